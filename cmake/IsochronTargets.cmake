@@ -1,0 +1,9 @@
+# Compile settings shared by every target of the project (not by those who use the installed library).
+function(isochron_target_defaults target)
+  target_compile_options(${target} PRIVATE
+    $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wshadow -Wno-unknown-pragmas>
+    $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${ISOCHRON_WARNINGS_AS_ERRORS}>>:-Werror>)
+  if(NOT APPLE)
+    target_link_options(${target} PRIVATE -Wl,--as-needed)
+  endif()
+endfunction()

@@ -1,0 +1,25 @@
+// Wall-clock seconds, and the memory high-water mark of this process.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+
+namespace isochron {
+
+class Timer {
+ public:
+  [[nodiscard]] double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+  void restart() { start_ = Clock::now(); }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point start_ = Clock::now();
+};
+
+/// CPU seconds used by the calling thread so far.
+double thread_cpu_seconds();
+
+/// Peak resident memory of the process in bytes (0 where the system does not tell).
+std::size_t peak_resident_bytes();
+
+}  // namespace isochron

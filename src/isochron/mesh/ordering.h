@@ -1,0 +1,29 @@
+// Cache-friendly numbering of vertices along a Hilbert curve.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "isochron/mesh/simplex_mesh.h"
+
+namespace isochron {
+
+/// A renumbering: `new_to_old[i]` is the user's id of the vertex that stands at place i, `old_to_new` its inverse.
+struct Permutation {
+  std::vector<std::uint32_t> new_to_old;
+  std::vector<std::uint32_t> old_to_new;
+  [[nodiscard]] bool identity() const { return new_to_old.empty(); }
+};
+
+/// Vertices sorted along a Hilbert curve through their bounding box.
+Permutation hilbert_order(std::span<const Vec3d> points, int threads = 1);
+
+/// Mean over a sample of elements of how far apart (in ids) their vertices lie. Small means cache-friendly as it is.
+template <int Corners>
+double mean_id_span(const SimplexMesh<Corners>& mesh);
+
+/// True when the user's own numbering is about as local as a lattice's, so that sorting would not pay.
+template <int Corners>
+bool locally_ordered(const SimplexMesh<Corners>& mesh);
+
+}  // namespace isochron

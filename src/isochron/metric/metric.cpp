@@ -1,0 +1,101 @@
+#include "isochron/metric/metric.h"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "isochron/core/error.h"
+
+namespace isochron {
+namespace {
+
+SymTensor3d fiber_tensor(const FiberMetric& fibers, std::size_t e) {
+  const Velocities& v = fibers.velocities[fibers.region.empty() ? 0 : fibers.region[e]];
+  const auto widen = [](Vec3f a) { return Vec3d{a.x, a.y, a.z}; };
+  const double slow_f = 1 / (v.fiber * v.fiber);
+  const double slow_s = 1 / (v.sheet * v.sheet);
+  const double slow_n = 1 / (v.normal * v.normal);
+  Vec3d f = widen(fibers.fiber[e]);
+  const double length = norm(f);
+  if (!(length > 0)) return SymTensor3d::identity(slow_s);
+  f = f / length;
+  SymTensor3d m = SymTensor3d::identity(slow_n) + SymTensor3d::outer(f, slow_f - slow_n);
+  if (!fibers.sheet.empty()) {
+    Vec3d s = widen(fibers.sheet[e]);
+    s = s - dot(s, f) * f;  // the part across the fibre: data sets are orthogonal only to their printed digits
+    const double across = norm(s);
+    if (across > 0) m = m + SymTensor3d::outer(s / across, slow_s - slow_n);
+  }
+  return m;
+}
+
+}  // namespace
+
+SymTensor3d Metric::tensor(ElementId e) const {
+  const std::size_t i = e.index();
+  switch (kind_.index()) {
+    case 0: return std::get<UniformMetric>(kind_).tensor;
+    case 1: {
+      const double f = std::get<SpeedMetric>(kind_).speed[i];
+      return SymTensor3d::identity(1 / (f * f));
+    }
+    case 2: {
+      const SymTensor3f& m = std::get<TensorMetric>(kind_).tensor[i];
+      return {m.xx, m.xy, m.xz, m.yy, m.yz, m.zz};
+    }
+    default: return fiber_tensor(std::get<FiberMetric>(kind_), i);
+  }
+}
+
+std::size_t Metric::element_count() const {
+  switch (kind_.index()) {
+    case 1: return std::get<SpeedMetric>(kind_).speed.size();
+    case 2: return std::get<TensorMetric>(kind_).tensor.size();
+    case 3: return std::get<FiberMetric>(kind_).fiber.size();
+    default: return 0;
+  }
+}
+
+bool Metric::isotropic() const {
+  if (kind_.index() == 1) return true;
+  if (kind_.index() != 0) return false;
+  const SymTensor3d& m = std::get<UniformMetric>(kind_).tensor;
+  return m == SymTensor3d::identity(m.xx);
+}
+
+void check_metric(const Metric& metric, std::size_t element_count, const std::string& what) {
+  const std::size_t have = metric.element_count();
+  if (have != 0 && have != element_count)
+    throw InputError(fmt::format("{} has {} values for {} elements; give one per element", what, have, element_count));
+  if (const auto* fibers = std::get_if<FiberMetric>(&metric.kind())) {
+    if (!fibers->sheet.empty() && fibers->sheet.size() != have)
+      throw InputError(fmt::format("{} has {} sheet directions for {} fibres; give one per element", what,
+                                   fibers->sheet.size(), have));
+    for (std::size_t e = 0; e < fibers->region.size(); ++e)
+      if (fibers->region[e] >= fibers->velocities.size())
+        throw InputError(fmt::format("{}: element {} is in a region without velocities; add it to the velocity table",
+                                     what, e));
+    for (const Velocities& v : fibers->velocities)
+      if (!(v.fiber > 0 && v.sheet > 0 && v.normal > 0) || !std::isfinite(v.fiber + v.sheet + v.normal))
+        throw InputError(fmt::format("{}: velocities {}, {}, {} must be positive and finite", what, v.fiber, v.sheet,
+                                     v.normal));
+  }
+  std::size_t bad = 0, first = 0;
+  const std::size_t to_check = have == 0 ? 1 : have;
+  for (std::size_t e = 0; e < to_check; ++e) {
+    bool good = false;
+    if (const auto* speeds = std::get_if<SpeedMetric>(&metric.kind())) {
+      good = speeds->speed[e] > 0 && std::isfinite(speeds->speed[e]);
+    } else {
+      good = positive_definite(metric.tensor(ElementId(e)));
+    }
+    if (!good && bad++ == 0) first = e;
+  }
+  if (bad == 0) return;
+  const bool scalar = std::holds_alternative<SpeedMetric>(metric.kind());
+  throw InputError(fmt::format("{} is {} on {} of {} elements (first: element {}); {}", what,
+                               scalar ? "not a positive finite number" : "not a positive definite tensor", bad, to_check,
+                               first, scalar ? "repair the array or choose another" : "repair the tensors or their component order"));
+}
+
+}  // namespace isochron

@@ -1,0 +1,87 @@
+// The travel-time metric M of each element: crossing a vector e costs sqrt(eᵀ M e).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "isochron/core/vec.h"
+#include "isochron/mesh/simplex_mesh.h"
+
+namespace isochron {
+
+/// The same M everywhere.
+struct UniformMetric {
+  SymTensor3d tensor = SymTensor3d::identity();
+};
+
+/// Isotropic speed f per element: M = I/f².
+struct SpeedMetric {
+  std::vector<double> speed;
+};
+
+/// A full M per element, in single precision when there are many (24 bytes an element).
+struct TensorMetric {
+  std::vector<SymTensor3f> tensor;
+};
+
+/// Velocities along fibre, sheet and normal, in the caller's length over the caller's time.
+struct Velocities {
+  double fiber = 1;
+  double sheet = 1;
+  double normal = 1;
+};
+
+/// Fibres (and sheets) with velocities: M = ffᵀ/v_f² + ssᵀ/v_s² + nnᵀ/v_n² (DESIGN section 3). Without sheets s and n
+/// have the same velocity. `region` picks a row of `velocities`; empty means row 0 everywhere. A zero fibre makes the
+/// element isotropic at `velocities[row].sheet`.
+struct FiberMetric {
+  std::vector<Vec3f> fiber;
+  std::vector<Vec3f> sheet;
+  std::vector<std::uint16_t> region;
+  std::vector<Velocities> velocities{Velocities{}};
+};
+
+/// M for every element of a mesh; a plain value.
+class Metric {
+ public:
+  using Kind = std::variant<UniformMetric, SpeedMetric, TensorMetric, FiberMetric>;
+
+  Metric() = default;
+  Metric(Kind kind) : kind_(std::move(kind)) {}  // NOLINT: a metric is any of its kinds
+
+  static Metric isotropic(double speed) { return Metric(UniformMetric{SymTensor3d::identity(1.0 / (speed * speed))}); }
+  static Metric constant(SymTensor3d m) { return Metric(UniformMetric{m}); }
+
+  [[nodiscard]] const Kind& kind() const { return kind_; }
+  /// M of one element.
+  [[nodiscard]] SymTensor3d tensor(ElementId e) const;
+  /// How many elements the metric describes; 0 when it is the same for any number.
+  [[nodiscard]] std::size_t element_count() const;
+  /// True when M is a multiple of the identity everywhere by construction.
+  [[nodiscard]] bool isotropic() const;
+
+ private:
+  Kind kind_ = UniformMetric{};
+};
+
+/// Throws InputError unless `metric` fits `element_count` elements and is positive definite, finite and non-zero on each
+/// of them; the message has the count and the first bad element. `what` names the data ("speed array 'cv'").
+void check_metric(const Metric& metric, std::size_t element_count, const std::string& what);
+
+/// The squared lengths of the element's edges in the metric, in the order of `edge_corners`.
+template <int Corners>
+std::array<double, SimplexMesh<Corners>::edges> squared_lengths(const SimplexMesh<Corners>& mesh, const Metric& metric,
+                                                                ElementId e) {
+  constexpr auto pairs = edge_corners<Corners>();
+  const SymTensor3d m = metric.tensor(e);
+  const auto& element = mesh.element(e);
+  std::array<double, SimplexMesh<Corners>::edges> result{};
+  for (std::size_t k = 0; k < pairs.size(); ++k)
+    result[k] = squared_length(m, mesh.point(element[pairs[k][1]]) - mesh.point(element[pairs[k][0]]));
+  return result;
+}
+
+}  // namespace isochron

@@ -1,0 +1,63 @@
+// What a solve gives back.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "isochron/core/ids.h"
+#include "isochron/solve/options.h"
+
+namespace isochron {
+
+/// Work done, counted as the papers count it.
+struct Counters {
+  std::uint64_t local_solves = 0;     ///< updates of one corner of one element
+  std::uint64_t vertex_updates = 0;   ///< vertices processed (pushed from or recomputed), repeats included
+  std::uint64_t rounds = 0;           ///< passes over the active list, sweeps, or bands
+  std::uint64_t heap_operations = 0;  ///< fmm: insertions, moves and removals
+  double mean_heap_size = 0;          ///< fmm: averaged over the removals
+};
+
+/// Where the first arrival at a vertex came from: up to three vertices (of one element) and their barycentric weights.
+struct Upwind {
+  std::array<VertexId, 3> vertices{};
+  std::array<float, 3> weights{};
+};
+
+struct Residual {
+  double worst = 0;       ///< largest |u(v) − update(v)|, in local edge travel times, outside the sources
+  double limit = 0;       ///< what counts as passed
+  VertexId worst_vertex;  ///< where
+  [[nodiscard]] bool passed() const { return worst <= limit; }
+};
+
+/// First-arrival times in the user's numbering; +inf where nothing arrived.
+struct Arrival {
+  std::vector<double> times;
+  std::vector<std::int32_t> source;  ///< index into Sources, −1 where unreached
+  std::vector<Upwind> upwind;        ///< on request
+  std::size_t reached = 0;
+  std::size_t unreached = 0;
+  double max_time = 0;  ///< of the reached vertices
+  bool converged = true;
+  std::optional<Residual> residual;  ///< with `verify`
+
+  Method method = Method::banded;
+  Backend backend = Backend::serial;
+  Precision precision = Precision::double_;
+  int threads = 1;
+  Counters counters;
+  double setup_seconds = 0;
+  double solve_seconds = 0;
+  std::vector<std::string> notes;  ///< what the user should know: a label, a hand-over, a raised precision
+
+  [[nodiscard]] double solves_per_vertex() const {
+    return times.empty() ? 0 : static_cast<double>(counters.local_solves) / static_cast<double>(times.size());
+  }
+};
+
+}  // namespace isochron

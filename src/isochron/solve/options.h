@@ -1,0 +1,63 @@
+// What a solve can be asked for.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "isochron/core/progress.h"
+
+namespace isochron {
+
+enum class Method {
+  automatic,     ///< banded
+  banded,        ///< time-band ordered label correcting, pushing through elements (ours; the default)
+  fim,           ///< fast iterative method, paper 000 Algorithm 2.1
+  fmm,           ///< fast marching with a heap
+  fsm,           ///< fast sweeping over reference-point orders
+  relabel_sync,  ///< synchronous relabelling, the reference of paper 000 Table 2.1
+  relabel_async  ///< asynchronous relabelling, likewise
+};
+enum class Backend { automatic, serial, threads };
+enum class Precision { automatic, single_, double_ };
+enum class SourceInit {
+  plain,    ///< only the source itself (or its element's corners) is set
+  ball,     ///< exact times in a metric ball of a few rings around isolated point sources
+  factored  ///< additive factoring: the known singular part is taken out of the local update
+};
+enum class ObtuseSplit { none, split };
+/// What fast marching does on a mesh whose ordering assumption does not hold in the metric.
+enum class Unordered {
+  refuse,     ///< throw InputError with the reason
+  hand_over,  ///< march, then let `banded` correct what came out of order: a true answer
+  run         ///< march as the papers did; the result is labelled and may be wrong
+};
+enum class Reorder { automatic, always, never };
+enum class Keep { no, yes };
+
+struct SolveOptions {
+  Method method = Method::automatic;
+  Backend backend = Backend::automatic;
+  Precision precision = Precision::automatic;
+  int threads = 0;                  ///< 0: all cores
+  std::optional<double> tolerance;  ///< of the local edge travel time; default 1e-6 double, 1e-5 single
+  SourceInit source_init = SourceInit::ball;
+  int ball_rings = 8;               ///< the ball's largest radius, in rings of elements
+  ObtuseSplit obtuse = ObtuseSplit::none;
+  Unordered unordered = Unordered::refuse;
+  Reorder reorder = Reorder::automatic;
+  Keep sources = Keep::yes;   ///< fill Arrival::source
+  Keep weights = Keep::no;    ///< fill Arrival::upwind
+  Keep verify = Keep::no;     ///< run the residual pass
+  double band_width = 0;      ///< banded: in mean edge travel times; 0: tuned
+  Progress progress;
+};
+
+std::string_view name_of(Method method);
+std::string_view name_of(Backend backend);
+std::string_view name_of(Precision precision);
+std::string_view name_of(SourceInit init);
+/// By the names of the command line ("banded", "relabel-sync"); throws UsageError that lists them.
+Method method_named(std::string_view name);
+SourceInit source_init_named(std::string_view name);
+
+}  // namespace isochron

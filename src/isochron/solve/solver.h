@@ -1,0 +1,54 @@
+// Arrival times on simplex meshes: prepare once, solve many times.
+#pragma once
+
+#include <memory>
+
+#include "isochron/mesh/simplex_mesh.h"
+#include "isochron/metric/metric.h"
+#include "isochron/solve/arrival.h"
+#include "isochron/solve/options.h"
+#include "isochron/solve/sources.h"
+
+namespace isochron {
+
+/// A mesh and the travel-time metric on it. Both are immutable while a solver uses them.
+template <int Corners>
+struct Domain {
+  const SimplexMesh<Corners>& mesh;
+  const Metric& metric;
+};
+
+/// Owns what can be prepared once for a mesh: adjacency, ordering, metric lengths. Not for use by two threads at a time.
+template <int Corners>
+class Solver {
+ public:
+  /// Keeps references to mesh and metric. Throws InputError when an id is out of range, a coordinate is not finite, or
+  /// the metric does not fit (see `check_metric`).
+  Solver(Domain<Corners> domain, SolveOptions options);
+  ~Solver();
+  Solver(Solver&&) noexcept;
+  Solver& operator=(Solver&&) noexcept;
+
+  /// First arrivals from `sources`. Throws InputError for a source that is not there (id out of range, not a vertex of any
+  /// element, point outside the mesh) and Cancelled.
+  Arrival solve(const Sources& sources);
+
+  /// Takes another metric on the same mesh; adjacency and ordering stay.
+  void set_metric(const Metric& metric);
+
+  /// |u(v) − update(v)| everywhere for given times (user's numbering); vertices that `sources` sets are exempt.
+  Residual residual(const Arrival& arrival, const Sources& sources);
+
+ private:
+  class Engine;
+  std::unique_ptr<Engine> engine_;
+};
+
+/// The common case in one line.
+template <int Corners>
+Arrival solve(const SimplexMesh<Corners>& mesh, const Metric& metric, const Sources& sources,
+              const SolveOptions& options = {}) {
+  return Solver<Corners>(Domain<Corners>{mesh, metric}, options).solve(sources);
+}
+
+}  // namespace isochron
