@@ -1,0 +1,28 @@
+# Installs the library so that find_package(isochron) gives others isochron::isochron.
+include(CMakePackageConfigHelpers)
+
+# The public headers: all of these folders, and one of io. Readers, schedules and what wraps other libraries stay at home.
+set(header_root ${PROJECT_SOURCE_DIR}/src)
+set(public_headers ${header_root}/isochron/io/io.h)
+foreach(folder core mesh mesh/generate metric local solve draw)
+  file(GLOB headers CONFIGURE_DEPENDS ${header_root}/isochron/${folder}/*.h)
+  list(APPEND public_headers ${headers})
+endforeach()
+list(FILTER public_headers EXCLUDE REGEX "/core/vtk_")
+if(NOT ISOCHRON_WITH_VTK)
+  list(FILTER public_headers EXCLUDE REGEX "/draw/")
+endif()
+target_sources(isochron PUBLIC FILE_SET HEADERS BASE_DIRS ${header_root} FILES ${public_headers})
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/isochron)
+set_target_properties(isochron PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
+install(TARGETS isochron EXPORT isochron-targets FILE_SET HEADERS)
+install(EXPORT isochron-targets NAMESPACE isochron:: DESTINATION ${package_dir})
+
+configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/isochron-config.cmake.in
+  ${PROJECT_BINARY_DIR}/isochron-config.cmake INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/isochron-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/isochron-config.cmake ${PROJECT_BINARY_DIR}/isochron-config-version.cmake
+  DESTINATION ${package_dir})
+
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/NOTICE DESTINATION ${CMAKE_INSTALL_DOCDIR})

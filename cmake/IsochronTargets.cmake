@@ -2,7 +2,14 @@
 function(isochron_target_defaults target)
   target_compile_options(${target} PRIVATE
     $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wshadow -Wno-unknown-pragmas>
-    $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${ISOCHRON_WARNINGS_AS_ERRORS}>>:-Werror>)
+    $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${ISOCHRON_WARNINGS_AS_ERRORS}>>:-Werror>
+    $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr -Xcompiler=-Wall,-Wextra>
+    $<$<AND:$<COMPILE_LANGUAGE:CUDA>,$<BOOL:${ISOCHRON_WARNINGS_AS_ERRORS}>>:-Werror=all-warnings>)
+  if(ISOCHRON_SANITIZE)
+    target_compile_options(${target} PRIVATE
+      $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${ISOCHRON_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer>)
+    target_link_options(${target} PRIVATE -fsanitize=${ISOCHRON_SANITIZE})
+  endif()
   if(NOT APPLE)
     target_link_options(${target} PRIVATE -Wl,--as-needed)
   endif()

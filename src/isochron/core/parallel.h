@@ -2,14 +2,52 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
+#include <thread>
 
 #if defined(_OPENMP)
 #include <omp.h>
 #endif
 
 namespace isochron {
+
+/// Tells the core that this thread only waits for another.
+inline void relax_core() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+/// A barrier for teams that meet every few microseconds: it spins, and gives the core away when the wait gets long (more
+/// threads than cores). What happens before arriving is visible to all after waiting.
+class SpinBarrier {
+ public:
+  explicit SpinBarrier(int threads) : threads_(threads) {}
+
+  void arrive_and_wait() {
+    const std::uint32_t round = round_.load(std::memory_order_acquire);
+    if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == threads_) {
+      arrived_.store(0, std::memory_order_relaxed);
+      round_.store(round + 1, std::memory_order_release);
+      return;
+    }
+    for (int spins = 0; round_.load(std::memory_order_acquire) == round; ++spins) {
+      if (spins < patience) relax_core();
+      else std::this_thread::yield();
+    }
+  }
+
+ private:
+  static constexpr int patience = 4000;
+  int threads_;
+  alignas(64) std::atomic<int> arrived_{0};
+  alignas(64) std::atomic<std::uint32_t> round_{0};
+};
 
 /// Cores this process may use.
 inline int hardware_threads() {
@@ -22,7 +60,7 @@ inline int hardware_threads() {
 
 /// Calls `body(thread, threads)` once on each of `threads` threads and waits; the first exception is rethrown here.
 template <class Body>
-void parallel_region(int threads, Body&& body) {
+void parallel_region([[maybe_unused]] int threads, Body&& body) {
 #if defined(_OPENMP)
   if (threads > 1) {
     std::exception_ptr error;

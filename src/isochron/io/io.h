@@ -21,19 +21,20 @@ struct Format {
 /// Every format this build knows, in the order shown to users.
 const std::vector<Format>& formats();
 
-/// Reads a file (and, for formats of several files, its companions). Ids in the result are 0-based. Throws InputError whose
-/// message begins with the path: missing, unreadable, empty, truncated or malformed file, unknown extension, id out of
-/// range, NaN or infinite coordinate. What was left out is listed in the result's `ignored_cells` and `warnings`.
+/// Reads a file (and, for formats of several files, its companions). Ids in the result are 0-based. Throws InputError
+/// whose message begins with the path: missing, unreadable, empty, truncated or malformed file, unknown extension, id
+/// out of range, NaN or infinite coordinate. What was left out is listed in the result's `ignored_cells` and
+/// `warnings`.
 Dataset read_dataset(const std::filesystem::path& path);
 
 enum class Overwrite { no, yes };
 
-/// Throws before any work is done: UsageError for an extension that cannot be written, InputError when the file exists and
-/// `overwrite` is no, RuntimeError when the folder is missing or cannot be written to.
+/// Throws before any work is done: UsageError for an extension that cannot be written, InputError when the file exists
+/// and `overwrite` is no, RuntimeError when the folder is missing or cannot be written to.
 void check_writable(const std::filesystem::path& path, Overwrite overwrite);
 
-/// Writes beside the target and renames, so that no half file is left. Throws like `check_writable`, and RuntimeError when
-/// the disk is full.
+/// Writes beside the target and renames, so that no half file is left. Throws like `check_writable`, and RuntimeError
+/// when the disk is full.
 void write_dataset(const std::filesystem::path& path, const Dataset& dataset, Overwrite overwrite);
 
 }  // namespace isochron

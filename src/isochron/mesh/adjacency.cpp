@@ -11,7 +11,8 @@ template <int Corners>
 Adjacency build_adjacency(std::span<const std::array<VertexId, Corners>> elements, std::size_t vertex_count,
                           int threads) {
   if (elements.size() > (1ULL << 30) || elements.size() * Corners > 0xffffffffULL)
-    throw InputError(fmt::format("{} elements are too many for 32-bit incidence lists; split the mesh", elements.size()));
+    throw InputError(
+        fmt::format("{} elements are too many for 32-bit incidence lists; split the mesh", elements.size()));
 
   Adjacency result;
   result.offsets.assign(vertex_count + 1, 0);

@@ -19,14 +19,45 @@ SymTensor3d fiber_tensor(const FiberMetric& fibers, std::size_t e) {
   const double length = norm(f);
   if (!(length > 0)) return SymTensor3d::identity(slow_s);
   f = f / length;
-  SymTensor3d m = SymTensor3d::identity(slow_n) + SymTensor3d::outer(f, slow_f - slow_n);
   if (!fibers.sheet.empty()) {
-    Vec3d s = widen(fibers.sheet[e]);
-    s = s - dot(s, f) * f;  // the part across the fibre: data sets are orthogonal only to their printed digits
+    const Vec3d given = widen(fibers.sheet[e]);
+    const Vec3d s = given - dot(given, f) * f;  // data sets are orthogonal only to their printed digits
     const double across = norm(s);
-    if (across > 0) m = m + SymTensor3d::outer(s / across, slow_s - slow_n);
+    if (across > 1e-4 * norm(given))
+      return SymTensor3d::identity(slow_n) + SymTensor3d::outer(f, slow_f - slow_n) +
+             SymTensor3d::outer(s / across, slow_s - slow_n);
   }
-  return m;
+  return SymTensor3d::identity(slow_s) + SymTensor3d::outer(f, slow_f - slow_s);
+}
+
+bool finite(Vec3f v) { return std::isfinite(v.x) && std::isfinite(v.y) && std::isfinite(v.z); }
+
+/// Sizes, rows and velocities; whatever would make `fiber_tensor` read out of bounds or give nonsense everywhere.
+void check_fibers(const FiberMetric& fibers, const std::string& what) {
+  const std::size_t count = fibers.fiber.size();
+  if (!fibers.sheet.empty() && fibers.sheet.size() != count)
+    throw InputError(fmt::format("{} has {} sheet directions for {} fibres; give one per element", what,
+                                 fibers.sheet.size(), count));
+  if (!fibers.region.empty() && fibers.region.size() != count)
+    throw InputError(
+        fmt::format("{} has {} region numbers for {} fibres; give one per element", what, fibers.region.size(), count));
+  if (fibers.velocities.empty()) throw InputError(fmt::format("{} has no velocities; give at least one row", what));
+  for (std::size_t e = 0; e < fibers.region.size(); ++e)
+    if (fibers.region[e] >= fibers.velocities.size())
+      throw InputError(
+          fmt::format("{}: element {} is in a region without velocities; add it to the velocity table", what, e));
+  for (const Velocities& v : fibers.velocities)
+    if (!(v.fiber > 0 && v.sheet > 0 && v.normal > 0) || !std::isfinite(v.fiber + v.sheet + v.normal))
+      throw InputError(
+          fmt::format("{}: velocities {}, {}, {} must be positive and finite", what, v.fiber, v.sheet, v.normal));
+}
+
+bool usable(const Metric& metric, std::size_t e) {
+  if (const auto* speeds = std::get_if<SpeedMetric>(&metric.kind()))
+    return speeds->speed[e] > 0 && std::isfinite(speeds->speed[e]);
+  if (const auto* fibers = std::get_if<FiberMetric>(&metric.kind()))
+    if (!finite(fibers->fiber[e]) || (!fibers->sheet.empty() && !finite(fibers->sheet[e]))) return false;
+  return positive_definite(metric.tensor(ElementId(e)));
 }
 
 }  // namespace
@@ -65,37 +96,22 @@ bool Metric::isotropic() const {
 
 void check_metric(const Metric& metric, std::size_t element_count, const std::string& what) {
   const std::size_t have = metric.element_count();
-  if (have != 0 && have != element_count)
+  const bool uniform = std::holds_alternative<UniformMetric>(metric.kind());
+  if (!uniform && have != element_count)
     throw InputError(fmt::format("{} has {} values for {} elements; give one per element", what, have, element_count));
-  if (const auto* fibers = std::get_if<FiberMetric>(&metric.kind())) {
-    if (!fibers->sheet.empty() && fibers->sheet.size() != have)
-      throw InputError(fmt::format("{} has {} sheet directions for {} fibres; give one per element", what,
-                                   fibers->sheet.size(), have));
-    for (std::size_t e = 0; e < fibers->region.size(); ++e)
-      if (fibers->region[e] >= fibers->velocities.size())
-        throw InputError(fmt::format("{}: element {} is in a region without velocities; add it to the velocity table",
-                                     what, e));
-    for (const Velocities& v : fibers->velocities)
-      if (!(v.fiber > 0 && v.sheet > 0 && v.normal > 0) || !std::isfinite(v.fiber + v.sheet + v.normal))
-        throw InputError(fmt::format("{}: velocities {}, {}, {} must be positive and finite", what, v.fiber, v.sheet,
-                                     v.normal));
-  }
+  if (const auto* fibers = std::get_if<FiberMetric>(&metric.kind())) check_fibers(*fibers, what);
+
   std::size_t bad = 0, first = 0;
-  const std::size_t to_check = have == 0 ? 1 : have;
-  for (std::size_t e = 0; e < to_check; ++e) {
-    bool good = false;
-    if (const auto* speeds = std::get_if<SpeedMetric>(&metric.kind())) {
-      good = speeds->speed[e] > 0 && std::isfinite(speeds->speed[e]);
-    } else {
-      good = positive_definite(metric.tensor(ElementId(e)));
-    }
-    if (!good && bad++ == 0) first = e;
-  }
+  const std::size_t to_check = uniform ? 1 : have;
+  for (std::size_t e = 0; e < to_check; ++e)
+    if (!usable(metric, e) && bad++ == 0) first = e;
   if (bad == 0) return;
+  if (uniform) throw InputError(fmt::format("{} is not a positive definite tensor; repair it", what));
   const bool scalar = std::holds_alternative<SpeedMetric>(metric.kind());
-  throw InputError(fmt::format("{} is {} on {} of {} elements (first: element {}); {}", what,
-                               scalar ? "not a positive finite number" : "not a positive definite tensor", bad, to_check,
-                               first, scalar ? "repair the array or choose another" : "repair the tensors or their component order"));
+  throw InputError(
+      fmt::format("{} is {} on {} of {} elements (first: element {}); {}", what,
+                  scalar ? "not a positive finite number" : "not a positive definite tensor", bad, to_check, first,
+                  scalar ? "repair the array or choose another" : "repair the tensors or their component order"));
 }
 
 }  // namespace isochron

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -32,11 +33,13 @@ struct Velocities {
   double fiber = 1;
   double sheet = 1;
   double normal = 1;
+  friend bool operator==(const Velocities&, const Velocities&) = default;
 };
 
-/// Fibres (and sheets) with velocities: M = ffᵀ/v_f² + ssᵀ/v_s² + nnᵀ/v_n² (DESIGN section 3). Without sheets s and n
-/// have the same velocity. `region` picks a row of `velocities`; empty means row 0 everywhere. A zero fibre makes the
-/// element isotropic at `velocities[row].sheet`.
+/// Fibres (and sheets) with velocities: M = ffᵀ/v_f² + ssᵀ/v_s² + nnᵀ/v_n² (DESIGN section 3). Without sheets, or
+/// where the sheet is zero or along the fibre, `sheet` is the velocity in all directions across the fibre. `region`
+/// picks a row of `velocities`; empty means row 0 everywhere. A zero fibre makes the element isotropic at
+/// `velocities[row].sheet`.
 struct FiberMetric {
   std::vector<Vec3f> fiber;
   std::vector<Vec3f> sheet;
@@ -67,8 +70,8 @@ class Metric {
   Kind kind_ = UniformMetric{};
 };
 
-/// Throws InputError unless `metric` fits `element_count` elements and is positive definite, finite and non-zero on each
-/// of them; the message has the count and the first bad element. `what` names the data ("speed array 'cv'").
+/// Throws InputError unless `metric` fits `element_count` elements and is positive definite, finite and non-zero on
+/// each of them; the message has the count and the first bad element. `what` names the data ("speed array 'cv'").
 void check_metric(const Metric& metric, std::size_t element_count, const std::string& what);
 
 /// The squared lengths of the element's edges in the metric, in the order of `edge_corners`.

@@ -24,7 +24,9 @@ enum class SourceInit {
   ball,     ///< exact times in a metric ball of a few rings around isolated point sources
   factored  ///< additive factoring: the known singular part is taken out of the local update
 };
-enum class ObtuseSplit { none, split };
+/// Virtual elements at obtuse corners (papers 000 and 003). Automatic: on triangles, where they halve the error for less than
+/// a finer mesh would cost, not on tetrahedra, where they do not pay (docs/maths.md has the measurement).
+enum class ObtuseSplit { automatic, none, split };
 /// What fast marching does on a mesh whose ordering assumption does not hold in the metric.
 enum class Unordered {
   refuse,     ///< throw InputError with the reason
@@ -42,7 +44,7 @@ struct SolveOptions {
   std::optional<double> tolerance;  ///< of the local edge travel time; default 1e-6 double, 1e-5 single
   SourceInit source_init = SourceInit::ball;
   int ball_rings = 8;               ///< the ball's largest radius, in rings of elements
-  ObtuseSplit obtuse = ObtuseSplit::none;
+  ObtuseSplit obtuse = ObtuseSplit::automatic;
   Unordered unordered = Unordered::refuse;
   Reorder reorder = Reorder::automatic;
   Keep sources = Keep::yes;   ///< fill Arrival::source

@@ -1,0 +1,60 @@
+# Front door for people; all the building is in CMake (see CMakePresets.json).
+# SETUP=true skips the installation of packages. CMAKE_BUILD_PARALLEL_LEVEL limits the compilers that run at once.
+SETUP ?= scripts/setup.sh
+PREFIX ?= /usr/local
+
+.DEFAULT_GOAL := help
+.PHONY: help setup-bare setup setup-dev build demo test format check-format check-rooms asan tsan bare cuda tidy install clean
+
+help:  ## show this
+	@awk -F ':[^#]*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
+
+setup-bare:
+	@$(SETUP) build
+
+setup:
+	@$(SETUP) build vtk
+
+setup-dev:
+	@$(SETUP) build vtk dev
+
+build: setup  ## build the library, the command and the tests (build/release)
+	cmake --preset release
+	cmake --build --preset release
+
+demo: build  ## activation of a ventricle: mesh, arrival times and a picture in out/demo
+	scripts/demo.sh build/release
+
+test: build  ## build, then run all tests
+	ctest --preset release
+
+bare: setup-bare  ## build and test with every optional part off
+asan: setup-bare  ## build with address and undefined-behaviour sanitizers, run the quick tests
+tsan: setup-dev  ## build with the thread sanitizer, run the quick tests
+cuda: setup-bare  ## build the CUDA code (needs nvcc)
+bare asan tsan:
+	cmake --preset $@
+	cmake --build --preset $@
+	ctest --preset $@
+cuda:
+	cmake --preset $@
+	cmake --build --preset $@
+
+format: setup-dev  ## format all sources
+	scripts/format.sh
+
+check-format: setup-dev  ## complain about sources that are not formatted
+	scripts/format.sh --check
+
+check-rooms:  ## complain about includes that go against the one-way rule
+	scripts/check_rooms.sh
+
+tidy: setup-dev  ## clang-tidy on the files changed since the last commit and in it
+	cmake --preset release
+	scripts/tidy.sh --changed
+
+install: build  ## install to PREFIX (/usr/local)
+	cmake --install build/release --prefix $(PREFIX)
+
+clean:  ## remove everything that was built
+	rm -rf build out

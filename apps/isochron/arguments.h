@@ -1,0 +1,88 @@
+// Declares the command line. CLI11 is behind it, with its own ideas of integers and exit codes kept in.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "apps/isochron/values.h"
+#include "isochron/core/error.h"
+
+namespace CLI {
+class App;
+}
+
+namespace isochron::cli {
+
+/// Takes an option's text. Throws UsageError without the option's name, which is put in front.
+using Take = std::function<void(const std::string& text)>;
+
+enum class Need { optional, required };
+
+/// A command or subcommand while it is being declared. Options are shown in the order they are added, under the last
+/// `group` heading. What the functions take must live until the command line has been parsed.
+class Command {
+ public:
+  /// `chosen` receives the action of the command that the user names.
+  Command(CLI::App& app, std::function<int()>& chosen) : app_(&app), chosen_(&chosen) {}
+
+  /// A command under this one. `example` ends its help text.
+  Command subcommand(const std::string& name, const std::string& what, const std::string& example);
+  void group(const std::string& heading) { group_ = heading; }
+
+  /// An option with a value; `value` stands for it in the help text ("--speed", "S").
+  void option(const std::string& names, const std::string& value, const std::string& what, Take take,
+              Need need = Need::optional);
+  /// An option that may come several times.
+  void repeated(const std::string& names, const std::string& value, const std::string& what, Take take);
+  void flag(const std::string& names, const std::string& what, bool& target);
+  void positional(const std::string& name, const std::string& what, Take take, Need need = Need::required);
+  /// One positional argument or more (none when optional).
+  void positionals(const std::string& name, const std::string& what, Take take, Need need = Need::required);
+  /// What the command does once everything is parsed; gives the exit code.
+  void action(std::function<int()> run);
+
+ private:
+  CLI::App* app_;
+  std::function<int()>* chosen_;
+  std::string group_ = "Options";
+};
+
+/// Stores the parsed text in `target`, which may be a number, a string, a path, a list, a point or an optional of such.
+template <class T>
+Take into(T& target) {
+  return [&target](const std::string& text) { target = Value<T>::parse(text); };
+}
+
+/// Adds the parsed text to a vector.
+template <class T>
+Take append_to(std::vector<T>& target) {
+  return [&target](const std::string& text) { target.push_back(Value<T>::parse(text)); };
+}
+
+/// Stores the choice of that name.
+template <class T>
+Take one_of(T& target, std::vector<std::pair<std::string, T>> choices) {
+  return [&target, choices = std::move(choices)](const std::string& text) {
+    std::vector<std::string> names;
+    for (const auto& [name, value] : choices) {
+      if (name == text) {
+        target = value;
+        return;
+      }
+      names.push_back(name);
+    }
+    throw UsageError(fmt::format("unknown choice '{}'; use one of: {}", text, fmt::join(names, ", ")));
+  };
+}
+
+/// Parses the command line that `declare` describes and runs the chosen action. Prints help and version on stdout.
+/// Throws UsageError, with one line, for everything that is wrong with the arguments.
+int parse_and_run(int argc, const char* const* argv, const std::string& version,
+                  const std::function<void(Command&)>& declare);
+
+}  // namespace isochron::cli

@@ -1,0 +1,58 @@
+// isochron bench: the papers' tables.
+#include <algorithm>
+#include <memory>
+
+#include "apps/isochron/commands.h"
+#include "bench/paper/registry.h"
+
+namespace isochron::cli {
+namespace {
+
+struct BenchRequest {
+  std::string name;
+  bool list = false;
+  bool quick = false;
+  std::filesystem::path output_folder;
+};
+
+int list_benches(const Console& console) {
+  for (const PaperBench& bench : paper_benches()) console.print(fmt::format("{:<16}{}\n", bench.name, bench.what));
+  if (paper_benches().empty()) console.print("this build has no benches\n");
+  return 0;
+}
+
+const PaperBench& find_bench(const std::string& name) {
+  const auto& all = paper_benches();
+  const auto it = std::find_if(all.begin(), all.end(), [&](const PaperBench& bench) { return bench.name == name; });
+  if (it != all.end()) return *it;
+  throw UsageError(fmt::format("unknown bench '{}'; 'isochron bench --list' shows them all", name));
+}
+
+int run_bench(const BenchRequest& request, const Console& console) {
+  if (request.list) return list_benches(console);
+  if (request.name.empty()) throw UsageError("which bench? 'isochron bench --list' shows them all");
+  const PaperBench& bench = find_bench(request.name);
+  Activity activity(console, "running " + bench.name);
+  BenchOptions options;
+  options.threads = console.options.threads;
+  options.size = request.quick ? BenchSize::quick : BenchSize::paper;
+  options.output_folder = request.output_folder;
+  options.progress = activity.progress();
+  return bench.run(options);
+}
+
+}  // namespace
+
+void declare_bench(Command& root, Console& console) {
+  Command command = root.subcommand("bench", "Rerun a paper's table and print it beside the paper's numbers",
+                                    "isochron bench --list");
+  const auto request = std::make_shared<BenchRequest>();
+  command.positional("TABLE", "Which one", into(request->name), Need::optional);
+  command.flag("--list", "Show the tables there are", request->list);
+  command.flag("--quick", "Small meshes, as a smoke test", request->quick);
+  command.option("-o,--output-folder", "FOLDER", "Write CSV and JSON files there", into(request->output_folder));
+  declare_common(command, console);
+  command.action([request, &console] { return run_bench(*request, console); });
+}
+
+}  // namespace isochron::cli

@@ -1,0 +1,17 @@
+// The subcommands, one file each.
+#pragma once
+
+#include "apps/isochron/arguments.h"
+#include "apps/isochron/console.h"
+
+namespace isochron::cli {
+
+void declare_generate(Command& root, Console& console);
+void declare_info(Command& root, Console& console);
+void declare_solve(Command& root, Console& console);
+void declare_bench(Command& root, Console& console);
+
+/// --json, --quiet and --threads, which every command has.
+void declare_common(Command& command, Console& console);
+
+}  // namespace isochron::cli

@@ -1,0 +1,77 @@
+// What the user sees while a command runs, and how it is interrupted.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "isochron/core/progress.h"
+
+namespace isochron::cli {
+
+/// Options that every command has.
+struct CommonOptions {
+  bool json = false;
+  bool quiet = false;
+  int threads = 0;  ///< 0: all cores
+};
+
+/// Speaks for one command. Results go to stdout; progress, warnings and errors to stderr.
+class Console {
+ public:
+  CommonOptions options;
+
+  /// One line on stderr unless --quiet; kept for the JSON summary.
+  void warn(const std::string& message);
+  [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
+
+  /// Text for people, left out with --quiet and --json.
+  void say(const std::string& text) const;
+  /// Text on stdout in any case.
+  void print(const std::string& text) const;
+  /// Throws RuntimeError when stdout could not take everything.
+  void flush() const;
+
+  /// Threads that work is spread over.
+  [[nodiscard]] int threads() const;
+
+ private:
+  std::vector<std::string> warnings_;
+};
+
+/// Shows "reading mesh.vtu" on a terminal while it lives; with fractions also the share done and, after a second, the
+/// time left.
+class Activity {
+ public:
+  Activity(const Console& console, const std::string& label);
+  ~Activity();
+  Activity(const Activity&) = delete;
+  Activity& operator=(const Activity&) = delete;
+
+  /// Reports here, and is cancelled by SIGINT and SIGTERM. Valid while this lives.
+  [[nodiscard]] Progress progress();
+
+ private:
+  struct Line;
+  std::unique_ptr<Line> line_;
+};
+
+/// What SIGINT and SIGTERM do. At first the process ends at once with 130: there is nothing to clean up while reading.
+void install_signal_handlers();
+
+/// While one lives, signals only set the flag of `Activity::progress`: there is something to finish or to clean up.
+class InterruptGuard {
+ public:
+  InterruptGuard();
+  ~InterruptGuard();
+  InterruptGuard(const InterruptGuard&) = delete;
+  InterruptGuard& operator=(const InterruptGuard&) = delete;
+};
+
+/// Throws Cancelled when a signal has come.
+void check_interrupted();
+
+/// The one line of an error.
+void print_error(const std::string& message);
+
+}  // namespace isochron::cli

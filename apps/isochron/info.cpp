@@ -1,0 +1,142 @@
+// isochron info: what is in a file, how good it is, and what can be solved on it.
+#include "apps/isochron/info.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <type_traits>
+
+#include "apps/isochron/commands.h"
+#include "apps/isochron/info_report.h"
+#include "isochron/io/io.h"
+
+namespace isochron::cli {
+namespace {
+
+template <class T>
+std::string type_name() {
+  return fmt::format("{}{}", std::is_floating_point_v<T> ? "float" : (std::is_signed_v<T> ? "int" : "uint"),
+                     8 * sizeof(T));
+}
+
+void summarize_all(const DataArrays& arrays, const std::string& on, std::vector<ArraySummary>& result) {
+  for (const DataArray& array : arrays.all()) result.push_back(summarize(array, on));
+}
+
+template <int Corners>
+std::optional<MeshReport> report_on(Dataset& dataset, int threads) {
+  if (dataset.block<Corners>().cells.empty()) return std::nullopt;
+  auto mesh = take_mesh<Corners>(dataset);
+  MeshReport report = validate(mesh, {}, threads);
+  restore_mesh<Corners>(dataset, std::move(mesh));
+  return report;
+}
+
+struct InfoRequest {
+  std::vector<std::filesystem::path> files;
+  bool formats = false;
+};
+
+int run_info(const InfoRequest& request, Console& console) {
+  if (request.formats) {
+    print_formats(formats(), console);
+    return 0;
+  }
+  if (request.files.empty()) throw UsageError("which file? give one or more, or --formats");
+  std::vector<FileInfo> infos;
+  for (const auto& file : request.files) {
+    const Activity activity(console, "examining " + file.string());
+    infos.push_back(examine(file, console.threads()));
+  }
+  for (const FileInfo& info : infos)
+    for (const std::string& warning : info.warnings) console.warn(fmt::format("{}: {}", info.file.string(), warning));
+  print_infos(infos, console);
+  return 0;
+}
+
+}  // namespace
+
+ArraySummary summarize(const DataArray& array, const std::string& on) {
+  ArraySummary summary;
+  summary.name = array.name;
+  summary.on = on;
+  summary.components = array.components;
+  summary.tuples = array.tuple_count();
+  double low = std::numeric_limits<double>::infinity();
+  double high = -low;
+  std::visit(
+      [&](const auto& values) {
+        using T = typename std::decay_t<decltype(values)>::value_type;
+        summary.type = type_name<T>();
+        summary.integer_type = std::is_integral_v<T>;
+        for (const T value : values) {
+          const auto number = static_cast<double>(value);
+          if (!std::isfinite(number)) {
+            ++summary.not_finite;
+            continue;
+          }
+          if (number != std::trunc(number)) summary.whole = false;
+          low = std::min(low, number);
+          high = std::max(high, number);
+        }
+      },
+      array.values);
+  summary.low = low;
+  summary.high = high;
+  return summary;
+}
+
+SolveChoices choices_among(const std::vector<ArraySummary>& arrays) {
+  SolveChoices choices;
+  const auto add = [](std::vector<std::string>& names, const std::string& name) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  };
+  for (const ArraySummary& array : arrays) {
+    if (array.on == "lines" || array.tuples == 0) continue;
+    const bool on_points = array.on == "points";
+    const bool good = array.not_finite == 0;
+    if (array.components == 1) {
+      if (good && array.low > 0 && !array.integer_type) add(choices.speed_array, array.name);
+      if (good && array.whole) add(choices.source_tag, array.name);
+      if (good && array.whole && !on_points) add(choices.region_array, array.name);
+      if (good && on_points && array.low < 0 && array.high > 0) add(choices.source_levelset, array.name);
+    } else if (good && !array.integer_type) {
+      if (array.components == 3) add(choices.fibers, array.name);
+      if (array.components == 6 || array.components == 9) add(choices.tensor_array, array.name);
+    }
+  }
+  return choices;
+}
+
+FileInfo examine(const std::filesystem::path& file, int threads) {
+  Dataset dataset = read_dataset(file);
+  FileInfo info;
+  info.file = file;
+  info.points = dataset.points.size();
+  info.triangles = dataset.triangles.cells.size();
+  info.tets = dataset.tets.cells.size();
+  info.lines = dataset.lines.size();
+  info.ignored_cells = dataset.ignored_cells;
+  info.warnings = dataset.warnings;
+  summarize_all(dataset.point_data, "points", info.arrays);
+  summarize_all(dataset.triangles.data, "triangles", info.arrays);
+  summarize_all(dataset.tets.data, "tetrahedra", info.arrays);
+  summarize_all(dataset.line_data, "lines", info.arrays);
+  info.triangle_report = report_on<3>(dataset, threads);
+  info.tet_report = report_on<4>(dataset, threads);
+  info.choices = choices_among(info.arrays);
+  return info;
+}
+
+void declare_info(Command& root, Console& console) {
+  Command command = root.subcommand("info", "Show what is in a file, how good it is, what can be solved on it",
+                                    "isochron info heart.vtu");
+  const auto request = std::make_shared<InfoRequest>();
+  command.positionals("FILE", "Meshes", append_to(request->files), Need::optional);
+  command.flag("--formats", "Show the formats this build reads and writes", request->formats);
+  declare_common(command, console);
+  command.action([request, &console] { return run_info(*request, console); });
+}
+
+}  // namespace isochron::cli

@@ -1,0 +1,51 @@
+// What `isochron info` finds out about a file.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "isochron/mesh/dataset.h"
+#include "isochron/mesh/validate.h"
+
+namespace isochron::cli {
+
+/// One array, summed up.
+struct ArraySummary {
+  std::string name;
+  std::string on;    ///< "points", "triangles", "tetrahedra", "lines"
+  std::string type;  ///< "float32", "int64", …
+  int components = 1;
+  std::size_t tuples = 0;
+  double low = 0, high = 0;    ///< of the finite values
+  std::size_t not_finite = 0;  ///< NaN or infinite values
+  bool integer_type = false;
+  bool whole = true;  ///< all values are whole numbers, whatever the type: regions and tags
+};
+
+/// Arrays whose shape and values fit an option of `isochron solve`.
+struct SolveChoices {
+  std::vector<std::string> speed_array, tensor_array, fibers, region_array, source_tag, source_levelset;
+};
+
+struct FileInfo {
+  std::filesystem::path file;
+  std::size_t points = 0, triangles = 0, tets = 0, lines = 0;
+  std::vector<std::pair<std::string, std::size_t>> ignored_cells;
+  std::vector<std::string> warnings;
+  std::vector<ArraySummary> arrays;
+  std::optional<MeshReport> triangle_report, tet_report;
+  SolveChoices choices;
+};
+
+/// Sums up an array that sits on `on`.
+ArraySummary summarize(const DataArray& array, const std::string& on);
+
+/// What could be given to `isochron solve`, judged by shape and range.
+SolveChoices choices_among(const std::vector<ArraySummary>& arrays);
+
+/// Reads and examines a file. Throws InputError.
+FileInfo examine(const std::filesystem::path& file, int threads);
+
+}  // namespace isochron::cli

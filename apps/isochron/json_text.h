@@ -1,0 +1,24 @@
+// How the reports print JSON. Only *_report.cpp include this: it is slow to compile.
+#pragma once
+
+#include <cmath>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "apps/isochron/console.h"
+
+namespace isochron::cli {
+
+/// Keys stay in the order they are added.
+using Json = nlohmann::ordered_json;
+
+/// A number, or null when it is not finite (JSON has no infinity).
+inline Json finite_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+/// One object on stdout. Bytes of names that are not UTF-8 are replaced.
+inline void print_json(const Json& object, const Console& console) {
+  console.print(object.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+}  // namespace isochron::cli

@@ -1,0 +1,74 @@
+// isochron: first-arrival times on the command line.
+#include <exception>
+#include <new>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "apps/isochron/commands.h"
+
+namespace isochron::cli {
+
+void declare_common(Command& command, Console& console) {
+  command.group("Everywhere");
+  command.flag("--json", "Print one JSON object on stdout instead of text", console.options.json);
+  command.flag("-q,--quiet", "No text, warnings or progress (errors still show)", console.options.quiet);
+  command.option("--threads", "N", "Threads to use; 0: all cores (default)", [&console](const std::string& text) {
+    constexpr int most = 4096;
+    const int threads = Value<int>::parse(text);
+    if (threads > most) throw_too_large(text, most);
+    console.options.threads = threads;
+  });
+  command.group("Options");
+}
+
+namespace {
+
+std::string version() {
+  std::string text = "isochron " ISOCHRON_VERSION;
+#if defined(ISOCHRON_WITH_VTK)
+  text += ", with VTK";
+#else
+  text += ", without VTK";
+#endif
+#if defined(_OPENMP)
+  text += " and OpenMP";
+#else
+  text += " and without OpenMP";
+#endif
+  return text;
+}
+
+int run(int argc, const char* const* argv) {
+  Console console;
+  const int code = parse_and_run(argc, argv, version(), [&](Command& root) {
+    declare_common(root, console);
+    declare_generate(root, console);
+    declare_info(root, console);
+    declare_solve(root, console);
+    declare_bench(root, console);
+  });
+  console.flush();
+  return code;
+}
+
+}  // namespace
+}  // namespace isochron::cli
+
+int main(int argc, char** argv) {
+  using isochron::cli::print_error;
+  isochron::cli::install_signal_handlers();
+  try {
+    return isochron::cli::run(argc, argv);
+  } catch (const isochron::Error& error) {
+    print_error(error.what());
+    return error.exit_code();
+  } catch (const std::bad_alloc&) {
+    print_error("out of memory; use a smaller mesh or --precision single, or a machine with more memory");
+  } catch (const std::exception& error) {
+    print_error(error.what());
+  } catch (...) {
+    print_error("unknown failure; please report it");
+  }
+  return 1;
+}

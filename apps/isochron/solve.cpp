@@ -1,0 +1,194 @@
+// isochron solve: the options; the steps are in solve_run.cpp.
+#include "apps/isochron/solve.h"
+
+#include <memory>
+
+#include "apps/isochron/commands.h"
+#include "isochron/metric/velocity_table.h"
+
+namespace isochron::cli {
+namespace {
+
+void declare_sources(Command& command, SourceRequest& sources) {
+  command.group("Where the front starts");
+  command.repeated("--source", "IDS", "Vertices, 0-based: 0,5,10-20", append_to(sources.ids));
+  command.repeated("--source-point", "X,Y,Z", "A point in or on the mesh", append_to(sources.points));
+  command.repeated("--source-file", "FILE", "Rows 'id time', or a .vtx file", append_to(sources.files));
+  command.repeated("--source-tag", "NAME=V", "All vertices where a point or cell array has this value",
+                   append_to(sources.tags));
+  command.option("--source-levelset", "NAME", "The zero set of a signed point array", into(sources.level_set));
+  command.option("--source-time", "T", "Onset of sources that have no time of their own (0)", into(sources.time));
+}
+
+/// Takes rows "region:vf,vs[,vn]" or the name of a file with them.
+Take into_table(std::vector<RegionVelocities>& table) {
+  return [&table](const std::string& text) {
+    const bool inline_rows = text.find(':') != std::string::npos && !std::filesystem::exists(text);
+    table = inline_rows ? parse_velocity_table(text) : read_velocity_table(text);
+  };
+}
+
+/// Takes a speed; that it is positive is checked here, because no data can make it right.
+Take into_speed(std::optional<double>& speed) {
+  return [&speed](const std::string& text) {
+    speed = parse_number(text);
+    if (!(*speed > 0)) throw UsageError(fmt::format("{} is not a speed (zero or negative); give a positive one", text));
+  };
+}
+
+void declare_metric(Command& command, MetricRequest& metric) {
+  command.group("How fast it travels (speed 1 unless told otherwise)");
+  command.option("--speed", "S", "The same everywhere", into_speed(metric.speed));
+  command.option("--speed-array", "NAME", "Per cell, or per point (averaged)", into(metric.speed_array));
+  command.option("--metric-array", "NAME", "Travel-time tensors M, 6 or 9 components", into(metric.metric_array));
+  command.option("--velocity-tensor-array", "NAME", "Velocity tensors D = M⁻¹", into(metric.velocity_tensor_array));
+  command.option("--tensor-order", "NAME", "Of 6 components: vtk (xx,yy,zz,xy,yz,xz), row (xx,xy,xz,…), mrtrix",
+                 one_of(metric.tensor_order,
+                        {{"vtk", TensorOrder::vtk}, {"row", TensorOrder::row}, {"mrtrix", TensorOrder::mrtrix}}));
+  command.option("--fibers", "NAME", "Fibre directions", into(metric.fiber_array));
+  command.option("--sheets", "NAME", "Sheet directions, with --fibers", into(metric.sheet_array));
+  command.option("--velocity", "L,T[,N]", "Along the fibres, across (and normal to the sheets)",
+                 [&metric](const std::string& text) { metric.velocities = parse_velocities(text); });
+  command.option("--velocity-table", "ROWS|FILE", "Per region: '1:0.6,0.3;2:0.2,0.1', or a file of such rows",
+                 into_table(metric.table));
+  command.option("--region-array", "NAME", "The table's regions (region, gmsh:physical or medit:ref)",
+                 into(metric.region_array));
+}
+
+/// Takes a back end's name. Those that were not built in are told apart from those that do not exist.
+Take into_backend(Backend& backend) {
+  const Take known =
+      one_of(backend, {{"auto", Backend::automatic}, {"serial", Backend::serial}, {"threads", Backend::threads}});
+  return [known](const std::string& text) {
+    if (text == "cuda" || text == "mpi") {
+      throw RuntimeError(fmt::format("this build has no {} back end (--backend {}); use auto, serial or threads",
+                                     text == "cuda" ? "CUDA" : "MPI", text));
+    }
+    known(text);
+  };
+}
+
+template <class T>
+Take into_positive(T& target) {
+  return [&target](const std::string& text) {
+    const auto number = Value<T>::parse(text);
+    if (!(number > T{})) throw UsageError(fmt::format("{} is not positive", text));
+    target = number;
+  };
+}
+
+void declare_method(Command& command, SolveOptions& options) {
+  command.group("How it is solved");
+  command.option("--method", "NAME", "auto (banded), banded, fim, fmm, fsm, relabel-sync, relabel-async",
+                 [&options](const std::string& text) { options.method = method_named(text); });
+  command.option("--backend", "NAME", "auto, serial, threads, cuda, mpi", into_backend(options.backend));
+  command.option(
+      "--precision", "NAME", "double (default) or single",
+      one_of(options.precision,
+             {{"auto", Precision::automatic}, {"single", Precision::single_}, {"double", Precision::double_}}));
+  command.option("--tolerance", "E", "Of an edge's travel time (1e-6 double, 1e-5 single)",
+                 [&options](const std::string& text) {
+                   const double value = parse_number(text);
+                   if (!(value > 0 && value < 1))
+                     throw UsageError(fmt::format("{} is not between 0 and 1; it is a share of an edge's time", text));
+                   options.tolerance = value;
+                 });
+  command.option("--source-init", "NAME", "Times near point sources: ball (default), plain, factored",
+                 [&options](const std::string& text) { options.source_init = source_init_named(text); });
+  command.option("--ball-rings", "N", fmt::format("Largest radius of the ball, in elements ({})", options.ball_rings),
+                 into(options.ball_rings));
+  command.option(
+      "--reorder", "NAME", "Cache-friendly numbering inside: auto, always, never",
+      one_of(options.reorder, {{"auto", Reorder::automatic}, {"always", Reorder::always}, {"never", Reorder::never}}));
+  command.option("--band-width", "W", "Of banded, in mean edge times (tuned)", into_positive(options.band_width));
+}
+
+/// Flags that choose one of an enumeration's values.
+struct MethodFlags {
+  bool split_obtuse = false, allow_unordered = false, hand_over = false, weights = false, verify = false;
+  bool allow_zero_fibers = false;
+};
+
+void declare_flags(Command& command, MethodFlags& flags) {
+  command.flag("--split-obtuse", "Split obtuse corners with virtual elements", flags.split_obtuse);
+  command.flag("--hand-over", "fmm: let banded correct what came out of order", flags.hand_over);
+  command.flag("--allow-unordered", "fmm: run although the order does not hold (may be wrong)", flags.allow_unordered);
+  command.flag("--allow-zero-fibers", "Cells without a fibre conduct at the transverse velocity",
+               flags.allow_zero_fibers);
+  command.flag("--verify", "Check that every time fits its neighbours' (exit code 4 if not)", flags.verify);
+}
+
+void apply_flags(const MethodFlags& flags, SolveRequest& request) {
+  if (flags.allow_unordered && flags.hand_over)
+    throw UsageError("--allow-unordered and --hand-over exclude each other; give one");
+  SolveOptions& options = request.options;
+  if (flags.allow_unordered) options.unordered = Unordered::run;
+  if (flags.hand_over) options.unordered = Unordered::hand_over;
+  if (flags.split_obtuse) options.obtuse = ObtuseSplit::split;
+  if (flags.weights) options.weights = Keep::yes;
+  if (flags.verify) options.verify = Keep::yes;
+  if (flags.allow_zero_fibers) request.metric.zero_fibers = ZeroFibers::isotropic;
+}
+
+void declare_outputs(Command& command, SolveRequest& request, MethodFlags& flags) {
+  command.group("Output");
+  command.option("-o,--output", "FILE", "The mesh with arrays arrival_time, source and reached", into(request.output));
+  command.option("--probe", "FILE", "Points 'x y z' to give times at", into(request.probe.points));
+  command.option("--probe-output", "CSV", "x,y,z,time,distance of each", into(request.probe.output));
+  command.option("--probe-tolerance", "D", "How far from the mesh a point may be (1 % of its diagonal)",
+                 into(request.probe.tolerance));
+  command.flag("--weights", "Also write upwind_vertices and upwind_weights", flags.weights);
+  command.flag("--force", "Replace existing files", request.force);
+}
+
+/// Takes "X,Y,Z,NX,NY,NZ": a point and a normal.
+Take into_cut(std::optional<CutPlane>& cut) {
+  return [&cut](const std::string& text) {
+    const std::vector<double> x = parse_numbers(text);
+    if (x.size() != 6) throw UsageError(fmt::format("'{}' is not a point and a normal; write six numbers", text));
+    cut = CutPlane{{x[0], x[1], x[2]}, {x[3], x[4], x[5]}};
+  };
+}
+
+void declare_picture(Command& command, PictureRequest& picture) {
+  PictureOptions& options = picture.options;
+  command.group("Picture");
+  command.option("--picture", "PNG", "Draw the result with isochrones", into(picture.file));
+  command.option("--picture-array", "NAME", "Point array that gives the colours (arrival_time)", into(options.array));
+  command.option("--picture-title", "TEXT", "In the upper left corner", into(options.title));
+  command.option("--picture-units", "TEXT", "Of the legend", into(options.units));
+  command.option("--picture-view", "X,Y,Z", "Direction from the object to the eye", into(options.view_direction));
+  command.option("--picture-cut", "X,Y,Z,NX,NY,NZ", "Cut open: a point of the plane and the side that goes",
+                 into_cut(options.cut));
+  command.option("--picture-spacing", "T", "Time between isochrones; 0: none (about 12 lines)",
+                 into(options.isochrone_spacing));
+}
+
+}  // namespace
+
+void declare_solve(Command& root, Console& console) {
+  Command command =
+      root.subcommand("solve", "First-arrival times on a triangle or tetrahedral mesh",
+                      "isochron solve heart.vtu -o activation.vtu --source 0 --fibers fiber --velocity 0.6,0.3");
+  const auto request = std::make_shared<SolveRequest>();
+  const auto flags = std::make_shared<MethodFlags>();
+  command.positional("MESH", "The mesh; its extension tells the format", into(request->mesh));
+  command.group("The mesh");
+  command.option("--elements", "NAME", "Which to solve on: tet (default where there are any) or triangle",
+                 one_of(request->elements, {{"triangle", Elements::triangle}, {"tet", Elements::tet}}));
+  command.option("--length-unit", "NAME", "Of its coordinates: um, mm, m; they are solved in mm",
+                 one_of<std::optional<double>>(request->unit, {{"um", 1e-3}, {"mm", 1.0}, {"m", 1e3}}));
+  declare_sources(command, request->sources);
+  declare_metric(command, request->metric);
+  declare_method(command, request->options);
+  declare_flags(command, *flags);
+  declare_outputs(command, *request, *flags);
+  declare_picture(command, request->picture);
+  declare_common(command, console);
+  command.action([request, flags, &console] {
+    apply_flags(*flags, *request);
+    return run_solve(*request, console);
+  });
+}
+
+}  // namespace isochron::cli

@@ -1,0 +1,90 @@
+// What `isochron solve` was asked for, and its steps.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apps/isochron/console.h"
+#include "apps/isochron/values.h"
+#include "isochron/draw/picture.h"
+#include "isochron/io/io.h"
+#include "isochron/io/point_lists.h"
+#include "isochron/mesh/dataset.h"
+#include "isochron/metric/from_dataset.h"
+#include "isochron/solve/arrival.h"
+#include "isochron/solve/sources.h"
+
+namespace isochron::cli {
+
+struct SourceRequest {
+  std::vector<std::vector<IdRange>> ids;
+  std::vector<Vec3d> points;
+  std::vector<std::filesystem::path> files;
+  std::vector<NameValue> tags;
+  std::optional<double> time;  ///< onset of the sources that bring none themselves
+  std::string level_set;
+
+  [[nodiscard]] bool empty() const {
+    return ids.empty() && points.empty() && files.empty() && tags.empty() && level_set.empty();
+  }
+};
+
+struct ProbeRequest {
+  std::filesystem::path points;
+  std::filesystem::path output;
+  std::optional<double> tolerance;  ///< in the file's unit; default 1 % of the mesh's diagonal
+};
+
+struct PictureRequest {
+  std::filesystem::path file;
+  PictureOptions options;
+};
+
+enum class Elements { automatic, triangle, tet };
+
+struct SolveRequest {
+  std::filesystem::path mesh;
+  std::filesystem::path output;
+  bool force = false;
+  SourceRequest sources;
+  MetricRequest metric;
+  Elements elements = Elements::automatic;
+  std::optional<double> unit;  ///< mm in one unit of the file's coordinates
+  SolveOptions options;
+  ProbeRequest probe;
+  PictureRequest picture;
+
+  [[nodiscard]] Overwrite overwrite() const { return force ? Overwrite::yes : Overwrite::no; }
+  [[nodiscard]] double scale() const { return unit.value_or(1.0); }
+};
+
+/// Runs everything; gives the exit code.
+int run_solve(const SolveRequest& request, Console& console);
+
+/// Small files that go with the mesh, read before it so that what is wrong with them shows at once.
+struct SideInputs {
+  std::vector<std::vector<SourceRow>> source_rows;  ///< per source file
+  std::vector<Vec3d> probes;
+};
+
+/// The sources in the unit of the solve. `Corners` are those of the elements that are solved on; a tag may also stand
+/// on cells of the other kind. Throws InputError.
+template <int Corners>
+Sources gather_sources(const SolveRequest& request, const SideInputs& inputs, const Dataset& dataset, Console& console);
+
+/// Times at `points` (in the file's unit), interpolated in their elements, as CSV: x,y,z,time,distance. The time is
+/// empty where the mesh is further away than the tolerance. `mesh` is in the unit of the solve.
+template <int Corners>
+void write_probes(const SolveRequest& request, const std::vector<Vec3d>& points, const SimplexMesh<Corners>& mesh,
+                  const std::vector<double>& times, Console& console);
+
+/// Throws InputError when the file exists without --force, RuntimeError when its folder cannot be written to.
+void check_side_file(const std::filesystem::path& path, Overwrite overwrite);
+
+/// A PNG with isochrones. `check_picture` throws before the work what can be known then.
+void check_picture(const SolveRequest& request);
+void write_picture(const PictureRequest& picture, const Dataset& dataset);
+
+}  // namespace isochron::cli

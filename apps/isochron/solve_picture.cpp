@@ -1,0 +1,30 @@
+// A picture of the result, in builds with VTK.
+#include "apps/isochron/solve.h"
+#include "isochron/core/error.h"
+
+namespace isochron::cli {
+
+#if defined(ISOCHRON_WITH_VTK)
+
+void check_picture(const SolveRequest& request) {
+  const std::filesystem::path& file = request.picture.file;
+  if (file.extension() != ".png")
+    throw UsageError(file.string() + ": pictures are PNG files; give a name that ends in .png");
+  check_side_file(file, request.overwrite());
+}
+
+void write_picture(const PictureRequest& picture, const Dataset& dataset) {
+  draw_picture(picture.file, dataset, picture.options);
+}
+
+#else
+
+void check_picture(const SolveRequest&) {
+  throw RuntimeError("--picture needs VTK (this build has none); rebuild with -DISOCHRON_WITH_VTK=ON");
+}
+
+void write_picture(const PictureRequest&, const Dataset&) {}
+
+#endif
+
+}  // namespace isochron::cli

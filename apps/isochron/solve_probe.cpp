@@ -1,0 +1,96 @@
+// Times at receivers and electrodes.
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "apps/isochron/solve.h"
+#include "isochron/core/error.h"
+#include "isochron/io/atomic_file.h"
+#include "isochron/io/text_sink.h"
+#include "isochron/mesh/locator.h"
+
+namespace isochron::cli {
+namespace {
+
+/// Without --probe-tolerance a point may be this share of the mesh's diagonal away.
+constexpr double default_reach = 0.01;
+
+double diagonal(const std::vector<Vec3d>& points) {
+  Vec3d low = points.front(), high = points.front();
+  for (const Vec3d& p : points) {
+    for (int k = 0; k < 3; ++k) {
+      low[k] = std::min(low[k], p[k]);
+      high[k] = std::max(high[k], p[k]);
+    }
+  }
+  return norm(high - low);
+}
+
+// Corners without weight do not count: they may be unreached.
+template <int Corners>
+double interpolate(const SimplexMesh<Corners>& mesh, const Location<Corners>& at, const std::vector<double>& times) {
+  double time = 0;
+  for (int c = 0; c < Corners; ++c)
+    if (at.weights[c] > 0) time += at.weights[c] * times[mesh.element(at.element)[c].index()];
+  return time;
+}
+
+}  // namespace
+
+template <int Corners>
+void write_probes(const SolveRequest& request, const std::vector<Vec3d>& points, const SimplexMesh<Corners>& mesh,
+                  const std::vector<double>& times, Console& console) {
+  const ProbeRequest& probe = request.probe;
+  const double tolerance = probe.tolerance ? *probe.tolerance * request.scale() : default_reach * diagonal(mesh.points);
+  const PointLocator<Corners> locator(mesh, console.threads());
+  AtomicFile file(probe.output);
+  TextSink sink({probe.output, file.path()});
+  sink.print("x,y,z,time,distance\n");
+  std::size_t outside = 0;
+  for (const Vec3d& p : points) {
+    const auto at = locator.locate(request.scale() * p, tolerance);
+    if (at) {
+      sink.print("{},{},{},{},{}\n", p.x, p.y, p.z, interpolate(mesh, *at, times), at->distance / request.scale());
+    } else {
+      const auto nearest = locator.nearest(request.scale() * p);
+      sink.print("{},{},{},,{}\n", p.x, p.y, p.z, nearest.distance / request.scale());
+      ++outside;
+    }
+  }
+  sink.close();
+  file.commit();
+  if (outside > 0) {
+    console.warn(
+        fmt::format("{}: {} of {} points are outside the mesh (further than {:.4g}) and have no time; allow "
+                    "more with --probe-tolerance",
+                    probe.points.string(), grouped(outside), grouped(points.size()), tolerance / request.scale()));
+  }
+}
+
+template void write_probes<3>(const SolveRequest&, const std::vector<Vec3d>&, const SimplexMesh<3>&,
+                              const std::vector<double>&, Console&);
+template void write_probes<4>(const SolveRequest&, const std::vector<Vec3d>&, const SimplexMesh<4>&,
+                              const std::vector<double>&, Console&);
+
+void check_side_file(const std::filesystem::path& path, Overwrite overwrite) {
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
+    throw InputError(fmt::format("{}: is not a file (it is a folder or a device); choose another name", path.string()));
+  if (std::filesystem::exists(status) && overwrite == Overwrite::no) {
+    throw InputError(
+        fmt::format("{}: exists already (it would be replaced); allow that (--force) or choose another "
+                    "name",
+                    path.string()));
+  }
+  const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
+  if (::access(folder.c_str(), W_OK | X_OK) != 0) {
+    throw RuntimeError(fmt::format("{}: cannot be written (folder {}: {}); choose another folder", path.string(),
+                                   folder.string(), std::strerror(errno)));
+  }
+}
+
+}  // namespace isochron::cli

@@ -1,0 +1,85 @@
+#include "apps/isochron/solve_report.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "apps/isochron/json_text.h"
+#include "isochron/core/timer.h"
+
+namespace isochron::cli {
+namespace {
+
+std::vector<std::string> written_names(const SolveSummary& summary) {
+  std::vector<std::string> names;
+  for (const auto& file : summary.written) names.push_back(file.string());
+  return names;
+}
+
+Json json_of(const SolveSummary& summary, const Console& console) {
+  const Arrival& arrival = summary.arrival;
+  Json object{{"mesh", summary.mesh.string()},
+              {"written", written_names(summary)},
+              {"vertices", summary.vertices},
+              {"elements", summary.elements},
+              {"element_kind", summary.corners == 4 ? "tet" : "triangle"},
+              {"method", name_of(arrival.method)},
+              {"backend", name_of(arrival.backend)},
+              {"threads", arrival.threads},
+              {"precision", name_of(arrival.precision)},
+              {"setup_seconds", arrival.setup_seconds},
+              {"solve_seconds", arrival.solve_seconds},
+              {"read_seconds", summary.read_seconds},
+              {"write_seconds", summary.write_seconds},
+              {"solves_per_vertex", summary.solves_per_vertex},
+              {"rounds", arrival.counters.rounds},
+              {"reached", arrival.reached},
+              {"unreached", arrival.unreached},
+              {"max_time", finite_or_null(arrival.max_time)},
+              {"converged", arrival.converged},
+              {"residual", nullptr},
+              {"residual_limit", nullptr},
+              {"peak_bytes", peak_resident_bytes()},
+              {"notes", arrival.notes},
+              {"warnings", console.warnings()}};
+  if (arrival.residual) {
+    object["residual"] = finite_or_null(arrival.residual->worst);
+    object["residual_limit"] = arrival.residual->limit;
+  }
+  return object;
+}
+
+std::string text_of(const SolveSummary& summary) {
+  const Arrival& arrival = summary.arrival;
+  std::string text = fmt::format("{}: {}, {}\n", summary.mesh.string(), counted(summary.vertices, "vertex", "vertices"),
+                                 summary.corners == 4 ? counted(summary.elements, "tetrahedron", "tetrahedra")
+                                                      : counted(summary.elements, "triangle", "triangles"));
+  const auto row = [&](const char* key, const std::string& value) { text += fmt::format("  {:<12}{}\n", key, value); };
+  row("method", fmt::format("{}, {}, {} precision", name_of(arrival.method),
+                            counted(arrival.threads, "thread", "threads"), name_of(arrival.precision)));
+  row("reached", arrival.unreached == 0 ? "all vertices"
+                                        : fmt::format("{} vertices; {} stay unreached", grouped(arrival.reached),
+                                                      grouped(arrival.unreached)));
+  row("last time", fmt::format("{:.6g}", arrival.max_time));
+  row("work", fmt::format("{:.1f} local solves a vertex, {}", summary.solves_per_vertex,
+                          counted(arrival.counters.rounds, "round", "rounds")));
+  if (arrival.residual) {
+    row("residual", fmt::format("{:.2g} of an edge, limit {:.2g}: {}", arrival.residual->worst, arrival.residual->limit,
+                                arrival.residual->passed() ? "passed" : "FAILED"));
+  }
+  if (!arrival.converged && !arrival.residual) row("converged", "NO");
+  row("time", fmt::format("read {:.2f} s, set-up {:.2f} s, solve {:.2f} s, write {:.2f} s", summary.read_seconds,
+                          arrival.setup_seconds, arrival.solve_seconds, summary.write_seconds));
+  row("memory", fmt::format("{:.0f} MB at most", static_cast<double>(peak_resident_bytes()) / 1e6));
+  for (const std::string& note : arrival.notes) row("note", note);
+  if (!summary.written.empty()) row("wrote", fmt::format("{}", fmt::join(written_names(summary), ", ")));
+  return text;
+}
+
+}  // namespace
+
+void print_summary(const SolveSummary& summary, const Console& console) {
+  if (console.options.json) print_json(json_of(summary, console), console);
+  else console.say(text_of(summary));
+}
+
+}  // namespace isochron::cli

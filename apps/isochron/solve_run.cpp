@@ -1,0 +1,222 @@
+// The steps of `isochron solve`: read, solve, write. Points and cells are moved along, not copied.
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "apps/isochron/solve.h"
+#include "apps/isochron/solve_report.h"
+#include "isochron/core/error.h"
+#include "isochron/core/timer.h"
+#include "isochron/io/file_name.h"
+#include "isochron/solve/solver.h"
+
+namespace isochron::cli {
+namespace {
+
+void check_request(const SolveRequest& request) {
+  if (request.output.empty() && request.probe.output.empty() && request.picture.file.empty())
+    throw UsageError("no output (the result would be lost); give -o FILE, --probe-output or --picture");
+  if (request.sources.empty()) {
+    throw UsageError(
+        "no source (the front starts nowhere); give --source, --source-point, --source-file, --source-tag or "
+        "--source-levelset");
+  }
+  if (request.probe.points.empty() != request.probe.output.empty())
+    throw UsageError("--probe and --probe-output go together; give both");
+  if (!request.output.empty()) check_writable(request.output, request.overwrite());
+  if (!request.probe.output.empty()) check_side_file(request.probe.output, request.overwrite());
+  if (!request.picture.file.empty()) check_picture(request);
+}
+
+/// Everything wrong with the data after it was read is still about that file.
+template <class Work>
+auto about_file(const std::filesystem::path& file, Work&& work) {
+  try {
+    return work();
+  } catch (const InputError& error) {
+    const std::string message = error.what();
+    if (message.starts_with(file.string())) throw;
+    throw InputError(fmt::format("{}: {}", file.string(), message));
+  }
+}
+
+Dataset read_mesh(const SolveRequest& request, Console& console) {
+  const Activity activity(console, "reading " + request.mesh.string());
+  Dataset dataset = read_dataset(request.mesh);
+  const std::string name = request.mesh.string();
+  for (const std::string& warning : dataset.warnings) console.warn(fmt::format("{}: {}", name, warning));
+  for (const auto& [kind, count] : dataset.ignored_cells)
+    console.warn(fmt::format("{}: {} cells of kind {} are left out", name, grouped(count), kind));
+  const std::string extension = FileName(request.mesh).extension;
+  if ((extension == ".pts" || extension == ".elem" || extension == ".lon") && !request.unit) {
+    console.warn(
+        fmt::format("{}: CARP coordinates are usually in µm; say so with --length-unit um, so that velocities "
+                    "are in mm/ms",
+                    name));
+  }
+  return dataset;
+}
+
+/// Corners of the elements to solve on.
+int pick_elements(const SolveRequest& request, const Dataset& dataset) {
+  const std::size_t triangles = dataset.triangles.cells.size();
+  const std::size_t tets = dataset.tets.cells.size();
+  if (triangles + tets == 0)
+    throw InputError("there are no triangles and no tetrahedra to solve on; give a surface or volume mesh");
+  if (request.elements == Elements::tet && tets == 0)
+    throw InputError("there are no tetrahedra (--elements tet), only triangles; leave --elements out");
+  if (request.elements == Elements::triangle && triangles == 0)
+    throw InputError("there are no triangles (--elements triangle), only tetrahedra; leave --elements out");
+  if (request.elements == Elements::automatic) return tets > 0 ? 4 : 3;
+  return request.elements == Elements::tet ? 4 : 3;
+}
+
+template <int Corners>
+void drop_other_cells(const SolveRequest& request, Dataset& dataset, Console& console) {
+  auto& other = dataset.block < Corners == 3 ? 4 : 3 > ();
+  if (!other.cells.empty()) {
+    console.warn(fmt::format("{}: {} are not solved on and left out of the output; --elements {} picks them",
+                             request.mesh.string(),
+                             Corners == 4 ? counted(other.cells.size(), "triangle", "triangles")
+                                          : counted(other.cells.size(), "tetrahedron", "tetrahedra"),
+                             Corners == 4 ? "triangle" : "tet"));
+  }
+  other = {};
+}
+
+/// The solver and the metric live only in here: their memory is free again before anything is written.
+template <int Corners>
+Arrival solve_on(const SolveRequest& request, const SimplexMesh<Corners>& mesh, const Dataset& dataset,
+                 const Sources& sources, Console& console) {
+  const Metric metric = metric_from_dataset<Corners>(mesh, dataset, request.metric);
+  Activity activity(console, "solving");
+  SolveOptions options = request.options;
+  options.threads = console.options.threads;
+  options.progress = activity.progress();
+  const InterruptGuard guard;
+  Arrival arrival = solve(mesh, metric, sources, options);
+  check_interrupted();
+  return arrival;
+}
+
+DataArray upwind_vertices(const std::vector<Upwind>& upwind) {
+  std::vector<std::int32_t> values;
+  values.reserve(3 * upwind.size());
+  for (const Upwind& from : upwind)
+    for (const VertexId v : from.vertices) values.push_back(v.valid() ? static_cast<std::int32_t>(v.value) : -1);
+  return {"upwind_vertices", 3, std::move(values)};
+}
+
+DataArray upwind_weights(const std::vector<Upwind>& upwind) {
+  std::vector<float> values;
+  values.reserve(3 * upwind.size());
+  for (const Upwind& from : upwind) values.insert(values.end(), from.weights.begin(), from.weights.end());
+  return {"upwind_weights", 3, std::move(values)};
+}
+
+/// Moves the arrays of the result into the data set.
+void add_result(Arrival& arrival, DataArrays& data) {
+  std::vector<std::uint8_t> reached(arrival.times.size());
+  for (std::size_t v = 0; v < reached.size(); ++v) reached[v] = std::isfinite(arrival.times[v]) ? 1 : 0;
+  if (arrival.precision == Precision::single_)
+    data.set({"arrival_time", 1, std::vector<float>(arrival.times.begin(), arrival.times.end())});
+  else data.set({"arrival_time", 1, std::move(arrival.times)});
+  arrival.times = {};
+  data.set({"source", 1, std::move(arrival.source)});
+  data.set({"reached", 1, std::move(reached)});
+  if (!arrival.upwind.empty()) {
+    data.set(upwind_vertices(arrival.upwind));
+    data.set(upwind_weights(arrival.upwind));
+    arrival.upwind = {};
+  }
+}
+
+void write_results(const SolveRequest& request, const Dataset& dataset, SolveSummary& summary, Console& console) {
+  const Timer timer;
+  if (!request.output.empty()) {
+    const Activity activity(console, "writing " + request.output.string());
+    write_dataset(request.output, dataset, request.overwrite());
+    summary.written.push_back(request.output);
+  }
+  if (!request.picture.file.empty()) {
+    const Activity activity(console, "drawing " + request.picture.file.string());
+    write_picture(request.picture, dataset);
+    summary.written.push_back(request.picture.file);
+  }
+  summary.write_seconds += timer.seconds();
+}
+
+/// Exit code of a finished run, and its line on stderr when that is not 0.
+int judge(const SolveSummary& summary) {
+  const Arrival& arrival = summary.arrival;
+  const std::string mesh = summary.mesh.string();
+  if (arrival.reached == 0) {
+    print_error(fmt::format("{}: nothing was reached; check the sources", mesh));
+    return 5;
+  }
+  const bool failed = arrival.residual && !arrival.residual->passed();
+  if (arrival.converged && !failed) return 0;
+  const std::string why =
+      failed ? fmt::format("residual {:.2g} at vertex {} exceeds {:.2g} of an edge", arrival.residual->worst,
+                           arrival.residual->worst_vertex.value, arrival.residual->limit)
+             : "updates were still above the tolerance";
+  print_error(
+      fmt::format("{}: not converged ({}); the output was written all the same: treat it with care, and try "
+                  "--precision double or --method banded",
+                  mesh, why));
+  return 4;
+}
+
+template <int Corners>
+int solve_dataset(const SolveRequest& request, Dataset&& dataset, const SideInputs& inputs, SolveSummary& summary,
+                  Console& console) {
+  SimplexMesh<Corners> mesh;
+  Arrival arrival = about_file(request.mesh, [&] {
+    const Sources sources = gather_sources<Corners>(request, inputs, dataset, console);
+    drop_other_cells<Corners>(request, dataset, console);
+    mesh = take_mesh<Corners>(dataset);
+    std::vector<Vec3d> users_points;
+    if (request.scale() != 1) {
+      users_points = mesh.points;
+      for (Vec3d& p : mesh.points) p = request.scale() * p;
+    }
+    Arrival result = solve_on(request, mesh, dataset, sources, console);
+    const InterruptGuard guard;
+    if (!request.probe.output.empty()) {
+      write_probes(request, inputs.probes, mesh, result.times, console);
+      summary.written.push_back(request.probe.output);
+    }
+    if (!users_points.empty()) mesh.points = std::move(users_points);
+    return result;
+  });
+  summary.vertices = mesh.vertex_count();
+  summary.elements = mesh.element_count();
+  summary.corners = Corners;
+  summary.solves_per_vertex = arrival.solves_per_vertex();
+  restore_mesh<Corners>(dataset, std::move(mesh));
+  const InterruptGuard guard;
+  add_result(arrival, dataset.point_data);
+  write_results(request, dataset, summary, console);
+  summary.arrival = std::move(arrival);
+  print_summary(summary, console);
+  return judge(summary);
+}
+
+}  // namespace
+
+int run_solve(const SolveRequest& request, Console& console) {
+  check_request(request);
+  SideInputs inputs;
+  for (const auto& file : request.sources.files) inputs.source_rows.push_back(read_source_file(file));
+  if (!request.probe.points.empty()) inputs.probes = read_points(request.probe.points);
+  SolveSummary summary;
+  summary.mesh = request.mesh;
+  const Timer timer;
+  Dataset dataset = read_mesh(request, console);
+  summary.read_seconds = timer.seconds();
+  const int corners = about_file(request.mesh, [&] { return pick_elements(request, dataset); });
+  return corners == 3 ? solve_dataset<3>(request, std::move(dataset), inputs, summary, console)
+                      : solve_dataset<4>(request, std::move(dataset), inputs, summary, console);
+}
+
+}  // namespace isochron::cli

@@ -1,0 +1,124 @@
+// Where the front starts: from options, files and arrays to Sources.
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "apps/isochron/solve.h"
+#include "isochron/core/error.h"
+#include "isochron/io/file_name.h"
+
+namespace isochron::cli {
+namespace {
+
+/// `file` is where the id comes from; empty: the command line.
+void check_id(std::uint32_t id, std::size_t vertices, const std::filesystem::path& file) {
+  if (id < vertices) return;
+  const std::string where = file.empty() ? "" : " in " + file.string();
+  throw InputError(
+      fmt::format("source id {}{} is out of range (the mesh has {} vertices: 0…{}); give an id of the mesh", id, where,
+                  grouped(vertices), vertices - 1));
+}
+
+void add_ids(const std::vector<IdRange>& ranges, double time, std::size_t vertices, Sources& sources) {
+  for (const IdRange& range : ranges) {
+    check_id(range.last, vertices, {});
+    for (std::size_t id = range.first; id <= range.last; ++id) sources.vertices.push_back({VertexId(id), time});
+  }
+}
+
+void add_rows(const std::filesystem::path& file, const std::vector<SourceRow>& rows, double time, std::size_t vertices,
+              Sources& sources) {
+  const bool timed = FileName(file).extension != ".vtx";
+  for (const SourceRow& row : rows) {
+    check_id(row.vertex.value, vertices, file);
+    sources.vertices.push_back({row.vertex, timed ? row.time : time});
+  }
+}
+
+/// Marks the vertices where a tag has its value; false when there is no such array here.
+bool mark_points(const DataArrays& arrays, const NameValue& tag, std::vector<bool>& marked) {
+  const DataArray* array = arrays.find(tag.name);
+  if (array == nullptr || array->components != 1) return false;
+  for (std::size_t v = 0; v < marked.size(); ++v)
+    if (array->at(v) == tag.value) marked[v] = true;
+  return true;
+}
+
+template <int Corners>
+bool mark_cells(const CellBlock<Corners>& block, const NameValue& tag, std::vector<bool>& marked) {
+  const DataArray* array = block.data.find(tag.name);
+  if (array == nullptr || array->components != 1) return false;
+  for (std::size_t c = 0; c < block.cells.size(); ++c)
+    if (array->at(c) == tag.value)
+      for (const VertexId v : block.cells[c]) marked[v.index()] = true;
+  return true;
+}
+
+// One vertex source per tagged vertex. Arrays on the points come first, then those on the cells that are solved on,
+// then those on the cells that are not: surface patches of a volume mesh are tagged there.
+template <int Corners>
+void add_tag(const NameValue& tag, double time, const Dataset& dataset, Sources& sources) {
+  constexpr int other = Corners == 3 ? 4 : 3;
+  std::vector<bool> marked(dataset.points.size(), false);
+  const auto any = [&marked] { return std::find(marked.begin(), marked.end(), true) != marked.end(); };
+  bool found = mark_points(dataset.point_data, tag, marked);
+  if (!any()) found = mark_cells(dataset.block<Corners>(), tag, marked) || found;
+  if (!any()) found = mark_cells(dataset.block<other>(), tag, marked) || found;
+  if (!found) {
+    throw InputError(
+        fmt::format("no array '{}' with one value per point or cell (--source-tag); 'isochron info' lists "
+                    "the arrays",
+                    tag.name));
+  }
+  if (!any()) {
+    throw InputError(fmt::format("no point and no cell has {} = {:g} (--source-tag); give a value that occurs",
+                                 tag.name, tag.value));
+  }
+  for (std::size_t v = 0; v < marked.size(); ++v)
+    if (marked[v]) sources.vertices.push_back({VertexId(v), time});
+}
+
+std::vector<double> level_set_values(const DataArray& array) {
+  if (array.components != 1) {
+    throw InputError(
+        fmt::format("array '{}' has {} components (--source-levelset needs one signed value per point); "
+                    "choose another",
+                    array.name, array.components));
+  }
+  std::vector<double> values(array.tuple_count());
+  for (std::size_t v = 0; v < values.size(); ++v) {
+    values[v] = array.at(v);
+    if (!std::isfinite(values[v])) {
+      throw InputError(fmt::format("array '{}' is {} at point {} (--source-levelset needs finite values); repair it",
+                                   array.name, values[v], v));
+    }
+  }
+  return values;
+}
+
+}  // namespace
+
+template <int Corners>
+Sources gather_sources(const SolveRequest& request, const SideInputs& inputs, const Dataset& dataset,
+                       Console& console) {
+  const SourceRequest& wanted = request.sources;
+  const std::size_t vertices = dataset.points.size();
+  const double time = wanted.time.value_or(0.0);
+  Sources sources;
+  for (const auto& ranges : wanted.ids) add_ids(ranges, time, vertices, sources);
+  for (std::size_t i = 0; i < wanted.files.size(); ++i)
+    add_rows(wanted.files[i], inputs.source_rows[i], time, vertices, sources);
+  for (const NameValue& tag : wanted.tags) add_tag<Corners>(tag, time, dataset, sources);
+  for (const Vec3d& point : wanted.points) sources.points.push_back({request.scale() * point, time});
+  if (!wanted.level_set.empty())
+    sources.level_set = level_set_values(dataset.point_data.require(wanted.level_set, "points"));
+  if (wanted.time && !sources.level_set.empty())
+    console.warn("--source-time does not apply to --source-levelset, which starts at time 0");
+  return sources;
+}
+
+template Sources gather_sources<3>(const SolveRequest&, const SideInputs&, const Dataset&, Console&);
+template Sources gather_sources<4>(const SolveRequest&, const SideInputs&, const Dataset&, Console&);
+
+}  // namespace isochron::cli

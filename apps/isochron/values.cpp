@@ -1,0 +1,110 @@
+#include "apps/isochron/values.h"
+
+#include <charconv>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "isochron/core/error.h"
+#include "isochron/core/ids.h"
+
+namespace isochron::cli {
+namespace {
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  for (std::size_t begin = 0;;) {
+    const std::size_t end = text.find(separator, begin);
+    parts.push_back(text.substr(begin, end - begin));
+    if (end == std::string_view::npos) return parts;
+    begin = end + 1;
+  }
+}
+
+std::uint32_t parse_id(std::string_view text) {
+  const std::uint64_t id = parse_whole_number(text);
+  if (id >= VertexId::invalid_value) throw_too_large(text, VertexId::invalid_value - 1);
+  return static_cast<std::uint32_t>(id);
+}
+
+}  // namespace
+
+double parse_number(std::string_view text) {
+  std::string_view digits = text;
+  if (digits.starts_with('+')) digits.remove_prefix(1);
+  double value = 0;
+  const auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (error == std::errc::invalid_argument || stop != digits.data() + digits.size())
+    throw UsageError(fmt::format("'{}' is not a number; write one like 0.5 or 1e-6", text));
+  if (error != std::errc() || !std::isfinite(value))
+    throw UsageError(fmt::format("'{}' is not a finite number; write one like 0.5 or 1e-6", text));
+  return value;
+}
+
+std::uint64_t parse_whole_number(std::string_view text) {
+  std::uint64_t value = 0;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error == std::errc::result_out_of_range) throw_too_large(text, std::numeric_limits<std::uint64_t>::max());
+  if (error != std::errc() || stop != text.data() + text.size())
+    throw UsageError(fmt::format("'{}' is not a whole number (decimal, not negative); write one like 42", text));
+  return value;
+}
+
+std::vector<double> parse_numbers(std::string_view text) {
+  std::vector<double> numbers;
+  for (const std::string_view part : split(text, ',')) numbers.push_back(parse_number(part));
+  return numbers;
+}
+
+std::vector<IdRange> parse_id_ranges(std::string_view text) {
+  std::vector<IdRange> ranges;
+  for (const std::string_view part : split(text, ',')) {
+    const auto ends = split(part, '-');
+    if (ends.size() > 2 || part.empty())
+      throw UsageError(fmt::format("'{}' is not a list of ids; write it like 0,5,10-20", text));
+    const IdRange range{parse_id(ends.front()), parse_id(ends.back())};
+    if (range.first > range.last)
+      throw UsageError(fmt::format("the range '{}' runs backwards; write the smaller id first", part));
+    ranges.push_back(range);
+  }
+  return ranges;
+}
+
+NameValue parse_name_value(std::string_view text) {
+  const std::size_t equals = text.rfind('=');
+  if (equals == std::string_view::npos || equals == 0)
+    throw UsageError(fmt::format("'{}' is not a name and a value; write it like region=3", text));
+  return {std::string(text.substr(0, equals)), parse_number(text.substr(equals + 1))};
+}
+
+Vec3d parse_point(std::string_view text) {
+  const std::vector<double> x = parse_numbers(text);
+  if (x.size() != 2 && x.size() != 3)
+    throw UsageError(fmt::format("'{}' is not a point; write it like 1.5,2,0.25", text));
+  return {x[0], x[1], x.size() == 3 ? x[2] : 0.0};
+}
+
+void throw_too_large(std::string_view text, std::uint64_t limit) {
+  throw UsageError(fmt::format("{} is too large; use at most {}", text, grouped(limit)));
+}
+
+std::filesystem::path Value<std::filesystem::path>::parse(std::string_view text) {
+  if (text.empty()) throw UsageError("the file name is empty; give one");
+  return {text};
+}
+
+std::string grouped(std::uint64_t number) {
+  const std::string digits = std::to_string(number);
+  std::string result;
+  for (std::size_t i = 0; i < digits.size(); ++i) {
+    if (i > 0 && (digits.size() - i) % 3 == 0) result += ',';
+    result += digits[i];
+  }
+  return result;
+}
+
+std::string counted(std::uint64_t number, std::string_view one, std::string_view many) {
+  return fmt::format("{} {}", grouped(number), number == 1 ? one : many);
+}
+
+}  // namespace isochron::cli

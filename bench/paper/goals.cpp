@@ -1,0 +1,196 @@
+// Our own aims: what the solvers must reach in accuracy, work and speed, each with its residual checked.
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "bench/paper/cases.h"
+#include "bench/paper/tables.h"
+#include "isochron/core/parallel.h"
+#include "isochron/mesh/generate/cube.h"
+#include "isochron/mesh/generate/random_fields.h"
+#include "isochron/mesh/generate/square.h"
+#include "isochron/mesh/generate/ventricle.h"
+
+namespace isochron::bench {
+namespace {
+
+TetMesh goal_cube(std::size_t n, double jitter) {
+  const double side = static_cast<double>(n - 1);
+  return generate_cube({.nx = n, .ny = n, .nz = n, .extent = {side, side, side}, .jitter = jitter});
+}
+
+Metric fibers_3_to_1(std::vector<Vec3f> directions) {
+  FiberMetric fibers;
+  fibers.fiber = std::move(directions);
+  fibers.velocities = {{3, 1, 1}};
+  return Metric(std::move(fibers));
+}
+
+/// The volume problems of the aims: a mesh, a metric and a name.
+struct Problem {
+  std::string name;
+  TetMesh mesh;
+  Metric metric;
+};
+
+std::vector<Problem> volume_problems(std::size_t n) {
+  const Metric isotropic = Metric::isotropic(1), diagonal = Metric::constant(SymTensor3d::diagonal(1, 4, 9));
+  std::vector<Problem> problems;
+  problems.push_back({"cube isotropic", goal_cube(n, 0), isotropic});
+  problems.push_back({"cube diag(1,4,9)", goal_cube(n, 0), diagonal});
+  problems.push_back({"jittered isotropic", goal_cube(n, 0.2), isotropic});
+  problems.push_back({"jittered diag(1,4,9)", goal_cube(n, 0.2), diagonal});
+  problems.push_back({"cube random fibres", goal_cube(n, 0), {}});
+  problems.back().metric = fibers_3_to_1(random_fibers(problems.back().mesh, 1));
+  problems.push_back({"cube rotating fibres", goal_cube(n, 0), {}});
+  problems.back().metric = fibers_3_to_1(rotating_fibers(problems.back().mesh, 1.0, 2));
+  problems.push_back({"cube random tensors", goal_cube(n, 0), {}});
+  problems.back().metric = volume_metric(problems.back().mesh, 3);
+  return problems;
+}
+
+std::size_t side(const BenchOptions& options) { return options.size == BenchSize::paper ? 64 : 13; }
+
+double calls(const Arrival& arrival) { return arrival.solves_per_vertex(); }
+double seconds(const Arrival& arrival) { return arrival.solve_seconds; }
+
+}  // namespace
+
+int goals_work(const BenchOptions& options) {
+  Report report("goals-work", "Local solves per vertex; 'paper' is the aim (at most)");
+  const auto square = surface_mesh(1, options.size);
+  const Sources middle = middle_source(*square);
+  struct Aim {
+    Method method;
+    double most;
+  };
+  for (const Aim& aim : {Aim{Method::fmm, 18}, Aim{Method::fim, 20}, Aim{Method::banded, 7}})
+    report.add(entry_of("1024 x 1024 square", std::string(name_of(aim.method)), aim.most,
+                        measure(*square, Metric::isotropic(1), middle, {"", aim.method, 1}, options), "calls", calls));
+  const std::vector<double> aims{36, 36, 50, 50, 60, 90, NAN};
+  const auto problems = volume_problems(side(options));
+  for (std::size_t i = 0; i < problems.size(); ++i) {
+    const Problem& p = problems[i];
+    const Sources sources = middle_source(p.mesh);
+    const Measured banded = measure(p.mesh, p.metric, sources, {"", Method::banded, 1}, options);
+    const Measured fim = measure(p.mesh, p.metric, sources, {"", Method::fim, 1}, options);
+    report.add(entry_of(p.name, "banded", std::isnan(aims[i]) ? std::nullopt : std::optional(aims[i]), banded, "calls", calls));
+    report.add(entry_of(p.name, "fim", {}, fim, "calls", calls));
+    if (banded.valid && fim.valid)
+      report.add({p.name, "banded over fim", {}, calls(banded.arrival) / calls(fim.arrival), "", ""});
+  }
+  return report.finish(options);
+}
+
+int goals_speed(const BenchOptions& options) {
+  Report report("goals-speed", "Seconds on one thread in single precision; 'paper' is the aim (at most)");
+  const bool full = options.size == BenchSize::paper;
+  const auto aim = [&](double value) { return full && !std::isnan(value) ? std::optional(value) : std::nullopt; };
+  const int threads = options.threads > 0 ? options.threads : hardware_threads();
+  const auto compare = [&](const std::string& name, const auto& mesh, const Metric& metric, double most, double fmm_most, bool isotropic) {
+    const Sources sources = middle_source(mesh);
+    const Measured banded = measure(mesh, metric, sources, {"", Method::banded, 1}, options, 5);
+    report.add(entry_of(name, "banded", aim(most), banded, "s", seconds));
+    report.add(entry_of(name, "banded set-up", {}, banded, "s", [](const Arrival& a) { return a.setup_seconds; }));
+    if (isotropic) {
+      const Measured fmm = measure(mesh, metric, sources, {"", Method::fmm, 1}, options, 3);
+      report.add(entry_of(name, "fmm", aim(fmm_most), fmm, "s", seconds));
+    }
+    const Measured fim = measure(mesh, metric, sources, {"", Method::fim, 1}, options, 1);
+    report.add(entry_of(name, "fim", {}, fim, "s", seconds));
+    if (banded.valid && fim.valid)
+      report.add({name, "fim over banded", {}, seconds(fim.arrival) / seconds(banded.arrival), "times", ""});
+    if (threads > 1) {
+      const Measured many = measure(mesh, metric, sources, {"", Method::banded, threads}, options, 5);
+      report.add(entry_of(name, fmt::format("banded, {} threads", threads), {}, many, "s", seconds));
+      if (banded.valid && many.valid)
+        report.add({name, "speed-up", {}, seconds(banded.arrival) / seconds(many.arrival), "times", ""});
+    }
+    SolveOptions in_double = paper_options({"", Method::banded, 1});
+    in_double.precision = Precision::double_;
+    const Arrival twice = solve(mesh, metric, sources, in_double);
+    if (banded.valid && twice.residual->passed())
+      report.add({name, "double over single", aim(1.4), twice.solve_seconds / seconds(banded.arrival), "times", ""});
+  };
+  compare("1024 x 1024 square", *surface_mesh(1, options.size), Metric::isotropic(1), 0.15, 0.5, true);
+  const std::vector<double> aims{0.35, 0.35, 0.56, 0.64, 0.75, 1.1, NAN};
+  const auto problems = volume_problems(side(options));
+  for (std::size_t i = 0; i < problems.size(); ++i)
+    compare(problems[i].name, problems[i].mesh, problems[i].metric, aims[i], NAN, i == 0 || i == 2);
+  return report.finish(options);
+}
+
+int tuning_bands(const BenchOptions& options) {
+  Report report("tuning-bands", "Banded over the width of its bands, in mean edge travel times");
+  const int threads = options.threads > 0 ? options.threads : hardware_threads();
+  const auto sweep = [&](const std::string& name, const auto& mesh, const Metric& metric, std::vector<double> widths) {
+    const Sources sources = middle_source(mesh);
+    for (const int team : {1, threads})
+      for (const double width : widths) {
+        SolveOptions solve_options = paper_options({"", Method::banded, team});
+        solve_options.band_width = width;
+        Solver solver(Domain<std::decay_t<decltype(mesh)>::corners>{mesh, metric}, solve_options);
+        Arrival best = solver.solve(sources);
+        for (int i = 0; i < 3; ++i)
+          if (Arrival again = solver.solve(sources); again.solve_seconds < best.solve_seconds) best = std::move(again);
+        const std::string row = fmt::format("{}, {} threads, width {}", name, team, width);
+        if (!best.residual->passed()) report.add({row, "seconds", {}, {}, "s", failed_check});
+        else
+          report.add({row, "seconds", {}, best.solve_seconds, "s",
+                      fmt::format("{:.1f} calls, {:.2f} pushes a vertex, {} rounds", calls(best),
+                                  static_cast<double>(best.counters.vertex_updates) / static_cast<double>(best.times.size()),
+                                  best.counters.rounds)});
+      }
+  };
+  sweep("1024 x 1024 square", *surface_mesh(1, options.size), Metric::isotropic(1), {0.5, 1, 2, 4, 8});
+  for (const Problem& p : volume_problems(side(options))) sweep(p.name, p.mesh, p.metric, {0.125, 0.25, 0.5, 1, 2});
+  return report.finish(options);
+}
+
+int goals_accuracy(const BenchOptions& options) {
+  Report report("goals-accuracy", "Mean error of a point source in the middle of the jittered cube, in edges; 'paper' is the aim");
+  const std::size_t n = side(options);
+  const TetMesh mesh = goal_cube(n, 0.2);
+  const Sources sources = middle_source(mesh);
+  const Vec3d s = mesh.point(sources.vertices[0].vertex);
+  const double v0 = 1, gradient = 2.0 / static_cast<double>(n - 1);
+  std::vector<double> speed;
+  for (const auto& element : mesh.elements) {
+    double z = 0;
+    for (const VertexId v : element) z += 0.25 * mesh.point(v).z;
+    speed.push_back(v0 + gradient * z);
+  }
+  const Metric linear(SpeedMetric{speed});
+  const auto straight = [&](Vec3d p) { return norm(p - s); };
+  // Arcs of circles: t = acosh(1 + g²|x−s|²/(2 v(x) v(s)))/g.
+  const auto curved = [&](Vec3d p) {
+    const double d = norm(p - s);
+    return std::acosh(1 + gradient * gradient * d * d / (2 * (v0 + gradient * p.z) * (v0 + gradient * s.z))) / gradient;
+  };
+  const auto run = [&](const std::string& name, const Metric& metric, const auto& exact, std::vector<std::optional<double>> aims) {
+    double plain = 0;
+    std::size_t i = 0;
+    for (const SourceInit init : {SourceInit::plain, SourceInit::ball, SourceInit::factored}) {
+      SolveOptions solve_options;
+      solve_options.source_init = init;
+      solve_options.verify = Keep::yes;
+      solve_options.sources = Keep::no;
+      const Arrival arrival = solve(mesh, metric, sources, solve_options);
+      const std::string column(name_of(init));
+      if (!arrival.residual->passed()) {
+        report.add({name, column, {}, {}, "edges", failed_check});
+        continue;
+      }
+      double sum = 0;
+      for (std::size_t v = 0; v < mesh.vertex_count(); ++v) sum += std::abs(arrival.times[v] - exact(mesh.points[v]));
+      const double error = sum / static_cast<double>(mesh.vertex_count());
+      if (init == SourceInit::plain) plain = error;
+      report.add({name, column, aims[i++], error, "edges", fmt::format("{:.3f} of plain, {:.2f} s", error / plain, arrival.solve_seconds)});
+    }
+  };
+  run("constant", Metric::isotropic(1), straight, {0.83, 0.415, 1e-3});
+  run("linear velocity", linear, curved, {{}, {}, {}});
+  return report.finish(options);
+}
+
+}  // namespace isochron::bench

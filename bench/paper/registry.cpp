@@ -1,0 +1,32 @@
+#include "bench/paper/registry.h"
+
+#include "bench/paper/tables.h"
+
+namespace isochron {
+
+const std::vector<PaperBench>& paper_benches() {
+  static const std::vector<PaperBench> benches{
+      {"000-table-2.1", "Solver calls per vertex: FMM, two relabellings, FIM", bench::table_000_2_1},
+      {"000-table-3.1", "Times of FMM and FIM on four surfaces", bench::table_000_3_1},
+      {"000-table-3.2", "Times on the sphere with constant and random speed", bench::table_000_3_2},
+      {"000-table-3.4", "Solver calls per vertex on four surfaces", bench::table_000_3_4},
+      {"000-cost-model", "Section 3.3.1: FIM over FMM, predicted from heap sizes and measured", bench::cost_model_000},
+      {"000-figure-3.2", "Solver calls over mesh size for smoother and rougher speeds", bench::figure_000_3_2},
+      {"000-figure-3.3", "Error over resolution for circles and points as sources", bench::figure_000_3_3},
+      {"003-table-4.1", "Error and order on the cube, isotropic and anisotropic", bench::table_003_4_1},
+      {"003-table-4.2", "Times on the regular cube", bench::table_003_4_2},
+      {"003-table-4.3", "Times on the irregular cube", bench::table_003_4_3},
+      {"003-table-4.4", "Times on the ventricle (the paper: a heart)", bench::table_003_4_4},
+      {"003-table-4.8", "Times on the lens and the blobs", bench::table_003_4_8},
+      {"003-table-4.9", "Iterations and updates over mesh size", bench::table_003_4_9},
+      {"001-table-5", "FIM with 6 lengths, 18 products and nothing precomputed per element", bench::table_001_5},
+      {"001-figure-8", "Speed-up over threads", bench::figure_001_8},
+      {"goals-work", "Our aims: local solves per vertex", bench::goals_work},
+      {"goals-speed", "Our aims: seconds, set-up and ratios in one run", bench::goals_speed},
+      {"goals-accuracy", "Our aims: errors of plain, ball and factored sources", bench::goals_accuracy},
+      {"tuning-bands", "Work and seconds over the band width", bench::tuning_bands},
+  };
+  return benches;
+}
+
+}  // namespace isochron

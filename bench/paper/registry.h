@@ -1,0 +1,34 @@
+// The benches that `isochron bench` offers, each one table or figure of a paper.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "isochron/core/progress.h"
+
+namespace isochron {
+
+enum class BenchSize {
+  quick,  ///< meshes small enough for a smoke test
+  paper   ///< the paper's sizes
+};
+
+struct BenchOptions {
+  int threads = 0;  ///< 0: all cores
+  BenchSize size = BenchSize::paper;
+  std::filesystem::path output_folder;  ///< for CSV and JSON files; empty: print only
+  Progress progress;                    ///< `update` throws Cancelled
+};
+
+/// One table or figure. `run` prints it beside the paper's numbers on stdout and returns the command's exit code.
+struct PaperBench {
+  std::string name;
+  std::string what;
+  int (*run)(const BenchOptions& options) = nullptr;
+};
+
+/// All benches, in the order of the papers.
+const std::vector<PaperBench>& paper_benches();
+
+}  // namespace isochron

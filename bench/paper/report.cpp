@@ -1,0 +1,83 @@
+#include "bench/paper/report.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+
+#include <fmt/format.h>
+
+#include "isochron/core/error.h"
+
+namespace isochron::bench {
+namespace {
+
+std::string number(std::optional<double> value) {
+  if (!value || !std::isfinite(*value)) return "-";
+  if (*value != 0 && std::abs(*value) < 0.01) return fmt::format("{:.3g}", *value);
+  return fmt::format("{:.{}f}", *value, std::abs(*value) < 10 ? 3 : std::abs(*value) < 1000 ? 2 : 0);
+}
+
+std::string ratio(const Entry& entry) {
+  if (!entry.paper || !entry.ours || *entry.paper == 0) return "-";
+  return fmt::format("{:.3g}", *entry.ours / *entry.paper);
+}
+
+std::string json_number(std::optional<double> value) {
+  return value && std::isfinite(*value) ? fmt::format("{}", *value) : "null";
+}
+
+/// Quotes and backslashes do not occur in our labels; commas do.
+std::string quoted(const std::string& text) { return '"' + text + '"'; }
+
+void save(const std::filesystem::path& path, const std::string& text) {
+  std::ofstream file(path);
+  file << text;
+  if (!file.flush()) throw RuntimeError(fmt::format("cannot write {}; choose another --output-folder", path.string()));
+}
+
+}  // namespace
+
+bool Report::sound() const {
+  return std::none_of(entries_.begin(), entries_.end(), [](const Entry& e) { return e.remark == failed_check; });
+}
+
+void Report::print() const {
+  std::size_t rows = 4, columns = 6;
+  for (const Entry& e : entries_) {
+    rows = std::max(rows, e.row.size());
+    columns = std::max(columns, e.column.size());
+  }
+  fmt::print("\n{}\n{:<{}}  {:<{}}  {:>10}  {:>10}  {:>10}\n", title_, "", rows, "", columns, "paper", "ours", "ours/paper");
+  std::string previous;
+  for (const Entry& e : entries_) {
+    fmt::print("{:<{}}  {:<{}}  {:>10}  {:>10}  {:>10}  {} {}\n", e.row == previous ? "" : e.row, rows, e.column, columns,
+               number(e.paper), number(e.ours), ratio(e), e.unit, e.remark);
+    previous = e.row;
+  }
+  for (const std::string& text : notes_) fmt::print("  {}\n", text);
+}
+
+void Report::write(const BenchOptions& options) const {
+  if (options.output_folder.empty()) return;
+  std::filesystem::create_directories(options.output_folder);
+  std::string csv = "row,column,paper,ours,unit,remark\n";
+  std::string json = fmt::format("{{\"name\": \"{}\", \"title\": \"{}\", \"entries\": [", name_, title_);
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    const Entry& e = entries_[i];
+    csv += fmt::format("{},{},{},{},{},{}\n", quoted(e.row), quoted(e.column), e.paper ? fmt::format("{}", *e.paper) : "",
+                       e.ours ? fmt::format("{}", *e.ours) : "", quoted(e.unit), quoted(e.remark));
+    json += fmt::format("{}\n  {{\"row\": \"{}\", \"column\": \"{}\", \"paper\": {}, \"ours\": {}, \"unit\": \"{}\", \"remark\": \"{}\"}}",
+                        i == 0 ? "" : ",", e.row, e.column, json_number(e.paper), json_number(e.ours), e.unit, e.remark);
+  }
+  json += "\n]}\n";
+  save(options.output_folder / (name_ + ".csv"), csv);
+  save(options.output_folder / (name_ + ".json"), json);
+}
+
+int Report::finish(const BenchOptions& options) const {
+  print();
+  write(options);
+  return sound() ? 0 : 4;
+}
+
+}  // namespace isochron::bench

@@ -1,0 +1,10 @@
+# Compiles through ccache where it is found and nobody chose another launcher.
+find_program(ISOCHRON_CCACHE ccache)
+mark_as_advanced(ISOCHRON_CCACHE)
+if(ISOCHRON_CCACHE)
+  foreach(language C CXX CUDA)
+    if(NOT DEFINED CMAKE_${language}_COMPILER_LAUNCHER)
+      set(CMAKE_${language}_COMPILER_LAUNCHER ${ISOCHRON_CCACHE})
+    endif()
+  endforeach()
+endif()

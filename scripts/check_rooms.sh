@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# Checks that the rooms of src/isochron include only the rooms below them (see CONTRIBUTING.md).
+set -euo pipefail
+cd "$(dirname "$0")/../src/isochron"
+
+# What each room may include, besides itself.
+declare -A below=(
+  [core]=""
+  [mesh]="core"
+  [io]="core mesh"
+  [metric]="core mesh"
+  [draw]="core mesh"
+  [local]="core"
+  [solve]="core mesh metric local"
+  [trace]="core mesh metric local solve"
+  [connect]="core mesh metric local solve trace"
+  [surface]="core mesh metric local solve"
+)
+wrong=0
+complain() {
+  echo "$1" >&2
+  wrong=$((wrong + 1))
+}
+
+# Prints file:line:path for every quoted include in the given files and folders.
+quoted_includes() {
+  grep -rnE --include='*.h' --include='*.cpp' --include='*.cu' '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' "$@" |
+    sed -E 's/^([^:]*:[0-9]+):[^"]*"([^"]*)".*/\1:\2/' || true
+}
+
+for folder in */; do
+  room=${folder%/}
+  if [[ -z ${below[$room]+known} ]]; then
+    complain "src/isochron/$room: not a known room; add it to scripts/check_rooms.sh"
+    continue
+  fi
+  while IFS=: read -r file line path; do
+    if [[ ! $path =~ ^isochron/([a-z_]+)/ ]]; then
+      complain "src/isochron/$file:$line: \"$path\" is not written from the root, as \"isochron/room/file.h\""
+      continue
+    fi
+    target=${BASH_REMATCH[1]}
+    [[ " $room ${below[$room]} " == *" $target "* ]] || complain "src/isochron/$file:$line: $room must not include $target"
+    # Serial code does not know that MPI exists.
+    if [[ $path == isochron/solve/mpi/* && $file != solve/mpi/* ]]; then
+      complain "src/isochron/$file:$line: only solve/mpi may include solve/mpi"
+    fi
+  done < <(quoted_includes "$room")
+done
+
+# These headers are compiled by nvcc too, which chokes on the big libraries.
+while IFS=: read -r file line text; do
+  complain "src/isochron/$file:$line: headers of core and local must do without ${text#*include }"
+done < <(find core local -name '*.h' -exec grep -nHE '#[[:space:]]*include[[:space:]]*<(fmt|Eigen|nlohmann)/' {} + || true)
+
+if ((wrong > 0)); then
+  echo "check_rooms: $wrong wrong includes" >&2
+  exit 1
+fi
+echo "check_rooms: all includes point down"

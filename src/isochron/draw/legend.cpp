@@ -1,0 +1,139 @@
+#include "isochron/draw/legend.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+#include <vtkActor2D.h>
+#include <vtkCellArray.h>
+#include <vtkCellData.h>
+#include <vtkNew.h>
+#include <vtkPoints.h>
+#include <vtkPolyData.h>
+#include <vtkPolyDataMapper2D.h>
+#include <vtkProperty2D.h>
+#include <vtkRenderer.h>
+#include <vtkTextActor.h>
+#include <vtkTextProperty.h>
+#include <vtkUnsignedCharArray.h>
+
+#include "isochron/draw/isochrones.h"
+
+namespace isochron {
+
+namespace {
+
+constexpr std::array<double, 3> ink{0.13, 0.14, 0.17};
+
+enum class Anchor { left, right };
+
+void add_text(vtkRenderer& renderer, const std::string& text, double x, double y, int size, Anchor anchor) {
+  if (text.empty()) return;
+  vtkNew<vtkTextActor> actor;
+  actor->SetInput(text.c_str());
+  vtkTextProperty* property = actor->GetTextProperty();
+  property->SetFontFamilyToArial();
+  property->SetFontSize(size);
+  property->SetColor(ink[0], ink[1], ink[2]);
+  property->SetVerticalJustificationToCentered();
+  if (anchor == Anchor::left) property->SetJustificationToLeft();
+  else property->SetJustificationToRight();
+  actor->SetPosition(x, y);
+  renderer.AddViewProp(actor);
+}
+
+// Rectangles in pixels, each of one colour.
+class Rectangles {
+ public:
+  void add(double left, double bottom, double right, double top, Color color) {
+    const vtkIdType first = points_->GetNumberOfPoints();
+    points_->InsertNextPoint(left, bottom, 0);
+    points_->InsertNextPoint(right, bottom, 0);
+    points_->InsertNextPoint(right, top, 0);
+    points_->InsertNextPoint(left, top, 0);
+    const vtkIdType corners[4] = {first, first + 1, first + 2, first + 3};
+    cells_->InsertNextCell(4, corners);
+    colors_->InsertNextTypedTuple(color.data());
+  }
+  void show(vtkRenderer& renderer) {
+    vtkNew<vtkPolyData> data;
+    data->SetPoints(points_);
+    data->SetPolys(cells_);
+    data->GetCellData()->SetScalars(colors_);
+    vtkNew<vtkPolyDataMapper2D> mapper;
+    mapper->SetInputData(data);
+    vtkNew<vtkActor2D> actor;
+    actor->SetMapper(mapper);
+    renderer.AddViewProp(actor);
+  }
+  Rectangles() { colors_->SetNumberOfComponents(3); }
+
+ private:
+  vtkNew<vtkPoints> points_;
+  vtkNew<vtkCellArray> cells_;
+  vtkNew<vtkUnsignedCharArray> colors_;
+};
+
+// Enough digits to tell neighbouring labels apart, and no more.
+std::string label_text(double value, double spacing) {
+  const double size = std::max(std::abs(value), spacing);
+  if (size >= 1e6 || spacing < 1e-4) return fmt::format("{:.4g}", value);
+  const int decimals = std::max(0, static_cast<int>(-std::floor(std::log10(spacing) + 1e-9)));
+  return fmt::format("{:.{}f}", value == 0 ? 0.0 : value, decimals);
+}
+
+}  // namespace
+
+void add_legend(vtkRenderer& renderer, const Legend& legend, int width, int height) {
+  const double left = LegendPlace::left * width;
+  const double right = LegendPlace::right * width;
+  const double bottom = LegendPlace::bottom * height;
+  const double top = LegendPlace::top * height;
+  const double pixel = std::max(1.0, std::round(std::min(width, height) / 700.0));
+  const int text_size = std::max(9, static_cast<int>(std::lround(std::min(width / 1.4, double(height)) * 0.021)));
+  constexpr Color frame{90, 92, 98};
+  constexpr Color mark{33, 36, 43};
+
+  Rectangles shapes;
+  shapes.add(left - pixel, bottom - pixel, right + pixel, top + pixel, frame);
+  const auto parts = static_cast<double>(legend.colors.size());
+  for (std::size_t i = 0; i < legend.colors.size(); ++i) {
+    const double k = static_cast<double>(i);
+    shapes.add(left, bottom + (top - bottom) * k / parts, right, bottom + (top - bottom) * (k + 1) / parts,
+               legend.colors[i]);
+  }
+  const auto height_of = [&](double value) {
+    return bottom + (top - bottom) * (value - legend.low) / (legend.high - legend.low);
+  };
+  for (const double value : legend.lines) {
+    if (value <= legend.low || value >= legend.high || legend.lines.size() > 60) continue;
+    shapes.add(left, height_of(value) - 0.5 * pixel, right, height_of(value) + 0.5 * pixel, mark);
+  }
+  std::vector<double> labels = round_levels(legend.low, legend.high, 6);
+  const double spacing = labels.size() > 1 ? labels[1] - labels[0] : legend.high - legend.low;
+  // The ends count as places for labels too when they are round.
+  for (const double end : {legend.low, legend.high}) {
+    if (std::abs(end - spacing * std::round(end / spacing)) < 1e-9 * spacing) labels.push_back(end);
+  }
+  for (const double value : labels) {
+    shapes.add(right + pixel, height_of(value) - 0.5 * pixel, right + 6 * pixel, height_of(value) + 0.5 * pixel, mark);
+    add_text(renderer, label_text(value, spacing), right + 10 * pixel, height_of(value), text_size, Anchor::left);
+  }
+  if (legend.unreached) {
+    const double y = bottom - 2.6 * text_size;
+    shapes.add(left - pixel, y - pixel, right + pixel, y + text_size + pixel, frame);
+    shapes.add(left, y, right, y + text_size, unreached_color);
+    add_text(renderer, "not reached", right + 10 * pixel, y + 0.5 * text_size, text_size, Anchor::left);
+  }
+  shapes.show(renderer);
+  // A long title ends at the picture's edge instead of beginning over the bar.
+  constexpr double edge = 0.985;
+  const double title_width = 0.6 * text_size * static_cast<double>(legend.title.size());
+  const bool fits = left + title_width < edge * width;
+  add_text(renderer, legend.title, fits ? left : edge * width, top + 2.0 * text_size, text_size,
+           fits ? Anchor::left : Anchor::right);
+  add_text(renderer, legend.picture_title, 0.025 * width, 0.955 * height, static_cast<int>(1.5 * text_size),
+           Anchor::left);
+}
+
+}  // namespace isochron

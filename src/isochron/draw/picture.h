@@ -1,0 +1,38 @@
+// Pictures of arrival times: a surface coloured by an array, with isochrones and a legend.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "isochron/core/vec.h"
+#include "isochron/draw/cut.h"
+#include "isochron/mesh/dataset.h"
+
+namespace isochron {
+
+struct PictureOptions {
+  std::string array = "arrival_time";  ///< one-component point array that gives the colours
+  std::string title;                   ///< in the upper left corner; empty for none
+  std::string legend;                  ///< over the legend; empty: the array's name
+  std::string units;                   ///< behind the legend's title, in brackets
+  int width = 1400;                    ///< pixels
+  int height = 1000;
+  /// From the object to the eye. Without it: from above for flat meshes, else from the front, right and above.
+  std::optional<Vec3d> view_direction;
+  std::optional<Vec3d> up;                         ///< default: z, or y for a view along z
+  std::optional<CutPlane> cut;                     ///< cuts the object open; volumes show the cut face
+  std::optional<std::pair<double, double>> range;  ///< values of the first and last colour; default: all finite values
+  std::optional<double> isochrone_spacing;         ///< default: a round number that gives about 14 lines; 0: no lines
+};
+
+/// Renders the triangles, or the outside of the tetrahedra when there are any, and lines as dark tubes, to a PNG file
+/// (written beside and renamed). Works without a screen: see `OffscreenDisplay`. Places with a value that is not finite
+/// are grey. Prints nothing. Throws InputError for a missing array (listing the names), one with several components, or
+/// nothing to draw, UsageError for sizes below 100 or over 16,000 pixels, a zero direction or an empty range,
+/// RuntimeError when the display or the file fails. Takes one picture at a time: calls from several threads wait for
+/// one another.
+void draw_picture(const std::filesystem::path& png, const Dataset& dataset, const PictureOptions& options);
+
+}  // namespace isochron

@@ -1,0 +1,68 @@
+#include "isochron/io/atomic_file.h"
+
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "isochron/core/error.h"
+#include "isochron/io/file_name.h"
+
+namespace isochron {
+namespace {
+
+// Returns 0 or errno.
+int sync_to_disk(const std::filesystem::path& path) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return errno;
+  const int result = ::fsync(descriptor) == 0 ? 0 : errno;
+  ::close(descriptor);
+  return result == EINVAL ? 0 : result;  // some file systems cannot; they are still right in the usual case
+}
+
+std::filesystem::path folder_of(const std::filesystem::path& path) {
+  return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+}
+
+// A name that nobody else uses: the process and a counter in it; short enough however long the target's name is.
+std::filesystem::path temporary_beside(const std::filesystem::path& target) {
+  static std::atomic<unsigned> counter{0};
+  const FileName name(target);
+  return folder_of(target) / fmt::format(".{}.{}-{}.partial{}{}", name.base.filename().string().substr(0, 160),
+                                         ::getpid(), counter++, name.extension, name.gzip ? ".gz" : "");
+}
+
+}  // namespace
+
+AtomicFile::AtomicFile(std::filesystem::path target) : target_(std::move(target)) {
+  std::error_code error;
+  if (std::filesystem::is_symlink(target_, error)) {
+    const auto real = std::filesystem::weakly_canonical(target_, error);  // write through a link, do not replace it
+    if (!error) target_ = real;
+  }
+  temporary_ = temporary_beside(target_);
+}
+
+AtomicFile::~AtomicFile() {
+  if (done_) return;
+  std::error_code ignored;
+  std::filesystem::remove(temporary_, ignored);
+}
+
+void AtomicFile::commit() {
+  const auto failed = [this](const std::string& why) {
+    throw RuntimeError(
+        fmt::format("{}: cannot be written ({}); free some space or choose another folder", target_.string(), why));
+  };
+  if (const int code = sync_to_disk(temporary_); code != 0) failed(std::strerror(code));
+  std::error_code error;
+  std::filesystem::rename(temporary_, target_, error);
+  if (error) failed(error.message());
+  done_ = true;
+  sync_to_disk(folder_of(target_));  // the rename itself; the content is safe already
+}
+
+}  // namespace isochron

@@ -1,0 +1,46 @@
+// Writes plain or gzipped files; a full disk is a RuntimeError, never a short file taken for a whole one.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "isochron/io/text_sink.h"
+
+namespace isochron {
+
+/// A buffered output file. Call `finish` at the end: only then is everything known to be written.
+class ByteWriter {
+ public:
+  /// Opens `file.where`, gzipped when the target's name ends in ".gz". Throws RuntimeError; messages begin with the
+  /// target.
+  explicit ByteWriter(const OutputFile& file);
+  ~ByteWriter();
+  ByteWriter(const ByteWriter&) = delete;
+  ByteWriter& operator=(const ByteWriter&) = delete;
+
+  void write(const void* bytes, std::size_t count);
+  template <class... Args>
+  void print(fmt::format_string<Args...> format, Args&&... args) {
+    text_.clear();
+    fmt::format_to(std::back_inserter(text_), format, std::forward<Args>(args)...);
+    write(text_.data(), text_.size());
+  }
+  /// Flushes and closes.
+  void finish();
+
+ private:
+  void flush();
+  [[noreturn]] void fail(int error_number) const;
+
+  std::filesystem::path target_;
+  void* file_ = nullptr;  // a gzFile
+  std::vector<char> buffer_;
+  std::string text_;
+};
+
+}  // namespace isochron

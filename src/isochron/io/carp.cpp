@@ -1,0 +1,231 @@
+#include "isochron/io/carp.h"
+
+#include <array>
+
+#include <fmt/format.h>
+
+#include "isochron/io/array_columns.h"
+#include "isochron/io/file_bytes.h"
+#include "isochron/io/file_name.h"
+#include "isochron/io/text_scanner.h"
+
+namespace isochron {
+namespace {
+
+enum class Kind : std::uint8_t { tet, triangle, line, ignored };
+constexpr std::size_t used_kinds = 3;
+
+struct ElementType {
+  std::string_view code;
+  int nodes;
+  Kind kind;
+  std::string_view name;
+};
+constexpr std::array<ElementType, 9> element_types{{{"Tt", 4, Kind::tet, "tetrahedron"},
+                                                    {"Tr", 3, Kind::triangle, "triangle"},
+                                                    {"Ln", 2, Kind::line, "line"},
+                                                    {"Cx", 2, Kind::ignored, "connection"},
+                                                    {"Qd", 4, Kind::ignored, "quad"},
+                                                    {"Py", 5, Kind::ignored, "pyramid"},
+                                                    {"Pr", 6, Kind::ignored, "prism"},
+                                                    {"Oc", 6, Kind::ignored, "octahedron"},
+                                                    {"Hx", 8, Kind::ignored, "hexahedron"}}};
+
+const ElementType& element_type(TextScanner& in) {
+  const std::string_view code = in.word("an element type");
+  for (const ElementType& type : element_types) {
+    if (type.code == code) return type;
+  }
+  in.fail(in_quotes(code) + " is not an element type (known are Tt, Tr, Ln, Cx, Qd, Py, Pr, Oc, Hx); repair the file");
+}
+
+DataArrays& arrays_of(Dataset& dataset, std::size_t kind) {
+  return kind == 0 ? dataset.tets.data : kind == 1 ? dataset.triangles.data : dataset.line_data;
+}
+const DataArrays& arrays_of(const Dataset& dataset, std::size_t kind) {
+  return kind == 0 ? dataset.tets.data : kind == 1 ? dataset.triangles.data : dataset.line_data;
+}
+std::size_t cells_of(const Dataset& dataset, std::size_t kind) {
+  return kind == 0   ? dataset.tets.cells.size()
+         : kind == 1 ? dataset.triangles.cells.size()
+                     : SegmentList(dataset.lines).size();
+}
+
+void read_pts(const std::filesystem::path& path, Dataset& result) {
+  const FileBytes bytes(path);
+  TextScanner in(path, bytes.text(), {.hash_comments = true});
+  result.points.resize(in.count("the number of points", 6));
+  for (Vec3d& p : result.points) {
+    for (int k = 0; k < 3; ++k) p[k] = in.coordinate();
+    if (in.more_on_line()) in.skip_line();
+  }
+}
+
+// Most files hold one kind of element; what is reserved in vain is never touched.
+void reserve(Kind kind, std::size_t elements, Dataset& result) {
+  if (kind == Kind::tet) result.tets.cells.reserve(elements);
+  if (kind == Kind::triangle) result.triangles.cells.reserve(elements);
+}
+
+// Returns the kind of every element in file order, which is the order of the fibres.
+std::vector<Kind> read_elements(const std::filesystem::path& path, Dataset& result) {
+  const FileBytes bytes(path);
+  TextScanner in(path, bytes.text(), {.hash_comments = true});
+  const std::size_t points = result.points.size();
+  std::vector<Kind> kinds(in.count("the number of elements", 7));
+  std::array<std::vector<std::int32_t>, used_kinds> regions;
+  for (Kind& kind : kinds) {
+    const ElementType& type = element_type(in);
+    if (&kind == kinds.data()) reserve(type.kind, kinds.size(), result);
+    std::array<VertexId, 8> nodes;
+    for (int k = 0; k < type.nodes; ++k) nodes[static_cast<std::size_t>(k)] = in.vertex(0, points);
+    const auto region = in.more_on_line() ? in.integer<std::int32_t>("a region tag") : 0;
+    if (in.more_on_line()) in.skip_line();
+    kind = type.kind;
+    if (kind == Kind::tet) result.tets.cells.push_back({nodes[0], nodes[1], nodes[2], nodes[3]});
+    else if (kind == Kind::triangle) result.triangles.cells.push_back({nodes[0], nodes[1], nodes[2]});
+    else if (kind == Kind::line) result.lines.push_back({nodes[0], nodes[1]});
+    else count_ignored(result, type.name);
+    if (kind != Kind::ignored) regions[static_cast<std::size_t>(kind)].push_back(region);
+  }
+  for (std::size_t k = 0; k < used_kinds; ++k) {
+    if (!regions[k].empty()) arrays_of(result, k).set({"region", 1, std::move(regions[k])});
+  }
+  return kinds;
+}
+
+std::size_t words_on_line(TextScanner& in) {
+  std::size_t words = 0;
+  for (; in.more_on_line(); ++words) in.word("a number");
+  return words;
+}
+
+// The number of values a row has. A header line (1: fibres, 2: fibres and sheets) is optional; many real files have
+// none.
+std::size_t read_fiber_header(TextScanner& in) {
+  if (in.at_end()) in.truncated("fibres");
+  TextScanner ahead = in;
+  const std::size_t words = words_on_line(ahead);
+  if (words == 3 || words == 6) return words;
+  const auto directions = words == 1 ? in.integer<int>("the number of directions") : 0;
+  if (directions != 1 && directions != 2) {
+    in.fail(
+        fmt::format("the first line has {} words (it must be 1 or 2, or hold the 3 or 6 numbers of an element); repair "
+                    "the file",
+                    words));
+  }
+  return static_cast<std::size_t>(3 * directions);
+}
+
+void read_fibers(const std::filesystem::path& path, const std::vector<Kind>& kinds, Dataset& result) {
+  const FileBytes bytes(path);
+  TextScanner in(path, bytes.text(), {.hash_comments = true});
+  const std::size_t values = read_fiber_header(in);
+  std::array<std::array<std::vector<double>, 2>, used_kinds> directions;
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    if (in.at_end()) {
+      in.fail(fmt::format("fibres for {} elements only (the .elem file has {}); use the .lon file of the same mesh", i,
+                          kinds.size()));
+    }
+    for (std::size_t k = 0; k < values; ++k) {
+      const double value = in.coordinate("a fibre component");
+      if (kinds[i] != Kind::ignored) directions[static_cast<std::size_t>(kinds[i])][k / 3].push_back(value);
+    }
+    if (in.more_on_line()) in.fail("too many numbers in the line (rows differ in length); repair the file");
+  }
+  if (!in.at_end()) {
+    in.peek();
+    in.fail(fmt::format("more fibres than the {} elements of the .elem file; use the .lon file of the same mesh",
+                        kinds.size()));
+  }
+  for (std::size_t k = 0; k < used_kinds; ++k) {
+    auto& [fiber, sheet] = directions[k];
+    if (!fiber.empty()) arrays_of(result, k).set({"fiber", 3, std::move(fiber)});
+    if (!sheet.empty()) arrays_of(result, k).set({"sheet", 3, std::move(sheet)});
+  }
+}
+
+const DataArray* find_directions(const DataArrays& arrays, std::string_view name) {
+  const DataArray* array = arrays.find(name);
+  return array != nullptr && array->components == 3 ? array : nullptr;
+}
+
+template <class Cells>
+void write_cells(TextSink& out, std::string_view code, const Cells& cells, const DataArray* labels) {
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    out.print("{}", code);
+    for (const VertexId v : cells[i]) out.print(" {}", v.value);
+    out.print(" {}\n", label_at(labels, i));
+  }
+}
+
+void write_elements(const OutputFile& file, const Dataset& dataset) {
+  TextSink out(file);
+  const SegmentList segments(dataset.lines);
+  out.print("{}\n", dataset.tets.cells.size() + dataset.triangles.cells.size() + segments.size());
+  write_cells(out, "Tt", dataset.tets.cells, find_labels(dataset.tets.data, "region"));
+  write_cells(out, "Tr", dataset.triangles.cells, find_labels(dataset.triangles.data, "region"));
+  const DataArray* labels = find_labels(dataset.line_data, "region");
+  segments.for_each([&](std::size_t line, VertexId a, VertexId b) {
+    out.print("Ln {} {} {}\n", a.value, b.value, label_at(labels, line));
+  });
+  out.close();
+}
+
+void print_direction(TextSink& out, const DataArray* array, std::size_t tuple, const char* otherwise) {
+  if (array == nullptr) out.print("{}", otherwise);
+  else print_tuple(out, *array, tuple);
+}
+
+// Every element needs a row. Kinds without fibres (cables, mostly) get the x axis, as is usual in such files.
+void write_fibers(const OutputFile& file, const Dataset& dataset) {
+  bool any = false;
+  bool sheets = true;
+  for (std::size_t k = 0; k < used_kinds; ++k) {
+    if (cells_of(dataset, k) == 0 || find_directions(arrays_of(dataset, k), "fiber") == nullptr) continue;
+    any = true;
+    sheets = sheets && find_directions(arrays_of(dataset, k), "sheet") != nullptr;
+  }
+  if (!any) return;
+  TextSink out(file);
+  out.print("{}\n", sheets ? 2 : 1);
+  for (std::size_t k = 0; k < used_kinds; ++k) {
+    const DataArray* fiber = find_directions(arrays_of(dataset, k), "fiber");
+    const DataArray* sheet = find_directions(arrays_of(dataset, k), "sheet");
+    const auto row = [&](std::size_t tuple) {
+      print_direction(out, fiber, tuple, "1 0 0");
+      if (sheets) out.print(" ");
+      if (sheets) print_direction(out, sheet, tuple, "0 1 0");
+      out.print("\n");
+    };
+    if (k == static_cast<std::size_t>(Kind::line)) {
+      SegmentList(dataset.lines).for_each([&](std::size_t line, VertexId, VertexId) { row(line); });
+    } else {
+      for (std::size_t i = 0; i < cells_of(dataset, k); ++i) row(i);
+    }
+  }
+  out.close();
+}
+
+}  // namespace
+
+Dataset read_carp(const std::filesystem::path& path) {
+  const std::filesystem::path points = require_companion(path, ".pts");
+  const std::filesystem::path elements = require_companion(path, ".elem");
+  Dataset result;
+  read_pts(points, result);
+  const std::vector<Kind> kinds = read_elements(elements, result);
+  if (const auto fibers = find_companion(path, ".lon")) read_fibers(*fibers, kinds, result);
+  return result;
+}
+
+void write_carp(std::span<const OutputFile> files, const Dataset& dataset) {
+  TextSink points(files[0]);
+  points.print("{}\n", dataset.points.size());
+  for (const Vec3d& p : dataset.points) points.print("{} {} {}\n", p.x, p.y, p.z);
+  points.close();
+  write_elements(files[1], dataset);
+  write_fibers(files[2], dataset);
+}
+
+}  // namespace isochron

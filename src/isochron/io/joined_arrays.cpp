@@ -1,0 +1,99 @@
+#include "isochron/io/joined_arrays.h"
+
+#include <algorithm>
+#include <limits>
+#include <type_traits>
+
+#include "isochron/core/error.h"
+
+namespace isochron {
+
+namespace {
+
+JoinedArray& find_or_start(std::vector<JoinedArray>& joined, const DataArray& array, const ArrayBlock& block,
+                           std::span<const ArrayBlock> blocks) {
+  const auto called = [&](const std::string& name) {
+    return std::find_if(joined.begin(), joined.end(), [&](const JoinedArray& j) { return j.name == name; });
+  };
+  auto it = called(array.name);
+  if (it != joined.end() && it->components == array.components) {
+    if (it->type != scalar_type(array.values)) it->type = ScalarType::float64;
+    return *it;
+  }
+  std::string name = array.name;
+  while (called(name) != joined.end()) name += "_" + block.kind;
+  JoinedArray fresh{std::move(name), array.components, scalar_type(array.values), {}};
+  for (const ArrayBlock& b : blocks) fresh.parts.push_back({nullptr, b.tuples});
+  return joined.emplace_back(std::move(fresh));
+}
+
+template <class T>
+void write_part(ByteWriter& writer, const JoinedArray::Part& part, std::size_t values, Encoding encoding) {
+  if (part.array == nullptr) {
+    const T nothing = std::is_floating_point_v<T> ? std::numeric_limits<T>::quiet_NaN() : T{};
+    for (std::size_t i = 0; i < values; ++i) write_value(writer, nothing, encoding);
+    return;
+  }
+  std::visit(
+      [&](const auto& from) {
+        using From = typename std::decay_t<decltype(from)>::value_type;
+        if constexpr (std::is_same_v<From, T>) {
+          if (encoding == native_encoding) {
+            writer.write(from.data(), from.size() * sizeof(T));
+            return;
+          }
+        }
+        for (const From value : from) write_value(writer, static_cast<T>(value), encoding);
+      },
+      part.array->values);
+}
+
+}  // namespace
+
+std::size_t JoinedArray::value_count() const {
+  std::size_t tuples = 0;
+  for (const Part& part : parts) tuples += part.tuples;
+  return tuples * static_cast<std::size_t>(components);
+}
+
+std::vector<JoinedArray> join_arrays(std::span<const ArrayBlock> blocks) {
+  std::vector<JoinedArray> joined;
+  for (std::size_t b = 0; b < blocks.size(); ++b) {
+    if (blocks[b].tuples == 0) continue;
+    for (const DataArray& array : blocks[b].data->all()) {
+      if (array.components < 1 ||
+          array.value_count() != blocks[b].tuples * static_cast<std::size_t>(array.components)) {
+        throw UsageError(fmt::format("array '{}' has {} values with {} components for {} {}; give one tuple for each",
+                                     array.name, array.value_count(), array.components, blocks[b].tuples,
+                                     blocks[b].kind));
+      }
+      find_or_start(joined, array, blocks[b], blocks).parts[b].array = &array;
+    }
+  }
+  return joined;
+}
+
+void write_values(ByteWriter& writer, const JoinedArray& array, Encoding encoding) {
+  with_type(array.type, [&]<class T>() {
+    for (const JoinedArray::Part& part : array.parts) {
+      write_part<T>(writer, part, part.tuples * static_cast<std::size_t>(array.components), encoding);
+    }
+  });
+}
+
+bool fits_float(const std::vector<Vec3d>& points) {
+  const auto exact = [](double v) { return static_cast<double>(static_cast<float>(v)) == v; };
+  return std::all_of(points.begin(), points.end(),
+                     [&](const Vec3d& p) { return exact(p.x) && exact(p.y) && exact(p.z); });
+}
+
+void write_points(ByteWriter& writer, const std::vector<Vec3d>& points, ScalarType type, Encoding encoding) {
+  for (const Vec3d& p : points) {
+    for (int i = 0; i < 3; ++i) {
+      if (type == ScalarType::float32) write_value(writer, static_cast<float>(p[i]), encoding);
+      else write_value(writer, p[i], encoding);
+    }
+  }
+}
+
+}  // namespace isochron

@@ -1,0 +1,465 @@
+#include "isochron/io/legacy_vtk_file.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <optional>
+
+#include "isochron/core/error.h"
+#include "isochron/io/byte_reader.h"
+#include "isochron/io/cell_sorter.h"
+#include "isochron/io/scalar_type.h"
+#include "isochron/io/text_scanner.h"
+
+namespace isochron {
+
+namespace {
+
+std::string upper(std::string_view word) {
+  std::string text(word);
+  for (char& c : text) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  return text;
+}
+
+// Names are written with %20 for a blank and so on.
+std::string decoded(std::string_view name) {
+  const auto digit = [](char c) {
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                                  : -1;
+  };
+  std::string text;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    if (name[i] == '%' && i + 2 < name.size() && digit(name[i + 1]) >= 0 && digit(name[i + 2]) >= 0) {
+      text += static_cast<char>(16 * digit(name[i + 1]) + digit(name[i + 2]));
+      i += 2;
+    } else {
+      text += name[i];
+    }
+  }
+  return text;
+}
+
+std::vector<std::string> words_of(std::string_view line) {
+  std::vector<std::string> words;
+  constexpr std::string_view blanks = " \t\r\f\v";
+  for (std::size_t i = line.find_first_not_of(blanks); i != std::string_view::npos;) {
+    const std::size_t end = std::min(line.find_first_of(blanks, i), line.size());
+    words.emplace_back(line.substr(i, end - i));
+    i = line.find_first_not_of(blanks, end);
+  }
+  return words;
+}
+
+// Cells as the file lists them, before their kinds are known.
+struct RawCells {
+  std::vector<std::uint32_t> ids;
+  std::vector<std::uint64_t> ends;
+};
+
+// What an array's type word means; bits and strings have no ScalarType.
+struct FileType {
+  enum Special { none, bit, string } special = none;
+  ScalarType scalar = ScalarType::float64;
+};
+
+class LegacyReading {
+ public:
+  explicit LegacyReading(const std::filesystem::path& path) : reader_(path) {}
+
+  Dataset run() {
+    read_header();
+    for (std::string word = upper(reader_.token()); !word.empty(); word = upper(reader_.token())) take_section(word);
+    if (!have_points_) reader_.fail("the file has no POINTS");
+    require_finite_points(dataset_.points, reader_.path().string());
+    if (!sorter_) sort_cells();
+    return std::move(dataset_);
+  }
+
+ private:
+  enum class Attachment { nothing, points, cells };
+
+  void read_header() {
+    const auto first = reader_.line();
+    constexpr std::string_view magic = "# vtk DataFile Version ";
+    if (!first || !upper(*first).starts_with(upper(magic))) {
+      reader_.fail("this is no legacy VTK file (it does not begin with '# vtk DataFile Version')",
+                   "check the extension");
+    }
+    version5_ = first->size() > magic.size() && (*first)[magic.size()] >= '5';
+    reader_.line();  // the title
+    const std::string encoding = upper(reader_.require_token("ASCII or BINARY"));
+    if (encoding != "ASCII" && encoding != "BINARY") {
+      reader_.fail(fmt::format("{} where ASCII or BINARY should be", in_quotes(encoding)));
+    }
+    encoding_ = encoding == "ASCII" ? Encoding::text : Encoding::big_endian;
+    std::string word = upper(reader_.require_token("DATASET"));
+    if (word == "FIELD") {  // VTK allows fields before the data set
+      read_fields(Attachment::nothing);
+      word = upper(reader_.require_token("DATASET"));
+    }
+    if (word != "DATASET") reader_.fail(fmt::format("{} where DATASET should be", in_quotes(word)));
+    const std::string kind = upper(reader_.require_token("the kind of data set"));
+    if (kind != "POLYDATA" && kind != "UNSTRUCTURED_GRID") {
+      reader_.fail(fmt::format("the data set is of kind {}", in_quotes(kind)),
+                   "give POLYDATA or UNSTRUCTURED_GRID (images go through .vti, .nii or .nrrd)");
+    }
+    grid_ = kind == "UNSTRUCTURED_GRID";
+  }
+
+  void take_section(const std::string& word) {
+    if (word == "POINTS") read_points();
+    else if (word == (grid_ ? "CELLS" : "VERTICES")) read_cells(cells_[0]);
+    else if (word == "CELL_TYPES" && grid_) read_types();
+    else if (word == "LINES" && !grid_) read_cells(cells_[1]);
+    else if (word == "POLYGONS" && !grid_) read_cells(cells_[2]);
+    else if (word == "TRIANGLE_STRIPS" && !grid_) read_cells(cells_[3]);
+    else if (word == "METADATA") skip_metadata();
+    else if (word == "POINT_DATA") start_data(Attachment::points);
+    else if (word == "CELL_DATA") start_data(Attachment::cells);
+    else if (word == "FIELD") read_fields(attachment_);
+    else if (attachment_ != Attachment::nothing) take_attribute(word);
+    else reader_.fail(fmt::format("unknown keyword {}", in_quotes(word)));
+  }
+
+  // Binary values begin right behind the end of the line that announces them.
+  void end_header_line() {
+    if (encoding_ != Encoding::text) reader_.line();
+  }
+
+  std::size_t least_bytes() const { return encoding_ == Encoding::text ? 2 : 1; }
+
+  FileType parse_type() {
+    static const std::map<std::string, ScalarType> types{{"UNSIGNED_CHAR", ScalarType::uint8},
+                                                         {"CHAR", ScalarType::int8},
+                                                         {"SIGNED_CHAR", ScalarType::int8},
+                                                         {"UNSIGNED_SHORT", ScalarType::uint16},
+                                                         {"SHORT", ScalarType::int16},
+                                                         {"UNSIGNED_INT", ScalarType::uint32},
+                                                         {"INT", ScalarType::int32},
+                                                         {"UNSIGNED_LONG", ScalarType::uint64},
+                                                         {"LONG", ScalarType::int64},
+                                                         {"VTKTYPEINT64", ScalarType::int64},
+                                                         {"VTKTYPEUINT64", ScalarType::uint64},
+                                                         {"VTKIDTYPE", ScalarType::int32},
+                                                         {"FLOAT", ScalarType::float32},
+                                                         {"DOUBLE", ScalarType::float64}};
+    const std::string word = upper(reader_.require_token("a data type"));
+    if (word == "BIT") return {FileType::bit, ScalarType::uint8};
+    if (word == "STRING" || word == "UTF8_STRING") return {FileType::string, ScalarType::uint8};
+    const auto it = types.find(word);
+    if (it == types.end()) reader_.fail(fmt::format("unknown data type {}", in_quotes(word)));
+    return {FileType::none, it->second};
+  }
+
+  void read_points() {
+    if (have_points_) reader_.fail("there are two POINTS sections");
+    have_points_ = true;
+    const std::size_t count = reader_.count("the number of points", 3 * least_bytes());
+    const FileType type = parse_type();
+    if (type.special != FileType::none) reader_.fail("points must be numbers");
+    end_header_line();
+    with_type(type.scalar, [&]<class T>() {
+      reader_.require_room(count, 3 * (encoding_ == Encoding::text ? 2 : sizeof(T)));
+      dataset_.points.resize(count);
+      std::size_t i = 0;
+      for_each_value<T>(reader_, encoding_, 3 * count, [&](T value) {
+        dataset_.points[i / 3][static_cast<int>(i % 3)] = static_cast<double>(value);
+        ++i;
+      });
+    });
+  }
+
+  std::uint32_t checked_id(std::int64_t id) {
+    if (id < 0 || id >= Id<VertexTag>::invalid_value) reader_.fail(fmt::format("{} is no point number", id));
+    return static_cast<std::uint32_t>(id);
+  }
+
+  void read_cells(RawCells& cells) {
+    if (sorter_) reader_.fail("the cells come after their arrays");
+    if (!cells.ends.empty()) reader_.fail("there are two sections of the same cells");
+    const std::size_t first = reader_.count("the number of cells", least_bytes());
+    const std::size_t second = reader_.count("the size of the cell list", least_bytes());
+    if (version5_) read_offset_cells(cells, first, second);
+    else read_counted_cells(cells, first, second);
+  }
+
+  // Before version 5: each cell is its number of corners and the corners.
+  void read_counted_cells(RawCells& cells, std::size_t count, std::size_t size) {
+    end_header_line();
+    if (size < count) reader_.fail("the cell list is shorter than the number of cells");
+    cells.ends.reserve(count);
+    cells.ids.reserve(size - count);
+    std::int64_t left = 0;
+    for_each_value<std::int32_t>(reader_, encoding_, size, [&](std::int32_t value) {
+      if (left > 0) {
+        cells.ids.push_back(checked_id(value));
+        if (--left == 0) cells.ends.push_back(cells.ids.size());
+        return;
+      }
+      if (value < 0) reader_.fail(fmt::format("a cell has {} corners", value));
+      left = value;
+      if (left == 0) cells.ends.push_back(cells.ids.size());
+    });
+    if (left != 0 || cells.ends.size() != count)
+      reader_.fail("the cell list does not hold the announced number of cells");
+  }
+
+  // From version 5: all offsets, then all corners.
+  void read_offset_cells(RawCells& cells, std::size_t offsets, std::size_t corners) {
+    expect_word("OFFSETS");
+    FileType type = parse_type();
+    end_header_line();
+    with_type(type.scalar, [&]<class T>() {
+      reader_.require_room(offsets, encoding_ == Encoding::text ? 2 : sizeof(T));
+      cells.ends.reserve(offsets);
+      for_each_value<T>(reader_, encoding_, offsets, [&](T value) {
+        const auto end = static_cast<std::uint64_t>(value);
+        if (!(value >= 0) || end > corners || (!cells.ends.empty() && end < cells.ends.back())) {
+          reader_.fail("the cell offsets do not increase");
+        }
+        cells.ends.push_back(end);
+      });
+    });
+    if (!cells.ends.empty()) {
+      if (cells.ends.front() != 0 || cells.ends.back() != corners)
+        reader_.fail("the cell offsets do not fit the cells");
+      cells.ends.erase(cells.ends.begin());
+    }
+    expect_word("CONNECTIVITY");
+    type = parse_type();
+    end_header_line();
+    with_type(type.scalar, [&]<class T>() {
+      reader_.require_room(corners, encoding_ == Encoding::text ? 2 : sizeof(T));
+      cells.ids.reserve(corners);
+      for_each_value<T>(reader_, encoding_, corners,
+                        [&](T value) { cells.ids.push_back(checked_id(static_cast<std::int64_t>(value))); });
+    });
+  }
+
+  void expect_word(const std::string& expected) {
+    const std::string word = upper(reader_.require_token(expected));
+    if (word == "METADATA") {
+      skip_metadata();
+      return expect_word(expected);
+    }
+    if (word != expected) reader_.fail(fmt::format("{} where {} should be", in_quotes(word), expected));
+  }
+
+  void read_types() {
+    const std::size_t count = reader_.count("the number of cell types", least_bytes());
+    end_header_line();
+    types_.reserve(count);
+    for_each_value<std::int32_t>(reader_, encoding_, count, [&](std::int32_t value) {
+      types_.push_back(value >= 0 && value < 256 ? static_cast<std::uint8_t>(value) : 255);
+    });
+  }
+
+  // Information about an array (component names, units): lines up to a blank one.
+  void skip_metadata() {
+    reader_.line();
+    for (auto line = reader_.line(); line && !words_of(*line).empty(); line = reader_.line()) {
+    }
+  }
+
+  // Puts all cells in the data set; arrays on cells need that first.
+  void sort_cells() {
+    if (!have_points_) reader_.fail("the cells' arrays come before the POINTS");
+    sorter_.emplace(dataset_, reader_.path().string());
+    if (grid_) {
+      if (types_.size() != cells_[0].ends.size()) {
+        reader_.fail(fmt::format("there are {} cells but {} cell types", cells_[0].ends.size(), types_.size()));
+      }
+      std::array<std::size_t, 256> counts{};
+      for (const std::uint8_t type : types_) ++counts[type];
+      for (int kind = 0; kind < 256; ++kind) sorter_->reserve(kind, counts[static_cast<std::size_t>(kind)]);
+      add_cells(cells_[0], [&](std::size_t i) { return int{types_[i]}; });
+    } else {
+      // VTK numbers polygonal cells in this order, whatever the order in the file.
+      constexpr std::array kinds{kind_poly_vertex, kind_poly_line, kind_polygon, kind_triangle_strip};
+      sorter_->reserve(kind_triangle, cells_[2].ends.size());
+      for (std::size_t k = 0; k < kinds.size(); ++k) add_cells(cells_[k], [&](std::size_t) { return int{kinds[k]}; });
+    }
+    sorter_->finish();
+  }
+
+  template <class KindOf>
+  void add_cells(RawCells& cells, KindOf&& kind_of) {
+    std::uint64_t begin = 0;
+    for (std::size_t i = 0; i < cells.ends.size(); ++i) {
+      sorter_->add(kind_of(i), std::span<const std::uint32_t>(cells.ids).subspan(begin, cells.ends[i] - begin));
+      begin = cells.ends[i];
+    }
+    cells = {};
+  }
+
+  void start_data(Attachment attachment) {
+    attachment_ = attachment;
+    const std::size_t announced = reader_.count("the number of values", 0);
+    end_header_line();
+    if (attachment == Attachment::cells && !sorter_) sort_cells();
+    tuples_ = attachment == Attachment::points ? dataset_.points.size() : sorter_->cell_count();
+    if (announced != tuples_) {
+      reader_.fail(fmt::format("{} is announced for {} items but there are {}",
+                               attachment == Attachment::points ? "POINT_DATA" : "CELL_DATA", announced, tuples_));
+    }
+  }
+
+  void take_attribute(const std::string& word) {
+    const auto named = [&] { return decoded(reader_.require_token("an array name")); };
+    if (word == "SCALARS") {
+      read_scalars(named());
+    } else if (word == "VECTORS" || word == "NORMALS") {
+      read_array(attachment_, named(), 3, tuples_);
+    } else if (word == "TENSORS") {
+      read_array(attachment_, named(), 9, tuples_);
+    } else if (word == "TENSORS6") {
+      read_array(attachment_, named(), 6, tuples_);
+    } else if (word == "TEXTURE_COORDINATES") {
+      const std::string name = named();
+      const std::size_t components = reader_.count("the number of texture coordinates", 0);
+      read_array(attachment_, name, components, tuples_);
+    } else if (word == "GLOBAL_IDS" || word == "PEDIGREE_IDS" || word == "EDGE_FLAGS") {
+      read_array(attachment_, named(), 1, tuples_);
+    } else if (word == "COLOR_SCALARS") {
+      read_colours(named());
+    } else if (word == "LOOKUP_TABLE") {
+      named();
+      const std::size_t size = reader_.count("the size of a lookup table", 4 * least_bytes());
+      end_header_line();
+      if (encoding_ == Encoding::text) for_each_value<double>(reader_, encoding_, 4 * size, [](double) {});
+      else reader_.skip(4 * size);
+    } else {
+      reader_.fail(fmt::format("unknown keyword {}", in_quotes(word)));
+    }
+  }
+
+  void read_scalars(const std::string& name) {
+    const FileType type = parse_type();
+    const auto rest = words_of(reader_.line().value_or(""));
+    const std::size_t components = rest.empty() ? 1 : static_cast<std::size_t>(std::atoi(rest[0].c_str()));
+    if (upper(reader_.require_token("LOOKUP_TABLE")) != "LOOKUP_TABLE") reader_.fail("LOOKUP_TABLE is missing");
+    reader_.require_token("a lookup table name");
+    read_typed(attachment_, name, components, tuples_, type);
+  }
+
+  void read_colours(const std::string& name) {
+    const std::size_t components = reader_.count("the number of colour components", 0);
+    if (encoding_ != Encoding::text) {
+      read_typed(attachment_, name, components, tuples_, {FileType::none, ScalarType::uint8});
+      return;
+    }
+    // Text files give colours from 0 to 1, binary ones from 0 to 255.
+    check_components(components, name);
+    std::vector<std::uint8_t> values;
+    for_each_value<double>(reader_, encoding_, components * tuples_, [&](double value) {
+      values.push_back(
+          static_cast<std::uint8_t>(std::lround(255 * std::clamp(std::isnan(value) ? 0 : value, 0.0, 1.0))));
+    });
+    keep(attachment_, {name, static_cast<int>(components), std::move(values)});
+  }
+
+  void read_fields(Attachment attachment) {
+    reader_.require_token("a field name");
+    const std::size_t arrays = reader_.count("the number of arrays", least_bytes());
+    for (std::size_t i = 0; i < arrays; ++i) {
+      std::string word(reader_.require_token("an array name"));
+      if (upper(word) == "METADATA") {
+        skip_metadata();
+        word = reader_.require_token("an array name");
+      }
+      if (word == "NULL_ARRAY") continue;
+      const std::size_t components = reader_.count("the number of components", 0);
+      const std::size_t tuples = reader_.count("the number of tuples", 0);
+      const bool fits = attachment == Attachment::nothing || tuples == tuples_;
+      if (!fits) {
+        dataset_.warnings.push_back(
+            fmt::format("array {} was left out: it has {} tuples for {} items", in_quotes(word), tuples, tuples_));
+      }
+      read_array(fits ? attachment : Attachment::nothing, decoded(word), components, tuples);
+    }
+  }
+
+  void check_components(std::size_t components, const std::string& name) {
+    if (components >= 1 && components <= 1000000) return;
+    reader_.fail(fmt::format("array {} has {} components", in_quotes(name), components));
+  }
+
+  void read_array(Attachment attachment, const std::string& name, std::size_t components, std::size_t tuples) {
+    const FileType type = parse_type();
+    read_typed(attachment, name, components, tuples, type);
+  }
+
+  void read_typed(Attachment attachment, const std::string& name, std::size_t components, std::size_t tuples,
+                  FileType type) {
+    end_header_line();
+    if (tuples == 0) return;
+    check_components(components, name);
+    if (type.special == FileType::string) return skip_strings(components * tuples);
+    if (type.special != FileType::bit) reader_.require_room(tuples, components * least_bytes());
+    DataArray array{name, static_cast<int>(components), {}};
+    if (type.special == FileType::bit && encoding_ != Encoding::text) {
+      array.values = read_bits(components * tuples);
+    } else {
+      array.values = read_values(reader_, type.scalar, encoding_, components * tuples);
+    }
+    keep(attachment, std::move(array));
+  }
+
+  std::vector<std::uint8_t> read_bits(std::size_t count) {
+    reader_.require_room((count + 7) / 8, 1);
+    std::vector<std::uint8_t> bits(count);
+    std::uint8_t byte = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      if (i % 8 == 0) reader_.read(&byte, 1);
+      bits[i] = (byte >> (7 - i % 8)) & 1;
+    }
+    return bits;
+  }
+
+  // Text: one string a line. Binary: the length, whose first two bits tell how long it is itself, then the characters.
+  void skip_strings(std::size_t count) {
+    if (encoding_ == Encoding::text) reader_.line();
+    for (std::size_t i = 0; i < count; ++i) {
+      if (encoding_ == Encoding::text) {
+        if (!reader_.line()) reader_.fail("the file ends in the middle of its strings");
+        continue;
+      }
+      std::uint8_t first = 0;
+      reader_.read(&first, 1);
+      constexpr std::array more_bytes{7, 3, 1, 0};
+      std::uint64_t length = first & 0x3f;
+      for (int k = 0; k < more_bytes[first >> 6]; ++k) {
+        std::uint8_t next = 0;
+        reader_.read(&next, 1);
+        length = 256 * length + next;
+      }
+      reader_.skip(length);
+    }
+  }
+
+  void keep(Attachment attachment, DataArray array) {
+    if (attachment == Attachment::points) add_named(dataset_.point_data, std::move(array), "point_array");
+    else if (attachment == Attachment::cells) sorter_->add_array(std::move(array));
+  }
+
+  ByteReader reader_;
+  Dataset dataset_;
+  Encoding encoding_ = Encoding::text;
+  bool version5_ = false;
+  bool grid_ = false;
+  bool have_points_ = false;
+  std::array<RawCells, 4> cells_;  // a grid's; or vertices, lines, polygons and strips
+  std::vector<std::uint8_t> types_;
+  std::optional<CellSorter> sorter_;
+  Attachment attachment_ = Attachment::nothing;
+  std::size_t tuples_ = 0;
+};
+
+}  // namespace
+
+Dataset read_legacy_vtk(const std::filesystem::path& path) { return LegacyReading(path).run(); }
+
+}  // namespace isochron

@@ -1,0 +1,30 @@
+// Small text files that go with a mesh: vertex lists, timed sources, probe points.
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+#include "isochron/core/ids.h"
+#include "isochron/core/vec.h"
+
+namespace isochron {
+
+/// One row of a source file.
+struct SourceRow {
+  VertexId vertex;
+  double time = 0;  ///< in the caller's unit
+};
+
+/// A CARP .vtx file: the number of ids, a line "intra" or "extra", then 0-based ids. Throws InputError.
+std::vector<VertexId> read_vtx(const std::filesystem::path& path);
+
+/// Rows "id [time]", 0-based, '#' comments; time 0 where it is not given. A .vtx file is read as such. Throws
+/// InputError for a malformed row, a time that is not finite and a file without rows; ids are not checked against any
+/// mesh.
+std::vector<SourceRow> read_source_file(const std::filesystem::path& path);
+
+/// Rows "x y z" or "x y", separated by blanks, commas or semicolons, with '#' comments, one header line at most, and
+/// optionally a name that is not a number in front of each row. Throws InputError.
+std::vector<Vec3d> read_points(const std::filesystem::path& path);
+
+}  // namespace isochron

@@ -1,0 +1,127 @@
+// Reads words and numbers from a text in memory, and says in which line something was wrong.
+#pragma once
+
+#include <array>
+#include <charconv>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "isochron/core/ids.h"
+
+namespace isochron {
+
+/// A cursor over a text. Words are separated by blanks. Every failure throws InputError "path: line N: problem; what to
+/// do". The `what` arguments name the thing expected, for the message. The text must outlive the scanner.
+class TextScanner {
+ public:
+  struct Syntax {
+    bool hash_comments = false;     ///< '#' starts a comment that ends with the line
+    std::string_view separators{};  ///< characters that count as blanks, besides white space
+  };
+
+  TextScanner(std::filesystem::path path, std::string_view text, Syntax syntax);
+
+  /// True when only blanks and comments are left.
+  bool at_end() {
+    skip_blanks();
+    return pos_ == end_;
+  }
+  /// True when another word stands in the current line. Never goes past the line's end.
+  bool more_on_line();
+  /// Goes to the start of the next line.
+  void skip_line();
+  /// Goes just behind the next occurrence of `marker` (false and no move when there is none).
+  bool skip_past(std::string_view marker);
+
+  std::string_view word(std::string_view what);
+  /// The next word without taking it; empty at the end.
+  std::string_view peek();
+  /// The rest of the current line, trimmed; the cursor moves to the next line.
+  std::string_view rest_of_line();
+
+  double real(std::string_view what);
+  /// A finite real.
+  double coordinate(std::string_view what = "a coordinate");
+  template <std::integral Int>
+  Int integer(std::string_view what) {
+    start_word(what);
+    Int value{};
+    const char* first = *pos_ == '+' ? pos_ + 1 : pos_;
+    const auto [stop, error] = std::from_chars(first, end_, value);
+    if (error != std::errc{} || !ends_word(stop)) bad_number(what, "a whole number in range");
+    pos_ = stop;
+    return value;
+  }
+  /// A number of things of which each takes at least `bytes_each` bytes of what is left; a larger one is refused, so
+  /// that a damaged count never makes anyone allocate.
+  std::size_t count(std::string_view what, std::size_t bytes_each);
+  /// Refuses `number` like `count` does.
+  void check_count(std::string_view what, std::uint64_t number, std::size_t bytes_each) const;
+  /// A vertex id that counts from `base`, of `vertices` vertices.
+  VertexId vertex(std::size_t base, std::size_t vertices) {
+    const auto id = integer<std::uint64_t>("a vertex id");
+    if (id < base || id - base >= vertices) bad_vertex(id, base, vertices);
+    return VertexId(id - base);
+  }
+
+  /// Raw bytes, for the binary parts of mixed files.
+  template <class T>
+  T raw(std::string_view what) {
+    if (remaining() < sizeof(T)) truncated(what);
+    word_ = pos_;
+    T value;
+    std::memcpy(&value, pos_, sizeof(T));
+    pos_ += sizeof(T);
+    return value;
+  }
+  /// From now on messages give the byte and not the line.
+  void report_bytes() { report_bytes_ = true; }
+
+  [[nodiscard]] std::size_t remaining() const { return static_cast<std::size_t>(end_ - pos_); }
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+  /// Throws InputError at the last word read; `problem` is "problem (why); what to do".
+  [[noreturn]] void fail(std::string_view problem) const;
+  [[noreturn]] void truncated(std::string_view what);
+
+ private:
+  enum Class : unsigned char { ordinary, blank, newline, comment };
+
+  [[nodiscard]] Class kind(const char* p) const { return classes_[static_cast<unsigned char>(*p)]; }
+  void skip_blanks() {
+    for (; pos_ != end_ && kind(pos_) != ordinary; ++pos_) {
+      if (kind(pos_) == comment) {
+        skip_to_newline();
+        if (pos_ == end_) return;
+      }
+    }
+  }
+  void skip_to_newline();
+  void start_word(std::string_view what) {
+    skip_blanks();
+    if (pos_ == end_) truncated(what);
+    word_ = pos_;
+  }
+  [[nodiscard]] bool ends_word(const char* p) const { return p == end_ || kind(p) != ordinary; }
+  [[nodiscard]] std::string_view current_word() const;
+  [[noreturn]] void bad_number(std::string_view what, std::string_view expected) const;
+  [[noreturn]] void bad_vertex(std::uint64_t id, std::size_t base, std::size_t vertices) const;
+  double unusual_real(std::string_view what);
+
+  std::filesystem::path path_;
+  const char* begin_;
+  const char* pos_;
+  const char* end_;
+  const char* word_;  // where the last word started, for messages
+  std::array<Class, 256> classes_{};
+  bool report_bytes_ = false;
+};
+
+/// A part of a file's text made fit for a one-line message.
+std::string in_quotes(std::string_view text);
+
+}  // namespace isochron

@@ -1,0 +1,34 @@
+// Boxes of tetrahedra on a lattice.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "isochron/core/vec.h"
+#include "isochron/mesh/simplex_mesh.h"
+
+namespace isochron {
+
+/// Which main diagonal of its cell the six tetrahedra of a cell share. From a source in one corner of the box the error
+/// depends on it: waves along the diagonal are exact, waves across it are not.
+enum class KuhnDiagonal {
+  ppp,  ///< along (1, 1, 1)
+  npp,  ///< along (−1, 1, 1)
+  pnp,  ///< along (1, −1, 1)
+  ppn   ///< along (1, 1, −1)
+};
+
+struct CubeOptions {
+  std::size_t nx = 64, ny = 64, nz = 64;  ///< vertices along each axis, at least 2
+  Vec3d extent{1, 1, 1};                  ///< size of the box
+  double jitter = 0;                      ///< interior vertices move by up to this share of a cell along each axis
+  std::uint64_t seed = 1;
+  KuhnDiagonal diagonal = KuhnDiagonal::ppp;
+};
+
+/// The box from 0 to `extent`, vertices with x fastest, six positively oriented tetrahedra (Kuhn) per cell. Mesh 1 of
+/// paper 003 is nx = ny = nz = 64. With jitter, moves that would flatten a tetrahedron are shortened. Throws UsageError
+/// when an option is out of range.
+TetMesh generate_cube(const CubeOptions& options);
+
+}  // namespace isochron

@@ -1,0 +1,158 @@
+#include "isochron/mesh/generate/irregular_cube.h"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "isochron/core/error.h"
+#include "isochron/mesh/generate/displace.h"
+
+namespace isochron {
+namespace {
+
+constexpr int no_corner = -1;
+
+/// Draws every decision about the lattice from its place, so that neighbouring cells agree without sharing storage.
+class RandomLattice {
+ public:
+  RandomLattice(std::size_t n, double random_faces, std::uint64_t seed)
+      : n_(n), random_faces_(random_faces), seed_(seed) {}
+
+  using Cell = std::array<std::size_t, 3>;
+
+  /// Whether the face of `cell` across `axis` on `side` is cut along its falling diagonal, (1,0)–(0,1) in the two other
+  /// axes, rather than along (0,0)–(1,1).
+  [[nodiscard]] bool falling(Cell cell, int axis, int side) const {
+    cell[axis] += static_cast<std::size_t>(side);
+    Random random(seed_ ^ (0x9e3779b9ULL * (1 + 4 * place(cell) + static_cast<std::uint64_t>(axis))));
+    random.bits();
+    if (random.uniform() < random_faces_) return random.uniform() < 0.5;
+    const int b = (axis + 1) % 3, c = (axis + 2) % 3;
+    std::uint64_t best = 0;
+    bool result = false;
+    for (int corner = 0; corner < 4; ++corner) {
+      Cell vertex = cell;
+      vertex[b] += static_cast<std::size_t>(corner & 1);
+      vertex[c] += static_cast<std::size_t>(corner >> 1);
+      const std::uint64_t r = rank(vertex);
+      if (r >= best) {
+        best = r;
+        result = corner == 1 || corner == 2;
+      }
+    }
+    return result;
+  }
+
+  /// The highest-ranking corner of the cell that has a diagonal in each of its three faces; `no_corner` without one.
+  [[nodiscard]] int fan_corner(const Cell& cell, const std::array<bool, 6>& diagonals) const {
+    std::uint64_t best = 0;
+    int result = no_corner;
+    for (int corner = 0; corner < 8; ++corner) {
+      bool on_all = true;
+      for (int axis = 0; axis < 3; ++axis) {
+        const int side = (corner >> axis) & 1;
+        const bool differ = ((corner >> ((axis + 1) % 3)) & 1) != ((corner >> ((axis + 2) % 3)) & 1);
+        on_all = on_all && differ == diagonals[2 * axis + side];
+      }
+      const std::uint64_t r = rank({cell[0] + (corner & 1), cell[1] + ((corner >> 1) & 1), cell[2] + (corner >> 2)});
+      if (on_all && r >= best) {
+        best = r;
+        result = corner;
+      }
+    }
+    return result;
+  }
+
+  [[nodiscard]] std::array<bool, 6> diagonals(const Cell& cell) const {
+    std::array<bool, 6> result{};
+    for (int axis = 0; axis < 3; ++axis)
+      for (int side = 0; side < 2; ++side) result[2 * axis + side] = falling(cell, axis, side);
+    return result;
+  }
+
+ private:
+  [[nodiscard]] std::uint64_t place(const Cell& p) const { return (p[2] * n_ + p[1]) * n_ + p[0]; }
+  [[nodiscard]] std::uint64_t rank(const Cell& vertex) const {
+    Random random(~seed_ ^ (0x85ebca6bULL * (1 + place(vertex))));
+    return random.bits();
+  }
+
+  std::size_t n_;
+  double random_faces_;
+  std::uint64_t seed_;
+};
+
+/// Adds the tetrahedra between `apex` and the cell's faces; with an apex corner, only the faces away from it.
+void add_cell(TetMesh& mesh, const std::array<VertexId, 8>& corners, const std::array<bool, 6>& diagonals,
+              VertexId apex, int apex_corner) {
+  for (int axis = 0; axis < 3; ++axis)
+    for (int side = 0; side < 2; ++side) {
+      if (apex_corner != no_corner && ((apex_corner >> axis) & 1) == side) continue;
+      const int b = 1 << ((axis + 1) % 3), c = 1 << ((axis + 2) % 3), base = side << axis;
+      std::array<VertexId, 4> ring{corners[base], corners[base | b], corners[base | b | c], corners[base | c]};
+      if (side == 0) std::swap(ring[1], ring[3]);  // outward
+      const int first = diagonals[2 * axis + side] ? 1 : 0;
+      mesh.elements.push_back({apex, ring[first], ring[first + 1], ring[first + 2]});
+      mesh.elements.push_back({apex, ring[first], ring[first + 2], ring[(first + 3) % 4]});
+    }
+}
+
+}  // namespace
+
+TetMesh generate_irregular_cube(const IrregularCubeOptions& options) {
+  const std::size_t n = options.n;
+  if (n < 2 || n > 400) throw UsageError(fmt::format("a cube cannot have {} vertices a side; choose 2 to 400", n));
+  if (!(options.extent > 0) || !(options.jitter >= 0 && options.jitter < 0.5))
+    throw UsageError(fmt::format("extent {} must be positive and jitter {} at least 0 and below 0.5", options.extent,
+                                 options.jitter));
+  if (!(options.random_faces >= 0 && options.random_faces <= 1))
+    throw UsageError(fmt::format("the share of random faces, {}, must lie in 0 to 1", options.random_faces));
+
+  const RandomLattice lattice(n, options.random_faces, options.seed);
+  const std::size_t cells = n - 1;
+  const double edge = options.extent / static_cast<double>(cells);
+  Random random(options.seed);
+  TetMesh mesh;
+  std::vector<Vec3d> moves;
+  // A row's lattice vertices are followed by the vertices inside its cells: ids stay local.
+  std::vector<std::size_t> row_start(n * n);
+  const auto add_point = [&](const Vec3d& at, bool interior) {
+    const double reach = interior ? options.jitter * edge : 0;
+    mesh.points.push_back(edge * at);
+    moves.push_back(random_displacement(random, {reach, reach, reach}));
+  };
+  std::vector<std::int8_t> fan(cells * cells * cells);
+  for (std::size_t k = 0; k < n; ++k)
+    for (std::size_t j = 0; j < n; ++j) {
+      row_start[k * n + j] = mesh.points.size();
+      const Vec3d row{0, static_cast<double>(j), static_cast<double>(k)};
+      const bool inner_row = j > 0 && j < cells && k > 0 && k < cells;
+      for (std::size_t i = 0; i < n; ++i)
+        add_point(row + Vec3d{static_cast<double>(i), 0, 0}, inner_row && i > 0 && i < cells);
+      if (j == cells || k == cells) continue;
+      for (std::size_t i = 0; i < cells; ++i) {
+        const int corner = lattice.fan_corner({i, j, k}, lattice.diagonals({i, j, k}));
+        fan[(k * cells + j) * cells + i] = static_cast<std::int8_t>(corner);
+        if (corner == no_corner) add_point(row + Vec3d{static_cast<double>(i) + 0.5, 0.5, 0.5}, true);
+      }
+    }
+
+  mesh.elements.reserve(fan.size() * 8);
+  for (std::size_t k = 0; k < cells; ++k)
+    for (std::size_t j = 0; j < cells; ++j) {
+      std::size_t inside = row_start[k * n + j] + n;
+      for (std::size_t i = 0; i < cells; ++i) {
+        std::array<VertexId, 8> corners;
+        for (std::size_t corner = 0; corner < 8; ++corner)
+          corners[corner] = VertexId(row_start[(k + (corner >> 2)) * n + j + ((corner >> 1) & 1)] + i + (corner & 1));
+        const int apex = fan[(k * cells + j) * cells + i];
+        const VertexId top = apex == no_corner ? VertexId(inside++) : corners[static_cast<std::size_t>(apex)];
+        add_cell(mesh, corners, lattice.diagonals({i, j, k}), top, apex);
+      }
+    }
+  if (options.jitter > 0) displace(mesh, std::move(moves));
+  return mesh;
+}
+
+}  // namespace isochron

@@ -1,0 +1,28 @@
+// Flat square meshes of triangles.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "isochron/mesh/simplex_mesh.h"
+
+namespace isochron {
+
+enum class SquarePattern {
+  diagonal,    ///< all cells are cut along (1,1): Mesh 1 of paper 000
+  alternating  ///< the cut alternates like a chess board, so that no direction is preferred
+};
+
+struct SquareOptions {
+  std::size_t n = 1024;  ///< vertices a side, at least 2
+  double extent = 1;     ///< length of a side
+  double jitter = 0;     ///< interior vertices move by up to this share of a cell along each axis; below 0.5
+  std::uint64_t seed = 1;
+  SquarePattern pattern = SquarePattern::diagonal;
+};
+
+/// The square [0, extent]² in z = 0 with n × n vertices (x fastest) and 2(n−1)² counter-clockwise triangles. Throws
+/// UsageError when an option is out of range.
+TriangleMesh generate_square(const SquareOptions& options);
+
+}  // namespace isochron

@@ -1,0 +1,48 @@
+// What is right and wrong with a mesh.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+
+#include "isochron/core/vec.h"
+#include "isochron/mesh/simplex_mesh.h"
+
+namespace isochron {
+
+/// Throws InputError unless the mesh has points and elements, all coordinates are finite and all vertex ids are in
+/// range.
+template <int Corners>
+void check_mesh(const SimplexMesh<Corners>& mesh);
+
+/// Counts of what a solver's user may want to know. "Facet" is an edge of a triangle mesh, a face of a tet mesh.
+struct MeshReport {
+  std::size_t vertices = 0;
+  std::size_t elements = 0;
+  std::size_t inverted = 0;            ///< negative volume; for triangles, negative area in a flat mesh (constant z)
+  std::size_t degenerate = 0;          ///< a repeated vertex, or no volume (area) beside the edge lengths
+  std::size_t duplicate_elements = 0;  ///< elements with the same vertices as an earlier one
+  std::size_t unreferenced_vertices = 0;
+  std::size_t duplicate_points = 0;                  ///< points at exactly the place of another with a smaller id
+  std::size_t boundary_facets = 0;                   ///< facets of one element
+  std::size_t non_manifold_facets = 0;               ///< facets of more than two elements
+  std::size_t components = 0;                        ///< parts that share no vertex; unreferenced vertices do not count
+  std::size_t largest_component = 0;                 ///< its vertices
+  std::size_t max_valence = 0;                       ///< most elements at a vertex
+  Vec3d low, high;                                   ///< bounding box of all points
+  double min_edge = 0, mean_edge = 0, max_edge = 0;  ///< edge lengths; the mean is over element edges
+  double min_quality = 0, mean_quality = 0;  ///< 1 is equilateral: 4√3·A/Σl² (triangles), 12·(3V)^⅔/Σl² (tets)
+  double obtuse_share = 0;  ///< share of elements with a corner not acute in the metric (DESIGN section 3, Causality)
+
+  /// True when nothing counted makes first-arrival times wrong or meaningless.
+  [[nodiscard]] bool sound() const { return degenerate == 0 && duplicate_elements == 0; }
+};
+
+/// The travel-time metric of an element, for `obtuse_share`. Empty means the identity.
+using MetricOf = std::function<SymTensor3d(ElementId)>;
+
+/// Examines the mesh, which must pass `check_mesh`. Sorts the facets in passes, so that 24 million tetrahedra need a
+/// few hundred MB beyond the mesh.
+template <int Corners>
+MeshReport validate(const SimplexMesh<Corners>& mesh, const MetricOf& metric = {}, int threads = 1);
+
+}  // namespace isochron

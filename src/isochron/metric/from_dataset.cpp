@@ -1,0 +1,303 @@
+#include "isochron/metric/from_dataset.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "isochron/core/error.h"
+
+namespace isochron {
+namespace {
+
+/// The components of one cell's value.
+using Tuple = std::span<const double>;
+
+template <int Corners>
+constexpr const char* cell_name = Corners == 3 ? "triangles" : "tetrahedra";
+
+std::string listed(const DataArrays& arrays) {
+  return arrays.empty() ? "none" : fmt::format("{}", fmt::join(arrays.names(), ", "));
+}
+
+/// Counts cells with unusable values.
+class BadCells {
+ public:
+  void add(std::size_t cell) {
+    if (count_++ == 0) first_ = cell;
+  }
+  [[nodiscard]] bool any() const { return count_ > 0; }
+  /// Throws InputError "`what` on N of M cells (first: cell F); `advice`" when any was added.
+  void check(const std::string& what, std::size_t cells, std::string_view advice) const {
+    if (count_ > 0)
+      throw InputError(fmt::format("{} on {} of {} cells (first: cell {}); {}", what, count_, cells, first_, advice));
+  }
+
+ private:
+  std::size_t count_ = 0;
+  std::size_t first_ = 0;
+};
+
+/// Reads arrays of one cell block, or of the points as means over the cells' corners.
+template <int Corners>
+class CellValues {
+ public:
+  using Cells = std::span<const std::array<VertexId, Corners>>;
+
+  CellValues(Cells cells, const Dataset& dataset) : cells_(cells), dataset_(dataset) {}
+
+  [[nodiscard]] std::size_t size() const { return cells_.size(); }
+
+  /// Calls `visit(cell, tuple)` for every cell. Throws InputError unless the array exists, fits, and has one of the
+  /// `allowed` component counts.
+  template <class Visit>
+  void for_each(const std::string& name, std::initializer_list<int> allowed, Visit&& visit) const {
+    const DataArray* on_cells = dataset_.block<Corners>().data.find(name);
+    const DataArray& array = on_cells != nullptr ? *on_cells : on_points(name);
+    if (std::find(allowed.begin(), allowed.end(), array.components) == allowed.end())
+      throw InputError(fmt::format("array '{}' has {} components where {} are needed; choose another array", name,
+                                   array.components, fmt::join(allowed, " or ")));
+    if (on_cells != nullptr && array.tuple_count() != cells_.size())
+      throw InputError(fmt::format("array '{}' has {} values for {} {}; it does not belong to this mesh", name,
+                                   array.tuple_count(), cells_.size(), cell_name<Corners>));
+    std::visit([&](const auto& values) { visit_cells(values, array.components, on_cells != nullptr, visit); },
+               array.values);
+  }
+
+  /// The first of the names that is an array on the cells.
+  [[nodiscard]] std::string first_on_cells(std::initializer_list<const char*> names) const {
+    const DataArrays& data = dataset_.block<Corners>().data;
+    for (const char* name : names)
+      if (data.find(name) != nullptr) return name;
+    throw InputError(
+        fmt::format("no region array for the velocity table ({} not found on the {}); name it, there are: {}",
+                    fmt::join(names, ", "), cell_name<Corners>, listed(data)));
+  }
+
+ private:
+  [[nodiscard]] const DataArray& on_points(const std::string& name) const {
+    const DataArray* array = dataset_.point_data.find(name);
+    if (array == nullptr)
+      throw InputError(fmt::format("no array '{}'; choose one on the {} ({}) or on the points ({})", name,
+                                   cell_name<Corners>, listed(dataset_.block<Corners>().data),
+                                   listed(dataset_.point_data)));
+    std::size_t needed = 0;
+    for (const auto& cell : cells_)
+      for (const VertexId v : cell) needed = std::max(needed, v.index() + 1);
+    if (array->tuple_count() < needed)
+      throw InputError(fmt::format("array '{}' has {} values for at least {} points; it does not belong to this mesh",
+                                   name, array->tuple_count(), needed));
+    return *array;
+  }
+
+  template <class Values, class Visit>
+  void visit_cells(const Values& values, int components, bool on_cells, Visit&& visit) const {
+    const auto width = static_cast<std::size_t>(components);
+    std::vector<double> tuple(width);
+    for (std::size_t e = 0; e < cells_.size(); ++e) {
+      for (std::size_t c = 0; c < width; ++c) {
+        if (on_cells) {
+          tuple[c] = static_cast<double>(values[e * width + c]);
+        } else {
+          double sum = 0;
+          for (const VertexId v : cells_[e]) sum += static_cast<double>(values[v.index() * width + c]);
+          tuple[c] = sum / Corners;
+        }
+      }
+      visit(e, Tuple(tuple));
+    }
+  }
+
+  Cells cells_;
+  const Dataset& dataset_;
+};
+
+SymTensor3d tensor_of(Tuple t, TensorOrder order) {
+  if (t.size() == 9) return {t[0], 0.5 * (t[1] + t[3]), 0.5 * (t[2] + t[6]), t[4], 0.5 * (t[5] + t[7]), t[8]};
+  switch (order) {
+    case TensorOrder::row: return {t[0], t[1], t[2], t[3], t[4], t[5]};
+    case TensorOrder::mrtrix: return {t[0], t[3], t[4], t[1], t[5], t[2]};
+    default: return {t[0], t[3], t[5], t[1], t[4], t[2]};
+  }
+}
+
+/// Whether a full matrix is symmetric up to what files round away.
+bool symmetric(Tuple t) {
+  if (t.size() != 9) return true;
+  const double off = std::max({std::abs(t[1] - t[3]), std::abs(t[2] - t[6]), std::abs(t[5] - t[7])});
+  return !(off > 1e-3 * (std::abs(t[0]) + std::abs(t[4]) + std::abs(t[8])));
+}
+
+Vec3f narrow(const Vec3d& v) { return {static_cast<float>(v.x), static_cast<float>(v.y), static_cast<float>(v.z)}; }
+
+bool usable_speed(double speed) { return speed > 0 && std::isfinite(speed); }
+
+template <int Corners>
+Metric speed_metric(const CellValues<Corners>& cells, const std::string& name) {
+  SpeedMetric result;
+  result.speed.resize(cells.size());
+  BadCells bad;
+  cells.for_each(name, {1}, [&](std::size_t e, Tuple tuple) {
+    result.speed[e] = tuple[0];
+    if (!usable_speed(tuple[0])) bad.add(e);
+  });
+  bad.check(fmt::format("speed array '{}' is not a positive finite number", name), cells.size(),
+            "repair the array or choose another");
+  return Metric(std::move(result));
+}
+
+enum class TensorMeaning { metric, velocity };
+
+template <int Corners>
+Metric tensor_metric(const CellValues<Corners>& cells, const std::string& name, TensorMeaning meaning,
+                     TensorOrder order) {
+  TensorMetric result;
+  result.tensor.resize(cells.size());
+  BadCells lopsided, indefinite;
+  cells.for_each(name, {6, 9}, [&](std::size_t e, Tuple tuple) {
+    SymTensor3d m = tensor_of(tuple, order);
+    if (!symmetric(tuple)) lopsided.add(e);
+    if (!positive_definite(m)) return indefinite.add(e);
+    if (meaning == TensorMeaning::velocity) m = inverse(m);
+    const auto single = [](double x) { return static_cast<float>(x); };
+    result.tensor[e] = {single(m.xx), single(m.xy), single(m.xz), single(m.yy), single(m.yz), single(m.zz)};
+  });
+  lopsided.check(fmt::format("tensor array '{}' is not symmetric", name), cells.size(), "choose another array");
+  indefinite.check(fmt::format("tensor array '{}' is not positive definite", name), cells.size(),
+                   "repair the tensors or give their component order");
+  return Metric(std::move(result));
+}
+
+/// The row of the table for each cell.
+template <int Corners>
+std::vector<std::uint16_t> table_rows(const CellValues<Corners>& cells, const MetricRequest& request) {
+  if (request.table.size() > 65535) throw UsageError("a velocity table can have at most 65535 rows; join regions");
+  std::map<double, std::uint16_t> rows;
+  for (const RegionVelocities& row : request.table)
+    rows.emplace(static_cast<double>(row.region), static_cast<std::uint16_t>(rows.size()));
+  const std::string name = request.region_array.empty() ? cells.first_on_cells({"region", "gmsh:physical", "medit:ref"})
+                                                        : cells.first_on_cells({request.region_array.c_str()});
+  std::vector<std::uint16_t> result(cells.size());
+  BadCells missing;
+  double example = 0;
+  cells.for_each(name, {1}, [&](std::size_t e, Tuple tuple) {
+    const auto row = rows.find(tuple[0]);
+    if (row != rows.end()) {
+      result[e] = row->second;
+    } else {
+      if (!missing.any()) example = tuple[0];
+      missing.add(e);
+    }
+  });
+  missing.check(
+      fmt::format("region array '{}' holds regions without a row in the velocity table (such as {})", name, example),
+      cells.size(), "add the rows");
+  return result;
+}
+
+/// Fills unit vectors; what has no length stays zero and is counted, as is what is not finite.
+template <int Corners>
+std::vector<Vec3f> directions(const CellValues<Corners>& cells, const std::string& name, BadCells& zero) {
+  std::vector<Vec3f> result(cells.size());
+  BadCells infinite;
+  cells.for_each(name, {3}, [&](std::size_t e, Tuple tuple) {
+    const Vec3d v{tuple[0], tuple[1], tuple[2]};
+    const double length = norm(v);
+    if (!std::isfinite(length)) infinite.add(e);
+    else if (!(length > 0)) zero.add(e);
+    else result[e] = narrow(v / length);
+  });
+  infinite.check(fmt::format("array '{}' is not finite", name), cells.size(), "repair the array");
+  return result;
+}
+
+template <int Corners>
+Metric fiber_metric(const CellValues<Corners>& cells, const MetricRequest& request) {
+  FiberMetric result;
+  const bool strict = request.zero_fibers == ZeroFibers::refuse;
+  constexpr auto advice = "repair the array, or let those cells conduct alike in all directions (--allow-zero-fibers)";
+  BadCells zero, no_sheet;
+  result.fiber = directions(cells, request.fiber_array, zero);
+  if (strict) zero.check(fmt::format("fibre array '{}' has zero length", request.fiber_array), cells.size(), advice);
+  if (!request.sheet_array.empty()) {
+    BadCells ignored;
+    result.sheet = directions(cells, request.sheet_array, ignored);
+    for (std::size_t e = 0; e < cells.size(); ++e)
+      if (!(norm(cross(result.sheet[e], result.fiber[e])) > 1e-4F) && norm(result.fiber[e]) > 0) no_sheet.add(e);
+    if (strict)
+      no_sheet.check(fmt::format("sheet array '{}' has zero length or lies along the fibre", request.sheet_array),
+                     cells.size(), advice);
+  }
+  if (request.table.empty()) {
+    result.velocities = {*request.velocities};
+  } else {
+    result.region = table_rows(cells, request);
+    result.velocities.clear();
+    for (const RegionVelocities& row : request.table) result.velocities.push_back(row.velocities);
+  }
+  for (Velocities& v : result.velocities) {
+    if (!usable_speed(v.fiber) || !usable_speed(v.sheet) || !usable_speed(v.normal))
+      throw UsageError(fmt::format("velocities {}, {}, {} must be positive and finite", v.fiber, v.sheet, v.normal));
+    if (result.sheet.empty()) v.normal = v.sheet;
+  }
+  return Metric(std::move(result));
+}
+
+template <int Corners>
+Metric region_speed_metric(const CellValues<Corners>& cells, const MetricRequest& request) {
+  for (const RegionVelocities& row : request.table)
+    if (row.velocities.fiber != row.velocities.sheet || row.velocities.fiber != row.velocities.normal)
+      throw UsageError(
+          fmt::format("region {} has different velocities along and across the fibre, but there are no fibres; "
+                      "name the fibre array or give one velocity a region",
+                      row.region));
+  SpeedMetric result;
+  for (const std::uint16_t row : table_rows(cells, request))
+    result.speed.push_back(request.table[row].velocities.fiber);
+  return Metric(std::move(result));
+}
+
+void check_request(const MetricRequest& r) {
+  const bool fibers = !r.fiber_array.empty();
+  const bool velocities = r.velocities.has_value() || !r.table.empty();
+  const int kinds = static_cast<int>(r.speed.has_value()) + static_cast<int>(!r.speed_array.empty()) +
+                    static_cast<int>(!r.metric_array.empty()) + static_cast<int>(!r.velocity_tensor_array.empty()) +
+                    static_cast<int>(fibers || velocities);
+  if (kinds > 1)
+    throw UsageError(
+        "the metric is given in more than one way; choose a speed, a speed array, a metric array, a velocity "
+        "tensor array, or fibres with velocities");
+  if (!r.sheet_array.empty() && !fibers) throw UsageError("sheets are given without fibres; name the fibre array too");
+  if (fibers && !velocities)
+    throw UsageError("fibres are given without velocities; give them along and across the fibre, like 0.6,0.3");
+  if (r.velocities.has_value() && !r.table.empty())
+    throw UsageError("velocities are given for everywhere and by region; choose one");
+  if (r.velocities.has_value() && !fibers)
+    throw UsageError("velocities are given without fibres; name the fibre array or give a speed");
+  if (r.speed.has_value() && !usable_speed(*r.speed))
+    throw UsageError(fmt::format("speed {} must be positive and finite", *r.speed));
+}
+
+}  // namespace
+
+template <int Corners>
+Metric metric_from_dataset(std::span<const std::array<VertexId, Corners>> cells, const Dataset& dataset,
+                           const MetricRequest& request) {
+  check_request(request);
+  const CellValues<Corners> values(cells, dataset);
+  if (!request.speed_array.empty()) return speed_metric(values, request.speed_array);
+  if (!request.metric_array.empty())
+    return tensor_metric(values, request.metric_array, TensorMeaning::metric, request.tensor_order);
+  if (!request.velocity_tensor_array.empty())
+    return tensor_metric(values, request.velocity_tensor_array, TensorMeaning::velocity, request.tensor_order);
+  if (!request.fiber_array.empty()) return fiber_metric(values, request);
+  if (!request.table.empty()) return region_speed_metric(values, request);
+  return Metric::isotropic(request.speed.value_or(1.0));
+}
+
+template Metric metric_from_dataset<3>(std::span<const std::array<VertexId, 3>>, const Dataset&, const MetricRequest&);
+template Metric metric_from_dataset<4>(std::span<const std::array<VertexId, 4>>, const Dataset&, const MetricRequest&);
+
+}  // namespace isochron

@@ -1,0 +1,121 @@
+#include "isochron/metric/velocity_table.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <fstream>
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include "isochron/core/error.h"
+
+namespace isochron {
+namespace {
+
+std::string_view trim(std::string_view text) {
+  constexpr std::string_view blank = " \t\r\n";
+  const auto first = text.find_first_not_of(blank);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(blank) - first + 1);
+}
+
+template <class Number>
+bool parse_number(std::string_view text, Number& number) {
+  text = trim(text);
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+/// Calls `visit` with each part of the text between separators, trimmed; empty parts too.
+template <class Visit>
+void split(std::string_view text, std::string_view separators, Visit&& visit) {
+  for (std::size_t from = 0; from <= text.size();) {
+    const std::size_t to = std::min(text.find_first_of(separators, from), text.size());
+    visit(trim(text.substr(from, to - from)));
+    from = to + 1;
+  }
+}
+
+/// Fills the velocities from one to three numbers; false when there are more, none, or one is not positive.
+bool fill(const std::vector<double>& numbers, Velocities& velocities) {
+  if (numbers.empty() || numbers.size() > 3) return false;
+  for (const double v : numbers)
+    if (!(v > 0) || !std::isfinite(v)) return false;
+  velocities.fiber = numbers[0];
+  velocities.sheet = numbers[std::min<std::size_t>(1, numbers.size() - 1)];
+  velocities.normal = numbers.back();
+  return true;
+}
+
+}  // namespace
+
+Velocities parse_velocities(std::string_view text) {
+  std::vector<double> numbers;
+  bool good = true;
+  split(text, ",", [&](std::string_view part) {
+    numbers.push_back(0);
+    good = parse_number(part, numbers.back()) && good;
+  });
+  Velocities result;
+  if (!good || !fill(numbers, result))
+    throw UsageError(fmt::format(
+        "'{}' is not one, two or three positive velocities; write them like 0.6,0.3 (fibre,transverse)", text));
+  return result;
+}
+
+std::vector<RegionVelocities> parse_velocity_table(std::string_view text) {
+  struct Row {
+    std::string_view region;
+    std::vector<double> numbers;
+    bool good = true;
+  };
+  std::vector<Row> rows;
+  // A part with a colon starts a row, so rows may also follow one another after a comma.
+  split(text, "\n", [&](std::string_view line) {
+    line = line.substr(0, line.find('#'));
+    bool starts_line = true;
+    split(line, ";,", [&](std::string_view part) {
+      const auto colon = part.find(':');
+      if (colon != std::string_view::npos) {
+        rows.push_back({trim(part.substr(0, colon)), {}, true});
+        part = part.substr(colon + 1);
+      } else if (part.empty()) {
+        return;
+      } else if (rows.empty() || starts_line) {
+        throw InputError(fmt::format("velocity table: '{}' has no region; write rows like 1:0.6,0.3", line));
+      }
+      starts_line = false;
+      double number = 0;
+      rows.back().good = parse_number(part, number) && rows.back().good;
+      rows.back().numbers.push_back(number);
+    });
+  });
+
+  std::vector<RegionVelocities> result;
+  for (const Row& row : rows) {
+    RegionVelocities entry;
+    if (!row.good || !parse_number(row.region, entry.region) || !fill(row.numbers, entry.velocities))
+      throw InputError(
+          fmt::format("velocity table: the row of region '{}' needs a whole number and one to three positive "
+                      "velocities; write it like 1:0.6,0.3",
+                      row.region));
+    for (const RegionVelocities& other : result)
+      if (other.region == entry.region)
+        throw InputError(fmt::format("velocity table: region {} has two rows; keep one", entry.region));
+    result.push_back(entry);
+  }
+  return result;
+}
+
+std::vector<RegionVelocities> read_velocity_table(const std::string& path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  if (!file || !(text << file.rdbuf()))
+    throw InputError(fmt::format("cannot read velocity table '{}'; check the path", path));
+  auto table = parse_velocity_table(text.str());
+  if (table.empty()) throw InputError(fmt::format("velocity table '{}' has no rows; write rows like 1:0.6,0.3", path));
+  return table;
+}
+
+}  // namespace isochron

@@ -1,0 +1,136 @@
+// Time-band ordered label correcting, pushing through elements (DESIGN section 3, last paragraph): vertices wait in buckets
+// of time, first in first out inside a bucket, and each push offers its elements' other corners a better time.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "isochron/core/parallel.h"
+#include "isochron/solve/simplex/relax.h"
+
+namespace isochron {
+
+/// Whether acute corners ignore times beyond the current band. They may when every vertex with a time starts in the queue:
+/// then each of those will push for itself.
+enum class Horizon { band, none };
+
+/// Tuning of the banded schedule: data, chosen by measurement (bench/NOTES.md).
+struct BandTuning {
+  double width;                     ///< of a bucket, in mean edge travel times
+  std::uint32_t buckets;            ///< in the ring, a power of two; later times wait in its last one
+  Horizon horizon = Horizon::band;
+};
+
+/// Which bucket a time belongs to, given the current one and the ring's size.
+template <class T>
+struct BandScale {
+  T width;
+  T inverse_width;
+  std::uint32_t buckets;
+
+  [[nodiscard]] std::uint32_t place(T time, std::uint32_t current) const {
+    const T scaled = time * inverse_width;
+    const std::uint32_t last = current + buckets - 1;
+    const std::uint32_t bucket = scaled < static_cast<T>(last) ? static_cast<std::uint32_t>(scaled) : last;
+    return std::max(bucket, current);
+  }
+  /// The end of a bucket, a little late so that no vertex of the bucket lies beyond it by rounding.
+  [[nodiscard]] T horizon(std::uint32_t bucket) const {
+    return static_cast<T>(bucket + 1) * width * (T(1) + T(8) * std::numeric_limits<T>::epsilon());
+  }
+};
+
+template <class T>
+BandScale<T> band_scale(BandTuning tuning, T mean_edge) {
+  const T width = static_cast<T>(tuning.width) * mean_edge;
+  return {width, T(1) / width, tuning.buckets};
+}
+
+/// A ring of time buckets over vertices. An entry counts only while `slot[v]` names its bucket; others are stale.
+template <class T>
+class BucketRing {
+ public:
+  static constexpr std::uint32_t none = 0xffffffffU;
+
+  BucketRing(std::size_t vertex_count, BandScale<T> scale)
+      : scale_(scale), ring_(scale.buckets), slot_(vertex_count, none) {}
+
+  [[nodiscard]] bool waiting(std::uint32_t v) const { return slot_[v] != none; }
+
+  /// Queues v in the bucket of its time, or in the current one if that is past.
+  void add(std::uint32_t v, T time) {
+    const std::uint32_t bucket = scale_.place(time, current_);
+    if (slot_[v] == bucket) return;
+    slot_[v] = bucket;
+    ring_[bucket & (ring_.size() - 1)].push_back(v);
+    ++entries_;
+  }
+
+  /// Calls `process(v, horizon)` for queued vertices in bucket order until none is left; `ahead(upcoming)` is shown the
+  /// entries that follow, to prefetch for them, and `after_bucket()` runs between buckets.
+  template <class Process, class Time, class Ahead, class AfterBucket>
+  void drain(Time&& time_of, Process&& process, Ahead&& ahead, AfterBucket&& after_bucket) {
+    while (entries_ > 0) {
+      std::vector<std::uint32_t>& bucket = ring_[current_ & (ring_.size() - 1)];
+      if (!bucket.empty()) {
+        const T horizon = scale_.horizon(current_);
+        for (std::size_t i = 0; i < bucket.size(); ++i) {  // grows while it is read
+          const std::uint32_t v = bucket[i];
+          if (slot_[v] != current_) continue;
+          slot_[v] = none;
+          if (time_of(v) >= horizon) {  // was parked in the ring's last bucket
+            add(v, time_of(v));
+            continue;
+          }
+          ahead(std::span<const std::uint32_t>(bucket).subspan(i + 1));
+          process(v, horizon);
+        }
+        entries_ -= bucket.size();
+        bucket.clear();
+        after_bucket();
+      }
+      ++current_;
+    }
+  }
+
+ private:
+  BandScale<T> scale_;
+  std::uint32_t current_ = 0;
+  std::size_t entries_ = 0;
+  std::vector<std::vector<std::uint32_t>> ring_;
+  std::vector<std::uint32_t> slot_;
+};
+
+/// Runs to the fixed point on the calling thread. Bitwise repeatable.
+template <class Relax>
+void banded_serial(const Relax& relax, SolveState<typename Relax::Scalar>& state, BandTuning tuning) {
+  using T = typename Relax::Scalar;
+  const auto& problem = relax.problem();
+  BucketRing<T> ring(problem.vertex_count, band_scale(tuning, problem.mean_edge));
+  for (const std::uint32_t v : state.seeds) ring.add(v, state.time[v]);
+  std::uint64_t solves = 0, updates = 0, rounds = 0;
+  ring.drain([&](std::uint32_t v) { return state.time[v]; },
+             [&](std::uint32_t x, T horizon) {
+               ++updates;
+               const T reach = tuning.horizon == Horizon::band ? horizon : std::numeric_limits<T>::infinity();
+               solves += relax.push(x, reach, [&](std::uint32_t target, T candidate) {
+                 // A vertex that still waits takes any gain for free; one that was processed only what is worth repeating it.
+                 const bool lowered = ring.waiting(target) ? relax.times().lower(target, candidate, T(0))
+                                                           : lower_countably(relax, state, target, candidate);
+                 if (lowered) ring.add(target, candidate);
+               });
+             },
+             [&](std::span<const std::uint32_t> upcoming) { relax.prefetch(upcoming); },
+             [&] {
+               if ((++rounds & 15U) == 0)
+                 state.progress.update(std::min(1.0, static_cast<double>(updates) / static_cast<double>(problem.vertex_count)));
+             });
+  state.counters.local_solves += solves;
+  state.counters.vertex_updates += updates;
+  state.counters.rounds += rounds;
+}
+
+}  // namespace isochron

@@ -1,0 +1,120 @@
+// What is recovered in one pass after a schedule has ended: the residual, the upwind weights, and who reached whom.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "isochron/core/parallel.h"
+#include "isochron/solve/simplex/relax.h"
+
+namespace isochron {
+
+/// The fixed-point check. `pinned[v]` marks vertices that start with a time: they may be earlier than their elements say,
+/// not later. Differences are in local edge travel times; rounding of the time itself (8 ulp) is not counted.
+template <class Relax>
+Residual residual_pass(const Relax& relax, const std::vector<std::uint8_t>& pinned, double limit, int threads) {
+  using T = typename Relax::Scalar;
+  const auto& problem = relax.problem();
+  constexpr T inf = std::numeric_limits<T>::infinity();
+  struct Part {
+    double worst = 0;
+    std::uint32_t vertex = VertexId::invalid_value;
+  };
+  std::vector<Part> parts(static_cast<std::size_t>(std::max(1, threads)));
+  parallel_region(threads, [&](int thread, int team) {
+    Part& part = parts[thread];
+    std::uint64_t solves = 0;
+    const std::size_t end = problem.vertex_count * (thread + 1) / team;
+    for (std::size_t i = problem.vertex_count * thread / team; i < end; ++i) {
+      const auto v = static_cast<std::uint32_t>(i);
+      const T now = relax.times().load(v);
+      const T again = relax.pull(v, solves);
+      if (now == again) continue;
+      if (pinned[v] != 0 && !(again < now)) continue;
+      double difference = std::numeric_limits<double>::infinity();
+      if (now < inf && again < inf) {
+        const double rounding = 8.0 * std::numeric_limits<T>::epsilon() * static_cast<double>(now);
+        difference = (std::abs(static_cast<double>(now) - static_cast<double>(again)) - rounding) / problem.edge[v];
+      }
+      if (difference > part.worst || std::isnan(difference)) {
+        part.worst = std::isnan(difference) ? std::numeric_limits<double>::infinity() : difference;
+        part.vertex = v;
+      }
+    }
+  });
+  Residual result;
+  result.limit = limit;
+  for (const Part& part : parts)
+    if (part.worst > result.worst) {
+      result.worst = part.worst;
+      result.worst_vertex = VertexId(problem.user(part.vertex));
+    }
+  return result;
+}
+
+/// The source of every vertex (−1: unreached). `label` holds the sources of the seeds that kept their time, −1 elsewhere.
+/// A vertex inherits from the earliest of the vertices its first arrival came from: that one is earlier than itself, so the
+/// chain ends at a seed.
+template <class Relax>
+void spread_labels(const Relax& relax, std::vector<std::int32_t>& label, int threads) {
+  using T = typename Relax::Scalar;
+  const auto& problem = relax.problem();
+  constexpr std::uint32_t none = VertexId::invalid_value;
+  std::vector<std::uint32_t> parent(problem.vertex_count, none);
+  parallel_for(threads, problem.vertex_count, [&](std::size_t i) {
+    const auto v = static_cast<std::uint32_t>(i);
+    const T time = relax.times().load(v);
+    if (label[v] >= 0 || !(time < std::numeric_limits<T>::infinity())) return;
+    const auto from = relax.pull_with_weights(v);
+    T earliest = time;
+    for (int k = 0; k < from.count; ++k) {
+      const T candidate = relax.times().load(from.vertex[k]);
+      if (!(from.weight[k] > T(0)) || !(candidate < earliest)) continue;
+      earliest = candidate;
+      parent[v] = from.vertex[k];
+    }
+  });
+  std::vector<std::uint32_t> path;
+  for (std::uint32_t v = 0; v < problem.vertex_count; ++v) {
+    std::uint32_t end = v;
+    path.clear();
+    for (; label[end] < 0 && parent[end] != none; end = parent[end]) path.push_back(end);
+    for (const std::uint32_t p : path) label[p] = label[end];
+  }
+  // Only zero-length edges leave a reached vertex without an earlier parent: it shares its neighbour's time and source.
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const auto& record : problem.elements)
+      for (std::size_t a = 0; a < record.corner.size(); ++a)
+        for (std::size_t b = 0; b < record.corner.size(); ++b) {
+          const std::uint32_t from = record.vertex(static_cast<int>(a)), to = record.vertex(static_cast<int>(b));
+          const T time = relax.times().load(to);
+          if (label[to] >= 0 || label[from] < 0 || !(time < std::numeric_limits<T>::infinity()) ||
+              relax.times().load(from) > time)
+            continue;
+          label[to] = label[from];
+          changed = true;
+        }
+  }
+}
+
+/// The vertices and weights each reached vertex has its time from, in the user's numbering.
+template <class Relax>
+std::vector<Upwind> upwind_pass(const Relax& relax, const std::vector<std::uint8_t>& pinned, int threads) {
+  const auto& problem = relax.problem();
+  std::vector<Upwind> result(problem.vertex_count);
+  parallel_for(threads, problem.vertex_count, [&](std::size_t i) {
+    const auto v = static_cast<std::uint32_t>(i);
+    if (pinned[v] != 0) return;
+    const auto from = relax.pull_with_weights(v);
+    Upwind& upwind = result[problem.user(v)];
+    for (int k = 0; k < from.count; ++k) {
+      upwind.vertices[k] = VertexId(problem.user(from.vertex[k]));
+      upwind.weights[k] = static_cast<float>(from.weight[k]);
+    }
+  });
+  return result;
+}
+
+}  // namespace isochron

@@ -1,0 +1,370 @@
+#include "isochron/solve/simplex/obtuse_split.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include "isochron/core/parallel.h"
+
+namespace isochron {
+namespace {
+
+constexpr double rounding = 1e-9;
+
+/// An element behind a face, and its corner opposite that face.
+struct Behind {
+  std::uint32_t record;
+  int apex;
+};
+
+/// What both splitters read. Lengths are computed afresh in double, in internal units.
+template <class T, int Corners>
+class SplitInput {
+ public:
+  static constexpr int edges = SimplexMesh<Corners>::edges;
+  using Face = std::array<std::uint32_t, Corners - 1>;  // vertices, internal
+  using Lengths = std::array<double, edges>;
+
+  SplitInput(const SimplexProblem<T, Corners>& problem, const SimplexMesh<Corners>& mesh, const Metric& metric,
+             const SplitLimits& limits)
+      : problem_(problem), mesh_(mesh), metric_(metric), limits_(limits), scale_(1 / (problem.unit * problem.unit)) {}
+
+  [[nodiscard]] const SimplexProblem<T, Corners>& problem() const { return problem_; }
+  [[nodiscard]] const SplitLimits& limits() const { return limits_; }
+  [[nodiscard]] const auto& record(std::uint32_t i) const { return problem_.elements[i]; }
+  [[nodiscard]] Vec3d point(std::uint32_t v) const { return mesh_.points[problem_.user(v)]; }
+  [[nodiscard]] SymTensor3d tensor(std::uint32_t i) const { return scale_ * metric_.tensor(problem_.user_element(i)); }
+  [[nodiscard]] Lengths lengths(std::uint32_t i) const {
+    Lengths result = squared_lengths(mesh_, metric_, problem_.user_element(i));
+    for (double& l : result) l *= scale_;
+    return result;
+  }
+  [[nodiscard]] int corner_of(std::uint32_t i, std::uint32_t vertex) const {
+    for (int c = 0; c < Corners; ++c)
+      if (record(i).vertex(c) == vertex) return c;
+    return -1;
+  }
+
+  /// The one element that shares the face with element i; none at the boundary and where more than two meet.
+  [[nodiscard]] std::optional<Behind> behind(const Face& face, std::uint32_t i) const {
+    std::optional<Behind> found;
+    for (const std::uint32_t incidence : problem_.adjacency.at(VertexId(face[0]))) {
+      const std::uint32_t other = incidence >> 2;
+      if (other == i) continue;
+      if (!std::all_of(face.begin() + 1, face.end(), [&](std::uint32_t v) { return corner_of(other, v) >= 0; }))
+        continue;
+      if (found) return std::nullopt;
+      found = Behind{other, 0};
+    }
+    if (found)
+      while (std::find(face.begin(), face.end(), record(found->record).vertex(found->apex)) != face.end())
+        ++found->apex;
+    return found;
+  }
+
+  /// True when a length in one metric and the same in another are alike enough for one virtual element.
+  [[nodiscard]] bool alike(double squared_a, double squared_b) const {
+    const double most = limits_.metric_contrast * limits_.metric_contrast;
+    return squared_a <= most * squared_b && squared_b <= most * squared_a;
+  }
+
+ private:
+  const SimplexProblem<T, Corners>& problem_;
+  const SimplexMesh<Corners>& mesh_;
+  const Metric& metric_;
+  const SplitLimits& limits_;
+  double scale_;
+};
+
+/// Unfolds the triangles behind an obtuse corner, which is the origin of the plane. Plane coordinates are lengths in
+/// the metric of the corner's triangle; where another triangle's metric gives the shared edge another length it is
+/// drawn larger by that ratio, its `scale`, and lengths in it are drawn lengths over scale.
+template <class T>
+class TriangleSplitter {
+ public:
+  TriangleSplitter(const SplitInput<T, 3>& input, std::vector<VirtualRecord<T, 3>>& out) : input_(input), out_(out) {}
+
+  void split(std::uint32_t i, int t) {
+    const int a = (t + 1) % 3, b = (t + 2) % 3;
+    const auto l = input_.lengths(i);
+    const double ta = l[edge_index(t, a)], tb = l[edge_index(t, b)], ab = l[edge_index(a, b)];
+    const double x = (ta + tb - ab) / (2 * std::sqrt(ta));
+    target_ = input_.record(i).vertex(t);
+    crossed_.clear();
+    const Drawn left{input_.record(i).vertex(a), std::sqrt(ta), 0, std::sqrt(ta)};
+    const Drawn right{input_.record(i).vertex(b), x, std::sqrt(std::max(tb - x * x, 0.0)), std::sqrt(tb)};
+    unfold({left, right, 1, false}, left, right, i);
+  }
+
+ private:
+  /// A vertex in the plane, with the length of the straight path to the corner.
+  struct Drawn {
+    std::uint32_t vertex;
+    double x, y;
+    double path;
+  };
+  /// The part of the angle at the corner between two vertices that it sees; counter-clockwise from left to right.
+  struct Window {
+    Drawn left, right;
+    double scale;  ///< of the triangle that joins them
+    bool made;     ///< by a split, so a virtual triangle
+  };
+  /// An edge of the strip and the scale of the triangle behind it.
+  struct Crossed {
+    Drawn left, right;
+    double scale;
+  };
+
+  static double cross(const Drawn& a, const Drawn& b) { return a.x * b.y - a.y * b.x; }
+  static double squared(const Drawn& a, const Drawn& b) {
+    return (a.x - b.x) * (a.x - b.x) + (a.y - b.y) * (a.y - b.y);
+  }
+  static double size(const Drawn& a) { return std::hypot(a.x, a.y); }
+  static bool obtuse(const Window& w) {
+    return w.left.x * w.right.x + w.left.y * w.right.y < -rounding * size(w.left) * size(w.right);
+  }
+
+  /// Looks for a vertex in the window through the edge (left, right) of triangle i, which the window's rays cross.
+  void unfold(const Window& window, const Drawn& left, const Drawn& right, std::uint32_t i) {
+    if (static_cast<int>(crossed_.size()) >= input_.limits().triangle_unfolds || !obtuse(window)) return emit(window);
+    const auto next = input_.behind({left.vertex, right.vertex}, i);
+    if (!next) return emit(window);
+    const std::optional<Drawn> apex = draw(left, right, *next);
+    if (!apex) return emit(window);
+    const double margin = rounding * size(*apex);
+    const bool inside_left = cross(window.left, *apex) > margin * size(window.left);
+    const bool inside_right = cross(*apex, window.right) > margin * size(window.right);
+    if (inside_left && inside_right) {
+      const double scale = crossed_.back().scale;
+      unfold({window.left, *apex, scale, true}, left, *apex, next->record);
+      unfold({*apex, window.right, scale, true}, *apex, right, next->record);
+    } else if (inside_left) {
+      unfold(window, left, *apex, next->record);
+    } else {
+      unfold(window, *apex, right, next->record);
+    }
+    crossed_.pop_back();
+  }
+
+  /// Draws the apex of the next triangle and enters the edge as crossed; nothing when the metrics differ too much.
+  std::optional<Drawn> draw(const Drawn& left, const Drawn& right, const Behind& next) {
+    const auto l = input_.lengths(next.record);
+    const int cl = input_.corner_of(next.record, left.vertex), cr = input_.corner_of(next.record, right.vertex);
+    const double lr = l[edge_index(cl, cr)], la = l[edge_index(cl, next.apex)], ra = l[edge_index(cr, next.apex)];
+    const double drawn = squared(left, right);
+    if (!input_.alike(drawn, lr)) return std::nullopt;
+    const double along = (la + lr - ra) / (2 * lr);  // in units of the edge
+    const double away = std::sqrt(std::max(la / lr - along * along, 0.0));
+    const double ex = right.x - left.x, ey = right.y - left.y;
+    Drawn apex{input_.record(next.record).vertex(next.apex), left.x + along * ex + away * ey,
+               left.y + along * ey - away * ex, 0};
+    crossed_.push_back({left, right, std::sqrt(drawn / lr)});
+    apex.path = path_length(apex);
+    return apex;
+  }
+
+  /// The straight path from the corner, piece by piece.
+  [[nodiscard]] double path_length(const Drawn& to) const {
+    const double whole = size(to);
+    double sum = 0, before = 0, scale = 1;
+    for (const Crossed& edge : crossed_) {
+      const Drawn along{0, edge.right.x - edge.left.x, edge.right.y - edge.left.y, 0};
+      const double share = std::clamp(cross(edge.left, along) / cross(to, along), before, 1.0);
+      sum += (share - before) * whole / scale;
+      before = share;
+      scale = edge.scale;
+    }
+    return sum + (1 - before) * whole / scale;
+  }
+
+  void emit(const Window& w) {
+    if (!w.made) return;
+    const double far = squared(w.left, w.right) / (w.scale * w.scale);
+    out_.push_back({target_,
+                    {w.left.vertex, w.right.vertex},
+                    {static_cast<T>(far), static_cast<T>(w.left.path * w.left.path),
+                     static_cast<T>(w.right.path * w.right.path)}});
+  }
+
+  const SplitInput<T, 3>& input_;
+  std::vector<VirtualRecord<T, 3>>& out_;
+  std::uint32_t target_ = 0;
+  std::vector<Crossed> crossed_;
+};
+
+/// Joins an obtuse corner with the apex behind its opposite face: three virtual tetrahedra, split again where obtuse.
+template <class T>
+class TetSplitter {
+ public:
+  TetSplitter(const SplitInput<T, 4>& input, std::vector<VirtualRecord<T, 4>>& out) : input_(input), out_(out) {}
+
+  void split(std::uint32_t i, int t) {
+    const auto l = input_.lengths(i);
+    const int a = (t + 1) & 3, b = (t + 2) & 3, c = (t + 3) & 3;
+    const auto& record = input_.record(i);
+    target_ = record.vertex(t);
+    crossed_.clear();
+    const Cone cone{{record.vertex(a), record.vertex(b), record.vertex(c)},
+                    {l[edge_index(a, t)], l[edge_index(b, t)], l[edge_index(c, t)]},
+                    {l[edge_index(a, b)], l[edge_index(a, c)], l[edge_index(b, c)]},
+                    i};
+    divide(cone);
+  }
+
+ private:
+  /// The corner with a face it sees and the element in front of that face. Squared lengths; `far` is 01, 02, 12.
+  struct Cone {
+    std::array<std::uint32_t, 3> face;
+    std::array<double, 3> near, far;
+    std::uint32_t record;
+  };
+  struct Crossed {
+    std::array<std::uint32_t, 3> face;
+    std::uint32_t front;
+  };
+
+  static bool obtuse(const Cone& c) {
+    const auto wide = [&](int i, int j) {
+      return c.near[i] + c.near[j] - c.far[i + j - 1] < -rounding * (c.near[i] + c.near[j]);
+    };
+    return wide(0, 1) || wide(0, 2) || wide(1, 2);
+  }
+
+  /// True when the cone was replaced by what it emitted.
+  bool divide(const Cone& cone) {
+    if (static_cast<int>(crossed_.size()) >= input_.limits().tet_levels || !obtuse(cone)) return false;
+    const auto next = input_.behind(cone.face, cone.record);
+    if (!next) return false;
+    const std::uint32_t apex = input_.record(next->record).vertex(next->apex);
+    const std::optional<double> share = crossing(apex, cone.face, true);
+    if (!share) return false;
+    const auto l = input_.lengths(next->record);
+    std::array<int, 3> c;
+    for (int k = 0; k < 3; ++k) c[k] = input_.corner_of(next->record, cone.face[k]);
+    for (int i = 0; i < 3; ++i)
+      for (int j = i + 1; j < 3; ++j)
+        if (!input_.alike(cone.far[i + j - 1], l[edge_index(c[i], c[j])])) return false;
+
+    crossed_.push_back({cone.face, cone.record});
+    const double path = path_length(apex, next->record);
+    for (int skip = 0; skip < 3; ++skip) {
+      const int i = skip == 0 ? 1 : 0, j = skip == 2 ? 1 : 2;
+      const Cone part{{cone.face[i], cone.face[j], apex},
+                      {cone.near[i], cone.near[j], path * path},
+                      {l[edge_index(c[i], c[j])], l[edge_index(c[i], next->apex)], l[edge_index(c[j], next->apex)]},
+                      next->record};
+      if (!divide(part)) emit(part);
+    }
+    crossed_.pop_back();
+    return true;
+  }
+
+  /// Where the segment from the corner to a vertex meets a face, as a share of it. With `within`, only strictly inside.
+  [[nodiscard]] std::optional<double> crossing(std::uint32_t vertex, const std::array<std::uint32_t, 3>& face,
+                                               bool within) const {
+    const Vec3d origin = input_.point(target_), d = input_.point(vertex) - origin;
+    std::array<Vec3d, 3> p;
+    for (int k = 0; k < 3; ++k) p[k] = input_.point(face[k]) - origin;
+    // d as a combination of the three corners: all parts positive when it points into the cone over the face.
+    std::array<double, 3> part;
+    const double volume = dot(p[0], cross(p[1], p[2]));
+    for (int k = 0; k < 3; ++k) part[k] = dot(d, cross(p[(k + 1) % 3], p[(k + 2) % 3])) / volume;
+    const double sum = part[0] + part[1] + part[2];
+    if (within && !(sum > 1 && std::min({part[0], part[1], part[2]}) > rounding * sum)) return std::nullopt;
+    return 1 / sum;
+  }
+
+  /// The straight path from the corner to the vertex, which lies in the element `last`, piece by piece.
+  [[nodiscard]] double path_length(std::uint32_t vertex, std::uint32_t last) const {
+    const Vec3d d = input_.point(vertex) - input_.point(target_);
+    double sum = 0, before = 0;
+    for (const Crossed& face : crossed_) {
+      const double share = std::clamp(*crossing(vertex, face.face, false), before, 1.0);
+      sum += (share - before) * std::sqrt(squared_length(input_.tensor(face.front), d));
+      before = share;
+    }
+    return sum + (1 - before) * std::sqrt(squared_length(input_.tensor(last), d));
+  }
+
+  void emit(const Cone& c) {
+    out_.push_back({target_,
+                    c.face,
+                    {static_cast<T>(c.far[0]), static_cast<T>(c.far[1]), static_cast<T>(c.far[2]),
+                     static_cast<T>(c.near[0]), static_cast<T>(c.near[1]), static_cast<T>(c.near[2])}});
+  }
+
+  const SplitInput<T, 4>& input_;
+  std::vector<VirtualRecord<T, 4>>& out_;
+  std::uint32_t target_ = 0;
+  std::vector<Crossed> crossed_;
+};
+
+/// Turns (key, value) pairs into compressed lists; `each(call)` calls `call(key, value)` for all of them, twice.
+template <class Each>
+void compress(std::size_t keys, Each&& each, std::vector<std::uint32_t>& offsets, std::vector<std::uint32_t>& list) {
+  offsets.assign(keys + 1, 0);
+  each([&](std::uint32_t key, std::uint32_t) { ++offsets[key + 1]; });
+  for (std::size_t k = 0; k < keys; ++k) offsets[k + 1] += offsets[k];
+  list.resize(offsets.back());
+  std::vector<std::uint32_t> next(offsets.begin(), offsets.end() - 1);
+  each([&](std::uint32_t key, std::uint32_t value) { list[next[key]++] = value; });
+}
+
+}  // namespace
+
+template <class T, int Corners>
+VirtualElements<T, Corners> index_virtual_elements(std::vector<VirtualRecord<T, Corners>> records,
+                                                   std::size_t vertex_count) {
+  VirtualElements<T, Corners> result;
+  if (records.empty()) return result;
+  const auto count = static_cast<std::uint32_t>(records.size());
+  compress(
+      vertex_count,
+      [&](auto&& call) {
+        for (std::uint32_t i = 0; i < count; ++i) call(records[i].target, i);
+      },
+      result.target_offsets, result.target_list);
+  compress(
+      vertex_count,
+      [&](auto&& call) {
+        for (std::uint32_t i = 0; i < count; ++i)
+          for (std::uint32_t k = 0; k + 1 < Corners; ++k) call(records[i].face[k], i * 4 + k);
+      },
+      result.face_offsets, result.face_list);
+  result.records = std::move(records);
+  return result;
+}
+
+template <class T, int Corners>
+VirtualElements<T, Corners> split_obtuse(const SimplexProblem<T, Corners>& problem, const SimplexMesh<Corners>& mesh,
+                                         const Metric& metric, const SplitLimits& limits, int threads) {
+  using Splitter = std::conditional_t<Corners == 4, TetSplitter<T>, TriangleSplitter<T>>;
+  const SplitInput<T, Corners> input(problem, mesh, metric, limits);
+  std::vector<std::vector<VirtualRecord<T, Corners>>> parts(static_cast<std::size_t>(std::max(1, threads)));
+  parallel_region(threads, [&](int thread, int team) {
+    Splitter splitter(input, parts[thread]);
+    const std::size_t count = problem.elements.size();
+    for (std::size_t i = count * thread / team; i < count * (thread + 1) / team; ++i)
+      for (int c = 0; c < Corners; ++c)
+        if (!problem.elements[i].acute(c)) splitter.split(static_cast<std::uint32_t>(i), c);
+  });
+  for (std::size_t k = 1; k < parts.size(); ++k) parts[0].insert(parts[0].end(), parts[k].begin(), parts[k].end());
+  return index_virtual_elements(std::move(parts[0]), problem.vertex_count);
+}
+
+template VirtualElements<float, 3> index_virtual_elements(std::vector<VirtualRecord<float, 3>>, std::size_t);
+template VirtualElements<float, 4> index_virtual_elements(std::vector<VirtualRecord<float, 4>>, std::size_t);
+template VirtualElements<double, 3> index_virtual_elements(std::vector<VirtualRecord<double, 3>>, std::size_t);
+template VirtualElements<double, 4> index_virtual_elements(std::vector<VirtualRecord<double, 4>>, std::size_t);
+template VirtualElements<float, 3> split_obtuse(const SimplexProblem<float, 3>&, const SimplexMesh<3>&, const Metric&,
+                                                const SplitLimits&, int);
+template VirtualElements<float, 4> split_obtuse(const SimplexProblem<float, 4>&, const SimplexMesh<4>&, const Metric&,
+                                                const SplitLimits&, int);
+template VirtualElements<double, 3> split_obtuse(const SimplexProblem<double, 3>&, const SimplexMesh<3>&, const Metric&,
+                                                 const SplitLimits&, int);
+template VirtualElements<double, 4> split_obtuse(const SimplexProblem<double, 4>&, const SimplexMesh<4>&, const Metric&,
+                                                 const SplitLimits&, int);
+
+}  // namespace isochron

@@ -1,0 +1,35 @@
+// Splitting corners that are obtuse in the metric with virtual elements (paper 000 section 2.2, paper 003 section 2.2).
+#pragma once
+
+#include <vector>
+
+#include "isochron/solve/simplex/problem.h"
+
+namespace isochron {
+
+/// How far a split may go.
+struct SplitLimits {
+  int triangle_unfolds = 8;       ///< triangles unfolded behind one corner
+  int tet_levels = 2;             ///< tetrahedra behind one another that a virtual edge enters
+  double metric_contrast = 1.25;  ///< largest ratio of the lengths of a shared edge in the metrics on its two sides
+};
+
+/// Virtual elements for all corners that the problem flags as obtuse. A virtual edge joins the corner with a vertex
+/// that it sees through the opposite edge or face, so it is a path in the mesh; its length is the sum of its pieces,
+/// each in the metric of its element, hence never less than the travel time. The virtual elements at the corner lie in
+/// the elements the edges pass through: in a constant metric their candidates are never too early either.
+///
+/// Triangles are unfolded isometrically into the plane of the first; vertices outside the obtuse angle are passed by.
+/// Of tetrahedra, only the apex straight behind the opposite face is tried (no split when it is not seen). Splitting
+/// ends at angles that are acute, at the boundary, at edges and faces shared by more than two elements, at jumps of the
+/// metric (where one virtual element could not stand for both sides) and at `limits`.
+template <class T, int Corners>
+VirtualElements<T, Corners> split_obtuse(const SimplexProblem<T, Corners>& problem, const SimplexMesh<Corners>& mesh,
+                                         const Metric& metric, const SplitLimits& limits = {}, int threads = 1);
+
+/// Lists the records by target and by face vertex.
+template <class T, int Corners>
+VirtualElements<T, Corners> index_virtual_elements(std::vector<VirtualRecord<T, Corners>> records,
+                                                   std::size_t vertex_count);
+
+}  // namespace isochron

@@ -1,0 +1,162 @@
+#include "isochron/solve/simplex/problem.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "isochron/core/parallel.h"
+
+namespace isochron {
+namespace {
+
+/// Elements sorted by their smallest vertex in the new numbering, so that records lie beside the vertices that use them.
+template <int Corners>
+std::vector<std::uint32_t> element_order_after(const SimplexMesh<Corners>& mesh, const Permutation& order) {
+  const auto smallest = [&](const auto& element) {
+    std::uint32_t low = order.old_to_new[element[0].index()];
+    for (int c = 1; c < Corners; ++c) low = std::min(low, order.old_to_new[element[c].index()]);
+    return low;
+  };
+  std::vector<std::uint32_t> start(mesh.vertex_count() + 1, 0);
+  for (const auto& element : mesh.elements) ++start[smallest(element) + 1];
+  for (std::size_t v = 0; v < mesh.vertex_count(); ++v) start[v + 1] += start[v];
+  std::vector<std::uint32_t> result(mesh.element_count());
+  for (std::size_t e = 0; e < mesh.element_count(); ++e)
+    result[start[smallest(mesh.elements[e])]++] = static_cast<std::uint32_t>(e);
+  return result;
+}
+
+/// Bit k is set when corner k is not acute in the metric: some product of two of its edges is clearly negative.
+template <int Corners>
+unsigned obtuse_mask(const std::array<double, SimplexMesh<Corners>::edges>& length) {
+  constexpr double rounding = 1e-6;  // right angles of lattices count as acute
+  unsigned mask = 0;
+  for (int k = 0; k < Corners; ++k)
+    for (int a = 0; a < Corners; ++a)
+      for (int b = a + 1; b < Corners; ++b) {
+        if (a == k || b == k) continue;
+        const double la = length[edge_index(k, a)], lb = length[edge_index(k, b)];
+        const double twice_product = la + lb - length[edge_index(a, b)];
+        if (twice_product < -rounding * (la + lb)) mask |= 1U << k;
+      }
+  return mask;
+}
+
+/// Partial sums of one thread's elements.
+struct LengthSummary {
+  double shortest = std::numeric_limits<double>::infinity();
+  double longest = 0;
+  std::uint64_t obtuse = 0;
+};
+
+}  // namespace
+
+template <class T, int Corners>
+SimplexProblem<T, Corners> prepare_topology(const SimplexMesh<Corners>& mesh, KeepOrder keep_order, int threads) {
+  using Element = typename SimplexMesh<Corners>::Element;
+  SimplexProblem<T, Corners> problem;
+  problem.vertex_count = mesh.vertex_count();
+  problem.elements.resize(mesh.element_count());
+  if (keep_order == KeepOrder::yes) {
+    problem.adjacency = build_adjacency(mesh, threads);
+    return problem;
+  }
+  problem.order = hilbert_order(mesh.points, threads);
+  problem.element_order = element_order_after(mesh, problem.order);
+  std::vector<Element> renumbered(mesh.element_count());
+  parallel_for(threads, renumbered.size(), [&](std::size_t i) {
+    const Element& element = mesh.elements[problem.element_order[i]];
+    for (int c = 0; c < Corners; ++c) renumbered[i][c] = VertexId(problem.order.old_to_new[element[c].index()]);
+  });
+  problem.adjacency =
+      build_adjacency<Corners>(std::span<const Element>(renumbered), mesh.vertex_count(), threads);
+  return problem;
+}
+
+template <class T, int Corners>
+void apply_metric(SimplexProblem<T, Corners>& problem, const SimplexMesh<Corners>& mesh, const Metric& metric,
+                  int threads) {
+  constexpr int edges = SimplexMesh<Corners>::edges;
+  using Record = ElementRecord<T, Corners>;
+  const std::size_t count = mesh.element_count();
+
+  // A sample is enough to choose the unit; it only has to be near the mean.
+  double sampled = 0;
+  std::size_t samples = 0;
+  for (std::size_t e = 0; e < count; e += 1 + count / 1024) {
+    for (const double l : squared_lengths(mesh, metric, ElementId(e))) sampled += std::sqrt(l);
+    samples += edges;
+  }
+  const double mean = sampled > 0 ? sampled / static_cast<double>(samples) : 1;
+  problem.unit = std::exp2(std::round(std::log2(mean)));
+  const double scale = 1 / (problem.unit * problem.unit);
+
+  std::vector<LengthSummary> parts(static_cast<std::size_t>(std::max(1, threads)));
+  parallel_region(threads, [&](int thread, int team) {
+    LengthSummary summary;
+    for (std::size_t i = count * thread / team; i < count * (thread + 1) / team; ++i) {
+      const ElementId e = problem.user_element(i);
+      auto lengths = squared_lengths(mesh, metric, e);
+      for (double& l : lengths) {
+        l *= scale;
+        if (l > 0) summary.shortest = std::min(summary.shortest, l);
+        summary.longest = std::max(summary.longest, l);
+      }
+      const unsigned obtuse = obtuse_mask<Corners>(lengths);
+      Record& record = problem.elements[i];
+      for (int c = 0; c < Corners; ++c) {
+        const bool flag = ((obtuse >> c) & 1U) != 0;
+        record.corner[c] = problem.internal(mesh.element(e)[c]) | (flag ? Record::obtuse_flag : 0U);
+        summary.obtuse += flag ? 1 : 0;
+      }
+      for (int k = 0; k < edges; ++k) record.length[k] = static_cast<T>(lengths[k]);
+    }
+    parts[thread] = summary;
+  });
+
+  LengthSummary total;
+  problem.obtuse_corners = 0;
+  for (const LengthSummary& part : parts) {
+    total.shortest = std::min(total.shortest, part.shortest);
+    total.longest = std::max(total.longest, part.longest);
+    problem.obtuse_corners += part.obtuse;
+  }
+  problem.shortest = std::sqrt(total.shortest);
+  problem.longest = std::sqrt(total.longest);
+
+  problem.edge.assign(problem.vertex_count, T(0));
+  std::vector<double> sums(static_cast<std::size_t>(std::max(1, threads)), 0.0);
+  parallel_region(threads, [&](int thread, int team) {
+    double sum = 0;
+    for (std::size_t v = problem.vertex_count * thread / team; v < problem.vertex_count * (thread + 1) / team; ++v) {
+      const auto incidences = problem.adjacency.at(VertexId(v));
+      T edge = 0;
+      for (const std::uint32_t incidence : incidences) {
+        const Record& record = problem.elements[Adjacency::element_of(incidence).index()];
+        const int c = Adjacency::corner_of(incidence);
+        // One edge an element is enough: around the vertex they cover all of them.
+        edge += std::sqrt(record.length[edge_index(c, c == Corners - 1 ? 0 : c + 1)]);
+      }
+      if (!incidences.empty()) edge /= static_cast<T>(incidences.size());
+      problem.edge[v] = edge;
+      sum += edge;
+    }
+    sums[thread] = sum;
+  });
+  double sum = 0;
+  for (const double s : sums) sum += s;
+  problem.mean_edge = problem.vertex_count > 0 && sum > 0
+                          ? static_cast<T>(sum / static_cast<double>(problem.vertex_count))
+                          : T(1);
+}
+
+template SimplexProblem<float, 3> prepare_topology(const SimplexMesh<3>&, KeepOrder, int);
+template SimplexProblem<float, 4> prepare_topology(const SimplexMesh<4>&, KeepOrder, int);
+template SimplexProblem<double, 3> prepare_topology(const SimplexMesh<3>&, KeepOrder, int);
+template SimplexProblem<double, 4> prepare_topology(const SimplexMesh<4>&, KeepOrder, int);
+template void apply_metric(SimplexProblem<float, 3>&, const SimplexMesh<3>&, const Metric&, int);
+template void apply_metric(SimplexProblem<float, 4>&, const SimplexMesh<4>&, const Metric&, int);
+template void apply_metric(SimplexProblem<double, 3>&, const SimplexMesh<3>&, const Metric&, int);
+template void apply_metric(SimplexProblem<double, 4>&, const SimplexMesh<4>&, const Metric&, int);
+
+}  // namespace isochron

@@ -1,0 +1,84 @@
+// A mesh and its metric prepared for the schedules: reordered, scaled, with compact element records.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "isochron/mesh/adjacency.h"
+#include "isochron/mesh/ordering.h"
+#include "isochron/metric/metric.h"
+
+namespace isochron {
+
+/// One element as the schedules read it: 40 bytes for a tetrahedron in single precision.
+template <class T, int Corners>
+struct ElementRecord {
+  static constexpr std::uint32_t obtuse_flag = 0x80000000U;
+
+  std::array<std::uint32_t, Corners> corner;                  ///< vertex, with `obtuse_flag` where not acute in the metric
+  std::array<T, SimplexMesh<Corners>::edges> length;          ///< squared metric lengths, in the order of `edge_corners`
+
+  [[nodiscard]] std::uint32_t vertex(int k) const { return corner[k] & ~obtuse_flag; }
+  /// True when all edges leaving corner k have pairwise products ≥ 0 in the metric: only then a later neighbour cannot
+  /// matter to it (DESIGN section 3, causality).
+  [[nodiscard]] bool acute(int k) const { return (corner[k] & obtuse_flag) == 0; }
+};
+
+/// A virtual element from splitting an obtuse corner: it updates its target only. `length` is as in `ElementRecord` with
+/// the target as the last corner.
+template <class T, int Corners>
+struct VirtualRecord {
+  std::uint32_t target;
+  std::array<std::uint32_t, Corners - 1> face;
+  std::array<T, SimplexMesh<Corners>::edges> length;
+};
+
+/// Virtual elements with their incidences: by target (for pulling) and by face vertex (for pushing).
+template <class T, int Corners>
+struct VirtualElements {
+  std::vector<VirtualRecord<T, Corners>> records;
+  std::vector<std::uint32_t> target_offsets, target_list;
+  std::vector<std::uint32_t> face_offsets, face_list;  ///< record * 4 + place in the face
+  [[nodiscard]] bool empty() const { return records.empty(); }
+};
+
+/// Immutable while a schedule runs. Vertices are in the internal order; lengths and times are in units of `unit`, a power
+/// of two near the mean edge travel time, so that determinants neither overflow nor underflow.
+template <class T, int Corners>
+struct SimplexProblem {
+  using Record = ElementRecord<T, Corners>;
+
+  std::size_t vertex_count = 0;
+  std::vector<Record> elements;
+  Adjacency adjacency;
+  Permutation order;                         ///< identity when the user's order is kept
+  std::vector<std::uint32_t> element_order;  ///< record → user's element; empty when the same
+  double unit = 1;
+  T mean_edge = 1;              ///< mean edge travel time, internal units
+  std::vector<T> edge;          ///< per vertex: mean travel time of its elements' edges
+  std::uint64_t obtuse_corners = 0;
+  double shortest = 1, longest = 1;  ///< edge travel times, internal units; zero-length edges are not counted
+  VirtualElements<T, Corners> virtual_elements;
+
+  [[nodiscard]] std::uint32_t internal(VertexId v) const {
+    return order.identity() ? v.value : order.old_to_new[v.index()];
+  }
+  [[nodiscard]] std::uint32_t user(std::uint32_t v) const { return order.identity() ? v : order.new_to_old[v]; }
+  [[nodiscard]] ElementId user_element(std::size_t record) const {
+    return ElementId(element_order.empty() ? record : element_order[record]);
+  }
+};
+
+enum class KeepOrder { no, yes };
+
+/// Topology: order, records' vertices, adjacency. The mesh must have passed `check_mesh`.
+template <class T, int Corners>
+SimplexProblem<T, Corners> prepare_topology(const SimplexMesh<Corners>& mesh, KeepOrder keep_order, int threads);
+
+/// Lengths, obtuse flags, units and per-vertex edge times of a metric; may be called again with another metric.
+template <class T, int Corners>
+void apply_metric(SimplexProblem<T, Corners>& problem, const SimplexMesh<Corners>& mesh, const Metric& metric,
+                  int threads);
+
+}  // namespace isochron

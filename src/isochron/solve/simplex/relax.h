@@ -1,0 +1,265 @@
+// The two relax steps every schedule is made of: push from a vertex through its elements, or pull to it from them.
+#pragma once
+
+#include <span>
+
+#include "isochron/local/simplex_update.h"
+#include "isochron/solve/simplex/problem.h"
+#include "isochron/solve/simplex/state.h"
+
+namespace isochron {
+
+/// The other corners of a tetrahedron seen from corner x, and where its six lengths are.
+struct TetView {
+  int a, b, c;
+  int xa, xb, xc, ab, ac, bc;
+};
+constexpr TetView tet_view(int x) {
+  const int a = (x + 1) & 3, b = (x + 2) & 3, c = (x + 3) & 3;
+  return {a, b, c, edge_index(x, a), edge_index(x, b), edge_index(x, c), edge_index(a, b), edge_index(a, c), edge_index(b, c)};
+}
+inline constexpr TetView tet_views[4] = {tet_view(0), tet_view(1), tet_view(2), tet_view(3)};
+
+/// The lengths of a tetrahedron with corner x as the target and a, b, c as the face.
+template <class T>
+TetLengths<T> lengths_from(const std::array<T, 6>& l, const TetView& w) {
+  return {l[w.ab], l[w.ac], l[w.bc], l[w.xa], l[w.xb], l[w.xc]};
+}
+
+/// A candidate of a pull with its provenance: the record (or virtual record) and the weights on its other corners.
+template <class T>
+struct PullResult {
+  T time = std::numeric_limits<T>::infinity();
+  std::array<std::uint32_t, 3> vertex{};
+  std::array<T, 3> weight{};
+  int count = 0;
+};
+
+/// Lowers v's time when the gain counts; true when it did.
+template <class Relax, class T>
+bool lower_countably(const Relax& relax, const SolveState<T>& state, std::uint32_t v, T candidate) {
+  return relax.times().lower(v, candidate,
+                             countable_gain(state.tolerance, relax.problem().edge[v], relax.times().load(v)));
+}
+
+/// Relax steps on a prepared problem, over times accessed through `Times`.
+template <class T, int Corners, class Times>
+class Relaxer {
+ public:
+  using Scalar = T;
+  static constexpr T inf = std::numeric_limits<T>::infinity();
+
+  Relaxer(const SimplexProblem<T, Corners>& problem, Times times) : problem_(problem), times_(times) {}
+
+  [[nodiscard]] const SimplexProblem<T, Corners>& problem() const { return problem_; }
+  [[nodiscard]] const Times& times() const { return times_; }
+
+  /// Offers every element at x a chance to improve its other corners: calls `emit(target, candidate)` for candidates that
+  /// beat the target's time. A corner that is acute in the metric is skipped when it is earlier than x, and does not use
+  /// times from `horizon` on: those vertices are still to be processed and will push to it themselves. Returns the number
+  /// of local solves.
+  template <class Emit>
+  std::uint64_t push(std::uint32_t x, T horizon, Emit&& emit) const {
+    const T ux = times_.load(x);
+    std::uint64_t solves = 0;
+    for (const std::uint32_t incidence : problem_.adjacency.at(VertexId(x))) {
+      const auto& record = problem_.elements[incidence >> 2];
+      const int corner = Adjacency::corner_of(incidence);
+      if constexpr (Corners == 4) solves += push_tet(record, tet_views[corner], ux, horizon, emit);
+      else solves += push_triangle(record, corner, ux, horizon, emit);
+    }
+    if (!problem_.virtual_elements.empty()) solves += push_virtual(x, emit);
+    return solves;
+  }
+
+  /// Asks the memory for what pushing from the next few vertices will read: their records soon, their lists before that.
+  void prefetch(std::span<const std::uint32_t> upcoming) const {
+    constexpr std::size_t lists_ahead = 8, records_ahead = 3;
+    const std::uint32_t* offsets = problem_.adjacency.offsets.data();
+    const std::uint32_t* incidences = problem_.adjacency.incidences.data();
+    if (upcoming.size() > 2 * lists_ahead) __builtin_prefetch(&offsets[upcoming[2 * lists_ahead]]);
+    if (upcoming.size() > lists_ahead) {
+      const std::uint32_t v = upcoming[lists_ahead];
+      __builtin_prefetch(&incidences[offsets[v]]);
+      if constexpr (Corners == 4) __builtin_prefetch(&incidences[offsets[v] + 16]);
+    }
+    if (upcoming.size() > records_ahead) {
+      const std::uint32_t v = upcoming[records_ahead];
+      for (std::uint32_t i = offsets[v]; i < offsets[v + 1]; ++i)
+        __builtin_prefetch(&problem_.elements[incidences[i] >> 2]);
+    }
+  }
+
+  /// The earliest arrival at v from its elements as the times stand now. Returns it and adds to `solves`.
+  T pull(std::uint32_t v, std::uint64_t& solves) const {
+    T best = inf;
+    const auto incidences = problem_.adjacency.at(VertexId(v));
+    for (const std::uint32_t incidence : incidences) {
+      const T time = pull_element(problem_.elements[incidence >> 2], Adjacency::corner_of(incidence));
+      if (time < best) best = time;
+    }
+    solves += incidences.size();
+    if (!problem_.virtual_elements.empty()) {
+      const auto& extra = problem_.virtual_elements;
+      for (std::uint32_t i = extra.target_offsets[v]; i < extra.target_offsets[v + 1]; ++i) {
+        const T time = candidate(extra.records[extra.target_list[i]]).time;
+        if (time < best) best = time;
+        ++solves;
+      }
+    }
+    return best;
+  }
+
+  /// As `pull`, with where it came from.
+  [[nodiscard]] PullResult<T> pull_with_weights(std::uint32_t v) const {
+    PullResult<T> best;
+    const auto keep = [&](const auto& candidate, const std::array<std::uint32_t, Corners - 1>& face) {
+      if (!(candidate.time < best.time)) return;
+      best.time = candidate.time;
+      best.count = Corners - 1;
+      for (int k = 0; k < Corners - 1; ++k) {
+        best.vertex[k] = face[k];
+        best.weight[k] = candidate.weight[k];
+      }
+    };
+    for (const std::uint32_t incidence : problem_.adjacency.at(VertexId(v))) {
+      const auto& record = problem_.elements[incidence >> 2];
+      const int corner = Adjacency::corner_of(incidence);
+      if constexpr (Corners == 4) {
+        const TetView& w = tet_views[corner];
+        keep(tet_candidate(record, w), {record.vertex(w.a), record.vertex(w.b), record.vertex(w.c)});
+      } else {
+        const int a = corner == 2 ? 0 : corner + 1, b = corner == 0 ? 2 : corner - 1;
+        keep(triangle_candidate(record, corner, a, b), {record.vertex(a), record.vertex(b)});
+      }
+    }
+    const auto& extra = problem_.virtual_elements;
+    if (!extra.empty())
+      for (std::uint32_t i = extra.target_offsets[v]; i < extra.target_offsets[v + 1]; ++i) {
+        const auto& record = extra.records[extra.target_list[i]];
+        keep(candidate(record), record.face);
+      }
+    return best;
+  }
+
+ private:
+  using Record = ElementRecord<T, Corners>;
+
+  template <class Emit>
+  std::uint64_t push_tet(const Record& record, const TetView& w, T ux, T horizon, Emit&& emit) const {
+    const T ua = times_.load(record.vertex(w.a));
+    const T ub = times_.load(record.vertex(w.b));
+    const T uc = times_.load(record.vertex(w.c));
+    const auto& l = record.length;
+    std::uint64_t solves = 0;
+    solves += push_corner(record, w.a, ux, ua, ub, uc, l[w.xb], l[w.xc], l[w.bc], l[w.xa], l[w.ab], l[w.ac], horizon, emit);
+    solves += push_corner(record, w.b, ux, ub, ua, uc, l[w.xa], l[w.xc], l[w.ac], l[w.xb], l[w.ab], l[w.bc], horizon, emit);
+    solves += push_corner(record, w.c, ux, uc, ua, ub, l[w.xa], l[w.xb], l[w.ab], l[w.xc], l[w.ac], l[w.bc], horizon, emit);
+    return solves;
+  }
+
+  /// Target t from x and the other two corners b, c of the element.
+  template <class Emit>
+  std::uint64_t push_corner(const Record& record, int t, T ux, T ut, T ub, T uc, T xb, T xc, T bc, T xt, T bt, T ct,
+                            T horizon, Emit&& emit) const {
+    T time;
+    T lambda;
+    if (record.acute(t)) {
+      if (ut <= ux) return 0;
+      if (ub < horizon) {
+        time = uc < horizon ? detail::push_time(ux, ub, uc, xb, xc, bc, xt, bt, ct)
+                            : detail::edge_time(ub, ux, xb, bt, xt, lambda);
+      } else {
+        time = uc < horizon ? detail::edge_time(uc, ux, xc, ct, xt, lambda) : ux + std::sqrt(xt);
+      }
+    } else {
+      if (ut <= ux && ut <= ub && ut <= uc) return 0;
+      time = detail::push_time(ux, ub, uc, xb, xc, bc, xt, bt, ct);
+    }
+    if (time < ut) emit(record.vertex(t), time);
+    return 1;
+  }
+
+  template <class Emit>
+  std::uint64_t push_triangle(const Record& record, int x, T ux, T horizon, Emit&& emit) const {
+    const int a = x == 2 ? 0 : x + 1, b = x == 0 ? 2 : x - 1;
+    const T ua = times_.load(record.vertex(a));
+    const T ub = times_.load(record.vertex(b));
+    const T xa = record.length[edge_index(x, a)], xb = record.length[edge_index(x, b)], ab = record.length[edge_index(a, b)];
+    return push_edge(record, a, ux, ua, ub, xb, xa, ab, horizon, emit) +
+           push_edge(record, b, ux, ub, ua, xa, xb, ab, horizon, emit);
+  }
+
+  /// Target t of a triangle from x and its other corner b.
+  template <class Emit>
+  std::uint64_t push_edge(const Record& record, int t, T ux, T ut, T ub, T xb, T xt, T bt, T horizon, Emit&& emit) const {
+    T time;
+    T lambda;
+    if (record.acute(t)) {
+      if (ut <= ux) return 0;
+      time = ub < horizon ? detail::edge_time(ub, ux, xb, bt, xt, lambda) : ux + std::sqrt(xt);
+    } else {
+      if (ut <= ux && ut <= ub) return 0;
+      time = detail::edge_time(ub, ux, xb, bt, xt, lambda);
+    }
+    if (time < ut) emit(record.vertex(t), time);
+    return 1;
+  }
+
+  template <class Emit>
+  std::uint64_t push_virtual(std::uint32_t x, Emit&& emit) const {
+    const auto& extra = problem_.virtual_elements;
+    std::uint64_t solves = 0;
+    for (std::uint32_t i = extra.face_offsets[x]; i < extra.face_offsets[x + 1]; ++i) {
+      const auto& record = extra.records[extra.face_list[i] >> 2];
+      // No candidate is earlier than the earliest corner of its face.
+      const T now = times_.load(record.target);
+      T earliest = inf;
+      for (const std::uint32_t v : record.face) earliest = std::min(earliest, times_.load(v));
+      if (now <= earliest) continue;
+      ++solves;
+      const T time = candidate(record).time;
+      if (time < now) emit(record.target, time);
+    }
+    return solves;
+  }
+
+  T pull_element(const Record& record, int corner) const {
+    if constexpr (Corners == 4) {
+      return tet_candidate(record, tet_views[corner]).time;
+    } else {
+      return triangle_candidate(record, corner, corner == 2 ? 0 : corner + 1, corner == 0 ? 2 : corner - 1).time;
+    }
+  }
+
+  FaceCandidate<T> tet_candidate(const Record& record, const TetView& w) const {
+    const T ua = times_.load(record.vertex(w.a)), ub = times_.load(record.vertex(w.b)), uc = times_.load(record.vertex(w.c));
+    if (!(ua < inf) && !(ub < inf) && !(uc < inf)) return {inf, {}};
+    return detail::tet_update_scaled(ua, ub, uc, lengths_from(record.length, w));
+  }
+
+  EdgeCandidate<T> triangle_candidate(const Record& record, int x, int a, int b) const {
+    const T ua = times_.load(record.vertex(a)), ub = times_.load(record.vertex(b));
+    if (!(ua < inf) && !(ub < inf)) return {inf, {}};
+    return detail::triangle_update_scaled(
+        ua, ub, {record.length[edge_index(a, b)], record.length[edge_index(a, x)], record.length[edge_index(b, x)]});
+  }
+
+  auto candidate(const VirtualRecord<T, Corners>& record) const {
+    const auto& l = record.length;
+    const T u0 = times_.load(record.face[0]), u1 = times_.load(record.face[1]);
+    if constexpr (Corners == 4) {
+      const T u2 = times_.load(record.face[2]);
+      if (!(u0 < inf) && !(u1 < inf) && !(u2 < inf)) return FaceCandidate<T>{inf, {}};
+      return detail::tet_update_scaled(u0, u1, u2, TetLengths<T>{l[0], l[1], l[2], l[3], l[4], l[5]});
+    } else {
+      if (!(u0 < inf) && !(u1 < inf)) return EdgeCandidate<T>{inf, {}};
+      return detail::triangle_update_scaled(u0, u1, TriangleLengths<T>{l[0], l[1], l[2]});
+    }
+  }
+
+  const SimplexProblem<T, Corners>& problem_;
+  Times times_;
+};
+
+}  // namespace isochron

@@ -1,0 +1,148 @@
+#include "isochron/solve/simplex/seeds.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "isochron/core/error.h"
+#include "isochron/mesh/locator.h"
+#include "isochron/mesh/visibility.h"
+#include "isochron/solve/simplex/source_ball.h"
+
+namespace isochron {
+namespace {
+
+void check_onset(double time, const std::string& what) {
+  if (!std::isfinite(time)) throw InputError(fmt::format("{} has onset time {}; give a finite number", what, time));
+}
+
+template <int Corners>
+PlacedSource place_vertex(const SimplexMesh<Corners>& mesh, const Adjacency& adjacency, const VertexSource& source) {
+  const std::size_t count = mesh.vertex_count();
+  if (source.vertex.index() >= count)
+    throw InputError(
+        fmt::format("source vertex {} is out of range (the mesh has vertices 0 to {}); give an id of the mesh",
+                    source.vertex.value, count - 1));
+  check_onset(source.time, fmt::format("source vertex {}", source.vertex.value));
+  PlacedSource placed{mesh.point(source.vertex), elements_at(adjacency, source.vertex), source.time, 0, source.vertex};
+  if (placed.elements.empty())
+    throw InputError(
+        fmt::format("source vertex {} is not a vertex of any element; choose one that is", source.vertex.value));
+  return placed;
+}
+
+/// Mean edge length over a sample: the scale for "near the mesh".
+template <int Corners>
+double typical_edge(const SimplexMesh<Corners>& mesh) {
+  double sum = 0;
+  std::size_t samples = 0;
+  for (std::size_t e = 0; e < mesh.element_count(); e += 1 + mesh.element_count() / 1024, ++samples)
+    sum += norm(mesh.point(mesh.elements[e][1]) - mesh.point(mesh.elements[e][0]));
+  return samples > 0 ? sum / static_cast<double>(samples) : 0;
+}
+
+template <int Corners>
+PlacedSource place_point(const SimplexMesh<Corners>& mesh, const Adjacency& adjacency,
+                         const PointLocator<Corners>& locator, double reach, const PointSource& source) {
+  const Vec3d p = source.position;
+  const std::string what = fmt::format("source point {},{},{}", p.x, p.y, p.z);
+  if (!std::isfinite(p.x + p.y + p.z)) throw InputError(fmt::format("{} is not finite; give three numbers", what));
+  check_onset(source.time, what);
+  const auto found = locator.locate(p, reach);
+  if (!found) {
+    const auto nearest = locator.nearest(p);
+    throw InputError(
+        fmt::format("{} is {:.4g} away from the mesh (nearest point {:.6g},{:.6g},{:.6g}); give a point in or "
+                    "on the mesh, in the mesh's unit",
+                    what, nearest.distance, nearest.point.x, nearest.point.y, nearest.point.z));
+  }
+  // On a corner the source is that vertex, so that all elements around it take part.
+  for (int c = 0; c < Corners; ++c)
+    if (found->weights[c] > 1 - 1e-9) {
+      const VertexId v = mesh.element(found->element)[c];
+      return {mesh.point(v), elements_at(adjacency, v), source.time, 0, v};
+    }
+  return {found->point, {found->element}, source.time, 0, VertexId()};
+}
+
+}  // namespace
+
+template <int Corners>
+PlacedSources place_sources(const SimplexMesh<Corners>& mesh, const Adjacency& adjacency, const Sources& sources) {
+  if (sources.empty()) throw InputError("no source given; say where the front starts (--source, --source-point, …)");
+  PlacedSources placed;
+  std::int32_t index = 0;
+  for (const VertexSource& source : sources.vertices) {
+    placed.points.push_back(place_vertex(mesh, adjacency, source));
+    placed.points.back().source = index++;
+  }
+  if (!sources.points.empty()) {
+    const PointLocator<Corners> locator(mesh);
+    const double reach = 0.5 * typical_edge(mesh);
+    for (const PointSource& source : sources.points) {
+      placed.points.push_back(place_point(mesh, adjacency, locator, reach, source));
+      placed.points.back().source = index++;
+    }
+  }
+  placed.level_set = !sources.level_set.empty();
+  return placed;
+}
+
+template <int Corners>
+void add_seeds(const SimplexMesh<Corners>& mesh, const Metric& metric, const Adjacency& adjacency,
+               const PlacedSource& source, SourceInit init, int ball_rings, std::vector<Seed>& seeds) {
+  if (source.vertex.valid()) seeds.push_back({source.vertex, source.time, source.source});
+  if (source.vertex.valid() && init != SourceInit::ball) return;
+  const int rings = init == SourceInit::ball ? ball_rings : 0;
+  ball_times<Corners>(mesh, metric, adjacency, source.position, source.elements, source.time, rings,
+                      [&](VertexId v, double time) {
+                        seeds.push_back({v, time, source.source});
+                      });
+}
+
+template <int Corners>
+std::vector<Seed> make_seeds(const SimplexMesh<Corners>& mesh, const Metric& metric, const Adjacency& adjacency,
+                             const Sources& sources, const PlacedSources& placed, SourceInit init, int ball_rings) {
+  // A vertex beside another source vertex samples a curve or a surface: balls around each would be wasted work.
+  std::vector<std::uint8_t> is_source;
+  if (init == SourceInit::ball && placed.points.size() > 1) {
+    is_source.assign(mesh.vertex_count(), 0);
+    for (const PlacedSource& source : placed.points)
+      if (source.vertex.valid()) is_source[source.vertex.index()] = 1;
+  }
+  const auto alone = [&](const PlacedSource& source) {
+    if (is_source.empty()) return true;
+    for (const ElementId e : source.elements)
+      for (const VertexId v : mesh.element(e))
+        if (v != source.vertex && is_source[v.index()] != 0) return false;
+    return true;
+  };
+  // Many balls are kept small: together they cover at most about a quarter of the mesh.
+  const double budget = std::max(1e5, 0.25 * static_cast<double>(mesh.vertex_count()));
+  const double share = budget / static_cast<double>(std::max<std::size_t>(1, placed.points.size()));
+  const double side = std::pow(share, 1.0 / (Corners - 1));
+  ball_rings = std::min(ball_rings, static_cast<int>(std::max(0.0, (side - 1) / 2)));
+  std::vector<Seed> seeds;
+  for (const PlacedSource& source : placed.points)
+    add_seeds(mesh, metric, adjacency, source, init == SourceInit::ball && !alone(source) ? SourceInit::plain : init,
+              ball_rings, seeds);
+  if (placed.level_set)
+    levelset_times<Corners>(mesh, metric, adjacency, sources.level_set, [&](VertexId v, double time) {
+      seeds.push_back({v, time, static_cast<std::int32_t>(placed.points.size())});
+    });
+  return seeds;
+}
+
+template PlacedSources place_sources(const SimplexMesh<3>&, const Adjacency&, const Sources&);
+template PlacedSources place_sources(const SimplexMesh<4>&, const Adjacency&, const Sources&);
+template void add_seeds(const SimplexMesh<3>&, const Metric&, const Adjacency&, const PlacedSource&, SourceInit, int,
+                        std::vector<Seed>&);
+template void add_seeds(const SimplexMesh<4>&, const Metric&, const Adjacency&, const PlacedSource&, SourceInit, int,
+                        std::vector<Seed>&);
+template std::vector<Seed> make_seeds(const SimplexMesh<3>&, const Metric&, const Adjacency&, const Sources&,
+                                      const PlacedSources&, SourceInit, int);
+template std::vector<Seed> make_seeds(const SimplexMesh<4>&, const Metric&, const Adjacency&, const Sources&,
+                                      const PlacedSources&, SourceInit, int);
+
+}  // namespace isochron

@@ -1,0 +1,53 @@
+// From sources to the vertices that have a time before the solve starts.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "isochron/mesh/adjacency.h"
+#include "isochron/metric/metric.h"
+#include "isochron/solve/options.h"
+#include "isochron/solve/sources.h"
+
+namespace isochron {
+
+/// A vertex (user's numbering) that starts with a time, and the source it has it from.
+struct Seed {
+  VertexId vertex;
+  double time = 0;
+  std::int32_t source = 0;
+};
+
+/// A point source as found on the mesh: where it is, the elements that hold it, and when it starts.
+struct PlacedSource {
+  Vec3d position;
+  std::vector<ElementId> elements;
+  double time = 0;
+  std::int32_t source = 0;
+  VertexId vertex;  ///< when the source is a vertex
+};
+
+/// All sources placed on one mesh.
+struct PlacedSources {
+  std::vector<PlacedSource> points;  ///< vertex sources first, then point sources
+  bool level_set = false;
+};
+
+/// Checks and places the sources. Throws InputError: none given, id out of range, not a vertex of any element, NaN or
+/// infinite onset, point further than `reach` mean edges from the mesh.
+template <int Corners>
+PlacedSources place_sources(const SimplexMesh<Corners>& mesh, const Adjacency& adjacency, const Sources& sources);
+
+/// The seeds of the placed sources. `plain` sets a vertex source's vertex, or the corners of a point source's element;
+/// `ball` adds the exact ball around sources that stand alone (no other source vertex beside them).
+template <int Corners>
+std::vector<Seed> make_seeds(const SimplexMesh<Corners>& mesh, const Metric& metric, const Adjacency& adjacency,
+                             const Sources& sources, const PlacedSources& placed, SourceInit init, int ball_rings);
+
+/// The seeds of one placed source alone.
+template <int Corners>
+void add_seeds(const SimplexMesh<Corners>& mesh, const Metric& metric, const Adjacency& adjacency,
+               const PlacedSource& source, SourceInit init, int ball_rings, std::vector<Seed>& seeds);
+
+}  // namespace isochron

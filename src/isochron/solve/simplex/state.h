@@ -1,0 +1,65 @@
+// What a schedule changes: the times and its own counts.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "isochron/core/progress.h"
+#include "isochron/solve/arrival.h"
+
+namespace isochron {
+
+/// Shared by schedules; internal numbering and units. `seeds` are the vertices that have a time at the start.
+template <class T>
+struct SolveState {
+  std::vector<T> time;
+  std::vector<std::uint32_t> seeds;
+  T tolerance = 0;  ///< of the local edge travel time
+  Counters counters;
+  Progress progress;
+  bool converged = true;
+};
+
+/// The smallest gain that counts at a vertex with that time: tolerance times its edge travel time, or a few ulp of the time
+/// itself. A vertex without a time gains by any.
+template <class T>
+inline T countable_gain(T tolerance, T edge, T time) {
+  if (!(time < std::numeric_limits<T>::infinity())) return T(0);
+  constexpr T ulps = T(4) * std::numeric_limits<T>::epsilon();
+  const T by_edge = tolerance * edge;
+  const T by_time = ulps * time;
+  return by_edge > by_time ? by_edge : by_time;
+}
+
+/// Access to times that only one thread touches.
+template <class T>
+struct PlainTimes {
+  T* data;
+  [[nodiscard]] T load(std::uint32_t v) const { return data[v]; }
+  /// Lowers the time when `candidate` gains more than `least` of it; true when it did.
+  bool lower(std::uint32_t v, T candidate, T least) const {
+    if (!(candidate < data[v] - least)) return false;
+    data[v] = candidate;
+    return true;
+  }
+};
+
+/// Access to times that many threads lower at once. Relaxed order is enough: times only fall, and whoever lowers one
+/// queues the vertex, so a stale read is repaired when that vertex is processed.
+template <class T>
+struct SharedTimes {
+  T* data;
+  [[nodiscard]] T load(std::uint32_t v) const { return std::atomic_ref<T>(data[v]).load(std::memory_order_relaxed); }
+  bool lower(std::uint32_t v, T candidate, T least) const {
+    std::atomic_ref<T> cell(data[v]);
+    T old = cell.load(std::memory_order_relaxed);
+    do {
+      if (!(candidate < old - least)) return false;
+    } while (!cell.compare_exchange_weak(old, candidate, std::memory_order_relaxed));
+    return true;
+  }
+};
+
+}  // namespace isochron

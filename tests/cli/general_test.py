@@ -1,0 +1,79 @@
+"""Help, version, usage errors, and what every command has."""
+
+import os
+import subprocess
+
+from cli_case import BINARY, CliCase
+
+
+class General(CliCase):
+    COMMANDS = ("generate", "info", "solve", "bench")
+
+    def test_version(self):
+        done = self.succeed("--version")
+        self.assertRegex(done.stdout, r"^isochron \d+\.\d+\.\d+, (with|without) VTK")
+        self.assertEqual(done.stderr, "")
+
+    def test_help_names_the_commands(self):
+        text = self.succeed("--help").stdout
+        for command in self.COMMANDS:
+            self.assertIn(command, text)
+
+    def test_help_of_each_command_has_an_example(self):
+        for command in self.COMMANDS:
+            done = self.succeed(command, "--help")
+            self.assertIn("Example:\n  isochron " + command, done.stdout)
+            self.assertEqual(done.stderr, "")
+
+    def test_help_of_each_kind_of_mesh_has_an_example(self):
+        for kind in ("square", "irregular-square", "cube", "irregular-cube", "sphere", "ventricle", "lens", "blobs"):
+            self.assertIn("Example:\n  isochron generate " + kind, self.succeed("generate", kind, "--help").stdout)
+
+    def test_no_command_is_a_usage_error(self):
+        self.expect(2, words=("isochron --help",))
+
+    def test_unknown_command_is_a_usage_error(self):
+        self.expect(2, "slove", words=("slove",))
+
+    def test_unknown_option_is_a_usage_error(self):
+        self.expect(2, "info", "--frobnicate", words=("--frobnicate", "isochron info --help"))
+
+    def test_missing_value_is_a_usage_error(self):
+        self.expect(2, "solve", "a.msh", "-o", words=("--output",))
+
+    def test_option_given_twice_is_a_usage_error(self):
+        self.expect(2, "generate", "cube", "-o", "a.msh", "--n", "3", "--n", "4", words=("--n",))
+
+    def test_numbers_are_decimal_and_whole(self):
+        for text in ("1x", "0x10", "-3", "", "1.5", "99999999999999999999999"):
+            self.expect(2, "generate", "square", "-o", "a.msh", f"--n={text}", words=("--n",))
+
+    def test_leading_zeros_are_not_octal(self):
+        self.assertEqual(self.succeed_json("generate", "square", "-o", "a.msh", "--n", "010")["vertices"], 100)
+
+    def test_threads_are_limited(self):
+        self.expect(2, "generate", "square", "-o", "a.msh", "--threads", "5000", words=("--threads", "5000"))
+        self.expect(2, "generate", "square", "-o", "a.msh", "--threads=-1", words=("--threads",))
+
+    def test_common_options_may_come_first(self):
+        done = self.succeed("--quiet", "generate", "square", "--n", "3", "-o", "a.msh")
+        self.assertEqual(done.stdout + done.stderr, "")
+
+    def test_full_stdout_is_an_error(self):
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            done = subprocess.run([BINARY, "info", "--formats"], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+        self.assert_failed(done, 1, ("standard output",))
+
+    def test_bench_lists_its_tables(self):
+        self.assertTrue(self.succeed("bench", "--list").stdout)
+
+    def test_unknown_bench_is_a_usage_error(self):
+        self.expect(2, "bench", "no-such-table", words=("no-such-table", "--list"))
+        self.expect(2, "bench", words=("--list",))
+
+    def test_runs_without_home_and_locale(self):
+        environment = {"PATH": os.environ.get("PATH", "/usr/bin"), "LC_ALL": "C"}
+        if "LD_LIBRARY_PATH" in os.environ:
+            environment["LD_LIBRARY_PATH"] = os.environ["LD_LIBRARY_PATH"]
+        done = self.run_isochron("generate", "cube", "--n", "3", "-o", "a.msh", env=environment)
+        self.assertEqual(done.returncode, 0, done.stderr)

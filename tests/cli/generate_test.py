@@ -1,0 +1,109 @@
+"""isochron generate, and info on what it made."""
+
+from cli_case import CliCase
+
+
+class Generate(CliCase):
+    def info(self, file):
+        return self.succeed_json("info", file)["files"][0]
+
+    def test_every_kind(self):
+        sizes = {
+            "square": ("--n", "5"),
+            "irregular-square": ("--n", "8"),
+            "cube": ("--n", "4"),
+            "irregular-cube": ("--n", "5"),
+            "sphere": ("--frequency", "4"),
+            "ventricle": ("--edge", "5"),
+            "lens": ("--n", "12"),
+            "blobs": ("--n", "12"),
+        }
+        for kind, size in sizes.items():
+            made = self.succeed_json("generate", kind, *size, "-o", kind + ".msh")
+            found = self.info(kind + ".msh")
+            self.assertEqual(made["vertices"], found["points"], kind)
+            self.assertEqual(made["triangles"], found["triangles"], kind)
+            self.assertEqual(made["tetrahedra"], found["tetrahedra"], kind)
+            self.assertGreater(made["triangles"] + made["tetrahedra"], 0, kind)
+            self.assertTrue(found["meshes"][0]["sound"], kind)
+            self.assertEqual(found["meshes"][0]["inverted"], 0, kind)
+            self.assertEqual(found["meshes"][0]["components"], 1, kind)
+
+    def test_cube_with_three_sizes(self):
+        made = self.succeed_json("generate", "cube", "--n", "3,4,5", "--extent", "2,3,4", "-o", "a.msh")
+        self.assertEqual(made["vertices"], 60)
+        self.assertEqual(self.info("a.msh")["meshes"][0]["high"], [2, 3, 4])
+
+    def test_cube_diagonals_differ(self):
+        files = {}
+        for diagonal in ("ppp", "npp", "pnp", "ppn"):
+            self.succeed("generate", "cube", "--n", "3", "--diagonal", diagonal, "-o", diagonal + ".msh")
+            files[(self.folder / (diagonal + ".msh")).read_bytes()] = diagonal
+        self.assertEqual(len(files), 4)
+
+    def test_sphere_has_the_paper_count(self):
+        self.assertEqual(self.succeed_json("generate", "sphere", "--frequency", "7", "-o", "a.off")["vertices"], 492)
+
+    def test_same_seed_same_mesh(self):
+        for name, seed in (("a.msh", 1), ("b.msh", 1), ("c.msh", 2)):
+            self.succeed("generate", "cube", "--n", "5", "--jitter", "0.2", "--seed", seed, "-o", name)
+        contents = [(self.folder / name).read_bytes() for name in ("a.msh", "b.msh", "c.msh")]
+        self.assertEqual(contents[0], contents[1])
+        self.assertNotEqual(contents[0], contents[2])
+
+    def test_ventricle_has_fibres(self):
+        self.succeed("generate", "ventricle", "--edge", "5", "-o", "a.msh")
+        found = self.info("a.msh")
+        arrays = {array["name"]: array for array in found["arrays"]}
+        for name in ("fiber", "sheet"):
+            self.assertEqual((arrays[name]["on"], arrays[name]["components"]), ("tetrahedra", 3))
+        self.assertEqual(arrays["transmural"]["on"], "points")
+        self.assertIn("fiber", found["choices"]["fibers"])
+
+    def test_lens_has_regions_and_speeds(self):
+        self.succeed("generate", "lens", "--n", "12", "-o", "a.msh")
+        arrays = {array["name"]: array for array in self.info("a.msh")["arrays"]}
+        self.assertEqual((arrays["region"]["min"], arrays["region"]["max"]), (0, 1))
+        self.assertAlmostEqual(arrays["speed"]["min"], 1 / 2.419, places=6)
+
+    def test_random_fields(self):
+        self.succeed("generate", "cube", "--n", "5", "--random-speed", "3,0.5,2", "--random-tensors", "3",
+                     "--random-fibers", "-o", "a.msh")
+        found = self.info("a.msh")
+        arrays = {array["name"]: array for array in found["arrays"]}
+        self.assertGreaterEqual(arrays["speed"]["min"], 0.5)
+        self.assertLessEqual(arrays["speed"]["max"], 2)
+        self.assertEqual(arrays["metric"]["components"], 9)
+        self.assertEqual(arrays["fiber"]["components"], 3)
+        self.assertIn("speed", found["choices"]["speed_array"])
+        self.assertIn("metric", found["choices"]["tensor_array"])
+        for option in ("--speed-array=speed", "--metric-array=metric"):
+            self.succeed("solve", "a.msh", "-o", "b.msh", "--source", "0", option, "--verify", "--force")
+
+    def test_rotating_fibers(self):
+        self.succeed("generate", "cube", "--n", "4", "--rotating-fibers", "0.5,2", "-o", "a.msh")
+        self.assertEqual(self.info("a.msh")["choices"]["fibers"], ["fiber"])
+        self.expect(2, "generate", "cube", "--n", "4", "--rotating-fibers", "1,3", "-o", "b.msh", words=("axis",))
+
+    def test_bad_sizes_are_usage_errors(self):
+        for arguments in (("square", "--n", "1"), ("cube", "--n", "2,2"), ("cube", "--n", "1"), ("cube", "--jitter", "7"),
+                          ("sphere", "--frequency", "0"), ("cube", "--diagonal", "up"), ("cube", "--random-speed", "a"),
+                          ("cube", "--n", "4", "--random-speed", "2,-1,1"), ("ventricle", "--edge", "-1")):
+            self.expect(2, "generate", *arguments, "-o", "a.msh")
+
+    def test_output_is_required(self):
+        self.expect(2, "generate", "cube", words=("--output",))
+
+    def test_existing_output_needs_force(self):
+        self.succeed("generate", "cube", "--n", "3", "-o", "a.msh")
+        self.expect(3, "generate", "cube", "--n", "4", "-o", "a.msh", words=("a.msh", "--force"))
+        self.succeed("generate", "cube", "--n", "4", "-o", "a.msh", "--force")
+        self.assertEqual(self.info("a.msh")["points"], 64)
+
+    def test_surface_format_refuses_tetrahedra(self):
+        self.expect(2, "generate", "cube", "--n", "3", "-o", "a.off", words=("a.off", "tetrahedra"))
+
+    def test_text_summary(self):
+        done = self.succeed("generate", "cube", "--n", "3", "-o", "a.msh")
+        self.assertIn("27 vertices, 48 tetrahedra", done.stdout)
+        self.assertEqual(done.stderr, "")

@@ -1,0 +1,78 @@
+"""isochron info."""
+
+from cli_case import TET, TET_POINTS, CliCase, square_mesh
+
+
+class Info(CliCase):
+    def info(self, *files):
+        return self.succeed_json("info", *files)["files"]
+
+    def test_formats(self):
+        text = self.succeed("info", "--formats").stdout
+        listed = self.succeed_json("info", "--formats")["formats"]
+        known = {extension for entry in listed for extension in entry["extensions"]}
+        for extension in (".msh", ".elem", ".ele", ".mesh", ".off", ".msh.gz"):
+            self.assertIn(extension, known)
+            self.assertIn(extension, text)
+        vtk = {".vtu", ".vtp", ".vtk", ".ply", ".stl", ".obj"}
+        self.assertEqual(vtk & known, vtk if self.has_vtk() else set())
+
+    def test_text_shows_everything(self):
+        self.succeed("generate", "ventricle", "--edge", "6", "-o", "a.msh")
+        text = self.succeed("info", "a.msh").stdout
+        for word in ("tetrahedra", "box", "edges", "quality", "obtuse", "fiber", "transmural", "--fibers", "nothing wrong"):
+            self.assertIn(word, text)
+
+    def test_several_files(self):
+        self.succeed("generate", "cube", "--n", "3", "-o", "a.msh")
+        self.succeed("generate", "square", "--n", "3", "-o", "b.off")
+        found = self.info("a.msh", "b.off")
+        self.assertEqual([entry["file"] for entry in found], ["a.msh", "b.off"])
+        self.assertEqual([entry["points"] for entry in found], [27, 9])
+
+    def test_faults_are_counted(self):
+        points = TET_POINTS + [(5, 5, 5), (0, 0, 0)]
+        tets = [(0, 1, 2, 3), (0, 1, 3, 2), (0, 1, 2, 2)]
+        found = self.info(self.write_msh("a.msh", points, tets=tets))[0]["meshes"][0]
+        self.assertEqual(found["inverted"], 1)
+        self.assertEqual(found["degenerate"], 1)
+        self.assertEqual(found["duplicate_elements"], 1)
+        self.assertEqual(found["unreferenced_vertices"], 2)
+        self.assertEqual(found["duplicate_points"], 1)
+        self.assertFalse(found["sound"])
+
+    def test_fmm_is_safe_only_without_obtuse_corners(self):
+        points, triangles = square_mesh(3)
+        self.assertTrue(self.info(self.write_msh("a.msh", points, triangles))[0]["meshes"][0]["fmm_safe"])
+        flat = [(0, 0, 0), (4, 0, 0), (2, 0.5, 0)]
+        self.assertFalse(self.info(self.write_msh("b.msh", flat, [(0, 1, 2)]))[0]["meshes"][0]["fmm_safe"])
+
+    def test_mixed_elements(self):
+        found = self.info(self.write_msh("a.msh", TET_POINTS, [(0, 1, 2)], TET))[0]
+        self.assertEqual([mesh["elements"] for mesh in found["meshes"]], ["tet", "triangle"])
+
+    def test_nan_values_are_counted(self):
+        points, triangles = square_mesh(2)
+        name = self.write_msh("a.msh", points, triangles, cell_arrays={"cv": [("nan",), (2,)]})
+        found = self.info(name)[0]
+        array = [entry for entry in found["arrays"] if entry["name"] == "cv"][0]
+        self.assertEqual((array["min"], array["max"], array["not_finite"]), (2, 2, 1))
+        self.assertNotIn("cv", found["choices"]["speed_array"])
+
+    def test_level_sets_and_tags_are_offered(self):
+        points, triangles = square_mesh(3)
+        name = self.write_msh("a.msh", points, triangles, point_arrays={"phi": [(x - 0.5,) for x, _, _ in points]})
+        choices = self.info(name)[0]["choices"]
+        self.assertEqual(choices["source_levelset"], ["phi"])
+        self.assertIn("gmsh:physical", choices["source_tag"])
+
+    def test_missing_file(self):
+        self.expect(3, "info", "nowhere.msh", words=("nowhere.msh",))
+
+    def test_no_file_is_a_usage_error(self):
+        self.expect(2, "info", words=("--formats",))
+
+    def test_quiet_prints_nothing(self):
+        self.succeed("generate", "cube", "--n", "3", "-o", "a.msh")
+        done = self.succeed("info", "a.msh", "--quiet")
+        self.assertEqual(done.stdout + done.stderr, "")

@@ -1,0 +1,316 @@
+"""isochron solve: answers, options, outputs and the summary."""
+
+import csv
+import json
+import math
+
+from cli_case import TET, TET_POINTS, CliCase, square_mesh
+
+SUMMARY_KEYS = ("vertices", "elements", "method", "backend", "threads", "precision", "setup_seconds", "solve_seconds",
+                "read_seconds", "write_seconds", "solves_per_vertex", "rounds", "reached", "unreached", "max_time",
+                "converged", "residual", "peak_bytes", "notes", "warnings")
+
+
+class Solve(CliCase):
+    def make(self, kind, *options, name="a.msh"):
+        self.succeed("generate", kind, *options, "-o", name, "--quiet")
+        return name
+
+    def solve(self, mesh, *options, output="out.msh"):
+        """The summary of a solve that must succeed."""
+        return self.succeed_json("solve", mesh, "-o", output, "--force", *options)
+
+    def array(self, file, name):
+        arrays = self.succeed_json("info", file)["files"][0]["arrays"]
+        return next(array for array in arrays if array["name"] == name)
+
+    # ---- files
+
+    def test_round_trip_in_every_format(self):
+        self.make("cube", "--n", "5", name="tets.msh")
+        self.make("square", "--n", "5", name="triangles.msh")
+        tried = set()
+        for entry in self.succeed_json("info", "--formats")["formats"]:
+            if not (entry["reads"] and entry["writes"]):
+                continue
+            for extension in entry["extensions"]:
+                surface = extension.removesuffix(".gz") in (".vtp", ".ply", ".stl", ".obj", ".off")
+                mesh, file, again = "triangles.msh" if surface else "tets.msh", "mesh" + extension, "again" + extension
+                far = self.solve(mesh, "--source-point", "0,0,0", output=file)["max_time"]
+                if extension.startswith(".lon"):  # written only where there are fibres
+                    file, again = file.replace(".lon", ".elem"), again.replace(".lon", ".elem")
+                back = self.solve(file, "--source-point", "0,0,0", output=again)
+                self.assertAlmostEqual(back["max_time"], far, places=5, msg=extension)
+                self.assertEqual(back["vertices"], 25 if surface else 125, extension)
+                if entry["keeps_arrays"]:
+                    for name in ("arrival_time", "source", "reached"):
+                        self.assertEqual(self.array(again, name)["on"], "points", extension)
+                    self.assertAlmostEqual(self.array(again, "arrival_time")["max"], far, places=5)
+                tried.add(extension)
+        self.assertLessEqual({".msh", ".pts", ".elem", ".node", ".ele", ".mesh", ".off"}, tried)
+        if self.has_vtk():
+            self.assertLessEqual({".vtu", ".vtp", ".vtk", ".ply", ".stl", ".obj"}, tried)
+
+    def test_arrays_of_the_input_survive(self):
+        points, triangles = square_mesh(4)
+        name = self.write_msh("a.msh", points, triangles, point_arrays={"depth": [(x,) for x, _, _ in points]},
+                              cell_arrays={"cv": [(2,)] * len(triangles)})
+        self.solve(name, "--source", "0", "--speed-array", "cv")
+        self.assertEqual(self.array("out.msh", "depth")["max"], 1)
+        self.assertEqual(self.array("out.msh", "cv")["on"], "triangles")
+
+    def test_output_types_follow_the_precision(self):
+        self.make("cube", "--n", "4")
+        extension = ".vtu" if self.has_vtk() else ".msh"
+        expected = {"single": "float32", "double": "float64"} if self.has_vtk() else {"single": "float64",
+                                                                                       "double": "float64"}
+        for precision, array_type in expected.items():
+            summary = self.solve("a.msh", "--source", "0", "--precision", precision, output="out" + extension)
+            self.assertEqual(summary["precision"], precision)
+            self.assertEqual(self.array("out" + extension, "arrival_time")["type"], array_type)
+
+    def test_existing_output_needs_force(self):
+        self.make("cube", "--n", "3")
+        self.write("out.msh", "precious")
+        self.expect(3, "solve", "a.msh", "-o", "out.msh", "--source", "0", words=("out.msh", "--force"))
+        self.assertEqual((self.folder / "out.msh").read_text(encoding="utf-8"), "precious")
+        self.solve("a.msh", "--source", "0")
+
+    def test_input_may_be_replaced_with_force(self):
+        self.make("cube", "--n", "3")
+        self.expect(3, "solve", "a.msh", "-o", "a.msh", "--source", "0")
+        self.solve("a.msh", "--source", "0", output="a.msh")
+        self.assertEqual(self.array("a.msh", "reached")["min"], 1)
+
+    # ---- summary
+
+    def test_json_has_all_keys(self):
+        self.make("cube", "--n", "5")
+        summary = self.solve("a.msh", "--source", "0", "--verify")
+        for key in SUMMARY_KEYS:
+            self.assertIn(key, summary)
+        self.assertEqual((summary["vertices"], summary["elements"]), (125, 384))
+        self.assertEqual((summary["reached"], summary["unreached"]), (125, 0))
+        self.assertTrue(summary["converged"])
+        self.assertLessEqual(summary["residual"], summary["residual_limit"])
+        self.assertAlmostEqual(summary["max_time"], math.sqrt(3), delta=0.1)
+
+    def test_json_is_one_object_and_the_only_output(self):
+        self.make("cube", "--n", "3")
+        done = self.succeed("solve", "a.msh", "-o", "out.msh", "--source", "0", "--json")
+        self.assertIsInstance(json.loads(done.stdout), dict)
+        self.assertEqual(done.stderr, "")
+
+    def test_text_summary(self):
+        self.make("cube", "--n", "3")
+        text = self.succeed("solve", "a.msh", "-o", "out.msh", "--source", "0", "--verify").stdout
+        for word in ("27 vertices", "48 tetrahedra", "banded", "residual", "passed", "out.msh"):
+            self.assertIn(word, text)
+
+    def test_quiet_is_silent(self):
+        self.write_msh("a.msh", TET_POINTS, [(0, 1, 2)], TET)
+        done = self.succeed("solve", "a.msh", "-o", "out.msh", "--source", "0", "--quiet")
+        self.assertEqual(done.stdout + done.stderr, "")
+
+    # ---- methods
+
+    def test_methods_agree(self):
+        self.make("cube", "--n", "7", "--jitter", "0.2")
+        times = {}
+        for method in ("auto", "banded", "fim", "fsm", "relabel-sync", "relabel-async"):
+            times[method] = self.solve("a.msh", "--source", "3", "--method", method, "--verify")["max_time"]
+        for precision in ("single", "double"):
+            times[precision] = self.solve("a.msh", "--source", "3", "--precision", precision)["max_time"]
+        for name, time in times.items():
+            self.assertAlmostEqual(time, times["banded"], delta=1e-4, msg=name)
+
+    def test_threads_agree(self):
+        self.make("square", "--n", "150")
+        serial = self.solve("a.msh", "--source", "7", "--backend", "serial")
+        threaded = self.solve("a.msh", "--source", "7", "--backend", "threads", "--threads", "3")
+        self.assertEqual((serial["threads"], serial["backend"]), (1, "serial"))
+        self.assertEqual((threaded["threads"], threaded["backend"]), (3, "threads"))
+        self.assertAlmostEqual(serial["max_time"], threaded["max_time"], places=5)
+
+    def test_fmm_refuses_where_its_order_does_not_hold(self):
+        points = [(0, 0, 0), (4, 0, 0), (2, 0.5, 0), (2, -0.5, 0)]
+        self.write_msh("a.msh", points, [(0, 1, 2), (0, 3, 1)])
+        self.expect(3, "solve", "a.msh", "-o", "b.msh", "--source", "0", "--method", "fmm",
+                  words=("a.msh", "--hand-over", "--allow-unordered"))
+        for option in ("--hand-over", "--allow-unordered"):
+            summary = self.solve("a.msh", "--source", "0", "--method", "fmm", option)
+            self.assertEqual(summary["method"], "fmm")
+            self.assertTrue(summary["notes"])
+        self.expect(2, "solve", "a.msh", "-o", "b.msh", "--source", "0", "--hand-over", "--allow-unordered")
+
+    def test_fmm_on_an_acute_mesh(self):
+        self.make("square", "--n", "20")
+        marched = self.solve("a.msh", "--source", "0", "--method", "fmm", "--verify")
+        self.assertAlmostEqual(marched["max_time"], self.solve("a.msh", "--source", "0")["max_time"], places=5)
+
+    def test_missing_back_ends_say_so(self):
+        self.make("cube", "--n", "3")
+        self.expect(1, "solve", "a.msh", "-o", "b.msh", "--source", "0", "--backend", "cuda", words=("no CUDA back end",))
+        self.expect(1, "solve", "a.msh", "-o", "b.msh", "--source", "0", "--backend", "mpi", words=("no MPI back end",))
+        self.expect(2, "solve", "a.msh", "-o", "b.msh", "--source", "0", "--backend", "abacus", words=("abacus", "serial"))
+
+    def test_source_init_improves_the_answer(self):
+        self.make("cube", "--n", "13", "--jitter", "0.2")
+        exact = math.sqrt(0.75)
+        errors = {}
+        for init in ("plain", "ball", "factored"):
+            far = self.solve("a.msh", "--source-point", "0.5,0.5,0.5", "--source-init", init)["max_time"]
+            errors[init] = abs(far - exact)
+        self.assertLess(errors["ball"], errors["plain"])
+        self.assertLess(errors["factored"], errors["ball"])
+
+    def test_other_options_are_taken(self):
+        self.make("cube", "--n", "5", "--jitter", "0.3")
+        usual = self.solve("a.msh", "--source", "0")["max_time"]
+        for options in (("--split-obtuse",), ("--reorder", "always"), ("--reorder", "never"), ("--band-width", "2"),
+                        ("--tolerance", "1e-9"), ("--ball-rings", "2")):
+            self.assertAlmostEqual(self.solve("a.msh", "--source", "0", *options)["max_time"], usual, delta=0.1)
+        for options in (("--tolerance", "0"), ("--tolerance", "2"), ("--band-width", "-1"), ("--reorder", "maybe"),
+                        ("--precision", "half"), ("--method", "guess"), ("--source-init", "magic")):
+            self.expect(2, "solve", "a.msh", "-o", "b.msh", "--source", "0", *options, words=(options[0],))
+
+    def test_not_converged_is_exit_4_and_still_written(self):
+        self.make("irregular-square", "--n", "40", "--jitter", "0.45")
+        done = self.run_isochron("solve", "a.msh", "-o", "out.msh", "--source", "0", "--method", "fmm",
+                                 "--allow-unordered", "--verify", "--json")
+        self.assert_failed(done, 4, ("a.msh", "not converged", "written"))
+        self.assertFalse(json.loads(done.stdout)["converged"])
+        self.assertEqual(self.array("out.msh", "reached")["min"], 1)
+
+    def test_weights(self):
+        self.make("cube", "--n", "3")
+        self.solve("a.msh", "--source", "0", "--weights")
+        self.assertEqual(self.array("out.msh", "upwind_vertices")["components"], 3)
+        self.assertLessEqual(self.array("out.msh", "upwind_weights")["max"], 1)
+
+    # ---- metric
+
+    def test_speed_scales_the_times(self):
+        self.make("cube", "--n", "4")
+        slow = self.solve("a.msh", "--source", "0")["max_time"]
+        self.assertAlmostEqual(self.solve("a.msh", "--source", "0", "--speed", "4")["max_time"], slow / 4, places=6)
+
+    def test_fibres_are_faster_along(self):
+        points, triangles = square_mesh(21)
+        name = self.write_msh("a.msh", points, triangles, cell_arrays={"fiber": [(1, 0, 0)] * len(triangles)})
+        self.write("probes.txt", "1 0 0\n0 1 0\n")
+        self.succeed("solve", name, "--source", "0", "--fibers", "fiber", "--velocity", "0.6,0.3", "--probe",
+                     "probes.txt", "--probe-output", "out.csv")
+        along, across = (float(row["time"]) for row in self.rows("out.csv"))
+        self.assertAlmostEqual(along, 1 / 0.6, delta=0.01)
+        self.assertAlmostEqual(across, 1 / 0.3, delta=0.01)
+
+    def test_tensors(self):
+        points, triangles = square_mesh(21)
+        count = len(triangles)
+        arrays = {"M6": [(1, 4, 1, 0, 0, 0)] * count, "M9": [(1, 0, 0, 0, 4, 0, 0, 0, 1)] * count,
+                  "D6": [(1, 0.25, 1, 0, 0, 0)] * count, "Mrow": [(1, 0, 0, 4, 0, 1)] * count}
+        name = self.write_msh("a.msh", points, triangles, cell_arrays=arrays)
+        self.write("probes.txt", "1 0 0\n0 1 0\n")
+        for options in (("--metric-array", "M6"), ("--metric-array", "M9"), ("--velocity-tensor-array", "D6"),
+                        ("--metric-array", "Mrow", "--tensor-order", "row")):
+            self.succeed("solve", name, "--source", "0", *options, "--probe", "probes.txt", "--probe-output", "out.csv",
+                         "--force")
+            times = [float(row["time"]) for row in self.rows("out.csv")]
+            self.assertAlmostEqual(times[0], 1, delta=0.01, msg=options)
+            self.assertAlmostEqual(times[1], 2, delta=0.01, msg=options)
+
+    def test_velocity_table_inline_and_from_a_file(self):
+        self.make("lens", "--n", "10")
+        wanted = self.solve("a.msh", "--source", "0", "--speed-array", "speed")["max_time"]
+        rows = f"0:1; 1:{1 / 2.419}"
+        self.write("table.txt", rows.replace(";", "\n"))
+        for table in (rows, "table.txt"):
+            far = self.solve("a.msh", "--source", "0", "--velocity-table", table, "--region-array", "region")["max_time"]
+            self.assertAlmostEqual(far, wanted, places=5)
+        self.expect(3, "solve", "a.msh", "-o", "b.msh", "--source", "0", "--velocity-table", "0:1", words=("region", "1"))
+
+    def test_length_unit(self):
+        self.make("cube", "--n", "4", name="a.pts")
+        done = self.succeed("solve", "a.pts", "-o", "b.msh", "--source", "0")
+        self.assertIn("µm", done.stderr)
+        plain = self.solve("a.pts", "--source", "0")
+        scaled = self.succeed("solve", "a.pts", "-o", "c.msh", "--source-point", "0,0,0", "--length-unit", "um", "--json")
+        self.assertEqual(scaled.stderr, "")
+        self.assertAlmostEqual(json.loads(scaled.stdout)["max_time"], plain["max_time"] / 1000, places=8)
+        self.assertEqual(self.succeed_json("info", "c.msh")["files"][0]["meshes"][0]["high"], [1, 1, 1])
+
+    # ---- elements
+
+    def test_mixed_elements_are_picked(self):
+        self.write_msh("a.msh", TET_POINTS, [(0, 1, 2)], TET)
+        done = self.succeed("solve", "a.msh", "-o", "out.msh", "--source", "0")
+        self.assertIn("isochron: warning: a.msh: 1 triangle", done.stderr)
+        found = self.succeed_json("info", "out.msh")["files"][0]
+        self.assertEqual((found["tetrahedra"], found["triangles"]), (1, 0))
+        summary = self.solve("a.msh", "--source", "0", "--elements", "triangle")
+        self.assertEqual((summary["element_kind"], summary["reached"], summary["unreached"]), ("triangle", 3, 1))
+
+    def test_inverted_tetrahedra_do_not_matter(self):
+        self.write_msh("a.msh", TET_POINTS, tets=TET)
+        self.write_msh("b.msh", TET_POINTS, tets=[(0, 1, 3, 2)])
+        self.assertEqual(self.solve("a.msh", "--source", "1")["max_time"], self.solve("b.msh", "--source", "1")["max_time"])
+
+    def test_unreached_parts_are_counted(self):
+        points = TET_POINTS + [(x + 9, y, z) for x, y, z in TET_POINTS]
+        self.write_msh("a.msh", points, tets=[(0, 1, 2, 3), (4, 5, 6, 7)])
+        summary = self.solve("a.msh", "--source", "0")
+        self.assertEqual((summary["reached"], summary["unreached"]), (4, 4))
+        array = self.array("out.msh", "arrival_time")
+        self.assertEqual((array["not_finite"], array["max"]), (4, 1))
+        self.assertEqual(self.array("out.msh", "reached")["min"], 0)
+        self.assertEqual(self.array("out.msh", "source")["min"], -1)
+
+    # ---- probes and pictures
+
+    def rows(self, name):
+        with open(self.folder / name, encoding="utf-8", newline="") as file:
+            return list(csv.DictReader(file))
+
+    def test_probe_csv(self):
+        self.make("square", "--n", "41")
+        self.write("probes.csv", "x,y,z\n0.5,0,0\n0.025,0,0\n1,1,0.001\n7,0,0\n")
+        done = self.succeed("solve", "a.msh", "-o", "out.msh", "--source", "0", "--probe", "probes.csv",
+                            "--probe-output", "out.csv")
+        self.assertIn("1 of 4 points are outside", done.stderr)
+        rows = self.rows("out.csv")
+        self.assertEqual(list(rows[0]), ["x", "y", "z", "time", "distance"])
+        self.assertAlmostEqual(float(rows[0]["time"]), 0.5, places=6)
+        self.assertAlmostEqual(float(rows[1]["time"]), 0.025, places=6)
+        self.assertAlmostEqual(float(rows[2]["distance"]), 0.001, places=9)
+        self.assertEqual(rows[3]["time"], "")
+        self.assertAlmostEqual(float(rows[3]["distance"]), 6)
+
+    def test_probe_tolerance_and_units(self):
+        self.make("square", "--n", "11", "--extent", "1000")
+        self.write("probes.txt", "1003 0 0\n")
+        self.succeed("solve", "a.msh", "--source", "0", "--probe", "probes.txt", "--probe-output", "out.csv",
+                     "--probe-tolerance", "5", "--length-unit", "um")
+        row = self.rows("out.csv")[0]
+        self.assertAlmostEqual(float(row["time"]), 1, places=6)
+        self.assertAlmostEqual(float(row["distance"]), 3, places=6)
+
+    def test_probe_options_go_together(self):
+        self.make("cube", "--n", "3")
+        self.write("probes.txt", "0 0 0\n")
+        self.expect(2, "solve", "a.msh", "-o", "b.msh", "--source", "0", "--probe", "probes.txt", words=("--probe-output",))
+        self.expect(3, "solve", "a.msh", "-o", "b.msh", "--source", "0", "--probe", "none.txt", "--probe-output", "o.csv",
+                  words=("none.txt",))
+        self.write("o.csv", "precious")
+        self.expect(3, "solve", "a.msh", "-o", "b.msh", "--source", "0", "--probe", "probes.txt", "--probe-output", "o.csv",
+                  words=("o.csv", "--force"))
+
+    def test_picture(self):
+        self.make("square", "--n", "21")
+        if not self.has_vtk():
+            self.expect(1, "solve", "a.msh", "--source", "0", "--picture", "a.png", words=("VTK",))
+            return
+        self.succeed("solve", "a.msh", "--source", "0", "--picture", "a.png", "--picture-title", "Square")
+        self.assertTrue((self.folder / "a.png").read_bytes().startswith(b"\x89PNG"))
+        self.expect(3, "solve", "a.msh", "--source", "0", "--picture", "a.png", words=("a.png", "--force"))
+        self.expect(2, "solve", "a.msh", "--source", "0", "--picture", "a.jpg", words=("a.jpg", ".png"))

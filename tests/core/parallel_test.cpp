@@ -1,0 +1,50 @@
+#include "isochron/core/parallel.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <stdexcept>
+#include <vector>
+
+namespace isochron {
+namespace {
+
+TEST(Parallel, ForVisitsEveryIndexOnce) {
+  for (const int threads : {1, 2, 3})
+    for (const std::size_t count : {std::size_t{0}, std::size_t{1}, std::size_t{5000}, std::size_t{100001}}) {
+      std::vector<int> visits(count, 0);
+      parallel_for(threads, count, [&](std::size_t i) { ++visits[i]; });
+      for (const int n : visits) ASSERT_EQ(n, 1);
+    }
+}
+
+TEST(Parallel, ChunksAreContiguousAndCoverTheRange) {
+  std::atomic<std::size_t> total = 0;
+  parallel_chunks(4, 50000, [&](std::size_t begin, std::size_t end) {
+    EXPECT_LE(begin, end);
+    total += end - begin;
+  });
+  EXPECT_EQ(total, 50000U);
+}
+
+TEST(Parallel, RegionRunsEachThreadOnce) {
+  std::vector<int> runs(3, 0);
+  int team_size = 0;
+  parallel_region(3, [&](int thread, int team) {
+    ++runs[thread];
+    if (thread == 0) team_size = team;
+  });
+  for (int thread = 0; thread < team_size; ++thread) EXPECT_EQ(runs[thread], 1);
+}
+
+TEST(Parallel, ExceptionsComeBackToTheCaller) {
+  for (const int threads : {1, 2})
+    EXPECT_THROW(parallel_for(threads, 100000,
+                              [](std::size_t i) {
+                                if (i == 77777) throw std::runtime_error("stop");
+                              }),
+                 std::runtime_error);
+}
+
+}  // namespace
+}  // namespace isochron

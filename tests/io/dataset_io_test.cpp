@@ -1,0 +1,127 @@
+// The table of formats, checks before writing, and checks after reading.
+#include <gmock/gmock.h>
+
+#include "io/io_test_support.h"
+
+namespace isochron::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+const std::string square = "OFF\n4 2 0\n0 0 0\n1 0 0\n1 1 0\n0 1 0\n3 0 1 2\n3 0 2 3\n";
+
+template <class Expected>
+std::string writing_error(const fs::path& path, const Dataset& dataset, Overwrite overwrite) {
+  try {
+    write_dataset(path, dataset, overwrite);
+  } catch (const Expected& error) {
+    return error.what();
+  }
+  ADD_FAILURE() << path << " was written, or failed in another way";
+  return "";
+}
+
+TEST(Formats, ListKnowsGzipAndArrays) {
+  bool gmsh = false;
+  for (const Format& format : formats()) {
+    EXPECT_FALSE(format.extensions.empty());
+    for (const std::string& extension : format.extensions) EXPECT_TRUE(extension.starts_with("."));
+    gmsh = gmsh || (format.name == "Gmsh" && format.reads && format.writes && format.keeps_arrays &&
+                    format.extensions == std::vector<std::string>{".msh", ".msh.gz"});
+  }
+  EXPECT_TRUE(gmsh);
+}
+
+TEST(ReadDataset, RefusesWhatIsNoFile) {
+  TemporaryFolder folder;
+  EXPECT_THAT(reading_error(folder.path() / "none.off"), HasSubstr("no such file"));
+  EXPECT_THAT(reading_error(folder.file("a.off", "") / "b.off"), HasSubstr("b.off: "));
+  EXPECT_THAT(reading_error(folder.file("empty.off", "")), HasSubstr("is empty"));
+  fs::create_directory(folder.path() / "folder.off");
+  EXPECT_THAT(reading_error(folder.path() / "folder.off"), HasSubstr("is a folder"));
+}
+
+TEST(ReadDataset, UnknownExtensionListsTheKnownOnes) {
+  TemporaryFolder folder;
+  for (const char* name : {"a.xyz", "a", ".off", "a.gz", "a.xyz.gz"}) {
+    EXPECT_THAT(reading_error(folder.file(name, square)), HasSubstr(".msh")) << name;
+  }
+}
+
+TEST(ReadDataset, RefusesBadNumbers) {
+  TemporaryFolder folder;
+  std::string bad = square;
+  EXPECT_THAT(reading_error(folder.file("a.off", bad.replace(bad.find("1 1 0"), 1, "nan"))), HasSubstr("line 5"));
+  bad = square;
+  EXPECT_THAT(reading_error(folder.file("b.off", bad.replace(bad.find("0 2 3"), 5, "0 2 4"))), HasSubstr("line 8"));
+  EXPECT_THAT(reading_error(folder.file("c.off", "OFF\n0 0 0\n")), HasSubstr("no points"));
+}
+
+#if !defined(ISOCHRON_WITH_VTK)
+TEST(ReadDataset, SaysThatVtkIsMissing) {
+  TemporaryFolder folder;
+  EXPECT_THAT(reading_error(folder.file("a.vtu", "<VTKFile>")), HasSubstr("-DISOCHRON_WITH_VTK=ON"));
+  EXPECT_THROW(check_writable(folder.path() / "b.vtp", Overwrite::yes), UsageError);
+}
+#endif
+
+TEST(WriteDataset, RefusesBeforeAnyWork) {
+  TemporaryFolder folder;
+  const fs::path existing = folder.file("a.off", "precious");
+  EXPECT_THAT(writing_error<InputError>(existing, mixed_mesh(), Overwrite::no), HasSubstr("exists already"));
+  EXPECT_EQ(content_of(existing), "precious");
+  EXPECT_THAT(writing_error<UsageError>(folder.path() / "a.xyz", mixed_mesh(), Overwrite::no), HasSubstr(".msh"));
+  EXPECT_THAT(writing_error<RuntimeError>(folder.path() / "no" / "a.off", mixed_mesh(), Overwrite::no),
+              HasSubstr("is not a folder"));
+  EXPECT_THAT(writing_error<RuntimeError>(existing / "a.off", mixed_mesh(), Overwrite::no),
+              HasSubstr("is not a folder"));
+  fs::create_directory(folder.path() / "b.off");
+  EXPECT_THROW(check_writable(folder.path() / "b.off", Overwrite::yes), InputError);
+  EXPECT_EQ(folder.entries(), 2U);
+}
+
+TEST(WriteDataset, RefusesAnyExistingFileOfTheSet) {
+  TemporaryFolder folder;
+  const fs::path fibers = folder.file("a.lon", "1 0 0\n");
+  EXPECT_THAT(writing_error<InputError>(folder.path() / "a.pts", mixed_mesh(), Overwrite::no), HasSubstr("a.lon"));
+  EXPECT_EQ(folder.entries(), 1U);
+}
+
+TEST(WriteDataset, RefusesAFolderThatCannotBeWrittenTo) {
+  if (::geteuid() == 0) GTEST_SKIP() << "root may write everywhere";
+  TemporaryFolder folder;
+  fs::permissions(folder.path(), fs::perms::owner_read | fs::perms::owner_exec);
+  EXPECT_THROW(check_writable(folder.path() / "a.off", Overwrite::no), RuntimeError);
+  fs::permissions(folder.path(), fs::perms::owner_all);
+}
+
+TEST(WriteDataset, ReplacesWhenAllowed) {
+  TemporaryFolder folder;
+  const fs::path path = folder.file("a.off", "old");
+  write_dataset(path, mixed_mesh(), Overwrite::yes);
+  EXPECT_EQ(read_dataset(path).points.size(), 6U);
+  EXPECT_EQ(folder.entries(), 1U);
+}
+
+TEST(WriteDataset, RefusesCellsTheFormatCannotHold) {
+  TemporaryFolder folder;
+  Dataset mesh = mixed_mesh();
+  mesh.triangles = {};
+  mesh.lines.clear();
+  EXPECT_THAT(writing_error<UsageError>(folder.path() / "a.off", mesh, Overwrite::no), HasSubstr("2 tetrahedra"));
+  EXPECT_EQ(folder.entries(), 0U);
+}
+
+TEST(WriteDataset, RefusesADatasetThatIsBroken) {
+  TemporaryFolder folder;
+  Dataset mesh = mixed_mesh();
+  mesh.point_data.set({"short", 1, std::vector<double>{1, 2}});
+  EXPECT_THAT(writing_error<InputError>(folder.path() / "a.msh", mesh, Overwrite::no), HasSubstr("array 'short'"));
+  mesh = mixed_mesh();
+  mesh.tets.cells[1][2] = VertexId();
+  EXPECT_THAT(writing_error<InputError>(folder.path() / "a.msh", mesh, Overwrite::no), HasSubstr("tetrahedron 1"));
+  EXPECT_EQ(folder.entries(), 0U);
+}
+
+}  // namespace
+}  // namespace isochron::test

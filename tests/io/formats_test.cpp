@@ -1,0 +1,304 @@
+// Each text format: what is written is read again, and what others write is read right.
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "io/io_test_support.h"
+
+namespace isochron::test {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Pair;
+using Doubles = std::vector<double>;
+using Ints = std::vector<std::int32_t>;
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+Dataset write_and_read(const TemporaryFolder& folder, const std::string& name, const Dataset& dataset) {
+  write_dataset(folder.path() / name, dataset, Overwrite::no);
+  return read_dataset(folder.path() / name);
+}
+
+class TextFormat : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(TextFormat, KeepsPointsAndTriangles) {
+  TemporaryFolder folder;
+  Dataset mesh = mixed_mesh();
+  mesh.tets = {};
+  const Dataset again = write_and_read(folder, GetParam(), mesh);
+  EXPECT_EQ(again.points, mesh.points);
+  EXPECT_EQ(again.triangles.cells, mesh.triangles.cells);
+  EXPECT_TRUE(again.tets.cells.empty());
+  EXPECT_TRUE(again.warnings.empty());
+  EXPECT_TRUE(again.ignored_cells.empty());
+}
+
+TEST_P(TextFormat, WritesTheSameBytesEveryTime) {
+  TemporaryFolder folder;
+  Dataset mesh = mixed_mesh();
+  mesh.tets = {};
+  const fs::path path = folder.path() / GetParam();
+  write_dataset(path, mesh, Overwrite::no);
+  const std::string first = content_of(path);
+  write_dataset(path, read_dataset(path), Overwrite::yes);
+  EXPECT_EQ(content_of(path), first);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, TextFormat,
+                         ::testing::Values("a.off", "a.off.gz", "a.OFF", "a.msh", "a.msh.gz", "a.mesh", "a.mesh.gz",
+                                           "a.ele", "a.node", "a.node.gz", "a.pts", "a.elem", "a.elem.gz"));
+
+class MixedFormat : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(MixedFormat, KeepsAllKindsOfCells) {
+  TemporaryFolder folder;
+  const Dataset mesh = mixed_mesh();
+  const Dataset again = write_and_read(folder, GetParam(), mesh);
+  EXPECT_EQ(again.points, mesh.points);
+  EXPECT_EQ(again.triangles.cells, mesh.triangles.cells);
+  EXPECT_EQ(again.tets.cells, mesh.tets.cells);
+  EXPECT_EQ(again.lines, mesh.lines);
+}
+
+TEST_P(MixedFormat, SplitsPolylines) {
+  TemporaryFolder folder;
+  Dataset mesh = mixed_mesh();
+  mesh.lines = {{VertexId(0), VertexId(1), VertexId(2)}, {VertexId(4), VertexId(5)}, {}};
+  mesh.line_data.set({"region", 1, Ints{7, 8, 9}});
+  const Dataset again = write_and_read(folder, GetParam(), mesh);
+  ASSERT_EQ(again.lines.size(), 3U);
+  EXPECT_THAT(again.lines[1], ElementsAre(VertexId(1), VertexId(2)));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, MixedFormat, ::testing::Values("a.msh", "a.mesh", "a.mesh.gz", "a.elem", "a.pts.gz"));
+
+TEST(Gzip, IsWrittenAndReadForTheWholeSet) {
+  TemporaryFolder folder;
+  Dataset mesh = mixed_mesh();
+  mesh.tets.data.set({"fiber", 3, Doubles{1, 0, 0, 0, 1, 0}});
+  write_dataset(folder.path() / "h.elem.gz", mesh, Overwrite::no);
+  EXPECT_TRUE(content_of(folder.path() / "h.pts.gz").starts_with("\x1f\x8b"));
+  EXPECT_TRUE(content_of(folder.path() / "h.lon.gz").starts_with("\x1f\x8b"));
+  EXPECT_EQ(read_dataset(folder.path() / "h.pts.gz").tets.cells, mesh.tets.cells);
+}
+
+TEST(Gzip, CompanionMayBeCompressedDifferently) {
+  TemporaryFolder folder;
+  write_dataset(folder.path() / "a.node.gz", mixed_mesh(), Overwrite::no);
+  fs::remove(folder.path() / "a.ele.gz");
+  const fs::path elements = folder.file("a.ele", "1 4 0\n0 0 1 2 3\n");
+  EXPECT_EQ(read_dataset(elements).points.size(), 6U);
+}
+
+TEST(Gzip, DamagedDataIsAnInputError) {
+  TemporaryFolder folder;
+  write_dataset(folder.path() / "a.off.gz", mixed_mesh(), Overwrite::no);
+  const std::string whole = content_of(folder.path() / "a.off.gz");
+  const fs::path cut = folder.file("cut.off.gz", whole.substr(0, whole.size() - 9));
+  EXPECT_THAT(reading_error(cut), HasSubstr("gzip"));
+}
+
+TEST(Off, ToleratesColoursCommentsAndOtherPolygons) {
+  TemporaryFolder folder;
+  const fs::path path = folder.file("a.off",
+                                    "\xef\xbb\xbf"
+                                    "COFF # with colours\r\n# a comment\r\n\r\n5 4 0\r\n"
+                                    "0 0 0 255 0 0 255\r\n1 0 0 0 0 0 1\n0 1 0\n+1 1 0 # last\n2 2 1.5D+01\n"
+                                    "3 0 1 2 0.5 0.5 0.5\n4 0 1 3 2\n3 1 3 2\n2 0 4\n");
+  const Dataset d = read_dataset(path);
+  EXPECT_EQ(d.points[3], (Vec3d{1, 1, 0}));
+  EXPECT_EQ(d.points[4], (Vec3d{2, 2, 15}));
+  EXPECT_THAT(d.triangles.cells, ElementsAre(triangle(0, 1, 2), triangle(1, 3, 2)));
+  EXPECT_THAT(d.ignored_cells, ElementsAre(Pair("polygon", 1)));
+  EXPECT_EQ(d.lines.size(), 1U);
+}
+
+TEST(Off, HeaderMayBeMissingOrOnOneLine) {
+  TemporaryFolder folder;
+  EXPECT_EQ(read_dataset(folder.file("a.off", "3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2")).triangles.cells.size(), 1U);
+  EXPECT_EQ(read_dataset(folder.file("b.off", "OFF 3 1\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2")).triangles.cells.size(), 1U);
+}
+
+TEST(Off, SaysWhatIsNotUnderstood) {
+  TemporaryFolder folder;
+  EXPECT_THAT(reading_error(folder.file("a.off", "OFF BINARY\n3 1 0\n")), HasSubstr("binary"));
+  EXPECT_THAT(reading_error(folder.file("b.off", "4OFF\n3 1 0\n")), HasSubstr("4OFF"));
+  EXPECT_THAT(reading_error(folder.file("c.off", "solid thing\n")), HasSubstr("not an OFF file"));
+}
+
+TEST(Medit, KeepsReferences) {
+  TemporaryFolder folder;
+  Dataset mesh = mixed_mesh();
+  mesh.point_data.set({"medit:ref", 1, Ints{0, 1, 2, 3, 4, 5}});
+  mesh.tets.data.set({"region", 1, Ints{30, 31}});
+  mesh.triangles.data.set({"medit:ref", 1, Ints{1, 1, -4}});
+  const Dataset again = write_and_read(folder, "a.mesh", mesh);
+  expect_same_arrays(mesh.point_data, again.point_data);
+  expect_same_arrays(mesh.triangles.data, again.triangles.data);
+  EXPECT_EQ(again.tets.data.require("medit:ref", "tetrahedra").at(1), 31);
+  EXPECT_TRUE(again.line_data.empty());
+}
+
+TEST(Medit, ReadsTwoDimensionsAndSkipsOtherSections) {
+  TemporaryFolder folder;
+  const fs::path path = folder.file("a.mesh",
+                                    "MeshVersionFormatted\n1\nDimension\n2\n# note\nVertices 3\n0 0 1\n1 0 1\n0 1 1\n"
+                                    "Corners\n1\n2\nQuadrilaterals 1\n1 2 3 3 5\nStrangeThing\n2\n5 6 7\n"
+                                    "Triangles\n1\n1 2 3 9\nEnd");
+  const Dataset d = read_dataset(path);
+  EXPECT_EQ(d.points[2], (Vec3d{0, 1, 0}));
+  EXPECT_THAT(d.triangles.cells, ElementsAre(triangle(0, 1, 2)));
+  EXPECT_THAT(d.ignored_cells, ElementsAre(Pair("quad", 1)));
+  EXPECT_THAT(d.warnings, ElementsAre(HasSubstr("StrangeThing")));
+}
+
+TEST(Medit, SaysWhatIsWrong) {
+  TemporaryFolder folder;
+  const std::string head = "MeshVersionFormatted 2\nDimension 3\nVertices\n1\n0 0 0 0\n";
+  EXPECT_THAT(reading_error(folder.file("a.mesh", "MFEM mesh v1.0\n")), HasSubstr("not a Medit"));
+  EXPECT_THAT(reading_error(folder.file("b.mesh", head + "Triangles\n1\n1 2 1 0\nEnd\n")), HasSubstr("line 8"));
+  EXPECT_THAT(reading_error(folder.file("c.mesh", head + "77\n")), HasSubstr("not a section"));
+  EXPECT_THAT(reading_error(folder.file("d.mesh", head + "Triangles\n1\n0 1 1 0\nEnd\n")), HasSubstr("out of range"));
+}
+
+TEST(TetGen, KeepsNamedArraysOfEveryType) {
+  TemporaryFolder folder;
+  Dataset mesh = mixed_mesh();
+  mesh.point_data.set({"arrival_time", 1, Doubles{0, 0.1, 1e-9, infinity, 5, 6}});
+  mesh.point_data.set({"with blank:and colon", 1, std::vector<std::uint8_t>{0, 255, 3, 4, 5, 6}});
+  mesh.tets.data.set({"region", 1, std::vector<std::int64_t>{1LL << 60, -2}});
+  mesh.tets.data.set({"fiber", 3, std::vector<float>{0.1F, 0.2F, 0.3F, 1, 2, 3}});
+  const Dataset again = write_and_read(folder, "a.ele", mesh);
+  expect_same_array(mesh.point_data.all()[0], again.point_data);
+  EXPECT_EQ(again.point_data.require("with_blank:and_colon", "points").values, mesh.point_data.all()[1].values);
+  EXPECT_EQ(again.tets.data.require("region", "tets").values, mesh.tets.data.all()[0].values);
+  EXPECT_EQ(again.tets.data.require("fiber", "tets").values, mesh.tets.data.all()[1].values);
+}
+
+TEST(TetGen, CountsFromZeroOrOne) {
+  TemporaryFolder folder;
+  for (const int base : {0, 1}) {
+    std::string nodes = "# made by hand\n4 3 1 1\n";
+    for (int i = 0; i < 4; ++i) nodes += fmt::format("{} {} 0 0 0.5 2\n", base + i, i);
+    const fs::path path = folder.file("a.node", nodes);
+    const auto id = [base](int i) { return fmt::format(" {}", base + i); };
+    static_cast<void>(folder.file("a.ele", "1  4  1\n  7" + id(3) + id(2) + id(1) + id(0) + " 31\n# end\n"));
+    const Dataset d = read_dataset(path);
+    EXPECT_THAT(d.tets.cells, ElementsAre(tet(3, 2, 1, 0)));
+    EXPECT_EQ(d.tets.data.require("region", "tets").values, DataArray::Values(Ints{31}));
+    EXPECT_EQ(d.point_data.require("attribute0", "points").at(3), 0.5);
+    EXPECT_EQ(d.point_data.require("boundary_marker", "points").at(0), 2);
+  }
+}
+
+TEST(TetGen, ReadsTrianglesAndSecondOrder) {
+  TemporaryFolder folder;
+  const fs::path path = folder.file("a.node", "6 2 0 0\n1 0 0\n2 1 0\n3 0 1\n4 .5 .5\n5 0 .5\n6 .5 0\n");
+  static_cast<void>(folder.file("a.ele", "1 6 0\n1 1 2 3 4 5 6\n"));
+  const Dataset d = read_dataset(path);
+  EXPECT_THAT(d.triangles.cells, ElementsAre(triangle(0, 1, 2)));
+  EXPECT_EQ(d.warnings.size(), 1U);
+}
+
+TEST(TetGen, SaysWhatIsWrong) {
+  TemporaryFolder folder;
+  const fs::path nodes = folder.file("a.node", "2 3 0 0\n0 0 0 0\n1 1 1 1\n");
+  EXPECT_THAT(reading_error(nodes), HasSubstr(".ele file that goes with it is missing"));
+  const fs::path elements = folder.file("a.ele", "1 4 0\n0 0 1 2 1\n");
+  EXPECT_THAT(reading_error(nodes, elements), HasSubstr("line 2: vertex id 2 is out of range"));
+  EXPECT_THAT(reading_error(folder.file("b.ele", "1 4 0\n0 0 1 2 1\n")), HasSubstr(".node file"));
+  const fs::path gap = folder.file("c.node", "2 3 0 0\n0 0 0 0\n5 1 1 1\n");
+  static_cast<void>(folder.file("c.ele", "1 4 0\n0 0 1 2 1\n"));
+  EXPECT_THAT(reading_error(gap), HasSubstr("line 3: points are not numbered"));
+}
+
+TEST(Carp, KeepsRegionsFibresAndSheets) {
+  TemporaryFolder folder;
+  Dataset mesh = mixed_mesh();
+  mesh.tets.data.set({"region", 1, Ints{4, -5}});
+  mesh.tets.data.set({"fiber", 3, Doubles{1, 0, 0, 0.1, 0.2, 1.0 / 3}});
+  mesh.tets.data.set({"sheet", 3, std::vector<float>{0, 1, 0, 0.1F, 0.2F, 0.3F}});
+  mesh.triangles.data.set({"region", 1, Ints{1, 2, 3}});
+  const Dataset again = write_and_read(folder, "a.elem", mesh);
+  expect_same_array(mesh.tets.data.all()[0], again.tets.data);
+  expect_same_array(mesh.tets.data.all()[1], again.tets.data);
+  EXPECT_EQ(again.tets.data.require("sheet", "tets").at(1, 0), 0.1);  // the digits of the float
+  expect_same_arrays(mesh.triangles.data, again.triangles.data);
+  EXPECT_EQ(again.line_data.require("fiber", "lines").at(0, 0), 1);
+  EXPECT_TRUE(content_of(folder.path() / "a.lon").starts_with("2\n"));
+}
+
+TEST(Carp, OldFibresGoWhenTheMeshIsReplaced) {
+  TemporaryFolder folder;
+  Dataset mesh = mixed_mesh();
+  mesh.tets.data.set({"fiber", 3, Doubles{1, 0, 0, 0, 1, 0}});
+  write_dataset(folder.path() / "a.elem", mesh, Overwrite::no);
+  mesh.tets.data = {};
+  write_dataset(folder.path() / "a.elem", mesh, Overwrite::yes);
+  EXPECT_FALSE(fs::exists(folder.path() / "a.lon"));
+  EXPECT_EQ(folder.entries(), 2U);
+}
+
+class CarpFibres : public ::testing::Test {
+ protected:
+  CarpFibres() {
+    points_ = folder_.file("a.pts", "4\n0 0 0\n1 0 0\n0 1 0\n0 0 1\n");
+    static_cast<void>(folder_.file("a.elem", "5\nTr 0 1 2 11\nLn 0 3 12\nQd 0 1 2 3 13\nTt 0 1 2 3 14\nTr 1 2 3\n"));
+  }
+  TemporaryFolder folder_;
+  fs::path points_;
+};
+
+TEST_F(CarpFibres, AreOptional) {
+  const Dataset d = read_dataset(points_);
+  EXPECT_EQ(d.triangles.data.find("fiber"), nullptr);
+  EXPECT_THAT(d.ignored_cells, ElementsAre(Pair("quad", 1)));
+  EXPECT_EQ(d.triangles.data.require("region", "triangles").values, DataArray::Values(Ints{11, 0}));
+}
+
+TEST_F(CarpFibres, GoToTheRightKindsWithAndWithoutHeader) {
+  const std::string rows = "1 0 0\n2 0 0\n3 0 0\n4 0 0\n5 0 0\n";
+  for (const std::string& header : {std::string(), std::string("1\n")}) {
+    static_cast<void>(folder_.file("a.lon", header + rows));
+    const Dataset d = read_dataset(folder_.path() / "a.elem");
+    EXPECT_EQ(d.triangles.data.require("fiber", "t").values, DataArray::Values(Doubles{1, 0, 0, 5, 0, 0}));
+    EXPECT_EQ(d.line_data.require("fiber", "l").values, DataArray::Values(Doubles{2, 0, 0}));
+    EXPECT_EQ(d.tets.data.require("fiber", "T").values, DataArray::Values(Doubles{4, 0, 0}));
+    EXPECT_EQ(d.tets.data.find("sheet"), nullptr);
+  }
+}
+
+TEST_F(CarpFibres, SheetsWithAndWithoutHeader) {
+  const std::string rows = "1 0 0 0 1 6\n1 0 0 0 1 7\n1 0 0 0 1 8\n1 0 0 0 1 9\n1 0 0 0 1 10\n";
+  for (const std::string& header : {std::string(), std::string("2\n")}) {
+    static_cast<void>(folder_.file("a.lon", header + rows));
+    const Dataset d = read_dataset(folder_.path() / "a.lon");
+    EXPECT_EQ(d.tets.data.require("sheet", "T").values, DataArray::Values(Doubles{0, 1, 9}));
+  }
+}
+
+TEST_F(CarpFibres, OfAnotherMeshAreRefused) {
+  const fs::path few = folder_.file("a.lon", "1\n1 0 0\n");
+  EXPECT_THAT(reading_error(points_, few), HasSubstr("the .elem file has 5"));
+  const fs::path many = folder_.file("a.lon", "1 0 0\n1 0 0\n1 0 0\n1 0 0\n1 0 0\n1 0 0\n");
+  EXPECT_THAT(reading_error(points_, many), HasSubstr("line 6: more fibres"));
+  const fs::path wide = folder_.file("a.lon", "1 0 0\n1 0 0 0\n1 0 0\n1 0 0\n1 0 0\n");
+  EXPECT_THAT(reading_error(points_, wide), HasSubstr("line 2"));
+  const fs::path odd = folder_.file("a.lon", "1 0\n");
+  EXPECT_THAT(reading_error(points_, odd), HasSubstr("first line"));
+}
+
+TEST(Carp, SaysWhatIsWrong) {
+  TemporaryFolder folder;
+  const fs::path points = folder.file("a.pts", "2\n0 0 0\n1 0 0\n");
+  EXPECT_THAT(reading_error(points), HasSubstr(".elem file that goes with it is missing"));
+  const fs::path elements = folder.file("a.elem", "1\nXx 0 1 1\n");
+  EXPECT_THAT(reading_error(points, elements), HasSubstr("line 2: 'Xx' is not an element type"));
+  static_cast<void>(folder.file("a.elem", "1\nLn 0 2 1\n"));
+  EXPECT_THAT(reading_error(points, elements), HasSubstr("line 2: vertex id 2 is out of range"));
+}
+
+}  // namespace
+}  // namespace isochron::test

@@ -1,0 +1,578 @@
+// Round trips through every format of the VTK family, hand-written files with the odd corners, and damaged files.
+#ifdef ISOCHRON_WITH_VTK
+
+#include "isochron/io/vtk/vtk_files.h"
+
+#include <unistd.h>
+
+#include <cmath>
+#include <fstream>
+#include <functional>
+#include <limits>
+#include <sstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <zlib.h>
+
+#include "isochron/core/error.h"
+#include "isochron/core/random.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+// Given a damaged file VTK asks for absurd amounts of memory, which must fail as it does in life, and loses some of its
+// own.
+extern "C" const char* __asan_default_options() { return "allocator_may_return_null=1"; }
+extern "C" const char* __lsan_default_suppressions() { return "leak:libvtk"; }
+#endif
+
+namespace isochron {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+class Folder {
+ public:
+  Folder() {
+    std::string name = (std::filesystem::temp_directory_path() / "isochron-vtk-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");
+    path_ = name;
+  }
+  ~Folder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+std::string slurp(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+std::filesystem::path put(const std::filesystem::path& path, const std::string& text) {
+  std::ofstream(path, std::ios::binary) << text;
+  return path;
+}
+
+std::array<VertexId, 3> triangle(std::size_t a, std::size_t b, std::size_t c) {
+  return {VertexId(a), VertexId(b), VertexId(c)};
+}
+
+// Five points, arrays of each type with tricky values. Coordinates are exact in float unless told otherwise.
+Dataset surface_sample() {
+  Dataset d;
+  d.points = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0.5, 0.25, -2}, {3, 4, 5}};
+  d.triangles.cells = {triangle(0, 1, 2), triangle(1, 3, 2), triangle(2, 3, 4)};
+  const float inf = std::numeric_limits<float>::infinity();
+  d.point_data.set({"arrival_time", 1, std::vector<double>{0, 0.1, 1e-300, inf, -5}});
+  d.point_data.set({"single", 1, std::vector<float>{0.1F, inf, -1, 2, 3}});
+  d.point_data.set({"ids", 1, std::vector<std::int64_t>{0, -7, 123456, 3, 4}});
+  d.point_data.set({"small", 1, std::vector<std::int32_t>{0, -1, 2, 3, 4}});
+  d.point_data.set({"flag", 1, std::vector<std::uint8_t>{0, 255, 2, 3, 4}});
+  d.point_data.set({"direction", 3, std::vector<float>{1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 1, 1, 0, 0, 0}});
+  d.triangles.data.set({"region", 1, std::vector<std::int32_t>{4, 5, 6}});
+  d.triangles.data.set({"fibre", 3, std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8, 9}});
+  return d;
+}
+
+Dataset mixed_sample() {
+  Dataset d = surface_sample();
+  d.points[1].x = 0.1;  // not exact in float
+  d.tets.cells = {{VertexId(0), VertexId(1), VertexId(2), VertexId(4)},
+                  {VertexId(0), VertexId(1), VertexId(2), VertexId(3)}};
+  d.tets.data.set({"region", 1, std::vector<std::int32_t>{7, 8}});
+  d.tets.data.set({"fibre", 3, std::vector<float>{1, 0, 0, 0, 1, 0}});
+  d.lines = {{VertexId(0), VertexId(4)}, {VertexId(4), VertexId(3), VertexId(1)}};
+  d.line_data.set({"region", 1, std::vector<std::int32_t>{1, 2}});
+  d.line_data.set({"fibre", 3, std::vector<float>{0, 0, 1, 0, 0, 2}});
+  return d;
+}
+
+void expect_same_array(const DataArrays& expected, const DataArrays& got) {
+  EXPECT_EQ(got.names(), expected.names());
+  for (const DataArray& array : expected.all()) {
+    const DataArray* other = got.find(array.name);
+    ASSERT_NE(other, nullptr) << array.name;
+    EXPECT_EQ(other->components, array.components) << array.name;
+    EXPECT_EQ(other->values, array.values) << array.name;
+  }
+}
+
+void expect_same(const Dataset& expected, const Dataset& got) {
+  EXPECT_EQ(got.points, expected.points);
+  EXPECT_EQ(got.triangles.cells, expected.triangles.cells);
+  EXPECT_EQ(got.tets.cells, expected.tets.cells);
+  EXPECT_EQ(got.lines, expected.lines);
+  expect_same_array(expected.point_data, got.point_data);
+  expect_same_array(expected.triangles.data, got.triangles.data);
+  expect_same_array(expected.tets.data, got.tets.data);
+  expect_same_array(expected.line_data, got.line_data);
+  EXPECT_TRUE(got.ignored_cells.empty());
+  EXPECT_TRUE(got.warnings.empty());
+}
+
+Dataset round_trip(const Dataset& dataset, const std::string& name) {
+  const Folder folder;
+  vtk::write_file(folder / name, name, dataset);
+  return vtk::read_file(folder / name);
+}
+
+TEST(VtkFiles, SurfaceComesBackFromFormatsWithArrays) {
+  for (const char* name : {"a.vtu", "a.vtp", "a.vtk", "a.vtk.gz", "A.VTP"}) {
+    SCOPED_TRACE(name);
+    expect_same(surface_sample(), round_trip(surface_sample(), name));
+  }
+}
+
+TEST(VtkFiles, MixedCellsComeBack) {
+  for (const char* name : {"a.vtu", "a.vtk"}) {
+    SCOPED_TRACE(name);
+    expect_same(mixed_sample(), round_trip(mixed_sample(), name));
+  }
+  Dataset lines_and_triangles = mixed_sample();
+  lines_and_triangles.tets = {};
+  for (const char* name : {"a.vtu", "a.vtk", "a.vtp"}) {
+    SCOPED_TRACE(name);
+    expect_same(lines_and_triangles, round_trip(lines_and_triangles, name));
+  }
+}
+
+TEST(VtkFiles, PlyKeepsArraysButHasNo64BitIntegers) {
+  Dataset expected = surface_sample();
+  for (const char* name : {"a.ply", "a.ply.gz"}) {
+    const Dataset got = round_trip(surface_sample(), name);
+    expected.point_data.set({"ids", 1, std::vector<std::int32_t>{0, -7, 123456, 3, 4}});
+    expect_same(expected, got);
+  }
+  Dataset large = surface_sample();
+  large.point_data.set({"ids", 1, std::vector<std::int64_t>{0, 1LL << 40, 0, 0, 0}});
+  EXPECT_EQ(round_trip(large, "a.ply").point_data.require("ids", "points").at(1), std::pow(2.0, 40));
+}
+
+TEST(VtkFiles, PlyWritesPolylinesAsEdges) {
+  Dataset d = mixed_sample();
+  d.tets = {};
+  const Dataset got = round_trip(d, "a.ply");
+  EXPECT_EQ(got.points, d.points);
+  ASSERT_EQ(got.lines.size(), 3U);
+  EXPECT_EQ(got.lines[2], (std::vector{VertexId(3), VertexId(1)}));
+  EXPECT_EQ(got.line_data.require("region", "lines").at(2), 2);
+}
+
+TEST(VtkFiles, StlAndObjKeepTheGeometry) {
+  const Dataset d = surface_sample();
+  for (const char* name : {"a.stl", "a.stl.gz", "a.obj", "a.obj.gz"}) {
+    SCOPED_TRACE(name);
+    const Dataset got = round_trip(d, name);
+    EXPECT_EQ(got.triangles.cells.size(), 3U);
+    ASSERT_EQ(got.points.size(), 5U);
+    for (std::size_t t = 0; t < 3; ++t) {
+      for (std::size_t c = 0; c < 3; ++c) {
+        EXPECT_EQ(got.points[got.triangles.cells[t][c].index()], d.points[d.triangles.cells[t][c].index()]);
+      }
+    }
+  }
+}
+
+TEST(VtkFiles, ArraysOfOneBlockArePaddedOnTheOthers) {
+  Dataset d = mixed_sample();
+  d.lines.clear();
+  d.line_data = {};
+  d.tets.data = {};
+  d.triangles.data.set({"region", 1, std::vector<std::int64_t>{4, 5, 6}});
+  d.tets.data.set({"region", 1, std::vector<std::int32_t>{7, 8}});
+  d.tets.data.set({"fibre", 1, std::vector<float>{1, 2}});
+  for (const char* name : {"a.vtu", "a.vtk"}) {
+    const Dataset got = round_trip(d, name);
+    EXPECT_EQ(got.tets.data.require("region", "tets").values, (DataArray::Values{std::vector<double>{7, 8}}));
+    EXPECT_EQ(got.triangles.data.require("region", "t").values, (DataArray::Values{std::vector<double>{4, 5, 6}}));
+    EXPECT_EQ(got.tets.data.require("fibre", "tets").values, (DataArray::Values{std::vector<float>{1, 2}}));
+    EXPECT_TRUE(std::isnan(got.triangles.data.require("fibre", "t").at(0)));
+    EXPECT_EQ(got.triangles.data.require("fibre_triangles", "t").at(2, 2), 9);
+  }
+}
+
+TEST(VtkFiles, NamesWithOddCharactersSurvive) {
+  Dataset d = surface_sample();
+  d.point_data = {};
+  d.point_data.set({"a <b> & \"c\" 100% µm", 1, std::vector<float>{1, 2, 3, 4, 5}});
+  for (const char* name : {"a.vtu", "a.vtp", "a.vtk"}) {
+    SCOPED_TRACE(name);
+    EXPECT_EQ(round_trip(d, name).point_data.names(), d.point_data.names());
+  }
+}
+
+TEST(VtkFiles, EmptyDatasetsAreWrittenAndRead) {
+  for (const char* name : {"a.vtu", "a.vtp", "a.vtk", "a.ply", "a.stl"}) {
+    SCOPED_TRACE(name);
+    EXPECT_TRUE(round_trip(Dataset{}, name).points.empty());
+  }
+}
+
+TEST(VtkFiles, TetrahedraAreRefusedBySurfaceFormats) {
+  for (const char* name : {"a.vtp", "a.ply", "a.stl", "a.obj"}) {
+    try {
+      round_trip(mixed_sample(), name);
+      FAIL() << name;
+    } catch (const UsageError& error) {
+      EXPECT_THAT(error.what(), HasSubstr(".vtu"));
+    }
+  }
+}
+
+TEST(VtkFiles, ArraysOfTheWrongLengthAreRefused) {
+  Dataset d = surface_sample();
+  d.point_data.set({"short", 1, std::vector<float>{1}});
+  for (const char* name : {"a.vtu", "a.vtp", "a.vtk", "a.ply"}) EXPECT_THROW(round_trip(d, name), UsageError) << name;
+}
+
+TEST(VtkFiles, FullDiskIsARuntimeError) {
+  if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "no /dev/full";
+  for (const char* name : {"a.vtu", "a.vtp", "a.vtk", "a.ply", "a.stl", "a.obj", "a.ply.gz"}) {
+    try {
+      vtk::write_file("/dev/full", name, surface_sample());
+      FAIL() << name;
+    } catch (const RuntimeError& error) {
+      EXPECT_THAT(error.what(), StartsWith(name));
+    }
+  }
+}
+
+const char* const legacy_polydata = R"(# vtk DataFile Version 3.0
+title
+ASCII
+DATASET POLYDATA
+POINTS 6 float
+0 0 0  1 0 0  0 1 0
+1 1 0  0 2 0  1 2 0
+VERTICES 1 2
+1 0
+POLYGONS 2 9
+3 0 1 2
+4 0 1 3 2
+TRIANGLE_STRIPS 1 6
+5 2 3 4 5 0
+LINES 1 3
+2 0 5
+CELL_DATA 5
+SCALARS tag int
+LOOKUP_TABLE default
+10 20 30 40 50
+POINT_DATA 6
+TENSORS stress float
+1 2 3 4 5 6 7 8 9  1 2 3 4 5 6 7 8 9  1 2 3 4 5 6 7 8 9
+1 2 3 4 5 6 7 8 9  1 2 3 4 5 6 7 8 9  1 2 3 4 5 6 7 8 10
+NORMALS n float
+0 0 1 0 0 1 0 0 1 0 0 1 0 0 1 0 0 1
+METADATA
+COMPONENT_NAMES
+X Y Z
+
+COLOR_SCALARS colour 3
+0 0.5 1 0 0 0 0 0 0 0 0 0 0 0 0 1 1 1
+SCALARS two%20words double 2
+LOOKUP_TABLE mine
+0 1 2 3 4 5 6 7 8 9 10 nan
+LOOKUP_TABLE mine 1
+0 0 0 1
+FIELD FieldData 2
+names 1 6 string
+a
+b c
+
+d
+e
+f
+bytes 1 6 char
+-1 2 3 4 5 6
+VECTORS n double
+1 2 3 1 2 3 1 2 3 1 2 3 1 2 3 1 2 3
+)";
+
+TEST(VtkFiles, LegacyPolydataWithEverything) {
+  const Folder folder;
+  const Dataset d = vtk::read_file(put(folder / "a.vtk", legacy_polydata));
+  EXPECT_EQ(d.points.size(), 6U);
+  // Cells count as vertices, lines, polygons, strips: 10, 20, (30, 40), 50.
+  EXPECT_EQ(d.triangles.cells,
+            (std::vector{triangle(0, 1, 2), triangle(2, 3, 4), triangle(3, 5, 4), triangle(4, 5, 0)}));
+  EXPECT_EQ(d.triangles.data.require("tag", "").values, (DataArray::Values{std::vector<std::int32_t>{30, 50, 50, 50}}));
+  EXPECT_EQ(d.line_data.require("tag", "").values, (DataArray::Values{std::vector<std::int32_t>{20}}));
+  EXPECT_THAT(d.ignored_cells, testing::UnorderedElementsAre(std::pair<std::string, std::size_t>("quad", 1),
+                                                             std::pair<std::string, std::size_t>("vertex", 1)));
+  EXPECT_THAT(d.point_data.names(), testing::ElementsAre("stress", "n", "colour", "two words", "bytes", "n_2"));
+  EXPECT_EQ(d.point_data.require("stress", "").components, 9);
+  EXPECT_EQ(d.point_data.require("stress", "").at(5, 8), 10);
+  EXPECT_EQ(d.point_data.require("colour", "").at(0, 1), 128);
+  EXPECT_EQ(d.point_data.require("bytes", "").at(0), -1);
+  EXPECT_EQ(d.point_data.require("n_2", "").at(5, 2), 3);
+}
+
+TEST(VtkFiles, LegacyVersion5Cells) {
+  const Folder folder;
+  const Dataset d = vtk::read_file(put(folder / "a.vtk", R"(# vtk DataFile Version 5.1
+title
+ASCII
+DATASET UNSTRUCTURED_GRID
+FIELD FieldData 1
+time 1 1 double
+0.5
+POINTS 5 double
+0 0 0 1 0 0 0 1 0 0 0 1 1 1 1
+CELLS 4 8
+OFFSETS vtktypeint64
+0 4 7 8
+CONNECTIVITY vtktypeint64
+0 1 2 3 0 1 4 2
+CELL_TYPES 3
+10 5 1
+CELL_DATA 3
+VECTORS fibre float
+1 0 0 0 1 0 0 0 1
+)"));
+  EXPECT_EQ(d.tets.cells.size(), 1U);
+  EXPECT_EQ(d.triangles.cells, (std::vector{triangle(0, 1, 4)}));
+  EXPECT_EQ(d.triangles.data.require("fibre", "").values, (DataArray::Values{std::vector<float>{0, 1, 0}}));
+  EXPECT_EQ(d.ignored_cells.size(), 1U);
+}
+
+const char* const text_vtu = R"(<VTKFile type="UnstructuredGrid" version="0.1" byte_order="LittleEndian">
+<UnstructuredGrid><Piece NumberOfPoints="8" NumberOfCells="5">
+<PointData><DataArray type="Int8" Name="level" format="ascii">-1 2 3 4 5 6 7 8</DataArray>
+<DataArray type="UInt32" Name="big" format="ascii">4000000000 2 3 4 5 6 7 8</DataArray></PointData>
+<CellData><DataArray type="Float32" Name="speed" format="ascii">1 2 3 4 5</DataArray></CellData>
+<Points><DataArray type="Float64" NumberOfComponents="3" format="ascii">
+0 0 0 1 0 0 1 1 0 0 1 0 0 0 1 1 0 1 1 1 1 0 1 1</DataArray></Points>
+<Cells><DataArray type="Int32" Name="connectivity" format="ascii">0 1 2 3 4 5 6 7  0 1 3 2  0 1 3 4  0 1 2  4 5 6 7</DataArray>
+<DataArray type="Int32" Name="offsets" format="ascii">8 12 16 19 23</DataArray>
+<DataArray type="UInt8" Name="types" format="ascii">12 6 10 7 9</DataArray></Cells>
+</Piece></UnstructuredGrid></VTKFile>
+)";
+
+TEST(VtkFiles, TextVtuWithStripsAndIgnoredCells) {
+  const Folder folder;
+  const Dataset d = vtk::read_file(put(folder / "a.vtu", text_vtu));
+  EXPECT_EQ(d.tets.cells.size(), 1U);
+  EXPECT_EQ(d.triangles.cells, (std::vector{triangle(0, 1, 3), triangle(1, 2, 3), triangle(0, 1, 2)}));
+  EXPECT_EQ(d.triangles.data.require("speed", "").values, (DataArray::Values{std::vector<float>{2, 2, 4}}));
+  EXPECT_EQ(d.tets.data.require("speed", "").values, (DataArray::Values{std::vector<float>{3}}));
+  EXPECT_EQ(d.point_data.require("level", "").at(0), -1);
+  EXPECT_EQ(d.point_data.require("big", "").at(0), 4e9);
+  EXPECT_THAT(d.ignored_cells, testing::UnorderedElementsAre(std::pair<std::string, std::size_t>("hexahedron", 1),
+                                                             std::pair<std::string, std::size_t>("quad", 1)));
+}
+
+TEST(VtkFiles, PlyOfManyProperties) {
+  const Folder folder;
+  const Dataset d = vtk::read_file(put(folder / "a.ply",
+                                       "ply\r\nformat ascii 1.0\r\ncomment x\r\nobj_info y\r\n"
+                                       "element face 2\r\nproperty uchar material\r\n"
+                                       "property list uchar int vertex_index\r\n"
+                                       "property list uchar float texcoord\r\n"
+                                       "element vertex 4\r\nproperty double x\r\nproperty float nx\r\n"
+                                       "property double y\r\nproperty double z\r\nproperty float ny\r\n"
+                                       "property float nz\r\nproperty uchar red\r\nproperty uchar green\r\n"
+                                       "property uchar blue\r\nproperty short quality\r\nend_header\r\n"
+                                       "1 3 0 1 2 0\r\n2 4 0 1 2 3 2 0.5 0.5\r\n"
+                                       "0 0 0 0 0 1 255 0 0 -3\r\n1 0 0 0 0 1 255 0 0 4\r\n"
+                                       "0 0 1 0 0 1 255 0 0 5\r\n0 0 1 1 0 1 1 2 3 6\r\n"));
+  EXPECT_EQ(d.points[3], (Vec3d{0, 1, 1}));
+  EXPECT_EQ(d.triangles.cells.size(), 1U);
+  EXPECT_EQ(d.triangles.data.require("material", "").values, (DataArray::Values{std::vector<std::uint8_t>{1}}));
+  EXPECT_EQ(d.ignored_cells.size(), 1U);
+  EXPECT_THAT(d.point_data.names(), testing::UnorderedElementsAre("Normals", "RGB", "quality"));
+  EXPECT_EQ(d.point_data.require("RGB", "").at(3, 2), 3);
+  EXPECT_EQ(d.point_data.require("quality", "").at(0), -3);
+}
+
+TEST(VtkFiles, BigEndianPlyWithStrips) {
+  const Folder folder;
+  std::string text =
+      "ply\nformat binary_big_endian 1.0\nelement vertex 4\nproperty float x\nproperty float y\n"
+      "property float z\nelement tristrips 1\nproperty list int int vertex_indices\nend_header\n";
+  for (int p = 0; p < 4; ++p) {
+    for (int i = 0; i < 3; ++i) text += p == i ? std::string("\x3f\x80\0\0", 4) : std::string(4, '\0');
+  }
+  for (const int n : {8, 0, 1, 2, 3, -1, 3, 2, 0}) {
+    for (int shift = 24; shift >= 0; shift -= 8) text += static_cast<char>((n >> shift) & 255);
+  }
+  const Dataset d = vtk::read_file(put(folder / "a.ply", text));
+  EXPECT_EQ(d.points[1], (Vec3d{0, 1, 0}));
+  EXPECT_EQ(d.triangles.cells, (std::vector{triangle(0, 1, 2), triangle(1, 3, 2), triangle(3, 2, 0)}));
+}
+
+TEST(VtkFiles, TextStlMergesCorners) {
+  const Folder folder;
+  const Dataset d = vtk::read_file(put(folder / "a.stl", R"(solid one two
+facet normal 0 0 1
+outer loop
+vertex 0 0 0
+vertex 1 0 0
+vertex 0 1 0
+endloop
+endfacet
+endsolid one two
+solid
+facet normal 0 0 1
+outer loop
+vertex 1 0 0
+vertex 1 1 0
+vertex -0 1 0
+endloop
+endfacet
+facet normal 0 0 1
+outer loop
+vertex 1 0 0
+vertex 1 0 0
+vertex 0 1 0
+endloop
+endfacet
+endsolid
+)"));
+  EXPECT_EQ(d.points.size(), 4U);
+  EXPECT_EQ(d.triangles.cells, (std::vector{triangle(0, 1, 2), triangle(1, 3, 2)}));
+  EXPECT_EQ(d.warnings.size(), 1U);
+}
+
+TEST(VtkFiles, ObjOfEveryKindOfLine) {
+  const Folder folder;
+  const Dataset d = vtk::read_file(put(folder / "a.obj", R"(# comment
+mtllib none.mtl
+o thing
+v 0 0 0
+v 1 0 0 1.0
+v 0 1 0 0.5 0.5 0.5
+vt 0 0
+vt 1 1
+vn 0 0 1
+f 1/1/1 2/2/1 3//1
+f -3/2 -2/1 \
+ -1/1
+v 1 1 0
+f 1 2 4 3 # a quad
+l 1 2 3
+p 1
+)"));
+  EXPECT_EQ(d.points.size(), 4U);  // different texture coordinates do not split a vertex
+  EXPECT_EQ(d.triangles.cells, (std::vector{triangle(0, 1, 2), triangle(0, 1, 2)}));
+  EXPECT_EQ(d.lines.size(), 1U);
+  EXPECT_EQ(d.ignored_cells.size(), 2U);
+}
+
+void expect_input_error(const std::filesystem::path& path) {
+  try {
+    vtk::read_file(path);
+    ADD_FAILURE() << path << " was read";
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), StartsWith(path.string()));
+    EXPECT_THAT(error.what(), HasSubstr("; "));
+    EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos) << error.what();
+  }
+}
+
+TEST(VtkFiles, BadFilesAreInputErrors) {
+  const Folder folder;
+  for (const char* extension : {".vtu", ".vtp", ".vtk", ".ply", ".stl", ".obj"}) {
+    SCOPED_TRACE(extension);
+    expect_input_error(folder / (std::string("missing") + extension));
+    expect_input_error(put(folder / (std::string("empty") + extension), ""));
+    expect_input_error(put(folder / (std::string("words") + extension), "these are a few words\nand no mesh\n"));
+  }
+  std::string nan_vtu = text_vtu;
+  nan_vtu.replace(nan_vtu.find("0 0 0 1 0 0"), 5, "0 inf 0");
+  std::string bad_id = text_vtu;
+  bad_id.replace(bad_id.find("0 1 3 4"), 7, "0 1 3 8");
+  expect_input_error(put(folder / "id.vtu", bad_id));
+  bad_id.replace(bad_id.find("0 1 3 8"), 7, "0 1 3 -1");
+  expect_input_error(put(folder / "id.vtu", bad_id));
+  std::string bad_offset = text_vtu;
+  bad_offset.replace(bad_offset.find("8 12 16"), 7, "8 32 16");
+  expect_input_error(put(folder / "offset.vtu", bad_offset));
+  expect_input_error(put(folder / "nan.obj", "v 0 nan 0\nf 1 1 1\n"));
+  expect_input_error(put(folder / "id.obj", "v 0 0 0\nf 1 2 3\n"));
+  expect_input_error(put(folder / "huge.ply",
+                         "ply\nformat ascii 1.0\nelement vertex 99999999999999\nproperty float x\n"
+                         "property float y\nproperty float z\nend_header\n0 0 0\n"));
+  expect_input_error(put(folder / "grid.vtk", "# vtk DataFile Version 3.0\nt\nASCII\nDATASET STRUCTURED_POINTS\n"));
+  EXPECT_THROW(vtk::read_file(folder / "a.xyz"), UsageError);
+}
+
+// Reads damaged variants of a file: each must give an InputError or a data set whose ids and arrays fit together.
+class Damage {
+ public:
+  explicit Damage(std::string name) : name_(std::move(name)), random_(12345) {}
+
+  void run(const std::string& whole, int rounds) {
+    for (int i = 0; i < rounds; ++i) check(damaged(whole, i));
+    EXPECT_GT(refused_, 0) << name_;
+  }
+
+ private:
+  std::string damaged(std::string text, int round) {
+    const auto place = [&] { return static_cast<std::size_t>(random_.below(text.size())); };
+    if (round % 4 == 0) {
+      text.resize(place());
+    } else if (round % 4 == 1) {
+      for (std::uint64_t n = 1 + random_.below(4); n > 0; --n) text[place()] = static_cast<char>(random_.below(256));
+    } else if (round % 4 == 2) {
+      for (std::uint64_t n = 1 + random_.below(8); n > 0; --n) text[place()] = "0123456789 -e\n"[random_.below(14)];
+    } else {
+      text.erase(place(), random_.below(64));
+    }
+    return text;
+  }
+
+  void check(const std::string& text) {
+    put(folder_ / name_, text);
+    try {
+      const Dataset d = vtk::read_file(folder_ / name_);
+      const auto check_cells = [&](const auto& cells) {
+        for (const auto& cell : cells) {
+          for (const VertexId id : cell) ASSERT_LT(id.index(), d.points.size());
+        }
+      };
+      check_cells(d.triangles.cells);
+      check_cells(d.tets.cells);
+      check_cells(d.lines);
+      for (const DataArray& a : d.point_data.all()) ASSERT_EQ(a.tuple_count(), d.points.size());
+      for (const DataArray& a : d.triangles.data.all()) ASSERT_EQ(a.tuple_count(), d.triangles.cells.size());
+      for (const DataArray& a : d.tets.data.all()) ASSERT_EQ(a.tuple_count(), d.tets.cells.size());
+    } catch (const InputError& error) {
+      ++refused_;
+      ASSERT_THAT(error.what(), StartsWith((folder_ / name_).string()));
+      ASSERT_EQ(std::string(error.what()).find('\n'), std::string::npos) << error.what();
+    }
+  }
+
+  Folder folder_;
+  std::string name_;
+  Random random_;
+  int refused_ = 0;
+};
+
+TEST(VtkFiles, DamagedFilesNeverCrashAndVtkPrintsNothing) {
+  testing::internal::CaptureStderr();
+  testing::internal::CaptureStdout();
+  const Folder folder;
+  for (const char* name : {"a.vtu", "a.vtp", "a.vtk", "a.ply", "a.stl", "a.obj", "a.ply.gz", "a.vtk.gz"}) {
+    SCOPED_TRACE(name);
+    const bool volume = std::string_view(name) == "a.vtu" || std::string_view(name) == "a.vtk";
+    vtk::write_file(folder / name, name, volume ? mixed_sample() : surface_sample());
+    Damage(name).run(slurp(folder / name), 120);
+  }
+  Damage("text.vtk").run(legacy_polydata, 400);
+  Damage("text.vtu").run(text_vtu, 120);
+  EXPECT_EQ(testing::internal::GetCapturedStdout(), "");
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+}
+
+}  // namespace
+}  // namespace isochron
+
+#endif

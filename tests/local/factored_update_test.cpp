@@ -1,0 +1,220 @@
+#include "isochron/local/factored_update.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "isochron/core/random.h"
+#include "isochron/solve/simplex/metric_frame.h"
+#include "simplex_samples.h"
+
+namespace isochron::test {
+namespace {
+
+constexpr double inf = std::numeric_limits<double>::infinity();
+
+/// Where the source lies in relation to an element.
+enum class Place { far, near, corner, target, on_face, on_edge };
+constexpr std::array all_places{Place::far, Place::near, Place::corner, Place::target, Place::on_face, Place::on_edge};
+
+/// An element with its source: positions as in `FactoredCorner`, and the function that the update minimises, from
+/// scratch.
+template <int Corners>
+struct Case {
+  static constexpr int n = Corners - 1;
+  Sample<Corners> sample;
+  SymTensor3d m0;
+  Vec3d source;
+  std::array<double, n> tau{};
+
+  [[nodiscard]] double time_through(const std::array<double, n>& w) const {
+    Vec3d x;
+    double time = 0;
+    for (int i = 0; i < n; ++i) {
+      if (w[i] == 0) continue;
+      x += w[i] * sample.points[i];
+      time += w[i] * tau[i];
+    }
+    return time + std::sqrt(squared_length(m0, x - source)) +
+           std::sqrt(squared_length(sample.metric, sample.points[n] - x));
+  }
+
+  template <class T>
+  [[nodiscard]] auto update(FactoredGoal<T> goal) const {
+    const MetricFrame frame(m0, source);
+    const auto position = [&](int i) {
+      const Vec3d p = frame.map(sample.points[i]);
+      return Vec3<T>{T(p.x), T(p.y), T(p.z)};
+    };
+    const auto corner = [&](int i) { return FactoredCorner<T>{position(i), T(tau[i])}; };
+    if constexpr (Corners == 4)
+      return factored_tet_update(position(3), corner(0), corner(1), corner(2), lengths<T>(sample), goal);
+    else return factored_triangle_update(position(2), corner(0), corner(1), lengths<T>(sample), goal);
+  }
+};
+
+/// Minimum of a convex function on [0, 1] by thirds.
+template <class F>
+double search(F&& f) {
+  double low = 0, high = 1, best = std::min(f(0.0), f(1.0));
+  for (int i = 0; i < 70; ++i) {
+    const double a = low + (high - low) / 3, b = high - (high - low) / 3;
+    const double fa = f(a), fb = f(b);
+    (fa < fb ? high : low) = fa < fb ? b : a;
+    best = std::min({best, fa, fb});
+  }
+  return best;
+}
+double minimum(const Case<3>& c) {
+  return search([&](double w) { return c.time_through({w, 1 - w}); });
+}
+double minimum(const Case<4>& c) {
+  return search([&](double w) {
+    return search([&](double v) { return c.time_through({w, (1 - w) * v, (1 - w) * (1 - v)}); });
+  });
+}
+
+template <int Corners>
+class Cases {
+ public:
+  explicit Cases(std::uint64_t seed) : sampler_(seed) {}
+
+  /// `contrast` is how far the source's metric and τ are from those of a constant medium.
+  Case<Corners> next(Family family, Place place, double contrast) {
+    Random& random = sampler_.random();
+    Case<Corners> c;
+    c.sample = sampler_.template next<Corners>(family);
+    const auto& p = c.sample.points;
+    std::array<double, Corners - 1> w{};
+    for (double& part : w) part = random.uniform();
+    if (place == Place::corner) w = {1};
+    if (place == Place::on_edge) w[Corners - 2] = 0;
+    double sum = 0;
+    for (const double part : w) sum += part;
+    for (int i = 0; i < Corners - 1; ++i) c.source += (w[i] / sum) * p[i];
+    const Vec3d away{random.normal(), random.normal(), random.normal()};
+    if (place == Place::target) c.source = p[Corners - 1];
+    if (place == Place::near) c.source += 0.5 * away;
+    if (place == Place::far) c.source += 20.0 * away;
+    const Vec3d axis{random.normal(), random.normal(), random.normal()};
+    c.m0 = c.sample.metric + contrast * random.uniform() * SymTensor3d::outer(axis);
+    for (double& t : c.tau) t = contrast * c.sample.longest_edge() * random.uniform(-1, 1);
+    return c;
+  }
+
+ private:
+  Sampler sampler_;
+};
+
+template <int Corners>
+void expect_minimum(const Case<Corners>& c, double allowed, const char* what) {
+  const double edge = c.sample.longest_edge();
+  const auto found = c.template update<double>({inf, 1e-7 * edge});
+  std::array<double, Corners - 1> weights;
+  double sum = 0;
+  for (int i = 0; i < Corners - 1; ++i) {
+    weights[i] = found.weight[i];
+    sum += weights[i];
+    EXPECT_GE(weights[i], 0.0) << what;
+  }
+  EXPECT_NEAR(sum, 1, 1e-12) << what;
+  const double scale = edge + std::abs(found.time);
+  EXPECT_NEAR(found.time, c.time_through(weights), 1e-7 * scale) << what;
+  EXPECT_NEAR(found.time, minimum(c), allowed * edge + 1e-12 * scale) << what;
+}
+
+template <class T>
+class FactoredUpdate : public testing::Test {};
+using Shapes = testing::Types<std::integral_constant<int, 3>, std::integral_constant<int, 4>>;
+TYPED_TEST_SUITE(FactoredUpdate, Shapes);
+
+TYPED_TEST(FactoredUpdate, FindsTheMinimum) {
+  Cases<TypeParam::value> cases(7);
+  for (const Family family : {Family::well_shaped, Family::kuhn, Family::obtuse, Family::ratio_10})
+    for (const Place place : all_places)
+      for (const double contrast : {0.01, 0.3, 2.0})
+        for (int i = 0; i < 20; ++i) expect_minimum(cases.next(family, place, contrast), 1e-7, name(family));
+}
+
+TYPED_TEST(FactoredUpdate, StandsBadShapes) {
+  Cases<TypeParam::value> cases(8);
+  for (const Family family : {Family::needle_100, Family::sliver, Family::flat_face, Family::flat, Family::ratio_1e4})
+    for (const Place place : all_places)
+      for (const double contrast : {0.01, 0.3})
+        for (int i = 0; i < 20; ++i) expect_minimum(cases.next(family, place, contrast), 1e-4, name(family));
+}
+
+TYPED_TEST(FactoredUpdate, IsExactWhereTheRayCrossesTheFace) {
+  constexpr int n = TypeParam::value - 1;
+  Cases<TypeParam::value> cases(9);
+  Random random(5);
+  for (const Family family : {Family::well_shaped, Family::kuhn, Family::obtuse, Family::ratio_100})
+    for (int i = 0; i < 500; ++i) {
+      auto c = cases.next(family, Place::on_face, 0);
+      const Vec3d target = c.sample.points[n];
+      c.source = target + std::pow(10.0, random.uniform(0, 2)) * (c.source - target);
+      const auto found = c.template update<double>({inf, 0});
+      const double exact = std::sqrt(squared_length(c.m0, target - c.source));
+      EXPECT_NEAR(found.time, exact, 1e-12 * (exact + c.sample.longest_edge())) << name(family);
+    }
+}
+
+TYPED_TEST(FactoredUpdate, LeavesOutUnreachedCorners) {
+  constexpr int n = TypeParam::value - 1;
+  Cases<TypeParam::value> cases(10);
+  for (const Place place : all_places)
+    for (unsigned mask = 0; mask < (1U << n); ++mask) {
+      auto c = cases.next(Family::well_shaped, place, 0.3);
+      for (int k = 0; k < n; ++k)
+        if ((mask >> k) & 1U) c.tau[k] = inf;
+      const auto found = c.template update<double>({inf, 1e-7});
+      for (int k = 0; k < n; ++k)
+        if ((mask >> k) & 1U) {
+          EXPECT_EQ(found.weight[k], 0);
+        }
+      if (mask == (1U << n) - 1) {
+        EXPECT_EQ(found.time, inf);
+      } else {
+        std::array<double, n> weights;
+        for (int k = 0; k < n; ++k) weights[k] = found.weight[k];
+        EXPECT_NEAR(found.time, c.time_through(weights), 1e-9);
+        EXPECT_LE(found.time, minimum(c) + 1e-6);
+      }
+    }
+}
+
+TYPED_TEST(FactoredUpdate, HidesOnlyTimesFromTheLimitOn) {
+  Cases<TypeParam::value> cases(11);
+  Random random(6);
+  int hidden = 0;
+  for (const Place place : all_places)
+    for (int i = 0; i < 200; ++i) {
+      const auto c = cases.next(Family::well_shaped, place, 0.3);
+      const double time = c.template update<double>({inf, 1e-7}).time;
+      const double limit = time + random.uniform(-0.2, 0.2);
+      const auto limited = c.template update<double>({limit, 1e-7});
+      hidden += limited.time == inf ? 1 : 0;
+      if (limit > time + 1e-8) {
+        EXPECT_NEAR(limited.time, time, 1e-8);
+      } else {
+        EXPECT_GE(limited.time, time - 1e-8);
+      }
+    }
+  EXPECT_GT(hidden, 300);
+}
+
+TYPED_TEST(FactoredUpdate, WorksInSinglePrecision) {
+  Cases<TypeParam::value> cases(12);
+  for (const Place place : all_places)
+    for (int i = 0; i < 100; ++i) {
+      const auto c = cases.next(Family::well_shaped, place, 0.3);
+      const double time = c.template update<double>({inf, 1e-7}).time;
+      const auto single = c.template update<float>({std::numeric_limits<float>::infinity(), 1e-5F});
+      EXPECT_NEAR(single.time, time, 2e-5 + 1e-6 * std::abs(time));
+    }
+}
+
+}  // namespace
+}  // namespace isochron::test

@@ -1,0 +1,214 @@
+#include "isochron/metric/from_dataset.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "isochron/core/error.h"
+
+namespace isochron {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::ThrowsMessage;
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+/// Two tetrahedra on five points.
+Dataset two_tets() {
+  Dataset dataset;
+  dataset.points = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {1, 1, 1}};
+  dataset.tets.cells = {{VertexId(0), VertexId(1), VertexId(2), VertexId(3)},
+                        {VertexId(1), VertexId(2), VertexId(3), VertexId(4)}};
+  return dataset;
+}
+
+Dataset with_cells(const std::string& name, int components, std::vector<double> values) {
+  Dataset dataset = two_tets();
+  dataset.tets.data.set({name, components, std::move(values)});
+  return dataset;
+}
+
+Metric build(const Dataset& dataset, const MetricRequest& request) { return metric_from_dataset<4>(dataset, request); }
+
+/// Seconds to cross `e` in the metric of cell `cell`.
+double crossing(const Metric& metric, std::size_t cell, Vec3d e) {
+  return std::sqrt(squared_length(metric.tensor(ElementId(cell)), e));
+}
+
+TEST(MetricFromDataset, IsSpeedOneUnlessTold) {
+  EXPECT_EQ(crossing(build(two_tets(), {}), 0, {2, 0, 0}), 2);
+  EXPECT_EQ(crossing(build(two_tets(), {.speed = 4.0}), 1, {2, 0, 0}), 0.5);
+  EXPECT_THROW(build(two_tets(), {.speed = 0.0}), UsageError);
+  EXPECT_THROW(build(two_tets(), {.speed = nan}), UsageError);
+}
+
+TEST(MetricFromDataset, ReadsSpeedsOfCellsAndPoints) {
+  Dataset dataset = with_cells("cv", 1, {2, 4});
+  dataset.point_data.set({"cv", 1, std::vector<double>{9, 9, 9, 9, 9}});
+  dataset.point_data.set({"nodal", 1, std::vector<std::int32_t>{1, 2, 3, 6, 5}});
+  EXPECT_DOUBLE_EQ(crossing(build(dataset, {.speed_array = "cv"}), 1, {1, 0, 0}), 0.25);
+  const Metric nodal = build(dataset, {.speed_array = "nodal"});
+  EXPECT_DOUBLE_EQ(crossing(nodal, 0, {1, 0, 0}), 1.0 / 3);
+  EXPECT_DOUBLE_EQ(crossing(nodal, 1, {1, 0, 0}), 1.0 / 4);
+}
+
+TEST(MetricFromDataset, WorksOnAMeshTakenOut) {
+  Dataset dataset = with_cells("cv", 1, {2, 4});
+  dataset.point_data.set({"nodal", 1, std::vector<float>{1, 2, 3, 6, 5}});
+  const TetMesh mesh = take_mesh<4>(dataset);
+  EXPECT_DOUBLE_EQ(crossing(metric_from_dataset(mesh, dataset, {.speed_array = "nodal"}), 1, {1, 0, 0}), 0.25);
+  EXPECT_EQ(metric_from_dataset(mesh, dataset, {.speed_array = "cv"}).element_count(), 2U);
+}
+
+TEST(MetricFromDataset, SaysWhatIsWrongWithSpeeds) {
+  EXPECT_THAT(
+      [] {
+        build(with_cells("cv", 1, {0, -1}), {.speed_array = "cv"});
+      },
+      ThrowsMessage<InputError>(AllOf(HasSubstr("'cv'"), HasSubstr("2 of 2"), HasSubstr("cell 0"))));
+  EXPECT_THAT(
+      [] {
+        build(with_cells("cv", 1, {1, nan}), {.speed_array = "cv"});
+      },
+      ThrowsMessage<InputError>(AllOf(HasSubstr("1 of 2"), HasSubstr("cell 1"))));
+  EXPECT_THAT(
+      [] {
+        build(with_cells("cv", 2, {1, 1, 1, 1}), {.speed_array = "cv"});
+      },
+      ThrowsMessage<InputError>(HasSubstr("2 components where 1")));
+  EXPECT_THAT(
+      [] {
+        build(with_cells("cv", 1, {1, 1, 1}), {.speed_array = "cv"});
+      },
+      ThrowsMessage<InputError>(HasSubstr("3 values for 2 tetrahedra")));
+  Dataset dataset = with_cells("cv", 1, {1, 1});
+  dataset.point_data.set({"T", 1, std::vector<double>(4, 1)});
+  EXPECT_THAT(
+      [&] { build(dataset, {.speed_array = "speed"}); },
+      ThrowsMessage<InputError>(AllOf(HasSubstr("'speed'"), HasSubstr("tetrahedra (cv)"), HasSubstr("points (T)"))));
+  EXPECT_THAT([&] { build(dataset, {.speed_array = "T"}); }, ThrowsMessage<InputError>(HasSubstr("4 values")));
+}
+
+TEST(MetricFromDataset, ReadsTensorsInEveryOrder) {
+  // xx 1, yy 2, zz 3, xy .1, xz .2, yz .3
+  const SymTensor3f expected{1, 0.1F, 0.2F, 2, 0.3F, 3};
+  const auto read = [](int components, std::vector<double> one, TensorOrder order) {
+    std::vector<double> values = one;
+    values.insert(values.end(), one.begin(), one.end());
+    const Metric metric = build(with_cells("M", components, values), {.metric_array = "M", .tensor_order = order});
+    return std::get<TensorMetric>(metric.kind()).tensor[1];
+  };
+  EXPECT_EQ(read(6, {1, 2, 3, 0.1, 0.3, 0.2}, TensorOrder::vtk), expected);
+  EXPECT_EQ(read(6, {1, 0.1, 0.2, 2, 0.3, 3}, TensorOrder::row), expected);
+  EXPECT_EQ(read(6, {1, 2, 3, 0.1, 0.2, 0.3}, TensorOrder::mrtrix), expected);
+  EXPECT_EQ(read(9, {1, 0.1, 0.2, 0.1, 2, 0.3, 0.2, 0.3, 3}, TensorOrder::mrtrix), expected);
+}
+
+TEST(MetricFromDataset, InvertsVelocityTensors) {
+  const std::vector<double> d{4, 1, 0, 2, 0, 1, 9, 0, 0, 4, 0, 1};
+  const Metric metric = build(with_cells("D", 6, d), {.velocity_tensor_array = "D", .tensor_order = TensorOrder::row});
+  EXPECT_NEAR(crossing(metric, 1, {3, 0, 0}), 1, 1e-6);
+  EXPECT_NEAR(crossing(metric, 1, {0, 0, 3}), 3, 1e-6);
+  EXPECT_NEAR(metric.tensor(ElementId(0)).xx, 2.0 / 7, 1e-6);
+  EXPECT_NEAR(metric.tensor(ElementId(0)).xy, -1.0 / 7, 1e-6);
+}
+
+TEST(MetricFromDataset, SaysWhatIsWrongWithTensors) {
+  const std::vector<double> indefinite{1, 1, 1, 0, 0, 0, 1, 1, 1, 2, 0, 0};
+  EXPECT_THAT(
+      [&] { build(with_cells("M", 6, indefinite), {.metric_array = "M"}); },
+      ThrowsMessage<InputError>(AllOf(HasSubstr("positive definite"), HasSubstr("1 of 2"), HasSubstr("cell 1"))));
+  EXPECT_THAT(
+      [&] {
+        build(with_cells("M", 6, {1, 1, 1, nan, 0, 0, 1, 1, 1, 0, 0, 0}), {.velocity_tensor_array = "M"});
+      },
+      ThrowsMessage<InputError>(HasSubstr("cell 0")));
+  EXPECT_THAT([] { build(with_cells("M", 3, std::vector<double>(6, 1)), {.metric_array = "M"}); },
+              ThrowsMessage<InputError>(HasSubstr("3 components where 6 or 9")));
+  const std::vector<double> lopsided{1, 0.5, 0, 0, 1, 0, 0, 0, 1, 1, 0, 0, 0, 1, 0, 0, 0, 1};
+  EXPECT_THAT([&] { build(with_cells("M", 9, lopsided), {.metric_array = "M"}); },
+              ThrowsMessage<InputError>(AllOf(HasSubstr("not symmetric"), HasSubstr("cell 0"))));
+}
+
+TEST(MetricFromDataset, BuildsFibersWithTwoVelocities) {
+  const Dataset dataset = with_cells("fiber", 3, {2, 0, 0, 0, 1, 0});
+  const Metric metric = build(dataset, {.fiber_array = "fiber", .velocities = Velocities{0.6, 0.2, 0.1}});
+  EXPECT_NEAR(crossing(metric, 0, {1, 0, 0}), 1 / 0.6, 1e-6);
+  EXPECT_NEAR(crossing(metric, 0, {0, 1, 0}), 1 / 0.2, 1e-6);
+  EXPECT_NEAR(crossing(metric, 0, {0, 0, 1}), 1 / 0.2, 1e-6);
+  EXPECT_NEAR(crossing(metric, 1, {0, 1, 0}), 1 / 0.6, 1e-6);
+  EXPECT_EQ(std::get<FiberMetric>(metric.kind()).velocities[0].normal, 0.2);
+}
+
+TEST(MetricFromDataset, AveragesFibersOfPoints) {
+  Dataset dataset = two_tets();
+  dataset.point_data.set({"f", 3, std::vector<float>{3, 0, 0, 1, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 8}});
+  const Metric metric = build(dataset, {.fiber_array = "f", .velocities = Velocities{1, 0.5, 0.5}});
+  const Vec3f& f = std::get<FiberMetric>(metric.kind()).fiber[0];
+  EXPECT_NEAR(f.x, std::sqrt(0.5), 1e-6);
+  EXPECT_NEAR(f.y, std::sqrt(0.5), 1e-6);
+}
+
+TEST(MetricFromDataset, BuildsSheetsAndRegions) {
+  Dataset dataset = with_cells("fiber", 3, {1, 0, 0, 1, 0, 0});
+  dataset.tets.data.set({"sheet", 3, std::vector<double>{0, 1, 0, 0, 0, 1}});
+  dataset.tets.data.set({"gmsh:physical", 1, std::vector<std::int64_t>{12, -3}});
+  MetricRequest request{.fiber_array = "fiber", .sheet_array = "sheet"};
+  request.table = {{-3, {1, 1, 1}}, {12, {.fiber = 0.6, .sheet = 0.4, .normal = 0.2}}};
+  const Metric metric = build(dataset, request);
+  EXPECT_NEAR(crossing(metric, 0, {0, 1, 0}), 1 / 0.4, 1e-5);
+  EXPECT_NEAR(crossing(metric, 0, {0, 0, 1}), 1 / 0.2, 1e-5);
+  EXPECT_NEAR(crossing(metric, 1, {0, 1, 1}), std::sqrt(2.0), 1e-5);
+  request.region_array = "tissue";
+  EXPECT_THAT([&] { build(dataset, request); },
+              ThrowsMessage<InputError>(AllOf(HasSubstr("tissue"), HasSubstr("gmsh:physical"))));
+  request.region_array.clear();
+  request.table.pop_back();
+  EXPECT_THAT([&] { build(dataset, request); },
+              ThrowsMessage<InputError>(AllOf(HasSubstr("such as 12"), HasSubstr("1 of 2"), HasSubstr("cell 0"))));
+}
+
+TEST(MetricFromDataset, TakesSpeedsByRegion) {
+  Dataset dataset = with_cells("region", 1, {1, 2});
+  EXPECT_EQ(crossing(build(dataset, {.table = {{1, {4, 4, 4}}, {2, {2, 2, 2}}}}), 1, {1, 0, 0}), 0.5);
+  EXPECT_THROW(build(dataset, {.table = {{1, {4, 2, 2}}, {2, {2, 2, 2}}}}), UsageError);
+}
+
+TEST(MetricFromDataset, SaysWhatIsWrongWithFibers) {
+  MetricRequest request{.fiber_array = "f", .velocities = Velocities{1, 0.5, 0.5}};
+  const Dataset zero = with_cells("f", 3, {1, 0, 0, 0, 0, 0});
+  EXPECT_THAT([&] { build(zero, request); },
+              ThrowsMessage<InputError>(
+                  AllOf(HasSubstr("zero length on 1 of 2"), HasSubstr("cell 1"), HasSubstr("--allow-zero-fibers"))));
+  EXPECT_THAT(
+      [&] {
+        build(with_cells("f", 3, {1, 0, 0, nan, 0, 0}), request);
+      },
+      ThrowsMessage<InputError>(AllOf(HasSubstr("not finite"), HasSubstr("cell 1"))));
+  Dataset along = with_cells("f", 3, {1, 0, 0, 0, 1, 0});
+  along.tets.data.set({"s", 3, std::vector<double>{0, 0, 1, 0, 2, 0}});
+  MetricRequest sheets = request;
+  sheets.sheet_array = "s";
+  EXPECT_THAT([&] { build(along, sheets); }, ThrowsMessage<InputError>(AllOf(HasSubstr("sheet"), HasSubstr("cell 1"))));
+  request.zero_fibers = ZeroFibers::isotropic;
+  EXPECT_DOUBLE_EQ(crossing(build(zero, request), 1, {0, 0, 1}), 2);
+}
+
+TEST(MetricFromDataset, RefusesContradictions) {
+  const Dataset dataset = with_cells("f", 3, {1, 0, 0, 1, 0, 0});
+  const Velocities v{1, 0.5, 0.5};
+  EXPECT_THROW(build(dataset, {.speed = 1.0, .speed_array = "f"}), UsageError);
+  EXPECT_THROW(build(dataset, {.speed = 1.0, .fiber_array = "f", .velocities = v}), UsageError);
+  EXPECT_THROW(build(dataset, {.fiber_array = "f"}), UsageError);
+  EXPECT_THROW(build(dataset, {.velocities = v}), UsageError);
+  EXPECT_THROW(build(dataset, {.sheet_array = "f"}), UsageError);
+  EXPECT_THROW(build(dataset, {.fiber_array = "f", .velocities = v, .table = {{1, v}}}), UsageError);
+  EXPECT_THROW(build(dataset, {.fiber_array = "f", .velocities = Velocities{1, -1, 1}}), UsageError);
+}
+
+}  // namespace
+}  // namespace isochron

@@ -1,0 +1,208 @@
+#include "isochron/solve/simplex/obtuse_split.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "isochron/mesh/generate/cube.h"
+#include "isochron/mesh/generate/irregular_square.h"
+#include "isochron/mesh/generate/sphere.h"
+#include "isochron/mesh/generate/square.h"
+#include "isochron/solve/simplex/banded.h"
+#include "support/cut_mesh.h"
+
+namespace isochron {
+namespace {
+
+constexpr double inf = std::numeric_limits<double>::infinity();
+
+template <int Corners>
+SimplexProblem<double, Corners> prepare(const SimplexMesh<Corners>& mesh, const Metric& metric) {
+  SimplexProblem<double, Corners> problem = prepare_topology<double>(mesh, KeepOrder::no, 1);
+  apply_metric(problem, mesh, metric, 1);
+  return problem;
+}
+
+/// Times from one vertex, in the caller's order and unit.
+template <int Corners>
+std::vector<double> solve_from(const SimplexProblem<double, Corners>& problem, VertexId seed) {
+  SolveState<double> state;
+  state.time.assign(problem.vertex_count, inf);
+  state.time[problem.internal(seed)] = 0;
+  state.seeds = {problem.internal(seed)};
+  state.tolerance = 1e-9;
+  banded_serial(Relaxer<double, Corners, PlainTimes<double>>(problem, {state.time.data()}), state, {1.0, 64});
+  std::vector<double> times(problem.vertex_count);
+  for (std::size_t v = 0; v < times.size(); ++v) times[v] = state.time[problem.internal(VertexId(v))] * problem.unit;
+  return times;
+}
+
+struct Errors {
+  double mean = 0;
+  double earliest = inf;  ///< most negative
+};
+
+template <int Corners>
+Errors errors(const SimplexMesh<Corners>& mesh, const SymTensor3d& m, VertexId seed, const std::vector<double>& times) {
+  Errors e;
+  for (std::size_t v = 0; v < times.size(); ++v) {
+    const double error = times[v] - std::sqrt(squared_length(m, mesh.points[v] - mesh.point(seed)));
+    e.mean += std::abs(error) / static_cast<double>(times.size());
+    e.earliest = std::min(e.earliest, error);
+  }
+  return e;
+}
+
+/// All lengths are straight distances, corners differ, and the lists are complete.
+template <int Corners>
+void expect_consistent(const SimplexProblem<double, Corners>& problem, const SimplexMesh<Corners>& mesh,
+                       const SymTensor3d& m) {
+  const auto& extra = problem.virtual_elements;
+  constexpr auto pairs = edge_corners<Corners>();
+  std::vector<std::uint32_t> seen(extra.records.size(), 0);
+  for (const auto& record : extra.records) {
+    std::array<std::uint32_t, Corners> corners;
+    std::copy(record.face.begin(), record.face.end(), corners.begin());
+    corners.back() = record.target;
+    for (std::size_t k = 0; k < pairs.size(); ++k) {
+      ASSERT_NE(corners[pairs[k][0]], corners[pairs[k][1]]);
+      const Vec3d d = mesh.points[problem.user(corners[pairs[k][0]])] - mesh.points[problem.user(corners[pairs[k][1]])];
+      ASSERT_NEAR(std::sqrt(record.length[k]) * problem.unit, std::sqrt(squared_length(m, d)), 1e-9);
+    }
+  }
+  ASSERT_EQ(extra.target_offsets.size(), problem.vertex_count + 1);
+  ASSERT_EQ(extra.face_offsets.size(), problem.vertex_count + 1);
+  for (std::uint32_t v = 0; v < problem.vertex_count; ++v) {
+    for (std::uint32_t i = extra.target_offsets[v]; i < extra.target_offsets[v + 1]; ++i) {
+      ASSERT_EQ(extra.records[extra.target_list[i]].target, v);
+      ++seen[extra.target_list[i]];
+    }
+    for (std::uint32_t i = extra.face_offsets[v]; i < extra.face_offsets[v + 1]; ++i) {
+      ASSERT_EQ(extra.records[extra.face_list[i] >> 2].face[extra.face_list[i] & 3U], v);
+      ++seen[extra.face_list[i] >> 2];
+    }
+  }
+  for (const std::uint32_t count : seen) ASSERT_EQ(count, static_cast<std::uint32_t>(Corners));
+}
+
+/// Splits in a constant metric and checks everything; `gain` is the least fall of the mean error.
+template <int Corners>
+void expect_better(const SimplexMesh<Corners>& mesh, const SymTensor3d& m, VertexId seed, double gain) {
+  const Metric metric = Metric::constant(m);
+  SimplexProblem<double, Corners> problem = prepare(mesh, metric);
+  const Errors plain = errors(mesh, m, seed, solve_from(problem, seed));
+  problem.virtual_elements = split_obtuse(problem, mesh, metric);
+  ASSERT_FALSE(problem.virtual_elements.empty());
+  expect_consistent(problem, mesh, m);
+  const Errors split = errors(mesh, m, seed, solve_from(problem, seed));
+  EXPECT_LT(split.mean, (1 - gain) * plain.mean);
+  EXPECT_GT(split.earliest, -1e-9);
+}
+
+const SymTensor3d turned{2.0, 1.2, 0.3, 1.5, -0.2, 4.0};
+
+TEST(ObtuseSplit, ImprovesIrregularSquares) {
+  TriangleMesh mesh = generate_irregular_square({.n = 33, .extent = 32});
+  const VertexId seed = vertex_at(mesh, {16, 16, 0});
+  for (const SymTensor3d m : {SymTensor3d::identity(), SymTensor3d::diagonal(1, 9, 1), turned})
+    expect_better(mesh, m, seed, 0.3);
+  tilt(mesh);
+  expect_better(mesh, SymTensor3d::identity(), seed, 0.3);
+}
+
+TEST(ObtuseSplit, ImprovesCubes) {
+  const TetMesh mesh = generate_cube({.nx = 13, .ny = 13, .nz = 13, .extent = {12, 12, 12}, .jitter = 0.3});
+  const VertexId seed = vertex_at(mesh, {6, 6, 6});
+  for (const SymTensor3d m : {SymTensor3d::identity(), SymTensor3d::diagonal(1, 4, 9), turned})
+    expect_better(mesh, m, seed, 0.05);
+}
+
+TEST(ObtuseSplit, LeavesAcuteMeshesAlone) {
+  const TriangleMesh sphere = generate_sphere({.frequency = 6});
+  const TriangleMesh square = generate_square({.n = 9});
+  const TetMesh cube = generate_cube({.nx = 5, .ny = 5, .nz = 5});
+  EXPECT_TRUE(split_obtuse(prepare(sphere, Metric{}), sphere, Metric{}).empty());
+  EXPECT_TRUE(split_obtuse(prepare(square, Metric{}), square, Metric{}).empty());
+  EXPECT_TRUE(split_obtuse(prepare(cube, Metric{}), cube, Metric{}).empty());
+}
+
+TEST(ObtuseSplit, PassesVerticesOutsideTheAngle) {
+  // From (0,0) the next apex (6,1.5) lies outside the angle to (3,1) and (-3,1); the one behind it, (-1,6), lies
+  // inside.
+  const TriangleMesh mesh{{{0, 0, 0}, {3, 1, 0}, {-3, 1, 0}, {6, 1.5, 0}, {-1, 6, 0}},
+                          {{VertexId(0), VertexId(1), VertexId(2)},
+                           {VertexId(1), VertexId(3), VertexId(2)},
+                           {VertexId(3), VertexId(4), VertexId(2)}}};
+  const auto problem = prepare(mesh, Metric{});
+  const auto extra = split_obtuse(problem, mesh, Metric{});
+  int found = 0;
+  for (const auto& record : extra.records) {
+    if (problem.user(record.target) != 0) continue;
+    ++found;
+    const std::array face{problem.user(record.face[0]), problem.user(record.face[1])};
+    EXPECT_EQ(std::count(face.begin(), face.end(), 4U), 1);
+    EXPECT_EQ(std::count(face.begin(), face.end(), 3U), 0);
+  }
+  EXPECT_EQ(found, 2);
+}
+
+TEST(ObtuseSplit, StopsAtBoundariesAndWhereManyMeet) {
+  const std::vector<Vec3d> points{{0, 0, 0}, {3, 1, 0}, {-3, 1, 0}, {0, 5, 0}, {0, 1, 4}};
+  const TriangleMesh alone{points, {{VertexId(0), VertexId(1), VertexId(2)}}};
+  EXPECT_TRUE(split_obtuse(prepare(alone, Metric{}), alone, Metric{}).empty());
+  TriangleMesh fins = alone;
+  fins.elements.push_back({VertexId(1), VertexId(3), VertexId(2)});
+  EXPECT_FALSE(split_obtuse(prepare(fins, Metric{}), fins, Metric{}).empty());
+  fins.elements.push_back({VertexId(1), VertexId(4), VertexId(2)});
+  EXPECT_TRUE(split_obtuse(prepare(fins, Metric{}), fins, Metric{}).empty());
+}
+
+TEST(ObtuseSplit, UnfoldsFoldedSurfaces) {
+  // The second triangle stands upright on the shared edge: unfolded, the new vertex is straight ahead at distance 1
+  // + 5.
+  const TriangleMesh mesh{{{0, 0, 0}, {3, 1, 0}, {-3, 1, 0}, {0, 1, 5}},
+                          {{VertexId(0), VertexId(1), VertexId(2)}, {VertexId(1), VertexId(3), VertexId(2)}}};
+  const auto problem = prepare(mesh, Metric{});
+  const auto extra = split_obtuse(problem, mesh, Metric{});
+  ASSERT_EQ(extra.records.size(), 2U);
+  for (const auto& record : extra.records) {
+    const int place = problem.user(record.face[0]) == 3 ? 1 : 2;
+    EXPECT_NEAR(std::sqrt(record.length[place]) * problem.unit, 6, 1e-12);
+  }
+}
+
+TEST(ObtuseSplit, SumsThePiecesOfEachMetric) {
+  const TriangleMesh mesh{{{0, 0, 0}, {3, 1, 0}, {-3, 1, 0}, {0, 5, 0}},
+                          {{VertexId(0), VertexId(1), VertexId(2)}, {VertexId(1), VertexId(3), VertexId(2)}}};
+  for (const double speed : {1.1, 2.0}) {
+    const Metric metric(SpeedMetric{{1.0, speed}});
+    const auto problem = prepare(mesh, metric);
+    const auto extra = split_obtuse(problem, mesh, metric);
+    if (speed > 1.25) {  // one virtual triangle cannot stand for both
+      EXPECT_TRUE(extra.empty());
+      continue;
+    }
+    ASSERT_EQ(extra.records.size(), 2U);
+    for (const auto& record : extra.records) {
+      const int place = problem.user(record.face[0]) == 3 ? 1 : 2;
+      EXPECT_NEAR(std::sqrt(record.length[place]) * problem.unit, 1 + 4 / speed, 1e-12);
+      EXPECT_NEAR(std::sqrt(record.length[0]) * problem.unit, 5 / speed, 1e-12);
+    }
+  }
+}
+
+TEST(ObtuseSplit, ThreadsGiveTheSame) {
+  const TetMesh mesh = generate_cube({.nx = 9, .ny = 9, .nz = 9, .jitter = 0.3});
+  const auto problem = prepare(mesh, Metric{});
+  const auto one = split_obtuse(problem, mesh, Metric{}, {}, 1);
+  const auto three = split_obtuse(problem, mesh, Metric{}, {}, 3);
+  ASSERT_EQ(one.records.size(), three.records.size());
+  EXPECT_EQ(one.target_list, three.target_list);
+  EXPECT_EQ(one.face_list, three.face_list);
+  for (std::size_t i = 0; i < one.records.size(); ++i) EXPECT_EQ(one.records[i].length, three.records[i].length);
+}
+
+}  // namespace
+}  // namespace isochron
