@@ -20,7 +20,7 @@ std::vector<Sample> samples() {
   mesh.tets.data.set({"fiber", 3, std::vector<double>{1, 0, 0, 0.1, 0.2, 0.3}});
   for (const char* name : {"a.off", "a.msh", "a.mesh", "a.ele", "a.elem", "z.off.gz", "z.elem.gz"}) {
     TemporaryFolder own;
-    write_dataset(own.path() / name, mesh, Overwrite::no);
+    write_dataset(own.path() / name, std::string_view(name).find(".off") == 1 ? surface_mesh() : mesh, Overwrite::no);
     Sample& sample = result.emplace_back();
     sample.main = name;
     for (const auto& entry : fs::directory_iterator(own.path())) {

@@ -25,8 +25,7 @@ class TextFormat : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(TextFormat, KeepsPointsAndTriangles) {
   TemporaryFolder folder;
-  Dataset mesh = mixed_mesh();
-  mesh.tets = {};
+  const Dataset mesh = surface_mesh();
   const Dataset again = write_and_read(folder, GetParam(), mesh);
   EXPECT_EQ(again.points, mesh.points);
   EXPECT_EQ(again.triangles.cells, mesh.triangles.cells);
@@ -37,8 +36,7 @@ TEST_P(TextFormat, KeepsPointsAndTriangles) {
 
 TEST_P(TextFormat, WritesTheSameBytesEveryTime) {
   TemporaryFolder folder;
-  Dataset mesh = mixed_mesh();
-  mesh.tets = {};
+  const Dataset mesh = surface_mesh();
   const fs::path path = folder.path() / GetParam();
   write_dataset(path, mesh, Overwrite::no);
   const std::string first = content_of(path);
@@ -94,7 +92,7 @@ TEST(Gzip, CompanionMayBeCompressedDifferently) {
 
 TEST(Gzip, DamagedDataIsAnInputError) {
   TemporaryFolder folder;
-  write_dataset(folder.path() / "a.off.gz", mixed_mesh(), Overwrite::no);
+  write_dataset(folder.path() / "a.off.gz", surface_mesh(), Overwrite::no);
   const std::string whole = content_of(folder.path() / "a.off.gz");
   const fs::path cut = folder.file("cut.off.gz", whole.substr(0, whole.size() - 9));
   EXPECT_THAT(reading_error(cut), HasSubstr("gzip"));

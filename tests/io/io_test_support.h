@@ -72,6 +72,13 @@ inline Dataset mixed_mesh() {
   return d;
 }
 
+/// The same without the tetrahedra, which some formats refuse.
+inline Dataset surface_mesh() {
+  Dataset d = mixed_mesh();
+  d.tets = {};
+  return d;
+}
+
 /// The InputError message that reading the file ends with; a failure when there is none, or when it is not one line
 /// that starts with the path.
 inline std::string reading_error(const fs::path& path, const fs::path& named_in_message) {

@@ -24,8 +24,8 @@ class RealData : public ::testing::Test {
   [[nodiscard]] static Dataset read(const char* name) { return read_dataset(path_of(name)); }
 };
 
-/// The same for VTK XML files, which a build without VTK does not read.
-class RealVtkData : public RealData {
+/// The same for VTU and VTP files, which a build without VTK does not read.
+class RealXmlData : public RealData {
  protected:
   void SetUp() override {
     RealData::SetUp();

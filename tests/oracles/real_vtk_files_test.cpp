@@ -1,31 +1,22 @@
 // Reads the real meshes in the data folder and checks what their documentation says is in them.
-#ifdef ISOCHRON_WITH_VTK
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "isochron/core/error.h"
-#include "isochron/io/vtk/vtk_files.h"
-#include "support/data_folder.h"
+#include "oracles/real_data.h"
 
-namespace isochron {
+namespace isochron::test {
 namespace {
 
-class RealVtkFiles : public testing::Test {
- protected:
-  void SetUp() override {
-    folder_ = test::data_folder();
-    if (!folder_) GTEST_SKIP() << "no data folder; set ISOCHRON_DATA";
-  }
-  Dataset read(const char* name) { return vtk::read_file(*folder_ / name); }
-  void expect_counts(const Dataset& d, std::size_t points, std::size_t triangles, std::size_t tets) {
-    EXPECT_EQ(d.points.size(), points);
-    EXPECT_EQ(d.triangles.cells.size(), triangles);
-    EXPECT_EQ(d.tets.cells.size(), tets);
-    EXPECT_TRUE(d.warnings.empty());
-  }
-  std::optional<std::filesystem::path> folder_;
-};
+using RealVtkFiles = RealData;
+using RealVtkXmlFiles = RealXmlData;
+
+void expect_counts(const Dataset& d, std::size_t points, std::size_t triangles, std::size_t tets) {
+  EXPECT_EQ(d.points.size(), points);
+  EXPECT_EQ(d.triangles.cells.size(), triangles);
+  EXPECT_EQ(d.tets.cells.size(), tets);
+  EXPECT_TRUE(d.warnings.empty());
+}
 
 TEST_F(RealVtkFiles, Dragon) { expect_counts(read("surf/dragon_vrip.ply.gz"), 437645, 871414, 0); }
 
@@ -38,13 +29,13 @@ TEST_F(RealVtkFiles, Bunny) {
 
 TEST_F(RealVtkFiles, Armadillo) { expect_counts(read("surf/armadillo_igl.obj"), 43243, 86482, 0); }
 
-TEST_F(RealVtkFiles, HeartSurface) {
+TEST_F(RealVtkXmlFiles, HeartSurface) {
   const Dataset d = read("heart/cobiveco_geo1_surface.vtp");
   expect_counts(d, 24991, 49978, 0);
   EXPECT_TRUE(std::holds_alternative<std::vector<std::uint8_t>>(d.point_data.require("class", "points").values));
 }
 
-TEST_F(RealVtkFiles, HeartVolume) {
+TEST_F(RealVtkXmlFiles, HeartVolume) {
   const Dataset d = read("heart/ldrb_ellipsoid_heart.vtu");
   expect_counts(d, 4237, 0, 16592);
   EXPECT_EQ(d.tets.data.require("Material", "tets").at(100), 31);
@@ -57,19 +48,22 @@ TEST_F(RealVtkFiles, LeftAtriumWithFibresAndTensors) {
   EXPECT_EQ(d.triangles.data.require("fibers", "triangles").components, 3);
 }
 
-TEST_F(RealVtkFiles, CrtDemo) {
+TEST_F(RealVtkXmlFiles, CrtDemo) {
   const Dataset times = read("oracle/crtdemo_mit/True_endo.vtu");
   expect_counts(times, 4569, 0, 17866);
   const DataArray& activation = times.point_data.require("activation", "points");
   double latest = 0;
   for (std::size_t i = 0; i < activation.tuple_count(); ++i) latest = std::max(latest, activation.at(i));
   EXPECT_NEAR(latest, 207.55413818359375, 1e-9);
-  expect_counts(read("oracle/crtdemo_mit/crtdemo_mesh_oriented.vtk"), 4569, 0, 17866);
-  EXPECT_EQ(read("oracle/crtdemo_mit/crtdemo_f0_oriented.vtk").point_data.require("fiber", "points").components, 3);
   EXPECT_EQ(read("oracle/crtdemo_mit/True_LVtree.vtu").lines.size(), 1140U);
 }
 
-TEST_F(RealVtkFiles, KitBox) {
+TEST_F(RealVtkFiles, CrtDemoInput) {
+  expect_counts(read("oracle/crtdemo_mit/crtdemo_mesh_oriented.vtk"), 4569, 0, 17866);
+  EXPECT_EQ(read("oracle/crtdemo_mit/crtdemo_f0_oriented.vtk").point_data.require("fiber", "points").components, 3);
+}
+
+TEST_F(RealVtkXmlFiles, KitBox) {
   expect_counts(read("oracle/kitfim/box.vtu"), 35937, 0, 196608);
   EXPECT_THAT(read("oracle/kitfim/result.vtu").point_data.names(),
               testing::ElementsAre("seed1", "seed2", "seed3", "seed4"));
@@ -80,6 +74,4 @@ TEST_F(RealVtkFiles, IdsThatCountFromOneAreRefused) {
 }
 
 }  // namespace
-}  // namespace isochron
-
-#endif
+}  // namespace isochron::test

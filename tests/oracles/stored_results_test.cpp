@@ -13,7 +13,7 @@ namespace {
 
 Vec3f narrow(Vec3d v) { return {static_cast<float>(v.x), static_cast<float>(v.y), static_cast<float>(v.z)}; }
 
-class Crtdemo : public RealVtkData {
+class Crtdemo : public RealXmlData {
  protected:
   /// The nodal vectors of the fibre file in the order of `points`, matched by position.
   static std::vector<Vec3d> fibers_at(const std::vector<Vec3d>& points) {
@@ -66,7 +66,7 @@ TEST_F(Crtdemo, StoredActivationComesBack) {
   EXPECT_LT(off.back(), 2e-2);
 }
 
-class Kitfim : public RealVtkData {
+class Kitfim : public RealXmlData {
  protected:
   /// Speed 3 along (sinθcosφ, sinθsinφ, cosθ) and 1 across.
   static Metric metric_of(const Dataset& box) {

@@ -1,7 +1,6 @@
 #include "isochron/io/cell_sorter.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "isochron/io/array_columns.h"
 
@@ -123,16 +122,6 @@ void add_named(DataArrays& data, DataArray array, const std::string& fallback) {
   const std::string wanted = array.name;
   for (int number = 2; data.find(array.name) != nullptr; ++number) array.name = fmt::format("{}_{}", wanted, number);
   data.set(std::move(array));
-}
-
-void require_finite_points(const std::vector<Vec3d>& points, const std::string& path) {
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    const Vec3d& p = points[i];
-    if (std::isfinite(p.x) && std::isfinite(p.y) && std::isfinite(p.z)) continue;
-    throw InputError(
-        fmt::format("{}: point {} has a coordinate that is not a finite number ({}, {}, {}); repair the file", path, i,
-                    p.x, p.y, p.z));
-  }
 }
 
 }  // namespace isochron

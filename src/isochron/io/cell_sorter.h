@@ -83,7 +83,4 @@ class CellSorter {
 /// Adds the array under its name, under `fallback` if it has none, or with a number behind if the name is taken.
 void add_named(DataArrays& data, DataArray array, const std::string& fallback);
 
-/// Throws InputError when a coordinate is NaN or infinite.
-void require_finite_points(const std::vector<Vec3d>& points, const std::string& path);
-
 }  // namespace isochron

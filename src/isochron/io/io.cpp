@@ -1,11 +1,10 @@
 #include "isochron/io/io.h"
 
-#include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cmath>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <span>
 
 #include <fmt/format.h>
@@ -18,11 +17,16 @@
 #include "isochron/io/file_bytes.h"
 #include "isochron/io/file_name.h"
 #include "isochron/io/gmsh.h"
+#include "isochron/io/legacy_vtk_file.h"
 #include "isochron/io/medit.h"
+#include "isochron/io/obj_file.h"
 #include "isochron/io/off.h"
+#include "isochron/io/ply_file.h"
+#include "isochron/io/stl_file.h"
 #include "isochron/io/tetgen.h"
+#include "isochron/io/vtk_xml_writer.h"
 #if defined(ISOCHRON_WITH_VTK)
-#include "isochron/io/vtk/vtk_files.h"
+#include "isochron/io/vtk/vtk_xml_reader.h"
 #endif
 
 namespace isochron {
@@ -30,17 +34,27 @@ namespace {
 
 namespace fs = std::filesystem;
 
-enum Holds : unsigned { triangles = 1, tets = 2, lines = 4, everything = 7 };
+using Reader = Dataset (*)(const fs::path&);
+using Writer = void (*)(std::span<const OutputFile>, const Dataset&);
+
+enum Holds : unsigned { triangles = 1, tets = 2, lines = 4, all_cells = 7, arrays = 8, everything = 15 };
 
 struct Codec {
-  Format format;
-  unsigned holds = everything;
-  std::vector<std::string> file_set;  // the extensions of all files it writes, in the writer's order; empty: one file
-  Dataset (*read)(const fs::path&) = nullptr;
-  void (*write)(std::span<const OutputFile>, const Dataset&) = nullptr;
+  std::string name;
+  std::vector<std::string> extensions;
+  unsigned holds;
+  Reader read;  // null: not in this build
+  Writer write;
+  std::vector<std::string> file_set = {};  // the extensions of all files it writes, in that order; empty: one file
 };
 
-constexpr std::array<std::string_view, 6> vtk_extensions{".vtu", ".vtp", ".vtk", ".ply", ".stl", ".obj"};
+#if defined(ISOCHRON_WITH_VTK)
+constexpr Reader vtu_reader = read_vtu;
+constexpr Reader vtp_reader = read_vtp;
+#else
+constexpr Reader vtu_reader = nullptr;
+constexpr Reader vtp_reader = nullptr;
+#endif
 
 std::vector<std::string> with_gzip(std::vector<std::string> extensions) {
   const std::size_t plain = extensions.size();
@@ -48,85 +62,52 @@ std::vector<std::string> with_gzip(std::vector<std::string> extensions) {
   return extensions;
 }
 
-#if defined(ISOCHRON_WITH_VTK)
-void write_vtk(std::span<const OutputFile> files, const Dataset& dataset) {
-  vtk::write_file(files[0].where, files[0].target, dataset);
-}
-#endif
-
-void add_vtk_codecs([[maybe_unused]] std::vector<Codec>& table) {
-#if defined(ISOCHRON_WITH_VTK)
-  const auto add = [&](std::string name, std::vector<std::string> extensions, unsigned holds, bool keeps_arrays) {
-    table.push_back(
-        {{std::move(name), std::move(extensions), true, true, keeps_arrays}, holds, {}, vtk::read_file, write_vtk});
-  };
-  add("VTK unstructured grid", {".vtu"}, everything, true);
-  add("VTK surface", {".vtp"}, triangles | lines, true);
-  add("VTK legacy", with_gzip({".vtk"}), everything, true);
-  add("PLY", with_gzip({".ply"}), triangles | lines, true);
-  add("STL", with_gzip({".stl"}), triangles, false);
-  add("Wavefront OBJ", with_gzip({".obj"}), triangles | lines, false);
-#endif
-}
-
-std::vector<Codec> make_codecs() {
-  std::vector<Codec> table;
-  add_vtk_codecs(table);
-  const auto add = [&](std::string name, std::vector<std::string> extensions, bool keeps_arrays, unsigned holds,
-                       std::vector<std::string> file_set, auto read, auto write) {
-    table.push_back({{std::move(name), with_gzip(std::move(extensions)), true, true, keeps_arrays},
-                     holds,
-                     std::move(file_set),
-                     read,
-                     write});
-  };
-  add("Gmsh", {".msh"}, true, everything, {}, read_gmsh, write_gmsh);
-  add("CARP", {".elem", ".pts", ".lon"}, false, everything, {".pts", ".elem", ".lon"}, read_carp, write_carp);
-  add("TetGen", {".ele", ".node"}, true, triangles | tets, {".node", ".ele"}, read_tetgen, write_tetgen);
-  add("Medit", {".mesh"}, false, everything, {}, read_medit, write_medit);
-  add("OFF", {".off"}, false, triangles, {}, read_off, write_off);
-  return table;
-}
-
 const std::vector<Codec>& codecs() {
-  static const std::vector<Codec> table = make_codecs();
+  static const std::vector<Codec> table{
+      {"VTK unstructured grid", {".vtu"}, everything, vtu_reader, write_vtu},
+      {"VTK surface", {".vtp"}, triangles | lines | arrays, vtp_reader, write_vtp},
+      {"VTK legacy", with_gzip({".vtk"}), everything, read_legacy_vtk, write_legacy_vtk},
+      {"PLY", with_gzip({".ply"}), triangles | lines | arrays, read_ply, write_ply},
+      {"STL", with_gzip({".stl"}), triangles, read_stl, write_stl},
+      {"Wavefront OBJ", with_gzip({".obj"}), triangles | lines, read_obj, write_obj},
+      {"Gmsh", with_gzip({".msh"}), everything, read_gmsh, write_gmsh},
+      {"CARP", with_gzip({".elem", ".pts", ".lon"}), all_cells, read_carp, write_carp, {".pts", ".elem", ".lon"}},
+      {"TetGen", with_gzip({".ele", ".node"}), triangles | tets | arrays, read_tetgen, write_tetgen, {".node", ".ele"}},
+      {"Medit", with_gzip({".mesh"}), all_cells, read_medit, write_medit},
+      {"OFF", with_gzip({".off"}), triangles, read_off, write_off},
+  };
   return table;
-}
-
-std::string extension_of(const fs::path& path) {
-  const FileName name(path);
-  return name.extension + (name.gzip ? ".gz" : "");
 }
 
 const Codec* find_codec(std::string_view extension) {
   for (const Codec& codec : codecs()) {
-    for (const std::string& known : codec.format.extensions) {
+    for (const std::string& known : codec.extensions) {
       if (known == extension) return &codec;
     }
   }
   return nullptr;
 }
 
-// "problem (why); what to do" for an extension that no codec has.
-std::string why_unknown(const fs::path& path) {
+template <class Error>
+const Codec& require_codec(const fs::path& path) {
   const FileName name(path);
-  const bool is_vtk = std::find(vtk_extensions.begin(), vtk_extensions.end(), name.extension) != vtk_extensions.end();
-  if (is_vtk && find_codec(name.extension) == nullptr) {
-    return fmt::format("{} files need VTK (this build has none); rebuild with -DISOCHRON_WITH_VTK=ON", name.extension);
-  }
-  if (is_vtk && name.gzip) {
-    return fmt::format(
-        "{} files cannot be compressed (they compress their own content); leave out .gz or gunzip it first",
-        name.extension);
+  const std::string extension = name.extension + (name.gzip ? ".gz" : "");
+  if (const Codec* codec = find_codec(extension)) return *codec;
+  if (name.gzip && find_codec(name.extension) != nullptr) {
+    throw Error(
+        fmt::format("{}: {} files cannot be gzipped (other programs do not expect it); leave out .gz or gunzip "
+                    "it first",
+                    path.string(), name.extension));
   }
   std::vector<std::string> known;
   for (const Codec& codec : codecs()) {
-    for (const std::string& extension : codec.format.extensions) {
-      if (!extension.ends_with(".gz")) known.push_back(extension);
+    if (codec.read == nullptr) continue;
+    for (const std::string& one : codec.extensions) {
+      if (!one.ends_with(".gz")) known.push_back(one);
     }
   }
-  return fmt::format("unknown extension '{}' (it tells the format); use one of {}", extension_of(path),
-                     fmt::join(known, " "));
+  throw Error(fmt::format("{}: unknown extension '{}' (it tells the format); use one of {}", path.string(), extension,
+                          fmt::join(known, " ")));
 }
 
 void check_points(const fs::path& path, const Dataset& dataset) {
@@ -177,16 +158,6 @@ void validate(const fs::path& path, const Dataset& dataset) {
   check_arrays(path, dataset.line_data, dataset.lines.size(), "lines");
 }
 
-const Codec& require_writer(const fs::path& path) {
-  const Codec* codec = find_codec(extension_of(path));
-  if (codec == nullptr) throw UsageError(fmt::format("{}: {}", path.string(), why_unknown(path)));
-  if (codec->write == nullptr) {
-    throw UsageError(fmt::format("{}: {} files cannot be written (only read); choose another extension", path.string(),
-                                 codec->format.name));
-  }
-  return *codec;
-}
-
 std::vector<fs::path> files_written(const Codec& codec, const fs::path& path) {
   if (codec.file_set.empty()) return {path};
   std::vector<fs::path> result;
@@ -215,18 +186,35 @@ void check_target(const fs::path& path, Overwrite overwrite) {
   }
 }
 
-// A file that would hold none of the cells is refused rather than written empty.
+// Solids are not dropped in silence, and a file that would hold none of the cells is not written.
 void check_holds(const fs::path& path, const Codec& codec, const Dataset& dataset) {
   unsigned present = 0;
   if (!dataset.triangles.cells.empty()) present |= triangles;
   if (!dataset.tets.cells.empty()) present |= tets;
   if (!dataset.lines.empty()) present |= lines;
-  if (present == 0 || (present & codec.holds) != 0) return;
-  throw UsageError(
-      fmt::format("{}: {} files cannot hold these cells ({} triangles, {} tetrahedra, {} lines); choose "
-                  "another extension, for example .msh",
-                  path.string(), codec.format.name, dataset.triangles.cells.size(), dataset.tets.cells.size(),
-                  dataset.lines.size()));
+  const unsigned kept = present & codec.holds;
+  if (present == 0 || (kept != 0 && (present & tets) == (kept & tets))) return;
+  throw UsageError(fmt::format(
+      "{}: {} files cannot hold these cells ({} triangles, {} tetrahedra, {} lines); choose "
+      "another extension, for example .vtk",
+      path.string(), codec.name, dataset.triangles.cells.size(), dataset.tets.cells.size(), dataset.lines.size()));
+}
+
+Dataset read_with(const Codec& codec, const fs::path& path) {
+  if (codec.read == nullptr) {
+    throw InputError(
+        fmt::format("{}: reading {} files needs VTK (this build has none); rebuild with -DISOCHRON_WITH_VTK=ON, or "
+                    "convert it to .vtk",
+                    path.string(), codec.extensions[0]));
+  }
+  try {
+    return codec.read(path);
+  } catch (const std::bad_alloc&) {
+    throw InputError(
+        fmt::format("{}: there is not enough memory for what the file announces (it is very large, or "
+                    "damaged); use a larger machine, or get or write it again",
+                    path.string()));
+  }
 }
 
 }  // namespace
@@ -234,7 +222,13 @@ void check_holds(const fs::path& path, const Codec& codec, const Dataset& datase
 const std::vector<Format>& formats() {
   static const std::vector<Format> list = [] {
     std::vector<Format> result;
-    for (const Codec& codec : codecs()) result.push_back(codec.format);
+    for (const Codec& codec : codecs()) {
+      result.push_back({.name = codec.name,
+                        .extensions = codec.extensions,
+                        .reads = codec.read != nullptr,
+                        .writes = codec.write != nullptr,
+                        .keeps_arrays = (codec.holds & arrays) != 0});
+    }
     return result;
   }();
   return list;
@@ -242,20 +236,18 @@ const std::vector<Format>& formats() {
 
 Dataset read_dataset(const fs::path& path) {
   require_file(path);
-  const Codec* codec = find_codec(extension_of(path));
-  if (codec == nullptr) throw InputError(fmt::format("{}: {}", path.string(), why_unknown(path)));
-  Dataset result = codec->read(path);
+  Dataset result = read_with(require_codec<InputError>(path), path);
   validate(path, result);
   return result;
 }
 
 void check_writable(const fs::path& path, Overwrite overwrite) {
-  for (const fs::path& file : files_written(require_writer(path), path)) check_target(file, overwrite);
+  for (const fs::path& file : files_written(require_codec<UsageError>(path), path)) check_target(file, overwrite);
 }
 
 void write_dataset(const fs::path& path, const Dataset& dataset, Overwrite overwrite) {
   check_writable(path, overwrite);
-  const Codec& codec = require_writer(path);
+  const Codec& codec = require_codec<UsageError>(path);
   check_holds(path, codec, dataset);
   validate(path, dataset);
   std::vector<std::unique_ptr<AtomicFile>> temporaries;

@@ -4,8 +4,6 @@
 #include <limits>
 #include <type_traits>
 
-#include "isochron/core/error.h"
-
 namespace isochron {
 
 namespace {
@@ -61,12 +59,6 @@ std::vector<JoinedArray> join_arrays(std::span<const ArrayBlock> blocks) {
   for (std::size_t b = 0; b < blocks.size(); ++b) {
     if (blocks[b].tuples == 0) continue;
     for (const DataArray& array : blocks[b].data->all()) {
-      if (array.components < 1 ||
-          array.value_count() != blocks[b].tuples * static_cast<std::size_t>(array.components)) {
-        throw UsageError(fmt::format("array '{}' has {} values with {} components for {} {}; give one tuple for each",
-                                     array.name, array.value_count(), array.components, blocks[b].tuples,
-                                     blocks[b].kind));
-      }
       find_or_start(joined, array, blocks[b], blocks).parts[b].array = &array;
     }
   }

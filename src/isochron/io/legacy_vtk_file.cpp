@@ -73,7 +73,6 @@ class LegacyReading {
     read_header();
     for (std::string word = upper(reader_.token()); !word.empty(); word = upper(reader_.token())) take_section(word);
     if (!have_points_) reader_.fail("the file has no POINTS");
-    require_finite_points(dataset_.points, reader_.path().string());
     if (!sorter_) sort_cells();
     return std::move(dataset_);
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <span>
 
 #include "isochron/io/text_sink.h"
 #include "isochron/mesh/dataset.h"
@@ -14,6 +15,6 @@ Dataset read_legacy_vtk(const std::filesystem::path& path);
 
 /// Writes version 3.0, binary: an unstructured grid when there are tetrahedra, polygonal data otherwise. Cell arrays
 /// that some kinds of cells do not have are filled up with NaN (0 for whole numbers). Throws UsageError, RuntimeError.
-void write_legacy_vtk(const OutputFile& file, const Dataset& dataset);
+void write_legacy_vtk(std::span<const OutputFile> files, const Dataset& dataset);
 
 }  // namespace isochron

@@ -83,10 +83,10 @@ void write_arrays(ByteWriter& writer, const char* keyword, std::span<const Array
 
 }  // namespace
 
-void write_legacy_vtk(const OutputFile& file, const Dataset& dataset) {
+void write_legacy_vtk(std::span<const OutputFile> files, const Dataset& dataset) {
   if (dataset.points.size() > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max())) {
     throw UsageError(
-        fmt::format("{}: legacy VTK files hold at most 2147483647 points; write .vtu", file.target.string()));
+        fmt::format("{}: legacy VTK files hold at most 2147483647 points; write .vtu", files[0].target.string()));
   }
   const ScalarType point_type = fits_float(dataset.points) ? ScalarType::float32 : ScalarType::float64;
   const bool grid = !dataset.tets.cells.empty();
@@ -95,7 +95,7 @@ void write_legacy_vtk(const OutputFile& file, const Dataset& dataset) {
   const ArrayBlock triangles{&dataset.triangles.data, dataset.triangles.cells.size(), "triangles"};
   const ArrayBlock lines{&dataset.line_data, dataset.lines.size(), "lines"};
 
-  ByteWriter writer(file);
+  ByteWriter writer(files[0]);
   writer.print("# vtk DataFile Version 3.0\nwritten by Isochron\nBINARY\nDATASET {}\nPOINTS {} {}\n",
                grid ? "UNSTRUCTURED_GRID" : "POLYDATA", dataset.points.size(), type_name(point_type));
   write_points(writer, dataset.points, point_type, order);

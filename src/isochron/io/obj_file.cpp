@@ -45,7 +45,6 @@ class ObjReading {
     }
     if (!joined.empty()) fail("the file ends in the middle of a line");
     if (!known_ && dataset_.points.empty()) reader_.fail("no OBJ lines (v, f, l) were found", "check the extension");
-    require_finite_points(dataset_.points, reader_.path().string());
     // Faces may come before the vertices they name, so they are placed last.
     CellSorter sorter(dataset_, reader_.path().string());
     sorter.reserve(kind_triangle, faces_);
@@ -120,8 +119,8 @@ class ObjReading {
 
 Dataset read_obj(const std::filesystem::path& path) { return ObjReading(path).run(); }
 
-void write_obj(const OutputFile& file, const Dataset& dataset) {
-  TextSink sink(file);
+void write_obj(std::span<const OutputFile> files, const Dataset& dataset) {
+  TextSink sink(files[0]);
   sink.print("# written by Isochron\n");
   for (const Vec3d& p : dataset.points) sink.print("v {} {} {}\n", p.x, p.y, p.z);
   for (const auto& t : dataset.triangles.cells) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <span>
 
 #include "isochron/io/text_sink.h"
 #include "isochron/mesh/dataset.h"
@@ -13,6 +14,6 @@ namespace isochron {
 Dataset read_obj(const std::filesystem::path& path);
 
 /// Writes points, triangles and lines as text with all digits (no arrays). Throws RuntimeError for a full disk.
-void write_obj(const OutputFile& file, const Dataset& dataset);
+void write_obj(std::span<const OutputFile> files, const Dataset& dataset);
 
 }  // namespace isochron

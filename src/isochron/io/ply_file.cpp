@@ -234,7 +234,6 @@ class PlyReading {
       }
     }
     if (!have_points) reader_.fail("the PLY file has no vertex element", "give a file with a mesh in it");
-    require_finite_points(dataset_.points, reader_.path().string());
     sort_cells();
     return std::move(dataset_);
   }
@@ -415,14 +414,14 @@ void print_columns(ByteWriter& writer, const std::vector<OutColumn>& columns) {
 
 Dataset read_ply(const std::filesystem::path& path) { return PlyReading(path).run(); }
 
-void write_ply(const OutputFile& file, const Dataset& dataset) {
+void write_ply(std::span<const OutputFile> files, const Dataset& dataset) {
   const auto point_columns = columns_of(dataset.point_data, dataset.points.size(), "points");
   const auto face_columns = columns_of(dataset.triangles.data, dataset.triangles.cells.size(), "triangles");
   const auto line_columns = columns_of(dataset.line_data, dataset.lines.size(), "lines");
   const ScalarType point_type = fits_float(dataset.points) ? ScalarType::float32 : ScalarType::float64;
   const SegmentList edges(dataset.lines);
 
-  ByteWriter writer(file);
+  ByteWriter writer(files[0]);
   writer.print("ply\nformat {} 1.0\ncomment written by Isochron\nelement vertex {}\n",
                native_encoding == Encoding::little_endian ? "binary_little_endian" : "binary_big_endian",
                dataset.points.size());

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <span>
 
 #include "isochron/io/text_sink.h"
 #include "isochron/mesh/dataset.h"
@@ -14,8 +15,7 @@ namespace isochron {
 Dataset read_ply(const std::filesystem::path& path);
 
 /// Writes binary PLY: points (float when that is exact, else double), triangles, lines as edges, and all arrays; int64
-/// arrays become int where they fit and double elsewhere. Throws UsageError for tetrahedra, RuntimeError for a full
-/// disk.
-void write_ply(const OutputFile& file, const Dataset& dataset);
+/// arrays become int where they fit and double elsewhere. Throws RuntimeError for a full disk.
+void write_ply(std::span<const OutputFile> files, const Dataset& dataset);
 
 }  // namespace isochron

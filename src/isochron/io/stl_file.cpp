@@ -138,11 +138,11 @@ class StlReading {
 
 Dataset read_stl(const std::filesystem::path& path) { return StlReading(path).run(); }
 
-void write_stl(const OutputFile& file, const Dataset& dataset) {
+void write_stl(std::span<const OutputFile> files, const Dataset& dataset) {
   if (dataset.triangles.cells.size() > std::numeric_limits<std::uint32_t>::max()) {
-    throw UsageError(fmt::format("{}: too many triangles for STL; write .vtp", file.target.string()));
+    throw UsageError(fmt::format("{}: too many triangles for STL; write .vtp", files[0].target.string()));
   }
-  ByteWriter writer(file);
+  ByteWriter writer(files[0]);
   std::array<char, 80> header{};
   std::string_view title = "written by Isochron";
   std::copy(title.begin(), title.end(), header.begin());

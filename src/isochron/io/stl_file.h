@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <span>
 
 #include "isochron/io/text_sink.h"
 #include "isochron/mesh/dataset.h"
@@ -13,6 +14,6 @@ namespace isochron {
 Dataset read_stl(const std::filesystem::path& path);
 
 /// Writes binary STL: single precision, triangles only (no arrays, no lines). Throws RuntimeError for a full disk.
-void write_stl(const OutputFile& file, const Dataset& dataset);
+void write_stl(std::span<const OutputFile> files, const Dataset& dataset);
 
 }  // namespace isochron

@@ -4,7 +4,6 @@
 #include <functional>
 #include <limits>
 
-#include "isochron/core/error.h"
 #include "isochron/io/joined_arrays.h"
 
 namespace isochron {
@@ -38,10 +37,11 @@ const char* type_name(ScalarType type) {
 // Collects what the header announces and writes it behind the header in the same order.
 class XmlFile {
  public:
-  XmlFile(const OutputFile& file, const char* kind) : writer_(file) {
+  XmlFile(const OutputFile& file, const char* kind) : writer_(file), kind_(kind) {
     writer_.print(
-        "<?xml version=\"1.0\"?>\n<VTKFile type=\"{}\" version=\"1.0\" byte_order=\"{}\" header_type=\"UInt64\">\n",
-        kind, native_encoding == Encoding::little_endian ? "LittleEndian" : "BigEndian");
+        "<?xml version=\"1.0\"?>\n<VTKFile type=\"{}\" version=\"1.0\" byte_order=\"{}\" header_type=\"UInt64\">\n  "
+        "<{}>\n",
+        kind, native_encoding == Encoding::little_endian ? "LittleEndian" : "BigEndian", kind);
   }
 
   template <class... Args>
@@ -73,7 +73,7 @@ class XmlFile {
   }
 
   void finish() {
-    writer_.print("  <AppendedData encoding=\"raw\">\n_");
+    writer_.print("    </Piece>\n  </{}>\n  <AppendedData encoding=\"raw\">\n_", kind_);
     for (const Block& block : blocks_) {
       write_value(writer_, std::uint64_t{block.bytes}, native_encoding);
       block.write(writer_);
@@ -88,6 +88,7 @@ class XmlFile {
     std::function<void(ByteWriter&)> write;
   };
   ByteWriter writer_;
+  const char* kind_;
   std::uint64_t offset_ = 0;
   std::vector<Block> blocks_;
 };
@@ -163,34 +164,35 @@ void surface_cells(XmlFile& xml, const Dataset& dataset) {
   xml.print("      </Polys>\n");
 }
 
+ArrayBlock point_block(const Dataset& d) { return {&d.point_data, d.points.size(), "points"}; }
+ArrayBlock tet_block(const Dataset& d) { return {&d.tets.data, d.tets.cells.size(), "tets"}; }
+ArrayBlock triangle_block(const Dataset& d) { return {&d.triangles.data, d.triangles.cells.size(), "triangles"}; }
+ArrayBlock line_block(const Dataset& d) { return {&d.line_data, d.lines.size(), "lines"}; }
+
 }  // namespace
 
-void write_vtk_xml(const OutputFile& file, VtkXmlKind kind, const Dataset& dataset) {
-  const bool grid = kind == VtkXmlKind::unstructured_grid;
-  const char* name = grid ? "UnstructuredGrid" : "PolyData";
-  const ArrayBlock points{&dataset.point_data, dataset.points.size(), "points"};
-  const ArrayBlock tets{&dataset.tets.data, dataset.tets.cells.size(), "tets"};
-  const ArrayBlock triangles{&dataset.triangles.data, dataset.triangles.cells.size(), "triangles"};
-  const ArrayBlock lines{&dataset.line_data, dataset.lines.size(), "lines"};
-
-  XmlFile xml(file, name);
-  xml.print("  <{}>\n", name);
-  if (grid) {
-    xml.print("    <Piece NumberOfPoints=\"{}\" NumberOfCells=\"{}\">\n", points.tuples,
-              tets.tuples + triangles.tuples + lines.tuples);
-  } else {
-    xml.print(
-        "    <Piece NumberOfPoints=\"{}\" NumberOfVerts=\"0\" NumberOfLines=\"{}\" NumberOfStrips=\"0\" "
-        "NumberOfPolys=\"{}\">\n",
-        points.tuples, lines.tuples, triangles.tuples);
-  }
-  xml.arrays("PointData", std::array{points});
-  if (grid) xml.arrays("CellData", std::array{tets, triangles, lines});
-  else xml.arrays("CellData", std::array{lines, triangles});
+void write_vtu(std::span<const OutputFile> files, const Dataset& dataset) {
+  XmlFile xml(files[0], "UnstructuredGrid");
+  const std::array blocks{tet_block(dataset), triangle_block(dataset), line_block(dataset)};
+  xml.print("    <Piece NumberOfPoints=\"{}\" NumberOfCells=\"{}\">\n", dataset.points.size(),
+            blocks[0].tuples + blocks[1].tuples + blocks[2].tuples);
+  xml.arrays("PointData", std::array{point_block(dataset)});
+  xml.arrays("CellData", blocks);
   points_section(xml, dataset);
-  if (grid) grid_cells(xml, dataset);
-  else surface_cells(xml, dataset);
-  xml.print("    </Piece>\n  </{}>\n", name);
+  grid_cells(xml, dataset);
+  xml.finish();
+}
+
+void write_vtp(std::span<const OutputFile> files, const Dataset& dataset) {
+  XmlFile xml(files[0], "PolyData");
+  xml.print(
+      "    <Piece NumberOfPoints=\"{}\" NumberOfVerts=\"0\" NumberOfLines=\"{}\" NumberOfStrips=\"0\" "
+      "NumberOfPolys=\"{}\">\n",
+      dataset.points.size(), dataset.lines.size(), dataset.triangles.cells.size());
+  xml.arrays("PointData", std::array{point_block(dataset)});
+  xml.arrays("CellData", std::array{line_block(dataset), triangle_block(dataset)});
+  points_section(xml, dataset);
+  surface_cells(xml, dataset);
   xml.finish();
 }
 

@@ -19,10 +19,9 @@
 #include "isochron/core/error.h"
 #include "isochron/core/vtk_messages.h"
 #include "isochron/io/cell_sorter.h"
-#include "isochron/io/file_bytes.h"
 #include "isochron/io/scalar_type.h"
 
-namespace isochron::vtk {
+namespace isochron {
 
 namespace {
 
@@ -192,18 +191,13 @@ void check_tuples(vtkDataArray& array, std::size_t expected, const std::string& 
                             tuples, expected));
 }
 
-}  // namespace
-
-Dataset read_vtk_xml(const std::filesystem::path& path, VtkXmlKind kind) {
-  require_file(path);
+template <class Reader>
+Dataset read_xml(const std::filesystem::path& path) {
   const std::string name = path.string();
   Dataset dataset;
-  Parts parts = kind == VtkXmlKind::unstructured_grid ? read_parts<vtkXMLUnstructuredGridReader>(name, dataset.warnings)
-                                                      : read_parts<vtkXMLPolyDataReader>(name, dataset.warnings);
+  Parts parts = read_parts<Reader>(name, dataset.warnings);
   if (parts.points != nullptr) dataset.points = convert_points(*parts.points, name);
   parts.points = nullptr;
-  require_finite_points(dataset.points, name);
-
   CellSorter sorter(dataset, name);
   sort_cells(parts, sorter, name);
   for (ArrayPointer& array : parts.point_arrays) {
@@ -219,4 +213,10 @@ Dataset read_vtk_xml(const std::filesystem::path& path, VtkXmlKind kind) {
   return dataset;
 }
 
-}  // namespace isochron::vtk
+}  // namespace
+
+Dataset read_vtu(const std::filesystem::path& path) { return read_xml<vtkXMLUnstructuredGridReader>(path); }
+
+Dataset read_vtp(const std::filesystem::path& path) { return read_xml<vtkXMLPolyDataReader>(path); }
+
+}  // namespace isochron
