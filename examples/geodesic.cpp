@@ -22,6 +22,7 @@ int main() {
     worst = std::max(worst, std::abs(distance.times[v] - std::acos(std::abs(sphere.points[v].z))));
   }
   const double share = static_cast<double>(north) / static_cast<double>(sphere.vertex_count());
-  std::printf("%.1f %% of the sphere is nearer to the north pole; largest error %.4f of the radius\n", 100 * share, worst);
+  std::printf("%.1f %% of the sphere is nearer to the north pole; largest error %.4f of the radius\n", 100 * share,
+              worst);
   return std::abs(share - 0.5) < 0.02 && worst < 0.03 ? 0 : 1;
 }

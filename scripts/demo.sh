@@ -13,10 +13,11 @@ echo "== A ventricle of tetrahedra with a fibre in each"
 "$isochron" generate ventricle --elements 500000 -o "$out/mesh.vtu" --force
 
 echo
-echo "== Activation from the apex: 0.6 mm/ms along the fibres, 0.3 mm/ms across"
-"$isochron" solve "$out/mesh.vtu" -o "$out/ventricle.vtu" --picture "$out/ventricle.png" --force --verify \
-  --fibers fiber --velocity 0.6,0.3 --source-point 0,0,-50 \
-  --picture-title "Activation of a ventricle" --picture-units ms --picture-cut 0,0,0,0,-1,0
+echo "== Activation from a stimulus in the side wall: 0.6 mm/ms along the fibres, 0.25 mm/ms across"
+"$isochron" solve "$out/mesh.vtu" -o "$out/ventricle.vtu" --force --verify \
+  --fibers fiber --velocity 0.6,0.25 --source-point 14,14,-10 \
+  --picture "$out/ventricle.png" --picture-title "Activation of a left ventricle" --picture-units ms \
+  --picture-cut 0,0,0,0,-1,0 --picture-view 0.5,-2.2,1
 
 echo
 echo "The mesh with its arrival times: $out/ventricle.vtu (open it in ParaView)"

@@ -98,7 +98,8 @@ Sources middle_source(const SimplexMesh<Corners>& mesh) {
   const Vec3d middle = 0.5 * (low + high);
   std::size_t best = inside.size();
   for (std::size_t v = 0; v < inside.size(); ++v)
-    if (inside[v] != 0 && (best == inside.size() || norm(mesh.points[v] - middle) < norm(mesh.points[best] - middle))) best = v;
+    if (inside[v] != 0 && (best == inside.size() || norm(mesh.points[v] - middle) < norm(mesh.points[best] - middle)))
+      best = v;
   Sources sources;
   sources.vertices.push_back({VertexId(best), 0});
   return sources;
@@ -119,8 +120,8 @@ SolveOptions paper_options(const MethodCase& method) {
 }
 
 template <int Corners>
-Measured measure(const SimplexMesh<Corners>& mesh, const Metric& metric, const Sources& sources, const MethodCase& method,
-                 const BenchOptions& options, int repeats) {
+Measured measure(const SimplexMesh<Corners>& mesh, const Metric& metric, const Sources& sources,
+                 const MethodCase& method, const BenchOptions& options, int repeats) {
   SolveOptions solve_options = paper_options(method);
   solve_options.progress.cancel = options.progress.cancel;
   Solver<Corners> solver({mesh, metric}, solve_options);
@@ -142,7 +143,9 @@ int paper_threads(const BenchOptions& options) {
 
 template Sources middle_source(const SimplexMesh<3>&);
 template Sources middle_source(const SimplexMesh<4>&);
-template Measured measure(const SimplexMesh<3>&, const Metric&, const Sources&, const MethodCase&, const BenchOptions&, int);
-template Measured measure(const SimplexMesh<4>&, const Metric&, const Sources&, const MethodCase&, const BenchOptions&, int);
+template Measured measure(const SimplexMesh<3>&, const Metric&, const Sources&, const MethodCase&, const BenchOptions&,
+                          int);
+template Measured measure(const SimplexMesh<4>&, const Metric&, const Sources&, const MethodCase&, const BenchOptions&,
+                          int);
 
 }  // namespace isochron::bench

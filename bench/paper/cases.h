@@ -14,7 +14,8 @@ namespace isochron::bench {
 
 /// Paper 000: 1 regular square, 2 irregular square, 3 sphere, 4 dragon (when the data folder has it).
 std::optional<TriangleMesh> surface_mesh(int number, BenchSize size);
-inline constexpr const char* surface_mesh_names[] = {"", "Mesh 1 square", "Mesh 2 irregular square", "Mesh 3 sphere", "Mesh 4 dragon"};
+inline constexpr const char* surface_mesh_names[] = {"", "Mesh 1 square", "Mesh 2 irregular square", "Mesh 3 sphere",
+                                                     "Mesh 4 dragon"};
 
 /// Paper 003: 1 regular cube, 2 irregular cube, 3 the ventricle in place of the heart.
 TetMesh volume_mesh(int number, BenchSize size);
@@ -46,8 +47,8 @@ struct Measured {
 
 /// Solves `repeats` times and keeps the quickest.
 template <int Corners>
-Measured measure(const SimplexMesh<Corners>& mesh, const Metric& metric, const Sources& sources, const MethodCase& method,
-                 const BenchOptions& options, int repeats = 1);
+Measured measure(const SimplexMesh<Corners>& mesh, const Metric& metric, const Sources& sources,
+                 const MethodCase& method, const BenchOptions& options, int repeats = 1);
 
 /// An entry from a measurement: `value(arrival)` is shown only when the result is valid.
 template <class Value>
@@ -58,7 +59,8 @@ Entry entry_of(const std::string& row, const std::string& column, std::optional<
   return entry;
 }
 
-/// Threads to use for the papers' "MT" rows: what was asked for, else four as in the papers, but not more than there are.
+/// Threads to use for the papers' "MT" rows: what was asked for, else four as in the papers, but not more than there
+/// are.
 int paper_threads(const BenchOptions& options);
 
 }  // namespace isochron::bench

@@ -74,7 +74,8 @@ int goals_work(const BenchOptions& options) {
     const Sources sources = middle_source(p.mesh);
     const Measured banded = measure(p.mesh, p.metric, sources, {"", Method::banded, 1}, options);
     const Measured fim = measure(p.mesh, p.metric, sources, {"", Method::fim, 1}, options);
-    report.add(entry_of(p.name, "banded", std::isnan(aims[i]) ? std::nullopt : std::optional(aims[i]), banded, "calls", calls));
+    report.add(entry_of(p.name, "banded", std::isnan(aims[i]) ? std::nullopt : std::optional(aims[i]), banded, "calls",
+                        calls));
     report.add(entry_of(p.name, "fim", {}, fim, "calls", calls));
     if (banded.valid && fim.valid)
       report.add({p.name, "banded over fim", {}, calls(banded.arrival) / calls(fim.arrival), "", ""});
@@ -87,7 +88,8 @@ int goals_speed(const BenchOptions& options) {
   const bool full = options.size == BenchSize::paper;
   const auto aim = [&](double value) { return full && !std::isnan(value) ? std::optional(value) : std::nullopt; };
   const int threads = options.threads > 0 ? options.threads : hardware_threads();
-  const auto compare = [&](const std::string& name, const auto& mesh, const Metric& metric, double most, double fmm_most, bool isotropic) {
+  const auto compare = [&](const std::string& name, const auto& mesh, const Metric& metric, double most,
+                           double fmm_most, bool isotropic) {
     const Sources sources = middle_source(mesh);
     const Measured banded = measure(mesh, metric, sources, {"", Method::banded, 1}, options, 5);
     report.add(entry_of(name, "banded", aim(most), banded, "s", seconds));
@@ -136,10 +138,15 @@ int tuning_bands(const BenchOptions& options) {
         const std::string row = fmt::format("{}, {} threads, width {}", name, team, width);
         if (!best.residual->passed()) report.add({row, "seconds", {}, {}, "s", failed_check});
         else
-          report.add({row, "seconds", {}, best.solve_seconds, "s",
-                      fmt::format("{:.1f} calls, {:.2f} pushes a vertex, {} rounds", calls(best),
-                                  static_cast<double>(best.counters.vertex_updates) / static_cast<double>(best.times.size()),
-                                  best.counters.rounds)});
+          report.add(
+              {row,
+               "seconds",
+               {},
+               best.solve_seconds,
+               "s",
+               fmt::format("{:.1f} calls, {:.2f} pushes a vertex, {} rounds", calls(best),
+                           static_cast<double>(best.counters.vertex_updates) / static_cast<double>(best.times.size()),
+                           best.counters.rounds)});
       }
   };
   sweep("1024 x 1024 square", *surface_mesh(1, options.size), Metric::isotropic(1), {0.5, 1, 2, 4, 8});
@@ -148,7 +155,8 @@ int tuning_bands(const BenchOptions& options) {
 }
 
 int goals_accuracy(const BenchOptions& options) {
-  Report report("goals-accuracy", "Mean error of a point source in the middle of the jittered cube, in edges; 'paper' is the aim");
+  Report report("goals-accuracy",
+                "Mean error of a point source in the middle of the jittered cube, in edges; 'paper' is the aim");
   const std::size_t n = side(options);
   const TetMesh mesh = goal_cube(n, 0.2);
   const Sources sources = middle_source(mesh);
@@ -167,7 +175,8 @@ int goals_accuracy(const BenchOptions& options) {
     const double d = norm(p - s);
     return std::acosh(1 + gradient * gradient * d * d / (2 * (v0 + gradient * p.z) * (v0 + gradient * s.z))) / gradient;
   };
-  const auto run = [&](const std::string& name, const Metric& metric, const auto& exact, std::vector<std::optional<double>> aims) {
+  const auto run = [&](const std::string& name, const Metric& metric, const auto& exact,
+                       std::vector<std::optional<double>> aims) {
     double plain = 0;
     std::size_t i = 0;
     for (const SourceInit init : {SourceInit::plain, SourceInit::ball, SourceInit::factored}) {
@@ -185,7 +194,8 @@ int goals_accuracy(const BenchOptions& options) {
       for (std::size_t v = 0; v < mesh.vertex_count(); ++v) sum += std::abs(arrival.times[v] - exact(mesh.points[v]));
       const double error = sum / static_cast<double>(mesh.vertex_count());
       if (init == SourceInit::plain) plain = error;
-      report.add({name, column, aims[i++], error, "edges", fmt::format("{:.3f} of plain, {:.2f} s", error / plain, arrival.solve_seconds)});
+      report.add({name, column, aims[i++], error, "edges",
+                  fmt::format("{:.3f} of plain, {:.2f} s", error / plain, arrival.solve_seconds)});
     }
   };
   run("constant", Metric::isotropic(1), straight, {0.83, 0.415, 1e-3});

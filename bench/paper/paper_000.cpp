@@ -22,13 +22,18 @@ MethodCase banded_threads(const BenchOptions& options) {
 
 double milliseconds(const Arrival& arrival) { return 1e3 * arrival.solve_seconds; }
 double calls(const Arrival& arrival) {
-  return arrival.reached == 0 ? 0 : static_cast<double>(arrival.counters.local_solves) / static_cast<double>(arrival.reached);
+  return arrival.reached == 0
+             ? 0
+             : static_cast<double>(arrival.counters.local_solves) / static_cast<double>(arrival.reached);
 }
 
 /// A mesh that is not there is said, not skipped silently.
 std::optional<TriangleMesh> mesh_or_note(int number, const BenchOptions& options, Report& report) {
   auto mesh = surface_mesh(number, options.size);
-  if (!mesh) report.note(fmt::format("{} was not run: it needs surf/dragon_vrip.ply.gz in the folder ISOCHRON_DATA, at full size", surface_mesh_names[number]));
+  if (!mesh)
+    report.note(
+        fmt::format("{} was not run: it needs surf/dragon_vrip.ply.gz in the folder ISOCHRON_DATA, at full size",
+                    surface_mesh_names[number]));
   return mesh;
 }
 
@@ -39,8 +44,8 @@ struct Row {
 
 /// The rows over the four meshes with constant speed, and (last column) the sphere with random speed.
 template <class Value>
-void fill(Report& report, const std::vector<Row>& rows, const BenchOptions& options, const std::string& unit, Value&& value,
-          bool random_speed_too, int repeats) {
+void fill(Report& report, const std::vector<Row>& rows, const BenchOptions& options, const std::string& unit,
+          Value&& value, bool random_speed_too, int repeats) {
   for (int number = 1; number <= 4; ++number) {
     const auto mesh = mesh_or_note(number, options, report);
     if (!mesh) continue;
@@ -60,8 +65,9 @@ void fill(Report& report, const std::vector<Row>& rows, const BenchOptions& opti
 
 int table_000_2_1(const BenchOptions& options) {
   Report report("000-table-2.1", "Paper 000 Table 2.1: local solver calls per vertex");
-  report.note("The paper's 59.2 for meshFIM on the complex mesh is what its Table 3.4 gives for Mesh 3 with Speed 2; for the "
-              "dragon that table has 19.6.");
+  report.note(
+      "The paper's 59.2 for meshFIM on the complex mesh is what its Table 3.4 gives for Mesh 3 with Speed 2; for the "
+      "dragon that table has 19.6.");
   const std::vector<Row> rows{{fmm_case, {{{}, {}, 18.1, 18.3, {}}}},
                               {{"synchronous", Method::relabel_sync, 1}, {{{}, {}, 737.8, 671.7, {}}}},
                               {{"asynchronous", Method::relabel_async, 1}, {{{}, {}, 177.0, 175.2, {}}}},
@@ -103,8 +109,8 @@ int table_000_3_2(const BenchOptions& options) {
   for (const int speed : {1, 2})
     for (const Row& row : rows)
       report.add(entry_of(fmt::format("Speed {}", speed), row.method.name, row.paper[speed - 1],
-                          measure(*mesh, speed == 1 ? Metric::isotropic(1) : speed2, sources, row.method, options, 3), "ms",
-                          milliseconds));
+                          measure(*mesh, speed == 1 ? Metric::isotropic(1) : speed2, sources, row.method, options, 3),
+                          "ms", milliseconds));
   return report.finish(options);
 }
 
@@ -131,12 +137,15 @@ int cost_model_000(const BenchOptions& options) {
     report.add(entry_of(row, "mean heap size", heap_in_paper[column], fmm, "vertices",
                         [](const Arrival& a) { return a.counters.mean_heap_size; }));
     if (!fmm.valid || !fim.valid) return;
-    const double model = calls(fim.arrival) / (calls(fmm.arrival) * (1 + 0.02 * std::log2(fmm.arrival.counters.mean_heap_size)));
+    const double model =
+        calls(fim.arrival) / (calls(fmm.arrival) * (1 + 0.02 * std::log2(fmm.arrival.counters.mean_heap_size)));
     report.add({row, "predicted ratio", ratio_in_paper[column], model, "FIM/FMM", "with the paper's k2/k1 = 0.02"});
-    report.add({row, "measured ratio", {}, fim.arrival.solve_seconds / fmm.arrival.solve_seconds, "FIM/FMM", fmm.remark});
+    report.add(
+        {row, "measured ratio", {}, fim.arrival.solve_seconds / fmm.arrival.solve_seconds, "FIM/FMM", fmm.remark});
     // The same model with the heap's share taken from the measured times instead of the paper's machine.
-    const double heap = (fmm.arrival.solve_seconds / fim.arrival.solve_seconds * calls(fim.arrival) / calls(fmm.arrival) - 1) /
-                        std::log2(fmm.arrival.counters.mean_heap_size);
+    const double heap =
+        (fmm.arrival.solve_seconds / fim.arrival.solve_seconds * calls(fim.arrival) / calls(fmm.arrival) - 1) /
+        std::log2(fmm.arrival.counters.mean_heap_size);
     report.add({row, "k2/k1 here", 0.02, heap, "", ""});
   };
   for (const int number : {1, 2, 3}) {
@@ -148,7 +157,8 @@ int cost_model_000(const BenchOptions& options) {
 }
 
 int figure_000_3_2(const BenchOptions& options) {
-  Report report("000-figure-3.2", "Paper 000 Figure 3.2: solver calls over vertices for N smoothing steps of the random speed");
+  Report report("000-figure-3.2",
+                "Paper 000 Figure 3.2: solver calls over vertices for N smoothing steps of the random speed");
   const bool full = options.size == BenchSize::paper;
   for (const std::size_t n : full ? std::vector<std::size_t>{128, 256, 512, 1024} : std::vector<std::size_t>{16, 32}) {
     const TriangleMesh mesh = generate_square({.n = n, .extent = static_cast<double>(n - 1)});
@@ -157,11 +167,15 @@ int figure_000_3_2(const BenchOptions& options) {
     const auto total = [](const Arrival& a) { return static_cast<double>(a.counters.local_solves); };
     for (const int smoothing : {1, 5, 20, 100}) {
       const Metric metric = random_speed_metric(mesh, smoothing);
-      report.add(entry_of(row, fmt::format("FIM, N = {}", smoothing), {}, measure(mesh, metric, sources, fim_case, options), "calls", total));
-      report.add(entry_of(row, fmt::format("banded, N = {}", smoothing), {}, measure(mesh, metric, sources, banded_case, options), "calls", total));
+      report.add(entry_of(row, fmt::format("FIM, N = {}", smoothing), {},
+                          measure(mesh, metric, sources, fim_case, options), "calls", total));
+      report.add(entry_of(row, fmt::format("banded, N = {}", smoothing), {},
+                          measure(mesh, metric, sources, banded_case, options), "calls", total));
     }
-    report.add(entry_of(row, "FIM, constant", {}, measure(mesh, Metric::isotropic(1), sources, fim_case, options), "calls", total));
-    report.add(entry_of(row, "FMM, constant", {}, measure(mesh, Metric::isotropic(1), sources, fmm_case, options), "calls", total));
+    report.add(entry_of(row, "FIM, constant", {}, measure(mesh, Metric::isotropic(1), sources, fim_case, options),
+                        "calls", total));
+    report.add(entry_of(row, "FMM, constant", {}, measure(mesh, Metric::isotropic(1), sources, fmm_case, options),
+                        "calls", total));
   }
   report.note("The paper shows curves: FMM linear in the vertices, FIM steeper the rougher the speed (small N).");
   return report.finish(options);
@@ -174,7 +188,9 @@ struct TwoSources {
   std::array<Vec3d, 2> center{{{4.5, 8, 0}, {11.5, 8, 0}}};
   double radius = 0;
 
-  [[nodiscard]] double signed_distance(Vec3d p) const { return std::min(norm(p - center[0]), norm(p - center[1])) - radius; }
+  [[nodiscard]] double signed_distance(Vec3d p) const {
+    return std::min(norm(p - center[0]), norm(p - center[1])) - radius;
+  }
 };
 
 double rms_error(const TriangleMesh& mesh, const TwoSources& two, const Arrival& arrival) {
@@ -190,14 +206,16 @@ double rms_error(const TriangleMesh& mesh, const TwoSources& two, const Arrival&
 Sources nearest_vertices(const TriangleMesh& mesh, const TwoSources& two, double edge) {
   Sources sources;
   for (std::size_t v = 0; v < mesh.vertex_count(); ++v)
-    if (std::abs(two.signed_distance(mesh.points[v])) <= (two.radius > 0 ? 0.5 : 0.7072) * edge) sources.vertices.push_back({VertexId(v), 0});
+    if (std::abs(two.signed_distance(mesh.points[v])) <= (two.radius > 0 ? 0.5 : 0.7072) * edge)
+      sources.vertices.push_back({VertexId(v), 0});
   return sources;
 }
 
 }  // namespace
 
 int figure_000_3_3(const BenchOptions& options) {
-  Report report("000-figure-3.3", "Paper 000 Figure 3.3: RMS error over resolution, 16 x 16 square; order between rows");
+  Report report("000-figure-3.3",
+                "Paper 000 Figure 3.3: RMS error over resolution, 16 x 16 square; order between rows");
   const bool full = options.size == BenchSize::paper;
   struct Variant {
     const char* name;
@@ -206,9 +224,12 @@ int figure_000_3_3(const BenchOptions& options) {
     std::optional<double> slope_in_paper;
     double previous = 0;
   };
-  std::array<Variant, 4> variants{{{"circles, nearest vertices", 3, false, 1.0}, {"circles, exact sub-cell", 3, true, {}},
-                                   {"points, nearest vertices", 0, false, {}}, {"points, ball", 0, true, {}}}};
-  for (const std::size_t n : full ? std::vector<std::size_t>{16, 32, 64, 128, 256, 512, 1024} : std::vector<std::size_t>{16, 32}) {
+  std::array<Variant, 4> variants{{{"circles, nearest vertices", 3, false, 1.0},
+                                   {"circles, exact sub-cell", 3, true, {}},
+                                   {"points, nearest vertices", 0, false, {}},
+                                   {"points, ball", 0, true, {}}}};
+  for (const std::size_t n :
+       full ? std::vector<std::size_t>{16, 32, 64, 128, 256, 512, 1024} : std::vector<std::size_t>{16, 32}) {
     const TriangleMesh mesh = generate_square({.n = n, .extent = 16});
     const double edge = 16.0 / static_cast<double>(n - 1);
     for (Variant& variant : variants) {
@@ -234,7 +255,8 @@ int figure_000_3_3(const BenchOptions& options) {
       const double error = rms_error(mesh, two, arrival);
       report.add({row, variant.name, {}, error, "error", ""});
       if (variant.previous > 0)
-        report.add({row, std::string(variant.name) + ": order", variant.slope_in_paper, std::log2(variant.previous / error), "", ""});
+        report.add({row, std::string(variant.name) + ": order", variant.slope_in_paper,
+                    std::log2(variant.previous / error), "", ""});
       variant.previous = error;
     }
   }

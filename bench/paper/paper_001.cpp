@@ -34,8 +34,8 @@ Heart heart(std::size_t elements, int threads) {
 
 /// Seconds of FIM over one storage, nothing when the result is not a fixed point of the ordinary update.
 template <class Storage>
-std::optional<double> time_storage(const SimplexProblem<float, 4>& problem, const Storage& storage, std::uint32_t source,
-                                   int threads) {
+std::optional<double> time_storage(const SimplexProblem<float, 4>& problem, const Storage& storage,
+                                   std::uint32_t source, int threads) {
   SolveState<float> state;
   state.time.assign(problem.vertex_count, std::numeric_limits<float>::infinity());
   state.time[source] = 0;
@@ -70,41 +70,50 @@ struct SixLengths {
 
 int table_001_5(const BenchOptions& options) {
   const int threads = options.threads > 0 ? options.threads : std::min(8, hardware_threads());
-  Report report("001-table-5", fmt::format("Paper 001 Table 5, OpenMP: seconds, {} threads here, 8 in the paper (i7-4700MQ)", threads));
+  Report report(
+      "001-table-5",
+      fmt::format("Paper 001 Table 5, OpenMP: seconds, {} threads here, 8 in the paper (i7-4700MQ)", threads));
   const bool full = options.size == BenchSize::paper;
   struct Size {
     std::size_t tets;
     double without, with;
   };
-  for (const Size& size : full ? std::vector<Size>{{3073529, 5.66, 3.65}, {24400999, 56.63, 36.43}} : std::vector<Size>{{20000, 5.66, 3.65}}) {
+  for (const Size& size : full ? std::vector<Size>{{3073529, 5.66, 3.65}, {24400999, 56.63, 36.43}}
+                               : std::vector<Size>{{20000, 5.66, 3.65}}) {
     const Heart h = heart(size.tets, threads);
     const Sources sources = middle_source(h.mesh);
     SimplexProblem<float, 4> problem = prepare_topology<float>(h.mesh, KeepOrder::yes, threads);
     apply_metric(problem, h.mesh, h.metric, threads);
     const std::uint32_t source = problem.internal(sources.vertices[0].vertex);
     const std::string row = fmt::format("{} tets", h.mesh.element_count());
-    const auto add = [&](const std::string& column, std::optional<double> paper, std::optional<double> ours, double bytes) {
+    const auto add = [&](const std::string& column, std::optional<double> paper, std::optional<double> ours,
+                         double bytes) {
       report.add({row, column, paper, ours, "s", ours ? fmt::format("{:.0f} bytes per tet", bytes) : failed_check});
     };
     const auto paper = [&](double value) { return full ? std::optional(value) : std::nullopt; };
     {
       const EighteenProducts storage(problem);
-      add("FIM, 18 products", paper(size.without), time_storage(problem, storage, source, threads), sizeof(EighteenProducts::Record));
+      add("FIM, 18 products", paper(size.without), time_storage(problem, storage, source, threads),
+          sizeof(EighteenProducts::Record));
     }
     {
       const Coordinates storage(problem, h.mesh, h.metric);
       add("FIM, nothing precomputed", {}, time_storage(problem, storage, source, threads), sizeof(Coordinates::Record));
     }
-    add("FIM, 6 lengths", paper(size.with), time_storage(problem, SixLengths{problem}, source, threads), sizeof(ElementRecord<float, 4>));
+    add("FIM, 6 lengths", paper(size.with), time_storage(problem, SixLengths{problem}, source, threads),
+        sizeof(ElementRecord<float, 4>));
     const Measured ours = measure(h.mesh, h.metric, sources, {"", Method::banded, threads}, options);
-    report.add(entry_of(row, "banded (ours), 6 lengths", {}, ours, "s", [](const Arrival& a) { return a.solve_seconds; }));
+    report.add(
+        entry_of(row, "banded (ours), 6 lengths", {}, ours, "s", [](const Arrival& a) { return a.solve_seconds; }));
   }
-  report.note("The paper's two rows are 'without' (18 products) and 'with Gray-code' (6 lengths) on a heart of that size.");
+  report.note(
+      "The paper's two rows are 'without' (18 products) and 'with Gray-code' (6 lengths) on a heart of that size.");
   return report.finish(options);
 }
 
 int figure_001_8(const BenchOptions& options) {
-  Report report("001-figure-8", "Paper 001 Figure 8: speed-up over threads (the paper: nearly linear to 64 on a Xeon Phi)");
+  Report report("001-figure-8",
+                "Paper 001 Figure 8: speed-up over threads (the paper: nearly linear to 64 on a Xeon Phi)");
   const Heart h = heart(options.size == BenchSize::paper ? 3073529 : 20000, hardware_threads());
   const Sources sources = middle_source(h.mesh);
   const int most = options.threads > 0 ? options.threads : hardware_threads();

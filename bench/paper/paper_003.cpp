@@ -21,7 +21,8 @@ double l1_error(const TetMesh& mesh, const Arrival& arrival, Exact&& exact) {
   double sum = 0, volume = 0;
   for (const auto& element : mesh.elements) {
     const Vec3d o = mesh.point(element[0]);
-    const double v = std::abs(dot(mesh.point(element[1]) - o, cross(mesh.point(element[2]) - o, mesh.point(element[3]) - o)));
+    const double v =
+        std::abs(dot(mesh.point(element[1]) - o, cross(mesh.point(element[2]) - o, mesh.point(element[3]) - o)));
     double error = 0;
     for (const VertexId c : element) error += 0.25 * std::abs(arrival.times[c.index()] - exact(mesh.point(c)));
     sum += v * error;
@@ -64,14 +65,14 @@ std::optional<double> accuracy(const AccuracyCase& c, std::size_t n) {
       const double length = norm(p);
       const double away = length > 0 ? std::abs(signed_time(p)) / std::sqrt(squared_length(m, p / length)) / edge : 1e9;
       if (c.init == SurfaceInit::nearest && away <= 0.5) sources.vertices.push_back({VertexId(v), 0});
-      if (c.init == SurfaceInit::exact && away <= 1.75) sources.vertices.push_back({VertexId(v), std::abs(signed_time(p))});
+      if (c.init == SurfaceInit::exact && away <= 1.75)
+        sources.vertices.push_back({VertexId(v), std::abs(signed_time(p))});
     }
   }
   const Arrival arrival = solve(mesh, Metric::constant(m), sources, options);
   if (!arrival.residual->passed()) return std::nullopt;
-  return l1_error(mesh, arrival, [&](Vec3d p) {
-    return c.init == SurfaceInit::factored ? signed_time(p) : std::abs(signed_time(p));
-  });
+  return l1_error(mesh, arrival,
+                  [&](Vec3d p) { return c.init == SurfaceInit::factored ? signed_time(p) : std::abs(signed_time(p)); });
 }
 
 struct VolumeRow {
@@ -91,7 +92,8 @@ int time_table(const std::string& name, int number, const std::vector<VolumeRow>
   for (const int speed : {1, 2, 3}) {
     const Metric metric = volume_metric(mesh, speed);
     for (const VolumeRow& row : rows) {
-      if (row.method.method == Method::fmm && speed > 1) continue;  // the paper has none either: its order would not hold
+      if (row.method.method == Method::fmm && speed > 1)
+        continue;  // the paper has none either: its order would not hold
       report.add(entry_of(fmt::format("Speed {}", speed), row.method.name, row.paper[speed - 1],
                           measure(mesh, metric, sources, row.method, options), "s", seconds));
     }
@@ -100,7 +102,8 @@ int time_table(const std::string& name, int number, const std::vector<VolumeRow>
 }
 
 std::vector<VolumeRow> volume_rows(const BenchOptions& options, std::array<std::optional<double>, 3> fmm,
-                                   std::array<std::optional<double>, 3> fsm, std::array<std::optional<double>, 3> single,
+                                   std::array<std::optional<double>, 3> fsm,
+                                   std::array<std::optional<double>, 3> single,
                                    std::array<std::optional<double>, 3> multi) {
   const int threads = paper_threads(options);
   return {{{"FMM", Method::fmm, 1}, fmm},
@@ -114,7 +117,8 @@ std::vector<VolumeRow> volume_rows(const BenchOptions& options, std::array<std::
 }  // namespace
 
 int table_003_4_1(const BenchOptions& options) {
-  Report report("003-table-4.1", "Paper 003 Table 4.1: L1 error on the 256-unit cube, source surface of radius 40 around a corner");
+  Report report("003-table-4.1",
+                "Paper 003 Table 4.1: L1 error on the 256-unit cube, source surface of radius 40 around a corner");
   using Paper = std::array<std::optional<double>, 5>;
   const Paper isotropic{8.073934, 4.688324, 2.606537, 1.396091, 0.721630};
   const Paper anisotropic{15.399447, 9.232588, 5.347424, 2.967363, 1.558972};
@@ -128,7 +132,8 @@ int table_003_4_1(const BenchOptions& options) {
     cases.push_back({"factored", speed, KuhnDiagonal::ppp, SurfaceInit::factored, paper});
   }
   const bool full = options.size == BenchSize::paper;
-  const std::vector<std::size_t> sizes = full ? std::vector<std::size_t>{17, 33, 65, 129, 257} : std::vector<std::size_t>{17, 33};
+  const std::vector<std::size_t> sizes =
+      full ? std::vector<std::size_t>{17, 33, 65, 129, 257} : std::vector<std::size_t>{17, 33};
   for (AccuracyCase& c : cases)
     for (std::size_t i = 0; i < sizes.size(); ++i) {
       if (c.init == SurfaceInit::factored && sizes[i] > 65) continue;  // already exact to rounding at 17
@@ -137,7 +142,8 @@ int table_003_4_1(const BenchOptions& options) {
       const auto error = accuracy(c, sizes[i]);
       report.add({row, fmt::format("{}", sizes[i]), c.paper[i], error, "L1 error", error ? "" : failed_check});
       if (error && c.previous > 0 && *error > 1e-6)
-        report.add({row, fmt::format("{} order", sizes[i]), std::log2(*c.paper[i - 1] / *c.paper[i]), std::log2(c.previous / *error), "", ""});
+        report.add({row, fmt::format("{} order", sizes[i]), std::log2(*c.paper[i - 1] / *c.paper[i]),
+                    std::log2(c.previous / *error), "", ""});
       c.previous = error.value_or(0);
     }
   report.note("The paper does not say how its cells are cut; the direction of the cell diagonal decides the error.");
@@ -145,17 +151,22 @@ int table_003_4_1(const BenchOptions& options) {
 }
 
 int table_003_4_2(const BenchOptions& options) {
-  return time_table("003-table-4.2", 1, volume_rows(options, {{69, {}, {}}}, {{213, 216, 680}}, {{80, 81, 107}}, {{27, 28, 41}}), options);
+  return time_table("003-table-4.2", 1,
+                    volume_rows(options, {{69, {}, {}}}, {{213, 216, 680}}, {{80, 81, 107}}, {{27, 28, 41}}), options);
 }
 int table_003_4_3(const BenchOptions& options) {
-  return time_table("003-table-4.3", 2, volume_rows(options, {{42, {}, {}}}, {{407, 409, 674}}, {{60, 59, 175}}, {{22, 23, 55}}), options);
+  return time_table("003-table-4.3", 2,
+                    volume_rows(options, {{42, {}, {}}}, {{407, 409, 674}}, {{60, 59, 175}}, {{22, 23, 55}}), options);
 }
 int table_003_4_4(const BenchOptions& options) {
-  return time_table("003-table-4.4", 3, volume_rows(options, {{71, {}, {}}}, {{807, 823, 1307}}, {{113, 122, 173}}, {{46, 48, 56}}), options);
+  return time_table("003-table-4.4", 3,
+                    volume_rows(options, {{71, {}, {}}}, {{807, 823, 1307}}, {{113, 122, 173}}, {{46, 48, 56}}),
+                    options);
 }
 
 int table_003_4_8(const BenchOptions& options) {
-  Report report("003-table-4.8", "Paper 003 Table 4.8: seconds on the lens (index 2.419) and the blobs (speeds 1 and 10)");
+  Report report("003-table-4.8",
+                "Paper 003 Table 4.8: seconds on the lens (index 2.419) and the blobs (speeds 1 and 10)");
   const bool full = options.size == BenchSize::paper;
   const int threads = paper_threads(options);
   struct Row {
@@ -188,7 +199,8 @@ int table_003_4_8(const BenchOptions& options) {
 
 int table_003_4_9(const BenchOptions& options) {
   Report report("003-table-4.9", "Paper 003 Table 4.9: iterations and updates per vertex of tetFIM-ST");
-  const std::array<std::array<double, 4>, 4> paper{{{37, 11, 44, 13}, {70, 12, 81, 15}, {139, 12, 170, 16}, {276, 11, 326, 15}}};
+  const std::array<std::array<double, 4>, 4> paper{
+      {{37, 11, 44, 13}, {70, 12, 81, 15}, {139, 12, 170, 16}, {276, 11, 326, 15}}};
   const std::vector<std::size_t> sizes =
       options.size == BenchSize::paper ? std::vector<std::size_t>{17, 33, 65, 129} : std::vector<std::size_t>{17};
   for (std::size_t i = 0; i < sizes.size(); ++i) {
@@ -204,8 +216,10 @@ int table_003_4_9(const BenchOptions& options) {
         const std::size_t k = speed == 2 ? 0 : 2;
         report.add(entry_of(row, "iterations", fim ? std::optional(paper[i][k]) : std::nullopt, m, "",
                             [](const Arrival& a) { return static_cast<double>(a.counters.rounds); }));
-        report.add(entry_of(row, "updates", fim ? std::optional(paper[i][k + 1]) : std::nullopt, m, "per vertex",
-                            [](const Arrival& a) { return static_cast<double>(a.counters.vertex_updates) / static_cast<double>(a.times.size()); }));
+        report.add(entry_of(
+            row, "updates", fim ? std::optional(paper[i][k + 1]) : std::nullopt, m, "per vertex", [](const Arrival& a) {
+              return static_cast<double>(a.counters.vertex_updates) / static_cast<double>(a.times.size());
+            }));
       }
     }
   }

@@ -47,11 +47,12 @@ void Report::print() const {
     rows = std::max(rows, e.row.size());
     columns = std::max(columns, e.column.size());
   }
-  fmt::print("\n{}\n{:<{}}  {:<{}}  {:>10}  {:>10}  {:>10}\n", title_, "", rows, "", columns, "paper", "ours", "ours/paper");
+  fmt::print("\n{}\n{:<{}}  {:<{}}  {:>10}  {:>10}  {:>10}\n", title_, "", rows, "", columns, "paper", "ours",
+             "ours/paper");
   std::string previous;
   for (const Entry& e : entries_) {
-    fmt::print("{:<{}}  {:<{}}  {:>10}  {:>10}  {:>10}  {} {}\n", e.row == previous ? "" : e.row, rows, e.column, columns,
-               number(e.paper), number(e.ours), ratio(e), e.unit, e.remark);
+    fmt::print("{:<{}}  {:<{}}  {:>10}  {:>10}  {:>10}  {} {}\n", e.row == previous ? "" : e.row, rows, e.column,
+               columns, number(e.paper), number(e.ours), ratio(e), e.unit, e.remark);
     previous = e.row;
   }
   for (const std::string& text : notes_) fmt::print("  {}\n", text);
@@ -64,10 +65,13 @@ void Report::write(const BenchOptions& options) const {
   std::string json = fmt::format("{{\"name\": \"{}\", \"title\": \"{}\", \"entries\": [", name_, title_);
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     const Entry& e = entries_[i];
-    csv += fmt::format("{},{},{},{},{},{}\n", quoted(e.row), quoted(e.column), e.paper ? fmt::format("{}", *e.paper) : "",
-                       e.ours ? fmt::format("{}", *e.ours) : "", quoted(e.unit), quoted(e.remark));
-    json += fmt::format("{}\n  {{\"row\": \"{}\", \"column\": \"{}\", \"paper\": {}, \"ours\": {}, \"unit\": \"{}\", \"remark\": \"{}\"}}",
-                        i == 0 ? "" : ",", e.row, e.column, json_number(e.paper), json_number(e.ours), e.unit, e.remark);
+    csv +=
+        fmt::format("{},{},{},{},{},{}\n", quoted(e.row), quoted(e.column), e.paper ? fmt::format("{}", *e.paper) : "",
+                    e.ours ? fmt::format("{}", *e.ours) : "", quoted(e.unit), quoted(e.remark));
+    json += fmt::format(
+        "{}\n  {{\"row\": \"{}\", \"column\": \"{}\", \"paper\": {}, \"ours\": {}, \"unit\": \"{}\", \"remark\": "
+        "\"{}\"}}",
+        i == 0 ? "" : ",", e.row, e.column, json_number(e.paper), json_number(e.ours), e.unit, e.remark);
   }
   json += "\n]}\n";
   save(options.output_folder / (name_ + ".csv"), csv);

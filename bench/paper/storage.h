@@ -25,7 +25,8 @@ struct EighteenProducts {
       for (int c = 0; c < 4; ++c)
         for (int k = 0; k < 3; ++k) {
           const int a = (c + 1 + (k + 1) % 3) & 3, b = (c + 1 + (k + 2) % 3) & 3;
-          records[e].product[c][k] = 0.5F * (from.length[edge_index(c, a)] + from.length[edge_index(c, b)] - from.length[edge_index(a, b)]);
+          records[e].product[c][k] =
+              0.5F * (from.length[edge_index(c, a)] + from.length[edge_index(c, b)] - from.length[edge_index(a, b)]);
         }
     }
   }
@@ -42,13 +43,17 @@ struct EighteenProducts {
     if (!(ua < inf) && !(ub < inf) && !(uc < inf)) return inf;
     const auto length = [&](int i, int j) { return r.length[edge_index(i, j)]; };
     const auto gram = detail::FaceGram<float>::with_product(length(a, c), length(b, c), product_without(r, c, t));
-    auto s = detail::face_solution_from_products(ua, ub, uc, gram, product_without(r, c, b), product_without(r, c, a), length(c, t));
+    auto s = detail::face_solution_from_products(ua, ub, uc, gram, product_without(r, c, b), product_without(r, c, a),
+                                                 length(c, t));
     s.exists = s.exists && !gram.flat();
     if (s.exists && s.w1 >= 0 && s.w2 >= 0 && s.w3 >= 0) return s.time;
     float best = inf, lambda;
-    if (!s.exists || s.w1 < 0) best = std::min(best, detail::edge_time(ub, uc, length(b, c), length(b, t), length(c, t), lambda));
-    if (!s.exists || s.w2 < 0) best = std::min(best, detail::edge_time(ua, uc, length(a, c), length(a, t), length(c, t), lambda));
-    if (!s.exists || s.w3 < 0) best = std::min(best, detail::edge_time(ua, ub, length(a, b), length(a, t), length(b, t), lambda));
+    if (!s.exists || s.w1 < 0)
+      best = std::min(best, detail::edge_time(ub, uc, length(b, c), length(b, t), length(c, t), lambda));
+    if (!s.exists || s.w2 < 0)
+      best = std::min(best, detail::edge_time(ua, uc, length(a, c), length(a, t), length(c, t), lambda));
+    if (!s.exists || s.w3 < 0)
+      best = std::min(best, detail::edge_time(ua, ub, length(a, b), length(a, t), length(b, t), lambda));
     return best;
   }
 };
@@ -84,8 +89,13 @@ struct Coordinates {
     const float ua = times.load(r.corner[a]), ub = times.load(r.corner[b]), uc = times.load(r.corner[c]);
     constexpr float inf = std::numeric_limits<float>::infinity();
     if (!(ua < inf) && !(ub < inf) && !(uc < inf)) return inf;
-    const auto length = [&](int i, int j) { return squared_length(r.metric, points[r.corner[j]] - points[r.corner[i]]); };
-    return detail::tet_update_scaled(ua, ub, uc, TetLengths<float>{length(a, b), length(a, c), length(b, c), length(a, t), length(b, t), length(c, t)}).time;
+    const auto length = [&](int i, int j) {
+      return squared_length(r.metric, points[r.corner[j]] - points[r.corner[i]]);
+    };
+    return detail::tet_update_scaled(
+               ua, ub, uc,
+               TetLengths<float>{length(a, b), length(a, c), length(b, c), length(a, t), length(b, t), length(c, t)})
+        .time;
   }
 };
 

@@ -48,7 +48,7 @@ cat <<'END'
 
 scikit-fmm solves on the grid, not on the triangles: the same points and distances, another discretisation.
 
-Measured earlier, not rerun (not in Debian; 2-core aarch64 machine, one thread, CPU seconds of the solve, set-up apart):
+Measured earlier, not rerun (not in Debian; one thread, CPU seconds of the solve, set-up apart; compare with care):
   geometry-central, fast marching on the surface     1.10   (852 MB)
   ttcr, sweeping                                     3.7
   fim-python                                        65

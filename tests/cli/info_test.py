@@ -11,11 +11,13 @@ class Info(CliCase):
         text = self.succeed("info", "--formats").stdout
         listed = self.succeed_json("info", "--formats")["formats"]
         known = {extension for entry in listed for extension in entry["extensions"]}
-        for extension in (".msh", ".elem", ".ele", ".mesh", ".off", ".msh.gz"):
+        for extension in (".msh", ".elem", ".ele", ".mesh", ".off", ".msh.gz", ".vtk", ".ply", ".stl", ".obj"):
             self.assertIn(extension, known)
             self.assertIn(extension, text)
-        vtk = {".vtu", ".vtp", ".vtk", ".ply", ".stl", ".obj"}
-        self.assertEqual(vtk & known, vtk if self.has_vtk() else set())
+        for entry in listed:
+            needs_vtk = entry["extensions"][0] in (".vtu", ".vtp")
+            self.assertEqual(entry["reads"], self.has_vtk() or not needs_vtk, entry["name"])
+            self.assertTrue(entry["writes"], entry["name"])
 
     def test_text_shows_everything(self):
         self.succeed("generate", "ventricle", "--edge", "6", "-o", "a.msh")

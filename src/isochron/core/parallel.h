@@ -23,8 +23,8 @@ inline void relax_core() {
 #endif
 }
 
-/// A barrier for teams that meet every few microseconds: it spins, and gives the core away when the wait gets long (more
-/// threads than cores). What happens before arriving is visible to all after waiting.
+/// A barrier for teams that meet every few microseconds: it spins, and gives the core away when the wait gets long
+/// (more threads than cores). What happens before arriving is visible to all after waiting.
 class SpinBarrier {
  public:
   explicit SpinBarrier(int threads) : threads_(threads) {}
@@ -85,9 +85,7 @@ template <class Body>
 void parallel_chunks(int threads, std::size_t count, Body&& body) {
   constexpr std::size_t worth_a_thread = 4096;
   threads = static_cast<int>(std::min<std::size_t>(threads, 1 + count / worth_a_thread));
-  parallel_region(threads, [&](int thread, int team) {
-    body(count * thread / team, count * (thread + 1) / team);
-  });
+  parallel_region(threads, [&](int thread, int team) { body(count * thread / team, count * (thread + 1) / team); });
 }
 
 /// Calls `body(i)` for every i in [0, count).

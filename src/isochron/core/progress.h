@@ -8,7 +8,8 @@
 
 namespace isochron {
 
-/// Passed by reference into long work. `report` may be empty; it is called from one thread, a few hundred times at most.
+/// Passed by reference into long work. `report` may be empty; it is called from one thread, a few hundred times at
+/// most.
 struct Progress {
   std::function<void(double fraction)> report;
   const std::atomic<bool>* cancel = nullptr;

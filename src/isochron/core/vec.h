@@ -83,8 +83,7 @@ ISOCHRON_HD constexpr T squared_length(SymTensor3<T> m, Vec3<T> v) {
 
 template <class T>
 ISOCHRON_HD constexpr T determinant(SymTensor3<T> m) {
-  return m.xx * (m.yy * m.zz - m.yz * m.yz) - m.xy * (m.xy * m.zz - m.yz * m.xz) +
-         m.xz * (m.xy * m.yz - m.yy * m.xz);
+  return m.xx * (m.yy * m.zz - m.yz * m.yz) - m.xy * (m.xy * m.zz - m.yz * m.xz) + m.xz * (m.xy * m.yz - m.yy * m.xz);
 }
 
 /// The inverse; the tensor must not be singular.

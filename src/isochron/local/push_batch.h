@@ -32,8 +32,8 @@ namespace detail {
 /// The last lanes of a vector are computed even when they are not used.
 constexpr int whole_vectors(int count) { return (count + 7) & ~7; }
 
-/// edge_time without branches: outside [0,1], and without a stationary point, the better end holds the minimum. `xt` and
-/// `bt` are the plain lengths of the edges to the target.
+/// edge_time without branches: outside [0,1], and without a stationary point, the better end holds the minimum. `xt`
+/// and `bt` are the plain lengths of the edges to the target.
 template <class T>
 inline T edge_time_lane(T ux, T ub, T lxb, T lxt, T lbt, T xt, T bt) {
   const T delta = ub - ux;
@@ -89,7 +89,8 @@ inline void solve_faces(FaceBatch<T>& batch, T ux, int count) {
     const T xt = std::sqrt(lxt);
     const T via_b = detail::edge_time_lane(ux, batch.ub[i], f11, lxt, batch.lbt[i], xt, std::sqrt(batch.lbt[i]));
     const T via_c = detail::edge_time_lane(ux, batch.uc[i], f22, lxt, batch.lct[i], xt, std::sqrt(batch.lct[i]));
-    // The edges stand in for a negative weight of the corner they leave out, and for both when there is no stationary point.
+    // The edges stand in for a negative weight of the corner they leave out, and for both when there is no stationary
+    // point.
     const bool exists = room > T(0);
     const T without_b = exists & !(w1 < T(0)) ? inf : via_c;
     const T without_c = exists & !(w2 < T(0)) ? inf : via_b;

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "isochron/core/big_vector.h"
 #include "isochron/mesh/simplex_mesh.h"
 
 namespace isochron {
@@ -13,7 +14,7 @@ namespace isochron {
 /// element * 4 + corner, so that a user knows where in the element the vertex stands without searching.
 struct Adjacency {
   std::vector<std::uint32_t> offsets;
-  std::vector<std::uint32_t> incidences;
+  BigVector<std::uint32_t> incidences;
 
   [[nodiscard]] std::span<const std::uint32_t> at(VertexId v) const {
     return {incidences.data() + offsets[v.index()], incidences.data() + offsets[v.index() + 1]};

@@ -22,7 +22,8 @@ Permutation hilbert_order(std::span<const Vec3d> points, int threads = 1);
 template <int Corners>
 double mean_id_span(const SimplexMesh<Corners>& mesh);
 
-/// True when the user's own numbering is about as local as a lattice's, so that sorting would not pay.
+/// True when the user's own numbering is about as local as a lattice's (of moderate size, for surfaces), so that
+/// sorting would not pay.
 template <int Corners>
 bool locally_ordered(const SimplexMesh<Corners>& mesh);
 

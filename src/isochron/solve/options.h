@@ -24,8 +24,8 @@ enum class SourceInit {
   ball,     ///< exact times in a metric ball of a few rings around isolated point sources
   factored  ///< additive factoring: the known singular part is taken out of the local update
 };
-/// Virtual elements at obtuse corners (papers 000 and 003). Automatic: on triangles, where they halve the error for less than
-/// a finer mesh would cost, not on tetrahedra, where they do not pay (docs/maths.md has the measurement).
+/// Virtual elements at obtuse corners (papers 000 and 003). Automatic: on triangles, where they halve the error for
+/// less than a finer mesh would cost, not on tetrahedra, where they do not pay (docs/maths.md has the measurement).
 enum class ObtuseSplit { automatic, none, split };
 /// What fast marching does on a mesh whose ordering assumption does not hold in the metric.
 enum class Unordered {
@@ -43,14 +43,14 @@ struct SolveOptions {
   int threads = 0;                  ///< 0: all cores
   std::optional<double> tolerance;  ///< of the local edge travel time; default 1e-6 double, 1e-5 single
   SourceInit source_init = SourceInit::ball;
-  int ball_rings = 8;               ///< the ball's largest radius, in rings of elements
+  int ball_rings = 8;  ///< the ball's largest radius, in rings of elements
   ObtuseSplit obtuse = ObtuseSplit::automatic;
   Unordered unordered = Unordered::refuse;
   Reorder reorder = Reorder::automatic;
-  Keep sources = Keep::yes;   ///< fill Arrival::source
-  Keep weights = Keep::no;    ///< fill Arrival::upwind
-  Keep verify = Keep::no;     ///< run the residual pass
-  double band_width = 0;      ///< banded: in mean edge travel times; 0: tuned
+  Keep sources = Keep::yes;  ///< fill Arrival::source
+  Keep weights = Keep::no;   ///< fill Arrival::upwind
+  Keep verify = Keep::no;    ///< run the residual pass
+  double band_width = 0;     ///< banded: in mean edge travel times; 0: tuned
   Progress progress;
 };
 

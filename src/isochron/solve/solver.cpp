@@ -50,10 +50,11 @@ class Solver<Corners>::Engine {
       threads_ = 1;
     method_ = options_.method == Method::automatic ? Method::banded : options_.method;
     if (options_.source_init == SourceInit::factored && method_ != Method::banded)
-      throw UsageError(fmt::format("factored sources are solved by method banded, not {}; leave --method out", name_of(method_)));
+      throw UsageError(
+          fmt::format("factored sources are solved by method banded, not {}; leave --method out", name_of(method_)));
     const bool single = options_.precision == Precision::single_ && options_.source_init != SourceInit::factored;
-    const bool keep = options_.reorder == Reorder::never ||
-                      (options_.reorder == Reorder::automatic && locally_ordered(mesh_));
+    const bool keep =
+        options_.reorder == Reorder::never || (options_.reorder == Reorder::automatic && locally_ordered(mesh_));
     const KeepOrder keep_order = keep ? KeepOrder::yes : KeepOrder::no;
     if (single) problem_.template emplace<0>(prepare_topology<float>(mesh_, keep_order, threads_));
     else problem_.template emplace<1>(prepare_topology<double>(mesh_, keep_order, threads_));
@@ -70,9 +71,10 @@ class Solver<Corners>::Engine {
       notes_.emplace_back("precision raised to double: factored sources need it");
     std::visit([&](auto& problem) { prepare_metric(problem); }, problem_);
     if (const auto* single = std::get_if<0>(&problem_); single != nullptr && !fits_single(*single)) {
-      notes_.push_back(fmt::format("precision raised to double: edge travel times span {:.1e} to {:.1e}, more than single "
-                                   "precision can hold",
-                                   single->shortest * single->unit, single->longest * single->unit));
+      notes_.push_back(
+          fmt::format("precision raised to double: edge travel times span {:.1e} to {:.1e}, more than single "
+                      "precision can hold",
+                      single->shortest * single->unit, single->longest * single->unit));
       const KeepOrder keep_order = single->order.identity() ? KeepOrder::yes : KeepOrder::no;
       problem_.template emplace<1>(prepare_topology<double>(mesh_, keep_order, threads_));
       prepare_metric(std::get<1>(problem_));
@@ -100,7 +102,8 @@ class Solver<Corners>::Engine {
 
   Residual residual(const Arrival& arrival, const Sources& sources) {
     if (arrival.times.size() != mesh_.vertex_count())
-      throw UsageError(fmt::format("{} times for {} vertices; give one per vertex", arrival.times.size(), mesh_.vertex_count()));
+      throw UsageError(
+          fmt::format("{} times for {} vertices; give one per vertex", arrival.times.size(), mesh_.vertex_count()));
     const PlacedSources placed = place_sources(mesh_, user_adjacency(), sources);
     const auto seeds =
         make_seeds(mesh_, *metric_, user_adjacency(), sources, placed, options_.source_init, options_.ball_rings);
@@ -133,7 +136,8 @@ class Solver<Corners>::Engine {
     StartOf<T> start;
     const double tolerance = options_.tolerance.value_or(default_tolerance(std::is_same_v<T, float>));
     if (!(tolerance > 0 && tolerance < 1))
-      throw UsageError(fmt::format("tolerance {} is not between 0 and 1; it is a share of the local edge travel time", tolerance));
+      throw UsageError(
+          fmt::format("tolerance {} is not between 0 and 1; it is a share of the local edge travel time", tolerance));
     start.state.time.assign(problem.vertex_count, std::numeric_limits<T>::infinity());
     start.state.tolerance = static_cast<T>(tolerance);
     start.state.progress = options_.progress;
@@ -155,7 +159,8 @@ class Solver<Corners>::Engine {
   }
 
   template <class T>
-  static Relaxer<T, Corners, PlainTimes<T>> plain_relaxer(const SimplexProblem<T, Corners>& problem, SolveState<T>& state) {
+  static Relaxer<T, Corners, PlainTimes<T>> plain_relaxer(const SimplexProblem<T, Corners>& problem,
+                                                          SolveState<T>& state) {
     return {problem, PlainTimes<T>{state.time.data()}};
   }
 
@@ -163,7 +168,8 @@ class Solver<Corners>::Engine {
   void prepare_metric(SimplexProblem<T, Corners>& problem) {
     apply_metric(problem, mesh_, *metric_, threads_);
     problem.virtual_elements = {};
-    const bool split = options_.obtuse == ObtuseSplit::split || (options_.obtuse == ObtuseSplit::automatic && Corners == 3);
+    const bool split =
+        options_.obtuse == ObtuseSplit::split || (options_.obtuse == ObtuseSplit::automatic && Corners == 3);
     if (split && problem.obtuse_corners > 0)
       problem.virtual_elements = split_obtuse(problem, mesh_, *metric_, SplitLimits{}, threads_);
   }
@@ -183,12 +189,14 @@ class Solver<Corners>::Engine {
   template <class T>
   void check_ordering(const SimplexProblem<T, Corners>& problem, Arrival& arrival) const {
     if (problem.obtuse_corners == 0) return;
-    const std::string why = fmt::format("{} of {} element corners are obtuse in the metric, where a vertex can depend on a later one",
-                                        problem.obtuse_corners, problem.elements.size() * Corners);
+    const std::string why =
+        fmt::format("{} of {} element corners are obtuse in the metric, where a vertex can depend on a later one",
+                    problem.obtuse_corners, problem.elements.size() * Corners);
     if (options_.unordered == Unordered::refuse)
-      throw InputError(fmt::format("fast marching cannot order this mesh ({}); use --method banded, or --hand-over to correct "
-                                   "its result, or --allow-unordered to run it regardless",
-                                   why));
+      throw InputError(
+          fmt::format("fast marching cannot order this mesh ({}); use --method banded, or --hand-over to correct "
+                      "its result, or --allow-unordered to run it regardless",
+                      why));
     arrival.notes.push_back(options_.unordered == Unordered::run
                                 ? fmt::format("unordered: fast marching ran although {}; times may be too late", why)
                                 : fmt::format("handed over: {}, so banded corrected the result", why));
@@ -225,8 +233,8 @@ class Solver<Corners>::Engine {
           static_cast<double>(start.state.time[v]) * problem.unit + start.base;
     });
     if (options_.verify == Keep::yes) {
-      const Residual residual =
-          residual_pass(relax, start.pinned, residual_tolerances * static_cast<double>(start.state.tolerance), threads_);
+      const Residual residual = residual_pass(
+          relax, start.pinned, residual_tolerances * static_cast<double>(start.state.tolerance), threads_);
       arrival.residual = residual;
       if (!residual.passed()) arrival.converged = false;
     }
@@ -239,7 +247,8 @@ class Solver<Corners>::Engine {
   }
 
   template <class Relax>
-  void label_vertices(const Relax& relax, std::vector<std::int32_t>& label, const std::vector<Seed>& seeds, Arrival& arrival) {
+  void label_vertices(const Relax& relax, std::vector<std::int32_t>& label, const std::vector<Seed>& seeds,
+                      Arrival& arrival) {
     using T = typename Relax::Scalar;
     const auto& problem = relax.problem();
     const bool one_source =
@@ -257,8 +266,9 @@ class Solver<Corners>::Engine {
   /// One solve per source with that source's singular part taken out; the first arrival is the least of them.
   void solve_factored(const Sources& sources, const PlacedSources& placed, Arrival& arrival) {
     if (placed.points.size() > most_factored_sources)
-      throw UsageError(fmt::format("factored sources are solved one by one and {} are too many (at most {}); use --source-init ball",
-                                   placed.points.size(), most_factored_sources));
+      throw UsageError(
+          fmt::format("factored sources are solved one by one and {} are too many (at most {}); use --source-init ball",
+                      placed.points.size(), most_factored_sources));
     const auto& problem = std::get<1>(problem_);
     const auto merge = [&](Arrival&& part) {
       if (arrival.times.empty()) {
@@ -294,10 +304,12 @@ class Solver<Corners>::Engine {
     for (const ElementId e : source.elements)
       at_source = at_source + (1.0 / static_cast<double>(source.elements.size())) * metric_->tensor(e);
     const std::vector<SourceView> views = view_from_source(problem, mesh_, source.position, at_source);
-    const FactoredRelaxer<Corners, PlainTimes<double>> plain(problem, PlainTimes<double>{start.state.time.data()}, views);
-    const BandTuning tuning = band_tuning(Corners, threads_, options_.band_width);
+    const FactoredRelaxer<Corners, PlainTimes<double>> plain(problem, PlainTimes<double>{start.state.time.data()},
+                                                             views);
+    const BandTuning tuning = band_tuning(Corners, problem.vertex_count, threads_, options_.band_width);
     if (threads_ > 1) {
-      const FactoredRelaxer<Corners, SharedTimes<double>> shared(problem, SharedTimes<double>{start.state.time.data()}, views);
+      const FactoredRelaxer<Corners, SharedTimes<double>> shared(problem, SharedTimes<double>{start.state.time.data()},
+                                                                 views);
       BandedTeam(shared, start.state, tuning, threads_).run();
     } else {
       banded_serial(plain, start.state, tuning);
@@ -319,7 +331,8 @@ class Solver<Corners>::Engine {
     arrival.counters.rounds += part.counters.rounds;
     arrival.solve_seconds += part.solve_seconds;
     arrival.converged = arrival.converged && part.converged;
-    if (part.residual && arrival.residual && part.residual->worst > arrival.residual->worst) arrival.residual = part.residual;
+    if (part.residual && arrival.residual && part.residual->worst > arrival.residual->worst)
+      arrival.residual = part.residual;
   }
 
   static void summarise(Arrival& arrival) {

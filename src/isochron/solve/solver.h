@@ -18,7 +18,8 @@ struct Domain {
   const Metric& metric;
 };
 
-/// Owns what can be prepared once for a mesh: adjacency, ordering, metric lengths. Not for use by two threads at a time.
+/// Owns what can be prepared once for a mesh: adjacency, ordering, metric lengths. Not for use by two threads at a
+/// time.
 template <int Corners>
 class Solver {
  public:
@@ -29,8 +30,8 @@ class Solver {
   Solver(Solver&&) noexcept;
   Solver& operator=(Solver&&) noexcept;
 
-  /// First arrivals from `sources`. Throws InputError for a source that is not there (id out of range, not a vertex of any
-  /// element, point outside the mesh) and Cancelled.
+  /// First arrivals from `sources`. Throws InputError for a source that is not there (id out of range, not a vertex of
+  /// any element, point outside the mesh) and Cancelled.
   Arrival solve(const Sources& sources);
 
   /// Takes another metric on the same mesh; adjacency and ordering stay.

@@ -21,13 +21,13 @@ struct PointSource {
   double time = 0;
 };
 
-/// All sources of one solve. The index of a source, as reported by `Arrival::source`, counts the vertices first, then the
-/// points, then (one index for all of it) the level set.
+/// All sources of one solve. The index of a source, as reported by `Arrival::source`, counts the vertices first, then
+/// the points, then (one index for all of it) the level set.
 struct Sources {
   std::vector<VertexSource> vertices;
   std::vector<PointSource> points;
-  /// One signed value per mesh vertex: the front starts at time 0 on the zero set (linear in each element) and runs both
-  /// ways. Empty when there is none.
+  /// One signed value per mesh vertex: the front starts at time 0 on the zero set (linear in each element) and runs
+  /// both ways. Empty when there is none.
   std::vector<double> level_set;
 
   [[nodiscard]] bool empty() const { return vertices.empty() && points.empty() && level_set.empty(); }

@@ -1,11 +1,10 @@
-// Time-band ordered label correcting, pushing through elements (DESIGN section 3, last paragraph): vertices wait in buckets
-// of time, first in first out inside a bucket, and each push offers its elements' other corners a better time.
+// Time-band ordered label correcting, pushing through elements (DESIGN section 3, last paragraph): vertices wait in
+// buckets of time, first in first out inside a bucket, and each push offers its elements' other corners a better time.
 #pragma once
 
 #include <algorithm>
 #include <bit>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "isochron/core/parallel.h"
@@ -13,14 +12,14 @@
 
 namespace isochron {
 
-/// Whether acute corners ignore times beyond the current band. They may when every vertex with a time starts in the queue:
-/// then each of those will push for itself.
+/// Whether acute corners ignore times beyond the current band. They may when every vertex with a time starts in the
+/// queue: then each of those will push for itself.
 enum class Horizon { band, none };
 
 /// Tuning of the banded schedule: data, chosen by measurement (bench/NOTES.md).
 struct BandTuning {
-  double width;                     ///< of a bucket, in mean edge travel times
-  std::uint32_t buckets;            ///< in the ring, a power of two; later times wait in its last one
+  double width;           ///< of a bucket, in mean edge travel times
+  std::uint32_t buckets;  ///< in the ring, a power of two; later times wait in its last one
   Horizon horizon = Horizon::band;
 };
 
@@ -69,10 +68,10 @@ class BucketRing {
     ++entries_;
   }
 
-  /// Calls `process(v, horizon)` for queued vertices in bucket order until none is left; `ahead(upcoming)` is shown the
-  /// entries that follow, to prefetch for them, and `after_bucket()` runs between buckets.
-  template <class Process, class Time, class Ahead, class AfterBucket>
-  void drain(Time&& time_of, Process&& process, Ahead&& ahead, AfterBucket&& after_bucket) {
+  /// Calls `process(v, horizon)` for queued vertices in bucket order until none is left; `after_bucket()` runs between
+  /// buckets.
+  template <class Process, class Time, class AfterBucket>
+  void drain(Time&& time_of, Process&& process, AfterBucket&& after_bucket) {
     while (entries_ > 0) {
       std::vector<std::uint32_t>& bucket = ring_[current_ & (ring_.size() - 1)];
       if (!bucket.empty()) {
@@ -85,7 +84,6 @@ class BucketRing {
             add(v, time_of(v));
             continue;
           }
-          ahead(std::span<const std::uint32_t>(bucket).subspan(i + 1));
           process(v, horizon);
         }
         entries_ -= bucket.size();
@@ -117,16 +115,17 @@ void banded_serial(const Relax& relax, SolveState<typename Relax::Scalar>& state
                ++updates;
                const T reach = tuning.horizon == Horizon::band ? horizon : std::numeric_limits<T>::infinity();
                solves += relax.push(x, reach, [&](std::uint32_t target, T candidate) {
-                 // A vertex that still waits takes any gain for free; one that was processed only what is worth repeating it.
+                 // A vertex that still waits takes any gain for free; one that was processed only what is worth
+                 // repeating it.
                  const bool lowered = ring.waiting(target) ? relax.times().lower(target, candidate, T(0))
                                                            : lower_countably(relax, state, target, candidate);
                  if (lowered) ring.add(target, candidate);
                });
              },
-             [&](std::span<const std::uint32_t> upcoming) { relax.prefetch(upcoming); },
              [&] {
                if ((++rounds & 15U) == 0)
-                 state.progress.update(std::min(1.0, static_cast<double>(updates) / static_cast<double>(problem.vertex_count)));
+                 state.progress.update(
+                     std::min(1.0, static_cast<double>(updates) / static_cast<double>(problem.vertex_count)));
              });
   state.counters.local_solves += solves;
   state.counters.vertex_updates += updates;

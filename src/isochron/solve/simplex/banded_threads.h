@@ -13,13 +13,14 @@
 namespace isochron {
 
 /// One solve shared by a team. Each thread queues into its own bins; a phase is one pass over all threads' bins of the
-/// current bucket, and what is queued for the same bucket meanwhile waits for the next phase. One barrier a phase: behind
-/// it every thread reads the same sizes and so takes the same decision.
+/// current bucket, and what is queued for the same bucket meanwhile waits for the next phase. One barrier a phase:
+/// behind it every thread reads the same sizes and so takes the same decision.
 template <class Relax>
 class BandedTeam {
   using T = typename Relax::Scalar;
   static constexpr std::uint32_t none = 0xffffffffU;
   static constexpr std::size_t chunk = 48;
+  static constexpr std::size_t worth_a_phase = 32;  ///< vertices a thread
 
  public:
   BandedTeam(const Relax& relax, SolveState<T>& state, BandTuning tuning, int threads)
@@ -91,15 +92,30 @@ class BandedTeam {
       phase.first = false;
       phase.parity = done.parity ^ 1U;
       ++index;
-      if (total(phase) == 0) {
+      if (total(phase) <= worth_a_phase * workers_.size()) {
         // All threads must have looked before anyone queues again, and the clearing above must be seen.
         barrier_.arrive_and_wait();
+        postpone(own, phase);
         phase.first = true;
         ++phase.bucket;
+        barrier_.arrive_and_wait();
         if (!next_bucket(phase)) return;
         barrier_.arrive_and_wait();
       }
     }
+  }
+
+  /// Moves what is left of a bucket to the next one: too little to keep the team busy for a phase. Those vertices are a
+  /// little late then, which costs a few pushes more; nothing is lost, since they are processed with a later horizon.
+  void postpone(Worker& own, const Phase& phase) {
+    std::vector<std::uint32_t>& left = own.again[phase.parity];
+    for (const std::uint32_t v : left) {
+      std::uint32_t expected = phase.bucket;
+      if (std::atomic_ref<std::uint32_t>(slot_[v]).compare_exchange_strong(expected, phase.bucket + 1,
+                                                                           std::memory_order_relaxed))
+        own.ring[(phase.bucket + 1) & (scale_.buckets - 1)].push_back(v);
+    }
+    left.clear();
   }
 
   std::size_t total(const Phase& phase) {
@@ -133,7 +149,8 @@ class BandedTeam {
   void visit(Worker& own, std::uint32_t x, T horizon, const Phase& phase) {
     std::uint32_t expected = phase.bucket;
     // Clearing the slot before reading times: whoever lowers x after this queues it again.
-    if (!std::atomic_ref<std::uint32_t>(slot_[x]).compare_exchange_strong(expected, none, std::memory_order_acq_rel)) return;
+    if (!std::atomic_ref<std::uint32_t>(slot_[x]).compare_exchange_strong(expected, none, std::memory_order_acq_rel))
+      return;
     const T time = relax_.times().load(x);
     if (time >= horizon) {  // was parked in the ring's last bucket
       queue(own, x, time, true, phase);
@@ -143,8 +160,8 @@ class BandedTeam {
     const T reach = horizon_ == Horizon::band ? horizon : std::numeric_limits<T>::infinity();
     own.solves += relax_.push(x, reach, [&](std::uint32_t target, T candidate) {
       const bool waiting = std::atomic_ref<std::uint32_t>(slot_[target]).load(std::memory_order_relaxed) != none;
-      const bool lowered = waiting ? relax_.times().lower(target, candidate, T(0))
-                                   : lower_countably(relax_, state_, target, candidate);
+      const bool lowered =
+          waiting ? relax_.times().lower(target, candidate, T(0)) : lower_countably(relax_, state_, target, candidate);
       if (lowered) queue(own, target, candidate, true, phase);
     });
   }
@@ -158,8 +175,9 @@ class BandedTeam {
       if (!error_) error_ = std::make_exception_ptr(Cancelled());
       stop_.store(true, std::memory_order_relaxed);
     } else if (state_.progress.report && (phases_ & 15U) == 0) {
-      state_.progress.report(std::min(1.0, static_cast<double>(workers_[0].updates) * static_cast<double>(workers_.size()) /
-                                               static_cast<double>(relax_.problem().vertex_count)));
+      state_.progress.report(
+          std::min(1.0, static_cast<double>(workers_[0].updates) * static_cast<double>(workers_.size()) /
+                            static_cast<double>(relax_.problem().vertex_count)));
     }
   }
 

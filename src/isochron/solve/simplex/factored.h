@@ -56,7 +56,6 @@ class FactoredRelaxer {
 
   [[nodiscard]] const SimplexProblem<double, Corners>& problem() const { return problem_; }
   [[nodiscard]] const Times& times() const { return plain_.times(); }
-  void prefetch(std::span<const std::uint32_t> upcoming) const { plain_.prefetch(upcoming); }
 
   /// As `Relaxer::push`. A corner that is acute in the metric waits for the vertices from `horizon` on: they are still
   /// to be processed and will push to it themselves.

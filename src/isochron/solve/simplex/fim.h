@@ -85,7 +85,8 @@ void fim(const Relax& relax, const SimplexProblem<typename Relax::Scalar, Corner
       updates += worker.updates;
     }
     // The papers' fraction is unknown; three updates a vertex is typical, so show progress against that.
-    state.progress.update(std::min(1.0, static_cast<double>(updates) / (6.0 * static_cast<double>(problem.vertex_count))));
+    state.progress.update(
+        std::min(1.0, static_cast<double>(updates) / (6.0 * static_cast<double>(problem.vertex_count))));
   }
   for (const Worker& worker : workers) {
     state.counters.local_solves += worker.solves;
@@ -95,8 +96,8 @@ void fim(const Relax& relax, const SimplexProblem<typename Relax::Scalar, Corner
 
 enum class Relabelling { synchronous, asynchronous };
 
-/// Strict relabelling (paper 000 section 2.3): every active vertex is updated once and leaves the list; each that changed
-/// activates its neighbours of greater value. Synchronous: all see the previous iteration's values.
+/// Strict relabelling (paper 000 section 2.3): every active vertex is updated once and leaves the list; each that
+/// changed activates its neighbours of greater value. Synchronous: all see the previous iteration's values.
 template <class Relax, int Corners>
 void relabel(const Relax& relax, const SimplexProblem<typename Relax::Scalar, Corners>& problem,
              SolveState<typename Relax::Scalar>& state, Relabelling mode) {
@@ -130,7 +131,9 @@ void relabel(const Relax& relax, const SimplexProblem<typename Relax::Scalar, Co
       if (found < state.time[v] && lower_countably(relax, state, v, found)) activate_around(v, next);
     }
     active.swap(next);
-    state.progress.update(0.5);
+    // How often a vertex is relabelled is not known beforehand; thirty times is usual.
+    state.progress.update(std::min(
+        1.0, static_cast<double>(state.counters.vertex_updates) / (30.0 * static_cast<double>(problem.vertex_count))));
   }
   state.counters.local_solves += solves;
 }

@@ -10,8 +10,8 @@
 
 namespace isochron {
 
-/// The fixed-point check. `pinned[v]` marks vertices that start with a time: they may be earlier than their elements say,
-/// not later. Differences are in local edge travel times; rounding of the time itself (8 ulp) is not counted.
+/// The fixed-point check. `pinned[v]` marks vertices that start with a time: they may be earlier than their elements
+/// say, not later. Differences are in local edge travel times; rounding of the time itself (8 ulp) is not counted.
 template <class Relax>
 Residual residual_pass(const Relax& relax, const std::vector<std::uint8_t>& pinned, double limit, int threads) {
   using T = typename Relax::Scalar;
@@ -53,9 +53,9 @@ Residual residual_pass(const Relax& relax, const std::vector<std::uint8_t>& pinn
   return result;
 }
 
-/// The source of every vertex (−1: unreached). `label` holds the sources of the seeds that kept their time, −1 elsewhere.
-/// A vertex inherits from the earliest of the vertices its first arrival came from: that one is earlier than itself, so the
-/// chain ends at a seed.
+/// The source of every vertex (−1: unreached). `label` holds the sources of the seeds that kept their time, −1
+/// elsewhere. A vertex inherits from the earliest of the vertices its first arrival came from: that one is earlier than
+/// itself, so the chain ends at a seed.
 template <class Relax>
 void spread_labels(const Relax& relax, std::vector<std::int32_t>& label, int threads) {
   using T = typename Relax::Scalar;

@@ -15,7 +15,9 @@ template <class T>
 struct AcceptedTimes {
   T* data;
   const std::uint8_t* accepted;
-  [[nodiscard]] T load(std::uint32_t v) const { return accepted[v] != 0 ? data[v] : std::numeric_limits<T>::infinity(); }
+  [[nodiscard]] T load(std::uint32_t v) const {
+    return accepted[v] != 0 ? data[v] : std::numeric_limits<T>::infinity();
+  }
 };
 
 /// A binary min-heap of vertices by time that knows where each vertex stands, so that a time can be lowered in place.

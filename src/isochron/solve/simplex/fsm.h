@@ -32,7 +32,8 @@ std::vector<std::vector<std::uint32_t>> sweep_orders(const SimplexProblem<T, Cor
     }
     std::vector<std::uint32_t> order(points.size());
     std::iota(order.begin(), order.end(), 0U);
-    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return distance[a] < distance[b]; });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::uint32_t a, std::uint32_t b) { return distance[a] < distance[b]; });
     orders.push_back(std::move(order));
   }
   return orders;
@@ -40,7 +41,8 @@ std::vector<std::vector<std::uint32_t>> sweep_orders(const SimplexProblem<T, Cor
 
 /// Sweeps until an iteration (all orders, both ways) gains nothing countable.
 template <class Relax>
-void fsm(const Relax& relax, SolveState<typename Relax::Scalar>& state, const std::vector<std::vector<std::uint32_t>>& orders) {
+void fsm(const Relax& relax, SolveState<typename Relax::Scalar>& state,
+         const std::vector<std::vector<std::uint32_t>>& orders) {
   using T = typename Relax::Scalar;
   Counters& counters = state.counters;
   std::uint64_t sweeps = 0;
@@ -50,6 +52,7 @@ void fsm(const Relax& relax, SolveState<typename Relax::Scalar>& state, const st
     for (const auto& order : orders)
       for (const bool forwards : {true, false}) {
         for (std::size_t i = 0; i < order.size(); ++i) {
+          if ((i & 0xffffU) == 0 && state.progress.cancelled()) throw Cancelled();
           const std::uint32_t v = forwards ? order[i] : order[order.size() - 1 - i];
           const T time = relax.pull(v, counters.local_solves);
           ++counters.vertex_updates;

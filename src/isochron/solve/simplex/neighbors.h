@@ -12,10 +12,11 @@ namespace isochron {
 template <class T, int Corners>
 class NeighborVisitor {
  public:
-  explicit NeighborVisitor(const SimplexProblem<T, Corners>& problem) : problem_(problem), stamp_(problem.vertex_count, 0) {}
+  explicit NeighborVisitor(const SimplexProblem<T, Corners>& problem)
+      : problem_(problem), stamp_(problem.vertex_count, 0) {}
 
-  /// Calls `visit(neighbor)` once for each vertex that shares an element with v, those of virtual elements included: all
-  /// vertices whose time may depend on v's.
+  /// Calls `visit(neighbor)` once for each vertex that shares an element with v, those of virtual elements included:
+  /// all vertices whose time may depend on v's.
   template <class Visit>
   void around(std::uint32_t v, Visit&& visit) {
     if (++now_ == 0) {

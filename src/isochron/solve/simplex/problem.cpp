@@ -9,7 +9,8 @@
 namespace isochron {
 namespace {
 
-/// Elements sorted by their smallest vertex in the new numbering, so that records lie beside the vertices that use them.
+/// Elements sorted by their smallest vertex in the new numbering, so that records lie beside the vertices that use
+/// them.
 template <int Corners>
 std::vector<std::uint32_t> element_order_after(const SimplexMesh<Corners>& mesh, const Permutation& order) {
   const auto smallest = [&](const auto& element) {
@@ -68,8 +69,7 @@ SimplexProblem<T, Corners> prepare_topology(const SimplexMesh<Corners>& mesh, Ke
     const Element& element = mesh.elements[problem.element_order[i]];
     for (int c = 0; c < Corners; ++c) renumbered[i][c] = VertexId(problem.order.old_to_new[element[c].index()]);
   });
-  problem.adjacency =
-      build_adjacency<Corners>(std::span<const Element>(renumbered), mesh.vertex_count(), threads);
+  problem.adjacency = build_adjacency<Corners>(std::span<const Element>(renumbered), mesh.vertex_count(), threads);
   return problem;
 }
 
@@ -145,9 +145,8 @@ void apply_metric(SimplexProblem<T, Corners>& problem, const SimplexMesh<Corners
   });
   double sum = 0;
   for (const double s : sums) sum += s;
-  problem.mean_edge = problem.vertex_count > 0 && sum > 0
-                          ? static_cast<T>(sum / static_cast<double>(problem.vertex_count))
-                          : T(1);
+  problem.mean_edge =
+      problem.vertex_count > 0 && sum > 0 ? static_cast<T>(sum / static_cast<double>(problem.vertex_count)) : T(1);
 }
 
 template SimplexProblem<float, 3> prepare_topology(const SimplexMesh<3>&, KeepOrder, int);

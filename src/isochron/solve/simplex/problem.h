@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "isochron/core/big_vector.h"
 #include "isochron/mesh/adjacency.h"
 #include "isochron/mesh/ordering.h"
 #include "isochron/metric/metric.h"
@@ -16,8 +17,8 @@ template <class T, int Corners>
 struct ElementRecord {
   static constexpr std::uint32_t obtuse_flag = 0x80000000U;
 
-  std::array<std::uint32_t, Corners> corner;                  ///< vertex, with `obtuse_flag` where not acute in the metric
-  std::array<T, SimplexMesh<Corners>::edges> length;          ///< squared metric lengths, in the order of `edge_corners`
+  std::array<std::uint32_t, Corners> corner;          ///< vertex, with `obtuse_flag` where not acute in the metric
+  std::array<T, SimplexMesh<Corners>::edges> length;  ///< squared metric lengths, in the order of `edge_corners`
 
   [[nodiscard]] std::uint32_t vertex(int k) const { return corner[k] & ~obtuse_flag; }
   /// True when all edges leaving corner k have pairwise products ≥ 0 in the metric: only then a later neighbour cannot
@@ -25,8 +26,8 @@ struct ElementRecord {
   [[nodiscard]] bool acute(int k) const { return (corner[k] & obtuse_flag) == 0; }
 };
 
-/// A virtual element from splitting an obtuse corner: it updates its target only. `length` is as in `ElementRecord` with
-/// the target as the last corner.
+/// A virtual element from splitting an obtuse corner: it updates its target only. `length` is as in `ElementRecord`
+/// with the target as the last corner.
 template <class T, int Corners>
 struct VirtualRecord {
   std::uint32_t target;
@@ -43,20 +44,20 @@ struct VirtualElements {
   [[nodiscard]] bool empty() const { return records.empty(); }
 };
 
-/// Immutable while a schedule runs. Vertices are in the internal order; lengths and times are in units of `unit`, a power
-/// of two near the mean edge travel time, so that determinants neither overflow nor underflow.
+/// Immutable while a schedule runs. Vertices are in the internal order; lengths and times are in units of `unit`, a
+/// power of two near the mean edge travel time, so that determinants neither overflow nor underflow.
 template <class T, int Corners>
 struct SimplexProblem {
   using Record = ElementRecord<T, Corners>;
 
   std::size_t vertex_count = 0;
-  std::vector<Record> elements;
+  BigVector<Record> elements;
   Adjacency adjacency;
   Permutation order;                         ///< identity when the user's order is kept
   std::vector<std::uint32_t> element_order;  ///< record → user's element; empty when the same
   double unit = 1;
-  T mean_edge = 1;              ///< mean edge travel time, internal units
-  std::vector<T> edge;          ///< per vertex: mean travel time of its elements' edges
+  T mean_edge = 1;      ///< mean edge travel time, internal units
+  std::vector<T> edge;  ///< per vertex: mean travel time of its elements' edges
   std::uint64_t obtuse_corners = 0;
   double shortest = 1, longest = 1;  ///< edge travel times, internal units; zero-length edges are not counted
   VirtualElements<T, Corners> virtual_elements;

@@ -1,8 +1,6 @@
 // The two relax steps every schedule is made of: push from a vertex through its elements, or pull to it from them.
 #pragma once
 
-#include <span>
-
 #include "isochron/local/push_batch.h"
 #include "isochron/local/simplex_update.h"
 #include "isochron/solve/simplex/problem.h"
@@ -17,7 +15,15 @@ struct TetView {
 };
 constexpr TetView tet_view(int x) {
   const int a = (x + 1) & 3, b = (x + 2) & 3, c = (x + 3) & 3;
-  return {a, b, c, edge_index(x, a), edge_index(x, b), edge_index(x, c), edge_index(a, b), edge_index(a, c), edge_index(b, c)};
+  return {a,
+          b,
+          c,
+          edge_index(x, a),
+          edge_index(x, b),
+          edge_index(x, c),
+          edge_index(a, b),
+          edge_index(a, c),
+          edge_index(b, c)};
 }
 inline constexpr TetView tet_views[4] = {tet_view(0), tet_view(1), tet_view(2), tet_view(3)};
 
@@ -55,10 +61,10 @@ class Relaxer {
   [[nodiscard]] const SimplexProblem<T, Corners>& problem() const { return problem_; }
   [[nodiscard]] const Times& times() const { return times_; }
 
-  /// Offers every element at x a chance to improve its other corners: calls `emit(target, candidate)` for candidates that
-  /// beat the target's time. A corner that is acute in the metric is skipped when it is earlier than x, and does not use
-  /// times from `horizon` on: those vertices are still to be processed and will push to it themselves. Returns the number
-  /// of local solves.
+  /// Offers every element at x a chance to improve its other corners: calls `emit(target, candidate)` for candidates
+  /// that beat the target's time. A corner that is acute in the metric is skipped when it is earlier than x, and does
+  /// not use times from `horizon` on: those vertices are still to be processed and will push to it themselves. Returns
+  /// the number of local solves.
   template <class Emit>
   std::uint64_t push(std::uint32_t x, T horizon, Emit&& emit) const {
     const T ux = times_.load(x);
@@ -71,24 +77,6 @@ class Relaxer {
     solves += flush(batch, ux, emit);
     if (!problem_.virtual_elements.empty()) solves += push_virtual(x, emit);
     return solves;
-  }
-
-  /// Asks the memory for what pushing from the next few vertices will read: their records soon, their lists before that.
-  void prefetch(std::span<const std::uint32_t> upcoming) const {
-    constexpr std::size_t lists_ahead = 8, records_ahead = 3;
-    const std::uint32_t* offsets = problem_.adjacency.offsets.data();
-    const std::uint32_t* incidences = problem_.adjacency.incidences.data();
-    if (upcoming.size() > 2 * lists_ahead) __builtin_prefetch(&offsets[upcoming[2 * lists_ahead]]);
-    if (upcoming.size() > lists_ahead) {
-      const std::uint32_t v = upcoming[lists_ahead];
-      __builtin_prefetch(&incidences[offsets[v]]);
-      if constexpr (Corners == 4) __builtin_prefetch(&incidences[offsets[v] + 16]);
-    }
-    if (upcoming.size() > records_ahead) {
-      const std::uint32_t v = upcoming[records_ahead];
-      for (std::uint32_t i = offsets[v]; i < offsets[v + 1]; ++i)
-        __builtin_prefetch(&problem_.elements[incidences[i] >> 2]);
-    }
   }
 
   /// The earliest arrival at v from its elements as the times stand now. Returns it and adds to `solves`.
@@ -164,8 +152,8 @@ class Relaxer {
   static T seen(bool acute, T time, T horizon) { return acute & !(time < horizon) ? inf : time; }
 
   /// Adds the element's other corners that can gain. Every lane is written and kept by the count, without a branch.
-  static void put(Batch& batch, const Record& record, int t, T ux, T horizon, T ut, T ub, T uc, T xb, T xc, T bc, T xt, T bt,
-                  T ct) {
+  static void put(Batch& batch, const Record& record, int t, T ux, T horizon, T ut, T ub, T uc, T xb, T xc, T bc, T xt,
+                  T bt, T ct) {
     const int n = batch.count;
     const bool acute = record.acute(t);
     auto& lanes = batch.lanes;
@@ -198,7 +186,8 @@ class Relaxer {
     const auto& l = record.length;
     if constexpr (Corners == 4) {
       const TetView& w = tet_views[corner];
-      const T ua = times_.load(record.vertex(w.a)), ub = times_.load(record.vertex(w.b)), uc = times_.load(record.vertex(w.c));
+      const T ua = times_.load(record.vertex(w.a)), ub = times_.load(record.vertex(w.b)),
+              uc = times_.load(record.vertex(w.c));
       put(batch, record, w.a, ux, horizon, ua, ub, uc, l[w.xb], l[w.xc], l[w.bc], l[w.xa], l[w.ab], l[w.ac]);
       put(batch, record, w.b, ux, horizon, ub, ua, uc, l[w.xa], l[w.xc], l[w.ac], l[w.xb], l[w.ab], l[w.bc]);
       put(batch, record, w.c, ux, horizon, uc, ua, ub, l[w.xa], l[w.xb], l[w.ab], l[w.xc], l[w.ac], l[w.bc]);
@@ -256,7 +245,8 @@ class Relaxer {
   }
 
   FaceCandidate<T> tet_candidate(const Record& record, const TetView& w) const {
-    const T ua = times_.load(record.vertex(w.a)), ub = times_.load(record.vertex(w.b)), uc = times_.load(record.vertex(w.c));
+    const T ua = times_.load(record.vertex(w.a)), ub = times_.load(record.vertex(w.b)),
+            uc = times_.load(record.vertex(w.c));
     if (!(ua < inf) && !(ub < inf) && !(uc < inf)) return {inf, {}};
     return detail::tet_update_scaled(ua, ub, uc, lengths_from(record.length, w));
   }

@@ -1,5 +1,8 @@
 #include "isochron/solve/simplex/run.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "isochron/solve/simplex/banded_threads.h"
 #include "isochron/solve/simplex/fim.h"
 #include "isochron/solve/simplex/fmm.h"
@@ -7,11 +10,15 @@
 
 namespace isochron {
 
-BandTuning band_tuning(int corners, int threads, double wanted_width) {
+BandTuning band_tuning(int corners, std::size_t vertices, int threads, double wanted_width) {
   constexpr std::uint32_t buckets = 1024;
   if (wanted_width > 0) return {wanted_width, buckets};
-  if (threads > 1) return {corners == 3 ? 2.0 : 1.0, buckets};
-  return {corners == 3 ? 1.0 : 0.5, buckets};
+  const double serial = corners == 3 ? 1.0 : 0.5;
+  if (threads == 1) return {serial, buckets};
+  // A band should keep every thread busy: wider ones where the front (a surface through the mesh) is small for the
+  // team.
+  const double front = std::pow(static_cast<double>(vertices), corners == 3 ? 1.0 / 2 : 2.0 / 3);
+  return {std::clamp(512.0 * threads / front, serial, 4 * serial), buckets};
 }
 
 bool runs_on_threads(Method method) { return method == Method::banded || method == Method::fim; }
@@ -21,7 +28,7 @@ namespace {
 template <class T, int Corners>
 void run_banded(const SimplexProblem<T, Corners>& problem, SolveState<T>& state, const RunOptions& options,
                 Horizon horizon = Horizon::band) {
-  BandTuning tuning = band_tuning(Corners, options.threads, options.band_width);
+  BandTuning tuning = band_tuning(Corners, problem.vertex_count, options.threads, options.band_width);
   tuning.horizon = horizon;
   if (options.threads > 1) {
     const Relaxer<T, Corners, SharedTimes<T>> relax(problem, SharedTimes<T>{state.time.data()});
@@ -39,7 +46,8 @@ void run_schedule(const SimplexProblem<T, Corners>& problem, SolveState<T>& stat
   switch (options.method) {
     case Method::fim:
       if (options.threads > 1)
-        fim(Relaxer<T, Corners, SharedTimes<T>>(problem, SharedTimes<T>{state.time.data()}), problem, state, options.threads);
+        fim(Relaxer<T, Corners, SharedTimes<T>>(problem, SharedTimes<T>{state.time.data()}), problem, state,
+            options.threads);
       else fim(plain, problem, state, 1);
       break;
     case Method::fmm: fmm(problem, state); break;

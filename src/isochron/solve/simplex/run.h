@@ -13,12 +13,13 @@ namespace isochron {
 struct RunOptions {
   Method method = Method::banded;
   int threads = 1;
-  double band_width = 0;           ///< 0: the tuned one
-  std::span<const Vec3d> points;   ///< the mesh's, for the sweeps' reference orders
+  double band_width = 0;          ///< 0: the tuned one
+  std::span<const Vec3d> points;  ///< the mesh's, for the sweeps' reference orders
 };
 
-/// The tuned band width and ring size for a kind of problem (bench/NOTES.md has the measurements).
-BandTuning band_tuning(int corners, int threads, double wanted_width);
+/// The tuned band width and ring size for a kind of problem (bench/NOTES.md has the measurements); `wanted_width` > 0
+/// wins.
+BandTuning band_tuning(int corners, std::size_t vertices, int threads, double wanted_width);
 
 /// True for schedules that use more than one thread.
 bool runs_on_threads(Method method);
@@ -27,7 +28,8 @@ bool runs_on_threads(Method method);
 template <class T, int Corners>
 void run_schedule(const SimplexProblem<T, Corners>& problem, SolveState<T>& state, const RunOptions& options);
 
-/// Queues every vertex that its elements can improve and lets `banded` finish: turns any upper bound into the fixed point.
+/// Queues every vertex that its elements can improve and lets `banded` finish: turns any upper bound into the fixed
+/// point.
 template <class T, int Corners>
 void correct(const SimplexProblem<T, Corners>& problem, SolveState<T>& state, const RunOptions& options);
 

@@ -22,8 +22,8 @@ struct SolveState {
   bool converged = true;
 };
 
-/// The smallest gain that counts at a vertex with that time: tolerance times its edge travel time, or a few ulp of the time
-/// itself. A vertex without a time gains by any.
+/// The smallest gain that counts at a vertex with that time: tolerance times its edge travel time, or a few ulp of the
+/// time itself. A vertex without a time gains by any.
 template <class T>
 inline T countable_gain(T tolerance, T edge, T time) {
   if (!(time < std::numeric_limits<T>::infinity())) return T(0);
