@@ -37,6 +37,8 @@ int run_bench(const BenchRequest& request, const Console& console) {
   options.threads = console.options.threads;
   options.size = request.quick ? BenchSize::quick : BenchSize::paper;
   options.output_folder = request.output_folder;
+  if (console.options.json) options.output = BenchOutput::json;
+  else if (console.options.quiet) options.output = BenchOutput::none;
   options.progress = activity.progress();
   return bench.run(options);
 }

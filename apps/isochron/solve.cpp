@@ -81,9 +81,10 @@ void declare_method(Command& command, SolveOptions& options) {
   command.group("How it is solved");
   command.option("--method", "NAME", "auto (banded), banded, fim, fmm, fsm, relabel-sync, relabel-async",
                  [&options](const std::string& text) { options.method = method_named(text); });
-  command.option("--backend", "NAME", "auto, serial, threads, cuda, mpi", into_backend(options.backend));
+  command.option("--backend", "NAME", "auto, serial or threads (cuda and mpi are not in this build)",
+                 into_backend(options.backend));
   command.option(
-      "--precision", "NAME", "double (default) or single",
+      "--precision", "NAME", "auto (double), double or single",
       one_of(options.precision,
              {{"auto", Precision::automatic}, {"single", Precision::single_}, {"double", Precision::double_}}));
   command.option("--tolerance", "E", "Of an edge's travel time (1e-6 double, 1e-5 single)",
@@ -100,17 +101,20 @@ void declare_method(Command& command, SolveOptions& options) {
   command.option(
       "--reorder", "NAME", "Cache-friendly numbering inside: auto, always, never",
       one_of(options.reorder, {{"auto", Reorder::automatic}, {"always", Reorder::always}, {"never", Reorder::never}}));
+  command.option(
+      "--split-obtuse", "WHEN", "Virtual elements at obtuse corners: auto (on triangles), always, never",
+      one_of(options.obtuse,
+             {{"auto", ObtuseSplit::automatic}, {"always", ObtuseSplit::split}, {"never", ObtuseSplit::none}}));
   command.option("--band-width", "W", "Of banded, in mean edge times (tuned)", into_positive(options.band_width));
 }
 
 /// Flags that choose one of an enumeration's values.
 struct MethodFlags {
-  bool split_obtuse = false, allow_unordered = false, hand_over = false, weights = false, verify = false;
+  bool allow_unordered = false, hand_over = false, weights = false, verify = false;
   bool allow_zero_fibers = false;
 };
 
 void declare_flags(Command& command, MethodFlags& flags) {
-  command.flag("--split-obtuse", "Split obtuse corners with virtual elements", flags.split_obtuse);
   command.flag("--hand-over", "fmm: let banded correct what came out of order", flags.hand_over);
   command.flag("--allow-unordered", "fmm: run although the order does not hold (may be wrong)", flags.allow_unordered);
   command.flag("--allow-zero-fibers", "Cells without a fibre conduct at the transverse velocity",
@@ -124,7 +128,6 @@ void apply_flags(const MethodFlags& flags, SolveRequest& request) {
   SolveOptions& options = request.options;
   if (flags.allow_unordered) options.unordered = Unordered::run;
   if (flags.hand_over) options.unordered = Unordered::hand_over;
-  if (flags.split_obtuse) options.obtuse = ObtuseSplit::split;
   if (flags.weights) options.weights = Keep::yes;
   if (flags.verify) options.verify = Keep::yes;
   if (flags.allow_zero_fibers) request.metric.zero_fibers = ZeroFibers::isotropic;
@@ -160,7 +163,7 @@ void declare_picture(Command& command, PictureRequest& picture) {
   command.option("--picture-view", "X,Y,Z", "Direction from the object to the eye", into(options.view_direction));
   command.option("--picture-cut", "X,Y,Z,NX,NY,NZ", "Cut open: a point of the plane and the side that goes",
                  into_cut(options.cut));
-  command.option("--picture-spacing", "T", "Time between isochrones; 0: none (about 12 lines)",
+  command.option("--picture-spacing", "T", "Time between isochrones; 0: none (about 14 lines)",
                  into(options.isochrone_spacing));
 }
 

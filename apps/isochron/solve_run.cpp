@@ -1,4 +1,5 @@
 // The steps of `isochron solve`: read, solve, write. Points and cells are moved along, not copied.
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -55,6 +56,27 @@ Dataset read_mesh(const SolveRequest& request, Console& console) {
                     name));
   }
   return dataset;
+}
+
+/// Says before the work what the output file will not hold, and refuses a picture of an array that will not be there.
+void check_output_arrays(const SolveRequest& request, const Dataset& dataset, Console& console) {
+  const std::string extension = FileName(request.output).extension;
+  for (const Format& format : formats()) {
+    const bool ours =
+        std::find(format.extensions.begin(), format.extensions.end(), extension) != format.extensions.end();
+    if (ours && !format.keeps_arrays)
+      console.warn(
+          fmt::format("{}: {} files hold no arrays, so the arrival times will not be in it; use .vtu, .vtp, .vtk, "
+                      ".ply or .msh",
+                      request.output.string(), format.name));
+  }
+#if defined(ISOCHRON_WITH_VTK)
+  const std::string& array = request.picture.options.array;
+  const bool made_here = array.empty() || array == "arrival_time" || array == "source" || array == "reached";
+  if (!request.picture.file.empty() && !made_here) (void)dataset.point_data.require(array, "points (--picture-array)");
+#else
+  (void)dataset;
+#endif
 }
 
 /// Corners of the elements to solve on.
@@ -214,7 +236,10 @@ int run_solve(const SolveRequest& request, Console& console) {
   const Timer timer;
   Dataset dataset = read_mesh(request, console);
   summary.read_seconds = timer.seconds();
-  const int corners = about_file(request.mesh, [&] { return pick_elements(request, dataset); });
+  const int corners = about_file(request.mesh, [&] {
+    check_output_arrays(request, dataset, console);
+    return pick_elements(request, dataset);
+  });
   return corners == 3 ? solve_dataset<3>(request, std::move(dataset), inputs, summary, console)
                       : solve_dataset<4>(request, std::move(dataset), inputs, summary, console);
 }

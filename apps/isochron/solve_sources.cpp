@@ -6,7 +6,6 @@
 
 #include "apps/isochron/solve.h"
 #include "isochron/core/error.h"
-#include "isochron/io/file_name.h"
 
 namespace isochron::cli {
 namespace {
@@ -29,10 +28,9 @@ void add_ids(const std::vector<IdRange>& ranges, double time, std::size_t vertic
 
 void add_rows(const std::filesystem::path& file, const std::vector<SourceRow>& rows, double time, std::size_t vertices,
               Sources& sources) {
-  const bool timed = FileName(file).extension != ".vtx";
   for (const SourceRow& row : rows) {
     check_id(row.vertex.value, vertices, file);
-    sources.vertices.push_back({row.vertex, timed ? row.time : time});
+    sources.vertices.push_back({row.vertex, row.time.value_or(time)});
   }
 }
 

@@ -14,11 +14,14 @@ enum class BenchSize {
   paper   ///< the paper's sizes
 };
 
+enum class BenchOutput { text, json, none };
+
 struct BenchOptions {
   int threads = 0;  ///< 0: all cores
   BenchSize size = BenchSize::paper;
-  std::filesystem::path output_folder;  ///< for CSV and JSON files; empty: print only
-  Progress progress;                    ///< `update` throws Cancelled
+  BenchOutput output = BenchOutput::text;  ///< on stdout
+  std::filesystem::path output_folder;     ///< for CSV and JSON files; empty: print only
+  Progress progress;                       ///< `update` throws Cancelled
 };
 
 /// One table or figure. `run` prints it beside the paper's numbers on stdout and returns the command's exit code.

@@ -58,28 +58,33 @@ void Report::print() const {
   for (const std::string& text : notes_) fmt::print("  {}\n", text);
 }
 
-void Report::write(const BenchOptions& options) const {
-  if (options.output_folder.empty()) return;
-  std::filesystem::create_directories(options.output_folder);
-  std::string csv = "row,column,paper,ours,unit,remark\n";
-  std::string json = fmt::format("{{\"name\": \"{}\", \"title\": \"{}\", \"entries\": [", name_, title_);
+std::string Report::json() const {
+  std::string text = fmt::format("{{\"name\": \"{}\", \"title\": \"{}\", \"entries\": [", name_, title_);
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     const Entry& e = entries_[i];
-    csv +=
-        fmt::format("{},{},{},{},{},{}\n", quoted(e.row), quoted(e.column), e.paper ? fmt::format("{}", *e.paper) : "",
-                    e.ours ? fmt::format("{}", *e.ours) : "", quoted(e.unit), quoted(e.remark));
-    json += fmt::format(
+    text += fmt::format(
         "{}\n  {{\"row\": \"{}\", \"column\": \"{}\", \"paper\": {}, \"ours\": {}, \"unit\": \"{}\", \"remark\": "
         "\"{}\"}}",
         i == 0 ? "" : ",", e.row, e.column, json_number(e.paper), json_number(e.ours), e.unit, e.remark);
   }
-  json += "\n]}\n";
+  return text + "\n]}\n";
+}
+
+void Report::write(const BenchOptions& options) const {
+  if (options.output_folder.empty()) return;
+  std::filesystem::create_directories(options.output_folder);
+  std::string csv = "row,column,paper,ours,unit,remark\n";
+  for (const Entry& e : entries_)
+    csv +=
+        fmt::format("{},{},{},{},{},{}\n", quoted(e.row), quoted(e.column), e.paper ? fmt::format("{}", *e.paper) : "",
+                    e.ours ? fmt::format("{}", *e.ours) : "", quoted(e.unit), quoted(e.remark));
   save(options.output_folder / (name_ + ".csv"), csv);
-  save(options.output_folder / (name_ + ".json"), json);
+  save(options.output_folder / (name_ + ".json"), json());
 }
 
 int Report::finish(const BenchOptions& options) const {
-  print();
+  if (options.output == BenchOutput::text) print();
+  if (options.output == BenchOutput::json) fmt::print("{}", json());
   write(options);
   return sound() ? 0 : 4;
 }

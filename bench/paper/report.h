@@ -29,6 +29,7 @@ class Report {
   /// True when every entry that was run passed its check.
   [[nodiscard]] bool sound() const;
   void print() const;
+  [[nodiscard]] std::string json() const;
   void write(const BenchOptions& options) const;
   /// Prints, writes and gives the exit code: 0, or 4 when a result failed its check.
   [[nodiscard]] int finish(const BenchOptions& options) const;

@@ -165,7 +165,7 @@ class Solve(CliCase):
     def test_other_options_are_taken(self):
         self.make("cube", "--n", "5", "--jitter", "0.3")
         usual = self.solve("a.msh", "--source", "0")["max_time"]
-        for options in (("--split-obtuse",), ("--reorder", "always"), ("--reorder", "never"), ("--band-width", "2"),
+        for options in (("--split-obtuse", "always"), ("--split-obtuse", "never"), ("--reorder", "always"), ("--reorder", "never"), ("--band-width", "2"),
                         ("--tolerance", "1e-9"), ("--ball-rings", "2")):
             self.assertAlmostEqual(self.solve("a.msh", "--source", "0", *options)["max_time"], usual, delta=0.1)
         for options in (("--tolerance", "0"), ("--tolerance", "2"), ("--band-width", "-1"), ("--reorder", "maybe"),

@@ -43,7 +43,7 @@ TEST(SourceFile, ReadsIdsWithAndWithoutTime) {
   ASSERT_EQ(rows.size(), 3U);
   EXPECT_EQ(rows[0].vertex, VertexId(3));
   EXPECT_EQ(rows[0].time, 125.25);
-  EXPECT_EQ(rows[1].time, 0);
+  EXPECT_FALSE(rows[1].time.has_value());
   EXPECT_EQ(rows[2].time, -1e-3);
   EXPECT_EQ(read_source_file(folder.file("a.vtx", "1\nintra\n9\n"))[0].vertex, VertexId(9));
 }

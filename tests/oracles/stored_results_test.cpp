@@ -51,7 +51,7 @@ TEST_F(Crtdemo, StoredActivationComesBack) {
   ASSERT_EQ(mesh.element_count(), 17866U);
   Sources sources;
   for (const SourceRow& row : read_source_file(path_of("oracle/crtdemo_mit/True_endo_seeds.txt")))
-    sources.vertices.push_back({row.vertex, row.time});
+    sources.vertices.push_back({row.vertex, row.time.value_or(0)});
   const Metric metric = metric_of(mesh);
   const Arrival arrival = solve(mesh, metric, sources, verified(SourceInit::plain));
   expect_fixed_point(arrival);

@@ -63,7 +63,7 @@ std::vector<VertexId> read_vtx(const std::filesystem::path& path) {
 std::vector<SourceRow> read_source_file(const std::filesystem::path& path) {
   std::vector<SourceRow> result;
   if (FileName(path).extension == ".vtx") {
-    for (const VertexId v : read_vtx(path)) result.push_back({v, 0.0});
+    for (const VertexId v : read_vtx(path)) result.push_back({v, std::nullopt});
   } else {
     const FileBytes bytes(path);
     TextScanner in(path, bytes.text(), {.hash_comments = true, .separators = ",;"});

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <vector>
 
 #include "isochron/core/ids.h"
@@ -12,13 +13,13 @@ namespace isochron {
 /// One row of a source file.
 struct SourceRow {
   VertexId vertex;
-  double time = 0;  ///< in the caller's unit
+  std::optional<double> time;  ///< in the caller's unit; absent where the file does not give one
 };
 
 /// A CARP .vtx file: the number of ids, a line "intra" or "extra", then 0-based ids. Throws InputError.
 std::vector<VertexId> read_vtx(const std::filesystem::path& path);
 
-/// Rows "id [time]", 0-based, '#' comments; time 0 where it is not given. A .vtx file is read as such. Throws
+/// Rows "id [time]", 0-based, '#' comments; no time where it is not given. A .vtx file is read as such. Throws
 /// InputError for a malformed row, a time that is not finite and a file without rows; ids are not checked against any
 /// mesh.
 std::vector<SourceRow> read_source_file(const std::filesystem::path& path);

@@ -1,4 +1,4 @@
-// The push updates of simplex_update.h for many targets at once, without branches, so that the compiler uses the vector
+// The push update of simplex_update.h for many targets at once, without branches, so that the compiler uses the vector
 // unit. Each lane is one local solve; lanes do not influence one another.
 #pragma once
 
@@ -9,15 +9,8 @@
 
 namespace isochron {
 
-/// Targets reached through edges (x, b): inputs and results of up to `capacity` solves that share the source vertex x.
-template <class T>
-struct EdgeBatch {
-  static constexpr int capacity = 32;
-  alignas(64) T ub[capacity], lxb[capacity], lxt[capacity], lbt[capacity];
-  alignas(64) T time[capacity];
-};
-
-/// Targets reached through faces (x, b, c), likewise.
+/// Targets reached through faces (x, b, c): inputs and results of up to `capacity` solves that share the source vertex
+/// x.
 template <class T>
 struct FaceBatch {
   static constexpr int capacity = 64;
@@ -53,17 +46,8 @@ inline T edge_time_lane(T ux, T ub, T lxb, T lxt, T lbt, T xt, T bt) {
 
 }  // namespace detail
 
-/// Fills `batch.time` for the first `count` lanes.
-template <class T>
-inline void solve_edges(EdgeBatch<T>& batch, T ux, int count) {
-  const int lanes = detail::whole_vectors(count);
-#pragma omp simd
-  for (int i = 0; i < lanes; ++i)
-    batch.time[i] = detail::edge_time_lane(ux, batch.ub[i], batch.lxb[i], batch.lxt[i], batch.lbt[i],
-                                           std::sqrt(batch.lxt[i]), std::sqrt(batch.lbt[i]));
-}
-
-/// As `push_time` in every lane: what uses x only, +inf where the minimum lies on the edge (b, c) alone.
+/// Fills `batch.time` for the first `count` lanes as `push_time` would: what uses x only, +inf where the minimum lies
+/// on the edge (b, c) alone.
 template <class T>
 inline void solve_faces(FaceBatch<T>& batch, T ux, int count) {
   using detail::larger;
@@ -92,8 +76,8 @@ inline void solve_faces(FaceBatch<T>& batch, T ux, int count) {
     // The edges stand in for a negative weight of the corner they leave out, and for both when there is no stationary
     // point.
     const bool exists = room > T(0);
-    const T without_b = exists & !(w1 < T(0)) ? inf : via_c;
-    const T without_c = exists & !(w2 < T(0)) ? inf : via_b;
+    const T without_b = (exists & (!(w1 < T(0)))) ? inf : via_c;
+    const T without_c = (exists & (!(w2 < T(0)))) ? inf : via_b;
     const bool inside = exists & (w1 >= T(0)) & (w2 >= T(0)) & (w3 >= T(0));
     batch.time[i] = inside ? face : smaller(without_b, without_c);
     batch.thin[i] = det > T(1.0 / 16) * (f11 * f22) ? T(0) : T(1);

@@ -56,7 +56,10 @@ class Relaxer {
   using Scalar = T;
   static constexpr T inf = std::numeric_limits<T>::infinity();
 
-  Relaxer(const SimplexProblem<T, Corners>& problem, Times times) : problem_(problem), times_(times) {}
+  Relaxer(const SimplexProblem<T, Corners>& problem, Times times)
+      : problem_(problem),
+        times_(times),
+        vectorise_(problem.obtuse_corners * obtuse_share_for_lanes > problem.elements.size() * Corners) {}
 
   [[nodiscard]] const SimplexProblem<T, Corners>& problem() const { return problem_; }
   [[nodiscard]] const Times& times() const { return times_; }
@@ -68,13 +71,13 @@ class Relaxer {
   template <class Emit>
   std::uint64_t push(std::uint32_t x, T horizon, Emit&& emit) const {
     const T ux = times_.load(x);
-    Batch batch;
     std::uint64_t solves = 0;
-    for (const std::uint32_t incidence : problem_.adjacency.at(VertexId(x))) {
-      if (batch.count + Corners - 1 > Batch::capacity) solves += flush(batch, ux, emit);
-      add_targets(batch, problem_.elements[incidence >> 2], Adjacency::corner_of(incidence), ux, horizon);
+    if constexpr (Corners == 4) {
+      solves = vectorise_ ? push_tets_in_lanes(x, ux, horizon, emit) : push_tets(x, ux, horizon, emit);
+    } else {
+      for (const std::uint32_t incidence : problem_.adjacency.at(VertexId(x)))
+        solves += push_triangle(problem_.elements[incidence >> 2], Adjacency::corner_of(incidence), ux, horizon, emit);
     }
-    solves += flush(batch, ux, emit);
     if (!problem_.virtual_elements.empty()) solves += push_virtual(x, emit);
     return solves;
   }
@@ -134,31 +137,112 @@ class Relaxer {
  private:
   using Record = ElementRecord<T, Corners>;
 
+  template <class Emit>
+  std::uint64_t push_tets(std::uint32_t x, T ux, T horizon, Emit&& emit) const {
+    std::uint64_t solves = 0;
+    for (const std::uint32_t incidence : problem_.adjacency.at(VertexId(x)))
+      solves +=
+          push_tet(problem_.elements[incidence >> 2], tet_views[Adjacency::corner_of(incidence)], ux, horizon, emit);
+    return solves;
+  }
+
+  template <class Emit>
+  std::uint64_t push_tet(const Record& record, const TetView& w, T ux, T horizon, Emit&& emit) const {
+    const T ua = times_.load(record.vertex(w.a));
+    const T ub = times_.load(record.vertex(w.b));
+    const T uc = times_.load(record.vertex(w.c));
+    const auto& l = record.length;
+    std::uint64_t solves = 0;
+    solves +=
+        push_corner(record, w.a, ux, ua, ub, uc, l[w.xb], l[w.xc], l[w.bc], l[w.xa], l[w.ab], l[w.ac], horizon, emit);
+    solves +=
+        push_corner(record, w.b, ux, ub, ua, uc, l[w.xa], l[w.xc], l[w.ac], l[w.xb], l[w.ab], l[w.bc], horizon, emit);
+    solves +=
+        push_corner(record, w.c, ux, uc, ua, ub, l[w.xa], l[w.xb], l[w.ab], l[w.xc], l[w.ac], l[w.bc], horizon, emit);
+    return solves;
+  }
+
+  /// Target t from x and the other two corners b, c of the element.
+  template <class Emit>
+  std::uint64_t push_corner(const Record& record, int t, T ux, T ut, T ub, T uc, T xb, T xc, T bc, T xt, T bt, T ct,
+                            T horizon, Emit&& emit) const {
+    T time;
+    T lambda;
+    if (record.acute(t)) {
+      if (ut <= ux) return 0;
+      if (ub < horizon) {
+        time = uc < horizon ? detail::push_time(ux, ub, uc, xb, xc, bc, xt, bt, ct)
+                            : detail::edge_time(ub, ux, xb, bt, xt, lambda);
+      } else {
+        time = uc < horizon ? detail::edge_time(uc, ux, xc, ct, xt, lambda) : ux + std::sqrt(xt);
+      }
+    } else {
+      if (ut <= ux && ut <= ub && ut <= uc) return 0;
+      time = detail::push_time(ux, ub, uc, xb, xc, bc, xt, bt, ct);
+    }
+    if (time < ut) emit(record.vertex(t), time);
+    return 1;
+  }
+
+  template <class Emit>
+  std::uint64_t push_triangle(const Record& record, int x, T ux, T horizon, Emit&& emit) const {
+    const int a = x == 2 ? 0 : x + 1, b = x == 0 ? 2 : x - 1;
+    const T ua = times_.load(record.vertex(a));
+    const T ub = times_.load(record.vertex(b));
+    const T xa = record.length[edge_index(x, a)], xb = record.length[edge_index(x, b)],
+            ab = record.length[edge_index(a, b)];
+    return push_edge(record, a, ux, ua, ub, xb, xa, ab, horizon, emit) +
+           push_edge(record, b, ux, ub, ua, xa, xb, ab, horizon, emit);
+  }
+
+  /// Target t of a triangle from x and its other corner b.
+  template <class Emit>
+  std::uint64_t push_edge(const Record& record, int t, T ux, T ut, T ub, T xb, T xt, T bt, T horizon,
+                          Emit&& emit) const {
+    T time;
+    T lambda;
+    if (record.acute(t)) {
+      if (ut <= ux) return 0;
+      time = ub < horizon ? detail::edge_time(ub, ux, xb, bt, xt, lambda) : ux + std::sqrt(xt);
+    } else {
+      if (ut <= ux && ut <= ub) return 0;
+      time = detail::edge_time(ub, ux, xb, bt, xt, lambda);
+    }
+    if (time < ut) emit(record.vertex(t), time);
+    return 1;
+  }
+
+  /// The same with all targets of x solved at once.
+  template <class Emit>
+  std::uint64_t push_tets_in_lanes(std::uint32_t x, T ux, T horizon, Emit&& emit) const {
+    Batch batch;
+    std::uint64_t solves = 0;
+    for (const std::uint32_t incidence : problem_.adjacency.at(VertexId(x))) {
+      if (batch.count + 3 > Batch::capacity) solves += flush(batch, ux, emit);
+      add_targets(batch, problem_.elements[incidence >> 2], tet_views[Adjacency::corner_of(incidence)], ux, horizon);
+    }
+    return solves + flush(batch, ux, emit);
+  }
+
   /// Local solves that wait for the vector unit, with their targets.
   struct Batch {
-    using Lanes = std::conditional_t<Corners == 4, FaceBatch<T>, EdgeBatch<T>>;
-    static constexpr int capacity = Lanes::capacity;
-    Lanes lanes;
+    static constexpr int capacity = FaceBatch<T>::capacity;
+    FaceBatch<T> lanes;
     T ut[capacity];
     std::uint32_t target[capacity];
     int count = 0;
   };
 
-  /// 1 when the target can gain: an acute corner from x if it is later than x, another from any earlier corner.
-  static int can_gain(bool acute, T ut, T ux, T earliest_other) {
-    return static_cast<int>((ut > ux) | (!acute & (ut > earliest_other)));
-  }
-  /// What an acute corner may use of a time: only what lies before the horizon.
-  static T seen(bool acute, T time, T horizon) { return acute & !(time < horizon) ? inf : time; }
-
-  /// Adds the element's other corners that can gain. Every lane is written and kept by the count, without a branch.
+  /// Adds target t of an element if it can gain: an acute corner from x when it is later than x, another from any
+  /// earlier corner. Every lane is written and kept by the count, without a branch.
   static void put(Batch& batch, const Record& record, int t, T ux, T horizon, T ut, T ub, T uc, T xb, T xc, T bc, T xt,
                   T bt, T ct) {
     const int n = batch.count;
     const bool acute = record.acute(t);
-    auto& lanes = batch.lanes;
-    lanes.ub[n] = seen(acute, ub, horizon);
-    lanes.uc[n] = seen(acute, uc, horizon);
+    const auto seen = [&](T time) { return (acute & (!(time < horizon))) ? inf : time; };
+    FaceBatch<T>& lanes = batch.lanes;
+    lanes.ub[n] = seen(ub);
+    lanes.uc[n] = seen(uc);
     lanes.lxb[n] = xb;
     lanes.lxc[n] = xc;
     lanes.lbc[n] = bc;
@@ -167,50 +251,27 @@ class Relaxer {
     lanes.lct[n] = ct;
     batch.ut[n] = ut;
     batch.target[n] = record.vertex(t);
-    batch.count = n + can_gain(acute, ut, ux, ub < uc ? ub : uc);
-  }
-  static void put(Batch& batch, const Record& record, int t, T ux, T horizon, T ut, T ub, T xb, T xt, T bt) {
-    const int n = batch.count;
-    const bool acute = record.acute(t);
-    auto& lanes = batch.lanes;
-    lanes.ub[n] = seen(acute, ub, horizon);
-    lanes.lxb[n] = xb;
-    lanes.lxt[n] = xt;
-    lanes.lbt[n] = bt;
-    batch.ut[n] = ut;
-    batch.target[n] = record.vertex(t);
-    batch.count = n + can_gain(acute, ut, ux, ub);
+    batch.count = n + static_cast<int>((ut > ux) | ((!acute) & ((ut > ub) | (ut > uc))));
   }
 
-  void add_targets(Batch& batch, const Record& record, int corner, T ux, T horizon) const {
+  void add_targets(Batch& batch, const Record& record, const TetView& w, T ux, T horizon) const {
     const auto& l = record.length;
-    if constexpr (Corners == 4) {
-      const TetView& w = tet_views[corner];
-      const T ua = times_.load(record.vertex(w.a)), ub = times_.load(record.vertex(w.b)),
-              uc = times_.load(record.vertex(w.c));
-      put(batch, record, w.a, ux, horizon, ua, ub, uc, l[w.xb], l[w.xc], l[w.bc], l[w.xa], l[w.ab], l[w.ac]);
-      put(batch, record, w.b, ux, horizon, ub, ua, uc, l[w.xa], l[w.xc], l[w.ac], l[w.xb], l[w.ab], l[w.bc]);
-      put(batch, record, w.c, ux, horizon, uc, ua, ub, l[w.xa], l[w.xb], l[w.ab], l[w.xc], l[w.ac], l[w.bc]);
-    } else {
-      const int a = corner == 2 ? 0 : corner + 1, b = corner == 0 ? 2 : corner - 1;
-      const T ua = times_.load(record.vertex(a)), ub = times_.load(record.vertex(b));
-      const T xa = l[edge_index(corner, a)], xb = l[edge_index(corner, b)], ab = l[edge_index(a, b)];
-      put(batch, record, a, ux, horizon, ua, ub, xb, xa, ab);
-      put(batch, record, b, ux, horizon, ub, ua, xa, xb, ab);
-    }
+    const T ua = times_.load(record.vertex(w.a)), ub = times_.load(record.vertex(w.b)),
+            uc = times_.load(record.vertex(w.c));
+    put(batch, record, w.a, ux, horizon, ua, ub, uc, l[w.xb], l[w.xc], l[w.bc], l[w.xa], l[w.ab], l[w.ac]);
+    put(batch, record, w.b, ux, horizon, ub, ua, uc, l[w.xa], l[w.xc], l[w.ac], l[w.xb], l[w.ab], l[w.bc]);
+    put(batch, record, w.c, ux, horizon, uc, ua, ub, l[w.xa], l[w.xb], l[w.ab], l[w.xc], l[w.ac], l[w.bc]);
   }
 
   /// Solves what the batch holds and offers the candidates that beat their targets. Returns the number of solves.
   template <class Emit>
   static std::uint64_t flush(Batch& batch, T ux, Emit&& emit) {
-    auto& lanes = batch.lanes;
-    if constexpr (Corners == 4) solve_faces(lanes, ux, batch.count);
-    else solve_edges(lanes, ux, batch.count);
+    FaceBatch<T>& lanes = batch.lanes;
+    solve_faces(lanes, ux, batch.count);
     for (int i = 0; i < batch.count; ++i) {
-      if constexpr (Corners == 4)
-        if (lanes.thin[i] > T(0)) [[unlikely]]
-          lanes.time[i] = detail::any_push_time(ux, lanes.ub[i], lanes.uc[i], lanes.lxb[i], lanes.lxc[i], lanes.lbc[i],
-                                                lanes.lxt[i], lanes.lbt[i], lanes.lct[i]);
+      if (lanes.thin[i] > T(0)) [[unlikely]]
+        lanes.time[i] = detail::any_push_time(ux, lanes.ub[i], lanes.uc[i], lanes.lxb[i], lanes.lxc[i], lanes.lbc[i],
+                                              lanes.lxt[i], lanes.lbt[i], lanes.lct[i]);
       if (lanes.time[i] < batch.ut[i]) emit(batch.target[i], lanes.time[i]);
     }
     const auto solves = static_cast<std::uint64_t>(batch.count);
@@ -271,8 +332,13 @@ class Relaxer {
     }
   }
 
+  /// Where corners are acute the horizon leaves most solves an edge or a triangle, and branches are cheaper than full
+  /// lanes; from one obtuse corner in twenty on, lanes win (by a third to a half, bench/NOTES.md).
+  static constexpr std::uint64_t obtuse_share_for_lanes = 20;
+
   const SimplexProblem<T, Corners>& problem_;
   Times times_;
+  bool vectorise_;
 };
 
 }  // namespace isochron
