@@ -130,6 +130,7 @@ void banded_serial(const Relax& relax, SolveState<typename Relax::Scalar>& state
   state.counters.local_solves += solves;
   state.counters.vertex_updates += updates;
   state.counters.rounds += rounds;
+  if (state.progress.report) state.progress.report(1.0);
 }
 
 }  // namespace isochron

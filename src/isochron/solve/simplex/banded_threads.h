@@ -39,18 +39,18 @@ class BandedTeam {
   void run() {
     parallel_region(static_cast<int>(workers_.size()), [&](int thread, int) { work(workers_[thread], thread); });
     if (error_) std::rethrow_exception(error_);
-    for (const Worker& worker : workers_) {
-      state_.counters.local_solves += worker.solves;
-      state_.counters.vertex_updates += worker.updates;
-    }
+    for (const Worker& worker : workers_) state_.counters.local_solves += worker.solves;
+    state_.counters.vertex_updates += total_updates();
     state_.counters.rounds += phases_;
+    if (state_.progress.report) state_.progress.report(1.0);
   }
 
  private:
   struct alignas(128) Worker {
     std::vector<std::vector<std::uint32_t>> ring;
     std::array<std::vector<std::uint32_t>, 2> again;  ///< queued for the bucket being processed, by phase parity
-    std::uint64_t solves = 0, updates = 0;
+    std::uint64_t solves = 0;
+    std::atomic<std::uint64_t> updates{0};  ///< written by its thread, read by the one that reports
   };
   /// The bins a phase reads: the bucket's own at first, then the re-queued ones.
   struct Phase {
@@ -156,7 +156,7 @@ class BandedTeam {
       queue(own, x, time, true, phase);
       return;
     }
-    ++own.updates;
+    own.updates.store(own.updates.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     const T reach = horizon_ == Horizon::band ? horizon : std::numeric_limits<T>::infinity();
     own.solves += relax_.push(x, reach, [&](std::uint32_t target, T candidate) {
       const bool waiting = std::atomic_ref<std::uint32_t>(slot_[target]).load(std::memory_order_relaxed) != none;
@@ -176,9 +176,14 @@ class BandedTeam {
       stop_.store(true, std::memory_order_relaxed);
     } else if (state_.progress.report && (phases_ & 15U) == 0) {
       state_.progress.report(
-          std::min(1.0, static_cast<double>(workers_[0].updates) * static_cast<double>(workers_.size()) /
-                            static_cast<double>(relax_.problem().vertex_count)));
+          std::min(1.0, static_cast<double>(total_updates()) / static_cast<double>(relax_.problem().vertex_count)));
     }
+  }
+
+  [[nodiscard]] std::uint64_t total_updates() const {
+    std::uint64_t sum = 0;
+    for (const Worker& worker : workers_) sum += worker.updates.load(std::memory_order_relaxed);
+    return sum;
   }
 
   const Relax& relax_;
