@@ -20,7 +20,7 @@ namespace isochron {
 namespace {
 
 /// Below this many elements starting threads costs more than it gains.
-constexpr std::size_t worth_threads = 30000;
+constexpr std::size_t worth_threads = 150000;
 /// Factoring solves once per source.
 constexpr std::size_t most_factored_sources = 64;
 

@@ -1,0 +1,77 @@
+// Vector lanes must give what the scalar update gives, lane by lane.
+#include "isochron/local/push_batch.h"
+
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "isochron/core/random.h"
+#include "isochron/core/vec.h"
+
+namespace isochron {
+namespace {
+
+/// Fills one lane with a random tetrahedron (x, b, c, t) and times up to `spread` apart; now and then a time is
+/// infinite.
+template <class T>
+void random_lane(Random& random, double spread, FaceBatch<T>& batch, int i) {
+  Vec3d p[4];
+  for (Vec3d& q : p) q = {random.uniform(), random.uniform(), random.uniform()};
+  const auto length = [&](int a, int b) { return static_cast<T>(dot(p[a] - p[b], p[a] - p[b])); };
+  const auto time = [&] {
+    return random.uniform() < 0.1 ? std::numeric_limits<T>::infinity()
+                                  : static_cast<T>(random.uniform(-spread, spread));
+  };
+  batch.ub[i] = time();
+  batch.uc[i] = time();
+  batch.lxb[i] = length(0, 1);
+  batch.lxc[i] = length(0, 2);
+  batch.lbc[i] = length(1, 2);
+  batch.lxt[i] = length(0, 3);
+  batch.lbt[i] = length(1, 3);
+  batch.lct[i] = length(2, 3);
+}
+
+template <class T>
+void compare(double tolerance) {
+  Random random(5);
+  FaceBatch<T> batch;
+  std::size_t compared = 0, infinite = 0, other = 0;
+  for (int round = 0; round < 400; ++round) {
+    const int count = 1 + static_cast<int>(random.below(FaceBatch<T>::capacity));
+    for (int i = 0; i < count; ++i) random_lane(random, round % 2 == 0 ? 0.3 : 1.5, batch, i);
+    solve_faces(batch, T(0), count);
+    for (int i = 0; i < count; ++i) {
+      if (batch.thin[i] > T(0)) continue;  // the caller takes the careful form there
+      const T expected = detail::push_time(T(0), batch.ub[i], batch.uc[i], batch.lxb[i], batch.lxc[i], batch.lbc[i],
+                                           batch.lxt[i], batch.lbt[i], batch.lct[i]);
+      ++compared;
+      if (std::isinf(expected)) {
+        ++infinite;
+        other += std::isinf(batch.time[i]) ? 0 : 1;
+      } else {
+        EXPECT_NEAR(batch.time[i], expected, tolerance) << i;
+      }
+    }
+  }
+  EXPECT_GT(compared, 8000U);
+  EXPECT_GT(infinite, 100U);
+  EXPECT_LE(100 * other, infinite);  // a weight that is 0 to rounding may be judged either way
+}
+
+TEST(PushBatch, FloatLanesEqualTheScalarUpdate) { compare<float>(2e-5); }
+TEST(PushBatch, DoubleLanesEqualTheScalarUpdate) { compare<double>(1e-12); }
+
+TEST(PushBatch, ThinFacesAreMarked) {
+  FaceBatch<double> batch;
+  Random random(1);
+  random_lane(random, 0.3, batch, 0);
+  batch.lxb[0] = 1;
+  batch.lxc[0] = 1;
+  batch.lbc[0] = 1e-4;  // b and c nearly in one direction from x
+  solve_faces(batch, 0.0, 1);
+  EXPECT_GT(batch.thin[0], 0);
+}
+
+}  // namespace
+}  // namespace isochron
