@@ -125,7 +125,8 @@ int goals_speed(const BenchOptions& options) {
 int tuning_bands(const BenchOptions& options) {
   Report report("tuning-bands", "Banded over the width of its bands, in mean edge travel times");
   const int threads = options.threads > 0 ? options.threads : hardware_threads();
-  const auto sweep = [&](const std::string& name, const auto& mesh, const Metric& metric, std::vector<double> widths) {
+  const auto sweep = [&](const std::string& name, const auto& mesh, const Metric& metric,
+                         const std::vector<double>& widths) {
     const Sources sources = middle_source(mesh);
     for (const int team : {1, threads})
       for (const double width : widths) {

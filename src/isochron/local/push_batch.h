@@ -41,7 +41,7 @@ inline T edge_time_lane(T ux, T ub, T lxb, T lxt, T lbt, T xt, T bt) {
   const T ends = smaller(ub + bt, ux + xt);
   const T inside = ux + along * delta + k;
   // Written as products of comparisons with one result, so that NaN lanes fall to the ends.
-  return (room > T(0)) & (lambda >= T(0)) & (lambda <= T(1)) ? inside : ends;
+  return ((room > T(0)) & (lambda >= T(0)) & (lambda <= T(1))) ? inside : ends;
 }
 
 }  // namespace detail

@@ -76,7 +76,7 @@ class BucketRing {
       std::vector<std::uint32_t>& bucket = ring_[current_ & (ring_.size() - 1)];
       if (!bucket.empty()) {
         const T horizon = scale_.horizon(current_);
-        for (std::size_t i = 0; i < bucket.size(); ++i) {  // grows while it is read
+        for (std::size_t i = 0; i < bucket.size(); ++i) {  // NOLINT(modernize-loop-convert): grows while it is read
           const std::uint32_t v = bucket[i];
           if (slot_[v] != current_) continue;
           slot_[v] = none;
