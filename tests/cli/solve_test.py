@@ -3,6 +3,7 @@
 import csv
 import json
 import math
+import os
 
 from cli_case import TET, TET_POINTS, CliCase, square_mesh
 
@@ -129,6 +130,14 @@ class Solve(CliCase):
         self.assertEqual((serial["threads"], serial["backend"]), (1, "serial"))
         self.assertEqual((threaded["threads"], threaded["backend"]), (3, "threads"))
         self.assertAlmostEqual(serial["max_time"], threaded["max_time"], places=5)
+
+    def test_fewer_threads_than_asked_for(self):
+        """The system may grant fewer; the solve says how many ran."""
+        self.make("cube", "--n", "9")
+        done = self.run_isochron("solve", "a.msh", "-o", "out.msh", "--source", "0", "--backend", "threads", "--threads",
+                                 "4", "--json", env={**os.environ, "OMP_THREAD_LIMIT": "1"})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(json.loads(done.stdout)["threads"], 1)
 
     def test_fmm_refuses_where_its_order_does_not_hold(self):
         points = [(0, 0, 0), (4, 0, 0), (2, 0.5, 0), (2, -0.5, 0)]

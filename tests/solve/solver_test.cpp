@@ -343,15 +343,41 @@ TEST(Solver, OneThreadIsBitwiseRepeatable) {
   }
 }
 
-TEST(Solver, DisconnectedPartsStayUnreached) {
-  TetMesh mesh = cube(5);
-  const TetMesh far = cube(4);
+/// `mesh` with `other` beside it, apart.
+TetMesh beside(TetMesh mesh, const TetMesh& other) {
   const std::size_t first = mesh.vertex_count();
-  for (Vec3d p : far.points) mesh.points.push_back(p + Vec3d{100, 0, 0});
-  for (auto element : far.elements) {
+  for (const Vec3d p : other.points) mesh.points.push_back(p + Vec3d{100, 0, 0});
+  for (auto element : other.elements) {
     for (VertexId& v : element) v = VertexId(v.index() + first);
     mesh.elements.push_back(element);
   }
+  return mesh;
+}
+
+TEST(Solver, OnsetsFarApartEnd) {
+  // Far more bands between the onsets than any front could need, and more than numbers of a band's kind can count.
+  const TetMesh part = cube(5);
+  const TetMesh mesh = beside(part, part);
+  const auto first = static_cast<std::uint32_t>(part.vertex_count());
+  for (const double onset : {1e5, 1e12})
+    for (const Precision precision : {Precision::single_, Precision::double_})
+      for (const int threads : {1, 2}) {
+        const SolveOptions options = options_for({Method::banded, precision, threads});
+        Sources sources = from(VertexId(0));
+        sources.vertices.push_back({VertexId(first), onset});
+        const Arrival arrival = solve(mesh, Metric(), sources, options);
+        EXPECT_TRUE(arrival.converged);
+        EXPECT_EQ(arrival.reached, mesh.vertex_count());
+        const double ulp = onset * (precision == Precision::single_ ? 6e-8 : 1e-16);
+        for (std::uint32_t v = 0; v < first; ++v)
+          ASSERT_NEAR(arrival.times[first + v] - onset, arrival.times[v], 8 * ulp + 1e-5) << onset << ' ' << threads;
+      }
+}
+
+TEST(Solver, DisconnectedPartsStayUnreached) {
+  const TetMesh far = cube(4);
+  TetMesh mesh = beside(cube(5), far);
+  const std::size_t first = cube(5).vertex_count();
   mesh.points.push_back({500, 0, 0});  // and one vertex without elements
   for (const Way& way : all_ways()) {
     const Arrival arrival = solve(mesh, Metric(), from(VertexId(0)), options_for(way));

@@ -80,6 +80,16 @@ void parallel_region([[maybe_unused]] int threads, Body&& body) {
   body(0, 1);
 }
 
+/// How many threads a region of that many really gets: fewer where the system limits them (OMP_THREAD_LIMIT, a build
+/// without OpenMP). What waits for a fixed number of threads must ask this first.
+inline int granted_threads(int wanted) {
+  int granted = 1;
+  parallel_region(wanted, [&](int thread, int team) {
+    if (thread == 0) granted = team;
+  });
+  return granted;
+}
+
 /// Calls `body(begin, end)` on contiguous parts of [0, count), one part a thread. Small counts run on the caller.
 template <class Body>
 void parallel_chunks(int threads, std::size_t count, Body&& body) {

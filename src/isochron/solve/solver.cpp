@@ -48,6 +48,7 @@ class Solver<Corners>::Engine {
     if (options_.backend == Backend::serial ||
         (options_.backend == Backend::automatic && mesh_.element_count() < worth_threads))
       threads_ = 1;
+    threads_ = granted_threads(threads_);
     method_ = options_.method == Method::automatic ? Method::banded : options_.method;
     if (options_.source_init == SourceInit::factored && method_ != Method::banded)
       throw UsageError(

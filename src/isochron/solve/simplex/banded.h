@@ -3,8 +3,9 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
+#include <limits>
+#include <type_traits>
 #include <vector>
 
 #include "isochron/core/parallel.h"
@@ -26,18 +27,23 @@ struct BandTuning {
 /// Which bucket a time belongs to, given the current one and the ring's size.
 template <class T>
 struct BandScale {
+  /// No front needs more buckets; onsets that far apart share this one, first in first out, which is right in any order
+  /// and only costs pushes. Bucket numbers stay exact in T.
+  static constexpr std::uint32_t last_of_all = std::is_same_v<T, float> ? 1U << 22 : 1U << 26;
+
   T width;
   T inverse_width;
   std::uint32_t buckets;
 
   [[nodiscard]] std::uint32_t place(T time, std::uint32_t current) const {
     const T scaled = time * inverse_width;
-    const std::uint32_t last = current + buckets - 1;
+    const std::uint32_t last = std::min(current + buckets - 1, last_of_all);
     const std::uint32_t bucket = scaled < static_cast<T>(last) ? static_cast<std::uint32_t>(scaled) : last;
     return std::max(bucket, current);
   }
   /// The end of a bucket, a little late so that no vertex of the bucket lies beyond it by rounding.
   [[nodiscard]] T horizon(std::uint32_t bucket) const {
+    if (bucket >= last_of_all) return std::numeric_limits<T>::infinity();
     return static_cast<T>(bucket + 1) * width * (T(1) + T(8) * std::numeric_limits<T>::epsilon());
   }
 };

@@ -29,8 +29,8 @@ class BandedTeam {
         scale_(band_scale(tuning, relax.problem().mean_edge)),
         horizon_(tuning.horizon),
         slot_(relax.problem().vertex_count, none),
-        workers_(static_cast<std::size_t>(threads)),
-        barrier_(threads) {
+        workers_(static_cast<std::size_t>(granted_threads(threads))),
+        barrier_(static_cast<int>(workers_.size())) {
     for (Worker& worker : workers_) worker.ring.resize(tuning.buckets);
     std::size_t next = 0;
     for (const std::uint32_t v : state.seeds) queue(workers_[next++ % workers_.size()], v, state.time[v], false);
