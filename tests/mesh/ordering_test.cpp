@@ -39,9 +39,23 @@ template <int Corners>
 void expect_sorting_pays(const SimplexMesh<Corners>& mesh) {
   const SimplexMesh<Corners> mixed = shuffled(mesh, 2);
   EXPECT_FALSE(locally_ordered(mixed));
-  const SimplexMesh<Corners> sorted = renumbered(mixed, hilbert_order(mixed.points));
-  EXPECT_TRUE(locally_ordered(sorted));
-  EXPECT_LT(mean_id_span(sorted), 0.2 * mean_id_span(mixed));
+  for (const CurveDetail detail : {CurveDetail::points, CurveDetail::blocks}) {
+    const SimplexMesh<Corners> sorted = renumbered(mixed, hilbert_order(mixed.points, detail));
+    EXPECT_TRUE(locally_ordered(sorted));
+    EXPECT_LT(mean_id_span(sorted), 0.2 * mean_id_span(mixed));
+  }
+}
+
+TEST(HilbertOrder, BlocksKeepTheOldOrderInside) {
+  const TriangleMesh mesh = generate_square({.n = 32});
+  const Permutation order = hilbert_order(mesh.points, CurveDetail::blocks);
+  expect_permutation(order, mesh.vertex_count());
+  // Blocks of 8 x 8 or 4 x 4 vertices: every run of sixteen places lies in one of the larger ones, and rises in steps.
+  for (std::size_t first = 0; first < mesh.vertex_count(); first += 16)
+    for (std::size_t i = first + 1; i < first + 16; ++i) {
+      EXPECT_GT(order.new_to_old[i], order.new_to_old[i - 1]);
+      EXPECT_EQ(order.new_to_old[i] % 32 / 8, order.new_to_old[first] % 32 / 8);
+    }
 }
 
 TEST(HilbertOrder, MakesShuffledMeshesLocal) {
@@ -52,7 +66,8 @@ TEST(HilbertOrder, MakesShuffledMeshesLocal) {
 
 TEST(HilbertOrder, DoesNotDependOnThreads) {
   const TetMesh mesh = shuffled(generate_cube({.nx = 60, .ny = 60, .nz = 60}), 3);
-  EXPECT_EQ(hilbert_order(mesh.points, 1).new_to_old, hilbert_order(mesh.points, 3).new_to_old);
+  for (const CurveDetail detail : {CurveDetail::points, CurveDetail::blocks})
+    EXPECT_EQ(hilbert_order(mesh.points, detail, 1).new_to_old, hilbert_order(mesh.points, detail, 3).new_to_old);
 }
 
 TEST(HilbertOrder, TakesAnyPoints) {

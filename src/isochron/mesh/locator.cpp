@@ -55,7 +55,7 @@ PointLocator<Corners>::PointLocator(const SimplexMesh<Corners>& mesh, int thread
 template <int Corners>
 void PointLocator<Corners>::sort_elements(int threads) {
   // By the place of their first vertex on the Hilbert curve: far fewer keys to sort than elements.
-  const Permutation hilbert = hilbert_order(mesh_->points, threads);
+  const Permutation hilbert = hilbert_order(mesh_->points, CurveDetail::points, threads);
   const auto place = [&](std::size_t e) {
     const std::uint32_t v = mesh_->elements[e][0].value;
     return hilbert.identity() ? v : hilbert.old_to_new[v];

@@ -74,8 +74,9 @@ struct HilbertTable {
   }
 };
 
+template <class Key>
 struct Entry {
-  std::uint64_t key;
+  Key key;
   std::uint32_t id;
 };
 
@@ -94,28 +95,29 @@ Box bounding_box(std::span<const Vec3d> points) {
 }
 
 /// Keys of `bits` bits per axis along the given axes, in one cubic frame.
-template <int Dim>
+template <int Dim, class Key>
 void hilbert_keys(std::span<const Vec3d> points, const Box& box, const std::array<int, 3>& axes, int bits, int threads,
-                  std::vector<Entry>& entries) {
+                  std::vector<Entry<Key>>& entries) {
   static constexpr HilbertTable<Dim> table;
   const double size = box.high[axes[0]] - box.low[axes[0]];
   const double last = static_cast<double>((1U << bits) - 1);
-  const double scale = size > 0 ? last / size : 0;
+  const double scale = size > 0 ? (last + 1) / size : 0;
   parallel_for(threads, points.size(), [&](std::size_t i) {
     std::array<std::uint32_t, Dim> cell{};
     for (int k = 0; k < Dim; ++k) {
       const double x = (points[i][axes[k]] - box.low[axes[k]]) * scale;
       cell[k] = x > 0 ? static_cast<std::uint32_t>(std::min(x, last)) : 0;  // a NaN goes to 0
     }
-    entries[i] = {table.key(cell, bits), static_cast<std::uint32_t>(i)};
+    entries[i] = {static_cast<Key>(table.key(cell, bits)), static_cast<std::uint32_t>(i)};
   });
 }
 
 /// Stable radix sort by the lowest `bits` bits of the keys.
-void radix_sort(std::vector<Entry>& entries, int bits, int threads) {
-  constexpr int digit_bits = 11;
+template <class Key>
+void radix_sort(std::vector<Entry<Key>>& entries, int bits, int threads) {
+  constexpr int digit_bits = 12;
   constexpr std::size_t digits = 1U << digit_bits;
-  std::vector<Entry> other(entries.size());
+  std::vector<Entry<Key>> other(entries.size());
   const int team = static_cast<int>(std::min<std::size_t>(threads, 1 + entries.size() / 65536));
   std::vector<std::array<std::uint32_t, digits>> places(team);
   const auto part = [&](int thread) { return entries.size() * thread / team; };
@@ -136,27 +138,15 @@ void radix_sort(std::vector<Entry>& entries, int bits, int threads) {
   }
 }
 
-}  // namespace
-
-Permutation hilbert_order(std::span<const Vec3d> points, int threads) {
-  Permutation result;
-  if (points.empty()) return result;
-  const Box box = bounding_box(points);
-  std::array<int, 3> axes{0, 1, 2};
-  const auto extent = [&](int axis) { return box.high[axis] - box.low[axis]; };
-  std::stable_sort(axes.begin(), axes.end(), [&](int a, int b) { return extent(a) > extent(b); });
-  const bool flat = !(extent(axes[2]) > 1e-6 * extent(axes[0]));
-
-  // Cells about sixteen times finer than the points are apart: finer ones cost time and change little.
-  const int dim = flat ? 2 : 3;
-  int bits = (std::bit_width(points.size()) + dim - 1) / dim + 4;
-  bits = std::min(bits + bits % 2, flat ? 30 : 20);
-
-  std::vector<Entry> entries(points.size());
-  if (flat) hilbert_keys<2>(points, box, axes, bits, threads, entries);
+/// Sorts the points by keys of a type that holds `dim * bits` bits.
+template <class Key>
+Permutation sort_by_key(std::span<const Vec3d> points, const Box& box, const std::array<int, 3>& axes, int dim,
+                        int bits, int threads) {
+  std::vector<Entry<Key>> entries(points.size());
+  if (dim == 2) hilbert_keys<2>(points, box, axes, bits, threads, entries);
   else hilbert_keys<3>(points, box, axes, bits, threads, entries);
   radix_sort(entries, bits * dim, threads);
-
+  Permutation result;
   result.new_to_old.resize(points.size());
   result.old_to_new.resize(points.size());
   parallel_for(threads, points.size(), [&](std::size_t i) {
@@ -164,6 +154,28 @@ Permutation hilbert_order(std::span<const Vec3d> points, int threads) {
     result.old_to_new[entries[i].id] = static_cast<std::uint32_t>(i);
   });
   return result;
+}
+
+}  // namespace
+
+Permutation hilbert_order(std::span<const Vec3d> points, CurveDetail detail, int threads) {
+  if (points.empty()) return {};
+  const Box box = bounding_box(points);
+  std::array<int, 3> axes{0, 1, 2};
+  const auto extent = [&](int axis) { return box.high[axis] - box.low[axis]; };
+  std::stable_sort(axes.begin(), axes.end(), [&](int a, int b) { return extent(a) > extent(b); });
+  const bool flat = !(extent(axes[2]) > 1e-6 * extent(axes[0]));
+
+  // For points, cells about sixteen times finer than these are apart: finer ones cost time and change little. A block
+  // of a flat mesh is four by four points or a little more; a surface in space fills few of its box's cells, which are
+  // therefore as fine as if it filled them. The curve takes two levels a step, so the number is even.
+  const int dim = flat ? 2 : 3;
+  int bits = (std::bit_width(points.size() - 1) + dim - 1) / dim;
+  if (detail == CurveDetail::points) bits = std::min(bits + 4 + bits % 2, flat ? 30 : 20);
+  else if (flat) bits = std::max(bits - 2, 0) / 2 * 2;
+  else bits += bits % 2;
+  return bits * dim <= 32 ? sort_by_key<std::uint32_t>(points, box, axes, dim, bits, threads)
+                          : sort_by_key<std::uint64_t>(points, box, axes, dim, bits, threads);
 }
 
 template <int Corners>
@@ -183,8 +195,9 @@ template <int Corners>
 bool locally_ordered(const SimplexMesh<Corners>& mesh) {
   const double dim = Corners - 1;
   const double lattice_span = std::pow(static_cast<double>(mesh.vertex_count()), (dim - 1) / dim);
-  // Long rows of a surface spread a front over more pages than the address translation holds (bench/NOTES.md).
-  const double longest_row = Corners == 3 ? 512 : std::numeric_limits<double>::infinity();
+  // Long rows of a surface spread a front over more lines and pages than caches hold; up to here sorting takes longer
+  // than one solve gains from it (bench/NOTES.md).
+  const double longest_row = Corners == 3 ? 3000 : std::numeric_limits<double>::infinity();
   return mean_id_span(mesh) <= std::min(4 * lattice_span, longest_row);
 }
 

@@ -15,8 +15,13 @@ struct Permutation {
   [[nodiscard]] bool identity() const { return new_to_old.empty(); }
 };
 
+enum class CurveDetail {
+  points,  ///< every point has its place on the curve
+  blocks   ///< cells of some sixteen points, a cache line of times, follow the curve; inside, the old order stays
+};
+
 /// Vertices sorted along a Hilbert curve through their bounding box.
-Permutation hilbert_order(std::span<const Vec3d> points, int threads = 1);
+Permutation hilbert_order(std::span<const Vec3d> points, CurveDetail detail = CurveDetail::points, int threads = 1);
 
 /// Mean over a sample of elements of how far apart (in ids) their vertices lie. Small means cache-friendly as it is.
 template <int Corners>

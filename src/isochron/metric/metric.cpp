@@ -62,10 +62,9 @@ bool usable(const Metric& metric, std::size_t e) {
 
 }  // namespace
 
-SymTensor3d Metric::tensor(ElementId e) const {
+SymTensor3d Metric::varying_tensor(ElementId e) const {
   const std::size_t i = e.index();
   switch (kind_.index()) {
-    case 0: return std::get<UniformMetric>(kind_).tensor;
     case 1: {
       const double f = std::get<SpeedMetric>(kind_).speed[i];
       return SymTensor3d::identity(1 / (f * f));

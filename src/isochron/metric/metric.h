@@ -60,13 +60,18 @@ class Metric {
 
   [[nodiscard]] const Kind& kind() const { return kind_; }
   /// M of one element.
-  [[nodiscard]] SymTensor3d tensor(ElementId e) const;
+  [[nodiscard]] SymTensor3d tensor(ElementId e) const {
+    if (const auto* uniform = std::get_if<UniformMetric>(&kind_)) return uniform->tensor;
+    return varying_tensor(e);
+  }
   /// How many elements the metric describes; 0 when it is the same for any number.
   [[nodiscard]] std::size_t element_count() const;
   /// True when M is a multiple of the identity everywhere by construction.
   [[nodiscard]] bool isotropic() const;
 
  private:
+  [[nodiscard]] SymTensor3d varying_tensor(ElementId e) const;
+
   Kind kind_ = UniformMetric{};
 };
 

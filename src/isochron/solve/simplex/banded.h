@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "isochron/core/big_vector.h"
 #include "isochron/core/parallel.h"
 #include "isochron/solve/simplex/relax.h"
 
@@ -36,10 +37,8 @@ struct BandScale {
   std::uint32_t buckets;
 
   [[nodiscard]] std::uint32_t place(T time, std::uint32_t current) const {
-    const T scaled = time * inverse_width;
     const std::uint32_t last = std::min(current + buckets - 1, last_of_all);
-    const std::uint32_t bucket = scaled < static_cast<T>(last) ? static_cast<std::uint32_t>(scaled) : last;
-    return std::max(bucket, current);
+    return std::max(static_cast<std::uint32_t>(std::min(time * inverse_width, static_cast<T>(last))), current);
   }
   /// The end of a bucket, a little late so that no vertex of the bucket lies beyond it by rounding.
   [[nodiscard]] T horizon(std::uint32_t bucket) const {
@@ -52,6 +51,14 @@ template <class T>
 BandScale<T> band_scale(BandTuning tuning, T mean_edge) {
   const T width = static_cast<T>(tuning.width) * mean_edge;
   return {width, T(1) / width, tuning.buckets};
+}
+
+/// Prepares the vertices that come up in a list of those to be pushed from, ahead of place i.
+template <class Relax>
+void prepare_ahead(const Relax& relax, const std::vector<std::uint32_t>& list, std::size_t i) {
+  constexpr std::size_t near = 3, far = 8;
+  if (i + far < list.size()) relax.prepare_far(list[i + far]);
+  if (i + near < list.size()) relax.prepare_near(list[i + near]);
 }
 
 /// A ring of time buckets over vertices. An entry counts only while `slot[v]` names its bucket; others are stale.
@@ -76,18 +83,19 @@ class BucketRing {
 
   /// Calls `process(v, horizon)` for queued vertices in bucket order until none is left; `after_bucket()` runs between
   /// buckets.
-  template <class Process, class Time, class AfterBucket>
-  void drain(Time&& time_of, Process&& process, AfterBucket&& after_bucket) {
+  template <class Relax, class Process, class AfterBucket>
+  void drain(const Relax& relax, Process&& process, AfterBucket&& after_bucket) {
     while (entries_ > 0) {
       std::vector<std::uint32_t>& bucket = ring_[current_ & (ring_.size() - 1)];
       if (!bucket.empty()) {
         const T horizon = scale_.horizon(current_);
         for (std::size_t i = 0; i < bucket.size(); ++i) {  // NOLINT(modernize-loop-convert): grows while it is read
+          prepare_ahead(relax, bucket, i);
           const std::uint32_t v = bucket[i];
           if (slot_[v] != current_) continue;
           slot_[v] = none;
-          if (time_of(v) >= horizon) {  // was parked in the ring's last bucket
-            add(v, time_of(v));
+          if (const T time = relax.times().load(v); time >= horizon) {  // was parked in the ring's last bucket
+            add(v, time);
             continue;
           }
           process(v, horizon);
@@ -105,7 +113,7 @@ class BucketRing {
   std::uint32_t current_ = 0;
   std::size_t entries_ = 0;
   std::vector<std::vector<std::uint32_t>> ring_;
-  std::vector<std::uint32_t> slot_;
+  BigVector<std::uint32_t> slot_;
 };
 
 /// Runs to the fixed point on the calling thread. Bitwise repeatable.
@@ -116,23 +124,24 @@ void banded_serial(const Relax& relax, SolveState<typename Relax::Scalar>& state
   BucketRing<T> ring(problem.vertex_count, band_scale(tuning, problem.mean_edge));
   for (const std::uint32_t v : state.seeds) ring.add(v, state.time[v]);
   std::uint64_t solves = 0, updates = 0, rounds = 0;
-  ring.drain([&](std::uint32_t v) { return state.time[v]; },
-             [&](std::uint32_t x, T horizon) {
-               ++updates;
-               const T reach = tuning.horizon == Horizon::band ? horizon : std::numeric_limits<T>::infinity();
-               solves += relax.push(x, reach, [&](std::uint32_t target, T candidate) {
-                 // A vertex that still waits takes any gain for free; one that was processed only what is worth
-                 // repeating it.
-                 const bool lowered = ring.waiting(target) ? relax.times().lower(target, candidate, T(0))
-                                                           : lower_countably(relax, state, target, candidate);
-                 if (lowered) ring.add(target, candidate);
-               });
-             },
-             [&] {
-               if ((++rounds & 15U) == 0)
-                 state.progress.update(
-                     std::min(1.0, static_cast<double>(updates) / static_cast<double>(problem.vertex_count)));
-             });
+  ring.drain(
+      relax,
+      [&](std::uint32_t x, T horizon) {
+        ++updates;
+        const T reach = tuning.horizon == Horizon::band ? horizon : std::numeric_limits<T>::infinity();
+        solves += relax.push(x, reach, [&](std::uint32_t target, T candidate) {
+          // A vertex that still waits takes any gain for free; one that was processed only what is worth
+          // repeating it.
+          const bool lowered = ring.waiting(target) ? relax.times().lower(target, candidate, T(0))
+                                                    : lower_countably(relax, state, target, candidate);
+          if (lowered) ring.add(target, candidate);
+        });
+      },
+      [&] {
+        if ((++rounds & 15U) == 0)
+          state.progress.update(
+              std::min(1.0, static_cast<double>(updates) / static_cast<double>(problem.vertex_count)));
+      });
   state.counters.local_solves += solves;
   state.counters.vertex_updates += updates;
   state.counters.rounds += rounds;

@@ -139,7 +139,10 @@ class BandedTeam {
       std::size_t from = begin, left = std::min(chunk, count - begin);
       for (Worker& worker : workers_) {
         const std::vector<std::uint32_t>& entries = bin(worker, phase);
-        for (; from < entries.size() && left > 0; ++from, --left) visit(own, entries[from], horizon, phase);
+        for (; from < entries.size() && left > 0; ++from, --left) {
+          prepare_ahead(relax_, entries, from);
+          visit(own, entries[from], horizon, phase);
+        }
         if (left == 0) break;
         from -= entries.size();
       }
@@ -190,7 +193,7 @@ class BandedTeam {
   SolveState<T>& state_;
   BandScale<T> scale_;
   Horizon horizon_;
-  std::vector<std::uint32_t> slot_;
+  BigVector<std::uint32_t> slot_;
   std::vector<Worker> workers_;
   SpinBarrier barrier_;
   std::array<std::atomic<std::size_t>, 3> cursors_{};

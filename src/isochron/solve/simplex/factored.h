@@ -57,6 +57,10 @@ class FactoredRelaxer {
   [[nodiscard]] const SimplexProblem<double, Corners>& problem() const { return problem_; }
   [[nodiscard]] const Times& times() const { return plain_.times(); }
 
+  /// As in `Relaxer`.
+  void prepare_far(std::uint32_t x) const { plain_.prepare_far(x); }
+  void prepare_near(std::uint32_t x) const { plain_.prepare_near(x); }
+
   /// As `Relaxer::push`. A corner that is acute in the metric waits for the vertices from `horizon` on: they are still
   /// to be processed and will push to it themselves.
   template <class Emit>

@@ -24,7 +24,7 @@ struct AcceptedTimes {
 template <class T>
 class VertexHeap {
  public:
-  explicit VertexHeap(const std::vector<T>& time) : time_(time), place_(time.size(), outside) {}
+  explicit VertexHeap(const BigVector<T>& time) : time_(time), place_(time.size(), outside) {}
 
   [[nodiscard]] bool empty() const { return heap_.empty(); }
   [[nodiscard]] std::size_t size() const { return heap_.size(); }
@@ -65,7 +65,7 @@ class VertexHeap {
     heap_[i] = v;
     place_[v] = static_cast<std::uint32_t>(i);
   }
-  const std::vector<T>& time_;
+  const BigVector<T>& time_;
   std::vector<std::uint32_t> heap_, place_;
 };
 

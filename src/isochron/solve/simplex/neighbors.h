@@ -29,8 +29,15 @@ class NeighborVisitor {
       stamp_[n] = now_;
       visit(n);
     };
-    for (const std::uint32_t incidence : problem_.adjacency.at(VertexId(v)))
-      for (int c = 0; c < Corners; ++c) once(problem_.elements[incidence >> 2].vertex(c));
+    if constexpr (Corners == 3) {
+      for (const auto& star : problem_.star(v)) {
+        once(star.a());
+        once(star.b());
+      }
+    } else {
+      for (const std::uint32_t incidence : problem_.adjacency.at(VertexId(v)))
+        for (int c = 0; c < Corners; ++c) once(problem_.elements[incidence >> 2].vertex(c));
+    }
     const auto& extra = problem_.virtual_elements;
     if (!extra.empty())
       for (std::uint32_t i = extra.face_offsets[v]; i < extra.face_offsets[v + 1]; ++i)

@@ -29,17 +29,19 @@ std::vector<std::uint32_t> element_order_after(const SimplexMesh<Corners>& mesh,
 
 /// Bit k is set when corner k is not acute in the metric: some product of two of its edges is clearly negative.
 template <int Corners>
-unsigned obtuse_mask(const std::array<double, SimplexMesh<Corners>::edges>& length) {
+inline unsigned obtuse_mask(const std::array<double, SimplexMesh<Corners>::edges>& length) {
   constexpr double rounding = 1e-6;  // right angles of lattices count as acute
+  const auto obtuse = [&](int k, int a, int b) {
+    const double sum = length[edge_index(k, a)] + length[edge_index(k, b)];
+    return sum * (1 + rounding) < length[edge_index(a, b)];
+  };
   unsigned mask = 0;
-  for (int k = 0; k < Corners; ++k)
-    for (int a = 0; a < Corners; ++a)
-      for (int b = a + 1; b < Corners; ++b) {
-        if (a == k || b == k) continue;
-        const double la = length[edge_index(k, a)], lb = length[edge_index(k, b)];
-        const double twice_product = la + lb - length[edge_index(a, b)];
-        if (twice_product < -rounding * (la + lb)) mask |= 1U << k;
-      }
+  for (int k = 0; k < Corners; ++k) {
+    const int a = (k + 1) % Corners, b = (k + 2) % Corners, c = (k + 3) % Corners;
+    bool any = obtuse(k, a, b);
+    if constexpr (Corners == 4) any |= obtuse(k, a, c) | obtuse(k, b, c);
+    mask |= static_cast<unsigned>(any) << k;
+  }
   return mask;
 }
 
@@ -50,6 +52,34 @@ struct LengthSummary {
   std::uint64_t obtuse = 0;
 };
 
+/// Fills the per-vertex data of the vertices [begin, end): stars of triangles, mean travel times of edges. Returns the
+/// sum of the latter.
+template <class T, int Corners>
+double fill_vertices(SimplexProblem<T, Corners>& problem, std::size_t begin, std::size_t end) {
+  double sum = 0;
+  for (std::size_t v = begin; v < end; ++v) {
+    const auto incidences = problem.adjacency.at(VertexId(v));
+    T edge = 0;
+    [[maybe_unused]] std::size_t star = problem.adjacency.offsets[v];
+    for (const std::uint32_t incidence : incidences) {
+      const auto& record = problem.elements[incidence >> 2];
+      const int x = Adjacency::corner_of(incidence);
+      const int a = x == Corners - 1 ? 0 : x + 1;
+      // One edge an element is enough: around the vertex they cover all of them.
+      edge += std::sqrt(record.length[edge_index(x, a)]);
+      if constexpr (Corners == 3) {
+        const int b = x == 0 ? 2 : x - 1;
+        problem.stars[star++] = {record.corner[a], record.corner[b], record.length[edge_index(x, a)],
+                                 record.length[edge_index(x, b)], record.length[edge_index(a, b)]};
+      }
+    }
+    if (!incidences.empty()) edge /= static_cast<T>(incidences.size());
+    problem.edge[v] = edge;
+    sum += edge;
+  }
+  return sum;
+}
+
 }  // namespace
 
 template <class T, int Corners>
@@ -58,18 +88,22 @@ SimplexProblem<T, Corners> prepare_topology(const SimplexMesh<Corners>& mesh, Ke
   SimplexProblem<T, Corners> problem;
   problem.vertex_count = mesh.vertex_count();
   problem.elements.resize(mesh.element_count());
-  if (keep_order == KeepOrder::yes) {
-    problem.adjacency = build_adjacency(mesh, threads);
-    return problem;
+  std::span<const Element> elements(mesh.elements);
+  BigVector<Element> renumbered;
+  if (keep_order == KeepOrder::no) {
+    // Tetrahedra are read where they lie, so they move with their vertices; triangles are read from the stars.
+    problem.order = hilbert_order(mesh.points, Corners == 3 ? CurveDetail::blocks : CurveDetail::points, threads);
+    if constexpr (Corners == 4) problem.element_order = element_order_after(mesh, problem.order);
+    renumbered.resize(mesh.element_count());
+    parallel_for(threads, renumbered.size(), [&](std::size_t i) {
+      const Element& element = mesh.element(problem.user_element(i));
+      for (int c = 0; c < Corners; ++c) renumbered[i][c] = VertexId(problem.order.old_to_new[element[c].index()]);
+    });
+    elements = renumbered;
   }
-  problem.order = hilbert_order(mesh.points, threads);
-  problem.element_order = element_order_after(mesh, problem.order);
-  std::vector<Element> renumbered(mesh.element_count());
-  parallel_for(threads, renumbered.size(), [&](std::size_t i) {
-    const Element& element = mesh.elements[problem.element_order[i]];
-    for (int c = 0; c < Corners; ++c) renumbered[i][c] = VertexId(problem.order.old_to_new[element[c].index()]);
-  });
-  problem.adjacency = build_adjacency<Corners>(std::span<const Element>(renumbered), mesh.vertex_count(), threads);
+  problem.adjacency = build_adjacency<Corners>(elements, mesh.vertex_count(), threads);
+  if constexpr (Corners == 3) problem.stars.resize(problem.adjacency.incidences.size());
+  problem.edge.resize(problem.vertex_count);
   return problem;
 }
 
@@ -124,24 +158,10 @@ void apply_metric(SimplexProblem<T, Corners>& problem, const SimplexMesh<Corners
   problem.shortest = std::sqrt(total.shortest);
   problem.longest = std::sqrt(total.longest);
 
-  problem.edge.assign(problem.vertex_count, T(0));
   std::vector<double> sums(static_cast<std::size_t>(std::max(1, threads)), 0.0);
   parallel_region(threads, [&](int thread, int team) {
-    double sum = 0;
-    for (std::size_t v = problem.vertex_count * thread / team; v < problem.vertex_count * (thread + 1) / team; ++v) {
-      const auto incidences = problem.adjacency.at(VertexId(v));
-      T edge = 0;
-      for (const std::uint32_t incidence : incidences) {
-        const Record& record = problem.elements[Adjacency::element_of(incidence).index()];
-        const int c = Adjacency::corner_of(incidence);
-        // One edge an element is enough: around the vertex they cover all of them.
-        edge += std::sqrt(record.length[edge_index(c, c == Corners - 1 ? 0 : c + 1)]);
-      }
-      if (!incidences.empty()) edge /= static_cast<T>(incidences.size());
-      problem.edge[v] = edge;
-      sum += edge;
-    }
-    sums[thread] = sum;
+    const std::size_t vertices = problem.vertex_count;
+    sums[thread] = fill_vertices(problem, vertices * thread / team, vertices * (thread + 1) / team);
   });
   double sum = 0;
   for (const double s : sums) sum += s;

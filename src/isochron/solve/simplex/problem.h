@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "isochron/core/big_vector.h"
@@ -24,6 +25,21 @@ struct ElementRecord {
   /// True when all edges leaving corner k have pairwise products ≥ 0 in the metric: only then a later neighbour cannot
   /// matter to it (DESIGN section 3, causality).
   [[nodiscard]] bool acute(int k) const { return (corner[k] & obtuse_flag) == 0; }
+};
+
+/// A triangle as its corner x sees it: its other two corners. A vertex's stars lie side by side, so that a relax step
+/// reads one stretch of memory instead of elements here and there.
+template <class T>
+struct StarRecord {
+  static constexpr std::uint32_t obtuse_flag = 0x80000000U;
+
+  std::uint32_t corner_a, corner_b;  ///< vertices, with `obtuse_flag` where not acute in the metric
+  T xa, xb, ab;                      ///< squared metric lengths
+
+  [[nodiscard]] std::uint32_t a() const { return corner_a & ~obtuse_flag; }
+  [[nodiscard]] std::uint32_t b() const { return corner_b & ~obtuse_flag; }
+  [[nodiscard]] bool acute_a() const { return (corner_a & obtuse_flag) == 0; }
+  [[nodiscard]] bool acute_b() const { return (corner_b & obtuse_flag) == 0; }
 };
 
 /// A virtual element from splitting an obtuse corner: it updates its target only. `length` is as in `ElementRecord`
@@ -53,15 +69,19 @@ struct SimplexProblem {
   std::size_t vertex_count = 0;
   BigVector<Record> elements;
   Adjacency adjacency;
+  BigVector<StarRecord<T>> stars;            ///< of triangles, one per incidence: what their relax steps read
   Permutation order;                         ///< identity when the user's order is kept
   std::vector<std::uint32_t> element_order;  ///< record → user's element; empty when the same
   double unit = 1;
-  T mean_edge = 1;      ///< mean edge travel time, internal units
-  std::vector<T> edge;  ///< per vertex: mean travel time of its elements' edges
+  T mean_edge = 1;    ///< mean edge travel time, internal units
+  BigVector<T> edge;  ///< per vertex: mean travel time of its elements' edges
   std::uint64_t obtuse_corners = 0;
   double shortest = 1, longest = 1;  ///< edge travel times, internal units; zero-length edges are not counted
   VirtualElements<T, Corners> virtual_elements;
 
+  [[nodiscard]] std::span<const StarRecord<T>> star(std::uint32_t v) const {
+    return {stars.data() + adjacency.offsets[v], stars.data() + adjacency.offsets[v + 1]};
+  }
   [[nodiscard]] std::uint32_t internal(VertexId v) const {
     return order.identity() ? v.value : order.old_to_new[v.index()];
   }

@@ -1,6 +1,7 @@
 // The two relax steps every schedule is made of: push from a vertex through its elements, or pull to it from them.
 #pragma once
 
+#include "isochron/core/prefetch.h"
 #include "isochron/local/push_batch.h"
 #include "isochron/local/simplex_update.h"
 #include "isochron/solve/simplex/problem.h"
@@ -45,8 +46,10 @@ struct PullResult {
 /// Lowers v's time when the gain counts; true when it did.
 template <class Relax, class T>
 bool lower_countably(const Relax& relax, const SolveState<T>& state, std::uint32_t v, T candidate) {
+  const T now = relax.times().load(v);
+  const bool first = !(now < std::numeric_limits<T>::infinity());  // nothing to compare the gain with
   return relax.times().lower(v, candidate,
-                             countable_gain(state.tolerance, relax.problem().edge[v], relax.times().load(v)));
+                             first ? T(0) : countable_gain(state.tolerance, relax.problem().edge[v], now));
 }
 
 /// Relax steps on a prepared problem, over times accessed through `Times`.
@@ -64,6 +67,24 @@ class Relaxer {
   [[nodiscard]] const SimplexProblem<T, Corners>& problem() const { return problem_; }
   [[nodiscard]] const Times& times() const { return times_; }
 
+  /// Asks the memory for what `push(x)` will read first; called some vertices before.
+  void prepare_far(std::uint32_t x) const {
+    const std::uint32_t first = problem_.adjacency.offsets[x];
+    if constexpr (Corners == 3) {
+      const auto* star = reinterpret_cast<const char*>(problem_.stars.data() + first);
+      prefetch(star);
+      prefetch(star + 64);
+    } else {
+      prefetch(problem_.adjacency.incidences.data() + first);
+    }
+  }
+  /// Asks for what it reads next; called after `prepare_far`.
+  void prepare_near(std::uint32_t x) const {
+    if constexpr (Corners == 4)
+      for (const std::uint32_t incidence : problem_.adjacency.at(VertexId(x)))
+        prefetch(problem_.elements.data() + (incidence >> 2));
+  }
+
   /// Offers every element at x a chance to improve its other corners: calls `emit(target, candidate)` for candidates
   /// that beat the target's time. A corner that is acute in the metric is skipped when it is earlier than x, and does
   /// not use times from `horizon` on: those vertices are still to be processed and will push to it themselves. Returns
@@ -75,8 +96,11 @@ class Relaxer {
     if constexpr (Corners == 4) {
       solves = vectorise_ ? push_tets_in_lanes(x, ux, horizon, emit) : push_tets(x, ux, horizon, emit);
     } else {
-      for (const std::uint32_t incidence : problem_.adjacency.at(VertexId(x)))
-        solves += push_triangle(problem_.elements[incidence >> 2], Adjacency::corner_of(incidence), ux, horizon, emit);
+      for (const StarRecord<T>& star : problem_.star(x)) {
+        const T ua = times_.load(star.a()), ub = times_.load(star.b());
+        solves += push_edge(star.a(), star.acute_a(), ux, ua, ub, star.xb, star.xa, star.ab, horizon, emit);
+        solves += push_edge(star.b(), star.acute_b(), ux, ub, ua, star.xa, star.xb, star.ab, horizon, emit);
+      }
     }
     if (!problem_.virtual_elements.empty()) solves += push_virtual(x, emit);
     return solves;
@@ -85,12 +109,14 @@ class Relaxer {
   /// The earliest arrival at v from its elements as the times stand now. Returns it and adds to `solves`.
   T pull(std::uint32_t v, std::uint64_t& solves) const {
     T best = inf;
-    const auto incidences = problem_.adjacency.at(VertexId(v));
-    for (const std::uint32_t incidence : incidences) {
-      const T time = pull_element(problem_.elements[incidence >> 2], Adjacency::corner_of(incidence));
-      if (time < best) best = time;
+    if constexpr (Corners == 4) {
+      for (const std::uint32_t incidence : problem_.adjacency.at(VertexId(v)))
+        best = detail::smaller(
+            best, tet_candidate(problem_.elements[incidence >> 2], tet_views[Adjacency::corner_of(incidence)]).time);
+    } else {
+      for (const StarRecord<T>& star : problem_.star(v)) best = detail::smaller(best, triangle_candidate(star).time);
     }
-    solves += incidences.size();
+    solves += problem_.adjacency.valence(VertexId(v));
     if (!problem_.virtual_elements.empty()) {
       const auto& extra = problem_.virtual_elements;
       for (std::uint32_t i = extra.target_offsets[v]; i < extra.target_offsets[v + 1]; ++i) {
@@ -114,16 +140,14 @@ class Relaxer {
         best.weight[k] = candidate.weight[k];
       }
     };
-    for (const std::uint32_t incidence : problem_.adjacency.at(VertexId(v))) {
-      const auto& record = problem_.elements[incidence >> 2];
-      const int corner = Adjacency::corner_of(incidence);
-      if constexpr (Corners == 4) {
-        const TetView& w = tet_views[corner];
+    if constexpr (Corners == 4) {
+      for (const std::uint32_t incidence : problem_.adjacency.at(VertexId(v))) {
+        const auto& record = problem_.elements[incidence >> 2];
+        const TetView& w = tet_views[Adjacency::corner_of(incidence)];
         keep(tet_candidate(record, w), {record.vertex(w.a), record.vertex(w.b), record.vertex(w.c)});
-      } else {
-        const int a = corner == 2 ? 0 : corner + 1, b = corner == 0 ? 2 : corner - 1;
-        keep(triangle_candidate(record, corner, a, b), {record.vertex(a), record.vertex(b)});
       }
+    } else {
+      for (const StarRecord<T>& star : problem_.star(v)) keep(triangle_candidate(star), {star.a(), star.b()});
     }
     const auto& extra = problem_.virtual_elements;
     if (!extra.empty())
@@ -184,31 +208,20 @@ class Relaxer {
     return 1;
   }
 
-  template <class Emit>
-  std::uint64_t push_triangle(const Record& record, int x, T ux, T horizon, Emit&& emit) const {
-    const int a = x == 2 ? 0 : x + 1, b = x == 0 ? 2 : x - 1;
-    const T ua = times_.load(record.vertex(a));
-    const T ub = times_.load(record.vertex(b));
-    const T xa = record.length[edge_index(x, a)], xb = record.length[edge_index(x, b)],
-            ab = record.length[edge_index(a, b)];
-    return push_edge(record, a, ux, ua, ub, xb, xa, ab, horizon, emit) +
-           push_edge(record, b, ux, ub, ua, xa, xb, ab, horizon, emit);
-  }
-
   /// Target t of a triangle from x and its other corner b.
   template <class Emit>
-  std::uint64_t push_edge(const Record& record, int t, T ux, T ut, T ub, T xb, T xt, T bt, T horizon,
-                          Emit&& emit) const {
+  static std::uint64_t push_edge(std::uint32_t target, bool acute, T ux, T ut, T ub, T xb, T xt, T bt, T horizon,
+                                 Emit&& emit) {
     T time;
     T lambda;
-    if (record.acute(t)) {
+    if (acute) {
       if (ut <= ux) return 0;
       time = ub < horizon ? detail::edge_time(ub, ux, xb, bt, xt, lambda) : ux + std::sqrt(xt);
     } else {
       if (ut <= ux && ut <= ub) return 0;
       time = detail::edge_time(ub, ux, xb, bt, xt, lambda);
     }
-    if (time < ut) emit(record.vertex(t), time);
+    if (time < ut) emit(target, time);
     return 1;
   }
 
@@ -297,14 +310,6 @@ class Relaxer {
     return solves;
   }
 
-  T pull_element(const Record& record, int corner) const {
-    if constexpr (Corners == 4) {
-      return tet_candidate(record, tet_views[corner]).time;
-    } else {
-      return triangle_candidate(record, corner, corner == 2 ? 0 : corner + 1, corner == 0 ? 2 : corner - 1).time;
-    }
-  }
-
   FaceCandidate<T> tet_candidate(const Record& record, const TetView& w) const {
     const T ua = times_.load(record.vertex(w.a)), ub = times_.load(record.vertex(w.b)),
             uc = times_.load(record.vertex(w.c));
@@ -312,11 +317,10 @@ class Relaxer {
     return detail::tet_update_scaled(ua, ub, uc, lengths_from(record.length, w));
   }
 
-  EdgeCandidate<T> triangle_candidate(const Record& record, int x, int a, int b) const {
-    const T ua = times_.load(record.vertex(a)), ub = times_.load(record.vertex(b));
+  EdgeCandidate<T> triangle_candidate(const StarRecord<T>& star) const {
+    const T ua = times_.load(star.a()), ub = times_.load(star.b());
     if (!(ua < inf) && !(ub < inf)) return {inf, {}};
-    return detail::triangle_update_scaled(
-        ua, ub, {record.length[edge_index(a, b)], record.length[edge_index(a, x)], record.length[edge_index(b, x)]});
+    return detail::triangle_update_scaled(ua, ub, {star.ab, star.xa, star.xb});
   }
 
   auto candidate(const VirtualRecord<T, Corners>& record) const {

@@ -6,6 +6,7 @@
 #include <limits>
 #include <vector>
 
+#include "isochron/core/big_vector.h"
 #include "isochron/core/progress.h"
 #include "isochron/solve/arrival.h"
 
@@ -14,7 +15,7 @@ namespace isochron {
 /// Shared by schedules; internal numbering and units. `seeds` are the vertices that have a time at the start.
 template <class T>
 struct SolveState {
-  std::vector<T> time;
+  BigVector<T> time;
   std::vector<std::uint32_t> seeds;
   T tolerance = 0;  ///< of the local edge travel time
   Counters counters;
@@ -23,10 +24,9 @@ struct SolveState {
 };
 
 /// The smallest gain that counts at a vertex with that time: tolerance times its edge travel time, or a few ulp of the
-/// time itself. A vertex without a time gains by any.
+/// time itself.
 template <class T>
 inline T countable_gain(T tolerance, T edge, T time) {
-  if (!(time < std::numeric_limits<T>::infinity())) return T(0);
   constexpr T ulps = T(4) * std::numeric_limits<T>::epsilon();
   const T by_edge = tolerance * edge;
   const T by_time = ulps * time;

@@ -1,0 +1,14 @@
+// Asking the memory for data before it is needed.
+#pragma once
+
+namespace isochron {
+
+/// Asks for the cache line of an address; any address will do, also one that is never read.
+inline void prefetch([[maybe_unused]] const void* address) {
+#if defined(__GNUC__)
+  __builtin_prefetch(address);
+  asm volatile("");  // else GCC takes a function that only prefetches for one without effect, and drops its calls
+#endif
+}
+
+}  // namespace isochron
