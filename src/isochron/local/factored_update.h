@@ -8,6 +8,8 @@
 // a convex function. Pure functions for host and device, as in simplex_update.h and with the same demands on lengths.
 #pragma once
 
+#include <initializer_list>
+
 #include "isochron/core/vec.h"
 #include "isochron/local/simplex_update.h"
 

@@ -73,7 +73,7 @@ ISOCHRON_HD constexpr void exchange(T& a, T& b) {
 /// Projection form in one dimension: minimum over λ in [0,1] of λ·ua + (1−λ)·ub + |x − (λ·a + (1−λ)·b)|. Written so
 /// that NaN from infinite times falls to the ends. `lambda` is the weight of a.
 template <class T>
-ISOCHRON_HD inline T edge_time(T ua, T ub, T lab, T lax, T lbx, T& lambda) {
+ISOCHRON_HD ISOCHRON_ALWAYS_INLINE T edge_time(T ua, T ub, T lab, T lax, T lbx, T& lambda) {
   const T delta = ua - ub;
   const T room = lab - delta * delta;
   if (room > T(0)) {

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include "isochron/core/big_vector.h"
 #include "isochron/mesh/simplex_mesh.h"
@@ -13,7 +12,7 @@ namespace isochron {
 /// Vertex → element incidences. Entry i of vertex v lies in [offsets[v], offsets[v+1]) and packs element and corner:
 /// element * 4 + corner, so that a user knows where in the element the vertex stands without searching.
 struct Adjacency {
-  std::vector<std::uint32_t> offsets;
+  BigVector<std::uint32_t> offsets;
   BigVector<std::uint32_t> incidences;
 
   [[nodiscard]] std::span<const std::uint32_t> at(VertexId v) const {

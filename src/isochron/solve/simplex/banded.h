@@ -56,7 +56,8 @@ BandScale<T> band_scale(BandTuning tuning, T mean_edge) {
 /// Prepares the vertices that come up in a list of those to be pushed from, ahead of place i.
 template <class Relax>
 void prepare_ahead(const Relax& relax, const std::vector<std::uint32_t>& list, std::size_t i) {
-  constexpr std::size_t near = 3, far = 8;
+  constexpr std::size_t near = 3, far = 8, farthest = 16;
+  if (i + farthest < list.size()) relax.prepare_farthest(list[i + farthest]);
   if (i + far < list.size()) relax.prepare_far(list[i + far]);
   if (i + near < list.size()) relax.prepare_near(list[i + near]);
 }

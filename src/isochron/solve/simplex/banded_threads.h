@@ -19,8 +19,8 @@ template <class Relax>
 class BandedTeam {
   using T = typename Relax::Scalar;
   static constexpr std::uint32_t none = 0xffffffffU;
-  static constexpr std::size_t chunk = 48;
-  static constexpr std::size_t worth_a_phase = 32;  ///< vertices a thread
+  static constexpr std::size_t smallest_chunk = 8, largest_chunk = 64;  ///< vertices taken at a time
+  static constexpr std::size_t worth_a_phase = 32;                      ///< vertices a thread
 
  public:
   BandedTeam(const Relax& relax, SolveState<T>& state, BandTuning tuning, int threads)
@@ -47,6 +47,7 @@ class BandedTeam {
 
  private:
   struct alignas(128) Worker {
+    alignas(128) std::array<std::atomic<std::size_t>, 3> cursor{};  ///< into its bins, by phase; others help
     std::vector<std::vector<std::uint32_t>> ring;
     std::array<std::vector<std::uint32_t>, 2> again;  ///< queued for the bucket being processed, by phase parity
     std::uint64_t solves = 0;
@@ -65,10 +66,17 @@ class BandedTeam {
 
   void queue(Worker& worker, std::uint32_t v, T time, bool running, const Phase& phase = {}) {
     const std::uint32_t bucket = scale_.place(time, phase.bucket);
-    // Released after the time was lowered: a thread that takes the entry over sees that time.
-    if (std::atomic_ref<std::uint32_t>(slot_[v]).exchange(bucket, std::memory_order_acq_rel) == bucket) return;
-    if (running && bucket == phase.bucket) worker.again[phase.parity ^ 1U].push_back(v);
-    else worker.ring[bucket & (scale_.buckets - 1)].push_back(v);
+    const std::atomic_ref<std::uint32_t> slot(slot_[v]);
+    if (running && bucket == phase.bucket) {
+      // Released after the time was lowered: a thread that takes the entry over in this phase sees that time.
+      if (slot.exchange(bucket, std::memory_order_release) != bucket) worker.again[phase.parity ^ 1U].push_back(v);
+      return;
+    }
+    // Nobody takes entries of a later bucket before the next barrier. Two threads may both queue v: the entry that its
+    // slot does not name is stale, and if that was the earlier one, v is late, which costs pushes and nothing else.
+    if (slot.load(std::memory_order_relaxed) == bucket) return;
+    slot.store(bucket, std::memory_order_relaxed);
+    worker.ring[bucket & (scale_.buckets - 1)].push_back(v);
   }
 
   void work(Worker& own, int thread) {
@@ -84,7 +92,7 @@ class BandedTeam {
         if (!error_) error_ = std::current_exception();
         stop_.store(true, std::memory_order_relaxed);
       }
-      if (thread == 0) housekeeping(index);
+      if (thread == 0) housekeeping();
       barrier_.arrive_and_wait();
       if (stop_.load(std::memory_order_relaxed)) return;
       bin(own, phase).clear();  // nobody reads it any more: the next phase looks at other bins
@@ -131,20 +139,25 @@ class BandedTeam {
     return false;
   }
 
+  /// Each thread takes what it queued itself first: those vertices and their neighbours are in its own cache. Then it
+  /// helps the others.
   void process(Worker& own, const Phase& phase, std::uint64_t index) {
     const T horizon = scale_.horizon(phase.bucket);
-    std::atomic<std::size_t>& cursor = cursors_[index % cursors_.size()];
-    const std::size_t count = total(phase);
-    for (std::size_t begin = cursor.fetch_add(chunk); begin < count; begin = cursor.fetch_add(chunk)) {
-      std::size_t from = begin, left = std::min(chunk, count - begin);
-      for (Worker& worker : workers_) {
-        const std::vector<std::uint32_t>& entries = bin(worker, phase);
-        for (; from < entries.size() && left > 0; ++from, --left) {
-          prepare_ahead(relax_, entries, from);
-          visit(own, entries[from], horizon, phase);
+    const std::size_t slot = index % own.cursor.size();
+    own.cursor[(index + 1) % own.cursor.size()].store(0, std::memory_order_relaxed);  // nobody uses it in this phase
+    const auto first = static_cast<std::size_t>(&own - workers_.data());
+    for (std::size_t k = 0; k < workers_.size(); ++k) {
+      Worker& worker = workers_[(first + k) % workers_.size()];
+      const std::vector<std::uint32_t>& entries = bin(worker, phase);
+      std::atomic<std::size_t>& cursor = worker.cursor[slot];
+      const std::size_t chunk = std::clamp(entries.size() / 8, smallest_chunk, largest_chunk);
+      while (cursor.load(std::memory_order_relaxed) < entries.size()) {
+        const std::size_t begin = cursor.fetch_add(chunk, std::memory_order_relaxed);
+        const std::size_t end = std::min(begin + chunk, entries.size());
+        for (std::size_t i = begin; i < end; ++i) {
+          prepare_ahead(relax_, entries, i);
+          visit(own, entries[i], horizon, phase);
         }
-        if (left == 0) break;
-        from -= entries.size();
       }
     }
   }
@@ -152,7 +165,7 @@ class BandedTeam {
   void visit(Worker& own, std::uint32_t x, T horizon, const Phase& phase) {
     std::uint32_t expected = phase.bucket;
     // Clearing the slot before reading times: whoever lowers x after this queues it again.
-    if (!std::atomic_ref<std::uint32_t>(slot_[x]).compare_exchange_strong(expected, none, std::memory_order_acq_rel))
+    if (!std::atomic_ref<std::uint32_t>(slot_[x]).compare_exchange_strong(expected, none, std::memory_order_acquire))
       return;
     const T time = relax_.times().load(x);
     if (time >= horizon) {  // was parked in the ring's last bucket
@@ -169,9 +182,8 @@ class BandedTeam {
     });
   }
 
-  /// Thread 0, while the others may still process: resets a cursor nobody uses now, reports, honours cancellation.
-  void housekeeping(std::uint64_t index) {
-    cursors_[(index + 1) % cursors_.size()].store(0, std::memory_order_relaxed);
+  /// Thread 0, while the others may still process: reports, honours cancellation.
+  void housekeeping() {
     ++phases_;
     if (state_.progress.cancelled()) {
       const std::lock_guard lock(error_mutex_);
@@ -196,7 +208,6 @@ class BandedTeam {
   BigVector<std::uint32_t> slot_;
   std::vector<Worker> workers_;
   SpinBarrier barrier_;
-  std::array<std::atomic<std::size_t>, 3> cursors_{};
   std::uint64_t phases_ = 0;
   std::atomic<bool> stop_{false};
   std::mutex error_mutex_;

@@ -58,6 +58,7 @@ class FactoredRelaxer {
   [[nodiscard]] const Times& times() const { return plain_.times(); }
 
   /// As in `Relaxer`.
+  void prepare_farthest(std::uint32_t x) const { plain_.prepare_farthest(x); }
   void prepare_far(std::uint32_t x) const { plain_.prepare_far(x); }
   void prepare_near(std::uint32_t x) const { plain_.prepare_near(x); }
 

@@ -67,7 +67,9 @@ class Relaxer {
   [[nodiscard]] const SimplexProblem<T, Corners>& problem() const { return problem_; }
   [[nodiscard]] const Times& times() const { return times_; }
 
-  /// Asks the memory for what `push(x)` will read first; called some vertices before.
+  /// Asks the memory for what `push(x)` will read first, to be called some vertices before: where x's elements are
+  /// listed, then that list, then the elements.
+  void prepare_farthest(std::uint32_t x) const { prefetch(problem_.adjacency.offsets.data() + x); }
   void prepare_far(std::uint32_t x) const {
     const std::uint32_t first = problem_.adjacency.offsets[x];
     if constexpr (Corners == 3) {
@@ -78,7 +80,6 @@ class Relaxer {
       prefetch(problem_.adjacency.incidences.data() + first);
     }
   }
-  /// Asks for what it reads next; called after `prepare_far`.
   void prepare_near(std::uint32_t x) const {
     if constexpr (Corners == 4)
       for (const std::uint32_t incidence : problem_.adjacency.at(VertexId(x)))
@@ -188,8 +189,8 @@ class Relaxer {
 
   /// Target t from x and the other two corners b, c of the element.
   template <class Emit>
-  std::uint64_t push_corner(const Record& record, int t, T ux, T ut, T ub, T uc, T xb, T xc, T bc, T xt, T bt, T ct,
-                            T horizon, Emit&& emit) const {
+  ISOCHRON_ALWAYS_INLINE std::uint64_t push_corner(const Record& record, int t, T ux, T ut, T ub, T uc, T xb, T xc,
+                                                   T bc, T xt, T bt, T ct, T horizon, Emit&& emit) const {
     T time;
     T lambda;
     if (record.acute(t)) {
@@ -210,8 +211,8 @@ class Relaxer {
 
   /// Target t of a triangle from x and its other corner b.
   template <class Emit>
-  static std::uint64_t push_edge(std::uint32_t target, bool acute, T ux, T ut, T ub, T xb, T xt, T bt, T horizon,
-                                 Emit&& emit) {
+  ISOCHRON_ALWAYS_INLINE static std::uint64_t push_edge(std::uint32_t target, bool acute, T ux, T ut, T ub, T xb, T xt,
+                                                        T bt, T horizon, Emit&& emit) {
     T time;
     T lambda;
     if (acute) {

@@ -18,7 +18,8 @@ BandTuning band_tuning(int corners, std::size_t vertices, int threads, double wa
   // A band should keep every thread busy: wider ones where the front (a surface through the mesh) is small for the
   // team.
   const double front = std::pow(static_cast<double>(vertices), corners == 3 ? 1.0 / 2 : 2.0 / 3);
-  return {std::clamp(512.0 * threads / front, serial, 4 * serial), buckets};
+  const double busy = corners == 3 ? 1024 : 128;
+  return {std::clamp(busy * threads / front, serial, 4 * serial), buckets};
 }
 
 bool runs_on_threads(Method method) { return method == Method::banded || method == Method::fim; }
