@@ -138,6 +138,13 @@ int write_generated(Dataset&& dataset, const OutputRequest& request, double seco
     write_dataset(request.file, dataset, request.force ? Overwrite::yes : Overwrite::no);
   }
   summary.write_seconds = timer.seconds();
+  KeptArrays arrays = kept_arrays(request.file, dataset);
+  summary.arrays = std::move(arrays.kept);
+  if (!arrays.dropped.empty()) {
+    console.warn(fmt::format(
+        "{}: left out {} (the format has no place for {}); write .vtu, .vtk or .msh to keep everything",
+        request.file.string(), fmt::join(arrays.dropped, ", "), arrays.dropped.size() == 1 ? "it" : "them"));
+  }
   print_summary(summary, dataset, console);
   return 0;
 }
@@ -163,6 +170,9 @@ void finish_kind(Command& command, const std::string& kind, const std::shared_pt
   command.flag("--force", "Replace an existing file", request->force);
   declare_common(command, console);
   command.action([options, request, generate, &console] {
+    if (request->random_fibers && !request->rotating_fibers.empty())
+      throw UsageError(
+          "--random-fibers and --rotating-fibers exclude each other (both make the array 'fiber'); give one");
     check_writable(request->file, request->force ? Overwrite::yes : Overwrite::no);
     Timer timer;
     Dataset dataset;

@@ -7,28 +7,17 @@
 #include "apps/isochron/values.h"
 
 namespace isochron::cli {
-namespace {
-
-std::vector<std::string> array_names(const Dataset& dataset) {
-  std::vector<std::string> names;
-  for (const DataArrays* arrays : {&dataset.point_data, &dataset.triangles.data, &dataset.tets.data})
-    for (const DataArray& array : arrays->all()) names.push_back(array.name);
-  return names;
-}
-
-}  // namespace
 
 void print_summary(const GenerateSummary& summary, const Dataset& dataset, const Console& console) {
   const std::size_t tets = dataset.tets.cells.size();
   const std::size_t triangles = dataset.triangles.cells.size();
-  const auto names = array_names(dataset);
   if (console.options.json) {
     const Json object{{"file", summary.file.string()},
                       {"kind", summary.kind},
                       {"vertices", dataset.points.size()},
                       {"triangles", triangles},
                       {"tetrahedra", tets},
-                      {"arrays", names},
+                      {"arrays", summary.arrays},
                       {"generate_seconds", summary.generate_seconds},
                       {"write_seconds", summary.write_seconds},
                       {"warnings", console.warnings()}};
@@ -38,7 +27,7 @@ void print_summary(const GenerateSummary& summary, const Dataset& dataset, const
   console.say(
       fmt::format("{}: {}, {}\n", summary.file.string(), counted(dataset.points.size(), "vertex", "vertices"),
                   tets > 0 ? counted(tets, "tetrahedron", "tetrahedra") : counted(triangles, "triangle", "triangles")));
-  if (!names.empty()) console.say(fmt::format("  arrays   {}\n", fmt::join(names, ", ")));
+  if (!summary.arrays.empty()) console.say(fmt::format("  arrays   {}\n", fmt::join(summary.arrays, ", ")));
   console.say(
       fmt::format("  time     generate {:.2f} s, write {:.2f} s\n", summary.generate_seconds, summary.write_seconds));
 }

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "apps/isochron/console.h"
 #include "isochron/mesh/dataset.h"
@@ -14,6 +15,7 @@ struct GenerateSummary {
   std::filesystem::path file;
   double generate_seconds = 0;
   double write_seconds = 0;
+  std::vector<std::string> arrays{};  ///< that are in the file
 };
 
 /// As text for people or as one JSON object, as asked for.

@@ -80,9 +80,6 @@ template <int Corners>
 void write_probes(const SolveRequest& request, const std::vector<Vec3d>& points, const SimplexMesh<Corners>& mesh,
                   const std::vector<double>& times, Console& console);
 
-/// Throws InputError when the file exists without --force, RuntimeError when its folder cannot be written to.
-void check_side_file(const std::filesystem::path& path, Overwrite overwrite);
-
 /// A PNG with isochrones. `check_picture` throws before the work what can be known then.
 void check_picture(const SolveRequest& request);
 void write_picture(const PictureRequest& picture, const Dataset& dataset);

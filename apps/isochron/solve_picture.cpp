@@ -10,7 +10,7 @@ void check_picture(const SolveRequest& request) {
   const std::filesystem::path& file = request.picture.file;
   if (file.extension() != ".png")
     throw UsageError(file.string() + ": pictures are PNG files; give a name that ends in .png");
-  check_side_file(file, request.overwrite());
+  check_output_file(file, request.overwrite());
 }
 
 void write_picture(const PictureRequest& picture, const Dataset& dataset) {

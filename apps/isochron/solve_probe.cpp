@@ -1,13 +1,9 @@
 // Times at receivers and electrodes.
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "apps/isochron/solve.h"
-#include "isochron/core/error.h"
 #include "isochron/io/atomic_file.h"
 #include "isochron/io/text_sink.h"
 #include "isochron/mesh/locator.h"
@@ -74,23 +70,5 @@ template void write_probes<3>(const SolveRequest&, const std::vector<Vec3d>&, co
                               const std::vector<double>&, Console&);
 template void write_probes<4>(const SolveRequest&, const std::vector<Vec3d>&, const SimplexMesh<4>&,
                               const std::vector<double>&, Console&);
-
-void check_side_file(const std::filesystem::path& path, Overwrite overwrite) {
-  std::error_code error;
-  const auto status = std::filesystem::status(path, error);
-  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
-    throw InputError(fmt::format("{}: is not a file (it is a folder or a device); choose another name", path.string()));
-  if (std::filesystem::exists(status) && overwrite == Overwrite::no) {
-    throw InputError(
-        fmt::format("{}: exists already (it would be replaced); allow that (--force) or choose another "
-                    "name",
-                    path.string()));
-  }
-  const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
-  if (::access(folder.c_str(), W_OK | X_OK) != 0) {
-    throw RuntimeError(fmt::format("{}: cannot be written (folder {}: {}); choose another folder", path.string(),
-                                   folder.string(), std::strerror(errno)));
-  }
-}
 
 }  // namespace isochron::cli

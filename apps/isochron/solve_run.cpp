@@ -14,6 +14,35 @@
 namespace isochron::cli {
 namespace {
 
+using Paths = std::vector<std::filesystem::path>;
+
+/// Throws UsageError when `file` is one of `others`, however it is written.
+void check_not_among(const std::filesystem::path& file, const Paths& others, std::string_view why) {
+  std::error_code ignored;
+  const auto place = [&](const std::filesystem::path& p) {
+    return std::filesystem::weakly_canonical(std::filesystem::absolute(p, ignored), ignored);
+  };
+  for (const auto& other : others)
+    if (place(file) == place(other)) throw UsageError(fmt::format("{}: {}; choose another name", file.string(), why));
+}
+
+/// An output must not replace another, nor a small input, --force or not. Only -o may replace the mesh.
+void check_distinct_files(const SolveRequest& request) {
+  Paths inputs = request.sources.files;
+  if (!request.probe.points.empty()) inputs.push_back(request.probe.points);
+  const std::string_view is_input = "is an input too (it would be replaced)";
+  Paths outputs;
+  if (!request.output.empty()) outputs = files_written(request.output);
+  for (const auto& file : outputs) check_not_among(file, inputs, is_input);
+  inputs.push_back(request.mesh);
+  for (const auto& file : {request.probe.output, request.picture.file}) {
+    if (file.empty()) continue;
+    check_not_among(file, inputs, is_input);
+    check_not_among(file, outputs, "is named for two outputs (one would replace the other)");
+    outputs.push_back(file);
+  }
+}
+
 void check_request(const SolveRequest& request) {
   if (request.output.empty() && request.probe.output.empty() && request.picture.file.empty())
     throw UsageError("no output (the result would be lost); give -o FILE, --probe-output or --picture");
@@ -25,8 +54,9 @@ void check_request(const SolveRequest& request) {
   if (request.probe.points.empty() != request.probe.output.empty())
     throw UsageError("--probe and --probe-output go together; give both");
   if (!request.output.empty()) check_writable(request.output, request.overwrite());
-  if (!request.probe.output.empty()) check_side_file(request.probe.output, request.overwrite());
+  if (!request.probe.output.empty()) check_output_file(request.probe.output, request.overwrite());
   if (!request.picture.file.empty()) check_picture(request);
+  check_distinct_files(request);
 }
 
 /// Everything wrong with the data after it was read is still about that file.
@@ -65,10 +95,10 @@ void check_output_arrays(const SolveRequest& request, const Dataset& dataset, Co
     const bool ours =
         std::find(format.extensions.begin(), format.extensions.end(), extension) != format.extensions.end();
     if (ours && !format.keeps_arrays)
-      console.warn(
-          fmt::format("{}: {} files hold no arrays, so the arrival times will not be in it; use .vtu, .vtp, .vtk, "
-                      ".ply or .msh",
-                      request.output.string(), format.name));
+      console.warn(fmt::format(
+          "{}: the arrival times will not be in it ({} files have no place for them); use .vtu, .vtp, .vtk, "
+          ".ply or .msh",
+          request.output.string(), format.name));
   }
 #if defined(ISOCHRON_WITH_VTK)
   const std::string& array = request.picture.options.array;
@@ -196,6 +226,7 @@ int solve_dataset(const SolveRequest& request, Dataset&& dataset, const SideInpu
   Arrival arrival = about_file(request.mesh, [&] {
     const Sources sources = gather_sources<Corners>(request, inputs, dataset, console);
     drop_other_cells<Corners>(request, dataset, console);
+    if (!request.output.empty()) check_holds(request.output, dataset);  // before the work, not after it
     mesh = take_mesh<Corners>(dataset);
     std::vector<Vec3d> users_points;
     if (request.scale() != 1) {

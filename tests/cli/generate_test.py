@@ -103,6 +103,30 @@ class Generate(CliCase):
     def test_surface_format_refuses_tetrahedra(self):
         self.expect(2, "generate", "cube", "--n", "3", "-o", "a.off", words=("a.off", "tetrahedra"))
 
+    def test_arrays_that_a_format_cannot_hold_are_named(self):
+        made = self.succeed_json("generate", "lens", "--n", "8", "-o", "a.mesh")
+        self.assertEqual(made["arrays"], ["medit:ref"])
+        self.assertEqual(len(made["warnings"]), 1)
+        self.assertIn("left out speed", made["warnings"][0])
+        self.assertEqual([array["name"] for array in self.info("a.mesh")["arrays"]], made["arrays"])
+        done = self.succeed("generate", "ventricle", "--edge", "8", "-o", "a.elem")
+        self.assertIn("arrays   fiber, sheet\n", done.stdout)
+        self.assertRegex(done.stderr, r"^isochron: warning: a.elem: left out transmural, apicobasal \(.*\n$")
+        for name in ("a.off", "a.stl", "a.obj"):
+            made = self.succeed_json("generate", "sphere", "--frequency", "3", "--random-speed", "1", "-o", name)
+            self.assertEqual((made["arrays"], len(made["warnings"])), ([], 1), name)
+        made = self.succeed_json("generate", "lens", "--n", "8", "-o", "a.ele")
+        self.assertEqual((made["arrays"], made["warnings"]), (["region", "speed"], []))
+
+    def test_carp_fibres_need_fibres(self):
+        self.expect(2, "generate", "cube", "--n", "3", "-o", "a.lon", words=("a.lon", "no fibres", "a.elem"))
+        self.succeed("generate", "cube", "--n", "3", "--random-fibers", "-o", "a.lon")
+        self.assertEqual(self.files(), ["a.elem", "a.lon", "a.pts"])
+
+    def test_one_kind_of_fibres(self):
+        self.expect(2, "generate", "cube", "--n", "3", "--random-fibers", "--rotating-fibers", "1", "-o", "a.msh",
+                    words=("--random-fibers", "--rotating-fibers"))
+
     def test_text_summary(self):
         done = self.succeed("generate", "cube", "--n", "3", "-o", "a.msh")
         self.assertIn("27 vertices, 48 tetrahedra", done.stdout)

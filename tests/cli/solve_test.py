@@ -30,6 +30,7 @@ class Solve(CliCase):
     def test_round_trip_in_every_format(self):
         self.make("cube", "--n", "5", name="tets.msh")
         self.make("square", "--n", "5", name="triangles.msh")
+        self.make("cube", "--n", "5", "--random-fibers", name="fibres.msh")
         tried = set()
         for entry in self.succeed_json("info", "--formats")["formats"]:
             if not (entry["reads"] and entry["writes"]):
@@ -37,9 +38,9 @@ class Solve(CliCase):
             for extension in entry["extensions"]:
                 surface = extension.removesuffix(".gz") in (".vtp", ".ply", ".stl", ".obj", ".off")
                 mesh, file, again = "triangles.msh" if surface else "tets.msh", "mesh" + extension, "again" + extension
+                if extension.startswith(".lon"):
+                    mesh = "fibres.msh"
                 far = self.solve(mesh, "--source-point", "0,0,0", output=file)["max_time"]
-                if extension.startswith(".lon"):  # written only where there are fibres
-                    file, again = file.replace(".lon", ".elem"), again.replace(".lon", ".elem")
                 back = self.solve(file, "--source-point", "0,0,0", output=again)
                 self.assertAlmostEqual(back["max_time"], far, places=5, msg=extension)
                 self.assertEqual(back["vertices"], 25 if surface else 125, extension)
@@ -301,6 +302,21 @@ class Solve(CliCase):
         row = self.rows("out.csv")[0]
         self.assertAlmostEqual(float(row["time"]), 1, places=6)
         self.assertAlmostEqual(float(row["distance"]), 3, places=6)
+
+    def test_outputs_differ_from_one_another_and_from_small_inputs(self):
+        self.make("cube", "--n", "3")
+        self.write("probes.txt", "0 0 0\n")
+        probe = ("solve", "a.msh", "--source", "0", "--force", "--probe", "probes.txt", "--probe-output")
+        self.expect(2, *probe, "b.msh", "-o", "b.msh", words=("b.msh", "two outputs"))
+        self.expect(2, *probe, "./b.elem", "-o", "b.pts", words=("b.elem", "two outputs"))
+        self.expect(2, *probe, "probes.txt", words=("probes.txt", "input"))
+        self.expect(2, *probe, "a.msh", words=("a.msh", "input"))
+        self.assertEqual((self.folder / "probes.txt").read_text(encoding="utf-8"), "0 0 0\n")
+
+    def test_formats_are_checked_before_the_work(self):
+        self.make("cube", "--n", "3")
+        self.expect(2, "solve", "a.msh", "-o", "b.stl", "--source", "0", words=("b.stl", "tetrahedra: 48"))
+        self.expect(2, "solve", "a.msh", "-o", "b.lon", "--source", "0", words=("b.lon", "no fibres", "b.elem"))
 
     def test_probe_options_go_together(self):
         self.make("cube", "--n", "3")

@@ -119,8 +119,51 @@ TEST(WriteDataset, RefusesCellsTheFormatCannotHold) {
   Dataset mesh = mixed_mesh();
   mesh.triangles = {};
   mesh.lines.clear();
-  EXPECT_THAT(writing_error<UsageError>(folder.path() / "a.off", mesh, Overwrite::no), HasSubstr("2 tetrahedra"));
+  EXPECT_THAT(writing_error<UsageError>(folder.path() / "a.off", mesh, Overwrite::no), HasSubstr("tetrahedra: 2"));
   EXPECT_EQ(folder.entries(), 0U);
+}
+
+TEST(WriteDataset, RefusesAFileOfFibresWithoutFibres) {
+  TemporaryFolder folder;
+  EXPECT_THAT(writing_error<UsageError>(folder.path() / "a.lon", mixed_mesh(), Overwrite::no), HasSubstr("no fibres"));
+  EXPECT_EQ(folder.entries(), 0U);
+}
+
+/// A mesh with a label, a direction and a number on its cells and points.
+Dataset labelled_mesh() {
+  Dataset mesh = surface_mesh();
+  const std::size_t points = mesh.points.size(), cells = mesh.triangles.cells.size();
+  mesh.point_data = {};
+  mesh.triangles.data = {};
+  mesh.point_data.set({"depth", 1, std::vector<double>(points, 0.5)});
+  mesh.triangles.data.set({"region", 1, std::vector<std::int32_t>(cells, 7)});
+  mesh.triangles.data.set({"fiber", 3, std::vector<float>(3 * cells, 1)});
+  mesh.triangles.data.set({"speed", 1, std::vector<double>(cells, 2)});
+  return mesh;
+}
+
+TEST(KeptArrays, AreThoseThatReadingGives) {
+  using Names = std::vector<std::string>;
+  TemporaryFolder folder;
+  const Dataset mesh = labelled_mesh();
+  for (const auto& [name, dropped] :
+       std::vector<std::pair<std::string, Names>>{{"a.vtk", {}},
+                                                  {"a.ply", {}},
+                                                  {"a.msh", {}},
+                                                  {"a.node", {}},
+                                                  {"b.pts", {"depth", "speed"}},
+                                                  {"b.mesh", {"depth", "fiber", "speed"}},
+                                                  {"b.off", {"depth", "region", "fiber", "speed"}},
+                                                  {"b.stl.gz", {"depth", "region", "fiber", "speed"}}}) {
+    const KeptArrays arrays = kept_arrays(folder.path() / name, mesh);
+    EXPECT_EQ(arrays.dropped, dropped) << name;
+    write_dataset(folder.path() / name, mesh, Overwrite::no);
+    const Dataset back = read_dataset(folder.path() / name);
+    Names read = back.point_data.names();
+    for (const std::string& array : back.triangles.data.names())
+      if (!array.starts_with("gmsh:")) read.push_back(array);  // Gmsh has tags in any case
+    EXPECT_THAT(read, ::testing::UnorderedElementsAreArray(arrays.kept)) << name;
+  }
 }
 
 TEST(WriteDataset, RefusesADatasetThatIsBroken) {

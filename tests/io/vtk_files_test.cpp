@@ -188,7 +188,7 @@ TEST(VtkFiles, TetrahedraAreRefusedBySurfaceFormats) {
       write_dataset(folder.path() / name, mixed_sample(), Overwrite::no);
       FAIL() << name;
     } catch (const UsageError& error) {
-      EXPECT_THAT(error.what(), HasSubstr("2 tetrahedra"));
+      EXPECT_THAT(error.what(), HasSubstr("tetrahedra: 2"));
     }
   }
   EXPECT_EQ(folder.entries(), 0U);

@@ -12,6 +12,9 @@
 
 namespace isochron {
 
+/// What an array is attached to.
+enum class ArrayPlace { points, triangles, tets, lines };
+
 /// The array that holds a cell's region under the name that some format gives it ("region", "gmsh:physical",
 /// "medit:ref"); `preferred` is looked for first. Null when there is none.
 const DataArray* find_labels(const DataArrays& arrays, std::string_view preferred);

@@ -179,14 +179,12 @@ void print_direction(TextSink& out, const DataArray* array, std::size_t tuple, c
 
 // Every element needs a row. Kinds without fibres (cables, mostly) get the x axis, as is usual in such files.
 void write_fibers(const OutputFile& file, const Dataset& dataset) {
-  bool any = false;
+  if (!has_carp_fibers(dataset)) return;
   bool sheets = true;
   for (std::size_t k = 0; k < used_kinds; ++k) {
     if (cells_of(dataset, k) == 0 || find_directions(arrays_of(dataset, k), "fiber") == nullptr) continue;
-    any = true;
     sheets = sheets && find_directions(arrays_of(dataset, k), "sheet") != nullptr;
   }
-  if (!any) return;
   TextSink out(file);
   out.print("{}\n", sheets ? 2 : 1);
   for (std::size_t k = 0; k < used_kinds; ++k) {
@@ -217,6 +215,21 @@ Dataset read_carp(const std::filesystem::path& path) {
   const std::vector<Kind> kinds = read_elements(elements, result);
   if (const auto fibers = find_companion(path, ".lon")) read_fibers(*fibers, kinds, result);
   return result;
+}
+
+std::string carp_array_name(ArrayPlace place, const DataArrays& arrays, const DataArray& array) {
+  if (place == ArrayPlace::points) return {};
+  if (find_labels(arrays, "region") == &array) return "region";
+  const DataArray* fiber = find_directions(arrays, "fiber");
+  if (fiber == nullptr) return {};
+  return fiber == &array || find_directions(arrays, "sheet") == &array ? array.name : std::string();
+}
+
+bool has_carp_fibers(const Dataset& dataset) {
+  for (std::size_t k = 0; k < used_kinds; ++k) {
+    if (cells_of(dataset, k) > 0 && find_directions(arrays_of(dataset, k), "fiber") != nullptr) return true;
+  }
+  return false;
 }
 
 void write_carp(std::span<const OutputFile> files, const Dataset& dataset) {

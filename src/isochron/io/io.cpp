@@ -1,5 +1,7 @@
 #include "isochron/io/io.h"
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cmath>
 #include <cstring>
@@ -12,6 +14,7 @@
 #include <unistd.h>
 
 #include "isochron/core/error.h"
+#include "isochron/io/array_columns.h"
 #include "isochron/io/atomic_file.h"
 #include "isochron/io/carp.h"
 #include "isochron/io/file_bytes.h"
@@ -36,6 +39,7 @@ namespace fs = std::filesystem;
 
 using Reader = Dataset (*)(const fs::path&);
 using Writer = void (*)(std::span<const OutputFile>, const Dataset&);
+using ArrayNamer = std::string (*)(ArrayPlace, const DataArrays&, const DataArray&);
 
 enum Holds : unsigned { triangles = 1, tets = 2, lines = 4, all_cells = 7, arrays = 8, everything = 15 };
 
@@ -46,6 +50,7 @@ struct Codec {
   Reader read;  // null: not in this build
   Writer write;
   std::vector<std::string> file_set = {};  // the extensions of all files it writes, in that order; empty: one file
+  ArrayNamer array_name = nullptr;         // where only some arrays have a place: an array's name there, or none
 };
 
 #if defined(ISOCHRON_WITH_VTK)
@@ -71,9 +76,15 @@ const std::vector<Codec>& codecs() {
       {"STL", with_gzip({".stl"}), triangles, read_stl, write_stl},
       {"Wavefront OBJ", with_gzip({".obj"}), triangles | lines, read_obj, write_obj},
       {"Gmsh", with_gzip({".msh"}), everything, read_gmsh, write_gmsh},
-      {"CARP", with_gzip({".elem", ".pts", ".lon"}), all_cells, read_carp, write_carp, {".pts", ".elem", ".lon"}},
+      {"CARP",
+       with_gzip({".elem", ".pts", ".lon"}),
+       all_cells,
+       read_carp,
+       write_carp,
+       {".pts", ".elem", ".lon"},
+       carp_array_name},
       {"TetGen", with_gzip({".ele", ".node"}), triangles | tets | arrays, read_tetgen, write_tetgen, {".node", ".ele"}},
-      {"Medit", with_gzip({".mesh"}), all_cells, read_medit, write_medit},
+      {"Medit", with_gzip({".mesh"}), all_cells, read_medit, write_medit, {}, medit_array_name},
       {"OFF", with_gzip({".off"}), triangles, read_off, write_off},
   };
   return table;
@@ -158,46 +169,28 @@ void validate(const fs::path& path, const Dataset& dataset) {
   check_arrays(path, dataset.line_data, dataset.lines.size(), "lines");
 }
 
-std::vector<fs::path> files_written(const Codec& codec, const fs::path& path) {
-  if (codec.file_set.empty()) return {path};
-  std::vector<fs::path> result;
-  for (const std::string& extension : codec.file_set) result.push_back(FileName(path).with(extension));
-  return result;
+struct PlacedArrays {
+  ArrayPlace place;
+  unsigned cells;  // of Holds; 0: points
+  const DataArrays& data;
+  bool any;  // arrays on no cells at all are not written
+};
+std::array<PlacedArrays, 4> arrays_by_place(const Dataset& d) {
+  return {{{ArrayPlace::points, 0, d.point_data, !d.points.empty()},
+           {ArrayPlace::triangles, triangles, d.triangles.data, !d.triangles.cells.empty()},
+           {ArrayPlace::tets, tets, d.tets.data, !d.tets.cells.empty()},
+           {ArrayPlace::lines, lines, d.line_data, !d.lines.empty()}}};
 }
 
-void check_target(const fs::path& path, Overwrite overwrite) {
-  std::error_code error;
-  const fs::file_status status = fs::status(path, error);
-  if (fs::exists(status) && !fs::is_regular_file(status)) {
-    throw InputError(fmt::format("{}: is not a file (it is a folder or a device); choose another name", path.string()));
-  }
-  if (fs::exists(status) && overwrite == Overwrite::no) {
-    throw InputError(fmt::format(
-        "{}: exists already (it would be replaced); allow that (--force) or choose another name", path.string()));
-  }
-  const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
-  if (!fs::is_directory(folder, error)) {
-    throw RuntimeError(
-        fmt::format("{}: cannot be written ({} is not a folder); create it first", path.string(), folder.string()));
-  }
-  if (::access(folder.c_str(), W_OK | X_OK) != 0) {
-    throw RuntimeError(fmt::format("{}: cannot be written (folder {}: {}); choose another folder", path.string(),
-                                   folder.string(), std::strerror(errno)));
-  }
+// The name under which a file holds the array; empty when it does not.
+std::string name_in_file(const Codec& codec, const PlacedArrays& at, const DataArray& array) {
+  if ((codec.holds & at.cells) != at.cells) return {};
+  if (codec.array_name != nullptr) return codec.array_name(at.place, at.data, array);
+  return (codec.holds & arrays) != 0 ? array.name : std::string();
 }
 
-// Solids are not dropped in silence, and a file that would hold none of the cells is not written.
-void check_holds(const fs::path& path, const Codec& codec, const Dataset& dataset) {
-  unsigned present = 0;
-  if (!dataset.triangles.cells.empty()) present |= triangles;
-  if (!dataset.tets.cells.empty()) present |= tets;
-  if (!dataset.lines.empty()) present |= lines;
-  const unsigned kept = present & codec.holds;
-  if (present == 0 || (kept != 0 && (present & tets) == (kept & tets))) return;
-  throw UsageError(fmt::format(
-      "{}: {} files cannot hold these cells ({} triangles, {} tetrahedra, {} lines); choose "
-      "another extension, for example .vtk",
-      path.string(), codec.name, dataset.triangles.cells.size(), dataset.tets.cells.size(), dataset.lines.size()));
+void add_once(std::vector<std::string>& names, const std::string& name) {
+  if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
 }
 
 Dataset read_with(const Codec& codec, const fs::path& path) {
@@ -241,18 +234,81 @@ Dataset read_dataset(const fs::path& path) {
   return result;
 }
 
+void check_output_file(const fs::path& path, Overwrite overwrite) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (fs::exists(status) && !fs::is_regular_file(status)) {
+    throw InputError(fmt::format("{}: is not a file (it is a folder or a device); choose another name", path.string()));
+  }
+  if (fs::exists(status) && overwrite == Overwrite::no) {
+    throw InputError(fmt::format(
+        "{}: exists already (it would be replaced); allow that (--force) or choose another name", path.string()));
+  }
+  const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  if (!fs::is_directory(folder, error)) {
+    throw RuntimeError(
+        fmt::format("{}: cannot be written ({} is not a folder); create it first", path.string(), folder.string()));
+  }
+  if (::access(folder.c_str(), W_OK | X_OK) != 0) {
+    throw RuntimeError(fmt::format("{}: cannot be written (folder {}: {}); choose another folder", path.string(),
+                                   folder.string(), std::strerror(errno)));
+  }
+}
+
+std::vector<fs::path> files_written(const fs::path& path) {
+  const Codec& codec = require_codec<UsageError>(path);
+  if (codec.file_set.empty()) return {path};
+  std::vector<fs::path> result;
+  for (const std::string& extension : codec.file_set) result.push_back(FileName(path).with(extension));
+  return result;
+}
+
 void check_writable(const fs::path& path, Overwrite overwrite) {
-  for (const fs::path& file : files_written(require_codec<UsageError>(path), path)) check_target(file, overwrite);
+  for (const fs::path& file : files_written(path)) check_output_file(file, overwrite);
+}
+
+// Solids are not dropped in silence, and a file that would hold none of the cells is not written.
+void check_holds(const fs::path& path, const Dataset& dataset) {
+  const Codec& codec = require_codec<UsageError>(path);
+  if (FileName(path).extension == ".lon" && !has_carp_fibers(dataset)) {
+    throw UsageError(
+        fmt::format("{}: there are no fibres to write (no cell array 'fiber' with 3 components); name the mesh {} or "
+                    "give it fibres",
+                    path.string(), FileName(path).with(".elem").string()));
+  }
+  unsigned present = 0;
+  if (!dataset.triangles.cells.empty()) present |= triangles;
+  if (!dataset.tets.cells.empty()) present |= tets;
+  if (!dataset.lines.empty()) present |= lines;
+  const unsigned kept = present & codec.holds;
+  if (present == 0 || (kept != 0 && (present & tets) == (kept & tets))) return;
+  throw UsageError(fmt::format(
+      "{}: {} files cannot hold these cells (triangles: {}, tetrahedra: {}, lines: {}); choose "
+      "another extension, for example .vtk",
+      path.string(), codec.name, dataset.triangles.cells.size(), dataset.tets.cells.size(), dataset.lines.size()));
+}
+
+KeptArrays kept_arrays(const fs::path& path, const Dataset& dataset) {
+  const Codec& codec = require_codec<UsageError>(path);
+  KeptArrays result;
+  for (const PlacedArrays& at : arrays_by_place(dataset)) {
+    if (!at.any) continue;
+    for (const DataArray& array : at.data.all()) {
+      const std::string name = name_in_file(codec, at, array);
+      add_once(name.empty() ? result.dropped : result.kept, name.empty() ? array.name : name);
+    }
+  }
+  return result;
 }
 
 void write_dataset(const fs::path& path, const Dataset& dataset, Overwrite overwrite) {
   check_writable(path, overwrite);
   const Codec& codec = require_codec<UsageError>(path);
-  check_holds(path, codec, dataset);
+  check_holds(path, dataset);
   validate(path, dataset);
   std::vector<std::unique_ptr<AtomicFile>> temporaries;
   std::vector<OutputFile> files;
-  for (const fs::path& target : files_written(codec, path)) {
+  for (const fs::path& target : files_written(path)) {
     temporaries.push_back(std::make_unique<AtomicFile>(target));
     files.push_back({target, temporaries.back()->path()});
   }

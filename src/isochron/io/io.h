@@ -29,12 +29,34 @@ Dataset read_dataset(const std::filesystem::path& path);
 
 enum class Overwrite { no, yes };
 
-/// Throws before any work is done: UsageError for an extension that cannot be written, InputError when the file exists
-/// and `overwrite` is no, RuntimeError when the folder is missing or cannot be written to.
+/// For output of any kind, before any work is done: throws InputError when the file exists and `overwrite` is no, or is
+/// no regular file, and RuntimeError when the folder is missing or cannot be written to.
+void check_output_file(const std::filesystem::path& path, Overwrite overwrite);
+
+/// The files that writing a data set to `path` makes: one, or the set that CARP and TetGen use (whose .lon file is left
+/// out when there are no fibres). Throws UsageError for an extension that cannot be written.
+std::vector<std::filesystem::path> files_written(const std::filesystem::path& path);
+
+/// Throws before any work is done: UsageError for an extension that cannot be written, and like `check_output_file` for
+/// each of `files_written`.
 void check_writable(const std::filesystem::path& path, Overwrite overwrite);
 
-/// Writes beside the target and renames, so that no half file is left. Throws like `check_writable`, and RuntimeError
-/// when the disk is full.
+/// Throws UsageError when the format of `path` cannot hold the cells of the data set, or when `path` names a file of
+/// fibres and there are none.
+void check_holds(const std::filesystem::path& path, const Dataset& dataset);
+
+/// What becomes of a data set's arrays in a file.
+struct KeptArrays {
+  std::vector<std::string> kept;     ///< under the names that reading the file gives
+  std::vector<std::string> dropped;  ///< that the format cannot hold
+};
+
+/// The arrays that `path` will hold and those that it will not. Throws UsageError for an extension that cannot be
+/// written.
+KeptArrays kept_arrays(const std::filesystem::path& path, const Dataset& dataset);
+
+/// Writes beside the target and renames, so that no half file is left. Throws like `check_writable` and `check_holds`,
+/// and RuntimeError when the disk is full.
 void write_dataset(const std::filesystem::path& path, const Dataset& dataset, Overwrite overwrite);
 
 }  // namespace isochron

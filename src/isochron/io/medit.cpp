@@ -150,6 +150,11 @@ Dataset read_medit(const std::filesystem::path& path) {
   return MeditReader(path, bytes.text()).read();
 }
 
+std::string medit_array_name(ArrayPlace place, const DataArrays& arrays, const DataArray& array) {
+  const DataArray* labels = place == ArrayPlace::points ? arrays.find(reference) : find_labels(arrays, reference);
+  return labels == &array ? std::string(reference) : std::string();
+}
+
 void write_medit(std::span<const OutputFile> files, const Dataset& dataset) {
   TextSink out(files[0]);
   out.print("MeshVersionFormatted 2\n\nDimension 3\n\nVertices\n{}\n", dataset.points.size());
