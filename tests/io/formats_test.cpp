@@ -279,9 +279,9 @@ TEST_F(CarpFibres, SheetsWithAndWithoutHeader) {
 
 TEST_F(CarpFibres, OfAnotherMeshAreRefused) {
   const fs::path few = folder_.file("a.lon", "1\n1 0 0\n");
-  EXPECT_THAT(reading_error(points_, few), HasSubstr("the .elem file has 5"));
+  EXPECT_THAT(reading_error(points_, few), HasSubstr("rows: 1, elements in the .elem file: 5"));
   const fs::path many = folder_.file("a.lon", "1 0 0\n1 0 0\n1 0 0\n1 0 0\n1 0 0\n1 0 0\n");
-  EXPECT_THAT(reading_error(points_, many), HasSubstr("line 6: more fibres"));
+  EXPECT_THAT(reading_error(points_, many), HasSubstr("line 6: there are too many fibres"));
   const fs::path wide = folder_.file("a.lon", "1 0 0\n1 0 0 0\n1 0 0\n1 0 0\n1 0 0\n");
   EXPECT_THAT(reading_error(points_, wide), HasSubstr("line 2"));
   const fs::path odd = folder_.file("a.lon", "1 0\n");

@@ -46,7 +46,7 @@ TEST(CheckMesh, NamesWhatIsWrong) {
   EXPECT_THAT([&] { check_mesh(mesh); }, ThrowsMessage<InputError>(HasSubstr("first: point 5")));
   mesh = small_cube();
   mesh.elements[7][2] = VertexId(64);
-  EXPECT_THAT([&] { check_mesh(mesh); }, ThrowsMessage<InputError>(HasSubstr("first: element 7")));
+  EXPECT_THAT([&] { check_mesh(mesh); }, ThrowsMessage<InputError>(HasSubstr("first in element 7")));
 }
 
 TEST(Validate, MeasuresEquilateralElements) {

@@ -79,18 +79,18 @@ TEST(MetricFromDataset, SaysWhatIsWrongWithSpeeds) {
       [] {
         build(with_cells("cv", 2, {1, 1, 1, 1}), {.speed_array = "cv"});
       },
-      ThrowsMessage<InputError>(HasSubstr("2 components where 1")));
+      ThrowsMessage<InputError>(HasSubstr("components (2, not 1)")));
   EXPECT_THAT(
       [] {
         build(with_cells("cv", 1, {1, 1, 1}), {.speed_array = "cv"});
       },
-      ThrowsMessage<InputError>(HasSubstr("3 values for 2 tetrahedra")));
+      ThrowsMessage<InputError>(HasSubstr("values: 3, tetrahedra: 2")));
   Dataset dataset = with_cells("cv", 1, {1, 1});
   dataset.point_data.set({"T", 1, std::vector<double>(4, 1)});
   EXPECT_THAT(
       [&] { build(dataset, {.speed_array = "speed"}); },
       ThrowsMessage<InputError>(AllOf(HasSubstr("'speed'"), HasSubstr("tetrahedra (cv)"), HasSubstr("points (T)"))));
-  EXPECT_THAT([&] { build(dataset, {.speed_array = "T"}); }, ThrowsMessage<InputError>(HasSubstr("4 values")));
+  EXPECT_THAT([&] { build(dataset, {.speed_array = "T"}); }, ThrowsMessage<InputError>(HasSubstr("values: 4")));
 }
 
 TEST(MetricFromDataset, ReadsTensorsInEveryOrder) {
@@ -128,7 +128,7 @@ TEST(MetricFromDataset, SaysWhatIsWrongWithTensors) {
       },
       ThrowsMessage<InputError>(HasSubstr("cell 0")));
   EXPECT_THAT([] { build(with_cells("M", 3, std::vector<double>(6, 1)), {.metric_array = "M"}); },
-              ThrowsMessage<InputError>(HasSubstr("3 components where 6 or 9")));
+              ThrowsMessage<InputError>(HasSubstr("components (3, not 6 or 9)")));
   const std::vector<double> lopsided{1, 0.5, 0, 0, 1, 0, 0, 0, 1, 1, 0, 0, 0, 1, 0, 0, 0, 1};
   EXPECT_THAT([&] { build(with_cells("M", 9, lopsided), {.metric_array = "M"}); },
               ThrowsMessage<InputError>(AllOf(HasSubstr("not symmetric"), HasSubstr("cell 0"))));

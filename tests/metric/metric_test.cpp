@@ -84,6 +84,18 @@ TEST(Metric, RegionsPickTheirRowAndZeroFibersAreIsotropic) {
   expect_near(metric.tensor(ElementId(2)), SymTensor3d::identity(4));
 }
 
+TEST(Metric, EveryKindTakesAnotherUnit) {
+  const Vec3d step{3, 4, 12};
+  for (Metric metric :
+       {Metric::isotropic(2), Metric(SpeedMetric{{0.5}}), Metric(TensorMetric{{SymTensor3f{2, 0.5F, 0, 3, 0, 4}}}),
+        Metric(FiberMetric{{{1, 1, 0}}, {{0, 0, 1}}, {}, {Velocities{0.6, 0.3, 0.2}}})}) {
+    const double before = squared_length(metric.tensor(ElementId(0)), step);
+    metric.change_unit(1e-3);
+    EXPECT_NEAR(squared_length(metric.tensor(ElementId(0)), 1000.0 * step), before, 1e-6 * before);
+    EXPECT_NO_THROW(check_metric(metric, 1, "it"));
+  }
+}
+
 TEST(Metric, SquaredLengthsComeInEdgeOrder) {
   const TetMesh mesh = generate_cube({.nx = 2, .ny = 2, .nz = 2});
   const auto lengths = squared_lengths(mesh, Metric::constant(SymTensor3d::diagonal(1, 4, 9)), ElementId(0));
@@ -111,7 +123,7 @@ TEST(CheckMetric, CountsAndNamesTheFirst) {
       [] {
         check_metric(Metric(SpeedMetric{{1, 1}}), 3, "speed");
       },
-      ThrowsMessage<InputError>(HasSubstr("2 values for 3 elements")));
+      ThrowsMessage<InputError>(HasSubstr("values: 2, elements: 3")));
   EXPECT_THROW(check_metric(Metric(SpeedMetric{}), 3, "speed"), InputError);
   EXPECT_THAT(
       [] {

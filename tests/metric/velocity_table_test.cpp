@@ -45,8 +45,10 @@ TEST(ReadVelocityTable, ReadsAFile) {
   EXPECT_EQ(read_velocity_table(path.string()).size(), 2U);
   std::ofstream(path) << "# empty\n";
   EXPECT_THROW(read_velocity_table(path.string()), InputError);
+  std::ofstream(path) << "1:0.6,-1\n";
+  EXPECT_THAT([&] { read_velocity_table(path.string()); }, ThrowsMessage<InputError>(HasSubstr(path.string())));
   std::filesystem::remove(path);
-  EXPECT_THAT([&] { read_velocity_table(path.string()); }, ThrowsMessage<InputError>(HasSubstr("cannot read")));
+  EXPECT_THAT([&] { read_velocity_table(path.string()); }, ThrowsMessage<InputError>(HasSubstr("cannot be read")));
 }
 
 }  // namespace

@@ -176,8 +176,10 @@ Dataset boundary_surface(const Dataset& dataset) {
 std::vector<double> spaced_levels(double low, double high, double spacing) {
   if (!(low < high) || !std::isfinite(high - low) || !(spacing > 0)) return {};
   if ((high - low) / spacing > 1e4) {
-    throw UsageError(fmt::format(
-        "a spacing of {} gives more than 10000 isochrones between {} and {}; choose a larger one", spacing, low, high));
+    throw UsageError(
+        fmt::format("a spacing of {:g} is too small (it gives more than 10000 isochrones between {:g} and {:g}); "
+                    "choose a larger one",
+                    spacing, low, high));
   }
   std::vector<double> levels;
   for (double k = std::floor(low / spacing) + 1; k * spacing < high; ++k) levels.push_back(k * spacing);

@@ -65,28 +65,6 @@ struct Subject {
   bool unreached = false;
 };
 
-void check_options(const PictureOptions& options) {
-  constexpr int smallest = 100, largest = 16000;
-  const auto [narrow, wide] = std::minmax(options.width, options.height);
-  if (narrow < smallest || wide > largest) {
-    throw UsageError(fmt::format("a picture of {} x {} pixels is not possible; give between {} and {} each way",
-                                 options.width, options.height, smallest, largest));
-  }
-  const auto zero = [](const std::optional<Vec3d>& v) { return v && !(norm(*v) > 0 && std::isfinite(norm(*v))); };
-  if (zero(options.view_direction) || zero(options.up) || (options.cut && zero(options.cut->normal))) {
-    throw UsageError("a direction of length zero was given for the picture; give a vector that is not zero");
-  }
-  if (options.range && !(options.range->first < options.range->second && std::isfinite(options.range->second) &&
-                         std::isfinite(options.range->first))) {
-    throw UsageError(fmt::format("the colour range {} to {} is empty; give a lower and a higher value",
-                                 options.range->first, options.range->second));
-  }
-  if (options.isochrone_spacing && !(*options.isochrone_spacing >= 0 && std::isfinite(*options.isochrone_spacing))) {
-    throw UsageError(fmt::format("isochrones cannot be {} apart; give a positive spacing, or 0 for none",
-                                 *options.isochrone_spacing));
-  }
-}
-
 Dataset surface_to_draw(const Dataset& dataset, const DataArray& array, const PictureOptions& options) {
   Dataset surface;
   if (dataset.tets.cells.empty()) {
@@ -408,8 +386,33 @@ void write_bytes(const std::filesystem::path& target, vtkUnsignedCharArray& byte
 
 }  // namespace
 
+void check_picture_options(const PictureOptions& options) {
+  constexpr int smallest = 100, largest = 16000;
+  const auto [narrow, wide] = std::minmax(options.width, options.height);
+  if (narrow < smallest || wide > largest) {
+    throw UsageError(
+        fmt::format("a picture of {} x {} pixels is not possible (too small to read or too large to draw); give "
+                    "between {} and {} each way",
+                    options.width, options.height, smallest, largest));
+  }
+  const auto zero = [](const std::optional<Vec3d>& v) { return v && !(norm(*v) > 0 && std::isfinite(norm(*v))); };
+  if (zero(options.view_direction) || zero(options.up) || (options.cut && zero(options.cut->normal))) {
+    throw UsageError("a direction for the picture has length zero (it points nowhere); give a vector that is not zero");
+  }
+  if (options.range && !(options.range->first < options.range->second && std::isfinite(options.range->second) &&
+                         std::isfinite(options.range->first))) {
+    throw UsageError(fmt::format("the colour range {} to {} is empty; give a lower and a higher value",
+                                 options.range->first, options.range->second));
+  }
+  if (options.isochrone_spacing && !(*options.isochrone_spacing >= 0 && std::isfinite(*options.isochrone_spacing))) {
+    throw UsageError(
+        fmt::format("isochrones cannot be {} apart (distances are positive); give a positive spacing, or 0 for none",
+                    *options.isochrone_spacing));
+  }
+}
+
 void draw_picture(const std::filesystem::path& png, const Dataset& dataset, const PictureOptions& options) {
-  check_options(options);
+  check_picture_options(options);
   const Subject subject = make_subject(dataset, options);
   vtkSmartPointer<vtkUnsignedCharArray> bytes;
   {

@@ -27,12 +27,14 @@ struct PictureOptions {
   std::optional<double> isochrone_spacing;         ///< default: a round number that gives about 14 lines; 0: no lines
 };
 
+/// Throws UsageError for sizes below 100 or over 16,000 pixels, a zero direction, an empty range or a negative spacing.
+void check_picture_options(const PictureOptions& options);
+
 /// Renders the triangles, or the outside of the tetrahedra when there are any, and lines as dark tubes, to a PNG file
 /// (written beside and renamed). Works without a screen: see `OffscreenDisplay`. Places with a value that is not finite
 /// are grey. Prints nothing. Throws InputError for a missing array (listing the names), one with several components, or
-/// nothing to draw, UsageError for sizes below 100 or over 16,000 pixels, a zero direction or an empty range,
-/// RuntimeError when the display or the file fails. Takes one picture at a time: calls from several threads wait for
-/// one another.
+/// nothing to draw, UsageError like `check_picture_options`, RuntimeError when the display or the file fails. Takes one
+/// picture at a time: calls from several threads wait for one another.
 void draw_picture(const std::filesystem::path& png, const Dataset& dataset, const PictureOptions& options);
 
 }  // namespace isochron

@@ -161,7 +161,7 @@ void ByteReader::require_room(std::size_t items, std::size_t min_bytes) {
   // One byte more: the last word of a text file needs no white space behind it.
   const std::uint64_t left = (most_bytes_ > used ? most_bytes_ - used : 0) + 1;
   if (min_bytes > 0 && items > left / min_bytes) {
-    fail(fmt::format("{} items are announced but the file is too short for them", items));
+    fail(fmt::format("the file is too short for what it announces (items: {})", items));
   }
 }
 

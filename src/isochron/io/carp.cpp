@@ -109,10 +109,10 @@ std::size_t read_fiber_header(TextScanner& in) {
   if (words == 3 || words == 6) return words;
   const auto directions = words == 1 ? in.integer<int>("the number of directions") : 0;
   if (directions != 1 && directions != 2) {
-    in.fail(
-        fmt::format("the first line has {} words (it must be 1 or 2, or hold the 3 or 6 numbers of an element); repair "
-                    "the file",
-                    words));
+    in.fail(fmt::format(
+        "the first line is no header and no row (words: {}; it must be 1 or 2, or hold the 3 or 6 numbers of an "
+        "element); repair the file",
+        words));
   }
   return static_cast<std::size_t>(3 * directions);
 }
@@ -124,8 +124,9 @@ void read_fibers(const std::filesystem::path& path, const std::vector<Kind>& kin
   std::array<std::array<std::vector<double>, 2>, used_kinds> directions;
   for (std::size_t i = 0; i < kinds.size(); ++i) {
     if (in.at_end()) {
-      in.fail(fmt::format("fibres for {} elements only (the .elem file has {}); use the .lon file of the same mesh", i,
-                          kinds.size()));
+      in.fail(fmt::format(
+          "there are too few fibres (rows: {}, elements in the .elem file: {}); use the .lon file of the same mesh", i,
+          kinds.size()));
     }
     for (std::size_t k = 0; k < values; ++k) {
       const double value = in.coordinate("a fibre component");
@@ -135,8 +136,9 @@ void read_fibers(const std::filesystem::path& path, const std::vector<Kind>& kin
   }
   if (!in.at_end()) {
     in.peek();
-    in.fail(fmt::format("more fibres than the {} elements of the .elem file; use the .lon file of the same mesh",
-                        kinds.size()));
+    in.fail(
+        fmt::format("there are too many fibres (elements in the .elem file: {}); use the .lon file of the same mesh",
+                    kinds.size()));
   }
   for (std::size_t k = 0; k < used_kinds; ++k) {
     auto& [fiber, sheet] = directions[k];

@@ -152,8 +152,8 @@ void check_arrays(const fs::path& path, const DataArrays& arrays, std::size_t tu
   for (const DataArray& array : arrays.all()) {
     if (array.components >= 1 && array.value_count() == tuples * static_cast<std::size_t>(array.components)) continue;
     throw InputError(
-        fmt::format("{}: array '{}' has {} values in tuples of {} (there are {} {}); export the mesh again",
-                    path.string(), array.name, array.value_count(), array.components, tuples, kind));
+        fmt::format("{}: array '{}' does not fit (values: {} in tuples of {}, {}: {}); export the mesh again",
+                    path.string(), array.name, array.value_count(), array.components, kind, tuples));
   }
 }
 

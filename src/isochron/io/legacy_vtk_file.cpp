@@ -269,7 +269,8 @@ class LegacyReading {
     sorter_.emplace(dataset_, reader_.path().string());
     if (grid_) {
       if (types_.size() != cells_[0].ends.size()) {
-        reader_.fail(fmt::format("there are {} cells but {} cell types", cells_[0].ends.size(), types_.size()));
+        reader_.fail(fmt::format("the numbers of cells and of cell types differ ({} and {})", cells_[0].ends.size(),
+                                 types_.size()));
       }
       std::array<std::size_t, 256> counts{};
       for (const std::uint8_t type : types_) ++counts[type];
@@ -301,7 +302,7 @@ class LegacyReading {
     if (attachment == Attachment::cells && !sorter_) sort_cells();
     tuples_ = attachment == Attachment::points ? dataset_.points.size() : sorter_->cell_count();
     if (announced != tuples_) {
-      reader_.fail(fmt::format("{} is announced for {} items but there are {}",
+      reader_.fail(fmt::format("{} is announced for another number of items than there are ({} and {})",
                                attachment == Attachment::points ? "POINT_DATA" : "CELL_DATA", announced, tuples_));
     }
   }
@@ -374,8 +375,8 @@ class LegacyReading {
       const std::size_t tuples = reader_.count("the number of tuples", 0);
       const bool fits = attachment == Attachment::nothing || tuples == tuples_;
       if (!fits) {
-        dataset_.warnings.push_back(
-            fmt::format("array {} was left out: it has {} tuples for {} items", in_quotes(word), tuples, tuples_));
+        dataset_.warnings.push_back(fmt::format("array {} was left out: it does not fit (tuples: {}, items: {})",
+                                                in_quotes(word), tuples, tuples_));
       }
       read_array(fits ? attachment : Attachment::nothing, decoded(word), components, tuples);
     }

@@ -85,8 +85,8 @@ void write_arrays(ByteWriter& writer, const char* keyword, std::span<const Array
 
 void write_legacy_vtk(std::span<const OutputFile> files, const Dataset& dataset) {
   if (dataset.points.size() > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max())) {
-    throw UsageError(
-        fmt::format("{}: legacy VTK files hold at most 2147483647 points; write .vtu", files[0].target.string()));
+    throw UsageError(fmt::format("{}: there are too many points (legacy VTK files hold at most 2147483647); write .vtu",
+                                 files[0].target.string()));
   }
   const ScalarType point_type = fits_float(dataset.points) ? ScalarType::float32 : ScalarType::float64;
   const bool grid = !dataset.tets.cells.empty();

@@ -64,7 +64,8 @@ class StlReading {
     if (text) read_text();
     else read_binary();
     if (collapsed_ > 0) {
-      dataset_.warnings.push_back(fmt::format("{} triangles with two corners in one place were left out", collapsed_));
+      dataset_.warnings.push_back(
+          fmt::format("left out because two corners are in one place: {} of the triangles", collapsed_));
     }
     return std::move(dataset_);
   }
@@ -116,7 +117,7 @@ class StlReading {
         for (int i = 0; i < 3; ++i) corners[have][i] = reader_.real("a coordinate");
         check(corners[have++]);
       } else if (word == "endfacet") {
-        if (have != 3) reader_.fail(fmt::format("an STL facet has {} corners", have));
+        if (have != 3) reader_.fail(fmt::format("an STL facet has {} of 3 corners", have));
         add_triangle(corners);
         have = 0;
       } else if (word == "facet") {
@@ -140,7 +141,8 @@ Dataset read_stl(const std::filesystem::path& path) { return StlReading(path).ru
 
 void write_stl(std::span<const OutputFile> files, const Dataset& dataset) {
   if (dataset.triangles.cells.size() > std::numeric_limits<std::uint32_t>::max()) {
-    throw UsageError(fmt::format("{}: too many triangles for STL; write .vtp", files[0].target.string()));
+    throw UsageError(fmt::format("{}: there are too many triangles (STL files count them with 32 bits); write .vtp",
+                                 files[0].target.string()));
   }
   ByteWriter writer(files[0]);
   std::array<char, 80> header{};

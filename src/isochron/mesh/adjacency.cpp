@@ -12,7 +12,7 @@ Adjacency build_adjacency(std::span<const std::array<VertexId, Corners>> element
                           int threads) {
   if (elements.size() > (1ULL << 30) || elements.size() * Corners > 0xffffffffULL)
     throw InputError(
-        fmt::format("{} elements are too many for 32-bit incidence lists; split the mesh", elements.size()));
+        fmt::format("{} elements are too many (incidence lists have 32 bits); split the mesh", elements.size()));
 
   Adjacency result;
   result.offsets.assign(vertex_count + 1, 0);

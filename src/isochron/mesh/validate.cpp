@@ -16,28 +16,28 @@ namespace isochron {
 template <int Corners>
 void check_mesh(const SimplexMesh<Corners>& mesh) {
   constexpr auto kind = Corners == 3 ? "triangles" : "tetrahedra";
-  if (mesh.points.empty()) throw InputError("the mesh has no points; check the file");
-  if (mesh.elements.empty()) throw InputError(fmt::format("the mesh has no {}; check the file", kind));
+  if (mesh.points.empty()) throw InputError("the mesh has no points (there is nothing to solve on); give another");
+  if (mesh.elements.empty())
+    throw InputError(fmt::format("the mesh has no {} (there is nothing to solve on); give another", kind));
   if (mesh.points.size() >= VertexId::invalid_value || mesh.elements.size() > (1ULL << 30))
-    throw InputError(fmt::format("{} points and {} {} are too many for 32-bit ids; split the mesh", mesh.points.size(),
-                                 mesh.elements.size(), kind));
+    throw InputError(fmt::format("{} points and {} {} are too many (ids have 32 bits); split the mesh",
+                                 mesh.points.size(), mesh.elements.size(), kind));
   std::size_t bad = 0, first = 0;
   for (std::size_t v = 0; v < mesh.points.size(); ++v) {
     const Vec3d& p = mesh.points[v];
     if (!(std::isfinite(p.x) && std::isfinite(p.y) && std::isfinite(p.z)) && bad++ == 0) first = v;
   }
   if (bad > 0)
-    throw InputError(
-        fmt::format("{} of {} points have coordinates that are not finite (first: point {}); repair the file", bad,
-                    mesh.points.size(), first));
+    throw InputError(fmt::format("coordinates are not finite at {} of {} points (first: point {}); repair the file",
+                                 bad, mesh.points.size(), first));
   for (std::size_t e = 0; e < mesh.elements.size(); ++e)
     for (const VertexId v : mesh.elements[e])
       if (v.index() >= mesh.points.size() && bad++ == 0) first = e;
   if (bad > 0)
-    throw InputError(
-        fmt::format("{} corners name a point that does not exist (first: element {}; there are {} points, "
-                    "counted from 0); repair the file",
-                    bad, first, mesh.points.size()));
+    throw InputError(fmt::format(
+        "corners of elements name points that do not exist ({} times, first in element {}; there are {} points, "
+        "counted from 0); repair the file",
+        bad, first, mesh.points.size()));
 }
 
 namespace {

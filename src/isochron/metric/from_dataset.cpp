@@ -57,11 +57,12 @@ class CellValues {
     const DataArray* on_cells = dataset_.block<Corners>().data.find(name);
     const DataArray& array = on_cells != nullptr ? *on_cells : on_points(name);
     if (std::find(allowed.begin(), allowed.end(), array.components) == allowed.end())
-      throw InputError(fmt::format("array '{}' has {} components where {} are needed; choose another array", name,
-                                   array.components, fmt::join(allowed, " or ")));
+      throw InputError(fmt::format("array '{}' has the wrong number of components ({}, not {}); choose another array",
+                                   name, array.components, fmt::join(allowed, " or ")));
     if (on_cells != nullptr && array.tuple_count() != cells_.size())
-      throw InputError(fmt::format("array '{}' has {} values for {} {}; it does not belong to this mesh", name,
-                                   array.tuple_count(), cells_.size(), cell_name<Corners>));
+      throw InputError(fmt::format(
+          "array '{}' does not belong to this mesh (values: {}, {}: {}); choose another array or export it again", name,
+          array.tuple_count(), cell_name<Corners>, cells_.size()));
     std::visit([&](const auto& values) { visit_cells(values, array.components, on_cells != nullptr, visit); },
                array.values);
   }
@@ -71,9 +72,9 @@ class CellValues {
     const DataArrays& data = dataset_.block<Corners>().data;
     for (const char* name : names)
       if (data.find(name) != nullptr) return name;
-    throw InputError(
-        fmt::format("no region array for the velocity table ({} not found on the {}); name it, there are: {}",
-                    fmt::join(names, ", "), cell_name<Corners>, listed(data)));
+    throw InputError(fmt::format(
+        "no region array for the velocity table ({} not found on the {}); name one with --region-array, there are: {}",
+        fmt::join(names, ", "), cell_name<Corners>, listed(data)));
   }
 
  private:
@@ -87,8 +88,10 @@ class CellValues {
     for (const auto& cell : cells_)
       for (const VertexId v : cell) needed = std::max(needed, v.index() + 1);
     if (array->tuple_count() < needed)
-      throw InputError(fmt::format("array '{}' has {} values for at least {} points; it does not belong to this mesh",
-                                   name, array->tuple_count(), needed));
+      throw InputError(
+          fmt::format("array '{}' does not belong to this mesh (values: {}, points: at least {}); choose another array "
+                      "or export it again",
+                      name, array->tuple_count(), needed));
     return *array;
   }
 
@@ -173,7 +176,8 @@ Metric tensor_metric(const CellValues<Corners>& cells, const std::string& name, 
 /// The row of the table for each cell.
 template <int Corners>
 std::vector<std::uint16_t> table_rows(const CellValues<Corners>& cells, const MetricRequest& request) {
-  if (request.table.size() > 65535) throw UsageError("a velocity table can have at most 65535 rows; join regions");
+  if (request.table.size() > 65535)
+    throw UsageError("the velocity table has too many rows (at most 65535 are possible); join regions");
   std::map<double, std::uint16_t> rows;
   for (const RegionVelocities& row : request.table)
     rows.emplace(static_cast<double>(row.region), static_cast<std::uint16_t>(rows.size()));
@@ -239,7 +243,9 @@ Metric fiber_metric(const CellValues<Corners>& cells, const MetricRequest& reque
   }
   for (Velocities& v : result.velocities) {
     if (!usable_speed(v.fiber) || !usable_speed(v.sheet) || !usable_speed(v.normal))
-      throw UsageError(fmt::format("velocities {}, {}, {} must be positive and finite", v.fiber, v.sheet, v.normal));
+      throw UsageError(
+          fmt::format("velocities {}, {}, {} cannot be used (each must be positive and finite); give others", v.fiber,
+                      v.sheet, v.normal));
     if (result.sheet.empty()) v.normal = v.sheet;
   }
   return Metric(std::move(result));
@@ -273,11 +279,12 @@ void check_request(const MetricRequest& r) {
   if (fibers && !velocities)
     throw UsageError("fibres are given without velocities; give them along and across the fibre, like 0.6,0.3");
   if (r.velocities.has_value() && !r.table.empty())
-    throw UsageError("velocities are given for everywhere and by region; choose one");
+    throw UsageError("velocities are given for everywhere and by region (one would be ignored); choose one");
   if (r.velocities.has_value() && !fibers)
     throw UsageError("velocities are given without fibres; name the fibre array or give a speed");
   if (r.speed.has_value() && !usable_speed(*r.speed))
-    throw UsageError(fmt::format("speed {} must be positive and finite", *r.speed));
+    throw UsageError(
+        fmt::format("a speed of {} cannot be used (it must be positive and finite); give another", *r.speed));
 }
 
 }  // namespace

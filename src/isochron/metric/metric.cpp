@@ -36,11 +36,11 @@ bool finite(Vec3f v) { return std::isfinite(v.x) && std::isfinite(v.y) && std::i
 void check_fibers(const FiberMetric& fibers, const std::string& what) {
   const std::size_t count = fibers.fiber.size();
   if (!fibers.sheet.empty() && fibers.sheet.size() != count)
-    throw InputError(fmt::format("{} has {} sheet directions for {} fibres; give one per element", what,
+    throw InputError(fmt::format("{} has sheets that do not fit (sheets: {}, fibres: {}); give one per element", what,
                                  fibers.sheet.size(), count));
   if (!fibers.region.empty() && fibers.region.size() != count)
-    throw InputError(
-        fmt::format("{} has {} region numbers for {} fibres; give one per element", what, fibers.region.size(), count));
+    throw InputError(fmt::format("{} has regions that do not fit (regions: {}, fibres: {}); give one per element", what,
+                                 fibers.region.size(), count));
   if (fibers.velocities.empty()) throw InputError(fmt::format("{} has no velocities; give at least one row", what));
   for (std::size_t e = 0; e < fibers.region.size(); ++e)
     if (fibers.region[e] >= fibers.velocities.size())
@@ -49,7 +49,8 @@ void check_fibers(const FiberMetric& fibers, const std::string& what) {
   for (const Velocities& v : fibers.velocities)
     if (!(v.fiber > 0 && v.sheet > 0 && v.normal > 0) || !std::isfinite(v.fiber + v.sheet + v.normal))
       throw InputError(
-          fmt::format("{}: velocities {}, {}, {} must be positive and finite", what, v.fiber, v.sheet, v.normal));
+          fmt::format("{}: velocities {}, {}, {} cannot be used (each must be positive and finite); give others", what,
+                      v.fiber, v.sheet, v.normal));
 }
 
 bool usable(const Metric& metric, std::size_t e) {
@@ -77,6 +78,16 @@ SymTensor3d Metric::varying_tensor(ElementId e) const {
   }
 }
 
+void Metric::change_unit(double length) {
+  if (auto* uniform = std::get_if<UniformMetric>(&kind_)) uniform->tensor = length * length * uniform->tensor;
+  if (auto* speeds = std::get_if<SpeedMetric>(&kind_))
+    for (double& f : speeds->speed) f /= length;
+  if (auto* tensors = std::get_if<TensorMetric>(&kind_))
+    for (SymTensor3f& m : tensors->tensor) m = static_cast<float>(length * length) * m;
+  if (auto* fibers = std::get_if<FiberMetric>(&kind_))
+    for (Velocities& v : fibers->velocities) v = {v.fiber / length, v.sheet / length, v.normal / length};
+}
+
 std::size_t Metric::element_count() const {
   switch (kind_.index()) {
     case 1: return std::get<SpeedMetric>(kind_).speed.size();
@@ -97,7 +108,8 @@ void check_metric(const Metric& metric, std::size_t element_count, const std::st
   const std::size_t have = metric.element_count();
   const bool uniform = std::holds_alternative<UniformMetric>(metric.kind());
   if (!uniform && have != element_count)
-    throw InputError(fmt::format("{} has {} values for {} elements; give one per element", what, have, element_count));
+    throw InputError(fmt::format("{} does not fit the mesh (values: {}, elements: {}); give one per element", what,
+                                 have, element_count));
   if (const auto* fibers = std::get_if<FiberMetric>(&metric.kind())) check_fibers(*fibers, what);
 
   std::size_t bad = 0, first = 0;
@@ -105,7 +117,11 @@ void check_metric(const Metric& metric, std::size_t element_count, const std::st
   for (std::size_t e = 0; e < to_check; ++e)
     if (!usable(metric, e) && bad++ == 0) first = e;
   if (bad == 0) return;
-  if (uniform) throw InputError(fmt::format("{} is not a positive definite tensor; repair it", what));
+  if (uniform)
+    throw InputError(
+        fmt::format("{} is not a positive definite tensor, or too large or too small a one (times cannot be computed "
+                    "from it); give another",
+                    what));
   const bool scalar = std::holds_alternative<SpeedMetric>(metric.kind());
   throw InputError(
       fmt::format("{} is {} on {} of {} elements (first: element {}); {}", what,

@@ -59,6 +59,9 @@ class Metric {
   static Metric constant(SymTensor3d m) { return Metric(UniformMetric{m}); }
 
   [[nodiscard]] const Kind& kind() const { return kind_; }
+  /// Makes the metric fit coordinates in another unit, of which one is `length` of the old ones: crossing e then costs
+  /// what `length`·e did.
+  void change_unit(double length);
   /// M of one element.
   [[nodiscard]] SymTensor3d tensor(ElementId e) const {
     if (const auto* uniform = std::get_if<UniformMetric>(&kind_)) return uniform->tensor;

@@ -1,10 +1,13 @@
 #include "isochron/metric/velocity_table.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cmath>
+#include <cstring>
+#include <filesystem>
 #include <fstream>
-#include <sstream>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -46,6 +49,16 @@ bool fill(const std::vector<double>& numbers, Velocities& velocities) {
   velocities.sheet = numbers[std::min<std::size_t>(1, numbers.size() - 1)];
   velocities.normal = numbers.back();
   return true;
+}
+
+std::string content_of(const std::string& path) {
+  std::error_code ignored;
+  const bool folder = std::filesystem::is_directory(path, ignored);  // opens like a file, and is empty
+  std::ifstream file(path);
+  if (folder || !file)
+    throw InputError(fmt::format("cannot be read as a velocity table ({}); check the path, or give rows like 1:0.6,0.3",
+                                 folder ? "it is a folder" : std::strerror(errno)));
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
 }  // namespace
@@ -109,13 +122,14 @@ std::vector<RegionVelocities> parse_velocity_table(std::string_view text) {
 }
 
 std::vector<RegionVelocities> read_velocity_table(const std::string& path) {
-  std::ifstream file(path);
-  std::ostringstream text;
-  if (!file || !(text << file.rdbuf()))
-    throw InputError(fmt::format("cannot read velocity table '{}'; check the path", path));
-  auto table = parse_velocity_table(text.str());
-  if (table.empty()) throw InputError(fmt::format("velocity table '{}' has no rows; write rows like 1:0.6,0.3", path));
-  return table;
+  try {
+    auto table = parse_velocity_table(content_of(path));
+    if (!table.empty()) return table;
+  } catch (const InputError& error) {
+    throw InputError(fmt::format("{}: {}", path, error.what()));
+  }
+  throw InputError(
+      fmt::format("{}: there are no rows (every line is blank or a comment); write rows like 1:0.6,0.3", path));
 }
 
 }  // namespace isochron

@@ -167,7 +167,7 @@ void sort_cells(Parts& parts, CellSorter& sorter, const std::string& path) {
     if (cells.list == nullptr || cells.list->GetNumberOfCells() == 0) continue;
     const auto count = static_cast<std::size_t>(cells.list->GetNumberOfCells());
     if (cells.kind == 0 && kinds.size() != count) {
-      damaged(path, fmt::format("there are {} cells but {} cell types", count, kinds.size()));
+      damaged(path, fmt::format("the numbers of cells and of cell types differ ({} and {})", count, kinds.size()));
     }
     if (cells.kind == kind_polygon) sorter.reserve(kind_triangle, count);
     const auto kind_of = [&](std::size_t i) { return cells.kind == 0 ? int{kinds[i]} : cells.kind; };
@@ -187,8 +187,8 @@ void sort_cells(Parts& parts, CellSorter& sorter, const std::string& path) {
 void check_tuples(vtkDataArray& array, std::size_t expected, const std::string& path) {
   const auto tuples = static_cast<std::size_t>(array.GetNumberOfTuples());
   if (tuples == expected) return;
-  damaged(path, fmt::format("array '{}' has {} tuples for {} items", array.GetName() != nullptr ? array.GetName() : "",
-                            tuples, expected));
+  damaged(path, fmt::format("array '{}' does not fit (tuples: {}, items: {})",
+                            array.GetName() != nullptr ? array.GetName() : "", tuples, expected));
 }
 
 template <class Reader>

@@ -6,13 +6,15 @@
 
 #include "isochron/core/error.h"
 #include "isochron/core/random.h"
+#include "isochron/mesh/generate/check.h"
 
 namespace isochron {
 
 RegionModel generate_blobs(const BlobsOptions& options) {
-  if (!(options.extent > 0)) throw UsageError(fmt::format("extent {} must be positive", options.extent));
+  require_positive("extent", options.extent);
   if (options.blobs < 1 || options.blobs > 1000)
-    throw UsageError(fmt::format("{} blobs cannot be placed; choose 1 to 1000", options.blobs));
+    throw UsageError(
+        fmt::format("{} blobs cannot be placed (none, or too many to tell apart); choose 1 to 1000", options.blobs));
   struct Ball {
     Vec3d center;
     double radius;

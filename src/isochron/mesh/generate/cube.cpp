@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "isochron/core/error.h"
+#include "isochron/mesh/generate/check.h"
 #include "isochron/mesh/generate/displace.h"
 
 namespace isochron {
@@ -43,13 +44,11 @@ void check_options(const CubeOptions& options) {
   // Below 2³⁰ tetrahedra, so that incidence lists can address them.
   if (smallest < 2 || largest > (1U << 20) || options.nx * options.ny * options.nz > (1ULL << 30) / 6)
     throw UsageError(
-        fmt::format("a box cannot have {} × {} × {} vertices; choose at least 2 along each axis and at "
-                    "most 178 million in all",
+        fmt::format("a box cannot have {} × {} × {} vertices (it needs corners, and ids for all of them); choose at "
+                    "least 2 along each axis and at most 178 million in all",
                     options.nx, options.ny, options.nz));
-  const Vec3d& size = options.extent;
-  if (!(size.x > 0 && size.y > 0 && size.z > 0) || !(options.jitter >= 0 && options.jitter < 0.5))
-    throw UsageError(fmt::format("the extent {}, {}, {} must be positive and the jitter {} at least 0 and below 0.5",
-                                 size.x, size.y, size.z, options.jitter));
+  for (const double extent : {options.extent.x, options.extent.y, options.extent.z}) require_positive("extent", extent);
+  require_jitter(options.jitter);
 }
 
 }  // namespace

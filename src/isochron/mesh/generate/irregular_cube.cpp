@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "isochron/core/error.h"
+#include "isochron/mesh/generate/check.h"
 #include "isochron/mesh/generate/displace.h"
 
 namespace isochron {
@@ -102,12 +103,12 @@ void add_cell(TetMesh& mesh, const std::array<VertexId, 8>& corners, const std::
 
 TetMesh generate_irregular_cube(const IrregularCubeOptions& options) {
   const std::size_t n = options.n;
-  if (n < 2 || n > 400) throw UsageError(fmt::format("a cube cannot have {} vertices a side; choose 2 to 400", n));
-  if (!(options.extent > 0) || !(options.jitter >= 0 && options.jitter < 0.5))
-    throw UsageError(fmt::format("extent {} must be positive and jitter {} at least 0 and below 0.5", options.extent,
-                                 options.jitter));
-  if (!(options.random_faces >= 0 && options.random_faces <= 1))
-    throw UsageError(fmt::format("the share of random faces, {}, must lie in 0 to 1", options.random_faces));
+  if (n < 2 || n > 400)
+    throw UsageError(fmt::format(
+        "a cube cannot have {} vertices a side (it needs corners, and ids for all of them); choose 2 to 400", n));
+  require_positive("extent", options.extent);
+  require_jitter(options.jitter);
+  require_share("share of random faces", options.random_faces);
 
   const RandomLattice lattice(n, options.random_faces, options.seed);
   const std::size_t cells = n - 1;

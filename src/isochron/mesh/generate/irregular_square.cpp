@@ -8,6 +8,7 @@
 
 #include "isochron/core/error.h"
 #include "isochron/mesh/adjacency.h"
+#include "isochron/mesh/generate/check.h"
 #include "isochron/mesh/generate/displace.h"
 
 namespace isochron {
@@ -90,13 +91,15 @@ class Flipper {
 
 void check_options(const IrregularSquareOptions& options) {
   if (options.n < 2 || options.n > 20000)
-    throw UsageError(fmt::format("a square cannot have {} vertices a side; choose 2 to 20000", options.n));
-  if (!(options.extent > 0) || !(options.jitter >= 0 && options.jitter < 0.5))
-    throw UsageError(fmt::format("extent {} must be positive and jitter {} at least 0 and below 0.5", options.extent,
-                                 options.jitter));
-  if (!(options.extra >= 0 && options.extra <= 1) || !(options.flips >= 0 && options.flips <= 100))
-    throw UsageError(fmt::format("the share of extra vertices, {}, must lie in 0 to 1 and the flips, {}, in 0 to 100",
-                                 options.extra, options.flips));
+    throw UsageError(fmt::format(
+        "a square cannot have {} vertices a side (it needs corners, and ids for all of them); choose 2 to 20000",
+        options.n));
+  require_positive("extent", options.extent);
+  require_jitter(options.jitter);
+  require_share("share of extra vertices", options.extra);
+  if (!(options.flips >= 0 && options.flips <= 100))
+    throw UsageError(fmt::format(
+        "{} flips per triangle are not possible (more than a few change nothing); choose 0 to 100", options.flips));
 }
 
 }  // namespace

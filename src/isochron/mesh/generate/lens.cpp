@@ -5,16 +5,19 @@
 #include <fmt/format.h>
 
 #include "isochron/core/error.h"
+#include "isochron/mesh/generate/check.h"
 
 namespace isochron {
 
 RegionModel generate_lens(const LensOptions& options) {
-  if (!(options.extent > 0) || !(options.radius > 0 && options.refractive_index > 0))
-    throw UsageError(fmt::format("extent {}, radius {} and refractive index {} must be positive", options.extent,
-                                 options.radius, options.refractive_index));
+  require_positive("extent", options.extent);
+  require_positive("radius", options.radius);
+  require_positive("refractive index", options.refractive_index);
   if (!(options.thickness > 0 && options.thickness < std::min(1.0, 2 * options.radius)))
-    throw UsageError(fmt::format("lens thickness {} must be positive and below both 1 and twice the radius {}",
-                                 options.thickness, options.radius));
+    throw UsageError(
+        fmt::format("the lens cannot be {} thick (it would be empty, or larger than its spheres or the cube); choose "
+                    "more than 0 and less than {:g}",
+                    options.thickness, std::min(1.0, 2 * options.radius)));
   const double size = options.extent, radius = options.radius * size;
   const double offset = radius - options.thickness * size / 2;
   const Vec3d center{size / 2, size / 2, size / 2}, aside{offset, 0, 0};

@@ -14,7 +14,10 @@ namespace {
 
 void check_range(const ValueRange& range) {
   if (!(range.low > 0 && range.low <= range.high && std::isfinite(range.high)))
-    throw UsageError(fmt::format("the range {} to {} must be positive and not empty", range.low, range.high));
+    throw UsageError(
+        fmt::format("values cannot lie between {} and {} (they must be positive, and the lower end comes first); give "
+                    "a range like 0.1,1",
+                    range.low, range.high));
 }
 
 /// Turns a standard normal value into one that is uniform in the range.
@@ -154,7 +157,7 @@ std::vector<Vec3f> random_fibers(const SimplexMesh<Corners>& mesh, std::uint64_t
 
 template <int Corners>
 std::vector<Vec3f> rotating_fibers(const SimplexMesh<Corners>& mesh, double turns, int axis) {
-  if (axis < 0 || axis > 2) throw UsageError(fmt::format("axis {} must be 0, 1 or 2", axis));
+  if (axis < 0 || axis > 2) throw UsageError(fmt::format("there is no axis {}; choose 0, 1 or 2", axis));
   double low = 0, high = 0;
   for (std::size_t v = 0; v < mesh.vertex_count(); ++v) {
     low = v == 0 ? mesh.points[v][axis] : std::min(low, mesh.points[v][axis]);

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "isochron/core/error.h"
+#include "isochron/mesh/generate/check.h"
 #include "isochron/mesh/generate/displace.h"
 
 namespace isochron {
@@ -183,8 +184,8 @@ class Cutter {
 }  // namespace
 
 RegionModel generate_region_model(const CubeOptions& box, const RegionSpeeds& speeds, const Level& level) {
-  if (!(speeds.inside > 0 && speeds.outside > 0))
-    throw UsageError(fmt::format("speeds {} and {} must be positive", speeds.outside, speeds.inside));
+  require_positive("speed outside", speeds.outside);
+  require_positive("speed inside", speeds.inside);
   RegionModel model;
   model.mesh = generate_cube(box);
   const Fitter fitter(box, level);

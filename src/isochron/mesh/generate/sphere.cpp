@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "isochron/core/error.h"
+#include "isochron/mesh/generate/check.h"
 
 namespace isochron {
 namespace {
@@ -79,8 +80,9 @@ class Numbering {
 
 TriangleMesh generate_sphere(const SphereOptions& options) {
   const std::size_t f = options.frequency;
-  if (f < 1 || f > 7000) throw UsageError(fmt::format("sphere frequency {} is out of range; choose 1 to 7000", f));
-  if (!(options.radius > 0)) throw UsageError(fmt::format("sphere radius {} must be positive", options.radius));
+  if (f < 1 || f > 7000)
+    throw UsageError(fmt::format("the frequency cannot be {} (10 F² + 2 vertices need ids); choose 1 to 7000", f));
+  require_positive("radius", options.radius);
   const Icosahedron solid = icosahedron();
   const Numbering numbering(solid, f);
   TriangleMesh mesh;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "isochron/core/error.h"
+#include "isochron/mesh/generate/check.h"
 #include "isochron/mesh/generate/displace.h"
 
 namespace isochron {
@@ -10,10 +11,10 @@ namespace isochron {
 TriangleMesh generate_square(const SquareOptions& options) {
   const std::size_t n = options.n;
   if (n < 2 || n > 65535)
-    throw UsageError(fmt::format("a square cannot have {} vertices a side; choose 2 to 65535", n));
-  if (!(options.extent > 0) || !(options.jitter >= 0 && options.jitter < 0.5))
-    throw UsageError(fmt::format("extent {} must be positive and jitter {} at least 0 and below 0.5", options.extent,
-                                 options.jitter));
+    throw UsageError(fmt::format(
+        "a square cannot have {} vertices a side (it needs corners, and ids for all of them); choose 2 to 65535", n));
+  require_positive("extent", options.extent);
+  require_jitter(options.jitter);
   TriangleMesh mesh;
   const double edge = options.extent / static_cast<double>(n - 1);
   mesh.points.reserve(n * n);

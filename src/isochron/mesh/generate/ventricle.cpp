@@ -9,6 +9,7 @@
 
 #include "isochron/core/error.h"
 #include "isochron/core/parallel.h"
+#include "isochron/mesh/generate/check.h"
 
 namespace isochron {
 namespace {
@@ -104,7 +105,8 @@ Counts choose_counts(const VentricleOptions& options, const Wall& wall) {
   if (options.elements > 0)  // what rounding took elsewhere
     ring = std::max(2.0, std::round((wanted / layers - patch * patch) / (4 * patch)));
   if (!(6 * (patch * patch + 4 * patch * ring) * layers < 2e8))
-    throw UsageError(fmt::format("cells of {:.3g} make more than 200 million tetrahedra; choose larger ones", h));
+    throw UsageError(fmt::format(
+        "cells of {:.3g} mm make more than 200 million tetrahedra (ids and memory run out); choose larger cells", h));
   return {static_cast<std::size_t>(patch), static_cast<std::size_t>(ring), static_cast<std::size_t>(layers)};
 }
 
@@ -217,11 +219,15 @@ void add_fibers(const VentricleOptions& options, const Wall& wall, Ventricle& he
 void check_options(const VentricleOptions& o) {
   if (!(o.endo_short > 0 && o.endo_long > 0 && o.epi_short > o.endo_short && o.epi_long > o.endo_long))
     throw UsageError(
-        fmt::format("half-axes {} and {} inside, {} and {} outside leave no wall; the outer ones must be larger",
+        fmt::format("half-axes {} and {} inside, {} and {} outside leave no wall (each outer one must be larger); give "
+                    "positive numbers, larger outside",
                     o.endo_short, o.endo_long, o.epi_short, o.epi_long));
   if (!(std::abs(o.base) < 0.95 * o.endo_long))
-    throw UsageError(fmt::format("base height {} must be well inside the inner half-axis {}", o.base, o.endo_long));
-  if (o.elements == 0 && !(o.edge > 0)) throw UsageError(fmt::format("edge length {} must be positive", o.edge));
+    throw UsageError(
+        fmt::format("a base at {} would cut at or beyond an end (the inner half-axis is {}); choose between "
+                    "{:.4g} and {:.4g}",
+                    o.base, o.endo_long, -0.95 * o.endo_long, 0.95 * o.endo_long));
+  if (o.elements == 0) require_positive("edge", o.edge);
 }
 
 }  // namespace
