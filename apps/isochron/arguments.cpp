@@ -27,22 +27,53 @@ std::string one_line(std::string text) {
   return text;
 }
 
+// The command that was being parsed, and its parents in front of it.
+std::vector<const CLI::App*> chosen_commands(const CLI::App& app) {
+  std::vector<const CLI::App*> chain{&app};
+  while (!chain.back()->get_subcommands().empty()) chain.push_back(chain.back()->get_subcommands().front());
+  return chain;
+}
+
+std::vector<std::string> names_under(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(sub->get_name());
+  return names;
+}
+
+// "--n: 1 required N missing" in words that say what to do; empty when the message is another.
+std::string missing_value(const std::string& message) {
+  constexpr std::string_view before = ": 1 required ", after = " missing";
+  const auto split = message.find(before);
+  if (split == std::string::npos || !message.ends_with(after)) return {};
+  const auto begin = split + before.size();
+  return fmt::format("{} has no value; give {} after it", message.substr(0, split),
+                     message.substr(begin, message.size() - after.size() - begin));
+}
+
 // What is wrong, with CLI11's own words only where nothing better is known: it complains about what is missing before
 // it mentions what it did not understand.
 std::string complaint(const CLI::App& app, const CLI::ParseError& error) {
+  const auto chain = chosen_commands(app);
   const std::vector<std::string> unknown = app.remaining(true);
+  const bool unknown_word = !unknown.empty() && !unknown.front().starts_with('-');
+  if (const auto names = names_under(*chain.back()); !names.empty() && (unknown.empty() || unknown_word)) {
+    const std::string_view what = chain.size() == 1 ? "command" : "kind";
+    return fmt::format("{}; choose one of: {}",
+                       unknown.empty() ? fmt::format("no {} given", what)
+                                       : fmt::format("unknown {} '{}'", what, one_line(unknown.front())),
+                       fmt::join(names, ", "));
+  }
   if (!unknown.empty()) return fmt::format("unknown argument '{}'", one_line(unknown.front()));
   const std::string message = one_line(error.what());
-  return message == "A subcommand is required" ? "which command?" : message;
+  const std::string better = missing_value(message);
+  return better.empty() ? message : better;
 }
 
-// The command that was being parsed, with its parents: "isochron generate cube".
+// With its parents: "isochron generate cube".
 std::string chosen_command(const CLI::App& app) {
-  std::string name = app.get_name();
-  for (const CLI::App* at = &app; !at->get_subcommands().empty();) {
-    at = at->get_subcommands().front();
-    name += " " + at->get_name();
-  }
+  std::string name;
+  for (const CLI::App* command : chosen_commands(app)) name += (name.empty() ? "" : " ") + command->get_name();
   return name;
 }
 

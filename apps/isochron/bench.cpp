@@ -21,16 +21,24 @@ int list_benches(const Console& console) {
   return 0;
 }
 
+std::string bench_names() {
+  std::vector<std::string_view> names;
+  for (const PaperBench& bench : paper_benches()) names.push_back(bench.name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
 const PaperBench& find_bench(const std::string& name) {
   const auto& all = paper_benches();
   const auto it = std::find_if(all.begin(), all.end(), [&](const PaperBench& bench) { return bench.name == name; });
   if (it != all.end()) return *it;
-  throw UsageError(fmt::format("unknown bench '{}'; 'isochron bench --list' shows them all", name));
+  throw UsageError(
+      fmt::format("unknown table '{}'; choose one of: {}; see 'isochron bench --list'", name, bench_names()));
 }
 
 int run_bench(const BenchRequest& request, const Console& console) {
   if (request.list) return list_benches(console);
-  if (request.name.empty()) throw UsageError("which bench? 'isochron bench --list' shows them all");
+  if (request.name.empty())
+    throw UsageError(fmt::format("no table given; choose one of: {}; see 'isochron bench --list'", bench_names()));
   const PaperBench& bench = find_bench(request.name);
   Activity activity(console, "running " + bench.name);
   BenchOptions options;

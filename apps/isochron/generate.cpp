@@ -213,7 +213,7 @@ void declare_irregular_square(Command& parent, Console& console) {
   lattice_options(command, *options, "0.25");
   command.option("--extra", "SHARE", "Share of cells with a vertex in the middle (0.125)", into(options->extra));
   command.option("--flips", "F", "Edge flips tried per triangle (1)", into(options->flips));
-  command.option("--max-valence", "N", "Most triangles at a vertex (11)", into(options->max_valence));
+  command.option("--max-valence", "N", "Flips add no triangles at a vertex beyond N (11)", into(options->max_valence));
   finish_kind(command, "irregular-square", options, generate_irregular_square, console);
 }
 

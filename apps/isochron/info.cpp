@@ -2,6 +2,7 @@
 #include "apps/isochron/info.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -33,6 +34,12 @@ std::optional<MeshReport> report_on(Dataset& dataset, int threads) {
   return report;
 }
 
+bool made_by_solve(const std::string& name) {
+  constexpr std::array<std::string_view, 5> names{"arrival_time", "source", "reached", "upwind_vertices",
+                                                  "upwind_weights"};
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
 struct InfoRequest {
   std::vector<std::filesystem::path> files;
   bool formats = false;
@@ -43,7 +50,7 @@ int run_info(const InfoRequest& request, Console& console) {
     print_formats(formats(), console);
     return 0;
   }
-  if (request.files.empty()) throw UsageError("which file? give one or more, or --formats");
+  if (request.files.empty()) throw UsageError("no file given; name one or more, or say --formats");
   std::vector<FileInfo> infos;
   for (const auto& file : request.files) {
     const Activity activity(console, "examining " + file.string());
@@ -95,6 +102,7 @@ SolveChoices choices_among(const std::vector<ArraySummary>& arrays) {
   for (const ArraySummary& array : arrays) {
     if (array.on == "lines" || array.tuples == 0) continue;
     const bool on_points = array.on == "points";
+    if (on_points && made_by_solve(array.name)) continue;
     const bool good = array.not_finite == 0;
     if (array.components == 1) {
       if (good && array.low > 0 && !array.integer_type) add(choices.speed_array, array.name);

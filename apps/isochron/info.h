@@ -42,7 +42,7 @@ struct FileInfo {
 /// Sums up an array that sits on `on`.
 ArraySummary summarize(const DataArray& array, const std::string& on);
 
-/// What could be given to `isochron solve`, judged by shape and range.
+/// What could be given to `isochron solve`, judged by shape and range; what `solve` itself wrote is not offered.
 SolveChoices choices_among(const std::vector<ArraySummary>& arrays);
 
 /// Reads and examines a file. Throws InputError.

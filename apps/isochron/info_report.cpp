@@ -76,23 +76,31 @@ Json json_of(const FileInfo& info) {
           {"warnings", info.warnings}};
 }
 
-void append_counts(std::string& text, const MeshReport& report, const char* facets) {
+/// What a kind of element and its boundary are called.
+struct ElementWords {
+  const char *element, *elements, *facet, *facets;
+};
+constexpr ElementWords tet_words{"tetrahedron", "tetrahedra", "face", "faces"};
+constexpr ElementWords triangle_words{"triangle", "triangles", "edge", "edges"};
+
+void append_counts(std::string& text, const MeshReport& report, const ElementWords& words) {
   std::vector<std::string> faults;
-  const auto fault = [&](std::size_t count, const std::string& what) {
-    if (count > 0) faults.push_back(fmt::format("{} {}", grouped(count), what));
+  const auto fault = [&](std::size_t count, const std::string& one, const std::string& many) {
+    if (count > 0) faults.push_back(counted(count, one, many));
   };
-  fault(report.degenerate, "degenerate");
-  fault(report.duplicate_elements, "duplicate");
-  fault(report.inverted, "inverted (harmless)");
-  fault(report.non_manifold_facets, std::string("non-manifold ") + facets);
-  fault(report.duplicate_points, "points in the place of another");
-  fault(report.unreferenced_vertices, "points without an element");
+  fault(report.degenerate, "degenerate", "degenerate");
+  fault(report.duplicate_elements, "duplicate", "duplicate");
+  fault(report.inverted, "inverted (harmless)", "inverted (harmless)");
+  fault(report.non_manifold_facets, fmt::format("non-manifold {}", words.facet),
+        fmt::format("non-manifold {}", words.facets));
+  fault(report.duplicate_points, "point in the place of another", "points in the place of another");
+  fault(report.unreferenced_vertices, "point without an element", "points without an element");
   text += fmt::format("    checks       {}\n",
                       faults.empty() ? "nothing wrong" : fmt::format("{}", fmt::join(faults, ", ")));
 }
 
-void append_report(std::string& text, const MeshReport& report, const char* kind, const char* facets) {
-  text += fmt::format("  {} {}\n", grouped(report.elements), kind);
+void append_report(std::string& text, const MeshReport& report, const ElementWords& words) {
+  text += fmt::format("  {}\n", counted(report.elements, words.element, words.elements));
   text += fmt::format("    box          {:.6g} … {:.6g},  {:.6g} … {:.6g},  {:.6g} … {:.6g}\n", report.low.x,
                       report.high.x, report.low.y, report.high.y, report.low.z, report.high.z);
   text += fmt::format("    edges        {:.4g} … {:.4g}, mean {:.4g}\n", report.min_edge, report.max_edge,
@@ -101,8 +109,8 @@ void append_report(std::string& text, const MeshReport& report, const char* kind
                       report.mean_quality);
   text += fmt::format("    parts        {}, the largest with {}; at most {} at a vertex\n", grouped(report.components),
                       counted(report.largest_component, "vertex", "vertices"), report.max_valence);
-  text += fmt::format("    boundary     {} {}\n", grouped(report.boundary_facets), facets);
-  append_counts(text, report, facets);
+  text += fmt::format("    boundary     {}\n", counted(report.boundary_facets, words.facet, words.facets));
+  append_counts(text, report, words);
   text += fmt::format(
       "    obtuse       {:.1f} % of the elements{}\n", 100 * report.obtuse_share,
       report.obtuse_share == 0 ? ": --method fmm is safe with any speed" : ": --method fmm needs --hand-over");
@@ -147,8 +155,8 @@ std::string text_of(const FileInfo& info) {
   std::string text = fmt::format("{}: {}", info.file.string(), counted(info.points, "point", "points"));
   if (info.lines > 0) text += ", " + counted(info.lines, "line", "lines");
   text += "\n";
-  if (info.tet_report) append_report(text, *info.tet_report, "tetrahedra", "faces");
-  if (info.triangle_report) append_report(text, *info.triangle_report, "triangles", "edges");
+  if (info.tet_report) append_report(text, *info.tet_report, tet_words);
+  if (info.triangle_report) append_report(text, *info.triangle_report, triangle_words);
   for (const auto& [name, count] : info.ignored_cells)
     text += fmt::format("  left out: {} of kind {}\n", grouped(count), name);
   append_arrays(text, info.arrays);

@@ -1,6 +1,7 @@
 // isochron solve: the options; the steps are in solve_run.cpp.
 #include "apps/isochron/solve.h"
 
+#include <cmath>
 #include <memory>
 
 #include "apps/isochron/commands.h"
@@ -23,6 +24,7 @@ void declare_sources(Command& command, SourceRequest& sources) {
 /// Takes rows "region:vf,vs[,vn]" or the name of a file with them.
 Take into_table(std::vector<RegionVelocities>& table) {
   return [&table](const std::string& text) {
+    if (text.empty()) throw UsageError("there is no table; give a file, or rows like 1:0.6,0.3");
     const bool inline_rows = text.find(':') != std::string::npos && !std::filesystem::exists(text);
     table = inline_rows ? parse_velocity_table(text) : read_velocity_table(text);
   };
@@ -33,6 +35,9 @@ Take into_speed(std::optional<double>& speed) {
   return [&speed](const std::string& text) {
     speed = parse_number(text);
     if (!(*speed > 0)) throw UsageError(fmt::format("{} is not a speed (zero or negative); give a positive one", text));
+    if (!std::isnormal(*speed * *speed) || !std::isnormal(1 / (*speed * *speed)))
+      throw UsageError(
+          fmt::format("{} is too large or too small a speed (its square is needed); change the units", text));
   };
 }
 
@@ -72,7 +77,7 @@ template <class T>
 Take into_positive(T& target) {
   return [&target](const std::string& text) {
     const auto number = Value<T>::parse(text);
-    if (!(number > T{})) throw UsageError(fmt::format("{} is not positive", text));
+    if (!(number > T{})) throw UsageError(fmt::format("{} is zero or negative; give a positive number", text));
     target = number;
   };
 }
@@ -87,13 +92,14 @@ void declare_method(Command& command, SolveOptions& options) {
       "--precision", "NAME", "auto (double), double or single",
       one_of(options.precision,
              {{"auto", Precision::automatic}, {"single", Precision::single_}, {"double", Precision::double_}}));
-  command.option("--tolerance", "E", "Of an edge's travel time (1e-6 double, 1e-5 single)",
-                 [&options](const std::string& text) {
-                   const double value = parse_number(text);
-                   if (!(value > 0 && value < 1))
-                     throw UsageError(fmt::format("{} is not between 0 and 1; it is a share of an edge's time", text));
-                   options.tolerance = value;
-                 });
+  command.option(
+      "--tolerance", "E", "Of an edge's travel time (1e-6 double, 1e-5 single)", [&options](const std::string& text) {
+        const double value = parse_number(text);
+        if (!(value > 0 && value < 1))
+          throw UsageError(
+              fmt::format("{} is not between 0 and 1 (it is a share of an edge's time); give one like 1e-6", text));
+        options.tolerance = value;
+      });
   command.option("--source-init", "NAME", "Times near point sources: ball (default), plain, factored",
                  [&options](const std::string& text) { options.source_init = source_init_named(text); });
   command.option("--ball-rings", "N", fmt::format("Largest radius of the ball, in elements ({})", options.ball_rings),
@@ -124,7 +130,7 @@ void declare_flags(Command& command, MethodFlags& flags) {
 
 void apply_flags(const MethodFlags& flags, SolveRequest& request) {
   if (flags.allow_unordered && flags.hand_over)
-    throw UsageError("--allow-unordered and --hand-over exclude each other; give one");
+    throw UsageError("--allow-unordered and --hand-over exclude each other (to run as it is, or corrected); give one");
   SolveOptions& options = request.options;
   if (flags.allow_unordered) options.unordered = Unordered::run;
   if (flags.hand_over) options.unordered = Unordered::hand_over;
@@ -133,13 +139,36 @@ void apply_flags(const MethodFlags& flags, SolveRequest& request) {
   if (flags.allow_zero_fibers) request.metric.zero_fibers = ZeroFibers::isotropic;
 }
 
+/// Says which options have no effect beside the others: mostly the one they go with was forgotten.
+void warn_unused(const SolveRequest& request, const MethodFlags& flags, Console& console) {
+  const auto unused = [&](bool is, std::string_view option, std::string_view partner) {
+    if (is) console.warn(fmt::format("{} has no effect (it goes with {})", option, partner));
+  };
+  const Method method = request.options.method;
+  const bool banded = method == Method::automatic || method == Method::banded || flags.hand_over;
+  const PictureOptions& picture = request.picture.options;
+  const bool any_picture_option = !picture.title.empty() || !picture.units.empty() || picture.view_direction ||
+                                  picture.cut || picture.isochrone_spacing || picture.array != PictureOptions{}.array;
+  unused(flags.hand_over && method != Method::fmm, "--hand-over", "--method fmm");
+  unused(flags.allow_unordered && method != Method::fmm, "--allow-unordered", "--method fmm");
+  unused(request.options.band_width > 0 && !banded, "--band-width", "--method banded");
+  unused(flags.allow_zero_fibers && request.metric.fiber_array.empty(), "--allow-zero-fibers", "--fibers");
+  unused(!request.metric.region_array.empty() && request.metric.table.empty(), "--region-array", "--velocity-table");
+  unused(request.probe.tolerance && request.probe.output.empty(), "--probe-tolerance", "--probe and --probe-output");
+  unused(any_picture_option && request.picture.file.empty(), "what shapes a picture", "--picture");
+}
+
 void declare_outputs(Command& command, SolveRequest& request, MethodFlags& flags) {
   command.group("Output");
   command.option("-o,--output", "FILE", "The mesh with arrays arrival_time, source and reached", into(request.output));
   command.option("--probe", "FILE", "Points 'x y z' to give times at", into(request.probe.points));
   command.option("--probe-output", "CSV", "x,y,z,time,distance of each", into(request.probe.output));
   command.option("--probe-tolerance", "D", "How far from the mesh a point may be (1 % of its diagonal)",
-                 into(request.probe.tolerance));
+                 [&request](const std::string& text) {
+                   request.probe.tolerance = parse_number(text);
+                   if (!(*request.probe.tolerance >= 0))
+                     throw UsageError(fmt::format("{} is no distance (negative); give 0 or more", text));
+                 });
   command.flag("--weights", "Also write upwind_vertices and upwind_weights", flags.weights);
   command.flag("--force", "Replace existing files", request.force);
 }
@@ -148,7 +177,8 @@ void declare_outputs(Command& command, SolveRequest& request, MethodFlags& flags
 Take into_cut(std::optional<CutPlane>& cut) {
   return [&cut](const std::string& text) {
     const std::vector<double> x = parse_numbers(text);
-    if (x.size() != 6) throw UsageError(fmt::format("'{}' is not a point and a normal; write six numbers", text));
+    if (x.size() != 6)
+      throw UsageError(fmt::format("'{}' is not a point and a normal; write six numbers like 0,0,0,1,0,0", text));
     cut = CutPlane{{x[0], x[1], x[2]}, {x[3], x[4], x[5]}};
   };
 }
@@ -179,7 +209,7 @@ void declare_solve(Command& root, Console& console) {
   command.group("The mesh");
   command.option("--elements", "NAME", "Which to solve on: tet (default where there are any) or triangle",
                  one_of(request->elements, {{"triangle", Elements::triangle}, {"tet", Elements::tet}}));
-  command.option("--length-unit", "NAME", "Of its coordinates: um, mm, m; they are solved in mm",
+  command.option("--length-unit", "NAME", "Of its coordinates: um, mm, m; speeds are then per mm",
                  one_of<std::optional<double>>(request->unit, {{"um", 1e-3}, {"mm", 1.0}, {"m", 1e3}}));
   declare_sources(command, request->sources);
   declare_metric(command, request->metric);
@@ -190,6 +220,7 @@ void declare_solve(Command& root, Console& console) {
   declare_common(command, console);
   command.action([request, flags, &console] {
     apply_flags(*flags, *request);
+    warn_unused(*request, *flags, console);
     return run_solve(*request, console);
   });
 }

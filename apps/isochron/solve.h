@@ -57,7 +57,6 @@ struct SolveRequest {
   PictureRequest picture;
 
   [[nodiscard]] Overwrite overwrite() const { return force ? Overwrite::yes : Overwrite::no; }
-  [[nodiscard]] double scale() const { return unit.value_or(1.0); }
 };
 
 /// Runs everything; gives the exit code.
@@ -69,13 +68,19 @@ struct SideInputs {
   std::vector<Vec3d> probes;
 };
 
-/// The sources in the unit of the solve. `Corners` are those of the elements that are solved on; a tag may also stand
+/// The smallest box along the axes around some points (at least one).
+struct Box {
+  Vec3d low, high;
+};
+Box bounding_box(const std::vector<Vec3d>& points);
+
+/// The sources, in the file's unit. `Corners` are those of the elements that are solved on; a tag may also stand
 /// on cells of the other kind. Throws InputError.
 template <int Corners>
 Sources gather_sources(const SolveRequest& request, const SideInputs& inputs, const Dataset& dataset, Console& console);
 
-/// Times at `points` (in the file's unit), interpolated in their elements, as CSV: x,y,z,time,distance. The time is
-/// empty where the mesh is further away than the tolerance. `mesh` is in the unit of the solve.
+/// Times at `points`, interpolated in their elements, as CSV: x,y,z,time,distance. The time is empty where the mesh is
+/// further away than the tolerance.
 template <int Corners>
 void write_probes(const SolveRequest& request, const std::vector<Vec3d>& points, const SimplexMesh<Corners>& mesh,
                   const std::vector<double>& times, Console& console);

@@ -9,7 +9,8 @@ namespace isochron::cli {
 void check_picture(const SolveRequest& request) {
   const std::filesystem::path& file = request.picture.file;
   if (file.extension() != ".png")
-    throw UsageError(file.string() + ": pictures are PNG files; give a name that ends in .png");
+    throw UsageError(file.string() + ": is no name of a picture (they are PNG files); give one that ends in .png");
+  check_picture_options(request.picture.options);
   check_output_file(file, request.overwrite());
 }
 

@@ -1,6 +1,4 @@
 // Times at receivers and electrodes.
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "apps/isochron/solve.h"
@@ -15,13 +13,7 @@ namespace {
 constexpr double default_reach = 0.01;
 
 double diagonal(const std::vector<Vec3d>& points) {
-  Vec3d low = points.front(), high = points.front();
-  for (const Vec3d& p : points) {
-    for (int k = 0; k < 3; ++k) {
-      low[k] = std::min(low[k], p[k]);
-      high[k] = std::max(high[k], p[k]);
-    }
-  }
+  const auto [low, high] = bounding_box(points);
   return norm(high - low);
 }
 
@@ -40,19 +32,19 @@ template <int Corners>
 void write_probes(const SolveRequest& request, const std::vector<Vec3d>& points, const SimplexMesh<Corners>& mesh,
                   const std::vector<double>& times, Console& console) {
   const ProbeRequest& probe = request.probe;
-  const double tolerance = probe.tolerance ? *probe.tolerance * request.scale() : default_reach * diagonal(mesh.points);
+  const double tolerance = probe.tolerance.value_or(default_reach * diagonal(mesh.points));
   const PointLocator<Corners> locator(mesh, console.threads());
   AtomicFile file(probe.output);
   TextSink sink({probe.output, file.path()});
   sink.print("x,y,z,time,distance\n");
   std::size_t outside = 0;
   for (const Vec3d& p : points) {
-    const auto at = locator.locate(request.scale() * p, tolerance);
+    const auto at = locator.locate(p, tolerance);
     if (at) {
-      sink.print("{},{},{},{},{}\n", p.x, p.y, p.z, interpolate(mesh, *at, times), at->distance / request.scale());
+      sink.print("{},{},{},{},{}\n", p.x, p.y, p.z, interpolate(mesh, *at, times), at->distance);
     } else {
-      const auto nearest = locator.nearest(request.scale() * p);
-      sink.print("{},{},{},,{}\n", p.x, p.y, p.z, nearest.distance / request.scale());
+      const auto nearest = locator.nearest(p);
+      sink.print("{},{},{},,{}\n", p.x, p.y, p.z, nearest.distance);
       ++outside;
     }
   }
@@ -60,9 +52,10 @@ void write_probes(const SolveRequest& request, const std::vector<Vec3d>& points,
   file.commit();
   if (outside > 0) {
     console.warn(
-        fmt::format("{}: {} of {} points are outside the mesh (further than {:.4g}) and have no time; allow "
-                    "more with --probe-tolerance",
-                    probe.points.string(), grouped(outside), grouped(points.size()), tolerance / request.scale()));
+        fmt::format("{}: {} of {} outside the mesh (further than {:.4g}) and without a time; allow more with "
+                    "--probe-tolerance",
+                    probe.points.string(), grouped(outside),
+                    counted(points.size(), "point is", outside == 1 ? "points is" : "points are"), tolerance));
   }
 }
 

@@ -56,10 +56,11 @@ std::string text_of(const SolveSummary& summary) {
   const auto row = [&](const char* key, const std::string& value) { text += fmt::format("  {:<12}{}\n", key, value); };
   row("method", fmt::format("{}, {}, {} precision", name_of(arrival.method),
                             counted(arrival.threads, "thread", "threads"), name_of(arrival.precision)));
-  row("reached", arrival.unreached == 0 ? "all vertices"
-                                        : fmt::format("{} vertices; {} stay unreached", grouped(arrival.reached),
-                                                      grouped(arrival.unreached)));
-  row("last time", fmt::format("{:.6g}", arrival.max_time));
+  row("reached", arrival.unreached == 0
+                     ? "all vertices"
+                     : fmt::format("{}; {} unreached", counted(arrival.reached, "vertex", "vertices"),
+                                   counted(arrival.unreached, "stays", "stay")));
+  if (arrival.reached > 0) row("last time", fmt::format("{:.6g}", arrival.max_time));
   row("work", fmt::format("{:.1f} local solves a vertex, {}", summary.solves_per_vertex,
                           counted(arrival.counters.rounds, "round", "rounds")));
   if (arrival.residual) {

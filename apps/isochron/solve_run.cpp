@@ -52,7 +52,7 @@ void check_request(const SolveRequest& request) {
         "--source-levelset");
   }
   if (request.probe.points.empty() != request.probe.output.empty())
-    throw UsageError("--probe and --probe-output go together; give both");
+    throw UsageError("--probe and --probe-output go together (where the points are, where the times go); give both");
   if (!request.output.empty()) check_writable(request.output, request.overwrite());
   if (!request.probe.output.empty()) check_output_file(request.probe.output, request.overwrite());
   if (!request.picture.file.empty()) check_picture(request);
@@ -77,7 +77,7 @@ Dataset read_mesh(const SolveRequest& request, Console& console) {
   const std::string name = request.mesh.string();
   for (const std::string& warning : dataset.warnings) console.warn(fmt::format("{}: {}", name, warning));
   for (const auto& [kind, count] : dataset.ignored_cells)
-    console.warn(fmt::format("{}: {} cells of kind {} are left out", name, grouped(count), kind));
+    console.warn(fmt::format("{}: {} of kind {} left out", name, counted(count, "cell", "cells"), kind));
   const std::string extension = FileName(request.mesh).extension;
   if ((extension == ".pts" || extension == ".elem" || extension == ".lon") && !request.unit) {
     console.warn(
@@ -114,7 +114,7 @@ int pick_elements(const SolveRequest& request, const Dataset& dataset) {
   const std::size_t triangles = dataset.triangles.cells.size();
   const std::size_t tets = dataset.tets.cells.size();
   if (triangles + tets == 0)
-    throw InputError("there are no triangles and no tetrahedra to solve on; give a surface or volume mesh");
+    throw InputError("there are no triangles and no tetrahedra (nothing to solve on); give a surface or volume mesh");
   if (request.elements == Elements::tet && tets == 0)
     throw InputError("there are no tetrahedra (--elements tet), only triangles; leave --elements out");
   if (request.elements == Elements::triangle && triangles == 0)
@@ -136,11 +136,21 @@ void drop_other_cells(const SolveRequest& request, Dataset& dataset, Console& co
   other = {};
 }
 
+/// Squares of lengths must neither overflow nor vanish: all times would be infinite, or zero.
+void check_size(const std::vector<Vec3d>& points) {
+  const auto [low, high] = bounding_box(points);
+  const double size = std::max({high.x - low.x, high.y - low.y, high.z - low.z});
+  if (size > 1e100 || (size > 0 && size < 1e-100))
+    throw InputError(
+        fmt::format("the mesh is {:g} across (too large or too small to compute with); give it in another unit", size));
+}
+
 /// The solver and the metric live only in here: their memory is free again before anything is written.
 template <int Corners>
 Arrival solve_on(const SolveRequest& request, const SimplexMesh<Corners>& mesh, const Dataset& dataset,
                  const Sources& sources, Console& console) {
-  const Metric metric = metric_from_dataset<Corners>(mesh, dataset, request.metric);
+  Metric metric = metric_from_dataset<Corners>(mesh, dataset, request.metric);
+  if (request.unit) metric.change_unit(*request.unit);  // coordinates stay as they are, in messages too
   Activity activity(console, "solving");
   SolveOptions options = request.options;
   options.threads = console.options.threads;
@@ -148,6 +158,8 @@ Arrival solve_on(const SolveRequest& request, const SimplexMesh<Corners>& mesh, 
   const InterruptGuard guard;
   Arrival arrival = solve(mesh, metric, sources, options);
   check_interrupted();
+  if (request.options.backend == Backend::threads && arrival.threads == 1 && console.threads() > 1)
+    arrival.notes.push_back(fmt::format("{} runs on one thread, whatever --backend says", name_of(arrival.method)));
   return arrival;
 }
 
@@ -202,8 +214,11 @@ void write_results(const SolveRequest& request, const Dataset& dataset, SolveSum
 int judge(const SolveSummary& summary) {
   const Arrival& arrival = summary.arrival;
   const std::string mesh = summary.mesh.string();
-  if (arrival.reached == 0) {
-    print_error(fmt::format("{}: nothing was reached; check the sources", mesh));
+  if (arrival.reached == 0) {  // a source reaches itself, unless travel times are infinite even there
+    print_error(
+        fmt::format("{}: nothing was reached (travel times are too large for any number); check the units of "
+                    "coordinates and speeds",
+                    mesh));
     return 5;
   }
   const bool failed = arrival.residual && !arrival.residual->passed();
@@ -228,18 +243,13 @@ int solve_dataset(const SolveRequest& request, Dataset&& dataset, const SideInpu
     drop_other_cells<Corners>(request, dataset, console);
     if (!request.output.empty()) check_holds(request.output, dataset);  // before the work, not after it
     mesh = take_mesh<Corners>(dataset);
-    std::vector<Vec3d> users_points;
-    if (request.scale() != 1) {
-      users_points = mesh.points;
-      for (Vec3d& p : mesh.points) p = request.scale() * p;
-    }
+    check_size(mesh.points);
     Arrival result = solve_on(request, mesh, dataset, sources, console);
     const InterruptGuard guard;
     if (!request.probe.output.empty()) {
       write_probes(request, inputs.probes, mesh, result.times, console);
       summary.written.push_back(request.probe.output);
     }
-    if (!users_points.empty()) mesh.points = std::move(users_points);
     return result;
   });
   summary.vertices = mesh.vertex_count();
@@ -256,6 +266,17 @@ int solve_dataset(const SolveRequest& request, Dataset&& dataset, const SideInpu
 }
 
 }  // namespace
+
+Box bounding_box(const std::vector<Vec3d>& points) {
+  Box box{points.front(), points.front()};
+  for (const Vec3d& p : points) {
+    for (int k = 0; k < 3; ++k) {
+      box.low[k] = std::min(box.low[k], p[k]);
+      box.high[k] = std::max(box.high[k], p[k]);
+    }
+  }
+  return box;
+}
 
 int run_solve(const SolveRequest& request, Console& console) {
   check_request(request);

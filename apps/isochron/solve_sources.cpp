@@ -14,9 +14,8 @@ namespace {
 void check_id(std::uint32_t id, std::size_t vertices, const std::filesystem::path& file) {
   if (id < vertices) return;
   const std::string where = file.empty() ? "" : " in " + file.string();
-  throw InputError(
-      fmt::format("source id {}{} is out of range (the mesh has {} vertices: 0…{}); give an id of the mesh", id, where,
-                  grouped(vertices), vertices - 1));
+  throw InputError(fmt::format("source id {}{} is out of range (the mesh has {}: 0…{}); give an id of the mesh", id,
+                               where, counted(vertices, "vertex", "vertices"), vertices - 1));
 }
 
 void add_ids(const std::vector<IdRange>& ranges, double time, std::size_t vertices, Sources& sources) {
@@ -108,7 +107,7 @@ Sources gather_sources(const SolveRequest& request, const SideInputs& inputs, co
   for (std::size_t i = 0; i < wanted.files.size(); ++i)
     add_rows(wanted.files[i], inputs.source_rows[i], time, vertices, sources);
   for (const NameValue& tag : wanted.tags) add_tag<Corners>(tag, time, dataset, sources);
-  for (const Vec3d& point : wanted.points) sources.points.push_back({request.scale() * point, time});
+  for (const Vec3d& point : wanted.points) sources.points.push_back({point, time});
   if (!wanted.level_set.empty())
     sources.level_set = level_set_values(dataset.point_data.require(wanted.level_set, "points"));
   if (wanted.time && !sources.level_set.empty())

@@ -22,9 +22,13 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
 }
 
 std::uint32_t parse_id(std::string_view text) {
-  const std::uint64_t id = parse_whole_number(text);
-  if (id >= VertexId::invalid_value) throw_too_large(text, VertexId::invalid_value - 1);
-  return static_cast<std::uint32_t>(id);
+  std::uint32_t id = 0;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), id);
+  const bool too_large = error == std::errc::result_out_of_range || id == VertexId::invalid_value;
+  if (too_large) throw_too_large(text, VertexId::invalid_value - 1);
+  if (error != std::errc() || stop != text.data() + text.size())
+    throw UsageError(fmt::format("'{}' is not an id (a whole number from 0 on); write a list like 0,5,10-20", text));
+  return id;
 }
 
 }  // namespace
@@ -60,8 +64,8 @@ std::vector<IdRange> parse_id_ranges(std::string_view text) {
   std::vector<IdRange> ranges;
   for (const std::string_view part : split(text, ',')) {
     const auto ends = split(part, '-');
-    if (ends.size() > 2 || part.empty())
-      throw UsageError(fmt::format("'{}' is not a list of ids; write it like 0,5,10-20", text));
+    if (ends.size() > 2 || ends.front().empty() || ends.back().empty())
+      throw UsageError(fmt::format("'{}' is not a list of ids (they count from 0); write it like 0,5,10-20", text));
     const IdRange range{parse_id(ends.front()), parse_id(ends.back())};
     if (range.first > range.last)
       throw UsageError(fmt::format("the range '{}' runs backwards; write the smaller id first", part));
@@ -78,9 +82,13 @@ NameValue parse_name_value(std::string_view text) {
 }
 
 Vec3d parse_point(std::string_view text) {
-  const std::vector<double> x = parse_numbers(text);
+  std::vector<double> x;
+  try {
+    x = parse_numbers(text);
+  } catch (const UsageError&) {  // the hint below says more than one about a single number
+  }
   if (x.size() != 2 && x.size() != 3)
-    throw UsageError(fmt::format("'{}' is not a point; write it like 1.5,2,0.25", text));
+    throw UsageError(fmt::format("'{}' is not a point (two or three finite numbers); write it like 1.5,2,0.25", text));
   return {x[0], x[1], x.size() == 3 ? x[2] : 0.0};
 }
 

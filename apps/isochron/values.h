@@ -29,7 +29,7 @@ struct NameValue {
 /// A finite decimal number. All of these throw UsageError that quotes the text.
 double parse_number(std::string_view text);
 std::uint64_t parse_whole_number(std::string_view text);
-/// Finite numbers separated by commas.
+/// Finite numbers separated by commas, without blanks.
 std::vector<double> parse_numbers(std::string_view text);
 /// "0,5,10-20"
 std::vector<IdRange> parse_id_ranges(std::string_view text);

@@ -162,6 +162,21 @@ class BadInput(CliCase):
         (self.folder / "full.msh").symlink_to("/dev/full")
         self.expect(3, "solve", "a.off", "-o", "full.msh", "--source", "0", "--force", words=("full.msh",))
 
+    def test_band_width_and_tolerance(self):
+        self.write("a.off", OFF)
+        for option in ("--band-width=0", "--band-width=-1", "--tolerance=0", "--tolerance=-1", "--tolerance=1"):
+            self.reject("a.off", "--source", "0", option, code=2, words=(option.partition("=")[0], "; give"))
+        self.reject("a.off", "--source", "0", "--velocity-table", "", code=2, words=("--velocity-table", "; give"))
+        self.reject("a.off", "--source", "0", "--velocity-table", ".", words=("folder", "; check"))
+
+    def test_odd_output_names(self):
+        self.write("a.off", OFF)
+        for name in ("-", "x", ".msh", "x.msh/"):
+            self.expect(2, "solve", "a.off", "-o", name, "--source", "0", words=("; use one of",))
+        for name in ("two words.msh", "größe-日本.msh", "-dash.msh"):
+            self.succeed("solve", "a.off", f"--output={name}", "--source", "0")
+            self.assertTrue((self.folder / name).is_file(), name)
+
     def test_read_only_folder(self):
         options = self.without_privileges()
         self.write("a.off", OFF)

@@ -30,16 +30,22 @@ class General(CliCase):
             self.assertIn("Example:\n  isochron generate " + kind, self.succeed("generate", kind, "--help").stdout)
 
     def test_no_command_is_a_usage_error(self):
-        self.expect(2, words=("isochron --help",))
+        self.expect(2, words=("no command given", *self.COMMANDS, "isochron --help"))
+        self.expect(2, "--quiet", words=("no command given",))
 
     def test_unknown_command_is_a_usage_error(self):
-        self.expect(2, "slove", words=("slove",))
+        self.expect(2, "slove", words=("unknown command 'slove'", "solve"))
+
+    def test_no_kind_is_a_usage_error(self):
+        self.expect(2, "generate", words=("no kind given", "irregular-cube", "ventricle", "isochron generate --help"))
+        self.expect(2, "generate", "cubee", "-o", "a.msh", words=("unknown kind 'cubee'", "cube,"))
+        self.expect(2, "generate", "--frobnicate", words=("--frobnicate", "isochron generate --help"))
 
     def test_unknown_option_is_a_usage_error(self):
         self.expect(2, "info", "--frobnicate", words=("--frobnicate", "isochron info --help"))
 
     def test_missing_value_is_a_usage_error(self):
-        self.expect(2, "solve", "a.msh", "-o", words=("--output",))
+        self.expect(2, "solve", "a.msh", "-o", words=("--output has no value", "FILE"))
 
     def test_option_given_twice_is_a_usage_error(self):
         self.expect(2, "generate", "cube", "-o", "a.msh", "--n", "3", "--n", "4", words=("--n",))
@@ -69,7 +75,7 @@ class General(CliCase):
 
     def test_unknown_bench_is_a_usage_error(self):
         self.expect(2, "bench", "no-such-table", words=("no-such-table", "--list"))
-        self.expect(2, "bench", words=("--list",))
+        self.expect(2, "bench", words=("no table given", "003-table-4.1", "--list"))
 
     def test_runs_without_home_and_locale(self):
         environment = {"PATH": os.environ.get("PATH", "/usr/bin"), "LC_ALL": "C"}

@@ -91,6 +91,17 @@ class Generate(CliCase):
                           ("cube", "--n", "4", "--random-speed", "2,-1,1"), ("ventricle", "--edge", "-1")):
             self.expect(2, "generate", *arguments, "-o", "a.msh")
 
+    def test_messages_say_what_to_do(self):
+        for arguments, words in ((("cube", "--jitter", "0.7"), ("jitter", "0.7", "; choose")),
+                                 (("square", "--extent", "0"), ("extent", "; give a positive number")),
+                                 (("sphere", "--radius=-1"), ("radius", "-1", "; give a positive number")),
+                                 (("lens", "--thickness", "2"), ("thick", "; choose")),
+                                 (("blobs", "--speed-inside", "0"), ("speed inside", "; give a positive number")),
+                                 (("irregular-cube", "--random-faces", "2"), ("random faces", "; choose 0 to 1")),
+                                 (("ventricle", "--base", "60"), ("base", "; choose between")),
+                                 (("cube", "--n", "4", "--random-speed", "1,2,1"), ("2 and 1", "; give"))):
+            self.expect(2, "generate", *arguments, "-o", "a.msh", words=words)
+
     def test_output_is_required(self):
         self.expect(2, "generate", "cube", words=("--output",))
 

@@ -68,6 +68,19 @@ class Info(CliCase):
         self.assertEqual(choices["source_levelset"], ["phi"])
         self.assertIn("gmsh:physical", choices["source_tag"])
 
+    def test_results_of_solve_are_not_offered(self):
+        self.succeed("generate", "cube", "--n", "3", "--random-fibers", "-o", "a.msh")
+        self.succeed("solve", "a.msh", "-o", "b.vtk", "--source", "0", "--source-time", "1", "--weights")
+        choices = self.info("b.vtk")[0]["choices"]
+        self.assertEqual(choices["fibers"], ["fiber"])
+        self.assertEqual((choices["speed_array"], choices["source_levelset"]), ([], []))
+        self.assertNotIn("reached", choices["source_tag"])
+
+    def test_one_is_no_plural(self):
+        text = self.succeed("info", self.write_msh("a.msh", TET_POINTS + [(9, 9, 9)], [(0, 1, 2)], TET)).stdout
+        for line in ("  1 tetrahedron\n", "  1 triangle\n", "1 point without an element\n", "3 edges\n"):
+            self.assertIn(line, text)
+
     def test_missing_file(self):
         self.expect(3, "info", "nowhere.msh", words=("nowhere.msh",))
 

@@ -140,6 +140,24 @@ class Solve(CliCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(json.loads(done.stdout)["threads"], 1)
 
+    def test_methods_on_one_thread_say_so(self):
+        self.make("square", "--n", "20")
+        for method, notes in (("fsm", 1), ("fmm", 1), ("relabel-sync", 1), ("fim", 0), ("banded", 0)):
+            summary = self.solve("a.msh", "--source", "0", "--method", method, "--backend", "threads", "--threads", "2")
+            self.assertEqual(len(summary["notes"]), notes, method)
+        self.assertIn("fsm runs on one thread", self.succeed("solve", "a.msh", "-o", "b.msh", "--source", "0", "--method",
+                                                             "fsm", "--backend", "threads", "--threads", "2").stdout)
+        self.assertEqual(self.solve("a.msh", "--source", "0", "--method", "fsm", "--threads", "2")["notes"], [])
+
+    def test_options_without_their_partner_are_named(self):
+        self.make("square", "--n", "5")
+        for options in (("--hand-over",), ("--allow-unordered",), ("--method", "fsm", "--band-width", "2"),
+                        ("--region-array", "gmsh:physical"), ("--probe-tolerance", "1"), ("--picture-title", "Square"),
+                        ("--allow-zero-fibers",)):
+            warnings = self.solve("a.msh", "--source", "0", *options)["warnings"]
+            self.assertEqual(len(warnings), 1, options)
+            self.assertIn("no effect", warnings[0])
+
     def test_fmm_refuses_where_its_order_does_not_hold(self):
         points = [(0, 0, 0), (4, 0, 0), (2, 0.5, 0), (2, -0.5, 0)]
         self.write_msh("a.msh", points, [(0, 1, 2), (0, 3, 1)])
@@ -248,6 +266,22 @@ class Solve(CliCase):
         self.assertAlmostEqual(json.loads(scaled.stdout)["max_time"], plain["max_time"] / 1000, places=8)
         self.assertEqual(self.succeed_json("info", "c.msh")["files"][0]["meshes"][0]["high"], [1, 1, 1])
 
+    def test_length_unit_with_every_kind_of_speed(self):
+        points, triangles = square_mesh(5)
+        count = len(triangles)
+        name = self.write_msh("a.msh", points, triangles, cell_arrays={
+            "cv": [(2,)] * count, "fiber": [(1, 0, 0)] * count, "M": [(1, 4, 1, 0, 0, 0)] * count})
+        for options in (("--speed", "2"), ("--speed-array", "cv"), ("--fibers", "fiber", "--velocity", "2,1"),
+                        ("--metric-array", "M")):
+            plain = self.solve(name, "--source", "0", *options)["max_time"]
+            metres = self.solve(name, "--source", "0", *options, "--length-unit", "m", "--verify")["max_time"]
+            self.assertAlmostEqual(metres / plain, 1000, places=3, msg=options)
+
+    def test_messages_are_in_the_unit_of_the_file(self):
+        self.make("square", "--n", "5", "--extent", "1000")
+        self.expect(3, "solve", "a.msh", "-o", "b.msh", "--source-point", "1500,0,0", "--length-unit", "um",
+                    words=("a.msh", "source point 1500,0,0 is 500 away", "nearest point 1000,0,0"))
+
     # ---- elements
 
     def test_mixed_elements_are_picked(self):
@@ -263,6 +297,24 @@ class Solve(CliCase):
         self.write_msh("a.msh", TET_POINTS, tets=TET)
         self.write_msh("b.msh", TET_POINTS, tets=[(0, 1, 3, 2)])
         self.assertEqual(self.solve("a.msh", "--source", "1")["max_time"], self.solve("b.msh", "--source", "1")["max_time"])
+
+    def test_one_is_no_plural(self):
+        self.write("a.mesh", "MeshVersionFormatted 2 Dimension 2 Vertices 5 0 0 0 1 0 0 1 1 0 0 1 0 3 3 0\n"
+                             "Triangles 1 1 2 3 0 Quadrilaterals 1 1 2 3 4 0 End\n")
+        done = self.succeed("solve", "a.mesh", "-o", "b.msh", "--source", "0")
+        self.assertIn("1 cell of kind quad left out", done.stderr)
+        self.assertIn("5 vertices, 1 triangle\n", done.stdout)
+        self.assertIn("3 vertices; 2 stay unreached", done.stdout)
+
+    def test_numbers_beyond_all_units(self):
+        self.make("cube", "--n", "3", "--extent", "1e10")
+        done = self.run_isochron("solve", "a.msh", "-o", "b.msh", "--source", "0", "--speed", "1e-150", "--json")
+        self.assert_failed(done, 5, ("a.msh", "nothing was reached", "units"))
+        self.assertIsNone(json.loads(done.stdout)["max_time"])
+        for extent in ("1e-170", "1e160"):
+            self.make("cube", "--n", "3", "--extent", extent, "--force")
+            self.expect(3, "solve", "a.msh", "-o", "c.msh", "--source", "0", words=("a.msh", "across", "unit"))
+        self.expect(2, "solve", "a.msh", "-o", "c.msh", "--source", "0", "--speed", "1e200", words=("--speed", "1e200"))
 
     def test_unreached_parts_are_counted(self):
         points = TET_POINTS + [(x + 9, y, z) for x, y, z in TET_POINTS]
@@ -285,7 +337,7 @@ class Solve(CliCase):
         self.write("probes.csv", "x,y,z\n0.5,0,0\n0.025,0,0\n1,1,0.001\n7,0,0\n")
         done = self.succeed("solve", "a.msh", "-o", "out.msh", "--source", "0", "--probe", "probes.csv",
                             "--probe-output", "out.csv")
-        self.assertIn("1 of 4 points are outside", done.stderr)
+        self.assertIn("1 of 4 points is outside", done.stderr)
         rows = self.rows("out.csv")
         self.assertEqual(list(rows[0]), ["x", "y", "z", "time", "distance"])
         self.assertAlmostEqual(float(rows[0]["time"]), 0.5, places=6)
@@ -322,6 +374,8 @@ class Solve(CliCase):
         self.make("cube", "--n", "3")
         self.write("probes.txt", "0 0 0\n")
         self.expect(2, "solve", "a.msh", "-o", "b.msh", "--source", "0", "--probe", "probes.txt", words=("--probe-output",))
+        self.expect(2, "solve", "a.msh", "-o", "b.msh", "--source", "0", "--probe", "probes.txt", "--probe-output", "o.csv",
+                    "--probe-tolerance=-1", words=("--probe-tolerance", "-1"))
         self.expect(3, "solve", "a.msh", "-o", "b.msh", "--source", "0", "--probe", "none.txt", "--probe-output", "o.csv",
                   words=("none.txt",))
         self.write("o.csv", "precious")
@@ -337,3 +391,5 @@ class Solve(CliCase):
         self.assertTrue((self.folder / "a.png").read_bytes().startswith(b"\x89PNG"))
         self.expect(3, "solve", "a.msh", "--source", "0", "--picture", "a.png", words=("a.png", "--force"))
         self.expect(2, "solve", "a.msh", "--source", "0", "--picture", "a.jpg", words=("a.jpg", ".png"))
+        for option in ("--picture-view=0,0,0", "--picture-cut=0,0,0,0,0,0", "--picture-spacing=-1"):
+            self.expect(2, "solve", "a.msh", "-o", "b.msh", "--source", "0", "--picture", "b.png", option)

@@ -30,6 +30,8 @@ class Sources(CliCase):
     def test_bad_id_lists(self):
         for text in ("", "1,,2", "a", "1-2-3", "5-3", "1.5", "-", "4294967295", "99999999999999999999"):
             self.expect(2, "solve", "a.msh", "-o", "b.msh", f"--source={text}", words=("--source",))
+        self.expect(2, "solve", "a.msh", "-o", "b.msh", "--source", "-1", words=("'-1'", "count from 0"))
+        self.expect(2, "solve", "a.msh", "-o", "b.msh", "--source", "1e3", words=("'1e3'", "like 0,5,10-20"))
 
     def test_point(self):
         summary = self.solve("--source-point", "0.5,0.5")
@@ -42,6 +44,14 @@ class Sources(CliCase):
 
     def test_negative_coordinates(self):
         self.expect(3, "solve", "a.msh", "-o", "b.msh", "--source-point", "-5,-5,0", words=("a.msh", "-5"))
+
+    def test_odd_files(self):
+        for text in ("\n# c\n0 1\n\n5\n", "0 0\r\n5 1\r\n", "\ufeff0 0\n", "0,0\n5;1\n"):
+            self.write("s.txt", text)
+            self.solve("--source-file", "s.txt")
+        for text in ("# nothing\n\n", "", "0 1 2\n", "1e3 0\n", "-1 0\n", "0 nan\n", "id time\n0 1\n"):
+            self.write("s.txt", text)
+            self.expect(3, "solve", "a.msh", "-o", "b.msh", "--source-file", "s.txt", words=("s.txt", "; "))
 
     def test_bad_points(self):
         for text in ("1", "1,2,3,4", "a,b,c", "nan,0,0", "inf,0,0"):
