@@ -51,6 +51,13 @@ std::string missing_value(const std::string& message) {
                      message.substr(begin, message.size() - after.size() - begin));
 }
 
+// The same for "--n: At Most 1 required but received 2".
+std::string repeated_option(const std::string& message) {
+  const auto split = message.find(": At Most 1 required but received ");
+  if (split == std::string::npos) return {};
+  return fmt::format("{} is given more than once; give it once", message.substr(0, split));
+}
+
 // What is wrong, with CLI11's own words only where nothing better is known: it complains about what is missing before
 // it mentions what it did not understand.
 std::string complaint(const CLI::App& app, const CLI::ParseError& error) {
@@ -66,8 +73,9 @@ std::string complaint(const CLI::App& app, const CLI::ParseError& error) {
   }
   if (!unknown.empty()) return fmt::format("unknown argument '{}'", one_line(unknown.front()));
   const std::string message = one_line(error.what());
-  const std::string better = missing_value(message);
-  return better.empty() ? message : better;
+  for (const std::string& better : {missing_value(message), repeated_option(message)})
+    if (!better.empty()) return better;
+  return message;
 }
 
 // With its parents: "isochron generate cube".

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "apps/isochron/bench_report.h"
 #include "apps/isochron/commands.h"
 #include "bench/paper/registry.h"
 
@@ -14,12 +15,6 @@ struct BenchRequest {
   bool quick = false;
   std::filesystem::path output_folder;
 };
-
-int list_benches(const Console& console) {
-  for (const PaperBench& bench : paper_benches()) console.print(fmt::format("{:<16}{}\n", bench.name, bench.what));
-  if (paper_benches().empty()) console.print("this build has no benches\n");
-  return 0;
-}
 
 std::string bench_names() {
   std::vector<std::string_view> names;
@@ -36,10 +31,17 @@ const PaperBench& find_bench(const std::string& name) {
 }
 
 int run_bench(const BenchRequest& request, const Console& console) {
-  if (request.list) return list_benches(console);
+  if (request.list) {
+    print_benches(console);
+    return 0;
+  }
   if (request.name.empty())
     throw UsageError(fmt::format("no table given; choose one of: {}; see 'isochron bench --list'", bench_names()));
   const PaperBench& bench = find_bench(request.name);
+  std::error_code ignored;
+  if (std::filesystem::exists(request.output_folder, ignored) && !std::filesystem::is_directory(request.output_folder))
+    throw InputError(fmt::format("{}: is not a folder (CSV and JSON files go into one); choose another name",
+                                 request.output_folder.string()));
   Activity activity(console, "running " + bench.name);
   BenchOptions options;
   options.threads = console.options.threads;

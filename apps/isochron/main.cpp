@@ -14,7 +14,7 @@ void declare_common(Command& command, Console& console) {
   command.flag("--json", "Print one JSON object on stdout instead of text", console.options.json);
   command.flag("-q,--quiet", "No text, warnings or progress (errors still show)", console.options.quiet);
   command.option("--threads", "N", "Threads to use; 0: all cores (default)", [&console](const std::string& text) {
-    constexpr int most = 4096;
+    constexpr int most = 1024;  // several times the cores of any machine; many more only wait for one another
     const int threads = Value<int>::parse(text);
     if (threads > most) throw_too_large(text, most);
     console.options.threads = threads;

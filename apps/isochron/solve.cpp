@@ -1,6 +1,7 @@
 // isochron solve: the options; the steps are in solve_run.cpp.
 #include "apps/isochron/solve.h"
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 
@@ -149,11 +150,17 @@ void warn_unused(const SolveRequest& request, const MethodFlags& flags, Console&
   const PictureOptions& picture = request.picture.options;
   const bool any_picture_option = !picture.title.empty() || !picture.units.empty() || picture.view_direction ||
                                   picture.cut || picture.isochrone_spacing || picture.array != PictureOptions{}.array;
+  const auto three = [](const Velocities& v) { return v.normal != v.sheet; };
+  const MetricRequest& metric = request.metric;
+  const bool third_velocity =
+      (metric.velocities && three(*metric.velocities)) ||
+      std::any_of(metric.table.begin(), metric.table.end(), [&](const auto& row) { return three(row.velocities); });
+  unused(third_velocity && metric.sheet_array.empty() && !metric.fiber_array.empty(), "the third velocity", "--sheets");
   unused(flags.hand_over && method != Method::fmm, "--hand-over", "--method fmm");
   unused(flags.allow_unordered && method != Method::fmm, "--allow-unordered", "--method fmm");
   unused(request.options.band_width > 0 && !banded, "--band-width", "--method banded");
-  unused(flags.allow_zero_fibers && request.metric.fiber_array.empty(), "--allow-zero-fibers", "--fibers");
-  unused(!request.metric.region_array.empty() && request.metric.table.empty(), "--region-array", "--velocity-table");
+  unused(flags.allow_zero_fibers && metric.fiber_array.empty(), "--allow-zero-fibers", "--fibers");
+  unused(!metric.region_array.empty() && metric.table.empty(), "--region-array", "--velocity-table");
   unused(request.probe.tolerance && request.probe.output.empty(), "--probe-tolerance", "--probe and --probe-output");
   unused(any_picture_option && request.picture.file.empty(), "what shapes a picture", "--picture");
 }

@@ -48,7 +48,7 @@ class General(CliCase):
         self.expect(2, "solve", "a.msh", "-o", words=("--output has no value", "FILE"))
 
     def test_option_given_twice_is_a_usage_error(self):
-        self.expect(2, "generate", "cube", "-o", "a.msh", "--n", "3", "--n", "4", words=("--n",))
+        self.expect(2, "generate", "cube", "-o", "a.msh", "--n", "3", "--n", "4", words=("--n is given more than once",))
 
     def test_numbers_are_decimal_and_whole(self):
         for text in ("1x", "0x10", "-3", "", "1.5", "99999999999999999999999"):
@@ -71,7 +71,14 @@ class General(CliCase):
         self.assert_failed(done, 1, ("standard output",))
 
     def test_bench_lists_its_tables(self):
-        self.assertTrue(self.succeed("bench", "--list").stdout)
+        listed = self.succeed("bench", "--list").stdout
+        for table in self.succeed_json("bench", "--list")["tables"]:
+            self.assertIn(table["name"], listed)
+            self.assertIn(table["what"], listed)
+
+    def test_bench_needs_a_folder(self):
+        self.write("a.txt", "precious")
+        self.expect(3, "bench", "000-table-2.1", "--quick", "-o", "a.txt", words=("a.txt", "not a folder"))
 
     def test_unknown_bench_is_a_usage_error(self):
         self.expect(2, "bench", "no-such-table", words=("no-such-table", "--list"))

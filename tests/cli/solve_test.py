@@ -157,6 +157,9 @@ class Solve(CliCase):
             warnings = self.solve("a.msh", "--source", "0", *options)["warnings"]
             self.assertEqual(len(warnings), 1, options)
             self.assertIn("no effect", warnings[0])
+        self.make("cube", "--n", "3", "--random-fibers", name="b.msh")
+        warnings = self.solve("b.msh", "--source", "0", "--fibers", "fiber", "--velocity", "3,2,1")["warnings"]
+        self.assertEqual(warnings, ["the third velocity has no effect (it goes with --sheets)"])
 
     def test_fmm_refuses_where_its_order_does_not_hold(self):
         points = [(0, 0, 0), (4, 0, 0), (2, 0.5, 0), (2, -0.5, 0)]

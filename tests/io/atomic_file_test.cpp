@@ -51,6 +51,16 @@ TEST(AtomicFile, TwoAtATimeDoNotMeet) {
   EXPECT_NE(first.path(), second.path());
 }
 
+TEST(AtomicFile, WritesThroughALinkToAFileThatIsNotThereYet) {
+  const TemporaryFolder folder;
+  fs::create_symlink("real.txt", folder.path() / "link.txt");
+  AtomicFile file(folder.path() / "link.txt");
+  std::ofstream(file.path()) << "new";
+  file.commit();
+  EXPECT_TRUE(fs::is_symlink(folder.path() / "link.txt"));
+  EXPECT_EQ(content_of(folder.path() / "real.txt"), "new");
+}
+
 TEST(AtomicFile, WritesThroughALink) {
   TemporaryFolder folder;
   const fs::path real = folder.file("real.off", "old");

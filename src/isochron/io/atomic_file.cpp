@@ -38,10 +38,11 @@ std::filesystem::path temporary_beside(const std::filesystem::path& target) {
 }  // namespace
 
 AtomicFile::AtomicFile(std::filesystem::path target) : target_(std::move(target)) {
+  // Write through a link, also one that leads nowhere yet, and do not replace it. Links in a circle end the search.
   std::error_code error;
-  if (std::filesystem::is_symlink(target_, error)) {
-    const auto real = std::filesystem::weakly_canonical(target_, error);  // write through a link, do not replace it
-    if (!error) target_ = real;
+  for (int links = 0; links < 40 && std::filesystem::is_symlink(target_, error); ++links) {
+    const auto next = std::filesystem::read_symlink(target_, error);
+    if (!error) target_ = folder_of(target_) / next;  // an absolute path replaces what stands before it
   }
   temporary_ = temporary_beside(target_);
 }

@@ -40,11 +40,12 @@ void split(std::string_view text, std::string_view separators, Visit&& visit) {
   }
 }
 
-/// Fills the velocities from one to three numbers; false when there are more, none, or one is not positive.
+/// Fills the velocities from one to three numbers; false when there are more, none, or one is not positive or far out
+/// of range.
 bool fill(const std::vector<double>& numbers, Velocities& velocities) {
   if (numbers.empty() || numbers.size() > 3) return false;
   for (const double v : numbers)
-    if (!(v > 0) || !std::isfinite(v)) return false;
+    if (!(v > 0) || !std::isnormal(v * v) || !std::isnormal(1 / (v * v))) return false;  // squares are computed with
   velocities.fiber = numbers[0];
   velocities.sheet = numbers[std::min<std::size_t>(1, numbers.size() - 1)];
   velocities.normal = numbers.back();
