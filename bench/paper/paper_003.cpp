@@ -6,6 +6,7 @@
 
 #include "bench/paper/cases.h"
 #include "bench/paper/tables.h"
+#include "isochron/core/parallel.h"
 #include "isochron/mesh/generate/blobs.h"
 #include "isochron/mesh/generate/cube.h"
 #include "isochron/mesh/generate/lens.h"
@@ -53,7 +54,7 @@ std::optional<double> accuracy(const AccuracyCase& c, std::size_t n) {
   const SymTensor3d m = c.speed == 1 ? SymTensor3d::identity() : speed2;
   const double edge = 256.0 / static_cast<double>(n - 1);
   const auto signed_time = [&](Vec3d p) { return std::sqrt(squared_length(m, p)) - 40; };
-  SolveOptions options = paper_options({"", Method::banded, 1});
+  SolveOptions options = paper_options({"", Method::banded, hardware_threads()});
   Sources sources;
   if (c.init == SurfaceInit::factored) {
     options.source_init = SourceInit::factored;
