@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "isochron/core/parallel.h"
+#include "isochron/core/random.h"
 #include "isochron/solve/simplex/neighbors.h"
 #include "isochron/solve/simplex/relax.h"
 
@@ -97,13 +98,16 @@ void fim(const Relax& relax, const SimplexProblem<typename Relax::Scalar, Corner
 enum class Relabelling { synchronous, asynchronous };
 
 /// Strict relabelling (paper 000 section 2.3): every active vertex is updated once and leaves the list; each that
-/// changed activates its neighbours of greater value. Synchronous: all see the previous iteration's values.
+/// changed activates its neighbours of greater value. Synchronous: all see the previous iteration's values;
+/// asynchronous: the list is walked in random order, as in the paper's experiments, and each sees what the ones before
+/// it did.
 template <class Relax, int Corners>
 void relabel(const Relax& relax, const SimplexProblem<typename Relax::Scalar, Corners>& problem,
              SolveState<typename Relax::Scalar>& state, Relabelling mode) {
   using T = typename Relax::Scalar;
   const std::vector<std::uint8_t> acute = acute_vertices(problem);
   NeighborVisitor<T, Corners> neighbors(problem);
+  Random random(1);
   std::vector<std::uint8_t> listed(problem.vertex_count, 0);
   std::vector<std::uint32_t> active, next;
   std::vector<T> fresh;
@@ -120,10 +124,11 @@ void relabel(const Relax& relax, const SimplexProblem<typename Relax::Scalar, Co
     ++state.counters.rounds;
     state.counters.vertex_updates += active.size();
     next.clear();
-    if (mode == Relabelling::synchronous) {
-      fresh.clear();
+    fresh.clear();
+    if (mode == Relabelling::synchronous)
       for (const std::uint32_t v : active) fresh.push_back(relax.pull(v, solves));
-    }
+    else
+      for (std::size_t i = active.size(); i > 1; --i) std::swap(active[i - 1], active[random.below(i)]);
     for (const std::uint32_t v : active) listed[v] = 0;
     for (std::size_t i = 0; i < active.size(); ++i) {
       const std::uint32_t v = active[i];
