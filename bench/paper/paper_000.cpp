@@ -69,8 +69,9 @@ int table_000_2_1(const BenchOptions& options) {
       "The paper's 59.2 for meshFIM on the complex mesh is what its Table 3.4 gives for Mesh 3 with Speed 2; for the "
       "dragon that table has 19.6.");
   report.note(
-      "Relabelling here: a vertex that changed activates each neighbour of greater value once. The paper does not say "
-      "more; activating them without a change does not end in reasonable time, so its rule lies in between.");
+      "Relabelling: a vertex that changed activates each neighbour of greater value once. The dragon then needs what "
+      "the paper found; the sphere far less. Its row may be for another mesh: 19.6 is Table 3.4's number for the "
+      "dragon.");
   const std::vector<Row> rows{{fmm_case, {{{}, {}, 18.1, 18.3, {}}}},
                               {{"synchronous", Method::relabel_sync, 1}, {{{}, {}, 737.8, 671.7, {}}}},
                               {{"asynchronous", Method::relabel_async, 1}, {{{}, {}, 177.0, 175.2, {}}}},
