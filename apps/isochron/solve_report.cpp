@@ -28,6 +28,7 @@ Json json_of(const SolveSummary& summary, const Console& console) {
               {"precision", name_of(arrival.precision)},
               {"setup_seconds", arrival.setup_seconds},
               {"solve_seconds", arrival.solve_seconds},
+              {"transfer_seconds", arrival.transfer_seconds},
               {"read_seconds", summary.read_seconds},
               {"write_seconds", summary.write_seconds},
               {"solves_per_vertex", summary.solves_per_vertex},

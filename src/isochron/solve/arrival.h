@@ -53,6 +53,7 @@ struct Arrival {
   Counters counters;
   double setup_seconds = 0;
   double solve_seconds = 0;
+  double transfer_seconds = 0;     ///< copies to and from a device, beside the solve
   std::vector<std::string> notes;  ///< what the user should know: a label, a hand-over, a raised precision
 
   [[nodiscard]] double solves_per_vertex() const {

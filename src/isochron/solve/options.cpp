@@ -10,11 +10,12 @@
 namespace isochron {
 namespace {
 
-constexpr std::array<std::pair<Method, std::string_view>, 7> methods{{{Method::automatic, "auto"},
+constexpr std::array<std::pair<Method, std::string_view>, 8> methods{{{Method::automatic, "auto"},
                                                                       {Method::banded, "banded"},
                                                                       {Method::fim, "fim"},
                                                                       {Method::fmm, "fmm"},
                                                                       {Method::fsm, "fsm"},
+                                                                      {Method::push, "push"},
                                                                       {Method::relabel_sync, "relabel-sync"},
                                                                       {Method::relabel_async, "relabel-async"}}};
 constexpr std::array<std::pair<SourceInit, std::string_view>, 3> source_inits{
@@ -48,6 +49,7 @@ std::string_view name_of(Backend backend) {
   switch (backend) {
     case Backend::serial: return "serial";
     case Backend::threads: return "threads";
+    case Backend::cuda: return "cuda";
     default: return "auto";
   }
 }

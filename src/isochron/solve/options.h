@@ -14,10 +14,11 @@ enum class Method {
   fim,           ///< fast iterative method, paper 000 Algorithm 2.1
   fmm,           ///< fast marching with a heap
   fsm,           ///< fast sweeping over reference-point orders
+  push,          ///< rounds of pushes without bands, on the GPU only and its default
   relabel_sync,  ///< synchronous relabelling, the reference of paper 000 Table 2.1
   relabel_async  ///< asynchronous relabelling, likewise
 };
-enum class Backend { automatic, serial, threads };
+enum class Backend { automatic, serial, threads, cuda };
 enum class Precision { automatic, single_, double_ };
 enum class SourceInit {
   plain,    ///< only the source itself (or its element's corners) is set

@@ -6,10 +6,12 @@
 
 #include <fmt/format.h>
 
+#include "isochron/core/cuda/device.h"
 #include "isochron/core/parallel.h"
 #include "isochron/core/timer.h"
 #include "isochron/mesh/validate.h"
 #include "isochron/solve/simplex/banded_threads.h"
+#include "isochron/solve/simplex/cuda/push.h"
 #include "isochron/solve/simplex/factored.h"
 #include "isochron/solve/simplex/finish.h"
 #include "isochron/solve/simplex/obtuse_split.h"
@@ -49,11 +51,13 @@ class Solver<Corners>::Engine {
         (options_.backend == Backend::automatic && mesh_.element_count() < worth_threads))
       threads_ = 1;
     threads_ = granted_threads(threads_);
-    method_ = options_.method == Method::automatic ? Method::banded : options_.method;
+    choose_method();
     if (options_.source_init == SourceInit::factored && method_ != Method::banded)
       throw UsageError(
           fmt::format("factored sources are solved by method banded, not {}; leave --method out", name_of(method_)));
-    const bool single = options_.precision == Precision::single_ && options_.source_init != SourceInit::factored;
+    const bool wants_single = options_.precision == Precision::single_ ||
+                              (options_.precision == Precision::automatic && options_.backend == Backend::cuda);
+    const bool single = wants_single && options_.source_init != SourceInit::factored;
     const bool keep =
         options_.reorder == Reorder::never || (options_.reorder == Reorder::automatic && locally_ordered(mesh_));
     const KeepOrder keep_order = keep ? KeepOrder::yes : KeepOrder::no;
@@ -80,6 +84,8 @@ class Solver<Corners>::Engine {
       problem_.template emplace<1>(prepare_topology<double>(mesh_, keep_order, threads_));
       prepare_metric(std::get<1>(problem_));
     }
+    if (options_.backend == Backend::cuda)
+      std::visit([&](auto& problem) { device_ = cuda::make_push_solver(problem); }, problem_);
     setup_seconds_ = timer.seconds();
   }
 
@@ -122,6 +128,22 @@ class Solver<Corners>::Engine {
   }
 
  private:
+  template <class T>
+  using Device = std::unique_ptr<cuda::PushSolver<T, Corners>>;
+
+  /// The GPU has one schedule, the others run on the CPU.
+  void choose_method() {
+    const bool gpu = options_.backend == Backend::cuda;
+    method_ = options_.method;
+    if (method_ == Method::automatic) method_ = gpu ? Method::push : Method::banded;
+    if (gpu != (method_ == Method::push))
+      throw UsageError(fmt::format("method {} does not run on backend {}; leave one of the two out", name_of(method_),
+                                   name_of(options_.backend)));
+    if (gpu && options_.source_init == SourceInit::factored)
+      throw UsageError("factored sources are solved on the CPU; leave --backend out");
+    if (gpu) cuda::require_device();
+  }
+
   /// The state before a schedule runs, and what is needed to read its result.
   template <class T>
   struct StartOf {
@@ -209,10 +231,12 @@ class Solver<Corners>::Engine {
     StartOf<T> start = make_start(problem, seeds);
     RunOptions run{method_, threads_for(method_), options_.band_width, mesh_.points};
     const Timer timer;
-    run_schedule(problem, start.state, run);
+    if (options_.backend == Backend::cuda) std::get<Device<T>>(device_)->run(start.state);
+    else run_schedule(problem, start.state, run);
     if (method_ == Method::fmm && options_.unordered == Unordered::hand_over && problem.obtuse_corners > 0)
       correct(problem, start.state, {Method::banded, threads_, options_.band_width, mesh_.points});
-    arrival.solve_seconds = timer.seconds();
+    arrival.transfer_seconds = start.state.transfer_seconds;
+    arrival.solve_seconds = timer.seconds() - arrival.transfer_seconds;
     finish(plain_relaxer(problem, start.state), start, seeds, run.threads, arrival);
   }
 
@@ -227,6 +251,7 @@ class Solver<Corners>::Engine {
     arrival.method = method_;
     arrival.threads = threads;
     arrival.backend = threads > 1 ? Backend::threads : Backend::serial;
+    if (options_.backend == Backend::cuda) arrival.backend = Backend::cuda;
     arrival.precision = std::is_same_v<T, float> ? Precision::single_ : Precision::double_;
     arrival.times.resize(problem.vertex_count);
     parallel_for(threads_, problem.vertex_count, [&](std::size_t v) {
@@ -352,6 +377,7 @@ class Solver<Corners>::Engine {
   SolveOptions options_;
   Method method_ = Method::banded;
   int threads_ = 1;
+  std::variant<Device<float>, Device<double>> device_;
   std::variant<SimplexProblem<float, Corners>, SimplexProblem<double, Corners>> problem_;
   Adjacency user_adjacency_;
   double setup_seconds_ = 0;

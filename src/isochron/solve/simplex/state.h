@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "isochron/core/big_vector.h"
+#include "isochron/core/host_device.h"
 #include "isochron/core/progress.h"
 #include "isochron/solve/arrival.h"
 
@@ -21,12 +22,13 @@ struct SolveState {
   Counters counters;
   Progress progress;
   bool converged = true;
+  double transfer_seconds = 0;  ///< of what a schedule took: copies to and from a device
 };
 
 /// The smallest gain that counts at a vertex with that time: tolerance times its edge travel time, or a few ulp of the
 /// time itself.
 template <class T>
-inline T countable_gain(T tolerance, T edge, T time) {
+ISOCHRON_HD inline T countable_gain(T tolerance, T edge, T time) {
   constexpr T ulps = T(4) * std::numeric_limits<T>::epsilon();
   const T by_edge = tolerance * edge;
   const T by_time = ulps * time;

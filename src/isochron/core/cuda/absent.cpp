@@ -1,0 +1,26 @@
+// Stands in for the device in a build without CUDA: there is none.
+#include "isochron/core/cuda/device.h"
+#include "isochron/core/error.h"
+
+namespace isochron::cuda {
+
+std::optional<Device> find_device(NoDevice& why) {
+  why.reason =
+      "this build has no GPU code (it was made without CUDA); build with -DISOCHRON_WITH_CUDA=ON, or solve with "
+      "--backend threads";
+  return std::nullopt;
+}
+
+std::size_t free_bytes() { return 0; }
+
+void* allocate(std::size_t bytes) {
+  if (bytes > 0) require_device();
+  return nullptr;
+}
+
+void release(void*) noexcept {}
+void upload(void*, const void*, std::size_t) {}
+void download(void*, const void*, std::size_t) {}
+void fill_bytes(void*, int, std::size_t) {}
+
+}  // namespace isochron::cuda
