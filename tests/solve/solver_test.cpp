@@ -374,6 +374,45 @@ TEST(Solver, OnsetsFarApartEnd) {
       }
 }
 
+/// Speeds between 1/e and e, a new one in each element.
+template <int Corners>
+Metric rough_speed(const SimplexMesh<Corners>& mesh) {
+  Random random(5);
+  SpeedMetric speed;
+  for (std::size_t e = 0; e < mesh.element_count(); ++e) speed.speed.push_back(std::exp(2 * random.uniform() - 1));
+  return Metric(std::move(speed));
+}
+
+TEST(Solver, RoughMetricsEndInAFixedPoint) {
+  const TetMesh tets = cube(12, 0.2);
+  const TriangleMesh triangles = square(40, 0.2);
+  const Metric in_tets = rough_speed(tets), in_triangles = rough_speed(triangles);
+  SolveOptions factored;
+  factored.source_init = SourceInit::factored;
+  factored.verify = Keep::yes;
+  SolveOptions split;
+  split.obtuse = ObtuseSplit::split;
+  split.verify = Keep::yes;
+  for (const SolveOptions& options : {factored, split}) {
+    const Arrival volume = solve(tets, in_tets, from(VertexId(100)), options);
+    EXPECT_LE(volume.residual->worst, volume.residual->limit);
+    EXPECT_EQ(*std::min_element(volume.times.begin(), volume.times.end()), 0);
+    const Arrival surface = solve(triangles, in_triangles, from(VertexId(100)), options);
+    EXPECT_LE(surface.residual->worst, surface.residual->limit);
+    EXPECT_EQ(*std::min_element(surface.times.begin(), surface.times.end()), 0);
+  }
+}
+
+TEST(Solver, OnsetsThatNoNumberHoldsAreRefused) {
+  const TetMesh part = cube(3);
+  Sources sources = from(VertexId(0));
+  sources.vertices.push_back({VertexId(part.vertex_count()), 1e41});
+  for (const int threads : {1, 2})
+    EXPECT_THROW(
+        solve(beside(part, part), Metric(), sources, options_for({Method::banded, Precision::single_, threads})),
+        InputError);
+}
+
 TEST(Solver, DisconnectedPartsStayUnreached) {
   const TetMesh far = cube(4);
   TetMesh mesh = beside(cube(5), far);
@@ -518,6 +557,32 @@ TEST(Solver, CancellationIsHonoured) {
     options.band_width = 0.05;  // many bands, so that there is a moment to notice
     EXPECT_THROW(solve(mesh, Metric(), from(VertexId(0)), options), Cancelled) << name_of(way.method) << way.threads;
   }
+}
+
+TEST(Solver, ThreadsLeaveTogetherWhenCancelledOrInterrupted) {
+  // Whatever phase the others are in: nobody may wait at a barrier for ever.
+  const TetMesh mesh = cube(20, 0.2);
+  SolveOptions options = options_for({Method::banded, Precision::single_, 4});
+  options.verify = Keep::no;
+  options.band_width = 2;
+  const Metric metric;
+  for (int late = 0; late < 60; ++late) {
+    std::atomic<int> looks = 0;
+    std::atomic<bool> cancel = false;
+    options.progress = {};
+    options.progress.cancel = &cancel;
+    options.progress.report = [&](double) {
+      if (++looks > late % 3) cancel = true;
+    };
+    Solver<4> solver({mesh, metric}, options);
+    try {
+      solver.solve(from(VertexId(0)));
+    } catch (const Cancelled&) {
+    }
+  }
+  options.progress = {};
+  options.progress.report = [](double) { throw std::runtime_error("enough"); };
+  EXPECT_THROW(solve(mesh, metric, from(VertexId(0)), options), std::runtime_error);
 }
 
 TEST(Solver, ProgressRisesToOne) {

@@ -18,7 +18,7 @@ Adjacency build_adjacency(std::span<const std::array<VertexId, Corners>> element
   result.offsets.assign(vertex_count + 1, 0);
   result.incidences.resize(elements.size() * Corners);
   // Each thread owns a range of vertices and reads all elements: no atomics, and the order is that of the elements.
-  const int team = static_cast<int>(std::min<std::size_t>(threads, 1 + vertex_count / 65536));
+  const int team = granted_threads(static_cast<int>(std::min<std::size_t>(threads, 1 + vertex_count / 65536)));
   std::vector<std::uint32_t> cursor(vertex_count, 0);
   const auto owned = [&](int thread, auto&& visit) {
     const std::uint32_t low = static_cast<std::uint32_t>(vertex_count * thread / team);

@@ -118,7 +118,7 @@ void radix_sort(std::vector<Entry<Key>>& entries, int bits, int threads) {
   constexpr int digit_bits = 12;
   constexpr std::size_t digits = 1U << digit_bits;
   std::vector<Entry<Key>> other(entries.size());
-  const int team = static_cast<int>(std::min<std::size_t>(threads, 1 + entries.size() / 65536));
+  const int team = granted_threads(static_cast<int>(std::min<std::size_t>(threads, 1 + entries.size() / 65536)));
   std::vector<std::array<std::uint32_t, digits>> places(team);
   const auto part = [&](int thread) { return entries.size() * thread / team; };
   for (int shift = 0; shift < bits; shift += digit_bits) {

@@ -19,8 +19,8 @@ void check_mesh(const SimplexMesh<Corners>& mesh) {
   if (mesh.points.empty()) throw InputError("the mesh has no points (there is nothing to solve on); give another");
   if (mesh.elements.empty())
     throw InputError(fmt::format("the mesh has no {} (there is nothing to solve on); give another", kind));
-  if (mesh.points.size() >= VertexId::invalid_value || mesh.elements.size() > (1ULL << 30))
-    throw InputError(fmt::format("{} points and {} {} are too many (ids have 32 bits); split the mesh",
+  if (mesh.points.size() > (1ULL << 31) || mesh.elements.size() > (1ULL << 30))
+    throw InputError(fmt::format("{} points and {} {} are too many (ids have 31 bits, elements 30); split the mesh",
                                  mesh.points.size(), mesh.elements.size(), kind));
   std::size_t bad = 0, first = 0;
   for (std::size_t v = 0; v < mesh.points.size(); ++v) {

@@ -94,11 +94,19 @@ class Solver<Corners>::Engine {
     Arrival arrival;
     arrival.notes = notes_;
     const PlacedSources placed = place_sources(mesh_, user_adjacency(), sources);
-    if (options_.source_init == SourceInit::factored) {
-      solve_factored(sources, placed, arrival);
-    } else {
-      const auto seeds =
-          make_seeds(mesh_, *metric_, user_adjacency(), sources, placed, options_.source_init, options_.ball_rings);
+    SourceInit init = options_.source_init;
+    if (init == SourceInit::factored) {
+      try {
+        solve_factored(sources, placed, arrival);
+      } catch (const FactoringFailed&) {
+        init = SourceInit::ball;
+        arrival = {};
+        arrival.notes = notes_;
+        arrival.notes.emplace_back("ball instead of factored sources: the metric changes too much for factoring");
+      }
+    }
+    if (init != SourceInit::factored) {
+      const auto seeds = make_seeds(mesh_, *metric_, user_adjacency(), sources, placed, init, options_.ball_rings);
       std::visit([&](const auto& problem) { solve_plain(problem, seeds, arrival); }, problem_);
     }
     summarise(arrival);
@@ -171,6 +179,11 @@ class Solver<Corners>::Engine {
     for (const Seed& seed : seeds) {
       const std::uint32_t v = problem.internal(seed.vertex);
       const T time = static_cast<T>((seed.time - start.base) / problem.unit);
+      if (!std::isfinite(time))
+        throw InputError(
+            fmt::format("onset time {} is too far after the first one, {} (edges take about {:.1g}); give times in the "
+                        "same unit, or use --precision double",
+                        seed.time, start.base, problem.unit));
       if (start.pinned[v] != 0 && !(time < start.state.time[v])) continue;
       if (start.pinned[v] == 0) start.state.seeds.push_back(v);
       start.pinned[v] = 1;

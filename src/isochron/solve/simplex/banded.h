@@ -38,7 +38,8 @@ struct BandScale {
 
   [[nodiscard]] std::uint32_t place(T time, std::uint32_t current) const {
     const std::uint32_t last = std::min(current + buckets - 1, last_of_all);
-    return std::max(static_cast<std::uint32_t>(std::min(time * inverse_width, static_cast<T>(last))), current);
+    const T scaled = std::clamp(time * inverse_width, T(0), static_cast<T>(last));
+    return std::max(static_cast<std::uint32_t>(scaled), current);
   }
   /// The end of a bucket, a little late so that no vertex of the bucket lies beyond it by rounding.
   [[nodiscard]] T horizon(std::uint32_t bucket) const {
@@ -95,7 +96,8 @@ class BucketRing {
           const std::uint32_t v = bucket[i];
           if (slot_[v] != current_) continue;
           slot_[v] = none;
-          if (const T time = relax.times().load(v); time >= horizon) {  // was parked in the ring's last bucket
+          // Parked in the ring's last bucket? The last of all takes any time.
+          if (const T time = relax.times().load(v); time >= horizon && horizon < std::numeric_limits<T>::infinity()) {
             add(v, time);
             continue;
           }
@@ -128,7 +130,7 @@ void banded_serial(const Relax& relax, SolveState<typename Relax::Scalar>& state
   ring.drain(
       relax,
       [&](std::uint32_t x, T horizon) {
-        ++updates;
+        if ((++updates & 0xffffU) == 0 && state.progress.cancelled()) throw Cancelled();
         const T reach = tuning.horizon == Horizon::band ? horizon : std::numeric_limits<T>::infinity();
         solves += relax.push(x, reach, [&](std::uint32_t target, T candidate) {
           // A vertex that still waits takes any gain for free; one that was processed only what is worth

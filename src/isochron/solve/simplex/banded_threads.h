@@ -5,7 +5,9 @@
 #include <atomic>
 #include <cstdint>
 #include <exception>
+#include <limits>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include "isochron/solve/simplex/banded.h"
@@ -37,7 +39,15 @@ class BandedTeam {
   }
 
   void run() {
-    parallel_region(static_cast<int>(workers_.size()), [&](int thread, int) { work(workers_[thread], thread); });
+    const auto wanted = static_cast<int>(workers_.size());
+    int granted = wanted;
+    parallel_region(wanted, [&](int thread, int team) {
+      if (team == wanted) work(workers_[thread], thread);  // with fewer, the barrier would wait for ever
+      else if (thread == 0) granted = team;
+    });
+    if (granted != wanted)
+      throw RuntimeError("the system took threads away (" + std::to_string(granted) + " of " + std::to_string(wanted) +
+                         " are left); ask for fewer (--threads), or unset OMP_DYNAMIC");
     if (error_) std::rethrow_exception(error_);
     for (const Worker& worker : workers_) state_.counters.local_solves += worker.solves;
     state_.counters.vertex_updates += total_updates();
@@ -87,14 +97,12 @@ class BandedTeam {
     while (true) {
       try {
         process(own, phase, index);
+        if (thread == 0) housekeeping();
       } catch (...) {
-        const std::lock_guard lock(error_mutex_);
-        if (!error_) error_ = std::current_exception();
-        stop_.store(true, std::memory_order_relaxed);
+        stop_after(index);
       }
-      if (thread == 0) housekeeping();
       barrier_.arrive_and_wait();
-      if (stop_.load(std::memory_order_relaxed)) return;
+      if (stopped(index)) return;
       bin(own, phase).clear();  // nobody reads it any more: the next phase looks at other bins
       const Phase done = phase;
       phase.first = false;
@@ -103,15 +111,28 @@ class BandedTeam {
       if (total(phase) <= worth_a_phase * workers_.size()) {
         // All threads must have looked before anyone queues again, and the clearing above must be seen.
         barrier_.arrive_and_wait();
-        postpone(own, phase);
+        try {
+          postpone(own, phase);
+        } catch (...) {
+          stop_after(index);
+        }
         phase.first = true;
         ++phase.bucket;
         barrier_.arrive_and_wait();
-        if (!next_bucket(phase)) return;
+        if (stopped(index) || !next_bucket(phase)) return;
         barrier_.arrive_and_wait();
       }
     }
   }
+
+  /// Keeps the exception in flight and ends the team after a phase. The phase is named because a quick thread may be in
+  /// the next one, and fail there, before a slow one has looked: all must leave at the same barrier.
+  void stop_after(std::uint64_t index) {
+    const std::lock_guard lock(error_mutex_);
+    if (!error_) error_ = std::current_exception();
+    if (index < last_phase_.load(std::memory_order_relaxed)) last_phase_.store(index, std::memory_order_relaxed);
+  }
+  [[nodiscard]] bool stopped(std::uint64_t index) const { return last_phase_.load(std::memory_order_relaxed) <= index; }
 
   /// Moves what is left of a bucket to the next one: too little to keep the team busy for a phase. Those vertices are a
   /// little late then, which costs a few pushes more; nothing is lost, since they are processed with a later horizon.
@@ -168,7 +189,7 @@ class BandedTeam {
     if (!std::atomic_ref<std::uint32_t>(slot_[x]).compare_exchange_strong(expected, none, std::memory_order_acquire))
       return;
     const T time = relax_.times().load(x);
-    if (time >= horizon) {  // was parked in the ring's last bucket
+    if (time >= horizon && horizon < std::numeric_limits<T>::infinity()) {  // was parked in the ring's last bucket
       queue(own, x, time, true, phase);
       return;
     }
@@ -185,14 +206,10 @@ class BandedTeam {
   /// Thread 0, while the others may still process: reports, honours cancellation.
   void housekeeping() {
     ++phases_;
-    if (state_.progress.cancelled()) {
-      const std::lock_guard lock(error_mutex_);
-      if (!error_) error_ = std::make_exception_ptr(Cancelled());
-      stop_.store(true, std::memory_order_relaxed);
-    } else if (state_.progress.report && (phases_ & 15U) == 0) {
+    if (state_.progress.cancelled()) throw Cancelled();
+    if (state_.progress.report && (phases_ & 15U) == 0)
       state_.progress.report(
           std::min(1.0, static_cast<double>(total_updates()) / static_cast<double>(relax_.problem().vertex_count)));
-    }
   }
 
   [[nodiscard]] std::uint64_t total_updates() const {
@@ -209,7 +226,7 @@ class BandedTeam {
   std::vector<Worker> workers_;
   SpinBarrier barrier_;
   std::uint64_t phases_ = 0;
-  std::atomic<bool> stop_{false};
+  std::atomic<std::uint64_t> last_phase_{std::numeric_limits<std::uint64_t>::max()};
   std::mutex error_mutex_;
   std::exception_ptr error_;
 };

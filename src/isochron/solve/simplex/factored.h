@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <exception>
 #include <limits>
 #include <span>
 #include <type_traits>
@@ -34,6 +35,12 @@ std::vector<SourceView> view_from_source(const SimplexProblem<double, Corners>& 
   }
   return views;
 }
+
+/// Where the metric jumps, T0 inside a face can lie so far below its corners that a candidate is earlier than all it
+/// comes from, and times lower one another without end. They are then soon earlier than the source itself.
+struct FactoringFailed : std::exception {
+  [[nodiscard]] const char* what() const noexcept override { return "factoring does not suit this metric"; }
+};
 
 /// Relax steps on a prepared problem with times factored by the singular part in `views`. Both must outlive it.
 ///
@@ -183,10 +190,15 @@ class FactoredRelaxer {
     return target.time > 0;
   }
 
+  /// Throws FactoringFailed for a time well before the first seed's, which is 0 inside.
   auto update(std::uint32_t target, const Corner& c, const Lengths& lengths, double limit) const {
     const FactoredGoal<double> goal{limit, slack * problem_.edge[target]};
-    if constexpr (Corners == 4) return factored_tet_update(views_[target].position, c[0], c[1], c[2], lengths, goal);
-    else return factored_triangle_update(views_[target].position, c[0], c[1], lengths, goal);
+    const auto candidate = [&] {
+      if constexpr (Corners == 4) return factored_tet_update(views_[target].position, c[0], c[1], c[2], lengths, goal);
+      else return factored_triangle_update(views_[target].position, c[0], c[1], lengths, goal);
+    }();
+    if (candidate.time < -4 * problem_.edge[target]) throw FactoringFailed();
+    return candidate;
   }
 
   const SimplexProblem<double, Corners>& problem_;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "isochron/core/parallel.h"
+#include "isochron/local/simplex_update.h"
 
 namespace isochron {
 namespace {
@@ -288,7 +289,18 @@ class TetSplitter {
     return sum + (1 - before) * std::sqrt(squared_length(input_.tensor(last), d));
   }
 
+  /// Lengths summed in different metrics need not be those of any tetrahedron, and an update through one that cannot
+  /// exist is not monotone.
+  static bool exists(const Cone& c) {
+    constexpr double margin = 1e-6;
+    const detail::FaceGram<double> f(c.far[0], c.far[1], c.far[2]);
+    const double g1 = 0.5 * (f.f11 + c.near[2] - c.near[0]), g2 = 0.5 * (f.f22 + c.near[2] - c.near[1]);
+    const double foot = g1 * g1 * f.f22 - 2 * g1 * g2 * f.f12 + g2 * g2 * f.f11;
+    return f.det > margin * f.f11 * f.f22 && c.near[2] * f.det - foot > margin * c.near[2] * f.det;
+  }
+
   void emit(const Cone& c) {
+    if (!exists(c)) return;
     out_.push_back({target_,
                     c.face,
                     {static_cast<T>(c.far[0]), static_cast<T>(c.far[1]), static_cast<T>(c.far[2]),

@@ -69,21 +69,23 @@ class Relaxer {
 
   /// Asks the memory for what `push(x)` will read first, to be called some vertices before: where x's elements are
   /// listed, then that list, then the elements.
-  void prepare_farthest(std::uint32_t x) const { prefetch(problem_.adjacency.offsets.data() + x); }
+  void prepare_farthest(std::uint32_t x) const {
+    prefetch(reinterpret_cast<std::uintptr_t>(problem_.adjacency.offsets.data() + x));
+  }
   void prepare_far(std::uint32_t x) const {
     const std::uint32_t first = problem_.adjacency.offsets[x];
     if constexpr (Corners == 3) {
-      const auto* star = reinterpret_cast<const char*>(problem_.stars.data() + first);
+      const auto star = reinterpret_cast<std::uintptr_t>(problem_.stars.data() + first);
       prefetch(star);
       prefetch(star + 64);
     } else {
-      prefetch(problem_.adjacency.incidences.data() + first);
+      prefetch(reinterpret_cast<std::uintptr_t>(problem_.adjacency.incidences.data() + first));
     }
   }
   void prepare_near(std::uint32_t x) const {
     if constexpr (Corners == 4)
       for (const std::uint32_t incidence : problem_.adjacency.at(VertexId(x)))
-        prefetch(problem_.elements.data() + (incidence >> 2));
+        prefetch(reinterpret_cast<std::uintptr_t>(problem_.elements.data() + (incidence >> 2)));
   }
 
   /// Offers every element at x a chance to improve its other corners: calls `emit(target, candidate)` for candidates
