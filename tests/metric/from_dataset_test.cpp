@@ -169,7 +169,20 @@ TEST(MetricFromDataset, BuildsSheetsAndRegions) {
   request.region_array.clear();
   request.table.pop_back();
   EXPECT_THAT([&] { build(dataset, request); },
-              ThrowsMessage<InputError>(AllOf(HasSubstr("such as 12"), HasSubstr("1 of 2"), HasSubstr("cell 0"))));
+              ThrowsMessage<InputError>(AllOf(HasSubstr("table: 12,"), HasSubstr("1 of 2"), HasSubstr("cell 0"))));
+}
+
+TEST(MetricFromDataset, ListsAllRegionsWithoutARow) {
+  EXPECT_THAT(
+      [] {
+        build(with_cells("region", 1, {7, 2}), {.table = {{1, {4, 4, 4}}}});
+      },
+      ThrowsMessage<InputError>(AllOf(HasSubstr("table: 2, 7,"), HasSubstr("2 of 2"))));
+  EXPECT_THAT(
+      [] {
+        build(with_cells("region", 1, {nan, 2}), {.table = {{2, {4, 4, 4}}}});
+      },
+      ThrowsMessage<InputError>(HasSubstr("table: nan,")));
 }
 
 TEST(MetricFromDataset, TakesSpeedsByRegion) {

@@ -39,6 +39,13 @@ TEST(ParseVelocityTable, NamesTheBadRow) {
   EXPECT_THAT([] { parse_velocity_table("7:1;7:2"); }, ThrowsMessage<InputError>(HasSubstr("two rows")));
 }
 
+TEST(RegionList, EndsAfterTwenty) {
+  std::vector<double> regions{-1, 2, 30};
+  EXPECT_EQ(region_list(regions), "-1, 2, 30");
+  regions.assign(23, 5);
+  EXPECT_THAT(region_list(regions), testing::EndsWith("5 and 3 more"));
+}
+
 TEST(ReadVelocityTable, ReadsAFile) {
   const auto path = std::filesystem::path(testing::TempDir()) / "isochron_velocity_table_test.txt";
   std::ofstream(path) << "1:0.6,0.3\n2:0.4,0.1\n";

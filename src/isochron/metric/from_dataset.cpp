@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
+#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -28,7 +30,6 @@ class BadCells {
   void add(std::size_t cell) {
     if (count_++ == 0) first_ = cell;
   }
-  [[nodiscard]] bool any() const { return count_ > 0; }
   /// Throws InputError "`what` on N of M cells (first: cell F); `advice`" when any was added.
   void check(const std::string& what, std::size_t cells, std::string_view advice) const {
     if (count_ > 0)
@@ -185,19 +186,24 @@ std::vector<std::uint16_t> table_rows(const CellValues<Corners>& cells, const Me
                                                         : cells.first_on_cells({request.region_array.c_str()});
   std::vector<std::uint16_t> result(cells.size());
   BadCells missing;
-  double example = 0;
+  std::set<double> without_row;
+  bool no_number = false;
   cells.for_each(name, {1}, [&](std::size_t e, Tuple tuple) {
-    const auto row = rows.find(tuple[0]);
+    // A value that is no number compares like any other: it would be found.
+    const auto row = std::isnan(tuple[0]) ? rows.end() : rows.find(tuple[0]);
     if (row != rows.end()) {
       result[e] = row->second;
     } else {
-      if (!missing.any()) example = tuple[0];
+      if (std::isnan(tuple[0])) no_number = true;
+      else without_row.insert(tuple[0]);
       missing.add(e);
     }
   });
-  missing.check(
-      fmt::format("region array '{}' holds regions without a row in the velocity table (such as {})", name, example),
-      cells.size(), "add the rows");
+  std::vector<double> regions(without_row.begin(), without_row.end());
+  if (no_number) regions.push_back(std::numeric_limits<double>::quiet_NaN());
+  missing.check(fmt::format("region array '{}' holds regions without a row in the velocity table: {},", name,
+                            region_list(regions)),
+                cells.size(), regions.size() == 1 ? "add the row" : "add the rows");
   return result;
 }
 
@@ -277,11 +283,14 @@ void check_request(const MetricRequest& r) {
         "tensor array, or fibres with velocities");
   if (!r.sheet_array.empty() && !fibers) throw UsageError("sheets are given without fibres; name the fibre array too");
   if (fibers && !velocities)
-    throw UsageError("fibres are given without velocities; give them along and across the fibre, like 0.6,0.3");
+    throw UsageError(
+        "fibres are given without velocities; give them along and across the fibre, like --velocity 0.6,0.3");
   if (r.velocities.has_value() && !r.table.empty())
     throw UsageError("velocities are given for everywhere and by region (one would be ignored); choose one");
   if (r.velocities.has_value() && !fibers)
-    throw UsageError("velocities are given without fibres; name the fibre array or give a speed");
+    throw UsageError(
+        "velocities are given without fibres (--velocity needs --fibers); name the fibre array with --fibers, or give "
+        "--speed");
   if (r.speed.has_value() && !usable_speed(*r.speed))
     throw UsageError(
         fmt::format("a speed of {} cannot be used (it must be positive and finite); give another", *r.speed));

@@ -10,6 +10,7 @@
 #include <iterator>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "isochron/core/error.h"
 
@@ -74,7 +75,7 @@ Velocities parse_velocities(std::string_view text) {
   Velocities result;
   if (!good || !fill(numbers, result))
     throw UsageError(fmt::format(
-        "'{}' is not one, two or three positive velocities; write them like 0.6,0.3 (fibre,transverse)", text));
+        "'{}' is not a list of up to three positive velocities; write them like 0.6,0.3 (fibre,transverse)", text));
   return result;
 }
 
@@ -120,6 +121,13 @@ std::vector<RegionVelocities> parse_velocity_table(std::string_view text) {
     result.push_back(entry);
   }
   return result;
+}
+
+std::string region_list(std::span<const double> regions) {
+  constexpr std::size_t most = 20;
+  const auto shown = regions.first(std::min(most, regions.size()));
+  const std::string more = regions.size() > most ? fmt::format(" and {} more", regions.size() - most) : "";
+  return fmt::format("{}{}", fmt::join(shown, ", "), more);
 }
 
 std::vector<RegionVelocities> read_velocity_table(const std::string& path) {

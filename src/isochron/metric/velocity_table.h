@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,5 +28,8 @@ std::vector<RegionVelocities> parse_velocity_table(std::string_view text);
 
 /// The same from a file. Throws InputError when it cannot be read or holds no row.
 std::vector<RegionVelocities> read_velocity_table(const std::string& path);
+
+/// Regions for a message: "1, 2, 5", after twenty of them "… and 7 more".
+std::string region_list(std::span<const double> regions);
 
 }  // namespace isochron
