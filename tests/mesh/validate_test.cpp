@@ -128,6 +128,32 @@ TEST(Validate, CountsComponents) {
   EXPECT_EQ(report.largest_component, 64U);
 }
 
+TEST(Parts, AreNamedByTheirSmallestVertex) {
+  TriangleMesh mesh;
+  mesh.points.resize(8);
+  mesh.elements = {{VertexId(7), VertexId(3), VertexId(5)},
+                   {VertexId(6), VertexId(1), VertexId(2)},
+                   {VertexId(5), VertexId(4), VertexId(7)}};
+  const std::vector<VertexId> part = parts_of(mesh);
+  for (const std::size_t v : {3U, 4U, 5U, 7U}) EXPECT_EQ(part[v], VertexId(3));
+  for (const std::size_t v : {1U, 2U, 6U}) EXPECT_EQ(part[v], VertexId(1));
+  EXPECT_FALSE(part[0].valid());
+}
+
+TEST(Validate, FindsFacesThatDoNotMatch) {
+  EXPECT_EQ(validate(generate_cube({.nx = 6, .ny = 5, .nz = 4, .jitter = 0.3})).unmatched_facets, 0U);
+  // Two boxes that touch, whose cells are cut along different diagonals.
+  TetMesh mesh = generate_cube({.nx = 3, .ny = 3, .nz = 3});
+  const TetMesh other = generate_cube({.nx = 3, .ny = 3, .nz = 3, .diagonal = KuhnDiagonal::pnp});
+  const std::size_t first = mesh.points.size();
+  for (const Vec3d& p : other.points) mesh.points.push_back(p + Vec3d{1, 0, 0});
+  for (auto element : other.elements) {
+    for (VertexId& v : element) v = VertexId(v.index() + first);
+    mesh.elements.push_back(element);
+  }
+  EXPECT_EQ(validate(mesh, {}, 2).unmatched_facets, 16U);
+}
+
 TEST(Validate, ObtuseDependsOnTheMetric) {
   const TriangleMesh mesh = generate_square({.n = 8});
   EXPECT_EQ(validate(mesh).obtuse_share, 0);

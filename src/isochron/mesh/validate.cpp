@@ -10,6 +10,7 @@
 
 #include "isochron/core/error.h"
 #include "isochron/core/parallel.h"
+#include "isochron/mesh/locator.h"
 
 namespace isochron {
 
@@ -150,10 +151,14 @@ struct SetCounts {
   std::size_t repeats = 0;  ///< occurrences after the first
 };
 
+template <std::size_t Size>
+using VertexSets = std::vector<std::array<std::uint32_t, Size>>;
+
 /// Counts the sets of a group whose smallest ids lie in [low, low + width). `emit(element, add)` calls `add` with each
-/// set of an element, ids ascending.
+/// set of an element, ids ascending. Those that occur once are also added to `singles`, if given.
 template <std::size_t Size, class Elements, class Emit>
-SetCounts count_sets_between(const Elements& elements, std::uint32_t low, std::uint32_t width, Emit&& emit) {
+SetCounts count_sets_between(const Elements& elements, std::uint32_t low, std::uint32_t width, Emit&& emit,
+                             VertexSets<Size>* singles) {
   using Set = std::array<std::uint32_t, Size>;
   // One counting sort by the smallest id; what is left to sort is a handful of sets a vertex.
   const auto scan = [&](auto&& take) {
@@ -176,6 +181,7 @@ SetCounts count_sets_between(const Elements& elements, std::uint32_t low, std::u
     for (std::size_t i = from, next = from; i < to; i = next) {
       while (next < to && sorted[next] == sorted[i]) ++next;
       counts.once += next - i == 1 ? 1 : 0;
+      if (singles != nullptr && next - i == 1) singles->push_back(sorted[i]);
       counts.many += next - i > 2 ? 1 : 0;
       counts.repeats += next - i - 1;
     }
@@ -187,15 +193,17 @@ SetCounts count_sets_between(const Elements& elements, std::uint32_t low, std::u
 /// Counts all sets, in passes by their smallest id so that only some millions are in memory at a time.
 template <std::size_t Size, class Elements, class Emit>
 SetCounts count_sets(const Elements& elements, std::size_t vertex_count, std::size_t sets_an_element, int threads,
-                     Emit&& emit) {
+                     Emit&& emit, VertexSets<Size>* singles = nullptr) {
   constexpr std::size_t sets_in_memory = 24'000'000;
   const std::size_t passes = 1 + elements.size() * sets_an_element * static_cast<std::size_t>(threads) / sets_in_memory;
   std::vector<SetCounts> parts(passes);
+  std::vector<VertexSets<Size>> part_singles(passes);
   parallel_region(static_cast<int>(std::min<std::size_t>(threads, passes)), [&](int thread, int team) {
     for (std::size_t pass = thread; pass < passes; pass += team) {
       const auto low = static_cast<std::uint32_t>(vertex_count * pass / passes);
       const auto high = static_cast<std::uint32_t>(vertex_count * (pass + 1) / passes);
-      parts[pass] = count_sets_between<Size>(elements, low, high - low, emit);
+      parts[pass] =
+          count_sets_between<Size>(elements, low, high - low, emit, singles != nullptr ? &part_singles[pass] : nullptr);
     }
   });
   SetCounts total;
@@ -204,7 +212,28 @@ SetCounts count_sets(const Elements& elements, std::size_t vertex_count, std::si
     total.many += part.many;
     total.repeats += part.repeats;
   }
+  for (const VertexSets<Size>& part : part_singles)
+    if (singles != nullptr) singles->insert(singles->end(), part.begin(), part.end());
   return total;
+}
+
+/// How many of the boundary faces have an element on both sides. A face of the true boundary has one side in the open.
+std::size_t count_unmatched(const TetMesh& mesh, const VertexSets<3>& faces, int threads) {
+  constexpr std::size_t most_tested = 100'000;
+  constexpr double step = 1e-3;  // of the face's size; further off than rounding, nearer than any real gap
+  const std::size_t stride = 1 + faces.size() / most_tested;
+  const PointLocator<4> locator(mesh, threads);
+  std::vector<std::uint8_t> unmatched(faces.size() / stride, 0);
+  parallel_for(threads, unmatched.size(), [&](std::size_t i) {
+    const auto& face = faces[i * stride];
+    const Vec3d a = mesh.points[face[0]], b = mesh.points[face[1]], c = mesh.points[face[2]];
+    const Vec3d normal = cross(b - a, c - a);
+    if (!(norm(normal) > 0)) return;
+    const Vec3d middle = (a + b + c) / 3.0;
+    const Vec3d off = (step / std::sqrt(norm(normal))) * normal;  // |normal| is twice the area
+    unmatched[i] = locator.locate(middle + off, 0) && locator.locate(middle - off, 0) ? 1 : 0;
+  });
+  return static_cast<std::size_t>(std::count(unmatched.begin(), unmatched.end(), 1));
 }
 
 template <int Corners>
@@ -228,41 +257,26 @@ void examine_facets(const SimplexMesh<Corners>& mesh, int threads, MeshReport& r
     });
   };
   const std::size_t vertices = mesh.vertex_count();
-  const SetCounts counts = count_sets<Corners - 1>(mesh.elements, vertices, Corners, threads, facets);
+  VertexSets<Corners - 1> boundary;
+  const SetCounts counts = count_sets<Corners - 1>(mesh.elements, vertices, Corners, threads, facets, &boundary);
+  if constexpr (Corners == 4) report.unmatched_facets = count_unmatched(mesh, boundary, threads);
   report.boundary_facets = counts.once;
   report.non_manifold_facets = counts.many;
   report.duplicate_elements = count_sets<Corners>(mesh.elements, vertices, 1, threads, whole).repeats;
 }
 
-/// Valences, unreferenced vertices and connected components, by union of the corners of each element.
+/// Valences, unreferenced vertices and connected components.
 template <int Corners>
 void examine_vertices(const SimplexMesh<Corners>& mesh, MeshReport& report) {
-  std::vector<std::uint32_t> parent(mesh.vertex_count());
   std::vector<std::uint32_t> count(mesh.vertex_count(), 0);
-  std::iota(parent.begin(), parent.end(), 0U);
-  const auto root = [&](std::uint32_t v) {
-    while (parent[v] != v) v = parent[v] = parent[parent[v]];
-    return v;
-  };
-  for (const auto& element : mesh.elements) {
-    std::uint32_t low = root(element[0].value);
-    for (const VertexId v : element) {
-      ++count[v.index()];
-      const std::uint32_t other = root(v.value);
-      parent[std::max(low, other)] = std::min(low, other);
-      low = std::min(low, other);
-    }
-  }
-  for (std::size_t v = 0; v < count.size(); ++v) {
-    report.max_valence = std::max<std::size_t>(report.max_valence, count[v]);
-    if (count[v] == 0) {
-      ++report.unreferenced_vertices;
-      parent[v] = VertexId::invalid_value;
-    }
-  }
+  for (const auto& element : mesh.elements)
+    for (const VertexId v : element) ++count[v.index()];
+  report.max_valence = *std::max_element(count.begin(), count.end());
   std::fill(count.begin(), count.end(), 0U);
-  for (std::size_t v = 0; v < parent.size(); ++v)
-    if (parent[v] != VertexId::invalid_value) ++count[root(static_cast<std::uint32_t>(v))];
+  for (const VertexId part : parts_of(mesh)) {
+    if (part.valid()) ++count[part.index()];
+    else ++report.unreferenced_vertices;
+  }
   for (const std::uint32_t size : count) {
     if (size > 0) ++report.components;
     report.largest_component = std::max<std::size_t>(report.largest_component, size);
@@ -283,6 +297,27 @@ std::size_t count_duplicate_points(const std::vector<Vec3d>& points) {
 }
 
 }  // namespace
+
+template <int Corners>
+std::vector<VertexId> parts_of(const SimplexMesh<Corners>& mesh) {
+  std::vector<VertexId> parent(mesh.vertex_count());  // invalid until an element names the vertex
+  const auto root = [&](VertexId v) {
+    if (!parent[v.index()].valid()) parent[v.index()] = v;
+    while (parent[v.index()] != v) v = parent[v.index()] = parent[parent[v.index()].index()];
+    return v;
+  };
+  for (const auto& element : mesh.elements) {
+    VertexId low = root(element[0]);
+    for (const VertexId v : element) {
+      const VertexId other = root(v);
+      parent[std::max(low.value, other.value)] = VertexId(std::min(low.value, other.value));
+      low = VertexId(std::min(low.value, other.value));
+    }
+  }
+  for (std::size_t v = 0; v < parent.size(); ++v)
+    if (parent[v].valid()) parent[v] = root(VertexId(v));
+  return parent;
+}
 
 template <int Corners>
 MeshReport validate(const SimplexMesh<Corners>& mesh, const MetricOf& metric, int threads) {
@@ -306,6 +341,8 @@ MeshReport validate(const SimplexMesh<Corners>& mesh, const MetricOf& metric, in
 
 template void check_mesh<3>(const TriangleMesh&);
 template void check_mesh<4>(const TetMesh&);
+template std::vector<VertexId> parts_of<3>(const TriangleMesh&);
+template std::vector<VertexId> parts_of<4>(const TetMesh&);
 template MeshReport validate<3>(const TriangleMesh&, const MetricOf&, int);
 template MeshReport validate<4>(const TetMesh&, const MetricOf&, int);
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <vector>
 
 #include "isochron/core/vec.h"
 #include "isochron/mesh/simplex_mesh.h"
@@ -14,6 +15,11 @@ namespace isochron {
 template <int Corners>
 void check_mesh(const SimplexMesh<Corners>& mesh);
 
+/// Which part of the mesh each vertex is in, as the smallest vertex id of that part. Parts share no vertex: a front
+/// does not cross from one to another. Vertices of no element get an invalid id.
+template <int Corners>
+std::vector<VertexId> parts_of(const SimplexMesh<Corners>& mesh);
+
 /// Counts of what a solver's user may want to know. "Facet" is an edge of a triangle mesh, a face of a tet mesh.
 struct MeshReport {
   std::size_t vertices = 0;
@@ -22,9 +28,12 @@ struct MeshReport {
   std::size_t degenerate = 0;          ///< a repeated vertex, or no volume (area) beside the edge lengths
   std::size_t duplicate_elements = 0;  ///< elements with the same vertices as an earlier one
   std::size_t unreferenced_vertices = 0;
-  std::size_t duplicate_points = 0;                  ///< points at exactly the place of another with a smaller id
-  std::size_t boundary_facets = 0;                   ///< facets of one element
-  std::size_t non_manifold_facets = 0;               ///< facets of more than two elements
+  std::size_t duplicate_points = 0;     ///< points at exactly the place of another with a smaller id
+  std::size_t boundary_facets = 0;      ///< facets of one element
+  std::size_t non_manifold_facets = 0;  ///< facets of more than two elements
+  /// Faces of one tetrahedron with another one behind them: elements that touch without sharing a face (the mesh is not
+  /// conforming, or parts of it touch or overlap). Of very many boundary faces only some 100,000 are tested.
+  std::size_t unmatched_facets = 0;
   std::size_t components = 0;                        ///< parts that share no vertex; unreferenced vertices do not count
   std::size_t largest_component = 0;                 ///< its vertices
   std::size_t max_valence = 0;                       ///< most elements at a vertex
