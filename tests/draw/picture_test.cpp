@@ -5,6 +5,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
@@ -183,6 +184,51 @@ TEST_F(Picture, ShowsWhatWasNotReachedInGrey) {
   EXPECT_GT(c[0], 100);
 }
 
+// Whether anything but the page's colour is in a part of the picture, given in parts of its size from the upper left.
+bool anything_in(const Image& image, double left, double top, double right, double bottom) {
+  const Color page = image.at(0.99, 0.5);
+  for (double y = top; y < bottom; y += 0.25 / static_cast<double>(image.height))
+    for (double x = left; x < right; x += 0.25 / static_cast<double>(image.width))
+      if (distance(image.at(x, y), page) > 24) return true;
+  return false;
+}
+
+TEST_F(Picture, LongTextsStayWhereTheyBelong) {
+  options_.width = 840;
+  options_.height = 600;
+  Dataset square = sample_square(10);
+  std::vector<float> half(121, std::numeric_limits<float>::infinity());
+  std::fill(half.begin(), half.begin() + 60, 1.0F);
+  square.point_data.set({"x", 1, half});
+  options_.title = "";
+  for (int i = 0; i < 12; ++i) options_.title += "a long title with many words ";
+  options_.units = "thousandths of a second after the stimulus";
+  const Image image = draw(square);
+  EXPECT_TRUE(anything_in(image, 0.02, 0.02, 0.98, 0.07));
+  EXPECT_FALSE(anything_in(image, 0.988, 0.0, 0.999, 0.999));
+  // Between the object, which ends below, and the legend's title.
+  EXPECT_TRUE(anything_in(image, 0.865, 0.07, 0.985, 0.2));
+  EXPECT_FALSE(anything_in(image, 0.845, 0.075, 0.860, 0.2));
+}
+
+TEST_F(Picture, LeavesLinesOutOnRequest) {
+  Dataset square = sample_square(10);
+  const Image without = draw(square);
+  square.lines = {{VertexId(0), VertexId(120)}};
+  EXPECT_NE(draw(square).rgb, without.rgb);
+  options_.lines = LineCells::hide;
+  EXPECT_EQ(draw(square).rgb, without.rgb);
+}
+
+TEST_F(Picture, UpTurnsIt) {
+  options_.isochrone_spacing = 0;
+  options_.view_direction = Vec3d{0, 0, 1};
+  options_.up = Vec3d{1, 0, 0};
+  const Image image = draw(sample_square(10));
+  const auto sum = [](Color c) { return c[0] + c[1] + c[2]; };
+  EXPECT_GT(sum(image.at(0.43, 0.2)), sum(image.at(0.43, 0.85)) + 100);
+}
+
 TEST_F(Picture, MissingArrayListsTheNames) {
   options_.array = "speed";
   try {
@@ -198,7 +244,7 @@ TEST_F(Picture, ThrowsWhatIsWrong) {
   const Dataset square = sample_square(2);
   EXPECT_THROW(draw(Dataset{}), InputError);
   options_.cut = CutPlane{{-1, 0, 0}, {1, 0, 0}};
-  EXPECT_THROW(draw(square), InputError);
+  EXPECT_THROW(draw(square), UsageError);
   options_.cut = CutPlane{{0, 0, 0}, {0, 0, 0}};
   EXPECT_THROW(draw(square), UsageError);
   options_.cut.reset();

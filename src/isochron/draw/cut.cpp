@@ -1,7 +1,9 @@
 #include "isochron/draw/cut.h"
 
+#include <algorithm>
 #include <vector>
 
+#include "isochron/core/error.h"
 #include "isochron/draw/edge_points.h"
 #include "isochron/draw/isochrones.h"
 
@@ -17,6 +19,12 @@ std::vector<double> heights(const Dataset& dataset, const CutPlane& plane) {
 }
 
 }  // namespace
+
+void check_cut(const Dataset& dataset, const CutPlane& plane) {
+  const std::vector<double> height = heights(dataset, plane);
+  if (std::none_of(height.begin(), height.end(), [](double h) { return h < 0; }))
+    throw UsageError("there is nothing left to draw (the cut removes everything); move the cut plane or turn it round");
+}
 
 Dataset clip_surface(const Dataset& surface, const CutPlane& plane) {
   const std::vector<double> height = heights(surface, plane);

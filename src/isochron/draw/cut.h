@@ -12,6 +12,9 @@ struct CutPlane {
   Vec3d normal{1, 0, 0};
 };
 
+/// Throws UsageError when all points of the data set lie on the side that is removed.
+void check_cut(const Dataset& dataset, const CutPlane& plane);
+
 /// The part of a surface (triangles and lines left out elsewhere) that stays, with interpolated point arrays; triangles
 /// the plane crosses are cut along it.
 Dataset clip_surface(const Dataset& surface, const CutPlane& plane);

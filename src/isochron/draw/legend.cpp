@@ -1,6 +1,7 @@
 #include "isochron/draw/legend.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -15,6 +16,7 @@
 #include <vtkRenderer.h>
 #include <vtkTextActor.h>
 #include <vtkTextProperty.h>
+#include <vtkTextRenderer.h>
 #include <vtkUnsignedCharArray.h>
 
 #include "isochron/draw/isochrones.h"
@@ -26,6 +28,39 @@ namespace {
 constexpr std::array<double, 3> ink{0.13, 0.14, 0.17};
 
 enum class Anchor { left, right };
+
+/// No text comes nearer to the right edge, as a part of the width.
+constexpr double edge = 0.985;
+constexpr int smallest_text = 9;
+
+double text_width(const std::string& text, int size) {
+  vtkNew<vtkTextProperty> property;
+  property->SetFontFamilyToArial();
+  property->SetFontSize(size);
+  std::array<int, 4> box{};
+  constexpr int dpi = 72;  // as the window
+  vtkTextRenderer* measure = vtkTextRenderer::GetInstance();
+  if (measure == nullptr || !measure->GetBoundingBox(property, text, box.data(), dpi)) return 0;
+  return box[1] - box[0] + 1;
+}
+
+/// A text that is no wider than asked for: smaller, and cut off where it would become too small to read.
+struct FittedText {
+  std::string text;
+  int size;
+};
+FittedText fitted(std::string text, int size, double width) {
+  while (size > smallest_text && text_width(text, size) > width) --size;
+  if (text_width(text, size) <= width) return {std::move(text), size};
+  const auto inside_character = [&] {
+    return !text.empty() && (static_cast<unsigned char>(text.back()) & 0xC0U) == 0x80U;
+  };
+  while (!text.empty() && text_width(text + "…", size) > width) {
+    while (inside_character()) text.pop_back();  // UTF-8: the bytes that follow the first one
+    text.pop_back();
+  }
+  return {text + "…", size};
+}
 
 void add_text(vtkRenderer& renderer, const std::string& text, double x, double y, int size, Anchor anchor) {
   if (text.empty()) return;
@@ -82,6 +117,27 @@ std::string label_text(double value, double spacing) {
   return fmt::format("{:.{}f}", value == 0 ? 0.0 : value, decimals);
 }
 
+// Between the object and the picture's edge: in one line from the bar on, else in two lines that end at the edge.
+void add_legend_title(vtkRenderer& renderer, const Legend& legend, double bar_top, int size, int width) {
+  constexpr double object_ends = 0.865;
+  const double left = LegendPlace::left * width;
+  const std::string both = legend.units.empty() ? legend.title : legend.title + " " + legend.units;
+  const double y = bar_top + 2.0 * size;
+  if (left + text_width(both, size) <= edge * width) {
+    add_text(renderer, both, left, y, size, Anchor::left);
+    return;
+  }
+  const double room = (edge - object_ends) * width;
+  const FittedText one_line = fitted(both, size, room);
+  if (one_line.size >= 0.85 * size) {
+    add_text(renderer, one_line.text, edge * width, y, one_line.size, Anchor::right);
+    return;
+  }
+  const FittedText title = fitted(legend.title, size, room), units = fitted(legend.units, size, room);
+  add_text(renderer, title.text, edge * width, legend.units.empty() ? y : y + 1.3 * size, title.size, Anchor::right);
+  add_text(renderer, units.text, edge * width, y, units.size, Anchor::right);
+}
+
 }  // namespace
 
 void add_legend(vtkRenderer& renderer, const Legend& legend, int width, int height) {
@@ -123,17 +179,15 @@ void add_legend(vtkRenderer& renderer, const Legend& legend, int width, int heig
     const double y = bottom - 2.6 * text_size;
     shapes.add(left - pixel, y - pixel, right + pixel, y + text_size + pixel, frame);
     shapes.add(left, y, right, y + text_size, unreached_color);
-    add_text(renderer, "not reached", right + 10 * pixel, y + 0.5 * text_size, text_size, Anchor::left);
+    const double from = right + 10 * pixel;
+    const FittedText words = fitted("not reached", text_size, edge * width - from);
+    add_text(renderer, words.text, from, y + 0.5 * text_size, words.size, Anchor::left);
   }
   shapes.show(renderer);
-  // A long title ends at the picture's edge instead of beginning over the bar.
-  constexpr double edge = 0.985;
-  const double title_width = 0.6 * text_size * static_cast<double>(legend.title.size());
-  const bool fits = left + title_width < edge * width;
-  add_text(renderer, legend.title, fits ? left : edge * width, top + 2.0 * text_size, text_size,
-           fits ? Anchor::left : Anchor::right);
-  add_text(renderer, legend.picture_title, 0.025 * width, 0.955 * height, static_cast<int>(1.5 * text_size),
-           Anchor::left);
+  add_legend_title(renderer, legend, top, text_size, width);
+  const double margin = 0.025 * width;
+  const FittedText title = fitted(legend.picture_title, static_cast<int>(1.5 * text_size), edge * width - margin);
+  add_text(renderer, title.text, margin, 0.955 * height, title.size, Anchor::left);
 }
 
 }  // namespace isochron

@@ -12,6 +12,7 @@ namespace isochron {
 
 struct Legend {
   std::string title;  ///< over the bar
+  std::string units;  ///< behind the title, or under it when both do not fit
   std::string picture_title;
   double low = 0;
   double high = 1;

@@ -74,15 +74,16 @@ Dataset surface_to_draw(const Dataset& dataset, const DataArray& array, const Pi
   } else {
     surface = boundary_surface(dataset);
   }
+  if (dataset.tets.cells.empty() && dataset.triangles.cells.empty())
+    throw InputError("there is nothing to draw (no triangles or tetrahedra); give a mesh with cells");
   if (options.cut) {
+    check_cut(surface, *options.cut);
     surface = clip_surface(surface, *options.cut);
     if (!dataset.tets.cells.empty()) surface = merged_surfaces(surface, cut_face(dataset, *options.cut));
   }
-  if (surface.triangles.cells.empty()) {
-    throw InputError(dataset.tets.cells.empty() && dataset.triangles.cells.empty()
-                         ? "there is nothing to draw (no triangles or tetrahedra); give a mesh with cells"
-                         : "there is nothing left to draw (the cut removes everything); move the cut plane");
-  }
+  // Points that stay need not be corners of anything.
+  if (surface.triangles.cells.empty())
+    throw UsageError("there is nothing left to draw (the cut removes everything); move the cut plane");
   return surface;
 }
 
@@ -299,14 +300,15 @@ void fill_layers(Layers& layers, const Dataset& dataset, const Subject& subject,
   constexpr std::array<double, 4> frame{0.0, 0.0, 0.86, 0.93};
   const std::vector<Color> colors = color_map(color_count);
   layers.page->SetBackground(0.975, 0.978, 0.985);
-  Legend legend{options.legend.empty() ? options.array : options.legend,
+  const std::string quantity = options.array == "arrival_time" ? "arrival time" : options.array;
+  Legend legend{options.legend.empty() ? quantity : options.legend,
+                options.units.empty() ? "" : fmt::format("({})", options.units),
                 options.title,
                 subject.low,
                 subject.high,
                 subject.levels,
                 colors,
                 subject.unreached};
-  if (!options.units.empty()) legend.title += fmt::format(" ({})", options.units);
   add_legend(*layers.page, legend, options.width, options.height);
 
   vtkRenderer& scene = *layers.scene;
@@ -322,7 +324,7 @@ void fill_layers(Layers& layers, const Dataset& dataset, const Subject& subject,
   add_surface(scene, subject, Part::unreached, *table);
   const double stroke = std::max(1.0, std::min(options.width, options.height) / 900.0);
   add_tubes(scene, subject.isolines, 0.85 * stroke * pixel, {0.09, 0.10, 0.13});
-  add_tubes(scene, dataset, 2.2 * stroke * pixel, {0.80, 0.16, 0.12});
+  if (options.lines == LineCells::show) add_tubes(scene, dataset, 2.2 * stroke * pixel, {0.80, 0.16, 0.12});
 }
 
 // Renders and gives the PNG file's bytes.

@@ -12,10 +12,13 @@
 
 namespace isochron {
 
+/// Whether lines of the data set are drawn, as tubes.
+enum class LineCells { show, hide };
+
 struct PictureOptions {
   std::string array = "arrival_time";  ///< one-component point array that gives the colours
   std::string title;                   ///< in the upper left corner; empty for none
-  std::string legend;                  ///< over the legend; empty: the array's name
+  std::string legend;                  ///< over the legend; empty: the array's name, "arrival time" for arrival_time
   std::string units;                   ///< behind the legend's title, in brackets
   int width = 1400;                    ///< pixels
   int height = 1000;
@@ -25,16 +28,17 @@ struct PictureOptions {
   std::optional<CutPlane> cut;                     ///< cuts the object open; volumes show the cut face
   std::optional<std::pair<double, double>> range;  ///< values of the first and last colour; default: all finite values
   std::optional<double> isochrone_spacing;         ///< default: a round number that gives about 14 lines; 0: no lines
+  LineCells lines = LineCells::show;
 };
 
 /// Throws UsageError for sizes below 100 or over 16,000 pixels, a zero direction, an empty range or a negative spacing.
 void check_picture_options(const PictureOptions& options);
 
-/// Renders the triangles, or the outside of the tetrahedra when there are any, and lines as dark tubes, to a PNG file
+/// Renders the triangles, or the outside of the tetrahedra when there are any, and lines as red tubes, to a PNG file
 /// (written beside and renamed). Works without a screen: see `OffscreenDisplay`. Places with a value that is not finite
 /// are grey. Prints nothing. Throws InputError for a missing array (listing the names), one with several components, or
-/// nothing to draw, UsageError like `check_picture_options`, RuntimeError when the display or the file fails. Takes one
-/// picture at a time: calls from several threads wait for one another.
+/// nothing to draw, UsageError like `check_picture_options` and for a cut that leaves nothing, RuntimeError when the
+/// display or the file fails. Takes one picture at a time: calls from several threads wait for one another.
 void draw_picture(const std::filesystem::path& png, const Dataset& dataset, const PictureOptions& options);
 
 }  // namespace isochron
