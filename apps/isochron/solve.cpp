@@ -26,8 +26,24 @@ void declare_sources(Command& command, SourceRequest& sources) {
 Take into_table(std::vector<RegionVelocities>& table) {
   return [&table](const std::string& text) {
     if (text.empty()) throw UsageError("there is no table; give a file, or rows like 1:0.6,0.3");
-    const bool inline_rows = text.find(':') != std::string::npos && !std::filesystem::exists(text);
+    const bool file = std::filesystem::exists(text);
+    const bool inline_rows = text.find(':') != std::string::npos && !file;
+    if (!inline_rows && !file && text.find_first_of("=,;") != std::string::npos)
+      throw UsageError(fmt::format(
+          "'{}' is neither a file nor rows (a row is region:along,across); write them like 0:0.6,0.3;1:0.2,0.1", text));
     table = inline_rows ? parse_velocity_table(text) : read_velocity_table(text);
+  };
+}
+
+/// Takes two or three velocities. One would be a speed: with it the fibres had no effect, and nobody would notice.
+Take into_velocities(std::optional<Velocities>& velocities) {
+  return [&velocities](const std::string& text) {
+    velocities = parse_velocities(text);
+    if (text.find(',') == std::string::npos)
+      throw UsageError(
+          fmt::format("{} is one velocity (two are needed, along and across the fibres); write them like 0.6,0.3, or "
+                      "give --speed {} for the same in all directions, without fibres",
+                      text, text));
   };
 }
 
@@ -54,7 +70,7 @@ void declare_metric(Command& command, MetricRequest& metric) {
   command.option("--fibers", "NAME", "Fibre directions", into(metric.fiber_array));
   command.option("--sheets", "NAME", "Sheet directions, with --fibers", into(metric.sheet_array));
   command.option("--velocity", "L,T[,N]", "Along the fibres, across (and normal to the sheets)",
-                 [&metric](const std::string& text) { metric.velocities = parse_velocities(text); });
+                 into_velocities(metric.velocities));
   command.option("--velocity-table", "ROWS|FILE", "Per region: '1:0.6,0.3;2:0.2,0.1', or a file of such rows",
                  into_table(metric.table));
   command.option("--region-array", "NAME", "The table's regions (region, gmsh:physical or medit:ref)",
@@ -149,7 +165,8 @@ void warn_unused(const SolveRequest& request, const MethodFlags& flags, Console&
   const bool banded = method == Method::automatic || method == Method::banded || flags.hand_over;
   const PictureOptions& picture = request.picture.options;
   const bool any_picture_option = !picture.title.empty() || !picture.units.empty() || picture.view_direction ||
-                                  picture.cut || picture.isochrone_spacing || picture.array != PictureOptions{}.array;
+                                  picture.up || picture.cut || picture.isochrone_spacing ||
+                                  picture.array != PictureOptions{}.array;
   const auto three = [](const Velocities& v) { return v.normal != v.sheet; };
   const MetricRequest& metric = request.metric;
   const bool third_velocity =
@@ -168,8 +185,8 @@ void warn_unused(const SolveRequest& request, const MethodFlags& flags, Console&
 void declare_outputs(Command& command, SolveRequest& request, MethodFlags& flags) {
   command.group("Output");
   command.option("-o,--output", "FILE", "The mesh with arrays arrival_time, source and reached", into(request.output));
-  command.option("--probe", "FILE", "Points 'x y z' to give times at", into(request.probe.points));
-  command.option("--probe-output", "CSV", "x,y,z,time,distance of each", into(request.probe.output));
+  command.option("--probe", "FILE", "Points 'x y z' or 'name x y z' to give times at", into(request.probe.points));
+  command.option("--probe-output", "CSV", "[name,]x,y,z,time,distance of each", into(request.probe.output));
   command.option("--probe-tolerance", "D", "How far from the mesh a point may be (1 % of its diagonal)",
                  [&request](const std::string& text) {
                    request.probe.tolerance = parse_number(text);
@@ -192,12 +209,15 @@ Take into_cut(std::optional<CutPlane>& cut) {
 
 void declare_picture(Command& command, PictureRequest& picture) {
   PictureOptions& options = picture.options;
+  options.lines = LineCells::hide;  // they do not conduct, so they have no place among the times
   command.group("Picture");
   command.option("--picture", "PNG", "Draw the result with isochrones", into(picture.file));
   command.option("--picture-array", "NAME", "Point array that gives the colours (arrival_time)", into(options.array));
   command.option("--picture-title", "TEXT", "In the upper left corner", into(options.title));
   command.option("--picture-units", "TEXT", "Of the legend", into(options.units));
   command.option("--picture-view", "X,Y,Z", "Direction from the object to the eye", into(options.view_direction));
+  command.option("--picture-up", "X,Y,Z", "Direction that points up in the picture (z, or y seen along z)",
+                 into(options.up));
   command.option("--picture-cut", "X,Y,Z,NX,NY,NZ", "Cut open: a point of the plane and the side that goes",
                  into_cut(options.cut));
   command.option("--picture-spacing", "T", "Time between isochrones; 0: none (about 14 lines)",
@@ -216,8 +236,8 @@ void declare_solve(Command& root, Console& console) {
   command.group("The mesh");
   command.option("--elements", "NAME", "Which to solve on: tet (default where there are any) or triangle",
                  one_of(request->elements, {{"triangle", Elements::triangle}, {"tet", Elements::tet}}));
-  command.option("--length-unit", "NAME", "Of its coordinates: um, mm, m; speeds are then per mm",
-                 one_of<std::optional<double>>(request->unit, {{"um", 1e-3}, {"mm", 1.0}, {"m", 1e3}}));
+  command.option("--length-unit", "NAME", "Of its coordinates: um, mm, cm, m; speeds are then per mm",
+                 one_of<std::optional<double>>(request->unit, {{"um", 1e-3}, {"mm", 1.0}, {"cm", 10.0}, {"m", 1e3}}));
   declare_sources(command, request->sources);
   declare_metric(command, request->metric);
   declare_method(command, request->options);

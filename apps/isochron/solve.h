@@ -65,7 +65,7 @@ int run_solve(const SolveRequest& request, Console& console);
 /// Small files that go with the mesh, read before it so that what is wrong with them shows at once.
 struct SideInputs {
   std::vector<std::vector<SourceRow>> source_rows;  ///< per source file
-  std::vector<Vec3d> probes;
+  NamedPoints probes;
 };
 
 /// The smallest box along the axes around some points (at least one).
@@ -79,14 +79,32 @@ Box bounding_box(const std::vector<Vec3d>& points);
 template <int Corners>
 Sources gather_sources(const SolveRequest& request, const SideInputs& inputs, const Dataset& dataset, Console& console);
 
-/// Times at `points`, interpolated in their elements, as CSV: x,y,z,time,distance. The time is empty where the mesh is
-/// further away than the tolerance.
+/// Why vertices have no time.
+struct Unreached {
+  std::size_t parts = 0;       ///< pieces of the mesh in which nothing was reached
+  std::size_t in_parts = 0;    ///< their vertices
+  std::size_t no_element = 0;  ///< points that are no corner of an element
+};
 template <int Corners>
-void write_probes(const SolveRequest& request, const std::vector<Vec3d>& points, const SimplexMesh<Corners>& mesh,
-                  const std::vector<double>& times, Console& console);
+Unreached explain_unreached(const SimplexMesh<Corners>& mesh, const std::vector<double>& times);
 
-/// A PNG with isochrones. `check_picture` throws before the work what can be known then.
+/// What a probe found.
+struct ProbeTime {
+  std::optional<double> time;  ///< none where the mesh is further away than the tolerance
+  double distance = 0;         ///< from the mesh, in the file's unit
+};
+
+/// Times at points, interpolated in their elements. Warns of points outside.
+template <int Corners>
+std::vector<ProbeTime> probe_times(const SolveRequest& request, const std::vector<Vec3d>& points,
+                                   const SimplexMesh<Corners>& mesh, const std::vector<double>& times,
+                                   Console& console);
+/// As CSV: x,y,z,time,distance, with the name in front when there are names.
+void write_probes(const std::filesystem::path& file, const NamedPoints& points, const std::vector<ProbeTime>& times);
+
+/// A PNG with isochrones. The checks throw before the work what can be known then.
 void check_picture(const SolveRequest& request);
+void check_picture_cut(const PictureRequest& picture, const Dataset& dataset);
 void write_picture(const PictureRequest& picture, const Dataset& dataset);
 
 }  // namespace isochron::cli

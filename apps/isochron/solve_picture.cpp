@@ -14,6 +14,10 @@ void check_picture(const SolveRequest& request) {
   check_output_file(file, request.overwrite());
 }
 
+void check_picture_cut(const PictureRequest& picture, const Dataset& dataset) {
+  if (!picture.file.empty() && picture.options.cut) check_cut(dataset, *picture.options.cut);
+}
+
 void write_picture(const PictureRequest& picture, const Dataset& dataset) {
   draw_picture(picture.file, dataset, picture.options);
 }
@@ -23,6 +27,8 @@ void write_picture(const PictureRequest& picture, const Dataset& dataset) {
 void check_picture(const SolveRequest&) {
   throw RuntimeError("--picture needs VTK (this build has none); rebuild with -DISOCHRON_WITH_VTK=ON");
 }
+
+void check_picture_cut(const PictureRequest&, const Dataset&) {}
 
 void write_picture(const PictureRequest&, const Dataset&) {}
 

@@ -26,30 +26,33 @@ double interpolate(const SimplexMesh<Corners>& mesh, const Location<Corners>& at
   return time;
 }
 
+// Names come from a text file without commas, but a quote would still confuse who reads the table.
+std::string csv_field(const std::string& text) {
+  if (text.find('"') == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + '"';
+}
+
 }  // namespace
 
 template <int Corners>
-void write_probes(const SolveRequest& request, const std::vector<Vec3d>& points, const SimplexMesh<Corners>& mesh,
-                  const std::vector<double>& times, Console& console) {
+std::vector<ProbeTime> probe_times(const SolveRequest& request, const std::vector<Vec3d>& points,
+                                   const SimplexMesh<Corners>& mesh, const std::vector<double>& times,
+                                   Console& console) {
   const ProbeRequest& probe = request.probe;
   const double tolerance = probe.tolerance.value_or(default_reach * diagonal(mesh.points));
   const PointLocator<Corners> locator(mesh, console.threads());
-  AtomicFile file(probe.output);
-  TextSink sink({probe.output, file.path()});
-  sink.print("x,y,z,time,distance\n");
+  std::vector<ProbeTime> result;
   std::size_t outside = 0;
   for (const Vec3d& p : points) {
-    const auto at = locator.locate(p, tolerance);
-    if (at) {
-      sink.print("{},{},{},{},{}\n", p.x, p.y, p.z, interpolate(mesh, *at, times), at->distance);
+    if (const auto at = locator.locate(p, tolerance)) {
+      result.push_back({interpolate(mesh, *at, times), at->distance});
     } else {
-      const auto nearest = locator.nearest(p);
-      sink.print("{},{},{},,{}\n", p.x, p.y, p.z, nearest.distance);
+      result.push_back({std::nullopt, locator.nearest(p).distance});
       ++outside;
     }
   }
-  sink.close();
-  file.commit();
   if (outside > 0) {
     console.warn(
         fmt::format("{}: {} of {} outside the mesh (further than {:.4g}) and without a time; allow more with "
@@ -57,11 +60,27 @@ void write_probes(const SolveRequest& request, const std::vector<Vec3d>& points,
                     probe.points.string(), grouped(outside),
                     counted(points.size(), "point is", outside == 1 ? "points is" : "points are"), tolerance));
   }
+  return result;
 }
 
-template void write_probes<3>(const SolveRequest&, const std::vector<Vec3d>&, const SimplexMesh<3>&,
-                              const std::vector<double>&, Console&);
-template void write_probes<4>(const SolveRequest&, const std::vector<Vec3d>&, const SimplexMesh<4>&,
-                              const std::vector<double>&, Console&);
+void write_probes(const std::filesystem::path& path, const NamedPoints& points, const std::vector<ProbeTime>& times) {
+  AtomicFile file(path);
+  TextSink sink({path, file.path()});
+  const bool named = !points.names.empty();
+  sink.print("{}x,y,z,time,distance\n", named ? "name," : "");
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    const Vec3d& p = points.points[i];
+    if (named) sink.print("{},", csv_field(points.names[i]));
+    sink.print("{},{},{},{},{}\n", p.x, p.y, p.z, times[i].time ? fmt::format("{}", *times[i].time) : "",
+               times[i].distance);
+  }
+  sink.close();
+  file.commit();
+}
+
+template std::vector<ProbeTime> probe_times<3>(const SolveRequest&, const std::vector<Vec3d>&, const SimplexMesh<3>&,
+                                               const std::vector<double>&, Console&);
+template std::vector<ProbeTime> probe_times<4>(const SolveRequest&, const std::vector<Vec3d>&, const SimplexMesh<4>&,
+                                               const std::vector<double>&, Console&);
 
 }  // namespace isochron::cli

@@ -12,6 +12,7 @@ struct SolveSummary {
   std::size_t vertices = 0;
   std::size_t elements = 0;
   int corners = 4;
+  Unreached unreached;
   Arrival arrival;  ///< counts, times of the work and notes; its arrays are empty
   double solves_per_vertex = 0;
   double read_seconds = 0;

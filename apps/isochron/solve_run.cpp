@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "apps/isochron/solve.h"
 #include "apps/isochron/solve_report.h"
@@ -88,8 +89,8 @@ Dataset read_mesh(const SolveRequest& request, Console& console) {
   return dataset;
 }
 
-/// Says before the work what the output file will not hold, and refuses a picture of an array that will not be there.
-void check_output_arrays(const SolveRequest& request, const Dataset& dataset, Console& console) {
+/// Says before the work what the output file will not hold.
+void warn_about_output(const SolveRequest& request, const Dataset& dataset, Console& console) {
   const std::string extension = FileName(request.output).extension;
   for (const Format& format : formats()) {
     const bool ours =
@@ -99,7 +100,16 @@ void check_output_arrays(const SolveRequest& request, const Dataset& dataset, Co
           "{}: the arrival times will not be in it ({} files have no place for them); use .vtu, .vtp, .vtk, "
           ".ply or .msh",
           request.output.string(), format.name));
+    const std::size_t lines = ours ? dropped_lines(request.output, dataset) : 0;
+    if (lines > 0)
+      console.warn(fmt::format("{}: {} will not be in it ({} files have no place for lines); use .vtu, .vtk or .msh",
+                               request.output.string(), counted(lines, "line", "lines"), format.name));
   }
+}
+
+/// Refuses before the work a picture of an array that will not be there, or of nothing.
+void check_picture_data(const SolveRequest& request, const Dataset& dataset) {
+  check_picture_cut(request.picture, dataset);
 #if defined(ISOCHRON_WITH_VTK)
   const std::string& array = request.picture.options.array;
   const bool made_here = array.empty() || array == "arrival_time" || array == "source" || array == "reached";
@@ -123,17 +133,51 @@ int pick_elements(const SolveRequest& request, const Dataset& dataset) {
   return request.elements == Elements::tet ? 4 : 3;
 }
 
+/// Removes the cells of the kind that is not solved on. An output that cannot be written is refused before any warning:
+/// the error is all that counts then.
 template <int Corners>
 void drop_other_cells(const SolveRequest& request, Dataset& dataset, Console& console) {
   auto& other = dataset.block < Corners == 3 ? 4 : 3 > ();
-  if (!other.cells.empty()) {
-    console.warn(fmt::format("{}: {} are not solved on and left out of the output; --elements {} picks them",
-                             request.mesh.string(),
-                             Corners == 4 ? counted(other.cells.size(), "triangle", "triangles")
-                                          : counted(other.cells.size(), "tetrahedron", "tetrahedra"),
-                             Corners == 4 ? "triangle" : "tet"));
-  }
+  const std::size_t dropped = other.cells.size();
   other = {};
+  if (!request.output.empty()) check_holds(request.output, dataset);
+  if (dropped > 0) {
+    console.warn(fmt::format(
+        "{}: {} are not solved on and left out of the output; --elements {} picks them", request.mesh.string(),
+        Corners == 4 ? counted(dropped, "triangle", "triangles") : counted(dropped, "tetrahedron", "tetrahedra"),
+        Corners == 4 ? "triangle" : "tet"));
+  }
+  if (!dataset.lines.empty())
+    console.warn(fmt::format("{}: {} left out of the solve (lines do not conduct)", request.mesh.string(),
+                             counted(dataset.lines.size(), "line is", "lines are")));
+  if (!request.output.empty()) warn_about_output(request, dataset, console);
+}
+
+void warn_unreached(const SolveSummary& summary, std::size_t count, Console& console) {
+  const auto& [parts, in_parts, no_element] = summary.unreached;
+  std::vector<std::string> why;
+  if (in_parts > 0)
+    why.push_back(fmt::format("{} in {} without a source", grouped(in_parts), counted(parts, "part", "parts")));
+  if (no_element > 0) why.push_back(fmt::format("{} in no element", grouped(no_element)));
+  const std::size_t rest = count - in_parts - no_element;
+  if (rest > 0) why.push_back(fmt::format("{} too far for any number", grouped(rest)));
+  console.warn(fmt::format("{}: {} unreached ({}){}", summary.mesh.string(),
+                           counted(count, "vertex stays", "vertices stay"), fmt::join(why, ", "),
+                           in_parts > 0 ? "; give each part a source, or join the parts" : ""));
+}
+
+/// Regions whose velocities are the same in all directions although there are fibres: mostly one was forgotten.
+void note_unused_fibers(const MetricRequest& metric, std::vector<std::string>& notes) {
+  if (metric.fiber_array.empty()) return;
+  std::vector<double> regions;
+  for (const RegionVelocities& row : metric.table) {
+    const Velocities& v = row.velocities;
+    if (v.fiber == v.sheet && (metric.sheet_array.empty() || v.normal == v.sheet))
+      regions.push_back(static_cast<double>(row.region));
+  }
+  if (regions.empty()) return;
+  notes.push_back(fmt::format("the fibres have no effect in {} {} (one velocity for all directions)",
+                              regions.size() == 1 ? "region" : "regions", region_list(regions)));
 }
 
 /// Squares of lengths must neither overflow nor vanish: all times would be infinite, or zero.
@@ -160,6 +204,7 @@ Arrival solve_on(const SolveRequest& request, const SimplexMesh<Corners>& mesh, 
   check_interrupted();
   if (request.options.backend == Backend::threads && arrival.threads == 1 && console.threads() > 1)
     arrival.notes.push_back(fmt::format("{} runs on one thread, whatever --backend says", name_of(arrival.method)));
+  note_unused_fibers(request.metric, arrival.notes);
   return arrival;
 }
 
@@ -195,19 +240,44 @@ void add_result(Arrival& arrival, DataArrays& data) {
   }
 }
 
-void write_results(const SolveRequest& request, const Dataset& dataset, SolveSummary& summary, Console& console) {
+void draw_result(const SolveRequest& request, const Dataset& dataset, SolveSummary& summary, Console& console) {
+  if (request.picture.file.empty()) return;
+  const Activity activity(console, "drawing " + request.picture.file.string());
+  write_picture(request.picture, dataset);
+  summary.written.push_back(request.picture.file);
+}
+
+/// The picture comes first, because its options can still turn out wrong: then nothing is written. Where only drawing
+/// fails (no display), the other results are written all the same.
+void write_results(const SolveRequest& request, const Dataset& dataset, const NamedPoints& probes,
+                   const std::vector<ProbeTime>& probe_times, SolveSummary& summary, Console& console) {
   const Timer timer;
+  std::optional<RuntimeError> not_drawn;
+  try {
+    draw_result(request, dataset, summary, console);
+  } catch (const RuntimeError& error) {
+    not_drawn = error;
+  }
   if (!request.output.empty()) {
     const Activity activity(console, "writing " + request.output.string());
     write_dataset(request.output, dataset, request.overwrite());
     summary.written.push_back(request.output);
   }
-  if (!request.picture.file.empty()) {
-    const Activity activity(console, "drawing " + request.picture.file.string());
-    write_picture(request.picture, dataset);
-    summary.written.push_back(request.picture.file);
+  if (!request.probe.output.empty()) {
+    write_probes(request.probe.output, probes, probe_times);
+    summary.written.push_back(request.probe.output);
   }
+  if (not_drawn) throw RuntimeError(*not_drawn);
   summary.write_seconds += timer.seconds();
+}
+
+/// What to try when a run did not converge: what was not used already.
+std::string better_options(const Arrival& arrival) {
+  std::vector<std::string> options;
+  if (arrival.precision == Precision::single_) options.emplace_back("--precision double");
+  if (arrival.method != Method::banded) options.emplace_back("--method banded");
+  if (options.empty()) return "check the mesh with 'isochron info'";
+  return fmt::format("try {}", fmt::join(options, " or "));
 }
 
 /// Exit code of a finished run, and its line on stderr when that is not 0.
@@ -227,10 +297,8 @@ int judge(const SolveSummary& summary) {
       failed ? fmt::format("residual {:.2g} at vertex {} exceeds {:.2g} of an edge", arrival.residual->worst,
                            arrival.residual->worst_vertex.value, arrival.residual->limit)
              : "updates were still above the tolerance";
-  print_error(
-      fmt::format("{}: not converged ({}); the output was written all the same: treat it with care, and try "
-                  "--precision double or --method banded",
-                  mesh, why));
+  print_error(fmt::format("{}: not converged ({}); the output was written all the same: treat it with care, and {}",
+                          mesh, why, better_options(arrival)));
   return 4;
 }
 
@@ -238,28 +306,26 @@ template <int Corners>
 int solve_dataset(const SolveRequest& request, Dataset&& dataset, const SideInputs& inputs, SolveSummary& summary,
                   Console& console) {
   SimplexMesh<Corners> mesh;
+  std::vector<ProbeTime> probed;
   Arrival arrival = about_file(request.mesh, [&] {
     const Sources sources = gather_sources<Corners>(request, inputs, dataset, console);
     drop_other_cells<Corners>(request, dataset, console);
-    if (!request.output.empty()) check_holds(request.output, dataset);  // before the work, not after it
     mesh = take_mesh<Corners>(dataset);
     check_size(mesh.points);
     Arrival result = solve_on(request, mesh, dataset, sources, console);
-    const InterruptGuard guard;
-    if (!request.probe.output.empty()) {
-      write_probes(request, inputs.probes, mesh, result.times, console);
-      summary.written.push_back(request.probe.output);
-    }
+    if (!request.probe.output.empty()) probed = probe_times(request, inputs.probes.points, mesh, result.times, console);
     return result;
   });
   summary.vertices = mesh.vertex_count();
   summary.elements = mesh.element_count();
   summary.corners = Corners;
   summary.solves_per_vertex = arrival.solves_per_vertex();
+  if (arrival.unreached > 0) summary.unreached = explain_unreached(mesh, arrival.times);
+  if (arrival.unreached > 0 && arrival.reached > 0) warn_unreached(summary, arrival.unreached, console);
   restore_mesh<Corners>(dataset, std::move(mesh));
   const InterruptGuard guard;
   add_result(arrival, dataset.point_data);
-  write_results(request, dataset, summary, console);
+  write_results(request, dataset, inputs.probes, probed, summary, console);
   summary.arrival = std::move(arrival);
   print_summary(summary, console);
   return judge(summary);
@@ -289,7 +355,7 @@ int run_solve(const SolveRequest& request, Console& console) {
   Dataset dataset = read_mesh(request, console);
   summary.read_seconds = timer.seconds();
   const int corners = about_file(request.mesh, [&] {
-    check_output_arrays(request, dataset, console);
+    check_picture_data(request, dataset);
     return pick_elements(request, dataset);
   });
   return corners == 3 ? solve_dataset<3>(request, std::move(dataset), inputs, summary, console)

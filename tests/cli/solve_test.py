@@ -211,7 +211,8 @@ class Solve(CliCase):
         self.make("irregular-square", "--n", "40", "--jitter", "0.45")
         done = self.run_isochron("solve", "a.msh", "-o", "out.msh", "--source", "0", "--method", "fmm",
                                  "--allow-unordered", "--verify", "--json")
-        self.assert_failed(done, 4, ("a.msh", "not converged", "written"))
+        self.assert_failed(done, 4, ("a.msh", "not converged", "written", "try --method banded"))
+        self.assertNotIn("--precision double", done.stderr)
         self.assertFalse(json.loads(done.stdout)["converged"])
         self.assertEqual(self.array("out.msh", "reached")["min"], 1)
 
@@ -263,6 +264,23 @@ class Solve(CliCase):
             self.assertAlmostEqual(far, wanted, places=5)
         self.expect(3, "solve", "a.msh", "-o", "b.msh", "--source", "0", "--velocity-table", "0:1", words=("region", "1"))
 
+    def test_one_velocity_is_not_enough_for_fibres(self):
+        self.make("lens", "--n", "6", "--random-fibers")
+        fibres = ("--source", "0", "--fibers", "fiber")
+        self.expect(2, "solve", "a.msh", "-o", "b.msh", *fibres, "--velocity", "0.6", words=("0.6", "two", "--speed"))
+        notes = self.solve("a.msh", *fibres, "--velocity-table", "0:0.6,0.3;1:0.2", "--region-array", "region")["notes"]
+        self.assertEqual(notes, ["the fibres have no effect in region 1 (one velocity for all directions)"])
+        self.expect(2, "solve", "a.msh", "-o", "b.msh", "--source", "0", "--velocity", "0.6,0.3",
+                    words=("--velocity", "--fibers"))
+
+    def test_velocity_table_lists_what_is_missing(self):
+        points, triangles = square_mesh(6)
+        name = self.write_msh("a.msh", points, triangles, cell_arrays={"tissue": [(i % 25,) for i in range(50)]})
+        self.expect(3, "solve", name, "-o", "b.msh", "--source", "0", "--region-array", "tissue", "--velocity-table",
+                    "0:1;3:1", words=("1, 2, 4, 5, 6", "21 and 3 more"))
+        self.expect(2, "solve", name, "-o", "b.msh", "--source", "0", "--velocity-table", "0=0.6,0.3",
+                    words=("0=0.6,0.3", "0:0.6,0.3;1:0.2,0.1"))
+
     def test_length_unit(self):
         self.make("cube", "--n", "4", name="a.pts")
         done = self.succeed("solve", "a.pts", "-o", "b.msh", "--source", "0")
@@ -283,6 +301,8 @@ class Solve(CliCase):
             plain = self.solve(name, "--source", "0", *options)["max_time"]
             metres = self.solve(name, "--source", "0", *options, "--length-unit", "m", "--verify")["max_time"]
             self.assertAlmostEqual(metres / plain, 1000, places=3, msg=options)
+            centimetres = self.solve(name, "--source", "0", *options, "--length-unit", "cm")["max_time"]
+            self.assertAlmostEqual(centimetres / plain, 10, places=3, msg=options)
 
     def test_messages_are_in_the_unit_of_the_file(self):
         self.make("square", "--n", "5", "--extent", "1000")
@@ -333,6 +353,22 @@ class Solve(CliCase):
         self.assertEqual(self.array("out.msh", "reached")["min"], 0)
         self.assertEqual(self.array("out.msh", "source")["min"], -1)
 
+    def test_lines_do_not_conduct(self):
+        """Two triangles joined by a line, and a point of its own: only one triangle is reached, and it is said why."""
+        self.write("a.pts", "7\n0 0 0\n1 0 0\n0 1 0\n5 0 0\n6 0 0\n5 1 0\n9 9 9\n")
+        self.write("a.elem", "3\nTr 0 1 2 1\nTr 3 4 5 1\nLn 1 3 2\n")
+        summary = self.solve("a.pts", "--source", "0", "--length-unit", "um", output="out.vtk")
+        self.assertEqual(summary["warnings"], [
+            "a.pts: 1 line is left out of the solve (lines do not conduct)",
+            "a.pts: 4 vertices stay unreached (3 in 1 part without a source, 1 in no element); give each part a source, "
+            "or join the parts"])
+        self.assertEqual((summary["unreached_parts"], summary["unreached_in_parts"]), (1, 3))
+        self.assertEqual(summary["unreached_in_no_element"], 1)
+        self.assertEqual(self.succeed_json("info", "out.vtk")["files"][0]["lines"], 1)
+        for output, warned in (("out.node", 1), ("out.off", 1), ("out.stl", 1), ("out.obj", 0)):
+            warnings = self.solve("a.pts", "--source", "0", "--length-unit", "um", output=output)["warnings"]
+            self.assertEqual(sum("1 line will not be in it" in line for line in warnings), warned, output)
+
     # ---- probes and pictures
 
     def rows(self, name):
@@ -352,6 +388,19 @@ class Solve(CliCase):
         self.assertAlmostEqual(float(rows[2]["distance"]), 0.001, places=9)
         self.assertEqual(rows[3]["time"], "")
         self.assertAlmostEqual(float(rows[3]["distance"]), 6)
+
+    def test_probe_names_are_kept(self):
+        self.make("square", "--n", "5")
+        for text, names in (("# electrodes\nleft 0 0 0\nright 1 0 0\n", ["left", "right"]),
+                            ("x,y,z,name\n0,0,0,left\n1,0,0,right\n", ["left", "right"]),
+                            ("id x y z\n7 0 0 0\n12 1 0 0\n", ["7", "12"])):
+            self.write("probes.txt", text)
+            self.succeed("solve", "a.msh", "--source", "0", "--probe", "probes.txt", "--probe-output", "out.csv",
+                         "--force")
+            rows = self.rows("out.csv")
+            self.assertEqual(list(rows[0]), ["name", "x", "y", "z", "time", "distance"])
+            self.assertEqual([row["name"] for row in rows], names)
+            self.assertEqual([float(row["time"]) for row in rows], [0, 1])
 
     def test_probe_tolerance_and_units(self):
         self.make("square", "--n", "11", "--extent", "1000")
@@ -374,7 +423,8 @@ class Solve(CliCase):
 
     def test_formats_are_checked_before_the_work(self):
         self.make("cube", "--n", "3")
-        self.expect(2, "solve", "a.msh", "-o", "b.stl", "--source", "0", words=("b.stl", "tetrahedra: 48"))
+        done = self.expect(2, "solve", "a.msh", "-o", "b.stl", "--source", "0", words=("b.stl", "tetrahedra: 48"))
+        self.assertNotIn("warning", done.stderr)
         self.expect(2, "solve", "a.msh", "-o", "b.lon", "--source", "0", words=("b.lon", "no fibres", "b.elem"))
 
     def test_probe_options_go_together(self):
@@ -398,5 +448,10 @@ class Solve(CliCase):
         self.assertTrue((self.folder / "a.png").read_bytes().startswith(b"\x89PNG"))
         self.expect(3, "solve", "a.msh", "--source", "0", "--picture", "a.png", words=("a.png", "--force"))
         self.expect(2, "solve", "a.msh", "--source", "0", "--picture", "a.jpg", words=("a.jpg", ".png"))
-        for option in ("--picture-view=0,0,0", "--picture-cut=0,0,0,0,0,0", "--picture-spacing=-1"):
+        self.write("probes.txt", "0 0 0\n")
+        for options in (("--picture-spacing", "0.00001"), ("--picture-cut", "0,0,-1,0,0,1")):
+            self.expect(2, "solve", "a.msh", "-o", "b.msh", "--source", "0", "--picture", "b.png", *options,
+                        "--probe", "probes.txt", "--probe-output", "b.csv")
+        self.succeed("solve", "a.msh", "--source", "0", "--picture", "c.png", "--picture-up", "1,0,0")
+        for option in ("--picture-up=0,0,0", "--picture-view=0,0,0", "--picture-cut=0,0,0,0,0,0", "--picture-spacing=-1"):
             self.expect(2, "solve", "a.msh", "-o", "b.msh", "--source", "0", "--picture", "b.png", option)

@@ -60,17 +60,34 @@ TEST(SourceFile, SaysWhatIsWrong) {
 TEST(Points, ReadsSeveralStyles) {
   TemporaryFolder folder;
   const auto expected = ElementsAre(Vec3d{1, 2, 3}, Vec3d{4, 5, 6});
-  EXPECT_THAT(read_points(folder.file("a.txt", "# probes\n1 2 3\n\n4 5 6")), expected);
-  EXPECT_THAT(read_points(folder.file("b.csv", "x,y,z\r\n1,2,3\r\n4, 5, 6\r\n")), expected);
-  EXPECT_THAT(read_points(folder.file("c.csv", "\"x\";\"y\";\"z\"\n1;2;3\n4;5;6\n")), expected);
-  EXPECT_THAT(read_points(folder.file("d.txt", "Label X Y Z\nP1 1 2 3\nP2 4 5 6\n")), expected);
-  EXPECT_THAT(read_points(folder.file("e.txt", "1 2\n4 5\n")), ElementsAre(Vec3d{1, 2, 0}, Vec3d{4, 5, 0}));
+  EXPECT_THAT(read_points(folder.file("a.txt", "# probes\n1 2 3\n\n4 5 6")).points, expected);
+  EXPECT_THAT(read_points(folder.file("b.csv", "x,y,z\r\n1,2,3\r\n4, 5, 6\r\n")).points, expected);
+  EXPECT_THAT(read_points(folder.file("c.csv", "\"x\";\"y\";\"z\"\n1;2;3\n4;5;6\n")).points, expected);
+  EXPECT_THAT(read_points(folder.file("d.txt", "Label X Y Z\nP1 1 2 3\nP2 4 5 6\n")).points, expected);
+  EXPECT_THAT(read_points(folder.file("e.txt", "1 2\n4 5\n")).points, ElementsAre(Vec3d{1, 2, 0}, Vec3d{4, 5, 0}));
+}
+
+TEST(Points, KeepsNames) {
+  TemporaryFolder folder;
+  const auto names = [&](const char* text) {
+    const NamedPoints read = read_points(folder.file("a.csv", text));
+    EXPECT_THAT(read.points, ElementsAre(Vec3d{1, 2, 3}, Vec3d{4, 5, 6})) << text;
+    return read.names;
+  };
+  EXPECT_THAT(names("1 2 3\n4 5 6\n"), ElementsAre());
+  EXPECT_THAT(names("Label X Y Z\nP1 1 2 3\n\"P2\" 4 5 6\n"), ElementsAre("P1", "P2"));
+  EXPECT_THAT(names("x,y,z,name\n1,2,3,P1\n4,5,6,P2\n"), ElementsAre("P1", "P2"));
+  EXPECT_THAT(names("7 1 2 3\n008 4 5 6\n"), ElementsAre("7", "008"));
+  EXPECT_THAT(names("x,y,z,id\n1,2,3,7\n4,5,6,8\n"), ElementsAre("7", "8"));
+  EXPECT_THAT(names("P1 1 2 3\n4 5 6\n"), ElementsAre("P1", ""));
 }
 
 TEST(Points, SaysWhatIsWrong) {
   TemporaryFolder folder;
   EXPECT_THAT(error_of(read_points, folder.file("a.txt", "1 2 3\n1 2\n")), HasSubstr("line 2"));
-  EXPECT_THAT(error_of(read_points, folder.file("b.txt", "1 2 3 4\n")), HasSubstr("line 1"));
+  EXPECT_THAT(error_of(read_points, folder.file("b.txt", "1 2 3 4 5\n")), HasSubstr("line 1"));
+  EXPECT_THAT(error_of(read_points, folder.file("f.txt", "1 P1 2 3\n")), HasSubstr("line 1"));
+  EXPECT_THAT(error_of(read_points, folder.file("g.txt", "P1 1 2 3 Q\n")), HasSubstr("line 1"));
   EXPECT_THAT(error_of(read_points, folder.file("c.txt", "x y z\nx y z\n")), HasSubstr("line 2"));
   EXPECT_THAT(error_of(read_points, folder.file("d.txt", "x y z\n")), HasSubstr("no points"));
   EXPECT_THAT(error_of(read_points, folder.file("e.txt", "1 2 inf\n")), HasSubstr("finite"));

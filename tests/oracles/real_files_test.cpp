@@ -85,8 +85,8 @@ TEST(RealLists, SourcesAndProbes) {
   EXPECT_EQ(rows[0].vertex, VertexId(3));
   EXPECT_EQ(rows[0].time, 125.294060);
   const auto probes = read_points(*folder / "oracle/niederer2011/Niederer_Points.txt");
-  ASSERT_EQ(probes.size(), 9U);
-  EXPECT_EQ(probes[2], (Vec3d{0.019999, 0, 0.007}));
+  ASSERT_EQ(probes.points.size(), 9U);
+  EXPECT_EQ(probes.points[2], (Vec3d{0.019999, 0, 0.007}));
 }
 
 }  // namespace

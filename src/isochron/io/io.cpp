@@ -49,8 +49,9 @@ struct Codec {
   unsigned holds;
   Reader read;  // null: not in this build
   Writer write;
-  std::vector<std::string> file_set = {};  // the extensions of all files it writes, in that order; empty: one file
-  ArrayNamer array_name = nullptr;         // where only some arrays have a place: an array's name there, or none
+  std::vector<std::string> file_set = {};     // the extensions of all files it writes, in that order; empty: one file
+  ArrayNamer array_name = nullptr;            // where only some arrays have a place: an array's name there, or none
+  std::vector<std::string> some_arrays = {};  // all names that it can give
 };
 
 #if defined(ISOCHRON_WITH_VTK)
@@ -82,9 +83,10 @@ const std::vector<Codec>& codecs() {
        read_carp,
        write_carp,
        {".pts", ".elem", ".lon"},
-       carp_array_name},
+       carp_array_name,
+       {"region", "fiber", "sheet"}},
       {"TetGen", with_gzip({".ele", ".node"}), triangles | tets | arrays, read_tetgen, write_tetgen, {".node", ".ele"}},
-      {"Medit", with_gzip({".mesh"}), all_cells, read_medit, write_medit, {}, medit_array_name},
+      {"Medit", with_gzip({".mesh"}), all_cells, read_medit, write_medit, {}, medit_array_name, {"medit:ref"}},
       {"OFF", with_gzip({".off"}), triangles, read_off, write_off},
   };
   return table;
@@ -220,7 +222,8 @@ const std::vector<Format>& formats() {
                         .extensions = codec.extensions,
                         .reads = codec.read != nullptr,
                         .writes = codec.write != nullptr,
-                        .keeps_arrays = (codec.holds & arrays) != 0});
+                        .keeps_arrays = (codec.holds & arrays) != 0,
+                        .some_arrays = codec.some_arrays});
     }
     return result;
   }();
@@ -299,6 +302,10 @@ KeptArrays kept_arrays(const fs::path& path, const Dataset& dataset) {
     }
   }
   return result;
+}
+
+std::size_t dropped_lines(const fs::path& path, const Dataset& dataset) {
+  return (require_codec<UsageError>(path).holds & lines) != 0 ? 0 : dataset.lines.size();
 }
 
 void write_dataset(const fs::path& path, const Dataset& dataset, Overwrite overwrite) {

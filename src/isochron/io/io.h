@@ -15,7 +15,8 @@ struct Format {
   std::vector<std::string> extensions;  ///< lower case with the dot, ".msh"; also ".msh.gz" where gzip is understood
   bool reads = false;
   bool writes = false;
-  bool keeps_arrays = false;  ///< point and cell arrays survive a round trip
+  bool keeps_arrays = false;               ///< point and cell arrays survive a round trip
+  std::vector<std::string> some_arrays{};  ///< where not all do: the names of those that can
 };
 
 /// Every format this build knows, in the order shown to users.
@@ -54,6 +55,9 @@ struct KeptArrays {
 /// The arrays that `path` will hold and those that it will not. Throws UsageError for an extension that cannot be
 /// written.
 KeptArrays kept_arrays(const std::filesystem::path& path, const Dataset& dataset);
+
+/// The lines of the data set that `path` will not hold. Throws UsageError for an extension that cannot be written.
+std::size_t dropped_lines(const std::filesystem::path& path, const Dataset& dataset);
 
 /// Writes beside the target and renames, so that no half file is left. Throws like `check_writable` and `check_holds`,
 /// and RuntimeError when the disk is full.

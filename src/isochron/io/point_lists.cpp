@@ -25,20 +25,43 @@ bool is_number(std::string_view word) {
   return error != std::errc::invalid_argument && stop == word.data() + word.size();
 }
 
+std::string without_quotes(std::string_view word) {
+  if (word.size() >= 2 && word.front() == word.back() && (word.front() == '"' || word.front() == '\''))
+    word = word.substr(1, word.size() - 2);
+  return std::string(word);
+}
+
 // Copies of the scanner are cheap, so looking ahead is reading with a copy.
 struct Row {
   std::size_t words = 0;
   std::size_t numbers = 0;
   bool starts_with_number = false;
+  bool ends_with_number = false;
+  std::string first;
 };
 Row look_ahead(TextScanner in) {
   Row row;
   for (; in.more_on_line(); ++row.words) {
-    const bool number = is_number(in.word("a number"));
-    if (row.words == 0) row.starts_with_number = number;
-    row.numbers += number ? 1 : 0;
+    const std::string_view word = in.word("a number");
+    row.ends_with_number = is_number(word);
+    if (row.words == 0) {
+      row.starts_with_number = row.ends_with_number;
+      row.first = without_quotes(word);
+    }
+    row.numbers += row.ends_with_number ? 1 : 0;
   }
   return row;
+}
+
+enum class NamePlace { none, front, back };
+
+// Where the name of a row stands, if it can be a row. Of four numbers either end could be an id.
+std::optional<NamePlace> name_place(const Row& row, NamePlace of_four_numbers) {
+  if (row.numbers == row.words) return row.words == 4 ? of_four_numbers : NamePlace::none;
+  if (row.numbers + 1 != row.words) return std::nullopt;
+  if (!row.starts_with_number) return NamePlace::front;
+  if (!row.ends_with_number) return NamePlace::back;
+  return std::nullopt;
 }
 
 }  // namespace
@@ -81,35 +104,42 @@ std::vector<SourceRow> read_source_file(const std::filesystem::path& path) {
   return result;
 }
 
-std::vector<Vec3d> read_points(const std::filesystem::path& path) {
+NamedPoints read_points(const std::filesystem::path& path) {
   const FileBytes bytes(path);
   TextScanner in(path, bytes.text(), {.hash_comments = true, .separators = ",;"});
-  std::vector<Vec3d> result;
+  NamedPoints result;
   std::size_t columns = 0;
-  bool header_seen = false;
+  bool header_seen = false, any_name = false;
+  NamePlace of_four_numbers = NamePlace::front;
   while (!in.at_end()) {
     const Row row = look_ahead(in);
     in.peek();
-    if (row.numbers == 0 && result.empty() && !header_seen) {
+    if (row.numbers == 0 && result.points.empty() && !header_seen) {
       header_seen = true;
+      if (row.first == "x" || row.first == "X") of_four_numbers = NamePlace::back;
       in.skip_line();
       continue;
     }
-    const bool named = !row.starts_with_number && row.numbers + 1 == row.words;
-    if ((!named && row.numbers != row.words) || row.numbers < 2 || row.numbers > 3 ||
-        (columns != 0 && row.numbers != columns)) {
+    const std::optional<NamePlace> place = name_place(row, of_four_numbers);
+    const std::size_t coordinates = row.words - (place == NamePlace::none ? 0 : 1);
+    if (!place || coordinates < 2 || coordinates > 3 || (columns != 0 && coordinates != columns)) {
       in.fail(
-          fmt::format("{} of {} values are numbers (a row is: x y z or x y, all rows alike); keep only these columns",
+          fmt::format("{} of {} values are numbers (a row is: x y z or x y, with a name in front or behind, all rows "
+                      "alike); keep only these columns",
                       row.numbers, row.words));
     }
-    columns = row.numbers;
-    if (named) in.word("a name");
-    Vec3d& p = result.emplace_back();
+    columns = coordinates;
+    std::string& name = result.names.emplace_back();
+    if (place == NamePlace::front) name = without_quotes(in.word("a name"));
+    Vec3d& p = result.points.emplace_back();
     for (int k = 0; k < static_cast<int>(columns); ++k) p[k] = in.coordinate();
+    if (place == NamePlace::back) name = without_quotes(in.word("a name"));
+    any_name = any_name || !name.empty();
   }
-  if (result.empty()) {
+  if (result.points.empty()) {
     throw InputError(fmt::format("{}: no points (every line is blank or a comment); add rows: x y z", path.string()));
   }
+  if (!any_name) result.names.clear();
   return result;
 }
 

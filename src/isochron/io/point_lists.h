@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "isochron/core/ids.h"
@@ -24,8 +25,15 @@ std::vector<VertexId> read_vtx(const std::filesystem::path& path);
 /// mesh.
 std::vector<SourceRow> read_source_file(const std::filesystem::path& path);
 
+/// Points and what they are called.
+struct NamedPoints {
+  std::vector<Vec3d> points;
+  std::vector<std::string> names;  ///< one a point, empty where a row has none; no entry at all when no row has one
+};
+
 /// Rows "x y z" or "x y", separated by blanks, commas or semicolons, with '#' comments, one header line at most, and
-/// optionally a name that is not a number in front of each row. Throws InputError.
-std::vector<Vec3d> read_points(const std::filesystem::path& path);
+/// optionally a name in front of each row or behind it. Of four numbers the first is the name, or the last when there
+/// is a header that begins with x. Throws InputError.
+NamedPoints read_points(const std::filesystem::path& path);
 
 }  // namespace isochron
