@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <memory>
 #include <type_traits>
 
@@ -19,6 +20,20 @@ template <class T>
 std::string type_name() {
   return fmt::format("{}{}", std::is_floating_point_v<T> ? "float" : (std::is_signed_v<T> ? "int" : "uint"),
                      8 * sizeof(T));
+}
+
+/// Counts the values of what may be regions.
+void count_values(const DataArray& array, ArraySummary& summary) {
+  constexpr std::size_t most_regions = 1000;  // more are ids or measurements
+  if (array.components != 1 || !summary.whole || summary.not_finite > 0) return;
+  std::map<double, std::size_t> counts;
+  for (std::size_t i = 0; i < summary.tuples; ++i) {
+    ++counts[array.at(i)];
+    if (counts.size() > most_regions) return;
+  }
+  summary.distinct = counts.size();
+  for (const auto& value : counts)
+    if (summary.values.size() < ArraySummary::most_values) summary.values.push_back(value);
 }
 
 void summarize_all(const DataArrays& arrays, const std::string& on, std::vector<ArraySummary>& result) {
@@ -91,6 +106,7 @@ ArraySummary summarize(const DataArray& array, const std::string& on) {
       array.values);
   summary.low = low;
   summary.high = high;
+  count_values(array, summary);
   return summary;
 }
 
@@ -134,6 +150,12 @@ FileInfo examine(const std::filesystem::path& file, int threads) {
   info.triangle_report = report_on<3>(dataset, threads);
   info.tet_report = report_on<4>(dataset, threads);
   info.choices = choices_among(info.arrays);
+  const std::size_t unmatched = info.tet_report ? info.tet_report->unmatched_facets : 0;
+  if (unmatched > 0)
+    info.warnings.push_back(fmt::format(
+        "{} inside the mesh that no neighbour shares (it is not conforming, or parts of it touch, overlap or "
+        "are cut open there); the front crosses only at shared vertices, and times are less exact",
+        counted(unmatched, "face lies", "faces lie")));
   return info;
 }
 

@@ -23,6 +23,7 @@ Json json_of(const MeshReport& report, const char* elements) {
           {"duplicate_points", report.duplicate_points},
           {"boundary_facets", report.boundary_facets},
           {"non_manifold_facets", report.non_manifold_facets},
+          {"unmatched_facets", report.unmatched_facets},
           {"components", report.components},
           {"largest_component", report.largest_component},
           {"max_valence", report.max_valence},
@@ -39,6 +40,8 @@ Json json_of(const MeshReport& report, const char* elements) {
 }
 
 Json json_of(const ArraySummary& array) {
+  Json values = Json::array();
+  for (const auto& [value, count] : array.values) values.push_back({{"value", value}, {"count", count}});
   return {{"name", array.name},
           {"on", array.on},
           {"type", array.type},
@@ -46,7 +49,9 @@ Json json_of(const ArraySummary& array) {
           {"tuples", array.tuples},
           {"min", finite_or_null(array.low)},
           {"max", finite_or_null(array.high)},
-          {"not_finite", array.not_finite}};
+          {"not_finite", array.not_finite},
+          {"distinct", array.distinct > 0 ? Json(array.distinct) : Json(nullptr)},
+          {"values", std::move(values)}};
 }
 
 Json json_of(const FileInfo& info) {
@@ -93,6 +98,7 @@ void append_counts(std::string& text, const MeshReport& report, const ElementWor
   fault(report.inverted, "inverted (harmless)", "inverted (harmless)");
   fault(report.non_manifold_facets, fmt::format("non-manifold {}", words.facet),
         fmt::format("non-manifold {}", words.facets));
+  fault(report.unmatched_facets, fmt::format("unmatched {}", words.facet), fmt::format("unmatched {}", words.facets));
   fault(report.duplicate_points, "point in the place of another", "points in the place of another");
   fault(report.unreferenced_vertices, "point without an element", "points without an element");
   text += fmt::format("    checks       {}\n",
@@ -116,6 +122,17 @@ void append_report(std::string& text, const MeshReport& report, const ElementWor
       report.obtuse_share == 0 ? ": --method fmm is safe with any speed" : ": --method fmm needs --hand-over");
 }
 
+/// "1 (5,000 times), 2 (3,000), and 8 more".
+std::string values_of(const ArraySummary& array) {
+  std::vector<std::string> parts;
+  for (const auto& [value, count] : array.values)
+    parts.push_back(
+        fmt::format("{:g} ({}{})", value, grouped(count), parts.empty() ? (count == 1 ? " time" : " times") : ""));
+  if (array.distinct > array.values.size())
+    parts.push_back(fmt::format("and {} more", grouped(array.distinct - array.values.size())));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
 void append_arrays(std::string& text, const std::vector<ArraySummary>& arrays) {
   if (arrays.empty()) {
     text += "  no arrays\n";
@@ -130,6 +147,7 @@ void append_arrays(std::string& text, const std::vector<ArraySummary>& arrays) {
     text += array.low <= array.high ? fmt::format("{:.6g} … {:.6g}", array.low, array.high) : "no finite value";
     if (array.not_finite > 0) text += fmt::format(", {} not finite", grouped(array.not_finite));
     text += "\n";
+    if (!array.values.empty()) text += fmt::format("    {:<{}}  values {}\n", "", width, values_of(array));
   }
 }
 
@@ -184,15 +202,19 @@ void print_formats(const std::vector<Format>& formats, const Console& console) {
                       {"extensions", format.extensions},
                       {"reads", format.reads},
                       {"writes", format.writes},
-                      {"keeps_arrays", format.keeps_arrays}});
+                      {"keeps_arrays", format.keeps_arrays},
+                      {"some_arrays", format.some_arrays}});
     }
     print_json({{"formats", std::move(list)}}, console);
     return;
   }
   for (const Format& format : formats) {
+    const std::string limits = format.keeps_arrays ? ""
+                               : format.some_arrays.empty()
+                                   ? "  (arrays are not kept)"
+                                   : fmt::format("  (arrays kept: {})", fmt::join(format.some_arrays, ", "));
     console.say(fmt::format("{:<24} {}{}  {}{}\n", format.name, format.reads ? "read " : "     ",
-                            format.writes ? "write" : "     ", fmt::join(format.extensions, " "),
-                            format.keeps_arrays ? "" : "  (arrays are not kept)"));
+                            format.writes ? "write" : "     ", fmt::join(format.extensions, " "), limits));
   }
 }
 

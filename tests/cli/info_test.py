@@ -14,6 +14,9 @@ class Info(CliCase):
         for extension in (".msh", ".elem", ".ele", ".mesh", ".off", ".msh.gz", ".vtk", ".ply", ".stl", ".obj"):
             self.assertIn(extension, known)
             self.assertIn(extension, text)
+        self.assertEqual([entry["some_arrays"] for entry in listed if entry["name"] == "CARP"],
+                         [["region", "fiber", "sheet"]])
+        self.assertIn("arrays kept: region, fiber, sheet", text)
         for entry in listed:
             needs_vtk = entry["extensions"][0] in (".vtu", ".vtp")
             self.assertEqual(entry["reads"], self.has_vtk() or not needs_vtk, entry["name"])
@@ -60,6 +63,30 @@ class Info(CliCase):
         array = [entry for entry in found["arrays"] if entry["name"] == "cv"][0]
         self.assertEqual((array["min"], array["max"], array["not_finite"]), (2, 2, 1))
         self.assertNotIn("cv", found["choices"]["speed_array"])
+
+    def test_values_of_regions_are_counted(self):
+        points, triangles = square_mesh(6)
+        regions = [(0,)] * 20 + [(-7,)] * 30
+        name = self.write_msh("a.msh", points, triangles, cell_arrays={"cv": [(0.5,)] * 50, "tissue": regions,
+                                                                       "id": [(i,) for i in range(50)]})
+        arrays = {array["name"]: array for array in self.info(name)[0]["arrays"]}
+        self.assertEqual(arrays["tissue"]["values"], [{"value": -7, "count": 30}, {"value": 0, "count": 20}])
+        self.assertEqual((arrays["id"]["distinct"], len(arrays["id"]["values"])), (50, 20))
+        self.assertEqual((arrays["cv"]["distinct"], arrays["cv"]["values"]), (None, []))
+        text = self.succeed("info", name).stdout
+        self.assertIn("values -7 (30 times), 0 (20)\n", text)
+        self.assertIn("and 30 more\n", text)
+
+    def test_meshes_that_do_not_fit_together_are_named(self):
+        """Two tetrahedra of a cube's corner on one side of a face, two with the other diagonal on the other side."""
+        points = [(0, 0, 0), (0, 1, 0), (0, 1, 1), (0, 0, 1), (1, 0.5, 0.5), (-1, 0.5, 0.5)]
+        tets = [(0, 1, 2, 4), (0, 2, 3, 4), (0, 1, 3, 5), (1, 2, 3, 5)]
+        found = self.info(self.write_msh("a.msh", points, tets=tets))[0]
+        self.assertEqual(found["meshes"][0]["unmatched_facets"], 4)
+        self.assertIn("not conforming", found["warnings"][0])
+        tets[2:] = [(0, 1, 2, 5), (0, 2, 3, 5)]
+        found = self.info(self.write_msh("b.msh", points, tets=tets))[0]
+        self.assertEqual((found["meshes"][0]["unmatched_facets"], found["warnings"]), (0, []))
 
     def test_level_sets_and_tags_are_offered(self):
         points, triangles = square_mesh(3)
