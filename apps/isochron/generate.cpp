@@ -6,6 +6,7 @@
 #include "apps/isochron/commands.h"
 #include "apps/isochron/generate_report.h"
 #include "isochron/core/timer.h"
+#include "isochron/io/file_name.h"
 #include "isochron/io/io.h"
 #include "isochron/mesh/generate/blobs.h"
 #include "isochron/mesh/generate/cube.h"
@@ -145,6 +146,11 @@ int write_generated(Dataset&& dataset, const OutputRequest& request, double seco
         "{}: left out {} (the format has no place for {}); write .vtu, .vtk or .msh to keep everything",
         request.file.string(), fmt::join(arrays.dropped, ", "), arrays.dropped.size() == 1 ? "it" : "them"));
   }
+  const std::string extension = FileName(request.file).extension;
+  if (extension == ".pts" || extension == ".elem" || extension == ".lon")
+    console.warn(fmt::format(
+        "{}: the numbers are written as they are{}, but CARP files are in µm; solve it with --length-unit mm",
+        request.file.string(), request.kind == "ventricle" ? " (in mm)" : " (take them as mm)"));
   print_summary(summary, dataset, console);
   return 0;
 }

@@ -34,6 +34,12 @@ class Generate(CliCase):
         self.assertEqual(made["vertices"], 60)
         self.assertEqual(self.info("a.msh")["meshes"][0]["high"], [2, 3, 4])
 
+    def test_carp_files_are_expected_in_other_units(self):
+        for kind, size in (("cube", ("--n", "3")), ("ventricle", ("--edge", "9"))):
+            done = self.succeed("generate", kind, *size, "-o", kind + ".elem")
+            self.assertEqual(done.stderr.count("CARP files are in µm"), 1)
+            self.assertIn("--length-unit mm", done.stderr)
+
     def test_cube_diagonals_differ(self):
         files = {}
         for diagonal in ("ppp", "npp", "pnp", "ppn"):
@@ -122,7 +128,7 @@ class Generate(CliCase):
         self.assertEqual([array["name"] for array in self.info("a.mesh")["arrays"]], made["arrays"])
         done = self.succeed("generate", "ventricle", "--edge", "8", "-o", "a.elem")
         self.assertIn("arrays   fiber, sheet\n", done.stdout)
-        self.assertRegex(done.stderr, r"^isochron: warning: a.elem: left out transmural, apicobasal \(.*\n$")
+        self.assertRegex(done.stderr, r"^isochron: warning: a.elem: left out transmural, apicobasal \(.*\n")
         for name in ("a.off", "a.stl", "a.obj"):
             made = self.succeed_json("generate", "sphere", "--frequency", "3", "--random-speed", "1", "-o", name)
             self.assertEqual((made["arrays"], len(made["warnings"])), ([], 1), name)
