@@ -4,7 +4,8 @@
     isochron bench 000-figure-3.3 -o out/figure
     scripts/plot_convergence.py out/figure/000-figure-3.3.csv docs/pictures/convergence.svg
 
-Rows are called "N x N" (vertices of a square with sides of 16); columns that end in "order" are left out.
+Rows are called "N x N" (vertices of a square with sides of 16); columns that end in "order" are left out. A file from a
+quick run is refused: its meshes are too coarse to show an order.
 """
 import csv
 import math
@@ -12,6 +13,7 @@ import sys
 from html import escape
 
 SIDE = 16.0  # of the square
+FINE = 0.5  # edges below this one show the order
 WIDTH, HEIGHT = 760, 520
 LEFT, RIGHT, TOP, BOTTOM = 78, 232, 56, 62
 COLORS = ["#1b6ca8", "#c2571a", "#2f8f4e", "#8a4fa3", "#6b6b6b", "#b0305c"]
@@ -82,7 +84,7 @@ def draw_axes(out, x_axis, y_axis):
 
 def draw_first_order(out, x_axis, y_axis, edges, errors):
     """A dashed line of slope 1 below what the curves are on fine meshes."""
-    scale = 0.55 * min(error / edge for edge, error in zip(edges, errors) if edge < 0.5)
+    scale = 0.55 * min(error / edge for edge, error in zip(edges, errors) if edge < FINE)
     low, high = min(edges), max(edges)
     bottom = 10**y_axis.low / scale
     low = max(low, bottom)
@@ -123,8 +125,12 @@ def main():
     series = read_series(sys.argv[1])
     if not series:
         sys.exit(f"{sys.argv[1]}: no errors in it; give the CSV file of 'isochron bench 000-figure-3.3'")
+    if not any(edge < FINE for points in series.values() for edge, _ in points):
+        sys.exit(f"{sys.argv[1]}: its meshes are too coarse to show an order (a quick run?); "
+                 "run 'isochron bench 000-figure-3.3' without --quick")
+    drawn = picture(series)  # before the file is opened: a failure leaves none
     with open(sys.argv[2], "w", encoding="utf-8") as file:
-        file.write(picture(series))
+        file.write(drawn)
 
 
 if __name__ == "__main__":
