@@ -59,6 +59,10 @@ std::optional<TriangleMesh> surface_mesh(int number, BenchSize size) {
   }
 }
 
+std::string surface_label(int number, const TriangleMesh& mesh) {
+  return fmt::format("{} ({} vertices)", surface_mesh_names[number], mesh.vertex_count());
+}
+
 TetMesh volume_mesh(int number, BenchSize size) {
   const bool full = size == BenchSize::paper;
   switch (number) {

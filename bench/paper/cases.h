@@ -14,6 +14,8 @@ namespace isochron::bench {
 
 /// Paper 000: 1 regular square, 2 irregular square, 3 sphere, 4 dragon (when the data folder has it).
 std::optional<TriangleMesh> surface_mesh(int number, BenchSize size);
+/// A row's label: the mesh and how large it really is.
+std::string surface_label(int number, const TriangleMesh& mesh);
 inline constexpr const char* surface_mesh_names[] = {"", "Mesh 1 square", "Mesh 2 irregular square", "Mesh 3 sphere",
                                                      "Mesh 4 dragon"};
 

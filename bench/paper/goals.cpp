@@ -38,19 +38,28 @@ struct Problem {
 
 std::vector<Problem> volume_problems(std::size_t n) {
   const Metric isotropic = Metric::isotropic(1), diagonal = Metric::constant(SymTensor3d::diagonal(1, 4, 9));
+  const auto name = [n](const char* kind) { return fmt::format("{}^3 {}", n, kind); };
   std::vector<Problem> problems;
-  problems.push_back({"cube isotropic", goal_cube(n, 0), isotropic});
-  problems.push_back({"cube diag(1,4,9)", goal_cube(n, 0), diagonal});
-  problems.push_back({"jittered isotropic", goal_cube(n, 0.2), isotropic});
-  problems.push_back({"jittered diag(1,4,9)", goal_cube(n, 0.2), diagonal});
-  problems.push_back({"cube random fibres", goal_cube(n, 0), {}});
+  problems.push_back({name("cube isotropic"), goal_cube(n, 0), isotropic});
+  problems.push_back({name("cube diag(1,4,9)"), goal_cube(n, 0), diagonal});
+  problems.push_back({name("jittered cube isotropic"), goal_cube(n, 0.2), isotropic});
+  problems.push_back({name("jittered cube diag(1,4,9)"), goal_cube(n, 0.2), diagonal});
+  problems.push_back({name("cube random fibres"), goal_cube(n, 0), {}});
   problems.back().metric = fibers_3_to_1(random_fibers(problems.back().mesh, 1));
-  problems.push_back({"cube rotating fibres", goal_cube(n, 0), {}});
+  problems.push_back({name("cube rotating fibres"), goal_cube(n, 0), {}});
   problems.back().metric = fibers_3_to_1(rotating_fibers(problems.back().mesh, 1.0, 2));
-  problems.push_back({"cube random tensors", goal_cube(n, 0), {}});
+  problems.push_back({name("cube random tensors"), goal_cube(n, 0), {}});
   problems.back().metric = volume_metric(problems.back().mesh, 3);
   return problems;
 }
+
+/// A regular square, as a row is called.
+std::string square_name(const TriangleMesh& square) {
+  const auto n = std::lround(std::sqrt(static_cast<double>(square.vertex_count())));
+  return fmt::format("{} x {} square", n, n);
+}
+
+constexpr const char* paper_is_the_aim = "'paper' is the aim (at most).";
 
 std::size_t side(const BenchOptions& options) { return options.size == BenchSize::paper ? 64 : 13; }
 
@@ -72,7 +81,8 @@ double seconds(const Arrival& arrival) { return arrival.solve_seconds; }
 }  // namespace
 
 int goals_work(const BenchOptions& options) {
-  Report report("goals-work", "Local solves per vertex; 'paper' is the aim (at most)");
+  Report report("goals-work", "Local solves per vertex", options);
+  report.note_on_paper(paper_is_the_aim);
   const auto square = surface_mesh(1, options.size);
   const Sources middle = middle_source(*square);
   struct Aim {
@@ -80,7 +90,7 @@ int goals_work(const BenchOptions& options) {
     double most;
   };
   for (const Aim& aim : {Aim{Method::fmm, 18}, Aim{Method::fim, 20}, Aim{Method::banded, 7}})
-    report.add(entry_of("1024 x 1024 square", std::string(name_of(aim.method)), aim.most,
+    report.add(entry_of(square_name(*square), std::string(name_of(aim.method)), aim.most,
                         measure(*square, Metric::isotropic(1), middle, {"", aim.method, 1}, options), "calls", calls));
   const std::vector<double> aims{36, 36, 50, 50, 60, 90, NAN};
   const auto problems = volume_problems(side(options));
@@ -99,9 +109,9 @@ int goals_work(const BenchOptions& options) {
 }
 
 int goals_speed(const BenchOptions& options) {
-  Report report("goals-speed", "Seconds on one thread in single precision; 'paper' is the aim (at most)");
-  const bool full = options.size == BenchSize::paper;
-  const auto aim = [&](double value) { return full && !std::isnan(value) ? std::optional(value) : std::nullopt; };
+  Report report("goals-speed", "Seconds on one thread in single precision", options);
+  report.note_on_paper(paper_is_the_aim);
+  const auto aim = [](double value) { return std::isnan(value) ? std::nullopt : std::optional(value); };
   const int threads = options.threads > 0 ? options.threads : hardware_threads();
   const auto compare = [&](const std::string& name, const auto& mesh, const Metric& metric, double most,
                            double fmm_most, bool isotropic) {
@@ -130,7 +140,8 @@ int goals_speed(const BenchOptions& options) {
     if (banded.valid && twice.residual->passed())
       report.add({name, "double over single", aim(1.4), twice.solve_seconds / seconds(banded.arrival), "times", ""});
   };
-  compare("1024 x 1024 square", *surface_mesh(1, options.size), Metric::isotropic(1), 0.15, 0.5, true);
+  const auto square = surface_mesh(1, options.size);
+  compare(square_name(*square), *square, Metric::isotropic(1), 0.15, 0.5, true);
   const std::vector<double> aims{0.35, 0.35, 0.56, 0.64, 0.75, 1.1, NAN};
   const auto problems = volume_problems(side(options));
   for (std::size_t i = 0; i < problems.size(); ++i)
@@ -139,7 +150,7 @@ int goals_speed(const BenchOptions& options) {
 }
 
 int tuning_bands(const BenchOptions& options) {
-  Report report("tuning-bands", "Banded over the width of its bands, in mean edge travel times");
+  Report report("tuning-bands", "Banded over the width of its bands, in mean edge travel times", options);
   const int threads = options.threads > 0 ? options.threads : hardware_threads();
   const auto sweep = [&](const std::string& name, const auto& mesh, const Metric& metric,
                          const std::vector<double>& widths) {
@@ -166,15 +177,18 @@ int tuning_bands(const BenchOptions& options) {
                            best.counters.rounds)});
       }
   };
-  sweep("1024 x 1024 square", *surface_mesh(1, options.size), Metric::isotropic(1), {0.5, 1, 2, 4, 8});
+  const auto square = surface_mesh(1, options.size);
+  sweep(square_name(*square), *square, Metric::isotropic(1), {0.5, 1, 2, 4, 8});
   for (const Problem& p : volume_problems(side(options))) sweep(p.name, p.mesh, p.metric, {0.125, 0.25, 0.5, 1, 2});
   return report.finish(options);
 }
 
 int goals_accuracy(const BenchOptions& options) {
-  Report report("goals-accuracy",
-                "Mean error of a point source in the middle of the jittered cube, in edges; 'paper' is the aim");
   const std::size_t n = side(options);
+  Report report("goals-accuracy",
+                fmt::format("Mean error of a point source in the middle of the jittered {}^3 cube, in edges", n),
+                options);
+  report.note_on_paper(paper_is_the_aim);
   const TetMesh mesh = goal_cube(n, 0.2);
   const Sources sources = middle_source(mesh);
   const Vec3d s = mesh.point(sources.vertices[0].vertex);

@@ -70,9 +70,7 @@ struct SixLengths {
 
 int table_001_5(const BenchOptions& options) {
   const int threads = options.threads > 0 ? options.threads : std::min(8, hardware_threads());
-  Report report(
-      "001-table-5",
-      fmt::format("Paper 001 Table 5, OpenMP: seconds, {} threads here, 8 in the paper (i7-4700MQ)", threads));
+  Report report("001-table-5", fmt::format("Paper 001 Table 5, OpenMP: seconds, {} threads", threads), options);
   const bool full = options.size == BenchSize::paper;
   struct Size {
     std::size_t tets;
@@ -90,31 +88,33 @@ int table_001_5(const BenchOptions& options) {
                          double bytes) {
       report.add({row, column, paper, ours, "s", ours ? fmt::format("{:.0f} bytes per tet", bytes) : failed_check});
     };
-    const auto paper = [&](double value) { return full ? std::optional(value) : std::nullopt; };
     {
       const EighteenProducts storage(problem);
-      add("FIM, 18 products", paper(size.without), time_storage(problem, storage, source, threads),
+      add("FIM, 18 products", size.without, time_storage(problem, storage, source, threads),
           sizeof(EighteenProducts::Record));
     }
     {
       const Coordinates storage(problem, h.mesh, h.metric);
       add("FIM, nothing precomputed", {}, time_storage(problem, storage, source, threads), sizeof(Coordinates::Record));
     }
-    add("FIM, 6 lengths", paper(size.with), time_storage(problem, SixLengths{problem}, source, threads),
+    add("FIM, 6 lengths", size.with, time_storage(problem, SixLengths{problem}, source, threads),
         sizeof(ElementRecord<float, 4>));
     const Measured ours = measure(h.mesh, h.metric, sources, {"", Method::banded, threads}, options);
     report.add(
         entry_of(row, "banded (ours), 6 lengths", {}, ours, "s", [](const Arrival& a) { return a.solve_seconds; }));
   }
-  report.note(
-      "The paper's two rows are 'without' (18 products) and 'with Gray-code' (6 lengths) on a heart of that size.");
+  report.note_on_paper(
+      "The paper's two rows are 'without' (18 products) and 'with Gray-code' (6 lengths) on a heart of that size, with "
+      "8 "
+      "threads on an i7-4700MQ.");
   return report.finish(options);
 }
 
 int figure_001_8(const BenchOptions& options) {
-  Report report("001-figure-8",
-                "Paper 001 Figure 8: speed-up over threads (the paper: nearly linear to 64 on a Xeon Phi)");
+  Report report("001-figure-8", "Paper 001 Figure 8: speed-up over threads", options);
+  report.note_on_paper("The paper's is nearly linear to 64 threads on a Xeon Phi.");
   const Heart h = heart(options.size == BenchSize::paper ? 3073529 : 20000, hardware_threads());
+  report.note(fmt::format("The ventricle has {} tetrahedra.", h.mesh.element_count()));
   const Sources sources = middle_source(h.mesh);
   const int most = options.threads > 0 ? options.threads : hardware_threads();
   for (const Method method : {Method::fim, Method::banded}) {

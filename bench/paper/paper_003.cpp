@@ -49,12 +49,12 @@ struct AccuracyCase {
 };
 
 /// The L1 error of one case, nothing when the residual failed.
-std::optional<double> accuracy(const AccuracyCase& c, std::size_t n) {
+std::optional<double> accuracy(const AccuracyCase& c, std::size_t n, int threads) {
   const TetMesh mesh = generate_cube({.nx = n, .ny = n, .nz = n, .extent = {256, 256, 256}, .diagonal = c.diagonal});
   const SymTensor3d m = c.speed == 1 ? SymTensor3d::identity() : speed2;
   const double edge = 256.0 / static_cast<double>(n - 1);
   const auto signed_time = [&](Vec3d p) { return std::sqrt(squared_length(m, p)) - 40; };
-  SolveOptions options = paper_options({"", Method::banded, hardware_threads()});
+  SolveOptions options = paper_options({"", Method::banded, threads});
   Sources sources;
   if (c.init == SurfaceInit::factored) {
     options.source_init = SourceInit::factored;
@@ -86,8 +86,9 @@ double seconds(const Arrival& arrival) { return arrival.solve_seconds; }
 
 /// FMM, FSM, FIM and ours with the three speeds on one mesh.
 int time_table(const std::string& name, int number, const std::vector<VolumeRow>& rows, const BenchOptions& options) {
-  Report report(name, fmt::format("Paper 003 Table {}: seconds on {} (paper: i7 965, four threads)", name.substr(10),
-                                  volume_mesh_names[number]));
+  Report report(name, fmt::format("Paper 003 Table {}: seconds on {}", name.substr(10), volume_mesh_names[number]),
+                options);
+  report.note_on_paper("The paper's computer: i7 965, four threads.");
   const TetMesh mesh = volume_mesh(number, options.size);
   report.note(fmt::format("{} vertices, {} tetrahedra", mesh.vertex_count(), mesh.element_count()));
   const Sources sources = middle_source(mesh);
@@ -120,7 +121,8 @@ std::vector<VolumeRow> volume_rows(const BenchOptions& options, std::array<std::
 
 int table_003_4_1(const BenchOptions& options) {
   Report report("003-table-4.1",
-                "Paper 003 Table 4.1: L1 error on the 256-unit cube, source surface of radius 40 around a corner");
+                "Paper 003 Table 4.1: L1 error on the 256-unit cube, source surface of radius 40 around a corner",
+                options, QuickRun::fewer_meshes);
   using Paper = std::array<std::optional<double>, 5>;
   const Paper isotropic{8.073934, 4.688324, 2.606537, 1.396091, 0.721630};
   const Paper anisotropic{15.399447, 9.232588, 5.347424, 2.967363, 1.558972};
@@ -134,6 +136,7 @@ int table_003_4_1(const BenchOptions& options) {
     cases.push_back({"factored", speed, KuhnDiagonal::ppp, SurfaceInit::factored, paper});
   }
   const bool full = options.size == BenchSize::paper;
+  const int threads = options.threads > 0 ? options.threads : hardware_threads();
   const std::vector<std::size_t> sizes =
       full ? std::vector<std::size_t>{17, 33, 65, 129, 257} : std::vector<std::size_t>{17, 33};
   for (AccuracyCase& c : cases)
@@ -141,7 +144,7 @@ int table_003_4_1(const BenchOptions& options) {
       if (c.init == SurfaceInit::factored && sizes[i] > 65) continue;  // already exact to rounding at 17
       options.progress.update(0.5);
       const std::string row = fmt::format("Speed {} {}", c.speed, c.name);
-      const auto error = accuracy(c, sizes[i]);
+      const auto error = accuracy(c, sizes[i], threads);
       report.add({row, fmt::format("{}", sizes[i]), c.paper[i], error, "L1 error", error ? "" : failed_check});
       if (error && c.previous > 0 && *error > 1e-6)
         report.add({row, fmt::format("{} order", sizes[i]), std::log2(*c.paper[i - 1] / *c.paper[i]),
@@ -168,7 +171,7 @@ int table_003_4_4(const BenchOptions& options) {
 
 int table_003_4_8(const BenchOptions& options) {
   Report report("003-table-4.8",
-                "Paper 003 Table 4.8: seconds on the lens (index 2.419) and the blobs (speeds 1 and 10)");
+                "Paper 003 Table 4.8: seconds on the lens (index 2.419) and the blobs (speeds 1 and 10)", options);
   const bool full = options.size == BenchSize::paper;
   const int threads = paper_threads(options);
   struct Row {
@@ -200,7 +203,8 @@ int table_003_4_8(const BenchOptions& options) {
 }
 
 int table_003_4_9(const BenchOptions& options) {
-  Report report("003-table-4.9", "Paper 003 Table 4.9: iterations and updates per vertex of tetFIM-ST");
+  Report report("003-table-4.9", "Paper 003 Table 4.9: iterations and updates per vertex of tetFIM-ST", options,
+                QuickRun::fewer_meshes);
   const std::array<std::array<double, 4>, 4> paper{
       {{37, 11, 44, 13}, {70, 12, 81, 15}, {139, 12, 170, 16}, {276, 11, 326, 15}}};
   const std::vector<std::size_t> sizes =

@@ -37,6 +37,21 @@ void save(const std::filesystem::path& path, const std::string& text) {
 
 }  // namespace
 
+Report::Report(std::string name, std::string title, const BenchOptions& options, QuickRun run)
+    : name_(std::move(name)), title_(std::move(title)), quick_(options.size == BenchSize::quick), run_(run) {
+  if (!quick_) return;
+  title_ += comparable() ? " (quick: only the smallest meshes)" : " (quick: smaller meshes, not comparable)";
+}
+
+void Report::add(Entry entry) {
+  if (!comparable()) entry.paper.reset();
+  entries_.push_back(std::move(entry));
+}
+
+void Report::note_on_paper(std::string text) {
+  if (comparable()) note(std::move(text));
+}
+
 bool Report::sound() const {
   return std::none_of(entries_.begin(), entries_.end(), [](const Entry& e) { return e.remark == failed_check; });
 }
@@ -47,19 +62,23 @@ void Report::print() const {
     rows = std::max(rows, e.row.size());
     columns = std::max(columns, e.column.size());
   }
-  fmt::print("\n{}\n{:<{}}  {:<{}}  {:>10}  {:>10}  {:>10}\n", title_, "", rows, "", columns, "paper", "ours",
-             "ours/paper");
+  // Columns of the table: ours alone where there is nothing to compare it with.
+  const auto numbers = [&](const std::string& paper, const std::string& ours, const std::string& over) {
+    return comparable() ? fmt::format("{:>10}  {:>10}  {:>10}", paper, ours, over) : fmt::format("{:>10}", ours);
+  };
+  fmt::print("\n{}\n{:<{}}  {:<{}}  {}\n", title_, "", rows, "", columns, numbers("paper", "ours", "ours/paper"));
   std::string previous;
   for (const Entry& e : entries_) {
-    fmt::print("{:<{}}  {:<{}}  {:>10}  {:>10}  {:>10}  {} {}\n", e.row == previous ? "" : e.row, rows, e.column,
-               columns, number(e.paper), number(e.ours), ratio(e), e.unit, e.remark);
+    fmt::print("{:<{}}  {:<{}}  {}  {} {}\n", e.row == previous ? "" : e.row, rows, e.column, columns,
+               numbers(number(e.paper), number(e.ours), ratio(e)), e.unit, e.remark);
     previous = e.row;
   }
   for (const std::string& text : notes_) fmt::print("  {}\n", text);
 }
 
 std::string Report::json() const {
-  std::string text = fmt::format("{{\"name\": \"{}\", \"title\": \"{}\", \"entries\": [", name_, title_);
+  std::string text =
+      fmt::format("{{\"name\": \"{}\", \"title\": \"{}\", \"quick\": {}, \"entries\": [", name_, title_, quick_);
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     const Entry& e = entries_[i];
     text += fmt::format(
@@ -67,17 +86,19 @@ std::string Report::json() const {
         "\"{}\"}}",
         i == 0 ? "" : ",", e.row, e.column, json_number(e.paper), json_number(e.ours), e.unit, e.remark);
   }
+  text += "\n], \"notes\": [";
+  for (std::size_t i = 0; i < notes_.size(); ++i) text += fmt::format("{}\n  \"{}\"", i == 0 ? "" : ",", notes_[i]);
   return text + "\n]}\n";
 }
 
 void Report::write(const BenchOptions& options) const {
   if (options.output_folder.empty()) return;
   std::filesystem::create_directories(options.output_folder);
-  std::string csv = "row,column,paper,ours,unit,remark\n";
+  std::string csv = "row,column,paper,ours,unit,remark,quick\n";
   for (const Entry& e : entries_)
-    csv +=
-        fmt::format("{},{},{},{},{},{}\n", quoted(e.row), quoted(e.column), e.paper ? fmt::format("{}", *e.paper) : "",
-                    e.ours ? fmt::format("{}", *e.ours) : "", quoted(e.unit), quoted(e.remark));
+    csv += fmt::format("{},{},{},{},{},{},{}\n", quoted(e.row), quoted(e.column),
+                       e.paper ? fmt::format("{}", *e.paper) : "", e.ours ? fmt::format("{}", *e.ours) : "",
+                       quoted(e.unit), quoted(e.remark), quick_);
   save(options.output_folder / (name_ + ".csv"), csv);
   save(options.output_folder / (name_ + ".json"), json());
 }

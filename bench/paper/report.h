@@ -19,13 +19,23 @@ struct Entry {
   std::string remark;
 };
 
+/// What a quick run of a table leaves out.
+enum class QuickRun {
+  smaller_meshes,  ///< its meshes are not the paper's, so the paper's numbers are not shown
+  fewer_meshes     ///< the small ones of the paper's own meshes: the paper's numbers hold
+};
+
 /// Collects the entries of one table. `print` shows them; `write` puts NAME.csv and NAME.json into the output folder.
 class Report {
  public:
-  Report(std::string name, std::string title) : name_(std::move(name)), title_(std::move(title)) {}
+  Report(std::string name, std::string title, const BenchOptions& options, QuickRun run = QuickRun::smaller_meshes);
 
-  void add(Entry entry) { entries_.push_back(std::move(entry)); }
+  /// True when the meshes are the paper's. Otherwise `add` drops the paper's numbers.
+  [[nodiscard]] bool comparable() const { return !quick_ || run_ == QuickRun::fewer_meshes; }
+  void add(Entry entry);
   void note(std::string text) { notes_.push_back(std::move(text)); }
+  /// A note that makes sense beside the paper's numbers only.
+  void note_on_paper(std::string text);
   /// True when every entry that was run passed its check.
   [[nodiscard]] bool sound() const;
   void print() const;
@@ -36,6 +46,8 @@ class Report {
 
  private:
   std::string name_, title_;
+  bool quick_;
+  QuickRun run_;
   std::vector<Entry> entries_;
   std::vector<std::string> notes_;
 };
