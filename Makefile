@@ -1,5 +1,6 @@
 # Front door for people; all the building is in CMake (see CMakePresets.json).
-# SETUP=true skips the installation of packages. CMAKE_BUILD_PARALLEL_LEVEL limits the compilers that run at once.
+# Variables: SETUP=true skips the installation of packages, PREFIX is where `make install` installs to, and
+# CMAKE_BUILD_PARALLEL_LEVEL limits the compilers that run at once.
 SETUP ?= scripts/setup.sh
 PREFIX ?= /usr/local
 
@@ -22,7 +23,9 @@ build: setup  ## build the library, the command and the tests (build/release)
 	cmake --preset release
 	cmake --build --preset release
 
-demo: build  ## activation of a ventricle: mesh, arrival times and a picture in out/demo
+demo: setup  ## build the command alone, then activation of a ventricle: mesh, times and a picture in out/demo
+	cmake --preset release
+	cmake --build --preset release --target isochron_cli
 	scripts/demo.sh build/release
 
 test: build  ## build, then run all tests
