@@ -103,7 +103,7 @@ void declare_method(Command& command, SolveOptions& options) {
   command.group("How it is solved");
   command.option("--method", "NAME", "auto (banded), banded, fim, fmm, fsm, relabel-sync, relabel-async",
                  [&options](const std::string& text) { options.method = method_named(text); });
-  command.option("--backend", "NAME", "auto, serial or threads (cuda and mpi are not in this build)",
+  command.option("--backend", "NAME", "auto, serial, threads, or cuda where there is a GPU",
                  into_backend(options.backend));
   command.option(
       "--precision", "NAME", "auto (double), double or single",

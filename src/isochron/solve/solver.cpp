@@ -179,7 +179,7 @@ class Solver<Corners>::Engine {
     for (const Seed& seed : seeds) {
       const std::uint32_t v = problem.internal(seed.vertex);
       const T time = static_cast<T>((seed.time - start.base) / problem.unit);
-      if (!std::isfinite(time))
+      if (!std::isfinite(time) && std::isfinite(seed.time) && std::isfinite(problem.unit))
         throw InputError(
             fmt::format("onset time {} is too far after the first one, {} (edges take about {:.1g}); give times in the "
                         "same unit, or use --precision double",
