@@ -39,7 +39,7 @@ inline unsigned obtuse_mask(const std::array<double, SimplexMesh<Corners>::edges
   for (int k = 0; k < Corners; ++k) {
     const int a = (k + 1) % Corners, b = (k + 2) % Corners, c = (k + 3) % Corners;
     bool any = obtuse(k, a, b);
-    if constexpr (Corners == 4) any |= obtuse(k, a, c) | obtuse(k, b, c);
+    if constexpr (Corners == 4) any = any || obtuse(k, a, c) || obtuse(k, b, c);
     mask |= static_cast<unsigned>(any) << k;
   }
   return mask;
