@@ -144,9 +144,11 @@ class Solver<Corners>::Engine {
     const bool gpu = options_.backend == Backend::cuda;
     method_ = options_.method;
     if (method_ == Method::automatic) method_ = gpu ? Method::push : Method::banded;
-    if (gpu != (method_ == Method::push))
-      throw UsageError(fmt::format("method {} does not run on backend {}; leave one of the two out", name_of(method_),
-                                   name_of(options_.backend)));
+    if (gpu && method_ != Method::push)
+      throw UsageError(fmt::format(
+          "method {} does not run on the GPU (only push does); leave --method or --backend out", name_of(method_)));
+    if (!gpu && method_ == Method::push)
+      throw UsageError("method push runs on the GPU only; give --backend cuda, or leave --method out");
     if (gpu && options_.source_init == SourceInit::factored)
       throw UsageError("factored sources are solved on the CPU; leave --backend out");
     if (gpu) cuda::require_device();

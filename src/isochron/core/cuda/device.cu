@@ -30,8 +30,7 @@ std::optional<Device> find_device(NoDevice& why) {
                  "." + std::to_string(properties.minor) + ", needed 8.0); solve with --backend threads";
     return std::nullopt;
   }
-  return Device{properties.name, properties.major, properties.minor, properties.multiProcessorCount,
-                properties.totalGlobalMem};
+  return Device{properties.name, properties.major, properties.minor, properties.multiProcessorCount};
 }
 
 std::size_t free_bytes() {

@@ -12,7 +12,6 @@ struct Device {
   std::string name;
   int major = 0, minor = 0;  ///< compute capability
   int multiprocessors = 0;
-  std::size_t total_bytes = 0;  ///< of its memory
 };
 
 /// Why no device can be used: problem (why); what to do.

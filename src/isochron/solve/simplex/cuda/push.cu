@@ -188,7 +188,7 @@ __global__ void __launch_bounds__(block_threads) push_rounds(View<T, Corners> vi
 template <class T, int Corners>
 class PushOnDevice final : public PushSolver<T, Corners> {
  public:
-  explicit PushOnDevice(const SimplexProblem<T, Corners>& problem)
+  PushOnDevice(const Device& device, const SimplexProblem<T, Corners>& problem)
       : vertices_(problem.vertex_count),
         offsets_(std::span<const std::uint32_t>(problem.adjacency.offsets)),
         edge_(std::span<const T>(problem.edge)),
@@ -209,12 +209,10 @@ class PushOnDevice final : public PushSolver<T, Corners> {
       virtual_records_ =
           DeviceArray<VirtualRecord<T, Corners>>(std::span<const VirtualRecord<T, Corners>>(extra.records));
     }
-    int device = 0, multiprocessors = 0, blocks = 0;
-    check(cudaGetDevice(&device), "choosing a device");
-    check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device), "asking for its size");
+    int blocks = 0;
     check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, push_rounds<T, Corners>, block_threads, 0),
           "asking how much of a kernel fits");
-    blocks_ = blocks * multiprocessors;
+    blocks_ = blocks * device.multiprocessors;
   }
 
   void run(SolveState<T>& state) override {
@@ -258,12 +256,6 @@ class PushOnDevice final : public PushSolver<T, Corners> {
     state.transfer_seconds += whole.seconds() - solving;
   }
 
-  [[nodiscard]] std::size_t bytes() const override {
-    return offsets_.bytes() + incidences_.bytes() + elements_.bytes() + stars_.bytes() + virtual_offsets_.bytes() +
-           virtual_list_.bytes() + virtual_records_.bytes() + edge_.bytes() + time_.bytes() + queued_.bytes() +
-           2 * lists_[0].bytes();
-  }
-
  private:
   std::size_t vertices_;
   DeviceArray<std::uint32_t> offsets_, incidences_;
@@ -283,8 +275,7 @@ class PushOnDevice final : public PushSolver<T, Corners> {
 
 template <class T, int Corners>
 std::unique_ptr<PushSolver<T, Corners>> make_push_solver(const SimplexProblem<T, Corners>& problem) {
-  require_device();
-  return std::make_unique<PushOnDevice<T, Corners>>(problem);
+  return std::make_unique<PushOnDevice<T, Corners>>(require_device(), problem);
 }
 
 template std::unique_ptr<PushSolver<float, 3>> make_push_solver(const SimplexProblem<float, 3>&);

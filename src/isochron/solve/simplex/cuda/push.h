@@ -1,7 +1,6 @@
 // Pushing through elements on a CUDA device: the host launches one kernel, which goes from round to round by itself.
 #pragma once
 
-#include <cstddef>
 #include <memory>
 
 #include "isochron/solve/simplex/problem.h"
@@ -16,8 +15,6 @@ class PushSolver {
   virtual ~PushSolver() = default;
   /// Brings `state.time` to the fixed point. Throws RuntimeError when the device fails.
   virtual void run(SolveState<T>& state) = 0;
-  /// Device memory in use.
-  [[nodiscard]] virtual std::size_t bytes() const = 0;
 };
 
 /// Copies what a solve needs to the device. Throws RuntimeError when there is no device or its memory does not do.
