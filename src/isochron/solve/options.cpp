@@ -10,14 +10,18 @@
 namespace isochron {
 namespace {
 
-constexpr std::array<std::pair<Method, std::string_view>, 8> methods{{{Method::automatic, "auto"},
-                                                                      {Method::banded, "banded"},
-                                                                      {Method::fim, "fim"},
-                                                                      {Method::fmm, "fmm"},
-                                                                      {Method::fsm, "fsm"},
-                                                                      {Method::push, "push"},
-                                                                      {Method::relabel_sync, "relabel-sync"},
-                                                                      {Method::relabel_async, "relabel-async"}}};
+constexpr std::array<std::pair<Method, std::string_view>, 11> methods{
+    {{Method::automatic, "auto"},
+     {Method::banded, "banded"},
+     {Method::fim, "fim"},
+     {Method::fmm, "fmm"},
+     {Method::fsm, "fsm"},
+     {Method::push, "push"},
+     {Method::patch_fim, "patch-fim"},
+     {Method::active_list, "active-list"},
+     {Method::domain_decomposition, "domain-decomposition"},
+     {Method::relabel_sync, "relabel-sync"},
+     {Method::relabel_async, "relabel-async"}}};
 constexpr std::array<std::pair<SourceInit, std::string_view>, 3> source_inits{
     {{SourceInit::plain, "plain"}, {SourceInit::ball, "ball"}, {SourceInit::factored, "factored"}}};
 

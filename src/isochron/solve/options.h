@@ -5,18 +5,22 @@
 #include <string_view>
 
 #include "isochron/core/progress.h"
+#include "isochron/mesh/partition.h"
 
 namespace isochron {
 
 enum class Method {
-  automatic,     ///< banded
-  banded,        ///< time-band ordered label correcting, pushing through elements (ours; the default)
-  fim,           ///< fast iterative method, paper 000 Algorithm 2.1
-  fmm,           ///< fast marching with a heap
-  fsm,           ///< fast sweeping over reference-point orders
-  push,          ///< rounds of pushes without bands, on the GPU only and its default
-  relabel_sync,  ///< synchronous relabelling, the reference of paper 000 Table 2.1
-  relabel_async  ///< asynchronous relabelling, likewise
+  automatic,    ///< banded
+  banded,       ///< time-band ordered label correcting, pushing through elements (ours; the default)
+  fim,          ///< fast iterative method, paper 000 Algorithm 2.1
+  fmm,          ///< fast marching with a heap
+  fsm,          ///< fast sweeping over reference-point orders
+  push,         ///< rounds of pushes, on the GPU only and its default
+  patch_fim,    ///< patches in shared memory, on the GPU: paper 000 Algorithms 2.2–2.5, paper 003 Algorithm 1
+  active_list,  ///< compacted list of active vertices, on the GPU: paper 001 Algorithm 8
+  domain_decomposition,  ///< subdomains in turn, on the GPU: paper 001 section 6
+  relabel_sync,          ///< synchronous relabelling, the reference of paper 000 Table 2.1
+  relabel_async          ///< asynchronous relabelling, likewise
 };
 enum class Backend { automatic, serial, threads, cuda };
 enum class Precision { automatic, single_, double_ };
@@ -37,6 +41,32 @@ enum class Unordered {
 enum class Reorder { automatic, always, never };
 enum class Keep { no, yes };
 
+/// Where the papers' patches find their elements.
+enum class PatchLayout {
+  one_ring_strip,  ///< each vertex of a patch has its own strip of incident elements (paper 003)
+  cell_assembly    ///< each element is stored once; its results are gathered by vertex (papers 000, 003)
+};
+/// How an element's lengths are stored for paper 001's schemes.
+enum class ElementStorage {
+  gray_code,  ///< six lengths, addressed by the Gray code of the corner
+  products    ///< eighteen products, one set per corner
+};
+enum class SubdomainBlocks {
+  one,     ///< a thread block works on a subdomain of its own
+  several  ///< several thread blocks share a subdomain
+};
+
+/// How the papers' GPU methods run; by default with the papers' own numbers.
+struct SchemeOptions {
+  int patch_vertices = 64;
+  int inner_iterations = 0;  ///< 0: 7 on triangles, 3 on tetrahedra
+  PatchLayout layout = PatchLayout::one_ring_strip;
+  ElementStorage storage = ElementStorage::gray_code;
+  int subdomains = 0;  ///< 0: chosen by the size of the mesh
+  SubdomainBlocks subdomain_blocks = SubdomainBlocks::one;
+  Partitioner partitioner = Partitioner::automatic;  ///< METIS where the build has it
+};
+
 struct SolveOptions {
   Method method = Method::automatic;
   Backend backend = Backend::automatic;
@@ -52,6 +82,7 @@ struct SolveOptions {
   Keep weights = Keep::no;   ///< fill Arrival::upwind
   Keep verify = Keep::no;    ///< run the residual pass
   double band_width = 0;     ///< banded: in mean edge travel times; 0: tuned
+  SchemeOptions scheme;      ///< of the papers' GPU methods
   Progress progress;
 };
 

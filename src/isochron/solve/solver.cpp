@@ -11,7 +11,7 @@
 #include "isochron/core/timer.h"
 #include "isochron/mesh/validate.h"
 #include "isochron/solve/simplex/banded_threads.h"
-#include "isochron/solve/simplex/cuda/push.h"
+#include "isochron/solve/simplex/cuda/schedule.h"
 #include "isochron/solve/simplex/factored.h"
 #include "isochron/solve/simplex/finish.h"
 #include "isochron/solve/simplex/obtuse_split.h"
@@ -25,6 +25,11 @@ namespace {
 constexpr std::size_t worth_threads = 150000;
 /// Factoring solves once per source.
 constexpr std::size_t most_factored_sources = 64;
+
+constexpr bool runs_on_gpu(Method method) {
+  return method == Method::push || method == Method::patch_fim || method == Method::active_list ||
+         method == Method::domain_decomposition;
+}
 
 constexpr double default_tolerance(bool single) { return single ? 1e-5 : 1e-6; }
 
@@ -85,7 +90,7 @@ class Solver<Corners>::Engine {
       prepare_metric(std::get<1>(problem_));
     }
     if (options_.backend == Backend::cuda)
-      std::visit([&](auto& problem) { device_ = cuda::make_push_solver(problem); }, problem_);
+      std::visit([&](auto& problem) { device_ = make_device_schedule(problem); }, problem_);
     setup_seconds_ = timer.seconds();
   }
 
@@ -137,21 +142,34 @@ class Solver<Corners>::Engine {
 
  private:
   template <class T>
-  using Device = std::unique_ptr<cuda::PushSolver<T, Corners>>;
+  using Device = std::unique_ptr<cuda::DeviceSchedule<T, Corners>>;
 
-  /// The GPU has one schedule, the others run on the CPU.
+  /// Each method runs on the CPU or on the GPU.
   void choose_method() {
     const bool gpu = options_.backend == Backend::cuda;
     method_ = options_.method;
     if (method_ == Method::automatic) method_ = gpu ? Method::push : Method::banded;
-    if (gpu && method_ != Method::push)
-      throw UsageError(fmt::format(
-          "method {} does not run on the GPU (only push does); leave --method or --backend out", name_of(method_)));
-    if (!gpu && method_ == Method::push)
-      throw UsageError("method push runs on the GPU only; give --backend cuda, or leave --method out");
+    if (gpu && !runs_on_gpu(method_))
+      throw UsageError(
+          fmt::format("method {} does not run on the GPU (push, patch-fim, active-list and domain-decomposition do); "
+                      "leave --method or --backend out",
+                      name_of(method_)));
+    if (!gpu && runs_on_gpu(method_))
+      throw UsageError(
+          fmt::format("method {} runs on the GPU only; give --backend cuda, or leave --method out", name_of(method_)));
     if (gpu && options_.source_init == SourceInit::factored)
       throw UsageError("factored sources are solved on the CPU; leave --backend out");
     if (gpu) cuda::require_device();
+  }
+
+  template <class T>
+  Device<T> make_device_schedule(const SimplexProblem<T, Corners>& problem) const {
+    switch (method_) {
+      case Method::patch_fim: return cuda::make_patch_fim(problem, mesh_, options_.scheme);
+      case Method::active_list: return cuda::make_active_list(problem, mesh_, options_.scheme);
+      case Method::domain_decomposition: return cuda::make_domain_decomposition(problem, mesh_, options_.scheme);
+      default: return cuda::make_push(problem);
+    }
   }
 
   /// The state before a schedule runs, and what is needed to read its result.

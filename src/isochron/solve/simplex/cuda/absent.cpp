@@ -1,18 +1,67 @@
 // In a build without CUDA asking for the GPU says so.
 #include "isochron/core/cuda/device.h"
-#include "isochron/solve/simplex/cuda/push.h"
+#include "isochron/solve/simplex/cuda/schedule.h"
 
 namespace isochron::cuda {
 
 template <class T, int Corners>
-std::unique_ptr<PushSolver<T, Corners>> make_push_solver(const SimplexProblem<T, Corners>&) {
+std::unique_ptr<DeviceSchedule<T, Corners>> make_push(const SimplexProblem<T, Corners>&) {
   require_device();
   return nullptr;
 }
+template std::unique_ptr<DeviceSchedule<float, 3>> make_push(const SimplexProblem<float, 3>&);
+template std::unique_ptr<DeviceSchedule<float, 4>> make_push(const SimplexProblem<float, 4>&);
+template std::unique_ptr<DeviceSchedule<double, 3>> make_push(const SimplexProblem<double, 3>&);
+template std::unique_ptr<DeviceSchedule<double, 4>> make_push(const SimplexProblem<double, 4>&);
 
-template std::unique_ptr<PushSolver<float, 3>> make_push_solver(const SimplexProblem<float, 3>&);
-template std::unique_ptr<PushSolver<float, 4>> make_push_solver(const SimplexProblem<float, 4>&);
-template std::unique_ptr<PushSolver<double, 3>> make_push_solver(const SimplexProblem<double, 3>&);
-template std::unique_ptr<PushSolver<double, 4>> make_push_solver(const SimplexProblem<double, 4>&);
+template <class T, int Corners>
+std::unique_ptr<DeviceSchedule<T, Corners>> make_patch_fim(const SimplexProblem<T, Corners>&,
+                                                           const SimplexMesh<Corners>&, const SchemeOptions&) {
+  require_device();
+  return nullptr;
+}
+template std::unique_ptr<DeviceSchedule<float, 3>> make_patch_fim(const SimplexProblem<float, 3>&,
+                                                                  const SimplexMesh<3>&, const SchemeOptions&);
+template std::unique_ptr<DeviceSchedule<float, 4>> make_patch_fim(const SimplexProblem<float, 4>&,
+                                                                  const SimplexMesh<4>&, const SchemeOptions&);
+template std::unique_ptr<DeviceSchedule<double, 3>> make_patch_fim(const SimplexProblem<double, 3>&,
+                                                                   const SimplexMesh<3>&, const SchemeOptions&);
+template std::unique_ptr<DeviceSchedule<double, 4>> make_patch_fim(const SimplexProblem<double, 4>&,
+                                                                   const SimplexMesh<4>&, const SchemeOptions&);
+
+template <class T, int Corners>
+std::unique_ptr<DeviceSchedule<T, Corners>> make_active_list(const SimplexProblem<T, Corners>&,
+                                                             const SimplexMesh<Corners>&, const SchemeOptions&) {
+  require_device();
+  return nullptr;
+}
+template std::unique_ptr<DeviceSchedule<float, 3>> make_active_list(const SimplexProblem<float, 3>&,
+                                                                    const SimplexMesh<3>&, const SchemeOptions&);
+template std::unique_ptr<DeviceSchedule<float, 4>> make_active_list(const SimplexProblem<float, 4>&,
+                                                                    const SimplexMesh<4>&, const SchemeOptions&);
+template std::unique_ptr<DeviceSchedule<double, 3>> make_active_list(const SimplexProblem<double, 3>&,
+                                                                     const SimplexMesh<3>&, const SchemeOptions&);
+template std::unique_ptr<DeviceSchedule<double, 4>> make_active_list(const SimplexProblem<double, 4>&,
+                                                                     const SimplexMesh<4>&, const SchemeOptions&);
+
+template <class T, int Corners>
+std::unique_ptr<DeviceSchedule<T, Corners>> make_domain_decomposition(const SimplexProblem<T, Corners>&,
+                                                                      const SimplexMesh<Corners>&,
+                                                                      const SchemeOptions&) {
+  require_device();
+  return nullptr;
+}
+template std::unique_ptr<DeviceSchedule<float, 3>> make_domain_decomposition(const SimplexProblem<float, 3>&,
+                                                                             const SimplexMesh<3>&,
+                                                                             const SchemeOptions&);
+template std::unique_ptr<DeviceSchedule<float, 4>> make_domain_decomposition(const SimplexProblem<float, 4>&,
+                                                                             const SimplexMesh<4>&,
+                                                                             const SchemeOptions&);
+template std::unique_ptr<DeviceSchedule<double, 3>> make_domain_decomposition(const SimplexProblem<double, 3>&,
+                                                                              const SimplexMesh<3>&,
+                                                                              const SchemeOptions&);
+template std::unique_ptr<DeviceSchedule<double, 4>> make_domain_decomposition(const SimplexProblem<double, 4>&,
+                                                                              const SimplexMesh<4>&,
+                                                                              const SchemeOptions&);
 
 }  // namespace isochron::cuda

@@ -1,4 +1,4 @@
-#include "isochron/solve/simplex/cuda/push.h"
+#include "isochron/solve/simplex/cuda/schedule.h"
 
 #include <array>
 #include <cstdint>
@@ -186,7 +186,7 @@ __global__ void __launch_bounds__(block_threads) push_rounds(View<T, Corners> vi
 }
 
 template <class T, int Corners>
-class PushOnDevice final : public PushSolver<T, Corners> {
+class PushOnDevice final : public DeviceSchedule<T, Corners> {
  public:
   PushOnDevice(const Device& device, const SimplexProblem<T, Corners>& problem)
       : vertices_(problem.vertex_count),
@@ -274,13 +274,13 @@ class PushOnDevice final : public PushSolver<T, Corners> {
 }  // namespace
 
 template <class T, int Corners>
-std::unique_ptr<PushSolver<T, Corners>> make_push_solver(const SimplexProblem<T, Corners>& problem) {
+std::unique_ptr<DeviceSchedule<T, Corners>> make_push(const SimplexProblem<T, Corners>& problem) {
   return std::make_unique<PushOnDevice<T, Corners>>(require_device(), problem);
 }
 
-template std::unique_ptr<PushSolver<float, 3>> make_push_solver(const SimplexProblem<float, 3>&);
-template std::unique_ptr<PushSolver<float, 4>> make_push_solver(const SimplexProblem<float, 4>&);
-template std::unique_ptr<PushSolver<double, 3>> make_push_solver(const SimplexProblem<double, 3>&);
-template std::unique_ptr<PushSolver<double, 4>> make_push_solver(const SimplexProblem<double, 4>&);
+template std::unique_ptr<DeviceSchedule<float, 3>> make_push(const SimplexProblem<float, 3>&);
+template std::unique_ptr<DeviceSchedule<float, 4>> make_push(const SimplexProblem<float, 4>&);
+template std::unique_ptr<DeviceSchedule<double, 3>> make_push(const SimplexProblem<double, 3>&);
+template std::unique_ptr<DeviceSchedule<double, 4>> make_push(const SimplexProblem<double, 4>&);
 
 }  // namespace isochron::cuda
