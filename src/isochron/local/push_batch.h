@@ -28,7 +28,7 @@ constexpr int whole_vectors(int count) { return (count + 7) & ~7; }
 /// edge_time without branches: outside [0,1], and without a stationary point, the better end holds the minimum. `xt`
 /// and `bt` are the plain lengths of the edges to the target.
 template <class T>
-inline T edge_time_lane(T ux, T ub, T lxb, T lxt, T lbt, T xt, T bt) {
+ISOCHRON_HD ISOCHRON_ALWAYS_INLINE T edge_time_lane(T ux, T ub, T lxb, T lxt, T lbt, T xt, T bt) {
   const T delta = ub - ux;
   const T room = lxb - delta * delta;
   const T lead = lxt - lbt;
@@ -44,43 +44,48 @@ inline T edge_time_lane(T ux, T ub, T lxb, T lxt, T lbt, T xt, T bt) {
   return ((room > T(0)) & (lambda >= T(0)) & (lambda <= T(1))) ? inside : ends;
 }
 
+/// push_time without branches for a face that is not too thin: what uses x only, +inf where the minimum lies on the
+/// edge (b, c) alone. `thin` tells whether the face was: then take `any_push_time`.
+template <class T>
+ISOCHRON_HD ISOCHRON_ALWAYS_INLINE T push_time_lane(T ux, T ub, T uc, T lxb, T lxc, T lbc, T lxt, T lbt, T lct,
+                                                    bool& thin) {
+  const T f12 = T(0.5) * (lxb + lxc - lbc);
+  const T det = lxb * lxc - f12 * f12;
+  const T d1 = ub - ux, d2 = uc - ux;
+  const T ad1 = lxc * d1 - f12 * d2, ad2 = lxb * d2 - f12 * d1;
+  const T room = det - (d1 * ad1 + d2 * ad2);
+  const T g1 = T(0.5) * (lxb + lxt - lbt), g2 = T(0.5) * (lxc + lxt - lct);
+  const T ag1 = lxc * g1 - f12 * g2, ag2 = lxb * g2 - f12 * g1;
+  const T volume = larger(lxt * det - (g1 * ag1 + g2 * ag2), T(0));
+  const T k = std::sqrt(volume) * std::sqrt(larger(room, T(0)));
+  const T w1 = ag1 * room - k * ad1, w2 = ag2 * room - k * ad2, w3 = det * room - w1 - w2;
+  const T face = ux + (d1 * ag1 + d2 * ag2 + k) / det;
+
+  const T xt = std::sqrt(lxt);
+  const T via_b = edge_time_lane(ux, ub, lxb, lxt, lbt, xt, std::sqrt(lbt));
+  const T via_c = edge_time_lane(ux, uc, lxc, lxt, lct, xt, std::sqrt(lct));
+  // The edges stand in for a negative weight of the corner they leave out, and for both when there is no stationary
+  // point.
+  const bool exists = room > T(0);
+  const T without_b = (exists & (!(w1 < T(0)))) ? infinity<T>() : via_c;
+  const T without_c = (exists & (!(w2 < T(0)))) ? infinity<T>() : via_b;
+  const bool inside = exists & (w1 >= T(0)) & (w2 >= T(0)) & (w3 >= T(0));
+  thin = !(det > T(1.0 / 16) * (lxb * lxc));
+  return inside ? face : smaller(without_b, without_c);
+}
+
 }  // namespace detail
 
-/// Fills `batch.time` for the first `count` lanes as `push_time` would: what uses x only, +inf where the minimum lies
-/// on the edge (b, c) alone.
+/// Fills `batch.time` for the first `count` lanes as `push_time` would.
 template <class T>
 inline void solve_faces(FaceBatch<T>& batch, T ux, int count) {
-  using detail::larger;
-  using detail::smaller;
-  constexpr T inf = std::numeric_limits<T>::infinity();
   const int lanes = detail::whole_vectors(count);
 #pragma omp simd
   for (int i = 0; i < lanes; ++i) {
-    const T f11 = batch.lxb[i], f22 = batch.lxc[i];
-    const T f12 = T(0.5) * (f11 + f22 - batch.lbc[i]);
-    const T det = f11 * f22 - f12 * f12;
-    const T d1 = batch.ub[i] - ux, d2 = batch.uc[i] - ux;
-    const T ad1 = f22 * d1 - f12 * d2, ad2 = f11 * d2 - f12 * d1;
-    const T room = det - (d1 * ad1 + d2 * ad2);
-    const T lxt = batch.lxt[i];
-    const T g1 = T(0.5) * (f11 + lxt - batch.lbt[i]), g2 = T(0.5) * (f22 + lxt - batch.lct[i]);
-    const T ag1 = f22 * g1 - f12 * g2, ag2 = f11 * g2 - f12 * g1;
-    const T volume = larger(lxt * det - (g1 * ag1 + g2 * ag2), T(0));
-    const T k = std::sqrt(volume) * std::sqrt(larger(room, T(0)));
-    const T w1 = ag1 * room - k * ad1, w2 = ag2 * room - k * ad2, w3 = det * room - w1 - w2;
-    const T face = ux + (d1 * ag1 + d2 * ag2 + k) / det;
-
-    const T xt = std::sqrt(lxt);
-    const T via_b = detail::edge_time_lane(ux, batch.ub[i], f11, lxt, batch.lbt[i], xt, std::sqrt(batch.lbt[i]));
-    const T via_c = detail::edge_time_lane(ux, batch.uc[i], f22, lxt, batch.lct[i], xt, std::sqrt(batch.lct[i]));
-    // The edges stand in for a negative weight of the corner they leave out, and for both when there is no stationary
-    // point.
-    const bool exists = room > T(0);
-    const T without_b = (exists & (!(w1 < T(0)))) ? inf : via_c;
-    const T without_c = (exists & (!(w2 < T(0)))) ? inf : via_b;
-    const bool inside = exists & (w1 >= T(0)) & (w2 >= T(0)) & (w3 >= T(0));
-    batch.time[i] = inside ? face : smaller(without_b, without_c);
-    batch.thin[i] = det > T(1.0 / 16) * (f11 * f22) ? T(0) : T(1);
+    bool thin;
+    batch.time[i] = detail::push_time_lane(ux, batch.ub[i], batch.uc[i], batch.lxb[i], batch.lxc[i], batch.lbc[i],
+                                           batch.lxt[i], batch.lbt[i], batch.lct[i], thin);
+    batch.thin[i] = thin ? T(1) : T(0);
   }
 }
 

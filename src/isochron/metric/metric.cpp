@@ -9,27 +9,6 @@
 namespace isochron {
 namespace {
 
-SymTensor3d fiber_tensor(const FiberMetric& fibers, std::size_t e) {
-  const Velocities& v = fibers.velocities[fibers.region.empty() ? 0 : fibers.region[e]];
-  const auto widen = [](Vec3f a) { return Vec3d{a.x, a.y, a.z}; };
-  const double slow_f = 1 / (v.fiber * v.fiber);
-  const double slow_s = 1 / (v.sheet * v.sheet);
-  const double slow_n = 1 / (v.normal * v.normal);
-  Vec3d f = widen(fibers.fiber[e]);
-  const double length = norm(f);
-  if (!(length > 0)) return SymTensor3d::identity(slow_s);
-  f = f / length;
-  if (!fibers.sheet.empty()) {
-    const Vec3d given = widen(fibers.sheet[e]);
-    const Vec3d s = given - dot(given, f) * f;  // data sets are orthogonal only to their printed digits
-    const double across = norm(s);
-    if (across > 1e-4 * norm(given))
-      return SymTensor3d::identity(slow_n) + SymTensor3d::outer(f, slow_f - slow_n) +
-             SymTensor3d::outer(s / across, slow_s - slow_n);
-  }
-  return SymTensor3d::identity(slow_s) + SymTensor3d::outer(f, slow_f - slow_s);
-}
-
 bool finite(Vec3f v) { return std::isfinite(v.x) && std::isfinite(v.y) && std::isfinite(v.z); }
 
 /// Sizes, rows and velocities; whatever would make `fiber_tensor` read out of bounds or give nonsense everywhere.
@@ -66,15 +45,13 @@ bool usable(const Metric& metric, std::size_t e) {
 SymTensor3d Metric::varying_tensor(ElementId e) const {
   const std::size_t i = e.index();
   switch (kind_.index()) {
-    case 1: {
-      const double f = std::get<SpeedMetric>(kind_).speed[i];
-      return SymTensor3d::identity(1 / (f * f));
+    case 1: return speed_tensor(std::get<SpeedMetric>(kind_).speed[i]);
+    case 2: return widened(std::get<TensorMetric>(kind_).tensor[i]);
+    default: {
+      const auto& fibers = std::get<FiberMetric>(kind_);
+      return fiber_tensor(fibers.velocities[fibers.region.empty() ? 0 : fibers.region[i]], fibers.fiber[i],
+                          fibers.sheet.empty() ? nullptr : &fibers.sheet[i]);
     }
-    case 2: {
-      const SymTensor3f& m = std::get<TensorMetric>(kind_).tensor[i];
-      return {m.xx, m.xy, m.xz, m.yy, m.yz, m.zz};
-    }
-    default: return fiber_tensor(std::get<FiberMetric>(kind_), i);
   }
 }
 
@@ -86,6 +63,21 @@ void Metric::change_unit(double length) {
     for (SymTensor3f& m : tensors->tensor) m = static_cast<float>(length * length) * m;
   if (auto* fibers = std::get_if<FiberMetric>(&kind_))
     for (Velocities& v : fibers->velocities) v = {v.fiber / length, v.sheet / length, v.normal / length};
+}
+
+Metric Metric::of(std::span<const ElementId> elements) const {
+  const auto pick = [&](const auto& values) {
+    std::decay_t<decltype(values)> some;
+    if (values.empty()) return some;
+    some.reserve(elements.size());
+    for (const ElementId e : elements) some.push_back(values[e.index()]);
+    return some;
+  };
+  if (const auto* speeds = std::get_if<SpeedMetric>(&kind_)) return Metric(SpeedMetric{pick(speeds->speed)});
+  if (const auto* tensors = std::get_if<TensorMetric>(&kind_)) return Metric(TensorMetric{pick(tensors->tensor)});
+  if (const auto* fibers = std::get_if<FiberMetric>(&kind_))
+    return Metric(FiberMetric{pick(fibers->fiber), pick(fibers->sheet), pick(fibers->region), fibers->velocities});
+  return *this;
 }
 
 std::size_t Metric::element_count() const {
@@ -104,24 +96,28 @@ bool Metric::isotropic() const {
   return m == SymTensor3d::identity(m.xx);
 }
 
-void check_metric(const Metric& metric, std::size_t element_count, const std::string& what) {
+void check_metric_form(const Metric& metric, std::size_t element_count, const std::string& what) {
   const std::size_t have = metric.element_count();
-  const bool uniform = std::holds_alternative<UniformMetric>(metric.kind());
-  if (!uniform && have != element_count)
+  if (std::holds_alternative<UniformMetric>(metric.kind())) {
+    if (!usable(metric, 0))
+      throw InputError(
+          fmt::format("{} is not a positive definite tensor, or too large or too small a one (times cannot be computed "
+                      "from it); give another",
+                      what));
+  } else if (have != element_count) {
     throw InputError(fmt::format("{} does not fit the mesh (values: {}, elements: {}); give one per element", what,
                                  have, element_count));
+  }
   if (const auto* fibers = std::get_if<FiberMetric>(&metric.kind())) check_fibers(*fibers, what);
+}
 
+void check_metric(const Metric& metric, std::size_t element_count, const std::string& what) {
+  check_metric_form(metric, element_count, what);
   std::size_t bad = 0, first = 0;
-  const std::size_t to_check = uniform ? 1 : have;
+  const std::size_t to_check = metric.element_count();
   for (std::size_t e = 0; e < to_check; ++e)
     if (!usable(metric, e) && bad++ == 0) first = e;
   if (bad == 0) return;
-  if (uniform)
-    throw InputError(
-        fmt::format("{} is not a positive definite tensor, or too large or too small a one (times cannot be computed "
-                    "from it); give another",
-                    what));
   const bool scalar = std::holds_alternative<SpeedMetric>(metric.kind());
   throw InputError(
       fmt::format("{} is {} on {} of {} elements (first: element {}); {}", what,

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <utility>
 #include <variant>
@@ -10,6 +11,7 @@
 
 #include "isochron/core/vec.h"
 #include "isochron/mesh/simplex_mesh.h"
+#include "isochron/metric/element_tensor.h"
 
 namespace isochron {
 
@@ -26,14 +28,6 @@ struct SpeedMetric {
 /// A full M per element, in single precision when there are many (24 bytes an element).
 struct TensorMetric {
   std::vector<SymTensor3f> tensor;
-};
-
-/// Velocities along fibre, sheet and normal, in the caller's length over the caller's time.
-struct Velocities {
-  double fiber = 1;
-  double sheet = 1;
-  double normal = 1;
-  friend bool operator==(const Velocities&, const Velocities&) = default;
 };
 
 /// Fibres (and sheets) with velocities: M = ffᵀ/v_f² + ssᵀ/v_s² + nnᵀ/v_n² (DESIGN section 3). Without sheets, or
@@ -67,6 +61,8 @@ class Metric {
     if (const auto* uniform = std::get_if<UniformMetric>(&kind_)) return uniform->tensor;
     return varying_tensor(e);
   }
+  /// The metric of some of the elements, in their order.
+  [[nodiscard]] Metric of(std::span<const ElementId> elements) const;
   /// How many elements the metric describes; 0 when it is the same for any number.
   [[nodiscard]] std::size_t element_count() const;
   /// True when M is a multiple of the identity everywhere by construction.
@@ -77,6 +73,9 @@ class Metric {
 
   Kind kind_ = UniformMetric{};
 };
+
+/// The part of `check_metric` that does not look at every element: counts, velocities, a uniform tensor.
+void check_metric_form(const Metric& metric, std::size_t element_count, const std::string& what);
 
 /// Throws InputError unless `metric` fits `element_count` elements and is positive definite, finite and non-zero on
 /// each of them; the message has the count and the first bad element. `what` names the data ("speed array 'cv'").

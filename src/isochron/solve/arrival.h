@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -54,11 +55,15 @@ struct Arrival {
   double setup_seconds = 0;
   double solve_seconds = 0;
   double transfer_seconds = 0;     ///< copies to and from a device, beside the solve
+  std::size_t device_bytes = 0;    ///< of GPU memory that the prepared mesh and the solve hold
   std::vector<std::string> notes;  ///< what the user should know: a label, a hand-over, a raised precision
 
   [[nodiscard]] double solves_per_vertex() const {
     return times.empty() ? 0 : static_cast<double>(counters.local_solves) / static_cast<double>(times.size());
   }
 };
+
+/// Receives the result of each of several solves, with its index.
+using TakeArrival = std::function<void(std::size_t, Arrival&&)>;
 
 }  // namespace isochron

@@ -14,9 +14,12 @@
 #include "isochron/solve/simplex/cuda/schedule.h"
 #include "isochron/solve/simplex/factored.h"
 #include "isochron/solve/simplex/finish.h"
+#include "isochron/solve/simplex/limits.h"
 #include "isochron/solve/simplex/obtuse_split.h"
 #include "isochron/solve/simplex/run.h"
 #include "isochron/solve/simplex/seeds.h"
+#include "isochron/solve/simplex/start.h"
+#include "isochron/solve/simplex/volume_engine.h"
 
 namespace isochron {
 namespace {
@@ -31,26 +34,12 @@ constexpr bool runs_on_gpu(Method method) {
          method == Method::domain_decomposition;
 }
 
-constexpr double default_tolerance(bool single) { return single ? 1e-5 : 1e-6; }
-
-/// The residual may be this many tolerances: gains below one are dropped, and a vertex can collect a few of them.
-constexpr double residual_tolerances = 10;
-
-/// Products of five squared lengths must stay within the exponents of single precision.
-template <class Problem>
-bool fits_single(const Problem& problem) {
-  return problem.shortest > 3e-4 && problem.longest < 3e3;
-}
-
 }  // namespace
 
 template <int Corners>
 class Solver<Corners>::Engine {
  public:
   Engine(Domain<Corners> domain, SolveOptions options) : mesh_(domain.mesh), options_(std::move(options)) {
-    const Timer timer;
-    check_mesh(mesh_);
-    check_metric(domain.metric, mesh_.element_count(), "the metric");
     threads_ = options_.threads > 0 ? options_.threads : hardware_threads();
     if (options_.backend == Backend::serial ||
         (options_.backend == Backend::automatic && mesh_.element_count() < worth_threads))
@@ -60,6 +49,84 @@ class Solver<Corners>::Engine {
     if (options_.source_init == SourceInit::factored && method_ != Method::banded)
       throw UsageError(
           fmt::format("factored sources are solved by method banded, not {}; leave --method out", name_of(method_)));
+    set_metric(domain.metric);
+  }
+
+  void set_metric(const Metric& metric) {
+    metric_ = &metric;
+    host_ready_ = false;
+    if constexpr (Corners == 4) {
+      if (on_device_alone()) {
+        if (volume_ == nullptr || !volume_->set_metric(metric)) {
+          volume_.reset();  // its memory may be needed
+          volume_ = make_volume_engine(mesh_, metric, options_, threads_);
+        }
+        return;
+      }
+    }
+    prepare_host();
+  }
+
+  void solve_many(std::span<const Sources> source_sets, const TakeArrival& take) {
+    if (volume_ != nullptr) {
+      volume_->solve(source_sets, [&](std::size_t i, Arrival&& arrival) {
+        if (options_.weights == Keep::yes) add_upwind(source_sets[i], arrival);
+        summarise(arrival);
+        take(i, std::move(arrival));
+      });
+      return;
+    }
+    for (std::size_t i = 0; i < source_sets.size(); ++i) take(i, solve_on_host(source_sets[i]));
+  }
+
+  Residual residual(const Arrival& arrival, const Sources& sources) {
+    if (arrival.times.size() != mesh_.vertex_count())
+      throw UsageError(
+          fmt::format("{} times for {} vertices; give one per vertex", arrival.times.size(), mesh_.vertex_count()));
+    if (volume_ != nullptr) return volume_->residual(arrival, sources);
+    Residual result;
+    with_times(arrival, sources, [&](const auto& relax, const auto& start) {
+      result = residual_pass(relax, start.pinned, residual_tolerances * start.state.tolerance, threads_);
+    });
+    return result;
+  }
+
+ private:
+  template <class T>
+  using Device = std::unique_ptr<cuda::DeviceSchedule<T, Corners>>;
+
+  /// Our own GPU schedule of tetrahedra also prepares on the GPU. Virtual elements are made on the CPU.
+  [[nodiscard]] bool on_device_alone() const {
+    return Corners == 4 && options_.backend == Backend::cuda && method_ == Method::push &&
+           options_.obtuse != ObtuseSplit::split;
+  }
+
+  /// What schedules need that work on a problem prepared by the host.
+  void prepare_host() {
+    if (host_ready_) return;
+    const Timer timer;
+    const bool first = std::visit([](const auto& problem) { return problem.vertex_count == 0; }, problem_);
+    if (first) check_mesh(mesh_);
+    check_metric(*metric_, mesh_.element_count(), "the metric");
+    if (first) prepare_order();
+    notes_.clear();
+    if (options_.precision == Precision::single_ && options_.source_init == SourceInit::factored)
+      notes_.emplace_back("precision raised to double: factored sources need it");
+    std::visit([&](auto& problem) { prepare_metric(problem); }, problem_);
+    if (const auto* single = std::get_if<0>(&problem_);
+        single != nullptr && !fits_single(single->shortest, single->longest)) {
+      notes_.push_back(precision_note(single->shortest * single->unit, single->longest * single->unit));
+      const KeepOrder keep_order = single->order.identity() ? KeepOrder::yes : KeepOrder::no;
+      problem_.template emplace<1>(prepare_topology<double>(mesh_, keep_order, threads_));
+      prepare_metric(std::get<1>(problem_));
+    }
+    if (options_.backend == Backend::cuda && volume_ == nullptr)
+      std::visit([&](auto& problem) { device_ = make_device_schedule(problem); }, problem_);
+    setup_seconds_ = timer.seconds();
+    host_ready_ = true;
+  }
+
+  void prepare_order() {
     const bool wants_single = options_.precision == Precision::single_ ||
                               (options_.precision == Precision::automatic && options_.backend == Backend::cuda);
     const bool single = wants_single && options_.source_init != SourceInit::factored;
@@ -68,33 +135,34 @@ class Solver<Corners>::Engine {
     const KeepOrder keep_order = keep ? KeepOrder::yes : KeepOrder::no;
     if (single) problem_.template emplace<0>(prepare_topology<float>(mesh_, keep_order, threads_));
     else problem_.template emplace<1>(prepare_topology<double>(mesh_, keep_order, threads_));
-    set_metric(domain.metric);
-    setup_seconds_ = timer.seconds();
   }
 
-  void set_metric(const Metric& metric) {
-    check_metric(metric, mesh_.element_count(), "the metric");
-    const Timer timer;
-    metric_ = &metric;
-    notes_.clear();
-    if (options_.precision == Precision::single_ && options_.source_init == SourceInit::factored)
-      notes_.emplace_back("precision raised to double: factored sources need it");
-    std::visit([&](auto& problem) { prepare_metric(problem); }, problem_);
-    if (const auto* single = std::get_if<0>(&problem_); single != nullptr && !fits_single(*single)) {
-      notes_.push_back(
-          fmt::format("precision raised to double: edge travel times span {:.1e} to {:.1e}, more than single "
-                      "precision can hold",
-                      single->shortest * single->unit, single->longest * single->unit));
-      const KeepOrder keep_order = single->order.identity() ? KeepOrder::yes : KeepOrder::no;
-      problem_.template emplace<1>(prepare_topology<double>(mesh_, keep_order, threads_));
-      prepare_metric(std::get<1>(problem_));
-    }
-    if (options_.backend == Backend::cuda)
-      std::visit([&](auto& problem) { device_ = make_device_schedule(problem); }, problem_);
-    setup_seconds_ = timer.seconds();
+  /// Calls `use(relaxer, start)` with the arrival's times on the host's problem.
+  template <class Use>
+  void with_times(const Arrival& arrival, const Sources& sources, Use&& use) {
+    prepare_host();
+    const PlacedSources placed = place_sources(mesh_, user_adjacency(), sources);
+    const auto seeds =
+        make_seeds(mesh_, *metric_, user_adjacency(), sources, placed, options_.source_init, rings_for(placed));
+    std::visit(
+        [&](const auto& problem) {
+          auto start = make_start(problem, seeds);
+          using T = typename std::decay_t<decltype(start.state.time)>::value_type;
+          for (std::size_t v = 0; v < mesh_.vertex_count(); ++v)
+            start.state.time[problem.internal(VertexId(v))] =
+                static_cast<T>((arrival.times[v] - start.base) / problem.unit);
+          use(plain_relaxer(problem, start.state), start);
+        },
+        problem_);
   }
 
-  Arrival solve(const Sources& sources) {
+  void add_upwind(const Sources& sources, Arrival& arrival) {
+    with_times(arrival, sources, [&](const auto& relax, const auto& start) {
+      arrival.upwind = upwind_pass(relax, start.pinned, threads_);
+    });
+  }
+
+  Arrival solve_on_host(const Sources& sources) {
     const Timer timer;
     Arrival arrival;
     arrival.notes = notes_;
@@ -111,7 +179,7 @@ class Solver<Corners>::Engine {
       }
     }
     if (init != SourceInit::factored) {
-      const auto seeds = make_seeds(mesh_, *metric_, user_adjacency(), sources, placed, init, options_.ball_rings);
+      const auto seeds = make_seeds(mesh_, *metric_, user_adjacency(), sources, placed, init, rings_for(placed));
       std::visit([&](const auto& problem) { solve_plain(problem, seeds, arrival); }, problem_);
     }
     summarise(arrival);
@@ -119,30 +187,6 @@ class Solver<Corners>::Engine {
     if (arrival.solve_seconds == 0) arrival.solve_seconds = timer.seconds();
     return arrival;
   }
-
-  Residual residual(const Arrival& arrival, const Sources& sources) {
-    if (arrival.times.size() != mesh_.vertex_count())
-      throw UsageError(
-          fmt::format("{} times for {} vertices; give one per vertex", arrival.times.size(), mesh_.vertex_count()));
-    const PlacedSources placed = place_sources(mesh_, user_adjacency(), sources);
-    const auto seeds =
-        make_seeds(mesh_, *metric_, user_adjacency(), sources, placed, options_.source_init, options_.ball_rings);
-    return std::visit(
-        [&](const auto& problem) {
-          auto start = make_start(problem, seeds);
-          using T = typename std::decay_t<decltype(start.state.time)>::value_type;
-          for (std::size_t v = 0; v < mesh_.vertex_count(); ++v)
-            start.state.time[problem.internal(VertexId(v))] =
-                static_cast<T>((arrival.times[v] - start.base) / problem.unit);
-          return residual_pass(plain_relaxer(problem, start.state), start.pinned,
-                               residual_tolerances * start.state.tolerance, threads_);
-        },
-        problem_);
-  }
-
- private:
-  template <class T>
-  using Device = std::unique_ptr<cuda::DeviceSchedule<T, Corners>>;
 
   /// Each method runs on the CPU or on the GPU.
   void choose_method() {
@@ -185,29 +229,20 @@ class Solver<Corners>::Engine {
   template <class T>
   StartOf<T> make_start(const SimplexProblem<T, Corners>& problem, const std::vector<Seed>& seeds) const {
     StartOf<T> start;
-    const double tolerance = options_.tolerance.value_or(default_tolerance(std::is_same_v<T, float>));
-    if (!(tolerance > 0 && tolerance < 1))
-      throw UsageError(
-          fmt::format("tolerance {} is not between 0 and 1; it is a share of the local edge travel time", tolerance));
+    const double tolerance =
+        checked_tolerance(options_.tolerance.value_or(default_tolerance(std::is_same_v<T, float>)));
     start.state.time.assign(problem.vertex_count, std::numeric_limits<T>::infinity());
     start.state.tolerance = static_cast<T>(tolerance);
     start.state.progress = options_.progress;
     start.pinned.assign(problem.vertex_count, 0);
     start.label.assign(problem.vertex_count, -1);
-    start.base = std::numeric_limits<double>::infinity();
-    for (const Seed& seed : seeds) start.base = std::min(start.base, seed.time);
-    for (const Seed& seed : seeds) {
+    const StartSeeds start_seeds = make_start_seeds<T>(seeds, problem.unit);
+    start.base = start_seeds.base;
+    for (const StartSeed& seed : start_seeds.seeds) {
       const std::uint32_t v = problem.internal(seed.vertex);
-      const T time = static_cast<T>((seed.time - start.base) / problem.unit);
-      if (!std::isfinite(time) && std::isfinite(seed.time) && std::isfinite(problem.unit))
-        throw InputError(
-            fmt::format("onset time {} is too far after the first one, {} (edges take about {:.1g}); give times in the "
-                        "same unit, or use --precision double",
-                        seed.time, start.base, problem.unit));
-      if (start.pinned[v] != 0 && !(time < start.state.time[v])) continue;
-      if (start.pinned[v] == 0) start.state.seeds.push_back(v);
+      start.state.seeds.push_back(v);
       start.pinned[v] = 1;
-      start.state.time[v] = time;
+      start.state.time[v] = static_cast<T>(seed.time);
       start.label[v] = seed.source;
     }
     for (const std::uint32_t v : start.state.seeds) start.seed_time.push_back(start.state.time[v]);
@@ -237,6 +272,10 @@ class Solver<Corners>::Engine {
     if (result != nullptr) return *result;
     if (user_adjacency_.offsets.empty()) user_adjacency_ = build_adjacency(mesh_, threads_);
     return user_adjacency_;
+  }
+
+  int rings_for(const PlacedSources& placed) const {
+    return limited_rings<Corners>(options_.ball_rings, placed.points.size(), mesh_.vertex_count());
   }
 
   int threads_for(Method method) const { return runs_on_threads(method) ? threads_ : 1; }
@@ -410,6 +449,8 @@ class Solver<Corners>::Engine {
   SolveOptions options_;
   Method method_ = Method::banded;
   int threads_ = 1;
+  std::unique_ptr<VolumeEngine> volume_;  ///< when the GPU does everything
+  bool host_ready_ = false;
   std::variant<Device<float>, Device<double>> device_;
   std::variant<SimplexProblem<float, Corners>, SimplexProblem<double, Corners>> problem_;
   Adjacency user_adjacency_;
@@ -429,7 +470,19 @@ Solver<Corners>& Solver<Corners>::operator=(Solver&&) noexcept = default;
 
 template <int Corners>
 Arrival Solver<Corners>::solve(const Sources& sources) {
-  return engine_->solve(sources);
+  Arrival result;
+  engine_->solve_many({&sources, 1}, [&](std::size_t, Arrival&& arrival) { result = std::move(arrival); });
+  return result;
+}
+template <int Corners>
+void Solver<Corners>::solve_many(std::span<const Sources> source_sets, const TakeArrival& take) {
+  engine_->solve_many(source_sets, take);
+}
+template <int Corners>
+std::vector<Arrival> Solver<Corners>::solve_many(std::span<const Sources> source_sets) {
+  std::vector<Arrival> result(source_sets.size());
+  engine_->solve_many(source_sets, [&](std::size_t i, Arrival&& arrival) { result[i] = std::move(arrival); });
+  return result;
 }
 template <int Corners>
 void Solver<Corners>::set_metric(const Metric& metric) {

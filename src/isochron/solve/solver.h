@@ -1,7 +1,10 @@
 // Arrival times on simplex meshes: prepare once, solve many times.
 #pragma once
 
+#include <cstddef>
 #include <memory>
+#include <span>
+#include <vector>
 
 #include "isochron/mesh/simplex_mesh.h"
 #include "isochron/metric/metric.h"
@@ -33,6 +36,12 @@ class Solver {
   /// First arrivals from `sources`. Throws InputError for a source that is not there (id out of range, not a vertex of
   /// any element, point outside the mesh) and Cancelled.
   Arrival solve(const Sources& sources);
+
+  /// The same for several sets of sources, each on its own. On the GPU many are solved at once on one reading of the
+  /// mesh. `take` gets each result with its index, in any order, and may throw to end it; use it when all results
+  /// together would not fit the memory.
+  std::vector<Arrival> solve_many(std::span<const Sources> source_sets);
+  void solve_many(std::span<const Sources> source_sets, const TakeArrival& take);
 
   /// Takes another metric on the same mesh; adjacency and ordering stay.
   void set_metric(const Metric& metric);

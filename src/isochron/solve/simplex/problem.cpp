@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "isochron/core/parallel.h"
+#include "isochron/solve/simplex/obtuse_mask.h"
 
 namespace isochron {
 namespace {
@@ -25,24 +26,6 @@ std::vector<std::uint32_t> element_order_after(const SimplexMesh<Corners>& mesh,
   for (std::size_t e = 0; e < mesh.element_count(); ++e)
     result[start[smallest(mesh.elements[e])]++] = static_cast<std::uint32_t>(e);
   return result;
-}
-
-/// Bit k is set when corner k is not acute in the metric: some product of two of its edges is clearly negative.
-template <int Corners>
-inline unsigned obtuse_mask(const std::array<double, SimplexMesh<Corners>::edges>& length) {
-  constexpr double rounding = 1e-6;  // right angles of lattices count as acute
-  const auto obtuse = [&](int k, int a, int b) {
-    const double sum = length[edge_index(k, a)] + length[edge_index(k, b)];
-    return sum * (1 + rounding) < length[edge_index(a, b)];
-  };
-  unsigned mask = 0;
-  for (int k = 0; k < Corners; ++k) {
-    const int a = (k + 1) % Corners, b = (k + 2) % Corners, c = (k + 3) % Corners;
-    bool any = obtuse(k, a, b);
-    if constexpr (Corners == 4) any = any || obtuse(k, a, c) || obtuse(k, b, c);
-    mask |= static_cast<unsigned>(any) << k;
-  }
-  return mask;
 }
 
 /// Partial sums of one thread's elements.
@@ -107,6 +90,20 @@ SimplexProblem<T, Corners> prepare_topology(const SimplexMesh<Corners>& mesh, Ke
   return problem;
 }
 
+template <int Corners>
+double time_unit(const SimplexMesh<Corners>& mesh, const Metric& metric) {
+  // A sample is enough: the unit only has to be near the mean.
+  const std::size_t count = mesh.element_count();
+  double sampled = 0;
+  std::size_t samples = 0;
+  for (std::size_t e = 0; e < count; e += 1 + count / 1024) {
+    for (const double l : squared_lengths(mesh, metric, ElementId(e))) sampled += std::sqrt(l);
+    samples += SimplexMesh<Corners>::edges;
+  }
+  const double mean = sampled > 0 ? sampled / static_cast<double>(samples) : 1;
+  return std::exp2(std::round(std::log2(mean)));
+}
+
 template <class T, int Corners>
 void apply_metric(SimplexProblem<T, Corners>& problem, const SimplexMesh<Corners>& mesh, const Metric& metric,
                   int threads) {
@@ -114,15 +111,7 @@ void apply_metric(SimplexProblem<T, Corners>& problem, const SimplexMesh<Corners
   using Record = ElementRecord<T, Corners>;
   const std::size_t count = mesh.element_count();
 
-  // A sample is enough to choose the unit; it only has to be near the mean.
-  double sampled = 0;
-  std::size_t samples = 0;
-  for (std::size_t e = 0; e < count; e += 1 + count / 1024) {
-    for (const double l : squared_lengths(mesh, metric, ElementId(e))) sampled += std::sqrt(l);
-    samples += edges;
-  }
-  const double mean = sampled > 0 ? sampled / static_cast<double>(samples) : 1;
-  problem.unit = std::exp2(std::round(std::log2(mean)));
+  problem.unit = time_unit(mesh, metric);
   const double scale = 1 / (problem.unit * problem.unit);
 
   std::vector<LengthSummary> parts(static_cast<std::size_t>(std::max(1, threads)));
@@ -136,7 +125,7 @@ void apply_metric(SimplexProblem<T, Corners>& problem, const SimplexMesh<Corners
         if (l > 0) summary.shortest = std::min(summary.shortest, l);
         summary.longest = std::max(summary.longest, l);
       }
-      const unsigned obtuse = obtuse_mask<Corners>(lengths);
+      const unsigned obtuse = obtuse_mask<Corners>(lengths.data());
       Record& record = problem.elements[i];
       for (int c = 0; c < Corners; ++c) {
         const bool flag = ((obtuse >> c) & 1U) != 0;
@@ -173,6 +162,8 @@ template SimplexProblem<float, 3> prepare_topology(const SimplexMesh<3>&, KeepOr
 template SimplexProblem<float, 4> prepare_topology(const SimplexMesh<4>&, KeepOrder, int);
 template SimplexProblem<double, 3> prepare_topology(const SimplexMesh<3>&, KeepOrder, int);
 template SimplexProblem<double, 4> prepare_topology(const SimplexMesh<4>&, KeepOrder, int);
+template double time_unit(const SimplexMesh<3>&, const Metric&);
+template double time_unit(const SimplexMesh<4>&, const Metric&);
 template void apply_metric(SimplexProblem<float, 3>&, const SimplexMesh<3>&, const Metric&, int);
 template void apply_metric(SimplexProblem<float, 4>&, const SimplexMesh<4>&, const Metric&, int);
 template void apply_metric(SimplexProblem<double, 3>&, const SimplexMesh<3>&, const Metric&, int);

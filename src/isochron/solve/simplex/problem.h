@@ -97,6 +97,10 @@ enum class KeepOrder { no, yes };
 template <class T, int Corners>
 SimplexProblem<T, Corners> prepare_topology(const SimplexMesh<Corners>& mesh, KeepOrder keep_order, int threads);
 
+/// A power of two near the mean edge travel time.
+template <int Corners>
+double time_unit(const SimplexMesh<Corners>& mesh, const Metric& metric);
+
 /// Lengths, obtuse flags, units and per-vertex edge times of a metric; may be called again with another metric.
 template <class T, int Corners>
 void apply_metric(SimplexProblem<T, Corners>& problem, const SimplexMesh<Corners>& mesh, const Metric& metric,

@@ -19,16 +19,9 @@ void check_onset(double time, const std::string& what) {
 
 template <int Corners>
 PlacedSource place_vertex(const SimplexMesh<Corners>& mesh, const Adjacency& adjacency, const VertexSource& source) {
-  const std::size_t count = mesh.vertex_count();
-  if (source.vertex.index() >= count)
-    throw InputError(
-        fmt::format("source vertex {} is out of range (the mesh has vertices 0 to {}); give an id of the mesh",
-                    source.vertex.value, count - 1));
-  check_onset(source.time, fmt::format("source vertex {}", source.vertex.value));
+  check_vertex_source(source, mesh.vertex_count());
   PlacedSource placed{mesh.point(source.vertex), elements_at(adjacency, source.vertex), source.time, 0, source.vertex};
-  if (placed.elements.empty())
-    throw InputError(
-        fmt::format("source vertex {} is not a vertex of any element; choose one that is", source.vertex.value));
+  if (placed.elements.empty()) refuse_isolated(source.vertex);
   return placed;
 }
 
@@ -67,6 +60,26 @@ PlacedSource place_point(const SimplexMesh<Corners>& mesh, const Adjacency& adja
 }
 
 }  // namespace
+
+void check_vertex_source(const VertexSource& source, std::size_t vertex_count) {
+  if (source.vertex.index() >= vertex_count)
+    throw InputError(
+        fmt::format("source vertex {} is out of range (the mesh has vertices 0 to {}); give an id of the mesh",
+                    source.vertex.value, vertex_count - 1));
+  check_onset(source.time, fmt::format("source vertex {}", source.vertex.value));
+}
+
+void refuse_isolated(VertexId vertex) {
+  throw InputError(fmt::format("source vertex {} is not a vertex of any element; choose one that is", vertex.value));
+}
+
+template <int Corners>
+int limited_rings(int ball_rings, std::size_t sources, std::size_t vertex_count) {
+  const double budget = std::max(1e5, 0.25 * static_cast<double>(vertex_count));
+  const double share = budget / static_cast<double>(std::max<std::size_t>(1, sources));
+  const double side = std::pow(share, 1.0 / (Corners - 1));
+  return std::min(ball_rings, static_cast<int>(std::max(0.0, (side - 1) / 2)));
+}
 
 template <int Corners>
 PlacedSources place_sources(const SimplexMesh<Corners>& mesh, const Adjacency& adjacency, const Sources& sources) {
@@ -118,11 +131,6 @@ std::vector<Seed> make_seeds(const SimplexMesh<Corners>& mesh, const Metric& met
         if (v != source.vertex && is_source[v.index()] != 0) return false;
     return true;
   };
-  // Many balls are kept small: together they cover at most about a quarter of the mesh.
-  const double budget = std::max(1e5, 0.25 * static_cast<double>(mesh.vertex_count()));
-  const double share = budget / static_cast<double>(std::max<std::size_t>(1, placed.points.size()));
-  const double side = std::pow(share, 1.0 / (Corners - 1));
-  ball_rings = std::min(ball_rings, static_cast<int>(std::max(0.0, (side - 1) / 2)));
   std::vector<Seed> seeds;
   for (const PlacedSource& source : placed.points)
     add_seeds(mesh, metric, adjacency, source, init == SourceInit::ball && !alone(source) ? SourceInit::plain : init,
@@ -134,6 +142,8 @@ std::vector<Seed> make_seeds(const SimplexMesh<Corners>& mesh, const Metric& met
   return seeds;
 }
 
+template int limited_rings<3>(int, std::size_t, std::size_t);
+template int limited_rings<4>(int, std::size_t, std::size_t);
 template PlacedSources place_sources(const SimplexMesh<3>&, const Adjacency&, const Sources&);
 template PlacedSources place_sources(const SimplexMesh<4>&, const Adjacency&, const Sources&);
 template void add_seeds(const SimplexMesh<3>&, const Metric&, const Adjacency&, const PlacedSource&, SourceInit, int,

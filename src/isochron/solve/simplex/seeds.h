@@ -34,13 +34,24 @@ struct PlacedSources {
   bool level_set = false;
 };
 
+/// Throws InputError when the vertex is out of range or its onset time not finite.
+void check_vertex_source(const VertexSource& source, std::size_t vertex_count);
+/// Throws InputError: the source is not a vertex of any element.
+[[noreturn]] void refuse_isolated(VertexId vertex);
+
+/// The radius of source balls in rings: when there are many they are kept small, so that together they cover at most
+/// about a quarter of the mesh.
+template <int Corners>
+int limited_rings(int ball_rings, std::size_t sources, std::size_t vertex_count);
+
 /// Checks and places the sources. Throws InputError: none given, id out of range, not a vertex of any element, NaN or
 /// infinite onset, point further than `reach` mean edges from the mesh.
 template <int Corners>
 PlacedSources place_sources(const SimplexMesh<Corners>& mesh, const Adjacency& adjacency, const Sources& sources);
 
 /// The seeds of the placed sources. `plain` sets a vertex source's vertex, or the corners of a point source's element;
-/// `ball` adds the exact ball around sources that stand alone (no other source vertex beside them).
+/// `ball` adds the exact ball around sources that stand alone (no other source vertex beside them), of at most
+/// `ball_rings` (see `limited_rings`).
 template <int Corners>
 std::vector<Seed> make_seeds(const SimplexMesh<Corners>& mesh, const Metric& metric, const Adjacency& adjacency,
                              const Sources& sources, const PlacedSources& placed, SourceInit init, int ball_rings);

@@ -138,6 +138,8 @@ double SourceBall<Corners>::typical_size() const {
 
 template <int Corners>
 void SourceBall<Corners>::add(ElementId e) {
+  for (const VertexId v : mesh_.element(e))
+    if (adjacency_.at(v).empty()) throw PartTooSmall();
   Entry entry;
   entry.element = e;
   const auto x = frame_.map(corner_points(mesh_, e));

@@ -9,6 +9,10 @@
 
 namespace isochron {
 
+/// Thrown by `ball_times` when it comes to a vertex whose incidences are not listed: the adjacency is that of a part of
+/// a mesh, and the part is too small.
+struct PartTooSmall {};
+
 /// Receives each vertex once, with the time at which the front reaches it.
 using SetTime = std::function<void(VertexId, double)>;
 

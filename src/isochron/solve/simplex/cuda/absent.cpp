@@ -1,6 +1,7 @@
 // In a build without CUDA asking for the GPU says so.
 #include "isochron/core/cuda/device.h"
 #include "isochron/solve/simplex/cuda/schedule.h"
+#include "isochron/solve/simplex/cuda/volume.h"
 
 namespace isochron::cuda {
 
@@ -63,5 +64,13 @@ template std::unique_ptr<DeviceSchedule<double, 3>> make_domain_decomposition(co
 template std::unique_ptr<DeviceSchedule<double, 4>> make_domain_decomposition(const SimplexProblem<double, 4>&,
                                                                               const SimplexMesh<4>&,
                                                                               const SchemeOptions&);
+
+template <class T>
+std::unique_ptr<VolumeSolver<T>> make_volume_solver(const TetMesh&, const Metric&, int) {
+  require_device();
+  return nullptr;
+}
+template std::unique_ptr<VolumeSolver<float>> make_volume_solver(const TetMesh&, const Metric&, int);
+template std::unique_ptr<VolumeSolver<double>> make_volume_solver(const TetMesh&, const Metric&, int);
 
 }  // namespace isochron::cuda

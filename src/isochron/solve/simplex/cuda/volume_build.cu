@@ -1,0 +1,543 @@
+#include "isochron/solve/simplex/cuda/volume_build.h"
+
+#include <bit>
+
+#include <thrust/iterator/transform_iterator.h>
+#include <cub/cub.cuh>
+
+#include "isochron/core/cuda/check.h"
+#include "isochron/mesh/validate.h"
+#include "isochron/solve/simplex/obtuse_mask.h"
+#include "isochron/solve/simplex/problem.h"
+
+namespace isochron::cuda {
+namespace {
+
+constexpr unsigned block_threads = 256;
+constexpr unsigned warps_a_block = block_threads / 32;
+
+template <class... Parameters, class... Arguments>
+void launch(const char* what, void (*kernel)(Parameters...), std::size_t items, Arguments&&... arguments) {
+  const std::size_t blocks = (items + block_threads - 1) / block_threads;
+  if (blocks == 0) return;
+  kernel<<<static_cast<unsigned>(blocks), block_threads>>>(static_cast<Arguments&&>(arguments)...);
+  check(cudaGetLastError(), what);
+}
+
+__device__ inline std::size_t thread_number() { return std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; }
+
+/// Runs a cub algorithm: asks for its memory, then calls it.
+template <class Algorithm>
+void with_scratch(const char* what, Algorithm&& algorithm) {
+  std::size_t bytes = 0;
+  check(algorithm(nullptr, bytes), what);
+  DeviceArray<std::uint8_t> scratch(bytes > 0 ? bytes : 1);
+  check(algorithm(scratch.data(), bytes), what);
+}
+
+// ---- checks
+
+struct Found {
+  unsigned bad_points, bad_elements, bad_tensors;
+};
+
+__global__ void check_points(const Vec3d* points, std::size_t count, Found* found) {
+  const std::size_t i = thread_number();
+  if (i >= count) return;
+  const Vec3d p = points[i];
+  if (!(isfinite(p.x) && isfinite(p.y) && isfinite(p.z))) found->bad_points = 1;
+}
+
+__global__ void check_elements(const uint4* elements, std::size_t count, std::size_t vertices, Found* found) {
+  const std::size_t i = thread_number();
+  if (i >= count) return;
+  const uint4 e = elements[i];
+  if (e.x >= vertices || e.y >= vertices || e.z >= vertices || e.w >= vertices) found->bad_elements = 1;
+}
+
+// ---- order
+
+struct Box {
+  Vec3d low, high;
+};
+struct Join {
+  __host__ __device__ Box operator()(const Box& a, const Box& b) const {
+    Box c;
+    for (int k = 0; k < 3; ++k) {
+      c.low[k] = a.low[k] < b.low[k] ? a.low[k] : b.low[k];
+      c.high[k] = a.high[k] > b.high[k] ? a.high[k] : b.high[k];
+    }
+    return c;
+  }
+};
+struct AsBox {
+  __host__ __device__ Box operator()(const Vec3d& p) const { return {p, p}; }
+};
+
+/// Puts two zeros between the low 21 bits.
+__device__ inline std::uint64_t spread(std::uint64_t x) {
+  x &= 0x1fffffULL;
+  x = (x | x << 32) & 0x1f00000000ffffULL;
+  x = (x | x << 16) & 0x1f0000ff0000ffULL;
+  x = (x | x << 8) & 0x100f00f00f00f00fULL;
+  x = (x | x << 4) & 0x10c30c30c30c30c3ULL;
+  return (x | x << 2) & 0x1249249249249249ULL;
+}
+
+__global__ void place_on_curve(const Vec3d* points, std::size_t count, const Box* box, std::uint64_t* key,
+                               std::uint32_t* id) {
+  const std::size_t i = thread_number();
+  if (i >= count) return;
+  const Vec3d size = box->high - box->low;
+  double longest = size.x > size.y ? size.x : size.y;
+  if (size.z > longest) longest = size.z;
+  const double scale = longest > 0 ? 2097151.0 / longest : 0;
+  const Vec3d p = scale * (points[i] - box->low);
+  key[i] = spread(static_cast<std::uint64_t>(p.x)) | spread(static_cast<std::uint64_t>(p.y)) << 1 |
+           spread(static_cast<std::uint64_t>(p.z)) << 2;
+  id[i] = static_cast<std::uint32_t>(i);
+}
+
+__global__ void invert(const std::uint32_t* new_to_old, std::size_t count, std::uint32_t* old_to_new) {
+  const std::size_t i = thread_number();
+  if (i < count) old_to_new[new_to_old[i]] = static_cast<std::uint32_t>(i);
+}
+
+__global__ void reorder(const Vec3d* points, const std::uint32_t* new_to_old, std::size_t count, Vec3d* result) {
+  const std::size_t i = thread_number();
+  if (i < count) result[i] = points[new_to_old[i]];
+}
+
+// ---- adjacency
+
+__global__ void renumber_and_count(uint4* elements, std::size_t count, const std::uint32_t* old_to_new,
+                                   std::uint32_t* valence) {
+  const std::size_t i = thread_number();
+  if (i >= count) return;
+  uint4 e = elements[i];
+  e = {old_to_new[e.x], old_to_new[e.y], old_to_new[e.z], old_to_new[e.w]};
+  elements[i] = e;
+  atomicAdd(valence + e.x, 1U);
+  atomicAdd(valence + e.y, 1U);
+  atomicAdd(valence + e.z, 1U);
+  atomicAdd(valence + e.w, 1U);
+}
+
+/// `left` counts down from the valence.
+__global__ void list_incidences(const uint4* elements, std::size_t count, const std::uint64_t* offsets,
+                                std::uint32_t* left, std::uint32_t* incidences) {
+  const std::size_t i = thread_number();
+  if (i >= count) return;
+  const uint4 e = elements[i];
+  for (const std::uint32_t v : {e.x, e.y, e.z, e.w})
+    incidences[offsets[v] + atomicSub(left + v, 1U) - 1] = static_cast<std::uint32_t>(i);
+}
+
+// ---- stars
+
+/// The metric as the device reads it.
+struct MetricView {
+  int kind;  ///< index in Metric::Kind
+  SymTensor3d uniform;
+  const double* speed;
+  const SymTensor3f* tensor;
+  const Vec3f* fiber;
+  const Vec3f* sheet;
+  const std::uint16_t* region;
+  const Velocities* velocities;
+
+  [[nodiscard]] __device__ bool usable(std::size_t e) const {
+    const auto finite = [](const Vec3f& v) { return isfinite(v.x) && isfinite(v.y) && isfinite(v.z); };
+    if (kind == 1) return speed[e] > 0 && isfinite(speed[e]);
+    if (kind == 3 && (!finite(fiber[e]) || (sheet != nullptr && !finite(sheet[e])))) return false;
+    return positive_definite(at(e));
+  }
+  [[nodiscard]] __device__ SymTensor3d at(std::size_t e) const {
+    switch (kind) {
+      case 0: return uniform;
+      case 1: return speed_tensor(speed[e]);
+      case 2: return widened(tensor[e]);
+      default:
+        return fiber_tensor(velocities[region == nullptr ? 0 : region[e]], fiber[e],
+                            sheet == nullptr ? nullptr : sheet + e);
+    }
+  }
+};
+
+__global__ void check_tensors(MetricView metric, std::size_t count, Found* found) {
+  const std::size_t e = thread_number();
+  if (e < count && !metric.usable(e)) found->bad_tensors = 1;
+}
+
+/// A set of vertex ids in a warp's shared memory that numbers them.
+class Neighbours {
+ public:
+  static constexpr unsigned slots = 512;
+  static constexpr std::uint32_t empty = 0xffffffffU;
+  struct Memory {
+    std::uint32_t key[slots];
+    std::uint8_t place[slots];
+    unsigned count;
+  };
+
+  __device__ Neighbours(Memory& memory, unsigned lane) : m_(memory) {
+    for (unsigned i = lane; i < slots; i += 32) m_.key[i] = empty;
+    if (lane == 0) m_.count = 0;
+    __syncwarp();
+  }
+  /// The number of ids is at most 3 · most_tets < slots.
+  __device__ void add(std::uint32_t id) {
+    for (unsigned slot = first(id);; slot = (slot + 1) % slots) {
+      const std::uint32_t old = atomicCAS(&m_.key[slot], empty, id);
+      if (old == id) return;
+      if (old != empty) continue;
+      m_.place[slot] = static_cast<std::uint8_t>(atomicAdd(&m_.count, 1U));
+      return;
+    }
+  }
+  /// After a __syncwarp that follows the last `add`.
+  [[nodiscard]] __device__ unsigned count() const { return m_.count; }
+  [[nodiscard]] __device__ std::uint32_t place(std::uint32_t id) const {
+    unsigned slot = first(id);
+    while (m_.key[slot] != id) slot = (slot + 1) % slots;
+    return m_.place[slot];
+  }
+  /// Writes the ids in their order.
+  __device__ void list(std::uint32_t* result, unsigned lane) const {
+    for (unsigned i = lane; i < slots; i += 32)
+      if (m_.key[i] != empty) result[m_.place[i]] = m_.key[i];
+  }
+
+ private:
+  __device__ static unsigned first(std::uint32_t id) { return (id * 2654435761U) >> 23; }
+  Memory& m_;
+};
+static_assert(3 * most_tets < Neighbours::slots && Neighbours::slots == 1U << (32 - 23));
+
+__device__ inline std::uint32_t corner_of(const uint4& e, int k) {
+  return k == 0 ? e.x : k == 1 ? e.y : k == 2 ? e.z : e.w;
+}
+__device__ inline int place_in(const uint4& e, std::uint32_t v) {
+  return e.x == v ? 0 : e.y == v ? 1 : e.z == v ? 2 : 3;
+}
+
+__device__ void add_corners(Neighbours& neighbours, const uint4& e, std::uint32_t v) {
+  const int x = place_in(e, v);
+  for (int k = 1; k < 4; ++k) neighbours.add(corner_of(e, (x + k) & 3));
+}
+
+/// How a vertex's star is stored: whole, or cut into several.
+struct StarPlan {
+  std::uint32_t units;  ///< memory of all its stars, of 8 bytes
+  std::uint32_t more;   ///< stars after the first
+};
+
+template <class T>
+__global__ void plan_stars(const uint4* elements, const std::uint64_t* offsets, const std::uint32_t* incidences,
+                           std::size_t vertices, StarPlan* plan) {
+  __shared__ Neighbours::Memory memory[warps_a_block];
+  const unsigned lane = threadIdx.x % 32;
+  const std::size_t v = thread_number() / 32;
+  if (v >= vertices) return;
+  const std::uint64_t begin = offsets[v];
+  const std::uint64_t valence = offsets[v + 1] - begin;
+  unsigned count = most_neighbours + 1;
+  if (valence <= most_tets) {
+    Neighbours neighbours(memory[threadIdx.x / 32], lane);
+    for (unsigned i = lane; i < valence; i += 32)
+      add_corners(neighbours, elements[incidences[begin + i]], static_cast<std::uint32_t>(v));
+    __syncwarp();
+    count = neighbours.count();
+  }
+  if (lane != 0) return;
+  if (count <= most_neighbours) {
+    plan[v] = {star_units<T>(static_cast<std::uint32_t>(valence), count), 0};
+  } else {
+    const auto stars = static_cast<std::uint32_t>((valence + cut_tets - 1) / cut_tets);
+    plan[v] = {stars * star_units<T>(cut_tets, 3 * cut_tets), stars - 1};
+  }
+}
+
+struct Units {
+  __host__ __device__ std::uint64_t operator()(const StarPlan& plan) const { return plan.units; }
+};
+struct More {
+  __host__ __device__ std::uint64_t operator()(const StarPlan& plan) const { return plan.more; }
+};
+
+/// Sums over all elements that the host asks for.
+struct Sums {
+  unsigned long long shortest, longest;  ///< squared lengths as bits of doubles, which order like them
+  unsigned long long obtuse;
+  double edges;
+};
+
+template <class T>
+struct FillView {
+  const uint4* elements;
+  const Vec3d* points;
+  const std::uint64_t* offsets;
+  const std::uint32_t* incidences;
+  std::size_t vertices;
+  const StarPlan* plan;
+  const std::uint64_t* begin;
+  const std::uint64_t* more_begin;
+  MetricView metric;
+  double scale;
+  StarHead* heads;
+  std::uint64_t* stars;
+  T* edge;
+  Sums* sums;
+};
+
+/// What a lane has seen of lengths.
+struct LaneSums {
+  double shortest = 1e300, longest = 0;
+  unsigned obtuse = 0;
+  double edges = 0;
+};
+
+/// Writes one star of vertex v: `tets` of its incidences. Returns its head without `next`.
+template <class T>
+__device__ StarHead fill_star(const FillView<T>& f, Neighbours::Memory& memory, std::uint32_t v, std::uint64_t first,
+                              unsigned tets, std::uint64_t at, LaneSums& sums) {
+  const unsigned lane = threadIdx.x % 32;
+  Neighbours neighbours(memory, lane);
+  for (unsigned i = lane; i < tets; i += 32) add_corners(neighbours, f.elements[f.incidences[first + i]], v);
+  __syncwarp();
+  const unsigned count = neighbours.count();
+  auto* words = reinterpret_cast<std::uint32_t*>(f.stars + at);
+  neighbours.list(words, lane);
+  T* lengths = reinterpret_cast<T*>(words + words_before_lengths(tets, count));
+  for (unsigned i = lane; i < tets; i += 32) {
+    const std::uint32_t e = f.incidences[first + i];
+    const uint4 element = f.elements[e];
+    const Vec3d p[4] = {f.points[element.x], f.points[element.y], f.points[element.z], f.points[element.w]};
+    const SymTensor3d m = f.metric.at(e);
+    double l[6];
+    for (int a = 0; a < 4; ++a)
+      for (int b = a + 1; b < 4; ++b) {
+        const double squared = f.scale * squared_length(m, p[b] - p[a]);
+        l[edge_index(a, b)] = squared;
+        if (squared > 0 && squared < sums.shortest) sums.shortest = squared;
+        if (squared > sums.longest) sums.longest = squared;
+      }
+    const int x = place_in(element, v);
+    const int a = (x + 1) & 3, b = (x + 2) & 3, c = (x + 3) & 3;
+    const unsigned obtuse = obtuse_mask<4>(l);
+    sums.obtuse += (obtuse >> x) & 1U;
+    sums.edges += sqrt(l[edge_index(x, a)]);
+    words[count + i] = neighbours.place(corner_of(element, a)) | neighbours.place(corner_of(element, b)) << 8 |
+                       neighbours.place(corner_of(element, c)) << 16 | ((obtuse >> a) & 1U) * obtuse_bit |
+                       ((obtuse >> b) & 1U) * (obtuse_bit << 1) | ((obtuse >> c) & 1U) * (obtuse_bit << 2);
+    const int pairs[6][2] = {{x, a}, {x, b}, {x, c}, {a, b}, {a, c}, {b, c}};
+    for (int k = 0; k < 6; ++k) lengths[k * tets + i] = static_cast<T>(l[edge_index(pairs[k][0], pairs[k][1])]);
+  }
+  __syncwarp();
+  return {at, static_cast<std::uint16_t>(tets), static_cast<std::uint16_t>(count), 0};
+}
+
+template <class T>
+__global__ void fill_stars(FillView<T> f) {
+  __shared__ Neighbours::Memory memory[warps_a_block];
+  const unsigned lane = threadIdx.x % 32;
+  const std::size_t v = thread_number() / 32;
+  if (v >= f.vertices) return;
+  const std::uint64_t first = f.offsets[v];
+  const std::uint64_t valence = f.offsets[v + 1] - first;
+  const std::uint32_t more = f.plan[v].more;
+  const unsigned at_once = more == 0 ? static_cast<unsigned>(valence) : cut_tets;
+  LaneSums sums;
+  for (std::uint32_t star = 0; star <= more; ++star) {
+    const std::uint64_t done = std::uint64_t{star} * at_once;
+    const auto tets = static_cast<unsigned>(valence - done < at_once ? valence - done : at_once);
+    const std::uint64_t at = f.begin[v] + std::uint64_t{star} * star_units<T>(cut_tets, 3 * cut_tets);
+    StarHead head = fill_star(f, memory[threadIdx.x / 32], static_cast<std::uint32_t>(v), first + done, tets, at, sums);
+    const std::uint64_t further = f.vertices + f.more_begin[v] + star;
+    if (star < more) head.next = static_cast<std::uint32_t>(further);
+    if (lane == 0) f.heads[star == 0 ? v : further - 1] = head;
+  }
+  for (unsigned step = 16; step > 0; step /= 2) {
+    const double shortest = __shfl_xor_sync(0xffffffffU, sums.shortest, step);
+    const double longest = __shfl_xor_sync(0xffffffffU, sums.longest, step);
+    if (shortest < sums.shortest) sums.shortest = shortest;
+    if (longest > sums.longest) sums.longest = longest;
+    sums.obtuse += __shfl_xor_sync(0xffffffffU, sums.obtuse, step);
+    sums.edges += __shfl_xor_sync(0xffffffffU, sums.edges, step);
+  }
+  if (lane != 0) return;
+  const double edge = valence > 0 ? sums.edges / static_cast<double>(valence) : 0;
+  f.edge[v] = static_cast<T>(edge);
+  // Read first: most values change nothing, and a read is not a queue.
+  Sums* all = f.sums + v % 256;
+  atomicAdd(&all->edges, edge);
+  if (sums.obtuse > 0) atomicAdd(&all->obtuse, static_cast<unsigned long long>(sums.obtuse));
+  const auto shortest = static_cast<unsigned long long>(__double_as_longlong(sums.shortest));
+  const auto longest = static_cast<unsigned long long>(__double_as_longlong(sums.longest));
+  if (shortest < all->shortest) atomicMin(&all->shortest, shortest);
+  if (longest > all->longest) atomicMax(&all->longest, longest);
+}
+
+/// The metric's arrays on the device, for as long as the stars are filled.
+struct DeviceMetric {
+  DeviceArray<double> speed;
+  DeviceArray<SymTensor3f> tensor;
+  DeviceArray<Vec3f> fiber, sheet;
+  DeviceArray<std::uint16_t> region;
+  DeviceArray<Velocities> velocities;
+
+  MetricView upload(const Metric& metric) {
+    MetricView view{};
+    view.kind = static_cast<int>(metric.kind().index());
+    if (const auto* uniform = std::get_if<UniformMetric>(&metric.kind())) view.uniform = uniform->tensor;
+    if (const auto* speeds = std::get_if<SpeedMetric>(&metric.kind())) view.speed = sent(speed, speeds->speed);
+    if (const auto* tensors = std::get_if<TensorMetric>(&metric.kind())) view.tensor = sent(tensor, tensors->tensor);
+    if (const auto* fibers = std::get_if<FiberMetric>(&metric.kind())) {
+      view.fiber = sent(fiber, fibers->fiber);
+      view.sheet = sent(sheet, fibers->sheet);
+      view.region = sent(region, fibers->region);
+      view.velocities = sent(velocities, fibers->velocities);
+    }
+    return view;
+  }
+
+ private:
+  template <class Value>
+  static const Value* sent(DeviceArray<Value>& place, const std::vector<Value>& values) {
+    place = DeviceArray<Value>(std::span<const Value>(values));
+    return place.data();
+  }
+};
+
+}  // namespace
+
+template <class T>
+void build_topology(DeviceVolume<T>& volume, const TetMesh& mesh, int) {
+  const std::size_t vertices = mesh.vertex_count(), elements = mesh.element_count();
+  if (vertices == 0 || elements == 0) check_mesh(mesh);
+  volume.vertices = vertices;
+  static_assert(sizeof(TetMesh::Element) == sizeof(uint4));
+  DeviceArray<Found> found(1);
+  found.clear();
+  volume.old_to_new = DeviceArray<std::uint32_t>(vertices);
+  volume.new_to_old = DeviceArray<std::uint32_t>(vertices);
+  {
+    const DeviceArray<Vec3d> points{std::span<const Vec3d>(mesh.points)};
+    launch("checking points", check_points, vertices, points.data(), vertices, found.data());
+    DeviceArray<Box> box(1);
+    const auto boxes = thrust::make_transform_iterator(points.data(), AsBox());
+    const Box nothing{{1e300, 1e300, 1e300}, {-1e300, -1e300, -1e300}};
+    with_scratch("measuring the mesh", [&](void* scratch, std::size_t& bytes) {
+      return cub::DeviceReduce::Reduce(scratch, bytes, boxes, box.data(), static_cast<std::int64_t>(vertices), Join(),
+                                       nothing);
+    });
+    DeviceArray<std::uint64_t> key(vertices), sorted(vertices);
+    DeviceArray<std::uint32_t> id(vertices);
+    launch("placing vertices on a curve", place_on_curve, vertices, points.data(), vertices, box.data(), key.data(),
+           id.data());
+    with_scratch("ordering vertices", [&](void* scratch, std::size_t& bytes) {
+      return cub::DeviceRadixSort::SortPairs(scratch, bytes, key.data(), sorted.data(), id.data(),
+                                             volume.new_to_old.data(), static_cast<std::int64_t>(vertices), 0, 63);
+    });
+    launch("renumbering", invert, vertices, volume.new_to_old.data(), vertices, volume.old_to_new.data());
+    volume.points = DeviceArray<Vec3d>(vertices);
+    launch("renumbering", reorder, vertices, points.data(), volume.new_to_old.data(), vertices, volume.points.data());
+  }
+  volume.elements = DeviceArray<uint4>(elements);
+  upload(volume.elements.data(), mesh.elements.data(), elements * sizeof(uint4));
+  launch("checking elements", check_elements, elements, volume.elements.data(), elements, vertices, found.data());
+  Found result{};
+  found.download_to(std::span<Found>(&result, 1));
+  if (result.bad_points != 0 || result.bad_elements != 0) check_mesh(mesh);  // says which
+
+  DeviceArray<std::uint32_t> valence(vertices + 1);
+  valence.clear();
+  launch("counting elements", renumber_and_count, elements, volume.elements.data(), elements, volume.old_to_new.data(),
+         valence.data());
+  volume.offsets = DeviceArray<std::uint64_t>(vertices + 1);
+  with_scratch("adding up", [&](void* scratch, std::size_t& bytes) {
+    return cub::DeviceScan::ExclusiveScan(scratch, bytes, valence.data(), volume.offsets.data(), ::cuda::std::plus<>{},
+                                          std::uint64_t{0}, static_cast<std::int64_t>(vertices + 1));
+  });
+  volume.incidences = DeviceArray<std::uint32_t>(elements * 4);
+  launch("listing elements", list_incidences, elements, volume.elements.data(), elements, volume.offsets.data(),
+         valence.data(), volume.incidences.data());
+}
+
+template <class T>
+void build_stars(DeviceVolume<T>& volume, const TetMesh& mesh, const Metric& metric, int) {
+  const std::size_t vertices = volume.vertices, elements = mesh.element_count();
+  check_metric_form(metric, elements, "the metric");
+  DeviceMetric device_metric;
+  FillView<T> view{};
+  view.metric = device_metric.upload(metric);
+  DeviceArray<Found> found(1);
+  found.clear();
+  launch("checking tensors", check_tensors, elements, view.metric, elements, found.data());
+  DeviceArray<StarPlan> plan(vertices);
+  launch("measuring stars", plan_stars<T>, vertices * 32, volume.elements.data(), volume.offsets.data(),
+         volume.incidences.data(), vertices, plan.data());
+  Found result{};
+  found.download_to(std::span<Found>(&result, 1));
+  if (result.bad_tensors != 0) check_metric(metric, elements, "the metric");  // says which
+
+  DeviceArray<std::uint64_t> begin(vertices + 1), more_begin(vertices + 1);
+  const auto scan = [&](auto what, DeviceArray<std::uint64_t>& sums) {
+    const auto values = thrust::make_transform_iterator(plan.data(), what);
+    sums.clear();
+    with_scratch("adding up", [&](void* scratch, std::size_t& bytes) {
+      return cub::DeviceScan::InclusiveSum(scratch, bytes, values, sums.data() + 1,
+                                           static_cast<std::int64_t>(vertices));
+    });
+    std::uint64_t total = 0;
+    download(&total, sums.data() + vertices, sizeof total);
+    return total;
+  };
+  const std::uint64_t units = scan(Units(), begin), more = scan(More(), more_begin);
+  volume.heads = {};
+  volume.stars = {};
+  volume.heads = DeviceArray<StarHead>(vertices + more);
+  volume.stars = DeviceArray<std::uint64_t>(units);
+  volume.edge = DeviceArray<T>(vertices);
+
+  std::vector<Sums> sums(256, Sums{0x7fefffffffffffffULL, 0, 0, 0});
+  DeviceArray<Sums> device_sums{std::span<const Sums>(sums)};
+  const double unit = time_unit(mesh, metric);
+  view.elements = volume.elements.data();
+  view.points = volume.points.data();
+  view.offsets = volume.offsets.data();
+  view.incidences = volume.incidences.data();
+  view.vertices = vertices;
+  view.plan = plan.data();
+  view.begin = begin.data();
+  view.more_begin = more_begin.data();
+  view.scale = 1 / (unit * unit);
+  view.heads = volume.heads.data();
+  view.stars = volume.stars.data();
+  view.edge = volume.edge.data();
+  view.sums = device_sums.data();
+  launch("filling stars", fill_stars<T>, vertices * 32, view);
+  device_sums.download_to(std::span<Sums>(sums));
+
+  VolumeSummary& summary = volume.summary;
+  summary = {};
+  summary.unit = unit;
+  double shortest = std::numeric_limits<double>::max(), longest = 0, edges = 0;
+  for (const Sums& part : sums) {
+    shortest = std::min(shortest, std::bit_cast<double>(part.shortest));
+    longest = std::max(longest, std::bit_cast<double>(part.longest));
+    summary.obtuse_corners += part.obtuse;
+    edges += part.edges;
+  }
+  summary.shortest = std::sqrt(shortest);
+  summary.longest = std::sqrt(longest);
+  summary.mean_edge = edges > 0 ? edges / static_cast<double>(vertices) : 1;
+  summary.device_bytes = volume.bytes();
+}
+
+template void build_topology(DeviceVolume<float>&, const TetMesh&, int);
+template void build_topology(DeviceVolume<double>&, const TetMesh&, int);
+template void build_stars(DeviceVolume<float>&, const TetMesh&, const Metric&, int);
+template void build_stars(DeviceVolume<double>&, const TetMesh&, const Metric&, int);
+
+}  // namespace isochron::cuda

@@ -1,0 +1,50 @@
+#include "isochron/solve/simplex/start.h"
+
+#include <cmath>
+#include <limits>
+#include <unordered_map>
+
+#include <fmt/format.h>
+
+#include "isochron/core/error.h"
+
+namespace isochron {
+
+template <class T>
+StartSeeds make_start_seeds(const std::vector<Seed>& seeds, double unit) {
+  StartSeeds start;
+  start.base = std::numeric_limits<double>::infinity();
+  for (const Seed& seed : seeds) start.base = std::min(start.base, seed.time);
+  std::unordered_map<std::uint32_t, std::size_t> place;
+  place.reserve(seeds.size());
+  for (const Seed& seed : seeds) {
+    const T time = static_cast<T>((seed.time - start.base) / unit);
+    if (!std::isfinite(time) && std::isfinite(seed.time) && std::isfinite(unit))
+      throw InputError(
+          fmt::format("onset time {} is too far after the first one, {} (edges take about {:.1g}); give times in the "
+                      "same unit, or use --precision double",
+                      seed.time, start.base, unit));
+    const auto [found, fresh] = place.try_emplace(seed.vertex.value, start.seeds.size());
+    if (fresh) start.seeds.push_back({seed.vertex, time, seed.source});
+    else if (StartSeed& known = start.seeds[found->second]; time < known.time) known = {seed.vertex, time, seed.source};
+  }
+  return start;
+}
+
+double checked_tolerance(double tolerance) {
+  if (!(tolerance > 0 && tolerance < 1))
+    throw UsageError(
+        fmt::format("tolerance {} is not between 0 and 1; it is a share of the local edge travel time", tolerance));
+  return tolerance;
+}
+
+std::string precision_note(double shortest, double longest) {
+  return fmt::format(
+      "precision raised to double: edge travel times span {:.1e} to {:.1e}, more than single precision can hold",
+      shortest, longest);
+}
+
+template StartSeeds make_start_seeds<float>(const std::vector<Seed>&, double);
+template StartSeeds make_start_seeds<double>(const std::vector<Seed>&, double);
+
+}  // namespace isochron

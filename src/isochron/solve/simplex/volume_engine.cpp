@@ -1,0 +1,174 @@
+#include "isochron/solve/simplex/volume_engine.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "isochron/core/error.h"
+#include "isochron/core/timer.h"
+#include "isochron/solve/simplex/cuda/volume.h"
+#include "isochron/solve/simplex/limits.h"
+#include "isochron/solve/simplex/near_sources.h"
+#include "isochron/solve/simplex/start.h"
+
+namespace isochron {
+namespace {
+
+template <class T>
+class VolumeEngineOf final : public VolumeEngine {
+ public:
+  VolumeEngineOf(const TetMesh& mesh, const Metric& metric, const SolveOptions& options, int threads,
+                 std::vector<std::string> notes)
+      : mesh_(mesh), metric_(&metric), options_(options), threads_(threads), notes_(std::move(notes)) {
+    const Timer timer;
+    device_ = cuda::make_volume_solver<T>(mesh, metric, threads);
+    setup_seconds_ = timer.seconds();
+  }
+
+  [[nodiscard]] cuda::VolumeSummary summary() const { return device_->summary(); }
+
+  bool set_metric(const Metric& metric) override {
+    const Timer timer;
+    metric_ = &metric;
+    device_->set_metric(metric);
+    setup_seconds_ = timer.seconds();
+    return fits();
+  }
+
+  /// True when the metric's lengths can be held in T.
+  [[nodiscard]] bool fits() const {
+    const cuda::VolumeSummary summary = device_->summary();
+    return !single || fits_single(summary.shortest, summary.longest);
+  }
+
+  void solve(std::span<const Sources> source_sets, const TakeArrival& take) override {
+    const std::vector<StartSeeds> starts = start_seeds(source_sets);
+    const double tolerance = checked_tolerance(options_.tolerance.value_or(default_tolerance(single)));
+    for (std::size_t first = 0; first < starts.size();) {
+      const std::size_t count = std::min(starts.size() - first, device_->layers_that_fit());
+      if (options_.progress.cancelled()) throw Cancelled();
+      solve_layers(std::span(starts).subspan(first, count), tolerance,
+                   [&](std::size_t layer, Arrival&& arrival) { take(first + layer, std::move(arrival)); });
+      first += count;
+      options_.progress.update(static_cast<double>(first) / static_cast<double>(starts.size()));
+    }
+  }
+
+  Residual residual(const Arrival& arrival, const Sources& sources) override {
+    const std::vector<StartSeeds> starts = start_seeds({&sources, 1});
+    const double tolerance = checked_tolerance(options_.tolerance.value_or(default_tolerance(single)));
+    device_->load_times(arrival.times, starts[0].base);
+    return device_->residual(0, as_layer(starts[0]), residual_tolerances * tolerance);
+  }
+
+ private:
+  static constexpr bool single = std::is_same_v<T, float>;
+
+  std::vector<StartSeeds> start_seeds(std::span<const Sources> source_sets) {
+    const double unit = device_->summary().unit;
+    std::vector<StartSeeds> starts;
+    const auto add = [&](const std::vector<Seed>& seeds) { starts.push_back(make_start_seeds<T>(seeds, unit)); };
+    const bool only_vertices = std::all_of(source_sets.begin(), source_sets.end(), [](const Sources& sources) {
+      return !sources.vertices.empty() && sources.points.empty() && sources.level_set.empty();
+    });
+    if (only_vertices) {
+      const auto near = [&](std::span<const VertexId> vertices, int rings) {
+        return device_->elements_near(vertices, rings);
+      };
+      for (const auto& seeds :
+           seeds_near(mesh_, *metric_, source_sets, options_.source_init, options_.ball_rings, near))
+        add(seeds);
+      return starts;
+    }
+    if (adjacency_.offsets.empty()) adjacency_ = build_adjacency(mesh_, threads_);
+    for (const Sources& sources : source_sets) {
+      const PlacedSources placed = place_sources(mesh_, adjacency_, sources);
+      const int rings = limited_rings<4>(options_.ball_rings, placed.points.size(), mesh_.vertex_count());
+      add(make_seeds(mesh_, *metric_, adjacency_, sources, placed, options_.source_init, rings));
+    }
+    return starts;
+  }
+
+  static cuda::VolumeSeeds as_layer(const StartSeeds& start) {
+    cuda::VolumeSeeds layer;
+    for (const StartSeed& seed : start.seeds) {
+      layer.vertices.push_back(seed.vertex.value);
+      layer.times.push_back(seed.time);
+      layer.labels.push_back(seed.source);
+    }
+    return layer;
+  }
+
+  void solve_layers(std::span<const StartSeeds> starts, double tolerance, const TakeArrival& take) {
+    std::vector<cuda::VolumeSeeds> layers;
+    for (const StartSeeds& start : starts) layers.push_back(as_layer(start));
+    const Timer whole;
+    double seconds = 0;
+    const Counters counters = device_->solve(layers, static_cast<T>(tolerance), options_.band_width, seconds);
+    const double around = (whole.seconds() - seconds) / static_cast<double>(starts.size());
+    for (std::size_t layer = 0; layer < starts.size(); ++layer) {
+      Arrival arrival = describe();
+      arrival.counters = counters;
+      arrival.solve_seconds = seconds / static_cast<double>(starts.size());
+      const Timer copying;
+      arrival.times.resize(mesh_.vertex_count());
+      device_->times(layer, starts[layer].base, arrival.times);
+      arrival.transfer_seconds = around + copying.seconds();
+      if (options_.verify == Keep::yes) {
+        arrival.residual = device_->residual(layer, layers[layer], residual_tolerances * tolerance);
+        arrival.converged = arrival.residual->passed();
+      }
+      if (options_.sources == Keep::yes) add_sources(layer, layers[layer], arrival);
+      take(layer, std::move(arrival));
+    }
+  }
+
+  void add_sources(std::size_t layer, const cuda::VolumeSeeds& seeds, Arrival& arrival) {
+    arrival.source.resize(mesh_.vertex_count());
+    const std::int32_t first = seeds.labels.front();
+    if (std::any_of(seeds.labels.begin(), seeds.labels.end(), [&](std::int32_t label) { return label != first; })) {
+      device_->labels(layer, seeds, arrival.source);
+      return;
+    }
+    for (std::size_t v = 0; v < arrival.source.size(); ++v)
+      arrival.source[v] = std::isinf(arrival.times[v]) ? -1 : first;
+  }
+
+  [[nodiscard]] Arrival describe() const {
+    Arrival arrival;
+    arrival.method = Method::push;
+    arrival.backend = Backend::cuda;
+    arrival.precision = single ? Precision::single_ : Precision::double_;
+    arrival.notes = notes_;
+    arrival.setup_seconds = setup_seconds_;
+    arrival.device_bytes = device_->summary().device_bytes;
+    return arrival;
+  }
+
+  const TetMesh& mesh_;
+  const Metric* metric_;
+  SolveOptions options_;
+  int threads_;
+  std::vector<std::string> notes_;
+  std::unique_ptr<cuda::VolumeSolver<T>> device_;
+  Adjacency adjacency_;  ///< of the whole mesh, for sources that are not vertices
+  double setup_seconds_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<VolumeEngine> make_volume_engine(const TetMesh& mesh, const Metric& metric, const SolveOptions& options,
+                                                 int threads) {
+  std::vector<std::string> notes;
+  if (options.precision != Precision::double_) {
+    auto engine = std::make_unique<VolumeEngineOf<float>>(mesh, metric, options, threads, notes);
+    const cuda::VolumeSummary summary = engine->summary();
+    if (engine->fits()) return engine;
+    notes.push_back(precision_note(summary.shortest * summary.unit, summary.longest * summary.unit));
+  }
+  return std::make_unique<VolumeEngineOf<double>>(mesh, metric, options, threads, std::move(notes));
+}
+
+}  // namespace isochron

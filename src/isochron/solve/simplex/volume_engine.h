@@ -1,0 +1,30 @@
+// The solver of tetrahedral meshes that are prepared and solved on the GPU.
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "isochron/mesh/simplex_mesh.h"
+#include "isochron/metric/metric.h"
+#include "isochron/solve/arrival.h"
+#include "isochron/solve/sources.h"
+
+namespace isochron {
+
+/// Keeps the mesh in device memory between solves; the host only sends sources and gets times. `Arrival::upwind` is not
+/// filled. Throws RuntimeError when there is no device or its memory does not do.
+class VolumeEngine {
+ public:
+  virtual ~VolumeEngine() = default;
+  /// False when the metric does not fit the engine's precision: then make another engine.
+  [[nodiscard]] virtual bool set_metric(const Metric& metric) = 0;
+  /// Solves for each set of sources; as many at once as the memory allows.
+  virtual void solve(std::span<const Sources> source_sets, const TakeArrival& take) = 0;
+  virtual Residual residual(const Arrival& arrival, const Sources& sources) = 0;
+};
+
+/// The mesh must outlive it. Throws InputError as `check_mesh` and `check_metric` do.
+std::unique_ptr<VolumeEngine> make_volume_engine(const TetMesh& mesh, const Metric& metric, const SolveOptions& options,
+                                                 int threads);
+
+}  // namespace isochron
