@@ -28,13 +28,15 @@ using DeviceSolver = DeviceCase;
 
 TEST_F(DeviceSolver, ByDefaultPushesInSinglePrecision) {
   const TetMesh mesh = cube(9, 0.2);
-  const Arrival arrival = solve(mesh, Metric(), from(VertexId(0)), on_device());
+  SolveOptions options = on_device();
+  options.source_init = SourceInit::plain;  // a ball would leave little to do
+  const Arrival arrival = solve(mesh, Metric(), from(VertexId(0)), options);
   EXPECT_EQ(arrival.backend, Backend::cuda);
   EXPECT_EQ(arrival.method, Method::push);
   EXPECT_EQ(arrival.precision, Precision::single_);
   EXPECT_TRUE(arrival.residual->passed());
   EXPECT_GT(arrival.counters.rounds, 0U);
-  EXPECT_GE(arrival.counters.vertex_updates, mesh.vertex_count() / 2);
+  EXPECT_GE(arrival.counters.vertex_updates, mesh.vertex_count());
   EXPECT_GT(arrival.counters.local_solves, mesh.vertex_count());
   EXPECT_GT(arrival.transfer_seconds, 0);
   EXPECT_GT(arrival.solve_seconds, 0);

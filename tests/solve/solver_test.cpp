@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <ostream>
 
 #include <gtest/gtest.h>
 
@@ -22,6 +23,8 @@ struct Place {
   Backend backend;
   Precision precision;
 };
+
+void PrintTo(const Place& place, std::ostream* out) { *out << place.name; }
 
 /// The same tests everywhere. Each precision has its turn on the CPU.
 class EachBackend : public ::testing::TestWithParam<Place> {

@@ -1,6 +1,7 @@
 // Every way to solve one problem: schedules, precisions and thread counts of the CPU, and the GPU's with their options.
 #pragma once
 
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -80,5 +81,7 @@ inline std::string name_of(const Way& way) {
   if (way.threads > 1) name += "-" + std::to_string(way.threads) + "-threads";
   return name;
 }
+
+inline void PrintTo(const Way& way, std::ostream* out) { *out << name_of(way); }
 
 }  // namespace isochron::test
