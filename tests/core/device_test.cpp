@@ -67,7 +67,7 @@ TEST(DeviceRules, EmptyArraysNeedNoDevice) {
 
 using DeviceMemory = test::DeviceCase;
 
-TEST_F(DeviceMemory, ArraysKeepWhatTheyAreGivenSmall) {
+TEST_F(DeviceMemory, ArraysKeepWhatTheyAreGiven) {
   std::vector<std::uint32_t> host(1000);
   std::iota(host.begin(), host.end(), 7U);
   DeviceArray<std::uint32_t> array{std::span<const std::uint32_t>(host)};

@@ -11,6 +11,7 @@ namespace isochron::test {
 
 /// Whose schedules a test runs.
 enum class Where { cpu, cuda };
+inline void PrintTo(Where where, std::ostream* out) { *out << (where == Where::cpu ? "cpu" : "cuda"); }
 
 struct Way {
   Method method = Method::banded;
