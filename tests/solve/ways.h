@@ -32,8 +32,8 @@ inline std::vector<Way> cpu_ways() {
   return ways;
 }
 
-/// Several patches and subdomains even on the small meshes of the tests.
-inline std::vector<Way> device_ways() {
+/// On triangles or tetrahedra. Several patches and subdomains even on the small meshes of the tests.
+inline std::vector<Way> device_ways(int corners) {
   std::vector<Way> ways;
   const auto add = [&](Way way, const char* detail) {
     way.detail = detail;
@@ -50,7 +50,7 @@ inline std::vector<Way> device_ways() {
   Way list{.method = Method::active_list};
   add(list, "gray-code");
   list.scheme.storage = ElementStorage::products;
-  add(list, "products");
+  if (corners == 4) add(list, "products");  // a triangle has none to store
   Way parts{.method = Method::domain_decomposition};
   parts.scheme.subdomains = 5;
   add(parts, "one-block");
@@ -59,7 +59,9 @@ inline std::vector<Way> device_ways() {
   return ways;
 }
 
-inline std::vector<Way> ways_on(Where where) { return where == Where::cpu ? cpu_ways() : device_ways(); }
+inline std::vector<Way> ways_on(Where where, int corners) {
+  return where == Where::cpu ? cpu_ways() : device_ways(corners);
+}
 
 inline SolveOptions options_for(const Way& way) {
   SolveOptions options;
@@ -67,7 +69,7 @@ inline SolveOptions options_for(const Way& way) {
   options.precision = way.precision;
   options.threads = way.threads;
   options.backend = way.threads > 1 ? Backend::threads : Backend::serial;
-  for (const Way& device_way : device_ways())
+  for (const Way& device_way : device_ways(4))
     if (way.method == device_way.method) options.backend = Backend::cuda;
   options.scheme = way.scheme;
   options.unordered = Unordered::hand_over;
