@@ -1,11 +1,12 @@
 // Real meshes with the faults that real meshes have: every schedule must give one field, which must be a fixed point.
-#include <array>
 #include <ostream>
 #include <string>
+#include <vector>
 
 #include "isochron/mesh/validate.h"
 #include "isochron/metric/from_dataset.h"
 #include "oracles/real_data.h"
+#include "support/device_case.h"
 
 namespace isochron::test {
 namespace {
@@ -30,7 +31,11 @@ struct Way {
 };
 
 /// Those that suit any mesh. Fast marching needs hand-over here, which is banded again; sweeping is too slow.
-constexpr std::array ways{Way{Method::banded, 2}, Way{Method::fim, 1}, Way{Method::fim, 2}};
+std::vector<Way> ways() {
+  std::vector<Way> all{{Method::banded, 2}, {Method::fim, 1}, {Method::fim, 2}};
+  if (no_device().empty()) all.push_back({Method::push, 1});
+  return all;
+}
 
 /// Solves in each way, checks each answer and their agreement, and returns the first. A schedule drops gains below the
 /// tolerance times an edge's time. Along a path these can add up to the tolerance times the whole time, give or take
@@ -39,11 +44,15 @@ template <int Corners>
 Arrival expect_agreement(const SimplexMesh<Corners>& mesh, const Metric& metric, const Sources& sources) {
   const Arrival reference = solve(mesh, metric, sources, verified());
   expect_fixed_point(reference);
-  for (const Way& way : ways) {
+  for (const Way& way : ways()) {
     SCOPED_TRACE(std::string(name_of(way.method)) + " with threads: " + std::to_string(way.threads));
     SolveOptions options = verified(SourceInit::ball, way.method);
     options.threads = way.threads;
     if (way.threads > 1) options.backend = Backend::threads;
+    if (way.method == Method::push) {
+      options.backend = Backend::cuda;
+      options.precision = Precision::double_;
+    }
     const Arrival arrival = solve(mesh, metric, sources, options);
     expect_fixed_point(arrival);
     EXPECT_EQ(arrival.unreached, reference.unreached);

@@ -11,7 +11,10 @@ std::optional<Device> find_device(NoDevice& why) {
   return std::nullopt;
 }
 
-std::size_t free_bytes() { return 0; }
+std::size_t free_bytes() {
+  require_device();
+  return 0;
+}
 
 void* allocate(std::size_t bytes) {
   if (bytes > 0) require_device();

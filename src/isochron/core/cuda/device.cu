@@ -5,32 +5,56 @@
 namespace isochron::cuda {
 namespace {
 
-constexpr int oldest_major = 8;  // what the kernels are compiled for
+/// Stands for all our kernels: they are compiled for the same devices.
+__global__ void probe() {}
 
-std::string in_megabytes(std::size_t bytes) { return std::to_string((bytes + (1U << 20) - 1) >> 20) + " MiB"; }
+std::string said(cudaError_t code) { return std::string(cudaGetErrorName(code)) + ": " + cudaGetErrorString(code); }
+
+NoDevice failed(const std::string& device, cudaError_t code) {
+  cudaGetLastError();
+  return {device + " cannot be used (" + said(code) + "); start the program again, or solve with --backend threads"};
+}
+
+/// Whether the current device is whole and has code of ours. A fault stays with a process until it ends.
+std::optional<NoDevice> unusable(const Device& device) {
+  cudaFuncAttributes attributes{};
+  cudaError_t code = cudaFuncGetAttributes(&attributes, probe);
+  if (code == cudaErrorNoKernelImageForDevice || code == cudaErrorInvalidDeviceFunction ||
+      code == cudaErrorUnsupportedPtxVersion) {
+    cudaGetLastError();
+    const std::string kind = std::to_string(device.major) + std::to_string(device.minor);
+    return NoDevice{"this build has no code for " + device.name + " (" + said(code) +
+                    "); build with -DCMAKE_CUDA_ARCHITECTURES=" + kind + ", or solve with --backend threads"};
+  }
+  if (code == cudaSuccess) code = cudaStreamQuery(nullptr);
+  if (code == cudaSuccess || code == cudaErrorNotReady) return std::nullopt;
+  return failed(device.name, code);
+}
 
 }  // namespace
 
 std::optional<Device> find_device(NoDevice& why) {
-  int count = 0;
-  const cudaError_t code = cudaGetDeviceCount(&count);
-  if (code != cudaSuccess || count == 0) {
+  int count = 0, current = 0;
+  cudaError_t code = cudaGetDeviceCount(&count);
+  if (code == cudaSuccess && count == 0) code = cudaErrorNoDevice;
+  if (code != cudaSuccess) {
     cudaGetLastError();  // it would be reported again by the next call
-    why.reason = std::string("there is no GPU to use (") +
-                 (code == cudaSuccess ? "no CUDA device" : cudaGetErrorString(code)) +
-                 "); install its driver, or solve with --backend threads";
+    why.reason = "there is no GPU to use (" + said(code) + "); install its driver, or solve with --backend threads";
     return std::nullopt;
   }
-  int current = 0;
   cudaDeviceProp properties{};
-  check(cudaGetDevice(&current), "choosing a device");
-  check(cudaGetDeviceProperties(&properties, current), "asking for its properties");
-  if (properties.major < oldest_major) {
-    why.reason = std::string(properties.name) + " is too old (compute capability " + std::to_string(properties.major) +
-                 "." + std::to_string(properties.minor) + ", needed 8.0); solve with --backend threads";
+  code = cudaGetDevice(&current);
+  if (code == cudaSuccess) code = cudaGetDeviceProperties(&properties, current);
+  if (code != cudaSuccess) {
+    why = failed("the GPU", code);
     return std::nullopt;
   }
-  return Device{properties.name, properties.major, properties.minor, properties.multiProcessorCount};
+  const Device device{properties.name, properties.major, properties.minor, properties.multiProcessorCount};
+  auto reason = too_old(device);
+  if (!reason) reason = unusable(device);
+  if (!reason) return device;
+  why = *reason;
+  return std::nullopt;
 }
 
 std::size_t free_bytes() {
@@ -45,14 +69,15 @@ void* allocate(std::size_t bytes) {
   const cudaError_t code = cudaMalloc(&memory, bytes);
   if (code == cudaErrorMemoryAllocation) {
     cudaGetLastError();
-    throw RuntimeError("the GPU's memory is full (" + in_megabytes(bytes) + " more needed, " +
-                       in_megabytes(free_bytes()) + " free); use a smaller mesh, or solve with --backend threads");
+    throw RuntimeError(memory_shortage(bytes, free_bytes(), "one more array"));
   }
   check(code, "allocating memory");
   return memory;
 }
 
-void release(void* memory) noexcept { cudaFree(memory); }
+void release(void* memory) noexcept {
+  if (memory != nullptr && cudaFree(memory) != cudaSuccess) cudaGetLastError();
+}
 
 void upload(void* device, const void* host, std::size_t bytes) {
   if (bytes > 0) check(cudaMemcpy(device, host, bytes, cudaMemcpyHostToDevice), "copying to it");

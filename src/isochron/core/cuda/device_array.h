@@ -1,8 +1,10 @@
 // An array in device memory. Copies between host and device are explicit.
 #pragma once
 
+#include <cassert>
 #include <cstddef>
 #include <span>
+#include <type_traits>
 #include <utility>
 
 #include "isochron/core/cuda/device.h"
@@ -12,6 +14,8 @@ namespace isochron::cuda {
 /// Owns `size` values of a plain type on the device.
 template <class T>
 class DeviceArray {
+  static_assert(std::is_trivially_copyable_v<T>, "only bytes travel between host and device");
+
  public:
   DeviceArray() = default;
   explicit DeviceArray(std::size_t size) : data_(static_cast<T*>(allocate(size * sizeof(T)))), size_(size) {}
@@ -31,8 +35,14 @@ class DeviceArray {
   [[nodiscard]] std::size_t bytes() const { return size_ * sizeof(T); }
 
   /// Precondition: as many values as the array has, or fewer (the first ones are set).
-  void upload_from(std::span<const T> host) { upload(data_, host.data(), host.size() * sizeof(T)); }
-  void download_to(std::span<T> host) const { download(host.data(), data_, host.size() * sizeof(T)); }
+  void upload_from(std::span<const T> host) {
+    assert(host.size() <= size_);
+    upload(data_, host.data(), host.size() * sizeof(T));
+  }
+  void download_to(std::span<T> host) const {
+    assert(host.size() <= size_);
+    download(host.data(), data_, host.size() * sizeof(T));
+  }
   void clear() { fill_bytes(data_, 0, bytes()); }
 
  private:

@@ -1,0 +1,90 @@
+// Every way to solve one problem: schedules, precisions and thread counts of the CPU, and the GPU's with their options.
+#pragma once
+
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "isochron/solve/solver.h"
+
+namespace isochron::test {
+
+/// Whose schedules a test runs.
+enum class Where { cpu, cuda };
+inline void PrintTo(Where where, std::ostream* out) { *out << (where == Where::cpu ? "cpu" : "cuda"); }
+
+struct Way {
+  Method method = Method::banded;
+  Precision precision = Precision::double_;
+  int threads = 1;
+  SchemeOptions scheme = {};
+  std::string detail = {};  ///< of the scheme
+};
+
+inline std::vector<Way> cpu_ways() {
+  std::vector<Way> ways;
+  for (const Precision precision : {Precision::double_, Precision::single_})
+    for (const Method method :
+         {Method::banded, Method::fim, Method::fmm, Method::fsm, Method::relabel_sync, Method::relabel_async})
+      for (const int threads : {1, 2, 5})
+        if (threads == 1 || method == Method::banded || method == Method::fim)
+          ways.push_back({method, precision, threads});
+  return ways;
+}
+
+/// On triangles or tetrahedra. Several patches and subdomains even on the small meshes of the tests.
+inline std::vector<Way> device_ways(int corners) {
+  std::vector<Way> ways;
+  const auto add = [&](Way way, const char* detail) {
+    way.detail = detail;
+    for (const Precision precision : {Precision::single_, Precision::double_}) {
+      way.precision = precision;
+      ways.push_back(way);
+    }
+  };
+  add({.method = Method::push}, "");
+  Way patch{.method = Method::patch_fim};
+  add(patch, "one-ring-strip");
+  patch.scheme.layout = PatchLayout::cell_assembly;
+  add(patch, "cell-assembly");
+  Way list{.method = Method::active_list};
+  add(list, "gray-code");
+  list.scheme.storage = ElementStorage::products;
+  if (corners == 4) add(list, "products");  // a triangle has none to store
+  Way parts{.method = Method::domain_decomposition};
+  parts.scheme.subdomains = 5;
+  add(parts, "one-block");
+  parts.scheme.subdomain_blocks = SubdomainBlocks::several;
+  add(parts, "several-blocks");
+  return ways;
+}
+
+inline std::vector<Way> ways_on(Where where, int corners) {
+  return where == Where::cpu ? cpu_ways() : device_ways(corners);
+}
+
+inline SolveOptions options_for(const Way& way) {
+  SolveOptions options;
+  options.method = way.method;
+  options.precision = way.precision;
+  options.threads = way.threads;
+  options.backend = way.threads > 1 ? Backend::threads : Backend::serial;
+  for (const Way& device_way : device_ways(4))
+    if (way.method == device_way.method) options.backend = Backend::cuda;
+  options.scheme = way.scheme;
+  options.unordered = Unordered::hand_over;
+  options.verify = Keep::yes;
+  return options;
+}
+
+inline std::string name_of(const Way& way) {
+  std::string name(isochron::name_of(way.method));
+  if (!way.detail.empty()) name += "-" + way.detail;
+  name += "-" + std::string(isochron::name_of(way.precision));
+  if (way.threads > 1) name += "-" + std::to_string(way.threads) + "-threads";
+  return name;
+}
+
+inline void PrintTo(const Way& way, std::ostream* out) { *out << name_of(way); }
+
+}  // namespace isochron::test
