@@ -22,6 +22,12 @@ class RuntimeError : public Error {
   explicit RuntimeError(const std::string& message) : Error(message, 1) {}
 };
 
+/// A GPU is missing, failed, or has too little memory.
+class DeviceError : public RuntimeError {
+ public:
+  using RuntimeError::RuntimeError;
+};
+
 /// The caller asked for something that makes no sense, whatever the data.
 class UsageError : public Error {
  public:

@@ -13,7 +13,7 @@ namespace isochron {
 /// From where on a back end gains more than it costs to start. bench/NOTES.md has what they were measured with.
 struct BackendThresholds {
   std::size_t threads_elements = 150000;
-  std::size_t cuda_elements = 200000;
+  std::size_t cuda_elements = 1000000;
   std::size_t cuda_spare_bytes = std::size_t{256} << 20;  ///< of device memory, left to the driver and to others
 };
 inline constexpr BackendThresholds backend_thresholds{};
@@ -45,7 +45,7 @@ bool asks_for_device(const SolveOptions& options, std::size_t elements);
 BackendChoice choose_backend(const SolveOptions& options, std::size_t elements,
                              const std::optional<DeviceMemory>& device);
 
-/// What is left when the device that `automatic` chose fails with a RuntimeError that says `why`: the CPU, and a note.
+/// What is left when the device that `automatic` chose fails with a DeviceError that says `why`: the CPU, and a note.
 BackendChoice without_device(std::size_t elements, std::string_view why);
 
 }  // namespace isochron

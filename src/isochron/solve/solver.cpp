@@ -10,8 +10,10 @@
 #include "isochron/core/parallel.h"
 #include "isochron/core/timer.h"
 #include "isochron/mesh/validate.h"
+#include "isochron/solve/choose_backend.h"
 #include "isochron/solve/simplex/banded_threads.h"
 #include "isochron/solve/simplex/cuda/schedule.h"
+#include "isochron/solve/simplex/cuda/volume.h"
 #include "isochron/solve/simplex/factored.h"
 #include "isochron/solve/simplex/finish.h"
 #include "isochron/solve/simplex/limits.h"
@@ -24,59 +26,41 @@
 namespace isochron {
 namespace {
 
-/// Below this many elements starting threads costs more than it gains.
-constexpr std::size_t worth_threads = 150000;
 /// Factoring solves once per source.
 constexpr std::size_t most_factored_sources = 64;
-
-constexpr bool runs_on_gpu(Method method) {
-  return method == Method::push || method == Method::patch_fim || method == Method::active_list ||
-         method == Method::domain_decomposition;
-}
 
 }  // namespace
 
 template <int Corners>
 class Solver<Corners>::Engine {
  public:
-  Engine(Domain<Corners> domain, SolveOptions options) : mesh_(domain.mesh), options_(std::move(options)) {
-    threads_ = options_.threads > 0 ? options_.threads : hardware_threads();
-    if (options_.backend == Backend::serial ||
-        (options_.backend == Backend::automatic && mesh_.element_count() < worth_threads))
-      threads_ = 1;
-    threads_ = granted_threads(threads_);
-    choose_method();
-    if (options_.source_init == SourceInit::factored && method_ != Method::banded)
-      throw UsageError(
-          fmt::format("factored sources are solved by method banded, not {}; leave --method out", name_of(method_)));
+  Engine(Domain<Corners> domain, SolveOptions options)
+      : mesh_(domain.mesh), options_(std::move(options)), may_fall_back_(options_.backend == Backend::automatic) {
+    use(pick_backend());
     set_metric(domain.metric);
   }
 
   void set_metric(const Metric& metric) {
     metric_ = &metric;
     host_ready_ = false;
-    if constexpr (Corners == 4) {
-      if (on_device_alone()) {
-        if (volume_ == nullptr || !volume_->set_metric(metric)) {
-          volume_.reset();  // its memory may be needed
-          volume_ = make_volume_engine(mesh_, metric, options_, threads_);
-        }
-        return;
-      }
-    }
-    prepare_host();
+    or_on_cpu([&] { prepare(); });
   }
 
   void solve_many(std::span<const Sources> source_sets, const TakeArrival& take) {
-    if (volume_ != nullptr) {
-      volume_->solve(source_sets, [&](std::size_t i, Arrival&& arrival) {
-        if (options_.weights == Keep::yes) add_upwind(source_sets[i], arrival);
+    std::size_t done = 0;  // results come in order
+    or_on_cpu([&] {
+      if (volume_ == nullptr) {
+        for (; done < source_sets.size(); ++done) take(done, solve_on_host(source_sets[done]));
+        return;
+      }
+      const std::size_t first = done;
+      volume_->solve(source_sets.subspan(first), [&](std::size_t i, Arrival&& arrival) {
+        if (options_.weights == Keep::yes) add_upwind(source_sets[first + i], arrival);
         summarise(arrival);
-        take(i, std::move(arrival));
+        take(first + i, std::move(arrival));
+        ++done;
       });
-      return;
-    }
-    for (std::size_t i = 0; i < source_sets.size(); ++i) take(i, solve_on_host(source_sets[i]));
+    });
   }
 
   Residual residual(const Arrival& arrival, const Sources& sources) {
@@ -95,6 +79,60 @@ class Solver<Corners>::Engine {
   template <class T>
   using Device = std::unique_ptr<cuda::DeviceSchedule<T, Corners>>;
 
+  /// What the options' back end stands for on this mesh.
+  [[nodiscard]] BackendChoice pick_backend() const {
+    std::optional<DeviceMemory> device;
+    cuda::NoDevice why;
+    if (asks_for_device(options_, mesh_.element_count()) && cuda::find_device(why))
+      device =
+          DeviceMemory{cuda::free_bytes(),
+                       cuda::volume_bytes(mesh_.vertex_count(), mesh_.element_count(),
+                                          options_.precision == Precision::double_ ? sizeof(double) : sizeof(float))};
+    return choose_backend(options_, mesh_.element_count(), device);
+  }
+
+  void use(const BackendChoice& choice) {
+    options_.backend = choice.backend;
+    backend_note_ = choice.note;
+    threads_ = 1;
+    if (choice.backend != Backend::serial) threads_ = options_.threads > 0 ? options_.threads : hardware_threads();
+    threads_ = granted_threads(threads_);
+    choose_method();
+    if (options_.source_init == SourceInit::factored && method_ != Method::banded)
+      throw UsageError(
+          fmt::format("factored sources are solved by method banded, not {}; leave --method out", name_of(method_)));
+  }
+
+  /// Does it; when the device fails that nobody asked for, does it again on the CPU.
+  template <class Work>
+  void or_on_cpu(Work&& work) {
+    try {
+      work();
+    } catch (const DeviceError& error) {
+      if (!may_fall_back_ || options_.backend != Backend::cuda) throw;
+      volume_.reset();
+      device_ = {};
+      problem_ = {};
+      host_ready_ = false;
+      use(without_device(mesh_.element_count(), error.what()));
+      prepare();
+      work();
+    }
+  }
+
+  void prepare() {
+    if constexpr (Corners == 4) {
+      if (on_device_alone()) {
+        if (volume_ == nullptr || !volume_->set_metric(*metric_)) {
+          volume_.reset();  // its memory may be needed
+          volume_ = make_volume_engine(mesh_, *metric_, options_, threads_);
+        }
+        return;
+      }
+    }
+    prepare_host();
+  }
+
   /// Our own GPU schedule of tetrahedra also prepares on the GPU. Virtual elements are made on the CPU.
   [[nodiscard]] bool on_device_alone() const {
     return Corners == 4 && options_.backend == Backend::cuda && method_ == Method::push &&
@@ -110,6 +148,7 @@ class Solver<Corners>::Engine {
     check_metric(*metric_, mesh_.element_count(), "the metric");
     if (first) prepare_order();
     notes_.clear();
+    if (!backend_note_.empty()) notes_.push_back(backend_note_);
     if (options_.precision == Precision::single_ && options_.source_init == SourceInit::factored)
       notes_.emplace_back("precision raised to double: factored sources need it");
     std::visit([&](auto& problem) { prepare_metric(problem); }, problem_);
@@ -446,7 +485,9 @@ class Solver<Corners>::Engine {
 
   const SimplexMesh<Corners>& mesh_;
   const Metric* metric_ = nullptr;
-  SolveOptions options_;
+  SolveOptions options_;  ///< with a back end that is not `automatic`
+  bool may_fall_back_;
+  std::string backend_note_;
   Method method_ = Method::banded;
   int threads_ = 1;
   std::unique_ptr<VolumeEngine> volume_;  ///< when the GPU does everything

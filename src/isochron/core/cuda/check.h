@@ -9,14 +9,14 @@
 
 namespace isochron::cuda {
 
-/// Throws RuntimeError with CUDA's own name and words unless `code` is success; `what` names what was tried. An error
+/// Throws DeviceError with CUDA's own name and words unless `code` is success; `what` names what was tried. An error
 /// that passes is cleared, so that the next call does not report it again; a fault in a kernel stays until the process
 /// ends, and only the CPU can solve after it.
 inline void check(cudaError_t code, const char* what) {
   if (code == cudaSuccess) return;
   cudaGetLastError();
-  throw RuntimeError(std::string("the GPU failed at ") + what + " (" + cudaGetErrorName(code) + ": " +
-                     cudaGetErrorString(code) + "); start the program again, or solve with --backend threads");
+  throw DeviceError(std::string("the GPU failed at ") + what + " (" + cudaGetErrorName(code) + ": " +
+                    cudaGetErrorString(code) + "); start the program again, or solve with --backend threads");
 }
 
 }  // namespace isochron::cuda

@@ -69,7 +69,7 @@ void* allocate(std::size_t bytes) {
   const cudaError_t code = cudaMalloc(&memory, bytes);
   if (code == cudaErrorMemoryAllocation) {
     cudaGetLastError();
-    throw RuntimeError(memory_shortage(bytes, free_bytes(), "one more array"));
+    throw DeviceError(memory_shortage(bytes, free_bytes(), "one more array"));
   }
   check(code, "allocating memory");
   return memory;

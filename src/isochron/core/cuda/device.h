@@ -27,20 +27,20 @@ std::optional<Device> find_device(NoDevice& why);
 /// The reason when the device's compute capability is not supported.
 std::optional<NoDevice> too_old(const Device& device);
 
-/// Throws RuntimeError with the reason when there is no device.
+/// Throws DeviceError with the reason when there is no device.
 Device require_device();
 
-/// Bytes of device memory that are free now. Throws RuntimeError when there is no device.
+/// Bytes of device memory that are free now. Throws DeviceError when there is no device.
 std::size_t free_bytes();
 
-/// Throws RuntimeError with the bytes needed and free when `bytes` more do not fit; `what` names what they are for.
+/// Throws DeviceError with the bytes needed and free when `bytes` more do not fit; `what` names what they are for.
 /// Nothing is allocated.
 void require_memory(std::size_t bytes, std::string_view what);
 
 /// What is said where memory does not do: problem (why); what to do.
 std::string memory_shortage(std::size_t needed, std::size_t free, std::string_view what);
 
-/// Memory on the device. Throws RuntimeError with the bytes wanted and free when they do not fit.
+/// Memory on the device. Throws DeviceError with the bytes wanted and free when they do not fit.
 void* allocate(std::size_t bytes);
 /// Takes null too. Says nothing when the device has failed: whatever failed has been reported, and a failed device
 /// gives its memory back when the process ends.

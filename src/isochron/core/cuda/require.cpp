@@ -24,7 +24,7 @@ std::optional<NoDevice> too_old(const Device& device) {
 Device require_device() {
   NoDevice why;
   auto device = find_device(why);
-  if (!device) throw RuntimeError(why.reason);
+  if (!device) throw DeviceError(why.reason);
   return *device;
 }
 
@@ -35,7 +35,7 @@ std::string memory_shortage(std::size_t needed, std::size_t free, std::string_vi
 
 void require_memory(std::size_t bytes, std::string_view what) {
   const std::size_t free = free_bytes();
-  if (bytes > free) throw RuntimeError(memory_shortage(bytes, free, what));
+  if (bytes > free) throw DeviceError(memory_shortage(bytes, free, what));
 }
 
 }  // namespace isochron::cuda

@@ -416,6 +416,7 @@ void build_topology(DeviceVolume<T>& volume, const TetMesh& mesh, int) {
   const std::size_t vertices = mesh.vertex_count(), elements = mesh.element_count();
   if (vertices == 0 || elements == 0) check_mesh(mesh);
   volume.vertices = vertices;
+  require_memory(volume_bytes(vertices, elements, sizeof(T)), "this mesh");
   static_assert(sizeof(TetMesh::Element) == sizeof(uint4));
   DeviceArray<Found> found(1);
   found.clear();
