@@ -1,0 +1,47 @@
+#include "isochron/solve/simplex/cuda/patch_packing.h"
+
+#include <numeric>
+#include <string>
+
+#include "isochron/core/error.h"
+#include "isochron/core/parallel.h"
+#include "isochron/mesh/partition.h"
+
+namespace isochron::cuda {
+
+namespace {
+
+constexpr int fewest_vertices = 16, most_vertices = 1024;
+
+}  // namespace
+
+template <class T, int Corners>
+PatchPacking pack_vertices(const SimplexProblem<T, Corners>& problem, const SimplexMesh<Corners>& mesh,
+                           const SchemeOptions& options) {
+  if (options.patch_vertices < fewest_vertices || options.patch_vertices > most_vertices)
+    throw UsageError("patches of " + std::to_string(options.patch_vertices) +
+                     " vertices do not work (one thread block updates a patch); give 16 to 1024");
+  const std::size_t vertices = problem.vertex_count, size = static_cast<std::size_t>(options.patch_vertices);
+  const auto patches = static_cast<std::uint32_t>((vertices + size - 1) / size);
+  const std::vector<std::uint32_t> part_of = partition_vertices(mesh, patches, options.partitioner, hardware_threads());
+  PatchPacking packing;
+  packing.vertex_begin.assign(patches + 1, 0);
+  for (const std::uint32_t patch : part_of) ++packing.vertex_begin[patch + 1];
+  std::partial_sum(packing.vertex_begin.begin(), packing.vertex_begin.end(), packing.vertex_begin.begin());
+  std::vector<std::uint32_t> next(packing.vertex_begin.begin(), packing.vertex_begin.end() - 1);
+  packing.place_of.resize(vertices);
+  packing.patch_of.resize(vertices);
+  for (std::uint32_t v = 0; v < vertices; ++v) {
+    const std::uint32_t patch = part_of[problem.user(v)];
+    packing.place_of[v] = next[patch]++;
+    packing.patch_of[packing.place_of[v]] = patch;
+  }
+  return packing;
+}
+
+template PatchPacking pack_vertices(const SimplexProblem<float, 3>&, const SimplexMesh<3>&, const SchemeOptions&);
+template PatchPacking pack_vertices(const SimplexProblem<float, 4>&, const SimplexMesh<4>&, const SchemeOptions&);
+template PatchPacking pack_vertices(const SimplexProblem<double, 3>&, const SimplexMesh<3>&, const SchemeOptions&);
+template PatchPacking pack_vertices(const SimplexProblem<double, 4>&, const SimplexMesh<4>&, const SchemeOptions&);
+
+}  // namespace isochron::cuda

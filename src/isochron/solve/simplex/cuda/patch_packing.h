@@ -1,0 +1,27 @@
+// The vertices of a problem sorted into patches, for the host and before anything is on the device.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "isochron/solve/options.h"
+#include "isochron/solve/simplex/problem.h"
+
+namespace isochron::cuda {
+
+/// A patch's vertices stand side by side: patch p holds the places from `vertex_begin[p]` to `vertex_begin[p + 1]`.
+struct PatchPacking {
+  std::vector<std::uint32_t> place_of;      ///< of each internal vertex
+  std::vector<std::uint32_t> patch_of;      ///< of each place
+  std::vector<std::uint32_t> vertex_begin;  ///< one more than there are patches
+
+  [[nodiscard]] std::uint32_t patches() const { return static_cast<std::uint32_t>(vertex_begin.size() - 1); }
+  [[nodiscard]] std::uint32_t vertices() const { return static_cast<std::uint32_t>(place_of.size()); }
+};
+
+/// Patches of about `options.patch_vertices` vertices. Throws UsageError unless that is from 16 to 1024.
+template <class T, int Corners>
+PatchPacking pack_vertices(const SimplexProblem<T, Corners>& problem, const SimplexMesh<Corners>& mesh,
+                           const SchemeOptions& options);
+
+}  // namespace isochron::cuda
