@@ -152,14 +152,14 @@ MethodCase gpu_case(std::string name, Method method, const SchemeOptions& scheme
   return {std::move(name), method, 0, scheme};
 }
 
-SolveOptions options_of(const MethodCase& method, const BenchOptions& options) {
+}  // namespace
+
+SolveOptions solve_options(const MethodCase& method, const BenchOptions& options) {
   SolveOptions result = paper_options(method);
   if (method.gpu) result.threads = options.threads;
   result.progress.cancel = options.progress.cancel;
   return result;
 }
-
-}  // namespace
 
 MethodCase gpu_push() { return gpu_case("push (ours), GPU", Method::push); }
 MethodCase gpu_patches(std::string name, PatchLayout layout) {
@@ -176,13 +176,12 @@ MethodCase gpu_subdomains(std::string name, SubdomainBlocks blocks, int subdomai
 template <int Corners>
 Measured measure(const SimplexMesh<Corners>& mesh, const Metric& metric, const Sources& sources,
                  const MethodCase& method, const BenchOptions& options, int repeats) {
-  const SolveOptions solve_options = options_of(method, options);
   if (method.gpu)
     return on_gpu([&] {
-      Solver<Corners> solver({mesh, metric}, solve_options);
+      Solver<Corners> solver({mesh, metric}, solve_options(method, options));
       return median_solve(solver, sources, options);
     });
-  Solver<Corners> solver({mesh, metric}, solve_options);
+  Solver<Corners> solver({mesh, metric}, solve_options(method, options));
   Measured result;
   for (int i = 0; i < repeats; ++i) {
     Arrival arrival = solver.solve(sources);
@@ -197,19 +196,15 @@ Measured measure(const SimplexMesh<Corners>& mesh, const Metric& metric, const S
 }
 
 template <int Corners>
-Measured measure_set_up(const SimplexMesh<Corners>& mesh, const Metric& metric, const Sources& sources,
-                        const MethodCase& method, const BenchOptions& options) {
-  Measured result = measure(mesh, metric, sources, method, options);
-  if (!result.valid) return result;
+double median_set_up(const SimplexMesh<Corners>& mesh, const Metric& metric, const MethodCase& method,
+                     const BenchOptions& options) {
   std::vector<double> set_ups;
-  for (int i = 0; i < 3; ++i) {
+  while (set_ups.size() < 3) {
     const Timer timer;
-    const Solver<Corners> solver({mesh, metric}, options_of(method, options));
+    const Solver<Corners> solver({mesh, metric}, solve_options(method, options));
     set_ups.push_back(timer.seconds());
   }
-  result.arrival.setup_seconds = median(set_ups);
-  result.remark = fmt::format("median of {}", set_ups.size());
-  return result;
+  return median(std::move(set_ups));
 }
 
 template <int Corners>
@@ -304,14 +299,13 @@ int paper_threads(const BenchOptions& options) {
   return options.threads > 0 ? options.threads : std::min(4, hardware_threads());
 }
 
-#define ISOCHRON_INSTANTIATE(Corners)                                                                             \
-  template Sources middle_source(const SimplexMesh<Corners>&);                                                    \
-  template Measured measure(const SimplexMesh<Corners>&, const Metric&, const Sources&, const MethodCase&,        \
-                            const BenchOptions&, int);                                                            \
-  template Measured measure_set_up(const SimplexMesh<Corners>&, const Metric&, const Sources&, const MethodCase&, \
-                                   const BenchOptions&);                                                          \
-  template Measured median_solve(Solver<Corners>&, const Sources&, const BenchOptions&);                          \
-  template void add_problem(Report&, const Table&, const std::string&, std::size_t, const SimplexMesh<Corners>&,  \
+#define ISOCHRON_INSTANTIATE(Corners)                                                                                \
+  template Sources middle_source(const SimplexMesh<Corners>&);                                                       \
+  template Measured measure(const SimplexMesh<Corners>&, const Metric&, const Sources&, const MethodCase&,           \
+                            const BenchOptions&, int);                                                               \
+  template double median_set_up(const SimplexMesh<Corners>&, const Metric&, const MethodCase&, const BenchOptions&); \
+  template Measured median_solve(Solver<Corners>&, const Sources&, const BenchOptions&);                             \
+  template void add_problem(Report&, const Table&, const std::string&, std::size_t, const SimplexMesh<Corners>&,     \
                             const Metric&, const Sources&, const BenchOptions&);
 ISOCHRON_INSTANTIATE(3)
 ISOCHRON_INSTANTIATE(4)

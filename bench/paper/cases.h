@@ -55,6 +55,8 @@ struct MethodCase {
       : name(std::move(label)), method(which), threads(team), gpu(scheme) {}
 };
 SolveOptions paper_options(const MethodCase& method);
+/// The same, with the threads asked for around the GPU and a way to stop.
+SolveOptions solve_options(const MethodCase& method, const BenchOptions& options);
 
 /// Our default on the GPU, and the papers' schemes there.
 MethodCase gpu_push();
@@ -75,10 +77,10 @@ template <int Corners>
 Measured measure(const SimplexMesh<Corners>& mesh, const Metric& metric, const Sources& sources,
                  const MethodCase& method, const BenchOptions& options, int repeats = 1);
 
-/// `measure` with the set-up repeated too: `setup_seconds` is its median.
+/// Preparing a solver from the mesh, in seconds: the first of several also has the system find the memory.
 template <int Corners>
-Measured measure_set_up(const SimplexMesh<Corners>& mesh, const Metric& metric, const Sources& sources,
-                        const MethodCase& method, const BenchOptions& options);
+double median_set_up(const SimplexMesh<Corners>& mesh, const Metric& metric, const MethodCase& method,
+                     const BenchOptions& options);
 
 /// Solves ten times (fewer when that takes long or the run is quick) on a prepared solver. Gives the last answer, with
 /// its residual checked and the median times of solve and transfer.

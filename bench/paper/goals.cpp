@@ -1,14 +1,12 @@
 // Our own aims: what the solvers must reach in accuracy, work and speed, each with its residual checked.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include <fmt/format.h>
 
 #include "bench/paper/cases.h"
 #include "bench/paper/tables.h"
 #include "isochron/core/parallel.h"
-#include "isochron/core/timer.h"
 #include "isochron/mesh/generate/random_fields.h"
 
 namespace isochron::bench {
@@ -45,18 +43,6 @@ std::string square_name(const TriangleMesh& square) {
 }
 
 std::size_t side(const BenchOptions& options) { return options.size == BenchSize::paper ? 64 : 13; }
-
-/// Preparing a solver, the quickest of several: the first also has the system find the memory.
-template <int Corners>
-double quickest_set_up(const SimplexMesh<Corners>& mesh, const Metric& metric, int repeats) {
-  double best = std::numeric_limits<double>::infinity();
-  for (int i = 0; i < repeats; ++i) {
-    const Timer timer;
-    const Solver<Corners> solver({mesh, metric}, paper_options({"", Method::banded, 1}));
-    best = std::min(best, timer.seconds());
-  }
-  return best;
-}
 
 double calls(const Arrival& arrival) { return arrival.solves_per_vertex(); }
 
@@ -100,7 +86,7 @@ int goals_speed(const BenchOptions& options) {
     const Sources sources = middle_source(mesh);
     const Measured banded = measure(mesh, metric, sources, {"", Method::banded, 1}, options, 5);
     report.add(entry_of(name, "banded", aim(most), banded, "s", seconds));
-    const double set_up = quickest_set_up(mesh, metric, 3);
+    const double set_up = median_set_up(mesh, metric, {"", Method::banded, 1}, options);
     report.add({name, "banded set-up", {}, set_up, "s", fmt::format("the first {:.3f}", banded.arrival.setup_seconds)});
     if (isotropic) {
       const Measured fmm = measure(mesh, metric, sources, {"", Method::fmm, 1}, options, 3);

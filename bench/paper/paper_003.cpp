@@ -5,7 +5,9 @@
 #include <fmt/format.h>
 
 #include "bench/paper/cases.h"
+#include "bench/paper/memory.h"
 #include "bench/paper/tables.h"
+#include "isochron/core/cuda/device.h"
 #include "isochron/core/parallel.h"
 #include "isochron/mesh/generate/blobs.h"
 #include "isochron/mesh/generate/cube.h"
@@ -255,10 +257,15 @@ int table_003_4_7(const BenchOptions& options) {
     const TetMesh mesh = volume_mesh(number, options.size);
     const Sources sources = middle_source(mesh);
     const std::string row = fmt::format("{} ({} tets)", volume_mesh_names[number], mesh.element_count());
+    const Metric metric = Metric::isotropic(1);
     const auto add = [&](const MethodCase& method, std::optional<double> in_paper) {
-      report.add(entry_of(row, method.name, in_paper,
-                          measure_set_up(mesh, Metric::isotropic(1), sources, method, options), "s",
-                          [](const Arrival& a) { return a.setup_seconds; }));
+      const Measured m = measure(mesh, metric, sources, method, options);  // only what solves has a set-up
+      Entry entry{row, method.name, in_paper, {}, "s", m.remark};
+      if (m.valid) {
+        entry.ours = median_set_up(mesh, metric, method, options);
+        entry.remark = "median of 3";
+      }
+      report.add(std::move(entry));
     };
     add(cells_case(), paper[number - 1]);
     add(strips_case(), {});
@@ -326,6 +333,90 @@ int table_003_4_9(const BenchOptions& options) {
         report.add(entry_of(row, "iterations", paper(r.iterations), m, "", rounds));
         report.add(entry_of(row, "updates", paper(r.updates), m, "per vertex", updates_per_vertex));
       }
+    }
+  }
+  return report.finish(options);
+}
+
+namespace {
+
+/// About what a solver of tetrahedra needs for each of them in single precision, the mesh on the host included.
+constexpr double host_bytes_per_tet = 90, device_bytes_per_tet = 70;
+
+/// Which memory is too small for a cube of n³ vertices; empty when all is well.
+std::string missing_memory(std::size_t n) {
+  const double tets = 6 * std::pow(static_cast<double>(n - 1), 3);
+  const auto lacks = [](const char* whose, double needed, std::size_t free) {
+    return needed <= static_cast<double>(free)
+               ? std::string()
+               : fmt::format("not run: about {:.0f} GiB of {} memory needed and {:.0f} free", in_gibibytes(needed),
+                             whose, in_gibibytes(static_cast<double>(free)));
+  };
+  const std::string device = lacks("the GPU's", device_bytes_per_tet * tets, cuda::free_bytes());
+  return device.empty() ? lacks("the host's", host_bytes_per_tet * tets, available_host_bytes()) : device;
+}
+
+/// Error and times of one size and speed.
+struct CubeResult {
+  Measured measured;
+  double error = 0;
+  double device_bytes = 0;  ///< taken by the solver
+};
+
+CubeResult solve_cube(const TetMesh& mesh, int speed, const BenchOptions& options) {
+  const SymTensor3d m = speed_tensor(speed);
+  const Metric metric = Metric::constant(m);
+  CubeResult result;
+  result.measured = on_gpu([&] {
+    const Sources sources = surface_sources(mesh, m, SurfaceInit::nearest);
+    const std::size_t free = cuda::free_bytes();
+    Solver<4> solver({mesh, metric}, solve_options(gpu_push(), options));
+    result.device_bytes = static_cast<double>(free) - static_cast<double>(cuda::free_bytes());
+    return median_solve(solver, sources, options);
+  });
+  const int threads = options.threads > 0 ? options.threads : hardware_threads();
+  if (result.measured.valid)
+    result.error = surface_error(mesh, m, SurfaceInit::nearest, result.measured.arrival, threads);
+  return result;
+}
+
+}  // namespace
+
+int gpu_513(const BenchOptions& options) {
+  Report report("gpu-513", "Paper 003 Table 4.1 up to 513 on the GPU: L1 error, nearest vertices, diagonal across",
+                options, QuickRun::fewer_meshes);
+  note_gpu(report);
+  struct Size {
+    std::size_t n;
+    std::array<double, 2> paper;  ///< Speeds 1 and 2
+  };
+  const std::vector<Size> sizes =
+      options.size == BenchSize::paper
+          ? std::vector<Size>{{129, {1.396091, 2.967363}}, {257, {0.721630, 1.558972}}, {513, {0.362584, 0.789725}}}
+          : std::vector<Size>{{17, {8.073934, 15.399447}}, {33, {4.688324, 9.232588}}};
+  std::array<double, 2> previous{};
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const Size& size = sizes[i];
+    const std::string missing = has_gpu() ? missing_memory(size.n) : without_gpu().remark;
+    std::optional<TetMesh> mesh;
+    if (missing.empty()) mesh = accuracy_cube(size.n, KuhnDiagonal::npp);
+    for (const int speed : {1, 2}) {
+      const std::string row = fmt::format("{}^3 Speed {}", size.n, speed);
+      const double paper = size.paper[speed - 1];
+      if (!mesh) {
+        report.add({row, "L1 error", paper, {}, "", missing});
+        continue;
+      }
+      const CubeResult r = solve_cube(*mesh, speed, options);
+      const Measured& m = r.measured;
+      report.add(entry_of(row, "L1 error", paper, m, "", [&](const Arrival&) { return r.error; }));
+      if (!m.valid) continue;
+      if (previous[speed - 1] > 0)
+        report.add({row, "order", std::log2(sizes[i - 1].paper[speed - 1] / paper),
+                    std::log2(previous[speed - 1] / r.error), "", ""});
+      report.add({row, "solve", {}, milliseconds(m.arrival), "ms", fmt::format("{} tets", mesh->element_count())});
+      report.add({row, "GPU memory", {}, in_gibibytes(r.device_bytes), "GiB", ""});
+      previous[speed - 1] = r.error;
     }
   }
   return report.finish(options);

@@ -11,6 +11,7 @@ const std::vector<PaperBench>& paper_benches() {
       {"000-table-3.2", "Times on the sphere with constant and random speed", bench::table_000_3_2},
       {"000-table-3.3", "Times of FMM, FIM and patches on the GPU", bench::table_000_3_3},
       {"000-table-3.4", "Solver calls per vertex on four surfaces", bench::table_000_3_4},
+      {"000-section-3.3.3", "Patches on the GPU by size and inner iterations, surfaces", bench::section_000_3_3_3},
       {"000-cost-model", "Section 3.3.1: FIM over FMM, predicted from heap sizes and measured", bench::cost_model_000},
       {"000-figure-3.2", "Solver calls over mesh size for smoother and rougher speeds", bench::figure_000_3_2},
       {"000-figure-3.3", "Error over resolution for circles and points as sources", bench::figure_000_3_3},
@@ -23,6 +24,7 @@ const std::vector<PaperBench>& paper_benches() {
       {"003-table-4.7", "Set-up for the GPU", bench::table_003_4_7},
       {"003-table-4.8", "Times on the lens and the blobs", bench::table_003_4_8},
       {"003-table-4.9", "Iterations and updates over mesh size", bench::table_003_4_9},
+      {"003-section-4.5.2", "Patches on the GPU by size and inner iterations, tetrahedra", bench::section_003_4_5_2},
       {"001-table-5", "FIM with 6 lengths, 18 products and nothing precomputed per element, CPU and GPU",
        bench::table_001_5},
       {"001-table-6", "Subdomains on the GPU, coarse heart", bench::table_001_6},
@@ -31,6 +33,8 @@ const std::vector<PaperBench>& paper_benches() {
       {"goals-work", "Our aims: local solves per vertex", bench::goals_work},
       {"goals-speed", "Our aims: seconds, set-up and ratios in one run", bench::goals_speed},
       {"goals-accuracy", "Our aims: errors of plain, ball and factored sources", bench::goals_accuracy},
+      {"gpu-goals", "Our aims on the GPU: set-up, transfer, solve and work", bench::gpu_goals},
+      {"gpu-513", "Error order and memory up to the 513^3 cube (805 million tetrahedra) on the GPU", bench::gpu_513},
       {"tuning-bands", "Work and seconds over the band width", bench::tuning_bands},
   };
   return benches;
