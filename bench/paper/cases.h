@@ -69,10 +69,11 @@ struct Measured {
   bool valid = false;
   std::string remark;
   Arrival arrival;
+  std::string timing = {};  ///< how the times came about, on the GPU
 };
 
 /// Solves `repeats` times and keeps the quickest. On the GPU: the median of ten, see `median_solve`; where there is no
-/// GPU the remark says so.
+/// GPU the remark says so. CPU methods are left out when only the GPU was asked for.
 template <int Corners>
 Measured measure(const SimplexMesh<Corners>& mesh, const Metric& metric, const Sources& sources,
                  const MethodCase& method, const BenchOptions& options, int repeats = 1);
@@ -98,12 +99,13 @@ Measured on_gpu(const std::function<Measured()>& run);
 /// Says below a table which GPU it used, or why none.
 void note_gpu(Report& report);
 
-/// An entry from a measurement: `value(arrival)` is shown only when the result is valid.
+/// An entry from a measurement: `value(arrival)` is shown only when the result is valid. Times say how they came about.
 template <class Value>
 Entry entry_of(const std::string& row, const std::string& column, std::optional<double> paper, const Measured& measured,
                const std::string& unit, Value&& value) {
   Entry entry{row, column, paper, std::nullopt, unit, measured.remark};
   if (measured.valid) entry.ours = value(measured.arrival);
+  if (unit == "s" || unit == "ms") entry.remark += measured.timing;
   return entry;
 }
 

@@ -100,9 +100,12 @@ class GpuGoals {
     const Metric isotropic = Metric::isotropic(1);
     const Measured plain = measured(isotropic);
     add(name + " isotropic", plain, {15, 8, "5160 ms (GTX 1080)"});
-    report_.add(entry_of(name + " isotropic", "set-up, median of 3", 300, plain, "ms", [&](const Arrival&) {
-      return 1e3 * median_set_up(h->mesh, isotropic, gpu_push(), options_);
-    }));
+    Entry set_up{name + " isotropic", "set-up again", 300, {}, "ms", plain.remark};
+    if (plain.valid) {
+      set_up.ours = 1e3 * median_set_up(h->mesh, isotropic, gpu_push(), options_);
+      set_up.remark = "median of 3";
+    }
+    report_.add(std::move(set_up));
     add(name + " fibres 3:1", measured(h ? h->metric : isotropic), {25, 10, ""});
   }
 
@@ -164,7 +167,7 @@ Measured median_batch(Solver<4>& solver, const std::vector<Sources>& sources, co
       return result;
     }
   result.valid = true;
-  result.remark = fmt::format("median of {}", runs);
+  result.timing = fmt::format("median of {} batches", runs);
   result.arrival = std::move(all.front());
   result.arrival.solve_seconds = median(solves);
   result.arrival.transfer_seconds = median(transfers);

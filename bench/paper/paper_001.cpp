@@ -53,41 +53,49 @@ struct SixLengths {
   }
 };
 
+/// Table 5's two sizes of the heart, with its seconds without and with the Gray code.
+struct HeartSize {
+  std::size_t tets;
+  std::optional<double> without, with;          ///< OpenMP
+  std::optional<double> gpu_without, gpu_with;  ///< CUDA
+};
+
+/// The three storages on the CPU.
+void add_storages(Report& report, const std::string& row, const Heart& h, const Sources& sources, const HeartSize& size,
+                  int threads) {
+  SimplexProblem<float, 4> problem = prepare_topology<float>(h.mesh, KeepOrder::yes, threads);
+  apply_metric(problem, h.mesh, h.metric, threads);
+  const std::uint32_t source = problem.internal(sources.vertices[0].vertex);
+  const auto add = [&](const std::string& column, std::optional<double> paper, std::optional<double> ours,
+                       double bytes) {
+    report.add({row, column, paper, ours, "s", ours ? fmt::format("{:.0f} bytes per tet", bytes) : failed_check});
+  };
+  {
+    const EighteenProducts storage(problem);
+    add("FIM, 18 products", size.without, time_storage(problem, storage, source, threads),
+        sizeof(EighteenProducts::Record));
+  }
+  {
+    const Coordinates storage(problem, h.mesh, h.metric);
+    add("FIM, nothing precomputed", {}, time_storage(problem, storage, source, threads), sizeof(Coordinates::Record));
+  }
+  add("FIM, 6 lengths", size.with, time_storage(problem, SixLengths{problem}, source, threads),
+      sizeof(ElementRecord<float, 4>));
+}
+
 }  // namespace
 
 int table_001_5(const BenchOptions& options) {
   const int threads = options.threads > 0 ? options.threads : std::min(8, hardware_threads());
   Report report("001-table-5", fmt::format("Paper 001 Table 5: seconds, {} threads and the GPU", threads), options);
   const bool full = options.size == BenchSize::paper;
-  struct Size {
-    std::size_t tets;
-    double without, with;          // OpenMP
-    double gpu_without, gpu_with;  // CUDA
-  };
-  for (const Size& size :
-       full ? std::vector<Size>{{coarse_tets, 5.66, 3.65, 1.49, 0.73}, {fine_tets, 56.63, 36.43, 11.48, 5.16}}
-            : std::vector<Size>{{quick_tets, {}, {}, {}, {}}}) {
+  for (const HeartSize& size :
+       full ? std::vector<HeartSize>{{coarse_tets, 5.66, 3.65, 1.49, 0.73}, {fine_tets, 56.63, 36.43, 11.48, 5.16}}
+            : std::vector<HeartSize>{{quick_tets, {}, {}, {}, {}}}) {
     const Heart h = paper_heart(size.tets, threads);
     const Sources sources = middle_source(h.mesh);
-    SimplexProblem<float, 4> problem = prepare_topology<float>(h.mesh, KeepOrder::yes, threads);
-    apply_metric(problem, h.mesh, h.metric, threads);
-    const std::uint32_t source = problem.internal(sources.vertices[0].vertex);
     const std::string row = fmt::format("{} tets", h.mesh.element_count());
-    const auto add = [&](const std::string& column, std::optional<double> paper, std::optional<double> ours,
-                         double bytes) {
-      report.add({row, column, paper, ours, "s", ours ? fmt::format("{:.0f} bytes per tet", bytes) : failed_check});
-    };
-    {
-      const EighteenProducts storage(problem);
-      add("FIM, 18 products", size.without, time_storage(problem, storage, source, threads),
-          sizeof(EighteenProducts::Record));
-    }
-    {
-      const Coordinates storage(problem, h.mesh, h.metric);
-      add("FIM, nothing precomputed", {}, time_storage(problem, storage, source, threads), sizeof(Coordinates::Record));
-    }
-    add("FIM, 6 lengths", size.with, time_storage(problem, SixLengths{problem}, source, threads),
-        sizeof(ElementRecord<float, 4>));
+    if (options.columns == BenchColumns::all) add_storages(report, row, h, sources, size, threads);
     const auto add_solver = [&](const MethodCase& method, std::optional<double> paper) {
       report.add(entry_of(row, method.name, paper, measure(h.mesh, h.metric, sources, method, options), "s", seconds));
     };

@@ -25,7 +25,7 @@ void add_study(Report& report, const Study& study, const std::string& problem, c
     const Measured m = measure(mesh, metric, sources, method, options);
     const std::string row = fmt::format("{}, {}", problem, method.name);
     Entry entry = entry_of(row, fmt::format("patch of {}, {} inner", vertices, iterations), {}, m, "ms", milliseconds);
-    if (m.valid) entry.remark = fmt::format("{:.1f} calls a vertex, {}", m.arrival.solves_per_vertex(), m.remark);
+    if (m.valid) entry.remark += fmt::format(", {:.1f} calls a vertex", m.arrival.solves_per_vertex());
     report.add(std::move(entry));
   };
   for (const MethodCase& layout : study.layouts) {
