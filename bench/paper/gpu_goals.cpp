@@ -100,7 +100,7 @@ class GpuGoals {
     const Metric isotropic = Metric::isotropic(1);
     const Measured plain = measured(isotropic);
     add(name + " isotropic", plain, {15, 8, "5160 ms (GTX 1080)"});
-    Entry set_up{name + " isotropic", "set-up again", 300, {}, "ms", plain.remark};
+    Entry set_up{name + " isotropic", "set-up, repeated", 300, {}, "ms", plain.remark};
     if (plain.valid) {
       set_up.ours = 1e3 * median_set_up(h->mesh, isotropic, gpu_push(), options_);
       set_up.remark = "median of 3";
@@ -143,7 +143,7 @@ std::vector<Arrival> solve_all(Solver<4>& solver, const std::vector<Sources>& so
   return result;
 }
 
-/// Like `median_solve`, for many sources in one go: times per source, work of them all over their number.
+/// Like `median_solve`, for many sources in one go: times per source. The work shown is that of the first.
 Measured median_batch(Solver<4>& solver, const std::vector<Sources>& sources, const BenchOptions& options) {
   const auto count = static_cast<double>(sources.size());
   const int runs = options.size == BenchSize::quick ? 3 : 10;
