@@ -13,6 +13,7 @@ struct BenchRequest {
   std::string name;
   bool list = false;
   bool quick = false;
+  bool gpu_only = false;
   std::filesystem::path output_folder;
 };
 
@@ -46,6 +47,7 @@ int run_bench(const BenchRequest& request, const Console& console) {
   BenchOptions options;
   options.threads = console.options.threads;
   options.size = request.quick ? BenchSize::quick : BenchSize::paper;
+  if (request.gpu_only) options.columns = BenchColumns::gpu;
   options.output_folder = request.output_folder;
   if (console.options.json) options.output = BenchOutput::json;
   else if (console.options.quiet) options.output = BenchOutput::none;
@@ -62,6 +64,7 @@ void declare_bench(Command& root, Console& console) {
   command.positional("TABLE", "Which one", into(request->name), Need::optional);
   command.flag("--list", "Show the tables there are", request->list);
   command.flag("--quick", "Small meshes, as a smoke test", request->quick);
+  command.flag("--gpu-only", "Leave out what runs on the CPU", request->gpu_only);
   command.option("-o,--output-folder", "FOLDER", "Write CSV and JSON files there", into(request->output_folder));
   declare_common(command, console);
   command.action([request, &console] { return run_bench(*request, console); });

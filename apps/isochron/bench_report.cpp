@@ -14,7 +14,7 @@ void print_benches(const Console& console) {
     print_json({{"tables", std::move(tables)}}, console);
     return;
   }
-  for (const PaperBench& bench : paper_benches()) console.print(fmt::format("{:<16}{}\n", bench.name, bench.what));
+  for (const PaperBench& bench : paper_benches()) console.print(fmt::format("{:<19}{}\n", bench.name, bench.what));
   if (paper_benches().empty()) console.print("this build has no benches\n");
 }
 

@@ -6,7 +6,9 @@
 
 #include <fmt/format.h>
 
+#include "isochron/core/cuda/device.h"
 #include "isochron/core/parallel.h"
+#include "isochron/core/timer.h"
 #include "isochron/io/io.h"
 #include "isochron/mesh/generate/cube.h"
 #include "isochron/mesh/generate/irregular_cube.h"
@@ -66,11 +68,7 @@ std::string surface_label(int number, const TriangleMesh& mesh) {
 TetMesh volume_mesh(int number, BenchSize size) {
   const bool full = size == BenchSize::paper;
   switch (number) {
-    case 1: {
-      const std::size_t n = full ? 64 : 13;
-      const double side = static_cast<double>(n - 1);
-      return generate_cube({.nx = n, .ny = n, .nz = n, .extent = {side, side, side}});
-    }
+    case 1: return unit_cell_cube(full ? 64 : 13);
     case 2: return generate_irregular_cube({.n = full ? 54U : 11U, .extent = full ? 53.0 : 10.0});
     default: {
       VentricleOptions options;
@@ -88,6 +86,26 @@ Metric volume_metric(const TetMesh& mesh, int speed) {
   if (speed == 1) return Metric::isotropic(1);
   if (speed == 2) return Metric::constant(SymTensor3d::diagonal(1, 4, 9));
   return Metric(TensorMetric{random_tensors(mesh, {1, 9}, {10, 1})});
+}
+
+Heart heart(std::size_t elements, double along, double across, int threads) {
+  VentricleOptions options;
+  options.elements = elements;
+  options.threads = threads > 0 ? threads : hardware_threads();
+  Ventricle ventricle = generate_ventricle(options);
+  return {std::move(ventricle.mesh), fiber_metric(std::move(ventricle.fiber), along, across)};
+}
+
+Metric fiber_metric(std::vector<Vec3f> directions, double along, double across) {
+  FiberMetric fibers;
+  fibers.fiber = std::move(directions);
+  fibers.velocities = {{along, across, across}};
+  return Metric(std::move(fibers));
+}
+
+TetMesh unit_cell_cube(std::size_t n, double jitter) {
+  const double side = static_cast<double>(n - 1);
+  return generate_cube({.nx = n, .ny = n, .nz = n, .extent = {side, side, side}, .jitter = jitter});
 }
 
 template <int Corners>
@@ -120,36 +138,180 @@ SolveOptions paper_options(const MethodCase& method) {
   options.obtuse = ObtuseSplit::none;  // one discretisation for all methods
   options.sources = Keep::no;
   options.verify = Keep::yes;
+  if (method.gpu) {
+    options.backend = Backend::cuda;
+    options.scheme = *method.gpu;
+    options.verify = Keep::no;  // once, after the timing
+  }
   return options;
+}
+
+namespace {
+
+MethodCase gpu_case(std::string name, Method method, const SchemeOptions& scheme = {}) {
+  return {std::move(name), method, 0, scheme};
+}
+
+}  // namespace
+
+SolveOptions solve_options(const MethodCase& method, const BenchOptions& options) {
+  SolveOptions result = paper_options(method);
+  if (method.gpu) result.threads = options.threads;
+  result.progress.cancel = options.progress.cancel;
+  return result;
+}
+
+MethodCase gpu_push() { return gpu_case("push (ours), GPU", Method::push); }
+MethodCase gpu_patches(std::string name, PatchLayout layout) {
+  return gpu_case(std::move(name), Method::patch_fim, {.layout = layout});
+}
+MethodCase gpu_active_list(std::string name, ElementStorage storage) {
+  return gpu_case(std::move(name), Method::active_list, {.storage = storage});
+}
+MethodCase gpu_subdomains(std::string name, SubdomainBlocks blocks, int subdomains) {
+  return gpu_case(std::move(name), Method::domain_decomposition,
+                  {.subdomains = subdomains, .subdomain_blocks = blocks});
 }
 
 template <int Corners>
 Measured measure(const SimplexMesh<Corners>& mesh, const Metric& metric, const Sources& sources,
                  const MethodCase& method, const BenchOptions& options, int repeats) {
-  SolveOptions solve_options = paper_options(method);
-  solve_options.progress.cancel = options.progress.cancel;
-  Solver<Corners> solver({mesh, metric}, solve_options);
+  if (method.gpu)
+    return on_gpu([&] {
+      Solver<Corners> solver({mesh, metric}, solve_options(method, options));
+      return median_solve(solver, sources, options);
+    });
+  if (options.columns == BenchColumns::gpu) return {false, "left out", {}};
+  Solver<Corners> solver({mesh, metric}, solve_options(method, options));
   Measured result;
   for (int i = 0; i < repeats; ++i) {
     Arrival arrival = solver.solve(sources);
     if (i == 0 || arrival.solve_seconds < result.arrival.solve_seconds) result.arrival = std::move(arrival);
   }
   const bool unordered = method.method == Method::fmm && !result.arrival.notes.empty();
-  result.valid = result.arrival.residual->passed() || unordered;
-  if (unordered) result.remark = fmt::format("unordered, residual {:.1e} edges", result.arrival.residual->worst);
+  const Residual residual = result.arrival.residual.value();
+  result.valid = residual.passed() || unordered;
+  if (unordered) result.remark = fmt::format("unordered, residual {:.1e} edges", residual.worst);
   else if (!result.valid) result.remark = failed_check;
   return result;
+}
+
+template <int Corners>
+double median_set_up(const SimplexMesh<Corners>& mesh, const Metric& metric, const MethodCase& method,
+                     const BenchOptions& options) {
+  std::vector<double> set_ups;
+  while (set_ups.size() < 3) {
+    const Timer timer;
+    const Solver<Corners> solver({mesh, metric}, solve_options(method, options));
+    set_ups.push_back(timer.seconds());
+  }
+  return median(std::move(set_ups));
+}
+
+template <int Corners>
+Measured median_solve(Solver<Corners>& solver, const Sources& sources, const BenchOptions& options) {
+  constexpr std::size_t fewest = 3, wanted = 10;
+  constexpr double patience = 20;  // seconds; a scheme that needs them is timed well enough by fewer runs
+  const std::size_t runs = options.size == BenchSize::quick ? fewest : wanted;
+  Measured result;
+  std::vector<double> solves, transfers;
+  const Timer timer;
+  while (solves.size() < runs && (solves.size() < fewest || timer.seconds() < patience)) {
+    if (options.progress.cancelled()) throw Cancelled();
+    result.arrival = solver.solve(sources);
+    solves.push_back(result.arrival.solve_seconds);
+    transfers.push_back(result.arrival.transfer_seconds);
+  }
+  Arrival& arrival = result.arrival;
+  arrival.solve_seconds = median(solves);
+  arrival.transfer_seconds = median(transfers);
+  arrival.residual = solver.residual(arrival, sources);
+  result.valid = arrival.residual->passed();
+  if (!result.valid) result.remark = failed_check;
+  else
+    result.timing = fmt::format("median of {}, set-up {:.3f} s, transfer {:.2f} ms", solves.size(),
+                                arrival.setup_seconds, 1e3 * arrival.transfer_seconds);
+  return result;
+}
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t n = values.size();
+  return n == 0 ? 0 : 0.5 * (values[(n - 1) / 2] + values[n / 2]);
+}
+
+bool has_gpu() {
+  cuda::NoDevice why;
+  return cuda::find_device(why).has_value();
+}
+
+Measured without_gpu() { return {false, "no GPU", {}}; }
+
+Measured on_gpu(const std::function<Measured()>& run) {
+  if (!has_gpu()) return without_gpu();
+  cuda::free_bytes();  // wakes the device, which is no part of a set-up
+  try {
+    return run();
+  } catch (const Cancelled&) {
+    throw;
+  } catch (const UsageError& error) {
+    return {false, fmt::format("not run: {}", error.what()), {}};
+  } catch (const Error& error) {
+    return {false, fmt::format("{}: {}", failed_run, error.what()), {}};
+  }
+}
+
+void note_gpu(Report& report) {
+  cuda::NoDevice why;
+  if (const auto device = cuda::find_device(why))
+    report.note(fmt::format("GPU: {}, {} multiprocessors; its times are medians, without set-up and transfer.",
+                            device->name, device->multiprocessors));
+  else report.note(fmt::format("No GPU: {}.", why.reason.substr(0, why.reason.find(';'))));
+}
+
+double seconds(const Arrival& arrival) { return arrival.solve_seconds; }
+double milliseconds(const Arrival& arrival) { return 1e3 * arrival.solve_seconds; }
+double rounds(const Arrival& arrival) { return static_cast<double>(arrival.counters.rounds); }
+double updates_per_vertex(const Arrival& arrival) {
+  return static_cast<double>(arrival.counters.vertex_updates) / static_cast<double>(arrival.times.size());
+}
+
+template <int Corners>
+void add_problem(Report& report, const Table& table, const std::string& row, std::size_t problem,
+                 const SimplexMesh<Corners>& mesh, const Metric& metric, const Sources& sources,
+                 const BenchOptions& options) {
+  const auto paper = [&](const PaperNumbers& numbers) {
+    return problem < numbers.size() ? numbers[problem] : std::nullopt;
+  };
+  std::vector<Entry> entries;
+  for (const Column& column : table.columns)
+    entries.push_back(entry_of(row, column.method.name, paper(column.paper),
+                               measure(mesh, metric, sources, column.method, options, table.repeats), table.unit,
+                               table.value));
+  for (const SpeedUp& speed_up : table.speed_ups) {
+    const Entry &slow = entries[speed_up.slow], &fast = entries[speed_up.fast];
+    Entry entry{row, speed_up.name, paper(speed_up.paper), {}, "times", ""};
+    if (slow.ours && fast.ours) entry.ours = *slow.ours / *fast.ours;
+    else entry.remark = fast.ours ? slow.remark : fast.remark;
+    entries.push_back(std::move(entry));
+  }
+  for (Entry& entry : entries) report.add(std::move(entry));
 }
 
 int paper_threads(const BenchOptions& options) {
   return options.threads > 0 ? options.threads : std::min(4, hardware_threads());
 }
 
-template Sources middle_source(const SimplexMesh<3>&);
-template Sources middle_source(const SimplexMesh<4>&);
-template Measured measure(const SimplexMesh<3>&, const Metric&, const Sources&, const MethodCase&, const BenchOptions&,
-                          int);
-template Measured measure(const SimplexMesh<4>&, const Metric&, const Sources&, const MethodCase&, const BenchOptions&,
-                          int);
+#define ISOCHRON_INSTANTIATE(Corners)                                                                                \
+  template Sources middle_source(const SimplexMesh<Corners>&);                                                       \
+  template Measured measure(const SimplexMesh<Corners>&, const Metric&, const Sources&, const MethodCase&,           \
+                            const BenchOptions&, int);                                                               \
+  template double median_set_up(const SimplexMesh<Corners>&, const Metric&, const MethodCase&, const BenchOptions&); \
+  template Measured median_solve(Solver<Corners>&, const Sources&, const BenchOptions&);                             \
+  template void add_problem(Report&, const Table&, const std::string&, std::size_t, const SimplexMesh<Corners>&,     \
+                            const Metric&, const Sources&, const BenchOptions&);
+ISOCHRON_INSTANTIATE(3)
+ISOCHRON_INSTANTIATE(4)
+#undef ISOCHRON_INSTANTIATE
 
 }  // namespace isochron::bench

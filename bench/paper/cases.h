@@ -1,12 +1,13 @@
 // The papers' meshes, speeds and methods, and how a solve of them is measured.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "bench/paper/registry.h"
 #include "bench/paper/report.h"
-#include "isochron/mesh/generate/region_model.h"
 #include "isochron/mesh/simplex_mesh.h"
 #include "isochron/solve/solver.h"
 
@@ -32,34 +33,116 @@ Metric volume_metric(const TetMesh& mesh, int speed);
 template <int Corners>
 Sources middle_source(const SimplexMesh<Corners>& mesh);
 
+/// A ventricle in place of the hearts of papers 003 and 001, with velocities along and across its fibres.
+struct Heart {
+  TetMesh mesh;
+  Metric metric;
+};
+Heart heart(std::size_t elements, double along, double across, int threads);
+Metric fiber_metric(std::vector<Vec3f> directions, double along, double across);
+
+/// A cube of n³ vertices and cells with edges of 1.
+TetMesh unit_cell_cube(std::size_t n, double jitter = 0);
+
 /// A method as the papers name it, in single precision with plain source vertices, as they solved.
 struct MethodCase {
   std::string name;
   Method method;
   int threads;
+  std::optional<SchemeOptions> gpu;  ///< runs on the GPU, and how
+
+  MethodCase(std::string label, Method which, int team, std::optional<SchemeOptions> scheme = {})
+      : name(std::move(label)), method(which), threads(team), gpu(scheme) {}
 };
 SolveOptions paper_options(const MethodCase& method);
+/// The same, with the threads asked for around the GPU and a way to stop.
+SolveOptions solve_options(const MethodCase& method, const BenchOptions& options);
+
+/// Our default on the GPU, and the papers' schemes there.
+MethodCase gpu_push();
+MethodCase gpu_patches(std::string name, PatchLayout layout);
+MethodCase gpu_active_list(std::string name, ElementStorage storage);
+MethodCase gpu_subdomains(std::string name, SubdomainBlocks blocks, int subdomains);
 
 /// What one solve gave; `valid` only when its residual passed (or it is fast marching run unordered on purpose).
 struct Measured {
   bool valid = false;
   std::string remark;
   Arrival arrival;
+  std::string timing = {};  ///< how the times came about, on the GPU
 };
 
-/// Solves `repeats` times and keeps the quickest.
+/// Solves `repeats` times and keeps the quickest. On the GPU: the median of ten, see `median_solve`; where there is no
+/// GPU the remark says so. CPU methods are left out when only the GPU was asked for.
 template <int Corners>
 Measured measure(const SimplexMesh<Corners>& mesh, const Metric& metric, const Sources& sources,
                  const MethodCase& method, const BenchOptions& options, int repeats = 1);
 
-/// An entry from a measurement: `value(arrival)` is shown only when the result is valid.
+/// Preparing a solver from the mesh, in seconds: the first of several also has the system find the memory.
+template <int Corners>
+double median_set_up(const SimplexMesh<Corners>& mesh, const Metric& metric, const MethodCase& method,
+                     const BenchOptions& options);
+
+/// Solves ten times (fewer when that takes long or the run is quick) on a prepared solver. Gives the last answer, with
+/// its residual checked and the median times of solve and transfer.
+template <int Corners>
+Measured median_solve(Solver<Corners>& solver, const Sources& sources, const BenchOptions& options);
+
+double median(std::vector<double> values);
+
+/// Whether this build and machine have a GPU that we can use.
+bool has_gpu();
+/// The measurement that cannot be made here.
+Measured without_gpu();
+/// What `run` measures; when the GPU fails or cannot meet an option, a remark that says so.
+Measured on_gpu(const std::function<Measured()>& run);
+/// Says below a table which GPU it used, or why none.
+void note_gpu(Report& report);
+
+/// An entry from a measurement: `value(arrival)` is shown only when the result is valid. Times say how they came about.
 template <class Value>
 Entry entry_of(const std::string& row, const std::string& column, std::optional<double> paper, const Measured& measured,
                const std::string& unit, Value&& value) {
   Entry entry{row, column, paper, std::nullopt, unit, measured.remark};
   if (measured.valid) entry.ours = value(measured.arrival);
+  if (unit == "s" || unit == "ms") entry.remark += measured.timing;
   return entry;
 }
+
+/// What tables show of a result.
+double seconds(const Arrival& arrival);
+double milliseconds(const Arrival& arrival);
+double rounds(const Arrival& arrival);
+double updates_per_vertex(const Arrival& arrival);
+
+/// Below tables that show our own aims.
+inline constexpr const char* paper_is_the_aim = "'paper' is the aim (at most).";
+
+/// A table as data: which methods run on each of its problems, and the paper's numbers, by problem.
+using PaperNumbers = std::vector<std::optional<double>>;
+struct Column {
+  MethodCase method;
+  PaperNumbers paper;
+};
+/// How many times faster one column is than another.
+struct SpeedUp {
+  std::string name;
+  std::size_t slow, fast;  ///< columns
+  PaperNumbers paper;
+};
+struct Table {
+  std::vector<Column> columns;
+  std::string unit;
+  double (*value)(const Arrival&);
+  int repeats = 1;
+  std::vector<SpeedUp> speed_ups = {};
+};
+
+/// Measures all columns on one problem, the `problem`-th of the paper's numbers.
+template <int Corners>
+void add_problem(Report& report, const Table& table, const std::string& row, std::size_t problem,
+                 const SimplexMesh<Corners>& mesh, const Metric& metric, const Sources& sources,
+                 const BenchOptions& options);
 
 /// Threads to use for the papers' "MT" rows: what was asked for, else four as in the papers, but not more than there
 /// are.

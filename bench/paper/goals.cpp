@@ -1,33 +1,16 @@
 // Our own aims: what the solvers must reach in accuracy, work and speed, each with its residual checked.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include <fmt/format.h>
 
 #include "bench/paper/cases.h"
 #include "bench/paper/tables.h"
 #include "isochron/core/parallel.h"
-#include "isochron/core/timer.h"
-#include "isochron/mesh/generate/cube.h"
 #include "isochron/mesh/generate/random_fields.h"
-#include "isochron/mesh/generate/square.h"
-#include "isochron/mesh/generate/ventricle.h"
 
 namespace isochron::bench {
 namespace {
-
-TetMesh goal_cube(std::size_t n, double jitter) {
-  const double side = static_cast<double>(n - 1);
-  return generate_cube({.nx = n, .ny = n, .nz = n, .extent = {side, side, side}, .jitter = jitter});
-}
-
-Metric fibers_3_to_1(std::vector<Vec3f> directions) {
-  FiberMetric fibers;
-  fibers.fiber = std::move(directions);
-  fibers.velocities = {{3, 1, 1}};
-  return Metric(std::move(fibers));
-}
 
 /// The volume problems of the aims: a mesh, a metric and a name.
 struct Problem {
@@ -40,15 +23,15 @@ std::vector<Problem> volume_problems(std::size_t n) {
   const Metric isotropic = Metric::isotropic(1), diagonal = Metric::constant(SymTensor3d::diagonal(1, 4, 9));
   const auto name = [n](const char* kind) { return fmt::format("{}^3 {}", n, kind); };
   std::vector<Problem> problems;
-  problems.push_back({name("cube isotropic"), goal_cube(n, 0), isotropic});
-  problems.push_back({name("cube diag(1,4,9)"), goal_cube(n, 0), diagonal});
-  problems.push_back({name("jittered cube isotropic"), goal_cube(n, 0.2), isotropic});
-  problems.push_back({name("jittered cube diag(1,4,9)"), goal_cube(n, 0.2), diagonal});
-  problems.push_back({name("cube random fibres"), goal_cube(n, 0), {}});
-  problems.back().metric = fibers_3_to_1(random_fibers(problems.back().mesh, 1));
-  problems.push_back({name("cube rotating fibres"), goal_cube(n, 0), {}});
-  problems.back().metric = fibers_3_to_1(rotating_fibers(problems.back().mesh, 1.0, 2));
-  problems.push_back({name("cube random tensors"), goal_cube(n, 0), {}});
+  problems.push_back({name("cube isotropic"), unit_cell_cube(n), isotropic});
+  problems.push_back({name("cube diag(1,4,9)"), unit_cell_cube(n), diagonal});
+  problems.push_back({name("jittered cube isotropic"), unit_cell_cube(n, 0.2), isotropic});
+  problems.push_back({name("jittered cube diag(1,4,9)"), unit_cell_cube(n, 0.2), diagonal});
+  problems.push_back({name("cube random fibres"), unit_cell_cube(n), {}});
+  problems.back().metric = fiber_metric(random_fibers(problems.back().mesh, 1), 3, 1);
+  problems.push_back({name("cube rotating fibres"), unit_cell_cube(n), {}});
+  problems.back().metric = fiber_metric(rotating_fibers(problems.back().mesh, 1.0, 2), 3, 1);
+  problems.push_back({name("cube random tensors"), unit_cell_cube(n), {}});
   problems.back().metric = volume_metric(problems.back().mesh, 3);
   return problems;
 }
@@ -59,24 +42,9 @@ std::string square_name(const TriangleMesh& square) {
   return fmt::format("{} x {} square", n, n);
 }
 
-constexpr const char* paper_is_the_aim = "'paper' is the aim (at most).";
-
 std::size_t side(const BenchOptions& options) { return options.size == BenchSize::paper ? 64 : 13; }
 
-/// Preparing a solver, the quickest of several: the first also has the system find the memory.
-template <int Corners>
-double quickest_set_up(const SimplexMesh<Corners>& mesh, const Metric& metric, int repeats) {
-  double best = std::numeric_limits<double>::infinity();
-  for (int i = 0; i < repeats; ++i) {
-    const Timer timer;
-    const Solver<Corners> solver({mesh, metric}, paper_options({"", Method::banded, 1}));
-    best = std::min(best, timer.seconds());
-  }
-  return best;
-}
-
 double calls(const Arrival& arrival) { return arrival.solves_per_vertex(); }
-double seconds(const Arrival& arrival) { return arrival.solve_seconds; }
 
 }  // namespace
 
@@ -118,7 +86,7 @@ int goals_speed(const BenchOptions& options) {
     const Sources sources = middle_source(mesh);
     const Measured banded = measure(mesh, metric, sources, {"", Method::banded, 1}, options, 5);
     report.add(entry_of(name, "banded", aim(most), banded, "s", seconds));
-    const double set_up = quickest_set_up(mesh, metric, 3);
+    const double set_up = median_set_up(mesh, metric, {"", Method::banded, 1}, options);
     report.add({name, "banded set-up", {}, set_up, "s", fmt::format("the first {:.3f}", banded.arrival.setup_seconds)});
     if (isotropic) {
       const Measured fmm = measure(mesh, metric, sources, {"", Method::fmm, 1}, options, 3);
@@ -166,15 +134,13 @@ int tuning_bands(const BenchOptions& options) {
         const std::string row = fmt::format("{}, {} threads, width {}", name, team, width);
         if (!best.residual->passed()) report.add({row, "seconds", {}, {}, "s", failed_check});
         else
-          report.add(
-              {row,
-               "seconds",
-               {},
-               best.solve_seconds,
-               "s",
-               fmt::format("{:.1f} calls, {:.2f} pushes a vertex, {} rounds", calls(best),
-                           static_cast<double>(best.counters.vertex_updates) / static_cast<double>(best.times.size()),
-                           best.counters.rounds)});
+          report.add({row,
+                      "seconds",
+                      {},
+                      best.solve_seconds,
+                      "s",
+                      fmt::format("{:.1f} calls, {:.2f} pushes a vertex, {} rounds", calls(best),
+                                  updates_per_vertex(best), best.counters.rounds)});
       }
   };
   const auto square = surface_mesh(1, options.size);
@@ -189,7 +155,7 @@ int goals_accuracy(const BenchOptions& options) {
                 fmt::format("Mean error of a point source in the middle of the jittered {}^3 cube, in edges", n),
                 options);
   report.note_on_paper(paper_is_the_aim);
-  const TetMesh mesh = goal_cube(n, 0.2);
+  const TetMesh mesh = unit_cell_cube(n, 0.2);
   const Sources sources = middle_source(mesh);
   const Vec3d s = mesh.point(sources.vertices[0].vertex);
   const double v0 = 1, gradient = 2.0 / static_cast<double>(n - 1);

@@ -20,7 +20,10 @@ MethodCase banded_threads(const BenchOptions& options) {
   return {fmt::format("banded, {} threads", paper_threads(options)), Method::banded, paper_threads(options)};
 }
 
-double milliseconds(const Arrival& arrival) { return 1e3 * arrival.solve_seconds; }
+/// Paper 000's patches on the GPU, each triangle once as in the paper, and with the other layout.
+const MethodCase patches_case = gpu_patches("patchFIM, GPU", PatchLayout::cell_assembly);
+const MethodCase strips_case = gpu_patches("patchFIM, one-ring strips", PatchLayout::one_ring_strip);
+
 double calls(const Arrival& arrival) {
   return arrival.reached == 0
              ? 0
@@ -38,28 +41,18 @@ std::optional<TriangleMesh> mesh_or_note(int number, const BenchOptions& options
   return mesh;
 }
 
-struct Row {
-  MethodCase method;
-  std::array<std::optional<double>, 5> paper;  ///< Meshes 1 to 4 with Speed 1, Mesh 3 with Speed 2
-};
+/// The table on some of the four meshes with constant speed (the paper's numbers 0 to 3).
+void add_meshes(Report& report, const Table& table, std::initializer_list<int> meshes, const BenchOptions& options) {
+  for (const int number : meshes)
+    if (const auto mesh = mesh_or_note(number, options, report))
+      add_problem(report, table, surface_label(number, *mesh), number - 1, *mesh, Metric::isotropic(1),
+                  middle_source(*mesh), options);
+}
 
-/// The rows over the four meshes with constant speed, and (last column) the sphere with random speed.
-template <class Value>
-void fill(Report& report, const std::vector<Row>& rows, const BenchOptions& options, const std::string& unit,
-          Value&& value, bool random_speed_too, int repeats) {
-  for (int number = 1; number <= 4; ++number) {
-    const auto mesh = mesh_or_note(number, options, report);
-    if (!mesh) continue;
-    const Sources sources = middle_source(*mesh);
-    for (const Row& row : rows)
-      report.add(entry_of(surface_label(number, *mesh), row.method.name, row.paper[number - 1],
-                          measure(*mesh, Metric::isotropic(1), sources, row.method, options, repeats), unit, value));
-    if (number != 3 || !random_speed_too) continue;
-    const Metric speed2 = random_speed_metric(*mesh);
-    for (const Row& row : rows)
-      report.add(entry_of("Mesh 3, Speed 2", row.method.name, row.paper[4],
-                          measure(*mesh, speed2, sources, row.method, options, repeats), unit, value));
-  }
+/// The table on the sphere with random speed (the paper's number 4).
+void add_random_speed(Report& report, const Table& table, const BenchOptions& options) {
+  const auto mesh = surface_mesh(3, options.size);
+  add_problem(report, table, "Mesh 3, Speed 2", 4, *mesh, random_speed_metric(*mesh), middle_source(*mesh), options);
 }
 
 }  // namespace
@@ -73,32 +66,29 @@ int table_000_2_1(const BenchOptions& options) {
       "Relabelling: a vertex that changed activates each neighbour of greater value once. The dragon then needs what "
       "the paper found; the sphere far less. Its row may be for another mesh: 19.6 is Table 3.4's number for the "
       "dragon.");
-  const std::vector<Row> rows{{fmm_case, {{{}, {}, 18.1, 18.3, {}}}},
-                              {{"synchronous", Method::relabel_sync, 1}, {{{}, {}, 737.8, 671.7, {}}}},
-                              {{"asynchronous", Method::relabel_async, 1}, {{{}, {}, 177.0, 175.2, {}}}},
-                              {fim_case, {{{}, {}, 19.6, 59.2, {}}}},
-                              {banded_case, {}}};
-  for (const int number : {3, 4}) {
-    const auto mesh = mesh_or_note(number, options, report);
-    if (!mesh) continue;
-    const Sources sources = middle_source(*mesh);
-    for (const Row& row : rows)
-      report.add(entry_of(surface_label(number, *mesh), row.method.name, row.paper[number - 1],
-                          measure(*mesh, Metric::isotropic(1), sources, row.method, options), "calls", calls));
-  }
+  const Table table{{{fmm_case, {{}, {}, 18.1, 18.3}},
+                     {{"synchronous", Method::relabel_sync, 1}, {{}, {}, 737.8, 671.7}},
+                     {{"asynchronous", Method::relabel_async, 1}, {{}, {}, 177.0, 175.2}},
+                     {fim_case, {{}, {}, 19.6, 59.2}},
+                     {banded_case, {}}},
+                    "calls",
+                    calls};
+  add_meshes(report, table, {3, 4}, options);
   return report.finish(options);
 }
 
 int table_000_3_1(const BenchOptions& options) {
   Report report("000-table-3.1", "Paper 000 Table 3.1: milliseconds, constant speed", options);
   report.note_on_paper("The paper's computer: i7 920, four threads.");
-  fill(report,
-       {{fmm_case, {{5092, 7063, 6362, 3612, {}}}},
-        {fim_case, {{6562, 9354, 8591, 4331, {}}}},
-        {fim_threads(options), {{2198, 3151, 2846, 1487, {}}}},
-        {banded_case, {}},
-        {banded_threads(options), {}}},
-       options, "ms", milliseconds, false, 3);
+  const Table table{{{fmm_case, {5092, 7063, 6362, 3612}},
+                     {fim_case, {6562, 9354, 8591, 4331}},
+                     {fim_threads(options), {2198, 3151, 2846, 1487}},
+                     {banded_case, {}},
+                     {banded_threads(options), {}}},
+                    "ms",
+                    milliseconds,
+                    3};
+  add_meshes(report, table, {1, 2, 3, 4}, options);
   return report.finish(options);
 }
 
@@ -108,28 +98,54 @@ int table_000_3_2(const BenchOptions& options) {
   report.note(fmt::format("The sphere has {} vertices.", mesh->vertex_count()));
   const Sources sources = middle_source(*mesh);
   const Metric speed2 = random_speed_metric(*mesh);
-  const std::vector<Row> rows{{fmm_case, {{6362, 6435}}},
-                              {fim_case, {{8591, 11960}}},
-                              {fim_threads(options), {{2846, 4362}}},
-                              {banded_case, {}},
-                              {banded_threads(options), {}}};
+  const Table table{{{fmm_case, {6362, 6435}},
+                     {fim_case, {8591, 11960}},
+                     {fim_threads(options), {2846, 4362}},
+                     {banded_case, {}},
+                     {banded_threads(options), {}}},
+                    "ms",
+                    milliseconds,
+                    3};
   for (const int speed : {1, 2})
-    for (const Row& row : rows)
-      report.add(entry_of(fmt::format("Speed {}", speed), row.method.name, row.paper[speed - 1],
-                          measure(*mesh, speed == 1 ? Metric::isotropic(1) : speed2, sources, row.method, options, 3),
-                          "ms", milliseconds));
+    add_problem(report, table, fmt::format("Speed {}", speed), speed - 1, *mesh,
+                speed == 1 ? Metric::isotropic(1) : speed2, sources, options);
+  return report.finish(options);
+}
+
+int table_000_3_3(const BenchOptions& options) {
+  Report report("000-table-3.3", "Paper 000 Table 3.3: milliseconds of CPU and GPU", options);
+  report.note_on_paper("The paper's computer: i7 920 and GTX 275, without transfers.");
+  note_gpu(report);
+  const Table table{
+      {{fmm_case, {5092, 7063, 6362, 3612, 6435}},
+       {fim_case, {6562, 9354, 8591, 4331, 11960}},
+       {patches_case, {201, 910, 415, 287, 459}},
+       {strips_case, {}},
+       {gpu_push(), {}}},
+      "ms",
+      milliseconds,
+      3,
+      {{"patchFIM over FMM", 0, 2, {25, 8, 15, 13, 14}}, {"patchFIM over meshFIM-ST", 1, 2, {33, 10, 21, 15, 28}}}};
+  add_meshes(report, table, {1, 2, 3, 4}, options);
+  add_random_speed(report, table, options);
   return report.finish(options);
 }
 
 int table_000_3_4(const BenchOptions& options) {
   Report report("000-table-3.4", "Paper 000 Table 3.4: local solver calls per vertex", options);
-  fill(report,
-       {{fmm_case, {{17.9, 19.5, 18.1, 18.3, 18.1}}},
-        {fim_case, {{18.0, 23.3, 24.4, 19.6, 59.2}}},
-        {fim_threads(options), {{18.0, 26.6, 46.1, 23.1, 83.1}}},
-        {banded_case, {}},
-        {banded_threads(options), {}}},
-       options, "calls", calls, true, 1);
+  note_gpu(report);
+  const Table table{{{fmm_case, {17.9, 19.5, 18.1, 18.3, 18.1}},
+                     {fim_case, {18.0, 23.3, 24.4, 19.6, 59.2}},
+                     {fim_threads(options), {18.0, 26.6, 46.1, 23.1, 83.1}},
+                     {patches_case, {105.0, 595.5, 290.9, 251.2, 334.1}},
+                     {strips_case, {}},
+                     {banded_case, {}},
+                     {banded_threads(options), {}},
+                     {gpu_push(), {}}},
+                    "calls",
+                    calls};
+  add_meshes(report, table, {1, 2, 3, 4}, options);
+  add_random_speed(report, table, options);
   return report.finish(options);
 }
 

@@ -1,4 +1,4 @@
-// Paper 001, "A massively parallel Eikonal solver on unstructured meshes": its OpenMP results.
+// Paper 001, "A massively parallel Eikonal solver on unstructured meshes".
 #include <cmath>
 
 #include <fmt/format.h>
@@ -8,29 +8,16 @@
 #include "bench/paper/tables.h"
 #include "isochron/core/parallel.h"
 #include "isochron/core/timer.h"
-#include "isochron/mesh/generate/ventricle.h"
 #include "isochron/solve/simplex/fim.h"
 #include "isochron/solve/simplex/finish.h"
 
 namespace isochron::bench {
 namespace {
 
-struct Heart {
-  TetMesh mesh;
-  Metric metric;
-};
+/// The ventricle with fibres, 0.6 along and 0.3 mm/ms across.
+Heart paper_heart(std::size_t elements, int threads) { return heart(elements, 0.6, 0.3, threads); }
 
-/// The ventricle with fibres, 0.6 along and 0.3 mm/ms across, in place of the paper's heart.
-Heart heart(std::size_t elements, int threads) {
-  VentricleOptions options;
-  options.elements = elements;
-  options.threads = threads;
-  Ventricle ventricle = generate_ventricle(options);
-  FiberMetric fibers;
-  fibers.fiber = std::move(ventricle.fiber);
-  fibers.velocities = {{0.6, 0.3, 0.3}};
-  return {std::move(ventricle.mesh), Metric(std::move(fibers))};
-}
+constexpr std::size_t coarse_tets = 3073529, fine_tets = 24400999, quick_tets = 20000;
 
 /// Seconds of FIM over one storage, nothing when the result is not a fixed point of the ordinary update.
 template <class Storage>
@@ -66,54 +53,122 @@ struct SixLengths {
   }
 };
 
+/// Table 5's two sizes of the heart, with its seconds without and with the Gray code.
+struct HeartSize {
+  std::size_t tets;
+  std::optional<double> without, with;          ///< OpenMP
+  std::optional<double> gpu_without, gpu_with;  ///< CUDA
+};
+
+/// The three storages on the CPU.
+void add_storages(Report& report, const std::string& row, const Heart& h, const Sources& sources, const HeartSize& size,
+                  int threads) {
+  SimplexProblem<float, 4> problem = prepare_topology<float>(h.mesh, KeepOrder::yes, threads);
+  apply_metric(problem, h.mesh, h.metric, threads);
+  const std::uint32_t source = problem.internal(sources.vertices[0].vertex);
+  const auto add = [&](const std::string& column, std::optional<double> paper, std::optional<double> ours,
+                       double bytes) {
+    report.add({row, column, paper, ours, "s", ours ? fmt::format("{:.0f} bytes per tet", bytes) : failed_check});
+  };
+  {
+    const EighteenProducts storage(problem);
+    add("FIM, 18 products", size.without, time_storage(problem, storage, source, threads),
+        sizeof(EighteenProducts::Record));
+  }
+  {
+    const Coordinates storage(problem, h.mesh, h.metric);
+    add("FIM, nothing precomputed", {}, time_storage(problem, storage, source, threads), sizeof(Coordinates::Record));
+  }
+  add("FIM, 6 lengths", size.with, time_storage(problem, SixLengths{problem}, source, threads),
+      sizeof(ElementRecord<float, 4>));
+}
+
 }  // namespace
 
 int table_001_5(const BenchOptions& options) {
   const int threads = options.threads > 0 ? options.threads : std::min(8, hardware_threads());
-  Report report("001-table-5", fmt::format("Paper 001 Table 5, OpenMP: seconds, {} threads", threads), options);
+  Report report("001-table-5", fmt::format("Paper 001 Table 5: seconds, {} threads and the GPU", threads), options);
   const bool full = options.size == BenchSize::paper;
-  struct Size {
-    std::size_t tets;
-    double without, with;
-  };
-  for (const Size& size : full ? std::vector<Size>{{3073529, 5.66, 3.65}, {24400999, 56.63, 36.43}}
-                               : std::vector<Size>{{20000, 5.66, 3.65}}) {
-    const Heart h = heart(size.tets, threads);
+  for (const HeartSize& size :
+       full ? std::vector<HeartSize>{{coarse_tets, 5.66, 3.65, 1.49, 0.73}, {fine_tets, 56.63, 36.43, 11.48, 5.16}}
+            : std::vector<HeartSize>{{quick_tets, {}, {}, {}, {}}}) {
+    const Heart h = paper_heart(size.tets, threads);
     const Sources sources = middle_source(h.mesh);
-    SimplexProblem<float, 4> problem = prepare_topology<float>(h.mesh, KeepOrder::yes, threads);
-    apply_metric(problem, h.mesh, h.metric, threads);
-    const std::uint32_t source = problem.internal(sources.vertices[0].vertex);
     const std::string row = fmt::format("{} tets", h.mesh.element_count());
-    const auto add = [&](const std::string& column, std::optional<double> paper, std::optional<double> ours,
-                         double bytes) {
-      report.add({row, column, paper, ours, "s", ours ? fmt::format("{:.0f} bytes per tet", bytes) : failed_check});
+    if (options.columns == BenchColumns::all) add_storages(report, row, h, sources, size, threads);
+    const auto add_solver = [&](const MethodCase& method, std::optional<double> paper) {
+      report.add(entry_of(row, method.name, paper, measure(h.mesh, h.metric, sources, method, options), "s", seconds));
     };
-    {
-      const EighteenProducts storage(problem);
-      add("FIM, 18 products", size.without, time_storage(problem, storage, source, threads),
-          sizeof(EighteenProducts::Record));
-    }
-    {
-      const Coordinates storage(problem, h.mesh, h.metric);
-      add("FIM, nothing precomputed", {}, time_storage(problem, storage, source, threads), sizeof(Coordinates::Record));
-    }
-    add("FIM, 6 lengths", size.with, time_storage(problem, SixLengths{problem}, source, threads),
-        sizeof(ElementRecord<float, 4>));
-    const Measured ours = measure(h.mesh, h.metric, sources, {"", Method::banded, threads}, options);
-    report.add(
-        entry_of(row, "banded (ours), 6 lengths", {}, ours, "s", [](const Arrival& a) { return a.solve_seconds; }));
+    add_solver({"banded (ours), 6 lengths", Method::banded, threads}, {});
+    add_solver(gpu_active_list("active list, GPU, 18 products", ElementStorage::products), size.gpu_without);
+    add_solver(gpu_active_list("active list, GPU, 6 lengths", ElementStorage::gray_code), size.gpu_with);
+    add_solver(gpu_push(), {});
   }
   report.note_on_paper(
       "The paper's two rows are 'without' (18 products) and 'with Gray-code' (6 lengths) on a heart of that size, with "
-      "8 "
-      "threads on an i7-4700MQ.");
+      "8 threads on an i7-4700MQ, and on a GTX 1080.");
+  note_gpu(report);
   return report.finish(options);
+}
+
+namespace {
+
+struct SubdomainRow {
+  int subdomains;
+  std::optional<double> first, second;  ///< the paper's two schemes
+};
+
+/// Tables 6 and 7: seconds over the number of subdomains.
+int subdomain_table(Report report, std::size_t tets, const std::vector<SubdomainRow>& rows,
+                    const BenchOptions& options) {
+  note_gpu(report);
+  std::optional<Heart> h;
+  Sources sources;
+  if (has_gpu()) {
+    h = paper_heart(tets, options.threads);
+    sources = middle_source(h->mesh);
+    report.note(fmt::format("The ventricle has {} tetrahedra.", h->mesh.element_count()));
+  }
+  const auto add = [&](const std::string& row, const MethodCase& method, std::optional<double> paper) {
+    const Measured m = h ? measure(h->mesh, h->metric, sources, method, options) : without_gpu();
+    report.add(entry_of(row, method.name, paper, m, "s", seconds));
+  };
+  for (const SubdomainRow& row : rows) {
+    const std::string name = fmt::format("{} subdomains", row.subdomains);
+    add(name, gpu_subdomains("first: several blocks each", SubdomainBlocks::several, row.subdomains), row.first);
+    add(name, gpu_subdomains("second: one block each", SubdomainBlocks::one, row.subdomains), row.second);
+  }
+  add("whole", gpu_push(), {});
+  return report.finish(options);
+}
+
+const std::vector<SubdomainRow> quick_subdomains{{4, {}, {}}, {8, {}, {}}};
+
+}  // namespace
+
+int table_001_6(const BenchOptions& options) {
+  const bool full = options.size == BenchSize::paper;
+  return subdomain_table(
+      {"001-table-6", "Paper 001 Table 6: seconds, GPU, coarse heart in subdomains", options},
+      full ? coarse_tets : quick_tets,
+      full ? std::vector<SubdomainRow>{{74, 0.48, 0.69}, {160, 0.52, 0.60}, {320, 0.58, 0.51}} : quick_subdomains,
+      options);
+}
+
+int table_001_7(const BenchOptions& options) {
+  const bool full = options.size == BenchSize::paper;
+  return subdomain_table(
+      {"001-table-7", "Paper 001 Table 7: seconds, GPU, fine heart in subdomains", options},
+      full ? fine_tets : quick_tets,
+      full ? std::vector<SubdomainRow>{{2700, 5.96, 6.89}, {3000, 6.40, 7.55}, {4000, 7.55, 9.46}, {8000, 14.00, 14.74}}
+           : quick_subdomains,
+      options);
 }
 
 int figure_001_8(const BenchOptions& options) {
   Report report("001-figure-8", "Paper 001 Figure 8: speed-up over threads", options);
   report.note_on_paper("The paper's is nearly linear to 64 threads on a Xeon Phi.");
-  const Heart h = heart(options.size == BenchSize::paper ? 3073529 : 20000, hardware_threads());
+  const Heart h = paper_heart(options.size == BenchSize::paper ? coarse_tets : quick_tets, hardware_threads());
   report.note(fmt::format("The ventricle has {} tetrahedra.", h.mesh.element_count()));
   const Sources sources = middle_source(h.mesh);
   const int most = options.threads > 0 ? options.threads : hardware_threads();
@@ -122,7 +177,7 @@ int figure_001_8(const BenchOptions& options) {
     for (int threads = 1; threads <= most; threads = threads < most ? std::min(2 * threads, most) : most + 1) {
       const Measured m = measure(h.mesh, h.metric, sources, {"", method, threads}, options, 3);
       const std::string row = fmt::format("{}, {} threads", name_of(method), threads);
-      report.add(entry_of(row, "seconds", {}, m, "s", [](const Arrival& a) { return a.solve_seconds; }));
+      report.add(entry_of(row, "seconds", {}, m, "s", seconds));
       if (!m.valid) continue;
       if (threads == 1) one = m.arrival.solve_seconds;
       else report.add({row, "speed-up", {}, one / m.arrival.solve_seconds, "over one thread", ""});

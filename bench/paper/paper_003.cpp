@@ -5,7 +5,9 @@
 #include <fmt/format.h>
 
 #include "bench/paper/cases.h"
+#include "bench/paper/memory.h"
 #include "bench/paper/tables.h"
+#include "isochron/core/cuda/device.h"
 #include "isochron/core/parallel.h"
 #include "isochron/mesh/generate/blobs.h"
 #include "isochron/mesh/generate/cube.h"
@@ -16,20 +18,33 @@ namespace {
 
 const SymTensor3d speed2 = SymTensor3d::diagonal(1, 4, 9);
 
+SymTensor3d speed_tensor(int speed) { return speed == 1 ? SymTensor3d::identity() : speed2; }
+
 /// The paper's L1 error: mean error of an element's corners times its volume, over the volume of the whole.
 template <class Exact>
-double l1_error(const TetMesh& mesh, const Arrival& arrival, Exact&& exact) {
-  double sum = 0, volume = 0;
-  for (const auto& element : mesh.elements) {
-    const Vec3d o = mesh.point(element[0]);
-    const double v =
-        std::abs(dot(mesh.point(element[1]) - o, cross(mesh.point(element[2]) - o, mesh.point(element[3]) - o)));
-    double error = 0;
-    for (const VertexId c : element) error += 0.25 * std::abs(arrival.times[c.index()] - exact(mesh.point(c)));
-    sum += v * error;
-    volume += v;
-  }
-  return sum / volume;
+double l1_error(const TetMesh& mesh, const Arrival& arrival, Exact&& exact, int threads) {
+  struct Sum {
+    double error = 0, volume = 0;
+  };
+  std::vector<Sum> sums(static_cast<std::size_t>(threads));
+  const std::size_t count = mesh.element_count();
+  parallel_region(threads, [&](int thread, int team) {
+    Sum sum;
+    for (std::size_t e = count * thread / team; e < count * (thread + 1) / team; ++e) {
+      const auto& element = mesh.elements[e];
+      const Vec3d o = mesh.point(element[0]);
+      const double v =
+          std::abs(dot(mesh.point(element[1]) - o, cross(mesh.point(element[2]) - o, mesh.point(element[3]) - o)));
+      double error = 0;
+      for (const VertexId c : element) error += 0.25 * std::abs(arrival.times[c.index()] - exact(mesh.point(c)));
+      sum.error += v * error;
+      sum.volume += v;
+    }
+    sums[thread] = sum;
+  });
+  Sum all;
+  for (const Sum& sum : sums) all = {all.error + sum.error, all.volume + sum.volume};
+  return all.error / all.volume;
 }
 
 /// How the source surface √(xᵀMx) = 40 starts.
@@ -48,44 +63,72 @@ struct AccuracyCase {
   double previous = 0;
 };
 
-/// The L1 error of one case, nothing when the residual failed.
-std::optional<double> accuracy(const AccuracyCase& c, std::size_t n, int threads) {
-  const TetMesh mesh = generate_cube({.nx = n, .ny = n, .nz = n, .extent = {256, 256, 256}, .diagonal = c.diagonal});
-  const SymTensor3d m = c.speed == 1 ? SymTensor3d::identity() : speed2;
-  const double edge = 256.0 / static_cast<double>(n - 1);
-  const auto signed_time = [&](Vec3d p) { return std::sqrt(squared_length(m, p)) - 40; };
-  SolveOptions options = paper_options({"", Method::banded, threads});
-  Sources sources;
-  if (c.init == SurfaceInit::factored) {
-    options.source_init = SourceInit::factored;
-    sources.points.push_back({{0, 0, 0}, -40});
-  } else {
-    for (std::size_t v = 0; v < mesh.vertex_count(); ++v) {
-      const Vec3d p = mesh.points[v];
-      // Distance from the surface along the ray from its centre, in edges.
-      const double length = norm(p);
-      const double away = length > 0 ? std::abs(signed_time(p)) / std::sqrt(squared_length(m, p / length)) / edge : 1e9;
-      // At 17³ the surface lies half-way between vertices: rounding must not choose one of the two.
-      if (c.init == SurfaceInit::nearest && away <= 0.5 + 1e-9) sources.vertices.push_back({VertexId(v), 0});
-      if (c.init == SurfaceInit::exact && away <= 1.75)
-        sources.vertices.push_back({VertexId(v), std::abs(signed_time(p))});
-    }
-  }
-  const Arrival arrival = solve(mesh, Metric::constant(m), sources, options);
-  if (!arrival.residual->passed()) return std::nullopt;
-  return l1_error(mesh, arrival,
-                  [&](Vec3d p) { return c.init == SurfaceInit::factored ? signed_time(p) : std::abs(signed_time(p)); });
+TetMesh accuracy_cube(std::size_t n, KuhnDiagonal diagonal) {
+  return generate_cube({.nx = n, .ny = n, .nz = n, .extent = {256, 256, 256}, .diagonal = diagonal});
 }
 
-struct VolumeRow {
-  MethodCase method;
-  std::array<std::optional<double>, 3> paper;  ///< Speeds 1 to 3
-};
+/// Time from the source surface, negative inside.
+double signed_time(const SymTensor3d& m, Vec3d p) { return std::sqrt(squared_length(m, p)) - 40; }
 
-double seconds(const Arrival& arrival) { return arrival.solve_seconds; }
+Sources surface_sources(const TetMesh& mesh, const SymTensor3d& m, SurfaceInit init) {
+  Sources sources;
+  if (init == SurfaceInit::factored) {
+    sources.points.push_back({{0, 0, 0}, -40});
+    return sources;
+  }
+  const double edge = norm(mesh.points[1] - mesh.points[0]);
+  for (std::size_t v = 0; v < mesh.vertex_count(); ++v) {
+    const Vec3d p = mesh.points[v];
+    // Distance from the surface along the ray from its centre, in edges.
+    const double length = norm(p);
+    const double away =
+        length > 0 ? std::abs(signed_time(m, p)) / std::sqrt(squared_length(m, p / length)) / edge : 1e9;
+    // At 17³ the surface lies half-way between vertices: rounding must not choose one of the two.
+    if (init == SurfaceInit::nearest && away <= 0.5 + 1e-9) sources.vertices.push_back({VertexId(v), 0});
+    if (init == SurfaceInit::exact && away <= 1.75)
+      sources.vertices.push_back({VertexId(v), std::abs(signed_time(m, p))});
+  }
+  return sources;
+}
 
-/// FMM, FSM, FIM and ours with the three speeds on one mesh.
-int time_table(const std::string& name, int number, const std::vector<VolumeRow>& rows, const BenchOptions& options) {
+double surface_error(const TetMesh& mesh, const SymTensor3d& m, SurfaceInit init, const Arrival& arrival, int threads) {
+  const auto exact = [&](Vec3d p) {
+    return init == SurfaceInit::factored ? signed_time(m, p) : std::abs(signed_time(m, p));
+  };
+  return l1_error(mesh, arrival, exact, threads);
+}
+
+/// The L1 error of one case, nothing when the residual failed.
+std::optional<double> accuracy(const AccuracyCase& c, std::size_t n, int threads) {
+  const TetMesh mesh = accuracy_cube(n, c.diagonal);
+  const SymTensor3d m = speed_tensor(c.speed);
+  SolveOptions options = paper_options({"", Method::banded, threads});
+  if (c.init == SurfaceInit::factored) options.source_init = SourceInit::factored;
+  const Arrival arrival = solve(mesh, Metric::constant(m), surface_sources(mesh, m, c.init), options);
+  if (!arrival.residual->passed()) return std::nullopt;
+  return surface_error(mesh, m, c.init, arrival, threads);
+}
+
+/// Paper 003's agglomerates on the GPU, in its two layouts.
+MethodCase strips_case() { return gpu_patches("tetFIM-A-ORS, GPU", PatchLayout::one_ring_strip); }
+MethodCase cells_case() { return gpu_patches("tetFIM-A-CA, GPU", PatchLayout::cell_assembly); }
+
+/// FMM, FSM, FIM and ours, with the paper's numbers of each; what else a table needs is added to its columns.
+Table volume_table(const BenchOptions& options, PaperNumbers fmm, PaperNumbers fsm, PaperNumbers single,
+                   PaperNumbers multi) {
+  const int threads = paper_threads(options);
+  return {{{{"FMM", Method::fmm, 1}, std::move(fmm)},
+           {{"FSM", Method::fsm, 1}, std::move(fsm)},
+           {{"tetFIM-ST", Method::fim, 1}, std::move(single)},
+           {{"tetFIM-MT", Method::fim, threads}, std::move(multi)},
+           {{"banded (ours)", Method::banded, 1}, {}},
+           {{fmt::format("banded, {} threads", threads), Method::banded, threads}, {}}},
+          "s",
+          seconds};
+}
+
+/// The table with the three speeds on one mesh.
+int time_table(const std::string& name, int number, Table table, const BenchOptions& options) {
   Report report(name, fmt::format("Paper 003 Table {}: seconds on {}", name.substr(10), volume_mesh_names[number]),
                 options);
   report.note_on_paper("The paper's computer: i7 965, four threads.");
@@ -93,28 +136,32 @@ int time_table(const std::string& name, int number, const std::vector<VolumeRow>
   report.note(fmt::format("{} vertices, {} tetrahedra", mesh.vertex_count(), mesh.element_count()));
   const Sources sources = middle_source(mesh);
   for (const int speed : {1, 2, 3}) {
-    const Metric metric = volume_metric(mesh, speed);
-    for (const VolumeRow& row : rows) {
-      if (row.method.method == Method::fmm && speed > 1)
-        continue;  // the paper has none either: its order would not hold
-      report.add(entry_of(fmt::format("Speed {}", speed), row.method.name, row.paper[speed - 1],
-                          measure(mesh, metric, sources, row.method, options), "s", seconds));
-    }
+    // Fast marching with Speed 1 only; the paper has no more either: its order would not hold.
+    if (speed == 2) table.columns.erase(table.columns.begin());
+    add_problem(report, table, fmt::format("Speed {}", speed), speed - 1, mesh, volume_metric(mesh, speed), sources,
+                options);
   }
   return report.finish(options);
 }
 
-std::vector<VolumeRow> volume_rows(const BenchOptions& options, std::array<std::optional<double>, 3> fmm,
-                                   std::array<std::optional<double>, 3> fsm,
-                                   std::array<std::optional<double>, 3> single,
-                                   std::array<std::optional<double>, 3> multi) {
-  const int threads = paper_threads(options);
-  return {{{"FMM", Method::fmm, 1}, fmm},
-          {{"FSM", Method::fsm, 1}, fsm},
-          {{"tetFIM-ST", Method::fim, 1}, single},
-          {{"tetFIM-MT", Method::fim, threads}, multi},
-          {{"banded (ours)", Method::banded, 1}, {}},
-          {{fmt::format("banded, {} threads", threads), Method::banded, threads}, {}}};
+/// A speed on the paper's three meshes, with its numbers by mesh.
+struct SpeedTable {
+  int speed;
+  Table table;
+};
+
+int mesh_table(Report report, const std::vector<SpeedTable>& tables, const BenchOptions& options) {
+  report.note_on_paper("The paper's computer: i7 965 and GTX 580, without transfers.");
+  note_gpu(report);
+  for (const int number : {1, 2, 3}) {
+    const TetMesh mesh = volume_mesh(number, options.size);
+    const Sources sources = middle_source(mesh);
+    for (const SpeedTable& t : tables)
+      add_problem(report, t.table,
+                  fmt::format("{} ({} tets), Speed {}", volume_mesh_names[number], mesh.element_count(), t.speed),
+                  number - 1, mesh, volume_metric(mesh, t.speed), sources, options);
+  }
+  return report.finish(options);
 }
 
 }  // namespace
@@ -156,34 +203,88 @@ int table_003_4_1(const BenchOptions& options) {
 }
 
 int table_003_4_2(const BenchOptions& options) {
-  return time_table("003-table-4.2", 1,
-                    volume_rows(options, {{69, {}, {}}}, {{213, 216, 680}}, {{80, 81, 107}}, {{27, 28, 41}}), options);
+  return time_table("003-table-4.2", 1, volume_table(options, {69}, {213, 216, 680}, {80, 81, 107}, {27, 28, 41}),
+                    options);
 }
 int table_003_4_3(const BenchOptions& options) {
-  return time_table("003-table-4.3", 2,
-                    volume_rows(options, {{42, {}, {}}}, {{407, 409, 674}}, {{60, 59, 175}}, {{22, 23, 55}}), options);
+  return time_table("003-table-4.3", 2, volume_table(options, {42}, {407, 409, 674}, {60, 59, 175}, {22, 23, 55}),
+                    options);
 }
 int table_003_4_4(const BenchOptions& options) {
-  return time_table("003-table-4.4", 3,
-                    volume_rows(options, {{71, {}, {}}}, {{807, 823, 1307}}, {{113, 122, 173}}, {{46, 48, 56}}),
+  return time_table("003-table-4.4", 3, volume_table(options, {71}, {807, 823, 1307}, {113, 122, 173}, {46, 48, 56}),
                     options);
+}
+
+int table_003_4_5(const BenchOptions& options) {
+  const Table table{{{{"tetFIM-ST", Method::fim, 1}, {80, 60, 113}},
+                     {{"tetFIM-MT", Method::fim, paper_threads(options)}, {27, 22, 46}},
+                     {strips_case(), {0.396, 1.412, 2.694}},
+                     {cells_case(), {0.587, 0.939, 1.911}},
+                     {gpu_push(), {}}},
+                    "s",
+                    seconds,
+                    1,
+                    {{"tetFIM-A-ORS over -ST", 0, 2, {202, 42, 42}}, {"tetFIM-A-CA over -ST", 0, 3, {136, 64, 59}}}};
+  return mesh_table({"003-table-4.5", "Paper 003 Table 4.5: seconds of CPU and GPU, isotropic", options}, {{1, table}},
+                    options);
+}
+
+int table_003_4_6(const BenchOptions& options) {
+  const auto table = [](PaperNumbers single, PaperNumbers cells, PaperNumbers speed_up) {
+    return Table{{{{"tetFIM-ST", Method::fim, 1}, std::move(single)},
+                  {strips_case(), {}},
+                  {cells_case(), std::move(cells)},
+                  {gpu_push(), {}}},
+                 "s",
+                 seconds,
+                 1,
+                 {{"tetFIM-A-CA over -ST", 0, 2, std::move(speed_up)}}};
+  };
+  Report report("003-table-4.6", "Paper 003 Table 4.6: seconds of CPU and GPU, anisotropic", options);
+  report.note_on_paper("tetFIM-ST on Mesh 3 with Speed 2: 113 s here, 122 s in the paper's Table 4.4.");
+  return mesh_table(std::move(report),
+                    {{2, table({81, 59, 113}, {0.580, 0.958, 1.986}, {140, 62, 57})},
+                     {3, table({107, 175, 173}, {1.356, 2.079, 2.413}, {79, 84, 72})}},
+                    options);
+}
+
+int table_003_4_7(const BenchOptions& options) {
+  Report report("003-table-4.7", "Paper 003 Table 4.7: seconds of set-up", options);
+  report.note_on_paper("The paper's are without cutting the mesh into agglomerates; ours begin with the raw mesh.");
+  note_gpu(report);
+  const PaperNumbers paper{0.150, 0.120, 0.209};
+  for (const int number : {1, 2, 3}) {
+    const TetMesh mesh = volume_mesh(number, options.size);
+    const Sources sources = middle_source(mesh);
+    const std::string row = fmt::format("{} ({} tets)", volume_mesh_names[number], mesh.element_count());
+    const Metric metric = Metric::isotropic(1);
+    const auto add = [&](const MethodCase& method, std::optional<double> in_paper) {
+      const Measured m = measure(mesh, metric, sources, method, options);  // only what solves has a set-up
+      Entry entry{row, method.name, in_paper, {}, "s", m.remark};
+      if (m.valid) {
+        entry.ours = median_set_up(mesh, metric, method, options);
+        entry.remark = "median of 3";
+      }
+      report.add(std::move(entry));
+    };
+    add(cells_case(), paper[number - 1]);
+    add(strips_case(), {});
+    add(gpu_push(), {});
+    add({"banded (ours), CPU", Method::banded, paper_threads(options)}, {});
+  }
+  return report.finish(options);
 }
 
 int table_003_4_8(const BenchOptions& options) {
   Report report("003-table-4.8",
                 "Paper 003 Table 4.8: seconds on the lens (index 2.419) and the blobs (speeds 1 and 10)", options);
+  note_gpu(report);
   const bool full = options.size == BenchSize::paper;
-  const int threads = paper_threads(options);
-  struct Row {
-    MethodCase method;
-    std::optional<double> lens, blobs;
-  };
-  const std::vector<Row> rows{{{"FMM", Method::fmm, 1}, 43, 51},
-                              {{"FSM", Method::fsm, 1}, 378, 517},
-                              {{"tetFIM-ST", Method::fim, 1}, 74, 62},
-                              {{"tetFIM-MT", Method::fim, threads}, 22, 21},
-                              {{"banded (ours)", Method::banded, 1}, {}, {}},
-                              {{fmt::format("banded, {} threads", threads), Method::banded, threads}, {}, {}}};
+  Table table = volume_table(options, {43, 51}, {378, 517}, {74, 62}, {22, 21});
+  table.columns.push_back({strips_case(), {2.372, 2.032}});
+  table.columns.push_back({cells_case(), {1.801, 1.538}});
+  table.columns.push_back({gpu_push(), {}});
+  table.speed_ups = {{"tetFIM-A-ORS over FMM", 0, 6, {18.1, 25.1}}, {"tetFIM-A-CA over FMM", 0, 7, {23.9, 33.2}}};
   for (const bool lens : {true, false}) {
     LensOptions lens_options;
     BlobsOptions blobs_options;
@@ -195,38 +296,128 @@ int table_003_4_8(const BenchOptions& options) {
       if (model.mesh.points[v].x <= 1e-9) sources.vertices.push_back({VertexId(v), 0});
     const Metric metric(SpeedMetric{model.speed});
     const std::string name = fmt::format("{} ({} tets)", lens ? "lens" : "blobs", model.mesh.element_count());
-    for (const Row& row : rows)
-      report.add(entry_of(name, row.method.name, lens ? row.lens : row.blobs,
-                          measure(model.mesh, metric, sources, row.method, options), "s", seconds));
+    add_problem(report, table, name, lens ? 0 : 1, model.mesh, metric, sources, options);
   }
   return report.finish(options);
 }
 
 int table_003_4_9(const BenchOptions& options) {
-  Report report("003-table-4.9", "Paper 003 Table 4.9: iterations and updates per vertex of tetFIM-ST", options,
+  Report report("003-table-4.9", "Paper 003 Table 4.9: iterations and updates per vertex", options,
                 QuickRun::fewer_meshes);
-  const std::array<std::array<double, 4>, 4> paper{
-      {{37, 11, 44, 13}, {70, 12, 81, 15}, {139, 12, 170, 16}, {276, 11, 326, 15}}};
+  note_gpu(report);
+  struct Row {
+    MethodCase method;
+    std::array<PaperNumbers, 2> iterations, updates;  ///< Speeds 2 and 3, by size
+  };
+  const std::vector<Row> rows{
+      {{"tetFIM-ST", Method::fim, 1},
+       {{{37, 70, 139, 276}, {44, 81, 170, 326}}},
+       {{{11, 12, 12, 11}, {13, 15, 16, 15}}}},
+      {cells_case(), {{{48, 103, 206, 403}, {69, 119, 265, 510}}}, {{{29, 29, 32, 31}, {51, 49, 51, 50}}}},
+      {{"banded (ours)", Method::banded, 1}, {}, {}},
+      {gpu_push(), {}, {}}};
   const std::vector<std::size_t> sizes =
       options.size == BenchSize::paper ? std::vector<std::size_t>{17, 33, 65, 129} : std::vector<std::size_t>{17};
   for (std::size_t i = 0; i < sizes.size(); ++i) {
-    const std::size_t n = sizes[i];
-    const double side = static_cast<double>(n - 1);
-    const TetMesh mesh = generate_cube({.nx = n, .ny = n, .nz = n, .extent = {side, side, side}});
+    const TetMesh mesh = unit_cell_cube(sizes[i]);
     const Sources sources = middle_source(mesh);
     for (const int speed : {2, 3}) {
       const Metric metric = volume_metric(mesh, speed);
-      for (const bool fim : {true, false}) {
-        const Measured m = measure(mesh, metric, sources, {"", fim ? Method::fim : Method::banded, 1}, options);
-        const std::string row = fmt::format("{} Speed {} {}", n, speed, fim ? "tetFIM-ST" : "banded (ours)");
-        const std::size_t k = speed == 2 ? 0 : 2;
-        report.add(entry_of(row, "iterations", fim ? std::optional(paper[i][k]) : std::nullopt, m, "",
-                            [](const Arrival& a) { return static_cast<double>(a.counters.rounds); }));
-        report.add(entry_of(
-            row, "updates", fim ? std::optional(paper[i][k + 1]) : std::nullopt, m, "per vertex", [](const Arrival& a) {
-              return static_cast<double>(a.counters.vertex_updates) / static_cast<double>(a.times.size());
-            }));
+      const auto paper = [&](const std::array<PaperNumbers, 2>& numbers) {
+        const PaperNumbers& of_speed = numbers[speed - 2];
+        return i < of_speed.size() ? of_speed[i] : std::nullopt;
+      };
+      for (const Row& r : rows) {
+        const Measured m = measure(mesh, metric, sources, r.method, options);
+        const std::string row = fmt::format("{} Speed {} {}", sizes[i], speed, r.method.name);
+        report.add(entry_of(row, "iterations", paper(r.iterations), m, "", rounds));
+        report.add(entry_of(row, "updates", paper(r.updates), m, "per vertex", updates_per_vertex));
       }
+    }
+  }
+  return report.finish(options);
+}
+
+namespace {
+
+/// About what a solver of tetrahedra needs for each of them in single precision, the mesh on the host included.
+constexpr double host_bytes_per_tet = 90, device_bytes_per_tet = 70;
+
+/// Which memory is too small for a cube of n³ vertices; empty when all is well.
+std::string missing_memory(std::size_t n) {
+  const double tets = 6 * std::pow(static_cast<double>(n - 1), 3);
+  const auto lacks = [](const char* whose, double needed, std::size_t free) {
+    return needed <= static_cast<double>(free)
+               ? std::string()
+               : fmt::format("not run: about {:.0f} GiB of {} memory needed and {:.0f} free", in_gibibytes(needed),
+                             whose, in_gibibytes(static_cast<double>(free)));
+  };
+  const std::string device = lacks("the GPU's", device_bytes_per_tet * tets, cuda::free_bytes());
+  return device.empty() ? lacks("the host's", host_bytes_per_tet * tets, available_host_bytes()) : device;
+}
+
+/// Error and times of one size and speed.
+struct CubeResult {
+  Measured measured;
+  double error = 0;
+  double device_bytes = 0;  ///< taken by the solver
+};
+
+CubeResult solve_cube(const TetMesh& mesh, int speed, const BenchOptions& options) {
+  const SymTensor3d m = speed_tensor(speed);
+  const Metric metric = Metric::constant(m);
+  CubeResult result;
+  result.measured = on_gpu([&] {
+    const Sources sources = surface_sources(mesh, m, SurfaceInit::nearest);
+    const std::size_t free = cuda::free_bytes();
+    Solver<4> solver({mesh, metric}, solve_options(gpu_push(), options));
+    result.device_bytes = static_cast<double>(free) - static_cast<double>(cuda::free_bytes());
+    return median_solve(solver, sources, options);
+  });
+  const int threads = options.threads > 0 ? options.threads : hardware_threads();
+  if (result.measured.valid)
+    result.error = surface_error(mesh, m, SurfaceInit::nearest, result.measured.arrival, threads);
+  return result;
+}
+
+}  // namespace
+
+int gpu_513(const BenchOptions& options) {
+  Report report("gpu-513", "Paper 003 Table 4.1 up to 513 on the GPU: L1 error, nearest vertices, diagonal across",
+                options, QuickRun::fewer_meshes);
+  note_gpu(report);
+  struct Size {
+    std::size_t n;
+    std::array<double, 2> paper;  ///< Speeds 1 and 2
+  };
+  const std::vector<Size> sizes =
+      options.size == BenchSize::paper
+          ? std::vector<Size>{{129, {1.396091, 2.967363}}, {257, {0.721630, 1.558972}}, {513, {0.362584, 0.789725}}}
+          : std::vector<Size>{{17, {8.073934, 15.399447}}, {33, {4.688324, 9.232588}}};
+  std::array<double, 2> previous{};
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const Size& size = sizes[i];
+    const std::string missing = has_gpu() ? missing_memory(size.n) : without_gpu().remark;
+    std::optional<TetMesh> mesh;
+    if (missing.empty()) mesh = accuracy_cube(size.n, KuhnDiagonal::npp);
+    for (const int speed : {1, 2}) {
+      const std::string row = fmt::format("{}^3 Speed {}", size.n, speed);
+      const double paper = size.paper[speed - 1];
+      if (!mesh) {
+        report.add({row, "L1 error", paper, {}, "", missing});
+        continue;
+      }
+      const CubeResult r = solve_cube(*mesh, speed, options);
+      const Measured& m = r.measured;
+      report.add(entry_of(row, "L1 error", paper, m, "", [&](const Arrival&) { return r.error; }));
+      if (!m.valid) continue;
+      if (previous[speed - 1] > 0)
+        report.add({row, "order", std::log2(sizes[i - 1].paper[speed - 1] / paper),
+                    std::log2(previous[speed - 1] / r.error), "", ""});
+      report.add(entry_of(row, "solve", {}, m, "ms", milliseconds));
+      report.add(
+          {row, "GPU memory", {}, in_gibibytes(r.device_bytes), "GiB", fmt::format("{} tets", mesh->element_count())});
+      previous[speed - 1] = r.error;
     }
   }
   return report.finish(options);

@@ -14,11 +14,17 @@ enum class BenchSize {
   paper   ///< the paper's sizes
 };
 
+enum class BenchColumns {
+  all,
+  gpu  ///< methods of the CPU are left out, to save time on a machine that is rented for its GPU
+};
+
 enum class BenchOutput { text, json, none };
 
 struct BenchOptions {
   int threads = 0;  ///< 0: all cores
   BenchSize size = BenchSize::paper;
+  BenchColumns columns = BenchColumns::all;
   BenchOutput output = BenchOutput::text;  ///< on stdout
   std::filesystem::path output_folder;     ///< for CSV and JSON files; empty: print only
   Progress progress;                       ///< `update` throws Cancelled

@@ -53,7 +53,8 @@ void Report::note_on_paper(std::string text) {
 }
 
 bool Report::sound() const {
-  return std::none_of(entries_.begin(), entries_.end(), [](const Entry& e) { return e.remark == failed_check; });
+  return std::none_of(entries_.begin(), entries_.end(),
+                      [](const Entry& e) { return e.remark == failed_check || e.remark.starts_with(failed_run); });
 }
 
 void Report::print() const {

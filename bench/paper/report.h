@@ -54,5 +54,7 @@ class Report {
 
 /// The remark of an entry whose result failed its check: it has no time.
 inline constexpr const char* failed_check = "residual check FAILED: no number";
+/// How the remark of an entry begins whose run ended with an error.
+inline constexpr const char* failed_run = "run FAILED";
 
 }  // namespace isochron::bench

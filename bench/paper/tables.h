@@ -9,7 +9,9 @@ namespace isochron::bench {
 int table_000_2_1(const BenchOptions& options);
 int table_000_3_1(const BenchOptions& options);
 int table_000_3_2(const BenchOptions& options);
+int table_000_3_3(const BenchOptions& options);
 int table_000_3_4(const BenchOptions& options);
+int section_000_3_3_3(const BenchOptions& options);
 int cost_model_000(const BenchOptions& options);
 int figure_000_3_2(const BenchOptions& options);
 int figure_000_3_3(const BenchOptions& options);
@@ -19,17 +21,25 @@ int table_003_4_1(const BenchOptions& options);
 int table_003_4_2(const BenchOptions& options);
 int table_003_4_3(const BenchOptions& options);
 int table_003_4_4(const BenchOptions& options);
+int table_003_4_5(const BenchOptions& options);
+int table_003_4_6(const BenchOptions& options);
+int table_003_4_7(const BenchOptions& options);
 int table_003_4_8(const BenchOptions& options);
 int table_003_4_9(const BenchOptions& options);
+int section_003_4_5_2(const BenchOptions& options);
+int gpu_513(const BenchOptions& options);
 
 // Paper 001: massively parallel, unstructured (2018).
 int table_001_5(const BenchOptions& options);
+int table_001_6(const BenchOptions& options);
+int table_001_7(const BenchOptions& options);
 int figure_001_8(const BenchOptions& options);
 
 // Our own aims: accuracy, work and speed.
 int goals_work(const BenchOptions& options);
 int goals_speed(const BenchOptions& options);
 int goals_accuracy(const BenchOptions& options);
+int gpu_goals(const BenchOptions& options);
 int tuning_bands(const BenchOptions& options);
 
 }  // namespace isochron::bench

@@ -10,6 +10,10 @@ from cli_case import CliCase
 
 PLOT = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "plot_convergence.py"
 
+GPU_TABLES = ("000-table-3.3", "000-table-3.4", "000-section-3.3.3", "003-table-4.5", "003-table-4.6", "003-table-4.7",
+              "003-table-4.8", "003-table-4.9", "003-section-4.5.2", "001-table-5", "001-table-6", "001-table-7",
+              "gpu-goals", "gpu-513")
+
 
 class Bench(CliCase):
     def test_quick_runs_are_not_compared(self):
@@ -41,6 +45,35 @@ class Bench(CliCase):
         self.assertIn("64 x 64 square", rows)
         self.assertIn("13^3 cube isotropic", rows)
         self.assertEqual({entry["paper"] for entry in table["entries"]}, {None})
+
+    def test_gpu_tables_run_without_a_gpu(self):
+        for name in GPU_TABLES:
+            with self.subTest(name):
+                entries = self.succeed_json("bench", name, "--quick", "--gpu-only")["entries"]
+                self.assertTrue(entries)
+                for entry in entries:
+                    if entry["ours"] is None:
+                        self.assertIn(entry["remark"], ("no GPU", "left out"), entry)
+
+    def test_gpu_columns_stand_beside_those_of_the_cpu(self):
+        entries = self.succeed_json("bench", "000-table-3.3", "--quick")["entries"]
+        columns = {entry["column"]: entry for entry in entries}
+        self.assertIsNotNone(columns["meshFIM-ST"]["ours"])
+        for column in ("patchFIM, GPU", "push (ours), GPU", "patchFIM over FMM"):
+            self.assertIn(column, columns)
+
+    def test_the_large_cube_is_compared_with_the_paper(self):
+        entries = self.succeed_json("bench", "gpu-513", "--quick")["entries"]
+        papers = [entry["paper"] for entry in entries if entry["column"] == "L1 error"]
+        self.assertEqual(papers, [8.073934, 15.399447, 4.688324, 9.232588])
+
+    def test_parameter_studies_vary_one_parameter_at_a_time(self):
+        entries = self.succeed_json("bench", "003-section-4.5.2", "--quick")["entries"]
+        columns = [entry["column"] for entry in entries]
+        self.assertEqual(columns.count("patch of 64, 3 inner"), len({entry["row"] for entry in entries}))
+        self.assertIn("patch of 16, 3 inner", columns)
+        self.assertIn("patch of 64, 7 inner", columns)
+        self.assertNotIn("patch of 16, 7 inner", columns)
 
     def test_a_cost_model_needs_large_meshes(self):
         table = self.succeed_json("bench", "000-cost-model", "--quick")

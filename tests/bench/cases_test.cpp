@@ -1,0 +1,81 @@
+#include "bench/paper/cases.h"
+
+#include <gtest/gtest.h>
+
+#include "isochron/mesh/generate/square.h"
+
+namespace isochron::bench {
+namespace {
+
+BenchOptions quick() {
+  BenchOptions options;
+  options.size = BenchSize::quick;
+  options.output = BenchOutput::none;
+  return options;
+}
+
+TEST(BenchCases, MedianIsTheMiddleOrTheMeanOfTwo) {
+  EXPECT_EQ(median({3, 1, 100}), 3);
+  EXPECT_EQ(median({4, 1, 100, 2}), 3);
+  EXPECT_EQ(median({7}), 7);
+}
+
+TEST(BenchCases, MedianSolveChecksItsAnswer) {
+  const TriangleMesh mesh = generate_square({.n = 9});
+  const Metric metric = Metric::isotropic(1);
+  SolveOptions options = paper_options({"", Method::banded, 1});
+  options.verify = Keep::no;
+  Solver<3> solver({mesh, metric}, options);
+  const Measured m = median_solve(solver, middle_source(mesh), quick());
+  EXPECT_TRUE(m.valid);
+  ASSERT_TRUE(m.arrival.residual.has_value());
+  EXPECT_TRUE(m.arrival.residual->passed());
+  EXPECT_EQ(m.timing.rfind("median of 3, set-up", 0), 0U) << m.timing;
+}
+
+TEST(BenchCases, GpuColumnsHaveANumberOrSayThatThereIsNoGpu) {
+  const TriangleMesh mesh = generate_square({.n = 9});
+  const Measured m = measure(mesh, Metric::isotropic(1), middle_source(mesh), gpu_push(), quick());
+  EXPECT_EQ(m.valid, has_gpu());
+  EXPECT_EQ(m.remark, has_gpu() ? "" : "no GPU");
+}
+
+TEST(BenchCases, CpuColumnsAreLeftOutOnRequest) {
+  const TriangleMesh mesh = generate_square({.n = 9});
+  BenchOptions options = quick();
+  options.columns = BenchColumns::gpu;
+  const Measured m = measure(mesh, Metric::isotropic(1), middle_source(mesh), {"", Method::banded, 1}, options);
+  EXPECT_FALSE(m.valid);
+  EXPECT_EQ(m.remark, "left out");
+}
+
+TEST(BenchCases, TimesSayHowTheyCameAboutAndCountsDoNot) {
+  Measured m;
+  m.valid = true;
+  m.timing = "median of 10";
+  EXPECT_EQ(entry_of("", "", {}, m, "ms", milliseconds).remark, "median of 10");
+  EXPECT_EQ(entry_of("", "", {}, m, "per vertex", rounds).remark, "");
+}
+
+TEST(BenchCases, GpuSchemesAskForTheGpu) {
+  const SolveOptions options = paper_options(gpu_subdomains("", SubdomainBlocks::several, 5));
+  EXPECT_EQ(options.backend, Backend::cuda);
+  EXPECT_EQ(options.method, Method::domain_decomposition);
+  EXPECT_EQ(options.scheme.subdomains, 5);
+  EXPECT_EQ(options.scheme.subdomain_blocks, SubdomainBlocks::several);
+}
+
+TEST(BenchReport, FailuresMakeATableUnsound) {
+  const auto sound = [](const std::string& remark) {
+    Report report("t", "t", quick());
+    report.add({"", "", {}, {}, "s", remark});
+    return report.sound();
+  };
+  EXPECT_TRUE(sound("no GPU"));
+  EXPECT_TRUE(sound("not run: the patch is too large"));
+  EXPECT_FALSE(sound(failed_check));
+  EXPECT_FALSE(sound(std::string(failed_run) + ": the GPU's memory is full"));
+}
+
+}  // namespace
+}  // namespace isochron::bench
