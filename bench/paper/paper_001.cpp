@@ -91,7 +91,7 @@ int table_001_5(const BenchOptions& options) {
     {
       const EighteenProducts storage(problem);
       add("FIM, 18 products", size.without, time_storage(problem, storage, source, threads),
-          sizeof(EighteenProducts::Record));
+          sizeof(ProductRecord<float>));
     }
     {
       const Coordinates storage(problem, h.mesh, h.metric);
