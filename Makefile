@@ -14,10 +14,10 @@ setup-bare:
 	@$(SETUP) build
 
 setup:
-	@$(SETUP) build vtk
+	@$(SETUP) build vtk metis
 
 setup-dev:
-	@$(SETUP) build vtk dev
+	@$(SETUP) build vtk metis dev
 
 build: setup  ## build the library, the command and the tests (build/release)
 	cmake --preset release

@@ -101,8 +101,11 @@ Take into_positive(T& target) {
 
 void declare_method(Command& command, SolveOptions& options) {
   command.group("How it is solved");
-  command.option("--method", "NAME", "auto (banded), banded, fim, fmm, fsm, relabel-sync, relabel-async",
-                 [&options](const std::string& text) { options.method = method_named(text); });
+  command.option(
+      "--method", "NAME",
+      "auto (banded, or push on a GPU), banded, fim, fmm, fsm, relabel-sync, relabel-async; only on a GPU: push, "
+      "patch-fim, active-list, domain-decomposition",
+      [&options](const std::string& text) { options.method = method_named(text); });
   command.option("--backend", "NAME", "auto, serial, threads, or cuda where there is a GPU",
                  into_backend(options.backend));
   command.option(
@@ -135,7 +138,36 @@ void declare_method(Command& command, SolveOptions& options) {
 struct MethodFlags {
   bool allow_unordered = false, hand_over = false, weights = false, verify = false;
   bool allow_zero_fibers = false;
+  std::vector<std::string> scheme;  ///< options of the papers' GPU methods that were given
 };
+
+/// The papers' GPU methods, with the papers' own numbers unless told otherwise.
+void declare_scheme(Command& command, SchemeOptions& scheme, MethodFlags& flags) {
+  command.group("The papers' methods on a GPU");
+  const auto option = [&](const std::string& name, const std::string& value, const std::string& help,
+                          const Take& take) {
+    command.option(name, value, help, [take, name, &given = flags.scheme](const std::string& text) {
+      take(text);
+      given.push_back(name);
+    });
+  };
+  option("--patch-size", "N", fmt::format("patch-fim: vertices of a patch ({})", scheme.patch_vertices),
+         into_positive(scheme.patch_vertices));
+  option("--inner-iterations", "N", "patch-fim: of a patch before its neighbours see it (7 on triangles, 3 on tets)",
+         into_positive(scheme.inner_iterations));
+  option("--layout", "NAME", "patch-fim: one-ring-strip (default) or cell-assembly",
+         one_of(scheme.layout,
+                {{"one-ring-strip", PatchLayout::one_ring_strip}, {"cell-assembly", PatchLayout::cell_assembly}}));
+  option("--storage", "NAME", "active-list: 6 lengths of a tet (gray-code, default) or 18 products",
+         one_of(scheme.storage, {{"gray-code", ElementStorage::gray_code}, {"products", ElementStorage::products}}));
+  option("--subdomains", "N", "domain-decomposition: how many (one for about a thousand vertices)",
+         into_positive(scheme.subdomains));
+  option("--subdomain-blocks", "NAME", "domain-decomposition: thread blocks on a subdomain, one (default) or several",
+         one_of(scheme.subdomain_blocks, {{"one", SubdomainBlocks::one}, {"several", SubdomainBlocks::several}}));
+  option("--partitioner", "NAME", "Of patches and subdomains: auto (METIS where it is built in), metis, curve",
+         one_of(scheme.partitioner,
+                {{"auto", Partitioner::automatic}, {"metis", Partitioner::metis}, {"curve", Partitioner::curve}}));
+}
 
 void declare_flags(Command& command, MethodFlags& flags) {
   command.flag("--hand-over", "fmm: let banded correct what came out of order", flags.hand_over);
@@ -154,6 +186,14 @@ void apply_flags(const MethodFlags& flags, SolveRequest& request) {
   if (flags.weights) options.weights = Keep::yes;
   if (flags.verify) options.verify = Keep::yes;
   if (flags.allow_zero_fibers) request.metric.zero_fibers = ZeroFibers::isotropic;
+}
+
+/// The methods that use an option of `declare_scheme`.
+std::vector<Method> methods_with(std::string_view option) {
+  if (option == "--storage") return {Method::active_list};
+  if (option == "--subdomains" || option == "--subdomain-blocks") return {Method::domain_decomposition};
+  if (option == "--partitioner") return {Method::patch_fim, Method::domain_decomposition};
+  return {Method::patch_fim};
 }
 
 /// Says which options have no effect beside the others: mostly the one they go with was forgotten.
@@ -176,6 +216,12 @@ void warn_unused(const SolveRequest& request, const MethodFlags& flags, Console&
   unused(flags.hand_over && method != Method::fmm, "--hand-over", "--method fmm");
   unused(flags.allow_unordered && method != Method::fmm, "--allow-unordered", "--method fmm");
   unused(request.options.band_width > 0 && !banded, "--band-width", "--method banded");
+  for (const std::string& option : flags.scheme) {
+    const std::vector<Method> users = methods_with(option);
+    std::string names;
+    for (const Method user : users) names += fmt::format("{}{}", names.empty() ? "--method " : " or ", name_of(user));
+    unused(std::find(users.begin(), users.end(), method) == users.end(), option, names);
+  }
   unused(flags.allow_zero_fibers && metric.fiber_array.empty(), "--allow-zero-fibers", "--fibers");
   unused(!metric.region_array.empty() && metric.table.empty(), "--region-array", "--velocity-table");
   unused(request.probe.tolerance && request.probe.output.empty(), "--probe-tolerance", "--probe and --probe-output");
@@ -242,6 +288,7 @@ void declare_solve(Command& root, Console& console) {
   declare_metric(command, request->metric);
   declare_method(command, request->options);
   declare_flags(command, *flags);
+  declare_scheme(command, request->options.scheme, *flags);
   declare_outputs(command, *request, *flags);
   declare_picture(command, request->picture);
   declare_common(command, console);

@@ -73,7 +73,7 @@ void add_storages(Report& report, const std::string& row, const Heart& h, const 
   {
     const EighteenProducts storage(problem);
     add("FIM, 18 products", size.without, time_storage(problem, storage, source, threads),
-        sizeof(EighteenProducts::Record));
+        sizeof(ProductRecord<float>));
   }
   {
     const Coordinates storage(problem, h.mesh, h.metric);

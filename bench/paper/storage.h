@@ -4,57 +4,23 @@
 #include <array>
 #include <vector>
 
+#include "isochron/solve/simplex/pull_candidate.h"
 #include "isochron/solve/simplex/relax.h"
 
 namespace isochron::bench {
 
 /// 18 inner products an element: the six squared lengths and, for each corner, the three products of its edges.
 struct EighteenProducts {
-  struct Record {
-    std::array<std::uint32_t, 4> corner;
-    std::array<float, 6> length;
-    std::array<std::array<float, 3>, 4> product;  ///< at corner c: of the edges to the others, without the k-th of them
-  };
-  std::vector<Record> records;
+  std::vector<ProductRecord<float>> records;
 
-  explicit EighteenProducts(const SimplexProblem<float, 4>& problem) : records(problem.elements.size()) {
-    for (std::size_t e = 0; e < records.size(); ++e) {
-      const auto& from = problem.elements[e];
-      for (int c = 0; c < 4; ++c) records[e].corner[c] = from.vertex(c);
-      records[e].length = from.length;
-      for (int c = 0; c < 4; ++c)
-        for (int k = 0; k < 3; ++k) {
-          const int a = (c + 1 + (k + 1) % 3) & 3, b = (c + 1 + (k + 2) % 3) & 3;
-          records[e].product[c][k] =
-              0.5F * (from.length[edge_index(c, a)] + from.length[edge_index(c, b)] - from.length[edge_index(a, b)]);
-        }
-    }
+  explicit EighteenProducts(const SimplexProblem<float, 4>& problem) {
+    records.reserve(problem.elements.size());
+    for (const auto& element : problem.elements) records.push_back(with_products(element));
   }
-
-  /// The product of the edges from c to the two corners that are neither c nor `without`.
-  static float product_without(const Record& r, int c, int without) { return r.product[c][(without - c - 1 + 4) & 3]; }
 
   template <class Times>
   float update(std::size_t e, int t, const Times& times) const {
-    const Record& r = records[e];
-    const int a = (t + 1) & 3, b = (t + 2) & 3, c = (t + 3) & 3;  // c is the paper's common vertex
-    const float ua = times.load(r.corner[a]), ub = times.load(r.corner[b]), uc = times.load(r.corner[c]);
-    constexpr float inf = std::numeric_limits<float>::infinity();
-    if (!(ua < inf) && !(ub < inf) && !(uc < inf)) return inf;
-    const auto length = [&](int i, int j) { return r.length[edge_index(i, j)]; };
-    const auto gram = detail::FaceGram<float>::with_product(length(a, c), length(b, c), product_without(r, c, t));
-    auto s = detail::face_solution_from_products(ua, ub, uc, gram, product_without(r, c, b), product_without(r, c, a),
-                                                 length(c, t));
-    s.exists = s.exists && !gram.flat();
-    if (s.exists && s.w1 >= 0 && s.w2 >= 0 && s.w3 >= 0) return s.time;
-    float best = inf, lambda;
-    if (!s.exists || s.w1 < 0)
-      best = std::min(best, detail::edge_time(ub, uc, length(b, c), length(b, t), length(c, t), lambda));
-    if (!s.exists || s.w2 < 0)
-      best = std::min(best, detail::edge_time(ua, uc, length(a, c), length(a, t), length(c, t), lambda));
-    if (!s.exists || s.w3 < 0)
-      best = std::min(best, detail::edge_time(ua, ub, length(a, b), length(a, t), length(b, t), lambda));
-    return best;
+    return candidate(records[e], t, times);
   }
 };
 

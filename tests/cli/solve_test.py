@@ -157,6 +157,13 @@ class Solve(CliCase):
             warnings = self.solve("a.msh", "--source", "0", *options)["warnings"]
             self.assertEqual(len(warnings), 1, options)
             self.assertIn("no effect", warnings[0])
+        for option, value, method in (("--patch-size", "32", "patch-fim"), ("--inner-iterations", "2", "patch-fim"),
+                                      ("--layout", "cell-assembly", "patch-fim"), ("--storage", "products", "active-list"),
+                                      ("--subdomains", "4", "domain-decomposition"),
+                                      ("--subdomain-blocks", "several", "domain-decomposition"),
+                                      ("--partitioner", "curve", "patch-fim or domain-decomposition")):
+            warnings = self.solve("a.msh", "--source", "0", option, value)["warnings"]
+            self.assertEqual(warnings, [f"{option} has no effect (it goes with --method {method})"])
         self.make("cube", "--n", "3", "--random-fibers", name="b.msh")
         warnings = self.solve("b.msh", "--source", "0", "--fibers", "fiber", "--velocity", "3,2,1")["warnings"]
         self.assertEqual(warnings, ["the third velocity has no effect (it goes with --sheets)"])
@@ -186,6 +193,32 @@ class Solve(CliCase):
             self.assert_failed(gpu, 1, ("GPU", "--backend threads"))
         self.expect(1, "solve", "a.msh", "-o", "b.msh", "--source", "0", "--backend", "mpi", words=("no MPI back end",))
         self.expect(2, "solve", "a.msh", "-o", "b.msh", "--source", "0", "--backend", "abacus", words=("abacus", "serial"))
+
+    GPU_SCHEMES = (("patch-fim", "--patch-size", "32", "--inner-iterations", "2", "--layout", "cell-assembly"),
+                   ("active-list", "--storage", "products"), ("active-list", "--storage", "gray-code"),
+                   ("domain-decomposition", "--subdomains", "5", "--subdomain-blocks", "several", "--partitioner", "curve"),
+                   ("domain-decomposition", "--subdomain-blocks", "one", "--partitioner", "auto"))
+
+    def test_gpu_schemes_run_or_say_what_is_missing(self):
+        self.make("cube", "--n", "6")
+        usual = self.solve("a.msh", "--source", "0")["max_time"]
+        for scheme in self.GPU_SCHEMES:
+            command = ("solve", "a.msh", "-o", "c.msh", "--force", "--source", "0", "--method", *scheme)
+            done = self.run_isochron(*command, "--backend", "cuda", "--verify", "--json")
+            if done.returncode == 0:  # this machine and this build have a GPU
+                summary = json.loads(done.stdout)
+                self.assertEqual((summary["method"], summary["warnings"]), (scheme[0], []))
+                self.assertAlmostEqual(summary["max_time"], usual, places=3)
+            else:
+                self.assert_failed(done, 1, ("GPU", "--backend threads"))
+            self.expect(2, *command, words=(scheme[0], "--backend cuda"))
+
+    def test_options_of_gpu_schemes_are_checked(self):
+        self.make("cube", "--n", "3")
+        for option, value in (("--patch-size", "0"), ("--patch-size", "x"), ("--inner-iterations", "-1"), ("--layout", "heap"),
+                              ("--storage", "none"), ("--subdomains", "0"), ("--subdomains", "-7"),
+                              ("--subdomain-blocks", "two"), ("--partitioner", "scotch")):
+            self.expect(2, "solve", "a.msh", "-o", "b.msh", "--source", "0", option, value, words=(option,))
 
     def test_source_init_improves_the_answer(self):
         self.make("cube", "--n", "13", "--jitter", "0.2")

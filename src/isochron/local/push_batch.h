@@ -80,7 +80,9 @@ ISOCHRON_HD ISOCHRON_ALWAYS_INLINE T push_time_lane(T ux, T ub, T uc, T lxb, T l
 template <class T>
 inline void solve_faces(FaceBatch<T>& batch, T ux, int count) {
   const int lanes = detail::whole_vectors(count);
+#if !defined(__CUDACC__)
 #pragma omp simd
+#endif
   for (int i = 0; i < lanes; ++i) {
     bool thin;
     batch.time[i] = detail::push_time_lane(ux, batch.ub[i], batch.uc[i], batch.lxb[i], batch.lxc[i], batch.lbc[i],

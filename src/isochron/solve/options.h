@@ -46,14 +46,14 @@ enum class PatchLayout {
   one_ring_strip,  ///< each vertex of a patch has its own strip of incident elements (paper 003)
   cell_assembly    ///< each element is stored once; its results are gathered by vertex (papers 000, 003)
 };
-/// How an element's lengths are stored for paper 001's schemes.
+/// How the active list keeps a tetrahedron's geometry (paper 001 section 3).
 enum class ElementStorage {
-  gray_code,  ///< six lengths, addressed by the Gray code of the corner
-  products    ///< eighteen products, one set per corner
+  gray_code,  ///< six lengths, addressed by the Gray code of the corner; three on triangles
+  products    ///< eighteen products, three at each corner beside the lengths; refused on triangles
 };
 enum class SubdomainBlocks {
-  one,     ///< a thread block works on a subdomain of its own
-  several  ///< several thread blocks share a subdomain
+  one,     ///< a thread block works on a subdomain of its own until nothing in it changes
+  several  ///< several thread blocks share a subdomain, and all active ones meet after each round
 };
 
 /// How the papers' GPU methods run; by default with the papers' own numbers.

@@ -1,0 +1,12 @@
+# Looks for METIS, which brings no CMake package of its own. Sets ISOCHRON_METIS where it is there and wanted.
+set(ISOCHRON_METIS OFF)
+if(ISOCHRON_WITH_METIS)
+  find_path(ISOCHRON_METIS_INCLUDE metis.h)
+  find_library(ISOCHRON_METIS_LIBRARY metis)
+  mark_as_advanced(ISOCHRON_METIS_INCLUDE ISOCHRON_METIS_LIBRARY)
+  if(ISOCHRON_METIS_INCLUDE AND ISOCHRON_METIS_LIBRARY)
+    set(ISOCHRON_METIS ON)
+  elseif(NOT ISOCHRON_WITH_METIS STREQUAL "AUTO")
+    message(FATAL_ERROR "ISOCHRON_WITH_METIS is on, but METIS is not there; install libmetis-dev, or leave the option at AUTO")
+  endif()
+endif()

@@ -1,0 +1,227 @@
+// Paper 001's schemes on the GPU against the CPU's schedule on the same problems. Skips itself where there is no
+// device.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cmath>
+#include <string>
+
+#include "isochron/core/cuda/device.h"
+#include "isochron/core/error.h"
+#include "isochron/mesh/generate/cube.h"
+#include "isochron/mesh/generate/random_fields.h"
+#include "isochron/mesh/generate/sphere.h"
+#include "isochron/mesh/generate/square.h"
+#include "isochron/solve/simplex/subdomains.h"
+#include "isochron/solve/solver.h"
+
+namespace isochron {
+namespace {
+
+struct Scheme {
+  std::string name;
+  Method method = Method::active_list;
+  SchemeOptions options;
+};
+
+Scheme active_list(ElementStorage storage) {
+  Scheme scheme{storage == ElementStorage::products ? "products" : "gray code", Method::active_list, {}};
+  scheme.options.storage = storage;
+  return scheme;
+}
+
+Scheme decomposed(int subdomains, SubdomainBlocks blocks) {
+  const std::string how = blocks == SubdomainBlocks::one ? "one block" : "several blocks";
+  Scheme scheme{how + ", " + std::to_string(subdomains) + " subdomains", Method::domain_decomposition, {}};
+  scheme.options.subdomains = subdomains;
+  scheme.options.subdomain_blocks = blocks;
+  return scheme;
+}
+
+/// All that run on the mesh.
+template <int Corners>
+std::vector<Scheme> schemes(const SimplexMesh<Corners>& mesh) {
+  std::vector<Scheme> all{active_list(ElementStorage::gray_code)};
+  if (Corners == 4) all.push_back(active_list(ElementStorage::products));
+  const int more_than_vertices = static_cast<int>(mesh.vertex_count()) + 5;
+  for (const SubdomainBlocks blocks : {SubdomainBlocks::one, SubdomainBlocks::several})
+    for (const int subdomains : {0, 1, 7, 64, more_than_vertices}) all.push_back(decomposed(subdomains, blocks));
+  return all;
+}
+
+SolveOptions options_of(const Scheme& scheme, Precision precision) {
+  SolveOptions options;
+  options.method = scheme.method;
+  options.scheme = scheme.options;
+  options.backend = Backend::cuda;
+  options.precision = precision;
+  options.verify = Keep::yes;
+  return options;
+}
+
+void expect_work(const Arrival& arrival, Method method) {
+  EXPECT_EQ(arrival.backend, Backend::cuda);
+  EXPECT_EQ(arrival.method, method);
+  EXPECT_TRUE(arrival.converged);
+  ASSERT_TRUE(arrival.residual.has_value());
+  EXPECT_LE(arrival.residual->worst, arrival.residual->limit);
+  EXPECT_GT(arrival.counters.rounds, 0U);
+  EXPECT_GT(arrival.counters.local_solves, 0U);
+  EXPECT_GT(arrival.counters.vertex_updates, 0U);
+}
+
+/// The GPU's times pass the residual check and are the CPU's, to the tolerance times the hops.
+template <int Corners>
+void expect_same(const SimplexMesh<Corners>& mesh, const Metric& metric, const Sources& sources,
+                 ObtuseSplit obtuse = ObtuseSplit::automatic) {
+  SolveOptions strict;
+  strict.tolerance = 1e-12;
+  strict.backend = Backend::serial;
+  strict.obtuse = obtuse;
+  const Arrival reference = solve(mesh, metric, sources, strict);
+  const double hops = 3.0 * std::pow(static_cast<double>(mesh.vertex_count()), 1.0 / (Corners - 1));
+  for (const Scheme& scheme : schemes(mesh))
+    for (const Precision precision : {Precision::single_, Precision::double_}) {
+      SCOPED_TRACE(scheme.name + (precision == Precision::single_ ? ", single" : ", double"));
+      SolveOptions options = options_of(scheme, precision);
+      options.obtuse = obtuse;
+      const Arrival arrival = solve(mesh, metric, sources, options);
+      expect_work(arrival, scheme.method);
+      EXPECT_EQ(arrival.precision, precision);
+      EXPECT_EQ(arrival.unreached, reference.unreached);
+      const double tolerance = precision == Precision::single_ ? 1e-5 : 1e-6;
+      for (std::size_t v = 0; v < mesh.vertex_count(); ++v) {
+        if (std::isinf(reference.times[v])) {
+          ASSERT_TRUE(std::isinf(arrival.times[v])) << v;
+        } else {
+          ASSERT_NEAR(arrival.times[v], reference.times[v], tolerance * hops) << v;
+        }
+      }
+    }
+}
+
+Sources two_sources(std::uint32_t a, std::uint32_t b) {
+  Sources sources;
+  sources.vertices.push_back({VertexId(a), 0.5});
+  sources.vertices.push_back({VertexId(b), 3});
+  return sources;
+}
+
+Sources one_source(std::uint32_t vertex) {
+  Sources sources;
+  sources.vertices.push_back({VertexId(vertex), 0});
+  return sources;
+}
+
+class DeviceSchemes : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    cuda::NoDevice why;
+    if (!cuda::find_device(why)) GTEST_SKIP() << "there is no GPU to use";
+  }
+};
+
+TEST_F(DeviceSchemes, AgreeOnCubes) {
+  const TetMesh regular = generate_cube({.nx = 9, .ny = 8, .nz = 7, .extent = {8, 7, 6}});
+  const TetMesh jittered = generate_cube({.nx = 9, .ny = 9, .nz = 9, .extent = {8, 8, 8}, .jitter = 0.25});
+  for (const TetMesh& mesh : {regular, jittered}) {
+    expect_same(mesh, Metric::isotropic(2), two_sources(0, 400));
+    expect_same(mesh, Metric::constant(SymTensor3d::diagonal(1, 4, 9)), two_sources(300, 3));
+    FiberMetric fibers;
+    fibers.fiber = random_fibers(mesh, 1);
+    fibers.velocities = {{3, 1, 1}};
+    expect_same(mesh, Metric(std::move(fibers)), two_sources(300, 3));
+  }
+}
+
+TEST_F(DeviceSchemes, AgreeOnSurfaces) {
+  expect_same(generate_square({.n = 30, .extent = 29}), Metric(), two_sources(450, 0));
+  // Jitter and anisotropy make obtuse corners, which are split into virtual elements on triangles.
+  expect_same(generate_square({.n = 25, .extent = 24, .jitter = 0.3}), Metric::constant(SymTensor3d::diagonal(1, 9, 1)),
+              two_sources(200, 600));
+  expect_same(generate_sphere({.frequency = 6}), Metric::isotropic(3), two_sources(0, 200));
+}
+
+TEST_F(DeviceSchemes, VirtualTetrahedraTakePart) {
+  const TetMesh mesh = generate_cube({.nx = 7, .ny = 7, .nz = 7, .extent = {6, 6, 6}, .jitter = 0.3});
+  expect_same(mesh, Metric(), two_sources(0, 200), ObtuseSplit::split);
+}
+
+TEST_F(DeviceSchemes, TakeOddMeshes) {
+  TriangleMesh one;
+  one.points = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {5, 5, 5}};  // and a vertex without an element
+  one.elements = {{VertexId(0), VertexId(1), VertexId(2)}};
+  expect_same(one, Metric(), one_source(0));
+  TetMesh tet;
+  tet.points = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {3, 3, 3}};
+  tet.elements = {{VertexId(0), VertexId(1), VertexId(2), VertexId(3)}};
+  expect_same(tet, Metric(), one_source(2));
+}
+
+TEST_F(DeviceSchemes, TakeAVertexOfTenThousandElements) {
+  TriangleMesh fan;
+  constexpr std::uint32_t count = 10000;
+  fan.points.push_back({0, 0, 0});
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const double angle = 6.283185307179586 * i / count;
+    fan.points.push_back({std::cos(angle), std::sin(angle), 0});
+    fan.elements.push_back({VertexId(0), VertexId(1 + i), VertexId(1 + (i + 1) % count)});
+  }
+  Sources rim;  // many, or the front would need thousands of rounds to walk round it
+  for (std::uint32_t i = 1; i <= count; i += 250) rim.vertices.push_back({VertexId(i), 0.01 * (i % 7)});
+  expect_same(fan, Metric(), rim);
+}
+
+TEST_F(DeviceSchemes, SolveAgainWithOtherSources) {
+  const TetMesh mesh = generate_cube({.nx = 8, .ny = 8, .nz = 8, .extent = {7, 7, 7}, .jitter = 0.2});
+  const Metric metric;
+  for (const Scheme& scheme : schemes(mesh)) {
+    SCOPED_TRACE(scheme.name);
+    Solver<4> solver({mesh, metric}, options_of(scheme, Precision::double_));
+    const Arrival first = solver.solve(two_sources(0, 9));
+    solver.solve(two_sources(500, 3));
+    const Arrival again = solver.solve(two_sources(0, 9));
+    for (std::size_t v = 0; v < mesh.vertex_count(); ++v) ASSERT_NEAR(first.times[v], again.times[v], 1e-4);
+  }
+}
+
+TEST_F(DeviceSchemes, AreCancelled) {
+  const TetMesh mesh = generate_cube({.nx = 5, .ny = 5, .nz = 5});
+  const std::atomic<bool> cancel{true};
+  for (const Scheme& scheme : schemes(mesh)) {
+    SolveOptions options = options_of(scheme, Precision::single_);
+    options.progress.cancel = &cancel;
+    EXPECT_THROW(solve(mesh, Metric(), one_source(0), options), Cancelled) << scheme.name;
+  }
+}
+
+TEST_F(DeviceSchemes, RefuseWhatCannotBe) {
+  const TriangleMesh mesh = generate_square({.n = 5});
+  const SolveOptions products = options_of(active_list(ElementStorage::products), Precision::single_);
+  EXPECT_THROW(solve(mesh, Metric(), one_source(0), products), UsageError);
+  const SolveOptions negative = options_of(decomposed(-1, SubdomainBlocks::one), Precision::single_);
+  EXPECT_THROW(solve(mesh, Metric(), one_source(0), negative), UsageError);
+}
+
+TEST(Subdomains, HaveEveryVertexOnce) {
+  const TetMesh mesh = generate_cube({.nx = 12, .ny = 12, .nz = 12, .extent = {11, 11, 11}});
+  auto problem = prepare_topology<float, 4>(mesh, KeepOrder::no, 1);
+  for (const int wanted : {0, 1, 7, 64, 5000}) {
+    const Subdomains subdomains = make_subdomains(problem, mesh, wanted, Partitioner::automatic);
+    const std::size_t expected = wanted == 0 ? 1 : std::min<std::size_t>(wanted, mesh.vertex_count());
+    EXPECT_EQ(subdomains.count(), expected);
+    std::vector<int> seen(mesh.vertex_count(), 0);
+    for (std::uint32_t d = 0; d < subdomains.count(); ++d) {
+      EXPECT_LT(subdomains.begin[d], subdomains.begin[d + 1]);
+      for (std::uint32_t i = subdomains.begin[d]; i < subdomains.begin[d + 1]; ++i) {
+        EXPECT_EQ(subdomains.part_of[subdomains.member[i]], d);
+        ++seen[subdomains.member[i]];
+      }
+    }
+    for (const int times : seen) ASSERT_EQ(times, 1);
+  }
+  EXPECT_THROW(make_subdomains(problem, mesh, -3, Partitioner::automatic), UsageError);
+}
+
+}  // namespace
+}  // namespace isochron
