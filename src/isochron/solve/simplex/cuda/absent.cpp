@@ -64,4 +64,16 @@ template std::unique_ptr<DeviceSchedule<double, 4>> make_domain_decomposition(co
                                                                               const SimplexMesh<4>&,
                                                                               const SchemeOptions&);
 
+template <class T>
+std::unique_ptr<DeviceSchedule<T, 3>> make_surface(const SimplexProblem<T, 3>&, const SimplexMesh<3>&,
+                                                   const std::optional<SurfaceTuning>&) {
+  require_device();
+  return nullptr;
+}
+template std::unique_ptr<DeviceSchedule<float, 3>> make_surface(const SimplexProblem<float, 3>&, const SimplexMesh<3>&,
+                                                                const std::optional<SurfaceTuning>&);
+template std::unique_ptr<DeviceSchedule<double, 3>> make_surface(const SimplexProblem<double, 3>&,
+                                                                 const SimplexMesh<3>&,
+                                                                 const std::optional<SurfaceTuning>&);
+
 }  // namespace isochron::cuda
