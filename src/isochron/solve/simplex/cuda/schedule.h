@@ -46,7 +46,7 @@ enum class SurfaceTurns {
 /// Numbers of the schedule for surfaces that suit one kind of device.
 struct SurfaceTuning {
   std::uint32_t patch_vertices = 256;  ///< a power of two; at most what the largest block holds
-  std::uint32_t hops = 24;             ///< of a block in a patch before others learn of it
+  std::uint32_t hops = 4;              ///< of a block in a patch before others learn of it
   std::uint32_t warp_hops = 2;         ///< of a warp by itself in one of these
   int blocks_per_multiprocessor = 2;
   SurfaceTurns turns = SurfaceTurns::queue;

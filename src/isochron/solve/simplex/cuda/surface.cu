@@ -102,6 +102,7 @@ class Visit {
     const bool extra = v_.extra_offsets != nullptr && v_.extra_offsets[place] < v_.extra_offsets[place + 1];
     extra_lanes_ = __ballot_sync(all_lanes, extra && lane_ == 0);
     std::uint32_t needs = 0;
+    bool ghosts = extra;
 #pragma unroll
     for (int r = 0; r < Held; ++r) {
       const std::size_t row = std::size_t{patch} * Held + r;
@@ -109,27 +110,32 @@ class Visit {
       records_[r] = {value[0], value[threads], value[2 * threads], value[3 * threads], value[4 * threads]};
       ends_[r] = v_.ends[row * threads + threadIdx.x];
       needs |= warp_bit(ends_[r] & 0xffffU) | warp_bit(ends_[r] >> 16);
+      ghosts = ghosts || is_ghost(ends_[r] & 0xffffU) || is_ghost(ends_[r] >> 16);
     }
     // Extras name places anywhere, so they follow every change.
     needs_ = extra_lanes_ != 0 ? all_lanes : __reduce_or_sync(all_lanes, needs);
+    names_ghosts_ = __any_sync(all_lanes, ghosts);
+    again_ = true;
+    changed_ = 0;
     if (lane_ == 0) times_[own_] = now_;
   }
 
   /// Takes over what others stored since, and updates until nothing falls (true) or for `hops` hops.
   __device__ bool relax() {
     times_[v_.shape.vertices + threadIdx.x] = ghost_ == none ? detail::infinity<T>() : __ldcg(v_.time + ghost_);
-    if (threadIdx.x < 3) board_.changed[threadIdx.x] = threadIdx.x == 0 ? 1U : 0U;
+    if (threadIdx.x < 3) board_.changed[threadIdx.x] = 0;
     if (threadIdx.x == 0) ++visits_;
     __syncthreads();
-    bool again = true;  // ghosts may have changed for anybody
-    for (std::uint32_t hop = 0;; ++hop) {
-      const std::uint32_t changed = board_.changed[hop % 3];
-      if (changed == 0) return true;
-      if (hop == v_.hops) return false;
+    again_ = again_ || names_ghosts_;
+    for (std::uint32_t hop = 0; hop < v_.hops; ++hop) {
+      std::uint32_t& next = board_.changed[(hop + 1) % 3];
       if (threadIdx.x == 0) board_.changed[(hop + 2) % 3] = 0;
-      if (again || (changed & needs_) != 0) again = settle_warp(&board_.changed[(hop + 1) % 3]);
+      if (again_ || (changed_ & needs_) != 0) again_ = settle_warp(&next);
       __syncthreads();
+      changed_ = next;
+      if (changed_ == 0) return true;
     }
+    return false;
   }
 
   /// Stores what fell and has `turns` tell the neighbours that it concerns. Ends with the stores made and the first
@@ -166,6 +172,10 @@ class Visit {
   /// The warp that owns a local vertex; ghosts and nowhere have none.
   [[nodiscard]] __device__ std::uint32_t warp_bit(std::uint32_t local) const {
     return local < v_.shape.vertices ? 1U << (local / vertices_per_warp) : 0U;
+  }
+
+  [[nodiscard]] __device__ bool is_ghost(std::uint32_t local) const {
+    return local >= v_.shape.vertices && local < v_.shape.nowhere();
   }
 
   /// Updates this warp's vertices until they rest, or a few times. What falls is left in `changed` for the next hop;
@@ -239,6 +249,9 @@ class Visit {
   PreparedEdge<T> records_[Held];
   std::uint32_t ends_[Held];
   std::uint32_t ghost_ = none, neighbour_ = none, reach_ = 0, needs_ = 0, extra_lanes_ = 0;
+  std::uint32_t changed_ = 0;  ///< warps whose vertices fell in the last hop
+  bool again_ = true;          ///< this warp's still fell when it was left
+  bool names_ghosts_ = true;
   T now_ = 0, stored_ = 0, edge_ = 0;
   std::uint32_t solves_ = 0, updates_ = 0, visits_ = 0;
 };
@@ -279,19 +292,25 @@ class Queue {
     return entry - 1;
   }
 
-  /// From now on whoever tells this patch is told to go on. By one thread, before a barrier and reading the ghosts.
+  /// From now on whoever tells this patch makes its block go on. By one thread, before a barrier and reading the
+  /// ghosts.
   __device__ void reopen(std::uint32_t patch) const {
     atomicExch(t_.state + patch, opened);
     __threadfence();
   }
 
-  /// Closes a patch at rest; false when it was told meanwhile. By one thread, after its block stored and told.
-  [[nodiscard]] __device__ bool close(std::uint32_t patch) const {
-    if (atomicCAS(t_.state + patch, opened, 0U) != opened) return false;
-    __threadfence();
+  /// Closes a patch at rest, unless it was told meanwhile: then it stays open, and 1 is returned. By a thread that has
+  /// published, so that the block's stores come before the closing.
+  [[nodiscard]] __device__ std::uint32_t close_or_reopen(std::uint32_t patch) const {
+    if (atomicCAS(t_.state + patch, opened, 0U) != opened) {
+      reopen(patch);
+      return 1;
+    }
     const std::uint32_t number = atomicAdd(t_.counters + closed, 1U) + 1;
+    __threadfence();  // what was put is read after this patch was counted, or a late closing could be taken for the
+                      // last
     if (number == atomicAdd(t_.counters + put, 0U)) atomicExch(t_.counters + done, 1U);
-    return true;
+    return 0;
   }
 
  private:
@@ -335,16 +354,18 @@ __global__ void __launch_bounds__(most_threads<T>) surface_queue(View<T> view) {
     const std::uint32_t patch = board.patch;
     if (patch == none) break;
     visit.open(patch);
+    bool rests = false;
     do {
-      const bool rests = visit.relax();
+      rests = visit.relax();
       visit.publish(queue);
-      if (threadIdx.x == 0) {
-        __threadfence();
-        board.keep = rests && queue.close(patch) ? 0U : 1U;
-        if (board.keep != 0) queue.reopen(patch);
+      // A patch that does not rest is kept in any case; another warp sees to that while the first one tells.
+      if (rests) {
+        if (threadIdx.x == 0) board.keep = queue.close_or_reopen(patch);
+      } else if (threadIdx.x == blockDim.x - 1) {
+        queue.reopen(patch);
       }
       __syncthreads();
-    } while (board.keep != 0);
+    } while (!rests || board.keep != 0);
   }
   visit.add_work();
 }
@@ -547,8 +568,8 @@ class SurfaceOnDevice final : public DeviceSchedule<T, 3> {
     view.far_offsets = far_offsets_.data();
     view.far = far_.data();
     view.tolerance = tolerance;
-    view.hops = tuning_.hops;
-    view.warp_hops = tuning_.warp_hops;
+    view.hops = std::max(1U, tuning_.hops);
+    view.warp_hops = std::max(1U, tuning_.warp_hops);
     view.time = time_.data();
     view.turns = {state_.data(),
                   slots_.data(),
