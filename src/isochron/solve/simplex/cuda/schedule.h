@@ -39,7 +39,7 @@ std::unique_ptr<DeviceSchedule<T, Corners>> make_domain_decomposition(const Simp
 
 /// Who takes up which patch of a surface when.
 enum class SurfaceTurns {
-  queue,  ///< blocks take patches off a queue as they are told of changes; nobody waits for the whole grid
+  queue,  ///< blocks take patches as others tell them of changes, the earliest first; nobody waits for the whole grid
   rounds  ///< the patches told of changes, then a meeting of the grid
 };
 
@@ -49,6 +49,7 @@ struct SurfaceTuning {
   std::uint32_t hops = 4;              ///< of a block in a patch before others learn of it
   std::uint32_t warp_hops = 2;         ///< of a warp by itself in one of these
   int blocks_per_multiprocessor = 2;
+  double band_width = 4;  ///< queue: patches whose news differ by less than this many edges are in any order
   SurfaceTurns turns = SurfaceTurns::queue;
 };
 

@@ -40,12 +40,13 @@ struct Work {
   unsigned long long solves, updates, visits;
 };
 
-/// Whom a patch's turn is decided by.
+/// What decides whose turn it is.
 struct Turns {
   std::uint32_t* state;     ///< by patch: bits of the queue, or the round a patch is listed for
-  std::uint32_t* slots;     ///< queue: a ring of patches + 1, 0 where it is empty
-  std::uint32_t slot_mask;  ///< size of the ring, a power of two, less one
-  std::uint32_t* counters;  ///< queue: see Queue; rounds: three lengths, one read, one growing, one cleared
+  std::uint32_t* counters;  ///< of the queue, see there; or three lengths of rounds, one read, one growing, one cleared
+  std::uint32_t* slots;     ///< queue: rings of patches + 1, 0 where one is empty
+  std::uint32_t ring_mask;  ///< queue: size of a ring, a power of two, less one
+  float bands_per_time;     ///< queue: how finely it sorts
   std::uint32_t* list[2];   ///< rounds: patches of this and of the next
 };
 
@@ -74,8 +75,10 @@ struct View {
 struct Board {
   std::uint32_t changed[3];  ///< warps whose vertices fell, one bit each: read, written and cleared in turn
   std::uint32_t touched;     ///< neighbours to tell
+  std::uint32_t earliest;    ///< of what they are told: the bits of a float, which sort as the times do
   std::uint32_t patch;
   std::uint32_t keep;
+  std::uint32_t visits;
 };
 
 /// One block's work on one patch after the other. Every function is called by all threads of the block.
@@ -87,6 +90,8 @@ class Visit {
     if (threadIdx.x == 0) {
       times_[view.shape.nowhere()] = detail::infinity<T>();
       board_.touched = 0;
+      board_.earliest = none;
+      board_.visits = 0;
     }
   }
 
@@ -124,7 +129,7 @@ class Visit {
   __device__ bool relax() {
     times_[v_.shape.vertices + threadIdx.x] = ghost_ == none ? detail::infinity<T>() : __ldcg(v_.time + ghost_);
     if (threadIdx.x < 3) board_.changed[threadIdx.x] = 0;
-    if (threadIdx.x == 0) ++visits_;
+    if (threadIdx.x == 0) ++board_.visits;
     __syncthreads();
     again_ = again_ || names_ghosts_;
     for (std::uint32_t hop = 0; hop < v_.hops; ++hop) {
@@ -145,25 +150,36 @@ class Visit {
     const bool fell = now_ < stored_;
     if (fell && lane_ == 0) __stcg(v_.time + patch_ * v_.shape.vertices + own_, now_);
     const std::uint32_t concerned = __reduce_or_sync(all_lanes, fell ? reach_ : 0U);
-    if (concerned != 0 && threadIdx.x % warpSize == 0) atomicOr(&board_.touched, concerned);
+    if (concerned != 0) {
+      const auto time = static_cast<float>(now_);
+      const std::uint32_t earliest = __reduce_min_sync(all_lanes, fell && reach_ != 0 ? __float_as_uint(time) : none);
+      if (threadIdx.x % warpSize == 0) {
+        atomicOr(&board_.touched, concerned);
+        atomicMin(&board_.earliest, earliest);
+      }
+    }
     stored_ = now_;
     __syncthreads();
     if (threadIdx.x >= warpSize) return;
     const std::uint32_t touched = board_.touched;
+    const float earliest = __uint_as_float(board_.earliest);
     __syncwarp();
-    if (threadIdx.x == 0) board_.touched = 0;
+    if (threadIdx.x == 0) {
+      board_.touched = 0;
+      board_.earliest = none;
+    }
     __threadfence();  // the block's stores, which the barrier has shown to this thread, come before the telling
-    if (threadIdx.x < near_count && ((touched >> threadIdx.x) & 1U) != 0) turns.tell(neighbour_);
+    if (threadIdx.x < near_count && ((touched >> threadIdx.x) & 1U) != 0) turns.tell(neighbour_, earliest);
     if ((touched >> near_count) != 0)
       for (std::uint32_t i = v_.far_offsets[patch_] + threadIdx.x; i < v_.far_offsets[patch_ + 1]; i += warpSize)
-        turns.tell(v_.far[i]);
+        turns.tell(v_.far[i], earliest);
     __syncwarp();
   }
 
   __device__ void add_work() const {
     if (solves_ != 0) atomicAdd(&v_.work->solves, static_cast<unsigned long long>(solves_));
     if (updates_ != 0) atomicAdd(&v_.work->updates, static_cast<unsigned long long>(updates_));
-    if (visits_ != 0) atomicAdd(&v_.work->visits, static_cast<unsigned long long>(visits_));
+    if (threadIdx.x == 0) atomicAdd(&v_.work->visits, static_cast<unsigned long long>(board_.visits));
   }
 
  private:
@@ -253,43 +269,59 @@ class Visit {
   bool again_ = true;          ///< this warp's still fell when it was left
   bool names_ghosts_ = true;
   T now_ = 0, stored_ = 0, edge_ = 0;
-  std::uint32_t solves_ = 0, updates_ = 0, visits_ = 0;
+  std::uint32_t solves_ = 0, updates_ = 0;
 };
 
-/// Turns without meetings of the grid. A patch is idle (0), told and waiting in the ring (`told`), open in a block
-/// (`opened`), or both: then the block goes on with it. So a patch is in the ring at most once and open in at most one
-/// block. Who finds it idle puts it into the ring; whoever opens it, or goes on with it, takes `told` off before
-/// reading its ghosts, and what is stored after that comes with another telling.
+/// Turns without meetings of the grid, earlier patches first: who works on late ones while early ones wait works in
+/// vain. A patch is idle (0), told and waiting in a ring (`told`), open in a block (`opened`), or both: then the block
+/// goes on with it. So a patch waits at most once and is open in at most one block. Who finds it idle puts it into a
+/// ring; whoever opens it, or goes on with it, takes `told` off before reading its ghosts, and what is stored after
+/// that comes with another telling.
 ///
-/// Places in the ring are drawn by ticket, by those who put (`put`) and those who take (`taken`). The ring has more
-/// places than there are patches and blocks, so a place is empty again, or about to be emptied, when its next ticket is
-/// drawn. All work is done when as many patches were closed as were put in: an open patch is put but not closed, and
-/// while none is open or waiting nobody can put another.
+/// There is a ring for each band of time, and bands share rings in turn, which may put patches out of order but loses
+/// none. Places in a ring are drawn by ticket. A ring has more places than there are patches and blocks, so a place is
+/// empty again, or about to be emptied, when its next ticket is drawn.
 class Queue {
  public:
+  static constexpr std::uint32_t rings = 32;  ///< one a lane of the warp that takes
   static constexpr std::uint32_t told = 1, opened = 2;
-  static constexpr int put = 0, taken = 1, closed = 2, done = 3, counters = 4;
+  /// Counters: tickets put into each ring, tickets taken from each, patches closed, the ring taken from last.
+  static constexpr std::uint32_t put = 0, taken = rings, closed = 2 * rings, last = 2 * rings + 1;
+  static constexpr std::uint32_t counters = 2 * rings + 2;
 
   explicit __device__ Queue(const Turns& turns) : t_(turns) {}
 
-  __device__ void tell(std::uint32_t patch) const {
+  __device__ void tell(std::uint32_t patch, float time) const {
     if (atomicOr(t_.state + patch, told) != 0) return;
-    std::uint32_t* slot = t_.slots + (atomicAdd(t_.counters + put, 1U) & t_.slot_mask);
+    const std::uint32_t ring = static_cast<std::uint32_t>(fminf(time * t_.bands_per_time, 1e9F)) % rings;
+    std::uint32_t* slot = slot_of(ring, atomicAdd(t_.counters + put + ring, 1U));
     while (atomicCAS(slot, 0U, patch + 1) != 0) __nanosleep(20);
   }
 
-  /// Opens the next patch, or none when all work is done. By one thread of a block that has none open.
+  /// Opens the next patch, or none when all work is done. By the first warp of a block that has none open.
   __device__ std::uint32_t take() const {
-    std::uint32_t* slot = t_.slots + (atomicAdd(t_.counters + taken, 1U) & t_.slot_mask);
-    std::uint32_t entry = 0;
+    const std::uint32_t ring = threadIdx.x;
     while (true) {
-      if (__ldcg(slot) != 0) entry = atomicExch(slot, 0U);
-      if (entry != 0) break;
-      if (__ldcg(t_.counters + done) != 0) return none;
-      __nanosleep(20);
+      const std::uint32_t next = __ldcg(t_.counters + taken + ring);
+      // Either may be out of date: then the ticket is not ours, or is for the next look.
+      const bool any = static_cast<std::int32_t>(__ldcg(t_.counters + put + ring) - next) > 0;
+      const std::uint32_t order = (ring - __ldcg(t_.counters + last) + look_back) % rings;
+      const std::uint32_t first = __reduce_min_sync(all_lanes, any ? order : rings);
+      if (first == rings) {
+        if (all_closed()) return none;
+        __nanosleep(20);
+        continue;
+      }
+      std::uint32_t entry = 0;
+      if (any && order == first && atomicCAS(t_.counters + taken + ring, next, next + 1) == next) {
+        std::uint32_t* slot = slot_of(ring, next);
+        while ((entry = atomicExch(slot, 0U)) == 0) __nanosleep(20);
+        __stcg(t_.counters + last, ring);
+        reopen(entry - 1);
+      }
+      entry = __reduce_max_sync(all_lanes, entry);
+      if (entry != 0) return entry - 1;
     }
-    reopen(entry - 1);
-    return entry - 1;
   }
 
   /// From now on whoever tells this patch makes its block go on. By one thread, before a barrier and reading the
@@ -300,31 +332,43 @@ class Queue {
   }
 
   /// Closes a patch at rest, unless it was told meanwhile: then it stays open, and 1 is returned. By a thread that has
-  /// published, so that the block's stores come before the closing.
+  /// published, so that the block's stores and tellings come before the closing.
   [[nodiscard]] __device__ std::uint32_t close_or_reopen(std::uint32_t patch) const {
-    if (atomicCAS(t_.state + patch, opened, 0U) != opened) {
-      reopen(patch);
-      return 1;
+    if (atomicCAS(t_.state + patch, opened, 0U) == opened) {
+      atomicAdd(t_.counters + closed, 1U);
+      return 0;
     }
-    const std::uint32_t number = atomicAdd(t_.counters + closed, 1U) + 1;
-    __threadfence();  // what was put is read after this patch was counted, or a late closing could be taken for the
-                      // last
-    if (number == atomicAdd(t_.counters + put, 0U)) atomicExch(t_.counters + done, 1U);
-    return 0;
+    reopen(patch);
+    return 1;
   }
 
  private:
+  /// Rings this far before the last one hold what came out of order, not what lies far ahead.
+  static constexpr std::uint32_t look_back = rings / 4;
+
+  [[nodiscard]] __device__ std::uint32_t* slot_of(std::uint32_t ring, std::uint32_t ticket) const {
+    return t_.slots + ring * (std::size_t{t_.ring_mask} + 1) + (ticket & t_.ring_mask);
+  }
+
+  /// True when as many patches were closed as were put. The closed ones are counted first: had any been waiting or open
+  /// then, more would have been put. And with none waiting or open, nobody can put another.
+  [[nodiscard]] __device__ bool all_closed() const {
+    const std::uint32_t ended = __shfl_sync(all_lanes, __ldcg(t_.counters + closed), 0);
+    __threadfence();
+    return __reduce_add_sync(all_lanes, __ldcg(t_.counters + put + threadIdx.x)) == ended;
+  }
+
   const Turns& t_;
 };
 
 /// Turns in rounds, with a meeting of the grid after each. A patch told in one round is listed, once, for the next.
 class Rounds {
  public:
-  static constexpr int counters = 3;
+  static constexpr std::uint32_t counters = 3;
 
   __device__ Rounds(const Turns& turns, std::uint32_t round) : t_(turns), round_(round) {}
 
-  __device__ void tell(std::uint32_t patch) const {
+  __device__ void tell(std::uint32_t patch, float) const {
     if (atomicExch(t_.state + patch, round_ + 1) == round_ + 1) return;
     t_.list[(round_ + 1) & 1U][atomicAdd(t_.counters + (round_ + 1) % 3, 1U)] = patch;
   }
@@ -349,7 +393,10 @@ __global__ void __launch_bounds__(most_threads<T>) surface_queue(View<T> view) {
   Visit<T, Lanes, Held> visit(view, board, block_times<T>());
   const Queue queue(view.turns);
   while (true) {
-    if (threadIdx.x == 0) board.patch = queue.take();
+    if (threadIdx.x < warpSize) {
+      const std::uint32_t next = queue.take();
+      if (threadIdx.x == 0) board.patch = next;
+    }
     __syncthreads();
     const std::uint32_t patch = board.patch;
     if (patch == none) break;
@@ -385,7 +432,7 @@ __global__ void __launch_bounds__(most_threads<T>) surface_rounds(View<T> view) 
       visit.open(patch);
       const bool rests = visit.relax();
       visit.publish(rounds);
-      if (!rests && threadIdx.x == 0) rounds.tell(patch);
+      if (!rests && threadIdx.x == 0) rounds.tell(patch, 0);
     }
     grid.sync();
   }
@@ -460,7 +507,8 @@ class SurfaceOnDevice final : public DeviceSchedule<T, 3> {
         time_(patches_.places()),
         state_(patches_.count),
         counters_(std::max(Queue::counters, Rounds::counters)),
-        work_(1) {
+        work_(1),
+        bands_per_time_(static_cast<float>(1 / (tuning.band_width * problem.mean_edge))) {
     fit_blocks(device);
     // The host goes on with who depends on whom, to find the patches that sources concern.
     patches_.ends = {};
@@ -469,7 +517,8 @@ class SurfaceOnDevice final : public DeviceSchedule<T, 3> {
     patches_.edge = {};
     patches_.extras = {};
     if (tuning_.turns == SurfaceTurns::queue) {
-      slots_ = DeviceArray<std::uint32_t>(std::bit_ceil(std::size_t{patches_.count} + blocks_));
+      ring_size_ = std::bit_ceil(patches_.count + blocks_);
+      slots_ = DeviceArray<std::uint32_t>(std::size_t{ring_size_} * Queue::rings);
     } else {
       for (auto& list : lists_) list = DeviceArray<std::uint32_t>(patches_.count);
     }
@@ -540,7 +589,7 @@ class SurfaceOnDevice final : public DeviceSchedule<T, 3> {
   void start_turns(std::vector<std::uint32_t> first) {
     const auto count = static_cast<std::uint32_t>(first.size());
     std::array<std::uint32_t, Queue::counters> counters{};
-    counters[0] = count;  // what was put, or is listed for the first round
+    counters[0] = count;  // what is in the first ring, or listed for the first round
     counters_.upload_from(std::span<const std::uint32_t>(counters));
     if (tuning_.turns == SurfaceTurns::queue) {
       std::vector<std::uint32_t> state(patches_.count, 0);
@@ -571,11 +620,13 @@ class SurfaceOnDevice final : public DeviceSchedule<T, 3> {
     view.hops = std::max(1U, tuning_.hops);
     view.warp_hops = std::max(1U, tuning_.warp_hops);
     view.time = time_.data();
-    view.turns = {state_.data(),
-                  slots_.data(),
-                  static_cast<std::uint32_t>(slots_.size()) - 1,
-                  counters_.data(),
-                  {lists_[0].data(), lists_[1].data()}};
+    view.turns.state = state_.data();
+    view.turns.counters = counters_.data();
+    view.turns.slots = slots_.data();
+    view.turns.ring_mask = ring_size_ - 1;
+    view.turns.bands_per_time = bands_per_time_;
+    view.turns.list[0] = lists_[0].data();
+    view.turns.list[1] = lists_[1].data();
     view.work = work_.data();
     return view;
   }
@@ -589,7 +640,8 @@ class SurfaceOnDevice final : public DeviceSchedule<T, 3> {
   DeviceArray<std::uint32_t> state_, slots_, counters_;
   std::array<DeviceArray<std::uint32_t>, 2> lists_;
   DeviceArray<Work> work_;
-  std::uint32_t blocks_ = 0;
+  float bands_per_time_;
+  std::uint32_t blocks_ = 0, ring_size_ = 0;
 };
 
 }  // namespace
