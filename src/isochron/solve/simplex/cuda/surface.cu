@@ -476,7 +476,7 @@ Kernels<T> choose_kernels(const SimplexProblem<T, 3>& problem, const SurfaceTuni
   return kernels<T, 4, 3>(tuning);
 }
 
-/// What suits a device. Measured on compute capability 9.0 only, and taken for the others.
+/// What suits a device; compute capability 9.0 is what the numbers are meant for, and the others take them too.
 SurfaceTuning tuning_of(const Device&) { return {}; }
 
 template <class T>
