@@ -251,7 +251,9 @@ class Solver<Corners>::Engine {
       case Method::patch_fim: return cuda::make_patch_fim(problem, mesh_, options_.scheme);
       case Method::active_list: return cuda::make_active_list(problem, mesh_, options_.scheme);
       case Method::domain_decomposition: return cuda::make_domain_decomposition(problem, mesh_, options_.scheme);
-      default: return cuda::make_push(problem);
+      default:
+        if constexpr (Corners == 3) return cuda::make_surface(problem, mesh_);
+        else return cuda::make_push(problem);
     }
   }
 

@@ -73,4 +73,16 @@ std::unique_ptr<VolumeSolver<T>> make_volume_solver(const TetMesh&, const Metric
 template std::unique_ptr<VolumeSolver<float>> make_volume_solver(const TetMesh&, const Metric&, int);
 template std::unique_ptr<VolumeSolver<double>> make_volume_solver(const TetMesh&, const Metric&, int);
 
+template <class T>
+std::unique_ptr<DeviceSchedule<T, 3>> make_surface(const SimplexProblem<T, 3>&, const SimplexMesh<3>&,
+                                                   const std::optional<SurfaceTuning>&) {
+  require_device();
+  return nullptr;
+}
+template std::unique_ptr<DeviceSchedule<float, 3>> make_surface(const SimplexProblem<float, 3>&, const SimplexMesh<3>&,
+                                                                const std::optional<SurfaceTuning>&);
+template std::unique_ptr<DeviceSchedule<double, 3>> make_surface(const SimplexProblem<double, 3>&,
+                                                                 const SimplexMesh<3>&,
+                                                                 const std::optional<SurfaceTuning>&);
+
 }  // namespace isochron::cuda

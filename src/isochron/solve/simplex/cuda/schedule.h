@@ -1,7 +1,9 @@
 // Schedules on a CUDA device that work on a problem prepared by the host: the papers' schemes.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "isochron/solve/options.h"
 #include "isochron/solve/simplex/problem.h"
@@ -34,5 +36,27 @@ template <class T, int Corners>
 std::unique_ptr<DeviceSchedule<T, Corners>> make_domain_decomposition(const SimplexProblem<T, Corners>& problem,
                                                                       const SimplexMesh<Corners>& mesh,
                                                                       const SchemeOptions& options);
+
+/// Who takes up which patch of a surface when.
+enum class SurfaceTurns {
+  queue,  ///< blocks take patches as others tell them of changes, the earliest first; nobody waits for the whole grid
+  rounds  ///< the patches told of changes, then a meeting of the grid
+};
+
+/// Numbers of the schedule for surfaces that suit one kind of device.
+struct SurfaceTuning {
+  std::uint32_t patch_vertices = 256;  ///< a power of two; at most what the largest block holds
+  std::uint32_t hops = 4;              ///< of a block in a patch before others learn of it
+  std::uint32_t warp_hops = 2;         ///< of a warp by itself in one of these
+  int blocks_per_multiprocessor = 2;
+  double band_width = 4;  ///< queue: patches whose news differ by less than this many edges are in any order
+  SurfaceTurns turns = SurfaceTurns::queue;
+};
+
+/// Triangles in patches that blocks solve in shared memory: what `push` does on surfaces. Without `tuning` it takes
+/// what suits the device.
+template <class T>
+std::unique_ptr<DeviceSchedule<T, 3>> make_surface(const SimplexProblem<T, 3>& problem, const SimplexMesh<3>& mesh,
+                                                   const std::optional<SurfaceTuning>& tuning = {});
 
 }  // namespace isochron::cuda

@@ -1,0 +1,662 @@
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+#include <cooperative_groups.h>
+
+#include "isochron/core/cuda/check.h"
+#include "isochron/core/cuda/device_array.h"
+#include "isochron/core/parallel.h"
+#include "isochron/core/timer.h"
+#include "isochron/solve/simplex/cuda/schedule.h"
+#include "isochron/solve/simplex/cuda/surface_patches.h"
+
+// A block takes a patch, holds its records in registers and its times in shared memory, and updates all its vertices in
+// hops, each from its own ring, until none falls by a gain that counts. Then it stores what fell and tells the patches
+// that have those vertices as ghosts. The block's hops cost a tenth of what meetings of the whole grid cost.
+//
+// No update is lost: whenever a time falls, everything that depends on it is updated once more and sees that time or an
+// earlier one. Inside a patch the warp that lowered it leaves its bit for the next hop, and every warp knows whose
+// vertices its records name. Between patches the time is stored before the patches that name it are told, and a patch
+// takes note that it was told before it reads its ghosts. Times fall by gains that count only, so the work ends.
+
+namespace isochron::cuda {
+namespace {
+
+namespace cg = cooperative_groups;
+
+constexpr unsigned all_lanes = 0xffffffffU;
+constexpr std::uint32_t none = SurfacePatches<float>::none;
+constexpr std::uint32_t near_count = SurfacePatches<float>::near_count;
+
+/// Doubles need more registers, so their blocks are smaller.
+template <class T>
+constexpr std::uint32_t most_threads = sizeof(T) == 4 ? 1024 : 512;
+
+/// Work of a solve, summed over its threads.
+struct Work {
+  unsigned long long solves, updates, visits;
+};
+
+/// What decides whose turn it is.
+struct Turns {
+  std::uint32_t* state;     ///< by patch: bits of the queue, or the round a patch is listed for
+  std::uint32_t* counters;  ///< of the queue, see there; or three lengths of rounds, one read, one growing, one cleared
+  std::uint32_t* slots;     ///< queue: rings of patches + 1, 0 where one is empty
+  std::uint32_t ring_mask;  ///< queue: size of a ring, a power of two, less one
+  float bands_per_time;     ///< queue: how finely it sorts
+  std::uint32_t* list[2];   ///< rounds: patches of this and of the next
+};
+
+template <class T>
+struct View {
+  PatchShape shape;
+  const T* edge;
+  const T* lengths;
+  const std::uint32_t* ends;
+  const std::uint32_t* ghosts;
+  const std::uint32_t* extra_offsets;  ///< null when there are no extras
+  const ExtraRecord<T>* extras;
+  const std::uint32_t* reach;
+  const std::uint32_t* near;
+  const std::uint32_t* far_offsets;
+  const std::uint32_t* far;
+  T tolerance;
+  std::uint32_t hops;       ///< of a block, before it stores and tells
+  std::uint32_t warp_hops;  ///< of a warp by itself, in one hop of the block
+  T* time;                  ///< by place
+  Turns turns;
+  Work* work;
+};
+
+/// What the threads of a block share, beside the times.
+struct Board {
+  std::uint32_t changed[3];  ///< warps whose vertices fell, one bit each: read, written and cleared in turn
+  std::uint32_t touched;     ///< neighbours to tell
+  std::uint32_t earliest;    ///< of what they are told: the bits of a float, which sort as the times do
+  std::uint32_t patch;
+  std::uint32_t keep;
+  std::uint32_t visits;
+};
+
+/// One block's work on one patch after the other. Every function is called by all threads of the block.
+template <class T, int Lanes, int Held>
+class Visit {
+ public:
+  __device__ Visit(const View<T>& view, Board& board, T* times)
+      : v_(view), board_(board), times_(times), lane_(threadIdx.x % Lanes), own_(threadIdx.x / Lanes) {
+    if (threadIdx.x == 0) {
+      times_[view.shape.nowhere()] = detail::infinity<T>();
+      board_.touched = 0;
+      board_.earliest = none;
+      board_.visits = 0;
+    }
+  }
+
+  /// Fetches the patch's own times and its records. Nobody else writes these times while the patch is open.
+  __device__ void open(std::uint32_t patch) {
+    patch_ = patch;
+    const std::uint32_t threads = blockDim.x, place = patch * v_.shape.vertices + own_;
+    ghost_ = v_.ghosts[patch * std::size_t{threads} + threadIdx.x];
+    now_ = stored_ = __ldcg(v_.time + place);
+    edge_ = v_.edge[place];
+    reach_ = v_.reach[place];
+    neighbour_ = threadIdx.x < near_count ? v_.near[patch * (near_count + 1) + threadIdx.x] : none;
+    const bool extra = v_.extra_offsets != nullptr && v_.extra_offsets[place] < v_.extra_offsets[place + 1];
+    extra_lanes_ = __ballot_sync(all_lanes, extra && lane_ == 0);
+    std::uint32_t needs = 0;
+    bool ghosts = extra;
+#pragma unroll
+    for (int r = 0; r < Held; ++r) {
+      const std::size_t row = std::size_t{patch} * Held + r;
+      const T* value = v_.lengths + row * SurfacePatches<T>::values * threads + threadIdx.x;
+      records_[r] = {value[0], value[threads], value[2 * threads], value[3 * threads], value[4 * threads]};
+      ends_[r] = v_.ends[row * threads + threadIdx.x];
+      needs |= warp_bit(ends_[r] & 0xffffU) | warp_bit(ends_[r] >> 16);
+      ghosts = ghosts || is_ghost(ends_[r] & 0xffffU) || is_ghost(ends_[r] >> 16);
+    }
+    // Extras name places anywhere, so they follow every change.
+    needs_ = extra_lanes_ != 0 ? all_lanes : __reduce_or_sync(all_lanes, needs);
+    names_ghosts_ = __any_sync(all_lanes, ghosts);
+    again_ = true;
+    changed_ = 0;
+    if (lane_ == 0) times_[own_] = now_;
+  }
+
+  /// Takes over what others stored since, and updates until nothing falls (true) or for `hops` hops.
+  __device__ bool relax() {
+    times_[v_.shape.vertices + threadIdx.x] = ghost_ == none ? detail::infinity<T>() : __ldcg(v_.time + ghost_);
+    if (threadIdx.x < 3) board_.changed[threadIdx.x] = 0;
+    if (threadIdx.x == 0) ++board_.visits;
+    __syncthreads();
+    again_ = again_ || names_ghosts_;
+    for (std::uint32_t hop = 0; hop < v_.hops; ++hop) {
+      std::uint32_t& next = board_.changed[(hop + 1) % 3];
+      if (threadIdx.x == 0) board_.changed[(hop + 2) % 3] = 0;
+      if (again_ || (changed_ & needs_) != 0) again_ = settle_warp(&next);
+      __syncthreads();
+      changed_ = next;
+      if (changed_ == 0) return true;
+    }
+    return false;
+  }
+
+  /// Stores what fell and has `turns` tell the neighbours that it concerns. Ends with the stores made and the first
+  /// warp's work done; others may go ahead of it up to the next barrier.
+  template <class Telling>
+  __device__ void publish(const Telling& turns) {
+    const bool fell = now_ < stored_;
+    if (fell && lane_ == 0) __stcg(v_.time + patch_ * v_.shape.vertices + own_, now_);
+    const std::uint32_t concerned = __reduce_or_sync(all_lanes, fell ? reach_ : 0U);
+    if (concerned != 0) {
+      const auto time = static_cast<float>(now_);
+      const std::uint32_t earliest = __reduce_min_sync(all_lanes, fell && reach_ != 0 ? __float_as_uint(time) : none);
+      if (threadIdx.x % warpSize == 0) {
+        atomicOr(&board_.touched, concerned);
+        atomicMin(&board_.earliest, earliest);
+      }
+    }
+    stored_ = now_;
+    __syncthreads();
+    if (threadIdx.x >= warpSize) return;
+    const std::uint32_t touched = board_.touched;
+    const float earliest = __uint_as_float(board_.earliest);
+    __syncwarp();
+    if (threadIdx.x == 0) {
+      board_.touched = 0;
+      board_.earliest = none;
+    }
+    __threadfence();  // the block's stores, which the barrier has shown to this thread, come before the telling
+    if (threadIdx.x < near_count && ((touched >> threadIdx.x) & 1U) != 0) turns.tell(neighbour_, earliest);
+    if ((touched >> near_count) != 0)
+      for (std::uint32_t i = v_.far_offsets[patch_] + threadIdx.x; i < v_.far_offsets[patch_ + 1]; i += warpSize)
+        turns.tell(v_.far[i], earliest);
+    __syncwarp();
+  }
+
+  __device__ void add_work() const {
+    if (solves_ != 0) atomicAdd(&v_.work->solves, static_cast<unsigned long long>(solves_));
+    if (updates_ != 0) atomicAdd(&v_.work->updates, static_cast<unsigned long long>(updates_));
+    if (threadIdx.x == 0) atomicAdd(&v_.work->visits, static_cast<unsigned long long>(board_.visits));
+  }
+
+ private:
+  static constexpr std::uint32_t vertices_per_warp = 32 / Lanes;
+
+  /// The warp that owns a local vertex; ghosts and nowhere have none.
+  [[nodiscard]] __device__ std::uint32_t warp_bit(std::uint32_t local) const {
+    return local < v_.shape.vertices ? 1U << (local / vertices_per_warp) : 0U;
+  }
+
+  [[nodiscard]] __device__ bool is_ghost(std::uint32_t local) const {
+    return local >= v_.shape.vertices && local < v_.shape.nowhere();
+  }
+
+  /// Updates this warp's vertices until they rest, or a few times. What falls is left in `changed` for the next hop;
+  /// true when the last time something still fell.
+  __device__ bool settle_warp(std::uint32_t* changed) {
+    bool fell = true, any = false;
+    for (std::uint32_t i = 0; i < v_.warp_hops && fell; ++i) {
+      fell = __any_sync(all_lanes, update());
+      any = any || fell;
+      __syncwarp();
+    }
+    if (any && threadIdx.x % warpSize == 0) atomicOr(changed, 1U << (threadIdx.x / warpSize));
+    return fell;
+  }
+
+  /// Other warps may lower what is read here at the same time: the old and the new time are both good, for their bit
+  /// brings this warp back in the next hop.
+  __device__ bool update() {
+    T best = detail::infinity<T>();
+#pragma unroll
+    for (int r = 0; r < Held; ++r) {
+      const T ua = times_[ends_[r] & 0xffffU], ub = times_[ends_[r] >> 16];
+      best = detail::smaller(best, candidate(records_[r], ua, ub));
+    }
+    if (extra_lanes_ != 0) best = detail::smaller(best, best_extra());
+#pragma unroll
+    for (int step = Lanes / 2; step > 0; step /= 2)
+      best = detail::smaller(best, __shfl_xor_sync(all_lanes, best, step));
+    if (lane_ == 0 && best < detail::infinity<T>()) ++updates_;
+    const T least = now_ < detail::infinity<T>() ? countable_gain(v_.tolerance, edge_, now_) : T(0);
+    if (!(best < now_ - least)) return false;
+    now_ = best;
+    if (lane_ == 0) times_[own_] = best;
+    return true;
+  }
+
+  __device__ T candidate(const PreparedEdge<T>& edge, T ua, T ub) {
+    if (ua < detail::infinity<T>() || ub < detail::infinity<T>()) ++solves_;
+    return edge.time(ua, ub);
+  }
+
+  /// The extras of the warp's vertices, one vertex after the other, by all its lanes.
+  __device__ T best_extra() {
+    T mine = detail::infinity<T>();
+    for (std::uint32_t left = extra_lanes_; left != 0; left &= left - 1) {
+      const std::uint32_t leader = __ffs(static_cast<int>(left)) - 1;
+      const std::uint32_t place = patch_ * v_.shape.vertices + (threadIdx.x / warpSize * warpSize + leader) / Lanes;
+      T best = detail::infinity<T>();
+      for (std::uint32_t i = v_.extra_offsets[place] + threadIdx.x % warpSize; i < v_.extra_offsets[place + 1];
+           i += warpSize) {
+        const ExtraRecord<T>& extra = v_.extras[i];
+        best = detail::smaller(best, candidate(extra.edge, time_at(extra.a), time_at(extra.b)));
+      }
+#pragma unroll
+      for (int step = 16; step > 0; step /= 2) best = detail::smaller(best, __shfl_xor_sync(all_lanes, best, step));
+      if (threadIdx.x % warpSize / Lanes == leader / Lanes) mine = best;
+    }
+    return mine;
+  }
+
+  [[nodiscard]] __device__ T time_at(std::uint32_t place) const {
+    const std::uint32_t local = place - patch_ * v_.shape.vertices;  // wraps round when the place lies before the patch
+    return local < v_.shape.vertices ? times_[local] : __ldcg(v_.time + place);
+  }
+
+  const View<T>& v_;
+  Board& board_;
+  T* times_;
+  const std::uint32_t lane_, own_;
+  std::uint32_t patch_ = 0;
+  PreparedEdge<T> records_[Held];
+  std::uint32_t ends_[Held];
+  std::uint32_t ghost_ = none, neighbour_ = none, reach_ = 0, needs_ = 0, extra_lanes_ = 0;
+  std::uint32_t changed_ = 0;  ///< warps whose vertices fell in the last hop
+  bool again_ = true;          ///< this warp's still fell when it was left
+  bool names_ghosts_ = true;
+  T now_ = 0, stored_ = 0, edge_ = 0;
+  std::uint32_t solves_ = 0, updates_ = 0;
+};
+
+/// Turns without meetings of the grid, earlier patches first: who works on late ones while early ones wait works in
+/// vain. A patch is idle (0), told and waiting in a ring (`told`), open in a block (`opened`), or both: then the block
+/// goes on with it. So a patch waits at most once and is open in at most one block. Who finds it idle puts it into a
+/// ring; whoever opens it, or goes on with it, takes `told` off before reading its ghosts, and what is stored after
+/// that comes with another telling.
+///
+/// There is a ring for each band of time, and bands share rings in turn, which may put patches out of order but loses
+/// none. Places in a ring are drawn by ticket. A ring has more places than there are patches and blocks, so a place is
+/// empty again, or about to be emptied, when its next ticket is drawn.
+class Queue {
+ public:
+  static constexpr std::uint32_t rings = 32;  ///< one a lane of the warp that takes
+  static constexpr std::uint32_t told = 1, opened = 2;
+  /// Counters: tickets put into each ring, tickets taken from each, patches closed, the ring taken from last.
+  static constexpr std::uint32_t put = 0, taken = rings, closed = 2 * rings, last = 2 * rings + 1;
+  static constexpr std::uint32_t counters = 2 * rings + 2;
+
+  explicit __device__ Queue(const Turns& turns) : t_(turns) {}
+
+  __device__ void tell(std::uint32_t patch, float time) const {
+    if (atomicOr(t_.state + patch, told) != 0) return;
+    const std::uint32_t ring = static_cast<std::uint32_t>(fminf(time * t_.bands_per_time, 1e9F)) % rings;
+    std::uint32_t* slot = slot_of(ring, atomicAdd(t_.counters + put + ring, 1U));
+    while (atomicCAS(slot, 0U, patch + 1) != 0) __nanosleep(20);
+  }
+
+  /// Opens the next patch, or none when all work is done. By the first warp of a block that has none open.
+  __device__ std::uint32_t take() const {
+    const std::uint32_t ring = threadIdx.x;
+    while (true) {
+      const std::uint32_t next = __ldcg(t_.counters + taken + ring);
+      // Either may be out of date: then the ticket is not ours, or is for the next look.
+      const bool any = static_cast<std::int32_t>(__ldcg(t_.counters + put + ring) - next) > 0;
+      const std::uint32_t order = (ring - __ldcg(t_.counters + last) + look_back) % rings;
+      const std::uint32_t first = __reduce_min_sync(all_lanes, any ? order : rings);
+      if (first == rings) {
+        if (all_closed()) return none;
+        __nanosleep(20);
+        continue;
+      }
+      std::uint32_t entry = 0;
+      if (any && order == first && atomicCAS(t_.counters + taken + ring, next, next + 1) == next) {
+        std::uint32_t* slot = slot_of(ring, next);
+        while ((entry = atomicExch(slot, 0U)) == 0) __nanosleep(20);
+        __stcg(t_.counters + last, ring);
+        reopen(entry - 1);
+      }
+      entry = __reduce_max_sync(all_lanes, entry);
+      if (entry != 0) return entry - 1;
+    }
+  }
+
+  /// From now on whoever tells this patch makes its block go on. By one thread, before a barrier and reading the
+  /// ghosts.
+  __device__ void reopen(std::uint32_t patch) const {
+    atomicExch(t_.state + patch, opened);
+    __threadfence();
+  }
+
+  /// Closes a patch at rest, unless it was told meanwhile: then it stays open, and 1 is returned. By a thread that has
+  /// published, so that the block's stores and tellings come before the closing.
+  [[nodiscard]] __device__ std::uint32_t close_or_reopen(std::uint32_t patch) const {
+    if (atomicCAS(t_.state + patch, opened, 0U) == opened) {
+      atomicAdd(t_.counters + closed, 1U);
+      return 0;
+    }
+    reopen(patch);
+    return 1;
+  }
+
+ private:
+  /// Rings this far before the last one hold what came out of order, not what lies far ahead.
+  static constexpr std::uint32_t look_back = rings / 4;
+
+  [[nodiscard]] __device__ std::uint32_t* slot_of(std::uint32_t ring, std::uint32_t ticket) const {
+    return t_.slots + ring * (std::size_t{t_.ring_mask} + 1) + (ticket & t_.ring_mask);
+  }
+
+  /// True when as many patches were closed as were put. The closed ones are counted first: had any been waiting or open
+  /// then, more would have been put. And with none waiting or open, nobody can put another.
+  [[nodiscard]] __device__ bool all_closed() const {
+    const std::uint32_t ended = __shfl_sync(all_lanes, __ldcg(t_.counters + closed), 0);
+    __threadfence();
+    return __reduce_add_sync(all_lanes, __ldcg(t_.counters + put + threadIdx.x)) == ended;
+  }
+
+  const Turns& t_;
+};
+
+/// Turns in rounds, with a meeting of the grid after each. A patch told in one round is listed, once, for the next.
+class Rounds {
+ public:
+  static constexpr std::uint32_t counters = 3;
+
+  __device__ Rounds(const Turns& turns, std::uint32_t round) : t_(turns), round_(round) {}
+
+  __device__ void tell(std::uint32_t patch, float) const {
+    if (atomicExch(t_.state + patch, round_ + 1) == round_ + 1) return;
+    t_.list[(round_ + 1) & 1U][atomicAdd(t_.counters + (round_ + 1) % 3, 1U)] = patch;
+  }
+  [[nodiscard]] __device__ std::uint32_t count() const { return __ldcg(t_.counters + round_ % 3); }
+  __device__ void clear_next_but_one() const { t_.counters[(round_ + 2) % 3] = 0; }
+  [[nodiscard]] __device__ std::uint32_t patch(std::uint32_t i) const { return __ldcg(t_.list[round_ & 1U] + i); }
+
+ private:
+  const Turns& t_;
+  std::uint32_t round_;
+};
+
+template <class T>
+__device__ T* block_times() {
+  extern __shared__ double times_of_block[];
+  return reinterpret_cast<T*>(times_of_block);
+}
+
+template <class T, int Lanes, int Held>
+__global__ void __launch_bounds__(most_threads<T>) surface_queue(View<T> view) {
+  __shared__ Board board;
+  Visit<T, Lanes, Held> visit(view, board, block_times<T>());
+  const Queue queue(view.turns);
+  while (true) {
+    if (threadIdx.x < warpSize) {
+      const std::uint32_t next = queue.take();
+      if (threadIdx.x == 0) board.patch = next;
+    }
+    __syncthreads();
+    const std::uint32_t patch = board.patch;
+    if (patch == none) break;
+    visit.open(patch);
+    bool rests = false;
+    do {
+      rests = visit.relax();
+      visit.publish(queue);
+      // A patch that does not rest is kept in any case; another warp sees to that while the first one tells.
+      if (rests) {
+        if (threadIdx.x == 0) board.keep = queue.close_or_reopen(patch);
+      } else if (threadIdx.x == blockDim.x - 1) {
+        queue.reopen(patch);
+      }
+      __syncthreads();
+    } while (!rests || board.keep != 0);
+  }
+  visit.add_work();
+}
+
+template <class T, int Lanes, int Held>
+__global__ void __launch_bounds__(most_threads<T>) surface_rounds(View<T> view) {
+  __shared__ Board board;
+  const cg::grid_group grid = cg::this_grid();
+  Visit<T, Lanes, Held> visit(view, board, block_times<T>());
+  for (std::uint32_t round = 0;; ++round) {
+    const Rounds rounds(view.turns, round);
+    const std::uint32_t count = rounds.count();
+    if (count == 0) break;
+    if (blockIdx.x == 0 && threadIdx.x == 0) rounds.clear_next_but_one();
+    for (std::uint32_t i = blockIdx.x; i < count; i += gridDim.x) {
+      const std::uint32_t patch = rounds.patch(i);
+      visit.open(patch);
+      const bool rests = visit.relax();
+      visit.publish(rounds);
+      if (!rests && threadIdx.x == 0) rounds.tell(patch, 0);
+    }
+    grid.sync();
+  }
+  visit.add_work();
+}
+
+/// Times by place from times by vertex, and back.
+template <class T>
+__global__ void to_places(const std::uint32_t* vertex_at, const T* by_vertex, T* by_place, std::size_t places) {
+  const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i < places) by_place[i] = vertex_at[i] == none ? detail::infinity<T>() : by_vertex[vertex_at[i]];
+}
+template <class T>
+__global__ void to_vertices(const std::uint32_t* vertex_at, const T* by_place, T* by_vertex, std::size_t places) {
+  const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i < places && vertex_at[i] != none) by_vertex[vertex_at[i]] = by_place[i];
+}
+
+template <class T>
+struct Kernels {
+  PatchShape shape;
+  void (*queue)(View<T>);
+  void (*rounds)(View<T>);
+};
+
+template <class T, int Lanes, int Held>
+Kernels<T> kernels(const SurfaceTuning& tuning) {
+  // Whole warps, and a bit of a word for each.
+  const std::uint32_t vertices =
+      std::bit_floor(std::clamp(tuning.patch_vertices, 32U / Lanes, most_threads<T> / Lanes));
+  return {{vertices, Lanes, Held}, surface_queue<T, Lanes, Held>, surface_rounds<T, Lanes, Held>};
+}
+
+/// The smallest layout that holds all records of nearly every vertex: 6 on regular meshes, 12 on irregular ones with
+/// virtual elements.
+template <class T>
+Kernels<T> choose_kernels(const SimplexProblem<T, 3>& problem, const SurfaceTuning& tuning) {
+  const std::size_t few = problem.vertex_count / 1000;
+  if (vertices_beyond(problem, 6) <= few) return kernels<T, 2, 3>(tuning);
+  if (vertices_beyond(problem, 8) <= few) return kernels<T, 2, 4>(tuning);
+  return kernels<T, 4, 3>(tuning);
+}
+
+/// What suits a device; compute capability 9.0 is what the numbers are meant for, and the others take them too.
+SurfaceTuning tuning_of(const Device&) { return {}; }
+
+template <class T>
+DeviceArray<T> on_device(const auto& values) {
+  return DeviceArray<T>(std::span<const T>(values));
+}
+
+template <class T>
+class SurfaceOnDevice final : public DeviceSchedule<T, 3> {
+ public:
+  SurfaceOnDevice(const Device& device, const SimplexProblem<T, 3>& problem, const SimplexMesh<3>& mesh,
+                  const SurfaceTuning& tuning)
+      : tuning_(tuning),
+        kernels_(choose_kernels(problem, tuning)),
+        patches_(cut_into_patches(problem, mesh, kernels_.shape, granted_threads(hardware_threads()))),
+        vertex_at_(on_device<std::uint32_t>(patches_.vertex_at)),
+        ends_(on_device<std::uint32_t>(patches_.ends)),
+        ghosts_(on_device<std::uint32_t>(patches_.ghosts)),
+        reach_(on_device<std::uint32_t>(patches_.reach)),
+        near_(on_device<std::uint32_t>(patches_.near)),
+        far_offsets_(on_device<std::uint32_t>(patches_.far_offsets)),
+        far_(on_device<std::uint32_t>(patches_.far)),
+        extra_offsets_(on_device<std::uint32_t>(patches_.extra_offsets)),
+        extras_(on_device<ExtraRecord<T>>(patches_.extras)),
+        edge_(on_device<T>(patches_.edge)),
+        lengths_(on_device<T>(patches_.lengths)),
+        by_vertex_(problem.vertex_count),
+        time_(patches_.places()),
+        state_(patches_.count),
+        counters_(std::max(Queue::counters, Rounds::counters)),
+        work_(1),
+        bands_per_time_(static_cast<float>(1 / (tuning.band_width * problem.mean_edge))) {
+    fit_blocks(device);
+    // The host goes on with who depends on whom, to find the patches that sources concern.
+    patches_.ends = {};
+    patches_.ghosts = {};
+    patches_.lengths = {};
+    patches_.edge = {};
+    patches_.extras = {};
+    if (tuning_.turns == SurfaceTurns::queue) {
+      ring_size_ = std::bit_ceil(patches_.count + blocks_);
+      slots_ = DeviceArray<std::uint32_t>(std::size_t{ring_size_} * Queue::rings);
+    } else {
+      for (auto& list : lists_) list = DeviceArray<std::uint32_t>(patches_.count);
+    }
+  }
+
+  void run(SolveState<T>& state) override {
+    if (state.seeds.empty()) return;
+    const Timer whole;
+    by_vertex_.upload_from(std::span<const T>(state.time));
+    to_places<<<permute_blocks(), permute_threads>>>(vertex_at_.data(), by_vertex_.data(), time_.data(), time_.size());
+    check(cudaGetLastError(), "placing the times");
+    start_turns(first_patches(state.seeds));
+    work_.clear();
+    check(cudaDeviceSynchronize(), "placing the times");
+    View<T> view = make_view(state.tolerance);
+    void* arguments[] = {&view};
+    const Timer timer;
+    check(cudaLaunchCooperativeKernel(kernel(), dim3(blocks_), dim3(patches_.shape.threads()), arguments,
+                                      shared_bytes(), nullptr),
+          "starting a kernel");
+    check(cudaGetLastError(), "starting a kernel");
+    check(cudaDeviceSynchronize(), "solving");
+    const double solving = timer.seconds();
+    to_vertices<<<permute_blocks(), permute_threads>>>(vertex_at_.data(), time_.data(), by_vertex_.data(),
+                                                       time_.size());
+    check(cudaGetLastError(), "reading off the times");
+    by_vertex_.download_to(std::span<T>(state.time));
+    Work work{};
+    work_.download_to(std::span<Work>(&work, 1));
+    state.counters.local_solves += work.solves;
+    state.counters.vertex_updates += work.updates;
+    state.counters.rounds += work.visits;
+    state.transfer_seconds += whole.seconds() - solving;
+  }
+
+ private:
+  static constexpr unsigned permute_threads = 256;
+
+  [[nodiscard]] unsigned permute_blocks() const {
+    return static_cast<unsigned>((time_.size() + permute_threads - 1) / permute_threads);
+  }
+  [[nodiscard]] auto kernel() const { return tuning_.turns == SurfaceTurns::queue ? kernels_.queue : kernels_.rounds; }
+  [[nodiscard]] std::size_t shared_bytes() const { return (patches_.shape.nowhere() + 1) * sizeof(T); }
+
+  /// All blocks must run at once: those of the queue wait for one another's patches, those of rounds meet.
+  void fit_blocks(const Device& device) {
+    int fitting = 0;
+    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fitting, kernel(), static_cast<int>(patches_.shape.threads()),
+                                                        shared_bytes()),
+          "asking how much of a kernel fits");
+    const auto wanted = static_cast<std::uint32_t>(std::min(fitting, tuning_.blocks_per_multiprocessor));
+    blocks_ = std::min(std::max(1U, patches_.count), wanted * static_cast<std::uint32_t>(device.multiprocessors));
+  }
+
+  /// Patches that have a source or name one.
+  [[nodiscard]] std::vector<std::uint32_t> first_patches(std::span<const std::uint32_t> seeds) const {
+    std::vector<std::uint32_t> result;
+    for (const std::uint32_t v : seeds) {
+      const std::uint32_t place = patches_.place_of[v];
+      result.push_back(patches_.patch_of(place));
+      patches_.each_dependent(place, [&](std::uint32_t patch) { result.push_back(patch); });
+    }
+    std::sort(result.begin(), result.end());
+    result.erase(std::unique(result.begin(), result.end()), result.end());
+    return result;
+  }
+
+  void start_turns(std::vector<std::uint32_t> first) {
+    const auto count = static_cast<std::uint32_t>(first.size());
+    std::array<std::uint32_t, Queue::counters> counters{};
+    counters[0] = count;  // what is in the first ring, or listed for the first round
+    counters_.upload_from(std::span<const std::uint32_t>(counters));
+    if (tuning_.turns == SurfaceTurns::queue) {
+      std::vector<std::uint32_t> state(patches_.count, 0);
+      for (std::uint32_t& patch : first) state[patch++] = Queue::told;
+      state_.upload_from(std::span<const std::uint32_t>(state));
+      slots_.clear();
+      slots_.upload_from(std::span<const std::uint32_t>(first));
+    } else {
+      state_.clear();
+      lists_[0].upload_from(std::span<const std::uint32_t>(first));
+    }
+  }
+
+  View<T> make_view(T tolerance) {
+    View<T> view{};
+    view.shape = patches_.shape;
+    view.edge = edge_.data();
+    view.lengths = lengths_.data();
+    view.ends = ends_.data();
+    view.ghosts = ghosts_.data();
+    view.extra_offsets = extra_offsets_.data();
+    view.extras = extras_.data();
+    view.reach = reach_.data();
+    view.near = near_.data();
+    view.far_offsets = far_offsets_.data();
+    view.far = far_.data();
+    view.tolerance = tolerance;
+    view.hops = std::max(1U, tuning_.hops);
+    view.warp_hops = std::max(1U, tuning_.warp_hops);
+    view.time = time_.data();
+    view.turns.state = state_.data();
+    view.turns.counters = counters_.data();
+    view.turns.slots = slots_.data();
+    view.turns.ring_mask = ring_size_ - 1;
+    view.turns.bands_per_time = bands_per_time_;
+    view.turns.list[0] = lists_[0].data();
+    view.turns.list[1] = lists_[1].data();
+    view.work = work_.data();
+    return view;
+  }
+
+  SurfaceTuning tuning_;
+  Kernels<T> kernels_;
+  SurfacePatches<T> patches_;
+  DeviceArray<std::uint32_t> vertex_at_, ends_, ghosts_, reach_, near_, far_offsets_, far_, extra_offsets_;
+  DeviceArray<ExtraRecord<T>> extras_;
+  DeviceArray<T> edge_, lengths_, by_vertex_, time_;
+  DeviceArray<std::uint32_t> state_, slots_, counters_;
+  std::array<DeviceArray<std::uint32_t>, 2> lists_;
+  DeviceArray<Work> work_;
+  float bands_per_time_;
+  std::uint32_t blocks_ = 0, ring_size_ = 0;
+};
+
+}  // namespace
+
+template <class T>
+std::unique_ptr<DeviceSchedule<T, 3>> make_surface(const SimplexProblem<T, 3>& problem, const SimplexMesh<3>& mesh,
+                                                   const std::optional<SurfaceTuning>& tuning) {
+  const Device device = require_device();
+  return std::make_unique<SurfaceOnDevice<T>>(device, problem, mesh, tuning.value_or(tuning_of(device)));
+}
+
+template std::unique_ptr<DeviceSchedule<float, 3>> make_surface(const SimplexProblem<float, 3>&, const SimplexMesh<3>&,
+                                                                const std::optional<SurfaceTuning>&);
+template std::unique_ptr<DeviceSchedule<double, 3>> make_surface(const SimplexProblem<double, 3>&,
+                                                                 const SimplexMesh<3>&,
+                                                                 const std::optional<SurfaceTuning>&);
+
+}  // namespace isochron::cuda
