@@ -18,22 +18,18 @@ namespace isochron {
 namespace {
 
 using cuda::SurfaceTuning;
-using cuda::SurfaceTurns;
 
 struct Onset {
   std::uint32_t vertex;
   double time;
 };
 
-/// Patches of one warp and of many, few hops and many, both kinds of turns.
+/// Patches of one warp and of many, few hops and many, narrow bands and wide ones.
 std::vector<SurfaceTuning> tunings() {
-  std::vector<SurfaceTuning> result;
-  for (const SurfaceTurns turns : {SurfaceTurns::queue, SurfaceTurns::rounds}) {
-    result.push_back({.patch_vertices = 256, .hops = 24, .warp_hops = 2, .turns = turns});
-    result.push_back({.patch_vertices = 32, .hops = 3, .warp_hops = 1, .turns = turns});
-    result.push_back({.patch_vertices = 64, .hops = 1000, .warp_hops = 4, .turns = turns});
-  }
-  return result;
+  return {{},
+          {.patch_vertices = 256, .hops = 24, .warp_hops = 2, .band_width = 1},
+          {.patch_vertices = 32, .hops = 3, .warp_hops = 1, .band_width = 4},
+          {.patch_vertices = 64, .hops = 1000, .warp_hops = 4, .band_width = 1e6}};
 }
 
 /// A problem as the solver prepares it.
@@ -65,8 +61,7 @@ void expect_times(const TriangleMesh& mesh, const Metric& metric, const std::vec
   const auto problem = prepare<T>(mesh, metric);
   const double hops = 3 * std::sqrt(static_cast<double>(mesh.vertex_count()));
   for (const SurfaceTuning& tuning : tunings()) {
-    SCOPED_TRACE(testing::Message() << (sizeof(T) == 4 ? "single " : "double ") << tuning.patch_vertices
-                                    << (tuning.turns == SurfaceTurns::queue ? " queue" : " rounds"));
+    SCOPED_TRACE(testing::Message() << (sizeof(T) == 4 ? "single " : "double ") << tuning.patch_vertices);
     auto state = start(problem, onsets);
     cuda::make_surface(problem, mesh, tuning)->run(state);
     const double near = static_cast<double>(state.tolerance * problem.mean_edge) * problem.unit * hops;
@@ -202,14 +197,12 @@ TEST_F(DeviceSurface, OneTriangle) {
 TEST_F(DeviceSurface, SolvesAgainWithOtherSources) {
   const TriangleMesh mesh = generate_square({.n = 40, .extent = 39, .jitter = 0.2});
   const auto problem = prepare<double>(mesh, Metric());
-  for (const SurfaceTurns turns : {SurfaceTurns::queue, SurfaceTurns::rounds}) {
-    const auto schedule = cuda::make_surface(problem, mesh, SurfaceTuning{.patch_vertices = 64, .turns = turns});
-    auto first = start(problem, {{0, 0}}), between = start(problem, {{1200, 2}}), again = first;
-    schedule->run(first);
-    schedule->run(between);
-    schedule->run(again);
-    for (std::uint32_t v = 0; v < mesh.vertex_count(); ++v) ASSERT_NEAR(first.time[v], again.time[v], 1e-3);
-  }
+  const auto schedule = cuda::make_surface(problem, mesh, SurfaceTuning{.patch_vertices = 64});
+  auto first = start(problem, {{0, 0}}), between = start(problem, {{1200, 2}}), again = first;
+  schedule->run(first);
+  schedule->run(between);
+  schedule->run(again);
+  for (std::uint32_t v = 0; v < mesh.vertex_count(); ++v) ASSERT_NEAR(first.time[v], again.time[v], 1e-3);
 }
 
 }  // namespace

@@ -37,20 +37,13 @@ std::unique_ptr<DeviceSchedule<T, Corners>> make_domain_decomposition(const Simp
                                                                       const SimplexMesh<Corners>& mesh,
                                                                       const SchemeOptions& options);
 
-/// Who takes up which patch of a surface when.
-enum class SurfaceTurns {
-  queue,  ///< blocks take patches as others tell them of changes, the earliest first; nobody waits for the whole grid
-  rounds  ///< the patches told of changes, then a meeting of the grid
-};
-
-/// Numbers of the schedule for surfaces that suit one kind of device.
+/// Numbers of the schedule for surfaces, found by measuring on compute capability 9.0 (bench/NOTES.md).
 struct SurfaceTuning {
-  std::uint32_t patch_vertices = 256;  ///< a power of two; at most what the largest block holds
+  std::uint32_t patch_vertices = 512;  ///< a power of two; at most what the largest block holds
   std::uint32_t hops = 4;              ///< of a block in a patch before others learn of it
   std::uint32_t warp_hops = 2;         ///< of a warp by itself in one of these
-  int blocks_per_multiprocessor = 2;
-  double band_width = 4;  ///< queue: patches whose news differ by less than this many edges are in any order
-  SurfaceTurns turns = SurfaceTurns::queue;
+  int blocks_per_multiprocessor = 1;
+  double band_width = 12;  ///< patches whose news differ by less than this many edges are taken in any order
 };
 
 /// Triangles in patches that blocks solve in shared memory: what `push` does on surfaces. Without `tuning` it takes

@@ -4,8 +4,6 @@
 #include <cstdint>
 #include <vector>
 
-#include <cooperative_groups.h>
-
 #include "isochron/core/cuda/check.h"
 #include "isochron/core/cuda/device_array.h"
 #include "isochron/core/parallel.h"
@@ -25,8 +23,6 @@
 namespace isochron::cuda {
 namespace {
 
-namespace cg = cooperative_groups;
-
 constexpr unsigned all_lanes = 0xffffffffU;
 constexpr std::uint32_t none = SurfacePatches<float>::none;
 constexpr std::uint32_t near_count = SurfacePatches<float>::near_count;
@@ -40,14 +36,13 @@ struct Work {
   unsigned long long solves, updates, visits;
 };
 
-/// What decides whose turn it is.
+/// The memory of the queue, which decides whose turn it is.
 struct Turns {
-  std::uint32_t* state;     ///< by patch: bits of the queue, or the round a patch is listed for
-  std::uint32_t* counters;  ///< of the queue, see there; or three lengths of rounds, one read, one growing, one cleared
-  std::uint32_t* slots;     ///< queue: rings of patches + 1, 0 where one is empty
-  std::uint32_t ring_mask;  ///< queue: size of a ring, a power of two, less one
-  float bands_per_time;     ///< queue: how finely it sorts
-  std::uint32_t* list[2];   ///< rounds: patches of this and of the next
+  std::uint32_t* state;  ///< by patch
+  std::uint32_t* counters;
+  std::uint32_t* slots;     ///< rings of patches + 1, 0 where one is empty
+  std::uint32_t ring_mask;  ///< size of a ring, a power of two, less one
+  float bands_per_time;     ///< how finely it sorts
 };
 
 template <class T>
@@ -361,26 +356,6 @@ class Queue {
   const Turns& t_;
 };
 
-/// Turns in rounds, with a meeting of the grid after each. A patch told in one round is listed, once, for the next.
-class Rounds {
- public:
-  static constexpr std::uint32_t counters = 3;
-
-  __device__ Rounds(const Turns& turns, std::uint32_t round) : t_(turns), round_(round) {}
-
-  __device__ void tell(std::uint32_t patch, float) const {
-    if (atomicExch(t_.state + patch, round_ + 1) == round_ + 1) return;
-    t_.list[(round_ + 1) & 1U][atomicAdd(t_.counters + (round_ + 1) % 3, 1U)] = patch;
-  }
-  [[nodiscard]] __device__ std::uint32_t count() const { return __ldcg(t_.counters + round_ % 3); }
-  __device__ void clear_next_but_one() const { t_.counters[(round_ + 2) % 3] = 0; }
-  [[nodiscard]] __device__ std::uint32_t patch(std::uint32_t i) const { return __ldcg(t_.list[round_ & 1U] + i); }
-
- private:
-  const Turns& t_;
-  std::uint32_t round_;
-};
-
 template <class T>
 __device__ T* block_times() {
   extern __shared__ double times_of_block[];
@@ -417,28 +392,6 @@ __global__ void __launch_bounds__(most_threads<T>) surface_queue(View<T> view) {
   visit.add_work();
 }
 
-template <class T, int Lanes, int Held>
-__global__ void __launch_bounds__(most_threads<T>) surface_rounds(View<T> view) {
-  __shared__ Board board;
-  const cg::grid_group grid = cg::this_grid();
-  Visit<T, Lanes, Held> visit(view, board, block_times<T>());
-  for (std::uint32_t round = 0;; ++round) {
-    const Rounds rounds(view.turns, round);
-    const std::uint32_t count = rounds.count();
-    if (count == 0) break;
-    if (blockIdx.x == 0 && threadIdx.x == 0) rounds.clear_next_but_one();
-    for (std::uint32_t i = blockIdx.x; i < count; i += gridDim.x) {
-      const std::uint32_t patch = rounds.patch(i);
-      visit.open(patch);
-      const bool rests = visit.relax();
-      visit.publish(rounds);
-      if (!rests && threadIdx.x == 0) rounds.tell(patch, 0);
-    }
-    grid.sync();
-  }
-  visit.add_work();
-}
-
 /// Times by place from times by vertex, and back.
 template <class T>
 __global__ void to_places(const std::uint32_t* vertex_at, const T* by_vertex, T* by_place, std::size_t places) {
@@ -452,31 +405,30 @@ __global__ void to_vertices(const std::uint32_t* vertex_at, const T* by_place, T
 }
 
 template <class T>
-struct Kernels {
+struct Kernel {
   PatchShape shape;
-  void (*queue)(View<T>);
-  void (*rounds)(View<T>);
+  void (*run)(View<T>);
 };
 
 template <class T, int Lanes, int Held>
-Kernels<T> kernels(const SurfaceTuning& tuning) {
+Kernel<T> kernel_of(const SurfaceTuning& tuning) {
   // Whole warps, and a bit of a word for each.
   const std::uint32_t vertices =
       std::bit_floor(std::clamp(tuning.patch_vertices, 32U / Lanes, most_threads<T> / Lanes));
-  return {{vertices, Lanes, Held}, surface_queue<T, Lanes, Held>, surface_rounds<T, Lanes, Held>};
+  return {{vertices, Lanes, Held}, surface_queue<T, Lanes, Held>};
 }
 
 /// The smallest layout that holds all records of nearly every vertex: 6 on regular meshes, 12 on irregular ones with
 /// virtual elements.
 template <class T>
-Kernels<T> choose_kernels(const SimplexProblem<T, 3>& problem, const SurfaceTuning& tuning) {
+Kernel<T> choose_kernel(const SimplexProblem<T, 3>& problem, const SurfaceTuning& tuning) {
   const std::size_t few = problem.vertex_count / 1000;
-  if (vertices_beyond(problem, 6) <= few) return kernels<T, 2, 3>(tuning);
-  if (vertices_beyond(problem, 8) <= few) return kernels<T, 2, 4>(tuning);
-  return kernels<T, 4, 3>(tuning);
+  if (vertices_beyond(problem, 6) <= few) return kernel_of<T, 2, 3>(tuning);
+  if (vertices_beyond(problem, 8) <= few) return kernel_of<T, 2, 4>(tuning);
+  return kernel_of<T, 4, 3>(tuning);
 }
 
-/// What suits a device; compute capability 9.0 is what the numbers are meant for, and the others take them too.
+/// What suits a device: so far every one takes the numbers of compute capability 9.0.
 SurfaceTuning tuning_of(const Device&) { return {}; }
 
 template <class T>
@@ -490,8 +442,8 @@ class SurfaceOnDevice final : public DeviceSchedule<T, 3> {
   SurfaceOnDevice(const Device& device, const SimplexProblem<T, 3>& problem, const SimplexMesh<3>& mesh,
                   const SurfaceTuning& tuning)
       : tuning_(tuning),
-        kernels_(choose_kernels(problem, tuning)),
-        patches_(cut_into_patches(problem, mesh, kernels_.shape, granted_threads(hardware_threads()))),
+        kernel_(choose_kernel(problem, tuning)),
+        patches_(cut_into_patches(problem, mesh, kernel_.shape, granted_threads(hardware_threads()))),
         vertex_at_(on_device<std::uint32_t>(patches_.vertex_at)),
         ends_(on_device<std::uint32_t>(patches_.ends)),
         ghosts_(on_device<std::uint32_t>(patches_.ghosts)),
@@ -506,7 +458,7 @@ class SurfaceOnDevice final : public DeviceSchedule<T, 3> {
         by_vertex_(problem.vertex_count),
         time_(patches_.places()),
         state_(patches_.count),
-        counters_(std::max(Queue::counters, Rounds::counters)),
+        counters_(Queue::counters),
         work_(1),
         bands_per_time_(static_cast<float>(1 / (tuning.band_width * problem.mean_edge))) {
     fit_blocks(device);
@@ -516,12 +468,8 @@ class SurfaceOnDevice final : public DeviceSchedule<T, 3> {
     patches_.lengths = {};
     patches_.edge = {};
     patches_.extras = {};
-    if (tuning_.turns == SurfaceTurns::queue) {
-      ring_size_ = std::bit_ceil(patches_.count + blocks_);
-      slots_ = DeviceArray<std::uint32_t>(std::size_t{ring_size_} * Queue::rings);
-    } else {
-      for (auto& list : lists_) list = DeviceArray<std::uint32_t>(patches_.count);
-    }
+    ring_size_ = std::bit_ceil(patches_.count + blocks_);
+    slots_ = DeviceArray<std::uint32_t>(std::size_t{ring_size_} * Queue::rings);
   }
 
   void run(SolveState<T>& state) override {
@@ -536,7 +484,7 @@ class SurfaceOnDevice final : public DeviceSchedule<T, 3> {
     View<T> view = make_view(state.tolerance);
     void* arguments[] = {&view};
     const Timer timer;
-    check(cudaLaunchCooperativeKernel(kernel(), dim3(blocks_), dim3(patches_.shape.threads()), arguments,
+    check(cudaLaunchCooperativeKernel(kernel_.run, dim3(blocks_), dim3(patches_.shape.threads()), arguments,
                                       shared_bytes(), nullptr),
           "starting a kernel");
     check(cudaGetLastError(), "starting a kernel");
@@ -560,14 +508,13 @@ class SurfaceOnDevice final : public DeviceSchedule<T, 3> {
   [[nodiscard]] unsigned permute_blocks() const {
     return static_cast<unsigned>((time_.size() + permute_threads - 1) / permute_threads);
   }
-  [[nodiscard]] auto kernel() const { return tuning_.turns == SurfaceTurns::queue ? kernels_.queue : kernels_.rounds; }
   [[nodiscard]] std::size_t shared_bytes() const { return (patches_.shape.nowhere() + 1) * sizeof(T); }
 
-  /// All blocks must run at once: those of the queue wait for one another's patches, those of rounds meet.
+  /// All blocks must run at once: they wait for one another's patches.
   void fit_blocks(const Device& device) {
     int fitting = 0;
-    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fitting, kernel(), static_cast<int>(patches_.shape.threads()),
-                                                        shared_bytes()),
+    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fitting, kernel_.run,
+                                                        static_cast<int>(patches_.shape.threads()), shared_bytes()),
           "asking how much of a kernel fits");
     const auto wanted = static_cast<std::uint32_t>(std::min(fitting, tuning_.blocks_per_multiprocessor));
     blocks_ = std::min(std::max(1U, patches_.count), wanted * static_cast<std::uint32_t>(device.multiprocessors));
@@ -589,18 +536,13 @@ class SurfaceOnDevice final : public DeviceSchedule<T, 3> {
   void start_turns(std::vector<std::uint32_t> first) {
     const auto count = static_cast<std::uint32_t>(first.size());
     std::array<std::uint32_t, Queue::counters> counters{};
-    counters[0] = count;  // what is in the first ring, or listed for the first round
+    counters[Queue::put] = count;  // into the first ring
     counters_.upload_from(std::span<const std::uint32_t>(counters));
-    if (tuning_.turns == SurfaceTurns::queue) {
-      std::vector<std::uint32_t> state(patches_.count, 0);
-      for (std::uint32_t& patch : first) state[patch++] = Queue::told;
-      state_.upload_from(std::span<const std::uint32_t>(state));
-      slots_.clear();
-      slots_.upload_from(std::span<const std::uint32_t>(first));
-    } else {
-      state_.clear();
-      lists_[0].upload_from(std::span<const std::uint32_t>(first));
-    }
+    std::vector<std::uint32_t> state(patches_.count, 0);
+    for (std::uint32_t& patch : first) state[patch++] = Queue::told;
+    state_.upload_from(std::span<const std::uint32_t>(state));
+    slots_.clear();
+    slots_.upload_from(std::span<const std::uint32_t>(first));
   }
 
   View<T> make_view(T tolerance) {
@@ -625,20 +567,17 @@ class SurfaceOnDevice final : public DeviceSchedule<T, 3> {
     view.turns.slots = slots_.data();
     view.turns.ring_mask = ring_size_ - 1;
     view.turns.bands_per_time = bands_per_time_;
-    view.turns.list[0] = lists_[0].data();
-    view.turns.list[1] = lists_[1].data();
     view.work = work_.data();
     return view;
   }
 
   SurfaceTuning tuning_;
-  Kernels<T> kernels_;
+  Kernel<T> kernel_;
   SurfacePatches<T> patches_;
   DeviceArray<std::uint32_t> vertex_at_, ends_, ghosts_, reach_, near_, far_offsets_, far_, extra_offsets_;
   DeviceArray<ExtraRecord<T>> extras_;
   DeviceArray<T> edge_, lengths_, by_vertex_, time_;
   DeviceArray<std::uint32_t> state_, slots_, counters_;
-  std::array<DeviceArray<std::uint32_t>, 2> lists_;
   DeviceArray<Work> work_;
   float bands_per_time_;
   std::uint32_t blocks_ = 0, ring_size_ = 0;
