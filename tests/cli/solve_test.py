@@ -211,7 +211,7 @@ class Solve(CliCase):
                 self.assertAlmostEqual(summary["max_time"], usual, places=3)
             else:
                 self.assert_failed(done, 1, ("GPU", "--backend threads"))
-            self.expect(2, *command, words=(scheme[0], "--backend cuda"))
+            self.expect(2, *command, "--backend", "serial", words=(scheme[0], "--backend cuda"))
 
     def test_options_of_gpu_schemes_are_checked(self):
         self.make("cube", "--n", "3")
