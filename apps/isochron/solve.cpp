@@ -11,7 +11,7 @@
 namespace isochron::cli {
 namespace {
 
-void declare_sources(Command& command, SourceRequest& sources) {
+void declare_sources(Command& command, SourceRequest& sources, bool& each) {
   command.group("Where the front starts");
   command.repeated("--source", "IDS", "Vertices, 0-based: 0,5,10-20", append_to(sources.ids));
   command.repeated("--source-point", "X,Y,Z", "A point in or on the mesh", append_to(sources.points));
@@ -19,6 +19,7 @@ void declare_sources(Command& command, SourceRequest& sources) {
   command.repeated("--source-tag", "NAME=V", "All vertices where a point or cell array has this value",
                    append_to(sources.tags));
   command.option("--source-levelset", "NAME", "The zero set of a signed point array", into(sources.level_set));
+  command.flag("--each-source", "Solve from every source on its own: arrays arrival_time_0, arrival_time_1, …", each);
   command.option("--source-time", "T", "Onset of sources that have no time of their own (0)", into(sources.time));
 }
 
@@ -230,7 +231,12 @@ void warn_unused(const SolveRequest& request, const MethodFlags& flags, Console&
 
 void declare_outputs(Command& command, SolveRequest& request, MethodFlags& flags) {
   command.group("Output");
-  command.option("-o,--output", "FILE", "The mesh with arrays arrival_time, source and reached", into(request.output));
+  command.option("-o,--output", "FILE",
+                 "The mesh with arrays arrival_time, source and reached; with --each-source "
+                 "also .npy (a row of times a source)",
+                 into(request.output));
+  command.option("--matrix", "CSV", "With --each-source: the times from each source vertex at all of them",
+                 into(request.matrix));
   command.option("--probe", "FILE", "Points 'x y z' or 'name x y z' to give times at", into(request.probe.points));
   command.option("--probe-output", "CSV", "[name,]x,y,z,time,distance of each", into(request.probe.output));
   command.option("--probe-tolerance", "D", "How far from the mesh a point may be (1 % of its diagonal)",
@@ -284,7 +290,7 @@ void declare_solve(Command& root, Console& console) {
                  one_of(request->elements, {{"triangle", Elements::triangle}, {"tet", Elements::tet}}));
   command.option("--length-unit", "NAME", "Of its coordinates: um, mm, cm, m; speeds are then per mm",
                  one_of<std::optional<double>>(request->unit, {{"um", 1e-3}, {"mm", 1.0}, {"cm", 10.0}, {"m", 1e3}}));
-  declare_sources(command, request->sources);
+  declare_sources(command, request->sources, request->each_source);
   declare_metric(command, request->metric);
   declare_method(command, request->options);
   declare_flags(command, *flags);

@@ -55,7 +55,12 @@ struct SolveRequest {
   SolveOptions options;
   ProbeRequest probe;
   PictureRequest picture;
+  bool each_source = false;      ///< every source is a solve of its own
+  std::filesystem::path matrix;  ///< their times at one another
 
+  /// -o is a table of times, not a mesh.
+  [[nodiscard]] bool to_table() const;
+  [[nodiscard]] bool to_mesh() const { return !output.empty() && !to_table(); }
   [[nodiscard]] Overwrite overwrite() const { return force ? Overwrite::yes : Overwrite::no; }
 };
 

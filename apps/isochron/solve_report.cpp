@@ -15,6 +15,20 @@ std::vector<std::string> written_names(const SolveSummary& summary) {
   return names;
 }
 
+Json json_of(const SourceSummary& source) {
+  Json object;
+  if (source.vertex) object["vertex"] = source.vertex->value;
+  else object["point"] = {source.point.x, source.point.y, source.point.z};
+  object["onset"] = source.onset;
+  object["reached"] = source.reached;
+  object["unreached"] = source.unreached;
+  object["max_time"] = finite_or_null(source.max_time);
+  object["solve_seconds"] = source.solve_seconds;
+  object["converged"] = source.converged;
+  object["residual"] = source.residual ? finite_or_null(source.residual->worst) : Json(nullptr);
+  return object;
+}
+
 Json json_of(const SolveSummary& summary, const Console& console) {
   const Arrival& arrival = summary.arrival;
   Json object{{"mesh", summary.mesh.string()},
@@ -49,6 +63,10 @@ Json json_of(const SolveSummary& summary, const Console& console) {
     object["residual"] = finite_or_null(arrival.residual->worst);
     object["residual_limit"] = arrival.residual->limit;
   }
+  if (!summary.sources.empty()) {
+    object["sources"] = Json::array();
+    for (const SourceSummary& source : summary.sources) object["sources"].push_back(json_of(source));
+  }
   return object;
 }
 
@@ -60,6 +78,7 @@ std::string text_of(const SolveSummary& summary) {
   const auto row = [&](const char* key, const std::string& value) { text += fmt::format("  {:<12}{}\n", key, value); };
   row("method", fmt::format("{}, {}, {} precision", name_of(arrival.method),
                             counted(arrival.threads, "thread", "threads"), name_of(arrival.precision)));
+  if (!summary.sources.empty()) row("sources", fmt::format("{}, each on its own", grouped(summary.sources.size())));
   row("reached", arrival.unreached == 0
                      ? "all vertices"
                      : fmt::format("{}; {} unreached", counted(arrival.reached, "vertex", "vertices"),

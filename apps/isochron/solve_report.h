@@ -5,6 +5,19 @@
 
 namespace isochron::cli {
 
+/// What came of one source with --each-source.
+struct SourceSummary {
+  std::optional<VertexId> vertex;  ///< or a point
+  Vec3d point{};
+  double onset = 0;
+  std::size_t reached = 0;
+  std::size_t unreached = 0;
+  double max_time = 0;
+  double solve_seconds = 0;
+  bool converged = true;
+  std::optional<Residual> residual;
+};
+
 /// The result without its arrays, and what happened around the solve.
 struct SolveSummary {
   std::filesystem::path mesh;
@@ -13,7 +26,8 @@ struct SolveSummary {
   std::size_t elements = 0;
   int corners = 4;
   Unreached unreached;
-  Arrival arrival;  ///< counts, times of the work and notes; its arrays are empty
+  Arrival arrival;  ///< counts, times of the work and notes; its arrays are empty. Of all solves with --each-source
+  std::vector<SourceSummary> sources;  ///< with --each-source
   double solves_per_vertex = 0;
   double read_seconds = 0;
   double write_seconds = 0;

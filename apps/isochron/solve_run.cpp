@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "apps/isochron/solve.h"
+#include "apps/isochron/solve_each.h"
 #include "apps/isochron/solve_report.h"
 #include "isochron/core/error.h"
 #include "isochron/core/timer.h"
@@ -33,10 +34,11 @@ void check_distinct_files(const SolveRequest& request) {
   if (!request.probe.points.empty()) inputs.push_back(request.probe.points);
   const std::string_view is_input = "is an input too (it would be replaced)";
   Paths outputs;
-  if (!request.output.empty()) outputs = files_written(request.output);
+  if (!request.output.empty()) outputs = request.to_table() ? Paths{request.output} : files_written(request.output);
   for (const auto& file : outputs) check_not_among(file, inputs, is_input);
   inputs.push_back(request.mesh);
-  for (const auto& file : {request.probe.output, request.picture.file}) {
+  if (request.to_table()) check_not_among(request.output, inputs, is_input);
+  for (const auto& file : {request.probe.output, request.picture.file, request.matrix}) {
     if (file.empty()) continue;
     check_not_among(file, inputs, is_input);
     check_not_among(file, outputs, "is named for two outputs (one would replace the other)");
@@ -45,7 +47,7 @@ void check_distinct_files(const SolveRequest& request) {
 }
 
 void check_request(const SolveRequest& request) {
-  if (request.output.empty() && request.probe.output.empty() && request.picture.file.empty())
+  if (request.output.empty() && request.probe.output.empty() && request.picture.file.empty() && request.matrix.empty())
     throw UsageError("no output (the result would be lost); give -o FILE, --probe-output or --picture");
   if (request.sources.empty()) {
     throw UsageError(
@@ -54,7 +56,10 @@ void check_request(const SolveRequest& request) {
   }
   if (request.probe.points.empty() != request.probe.output.empty())
     throw UsageError("--probe and --probe-output go together (where the points are, where the times go); give both");
-  if (!request.output.empty()) check_writable(request.output, request.overwrite());
+  check_each_source(request);
+  if (request.to_mesh()) check_writable(request.output, request.overwrite());
+  if (request.to_table()) check_output_file(request.output, request.overwrite());
+  if (!request.matrix.empty()) check_output_file(request.matrix, request.overwrite());
   if (!request.probe.output.empty()) check_output_file(request.probe.output, request.overwrite());
   if (!request.picture.file.empty()) check_picture(request);
   check_distinct_files(request);
@@ -140,7 +145,7 @@ void drop_other_cells(const SolveRequest& request, Dataset& dataset, Console& co
   auto& other = dataset.block < Corners == 3 ? 4 : 3 > ();
   const std::size_t dropped = other.cells.size();
   other = {};
-  if (!request.output.empty()) check_holds(request.output, dataset);
+  if (request.to_mesh()) check_holds(request.output, dataset);
   if (dropped > 0) {
     console.warn(fmt::format(
         "{}: {} are not solved on and left out of the output; --elements {} picks them", request.mesh.string(),
@@ -150,7 +155,7 @@ void drop_other_cells(const SolveRequest& request, Dataset& dataset, Console& co
   if (!dataset.lines.empty())
     console.warn(fmt::format("{}: {} left out of the solve (lines do not conduct)", request.mesh.string(),
                              counted(dataset.lines.size(), "line is", "lines are")));
-  if (!request.output.empty()) warn_about_output(request, dataset, console);
+  if (request.to_mesh()) warn_about_output(request, dataset, console);
 }
 
 void warn_unreached(const SolveSummary& summary, std::size_t count, Console& console) {
@@ -189,10 +194,11 @@ void check_size(const std::vector<Vec3d>& points) {
         fmt::format("the mesh is {:g} across (too large or too small to compute with); give it in another unit", size));
 }
 
-/// The solver and the metric live only in here: their memory is free again before anything is written.
-template <int Corners>
-Arrival solve_on(const SolveRequest& request, const SimplexMesh<Corners>& mesh, const Dataset& dataset,
-                 const Sources& sources, Console& console) {
+/// Calls `work` with a solver. It and the metric live only in here: their memory is free again before the rest is
+/// written.
+template <int Corners, class Work>
+void with_solver(const SolveRequest& request, const SimplexMesh<Corners>& mesh, const Dataset& dataset,
+                 Console& console, Work&& work) {
   Metric metric = metric_from_dataset<Corners>(mesh, dataset, request.metric);
   if (request.unit) metric.change_unit(*request.unit);  // coordinates stay as they are, in messages too
   Activity activity(console, "solving");
@@ -200,12 +206,36 @@ Arrival solve_on(const SolveRequest& request, const SimplexMesh<Corners>& mesh, 
   options.threads = console.options.threads;
   options.progress = activity.progress();
   const InterruptGuard guard;
-  Arrival arrival = solve(mesh, metric, sources, options);
+  Solver<Corners> solver({mesh, metric}, options);
+  work(solver);
   check_interrupted();
+}
+
+template <int Corners>
+Arrival solve_on(const SolveRequest& request, const SimplexMesh<Corners>& mesh, const Dataset& dataset,
+                 const Sources& sources, Console& console) {
+  Arrival arrival;
+  with_solver(request, mesh, dataset, console, [&](Solver<Corners>& solver) { arrival = solver.solve(sources); });
   if (request.options.backend == Backend::threads && arrival.threads == 1 && console.threads() > 1)
     arrival.notes.push_back(fmt::format("{} runs on one thread, whatever --backend says", name_of(arrival.method)));
   note_unused_fibers(request.metric, arrival.notes);
   return arrival;
+}
+
+/// Every source on its own. The result is that of all together, without arrays but with the first times at each vertex.
+template <int Corners>
+Arrival solve_each_on(const SolveRequest& request, const SimplexMesh<Corners>& mesh, const Dataset& dataset,
+                      EachSource& each, Console& console) {
+  double seconds = 0;
+  with_solver(request, mesh, dataset, console, [&](Solver<Corners>& solver) {
+    const Timer timer;
+    solver.solve_many(each.sets(), [&](std::size_t i, Arrival&& arrival) { each.take(i, std::move(arrival)); });
+    seconds = timer.seconds();
+  });
+  Arrival all = each.take_all();
+  all.solve_seconds = seconds;
+  note_unused_fibers(request.metric, all.notes);
+  return all;
 }
 
 DataArray upwind_vertices(const std::vector<Upwind>& upwind) {
@@ -250,7 +280,8 @@ void draw_result(const SolveRequest& request, const Dataset& dataset, SolveSumma
 /// The picture comes first, because its options can still turn out wrong: then nothing is written. Where only drawing
 /// fails (no display), the other results are written all the same.
 void write_results(const SolveRequest& request, const Dataset& dataset, const NamedPoints& probes,
-                   const std::vector<ProbeTime>& probe_times, SolveSummary& summary, Console& console) {
+                   const std::vector<ProbeTime>& probe_times, EachSource* each, SolveSummary& summary,
+                   Console& console) {
   const Timer timer;
   std::optional<RuntimeError> not_drawn;
   try {
@@ -258,11 +289,12 @@ void write_results(const SolveRequest& request, const Dataset& dataset, const Na
   } catch (const RuntimeError& error) {
     not_drawn = error;
   }
-  if (!request.output.empty()) {
+  if (request.to_mesh()) {
     const Activity activity(console, "writing " + request.output.string());
     write_dataset(request.output, dataset, request.overwrite());
     summary.written.push_back(request.output);
   }
+  if (each != nullptr) each->commit(summary.written);
   if (!request.probe.output.empty()) {
     write_probes(request.probe.output, probes, probe_times);
     summary.written.push_back(request.probe.output);
@@ -307,11 +339,16 @@ int solve_dataset(const SolveRequest& request, Dataset&& dataset, const SideInpu
                   Console& console) {
   SimplexMesh<Corners> mesh;
   std::vector<ProbeTime> probed;
+  std::optional<EachSource> each;
   Arrival arrival = about_file(request.mesh, [&] {
     const Sources sources = gather_sources<Corners>(request, inputs, dataset, console);
     drop_other_cells<Corners>(request, dataset, console);
     mesh = take_mesh<Corners>(dataset);
     check_size(mesh.points);
+    if (request.each_source) {
+      each.emplace(request, sources, mesh.vertex_count());
+      return solve_each_on(request, mesh, dataset, *each, console);
+    }
     Arrival result = solve_on(request, mesh, dataset, sources, console);
     if (!request.probe.output.empty()) probed = probe_times(request, inputs.probes.points, mesh, result.times, console);
     return result;
@@ -320,12 +357,14 @@ int solve_dataset(const SolveRequest& request, Dataset&& dataset, const SideInpu
   summary.elements = mesh.element_count();
   summary.corners = Corners;
   summary.solves_per_vertex = arrival.solves_per_vertex();
+  if (each) summary.sources = each->summaries();
   if (arrival.unreached > 0) summary.unreached = explain_unreached(mesh, arrival.times);
   if (arrival.unreached > 0 && arrival.reached > 0) warn_unreached(summary, arrival.unreached, console);
   restore_mesh<Corners>(dataset, std::move(mesh));
   const InterruptGuard guard;
-  add_result(arrival, dataset.point_data);
-  write_results(request, dataset, inputs.probes, probed, summary, console);
+  if (each) each->add_arrays(dataset.point_data);
+  else add_result(arrival, dataset.point_data);
+  write_results(request, dataset, inputs.probes, probed, each ? &*each : nullptr, summary, console);
   summary.arrival = std::move(arrival);
   print_summary(summary, console);
   return judge(summary);

@@ -135,15 +135,7 @@ std::vector<Sources> spread_sources(const TetMesh& mesh, std::size_t count) {
   return result;
 }
 
-/// The answers to all sources, one after the other.
-std::vector<Arrival> solve_all(Solver<4>& solver, const std::vector<Sources>& sources) {
-  std::vector<Arrival> result;
-  result.reserve(sources.size());
-  for (const Sources& one : sources) result.push_back(solver.solve(one));
-  return result;
-}
-
-/// Like `median_solve`, for many sources in one go: times per source. The work shown is that of the first.
+/// Like `median_solve`, for many sources in one go: times per source. The work shown is that of one.
 Measured median_batch(Solver<4>& solver, const std::vector<Sources>& sources, const BenchOptions& options) {
   const auto count = static_cast<double>(sources.size());
   const int runs = options.size == BenchSize::quick ? 3 : 10;
@@ -151,7 +143,7 @@ Measured median_batch(Solver<4>& solver, const std::vector<Sources>& sources, co
   std::vector<Arrival> all;
   for (int i = 0; i < runs; ++i) {
     if (options.progress.cancelled()) throw Cancelled();
-    all = solve_all(solver, sources);
+    all = solver.solve_many(sources);
     double solve = 0, transfer = 0;
     for (const Arrival& one : all) {
       solve += one.solve_seconds / count;

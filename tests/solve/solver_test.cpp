@@ -5,59 +5,20 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
-#include <ostream>
 
 #include <gtest/gtest.h>
 
 #include "isochron/mesh/generate/sphere.h"
+#include "solve/each_backend.h"
 #include "solve/samples.h"
 #include "solve/ways.h"
-#include "support/device_case.h"
 
 namespace isochron::test {
 namespace {
 
-/// Where a solve runs, and how exactly.
-struct Place {
-  const char* name;
-  Backend backend;
-  Precision precision;
-};
+class EachBackend : public OnEachBackend {};
 
-void PrintTo(const Place& place, std::ostream* out) { *out << place.name; }
-
-/// The same tests everywhere. Each precision has its turn on the CPU.
-class EachBackend : public ::testing::TestWithParam<Place> {
- protected:
-  void SetUp() override {
-    if (GetParam().backend == Backend::cuda && !no_device().empty()) GTEST_SKIP() << no_device();
-  }
-
-  static SolveOptions options() {
-    SolveOptions options;
-    options.backend = GetParam().backend;
-    options.precision = GetParam().precision;
-    options.threads = 2;
-    return options;
-  }
-
-  template <int Corners>
-  static Arrival solve_here(const SimplexMesh<Corners>& mesh, const Metric& metric, const Sources& sources) {
-    return solve(mesh, metric, sources, options());
-  }
-
-  /// What a difference of times may be here that may be `in_double` in double precision, with its tolerance.
-  static double limit(double in_double) {
-    return GetParam().precision == Precision::double_ ? in_double : std::max(20 * in_double, 1e-5);
-  }
-};
-
-INSTANTIATE_TEST_SUITE_P(, EachBackend,
-                         ::testing::Values(Place{"serial", Backend::serial, Precision::double_},
-                                           Place{"threads", Backend::threads, Precision::single_},
-                                           Place{"cuda", Backend::cuda, Precision::single_},
-                                           Place{"cuda_double", Backend::cuda, Precision::double_}),
-                         [](const auto& of) { return of.param.name; });
+INSTANTIATE_TEST_SUITE_P(, EachBackend, all_places(), place_name);
 
 template <int Corners>
 VertexId nearest_vertex(const SimplexMesh<Corners>& mesh, Vec3d p) {

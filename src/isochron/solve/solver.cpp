@@ -8,8 +8,10 @@
 
 #include "isochron/core/cuda/device.h"
 #include "isochron/core/parallel.h"
+#include "isochron/core/parallel_in_order.h"
 #include "isochron/core/timer.h"
 #include "isochron/mesh/validate.h"
+#include "isochron/solve/batch_progress.h"
 #include "isochron/solve/choose_backend.h"
 #include "isochron/solve/simplex/banded_threads.h"
 #include "isochron/solve/simplex/cuda/schedule.h"
@@ -35,7 +37,7 @@ template <int Corners>
 class Solver<Corners>::Engine {
  public:
   Engine(Domain<Corners> domain, SolveOptions options)
-      : mesh_(domain.mesh), options_(std::move(options)), may_fall_back_(options_.backend == Backend::automatic) {
+      : mesh_(domain.mesh), options_(std::move(options)), automatic_(options_.backend == Backend::automatic) {
     use(pick_backend());
     set_metric(domain.metric);
   }
@@ -50,7 +52,11 @@ class Solver<Corners>::Engine {
     std::size_t done = 0;  // results come in order
     or_on_cpu([&] {
       if (volume_ == nullptr) {
-        for (; done < source_sets.size(); ++done) take(done, solve_on_host(source_sets[done]));
+        const std::size_t first = done;
+        solve_on_host(source_sets.subspan(first), [&](std::size_t i, Arrival&& arrival) {
+          take(first + i, std::move(arrival));
+          ++done;
+        });
         return;
       }
       const std::size_t first = done;
@@ -94,14 +100,14 @@ class Solver<Corners>::Engine {
   void use(const BackendChoice& choice) {
     options_.backend = choice.backend;
     backend_note_ = choice.note;
-    threads_ = 1;
-    if (choice.backend != Backend::serial) threads_ = options_.threads > 0 ? options_.threads : hardware_threads();
-    threads_ = granted_threads(threads_);
+    threads_ = granted_threads(choice.backend == Backend::serial ? 1 : wanted_threads());
     choose_method();
     if (options_.source_init == SourceInit::factored && method_ != Method::banded)
       throw UsageError(
           fmt::format("factored sources are solved by method banded, not {}; leave --method out", name_of(method_)));
   }
+
+  [[nodiscard]] int wanted_threads() const { return options_.threads > 0 ? options_.threads : hardware_threads(); }
 
   /// Does it; when the device fails that nobody asked for, does it again on the CPU.
   template <class Work>
@@ -109,7 +115,7 @@ class Solver<Corners>::Engine {
     try {
       work();
     } catch (const DeviceError& error) {
-      if (!may_fall_back_ || options_.backend != Backend::cuda) throw;
+      if (!automatic_ || options_.backend != Backend::cuda) throw;
       volume_.reset();
       device_ = {};
       problem_ = {};
@@ -201,7 +207,48 @@ class Solver<Corners>::Engine {
     });
   }
 
-  Arrival solve_on_host(const Sources& sources) {
+  /// Who does one solve, and whom it reports to.
+  struct Crew {
+    int threads = 1;
+    Progress progress;
+  };
+
+  /// Solves to run side by side, each on one thread; 1: one after the other, each on all threads.
+  [[nodiscard]] int solves_at_once(std::size_t sets) const {
+    if (options_.backend == Backend::cuda || (options_.backend == Backend::serial && !automatic_)) return 1;
+    const auto threads = static_cast<std::size_t>(wanted_threads());
+    if (threads_for(method_, threads_) > 1 && sets < threads) return 1;
+    return static_cast<int>(std::min(sets, threads));
+  }
+
+  void solve_on_host(std::span<const Sources> source_sets, const TakeArrival& take) {
+    (void)user_adjacency();  // made on first use, and all solves read it
+    const int at_once = solves_at_once(source_sets.size());
+    BatchProgress progress(options_.progress, source_sets.size());
+    const auto crew = [&](std::size_t i, const std::atomic<bool>& stop) {
+      Crew result{at_once > 1 ? 1 : threads_, {{}, options_.progress.cancel}};
+      if (at_once == 1) {
+        result.progress.report = [&progress, i](double fraction) { progress.show(static_cast<double>(i) + fraction); };
+      } else {
+        result.progress.report = [&stop](double) {
+          if (stop) throw Cancelled();
+        };
+      }
+      return result;
+    };
+    parallel_in_order<Arrival>(
+        at_once, source_sets.size(),
+        [&](std::size_t i, const std::atomic<bool>& stop) {
+          if (i > 0 && options_.progress.cancelled()) throw Cancelled();
+          return solve_one(source_sets[i], crew(i, stop));
+        },
+        [&](std::size_t i, Arrival&& arrival) {
+          take(i, std::move(arrival));
+          progress.show(static_cast<double>(i + 1));
+        });
+  }
+
+  Arrival solve_one(const Sources& sources, const Crew& crew) {
     const Timer timer;
     Arrival arrival;
     arrival.notes = notes_;
@@ -209,7 +256,7 @@ class Solver<Corners>::Engine {
     SourceInit init = options_.source_init;
     if (init == SourceInit::factored) {
       try {
-        solve_factored(sources, placed, arrival);
+        solve_factored(sources, placed, crew, arrival);
       } catch (const FactoringFailed&) {
         init = SourceInit::ball;
         arrival = {};
@@ -219,7 +266,7 @@ class Solver<Corners>::Engine {
     }
     if (init != SourceInit::factored) {
       const auto seeds = make_seeds(mesh_, *metric_, user_adjacency(), sources, placed, init, rings_for(placed));
-      std::visit([&](const auto& problem) { solve_plain(problem, seeds, arrival); }, problem_);
+      std::visit([&](const auto& problem) { solve_plain(problem, seeds, crew, arrival); }, problem_);
     }
     summarise(arrival);
     arrival.setup_seconds = setup_seconds_;
@@ -274,7 +321,6 @@ class Solver<Corners>::Engine {
         checked_tolerance(options_.tolerance.value_or(default_tolerance(std::is_same_v<T, float>)));
     start.state.time.assign(problem.vertex_count, std::numeric_limits<T>::infinity());
     start.state.tolerance = static_cast<T>(tolerance);
-    start.state.progress = options_.progress;
     start.pinned.assign(problem.vertex_count, 0);
     start.label.assign(problem.vertex_count, -1);
     const StartSeeds start_seeds = make_start_seeds<T>(seeds, problem.unit);
@@ -319,7 +365,7 @@ class Solver<Corners>::Engine {
     return limited_rings<Corners>(options_.ball_rings, placed.points.size(), mesh_.vertex_count());
   }
 
-  int threads_for(Method method) const { return runs_on_threads(method) ? threads_ : 1; }
+  static int threads_for(Method method, int threads) { return runs_on_threads(method) ? threads : 1; }
 
   /// Refuses fast marching where its ordering does not hold, unless told otherwise.
   template <class T>
@@ -339,54 +385,56 @@ class Solver<Corners>::Engine {
   }
 
   template <class T>
-  void solve_plain(const SimplexProblem<T, Corners>& problem, const std::vector<Seed>& seeds, Arrival& arrival) {
+  void solve_plain(const SimplexProblem<T, Corners>& problem, const std::vector<Seed>& seeds, const Crew& crew,
+                   Arrival& arrival) {
     if (method_ == Method::fmm) check_ordering(problem, arrival);
     StartOf<T> start = make_start(problem, seeds);
-    RunOptions run{method_, threads_for(method_), options_.band_width, mesh_.points};
+    start.state.progress = crew.progress;
+    RunOptions run{method_, threads_for(method_, crew.threads), options_.band_width, mesh_.points};
     const Timer timer;
     if (options_.backend == Backend::cuda) std::get<Device<T>>(device_)->run(start.state);
     else run_schedule(problem, start.state, run);
     if (method_ == Method::fmm && options_.unordered == Unordered::hand_over && problem.obtuse_corners > 0)
-      correct(problem, start.state, {Method::banded, threads_, options_.band_width, mesh_.points});
+      correct(problem, start.state, {Method::banded, crew.threads, options_.band_width, mesh_.points});
     arrival.transfer_seconds = start.state.transfer_seconds;
     arrival.solve_seconds = timer.seconds() - arrival.transfer_seconds;
-    finish(plain_relaxer(problem, start.state), start, seeds, run.threads, arrival);
+    arrival.threads = run.threads;
+    finish(plain_relaxer(problem, start.state), start, seeds, crew, arrival);
   }
 
   /// Everything of the result that is read off the times.
   template <class Relax>
-  void finish(const Relax& relax, StartOf<typename Relax::Scalar>& start, const std::vector<Seed>& seeds, int threads,
-              Arrival& arrival) {
+  void finish(const Relax& relax, StartOf<typename Relax::Scalar>& start, const std::vector<Seed>& seeds,
+              const Crew& crew, Arrival& arrival) {
     using T = typename Relax::Scalar;
     const auto& problem = relax.problem();
     arrival.counters = start.state.counters;
     arrival.converged = start.state.converged;
     arrival.method = method_;
-    arrival.threads = threads;
-    arrival.backend = threads > 1 ? Backend::threads : Backend::serial;
+    arrival.backend = arrival.threads > 1 ? Backend::threads : Backend::serial;
     if (options_.backend == Backend::cuda) arrival.backend = Backend::cuda;
     arrival.precision = std::is_same_v<T, float> ? Precision::single_ : Precision::double_;
     arrival.times.resize(problem.vertex_count);
-    parallel_for(threads_, problem.vertex_count, [&](std::size_t v) {
+    parallel_for(crew.threads, problem.vertex_count, [&](std::size_t v) {
       arrival.times[problem.user(static_cast<std::uint32_t>(v))] =
           static_cast<double>(start.state.time[v]) * problem.unit + start.base;
     });
     if (options_.verify == Keep::yes) {
       const Residual residual = residual_pass(
-          relax, start.pinned, residual_tolerances * static_cast<double>(start.state.tolerance), threads_);
+          relax, start.pinned, residual_tolerances * static_cast<double>(start.state.tolerance), crew.threads);
       arrival.residual = residual;
       if (!residual.passed()) arrival.converged = false;
     }
     if (options_.sources == Keep::yes) {
       for (std::size_t i = 0; i < start.state.seeds.size() && i < start.seed_time.size(); ++i)
         if (start.state.time[start.state.seeds[i]] < start.seed_time[i]) start.label[start.state.seeds[i]] = -1;
-      label_vertices(relax, start.label, seeds, arrival);
+      label_vertices(relax, start.label, seeds, crew.threads, arrival);
     }
-    if (options_.weights == Keep::yes) arrival.upwind = upwind_pass(relax, start.pinned, threads_);
+    if (options_.weights == Keep::yes) arrival.upwind = upwind_pass(relax, start.pinned, crew.threads);
   }
 
   template <class Relax>
-  void label_vertices(const Relax& relax, std::vector<std::int32_t>& label, const std::vector<Seed>& seeds,
+  void label_vertices(const Relax& relax, std::vector<std::int32_t>& label, const std::vector<Seed>& seeds, int threads,
                       Arrival& arrival) {
     using T = typename Relax::Scalar;
     const auto& problem = relax.problem();
@@ -396,14 +444,14 @@ class Solver<Corners>::Engine {
       for (std::uint32_t v = 0; v < problem.vertex_count; ++v)
         label[v] = relax.times().load(v) < std::numeric_limits<T>::infinity() ? seeds.front().source : -1;
     } else {
-      spread_labels(relax, label, threads_);
+      spread_labels(relax, label, threads);
     }
     arrival.source.resize(problem.vertex_count);
     for (std::uint32_t v = 0; v < problem.vertex_count; ++v) arrival.source[problem.user(v)] = label[v];
   }
 
   /// One solve per source with that source's singular part taken out; the first arrival is the least of them.
-  void solve_factored(const Sources& sources, const PlacedSources& placed, Arrival& arrival) {
+  void solve_factored(const Sources& sources, const PlacedSources& placed, const Crew& crew, Arrival& arrival) {
     if (placed.points.size() > most_factored_sources)
       throw UsageError(
           fmt::format("factored sources are solved one by one and {} are too many (at most {}); use --source-init ball",
@@ -422,8 +470,9 @@ class Solver<Corners>::Engine {
       std::vector<Seed> seeds;
       add_seeds(mesh_, *metric_, user_adjacency(), source, SourceInit::plain, 0, seeds);
       StartOf<double> start = make_start(problem, seeds);
+      start.state.progress = crew.progress;
       const Timer timer;
-      run_factored(problem, source, start, seeds, part, timer);
+      run_factored(problem, source, start, seeds, crew, part, timer);
       merge(std::move(part));
     }
     if (placed.level_set) {
@@ -432,29 +481,30 @@ class Solver<Corners>::Engine {
       only_level_set.level_set = true;
       auto seeds = make_seeds(mesh_, *metric_, user_adjacency(), sources, only_level_set, SourceInit::plain, 0);
       for (Seed& seed : seeds) seed.source = static_cast<std::int32_t>(placed.points.size());
-      solve_plain(problem, seeds, part);
+      solve_plain(problem, seeds, crew, part);
       merge(std::move(part));
     }
   }
 
   void run_factored(const SimplexProblem<double, Corners>& problem, const PlacedSource& source, StartOf<double>& start,
-                    const std::vector<Seed>& seeds, Arrival& part, const Timer& timer) {
+                    const std::vector<Seed>& seeds, const Crew& crew, Arrival& part, const Timer& timer) {
     SymTensor3d at_source{};
     for (const ElementId e : source.elements)
       at_source = at_source + (1.0 / static_cast<double>(source.elements.size())) * metric_->tensor(e);
     const std::vector<SourceView> views = view_from_source(problem, mesh_, source.position, at_source);
     const FactoredRelaxer<Corners, PlainTimes<double>> plain(problem, PlainTimes<double>{start.state.time.data()},
                                                              views);
-    const BandTuning tuning = band_tuning(Corners, problem.vertex_count, threads_, options_.band_width);
-    if (threads_ > 1) {
+    const BandTuning tuning = band_tuning(Corners, problem.vertex_count, crew.threads, options_.band_width);
+    if (crew.threads > 1) {
       const FactoredRelaxer<Corners, SharedTimes<double>> shared(problem, SharedTimes<double>{start.state.time.data()},
                                                                  views);
-      BandedTeam(shared, start.state, tuning, threads_).run();
+      BandedTeam(shared, start.state, tuning, crew.threads).run();
     } else {
       banded_serial(plain, start.state, tuning);
     }
     part.solve_seconds = timer.seconds();
-    finish(plain, start, seeds, threads_, part);
+    part.threads = crew.threads;
+    finish(plain, start, seeds, crew, part);
   }
 
   /// Takes over what is earlier in `part`; counts and worst residuals add up.
@@ -488,7 +538,7 @@ class Solver<Corners>::Engine {
   const SimplexMesh<Corners>& mesh_;
   const Metric* metric_ = nullptr;
   SolveOptions options_;  ///< with a back end that is not `automatic`
-  bool may_fall_back_;
+  bool automatic_;        ///< the back end was left to us
   std::string backend_note_;
   Method method_ = Method::banded;
   int threads_ = 1;

@@ -38,8 +38,10 @@ class Solver {
   Arrival solve(const Sources& sources);
 
   /// The same for several sets of sources, each on its own. On the GPU many are solved at once on one reading of the
-  /// mesh. `take` gets each result with its index, in any order, and may throw to end it; use it when all results
-  /// together would not fit the memory.
+  /// mesh; on the CPU, when there are as many sets as threads, each thread solves one at a time (and the automatic back
+  /// end uses all threads for that, whatever the mesh). `take` gets each result with its index, in order, on the
+  /// caller's thread, and may throw to end it; use it when all results together would not fit the memory. A set that
+  /// fails ends it with the exception that `solve` would throw, after the results before it (on the GPU maybe none).
   std::vector<Arrival> solve_many(std::span<const Sources> source_sets);
   void solve_many(std::span<const Sources> source_sets, const TakeArrival& take);
 

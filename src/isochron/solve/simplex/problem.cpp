@@ -147,10 +147,12 @@ void apply_metric(SimplexProblem<T, Corners>& problem, const SimplexMesh<Corners
   problem.shortest = std::sqrt(total.shortest);
   problem.longest = std::sqrt(total.longest);
 
-  std::vector<double> sums(static_cast<std::size_t>(std::max(1, threads)), 0.0);
+  // Summed in parts that do not depend on the threads: neither do the bits of the mean, nor those of a serial solve.
+  std::array<double, 256> sums{};
   parallel_region(threads, [&](int thread, int team) {
     const std::size_t vertices = problem.vertex_count;
-    sums[thread] = fill_vertices(problem, vertices * thread / team, vertices * (thread + 1) / team);
+    for (std::size_t p = sums.size() * thread / team; p < sums.size() * (thread + 1) / team; ++p)
+      sums[p] = fill_vertices(problem, vertices * p / sums.size(), vertices * (p + 1) / sums.size());
   });
   double sum = 0;
   for (const double s : sums) sum += s;

@@ -106,7 +106,9 @@ class VolumeEngineOf final : public VolumeEngine {
     for (const StartSeeds& start : starts) layers.push_back(as_layer(start));
     const Timer whole;
     double seconds = 0;
-    const Counters counters = device_->solve(layers, static_cast<T>(tolerance), options_.band_width, seconds);
+    Counters counters = device_->solve(layers, static_cast<T>(tolerance), options_.band_width, seconds);
+    counters.local_solves /= starts.size();  // each layer's share; the rounds are common to all
+    counters.vertex_updates /= starts.size();
     const double around = (whole.seconds() - seconds) / static_cast<double>(starts.size());
     for (std::size_t layer = 0; layer < starts.size(); ++layer) {
       Arrival arrival = describe();

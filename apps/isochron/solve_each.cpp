@@ -1,0 +1,173 @@
+#include "apps/isochron/solve_each.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "isochron/core/error.h"
+#include "isochron/io/atomic_file.h"
+#include "isochron/io/file_name.h"
+#include "isochron/io/npy_file.h"
+#include "isochron/io/text_sink.h"
+
+namespace isochron::cli {
+namespace {
+
+bool is_npy(const std::filesystem::path& path) {
+  const FileName name(path);
+  return name.extension == ".npy" && !name.gzip;
+}
+
+std::vector<Sources> one_by_one(const Sources& sources) {
+  std::vector<Sources> sets;
+  for (const VertexSource& source : sources.vertices) sets.emplace_back().vertices.push_back(source);
+  for (const PointSource& source : sources.points) sets.emplace_back().points.push_back(source);
+  return sets;
+}
+
+SourceSummary summary_of(const Sources& source, const Arrival& arrival) {
+  SourceSummary summary;
+  if (source.points.empty()) {
+    summary.vertex = source.vertices.front().vertex;
+    summary.onset = source.vertices.front().time;
+  } else {
+    summary.point = source.points.front().position;
+    summary.onset = source.points.front().time;
+  }
+  summary.reached = arrival.reached;
+  summary.unreached = arrival.unreached;
+  summary.max_time = arrival.max_time;
+  summary.solve_seconds = arrival.solve_seconds;
+  summary.converged = arrival.converged;
+  summary.residual = arrival.residual;
+  return summary;
+}
+
+}  // namespace
+
+bool SolveRequest::to_table() const { return each_source && is_npy(output); }
+
+void check_each_source(const SolveRequest& request) {
+  if (!request.each_source) {
+    if (!request.matrix.empty())
+      throw UsageError("--matrix is for several solves (a row is one source alone); add --each-source");
+    if (is_npy(request.output))
+      throw UsageError(fmt::format("{}: .npy files hold a row of times a source; add --each-source, or use .vtu",
+                                   request.output.string()));
+    return;
+  }
+  const auto refuse = [](bool given, std::string_view option) {
+    if (given)
+      throw UsageError(fmt::format("{} goes with one solve (--each-source makes many); leave one of them out", option));
+  };
+  refuse(!request.probe.output.empty(), "--probe");
+  refuse(!request.picture.file.empty(), "--picture");
+  refuse(request.options.weights == Keep::yes, "--weights");
+  if (!request.sources.level_set.empty())
+    throw UsageError(
+        "--source-levelset is one source (--each-source needs several); leave out --each-source, or solve from the "
+        "others alone");
+  if (!request.matrix.empty() && !request.sources.points.empty())
+    throw UsageError("--matrix has a column for each source vertex (--source-point gives none); use --source");
+}
+
+/// A row of times for each source.
+struct EachSource::TimesFile {
+  AtomicFile file;
+  NpyWriter writer;
+
+  TimesFile(const std::filesystem::path& path, std::size_t rows, std::size_t columns)
+      : file(path), writer({path, file.path()}, rows, columns) {}
+  void commit() {
+    writer.finish();
+    file.commit();
+  }
+};
+
+/// The times of each source at all source vertices.
+struct EachSource::MatrixFile {
+  AtomicFile file;
+  TextSink sink;
+
+  MatrixFile(const std::filesystem::path& path, std::span<const Sources> sets) : file(path), sink({path, file.path()}) {
+    sink.print("vertex");
+    for (const Sources& to : sets) sink.print(",{}", to.vertices.front().vertex.value);
+    sink.print("\n");
+  }
+  void row(const Sources& from, std::span<const Sources> sets, const std::vector<double>& times) {
+    sink.print("{}", from.vertices.front().vertex.value);
+    for (const Sources& to : sets) sink.print(",{}", times[to.vertices.front().vertex.index()]);
+    sink.print("\n");
+  }
+  void commit() {
+    sink.close();
+    file.commit();
+  }
+};
+
+EachSource::EachSource(const SolveRequest& request, const Sources& sources, std::size_t vertices)
+    : request_(request), sets_(one_by_one(sources)) {
+  if (sets_.size() < 2)
+    throw UsageError("there is only one source (--each-source needs several); leave out --each-source");
+  if (request.to_table()) times_ = std::make_unique<TimesFile>(request.output, sets_.size(), vertices);
+  if (!request.matrix.empty()) matrix_ = std::make_unique<MatrixFile>(request.matrix, sets_);
+}
+
+EachSource::~EachSource() = default;
+
+void EachSource::take(std::size_t i, Arrival&& arrival) {
+  summaries_.push_back(summary_of(sets_[i], arrival));
+  if (times_ != nullptr) times_->writer.row(arrival.times);
+  if (matrix_ != nullptr) matrix_->row(sets_[i], sets_, arrival.times);
+  add_up(arrival);
+  if (!request_.to_mesh()) return;
+  const std::string name = fmt::format("arrival_time_{}", i);
+  if (arrival.precision == Precision::single_)
+    arrays_.push_back({name, 1, std::vector<float>(arrival.times.begin(), arrival.times.end())});
+  else arrays_.push_back({name, 1, std::move(arrival.times)});
+}
+
+void EachSource::add_up(const Arrival& arrival) {
+  if (summaries_.size() == 1) {
+    all_ = arrival;
+    return;
+  }
+  for (std::size_t v = 0; v < all_.times.size(); ++v) all_.times[v] = std::min(all_.times[v], arrival.times[v]);
+  all_.max_time = std::max(all_.max_time, arrival.max_time);
+  all_.transfer_seconds += arrival.transfer_seconds;
+  all_.counters.local_solves += arrival.counters.local_solves;
+  all_.counters.rounds += arrival.counters.rounds;
+  all_.converged = all_.converged && arrival.converged;
+  if (arrival.residual && arrival.residual->worst > all_.residual->worst) all_.residual = arrival.residual;
+  for (const std::string& note : arrival.notes)
+    if (std::find(all_.notes.begin(), all_.notes.end(), note) == all_.notes.end()) all_.notes.push_back(note);
+}
+
+Arrival EachSource::take_all() {
+  all_.source = {};
+  all_.reached = static_cast<std::size_t>(
+      std::count_if(all_.times.begin(), all_.times.end(), [](double time) { return std::isfinite(time); }));
+  all_.unreached = all_.times.size() - all_.reached;
+  all_.counters.local_solves /= sets_.size();
+  all_.counters.rounds /= sets_.size();
+  return std::move(all_);
+}
+
+void EachSource::add_arrays(DataArrays& data) {
+  for (DataArray& array : arrays_) data.set(std::move(array));
+  arrays_.clear();
+}
+
+void EachSource::commit(std::vector<std::filesystem::path>& written) {
+  if (times_ != nullptr) {
+    times_->commit();
+    written.push_back(request_.output);
+  }
+  if (matrix_ != nullptr) {
+    matrix_->commit();
+    written.push_back(request_.matrix);
+  }
+}
+
+}  // namespace isochron::cli
