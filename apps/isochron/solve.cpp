@@ -104,13 +104,13 @@ void declare_method(Command& command, SolveOptions& options) {
   command.group("How it is solved");
   command.option(
       "--method", "NAME",
-      "auto (banded, or push on a GPU), banded, fim, fmm, fsm, relabel-sync, relabel-async; only on a GPU: push, "
-      "patch-fim, active-list, domain-decomposition",
+      "auto (banded; on a GPU push, or active-list for split tetrahedra), banded, fim, fmm, fsm, relabel-sync, "
+      "relabel-async; only on a GPU: push, patch-fim, active-list, domain-decomposition",
       [&options](const std::string& text) { options.method = method_named(text); });
   command.option("--backend", "NAME", "auto, serial, threads, or cuda where there is a GPU",
                  into_backend(options.backend));
   command.option(
-      "--precision", "NAME", "auto (double), double or single",
+      "--precision", "NAME", "auto (double, on a GPU single), double or single",
       one_of(options.precision,
              {{"auto", Precision::automatic}, {"single", Precision::single_}, {"double", Precision::double_}}));
   command.option(
@@ -132,7 +132,8 @@ void declare_method(Command& command, SolveOptions& options) {
       "--split-obtuse", "WHEN", "Virtual elements at obtuse corners: auto (on triangles), always, never",
       one_of(options.obtuse,
              {{"auto", ObtuseSplit::automatic}, {"always", ObtuseSplit::split}, {"never", ObtuseSplit::none}}));
-  command.option("--band-width", "W", "Of banded, in mean edge times (tuned)", into_positive(options.band_width));
+  command.option("--band-width", "W", "Of banded, and of push on tetrahedra, in mean edge times (tuned)",
+                 into_positive(options.band_width));
 }
 
 /// Flags that choose one of an enumeration's values.

@@ -39,6 +39,7 @@ class BackendTest(CliCase):
     def test_what_the_gpu_cannot_do_is_exit_2(self):
         self.write_msh("a.msh", TET_POINTS, tets=TET)
         for options, words in ((("--method", "fmm"), ("fmm", "push")), (("--method", "banded"), ("banded", "push")),
+                               (("--method", "push", "--split-obtuse", "always"), ("active-list", "--split-obtuse")),
                                (("--source-init", "factored"), ("factored", "CPU"))):
             self.expect(2, "solve", "a.msh", "-o", "b.msh", "--source", "0", "--backend", "cuda", *options, words=words)
         for method in GPU_METHODS:

@@ -42,6 +42,17 @@ TEST_F(DeviceSolver, ByDefaultPushesInSinglePrecision) {
   EXPECT_GT(arrival.solve_seconds, 0);
 }
 
+TEST_F(DeviceSolver, SolvesVirtualTetrahedraWithTheActiveList) {
+  SolveOptions options = on_device();
+  options.obtuse = ObtuseSplit::split;
+  const Arrival volume = solve(cube(9, 0.3), Metric(), from(VertexId(0)), options);
+  EXPECT_EQ(volume.method, Method::active_list);
+  EXPECT_TRUE(volume.residual->passed());
+  const Arrival surface = solve(square(9, 0.3), Metric(), from(VertexId(0)), options);
+  EXPECT_EQ(surface.method, Method::push);
+  EXPECT_TRUE(surface.residual->passed());
+}
+
 TEST_F(DeviceSolver, TakesAFrontThatNeedsThousandsOfRounds) {
   // A full circle of ten thousand slivers: the front creeps along the rim, and each step also changes the centre's
   // star.
@@ -106,6 +117,18 @@ TEST(DeviceSolverErrors, SaysWhatIsMissingOrDoesNotFit) {
     FAIL() << "solved on a device that is not there";
   } catch (const RuntimeError& error) {
     EXPECT_THAT(error.what(), HasSubstr("--backend threads"));
+  }
+}
+
+TEST(DeviceSolverErrors, PushMakesNoVirtualTetrahedra) {
+  SolveOptions options = on_device();
+  options.method = Method::push;
+  options.obtuse = ObtuseSplit::split;
+  try {
+    solve(cube(3), Metric(), from(VertexId(0)), options);
+    FAIL() << "took virtual tetrahedra";
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("--method active-list"), HasSubstr("--split-obtuse")));
   }
 }
 

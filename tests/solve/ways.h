@@ -59,8 +59,12 @@ inline std::vector<Way> device_ways(int corners) {
   return ways;
 }
 
-inline std::vector<Way> ways_on(Where where, int corners) {
-  return where == Where::cpu ? cpu_ways() : device_ways(corners);
+/// Those that take virtual elements, where these are asked for: `push` has no virtual tetrahedra.
+inline std::vector<Way> ways_on(Where where, int corners, ObtuseSplit obtuse = ObtuseSplit::automatic) {
+  std::vector<Way> ways = where == Where::cpu ? cpu_ways() : device_ways(corners);
+  if (corners == 4 && obtuse == ObtuseSplit::split)
+    std::erase_if(ways, [](const Way& way) { return way.method == Method::push; });
+  return ways;
 }
 
 inline SolveOptions options_for(const Way& way) {

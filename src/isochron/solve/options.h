@@ -10,12 +10,12 @@
 namespace isochron {
 
 enum class Method {
-  automatic,    ///< banded
+  automatic,    ///< banded; on the GPU push, or active_list for tetrahedra with virtual elements
   banded,       ///< time-band ordered label correcting, pushing through elements (ours; the default)
   fim,          ///< fast iterative method, paper 000 Algorithm 2.1
   fmm,          ///< fast marching with a heap
   fsm,          ///< fast sweeping over reference-point orders
-  push,         ///< rounds of pushes, on the GPU only and its default
+  push,         ///< ours for the GPU and its default: rounds of pushes on tetrahedra, patches on triangles
   patch_fim,    ///< patches in shared memory, on the GPU: paper 000 Algorithms 2.2–2.5, paper 003 Algorithm 1
   active_list,  ///< compacted list of active vertices, on the GPU: paper 001 Algorithm 8
   domain_decomposition,  ///< subdomains in turn, on the GPU: paper 001 section 6

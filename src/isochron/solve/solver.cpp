@@ -139,11 +139,8 @@ class Solver<Corners>::Engine {
     prepare_host();
   }
 
-  /// Our own GPU schedule of tetrahedra also prepares on the GPU. Virtual elements are made on the CPU.
-  [[nodiscard]] bool on_device_alone() const {
-    return Corners == 4 && options_.backend == Backend::cuda && method_ == Method::push &&
-           options_.obtuse != ObtuseSplit::split;
-  }
+  /// Our own GPU schedule of tetrahedra also prepares on the GPU.
+  [[nodiscard]] bool on_device_alone() const { return Corners == 4 && method_ == Method::push; }
 
   /// What schedules need that work on a problem prepared by the host.
   void prepare_host() {
@@ -278,7 +275,10 @@ class Solver<Corners>::Engine {
   void choose_method() {
     const bool gpu = options_.backend == Backend::cuda;
     method_ = options_.method;
-    if (method_ == Method::automatic) method_ = gpu ? Method::push : Method::banded;
+    // Virtual tetrahedra are made on the CPU, and `push` prepares tetrahedra on the GPU.
+    const bool virtual_tets = Corners == 4 && options_.obtuse == ObtuseSplit::split;
+    if (method_ == Method::automatic)
+      method_ = !gpu ? Method::banded : virtual_tets ? Method::active_list : Method::push;
     if (gpu && !runs_on_gpu(method_))
       throw UsageError(
           fmt::format("method {} does not run on the GPU (push, patch-fim, active-list and domain-decomposition do); "
@@ -287,6 +287,9 @@ class Solver<Corners>::Engine {
     if (!gpu && runs_on_gpu(method_))
       throw UsageError(
           fmt::format("method {} runs on the GPU only; give --backend cuda, or leave --method out", name_of(method_)));
+    if (method_ == Method::push && virtual_tets)
+      throw UsageError(
+          "method push makes no virtual tetrahedra on the GPU; use --method active-list, or leave --split-obtuse out");
     if (gpu && options_.source_init == SourceInit::factored)
       throw UsageError("factored sources are solved on the CPU; leave --backend out");
     if (gpu) cuda::require_device();
@@ -294,13 +297,12 @@ class Solver<Corners>::Engine {
 
   template <class T>
   Device<T> make_device_schedule(const SimplexProblem<T, Corners>& problem) const {
+    if constexpr (Corners == 3)
+      if (method_ == Method::push) return cuda::make_surface(problem, mesh_);
     switch (method_) {
       case Method::patch_fim: return cuda::make_patch_fim(problem, mesh_, options_.scheme);
-      case Method::active_list: return cuda::make_active_list(problem, mesh_, options_.scheme);
       case Method::domain_decomposition: return cuda::make_domain_decomposition(problem, mesh_, options_.scheme);
-      default:
-        if constexpr (Corners == 3) return cuda::make_surface(problem, mesh_);
-        else return cuda::make_push(problem);
+      default: return cuda::make_active_list(problem, mesh_, options_.scheme);
     }
   }
 

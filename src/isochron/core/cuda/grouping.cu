@@ -11,18 +11,10 @@
 #include <cub/device/device_select.cuh>
 
 #include "isochron/core/cuda/launch.h"
+#include "isochron/core/cuda/scratch.h"
 
 namespace isochron::cuda {
 namespace {
-
-/// CUB's functions are called twice: for the size of their scratch memory, and with it.
-template <class Call>
-void with_scratch(const char* what, Call&& call) {
-  std::size_t bytes = 0;
-  check(call(nullptr, bytes), what);
-  DeviceArray<std::byte> scratch(std::max<std::size_t>(bytes, 1));
-  check(call(static_cast<void*>(scratch.data()), bytes), what);
-}
 
 __global__ void scatter_lengths(const std::uint32_t* keys, const std::uint32_t* lengths, const std::uint32_t* runs,
                                 std::uint32_t groups, std::uint32_t* counts) {

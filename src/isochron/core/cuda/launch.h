@@ -17,12 +17,14 @@ void launch(void (*kernel)(Parameters...), std::size_t blocks, int threads, std:
   check(cudaGetLastError(), "starting a kernel");
 }
 
+/// Threads of a block of `launch_for`.
+inline constexpr int launch_threads = 256;
+
 /// One thread for each of `count` things; the kernel leaves out the threads beyond.
 template <class... Parameters>
 void launch_for(std::size_t count, void (*kernel)(Parameters...),
                 const std::type_identity_t<Parameters>&... arguments) {
-  constexpr int threads = 256;
-  launch(kernel, (count + threads - 1) / threads, threads, 0, arguments...);
+  launch(kernel, (count + launch_threads - 1) / launch_threads, launch_threads, 0, arguments...);
 }
 
 }  // namespace isochron::cuda

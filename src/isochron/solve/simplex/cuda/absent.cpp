@@ -6,16 +6,6 @@
 namespace isochron::cuda {
 
 template <class T, int Corners>
-std::unique_ptr<DeviceSchedule<T, Corners>> make_push(const SimplexProblem<T, Corners>&) {
-  require_device();
-  return nullptr;
-}
-template std::unique_ptr<DeviceSchedule<float, 3>> make_push(const SimplexProblem<float, 3>&);
-template std::unique_ptr<DeviceSchedule<float, 4>> make_push(const SimplexProblem<float, 4>&);
-template std::unique_ptr<DeviceSchedule<double, 3>> make_push(const SimplexProblem<double, 3>&);
-template std::unique_ptr<DeviceSchedule<double, 4>> make_push(const SimplexProblem<double, 4>&);
-
-template <class T, int Corners>
 std::unique_ptr<DeviceSchedule<T, Corners>> make_patch_fim(const SimplexProblem<T, Corners>&,
                                                            const SimplexMesh<Corners>&, const SchemeOptions&) {
   require_device();

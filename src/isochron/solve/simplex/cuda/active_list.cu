@@ -16,6 +16,8 @@
 #include <cub/device/device_scan.cuh>
 #include <cub/device/device_select.cuh>
 
+#include "isochron/core/cuda/atomic_time.h"
+#include "isochron/core/cuda/launch.h"
 #include "isochron/core/error.h"
 #include "isochron/core/timer.h"
 #include "isochron/solve/simplex/cuda/pull_arrays.h"
@@ -207,8 +209,8 @@ class ActiveListOnDevice final : public DeviceSchedule<T, Corners> {
       return records;
     } else {
       DeviceArray<Record> products(records.size());
-      form_products<<<most_blocks_, block_threads>>>(records.data(), products.data(), std::uint64_t{records.size()});
-      check_launch();
+      launch(form_products<T>, most_blocks_, block_threads, 0, records.data(), products.data(),
+             std::uint64_t{records.size()});
       check(cudaDeviceSynchronize(), "forming products");
       return products;
     }
@@ -222,11 +224,9 @@ class ActiveListOnDevice final : public DeviceSchedule<T, Corners> {
     const View<T, Record> view{elements_.data(), edge_.data(),     state.tolerance, time_.data(),
                                best_.data(),     listed_.data(),   marked_.data(),  chosen_.data(),
                                ends_.data(),     gathered_.data(), solves_.data()};
-    clear_vertices<<<most_blocks_, block_threads>>>(view, vertices_);
-    check_launch();
+    launch(clear_vertices<T, Record>, most_blocks_, block_threads, 0, view, vertices_);
     const auto seeds = static_cast<std::uint32_t>(state.seeds.size());
-    list_chosen<<<blocks_for(seeds), block_threads>>>(view, seeds);
-    check_launch();
+    launch(list_chosen<T, Record>, blocks_for(seeds), block_threads, 0, view, seeds);
     return view;
   }
 
@@ -258,22 +258,18 @@ class ActiveListOnDevice final : public DeviceSchedule<T, Corners> {
   void gather_chosen(const View<T, Record>& view, const Count& count_of, std::uint32_t count) {
     std::size_t bytes = temporary_.bytes();
     check(add_up(temporary_.data(), bytes, count_of, count), "adding up a list");
-    gather<<<most_blocks_, block_threads>>>(view, count_of.incidences, count);
-    check_launch();
+    launch(gather<T, Record>, most_blocks_, block_threads, 0, view, count_of.incidences, count);
   }
 
   void pull_chosen(const View<T, Record>& view, std::uint32_t count, std::uint32_t round) {
     gather_chosen(view, AllIncidences{incidences_.pulls()}, count);
-    pull<<<most_blocks_, block_threads>>>(view, count);
-    check_launch();
-    settle<<<blocks_for(count), block_threads>>>(view, count, round);
-    check_launch();
+    launch(pull<T, Record>, most_blocks_, block_threads, 0, view, count);
+    launch(settle<T, Record>, blocks_for(count), block_threads, 0, view, count, round);
   }
 
   void wake_around_leaving(const View<T, Record>& view, std::uint32_t count, std::uint32_t round) {
     gather_chosen(view, IncidencesOfLeaving{incidences_.wakes(), {listed_.data(), round}}, count);
-    wake<<<most_blocks_, block_threads>>>(view, count, round);
-    check_launch();
+    launch(wake<T, Record>, most_blocks_, block_threads, 0, view, count, round);
   }
 
   std::uint32_t vertices_;

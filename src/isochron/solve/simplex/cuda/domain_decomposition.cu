@@ -19,6 +19,8 @@
 #include <cub/device/device_scan.cuh>
 #include <cub/device/device_select.cuh>
 
+#include "isochron/core/cuda/atomic_time.h"
+#include "isochron/core/cuda/launch.h"
 #include "isochron/core/error.h"
 #include "isochron/core/timer.h"
 #include "isochron/solve/simplex/cuda/pull_arrays.h"
@@ -304,8 +306,7 @@ class DomainDecompositionOnDevice final : public DeviceSchedule<T, Corners> {
     view.stretch_ends = stretch_ends_.data();
     view.work = work_.data();
     const auto seeds = static_cast<std::uint32_t>(state.seeds.size());
-    wake_around_seeds<<<1 + seeds / block_threads, block_threads>>>(view, list_.data(), seeds);
-    check_launch();
+    launch(wake_around_seeds<T, Corners>, 1 + seeds / block_threads, block_threads, 0, view, list_.data(), seeds);
     return view;
   }
 
@@ -328,17 +329,14 @@ class DomainDecompositionOnDevice final : public DeviceSchedule<T, Corners> {
   }
 
   void solve_active(const View<T, Corners>& view, std::uint32_t active, std::uint32_t round) {
-    solve_subdomains<<<active, block_threads>>>(view, round);
-    check_launch();
+    launch(solve_subdomains<T, Corners>, active, block_threads, 0, view, round);
   }
 
   void sweep_active(const View<T, Corners>& view, std::uint32_t active, std::uint32_t round) {
-    list_subdomains<<<active, block_threads>>>(view);
-    check_launch();
+    launch(list_subdomains<T, Corners>, active, block_threads, 0, view);
     std::size_t bytes = temporary_.bytes();
     check(add_up(temporary_.data(), bytes, active), "adding up a list");
-    sweep_lists<<<most_blocks_, block_threads>>>(view, active, round);
-    check_launch();
+    launch(sweep_lists<T, Corners>, most_blocks_, block_threads, 0, view, active, round);
   }
 
   SubdomainBlocks blocks_;

@@ -1,7 +1,6 @@
 // The elements and incidences of a problem in device memory, and what kernels that pull share. For .cu files only.
 #pragma once
 
-#include "isochron/core/cuda/check.h"
 #include "isochron/core/cuda/device_array.h"
 #include "isochron/solve/simplex/pull_candidate.h"
 #include "isochron/solve/simplex/pull_lists.h"
@@ -50,14 +49,6 @@ DeviceArray<ElementRecord<T, Corners>> upload_records(const SimplexProblem<T, Co
   return records;
 }
 
-/// Lowers a time and returns what it was; times are not negative, so their bits are in the order of their values.
-__device__ inline float lower_to(float* place, float value) {
-  return __int_as_float(atomicMin(reinterpret_cast<int*>(place), __float_as_int(value)));
-}
-__device__ inline double lower_to(double* place, double value) {
-  return __longlong_as_double(atomicMin(reinterpret_cast<long long*>(place), __double_as_longlong(value)));
-}
-
 /// True when `found` is so much earlier than `now` that it counts.
 template <class T>
 __device__ bool counts(T found, T now, T tolerance, T edge) {
@@ -89,7 +80,5 @@ struct InRound {
   std::uint32_t round;
   __device__ bool operator()(std::uint32_t i) const { return rounds[i] == round; }
 };
-
-inline void check_launch() { check(cudaGetLastError(), "starting a kernel"); }
 
 }  // namespace isochron::cuda

@@ -23,8 +23,6 @@ class DeviceSchedule {
 /// Each copies what a solve needs to the device. Throws RuntimeError when there is no device or its memory does not do,
 /// UsageError when an option cannot be met.
 template <class T, int Corners>
-std::unique_ptr<DeviceSchedule<T, Corners>> make_push(const SimplexProblem<T, Corners>& problem);
-template <class T, int Corners>
 std::unique_ptr<DeviceSchedule<T, Corners>> make_patch_fim(const SimplexProblem<T, Corners>& problem,
                                                            const SimplexMesh<Corners>& mesh,
                                                            const SchemeOptions& options);

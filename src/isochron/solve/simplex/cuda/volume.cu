@@ -10,13 +10,13 @@
 #include <cmath>
 
 #include <cooperative_groups.h>
-#include <thrust/iterator/counting_iterator.h>
-#include <cub/cub.cuh>
 
-#include "isochron/core/cuda/check.h"
+#include "isochron/core/cuda/atomic_time.h"
+#include "isochron/core/cuda/launch.h"
 #include "isochron/local/push_batch.h"
 #include "isochron/solve/simplex/cuda/tuning.h"
 #include "isochron/solve/simplex/cuda/volume_build.h"
+#include "isochron/solve/simplex/cuda/volume_passes.h"
 #include "isochron/solve/simplex/state.h"
 
 namespace isochron::cuda {
@@ -32,27 +32,6 @@ constexpr unsigned most_layers = 64;
 struct Work {
   unsigned long long solves, updates, rounds;
 };
-
-template <class T>
-struct Bits;
-template <>
-struct Bits<float> {
-  using Type = int;
-  __device__ static Type of(float x) { return __float_as_int(x); }
-  __device__ static float back(Type x) { return __int_as_float(x); }
-};
-template <>
-struct Bits<double> {
-  using Type = long long;
-  __device__ static Type of(double x) { return __double_as_longlong(x); }
-  __device__ static double back(Type x) { return __longlong_as_double(x); }
-};
-
-/// Lowers a time; times are not negative, so their bits order as they do.
-template <class T>
-__device__ inline void lower_to(T* place, T value) {
-  atomicMin(reinterpret_cast<typename Bits<T>::Type*>(place), Bits<T>::of(value));
-}
 
 /// What the kernel reads and writes. An entry of a list is layer · vertices + vertex.
 template <class T>
@@ -83,7 +62,7 @@ struct BlockMemory {
   std::uint32_t queue[queue_size];
   std::uint32_t queue_count;
   T horizon[most_layers];
-  typename Bits<T>::Type least[most_layers];
+  typename TimeBits<T>::Type least[most_layers];
 };
 
 /// What a tile holds: its star's neighbours with their times before the push and the best offered, and the local solves
@@ -91,7 +70,7 @@ struct BlockMemory {
 template <class T>
 struct TileMemory {
   T time[most_neighbours];
-  typename Bits<T>::Type best[most_neighbours];
+  typename TimeBits<T>::Type best[most_neighbours];
   std::uint16_t solve[3 * most_tets];
 };
 
@@ -113,7 +92,7 @@ class Enqueuer {
         count_(view.count + (round + 1) % 3) {}
 
   __device__ void put(std::uint32_t entry, std::uint32_t layer, T time) const {
-    if (Bits<T>::of(time) < block_.least[layer]) atomicMin(&block_.least[layer], Bits<T>::of(time));
+    if (TimeBits<T>::of(time) < block_.least[layer]) atomicMin(&block_.least[layer], TimeBits<T>::of(time));
     if (atomicExch(v_.stamp + entry, stamp_) == stamp_) return;
     const std::uint32_t place = atomicAdd(&block_.queue_count, 1U);
     if (place < queue_size) block_.queue[place] = entry;
@@ -153,7 +132,7 @@ class Pusher {
     T* time = v_.time + std::size_t{layer} * v_.vertices;
     for (unsigned i = lane; i < neighbours; i += lanes) {
       m_.time[i] = __ldcg(time + words[i]);  // past the first-level cache, which others' writes do not reach
-      m_.best[i] = Bits<T>::of(detail::infinity<T>());
+      m_.best[i] = TimeBits<T>::of(detail::infinity<T>());
     }
     tile_.sync();
     const unsigned count = list_solves(words + neighbours, tets, ux);
@@ -163,7 +142,7 @@ class Pusher {
     solves_ += lane == 0 ? count : 0;
     tile_.sync();
     for (unsigned i = lane; i < neighbours; i += lanes) {
-      const T best = Bits<T>::back(m_.best[i]), now = m_.time[i];
+      const T best = TimeBits<T>::back(m_.best[i]), now = m_.time[i];
       if (best < now) take(next, words[i], layer, best, now);
     }
     tile_.sync();
@@ -209,7 +188,7 @@ class Pusher {
     bool thin;
     T time = detail::push_time_lane(ux, up, uq, xp, xq, pq, xt, pt, qt, thin);
     if (thin) time = thin_push_time(ux, up, uq, xp, xq, pq, xt, pt, qt);
-    if (time < m_.time[target]) atomicMin(m_.best + target, Bits<T>::of(time));
+    if (time < m_.time[target]) atomicMin(m_.best + target, TimeBits<T>::of(time));
   }
 
   /// Lowers a neighbour's time when the gain counts.
@@ -247,7 +226,7 @@ template <class T>
 __device__ void open_round(const View<T>& view, BlockMemory<T>& block, std::uint32_t round) {
   for (unsigned layer = threadIdx.x; layer < view.layers; layer += block_threads) {
     block.horizon[layer] = __ldcg(view.least + (round % 3) * most_layers + layer) + view.width;
-    block.least[layer] = Bits<T>::of(detail::infinity<T>());
+    block.least[layer] = TimeBits<T>::of(detail::infinity<T>());
   }
   if (threadIdx.x == 0) block.queue_count = block.push_count = 0;
   if (blockIdx.x == 0) {
@@ -268,8 +247,8 @@ __device__ void close_round(const View<T>& view, BlockMemory<T>& block, std::uin
   if (count == 0) return;
   if (threadIdx.x == 0) begin = atomicAdd(view.count + next, count);
   for (unsigned layer = threadIdx.x; layer < view.layers; layer += block_threads)
-    if (block.least[layer] < Bits<T>::of(detail::infinity<T>()))
-      lower_to(view.least + next * most_layers + layer, Bits<T>::back(block.least[layer]));
+    if (block.least[layer] < TimeBits<T>::of(detail::infinity<T>()))
+      lower_to(view.least + next * most_layers + layer, TimeBits<T>::back(block.least[layer]));
   __syncthreads();
   std::uint32_t* list = view.list[(round + 1) & 1];
   for (unsigned i = threadIdx.x; i < count; i += block_threads) list[begin + i] = block.queue[i];
@@ -319,10 +298,10 @@ __global__ void __launch_bounds__(block_threads, 2) push_rounds(const __grid_con
   if (blockIdx.x == 0) view.work->rounds = round;
 }
 
-// ---- before and after
+// ---- before and after the rounds
 
 template <class T>
-__global__ void fill(T* values, std::size_t count, T value) {
+__global__ void fill_with(T* values, std::size_t count, T value) {
   for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count;
        i += std::size_t{gridDim.x} * blockDim.x)
     values[i] = value;
@@ -351,170 +330,12 @@ __global__ void user_times(const T* time, const std::uint32_t* new_to_old, std::
   if (i < count) result[new_to_old[i]] = static_cast<double>(time[i]) * unit + base;
 }
 
-/// The earliest arrival at a vertex from its tetrahedra as the times stand, with the vertices it comes from.
-template <class T>
-struct Pulled {
-  FaceCandidate<T> best{detail::infinity<T>(), {T(0), T(0), T(0)}};
-  std::uint32_t corner[3];
-};
-
-/// One lane's share of the vertex's tetrahedra.
-template <class T>
-__device__ Pulled<T> pull(const View<T>& view, const T* time, std::size_t v, std::uint32_t lane) {
-  const T inf = detail::infinity<T>();
-  Pulled<T> pulled;
-  for (StarHead head = view.heads[v];; head = view.heads[head.next]) {
-    const auto* words = reinterpret_cast<const std::uint32_t*>(view.stars + head.begin);
-    const unsigned tets = head.tets, neighbours = head.neighbours;
-    const T* l = reinterpret_cast<const T*>(words + words_before_lengths(tets, neighbours));
-    for (unsigned i = lane; i < tets; i += 32) {
-      const std::uint32_t corners = words[neighbours + i];
-      const std::uint32_t a = words[corners & 255U], b = words[(corners >> 8) & 255U],
-                          c = words[(corners >> 16) & 255U];
-      const T ua = time[a], ub = time[b], uc = time[c];
-      if (!(ua < inf) && !(ub < inf) && !(uc < inf)) continue;
-      const TetLengths<T> lengths{l[3 * tets + i], l[4 * tets + i], l[5 * tets + i], l[i],
-                                  l[tets + i],     l[2 * tets + i]};
-      const FaceCandidate<T> candidate = detail::tet_update_scaled(ua, ub, uc, lengths);
-      if (candidate.time < pulled.best.time) pulled = {candidate, {a, b, c}};
-    }
-    if (head.next == 0) return pulled;
-  }
-}
-
-template <class T>
-__device__ T least_of_warp(T value) {
-  for (unsigned step = 16; step > 0; step /= 2)
-    value = detail::smaller(value, __shfl_xor_sync(0xffffffffU, value, step));
-  return value;
-}
-
-/// Finds the worst vertex: its difference in the high bits, itself in the low ones.
-template <class T>
-__global__ void residual_pass(View<T> view, const T* time, const std::uint8_t* seeded, unsigned long long* worst) {
-  const std::uint32_t lane = threadIdx.x % 32;
-  const std::size_t v = (std::size_t{blockIdx.x} * blockDim.x + threadIdx.x) / 32;
-  if (v >= view.vertices) return;
-  const T inf = detail::infinity<T>();
-  const T again = least_of_warp(pull(view, time, v, lane).best.time);
-  if (lane != 0) return;
-  const T now = time[v];
-  if (now == again || (seeded[v] != 0 && !(again < now))) return;
-  float difference = __int_as_float(0x7f800000);
-  if (now < inf && again < inf) {
-    const double rounding = 8.0 * std::numeric_limits<T>::epsilon() * static_cast<double>(now);
-    const double exact =
-        (fabs(static_cast<double>(now) - static_cast<double>(again)) - rounding) / static_cast<double>(view.edge[v]);
-    if (exact <= 0) return;
-    if (!isnan(exact)) difference = __double2float_ru(exact);
-  }
-  const unsigned long long packed = static_cast<unsigned long long>(__float_as_uint(difference)) << 32 | v;
-  if (packed > *worst) atomicMax(worst, packed);
-}
-
-constexpr std::uint32_t no_parent = 0xffffffffU;
-
-/// The earliest of the vertices that a vertex has its time from.
-template <class T>
-__global__ void find_parents(View<T> view, const T* time, const std::int32_t* label, std::uint32_t* parent) {
-  const std::uint32_t lane = threadIdx.x % 32;
-  const std::size_t v = (std::size_t{blockIdx.x} * blockDim.x + threadIdx.x) / 32;
-  if (v >= view.vertices) return;
-  const T now = time[v];
-  const bool asked = label[v] < 0 && now < detail::infinity<T>();
-  if (lane == 0) parent[v] = no_parent;
-  if (!asked) return;
-  const Pulled<T> mine = pull(view, time, v, lane);
-  const unsigned winners = __ballot_sync(0xffffffffU, mine.best.time == least_of_warp(mine.best.time));
-  if (lane != static_cast<unsigned>(__ffs(static_cast<int>(winners)) - 1)) return;
-  T earliest = now;
-  for (int k = 0; k < 3; ++k)
-    if (mine.best.weight[k] > T(0) && time[mine.corner[k]] < earliest) {
-      earliest = time[mine.corner[k]];
-      parent[v] = mine.corner[k];
-    }
-}
-
-/// Follows parents: each takes its parent's label, or its parent's parent.
-__global__ void follow_parents(std::size_t count, std::int32_t* label, std::uint32_t* parent, unsigned* changed) {
-  const std::size_t v = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  if (v >= count || label[v] >= 0) return;
-  const std::uint32_t from = parent[v];
-  if (from == no_parent) return;
-  const std::int32_t theirs = __ldcg(label + from);
-  const std::uint32_t further = __ldcg(parent + from);
-  if (theirs >= 0) label[v] = theirs;
-  else if (further != no_parent) parent[v] = further;
-  else return;
-  *changed = 1;
-}
-
-/// Only zero-length edges leave a reached vertex without an earlier parent: it shares its neighbour's time and source.
-template <class T>
-__global__ void adopt_labels(View<T> view, const T* time, std::int32_t* label, unsigned* changed) {
-  const std::size_t v = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  if (v >= view.vertices || label[v] >= 0 || !(time[v] < detail::infinity<T>())) return;
-  for (StarHead head = view.heads[v];; head = view.heads[head.next]) {
-    const auto* words = reinterpret_cast<const std::uint32_t*>(view.stars + head.begin);
-    for (unsigned i = 0; i < head.neighbours; ++i) {
-      const std::int32_t theirs = __ldcg(label + words[i]);
-      if (theirs < 0 || time[words[i]] > time[v]) continue;
-      label[v] = theirs;
-      *changed = 1;
-      return;
-    }
-    if (head.next == 0) return;
-  }
-}
-
-/// Seeds that kept their time have their own label, everyone else none yet.
-template <class T>
-__global__ void label_seeds(const SeedEntry* seeds, const std::int32_t* labels, std::size_t count,
-                            const std::uint32_t* old_to_new, const T* time, std::int32_t* label) {
-  const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  if (i >= count) return;
-  const std::uint32_t v = old_to_new[seeds[i].vertex];
-  if (!(time[v] < static_cast<T>(seeds[i].time))) label[v] = labels[i];
-}
-
-__global__ void user_labels(const std::int32_t* label, const std::uint32_t* new_to_old, std::size_t count,
-                            std::int32_t* result) {
-  const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  if (i < count) result[new_to_old[i]] = label[i];
-}
-
 template <class T>
 __global__ void internal_times(const double* times, const std::uint32_t* new_to_old, std::size_t count, double unit,
                                double base, T* result) {
   const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (i < count) result[i] = static_cast<T>((times[new_to_old[i]] - base) / unit);
 }
-
-__global__ void mark_seeds(const SeedEntry* seeds, std::size_t count, const std::uint32_t* old_to_new,
-                           std::uint8_t* seeded) {
-  const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  if (i < count) seeded[old_to_new[seeds[i].vertex]] = 1;
-}
-
-/// Marks the corners of every element that has a marked corner.
-__global__ void grow_marks(const uint4* elements, std::size_t count, const std::uint8_t* marked, std::uint8_t* grown) {
-  const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  if (i >= count) return;
-  const uint4 e = elements[i];
-  if ((marked[e.x] | marked[e.y] | marked[e.z] | marked[e.w]) == 0) return;
-  grown[e.x] = grown[e.y] = grown[e.z] = grown[e.w] = 1;
-}
-
-struct HasMark {
-  const uint4* elements;
-  const std::uint8_t* marked;
-  __device__ bool operator()(std::uint32_t i) const {
-    const uint4 e = elements[i];
-    return (marked[e.x] | marked[e.y] | marked[e.z] | marked[e.w]) != 0;
-  }
-};
-
-unsigned blocks_for(std::size_t items) { return static_cast<unsigned>((items + 255) / 256); }
 
 template <class T>
 class VolumeOnDevice final : public VolumeSolver<T> {
@@ -552,13 +373,11 @@ class VolumeOnDevice final : public VolumeSolver<T> {
     void* arguments[] = {&view};
     Event begin, end;
     check(cudaEventRecord(begin.get()), "taking the time");
-    fill<<<1024, 256>>>(time_.data(), entries, detail::infinity<T>());
-    fill<<<1024, 256>>>(pushed_.data(), entries, T(-1));
+    fill(time_, entries, detail::infinity<T>());
+    fill(pushed_, entries, T(-1));
     stamp_.clear();
-    set_seeds<<<blocks_for(seeds_.size()), 256>>>(device_seeds_.data(), seeds_.size(), volume_.old_to_new.data(),
-                                                  static_cast<std::uint32_t>(volume_.vertices), time_.data(),
-                                                  lists_[0].data());
-    check(cudaGetLastError(), "setting the seeds");
+    launch_for(seeds_.size(), set_seeds<T>, device_seeds_.data(), seeds_.size(), volume_.old_to_new.data(),
+               static_cast<std::uint32_t>(volume_.vertices), time_.data(), lists_[0].data());
     check(cudaLaunchCooperativeKernel(push_rounds<T>, dim3(static_cast<unsigned>(blocks_)), dim3(block_threads),
                                       arguments, 0, nullptr),
           "starting a kernel");
@@ -578,101 +397,28 @@ class VolumeOnDevice final : public VolumeSolver<T> {
 
   void times(std::size_t layer, double base, std::span<double> result) override {
     if (user_times_.size() == 0) user_times_ = DeviceArray<double>(volume_.vertices);
-    user_times<<<blocks_for(volume_.vertices), 256>>>(time_.data() + layer * volume_.vertices,
-                                                      volume_.new_to_old.data(), volume_.vertices, volume_.summary.unit,
-                                                      base, user_times_.data());
-    check(cudaGetLastError(), "copying times");
+    launch_for(volume_.vertices, user_times<T>, layer_time(layer), volume_.new_to_old.data(), volume_.vertices,
+               volume_.summary.unit, base, user_times_.data());
     user_times_.download_to(result);
   }
 
   void load_times(std::span<const double> times, double base) override {
     make_room(1);
     const DeviceArray<double> given(times);
-    internal_times<<<blocks_for(volume_.vertices), 256>>>(given.data(), volume_.new_to_old.data(), volume_.vertices,
-                                                          volume_.summary.unit, base, time_.data());
-    check(cudaGetLastError(), "copying times");
+    launch_for(volume_.vertices, internal_times<T>, given.data(), volume_.new_to_old.data(), volume_.vertices,
+               volume_.summary.unit, base, time_.data());
   }
 
   void labels(std::size_t layer, const VolumeSeeds& seeds, std::span<std::int32_t> result) override {
-    const std::size_t count = volume_.vertices;
-    const T* time = time_.data() + layer * count;
-    DeviceArray<std::int32_t> label(count), sorted(count);
-    DeviceArray<std::uint32_t> parent(count);
-    DeviceArray<unsigned> changed(1);
-    fill_bytes(label.data(), 0xff, label.bytes());
-    const std::vector<SeedEntry> entries = seed_entries(seeds, 0);
-    const DeviceArray<SeedEntry> device_entries{std::span<const SeedEntry>(entries)};
-    const DeviceArray<std::int32_t> device_labels{std::span<const std::int32_t>(seeds.labels)};
-    label_seeds<<<blocks_for(entries.size()), 256>>>(device_entries.data(), device_labels.data(), entries.size(),
-                                                     volume_.old_to_new.data(), time, label.data());
-    find_parents<<<blocks_for(count * 32), 256>>>(view(), time, label.data(), parent.data());
-    const auto until_quiet = [&](auto&& pass) {
-      for (unsigned any = 1; any != 0;) {
-        changed.clear();
-        pass();
-        check(cudaGetLastError(), "finding sources");
-        changed.download_to(std::span<unsigned>(&any, 1));
-      }
-    };
-    until_quiet(
-        [&] { follow_parents<<<blocks_for(count), 256>>>(count, label.data(), parent.data(), changed.data()); });
-    until_quiet([&] { adopt_labels<<<blocks_for(count), 256>>>(view(), time, label.data(), changed.data()); });
-    user_labels<<<blocks_for(count), 256>>>(label.data(), volume_.new_to_old.data(), count, sorted.data());
-    check(cudaGetLastError(), "finding sources");
-    sorted.download_to(result);
+    find_labels(volume_, layer_time(layer), seeds, result);
   }
 
   Residual residual(std::size_t layer, const VolumeSeeds& seeds, double limit) override {
-    DeviceArray<std::uint8_t> seeded(volume_.vertices);
-    seeded.clear();
-    mark(seeds.vertices, seeded);
-    DeviceArray<unsigned long long> worst(1);
-    worst.clear();
-    residual_pass<<<blocks_for(volume_.vertices * 32), 256>>>(view(), time_.data() + layer * volume_.vertices,
-                                                              seeded.data(), worst.data());
-    check(cudaGetLastError(), "checking the times");
-    unsigned long long packed = 0;
-    worst.download_to(std::span<unsigned long long>(&packed, 1));
-    Residual result;
-    result.limit = limit;
-    if (packed == 0) return result;
-    result.worst = std::bit_cast<float>(static_cast<std::uint32_t>(packed >> 32));
-    std::uint32_t vertex = 0;
-    download(&vertex, volume_.new_to_old.data() + (packed & 0xffffffffU), sizeof vertex);
-    result.worst_vertex = VertexId(vertex);
-    return result;
+    return find_residual(volume_, layer_time(layer), seeds, limit);
   }
 
   std::vector<ElementId> elements_near(std::span<const VertexId> vertices, int rings) override {
-    DeviceArray<std::uint8_t> marked(volume_.vertices), grown(volume_.vertices);
-    marked.clear();
-    std::vector<std::uint32_t> ids;
-    for (const VertexId v : vertices) ids.push_back(v.value);
-    mark(ids, marked);
-    const std::size_t elements = volume_.elements.size();
-    for (int ring = 0; ring < rings; ++ring) {
-      check(cudaMemcpy(grown.data(), marked.data(), marked.bytes(), cudaMemcpyDeviceToDevice), "copying");
-      grow_marks<<<blocks_for(elements), 256>>>(volume_.elements.data(), elements, marked.data(), grown.data());
-      check(cudaGetLastError(), "looking around the sources");
-      std::swap(marked, grown);
-    }
-    DeviceArray<std::uint32_t> found(elements);
-    DeviceArray<unsigned long long> count(1);
-    const HasMark has_mark{volume_.elements.data(), marked.data()};
-    std::size_t bytes = 0;
-    const auto all = thrust::make_counting_iterator(std::uint32_t{0});
-    const auto select = [&](void* scratch) {
-      return cub::DeviceSelect::If(scratch, bytes, all, found.data(), count.data(), static_cast<std::int64_t>(elements),
-                                   has_mark);
-    };
-    check(select(nullptr), "looking around the sources");
-    DeviceArray<std::uint8_t> scratch(bytes);
-    check(select(scratch.data()), "looking around the sources");
-    unsigned long long total = 0;
-    count.download_to(std::span<unsigned long long>(&total, 1));
-    std::vector<ElementId> result(total);
-    download(result.data(), found.data(), total * sizeof(std::uint32_t));
-    return result;
+    return find_elements_near(volume_, vertices, rings);
   }
 
  private:
@@ -688,8 +434,14 @@ class VolumeOnDevice final : public VolumeSolver<T> {
     cudaEvent_t event_{};
   };
 
+  [[nodiscard]] const T* layer_time(std::size_t layer) const { return time_.data() + layer * volume_.vertices; }
+
   [[nodiscard]] std::size_t layer_bytes() const {
     return volume_.vertices * (2 * sizeof(T) + 3 * sizeof(std::uint32_t));
+  }
+
+  static void fill(DeviceArray<T>& values, std::size_t count, T value) {
+    launch(fill_with<T>, 1024, launch_threads, 0, values.data(), count, value);
   }
 
   void choose_grid() {
@@ -738,16 +490,6 @@ class VolumeOnDevice final : public VolumeSolver<T> {
     const std::array<std::uint32_t, 3> counts{static_cast<std::uint32_t>(seeds_.size()), 0, 0};
     count_.upload_from(std::span<const std::uint32_t>(counts));
     work_.clear();
-  }
-
-  void mark(const std::vector<std::uint32_t>& vertices, DeviceArray<std::uint8_t>& marks) {
-    std::vector<SeedEntry> entries;
-    for (const std::uint32_t v : vertices) entries.push_back({0, v, 0});
-    const DeviceArray<SeedEntry> device_entries{std::span<const SeedEntry>(entries)};
-    if (entries.empty()) return;
-    mark_seeds<<<blocks_for(entries.size()), 256>>>(device_entries.data(), entries.size(), volume_.old_to_new.data(),
-                                                    marks.data());
-    check(cudaGetLastError(), "marking vertices");
   }
 
   View<T> view() {

@@ -5,7 +5,8 @@
 #include <thrust/iterator/transform_iterator.h>
 #include <cub/cub.cuh>
 
-#include "isochron/core/cuda/check.h"
+#include "isochron/core/cuda/launch.h"
+#include "isochron/core/cuda/scratch.h"
 #include "isochron/mesh/validate.h"
 #include "isochron/solve/simplex/obtuse_mask.h"
 #include "isochron/solve/simplex/problem.h"
@@ -13,27 +14,9 @@
 namespace isochron::cuda {
 namespace {
 
-constexpr unsigned block_threads = 256;
-constexpr unsigned warps_a_block = block_threads / 32;
-
-template <class... Parameters, class... Arguments>
-void launch(const char* what, void (*kernel)(Parameters...), std::size_t items, Arguments&&... arguments) {
-  const std::size_t blocks = (items + block_threads - 1) / block_threads;
-  if (blocks == 0) return;
-  kernel<<<static_cast<unsigned>(blocks), block_threads>>>(static_cast<Arguments&&>(arguments)...);
-  check(cudaGetLastError(), what);
-}
+constexpr unsigned warps_a_block = launch_threads / 32;
 
 __device__ inline std::size_t thread_number() { return std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; }
-
-/// Runs a cub algorithm: asks for its memory, then calls it.
-template <class Algorithm>
-void with_scratch(const char* what, Algorithm&& algorithm) {
-  std::size_t bytes = 0;
-  check(algorithm(nullptr, bytes), what);
-  DeviceArray<std::uint8_t> scratch(bytes > 0 ? bytes : 1);
-  check(algorithm(scratch.data(), bytes), what);
-}
 
 // ---- checks
 
@@ -424,7 +407,7 @@ void build_topology(DeviceVolume<T>& volume, const TetMesh& mesh, int) {
   volume.new_to_old = DeviceArray<std::uint32_t>(vertices);
   {
     const DeviceArray<Vec3d> points{std::span<const Vec3d>(mesh.points)};
-    launch("checking points", check_points, vertices, points.data(), vertices, found.data());
+    launch_for(vertices, check_points, points.data(), vertices, found.data());
     DeviceArray<Box> box(1);
     const auto boxes = thrust::make_transform_iterator(points.data(), AsBox());
     const Box nothing{{1e300, 1e300, 1e300}, {-1e300, -1e300, -1e300}};
@@ -434,35 +417,33 @@ void build_topology(DeviceVolume<T>& volume, const TetMesh& mesh, int) {
     });
     DeviceArray<std::uint64_t> key(vertices), sorted(vertices);
     DeviceArray<std::uint32_t> id(vertices);
-    launch("placing vertices on a curve", place_on_curve, vertices, points.data(), vertices, box.data(), key.data(),
-           id.data());
+    launch_for(vertices, place_on_curve, points.data(), vertices, box.data(), key.data(), id.data());
     with_scratch("ordering vertices", [&](void* scratch, std::size_t& bytes) {
       return cub::DeviceRadixSort::SortPairs(scratch, bytes, key.data(), sorted.data(), id.data(),
                                              volume.new_to_old.data(), static_cast<std::int64_t>(vertices), 0, 63);
     });
-    launch("renumbering", invert, vertices, volume.new_to_old.data(), vertices, volume.old_to_new.data());
+    launch_for(vertices, invert, volume.new_to_old.data(), vertices, volume.old_to_new.data());
     volume.points = DeviceArray<Vec3d>(vertices);
-    launch("renumbering", reorder, vertices, points.data(), volume.new_to_old.data(), vertices, volume.points.data());
+    launch_for(vertices, reorder, points.data(), volume.new_to_old.data(), vertices, volume.points.data());
   }
   volume.elements = DeviceArray<uint4>(elements);
   upload(volume.elements.data(), mesh.elements.data(), elements * sizeof(uint4));
-  launch("checking elements", check_elements, elements, volume.elements.data(), elements, vertices, found.data());
+  launch_for(elements, check_elements, volume.elements.data(), elements, vertices, found.data());
   Found result{};
   found.download_to(std::span<Found>(&result, 1));
   if (result.bad_points != 0 || result.bad_elements != 0) check_mesh(mesh);  // says which
 
   DeviceArray<std::uint32_t> valence(vertices + 1);
   valence.clear();
-  launch("counting elements", renumber_and_count, elements, volume.elements.data(), elements, volume.old_to_new.data(),
-         valence.data());
+  launch_for(elements, renumber_and_count, volume.elements.data(), elements, volume.old_to_new.data(), valence.data());
   volume.offsets = DeviceArray<std::uint64_t>(vertices + 1);
   with_scratch("adding up", [&](void* scratch, std::size_t& bytes) {
     return cub::DeviceScan::ExclusiveScan(scratch, bytes, valence.data(), volume.offsets.data(), ::cuda::std::plus<>{},
                                           std::uint64_t{0}, static_cast<std::int64_t>(vertices + 1));
   });
   volume.incidences = DeviceArray<std::uint32_t>(elements * 4);
-  launch("listing elements", list_incidences, elements, volume.elements.data(), elements, volume.offsets.data(),
-         valence.data(), volume.incidences.data());
+  launch_for(elements, list_incidences, volume.elements.data(), elements, volume.offsets.data(), valence.data(),
+             volume.incidences.data());
 }
 
 template <class T>
@@ -474,10 +455,10 @@ void build_stars(DeviceVolume<T>& volume, const TetMesh& mesh, const Metric& met
   view.metric = device_metric.upload(metric);
   DeviceArray<Found> found(1);
   found.clear();
-  launch("checking tensors", check_tensors, elements, view.metric, elements, found.data());
+  launch_for(elements, check_tensors, view.metric, elements, found.data());
   DeviceArray<StarPlan> plan(vertices);
-  launch("measuring stars", plan_stars<T>, vertices * 32, volume.elements.data(), volume.offsets.data(),
-         volume.incidences.data(), vertices, plan.data());
+  launch_for(vertices * 32, plan_stars<T>, volume.elements.data(), volume.offsets.data(), volume.incidences.data(),
+             vertices, plan.data());
   Found result{};
   found.download_to(std::span<Found>(&result, 1));
   if (result.bad_tensors != 0) check_metric(metric, elements, "the metric");  // says which
@@ -517,7 +498,7 @@ void build_stars(DeviceVolume<T>& volume, const TetMesh& mesh, const Metric& met
   view.stars = volume.stars.data();
   view.edge = volume.edge.data();
   view.sums = device_sums.data();
-  launch("filling stars", fill_stars<T>, vertices * 32, view);
+  launch_for(vertices * 32, fill_stars<T>, view);
   device_sums.download_to(std::span<Sums>(sums));
 
   VolumeSummary& summary = volume.summary;
