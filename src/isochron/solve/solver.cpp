@@ -394,6 +394,7 @@ class Solver<Corners>::Engine {
     start.state.progress = crew.progress;
     RunOptions run{method_, threads_for(method_, crew.threads), options_.band_width, mesh_.points};
     const Timer timer;
+    if (start.state.progress.cancelled()) throw Cancelled();  // a kernel once started runs to its end
     if (options_.backend == Backend::cuda) std::get<Device<T>>(device_)->run(start.state);
     else run_schedule(problem, start.state, run);
     if (method_ == Method::fmm && options_.unordered == Unordered::hand_over && problem.obtuse_corners > 0)
