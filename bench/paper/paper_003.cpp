@@ -353,7 +353,7 @@ std::string missing_memory(std::size_t n) {
                : fmt::format("not run: about {:.0f} GiB of {} memory needed and {:.0f} free", in_gibibytes(needed),
                              whose, in_gibibytes(static_cast<double>(free)));
   };
-  const auto on_device = static_cast<double>(cuda::volume_bytes(n * n * n, tets, sizeof(float)));
+  const auto on_device = static_cast<double>(cuda::volume_bytes(n * n * n, tets, sizeof(float), 0));
   const std::string device = lacks("the GPU's", on_device, cuda::free_bytes());
   return device.empty() ? lacks("the host's", host_bytes_per_tet * static_cast<double>(tets), available_host_bytes())
                         : device;

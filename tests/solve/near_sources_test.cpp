@@ -75,6 +75,7 @@ TEST(NearSources, AreTheSeedsOfTheWholeMesh) {
   for (const SourceInit init : {SourceInit::plain, SourceInit::ball}) {
     EXPECT_EQ(expect_same_seeds(mesh, Metric(), at({4321}), init, 3), 1);
     expect_same_seeds(mesh, Metric::constant(SymTensor3d::diagonal(1, 4, 9)), at({4321, 0}), init, 4);
+    for (const int rings : {-4, 0, 1 << 30}) expect_same_seeds(mesh, Metric(), at({4321}), init, rings);
     expect_same_seeds(mesh, Metric(), at({4321, 4322, 8000}), init, 3);  // two side by side have no ball
     FiberMetric fibers;
     fibers.fiber = random_fibers(mesh, 1);

@@ -353,6 +353,33 @@ TEST_P(EachBackend, ResidualCheckCatchesAWrongTime) {
   EXPECT_FALSE(solver.residual(arrival, from(VertexId(0))).passed());
 }
 
+TEST_P(EachBackend, ResidualCheckCatchesALateSource) {
+  const TetMesh mesh = cube(9);
+  const Metric metric;
+  Solver<4> solver({mesh, metric}, options());
+  const Arrival right = solver.solve(from(VertexId(0), 3));
+  ASSERT_TRUE(solver.residual(right, from(VertexId(0), 3)).passed());
+  Arrival wrong = right;
+  for (double& time : wrong.times) time += 1;  // consistent, but not from this source
+  EXPECT_FALSE(solver.residual(wrong, from(VertexId(0), 3)).passed());
+  for (double& time : wrong.times) time = std::numeric_limits<double>::infinity();
+  EXPECT_FALSE(solver.residual(wrong, from(VertexId(0), 3)).passed());
+}
+
+TEST_P(EachBackend, ARefusedMetricLeavesTheOneBefore) {
+  const TetMesh mesh = cube(9);
+  const Metric first = Metric::isotropic(2);
+  SpeedMetric speeds{std::vector<double>(mesh.element_count(), 100)};
+  speeds.speed.back() = -1;
+  const Metric bad(speeds);
+  Solver<4> solver({mesh, first}, options());
+  const Arrival before = solver.solve(from(VertexId(0)));
+  EXPECT_THROW(solver.set_metric(bad), InputError);
+  const Arrival after = solver.solve(from(VertexId(0)));
+  EXPECT_LE(worst_difference(before.times, after.times), limit(1e-5));
+  EXPECT_TRUE(solver.residual(after, from(VertexId(0))).passed());
+}
+
 TEST_P(EachBackend, UpwindWeightsExplainTheTimes) {
   const TetMesh mesh = cube(9, 0.2);
   SolveOptions weighted = options();

@@ -89,6 +89,15 @@ std::size_t Metric::element_count() const {
   }
 }
 
+std::size_t Metric::bytes_per_element() const {
+  if (std::holds_alternative<SpeedMetric>(kind_)) return sizeof(double);
+  if (std::holds_alternative<TensorMetric>(kind_)) return sizeof(SymTensor3f);
+  const auto* fibers = std::get_if<FiberMetric>(&kind_);
+  if (fibers == nullptr) return 0;
+  return sizeof(Vec3f) + (fibers->sheet.empty() ? 0 : sizeof(Vec3f)) +
+         (fibers->region.empty() ? 0 : sizeof(std::uint16_t));
+}
+
 bool Metric::isotropic() const {
   if (kind_.index() == 1) return true;
   if (kind_.index() != 0) return false;

@@ -65,6 +65,8 @@ class Metric {
   [[nodiscard]] Metric of(std::span<const ElementId> elements) const;
   /// How many elements the metric describes; 0 when it is the same for any number.
   [[nodiscard]] std::size_t element_count() const;
+  /// Memory of what the metric stores for each element.
+  [[nodiscard]] std::size_t bytes_per_element() const;
   /// True when M is a multiple of the identity everywhere by construction.
   [[nodiscard]] bool isotropic() const;
 

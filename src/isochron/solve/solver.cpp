@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 #include <variant>
 
 #include <fmt/format.h>
@@ -38,19 +39,27 @@ class Solver<Corners>::Engine {
  public:
   Engine(Domain<Corners> domain, SolveOptions options)
       : mesh_(domain.mesh), options_(std::move(options)), automatic_(options_.backend == Backend::automatic) {
-    use(pick_backend());
+    use(pick_backend(domain.metric));
     set_metric(domain.metric);
   }
 
+  /// When the metric is refused, the one before stays, and is prepared again for the next solve.
   void set_metric(const Metric& metric) {
-    metric_ = &metric;
+    const Metric* before = std::exchange(metric_, &metric);
     host_ready_ = false;
-    or_on_cpu([&] { prepare(); });
+    try {
+      or_on_cpu([&] { prepare(); });
+    } catch (...) {
+      forget();
+      metric_ = before;
+      throw;
+    }
   }
 
   void solve_many(std::span<const Sources> source_sets, const TakeArrival& take) {
     std::size_t done = 0;  // results come in order
     or_on_cpu([&] {
+      if (volume_ == nullptr) prepare();  // does nothing when all is there
       if (volume_ == nullptr) {
         const std::size_t first = done;
         solve_on_host(source_sets.subspan(first), [&](std::size_t i, Arrival&& arrival) {
@@ -73,10 +82,16 @@ class Solver<Corners>::Engine {
     if (arrival.times.size() != mesh_.vertex_count())
       throw UsageError(
           fmt::format("{} times for {} vertices; give one per vertex", arrival.times.size(), mesh_.vertex_count()));
-    if (volume_ != nullptr) return volume_->residual(arrival, sources);
     Residual result;
-    with_times(arrival, sources, [&](const auto& relax, const auto& start) {
-      result = residual_pass(relax, start.pinned, residual_tolerances * start.state.tolerance, threads_);
+    or_on_cpu([&] {
+      if (volume_ == nullptr) prepare();
+      if (volume_ != nullptr) {
+        result = volume_->residual(arrival, sources);
+        return;
+      }
+      with_times(arrival, sources, [&](const auto& relax, const auto& start) {
+        result = residual_pass(relax, start.pinned, start.seeds, residual_tolerances * start.state.tolerance, threads_);
+      });
     });
     return result;
   }
@@ -86,15 +101,19 @@ class Solver<Corners>::Engine {
   using Device = std::unique_ptr<cuda::DeviceSchedule<T, Corners>>;
 
   /// What the options' back end stands for on this mesh.
-  [[nodiscard]] BackendChoice pick_backend() const {
+  [[nodiscard]] BackendChoice pick_backend(const Metric& metric) const {
     std::optional<DeviceMemory> device;
     cuda::NoDevice why;
     if (asks_for_device(options_, mesh_.element_count()) && cuda::find_device(why))
-      device =
-          DeviceMemory{cuda::free_bytes(),
-                       cuda::volume_bytes(mesh_.vertex_count(), mesh_.element_count(),
-                                          options_.precision == Precision::double_ ? sizeof(double) : sizeof(float))};
+      device = DeviceMemory{cuda::free_bytes(), device_need(metric)};
     return choose_backend(options_, mesh_.element_count(), device);
+  }
+
+  [[nodiscard]] std::size_t device_need(const Metric& metric) const {
+    const std::size_t scalar = options_.precision == Precision::double_ ? sizeof(double) : sizeof(float);
+    const std::size_t vertices = mesh_.vertex_count(), elements = mesh_.element_count();
+    return Corners == 4 ? cuda::volume_bytes(vertices, elements, scalar, metric.bytes_per_element())
+                        : cuda::surface_bytes(vertices, elements, scalar);
   }
 
   void use(const BackendChoice& choice) {
@@ -115,15 +134,20 @@ class Solver<Corners>::Engine {
     try {
       work();
     } catch (const DeviceError& error) {
-      if (!automatic_ || options_.backend != Backend::cuda) throw;
-      volume_.reset();
-      device_ = {};
-      problem_ = {};
-      host_ready_ = false;
+      if (!automatic_ || runs_on_gpu(options_.method) || options_.backend != Backend::cuda) throw;
+      forget();
       use(without_device(mesh_.element_count(), error.what()));
       prepare();
       work();
     }
+  }
+
+  /// Drops all that was prepared.
+  void forget() {
+    volume_.reset();
+    device_ = {};
+    problem_ = {};
+    host_ready_ = false;
   }
 
   void prepare() {
@@ -312,8 +336,8 @@ class Solver<Corners>::Engine {
     SolveState<T> state;
     std::vector<std::uint8_t> pinned;
     std::vector<std::int32_t> label;
-    std::vector<T> seed_time;  ///< in the order of state.seeds
-    double base = 0;           ///< user's time that is 0 inside
+    std::vector<SeedTime<T>> seeds;  ///< as they were before the schedule ran
+    double base = 0;                 ///< user's time that is 0 inside
   };
 
   template <class T>
@@ -334,7 +358,7 @@ class Solver<Corners>::Engine {
       start.state.time[v] = static_cast<T>(seed.time);
       start.label[v] = seed.source;
     }
-    for (const std::uint32_t v : start.state.seeds) start.seed_time.push_back(start.state.time[v]);
+    for (const std::uint32_t v : start.state.seeds) start.seeds.push_back({v, start.state.time[v]});
     return start;
   }
 
@@ -423,14 +447,15 @@ class Solver<Corners>::Engine {
           static_cast<double>(start.state.time[v]) * problem.unit + start.base;
     });
     if (options_.verify == Keep::yes) {
-      const Residual residual = residual_pass(
-          relax, start.pinned, residual_tolerances * static_cast<double>(start.state.tolerance), crew.threads);
+      const Residual residual =
+          residual_pass(relax, start.pinned, start.seeds,
+                        residual_tolerances * static_cast<double>(start.state.tolerance), crew.threads);
       arrival.residual = residual;
       if (!residual.passed()) arrival.converged = false;
     }
     if (options_.sources == Keep::yes) {
-      for (std::size_t i = 0; i < start.state.seeds.size() && i < start.seed_time.size(); ++i)
-        if (start.state.time[start.state.seeds[i]] < start.seed_time[i]) start.label[start.state.seeds[i]] = -1;
+      for (const auto& [v, time] : start.seeds)
+        if (start.state.time[v] < time) start.label[v] = -1;
       label_vertices(relax, start.label, seeds, crew.threads, arrival);
     }
     if (options_.weights == Keep::yes) arrival.upwind = upwind_pass(relax, start.pinned, crew.threads);

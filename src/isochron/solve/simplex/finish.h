@@ -10,10 +10,27 @@
 
 namespace isochron {
 
-/// The fixed-point check. `pinned[v]` marks vertices that start with a time: they may be earlier than their elements
-/// say, not later. Differences are in local edge travel times; rounding of the time itself (8 ulp) is not counted.
+/// A vertex that starts with a time.
+template <class T>
+struct SeedTime {
+  std::uint32_t vertex;
+  T time;
+};
+
+/// What a vertex that should have one time and has another counts in the residual: the difference in local edge travel
+/// times, without the rounding of the time itself (8 ulp).
+template <class T>
+double counted_difference(T now, T wanted, T edge) {
+  const double rounding = 8.0 * std::numeric_limits<T>::epsilon() * static_cast<double>(now);
+  const double difference = (std::abs(static_cast<double>(now) - static_cast<double>(wanted)) - rounding) / edge;
+  return std::isnan(difference) ? std::numeric_limits<double>::infinity() : difference;
+}
+
+/// The fixed-point check. `pinned[v]` marks the seeds, vertices that start with a time: they may be earlier than their
+/// elements say, not later, and not later than their own time either.
 template <class Relax>
-Residual residual_pass(const Relax& relax, const std::vector<std::uint8_t>& pinned, double limit, int threads) {
+Residual residual_pass(const Relax& relax, const std::vector<std::uint8_t>& pinned,
+                       const std::vector<SeedTime<typename Relax::Scalar>>& seeds, double limit, int threads) {
   using T = typename Relax::Scalar;
   const auto& problem = relax.problem();
   constexpr T inf = std::numeric_limits<T>::infinity();
@@ -32,17 +49,17 @@ Residual residual_pass(const Relax& relax, const std::vector<std::uint8_t>& pinn
       const T again = relax.pull(v, solves);
       if (now == again) continue;
       if (pinned[v] != 0 && !(again < now)) continue;
-      double difference = std::numeric_limits<double>::infinity();
-      if (now < inf && again < inf) {
-        const double rounding = 8.0 * std::numeric_limits<T>::epsilon() * static_cast<double>(now);
-        difference = (std::abs(static_cast<double>(now) - static_cast<double>(again)) - rounding) / problem.edge[v];
-      }
-      if (difference > part.worst || std::isnan(difference)) {
-        part.worst = std::isnan(difference) ? std::numeric_limits<double>::infinity() : difference;
-        part.vertex = v;
-      }
+      const double difference = now < inf && again < inf ? counted_difference(now, again, problem.edge[v])
+                                                         : std::numeric_limits<double>::infinity();
+      if (difference > part.worst) part = {difference, v};
     }
   });
+  for (const auto& [v, time] : seeds) {
+    const T now = relax.times().load(v);
+    if (now <= time) continue;
+    const double difference = counted_difference(now, time, problem.edge[v]);
+    if (difference > parts[0].worst) parts[0] = {difference, v};
+  }
   Residual result;
   result.limit = limit;
   for (const Part& part : parts)
@@ -76,13 +93,17 @@ void spread_labels(const Relax& relax, std::vector<std::int32_t>& label, int thr
     }
   });
   std::vector<std::uint32_t> path;
-  for (std::uint32_t v = 0; v < problem.vertex_count; ++v) {
-    std::uint32_t end = v;
-    path.clear();
-    for (; label[end] < 0 && parent[end] != none; end = parent[end]) path.push_back(end);
-    for (const std::uint32_t p : path) label[p] = label[end];
-  }
-  // Only zero-length edges leave a reached vertex without an earlier parent: it shares its neighbour's time and source.
+  const auto follow_parents = [&] {
+    for (std::uint32_t v = 0; v < problem.vertex_count; ++v) {
+      std::uint32_t end = v;
+      path.clear();
+      for (; label[end] < 0 && parent[end] != none; end = parent[end]) path.push_back(end);
+      for (const std::uint32_t p : path) label[p] = label[end];
+    }
+  };
+  follow_parents();
+  // Only zero-length edges leave a reached vertex without an earlier parent: it shares its neighbour's time and source,
+  // and so do those behind it.
   for (bool changed = true; changed;) {
     changed = false;
     for (const auto& record : problem.elements)
@@ -90,12 +111,13 @@ void spread_labels(const Relax& relax, std::vector<std::int32_t>& label, int thr
         for (std::size_t b = 0; b < record.corner.size(); ++b) {
           const std::uint32_t from = record.vertex(static_cast<int>(a)), to = record.vertex(static_cast<int>(b));
           const T time = relax.times().load(to);
-          if (label[to] >= 0 || label[from] < 0 || !(time < std::numeric_limits<T>::infinity()) ||
+          if (label[to] >= 0 || parent[to] != none || label[from] < 0 || !(time < std::numeric_limits<T>::infinity()) ||
               relax.times().load(from) > time)
             continue;
           label[to] = label[from];
           changed = true;
         }
+    if (changed) follow_parents();
   }
 }
 

@@ -85,13 +85,16 @@ std::vector<std::vector<Seed>> seeds_near(const TetMesh& mesh, const Metric& met
                                           std::span<const Sources> source_sets, SourceInit init, int ball_rings,
                                           const ElementsNear& elements_near) {
   std::vector<VertexId> vertices;
-  for (const Sources& sources : source_sets)
+  int widest = 0;
+  for (const Sources& sources : source_sets) {
+    widest = std::max(widest, limited_rings<4>(ball_rings, sources.vertices.size(), mesh.vertex_count()));
     for (const VertexSource& source : sources.vertices) {
       check_vertex_source(source, mesh.vertex_count());
       vertices.push_back(source.vertex);
     }
+  }
   // The ball is round in the metric, not in edges: where elements are stretched it goes further than its rings.
-  const int first = init == SourceInit::ball ? ball_rings + 3 : 0;
+  const int first = init == SourceInit::ball ? widest + 3 : 0;
   for (int rings = first;; rings = 2 * rings + 1) {
     const std::vector<ElementId> elements = elements_near(vertices, rings);
     const Part part = cut_out(mesh, metric, elements, vertices, rings);

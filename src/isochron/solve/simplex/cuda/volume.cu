@@ -342,12 +342,15 @@ class VolumeOnDevice final : public VolumeSolver<T> {
  public:
   VolumeOnDevice(const Device& device, const TetMesh& mesh, const Metric& metric, int threads)
       : mesh_(mesh), threads_(threads), tuning_(push_tuning(device)), multiprocessors_(device.multiprocessors) {
-    build_topology(volume_, mesh, threads);
+    build_topology(volume_, mesh, metric, threads);
     build_stars(volume_, mesh, metric, threads);
     choose_grid();
   }
 
-  void set_metric(const Metric& metric) override { build_stars(volume_, mesh_, metric, threads_); }
+  void set_metric(const Metric& metric) override {
+    drop_layers();
+    build_stars(volume_, mesh_, metric, threads_);
+  }
 
   [[nodiscard]] VolumeSummary summary() const override {
     VolumeSummary summary = volume_.summary;
@@ -357,7 +360,10 @@ class VolumeOnDevice final : public VolumeSolver<T> {
 
   [[nodiscard]] std::size_t layers_that_fit() const override {
     const std::size_t most = std::size_t{0xfffffff0U} / volume_.vertices;
-    const std::size_t room = layers_ + free_bytes() / 10 * 9 / layer_bytes();
+    // What times, labels and the search around sources take in between.
+    const std::size_t reserve = volume_.vertices * 24;
+    const std::size_t free = free_bytes();
+    const std::size_t room = layers_ + (free > reserve ? (free - reserve) / 10 * 9 / layer_bytes() : 0);
     return std::clamp<std::size_t>(std::min(most, room), 1, most_layers);
   }
 
@@ -454,19 +460,18 @@ class VolumeOnDevice final : public VolumeSolver<T> {
   void make_room(std::size_t layers) {
     if (layers <= layers_) return;
     const std::size_t entries = volume_.vertices * layers;
-    layers_ = 0;
-    for (DeviceArray<T>* array : {&time_, &pushed_}) *array = {};
-    for (DeviceArray<std::uint32_t>* array : {&stamp_, &lists_[0], &lists_[1]}) *array = {};
+    drop_layers();
     time_ = DeviceArray<T>(entries);
     pushed_ = DeviceArray<T>(entries);
     stamp_ = DeviceArray<std::uint32_t>(entries);
     for (auto& list : lists_) list = DeviceArray<std::uint32_t>(entries);
-    if (count_.size() == 0) {
-      count_ = DeviceArray<std::uint32_t>(3);
-      least_ = DeviceArray<T>(3 * most_layers);
-      work_ = DeviceArray<Work>(1);
-    }
     layers_ = layers;
+  }
+
+  void drop_layers() {
+    layers_ = 0;
+    for (DeviceArray<T>* array : {&time_, &pushed_}) *array = {};
+    for (DeviceArray<std::uint32_t>* array : {&stamp_, &lists_[0], &lists_[1]}) *array = {};
   }
 
   static std::vector<SeedEntry> seed_entries(const VolumeSeeds& seeds, std::uint32_t layer) {
@@ -515,10 +520,10 @@ class VolumeOnDevice final : public VolumeSolver<T> {
   int multiprocessors_;
   DeviceVolume<T> volume_;
   std::size_t layers_ = 0;  ///< that there is memory for
-  DeviceArray<T> time_, pushed_, least_;
-  DeviceArray<std::uint32_t> stamp_, count_;
+  DeviceArray<T> time_, pushed_, least_{3 * most_layers};
+  DeviceArray<std::uint32_t> stamp_, count_{3};
   std::array<DeviceArray<std::uint32_t>, 2> lists_;
-  DeviceArray<Work> work_;
+  DeviceArray<Work> work_{1};
   DeviceArray<double> user_times_;
   std::vector<SeedEntry> seeds_;
   DeviceArray<SeedEntry> device_seeds_;

@@ -55,10 +55,11 @@ class VolumeSolver {
 };
 
 /// Device memory that a mesh takes at most while it is prepared and solved, about.
-constexpr std::size_t volume_bytes(std::size_t vertices, std::size_t elements, std::size_t scalar_bytes) {
+constexpr std::size_t volume_bytes(std::size_t vertices, std::size_t elements, std::size_t scalar_bytes,
+                                   std::size_t metric_bytes_per_element) {
   const std::size_t an_element = 16 + 16 + 4 * (4 + 6 * scalar_bytes);     // corners, incidences, stars
   const std::size_t a_vertex = 60 + 60 + 24 + 12 + 16 + 3 * scalar_bytes;  // numbering, neighbours, plan, lists, times
-  return vertices * a_vertex + elements * an_element;
+  return vertices * a_vertex + elements * (an_element + metric_bytes_per_element);
 }
 
 /// Copies the mesh to the device and prepares it there. Throws InputError as `check_mesh` and `check_metric` do,

@@ -395,11 +395,11 @@ struct DeviceMetric {
 }  // namespace
 
 template <class T>
-void build_topology(DeviceVolume<T>& volume, const TetMesh& mesh, int) {
+void build_topology(DeviceVolume<T>& volume, const TetMesh& mesh, const Metric& metric, int) {
   const std::size_t vertices = mesh.vertex_count(), elements = mesh.element_count();
   if (vertices == 0 || elements == 0) check_mesh(mesh);
   volume.vertices = vertices;
-  require_memory(volume_bytes(vertices, elements, sizeof(T)), "this mesh");
+  require_memory(volume_bytes(vertices, elements, sizeof(T), metric.bytes_per_element()), "this mesh");
   static_assert(sizeof(TetMesh::Element) == sizeof(uint4));
   DeviceArray<Found> found(1);
   found.clear();
@@ -517,8 +517,8 @@ void build_stars(DeviceVolume<T>& volume, const TetMesh& mesh, const Metric& met
   summary.device_bytes = volume.bytes();
 }
 
-template void build_topology(DeviceVolume<float>&, const TetMesh&, int);
-template void build_topology(DeviceVolume<double>&, const TetMesh&, int);
+template void build_topology(DeviceVolume<float>&, const TetMesh&, const Metric&, int);
+template void build_topology(DeviceVolume<double>&, const TetMesh&, const Metric&, int);
 template void build_stars(DeviceVolume<float>&, const TetMesh&, const Metric&, int);
 template void build_stars(DeviceVolume<double>&, const TetMesh&, const Metric&, int);
 

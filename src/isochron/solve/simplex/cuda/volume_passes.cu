@@ -5,6 +5,8 @@
 #include <utility>
 
 #include <thrust/iterator/counting_iterator.h>
+#include <thrust/iterator/transform_iterator.h>
+#include <cub/device/device_reduce.cuh>
 #include <cub/device/device_select.cuh>
 
 #include "isochron/core/cuda/launch.h"
@@ -68,27 +70,42 @@ __device__ T least_of_warp(T value) {
   return value;
 }
 
-/// Finds the worst vertex: its difference in the high bits, itself in the low ones.
+/// The worst vertex so far: its difference in the high bits, itself in the low ones. See `counted_difference`.
 template <class T>
-__global__ void residual_pass(View<T> view, const T* time, const std::uint8_t* seeded, unsigned long long* worst) {
-  const std::uint32_t lane = threadIdx.x % 32;
-  const std::size_t v = thread_number() / 32;
-  if (v >= view.vertices) return;
-  const T inf = detail::infinity<T>();
-  const T again = least_of_warp(pull(view, time, v, lane).best.time);
-  if (lane != 0) return;
-  const T now = time[v];
-  if (now == again || (seeded[v] != 0 && !(again < now))) return;
+__device__ void report_difference(T now, T wanted, T edge, std::size_t v, unsigned long long* worst) {
   float difference = __int_as_float(0x7f800000);
-  if (now < inf && again < inf) {
+  if (now < detail::infinity<T>() && wanted < detail::infinity<T>()) {
     const double rounding = 8.0 * std::numeric_limits<T>::epsilon() * static_cast<double>(now);
     const double exact =
-        (fabs(static_cast<double>(now) - static_cast<double>(again)) - rounding) / static_cast<double>(view.edge[v]);
+        (fabs(static_cast<double>(now) - static_cast<double>(wanted)) - rounding) / static_cast<double>(edge);
     if (exact <= 0) return;
     if (!isnan(exact)) difference = __double2float_ru(exact);
   }
   const unsigned long long packed = static_cast<unsigned long long>(__float_as_uint(difference)) << 32 | v;
   if (packed > *worst) atomicMax(worst, packed);
+}
+
+/// Seeds may not be later than their own time.
+template <class T>
+__global__ void check_seeds(const std::uint32_t* seeds, const double* times, std::size_t count,
+                            const std::uint32_t* old_to_new, const T* time, const T* edge, unsigned long long* worst) {
+  const std::size_t i = thread_number();
+  if (i >= count) return;
+  const std::uint32_t v = old_to_new[seeds[i]];
+  const T wanted = static_cast<T>(times[i]);
+  if (!(time[v] <= wanted)) report_difference(time[v], wanted, edge[v], v, worst);
+}
+
+template <class T>
+__global__ void residual_pass(View<T> view, const T* time, const std::uint8_t* seeded, unsigned long long* worst) {
+  const std::uint32_t lane = threadIdx.x % 32;
+  const std::size_t v = thread_number() / 32;
+  if (v >= view.vertices) return;
+  const T again = least_of_warp(pull(view, time, v, lane).best.time);
+  if (lane != 0) return;
+  const T now = time[v];
+  if (now == again || (seeded[v] != 0 && !(again < now))) return;
+  report_difference(now, again, view.edge[v], v, worst);
 }
 
 constexpr std::uint32_t no_parent = 0xffffffffU;
@@ -101,17 +118,21 @@ __global__ void find_parents(View<T> view, const T* time, const std::int32_t* la
   if (v >= view.vertices) return;
   const T now = time[v];
   const bool asked = label[v] < 0 && now < detail::infinity<T>();
-  if (lane == 0) parent[v] = no_parent;
-  if (!asked) return;
+  if (!asked) {
+    if (lane == 0) parent[v] = no_parent;
+    return;
+  }
   const Pulled<T> mine = pull(view, time, v, lane);
   const unsigned winners = __ballot_sync(0xffffffffU, mine.best.time == least_of_warp(mine.best.time));
   if (lane != static_cast<unsigned>(__ffs(static_cast<int>(winners)) - 1)) return;
   T earliest = now;
+  std::uint32_t from = no_parent;
   for (int k = 0; k < 3; ++k)
     if (mine.best.weight[k] > T(0) && time[mine.corner[k]] < earliest) {
       earliest = time[mine.corner[k]];
-      parent[v] = mine.corner[k];
+      from = mine.corner[k];
     }
+  parent[v] = from;
 }
 
 /// Follows parents: each takes its parent's label, or its parent's parent.
@@ -130,9 +151,10 @@ __global__ void follow_parents(std::size_t count, std::int32_t* label, std::uint
 
 /// Only zero-length edges leave a reached vertex without an earlier parent: it shares its neighbour's time and source.
 template <class T>
-__global__ void adopt_labels(View<T> view, const T* time, std::int32_t* label, unsigned* changed) {
+__global__ void adopt_labels(View<T> view, const T* time, const std::uint32_t* parent, std::int32_t* label,
+                             unsigned* changed) {
   const std::size_t v = thread_number();
-  if (v >= view.vertices || label[v] >= 0 || !(time[v] < detail::infinity<T>())) return;
+  if (v >= view.vertices || label[v] >= 0 || parent[v] != no_parent || !(time[v] < detail::infinity<T>())) return;
   for (StarHead head = view.heads[v];; head = view.heads[head.next]) {
     const auto* words = reinterpret_cast<const std::uint32_t*>(view.stars + head.begin);
     for (unsigned i = 0; i < head.neighbours; ++i) {
@@ -180,9 +202,9 @@ __global__ void grow_marks(const uint4* elements, std::size_t count, const std::
 struct HasMark {
   const uint4* elements;
   const std::uint8_t* marked;
-  __device__ bool operator()(std::uint32_t i) const {
+  __device__ unsigned long long operator()(std::uint32_t i) const {
     const uint4 e = elements[i];
-    return (marked[e.x] | marked[e.y] | marked[e.z] | marked[e.w]) != 0;
+    return (marked[e.x] | marked[e.y] | marked[e.z] | marked[e.w]) != 0 ? 1 : 0;
   }
 };
 
@@ -214,6 +236,10 @@ Residual find_residual(const DeviceVolume<T>& volume, const T* time, const Volum
   DeviceArray<unsigned long long> worst(1);
   worst.clear();
   launch_for(volume.vertices * 32, residual_pass<T>, view_of(volume), time, seeded.data(), worst.data());
+  const DeviceArray<std::uint32_t> vertices{std::span<const std::uint32_t>(seeds.vertices)};
+  const DeviceArray<double> times{std::span<const double>(seeds.times)};
+  launch_for(vertices.size(), check_seeds<T>, vertices.data(), times.data(), vertices.size(), volume.old_to_new.data(),
+             time, volume.edge.data(), worst.data());
   unsigned long long packed = 0;
   worst.download_to(std::span<unsigned long long>(&packed, 1));
   Residual result;
@@ -240,9 +266,12 @@ void find_labels(const DeviceVolume<T>& volume, const T* time, const VolumeSeeds
   launch_for(vertices.size(), label_seeds<T>, vertices.data(), times.data(), labels.data(), vertices.size(),
              volume.old_to_new.data(), time, label.data());
   launch_for(count * 32, find_parents<T>, view_of(volume), time, label.data(), parent.data());
-  until_quiet(changed, [&] { launch_for(count, follow_parents, count, label.data(), parent.data(), changed.data()); });
-  until_quiet(changed,
-              [&] { launch_for(count, adopt_labels<T>, view_of(volume), time, label.data(), changed.data()); });
+  const auto follow = [&] { launch_for(count, follow_parents, count, label.data(), parent.data(), changed.data()); };
+  until_quiet(changed, follow);
+  until_quiet(changed, [&] {
+    launch_for(count, adopt_labels<T>, view_of(volume), time, parent.data(), label.data(), changed.data());
+    follow();
+  });
   launch_for(count, user_labels, label.data(), volume.new_to_old.data(), count, sorted.data());
   sorted.download_to(result);
 }
@@ -259,16 +288,20 @@ std::vector<ElementId> find_elements_near(const DeviceVolume<T>& volume, std::sp
     launch_for(elements, grow_marks, volume.elements.data(), elements, marked.data(), grown.data());
     std::swap(marked, grown);
   }
-  DeviceArray<std::uint32_t> found(elements);
-  DeviceArray<unsigned long long> count(1);
   const HasMark has_mark{volume.elements.data(), marked.data()};
   const auto all = thrust::make_counting_iterator(std::uint32_t{0});
+  DeviceArray<unsigned long long> count(1);
+  with_scratch("looking around the sources", [&](void* scratch, std::size_t& bytes) {
+    return cub::DeviceReduce::Sum(scratch, bytes, thrust::make_transform_iterator(all, has_mark), count.data(),
+                                  static_cast<std::int64_t>(elements));
+  });
+  unsigned long long total = 0;
+  count.download_to(std::span<unsigned long long>(&total, 1));
+  DeviceArray<std::uint32_t> found(total);
   with_scratch("looking around the sources", [&](void* scratch, std::size_t& bytes) {
     return cub::DeviceSelect::If(scratch, bytes, all, found.data(), count.data(), static_cast<std::int64_t>(elements),
                                  has_mark);
   });
-  unsigned long long total = 0;
-  count.download_to(std::span<unsigned long long>(&total, 1));
   std::vector<ElementId> result(total);
   download(result.data(), found.data(), total * sizeof(std::uint32_t));
   return result;
