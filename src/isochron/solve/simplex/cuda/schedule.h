@@ -38,10 +38,10 @@ std::unique_ptr<DeviceSchedule<T, Corners>> make_domain_decomposition(const Simp
 /// Numbers of the schedule for surfaces, found by measuring on compute capability 9.0 (bench/NOTES.md).
 struct SurfaceTuning {
   std::uint32_t patch_vertices = 512;  ///< a power of two; at most what the largest block holds
-  std::uint32_t hops = 4;              ///< of a block in a patch before others learn of it
+  std::uint32_t hops = 1;              ///< of a block in a patch before others learn of it
   std::uint32_t warp_hops = 2;         ///< of a warp by itself in one of these
   int blocks_per_multiprocessor = 1;
-  double band_width = 12;  ///< patches whose news differ by less than this many edges are taken in any order
+  double band_width = 8;  ///< patches whose news differ by less than this many edges are taken in any order
 };
 
 /// Device memory that a surface takes, about: two records for every corner, some of them empty, and the vertices' own.
