@@ -11,6 +11,7 @@
 
 #include "apps/isochron/commands.h"
 #include "apps/isochron/info_report.h"
+#include "apps/isochron/result_arrays.h"
 #include "isochron/io/io.h"
 
 namespace isochron::cli {
@@ -47,12 +48,6 @@ std::optional<MeshReport> report_on(Dataset& dataset, int threads) {
   MeshReport report = validate(mesh, {}, threads);
   restore_mesh<Corners>(dataset, std::move(mesh));
   return report;
-}
-
-bool made_by_solve(const std::string& name) {
-  constexpr std::array<std::string_view, 5> names{"arrival_time", "source", "reached", "upwind_vertices",
-                                                  "upwind_weights"};
-  return std::find(names.begin(), names.end(), name) != names.end();
 }
 
 struct InfoRequest {

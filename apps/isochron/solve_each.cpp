@@ -68,6 +68,10 @@ void check_each_source(const SolveRequest& request) {
     throw UsageError(
         "--source-levelset is one source (--each-source needs several); leave out --each-source, or solve from the "
         "others alone");
+  const std::string matrix = request.matrix.filename().string();
+  if (!matrix.empty() && !matrix.ends_with(".csv") && !matrix.ends_with(".csv.gz"))
+    throw UsageError(
+        fmt::format("{}: a matrix is written as text with commas; name it .csv or .csv.gz", request.matrix.string()));
   if (!request.matrix.empty() && !request.sources.points.empty())
     throw UsageError("--matrix has a column for each source vertex (--source-point gives none); use --source");
 }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "apps/isochron/result_arrays.h"
 #include "apps/isochron/solve.h"
 #include "apps/isochron/solve_each.h"
 #include "apps/isochron/solve_report.h"
@@ -48,7 +49,9 @@ void check_distinct_files(const SolveRequest& request) {
 
 void check_request(const SolveRequest& request) {
   if (request.output.empty() && request.probe.output.empty() && request.picture.file.empty() && request.matrix.empty())
-    throw UsageError("no output (the result would be lost); give -o FILE, --probe-output or --picture");
+    throw UsageError(
+        "no output (the result would be lost); give -o FILE, --probe-output or --picture, or --matrix with "
+        "--each-source");
   if (request.sources.empty()) {
     throw UsageError(
         "no source (the front starts nowhere); give --source, --source-point, --source-file, --source-tag or "
@@ -362,6 +365,7 @@ int solve_dataset(const SolveRequest& request, Dataset&& dataset, const SideInpu
   if (arrival.unreached > 0 && arrival.reached > 0) warn_unreached(summary, arrival.unreached, console);
   restore_mesh<Corners>(dataset, std::move(mesh));
   const InterruptGuard guard;
+  drop_results(dataset.point_data);
   if (each) each->add_arrays(dataset.point_data);
   else add_result(arrival, dataset.point_data);
   write_results(request, dataset, inputs.probes, probed, each ? &*each : nullptr, summary, console);

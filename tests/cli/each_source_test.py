@@ -61,6 +61,19 @@ class EachSource(CliCase):
         self.assertEqual(summary["sources"][2]["point"], [1, 1, 0])
         self.assertAlmostEqual(summary["max_time"], max(source["max_time"] for source in summary["sources"]))
 
+    def test_new_results_take_the_place_of_all_earlier_ones(self):
+        for suffix in (".msh", ".ply", ".vtk"):
+            self.each("-o", "three" + suffix, "--source", "0,1,2")
+            self.succeed("solve", "three" + suffix, "-o", "two" + suffix, "--force", "--each-source", "--source", "5,6")
+            names = {name for name in self.arrays("two" + suffix) if name.startswith("arrival_time")}
+            # PLY has one column a property, and columns with numbers are read as one array.
+            self.assertEqual(names, {"arrival_time"} if suffix == ".ply" else {"arrival_time_0", "arrival_time_1"})
+            if suffix == ".ply":
+                self.assertEqual(self.arrays("two.ply")["arrival_time"]["components"], 2)
+            self.succeed("solve", "two" + suffix, "-o", "one" + suffix, "--force", "--source", "5")
+            names = {name for name in self.arrays("one" + suffix) if name.startswith("arrival_time")}
+            self.assertEqual(names, {"arrival_time"})
+
     def test_each_is_what_a_solve_from_it_alone_gives(self):
         self.write("s.txt", "0 0.5\n33\n80 2\n")
         summary = self.each("-o", "t.npy", "--source-file", "s.txt", "--source-time", "1")
@@ -151,10 +164,13 @@ class EachSource(CliCase):
         each = ("--each-source", "--source", "0,1")
         self.write("old.npy", "")
         self.reject(*each, "-o", "old.npy", code=3, words=("old.npy", "exists"))
-        self.reject(*each, "-o", "b.msh", "--matrix", "old.npy", code=3, words=("old.npy", "exists"))
-        self.reject(*each, "-o", "t.npy", "--matrix", "t.npy", words=("t.npy", "two outputs"))
-        self.reject(*each, "--matrix", "a.msh", "--force", words=("a.msh", "input"))
+        self.write("old.csv", "")
+        self.reject(*each, "-o", "b.msh", "--matrix", "old.csv", code=3, words=("old.csv", "exists"))
         self.reject(*each, "-o", "none/t.npy", code=1, words=("none/t.npy",))
+
+    def test_a_matrix_is_csv(self):
+        for name in ("m.npy", "m.vtu", "-"):
+            self.expect(2, "solve", "a.msh", "--each-source", "--source", "0,1", "--matrix", name, words=(".csv",))
 
     def test_a_bad_source_leaves_nothing(self):
         self.write_msh("loose.msh", [*self.points, (9, 9, 9)], self.triangles)

@@ -295,6 +295,16 @@ class Solver<Corners>::Engine {
     return arrival;
   }
 
+  /// The advice of the message must lead on: on the CPU there is no such method.
+  void require_device() const {
+    try {
+      cuda::require_device();
+    } catch (const DeviceError& error) {
+      if (options_.method == Method::automatic) throw;
+      throw DeviceError(fmt::format("{} and without --method {}", error.what(), name_of(options_.method)));
+    }
+  }
+
   /// Each method runs on the CPU or on the GPU.
   void choose_method() {
     const bool gpu = options_.backend == Backend::cuda;
@@ -316,7 +326,7 @@ class Solver<Corners>::Engine {
           "method push makes no virtual tetrahedra on the GPU; use --method active-list, or leave --split-obtuse out");
     if (gpu && options_.source_init == SourceInit::factored)
       throw UsageError("factored sources are solved on the CPU; leave --backend out");
-    if (gpu) cuda::require_device();
+    if (gpu) require_device();
   }
 
   template <class T>
