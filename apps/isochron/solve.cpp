@@ -217,7 +217,8 @@ void warn_unused(const SolveRequest& request, const MethodFlags& flags, Console&
   unused(third_velocity && metric.sheet_array.empty() && !metric.fiber_array.empty(), "the third velocity", "--sheets");
   unused(flags.hand_over && method != Method::fmm, "--hand-over", "--method fmm");
   unused(flags.allow_unordered && method != Method::fmm, "--allow-unordered", "--method fmm");
-  unused(request.options.band_width > 0 && !banded, "--band-width", "--method banded");
+  unused(request.options.band_width > 0 && !banded && method != Method::push, "--band-width",
+         "--method banded or push");
   for (const std::string& option : flags.scheme) {
     const std::vector<Method> users = methods_with(option);
     std::string names;

@@ -166,6 +166,8 @@ class EachSource(CliCase):
         self.reject(*each, "-o", "old.npy", code=3, words=("old.npy", "exists"))
         self.write("old.csv", "")
         self.reject(*each, "-o", "b.msh", "--matrix", "old.csv", code=3, words=("old.csv", "exists"))
+        self.write("from.csv", "0 0\n1 0\n")
+        self.reject("--each-source", "--source-file", "from.csv", "--matrix", "from.csv", "--force", words=("from.csv", "input"))
         self.reject(*each, "-o", "none/t.npy", code=1, words=("none/t.npy",))
 
     def test_a_matrix_is_csv(self):

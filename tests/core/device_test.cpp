@@ -20,17 +20,6 @@ using ::testing::HasSubstr;
 
 constexpr std::size_t mebibyte = std::size_t{1} << 20;
 
-/// The message of the RuntimeError that `action` throws; empty when it throws none.
-template <class Action>
-std::string failure(const Action& action) {
-  try {
-    action();
-  } catch (const RuntimeError& error) {
-    return error.what();
-  }
-  return {};
-}
-
 TEST(DeviceRules, AnOldDeviceIsRefusedByName) {
   const auto refused = too_old({"Quadro 5", 7, 5, 30});
   ASSERT_TRUE(refused.has_value());
@@ -50,9 +39,9 @@ TEST(DeviceRules, AShortageNamesTheBytes) {
 TEST(DeviceRules, AMissingDeviceSaysWhatToDo) {
   if (test::no_device().empty()) return;  // the tests of the command line hide the device and look, too
   EXPECT_THAT(test::no_device(), AllOf(HasSubstr("GPU"), HasSubstr("--backend threads")));
-  EXPECT_EQ(failure([] { require_device(); }), test::no_device());
-  EXPECT_THAT(failure([] { require_memory(1, "this mesh"); }), HasSubstr("--backend threads"));
-  EXPECT_THAT(failure([] { DeviceArray<int> one(1); }), HasSubstr("--backend threads"));
+  EXPECT_EQ(test::failure([] { require_device(); }), test::no_device());
+  EXPECT_THAT(test::failure([] { require_memory(1, "this mesh"); }), HasSubstr("--backend threads"));
+  EXPECT_THAT(test::failure([] { DeviceArray<int> one(1); }), HasSubstr("--backend threads"));
 }
 
 TEST(DeviceRules, EmptyArraysNeedNoDevice) {
@@ -87,14 +76,14 @@ TEST_F(DeviceMemory, ArraysKeepWhatTheyAreGiven) {
 
 TEST_F(DeviceMemory, WhatDoesNotFitIsSaidBeforeAnythingIsTaken) {
   const std::size_t before = free_bytes();
-  EXPECT_THAT(failure([&] { require_memory(before + 64 * mebibyte, "a mesh of 9 elements"); }),
+  EXPECT_THAT(test::failure([&] { require_memory(before + 64 * mebibyte, "a mesh of 9 elements"); }),
               AllOf(HasSubstr("a mesh of 9 elements"), HasSubstr("MiB needed"), HasSubstr("--backend threads")));
-  EXPECT_EQ(failure([&] { require_memory(before / 2, "a mesh"); }), "");
+  EXPECT_EQ(test::failure([&] { require_memory(before / 2, "a mesh"); }), "");
   EXPECT_GE(free_bytes() + 4 * mebibyte, before);
 }
 
 TEST_F(DeviceMemory, AnAllocationThatFailsLeavesTheDeviceUsable) {
-  EXPECT_THAT(failure([] { DeviceArray<char> more(free_bytes() + 1024 * mebibyte); }),
+  EXPECT_THAT(test::failure([] { DeviceArray<char> more(free_bytes() + 1024 * mebibyte); }),
               AllOf(HasSubstr("MiB needed"), HasSubstr("MiB free")));
   const std::vector<int> host{1, 2, 3};
   const DeviceArray<int> array{std::span<const int>(host)};

@@ -17,17 +17,6 @@ namespace {
 
 __global__ void write_to(std::uint32_t* place) { *place = 1; }
 
-/// The message of the RuntimeError that `action` throws; empty when it throws none.
-template <class Action>
-std::string failure(const Action& action) {
-  try {
-    action();
-  } catch (const RuntimeError& error) {
-    return error.what();
-  }
-  return {};
-}
-
 bool has(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
 
 SolveOptions on(Backend backend) {
@@ -49,7 +38,7 @@ TEST_F(DeviceFault, IsReportedAndTheCpuGoesOn) {
   std::optional<cuda::DeviceArray<int>> array(10);
 
   write_to<<<1, 1>>>(reinterpret_cast<std::uint32_t*>(std::uintptr_t{4096}));
-  const std::string fault = failure([] {
+  const std::string fault = test::failure([] {
     cuda::check(cudaGetLastError(), "starting a kernel");
     cuda::check(cudaDeviceSynchronize(), "solving");
   });
@@ -57,8 +46,8 @@ TEST_F(DeviceFault, IsReportedAndTheCpuGoesOn) {
   EXPECT_TRUE(has(fault, "--backend threads")) << fault;
 
   // A prepared solver and a new one say that the device has failed; neither gives times.
-  EXPECT_TRUE(has(failure([&] { device_solver->solve(sources); }), "cudaErrorIllegalAddress"));
-  EXPECT_TRUE(has(failure([&] { solve(mesh, metric, sources, on(Backend::cuda)); }), "cudaErrorIllegalAddress"));
+  EXPECT_TRUE(has(test::failure([&] { device_solver->solve(sources); }), "cudaErrorIllegalAddress"));
+  EXPECT_TRUE(has(test::failure([&] { solve(mesh, metric, sources, on(Backend::cuda)); }), "cudaErrorIllegalAddress"));
   cuda::NoDevice why;
   EXPECT_FALSE(cuda::find_device(why).has_value());
   EXPECT_TRUE(has(why.reason, "cudaErrorIllegalAddress")) << why.reason;

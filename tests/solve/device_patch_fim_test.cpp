@@ -15,6 +15,7 @@
 #include "isochron/solve/simplex/cuda/patch_simplex.h"
 #include "isochron/solve/simplex/cuda/schedule.h"
 #include "isochron/solve/solver.h"
+#include "solve/samples.h"
 
 namespace isochron {
 namespace {
@@ -93,17 +94,6 @@ Sources one_source(std::uint32_t v) {
   Sources sources;
   sources.vertices.push_back({VertexId(v), 0});
   return sources;
-}
-
-TriangleMesh fan_of(std::uint32_t count) {
-  TriangleMesh fan;
-  fan.points.push_back({0, 0, 0});
-  for (std::uint32_t i = 0; i < count; ++i) {
-    const double angle = 6.283185307179586 * i / count;
-    fan.points.push_back({std::cos(angle), std::sin(angle), 0});
-    fan.elements.push_back({VertexId(0), VertexId(1 + i), VertexId(1 + (i + 1) % count)});
-  }
-  return fan;
 }
 
 class DevicePatchFim : public ::testing::Test {
@@ -189,7 +179,8 @@ TEST_F(DevicePatchFim, TakesOddMeshes) {
   tet.points = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {9, 9, 9}};
   tet.elements = {{VertexId(0), VertexId(1), VertexId(2), VertexId(3)}};
   expect_same(tet, Metric(), one_source(2));
-  expect_same(fan_of(10000), Metric(), one_source(1));  // in double precision a patch's slots leave shared memory
+  expect_same(test::disc_of_slivers(10000), Metric(),
+              one_source(1));  // in double precision a patch's slots leave shared memory
 }
 
 TEST_F(DevicePatchFim, WithoutElementsOrVerticesNothingHappens) {

@@ -14,6 +14,7 @@
 #include "isochron/mesh/generate/square.h"
 #include "isochron/solve/simplex/subdomains.h"
 #include "isochron/solve/solver.h"
+#include "solve/samples.h"
 
 namespace isochron {
 namespace {
@@ -159,17 +160,10 @@ TEST_F(DeviceSchemes, TakeOddMeshes) {
 }
 
 TEST_F(DeviceSchemes, TakeAVertexOfTenThousandElements) {
-  TriangleMesh fan;
   constexpr std::uint32_t count = 10000;
-  fan.points.push_back({0, 0, 0});
-  for (std::uint32_t i = 0; i < count; ++i) {
-    const double angle = 6.283185307179586 * i / count;
-    fan.points.push_back({std::cos(angle), std::sin(angle), 0});
-    fan.elements.push_back({VertexId(0), VertexId(1 + i), VertexId(1 + (i + 1) % count)});
-  }
   Sources rim;  // many, or the front would need thousands of rounds to walk round it
   for (std::uint32_t i = 1; i <= count; i += 250) rim.vertices.push_back({VertexId(i), 0.01 * (i % 7)});
-  expect_same(fan, Metric(), rim);
+  expect_same(test::disc_of_slivers(count), Metric(), rim);
 }
 
 TEST_F(DeviceSchemes, SolveAgainWithOtherSources) {

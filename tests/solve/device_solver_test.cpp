@@ -56,14 +56,7 @@ TEST_F(DeviceSolver, SolvesVirtualTetrahedraWithTheActiveList) {
 TEST_F(DeviceSolver, TakesAFrontThatNeedsThousandsOfRounds) {
   // A full circle of ten thousand slivers: the front creeps along the rim, and each step also changes the centre's
   // star.
-  TriangleMesh disc;
-  constexpr std::uint32_t count = 10000;
-  disc.points.push_back({0, 0, 0});
-  for (std::uint32_t i = 0; i < count; ++i) {
-    const double angle = 6.283185307179586 * i / count;
-    disc.points.push_back({std::cos(angle), std::sin(angle), 0});
-    disc.elements.push_back({VertexId(0), VertexId(1 + i), VertexId(1 + (i + 1) % count)});
-  }
+  const TriangleMesh disc = disc_of_slivers(10000);
   SolveOptions strict;
   strict.tolerance = 1e-12;
   const Arrival reference = solve(disc, Metric(), from(VertexId(1)), strict);

@@ -13,6 +13,7 @@
 #include "isochron/solve/simplex/cuda/schedule.h"
 #include "isochron/solve/simplex/obtuse_split.h"
 #include "isochron/solve/solver.h"
+#include "solve/samples.h"
 
 namespace isochron {
 namespace {
@@ -105,18 +106,6 @@ Metric random_speed_metric(const TriangleMesh& mesh) {
   return Metric(SpeedMetric{random_speed(mesh, {0.3, 2}, {.smoothing = 2})});
 }
 
-/// `count` triangles round the vertex 0.
-TriangleMesh make_fan(std::uint32_t count) {
-  TriangleMesh fan;
-  fan.points.push_back({0, 0, 0});
-  for (std::uint32_t i = 0; i < count; ++i) {
-    const double angle = 2 * std::numbers::pi * i / count;
-    fan.points.push_back({std::cos(angle), std::sin(angle), 0});
-    fan.elements.push_back({VertexId(0), VertexId(1 + i), VertexId(1 + (i + 1) % count)});
-  }
-  return fan;
-}
-
 class DeviceSurface : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -159,11 +148,11 @@ TEST_F(DeviceSurface, PartsThatNothingReaches) {
 }
 
 TEST_F(DeviceSurface, FansOfAnyValence) {
-  expect_solved(make_fan(9), Metric(), {{1, 0}});
-  expect_solved(make_fan(2000), Metric(), {{1, 0}, {500, 0.5}});
+  expect_solved(test::disc_of_slivers(9), Metric(), {{1, 0}});
+  expect_solved(test::disc_of_slivers(2000), Metric(), {{1, 0}, {500, 0.5}});
 }
 
-TEST_F(DeviceSurface, FanOfTenThousandSlow) { expect_solved(make_fan(10000), Metric(), {{1, 0}}); }
+TEST_F(DeviceSurface, FanOfTenThousandSlow) { expect_solved(test::disc_of_slivers(10000), Metric(), {{1, 0}}); }
 
 TEST_F(DeviceSurface, SheetsThatShareAnEdge) {
   // Five sheets like the pages of a book: every edge of the spine has five triangles.

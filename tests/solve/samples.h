@@ -48,7 +48,19 @@ inline TriangleMesh fan_of_triangles(std::size_t count) {
   return fan;
 }
 
-/// The same with tetrahedra around the edge of vertex 0 and the last one.
+/// As many slivers as wanted around vertex 0, once round: a disc.
+inline TriangleMesh disc_of_slivers(std::size_t count) {
+  TriangleMesh disc;
+  disc.points.push_back({0, 0, 0});
+  for (std::size_t i = 0; i < count; ++i) {
+    const double angle = 6.283185307179586 * static_cast<double>(i) / static_cast<double>(count);
+    disc.points.push_back({std::cos(angle), std::sin(angle), 0});
+    disc.elements.push_back({vertex(0), vertex(1 + i), vertex(1 + (i + 1) % count)});
+  }
+  return disc;
+}
+
+/// `fan_of_triangles` with tetrahedra around the edge of vertex 0 and the last one.
 inline TetMesh fan_of_tets(std::size_t count) {
   const TriangleMesh flat = fan_of_triangles(count);
   TetMesh fan;

@@ -11,6 +11,7 @@
 #include "isochron/mesh/generate/square.h"
 #include "isochron/solve/simplex/cuda/surface_patches.h"
 #include "isochron/solve/simplex/obtuse_split.h"
+#include "solve/samples.h"
 
 namespace isochron::cuda {
 namespace {
@@ -108,13 +109,7 @@ TEST(SurfacePatches, PutAsideWhatDoesNotFit) {
   expect_whole(square, {32, 2, 1}, KeepOrder::no);
   expect_whole(generate_irregular_square({.n = 20, .extent = 19}), {16, 1, 16}, KeepOrder::no);
   // A hub among patches of 32: more neighbours than have a bit of their own.
-  TriangleMesh fan;
-  constexpr std::uint32_t count = 1500;
-  fan.points.push_back({0, 0, 0});
-  for (std::uint32_t i = 0; i < count; ++i) {
-    fan.points.push_back({std::cos(6.283185307 * i / count), std::sin(6.283185307 * i / count), 0});
-    fan.elements.push_back({VertexId(0), VertexId(1 + i), VertexId(1 + (i + 1) % count)});
-  }
+  const TriangleMesh fan = test::disc_of_slivers(1500);
   expect_whole(fan, {32, 2, 3}, KeepOrder::yes);
   const auto patches = cut_into_patches(prepare(fan, KeepOrder::yes), fan, {32, 2, 3}, 1);
   EXPECT_FALSE(patches.far.empty());

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "isochron/core/cuda/device.h"
+#include "isochron/core/error.h"
 
 namespace isochron::test {
 
@@ -14,6 +15,17 @@ inline const std::string& no_device() {
     return cuda::find_device(why) ? std::string() : why.reason;
   }();
   return reason;
+}
+
+/// The message of the RuntimeError that `action` throws; empty when it throws none.
+template <class Action>
+std::string failure(const Action& action) {
+  try {
+    action();
+  } catch (const RuntimeError& error) {
+    return error.what();
+  }
+  return {};
 }
 
 class DeviceCase : public ::testing::Test {

@@ -23,7 +23,7 @@ class VolumeEngineOf final : public VolumeEngine {
                  std::vector<std::string> notes)
       : mesh_(mesh), metric_(&metric), options_(options), threads_(threads), notes_(std::move(notes)) {
     const Timer timer;
-    device_ = cuda::make_volume_solver<T>(mesh, metric, threads);
+    device_ = cuda::make_volume_solver<T>(mesh, metric);
     setup_seconds_ = timer.seconds();
   }
 

@@ -56,12 +56,12 @@ template std::unique_ptr<DeviceSchedule<double, 4>> make_domain_decomposition(co
                                                                               const SchemeOptions&);
 
 template <class T>
-std::unique_ptr<VolumeSolver<T>> make_volume_solver(const TetMesh&, const Metric&, int) {
+std::unique_ptr<VolumeSolver<T>> make_volume_solver(const TetMesh&, const Metric&) {
   require_device();
   return nullptr;
 }
-template std::unique_ptr<VolumeSolver<float>> make_volume_solver(const TetMesh&, const Metric&, int);
-template std::unique_ptr<VolumeSolver<double>> make_volume_solver(const TetMesh&, const Metric&, int);
+template std::unique_ptr<VolumeSolver<float>> make_volume_solver(const TetMesh&, const Metric&);
+template std::unique_ptr<VolumeSolver<double>> make_volume_solver(const TetMesh&, const Metric&);
 
 template <class T>
 std::unique_ptr<DeviceSchedule<T, 3>> make_surface(const SimplexProblem<T, 3>&, const SimplexMesh<3>&,

@@ -44,7 +44,8 @@ struct SurfaceTuning {
   double band_width = 8;  ///< patches whose news differ by less than this many edges are taken in any order
 };
 
-/// Device memory that a surface takes, about: two records for every corner, some of them empty, and the vertices' own.
+/// Device memory that a surface takes, about: a record for every corner, half as many empty places, and the vertices'
+/// own.
 constexpr std::size_t surface_bytes(std::size_t vertices, std::size_t elements, std::size_t scalar_bytes) {
   return elements * 3 * (4 + 5 * scalar_bytes) * 3 / 2 + vertices * (24 + 4 * scalar_bytes);
 }

@@ -6,6 +6,7 @@
 
 #include "isochron/core/cuda/check.h"
 #include "isochron/core/cuda/device_array.h"
+#include "isochron/core/cuda/launch.h"
 #include "isochron/core/parallel.h"
 #include "isochron/core/timer.h"
 #include "isochron/solve/simplex/cuda/schedule.h"
@@ -476,8 +477,7 @@ class SurfaceOnDevice final : public DeviceSchedule<T, 3> {
     if (state.seeds.empty()) return;
     const Timer whole;
     by_vertex_.upload_from(std::span<const T>(state.time));
-    to_places<<<permute_blocks(), permute_threads>>>(vertex_at_.data(), by_vertex_.data(), time_.data(), time_.size());
-    check(cudaGetLastError(), "placing the times");
+    launch_for(time_.size(), to_places<T>, vertex_at_.data(), by_vertex_.data(), time_.data(), time_.size());
     start_turns(first_patches(state.seeds));
     work_.clear();
     check(cudaDeviceSynchronize(), "placing the times");
@@ -490,9 +490,7 @@ class SurfaceOnDevice final : public DeviceSchedule<T, 3> {
     check(cudaGetLastError(), "starting a kernel");
     check(cudaDeviceSynchronize(), "solving");
     const double solving = timer.seconds();
-    to_vertices<<<permute_blocks(), permute_threads>>>(vertex_at_.data(), time_.data(), by_vertex_.data(),
-                                                       time_.size());
-    check(cudaGetLastError(), "reading off the times");
+    launch_for(time_.size(), to_vertices<T>, vertex_at_.data(), time_.data(), by_vertex_.data(), time_.size());
     by_vertex_.download_to(std::span<T>(state.time));
     Work work{};
     work_.download_to(std::span<Work>(&work, 1));
@@ -503,11 +501,6 @@ class SurfaceOnDevice final : public DeviceSchedule<T, 3> {
   }
 
  private:
-  static constexpr unsigned permute_threads = 256;
-
-  [[nodiscard]] unsigned permute_blocks() const {
-    return static_cast<unsigned>((time_.size() + permute_threads - 1) / permute_threads);
-  }
   [[nodiscard]] std::size_t shared_bytes() const { return (patches_.shape.nowhere() + 1) * sizeof(T); }
 
   /// All blocks must run at once: they wait for one another's patches.

@@ -340,16 +340,16 @@ __global__ void internal_times(const double* times, const std::uint32_t* new_to_
 template <class T>
 class VolumeOnDevice final : public VolumeSolver<T> {
  public:
-  VolumeOnDevice(const Device& device, const TetMesh& mesh, const Metric& metric, int threads)
-      : mesh_(mesh), threads_(threads), tuning_(push_tuning(device)), multiprocessors_(device.multiprocessors) {
-    build_topology(volume_, mesh, metric, threads);
-    build_stars(volume_, mesh, metric, threads);
+  VolumeOnDevice(const Device& device, const TetMesh& mesh, const Metric& metric)
+      : mesh_(mesh), tuning_(push_tuning(device)), multiprocessors_(device.multiprocessors) {
+    build_topology(volume_, mesh, metric);
+    build_stars(volume_, mesh, metric);
     choose_grid();
   }
 
   void set_metric(const Metric& metric) override {
     drop_layers();
-    build_stars(volume_, mesh_, metric, threads_);
+    build_stars(volume_, mesh_, metric);
   }
 
   [[nodiscard]] VolumeSummary summary() const override {
@@ -515,7 +515,6 @@ class VolumeOnDevice final : public VolumeSolver<T> {
   }
 
   const TetMesh& mesh_;
-  int threads_;
   PushTuning tuning_;
   int multiprocessors_;
   DeviceVolume<T> volume_;
@@ -533,11 +532,11 @@ class VolumeOnDevice final : public VolumeSolver<T> {
 }  // namespace
 
 template <class T>
-std::unique_ptr<VolumeSolver<T>> make_volume_solver(const TetMesh& mesh, const Metric& metric, int threads) {
-  return std::make_unique<VolumeOnDevice<T>>(require_device(), mesh, metric, threads);
+std::unique_ptr<VolumeSolver<T>> make_volume_solver(const TetMesh& mesh, const Metric& metric) {
+  return std::make_unique<VolumeOnDevice<T>>(require_device(), mesh, metric);
 }
 
-template std::unique_ptr<VolumeSolver<float>> make_volume_solver(const TetMesh&, const Metric&, int);
-template std::unique_ptr<VolumeSolver<double>> make_volume_solver(const TetMesh&, const Metric&, int);
+template std::unique_ptr<VolumeSolver<float>> make_volume_solver(const TetMesh&, const Metric&);
+template std::unique_ptr<VolumeSolver<double>> make_volume_solver(const TetMesh&, const Metric&);
 
 }  // namespace isochron::cuda

@@ -65,6 +65,6 @@ constexpr std::size_t volume_bytes(std::size_t vertices, std::size_t elements, s
 /// Copies the mesh to the device and prepares it there. Throws InputError as `check_mesh` and `check_metric` do,
 /// RuntimeError when there is no device or the mesh does not fit its memory.
 template <class T>
-std::unique_ptr<VolumeSolver<T>> make_volume_solver(const TetMesh& mesh, const Metric& metric, int threads);
+std::unique_ptr<VolumeSolver<T>> make_volume_solver(const TetMesh& mesh, const Metric& metric);
 
 }  // namespace isochron::cuda

@@ -395,7 +395,7 @@ struct DeviceMetric {
 }  // namespace
 
 template <class T>
-void build_topology(DeviceVolume<T>& volume, const TetMesh& mesh, const Metric& metric, int) {
+void build_topology(DeviceVolume<T>& volume, const TetMesh& mesh, const Metric& metric) {
   const std::size_t vertices = mesh.vertex_count(), elements = mesh.element_count();
   if (vertices == 0 || elements == 0) check_mesh(mesh);
   volume.vertices = vertices;
@@ -447,7 +447,7 @@ void build_topology(DeviceVolume<T>& volume, const TetMesh& mesh, const Metric& 
 }
 
 template <class T>
-void build_stars(DeviceVolume<T>& volume, const TetMesh& mesh, const Metric& metric, int) {
+void build_stars(DeviceVolume<T>& volume, const TetMesh& mesh, const Metric& metric) {
   const std::size_t vertices = volume.vertices, elements = mesh.element_count();
   check_metric_form(metric, elements, "the metric");
   DeviceMetric device_metric;
@@ -517,9 +517,9 @@ void build_stars(DeviceVolume<T>& volume, const TetMesh& mesh, const Metric& met
   summary.device_bytes = volume.bytes();
 }
 
-template void build_topology(DeviceVolume<float>&, const TetMesh&, const Metric&, int);
-template void build_topology(DeviceVolume<double>&, const TetMesh&, const Metric&, int);
-template void build_stars(DeviceVolume<float>&, const TetMesh&, const Metric&, int);
-template void build_stars(DeviceVolume<double>&, const TetMesh&, const Metric&, int);
+template void build_topology(DeviceVolume<float>&, const TetMesh&, const Metric&);
+template void build_topology(DeviceVolume<double>&, const TetMesh&, const Metric&);
+template void build_stars(DeviceVolume<float>&, const TetMesh&, const Metric&);
+template void build_stars(DeviceVolume<double>&, const TetMesh&, const Metric&);
 
 }  // namespace isochron::cuda

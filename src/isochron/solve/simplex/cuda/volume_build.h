@@ -29,10 +29,10 @@ struct DeviceVolume {
 
 /// Uploads, orders, and lists the elements of every vertex. Throws as `check_mesh` when the mesh is not usable.
 template <class T>
-void build_topology(DeviceVolume<T>& volume, const TetMesh& mesh, const Metric& metric, int threads);
+void build_topology(DeviceVolume<T>& volume, const TetMesh& mesh, const Metric& metric);
 
 /// Fills the stars. Throws as `check_metric` when the metric is not usable.
 template <class T>
-void build_stars(DeviceVolume<T>& volume, const TetMesh& mesh, const Metric& metric, int threads);
+void build_stars(DeviceVolume<T>& volume, const TetMesh& mesh, const Metric& metric);
 
 }  // namespace isochron::cuda
