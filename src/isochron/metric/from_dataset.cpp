@@ -118,15 +118,6 @@ class CellValues {
   const Dataset& dataset_;
 };
 
-SymTensor3d tensor_of(Tuple t, TensorOrder order) {
-  if (t.size() == 9) return {t[0], 0.5 * (t[1] + t[3]), 0.5 * (t[2] + t[6]), t[4], 0.5 * (t[5] + t[7]), t[8]};
-  switch (order) {
-    case TensorOrder::row: return {t[0], t[1], t[2], t[3], t[4], t[5]};
-    case TensorOrder::mrtrix: return {t[0], t[3], t[4], t[1], t[5], t[2]};
-    default: return {t[0], t[3], t[5], t[1], t[4], t[2]};
-  }
-}
-
 /// Whether a full matrix is symmetric up to what files round away.
 bool symmetric(Tuple t) {
   if (t.size() != 9) return true;

@@ -7,17 +7,11 @@
 #include <vector>
 
 #include "isochron/mesh/dataset.h"
+#include "isochron/mesh/tensor_order.h"
 #include "isochron/metric/metric.h"
 #include "isochron/metric/velocity_table.h"
 
 namespace isochron {
-
-/// Where the six components of a symmetric tensor stand. Nine components are always a full matrix, row by row.
-enum class TensorOrder {
-  vtk,    ///< xx, yy, zz, xy, yz, xz (VTK, ParaView)
-  row,    ///< xx, xy, xz, yy, yz, zz (FSL)
-  mrtrix  ///< xx, yy, zz, xy, xz, yz
-};
 
 enum class ZeroFibers {
   refuse,    ///< throw InputError
