@@ -41,5 +41,6 @@ int goals_speed(const BenchOptions& options);
 int goals_accuracy(const BenchOptions& options);
 int gpu_goals(const BenchOptions& options);
 int tuning_bands(const BenchOptions& options);
+int tuning_backends(const BenchOptions& options);
 
 }  // namespace isochron::bench

@@ -166,6 +166,11 @@ TEST(KeptArrays, AreThoseThatReadingGives) {
   }
 }
 
+TEST(WriteDataset, RefusesNamesOfOpenFiles) {
+  for (const char* name : {"/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"})
+    EXPECT_THROW(check_output_file(name, Overwrite::yes), InputError) << name;
+}
+
 TEST(WriteDataset, RefusesADatasetThatIsBroken) {
   TemporaryFolder folder;
   Dataset mesh = mixed_mesh();

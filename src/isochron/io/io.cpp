@@ -212,6 +212,13 @@ Dataset read_with(const Codec& codec, const fs::path& path) {
   }
 }
 
+/// Names of open files: one may stand for a file that the shell writes to, and renaming another over it would lose
+/// that.
+bool is_stream(const fs::path& path) {
+  const std::string name = path.lexically_normal().string();
+  return name.starts_with("/dev/std") || name.starts_with("/dev/fd/") || name.starts_with("/proc/");
+}
+
 }  // namespace
 
 const std::vector<Format>& formats() {
@@ -240,7 +247,7 @@ Dataset read_dataset(const fs::path& path) {
 void check_output_file(const fs::path& path, Overwrite overwrite) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
-  if (fs::exists(status) && !fs::is_regular_file(status)) {
+  if (is_stream(path) || (fs::exists(status) && !fs::is_regular_file(status))) {
     throw InputError(fmt::format("{}: is not a file (it is a folder or a device); choose another name", path.string()));
   }
   if (fs::exists(status) && overwrite == Overwrite::no) {
