@@ -45,13 +45,20 @@ std::optional<double> place_in_tube(const HelixTensorsOptions& options, const Ve
   const double low = std::clamp((p.z - tube) / height, 0.0, 1.0), high = std::clamp((p.z + tube) / height, 0.0, 1.0);
   const auto distance = [&](double t) { return norm(p - helix_point(options, t)); };
   const int samples = 8 + static_cast<int>(64 * options.turns * (high - low));
-  double best = low, step = (high - low) / samples;
-  for (int i = 1; i <= samples; ++i)
-    if (const double t = low + i * step; distance(t) < distance(best)) best = t;
-  for (; step > 1e-10; step /= 2)
-    for (const double t : {best - step, best + step})
-      if (t >= 0 && t <= 1 && distance(t) < distance(best)) best = t;
-  if (distance(best) > tube) return std::nullopt;
+  double step = (high - low) / samples, best = low, least = distance(low);
+  const auto try_place = [&](double t) {
+    if (!(t >= 0 && t <= 1)) return;
+    if (const double d = distance(t); d < least) {
+      least = d;
+      best = t;
+    }
+  };
+  for (int i = 1; i <= samples; ++i) try_place(low + i * step);
+  for (; step > 1e-9; step /= 2) {
+    try_place(best - step);
+    try_place(best + step);
+  }
+  if (least > tube) return std::nullopt;
   return best;
 }
 
