@@ -1,6 +1,7 @@
 #include "apps/isochron/generate_images.h"
 
 #include <algorithm>
+#include <array>
 #include <memory>
 
 #include "apps/isochron/commands.h"
@@ -8,6 +9,9 @@
 #include "isochron/core/timer.h"
 #include "isochron/io/file_name.h"
 #include "isochron/io/image_io.h"
+#include "isochron/io/number_rows.h"
+#include "isochron/io/raw_image.h"
+#include "isochron/mesh/generate/check.h"
 #include "isochron/mesh/generate/tensor_images.h"
 #include "isochron/mesh/generate/velocity_models.h"
 
@@ -156,6 +160,83 @@ void declare_salt(Command& parent, Console& console) {
   finish_kind(command, "salt", options, generate_salt, console);
 }
 
+struct FromRawOptions {
+  std::filesystem::path file;
+  std::array<std::uint32_t, 3> shape{};
+  std::string type = "float32";
+  std::vector<double> spacing{1};
+  std::size_t skip = 0;
+  bool swap = false;
+  std::string name = "speed";
+};
+
+/// The image with its first two axes swapped, values and all.
+void swap_axes(Image& image) {
+  ImageGrid turned = image.grid;
+  std::swap(turned.shape[0], turned.shape[1]);
+  for (DataArray& array : image.data.all()) {
+    const auto components = static_cast<std::size_t>(array.components);
+    std::visit(
+        [&](auto& values) {
+          auto moved = values;
+          for (std::size_t v = 0; v < turned.voxel_count(); ++v) {
+            const auto [i, j, k] = turned.index(VertexId(v));
+            const std::size_t from = image.grid.voxel(j, i, k).index();
+            std::copy_n(&values[from * components], components, &moved[v * components]);
+          }
+          values = std::move(moved);
+        },
+        array.values);
+  }
+  image.grid = turned;
+}
+
+Image from_raw(const FromRawOptions& options) {
+  if (options.spacing.size() != 1 && options.spacing.size() != 3)
+    throw UsageError("--spacing: not a spacing (one number, or three); write it like 10 or 10,10,5");
+  const bool text = options.type == "text";
+  if (text != (options.shape[0] == 0))
+    throw UsageError(text ? "--shape and --type text exclude each other (a text has rows); leave --shape out"
+                          : "--shape is required (a raw file does not say it); give it like 401,1601");
+  Image image;
+  if (text) {
+    image = read_text_image(options.file);
+  } else {
+    const auto [type, encoding] = parse_raw_type(options.type);
+    image = read_raw_image(options.file,
+                           {.shape = options.shape, .type = type, .encoding = encoding, .skip = options.skip});
+  }
+  if (options.swap) swap_axes(image);
+  for (std::size_t d = 0; d < 3; ++d) {
+    const double spacing = options.spacing[options.spacing.size() == 3 ? d : 0];
+    require_positive("spacing", spacing);
+    image.grid.axes[d] = spacing * image.grid.axes[d];
+  }
+  image.data.all().front().name = options.name;
+  return image;
+}
+
+void declare_from_raw(Command& parent, Console& console) {
+  Command command = parent.subcommand(
+      "from-raw", "Image: bare numbers of a file without a header",
+      "isochron generate from-raw marmousi.bin --shape 401,1601 --swap --spacing 10 -o marmousi.nii.gz");
+  const auto options = std::make_shared<FromRawOptions>();
+  command.positional("FILE", "The numbers", into(options->file));
+  command.option("--shape", "NX,NY[,NZ]", "Values along each axis, the one that runs fastest first",
+                 [options](const std::string& text) {
+                   const bool flat = std::count(text.begin(), text.end(), ',') < 2;
+                   const std::vector<std::uint32_t> shape = parse_size(text, flat ? 2 : 3);
+                   options->shape = {shape[0], shape[1], flat ? 1 : shape[2]};
+                 });
+  command.option("--type", "NAME", "uint8, int16, float32 (default), float64 …, with le or be behind it; or text",
+                 into(options->type));
+  command.option("--skip", "BYTES", "Before the first value (0)", into(options->skip));
+  command.flag("--swap", "Swap the first two axes, so that the depth of seismic traces comes second", options->swap);
+  command.option("--spacing", "H|X,Y,Z", "Size of a voxel (1)", into(options->spacing));
+  command.option("--name", "NAME", "Of the array (speed)", into(options->name));
+  finish_kind(command, "from-raw", options, from_raw, console);
+}
+
 }  // namespace
 
 void declare_image_kinds(Command& generate, Console& console) {
@@ -164,6 +245,7 @@ void declare_image_kinds(Command& generate, Console& console) {
   declare_crossing_fibers(generate, console);
   declare_layers(generate, console);
   declare_salt(generate, console);
+  declare_from_raw(generate, console);
 }
 
 }  // namespace isochron::cli

@@ -1,5 +1,7 @@
 """isochron generate, and info on what it made."""
 
+import struct
+
 from cli_case import CliCase
 from nifti import read_nifti
 
@@ -188,3 +190,29 @@ class Generate(CliCase):
                           ("salt", "--roughness", "1"), ("salt", "--spacing", "0")):
             self.expect(2, "generate", *arguments, "-o", "a.nii")
         self.expect(2, "generate", "layers", "-o", "a.vtu", words=(".nii",))
+
+    def test_image_from_raw_numbers(self):
+        (self.folder / "a.bin").write_bytes(struct.pack("<6f", *range(6)))
+        self.succeed("generate", "from-raw", "a.bin", "--shape", "3,2", "--type", "float32le", "-o", "a.nii")
+        self.assertEqual(read_nifti(self.folder / "a.nii"), ([3, 2, 1], (0, 1, 2, 3, 4, 5)))
+        made = self.succeed_json("generate", "from-raw", "a.bin", "--shape", "3,2", "--swap", "-o", "b.nii")
+        self.assertEqual(made["arrays"], ["speed"])
+        self.assertEqual(read_nifti(self.folder / "b.nii"), ([2, 3, 1], (0, 3, 1, 4, 2, 5)))
+        (self.folder / "c.bin").write_bytes(b"skip" + struct.pack(">8h", *range(8)))
+        self.succeed("generate", "from-raw", "c.bin", "--shape", "2,2,2", "--type", "int16be", "--skip", "4", "-o",
+                     "c.nii", "--spacing", "2,3,4")
+        self.assertEqual(read_nifti(self.folder / "c.nii"), ([2, 2, 2], tuple(range(8))))
+        self.write("d.txt", "1 2 3\n4 5 6\n")
+        self.succeed("generate", "from-raw", "d.txt", "--type", "text", "-o", "d.nii")
+        self.assertEqual(read_nifti(self.folder / "d.nii"), ([3, 2, 1], (1, 2, 3, 4, 5, 6)))
+
+    def test_bad_raw_files(self):
+        (self.folder / "a.bin").write_bytes(bytes(24))
+        self.expect(3, "generate", "from-raw", "a.bin", "--shape", "3,3", "-o", "a.nii", words=("a.bin",))
+        self.expect(3, "generate", "from-raw", "a.bin", "--shape", "2,2", "-o", "a.nii", words=("more bytes",))
+        self.expect(2, "generate", "from-raw", "a.bin", "-o", "a.nii", words=("--shape is required",))
+        self.expect(2, "generate", "from-raw", "a.bin", "--shape", "3,2", "--type", "text", "-o", "a.nii")
+        self.expect(2, "generate", "from-raw", "a.bin", "--shape", "3,2", "--type", "float", "-o", "a.nii",
+                    words=("float32",))
+        self.expect(2, "generate", "from-raw", "a.bin", "--shape", "3,2", "--spacing", "1,2", "-o", "a.nii")
+        self.expect(3, "generate", "from-raw", "none.bin", "--shape", "3,2", "-o", "a.nii", words=("none.bin",))
