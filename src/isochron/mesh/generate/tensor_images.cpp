@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numbers>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -15,13 +17,15 @@
 namespace isochron {
 namespace {
 
-constexpr TensorOrder generated_order = TensorOrder::row;  // that of `tensor_array`
-
 Image tensor_image(const ImageGrid& grid, std::string name, const std::vector<SymTensor3d>& tensors) {
+  std::vector<float> values;
+  values.reserve(6 * tensors.size());
+  for (const SymTensor3d& t : tensors)
+    for (const double value : {t.xx, t.xy, t.xz, t.yy, t.yz, t.zz}) values.push_back(static_cast<float>(value));
   Image image;
   image.grid = grid;
-  image.data.set(tensor_array(std::move(name), tensors));
-  image.tensor_order = generated_order;
+  image.data.set({std::move(name), 6, std::move(values)});
+  image.tensor_order = TensorOrder::row;
   return image;
 }
 
@@ -88,14 +92,6 @@ ImageGrid image_grid(const ImageSize& size) {
   grid.shape = size.n;
   grid.axes = {Vec3d{size.spacing, 0, 0}, Vec3d{0, size.spacing, 0}, Vec3d{0, 0, size.spacing}};
   return grid;
-}
-
-DataArray tensor_array(std::string name, const std::vector<SymTensor3d>& tensors) {
-  std::vector<float> values;
-  values.reserve(6 * tensors.size());
-  for (const SymTensor3d& t : tensors)
-    for (const double value : {t.xx, t.xy, t.xz, t.yy, t.yz, t.zz}) values.push_back(static_cast<float>(value));
-  return {std::move(name), 6, std::move(values)};
 }
 
 Image generate_diagonal_tensors(const DiagonalTensorsOptions& options) {

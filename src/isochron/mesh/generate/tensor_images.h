@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cstdint>
-#include <vector>
 
 #include "isochron/core/vec.h"
 #include "isochron/mesh/image.h"
@@ -18,9 +17,6 @@ struct ImageSize {
 
 /// The grid of that size. Throws UsageError when there are too few or too many voxels or no spacing.
 ImageGrid image_grid(const ImageSize& size);
-
-/// Six components per voxel, xx, xy, xz, yy, yz, zz, in single precision.
-DataArray tensor_array(std::string name, const std::vector<SymTensor3d>& tensors);
 
 struct DiagonalTensorsOptions {
   ImageSize size{};
