@@ -43,7 +43,7 @@ class OnDevice {
   OnDevice& operator=(const OnDevice&) = delete;
 
  private:
-  int before_ = -1;
+  [[maybe_unused]] int before_ = -1;
 };
 
 /// Bytes of device memory that are free now. Throws DeviceError when there is no device.

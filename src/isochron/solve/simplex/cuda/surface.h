@@ -19,8 +19,8 @@ struct SurfaceTuning {
   double band_width = 8;  ///< patches whose news differ by less than this many edges are taken in any order
 };
 
-/// Device memory that a surface takes at most while it is prepared and solved, about: for half as many places for
-/// records as there are corners more. Where obtuse corners are split there are up to twice as many.
+/// Device memory that a surface takes while it is prepared and solved, about: with one and a half places for records a
+/// corner, of which more are needed where many corners are obtuse.
 constexpr std::size_t surface_bytes(std::size_t vertices, std::size_t elements, std::size_t scalar_bytes,
                                     std::size_t metric_bytes_per_element) {
   const std::size_t an_element = 12 + 12 + 3 * scalar_bytes + 1;         // corners, incidences, lengths, obtuse corners
