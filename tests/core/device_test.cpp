@@ -56,6 +56,19 @@ TEST(DeviceRules, EmptyArraysNeedNoDevice) {
 
 using DeviceMemory = test::DeviceCase;
 
+TEST_F(DeviceMemory, CallsGoToADeviceAndBack) {
+  const int before = current_device();
+  ASSERT_GE(before, 0);
+  {
+    const OnDevice here(before), nowhere(-1);
+    EXPECT_EQ(current_device(), before);
+  }
+  EXPECT_THAT(test::failure([] { const OnDevice there(1000); }), HasSubstr("--backend threads"));
+  EXPECT_EQ(current_device(), before);
+  DeviceArray<int> usable(10);
+  usable.clear();
+}
+
 TEST_F(DeviceMemory, ArraysKeepWhatTheyAreGiven) {
   std::vector<std::uint32_t> host(1000);
   std::iota(host.begin(), host.end(), 7U);

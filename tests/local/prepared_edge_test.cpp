@@ -40,6 +40,26 @@ TYPED_TEST(PreparedEdgeTest, IsTheUpdateItIsMadeFrom) {
   EXPECT_GT(inside, 2000);
 }
 
+TYPED_TEST(PreparedEdgeTest, WeightsAreThoseOfTheUpdate) {
+  using T = TypeParam;
+  Random random(8);
+  const T near = 400 * std::numeric_limits<T>::epsilon();
+  for (int i = 0; i < 2000; ++i) {
+    const double foot = random.uniform(-1.5, 2.5), height = random.uniform(0.1, 2);
+    const T lab = 1, lax = T((foot - 1) * (foot - 1) + height * height), lbx = T(foot * foot + height * height);
+    const T ub = T(random.uniform(0, 3)), ua = ub + T(random.uniform(-1.2, 1.2));
+    T lambda;
+    const T expected = detail::edge_time(ua, ub, lab, lax, lbx, lambda);
+    const EdgeCandidate<T> got = PreparedEdge<T>::from_lengths(lab, lax, lbx).candidate(ua, ub);
+    ASSERT_NEAR(got.time, expected, near);
+    ASSERT_NEAR(got.weight[0] + got.weight[1], 1, near);
+    // Where the two are nearly an edge apart the weight hangs on the last bits of the times.
+    if (lab - (ua - ub) * (ua - ub) > T(0.05)) {
+      ASSERT_NEAR(got.weight[0], lambda, 40 * near) << foot << ' ' << height << ' ' << ua << ' ' << ub;
+    }
+  }
+}
+
 TYPED_TEST(PreparedEdgeTest, UnreachedEndsDropOut) {
   using T = TypeParam;
   constexpr T never = std::numeric_limits<T>::infinity();

@@ -2,18 +2,19 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <numbers>
+#include <limits>
+#include <string>
 #include <vector>
 
-#include "isochron/core/cuda/device.h"
+#include "isochron/core/error.h"
 #include "isochron/mesh/generate/irregular_square.h"
 #include "isochron/mesh/generate/random_fields.h"
 #include "isochron/mesh/generate/sphere.h"
 #include "isochron/mesh/generate/square.h"
-#include "isochron/solve/simplex/cuda/schedule.h"
-#include "isochron/solve/simplex/obtuse_split.h"
+#include "isochron/solve/simplex/cuda/surface.h"
 #include "isochron/solve/solver.h"
 #include "solve/samples.h"
+#include "support/device_case.h"
 
 namespace isochron {
 namespace {
@@ -33,50 +34,44 @@ std::vector<SurfaceTuning> tunings() {
           {.patch_vertices = 64, .hops = 1000, .warp_hops = 4, .band_width = 1e6}};
 }
 
-/// A problem as the solver prepares it.
-template <class T>
-SimplexProblem<T, 3> prepare(const TriangleMesh& mesh, const Metric& metric) {
-  auto problem = prepare_topology<T>(mesh, KeepOrder::no, 1);
-  apply_metric(problem, mesh, metric, 1);
-  if (problem.obtuse_corners > 0) problem.virtual_elements = split_obtuse(problem, mesh, metric);
-  return problem;
-}
-
-template <class T>
-SolveState<T> start(const SimplexProblem<T, 3>& problem, const std::vector<Onset>& onsets) {
-  SolveState<T> state;
-  state.time.assign(problem.vertex_count, std::numeric_limits<T>::infinity());
-  state.tolerance = sizeof(T) == 4 ? T(1e-5) : T(1e-6);
-  for (const Onset& onset : onsets) {
-    const std::uint32_t v = problem.internal(VertexId(onset.vertex));
-    state.time[v] = static_cast<T>(onset.time / problem.unit);
-    state.seeds.push_back(v);
-  }
-  return state;
-}
-
 /// The schedule's own times, with any tuning, are the reference to the tolerance times the hops.
 template <class T>
 void expect_times(const TriangleMesh& mesh, const Metric& metric, const std::vector<Onset>& onsets,
                   const Arrival& reference) {
-  const auto problem = prepare<T>(mesh, metric);
   const double hops = 3 * std::sqrt(static_cast<double>(mesh.vertex_count()));
   for (const SurfaceTuning& tuning : tunings()) {
     SCOPED_TRACE(testing::Message() << (sizeof(T) == 4 ? "single " : "double ") << tuning.patch_vertices);
-    auto state = start(problem, onsets);
-    cuda::make_surface(problem, mesh, tuning)->run(state);
-    const double near = static_cast<double>(state.tolerance * problem.mean_edge) * problem.unit * hops;
-    for (std::uint32_t v = 0; v < mesh.vertex_count(); ++v) {
-      const double expected = reference.times[problem.user(v)];
-      if (std::isinf(expected)) {
-        ASSERT_TRUE(std::isinf(state.time[v])) << v;
+    const auto solver = cuda::make_surface_solver<T>(mesh, metric, ObtuseSplit::automatic, tuning);
+    const cuda::MeshSummary summary = solver->summary();
+    cuda::LayerSeeds seeds;
+    for (const Onset& onset : onsets) {
+      seeds.vertices.push_back(onset.vertex);
+      seeds.times.push_back(onset.time / summary.unit);
+      seeds.labels.push_back(0);
+    }
+    const T tolerance = sizeof(T) == 4 ? T(1e-5) : T(1e-6);
+    double seconds = 0;
+    const Counters counters = solver->solve({&seeds, 1}, tolerance, 0, seconds);
+    std::vector<double> times(mesh.vertex_count());
+    solver->times(0, 0, times);
+    const double near = tolerance * summary.mean_edge * summary.unit * hops;
+    for (std::size_t v = 0; v < mesh.vertex_count(); ++v) {
+      if (std::isinf(reference.times[v])) {
+        ASSERT_TRUE(std::isinf(times[v])) << v;
       } else {
-        ASSERT_NEAR(static_cast<double>(state.time[v]) * problem.unit, expected, near) << v;
+        ASSERT_NEAR(times[v], reference.times[v], near) << v;
       }
     }
-    EXPECT_GE(state.counters.vertex_updates + onsets.size(), reference.reached);
-    EXPECT_GE(state.counters.local_solves, state.counters.vertex_updates);
+    EXPECT_GE(counters.vertex_updates + onsets.size(), reference.reached);
+    EXPECT_GE(counters.local_solves, counters.vertex_updates);
   }
+}
+
+SolveOptions on_device() {
+  SolveOptions options;
+  options.backend = Backend::cuda;
+  options.verify = Keep::yes;
+  return options;
 }
 
 /// And what the solver makes of it passes the residual check.
@@ -106,13 +101,7 @@ Metric random_speed_metric(const TriangleMesh& mesh) {
   return Metric(SpeedMetric{random_speed(mesh, {0.3, 2}, {.smoothing = 2})});
 }
 
-class DeviceSurface : public ::testing::Test {
- protected:
-  void SetUp() override {
-    cuda::NoDevice why;
-    if (!cuda::find_device(why)) GTEST_SKIP() << why.reason;
-  }
-};
+using DeviceSurface = test::DeviceCase;
 
 TEST_F(DeviceSurface, Squares) {
   const TriangleMesh regular = generate_square({.n = 41, .extent = 40});
@@ -131,8 +120,131 @@ TEST_F(DeviceSurface, Spheres) {
 
 TEST_F(DeviceSurface, VirtualElementsTakePart) {
   const TriangleMesh mesh = generate_irregular_square({.n = 30, .extent = 29});
-  ASSERT_FALSE(prepare<double>(mesh, Metric::constant(SymTensor3d::diagonal(1, 4, 1))).virtual_elements.empty());
-  expect_solved(mesh, Metric::constant(SymTensor3d::diagonal(1, 4, 1)), {{450, 0}});
+  const Metric stretched = Metric::constant(SymTensor3d::diagonal(1, 4, 1));
+  expect_solved(mesh, stretched, {{450, 0}});
+  expect_solved(mesh, test::rough_fibers(mesh, 8), {{0, 0}, {450, 1}});
+  SolveOptions options = on_device();
+  const Arrival with = solve(mesh, stretched, test::from(VertexId(450)), options);
+  options.obtuse = ObtuseSplit::none;
+  const Arrival without = solve(mesh, stretched, test::from(VertexId(450)), options);
+  EXPECT_TRUE(without.converged);
+  EXPECT_GT(test::worst_difference(with.times, without.times), 0.05);
+}
+
+TEST_F(DeviceSurface, LabelsAndResidualAreTheHosts) {
+  TriangleMesh mesh = generate_irregular_square({.n = 25, .extent = 24});
+  mesh.points.push_back({50, 0, 0});  // nobody reaches it
+  const Metric metric = test::rough_fibers(mesh, 4);
+  Sources sources;
+  for (const std::uint32_t v : {0U, 24U, 300U, 624U}) sources.vertices.push_back({VertexId(v), 0.01 * v});
+  SolveOptions options = on_device();
+  options.sources = Keep::yes;
+  options.precision = Precision::double_;
+  options.tolerance = 1e-9;
+  const Arrival arrival = solve(mesh, metric, sources, options);
+  SolveOptions host = options;
+  host.backend = Backend::serial;
+  Solver<3> reference({mesh, metric}, host);
+  const Arrival expected = reference.solve(sources);
+  EXPECT_TRUE(arrival.converged);
+  EXPECT_LT(test::worst_difference(arrival.times, expected.times), 1e-6);
+  // Where two sources arrive together either is right.
+  std::size_t differ = 0;
+  for (std::size_t v = 0; v < mesh.vertex_count(); ++v) differ += arrival.source[v] != expected.source[v] ? 1 : 0;
+  EXPECT_LE(differ, mesh.vertex_count() / 100);
+  EXPECT_EQ(arrival.source.back(), -1);
+  // Each has the other's times pass, and finds the same fault in wrong ones.
+  Solver<3> solver({mesh, metric}, options);
+  EXPECT_TRUE(solver.residual(expected, sources).passed());
+  EXPECT_TRUE(reference.residual(arrival, sources).passed());
+  for (const double wrong : {0.9, 1.1}) {
+    Arrival changed = expected;
+    changed.times[400] *= wrong;
+    const Residual found = solver.residual(changed, sources), also = reference.residual(changed, sources);
+    EXPECT_FALSE(found.passed());
+    EXPECT_NEAR(found.worst, also.worst, 1e-4 * also.worst);
+    EXPECT_EQ(found.worst_vertex, also.worst_vertex);
+  }
+}
+
+TEST_F(DeviceSurface, AnotherMetricIsPreparedAgain) {
+  const TriangleMesh mesh = generate_irregular_square({.n = 25, .extent = 24});
+  const Metric first = Metric::isotropic(2), second = test::rough_fibers(mesh, 6), bad = Metric(SpeedMetric{{1, 2}});
+  const Sources sources = test::from_two(3, 500);
+  Solver<3> solver({mesh, first}, on_device());
+  const Arrival before = solver.solve(sources);
+  solver.set_metric(second);
+  const Arrival changed = solver.solve(sources);
+  EXPECT_TRUE(changed.converged);
+  EXPECT_LT(test::worst_difference(changed.times, solve(mesh, second, sources, on_device()).times), 1e-3);
+  EXPECT_THROW(solver.set_metric(bad), InputError);
+  EXPECT_LT(test::worst_difference(solver.solve(sources).times, changed.times), 1e-3);
+  solver.set_metric(first);
+  EXPECT_LT(test::worst_difference(solver.solve(sources).times, before.times), 1e-3);
+  EXPECT_GT(before.device_bytes, mesh.element_count() * 72);
+}
+
+TEST_F(DeviceSurface, ManySetsAreSolvedOneByOne) {
+  const TriangleMesh mesh = generate_square({.n = 40, .extent = 39, .jitter = 0.2});
+  const Metric metric = random_speed_metric(mesh);
+  std::vector<Sources> sets{test::from(VertexId(0)), test::from_two(3, 1500), test::from(VertexId(800), 2)};
+  sets.emplace_back().points.push_back({{10.3, 20.1, 0}, 0});
+  Solver<3> solver({mesh, metric}, on_device());
+  const std::vector<Arrival> all = solver.solve_many(sets);
+  for (std::size_t i = 0; i < sets.size(); ++i) {
+    EXPECT_TRUE(all[i].converged);
+    EXPECT_LT(test::worst_difference(all[i].times, solver.solve(sets[i]).times), 1e-3);
+  }
+}
+
+/// What is thrown for a mesh, a metric and a source in vertex 0.
+std::string refusal(const TriangleMesh& mesh, const Metric& metric, Backend backend) {
+  SolveOptions options;
+  options.backend = backend;
+  try {
+    solve(mesh, metric, test::from(VertexId(0)), options);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST_F(DeviceSurface, RefusesWhatTheHostRefusesInTheSameWords) {
+  const auto expect_same = [](const TriangleMesh& mesh, const Metric& metric = {}) {
+    const std::string expected = refusal(mesh, metric, Backend::serial);
+    EXPECT_FALSE(expected.empty());
+    EXPECT_EQ(refusal(mesh, metric, Backend::cuda), expected);
+  };
+  const TriangleMesh good = test::square(9);
+  TriangleMesh mesh = good;
+  mesh.elements.clear();
+  expect_same(mesh);
+  expect_same(TriangleMesh{});
+  mesh = good;
+  mesh.elements[17][1] = VertexId(81);
+  mesh.elements[40][2] = VertexId();
+  expect_same(mesh);
+  mesh = good;
+  mesh.points[33].y = std::numeric_limits<double>::quiet_NaN();
+  mesh.points[60].z = std::numeric_limits<double>::infinity();
+  expect_same(mesh);
+  SpeedMetric speed{std::vector<double>(good.element_count(), 1)};
+  speed.speed[5] = -1;
+  expect_same(good, Metric(speed));
+  speed.speed.pop_back();
+  expect_same(good, Metric(speed));
+  TensorMetric tensor{std::vector<SymTensor3f>(good.element_count(), SymTensor3f::identity())};
+  tensor.tensor[100] = SymTensor3f::diagonal(1, -1, 1);
+  expect_same(good, Metric(tensor));
+  FiberMetric fibers;
+  fibers.fiber.assign(good.element_count(), {1, 0, 0});
+  fibers.fiber[7].x = std::numeric_limits<float>::quiet_NaN();
+  expect_same(good, Metric(fibers));
+  mesh = good;
+  mesh.points.insert(mesh.points.begin(), {4, 4, 4});  // the source is now in no element
+  for (auto& element : mesh.elements)
+    for (VertexId& v : element) v = VertexId(v.value + 1);
+  expect_same(mesh);
 }
 
 TEST_F(DeviceSurface, PartsThatNothingReaches) {
@@ -181,17 +293,6 @@ TEST_F(DeviceSurface, OneTriangle) {
   mesh.elements = {{VertexId(0), VertexId(1), VertexId(2)}};
   expect_solved(mesh, Metric(), {{2, 1}});
   expect_solved(mesh, Metric(), {{0, 0}, {1, 0.25}, {2, 9}});
-}
-
-TEST_F(DeviceSurface, SolvesAgainWithOtherSources) {
-  const TriangleMesh mesh = generate_square({.n = 40, .extent = 39, .jitter = 0.2});
-  const auto problem = prepare<double>(mesh, Metric());
-  const auto schedule = cuda::make_surface(problem, mesh, SurfaceTuning{.patch_vertices = 64});
-  auto first = start(problem, {{0, 0}}), between = start(problem, {{1200, 2}}), again = first;
-  schedule->run(first);
-  schedule->run(between);
-  schedule->run(again);
-  for (std::uint32_t v = 0; v < mesh.vertex_count(); ++v) ASSERT_NEAR(first.time[v], again.time[v], 1e-3);
 }
 
 }  // namespace

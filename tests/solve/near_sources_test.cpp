@@ -7,18 +7,21 @@
 
 #include "isochron/core/error.h"
 #include "isochron/mesh/generate/cube.h"
+#include "isochron/mesh/generate/irregular_square.h"
 #include "isochron/mesh/generate/random_fields.h"
+#include "isochron/mesh/generate/sphere.h"
 
 namespace isochron {
 namespace {
 
 /// What a device gives, by going through all elements once a ring.
-ElementsNear searched(const TetMesh& mesh, int* calls) {
+template <int Corners>
+ElementsNear searched(const SimplexMesh<Corners>& mesh, int* calls) {
   return [&mesh, calls](std::span<const VertexId> vertices, int rings) {
     ++*calls;
     std::vector<std::uint8_t> marked(mesh.vertex_count(), 0);
     for (const VertexId v : vertices) marked[v.index()] = 1;
-    const auto has_mark = [&](const TetMesh::Element& e) {
+    const auto has_mark = [&](const auto& e) {
       return std::any_of(e.begin(), e.end(), [&](VertexId v) { return marked[v.index()] != 0; });
     };
     for (int ring = 0; ring < rings; ++ring) {
@@ -43,10 +46,12 @@ std::vector<Seed> sorted(std::vector<Seed> seeds) {
 }
 
 /// Returns how often the part was cut out.
-int expect_same_seeds(const TetMesh& mesh, const Metric& metric, const Sources& sources, SourceInit init, int rings) {
+template <int Corners>
+int expect_same_seeds(const SimplexMesh<Corners>& mesh, const Metric& metric, const Sources& sources, SourceInit init,
+                      int rings) {
   const Adjacency adjacency = build_adjacency(mesh);
   const PlacedSources placed = place_sources(mesh, adjacency, sources);
-  const int most = limited_rings<4>(rings, placed.points.size(), mesh.vertex_count());
+  const int most = limited_rings<Corners>(rings, placed.points.size(), mesh.vertex_count());
   const auto expected = sorted(make_seeds(mesh, metric, adjacency, sources, placed, init, most));
   int calls = 0;
   const std::vector<Sources> sets{sources, sources};
@@ -81,6 +86,17 @@ TEST(NearSources, AreTheSeedsOfTheWholeMesh) {
     fibers.fiber = random_fibers(mesh, 1);
     fibers.velocities = {{3, 1, 1}};
     expect_same_seeds(mesh, Metric(std::move(fibers)), at({4321}), init, 3);
+  }
+}
+
+TEST(NearSources, OfASurfaceAreTheSeedsOfTheWholeMesh) {
+  const TriangleMesh sphere = generate_sphere({.frequency = 12, .radius = 10});
+  const TriangleMesh flat = generate_irregular_square({.n = 30, .extent = 29});
+  for (const SourceInit init : {SourceInit::plain, SourceInit::ball}) {
+    expect_same_seeds(sphere, Metric(), at({700, 3}), init, 4);
+    expect_same_seeds(flat, Metric(), at({465}), init, 5);
+    expect_same_seeds(flat, Metric::constant(SymTensor3d::diagonal(1, 25, 1)), at({465, 0, 1}), init, 3);
+    expect_same_seeds(flat, Metric(SpeedMetric{random_speed(flat, {0.5, 2}, {})}), at({465}), init, 3);
   }
 }
 

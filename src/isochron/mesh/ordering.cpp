@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <span>
 #include <utility>
@@ -11,68 +12,6 @@
 
 namespace isochron {
 namespace {
-
-/// The Hilbert curve as a state machine (Hamilton and Rau-Chaplin 2007). A state is where the curve enters a cell and
-/// along which axis it leaves; one step takes `levels` bits of each coordinate to as many groups of key bits.
-template <int Dim>
-struct HilbertTable {
-  static constexpr int levels = 2;
-  static constexpr unsigned states = Dim << Dim;
-  static constexpr unsigned cells = 1U << (levels * Dim);
-  struct Step {
-    std::uint8_t key;
-    std::uint8_t state;
-  };
-  std::array<std::array<Step, cells>, states> step{};
-
-  static constexpr unsigned mask = (1U << Dim) - 1;
-  static constexpr unsigned rotate_left(unsigned x, unsigned by) {
-    by %= Dim;
-    return ((x << by) | (x >> (Dim - by))) & mask;
-  }
-
-  /// One level: `cell` has one bit per axis.
-  static constexpr Step advance(unsigned state, unsigned cell) {
-    unsigned entry = state / Dim;
-    const unsigned axis = state % Dim;
-    const unsigned gray = rotate_left(cell ^ entry, Dim - (axis + 1) % Dim);
-    unsigned rank = gray;
-    for (unsigned shift = 1; shift < Dim; ++shift) rank ^= gray >> shift;
-    const unsigned even = rank == 0 ? 0 : (rank - 1) / 2 * 2;
-    entry ^= rotate_left(even ^ (even >> 1), axis + 1);
-    const unsigned turned = rank == 0 ? 0 : (rank % 2 == 0 ? rank - 1 : rank);
-    const unsigned turn = static_cast<unsigned>(std::countr_one(turned)) % Dim;
-    return {static_cast<std::uint8_t>(rank), static_cast<std::uint8_t>(entry * Dim + (axis + turn + 1) % Dim)};
-  }
-
-  constexpr HilbertTable() {
-    for (unsigned state = 0; state < states; ++state)
-      for (unsigned cell = 0; cell < cells; ++cell) {
-        unsigned key = 0, now = state;
-        for (int level = levels - 1; level >= 0; --level) {
-          unsigned bits = 0;
-          for (int axis = 0; axis < Dim; ++axis) bits |= ((cell >> (axis * levels + level)) & 1U) << axis;
-          const Step one = advance(now, bits);
-          key = (key << Dim) | one.key;
-          now = one.state;
-        }
-        step[state][cell] = {static_cast<std::uint8_t>(key), static_cast<std::uint8_t>(now)};
-      }
-  }
-
-  [[nodiscard]] std::uint64_t key(const std::array<std::uint32_t, Dim>& cell, int bits) const {
-    std::uint64_t result = 0;
-    unsigned state = 0;
-    for (int shift = bits - levels; shift >= 0; shift -= levels) {
-      unsigned index = 0;
-      for (int axis = 0; axis < Dim; ++axis) index |= ((cell[axis] >> shift) & 3U) << (axis * levels);
-      const Step next = step[state][index];
-      result = (result << (levels * Dim)) | next.key;
-      state = next.state;
-    }
-    return result;
-  }
-};
 
 template <class Key>
 struct Entry {
@@ -94,21 +33,12 @@ Box bounding_box(std::span<const Vec3d> points) {
   return box;
 }
 
-/// Keys of `bits` bits per axis along the given axes, in one cubic frame.
 template <int Dim, class Key>
-void hilbert_keys(std::span<const Vec3d> points, const Box& box, const std::array<int, 3>& axes, int bits, int threads,
+void hilbert_keys(std::span<const Vec3d> points, const CurveFrame& frame, int threads,
                   std::vector<Entry<Key>>& entries) {
   static constexpr HilbertTable<Dim> table;
-  const double size = box.high[axes[0]] - box.low[axes[0]];
-  const double last = static_cast<double>((1U << bits) - 1);
-  const double scale = size > 0 ? (last + 1) / size : 0;
   parallel_for(threads, points.size(), [&](std::size_t i) {
-    std::array<std::uint32_t, Dim> cell{};
-    for (int k = 0; k < Dim; ++k) {
-      const double x = (points[i][axes[k]] - box.low[axes[k]]) * scale;
-      cell[k] = x > 0 ? static_cast<std::uint32_t>(std::min(x, last)) : 0;  // a NaN goes to 0
-    }
-    entries[i] = {static_cast<Key>(table.key(cell, bits)), static_cast<std::uint32_t>(i)};
+    entries[i] = {static_cast<Key>(frame.key(table, points[i])), static_cast<std::uint32_t>(i)};
   });
 }
 
@@ -138,14 +68,13 @@ void radix_sort(std::vector<Entry<Key>>& entries, int bits, int threads) {
   }
 }
 
-/// Sorts the points by keys of a type that holds `dim * bits` bits.
+/// Sorts the points by keys of a type that holds all their bits.
 template <class Key>
-Permutation sort_by_key(std::span<const Vec3d> points, const Box& box, const std::array<int, 3>& axes, int dim,
-                        int bits, int threads) {
+Permutation sort_by_key(std::span<const Vec3d> points, const CurveFrame& frame, int threads) {
   std::vector<Entry<Key>> entries(points.size());
-  if (dim == 2) hilbert_keys<2>(points, box, axes, bits, threads, entries);
-  else hilbert_keys<3>(points, box, axes, bits, threads, entries);
-  radix_sort(entries, bits * dim, threads);
+  if (frame.dim == 2) hilbert_keys<2>(points, frame, threads, entries);
+  else hilbert_keys<3>(points, frame, threads, entries);
+  radix_sort(entries, frame.bits * frame.dim, threads);
   Permutation result;
   result.new_to_old.resize(points.size());
   result.old_to_new.resize(points.size());
@@ -158,24 +87,32 @@ Permutation sort_by_key(std::span<const Vec3d> points, const Box& box, const std
 
 }  // namespace
 
-Permutation hilbert_order(std::span<const Vec3d> points, CurveDetail detail, int threads) {
-  if (points.empty()) return {};
-  const Box box = bounding_box(points);
-  std::array<int, 3> axes{0, 1, 2};
-  const auto extent = [&](int axis) { return box.high[axis] - box.low[axis]; };
-  std::stable_sort(axes.begin(), axes.end(), [&](int a, int b) { return extent(a) > extent(b); });
-  const bool flat = !(extent(axes[2]) > 1e-6 * extent(axes[0]));
+CurveFrame curve_frame(const Vec3d& low, const Vec3d& high, std::size_t count, CurveDetail detail) {
+  CurveFrame frame{low, {0, 1, 2}, 3, 0, 0};
+  const auto extent = [&](int axis) { return high[axis] - low[axis]; };
+  std::stable_sort(std::begin(frame.axes), std::end(frame.axes), [&](int a, int b) { return extent(a) > extent(b); });
+  const double longest = extent(frame.axes[0]);
+  const bool flat = !(extent(frame.axes[2]) > 1e-6 * longest);
 
   // For points, cells about sixteen times finer than these are apart: finer ones cost time and change little. A block
   // of a flat mesh is four by four points or a little more; a surface in space fills few of its box's cells, which are
   // therefore as fine as if it filled them. The curve takes two levels a step, so the number is even.
-  const int dim = flat ? 2 : 3;
-  int bits = (std::bit_width(points.size() - 1) + dim - 1) / dim;
+  frame.dim = flat ? 2 : 3;
+  int bits = (std::bit_width(count - 1) + frame.dim - 1) / frame.dim;
   if (detail == CurveDetail::points) bits = std::min(bits + 4 + bits % 2, flat ? 30 : 20);
   else if (flat) bits = std::max(bits - 2, 0) / 2 * 2;
   else bits += bits % 2;
-  return bits * dim <= 32 ? sort_by_key<std::uint32_t>(points, box, axes, dim, bits, threads)
-                          : sort_by_key<std::uint64_t>(points, box, axes, dim, bits, threads);
+  frame.bits = bits;
+  frame.scale = longest > 0 ? static_cast<double>(1U << bits) / longest : 0;
+  return frame;
+}
+
+Permutation hilbert_order(std::span<const Vec3d> points, CurveDetail detail, int threads) {
+  if (points.empty()) return {};
+  const Box box = bounding_box(points);
+  const CurveFrame frame = curve_frame(box.low, box.high, points.size(), detail);
+  return frame.bits * frame.dim <= 32 ? sort_by_key<std::uint32_t>(points, frame, threads)
+                                      : sort_by_key<std::uint64_t>(points, frame, threads);
 }
 
 template <int Corners>

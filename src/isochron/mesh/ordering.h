@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "isochron/mesh/hilbert_curve.h"
 #include "isochron/mesh/simplex_mesh.h"
 
 namespace isochron {
@@ -19,6 +20,9 @@ enum class CurveDetail {
   points,  ///< every point has its place on the curve
   blocks   ///< cells of some sixteen points, a cache line of times, follow the curve; inside, the old order stays
 };
+
+/// The frame for `count` points in a box, at least one.
+CurveFrame curve_frame(const Vec3d& low, const Vec3d& high, std::size_t count, CurveDetail detail);
 
 /// Vertices sorted along a Hilbert curve through their bounding box.
 Permutation hilbert_order(std::span<const Vec3d> points, CurveDetail detail = CurveDetail::points, int threads = 1);

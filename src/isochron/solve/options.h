@@ -81,7 +81,7 @@ struct SolveOptions {
   Keep sources = Keep::yes;  ///< fill Arrival::source
   Keep weights = Keep::no;   ///< fill Arrival::upwind
   Keep verify = Keep::no;    ///< run the residual pass
-  double band_width = 0;     ///< banded: in mean edge travel times; 0: tuned
+  double band_width = 0;     ///< banded and push: in mean edge travel times; 0: tuned
   SchemeOptions scheme;      ///< of the papers' GPU methods
   Progress progress;
 };

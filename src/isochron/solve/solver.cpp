@@ -16,7 +16,7 @@
 #include "isochron/solve/choose_backend.h"
 #include "isochron/solve/simplex/banded_threads.h"
 #include "isochron/solve/simplex/cuda/schedule.h"
-#include "isochron/solve/simplex/cuda/volume.h"
+#include "isochron/solve/simplex/device_engine.h"
 #include "isochron/solve/simplex/factored.h"
 #include "isochron/solve/simplex/finish.h"
 #include "isochron/solve/simplex/limits.h"
@@ -24,7 +24,6 @@
 #include "isochron/solve/simplex/run.h"
 #include "isochron/solve/simplex/seeds.h"
 #include "isochron/solve/simplex/start.h"
-#include "isochron/solve/simplex/volume_engine.h"
 
 namespace isochron {
 namespace {
@@ -58,22 +57,24 @@ class Solver<Corners>::Engine {
 
   void solve_many(std::span<const Sources> source_sets, const TakeArrival& take) {
     std::size_t done = 0;  // results come in order
+    const auto hand_over = [&](std::size_t i, Arrival&& arrival) {
+      const cuda::OnDevice still_here(gpu_);  // should the taker go to another
+      take(i, std::move(arrival));
+      ++done;
+    };
     or_on_cpu([&] {
-      if (volume_ == nullptr) prepare();  // does nothing when all is there
-      if (volume_ == nullptr) {
+      if (alone_ == nullptr) prepare();  // does nothing when all is there
+      if (alone_ == nullptr) {
         const std::size_t first = done;
-        solve_on_host(source_sets.subspan(first), [&](std::size_t i, Arrival&& arrival) {
-          take(first + i, std::move(arrival));
-          ++done;
-        });
+        solve_on_host(source_sets.subspan(first),
+                      [&](std::size_t i, Arrival&& arrival) { hand_over(first + i, std::move(arrival)); });
         return;
       }
       const std::size_t first = done;
-      volume_->solve(source_sets.subspan(first), [&](std::size_t i, Arrival&& arrival) {
+      alone_->solve(source_sets.subspan(first), [&](std::size_t i, Arrival&& arrival) {
         if (options_.weights == Keep::yes) add_upwind(source_sets[first + i], arrival);
         summarise(arrival);
-        take(first + i, std::move(arrival));
-        ++done;
+        hand_over(first + i, std::move(arrival));
       });
     });
   }
@@ -84,9 +85,9 @@ class Solver<Corners>::Engine {
           fmt::format("{} times for {} vertices; give one per vertex", arrival.times.size(), mesh_.vertex_count()));
     Residual result;
     or_on_cpu([&] {
-      if (volume_ == nullptr) prepare();
-      if (volume_ != nullptr) {
-        result = volume_->residual(arrival, sources);
+      if (alone_ == nullptr) prepare();
+      if (alone_ != nullptr) {
+        result = alone_->residual(arrival, sources);
         return;
       }
       with_times(arrival, sources, [&](const auto& relax, const auto& start) {
@@ -105,19 +106,13 @@ class Solver<Corners>::Engine {
     std::optional<DeviceMemory> device;
     cuda::NoDevice why;
     if (asks_for_device(options_, mesh_.element_count()) && cuda::find_device(why))
-      device = DeviceMemory{cuda::free_bytes(), device_need(metric)};
+      device = DeviceMemory{cuda::free_bytes(), device_engine_bytes(mesh_, metric, options_.precision)};
     return choose_backend(options_, mesh_.element_count(), device);
-  }
-
-  [[nodiscard]] std::size_t device_need(const Metric& metric) const {
-    const std::size_t scalar = options_.precision == Precision::double_ ? sizeof(double) : sizeof(float);
-    const std::size_t vertices = mesh_.vertex_count(), elements = mesh_.element_count();
-    return Corners == 4 ? cuda::volume_bytes(vertices, elements, scalar, metric.bytes_per_element())
-                        : cuda::surface_bytes(vertices, elements, scalar);
   }
 
   void use(const BackendChoice& choice) {
     options_.backend = choice.backend;
+    gpu_ = choice.backend == Backend::cuda ? cuda::current_device() : -1;
     backend_note_ = choice.note;
     threads_ = granted_threads(choice.backend == Backend::serial ? 1 : wanted_threads());
     choose_method();
@@ -128,10 +123,12 @@ class Solver<Corners>::Engine {
 
   [[nodiscard]] int wanted_threads() const { return options_.threads > 0 ? options_.threads : hardware_threads(); }
 
-  /// Does it; when the device fails that nobody asked for, does it again on the CPU.
+  /// Does it, on our own GPU whichever the caller has come to use since; when the device fails that nobody asked for,
+  /// does it again on the CPU.
   template <class Work>
   void or_on_cpu(Work&& work) {
     try {
+      const cuda::OnDevice here(gpu_);
       work();
     } catch (const DeviceError& error) {
       if (!automatic_ || runs_on_gpu(options_.method) || options_.backend != Backend::cuda) throw;
@@ -144,27 +141,20 @@ class Solver<Corners>::Engine {
 
   /// Drops all that was prepared.
   void forget() {
-    volume_.reset();
+    alone_.reset();
     device_ = {};
     problem_ = {};
     host_ready_ = false;
   }
 
   void prepare() {
-    if constexpr (Corners == 4) {
-      if (on_device_alone()) {
-        if (volume_ == nullptr || !volume_->set_metric(*metric_)) {
-          volume_.reset();  // its memory may be needed
-          volume_ = make_volume_engine(mesh_, *metric_, options_, threads_);
-        }
-        return;
-      }
+    if (method_ != Method::push) {
+      prepare_host();
+    } else if (alone_ == nullptr || !alone_->set_metric(*metric_)) {
+      alone_.reset();  // its memory may be needed
+      alone_ = make_device_engine(mesh_, *metric_, options_, threads_);
     }
-    prepare_host();
   }
-
-  /// Our own GPU schedule of tetrahedra also prepares on the GPU.
-  [[nodiscard]] bool on_device_alone() const { return Corners == 4 && method_ == Method::push; }
 
   /// What schedules need that work on a problem prepared by the host.
   void prepare_host() {
@@ -186,7 +176,7 @@ class Solver<Corners>::Engine {
       problem_.template emplace<1>(prepare_topology<double>(mesh_, keep_order, threads_));
       prepare_metric(std::get<1>(problem_));
     }
-    if (options_.backend == Backend::cuda && volume_ == nullptr)
+    if (options_.backend == Backend::cuda && alone_ == nullptr)
       std::visit([&](auto& problem) { device_ = make_device_schedule(problem); }, problem_);
     setup_seconds_ = timer.seconds();
     host_ready_ = true;
@@ -309,7 +299,7 @@ class Solver<Corners>::Engine {
   void choose_method() {
     const bool gpu = options_.backend == Backend::cuda;
     method_ = options_.method;
-    // Virtual tetrahedra are made on the CPU, and `push` prepares tetrahedra on the GPU.
+    // `push` prepares on the GPU, where virtual triangles are made but no virtual tetrahedra.
     const bool virtual_tets = Corners == 4 && options_.obtuse == ObtuseSplit::split;
     if (method_ == Method::automatic)
       method_ = !gpu ? Method::banded : virtual_tets ? Method::active_list : Method::push;
@@ -331,8 +321,6 @@ class Solver<Corners>::Engine {
 
   template <class T>
   Device<T> make_device_schedule(const SimplexProblem<T, Corners>& problem) const {
-    if constexpr (Corners == 3)
-      if (method_ == Method::push) return cuda::make_surface(problem, mesh_);
     switch (method_) {
       case Method::patch_fim: return cuda::make_patch_fim(problem, mesh_, options_.scheme);
       case Method::domain_decomposition: return cuda::make_domain_decomposition(problem, mesh_, options_.scheme);
@@ -580,7 +568,8 @@ class Solver<Corners>::Engine {
   std::string backend_note_;
   Method method_ = Method::banded;
   int threads_ = 1;
-  std::unique_ptr<VolumeEngine> volume_;  ///< when the GPU does everything
+  std::unique_ptr<DeviceEngine> alone_;  ///< when the GPU does everything: `push` also prepares there
+  int gpu_ = -1;                         ///< the device that everything on the GPU is done on
   bool host_ready_ = false;
   std::variant<Device<float>, Device<double>> device_;
   std::variant<SimplexProblem<float, Corners>, SimplexProblem<double, Corners>> problem_;

@@ -11,6 +11,13 @@ std::optional<Device> find_device(NoDevice& why) {
   return std::nullopt;
 }
 
+int current_device() { return -1; }
+
+OnDevice::OnDevice(int device) {
+  if (device >= 0) require_device();
+}
+OnDevice::~OnDevice() = default;
+
 std::size_t free_bytes() {
   require_device();
   return 0;

@@ -1,6 +1,7 @@
 #include "isochron/core/cuda/device.h"
 
 #include "isochron/core/cuda/check.h"
+#include "isochron/core/cuda/upload_aside.h"
 
 namespace isochron::cuda {
 namespace {
@@ -57,6 +58,24 @@ std::optional<Device> find_device(NoDevice& why) {
   return std::nullopt;
 }
 
+int current_device() {
+  int device = -1;
+  if (cudaGetDevice(&device) == cudaSuccess) return device;
+  cudaGetLastError();
+  return -1;
+}
+
+OnDevice::OnDevice(int device) {
+  const int before = current_device();
+  if (device < 0 || device == before) return;
+  check(cudaSetDevice(device), "going to it");
+  before_ = before;
+}
+
+OnDevice::~OnDevice() {
+  if (before_ >= 0 && cudaSetDevice(before_) != cudaSuccess) cudaGetLastError();
+}
+
 std::size_t free_bytes() {
   std::size_t free = 0, total = 0;
   check(cudaMemGetInfo(&free, &total), "asking for its memory");
@@ -81,6 +100,16 @@ void release(void* memory) noexcept {
 
 void upload(void* device, const void* host, std::size_t bytes) {
   if (bytes > 0) check(cudaMemcpy(device, host, bytes, cudaMemcpyHostToDevice), "copying to it");
+}
+
+void upload_beside(void* device, const void* host, std::size_t bytes) {
+  if (bytes == 0) return;
+  cudaStream_t stream{};
+  check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "copying to it");
+  cudaError_t code = cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, stream);
+  if (code == cudaSuccess) code = cudaStreamSynchronize(stream);
+  cudaStreamDestroy(stream);
+  check(code, "copying to it");
 }
 
 void download(void* host, const void* device, std::size_t bytes) {

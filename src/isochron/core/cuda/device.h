@@ -30,6 +30,22 @@ std::optional<NoDevice> too_old(const Device& device);
 /// Throws DeviceError with the reason when there is no device.
 Device require_device();
 
+/// The number of the device that this thread's calls go to; −1 when there is none.
+int current_device();
+
+/// Has this thread's calls go to one device, and back to where they went before at its end. Nothing for −1. Throws
+/// DeviceError when there is no such device.
+class OnDevice {
+ public:
+  explicit OnDevice(int device);
+  ~OnDevice();
+  OnDevice(const OnDevice&) = delete;
+  OnDevice& operator=(const OnDevice&) = delete;
+
+ private:
+  [[maybe_unused]] int before_ = -1;
+};
+
 /// Bytes of device memory that are free now. Throws DeviceError when there is no device.
 std::size_t free_bytes();
 

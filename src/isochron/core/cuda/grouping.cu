@@ -28,6 +28,15 @@ std::uint32_t read_number(const DeviceArray<std::uint32_t>& number) {
   return value;
 }
 
+template <class T>
+void sum_before(DeviceArray<T>& values) {
+  if (values.size() == 0) return;
+  with_scratch("summing up", [&](void* scratch, std::size_t& bytes) {
+    return cub::DeviceScan::ExclusiveSum(scratch, bytes, values.data(), values.data(),
+                                         static_cast<std::int64_t>(values.size()));
+  });
+}
+
 }  // namespace
 
 void sort_by_key(DeviceArray<std::uint32_t>& keys, DeviceArray<std::uint32_t>& values, std::uint32_t largest) {
@@ -74,18 +83,11 @@ DeviceArray<std::uint32_t> group_offsets(const DeviceArray<std::uint32_t>& sorte
   // There are no more runs than groups, and one of keys of no group.
   launch_for(std::min(sorted_keys.size(), std::size_t{groups} + 1), scatter_lengths, keys.data(), lengths.data(),
              runs.data(), groups, offsets.data());
-  with_scratch("summing up", [&](void* scratch, std::size_t& bytes) {
-    return cub::DeviceScan::ExclusiveSum(scratch, bytes, offsets.data(), offsets.data(),
-                                         static_cast<int>(offsets.size()));
-  });
+  exclusive_sum(offsets);
   return offsets;
 }
 
-void exclusive_sum(DeviceArray<std::uint64_t>& values) {
-  if (values.size() == 0) return;
-  with_scratch("summing up", [&](void* scratch, std::size_t& bytes) {
-    return cub::DeviceScan::ExclusiveSum(scratch, bytes, values.data(), values.data(), static_cast<int>(values.size()));
-  });
-}
+void exclusive_sum(DeviceArray<std::uint64_t>& values) { sum_before(values); }
+void exclusive_sum(DeviceArray<std::uint32_t>& values) { sum_before(values); }
 
 }  // namespace isochron::cuda

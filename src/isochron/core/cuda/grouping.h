@@ -23,5 +23,6 @@ DeviceArray<std::uint32_t> group_offsets(const DeviceArray<std::uint32_t>& sorte
 
 /// Puts the sum of those before it in the place of each value.
 void exclusive_sum(DeviceArray<std::uint64_t>& values);
+void exclusive_sum(DeviceArray<std::uint32_t>& values);
 
 }  // namespace isochron::cuda

@@ -27,4 +27,7 @@ void launch_for(std::size_t count, void (*kernel)(Parameters...),
   launch(kernel, (count + launch_threads - 1) / launch_threads, launch_threads, 0, arguments...);
 }
 
+/// Of all threads of a kernel that `launch_for` started.
+__device__ inline std::size_t thread_number() { return std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; }
+
 }  // namespace isochron::cuda

@@ -10,8 +10,9 @@ namespace {
 
 /// Elements of a mesh as a mesh of their own. Its adjacency lists the vertices that have all their elements here; the
 /// others, at its edge, have none listed.
+template <int Corners>
 struct Part {
-  TetMesh mesh;
+  SimplexMesh<Corners> mesh;
   Metric metric;
   Adjacency adjacency;
   std::vector<VertexId> user;                           ///< by vertex of the part
@@ -19,7 +20,8 @@ struct Part {
 };
 
 /// Drops what the adjacency lists for vertices more than `rings` edges from the given ones.
-void keep_inner(Part& part, std::span<const VertexId> centres, int rings) {
+template <int Corners>
+void keep_inner(Part<Corners>& part, std::span<const VertexId> centres, int rings) {
   std::vector<int> hops(part.mesh.vertex_count(), rings + 1);
   std::vector<VertexId> wave(centres.begin(), centres.end()), next;
   for (const VertexId v : wave) hops[v.index()] = 0;
@@ -41,11 +43,12 @@ void keep_inner(Part& part, std::span<const VertexId> centres, int rings) {
   part.adjacency = std::move(inner);
 }
 
-Part cut_out(const TetMesh& mesh, const Metric& metric, std::span<const ElementId> elements,
-             std::span<const VertexId> sources, int rings) {
-  Part part;
+template <int Corners>
+Part<Corners> cut_out(const SimplexMesh<Corners>& mesh, const Metric& metric, std::span<const ElementId> elements,
+                      std::span<const VertexId> sources, int rings) {
+  Part<Corners> part;
   for (const ElementId e : elements) {
-    TetMesh::Element element;
+    typename SimplexMesh<Corners>::Element element;
     for (std::size_t c = 0; c < element.size(); ++c) {
       const VertexId v = mesh.element(e)[c];
       const auto [place, fresh] = part.in_part.try_emplace(v.value, VertexId(part.user.size()));
@@ -69,7 +72,8 @@ Part cut_out(const TetMesh& mesh, const Metric& metric, std::span<const ElementI
   return part;
 }
 
-std::vector<Seed> seeds_of(const Part& part, const Sources& sources, SourceInit init, int ball_rings) {
+template <int Corners>
+std::vector<Seed> seeds_of(const Part<Corners>& part, const Sources& sources, SourceInit init, int ball_rings) {
   Sources local;
   for (const VertexSource& source : sources.vertices)
     local.vertices.push_back({part.in_part.at(source.vertex.value), source.time});
@@ -81,13 +85,14 @@ std::vector<Seed> seeds_of(const Part& part, const Sources& sources, SourceInit 
 
 }  // namespace
 
-std::vector<std::vector<Seed>> seeds_near(const TetMesh& mesh, const Metric& metric,
+template <int Corners>
+std::vector<std::vector<Seed>> seeds_near(const SimplexMesh<Corners>& mesh, const Metric& metric,
                                           std::span<const Sources> source_sets, SourceInit init, int ball_rings,
                                           const ElementsNear& elements_near) {
   std::vector<VertexId> vertices;
   int widest = 0;
   for (const Sources& sources : source_sets) {
-    widest = std::max(widest, limited_rings<4>(ball_rings, sources.vertices.size(), mesh.vertex_count()));
+    widest = std::max(widest, limited_rings<Corners>(ball_rings, sources.vertices.size(), mesh.vertex_count()));
     for (const VertexSource& source : sources.vertices) {
       check_vertex_source(source, mesh.vertex_count());
       vertices.push_back(source.vertex);
@@ -97,11 +102,11 @@ std::vector<std::vector<Seed>> seeds_near(const TetMesh& mesh, const Metric& met
   const int first = init == SourceInit::ball ? widest + 3 : 0;
   for (int rings = first;; rings = 2 * rings + 1) {
     const std::vector<ElementId> elements = elements_near(vertices, rings);
-    const Part part = cut_out(mesh, metric, elements, vertices, rings);
+    const Part<Corners> part = cut_out(mesh, metric, elements, vertices, rings);
     try {
       std::vector<std::vector<Seed>> result;
       for (const Sources& sources : source_sets) {
-        const int most = limited_rings<4>(ball_rings, sources.vertices.size(), mesh.vertex_count());
+        const int most = limited_rings<Corners>(ball_rings, sources.vertices.size(), mesh.vertex_count());
         result.push_back(seeds_of(part, sources, init, most));
       }
       return result;
@@ -110,5 +115,10 @@ std::vector<std::vector<Seed>> seeds_near(const TetMesh& mesh, const Metric& met
     }
   }
 }
+
+template std::vector<std::vector<Seed>> seeds_near(const TriangleMesh&, const Metric&, std::span<const Sources>,
+                                                   SourceInit, int, const ElementsNear&);
+template std::vector<std::vector<Seed>> seeds_near(const TetMesh&, const Metric&, std::span<const Sources>, SourceInit,
+                                                   int, const ElementsNear&);
 
 }  // namespace isochron

@@ -14,7 +14,8 @@ using ElementsNear = std::function<std::vector<ElementId>(std::span<const Vertex
 
 /// The seeds of several sets of sources, which must be vertices only, as `make_seeds` would give them; checks as
 /// `place_sources` does.
-std::vector<std::vector<Seed>> seeds_near(const TetMesh& mesh, const Metric& metric,
+template <int Corners>
+std::vector<std::vector<Seed>> seeds_near(const SimplexMesh<Corners>& mesh, const Metric& metric,
                                           std::span<const Sources> source_sets, SourceInit init, int ball_rings,
                                           const ElementsNear& elements_near);
 

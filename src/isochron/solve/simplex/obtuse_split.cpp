@@ -8,17 +8,12 @@
 
 #include "isochron/core/parallel.h"
 #include "isochron/local/simplex_update.h"
+#include "isochron/solve/simplex/obtuse_unfold.h"
 
 namespace isochron {
 namespace {
 
 constexpr double rounding = 1e-9;
-
-/// An element behind a face, and its corner opposite that face.
-struct Behind {
-  std::uint32_t record;
-  int apex;
-};
 
 /// What both splitters read. Lengths are computed afresh in double, in internal units.
 template <class T, int Corners>
@@ -49,26 +44,22 @@ class SplitInput {
   }
 
   /// The one element that shares the face with element i; none at the boundary and where more than two meet.
-  [[nodiscard]] std::optional<Behind> behind(const Face& face, std::uint32_t i) const {
-    std::optional<Behind> found;
+  [[nodiscard]] Behind behind(const Face& face, std::uint32_t i) const {
+    Behind found;
     for (const std::uint32_t incidence : problem_.adjacency.at(VertexId(face[0]))) {
       const std::uint32_t other = incidence >> 2;
       if (other == i) continue;
       if (!std::all_of(face.begin() + 1, face.end(), [&](std::uint32_t v) { return corner_of(other, v) >= 0; }))
         continue;
-      if (found) return std::nullopt;
+      if (found.apex >= 0) return {};
       found = Behind{other, 0};
     }
-    if (found)
-      while (std::find(face.begin(), face.end(), record(found->record).vertex(found->apex)) != face.end())
-        ++found->apex;
-    return found;
-  }
-
-  /// True when a length in one metric and the same in another are alike enough for one virtual element.
-  [[nodiscard]] bool alike(double squared_a, double squared_b) const {
-    const double most = limits_.metric_contrast * limits_.metric_contrast;
-    return squared_a <= most * squared_b && squared_b <= most * squared_a;
+    if (found.apex < 0) return found;
+    const auto in_face = [&](int c) {
+      return std::find(face.begin(), face.end(), record(found.element).vertex(c)) != face.end();
+    };
+    while (found.apex < Corners && in_face(found.apex)) ++found.apex;
+    return found.apex < Corners ? found : Behind{};
   }
 
  private:
@@ -79,120 +70,44 @@ class SplitInput {
   double scale_;
 };
 
-/// Unfolds the triangles behind an obtuse corner, which is the origin of the plane. Plane coordinates are lengths in
-/// the metric of the corner's triangle; where another triangle's metric gives the shared edge another length it is
-/// drawn larger by that ratio, its `scale`, and lengths in it are drawn lengths over scale.
+/// What `TriangleUnfolder` reads. It asks for the lengths of one triangle at a time, so these are kept.
 template <class T>
-class TriangleSplitter {
+class TriangleInput {
  public:
-  TriangleSplitter(const SplitInput<T, 3>& input, std::vector<VirtualRecord<T, 3>>& out) : input_(input), out_(out) {}
+  explicit TriangleInput(const SplitInput<T, 3>& input) : input_(input) {}
 
-  void split(std::uint32_t i, int t) {
-    const int a = (t + 1) % 3, b = (t + 2) % 3;
-    const auto l = input_.lengths(i);
-    const double ta = l[edge_index(t, a)], tb = l[edge_index(t, b)], ab = l[edge_index(a, b)];
-    const double x = (ta + tb - ab) / (2 * std::sqrt(ta));
-    target_ = input_.record(i).vertex(t);
-    crossed_.clear();
-    const Drawn left{input_.record(i).vertex(a), std::sqrt(ta), 0, std::sqrt(ta)};
-    const Drawn right{input_.record(i).vertex(b), x, std::sqrt(std::max(tb - x * x, 0.0)), std::sqrt(tb)};
-    unfold({left, right, 1, false}, left, right, i);
+  [[nodiscard]] std::uint32_t vertex(std::uint32_t i, int c) const { return input_.record(i).vertex(c); }
+  [[nodiscard]] double length(std::uint32_t i, int a, int b) const {
+    if (i != known_) lengths_ = input_.lengths(known_ = i);
+    return lengths_[edge_index(a, b)];
+  }
+  [[nodiscard]] Behind behind(std::uint32_t a, std::uint32_t b, std::uint32_t i) const {
+    return input_.behind({a, b}, i);
   }
 
  private:
-  /// A vertex in the plane, with the length of the straight path to the corner.
-  struct Drawn {
-    std::uint32_t vertex;
-    double x, y;
-    double path;
-  };
-  /// The part of the angle at the corner between two vertices that it sees; counter-clockwise from left to right.
-  struct Window {
-    Drawn left, right;
-    double scale;  ///< of the triangle that joins them
-    bool made;     ///< by a split, so a virtual triangle
-  };
-  /// An edge of the strip and the scale of the triangle behind it.
-  struct Crossed {
-    Drawn left, right;
-    double scale;
-  };
-
-  static double cross(const Drawn& a, const Drawn& b) { return a.x * b.y - a.y * b.x; }
-  static double squared(const Drawn& a, const Drawn& b) {
-    return (a.x - b.x) * (a.x - b.x) + (a.y - b.y) * (a.y - b.y);
-  }
-  static double size(const Drawn& a) { return std::hypot(a.x, a.y); }
-  static bool obtuse(const Window& w) {
-    return w.left.x * w.right.x + w.left.y * w.right.y < -rounding * size(w.left) * size(w.right);
-  }
-
-  /// Looks for a vertex in the window through the edge (left, right) of triangle i, which the window's rays cross.
-  void unfold(const Window& window, const Drawn& left, const Drawn& right, std::uint32_t i) {
-    if (static_cast<int>(crossed_.size()) >= input_.limits().triangle_unfolds || !obtuse(window)) return emit(window);
-    const auto next = input_.behind({left.vertex, right.vertex}, i);
-    if (!next) return emit(window);
-    const std::optional<Drawn> apex = draw(left, right, *next);
-    if (!apex) return emit(window);
-    const double margin = rounding * size(*apex);
-    const bool inside_left = cross(window.left, *apex) > margin * size(window.left);
-    const bool inside_right = cross(*apex, window.right) > margin * size(window.right);
-    if (inside_left && inside_right) {
-      const double scale = crossed_.back().scale;
-      unfold({window.left, *apex, scale, true}, left, *apex, next->record);
-      unfold({*apex, window.right, scale, true}, *apex, right, next->record);
-    } else if (inside_left) {
-      unfold(window, left, *apex, next->record);
-    } else {
-      unfold(window, *apex, right, next->record);
-    }
-    crossed_.pop_back();
-  }
-
-  /// Draws the apex of the next triangle and enters the edge as crossed; nothing when the metrics differ too much.
-  std::optional<Drawn> draw(const Drawn& left, const Drawn& right, const Behind& next) {
-    const auto l = input_.lengths(next.record);
-    const int cl = input_.corner_of(next.record, left.vertex), cr = input_.corner_of(next.record, right.vertex);
-    const double lr = l[edge_index(cl, cr)], la = l[edge_index(cl, next.apex)], ra = l[edge_index(cr, next.apex)];
-    const double drawn = squared(left, right);
-    if (!input_.alike(drawn, lr)) return std::nullopt;
-    const double along = (la + lr - ra) / (2 * lr);  // in units of the edge
-    const double away = std::sqrt(std::max(la / lr - along * along, 0.0));
-    const double ex = right.x - left.x, ey = right.y - left.y;
-    Drawn apex{input_.record(next.record).vertex(next.apex), left.x + along * ex + away * ey,
-               left.y + along * ey - away * ex, 0};
-    crossed_.push_back({left, right, std::sqrt(drawn / lr)});
-    apex.path = path_length(apex);
-    return apex;
-  }
-
-  /// The straight path from the corner, piece by piece.
-  [[nodiscard]] double path_length(const Drawn& to) const {
-    const double whole = size(to);
-    double sum = 0, before = 0, scale = 1;
-    for (const Crossed& edge : crossed_) {
-      const Drawn along{0, edge.right.x - edge.left.x, edge.right.y - edge.left.y, 0};
-      const double share = std::clamp(cross(edge.left, along) / cross(to, along), before, 1.0);
-      sum += (share - before) * whole / scale;
-      before = share;
-      scale = edge.scale;
-    }
-    return sum + (1 - before) * whole / scale;
-  }
-
-  void emit(const Window& w) {
-    if (!w.made) return;
-    const double far = squared(w.left, w.right) / (w.scale * w.scale);
-    out_.push_back({target_,
-                    {w.left.vertex, w.right.vertex},
-                    {static_cast<T>(far), static_cast<T>(w.left.path * w.left.path),
-                     static_cast<T>(w.right.path * w.right.path)}});
-  }
-
   const SplitInput<T, 3>& input_;
+  mutable std::uint32_t known_ = VertexId::invalid_value;
+  mutable std::array<double, 3> lengths_{};
+};
+
+template <class T>
+class TriangleSplitter {
+ public:
+  TriangleSplitter(const SplitInput<T, 3>& input, std::vector<VirtualRecord<T, 3>>& out)
+      : input_(input), unfolder_(input_, input.limits().metric_contrast), out_(out) {}
+
+  void split(std::uint32_t i, int t) {
+    unfolder_.split(i, t, [&](const VirtualTriangle& v) {
+      out_.push_back(
+          {input_.vertex(i, t), {v.a, v.b}, {static_cast<T>(v.ab), static_cast<T>(v.ax), static_cast<T>(v.bx)}});
+    });
+  }
+
+ private:
+  TriangleInput<T> input_;
+  TriangleUnfolder<TriangleInput<T>> unfolder_;
   std::vector<VirtualRecord<T, 3>>& out_;
-  std::uint32_t target_ = 0;
-  std::vector<Crossed> crossed_;
 };
 
 /// Joins an obtuse corner with the apex behind its opposite face: three virtual tetrahedra, split again where obtuse.
@@ -236,26 +151,26 @@ class TetSplitter {
   /// True when the cone was replaced by what it emitted.
   bool divide(const Cone& cone) {
     if (static_cast<int>(crossed_.size()) >= input_.limits().tet_levels || !obtuse(cone)) return false;
-    const auto next = input_.behind(cone.face, cone.record);
-    if (!next) return false;
-    const std::uint32_t apex = input_.record(next->record).vertex(next->apex);
+    const Behind next = input_.behind(cone.face, cone.record);
+    if (next.apex < 0) return false;
+    const std::uint32_t apex = input_.record(next.element).vertex(next.apex);
     const std::optional<double> share = crossing(apex, cone.face, true);
     if (!share) return false;
-    const auto l = input_.lengths(next->record);
+    const auto l = input_.lengths(next.element);
     std::array<int, 3> c;
-    for (int k = 0; k < 3; ++k) c[k] = input_.corner_of(next->record, cone.face[k]);
+    for (int k = 0; k < 3; ++k) c[k] = input_.corner_of(next.element, cone.face[k]);
     for (int i = 0; i < 3; ++i)
       for (int j = i + 1; j < 3; ++j)
-        if (!input_.alike(cone.far[i + j - 1], l[edge_index(c[i], c[j])])) return false;
+        if (!alike(cone.far[i + j - 1], l[edge_index(c[i], c[j])], input_.limits().metric_contrast)) return false;
 
     crossed_.push_back({cone.face, cone.record});
-    const double path = path_length(apex, next->record);
+    const double path = path_length(apex, next.element);
     for (int skip = 0; skip < 3; ++skip) {
       const int i = skip == 0 ? 1 : 0, j = skip == 2 ? 1 : 2;
       const Cone part{{cone.face[i], cone.face[j], apex},
                       {cone.near[i], cone.near[j], path * path},
-                      {l[edge_index(c[i], c[j])], l[edge_index(c[i], next->apex)], l[edge_index(c[j], next->apex)]},
-                      next->record};
+                      {l[edge_index(c[i], c[j])], l[edge_index(c[i], next.apex)], l[edge_index(c[j], next.apex)]},
+                      next.element};
       if (!divide(part)) emit(part);
     }
     crossed_.pop_back();

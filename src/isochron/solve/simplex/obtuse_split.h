@@ -9,7 +9,6 @@ namespace isochron {
 
 /// How far a split may go.
 struct SplitLimits {
-  int triangle_unfolds = 8;       ///< triangles unfolded behind one corner
   int tet_levels = 2;             ///< tetrahedra behind one another that a virtual edge enters
   double metric_contrast = 1.25;  ///< largest ratio of the lengths of a shared edge in the metrics on its two sides
 };
@@ -22,7 +21,7 @@ struct SplitLimits {
 /// Triangles are unfolded isometrically into the plane of the first; vertices outside the obtuse angle are passed by.
 /// Of tetrahedra, only the apex straight behind the opposite face is tried (no split when it is not seen). Splitting
 /// ends at angles that are acute, at the boundary, at edges and faces shared by more than two elements, at jumps of the
-/// metric (where one virtual element could not stand for both sides) and at `limits`.
+/// metric (where one virtual element could not stand for both sides), at `limits` and after `most_unfolds` triangles.
 template <class T, int Corners>
 VirtualElements<T, Corners> split_obtuse(const SimplexProblem<T, Corners>& problem, const SimplexMesh<Corners>& mesh,
                                          const Metric& metric, const SplitLimits& limits = {}, int threads = 1);

@@ -1,6 +1,8 @@
 // In a build without CUDA asking for the GPU says so.
 #include "isochron/core/cuda/device.h"
 #include "isochron/solve/simplex/cuda/schedule.h"
+#include "isochron/solve/simplex/cuda/surface.h"
+#include "isochron/solve/simplex/cuda/surface_build.h"
 #include "isochron/solve/simplex/cuda/volume.h"
 
 namespace isochron::cuda {
@@ -56,23 +58,50 @@ template std::unique_ptr<DeviceSchedule<double, 4>> make_domain_decomposition(co
                                                                               const SchemeOptions&);
 
 template <class T>
-std::unique_ptr<VolumeSolver<T>> make_volume_solver(const TetMesh&, const Metric&) {
+std::unique_ptr<MeshSolver<T>> make_volume_solver(const TetMesh&, const Metric&) {
   require_device();
   return nullptr;
 }
-template std::unique_ptr<VolumeSolver<float>> make_volume_solver(const TetMesh&, const Metric&);
-template std::unique_ptr<VolumeSolver<double>> make_volume_solver(const TetMesh&, const Metric&);
+template std::unique_ptr<MeshSolver<float>> make_volume_solver(const TetMesh&, const Metric&);
+template std::unique_ptr<MeshSolver<double>> make_volume_solver(const TetMesh&, const Metric&);
 
 template <class T>
-std::unique_ptr<DeviceSchedule<T, 3>> make_surface(const SimplexProblem<T, 3>&, const SimplexMesh<3>&,
+std::unique_ptr<MeshSolver<T>> make_surface_solver(const TriangleMesh&, const Metric&, ObtuseSplit,
                                                    const std::optional<SurfaceTuning>&) {
   require_device();
   return nullptr;
 }
-template std::unique_ptr<DeviceSchedule<float, 3>> make_surface(const SimplexProblem<float, 3>&, const SimplexMesh<3>&,
+template std::unique_ptr<MeshSolver<float>> make_surface_solver(const TriangleMesh&, const Metric&, ObtuseSplit,
                                                                 const std::optional<SurfaceTuning>&);
-template std::unique_ptr<DeviceSchedule<double, 3>> make_surface(const SimplexProblem<double, 3>&,
-                                                                 const SimplexMesh<3>&,
+template std::unique_ptr<MeshSolver<double>> make_surface_solver(const TriangleMesh&, const Metric&, ObtuseSplit,
                                                                  const std::optional<SurfaceTuning>&);
+
+SurfaceTopology build_surface_topology(const TriangleMesh&) {
+  require_device();
+  return {};
+}
+
+template <class T>
+SurfaceRecords<T> build_surface_records(const SurfaceTopology&, const TriangleMesh&, const Metric&, ObtuseSplit) {
+  require_device();
+  return {};
+}
+template SurfaceRecords<float> build_surface_records(const SurfaceTopology&, const TriangleMesh&, const Metric&,
+                                                     ObtuseSplit);
+
+template <class T>
+std::size_t vertices_beyond(const SurfaceTopology&, const SurfaceRecords<T>&, std::uint32_t) {
+  require_device();
+  return 0;
+}
+template std::size_t vertices_beyond(const SurfaceTopology&, const SurfaceRecords<float>&, std::uint32_t);
+
+template <class T>
+SurfacePatches<T> cut_into_patches(const SurfaceTopology&, const SurfaceRecords<T>&, const PatchShape&) {
+  require_device();
+  return {};
+}
+template SurfacePatches<float> cut_into_patches(const SurfaceTopology&, const SurfaceRecords<float>&,
+                                                const PatchShape&);
 
 }  // namespace isochron::cuda

@@ -1,16 +1,16 @@
+#include "isochron/solve/simplex/cuda/surface.h"
+
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstdint>
 #include <vector>
 
-#include "isochron/core/cuda/check.h"
-#include "isochron/core/cuda/device_array.h"
+#include "isochron/core/cuda/event.h"
+#include "isochron/core/cuda/fill.h"
 #include "isochron/core/cuda/launch.h"
-#include "isochron/core/parallel.h"
-#include "isochron/core/timer.h"
-#include "isochron/solve/simplex/cuda/schedule.h"
-#include "isochron/solve/simplex/cuda/surface_patches.h"
+#include "isochron/solve/simplex/cuda/surface_build.h"
+#include "isochron/solve/simplex/cuda/surface_passes.h"
+#include "isochron/solve/simplex/state.h"
 
 // A block takes a patch, holds its records in registers and its times in shared memory, and updates all its vertices in
 // hops, each from its own ring, until none falls by a gain that counts. Then it stores what fell and tells the patches
@@ -393,16 +393,23 @@ __global__ void __launch_bounds__(most_threads<T>) surface_queue(View<T> view) {
   visit.add_work();
 }
 
-/// Times by place from times by vertex, and back.
+/// Sets the seeds' times and gives a turn to their patches and to those that name them, all in the first ring.
 template <class T>
-__global__ void to_places(const std::uint32_t* vertex_at, const T* by_vertex, T* by_place, std::size_t places) {
-  const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  if (i < places) by_place[i] = vertex_at[i] == none ? detail::infinity<T>() : by_vertex[vertex_at[i]];
-}
-template <class T>
-__global__ void to_vertices(const std::uint32_t* vertex_at, const T* by_place, T* by_vertex, std::size_t places) {
-  const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  if (i < places && vertex_at[i] != none) by_vertex[vertex_at[i]] = by_place[i];
+__global__ void start_turns(View<T> view, const std::uint32_t* seeds, const double* times, std::size_t count,
+                            const std::uint32_t* place_of) {
+  const std::size_t i = thread_number();
+  if (i >= count) return;
+  const auto tell = [&](std::uint32_t patch) {
+    if (atomicOr(view.turns.state + patch, Queue::told) == 0)
+      view.turns.slots[atomicAdd(view.turns.counters + Queue::put, 1U)] = patch + 1;
+  };
+  const std::uint32_t place = place_of[seeds[i]], patch = place / view.shape.vertices, reach = view.reach[place];
+  view.time[place] = static_cast<T>(times[i]);
+  tell(patch);
+  for (std::uint32_t k = 0; k < near_count; ++k)
+    if (((reach >> k) & 1U) != 0) tell(view.near[patch * (near_count + 1) + k]);
+  if ((reach >> near_count) != 0)
+    for (std::uint32_t k = view.far_offsets[patch]; k < view.far_offsets[patch + 1]; ++k) tell(view.far[k]);
 }
 
 template <class T>
@@ -422,10 +429,11 @@ Kernel<T> kernel_of(const SurfaceTuning& tuning) {
 /// The smallest layout that holds all records of nearly every vertex: 6 on regular meshes, 12 on irregular ones with
 /// virtual elements.
 template <class T>
-Kernel<T> choose_kernel(const SimplexProblem<T, 3>& problem, const SurfaceTuning& tuning) {
-  const std::size_t few = problem.vertex_count / 1000;
-  if (vertices_beyond(problem, 6) <= few) return kernel_of<T, 2, 3>(tuning);
-  if (vertices_beyond(problem, 8) <= few) return kernel_of<T, 2, 4>(tuning);
+Kernel<T> choose_kernel(const SurfaceTopology& topology, const SurfaceRecords<T>& records,
+                        const SurfaceTuning& tuning) {
+  const std::size_t few = topology.vertices() / 1000;
+  if (vertices_beyond(topology, records, 6) <= few) return kernel_of<T, 2, 3>(tuning);
+  if (vertices_beyond(topology, records, 8) <= few) return kernel_of<T, 2, 4>(tuning);
   return kernel_of<T, 4, 3>(tuning);
 }
 
@@ -433,124 +441,118 @@ Kernel<T> choose_kernel(const SimplexProblem<T, 3>& problem, const SurfaceTuning
 SurfaceTuning tuning_of(const Device&) { return {}; }
 
 template <class T>
-DeviceArray<T> on_device(const auto& values) {
-  return DeviceArray<T>(std::span<const T>(values));
-}
-
-template <class T>
-class SurfaceOnDevice final : public DeviceSchedule<T, 3> {
+class SurfaceOnDevice final : public MeshSolver<T> {
  public:
-  SurfaceOnDevice(const Device& device, const SimplexProblem<T, 3>& problem, const SimplexMesh<3>& mesh,
+  SurfaceOnDevice(const Device& device, const TriangleMesh& mesh, const Metric& metric, ObtuseSplit split,
                   const SurfaceTuning& tuning)
-      : tuning_(tuning),
-        kernel_(choose_kernel(problem, tuning)),
-        patches_(cut_into_patches(problem, mesh, kernel_.shape, granted_threads(hardware_threads()))),
-        vertex_at_(on_device<std::uint32_t>(patches_.vertex_at)),
-        ends_(on_device<std::uint32_t>(patches_.ends)),
-        ghosts_(on_device<std::uint32_t>(patches_.ghosts)),
-        reach_(on_device<std::uint32_t>(patches_.reach)),
-        near_(on_device<std::uint32_t>(patches_.near)),
-        far_offsets_(on_device<std::uint32_t>(patches_.far_offsets)),
-        far_(on_device<std::uint32_t>(patches_.far)),
-        extra_offsets_(on_device<std::uint32_t>(patches_.extra_offsets)),
-        extras_(on_device<ExtraRecord<T>>(patches_.extras)),
-        edge_(on_device<T>(patches_.edge)),
-        lengths_(on_device<T>(patches_.lengths)),
-        by_vertex_(problem.vertex_count),
-        time_(patches_.places()),
-        state_(patches_.count),
-        counters_(Queue::counters),
-        work_(1),
-        bands_per_time_(static_cast<float>(1 / (tuning.band_width * problem.mean_edge))) {
-    fit_blocks(device);
-    // The host goes on with who depends on whom, to find the patches that sources concern.
-    patches_.ends = {};
-    patches_.ghosts = {};
-    patches_.lengths = {};
-    patches_.edge = {};
-    patches_.extras = {};
-    ring_size_ = std::bit_ceil(patches_.count + blocks_);
-    slots_ = DeviceArray<std::uint32_t>(std::size_t{ring_size_} * Queue::rings);
+      : mesh_(mesh), split_(split), tuning_(tuning), multiprocessors_(device.multiprocessors) {
+    require_memory(surface_bytes(mesh.vertex_count(), mesh.element_count(), sizeof(T), metric.bytes_per_element()),
+                   "this mesh");
+    topology_ = build_surface_topology(mesh);
+    cut(metric);
   }
 
-  void run(SolveState<T>& state) override {
-    if (state.seeds.empty()) return;
-    const Timer whole;
-    by_vertex_.upload_from(std::span<const T>(state.time));
-    launch_for(time_.size(), to_places<T>, vertex_at_.data(), by_vertex_.data(), time_.data(), time_.size());
-    start_turns(first_patches(state.seeds));
-    work_.clear();
-    check(cudaDeviceSynchronize(), "placing the times");
-    View<T> view = make_view(state.tolerance);
+  void set_metric(const Metric& metric) override {
+    patches_ = SurfacePatches<T>();  // its memory may be needed
+    cut(metric);
+  }
+
+  [[nodiscard]] MeshSummary summary() const override {
+    MeshSummary summary = summary_;
+    summary.device_bytes = topology_.bytes() + patches_.bytes() + time_.bytes() + state_.bytes() + slots_.bytes();
+    return summary;
+  }
+
+  [[nodiscard]] std::size_t layers_that_fit() const override { return 1; }
+
+  Counters solve(std::span<const LayerSeeds> layers, T tolerance, double band_width, double& seconds) override {
+    const LayerSeeds& seeds = layers.front();
+    const DeviceArray<std::uint32_t> vertices{std::span<const std::uint32_t>(seeds.vertices)};
+    const DeviceArray<double> times{std::span<const double>(seeds.times)};
+    View<T> view = make_view(tolerance, band_width > 0 ? band_width : tuning_.band_width);
     void* arguments[] = {&view};
-    const Timer timer;
+    Event begin, end;
+    begin.record();
+    fill(time_, time_.size(), detail::infinity<T>());
+    for (DeviceArray<std::uint32_t>* array : {&state_, &slots_, &counters_}) array->clear();
+    work_.clear();
+    launch_for(vertices.size(), start_turns<T>, view, vertices.data(), times.data(), vertices.size(),
+               patches_.place_of.data());
     check(cudaLaunchCooperativeKernel(kernel_.run, dim3(blocks_), dim3(patches_.shape.threads()), arguments,
                                       shared_bytes(), nullptr),
           "starting a kernel");
-    check(cudaGetLastError(), "starting a kernel");
-    check(cudaDeviceSynchronize(), "solving");
-    const double solving = timer.seconds();
-    launch_for(time_.size(), to_vertices<T>, vertex_at_.data(), time_.data(), by_vertex_.data(), time_.size());
-    by_vertex_.download_to(std::span<T>(state.time));
+    end.record();
+    seconds = end.seconds_since(begin, "solving");
     Work work{};
     work_.download_to(std::span<Work>(&work, 1));
-    state.counters.local_solves += work.solves;
-    state.counters.vertex_updates += work.updates;
-    state.counters.rounds += work.visits;
-    state.transfer_seconds += whole.seconds() - solving;
+    Counters counters;
+    counters.local_solves = work.solves;
+    counters.vertex_updates = work.updates;
+    counters.rounds = work.visits;
+    return counters;
+  }
+
+  void times(std::size_t, double base, std::span<double> result) override {
+    if (user_times_.size() == 0) user_times_ = DeviceArray<double>(mesh_.vertex_count());
+    surface_times(patches_, time_.data(), summary_.unit, base, user_times_);
+    user_times_.download_to(result);
+  }
+
+  void load_times(std::span<const double> times, double base) override {
+    load_surface_times(patches_, times, summary_.unit, base, time_.data());
+  }
+
+  void labels(std::size_t, const LayerSeeds& seeds, std::span<std::int32_t> result) override {
+    surface_labels(patches_, time_.data(), seeds, result);
+  }
+
+  Residual residual(std::size_t, const LayerSeeds& seeds, double limit) override {
+    return surface_residual(patches_, time_.data(), seeds, limit);
+  }
+
+  std::vector<ElementId> elements_near(std::span<const VertexId> vertices, int rings) override {
+    return surface_elements_near(topology_, vertices, rings);
   }
 
  private:
+  /// Everything that depends on the metric.
+  void cut(const Metric& metric) {
+    const SurfaceRecords<T> records = build_surface_records<T>(topology_, mesh_, metric, split_);
+    summary_ = records.summary;
+    kernel_ = choose_kernel(topology_, records, tuning_);
+    patches_ = cut_into_patches(topology_, records, kernel_.shape);
+    fit_blocks();
+    ring_size_ = std::bit_ceil(patches_.count + blocks_);
+    time_ = DeviceArray<T>(patches_.places());
+    state_ = DeviceArray<std::uint32_t>(patches_.count);
+    slots_ = DeviceArray<std::uint32_t>(std::size_t{ring_size_} * Queue::rings);
+  }
+
   [[nodiscard]] std::size_t shared_bytes() const { return (patches_.shape.nowhere() + 1) * sizeof(T); }
 
   /// All blocks must run at once: they wait for one another's patches.
-  void fit_blocks(const Device& device) {
+  void fit_blocks() {
     int fitting = 0;
     check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fitting, kernel_.run,
                                                         static_cast<int>(patches_.shape.threads()), shared_bytes()),
           "asking how much of a kernel fits");
     const auto wanted = static_cast<std::uint32_t>(std::min(fitting, tuning_.blocks_per_multiprocessor));
-    blocks_ = std::min(std::max(1U, patches_.count), wanted * static_cast<std::uint32_t>(device.multiprocessors));
+    blocks_ = std::min(std::max(1U, patches_.count), wanted * static_cast<std::uint32_t>(multiprocessors_));
   }
 
-  /// Patches that have a source or name one.
-  [[nodiscard]] std::vector<std::uint32_t> first_patches(std::span<const std::uint32_t> seeds) const {
-    std::vector<std::uint32_t> result;
-    for (const std::uint32_t v : seeds) {
-      const std::uint32_t place = patches_.place_of[v];
-      result.push_back(patches_.patch_of(place));
-      patches_.each_dependent(place, [&](std::uint32_t patch) { result.push_back(patch); });
-    }
-    std::sort(result.begin(), result.end());
-    result.erase(std::unique(result.begin(), result.end()), result.end());
-    return result;
-  }
-
-  void start_turns(std::vector<std::uint32_t> first) {
-    const auto count = static_cast<std::uint32_t>(first.size());
-    std::array<std::uint32_t, Queue::counters> counters{};
-    counters[Queue::put] = count;  // into the first ring
-    counters_.upload_from(std::span<const std::uint32_t>(counters));
-    std::vector<std::uint32_t> state(patches_.count, 0);
-    for (std::uint32_t& patch : first) state[patch++] = Queue::told;
-    state_.upload_from(std::span<const std::uint32_t>(state));
-    slots_.clear();
-    slots_.upload_from(std::span<const std::uint32_t>(first));
-  }
-
-  View<T> make_view(T tolerance) {
+  View<T> make_view(T tolerance, double band_width) {
     View<T> view{};
     view.shape = patches_.shape;
-    view.edge = edge_.data();
-    view.lengths = lengths_.data();
-    view.ends = ends_.data();
-    view.ghosts = ghosts_.data();
-    view.extra_offsets = extra_offsets_.data();
-    view.extras = extras_.data();
-    view.reach = reach_.data();
-    view.near = near_.data();
-    view.far_offsets = far_offsets_.data();
-    view.far = far_.data();
+    view.edge = patches_.edge.data();
+    view.lengths = patches_.lengths.data();
+    view.ends = patches_.ends.data();
+    view.ghosts = patches_.ghosts.data();
+    view.extra_offsets = patches_.extra_offsets.data();
+    view.extras = patches_.extras.data();
+    view.reach = patches_.reach.data();
+    view.near = patches_.near.data();
+    view.far_offsets = patches_.far_offsets.data();
+    view.far = patches_.far.data();
     view.tolerance = tolerance;
     view.hops = std::max(1U, tuning_.hops);
     view.warp_hops = std::max(1U, tuning_.warp_hops);
@@ -559,36 +561,38 @@ class SurfaceOnDevice final : public DeviceSchedule<T, 3> {
     view.turns.counters = counters_.data();
     view.turns.slots = slots_.data();
     view.turns.ring_mask = ring_size_ - 1;
-    view.turns.bands_per_time = bands_per_time_;
+    view.turns.bands_per_time = static_cast<float>(1 / (band_width * summary_.mean_edge));
     view.work = work_.data();
     return view;
   }
 
+  const TriangleMesh& mesh_;
+  ObtuseSplit split_;
   SurfaceTuning tuning_;
-  Kernel<T> kernel_;
+  int multiprocessors_;
+  Kernel<T> kernel_{};
+  SurfaceTopology topology_;
   SurfacePatches<T> patches_;
-  DeviceArray<std::uint32_t> vertex_at_, ends_, ghosts_, reach_, near_, far_offsets_, far_, extra_offsets_;
-  DeviceArray<ExtraRecord<T>> extras_;
-  DeviceArray<T> edge_, lengths_, by_vertex_, time_;
-  DeviceArray<std::uint32_t> state_, slots_, counters_;
-  DeviceArray<Work> work_;
-  float bands_per_time_;
+  MeshSummary summary_;
+  DeviceArray<T> time_;
+  DeviceArray<std::uint32_t> state_, slots_, counters_{Queue::counters};
+  DeviceArray<Work> work_{1};
+  DeviceArray<double> user_times_;
   std::uint32_t blocks_ = 0, ring_size_ = 0;
 };
 
 }  // namespace
 
 template <class T>
-std::unique_ptr<DeviceSchedule<T, 3>> make_surface(const SimplexProblem<T, 3>& problem, const SimplexMesh<3>& mesh,
+std::unique_ptr<MeshSolver<T>> make_surface_solver(const TriangleMesh& mesh, const Metric& metric, ObtuseSplit split,
                                                    const std::optional<SurfaceTuning>& tuning) {
   const Device device = require_device();
-  return std::make_unique<SurfaceOnDevice<T>>(device, problem, mesh, tuning.value_or(tuning_of(device)));
+  return std::make_unique<SurfaceOnDevice<T>>(device, mesh, metric, split, tuning.value_or(tuning_of(device)));
 }
 
-template std::unique_ptr<DeviceSchedule<float, 3>> make_surface(const SimplexProblem<float, 3>&, const SimplexMesh<3>&,
+template std::unique_ptr<MeshSolver<float>> make_surface_solver(const TriangleMesh&, const Metric&, ObtuseSplit,
                                                                 const std::optional<SurfaceTuning>&);
-template std::unique_ptr<DeviceSchedule<double, 3>> make_surface(const SimplexProblem<double, 3>&,
-                                                                 const SimplexMesh<3>&,
+template std::unique_ptr<MeshSolver<double>> make_surface_solver(const TriangleMesh&, const Metric&, ObtuseSplit,
                                                                  const std::optional<SurfaceTuning>&);
 
 }  // namespace isochron::cuda

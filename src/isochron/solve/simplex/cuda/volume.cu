@@ -12,6 +12,8 @@
 #include <cooperative_groups.h>
 
 #include "isochron/core/cuda/atomic_time.h"
+#include "isochron/core/cuda/event.h"
+#include "isochron/core/cuda/fill.h"
 #include "isochron/core/cuda/launch.h"
 #include "isochron/local/push_batch.h"
 #include "isochron/solve/simplex/cuda/tuning.h"
@@ -300,13 +302,6 @@ __global__ void __launch_bounds__(block_threads, 2) push_rounds(const __grid_con
 
 // ---- before and after the rounds
 
-template <class T>
-__global__ void fill_with(T* values, std::size_t count, T value) {
-  for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count;
-       i += std::size_t{gridDim.x} * blockDim.x)
-    values[i] = value;
-}
-
 /// A layer's seeds as the device gets them.
 struct SeedEntry {
   double time;
@@ -324,21 +319,7 @@ __global__ void set_seeds(const SeedEntry* seeds, std::size_t count, const std::
 }
 
 template <class T>
-__global__ void user_times(const T* time, const std::uint32_t* new_to_old, std::size_t count, double unit, double base,
-                           double* result) {
-  const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  if (i < count) result[new_to_old[i]] = static_cast<double>(time[i]) * unit + base;
-}
-
-template <class T>
-__global__ void internal_times(const double* times, const std::uint32_t* new_to_old, std::size_t count, double unit,
-                               double base, T* result) {
-  const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  if (i < count) result[i] = static_cast<T>((times[new_to_old[i]] - base) / unit);
-}
-
-template <class T>
-class VolumeOnDevice final : public VolumeSolver<T> {
+class VolumeOnDevice final : public MeshSolver<T> {
  public:
   VolumeOnDevice(const Device& device, const TetMesh& mesh, const Metric& metric)
       : mesh_(mesh), tuning_(push_tuning(device)), multiprocessors_(device.multiprocessors) {
@@ -352,8 +333,8 @@ class VolumeOnDevice final : public VolumeSolver<T> {
     build_stars(volume_, mesh_, metric);
   }
 
-  [[nodiscard]] VolumeSummary summary() const override {
-    VolumeSummary summary = volume_.summary;
+  [[nodiscard]] MeshSummary summary() const override {
+    MeshSummary summary = volume_.summary;
     summary.device_bytes += layer_bytes() * layers_;
     return summary;
   }
@@ -367,7 +348,7 @@ class VolumeOnDevice final : public VolumeSolver<T> {
     return std::clamp<std::size_t>(std::min(most, room), 1, most_layers);
   }
 
-  Counters solve(std::span<const VolumeSeeds> layers, T tolerance, double band_width, double& seconds) override {
+  Counters solve(std::span<const LayerSeeds> layers, T tolerance, double band_width, double& seconds) override {
     make_room(layers.size());
     const std::size_t entries = volume_.vertices * layers.size();
     start(layers);
@@ -378,20 +359,17 @@ class VolumeOnDevice final : public VolumeSolver<T> {
     view.width = static_cast<T>(width * volume_.summary.mean_edge);
     void* arguments[] = {&view};
     Event begin, end;
-    check(cudaEventRecord(begin.get()), "taking the time");
+    begin.record();
     fill(time_, entries, detail::infinity<T>());
     fill(pushed_, entries, T(-1));
     stamp_.clear();
-    launch_for(seeds_.size(), set_seeds<T>, device_seeds_.data(), seeds_.size(), volume_.old_to_new.data(),
+    launch_for(seeds_.size(), set_seeds<T>, device_seeds_.data(), seeds_.size(), volume_.order.old_to_new.data(),
                static_cast<std::uint32_t>(volume_.vertices), time_.data(), lists_[0].data());
     check(cudaLaunchCooperativeKernel(push_rounds<T>, dim3(static_cast<unsigned>(blocks_)), dim3(block_threads),
                                       arguments, 0, nullptr),
           "starting a kernel");
-    check(cudaEventRecord(end.get()), "taking the time");
-    check(cudaEventSynchronize(end.get()), "solving");
-    float milliseconds = 0;
-    check(cudaEventElapsedTime(&milliseconds, begin.get(), end.get()), "taking the time");
-    seconds = 1e-3 * milliseconds;
+    end.record();
+    seconds = end.seconds_since(begin, "solving");
     Work work{};
     work_.download_to(std::span<Work>(&work, 1));
     Counters counters;
@@ -403,51 +381,32 @@ class VolumeOnDevice final : public VolumeSolver<T> {
 
   void times(std::size_t layer, double base, std::span<double> result) override {
     if (user_times_.size() == 0) user_times_ = DeviceArray<double>(volume_.vertices);
-    launch_for(volume_.vertices, user_times<T>, layer_time(layer), volume_.new_to_old.data(), volume_.vertices,
-               volume_.summary.unit, base, user_times_.data());
+    volume_times(volume_, layer_time(layer), base, user_times_);
     user_times_.download_to(result);
   }
 
   void load_times(std::span<const double> times, double base) override {
     make_room(1);
-    const DeviceArray<double> given(times);
-    launch_for(volume_.vertices, internal_times<T>, given.data(), volume_.new_to_old.data(), volume_.vertices,
-               volume_.summary.unit, base, time_.data());
+    load_volume_times(volume_, times, base, time_.data());
   }
 
-  void labels(std::size_t layer, const VolumeSeeds& seeds, std::span<std::int32_t> result) override {
-    find_labels(volume_, layer_time(layer), seeds, result);
+  void labels(std::size_t layer, const LayerSeeds& seeds, std::span<std::int32_t> result) override {
+    volume_labels(volume_, layer_time(layer), seeds, result);
   }
 
-  Residual residual(std::size_t layer, const VolumeSeeds& seeds, double limit) override {
-    return find_residual(volume_, layer_time(layer), seeds, limit);
+  Residual residual(std::size_t layer, const LayerSeeds& seeds, double limit) override {
+    return volume_residual(volume_, layer_time(layer), seeds, limit);
   }
 
   std::vector<ElementId> elements_near(std::span<const VertexId> vertices, int rings) override {
-    return find_elements_near(volume_, vertices, rings);
+    return volume_elements_near(volume_, vertices, rings);
   }
 
  private:
-  class Event {
-   public:
-    Event() { check(cudaEventCreate(&event_), "taking the time"); }
-    ~Event() { cudaEventDestroy(event_); }
-    Event(const Event&) = delete;
-    Event& operator=(const Event&) = delete;
-    [[nodiscard]] cudaEvent_t get() const { return event_; }
-
-   private:
-    cudaEvent_t event_{};
-  };
-
   [[nodiscard]] const T* layer_time(std::size_t layer) const { return time_.data() + layer * volume_.vertices; }
 
   [[nodiscard]] std::size_t layer_bytes() const {
     return volume_.vertices * (2 * sizeof(T) + 3 * sizeof(std::uint32_t));
-  }
-
-  static void fill(DeviceArray<T>& values, std::size_t count, T value) {
-    launch(fill_with<T>, 1024, launch_threads, 0, values.data(), count, value);
   }
 
   void choose_grid() {
@@ -474,7 +433,7 @@ class VolumeOnDevice final : public VolumeSolver<T> {
     for (DeviceArray<std::uint32_t>* array : {&stamp_, &lists_[0], &lists_[1]}) *array = {};
   }
 
-  static std::vector<SeedEntry> seed_entries(const VolumeSeeds& seeds, std::uint32_t layer) {
+  static std::vector<SeedEntry> seed_entries(const LayerSeeds& seeds, std::uint32_t layer) {
     std::vector<SeedEntry> entries;
     entries.reserve(seeds.vertices.size());
     for (std::size_t i = 0; i < seeds.vertices.size(); ++i)
@@ -482,7 +441,7 @@ class VolumeOnDevice final : public VolumeSolver<T> {
     return entries;
   }
 
-  void start(std::span<const VolumeSeeds> layers) {
+  void start(std::span<const LayerSeeds> layers) {
     seeds_.clear();
     std::vector<T> least(3 * most_layers, std::numeric_limits<T>::infinity());
     for (std::size_t k = 0; k < layers.size(); ++k)
@@ -532,11 +491,11 @@ class VolumeOnDevice final : public VolumeSolver<T> {
 }  // namespace
 
 template <class T>
-std::unique_ptr<VolumeSolver<T>> make_volume_solver(const TetMesh& mesh, const Metric& metric) {
+std::unique_ptr<MeshSolver<T>> make_volume_solver(const TetMesh& mesh, const Metric& metric) {
   return std::make_unique<VolumeOnDevice<T>>(require_device(), mesh, metric);
 }
 
-template std::unique_ptr<VolumeSolver<float>> make_volume_solver(const TetMesh&, const Metric&);
-template std::unique_ptr<VolumeSolver<double>> make_volume_solver(const TetMesh&, const Metric&);
+template std::unique_ptr<MeshSolver<float>> make_volume_solver(const TetMesh&, const Metric&);
+template std::unique_ptr<MeshSolver<double>> make_volume_solver(const TetMesh&, const Metric&);
 
 }  // namespace isochron::cuda

@@ -1,13 +1,14 @@
 #include "isochron/solve/simplex/cuda/volume_build.h"
 
-#include <bit>
-
 #include <thrust/iterator/transform_iterator.h>
 #include <cub/cub.cuh>
 
+#include "isochron/core/cuda/device_value.h"
 #include "isochron/core/cuda/launch.h"
 #include "isochron/core/cuda/scratch.h"
 #include "isochron/mesh/validate.h"
+#include "isochron/solve/simplex/cuda/device_metric.h"
+#include "isochron/solve/simplex/cuda/length_sums.h"
 #include "isochron/solve/simplex/obtuse_mask.h"
 #include "isochron/solve/simplex/problem.h"
 
@@ -16,79 +17,11 @@ namespace {
 
 constexpr unsigned warps_a_block = launch_threads / 32;
 
-__device__ inline std::size_t thread_number() { return std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; }
-
-// ---- checks
-
-struct Found {
-  unsigned bad_points, bad_elements, bad_tensors;
-};
-
-__global__ void check_points(const Vec3d* points, std::size_t count, Found* found) {
-  const std::size_t i = thread_number();
-  if (i >= count) return;
-  const Vec3d p = points[i];
-  if (!(isfinite(p.x) && isfinite(p.y) && isfinite(p.z))) found->bad_points = 1;
-}
-
-__global__ void check_elements(const uint4* elements, std::size_t count, std::size_t vertices, Found* found) {
+__global__ void check_elements(const uint4* elements, std::size_t count, std::size_t vertices, unsigned* bad) {
   const std::size_t i = thread_number();
   if (i >= count) return;
   const uint4 e = elements[i];
-  if (e.x >= vertices || e.y >= vertices || e.z >= vertices || e.w >= vertices) found->bad_elements = 1;
-}
-
-// ---- order
-
-struct Box {
-  Vec3d low, high;
-};
-struct Join {
-  __host__ __device__ Box operator()(const Box& a, const Box& b) const {
-    Box c;
-    for (int k = 0; k < 3; ++k) {
-      c.low[k] = a.low[k] < b.low[k] ? a.low[k] : b.low[k];
-      c.high[k] = a.high[k] > b.high[k] ? a.high[k] : b.high[k];
-    }
-    return c;
-  }
-};
-struct AsBox {
-  __host__ __device__ Box operator()(const Vec3d& p) const { return {p, p}; }
-};
-
-/// Puts two zeros between the low 21 bits.
-__device__ inline std::uint64_t spread(std::uint64_t x) {
-  x &= 0x1fffffULL;
-  x = (x | x << 32) & 0x1f00000000ffffULL;
-  x = (x | x << 16) & 0x1f0000ff0000ffULL;
-  x = (x | x << 8) & 0x100f00f00f00f00fULL;
-  x = (x | x << 4) & 0x10c30c30c30c30c3ULL;
-  return (x | x << 2) & 0x1249249249249249ULL;
-}
-
-__global__ void place_on_curve(const Vec3d* points, std::size_t count, const Box* box, std::uint64_t* key,
-                               std::uint32_t* id) {
-  const std::size_t i = thread_number();
-  if (i >= count) return;
-  const Vec3d size = box->high - box->low;
-  double longest = size.x > size.y ? size.x : size.y;
-  if (size.z > longest) longest = size.z;
-  const double scale = longest > 0 ? 2097151.0 / longest : 0;
-  const Vec3d p = scale * (points[i] - box->low);
-  key[i] = spread(static_cast<std::uint64_t>(p.x)) | spread(static_cast<std::uint64_t>(p.y)) << 1 |
-           spread(static_cast<std::uint64_t>(p.z)) << 2;
-  id[i] = static_cast<std::uint32_t>(i);
-}
-
-__global__ void invert(const std::uint32_t* new_to_old, std::size_t count, std::uint32_t* old_to_new) {
-  const std::size_t i = thread_number();
-  if (i < count) old_to_new[new_to_old[i]] = static_cast<std::uint32_t>(i);
-}
-
-__global__ void reorder(const Vec3d* points, const std::uint32_t* new_to_old, std::size_t count, Vec3d* result) {
-  const std::size_t i = thread_number();
-  if (i < count) result[i] = points[new_to_old[i]];
+  if (e.x >= vertices || e.y >= vertices || e.z >= vertices || e.w >= vertices) *bad = 1;
 }
 
 // ---- adjacency
@@ -117,40 +50,6 @@ __global__ void list_incidences(const uint4* elements, std::size_t count, const 
 }
 
 // ---- stars
-
-/// The metric as the device reads it.
-struct MetricView {
-  int kind;  ///< index in Metric::Kind
-  SymTensor3d uniform;
-  const double* speed;
-  const SymTensor3f* tensor;
-  const Vec3f* fiber;
-  const Vec3f* sheet;
-  const std::uint16_t* region;
-  const Velocities* velocities;
-
-  [[nodiscard]] __device__ bool usable(std::size_t e) const {
-    const auto finite = [](const Vec3f& v) { return isfinite(v.x) && isfinite(v.y) && isfinite(v.z); };
-    if (kind == 1) return speed[e] > 0 && isfinite(speed[e]);
-    if (kind == 3 && (!finite(fiber[e]) || (sheet != nullptr && !finite(sheet[e])))) return false;
-    return positive_definite(at(e));
-  }
-  [[nodiscard]] __device__ SymTensor3d at(std::size_t e) const {
-    switch (kind) {
-      case 0: return uniform;
-      case 1: return speed_tensor(speed[e]);
-      case 2: return widened(tensor[e]);
-      default:
-        return fiber_tensor(velocities[region == nullptr ? 0 : region[e]], fiber[e],
-                            sheet == nullptr ? nullptr : sheet + e);
-    }
-  }
-};
-
-__global__ void check_tensors(MetricView metric, std::size_t count, Found* found) {
-  const std::size_t e = thread_number();
-  if (e < count && !metric.usable(e)) found->bad_tensors = 1;
-}
 
 /// A set of vertex ids in a warp's shared memory that numbers them.
 class Neighbours {
@@ -248,13 +147,6 @@ struct More {
   __host__ __device__ std::uint64_t operator()(const StarPlan& plan) const { return plan.more; }
 };
 
-/// Sums over all elements that the host asks for.
-struct Sums {
-  unsigned long long shortest, longest;  ///< squared lengths as bits of doubles, which order like them
-  unsigned long long obtuse;
-  double edges;
-};
-
 template <class T>
 struct FillView {
   const uint4* elements;
@@ -270,14 +162,7 @@ struct FillView {
   StarHead* heads;
   std::uint64_t* stars;
   T* edge;
-  Sums* sums;
-};
-
-/// What a lane has seen of lengths.
-struct LaneSums {
-  double shortest = 1e300, longest = 0;
-  unsigned obtuse = 0;
-  double edges = 0;
+  LengthSums* sums;
 };
 
 /// Writes one star of vertex v: `tets` of its incidences. Returns its head without `next`.
@@ -302,8 +187,7 @@ __device__ StarHead fill_star(const FillView<T>& f, Neighbours::Memory& memory, 
       for (int b = a + 1; b < 4; ++b) {
         const double squared = f.scale * squared_length(m, p[b] - p[a]);
         l[edge_index(a, b)] = squared;
-        if (squared > 0 && squared < sums.shortest) sums.shortest = squared;
-        if (squared > sums.longest) sums.longest = squared;
+        sums.see(squared);
       }
     const int x = place_in(element, v);
     const int a = (x + 1) & 3, b = (x + 2) & 3, c = (x + 3) & 3;
@@ -340,57 +224,12 @@ __global__ void fill_stars(FillView<T> f) {
     if (star < more) head.next = static_cast<std::uint32_t>(further);
     if (lane == 0) f.heads[star == 0 ? v : further - 1] = head;
   }
-  for (unsigned step = 16; step > 0; step /= 2) {
-    const double shortest = __shfl_xor_sync(0xffffffffU, sums.shortest, step);
-    const double longest = __shfl_xor_sync(0xffffffffU, sums.longest, step);
-    if (shortest < sums.shortest) sums.shortest = shortest;
-    if (longest > sums.longest) sums.longest = longest;
-    sums.obtuse += __shfl_xor_sync(0xffffffffU, sums.obtuse, step);
-    sums.edges += __shfl_xor_sync(0xffffffffU, sums.edges, step);
-  }
+  sums.join_warp();
   if (lane != 0) return;
-  const double edge = valence > 0 ? sums.edges / static_cast<double>(valence) : 0;
-  f.edge[v] = static_cast<T>(edge);
-  // Read first: most values change nothing, and a read is not a queue.
-  Sums* all = f.sums + v % 256;
-  atomicAdd(&all->edges, edge);
-  if (sums.obtuse > 0) atomicAdd(&all->obtuse, static_cast<unsigned long long>(sums.obtuse));
-  const auto shortest = static_cast<unsigned long long>(__double_as_longlong(sums.shortest));
-  const auto longest = static_cast<unsigned long long>(__double_as_longlong(sums.longest));
-  if (shortest < all->shortest) atomicMin(&all->shortest, shortest);
-  if (longest > all->longest) atomicMax(&all->longest, longest);
+  if (valence > 0) sums.edges /= static_cast<double>(valence);
+  f.edge[v] = static_cast<T>(sums.edges);
+  f.sums[v % AllLengthSums::places].add(sums);
 }
-
-/// The metric's arrays on the device, for as long as the stars are filled.
-struct DeviceMetric {
-  DeviceArray<double> speed;
-  DeviceArray<SymTensor3f> tensor;
-  DeviceArray<Vec3f> fiber, sheet;
-  DeviceArray<std::uint16_t> region;
-  DeviceArray<Velocities> velocities;
-
-  MetricView upload(const Metric& metric) {
-    MetricView view{};
-    view.kind = static_cast<int>(metric.kind().index());
-    if (const auto* uniform = std::get_if<UniformMetric>(&metric.kind())) view.uniform = uniform->tensor;
-    if (const auto* speeds = std::get_if<SpeedMetric>(&metric.kind())) view.speed = sent(speed, speeds->speed);
-    if (const auto* tensors = std::get_if<TensorMetric>(&metric.kind())) view.tensor = sent(tensor, tensors->tensor);
-    if (const auto* fibers = std::get_if<FiberMetric>(&metric.kind())) {
-      view.fiber = sent(fiber, fibers->fiber);
-      view.sheet = sent(sheet, fibers->sheet);
-      view.region = sent(region, fibers->region);
-      view.velocities = sent(velocities, fibers->velocities);
-    }
-    return view;
-  }
-
- private:
-  template <class Value>
-  static const Value* sent(DeviceArray<Value>& place, const std::vector<Value>& values) {
-    place = DeviceArray<Value>(std::span<const Value>(values));
-    return place.data();
-  }
-};
 
 }  // namespace
 
@@ -401,41 +240,18 @@ void build_topology(DeviceVolume<T>& volume, const TetMesh& mesh, const Metric& 
   volume.vertices = vertices;
   require_memory(volume_bytes(vertices, elements, sizeof(T), metric.bytes_per_element()), "this mesh");
   static_assert(sizeof(TetMesh::Element) == sizeof(uint4));
-  DeviceArray<Found> found(1);
-  found.clear();
-  volume.old_to_new = DeviceArray<std::uint32_t>(vertices);
-  volume.new_to_old = DeviceArray<std::uint32_t>(vertices);
-  {
-    const DeviceArray<Vec3d> points{std::span<const Vec3d>(mesh.points)};
-    launch_for(vertices, check_points, points.data(), vertices, found.data());
-    DeviceArray<Box> box(1);
-    const auto boxes = thrust::make_transform_iterator(points.data(), AsBox());
-    const Box nothing{{1e300, 1e300, 1e300}, {-1e300, -1e300, -1e300}};
-    with_scratch("measuring the mesh", [&](void* scratch, std::size_t& bytes) {
-      return cub::DeviceReduce::Reduce(scratch, bytes, boxes, box.data(), static_cast<std::int64_t>(vertices), Join(),
-                                       nothing);
-    });
-    DeviceArray<std::uint64_t> key(vertices), sorted(vertices);
-    DeviceArray<std::uint32_t> id(vertices);
-    launch_for(vertices, place_on_curve, points.data(), vertices, box.data(), key.data(), id.data());
-    with_scratch("ordering vertices", [&](void* scratch, std::size_t& bytes) {
-      return cub::DeviceRadixSort::SortPairs(scratch, bytes, key.data(), sorted.data(), id.data(),
-                                             volume.new_to_old.data(), static_cast<std::int64_t>(vertices), 0, 63);
-    });
-    launch_for(vertices, invert, volume.new_to_old.data(), vertices, volume.old_to_new.data());
-    volume.points = DeviceArray<Vec3d>(vertices);
-    launch_for(vertices, reorder, points.data(), volume.new_to_old.data(), vertices, volume.points.data());
-  }
+  volume.order = order_along(Curve::morton, mesh.points);
+  if (!volume.order.all_finite) check_mesh(mesh);  // says which
   volume.elements = DeviceArray<uint4>(elements);
   upload(volume.elements.data(), mesh.elements.data(), elements * sizeof(uint4));
-  launch_for(elements, check_elements, volume.elements.data(), elements, vertices, found.data());
-  Found result{};
-  found.download_to(std::span<Found>(&result, 1));
-  if (result.bad_points != 0 || result.bad_elements != 0) check_mesh(mesh);  // says which
+  DeviceValue<unsigned> bad;
+  launch_for(elements, check_elements, volume.elements.data(), elements, vertices, bad.data());
+  if (bad.read() != 0) check_mesh(mesh);
 
   DeviceArray<std::uint32_t> valence(vertices + 1);
   valence.clear();
-  launch_for(elements, renumber_and_count, volume.elements.data(), elements, volume.old_to_new.data(), valence.data());
+  launch_for(elements, renumber_and_count, volume.elements.data(), elements, volume.order.old_to_new.data(),
+             valence.data());
   volume.offsets = DeviceArray<std::uint64_t>(vertices + 1);
   with_scratch("adding up", [&](void* scratch, std::size_t& bytes) {
     return cub::DeviceScan::ExclusiveScan(scratch, bytes, valence.data(), volume.offsets.data(), ::cuda::std::plus<>{},
@@ -449,20 +265,12 @@ void build_topology(DeviceVolume<T>& volume, const TetMesh& mesh, const Metric& 
 template <class T>
 void build_stars(DeviceVolume<T>& volume, const TetMesh& mesh, const Metric& metric) {
   const std::size_t vertices = volume.vertices, elements = mesh.element_count();
-  check_metric_form(metric, elements, "the metric");
-  DeviceMetric device_metric;
+  const DeviceMetric device_metric(metric, elements);
   FillView<T> view{};
-  view.metric = device_metric.upload(metric);
-  DeviceArray<Found> found(1);
-  found.clear();
-  launch_for(elements, check_tensors, view.metric, elements, found.data());
+  view.metric = device_metric.view();
   DeviceArray<StarPlan> plan(vertices);
   launch_for(vertices * 32, plan_stars<T>, volume.elements.data(), volume.offsets.data(), volume.incidences.data(),
              vertices, plan.data());
-  Found result{};
-  found.download_to(std::span<Found>(&result, 1));
-  if (result.bad_tensors != 0) check_metric(metric, elements, "the metric");  // says which
-
   DeviceArray<std::uint64_t> begin(vertices + 1), more_begin(vertices + 1);
   const auto scan = [&](auto what, DeviceArray<std::uint64_t>& sums) {
     const auto values = thrust::make_transform_iterator(plan.data(), what);
@@ -482,11 +290,10 @@ void build_stars(DeviceVolume<T>& volume, const TetMesh& mesh, const Metric& met
   volume.stars = DeviceArray<std::uint64_t>(units);
   volume.edge = DeviceArray<T>(vertices);
 
-  std::vector<Sums> sums(256, Sums{0x7fefffffffffffffULL, 0, 0, 0});
-  DeviceArray<Sums> device_sums{std::span<const Sums>(sums)};
+  AllLengthSums sums;
   const double unit = time_unit(mesh, metric);
   view.elements = volume.elements.data();
-  view.points = volume.points.data();
+  view.points = volume.order.points.data();
   view.offsets = volume.offsets.data();
   view.incidences = volume.incidences.data();
   view.vertices = vertices;
@@ -497,24 +304,10 @@ void build_stars(DeviceVolume<T>& volume, const TetMesh& mesh, const Metric& met
   view.heads = volume.heads.data();
   view.stars = volume.stars.data();
   view.edge = volume.edge.data();
-  view.sums = device_sums.data();
+  view.sums = sums.data();
   launch_for(vertices * 32, fill_stars<T>, view);
-  device_sums.download_to(std::span<Sums>(sums));
-
-  VolumeSummary& summary = volume.summary;
-  summary = {};
-  summary.unit = unit;
-  double shortest = std::numeric_limits<double>::max(), longest = 0, edges = 0;
-  for (const Sums& part : sums) {
-    shortest = std::min(shortest, std::bit_cast<double>(part.shortest));
-    longest = std::max(longest, std::bit_cast<double>(part.longest));
-    summary.obtuse_corners += part.obtuse;
-    edges += part.edges;
-  }
-  summary.shortest = std::sqrt(shortest);
-  summary.longest = std::sqrt(longest);
-  summary.mean_edge = edges > 0 ? edges / static_cast<double>(vertices) : 1;
-  summary.device_bytes = volume.bytes();
+  volume.summary = sums.summary(unit, vertices);
+  volume.summary.device_bytes = volume.bytes();
 }
 
 template void build_topology(DeviceVolume<float>&, const TetMesh&, const Metric&);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "isochron/core/cuda/device_array.h"
+#include "isochron/solve/simplex/cuda/curve_order.h"
 #include "isochron/solve/simplex/cuda/star.h"
 #include "isochron/solve/simplex/cuda/volume.h"
 
@@ -12,18 +13,17 @@ template <class T>
 struct DeviceVolume {
   std::size_t vertices = 0;
   DeviceArray<uint4> elements;
-  DeviceArray<std::uint32_t> old_to_new, new_to_old;
-  DeviceArray<Vec3d> points;
+  CurveOrder order;
   DeviceArray<std::uint64_t> offsets;     ///< of a vertex's incidences
   DeviceArray<std::uint32_t> incidences;  ///< elements by vertex
   DeviceArray<StarHead> heads;            ///< one per vertex, then further stars of vertices that have several
   DeviceArray<std::uint64_t> stars;       ///< their memory
   DeviceArray<T> edge;                    ///< mean travel time of a vertex's edges
-  VolumeSummary summary;
+  MeshSummary summary;
 
   [[nodiscard]] std::size_t bytes() const {
-    return elements.bytes() + old_to_new.bytes() + new_to_old.bytes() + points.bytes() + offsets.bytes() +
-           incidences.bytes() + heads.bytes() + stars.bytes() + edge.bytes();
+    return elements.bytes() + order.bytes() + offsets.bytes() + incidences.bytes() + heads.bytes() + stars.bytes() +
+           edge.bytes();
   }
 };
 

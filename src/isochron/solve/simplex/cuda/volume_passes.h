@@ -1,7 +1,6 @@
-// Passes over a tetrahedral mesh on the device, before and after a solve. For .cu files only.
+// What is recovered after a solve on tetrahedra. For .cu files only.
 #pragma once
 
-#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -9,13 +8,18 @@
 
 namespace isochron::cuda {
 
-/// See `VolumeSolver` for each; `time` is a layer's, in the device's numbering.
+/// See `MeshSolver` for each; `time` is a layer's, in the device's numbering.
 template <class T>
-Residual find_residual(const DeviceVolume<T>& volume, const T* time, const VolumeSeeds& seeds, double limit);
+Residual volume_residual(const DeviceVolume<T>& volume, const T* time, const LayerSeeds& seeds, double limit);
 template <class T>
-void find_labels(const DeviceVolume<T>& volume, const T* time, const VolumeSeeds& seeds,
-                 std::span<std::int32_t> result);
+void volume_labels(const DeviceVolume<T>& volume, const T* time, const LayerSeeds& seeds,
+                   std::span<std::int32_t> result);
 template <class T>
-std::vector<ElementId> find_elements_near(const DeviceVolume<T>& volume, std::span<const VertexId> vertices, int rings);
+void volume_times(const DeviceVolume<T>& volume, const T* time, double base, DeviceArray<double>& result);
+template <class T>
+void load_volume_times(const DeviceVolume<T>& volume, std::span<const double> times, double base, T* result);
+template <class T>
+std::vector<ElementId> volume_elements_near(const DeviceVolume<T>& volume, std::span<const VertexId> vertices,
+                                            int rings);
 
 }  // namespace isochron::cuda

@@ -1,4 +1,4 @@
-#include "isochron/solve/simplex/volume_engine.h"
+#include "isochron/solve/simplex/device_engine.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,6 +8,7 @@
 
 #include "isochron/core/error.h"
 #include "isochron/core/timer.h"
+#include "isochron/solve/simplex/cuda/surface.h"
 #include "isochron/solve/simplex/cuda/volume.h"
 #include "isochron/solve/simplex/limits.h"
 #include "isochron/solve/simplex/near_sources.h"
@@ -16,18 +17,19 @@
 namespace isochron {
 namespace {
 
-template <class T>
-class VolumeEngineOf final : public VolumeEngine {
+template <class T, int Corners>
+class DeviceEngineOf final : public DeviceEngine {
  public:
-  VolumeEngineOf(const TetMesh& mesh, const Metric& metric, const SolveOptions& options, int threads,
+  DeviceEngineOf(const SimplexMesh<Corners>& mesh, const Metric& metric, const SolveOptions& options, int threads,
                  std::vector<std::string> notes)
       : mesh_(mesh), metric_(&metric), options_(options), threads_(threads), notes_(std::move(notes)) {
     const Timer timer;
-    device_ = cuda::make_volume_solver<T>(mesh, metric);
+    if constexpr (Corners == 4) device_ = cuda::make_volume_solver<T>(mesh, metric);
+    else device_ = cuda::make_surface_solver<T>(mesh, metric, options.obtuse);
     setup_seconds_ = timer.seconds();
   }
 
-  [[nodiscard]] cuda::VolumeSummary summary() const { return device_->summary(); }
+  [[nodiscard]] cuda::MeshSummary summary() const { return device_->summary(); }
 
   bool set_metric(const Metric& metric) override {
     const Timer timer;
@@ -39,7 +41,7 @@ class VolumeEngineOf final : public VolumeEngine {
 
   /// True when the metric's lengths can be held in T.
   [[nodiscard]] bool fits() const {
-    const cuda::VolumeSummary summary = device_->summary();
+    const cuda::MeshSummary summary = device_->summary();
     return !single || fits_single(summary.shortest, summary.longest);
   }
 
@@ -78,21 +80,21 @@ class VolumeEngineOf final : public VolumeEngine {
         return device_->elements_near(vertices, rings);
       };
       for (const auto& seeds :
-           seeds_near(mesh_, *metric_, source_sets, options_.source_init, options_.ball_rings, near))
+           seeds_near<Corners>(mesh_, *metric_, source_sets, options_.source_init, options_.ball_rings, near))
         add(seeds);
       return starts;
     }
     if (adjacency_.offsets.empty()) adjacency_ = build_adjacency(mesh_, threads_);
     for (const Sources& sources : source_sets) {
       const PlacedSources placed = place_sources(mesh_, adjacency_, sources);
-      const int rings = limited_rings<4>(options_.ball_rings, placed.points.size(), mesh_.vertex_count());
+      const int rings = limited_rings<Corners>(options_.ball_rings, placed.points.size(), mesh_.vertex_count());
       add(make_seeds(mesh_, *metric_, adjacency_, sources, placed, options_.source_init, rings));
     }
     return starts;
   }
 
-  static cuda::VolumeSeeds as_layer(const StartSeeds& start) {
-    cuda::VolumeSeeds layer;
+  static cuda::LayerSeeds as_layer(const StartSeeds& start) {
+    cuda::LayerSeeds layer;
     for (const StartSeed& seed : start.seeds) {
       layer.vertices.push_back(seed.vertex.value);
       layer.times.push_back(seed.time);
@@ -102,7 +104,7 @@ class VolumeEngineOf final : public VolumeEngine {
   }
 
   void solve_layers(std::span<const StartSeeds> starts, double tolerance, const TakeArrival& take) {
-    std::vector<cuda::VolumeSeeds> layers;
+    std::vector<cuda::LayerSeeds> layers;
     for (const StartSeeds& start : starts) layers.push_back(as_layer(start));
     const Timer whole;
     double seconds = 0;
@@ -127,7 +129,7 @@ class VolumeEngineOf final : public VolumeEngine {
     }
   }
 
-  void add_sources(std::size_t layer, const cuda::VolumeSeeds& seeds, Arrival& arrival) {
+  void add_sources(std::size_t layer, const cuda::LayerSeeds& seeds, Arrival& arrival) {
     arrival.source.resize(mesh_.vertex_count());
     const std::int32_t first = seeds.labels.front();
     if (std::any_of(seeds.labels.begin(), seeds.labels.end(), [&](std::int32_t label) { return label != first; })) {
@@ -149,28 +151,43 @@ class VolumeEngineOf final : public VolumeEngine {
     return arrival;
   }
 
-  const TetMesh& mesh_;
+  const SimplexMesh<Corners>& mesh_;
   const Metric* metric_;
   SolveOptions options_;
   int threads_;
   std::vector<std::string> notes_;
-  std::unique_ptr<cuda::VolumeSolver<T>> device_;
+  std::unique_ptr<cuda::MeshSolver<T>> device_;
   Adjacency adjacency_;  ///< of the whole mesh, for sources that are not vertices
   double setup_seconds_ = 0;
 };
 
 }  // namespace
 
-std::unique_ptr<VolumeEngine> make_volume_engine(const TetMesh& mesh, const Metric& metric, const SolveOptions& options,
-                                                 int threads) {
+template <int Corners>
+std::unique_ptr<DeviceEngine> make_device_engine(const SimplexMesh<Corners>& mesh, const Metric& metric,
+                                                 const SolveOptions& options, int threads) {
   std::vector<std::string> notes;
   if (options.precision != Precision::double_) {
-    auto engine = std::make_unique<VolumeEngineOf<float>>(mesh, metric, options, threads, notes);
-    const cuda::VolumeSummary summary = engine->summary();
+    auto engine = std::make_unique<DeviceEngineOf<float, Corners>>(mesh, metric, options, threads, notes);
+    const cuda::MeshSummary summary = engine->summary();
     if (engine->fits()) return engine;
     notes.push_back(precision_note(summary.shortest * summary.unit, summary.longest * summary.unit));
   }
-  return std::make_unique<VolumeEngineOf<double>>(mesh, metric, options, threads, std::move(notes));
+  return std::make_unique<DeviceEngineOf<double, Corners>>(mesh, metric, options, threads, std::move(notes));
 }
+
+template <int Corners>
+std::size_t device_engine_bytes(const SimplexMesh<Corners>& mesh, const Metric& metric, Precision precision) {
+  const std::size_t scalar = precision == Precision::double_ ? sizeof(double) : sizeof(float);
+  const auto bytes = Corners == 4 ? cuda::volume_bytes : cuda::surface_bytes;
+  return bytes(mesh.vertex_count(), mesh.element_count(), scalar, metric.bytes_per_element());
+}
+
+template std::unique_ptr<DeviceEngine> make_device_engine(const SimplexMesh<3>&, const Metric&, const SolveOptions&,
+                                                          int);
+template std::unique_ptr<DeviceEngine> make_device_engine(const SimplexMesh<4>&, const Metric&, const SolveOptions&,
+                                                          int);
+template std::size_t device_engine_bytes(const SimplexMesh<3>&, const Metric&, Precision);
+template std::size_t device_engine_bytes(const SimplexMesh<4>&, const Metric&, Precision);
 
 }  // namespace isochron

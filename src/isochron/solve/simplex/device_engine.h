@@ -1,4 +1,4 @@
-// The solver of tetrahedral meshes that are prepared and solved on the GPU.
+// The solver of meshes that are prepared and solved on the GPU.
 #pragma once
 
 #include <memory>
@@ -7,24 +7,30 @@
 #include "isochron/mesh/simplex_mesh.h"
 #include "isochron/metric/metric.h"
 #include "isochron/solve/arrival.h"
+#include "isochron/solve/options.h"
 #include "isochron/solve/sources.h"
 
 namespace isochron {
 
 /// Keeps the mesh in device memory between solves; the host only sends sources and gets times. `Arrival::upwind` is not
 /// filled. Throws RuntimeError when there is no device or its memory does not do.
-class VolumeEngine {
+class DeviceEngine {
  public:
-  virtual ~VolumeEngine() = default;
+  virtual ~DeviceEngine() = default;
   /// False when the metric does not fit the engine's precision: then make another engine.
   [[nodiscard]] virtual bool set_metric(const Metric& metric) = 0;
-  /// Solves for each set of sources; as many at once as the memory allows.
+  /// Solves for each set of sources; on tetrahedra as many at once as the memory allows.
   virtual void solve(std::span<const Sources> source_sets, const TakeArrival& take) = 0;
   virtual Residual residual(const Arrival& arrival, const Sources& sources) = 0;
 };
 
 /// The mesh must outlive it. Throws InputError as `check_mesh` and `check_metric` do.
-std::unique_ptr<VolumeEngine> make_volume_engine(const TetMesh& mesh, const Metric& metric, const SolveOptions& options,
-                                                 int threads);
+template <int Corners>
+std::unique_ptr<DeviceEngine> make_device_engine(const SimplexMesh<Corners>& mesh, const Metric& metric,
+                                                 const SolveOptions& options, int threads);
+
+/// Device memory that it takes, about.
+template <int Corners>
+std::size_t device_engine_bytes(const SimplexMesh<Corners>& mesh, const Metric& metric, Precision precision);
 
 }  // namespace isochron

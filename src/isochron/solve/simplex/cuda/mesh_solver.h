@@ -1,0 +1,54 @@
+// Arrival times on a mesh that is prepared and solved on a CUDA device: the host sends the raw arrays and the seeds and
+// gets the times back.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "isochron/mesh/simplex_mesh.h"
+#include "isochron/metric/metric.h"
+#include "isochron/solve/arrival.h"
+
+namespace isochron::cuda {
+
+/// Vertices (user's numbering) that have a time at the start, in units of `MeshSummary::unit`; no vertex twice.
+struct LayerSeeds {
+  std::vector<std::uint32_t> vertices;
+  std::vector<double> times;
+  std::vector<std::int32_t> labels;  ///< the source of each
+};
+
+/// What the host needs to know of a prepared mesh; see `SimplexProblem`.
+struct MeshSummary {
+  double unit = 1;
+  double mean_edge = 1;
+  double shortest = 1, longest = 1;
+  std::uint64_t obtuse_corners = 0;
+  std::size_t device_bytes = 0;  ///< held between solves
+};
+
+/// Several independent problems on one mesh, its layers, may be solved at once: the mesh is read for all of them.
+template <class T>
+class MeshSolver {
+ public:
+  virtual ~MeshSolver() = default;
+  virtual void set_metric(const Metric& metric) = 0;
+  [[nodiscard]] virtual MeshSummary summary() const = 0;
+  /// Layers that one `solve` takes now.
+  [[nodiscard]] virtual std::size_t layers_that_fit() const = 0;
+  /// Brings every layer to the fixed point. Returns the work of all; seconds of the kernels alone go to `seconds`.
+  virtual Counters solve(std::span<const LayerSeeds> layers, T tolerance, double band_width, double& seconds) = 0;
+  /// The times of a layer of the last solve in the user's numbering: unit · time + base.
+  virtual void times(std::size_t layer, double base, std::span<double> result) = 0;
+  /// Puts given times (user's numbering) in place of the first layer's.
+  virtual void load_times(std::span<const double> times, double base) = 0;
+  /// The source of every vertex of a layer, −1 where nothing arrived; see `spread_labels`.
+  virtual void labels(std::size_t layer, const LayerSeeds& seeds, std::span<std::int32_t> result) = 0;
+  /// |u − update(u)| at every vertex of a layer; seeds may be earlier than their elements say, not later.
+  virtual Residual residual(std::size_t layer, const LayerSeeds& seeds, double limit) = 0;
+  /// Elements with a corner at most `rings` edges away from one of the vertices.
+  virtual std::vector<ElementId> elements_near(std::span<const VertexId> vertices, int rings) = 0;
+};
+
+}  // namespace isochron::cuda

@@ -1,0 +1,331 @@
+// What is recovered after a solve on the device, for any kind of mesh: the residual, who reached whom, and which
+// elements are near. For .cu files only.
+//
+// `View` is how kernels read a prepared mesh: `count` vertices or places for them, their `edge` travel times,
+// `pull(time, v, lane)` for one lane's share of the updates of v, and `each_neighbour(v, visit)`, which ends when
+// `visit` returns true.
+#pragma once
+
+#include <bit>
+#include <limits>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <thrust/iterator/counting_iterator.h>
+#include <thrust/iterator/transform_iterator.h>
+#include <cub/device/device_reduce.cuh>
+#include <cub/device/device_select.cuh>
+
+#include "isochron/core/cuda/device_value.h"
+#include "isochron/core/cuda/launch.h"
+#include "isochron/core/cuda/scratch.h"
+#include "isochron/local/simplex_update.h"
+#include "isochron/solve/simplex/cuda/corner_list.h"
+#include "isochron/solve/simplex/cuda/mesh_solver.h"
+
+namespace isochron::cuda {
+
+/// The user's vertices and the device's: where each lies, and whose each place is (`nobody` where it is empty).
+struct Numbering {
+  static constexpr std::uint32_t nobody = 0xffffffffU;
+  const DeviceArray<std::uint32_t>& to_inner;
+  const DeviceArray<std::uint32_t>& to_user;
+};
+
+/// The earliest arrival at a vertex from its elements as the times stand, with the vertices it comes from.
+template <class T, int Ends>
+struct Pulled {
+  T time = detail::infinity<T>();
+  T weight[Ends];
+  std::uint32_t from[Ends];
+};
+
+template <int Corners>
+__device__ inline const CornerList<Corners>& corners_of(const CornerList<Corners>& element) {
+  return element;
+}
+__device__ inline CornerList<4> corners_of(const uint4& e) { return {{e.x, e.y, e.z, e.w}}; }
+
+namespace detail_passes {
+
+constexpr std::uint32_t no_parent = 0xffffffffU;
+
+template <class T>
+__device__ T least_of_warp(T value) {
+  for (unsigned step = 16; step > 0; step /= 2)
+    value = detail::smaller(value, __shfl_xor_sync(0xffffffffU, value, step));
+  return value;
+}
+
+/// The worst vertex so far: its difference in the high bits, itself in the low ones. See `counted_difference`.
+template <class T>
+__device__ void report_difference(T now, T wanted, T edge, std::size_t v, unsigned long long* worst) {
+  float difference = __int_as_float(0x7f800000);
+  if (now < detail::infinity<T>() && wanted < detail::infinity<T>()) {
+    const double rounding = 8.0 * std::numeric_limits<T>::epsilon() * static_cast<double>(now);
+    const double exact =
+        (fabs(static_cast<double>(now) - static_cast<double>(wanted)) - rounding) / static_cast<double>(edge);
+    if (exact <= 0) return;
+    if (!isnan(exact)) difference = __double2float_ru(exact);
+  }
+  const unsigned long long packed = static_cast<unsigned long long>(__float_as_uint(difference)) << 32 | v;
+  if (packed > *worst) atomicMax(worst, packed);
+}
+
+/// Seeds may not be later than their own time.
+template <class T>
+__global__ void check_seeds(const std::uint32_t* seeds, const double* times, std::size_t count,
+                            const std::uint32_t* to_inner, const T* time, const T* edge, unsigned long long* worst) {
+  const std::size_t i = thread_number();
+  if (i >= count) return;
+  const std::uint32_t v = to_inner[seeds[i]];
+  const T wanted = static_cast<T>(times[i]);
+  if (!(time[v] <= wanted)) report_difference(time[v], wanted, edge[v], v, worst);
+}
+
+template <class View, class T>
+__global__ void residual_pass(View view, const T* time, const std::uint8_t* seeded, unsigned long long* worst) {
+  const std::uint32_t lane = threadIdx.x % 32;
+  const std::size_t v = thread_number() / 32;
+  if (v >= view.count) return;
+  const T again = least_of_warp(view.pull(time, v, lane).time);
+  if (lane != 0) return;
+  const T now = time[v];
+  if (now == again || (seeded[v] != 0 && !(again < now))) return;
+  report_difference(now, again, view.edge[v], v, worst);
+}
+
+/// The earliest of the vertices that a vertex has its time from.
+template <class View, class T>
+__global__ void find_parents(View view, const T* time, const std::int32_t* label, std::uint32_t* parent) {
+  const std::uint32_t lane = threadIdx.x % 32;
+  const std::size_t v = thread_number() / 32;
+  if (v >= view.count) return;
+  const T now = time[v];
+  const bool asked = label[v] < 0 && now < detail::infinity<T>();
+  if (!asked) {
+    if (lane == 0) parent[v] = no_parent;
+    return;
+  }
+  const auto mine = view.pull(time, v, lane);
+  const unsigned winners = __ballot_sync(0xffffffffU, mine.time == least_of_warp(mine.time));
+  if (lane != static_cast<unsigned>(__ffs(static_cast<int>(winners)) - 1)) return;
+  T earliest = now;
+  std::uint32_t from = no_parent;
+  if (mine.time < detail::infinity<T>())
+    for (int k = 0; k < View::ends; ++k)
+      if (mine.weight[k] > T(0) && time[mine.from[k]] < earliest) {
+        earliest = time[mine.from[k]];
+        from = mine.from[k];
+      }
+  parent[v] = from;
+}
+
+/// Follows parents: each takes its parent's label, or its parent's parent.
+template <class Label>
+__global__ void follow_parents(std::size_t count, Label* label, std::uint32_t* parent, unsigned* changed) {
+  const std::size_t v = thread_number();
+  if (v >= count || label[v] >= 0) return;
+  const std::uint32_t from = parent[v];
+  if (from == no_parent) return;
+  const Label theirs = __ldcg(label + from);
+  const std::uint32_t further = __ldcg(parent + from);
+  if (theirs >= 0) label[v] = theirs;
+  else if (further != no_parent) parent[v] = further;
+  else return;
+  *changed = 1;
+}
+
+/// Only zero-length edges leave a reached vertex without an earlier parent: it shares its neighbour's time and source.
+template <class View, class T>
+__global__ void adopt_labels(View view, const T* time, const std::uint32_t* parent, std::int32_t* label,
+                             unsigned* changed) {
+  const std::size_t v = thread_number();
+  if (v >= view.count || label[v] >= 0 || parent[v] != no_parent || !(time[v] < detail::infinity<T>())) return;
+  view.each_neighbour(v, [&](std::uint32_t w) {
+    const std::int32_t theirs = __ldcg(label + w);
+    if (theirs < 0 || time[w] > time[v]) return false;
+    label[v] = theirs;
+    *changed = 1;
+    return true;
+  });
+}
+
+/// Seeds that kept their time have their own label, everyone else none yet.
+template <class T>
+__global__ void label_seeds(const std::uint32_t* seeds, const double* times, const std::int32_t* labels,
+                            std::size_t count, const std::uint32_t* to_inner, const T* time, std::int32_t* label) {
+  const std::size_t i = thread_number();
+  if (i >= count) return;
+  const std::uint32_t v = to_inner[seeds[i]];
+  if (!(time[v] < static_cast<T>(times[i]))) label[v] = labels[i];
+}
+
+template <class Label>
+__global__ void user_labels(const Label* label, const std::uint32_t* to_user, std::size_t count, Label* result) {
+  const std::size_t i = thread_number();
+  if (i < count && to_user[i] != Numbering::nobody) result[to_user[i]] = label[i];
+}
+
+template <class T>
+__global__ void user_times(const T* time, const std::uint32_t* to_user, std::size_t count, double unit, double base,
+                           double* result) {
+  const std::size_t i = thread_number();
+  if (i < count && to_user[i] != Numbering::nobody) result[to_user[i]] = static_cast<double>(time[i]) * unit + base;
+}
+
+template <class T>
+__global__ void inner_times(const double* times, const std::uint32_t* to_user, std::size_t count, double unit,
+                            double base, T* result) {
+  const std::size_t i = thread_number();
+  if (i >= count) return;
+  result[i] =
+      to_user[i] == Numbering::nobody ? detail::infinity<T>() : static_cast<T>((times[to_user[i]] - base) / unit);
+}
+
+template <class Mark>
+__global__ void mark_vertices(const std::uint32_t* vertices, std::size_t count, const std::uint32_t* to_inner,
+                              Mark* marked) {
+  const std::size_t i = thread_number();
+  if (i < count) marked[to_inner[vertices[i]]] = 1;
+}
+
+template <class Element>
+struct HasMark {
+  const Element* elements;
+  const std::uint8_t* marked;
+  __device__ unsigned long long operator()(std::uint32_t i) const {
+    unsigned long long any = 0;
+    const auto corners = corners_of(elements[i]);
+    for (const std::uint32_t v : corners.corner) any |= marked[v];
+    return any;
+  }
+};
+
+/// Marks the corners of every element that has a marked corner.
+template <class Element>
+__global__ void grow_marks(HasMark<Element> has_mark, std::size_t count, std::uint8_t* grown) {
+  const std::size_t i = thread_number();
+  if (i >= count || has_mark(static_cast<std::uint32_t>(i)) == 0) return;
+  const auto corners = corners_of(has_mark.elements[i]);
+  for (const std::uint32_t v : corners.corner) grown[v] = 1;
+}
+
+/// One mark per place: 1 at the given vertices (user's numbering).
+inline DeviceArray<std::uint8_t> marks_at(const Numbering& numbering, std::span<const std::uint32_t> vertices) {
+  DeviceArray<std::uint8_t> marks(numbering.to_user.size());
+  marks.clear();
+  const DeviceArray<std::uint32_t> ids(vertices);
+  launch_for(ids.size(), mark_vertices<std::uint8_t>, ids.data(), ids.size(), numbering.to_inner.data(), marks.data());
+  return marks;
+}
+
+/// Repeats a pass until it leaves `changed` at zero.
+template <class Pass>
+void until_quiet(Pass&& pass) {
+  for (unsigned any = 1; any != 0;) {
+    DeviceValue<unsigned> changed;
+    pass(changed.data());
+    any = changed.read();
+  }
+}
+
+}  // namespace detail_passes
+
+/// See `MeshSolver` for each; `time` is a layer's, in the device's numbering.
+template <class View, class T>
+Residual find_residual(const View& view, const Numbering& numbering, const T* time, const LayerSeeds& seeds,
+                       double limit) {
+  const DeviceArray<std::uint8_t> seeded = detail_passes::marks_at(numbering, seeds.vertices);
+  DeviceValue<unsigned long long> worst;
+  launch_for(view.count * 32, detail_passes::residual_pass<View, T>, view, time, seeded.data(), worst.data());
+  const DeviceArray<std::uint32_t> vertices{std::span<const std::uint32_t>(seeds.vertices)};
+  const DeviceArray<double> times{std::span<const double>(seeds.times)};
+  launch_for(vertices.size(), detail_passes::check_seeds<T>, vertices.data(), times.data(), vertices.size(),
+             numbering.to_inner.data(), time, view.edge, worst.data());
+  const unsigned long long packed = worst.read();
+  Residual result;
+  result.limit = limit;
+  if (packed == 0) return result;
+  result.worst = std::bit_cast<float>(static_cast<std::uint32_t>(packed >> 32));
+  std::uint32_t vertex = 0;
+  download(&vertex, numbering.to_user.data() + (packed & 0xffffffffU), sizeof vertex);
+  result.worst_vertex = VertexId(vertex);
+  return result;
+}
+
+template <class View, class T>
+void find_labels(const View& view, const Numbering& numbering, const T* time, const LayerSeeds& seeds,
+                 std::span<std::int32_t> result) {
+  const std::size_t count = view.count;
+  DeviceArray<std::int32_t> label(count), sorted(numbering.to_inner.size());
+  DeviceArray<std::uint32_t> parent(count);
+  fill_bytes(label.data(), 0xff, label.bytes());
+  const DeviceArray<std::uint32_t> vertices{std::span<const std::uint32_t>(seeds.vertices)};
+  const DeviceArray<double> times{std::span<const double>(seeds.times)};
+  const DeviceArray<std::int32_t> labels{std::span<const std::int32_t>(seeds.labels)};
+  launch_for(vertices.size(), detail_passes::label_seeds<T>, vertices.data(), times.data(), labels.data(),
+             vertices.size(), numbering.to_inner.data(), time, label.data());
+  launch_for(count * 32, detail_passes::find_parents<View, T>, view, time, label.data(), parent.data());
+  const auto follow = [&](unsigned* changed) {
+    launch_for(count, detail_passes::follow_parents<std::int32_t>, count, label.data(), parent.data(), changed);
+  };
+  detail_passes::until_quiet(follow);
+  detail_passes::until_quiet([&](unsigned* changed) {
+    launch_for(count, detail_passes::adopt_labels<View, T>, view, time, parent.data(), label.data(), changed);
+    follow(changed);
+  });
+  launch_for(count, detail_passes::user_labels<std::int32_t>, label.data(), numbering.to_user.data(), count,
+             sorted.data());
+  sorted.download_to(result);
+}
+
+/// Times in the user's numbering, unit · time + base.
+template <class T>
+void to_user_times(const Numbering& numbering, const T* time, double unit, double base, DeviceArray<double>& result) {
+  const std::size_t count = numbering.to_user.size();
+  launch_for(count, detail_passes::user_times<T>, time, numbering.to_user.data(), count, unit, base, result.data());
+}
+
+/// And back.
+template <class T>
+void to_inner_times(const Numbering& numbering, std::span<const double> times, double unit, double base, T* result) {
+  const DeviceArray<double> given(times);
+  const std::size_t count = numbering.to_user.size();
+  launch_for(count, detail_passes::inner_times<T>, given.data(), numbering.to_user.data(), count, unit, base, result);
+}
+
+/// The elements name their corners in the device's numbering.
+template <class Element>
+std::vector<ElementId> find_elements_near(const DeviceArray<Element>& elements, const Numbering& numbering,
+                                          std::span<const VertexId> vertices, int rings) {
+  using detail_passes::HasMark;
+  std::vector<std::uint32_t> ids;
+  for (const VertexId v : vertices) ids.push_back(v.value);
+  DeviceArray<std::uint8_t> marked = detail_passes::marks_at(numbering, ids), grown(marked.size());
+  for (int ring = 0; ring < rings; ++ring) {
+    check(cudaMemcpy(grown.data(), marked.data(), marked.bytes(), cudaMemcpyDeviceToDevice), "copying on it");
+    launch_for(elements.size(), detail_passes::grow_marks<Element>, HasMark<Element>{elements.data(), marked.data()},
+               elements.size(), grown.data());
+    std::swap(marked, grown);
+  }
+  const HasMark<Element> has_mark{elements.data(), marked.data()};
+  const auto all = thrust::make_counting_iterator(std::uint32_t{0});
+  const auto count_of = static_cast<std::int64_t>(elements.size());
+  DeviceValue<unsigned long long> count;
+  with_scratch("looking around the sources", [&](void* scratch, std::size_t& bytes) {
+    return cub::DeviceReduce::Sum(scratch, bytes, thrust::make_transform_iterator(all, has_mark), count.data(),
+                                  count_of);
+  });
+  const unsigned long long total = count.read();
+  DeviceArray<std::uint32_t> found(total);
+  with_scratch("looking around the sources", [&](void* scratch, std::size_t& bytes) {
+    return cub::DeviceSelect::If(scratch, bytes, all, found.data(), count.data(), count_of, has_mark);
+  });
+  std::vector<ElementId> result(total);
+  download(result.data(), found.data(), total * sizeof(std::uint32_t));
+  return result;
+}
+
+}  // namespace isochron::cuda

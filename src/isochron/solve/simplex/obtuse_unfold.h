@@ -1,0 +1,161 @@
+// Virtual triangles at a corner that is obtuse in the metric, by unfolding what lies behind it (paper 000 section 2.2).
+// For host and device.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+#include "isochron/core/host_device.h"
+#include "isochron/local/simplex_update.h"
+#include "isochron/mesh/simplex_mesh.h"
+
+namespace isochron {
+
+/// Triangles unfolded behind one corner, at most.
+inline constexpr int most_unfolds = 8;
+
+/// Squared lengths a and b of an edge in the metrics on its two sides are alike enough for one virtual element.
+ISOCHRON_HD inline bool alike(double squared_a, double squared_b, double contrast) {
+  const double most = contrast * contrast;
+  return squared_a <= most * squared_b && squared_b <= most * squared_a;
+}
+
+/// An element behind a face, and its corner opposite that face; no such corner (−1) when there is no such element.
+struct Behind {
+  std::uint32_t element = 0;
+  int apex = -1;
+};
+
+/// A virtual triangle seen from its target x: the edge a,b opposite, with squared lengths.
+struct VirtualTriangle {
+  std::uint32_t a, b;
+  double ab, ax, bx;
+};
+
+/// Unfolds the triangles behind an obtuse corner, which is the origin of the plane. Plane coordinates are lengths in
+/// the metric of the corner's triangle; where another triangle's metric gives the shared edge another length it is
+/// drawn larger by that ratio, its `scale`, and lengths in it are drawn lengths over scale.
+///
+/// `Input` has `vertex(triangle, corner)`, `length(triangle, corner, corner)` (squared) and `behind(a, b, triangle)`,
+/// the one other triangle at the edge a,b.
+template <class Input>
+class TriangleUnfolder {
+ public:
+  /// Unfolding ends where an edge's lengths on its two sides differ by more than `contrast`.
+  ISOCHRON_HD TriangleUnfolder(const Input& input, double contrast) : input_(input), contrast_(contrast) {}
+
+  /// Calls `emit(VirtualTriangle)` for each of those that stand for corner t of triangle i.
+  template <class Emit>
+  ISOCHRON_HD void split(std::uint32_t i, int t, Emit&& emit) {
+    const int a = (t + 1) % 3, b = (t + 2) % 3;
+    const double ta = input_.length(i, t, a), tb = input_.length(i, t, b), ab = input_.length(i, a, b);
+    const double x = (ta + tb - ab) / (2 * std::sqrt(ta));
+    Drawn left{input_.vertex(i, a), std::sqrt(ta), 0, std::sqrt(ta)};
+    Drawn right{input_.vertex(i, b), x, std::sqrt(detail::larger(tb - x * x, 0.0)), std::sqrt(tb)};
+    Window window{left, right, 1, false};
+    crossings_ = 0;
+    // The window's rays cross the edge (left, right) of triangle i; what is behind it?
+    while (crossings_ < most_unfolds && obtuse(window)) {
+      const Behind next = input_.behind(left.vertex, right.vertex, i);
+      Drawn apex;
+      if (next.apex < 0 || !draw(left, right, next, apex)) break;
+      i = next.element;
+      const double margin = rounding * size(apex);
+      const bool inside_left = cross(window.left, apex) > margin * size(window.left);
+      const bool inside_right = cross(apex, window.right) > margin * size(window.right);
+      bool keep_left = inside_left;
+      if (inside_left && inside_right) {
+        const double scale = crossed_[crossings_ - 1].scale;
+        const Window before{window.left, apex, scale, true}, after{apex, window.right, scale, true};
+        // The two make less than a straight angle: at most one is still obtuse.
+        keep_left = obtuse(before);
+        offer(keep_left ? after : before, emit);
+        window = keep_left ? before : after;
+      }
+      if (keep_left) right = apex;
+      else left = apex;
+    }
+    offer(window, emit);
+  }
+
+ private:
+  static constexpr double rounding = 1e-9;
+
+  /// A vertex in the plane, with the length of the straight path to the corner.
+  struct Drawn {
+    std::uint32_t vertex;
+    double x, y;
+    double path;
+  };
+  /// The part of the angle at the corner between two vertices that it sees; counter-clockwise from left to right.
+  struct Window {
+    Drawn left, right;
+    double scale;  ///< of the triangle that joins them
+    bool made;     ///< by a split, so a virtual triangle
+  };
+  /// An edge of the strip and the scale of the triangle behind it.
+  struct Crossed {
+    double left_x, left_y, along_x, along_y;
+    double scale;
+  };
+
+  ISOCHRON_HD static double cross(const Drawn& a, const Drawn& b) { return a.x * b.y - a.y * b.x; }
+  ISOCHRON_HD static double squared(const Drawn& a, const Drawn& b) {
+    return (a.x - b.x) * (a.x - b.x) + (a.y - b.y) * (a.y - b.y);
+  }
+  ISOCHRON_HD static double size(const Drawn& a) { return std::sqrt(a.x * a.x + a.y * a.y); }
+  ISOCHRON_HD static bool obtuse(const Window& w) {
+    return w.left.x * w.right.x + w.left.y * w.right.y < -rounding * size(w.left) * size(w.right);
+  }
+
+  /// Draws the apex of the next triangle and enters the edge as crossed; not when the metrics differ too much.
+  ISOCHRON_HD bool draw(const Drawn& left, const Drawn& right, const Behind& next, Drawn& apex) {
+    const int cl = corner_of(next.element, left.vertex), cr = corner_of(next.element, right.vertex);
+    const double lr = input_.length(next.element, cl, cr), la = input_.length(next.element, cl, next.apex),
+                 ra = input_.length(next.element, cr, next.apex);
+    const double drawn = squared(left, right);
+    if (!alike(drawn, lr, contrast_)) return false;
+    const double along = (la + lr - ra) / (2 * lr);  // in units of the edge
+    const double away = std::sqrt(detail::larger(la / lr - along * along, 0.0));
+    const double ex = right.x - left.x, ey = right.y - left.y;
+    apex = {input_.vertex(next.element, next.apex), left.x + along * ex + away * ey, left.y + along * ey - away * ex,
+            0};
+    crossed_[crossings_++] = {left.x, left.y, ex, ey, std::sqrt(drawn / lr)};
+    apex.path = path_length(apex);
+    return true;
+  }
+
+  [[nodiscard]] ISOCHRON_HD int corner_of(std::uint32_t triangle, std::uint32_t vertex) const {
+    return input_.vertex(triangle, 0) == vertex ? 0 : input_.vertex(triangle, 1) == vertex ? 1 : 2;
+  }
+
+  /// The straight path from the corner, piece by piece.
+  [[nodiscard]] ISOCHRON_HD double path_length(const Drawn& to) const {
+    const double whole = size(to);
+    double sum = 0, before = 0, scale = 1;
+    for (int k = 0; k < crossings_; ++k) {
+      const Crossed& edge = crossed_[k];
+      const double at =
+          (edge.left_x * edge.along_y - edge.left_y * edge.along_x) / (to.x * edge.along_y - to.y * edge.along_x);
+      const double share = at < before ? before : (at > 1.0 ? 1.0 : at);
+      sum += (share - before) * whole / scale;
+      before = share;
+      scale = edge.scale;
+    }
+    return sum + (1 - before) * whole / scale;
+  }
+
+  template <class Emit>
+  ISOCHRON_HD static void offer(const Window& w, Emit&& emit) {
+    if (!w.made) return;
+    const double far = squared(w.left, w.right) / (w.scale * w.scale);
+    emit(VirtualTriangle{w.left.vertex, w.right.vertex, far, w.left.path * w.left.path, w.right.path * w.right.path});
+  }
+
+  const Input& input_;
+  double contrast_;
+  int crossings_ = 0;
+  Crossed crossed_[most_unfolds];
+};
+
+}  // namespace isochron
