@@ -167,11 +167,13 @@ TEST_F(DeviceSurfacePatches, HoldEveryRecord) {
 }
 
 TEST_F(DeviceSurfacePatches, PutAsideWhatDoesNotFit) {
-  // Each vertex has room for two records only; then patches of sixteen vertices with room for sixteen ghosts.
+  // Each vertex has room for two records only; then patches of sixteen vertices with room for sixteen ghosts; then
+  // both.
   const TriangleMesh square = generate_square({.n = 20, .extent = 19, .jitter = 0.2});
   expect_whole(square, Metric(), {32, 2, 1});
   const TriangleMesh irregular = generate_irregular_square({.n = 20, .extent = 19});
   expect_whole(irregular, Metric(), {16, 1, 16});
+  expect_whole(irregular, Metric(), {16, 1, 4});
   // A hub among patches of 32: more neighbours than have a bit of their own.
   const TriangleMesh fan = test::disc_of_slivers(1500);
   expect_whole(fan, Metric(), {32, 2, 3});

@@ -222,7 +222,7 @@ __global__ void write_extras(RecordView<T> records, Pieces pieces, std::uint32_t
   }
 }
 
-/// Calls `visit(i, patch)` with each ghost's index.
+/// Which ghost of which patch a thread has, with one thread for each place in the patches' rooms.
 struct GhostsOf {
   std::uint32_t room;
   const std::uint32_t* counts;
