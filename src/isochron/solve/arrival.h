@@ -50,7 +50,7 @@ struct Arrival {
   Method method = Method::banded;
   Backend backend = Backend::serial;
   Precision precision = Precision::double_;
-  int threads = 1;
+  int threads = 1;  ///< of this solve, or of the batch that it was one of
   Counters counters;
   double setup_seconds = 0;
   double solve_seconds = 0;

@@ -24,6 +24,7 @@
 #include "isochron/solve/simplex/run.h"
 #include "isochron/solve/simplex/seeds.h"
 #include "isochron/solve/simplex/start.h"
+#include "isochron/solve/source_set.h"
 
 namespace isochron {
 namespace {
@@ -66,8 +67,7 @@ class Solver<Corners>::Engine {
       if (alone_ == nullptr) prepare();  // does nothing when all is there
       if (alone_ == nullptr) {
         const std::size_t first = done;
-        solve_on_host(source_sets.subspan(first),
-                      [&](std::size_t i, Arrival&& arrival) { hand_over(first + i, std::move(arrival)); });
+        solve_on_host(source_sets, first, hand_over);
         return;
       }
       const std::size_t first = done;
@@ -232,10 +232,12 @@ class Solver<Corners>::Engine {
     return static_cast<int>(std::min(sets, threads));
   }
 
-  void solve_on_host(std::span<const Sources> source_sets, const TakeArrival& take) {
+  /// Solves from set `first` on.
+  void solve_on_host(std::span<const Sources> source_sets, std::size_t first, const TakeArrival& take) {
     (void)user_adjacency();  // made on first use, and all solves read it
-    const int at_once = solves_at_once(source_sets.size());
-    BatchProgress progress(options_.progress, source_sets.size());
+    const std::size_t count = source_sets.size() - first;
+    const int at_once = solves_at_once(count);
+    BatchProgress progress(options_.progress, count);
     const auto crew = [&](std::size_t i, const std::atomic<bool>& stop) {
       Crew result{at_once > 1 ? 1 : threads_, {{}, options_.progress.cancel}};
       if (at_once == 1) {
@@ -248,13 +250,15 @@ class Solver<Corners>::Engine {
       return result;
     };
     parallel_in_order<Arrival>(
-        at_once, source_sets.size(),
+        at_once, count,
         [&](std::size_t i, const std::atomic<bool>& stop) {
           if (i > 0 && options_.progress.cancelled()) throw Cancelled();
-          return solve_one(source_sets[i], crew(i, stop));
+          const std::size_t set = first + i;
+          return for_source_set(set, source_sets.size(), [&] { return solve_one(source_sets[set], crew(i, stop)); });
         },
         [&](std::size_t i, Arrival&& arrival) {
-          take(i, std::move(arrival));
+          if (at_once > 1) arrival.backend = Backend::threads, arrival.threads = at_once;
+          take(first + i, std::move(arrival));
           progress.show(static_cast<double>(i + 1));
         });
   }

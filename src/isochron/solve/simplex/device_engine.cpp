@@ -13,6 +13,7 @@
 #include "isochron/solve/simplex/limits.h"
 #include "isochron/solve/simplex/near_sources.h"
 #include "isochron/solve/simplex/start.h"
+#include "isochron/solve/source_set.h"
 
 namespace isochron {
 namespace {
@@ -85,11 +86,12 @@ class DeviceEngineOf final : public DeviceEngine {
       return starts;
     }
     if (adjacency_.offsets.empty()) adjacency_ = build_adjacency(mesh_, threads_);
-    for (const Sources& sources : source_sets) {
-      const PlacedSources placed = place_sources(mesh_, adjacency_, sources);
-      const int rings = limited_rings<Corners>(options_.ball_rings, placed.points.size(), mesh_.vertex_count());
-      add(make_seeds(mesh_, *metric_, adjacency_, sources, placed, options_.source_init, rings));
-    }
+    for (std::size_t i = 0; i < source_sets.size(); ++i)
+      for_source_set(i, source_sets.size(), [&] {
+        const PlacedSources placed = place_sources(mesh_, adjacency_, source_sets[i]);
+        const int rings = limited_rings<Corners>(options_.ball_rings, placed.points.size(), mesh_.vertex_count());
+        add(make_seeds(mesh_, *metric_, adjacency_, source_sets[i], placed, options_.source_init, rings));
+      });
     return starts;
   }
 

@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "isochron/solve/simplex/source_ball.h"
+#include "isochron/solve/source_set.h"
 
 namespace isochron {
 namespace {
@@ -91,10 +92,11 @@ std::vector<std::vector<Seed>> seeds_near(const SimplexMesh<Corners>& mesh, cons
                                           const ElementsNear& elements_near) {
   std::vector<VertexId> vertices;
   int widest = 0;
-  for (const Sources& sources : source_sets) {
-    widest = std::max(widest, limited_rings<Corners>(ball_rings, sources.vertices.size(), mesh.vertex_count()));
-    for (const VertexSource& source : sources.vertices) {
-      check_vertex_source(source, mesh.vertex_count());
+  for (std::size_t i = 0; i < source_sets.size(); ++i) {
+    const std::vector<VertexSource>& sources = source_sets[i].vertices;
+    widest = std::max(widest, limited_rings<Corners>(ball_rings, sources.size(), mesh.vertex_count()));
+    for (const VertexSource& source : sources) {
+      for_source_set(i, source_sets.size(), [&] { check_vertex_source(source, mesh.vertex_count()); });
       vertices.push_back(source.vertex);
     }
   }
@@ -105,9 +107,10 @@ std::vector<std::vector<Seed>> seeds_near(const SimplexMesh<Corners>& mesh, cons
     const Part<Corners> part = cut_out(mesh, metric, elements, vertices, rings);
     try {
       std::vector<std::vector<Seed>> result;
-      for (const Sources& sources : source_sets) {
+      for (std::size_t i = 0; i < source_sets.size(); ++i) {
+        const Sources& sources = source_sets[i];
         const int most = limited_rings<Corners>(ball_rings, sources.vertices.size(), mesh.vertex_count());
-        result.push_back(seeds_of(part, sources, init, most));
+        result.push_back(for_source_set(i, source_sets.size(), [&] { return seeds_of(part, sources, init, most); }));
       }
       return result;
     } catch (const PartTooSmall&) {
