@@ -12,6 +12,7 @@
 #include "isochron/io/packed_bytes.h"
 #include "isochron/io/scalar_type.h"
 #include "isochron/io/text_scanner.h"
+#include "isochron/io/text_tools.h"
 #include "isochron/io/xml_scanner.h"
 
 namespace isochron {
@@ -28,13 +29,6 @@ struct GiftiArray {
   DataArray::Values values;
   std::vector<double> to_scanner;  // 4 × 4, row by row; empty: none
 };
-
-std::string lower_case(std::string_view text) {
-  std::string result(text);
-  std::transform(result.begin(), result.end(), result.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  return result;
-}
 
 class GiftiReader {
  public:

@@ -5,17 +5,12 @@
 #include <fmt/format.h>
 
 #include "isochron/core/error.h"
+#include "isochron/io/text_tools.h"
 
 namespace isochron {
 namespace {
 
 constexpr std::string_view blanks = " \t\r\n";
-
-std::string_view trimmed(std::string_view text) {
-  const auto first = text.find_first_not_of(blanks);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(blanks) - first + 1);
-}
 
 }  // namespace
 
