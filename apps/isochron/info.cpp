@@ -52,22 +52,30 @@ std::optional<MeshReport> report_on(Dataset& dataset, int threads) {
 
 struct InfoRequest {
   std::vector<std::filesystem::path> files;
+  TensorLayout tensors;
+  RawRequest raw;
   bool formats = false;
 };
 
 int run_info(const InfoRequest& request, Console& console) {
   if (request.formats) {
-    print_formats(formats(), console);
+    print_formats(formats(), image_formats(), console);
     return 0;
   }
   if (request.files.empty()) throw UsageError("no file given; name one or more, or say --formats");
-  std::vector<FileInfo> infos;
+  std::vector<std::variant<FileInfo, ImageInfo>> infos;
   for (const auto& file : request.files) {
     const Activity activity(console, "examining " + file.string());
-    infos.push_back(examine(file, console.threads()));
+    if (is_image(file, request.raw))
+      infos.push_back(examine_image(file, load_image(file, request.raw), request.tensors));
+    else infos.push_back(examine(file, console.threads()));
   }
-  for (const FileInfo& info : infos)
-    for (const std::string& warning : info.warnings) console.warn(fmt::format("{}: {}", info.file.string(), warning));
+  for (const auto& one : infos) {
+    const auto warn = [&](const auto& info) {
+      for (const std::string& warning : info.warnings) console.warn(fmt::format("{}: {}", info.file.string(), warning));
+    };
+    std::visit(warn, one);
+  }
   print_infos(infos, console);
   return 0;
 }
@@ -158,8 +166,11 @@ void declare_info(Command& root, Console& console) {
   Command command = root.subcommand("info", "Show what is in a file, how good it is, what can be solved on it",
                                     "isochron info heart.vtu");
   const auto request = std::make_shared<InfoRequest>();
-  command.positionals("FILE", "Meshes", append_to(request->files), Need::optional);
+  command.positionals("FILE", "Meshes and images", append_to(request->files), Need::optional);
   command.flag("--formats", "Show the formats this build reads and writes", request->formats);
+  command.group("Images");
+  declare_tensor_layout(command, request->tensors);
+  declare_raw(command, request->raw);
   declare_common(command, console);
   command.action([request, &console] { return run_info(*request, console); });
 }

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "apps/isochron/json_text.h"
+#include "apps/isochron/info_parts.h"
 #include "apps/isochron/values.h"
 
 namespace isochron::cli {
@@ -37,21 +37,6 @@ Json json_of(const MeshReport& report, const char* elements) {
           {"fmm_safe", report.obtuse_share == 0},
           {"low", json_of(report.low)},
           {"high", json_of(report.high)}};
-}
-
-Json json_of(const ArraySummary& array) {
-  Json values = Json::array();
-  for (const auto& [value, count] : array.values) values.push_back({{"value", value}, {"count", count}});
-  return {{"name", array.name},
-          {"on", array.on},
-          {"type", array.type},
-          {"components", array.components},
-          {"tuples", array.tuples},
-          {"min", finite_or_null(array.low)},
-          {"max", finite_or_null(array.high)},
-          {"not_finite", array.not_finite},
-          {"distinct", array.distinct > 0 ? Json(array.distinct) : Json(nullptr)},
-          {"values", std::move(values)}};
 }
 
 Json json_of(const FileInfo& info) {
@@ -133,24 +118,6 @@ std::string values_of(const ArraySummary& array) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-void append_arrays(std::string& text, const std::vector<ArraySummary>& arrays) {
-  if (arrays.empty()) {
-    text += "  no arrays\n";
-    return;
-  }
-  text += "  arrays\n";
-  std::size_t width = 0;
-  for (const ArraySummary& array : arrays) width = std::max(width, array.name.size());
-  for (const ArraySummary& array : arrays) {
-    const std::string type = array.components > 1 ? fmt::format("{} × {}", array.type, array.components) : array.type;
-    text += fmt::format("    {:<{}}  {:<10}  {:<11}  ", array.name, width, array.on, type);
-    text += array.low <= array.high ? fmt::format("{:.6g} … {:.6g}", array.low, array.high) : "no finite value";
-    if (array.not_finite > 0) text += fmt::format(", {} not finite", grouped(array.not_finite));
-    text += "\n";
-    if (!array.values.empty()) text += fmt::format("    {:<{}}  values {}\n", "", width, values_of(array));
-  }
-}
-
 void append_choices(std::string& text, const FileInfo& info) {
   if (!info.tet_report && !info.triangle_report) {
     text += "  nothing can be solved here: there are no triangles and no tetrahedra\n";
@@ -184,20 +151,53 @@ std::string text_of(const FileInfo& info) {
 
 }  // namespace
 
-void print_infos(const std::vector<FileInfo>& infos, const Console& console) {
+Json json_of(const ArraySummary& array) {
+  Json values = Json::array();
+  for (const auto& [value, count] : array.values) values.push_back({{"value", value}, {"count", count}});
+  return {{"name", array.name},
+          {"on", array.on},
+          {"type", array.type},
+          {"components", array.components},
+          {"tuples", array.tuples},
+          {"min", finite_or_null(array.low)},
+          {"max", finite_or_null(array.high)},
+          {"not_finite", array.not_finite},
+          {"distinct", array.distinct > 0 ? Json(array.distinct) : Json(nullptr)},
+          {"values", std::move(values)}};
+}
+
+void append_arrays(std::string& text, const std::vector<ArraySummary>& arrays) {
+  if (arrays.empty()) {
+    text += "  no arrays\n";
+    return;
+  }
+  text += "  arrays\n";
+  std::size_t width = 0;
+  for (const ArraySummary& array : arrays) width = std::max(width, array.name.size());
+  for (const ArraySummary& array : arrays) {
+    const std::string type = array.components > 1 ? fmt::format("{} × {}", array.type, array.components) : array.type;
+    text += fmt::format("    {:<{}}  {:<10}  {:<11}  ", array.name, width, array.on, type);
+    text += array.low <= array.high ? fmt::format("{:.6g} … {:.6g}", array.low, array.high) : "no finite value";
+    if (array.not_finite > 0) text += fmt::format(", {} not finite", grouped(array.not_finite));
+    text += "\n";
+    if (!array.values.empty()) text += fmt::format("    {:<{}}  values {}\n", "", width, values_of(array));
+  }
+}
+
+void print_infos(const std::vector<std::variant<FileInfo, ImageInfo>>& infos, const Console& console) {
   if (console.options.json) {
     Json files = Json::array();
-    for (const FileInfo& info : infos) files.push_back(json_of(info));
+    for (const auto& info : infos) files.push_back(std::visit([](const auto& i) { return json_of(i); }, info));
     print_json({{"files", std::move(files)}}, console);
     return;
   }
-  for (const FileInfo& info : infos) console.say(text_of(info));
+  for (const auto& info : infos) console.say(std::visit([](const auto& i) { return text_of(i); }, info));
 }
 
-void print_formats(const std::vector<Format>& formats, const Console& console) {
+void print_formats(const std::vector<Format>& meshes, const std::vector<ImageFormat>& images, const Console& console) {
   if (console.options.json) {
     Json list = Json::array();
-    for (const Format& format : formats) {
+    for (const Format& format : meshes) {
       list.push_back({{"name", format.name},
                       {"extensions", format.extensions},
                       {"reads", format.reads},
@@ -205,17 +205,29 @@ void print_formats(const std::vector<Format>& formats, const Console& console) {
                       {"keeps_arrays", format.keeps_arrays},
                       {"some_arrays", format.some_arrays}});
     }
-    print_json({{"formats", std::move(list)}}, console);
+    Json image_list = Json::array();
+    for (const ImageFormat& format : images) {
+      image_list.push_back({{"name", format.name},
+                            {"extensions", format.extensions},
+                            {"reads", format.reads},
+                            {"writes", format.writes},
+                            {"many_arrays", format.many_arrays}});
+    }
+    print_json({{"formats", std::move(list)}, {"image_formats", std::move(image_list)}}, console);
     return;
   }
-  for (const Format& format : formats) {
-    const std::string limits = format.keeps_arrays ? ""
-                               : format.some_arrays.empty()
-                                   ? "  (arrays are not kept)"
-                                   : fmt::format("  (arrays kept: {})", fmt::join(format.some_arrays, ", "));
+  const auto line = [&](const auto& format, const std::string& limits) {
     console.say(fmt::format("{:<24} {}{}  {}{}\n", format.name, format.reads ? "read " : "     ",
                             format.writes ? "write" : "     ", fmt::join(format.extensions, " "), limits));
+  };
+  for (const Format& format : meshes) {
+    const std::string kept = format.some_arrays.empty()
+                                 ? "  (arrays are not kept)"
+                                 : fmt::format("  (arrays kept: {})", fmt::join(format.some_arrays, ", "));
+    line(format, format.keeps_arrays ? "" : kept);
   }
+  console.say("images\n");
+  for (const ImageFormat& format : images) line(format, format.many_arrays ? "" : "  (one array)");
 }
 
 }  // namespace isochron::cli

@@ -1,21 +1,11 @@
 #include "isochron/io/file_name.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "isochron/core/error.h"
+#include "isochron/io/text_tools.h"
 
 namespace isochron {
-namespace {
-
-std::string lower_case(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  return text;
-}
-
-}  // namespace
 
 FileName::FileName(const std::filesystem::path& path) : base(path) {
   if (lower_case(base.extension().string()) == ".gz") {

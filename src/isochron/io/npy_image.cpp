@@ -8,6 +8,7 @@
 #include "isochron/io/image_values.h"
 #include "isochron/io/npy_file.h"
 #include "isochron/io/text_scanner.h"
+#include "isochron/io/text_tools.h"
 
 namespace isochron {
 namespace {
@@ -35,12 +36,6 @@ std::string_view code_of(ScalarType type) {
   for (const auto& [code, known] : type_codes)
     if (known == type) return code;
   return {};
-}
-
-std::string_view trimmed(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t\r\n");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
 }
 
 /// What stands behind 'key': in the header's dictionary.

@@ -8,22 +8,10 @@
 #include <fmt/format.h>
 
 #include "isochron/io/text_scanner.h"
+#include "isochron/io/text_tools.h"
 
 namespace isochron {
 namespace {
-
-std::string_view trimmed(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t\r");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
-}
-
-std::string lower_case(std::string_view text) {
-  std::string result(text);
-  std::transform(result.begin(), result.end(), result.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  return result;
-}
 
 std::vector<std::string> words_of(std::string_view text) {
   std::vector<std::string> words;
