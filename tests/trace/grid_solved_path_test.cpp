@@ -1,0 +1,126 @@
+// Paths on the times of the grid solver.
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "isochron/core/random.h"
+#include "isochron/solve/grid_solver.h"
+#include "isochron/trace/grid_field.h"
+#include "isochron/trace/grid_path.h"
+#include "solve/grid_samples.h"
+#include "trace/trace_samples.h"
+
+namespace isochron::test {
+namespace {
+
+/// An image with times from its sources.
+struct SolvedGrid {
+  ImageGrid grid;
+  Metric metric;
+  Sources sources;
+  std::vector<std::uint8_t> mask{};
+  Arrival arrival = solve(grid, metric, sources, {}, mask);
+
+  [[nodiscard]] Path path(VertexId v, Shorten shorten = Shorten::yes) const {
+    return trace_path(grid, metric, mask, arrival.times, sources, grid.position(v), {shorten});
+  }
+};
+
+void expect_all_end(const SolvedGrid& on, std::size_t stride, Shorten shorten) {
+  const GridField field(on.grid, on.metric, on.mask, on.arrival.times);
+  for (std::size_t v = 0; v < on.grid.voxel_count(); v += stride) {
+    if (!std::isfinite(on.arrival.times[v])) continue;
+    const Path path = on.path(VertexId(v), shorten);
+    expect_sound(path);
+    EXPECT_LT(norm(path.points.back() - on.grid.position(on.sources.vertices[0].vertex)), 1e-9);
+    EXPECT_TRUE(std::isfinite(path.travel_time));  // it would be infinite outside the mask
+    if (::testing::Test::HasFailure()) FAIL() << "from voxel " << v;
+  }
+}
+
+/// One tensor a voxel: `ratio` times as fast along a direction of its own as across.
+Metric random_fibers(const ImageGrid& grid, double ratio, std::uint64_t seed) {
+  Random random(seed);
+  TensorMetric tensors;
+  for (std::size_t v = 0; v < grid.voxel_count(); ++v) {
+    const SymTensor3d m = fiber_metric(ratio, {random.normal(), random.normal(), random.normal()});
+    tensors.tensor.push_back({static_cast<float>(m.xx), static_cast<float>(m.xy), static_cast<float>(m.xz),
+                              static_cast<float>(m.yy), static_cast<float>(m.yz), static_cast<float>(m.zz)});
+  }
+  return Metric(std::move(tensors));
+}
+
+TEST(GridSolvedPath, StraightAtStrongAnisotropy) {
+  const ImageGrid grid = cube_grid(25);
+  const SymTensor3d m = fiber_metric(10, {1, 0.7, 0.3});
+  const SolvedGrid on{grid, Metric::constant(m), centre_source(grid)};
+  const Vec3d source = grid.position(on.sources.vertices[0].vertex);
+  double sum = 0, exact = 0;
+  for (std::size_t v = 3; v < grid.voxel_count(); v += 311) {
+    const Path path = on.path(VertexId(v));
+    expect_sound(path);
+    sum += path.travel_time;
+    exact += straight_time(grid, m, source, VertexId(v));
+  }
+  EXPECT_LT(sum / exact, 1.01);
+}
+
+TEST(GridSolvedPath, EveryVoxelOfARandomMediumHasItsPath) {
+  const ImageGrid grid = cube_grid(13);
+  const SolvedGrid on{grid, random_fibers(grid, 6, 2), centre_source(grid)};
+  expect_all_end(on, 1, Shorten::no);
+  expect_all_end(on, 97, Shorten::yes);
+}
+
+TEST(GridSolvedPath, NeverLeavesARaggedMask) {
+  const ImageGrid grid = cube_grid(15);
+  Random random(8);
+  std::vector<std::uint8_t> mask(grid.voxel_count());
+  for (auto& m : mask) m = random.uniform() < 0.65 ? 1 : 0;
+  const Sources sources = centre_source(grid);
+  mask[sources.vertices[0].vertex.index()] = 1;
+  const SolvedGrid on{grid, random_fibers(grid, 3, 5), sources, mask};
+  ASSERT_GT(on.arrival.reached, grid.voxel_count() / 4);
+  expect_all_end(on, 1, Shorten::no);
+  expect_all_end(on, 101, Shorten::yes);
+}
+
+// A fast tube winds through a slow block: the path stays in it.
+TEST(GridSolvedPath, FollowsAHelix) {
+  ImageGrid grid = cube_grid(40);
+  const auto axis = [](double angle) {
+    return Vec3d{20 + 11 * std::cos(angle), 20 + 11 * std::sin(angle), 4 + 5 * angle};
+  };
+  constexpr double turns = 6.2;
+  SpeedMetric speed;
+  std::vector<double> from_axis;
+  for (std::size_t v = 0; v < grid.voxel_count(); ++v) {
+    double nearest = 1e9;
+    for (double angle = 0; angle <= turns; angle += 0.05)
+      nearest = std::min(nearest, norm(grid.position(VertexId(v)) - axis(angle)));
+    from_axis.push_back(nearest);
+    speed.speed.push_back(nearest < 2.5 ? 1 : 0.02);
+  }
+  const auto voxel_near = [&](Vec3d p) { return *grid.voxel_at(p); };
+  const SolvedGrid on{grid, Metric(std::move(speed)), voxel_source(voxel_near(axis(0)))};
+  const Path path = on.path(voxel_near(axis(turns)));
+  expect_sound(path);
+  for (const Vec3d& p : path.points) EXPECT_LT(from_axis[grid.voxel_at(p)->index()], 2.5);
+  EXPECT_LT(path.travel_time, path.times.front());  // first-order times are late at the tube's steps
+  EXPECT_GT(path.travel_time, 0.8 * path.times.front());
+  EXPECT_GT(path.length, 60);  // by and large the tube's, not the 32 of the straight line
+}
+
+TEST(GridSolvedPath, EndsAtAPointBetweenVoxels) {
+  const ImageGrid grid = flat_grid(40);
+  const Vec3d source{11.3, 17.8, 0};
+  const SolvedGrid on{grid, Metric{}, point_source(source, 2)};
+  const Path path = trace_path(grid, on.metric, {}, on.arrival.times, on.sources, {33.6, 30.2, 0});
+  expect_sound(path);
+  EXPECT_LT(norm(path.points.back() - source), 1e-9);
+  EXPECT_EQ(path.times.back(), 2);
+  EXPECT_LT(bend(path), 0.3);
+}
+
+}  // namespace
+}  // namespace isochron::test
