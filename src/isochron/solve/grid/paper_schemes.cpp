@@ -57,7 +57,8 @@ T counted_gain(const TensorProblem<T, Dim>& problem, const SolveState<T>& state,
 }
 
 /// Paper 004 Algorithm 4.1: a list of active cells. A cell that no longer changes leaves the list and calls in those
-/// neighbours that it makes earlier; later ones and earlier ones, because with anisotropy a cell may depend on a later one.
+/// neighbours that it makes earlier; later ones and earlier ones, because with anisotropy a cell may depend on a later
+/// one.
 template <class T, int Dim>
 void fast_iterative(const TensorProblem<T, Dim>& problem, SolveState<T>& state) {
   const AxisUpdate<T, Dim> update(problem, state.time.data());
