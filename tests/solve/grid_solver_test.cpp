@@ -118,7 +118,7 @@ TEST(GridSolver, ThereAndBackTakeTheSameTime) {
 }
 
 TEST(GridSolver, ThreadsGiveTheSameTimes) {
-  const ImageGrid grid = cube_grid(40), flat = flat_grid(200);
+  const ImageGrid grid = cube_grid(28), flat = flat_grid(200);
   std::vector<std::uint8_t> mask(grid.voxel_count(), 1);
   for (std::size_t v = 0; v < mask.size(); v += 7) mask[v] = 0;
   const SymTensor3d m = fiber_metric(5, {1, 0.5, 0.2});
