@@ -1,10 +1,7 @@
 // The steps that commands on a mesh begin with.
 #pragma once
 
-#include <fmt/format.h>
-
 #include "apps/isochron/solve.h"
-#include "isochron/core/error.h"
 
 namespace isochron::cli {
 
@@ -18,17 +15,5 @@ Dataset read_mesh(const SolveRequest& request, Console& console);
 
 /// Corners of the elements to solve on.
 int pick_elements(const SolveRequest& request, const Dataset& dataset);
-
-/// Everything wrong with the data after it was read is still about that file.
-template <class Work>
-auto about_file(const std::filesystem::path& file, Work&& work) {
-  try {
-    return work();
-  } catch (const InputError& error) {
-    const std::string message = error.what();
-    if (message.starts_with(file.string())) throw;
-    throw InputError(fmt::format("{}: {}", file.string(), message));
-  }
-}
 
 }  // namespace isochron::cli

@@ -24,7 +24,7 @@ void declare_path(Command& root, Console& console) {
   declare_mesh(command, request->problem);
   command.option("--time-array", "NAME", "Point array with the times (arrival_time)", into(request->time_array));
   declare_sources(command, request->problem.sources);
-  declare_metric(command, request->problem.metric);
+  declare_metric(command, request->problem);
   command.group("Output");
   command.option("-o,--output", "FILE", "Polylines: .vtp, .vtk, .vtu, .tck, …; or .csv", into(request->output),
                  Need::required);

@@ -12,6 +12,6 @@ void declare_mesh(Command& command, SolveRequest& request);
 /// --source and its kin
 void declare_sources(Command& command, SourceRequest& sources);
 /// --speed and its kin
-void declare_metric(Command& command, MetricRequest& metric);
+void declare_metric(Command& command, SolveRequest& request);
 
 }  // namespace isochron::cli

@@ -7,6 +7,7 @@
 
 #include "apps/isochron/commands.h"
 #include "apps/isochron/problem_options.h"
+#include "isochron/io/image_io.h"
 
 namespace isochron::cli {
 namespace {
@@ -67,6 +68,15 @@ void declare_method(Command& command, SolveOptions& options) {
              {{"auto", ObtuseSplit::automatic}, {"always", ObtuseSplit::split}, {"never", ObtuseSplit::none}}));
   command.option("--band-width", "W", "Of banded and push, in mean edge times (tuned)",
                  into_positive(options.band_width));
+}
+
+/// What images have beside meshes.
+void declare_grid(Command& command, SolveRequest& request) {
+  command.group("Images");
+  command.option("--mask", "IMAGE", "Solve where it is not 0", into(request.mask));
+  command.option("--scheme", "NAME", "auto (adaptive), adaptive, godunov, lax-friedrichs",
+                 [&request](const std::string& text) { request.grid.scheme = grid_scheme_named(text); });
+  command.option("--order", "N", "Of the adaptive scheme: 1 (default) or 2", into(request.grid.order));
 }
 
 /// Flags that choose one of an enumeration's values.
@@ -158,6 +168,10 @@ void warn_unused(const SolveRequest& request, const MethodFlags& flags, Console&
     for (const Method user : users) names += fmt::format("{}{}", names.empty() ? "--method " : " or ", name_of(user));
     unused(std::find(users.begin(), users.end(), method) == users.end(), option, names);
   }
+  const bool image = is_image_file(request.mesh);
+  unused(!image && !request.mask.empty(), "--mask", "an image");
+  unused(!image && request.grid.scheme != GridScheme::automatic, "--scheme", "an image");
+  unused(!image && request.grid.order != 1, "--order", "an image");
   unused(flags.allow_zero_fibers && metric.fiber_array.empty(), "--allow-zero-fibers", "--fibers");
   unused(!metric.region_array.empty() && metric.table.empty(), "--region-array", "--velocity-table");
   unused(request.probe.tolerance && request.probe.output.empty(), "--probe-tolerance", "--probe and --probe-output");
@@ -215,18 +229,19 @@ void declare_picture(Command& command, PictureRequest& picture) {
 
 void declare_solve(Command& root, Console& console) {
   Command command =
-      root.subcommand("solve", "First-arrival times on a triangle or tetrahedral mesh",
+      root.subcommand("solve", "First-arrival times on a triangle or tetrahedral mesh or on an image",
                       "isochron solve heart.vtu -o activation.vtu --source 0 --fibers fiber --velocity 0.6,0.3");
   const auto request = std::make_shared<SolveRequest>();
   const auto flags = std::make_shared<MethodFlags>();
-  command.positional("MESH", "The mesh; its extension tells the format", into(request->mesh));
+  command.positional("MESH", "The mesh or image; its extension tells the format", into(request->mesh));
   declare_mesh(command, *request);
   declare_sources(command, request->sources);
   command.flag("--each-source", "Solve from every source on its own: arrays arrival_time_0, arrival_time_1, …",
                request->each_source);
-  declare_metric(command, request->metric);
+  declare_metric(command, *request);
   declare_method(command, request->options);
   declare_flags(command, *flags);
+  declare_grid(command, *request);
   declare_scheme(command, request->options.scheme, *flags);
   declare_outputs(command, *request, *flags);
   declare_picture(command, request->picture);
