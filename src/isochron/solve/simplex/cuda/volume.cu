@@ -13,6 +13,7 @@
 
 #include "isochron/core/cuda/atomic_time.h"
 #include "isochron/core/cuda/launch.h"
+#include "isochron/core/cuda/stopwatch.h"
 #include "isochron/local/push_batch.h"
 #include "isochron/solve/simplex/cuda/tuning.h"
 #include "isochron/solve/simplex/cuda/volume_build.h"
@@ -377,8 +378,7 @@ class VolumeOnDevice final : public VolumeSolver<T> {
     const double width = band_width > 0 ? band_width : tuning_.width;
     view.width = static_cast<T>(width * volume_.summary.mean_edge);
     void* arguments[] = {&view};
-    Event begin, end;
-    check(cudaEventRecord(begin.get()), "taking the time");
+    const Stopwatch watch;
     fill(time_, entries, detail::infinity<T>());
     fill(pushed_, entries, T(-1));
     stamp_.clear();
@@ -387,11 +387,7 @@ class VolumeOnDevice final : public VolumeSolver<T> {
     check(cudaLaunchCooperativeKernel(push_rounds<T>, dim3(static_cast<unsigned>(blocks_)), dim3(block_threads),
                                       arguments, 0, nullptr),
           "starting a kernel");
-    check(cudaEventRecord(end.get()), "taking the time");
-    check(cudaEventSynchronize(end.get()), "solving");
-    float milliseconds = 0;
-    check(cudaEventElapsedTime(&milliseconds, begin.get(), end.get()), "taking the time");
-    seconds = 1e-3 * milliseconds;
+    seconds = watch.seconds("solving");
     Work work{};
     work_.download_to(std::span<Work>(&work, 1));
     Counters counters;
@@ -428,18 +424,6 @@ class VolumeOnDevice final : public VolumeSolver<T> {
   }
 
  private:
-  class Event {
-   public:
-    Event() { check(cudaEventCreate(&event_), "taking the time"); }
-    ~Event() { cudaEventDestroy(event_); }
-    Event(const Event&) = delete;
-    Event& operator=(const Event&) = delete;
-    [[nodiscard]] cudaEvent_t get() const { return event_; }
-
-   private:
-    cudaEvent_t event_{};
-  };
-
   [[nodiscard]] const T* layer_time(std::size_t layer) const { return time_.data() + layer * volume_.vertices; }
 
   [[nodiscard]] std::size_t layer_bytes() const {
