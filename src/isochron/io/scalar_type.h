@@ -6,7 +6,9 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <limits>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -104,6 +106,19 @@ inline DataArray::Values read_values(ByteReader& reader, ScalarType type, Encodi
     std::vector<Stored<T>> values;
     values.reserve(count);
     for_each_value<T>(reader, encoding, count, [&](T value) { values.push_back(to_stored(value)); });
+    return values;
+  });
+}
+
+/// The numbers in some bytes as a DataArray keeps them; what is left at the end is not looked at.
+inline DataArray::Values values_of_bytes(std::string_view bytes, ScalarType type, Encoding encoding) {
+  return with_type(type, [&]<class T>() -> DataArray::Values {
+    std::vector<Stored<T>> values(bytes.size() / sizeof(T));
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      T value;
+      std::memcpy(&value, bytes.data() + i * sizeof(T), sizeof(T));
+      values[i] = to_stored(encoding == native_encoding ? value : byte_swapped(value));
+    }
     return values;
   });
 }
