@@ -19,7 +19,7 @@
 #include "isochron/core/cuda/device_array.h"
 #include "isochron/core/cuda/launch.h"
 #include "isochron/core/cuda/stopwatch.h"
-#include "isochron/solve/grid/cuda/stencil_views.h"
+#include "isochron/solve/grid/cuda/stencils_on_device.h"
 #include "isochron/solve/grid/cuda/tuning.h"
 #include "isochron/solve/simplex/cuda/worst_vertex.h"
 #include "isochron/solve/simplex/state.h"
@@ -34,6 +34,7 @@ constexpr unsigned warp_threads = 32;
 constexpr unsigned queue_size =
     4096;  ///< entries that a block collects in a round before threads write them themselves
 constexpr unsigned most_layers = 128;
+static_assert(most_layers <= block_threads, "a thread for each layer");
 constexpr std::uint32_t never = 0xffffffffU;  ///< stamp of cells that are never put on a list
 
 template <class T>
@@ -193,19 +194,19 @@ class Puller {
   unsigned long long updates_ = 0;
 };
 
-/// At a round's start: the horizons of its layers; its own part of the next list empty.
+/// At a round's start: the horizons of its layers; its own part of the next list empty. `least` is of the layer with
+/// the thread's number.
 template <class T>
-__device__ void open_round(const Lists<T>& lists, BlockMemory<T>& block, std::uint32_t round) {
-  for (unsigned layer = threadIdx.x; layer < lists.layers; layer += block_threads) {
-    block.horizon[layer] = __ldcg(lists.least + (round % 3) * most_layers + layer) + lists.width;
-    block.least[layer] = TimeBits<T>::of(infinity<T>());
+__device__ void open_round(const Lists<T>& lists, BlockMemory<T>& block, std::uint32_t round, T least) {
+  if (threadIdx.x < lists.layers) {
+    block.horizon[threadIdx.x] = least + lists.width;
+    block.least[threadIdx.x] = TimeBits<T>::of(infinity<T>());
   }
   if (threadIdx.x == 0) block.queue_count = 0;
   if (blockIdx.x == 0) {
     const std::uint32_t clear = (round + 2) % 3;
     if (threadIdx.x == 0) lists.count[clear] = 0;
-    for (unsigned layer = threadIdx.x; layer < lists.layers; layer += block_threads)
-      lists.least[clear * most_layers + layer] = infinity<T>();
+    if (threadIdx.x < lists.layers) lists.least[clear * most_layers + threadIdx.x] = infinity<T>();
   }
   __syncthreads();
 }
@@ -218,9 +219,8 @@ __device__ void close_round(const Lists<T>& lists, BlockMemory<T>& block, std::u
   if (count == 0) return;
   const std::uint32_t next = (round + 1) % 3;
   if (threadIdx.x == 0) block.queue_begin = atomicAdd(lists.count + next, count);
-  for (unsigned layer = threadIdx.x; layer < lists.layers; layer += block_threads)
-    if (block.least[layer] < TimeBits<T>::of(infinity<T>()))
-      lower_to(lists.least + next * most_layers + layer, TimeBits<T>::back(block.least[layer]));
+  if (threadIdx.x < lists.layers && block.least[threadIdx.x] < TimeBits<T>::of(infinity<T>()))
+    lower_to(lists.least + next * most_layers + threadIdx.x, TimeBits<T>::back(block.least[threadIdx.x]));
   __syncthreads();
   std::uint32_t* list = lists.list[(round + 1) & 1] + block.queue_begin;
   for (unsigned i = threadIdx.x; i < count; i += block_threads) list[i] = block.queue[i];
@@ -237,9 +237,11 @@ __global__ void __launch_bounds__(block_threads, 2)
       std::uint64_t{threadIdx.x / warp_threads * gridDim.x + blockIdx.x} * warp_threads + threadIdx.x % warp_threads;
   std::uint32_t round = 0;
   while (true) {
+    // Both are on their way at once: a round is short, and waiting is most of it.
+    const T least = __ldcg(lists.least + (round % 3) * most_layers + threadIdx.x % most_layers);
     const std::uint32_t count = __ldcg(lists.count + round % 3);
     if (count == 0) break;
-    open_round(lists, block, round);
+    open_round(lists, block, round, least);
     const Enqueuer<T> next(lists, block, round);
     const std::uint32_t* list = lists.list[round & 1];
     for (std::uint64_t i = mine; i < count; i += std::uint64_t{gridDim.x} * block_threads)
@@ -317,85 +319,16 @@ __global__ void residual_pass(const __grid_constant__ View view, const T* time, 
   report_difference(now, again, shortest_step(cell), x, worst);
 }
 
-// ---- the stencils in device memory
-
-template <class T, int Dim, int Terms>
-class BoxOnDevice {
- public:
-  using View = BoxView<T, Dim, Terms>;
-  static constexpr CellNumbers numbers = CellNumbers::box;
-
-  template <class Problem>
-  BoxOnDevice(const Problem& problem, int /*threads*/) {
-    const GridBox& box = problem.cells->box;
-    view_.count = static_cast<std::uint32_t>(box.cell_count);
-    for (int axis = 0; axis < Dim; ++axis) view_.axis_step[axis] = static_cast<std::uint32_t>(box.axis_step(axis));
-    for (int i = 0; i < Terms; ++i) view_.weight[i] = problem.weight[i];
-    if constexpr (View::along_axes_only) {
-      require_memory(box.cell_count * (1 + sizeof(float) * problem.scale_stride), "this image");
-      for (int i = 0; i < Terms; ++i) view_.step[i] = view_.axis_step[i];
-      scale_ = DeviceArray<float>(std::span<const float>(problem.scale));
-      view_.scale_stride = static_cast<std::uint32_t>(problem.scale_stride);
-    } else {
-      require_memory(box.cell_count * (1 + sizeof(std::uint32_t)), "this image");
-      for (int i = 0; i < Terms; ++i) view_.step[i] = static_cast<std::uint32_t>(box.step(problem.offsets[i]));
-      const auto time = problem.axis_times(problem.cells->list.front());
-      std::copy(time.begin(), time.end(), view_.axis_time);
-      usable_ = DeviceArray<std::uint32_t>(std::span<const std::uint32_t>(usable_words(problem)));
-    }
-    allowed_ = DeviceArray<std::uint8_t>(std::span<const std::uint8_t>(problem.cells->allowed));
-    view_.allowed_cells = allowed_.data();
-    view_.scale = scale_.data();
-    view_.usable = usable_.data();
-  }
-
-  [[nodiscard]] const View& view() const { return view_; }
-  [[nodiscard]] std::size_t bytes() const { return allowed_.bytes() + scale_.bytes() + usable_.bytes(); }
-
- private:
-  template <class Problem>
-  static BigVector<std::uint32_t> usable_words(const Problem& problem) {
-    BigVector<std::uint32_t> words = problem.usable;
-    for (const std::uint32_t x : problem.cells->list)
-      if ((words[x] & View::edges_bit) != 0)
-        problem.for_axis_neighbours(x, [&](std::uint32_t y, int) { words[y] |= View::near_edges_bit; });
-    return words;
-  }
-
-  View view_{};
-  DeviceArray<std::uint8_t> allowed_;
-  DeviceArray<float> scale_;
-  DeviceArray<std::uint32_t> usable_;
-};
-
-template <class T, int Dim, int Terms>
-class ListOnDevice {
- public:
-  using View = ListView<T, Dim, Terms>;
-  static constexpr CellNumbers numbers = CellNumbers::list;
-
-  template <class Problem>
-  ListOnDevice(const Problem& problem, int threads) {
-    const auto listed = list_stencils(problem, threads);
-    require_memory(listed.records.size() * sizeof(listed.records[0]) + listed.edges.size() * sizeof(ListedEdges<Dim>) +
-                       listed.dependents.size() * sizeof(std::uint32_t),
-                   "this image");
-    records_ = DeviceArray<ListedRecord<Terms>>(std::span<const ListedRecord<Terms>>(listed.records));
-    edges_ = DeviceArray<ListedEdges<Dim>>(std::span<const ListedEdges<Dim>>(listed.edges));
-    dependents_ = DeviceArray<std::uint32_t>(std::span<const std::uint32_t>(listed.dependents));
-    view_ = {static_cast<std::uint32_t>(listed.records.size()), static_cast<std::uint32_t>(listed.records.size() - 1),
-             records_.data(), edges_.data(), dependents_.data()};
-  }
-
-  [[nodiscard]] const View& view() const { return view_; }
-  [[nodiscard]] std::size_t bytes() const { return records_.bytes() + edges_.bytes() + dependents_.bytes(); }
-
- private:
-  View view_{};
-  DeviceArray<ListedRecord<Terms>> records_;
-  DeviceArray<ListedEdges<Dim>> edges_;
-  DeviceArray<std::uint32_t> dependents_;
-};
+/// Whether one stencil does for all cells. Then cells are reached nearly in the order of their times, and bands only
+/// keep them waiting.
+template <class T, int Dim>
+bool same_everywhere(const AxisProblem<T, Dim>& problem) {
+  return problem.scale_stride == 0;
+}
+template <class T, int Dim>
+bool same_everywhere(const OffsetProblem<T, Dim>& problem) {
+  return problem.uniform();
+}
 
 template <class T, class Stencils>
 class DeviceGridOf final : public DeviceGrid<T> {
@@ -407,6 +340,7 @@ class DeviceGridOf final : public DeviceGrid<T> {
       : tuning_(grid_tuning(device)),
         multiprocessors_(device.multiprocessors),
         mean_edge_(problem.mean_edge),
+        width_(same_everywhere(problem) ? std::numeric_limits<double>::infinity() : tuning_.width),
         stencils_(problem, threads) {
     check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&most_blocks_, pull_rounds<T, View>, block_threads, 0),
           "asking how much of a kernel fits");
@@ -428,7 +362,7 @@ class DeviceGridOf final : public DeviceGrid<T> {
     start(layers);
     Lists<T> lists = this->lists(layers.size());
     lists.tolerance = tolerance;
-    lists.width = static_cast<T>((band_width > 0 ? band_width : tuning_.width) * static_cast<double>(mean_edge_));
+    lists.width = static_cast<T>((band_width > 0 ? band_width : width_) * static_cast<double>(mean_edge_));
     View view = stencils_.view();
     void* arguments[] = {&lists, &view};
     const Stopwatch watch;
@@ -541,6 +475,7 @@ class DeviceGridOf final : public DeviceGrid<T> {
   int multiprocessors_;
   int most_blocks_ = 0;
   T mean_edge_;
+  double width_;  ///< of the time band, in mean edges
   Stencils stencils_;
   std::size_t layers_ = 0;  ///< that there is memory for
   DeviceArray<T> time_, told_, least_{3 * most_layers};
@@ -551,16 +486,6 @@ class DeviceGridOf final : public DeviceGrid<T> {
   DeviceArray<SeedEntry<T>> device_seeds_;
 };
 
-/// Whether the stencils are the same in all cells, or the axes' with a scale.
-template <class T, int Dim>
-bool computable(const AxisProblem<T, Dim>&) {
-  return true;
-}
-template <class T, int Dim>
-bool computable(const OffsetProblem<T, Dim>& problem) {
-  return problem.uniform();
-}
-
 }  // namespace
 
 template <class Problem>
@@ -569,7 +494,8 @@ std::unique_ptr<DeviceGrid<typename Problem::Scalar>> make_device_grid(const Pro
   const Device device = require_device();
   const GridCells& cells = *problem.cells;
   const double share = static_cast<double>(cells.list.size()) / static_cast<double>(cells.box.cell_count);
-  if (computable(problem) && share >= grid_tuning(device).least_box_share)
+  const bool computable = Problem::terms == Problem::dim || same_everywhere(problem);
+  if (computable && share >= grid_tuning(device).least_box_share)
     return std::make_unique<DeviceGridOf<T, BoxOnDevice<T, Problem::dim, Problem::terms>>>(device, problem, threads);
   return std::make_unique<DeviceGridOf<T, ListOnDevice<T, Problem::dim, Problem::terms>>>(device, problem, threads);
 }

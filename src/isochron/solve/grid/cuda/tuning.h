@@ -11,7 +11,7 @@ struct GridTuning {
   int major;               ///< from this compute capability on
   int few_blocks, blocks;  ///< thread blocks a multiprocessor, at most: with few cells (of all layers), and with many
   std::size_t few_cells;   ///< so many are few
-  double width;            ///< cells later than the earliest by this many mean shortest steps wait a round
+  double width;  ///< where the metric varies: cells later than the earliest by so many mean shortest steps wait
   double least_box_share;  ///< cells are numbered as in the box when at least this share of it is allowed
 };
 
