@@ -21,6 +21,7 @@
 #include "isochron/solve/grid/device_engine.h"
 #include "isochron/solve/grid/grid_finish.h"
 #include "isochron/solve/grid/grid_seeds.h"
+#include "isochron/solve/grid/paper_schemes.h"
 #include "isochron/solve/simplex/limits.h"
 #include "isochron/solve/simplex/start.h"
 
@@ -35,6 +36,11 @@ constexpr std::array<std::pair<GridScheme, std::string_view>, 4> schemes{
 
 /// Factoring solves once per source.
 constexpr std::size_t most_factored_sources = 64;
+
+template <class Problem>
+inline constexpr bool is_tensor_problem = false;
+template <class T, int Dim>
+inline constexpr bool is_tensor_problem<TensorProblem<T, Dim>> = true;
 
 }  // namespace
 
@@ -126,12 +132,18 @@ class GridSolver::Engine {
     ready_ = false;
     device_.reset();  // its memory may be needed, and it reads the stencils
     const int threads = options().backend == Backend::serial ? 1 : wanted_threads();
-    if (single()) single_ = make_stencils<float>(in_voxels, cells_, threads);
-    else double_ = make_stencils<double>(in_voxels, cells_, threads);
+    const bool adaptive = grid_options_.scheme == GridScheme::adaptive;
+    if (single())
+      single_ =
+          adaptive ? make_stencils<float>(in_voxels, cells_, threads) : make_tensors<float>(in_voxels, cells_, threads);
+    else
+      double_ = adaptive ? make_stencils<double>(in_voxels, cells_, threads)
+                         : make_tensors<double>(in_voxels, cells_, threads);
     metric_ = &metric;
     if (on_device_)
       device_ = with_problem([&](const auto& problem) -> std::unique_ptr<GridDeviceEngine> {
-        return make_grid_device_engine(grid_, problem, options(), threads);
+        if constexpr (is_tensor_problem<std::decay_t<decltype(problem)>>) return nullptr;
+        else return make_grid_device_engine(grid_, problem, options(), threads);
       });
     setup_seconds_ = timer.seconds();
     ready_ = true;
@@ -180,13 +192,10 @@ class GridSolver::Engine {
     return with_problem([&](const auto& problem) {
       using T = typename std::decay_t<decltype(problem)>::Scalar;
       GridStart<T> start = make_start(problem, group.seeds);
-      const AdaptiveRun run = run_of(group, threads_);
-      if (run.order == 2) {
-        solve_adaptive(problem, start, run);
-      }
+      if (grid_options_.order == 2) run(problem, group, threads_, start);
       for (const std::uint32_t cell : cells_.list)
         start.state.time[cell] = static_cast<T>((arrival.times[voxel_of(cell).index()] - start.base) / problem.unit);
-      return check_adaptive(problem, start, run, residual_limit());
+      return check(problem, group, threads_, start);
     });
   }
 
@@ -199,14 +208,58 @@ class GridSolver::Engine {
   [[nodiscard]] VertexId voxel_of(std::uint32_t cell) const { return cells_.box.voxel(cells_.box.index(cell)); }
 
   void check_options() {
-    const GridScheme scheme = grid_options_.scheme;
-    if (scheme == GridScheme::automatic) grid_options_.scheme = GridScheme::adaptive;
+    if (grid_options_.scheme == GridScheme::automatic) grid_options_.scheme = GridScheme::adaptive;
     if (grid_options_.order != 1 && grid_options_.order != 2)
       throw UsageError(fmt::format("order {} is not there; choose 1 or 2", grid_options_.order));
     check_device_options();
+    choose_method();
     if (options().weights == Keep::yes) throw UsageError("upwind weights are given on meshes only; leave them out");
     if (options().precision == Precision::single_ && !single())
       notes_.emplace_back("precision raised to double: factored sources need it");
+  }
+
+  /// Each scheme has its schedules.
+  void choose_method() {
+    const GridScheme scheme = grid_options_.scheme;
+    const bool adaptive = scheme == GridScheme::adaptive;
+    method_ = options().method;
+    if (method_ == Method::push) return;
+    if (method_ == Method::automatic)
+      method_ = adaptive ? Method::banded : scheme == GridScheme::godunov ? Method::fim : Method::fsm;
+    const bool fits = adaptive                        ? method_ == Method::banded
+                      : scheme == GridScheme::godunov ? method_ == Method::fim || method_ == Method::fsm
+                                                      : method_ == Method::fsm;
+    if (!fits)
+      throw UsageError(
+          fmt::format("method {} does not solve scheme {} (banded solves adaptive, fim and fsm godunov, fsm "
+                      "lax-friedrichs); leave --method out",
+                      name_of(method_), name_of(scheme)));
+    if (adaptive) return;
+    if (grid_options_.order != 1)
+      throw UsageError(fmt::format("scheme {} is of first order; use --scheme adaptive for order 2", name_of(scheme)));
+    if (options().source_init == SourceInit::factored)
+      throw UsageError(fmt::format("scheme {} does not factor sources; use --source-init ball or --scheme adaptive",
+                                   name_of(scheme)));
+  }
+  [[nodiscard]] PaperScheme paper_scheme() const {
+    if (grid_options_.scheme == GridScheme::lax_friedrichs) return PaperScheme::lax_friedrichs_fsm;
+    return method_ == Method::fim ? PaperScheme::godunov_fim : PaperScheme::godunov_fsm;
+  }
+  /// The references of paper 004 run on one thread.
+  [[nodiscard]] int threads_of(int threads) const { return grid_options_.scheme == GridScheme::adaptive ? threads : 1; }
+
+  /// Runs the scheme of the options.
+  template <class Problem, class T = typename Problem::Scalar>
+  void run(const Problem& problem, const Group& group, int threads, GridStart<T>& start) const {
+    if constexpr (is_tensor_problem<Problem>) solve_paper_scheme(problem, paper_scheme(), start);
+    else solve_adaptive(problem, start, run_of(group, threads));
+  }
+  template <class Problem, class T = typename Problem::Scalar>
+  [[nodiscard]] Residual check(const Problem& problem, const Group& group, int threads,
+                               const GridStart<T>& start) const {
+    if constexpr (is_tensor_problem<Problem>)
+      return check_paper_scheme(problem, paper_scheme(), start, threads, residual_limit());
+    else return check_adaptive(problem, start, run_of(group, threads), residual_limit());
   }
 
   /// The GPU has the adaptive scheme's first order.
@@ -299,7 +352,7 @@ class GridSolver::Engine {
   [[nodiscard]] int solves_at_once(std::size_t sets) const {
     if (options().backend == Backend::serial) return 1;
     const auto threads = static_cast<std::size_t>(wanted_threads());
-    if (threads_ > 1 && sets < threads) return 1;
+    if (threads_of(threads_) > 1 && sets < threads) return 1;
     return static_cast<int>(std::max<std::size_t>(1, std::min(sets, threads)));
   }
 
@@ -323,9 +376,9 @@ class GridSolver::Engine {
     GridStart<typename Problem::Scalar> start = make_start(problem, group.seeds);
     start.state.progress = crew.progress;
     if (crew.progress.cancelled()) throw Cancelled();
-    solve_adaptive(problem, start, run_of(group, crew.threads));
+    run(problem, group, crew.threads, start);
     arrival.solve_seconds = timer.seconds();
-    arrival.threads = crew.threads;
+    arrival.threads = threads_of(crew.threads);
     finish(problem, start, group, crew, arrival);
   }
 
@@ -356,7 +409,7 @@ class GridSolver::Engine {
               Arrival& arrival) const {
     arrival.counters = start.state.counters;
     arrival.converged = start.state.converged;
-    arrival.method = Method::banded;
+    arrival.method = method_;
     arrival.backend = arrival.threads > 1 ? Backend::threads : Backend::serial;
     arrival.precision = std::is_same_v<T, float> ? Precision::single_ : Precision::double_;
     arrival.times.assign(grid_.voxel_count(), std::numeric_limits<double>::infinity());
@@ -365,7 +418,7 @@ class GridSolver::Engine {
       arrival.times[voxel_of(cell).index()] = static_cast<double>(start.state.time[cell]) * problem.unit + start.base;
     });
     if (options().verify == Keep::yes) {
-      arrival.residual = check_adaptive(problem, start, run_of(group, crew.threads), residual_limit());
+      arrival.residual = check(problem, group, crew.threads, start);
       if (!arrival.residual->passed()) arrival.converged = false;
     }
     if (options().sources == Keep::yes) label_voxels(problem, start, group.seeds, crew.threads, arrival);
@@ -422,6 +475,7 @@ class GridSolver::Engine {
   SolveOptions asked_;  ///< as they were given
   const Metric* metric_ = nullptr;
   GridCells cells_;
+  Method method_ = Method::banded;
   int threads_ = 1;
   AnyGridProblem<float> single_;  ///< the one of the two that the precision asks for
   AnyGridProblem<double> double_;

@@ -238,6 +238,26 @@ OffsetProblem<T, Dim> offset_stencils(const VoxelMetric& metric, const GridCells
 }
 
 template <class T, int Dim>
+AnyGridProblem<T> tensors_of(const VoxelMetric& metric, const GridCells& cells, int threads) {
+  const Tensors<Dim> tensors(metric, cells);
+  TensorProblem<T, Dim> problem;
+  static_cast<AxisProblem<T, Dim>&>(problem) = axis_stencils<T, Dim>(metric, cells, tensors, threads);
+  const double square = problem.unit * problem.unit;
+  problem.tensors.resize(tensors.count());
+  parallel_for(threads, tensors.count(), [&](std::size_t k) {
+    const SymTensor3d d = square * tensors.velocity(k);
+    problem.tensors[k] = {static_cast<T>(d.xx), static_cast<T>(d.xy), static_cast<T>(d.xz),
+                          static_cast<T>(d.yy), static_cast<T>(d.yz), static_cast<T>(d.zz)};
+  });
+  if (tensors.count() > 1) {
+    problem.tensor_of.assign(cells.box.cell_count, 0);
+    for (std::size_t k = 0; k < cells.list.size(); ++k)
+      problem.tensor_of[cells.list[k]] = static_cast<std::uint32_t>(k);
+  }
+  return AnyGridProblem<T>(std::in_place_type<TensorProblem<T, Dim>>, std::move(problem));
+}
+
+template <class T, int Dim>
 AnyGridProblem<T> stencils_of(const VoxelMetric& metric, const GridCells& cells, int threads) {
   const Tensors<Dim> tensors(metric, cells);
   if (all_diagonal(tensors, metric.metric, threads)) return axis_stencils<T, Dim>(metric, cells, tensors, threads);
@@ -267,6 +287,13 @@ AnyGridProblem<T> make_stencils(const VoxelMetric& metric, const GridCells& cell
   return metric.grid.flat() ? stencils_of<T, 2>(metric, cells, threads) : stencils_of<T, 3>(metric, cells, threads);
 }
 
+template <class T>
+AnyGridProblem<T> make_tensors(const VoxelMetric& metric, const GridCells& cells, int threads) {
+  return metric.grid.flat() ? tensors_of<T, 2>(metric, cells, threads) : tensors_of<T, 3>(metric, cells, threads);
+}
+
+template AnyGridProblem<float> make_tensors(const VoxelMetric&, const GridCells&, int);
+template AnyGridProblem<double> make_tensors(const VoxelMetric&, const GridCells&, int);
 template AnyGridProblem<float> make_stencils(const VoxelMetric&, const GridCells&, int);
 template AnyGridProblem<double> make_stencils(const VoxelMetric&, const GridCells&, int);
 

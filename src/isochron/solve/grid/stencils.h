@@ -70,6 +70,18 @@ struct AxisProblem : GridProblem<T> {
   }
 };
 
+/// Whole tensors on the axes' neighbours, as the schemes of paper 004 read them (`grid/paper_schemes.h`). Its axis
+/// weights are the diagonal.
+template <class T, int Dim>
+struct TensorProblem : AxisProblem<T, Dim> {
+  std::vector<SymTensor3<T>> tensors;  ///< D in voxels; one for all, or one per allowed cell
+  BigVector<std::uint32_t> tensor_of;  ///< of each cell; empty when there is one for all
+
+  [[nodiscard]] const SymTensor3<T>& tensor(std::uint32_t cell) const {
+    return tensors[tensor_of.empty() ? 0 : tensor_of[cell]];
+  }
+};
+
 /// The terms of one cell as they are stored: `local/selling.h`.
 template <int Terms>
 struct StencilRecord {
@@ -213,7 +225,8 @@ struct VoxelMetric {
 };
 
 template <class T>
-using AnyGridProblem = std::variant<AxisProblem<T, 2>, AxisProblem<T, 3>, OffsetProblem<T, 2>, OffsetProblem<T, 3>>;
+using AnyGridProblem = std::variant<AxisProblem<T, 2>, AxisProblem<T, 3>, OffsetProblem<T, 2>, OffsetProblem<T, 3>,
+                                    TensorProblem<T, 2>, TensorProblem<T, 3>>;
 
 /// Throws InputError unless the metric fits the image and is positive definite and finite on all allowed cells (what it
 /// is elsewhere does not matter).
@@ -222,5 +235,9 @@ void check_grid_metric(const VoxelMetric& metric, const GridCells& cells);
 /// The stencils of a checked metric, axis ones where they do. Keeps a pointer to `cells`.
 template <class T>
 AnyGridProblem<T> make_stencils(const VoxelMetric& metric, const GridCells& cells, int threads);
+
+/// The same for the schemes of paper 004.
+template <class T>
+AnyGridProblem<T> make_tensors(const VoxelMetric& metric, const GridCells& cells, int threads);
 
 }  // namespace isochron

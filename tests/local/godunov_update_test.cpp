@@ -1,0 +1,125 @@
+#include "isochron/local/godunov_update.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+
+#include <gtest/gtest.h>
+
+#include "isochron/core/random.h"
+#include "isochron/local/stencil_update.h"
+
+namespace isochron {
+namespace {
+
+constexpr double inf = std::numeric_limits<double>::infinity();
+
+/// The least, or largest, value of a convex function between a and b, as the Godunov Hamiltonian asks for.
+double extremum(double a, double b, const std::function<double(double)>& f) {
+  if (a > b) return std::max(f(a), f(b));
+  for (int step = 0; step < 60; ++step) {
+    const double third = (b - a) / 3;
+    if (f(a + third) < f(b - third)) b -= third;
+    else a += third;
+  }
+  return f((a + b) / 2);
+}
+
+/// Equation 6 of paper 004 as it stands: three extrema, one inside the other.
+double nested_hamiltonian(const SymTensor3d& d, const AxisTimes<double>& u, double time) {
+  const auto low = [&](int k) { return std::max(-50.0, time - u.back[k]); };
+  const auto high = [&](int k) { return std::min(50.0, u.ahead[k] - time); };
+  return extremum(low(0), high(0), [&](double p) {
+    return extremum(low(1), high(1), [&](double q) {
+      return extremum(low(2), high(2), [&](double r) { return squared_length(d, Vec3d{p, q, r}); });
+    });
+  });
+}
+
+/// The time at which it is 1. It never falls as the time rises.
+double nested_time(const SymTensor3d& d, const AxisTimes<double>& u) {
+  double low = std::min({u.back[0], u.back[1], u.back[2], u.ahead[0], u.ahead[1], u.ahead[2]}), high = low + 20;
+  for (int step = 0; step < 40; ++step) {
+    const double middle = (low + high) / 2;
+    (nested_hamiltonian(d, u, middle) < 1 ? low : high) = middle;
+  }
+  return (low + high) / 2;
+}
+
+SymTensor3d random_tensor(Random& random, double mixing) {
+  return {random.uniform(0.5, 2), random.uniform(-1, 1) * mixing, random.uniform(-1, 1) * mixing,
+          random.uniform(0.5, 2), random.uniform(-1, 1) * mixing, random.uniform(0.5, 2)};
+}
+
+AxisTimes<double> random_times(Random& random, bool flat) {
+  AxisTimes<double> u{};
+  for (int k = 0; k < 3; ++k) {
+    const bool none = flat && k == 2;
+    u.back[k] = none ? inf : random.uniform(0, 1);
+    u.ahead[k] = none ? inf : random.uniform(0, 1);
+  }
+  return u;
+}
+
+TEST(GodunovUpdate, IsTheUpwindUpdateForDiagonalTensors) {
+  Random random(3);
+  for (int sample = 0; sample < 5000; ++sample) {
+    const SymTensor3d d = random_tensor(random, 0);
+    const AxisTimes<double> u = random_times(random, sample % 2 == 0);
+    double m[3], weight[3] = {d.xx, d.yy, d.zz};
+    for (int k = 0; k < 3; ++k) m[k] = std::min(u.back[k], u.ahead[k]);
+    ASSERT_NEAR(godunov_time(d, u), upwind_time(m, weight), 1e-12);
+  }
+}
+
+TEST(GodunovUpdate, AgreesWithTheNestedExtremaInThePlane) {
+  Random random(4);
+  int compared = 0;
+  for (int sample = 0; sample < 400; ++sample) {
+    SymTensor3d d = random_tensor(random, 0.45);
+    d.xz = d.yz = 0;
+    const AxisTimes<double> u = random_times(random, true);
+    const double time = godunov_time(d, u);
+    ASSERT_LT(time, inf);
+    ASSERT_NEAR(time, nested_time(d, u), 1e-6) << sample;
+    ++compared;
+  }
+  EXPECT_EQ(compared, 400);
+}
+
+TEST(GodunovUpdate, AgreesWithTheNestedExtremaInSpaceSlow) {
+  Random random(5);
+  int different = 0;
+  for (int sample = 0; sample < 12; ++sample) {
+    const SymTensor3d d = random_tensor(random, 0.2);
+    const AxisTimes<double> u = random_times(random, false);
+    if (std::abs(godunov_time(d, u) - nested_time(d, u)) > 1e-6) ++different;
+  }
+  EXPECT_EQ(different, 0);
+}
+
+TEST(GodunovUpdate, OneNeighbourIsTheFastestWayAlongIt) {
+  // A front that only one neighbour knows of runs from it at the speed across its plane: H is least over the other
+  // slopes.
+  const SymTensor3d d{2, 0.5, 0.3, 1, -0.2, 1.5};
+  AxisTimes<double> u{{inf, inf, inf}, {inf, inf, inf}};
+  u.back[0] = 3;
+  EXPECT_NEAR(godunov_time(d, u), 3 + std::sqrt(inverse(d).xx), 1e-12);
+  EXPECT_EQ(godunov_time(d, AxisTimes<double>{{inf, inf, inf}, {inf, inf, inf}}), inf);
+}
+
+TEST(LaxFriedrichsUpdate, LeavesAPlaneFrontAlone) {
+  const SymTensor3d d{2, 0.5, 0.3, 1, -0.2, 1.5};
+  Vec3d slope{0.4, -0.7, 0.2};
+  slope = slope / std::sqrt(squared_length(d, slope));  // so that H = 1
+  AxisTimes<double> u{};
+  for (int k = 0; k < 3; ++k) {
+    u.back[k] = 5 - slope[k];
+    u.ahead[k] = 5 + slope[k];
+  }
+  EXPECT_NEAR(lax_friedrichs_time(d, u, 3), 5, 1e-12);
+}
+
+}  // namespace
+}  // namespace isochron
