@@ -253,6 +253,47 @@ TEST_F(DeviceGrid, TheResidualFindsWrongTimes) {
   }
 }
 
+/// Paper 004's blocks against its list on the CPU, which has the same update.
+void expect_blocks(const GridCase& problem, double near) {
+  GridOptions host = plain_options(Backend::serial);
+  host.scheme = GridScheme::godunov;
+  const Arrival expected = GridSolver(problem.domain(), host).solve(problem.sources);
+  ASSERT_TRUE(expected.converged);
+  for (const Precision precision : {Precision::single_, Precision::double_})
+    for (const int iterations : {0, 1, 3}) {
+      GridOptions options = device_options(precision);
+      options.scheme = GridScheme::godunov;
+      options.common.scheme.inner_iterations = iterations;
+      GridSolver solver(problem.domain(), options);
+      const Arrival arrival = solver.solve(problem.sources);
+      EXPECT_TRUE(arrival.converged) << arrival.residual->worst;
+      EXPECT_EQ(arrival.method, Method::patch_fim);
+      expect_near(arrival, expected, near);
+      Arrival wrong = arrival;
+      for (double& time : wrong.times) time += 1;
+      EXPECT_FALSE(solver.residual(wrong, problem.sources).passed());
+      EXPECT_TRUE(solver.residual(arrival, problem.sources).passed());
+    }
+}
+
+TEST_F(DeviceGrid, BlocksOfPaper004) {
+  const ImageGrid grid = cube_grid(14), flat = flat_grid(21);
+  expect_blocks({grid, Metric::isotropic(1), centre_source(grid)}, 1e-3);
+  expect_blocks({grid, random_speed(grid), voxel_source(VertexId(5), 2)}, 1e-3);
+  expect_blocks({grid, Metric::constant(fiber_metric(2, {1, 0.5, 0.2})), centre_source(grid)}, 1e-3);
+  expect_blocks({flat, helix_metric(flat, 2), centre_source(flat)}, 1e-3);
+  const std::vector<std::uint8_t> mask = sheet_mask(grid);
+  expect_blocks({grid, helix_metric(grid, 1.5), voxel_source(first_allowed(mask)), mask}, 1e-3);
+}
+
+TEST_F(DeviceSmallGrid, OneBlockAndTwo) {
+  for (const std::uint32_t n : {1U, 4U, 5U}) {
+    const ImageGrid grid = cube_grid(n), flat = flat_grid(2 * n);
+    expect_blocks({grid, Metric::isotropic(1), voxel_source(VertexId(0))}, 1e-4);
+    expect_blocks({flat, Metric::isotropic(1), voxel_source(VertexId(0))}, 1e-4);
+  }
+}
+
 TEST_F(DeviceSmallGrid, OneVoxelAndOneRow) {
   ImageGrid grid;
   for (const Metric& metric : {Metric::isotropic(1), Metric::constant(fiber_metric(3, {1, 0.4, 0.2}))}) {

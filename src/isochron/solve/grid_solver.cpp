@@ -142,8 +142,7 @@ class GridSolver::Engine {
     metric_ = &metric;
     if (on_device_)
       device_ = with_problem([&](const auto& problem) -> std::unique_ptr<GridDeviceEngine> {
-        if constexpr (is_tensor_problem<std::decay_t<decltype(problem)>>) return nullptr;
-        else return make_grid_device_engine(grid_, problem, options(), threads);
+        return make_grid_device_engine(grid_, problem, options(), threads);
       });
     setup_seconds_ = timer.seconds();
     ready_ = true;
@@ -223,7 +222,7 @@ class GridSolver::Engine {
     const GridScheme scheme = grid_options_.scheme;
     const bool adaptive = scheme == GridScheme::adaptive;
     method_ = options().method;
-    if (method_ == Method::push) return;
+    if (runs_on_gpu(method_)) return;
     if (method_ == Method::automatic)
       method_ = adaptive ? Method::banded : scheme == GridScheme::godunov ? Method::fim : Method::fsm;
     const bool fits = adaptive                        ? method_ == Method::banded
@@ -262,33 +261,34 @@ class GridSolver::Engine {
     else return check_adaptive(problem, start, run_of(group, threads), residual_limit());
   }
 
-  /// The GPU has the adaptive scheme's first order.
-  [[nodiscard]] bool fits_device() const {
-    return grid_options_.scheme == GridScheme::adaptive && grid_options_.order == 1 &&
-           options().source_init != SourceInit::factored;
+  /// The method of the scheme on the GPU, where first order is done, without factored sources.
+  [[nodiscard]] std::optional<Method> device_method() const {
+    if (grid_options_.order != 1 || options().source_init == SourceInit::factored) return std::nullopt;
+    if (grid_options_.scheme == GridScheme::adaptive) return Method::push;
+    if (grid_options_.scheme == GridScheme::godunov) return Method::patch_fim;
+    return std::nullopt;
   }
 
   void check_device_options() const {
     const Method method = options().method;
-    if (runs_on_gpu(method) && method != Method::push)
-      throw UsageError(fmt::format("method {} is for meshes; leave --method out", name_of(method)));
-    const bool wanted = options().backend == Backend::cuda || method == Method::push;
-    if (wanted && method != Method::automatic && method != Method::push)
-      throw UsageError(fmt::format("method {} does not run on the GPU (push does); leave --method or --backend out",
-                                   name_of(method)));
-    if (wanted && options().backend != Backend::cuda && options().backend != Backend::automatic)
-      throw UsageError("method push runs on the GPU only; give --backend cuda, or leave --method out");
-    if (wanted && !fits_device())
+    if (options().backend != Backend::cuda && !runs_on_gpu(method)) return;
+    const auto here = device_method();
+    if (!here)
       throw UsageError(
-          "images are solved on the GPU with the adaptive scheme at first order and without factored sources; leave "
-          "--backend out for the rest");
+          "images are solved on the GPU at first order, with scheme adaptive or godunov, without factored sources; "
+          "leave --backend and --method out");
+    if (method != Method::automatic && method != *here)
+      throw UsageError(fmt::format("method {} does not solve scheme {} on the GPU ({} does); leave --method out",
+                                   name_of(method), name_of(grid_options_.scheme), name_of(*here)));
+    if (options().backend != Backend::cuda && options().backend != Backend::automatic)
+      throw UsageError(
+          fmt::format("method {} runs on the GPU only; give --backend cuda, or leave --method out", name_of(method)));
   }
 
   [[nodiscard]] BackendChoice pick_backend() const {
-    if (!fits_device()) return {options().backend, {}};
     std::optional<DeviceMemory> device;
     cuda::NoDevice why;
-    if (asks_for_device(asked_, cells_.list.size()) && cuda::find_device(why))
+    if (device_method() == Method::push && asks_for_device(asked_, cells_.list.size()) && cuda::find_device(why))
       device = DeviceMemory{
           cuda::free_bytes(),
           cuda::device_grid_bytes(cells_.list.size(), cells_.box.cell_count,

@@ -15,6 +15,21 @@
 namespace isochron {
 namespace {
 
+template <class T, int Dim>
+auto make_device(const TensorProblem<T, Dim>& problem, const SolveOptions& options, int /*threads*/) {
+  return cuda::make_block_fim(problem, options.scheme.inner_iterations);
+}
+template <class Problem>
+auto make_device(const Problem& problem, const SolveOptions& /*options*/, int threads) {
+  return cuda::make_device_grid(problem, threads);
+}
+
+/// How the answers of a problem are labelled.
+template <class Problem>
+inline constexpr Method method_of = Method::push;
+template <class T, int Dim>
+inline constexpr Method method_of<TensorProblem<T, Dim>> = Method::patch_fim;
+
 template <class Problem>
 class EngineOf final : public GridDeviceEngine {
   using T = typename Problem::Scalar;
@@ -26,7 +41,7 @@ class EngineOf final : public GridDeviceEngine {
         cells_(*problem.cells),
         options_(std::move(options)),
         threads_(threads),
-        device_(cuda::make_device_grid(problem, threads)) {}
+        device_(make_device(problem, options_, threads)) {}
 
   void solve(std::span<const std::vector<Seed>> seed_sets, const TakeArrival& take) override {
     for (std::size_t first = 0; first < seed_sets.size();) {
@@ -106,6 +121,7 @@ class EngineOf final : public GridDeviceEngine {
     common.solve_seconds = seconds / count;
     common.transfer_seconds = (whole.seconds() - seconds) / count;
     common.device_bytes = device_->device_bytes();
+    common.converged = device_->converged();
     // Only this thread talks to the device; the results are made by all.
     const auto team = static_cast<std::size_t>(std::max(1, threads_));
     std::vector<std::vector<T>> times(std::min(team, layers.size()), std::vector<T>(device_->cell_count()));
@@ -129,7 +145,7 @@ class EngineOf final : public GridDeviceEngine {
     arrival.transfer_seconds += copying.seconds();
     if (options_.verify == Keep::no) return;
     arrival.residual = checked(layer, start);
-    arrival.converged = arrival.residual->passed();
+    if (!arrival.residual->passed()) arrival.converged = false;
   }
 
   void finish(const Layer& layer, const std::vector<T>& times, int threads, Arrival& arrival) const {
@@ -175,7 +191,7 @@ class EngineOf final : public GridDeviceEngine {
 
   [[nodiscard]] static Arrival describe() {
     Arrival arrival;
-    arrival.method = Method::push;
+    arrival.method = method_of<Problem>;
     arrival.backend = Backend::cuda;
     arrival.precision = std::is_same_v<T, float> ? Precision::single_ : Precision::double_;
     return arrival;
@@ -208,6 +224,10 @@ ISOCHRON_INSTANTIATE(OffsetProblem, float, 2)
 ISOCHRON_INSTANTIATE(OffsetProblem, float, 3)
 ISOCHRON_INSTANTIATE(OffsetProblem, double, 2)
 ISOCHRON_INSTANTIATE(OffsetProblem, double, 3)
+ISOCHRON_INSTANTIATE(TensorProblem, float, 2)
+ISOCHRON_INSTANTIATE(TensorProblem, float, 3)
+ISOCHRON_INSTANTIATE(TensorProblem, double, 2)
+ISOCHRON_INSTANTIATE(TensorProblem, double, 3)
 #undef ISOCHRON_INSTANTIATE
 
 }  // namespace isochron

@@ -12,7 +12,7 @@
 namespace isochron {
 
 /// Keeps the stencils in device memory between solves; the host only sends seeds and gets times. First-order times of
-/// the adaptive scheme.
+/// the adaptive scheme, or of paper 004's Godunov scheme.
 class GridDeviceEngine {
  public:
   virtual ~GridDeviceEngine() = default;

@@ -19,4 +19,14 @@ ISOCHRON_INSTANTIATE(AxisProblem)
 ISOCHRON_INSTANTIATE(OffsetProblem)
 #undef ISOCHRON_INSTANTIATE
 
+template <class T, int Dim>
+std::unique_ptr<DeviceGrid<T>> make_block_fim(const TensorProblem<T, Dim>&, int) {
+  require_device();
+  return nullptr;
+}
+template std::unique_ptr<DeviceGrid<float>> make_block_fim(const TensorProblem<float, 2>&, int);
+template std::unique_ptr<DeviceGrid<float>> make_block_fim(const TensorProblem<float, 3>&, int);
+template std::unique_ptr<DeviceGrid<double>> make_block_fim(const TensorProblem<double, 2>&, int);
+template std::unique_ptr<DeviceGrid<double>> make_block_fim(const TensorProblem<double, 3>&, int);
+
 }  // namespace isochron::cuda

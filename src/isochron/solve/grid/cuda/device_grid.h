@@ -39,6 +39,8 @@ class DeviceGrid {
   /// Brings every layer to the first-order fixed point. Gives the work of all; seconds of the kernels alone go to
   /// `seconds`. `band_width` is in mean shortest steps, 0: tuned.
   virtual Counters solve(std::span<const GridSeeds> layers, T tolerance, double band_width, double& seconds) = 0;
+  /// Whether the last solve came to its end.
+  [[nodiscard]] virtual bool converged() const { return true; }
   /// The times of a layer of the last solve, one per cell number.
   virtual void times(std::size_t layer, std::span<T> result) const = 0;
   /// Puts given times in place of the first layer's.
@@ -55,6 +57,11 @@ constexpr std::size_t device_grid_bytes(std::size_t allowed_cells, std::size_t b
   const std::size_t boxed = 2 * allowed_cells < box_cells ? 0 : box_cells * (1 + 12 + a_layer);
   return listed > boxed ? listed : boxed;
 }
+
+/// Paper 004's blocks (its Algorithm 5.1) for its Godunov scheme: one layer at a time, and a residual that only counts
+/// times which an update would lower. `inner_iterations` of a block before its neighbours see it; 0: chosen.
+template <class T, int Dim>
+std::unique_ptr<DeviceGrid<T>> make_block_fim(const TensorProblem<T, Dim>& problem, int inner_iterations);
 
 /// Copies the stencils to the device; the problem is not needed afterwards. Throws DeviceError when there is no device
 /// or its memory does not do.
