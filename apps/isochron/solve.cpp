@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "apps/isochron/commands.h"
+#include "isochron/io/image_io.h"
 #include "isochron/metric/velocity_table.h"
 
 namespace isochron::cli {
@@ -59,15 +60,19 @@ Take into_speed(std::optional<double>& speed) {
   };
 }
 
-void declare_metric(Command& command, MetricRequest& metric) {
+void declare_metric(Command& command, MetricRequest& metric, std::optional<TensorOrder>& order) {
   command.group("How fast it travels (speed 1 unless told otherwise)");
   command.option("--speed", "S", "The same everywhere", into_speed(metric.speed));
   command.option("--speed-array", "NAME", "Per cell, or per point (averaged)", into(metric.speed_array));
   command.option("--metric-array", "NAME", "Travel-time tensors M, 6 or 9 components", into(metric.metric_array));
   command.option("--velocity-tensor-array", "NAME", "Velocity tensors D = M⁻¹", into(metric.velocity_tensor_array));
-  command.option("--tensor-order", "NAME", "Of 6 components: vtk (xx,yy,zz,xy,yz,xz), row (xx,xy,xz,…), mrtrix",
-                 one_of(metric.tensor_order,
-                        {{"vtk", TensorOrder::vtk}, {"row", TensorOrder::row}, {"mrtrix", TensorOrder::mrtrix}}));
+  command.option("--tensor-order", "NAME",
+                 "Of 6 components: vtk (xx,yy,zz,xy,yz,xz), row or fsl (xx,xy,xz,…), mrtrix, lower",
+                 one_of<std::optional<TensorOrder>>(order, {{"vtk", TensorOrder::vtk},
+                                                            {"row", TensorOrder::row},
+                                                            {"fsl", TensorOrder::row},
+                                                            {"mrtrix", TensorOrder::mrtrix},
+                                                            {"lower", TensorOrder::lower}}));
   command.option("--fibers", "NAME", "Fibre directions", into(metric.fiber_array));
   command.option("--sheets", "NAME", "Sheet directions, with --fibers", into(metric.sheet_array));
   command.option("--velocity", "L,T[,N]", "Along the fibres, across (and normal to the sheets)",
@@ -136,6 +141,15 @@ void declare_method(Command& command, SolveOptions& options) {
                  into_positive(options.band_width));
 }
 
+/// What images have beside meshes.
+void declare_grid(Command& command, SolveRequest& request) {
+  command.group("Images");
+  command.option("--mask", "IMAGE", "Solve where it is not 0", into(request.mask));
+  command.option("--scheme", "NAME", "auto (adaptive), adaptive, godunov, lax-friedrichs",
+                 [&request](const std::string& text) { request.grid.scheme = grid_scheme_named(text); });
+  command.option("--order", "N", "Of the adaptive scheme: 1 (default) or 2", into(request.grid.order));
+}
+
 /// Flags that choose one of an enumeration's values.
 struct MethodFlags {
   bool allow_unordered = false, hand_over = false, weights = false, verify = false;
@@ -188,6 +202,7 @@ void apply_flags(const MethodFlags& flags, SolveRequest& request) {
   if (flags.weights) options.weights = Keep::yes;
   if (flags.verify) options.verify = Keep::yes;
   if (flags.allow_zero_fibers) request.metric.zero_fibers = ZeroFibers::isotropic;
+  if (request.tensor_order) request.metric.tensor_order = *request.tensor_order;
 }
 
 /// The methods that use an option of `declare_scheme`.
@@ -225,6 +240,10 @@ void warn_unused(const SolveRequest& request, const MethodFlags& flags, Console&
     for (const Method user : users) names += fmt::format("{}{}", names.empty() ? "--method " : " or ", name_of(user));
     unused(std::find(users.begin(), users.end(), method) == users.end(), option, names);
   }
+  const bool image = is_image_file(request.mesh);
+  unused(!image && !request.mask.empty(), "--mask", "an image");
+  unused(!image && request.grid.scheme != GridScheme::automatic, "--scheme", "an image");
+  unused(!image && request.grid.order != 1, "--order", "an image");
   unused(flags.allow_zero_fibers && metric.fiber_array.empty(), "--allow-zero-fibers", "--fibers");
   unused(!metric.region_array.empty() && metric.table.empty(), "--region-array", "--velocity-table");
   unused(request.probe.tolerance && request.probe.output.empty(), "--probe-tolerance", "--probe and --probe-output");
@@ -282,20 +301,21 @@ void declare_picture(Command& command, PictureRequest& picture) {
 
 void declare_solve(Command& root, Console& console) {
   Command command =
-      root.subcommand("solve", "First-arrival times on a triangle or tetrahedral mesh",
+      root.subcommand("solve", "First-arrival times on a triangle or tetrahedral mesh or on an image",
                       "isochron solve heart.vtu -o activation.vtu --source 0 --fibers fiber --velocity 0.6,0.3");
   const auto request = std::make_shared<SolveRequest>();
   const auto flags = std::make_shared<MethodFlags>();
-  command.positional("MESH", "The mesh; its extension tells the format", into(request->mesh));
+  command.positional("MESH", "The mesh or image; its extension tells the format", into(request->mesh));
   command.group("The mesh");
   command.option("--elements", "NAME", "Which to solve on: tet (default where there are any) or triangle",
                  one_of(request->elements, {{"triangle", Elements::triangle}, {"tet", Elements::tet}}));
   command.option("--length-unit", "NAME", "Of its coordinates: um, mm, cm, m; speeds are then per mm",
                  one_of<std::optional<double>>(request->unit, {{"um", 1e-3}, {"mm", 1.0}, {"cm", 10.0}, {"m", 1e3}}));
   declare_sources(command, request->sources, request->each_source);
-  declare_metric(command, request->metric);
+  declare_metric(command, request->metric, request->tensor_order);
   declare_method(command, request->options);
   declare_flags(command, *flags);
+  declare_grid(command, *request);
   declare_scheme(command, request->options.scheme, *flags);
   declare_outputs(command, *request, *flags);
   declare_picture(command, request->picture);

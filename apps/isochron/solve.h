@@ -6,14 +6,19 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "apps/isochron/console.h"
 #include "apps/isochron/values.h"
+#include "isochron/core/error.h"
 #include "isochron/draw/picture.h"
 #include "isochron/io/io.h"
 #include "isochron/io/point_lists.h"
 #include "isochron/mesh/dataset.h"
+#include "isochron/mesh/image.h"
 #include "isochron/metric/from_dataset.h"
 #include "isochron/solve/arrival.h"
+#include "isochron/solve/grid_solver.h"
 #include "isochron/solve/sources.h"
 
 namespace isochron::cli {
@@ -55,8 +60,11 @@ struct SolveRequest {
   SolveOptions options;
   ProbeRequest probe;
   PictureRequest picture;
-  bool each_source = false;      ///< every source is a solve of its own
-  std::filesystem::path matrix;  ///< their times at one another
+  bool each_source = false;                 ///< every source is a solve of its own
+  std::filesystem::path matrix;             ///< their times at one another
+  GridOptions grid;                         ///< of images; `common` is `options`
+  std::filesystem::path mask;               ///< of images
+  std::optional<TensorOrder> tensor_order;  ///< as given; of images the file may tell it
 
   /// -o is a table of times, not a mesh.
   [[nodiscard]] bool to_table() const;
@@ -83,6 +91,24 @@ Box bounding_box(const std::vector<Vec3d>& points);
 /// on cells of the other kind. Throws InputError.
 template <int Corners>
 Sources gather_sources(const SolveRequest& request, const SideInputs& inputs, const Dataset& dataset, Console& console);
+
+/// The same for an image: ids are voxels, and tags are arrays of the image.
+Sources gather_voxel_sources(const SolveRequest& request, const SideInputs& inputs, const Image& image);
+
+/// Moves the arrays of the result into the data.
+void add_result(Arrival& arrival, DataArrays& data);
+
+/// Everything wrong with the data after it was read is still about that file.
+template <class Work>
+auto about_file(const std::filesystem::path& file, Work&& work) {
+  try {
+    return work();
+  } catch (const InputError& error) {
+    const std::string message = error.what();
+    if (message.starts_with(file.string())) throw;
+    throw InputError(fmt::format("{}: {}", file.string(), message));
+  }
+}
 
 /// Why vertices have no time.
 struct Unreached {

@@ -29,7 +29,9 @@ Json json_of(const SolveSummary& summary, const Console& console) {
               {"written", file_names(summary.written)},
               {"vertices", summary.vertices},
               {"elements", summary.elements},
-              {"element_kind", summary.corners == 4 ? "tet" : "triangle"},
+              {"element_kind", summary.corners == voxel_corners ? "voxel"
+                               : summary.corners == 4           ? "tet"
+                                                                : "triangle"},
               {"method", name_of(arrival.method)},
               {"backend", name_of(arrival.backend)},
               {"threads", arrival.threads},
@@ -66,19 +68,23 @@ Json json_of(const SolveSummary& summary, const Console& console) {
 
 std::string text_of(const SolveSummary& summary) {
   const Arrival& arrival = summary.arrival;
-  std::string text = fmt::format("{}: {}, {}\n", summary.mesh.string(), counted(summary.vertices, "vertex", "vertices"),
-                                 summary.corners == 4 ? counted(summary.elements, "tetrahedron", "tetrahedra")
-                                                      : counted(summary.elements, "triangle", "triangles"));
+  const bool image = summary.corners == voxel_corners;
+  const auto points = [&](std::size_t n) {
+    return image ? counted(n, "voxel", "voxels") : counted(n, "vertex", "vertices");
+  };
+  std::string text = fmt::format("{}: {}, {}\n", summary.mesh.string(), points(summary.vertices),
+                                 image                  ? fmt::format("{} in the mask", grouped(summary.elements))
+                                 : summary.corners == 4 ? counted(summary.elements, "tetrahedron", "tetrahedra")
+                                                        : counted(summary.elements, "triangle", "triangles"));
   const auto row = [&](const char* key, const std::string& value) { text += fmt::format("  {:<12}{}\n", key, value); };
   row("method", fmt::format("{}, {}, {} precision", name_of(arrival.method),
                             counted(arrival.threads, "thread", "threads"), name_of(arrival.precision)));
   if (!summary.sources.empty()) row("sources", fmt::format("{}, each on its own", grouped(summary.sources.size())));
-  row("reached", arrival.unreached == 0
-                     ? "all vertices"
-                     : fmt::format("{}; {} unreached", counted(arrival.reached, "vertex", "vertices"),
-                                   counted(arrival.unreached, "stays", "stay")));
+  row("reached", arrival.unreached == 0 ? (image ? "all voxels" : "all vertices")
+                                        : fmt::format("{}; {} unreached", points(arrival.reached),
+                                                      counted(arrival.unreached, "stays", "stay")));
   if (arrival.reached > 0) row("last time", fmt::format("{:.6g}", arrival.max_time));
-  row("work", fmt::format("{:.1f} local solves a vertex, {}", summary.solves_per_vertex,
+  row("work", fmt::format("{:.1f} local solves a {}, {}", summary.solves_per_vertex, image ? "voxel" : "vertex",
                           counted(arrival.counters.rounds, "round", "rounds")));
   if (arrival.residual) {
     row("residual", fmt::format("{:.2g} of an edge, limit {:.2g}: {}", arrival.residual->worst, arrival.residual->limit,

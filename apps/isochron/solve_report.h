@@ -5,6 +5,9 @@
 
 namespace isochron::cli {
 
+/// `SolveSummary::corners` of an image.
+inline constexpr int voxel_corners = 8;
+
 /// What came of one source with --each-source.
 struct SourceSummary {
   std::optional<VertexId> vertex;  ///< or a point
@@ -32,6 +35,9 @@ struct SolveSummary {
   double read_seconds = 0;
   double write_seconds = 0;
 };
+
+/// Exit code of a finished run, and its line on stderr when that is not 0.
+int judge(const SolveSummary& summary);
 
 /// As text for people or as one JSON object, as asked for.
 void print_summary(const SolveSummary& summary, const Console& console);

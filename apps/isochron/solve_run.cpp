@@ -8,10 +8,12 @@
 #include "apps/isochron/result_arrays.h"
 #include "apps/isochron/solve.h"
 #include "apps/isochron/solve_each.h"
+#include "apps/isochron/solve_grid.h"
 #include "apps/isochron/solve_report.h"
 #include "isochron/core/error.h"
 #include "isochron/core/timer.h"
 #include "isochron/io/file_name.h"
+#include "isochron/io/image_io.h"
 #include "isochron/solve/solver.h"
 
 namespace isochron::cli {
@@ -66,18 +68,6 @@ void check_request(const SolveRequest& request) {
   if (!request.probe.output.empty()) check_output_file(request.probe.output, request.overwrite());
   if (!request.picture.file.empty()) check_picture(request);
   check_distinct_files(request);
-}
-
-/// Everything wrong with the data after it was read is still about that file.
-template <class Work>
-auto about_file(const std::filesystem::path& file, Work&& work) {
-  try {
-    return work();
-  } catch (const InputError& error) {
-    const std::string message = error.what();
-    if (message.starts_with(file.string())) throw;
-    throw InputError(fmt::format("{}: {}", file.string(), message));
-  }
 }
 
 Dataset read_mesh(const SolveRequest& request, Console& console) {
@@ -256,23 +246,6 @@ DataArray upwind_weights(const std::vector<Upwind>& upwind) {
   return {"upwind_weights", 3, std::move(values)};
 }
 
-/// Moves the arrays of the result into the data set.
-void add_result(Arrival& arrival, DataArrays& data) {
-  std::vector<std::uint8_t> reached(arrival.times.size());
-  for (std::size_t v = 0; v < reached.size(); ++v) reached[v] = std::isfinite(arrival.times[v]) ? 1 : 0;
-  if (arrival.precision == Precision::single_)
-    data.set({"arrival_time", 1, std::vector<float>(arrival.times.begin(), arrival.times.end())});
-  else data.set({"arrival_time", 1, std::move(arrival.times)});
-  arrival.times = {};
-  data.set({"source", 1, std::move(arrival.source)});
-  data.set({"reached", 1, std::move(reached)});
-  if (!arrival.upwind.empty()) {
-    data.set(upwind_vertices(arrival.upwind));
-    data.set(upwind_weights(arrival.upwind));
-    arrival.upwind = {};
-  }
-}
-
 void draw_result(const SolveRequest& request, const Dataset& dataset, SolveSummary& summary, Console& console) {
   if (request.picture.file.empty()) return;
   const Activity activity(console, "drawing " + request.picture.file.string());
@@ -315,28 +288,6 @@ std::string better_options(const Arrival& arrival) {
   return fmt::format("try {}", fmt::join(options, " or "));
 }
 
-/// Exit code of a finished run, and its line on stderr when that is not 0.
-int judge(const SolveSummary& summary) {
-  const Arrival& arrival = summary.arrival;
-  const std::string mesh = summary.mesh.string();
-  if (arrival.reached == 0) {  // a source reaches itself, unless travel times are infinite even there
-    print_error(
-        fmt::format("{}: nothing was reached (travel times are too large for any number); check the units of "
-                    "coordinates and speeds",
-                    mesh));
-    return 5;
-  }
-  const bool failed = arrival.residual && !arrival.residual->passed();
-  if (arrival.converged && !failed) return 0;
-  const std::string why =
-      failed ? fmt::format("residual {:.2g} at vertex {} exceeds {:.2g} of an edge", arrival.residual->worst,
-                           arrival.residual->worst_vertex.value, arrival.residual->limit)
-             : "updates were still above the tolerance";
-  print_error(fmt::format("{}: not converged ({}); the output was written all the same: treat it with care, and {}",
-                          mesh, why, better_options(arrival)));
-  return 4;
-}
-
 template <int Corners>
 int solve_dataset(const SolveRequest& request, Dataset&& dataset, const SideInputs& inputs, SolveSummary& summary,
                   Console& console) {
@@ -376,6 +327,44 @@ int solve_dataset(const SolveRequest& request, Dataset&& dataset, const SideInpu
 
 }  // namespace
 
+void add_result(Arrival& arrival, DataArrays& data) {
+  std::vector<std::uint8_t> reached(arrival.times.size());
+  for (std::size_t v = 0; v < reached.size(); ++v) reached[v] = std::isfinite(arrival.times[v]) ? 1 : 0;
+  if (arrival.precision == Precision::single_)
+    data.set({"arrival_time", 1, std::vector<float>(arrival.times.begin(), arrival.times.end())});
+  else data.set({"arrival_time", 1, std::move(arrival.times)});
+  arrival.times = {};
+  data.set({"source", 1, std::move(arrival.source)});
+  data.set({"reached", 1, std::move(reached)});
+  if (!arrival.upwind.empty()) {
+    data.set(upwind_vertices(arrival.upwind));
+    data.set(upwind_weights(arrival.upwind));
+    arrival.upwind = {};
+  }
+}
+
+int judge(const SolveSummary& summary) {
+  const Arrival& arrival = summary.arrival;
+  const std::string mesh = summary.mesh.string();
+  if (arrival.reached == 0) {  // a source reaches itself, unless travel times are infinite even there
+    print_error(
+        fmt::format("{}: nothing was reached (travel times are too large for any number); check the units of "
+                    "coordinates and speeds",
+                    mesh));
+    return 5;
+  }
+  const bool failed = arrival.residual && !arrival.residual->passed();
+  if (arrival.converged && !failed) return 0;
+  const std::string why =
+      failed ? fmt::format("residual {:.2g} at {} {} exceeds {:.2g} of an edge", arrival.residual->worst,
+                           summary.corners == voxel_corners ? "voxel" : "vertex", arrival.residual->worst_vertex.value,
+                           arrival.residual->limit)
+             : "updates were still above the tolerance";
+  print_error(fmt::format("{}: not converged ({}); the output was written all the same: treat it with care, and {}",
+                          mesh, why, better_options(arrival)));
+  return 4;
+}
+
 Box bounding_box(const std::vector<Vec3d>& points) {
   Box box{points.front(), points.front()};
   for (const Vec3d& p : points) {
@@ -388,6 +377,7 @@ Box bounding_box(const std::vector<Vec3d>& points) {
 }
 
 int run_solve(const SolveRequest& request, Console& console) {
+  if (is_image_file(request.mesh)) return run_solve_grid(request, console);
   check_request(request);
   SideInputs inputs;
   for (const auto& file : request.sources.files) inputs.source_rows.push_back(read_source_file(file));

@@ -10,27 +10,43 @@
 namespace isochron::cli {
 namespace {
 
-/// `file` is where the id comes from; empty: the command line.
-void check_id(std::uint32_t id, std::size_t vertices, const std::filesystem::path& file) {
-  if (id < vertices) return;
-  const std::string where = file.empty() ? "" : " in " + file.string();
-  throw InputError(fmt::format("source id {}{} is out of range (the mesh has {}: 0…{}); give an id of the mesh", id,
-                               where, counted(vertices, "vertex", "vertices"), vertices - 1));
-}
+/// What ids are ids of.
+struct IdSpace {
+  std::size_t count;
+  const char* holder;  ///< "mesh"
+  const char *one, *many;
 
-void add_ids(const std::vector<IdRange>& ranges, double time, std::size_t vertices, Sources& sources) {
+  /// `file` is where the id comes from; empty: the command line.
+  void check(std::uint32_t id, const std::filesystem::path& file) const {
+    if (id < count) return;
+    const std::string where = file.empty() ? "" : " in " + file.string();
+    throw InputError(fmt::format("source id {}{} is out of range (the {} has {}: 0…{}); give an id of the {}", id,
+                                 where, holder, counted(count, one, many), count - 1, holder));
+  }
+};
+
+void add_ids(const std::vector<IdRange>& ranges, double time, const IdSpace& ids, Sources& sources) {
   for (const IdRange& range : ranges) {
-    check_id(range.last, vertices, {});
+    ids.check(range.last, {});
     for (std::size_t id = range.first; id <= range.last; ++id) sources.vertices.push_back({VertexId(id), time});
   }
 }
 
-void add_rows(const std::filesystem::path& file, const std::vector<SourceRow>& rows, double time, std::size_t vertices,
+void add_rows(const std::filesystem::path& file, const std::vector<SourceRow>& rows, double time, const IdSpace& ids,
               Sources& sources) {
   for (const SourceRow& row : rows) {
-    check_id(row.vertex.value, vertices, file);
+    ids.check(row.vertex.value, file);
     sources.vertices.push_back({row.vertex, row.time.value_or(time)});
   }
+}
+
+/// Sources by id, from the command line and from files.
+void add_by_id(const SolveRequest& request, const SideInputs& inputs, const IdSpace& ids, Sources& sources) {
+  const SourceRequest& wanted = request.sources;
+  const double time = wanted.time.value_or(0.0);
+  for (const auto& ranges : wanted.ids) add_ids(ranges, time, ids, sources);
+  for (std::size_t i = 0; i < wanted.files.size(); ++i)
+    add_rows(wanted.files[i], inputs.source_rows[i], time, ids, sources);
 }
 
 /// Marks the vertices where a tag has its value; false when there is no such array here.
@@ -100,18 +116,36 @@ template <int Corners>
 Sources gather_sources(const SolveRequest& request, const SideInputs& inputs, const Dataset& dataset,
                        Console& console) {
   const SourceRequest& wanted = request.sources;
-  const std::size_t vertices = dataset.points.size();
   const double time = wanted.time.value_or(0.0);
   Sources sources;
-  for (const auto& ranges : wanted.ids) add_ids(ranges, time, vertices, sources);
-  for (std::size_t i = 0; i < wanted.files.size(); ++i)
-    add_rows(wanted.files[i], inputs.source_rows[i], time, vertices, sources);
+  add_by_id(request, inputs, {dataset.points.size(), "mesh", "vertex", "vertices"}, sources);
   for (const NameValue& tag : wanted.tags) add_tag<Corners>(tag, time, dataset, sources);
   for (const Vec3d& point : wanted.points) sources.points.push_back({point, time});
   if (!wanted.level_set.empty())
     sources.level_set = level_set_values(dataset.point_data.require(wanted.level_set, "points"));
   if (wanted.time && !sources.level_set.empty())
     console.warn("--source-time does not apply to --source-levelset, which starts at time 0");
+  return sources;
+}
+
+Sources gather_voxel_sources(const SolveRequest& request, const SideInputs& inputs, const Image& image) {
+  const SourceRequest& wanted = request.sources;
+  const double time = wanted.time.value_or(0.0);
+  Sources sources;
+  add_by_id(request, inputs, {image.grid.voxel_count(), "image", "voxel", "voxels"}, sources);
+  for (const NameValue& tag : wanted.tags) {
+    std::vector<bool> marked(image.grid.voxel_count(), false);
+    if (!mark_points(image.data, tag, marked))
+      throw InputError(fmt::format(
+          "no array '{}' with one value per voxel (--source-tag); 'isochron info' lists the arrays", tag.name));
+    const std::size_t before = sources.vertices.size();
+    for (std::size_t v = 0; v < marked.size(); ++v)
+      if (marked[v]) sources.vertices.push_back({VertexId(v), time});
+    if (sources.vertices.size() == before)
+      throw InputError(
+          fmt::format("no voxel has {} = {:g} (--source-tag); give a value that occurs", tag.name, tag.value));
+  }
+  for (const Vec3d& point : wanted.points) sources.points.push_back({point, time});
   return sources;
 }
 

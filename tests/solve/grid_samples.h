@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include <gtest/gtest.h>
+
 #include "isochron/solve/grid_solver.h"
 
 namespace isochron::test {
@@ -83,6 +85,16 @@ inline GridOptions checked_options(Backend backend = Backend::serial) {
   options.common.verify = Keep::yes;
   if (backend == Backend::threads) options.common.threads = 3;
   return options;
+}
+
+/// Solves and expects the residual check to pass.
+inline Arrival solved(const ImageGrid& grid, const Metric& metric, const Sources& sources, const GridOptions& options,
+                      std::span<const std::uint8_t> mask = {}) {
+  Arrival arrival = solve(grid, metric, sources, options, mask);
+  EXPECT_TRUE(arrival.converged);
+  EXPECT_TRUE(arrival.residual && arrival.residual->passed())
+      << (arrival.residual ? arrival.residual->worst : -1) << " at voxel " << arrival.residual->worst_vertex.value;
+  return arrival;
 }
 
 }  // namespace isochron::test

@@ -9,20 +9,6 @@
 #include "isochron/io/image_values.h"
 
 namespace isochron {
-namespace {
-
-constexpr std::array<std::pair<std::string_view, ScalarType>, 10> type_names{{{"uint8", ScalarType::uint8},
-                                                                              {"int8", ScalarType::int8},
-                                                                              {"uint16", ScalarType::uint16},
-                                                                              {"int16", ScalarType::int16},
-                                                                              {"uint32", ScalarType::uint32},
-                                                                              {"int32", ScalarType::int32},
-                                                                              {"uint64", ScalarType::uint64},
-                                                                              {"int64", ScalarType::int64},
-                                                                              {"float32", ScalarType::float32},
-                                                                              {"float64", ScalarType::float64}}};
-
-}  // namespace
 
 std::pair<ScalarType, Encoding> parse_raw_type(std::string_view name) {
   std::string_view bare = name;
@@ -30,11 +16,9 @@ std::pair<ScalarType, Encoding> parse_raw_type(std::string_view name) {
   if (bare.ends_with("le")) encoding = Encoding::little_endian;
   else if (bare.ends_with("be")) encoding = Encoding::big_endian;
   if (bare.ends_with("le") || bare.ends_with("be")) bare.remove_suffix(2);
+  if (const auto type = scalar_type_named(bare)) return {*type, encoding};
   std::vector<std::string_view> names;
-  for (const auto& [known, type] : type_names) {
-    if (known == bare) return {type, encoding};
-    names.push_back(known);
-  }
+  for (const auto& [known, type] : scalar_type_names) names.push_back(known);
   throw UsageError(fmt::format("unknown type '{}'; use one of {}, with le or be behind it for the byte order", name,
                                fmt::join(names, ", ")));
 }

@@ -1,0 +1,91 @@
+// The schemes of paper 004 beside the adaptive one.
+#include <cmath>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "isochron/solve/grid/segment_cells.h"
+#include "solve/grid_samples.h"
+
+namespace isochron::test {
+namespace {
+
+GridOptions with_scheme(GridScheme scheme, Method method) {
+  GridOptions options = checked_options();
+  options.scheme = scheme;
+  options.common.method = method;
+  return options;
+}
+
+TEST(GridSchemes, AgreeOnMildAnisotropy) {
+  const ImageGrid grid = cube_grid(15), flat = flat_grid(31);
+  const SymTensor3d m = fiber_metric(1.5, {1, 0.5, 0.3});
+  for (const ImageGrid& image : {grid, flat})
+    for (const Metric& metric : {Metric::constant(m), varying(image, m)}) {
+      const Arrival adaptive = solved(image, metric, centre_source(image), checked_options());
+      for (const GridOptions& options :
+           {with_scheme(GridScheme::godunov, Method::fim), with_scheme(GridScheme::godunov, Method::fsm),
+            with_scheme(GridScheme::lax_friedrichs, Method::fsm)}) {
+        const Arrival arrival = solved(image, metric, centre_source(image), options);
+        EXPECT_EQ(arrival.method, options.common.method);
+        EXPECT_EQ(arrival.reached, image.voxel_count());
+        const double allowed = options.scheme == GridScheme::godunov ? 0.06 : 0.2;
+        for (std::size_t v = 0; v < image.voxel_count(); ++v)
+          ASSERT_NEAR(arrival.times[v], adaptive.times[v], allowed * adaptive.max_time);
+      }
+    }
+}
+
+TEST(GridSchemes, SweepingAndIteratingSolveTheSameEquations) {
+  const ImageGrid grid = cube_grid(17);
+  const SymTensor3d m = fiber_metric(2, {1, 0.5, 0.3});
+  const Arrival fim =
+      solved(grid, Metric::constant(m), centre_source(grid), with_scheme(GridScheme::godunov, Method::fim));
+  const Arrival fsm =
+      solved(grid, Metric::constant(m), centre_source(grid), with_scheme(GridScheme::godunov, Method::fsm));
+  for (std::size_t v = 0; v < grid.voxel_count(); ++v) ASSERT_NEAR(fim.times[v], fsm.times[v], 1e-4);
+}
+
+TEST(GridSchemes, GodunovIsTheAxisStencilForIsotropicSpeed) {
+  const ImageGrid grid = cube_grid(17);
+  const Arrival axis = solved(grid, Metric::isotropic(1), centre_source(grid), checked_options());
+  const Arrival godunov =
+      solved(grid, Metric::isotropic(1), centre_source(grid), with_scheme(GridScheme::godunov, Method::fim));
+  for (std::size_t v = 0; v < grid.voxel_count(); ++v) ASSERT_NEAR(axis.times[v], godunov.times[v], 1e-4);
+}
+
+TEST(GridSchemes, StayInTheMask) {
+  const ImageGrid grid = cube_grid(11);
+  std::vector<std::uint8_t> mask(grid.voxel_count(), 1);
+  for (std::uint32_t k = 0; k < 11; ++k)
+    for (std::uint32_t j = 0; j < 11; ++j) mask[grid.voxel(5, j, k).index()] = 0;
+  for (const GridOptions& options :
+       {with_scheme(GridScheme::godunov, Method::fim), with_scheme(GridScheme::godunov, Method::fsm),
+        with_scheme(GridScheme::lax_friedrichs, Method::fsm)}) {
+    const Arrival arrival =
+        solved(grid, Metric::constant(fiber_metric(3, {1, 0.2, 0})), voxel_source(grid.voxel(2, 5, 5)), options, mask);
+    EXPECT_EQ(arrival.reached, 5U * 11 * 11);
+  }
+}
+
+TEST(SegmentCells, TouchesWhatTheLineTouches) {
+  EXPECT_TRUE(touched_voxels({1, 0, 0}).empty());
+  EXPECT_EQ(touched_voxels({1, -1, 0}).size(), 2U);  // through an edge: both voxels beside it
+  EXPECT_EQ(touched_voxels({1, 1, 1}).size(), 6U);   // through a corner: all that meet there
+  EXPECT_EQ(touched_voxels({2, 1, 0}).size(), 2U);   // (1,0) and (1,1)
+  EXPECT_EQ(touched_voxels({0, 0, -3}).size(), 2U);
+  // By sampling: every voxel a fine walk along the line is in.
+  const Vec3i end{7, -4, 3};
+  const std::vector<Vec3i> touched = touched_voxels(end);
+  for (int step = 0; step <= 1000; ++step) {
+    const double t = step / 1000.0;
+    const Vec3i voxel{static_cast<int>(std::lround(t * end.x)), static_cast<int>(std::lround(t * end.y)),
+                      static_cast<int>(std::lround(t * end.z))};
+    if (voxel == Vec3i{} || voxel == end) continue;
+    EXPECT_NE(std::find(touched.begin(), touched.end(), voxel), touched.end());
+  }
+  EXPECT_LT(touched.size(), 24U);
+}
+
+}  // namespace
+}  // namespace isochron::test
