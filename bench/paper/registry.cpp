@@ -35,6 +35,7 @@ const std::vector<PaperBench>& paper_benches() {
       {"goals-accuracy", "Our aims: errors of plain, ball and factored sources", bench::goals_accuracy},
       {"goals-grid", "Our aims on image grids: errors and CPU seconds of the schemes", bench::goals_grid},
       {"gpu-goals", "Our aims on the GPU: set-up, transfer, solve and work", bench::gpu_goals},
+      {"gpu-grid-goals", "Our aims for images on the GPU: set-up, transfer, solve and work", bench::grid_gpu_goals},
       {"gpu-513", "Error order and memory up to the 513^3 cube (805 million tetrahedra) on the GPU", bench::gpu_513},
       {"tuning-bands", "Work and seconds over the band width", bench::tuning_bands},
       {"tuning-backends", "From what size of mesh on the GPU pays", bench::tuning_backends},

@@ -41,6 +41,7 @@ int goals_speed(const BenchOptions& options);
 int goals_accuracy(const BenchOptions& options);
 int goals_grid(const BenchOptions& options);
 int gpu_goals(const BenchOptions& options);
+int grid_gpu_goals(const BenchOptions& options);
 int tuning_bands(const BenchOptions& options);
 int tuning_backends(const BenchOptions& options);
 

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "isochron/core/cuda/device.h"
 #include "isochron/core/error.h"
 #include "isochron/core/parallel.h"
 #include "isochron/core/parallel_in_order.h"
@@ -16,6 +17,8 @@
 #include "isochron/solve/batch_progress.h"
 #include "isochron/solve/choose_backend.h"
 #include "isochron/solve/grid/adaptive.h"
+#include "isochron/solve/grid/cuda/device_grid.h"
+#include "isochron/solve/grid/device_engine.h"
 #include "isochron/solve/grid/grid_finish.h"
 #include "isochron/solve/grid/grid_seeds.h"
 #include "isochron/solve/grid/paper_schemes.h"
@@ -61,10 +64,12 @@ class GridSolver::Engine {
   }
 
  public:
-  Engine(GridDomain domain, GridOptions wanted) : grid_(domain.grid), grid_options_(std::move(wanted)) {
+  Engine(GridDomain domain, GridOptions wanted)
+      : grid_(domain.grid), grid_options_(std::move(wanted)), asked_(grid_options_.common) {
     check_grid(grid_, "the image");
     check_options();
     cells_ = make_cells(grid_, domain.mask);
+    use(pick_backend());
     const bool serial = options().backend == Backend::serial ||
                         (options().backend == Backend::automatic && cells_.list.size() < worth_threads);
     threads_ = granted_threads(serial ? 1 : wanted_threads());
@@ -72,9 +77,60 @@ class GridSolver::Engine {
   }
 
   void set_metric(const Metric& metric) {
+    or_on_cpu([&] { prepare(metric); });
+  }
+
+  void solve_many(std::span<const Sources> source_sets, const TakeArrival& take) {
+    std::size_t done = 0;  // results come in order
+    or_on_cpu([&] {
+      if (!ready_) prepare(*metric_);
+      const std::size_t first = done;
+      const TakeArrival take_next = [&](std::size_t i, Arrival&& arrival) {
+        take(first + i, std::move(arrival));
+        ++done;
+      };
+      if (device_ != nullptr) solve_on_device(source_sets.subspan(first), take_next);
+      else solve_on_host(source_sets.subspan(first), take_next);
+    });
+  }
+
+  Residual residual(const Arrival& arrival, const Sources& sources) {
+    if (arrival.times.size() != grid_.voxel_count())
+      throw UsageError(
+          fmt::format("{} times for {} voxels; give one per voxel", arrival.times.size(), grid_.voxel_count()));
+    const std::vector<Group> groups = groups_of(sources);
+    if (groups.size() > 1)
+      throw UsageError("factored sources are solved one by one; check the times of each on its own");
+    Residual result;
+    or_on_cpu([&] {
+      if (!ready_) prepare(*metric_);
+      result =
+          device_ != nullptr ? device_->residual(arrival.times, groups[0].seeds) : residual_on_host(arrival, groups[0]);
+    });
+    return result;
+  }
+
+ private:
+  static constexpr std::size_t worth_threads = 150000;  ///< cells
+
+  /// Who does one solve, and whom it reports to.
+  struct Crew {
+    int threads = 1;
+    Progress progress;
+  };
+
+  /// Sources that are solved together.
+  struct Group {
+    std::vector<Seed> seeds;
+    std::optional<FactoredSource> factored;
+  };
+
+  void prepare(const Metric& metric) {
     const Timer timer;
     const VoxelMetric in_voxels{grid_, metric};
     check_grid_metric(in_voxels, cells_);
+    ready_ = false;
+    device_.reset();  // its memory may be needed, and it reads the stencils
     const int threads = options().backend == Backend::serial ? 1 : wanted_threads();
     const bool adaptive = grid_options_.scheme == GridScheme::adaptive;
     if (single())
@@ -84,10 +140,28 @@ class GridSolver::Engine {
       double_ = adaptive ? make_stencils<double>(in_voxels, cells_, threads)
                          : make_tensors<double>(in_voxels, cells_, threads);
     metric_ = &metric;
+    if (on_device_)
+      device_ = with_problem([&](const auto& problem) -> std::unique_ptr<GridDeviceEngine> {
+        return make_grid_device_engine(grid_, problem, options(), threads);
+      });
     setup_seconds_ = timer.seconds();
+    ready_ = true;
   }
 
-  void solve_many(std::span<const Sources> source_sets, const TakeArrival& take) {
+  void solve_on_device(std::span<const Sources> source_sets, const TakeArrival& take) {
+    std::vector<std::vector<Seed>> seeds;
+    parallel_in_order<std::vector<Seed>>(
+        static_cast<int>(std::min<std::size_t>(source_sets.size(), wanted_threads())), source_sets.size(),
+        [&](std::size_t i, const std::atomic<bool>&) { return std::move(groups_of(source_sets[i])[0].seeds); },
+        [&](std::size_t, std::vector<Seed>&& set) { seeds.push_back(std::move(set)); });
+    device_->solve(seeds, [&](std::size_t i, Arrival&& arrival) {
+      arrival.setup_seconds = setup_seconds_;
+      arrival.notes = notes_;
+      take(i, std::move(arrival));
+    });
+  }
+
+  void solve_on_host(std::span<const Sources> source_sets, const TakeArrival& take) {
     const int at_once = solves_at_once(source_sets.size());
     BatchProgress progress(options().progress, source_sets.size());
     const auto crew = [&](std::size_t i, const std::atomic<bool>& stop) {
@@ -113,37 +187,16 @@ class GridSolver::Engine {
         });
   }
 
-  Residual residual(const Arrival& arrival, const Sources& sources) {
-    if (arrival.times.size() != grid_.voxel_count())
-      throw UsageError(
-          fmt::format("{} times for {} voxels; give one per voxel", arrival.times.size(), grid_.voxel_count()));
-    const std::vector<Group> groups = groups_of(sources);
-    if (groups.size() > 1)
-      throw UsageError("factored sources are solved one by one; check the times of each on its own");
+  Residual residual_on_host(const Arrival& arrival, const Group& group) {
     return with_problem([&](const auto& problem) {
       using T = typename std::decay_t<decltype(problem)>::Scalar;
-      GridStart<T> start = make_start(problem, groups[0].seeds);
-      if (grid_options_.order == 2) run(problem, groups[0], threads_, start);
+      GridStart<T> start = make_start(problem, group.seeds);
+      if (grid_options_.order == 2) run(problem, group, threads_, start);
       for (const std::uint32_t cell : cells_.list)
         start.state.time[cell] = static_cast<T>((arrival.times[voxel_of(cell).index()] - start.base) / problem.unit);
-      return check(problem, groups[0], threads_, start);
+      return check(problem, group, threads_, start);
     });
   }
-
- private:
-  static constexpr std::size_t worth_threads = 150000;  ///< cells
-
-  /// Who does one solve, and whom it reports to.
-  struct Crew {
-    int threads = 1;
-    Progress progress;
-  };
-
-  /// Sources that are solved together.
-  struct Group {
-    std::vector<Seed> seeds;
-    std::optional<FactoredSource> factored;
-  };
 
   [[nodiscard]] const SolveOptions& options() const { return grid_options_.common; }
   [[nodiscard]] int wanted_threads() const { return options().threads > 0 ? options().threads : hardware_threads(); }
@@ -157,13 +210,11 @@ class GridSolver::Engine {
     if (grid_options_.scheme == GridScheme::automatic) grid_options_.scheme = GridScheme::adaptive;
     if (grid_options_.order != 1 && grid_options_.order != 2)
       throw UsageError(fmt::format("order {} is not there; choose 1 or 2", grid_options_.order));
-    if (options().backend == Backend::cuda || runs_on_gpu(options().method))
-      throw UsageError("images are solved on the CPU; leave --backend and --method out");
+    check_device_options();
     choose_method();
     if (options().weights == Keep::yes) throw UsageError("upwind weights are given on meshes only; leave them out");
     if (options().precision == Precision::single_ && !single())
       notes_.emplace_back("precision raised to double: factored sources need it");
-    grid_options_.common.tolerance = checked_tolerance(options().tolerance.value_or(default_tolerance(single())));
   }
 
   /// Each scheme has its schedules.
@@ -171,6 +222,7 @@ class GridSolver::Engine {
     const GridScheme scheme = grid_options_.scheme;
     const bool adaptive = scheme == GridScheme::adaptive;
     method_ = options().method;
+    if (runs_on_gpu(method_)) return;
     if (method_ == Method::automatic)
       method_ = adaptive ? Method::banded : scheme == GridScheme::godunov ? Method::fim : Method::fsm;
     const bool fits = adaptive                        ? method_ == Method::banded
@@ -207,6 +259,65 @@ class GridSolver::Engine {
     if constexpr (is_tensor_problem<Problem>)
       return check_paper_scheme(problem, paper_scheme(), start, threads, residual_limit());
     else return check_adaptive(problem, start, run_of(group, threads), residual_limit());
+  }
+
+  /// The method of the scheme on the GPU, where first order is done, without factored sources.
+  [[nodiscard]] std::optional<Method> device_method() const {
+    if (grid_options_.order != 1 || options().source_init == SourceInit::factored) return std::nullopt;
+    if (grid_options_.scheme == GridScheme::adaptive) return Method::push;
+    if (grid_options_.scheme == GridScheme::godunov) return Method::patch_fim;
+    return std::nullopt;
+  }
+
+  void check_device_options() const {
+    const Method method = options().method;
+    if (options().backend != Backend::cuda && !runs_on_gpu(method)) return;
+    const auto here = device_method();
+    if (!here)
+      throw UsageError(
+          "images are solved on the GPU at first order, with scheme adaptive or godunov, without factored sources; "
+          "leave --backend and --method out");
+    if (method != Method::automatic && method != *here)
+      throw UsageError(fmt::format("method {} does not solve scheme {} on the GPU ({} does); leave --method out",
+                                   name_of(method), name_of(grid_options_.scheme), name_of(*here)));
+    if (options().backend != Backend::cuda && options().backend != Backend::automatic)
+      throw UsageError(
+          fmt::format("method {} runs on the GPU only; give --backend cuda, or leave --method out", name_of(method)));
+  }
+
+  [[nodiscard]] BackendChoice pick_backend() const {
+    std::optional<DeviceMemory> device;
+    cuda::NoDevice why;
+    if (device_method() == Method::push && asks_for_device(asked_, cells_.list.size()) && cuda::find_device(why))
+      device = DeviceMemory{
+          cuda::free_bytes(),
+          cuda::device_grid_bytes(cells_.list.size(), cells_.box.cell_count,
+                                  asked_.precision == Precision::double_ ? sizeof(double) : sizeof(float))};
+    return choose_backend(asked_, cells_.list.size(), device);
+  }
+
+  /// Precision and tolerance follow the back end: single is the default on the GPU alone.
+  void use(const BackendChoice& choice) {
+    on_device_ = choice.backend == Backend::cuda;
+    if (on_device_) cuda::require_device();
+    if (!choice.note.empty()) notes_.push_back(choice.note);
+    SolveOptions& common = grid_options_.common;
+    common.precision = asked_.precision == Precision::automatic && on_device_ ? Precision::single_ : asked_.precision;
+    common.tolerance = checked_tolerance(asked_.tolerance.value_or(default_tolerance(single())));
+  }
+
+  /// Does it; when the device fails that nobody asked for, does it again on the CPU.
+  template <class Work>
+  void or_on_cpu(Work&& work) {
+    try {
+      work();
+    } catch (const DeviceError& error) {
+      if (!on_device_ || asked_.backend != Backend::automatic || asked_.method != Method::automatic) throw;
+      device_.reset();
+      ready_ = false;
+      use(without_device(cells_.list.size(), error.what()));
+      work();
+    }
   }
 
   /// One group; of factored sources one for each point and one for all that are parts of regions.
@@ -361,12 +472,16 @@ class GridSolver::Engine {
 
   const ImageGrid& grid_;
   GridOptions grid_options_;
+  SolveOptions asked_;  ///< as they were given
   const Metric* metric_ = nullptr;
   GridCells cells_;
   Method method_ = Method::banded;
   int threads_ = 1;
   AnyGridProblem<float> single_;  ///< the one of the two that the precision asks for
   AnyGridProblem<double> double_;
+  bool on_device_ = false;
+  bool ready_ = false;  ///< stencils and device are those of `metric_`
+  std::unique_ptr<GridDeviceEngine> device_;
   double setup_seconds_ = 0;
   std::vector<std::string> notes_;
 };

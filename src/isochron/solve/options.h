@@ -16,7 +16,8 @@ enum class Method {
   fmm,          ///< fast marching with a heap
   fsm,          ///< fast sweeping over reference-point orders
   push,         ///< ours for the GPU and its default: rounds of pushes on tetrahedra, patches on triangles
-  patch_fim,    ///< patches in shared memory, on the GPU: paper 000 Algorithms 2.2–2.5, paper 003 Algorithm 1
+  patch_fim,    ///< patches in shared memory, on the GPU: paper 000 Algorithms 2.2–2.5, paper 003 Algorithm 1; on
+                ///< images blocks of voxels: paper 004 Algorithm 5.1
   active_list,  ///< compacted list of active vertices, on the GPU: paper 001 Algorithm 8
   domain_decomposition,  ///< subdomains in turn, on the GPU: paper 001 section 6
   relabel_sync,          ///< synchronous relabelling, the reference of paper 000 Table 2.1
@@ -59,7 +60,7 @@ enum class SubdomainBlocks {
 /// How the papers' GPU methods run; by default with the papers' own numbers.
 struct SchemeOptions {
   int patch_vertices = 64;
-  int inner_iterations = 0;  ///< 0: 7 on triangles, 3 on tetrahedra
+  int inner_iterations = 0;  ///< 0: 7 on triangles, 3 on tetrahedra, 6 on images
   PatchLayout layout = PatchLayout::one_ring_strip;
   ElementStorage storage = ElementStorage::gray_code;
   int subdomains = 0;  ///< 0: chosen by the size of the mesh

@@ -21,6 +21,7 @@
 #include "isochron/core/cuda/launch.h"
 #include "isochron/core/cuda/scratch.h"
 #include "isochron/local/simplex_update.h"
+#include "isochron/solve/cuda/worst_vertex.h"
 #include "isochron/solve/simplex/cuda/corner_list.h"
 #include "isochron/solve/simplex/cuda/mesh_solver.h"
 
@@ -56,21 +57,6 @@ __device__ T least_of_warp(T value) {
   for (unsigned step = 16; step > 0; step /= 2)
     value = detail::smaller(value, __shfl_xor_sync(0xffffffffU, value, step));
   return value;
-}
-
-/// The worst vertex so far: its difference in the high bits, itself in the low ones. See `counted_difference`.
-template <class T>
-__device__ void report_difference(T now, T wanted, T edge, std::size_t v, unsigned long long* worst) {
-  float difference = __int_as_float(0x7f800000);
-  if (now < detail::infinity<T>() && wanted < detail::infinity<T>()) {
-    const double rounding = 8.0 * std::numeric_limits<T>::epsilon() * static_cast<double>(now);
-    const double exact =
-        (fabs(static_cast<double>(now) - static_cast<double>(wanted)) - rounding) / static_cast<double>(edge);
-    if (exact <= 0) return;
-    if (!isnan(exact)) difference = __double2float_ru(exact);
-  }
-  const unsigned long long packed = static_cast<unsigned long long>(__float_as_uint(difference)) << 32 | v;
-  if (packed > *worst) atomicMax(worst, packed);
 }
 
 /// Seeds may not be later than their own time.

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "isochron/core/cuda/event.h"
 #include "isochron/core/cuda/fill.h"
 #include "isochron/core/cuda/launch.h"
+#include "isochron/core/cuda/stopwatch.h"
 #include "isochron/solve/simplex/cuda/surface_build.h"
 #include "isochron/solve/simplex/cuda/surface_passes.h"
 #include "isochron/solve/simplex/state.h"
@@ -471,8 +471,7 @@ class SurfaceOnDevice final : public MeshSolver<T> {
     const DeviceArray<double> times{std::span<const double>(seeds.times)};
     View<T> view = make_view(tolerance, band_width > 0 ? band_width : tuning_.band_width);
     void* arguments[] = {&view};
-    Event begin, end;
-    begin.record();
+    const Stopwatch watch;
     fill(time_, time_.size(), detail::infinity<T>());
     for (DeviceArray<std::uint32_t>* array : {&state_, &slots_, &counters_}) array->clear();
     work_.clear();
@@ -481,8 +480,7 @@ class SurfaceOnDevice final : public MeshSolver<T> {
     check(cudaLaunchCooperativeKernel(kernel_.run, dim3(blocks_), dim3(patches_.shape.threads()), arguments,
                                       shared_bytes(), nullptr),
           "starting a kernel");
-    end.record();
-    seconds = end.seconds_since(begin, "solving");
+    seconds = watch.seconds("solving");
     Work work{};
     work_.download_to(std::span<Work>(&work, 1));
     Counters counters;

@@ -12,9 +12,9 @@
 #include <cooperative_groups.h>
 
 #include "isochron/core/cuda/atomic_time.h"
-#include "isochron/core/cuda/event.h"
 #include "isochron/core/cuda/fill.h"
 #include "isochron/core/cuda/launch.h"
+#include "isochron/core/cuda/stopwatch.h"
 #include "isochron/local/push_batch.h"
 #include "isochron/solve/simplex/cuda/tuning.h"
 #include "isochron/solve/simplex/cuda/volume_build.h"
@@ -358,8 +358,7 @@ class VolumeOnDevice final : public MeshSolver<T> {
     const double width = band_width > 0 ? band_width : tuning_.width;
     view.width = static_cast<T>(width * volume_.summary.mean_edge);
     void* arguments[] = {&view};
-    Event begin, end;
-    begin.record();
+    const Stopwatch watch;
     fill(time_, entries, detail::infinity<T>());
     fill(pushed_, entries, T(-1));
     stamp_.clear();
@@ -368,8 +367,7 @@ class VolumeOnDevice final : public MeshSolver<T> {
     check(cudaLaunchCooperativeKernel(push_rounds<T>, dim3(static_cast<unsigned>(blocks_)), dim3(block_threads),
                                       arguments, 0, nullptr),
           "starting a kernel");
-    end.record();
-    seconds = end.seconds_since(begin, "solving");
+    seconds = watch.seconds("solving");
     Work work{};
     work_.download_to(std::span<Work>(&work, 1));
     Counters counters;

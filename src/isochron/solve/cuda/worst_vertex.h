@@ -1,0 +1,29 @@
+// The worst vertex of a residual pass on the device: its difference in the high bits of a word, its number in the low
+// ones. For .cu files only.
+#pragma once
+
+#include <cstddef>
+#include <limits>
+
+#include <cuda_runtime.h>
+
+namespace isochron::cuda {
+
+/// Keeps the worse of the one so far and vertex v, which has one time and should have another. See
+/// `counted_difference`.
+template <class T>
+__device__ void report_difference(T now, T wanted, T edge, std::size_t v, unsigned long long* worst) {
+  constexpr T inf = std::numeric_limits<T>::infinity();
+  float difference = __int_as_float(0x7f800000);
+  if (now < inf && wanted < inf) {
+    const double rounding = 8.0 * std::numeric_limits<T>::epsilon() * static_cast<double>(now);
+    const double exact =
+        (fabs(static_cast<double>(now) - static_cast<double>(wanted)) - rounding) / static_cast<double>(edge);
+    if (exact <= 0) return;
+    if (!isnan(exact)) difference = __double2float_ru(exact);
+  }
+  const unsigned long long packed = static_cast<unsigned long long>(__float_as_uint(difference)) << 32 | v;
+  if (packed > *worst) atomicMax(worst, packed);
+}
+
+}  // namespace isochron::cuda

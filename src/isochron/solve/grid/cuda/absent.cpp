@@ -1,0 +1,32 @@
+// In a build without CUDA asking for the GPU says so.
+#include "isochron/core/cuda/device.h"
+#include "isochron/solve/grid/cuda/device_grid.h"
+
+namespace isochron::cuda {
+
+template <class Problem>
+std::unique_ptr<DeviceGrid<typename Problem::Scalar>> make_device_grid(const Problem&, int) {
+  require_device();
+  return nullptr;
+}
+
+#define ISOCHRON_INSTANTIATE(problem)                                                            \
+  template std::unique_ptr<DeviceGrid<float>> make_device_grid(const problem<float, 2>&, int);   \
+  template std::unique_ptr<DeviceGrid<float>> make_device_grid(const problem<float, 3>&, int);   \
+  template std::unique_ptr<DeviceGrid<double>> make_device_grid(const problem<double, 2>&, int); \
+  template std::unique_ptr<DeviceGrid<double>> make_device_grid(const problem<double, 3>&, int);
+ISOCHRON_INSTANTIATE(AxisProblem)
+ISOCHRON_INSTANTIATE(OffsetProblem)
+#undef ISOCHRON_INSTANTIATE
+
+template <class T, int Dim>
+std::unique_ptr<DeviceGrid<T>> make_block_fim(const TensorProblem<T, Dim>&, int) {
+  require_device();
+  return nullptr;
+}
+template std::unique_ptr<DeviceGrid<float>> make_block_fim(const TensorProblem<float, 2>&, int);
+template std::unique_ptr<DeviceGrid<float>> make_block_fim(const TensorProblem<float, 3>&, int);
+template std::unique_ptr<DeviceGrid<double>> make_block_fim(const TensorProblem<double, 2>&, int);
+template std::unique_ptr<DeviceGrid<double>> make_block_fim(const TensorProblem<double, 3>&, int);
+
+}  // namespace isochron::cuda

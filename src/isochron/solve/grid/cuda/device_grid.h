@@ -1,0 +1,71 @@
+// Arrival times on an image whose stencils lie in the memory of a CUDA device: the host sends seeds and gets times.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "isochron/solve/arrival.h"
+#include "isochron/solve/grid/stencils.h"
+
+namespace isochron::cuda {
+
+/// How the device numbers cells.
+enum class CellNumbers {
+  box,  ///< as `GridBox` does, with the border and what is masked out: neighbours are computed
+  list  ///< by their place in `GridCells::list`: neighbours are stored, and masked-out cells cost nothing
+};
+
+/// Cells (device's numbers) that have a time at the start, in the problem's unit; none twice.
+struct GridSeeds {
+  std::vector<std::uint32_t> cells;
+  std::vector<double> times;
+};
+
+/// Several independent solves on one image, its layers, go at once.
+template <class T>
+class DeviceGrid {
+ public:
+  static constexpr std::size_t most_layers = 128;
+
+  virtual ~DeviceGrid() = default;
+  [[nodiscard]] virtual CellNumbers numbers() const = 0;
+  [[nodiscard]] virtual std::size_t cell_count() const = 0;  ///< numbers from 0 on
+  [[nodiscard]] virtual std::size_t device_bytes() const = 0;
+  /// Layers that fit the memory now, at most `most_layers`.
+  [[nodiscard]] virtual std::size_t layers_that_fit() const = 0;
+  /// Brings every layer to the first-order fixed point. Gives the work of all; seconds of the kernels alone go to
+  /// `seconds`. `band_width` is in mean shortest steps, 0: tuned.
+  virtual Counters solve(std::span<const GridSeeds> layers, T tolerance, double band_width, double& seconds) = 0;
+  /// Whether the last solve came to its end.
+  [[nodiscard]] virtual bool converged() const { return true; }
+  /// The times of a layer of the last solve, one per cell number.
+  virtual void times(std::size_t layer, std::span<T> result) const = 0;
+  /// Puts given times in place of the first layer's.
+  virtual void load_times(std::span<const T> times) = 0;
+  /// |u − update(u)| at every allowed cell of a layer; seeds may be earlier than their stencils say, not later.
+  /// `worst_vertex` is a cell number.
+  virtual Residual residual(std::size_t layer, const GridSeeds& seeds, double limit) = 0;
+};
+
+/// Device memory that an image takes with one layer, about, before its stencils are known.
+constexpr std::size_t device_grid_bytes(std::size_t allowed_cells, std::size_t box_cells, std::size_t scalar_bytes) {
+  const std::size_t a_layer = 2 * scalar_bytes + 12;
+  const std::size_t listed = allowed_cells * (80 + 64 + 48 + a_layer);  // record, dependents, axis edges
+  const std::size_t boxed = 2 * allowed_cells < box_cells ? 0 : box_cells * (1 + 12 + a_layer);
+  return listed > boxed ? listed : boxed;
+}
+
+/// Paper 004's blocks (its Algorithm 5.1) for its Godunov scheme: one layer at a time, and a residual that only counts
+/// times which an update would lower. `inner_iterations` of a block before its neighbours see it; 0: chosen.
+template <class T, int Dim>
+std::unique_ptr<DeviceGrid<T>> make_block_fim(const TensorProblem<T, Dim>& problem, int inner_iterations);
+
+/// Copies the stencils to the device; the problem is not needed afterwards. Throws DeviceError when there is no device
+/// or its memory does not do.
+template <class Problem>
+std::unique_ptr<DeviceGrid<typename Problem::Scalar>> make_device_grid(const Problem& problem, int threads);
+
+}  // namespace isochron::cuda

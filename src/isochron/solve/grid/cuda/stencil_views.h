@@ -1,0 +1,189 @@
+// How kernels read a grid's stencils. For .cu files only.
+//
+// Both views have the same members. `open` gives what a cell reads, with `none` (a cell whose time stays +inf and that
+// is never put on a list) where there is nothing to read. Those that read x are, where `symmetric`, the cells that x
+// reads, and always those of `for_more_dependents`.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <limits>
+
+#include <cuda_runtime.h>
+
+#include "isochron/local/stencil_update.h"
+#include "isochron/solve/grid/cuda/listed_stencils.h"
+
+namespace isochron::cuda {
+
+/// What a cell's update reads.
+template <class T, int Terms>
+struct CellStencil {
+  T weight[Terms];
+  std::uint32_t near[2 * Terms];  ///< neighbours at −e_i and +e_i: 2i and 2i+1
+  std::uint32_t word;             ///< of the view
+};
+
+/// Times are read past the first-level cache, which others' writes do not reach.
+template <class T>
+__device__ T read_time(const T* time, std::uint32_t cell) {
+  return __ldcg(time + cell);
+}
+
+/// Cells numbered as in the box, one stencil for all (or along the axes and scaled): neighbours are computed.
+template <class T, int Dim, int Terms>
+struct BoxView {
+  static constexpr int dim = Dim, terms = Terms;
+  static constexpr bool symmetric = true;
+  static constexpr bool along_axes_only = Terms == Dim;
+  static constexpr std::uint32_t none = 0;  ///< a corner of the border
+  static constexpr std::uint32_t edges_bit = 1U << 31U;
+  static constexpr std::uint32_t near_edges_bit = 1U << 30U;  ///< a neighbour along an axis has edges
+  using Cell = CellStencil<T, Terms>;
+
+  std::uint32_t count;
+  const std::uint8_t* allowed_cells;
+  T weight[Terms];
+  std::uint32_t step[Terms];  ///< sums wrap around
+  const float* scale;         ///< null, or `scale_stride` values a cell
+  std::uint32_t scale_stride;
+  const std::uint32_t* usable;  ///< as `OffsetProblem::usable`, with `near_edges_bit`; null along the axes
+  std::uint32_t axis_step[Dim];
+  T axis_time[Dim];
+
+  [[nodiscard]] __device__ bool allowed(std::uint32_t x) const { return allowed_cells[x] != 0; }
+  [[nodiscard]] __device__ Cell open(std::uint32_t x) const {
+    Cell cell;
+    if constexpr (along_axes_only) {
+      cell.word = 0;
+      for (int i = 0; i < Terms; ++i) {
+        cell.weight[i] = weight[i];
+        if (scale != nullptr)
+          cell.weight[i] *= T(__ldg(scale + std::size_t{x} * scale_stride + (scale_stride == 1 ? 0 : i)));
+        cell.near[2 * i] = x - step[i];
+        cell.near[2 * i + 1] = x + step[i];
+      }
+    } else {
+      cell.word = __ldg(usable + x);
+      for (int i = 0; i < Terms; ++i) {
+        cell.weight[i] = weight[i];
+        cell.near[2 * i] = (cell.word >> (2 * i) & 1U) != 0 ? x - step[i] : none;
+        cell.near[2 * i + 1] = (cell.word >> (2 * i + 1) & 1U) != 0 ? x + step[i] : none;
+      }
+    }
+    return cell;
+  }
+  [[nodiscard]] __device__ bool has_edges(const Cell& cell) const {
+    return !along_axes_only && (cell.word & edges_bit) != 0;
+  }
+  [[nodiscard]] __device__ T along_edges(const Cell&, std::uint32_t x, const T* time) const {
+    T earliest = std::numeric_limits<T>::infinity();
+    for (int axis = 0; axis < Dim; ++axis) {
+      const T back = read_time(time, x - axis_step[axis]), ahead = read_time(time, x + axis_step[axis]);
+      const T candidate = (back < ahead ? back : ahead) + axis_time[axis];
+      earliest = candidate < earliest ? candidate : earliest;
+    }
+    return earliest;
+  }
+  /// Calls `visit` with arrays of cells, which may hold `none`.
+  template <class Visit>
+  __device__ void for_more_dependents(std::uint32_t x, const Cell& cell, Visit&& visit) const {
+    if constexpr (!along_axes_only) {
+      if ((cell.word & near_edges_bit) == 0) return;
+      std::uint32_t cells[2 * Dim];
+      for (int axis = 0; axis < Dim; ++axis) {
+        const std::uint32_t back = x - axis_step[axis], ahead = x + axis_step[axis];
+        cells[2 * axis] = (__ldg(usable + back) & edges_bit) != 0 ? back : none;
+        cells[2 * axis + 1] = (__ldg(usable + ahead) & edges_bit) != 0 ? ahead : none;
+      }
+      visit(cells);
+    }
+  }
+};
+
+/// Cells numbered by their place in the list; see `ListedStencils`.
+template <class T, int Dim, int Terms>
+struct ListView {
+  static constexpr int dim = Dim, terms = Terms;
+  static constexpr bool symmetric = false;
+  using Cell = CellStencil<T, Terms>;
+
+  std::uint32_t count;  ///< `none` included
+  std::uint32_t none;
+  const ListedRecord<Terms>* records;
+  const ListedEdges<Dim>* edges;
+  const std::uint32_t* dependents;
+
+  [[nodiscard]] __device__ bool allowed(std::uint32_t x) const { return x != none; }
+  [[nodiscard]] __device__ Cell open(std::uint32_t x) const {
+    const auto record = read_pieces(records + x);
+    Cell cell;
+    cell.word = record.edges;
+    for (int i = 0; i < Terms; ++i) cell.weight[i] = T(record.weight[i]);
+    for (int i = 0; i < 2 * Terms; ++i) cell.near[i] = record.near[i];
+    return cell;
+  }
+  [[nodiscard]] __device__ bool has_edges(const Cell& cell) const {
+    return Terms != Dim && cell.word != ListedRecord<Terms>::no_edges;
+  }
+  [[nodiscard]] __device__ T along_edges(const Cell& cell, std::uint32_t, const T* time) const {
+    const auto edge = read_pieces(edges + cell.word);
+    T earliest = std::numeric_limits<T>::infinity();
+    for (int axis = 0; axis < Dim; ++axis) {
+      const T back = read_time(time, edge.near[2 * axis]), ahead = read_time(time, edge.near[2 * axis + 1]);
+      const T candidate = (back < ahead ? back : ahead) + T(edge.time[axis]);
+      earliest = candidate < earliest ? candidate : earliest;
+    }
+    return earliest;
+  }
+  template <class Visit>
+  __device__ void for_more_dependents(std::uint32_t x, const Cell&, Visit&& visit) const {
+    const std::uint32_t end = __ldg(&records[x + 1].dependents);
+    for (std::uint32_t piece = __ldg(&records[x].dependents); piece < end; ++piece) {
+      const auto* words = reinterpret_cast<const uint4*>(dependents + std::size_t{piece} * dependents_piece);
+      const uint4 low = __ldg(words), high = __ldg(words + 1);
+      const std::uint32_t cells[dependents_piece] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
+      visit(cells);
+    }
+  }
+
+ private:
+  /// Reads a record in pieces of 16 bytes.
+  template <class Record>
+  [[nodiscard]] __device__ static Record read_pieces(const Record* record) {
+    constexpr unsigned pieces = sizeof(Record) / sizeof(uint4);
+    static_assert(sizeof(Record) % sizeof(uint4) == 0);
+    uint4 words[pieces];
+    for (unsigned i = 0; i < pieces; ++i) words[i] = __ldg(reinterpret_cast<const uint4*>(record) + i);
+    Record result;
+    memcpy(&result, words, sizeof result);
+    return result;
+  }
+};
+
+/// The travel time of a cell's shortest step; see `shortest_step`.
+template <class T, int Terms>
+__device__ T shortest_step(const CellStencil<T, Terms>& cell) {
+  T largest = 0;
+  for (int i = 0; i < Terms; ++i) largest = cell.weight[i] > largest ? cell.weight[i] : largest;
+  return T(1) / std::sqrt(largest);
+}
+
+/// The cell's update from what it sees at its neighbours.
+template <class T, class View>
+__device__ T pulled_time(const View& view, const typename View::Cell& cell, const T (&seen)[2 * View::terms],
+                         std::uint32_t x, const T* time) {
+  T m[View::terms], weight[View::terms];
+  for (int i = 0; i < View::terms; ++i) {
+    m[i] = seen[2 * i] < seen[2 * i + 1] ? seen[2 * i] : seen[2 * i + 1];
+    weight[i] = cell.weight[i];
+  }
+  T result = upwind_time(m, weight);
+  if (view.has_edges(cell)) {
+    const T along = view.along_edges(cell, x, time);
+    result = along < result ? along : result;
+  }
+  return result;
+}
+
+}  // namespace isochron::cuda

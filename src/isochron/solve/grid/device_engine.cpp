@@ -1,0 +1,233 @@
+#include "isochron/solve/grid/device_engine.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "isochron/core/error.h"
+#include "isochron/core/parallel_in_order.h"
+#include "isochron/core/timer.h"
+#include "isochron/solve/grid/cuda/device_grid.h"
+#include "isochron/solve/grid/grid_finish.h"
+#include "isochron/solve/simplex/limits.h"
+#include "isochron/solve/simplex/start.h"
+
+namespace isochron {
+namespace {
+
+template <class T, int Dim>
+auto make_device(const TensorProblem<T, Dim>& problem, const SolveOptions& options, int /*threads*/) {
+  return cuda::make_block_fim(problem, options.scheme.inner_iterations);
+}
+template <class Problem>
+auto make_device(const Problem& problem, const SolveOptions& /*options*/, int threads) {
+  return cuda::make_device_grid(problem, threads);
+}
+
+/// How the answers of a problem are labelled.
+template <class Problem>
+inline constexpr Method method_of = Method::push;
+template <class T, int Dim>
+inline constexpr Method method_of<TensorProblem<T, Dim>> = Method::patch_fim;
+
+template <class Problem>
+class EngineOf final : public GridDeviceEngine {
+  using T = typename Problem::Scalar;
+
+ public:
+  EngineOf(const ImageGrid& grid, const Problem& problem, SolveOptions options, int threads)
+      : grid_(grid),
+        problem_(problem),
+        cells_(*problem.cells),
+        options_(std::move(options)),
+        threads_(threads),
+        device_(make_device(problem, options_, threads)) {}
+
+  void solve(std::span<const std::vector<Seed>> seed_sets, const TakeArrival& take) override {
+    for (std::size_t first = 0; first < seed_sets.size();) {
+      const std::size_t count = std::min(seed_sets.size() - first, device_->layers_that_fit());
+      if (options_.progress.cancelled()) throw Cancelled();
+      solve_layers(seed_sets.subspan(first, count),
+                   [&](std::size_t layer, Arrival&& arrival) { take(first + layer, std::move(arrival)); });
+      first += count;
+      options_.progress.update(static_cast<double>(first) / static_cast<double>(seed_sets.size()));
+    }
+  }
+
+  Residual residual(std::span<const double> times, const std::vector<Seed>& seeds) override {
+    const Layer layer = make_layer(seeds);
+    std::vector<T> given(device_->cell_count(), std::numeric_limits<T>::infinity());
+    parallel_for(threads_, cells_.list.size(), [&](std::size_t k) {
+      given[number(k)] = static_cast<T>((times[voxel(k)] - layer.start.base) / problem_.unit);
+    });
+    device_->load_times(given);
+    return checked(0, layer);
+  }
+
+ private:
+  /// What one solve starts with.
+  struct Layer {
+    StartSeeds start;
+    cuda::GridSeeds seeds;
+  };
+
+  /// A cell of the box by the voxel of a seed.
+  [[nodiscard]] std::uint32_t cell_of(VertexId voxel) const {
+    const auto [i, j, k] = grid_.index(voxel);
+    return cells_.box.cell({static_cast<int>(i), static_cast<int>(j), static_cast<int>(k)});
+  }
+  /// Of the k-th allowed cell: its number on the device, and its voxel.
+  [[nodiscard]] std::uint32_t number(std::size_t k) const {
+    return device_->numbers() == cuda::CellNumbers::list ? static_cast<std::uint32_t>(k) : cells_.list[k];
+  }
+  [[nodiscard]] std::size_t voxel(std::size_t k) const {
+    return cells_.box.voxel(cells_.box.index(cells_.list[k])).index();
+  }
+
+  [[nodiscard]] Layer make_layer(const std::vector<Seed>& seeds) const {
+    Layer layer{make_start_seeds<T>(seeds, problem_.unit), {}};
+    for (const StartSeed& seed : layer.start.seeds) {
+      const std::uint32_t cell = cell_of(seed.vertex);
+      const auto place = std::lower_bound(cells_.list.begin(), cells_.list.end(), cell) - cells_.list.begin();
+      layer.seeds.cells.push_back(number(static_cast<std::size_t>(place)));
+      layer.seeds.times.push_back(seed.time);
+    }
+    return layer;
+  }
+
+  [[nodiscard]] Residual checked(std::size_t layer, const Layer& start) const {
+    Residual result = device_->residual(layer, start.seeds, residual_tolerances * *options_.tolerance);
+    if (!(result.worst > 0)) return result;
+    const std::uint32_t worst = result.worst_vertex.value;
+    const std::uint32_t cell = device_->numbers() == cuda::CellNumbers::list ? cells_.list[worst] : worst;
+    result.worst_vertex = cells_.box.voxel(cells_.box.index(cell));
+    return result;
+  }
+
+  void solve_layers(std::span<const std::vector<Seed>> seed_sets, const TakeArrival& take) {
+    std::vector<Layer> layers;
+    std::vector<cuda::GridSeeds> seeds;
+    for (const auto& set : seed_sets) {
+      layers.push_back(make_layer(set));
+      seeds.push_back(layers.back().seeds);
+    }
+    const auto count = static_cast<double>(layers.size());
+    Arrival common = describe();
+    const Timer whole;
+    double seconds = 0;
+    common.counters = device_->solve(seeds, static_cast<T>(*options_.tolerance), options_.band_width, seconds);
+    common.counters.local_solves /= layers.size();  // each layer's share; the rounds are common to all
+    common.counters.vertex_updates /= layers.size();
+    common.solve_seconds = seconds / count;
+    common.transfer_seconds = (whole.seconds() - seconds) / count;
+    common.device_bytes = device_->device_bytes();
+    common.converged = device_->converged();
+    // Only this thread talks to the device; the results are made by all.
+    const auto team = static_cast<std::size_t>(std::max(1, threads_));
+    std::vector<std::vector<T>> times(std::min(team, layers.size()), std::vector<T>(device_->cell_count()));
+    for (std::size_t first = 0; first < layers.size(); first += team) {
+      const std::size_t group = std::min(team, layers.size() - first);
+      std::vector<Arrival> arrivals(group, common);
+      for (std::size_t i = 0; i < group; ++i) fetch(first + i, layers[first + i], times[i], arrivals[i]);
+      parallel_in_order<Arrival>(
+          static_cast<int>(group), group,
+          [&](std::size_t i, const std::atomic<bool>&) {
+            finish(layers[first + i], times[i], group == 1 ? threads_ : 1, arrivals[i]);
+            return std::move(arrivals[i]);
+          },
+          [&](std::size_t i, Arrival&& arrival) { take(first + i, std::move(arrival)); });
+    }
+  }
+
+  void fetch(std::size_t layer, const Layer& start, std::vector<T>& times, Arrival& arrival) {
+    const Timer copying;
+    device_->times(layer, times);
+    arrival.transfer_seconds += copying.seconds();
+    if (options_.verify == Keep::no) return;
+    arrival.residual = checked(layer, start);
+    if (!arrival.residual->passed()) arrival.converged = false;
+  }
+
+  void finish(const Layer& layer, const std::vector<T>& times, int threads, Arrival& arrival) const {
+    const Timer copying;
+    arrival.times.assign(grid_.voxel_count(), std::numeric_limits<double>::infinity());
+    parallel_for(threads, cells_.list.size(), [&](std::size_t k) {
+      arrival.times[voxel(k)] = static_cast<double>(times[number(k)]) * problem_.unit + layer.start.base;
+    });
+    arrival.transfer_seconds += copying.seconds();
+    arrival.max_time = -std::numeric_limits<double>::infinity();
+    for (std::size_t k = 0; k < cells_.list.size(); ++k) {
+      const T time = times[number(k)];
+      if (!std::isfinite(time)) continue;
+      ++arrival.reached;
+      arrival.max_time = std::max(arrival.max_time, static_cast<double>(time) * problem_.unit + layer.start.base);
+    }
+    arrival.unreached = grid_.voxel_count() - arrival.reached;
+    if (options_.sources == Keep::yes) add_sources(layer, times, threads, arrival);
+  }
+
+  void add_sources(const Layer& layer, const std::vector<T>& times, int threads, Arrival& arrival) const {
+    const auto& seeds = layer.start.seeds;
+    const std::int32_t first = seeds.front().source;
+    arrival.source.assign(grid_.voxel_count(), -1);
+    if (std::all_of(seeds.begin(), seeds.end(), [&](const StartSeed& seed) { return seed.source == first; })) {
+      parallel_for(threads, cells_.list.size(), [&](std::size_t k) {
+        if (std::isfinite(times[number(k)])) arrival.source[voxel(k)] = first;
+      });
+      return;
+    }
+    std::vector<T> in_box(problem_.vertex_count, std::numeric_limits<T>::infinity());
+    std::vector<std::int32_t> label(problem_.vertex_count, -1);
+    for (std::size_t k = 0; k < cells_.list.size(); ++k) in_box[cells_.list[k]] = times[number(k)];
+    for (const StartSeed& seed : seeds) {
+      const std::uint32_t cell = cell_of(seed.vertex);
+      if (!(in_box[cell] < static_cast<T>(seed.time))) label[cell] = seed.source;
+    }
+    spread_grid_labels(problem_, in_box.data(), label, threads);
+    parallel_for(threads, cells_.list.size(), [&](std::size_t k) {
+      if (std::isfinite(times[number(k)])) arrival.source[voxel(k)] = label[cells_.list[k]];
+    });
+  }
+
+  [[nodiscard]] static Arrival describe() {
+    Arrival arrival;
+    arrival.method = method_of<Problem>;
+    arrival.backend = Backend::cuda;
+    arrival.precision = std::is_same_v<T, float> ? Precision::single_ : Precision::double_;
+    return arrival;
+  }
+
+  const ImageGrid& grid_;
+  const Problem& problem_;
+  const GridCells& cells_;
+  SolveOptions options_;
+  int threads_;
+  std::unique_ptr<cuda::DeviceGrid<T>> device_;
+};
+
+}  // namespace
+
+template <class Problem>
+std::unique_ptr<GridDeviceEngine> make_grid_device_engine(const ImageGrid& grid, const Problem& problem,
+                                                          const SolveOptions& options, int threads) {
+  return std::make_unique<EngineOf<Problem>>(grid, problem, options, threads);
+}
+
+#define ISOCHRON_INSTANTIATE(problem, T, dim)                                                                  \
+  template std::unique_ptr<GridDeviceEngine> make_grid_device_engine(const ImageGrid&, const problem<T, dim>&, \
+                                                                     const SolveOptions&, int);
+ISOCHRON_INSTANTIATE(AxisProblem, float, 2)
+ISOCHRON_INSTANTIATE(AxisProblem, float, 3)
+ISOCHRON_INSTANTIATE(AxisProblem, double, 2)
+ISOCHRON_INSTANTIATE(AxisProblem, double, 3)
+ISOCHRON_INSTANTIATE(OffsetProblem, float, 2)
+ISOCHRON_INSTANTIATE(OffsetProblem, float, 3)
+ISOCHRON_INSTANTIATE(OffsetProblem, double, 2)
+ISOCHRON_INSTANTIATE(OffsetProblem, double, 3)
+ISOCHRON_INSTANTIATE(TensorProblem, float, 2)
+ISOCHRON_INSTANTIATE(TensorProblem, float, 3)
+ISOCHRON_INSTANTIATE(TensorProblem, double, 2)
+ISOCHRON_INSTANTIATE(TensorProblem, double, 3)
+#undef ISOCHRON_INSTANTIATE
+
+}  // namespace isochron

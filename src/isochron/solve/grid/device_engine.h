@@ -1,0 +1,31 @@
+// The solver of images on the GPU: between sources and results on the host and the times on the device.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "isochron/solve/arrival.h"
+#include "isochron/solve/grid/stencils.h"
+#include "isochron/solve/simplex/seeds.h"
+
+namespace isochron {
+
+/// Keeps the stencils in device memory between solves; the host only sends seeds and gets times. First-order times of
+/// the adaptive scheme, or of paper 004's Godunov scheme.
+class GridDeviceEngine {
+ public:
+  virtual ~GridDeviceEngine() = default;
+  /// Solves for each set of seeds, as many at once as the memory allows. Labels are found on the host.
+  virtual void solve(std::span<const std::vector<Seed>> seed_sets, const TakeArrival& take) = 0;
+  /// The fixed-point check of times per voxel, on the device.
+  virtual Residual residual(std::span<const double> times, const std::vector<Seed>& seeds) = 0;
+};
+
+/// The grid and the problem must outlive it; `options` have a tolerance. Throws DeviceError when there is no device or
+/// its memory does not do.
+template <class Problem>
+std::unique_ptr<GridDeviceEngine> make_grid_device_engine(const ImageGrid& grid, const Problem& problem,
+                                                          const SolveOptions& options, int threads);
+
+}  // namespace isochron
