@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "isochron/core/cuda/device_array.h"
+#include "isochron/core/cuda/fill.h"
 #include "isochron/core/cuda/launch.h"
 #include "isochron/core/cuda/stopwatch.h"
 #include "isochron/local/godunov_update.h"
@@ -181,12 +182,6 @@ __global__ void __launch_bounds__(block_cells)
 }
 
 template <class T>
-__global__ void fill_times(T* time, std::size_t count) {
-  const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  if (i < count) time[i] = infinity<T>();
-}
-
-template <class T>
 struct SeedEntry {
   T time;
   std::uint32_t cell;
@@ -195,7 +190,7 @@ struct SeedEntry {
 
 template <class T>
 __global__ void set_seeds(const SeedEntry<T>* seeds, std::size_t count, T* time) {
-  const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  const std::size_t i = thread_number();
   if (i < count) time[seeds[i].cell] = seeds[i].time;
 }
 
@@ -215,7 +210,7 @@ __global__ void __launch_bounds__(block_cells)
 /// Seeds may not be later than their own time.
 template <class T>
 __global__ void check_seeds(const SeedEntry<T>* seeds, std::size_t count, const T* time, unsigned long long* worst) {
-  const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  const std::size_t i = thread_number();
   if (i >= count) return;
   const T now = time[seeds[i].cell];
   if (!(now <= seeds[i].time)) report_difference(now, seeds[i].time, seeds[i].edge, seeds[i].cell, worst);
@@ -350,7 +345,7 @@ class BlockFim final : public DeviceGrid<T> {
                      counts_.data() + 1, is_active_.data(), is_candidate_.data()};
     Counters counters;
     const Stopwatch watch;
-    launch_for(cells_, fill_times<T>, time_.data(), cells_);
+    fill(time_, cells_, infinity<T>());
     launch_for(seeds.size(), set_seeds<T>, device_seeds.data(), seeds.size(), time_.data());
     for (; active > 0 && counters.rounds < most_rounds; ++counters.rounds) {
       counts_.clear();

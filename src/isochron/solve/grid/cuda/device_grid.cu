@@ -262,8 +262,6 @@ __global__ void __launch_bounds__(block_threads, 2)
 
 // ---- before and after the rounds
 
-__device__ inline std::size_t thread_number() { return std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; }
-
 /// Nothing has arrived, and nothing waits, in any layer.
 template <class T, class View>
 __global__ void reset(const __grid_constant__ Lists<T> lists, const __grid_constant__ View view) {
