@@ -134,15 +134,13 @@ class Puller {
     const T horizon = block_.horizon[layer];
     // Another round's stamp is there when the entry was put again in this one; it then says stale, which is safe.
     const bool stale = (__ldcg(l_.stamp + entry) & 1U) != 0;
-    const T before = read_time(time, x), told = __ldcg(l_.told + entry);
-    T now = before;
+    const T told = __ldcg(l_.told + entry);
+    T now = read_time(time, x);
+    const typename View::Cell cell = view_.open(x);
     if (stale || now <= horizon) {
-      const typename View::Cell cell = view_.open(x);
       T seen[2 * View::terms];
-      if (stale || View::symmetric) {
-#pragma unroll
-        for (int i = 0; i < 2 * View::terms; ++i) seen[i] = read_time(time, cell.near[i]);
-      }
+      if (stale || View::symmetric) read_times(time, cell.near, seen);
+      const typename View::Ahead ahead = view_.look_ahead(cell, time);
       if (stale) {
         ++updates_;
         const T again = pulled_time(view_, cell, seen, x, time);
@@ -152,7 +150,7 @@ class Puller {
       if (now == told) return;
       if (now <= horizon) {
         l_.told[entry] = now;
-        tell(next, cell, seen, x, now, layer);
+        tell(next, cell, ahead, seen, x, now, layer);
         return;
       }
     }
@@ -164,8 +162,8 @@ class Puller {
 
  private:
   /// Marks the later readers of x stale.
-  __device__ void tell(const Enqueuer<T>& next, const typename View::Cell& cell, const T (&seen)[2 * View::terms],
-                       std::uint32_t x, T now, std::uint32_t layer) {
+  __device__ void tell(const Enqueuer<T>& next, const typename View::Cell& cell, const typename View::Ahead& ahead,
+                       const T (&seen)[2 * View::terms], std::uint32_t x, T now, std::uint32_t layer) {
     const std::uint32_t first = layer * l_.cells;
     unsigned any = 0;
     if constexpr (View::symmetric) {
@@ -176,12 +174,12 @@ class Puller {
       next.put_stale(cell.near, wanted, first);
       any = wanted;
     }
-    view_.for_more_dependents(x, cell, [&](const auto& cells) {
+    view_.for_more_dependents(x, cell, ahead, l_.time + first, [&](const auto& cells, const auto& times) {
       constexpr int n = sizeof(cells) / sizeof(cells[0]);
       unsigned wanted = 0;
 #pragma unroll
       for (int i = 0; i < n; ++i)
-        if (cells[i] != view_.none && read_time(l_.time + first, cells[i]) > now) wanted |= 1U << i;
+        if (cells[i] != view_.none && times[i] > now) wanted |= 1U << i;
       next.put_stale(cells, wanted, first);
       any |= wanted;
     });
@@ -227,7 +225,7 @@ __device__ void close_round(const Lists<T>& lists, BlockMemory<T>& block, std::u
 }
 
 template <class T, class View>
-__global__ void __launch_bounds__(block_threads, 2)
+__global__ void __launch_bounds__(block_threads)
     pull_rounds(const __grid_constant__ Lists<T> lists, const __grid_constant__ View view) {
   __shared__ BlockMemory<T> block;
   const cg::grid_group grid = cg::this_grid();

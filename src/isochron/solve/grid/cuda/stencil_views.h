@@ -20,14 +20,21 @@ namespace isochron::cuda {
 template <class T, int Terms>
 struct CellStencil {
   T weight[Terms];
-  std::uint32_t near[2 * Terms];  ///< neighbours at −e_i and +e_i: 2i and 2i+1
-  std::uint32_t word;             ///< of the view
+  std::uint32_t near[2 * Terms];             ///< neighbours at −e_i and +e_i: 2i and 2i+1
+  std::uint32_t word;                        ///< of the view
+  std::uint32_t dependents, dependents_end;  ///< of `ListView`: pieces
 };
 
 /// Times are read past the first-level cache, which others' writes do not reach.
 template <class T>
 __device__ T read_time(const T* time, std::uint32_t cell) {
   return __ldcg(time + cell);
+}
+
+template <int N, class T>
+__device__ void read_times(const T* time, const std::uint32_t (&cells)[N], T (&times)[N]) {
+#pragma unroll
+  for (int i = 0; i < N; ++i) times[i] = read_time(time, cells[i]);
 }
 
 /// Cells numbered as in the box, one stencil for all (or along the axes and scaled): neighbours are computed.
@@ -85,9 +92,13 @@ struct BoxView {
     }
     return earliest;
   }
-  /// Calls `visit` with arrays of cells, which may hold `none`.
+  /// What of the dependents is read before it is known whether they are told.
+  struct Ahead {};
+  [[nodiscard]] __device__ Ahead look_ahead(const Cell&, const T*) const { return {}; }
+  /// Calls `visit` with arrays of cells, which may hold `none`, and of their times.
   template <class Visit>
-  __device__ void for_more_dependents(std::uint32_t x, const Cell& cell, Visit&& visit) const {
+  __device__ void for_more_dependents(std::uint32_t x, const Cell& cell, const Ahead&, const T* time,
+                                      Visit&& visit) const {
     if constexpr (!along_axes_only) {
       if ((cell.word & near_edges_bit) == 0) return;
       std::uint32_t cells[2 * Dim];
@@ -96,7 +107,9 @@ struct BoxView {
         cells[2 * axis] = (__ldg(usable + back) & edges_bit) != 0 ? back : none;
         cells[2 * axis + 1] = (__ldg(usable + ahead) & edges_bit) != 0 ? ahead : none;
       }
-      visit(cells);
+      T times[2 * Dim];
+      read_times(time, cells, times);
+      visit(cells, times);
     }
   }
 };
@@ -119,6 +132,8 @@ struct ListView {
     const auto record = read_pieces(records + x);
     Cell cell;
     cell.word = record.edges;
+    cell.dependents = record.dependents;
+    cell.dependents_end = __ldg(&records[x + 1].dependents);
     for (int i = 0; i < Terms; ++i) cell.weight[i] = T(record.weight[i]);
     for (int i = 0; i < 2 * Terms; ++i) cell.near[i] = record.near[i];
     return cell;
@@ -136,18 +151,45 @@ struct ListView {
     }
     return earliest;
   }
+  /// The first dependents, as many as most cells have, and their times: a round is a chain of reads, and these need not
+  /// wait in it until the cell's own time is known.
+  struct Ahead {
+    static constexpr std::uint32_t pieces = 2;
+    std::uint32_t cells[pieces * dependents_piece];
+    T times[pieces * dependents_piece];
+    std::uint32_t next;  ///< piece that was not read
+  };
+  [[nodiscard]] __device__ Ahead look_ahead(const Cell& cell, const T* time) const {
+    Ahead ahead;
+    ahead.next = cell.dependents;
+    for (std::uint32_t& y : ahead.cells) y = none;
+#pragma unroll
+    for (std::uint32_t k = 0; k < Ahead::pieces; ++k)
+      if (ahead.next < cell.dependents_end) read_dependents(ahead.next++, ahead.cells + k * dependents_piece);
+    read_times(time, ahead.cells, ahead.times);
+    return ahead;
+  }
   template <class Visit>
-  __device__ void for_more_dependents(std::uint32_t x, const Cell&, Visit&& visit) const {
-    const std::uint32_t end = __ldg(&records[x + 1].dependents);
-    for (std::uint32_t piece = __ldg(&records[x].dependents); piece < end; ++piece) {
-      const auto* words = reinterpret_cast<const uint4*>(dependents + std::size_t{piece} * dependents_piece);
-      const uint4 low = __ldg(words), high = __ldg(words + 1);
-      const std::uint32_t cells[dependents_piece] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
-      visit(cells);
+  __device__ void for_more_dependents(std::uint32_t, const Cell& cell, const Ahead& ahead, const T* time,
+                                      Visit&& visit) const {
+    visit(ahead.cells, ahead.times);
+    for (std::uint32_t piece = ahead.next; piece < cell.dependents_end; ++piece) {
+      std::uint32_t cells[dependents_piece];
+      T times[dependents_piece];
+      read_dependents(piece, cells);
+      read_times(time, cells, times);
+      visit(cells, times);
     }
   }
 
  private:
+  __device__ void read_dependents(std::uint32_t piece, std::uint32_t* cells) const {
+    const auto* words = reinterpret_cast<const uint4*>(dependents + std::size_t{piece} * dependents_piece);
+    static_assert(dependents_piece == 8);
+    const uint4 low = __ldg(words), high = __ldg(words + 1);
+    cells[0] = low.x, cells[1] = low.y, cells[2] = low.z, cells[3] = low.w;
+    cells[4] = high.x, cells[5] = high.y, cells[6] = high.z, cells[7] = high.w;
+  }
   /// Reads a record in pieces of 16 bytes.
   template <class Record>
   [[nodiscard]] __device__ static Record read_pieces(const Record* record) {

@@ -15,7 +15,7 @@ struct GridTuning {
   double least_box_share;  ///< cells are numbered as in the box when at least this share of it is allowed
 };
 
-inline constexpr GridTuning grid_tunings[] = {{8, 1, 2, 1500000, 12, 0.5}, {9, 1, 2, 1500000, 12, 0.5}};
+inline constexpr GridTuning grid_tunings[] = {{8, 1, 2, 1500000, 24, 0.5}, {9, 1, 2, 1500000, 24, 0.5}};
 
 inline GridTuning grid_tuning(const Device& device) {
   GridTuning best = grid_tunings[0];
