@@ -1,0 +1,158 @@
+#include "isochron/io/image_io.h"
+
+#include <algorithm>
+#include <new>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "isochron/core/error.h"
+#include "isochron/io/atomic_file.h"
+#include "isochron/io/file_bytes.h"
+#include "isochron/io/file_name.h"
+#include "isochron/io/nifti_file.h"
+
+namespace isochron {
+namespace {
+
+namespace fs = std::filesystem;
+
+using Reader = Image (*)(const fs::path&);
+using Writer = void (*)(const OutputFile&, const Image&);
+
+enum class Holds { one_array, all_arrays };
+
+struct Codec {
+  std::string name;
+  std::vector<std::string> extensions;
+  Holds holds;
+  Reader read;   // null: not in this build
+  Writer write;  // null: never
+};
+
+const std::vector<Codec>& codecs() {
+  static const std::vector<Codec> table{
+      {"NIfTI", {".nii", ".nii.gz"}, Holds::one_array, read_nifti, write_nifti},
+      {"NIfTI, two files", {".hdr", ".img", ".hdr.gz", ".img.gz"}, Holds::one_array, read_nifti, nullptr},
+  };
+  return table;
+}
+
+std::string extension_of(const fs::path& path) {
+  const FileName name(path);
+  return name.extension + (name.gzip ? ".gz" : "");
+}
+
+const Codec* find_codec(const fs::path& path) {
+  const std::string extension = extension_of(path);
+  for (const Codec& codec : codecs()) {
+    const auto& known = codec.extensions;
+    if (std::find(known.begin(), known.end(), extension) != known.end()) return &codec;
+  }
+  return nullptr;
+}
+
+/// The extensions of the formats that can be read, or written.
+template <class Has>
+std::vector<std::string> extensions_where(Has&& has) {
+  std::vector<std::string> result;
+  for (const Codec& codec : codecs())
+    if (has(codec)) result.insert(result.end(), codec.extensions.begin(), codec.extensions.end());
+  return result;
+}
+
+const Codec& readable_codec(const fs::path& path) {
+  const Codec* codec = find_codec(path);
+  if (codec == nullptr) {
+    throw InputError(fmt::format("{}: unknown extension '{}' (it tells the format of an image); use one of {}",
+                                 path.string(), extension_of(path),
+                                 fmt::join(extensions_where([](const Codec& c) { return c.read != nullptr; }), " ")));
+  }
+  if (codec->read == nullptr) {
+    throw InputError(
+        fmt::format("{}: reading {} files needs VTK (this build has none); rebuild with -DISOCHRON_WITH_VTK=ON, or "
+                    "convert it to .nii",
+                    path.string(), codec->extensions[0]));
+  }
+  return *codec;
+}
+
+const Codec& writable_codec(const fs::path& path) {
+  const Codec* codec = find_codec(path);
+  if (codec != nullptr && codec->write != nullptr) return *codec;
+  throw UsageError(fmt::format(
+      "{}: images are not written with the extension '{}' (it tells the format); use one of {}", path.string(),
+      extension_of(path), fmt::join(extensions_where([](const Codec& c) { return c.write != nullptr; }), " ")));
+}
+
+void check_image(const fs::path& path, const Image& image) {
+  check_grid(image.grid, path.string() + ": the image");
+  const std::size_t voxels = image.grid.voxel_count();
+  for (const DataArray& array : image.data.all()) {
+    if (array.components >= 1 && array.value_count() == voxels * static_cast<std::size_t>(array.components)) continue;
+    throw InputError(
+        fmt::format("{}: array '{}' does not fit (values: {} in tuples of {}, voxels: {}); export the image again",
+                    path.string(), array.name, array.value_count(), array.components, voxels));
+  }
+}
+
+void check_arrays_held(const fs::path& path, const Codec& codec, const Image& image) {
+  if (image.data.empty())
+    throw UsageError(
+        fmt::format("{}: there is nothing to write (the image has no arrays); give it one", path.string()));
+  if (codec.holds == Holds::all_arrays || image.data.all().size() == 1) return;
+  throw UsageError(fmt::format("{}: {} files hold one array (the image has {}: {}); write one of them, or all to .vti",
+                               path.string(), codec.name, image.data.all().size(),
+                               fmt::join(image.data.names(), ", ")));
+}
+
+}  // namespace
+
+const std::vector<ImageFormat>& image_formats() {
+  static const std::vector<ImageFormat> list = [] {
+    std::vector<ImageFormat> result;
+    for (const Codec& codec : codecs()) {
+      result.push_back({.name = codec.name,
+                        .extensions = codec.extensions,
+                        .reads = codec.read != nullptr,
+                        .writes = codec.write != nullptr,
+                        .many_arrays = codec.holds == Holds::all_arrays});
+    }
+    return result;
+  }();
+  return list;
+}
+
+bool is_image_file(const fs::path& path) { return find_codec(path) != nullptr; }
+
+Image read_image(const fs::path& path) {
+  require_file(path);
+  const Codec& codec = readable_codec(path);
+  try {
+    Image image = codec.read(path);
+    check_image(path, image);
+    return image;
+  } catch (const std::bad_alloc&) {
+    throw InputError(
+        fmt::format("{}: there is not enough memory for what the file announces (it is very large, or damaged); use a "
+                    "larger machine, or get or write it again",
+                    path.string()));
+  }
+}
+
+void check_image_writable(const fs::path& path, Overwrite overwrite) {
+  static_cast<void>(writable_codec(path));
+  check_output_file(path, overwrite);
+}
+
+void write_image(const fs::path& path, const Image& image, Overwrite overwrite) {
+  const Codec& codec = writable_codec(path);
+  check_output_file(path, overwrite);
+  check_image(path, image);
+  check_arrays_held(path, codec, image);
+  AtomicFile temporary(path);
+  codec.write({path, temporary.path()}, image);
+  temporary.commit();
+}
+
+}  // namespace isochron

@@ -1,0 +1,352 @@
+// NIfTI: headers put together byte by byte from the format's description, and what is written is read again.
+#include <numbers>
+
+#include "io/image_samples.h"
+
+namespace isochron::test {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr std::array both_orders{Encoding::little_endian, Encoding::big_endian};
+
+/// A NIfTI-1 header of a 2 × 3 × 1 image of int16 without any orientation, with 352 bytes.
+std::string header_1(Encoding e) {
+  std::string h(352, '\0');
+  put<std::int32_t>(h, 0, 348, e);
+  const std::array<std::int16_t, 8> dim{3, 2, 3, 1, 1, 1, 1, 1};
+  for (std::size_t i = 0; i < 8; ++i) put(h, 40 + 2 * i, dim[i], e);
+  put<std::int16_t>(h, 70, 4, e);
+  put<std::int16_t>(h, 72, 16, e);
+  const std::array<float, 8> pixdim{1, 2, 3, 4, 1, 1, 1, 1};
+  for (std::size_t i = 0; i < 8; ++i) put(h, 76 + 4 * i, pixdim[i], e);
+  put<float>(h, 108, 352, e);
+  h.replace(344, 3, "n+1");
+  return h;
+}
+
+/// The same in version 2.
+std::string header_2(Encoding e) {
+  std::string h(544, '\0');
+  put<std::int32_t>(h, 0, 540, e);
+  h.replace(4, 8, std::string("n+2\0\r\n\032\n", 8));
+  put<std::int16_t>(h, 12, 4, e);
+  const std::array<std::int64_t, 8> dim{3, 2, 3, 1, 1, 1, 1, 1};
+  for (std::size_t i = 0; i < 8; ++i) put(h, 16 + 8 * i, dim[i], e);
+  const std::array<double, 8> pixdim{1, 2, 3, 4, 1, 1, 1, 1};
+  for (std::size_t i = 0; i < 8; ++i) put(h, 104 + 8 * i, pixdim[i], e);
+  put<std::int64_t>(h, 168, 544, e);
+  return h;
+}
+
+std::string int16_values(Encoding e, std::size_t count = 6) {
+  std::string values;
+  for (std::size_t i = 0; i < count; ++i) values += bytes_of(static_cast<std::int16_t>(10 * i - 20), e);
+  return values;
+}
+
+void put_sform(std::string& h, Encoding e, const std::array<float, 12>& rows) {
+  put<std::int16_t>(h, 254, 2, e);
+  for (std::size_t i = 0; i < 12; ++i) put(h, 280 + 4 * i, rows[i], e);
+}
+
+void put_qform(std::string& h, Encoding e, const std::array<float, 3>& quaternion, const std::array<float, 3>& origin) {
+  put<std::int16_t>(h, 252, 1, e);
+  for (std::size_t i = 0; i < 3; ++i) put(h, 256 + 4 * i, quaternion[i], e);
+  for (std::size_t i = 0; i < 3; ++i) put(h, 268 + 4 * i, origin[i], e);
+}
+
+Image read_bytes(const std::string& bytes) {
+  const TemporaryFolder folder;
+  return read_image(folder.file("a.nii", bytes));
+}
+
+TEST(Nifti, BothVersionsInBothByteOrders) {
+  for (const Encoding e : both_orders) {
+    for (const std::string& header : {header_1(e), header_2(e)}) {
+      const Image image = read_bytes(header + int16_values(e));
+      EXPECT_THAT(image.grid.shape, ElementsAre(2, 3, 1));
+      ASSERT_EQ(image.data.all().size(), 1U);
+      const DataArray& array = image.data.all()[0];
+      EXPECT_EQ(array.name, "values");
+      EXPECT_EQ(array.components, 1);
+      EXPECT_EQ(std::get<std::vector<std::int32_t>>(array.values),
+                (std::vector<std::int32_t>{-20, -10, 0, 10, 20, 30}));
+      EXPECT_FALSE(image.tensor_order.has_value());
+    }
+  }
+}
+
+TEST(Nifti, WithoutAnAffineTheVoxelSizesAreUsedAndItIsSaid) {
+  for (const Encoding e : both_orders) {
+    const Image image = read_bytes(header_1(e) + int16_values(e));
+    ImageGrid expected;
+    expected.shape = {2, 3, 1};
+    expected.axes = {Vec3d{2, 0, 0}, Vec3d{0, 3, 0}, Vec3d{0, 0, 4}};
+    expect_same_grid(image.grid, expected, 0);
+    ASSERT_EQ(image.warnings.size(), 1U);
+    EXPECT_THAT(image.warnings[0], HasSubstr("affine is missing"));
+  }
+}
+
+TEST(Nifti, TheSformComesBeforeTheQform) {
+  for (const Encoding e : both_orders) {
+    std::string h = header_1(e);
+    put_qform(h, e, {0, 0, 0}, {1, 2, 3});
+    const Image by_qform = read_bytes(h + int16_values(e));
+    expect_near(by_qform.grid.origin, {1, 2, 3});
+    expect_near(by_qform.grid.axes[1], {0, 3, 0});
+    put_sform(h, e, {0, 5, 0, 7, 6, 0, 0, 8, 0, 1, 4, 9});
+    const Image by_sform = read_bytes(h + int16_values(e));
+    expect_near(by_sform.grid.origin, {7, 8, 9});
+    expect_near(by_sform.grid.axes[0], {0, 6, 0});
+    expect_near(by_sform.grid.axes[1], {5, 0, 1});
+    expect_near(by_sform.grid.axes[2], {0, 0, 4});
+    EXPECT_TRUE(by_sform.warnings.empty());
+  }
+}
+
+TEST(Nifti, TheQformTurnsAndMirrors) {
+  const Encoding e = Encoding::little_endian;
+  std::string h = header_1(e);
+  // A quarter turn about z: x to y, y to −x.
+  put_qform(h, e, {0, 0, static_cast<float>(std::numbers::sqrt2 / 2)}, {0, 0, 0});
+  Image image = read_bytes(h + int16_values(e));
+  expect_near(image.grid.axes[0], {0, 2, 0}, 1e-6);
+  expect_near(image.grid.axes[1], {-3, 0, 0}, 1e-6);
+  expect_near(image.grid.axes[2], {0, 0, 4}, 1e-6);
+  put<float>(h, 76, -1, e);
+  image = read_bytes(h + int16_values(e));
+  expect_near(image.grid.axes[2], {0, 0, -4}, 1e-6);
+  // A half turn, whose quaternion has no real part, stored a little too long.
+  put<float>(h, 76, 1, e);
+  put_qform(h, e, {1.0000001F, 0, 0}, {0, 0, 0});
+  image = read_bytes(h + int16_values(e));
+  expect_near(image.grid.axes[0], {2, 0, 0}, 1e-6);
+  expect_near(image.grid.axes[1], {0, -3, 0}, 1e-6);
+  expect_near(image.grid.axes[2], {0, 0, -4}, 1e-6);
+}
+
+TEST(Nifti, UnitsBecomeMillimetres) {
+  for (const auto& [unit, mm] : {std::pair{1, 1000.0}, std::pair{2, 1.0}, std::pair{3, 1e-3}, std::pair{0, 1.0}}) {
+    const Encoding e = Encoding::little_endian;
+    std::string h = header_1(e);
+    h[123] = static_cast<char>(unit + 8);  // the time's unit must not matter
+    put_sform(h, e, {2, 0, 0, 10, 0, 3, 0, 20, 0, 0, 4, 30});
+    const Image image = read_bytes(h + int16_values(e));
+    expect_near(image.grid.axes[1], {0, 3 * mm, 0}, 1e-9);
+    expect_near(image.grid.origin, {10 * mm, 20 * mm, 30 * mm}, 1e-9);
+  }
+}
+
+TEST(Nifti, SlopeAndInterceptAreApplied) {
+  const Encoding e = Encoding::big_endian;
+  std::string h = header_1(e);
+  put<float>(h, 112, 0.5F, e);
+  put<float>(h, 116, 100, e);
+  const Image image = read_bytes(h + int16_values(e));
+  EXPECT_EQ(std::get<std::vector<float>>(image.data.all()[0].values), (std::vector<float>{90, 95, 100, 105, 110, 115}));
+  put<float>(h, 112, 0, e);  // a slope of 0 means none
+  EXPECT_EQ(read_bytes(h + int16_values(e)).data.all()[0].at(0), -20);
+  put<float>(h, 112, std::numeric_limits<float>::quiet_NaN(), e);
+  EXPECT_EQ(read_bytes(h + int16_values(e)).data.all()[0].at(0), -20);
+}
+
+TEST(Nifti, VolumesBecomeComponents) {
+  const Encoding e = Encoding::little_endian;
+  std::string h = header_1(e);
+  put<std::int16_t>(h, 40, 4, e);
+  put<std::int16_t>(h, 48, 2, e);
+  const Image image = read_bytes(h + int16_values(e, 12));
+  const DataArray& array = image.data.all()[0];
+  EXPECT_EQ(array.components, 2);
+  EXPECT_EQ(array.at(0, 0), -20);
+  EXPECT_EQ(array.at(0, 1), 40);
+  EXPECT_EQ(array.at(5, 0), 30);
+  EXPECT_EQ(array.at(5, 1), 90);
+}
+
+TEST(Nifti, ASymmetricMatrixIsATensorInLowerOrder) {
+  const Encoding e = Encoding::little_endian;
+  std::string h = header_1(e);
+  put<std::int16_t>(h, 40, 5, e);
+  put<std::int16_t>(h, 50, 6, e);
+  EXPECT_FALSE(read_bytes(h + int16_values(e, 36)).tensor_order.has_value()) << "six volumes alone are no tensor";
+  put<std::int16_t>(h, 68, 1005, e);
+  const Image image = read_bytes(h + int16_values(e, 36));
+  EXPECT_EQ(image.tensor_order, TensorOrder::lower);
+  EXPECT_EQ(image.data.all()[0].components, 6);
+}
+
+TEST(Nifti, ColoursAreComponents) {
+  const Encoding e = Encoding::little_endian;
+  std::string h = header_1(e);
+  put<std::int16_t>(h, 70, 128, e);
+  std::string values;
+  for (char i = 0; i < 18; ++i) values += i;
+  const DataArray array = read_bytes(h + values).data.all()[0];
+  EXPECT_EQ(array.components, 3);
+  EXPECT_EQ(array.at(1, 0), 3);
+  EXPECT_EQ(array.at(1, 2), 5);
+}
+
+TEST(Nifti, APairOfFilesIsFoundByEitherName) {
+  const TemporaryFolder folder;
+  const Encoding e = Encoding::big_endian;
+  std::string h = header_1(e).substr(0, 348);
+  h.replace(344, 3, "ni1");
+  put<float>(h, 108, 0, e);
+  const fs::path header = folder.file("a.hdr", h);
+  EXPECT_THROW(static_cast<void>(read_image(header)), InputError);
+  const fs::path values = folder.file("a.img", int16_values(e));
+  EXPECT_EQ(read_image(header).data.all()[0].at(5), 30);
+  EXPECT_EQ(read_image(values).data.all()[0].at(5), 30);
+}
+
+TEST(Nifti, AFlatImageWithoutAThirdAxisGetsOne) {
+  const Encoding e = Encoding::little_endian;
+  std::string h = header_1(e);
+  put<std::int16_t>(h, 40, 2, e);
+  put_sform(h, e, {2, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0});
+  expect_near(read_bytes(h + int16_values(e)).grid.axes[2], {0, 0, 1});
+}
+
+TEST(Nifti, BadHeadersAreRefused) {
+  const TemporaryFolder folder;
+  const Encoding e = Encoding::little_endian;
+  const auto error = [&](const std::string& bytes) { return image_error(folder.file("a.nii", bytes)); };
+  std::string h = header_1(e);
+  put_sform(h, e, {2, 0, 0, 0, 0, 3, 3, 0, 0, 3, 3, 0});
+  EXPECT_THAT(error(h + int16_values(e)), HasSubstr("affine")) << "singular";
+  h = header_1(e);
+  h[344] = 'x';
+  EXPECT_THAT(error(h + int16_values(e)), HasSubstr("magic"));
+  EXPECT_THAT(error(std::string(400, 'x')), HasSubstr("no NIfTI file"));
+  EXPECT_THAT(error("abc"), HasSubstr("no NIfTI file"));
+  h = header_1(e);
+  EXPECT_THAT(error(h + int16_values(e, 5)), HasSubstr("too short"));
+  for (const int n : {0, -1}) {
+    h = header_1(e);
+    put(h, 44, static_cast<std::int16_t>(n), e);
+    EXPECT_THAT(error(h + int16_values(e)), HasSubstr("sizes"));
+  }
+  h = header_1(e);
+  for (std::size_t i = 0; i < 8; ++i) put<std::int16_t>(h, 40 + 2 * i, i == 0 ? 7 : 32767, e);
+  EXPECT_THAT(error(h + int16_values(e)), HasSubstr("sizes"));
+  h = header_1(e);
+  put<std::int16_t>(h, 42, 20000, e);
+  put<std::int16_t>(h, 44, 20000, e);
+  EXPECT_THAT(error(h + int16_values(e)), HasSubstr("too short"));
+  h = header_1(e);
+  put<std::int16_t>(h, 70, 32, e);
+  EXPECT_THAT(error(h + int16_values(e)), HasSubstr("datatype 32")) << "complex numbers";
+  h = header_1(e);
+  put<float>(h, 108, 100, e);
+  EXPECT_THAT(error(h + int16_values(e)), HasSubstr("offset"));
+}
+
+template <class T>
+void expect_round_trip(const std::string& name, int components) {
+  const TemporaryFolder folder;
+  const Image image = counted_image<T>(components);
+  write_image(folder.path() / name, image, Overwrite::no);
+  const Image again = read_image(folder.path() / name);
+  expect_same_grid(again.grid, image.grid, 1e-6);
+  EXPECT_TRUE(again.warnings.empty());
+  expect_same_arrays(image.data, again.data);
+  EXPECT_EQ(again.data.all()[0].values.index(), image.data.all()[0].values.index()) << "the type changed";
+}
+
+TEST(Nifti, WhatIsWrittenIsReadAgain) {
+  for (const char* name : {"a.nii", "a.nii.gz", "A.NII"}) {
+    for (const int components : {1, 3, 6}) {
+      expect_round_trip<float>(name, components);
+      expect_round_trip<double>(name, components);
+      expect_round_trip<std::int32_t>(name, components);
+      expect_round_trip<std::int64_t>(name, components);
+      expect_round_trip<std::uint8_t>(name, components);
+    }
+  }
+}
+
+TEST(Nifti, TheWrittenQformAgreesWithTheSform) {
+  const TemporaryFolder folder;
+  Image image = counted_image<float>(1);
+  for (int turn = 0; turn < 24; ++turn) {
+    // Axis permutations with signs, some of them tilted: every branch of the quaternion's formula.
+    const auto a = static_cast<std::size_t>(turn % 3);
+    const double angle = turn < 12 ? 0 : 0.3 * turn;
+    const std::array<Vec3d, 3> base{Vec3d{std::cos(angle), std::sin(angle), 0},
+                                    Vec3d{-std::sin(angle), std::cos(angle), 0}, Vec3d{0, 0, 1}};
+    image.grid.axes = {(turn & 1 ? -2.0 : 2.0) * base[a], (turn & 2 ? -3.0 : 3.0) * base[(a + 1) % 3],
+                       (turn & 4 ? -4.0 : 4.0) * base[(a + 2) % 3]};
+    write_image(folder.path() / "a.nii", image, Overwrite::yes);
+    std::string bytes = content_of(folder.path() / "a.nii");
+    put<std::int16_t>(bytes, 254, 0, native_encoding);  // forget the sform
+    // Close to half turns the format itself keeps only half of a float's digits.
+    expect_same_grid(read_image(folder.file("b.nii", bytes)).grid, image.grid, turn < 12 ? 3e-6 : 2e-3);
+  }
+}
+
+TEST(Nifti, ASkewGridHasNoQform) {
+  const TemporaryFolder folder;
+  Image image = counted_image<float>(1);
+  image.grid.axes[1] = image.grid.axes[1] + 0.2 * image.grid.axes[0];
+  write_image(folder.path() / "a.nii", image, Overwrite::no);
+  EXPECT_EQ(content_of(folder.path() / "a.nii").substr(252, 4),
+            bytes_of<std::int16_t>(0, native_encoding) + bytes_of<std::int16_t>(1, native_encoding));
+  expect_same_grid(read_image(folder.path() / "a.nii").grid, image.grid, 1e-6);
+}
+
+TEST(Nifti, LongImagesBecomeVersion2) {
+  const TemporaryFolder folder;
+  Image image;
+  image.grid.shape = {40000, 2, 1};
+  image.data.set({"long", 1, counted_values<float>(80000)});
+  write_image(folder.path() / "a.nii", image, Overwrite::no);
+  EXPECT_EQ(content_of(folder.path() / "a.nii").substr(0, 4), bytes_of<std::int32_t>(540, native_encoding));
+  const Image again = read_image(folder.path() / "a.nii");
+  expect_same_grid(again.grid, image.grid, 0);
+  expect_same_arrays(image.data, again.data);
+}
+
+TEST(Nifti, TensorsOfKnownOrderAreWrittenInTheFormatsOwn) {
+  const TemporaryFolder folder;
+  for (const TensorOrder order : {TensorOrder::vtk, TensorOrder::row, TensorOrder::mrtrix, TensorOrder::lower}) {
+    Image image = counted_image<float>(6);
+    image.tensor_order = order;
+    write_image(folder.path() / "a.nii", image, Overwrite::yes);
+    const Image again = read_image(folder.path() / "a.nii");
+    ASSERT_EQ(again.tensor_order, TensorOrder::lower);
+    for (std::size_t voxel = 0; voxel < image.grid.voxel_count(); ++voxel) {
+      std::array<double, 6> before{}, after{};
+      for (int c = 0; c < 6; ++c) {
+        before[static_cast<std::size_t>(c)] = image.data.all()[0].at(voxel, c);
+        after[static_cast<std::size_t>(c)] = again.data.all()[0].at(voxel, c);
+      }
+      EXPECT_EQ(tensor_of(before, order), tensor_of(after, TensorOrder::lower));
+    }
+  }
+}
+
+TEST(Nifti, HoldsOneArray) {
+  const TemporaryFolder folder;
+  Image image = counted_image<float>(1);
+  image.data.set({"another", 1, counted_values<float>(image.grid.voxel_count())});
+  EXPECT_THROW(write_image(folder.path() / "a.nii", image, Overwrite::no), UsageError);
+  EXPECT_THROW(write_image(folder.path() / "a.hdr", counted_image<float>(1), Overwrite::no), UsageError);
+  image.data = {};
+  EXPECT_THROW(write_image(folder.path() / "a.nii", image, Overwrite::no), UsageError);
+  EXPECT_EQ(folder.entries(), 0U);
+}
+
+TEST(Nifti, ExistingFilesAreKept) {
+  const TemporaryFolder folder;
+  const fs::path path = folder.file("a.nii", "mine");
+  EXPECT_THROW(write_image(path, counted_image<float>(1), Overwrite::no), InputError);
+  EXPECT_EQ(content_of(path), "mine");
+}
+
+}  // namespace
+}  // namespace isochron::test
