@@ -105,6 +105,7 @@ ISOCHRON_HD constexpr bool positive_definite(SymTensor3<T> m) {
 
 using Vec3d = Vec3<double>;
 using Vec3f = Vec3<float>;
+using Vec3i = Vec3<int>;
 using SymTensor3d = SymTensor3<double>;
 using SymTensor3f = SymTensor3<float>;
 

@@ -32,14 +32,6 @@ void check_fibers(const FiberMetric& fibers, const std::string& what) {
                       v.fiber, v.sheet, v.normal));
 }
 
-bool usable(const Metric& metric, std::size_t e) {
-  if (const auto* speeds = std::get_if<SpeedMetric>(&metric.kind()))
-    return speeds->speed[e] > 0 && std::isfinite(speeds->speed[e]);
-  if (const auto* fibers = std::get_if<FiberMetric>(&metric.kind()))
-    if (!finite(fibers->fiber[e]) || (!fibers->sheet.empty() && !finite(fibers->sheet[e]))) return false;
-  return positive_definite(metric.tensor(ElementId(e)));
-}
-
 }  // namespace
 
 SymTensor3d Metric::varying_tensor(ElementId e) const {
@@ -105,10 +97,19 @@ bool Metric::isotropic() const {
   return m == SymTensor3d::identity(m.xx);
 }
 
+bool usable_on(const Metric& metric, ElementId element) {
+  const std::size_t e = element.index();
+  if (const auto* speeds = std::get_if<SpeedMetric>(&metric.kind()))
+    return speeds->speed[e] > 0 && std::isfinite(speeds->speed[e]);
+  if (const auto* fibers = std::get_if<FiberMetric>(&metric.kind()))
+    if (!finite(fibers->fiber[e]) || (!fibers->sheet.empty() && !finite(fibers->sheet[e]))) return false;
+  return positive_definite(metric.tensor(element));
+}
+
 void check_metric_form(const Metric& metric, std::size_t element_count, const std::string& what) {
   const std::size_t have = metric.element_count();
   if (std::holds_alternative<UniformMetric>(metric.kind())) {
-    if (!usable(metric, 0))
+    if (!usable_on(metric, ElementId(0)))
       throw InputError(
           fmt::format("{} is not a positive definite tensor, or too large or too small a one (times cannot be computed "
                       "from it); give another",
@@ -125,7 +126,7 @@ void check_metric(const Metric& metric, std::size_t element_count, const std::st
   std::size_t bad = 0, first = 0;
   const std::size_t to_check = metric.element_count();
   for (std::size_t e = 0; e < to_check; ++e)
-    if (!usable(metric, e) && bad++ == 0) first = e;
+    if (!usable_on(metric, ElementId(e)) && bad++ == 0) first = e;
   if (bad == 0) return;
   const bool scalar = std::holds_alternative<SpeedMetric>(metric.kind());
   throw InputError(

@@ -76,6 +76,9 @@ class Metric {
   Kind kind_ = UniformMetric{};
 };
 
+/// Whether M is positive definite and finite on an element. The metric's form must be right.
+bool usable_on(const Metric& metric, ElementId element);
+
 /// The part of `check_metric` that does not look at every element: counts, velocities, a uniform tensor.
 void check_metric_form(const Metric& metric, std::size_t element_count, const std::string& what);
 

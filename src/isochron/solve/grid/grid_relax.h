@@ -1,0 +1,119 @@
+// Relax steps on a prepared image: pull a cell's time from its stencil, push a cell's time to those that read it.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+#include "isochron/solve/grid/stencils.h"
+#include "isochron/solve/simplex/state.h"
+
+namespace isochron {
+
+/// Relax steps over times accessed through `Times`. `Factor` may correct the neighbours' times for a known singular
+/// part (`grid/grid_factor.h`).
+template <class Problem, class Times, class Factor>
+class GridRelaxer {
+ public:
+  using Scalar = typename Problem::Scalar;
+  using T = Scalar;
+  static constexpr T inf = std::numeric_limits<T>::infinity();
+  static constexpr int terms = Problem::terms;
+
+  /// What schedules ask about the problem.
+  struct View {
+    struct Edge {
+      const Problem* problem;
+      T operator[](std::uint32_t cell) const { return shortest_step(*problem, cell); }
+    };
+    std::size_t vertex_count;
+    T mean_edge;
+    Edge edge;
+  };
+
+  GridRelaxer(const Problem& problem, Times times, Factor factor)
+      : grid_(problem), times_(times), factor_(factor), view_{problem.vertex_count, problem.mean_edge, {&problem}} {}
+
+  [[nodiscard]] const View& problem() const { return view_; }
+  [[nodiscard]] const Problem& grid() const { return grid_; }
+  [[nodiscard]] const Times& times() const { return times_; }
+  [[nodiscard]] const Factor& factor() const { return factor_; }
+
+  /// The update of an allowed cell.
+  [[nodiscard]] ISOCHRON_ALWAYS_INLINE T pull(std::uint32_t x) const {
+    const auto s = grid_.stencil(x);
+    const auto part = factor_.at(grid_, x);
+    T m[terms], weight[terms];
+    for (int i = 0; i < terms; ++i) {
+      const T back = s.back(i) ? part.value(times_.load(behind(x, s.step[i])), behind(x, s.step[i]), i, 1) : inf;
+      const T ahead = s.ahead(i) ? part.value(times_.load(before(x, s.step[i])), before(x, s.step[i]), i, -1) : inf;
+      m[i] = std::min(back, ahead);
+      weight[i] = s.weight[i];
+    }
+    const T time = upwind_time(m, weight);
+    return s.has_edges() ? std::min(time, along_axes(x)) : time;
+  }
+
+  /// Offers (cell, time) to `offer` for each cell that reads x and that x may make earlier; gives the number of
+  /// updates. A cell that is not later than what it sees at x does not depend on x.
+  template <class Offer>
+  std::uint64_t push(std::uint32_t x, T /*horizon*/, Offer&& offer) const {
+    std::uint64_t solves = 0;
+    const T time = times_.load(x);
+    grid_.for_dependents(x, [&](std::uint32_t y) {
+      const T now = times_.load(y);
+      if (now <= time && !factor_.may_depend(grid_, y, x, now, time)) return;
+      ++solves;
+      if (const T candidate = pull(y); candidate < now) offer(y, candidate);
+    });
+    return solves;
+  }
+
+  // Rows of neighbours lie close together and are in the cache already.
+  void prepare_near(std::uint32_t) const {}
+  void prepare_far(std::uint32_t) const {}
+  void prepare_farthest(std::uint32_t) const {}
+
+  [[nodiscard]] static std::uint32_t behind(std::uint32_t x, std::ptrdiff_t step) {
+    return static_cast<std::uint32_t>(x - step);
+  }
+  [[nodiscard]] static std::uint32_t before(std::uint32_t x, std::ptrdiff_t step) {
+    return static_cast<std::uint32_t>(x + step);
+  }
+
+ private:
+  [[nodiscard]] T along_axes(std::uint32_t x) const {
+    T earliest = inf;
+    if constexpr (Problem::terms != Problem::dim) {
+      const auto step_time = grid_.axis_times(x);
+      grid_.for_axis_neighbours(
+          x, [&](std::uint32_t y, int axis) { earliest = std::min(earliest, times_.load(y) + step_time[axis]); });
+    }
+    return earliest;
+  }
+
+  const Problem& grid_;
+  Times times_;
+  Factor factor_;
+  View view_;
+};
+
+/// No singular part: neighbours' times as they are.
+struct NoFactor {
+  struct At {
+    template <class T>
+    [[nodiscard]] ISOCHRON_ALWAYS_INLINE T value(T time, std::uint32_t, int, int) const {
+      return time;
+    }
+  };
+  template <class Problem>
+  [[nodiscard]] At at(const Problem&, std::uint32_t) const {
+    return {};
+  }
+  template <class Problem, class T>
+  [[nodiscard]] static bool may_depend(const Problem&, std::uint32_t, std::uint32_t, T, T) {
+    return false;
+  }
+};
+
+}  // namespace isochron

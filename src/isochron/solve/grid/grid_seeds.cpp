@@ -1,0 +1,281 @@
+#include "isochron/solve/grid/grid_seeds.h"
+
+#include <algorithm>
+#include <cmath>
+#include <unordered_set>
+
+#include <fmt/format.h>
+
+#include "isochron/core/error.h"
+
+namespace isochron {
+namespace {
+
+/// A ball ends where the metric differs by more than this, relative and times the distance in voxels. At the edge of a
+/// jump that keeps the error of straight times below a quarter of it, in voxels.
+constexpr double allowed_change = 0.2;
+
+Vec3d real(const Vec3i& v) { return {static_cast<double>(v.x), static_cast<double>(v.y), static_cast<double>(v.z)}; }
+
+Vec3i index_of(const ImageGrid& grid, VertexId voxel) {
+  const auto [i, j, k] = grid.index(voxel);
+  return {static_cast<int>(i), static_cast<int>(j), static_cast<int>(k)};
+}
+
+void check_start(const GridCells& cells, const ImageGrid& grid, VertexId voxel, double time, const std::string& what) {
+  if (!std::isfinite(time)) throw InputError(fmt::format("{} has onset time {}; give a finite number", what, time));
+  const Vec3i at = index_of(grid, voxel);
+  if (!cells.may_enter(at))
+    throw InputError(
+        fmt::format("{} is in voxel {},{},{}, outside the mask; choose one inside", what, at.x, at.y, at.z));
+}
+
+PlacedVoxelSource place_voxel(const ImageGrid& grid, const GridCells& cells, const VertexSource& source) {
+  if (source.vertex.index() >= grid.voxel_count())
+    throw InputError(
+        fmt::format("source voxel {} is out of range (the image has voxels 0 to {}); give an id of the image",
+                    source.vertex.value, grid.voxel_count() - 1));
+  check_start(cells, grid, source.vertex, source.time, fmt::format("source voxel {}", source.vertex.value));
+  return {real(index_of(grid, source.vertex)), source.vertex, true, source.time, 0};
+}
+
+PlacedVoxelSource place_point(const ImageGrid& grid, const GridCells& cells, const PointSource& source) {
+  const Vec3d& p = source.position;
+  const std::string what = fmt::format("source point {},{},{}", p.x, p.y, p.z);
+  if (!std::isfinite(p.x + p.y + p.z)) throw InputError(fmt::format("{} is not finite; give three numbers", what));
+  const std::optional<VertexId> voxel = grid.voxel_at(p);
+  if (!voxel)
+    throw InputError(
+        fmt::format("{} is outside the image (its index there would be {:.6g},{:.6g},{:.6g}); give a point in the "
+                    "image, in the world's unit",
+                    what, grid.index_of(p).x, grid.index_of(p).y, grid.index_of(p).z));
+  check_start(cells, grid, *voxel, source.time, what);
+  Vec3d index = grid.index_of(p);
+  const Vec3d centre = real(index_of(grid, *voxel));
+  if (grid.flat()) index.z = centre.z;
+  const bool centred = norm(index - centre) < 1e-9 * (1 + norm(centre));
+  return {centred ? centre : index, *voxel, centred, source.time, 0};
+}
+
+/// The allowed voxels around a place between voxels, each with the weight of its nearness.
+template <class Visit>
+void for_corners(const GridCells& cells, const Vec3d& at, Visit&& visit) {
+  const Vec3i low{static_cast<int>(std::floor(at.x)), static_cast<int>(std::floor(at.y)),
+                  static_cast<int>(std::floor(at.z))};
+  const Vec3d rest = at - real(low);
+  for (int corner = 0; corner < 8; ++corner) {
+    double weight = 1;
+    Vec3i voxel = low;
+    for (int d = 0; d < 3; ++d) {
+      const bool upper = (corner >> d & 1) != 0;
+      weight *= upper ? rest[d] : 1 - rest[d];
+      voxel[d] += upper ? 1 : 0;
+    }
+    if (weight > 1e-12 && cells.may_enter(voxel)) visit(voxel, weight);
+  }
+}
+
+/// Whether the line between a place and a voxel touches allowed voxels alone.
+class LineOfSight {
+ public:
+  LineOfSight(const GridCells& cells, const Vec3d& from, int radius) : cells_(cells), from_(from) {
+    all_clear_ = true;
+    const Vec3i low = floor_of(from - Vec3d{1, 1, 1} * static_cast<double>(radius));
+    const Vec3i high = floor_of(from + Vec3d{1, 1, 1} * static_cast<double>(radius + 1));
+    for_box(low, high, [&](const Vec3i& voxel) {
+      if (cells.box.holds(voxel) && !cells.may_enter(voxel)) all_clear_ = false;
+    });
+  }
+  [[nodiscard]] bool reaches(const Vec3i& voxel) const {
+    if (all_clear_) return true;
+    const Vec3d to = real(voxel);
+    bool clear = true;
+    for_box({low_of(from_.x, to.x), low_of(from_.y, to.y), low_of(from_.z, to.z)},
+            {high_of(from_.x, to.x), high_of(from_.y, to.y), high_of(from_.z, to.z)}, [&](const Vec3i& between) {
+              if (clear && touches(between, to) && !cells_.may_enter(between)) clear = false;
+            });
+    return clear;
+  }
+
+ private:
+  static constexpr double touch = 0.5 + 1e-9;
+
+  static Vec3i floor_of(const Vec3d& v) {
+    return {static_cast<int>(std::floor(v.x)), static_cast<int>(std::floor(v.y)), static_cast<int>(std::floor(v.z))};
+  }
+  static int low_of(double a, double b) { return static_cast<int>(std::ceil(std::min(a, b) - touch)); }
+  static int high_of(double a, double b) { return static_cast<int>(std::floor(std::max(a, b) + touch)); }
+  template <class Visit>
+  static void for_box(const Vec3i& low, const Vec3i& high, Visit&& visit) {
+    for (int k = low.z; k <= high.z; ++k)
+      for (int j = low.y; j <= high.y; ++j)
+        for (int i = low.x; i <= high.x; ++i) visit(Vec3i{i, j, k});
+  }
+  /// A slab test of the line from `from_` to `to` against a voxel's cube.
+  [[nodiscard]] bool touches(const Vec3i& voxel, const Vec3d& to) const {
+    double begin = 0, end = 1;
+    for (int d = 0; d < 3; ++d) {
+      const double start = from_[d] - voxel[d], way = to[d] - from_[d];
+      if (way == 0) {
+        if (std::abs(start) > touch) return false;
+        continue;
+      }
+      const double a = (-touch - start) / way, b = (touch - start) / way;
+      begin = std::max(begin, std::min(a, b));
+      end = std::min(end, std::max(a, b));
+    }
+    return begin <= end;
+  }
+
+  const GridCells& cells_;
+  Vec3d from_;
+  bool all_clear_;
+};
+
+/// How much M differs from the source's, as a share: the size of M₀^(−1/2) M M₀^(−1/2) − 1.
+double change(const SymTensor3d& inverse_at_source, const SymTensor3d& m) {
+  const SymTensor3d& a = inverse_at_source;
+  const Vec3d columns[3] = {{m.xx, m.xy, m.xz}, {m.xy, m.yy, m.yz}, {m.xz, m.yz, m.zz}};
+  Vec3d p[3];
+  for (int c = 0; c < 3; ++c) p[c] = a * columns[c];
+  double square = 0, trace = 0;
+  for (int r = 0; r < 3; ++r) {
+    trace += p[r][r];
+    for (int c = 0; c < 3; ++c) square += p[c][r] * p[r][c];
+  }
+  return std::sqrt(std::max(0.0, square - 2 * trace + 3));
+}
+
+/// The seeds of one source.
+class SourceBall {
+ public:
+  SourceBall(const VoxelMetric& metric, const GridCells& cells, const PlacedVoxelSource& source)
+      : metric_(metric), cells_(cells), source_(source), tensor_(metric_at(metric, cells, source)) {}
+
+  void add_plain(std::vector<Seed>& seeds) const {
+    if (source_.centred) {
+      seeds.push_back({source_.voxel, source_.time, source_.source});
+      return;
+    }
+    const LineOfSight sight(cells_, source_.index, 1);
+    for_corners(cells_, source_.index, [&](const Vec3i& voxel, double) {
+      if (sight.reaches(voxel)) add(voxel, seeds);
+    });
+  }
+
+  void add_ball(int most, std::vector<Seed>& seeds) const {
+    const double radius = constant_radius(most);
+    if (!(radius > 0)) return;
+    const LineOfSight sight(cells_, source_.index, most);
+    for_ball(radius, [&](const Vec3i& voxel) {
+      if (sight.reaches(voxel)) add(voxel, seeds);
+    });
+  }
+
+ private:
+  /// Exact where the metric is constant, and to the second order where it changes evenly.
+  void add(const Vec3i& voxel, std::vector<Seed>& seeds) const {
+    const VertexId id = cells_.box.voxel(voxel);
+    Vec3d way = real(voxel) - source_.index;
+    const double here = std::sqrt(squared_length(tensor_, way)), there = std::sqrt(squared_length(metric_.at(id), way));
+    seeds.push_back({id, source_.time + 0.5 * (here + there), source_.source});
+  }
+
+  template <class Visit>
+  void for_ball(double radius, Visit&& visit) const {
+    const Vec3d& at = source_.index;
+    const auto low = [&](int d) { return static_cast<int>(std::ceil(at[d] - radius)); };
+    const auto high = [&](int d) { return static_cast<int>(std::floor(at[d] + radius)); };
+    for (int k = low(2); k <= high(2); ++k)
+      for (int j = low(1); j <= high(1); ++j)
+        for (int i = low(0); i <= high(0); ++i)
+          if (const Vec3i voxel{i, j, k}; norm(real(voxel) - at) <= radius && cells_.may_enter(voxel)) visit(voxel);
+  }
+
+  [[nodiscard]] double constant_radius(int most) const {
+    double radius = most;
+    if (std::holds_alternative<UniformMetric>(metric_.metric.kind())) return radius;
+    const SymTensor3d inverse_at_source = inverse(tensor_);
+    for_ball(radius, [&](const Vec3i& voxel) {
+      const double distance = norm(real(voxel) - source_.index);
+      if (distance > radius) return;
+      if (change(inverse_at_source, metric_.at(cells_.box.voxel(voxel))) * distance > allowed_change)
+        radius = distance * (1 - 1e-9);
+    });
+    return radius;
+  }
+
+  const VoxelMetric& metric_;
+  const GridCells& cells_;
+  const PlacedVoxelSource& source_;
+  SymTensor3d tensor_;
+};
+
+/// Which sources have another source voxel beside them.
+class Regions {
+ public:
+  Regions(const GridCells& cells, const std::vector<PlacedVoxelSource>& placed) : cells_(cells) {
+    for (const PlacedVoxelSource& source : placed) voxels_.insert(source.voxel.value);
+  }
+  [[nodiscard]] bool alone(const PlacedVoxelSource& source, const ImageGrid& grid) const {
+    if (voxels_.size() == 1) return true;
+    const Vec3i at = index_of(grid, source.voxel);
+    for (int k = -1; k <= 1; ++k)
+      for (int j = -1; j <= 1; ++j)
+        for (int i = -1; i <= 1; ++i) {
+          const Vec3i beside = at + Vec3i{i, j, k};
+          if (beside != at && cells_.may_enter(beside) && voxels_.count(cells_.box.voxel(beside).value) != 0)
+            return false;
+        }
+    return true;
+  }
+
+ private:
+  const GridCells& cells_;
+  std::unordered_set<std::uint32_t> voxels_;
+};
+
+}  // namespace
+
+std::vector<PlacedVoxelSource> place_grid_sources(const ImageGrid& grid, const GridCells& cells,
+                                                  const Sources& sources) {
+  if (!sources.level_set.empty())
+    throw UsageError("a level set starts fronts on meshes only; on images give voxels with onset times");
+  if (sources.empty()) throw InputError("no source is given; name a voxel or a point");
+  std::vector<PlacedVoxelSource> placed;
+  placed.reserve(sources.count());
+  for (const VertexSource& source : sources.vertices) placed.push_back(place_voxel(grid, cells, source));
+  for (const PointSource& source : sources.points) placed.push_back(place_point(grid, cells, source));
+  for (std::size_t k = 0; k < placed.size(); ++k) placed[k].source = static_cast<std::int32_t>(k);
+  return placed;
+}
+
+SymTensor3d metric_at(const VoxelMetric& metric, const GridCells& cells, const PlacedVoxelSource& source) {
+  if (source.centred || std::holds_alternative<UniformMetric>(metric.metric.kind())) return metric.at(source.voxel);
+  SymTensor3d sum{};
+  double total = 0;
+  for_corners(cells, source.index, [&](const Vec3i& voxel, double weight) {
+    sum = sum + weight * metric.at(cells.box.voxel(voxel));
+    total += weight;
+  });
+  return (1 / total) * sum;
+}
+
+int limited_radius(int ball_rings, std::size_t sources, const ImageGrid& grid) {
+  return grid.flat() ? limited_rings<3>(ball_rings, sources, grid.voxel_count())
+                     : limited_rings<4>(ball_rings, sources, grid.voxel_count());
+}
+
+std::vector<Seed> make_grid_seeds(const VoxelMetric& metric, const GridCells& cells,
+                                  const std::vector<PlacedVoxelSource>& placed, SourceInit init, int radius) {
+  std::vector<Seed> seeds;
+  const Regions regions(cells, placed);
+  for (const PlacedVoxelSource& source : placed) {
+    const SourceBall ball(metric, cells, source);
+    ball.add_plain(seeds);
+    if (init != SourceInit::plain && regions.alone(source, metric.grid)) ball.add_ball(radius, seeds);
+  }
+  return seeds;
+}
+
+}  // namespace isochron

@@ -1,0 +1,41 @@
+// From sources to the voxels that have a time before a grid solve starts.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "isochron/solve/grid/stencils.h"
+#include "isochron/solve/options.h"
+#include "isochron/solve/simplex/seeds.h"
+#include "isochron/solve/sources.h"
+
+namespace isochron {
+
+/// A source as found in the image.
+struct PlacedVoxelSource {
+  Vec3d index;          ///< where it is, in voxels; may lie between them
+  VertexId voxel;       ///< the nearest one
+  bool centred = true;  ///< at that voxel's centre
+  double time = 0;
+  std::int32_t source = 0;
+};
+
+/// Checks and places the sources, voxels first. Throws InputError: none given, id out of range, NaN or infinite onset,
+/// outside the image or the mask; UsageError for a level set.
+std::vector<PlacedVoxelSource> place_grid_sources(const ImageGrid& grid, const GridCells& cells,
+                                                  const Sources& sources);
+
+/// The metric at a source, in voxels: between voxels the mean of those around it, weighted by nearness.
+SymTensor3d metric_at(const VoxelMetric& metric, const GridCells& cells, const PlacedVoxelSource& source);
+
+/// The radius of source balls, in voxels: when there are many they are kept small (see `limited_rings`).
+int limited_radius(int ball_rings, std::size_t sources, const ImageGrid& grid);
+
+/// The seeds of placed sources. `plain` sets the voxel, or those around a source between voxels. `ball` and `factored`
+/// add the voxels around it, up to `radius` voxels away, as far as the metric is nearly constant, where the straight
+/// line from the source stays in the mask; not for sources with another source voxel beside them, which are parts of a
+/// region. All have the straight line's time.
+std::vector<Seed> make_grid_seeds(const VoxelMetric& metric, const GridCells& cells,
+                                  const std::vector<PlacedVoxelSource>& placed, SourceInit init, int radius);
+
+}  // namespace isochron

@@ -1,0 +1,273 @@
+#include "isochron/solve/grid/stencils.h"
+
+#include <algorithm>
+#include <atomic>
+
+#include <fmt/format.h>
+
+#include "isochron/core/error.h"
+#include "isochron/core/parallel.h"
+#include "isochron/local/selling.h"
+#include "isochron/solve/grid/segment_cells.h"
+
+namespace isochron {
+namespace {
+
+/// Off-diagonal parts below this share of the diagonal are rounding of tensors kept in single precision.
+constexpr double diagonal_tolerance = 1e-7;
+
+template <int Dim>
+bool diagonal(const SymTensor3d& m) {
+  const auto small = [](double ab, double aa, double bb) {
+    return ab * ab <= diagonal_tolerance * diagonal_tolerance * aa * bb;
+  };
+  return small(m.xy, m.xx, m.yy) && (Dim == 2 || (small(m.xz, m.xx, m.zz) && small(m.yz, m.yy, m.zz)));
+}
+
+/// D in voxels from M in voxels; of a flat image the block in its plane.
+template <int Dim>
+SymTensor3d velocity_tensor(SymTensor3d m) {
+  if (Dim == 2) {
+    m.xz = m.yz = 0;
+    m.zz = 1;
+  }
+  // Inverting near 1 keeps determinants in range.
+  const double size = Dim == 2 ? m.xx + m.yy : m.xx + m.yy + m.zz;
+  if (Dim == 2) m.zz = size;
+  const SymTensor3d d = (1 / size) * inverse((1 / size) * m);
+  return d;
+}
+
+double largest_of(const SymTensor3d& d, int dim) { return std::max({d.xx, d.yy, dim == 3 ? d.zz : 0}); }
+
+bool uniform(const Metric& metric) { return std::holds_alternative<UniformMetric>(metric.kind()); }
+
+/// One tensor per allowed cell, in the order of the list; the first one alone when the metric is uniform.
+template <int Dim>
+class Tensors {
+ public:
+  Tensors(const VoxelMetric& metric, const GridCells& cells) : metric_(metric), cells_(cells) {}
+  [[nodiscard]] std::size_t count() const { return uniform(metric_.metric) ? 1 : cells_.list.size(); }
+  [[nodiscard]] SymTensor3d travel(std::size_t k) const {
+    return metric_.at(cells_.box.voxel(cells_.box.index(cells_.list[k])));
+  }
+  [[nodiscard]] SymTensor3d velocity(std::size_t k) const { return velocity_tensor<Dim>(travel(k)); }
+
+ private:
+  const VoxelMetric& metric_;
+  const GridCells& cells_;
+};
+
+/// A sum that does not depend on the number of threads' timing: parts in their order.
+template <class Value>
+double ordered_sum(int threads, std::size_t count, const Value& value) {
+  constexpr std::size_t part_size = 4096;
+  std::vector<double> parts((count + part_size - 1) / part_size);
+  parallel_for(threads, parts.size(), [&](std::size_t part) {
+    double sum = 0;
+    for (std::size_t k = part * part_size; k < std::min(count, (part + 1) * part_size); ++k) sum += value(k);
+    parts[part] = sum;
+  });
+  double total = 0;
+  for (const double part : parts) total += part;
+  return total;
+}
+
+template <int Dim>
+bool all_diagonal(const Tensors<Dim>& tensors, const Metric& metric, int threads) {
+  if (std::holds_alternative<SpeedMetric>(metric.kind())) return diagonal<Dim>(tensors.travel(0));
+  std::atomic<bool> result{true};
+  parallel_chunks(threads, tensors.count(), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t k = begin; k < end && result.load(std::memory_order_relaxed); ++k)
+      if (!diagonal<Dim>(tensors.travel(k))) result = false;
+  });
+  return result;
+}
+
+/// A power of two near the mean over the cells of 1/√(largest velocity²), the time across a voxel.
+template <int Dim>
+double unit_of(const Tensors<Dim>& tensors, int threads) {
+  const double mean = ordered_sum(threads, tensors.count(),
+                                  [&](std::size_t k) { return 1 / std::sqrt(largest_of(tensors.velocity(k), Dim)); }) /
+                      static_cast<double>(tensors.count());
+  return std::exp2(std::round(std::log2(mean)));
+}
+
+template <class Problem>
+void set_mean_edge(Problem& problem, int threads) {
+  const auto& list = problem.cells->list;
+  problem.mean_edge = static_cast<typename Problem::Scalar>(
+      ordered_sum(threads, list.size(),
+                  [&](std::size_t k) { return static_cast<double>(shortest_step(problem, list[k])); }) /
+      static_cast<double>(list.size()));
+}
+
+/// Weights are kept in single precision.
+float stored_weight(double weight) {
+  const auto stored = static_cast<float>(weight);
+  if (!std::isfinite(stored) || (weight > 0 && !(stored > 0)))
+    throw InputError(
+        "the metric differs too much from voxel to voxel (speeds by more than 1e18 times); repair or mask what is not "
+        "meant");
+  return stored;
+}
+
+template <class T, int Dim>
+AxisProblem<T, Dim> axis_stencils(const VoxelMetric& metric, const GridCells& cells, const Tensors<Dim>& tensors,
+                                  int threads) {
+  AxisProblem<T, Dim> problem;
+  problem.vertex_count = cells.box.cell_count;
+  problem.cells = &cells;
+  problem.unit = unit_of(tensors, threads);
+  const double square = problem.unit * problem.unit;
+  const auto axis = [](const SymTensor3d& d, int i) { return i == 0 ? d.xx : i == 1 ? d.yy : d.zz; };
+  const SymTensor3d first = tensors.velocity(0);
+  const bool isotropic = std::holds_alternative<SpeedMetric>(metric.metric.kind());
+  for (int i = 0; i < Dim; ++i)
+    problem.weight[i] = uniform(metric.metric) ? static_cast<T>(square * axis(first, i))
+                        : isotropic            ? static_cast<T>(axis(first, i) / first.xx)
+                                               : T(1);
+  if (!uniform(metric.metric)) {
+    problem.scale_stride = isotropic ? 1 : Dim;
+    problem.scale.assign(cells.box.cell_count * problem.scale_stride, 0.0F);
+    parallel_for(threads, cells.list.size(), [&](std::size_t k) {
+      const SymTensor3d d = tensors.velocity(k);
+      for (std::size_t i = 0; i < problem.scale_stride; ++i)
+        problem.scale[cells.list[k] * problem.scale_stride + i] = stored_weight(square * axis(d, static_cast<int>(i)));
+    });
+  }
+  set_mean_edge(problem, threads);
+  return problem;
+}
+
+template <int Dim>
+auto terms_of(const SymTensor3d& d) {
+  if constexpr (Dim == 2) return selling_terms_flat(d.xx, d.xy, d.yy);
+  else return selling_terms(d);
+}
+
+/// The bits of `OffsetProblem::usable` for a cell.
+template <int Terms, class Weight>
+std::uint32_t usable_bits(SegmentTest& test, const Vec3i& at, const std::array<Vec3i, Terms>& offsets,
+                          const Weight* weights) {
+  std::uint32_t bits = 0;
+  bool cut = false;
+  for (int i = 0; i < Terms; ++i) {
+    if (!(weights[i] > 0)) continue;
+    for (int side = 0; side < 2; ++side) {
+      const Vec3i e = side == 0 ? -offsets[i] : offsets[i];
+      if (!PackedOffset::fits(e) || !test.stays_inside(at, e)) {
+        cut = true;
+        continue;
+      }
+      bits |= 1U << static_cast<unsigned>(2 * i + side);
+      if (test.stays_inside(at + e, e)) bits |= 1U << static_cast<unsigned>(12 + 2 * i + side);
+    }
+  }
+  return cut ? bits | (1U << 31U) : bits;
+}
+
+/// Who reads whom: the lists of dependents, from the stencils.
+template <class T, int Dim>
+void list_dependents(OffsetProblem<T, Dim>& problem) {
+  const auto& list = problem.cells->list;
+  const auto for_read = [&](std::uint32_t y, auto&& visit) {
+    const auto s = problem.stencil(y);
+    for (int i = 0; i < problem.terms; ++i) {
+      if (s.back(i)) visit(static_cast<std::uint32_t>(y - s.step[i]));
+      if (s.ahead(i)) visit(static_cast<std::uint32_t>(y + s.step[i]));
+    }
+    if (!s.has_edges()) return;
+    problem.for_axis_neighbours(y, [&](std::uint32_t x, int) {
+      if (problem.cells->allowed[x] != 0) visit(x);
+    });
+  };
+  std::vector<std::size_t>& offsets = problem.dependent_offsets;
+  offsets.assign(list.size() + 2, 0);
+  for (const std::uint32_t y : list) for_read(y, [&](std::uint32_t x) { ++offsets[problem.record_of[x] + 2]; });
+  for (std::size_t k = 2; k < offsets.size(); ++k) offsets[k] += offsets[k - 1];
+  problem.dependents.resize(offsets.back());
+  for (const std::uint32_t y : list)
+    for_read(y, [&](std::uint32_t x) { problem.dependents[offsets[problem.record_of[x] + 1]++] = y; });
+}
+
+template <class T, int Dim>
+OffsetProblem<T, Dim> offset_stencils(const VoxelMetric& metric, const GridCells& cells, const Tensors<Dim>& tensors,
+                                      int threads) {
+  OffsetProblem<T, Dim> problem;
+  constexpr int terms = problem.terms;
+  problem.vertex_count = cells.box.cell_count;
+  problem.cells = &cells;
+  problem.unit = unit_of(tensors, threads);
+  const double square = problem.unit * problem.unit;
+  problem.usable.assign(cells.box.cell_count, 0);
+  const bool one = uniform(metric.metric);
+  if (one) {
+    const auto found = terms_of<Dim>(square * tensors.velocity(0));
+    for (int i = 0; i < terms; ++i) {
+      problem.weight[i] = static_cast<T>(found.weight[i]);
+      problem.offsets[i] = found.offset[i];
+    }
+  } else {
+    problem.records.resize(cells.list.size());
+    problem.record_of.assign(cells.box.cell_count, 0);
+  }
+  parallel_chunks(threads, cells.list.size(), [&](std::size_t begin, std::size_t end) {
+    SegmentTest test(cells);
+    for (std::size_t k = begin; k < end; ++k) {
+      const std::uint32_t cell = cells.list[k];
+      const Vec3i at = cells.box.index(cell);
+      if (one) {
+        problem.usable[cell] = usable_bits<terms>(test, at, problem.offsets, problem.weight.data());
+        continue;
+      }
+      const auto found = terms_of<Dim>(square * tensors.velocity(k));
+      std::array<Vec3i, terms> offsets{};
+      for (int i = 0; i < terms; ++i) {
+        offsets[i] = found.offset[i];
+        problem.records[k].offset[i] = PackedOffset::of(offsets[i]);
+        problem.records[k].weight[i] = stored_weight(found.weight[i]);
+      }
+      problem.record_of[cell] = static_cast<std::uint32_t>(k);
+      problem.usable[cell] = usable_bits<terms>(test, at, offsets, found.weight);
+    }
+  });
+  if (!one) list_dependents(problem);
+  set_mean_edge(problem, threads);
+  return problem;
+}
+
+template <class T, int Dim>
+AnyGridProblem<T> stencils_of(const VoxelMetric& metric, const GridCells& cells, int threads) {
+  const Tensors<Dim> tensors(metric, cells);
+  if (all_diagonal(tensors, metric.metric, threads)) return axis_stencils<T, Dim>(metric, cells, tensors, threads);
+  return offset_stencils<T, Dim>(metric, cells, tensors, threads);
+}
+
+}  // namespace
+
+void check_grid_metric(const VoxelMetric& metric, const GridCells& cells) {
+  check_metric_form(metric.metric, metric.grid.voxel_count(), "the metric");
+  if (uniform(metric.metric)) return;
+  std::size_t bad = 0, first = 0;
+  for (const std::uint32_t cell : cells.list) {
+    const VertexId voxel = cells.box.voxel(cells.box.index(cell));
+    if (!usable_on(metric.metric, ElementId(voxel.index())) && bad++ == 0) first = voxel.index();
+  }
+  if (bad == 0) return;
+  const auto [i, j, k] = metric.grid.index(VertexId(first));
+  throw InputError(
+      fmt::format("the metric is not positive definite and finite in {} of {} voxels (first: voxel {},{},{}); repair "
+                  "those voxels or mask them out",
+                  bad, cells.list.size(), i, j, k));
+}
+
+template <class T>
+AnyGridProblem<T> make_stencils(const VoxelMetric& metric, const GridCells& cells, int threads) {
+  return metric.grid.flat() ? stencils_of<T, 2>(metric, cells, threads) : stencils_of<T, 3>(metric, cells, threads);
+}
+
+template AnyGridProblem<float> make_stencils(const VoxelMetric&, const GridCells&, int);
+template AnyGridProblem<double> make_stencils(const VoxelMetric&, const GridCells&, int);
+
+}  // namespace isochron

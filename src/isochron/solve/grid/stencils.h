@@ -1,0 +1,226 @@
+// An image and its metric prepared for the grid schedules: what each cell's update reads.
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <variant>
+#include <vector>
+
+#include "isochron/local/stencil_update.h"
+#include "isochron/metric/metric.h"
+#include "isochron/solve/grid/grid_box.h"
+
+namespace isochron {
+
+/// What both kinds of stencils share. Times are in units of `unit`, a power of two near the mean time across a voxel.
+template <class T>
+struct GridProblem {
+  std::size_t vertex_count = 0;  ///< cells, border and masked-out ones included
+  const GridCells* cells = nullptr;
+  double unit = 1;
+  T mean_edge = 1;  ///< mean over the allowed cells of their shortest step, internal units
+};
+
+/// Stencils of metrics that are diagonal in voxels (isotropic ones on orthogonal axes are): the neighbours are those
+/// along the axes, and nothing but weights is stored.
+template <class T, int Dim>
+struct AxisProblem : GridProblem<T> {
+  static constexpr int dim = Dim;
+  static constexpr int terms = Dim;
+  using Scalar = T;
+
+  std::array<T, Dim> weight{};  ///< of each axis; times `scale` where the metric varies
+  /// None; or one value a cell; or `Dim` values a cell.
+  BigVector<float> scale;
+  std::size_t scale_stride = 0;  ///< values a cell
+
+  /// A cell's terms: neighbours at ∓step[i] with weight[i].
+  struct Stencil {
+    T weight[terms];
+    std::ptrdiff_t step[terms];
+    [[nodiscard]] static constexpr bool back(int) { return true; }
+    [[nodiscard]] static constexpr bool ahead(int) { return true; }
+    [[nodiscard]] static constexpr bool second_back(int) { return true; }
+    [[nodiscard]] static constexpr bool second_ahead(int) { return true; }
+    [[nodiscard]] static constexpr bool has_edges() { return false; }
+  };
+  [[nodiscard]] Stencil stencil(std::uint32_t cell) const {
+    Stencil result;
+    const float* s = scale.data() + cell * scale_stride;
+    for (int i = 0; i < Dim; ++i) {
+      result.step[i] = this->cells->box.axis_step(i);
+      result.weight[i] = scale_stride == 0 ? weight[i] : weight[i] * T(s[scale_stride == 1 ? 0 : i]);
+    }
+    return result;
+  }
+  [[nodiscard]] Vec3i offset(std::uint32_t, int i) const { return {i == 0, i == 1, i == 2}; }
+  /// Calls `visit(y)` for all allowed cells whose update reads x.
+  template <class Visit>
+  void for_dependents(std::uint32_t x, Visit&& visit) const {
+    const std::uint8_t* allowed = this->cells->allowed.data();
+    for (int i = 0; i < Dim; ++i) {
+      const std::ptrdiff_t step = this->cells->box.axis_step(i);
+      for (const std::ptrdiff_t to : {-step, step})
+        if (const auto y = static_cast<std::uint32_t>(x + to); allowed[y] != 0) visit(y);
+    }
+  }
+};
+
+/// The terms of one cell as they are stored: `local/selling.h`.
+template <int Terms>
+struct StencilRecord {
+  std::array<PackedOffset, Terms> offset;
+  std::array<float, Terms> weight;
+};
+
+/// Stencils of any metric.
+///
+/// An offset counts only when the straight line between the two voxels touches allowed voxels alone
+/// (`touched_voxels`); what lies behind a masked-out voxel is +inf to the update, and so is what is further away than
+/// `PackedOffset` can say. At cells where an offset is cut off that way the times along the axes, u(x±a) + the time of
+/// the step a, take part as well: they are upper bounds of any discretisation, and they keep every cell that is
+/// connected through voxel faces within reach.
+template <class T, int Dim>
+struct OffsetProblem : GridProblem<T> {
+  static constexpr int dim = Dim;
+  static constexpr int terms = Dim == 2 ? 3 : 6;
+  using Scalar = T;
+  static constexpr std::uint32_t edges_bit = 1U << 31U;
+
+  // One stencil for all cells, when `record_of` is empty …
+  std::array<T, terms> weight{};
+  std::array<Vec3i, terms> offsets{};
+  // … or a record for each allowed cell.
+  BigVector<StencilRecord<terms>> records;
+  BigVector<std::uint32_t> record_of;  ///< of each cell
+  /// Per cell, bit 2i and 2i+1: the neighbours at −e_i and +e_i count; 12 bits up the same for the second ones behind
+  /// them; `edges_bit` where the axes take part.
+  BigVector<std::uint32_t> usable;
+  std::vector<std::size_t> dependent_offsets;  ///< by record
+  BigVector<std::uint32_t> dependents;         ///< cells whose update reads that of the record
+
+  [[nodiscard]] bool uniform() const { return record_of.empty(); }
+
+  struct Stencil {
+    T weight[terms];
+    std::ptrdiff_t step[terms];
+    std::uint32_t usable;
+    [[nodiscard]] bool back(int i) const { return (usable >> (2 * i) & 1U) != 0; }
+    [[nodiscard]] bool ahead(int i) const { return (usable >> (2 * i + 1) & 1U) != 0; }
+    [[nodiscard]] bool second_back(int i) const { return (usable >> (12 + 2 * i) & 1U) != 0; }
+    [[nodiscard]] bool second_ahead(int i) const { return (usable >> (13 + 2 * i) & 1U) != 0; }
+    [[nodiscard]] bool has_edges() const { return (usable & edges_bit) != 0; }
+  };
+  [[nodiscard]] Vec3i offset(std::uint32_t cell, int i) const {
+    return uniform() ? offsets[i] : records[record_of[cell]].offset[i].offset();
+  }
+  [[nodiscard]] Stencil stencil(std::uint32_t cell) const {
+    Stencil result;
+    result.usable = usable[cell];
+    const GridBox& box = this->cells->box;
+    if (uniform()) {
+      for (int i = 0; i < terms; ++i) {
+        result.weight[i] = weight[i];
+        result.step[i] = box.step(offsets[i]);
+      }
+    } else {
+      const auto& record = records[record_of[cell]];
+      for (int i = 0; i < terms; ++i) {
+        result.weight[i] = static_cast<T>(record.weight[i]);
+        result.step[i] = box.step(record.offset[i].offset());
+      }
+    }
+    return result;
+  }
+  template <class Visit>
+  void for_dependents(std::uint32_t x, Visit&& visit) const {
+    if (!uniform()) {
+      const std::size_t record = record_of[x], end = dependent_offsets[record + 1];
+      for (std::size_t k = dependent_offsets[record]; k < end; ++k) visit(dependents[k]);
+      return;
+    }
+    // Lines are usable from either end, so who reads x is who x reads; and neighbours along the axes where those count.
+    const Stencil s = stencil(x);
+    for (int i = 0; i < terms; ++i) {
+      if (s.back(i)) visit(static_cast<std::uint32_t>(x - s.step[i]));
+      if (s.ahead(i)) visit(static_cast<std::uint32_t>(x + s.step[i]));
+    }
+    if (!s.has_edges() && !this->cells->masked) return;
+    for_axis_neighbours(x, [&](std::uint32_t y, int) {
+      if ((usable[y] & edges_bit) != 0) visit(y);
+    });
+  }
+  /// Calls `visit(y, axis)` for the cells on both sides along each axis.
+  template <class Visit>
+  void for_axis_neighbours(std::uint32_t x, Visit&& visit) const {
+    for (int axis = 0; axis < Dim; ++axis) {
+      const std::ptrdiff_t step = this->cells->box.axis_step(axis);
+      visit(static_cast<std::uint32_t>(x - step), axis);
+      visit(static_cast<std::uint32_t>(x + step), axis);
+    }
+  }
+  /// Times of the steps along the axes at a cell: √(D⁻¹)_aa. In double, because D can be close to singular; the
+  /// weights' own rounding does no harm, for all terms are ≥ 0.
+  [[nodiscard]] std::array<T, Dim> axis_times(std::uint32_t cell) const;
+};
+
+/// Σ weight e eᵀ.
+template <class Problem>
+SymTensor3d stencil_tensor(const Problem& problem, std::uint32_t cell) {
+  const auto s = problem.stencil(cell);
+  SymTensor3d d{};
+  for (int i = 0; i < Problem::terms; ++i) {
+    const Vec3i e = problem.offset(cell, i);
+    d = d + SymTensor3d::outer({static_cast<double>(e.x), static_cast<double>(e.y), static_cast<double>(e.z)},
+                               static_cast<double>(s.weight[i]));
+  }
+  return d;
+}
+
+/// The travel time of a cell's shortest step, internal units: what tolerances are shares of.
+template <class Problem>
+typename Problem::Scalar shortest_step(const Problem& problem, std::uint32_t cell) {
+  using T = typename Problem::Scalar;
+  const auto s = problem.stencil(cell);
+  T largest = 0;
+  for (int i = 0; i < Problem::terms; ++i) largest = s.weight[i] > largest ? s.weight[i] : largest;
+  return T(1) / std::sqrt(largest);
+}
+
+template <class T, int Dim>
+std::array<T, Dim> OffsetProblem<T, Dim>::axis_times(std::uint32_t cell) const {
+  SymTensor3d d = stencil_tensor(*this, cell);
+  if (Dim == 2) d.zz = 1;
+  const SymTensor3d m = inverse(d);
+  std::array<T, Dim> result{};
+  for (int axis = 0; axis < Dim; ++axis)
+    result[axis] = static_cast<T>(std::sqrt(axis == 0 ? m.xx : axis == 1 ? m.yy : m.zz));
+  return result;
+}
+
+/// An image and a metric in voxels: M as it measures steps in voxels, the only place where the two meet.
+struct VoxelMetric {
+  const ImageGrid& grid;
+  const Metric& metric;
+
+  [[nodiscard]] SymTensor3d at(VertexId voxel) const {
+    return metric_per_voxel(grid, metric.tensor(ElementId(voxel.index())));
+  }
+};
+
+template <class T>
+using AnyGridProblem = std::variant<AxisProblem<T, 2>, AxisProblem<T, 3>, OffsetProblem<T, 2>, OffsetProblem<T, 3>>;
+
+/// Throws InputError unless the metric fits the image and is positive definite and finite on all allowed cells (what it
+/// is elsewhere does not matter).
+void check_grid_metric(const VoxelMetric& metric, const GridCells& cells);
+
+/// The stencils of a checked metric, axis ones where they do. Keeps a pointer to `cells`.
+template <class T>
+AnyGridProblem<T> make_stencils(const VoxelMetric& metric, const GridCells& cells, int threads);
+
+}  // namespace isochron
