@@ -1,4 +1,4 @@
-// Eigenvalues and eigenvectors of symmetric 3×3 tensors, on host and device.
+// Eigenvalues, eigenvectors and anisotropy of symmetric 3×3 tensors, on host and device.
 #pragma once
 
 #include <cmath>
@@ -99,6 +99,20 @@ template <class T, class Function>
 ISOCHRON_HD inline SymTensor3<T> map_eigenvalues(const SymTensor3<T>& m, Function&& f) {
   const EigenSystem3<T> e = eigen_system(m);
   return tensor_of_eigen<T>({f(e.values.x), f(e.values.y), f(e.values.z)}, e.vectors);
+}
+
+/// √(3/2) · |T − tr(T)/3| / |T|: 0 when isotropic (and for the zero tensor), 1 when only one eigenvalue is not zero,
+/// above 1 only when eigenvalues are negative.
+template <class T>
+ISOCHRON_HD inline T fractional_anisotropy(const SymTensor3<T>& tensor) {
+  const T size = largest_component(tensor);
+  if (size == 0) return 0;
+  const SymTensor3<T> t = (1 / size) * tensor;  // squares of diffusivities in m²/s could underflow
+  const SymTensor3<T> d = t - SymTensor3<T>::identity((t.xx + t.yy + t.zz) / 3);
+  const auto squares = [](const SymTensor3<T>& s) {
+    return s.xx * s.xx + s.yy * s.yy + s.zz * s.zz + 2 * (s.xy * s.xy + s.xz * s.xz + s.yz * s.yz);
+  };
+  return std::sqrt(T(1.5) * squares(d) / squares(t));
 }
 
 }  // namespace isochron

@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "isochron/core/eigen3.h"
 #include "isochron/core/error.h"
 #include "isochron/core/parallel.h"
 
@@ -92,18 +91,6 @@ struct Converter {
 };
 
 }  // namespace
-
-double fractional_anisotropy(const SymTensor3d& tensor) {
-  const double size = largest_component(tensor);
-  if (size == 0) return 0;
-  const SymTensor3d t = (1 / size) * tensor;  // squares of diffusivities in m²/s underflow in products of four
-  const double mean = mean_diffusivity(t);
-  const SymTensor3d d = t - SymTensor3d::identity(mean);
-  const auto squares = [](const SymTensor3d& s) {
-    return s.xx * s.xx + s.yy * s.yy + s.zz * s.zz + 2 * (s.xy * s.xy + s.xz * s.xz + s.yz * s.yz);
-  };
-  return std::sqrt(1.5 * squares(d) / squares(t));
-}
 
 Vec3d principal_direction(const SymTensor3d& tensor) { return eigen_system(tensor).vectors[0]; }
 

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "isochron/core/eigen3.h"  // also for fractional_anisotropy
 #include "isochron/core/vec.h"
 #include "isochron/mesh/dataset.h"
 #include "isochron/mesh/tensor_frame.h"
@@ -15,9 +16,6 @@
 
 namespace isochron {
 
-/// Fractional anisotropy √(3/2) · |T − tr(T)/3| / |T|: 0 when isotropic (and for the zero tensor), 1 when only one
-/// eigenvalue is not zero, above 1 only when eigenvalues are negative.
-double fractional_anisotropy(const SymTensor3d& tensor);
 /// The mean of the eigenvalues.
 inline double mean_diffusivity(const SymTensor3d& tensor) { return (tensor.xx + tensor.yy + tensor.zz) / 3; }
 /// The unit eigenvector of the largest eigenvalue; its sign means nothing.

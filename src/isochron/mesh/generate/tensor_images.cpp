@@ -1,0 +1,177 @@
+#include "isochron/mesh/generate/tensor_images.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "isochron/core/eigen3.h"
+#include "isochron/core/error.h"
+#include "isochron/core/random.h"
+#include "isochron/mesh/generate/check.h"
+
+namespace isochron {
+namespace {
+
+constexpr TensorOrder generated_order = TensorOrder::row;  // that of `tensor_array`
+
+Image tensor_image(const ImageGrid& grid, std::string name, const std::vector<SymTensor3d>& tensors) {
+  Image image;
+  image.grid = grid;
+  image.data.set(tensor_array(std::move(name), tensors));
+  image.tensor_order = generated_order;
+  return image;
+}
+
+/// The tensor with one eigenvalue along a unit direction and the other across it.
+SymTensor3d along_direction(const Vec3d& direction, double along, double across) {
+  return SymTensor3d::identity(across) + SymTensor3d::outer(direction, along - across);
+}
+
+double length_along(const ImageSize& size, std::size_t axis) { return (size.n[axis] - 1.0) * size.spacing; }
+
+/// The smaller side across z.
+double width(const ImageSize& size) { return std::min(length_along(size, 0), length_along(size, 1)); }
+
+double helix_angle(const HelixTensorsOptions& options, double t) { return 2 * std::numbers::pi * options.turns * t; }
+
+/// The place on the centre line nearest to p, when it is inside the tube.
+std::optional<double> place_in_tube(const HelixTensorsOptions& options, const Vec3d& p) {
+  const double tube = helix_tube_radius(options);
+  const double height = length_along(options.size, 2);
+  // Only places at about the same height can be near enough.
+  const double low = std::clamp((p.z - tube) / height, 0.0, 1.0), high = std::clamp((p.z + tube) / height, 0.0, 1.0);
+  const auto distance = [&](double t) { return norm(p - helix_point(options, t)); };
+  const int samples = 8 + static_cast<int>(64 * options.turns * (high - low));
+  double best = low, step = (high - low) / samples;
+  for (int i = 1; i <= samples; ++i)
+    if (const double t = low + i * step; distance(t) < distance(best)) best = t;
+  for (; step > 1e-10; step /= 2)
+    for (const double t : {best - step, best + step})
+      if (t >= 0 && t <= 1 && distance(t) < distance(best)) best = t;
+  if (distance(best) > tube) return std::nullopt;
+  return best;
+}
+
+void check(const HelixTensorsOptions& options) {
+  require_positive("helix radius", options.radius);
+  require_positive("tube radius", options.tube);
+  require_positive("number of turns", options.turns);
+  require_positive("eigenvalue along the helix", options.along);
+  require_positive("eigenvalue across the helix", options.across);
+  if (options.radius + options.tube > 0.5)
+    throw UsageError(
+        fmt::format("the helix does not fit the box (radius {} and tube {} are shares of a side, together "
+                    "at most 0.5); make one smaller",
+                    options.radius, options.tube));
+  if (options.size.n[2] < 2) throw UsageError("a helix cannot be flat; choose at least 2 slices");
+}
+
+}  // namespace
+
+ImageGrid image_grid(const ImageSize& size) {
+  require_positive("spacing", size.spacing);
+  const double voxels = static_cast<double>(size.n[0]) * size.n[1] * size.n[2];
+  if (size.n[0] < 2 || size.n[1] < 2 || size.n[2] < 1 || voxels >= VertexId::invalid_value)
+    throw UsageError(fmt::format("an image cannot have {} x {} x {} voxels; choose at least 2 x 2 x 1 and below 2^32",
+                                 size.n[0], size.n[1], size.n[2]));
+  ImageGrid grid;
+  grid.shape = size.n;
+  grid.axes = {Vec3d{size.spacing, 0, 0}, Vec3d{0, size.spacing, 0}, Vec3d{0, 0, size.spacing}};
+  return grid;
+}
+
+DataArray tensor_array(std::string name, const std::vector<SymTensor3d>& tensors) {
+  std::vector<float> values;
+  values.reserve(6 * tensors.size());
+  for (const SymTensor3d& t : tensors)
+    for (const double value : {t.xx, t.xy, t.xz, t.yy, t.yz, t.zz}) values.push_back(static_cast<float>(value));
+  return {std::move(name), 6, std::move(values)};
+}
+
+Image generate_diagonal_tensors(const DiagonalTensorsOptions& options) {
+  const double c = options.coupling;
+  if (!(c > -0.5 && c < 1))
+    throw UsageError(
+        fmt::format("the coupling {} gives no positive definite tensor; choose one between -0.5 and 1", c));
+  const ImageGrid grid = image_grid(options.size);
+  return tensor_image(grid, "velocity_tensor", std::vector<SymTensor3d>(grid.voxel_count(), {1, c, c, 1, c, 1}));
+}
+
+double helix_tube_radius(const HelixTensorsOptions& options) { return options.tube * width(options.size); }
+
+Vec3d helix_point(const HelixTensorsOptions& options, double t) {
+  const double radius = options.radius * width(options.size);
+  const double angle = helix_angle(options, t);
+  return {0.5 * length_along(options.size, 0) + radius * std::cos(angle),
+          0.5 * length_along(options.size, 1) + radius * std::sin(angle), t * length_along(options.size, 2)};
+}
+
+Vec3d helix_tangent(const HelixTensorsOptions& options, double t) {
+  const double radius = options.radius * width(options.size);
+  const double angle = helix_angle(options, t), speed = helix_angle(options, 1);
+  const Vec3d d{-radius * speed * std::sin(angle), radius * speed * std::cos(angle), length_along(options.size, 2)};
+  return d / norm(d);
+}
+
+Image generate_helix_tensors(const HelixTensorsOptions& options) {
+  check(options);
+  const ImageGrid grid = image_grid(options.size);
+  std::vector<SymTensor3d> tensors(grid.voxel_count(), SymTensor3d::identity(options.across));
+  const double tube = helix_tube_radius(options), radius = options.radius * width(options.size);
+  const Vec3d middle = 0.5 * grid.position(VertexId(grid.voxel_count() - 1));
+  for (std::size_t v = 0; v < tensors.size(); ++v) {
+    const Vec3d p = grid.position(VertexId(v));
+    const double from_axis = std::hypot(p.x - middle.x, p.y - middle.y);
+    if (std::abs(from_axis - radius) > tube) continue;
+    if (const auto t = place_in_tube(options, p))
+      tensors[v] = along_direction(helix_tangent(options, *t), options.along, options.across);
+  }
+  return tensor_image(grid, "velocity_tensor", tensors);
+}
+
+Image generate_crossing_fibers(const CrossingFibersOptions& options) {
+  require_positive("diffusivity along", options.along);
+  require_positive("diffusivity across", options.across);
+  require_positive("diffusivity of the background", options.background);
+  require_positive("bundle radius", options.radius);
+  if (!(options.noise >= 0 && options.noise < 1))
+    throw UsageError(fmt::format("the noise {} cannot be used (it is a share); choose 0 to below 1", options.noise));
+  if (!(options.angle > 0 && options.angle <= 90))
+    throw UsageError(fmt::format("bundles cannot cross at {} degrees; choose above 0 and up to 90", options.angle));
+  const ImageGrid grid = image_grid(options.size);
+  const double radius = options.radius * width(options.size);
+  const Vec3d middle = 0.5 * grid.position(VertexId(grid.voxel_count() - 1));
+  const double half = options.angle * std::numbers::pi / 360;
+  const std::array<Vec3d, 2> direction{Vec3d{std::cos(half), std::sin(half), 0},
+                                       Vec3d{std::cos(half), -std::sin(half), 0}};
+  Random random(options.seed);
+  std::vector<SymTensor3d> tensors(grid.voxel_count());
+  std::vector<std::uint8_t> mask(tensors.size(), 0);
+  std::vector<float> fa(tensors.size());
+  for (std::size_t v = 0; v < tensors.size(); ++v) {
+    const Vec3d p = grid.position(VertexId(v)) - middle;
+    SymTensor3d sum;
+    int bundles = 0;
+    for (const Vec3d& d : direction)
+      if (norm(cross(p, d)) <= radius) {
+        sum = sum + along_direction(d, options.along, options.across);
+        ++bundles;
+      }
+    SymTensor3d& t = tensors[v];
+    t = bundles > 0 ? (1.0 / bundles) * sum : SymTensor3d::identity(options.background);
+    if (options.noise > 0)
+      for (double* component : {&t.xx, &t.xy, &t.xz, &t.yy, &t.yz, &t.zz})
+        *component += options.noise * options.along * random.normal();
+    mask[v] = bundles > 0 ? 1 : 0;
+    fa[v] = static_cast<float>(fractional_anisotropy(t));
+  }
+  Image image = tensor_image(grid, "tensor", tensors);
+  image.data.set({"mask", 1, std::move(mask)});
+  image.data.set({"fa", 1, std::move(fa)});
+  return image;
+}
+
+}  // namespace isochron

@@ -1,0 +1,69 @@
+// Images of tensors with known answers: the two examples of paper 004 and crossing fibres.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "isochron/core/vec.h"
+#include "isochron/mesh/image.h"
+
+namespace isochron {
+
+/// A box of voxels along the axes, the first one at the origin.
+struct ImageSize {
+  std::array<std::uint32_t, 3> n{64, 64, 64};
+  double spacing = 1;
+};
+
+/// The grid of that size. Throws UsageError when there are too few or too many voxels or no spacing.
+ImageGrid image_grid(const ImageSize& size);
+
+/// Six components per voxel, xx, xy, xz, yy, yz, zz, in single precision.
+DataArray tensor_array(std::string name, const std::vector<SymTensor3d>& tensors);
+
+struct DiagonalTensorsOptions {
+  ImageSize size;
+  double coupling = 0.9;  ///< the off-diagonal components; the diagonal ones are 1
+};
+
+/// One velocity tensor D everywhere (array `velocity_tensor`), fast along (1, 1, 1): paper 004, Example 1. Its
+/// eigenvalues are 1 + 2c along the diagonal and 1 − c across. Throws UsageError unless D is positive definite.
+Image generate_diagonal_tensors(const DiagonalTensorsOptions& options);
+
+struct HelixTensorsOptions {
+  ImageSize size;
+  double radius = 0.3;   ///< of the helix, as a share of the box's smaller side across z
+  double tube = 0.08;    ///< radius of the tube around the helix, as the same share
+  double turns = 2;      ///< from the first slice to the last
+  double along = 1;      ///< eigenvalue of D along the helix
+  double across = 1e-4;  ///< the other two, and all three outside the tube
+};
+
+/// Velocity tensors D (array `velocity_tensor`) along the tangent of a helix around the z axis through the box's
+/// middle, inside a tube; outside they are isotropic. After paper 004, Example 2. Throws UsageError.
+Image generate_helix_tensors(const HelixTensorsOptions& options);
+/// The helix's centre line in the world: t = 0 in the first slice, 1 in the last.
+Vec3d helix_point(const HelixTensorsOptions& options, double t);
+/// The unit tangent there, upwards.
+Vec3d helix_tangent(const HelixTensorsOptions& options, double t);
+/// Radius of the tube in the world.
+double helix_tube_radius(const HelixTensorsOptions& options);
+
+struct CrossingFibersOptions {
+  ImageSize size{{64, 64, 24}, 2};
+  double angle = 60;           ///< between the bundles, degrees
+  double radius = 0.12;        ///< of a bundle, as a share of the box's smallest side in the plane
+  double along = 1.7e-3;       ///< diffusivity along a bundle, mm²/s
+  double across = 0.2e-3;      ///< across it
+  double background = 0.8e-3;  ///< isotropic, outside
+  double noise = 0;            ///< standard deviation added to every component, as a share of `along`
+  std::uint64_t seed = 1;
+};
+
+/// Diffusion tensors T (array `tensor`) of two straight round bundles in the plane z = middle that cross in the box's
+/// middle, at ± angle/2 from the x axis; where they cross, T is their mean. Beside them the arrays `mask` (uint8: 1 in
+/// the bundles) and `fa`. Throws UsageError.
+Image generate_crossing_fibers(const CrossingFibersOptions& options);
+
+}  // namespace isochron
