@@ -22,21 +22,25 @@ ISOCHRON_HD ISOCHRON_ALWAYS_INLINE void order_pair(T& a, T& weight_a, T& b, T& w
   weight_a = low_weight;
 }
 
+template <int N, class T>
+ISOCHRON_HD ISOCHRON_ALWAYS_INLINE void order_terms(T (&m)[N], T (&w)[N], int a, int b) {
+  order_pair(m[a], w[a], m[b], w[b]);
+}
+
 /// Sorts by `m`; networks, because they have no branches to guess.
 template <int N, class T>
 ISOCHRON_HD ISOCHRON_ALWAYS_INLINE void sort_terms(T (&m)[N], T (&w)[N]) {
   static_assert(N == 2 || N == 3 || N == 6);
-  const auto order = [&](int a, int b) { order_pair(m[a], w[a], m[b], w[b]); };
   if constexpr (N == 2) {
-    order(0, 1);
+    order_terms(m, w, 0, 1);
   } else if constexpr (N == 3) {
-    order(0, 1), order(1, 2), order(0, 1);
+    order_terms(m, w, 0, 1), order_terms(m, w, 1, 2), order_terms(m, w, 0, 1);
   } else {
-    order(0, 5), order(1, 3), order(2, 4);
-    order(1, 2), order(3, 4);
-    order(0, 3), order(2, 5);
-    order(0, 1), order(2, 3), order(4, 5);
-    order(1, 2), order(3, 4);
+    order_terms(m, w, 0, 5), order_terms(m, w, 1, 3), order_terms(m, w, 2, 4);
+    order_terms(m, w, 1, 2), order_terms(m, w, 3, 4);
+    order_terms(m, w, 0, 3), order_terms(m, w, 2, 5);
+    order_terms(m, w, 0, 1), order_terms(m, w, 2, 3), order_terms(m, w, 4, 5);
+    order_terms(m, w, 1, 2), order_terms(m, w, 3, 4);
   }
 }
 

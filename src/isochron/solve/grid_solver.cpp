@@ -15,10 +15,9 @@
 #include "isochron/core/timer.h"
 #include "isochron/solve/batch_progress.h"
 #include "isochron/solve/choose_backend.h"
+#include "isochron/solve/grid/adaptive.h"
 #include "isochron/solve/grid/grid_finish.h"
-#include "isochron/solve/grid/grid_relax.h"
 #include "isochron/solve/grid/grid_seeds.h"
-#include "isochron/solve/grid/run_grid.h"
 #include "isochron/solve/simplex/limits.h"
 #include "isochron/solve/simplex/start.h"
 
@@ -31,15 +30,8 @@ constexpr std::array<std::pair<GridScheme, std::string_view>, 4> schemes{
      {GridScheme::godunov, "godunov"},
      {GridScheme::lax_friedrichs, "lax-friedrichs"}}};
 
-/// The state before a schedule runs, and what is needed to read its result.
-template <class T>
-struct GridStart {
-  SolveState<T> state;
-  std::vector<std::uint8_t> pinned;
-  std::vector<std::int32_t> label;
-  std::vector<SeedTime<T>> seeds;  ///< as they were before the schedule ran
-  double base = 0;                 ///< user's time that is 0 inside
-};
+/// Factoring solves once per source.
+constexpr std::size_t most_factored_sources = 64;
 
 }  // namespace
 
@@ -114,13 +106,19 @@ class GridSolver::Engine {
     if (arrival.times.size() != grid_.voxel_count())
       throw UsageError(
           fmt::format("{} times for {} voxels; give one per voxel", arrival.times.size(), grid_.voxel_count()));
-    const std::vector<Seed> seeds = seeds_of(sources);
+    const std::vector<Group> groups = groups_of(sources);
+    if (groups.size() > 1)
+      throw UsageError("factored sources are solved one by one; check the times of each on its own");
     return with_problem([&](const auto& problem) {
       using T = typename std::decay_t<decltype(problem)>::Scalar;
-      GridStart<T> start = make_start(problem, seeds);
+      GridStart<T> start = make_start(problem, groups[0].seeds);
+      const AdaptiveRun run = run_of(groups[0], threads_);
+      if (run.order == 2) {
+        solve_adaptive(problem, start, run);
+      }
       for (const std::uint32_t cell : cells_.list)
         start.state.time[cell] = static_cast<T>((arrival.times[voxel_of(cell).index()] - start.base) / problem.unit);
-      return check(problem, start, threads_);
+      return check_adaptive(problem, start, run, residual_limit());
     });
   }
 
@@ -135,7 +133,10 @@ class GridSolver::Engine {
 
   [[nodiscard]] const SolveOptions& options() const { return grid_options_.common; }
   [[nodiscard]] int wanted_threads() const { return options().threads > 0 ? options().threads : hardware_threads(); }
-  [[nodiscard]] bool single() const { return options().precision == Precision::single_; }
+  /// Factoring subtracts times that are nearly equal.
+  [[nodiscard]] bool single() const {
+    return options().precision == Precision::single_ && options().source_init != SourceInit::factored;
+  }
   [[nodiscard]] VertexId voxel_of(std::uint32_t cell) const { return cells_.box.voxel(cells_.box.index(cell)); }
 
   void check_options() {
@@ -146,14 +147,44 @@ class GridSolver::Engine {
     if (options().backend == Backend::cuda || runs_on_gpu(options().method))
       throw UsageError("images are solved on the CPU; leave --backend and --method out");
     if (options().weights == Keep::yes) throw UsageError("upwind weights are given on meshes only; leave them out");
+    if (options().precision == Precision::single_ && !single())
+      notes_.emplace_back("precision raised to double: factored sources need it");
     grid_options_.common.tolerance = checked_tolerance(options().tolerance.value_or(default_tolerance(single())));
   }
 
-  [[nodiscard]] std::vector<Seed> seeds_of(const Sources& sources) const {
+  /// Sources that are solved together.
+  struct Group {
+    std::vector<Seed> seeds;
+    std::optional<FactoredSource> factored;
+  };
+
+  /// One group; of factored sources one for each point and one for all that are parts of regions.
+  [[nodiscard]] std::vector<Group> groups_of(const Sources& sources) const {
+    const VoxelMetric metric{grid_, *metric_};
     const auto placed = place_grid_sources(grid_, cells_, sources);
-    return make_grid_seeds({grid_, *metric_}, cells_, placed, options().source_init,
-                           limited_radius(options().ball_rings, placed.size(), grid_));
+    const int radius = limited_radius(options().ball_rings, placed.size(), grid_);
+    const auto group = [&](const std::vector<PlacedVoxelSource>& members) {
+      return Group{make_grid_seeds(metric, cells_, members, options().source_init, radius), std::nullopt};
+    };
+    if (options().source_init != SourceInit::factored) return {group(placed)};
+    auto [alone, regions] = split_regions(grid_, cells_, placed);
+    if (alone.size() > most_factored_sources)
+      throw UsageError(
+          fmt::format("factored sources are solved one by one and {} are too many (at most {}); use --source-init ball",
+                      alone.size(), most_factored_sources));
+    std::vector<Group> groups;
+    if (!regions.empty()) groups.push_back(group(regions));
+    for (const PlacedVoxelSource& source : alone) {
+      groups.push_back(group({source}));
+      groups.back().factored = FactoredSource{source.index, metric_at(metric, cells_, source)};
+    }
+    return groups;
   }
+
+  [[nodiscard]] AdaptiveRun run_of(const Group& group, int threads) const {
+    return {grid_options_.order, threads, options().band_width, group.factored ? &*group.factored : nullptr};
+  }
+  [[nodiscard]] double residual_limit() const { return residual_tolerances * *options().tolerance; }
 
   /// Solves to run side by side, each on one thread; 1: one after the other, each on all threads.
   [[nodiscard]] int solves_at_once(std::size_t sets) const {
@@ -165,24 +196,28 @@ class GridSolver::Engine {
 
   Arrival solve_one(const Sources& sources, const Crew& crew) const {
     Arrival arrival;
-    const std::vector<Seed> seeds = seeds_of(sources);
-    with_problem([&](const auto& problem) { solve_on(problem, seeds, crew, arrival); });
+    for (const Group& group : groups_of(sources)) {
+      Arrival part;
+      with_problem([&](const auto& problem) { solve_on(problem, group, crew, part); });
+      if (arrival.times.empty()) arrival = std::move(part);
+      else take_earlier(std::move(part), arrival);
+    }
     summarise(arrival);
     arrival.setup_seconds = setup_seconds_;
+    arrival.notes.insert(arrival.notes.begin(), notes_.begin(), notes_.end());
     return arrival;
   }
 
   template <class Problem>
-  void solve_on(const Problem& problem, const std::vector<Seed>& seeds, const Crew& crew, Arrival& arrival) const {
-    using T = typename Problem::Scalar;
+  void solve_on(const Problem& problem, const Group& group, const Crew& crew, Arrival& arrival) const {
     const Timer timer;
-    GridStart<T> start = make_start(problem, seeds);
+    GridStart<typename Problem::Scalar> start = make_start(problem, group.seeds);
     start.state.progress = crew.progress;
     if (crew.progress.cancelled()) throw Cancelled();
-    run_banded(problem, start.state, {crew.threads, options().band_width});
+    solve_adaptive(problem, start, run_of(group, crew.threads));
     arrival.solve_seconds = timer.seconds();
     arrival.threads = crew.threads;
-    finish(problem, start, seeds, crew, arrival);
+    finish(problem, start, group, crew, arrival);
   }
 
   template <class Problem, class T = typename Problem::Scalar>
@@ -206,17 +241,9 @@ class GridSolver::Engine {
     return start;
   }
 
-  template <class Problem, class T = typename Problem::Scalar>
-  Residual check(const Problem& problem, GridStart<T>& start, int threads) const {
-    const GridRelaxer<Problem, PlainTimes<T>, NoFactor> relax(problem, PlainTimes<T>{start.state.time.data()}, {});
-    return grid_residual(problem, start.state.time.data(), start.pinned, start.seeds,
-                         residual_tolerances * *options().tolerance, threads,
-                         [&](std::uint32_t cell) { return relax.pull(cell); });
-  }
-
   /// Everything of the result that is read off the times.
   template <class Problem, class T = typename Problem::Scalar>
-  void finish(const Problem& problem, GridStart<T>& start, const std::vector<Seed>& seeds, const Crew& crew,
+  void finish(const Problem& problem, GridStart<T>& start, const Group& group, const Crew& crew,
               Arrival& arrival) const {
     arrival.counters = start.state.counters;
     arrival.converged = start.state.converged;
@@ -229,10 +256,10 @@ class GridSolver::Engine {
       arrival.times[voxel_of(cell).index()] = static_cast<double>(start.state.time[cell]) * problem.unit + start.base;
     });
     if (options().verify == Keep::yes) {
-      arrival.residual = check(problem, start, crew.threads);
+      arrival.residual = check_adaptive(problem, start, run_of(group, crew.threads), residual_limit());
       if (!arrival.residual->passed()) arrival.converged = false;
     }
-    if (options().sources == Keep::yes) label_voxels(problem, start, seeds, crew.threads, arrival);
+    if (options().sources == Keep::yes) label_voxels(problem, start, group.seeds, crew.threads, arrival);
   }
 
   template <class Problem, class T = typename Problem::Scalar>
@@ -254,7 +281,23 @@ class GridSolver::Engine {
     });
   }
 
-  void summarise(Arrival& arrival) const {
+  /// Takes over what is earlier in `part`; counts and worst residuals add up.
+  static void take_earlier(Arrival&& part, Arrival& arrival) {
+    for (std::size_t v = 0; v < part.times.size(); ++v) {
+      if (!(part.times[v] < arrival.times[v])) continue;
+      arrival.times[v] = part.times[v];
+      if (!part.source.empty()) arrival.source[v] = part.source[v];
+    }
+    arrival.counters.local_solves += part.counters.local_solves;
+    arrival.counters.vertex_updates += part.counters.vertex_updates;
+    arrival.counters.rounds += part.counters.rounds;
+    arrival.solve_seconds += part.solve_seconds;
+    arrival.converged = arrival.converged && part.converged;
+    if (part.residual && arrival.residual && part.residual->worst > arrival.residual->worst)
+      arrival.residual = part.residual;
+  }
+
+  static void summarise(Arrival& arrival) {
     arrival.reached = 0;
     arrival.max_time = -std::numeric_limits<double>::infinity();
     for (const double time : arrival.times) {
@@ -273,6 +316,7 @@ class GridSolver::Engine {
   AnyGridProblem<float> single_;  ///< the one of the two that the precision asks for
   AnyGridProblem<double> double_;
   double setup_seconds_ = 0;
+  std::vector<std::string> notes_;
 };
 
 GridSolver::GridSolver(GridDomain domain, GridOptions options)

@@ -29,13 +29,13 @@ struct GridBox {
     const Vec3i at = index - lower + border;
     return static_cast<std::uint32_t>(at.x + row * at.y + slice * at.z);
   }
-  /// Image index of a cell inside the border.
+  /// Image index of a cell (those of the border are beside the box).
   [[nodiscard]] Vec3i index(std::uint32_t cell) const {
-    const auto in_slice = static_cast<std::uint32_t>(cell % static_cast<std::size_t>(slice));
-    return Vec3i{static_cast<int>(in_slice % static_cast<std::uint32_t>(row)),
-                 static_cast<int>(in_slice / static_cast<std::uint32_t>(row)),
-                 static_cast<int>(cell / static_cast<std::size_t>(slice))} +
-           lower - border;
+    const std::uint32_t z = cell / static_cast<std::uint32_t>(slice);
+    const std::uint32_t in_slice = cell - z * static_cast<std::uint32_t>(slice);
+    const std::uint32_t y = in_slice / static_cast<std::uint32_t>(row);
+    const std::uint32_t x = in_slice - y * static_cast<std::uint32_t>(row);
+    return Vec3i{static_cast<int>(x), static_cast<int>(y), static_cast<int>(z)} + lower - border;
   }
   [[nodiscard]] VertexId voxel(const Vec3i& index) const {
     return VertexId(static_cast<std::size_t>(index.x) +

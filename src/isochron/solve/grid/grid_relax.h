@@ -5,10 +5,18 @@
 #include <cstdint>
 #include <limits>
 
+#include "isochron/solve/grid/grid_factor.h"
 #include "isochron/solve/grid/stencils.h"
 #include "isochron/solve/simplex/state.h"
 
 namespace isochron {
+
+/// Access to times that nobody changes.
+template <class T>
+struct ConstTimes {
+  const T* data;
+  [[nodiscard]] T load(std::uint32_t cell) const { return data[cell]; }
+};
 
 /// Relax steps over times accessed through `Times`. `Factor` may correct the neighbours' times for a known singular
 /// part (`grid/grid_factor.h`).
@@ -42,11 +50,11 @@ class GridRelaxer {
   /// The update of an allowed cell.
   [[nodiscard]] ISOCHRON_ALWAYS_INLINE T pull(std::uint32_t x) const {
     const auto s = grid_.stencil(x);
-    const auto part = factor_.at(grid_, x);
+    const auto part = factor_.at(grid_, s, x);
     T m[terms], weight[terms];
     for (int i = 0; i < terms; ++i) {
-      const T back = s.back(i) ? part.value(times_.load(behind(x, s.step[i])), behind(x, s.step[i]), i, 1) : inf;
-      const T ahead = s.ahead(i) ? part.value(times_.load(before(x, s.step[i])), before(x, s.step[i]), i, -1) : inf;
+      const T back = s.back(i) ? part.one(times_.load(behind(x, s.step[i])), behind(x, s.step[i]), i, 1) : inf;
+      const T ahead = s.ahead(i) ? part.one(times_.load(before(x, s.step[i])), before(x, s.step[i]), i, -1) : inf;
       m[i] = std::min(back, ahead);
       weight[i] = s.weight[i];
     }
@@ -96,24 +104,6 @@ class GridRelaxer {
   Times times_;
   Factor factor_;
   View view_;
-};
-
-/// No singular part: neighbours' times as they are.
-struct NoFactor {
-  struct At {
-    template <class T>
-    [[nodiscard]] ISOCHRON_ALWAYS_INLINE T value(T time, std::uint32_t, int, int) const {
-      return time;
-    }
-  };
-  template <class Problem>
-  [[nodiscard]] At at(const Problem&, std::uint32_t) const {
-    return {};
-  }
-  template <class Problem, class T>
-  [[nodiscard]] static bool may_depend(const Problem&, std::uint32_t, std::uint32_t, T, T) {
-    return false;
-  }
 };
 
 }  // namespace isochron

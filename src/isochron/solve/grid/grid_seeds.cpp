@@ -250,6 +250,15 @@ std::vector<PlacedVoxelSource> place_grid_sources(const ImageGrid& grid, const G
   return placed;
 }
 
+SplitSources split_regions(const ImageGrid& grid, const GridCells& cells,
+                           const std::vector<PlacedVoxelSource>& placed) {
+  SplitSources result;
+  const Regions regions(cells, placed);
+  for (const PlacedVoxelSource& source : placed)
+    (regions.alone(source, grid) ? result.alone : result.regions).push_back(source);
+  return result;
+}
+
 SymTensor3d metric_at(const VoxelMetric& metric, const GridCells& cells, const PlacedVoxelSource& source) {
   if (source.centred || std::holds_alternative<UniformMetric>(metric.metric.kind())) return metric.at(source.voxel);
   SymTensor3d sum{};

@@ -25,6 +25,12 @@ struct PlacedVoxelSource {
 std::vector<PlacedVoxelSource> place_grid_sources(const ImageGrid& grid, const GridCells& cells,
                                                   const Sources& sources);
 
+/// The sources that stand alone, and those with another source voxel beside them: parts of regions.
+struct SplitSources {
+  std::vector<PlacedVoxelSource> alone, regions;
+};
+SplitSources split_regions(const ImageGrid& grid, const GridCells& cells, const std::vector<PlacedVoxelSource>& placed);
+
 /// The metric at a source, in voxels: between voxels the mean of those around it, weighted by nearness.
 SymTensor3d metric_at(const VoxelMetric& metric, const GridCells& cells, const PlacedVoxelSource& source);
 

@@ -1,0 +1,32 @@
+// Solves of the adaptive scheme, of first or second order, with or without a factored source.
+#pragma once
+
+#include "isochron/solve/grid/grid_start.h"
+#include "isochron/solve/grid/stencils.h"
+
+namespace isochron {
+
+/// The source that is factored out.
+struct FactoredSource {
+  Vec3d index;         ///< in voxels
+  SymTensor3d metric;  ///< there, in voxels
+};
+
+struct AdaptiveRun {
+  int order = 1;
+  int threads = 1;
+  double band_width = 0;                     ///< in mean shortest steps; 0: tuned
+  const FactoredSource* factored = nullptr;  ///< double precision only
+};
+
+/// Times from the seeds: to the first-order fixed point, by time bands of cells that push to those that read them;
+/// then, for order 2, one pass as `grid/second_order.h` says.
+template <class Problem>
+void solve_adaptive(const Problem& problem, GridStart<typename Problem::Scalar>& start, const AdaptiveRun& run);
+
+/// The fixed-point check of such times, those of first order included.
+template <class Problem>
+Residual check_adaptive(const Problem& problem, const GridStart<typename Problem::Scalar>& start,
+                        const AdaptiveRun& run, double limit);
+
+}  // namespace isochron

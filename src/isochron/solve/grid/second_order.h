@@ -1,0 +1,158 @@
+// Second-order times on grids.
+//
+// Second-order differences are not monotone, so a schedule that repeats updates until nothing changes has nothing to
+// rest on. Here the first-order times u¹ (not factored), which are a true fixed point, decide everything but the
+// values: which of two neighbours along a direction is upwind (the earlier), whether the second one behind it serves
+// (it is there, not later than the first, and the extrapolated time is below u¹(x), which fails where the speed jumps
+// up). What is left is one update a cell, in the order of u¹, from cells that have their second-order times already.
+// The result is unique, does not depend on threads, and a residual pass can compute every cell again.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "isochron/core/parallel.h"
+#include "isochron/solve/grid/grid_factor.h"
+#include "isochron/solve/grid/grid_relax.h"
+#include "isochron/solve/grid/stencils.h"
+
+namespace isochron {
+
+/// The reached cells of a list by bands of time, in their order inside a band.
+template <class T>
+std::vector<std::uint32_t> by_bands(const std::vector<std::uint32_t>& cells, const T* time, T width);
+
+/// The second-order update of one problem, over times accessed through `Times`.
+template <class Problem, class Times, class Factor>
+class SecondOrder {
+ public:
+  using T = typename Problem::Scalar;
+  static constexpr int terms = Problem::terms;
+  static constexpr T inf = std::numeric_limits<T>::infinity();
+
+  SecondOrder(const Problem& problem, const T* first, Times times, const Factor& factor)
+      : grid_(problem), first_(first), times_(times), factor_(factor) {}
+
+  /// Of a reached cell that is no seed.
+  [[nodiscard]] T update(std::uint32_t x) const {
+    const auto s = grid_.stencil(x);
+    const auto part = factor_.at(grid_, s, x);
+    const T now = first_[x];
+    T m[terms], weight[terms];
+    for (int i = 0; i < terms; ++i) {
+      const auto behind = static_cast<std::uint32_t>(x - s.step[i]), before = static_cast<std::uint32_t>(x + s.step[i]);
+      const T back = s.back(i) ? first_[behind] : inf, ahead = s.ahead(i) ? first_[before] : inf;
+      const bool from_back = back <= ahead;
+      const int side = from_back ? 1 : -1;
+      const std::uint32_t near = from_back ? behind : before;
+      weight[i] = s.weight[i];
+      m[i] = inf;
+      if (!(std::min(back, ahead) < now)) continue;
+      const auto far = static_cast<std::uint32_t>(near - side * s.step[i]);
+      if ((from_back ? s.second_back(i) : s.second_ahead(i)) && first_[far] <= first_[near] &&
+          4 * first_[near] - first_[far] < 3 * now) {
+        m[i] = part.two(times_.load(near), times_.load(far), near, far, i, side);
+        weight[i] *= T(9) / T(4);
+      } else {
+        m[i] = part.one(times_.load(near), near, i, side);
+      }
+    }
+    T time = upwind_time(m, weight);
+    if (s.has_edges()) time = std::min(time, along_axes(x));
+    return time;
+  }
+
+ private:
+  [[nodiscard]] T along_axes(std::uint32_t x) const {
+    T earliest = inf;
+    if constexpr (terms != Problem::dim) {
+      const auto step_time = grid_.axis_times(x);
+      grid_.for_axis_neighbours(x, [&](std::uint32_t y, int axis) {
+        if (first_[y] < first_[x]) earliest = std::min(earliest, times_.load(y) + step_time[axis]);
+      });
+    }
+    return earliest;
+  }
+
+  const Problem& grid_;
+  const T* first_;
+  Times times_;
+  const Factor& factor_;
+};
+
+/// Times that are NaN until they are known; notes a cell that was asked for too early.
+template <class T>
+struct PendingTimes {
+  T* data;
+  std::uint32_t* missing;
+  [[nodiscard]] T load(std::uint32_t x) const {
+    const T time = std::atomic_ref<T>(data[x]).load(std::memory_order_relaxed);
+    if (time != time) *missing = x;
+    return time;
+  }
+};
+
+/// Turns first-order times into second-order ones; `fixed` cells keep theirs. Bands of time go one after the other, and
+/// in a band cells go by number, neighbours close together; a cell whose neighbour is not known yet computes that one
+/// first. Threads share bands: two may compute the same cell, to the same value.
+template <class Problem, class Factor>
+void second_order_times(const Problem& problem, const Factor& factor, const BigVector<typename Problem::Scalar>& first,
+                        const std::vector<std::uint8_t>& fixed, int threads,
+                        BigVector<typename Problem::Scalar>& times) {
+  using T = typename Problem::Scalar;
+  constexpr std::uint32_t none = VertexId::invalid_value;
+  constexpr std::size_t piece = 1024;
+  const std::vector<std::uint32_t> order = by_bands(problem.cells->list, first.data(), 2 * problem.mean_edge);
+  times = first;
+  for (const std::uint32_t x : order)
+    if (fixed[x] == 0) times[x] = std::numeric_limits<T>::quiet_NaN();
+  std::atomic<std::size_t> next{0};
+  parallel_region(threads, [&](int, int) {
+    std::uint32_t missing = none;
+    const PendingTimes<T> pending{times.data(), &missing};
+    const SecondOrder<Problem, PendingTimes<T>, Factor> second(problem, first.data(), pending, factor);
+    std::vector<std::uint32_t> waiting;  // the last one is needed by the one before it, and so on
+    for (std::size_t begin; (begin = next.fetch_add(piece, std::memory_order_relaxed)) < order.size();)
+      for (std::size_t k = begin; k < std::min(begin + piece, order.size()); ++k) {
+        if (const T known = pending.load(order[k]); known == known) continue;
+        waiting.assign(1, order[k]);
+        while (!waiting.empty()) {
+          missing = none;
+          const T time = second.update(waiting.back());
+          if (missing != none) {
+            waiting.push_back(missing);
+          } else {
+            std::atomic_ref<T>(times[waiting.back()]).store(time, std::memory_order_relaxed);
+            waiting.pop_back();
+          }
+        }
+      }
+  });
+}
+
+template <class T>
+std::vector<std::uint32_t> by_bands(const std::vector<std::uint32_t>& cells, const T* time, T width) {
+  constexpr T inf = std::numeric_limits<T>::infinity();
+  T latest = 0;
+  std::size_t reached = 0;
+  for (const std::uint32_t x : cells) {
+    if (!(time[x] < inf)) continue;
+    latest = std::max(latest, time[x]);
+    ++reached;
+  }
+  const double most = static_cast<double>(reached) + 1;  // bands, whatever the times
+  const double scale = std::min(1 / static_cast<double>(width), most / std::max(1.0, static_cast<double>(latest)));
+  const auto band_of = [&](T t) { return static_cast<std::size_t>(static_cast<double>(t) * scale); };
+  std::vector<std::uint32_t> begin(band_of(latest) + 3, 0), order(reached);
+  for (const std::uint32_t x : cells)
+    if (time[x] < inf) ++begin[band_of(time[x]) + 2];
+  for (std::size_t b = 2; b < begin.size(); ++b) begin[b] += begin[b - 1];
+  for (const std::uint32_t x : cells)
+    if (time[x] < inf) order[begin[band_of(time[x]) + 1]++] = x;
+  return order;
+}
+
+}  // namespace isochron
