@@ -246,30 +246,6 @@ TEST(Nifti, BadHeadersAreRefused) {
   EXPECT_THAT(error(h + int16_values(e)), HasSubstr("offset"));
 }
 
-template <class T>
-void expect_round_trip(const std::string& name, int components) {
-  const TemporaryFolder folder;
-  const Image image = counted_image<T>(components);
-  write_image(folder.path() / name, image, Overwrite::no);
-  const Image again = read_image(folder.path() / name);
-  expect_same_grid(again.grid, image.grid, 1e-6);
-  EXPECT_TRUE(again.warnings.empty());
-  expect_same_arrays(image.data, again.data);
-  EXPECT_EQ(again.data.all()[0].values.index(), image.data.all()[0].values.index()) << "the type changed";
-}
-
-TEST(Nifti, WhatIsWrittenIsReadAgain) {
-  for (const char* name : {"a.nii", "a.nii.gz", "A.NII"}) {
-    for (const int components : {1, 3, 6}) {
-      expect_round_trip<float>(name, components);
-      expect_round_trip<double>(name, components);
-      expect_round_trip<std::int32_t>(name, components);
-      expect_round_trip<std::int64_t>(name, components);
-      expect_round_trip<std::uint8_t>(name, components);
-    }
-  }
-}
-
 TEST(Nifti, TheWrittenQformAgreesWithTheSform) {
   const TemporaryFolder folder;
   Image image = counted_image<float>(1);
@@ -309,43 +285,6 @@ TEST(Nifti, LongImagesBecomeVersion2) {
   const Image again = read_image(folder.path() / "a.nii");
   expect_same_grid(again.grid, image.grid, 0);
   expect_same_arrays(image.data, again.data);
-}
-
-TEST(Nifti, TensorsOfKnownOrderAreWrittenInTheFormatsOwn) {
-  const TemporaryFolder folder;
-  for (const TensorOrder order : {TensorOrder::vtk, TensorOrder::row, TensorOrder::mrtrix, TensorOrder::lower}) {
-    Image image = counted_image<float>(6);
-    image.tensor_order = order;
-    write_image(folder.path() / "a.nii", image, Overwrite::yes);
-    const Image again = read_image(folder.path() / "a.nii");
-    ASSERT_EQ(again.tensor_order, TensorOrder::lower);
-    for (std::size_t voxel = 0; voxel < image.grid.voxel_count(); ++voxel) {
-      std::array<double, 6> before{}, after{};
-      for (int c = 0; c < 6; ++c) {
-        before[static_cast<std::size_t>(c)] = image.data.all()[0].at(voxel, c);
-        after[static_cast<std::size_t>(c)] = again.data.all()[0].at(voxel, c);
-      }
-      EXPECT_EQ(tensor_of(before, order), tensor_of(after, TensorOrder::lower));
-    }
-  }
-}
-
-TEST(Nifti, HoldsOneArray) {
-  const TemporaryFolder folder;
-  Image image = counted_image<float>(1);
-  image.data.set({"another", 1, counted_values<float>(image.grid.voxel_count())});
-  EXPECT_THROW(write_image(folder.path() / "a.nii", image, Overwrite::no), UsageError);
-  EXPECT_THROW(write_image(folder.path() / "a.hdr", counted_image<float>(1), Overwrite::no), UsageError);
-  image.data = {};
-  EXPECT_THROW(write_image(folder.path() / "a.nii", image, Overwrite::no), UsageError);
-  EXPECT_EQ(folder.entries(), 0U);
-}
-
-TEST(Nifti, ExistingFilesAreKept) {
-  const TemporaryFolder folder;
-  const fs::path path = folder.file("a.nii", "mine");
-  EXPECT_THROW(write_image(path, counted_image<float>(1), Overwrite::no), InputError);
-  EXPECT_EQ(content_of(path), "mine");
 }
 
 }  // namespace

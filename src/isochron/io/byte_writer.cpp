@@ -21,7 +21,7 @@ gzFile as_gz(void* file) { return static_cast<gzFile>(file); }
 ByteWriter::ByteWriter(const OutputFile& file) : target_(file.target) {
   buffer_.reserve(chunk_bytes);
   errno = 0;
-  file_ = gzopen(file.where.c_str(), FileName(file.target).gzip ? "wb" : "wbT");
+  file_ = gzopen(file.where.c_str(), FileName(file.target).compressed() ? "wb" : "wbT");
   if (file_ == nullptr) fail(errno);
 }
 

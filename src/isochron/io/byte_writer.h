@@ -16,8 +16,8 @@ namespace isochron {
 /// A buffered output file. Call `finish` at the end: only then is everything known to be written.
 class ByteWriter {
  public:
-  /// Opens `file.where`, gzipped when the target's name ends in ".gz". Throws RuntimeError; messages begin with the
-  /// target.
+  /// Opens `file.where`, gzipped when the target's name asks for it (".gz", ".mgz"). Throws RuntimeError; messages
+  /// begin with the target.
   explicit ByteWriter(const OutputFile& file);
   ~ByteWriter();
   ByteWriter(const ByteWriter&) = delete;

@@ -15,6 +15,8 @@ struct FileName {
   bool gzip = false;
 
   explicit FileName(const std::filesystem::path& path);
+  /// Whether such files are compressed when they are written.
+  [[nodiscard]] bool compressed() const { return gzip || extension == ".mgz"; }
   /// The file of the same base and compression with another extension.
   [[nodiscard]] std::filesystem::path with(std::string_view other_extension) const;
 };

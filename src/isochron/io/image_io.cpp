@@ -10,7 +10,14 @@
 #include "isochron/io/atomic_file.h"
 #include "isochron/io/file_bytes.h"
 #include "isochron/io/file_name.h"
+#include "isochron/io/mgh_file.h"
 #include "isochron/io/nifti_file.h"
+#include "isochron/io/npy_image.h"
+#include "isochron/io/nrrd_file.h"
+#include "isochron/io/vti_writer.h"
+#if defined(ISOCHRON_WITH_VTK)
+#include "isochron/io/vtk/vti_reader.h"
+#endif
 
 namespace isochron {
 namespace {
@@ -30,10 +37,21 @@ struct Codec {
   Writer write;  // null: never
 };
 
+#if defined(ISOCHRON_WITH_VTK)
+constexpr Reader vti_reader = read_vti;
+#else
+constexpr Reader vti_reader = nullptr;
+#endif
+
 const std::vector<Codec>& codecs() {
   static const std::vector<Codec> table{
       {"NIfTI", {".nii", ".nii.gz"}, Holds::one_array, read_nifti, write_nifti},
       {"NIfTI, two files", {".hdr", ".img", ".hdr.gz", ".img.gz"}, Holds::one_array, read_nifti, nullptr},
+      {"NRRD", {".nrrd"}, Holds::one_array, read_nrrd, write_nrrd},
+      {"NRRD, two files", {".nhdr"}, Holds::one_array, read_nrrd, nullptr},
+      {"VTK image", {".vti"}, Holds::all_arrays, vti_reader, write_vti},
+      {"NumPy array", {".npy", ".npy.gz"}, Holds::one_array, read_npy_image, write_npy_image},
+      {"FreeSurfer volume", {".mgz", ".mgh"}, Holds::one_array, read_mgh, write_mgh},
   };
   return table;
 }

@@ -115,6 +115,12 @@ DataArray with_tensor_order(const DataArray& tensors, TensorOrder from, TensorOr
   return result;
 }
 
+bool holds_tensor(const Image& image) {
+  if (!image.tensor_order || image.data.empty()) return false;
+  const int components = image.data.all().front().components;
+  return components == 6 || components == 9;
+}
+
 void complete_flat_axes(ImageGrid& grid) {
   if (!grid.flat() || norm(grid.axes[2]) > 0) return;
   const Vec3d normal = cross(grid.axes[0], grid.axes[1]);

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,6 +11,7 @@
 
 #include "isochron/io/byte_reader.h"
 #include "isochron/io/byte_writer.h"
+#include "isochron/io/joined_arrays.h"
 #include "isochron/io/scalar_type.h"
 #include "isochron/mesh/image.h"
 
@@ -53,21 +55,41 @@ DataArray::Values scaled(const DataArray::Values& values, ScalarType file_type, 
 /// Puts the six components of each tuple from one order into another; other numbers of components stay as they are.
 DataArray with_tensor_order(const DataArray& tensors, TensorOrder from, TensorOrder to);
 
+/// Whether the image's first array is a tensor of known order.
+bool holds_tensor(const Image& image);
+
+/// The image's first array as a file keeps it: tensors of known order in the order of the format.
+class ArrayToWrite {
+ public:
+  ArrayToWrite(const Image& image, TensorOrder order) : stored_(&image.data.all().front()) {
+    if (holds_tensor(image)) turned_ = with_tensor_order(*stored_, *image.tensor_order, order);
+  }
+  [[nodiscard]] bool tensor() const { return turned_.has_value(); }
+  [[nodiscard]] const DataArray& array() const { return turned_ ? *turned_ : *stored_; }
+
+ private:
+  const DataArray* stored_;
+  std::optional<DataArray> turned_;
+};
+
 /// Writes one component of all voxels after the other, converted to T.
 template <class T>
-void write_planar(ByteWriter& writer, const DataArray& array, Encoding encoding) {
+void write_planar_as(ByteWriter& writer, const DataArray& array, Encoding encoding) {
   std::visit(
       [&](const auto& values) {
         const auto step = static_cast<std::size_t>(array.components);
         for (std::size_t component = 0; component < step; ++component) {
           for (std::size_t i = component; i < values.size(); i += step) {
-            T value = static_cast<T>(values[i]);
-            if (encoding != native_encoding) value = byte_swapped(value);
-            writer.write(&value, sizeof(T));
+            write_value(writer, static_cast<T>(values[i]), encoding);
           }
         }
       },
       array.values);
+}
+
+/// The same in the array's type and this machine's byte order.
+inline void write_planar(ByteWriter& writer, const DataArray& array) {
+  with_type(scalar_type(array.values), [&]<class T>() { write_planar_as<T>(writer, array, native_encoding); });
 }
 
 /// Gives a flat image whose file has no third axis one out of its plane.

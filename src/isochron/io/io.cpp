@@ -19,6 +19,8 @@
 #include "isochron/io/carp.h"
 #include "isochron/io/file_bytes.h"
 #include "isochron/io/file_name.h"
+#include "isochron/io/freesurfer_surface.h"
+#include "isochron/io/gifti_file.h"
 #include "isochron/io/gmsh.h"
 #include "isochron/io/legacy_vtk_file.h"
 #include "isochron/io/medit.h"
@@ -47,8 +49,8 @@ struct Codec {
   std::string name;
   std::vector<std::string> extensions;
   unsigned holds;
-  Reader read;  // null: not in this build
-  Writer write;
+  Reader read;                                // null: not in this build
+  Writer write;                               // null: only read
   std::vector<std::string> file_set = {};     // the extensions of all files it writes, in that order; empty: one file
   ArrayNamer array_name = nullptr;            // where only some arrays have a place: an array's name there, or none
   std::vector<std::string> some_arrays = {};  // all names that it can give
@@ -66,6 +68,16 @@ std::vector<std::string> with_gzip(std::vector<std::string> extensions) {
   const std::size_t plain = extensions.size();
   for (std::size_t i = 0; i < plain; ++i) extensions.push_back(extensions[i] + ".gz");
   return extensions;
+}
+
+// Its files have no extension of their own, so the first bytes tell too: see `read_dataset`.
+const Codec& freesurfer_codec() {
+  static const Codec codec{"FreeSurfer surface",
+                           {".pial", ".white", ".inflated", ".sphere", ".orig", ".smoothwm", ".reg"},
+                           triangles,
+                           read_freesurfer_surface,
+                           nullptr};
+  return codec;
 }
 
 const std::vector<Codec>& codecs() {
@@ -88,6 +100,8 @@ const std::vector<Codec>& codecs() {
       {"TetGen", with_gzip({".ele", ".node"}), triangles | tets | arrays, read_tetgen, write_tetgen, {".node", ".ele"}},
       {"Medit", with_gzip({".mesh"}), all_cells, read_medit, write_medit, {}, medit_array_name, {"medit:ref"}},
       {"OFF", with_gzip({".off"}), triangles, read_off, write_off},
+      {"GIFTI", with_gzip({".gii"}), triangles | arrays, read_gifti, nullptr},
+      freesurfer_codec(),
   };
   return table;
 }
@@ -121,6 +135,15 @@ const Codec& require_codec(const fs::path& path) {
   }
   throw Error(fmt::format("{}: unknown extension '{}' (it tells the format); use one of {}", path.string(), extension,
                           fmt::join(known, " ")));
+}
+
+const Codec& writable_codec(const fs::path& path) {
+  const Codec& codec = require_codec<UsageError>(path);
+  if (codec.write != nullptr) return codec;
+  throw UsageError(
+      fmt::format("{}: {} files are only read (they are not written); choose another extension, for "
+                  "example .vtp",
+                  path.string(), codec.name));
 }
 
 void check_points(const fs::path& path, const Dataset& dataset) {
@@ -239,7 +262,8 @@ const std::vector<Format>& formats() {
 
 Dataset read_dataset(const fs::path& path) {
   require_file(path);
-  Dataset result = read_with(require_codec<InputError>(path), path);
+  const bool by_content = find_codec(FileName(path).extension) == nullptr && is_freesurfer_surface(path);
+  Dataset result = read_with(by_content ? freesurfer_codec() : require_codec<InputError>(path), path);
   validate(path, result);
   return result;
 }
@@ -266,7 +290,7 @@ void check_output_file(const fs::path& path, Overwrite overwrite) {
 }
 
 std::vector<fs::path> files_written(const fs::path& path) {
-  const Codec& codec = require_codec<UsageError>(path);
+  const Codec& codec = writable_codec(path);
   if (codec.file_set.empty()) return {path};
   std::vector<fs::path> result;
   for (const std::string& extension : codec.file_set) result.push_back(FileName(path).with(extension));
@@ -279,7 +303,7 @@ void check_writable(const fs::path& path, Overwrite overwrite) {
 
 // Solids are not dropped in silence, and a file that would hold none of the cells is not written.
 void check_holds(const fs::path& path, const Dataset& dataset) {
-  const Codec& codec = require_codec<UsageError>(path);
+  const Codec& codec = writable_codec(path);
   if (FileName(path).extension == ".lon" && !has_carp_fibers(dataset)) {
     throw UsageError(
         fmt::format("{}: there are no fibres to write (no cell array 'fiber' with 3 components); name the mesh {} or "
@@ -299,7 +323,7 @@ void check_holds(const fs::path& path, const Dataset& dataset) {
 }
 
 KeptArrays kept_arrays(const fs::path& path, const Dataset& dataset) {
-  const Codec& codec = require_codec<UsageError>(path);
+  const Codec& codec = writable_codec(path);
   KeptArrays result;
   for (const PlacedArrays& at : arrays_by_place(dataset)) {
     if (!at.any) continue;
@@ -312,12 +336,12 @@ KeptArrays kept_arrays(const fs::path& path, const Dataset& dataset) {
 }
 
 std::size_t dropped_lines(const fs::path& path, const Dataset& dataset) {
-  return (require_codec<UsageError>(path).holds & lines) != 0 ? 0 : dataset.lines.size();
+  return (writable_codec(path).holds & lines) != 0 ? 0 : dataset.lines.size();
 }
 
 void write_dataset(const fs::path& path, const Dataset& dataset, Overwrite overwrite) {
   check_writable(path, overwrite);
-  const Codec& codec = require_codec<UsageError>(path);
+  const Codec& codec = writable_codec(path);
   check_holds(path, dataset);
   validate(path, dataset);
   std::vector<std::unique_ptr<AtomicFile>> temporaries;

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <optional>
 #include <vector>
 
 #include "isochron/io/binary_header.h"
@@ -111,24 +110,17 @@ BinaryHeader header_of(const ImageGrid& grid, const DataArray& array, bool tenso
 }  // namespace
 
 void write_nifti(const OutputFile& file, const Image& image) {
-  const DataArray& stored = image.data.all().front();
-  const bool tensor = image.tensor_order.has_value() && (stored.components == 6 || stored.components == 9);
-  std::optional<DataArray> turned;
-  if (tensor) turned = with_tensor_order(stored, *image.tensor_order, TensorOrder::lower);
-  const DataArray& array = turned ? *turned : stored;
+  const ArrayToWrite to_write(image, TensorOrder::lower);
+  const DataArray& array = to_write.array();
   const auto& shape = image.grid.shape;
   const std::size_t longest =
       std::max<std::size_t>(*std::max_element(shape.begin(), shape.end()), static_cast<std::size_t>(array.components));
   const bool small = longest <= static_cast<std::size_t>(std::numeric_limits<std::int16_t>::max());
-  const BinaryHeader header = small ? header_of<nifti::Version1>(image.grid, array, tensor)
-                                    : header_of<nifti::Version2>(image.grid, array, tensor);
+  const BinaryHeader header = small ? header_of<nifti::Version1>(image.grid, array, to_write.tensor())
+                                    : header_of<nifti::Version2>(image.grid, array, to_write.tensor());
   ByteWriter writer(file);
   writer.write(header.bytes().data(), header.bytes().size());
-  std::visit(
-      [&](const auto& values) {
-        write_planar<typename std::decay_t<decltype(values)>::value_type>(writer, array, native_encoding);
-      },
-      array.values);
+  write_planar(writer, array);
   writer.finish();
 }
 

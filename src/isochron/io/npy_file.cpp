@@ -3,18 +3,20 @@
 #include <array>
 #include <bit>
 #include <cassert>
-#include <string>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace isochron {
-namespace {
 
-/// Magic, version and length; then a Python dictionary, filled up so that the numbers begin at a multiple of 64.
-std::string header_of(std::size_t rows, std::size_t columns) {
+// Magic, version and length; then a Python dictionary, filled up so that the numbers begin at a multiple of 64.
+std::string npy_header(std::string_view type, NpyOrder order, std::span<const std::size_t> shape) {
   constexpr std::size_t before = 10, alignment = 64;
-  std::string text = fmt::format("{{'descr': '{}f8', 'fortran_order': False, 'shape': ({}, {}), }}",
-                                 std::endian::native == std::endian::little ? '<' : '>', rows, columns);
+  // A tuple of one needs its comma.
+  std::string text = fmt::format("{{'descr': '{}{}', 'fortran_order': {}, 'shape': ({}{}), }}",
+                                 std::endian::native == std::endian::little ? '<' : '>', type,
+                                 order == NpyOrder::columns_first ? "True" : "False", fmt::join(shape, ", "),
+                                 shape.size() == 1 ? "," : "");
   text.append((alignment - (before + text.size() + 1) % alignment) % alignment, ' ');
   text += '\n';
   std::string header("\x93NUMPY\x01\x00", 8);
@@ -23,11 +25,9 @@ std::string header_of(std::size_t rows, std::size_t columns) {
   return header + text;
 }
 
-}  // namespace
-
 NpyWriter::NpyWriter(const OutputFile& file, std::size_t rows, std::size_t columns)
     : out_(file), rows_left_(rows), columns_(columns) {
-  const std::string header = header_of(rows, columns);
+  const std::string header = npy_header("f8", NpyOrder::rows_first, std::array{rows, columns});
   out_.write(header.data(), header.size());
 }
 

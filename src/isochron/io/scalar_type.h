@@ -6,7 +6,10 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <limits>
+#include <optional>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -43,6 +46,24 @@ decltype(auto) with_type(ScalarType type, Body&& body) {
 
 inline std::size_t size_of(ScalarType type) {
   return with_type(type, []<class T>() { return sizeof(T); });
+}
+
+/// All types by name: "uint8", "float32", …
+constexpr std::array<std::pair<std::string_view, ScalarType>, 10> scalar_type_names{{{"uint8", ScalarType::uint8},
+                                                                                     {"int8", ScalarType::int8},
+                                                                                     {"uint16", ScalarType::uint16},
+                                                                                     {"int16", ScalarType::int16},
+                                                                                     {"uint32", ScalarType::uint32},
+                                                                                     {"int32", ScalarType::int32},
+                                                                                     {"uint64", ScalarType::uint64},
+                                                                                     {"int64", ScalarType::int64},
+                                                                                     {"float32", ScalarType::float32},
+                                                                                     {"float64", ScalarType::float64}}};
+
+inline std::optional<ScalarType> scalar_type_named(std::string_view name) {
+  for (const auto& [known, type] : scalar_type_names)
+    if (known == name) return type;
+  return std::nullopt;
 }
 
 /// The type a DataArray keeps a T in: the same, or the next larger that holds its values (uint64 is cut at 2⁶³ − 1).
@@ -104,6 +125,19 @@ inline DataArray::Values read_values(ByteReader& reader, ScalarType type, Encodi
     std::vector<Stored<T>> values;
     values.reserve(count);
     for_each_value<T>(reader, encoding, count, [&](T value) { values.push_back(to_stored(value)); });
+    return values;
+  });
+}
+
+/// The numbers in some bytes as a DataArray keeps them; what is left at the end is not looked at.
+inline DataArray::Values values_of_bytes(std::string_view bytes, ScalarType type, Encoding encoding) {
+  return with_type(type, [&]<class T>() -> DataArray::Values {
+    std::vector<Stored<T>> values(bytes.size() / sizeof(T));
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      T value;
+      std::memcpy(&value, bytes.data() + i * sizeof(T), sizeof(T));
+      values[i] = to_stored(encoding == native_encoding ? value : byte_swapped(value));
+    }
     return values;
   });
 }

@@ -17,15 +17,12 @@
 #include <vtkXMLUnstructuredGridReader.h>
 
 #include "isochron/core/error.h"
-#include "isochron/core/vtk_messages.h"
 #include "isochron/io/cell_sorter.h"
-#include "isochron/io/scalar_type.h"
+#include "isochron/io/vtk/vtk_arrays.h"
 
 namespace isochron {
 
 namespace {
-
-using ArrayPointer = vtkSmartPointer<vtkDataArray>;
 
 // What is taken out of VTK's data set before that is let go.
 struct Parts {
@@ -40,16 +37,6 @@ struct Parts {
   std::vector<ArrayPointer> cell_arrays;
 };
 
-[[noreturn]] void damaged(const std::string& path, std::string_view problem) {
-  throw InputError(fmt::format("{}: {}; the file may be cut short or damaged, get or write it again", path, problem));
-}
-
-void take_arrays(vtkDataSetAttributes* from, std::vector<ArrayPointer>& to) {
-  for (int i = 0; i < from->GetNumberOfArrays(); ++i) {
-    if (vtkDataArray* array = from->GetArray(i)) to.emplace_back(array);  // null for arrays of strings
-  }
-}
-
 template <class Grid>
 void take_shared(Grid& grid, Parts& parts) {
   if (grid.GetPoints() != nullptr) parts.points = grid.GetPoints()->GetData();
@@ -60,13 +47,9 @@ void take_shared(Grid& grid, Parts& parts) {
 // Runs a reader. It and its output are gone when this returns; only the parts are left.
 template <class Reader>
 Parts read_parts(const std::string& path, std::vector<std::string>& warnings) {
-  const VtkMessages messages;
   vtkNew<Reader> reader;
   reader->SetFileName(path.c_str());
-  reader->Update();
-  if (!messages.errors().empty()) damaged(path, fmt::format("VTK cannot read it ({})", messages.errors().front()));
-  if (reader->GetErrorCode() != 0 || reader->GetOutput() == nullptr) damaged(path, "VTK cannot read it");
-  for (const std::string& warning : messages.warnings()) warnings.push_back("VTK says: " + warning);
+  run_vtk_reader(*reader, path, warnings);
   Parts parts;
   auto* grid = reader->GetOutput();
   take_shared(*grid, parts);
@@ -82,65 +65,16 @@ Parts read_parts(const std::string& path, std::vector<std::string>& warnings) {
   return parts;
 }
 
-template <class T>
-std::span<const T> values_of(vtkDataArray& array) {
-  const auto count = static_cast<std::size_t>(array.GetNumberOfValues());
-  if (count == 0) return {};
-  return {static_cast<const T*>(array.GetVoidPointer(0)), count};
-}
-
-template <class Body>
-void with_values(vtkDataArray& array, Body&& body) {
-  switch (array.GetDataType()) {
-    case VTK_FLOAT: return body(values_of<float>(array));
-    case VTK_DOUBLE: return body(values_of<double>(array));
-    case VTK_SIGNED_CHAR:
-    case VTK_CHAR:  // files call it Int8
-      return body(values_of<std::int8_t>(array));
-    case VTK_UNSIGNED_CHAR: return body(values_of<std::uint8_t>(array));
-    case VTK_SHORT: return body(values_of<std::int16_t>(array));
-    case VTK_UNSIGNED_SHORT: return body(values_of<std::uint16_t>(array));
-    case VTK_INT: return body(values_of<std::int32_t>(array));
-    case VTK_UNSIGNED_INT: return body(values_of<std::uint32_t>(array));
-    case VTK_LONG:
-    case VTK_LONG_LONG:
-    case VTK_ID_TYPE:
-      static_assert(sizeof(long) == 8 && sizeof(vtkIdType) == 8);
-      return body(values_of<std::int64_t>(array));
-    case VTK_UNSIGNED_LONG:
-    case VTK_UNSIGNED_LONG_LONG: return body(values_of<std::uint64_t>(array));
-    default: {
-      std::vector<double> copy(static_cast<std::size_t>(array.GetNumberOfValues()));
-      const int components = std::max(1, array.GetNumberOfComponents());
-      for (std::size_t i = 0; i < copy.size(); ++i) {
-        copy[i] = array.GetComponent(static_cast<vtkIdType>(i) / components, static_cast<int>(i) % components);
-      }
-      return body(std::span<const double>(copy));
-    }
-  }
-}
-
 std::vector<Vec3d> convert_points(vtkDataArray& array, const std::string& path) {
-  if (array.GetNumberOfComponents() != 3) damaged(path, "the points do not have three coordinates");
+  if (array.GetNumberOfComponents() != 3) vtk_damaged(path, "the points do not have three coordinates");
   std::vector<Vec3d> points(static_cast<std::size_t>(array.GetNumberOfTuples()));
-  with_values(array, [&](auto values) {
+  with_vtk_values(array, [&](auto values) {
     for (std::size_t i = 0; i < points.size(); ++i) {
       points[i] = {static_cast<double>(values[3 * i]), static_cast<double>(values[3 * i + 1]),
                    static_cast<double>(values[3 * i + 2])};
     }
   });
   return points;
-}
-
-DataArray convert_array(vtkDataArray& array) {
-  DataArray result{array.GetName() != nullptr ? array.GetName() : "", std::max(1, array.GetNumberOfComponents()), {}};
-  with_values(array, [&](auto values) {
-    using T = typename decltype(values)::value_type;
-    std::vector<Stored<T>> converted(values.size());
-    std::transform(values.begin(), values.end(), converted.begin(), [](T v) { return to_stored(v); });
-    result.values = std::move(converted);
-  });
-  return result;
 }
 
 // Adds the cells of one list; VTK does not check what it read, so this does.
@@ -151,7 +85,7 @@ void add_cells(std::span<const Int> offsets, std::span<const Int> ids, CellSorte
     const Int begin = offsets[i];
     const Int end = offsets[i + 1];
     if (begin < 0 || end < begin || static_cast<std::size_t>(end) > ids.size()) {
-      damaged(path, fmt::format("the offsets of cell {} do not fit the connectivity", i));
+      vtk_damaged(path, fmt::format("the offsets of cell {} do not fit the connectivity", i));
     }
     sorter.add(kind_of(i), ids.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin)));
   }
@@ -159,7 +93,7 @@ void add_cells(std::span<const Int> offsets, std::span<const Int> ids, CellSorte
 
 void sort_cells(Parts& parts, CellSorter& sorter, const std::string& path) {
   std::span<const std::uint8_t> kinds;
-  if (parts.kinds != nullptr) kinds = values_of<std::uint8_t>(*parts.kinds);
+  if (parts.kinds != nullptr) kinds = vtk_values<std::uint8_t>(*parts.kinds);
   std::array<std::size_t, 256> counts{};
   for (const std::uint8_t kind : kinds) ++counts[kind];
   for (int kind = 0; kind < 256; ++kind) sorter.reserve(kind, counts[static_cast<std::size_t>(kind)]);
@@ -167,28 +101,21 @@ void sort_cells(Parts& parts, CellSorter& sorter, const std::string& path) {
     if (cells.list == nullptr || cells.list->GetNumberOfCells() == 0) continue;
     const auto count = static_cast<std::size_t>(cells.list->GetNumberOfCells());
     if (cells.kind == 0 && kinds.size() != count) {
-      damaged(path, fmt::format("the numbers of cells and of cell types differ ({} and {})", count, kinds.size()));
+      vtk_damaged(path, fmt::format("the numbers of cells and of cell types differ ({} and {})", count, kinds.size()));
     }
     if (cells.kind == kind_polygon) sorter.reserve(kind_triangle, count);
     const auto kind_of = [&](std::size_t i) { return cells.kind == 0 ? int{kinds[i]} : cells.kind; };
     vtkDataArray& offsets = *cells.list->GetOffsetsArray();
     vtkDataArray& ids = *cells.list->GetConnectivityArray();
     if (cells.list->IsStorage64Bit()) {
-      add_cells(values_of<std::int64_t>(offsets), values_of<std::int64_t>(ids), sorter, path, kind_of);
+      add_cells(vtk_values<std::int64_t>(offsets), vtk_values<std::int64_t>(ids), sorter, path, kind_of);
     } else {
-      add_cells(values_of<std::int32_t>(offsets), values_of<std::int32_t>(ids), sorter, path, kind_of);
+      add_cells(vtk_values<std::int32_t>(offsets), vtk_values<std::int32_t>(ids), sorter, path, kind_of);
     }
     cells.list = nullptr;
   }
   parts.kinds = nullptr;
   sorter.finish();
-}
-
-void check_tuples(vtkDataArray& array, std::size_t expected, const std::string& path) {
-  const auto tuples = static_cast<std::size_t>(array.GetNumberOfTuples());
-  if (tuples == expected) return;
-  damaged(path, fmt::format("array '{}' does not fit (tuples: {}, items: {})",
-                            array.GetName() != nullptr ? array.GetName() : "", tuples, expected));
 }
 
 template <class Reader>
@@ -202,12 +129,12 @@ Dataset read_xml(const std::filesystem::path& path) {
   sort_cells(parts, sorter, name);
   for (ArrayPointer& array : parts.point_arrays) {
     check_tuples(*array, dataset.points.size(), name);
-    if (!dataset.points.empty()) add_named(dataset.point_data, convert_array(*array), "point_array");
+    if (!dataset.points.empty()) add_named(dataset.point_data, converted_array(*array), "point_array");
     array = nullptr;
   }
   for (ArrayPointer& array : parts.cell_arrays) {
     check_tuples(*array, sorter.cell_count(), name);
-    sorter.add_array(convert_array(*array));
+    sorter.add_array(converted_array(*array));
     array = nullptr;
   }
   return dataset;
