@@ -9,6 +9,7 @@ namespace isochron::cli {
 void declare_generate(Command& root, Console& console);
 void declare_info(Command& root, Console& console);
 void declare_solve(Command& root, Console& console);
+void declare_tensors(Command& root, Console& console);
 void declare_bench(Command& root, Console& console);
 
 /// --json, --quiet and --threads, which every command has.

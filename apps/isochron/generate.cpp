@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "apps/isochron/commands.h"
+#include "apps/isochron/generate_images.h"
 #include "apps/isochron/generate_report.h"
 #include "isochron/core/timer.h"
 #include "isochron/io/file_name.h"
@@ -223,18 +224,9 @@ void declare_irregular_square(Command& parent, Console& console) {
   finish_kind(command, "irregular-square", options, generate_irregular_square, console);
 }
 
-/// Takes "N" or "NX,NY,NZ".
 Take into_lattice(CubeOptions& options) {
   return [&options](const std::string& text) {
-    std::array<std::size_t, 3> n{};
-    std::size_t count = 0;
-    for (std::size_t begin = 0; begin <= text.size() && count < 4; ++count) {
-      const std::size_t end = std::min(text.find(',', begin), text.size());
-      if (count < 3) n[count] = Value<std::size_t>::parse(std::string_view(text).substr(begin, end - begin));
-      begin = end + 1;
-    }
-    if (count == 1) n[1] = n[2] = n[0];
-    else if (count != 3) throw UsageError(fmt::format("'{}' is not a size; write it like 64 or 64,64,32", text));
+    const std::vector<std::uint32_t> n = parse_size(text, 3);
     options.nx = n[0];
     options.ny = n[1];
     options.nz = n[2];
@@ -332,7 +324,7 @@ void declare_blobs(Command& parent, Console& console) {
 }  // namespace
 
 void declare_generate(Command& root, Console& console) {
-  Command command = root.subcommand("generate", "Make a mesh to try things on",
+  Command command = root.subcommand("generate", "Make a mesh or an image to try things on",
                                     "isochron generate cube --n 32 -o cube.vtu\n"
                                     "  isochron generate cube --help          shows the options of a kind");
   declare_square(command, console);
@@ -343,6 +335,7 @@ void declare_generate(Command& root, Console& console) {
   declare_ventricle(command, console);
   declare_lens(command, console);
   declare_blobs(command, console);
+  declare_image_kinds(command, console);
 }
 
 }  // namespace isochron::cli

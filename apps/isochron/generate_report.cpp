@@ -7,6 +7,34 @@
 #include "apps/isochron/values.h"
 
 namespace isochron::cli {
+namespace {
+
+void say_times(double generate, double write, const Console& console) {
+  console.say(fmt::format("  time     generate {:.2f} s, write {:.2f} s\n", generate, write));
+}
+
+}  // namespace
+
+void print_summary(const ImageSummary& summary, const Console& console) {
+  const std::string file = summary.written.front().string();
+  if (console.options.json) {
+    const Json object{{"file", file},
+                      {"kind", summary.kind},
+                      {"shape", summary.shape},
+                      {"arrays", summary.arrays},
+                      {"written", file_names(summary.written)},
+                      {"generate_seconds", summary.generate_seconds},
+                      {"write_seconds", summary.write_seconds},
+                      {"warnings", console.warnings()}};
+    print_json(object, console);
+    return;
+  }
+  console.say(fmt::format("{}: {} voxels\n", file, fmt::join(summary.shape, " x ")));
+  console.say(fmt::format("  arrays   {}\n", fmt::join(summary.arrays, ", ")));
+  if (summary.written.size() > 1)
+    console.say(fmt::format("  files    {}\n", fmt::join(file_names(summary.written), ", ")));
+  say_times(summary.generate_seconds, summary.write_seconds, console);
+}
 
 void print_summary(const GenerateSummary& summary, const Dataset& dataset, const Console& console) {
   const std::size_t tets = dataset.tets.cells.size();
@@ -28,8 +56,7 @@ void print_summary(const GenerateSummary& summary, const Dataset& dataset, const
       fmt::format("{}: {}, {}\n", summary.file.string(), counted(dataset.points.size(), "vertex", "vertices"),
                   tets > 0 ? counted(tets, "tetrahedron", "tetrahedra") : counted(triangles, "triangle", "triangles")));
   if (!summary.arrays.empty()) console.say(fmt::format("  arrays   {}\n", fmt::join(summary.arrays, ", ")));
-  console.say(
-      fmt::format("  time     generate {:.2f} s, write {:.2f} s\n", summary.generate_seconds, summary.write_seconds));
+  say_times(summary.generate_seconds, summary.write_seconds, console);
 }
 
 }  // namespace isochron::cli

@@ -1,6 +1,8 @@
 // The summary of `isochron generate`.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -18,7 +20,17 @@ struct GenerateSummary {
   std::vector<std::string> arrays{};  ///< that are in the file
 };
 
+struct ImageSummary {
+  std::string kind;
+  std::array<std::uint32_t, 3> shape{};
+  std::vector<std::string> arrays{};             ///< one for each file
+  std::vector<std::filesystem::path> written{};  ///< the named file first
+  double generate_seconds = 0;
+  double write_seconds = 0;
+};
+
 /// As text for people or as one JSON object, as asked for.
+void print_summary(const ImageSummary& summary, const Console& console);
 void print_summary(const GenerateSummary& summary, const Dataset& dataset, const Console& console);
 
 }  // namespace isochron::cli

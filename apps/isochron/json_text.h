@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cmath>
+#include <filesystem>
 #include <string>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -15,6 +17,13 @@ using Json = nlohmann::ordered_json;
 
 /// A number, or null when it is not finite (JSON has no infinity).
 inline Json finite_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+/// Files as a list of names.
+inline std::vector<std::string> file_names(const std::vector<std::filesystem::path>& files) {
+  std::vector<std::string> names;
+  for (const auto& file : files) names.push_back(file.string());
+  return names;
+}
 
 /// One object on stdout. Bytes of names that are not UTF-8 are replaced.
 inline void print_json(const Json& object, const Console& console) {

@@ -46,6 +46,7 @@ int run(int argc, const char* const* argv) {
     declare_generate(root, console);
     declare_info(root, console);
     declare_solve(root, console);
+    declare_tensors(root, console);
     declare_bench(root, console);
   });
   console.flush();

@@ -9,12 +9,6 @@
 namespace isochron::cli {
 namespace {
 
-std::vector<std::string> written_names(const SolveSummary& summary) {
-  std::vector<std::string> names;
-  for (const auto& file : summary.written) names.push_back(file.string());
-  return names;
-}
-
 Json json_of(const SourceSummary& source) {
   Json object;
   if (source.vertex) object["vertex"] = source.vertex->value;
@@ -32,7 +26,7 @@ Json json_of(const SourceSummary& source) {
 Json json_of(const SolveSummary& summary, const Console& console) {
   const Arrival& arrival = summary.arrival;
   Json object{{"mesh", summary.mesh.string()},
-              {"written", written_names(summary)},
+              {"written", file_names(summary.written)},
               {"vertices", summary.vertices},
               {"elements", summary.elements},
               {"element_kind", summary.corners == 4 ? "tet" : "triangle"},
@@ -95,7 +89,7 @@ std::string text_of(const SolveSummary& summary) {
                           arrival.setup_seconds, arrival.solve_seconds, summary.write_seconds));
   row("memory", fmt::format("{:.0f} MB at most", static_cast<double>(peak_resident_bytes()) / 1e6));
   for (const std::string& note : arrival.notes) row("note", note);
-  if (!summary.written.empty()) row("wrote", fmt::format("{}", fmt::join(written_names(summary), ", ")));
+  if (!summary.written.empty()) row("wrote", fmt::format("{}", fmt::join(file_names(summary.written), ", ")));
   return text;
 }
 

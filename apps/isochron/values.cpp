@@ -92,6 +92,15 @@ Vec3d parse_point(std::string_view text) {
   return {x[0], x[1], x.size() == 3 ? x[2] : 0.0};
 }
 
+std::vector<std::uint32_t> parse_size(std::string_view text, std::size_t axes) {
+  std::vector<std::uint32_t> size;
+  for (const std::string_view part : split(text, ',')) size.push_back(Value<std::uint32_t>::parse(part));
+  if (size.size() == 1) size.resize(axes, size[0]);
+  if (size.size() != axes)
+    throw UsageError(fmt::format("'{}' is not a size; write it like 64 or {}", text, axes == 2 ? "64,32" : "64,64,32"));
+  return size;
+}
+
 void throw_too_large(std::string_view text, std::uint64_t limit) {
   throw UsageError(fmt::format("{} is too large; use at most {}", text, grouped(limit)));
 }

@@ -37,6 +37,9 @@ NameValue parse_name_value(std::string_view text);
 /// "x,y,z", or "x,y" with z = 0.
 Vec3d parse_point(std::string_view text);
 
+/// "64", the same along every axis, or a number for each: "64,64,32".
+std::vector<std::uint32_t> parse_size(std::string_view text, std::size_t axes);
+
 [[noreturn]] void throw_too_large(std::string_view text, std::uint64_t limit);
 
 /// How a type is read from text; see `into`.

@@ -1,6 +1,9 @@
 """isochron generate, and info on what it made."""
 
+import struct
+
 from cli_case import CliCase
+from nifti import read_nifti
 
 
 class Generate(CliCase):
@@ -148,3 +151,68 @@ class Generate(CliCase):
         done = self.succeed("generate", "cube", "--n", "3", "-o", "a.msh")
         self.assertIn("27 vertices, 48 tetrahedra", done.stdout)
         self.assertEqual(done.stderr, "")
+
+    def test_every_kind_of_image(self):
+        kinds = {
+            "diagonal-tensors": (("--n", "6,5,4"), [6, 5, 4], ["velocity_tensor"]),
+            "helix-tensors": (("--n", "16", "--turns", "1"), [16, 16, 16], ["velocity_tensor"]),
+            "crossing-fibers": (("--n", "12,12,4"), [12, 12, 4], ["tensor", "mask", "fa"]),
+            "layers": (("--n", "20,9"), [20, 9, 1], ["speed", "layer"]),
+            "salt": (("--n", "20"), [20, 20, 1], ["speed", "salt"]),
+        }
+        for kind, (size, shape, arrays) in kinds.items():
+            made = self.succeed_json("generate", kind, *size, "-o", kind + ".nii.gz")
+            self.assertEqual((made["shape"], made["arrays"]), (shape, arrays), kind)
+            files = [kind + ".nii.gz", *(f"{kind}_{array}.nii.gz" for array in arrays[1:])]
+            self.assertEqual(made["written"], files)
+            for file in files:
+                found, values = read_nifti(self.folder / file)
+                self.assertEqual(found[:3], shape, file)
+                self.assertGreater(max(values), 0, file)
+
+    def test_image_of_one_tensor(self):
+        self.succeed("generate", "diagonal-tensors", "--n", "3", "-o", "a.nii")
+        shape, values = read_nifti(self.folder / "a.nii")
+        self.assertEqual(shape, [3, 3, 3, 6])
+        # NIfTI's matrices are lower triangles row by row: xx, xy, yy, xz, yz, zz.
+        for component, expected in enumerate((1, 0.9, 1, 0.9, 0.9, 1)):
+            self.assertAlmostEqual(values[27 * component + 5], expected, places=6)
+
+    def test_images_are_not_replaced(self):
+        self.write("a_fa.nii", "mine")
+        self.expect(3, "generate", "crossing-fibers", "--n", "8", "-o", "a.nii", words=("a_fa.nii", "exists already"))
+        self.succeed("generate", "crossing-fibers", "--n", "8", "-o", "a.nii", "--force")
+
+    def test_bad_images_are_usage_errors(self):
+        for arguments in (("diagonal-tensors", "--n", "1"), ("diagonal-tensors", "--n", "4,4"),
+                          ("diagonal-tensors", "--coupling", "1"), ("helix-tensors", "--tube", "0.4"),
+                          ("crossing-fibers", "--angle", "0"), ("layers", "--n", "4,4,4"), ("layers", "--layers", "0"),
+                          ("salt", "--roughness", "1"), ("salt", "--spacing", "0")):
+            self.expect(2, "generate", *arguments, "-o", "a.nii")
+        self.expect(2, "generate", "layers", "-o", "a.vtu", words=(".nii",))
+
+    def test_image_from_raw_numbers(self):
+        (self.folder / "a.bin").write_bytes(struct.pack("<6f", *range(6)))
+        self.succeed("generate", "from-raw", "a.bin", "--shape", "3,2", "--type", "float32le", "-o", "a.nii")
+        self.assertEqual(read_nifti(self.folder / "a.nii"), ([3, 2, 1], (0, 1, 2, 3, 4, 5)))
+        made = self.succeed_json("generate", "from-raw", "a.bin", "--shape", "3,2", "--swap", "-o", "b.nii")
+        self.assertEqual(made["arrays"], ["speed"])
+        self.assertEqual(read_nifti(self.folder / "b.nii"), ([2, 3, 1], (0, 3, 1, 4, 2, 5)))
+        (self.folder / "c.bin").write_bytes(b"skip" + struct.pack(">8h", *range(8)))
+        self.succeed("generate", "from-raw", "c.bin", "--shape", "2,2,2", "--type", "int16be", "--skip", "4", "-o",
+                     "c.nii", "--spacing", "2,3,4")
+        self.assertEqual(read_nifti(self.folder / "c.nii"), ([2, 2, 2], tuple(range(8))))
+        self.write("d.txt", "1 2 3\n4 5 6\n")
+        self.succeed("generate", "from-raw", "d.txt", "--type", "text", "-o", "d.nii")
+        self.assertEqual(read_nifti(self.folder / "d.nii"), ([3, 2, 1], (1, 2, 3, 4, 5, 6)))
+
+    def test_bad_raw_files(self):
+        (self.folder / "a.bin").write_bytes(bytes(24))
+        self.expect(3, "generate", "from-raw", "a.bin", "--shape", "3,3", "-o", "a.nii", words=("a.bin",))
+        self.expect(3, "generate", "from-raw", "a.bin", "--shape", "2,2", "-o", "a.nii", words=("more bytes",))
+        self.expect(2, "generate", "from-raw", "a.bin", "-o", "a.nii", words=("--shape is required",))
+        self.expect(2, "generate", "from-raw", "a.bin", "--shape", "3,2", "--type", "text", "-o", "a.nii")
+        self.expect(2, "generate", "from-raw", "a.bin", "--shape", "3,2", "--type", "float", "-o", "a.nii",
+                    words=("float32",))
+        self.expect(2, "generate", "from-raw", "a.bin", "--shape", "3,2", "--spacing", "1,2", "-o", "a.nii")
+        self.expect(3, "generate", "from-raw", "none.bin", "--shape", "3,2", "-o", "a.nii", words=("none.bin",))

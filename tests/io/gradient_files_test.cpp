@@ -55,7 +55,7 @@ TEST(GradientFiles, SaysWhatIsWrong) {
   EXPECT_THAT(error_of(bval, folder.file("ragged", "0 1\n0 0\n0\n")), HasSubstr("rows: 3"));
   EXPECT_THAT(error_of(bval, folder.file("two", "0 1\n0 0\n")), HasSubstr("rows: 2, values in the first: 2"));
   EXPECT_THAT(error_of(folder.file("word", "0 many"), bvec), HasSubstr("'many'"));
-  EXPECT_THAT(error_of(folder.file("negative", "0 -5"), bvec), HasSubstr("negative"));
+  EXPECT_THAT(error_of(folder.file("negative", "0 -5"), bvec), HasSubstr("-5 is no b-value"));
   EXPECT_THAT(error_of(folder.path() / "none", bvec), HasSubstr("no such file"));
   EXPECT_THAT(error_of(bval, folder.file("blank", " \n")), HasSubstr("no b-vectors"));
 }

@@ -6,41 +6,25 @@
 #include <fmt/format.h>
 
 #include "isochron/core/error.h"
-#include "isochron/io/file_bytes.h"
-#include "isochron/io/text_scanner.h"
+#include "isochron/io/number_rows.h"
 
 namespace isochron {
 namespace {
 
-constexpr TextScanner::Syntax syntax{.hash_comments = true, .separators = ","};
-
-/// The numbers of each line that has some.
-std::vector<std::vector<double>> read_rows(const std::filesystem::path& path) {
-  const FileBytes bytes(path);
-  TextScanner in(path, bytes.text(), syntax);
-  std::vector<std::vector<double>> rows;
-  while (!in.at_end()) {
-    std::vector<double>& row = rows.emplace_back();
-    do row.push_back(in.real("a component"));
-    while (in.more_on_line());
-  }
-  return rows;
-}
-
 std::vector<double> read_b_values(const std::filesystem::path& path) {
-  const FileBytes bytes(path);
-  TextScanner in(path, bytes.text(), syntax);
   std::vector<double> result;
-  while (!in.at_end()) {
-    const double b = in.coordinate("a b-value");
-    if (b < 0) in.fail("a b-value is negative; check that this is the file of b-values");
-    result.push_back(b);
-  }
+  for (const auto& row : read_number_rows(path)) result.insert(result.end(), row.begin(), row.end());
+  for (const double b : result)
+    if (!(b >= 0) || !std::isfinite(b))
+      throw InputError(
+          fmt::format("{}: {} is no b-value (they are finite and not negative); check that this is the "
+                      "file of b-values",
+                      path.string(), b));
   return result;
 }
 
 std::vector<Vec3d> read_directions(const std::filesystem::path& path) {
-  const auto rows = read_rows(path);
+  const auto rows = read_number_rows(path);
   const auto all_have = [&](std::size_t columns) {
     return std::all_of(rows.begin(), rows.end(), [&](const auto& row) { return row.size() == columns; });
   };

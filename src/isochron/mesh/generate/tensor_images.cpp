@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numbers>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -15,13 +17,15 @@
 namespace isochron {
 namespace {
 
-constexpr TensorOrder generated_order = TensorOrder::row;  // that of `tensor_array`
-
 Image tensor_image(const ImageGrid& grid, std::string name, const std::vector<SymTensor3d>& tensors) {
+  std::vector<float> values;
+  values.reserve(6 * tensors.size());
+  for (const SymTensor3d& t : tensors)
+    for (const double value : {t.xx, t.xy, t.xz, t.yy, t.yz, t.zz}) values.push_back(static_cast<float>(value));
   Image image;
   image.grid = grid;
-  image.data.set(tensor_array(std::move(name), tensors));
-  image.tensor_order = generated_order;
+  image.data.set({std::move(name), 6, std::move(values)});
+  image.tensor_order = TensorOrder::row;
   return image;
 }
 
@@ -45,13 +49,20 @@ std::optional<double> place_in_tube(const HelixTensorsOptions& options, const Ve
   const double low = std::clamp((p.z - tube) / height, 0.0, 1.0), high = std::clamp((p.z + tube) / height, 0.0, 1.0);
   const auto distance = [&](double t) { return norm(p - helix_point(options, t)); };
   const int samples = 8 + static_cast<int>(64 * options.turns * (high - low));
-  double best = low, step = (high - low) / samples;
-  for (int i = 1; i <= samples; ++i)
-    if (const double t = low + i * step; distance(t) < distance(best)) best = t;
-  for (; step > 1e-10; step /= 2)
-    for (const double t : {best - step, best + step})
-      if (t >= 0 && t <= 1 && distance(t) < distance(best)) best = t;
-  if (distance(best) > tube) return std::nullopt;
+  double step = (high - low) / samples, best = low, least = distance(low);
+  const auto try_place = [&](double t) {
+    if (!(t >= 0 && t <= 1)) return;
+    if (const double d = distance(t); d < least) {
+      least = d;
+      best = t;
+    }
+  };
+  for (int i = 1; i <= samples; ++i) try_place(low + i * step);
+  for (; step > 1e-9; step /= 2) {
+    try_place(best - step);
+    try_place(best + step);
+  }
+  if (least > tube) return std::nullopt;
   return best;
 }
 
@@ -81,14 +92,6 @@ ImageGrid image_grid(const ImageSize& size) {
   grid.shape = size.n;
   grid.axes = {Vec3d{size.spacing, 0, 0}, Vec3d{0, size.spacing, 0}, Vec3d{0, 0, size.spacing}};
   return grid;
-}
-
-DataArray tensor_array(std::string name, const std::vector<SymTensor3d>& tensors) {
-  std::vector<float> values;
-  values.reserve(6 * tensors.size());
-  for (const SymTensor3d& t : tensors)
-    for (const double value : {t.xx, t.xy, t.xz, t.yy, t.yz, t.zz}) values.push_back(static_cast<float>(value));
-  return {std::move(name), 6, std::move(values)};
 }
 
 Image generate_diagonal_tensors(const DiagonalTensorsOptions& options) {

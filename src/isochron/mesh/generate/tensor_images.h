@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cstdint>
-#include <vector>
 
 #include "isochron/core/vec.h"
 #include "isochron/mesh/image.h"
@@ -19,11 +18,8 @@ struct ImageSize {
 /// The grid of that size. Throws UsageError when there are too few or too many voxels or no spacing.
 ImageGrid image_grid(const ImageSize& size);
 
-/// Six components per voxel, xx, xy, xz, yy, yz, zz, in single precision.
-DataArray tensor_array(std::string name, const std::vector<SymTensor3d>& tensors);
-
 struct DiagonalTensorsOptions {
-  ImageSize size;
+  ImageSize size{};
   double coupling = 0.9;  ///< the off-diagonal components; the diagonal ones are 1
 };
 
@@ -32,7 +28,7 @@ struct DiagonalTensorsOptions {
 Image generate_diagonal_tensors(const DiagonalTensorsOptions& options);
 
 struct HelixTensorsOptions {
-  ImageSize size;
+  ImageSize size{};
   double radius = 0.3;   ///< of the helix, as a share of the box's smaller side across z
   double tube = 0.08;    ///< radius of the tube around the helix, as the same share
   double turns = 2;      ///< from the first slice to the last

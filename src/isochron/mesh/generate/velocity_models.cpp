@@ -83,11 +83,10 @@ Image generate_layers(const LayersOptions& options) {
   Random random(options.seed);
   std::vector<RandomWave> interface;
   for (std::uint32_t k = 1; k < options.layers; ++k) interface.emplace_back(random, 1);
-  const double thickness = 1.0 / options.layers;
   const double step = options.layers > 1 ? (options.speed_bottom - options.speed_top) / (options.layers - 1.0) : 0;
   return flat_model(options.n, options.spacing, "layer", [&](double x, double depth) {
     std::uint8_t layer = 0;
-    while (layer < interface.size() && depth >= thickness * (layer + 1 + 0.5 * options.relief * interface[layer](x)))
+    while (layer < interface.size() && depth * options.layers >= layer + 1 + 0.5 * options.relief * interface[layer](x))
       ++layer;
     return SpeedAndLabel{options.speed_top + step * layer, layer};
   });

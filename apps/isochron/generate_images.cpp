@@ -1,0 +1,251 @@
+#include "apps/isochron/generate_images.h"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+
+#include "apps/isochron/commands.h"
+#include "apps/isochron/generate_report.h"
+#include "isochron/core/timer.h"
+#include "isochron/io/file_name.h"
+#include "isochron/io/image_io.h"
+#include "isochron/io/number_rows.h"
+#include "isochron/io/raw_image.h"
+#include "isochron/mesh/generate/check.h"
+#include "isochron/mesh/generate/tensor_images.h"
+#include "isochron/mesh/generate/velocity_models.h"
+
+namespace isochron::cli {
+namespace {
+
+struct ImageRequest {
+  std::string kind;
+  std::filesystem::path file;
+  bool force = false;
+};
+
+/// brain.nii.gz and "mask": brain_mask.nii.gz.
+std::filesystem::path beside(const std::filesystem::path& file, const std::string& array) {
+  const FileName name(file);
+  return name.with("_" + array + name.extension);
+}
+
+/// The first array goes into the named file and each other one into a file beside it, whatever the format can hold.
+std::vector<std::filesystem::path> write_arrays(const ImageRequest& request, Image&& image, Console& console) {
+  const Overwrite overwrite = request.force ? Overwrite::yes : Overwrite::no;
+  std::vector<std::filesystem::path> files;
+  for (const DataArray& array : image.data.all()) {
+    files.push_back(files.empty() ? request.file : beside(request.file, array.name));
+    check_image_writable(files.back(), overwrite);
+  }
+  const InterruptGuard guard;
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    check_interrupted();
+    const Activity activity(console, "writing " + files[i].string());
+    Image one;
+    one.grid = image.grid;
+    if (i == 0) one.tensor_order = image.tensor_order;
+    one.data.set(std::move(image.data.all()[i]));
+    write_image(files[i], one, overwrite);
+  }
+  return files;
+}
+
+/// Adds what all kinds have in common, and the action: `generate(options)` makes the image.
+template <class Options, class Generate>
+void finish_kind(Command& command, const std::string& kind, const std::shared_ptr<Options>& options, Generate generate,
+                 Console& console) {
+  const auto request = std::make_shared<ImageRequest>();
+  request->kind = kind;
+  command.group("Output");
+  command.option("-o,--output", "FILE", "Where the image goes; the extension picks the format", into(request->file),
+                 Need::required);
+  command.flag("--force", "Replace existing files", request->force);
+  declare_common(command, console);
+  command.action([options, request, generate, &console] {
+    check_image_writable(request->file, request->force ? Overwrite::yes : Overwrite::no);
+    Timer timer;
+    Image image = generate(*options);
+    ImageSummary summary{.kind = request->kind, .shape = image.grid.shape, .arrays = image.data.names()};
+    summary.generate_seconds = timer.seconds();
+    timer.restart();
+    summary.written = write_arrays(*request, std::move(image), console);
+    summary.write_seconds = timer.seconds();
+    print_summary(summary, console);
+    return 0;
+  });
+}
+
+template <class Size>
+Take into_size(Size& size) {
+  return [&size](const std::string& text) {
+    const std::vector<std::uint32_t> numbers = parse_size(text, size.size());
+    std::copy(numbers.begin(), numbers.end(), size.begin());
+  };
+}
+
+void box_options(Command& command, ImageSize& size, const std::string& n) {
+  command.option("--n", "N|NX,NY,NZ", "Voxels along each axis (" + n + ")", into_size(size.n));
+  command.option("--spacing", "H", fmt::format("Size of a voxel ({})", size.spacing), into(size.spacing));
+}
+
+template <class Options>
+void model_options(Command& command, Options& options) {
+  command.option("--n", "N|NX,NZ", "Pixels along x and down (301,101)", into_size(options.n));
+  command.option("--spacing", "H", "Size of a pixel, m (10)", into(options.spacing));
+  command.option("--speed-top", "S", fmt::format("On top, m/s ({})", options.speed_top), into(options.speed_top));
+  command.option("--speed-bottom", "S", fmt::format("At the bottom, m/s ({})", options.speed_bottom),
+                 into(options.speed_bottom));
+  command.option("--seed", "SEED", "Of the random shapes (1)", into(options.seed));
+}
+
+void declare_diagonal_tensors(Command& parent, Console& console) {
+  Command command =
+      parent.subcommand("diagonal-tensors", "Image: one velocity tensor everywhere (paper 004, Example 1)",
+                        "isochron generate diagonal-tensors -o example1.nii.gz");
+  const auto options = std::make_shared<DiagonalTensorsOptions>();
+  box_options(command, options->size, "64");
+  command.option("--coupling", "C", "Off-diagonal components; the diagonal is 1 (0.9)", into(options->coupling));
+  finish_kind(command, "diagonal-tensors", options, generate_diagonal_tensors, console);
+}
+
+void declare_helix_tensors(Command& parent, Console& console) {
+  Command command =
+      parent.subcommand("helix-tensors", "Image: velocity tensors along a helix (after paper 004, Example 2)",
+                        "isochron generate helix-tensors --turns 3 -o example2.nii.gz");
+  const auto options = std::make_shared<HelixTensorsOptions>();
+  box_options(command, options->size, "64");
+  command.option("--radius", "R", "Of the helix, as a share of the smaller side (0.3)", into(options->radius));
+  command.option("--tube", "R", "Radius of the tube around it, as a share too (0.08)", into(options->tube));
+  command.option("--turns", "N", "From the first slice to the last (2)", into(options->turns));
+  command.option("--along", "E", "Eigenvalue along the helix (1)", into(options->along));
+  command.option("--across", "E", "The other two, and all outside the tube (0.0001)", into(options->across));
+  finish_kind(command, "helix-tensors", options, generate_helix_tensors, console);
+}
+
+void declare_crossing_fibers(Command& parent, Console& console) {
+  Command command = parent.subcommand("crossing-fibers",
+                                      "Image: diffusion tensors of two crossing bundles, with _mask and _fa beside",
+                                      "isochron generate crossing-fibers --angle 45 -o crossing.nii.gz");
+  const auto options = std::make_shared<CrossingFibersOptions>();
+  box_options(command, options->size, "64,64,24");
+  command.option("--angle", "DEG", "Between the bundles (60)", into(options->angle));
+  command.option("--radius", "R", "Of a bundle, as a share of the smaller side (0.12)", into(options->radius));
+  command.option("--along", "D", "Diffusivity along a bundle, mm²/s (0.0017)", into(options->along));
+  command.option("--across", "D", "Across it (0.0002)", into(options->across));
+  command.option("--background", "D", "Outside (0.0008)", into(options->background));
+  command.option("--noise", "SHARE", "Added to the components, as a share of --along (0)", into(options->noise));
+  command.option("--seed", "SEED", "Of the noise (1)", into(options->seed));
+  finish_kind(command, "crossing-fibers", options, generate_crossing_fibers, console);
+}
+
+void declare_layers(Command& parent, Console& console) {
+  Command command = parent.subcommand("layers", "Image: speeds of a layered underground, with _layer beside",
+                                      "isochron generate layers --layers 12 -o layers.nii.gz");
+  const auto options = std::make_shared<LayersOptions>();
+  model_options(command, *options);
+  command.option("--layers", "N", "How many (8)", into(options->layers));
+  command.option("--relief", "SHARE", "How far interfaces wave; 0 is flat, below 1 (0.6)", into(options->relief));
+  finish_kind(command, "layers", options, generate_layers, console);
+}
+
+void declare_salt(Command& parent, Console& console) {
+  Command command = parent.subcommand("salt", "Image: speeds of an underground with a salt body, with _salt beside",
+                                      "isochron generate salt --seed 4 -o salt.nii.gz");
+  const auto options = std::make_shared<SaltOptions>();
+  model_options(command, *options);
+  command.option("--speed-salt", "S", "Of the salt, m/s (4500)", into(options->speed_salt));
+  command.option("--radius", "R", "Of the salt, as a share of the depth (0.25)", into(options->radius));
+  command.option("--roughness", "SHARE", "How far its outline leaves the circle (0.25)", into(options->roughness));
+  finish_kind(command, "salt", options, generate_salt, console);
+}
+
+struct FromRawOptions {
+  std::filesystem::path file;
+  std::array<std::uint32_t, 3> shape{};
+  std::string type = "float32";
+  std::vector<double> spacing{1};
+  std::size_t skip = 0;
+  bool swap = false;
+  std::string name = "speed";
+};
+
+/// The image with its first two axes swapped, values and all.
+void swap_axes(Image& image) {
+  ImageGrid turned = image.grid;
+  std::swap(turned.shape[0], turned.shape[1]);
+  for (DataArray& array : image.data.all()) {
+    const auto components = static_cast<std::size_t>(array.components);
+    std::visit(
+        [&](auto& values) {
+          auto moved = values;
+          for (std::size_t v = 0; v < turned.voxel_count(); ++v) {
+            const auto [i, j, k] = turned.index(VertexId(v));
+            const std::size_t from = image.grid.voxel(j, i, k).index();
+            std::copy_n(&values[from * components], components, &moved[v * components]);
+          }
+          values = std::move(moved);
+        },
+        array.values);
+  }
+  image.grid = turned;
+}
+
+Image from_raw(const FromRawOptions& options) {
+  if (options.spacing.size() != 1 && options.spacing.size() != 3)
+    throw UsageError("--spacing: not a spacing (one number, or three); write it like 10 or 10,10,5");
+  const bool text = options.type == "text";
+  if (text != (options.shape[0] == 0))
+    throw UsageError(text ? "--shape and --type text exclude each other (a text has rows); leave --shape out"
+                          : "--shape is required (a raw file does not say it); give it like 401,1601");
+  Image image;
+  if (text) {
+    image = read_text_image(options.file);
+  } else {
+    const auto [type, encoding] = parse_raw_type(options.type);
+    image = read_raw_image(options.file,
+                           {.shape = options.shape, .type = type, .encoding = encoding, .skip = options.skip});
+  }
+  if (options.swap) swap_axes(image);
+  for (std::size_t d = 0; d < 3; ++d) {
+    const double spacing = options.spacing[options.spacing.size() == 3 ? d : 0];
+    require_positive("spacing", spacing);
+    image.grid.axes[d] = spacing * image.grid.axes[d];
+  }
+  image.data.all().front().name = options.name;
+  return image;
+}
+
+void declare_from_raw(Command& parent, Console& console) {
+  Command command = parent.subcommand(
+      "from-raw", "Image: bare numbers of a file without a header",
+      "isochron generate from-raw marmousi.bin --shape 401,1601 --swap --spacing 10 -o marmousi.nii.gz");
+  const auto options = std::make_shared<FromRawOptions>();
+  command.positional("FILE", "The numbers", into(options->file));
+  command.option("--shape", "NX,NY[,NZ]", "Values along each axis, the one that runs fastest first",
+                 [options](const std::string& text) {
+                   const bool flat = std::count(text.begin(), text.end(), ',') < 2;
+                   const std::vector<std::uint32_t> shape = parse_size(text, flat ? 2 : 3);
+                   options->shape = {shape[0], shape[1], flat ? 1 : shape[2]};
+                 });
+  command.option("--type", "NAME", "uint8, int16, float32 (default), float64 …, with le or be behind it; or text",
+                 into(options->type));
+  command.option("--skip", "BYTES", "Before the first value (0)", into(options->skip));
+  command.flag("--swap", "Swap the first two axes, so that the depth of seismic traces comes second", options->swap);
+  command.option("--spacing", "H|X,Y,Z", "Size of a voxel (1)", into(options->spacing));
+  command.option("--name", "NAME", "Of the array (speed)", into(options->name));
+  finish_kind(command, "from-raw", options, from_raw, console);
+}
+
+}  // namespace
+
+void declare_image_kinds(Command& generate, Console& console) {
+  declare_diagonal_tensors(generate, console);
+  declare_helix_tensors(generate, console);
+  declare_crossing_fibers(generate, console);
+  declare_layers(generate, console);
+  declare_salt(generate, console);
+  declare_from_raw(generate, console);
+}
+
+}  // namespace isochron::cli

@@ -1,0 +1,194 @@
+// isochron tensors: diffusion tensors from a diffusion-weighted image.
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "apps/isochron/commands.h"
+#include "apps/isochron/tensors_report.h"
+#include "isochron/core/parallel.h"
+#include "isochron/core/timer.h"
+#include "isochron/io/gradient_files.h"
+#include "isochron/io/image_io.h"
+#include "isochron/metric/diffusion.h"
+#include "isochron/metric/tensor_fit.h"
+
+namespace isochron::cli {
+namespace {
+
+struct TensorsRequest {
+  std::filesystem::path image;
+  std::filesystem::path bval;
+  std::filesystem::path bvec;
+  std::filesystem::path mask;
+  std::string prefix;
+  TensorFitMethod fit = TensorFitMethod::wls;
+  bool force = false;
+};
+
+struct Input {
+  Image image;
+  GradientTable table;
+  std::vector<std::uint8_t> mask;  // empty: everywhere
+};
+
+const DataArray& signals(const Image& image) { return image.data.all().front(); }
+
+std::vector<std::uint8_t> read_mask(const std::filesystem::path& file, const TensorsRequest& request,
+                                    const ImageGrid& grid) {
+  const Image image = read_image(file);
+  if (!same_voxels(image.grid, grid))
+    throw InputError(fmt::format("{}: does not have the voxels of {} (its shape or affine differs); resample it",
+                                 file.string(), request.image.string()));
+  const DataArray& array = image.data.all().front();
+  if (array.components != 1)
+    throw InputError(fmt::format("{}: is no mask (values per voxel: {}, needed: 1); give an image of 0 and 1",
+                                 file.string(), array.components));
+  std::vector<std::uint8_t> mask(grid.voxel_count());
+  for (std::size_t i = 0; i < mask.size(); ++i) mask[i] = std::abs(array.at(i)) > 0 ? 1 : 0;  // NaN is outside
+  if (std::find(mask.begin(), mask.end(), std::uint8_t{1}) == mask.end())
+    throw InputError(fmt::format("{}: the mask is empty (every voxel is 0); give another", file.string()));
+  return mask;
+}
+
+Input read_input(const TensorsRequest& request, Console& console) {
+  const Activity activity(console, "reading " + request.image.string());
+  Input input;
+  input.table = read_gradients(request.bval, request.bvec);
+  input.image = read_image(request.image);
+  for (const std::string& warning : input.image.warnings)
+    console.warn(fmt::format("{}: {}", request.image.string(), warning));
+  if (static_cast<std::size_t>(signals(input.image).components) != input.table.b.size())
+    throw InputError(fmt::format(
+        "{} and {} do not belong together (volumes: {}, b-values: {}); give the b-values and "
+        "b-vectors of this image",
+        request.image.string(), request.bval.string(), signals(input.image).components, input.table.b.size()));
+  if (!request.mask.empty()) input.mask = read_mask(request.mask, request, input.image.grid);
+  return input;
+}
+
+/// The maps that are written, in single precision.
+struct Maps {
+  std::vector<float> tensor, fa, direction, diffusivity;
+
+  Maps(const std::vector<SymTensor3d>& tensors, int threads)
+      : tensor(6 * tensors.size()), fa(tensors.size()), direction(3 * tensors.size()), diffusivity(tensors.size()) {
+    parallel_for(threads, tensors.size(), [&](std::size_t i) {
+      const SymTensor3d& t = tensors[i];
+      if (t == SymTensor3d{}) return;
+      const auto set = [](float* place, std::initializer_list<double> values) {
+        for (const double value : values) *place++ = static_cast<float>(value);
+      };
+      const Vec3d v = principal_direction(t);
+      set(&tensor[6 * i], {t.xx, t.yy, t.zz, t.xy, t.xz, t.yz});  // MRtrix's order
+      set(&fa[i], {fractional_anisotropy(t)});
+      set(&direction[3 * i], {v.x, v.y, v.z});
+      set(&diffusivity[i], {mean_diffusivity(t)});
+    });
+  }
+};
+
+/// The median where there is a tensor.
+double median_fitted(const std::vector<float>& values, const std::vector<SymTensor3d>& tensors) {
+  std::vector<float> some;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (!(tensors[i] == SymTensor3d{})) some.push_back(values[i]);
+  if (some.empty()) return 0;
+  const auto middle = some.begin() + static_cast<std::ptrdiff_t>(some.size() / 2);
+  std::nth_element(some.begin(), middle, some.end());
+  return *middle;
+}
+
+void warn_about(const TensorsSummary& summary, Console& console) {
+  const TensorFitCounts& counts = summary.counts;
+  const std::string file = summary.file.string();
+  if (summary.volumes_left_out > 0)
+    console.warn(fmt::format("{}: left out {} (a b-value but no direction: mean images); remove them to be rid of this",
+                             file, counted(summary.volumes_left_out, "volume", "volumes")));
+  if (summary.b_scaled)
+    console.warn(
+        fmt::format("{}: multiplied b-values with the squared lengths of the b-vectors (some are more than 1 % "
+                    "off 1); check the b-vectors if that was not meant",
+                    file));
+  if (counts.missing_signals > 0)
+    console.warn(fmt::format("{}: {} fitted without signals that are not positive; use a mask if that is background",
+                             file, counted(counts.missing_signals, "voxel is", "voxels are")));
+  if (counts.failed > 0)
+    console.warn(fmt::format("{}: {} no tensor (too few positive signals); use a mask if that is background", file,
+                             counted(counts.failed, "voxel has", "voxels have")));
+}
+
+int run_tensors(const TensorsRequest& request, Console& console) {
+  const Overwrite overwrite = request.force ? Overwrite::yes : Overwrite::no;
+  TensorsSummary summary{.file = request.image, .fit = request.fit == TensorFitMethod::wls ? "wls" : "ols"};
+  for (const char* map : {"_tensor", "_fa", "_v1", "_md"})
+    summary.written.emplace_back(request.prefix + map + ".nii.gz");
+  for (const auto& file : summary.written) check_image_writable(file, overwrite);
+
+  Timer timer;
+  const Input input = read_input(request, console);
+  summary.read_seconds = timer.seconds();
+  summary.shape = input.image.grid.shape;
+  summary.volumes = input.table.b.size();
+
+  const InterruptGuard guard;
+  timer.restart();
+  TensorFit fit;
+  {
+    Activity activity(console, "fitting tensors");
+    const WorldGradients gradients = world_gradients(input.table, input.image.grid);
+    summary.volumes_left_out = gradients.left_out();
+    summary.b_scaled = gradients.scaled;
+    fit = fit_tensors(signals(input.image), gradients, input.mask,
+                      {.method = request.fit, .threads = console.threads(), .progress = activity.progress()});
+  }
+  summary.counts = fit.counts;
+  Maps maps(fit.tensor, console.threads());
+  summary.median_fa = median_fitted(maps.fa, fit.tensor);
+  summary.median_diffusivity = median_fitted(maps.diffusivity, fit.tensor);
+  summary.fit_seconds = timer.seconds();
+  warn_about(summary, console);
+  if (summary.counts.fitted == 0)
+    throw NoAnswerError(
+        fmt::format("{}: no voxel has a tensor (voxels looked at: {}, without signal: {}); check the "
+                    "image and the mask",
+                    request.image.string(), summary.counts.voxels, summary.counts.empty));
+  timer.restart();
+  std::array<DataArray, 4> arrays{DataArray{"tensor_mrtrix", 6, std::move(maps.tensor)},
+                                  DataArray{"fa", 1, std::move(maps.fa)}, DataArray{"v1", 3, std::move(maps.direction)},
+                                  DataArray{"md", 1, std::move(maps.diffusivity)}};
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    check_interrupted();
+    const Activity activity(console, "writing " + summary.written[i].string());
+    Image image;
+    image.grid = input.image.grid;
+    image.data.set(std::move(arrays[i]));
+    write_image(summary.written[i], image, overwrite);
+  }
+  summary.write_seconds = timer.seconds();
+  print_summary(summary, console);
+  return 0;
+}
+
+}  // namespace
+
+void declare_tensors(Command& root, Console& console) {
+  Command command =
+      root.subcommand("tensors", "Fit diffusion tensors to a diffusion-weighted image",
+                      "isochron tensors dwi.nii.gz --bval dwi.bval --bvec dwi.bvec --mask mask.nii.gz -o brain");
+  const auto request = std::make_shared<TensorsRequest>();
+  command.positional("DWI", "Image with one volume per measurement", into(request->image));
+  command.option("--bval", "FILE", "b-values, one per volume", into(request->bval), Need::required);
+  command.option("--bvec", "FILE", "b-vectors as FSL has them: 3 rows, or 3 columns", into(request->bvec),
+                 Need::required);
+  command.option("--mask", "FILE", "Fit only where this image is not 0", into(request->mask));
+  command.option("--fit", "NAME", "Least squares: wls, weighted (default), or ols, ordinary",
+                 one_of(request->fit, {{"wls", TensorFitMethod::wls}, {"ols", TensorFitMethod::ols}}));
+  command.group("Output");
+  command.option("-o,--output", "PREFIX", "Writes PREFIX_tensor, _fa, _v1 and _md (.nii.gz)", into(request->prefix),
+                 Need::required);
+  command.flag("--force", "Replace existing files", request->force);
+  declare_common(command, console);
+  command.action([request, &console] { return run_tensors(*request, console); });
+}
+
+}  // namespace isochron::cli
