@@ -10,6 +10,7 @@ void declare_generate(Command& root, Console& console);
 void declare_info(Command& root, Console& console);
 void declare_solve(Command& root, Console& console);
 void declare_tensors(Command& root, Console& console);
+void declare_path(Command& root, Console& console);
 void declare_bench(Command& root, Console& console);
 
 /// --json, --quiet and --threads, which every command has.

@@ -47,6 +47,7 @@ int run(int argc, const char* const* argv) {
     declare_info(root, console);
     declare_solve(root, console);
     declare_tensors(root, console);
+    declare_path(root, console);
     declare_bench(root, console);
   });
   console.flush();

@@ -6,77 +6,10 @@
 #include <memory>
 
 #include "apps/isochron/commands.h"
-#include "isochron/metric/velocity_table.h"
+#include "apps/isochron/problem_options.h"
 
 namespace isochron::cli {
 namespace {
-
-void declare_sources(Command& command, SourceRequest& sources, bool& each) {
-  command.group("Where the front starts");
-  command.repeated("--source", "IDS", "Vertices, 0-based: 0,5,10-20", append_to(sources.ids));
-  command.repeated("--source-point", "X,Y,Z", "A point in or on the mesh", append_to(sources.points));
-  command.repeated("--source-file", "FILE", "Rows 'id time', or a .vtx file", append_to(sources.files));
-  command.repeated("--source-tag", "NAME=V", "All vertices where a point or cell array has this value",
-                   append_to(sources.tags));
-  command.option("--source-levelset", "NAME", "The zero set of a signed point array", into(sources.level_set));
-  command.flag("--each-source", "Solve from every source on its own: arrays arrival_time_0, arrival_time_1, …", each);
-  command.option("--source-time", "T", "Onset of sources that have no time of their own (0)", into(sources.time));
-}
-
-/// Takes rows "region:vf,vs[,vn]" or the name of a file with them.
-Take into_table(std::vector<RegionVelocities>& table) {
-  return [&table](const std::string& text) {
-    if (text.empty()) throw UsageError("there is no table; give a file, or rows like 1:0.6,0.3");
-    const bool file = std::filesystem::exists(text);
-    const bool inline_rows = text.find(':') != std::string::npos && !file;
-    if (!inline_rows && !file && text.find_first_of("=,;") != std::string::npos)
-      throw UsageError(fmt::format(
-          "'{}' is neither a file nor rows (a row is region:along,across); write them like 0:0.6,0.3;1:0.2,0.1", text));
-    table = inline_rows ? parse_velocity_table(text) : read_velocity_table(text);
-  };
-}
-
-/// Takes two or three velocities. One would be a speed: with it the fibres had no effect, and nobody would notice.
-Take into_velocities(std::optional<Velocities>& velocities) {
-  return [&velocities](const std::string& text) {
-    velocities = parse_velocities(text);
-    if (text.find(',') == std::string::npos)
-      throw UsageError(
-          fmt::format("{} is one velocity (two are needed, along and across the fibres); write them like 0.6,0.3, or "
-                      "give --speed {} for the same in all directions, without fibres",
-                      text, text));
-  };
-}
-
-/// Takes a speed; that it is positive is checked here, because no data can make it right.
-Take into_speed(std::optional<double>& speed) {
-  return [&speed](const std::string& text) {
-    speed = parse_number(text);
-    if (!(*speed > 0)) throw UsageError(fmt::format("{} is not a speed (zero or negative); give a positive one", text));
-    if (!std::isnormal(*speed * *speed) || !std::isnormal(1 / (*speed * *speed)))
-      throw UsageError(
-          fmt::format("{} is too large or too small a speed (its square is needed); change the units", text));
-  };
-}
-
-void declare_metric(Command& command, MetricRequest& metric) {
-  command.group("How fast it travels (speed 1 unless told otherwise)");
-  command.option("--speed", "S", "The same everywhere", into_speed(metric.speed));
-  command.option("--speed-array", "NAME", "Per cell, or per point (averaged)", into(metric.speed_array));
-  command.option("--metric-array", "NAME", "Travel-time tensors M, 6 or 9 components", into(metric.metric_array));
-  command.option("--velocity-tensor-array", "NAME", "Velocity tensors D = M⁻¹", into(metric.velocity_tensor_array));
-  command.option("--tensor-order", "NAME", "Of 6 components: vtk (xx,yy,zz,xy,yz,xz), row (xx,xy,xz,…), mrtrix",
-                 one_of(metric.tensor_order,
-                        {{"vtk", TensorOrder::vtk}, {"row", TensorOrder::row}, {"mrtrix", TensorOrder::mrtrix}}));
-  command.option("--fibers", "NAME", "Fibre directions", into(metric.fiber_array));
-  command.option("--sheets", "NAME", "Sheet directions, with --fibers", into(metric.sheet_array));
-  command.option("--velocity", "L,T[,N]", "Along the fibres, across (and normal to the sheets)",
-                 into_velocities(metric.velocities));
-  command.option("--velocity-table", "ROWS|FILE", "Per region: '1:0.6,0.3;2:0.2,0.1', or a file of such rows",
-                 into_table(metric.table));
-  command.option("--region-array", "NAME", "The table's regions (region, gmsh:physical or medit:ref)",
-                 into(metric.region_array));
-}
 
 /// Takes a back end's name. Those that were not built in are told apart from those that do not exist.
 Take into_backend(Backend& backend) {
@@ -287,12 +220,10 @@ void declare_solve(Command& root, Console& console) {
   const auto request = std::make_shared<SolveRequest>();
   const auto flags = std::make_shared<MethodFlags>();
   command.positional("MESH", "The mesh; its extension tells the format", into(request->mesh));
-  command.group("The mesh");
-  command.option("--elements", "NAME", "Which to solve on: tet (default where there are any) or triangle",
-                 one_of(request->elements, {{"triangle", Elements::triangle}, {"tet", Elements::tet}}));
-  command.option("--length-unit", "NAME", "Of its coordinates: um, mm, cm, m; speeds are then per mm",
-                 one_of<std::optional<double>>(request->unit, {{"um", 1e-3}, {"mm", 1.0}, {"cm", 10.0}, {"m", 1e3}}));
-  declare_sources(command, request->sources, request->each_source);
+  declare_mesh(command, *request);
+  declare_sources(command, request->sources);
+  command.flag("--each-source", "Solve from every source on its own: arrays arrival_time_0, arrival_time_1, …",
+               request->each_source);
   declare_metric(command, request->metric);
   declare_method(command, request->options);
   declare_flags(command, *flags);

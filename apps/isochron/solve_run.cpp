@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "apps/isochron/mesh_input.h"
 #include "apps/isochron/result_arrays.h"
-#include "apps/isochron/solve.h"
 #include "apps/isochron/solve_each.h"
 #include "apps/isochron/solve_report.h"
 #include "isochron/core/error.h"
@@ -16,18 +16,6 @@
 
 namespace isochron::cli {
 namespace {
-
-using Paths = std::vector<std::filesystem::path>;
-
-/// Throws UsageError when `file` is one of `others`, however it is written.
-void check_not_among(const std::filesystem::path& file, const Paths& others, std::string_view why) {
-  std::error_code ignored;
-  const auto place = [&](const std::filesystem::path& p) {
-    return std::filesystem::weakly_canonical(std::filesystem::absolute(p, ignored), ignored);
-  };
-  for (const auto& other : others)
-    if (place(file) == place(other)) throw UsageError(fmt::format("{}: {}; choose another name", file.string(), why));
-}
 
 /// An output must not replace another, nor a small input, --force or not. Only -o may replace the mesh.
 void check_distinct_files(const SolveRequest& request) {
@@ -68,35 +56,6 @@ void check_request(const SolveRequest& request) {
   check_distinct_files(request);
 }
 
-/// Everything wrong with the data after it was read is still about that file.
-template <class Work>
-auto about_file(const std::filesystem::path& file, Work&& work) {
-  try {
-    return work();
-  } catch (const InputError& error) {
-    const std::string message = error.what();
-    if (message.starts_with(file.string())) throw;
-    throw InputError(fmt::format("{}: {}", file.string(), message));
-  }
-}
-
-Dataset read_mesh(const SolveRequest& request, Console& console) {
-  const Activity activity(console, "reading " + request.mesh.string());
-  Dataset dataset = read_dataset(request.mesh);
-  const std::string name = request.mesh.string();
-  for (const std::string& warning : dataset.warnings) console.warn(fmt::format("{}: {}", name, warning));
-  for (const auto& [kind, count] : dataset.ignored_cells)
-    console.warn(fmt::format("{}: {} of kind {} left out", name, counted(count, "cell", "cells"), kind));
-  const std::string extension = FileName(request.mesh).extension;
-  if ((extension == ".pts" || extension == ".elem" || extension == ".lon") && !request.unit) {
-    console.warn(
-        fmt::format("{}: CARP coordinates are usually in µm; say so with --length-unit um, so that velocities "
-                    "are in mm/ms",
-                    name));
-  }
-  return dataset;
-}
-
 /// Says before the work what the output file will not hold.
 void warn_about_output(const SolveRequest& request, const Dataset& dataset, Console& console) {
   const std::string extension = FileName(request.output).extension;
@@ -125,20 +84,6 @@ void check_picture_data(const SolveRequest& request, const Dataset& dataset) {
 #else
   (void)dataset;
 #endif
-}
-
-/// Corners of the elements to solve on.
-int pick_elements(const SolveRequest& request, const Dataset& dataset) {
-  const std::size_t triangles = dataset.triangles.cells.size();
-  const std::size_t tets = dataset.tets.cells.size();
-  if (triangles + tets == 0)
-    throw InputError("there are no triangles and no tetrahedra (nothing to solve on); give a surface or volume mesh");
-  if (request.elements == Elements::tet && tets == 0)
-    throw InputError("there are no tetrahedra (--elements tet), only triangles; leave --elements out");
-  if (request.elements == Elements::triangle && triangles == 0)
-    throw InputError("there are no triangles (--elements triangle), only tetrahedra; leave --elements out");
-  if (request.elements == Elements::automatic) return tets > 0 ? 4 : 3;
-  return request.elements == Elements::tet ? 4 : 3;
 }
 
 /// Removes the cells of the kind that is not solved on. An output that cannot be written is refused before any warning:

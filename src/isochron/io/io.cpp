@@ -28,6 +28,7 @@
 #include "isochron/io/off.h"
 #include "isochron/io/ply_file.h"
 #include "isochron/io/stl_file.h"
+#include "isochron/io/tck_file.h"
 #include "isochron/io/tetgen.h"
 #include "isochron/io/vtk_xml_writer.h"
 #if defined(ISOCHRON_WITH_VTK)
@@ -102,6 +103,7 @@ const std::vector<Codec>& codecs() {
       {"OFF", with_gzip({".off"}), triangles, read_off, write_off},
       {"GIFTI", with_gzip({".gii"}), triangles | arrays, read_gifti, nullptr},
       freesurfer_codec(),
+      {"MRtrix tracks", {".tck"}, lines, read_tck, write_tck},
   };
   return table;
 }
@@ -301,7 +303,7 @@ void check_writable(const fs::path& path, Overwrite overwrite) {
   for (const fs::path& file : files_written(path)) check_output_file(file, overwrite);
 }
 
-// Solids are not dropped in silence, and a file that would hold none of the cells is not written.
+// Elements are not dropped in silence, and a file that would hold none of the cells is not written.
 void check_holds(const fs::path& path, const Dataset& dataset) {
   const Codec& codec = writable_codec(path);
   if (FileName(path).extension == ".lon" && !has_carp_fibers(dataset)) {
@@ -315,7 +317,8 @@ void check_holds(const fs::path& path, const Dataset& dataset) {
   if (!dataset.tets.cells.empty()) present |= tets;
   if (!dataset.lines.empty()) present |= lines;
   const unsigned kept = present & codec.holds;
-  if (present == 0 || (kept != 0 && (present & tets) == (kept & tets))) return;
+  const unsigned elements = present & (triangles | tets);
+  if (present == 0 || (kept != 0 && elements == (kept & elements))) return;
   throw UsageError(fmt::format(
       "{}: {} files cannot hold these cells (triangles: {}, tetrahedra: {}, lines: {}); choose "
       "another extension, for example .vtk",

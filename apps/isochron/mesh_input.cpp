@@ -1,0 +1,46 @@
+#include "apps/isochron/mesh_input.h"
+
+#include "isochron/io/file_name.h"
+
+namespace isochron::cli {
+
+void check_not_among(const std::filesystem::path& file, const Paths& others, std::string_view why) {
+  std::error_code ignored;
+  const auto place = [&](const std::filesystem::path& p) {
+    return std::filesystem::weakly_canonical(std::filesystem::absolute(p, ignored), ignored);
+  };
+  for (const auto& other : others)
+    if (place(file) == place(other)) throw UsageError(fmt::format("{}: {}; choose another name", file.string(), why));
+}
+
+Dataset read_mesh(const SolveRequest& request, Console& console) {
+  const Activity activity(console, "reading " + request.mesh.string());
+  Dataset dataset = read_dataset(request.mesh);
+  const std::string name = request.mesh.string();
+  for (const std::string& warning : dataset.warnings) console.warn(fmt::format("{}: {}", name, warning));
+  for (const auto& [kind, count] : dataset.ignored_cells)
+    console.warn(fmt::format("{}: {} of kind {} left out", name, counted(count, "cell", "cells"), kind));
+  const std::string extension = FileName(request.mesh).extension;
+  if ((extension == ".pts" || extension == ".elem" || extension == ".lon") && !request.unit) {
+    console.warn(
+        fmt::format("{}: CARP coordinates are usually in µm; say so with --length-unit um, so that velocities "
+                    "are in mm/ms",
+                    name));
+  }
+  return dataset;
+}
+
+int pick_elements(const SolveRequest& request, const Dataset& dataset) {
+  const std::size_t triangles = dataset.triangles.cells.size();
+  const std::size_t tets = dataset.tets.cells.size();
+  if (triangles + tets == 0)
+    throw InputError("there are no triangles and no tetrahedra (nothing to solve on); give a surface or volume mesh");
+  if (request.elements == Elements::tet && tets == 0)
+    throw InputError("there are no tetrahedra (--elements tet), only triangles; leave --elements out");
+  if (request.elements == Elements::triangle && triangles == 0)
+    throw InputError("there are no triangles (--elements triangle), only tetrahedra; leave --elements out");
+  if (request.elements == Elements::automatic) return tets > 0 ? 4 : 3;
+  return request.elements == Elements::tet ? 4 : 3;
+}
+
+}  // namespace isochron::cli

@@ -1,0 +1,210 @@
+// The steps of `isochron path`: read, trace, write.
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "apps/isochron/mesh_input.h"
+#include "apps/isochron/path.h"
+#include "isochron/core/error.h"
+#include "isochron/io/file_name.h"
+#include "isochron/mesh/adjacency.h"
+#include "isochron/trace/simplex_path.h"
+
+namespace isochron::cli {
+namespace {
+
+/// Without --to-tolerance a point may be this share of the mesh's diagonal away.
+constexpr double default_reach = 0.01;
+/// A path whose travel time is this far from its arrival time was traced with another metric than it was solved with.
+constexpr double suspicious = 0.1;
+
+void check_request(const PathRequest& request) {
+  if (request.ids.empty() && request.points.empty() && request.files.empty())
+    throw UsageError("no target (nothing to trace from); give --to, --to-point or --to-file");
+  check_path_output(request);
+  Paths inputs = request.files;
+  inputs.insert(inputs.end(), request.problem.sources.files.begin(), request.problem.sources.files.end());
+  inputs.push_back(request.problem.mesh);
+  check_not_among(request.output, inputs, "is an input too (it would be replaced)");
+}
+
+std::vector<PathTarget> read_targets(const std::filesystem::path& file) {
+  std::vector<PathTarget> targets;
+  if (FileName(file).extension == ".vtx") {
+    for (const VertexId v : read_vtx(file)) targets.push_back({.vertex = v});
+    return targets;
+  }
+  const NamedPoints rows = read_points(file);
+  for (std::size_t i = 0; i < rows.points.size(); ++i)
+    targets.push_back(
+        {.vertex = {}, .point = rows.points[i], .name = rows.names.empty() ? std::string() : rows.names[i]});
+  return targets;
+}
+
+std::vector<PathTarget> gather_targets(const PathRequest& request, std::size_t vertices) {
+  std::vector<PathTarget> targets;
+  for (const auto& ranges : request.ids)
+    for (const IdRange& range : ranges) {
+      if (range.last >= vertices)
+        throw InputError(fmt::format("target id {} is out of range (the mesh has {}: 0…{}); give an id of the mesh",
+                                     range.last, counted(vertices, "vertex", "vertices"), vertices - 1));
+      for (std::size_t v = range.first; v <= range.last; ++v) targets.push_back({.vertex = VertexId(v)});
+    }
+  for (const Vec3d& point : request.points) targets.push_back({.vertex = {}, .point = point});
+  for (const auto& file : request.files) {
+    const std::vector<PathTarget> more = read_targets(file);
+    targets.insert(targets.end(), more.begin(), more.end());
+  }
+  return targets;
+}
+
+std::vector<double> read_times(const PathRequest& request, const Dataset& dataset) {
+  const DataArray* array = dataset.point_data.find(request.time_array);
+  if (array == nullptr)
+    throw InputError(
+        fmt::format("there is no point array '{}' (no times to trace on); run 'isochron solve' first, or "
+                    "name the array with --time-array",
+                    request.time_array));
+  if (array->components != 1)
+    throw InputError(
+        fmt::format("array '{}' has {} components (a time is one number); choose another with --time-array",
+                    array->name, array->components));
+  std::vector<double> times(array->tuple_count());
+  for (std::size_t v = 0; v < times.size(); ++v) times[v] = array->at(v);
+  return times;
+}
+
+/// By the labels of the solve: the first vertex of each source.
+Sources sources_by_label(const DataArray& label, const std::vector<double>& times) {
+  std::map<double, VertexId> first;
+  for (std::size_t v = 0; v < times.size(); ++v) {
+    if (!(label.at(v) >= 0) || !std::isfinite(times[v])) continue;
+    const auto [found, fresh] = first.try_emplace(label.at(v), v);
+    if (!fresh && times[v] < times[found->second.index()]) found->second = VertexId(v);
+  }
+  Sources sources;
+  for (const auto& [name, v] : first) sources.vertices.push_back({v, times[v.index()]});
+  return sources;
+}
+
+/// Vertices that none of their neighbours is earlier than.
+template <int Corners>
+Sources sources_at_minima(const SimplexMesh<Corners>& mesh, const std::vector<double>& times) {
+  std::vector<bool> minimum(times.size(), false);
+  for (const auto& e : mesh.elements)
+    for (const VertexId v : e) minimum[v.index()] = std::isfinite(times[v.index()]);
+  for (const auto& e : mesh.elements)
+    for (const VertexId v : e)
+      for (const VertexId w : e)
+        if (times[w.index()] < times[v.index()]) minimum[v.index()] = false;
+  Sources sources;
+  for (std::size_t v = 0; v < times.size(); ++v)
+    if (minimum[v]) sources.vertices.push_back({VertexId(v), times[v]});
+  return sources;
+}
+
+template <int Corners>
+Sources guess_sources(const SimplexMesh<Corners>& mesh, const Dataset& dataset, const std::vector<double>& times) {
+  const DataArray* label = dataset.point_data.find("source");
+  Sources sources =
+      label != nullptr && label->components == 1 ? sources_by_label(*label, times) : sources_at_minima(mesh, times);
+  if (sources.empty())
+    throw NoAnswerError("nothing was reached (no vertex has a time), so there is no path; solve with other sources");
+  return sources;
+}
+
+template <int Corners>
+void trace_one(const PathTracer<Corners>& tracer, double tolerance, TracedTarget& traced) {
+  try {
+    const PathTarget& target = traced.target;
+    Path path = target.vertex ? tracer.from(*target.vertex) : tracer.from(target.point, tolerance);
+    if (path.end == PathEnd::source) traced.path = std::move(path);
+    else traced.why = fmt::format("there is no path from {}: {}", describe(target), path.why);
+  } catch (const NoAnswerError& error) {
+    traced.why = error.what();
+  }
+}
+
+void warn_of_another_metric(const TracedTarget& traced, Console& console) {
+  if (traced.path.points.size() < 2) return;
+  const double arrival = traced.path.times.front() - traced.path.times.back();
+  if (std::abs(traced.path.travel_time / arrival - 1) <= suspicious) return;
+  console.warn(
+      fmt::format("{}: the path takes {:.6g} by the metric, but the front took {:.6g}: give the options that the "
+                  "times were solved with",
+                  describe(traced.target), traced.path.travel_time, arrival));
+}
+
+template <int Corners>
+void trace_targets(const PathRequest& request, Dataset&& dataset, const SideInputs& inputs, PathSummary& summary,
+                   Console& console) {
+  const std::vector<double> times = read_times(request, dataset);
+  for (PathTarget& target : gather_targets(request, dataset.points.size()))
+    summary.targets.push_back({.target = std::move(target), .path = {}});
+  summary.guessed_sources = request.problem.sources.empty();
+  Sources sources;
+  if (!summary.guessed_sources) sources = gather_sources<Corners>(request.problem, inputs, dataset, console);
+  const SimplexMesh<Corners> mesh = take_mesh<Corners>(dataset);
+  if (summary.guessed_sources) sources = guess_sources(mesh, dataset, times);
+  Metric metric = metric_from_dataset<Corners>(mesh, dataset, request.problem.metric);
+  if (request.problem.unit) metric.change_unit(*request.problem.unit);
+  const Box box = bounding_box(mesh.points);
+  const double tolerance = request.tolerance.value_or(default_reach * norm(box.high - box.low));
+  Activity activity(console, "tracing");
+  const InterruptGuard guard;
+  const PathTracer<Corners> tracer({mesh, metric}, times, sources, {request.raw ? Shorten::no : Shorten::yes});
+  for (TracedTarget& traced : summary.targets) {
+    check_interrupted();
+    trace_one(tracer, tolerance, traced);
+    warn_of_another_metric(traced, console);
+  }
+}
+
+/// Exit code of a finished run, and its line on stderr when that is not 0.
+int judge(const PathSummary& summary) {
+  const auto failed = [](const TracedTarget& t) { return !t.why.empty(); };
+  const auto first = std::find_if(summary.targets.begin(), summary.targets.end(), failed);
+  if (first == summary.targets.end()) return 0;
+  const auto count = std::count_if(summary.targets.begin(), summary.targets.end(), failed);
+  const std::string input = summary.input.string();
+  if (summary.targets.size() == 1) print_error(fmt::format("{}: {}", input, first->why));
+  else
+    print_error(
+        fmt::format("{}: {} of {} targets have no path, first {}", input, count, summary.targets.size(), first->why));
+  return 5;
+}
+
+}  // namespace
+
+std::string describe(const PathTarget& target) {
+  const std::string place = target.vertex
+                                ? fmt::format("vertex {}", target.vertex->value)
+                                : fmt::format("point {:g},{:g},{:g}", target.point.x, target.point.y, target.point.z);
+  return target.name.empty() ? place : fmt::format("{} ({})", target.name, place);
+}
+
+int run_path(const PathRequest& request, Console& console) {
+  check_request(request);
+  SideInputs inputs;
+  for (const auto& file : request.problem.sources.files) inputs.source_rows.push_back(read_source_file(file));
+  PathSummary summary;
+  summary.input = request.problem.mesh;
+  Dataset dataset = read_mesh(request.problem, console);
+  about_file(request.problem.mesh, [&] {
+    if (pick_elements(request.problem, dataset) == 3)
+      trace_targets<3>(request, std::move(dataset), inputs, summary, console);
+    else trace_targets<4>(request, std::move(dataset), inputs, summary, console);
+  });
+  const bool any =
+      std::any_of(summary.targets.begin(), summary.targets.end(), [](const TracedTarget& t) { return t.why.empty(); });
+  if (any) {
+    write_paths(request, summary.targets);
+    summary.written = request.output;
+  }
+  print_summary(summary, console);
+  return judge(summary);
+}
+
+}  // namespace isochron::cli

@@ -1,0 +1,17 @@
+// The options that say what is solved: the mesh, the sources, the metric. Commands that look at a solution have them
+// too.
+#pragma once
+
+#include "apps/isochron/arguments.h"
+#include "apps/isochron/solve.h"
+
+namespace isochron::cli {
+
+/// --elements, --length-unit
+void declare_mesh(Command& command, SolveRequest& request);
+/// --source and its kin
+void declare_sources(Command& command, SourceRequest& sources);
+/// --speed and its kin
+void declare_metric(Command& command, MetricRequest& metric);
+
+}  // namespace isochron::cli

@@ -1,0 +1,153 @@
+#include "isochron/trace/grid_field.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace isochron {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+using Index = std::array<std::int64_t, 3>;
+
+Index rounded(const Vec3d& p) {
+  return {static_cast<std::int64_t>(std::floor(p.x + 0.5)), static_cast<std::int64_t>(std::floor(p.y + 0.5)),
+          static_cast<std::int64_t>(std::floor(p.z + 0.5))};
+}
+
+/// The eight voxels around a position with their weights.
+struct Cell {
+  Index low;
+  Vec3d share;
+
+  explicit Cell(const Vec3d& p) {
+    for (int k = 0; k < 3; ++k) {
+      low[k] = static_cast<std::int64_t>(std::floor(p[k]));
+      share[k] = p[k] - static_cast<double>(low[k]);
+    }
+  }
+  [[nodiscard]] Index corner(int c) const { return {low[0] + (c & 1), low[1] + (c >> 1 & 1), low[2] + (c >> 2)}; }
+  [[nodiscard]] double weight(int c) const {
+    double w = 1;
+    for (int k = 0; k < 3; ++k) w *= (c >> k & 1) != 0 ? share[k] : 1 - share[k];
+    return w;
+  }
+};
+
+}  // namespace
+
+std::optional<VertexId> GridField::voxel(const Index& index) const {
+  for (int k = 0; k < 3; ++k)
+    if (index[k] < 0 || index[k] >= static_cast<std::int64_t>(grid_.shape[k])) return std::nullopt;
+  const VertexId v = grid_.voxel(static_cast<std::uint32_t>(index[0]), static_cast<std::uint32_t>(index[1]),
+                                 static_cast<std::uint32_t>(index[2]));
+  if (!mask_.empty() && mask_[v.index()] == 0) return std::nullopt;
+  if (!std::isfinite(times_[v.index()])) return std::nullopt;
+  return v;
+}
+
+std::optional<VertexId> GridField::voxel(const Vec3d& p) const { return voxel(rounded(p)); }
+
+SymTensor3d GridField::tensor(VertexId v) const {
+  SymTensor3d m = metric_per_voxel(grid_, metric_.tensor(ElementId(v.index())));
+  if (grid_.flat()) m = {m.xx, m.xy, 0, m.yy, 0, 1};
+  return m;
+}
+
+double GridField::time(const Vec3d& p) const {
+  if (!voxel(p)) return infinity;
+  const Cell cell(p);
+  double sum = 0, weights = 0;
+  for (int c = 0; c < 8; ++c) {
+    const double w = cell.weight(c);
+    if (!(w > 0)) continue;
+    if (const auto v = voxel(cell.corner(c))) {
+      sum += w * times_[v->index()];
+      weights += w;
+    }
+  }
+  return sum / weights;
+}
+
+/// The derivative along an axis. Both sides count where they agree; where they do not, at a border of the mask or of
+/// two media or where fronts meet, only the side that the front came from does.
+double GridField::difference(const Index& index, int axis, double here) const {
+  Index other = index;
+  const auto rise = [&](int to) {
+    other[axis] = index[axis] + to;
+    const auto v = voxel(other);
+    return v ? times_[v->index()] - here : infinity;
+  };
+  const double ahead = rise(1), behind = rise(-1);
+  const double forward = ahead, backward = -behind;
+  const bool agree = std::isfinite(ahead) && std::isfinite(behind) && forward * backward > 0 &&
+                     std::abs(forward) < 2 * std::abs(backward) && std::abs(backward) < 2 * std::abs(forward);
+  if (agree) return 0.5 * (forward + backward);
+  if (std::min(ahead, behind) >= 0) return 0;
+  return ahead < behind ? forward : backward;
+}
+
+/// −D∇u, scaled to a unit of travel time: so fast voxels have more to say than slow ones beside them.
+Vec3d GridField::velocity(const Index& index, VertexId v) const {
+  const double here = times_[v.index()];
+  const Vec3d gradient{difference(index, 0, here), difference(index, 1, here),
+                       grid_.flat() ? 0 : difference(index, 2, here)};
+  const SymTensor3d d = inverse(tensor(v));
+  const double slope2 = squared_length(d, gradient);
+  return slope2 > 0 && std::isfinite(slope2) ? (-1 / std::sqrt(slope2)) * (d * gradient) : Vec3d{};
+}
+
+Vec3d GridField::direction(const Vec3d& p) const {
+  const Cell cell(p);
+  std::array<Vec3d, 8> velocities{};
+  std::array<double, 8> weights{};
+  int leader = -1;  // the nearest voxel; others count as far as they agree with it
+  for (int c = 0; c < 8; ++c) {
+    const auto v = cell.weight(c) > 0 ? voxel(cell.corner(c)) : std::nullopt;
+    if (!v) continue;
+    velocities[c] = velocity(cell.corner(c), *v);
+    if (dot(velocities[c], velocities[c]) > 0) weights[c] = cell.weight(c);
+    if (weights[c] > 0 && (leader < 0 || weights[c] > weights[leader])) leader = c;
+  }
+  if (leader < 0) return {};
+  Vec3d sum;
+  for (int c = 0; c < 8; ++c)
+    if (dot(velocities[c], velocities[leader]) > 0) sum += weights[c] * velocities[c];
+  return sum / norm(sum);
+}
+
+double GridField::cost(const Vec3d& a, const Vec3d& b) const {
+  constexpr double together = 1e-9;  // of the line's length: crossings of two borders at one place
+  const Vec3d d = b - a;
+  // The line's share at which it next crosses a border between voxels, per axis.
+  const auto next_crossing = [&](int k, double after) {
+    if (d[k] == 0) return infinity;
+    const double x = a[k] + (after + together) * d[k];
+    const double border = d[k] > 0 ? std::floor(x + 0.5) + 0.5 : std::ceil(x - 0.5) - 0.5;
+    return (border - a[k]) / d[k];
+  };
+  double sum = 0;
+  for (double t = 0; t < 1;) {
+    const std::array<double, 3> crossing{next_crossing(0, t), next_crossing(1, t), next_crossing(2, t)};
+    const double end = std::min({1.0, crossing[0], crossing[1], crossing[2]});
+    const Index here = rounded(a + 0.5 * (t + end) * d);
+    const auto v = voxel(here);
+    if (!v) return infinity;
+    if (end > t) sum += (end - t) * std::sqrt(squared_length(tensor(*v), d));
+    if (end >= 1) break;
+    unsigned at_once = 0;
+    for (int k = 0; k < 3; ++k) at_once |= crossing[k] <= end + together ? 1U << k : 0U;
+    for (unsigned some = 1; some < at_once; ++some) {
+      if ((some & at_once) != some) continue;
+      Index beside = here;
+      for (int k = 0; k < 3; ++k)
+        if ((some >> k & 1U) != 0) beside[k] += d[k] > 0 ? 1 : -1;
+      if (!voxel(beside)) return infinity;
+    }
+    t = end;
+  }
+  return sum;
+}
+
+}  // namespace isochron

@@ -1,0 +1,61 @@
+// Times on an image between its voxels: interpolated values, characteristics, and travel times of straight lines.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "isochron/mesh/image.h"
+#include "isochron/metric/metric.h"
+
+namespace isochron {
+
+/// A view of times (+inf outside the mask and where unreached) on an image; positions are indices, between voxels too.
+/// A voxel reaches half a step around its centre, and only voxels that are in the mask and reached are ever looked at.
+class GridField {
+ public:
+  GridField(const ImageGrid& grid, const Metric& metric, std::span<const std::uint8_t> mask,
+            std::span<const double> times)
+      : grid_(grid), metric_(metric), mask_(mask), times_(times) {}
+
+  [[nodiscard]] const ImageGrid& grid() const { return grid_; }
+  [[nodiscard]] double time(VertexId v) const { return times_[v.index()]; }
+  [[nodiscard]] static Vec3d index_of(const ImageGrid& grid, VertexId v) {
+    const auto [i, j, k] = grid.index(v);
+    return {static_cast<double>(i), static_cast<double>(j), static_cast<double>(k)};
+  }
+
+  /// A position up to rounding outside the image, or beside the plane of a flat one, brought into it.
+  [[nodiscard]] static Vec3d clamped(const ImageGrid& grid, Vec3d p) {
+    for (int k = 0; k < 3; ++k) p[k] = std::clamp(p[k], -0.5, grid.shape[k] - 0.5 - 1e-9);
+    if (grid.flat()) p.z = 0;
+    return p;
+  }
+
+  /// The voxel around a position, if it may be passed.
+  [[nodiscard]] std::optional<VertexId> voxel(const Vec3d& p) const;
+  /// The same for a whole index.
+  [[nodiscard]] std::optional<VertexId> voxel(const std::array<std::int64_t, 3>& index) const;
+  /// Interpolated between the voxels that may be passed; +inf outside them.
+  [[nodiscard]] double time(const Vec3d& p) const;
+  /// Where the front came from, as a step of length 1 in voxels; zero where no neighbour is earlier.
+  [[nodiscard]] Vec3d direction(const Vec3d& p) const;
+  /// Travel time of the straight line, with each voxel's metric on its part of it; +inf when the line leaves the voxels
+  /// that may be passed, and also when it slips between two others that touch.
+  [[nodiscard]] double cost(const Vec3d& a, const Vec3d& b) const;
+  /// M of a voxel, for steps in voxels. On a flat image it says nothing about the third axis.
+  [[nodiscard]] SymTensor3d tensor(VertexId v) const;
+
+ private:
+  [[nodiscard]] Vec3d velocity(const std::array<std::int64_t, 3>& index, VertexId v) const;
+  [[nodiscard]] double difference(const std::array<std::int64_t, 3>& index, int axis, double here) const;
+
+  const ImageGrid& grid_;
+  const Metric& metric_;
+  std::span<const std::uint8_t> mask_;
+  std::span<const double> times_;
+};
+
+}  // namespace isochron
