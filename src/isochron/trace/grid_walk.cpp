@@ -83,7 +83,9 @@ std::optional<GridEnds::End> GridEnds::find(const Vec3d& p, double now, bool any
     for (const std::uint32_t i : found->second) {
       End end = ends_[i];
       end.cost = field_.cost(p, end.index);
-      if (!std::isfinite(end.cost) || !(end.onset < now || end.cost == 0)) continue;
+      // Between the voxels of a source region nothing is earlier than they are.
+      const bool before = end.onset < now || end.cost == 0 || (any && end.onset == now);
+      if (!std::isfinite(end.cost) || !before) continue;
       if (!best || end.onset + end.cost < best->onset + best->cost) best = end;
     }
   });
