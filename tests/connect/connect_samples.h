@@ -40,6 +40,8 @@ inline SymTensor3d ring_tensor(const Vec3d& p) {
   return norm(around) > 0 ? fiber_tensor(around) : SymTensor3d::identity(0.7e-3);
 }
 
-inline Region voxel_region(std::vector<VertexId> voxels, const char* name = "region") { return {name, std::move(voxels)}; }
+inline Region voxel_region(std::vector<VertexId> voxels, const char* name = "region") {
+  return {name, std::move(voxels)};
+}
 
 }  // namespace isochron::test

@@ -1,5 +1,7 @@
 #include "isochron/connect/path_statistics.h"
 
+#include <limits>
+
 #include <gtest/gtest.h>
 
 #include "connect/connect_samples.h"
@@ -66,6 +68,18 @@ TEST(Components, CornersJoinAndGapsPart) {
   EXPECT_EQ(found.of_voxel[0], found.of_voxel[12]);
   EXPECT_EQ(found.of_voxel[4], 1);
   EXPECT_EQ(found.of_voxel[1], -1);
+}
+
+TEST(Components, JoiningLevelIsThatOfTheLowestPass) {
+  const ImageGrid grid = straight_grid(5, 3, 1);
+  const double wall = std::numeric_limits<double>::infinity();
+  const std::vector<double> heights{1, 9, 2, 8,    1,  //
+                                    1, 9, 7, wall, 1,  //
+                                    1, 4, 9, 9,    1};
+  const std::vector<VertexId> left{VertexId(0)}, right{VertexId(4), VertexId(9)}, shut{VertexId(8)};
+  EXPECT_EQ(joining_level(grid, heights, left, right), 8);
+  EXPECT_EQ(joining_level(grid, heights, left, left), 1);
+  EXPECT_EQ(joining_level(grid, heights, left, shut), wall);
 }
 
 }  // namespace

@@ -42,9 +42,9 @@ TEST(Region, TextIsParsed) {
 }
 
 TEST(Region, BadTextIsRefusedWithTheForms) {
-  for (const char* text : {"", "sphere", "cube:1,2,3", "sphere:1,2,3", "sphere:1,2,3,x", "sphere:1,2,3,-1",
-                           "sphere:nan,0,0,1", "label:5", "label:f.nii:", "label:f.nii:1.5", "mask:", "voxels:",
-                           "voxels:1,2", "voxels:1,2,-3", "voxels:1,2,3,4"}) {
+  for (const char* text :
+       {"", "sphere", "cube:1,2,3", "sphere:1,2,3", "sphere:1,2,3,x", "sphere:1,2,3,-1", "sphere:nan,0,0,1", "label:5",
+        "label:f.nii:", "label:f.nii:1.5", "mask:", "voxels:", "voxels:1,2", "voxels:1,2,-3", "voxels:1,2,3,4"}) {
     EXPECT_THAT([&] { parse_region(text); },
                 ThrowsMessage<UsageError>(AllOf(HasSubstr("is not a region"), HasSubstr("label:FILE:VALUE"))))
         << text;
@@ -126,15 +126,21 @@ TEST(Region, OutsideTheMaskSaysHowFarItIs) {
   const ImageGrid grid = grid_of(5, 1, 1);  // 2 mm apart
   const std::vector<std::uint8_t> mask{1, 1, 0, 0, 0};
   EXPECT_THAT(inside_mask({"r", {VertexId(1), VertexId(2)}}, grid, mask).voxels, ElementsAre(VertexId(1)));
-  EXPECT_THAT([&] { inside_mask({"r", {VertexId(4)}}, grid, mask); },
-              ThrowsMessage<InputError>(AllOf(HasSubstr("entirely outside the mask"), HasSubstr("1,0,0"),
-                                              HasSubstr("6 mm away"))));
+  EXPECT_THAT(
+      [&] {
+        inside_mask({"r", {VertexId(4)}}, grid, mask);
+      },
+      ThrowsMessage<InputError>(
+          AllOf(HasSubstr("entirely outside the mask"), HasSubstr("1,0,0"), HasSubstr("6 mm away"))));
 }
 
 TEST(Region, OverlapIsCounted) {
   EXPECT_NO_THROW(check_apart({"a", {VertexId(1), VertexId(2)}}, {"b", {VertexId(3)}}));
-  EXPECT_THAT([] { check_apart({"a", {VertexId(1), VertexId(2)}}, {"b", {VertexId(2), VertexId(5)}}); },
-              ThrowsMessage<InputError>(AllOf(HasSubstr("overlap"), HasSubstr("voxels in both: 1"))));
+  EXPECT_THAT(
+      [] {
+        check_apart({"a", {VertexId(1), VertexId(2)}}, {"b", {VertexId(2), VertexId(5)}});
+      },
+      ThrowsMessage<InputError>(AllOf(HasSubstr("overlap"), HasSubstr("voxels in both: 1"))));
 }
 
 }  // namespace

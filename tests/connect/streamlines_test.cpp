@@ -60,7 +60,8 @@ TEST(Streamlines, StayOnACircle) {
   StreamlineOptions options;
   options.seeds_per_axis = 1;
   options.longest = 60;
-  const Region from = voxel_region({*sample.grid.voxel_at({8, 0, 0})}), to = voxel_region({*sample.grid.voxel_at({-8, 0, 0})});
+  const Region from = voxel_region({*sample.grid.voxel_at({8, 0, 0})}),
+               to = voxel_region({*sample.grid.voxel_at({-8, 0, 0})});
   const Streamlines found = track_streamlines(view(sample), from, to, options);
   ASSERT_EQ(found.lines.size(), 1u);
   EXPECT_EQ(found.reaching, 1u);

@@ -1,6 +1,10 @@
 #include "isochron/connect/components.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
+#include <queue>
+#include <utility>
 
 namespace isochron {
 namespace {
@@ -44,6 +48,30 @@ Components find_components(const ImageGrid& grid, std::span<const std::uint8_t> 
     result.sizes.push_back(size);
   }
   return result;
+}
+
+// Floods from one region, always into the lowest voxel beside the flood.
+double joining_level(const ImageGrid& grid, std::span<const double> values, std::span<const VertexId> from,
+                     std::span<const VertexId> to) {
+  std::vector<bool> wanted(values.size(), false), seen(values.size(), false);
+  for (const VertexId v : to) wanted[v.index()] = true;
+  using Entry = std::pair<double, VertexId>;
+  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> border;
+  const auto enter = [&](VertexId v) {
+    if (seen[v.index()] || !std::isfinite(values[v.index()])) return;
+    seen[v.index()] = true;
+    border.emplace(values[v.index()], v);
+  };
+  for (const VertexId v : from) enter(v);
+  double level = -std::numeric_limits<double>::infinity();
+  while (!border.empty()) {
+    const auto [value, v] = border.top();
+    border.pop();
+    level = std::max(level, value);
+    if (wanted[v.index()]) return level;
+    for_neighbours(grid, v, enter);
+  }
+  return std::numeric_limits<double>::infinity();
 }
 
 }  // namespace isochron

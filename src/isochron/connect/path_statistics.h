@@ -12,19 +12,19 @@ namespace isochron {
 /// The path at one of its points.
 struct PathSample {
   Vec3d position;
-  double distance = 0;    ///< along the path from its beginning
-  double anisotropy = 0;  ///< fractional anisotropy of the interpolated tensor; NaN where there is none
+  double distance = 0;     ///< along the path from its beginning
+  double anisotropy = 0;   ///< fractional anisotropy of the interpolated tensor; NaN where there is none
   double diffusivity = 0;  ///< mean diffusivity of the interpolated tensor; NaN where there is none
-  double local_cost = 0;  ///< √(tᵀ M t) of the unit tangent t in the voxel's metric: cost per length
+  double local_cost = 0;   ///< √(tᵀ M t) of the unit tangent t in the voxel's metric: cost per length
 };
 
 struct PathStatistics {
-  double length = 0;            ///< in the world's unit
-  double mean_anisotropy = 0;   ///< averages along the path, each piece with its length; NaN for a path of one point
+  double length = 0;           ///< in the world's unit
+  double mean_anisotropy = 0;  ///< averages along the path, each piece with its length; NaN for a path of one point
   double mean_diffusivity = 0;
   double least_anisotropy = 0;
-  double cost = 0;              ///< the local cost summed up along the path
-  double cost_density = 0;      ///< cost / length; 0 for a path of one point
+  double cost = 0;                  ///< the local cost summed up along the path
+  double cost_density = 0;          ///< cost / length; 0 for a path of one point
   std::vector<PathSample> profile;  ///< at every point of the path
 };
 

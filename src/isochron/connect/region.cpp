@@ -99,8 +99,8 @@ const DataArray& only_array(const Image& image, const ImageGrid& grid, const std
   if (image.data.empty()) throw InputError(fmt::format("{} has no values; give another image", what));
   const DataArray& array = image.data.all().front();
   if (array.components != 1)
-    throw InputError(fmt::format("{} has {} values a voxel (one is needed); give a single volume", what,
-                                 array.components));
+    throw InputError(
+        fmt::format("{} has {} values a voxel (one is needed); give a single volume", what, array.components));
   return array;
 }
 
@@ -150,7 +150,9 @@ std::vector<VertexId> voxels_of(const SphereRegion& sphere, const ImageGrid& gri
 std::string extent_text(const ImageGrid& grid) {
   Vec3d low = grid.position(Vec3d{}), high = low;
   for (int corner = 1; corner < 8; ++corner) {
-    const auto far = [&](int d) { return (corner >> d & 1) != 0 ? grid.shape[static_cast<std::size_t>(d)] - 1.0 : 0.0; };
+    const auto far = [&](int d) {
+      return (corner >> d & 1) != 0 ? grid.shape[static_cast<std::size_t>(d)] - 1.0 : 0.0;
+    };
     const Vec3d p = grid.position(Vec3d{far(0), far(1), far(2)});
     for (int d = 0; d < 3; ++d) {
       low[d] = std::min(low[d], p[d]);
@@ -186,9 +188,10 @@ std::vector<VertexId> voxels_of(const VoxelRegion& region, const ImageGrid& grid
   std::vector<VertexId> voxels;
   for (const auto& [i, j, k] : region.voxels) {
     if (i >= grid.shape[0] || j >= grid.shape[1] || k >= grid.shape[2])
-      throw InputError(fmt::format("region '{}': voxel {},{},{} is outside the image (shape {}, counted from 0); give "
-                                   "voxels of the image",
-                                   text, i, j, k, shape_of(grid)));
+      throw InputError(
+          fmt::format("region '{}': voxel {},{},{} is outside the image (shape {}, counted from 0); give "
+                      "voxels of the image",
+                      text, i, j, k, shape_of(grid)));
     voxels.push_back(grid.voxel(i, j, k));
   }
   std::sort(voxels.begin(), voxels.end());
@@ -251,12 +254,13 @@ Region inside_mask(const Region& region, const ImageGrid& grid, std::span<const 
     where = VertexId(v);
   }
   if (!where.valid())
-    throw InputError(fmt::format("region '{}' is outside the mask (the mask is empty); give another mask", region.name));
+    throw InputError(
+        fmt::format("region '{}' is outside the mask (the mask is empty); give another mask", region.name));
   const auto [i, j, k] = grid.index(where);
-  throw InputError(
-      fmt::format("region '{}' is entirely outside the mask (the nearest voxel of the mask is {},{},{} at {}, {:.3g} mm "
-                  "away); move the region or widen the mask",
-                  region.name, i, j, k, point_text(grid.position(where)), nearest));
+  throw InputError(fmt::format(
+      "region '{}' is entirely outside the mask (the nearest voxel of the mask is {},{},{} at {}, {:.3g} mm "
+      "away); move the region or widen the mask",
+      region.name, i, j, k, point_text(grid.position(where)), nearest));
 }
 
 std::vector<std::uint8_t> mask_of(const Image& image, const ImageGrid& grid, const std::string& what) {
