@@ -11,6 +11,8 @@ void declare_info(Command& root, Console& console);
 void declare_solve(Command& root, Console& console);
 void declare_tensors(Command& root, Console& console);
 void declare_path(Command& root, Console& console);
+void declare_connect(Command& root, Console& console);
+void declare_connectome(Command& root, Console& console);
 void declare_bench(Command& root, Console& console);
 
 /// --json, --quiet and --threads, which every command has.

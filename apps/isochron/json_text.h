@@ -25,9 +25,12 @@ inline std::vector<std::string> file_names(const std::vector<std::filesystem::pa
   return names;
 }
 
-/// One object on stdout. Bytes of names that are not UTF-8 are replaced.
-inline void print_json(const Json& object, const Console& console) {
-  console.print(object.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+/// The object as text that ends its line. Bytes of names that are not UTF-8 are replaced.
+inline std::string json_line(const Json& object) {
+  return object.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
+
+/// One object on stdout.
+inline void print_json(const Json& object, const Console& console) { console.print(json_line(object)); }
 
 }  // namespace isochron::cli

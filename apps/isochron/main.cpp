@@ -48,6 +48,8 @@ int run(int argc, const char* const* argv) {
     declare_solve(root, console);
     declare_tensors(root, console);
     declare_path(root, console);
+    declare_connect(root, console);
+    declare_connectome(root, console);
     declare_bench(root, console);
   });
   console.flush();

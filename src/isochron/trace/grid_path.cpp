@@ -209,16 +209,24 @@ void shorten_trail(const GridField& field, Trail& trail) {
 
 }  // namespace
 
-Path trace_path(const ImageGrid& grid, const Metric& metric, std::span<const std::uint8_t> mask,
-                std::span<const double> times, const Sources& sources, Vec3d start, PathOptions options) {
+GridPathTracer::GridPathTracer(const ImageGrid& grid, const Metric& metric, std::span<const std::uint8_t> mask,
+                               std::span<const double> times, const Sources& sources)
+    : mask_(mask) {
   check_field(grid, metric, mask, times);
   if (sources.empty()) throw InputError("no source given; say where the front starts");
-  const GridField field(grid, metric, mask, times);
-  const GridEnds ends(field, sources);
+  field_ = std::make_unique<GridField>(grid, metric, mask, times);
+  ends_ = std::make_unique<GridEnds>(*field_, sources);
+}
+
+GridPathTracer::~GridPathTracer() = default;
+
+Path GridPathTracer::from(Vec3d start, PathOptions options) const {
+  const GridField& field = *field_;
+  const ImageGrid& grid = field.grid();
   const std::string what = fmt::format("point {:g},{:g},{:g}", start.x, start.y, start.z);
   const auto voxel = std::isfinite(start.x + start.y + start.z) ? grid.voxel_at(start) : std::nullopt;
   if (!voxel) throw InputError(fmt::format("{} is outside the image; give a point inside, in its unit", what));
-  if (!mask.empty() && mask[voxel->index()] == 0)
+  if (!mask_.empty() && mask_[voxel->index()] == 0)
     throw InputError(fmt::format("{} is outside the mask; give a point inside", what));
   const Vec3d index = GridField::clamped(grid, grid.index_of(start));
   if (!field.voxel(index))
@@ -227,7 +235,7 @@ Path trace_path(const ImageGrid& grid, const Metric& metric, std::span<const std
                     "place that is reached",
                     what));
   Path path;
-  Trail trail = walk(field, ends, index, path);
+  Trail trail = walk(field, *ends_, index, path);
   if (path.end == PathEnd::source && options.shorten == Shorten::yes && trail.points.size() > 2)
     shorten_trail(field, trail);
   for (std::size_t i = 0; i < trail.points.size(); ++i) {
@@ -238,6 +246,11 @@ Path trace_path(const ImageGrid& grid, const Metric& metric, std::span<const std
   }
   path.times = std::move(trail.times);
   return path;
+}
+
+Path trace_path(const ImageGrid& grid, const Metric& metric, std::span<const std::uint8_t> mask,
+                std::span<const double> times, const Sources& sources, Vec3d start, PathOptions options) {
+  return GridPathTracer(grid, metric, mask, times, sources).from(start, options);
 }
 
 }  // namespace isochron

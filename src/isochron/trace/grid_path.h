@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 
 #include "isochron/mesh/image.h"
@@ -11,11 +12,33 @@
 
 namespace isochron {
 
-/// The path from a world position, `start`, back to the source that reaches it first: along the characteristic −D∇u,
-/// between the voxels, and never through a voxel outside the mask. Metric, mask (empty: everything), times (one a
-/// voxel, +inf outside the mask and where unreached) and sources are those of the solve; a source region is many
-/// voxels. Throws InputError where the sizes do not fit, a time is NaN, a source is outside, or `start` is outside the
-/// image or the mask, and NoAnswerError where nothing arrived.
+class GridEnds;
+class GridField;
+
+/// Traces any number of paths on one field of times, along the characteristic −D∇u, between the voxels, and never
+/// through a voxel outside the mask. Const calls may come from several threads.
+class GridPathTracer {
+ public:
+  /// Keeps references to all but the sources. Metric, mask (empty: everything), times (one a voxel, +inf outside the
+  /// mask and where unreached) and sources are those of the solve; a source region is many voxels. Throws InputError
+  /// where the sizes do not fit, a time is NaN, or a source is outside.
+  GridPathTracer(const ImageGrid& grid, const Metric& metric, std::span<const std::uint8_t> mask,
+                 std::span<const double> times, const Sources& sources);
+  ~GridPathTracer();
+  GridPathTracer(const GridPathTracer&) = delete;
+  GridPathTracer& operator=(const GridPathTracer&) = delete;
+
+  /// The path from a world position back to the source that reaches it first. Throws InputError when it is outside the
+  /// image or the mask, and NoAnswerError where nothing arrived.
+  [[nodiscard]] Path from(Vec3d start, PathOptions options = {}) const;
+
+ private:
+  std::span<const std::uint8_t> mask_;
+  std::unique_ptr<GridField> field_;
+  std::unique_ptr<GridEnds> ends_;
+};
+
+/// One path in one line; throws like `GridPathTracer`.
 Path trace_path(const ImageGrid& grid, const Metric& metric, std::span<const std::uint8_t> mask,
                 std::span<const double> times, const Sources& sources, Vec3d start, PathOptions options = {});
 

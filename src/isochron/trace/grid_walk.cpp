@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "isochron/core/error.h"
+#include "isochron/local/selling.h"
 
 namespace isochron {
 namespace {
@@ -83,7 +84,9 @@ std::optional<GridEnds::End> GridEnds::find(const Vec3d& p, double now, bool any
     for (const std::uint32_t i : found->second) {
       End end = ends_[i];
       end.cost = field_.cost(p, end.index);
-      if (!std::isfinite(end.cost) || !(end.onset < now || end.cost == 0)) continue;
+      // Between the voxels of a source region nothing is earlier than they are.
+      const bool before = end.onset < now || end.cost == 0 || (any && end.onset == now);
+      if (!std::isfinite(end.cost) || !before) continue;
       if (!best || end.onset + end.cost < best->onset + best->cost) best = end;
     }
   });
@@ -109,7 +112,43 @@ std::optional<Vec3d> step_down(const GridField& field, const Vec3d& p, double no
   return best;
 }
 
+namespace {
+
+/// The voxel that the time at p was mostly computed from, by the solver's own differences. Where the metric is
+/// strongly anisotropic it can be many voxels away, with nothing earlier in between.
+std::optional<Vec3d> upwind_voxel(const GridField& field, const Vec3d& p, double now) {
+  const auto here = field.voxel(p);
+  if (!here) return std::nullopt;
+  const SymTensor3d m = field.tensor(*here);
+  const Vec3d centre = GridField::index_of(field.grid(), *here);
+  std::optional<Vec3d> best;
+  double largest = 0;
+  const auto offer = [&](const Vec3i& offset, double weight) {
+    for (const double sign : {-1.0, 1.0}) {
+      const Vec3d to = centre + sign * Vec3d{static_cast<double>(offset.x), static_cast<double>(offset.y),
+                                             static_cast<double>(offset.z)};
+      const auto v = field.voxel(to);
+      if (!v || !(field.time(*v) < now) || !(weight * (now - field.time(*v)) > largest)) continue;
+      if (!std::isfinite(field.cost(p, to))) continue;
+      largest = weight * (now - field.time(*v));
+      best = to;
+    }
+  };
+  if (field.grid().flat()) {
+    const double det = m.xx * m.yy - m.xy * m.xy;
+    const auto terms = selling_terms_flat(m.yy / det, -m.xy / det, m.xx / det);
+    for (int i = 0; i < 3; ++i) offer(terms.offset[i], terms.weight[i]);
+  } else {
+    const auto terms = selling_terms(inverse(m));
+    for (int i = 0; i < 6; ++i) offer(terms.offset[i], terms.weight[i]);
+  }
+  return best;
+}
+
+}  // namespace
+
 std::vector<Vec3d> way_out(const GridField& field, const Vec3d& p, double now) {
+  if (const auto upwind = upwind_voxel(field, p, now)) return {*upwind};
   constexpr std::size_t most_voxels = 4096;
   struct Reached {
     double cost = infinity;

@@ -38,8 +38,9 @@ class GridEnds {
 /// the front came, or else the steepest way to the centre of a voxel nearby. None where no such voxel is earlier.
 std::optional<Vec3d> step_down(const GridField& field, const Vec3d& p, double now);
 
-/// The centres of voxels from a position to the nearest (by travel time) that is strictly earlier than `now`, where
-/// none nearby is in a straight line; empty when a few thousand voxels hold none.
+/// The centres of voxels on the way from a position to one that is strictly earlier than `now`, where none nearby is in
+/// a straight line: the one that the solver looked at, else the nearest by travel time; empty when a few thousand
+/// voxels hold none.
 std::vector<Vec3d> way_out(const GridField& field, const Vec3d& p, double now);
 
 }  // namespace isochron

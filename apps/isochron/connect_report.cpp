@@ -1,0 +1,106 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "apps/isochron/connect.h"
+#include "apps/isochron/json_text.h"
+#include "apps/isochron/tensor_report.h"
+#include "isochron/core/timer.h"
+
+namespace isochron::cli {
+namespace {
+
+Json json_of(const Region& region) { return {{"region", region.name}, {"voxels", region.voxels.size()}}; }
+
+Json json_of(const Vec3d& p) { return {p.x, p.y, p.z}; }
+
+/// By the cost that was solved for. The integral of local costs along the traced path feels how coarse the voxels are.
+double cost_density(const ConnectSummary& summary) {
+  const double length = summary.statistics.length;
+  return length > 0 ? summary.connection.forward_cost / length : 0;
+}
+
+Json path_json(const ConnectSummary& summary) {
+  const Path& path = summary.connection.path;
+  const PathStatistics& statistics = summary.statistics;
+  return {{"points", path.points.size()},
+          {"start", json_of(path.points.front())},
+          {"end", json_of(path.points.back())},
+          {"complete", path.end == PathEnd::source},
+          {"length_mm", statistics.length},
+          {"mean_fa", finite_or_null(statistics.mean_anisotropy)},
+          {"least_fa", finite_or_null(statistics.least_anisotropy)},
+          {"mean_md", finite_or_null(statistics.mean_diffusivity)},
+          {"cost", summary.connection.forward_cost},
+          {"cost_density", cost_density(summary)},
+          {"integrated_cost", statistics.cost}};
+}
+
+}  // namespace
+
+std::string json_text_of(const ConnectSummary& summary, const Console& console) {
+  const Connection& connection = summary.connection;
+  Json object{{"tensors", summary.request.tensors.file.string()},
+              {"shape", summary.input.grid.shape},
+              {"mask_voxels", summary.mask_voxels},
+              {"from", json_of(summary.query.from)},
+              {"to", json_of(summary.query.to)},
+              {"waypoints", Json::array()},
+              {"cost", connection.least_cost},
+              {"forward_cost", connection.forward_cost},
+              {"backward_cost", connection.backward_cost},
+              {"epsilon", summary.query.epsilon},
+              {"pathway_epsilon", connection.pathway_epsilon},
+              {"pathway_voxels", connection.pathway_voxels},
+              {"pathway_volume_mm3", connection.pathway_volume},
+              {"path", path_json(summary)},
+              {"streamlines", nullptr},
+              {"metric", metric_json(summary.request.tensors, summary.input)}};
+  for (const Region& region : summary.query.waypoints) object["waypoints"].push_back(json_of(region));
+  if (summary.streamlines)
+    object["streamlines"] = {{"seeds", summary.streamlines->seeds},
+                             {"lines", summary.streamlines->lines.size()},
+                             {"reaching", summary.streamlines->reaching},
+                             {"seconds", summary.track_seconds}};
+  add_work_json(object, connection.work, connection.solves, summary.request.options);
+  object["connect_seconds"] = summary.connect_seconds;
+  object["read_seconds"] = summary.input.read_seconds;
+  object["write_seconds"] = summary.write_seconds;
+  object["peak_bytes"] = peak_resident_bytes();
+  object["notes"] = connection.notes;
+  for (const std::string& note : connection.work.notes) object["notes"].push_back(note);
+  object["warnings"] = console.warnings();
+  object["written"] = file_names(summary.written);
+  return json_line(object);
+}
+
+std::string text_of(const ConnectSummary& summary) {
+  const Connection& connection = summary.connection;
+  const PathStatistics& statistics = summary.statistics;
+  const auto& [nx, ny, nz] = summary.input.grid.shape;
+  std::string text = fmt::format("{}: {} x {} x {} voxels, {} for paths\n", summary.request.tensors.file.string(), nx,
+                                 ny, nz, grouped(summary.mask_voxels));
+  const auto row = [&](const char* key, const std::string& value) { text += fmt::format("  {:<12}{}\n", key, value); };
+  const auto region = [&](const char* key, const Region& r) {
+    row(key, fmt::format("{}, {}", r.name, counted(r.voxels.size(), "voxel", "voxels")));
+  };
+  region("from", summary.query.from);
+  for (const Region& waypoint : summary.query.waypoints) region("through", waypoint);
+  region("to", summary.query.to);
+  row("cost", fmt::format("{:.6g}", connection.least_cost));
+  row("pathway",
+      fmt::format("{} ({:.4g} mm³) at most {:.3g} % dearer", counted(connection.pathway_voxels, "voxel", "voxels"),
+                  connection.pathway_volume, 100 * connection.pathway_epsilon));
+  row("path", fmt::format("{:.1f} mm, mean FA {:.3f}, cost per mm {:.4g}", statistics.length,
+                          statistics.mean_anisotropy, cost_density(summary)));
+  if (summary.streamlines)
+    row("streamlines", fmt::format("{} of {} reach the other region", grouped(summary.streamlines->reaching),
+                                   grouped(summary.streamlines->lines.size())));
+  row("time", fmt::format("read {:.2f} s, connect {:.2f} s with {} solves, write {:.2f} s", summary.input.read_seconds,
+                          summary.connect_seconds, connection.solves, summary.write_seconds));
+  for (const std::string& note : connection.notes) row("note", note);
+  for (const std::string& note : connection.work.notes) row("note", note);
+  row("wrote", fmt::format("{}", fmt::join(file_names(summary.written), ", ")));
+  return text;
+}
+
+}  // namespace isochron::cli

@@ -1,0 +1,54 @@
+// What `connect` and `connectome` are given: a tensor image, a mask, and how to solve on it.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "apps/isochron/commands.h"
+#include "isochron/connect/tensor_field.h"
+#include "isochron/mesh/tensor_frame.h"
+#include "isochron/metric/diffusion.h"
+#include "isochron/solve/grid_solver.h"
+
+namespace isochron::cli {
+
+struct TensorRequest {
+  std::filesystem::path file;
+  std::optional<TensorOrder> order;  ///< else what the header says
+  std::optional<TensorFrame> frame;  ///< else the world's
+  std::filesystem::path mask;        ///< else all voxels with a usable tensor
+  DiffusionMetricOptions metric;
+};
+
+/// TENSORS, the order and frame of its components, the mask and the metric.
+void declare_tensor_image(Command& command, TensorRequest& request);
+/// Scheme, order, back end, precision and --verify.
+void declare_grid_method(Command& command, GridOptions& options, bool& verify);
+
+/// Diffusion tensors in the world, and the metric made of them.
+struct TensorInput {
+  ImageGrid grid;
+  std::vector<SymTensor3d> tensors;
+  DiffusionMetric metric;
+  double read_seconds = 0;
+
+  [[nodiscard]] TensorField field() const { return {grid, tensors, metric.usable}; }
+};
+
+/// Reads the image and the mask. Warns of what was wrong with tensors. Throws InputError.
+TensorInput read_tensors(const TensorRequest& request, Console& console);
+
+/// Reads each image once.
+class ImageFiles {
+ public:
+  explicit ImageFiles(Console& console) : console_(console) {}
+  const Image& get(const std::filesystem::path& path);
+
+ private:
+  Console& console_;
+  std::map<std::filesystem::path, Image> images_;
+};
+
+}  // namespace isochron::cli

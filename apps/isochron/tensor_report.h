@@ -1,0 +1,40 @@
+// What the summaries of `connect` and `connectome` have in common. Only *_report.cpp include this.
+#pragma once
+
+#include "apps/isochron/json_text.h"
+#include "apps/isochron/tensor_input.h"
+
+namespace isochron::cli {
+
+inline Json metric_json(const TensorRequest& request, const TensorInput& input) {
+  const DiffusionCounts& counts = input.metric.counts;
+  const auto kind = request.metric.kind;
+  Json object{{"kind", kind == DiffusionMetricKind::sharpened ? "sharpened"
+                       : kind == DiffusionMetricKind::inverse ? "inverse"
+                                                              : "adjugate"}};
+  if (kind == DiffusionMetricKind::sharpened) object["alpha"] = request.metric.alpha;
+  object["usable_voxels"] = counts.usable;
+  object["empty_voxels"] = counts.empty;
+  object["not_finite_voxels"] = counts.not_finite;
+  object["not_positive_definite_voxels"] = counts.not_positive_definite;
+  object["fa_above_one_voxels"] = counts.fa_above_one;
+  object["floored_voxels"] = counts.floored;
+  return object;
+}
+
+inline void add_work_json(Json& object, const Arrival& work, std::size_t solves, const GridOptions& options) {
+  object["scheme"] = name_of(options.scheme == GridScheme::automatic ? GridScheme::adaptive : options.scheme);
+  object["order"] = options.order;
+  object["method"] = name_of(work.method);
+  object["backend"] = name_of(work.backend);
+  object["threads"] = work.threads;
+  object["precision"] = name_of(work.precision);
+  object["solves"] = solves;
+  object["setup_seconds"] = work.setup_seconds;
+  object["solve_seconds"] = work.solve_seconds;
+  object["transfer_seconds"] = work.transfer_seconds;
+  object["converged"] = work.converged;
+  object["residual"] = work.residual ? finite_or_null(work.residual->worst) : Json(nullptr);
+}
+
+}  // namespace isochron::cli

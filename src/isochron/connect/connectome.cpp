@@ -1,0 +1,128 @@
+#include "isochron/connect/connectome.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "isochron/connect/work.h"
+#include "isochron/core/error.h"
+#include "isochron/trace/grid_path.h"
+
+namespace isochron {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+/// Regions that have voxels in the mask, as sources, and where they stand among all.
+struct Ends {
+  std::vector<Sources> sources;
+  std::vector<std::size_t> place;
+};
+
+Ends ends_in_mask(const GridDomain& domain, std::span<const LabelledRegion> regions) {
+  Ends ends;
+  std::vector<bool> taken(domain.grid.voxel_count(), false);
+  for (std::size_t i = 0; i < regions.size(); ++i) {
+    Sources sources;
+    for (const VertexId v : regions[i].region.voxels) {
+      if (!domain.mask.empty() && domain.mask[v.index()] == 0) continue;
+      if (taken[v.index()])
+        throw InputError(fmt::format("'{}' overlaps another region (voxel {} is in both); give regions that are apart",
+                                     regions[i].region.name, v.value));
+      taken[v.index()] = true;
+      sources.vertices.push_back({v, 0});
+    }
+    if (sources.empty()) continue;
+    ends.sources.push_back(std::move(sources));
+    ends.place.push_back(i);
+  }
+  if (ends.place.size() < 2)
+    throw InputError(
+        fmt::format("a connectome needs two regions or more (regions: {}, with voxels in the mask: {}); "
+                    "give other labels or a wider mask",
+                    regions.size(), ends.place.size()));
+  return ends;
+}
+
+VertexId cheapest(const Sources& region, const std::vector<double>& times) {
+  const auto best = std::min_element(
+      region.vertices.begin(), region.vertices.end(),
+      [&](const VertexSource& a, const VertexSource& b) { return times[a.vertex.index()] < times[b.vertex.index()]; });
+  return best->vertex;
+}
+
+/// Takes the field of each region and notes what it says of the others.
+class Matrices {
+ public:
+  Matrices(const GridDomain& domain, const Ends& ends, Connectome& result)
+      : domain_(domain), ends_(ends), result_(result), one_way_(result.size() * result.size(), infinity) {
+    for (std::vector<double>* matrix : {&result.cost, &result.length, &result.normalised}) {
+      matrix->assign(result.size() * result.size(), infinity);
+      for (std::size_t i = 0; i < result.size(); ++i) (*matrix)[at(i, i)] = 0;
+    }
+  }
+
+  void take(std::size_t end, const Arrival& arrival) {
+    const std::size_t i = ends_.place[end];
+    const GridPathTracer tracer(domain_.grid, domain_.metric, domain_.mask, arrival.times, ends_.sources[end]);
+    for (std::size_t other = 0; other < ends_.place.size(); ++other) {
+      if (other == end) continue;
+      const std::size_t j = ends_.place[other];
+      const VertexId nearest = cheapest(ends_.sources[other], arrival.times);
+      one_way_[at(i, j)] = arrival.times[nearest.index()];
+      if (j < i || !std::isfinite(one_way_[at(i, j)])) continue;
+      const Path path = tracer.from(domain_.grid.position(nearest), {Shorten::no});
+      if (path.end != PathEnd::source) ++result_.unfinished;
+      result_.length[at(i, j)] = result_.length[at(j, i)] = path.length;
+    }
+    add_work(result_.work, arrival, result_.solves++);
+  }
+
+  /// After the last.
+  void finish() {
+    double difference = 0;
+    for (std::size_t i = 0; i < result_.size(); ++i) {
+      for (std::size_t j = i + 1; j < result_.size(); ++j) {
+        const double there = one_way_[at(i, j)], back = one_way_[at(j, i)], length = result_.length[at(i, j)];
+        const double cost = 0.5 * (there + back);
+        if (!std::isfinite(cost)) {
+          ++result_.unconnected;
+          result_.length[at(i, j)] = result_.length[at(j, i)] = infinity;
+          continue;
+        }
+        difference += std::abs(there - back) / cost;
+        result_.cost[at(i, j)] = result_.cost[at(j, i)] = cost;
+        result_.normalised[at(i, j)] = result_.normalised[at(j, i)] = cost / length;
+      }
+    }
+    const std::size_t joined = result_.pairs() - result_.unconnected;
+    result_.asymmetry = joined > 0 ? difference / static_cast<double>(joined) : 0;
+  }
+
+ private:
+  [[nodiscard]] std::size_t at(std::size_t row, std::size_t column) const { return row * result_.size() + column; }
+
+  const GridDomain& domain_;
+  const Ends& ends_;
+  Connectome& result_;
+  std::vector<double> one_way_;
+};
+
+}  // namespace
+
+Connectome connect_all(const GridDomain& domain, std::span<const LabelledRegion> regions, const GridOptions& options) {
+  const Ends ends = ends_in_mask(domain, regions);
+  Connectome result;
+  for (const LabelledRegion& region : regions) result.labels.push_back(region.label);
+  GridOptions solve_options = options;
+  solve_options.common.sources = Keep::no;
+  GridSolver solver(domain, solve_options);
+  Matrices matrices(domain, ends, result);
+  solver.solve_many(ends.sources, [&](std::size_t i, Arrival&& arrival) { matrices.take(i, arrival); });
+  matrices.finish();
+  return result;
+}
+
+}  // namespace isochron

@@ -1,0 +1,294 @@
+#include "isochron/connect/region.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <optional>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "isochron/core/error.h"
+
+namespace isochron {
+namespace {
+
+constexpr std::string_view forms =
+    "write sphere:X,Y,Z,RADIUS (RAS, mm), label:FILE:VALUE, mask:FILE or voxels:i,j,k;i,j,k";
+
+[[noreturn]] void refuse(std::string_view text, std::string_view why) {
+  throw UsageError(fmt::format("'{}' is not a region ({}); {}", text, why, forms));
+}
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(separator, begin), text.size());
+    parts.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
+/// The whole text as a number; nothing when it is none.
+template <class Number>
+std::optional<Number> number(std::string_view text) {
+  Number value{};
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || stop != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+SphereRegion parse_sphere(std::string_view text, std::string_view body) {
+  std::vector<double> values;
+  for (const std::string_view part : split(body, ',')) {
+    const auto value = number<double>(part);
+    if (!value || !std::isfinite(*value)) refuse(text, fmt::format("'{}' is no number", part));
+    values.push_back(*value);
+  }
+  if (values.size() != 4) refuse(text, "a sphere has four numbers");
+  if (!(values[3] >= 0)) refuse(text, "its radius is negative");
+  return {{values[0], values[1], values[2]}, values[3]};
+}
+
+LabelRegion parse_label(std::string_view text, std::string_view body) {
+  const std::size_t colon = body.rfind(':');  // file names may have colons, values do not
+  if (colon == std::string_view::npos || colon == 0) refuse(text, "a label has a file and a value");
+  const auto value = number<std::int64_t>(body.substr(colon + 1));
+  if (!value) refuse(text, fmt::format("'{}' is no whole number", body.substr(colon + 1)));
+  return {std::filesystem::path(body.substr(0, colon)), *value};
+}
+
+VoxelRegion parse_voxels(std::string_view text, std::string_view body) {
+  VoxelRegion region;
+  for (const std::string_view one : split(body, ';')) {
+    if (one.empty()) continue;
+    const auto parts = split(one, ',');
+    std::array<std::uint32_t, 3> voxel{};
+    bool good = parts.size() == 3;
+    for (std::size_t d = 0; good && d < 3; ++d) {
+      const auto index = number<std::uint32_t>(parts[d]);
+      good = index.has_value();
+      voxel[d] = index.value_or(0);
+    }
+    if (!good) refuse(text, fmt::format("'{}' is no voxel: three whole numbers from 0 on", one));
+    region.voxels.push_back(voxel);
+  }
+  if (region.voxels.empty()) refuse(text, "it has no voxels");
+  return region;
+}
+
+std::string shape_of(const ImageGrid& grid) {
+  return fmt::format("{} x {} x {}", grid.shape[0], grid.shape[1], grid.shape[2]);
+}
+
+std::string point_text(const Vec3d& p) { return fmt::format("{:.4g},{:.4g},{:.4g}", p.x, p.y, p.z); }
+
+/// The one array of an image on the same voxels.
+const DataArray& only_array(const Image& image, const ImageGrid& grid, const std::string& what) {
+  if (image.grid.shape != grid.shape)
+    throw InputError(fmt::format("{} has another shape than the tensors ({}, not {}); resample it to their voxels",
+                                 what, shape_of(image.grid), shape_of(grid)));
+  if (!same_voxels(image.grid, grid))
+    throw InputError(
+        fmt::format("{} lies elsewhere than the tensors (same shape, another affine); resample it to their voxels, or "
+                    "set its affine right",
+                    what));
+  if (image.data.empty()) throw InputError(fmt::format("{} has no values; give another image", what));
+  const DataArray& array = image.data.all().front();
+  if (array.components != 1)
+    throw InputError(
+        fmt::format("{} has {} values a voxel (one is needed); give a single volume", what, array.components));
+  return array;
+}
+
+/// The whole number at a voxel; labels are often kept as reals. NaN is background.
+std::int64_t label_at(const DataArray& array, std::size_t voxel, const std::string& what) {
+  const double value = array.at(voxel);
+  if (std::isnan(value)) return 0;
+  const double whole = std::round(value);
+  if (!(std::abs(value - whole) < 1e-3 && std::abs(whole) < 1e15))
+    throw InputError(fmt::format("{} is no label map (value {:g} at voxel {} is no whole number); give one of labels",
+                                 what, value, voxel));
+  return static_cast<std::int64_t>(whole);
+}
+
+std::map<std::int64_t, std::vector<VertexId>> voxels_by_label(const DataArray& array, const std::string& what) {
+  std::map<std::int64_t, std::vector<VertexId>> result;
+  const std::size_t voxels = array.tuple_count();
+  for (std::size_t v = 0; v < voxels; ++v)
+    if (const std::int64_t label = label_at(array, v, what); label != 0) result[label].push_back(VertexId(v));
+  return result;
+}
+
+std::vector<VertexId> voxels_of(const SphereRegion& sphere, const ImageGrid& grid) {
+  std::vector<VertexId> voxels;
+  // A sphere reaches |row i of the inverse of the axes| · radius along index i; the rows come from index_of.
+  const Vec3d center = grid.index_of(sphere.center);
+  const Vec3d origin = grid.index_of(Vec3d{});
+  const Vec3d ex = grid.index_of({1, 0, 0}) - origin, ey = grid.index_of({0, 1, 0}) - origin,
+              ez = grid.index_of({0, 0, 1}) - origin;
+  std::array<std::uint32_t, 3> low{}, high{};
+  for (int d = 0; d < 3; ++d) {
+    const double reach = sphere.radius * norm(Vec3d{ex[d], ey[d], ez[d]});
+    const double last = grid.shape[static_cast<std::size_t>(d)] - 1.0;
+    low[static_cast<std::size_t>(d)] = static_cast<std::uint32_t>(std::clamp(std::floor(center[d] - reach), 0.0, last));
+    high[static_cast<std::size_t>(d)] = static_cast<std::uint32_t>(std::clamp(std::ceil(center[d] + reach), 0.0, last));
+  }
+  for (std::uint32_t k = low[2]; k <= high[2]; ++k)
+    for (std::uint32_t j = low[1]; j <= high[1]; ++j)
+      for (std::uint32_t i = low[0]; i <= high[0]; ++i)
+        if (norm(grid.position(grid.voxel(i, j, k)) - sphere.center) <= sphere.radius)
+          voxels.push_back(grid.voxel(i, j, k));
+  if (voxels.empty())
+    if (const auto holder = grid.voxel_at(sphere.center)) voxels.push_back(*holder);
+  return voxels;
+}
+
+std::string extent_text(const ImageGrid& grid) {
+  Vec3d low = grid.position(Vec3d{}), high = low;
+  for (int corner = 1; corner < 8; ++corner) {
+    const auto far = [&](int d) {
+      return (corner >> d & 1) != 0 ? grid.shape[static_cast<std::size_t>(d)] - 1.0 : 0.0;
+    };
+    const Vec3d p = grid.position(Vec3d{far(0), far(1), far(2)});
+    for (int d = 0; d < 3; ++d) {
+      low[d] = std::min(low[d], p[d]);
+      high[d] = std::max(high[d], p[d]);
+    }
+  }
+  return fmt::format("x {:.4g}…{:.4g}, y {:.4g}…{:.4g}, z {:.4g}…{:.4g}", low.x, high.x, low.y, high.y, low.z, high.z);
+}
+
+std::vector<VertexId> voxels_of(const LabelRegion& label, const ImageGrid& grid, const Image& image) {
+  const std::string what = label.file.string();
+  const auto labels = voxels_by_label(only_array(image, grid, what), what);
+  const auto found = labels.find(label.value);
+  if (found != labels.end()) return found->second;
+  constexpr std::size_t shown = 12;
+  std::vector<std::int64_t> some;
+  for (const auto& [value, voxels] : labels)
+    if (some.size() < shown) some.push_back(value);
+  throw InputError(fmt::format("{} has no voxel with the label {} (it has {}{}); give one that it has", what,
+                               label.value, labels.empty() ? "none" : fmt::format("{}", fmt::join(some, ", ")),
+                               labels.size() > shown ? ", …" : ""));
+}
+
+std::vector<VertexId> voxels_of(const MaskRegion& mask, const ImageGrid& grid, const Image& image) {
+  const std::vector<std::uint8_t> inside = mask_of(image, grid, mask.file.string());
+  std::vector<VertexId> voxels;
+  for (std::size_t v = 0; v < inside.size(); ++v)
+    if (inside[v] != 0) voxels.push_back(VertexId(v));
+  return voxels;
+}
+
+std::vector<VertexId> voxels_of(const VoxelRegion& region, const ImageGrid& grid, const std::string& text) {
+  std::vector<VertexId> voxels;
+  for (const auto& [i, j, k] : region.voxels) {
+    if (i >= grid.shape[0] || j >= grid.shape[1] || k >= grid.shape[2])
+      throw InputError(
+          fmt::format("region '{}': voxel {},{},{} is outside the image (shape {}, counted from 0); give "
+                      "voxels of the image",
+                      text, i, j, k, shape_of(grid)));
+    voxels.push_back(grid.voxel(i, j, k));
+  }
+  std::sort(voxels.begin(), voxels.end());
+  voxels.erase(std::unique(voxels.begin(), voxels.end()), voxels.end());
+  return voxels;
+}
+
+Vec3d middle_of(const Region& region, const ImageGrid& grid) {
+  Vec3d sum;
+  for (const VertexId v : region.voxels) sum += grid.position(v);
+  return sum / static_cast<double>(region.voxels.size());
+}
+
+}  // namespace
+
+RegionRequest parse_region(std::string_view text) {
+  const std::size_t colon = text.find(':');
+  if (colon == std::string_view::npos) refuse(text, "it does not begin with a kind and a colon");
+  const std::string_view kind = text.substr(0, colon), body = text.substr(colon + 1);
+  RegionRequest request{std::string(text), {}};
+  if (kind == "sphere") request.what = parse_sphere(text, body);
+  else if (kind == "label") request.what = parse_label(text, body);
+  else if (kind == "voxels") request.what = parse_voxels(text, body);
+  else if (kind != "mask") refuse(text, fmt::format("'{}' is no kind of region", kind));
+  else if (body.empty()) refuse(text, "there is no file");
+  else request.what = MaskRegion{std::filesystem::path(body)};
+  return request;
+}
+
+Region make_region(const RegionRequest& request, const ImageGrid& grid, const ImageSource& images) {
+  Region region{request.text, {}};
+  if (const auto* sphere = std::get_if<SphereRegion>(&request.what)) {
+    region.voxels = voxels_of(*sphere, grid);
+    if (region.voxels.empty())
+      throw InputError(fmt::format("region '{}' is outside the image ({}); give a point in RAS mm inside it",
+                                   request.text, extent_text(grid)));
+  } else if (const auto* label = std::get_if<LabelRegion>(&request.what)) {
+    region.voxels = voxels_of(*label, grid, images(label->file));
+  } else if (const auto* mask = std::get_if<MaskRegion>(&request.what)) {
+    region.voxels = voxels_of(*mask, grid, images(mask->file));
+  } else {
+    region.voxels = voxels_of(std::get<VoxelRegion>(request.what), grid, request.text);
+  }
+  return region;
+}
+
+Region inside_mask(const Region& region, const ImageGrid& grid, std::span<const std::uint8_t> mask) {
+  Region inside{region.name, {}};
+  for (const VertexId v : region.voxels)
+    if (mask[v.index()] != 0) inside.voxels.push_back(v);
+  if (!inside.voxels.empty()) return inside;
+  const Vec3d middle = middle_of(region, grid);
+  double nearest = std::numeric_limits<double>::infinity();
+  VertexId where;
+  for (std::size_t v = 0; v < mask.size(); ++v) {
+    if (mask[v] == 0) continue;
+    const double distance = norm(grid.position(VertexId(v)) - middle);
+    if (distance >= nearest) continue;
+    nearest = distance;
+    where = VertexId(v);
+  }
+  if (!where.valid())
+    throw InputError(
+        fmt::format("region '{}' is outside the mask (the mask is empty); give another mask", region.name));
+  const auto [i, j, k] = grid.index(where);
+  throw InputError(fmt::format(
+      "region '{}' is entirely outside the mask (the nearest voxel of the mask is {},{},{} at {}, {:.3g} mm "
+      "away); move the region or widen the mask",
+      region.name, i, j, k, point_text(grid.position(where)), nearest));
+}
+
+std::vector<std::uint8_t> mask_of(const Image& image, const ImageGrid& grid, const std::string& what) {
+  const DataArray& array = only_array(image, grid, what);
+  std::vector<std::uint8_t> mask(array.tuple_count());
+  for (std::size_t v = 0; v < mask.size(); ++v) {
+    const double value = array.at(v);
+    mask[v] = std::isfinite(value) && value != 0 ? 1 : 0;
+  }
+  if (std::find(mask.begin(), mask.end(), 1) == mask.end())
+    throw InputError(fmt::format("{} is empty (0 in every voxel); give a mask with voxels in it", what));
+  return mask;
+}
+
+std::vector<LabelledRegion> all_labels(const Image& image, const ImageGrid& grid, const std::string& what) {
+  std::vector<LabelledRegion> result;
+  for (auto& [label, voxels] : voxels_by_label(only_array(image, grid, what), what))
+    result.push_back({label, {fmt::format("label {} of {}", label, what), std::move(voxels)}});
+  if (result.empty()) throw InputError(fmt::format("{} has no labels (0 in every voxel); give a label map", what));
+  return result;
+}
+
+void check_apart(const Region& a, const Region& b) {
+  std::vector<VertexId> shared;
+  std::set_intersection(a.voxels.begin(), a.voxels.end(), b.voxels.begin(), b.voxels.end(), std::back_inserter(shared));
+  if (shared.empty()) return;
+  throw InputError(fmt::format("the regions '{}' and '{}' overlap (voxels in both: {}); give regions that are apart",
+                               a.name, b.name, shared.size()));
+}
+
+}  // namespace isochron
