@@ -4,7 +4,6 @@
 // active. The host counts the rounds, as in the paper.
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -381,14 +380,7 @@ class BlockFim final : public DeviceGrid<T> {
     launch(residual_pass<T, Dim>, blocks_.blocks.size(), block_cells, 0, view(), worst.data());
     launch_for(seed_entries.size(), check_seeds<T>, device_seeds.data(), seed_entries.size(), time_.data(),
                worst.data());
-    unsigned long long packed = 0;
-    worst.download_to(std::span<unsigned long long>(&packed, 1));
-    Residual result;
-    result.limit = limit;
-    if (packed == 0) return result;
-    result.worst = std::bit_cast<float>(static_cast<std::uint32_t>(packed >> 32));
-    result.worst_vertex = VertexId(static_cast<std::uint32_t>(packed & 0xffffffffU));
-    return result;
+    return found_residual(worst, limit);
   }
 
  private:

@@ -226,14 +226,10 @@ Residual find_residual(const DeviceVolume<T>& volume, const T* time, const Volum
   const DeviceArray<double> times{std::span<const double>(seeds.times)};
   launch_for(vertices.size(), check_seeds<T>, vertices.data(), times.data(), vertices.size(), volume.old_to_new.data(),
              time, volume.edge.data(), worst.data());
-  unsigned long long packed = 0;
-  worst.download_to(std::span<unsigned long long>(&packed, 1));
-  Residual result;
-  result.limit = limit;
-  if (packed == 0) return result;
-  result.worst = std::bit_cast<float>(static_cast<std::uint32_t>(packed >> 32));
+  Residual result = found_residual(worst, limit);
+  if (!(result.worst > 0)) return result;
   std::uint32_t vertex = 0;
-  download(&vertex, volume.new_to_old.data() + (packed & 0xffffffffU), sizeof vertex);
+  download(&vertex, volume.new_to_old.data() + result.worst_vertex.index(), sizeof vertex);
   result.worst_vertex = VertexId(vertex);
   return result;
 }
