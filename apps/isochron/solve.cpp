@@ -137,7 +137,7 @@ void declare_method(Command& command, SolveOptions& options) {
       "--split-obtuse", "WHEN", "Virtual elements at obtuse corners: auto (on triangles), always, never",
       one_of(options.obtuse,
              {{"auto", ObtuseSplit::automatic}, {"always", ObtuseSplit::split}, {"never", ObtuseSplit::none}}));
-  command.option("--band-width", "W", "Of banded, and of push on tetrahedra, in mean edge times (tuned)",
+  command.option("--band-width", "W", "Of banded, and of push on tetrahedra and images, in mean edge times (tuned)",
                  into_positive(options.band_width));
 }
 
