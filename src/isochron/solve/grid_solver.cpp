@@ -142,7 +142,7 @@ class GridSolver::Engine {
     metric_ = &metric;
     if (on_device_)
       device_ = with_problem([&](const auto& problem) -> std::unique_ptr<GridDeviceEngine> {
-        return make_grid_device_engine(grid_, problem, options(), threads);
+        return make_grid_device_engine(grid_, problem, grid_options_, threads);
       });
     setup_seconds_ = timer.seconds();
     ready_ = true;
@@ -261,11 +261,11 @@ class GridSolver::Engine {
     else return check_adaptive(problem, start, run_of(group, threads), residual_limit());
   }
 
-  /// The method of the scheme on the GPU, where first order is done, without factored sources.
+  /// The method of the scheme on the GPU.
   [[nodiscard]] std::optional<Method> device_method() const {
-    if (grid_options_.order != 1 || options().source_init == SourceInit::factored) return std::nullopt;
+    if (options().source_init == SourceInit::factored) return std::nullopt;
     if (grid_options_.scheme == GridScheme::adaptive) return Method::push;
-    if (grid_options_.scheme == GridScheme::godunov) return Method::patch_fim;
+    if (grid_options_.scheme == GridScheme::godunov && grid_options_.order == 1) return Method::patch_fim;
     return std::nullopt;
   }
 
@@ -275,7 +275,7 @@ class GridSolver::Engine {
     const auto here = device_method();
     if (!here)
       throw UsageError(
-          "images are solved on the GPU at first order, with scheme adaptive or godunov, without factored sources; "
+          "images are solved on the GPU with scheme adaptive, or godunov at first order, without factored sources; "
           "leave --backend and --method out");
     if (method != Method::automatic && method != *here)
       throw UsageError(fmt::format("method {} does not solve scheme {} on the GPU ({} does); leave --method out",

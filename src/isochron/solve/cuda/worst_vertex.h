@@ -2,10 +2,14 @@
 // ones. For .cu files only.
 #pragma once
 
+#include <bit>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 
 #include <cuda_runtime.h>
+
+#include "isochron/solve/arrival.h"
 
 namespace isochron::cuda {
 
@@ -24,6 +28,16 @@ __device__ void report_difference(T now, T wanted, T edge, std::size_t v, unsign
   }
   const unsigned long long packed = static_cast<unsigned long long>(__float_as_uint(difference)) << 32 | v;
   if (packed > *worst) atomicMax(worst, packed);
+}
+
+/// What was found; `worst_vertex` is numbered as on the device.
+inline Residual found_residual(unsigned long long packed, double limit) {
+  Residual result;
+  result.limit = limit;
+  if (packed == 0) return result;
+  result.worst = std::bit_cast<float>(static_cast<std::uint32_t>(packed >> 32));
+  result.worst_vertex = VertexId(static_cast<std::uint32_t>(packed & 0xffffffffU));
+  return result;
 }
 
 }  // namespace isochron::cuda

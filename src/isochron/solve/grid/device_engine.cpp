@@ -16,12 +16,12 @@ namespace isochron {
 namespace {
 
 template <class T, int Dim>
-auto make_device(const TensorProblem<T, Dim>& problem, const SolveOptions& options, int /*threads*/) {
+auto make_device(const TensorProblem<T, Dim>& problem, const SolveOptions& options, int /*order*/, int /*threads*/) {
   return cuda::make_block_fim(problem, options.scheme.inner_iterations);
 }
 template <class Problem>
-auto make_device(const Problem& problem, const SolveOptions& /*options*/, int threads) {
-  return cuda::make_device_grid(problem, threads);
+auto make_device(const Problem& problem, const SolveOptions& /*options*/, int order, int threads) {
+  return cuda::make_device_grid(problem, order, threads);
 }
 
 /// How the answers of a problem are labelled.
@@ -35,13 +35,14 @@ class EngineOf final : public GridDeviceEngine {
   using T = typename Problem::Scalar;
 
  public:
-  EngineOf(const ImageGrid& grid, const Problem& problem, SolveOptions options, int threads)
+  EngineOf(const ImageGrid& grid, const Problem& problem, const GridOptions& options, int threads)
       : grid_(grid),
         problem_(problem),
         cells_(*problem.cells),
-        options_(std::move(options)),
+        options_(options.common),
+        order_(options.order),
         threads_(threads),
-        device_(make_device(problem, options_, threads)) {}
+        device_(make_device(problem, options_, order_, threads)) {}
 
   void solve(std::span<const std::vector<Seed>> seed_sets, const TakeArrival& take) override {
     for (std::size_t first = 0; first < seed_sets.size();) {
@@ -60,6 +61,9 @@ class EngineOf final : public GridDeviceEngine {
     parallel_for(threads_, cells_.list.size(), [&](std::size_t k) {
       given[number(k)] = static_cast<T>((times[voxel(k)] - layer.start.base) / problem_.unit);
     });
+    double seconds = 0;
+    if (order_ == 2)
+      device_->solve({&layer.seeds, 1}, static_cast<T>(*options_.tolerance), options_.band_width, seconds);
     device_->load_times(given);
     return checked(0, layer);
   }
@@ -201,6 +205,7 @@ class EngineOf final : public GridDeviceEngine {
   const Problem& problem_;
   const GridCells& cells_;
   SolveOptions options_;
+  int order_;
   int threads_;
   std::unique_ptr<cuda::DeviceGrid<T>> device_;
 };
@@ -209,13 +214,13 @@ class EngineOf final : public GridDeviceEngine {
 
 template <class Problem>
 std::unique_ptr<GridDeviceEngine> make_grid_device_engine(const ImageGrid& grid, const Problem& problem,
-                                                          const SolveOptions& options, int threads) {
+                                                          const GridOptions& options, int threads) {
   return std::make_unique<EngineOf<Problem>>(grid, problem, options, threads);
 }
 
 #define ISOCHRON_INSTANTIATE(problem, T, dim)                                                                  \
   template std::unique_ptr<GridDeviceEngine> make_grid_device_engine(const ImageGrid&, const problem<T, dim>&, \
-                                                                     const SolveOptions&, int);
+                                                                     const GridOptions&, int);
 ISOCHRON_INSTANTIATE(AxisProblem, float, 2)
 ISOCHRON_INSTANTIATE(AxisProblem, float, 3)
 ISOCHRON_INSTANTIATE(AxisProblem, double, 2)

@@ -7,12 +7,13 @@
 
 #include "isochron/solve/arrival.h"
 #include "isochron/solve/grid/stencils.h"
+#include "isochron/solve/grid_solver.h"
 #include "isochron/solve/simplex/seeds.h"
 
 namespace isochron {
 
-/// Keeps the stencils in device memory between solves; the host only sends seeds and gets times. First-order times of
-/// the adaptive scheme, or of paper 004's Godunov scheme.
+/// Keeps the stencils in device memory between solves; the host only sends seeds and gets times. Times of the
+/// adaptive scheme, or first-order ones of paper 004's Godunov scheme.
 class GridDeviceEngine {
  public:
   virtual ~GridDeviceEngine() = default;
@@ -26,6 +27,6 @@ class GridDeviceEngine {
 /// its memory does not do.
 template <class Problem>
 std::unique_ptr<GridDeviceEngine> make_grid_device_engine(const ImageGrid& grid, const Problem& problem,
-                                                          const SolveOptions& options, int threads);
+                                                          const GridOptions& options, int threads);
 
 }  // namespace isochron

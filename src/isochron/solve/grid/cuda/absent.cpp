@@ -5,16 +5,16 @@
 namespace isochron::cuda {
 
 template <class Problem>
-std::unique_ptr<DeviceGrid<typename Problem::Scalar>> make_device_grid(const Problem&, int) {
+std::unique_ptr<DeviceGrid<typename Problem::Scalar>> make_device_grid(const Problem&, int, int) {
   require_device();
   return nullptr;
 }
 
-#define ISOCHRON_INSTANTIATE(problem)                                                            \
-  template std::unique_ptr<DeviceGrid<float>> make_device_grid(const problem<float, 2>&, int);   \
-  template std::unique_ptr<DeviceGrid<float>> make_device_grid(const problem<float, 3>&, int);   \
-  template std::unique_ptr<DeviceGrid<double>> make_device_grid(const problem<double, 2>&, int); \
-  template std::unique_ptr<DeviceGrid<double>> make_device_grid(const problem<double, 3>&, int);
+#define ISOCHRON_INSTANTIATE(problem)                                                                 \
+  template std::unique_ptr<DeviceGrid<float>> make_device_grid(const problem<float, 2>&, int, int);   \
+  template std::unique_ptr<DeviceGrid<float>> make_device_grid(const problem<float, 3>&, int, int);   \
+  template std::unique_ptr<DeviceGrid<double>> make_device_grid(const problem<double, 2>&, int, int); \
+  template std::unique_ptr<DeviceGrid<double>> make_device_grid(const problem<double, 3>&, int, int);
 ISOCHRON_INSTANTIATE(AxisProblem)
 ISOCHRON_INSTANTIATE(OffsetProblem)
 #undef ISOCHRON_INSTANTIATE

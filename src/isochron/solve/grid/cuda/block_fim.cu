@@ -4,13 +4,13 @@
 // active. The host counts the rounds, as in the paper.
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
 #include <limits>
 #include <utility>
 #include <vector>
 
 #include "isochron/core/cuda/device_array.h"
+#include "isochron/core/cuda/device_value.h"
 #include "isochron/core/cuda/fill.h"
 #include "isochron/core/cuda/launch.h"
 #include "isochron/core/cuda/stopwatch.h"
@@ -369,21 +369,13 @@ class BlockFim final : public DeviceGrid<T> {
   void load_times(std::span<const T> times) override { time_.upload_from(times); }
 
   Residual residual(std::size_t /*layer*/, const GridSeeds& seeds, double limit) override {
-    DeviceArray<unsigned long long> worst(1);
-    worst.clear();
+    DeviceValue<unsigned long long> worst;
     const std::vector<SeedEntry<T>> seed_entries = entries(seeds);
     const DeviceArray<SeedEntry<T>> device_seeds{std::span<const SeedEntry<T>>(seed_entries)};
     launch(residual_pass<T, Dim>, blocks_.blocks.size(), block_cells, 0, view(), worst.data());
     launch_for(seed_entries.size(), check_seeds<T>, device_seeds.data(), seed_entries.size(), time_.data(),
                worst.data());
-    unsigned long long packed = 0;
-    worst.download_to(std::span<unsigned long long>(&packed, 1));
-    Residual result;
-    result.limit = limit;
-    if (packed == 0) return result;
-    result.worst = std::bit_cast<float>(static_cast<std::uint32_t>(packed >> 32));
-    result.worst_vertex = VertexId(static_cast<std::uint32_t>(packed & 0xffffffffU));
-    return result;
+    return found_residual(worst.read(), limit);
   }
 
  private:

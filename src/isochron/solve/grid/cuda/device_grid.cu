@@ -10,16 +10,17 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
 
 #include <cooperative_groups.h>
 
 #include "isochron/core/cuda/atomic_time.h"
 #include "isochron/core/cuda/device_array.h"
+#include "isochron/core/cuda/device_value.h"
 #include "isochron/core/cuda/launch.h"
 #include "isochron/core/cuda/stopwatch.h"
 #include "isochron/solve/cuda/worst_vertex.h"
+#include "isochron/solve/grid/cuda/second_order.h"
 #include "isochron/solve/grid/cuda/stencils_on_device.h"
 #include "isochron/solve/grid/cuda/tuning.h"
 #include "isochron/solve/simplex/state.h"
@@ -272,13 +273,6 @@ __global__ void reset(const __grid_constant__ Lists<T> lists, const __grid_const
   }
 }
 
-/// A seed as the device gets it.
-template <class T>
-struct SeedEntry {
-  T time;
-  std::uint32_t entry;
-};
-
 template <class T>
 __global__ void set_seeds(const SeedEntry<T>* seeds, std::size_t count, const __grid_constant__ Lists<T> lists) {
   const std::size_t i = thread_number();
@@ -287,6 +281,13 @@ __global__ void set_seeds(const SeedEntry<T>* seeds, std::size_t count, const __
   lists.time[entry] = seeds[i].time;
   lists.told[entry] = T(-1);  // nobody knows of it yet
   lists.list[0][i] = entry;
+}
+
+/// The seeds of one layer as cells of it.
+template <class T>
+__global__ void in_layer(SeedEntry<T>* seeds, std::size_t count, std::uint32_t first) {
+  const std::size_t i = thread_number();
+  if (i < count) seeds[i].entry -= first;
 }
 
 /// Marks the seeds, which may not be later than their own time.
@@ -332,12 +333,13 @@ class DeviceGridOf final : public DeviceGrid<T> {
   using View = typename Stencils::View;
 
   template <class Problem>
-  DeviceGridOf(const Device& device, const Problem& problem, int threads)
+  DeviceGridOf(const Device& device, const Problem& problem, int order, int threads)
       : tuning_(grid_tuning(device)),
         multiprocessors_(device.multiprocessors),
         mean_edge_(problem.mean_edge),
         width_(same_everywhere(problem) ? std::numeric_limits<double>::infinity() : tuning_.width),
-        stencils_(problem, threads) {
+        order_(order),
+        stencils_(problem, order, threads) {
     check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&most_blocks_, pull_rounds<T, View>, block_threads, 0),
           "asking how much of a kernel fits");
   }
@@ -367,48 +369,65 @@ class DeviceGridOf final : public DeviceGrid<T> {
     check(cudaLaunchCooperativeKernel(pull_rounds<T, View>, dim3(grid_size(layers.size())), dim3(block_threads),
                                       arguments, 0, nullptr),
           "starting a kernel");
+    if (order_ == 2) raise_order(layers);
     seconds = watch.seconds("solving");
     Work work{};
     work_.download_to(std::span<Work>(&work, 1));
     Counters counters;
+    if (order_ == 2) work.updates += layers.size() * cell_count();
     counters.local_solves = counters.vertex_updates = work.updates;
     counters.rounds = work.rounds;
     return counters;
   }
 
   void times(std::size_t layer, std::span<T> result) const override {
-    download(result.data(), layer_time(layer), cell_count() * sizeof(T));
+    download(result.data(), layer_result(layer), cell_count() * sizeof(T));
   }
 
   void load_times(std::span<const T> times) override {
     make_room(1);
-    time_.upload_from(times);
+    (order_ == 2 ? second_ : time_).upload_from(times);
   }
 
   Residual residual(std::size_t layer, const GridSeeds& seeds, double limit) override {
     DeviceArray<std::uint8_t> seeded(cell_count());
-    DeviceArray<unsigned long long> worst(1);
+    DeviceValue<unsigned long long> worst;
     seeded.clear();
-    worst.clear();
     const std::vector<SeedEntry<T>> entries = seed_entries(seeds, 0);
     const DeviceArray<SeedEntry<T>> on_device{std::span<const SeedEntry<T>>(entries)};
     const View view = stencils_.view();
-    launch_for(entries.size(), check_seeds<T, View>, on_device.data(), entries.size(), view, layer_time(layer),
+    launch_for(entries.size(), check_seeds<T, View>, on_device.data(), entries.size(), view, layer_result(layer),
                seeded.data(), worst.data());
-    launch_for(cell_count(), residual_pass<T, View>, view, layer_time(layer), seeded.data(), worst.data());
-    unsigned long long packed = 0;
-    worst.download_to(std::span<unsigned long long>(&packed, 1));
-    Residual result;
-    result.limit = limit;
-    if (packed == 0) return result;
-    result.worst = std::bit_cast<float>(static_cast<std::uint32_t>(packed >> 32));
-    result.worst_vertex = VertexId(static_cast<std::uint32_t>(packed & 0xffffffffU));
-    return result;
+    if (order_ == 2)
+      second_order_residual(view, layer_time(layer), layer_result(layer), on_device.data(), entries.size(),
+                            seeded.data(), worst.data());
+    else launch_for(cell_count(), residual_pass<T, View>, view, layer_time(layer), seeded.data(), worst.data());
+    return found_residual(worst.read(), limit);
   }
 
  private:
   [[nodiscard]] const T* layer_time(std::size_t layer) const { return time_.data() + layer * cell_count(); }
-  [[nodiscard]] std::size_t layer_bytes() const { return cell_count() * (2 * sizeof(T) + 3 * sizeof(std::uint32_t)); }
+  /// Of the order that was asked for.
+  [[nodiscard]] const T* layer_result(std::size_t layer) const {
+    return order_ == 2 ? second_.data() + layer * cell_count() : layer_time(layer);
+  }
+  [[nodiscard]] std::size_t layer_bytes() const {
+    const std::size_t arrays = order_ == 2 ? 3 : 2;
+    return cell_count() * (arrays * sizeof(T) + 3 * sizeof(std::uint32_t));
+  }
+
+  /// From first-order to second-order times, layer by layer.
+  void raise_order(std::span<const GridSeeds> layers) {
+    std::size_t first_seed = 0;
+    for (std::size_t k = 0; k < layers.size(); ++k) {
+      const std::size_t count = layers[k].cells.size();
+      launch_for(count, in_layer<T>, device_seeds_.data() + first_seed, count,
+                 static_cast<std::uint32_t>(k * cell_count()));
+      second_order_times(stencils_.view(), layer_time(k), device_seeds_.data() + first_seed, count, memory_,
+                         second_.data() + k * cell_count());
+      first_seed += count;
+    }
+  }
 
   [[nodiscard]] unsigned grid_size(std::size_t layers) const {
     const int wanted = cell_count() * layers <= tuning_.few_cells ? tuning_.few_blocks : tuning_.blocks;
@@ -418,11 +437,12 @@ class DeviceGridOf final : public DeviceGrid<T> {
   void make_room(std::size_t layers) {
     if (layers <= layers_) return;
     layers_ = 0;
-    for (DeviceArray<T>* array : {&time_, &told_}) *array = {};
+    for (DeviceArray<T>* array : {&time_, &told_, &second_}) *array = {};
     for (DeviceArray<std::uint32_t>* array : {&stamp_, &list_[0], &list_[1]}) *array = {};
     require_memory(layer_bytes() * layers, "this image");
     const std::size_t entries = cell_count() * layers;
     for (DeviceArray<T>* array : {&time_, &told_}) *array = DeviceArray<T>(entries);
+    if (order_ == 2) second_ = DeviceArray<T>(entries);
     for (DeviceArray<std::uint32_t>* array : {&stamp_, &list_[0], &list_[1]})
       *array = DeviceArray<std::uint32_t>(entries);
     layers_ = layers;
@@ -472,35 +492,39 @@ class DeviceGridOf final : public DeviceGrid<T> {
   int most_blocks_ = 0;
   T mean_edge_;
   double width_;  ///< of the time band, in mean edges
+  int order_;
   Stencils stencils_;
   std::size_t layers_ = 0;  ///< that there is memory for
-  DeviceArray<T> time_, told_, least_{3 * most_layers};
+  DeviceArray<T> time_, told_, second_, least_{3 * most_layers};
   DeviceArray<std::uint32_t> stamp_, count_{3};
   std::array<DeviceArray<std::uint32_t>, 2> list_;
   DeviceArray<Work> work_{1};
   std::vector<SeedEntry<T>> seeds_;
   DeviceArray<SeedEntry<T>> device_seeds_;
+  SecondOrderMemory<T> memory_;
 };
 
 }  // namespace
 
 template <class Problem>
-std::unique_ptr<DeviceGrid<typename Problem::Scalar>> make_device_grid(const Problem& problem, int threads) {
+std::unique_ptr<DeviceGrid<typename Problem::Scalar>> make_device_grid(const Problem& problem, int order, int threads) {
   using T = typename Problem::Scalar;
   const Device device = require_device();
   const GridCells& cells = *problem.cells;
   const double share = static_cast<double>(cells.list.size()) / static_cast<double>(cells.box.cell_count);
   const bool computable = Problem::terms == Problem::dim || same_everywhere(problem);
   if (computable && share >= grid_tuning(device).least_box_share)
-    return std::make_unique<DeviceGridOf<T, BoxOnDevice<T, Problem::dim, Problem::terms>>>(device, problem, threads);
-  return std::make_unique<DeviceGridOf<T, ListOnDevice<T, Problem::dim, Problem::terms>>>(device, problem, threads);
+    return std::make_unique<DeviceGridOf<T, BoxOnDevice<T, Problem::dim, Problem::terms>>>(device, problem, order,
+                                                                                           threads);
+  return std::make_unique<DeviceGridOf<T, ListOnDevice<T, Problem::dim, Problem::terms>>>(device, problem, order,
+                                                                                          threads);
 }
 
-#define ISOCHRON_INSTANTIATE(problem)                                                            \
-  template std::unique_ptr<DeviceGrid<float>> make_device_grid(const problem<float, 2>&, int);   \
-  template std::unique_ptr<DeviceGrid<float>> make_device_grid(const problem<float, 3>&, int);   \
-  template std::unique_ptr<DeviceGrid<double>> make_device_grid(const problem<double, 2>&, int); \
-  template std::unique_ptr<DeviceGrid<double>> make_device_grid(const problem<double, 3>&, int);
+#define ISOCHRON_INSTANTIATE(problem)                                                                 \
+  template std::unique_ptr<DeviceGrid<float>> make_device_grid(const problem<float, 2>&, int, int);   \
+  template std::unique_ptr<DeviceGrid<float>> make_device_grid(const problem<float, 3>&, int, int);   \
+  template std::unique_ptr<DeviceGrid<double>> make_device_grid(const problem<double, 2>&, int, int); \
+  template std::unique_ptr<DeviceGrid<double>> make_device_grid(const problem<double, 3>&, int, int);
 ISOCHRON_INSTANTIATE(AxisProblem)
 ISOCHRON_INSTANTIATE(OffsetProblem)
 #undef ISOCHRON_INSTANTIATE

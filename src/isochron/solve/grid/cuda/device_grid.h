@@ -36,14 +36,14 @@ class DeviceGrid {
   [[nodiscard]] virtual std::size_t device_bytes() const = 0;
   /// Layers that fit the memory now, at most `most_layers`.
   [[nodiscard]] virtual std::size_t layers_that_fit() const = 0;
-  /// Brings every layer to the first-order fixed point. Gives the work of all; seconds of the kernels alone go to
-  /// `seconds`. `band_width` is in mean shortest steps, 0: tuned.
+  /// Brings every layer to the first-order fixed point, and to the order asked for. Gives the work of all; seconds of
+  /// the kernels alone go to `seconds`. `band_width` is in mean shortest steps, 0: tuned.
   virtual Counters solve(std::span<const GridSeeds> layers, T tolerance, double band_width, double& seconds) = 0;
   /// Whether the last solve came to its end.
   [[nodiscard]] virtual bool converged() const { return true; }
   /// The times of a layer of the last solve, one per cell number.
   virtual void times(std::size_t layer, std::span<T> result) const = 0;
-  /// Puts given times in place of the first layer's.
+  /// Puts given times in place of the first layer's; of order 2 the choice of differences stays that of the last solve.
   virtual void load_times(std::span<const T> times) = 0;
   /// |u − update(u)| at every allowed cell of a layer; seeds may be earlier than their stencils say, not later.
   /// `worst_vertex` is a cell number.
@@ -63,9 +63,9 @@ constexpr std::size_t device_grid_bytes(std::size_t allowed_cells, std::size_t b
 template <class T, int Dim>
 std::unique_ptr<DeviceGrid<T>> make_block_fim(const TensorProblem<T, Dim>& problem, int inner_iterations);
 
-/// Copies the stencils to the device; the problem is not needed afterwards. Throws DeviceError when there is no device
-/// or its memory does not do.
+/// Copies the stencils to the device, for solves of order 1 or 2; the problem is not needed afterwards. Throws
+/// DeviceError when there is no device or its memory does not do.
 template <class Problem>
-std::unique_ptr<DeviceGrid<typename Problem::Scalar>> make_device_grid(const Problem& problem, int threads);
+std::unique_ptr<DeviceGrid<typename Problem::Scalar>> make_device_grid(const Problem& problem, int order, int threads);
 
 }  // namespace isochron::cuda

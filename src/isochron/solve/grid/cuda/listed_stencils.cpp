@@ -56,10 +56,21 @@ void fill_edges(const Problem& problem, const Places& places, std::uint32_t cell
   }
 }
 
+/// The cells behind those that are there.
+template <int Neighbours, class Stencil>
+void fill_far(const Places& places, const std::uint32_t (&near)[Neighbours], std::uint32_t none, std::uint32_t x,
+              const Stencil& s, std::uint32_t* far) {
+  for (int i = 0; i < Neighbours / 2; ++i) {
+    const bool back = near[2 * i] != none && s.second_back(i), ahead = near[2 * i + 1] != none && s.second_ahead(i);
+    far[2 * i] = back ? places.of(static_cast<std::uint32_t>(x - 2 * s.step[i])) : none;
+    far[2 * i + 1] = ahead ? places.of(static_cast<std::uint32_t>(x + 2 * s.step[i])) : none;
+  }
+}
+
 }  // namespace
 
 template <class Problem>
-ListedStencils<Problem::dim, Problem::terms> list_stencils(const Problem& problem, int threads) {
+ListedStencils<Problem::dim, Problem::terms> list_stencils(const Problem& problem, int order, int threads) {
   constexpr int terms = Problem::terms;
   const auto& list = problem.cells->list;
   const auto none = static_cast<std::uint32_t>(list.size());
@@ -68,6 +79,7 @@ ListedStencils<Problem::dim, Problem::terms> list_stencils(const Problem& proble
   result.records.resize(list.size() + 1);
   result.records.back() = {};
   lay_out(problem, threads, result);
+  if (order == 2) result.far.resize(result.records.size() * 2 * terms, none);
   parallel_for(threads, list.size(), [&](std::size_t k) {
     const std::uint32_t x = list[k];
     const auto s = problem.stencil(x);
@@ -77,6 +89,7 @@ ListedStencils<Problem::dim, Problem::terms> list_stencils(const Problem& proble
       record.near[2 * i] = s.back(i) ? places.of(static_cast<std::uint32_t>(x - s.step[i])) : none;
       record.near[2 * i + 1] = s.ahead(i) ? places.of(static_cast<std::uint32_t>(x + s.step[i])) : none;
     }
+    if (order == 2) fill_far(places, record.near, none, x, s, result.far.data() + k * 2 * terms);
     if (record.edges != record.no_edges) fill_edges(problem, places, x, result.edges[record.edges]);
     std::size_t at = std::size_t{record.dependents} * dependents_piece;
     problem.for_dependents(x, [&](std::uint32_t y) { result.dependents[at++] = places.of(y); });
@@ -87,11 +100,11 @@ ListedStencils<Problem::dim, Problem::terms> list_stencils(const Problem& proble
   return result;
 }
 
-#define ISOCHRON_INSTANTIATE(problem)                                                                  \
-  template ListedStencils<2, problem<float, 2>::terms> list_stencils(const problem<float, 2>&, int);   \
-  template ListedStencils<3, problem<float, 3>::terms> list_stencils(const problem<float, 3>&, int);   \
-  template ListedStencils<2, problem<double, 2>::terms> list_stencils(const problem<double, 2>&, int); \
-  template ListedStencils<3, problem<double, 3>::terms> list_stencils(const problem<double, 3>&, int);
+#define ISOCHRON_INSTANTIATE(problem)                                                                       \
+  template ListedStencils<2, problem<float, 2>::terms> list_stencils(const problem<float, 2>&, int, int);   \
+  template ListedStencils<3, problem<float, 3>::terms> list_stencils(const problem<float, 3>&, int, int);   \
+  template ListedStencils<2, problem<double, 2>::terms> list_stencils(const problem<double, 2>&, int, int); \
+  template ListedStencils<3, problem<double, 3>::terms> list_stencils(const problem<double, 3>&, int, int);
 ISOCHRON_INSTANTIATE(AxisProblem)
 ISOCHRON_INSTANTIATE(OffsetProblem)
 #undef ISOCHRON_INSTANTIATE

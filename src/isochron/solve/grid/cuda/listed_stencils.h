@@ -35,10 +35,11 @@ struct ListedStencils {
   BigVector<ListedRecord<Terms>> records;  ///< one more than cells
   std::vector<ListedEdges<Dim>> edges;
   BigVector<std::uint32_t> dependents;
+  BigVector<std::uint32_t> far;  ///< of order 2: the cells behind each record's `near`
 };
 
 /// The stencils of any problem in this form.
 template <class Problem>
-ListedStencils<Problem::dim, Problem::terms> list_stencils(const Problem& problem, int threads);
+ListedStencils<Problem::dim, Problem::terms> list_stencils(const Problem& problem, int order, int threads);
 
 }  // namespace isochron::cuda

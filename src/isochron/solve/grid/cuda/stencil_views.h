@@ -83,14 +83,18 @@ struct BoxView {
   [[nodiscard]] __device__ bool has_edges(const Cell& cell) const {
     return !along_axes_only && (cell.word & edges_bit) != 0;
   }
-  [[nodiscard]] __device__ T along_edges(const Cell&, std::uint32_t x, const T* time) const {
-    T earliest = std::numeric_limits<T>::infinity();
+  /// Calls `visit(y, time)` for the neighbours along the axes and the times of the steps.
+  template <class Visit>
+  __device__ void for_edges(const Cell&, std::uint32_t x, Visit&& visit) const {
     for (int axis = 0; axis < Dim; ++axis) {
-      const T back = read_time(time, x - axis_step[axis]), ahead = read_time(time, x + axis_step[axis]);
-      const T candidate = (back < ahead ? back : ahead) + axis_time[axis];
-      earliest = candidate < earliest ? candidate : earliest;
+      visit(x - axis_step[axis], axis_time[axis]);
+      visit(x + axis_step[axis], axis_time[axis]);
     }
-    return earliest;
+  }
+  /// The one behind a neighbour that is there: term i, side 0 at −e_i, 1 at +e_i.
+  [[nodiscard]] __device__ std::uint32_t second(const Cell& cell, std::uint32_t x, int i, int side) const {
+    if (!along_axes_only && (cell.word >> (12 + 2 * i + side) & 1U) == 0) return none;
+    return side == 0 ? x - 2 * step[i] : x + 2 * step[i];
   }
   /// What of the dependents is read before it is known whether they are told.
   struct Ahead {};
@@ -126,6 +130,7 @@ struct ListView {
   const ListedRecord<Terms>* records;
   const ListedEdges<Dim>* edges;
   const std::uint32_t* dependents;
+  const std::uint32_t* far;  ///< for second order: those behind `near`
 
   [[nodiscard]] __device__ bool allowed(std::uint32_t x) const { return x != none; }
   [[nodiscard]] __device__ Cell open(std::uint32_t x) const {
@@ -141,15 +146,13 @@ struct ListView {
   [[nodiscard]] __device__ bool has_edges(const Cell& cell) const {
     return Terms != Dim && cell.word != ListedRecord<Terms>::no_edges;
   }
-  [[nodiscard]] __device__ T along_edges(const Cell& cell, std::uint32_t, const T* time) const {
+  template <class Visit>
+  __device__ void for_edges(const Cell& cell, std::uint32_t, Visit&& visit) const {
     const auto edge = read_pieces(edges + cell.word);
-    T earliest = std::numeric_limits<T>::infinity();
-    for (int axis = 0; axis < Dim; ++axis) {
-      const T back = read_time(time, edge.near[2 * axis]), ahead = read_time(time, edge.near[2 * axis + 1]);
-      const T candidate = (back < ahead ? back : ahead) + T(edge.time[axis]);
-      earliest = candidate < earliest ? candidate : earliest;
-    }
-    return earliest;
+    for (int i = 0; i < 2 * Dim; ++i) visit(edge.near[i], T(edge.time[i / 2]));
+  }
+  [[nodiscard]] __device__ std::uint32_t second(const Cell&, std::uint32_t x, int i, int side) const {
+    return __ldg(far + std::size_t{x} * (2 * Terms) + 2 * i + side);
   }
   /// The first dependents, as many as most cells have, and their times: a round is a chain of reads, and these need not
   /// wait in it until the cell's own time is known.
@@ -221,10 +224,11 @@ __device__ T pulled_time(const View& view, const typename View::Cell& cell, cons
     weight[i] = cell.weight[i];
   }
   T result = upwind_time(m, weight);
-  if (view.has_edges(cell)) {
-    const T along = view.along_edges(cell, x, time);
-    result = along < result ? along : result;
-  }
+  if (view.has_edges(cell))
+    view.for_edges(cell, x, [&](std::uint32_t y, T step) {
+      const T along = read_time(time, y) + step;
+      result = along < result ? along : result;
+    });
   return result;
 }
 

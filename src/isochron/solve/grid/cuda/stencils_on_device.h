@@ -18,7 +18,7 @@ class BoxOnDevice {
   static constexpr CellNumbers numbers = CellNumbers::box;
 
   template <class Problem>
-  BoxOnDevice(const Problem& problem, int /*threads*/) {
+  BoxOnDevice(const Problem& problem, int /*order*/, int /*threads*/) {
     const GridBox& box = problem.cells->box;
     view_.count = static_cast<std::uint32_t>(box.cell_count);
     for (int axis = 0; axis < Dim; ++axis) view_.axis_step[axis] = static_cast<std::uint32_t>(box.axis_step(axis));
@@ -67,26 +67,33 @@ class ListOnDevice {
   static constexpr CellNumbers numbers = CellNumbers::list;
 
   template <class Problem>
-  ListOnDevice(const Problem& problem, int threads) {
-    const auto listed = list_stencils(problem, threads);
+  ListOnDevice(const Problem& problem, int order, int threads) {
+    const auto listed = list_stencils(problem, order, threads);
     require_memory(listed.records.size() * sizeof(listed.records[0]) + listed.edges.size() * sizeof(ListedEdges<Dim>) +
-                       listed.dependents.size() * sizeof(std::uint32_t),
+                       (listed.dependents.size() + listed.far.size()) * sizeof(std::uint32_t),
                    "this image");
     records_ = DeviceArray<ListedRecord<Terms>>(std::span<const ListedRecord<Terms>>(listed.records));
     edges_ = DeviceArray<ListedEdges<Dim>>(std::span<const ListedEdges<Dim>>(listed.edges));
     dependents_ = DeviceArray<std::uint32_t>(std::span<const std::uint32_t>(listed.dependents));
-    view_ = {static_cast<std::uint32_t>(listed.records.size()), static_cast<std::uint32_t>(listed.records.size() - 1),
-             records_.data(), edges_.data(), dependents_.data()};
+    far_ = DeviceArray<std::uint32_t>(std::span<const std::uint32_t>(listed.far));
+    view_ = {static_cast<std::uint32_t>(listed.records.size()),
+             static_cast<std::uint32_t>(listed.records.size() - 1),
+             records_.data(),
+             edges_.data(),
+             dependents_.data(),
+             far_.data()};
   }
 
   [[nodiscard]] const View& view() const { return view_; }
-  [[nodiscard]] std::size_t bytes() const { return records_.bytes() + edges_.bytes() + dependents_.bytes(); }
+  [[nodiscard]] std::size_t bytes() const {
+    return records_.bytes() + edges_.bytes() + dependents_.bytes() + far_.bytes();
+  }
 
  private:
   View view_{};
   DeviceArray<ListedRecord<Terms>> records_;
   DeviceArray<ListedEdges<Dim>> edges_;
-  DeviceArray<std::uint32_t> dependents_;
+  DeviceArray<std::uint32_t> dependents_, far_;
 };
 
 }  // namespace isochron::cuda

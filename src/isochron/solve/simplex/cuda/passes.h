@@ -230,13 +230,10 @@ Residual find_residual(const View& view, const Numbering& numbering, const T* ti
   const DeviceArray<double> times{std::span<const double>(seeds.times)};
   launch_for(vertices.size(), detail_passes::check_seeds<T>, vertices.data(), times.data(), vertices.size(),
              numbering.to_inner.data(), time, view.edge, worst.data());
-  const unsigned long long packed = worst.read();
-  Residual result;
-  result.limit = limit;
-  if (packed == 0) return result;
-  result.worst = std::bit_cast<float>(static_cast<std::uint32_t>(packed >> 32));
+  Residual result = found_residual(worst.read(), limit);
+  if (!result.worst_vertex.valid()) return result;
   std::uint32_t vertex = 0;
-  download(&vertex, numbering.to_user.data() + (packed & 0xffffffffU), sizeof vertex);
+  download(&vertex, numbering.to_user.data() + result.worst_vertex.index(), sizeof vertex);
   result.worst_vertex = VertexId(vertex);
   return result;
 }

@@ -1,0 +1,230 @@
+// Second-order times on the device. Warps take cells in the order of their first-order times and wait for the values
+// they need, which have earlier ones: NaN until they are written. So the earliest cell that is not done never waits,
+// and a warp that waits goes on as soon as the one before it has written. The value is its own flag: no fence is
+// needed.
+#include "isochron/solve/grid/cuda/second_order.h"
+
+#include <cmath>
+#include <limits>
+
+#include <cub/device/device_radix_sort.cuh>
+
+#include "isochron/core/cuda/launch.h"
+#include "isochron/solve/cuda/worst_vertex.h"
+
+namespace isochron::cuda {
+namespace {
+
+constexpr unsigned lanes = 32;
+constexpr unsigned all_lanes = 0xffffffffU;
+constexpr int block_threads = 128;
+constexpr std::size_t most_blocks = 528;  ///< cells that wait keep others from running: not many more than a front has
+
+template <class T>
+__device__ constexpr T infinity() {
+  return std::numeric_limits<T>::infinity();
+}
+
+/// Extrapolated from the two cells upwind: u at x is near + (near − far)/3 + …
+template <class T>
+__device__ T extrapolated(T near, T far) {
+  return (4 * near - far) / 3;
+}
+
+/// What a cell's second-order update reads, chosen by the first-order times.
+template <class T, class View>
+struct Upwind {
+  typename View::Cell cell;
+  std::uint32_t near[View::terms], far[View::terms];  ///< `none`: not read
+};
+
+template <class T, class View>
+__device__ Upwind<T, View> choose(const View& view, const T* first, std::uint32_t x) {
+  Upwind<T, View> up;
+  up.cell = view.open(x);
+  const T now = first[x];
+#pragma unroll
+  for (int i = 0; i < View::terms; ++i) {
+    up.near[i] = up.far[i] = view.none;
+    const T back = first[up.cell.near[2 * i]], ahead = first[up.cell.near[2 * i + 1]];
+    const bool from_back = back <= ahead;
+    const T near = from_back ? back : ahead;
+    if (!(near < now)) continue;
+    up.near[i] = from_back ? up.cell.near[2 * i] : up.cell.near[2 * i + 1];
+    const std::uint32_t behind = view.second(up.cell, x, i, from_back ? 0 : 1);
+    if (behind == view.none) continue;
+    const T far = first[behind];
+    if (far <= near && extrapolated(near, far) < now) up.far[i] = behind;
+  }
+  return up;
+}
+
+/// Reads times that others may be writing.
+template <class T>
+struct Awaited {
+  const T* time;
+  __device__ T operator()(std::uint32_t cell) const { return *static_cast<const volatile T*>(time + cell); }
+};
+template <class T>
+struct Settled {
+  const T* time;
+  __device__ T operator()(std::uint32_t cell) const { return time[cell]; }
+};
+
+/// The update from second-order times; NaN when one is not there yet.
+template <class T, class View, class Read>
+__device__ T update(const View& view, const Upwind<T, View>& up, const T* first, std::uint32_t x, const Read& read) {
+  T m[View::terms], weight[View::terms];
+  bool ready = true;
+#pragma unroll
+  for (int i = 0; i < View::terms; ++i) {
+    m[i] = infinity<T>();
+    weight[i] = up.cell.weight[i];
+    if (up.near[i] == view.none) continue;
+    m[i] = read(up.near[i]);
+    if (up.far[i] != view.none) {
+      m[i] = extrapolated(m[i], read(up.far[i]));
+      weight[i] *= T(9) / T(4);
+    }
+    ready = ready && m[i] == m[i];
+  }
+  T along = infinity<T>();
+  if (view.has_edges(up.cell)) {
+    const T now = first[x];
+    view.for_edges(up.cell, x, [&](std::uint32_t y, T step) {
+      if (!(first[y] < now)) return;
+      const T time = read(y) + step;
+      ready = ready && time == time;
+      along = time < along ? time : along;
+    });
+  }
+  if (!ready) return std::numeric_limits<T>::quiet_NaN();
+  const T time = upwind_time(m, weight);
+  return along < time ? along : time;
+}
+
+/// Reached cells have no second-order time yet.
+template <class T>
+__global__ void prepare(const T* first, std::size_t count, std::uint32_t* cells, T* second) {
+  const std::size_t i = thread_number();
+  if (i >= count) return;
+  cells[i] = static_cast<std::uint32_t>(i);
+  second[i] = first[i] < infinity<T>() ? std::numeric_limits<T>::quiet_NaN() : infinity<T>();
+}
+
+/// Seeds that kept their first-order time.
+template <class T>
+__global__ void keep_seeds(const SeedEntry<T>* seeds, std::size_t count, const T* first, T* second) {
+  const std::size_t i = thread_number();
+  if (i >= count) return;
+  const std::uint32_t x = seeds[i].entry;
+  if (!(first[x] < seeds[i].time)) second[x] = first[x];
+}
+
+template <class T, class View>
+__global__ void __launch_bounds__(block_threads)
+    pass(const __grid_constant__ View view, const T* first, const std::uint32_t* order, std::uint32_t count,
+         std::uint32_t* ticket, T* second) {
+  const unsigned lane = threadIdx.x % lanes;
+  const Awaited<T> read{second};
+  while (true) {
+    std::uint32_t begin = 0;
+    if (lane == 0) begin = atomicAdd(ticket, lanes);
+    begin = __shfl_sync(all_lanes, begin, 0);
+    if (begin >= count) return;
+    const std::uint32_t k = begin + lane;
+    const std::uint32_t x = k < count ? order[k] : view.none;
+    T known = read(x);
+    bool done = known == known;  // a seed, or never reached
+    Upwind<T, View> up;
+    if (!done) up = choose(view, first, x);
+    while (__any_sync(all_lanes, !done)) {
+      if (done) continue;
+      known = update(view, up, first, x, read);
+      done = known == known;
+      if (done) *static_cast<volatile T*>(second + x) = known;
+    }
+  }
+}
+
+template <class T, class View>
+__global__ void residual_pass(const __grid_constant__ View view, const T* first, const T* second,
+                              const std::uint8_t* kept, const std::uint8_t* seeded, unsigned long long* worst) {
+  const std::size_t i = thread_number();
+  if (i >= view.count) return;
+  const auto x = static_cast<std::uint32_t>(i);
+  if (!view.allowed(x)) return;
+  T again = first[x];
+  if (kept[x] == 0 && again < infinity<T>()) again = update(view, choose(view, first, x), first, x, Settled<T>{second});
+  const T now = second[x];
+  if (now == again || (seeded[x] != 0 && !(again < now))) return;
+  report_difference(now, again, shortest_step(view.open(x)), x, worst);
+}
+
+template <class T>
+__global__ void mark_kept(const SeedEntry<T>* seeds, std::size_t count, const T* first, std::uint8_t* kept) {
+  const std::size_t i = thread_number();
+  if (i < count && !(first[seeds[i].entry] < seeds[i].time)) kept[seeds[i].entry] = 1;
+}
+
+template <class T>
+void sort_by_time(const T* first, std::size_t count, SecondOrderMemory<T>& memory) {
+  const auto sort = [&](void* scratch, std::size_t& bytes) {
+    return cub::DeviceRadixSort::SortPairs(scratch, bytes, first, memory.sorted.data(), memory.cells.data(),
+                                           memory.order.data(), static_cast<int>(count));
+  };
+  std::size_t bytes = 0;
+  check(sort(nullptr, bytes), "sorting");
+  if (memory.scratch.size() < bytes) memory.scratch = DeviceArray<std::byte>(bytes);
+  check(sort(memory.scratch.data(), bytes), "sorting");
+}
+
+}  // namespace
+
+template <class T, class View>
+void second_order_times(const View& view, const T* first, const SeedEntry<T>* seeds, std::size_t seed_count,
+                        SecondOrderMemory<T>& memory, T* second) {
+  const std::size_t count = view.count;
+  if (memory.order.size() < count) {
+    memory.sorted = DeviceArray<T>(count);
+    memory.cells = DeviceArray<std::uint32_t>(count);
+    memory.order = DeviceArray<std::uint32_t>(count);
+  }
+  launch_for(count, prepare<T>, first, count, memory.cells.data(), second);
+  launch_for(seed_count, keep_seeds<T>, seeds, seed_count, first, second);
+  sort_by_time(first, count, memory);
+  memory.ticket.clear();
+  const std::size_t blocks = (count + block_threads - 1) / block_threads;
+  launch(pass<T, View>, blocks < most_blocks ? blocks : most_blocks, block_threads, 0, view, first, memory.order.data(),
+         static_cast<std::uint32_t>(count), memory.ticket.data(), second);
+}
+
+template <class T, class View>
+void second_order_residual(const View& view, const T* first, const T* second, const SeedEntry<T>* seeds,
+                           std::size_t seed_count, const std::uint8_t* seeded, unsigned long long* worst) {
+  DeviceArray<std::uint8_t> kept(view.count);
+  kept.clear();
+  launch_for(seed_count, mark_kept<T>, seeds, seed_count, first, kept.data());
+  launch_for(view.count, residual_pass<T, View>, view, first, second, kept.data(), seeded, worst);
+}
+
+#define ISOCHRON_INSTANTIATE_VIEW(T, ...)                                                                       \
+  template void second_order_times(const __VA_ARGS__&, const T*, const SeedEntry<T>*, std::size_t,              \
+                                   SecondOrderMemory<T>&, T*);                                                  \
+  template void second_order_residual(const __VA_ARGS__&, const T*, const T*, const SeedEntry<T>*, std::size_t, \
+                                      const std::uint8_t*, unsigned long long*);
+#define ISOCHRON_INSTANTIATE(T)                   \
+  ISOCHRON_INSTANTIATE_VIEW(T, BoxView<T, 2, 2>)  \
+  ISOCHRON_INSTANTIATE_VIEW(T, BoxView<T, 3, 3>)  \
+  ISOCHRON_INSTANTIATE_VIEW(T, BoxView<T, 2, 3>)  \
+  ISOCHRON_INSTANTIATE_VIEW(T, BoxView<T, 3, 6>)  \
+  ISOCHRON_INSTANTIATE_VIEW(T, ListView<T, 2, 2>) \
+  ISOCHRON_INSTANTIATE_VIEW(T, ListView<T, 3, 3>) \
+  ISOCHRON_INSTANTIATE_VIEW(T, ListView<T, 2, 3>) \
+  ISOCHRON_INSTANTIATE_VIEW(T, ListView<T, 3, 6>)
+ISOCHRON_INSTANTIATE(float)
+ISOCHRON_INSTANTIATE(double)
+#undef ISOCHRON_INSTANTIATE
+#undef ISOCHRON_INSTANTIATE_VIEW
+
+}  // namespace isochron::cuda

@@ -1,0 +1,38 @@
+// Second-order times on the device, from first-order ones: see grid/second_order.h. For .cu files only.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "isochron/core/cuda/device_array.h"
+#include "isochron/solve/grid/cuda/stencil_views.h"
+
+namespace isochron::cuda {
+
+/// A seed as the device gets it; `entry` is the cell, of all layers together.
+template <class T>
+struct SeedEntry {
+  T time;
+  std::uint32_t entry;
+};
+
+/// What a pass over one layer needs beside its times.
+template <class T>
+struct SecondOrderMemory {
+  DeviceArray<T> sorted;
+  DeviceArray<std::uint32_t> cells, order, ticket{1};
+  DeviceArray<std::byte> scratch;
+};
+
+/// The second-order times of a layer, one update a cell in the order of the first-order ones. Seeds that no other one
+/// made earlier keep their times.
+template <class T, class View>
+void second_order_times(const View& view, const T* first, const SeedEntry<T>* seeds, std::size_t seed_count,
+                        SecondOrderMemory<T>& memory, T* second);
+
+/// |u − update(u)| of second-order times, the worst in `worst`; `seeded` marks the seeds.
+template <class T, class View>
+void second_order_residual(const View& view, const T* first, const T* second, const SeedEntry<T>* seeds,
+                           std::size_t seed_count, const std::uint8_t* seeded, unsigned long long* worst);
+
+}  // namespace isochron::cuda
