@@ -19,11 +19,13 @@ struct GridStart {
   std::vector<SeedTime<T>> seeds;  ///< as they were before the schedule ran
   double base = 0;                 ///< user's time that is 0 inside
 
-  /// The seeds that no other one made earlier: they keep their times at second order.
+  /// The seeds that no other one made earlier: they keep their times at second order. Gains as small as rounding do not
+  /// count, or second order would replace an exact time.
   [[nodiscard]] std::vector<std::uint8_t> kept_seeds(const BigVector<T>& times) const {
+    constexpr T slack = T(1e-4);  // of a step
     std::vector<std::uint8_t> kept = pinned;
     for (const auto& [cell, time] : seeds)
-      if (times[cell] < time) kept[cell] = 0;
+      if (times[cell] < time - slack) kept[cell] = 0;
     return kept;
   }
 };

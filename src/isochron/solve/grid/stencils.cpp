@@ -152,8 +152,12 @@ std::uint32_t usable_bits(SegmentTest& test, const Vec3i& at, const std::array<V
                           const Weight* weights) {
   std::uint32_t bits = 0;
   bool cut = false;
+  // A weight that is 0 up to rounding must not decide whether the axes take part.
+  Weight all = 0;
+  for (int i = 0; i < Terms; ++i) all += weights[i];
+  const Weight least = static_cast<Weight>(1e-12) * all;
   for (int i = 0; i < Terms; ++i) {
-    if (!(weights[i] > 0)) continue;
+    if (!(weights[i] > least)) continue;
     for (int side = 0; side < 2; ++side) {
       const Vec3i e = side == 0 ? -offsets[i] : offsets[i];
       if (!PackedOffset::fits(e) || !test.stays_inside(at, e)) {
