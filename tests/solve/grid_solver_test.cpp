@@ -10,6 +10,8 @@
 #include <gtest/gtest.h>
 
 #include "isochron/core/error.h"
+#include "isochron/mesh/generate/tensor_images.h"
+#include "isochron/metric/from_image.h"
 #include "solve/grid_samples.h"
 
 namespace isochron::test {
@@ -79,6 +81,27 @@ TEST(GridSolver, ErrorsFallWithTheOrder) {
   const double first = std::log2(error(40, 1) / error(80, 1)), second = std::log2(error(40, 2) / error(80, 2));
   EXPECT_GT(first, 0.85);
   EXPECT_GT(second, 1.6);
+}
+
+// A narrow fast tube in slow surroundings, where second-order times come in another order than first-order ones.
+TEST(GridSolver, SecondOrderStaysAfterItsSourceWhereTheSpeedJumps) {
+  for (const double across : {1e-2, 1e-3, 1e-4}) {
+    HelixTensorsOptions helix;
+    helix.size.n = {32, 32, 32};
+    helix.across = across;
+    const Image image = generate_helix_tensors(helix);
+    const Metric metric = metric_from_image(image, {.velocity_tensor_array = "velocity_tensor"}, {}, {});
+    Sources sources;
+    sources.vertices.push_back({*image.grid.voxel_at(helix_point(helix, 0)), 0});
+    GridOptions options = checked_options();
+    const Arrival first = solved(image.grid, metric, sources, options);
+    options.order = 2;
+    const Arrival second = solved(image.grid, metric, sources, options);
+    for (std::size_t v = 0; v < first.times.size(); ++v) {
+      ASSERT_GE(second.times[v], 0) << across << " " << v;
+      ASSERT_LE(second.times[v], 1.1 * first.times[v] + 1) << across << " " << v;
+    }
+  }
 }
 
 TEST(GridSolver, AxisOrderDoesNotMatter) {

@@ -4,8 +4,10 @@
 // rest on. Here the first-order times u¹ (not factored), which are a true fixed point, decide everything but the
 // values: which of two neighbours along a direction is upwind (the earlier), whether the second one behind it serves
 // (it is there, not later than the first, and the extrapolated time is below u¹(x), which fails where the speed jumps
-// up). What is left is one update a cell, in the order of u¹, from cells that have their second-order times already.
-// The result is unique, does not depend on threads, and a residual pass can compute every cell again.
+// up). Where the second-order times of the two then come the other way round, the first-order difference stays: an
+// extrapolation from them would lie before both, and such falls add up. What is left is one update a cell, in the order
+// of u¹, from cells that have their second-order times already. The result is unique, does not depend on threads, and a
+// residual pass can compute every cell again.
 #pragma once
 
 #include <algorithm>
@@ -52,12 +54,14 @@ class SecondOrder {
       m[i] = inf;
       if (!(std::min(back, ahead) < now)) continue;
       const auto far = static_cast<std::uint32_t>(near - side * s.step[i]);
+      const T one = times_.load(near);
+      m[i] = part.one(one, near, i, side);
       if ((from_back ? s.second_back(i) : s.second_ahead(i)) && first_[far] <= first_[near] &&
           4 * first_[near] - first_[far] < 3 * now) {
-        m[i] = part.two(times_.load(near), times_.load(far), near, far, i, side);
+        const T two = times_.load(far);
+        if (two > one) continue;
+        m[i] = part.two(one, two, near, far, i, side);
         weight[i] *= T(9) / T(4);
-      } else {
-        m[i] = part.one(times_.load(near), near, i, side);
       }
     }
     T time = upwind_time(m, weight);

@@ -83,8 +83,11 @@ __device__ T update(const View& view, const Upwind<T, View>& up, const T* first,
     if (up.near[i] == view.none) continue;
     m[i] = read(up.near[i]);
     if (up.far[i] != view.none) {
-      m[i] = extrapolated(m[i], read(up.far[i]));
-      weight[i] *= T(9) / T(4);
+      const T far = read(up.far[i]);
+      if (!(far > m[i])) {
+        m[i] = extrapolated(m[i], far);
+        weight[i] *= T(9) / T(4);
+      }
     }
     ready = ready && m[i] == m[i];
   }
