@@ -10,19 +10,25 @@ namespace isochron::cli {
 
 void declare_path(Command& root, Console& console) {
   Command command =
-      root.subcommand("path", "Rays and geodesics back to the source, through a solved mesh",
+      root.subcommand("path", "Rays and geodesics back to the source, through a solved mesh or image",
                       "isochron path activation.vtu --to 1200 -o path.vtp --fibers fiber --velocity 0.6,0.3");
   const auto request = std::make_shared<PathRequest>();
-  command.positional("ARRIVAL", "The mesh with times that 'isochron solve' wrote", into(request->problem.mesh));
+  command.positional("ARRIVAL", "The mesh or image with times that 'isochron solve' wrote",
+                     into(request->problem.mesh));
   command.group("Where the paths lead from");
-  command.repeated("--to", "IDS", "Vertices, 0-based: 0,5,10-20", append_to(request->ids));
-  command.repeated("--to-point", "X,Y,Z", "A point in or on the mesh", append_to(request->points));
+  command.repeated("--to", "IDS", "Vertices or voxels, 0-based: 0,5,10-20", append_to(request->ids));
+  command.repeated("--to-point", "X,Y,Z", "A point in or on the mesh, or in the image", append_to(request->points));
   command.repeated("--to-file", "FILE", "Points 'x y z' or 'name x y z', or a .vtx file of vertices",
                    append_to(request->files));
   command.option("--to-tolerance", "D", "How far from the mesh a point may be (1 % of its diagonal)",
                  into(request->tolerance));
   declare_mesh(command, request->problem);
   command.option("--time-array", "NAME", "Point array with the times (arrival_time)", into(request->time_array));
+  command.group("The image");
+  command.option("--image", "FILE",
+                 "The image that was solved, with its speeds or tensors, where ARRIVAL has times alone",
+                 into(request->image));
+  command.option("--mask", "FILE", "The mask of the solve", into(request->problem.mask));
   declare_sources(command, request->problem.sources);
   declare_metric(command, request->problem);
   command.group("Output");

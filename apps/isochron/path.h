@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,6 +19,7 @@ struct PathRequest {
   std::vector<Vec3d> points;
   std::vector<std::filesystem::path> files;
   std::optional<double> tolerance;  ///< of points, in the file's unit; default 1 % of the mesh's diagonal
+  std::filesystem::path image;      ///< that was solved, where the file with the times has nothing but them
   bool raw = false;                 ///< characteristics as they are traced
   std::filesystem::path output;
   bool force = false;
@@ -29,7 +31,8 @@ struct PathRequest {
 struct PathTarget {
   std::optional<VertexId> vertex;  ///< or a point
   Vec3d point{};
-  std::string name{};  ///< from a file of named points
+  std::string name{};           ///< from a file of named points
+  const char* kind = "vertex";  ///< or "voxel"
 };
 
 /// "vertex 5", "point 1,2,3", with the name where there is one.
@@ -48,6 +51,26 @@ struct PathSummary {
   std::vector<TracedTarget> targets;
   bool guessed_sources = false;
 };
+
+/// Everything asked for, by id out of `count` of a kind ("vertex", "vertices", of the "mesh") or elsewhere.
+struct PathSpace {
+  std::size_t count;
+  const char *holder, *one, *many;
+};
+std::vector<TracedTarget> gather_targets(const PathRequest& request, const PathSpace& space);
+
+/// The times in the array asked for, null where there is none. Throws InputError.
+std::vector<double> read_times(const PathRequest& request, const DataArray* array);
+/// By the labels of the solve: the earliest place of each source.
+Sources sources_by_label(const DataArray& label, const std::vector<double>& times);
+
+/// Traces all targets; notes why where there is no path, and warns of travel times that differ from those of the front
+/// by more than a share `suspicious`.
+void trace_all(PathSummary& summary, double suspicious, const std::function<Path(const PathTarget&)>& trace,
+               Console& console);
+
+/// The targets of an image.
+void trace_image(const PathRequest& request, const SideInputs& inputs, PathSummary& summary, Console& console);
 
 /// Runs everything; gives the exit code.
 int run_path(const PathRequest& request, Console& console);

@@ -9,6 +9,7 @@
 #include "apps/isochron/path.h"
 #include "isochron/core/error.h"
 #include "isochron/io/file_name.h"
+#include "isochron/io/image_io.h"
 #include "isochron/mesh/adjacency.h"
 #include "isochron/trace/simplex_path.h"
 
@@ -18,7 +19,7 @@ namespace {
 /// Without --to-tolerance a point may be this share of the mesh's diagonal away.
 constexpr double default_reach = 0.01;
 /// A path whose travel time is this far from its arrival time was traced with another metric than it was solved with.
-constexpr double suspicious = 0.1;
+constexpr double far_off = 0.1;
 
 void check_request(const PathRequest& request) {
   if (request.ids.empty() && request.points.empty() && request.files.empty())
@@ -26,7 +27,8 @@ void check_request(const PathRequest& request) {
   check_path_output(request);
   Paths inputs = request.files;
   inputs.insert(inputs.end(), request.problem.sources.files.begin(), request.problem.sources.files.end());
-  inputs.push_back(request.problem.mesh);
+  for (const auto& file : {request.problem.mesh, request.problem.mask, request.image})
+    if (!file.empty()) inputs.push_back(file);
   check_not_among(request.output, inputs, "is an input too (it would be replaced)");
 }
 
@@ -41,52 +43,6 @@ std::vector<PathTarget> read_targets(const std::filesystem::path& file) {
     targets.push_back(
         {.vertex = {}, .point = rows.points[i], .name = rows.names.empty() ? std::string() : rows.names[i]});
   return targets;
-}
-
-std::vector<PathTarget> gather_targets(const PathRequest& request, std::size_t vertices) {
-  std::vector<PathTarget> targets;
-  for (const auto& ranges : request.ids)
-    for (const IdRange& range : ranges) {
-      if (range.last >= vertices)
-        throw InputError(fmt::format("target id {} is out of range (the mesh has {}: 0…{}); give an id of the mesh",
-                                     range.last, counted(vertices, "vertex", "vertices"), vertices - 1));
-      for (std::size_t v = range.first; v <= range.last; ++v) targets.push_back({.vertex = VertexId(v)});
-    }
-  for (const Vec3d& point : request.points) targets.push_back({.vertex = {}, .point = point});
-  for (const auto& file : request.files) {
-    const std::vector<PathTarget> more = read_targets(file);
-    targets.insert(targets.end(), more.begin(), more.end());
-  }
-  return targets;
-}
-
-std::vector<double> read_times(const PathRequest& request, const Dataset& dataset) {
-  const DataArray* array = dataset.point_data.find(request.time_array);
-  if (array == nullptr)
-    throw InputError(
-        fmt::format("there is no point array '{}' (no times to trace on); run 'isochron solve' first, or "
-                    "name the array with --time-array",
-                    request.time_array));
-  if (array->components != 1)
-    throw InputError(
-        fmt::format("array '{}' has {} components (a time is one number); choose another with --time-array",
-                    array->name, array->components));
-  std::vector<double> times(array->tuple_count());
-  for (std::size_t v = 0; v < times.size(); ++v) times[v] = array->at(v);
-  return times;
-}
-
-/// By the labels of the solve: the first vertex of each source.
-Sources sources_by_label(const DataArray& label, const std::vector<double>& times) {
-  std::map<double, VertexId> first;
-  for (std::size_t v = 0; v < times.size(); ++v) {
-    if (!(label.at(v) >= 0) || !std::isfinite(times[v])) continue;
-    const auto [found, fresh] = first.try_emplace(label.at(v), v);
-    if (!fresh && times[v] < times[found->second.index()]) found->second = VertexId(v);
-  }
-  Sources sources;
-  for (const auto& [name, v] : first) sources.vertices.push_back({v, times[v.index()]});
-  return sources;
 }
 
 /// Vertices that none of their neighbours is earlier than.
@@ -115,19 +71,17 @@ Sources guess_sources(const SimplexMesh<Corners>& mesh, const Dataset& dataset, 
   return sources;
 }
 
-template <int Corners>
-void trace_one(const PathTracer<Corners>& tracer, double tolerance, TracedTarget& traced) {
+void trace_one(const std::function<Path(const PathTarget&)>& trace, TracedTarget& traced) {
   try {
-    const PathTarget& target = traced.target;
-    Path path = target.vertex ? tracer.from(*target.vertex) : tracer.from(target.point, tolerance);
+    Path path = trace(traced.target);
     if (path.end == PathEnd::source) traced.path = std::move(path);
-    else traced.why = fmt::format("there is no path from {}: {}", describe(target), path.why);
+    else traced.why = fmt::format("there is no path from {}: {}", describe(traced.target), path.why);
   } catch (const NoAnswerError& error) {
     traced.why = error.what();
   }
 }
 
-void warn_of_another_metric(const TracedTarget& traced, Console& console) {
+void warn_of_another_metric(const TracedTarget& traced, double suspicious, Console& console) {
   if (traced.path.points.size() < 2) return;
   const double arrival = traced.path.times.front() - traced.path.times.back();
   if (std::abs(traced.path.travel_time / arrival - 1) <= suspicious) return;
@@ -140,9 +94,8 @@ void warn_of_another_metric(const TracedTarget& traced, Console& console) {
 template <int Corners>
 void trace_targets(const PathRequest& request, Dataset&& dataset, const SideInputs& inputs, PathSummary& summary,
                    Console& console) {
-  const std::vector<double> times = read_times(request, dataset);
-  for (PathTarget& target : gather_targets(request, dataset.points.size()))
-    summary.targets.push_back({.target = std::move(target), .path = {}});
+  const std::vector<double> times = read_times(request, dataset.point_data.find(request.time_array));
+  summary.targets = gather_targets(request, {dataset.points.size(), "mesh", "vertex", "vertices"});
   summary.guessed_sources = request.problem.sources.empty();
   Sources sources;
   if (!summary.guessed_sources) sources = gather_sources<Corners>(request.problem, inputs, dataset, console);
@@ -152,14 +105,24 @@ void trace_targets(const PathRequest& request, Dataset&& dataset, const SideInpu
   if (request.problem.unit) metric.change_unit(*request.problem.unit);
   const Box box = bounding_box(mesh.points);
   const double tolerance = request.tolerance.value_or(default_reach * norm(box.high - box.low));
-  Activity activity(console, "tracing");
-  const InterruptGuard guard;
   const PathTracer<Corners> tracer({mesh, metric}, times, sources, {request.raw ? Shorten::no : Shorten::yes});
-  for (TracedTarget& traced : summary.targets) {
-    check_interrupted();
-    trace_one(tracer, tolerance, traced);
-    warn_of_another_metric(traced, console);
-  }
+  trace_all(
+      summary, far_off,
+      [&](const PathTarget& target) {
+        return target.vertex ? tracer.from(*target.vertex) : tracer.from(target.point, tolerance);
+      },
+      console);
+}
+
+void trace_mesh(const PathRequest& request, const SideInputs& inputs, PathSummary& summary, Console& console) {
+  if (!request.image.empty() || !request.problem.mask.empty())
+    throw UsageError("--image and --mask go with images, not with meshes; leave them out");
+  Dataset dataset = read_mesh(request.problem, console);
+  about_file(request.problem.mesh, [&] {
+    if (pick_elements(request.problem, dataset) == 3)
+      trace_targets<3>(request, std::move(dataset), inputs, summary, console);
+    else trace_targets<4>(request, std::move(dataset), inputs, summary, console);
+  });
 }
 
 /// Exit code of a finished run, and its line on stderr when that is not 0.
@@ -180,9 +143,71 @@ int judge(const PathSummary& summary) {
 
 std::string describe(const PathTarget& target) {
   const std::string place = target.vertex
-                                ? fmt::format("vertex {}", target.vertex->value)
+                                ? fmt::format("{} {}", target.kind, target.vertex->value)
                                 : fmt::format("point {:g},{:g},{:g}", target.point.x, target.point.y, target.point.z);
   return target.name.empty() ? place : fmt::format("{} ({})", target.name, place);
+}
+
+std::vector<TracedTarget> gather_targets(const PathRequest& request, const PathSpace& space) {
+  std::vector<TracedTarget> targets;
+  const auto check = [&](std::size_t id) {
+    if (id >= space.count)
+      throw InputError(fmt::format("target id {} is out of range (the {} has {}: 0…{}); give an id of the {}", id,
+                                   space.holder, counted(space.count, space.one, space.many), space.count - 1,
+                                   space.holder));
+  };
+  const auto add = [&](PathTarget target) {
+    if (target.vertex) check(target.vertex->index());
+    target.kind = space.one;
+    targets.push_back({.target = std::move(target), .path = {}});
+  };
+  for (const auto& ranges : request.ids)
+    for (const IdRange& range : ranges) {
+      check(range.last);
+      for (std::size_t v = range.first; v <= range.last; ++v) add({.vertex = VertexId(v)});
+    }
+  for (const Vec3d& point : request.points) add({.vertex = {}, .point = point});
+  for (const auto& file : request.files)
+    for (PathTarget& target : read_targets(file)) add(std::move(target));
+  return targets;
+}
+
+std::vector<double> read_times(const PathRequest& request, const DataArray* array) {
+  if (array == nullptr)
+    throw InputError(
+        fmt::format("there is no point array '{}' (no times to trace on); run 'isochron solve' first, or "
+                    "name the array with --time-array",
+                    request.time_array));
+  if (array->components != 1)
+    throw InputError(
+        fmt::format("array '{}' has {} components (a time is one number); choose another with --time-array",
+                    array->name, array->components));
+  std::vector<double> times(array->tuple_count());
+  for (std::size_t v = 0; v < times.size(); ++v) times[v] = array->at(v);
+  return times;
+}
+
+Sources sources_by_label(const DataArray& label, const std::vector<double>& times) {
+  std::map<double, VertexId> first;
+  for (std::size_t v = 0; v < times.size(); ++v) {
+    if (!(label.at(v) >= 0) || !std::isfinite(times[v])) continue;
+    const auto [found, fresh] = first.try_emplace(label.at(v), v);
+    if (!fresh && times[v] < times[found->second.index()]) found->second = VertexId(v);
+  }
+  Sources sources;
+  for (const auto& [name, v] : first) sources.vertices.push_back({v, times[v.index()]});
+  return sources;
+}
+
+void trace_all(PathSummary& summary, double suspicious, const std::function<Path(const PathTarget&)>& trace,
+               Console& console) {
+  Activity activity(console, "tracing");
+  const InterruptGuard guard;
+  for (TracedTarget& traced : summary.targets) {
+    check_interrupted();
+    trace_one(trace, traced);
+    warn_of_another_metric(traced, suspicious, console);
+  }
 }
 
 int run_path(const PathRequest& request, Console& console) {
@@ -191,12 +216,8 @@ int run_path(const PathRequest& request, Console& console) {
   for (const auto& file : request.problem.sources.files) inputs.source_rows.push_back(read_source_file(file));
   PathSummary summary;
   summary.input = request.problem.mesh;
-  Dataset dataset = read_mesh(request.problem, console);
-  about_file(request.problem.mesh, [&] {
-    if (pick_elements(request.problem, dataset) == 3)
-      trace_targets<3>(request, std::move(dataset), inputs, summary, console);
-    else trace_targets<4>(request, std::move(dataset), inputs, summary, console);
-  });
+  if (is_image_file(request.problem.mesh)) trace_image(request, inputs, summary, console);
+  else trace_mesh(request, inputs, summary, console);
   const bool any =
       std::any_of(summary.targets.begin(), summary.targets.end(), [](const TracedTarget& t) { return t.why.empty(); });
   if (any) {

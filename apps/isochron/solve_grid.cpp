@@ -34,34 +34,6 @@ void check_request(const SolveRequest& request) {
   check_image_writable(request.output, request.overwrite());
 }
 
-Image read(const std::filesystem::path& file, Console& console) {
-  const Activity activity(console, "reading " + file.string());
-  Image image = read_image(file);
-  for (const std::string& warning : image.warnings) console.warn(fmt::format("{}: {}", file.string(), warning));
-  return image;
-}
-
-/// 1 where the mask file is neither 0 nor NaN.
-std::vector<std::uint8_t> read_mask(const SolveRequest& request, const ImageGrid& grid, Console& console) {
-  if (request.mask.empty()) return {};
-  const Image mask = read(request.mask, console);
-  const std::string name = request.mask.string();
-  if (mask.data.empty() || mask.data.all().front().components != 1)
-    throw InputError(fmt::format("{}: a mask needs one value per voxel; give a 3D image", name));
-  if (!same_voxels(grid, mask.grid))
-    throw InputError(
-        fmt::format("{}: the mask has other voxels than the image (another shape, or another place in the world); "
-                    "resample it",
-                    name));
-  const DataArray& values = mask.data.all().front();
-  std::vector<std::uint8_t> result(grid.voxel_count());
-  for (std::size_t v = 0; v < result.size(); ++v) {
-    const double value = values.at(v);
-    result[v] = value != 0 && !std::isnan(value) ? 1 : 0;
-  }
-  return result;
-}
-
 /// Voxels inside the mask that nothing reached, and how many pieces (joined through faces) they are.
 Unreached unreached_voxels(const ImageGrid& grid, std::span<const std::uint8_t> mask,
                            const std::vector<double>& times) {
@@ -128,6 +100,33 @@ void write_result(const SolveRequest& request, Image&& image, Arrival& arrival) 
 
 }  // namespace
 
+Image read_reported(const std::filesystem::path& file, Console& console) {
+  const Activity activity(console, "reading " + file.string());
+  Image image = read_image(file);
+  for (const std::string& warning : image.warnings) console.warn(fmt::format("{}: {}", file.string(), warning));
+  return image;
+}
+
+std::vector<std::uint8_t> read_mask(const SolveRequest& request, const ImageGrid& grid, Console& console) {
+  if (request.mask.empty()) return {};
+  const Image mask = read_reported(request.mask, console);
+  const std::string name = request.mask.string();
+  if (mask.data.empty() || mask.data.all().front().components != 1)
+    throw InputError(fmt::format("{}: a mask needs one value per voxel; give a 3D image", name));
+  if (!same_voxels(grid, mask.grid))
+    throw InputError(
+        fmt::format("{}: the mask has other voxels than the image (another shape, or another place in the world); "
+                    "resample it",
+                    name));
+  const DataArray& values = mask.data.all().front();
+  std::vector<std::uint8_t> result(grid.voxel_count());
+  for (std::size_t v = 0; v < result.size(); ++v) {
+    const double value = values.at(v);
+    result[v] = value != 0 && !std::isnan(value) ? 1 : 0;
+  }
+  return result;
+}
+
 int run_solve_grid(const SolveRequest& request, Console& console) {
   check_request(request);
   SideInputs inputs;
@@ -135,7 +134,7 @@ int run_solve_grid(const SolveRequest& request, Console& console) {
   SolveSummary summary;
   summary.mesh = request.mesh;
   const Timer reading;
-  Image image = read(request.mesh, console);
+  Image image = read_reported(request.mesh, console);
   const std::vector<std::uint8_t> mask = read_mask(request, image.grid, console);
   summary.read_seconds = reading.seconds();
   Arrival arrival = about_file(request.mesh, [&] {

@@ -303,7 +303,6 @@ TEST(Connect, ExcludedVoxelsArePassedBy) {
 }
 
 TEST(Connect, StopVoxelsMayBeEnteredNotLeft) {
-  const ImageGrid grid = straight_grid(9, 1, 1);
   const std::vector<std::uint8_t> usable{1, 1, 1, 1, 1, 1, 1, 1, 0};
   const Region from{"a", {VertexId(0)}}, to{"b", {VertexId(6), VertexId(7), VertexId(8)}};
   const Region stop{"stop", {VertexId(4), VertexId(6), VertexId(8)}}, excluded{"x", {VertexId(1), VertexId(7)}};

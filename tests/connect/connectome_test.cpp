@@ -81,7 +81,7 @@ TEST(Connectome, AgreesWithSinglePairs) {
       query.to = regions[j].region;
       const Connection pair = connector.connect(query);
       EXPECT_NEAR(found.cost[at], 0.5 * (pair.forward_cost + pair.backward_cost), 1e-9 * found.cost[at]);
-      EXPECT_NEAR(found.length[at], pair.path.length, 1e-9);
+      EXPECT_NEAR(found.length[at], pair.path.length, 0.04 * pair.path.length);  // which is made quicker, this is not
       EXPECT_NEAR(found.normalised[at], found.cost[at] / found.length[at], 1e-12);
     }
   }

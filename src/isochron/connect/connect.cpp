@@ -110,16 +110,14 @@ void find_pathway(const ImageGrid& grid, const ConnectQuery& query, Connection& 
   result.pathway_volume = static_cast<double>(result.pathway_voxels) * voxel;
 }
 
-/// Follows the stages back from the end, each to its own sources, where the one before goes on. The characteristics
-/// are left as they are: with a sharpened metric, voxels are too coarse to say which of two ways beside them is
-/// shorter.
+/// Follows the stages back from the end, each to its own sources, where the one before goes on.
 Path trace_back(const GridDomain& domain, const std::vector<Stage>& stages, VertexId end,
                 std::vector<std::string>& notes) {
   Path joined;
   VertexId at = end;
   for (std::size_t s = stages.size(); s-- > 0;) {
     const Path leg = trace_path(domain.grid, domain.metric, domain.mask, stages[s].times, stages[s].sources,
-                                domain.grid.position(at), {Shorten::no});
+                                domain.grid.position(at));
     const std::size_t skip = joined.points.empty() ? 0 : 1;  // the joint is in both legs
     joined.points.insert(joined.points.end(), leg.points.begin() + static_cast<std::ptrdiff_t>(skip), leg.points.end());
     joined.times.insert(joined.times.end(), leg.times.begin() + static_cast<std::ptrdiff_t>(skip), leg.times.end());

@@ -73,6 +73,7 @@ class Matrices {
       const VertexId nearest = cheapest(ends_.sources[other], arrival.times);
       one_way_[at(i, j)] = arrival.times[nearest.index()];
       if (j < i || !std::isfinite(one_way_[at(i, j)])) continue;
+      // 80 regions have 3,160 paths, and to make one quicker takes fifty times as long as to trace it.
       const Path path = tracer.from(domain_.grid.position(nearest), {Shorten::no});
       if (path.end != PathEnd::source) ++result_.unfinished;
       result_.length[at(i, j)] = result_.length[at(j, i)] = path.length;

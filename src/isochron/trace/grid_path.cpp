@@ -85,6 +85,10 @@ Trail walk(const GridField& field, const GridEnds& ends, const Vec3d& start, Pat
 }
 
 /// Makes a path quicker: takes straight ways where they are, and moves single points and runs of them sideways.
+///
+/// Where the metric is strongly anisotropic and turns from voxel to voxel, a traced path costs several times what the
+/// front took, since it is never quite along the fibre of each voxel. To be quicker than such a path says little then:
+/// a straight way through slow voxels is, too. So what changes more than one point must also fit the front's times.
 class Relaxation {
  public:
   Relaxation(const GridField& field, std::vector<Vec3d>& points) : field_(field), points_(points) {}
@@ -115,12 +119,18 @@ class Relaxation {
     return sum;
   }
 
+  /// What a way between two points may cost: `times` as long as the front took.
+  [[nodiscard]] double most_cost(const Vec3d& a, const Vec3d& b, double times) const {
+    return times * (field_.time(a) - field_.time(b));
+  }
+
   /// Lays runs of points on the straight way between their ends where that is quicker.
   void cut_short() {
     for (std::size_t span = points_.size() - 1; span >= 2; span /= 2)
       for (std::size_t first = 0; first + span < points_.size(); first += span / 2) {
         const Vec3d a = points_[first], b = points_[first + span];
-        if (!(field_.cost(a, b) < cost(first + 1, first + span))) continue;
+        const double straight = field_.cost(a, b);
+        if (!(straight < cost(first + 1, first + span)) || straight > most_cost(a, b, most_straight)) continue;
         for (std::size_t i = 1; i < span; ++i)
           points_[first + i] = a + static_cast<double>(i) / static_cast<double>(span) * (b - a);
       }
@@ -153,10 +163,12 @@ class Relaxation {
       }
       return cost(first, last + 1);
     };
+    const double most = width > 1 ? most_cost(points_[first - 1], points_[last + 1], most_moved)
+                                  : std::numeric_limits<double>::infinity();
     double best = 0, least = cost(first, last + 1);
     const double here = least, back = place(-probe_), ahead = place(probe_);
     const auto take = [&](double s, double value) {
-      if (!(value < least)) return;
+      if (!(value < least) || value > most) return;
       least = value;
       best = s;
     };
@@ -170,11 +182,28 @@ class Relaxation {
     place(best);
   }
 
+  /// Over the front's time. A straight way may cost no more, up to the error of the times; moved points come nearer to
+  /// it step by step.
+  static constexpr double most_straight = 1.05, most_moved = 2;
+
   const GridField& field_;
   std::vector<Vec3d>& points_;
   std::vector<Vec3d> kept_;
   double probe_ = 0.25;  // step in voxels from which the best one is guessed; it must not overlook a narrow valley
 };
+
+/// Puts points on pieces longer than a voxel and a half, to bend them.
+std::vector<Vec3d> divided(const std::vector<Vec3d>& points) {
+  constexpr double apart = 1.5;
+  std::vector<Vec3d> result{points.front()};
+  for (std::size_t i = 1; i < points.size(); ++i) {
+    const Vec3d way = points[i] - points[i - 1];
+    const double parts = std::ceil(norm(way) / apart);
+    for (double part = 1; part < parts; ++part) result.push_back(points[i - 1] + part / parts * way);
+    result.push_back(points[i]);
+  }
+  return result;
+}
 
 /// Leaves out points that are closer than a voxel to the one before, where the straight way past them is allowed.
 std::vector<Vec3d> thinned(const GridField& field, const std::vector<Vec3d>& points) {
@@ -188,23 +217,30 @@ std::vector<Vec3d> thinned(const GridField& field, const std::vector<Vec3d>& poi
   return kept;
 }
 
-void shorten_trail(const GridField& field, Trail& trail) {
-  std::vector<Vec3d> points = thinned(field, trail.points);
-  if (points.size() > 2) Relaxation(field, points).run();
-  trail.points.clear();
-  std::vector<double> passed;
+double travel_time(const GridField& field, const std::vector<Vec3d>& points) {
   double sum = 0;
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    const double step = i == 0 ? 0 : field.cost(points[i - 1], points[i]);
-    if (i > 0 && !(step > 0)) continue;  // two points in one place
-    sum += step;
-    trail.points.push_back(points[i]);
-    passed.push_back(sum);
-  }
+  for (std::size_t i = 1; i < points.size(); ++i) sum += field.cost(points[i - 1], points[i]);
+  return sum;
+}
+
+/// Leaves the trail as it is where no quicker one is found.
+void shorten_trail(const GridField& field, Trail& trail) {
+  std::vector<Vec3d> points = divided(thinned(field, trail.points));
+  if (points.size() > 2) Relaxation(field, points).run();
+  const double total = travel_time(field, points);
+  if (!(total < travel_time(field, trail.points))) return;
   const double from = trail.times.front(), to = trail.times.back();
-  trail.times.clear();
-  for (const double cost : passed) trail.times.push_back(from + cost / sum * (to - from));
-  trail.times.back() = to;
+  Trail shorter;
+  shorter.add(points.front(), from);
+  double passed = 0;
+  for (std::size_t i = 1; i < points.size(); ++i) {
+    const double step = field.cost(points[i - 1], points[i]);
+    if (!(step > 0)) continue;  // two points in one place
+    passed += step;
+    shorter.add(points[i], from + passed / total * (to - from));
+  }
+  shorter.times.back() = to;
+  trail = std::move(shorter);
 }
 
 }  // namespace
@@ -240,10 +276,9 @@ Path GridPathTracer::from(Vec3d start, PathOptions options) const {
     shorten_trail(field, trail);
   for (std::size_t i = 0; i < trail.points.size(); ++i) {
     path.points.push_back(grid.position(trail.points[i]));
-    if (i == 0) continue;
-    path.length += norm(path.points[i] - path.points[i - 1]);
-    path.travel_time += field.cost(trail.points[i - 1], trail.points[i]);
+    if (i > 0) path.length += norm(path.points[i] - path.points[i - 1]);
   }
+  path.travel_time = travel_time(field, trail.points);
   path.times = std::move(trail.times);
   return path;
 }
