@@ -54,11 +54,12 @@ class GridGpuGoals {
   }
 
   int run() {
-    const auto [n, brain, thickness] = example_sizes(options_.size);
-    const std::uint32_t large = sizes_.isotropic;
+    const ExampleSizes examples = example_sizes(options_.size);
+    const std::uint32_t n = examples.cube, large = sizes_.isotropic;
     solve(fmt::format("{}^3 Example 1", n), [&] { return example_one(n); }, {5, 1, "1000 ms (8800 GTX)"});
     solve(fmt::format("{}^3 Example 2, helix", n), [&] { return example_two(n); }, {5, 1, "1500 ms (8800 GTX)"});
-    solve("folded shell", [&] { return folded_shell(brain, thickness); }, {4, {}, "2800 ms (8800 GTX, a brain)"});
+    solve("folded shell", [&] { return folded_shell(examples.brain, examples.thickness); },
+          {4, {}, "2800 ms (8800 GTX, a brain)"});
     solve(fmt::format("{}^3 isotropic", large), [&] { return cube_model(large, Metric::isotropic(1)); }, {10, {}, ""});
     batch();
     return report_.finish(options_);
