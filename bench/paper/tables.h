@@ -35,6 +35,10 @@ int table_001_6(const BenchOptions& options);
 int table_001_7(const BenchOptions& options);
 int figure_001_8(const BenchOptions& options);
 
+// Paper 004: image grids of tensors (2007).
+int table_004_1(const BenchOptions& options);
+int anisotropy_004(const BenchOptions& options);
+
 // Our own aims: accuracy, work and speed.
 int goals_work(const BenchOptions& options);
 int goals_speed(const BenchOptions& options);

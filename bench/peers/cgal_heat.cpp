@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "measure.h"
 #include "square_case.h"
 
 namespace {

@@ -6,6 +6,7 @@
 #include "isochron/core/error.h"
 #include "isochron/mesh/generate/square.h"
 #include "isochron/solve/solver.h"
+#include "measure.h"
 #include "square_case.h"
 
 namespace {

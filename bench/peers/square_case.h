@@ -1,13 +1,8 @@
-// The problem all peers solve, and the one line each prints about it. Needs nothing but the standard library.
+// The square that the peers for surfaces solve. Needs nothing but the standard library.
 #pragma once
-
-#include <sys/resource.h>
 
 #include <cmath>
 #include <cstddef>
-#include <cstdio>
-#include <ctime>
-#include <string>
 
 namespace peers {
 
@@ -31,29 +26,5 @@ struct SquareCase {
     return sum / static_cast<double>(vertex_count);
   }
 };
-
-/// CPU seconds of this process so far, all threads together.
-inline double cpu_seconds() {
-  timespec now{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
-
-inline double peak_megabytes() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<double>(usage.ru_maxrss) / 1024;  // Linux counts in KiB
-}
-
-struct Row {
-  std::string tool;
-  double setup_seconds, solve_seconds, mean_error, megabytes;
-};
-
-/// Tab-separated, as run.sh reads it.
-inline void print(const Row& row) {
-  std::printf("%s\t%.3f\t%.3f\t%.4f\t%.0f\n", row.tool.c_str(), row.setup_seconds, row.solve_seconds, row.mean_error,
-              row.megabytes);
-}
 
 }  // namespace peers

@@ -12,7 +12,7 @@ PLOT = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "plot_convergen
 
 GPU_TABLES = ("000-table-3.3", "000-table-3.4", "000-section-3.3.3", "003-table-4.5", "003-table-4.6", "003-table-4.7",
               "003-table-4.8", "003-table-4.9", "003-section-4.5.2", "001-table-5", "001-table-6", "001-table-7",
-              "gpu-goals", "gpu-513")
+              "004-table-1", "gpu-goals", "gpu-grid-goals", "gpu-513")
 
 
 class Bench(CliCase):
@@ -74,6 +74,28 @@ class Bench(CliCase):
         self.assertIn("patch of 16, 3 inner", columns)
         self.assertIn("patch of 64, 7 inner", columns)
         self.assertNotIn("patch of 16, 7 inner", columns)
+
+    def test_all_schemes_on_tensor_images_have_times(self):
+        entries = self.succeed_json("bench", "004-table-1", "--quick", "--threads", "2")["entries"]
+        self.assertEqual(len({entry["row"] for entry in entries}), 3)
+        for entry in entries:
+            if "GPU" not in entry["column"]:
+                self.assertIsNotNone(entry["ours"], entry)
+        columns = [entry["column"] for entry in entries]
+        for column in ("FS, Godunov", "FS, Lax-Friedrichs", "FIM, Godunov", "adaptive (ours), 1 thread",
+                       "adaptive (ours), 2 threads", "FIM in blocks, GPU", "adaptive (ours), GPU"):
+            self.assertEqual(columns.count(column), 3, column)
+
+    def test_strong_anisotropy_spoils_the_papers_schemes_and_not_ours(self):
+        entries = self.succeed_json("bench", "004-anisotropy", "--quick")["entries"]
+        error = {(entry["row"], entry["column"]): entry["ours"] for entry in entries}
+        self.assertEqual(len(error), 5 * 4 * 2)
+        self.assertAlmostEqual(error["1:1, 16^3", "order 1, largest"], error["1:1, 16^3", "godunov, largest"], places=3)
+        for ratio in (5, 10, 30):
+            ours, godunov, smeared = (error[f"{ratio}:1, 16^3", f"{scheme}, largest"]
+                                      for scheme in ("order 1", "godunov", "lax-friedrichs"))
+            self.assertLess(4 * ours, godunov)
+            self.assertLess(4 * ours, smeared)
 
     def test_a_cost_model_needs_large_meshes(self):
         table = self.succeed_json("bench", "000-cost-model", "--quick")

@@ -1,0 +1,153 @@
+#include "bench/paper/grid_cases.h"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "isochron/core/error.h"
+#include "isochron/core/timer.h"
+#include "isochron/mesh/generate/tensor_images.h"
+
+namespace isochron::bench {
+namespace {
+
+SymTensor3f in_single(const SymTensor3d& m) {
+  return {static_cast<float>(m.xx), static_cast<float>(m.xy), static_cast<float>(m.xz),
+          static_cast<float>(m.yy), static_cast<float>(m.yz), static_cast<float>(m.zz)};
+}
+
+void stop_if_cancelled(const BenchOptions& options) {
+  if (options.progress.cancelled()) throw Cancelled();
+}
+
+}  // namespace
+
+Sources GridModel::sources() const {
+  Sources result;
+  result.vertices.push_back({source, 0});
+  return result;
+}
+
+GridModel cube_model(std::uint32_t n, Metric metric) {
+  const ImageGrid grid = image_grid({{n, n, n}, 1});
+  return {grid, std::move(metric), {}, grid.voxel_count(), grid.voxel(n / 2, n / 2, n / 2)};
+}
+
+SymTensor3d example_one_tensor() {
+  constexpr double c = 0.9;
+  return inverse(SymTensor3d{1, c, c, 1, c, 1});
+}
+
+GridModel example_one(std::uint32_t n) { return cube_model(n, Metric::constant(example_one_tensor())); }
+
+GridModel example_two(std::uint32_t n) {
+  HelixTensorsOptions options;
+  options.size = {{n, n, n}, 1};
+  const Image image = generate_helix_tensors(options);
+  std::vector<SymTensor3f> tensors;
+  const DataArray& d = *image.data.find("velocity_tensor");
+  for (std::size_t v = 0; v < image.grid.voxel_count(); ++v) {
+    const auto at = [&](int k) { return d.at(v, k); };
+    tensors.push_back(in_single(inverse(SymTensor3d{at(0), at(1), at(2), at(3), at(4), at(5)})));
+  }
+  return {image.grid,
+          Metric(TensorMetric{std::move(tensors)}),
+          {},
+          image.grid.voxel_count(),
+          image.grid.voxel(n / 2, n / 2, 0)};
+}
+
+GridModel folded_shell(const std::array<std::uint32_t, 3>& shape, double thickness) {
+  constexpr double most_ratio = 10;
+  GridModel model{image_grid({shape, 1}), {}, {}, 0, {}};
+  model.mask.assign(model.grid.voxel_count(), 0);
+  std::vector<SymTensor3f> tensors(model.grid.voxel_count(), in_single(SymTensor3d::identity()));
+  for (std::size_t v = 0; v < model.mask.size(); ++v) {
+    const auto [i, j, k] = model.grid.index(VertexId(v));
+    const Vec3d at{2.4 * i / shape[0] - 1.2, 2.3 * j / shape[1] - 1.15, 2.3 * k / shape[2] - 1.15};
+    const double around = std::atan2(at.y, at.x), up = std::atan2(at.z, std::hypot(at.x, at.y));
+    const double fold = 0.8 + 0.12 * std::sin(9 * around) * std::cos(7 * up);
+    if (std::abs(norm(at) - fold) > thickness) continue;
+    model.mask[v] = 1;
+    const double share = std::sin(3 * around + 2 * up);
+    const Vec3d along{-at.y + 0.2 * std::sin(5 * at.z), at.x, 0.5 * std::cos(9 * at.x)};
+    tensors[v] = in_single(fiber_tensor(1 + (most_ratio - 1) * share * share, along));
+    if (++model.cells == 1) model.source = VertexId(v);
+  }
+  model.metric = Metric(TensorMetric{std::move(tensors)});
+  return model;
+}
+
+ExampleSizes example_sizes(BenchSize size) {
+  if (size == BenchSize::paper) return {64, {256, 256, 100}, 0.024};
+  return {16, {32, 32, 16}, 0.15};
+}
+
+SymTensor3d fiber_tensor(double ratio, Vec3d along) {
+  along = along / norm(along);
+  return SymTensor3d::identity() + SymTensor3d::outer(along, 1 / (ratio * ratio) - 1);
+}
+
+GridOptions gpu_grid_options(GridScheme scheme, const BenchOptions& options) {
+  GridOptions result;
+  result.scheme = scheme;
+  result.common.backend = Backend::cuda;
+  result.common.precision = Precision::single_;
+  result.common.sources = Keep::no;
+  result.common.threads = options.threads;
+  result.common.progress.cancel = options.progress.cancel;
+  return result;
+}
+
+Measured median_solve(const GridModel& model, const std::vector<Sources>& sets, const GridOptions& options,
+                      const BenchOptions& bench, double& whole_seconds) {
+  const int runs = bench.size == BenchSize::quick ? 3 : 10;
+  GridSolver solver(model.domain(), options);
+  std::vector<double> solves, transfers, wholes;
+  std::vector<Arrival> all;
+  for (int i = 0; i < runs; ++i) {
+    stop_if_cancelled(bench);
+    const Timer timer;
+    all = solver.solve_many(sets);
+    wholes.push_back(timer.seconds());
+    double solve = 0, transfer = 0;
+    for (const Arrival& one : all) {
+      solve += one.solve_seconds;
+      transfer += one.transfer_seconds;
+    }
+    solves.push_back(solve);
+    transfers.push_back(transfer);
+  }
+  Measured result;
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (all[i].reached == 0 || !solver.residual(all[i], sets[i]).passed()) {
+      result.remark = failed_check;
+      return result;
+    }
+  result.valid = true;
+  result.timing = fmt::format("median of {}", runs);
+  result.arrival = std::move(all.front());
+  result.arrival.solve_seconds = median(solves);
+  result.arrival.transfer_seconds = median(transfers);
+  whole_seconds = median(wholes);
+  return result;
+}
+
+Measured quickest_solve(const GridModel& model, const GridOptions& options, const BenchOptions& bench) {
+  constexpr int most = 3;
+  constexpr double patience = 2;  // seconds; a scheme that needs them is timed well enough by fewer runs
+  const Sources sources = model.sources();
+  GridSolver solver(model.domain(), options);
+  Measured result;
+  const Timer timer;
+  for (int i = 0; i < most && (i == 0 || timer.seconds() < patience); ++i) {
+    stop_if_cancelled(bench);
+    Arrival arrival = solver.solve(sources);
+    if (i == 0 || arrival.solve_seconds < result.arrival.solve_seconds) result.arrival = std::move(arrival);
+  }
+  result.valid = result.arrival.reached > 0 && solver.residual(result.arrival, sources).passed();
+  if (!result.valid) result.remark = failed_check;
+  return result;
+}
+
+}  // namespace isochron::bench
