@@ -1,6 +1,7 @@
 #include "isochron/connect/connectome.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
 
@@ -8,6 +9,7 @@
 
 #include "isochron/connect/work.h"
 #include "isochron/core/error.h"
+#include "isochron/core/parallel.h"
 #include "isochron/trace/grid_path.h"
 
 namespace isochron {
@@ -56,8 +58,12 @@ VertexId cheapest(const Sources& region, const std::vector<double>& times) {
 /// Takes the field of each region and notes what it says of the others.
 class Matrices {
  public:
-  Matrices(const GridDomain& domain, const Ends& ends, Connectome& result)
-      : domain_(domain), ends_(ends), result_(result), one_way_(result.size() * result.size(), infinity) {
+  Matrices(const GridDomain& domain, const Ends& ends, int threads, Connectome& result)
+      : domain_(domain),
+        ends_(ends),
+        threads_(threads),
+        result_(result),
+        one_way_(result.size() * result.size(), infinity) {
     for (std::vector<double>* matrix : {&result.cost, &result.length, &result.normalised}) {
       matrix->assign(result.size() * result.size(), infinity);
       for (std::size_t i = 0; i < result.size(); ++i) (*matrix)[at(i, i)] = 0;
@@ -67,17 +73,13 @@ class Matrices {
   void take(std::size_t end, const Arrival& arrival) {
     const std::size_t i = ends_.place[end];
     const GridPathTracer tracer(domain_.grid, domain_.metric, domain_.mask, arrival.times, ends_.sources[end]);
-    for (std::size_t other = 0; other < ends_.place.size(); ++other) {
-      if (other == end) continue;
-      const std::size_t j = ends_.place[other];
-      const VertexId nearest = cheapest(ends_.sources[other], arrival.times);
-      one_way_[at(i, j)] = arrival.times[nearest.index()];
-      if (j < i || !std::isfinite(one_way_[at(i, j)])) continue;
-      // 80 regions have 3,160 paths, and to make one quicker takes fifty times as long as to trace it.
-      const Path path = tracer.from(domain_.grid.position(nearest), {Shorten::no});
-      if (path.end != PathEnd::source) ++result_.unfinished;
-      result_.length[at(i, j)] = result_.length[at(j, i)] = path.length;
-    }
+    std::atomic<std::size_t> next{0}, unfinished{0};
+    // On the GPU nobody else has work now; on the CPU others solve meanwhile, and this is one thread.
+    parallel_region(threads_, [&](int, int) {
+      for (std::size_t other; (other = next++) < ends_.place.size();)
+        if (other != end && !note_pair(i, other, arrival, tracer)) ++unfinished;
+    });
+    result_.unfinished += unfinished;
     add_work(result_.work, arrival, result_.solves++);
   }
 
@@ -103,10 +105,22 @@ class Matrices {
   }
 
  private:
+  /// False when there is a path that could not be traced to its end.
+  bool note_pair(std::size_t i, std::size_t other, const Arrival& arrival, const GridPathTracer& tracer) {
+    const std::size_t j = ends_.place[other];
+    const VertexId nearest = cheapest(ends_.sources[other], arrival.times);
+    one_way_[at(i, j)] = arrival.times[nearest.index()];
+    if (j < i || !std::isfinite(one_way_[at(i, j)])) return true;
+    // 80 regions have 3,160 paths, and to make one quicker takes fifty times as long as to trace it.
+    const Path path = tracer.from(domain_.grid.position(nearest), {Shorten::no});
+    result_.length[at(i, j)] = result_.length[at(j, i)] = path.length;
+    return path.end == PathEnd::source;
+  }
   [[nodiscard]] std::size_t at(std::size_t row, std::size_t column) const { return row * result_.size() + column; }
 
   const GridDomain& domain_;
   const Ends& ends_;
+  int threads_;
   Connectome& result_;
   std::vector<double> one_way_;
 };
@@ -120,7 +134,8 @@ Connectome connect_all(const GridDomain& domain, std::span<const LabelledRegion>
   GridOptions solve_options = options;
   solve_options.common.sources = Keep::no;
   GridSolver solver(domain, solve_options);
-  Matrices matrices(domain, ends, result);
+  const int threads = options.common.backend == Backend::serial ? 1 : options.common.threads;
+  Matrices matrices(domain, ends, threads > 0 ? threads : hardware_threads(), result);
   solver.solve_many(ends.sources, [&](std::size_t i, Arrival&& arrival) { matrices.take(i, arrival); });
   matrices.finish();
   return result;
