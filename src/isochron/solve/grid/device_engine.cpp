@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "isochron/core/error.h"
-#include "isochron/core/parallel_in_order.h"
+#include "isochron/core/parallel.h"
 #include "isochron/core/timer.h"
 #include "isochron/solve/grid/cuda/device_grid.h"
 #include "isochron/solve/grid/grid_finish.h"
@@ -133,13 +133,11 @@ class EngineOf final : public GridDeviceEngine {
       const std::size_t group = std::min(team, layers.size() - first);
       std::vector<Arrival> arrivals(group, common);
       for (std::size_t i = 0; i < group; ++i) fetch(first + i, layers[first + i], times[i], arrivals[i]);
-      parallel_in_order<Arrival>(
-          static_cast<int>(group), group,
-          [&](std::size_t i, const std::atomic<bool>&) {
-            finish(layers[first + i], times[i], group == 1 ? threads_ : 1, arrivals[i]);
-            return std::move(arrivals[i]);
-          },
-          [&](std::size_t i, Arrival&& arrival) { take(first + i, std::move(arrival)); });
+      parallel_region(static_cast<int>(group), [&](int thread, int granted) {
+        for (auto i = static_cast<std::size_t>(thread); i < group; i += static_cast<std::size_t>(granted))
+          finish(layers[first + i], times[i], group == 1 ? threads_ : 1, arrivals[i]);
+      });
+      for (std::size_t i = 0; i < group; ++i) take(first + i, std::move(arrivals[i]));
     }
   }
 
