@@ -55,6 +55,13 @@ void declare_tensor_layout(Command& command, TensorLayout& layout) {
       });
 }
 
+void leave_out_masked(const Image& image, std::vector<SymTensor3d>& tensors) {
+  const DataArray* mask = image.data.find("mask");
+  if (mask == nullptr || mask->components != 1 || mask->tuple_count() != tensors.size()) return;
+  for (std::size_t v = 0; v < tensors.size(); ++v)
+    if (!(mask->at(v) > 0)) tensors[v] = {};
+}
+
 void declare_raw(Command& command, RawRequest& raw) {
   command.option("--raw-shape", "NX,NY[,NZ[,C]]", "Read files of unknown extension as bare numbers, x fastest",
                  into(raw.shape));

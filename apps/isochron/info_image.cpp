@@ -77,7 +77,8 @@ TensorSummary sum_up_tensors(const Image& image, const DataArray& array, TensorO
   summary.array = array.name;
   summary.order = array.components == 9 ? "matrix" : name_of(order);
   summary.frame = name_of(frame);
-  const std::vector<SymTensor3d> tensors = world_tensors(array, order, image.grid, frame, array.name);
+  std::vector<SymTensor3d> tensors = world_tensors(array, order, image.grid, frame, array.name);
+  leave_out_masked(image, tensors);
   summary.least_fa = std::numeric_limits<double>::infinity();
   for (const SymTensor3d& t : tensors) count(t, summary);
   if (summary.voxels > 0) summary.mean_fa /= static_cast<double>(summary.voxels);
@@ -103,6 +104,8 @@ void warn_about(const TensorSummary& tensors, std::vector<std::string>& warnings
         "mixed up, check --tensor-order and --tensor-frame",
         better->name, better->coherence, tensors.coherence.candidates.front().coherence));
   }
+  if (mostly_wrong(tensors.not_positive_definite, tensors.voxels))
+    warnings.emplace_back("most tensors are not positive definite; the order of their components is probably another");
   if (tensors.not_finite > 0)
     warnings.push_back(
         fmt::format("{} with tensors that are not finite", counted(tensors.not_finite, "voxel", "voxels")));

@@ -30,6 +30,14 @@ Dataset read_mesh(const SolveRequest& request, Console& console) {
   return dataset;
 }
 
+MetricRequest mesh_metric(const SolveRequest& request) {
+  if (request.tensors.frame == TensorFrame::voxel)
+    throw UsageError("--tensor-frame voxel is for images (a mesh has no voxels); leave it out");
+  MetricRequest metric = request.metric;
+  if (request.tensors.order) metric.tensor_order = *request.tensors.order;
+  return metric;
+}
+
 int pick_elements(const SolveRequest& request, const Dataset& dataset) {
   const std::size_t triangles = dataset.triangles.cells.size();
   const std::size_t tets = dataset.tets.cells.size();

@@ -13,6 +13,9 @@ void check_not_among(const std::filesystem::path& file, const Paths& others, std
 /// Reads the mesh and passes on the reader's warnings.
 Dataset read_mesh(const SolveRequest& request, Console& console);
 
+/// The metric that is asked for on a mesh. Throws UsageError for axes of tensors that only images have.
+MetricRequest mesh_metric(const SolveRequest& request);
+
 /// Corners of the elements to solve on.
 int pick_elements(const SolveRequest& request, const Dataset& dataset);
 

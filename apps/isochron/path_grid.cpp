@@ -85,7 +85,8 @@ void trace_image(const PathRequest& request, const SideInputs& inputs, PathSumma
     summary.guessed_sources = request.problem.sources.empty();
     const Sources sources = summary.guessed_sources ? guess_sources(arrival, times)
                                                     : gather_voxel_sources(request.problem, inputs, problem);
-    Metric metric = metric_from_image(problem, request.problem.metric, request.problem.tensor_order, mask);
+    Metric metric = metric_from_image(problem, request.problem.metric, request.problem.tensors.order, mask,
+                                      request.problem.tensors.frame.value_or(TensorFrame::world));
     if (request.problem.unit) metric.change_unit(*request.problem.unit);
     const GridPathTracer tracer(grid, metric, mask, times, sources);
     trace_all(

@@ -101,7 +101,7 @@ void trace_targets(const PathRequest& request, Dataset&& dataset, const SideInpu
   if (!summary.guessed_sources) sources = gather_sources<Corners>(request.problem, inputs, dataset, console);
   const SimplexMesh<Corners> mesh = take_mesh<Corners>(dataset);
   if (summary.guessed_sources) sources = guess_sources(mesh, dataset, times);
-  Metric metric = metric_from_dataset<Corners>(mesh, dataset, request.problem.metric);
+  Metric metric = metric_from_dataset<Corners>(mesh, dataset, mesh_metric(request.problem));
   if (request.problem.unit) metric.change_unit(*request.problem.unit);
   const Box box = bounding_box(mesh.points);
   const double tolerance = request.tolerance.value_or(default_reach * norm(box.high - box.low));

@@ -43,19 +43,6 @@ Take into_speed(std::optional<double>& speed) {
   };
 }
 
-/// Takes the order of tensor components, for meshes (which have a default) and images (whose file may tell it).
-Take into_tensor_order(SolveRequest& request) {
-  const Take known = one_of<std::optional<TensorOrder>>(request.tensor_order, {{"vtk", TensorOrder::vtk},
-                                                                               {"row", TensorOrder::row},
-                                                                               {"fsl", TensorOrder::row},
-                                                                               {"mrtrix", TensorOrder::mrtrix},
-                                                                               {"lower", TensorOrder::lower}});
-  return [&request, known](const std::string& text) {
-    known(text);
-    request.metric.tensor_order = *request.tensor_order;
-  };
-}
-
 }  // namespace
 
 void declare_mesh(Command& command, SolveRequest& request) {
@@ -84,9 +71,7 @@ void declare_metric(Command& command, SolveRequest& request) {
   command.option("--speed-array", "NAME", "Per cell, or per point (averaged)", into(metric.speed_array));
   command.option("--metric-array", "NAME", "Travel-time tensors M, 6 or 9 components", into(metric.metric_array));
   command.option("--velocity-tensor-array", "NAME", "Velocity tensors D = M⁻¹", into(metric.velocity_tensor_array));
-  command.option("--tensor-order", "NAME",
-                 "Of 6 components: vtk (xx,yy,zz,xy,yz,xz), row or fsl (xx,xy,xz,…), mrtrix, lower",
-                 into_tensor_order(request));
+  declare_tensor_layout(command, request.tensors);
   command.option("--fibers", "NAME", "Fibre directions", into(metric.fiber_array));
   command.option("--sheets", "NAME", "Sheet directions, with --fibers", into(metric.sheet_array));
   command.option("--velocity", "L,T[,N]", "Along the fibres, across (and normal to the sheets)",

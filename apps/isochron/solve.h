@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "apps/isochron/console.h"
+#include "apps/isochron/image_input.h"
 #include "apps/isochron/values.h"
 #include "isochron/core/error.h"
 #include "isochron/draw/picture.h"
@@ -60,11 +61,11 @@ struct SolveRequest {
   SolveOptions options;
   ProbeRequest probe;
   PictureRequest picture;
-  bool each_source = false;                 ///< every source is a solve of its own
-  std::filesystem::path matrix;             ///< their times at one another
-  GridOptions grid;                         ///< of images; `common` is `options`
-  std::filesystem::path mask;               ///< of images
-  std::optional<TensorOrder> tensor_order;  ///< as given; of images the file may tell it
+  bool each_source = false;      ///< every source is a solve of its own
+  std::filesystem::path matrix;  ///< their times at one another
+  GridOptions grid;              ///< of images; `common` is `options`
+  std::filesystem::path mask;    ///< of images
+  TensorLayout tensors;          ///< as given; of images the file may tell it
 
   /// -o is a table of times, not a mesh.
   [[nodiscard]] bool to_table() const;

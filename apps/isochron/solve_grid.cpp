@@ -69,7 +69,8 @@ Unreached unreached_voxels(const ImageGrid& grid, std::span<const std::uint8_t> 
 
 Arrival solve_image(const SolveRequest& request, const Image& image, std::span<const std::uint8_t> mask,
                     const Sources& sources, Console& console) {
-  Metric metric = metric_from_image(image, request.metric, request.tensor_order, mask);
+  Metric metric = metric_from_image(image, request.metric, request.tensors.order, mask,
+                                    request.tensors.frame.value_or(TensorFrame::world));
   if (request.unit) metric.change_unit(*request.unit);
   Activity activity(console, "solving");
   GridOptions options = request.grid;

@@ -149,7 +149,7 @@ void check_size(const std::vector<Vec3d>& points) {
 template <int Corners, class Work>
 void with_solver(const SolveRequest& request, const SimplexMesh<Corners>& mesh, const Dataset& dataset,
                  Console& console, Work&& work) {
-  Metric metric = metric_from_dataset<Corners>(mesh, dataset, request.metric);
+  Metric metric = metric_from_dataset<Corners>(mesh, dataset, mesh_metric(request));
   if (request.unit) metric.change_unit(*request.unit);  // coordinates stay as they are, in messages too
   Activity activity(console, "solving");
   SolveOptions options = request.options;
@@ -335,6 +335,11 @@ Box bounding_box(const std::vector<Vec3d>& points) {
 
 int run_solve(const SolveRequest& request, Console& console) {
   if (is_image_file(request.mesh)) return run_solve_grid(request, console);
+  if (is_image_file(request.output) && FileName(request.output).extension != ".npy")
+    throw UsageError(fmt::format(
+        "{}: is not an image by its name ({} would be one); name a mesh file as output, or make an image of bare "
+        "numbers first with 'isochron generate from-raw'",
+        request.mesh.string(), request.output.string()));
   check_request(request);
   SideInputs inputs;
   for (const auto& file : request.sources.files) inputs.source_rows.push_back(read_source_file(file));

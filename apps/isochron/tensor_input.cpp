@@ -41,27 +41,33 @@ DataArray without_confidence(const DataArray& array) {
 
 TensorOrder order_of(const TensorRequest& request, const Image& image, int components) {
   if (components != 6) return TensorOrder::row;  // seven are NRRD's, which has one order; nine are the whole matrix
-  if (request.order) return *request.order;
+  if (request.layout.order) return *request.layout.order;
   if (image.tensor_order) return *image.tensor_order;
   throw InputError(fmt::format(
       "{}: the order of the six tensor components is not known (the header does not say); give --tensor-order fsl "
-      "(xx,xy,xz,yy,yz,zz), mrtrix (xx,yy,zz,xy,xz,yz), vtk (xx,yy,zz,xy,yz,xz) or lower (xx,xy,yy,xz,yz,zz)",
+      "(xx,xy,xz,yy,yz,zz along FSL's axes), row (along world axes), mrtrix (xx,yy,zz,xy,xz,yz), vtk "
+      "(xx,yy,zz,xy,yz,xz) or lower (xx,xy,yy,xz,yz,zz)",
       request.file.string()));
 }
 
 void warn_about_order(const TensorRequest& request, const Image& image, int components, Console& console) {
   const std::string name = request.file.string();
-  if (components == 6 && request.order && image.tensor_order && *request.order != *image.tensor_order)
+  if (components == 6 && request.layout.order && image.tensor_order && *request.layout.order != *image.tensor_order)
     console.warn(
         fmt::format("{}: the header names another order of the tensor components than --tensor-order; the "
                     "option counts",
                     name));
-  if (components == 6 && request.order == TensorOrder::row && !image.tensor_order && !request.frame)
-    console.warn(fmt::format(
-        "{}: the tensors are taken to be in world axes; for those of FSL's dtifit add --tensor-frame fsl", name));
+}
+
+std::string mixed_up(const std::string& name, const DiffusionCounts& counts) {
+  return fmt::format(
+      "{}: {} of {} tensors are not positive definite (their components are mixed up, or these are no diffusion "
+      "tensors); check --tensor-order with 'isochron info'",
+      name, grouped(counts.not_positive_definite), grouped(counts.usable));
 }
 
 void warn_about_tensors(const std::string& name, const DiffusionCounts& counts, Console& console) {
+  if (mostly_wrong(counts.not_positive_definite, counts.usable)) throw InputError(mixed_up(name, counts));
   const auto voxels = [](std::size_t n) { return counted(n, "voxel", "voxels"); };
   if (counts.not_finite > 0)
     console.warn(fmt::format("{}: {} with NaN or infinite tensors left out", name, voxels(counts.not_finite)));
@@ -75,18 +81,7 @@ void warn_about_tensors(const std::string& name, const DiffusionCounts& counts, 
 void declare_tensor_image(Command& command, TensorRequest& request) {
   command.positional("TENSORS", "An image of diffusion tensors", into(request.file));
   command.group("The tensors");
-  command.option("--tensor-order", "NAME",
-                 "Of 6 components: fsl (xx,xy,xz,yy,yz,zz), mrtrix (xx,yy,zz,xy,xz,yz), vtk (xx,yy,zz,xy,yz,xz), lower "
-                 "(xx,xy,yy,xz,yz,zz); needed where the header does not say",
-                 one_of<std::optional<TensorOrder>>(request.order, {{"fsl", TensorOrder::row},
-                                                                    {"mrtrix", TensorOrder::mrtrix},
-                                                                    {"vtk", TensorOrder::vtk},
-                                                                    {"lower", TensorOrder::lower},
-                                                                    {"row", TensorOrder::row}}));
-  command.option(
-      "--tensor-frame", "NAME", "Their axes: world (default), voxel, or fsl (voxel with FSL's sign rule)",
-      one_of<std::optional<TensorFrame>>(
-          request.frame, {{"world", TensorFrame::world}, {"voxel", TensorFrame::voxel}, {"fsl", TensorFrame::fsl}}));
+  declare_tensor_layout(command, request.layout);
   command.option("--mask", "FILE", "Where paths may run (all voxels that have a tensor)", into(request.mask));
   command.option("--metric", "NAME", "sharpened (default), inverse or adjugate",
                  one_of(request.metric.kind, {{"sharpened", DiffusionMetricKind::sharpened},
@@ -124,10 +119,11 @@ TensorInput read_tensors(const TensorRequest& request, Console& console) {
   const DataArray& array = tensor_array(image, name);
   const TensorOrder order = order_of(request, image, array.components);
   warn_about_order(request, image, array.components, console);
-  const TensorFrame frame = request.frame.value_or(TensorFrame::world);
+  const TensorFrame frame = request.layout.frame.value_or(TensorFrame::world);
   input.tensors = array.components == 7 ? world_tensors(without_confidence(array), order, image.grid, frame, name)
                                         : world_tensors(array, order, image.grid, frame, name);
   input.grid = image.grid;
+  leave_out_masked(image, input.tensors);
   image.data = {};  // as large as the tensors
   std::vector<std::uint8_t> mask;
   if (!request.mask.empty()) mask = mask_of(read_reporting(request.mask, console), input.grid, request.mask.string());

@@ -3,12 +3,11 @@
 
 #include <filesystem>
 #include <map>
-#include <optional>
 #include <vector>
 
 #include "apps/isochron/commands.h"
+#include "apps/isochron/image_input.h"
 #include "isochron/connect/tensor_field.h"
-#include "isochron/mesh/tensor_frame.h"
 #include "isochron/metric/diffusion.h"
 #include "isochron/solve/grid_solver.h"
 
@@ -16,9 +15,8 @@ namespace isochron::cli {
 
 struct TensorRequest {
   std::filesystem::path file;
-  std::optional<TensorOrder> order;  ///< else what the header says
-  std::optional<TensorFrame> frame;  ///< else the world's
-  std::filesystem::path mask;        ///< else all voxels with a usable tensor
+  TensorLayout layout;         ///< else what the header says, and the world's axes
+  std::filesystem::path mask;  ///< else all voxels with a usable tensor
   DiffusionMetricOptions metric;
 };
 

@@ -9,6 +9,7 @@
 #include "isochron/core/timer.h"
 #include "isochron/io/gradient_files.h"
 #include "isochron/io/image_io.h"
+#include "isochron/io/nifti_file.h"
 #include "isochron/metric/diffusion.h"
 #include "isochron/metric/tensor_fit.h"
 
@@ -153,7 +154,7 @@ int run_tensors(const TensorsRequest& request, Console& console) {
                     "image and the mask",
                     request.image.string(), summary.counts.voxels, summary.counts.empty));
   timer.restart();
-  std::array<DataArray, 4> arrays{DataArray{"tensor_mrtrix", 6, std::move(maps.tensor)},
+  std::array<DataArray, 4> arrays{DataArray{mrtrix_tensor_name, 6, std::move(maps.tensor)},
                                   DataArray{"fa", 1, std::move(maps.fa)}, DataArray{"v1", 3, std::move(maps.direction)},
                                   DataArray{"md", 1, std::move(maps.diffusivity)}};
   for (std::size_t i = 0; i < arrays.size(); ++i) {

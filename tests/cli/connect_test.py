@@ -147,14 +147,35 @@ class ConnectTest(CliCase):
     def test_orders_name_the_same_tensors(self):
         def tilt(_, values):
             values.update(xy=2e-4, xz=-1e-4, yz=0.5e-4)
+        def tilt_reversed(_, values):  # FSL's x runs the other way where the affine has a positive determinant
+            values.update(xy=-2e-4, xz=1e-4, yz=0.5e-4)
         costs = []
-        for order, components in (("mrtrix", "xx yy zz xy xz yz"), ("fsl", "xx xy xz yy yz zz"),
+        for order, components in (("mrtrix", "xx yy zz xy xz yz"), ("row", "xx xy xz yy yz zz"), ("fsl", "xx xy xz yy yz zz"),
                                   ("vtk", "xx yy zz xy yz xz"), ("lower", "xx xy yy xz yz zz")):
-            name = self.tensors(f"{order}.nii", tilt, components)
+            name = self.tensors(f"{order}.nii", tilt_reversed if order == "fsl" else tilt, components)
             summary = self.succeed_json("connect", name, "--tensor-order", order, *self.ends(), "-o", order)
             costs.append(summary["cost"])
         for cost in costs:
             self.assertAlmostEqual(cost, costs[0], delta=1e-6 * costs[0])
+
+    def test_mixed_up_components_are_noticed(self):
+        for order in ("fsl", "lower"):
+            self.expect(3, "connect", self.tensors(), "--tensor-order", order, *self.ends(), "-o", "out",
+                        words=("not positive definite", "--tensor-order"))
+        self.assertIn("most tensors", self.succeed("info", "tensors.nii", "--tensor-order", "lower").stderr)
+
+    def test_the_mask_inside_a_tensor_image_counts(self):
+        values = array.array("f")
+        for _, j, _ in voxels():
+            values.extend((1 if j >= 5 else 0, 1.7e-3, 0, 0, 0.3e-3, 0, 0.3e-3))
+        header = "\n".join((
+            "NRRD0004", "type: float", "dimension: 4", "sizes: 7 {} {} {}".format(*SHAPE), "endian: little",
+            "kinds: 3D-masked-symmetric-matrix space space space", "space: right-anterior-superior",
+            "space directions: none (2,0,0) (0,2,0) (0,0,2)", "space origin: (0,0,0)", "encoding: raw", "", ""))
+        (self.folder / "t.nrrd").write_bytes(header.encode() + values.tobytes())
+        self.succeed("connect", "t.nrrd", *self.ends(), "-o", "inside")
+        self.expect(3, "connect", "t.nrrd", "--from", "voxels:2,1,3", "--to", "voxels:18,7,3", "-o", "outside",
+                    words=("outside the mask",))
 
     def test_regions_of_all_kinds_agree(self):
         labels = self.labels(boxes=[(7, 2, 2, 7, 7, 3, 3), (9, 18, 18, 7, 7, 3, 3)])

@@ -45,8 +45,9 @@ TensorOrder order_of(const DataArray& array, const Image& image, std::optional<T
 enum class TensorKind { travel_time, velocity };
 
 Metric tensors(const Image& image, const std::string& name, TensorKind kind, std::optional<TensorOrder> wanted,
-               std::span<const std::uint8_t> mask) {
+               TensorFrame frame, std::span<const std::uint8_t> mask) {
   const DataArray& array = array_of(image, name, {6, 9});
+  const FrameAxes axes = frame_axes(image.grid, frame);
   const TensorOrder order = order_of(array, image, wanted);
   TensorMetric metric;
   metric.tensor.resize(image.grid.voxel_count());
@@ -55,6 +56,7 @@ Metric tensors(const Image& image, const std::string& name, TensorKind kind, std
     if (!inside(mask, v)) continue;
     for (int c = 0; c < array.components; ++c) values[static_cast<std::size_t>(c)] = array.at(v, c);
     SymTensor3d t = tensor_of({values.data(), static_cast<std::size_t>(array.components)}, order);
+    if (frame != TensorFrame::world) t = rotate_to_world(t, axes);
     // A tensor that is not positive definite stays what it is, for the check that counts all of them.
     if (kind == TensorKind::velocity && positive_definite(t)) t = inverse(t);
     metric.tensor[v] = narrowed(t);
@@ -103,12 +105,13 @@ void check_one(const MetricRequest& request) {
 }  // namespace
 
 Metric metric_from_image(const Image& image, const MetricRequest& request, std::optional<TensorOrder> order,
-                         std::span<const std::uint8_t> mask) {
+                         std::span<const std::uint8_t> mask, TensorFrame frame) {
   check_one(request);
   if (!request.speed_array.empty()) return speeds(image, request.speed_array);
-  if (!request.metric_array.empty()) return tensors(image, request.metric_array, TensorKind::travel_time, order, mask);
+  if (!request.metric_array.empty())
+    return tensors(image, request.metric_array, TensorKind::travel_time, order, frame, mask);
   if (!request.velocity_tensor_array.empty())
-    return tensors(image, request.velocity_tensor_array, TensorKind::velocity, order, mask);
+    return tensors(image, request.velocity_tensor_array, TensorKind::velocity, order, frame, mask);
   if (!request.fiber_array.empty()) return fibers(image, request, mask);
   return Metric::isotropic(request.speed.value_or(1.0));
 }
