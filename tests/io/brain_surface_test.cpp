@@ -162,7 +162,8 @@ TEST(FreeSurfer, IsReadByItsContentWhateverTheName) {
 
 TEST(FreeSurfer, TheShiftToScannerSpaceIsTold) {
   const TemporaryFolder folder;
-  const std::string footer("\0\0\0\x02valid = 1  # volume info valid\nvolume = 256 256 256\ncras   = 1.5 -2 0\n", 76);
+  const std::string footer =
+      std::string("\0\0\0\x02", 4) + "valid = 1  # volume info valid\nvolume = 256 256 256\ncras   = 1.5 -2 0\n";
   EXPECT_THAT(read_dataset(folder.file("lh.pial", freesurfer(footer))).warnings, ElementsAre(HasSubstr("1.5 -2 0")));
   std::string zero = footer;
   zero.replace(zero.find("1.5 -2"), 6, "0.0 00");
