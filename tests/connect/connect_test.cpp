@@ -55,7 +55,7 @@ ConnectQuery between(Region from, Region to, double epsilon = 0.05) {
   return query;
 }
 
-/// The path begins in one region and ends in the other, and goes no further than a voxel at a time.
+/// The path begins in one region and ends in the other, and its times never fall.
 void expect_joins(const Path& path, const ConnectQuery& query, const ImageGrid& grid) {
   ASSERT_GE(path.points.size(), 2u);
   EXPECT_EQ(path.end, PathEnd::source) << path.why;

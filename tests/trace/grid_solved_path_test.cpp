@@ -29,7 +29,6 @@ struct SolvedGrid {
 };
 
 void expect_all_end(const SolvedGrid& on, std::size_t stride, Shorten shorten) {
-  const GridField field(on.grid, on.metric, on.mask, on.arrival.times);
   for (std::size_t v = 0; v < on.grid.voxel_count(); v += stride) {
     if (!std::isfinite(on.arrival.times[v])) continue;
     const Path path = on.path(VertexId(v), shorten);
