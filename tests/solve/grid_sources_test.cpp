@@ -99,6 +99,17 @@ TEST(GridSources, ABallDoesNotReachBehindAWall) {
   }
 }
 
+TEST(GridSources, AFaceOfAMaskedVoxelIsAPlaceToStart) {
+  const ImageGrid grid = cube_grid(6);
+  std::vector<std::uint8_t> mask(grid.voxel_count(), 1);
+  mask[grid.voxel(2, 3, 3).index()] = 0;
+  Sources sources;
+  sources.points.push_back({grid.position(Vec3d{2.5, 3, 3}), 0});
+  const Arrival arrival = solved(grid, Metric::isotropic(1), sources, checked_options(), mask);
+  EXPECT_NEAR(arrival.times[grid.voxel(3, 3, 3).index()], 0.5, 1e-9);
+  EXPECT_EQ(arrival.reached, grid.voxel_count() - 1);
+}
+
 TEST(GridSources, RegionsKeepTheirTimes) {
   const ImageGrid grid = flat_grid(30);
   Sources region;

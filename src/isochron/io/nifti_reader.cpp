@@ -176,7 +176,7 @@ Image read_from(ByteReader& header_reader, const Header& h, ByteReader& values_r
                       (h.slope != 1 || h.intercept != 0) && pixel.samples == 1;
   if (scales) array.values = scaled(array.values, pixel.type, h.slope, h.intercept);
   if (h.intent == nifti::intent_symmetric_matrix && array.components == 6) image.tensor_order = TensorOrder::lower;
-  if (h.intent_name == mrtrix_tensor_name && array.components == 6) image.tensor_order = TensorOrder::mrtrix;
+  else if (h.intent_name == mrtrix_tensor_name && array.components == 6) image.tensor_order = TensorOrder::mrtrix;
   if (h.intent == nifti::intent_matrix && array.components == 9) image.tensor_order = TensorOrder::row;
   image.data.set(std::move(array));
   return image;

@@ -74,6 +74,9 @@ DataArray::Values read_block(ByteReader& reader, const NrrdHeader& h, std::size_
     const std::string packed = rest_of(reader);
     // Bytes are skipped behind the unpacking.
     const auto skip = static_cast<std::size_t>(std::max<std::int64_t>(0, h.byte_skip));
+    // Each byte of deflate data stands for at most 1032; so the sizes below do not overflow.
+    const std::size_t most = (packed.size() + 1) * 1032;
+    if (skip > most || count > (most - skip) / size_of(h.type)) reader.fail("it is shorter than its header says");
     const std::string bytes = unpacked(packed, skip + count * size_of(h.type), reader.path());
     return values_of_bytes(std::string_view(bytes).substr(skip), h.type, h.encoding);
   }

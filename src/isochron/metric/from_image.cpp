@@ -98,6 +98,8 @@ void check_one(const MetricRequest& request) {
     throw UsageError("speeds, tensors and fibres exclude one another (each is a whole metric); give one of them");
   if (!request.table.empty() || !request.region_array.empty())
     throw UsageError("velocity tables are for meshes; on an image give --speed-array or a tensor array");
+  if (!request.sheet_array.empty() && request.fiber_array.empty())
+    throw UsageError("sheets need fibres (--fibers NAME); give both, or leave out --sheets");
   if (request.velocities && request.fiber_array.empty())
     throw UsageError("--velocity needs fibres (--fibers NAME); give --speed for the same in all directions");
 }

@@ -139,12 +139,12 @@ class GridSolver::Engine {
     else
       double_ = adaptive ? make_stencils<double>(in_voxels, cells_, threads)
                          : make_tensors<double>(in_voxels, cells_, threads);
-    metric_ = &metric;
     if (on_device_)
       device_ = with_problem([&](const auto& problem) -> std::unique_ptr<GridDeviceEngine> {
         return make_grid_device_engine(grid_, problem, grid_options_, threads);
       });
     setup_seconds_ = timer.seconds();
+    metric_ = &metric;
     ready_ = true;
   }
 

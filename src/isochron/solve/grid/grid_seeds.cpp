@@ -157,10 +157,13 @@ class SourceBall {
       seeds.push_back({source_.voxel, source_.time, source_.source});
       return;
     }
+    const std::size_t before = seeds.size();
     const LineOfSight sight(cells_, source_.index, 1);
     for_corners(cells_, source_.index, [&](const Vec3i& voxel, double) {
       if (sight.reaches(voxel)) add(voxel, seeds);
     });
+    // On the face of a masked-out voxel every line begins by touching that one.
+    if (seeds.size() == before) add(index_of(metric_.grid, source_.voxel), seeds);
   }
 
   void add_ball(int most, std::vector<Seed>& seeds) const {

@@ -161,7 +161,6 @@ struct OffsetProblem : GridProblem<T> {
       if (s.back(i)) visit(static_cast<std::uint32_t>(x - s.step[i]));
       if (s.ahead(i)) visit(static_cast<std::uint32_t>(x + s.step[i]));
     }
-    if (!s.has_edges() && !this->cells->masked) return;
     for_axis_neighbours(x, [&](std::uint32_t y, int) {
       if ((usable[y] & edges_bit) != 0) visit(y);
     });

@@ -401,7 +401,7 @@ class DeviceGridOf final : public DeviceGrid<T> {
     if (order_ == 2)
       second_order_residual(view, layer_time(layer), layer_result(layer), on_device.data(), entries.size(),
                             seeded.data(), worst.data());
-    else launch_for(cell_count(), residual_pass<T, View>, view, layer_time(layer), seeded.data(), worst.data());
+    launch_for(cell_count(), residual_pass<T, View>, view, layer_time(layer), seeded.data(), worst.data());
     return found_residual(worst.read(), limit);
   }
 
