@@ -1,0 +1,59 @@
+// Where the values of a field lie: a box of points in the image's own frame.
+#pragma once
+
+#include <cstddef>
+
+#include "isochron/core/host_device.h"
+#include "isochron/core/vec.h"
+
+namespace isochron {
+
+/// Point (i, j, k) lies at (i·spacing.x, j·spacing.y, k·spacing.z): the image's own frame, with lengths of the world.
+/// The first index runs fastest. All of `surface/` works in this frame; results are moved to the world at the end.
+struct Lattice {
+  int shape[3]{0, 0, 0};
+  Vec3d spacing{1, 1, 1};
+
+  [[nodiscard]] std::size_t point_count() const {
+    return static_cast<std::size_t>(shape[0]) * static_cast<std::size_t>(shape[1]) * static_cast<std::size_t>(shape[2]);
+  }
+  [[nodiscard]] std::size_t index(int i, int j, int k) const {
+    return static_cast<std::size_t>(i) +
+           static_cast<std::size_t>(shape[0]) *
+               (static_cast<std::size_t>(j) + static_cast<std::size_t>(shape[1]) * static_cast<std::size_t>(k));
+  }
+  [[nodiscard]] Vec3d position(int i, int j, int k) const { return {i * spacing.x, j * spacing.y, k * spacing.z}; }
+};
+
+/// The cell that holds a position, and where in it: `from` is its lowest point, `part` in [0, 1] along each axis.
+/// Positions outside are moved to the border. A device-side view of a lattice, in single or double precision.
+template <class T>
+struct LatticeView {
+  int shape[3]{0, 0, 0};
+  Vec3<T> per_spacing{};  // 1 / spacing
+
+  LatticeView() = default;
+  explicit LatticeView(const Lattice& lattice)
+      : shape{lattice.shape[0], lattice.shape[1], lattice.shape[2]},
+        per_spacing{T(1 / lattice.spacing.x), T(1 / lattice.spacing.y), T(1 / lattice.spacing.z)} {}
+
+  struct Place {
+    int from[3];
+    T part[3];
+  };
+  ISOCHRON_HD Place place(Vec3<T> p) const {
+    Place result;
+    for (int a = 0; a < 3; ++a) {
+      T u = p[a] * per_spacing[a];
+      const T last = T(shape[a] - 1);
+      u = u > T(0) ? (u < last ? u : last) : T(0);  // also turns NaN into 0
+      int i = static_cast<int>(u);
+      if (i > shape[a] - 2) i = shape[a] - 2;
+      result.from[a] = i;
+      result.part[a] = u - T(i);
+    }
+    return result;
+  }
+};
+
+}  // namespace isochron
