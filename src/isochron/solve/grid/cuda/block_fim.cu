@@ -144,7 +144,7 @@ __device__ bool update_block(const View<T, Dim>& view, std::uint32_t b, int iter
     __syncthreads();
     const T least = now < infinity<T>() ? countable_gain(view.tolerance, shortest_step(mine.tensor, Dim), now) : T(0);
     changed = mine.allowed && fresh < now - least;
-    if (fresh < now) times[mine.place] = fresh;
+    if (changed) times[mine.place] = fresh;  // less than the tolerance counts as nothing: see `list_all`
     __syncthreads();
   }
   if (mine.allowed && times[mine.place] < before) view.time[mine.cell] = times[mine.place];
@@ -179,6 +179,14 @@ __global__ void __launch_bounds__(block_cells)
   if (threadIdx.x != 0 || !changed) return;
   lists.is_active[b] = 1;
   lists.next[atomicAdd(lists.next_count, 1U)] = b;
+}
+
+/// Before the end every block is a candidate once more. The update is not monotone at strong anisotropy: a neighbour's
+/// change below the tolerance may call for another choice of derivatives and a much earlier time, which the paper's
+/// lists do not notice.
+__global__ void list_all(const BlockLists lists, std::uint32_t count) {
+  const std::size_t b = thread_number();
+  if (b < count) lists.candidates[b] = static_cast<std::uint32_t>(b);
 }
 
 template <class T>
@@ -347,20 +355,27 @@ class BlockFim final : public DeviceGrid<T> {
     const Stopwatch watch;
     fill(time_, cells_, infinity<T>());
     launch_for(seeds.size(), set_seeds<T>, device_seeds.data(), seeds.size(), time_.data());
-    for (; active > 0 && counters.rounds < most_rounds; ++counters.rounds) {
+    const auto count = static_cast<std::uint32_t>(blocks_.blocks.size());
+    bool settled = false;
+    for (; !settled && counters.rounds < most_rounds; ++counters.rounds) {
       counts_.clear();
-      launch(update_active<T, Dim>, active, block_cells, 0, view, lists, iterations_);
-      std::array<std::uint32_t, 2> counts{};
-      counts_.download_to(counts);
+      std::array<std::uint32_t, 2> counts{0, count};
+      if (active > 0) {
+        launch(update_active<T, Dim>, active, block_cells, 0, view, lists, iterations_);
+        counts_.download_to(counts);
+      } else {
+        launch_for(count, list_all, lists, count);
+      }
       launch(check_candidates<T, Dim>, counts[1], block_cells, 0, view, lists);
       counters.vertex_updates +=
           block_cells * (std::uint64_t{active} * static_cast<std::uint64_t>(iterations_) + counts[1]);
       if (counts[1] > 0) counts_.download_to(counts);
+      settled = active == 0 && counts[0] == 0;
       active = counts[0];
       std::swap(lists.active, lists.next);
     }
     seconds = watch.seconds("solving");
-    converged_ = active == 0;
+    converged_ = settled;
     counters.local_solves = counters.vertex_updates;
     return counters;
   }
