@@ -87,11 +87,15 @@ class Enqueuer {
   /// Those of `cells` that `wanted` has a bit for, as stale. `first` is the layer's first entry.
   template <int N>
   __device__ void put_stale(const std::uint32_t (&cells)[N], unsigned wanted, std::uint32_t first) const {
+    // All are on their way before the first answer is looked at.
+    std::uint32_t before[N];
+#pragma unroll
+    for (int i = 0; i < N; ++i)
+      before[i] = (wanted >> i & 1U) != 0 ? atomicMax(stamp_ + first + cells[i], fresh_below_ + 1) : fresh_below_;
     unsigned fresh = 0;
 #pragma unroll
     for (int i = 0; i < N; ++i)
-      if ((wanted >> i & 1U) != 0 && atomicMax(stamp_ + first + cells[i], fresh_below_ + 1) < fresh_below_)
-        fresh |= 1U << i;
+      if (before[i] < fresh_below_) fresh |= 1U << i;
     if (fresh == 0) return;
     std::uint32_t place = atomicAdd(&block_.queue_count, static_cast<unsigned>(__popc(fresh)));
 #pragma unroll
