@@ -5,21 +5,10 @@
 #include <cmath>
 #include <vector>
 
+#include "surface/shapes.h"
+
 namespace isochron {
 namespace {
-
-template <class Function>
-std::vector<float> sampled(const Lattice& lattice, Function&& function) {
-  std::vector<float> values(lattice.point_count());
-  for (int k = 0; k < lattice.shape[2]; ++k) {
-    for (int j = 0; j < lattice.shape[1]; ++j) {
-      for (int i = 0; i < lattice.shape[0]; ++i) {
-        values[lattice.index(i, j, k)] = static_cast<float>(function(lattice.position(i, j, k)));
-      }
-    }
-  }
-  return values;
-}
 
 TEST(Spline, TakesTheValuesAtThePoints) {
   const Lattice lattice{{7, 2, 9}, {0.5, 2, 1.25}};
