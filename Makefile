@@ -14,10 +14,10 @@ setup-bare:
 	@$(SETUP) build
 
 setup:
-	@$(SETUP) build vtk metis
+	@$(SETUP) build vtk metis cgal
 
 setup-dev:
-	@$(SETUP) build vtk metis dev
+	@$(SETUP) build vtk metis cgal dev
 
 build: setup  ## build the library, the command and the tests (build/release)
 	cmake --preset release

@@ -1,0 +1,27 @@
+// Stands in for cgal/ in builds without CGAL.
+#include "isochron/core/error.h"
+#include "isochron/surface/triangulate/delaunay.h"
+
+namespace isochron {
+
+struct Delaunay::Tetrahedra {};
+
+Delaunay::Delaunay(std::span<const Vec3d>, Vec3d) {
+  throw RuntimeError(
+      "surfaces cannot be triangulated (this build is without CGAL); install libcgal-dev and build again with "
+      "-DISOCHRON_WITH_CGAL=ON");
+}
+Delaunay::~Delaunay() = default;
+VertexId Delaunay::insert(Vec3d, VertexId) { return {}; }
+void Delaunay::remove(VertexId) {}
+bool Delaunay::move(VertexId, Vec3d) { return false; }
+bool Delaunay::contains(VertexId) const { return false; }
+Vec3d Delaunay::point(VertexId) const { return {}; }
+std::size_t Delaunay::id_count() const { return 0; }
+void Delaunay::label(const LabelField&, int) {}
+std::vector<DelaunayFacet> Delaunay::facets() const { return {}; }
+std::vector<DelaunayFacet> Delaunay::inner_facets(const std::function<bool(const DelaunayFacet&)>&) { return {}; }
+void Delaunay::approve(const DelaunayFacet&) {}
+std::size_t Delaunay::untangle(std::span<const VertexId>) { return 0; }
+
+}  // namespace isochron

@@ -1,0 +1,292 @@
+#include "isochron/surface/triangulate/delaunay.h"
+
+#include <CGAL/Delaunay_triangulation_3.h>
+#include <CGAL/Delaunay_triangulation_cell_base_3.h>
+#include <CGAL/Exact_predicates_inexact_constructions_kernel.h>
+#include <CGAL/Triangulation_cell_base_with_info_3.h>
+#include <CGAL/Triangulation_vertex_base_with_info_3.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "isochron/core/parallel.h"
+
+namespace isochron {
+namespace {
+
+constexpr int unlabelled = -1;
+
+struct CellNote {
+  Vec3d centre;
+  int label = unlabelled;  // tetrahedra are made without, whatever changes
+  unsigned char approved = 0;
+};
+
+using Kernel = CGAL::Exact_predicates_inexact_constructions_kernel;
+using VertexBase = CGAL::Triangulation_vertex_base_with_info_3<std::uint32_t, Kernel>;
+using CellBase =
+    CGAL::Triangulation_cell_base_with_info_3<CellNote, Kernel, CGAL::Delaunay_triangulation_cell_base_3<Kernel>>;
+using Structure = CGAL::Triangulation_data_structure_3<VertexBase, CellBase>;
+using Triangulation = CGAL::Delaunay_triangulation_3<Kernel, Structure>;
+using Vertex = Triangulation::Vertex_handle;
+using Cell = Triangulation::Cell_handle;
+using Point = Triangulation::Point;
+
+constexpr std::uint32_t far_away = VertexId::invalid_value;
+
+Point to_cgal(Vec3d p) { return {p.x, p.y, p.z}; }
+Vec3d from_cgal(const Point& p) { return {p.x(), p.y(), p.z()}; }
+
+// Plain arithmetic: which side the centre of a flat tetrahedron falls to does not matter, only that it has a label. The
+// centre of one that is flat to rounding is far outside.
+Vec3d circumcentre(const Cell& cell) {
+  const Vec3d o = from_cgal(cell->vertex(0)->point());
+  const Vec3d a = from_cgal(cell->vertex(1)->point()) - o, b = from_cgal(cell->vertex(2)->point()) - o,
+              c = from_cgal(cell->vertex(3)->point()) - o;
+  const Vec3d bc = cross(b, c), ca = cross(c, a), ab = cross(a, b);
+  const double volume = dot(a, bc);
+  const Vec3d sum = dot(a, a) * bc + dot(b, b) * ca + dot(c, c) * ab;
+  const double least = 1e-14 * norm(sum) / std::max({norm(a), norm(b), norm(c)});
+  return o + sum / (2 * (volume > least ? volume : least + 1e-300));
+}
+
+// Tells the parts of a point's surroundings apart: tetrahedra at the point, joined through facets at the point.
+class Surroundings {
+ public:
+  Surroundings(const Triangulation& tets, Vertex v) : v_(v) {
+    tets.incident_cells(v, std::back_inserter(cells_));
+    part_.resize(cells_.size());
+  }
+
+  // Relabels the smaller parts of what should hang together. True when there was anything to do.
+  bool mend() {
+    bool mended = false;
+    std::vector<int> labels;
+    for (const Cell& cell : cells_) labels.push_back(cell->info().label);
+    std::sort(labels.begin(), labels.end());
+    labels.erase(std::unique(labels.begin(), labels.end()), labels.end());
+    if (labels.size() < 2) return false;
+    for (const int label : labels) {
+      mended |= keep_largest([&](const Cell& cell) { return cell->info().label == label; });
+      if (labels.size() > 2) mended |= keep_largest([&](const Cell& cell) { return cell->info().label != label; });
+    }
+    return mended;
+  }
+
+ private:
+  [[nodiscard]] std::size_t index_of(const Cell& cell) const {
+    return static_cast<std::size_t>(std::find(cells_.begin(), cells_.end(), cell) - cells_.begin());
+  }
+
+  template <class Belongs>
+  bool keep_largest(const Belongs& belongs) {
+    std::fill(part_.begin(), part_.end(), 0);
+    std::vector<std::size_t> sizes{0};
+    for (std::size_t i = 0; i < cells_.size(); ++i) {
+      if (part_[i] != 0 || !belongs(cells_[i])) continue;
+      sizes.push_back(flood(i, static_cast<int>(sizes.size()), belongs));
+    }
+    if (sizes.size() <= 2) return false;
+    const auto largest = std::max_element(sizes.begin(), sizes.end()) - sizes.begin();
+    for (int part = 1; part < static_cast<int>(sizes.size()); ++part)
+      if (part != largest) give_away(part);
+    return true;
+  }
+
+  template <class Belongs>
+  std::size_t flood(std::size_t start, int part, const Belongs& belongs) {
+    std::vector<std::size_t> stack{start};
+    part_[start] = part;
+    std::size_t size = 0;
+    while (!stack.empty()) {
+      const Cell cell = cells_[stack.back()];
+      stack.pop_back();
+      ++size;
+      for_neighbours(cell, [&](std::size_t next) {
+        if (part_[next] != 0 || !belongs(cells_[next])) return;
+        part_[next] = part;
+        stack.push_back(next);
+      });
+    }
+    return size;
+  }
+
+  template <class Body>
+  void for_neighbours(const Cell& cell, const Body& body) const {
+    const int apex = cell->index(v_);
+    for (int i = 0; i < 4; ++i)
+      if (i != apex) body(index_of(cell->neighbor(i)));
+  }
+
+  // The label most of the neighbours have, by facets; the smaller one when two are equal.
+  void give_away(int part) {
+    std::vector<int> around;
+    for (std::size_t i = 0; i < cells_.size(); ++i) {
+      if (part_[i] != part) continue;
+      for_neighbours(cells_[i], [&](std::size_t next) {
+        if (part_[next] != part) around.push_back(cells_[next]->info().label);
+      });
+    }
+    std::sort(around.begin(), around.end());
+    int best = 0;
+    std::ptrdiff_t most = 0;
+    for (auto run = around.begin(); run != around.end();) {
+      const auto end = std::upper_bound(run, around.end(), *run);
+      if (end - run > most) {
+        most = end - run;
+        best = *run;
+      }
+      run = end;
+    }
+    for (std::size_t i = 0; i < cells_.size(); ++i)
+      if (part_[i] == part && !has_far_corner(cells_[i])) cells_[i]->info().label = best;
+  }
+
+  static bool has_far_corner(const Cell& cell) {
+    for (int i = 0; i < 4; ++i)
+      if (cell->vertex(i)->info() == far_away) return true;
+    return false;
+  }
+
+  Vertex v_;
+  std::vector<Cell> cells_;
+  std::vector<int> part_;
+};
+
+}  // namespace
+
+struct Delaunay::Tetrahedra {
+  Triangulation cells;
+  std::vector<Vertex> vertices;
+
+  static DelaunayFacet facet(const Cell& cell, int opposite) {
+    DelaunayFacet result;
+    const Cell other = cell->neighbor(opposite);
+    for (int k = 0; k < 3; ++k) {
+      const Vertex v = cell->vertex(CGAL::Triangulation_utils_3::vertex_triple_index(opposite, k));
+      result.corners[2 - k].value = v->info();
+    }
+    result.labels = {cell->info().label, other->info().label};
+    result.centres = {cell->info().centre, other->info().centre};
+    result.approved = (cell->info().approved >> opposite & 1) != 0;
+    result.place = reinterpret_cast<std::uintptr_t>(&*cell) | static_cast<std::uintptr_t>(opposite);
+    return result;
+  }
+};
+
+Delaunay::Delaunay(std::span<const Vec3d> points, Vec3d extent) : tets_(std::make_unique<Tetrahedra>()) {
+  const double far = 8 * std::max({extent.x, extent.y, extent.z});
+  for (int corner = 0; corner < 8; ++corner) {
+    // Not a perfect cube: eight points on a sphere would give flat tetrahedra.
+    const double reach = far * (1 + 0.01 * corner);
+    const Vec3d p =
+        0.5 * extent + Vec3d{corner & 1 ? reach : -reach, corner & 2 ? reach : -reach, corner & 4 ? reach : -reach};
+    tets_->cells.insert(to_cgal(p))->info() = far_away;
+  }
+  std::vector<std::pair<Point, std::uint32_t>> with_ids(points.size());
+  for (std::size_t i = 0; i < points.size(); ++i) with_ids[i] = {to_cgal(points[i]), static_cast<std::uint32_t>(i)};
+  tets_->cells.insert(with_ids.begin(), with_ids.end());
+  tets_->vertices.resize(points.size());
+  for (const Vertex v : tets_->cells.finite_vertex_handles())
+    if (v->info() != far_away) tets_->vertices[v->info()] = v;
+}
+
+Delaunay::~Delaunay() = default;
+
+VertexId Delaunay::insert(Vec3d p, VertexId near) {
+  const Cell start = contains(near) ? tets_->vertices[near.index()]->cell() : Cell();
+  const std::size_t before = tets_->cells.number_of_vertices();
+  const Vertex v = tets_->cells.insert(to_cgal(p), start);
+  if (tets_->cells.number_of_vertices() == before) return {};
+  v->info() = static_cast<std::uint32_t>(tets_->vertices.size());
+  tets_->vertices.push_back(v);
+  return VertexId(tets_->vertices.size() - 1);
+}
+
+void Delaunay::remove(VertexId v) {
+  tets_->cells.remove(tets_->vertices[v.index()]);
+  tets_->vertices[v.index()] = Vertex();
+}
+
+bool Delaunay::move(VertexId v, Vec3d p) {
+  const Vertex old = tets_->vertices[v.index()];
+  if (from_cgal(old->point()) == p) return true;
+  // The new point first: its tetrahedra lie where the search for the old one's place starts.
+  const std::size_t before = tets_->cells.number_of_vertices();
+  const Vertex moved = tets_->cells.insert(to_cgal(p), old->cell());
+  const bool placed = tets_->cells.number_of_vertices() > before;
+  tets_->cells.remove(old);
+  if (placed) moved->info() = v.value;
+  tets_->vertices[v.index()] = placed ? moved : Vertex();
+  return placed;
+}
+
+bool Delaunay::contains(VertexId v) const {
+  return v.valid() && v.index() < tets_->vertices.size() && tets_->vertices[v.index()] != Vertex();
+}
+
+Vec3d Delaunay::point(VertexId v) const { return from_cgal(tets_->vertices[v.index()]->point()); }
+
+std::size_t Delaunay::id_count() const { return tets_->vertices.size(); }
+
+void Delaunay::label(const LabelField& field, int threads) {
+  std::vector<Cell> fresh;
+  for (const Cell cell : tets_->cells.all_cell_handles()) {
+    CellNote& note = cell->info();
+    if (note.label != unlabelled) continue;
+    bool far = tets_->cells.is_infinite(cell);
+    if (far) {
+      note.centre = field.extent() * 16;
+    } else {
+      for (int i = 0; i < 4; ++i) far |= cell->vertex(i)->info() == far_away;
+      note.centre = circumcentre(cell);
+    }
+    if (far) note.label = 0;
+    else fresh.push_back(cell);
+  }
+  parallel_for(threads, fresh.size(),
+               [&](std::size_t i) { fresh[i]->info().label = field.look(fresh[i]->info().centre).label; });
+}
+
+std::vector<DelaunayFacet> Delaunay::facets() const {
+  std::vector<DelaunayFacet> result;
+  for (const Cell cell : tets_->cells.all_cell_handles()) {
+    if (cell->info().label == 0) continue;
+    for (int i = 0; i < 4; ++i)
+      if (cell->neighbor(i)->info().label < cell->info().label) result.push_back(Tetrahedra::facet(cell, i));
+  }
+  return result;
+}
+
+std::vector<DelaunayFacet> Delaunay::inner_facets(const std::function<bool(const DelaunayFacet&)>& wanted) {
+  std::vector<DelaunayFacet> result;
+  for (const Cell cell : tets_->cells.finite_cell_handles()) {
+    for (int i = 0; i < 4; ++i) {
+      const Cell other = cell->neighbor(i);
+      if (cell->info().label != other->info().label || (cell->info().approved >> i & 1) != 0) continue;
+      // Each facet once, by ids: addresses differ from run to run.
+      if (cell->vertex(i)->info() > tets_->cells.mirror_vertex(cell, i)->info()) continue;
+      const DelaunayFacet facet = Tetrahedra::facet(cell, i);
+      const bool near =
+          std::all_of(facet.corners.begin(), facet.corners.end(), [](VertexId v) { return v.value != far_away; });
+      if (near && wanted(facet)) result.push_back(facet);
+      else approve(facet);
+    }
+  }
+  return result;
+}
+
+void Delaunay::approve(const DelaunayFacet& facet) {
+  auto* cell = reinterpret_cast<Structure::Cell*>(static_cast<std::uintptr_t>(facet.place & ~std::uint64_t{3}));
+  cell->info().approved |= static_cast<unsigned char>(1U << (facet.place & 3));
+}
+
+std::size_t Delaunay::untangle(std::span<const VertexId> points) {
+  std::size_t mended = 0;
+  for (const VertexId v : points)
+    if (contains(v) && Surroundings(tets_->cells, tets_->vertices[v.index()]).mend()) ++mended;
+  return mended;
+}
+
+}  // namespace isochron

@@ -1,0 +1,50 @@
+// What lies where: the label of every point in space, and how far the next border between labels is.
+#pragma once
+
+#include "isochron/core/vec.h"
+#include "isochron/surface/field/spline.h"
+
+namespace isochron {
+
+/// Space cut into materials. Label 0 is outside of all; every label is 0 far away. Calls may come from several threads.
+class LabelField {
+ public:
+  virtual ~LabelField() = default;
+  struct Look {
+    int label = 0;
+    double clearance = 0;  ///< about how far the nearest border is, in world lengths; never negative
+  };
+  [[nodiscard]] virtual Look look(Vec3d p) const = 0;
+  /// A point of a border near p, for p less than about an edge length away from one.
+  [[nodiscard]] virtual Vec3d project(Vec3d p) const = 0;
+  /// The direction in which the border at p is left, of length 1; any direction where there is none.
+  [[nodiscard]] virtual Vec3d normal(Vec3d p) const = 0;
+  /// The box outside of which every label is 0: from the origin to this corner.
+  [[nodiscard]] virtual Vec3d extent() const = 0;
+};
+
+/// Two materials: 1 where a field of signed distances is negative and 0 elsewhere.
+class SplineLabels final : public LabelField {
+ public:
+  explicit SplineLabels(const SplineField& field)
+      : view_(field.view()),
+        extent_{(field.lattice().shape[0] - 1) * field.lattice().spacing.x,
+                (field.lattice().shape[1] - 1) * field.lattice().spacing.y,
+                (field.lattice().shape[2] - 1) * field.lattice().spacing.z} {}
+
+  [[nodiscard]] Look look(Vec3d p) const override {
+    const double value = view_.value(p);
+    bool inside = value < 0;
+    for (int a = 0; a < 3; ++a) inside &= p[a] >= 0 && p[a] <= extent_[a];
+    return {inside ? 1 : 0, std::abs(value)};
+  }
+  [[nodiscard]] Vec3d project(Vec3d p) const override;
+  [[nodiscard]] Vec3d normal(Vec3d p) const override;
+  [[nodiscard]] Vec3d extent() const override { return extent_; }
+
+ private:
+  SplineView<double> view_;
+  Vec3d extent_;
+};
+
+}  // namespace isochron
