@@ -82,4 +82,12 @@ void declare_metric(Command& command, SolveRequest& request) {
                  into(metric.region_array));
 }
 
+void warn_unused_tensor_layout(const SolveRequest& request, Console& console) {
+  const MetricRequest& metric = request.metric;
+  const bool none = metric.metric_array.empty() && metric.velocity_tensor_array.empty();
+  constexpr std::string_view tensors = "--metric-array or --velocity-tensor-array";
+  console.warn_unused(none && request.tensors.order, "--tensor-order", tensors);
+  console.warn_unused(none && request.tensors.frame, "--tensor-frame", tensors);
+}
+
 }  // namespace isochron::cli

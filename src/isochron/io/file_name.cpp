@@ -23,6 +23,8 @@ std::filesystem::path FileName::with(std::string_view other_extension) const {
   return result;
 }
 
+std::filesystem::path FileName::beside(std::string_view suffix) const { return with(std::string(suffix) + extension); }
+
 std::optional<std::filesystem::path> find_companion(const std::filesystem::path& path, std::string_view extension) {
   FileName name(path);
   if (name.extension == extension) return path;

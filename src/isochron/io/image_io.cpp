@@ -143,6 +143,11 @@ const std::vector<ImageFormat>& image_formats() {
 
 bool is_image_file(const fs::path& path) { return find_codec(path) != nullptr; }
 
+bool holds_many_arrays(const fs::path& path) {
+  const Codec* codec = find_codec(path);
+  return codec != nullptr && codec->holds == Holds::all_arrays;
+}
+
 Image read_image(const fs::path& path) {
   require_file(path);
   const Codec& codec = readable_codec(path);

@@ -24,6 +24,8 @@ const std::vector<ImageFormat>& image_formats();
 
 /// Whether the extension is that of an image. Looks at the name only.
 bool is_image_file(const std::filesystem::path& path);
+/// Whether files of this extension hold any number of arrays. Looks at the name only.
+bool holds_many_arrays(const std::filesystem::path& path);
 
 /// Reads an image with all its arrays. World space is RAS in mm where the format has a notion of it. Throws InputError
 /// whose message begins with a path: missing, truncated or malformed file, a file of another kind, sizes that the file
