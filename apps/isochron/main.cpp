@@ -50,6 +50,7 @@ int run(int argc, const char* const* argv) {
     declare_path(root, console);
     declare_connect(root, console);
     declare_connectome(root, console);
+    declare_surface(root, console);
     declare_bench(root, console);
   });
   console.flush();

@@ -1,4 +1,4 @@
-// Wall-clock seconds, and the memory high-water mark of this process.
+// Wall-clock seconds, and the memory of this process and of the machine.
 #pragma once
 
 #include <chrono>
@@ -21,5 +21,8 @@ double thread_cpu_seconds();
 
 /// Peak resident memory of the process in bytes (0 where the system does not tell).
 std::size_t peak_resident_bytes();
+
+/// Memory that processes can still get without swapping, in bytes (0 where the system does not tell).
+std::size_t available_bytes();
 
 }  // namespace isochron

@@ -1,0 +1,174 @@
+// isochron surface: a triangle mesh of an object in an image, by a particle system.
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <set>
+
+#include "apps/isochron/commands.h"
+#include "apps/isochron/mesh_input.h"
+#include "apps/isochron/output_files.h"
+#include "apps/isochron/surface.h"
+#include "isochron/core/timer.h"
+
+namespace isochron::cli {
+namespace {
+
+void check_request(SurfaceRequest& request) {
+  if (request.isovalue.has_value() == !request.labels.empty())
+    throw UsageError(request.isovalue ? "--isovalue and --label exclude each other; give one of them"
+                                      : "no surface is chosen; give --isovalue V, or --label L for label maps");
+  if (!request.labels.empty() && request.field.inside == InsideIs::below)
+    throw UsageError("--inside is for --isovalue (labels have no order); leave it out");
+  SizingOptions& sizing = request.extract.sizing;
+  if (request.size_range) {
+    const std::vector<double>& range = *request.size_range;
+    if (range.size() != 2 || !(range[0] > 0) || !(range[0] <= range[1]))
+      throw UsageError("--size-range: two lengths are needed, the smaller first; give --size-range 0.5,4");
+    if (sizing.uniform > 0) throw UsageError("--uniform and --size-range exclude each other; give one of them");
+    sizing.smallest = range[0];
+    sizing.largest = range[1];
+  }
+}
+
+const DataArray& chosen_array(const Image& image, const SurfaceRequest& request) {
+  const std::string file = request.image.string();
+  if (image.data.empty()) throw InputError(file + ": holds no values; give an image that does");
+  const DataArray* array = &image.data.all().front();
+  if (!request.array.empty()) {
+    array = image.data.find(request.array);
+    if (array == nullptr)
+      throw InputError(fmt::format("{}: there is no array '{}'; there are: {}", file, request.array,
+                                   fmt::join(image.data.names(), ", ")));
+  }
+  if (array->components != 1)
+    throw InputError(fmt::format("{}: {} values a voxel, but a surface needs one; take one volume out of it first",
+                                 file, array->components));
+  return *array;
+}
+
+std::vector<std::int32_t> as_labels(const DataArray& array, const std::string& file) {
+  std::vector<std::int32_t> labels(array.tuple_count());
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    const double value = array.at(i);
+    const bool whole = value == std::round(value) && std::abs(value) <= std::numeric_limits<std::int32_t>::max();
+    if (!whole && std::isfinite(value))
+      throw InputError(fmt::format("{}: is no label map (voxel {} is {}); use --isovalue", file, i, value));
+    labels[i] = whole ? static_cast<std::int32_t>(value) : std::numeric_limits<std::int32_t>::min();
+  }
+  return labels;
+}
+
+ImplicitSurface make_field(const SurfaceRequest& request, const Image& image, Console& console) {
+  Activity activity(console, "distances");
+  const DataArray& array = chosen_array(image, request);
+  FieldOptions options = request.field;
+  options.threads = console.threads();
+  if (!request.labels.empty())
+    return from_labels(image.grid, as_labels(array, request.image.string()),
+                       std::set<std::int32_t>(request.labels.begin(), request.labels.end()), options,
+                       activity.progress());
+  std::vector<float> values(array.tuple_count());
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(array.at(i));
+  return from_isovalue(image.grid, values, *request.isovalue, options, activity.progress());
+}
+
+ExtractedSurface make_surface(const SurfaceRequest& request, const ImplicitSurface& field, Console& console) {
+  ExtractOptions options = request.extract;
+  options.threads = console.threads();
+  std::unique_ptr<Activity> activity;
+  options.begin_stage = [&](const std::string& stage) {
+    activity.reset();
+    activity = std::make_unique<Activity>(console, stage);
+    return activity->progress();
+  };
+  return extract_surface(field, options);
+}
+
+void write_surface(const SurfaceRequest& request, SurfaceSummary& summary, Console& console) {
+  const Activity activity(console, "writing " + request.output.string());
+  Dataset dataset;
+  dataset.points = summary.surface.mesh.points;
+  dataset.triangles.cells = summary.surface.mesh.elements;
+  std::vector<float> sizes(summary.surface.sizes.begin(), summary.surface.sizes.end());
+  dataset.point_data.set({"size", 1, std::move(sizes)});
+  check_interrupted();
+  write_dataset(request.output, dataset, request.overwrite());
+  summary.written = files_written(request.output);
+}
+
+int run_surface(SurfaceRequest& request, Console& console) {
+  check_request(request);
+  check_writable(request.output, request.overwrite());
+  check_output_files(files_written(request.output), {request.image}, request.overwrite());
+  SurfaceSummary summary;
+  Timer timer;
+  check_raw({request.image}, request.raw, console);
+  Image image = read_reported(request.image, request.raw, console);
+  summary.read_seconds = timer.seconds();
+
+  const InterruptGuard guard;
+  timer.restart();
+  const ImplicitSurface field = make_field(request, image, console);
+  image = {};
+  summary.field_seconds = timer.seconds();
+  summary.surface = make_surface(request, field, console);
+  for (const std::string& note : summary.surface.notes) console.warn(request.image.string() + ": " + note);
+  timer.restart();
+  write_surface(request, summary, console);
+  summary.write_seconds = timer.seconds();
+  print_summary(request, summary, console);
+  return 0;
+}
+
+}  // namespace
+
+void declare_surface(Command& root, Console& console) {
+  Command command = root.subcommand("surface", "Mesh the surface of an object in an image volume",
+                                    "isochron surface heart.nii.gz --label 1 -o heart.ply");
+  const auto request = std::make_shared<SurfaceRequest>();
+  command.positional("VOLUME", "Image: NIfTI, NRRD, VTI, MGZ, .npy or raw", into(request->image));
+  command.group("What is inside");
+  command.option("--isovalue", "V", "Voxels with at least this value", into(request->isovalue));
+  command.option("--inside", "SIDE", "above the isovalue (default) or below it",
+                 one_of(request->field.inside, {{"above", InsideIs::above}, {"below", InsideIs::below}}));
+  command.repeated("--label", "L", "Voxels with this label; several make one object", append_to(request->labels));
+  command.option("--array", "NAME", "Of an image with several arrays (default: the first)", into(request->array));
+  command.option("--smoothing", "W",
+                 "Width of the smoothing in voxels (default: 1.5 for labels, whose surface is a staircase, else 0)",
+                 into(request->field.smoothing));
+  command.option("--border", "HOW", "An object that leaves the image: close (default; a flat face) or refuse",
+                 one_of(request->field.border, {{"close", AtBorder::close}, {"refuse", AtBorder::refuse}}));
+  declare_raw(command, request->raw);
+  command.group("Sizes");
+  SizingOptions& sizing = request->extract.sizing;
+  command.option("--epsilon", "E",
+                 fmt::format("Edge length per radius of curvature and per distance to the medial axis (default: {})",
+                             sizing.epsilon),
+                 into(sizing.epsilon));
+  command.option("--delta", "D", fmt::format("Most that sizes change per length (default: {})", sizing.delta),
+                 into(sizing.delta));
+  command.option("--size-range", "MIN,MAX", "Shortest and longest edge (default: from the smallest voxel spacing on)",
+                 into(request->size_range));
+  command.option("--uniform", "H", "The same edge length everywhere", into(sizing.uniform));
+  command.option("--most-particles", "N", "Refuse sizes that ask for more (default: what memory holds)",
+                 into(request->extract.most_particles));
+  command.group("Particles");
+  ParticleOptions& particles = request->extract.particles;
+  command.option("--iterations", "N", fmt::format("At most (default: {})", particles.iterations),
+                 into(particles.iterations));
+  command.option("--bins", "KIND", "How neighbours are found: adaptive (default) or uniform",
+                 one_of(particles.bins, {{"adaptive", BinKind::adaptive}, {"uniform", BinKind::uniform}}));
+  command.option("--seeds", "N", "Start with about N particles and add none", [request](const std::string& text) {
+    request->extract.seeds = Value<std::size_t>::parse(text);
+    request->extract.particles.density = DensityControl::delete_only;
+  });
+  command.option("--seed", "S", "Of the random numbers (default: 1)", into(particles.seed));
+  command.group("Output");
+  command.option("-o,--output", "FILE", "Mesh to write; its extension says how", into(request->output), Need::required);
+  command.flag("--report", "Self-intersections and distances to the isosurface too", request->report);
+  command.flag("--force", "Replace existing files", request->force);
+  declare_common(command, console);
+  command.action([request, &console] { return run_surface(*request, console); });
+}
+
+}  // namespace isochron::cli

@@ -1,0 +1,55 @@
+#include <fmt/format.h>
+
+#include "apps/isochron/json_text.h"
+#include "apps/isochron/surface.h"
+#include "apps/isochron/values.h"
+#include "isochron/core/timer.h"
+
+namespace isochron::cli {
+namespace {
+
+Json summary_json(const SurfaceRequest& request, const SurfaceSummary& summary, const Console& console) {
+  const ExtractedSurface& s = summary.surface;
+  const TriangulateReport& t = s.triangulation;
+  return Json{{"file", request.image.string()},
+              {"vertices", s.mesh.vertex_count()},
+              {"elements", s.mesh.element_count()},
+              {"expected_particles", s.expected_particles},
+              {"seeds", s.seeds},
+              {"particles", s.particles},
+              {"iterations", s.iterations.size()},
+              {"converged", s.converged},
+              {"energy", s.iterations.empty() ? Json(nullptr) : finite_or_null(s.iterations.back().energy)},
+              {"repair", {{"added", t.added}, {"removed", t.removed}, {"moved", t.moved}, {"rounds", t.rounds}}},
+              {"threads", console.threads()},
+              {"read_seconds", summary.read_seconds},
+              {"field_seconds", summary.field_seconds},
+              {"sizing_seconds", s.times.sizing},
+              {"seeding_seconds", s.times.seeding},
+              {"relaxing_seconds", s.times.relaxing},
+              {"triangulating_seconds", s.times.triangulating},
+              {"write_seconds", summary.write_seconds},
+              {"peak_bytes", peak_resident_bytes()},
+              {"written", file_names(summary.written)},
+              {"warnings", console.warnings()}};
+}
+
+}  // namespace
+
+void print_summary(const SurfaceRequest& request, const SurfaceSummary& summary, const Console& console) {
+  if (console.options.json) return print_json(summary_json(request, summary, console), console);
+  const ExtractedSurface& s = summary.surface;
+  console.say(fmt::format("{}: {}, {}\n", request.output.string(), counted(s.mesh.vertex_count(), "vertex", "vertices"),
+                          counted(s.mesh.element_count(), "triangle", "triangles")));
+  console.say(fmt::format("  particles {} from {} seeds in {} iterations{}\n", grouped(s.particles), grouped(s.seeds),
+                          s.iterations.size(), s.converged ? "" : " (not settled)"));
+  console.say(fmt::format("  repair    {} added, {} removed, {} moved\n", grouped(s.triangulation.added),
+                          grouped(s.triangulation.removed), grouped(s.triangulation.moved)));
+  console.say(fmt::format(
+      "  time      read {:.2f} s, distances {:.2f} s, sizes {:.2f} s, particles {:.2f} s, triangles {:.2f} s, write "
+      "{:.2f} s\n",
+      summary.read_seconds, summary.field_seconds, s.times.sizing + s.times.seeding, s.times.relaxing,
+      s.times.triangulating, summary.write_seconds));
+}
+
+}  // namespace isochron::cli

@@ -1,0 +1,95 @@
+#include "isochron/surface/extract.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "isochron/core/error.h"
+#include "isochron/core/parallel.h"
+#include "isochron/core/timer.h"
+#include "isochron/surface/field/isosurface.h"
+#include "isochron/surface/particles/seeds.h"
+
+namespace isochron {
+namespace {
+
+// Measured: a particle with its lists, then its share of the Delaunay tetrahedra (some 14 a vertex) and their labels.
+constexpr double bytes_per_particle = 2500;
+constexpr double bytes_per_point = 5 * sizeof(float) + 8;  // distance, spline, sizes, and what the sizes are made from
+
+void to_world(const LatticeFrame& frame, TriangleMesh& mesh) {
+  for (Vec3d& p : mesh.points) p = frame.to_world(p);
+  if (frame.mirrors())
+    for (auto& [a, b, c] : mesh.elements) std::swap(b, c);
+}
+
+void check_count(double expected, const Lattice& lattice, const ExtractOptions& options) {
+  const double most = static_cast<double>(options.most_particles);
+  if (most > 0 && expected > most)
+    throw InputError(
+        fmt::format("the sizes ask for about {:.0f} particles (allowed: {:.0f}); ask for larger triangles, or allow "
+                    "more",
+                    expected, most));
+  const double needed = static_cast<double>(extract_bytes(expected, lattice));
+  const auto free = static_cast<double>(available_bytes());
+  if (free > 0 && needed > free)
+    throw InputError(
+        fmt::format("the sizes ask for about {:.3g} particles, which need {:.1f} GB (free: {:.1f} GB); ask for larger "
+                    "triangles",
+                    expected, needed / 1e9, free / 1e9));
+}
+
+}  // namespace
+
+std::size_t extract_bytes(double particles, const Lattice& lattice) {
+  return static_cast<std::size_t>(particles * bytes_per_particle +
+                                  static_cast<double>(lattice.point_count()) * bytes_per_point);
+}
+
+ExtractedSurface extract_surface(const ImplicitSurface& surface, const ExtractOptions& options) {
+  const int threads = options.threads > 0 ? options.threads : hardware_threads();
+  const auto begin = [&](const char* stage) { return options.begin_stage ? options.begin_stage(stage) : Progress{}; };
+  ExtractedSurface result;
+  result.notes = surface.notes;
+
+  Timer timer;
+  const SplineField field(surface.lattice, surface.distance, threads);
+  SizingOptions sizing = options.sizing;
+  sizing.threads = threads;
+  const SizeField size = sizes(field, surface, sizing, begin("sizes"));
+  result.times.sizing = timer.seconds();
+
+  timer.restart();
+  result.isosurface = marching_tetrahedra(surface.lattice, surface.distance);
+  result.expected_particles = expected_particles(result.isosurface, size);
+  check_count(std::max(result.expected_particles, static_cast<double>(options.seeds)), surface.lattice, options);
+  std::vector<Vec3d> seeds = surface_seeds(
+      result.isosurface, field, size, {.count = options.seeds, .seed = options.particles.seed, .threads = threads});
+  result.seeds = seeds.size();
+  result.times.seeding = timer.seconds();
+
+  timer.restart();
+  ParticleOptions particle_options = options.particles;
+  particle_options.threads = threads;
+  Particles particles = relax(field, size, std::exchange(seeds, {}), particle_options, begin("particles"));
+  result.particles = particles.positions.size();
+  result.iterations = std::move(particles.iterations);
+  result.converged = particles.converged;
+  result.times.relaxing = timer.seconds();
+
+  timer.restart();
+  TriangulateOptions triangle_options = options.triangles;
+  triangle_options.threads = threads;
+  result.mesh = triangulate(field, size, std::move(particles.positions), triangle_options, &result.triangulation,
+                            begin("triangles"));
+  result.times.triangulating = timer.seconds();
+
+  const SizeView<double> view = size.view();
+  for (const Vec3d& p : result.mesh.points) result.sizes.push_back(view.size(p));
+  to_world(surface.frame, result.mesh);
+  to_world(surface.frame, result.isosurface);
+  return result;
+}
+
+}  // namespace isochron

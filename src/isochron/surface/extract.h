@@ -1,0 +1,57 @@
+// From an implicit surface to a mesh in the world: sizes, particles, triangles.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "isochron/core/progress.h"
+#include "isochron/mesh/simplex_mesh.h"
+#include "isochron/surface/field/signed_distance.h"
+#include "isochron/surface/field/sizing.h"
+#include "isochron/surface/particles/relax.h"
+#include "isochron/surface/triangulate/triangulate.h"
+
+namespace isochron {
+
+struct ExtractOptions {
+  SizingOptions sizing;
+  ParticleOptions particles;
+  TriangulateOptions triangles;
+  std::size_t seeds = 0;           ///< about so many to begin with; 0: as many as the sizes ask for
+  std::size_t most_particles = 0;  ///< more are refused before they are made; 0: what memory allows
+  int threads = 0;                 ///< for all stages; 0: all cores
+  /// Called at the beginning of each stage with its name; gives what that stage reports to.
+  std::function<Progress(const std::string& stage)> begin_stage;
+};
+
+/// Seconds of each stage.
+struct ExtractTimes {
+  double sizing = 0, seeding = 0, relaxing = 0, triangulating = 0;
+};
+
+/// A closed, oriented surface in world coordinates, and how it came about.
+struct ExtractedSurface {
+  TriangleMesh mesh;
+  std::vector<double> sizes;  ///< the edge length wanted at each vertex
+  TriangleMesh isosurface;    ///< of the distance field by marching tetrahedra, in world coordinates: for comparison
+  double expected_particles = 0;
+  std::size_t seeds = 0;
+  std::size_t particles = 0;  ///< before the triangulation's repair
+  std::vector<RelaxIteration> iterations;
+  bool converged = false;
+  TriangulateReport triangulation;
+  ExtractTimes times;
+  std::vector<std::string> notes;  ///< what the user should know, a line each
+};
+
+/// Bytes that so many particles need at the most, of all stages.
+std::size_t extract_bytes(double particles, const Lattice& lattice);
+
+/// Meshes the zero set of a distance field. Throws UsageError for options that make no sense, InputError when more
+/// particles are asked for than allowed or than memory holds (the number is said), and like the stages: see
+/// sizing.h, relax.h and triangulate.h.
+ExtractedSurface extract_surface(const ImplicitSurface& surface, const ExtractOptions& options = {});
+
+}  // namespace isochron
