@@ -21,9 +21,9 @@
 #include "isochron/solve/grid/grid_finish.h"
 #include "isochron/solve/grid/grid_seeds.h"
 #include "isochron/solve/grid/paper_schemes.h"
-#include "isochron/solve/simplex/limits.h"
-#include "isochron/solve/simplex/start.h"
+#include "isochron/solve/limits.h"
 #include "isochron/solve/solve_shell.h"
+#include "isochron/solve/start.h"
 
 namespace isochron {
 namespace {

@@ -12,18 +12,18 @@
 #include "isochron/core/timer.h"
 #include "isochron/mesh/validate.h"
 #include "isochron/solve/arrival_parts.h"
+#include "isochron/solve/banded_threads.h"
 #include "isochron/solve/choose_backend.h"
-#include "isochron/solve/simplex/banded_threads.h"
+#include "isochron/solve/limits.h"
 #include "isochron/solve/simplex/cuda/schedule.h"
 #include "isochron/solve/simplex/device_engine.h"
 #include "isochron/solve/simplex/factored.h"
 #include "isochron/solve/simplex/finish.h"
-#include "isochron/solve/simplex/limits.h"
 #include "isochron/solve/simplex/obtuse_split.h"
 #include "isochron/solve/simplex/run.h"
 #include "isochron/solve/simplex/seeds.h"
-#include "isochron/solve/simplex/start.h"
 #include "isochron/solve/solve_shell.h"
+#include "isochron/solve/start.h"
 
 namespace isochron {
 
@@ -338,7 +338,7 @@ class Solver<Corners>::Engine {
   }
 
   int rings_for(const PlacedSources& placed) const {
-    return limited_rings<Corners>(options_.ball_rings, placed.points.size(), mesh_.vertex_count());
+    return limited_rings(options_.ball_rings, placed.points.size(), mesh_.vertex_count(), Corners - 1);
   }
 
   static int threads_for(Method method, int threads) { return runs_on_threads(method) ? threads : 1; }

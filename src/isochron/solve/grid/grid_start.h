@@ -7,8 +7,8 @@
 #include "isochron/core/big_vector.h"
 #include "isochron/solve/grid/kept_seed.h"
 #include "isochron/solve/grid/stencils.h"
-#include "isochron/solve/simplex/finish.h"
-#include "isochron/solve/simplex/state.h"
+#include "isochron/solve/residual.h"
+#include "isochron/solve/state.h"
 
 namespace isochron {
 

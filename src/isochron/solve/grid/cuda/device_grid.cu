@@ -23,7 +23,7 @@
 #include "isochron/solve/grid/cuda/second_order.h"
 #include "isochron/solve/grid/cuda/stencils_on_device.h"
 #include "isochron/solve/grid/cuda/tuning.h"
-#include "isochron/solve/simplex/state.h"
+#include "isochron/solve/state.h"
 
 namespace isochron::cuda {
 namespace {
