@@ -236,7 +236,7 @@ std::vector<float> signed_distance(const Lattice& lattice, std::span<const float
   if (std::isfinite(reach)) close = dilated(lattice, band, reach);
   std::vector<float> result(lattice.point_count());
   const auto farthest = static_cast<float>(std::min<double>(reach, std::numeric_limits<float>::max()));
-  for (const bool inside : {true, false}) {
+  const auto solve_side = [&](bool inside, int team) {
     std::vector<std::uint32_t> points;
     std::vector<float> times;
     for (std::size_t m = 0; m < band.size(); ++m) {
@@ -246,11 +246,18 @@ std::vector<float> signed_distance(const Lattice& lattice, std::span<const float
     }
     std::vector<std::uint8_t> mask(lattice.point_count());
     for (std::size_t v = 0; v < mask.size(); ++v) mask[v] = close[v] != 0 && (level[v] < 0) == inside;
-    const std::vector<float> far = arrivals(lattice, points, times, mask, 1, 2, threads, {{}, progress.cancel});
+    const std::vector<float> far = arrivals(lattice, points, times, mask, 1, 2, team, {{}, progress.cancel});
     for (std::size_t v = 0; v < mask.size(); ++v)
       if ((level[v] < 0) == inside) result[v] = (inside ? -1 : 1) * std::min(far[v], farthest);
-    progress.update(inside ? 0.7 : 1);
+  };
+  if (threads == 2) {  // a solve on one thread does less work than on two
+    parallel_region(2, [&](int thread, int team) {
+      for (int side = thread; side < 2; side += team) solve_side(side == 0, 1);
+    });
+  } else {
+    for (const bool inside : {true, false}) solve_side(inside, threads);
   }
+  progress.update(1);
   for (std::size_t m = 0; m < band.size(); ++m)
     if (near[m] >= 0) result[band.point(m)] = level[band.point(m)] < 0 ? -near[m] : near[m];
   return result;
