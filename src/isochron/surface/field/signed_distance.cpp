@@ -21,16 +21,8 @@ constexpr int margin = 4;  // layers of outside that splines and searches can us
 
 int threads_of(const FieldOptions& options) { return options.threads > 0 ? options.threads : hardware_threads(); }
 
-LatticeFrame checked_frame(const ImageGrid& grid, std::size_t values, const FieldOptions& options) {
-  const LatticeFrame frame = frame_of(grid, "the image");
-  const auto& [nx, ny, nz] = grid.shape;
-  if (nx < 2 || ny < 2 || nz < 2)
-    throw InputError(fmt::format(
-        "the image is flat ({} x {} x {} voxels), so nothing in it has a surface; give a volume", nx, ny, nz));
-  if (values != grid.voxel_count())
-    throw InputError(fmt::format("{} values for {} voxels; give one per voxel", values, grid.voxel_count()));
+void check(const FieldOptions& options) {
   if (!(options.reach > 0)) throw UsageError(fmt::format("a reach of {} voxels is not positive", options.reach));
-  return frame;
 }
 
 bool leaves_image(const ImageGrid& grid, const ImageBox& box) {
@@ -64,7 +56,8 @@ void measure(std::vector<float> level, const FieldOptions& options, const Progre
              ImplicitSurface& surface) {
   for_border(surface.lattice, [&](std::size_t point) { level[point] = std::max(level[point], 1e-6F); });
   surface.reach = options.reach * surface.lattice.smallest_spacing();
-  surface.distance = signed_distance(surface.lattice, level, surface.reach, threads_of(options), progress);
+  surface.distance =
+      signed_distance(surface.lattice, level, surface.reach, {threads_of(options), options.backend}, progress);
 }
 
 /// What the values of an image are like.
@@ -105,7 +98,8 @@ void check_isovalue(const Values& values, double isovalue, InsideIs inside) {
 ImplicitSurface from_isovalue(const ImageGrid& grid, std::span<const float> values, double isovalue,
                               const FieldOptions& options, const Progress& progress) {
   ImplicitSurface surface;
-  const LatticeFrame whole = checked_frame(grid, values.size(), options);
+  const LatticeFrame whole = checked_frame(grid, values.size());
+  check(options);
   const Values seen = look_at(values);
   check_isovalue(seen, isovalue, options.inside);
   if (seen.not_finite > 0)
@@ -147,7 +141,8 @@ ImplicitSurface from_labels(const ImageGrid& image, std::span<const std::int32_t
                             const std::set<std::int32_t>& wanted, const FieldOptions& options,
                             const Progress& progress) {
   ImplicitSurface surface;
-  checked_frame(image, image_labels.size(), options);
+  checked_frame(image, image_labels.size());
+  check(options);
   if (wanted.empty()) throw UsageError("no label is given; name at least one");
   const std::set<std::int32_t> present = labels_in(image_labels);
   for (const std::int32_t label : wanted)

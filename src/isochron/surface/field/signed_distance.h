@@ -10,6 +10,7 @@
 
 #include "isochron/core/progress.h"
 #include "isochron/mesh/image.h"
+#include "isochron/solve/options.h"
 #include "isochron/surface/field/frame.h"
 #include "isochron/surface/field/lattice.h"
 
@@ -44,6 +45,7 @@ struct FieldOptions {
   /// need largest/epsilon.
   double reach = 16;
   int threads = 0;  ///< 0: all cores
+  Backend backend = Backend::automatic;
 };
 
 /// The object where values are above (below) the isovalue; values between voxels are those of the cubic spline. One

@@ -12,7 +12,6 @@
 #include "isochron/core/parallel.h"
 #include "isochron/mesh/closest_point.h"
 #include "isochron/surface/field/curvature.h"
-#include "isochron/surface/field/redistance.h"
 
 namespace isochron {
 namespace {
@@ -108,7 +107,7 @@ void limit_steps(double delta, SizeField& sizes) {
 
 }  // namespace
 
-std::vector<float> medial_distance(const ImplicitSurface& surface, double farthest, int threads,
+std::vector<float> medial_distance(const ImplicitSurface& surface, double farthest, const MarchOptions& options,
                                    const Progress& progress) {
   constexpr double clear_slope = 0.75;    // of the gradient: directions to the surface that differ by 80° and more
   constexpr double clear_distance = 0.3;  // in voxels: nearer to the surface the differences are noise
@@ -121,7 +120,7 @@ std::vector<float> medial_distance(const ImplicitSurface& surface, double farthe
   const std::size_t stride[3] = {1, row, row * static_cast<std::size_t>(lattice.shape[1])};
   // Across the axis the slope goes from −1 to 1 within two voxels, so it tells how far away the axis is.
   std::vector<float> offset(f.size(), -1);
-  for_inner_points(lattice, threads, [&](std::size_t v, int, int, int) {
+  for_inner_points(lattice, options.threads, [&](std::size_t v, int, int, int) {
     const double depth = std::abs(static_cast<double>(f[v]));
     if (depth < clear_distance * voxel || depth > deepest) return;
     double slope2 = 0;
@@ -131,18 +130,15 @@ std::vector<float> medial_distance(const ImplicitSurface& surface, double farthe
     }
     if (slope2 < clear_slope * clear_slope) offset[v] = static_cast<float>(std::sqrt(slope2) * voxel);
   });
-  std::vector<std::uint32_t> points;
-  std::vector<float> offsets;
+  StartPoints start;
   std::vector<std::uint8_t> mask(f.size());
   for (std::size_t v = 0; v < f.size(); ++v) {
     mask[v] = std::abs(f[v]) < std::min(surface.reach, farthest + 2 * beyond) ? 1 : 0;
-    if (offset[v] < 0) continue;
-    points.push_back(static_cast<std::uint32_t>(v));
-    offsets.push_back(offset[v]);
+    if (offset[v] >= 0) start.add(v, offset[v]);
   }
   const auto far = static_cast<float>(std::min(surface.reach, farthest));
-  if (points.empty()) return std::vector<float>(f.size(), far);
-  std::vector<float> result = arrivals(lattice, points, offsets, mask, 1, 2, threads, progress);
+  if (start.points.empty()) return std::vector<float>(f.size(), far);
+  std::vector<float> result = arrivals(lattice, start, mask, 1, 2, options, progress);
   for (float& value : result) value = std::min(value, far);
   return result;
 }
@@ -155,12 +151,13 @@ SizeField sizes(const SplineField& field, const ImplicitSurface& surface, const 
   if (options.uniform > 0)
     return {lattice, std::vector<float>(lattice.point_count(), static_cast<float>(options.uniform))};
 
-  const SizeField medial{
-      lattice, medial_distance(surface, options.largest / options.epsilon, options.threads, {{}, progress.cancel})};
+  const MarchOptions march{options.threads, options.backend};
+  const SizeField medial{lattice,
+                         medial_distance(surface, options.largest / options.epsilon, march, {{}, progress.cancel})};
   progress.update(0.4);
   // All corners of the cells that the surface passes get the size of their nearest place on it.
   const double near = norm(lattice.spacing);
-  std::vector<float> start(lattice.point_count(), std::numeric_limits<float>::infinity());
+  std::vector<float> first(lattice.point_count(), std::numeric_limits<float>::infinity());
   for_inner_points(lattice, options.threads, [&](std::size_t v, int i, int j, int k) {
     if (std::abs(surface.distance[v]) > near) return;
     Vec3d p = lattice.position(i, j, k);
@@ -168,24 +165,20 @@ SizeField sizes(const SplineField& field, const ImplicitSurface& surface, const 
     const double curvature = largest_curvature(field.view().jet(p));
     const double feature = medial.view().size(p);
     const double size = options.epsilon * (curvature * feature > 1 ? 1 / curvature : feature);
-    start[v] = static_cast<float>(std::clamp(size, options.smallest, options.largest));
+    first[v] = static_cast<float>(std::clamp(size, options.smallest, options.largest));
   });
   progress.update(0.7);
 
-  std::vector<std::uint32_t> points;
-  std::vector<float> times;
-  for (std::size_t v = 0; v < start.size(); ++v) {
-    if (!(start[v] < std::numeric_limits<float>::infinity())) continue;
-    points.push_back(static_cast<std::uint32_t>(v));
-    times.push_back(start[v]);
-  }
-  if (points.empty()) return {lattice, std::vector<float>(lattice.point_count(), static_cast<float>(options.largest))};
+  StartPoints start;
+  for (std::size_t v = 0; v < first.size(); ++v)
+    if (first[v] < std::numeric_limits<float>::infinity()) start.add(v, first[v]);
+  if (start.points.empty())
+    return {lattice, std::vector<float>(lattice.point_count(), static_cast<float>(options.largest))};
   const double slope = per_step * options.delta;
   // The equation is solved around the surface, where sizes matter most; steps from there do for the rest.
-  std::vector<std::uint8_t> mask(start.size());
-  for (std::size_t v = 0; v < start.size(); ++v) mask[v] = std::abs(surface.distance[v]) <= 3 * near ? 1 : 0;
-  SizeField result{lattice,
-                   arrivals(lattice, points, times, mask, 1 / slope, 1, options.threads, {{}, progress.cancel})};
+  std::vector<std::uint8_t> mask(first.size());
+  for (std::size_t v = 0; v < first.size(); ++v) mask[v] = std::abs(surface.distance[v]) <= 3 * near ? 1 : 0;
+  SizeField result{lattice, arrivals(lattice, start, mask, 1 / slope, 1, march, {{}, progress.cancel})};
   for (float& value : result.values) value = std::min(value, static_cast<float>(options.largest));
   limit_steps(slope, result);
   progress.update(1);

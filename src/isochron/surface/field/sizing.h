@@ -5,6 +5,7 @@
 
 #include "isochron/core/progress.h"
 #include "isochron/mesh/simplex_mesh.h"
+#include "isochron/surface/field/redistance.h"
 #include "isochron/surface/field/signed_distance.h"
 #include "isochron/surface/field/spline.h"
 
@@ -18,6 +19,7 @@ struct SizingOptions {
   double largest = 0;    ///< 0: epsilon times the field's reach
   double uniform = 0;    ///< this size everywhere, whatever the shape; 0: adapted
   int threads = 0;       ///< 0: all cores
+  Backend backend = Backend::automatic;
 };
 
 /// Edge lengths wanted: at the surface max(smallest, epsilon · min(1/κ, local feature size)), with κ the larger
@@ -33,7 +35,7 @@ double particle_estimate(const TriangleMesh& surface, const SizeField& sizes);
 /// The distance of lattice points to the medial axis of a distance field, up to `farthest` (and the field's reach):
 /// first arrivals from the points where the gradient is far from 1, because two or more parts of the surface are
 /// equally near. Points deeper than `farthest` are left out.
-std::vector<float> medial_distance(const ImplicitSurface& surface, double farthest, int threads,
+std::vector<float> medial_distance(const ImplicitSurface& surface, double farthest, const MarchOptions& options,
                                    const Progress& progress = {});
 
 }  // namespace isochron
