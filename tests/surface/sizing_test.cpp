@@ -63,10 +63,10 @@ TEST(Curvature, OfBallAndTorus) {
 
 TEST(MedialDistance, IsTheRadiusOfABallAndOfATube) {
   const Shape round = ball_shape();
-  SizeField medial{round.surface.lattice, medial_distance(round.surface, 1)};
+  SizeField medial{round.surface.lattice, medial_distance(round.surface, 20, {1})};
   for (const Vec3d& p : round.mesh.points) EXPECT_NEAR(medial.view().size(p), 12, 1);
   const Shape ring = torus_shape();
-  medial = {ring.surface.lattice, medial_distance(ring.surface, 2)};
+  medial = {ring.surface.lattice, medial_distance(ring.surface, 20, {2})};
   for (const Vec3d& p : ring.mesh.points) EXPECT_NEAR(medial.view().size(p), 5, 1);
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "isochron/core/cuda/device.h"
 #include "isochron/core/parallel.h"
 #include "isochron/solve/grid_solver.h"
 #include "isochron/surface/field/spline.h"
@@ -188,11 +189,15 @@ std::vector<std::uint8_t> dilated(const Lattice& lattice, const Band& band, doub
   return mask;
 }
 
+bool uses_device(const MarchOptions& options) {
+  cuda::NoDevice why;
+  return options.backend == Backend::cuda || (options.backend == Backend::automatic && cuda::find_device(why));
+}
+
 }  // namespace
 
-std::vector<float> arrivals(const Lattice& lattice, std::span<const std::uint32_t> points, std::span<const float> times,
-                            std::span<const std::uint8_t> mask, double speed, int order, int threads,
-                            const Progress& progress) {
+std::vector<float> arrivals(const Lattice& lattice, const StartPoints& start, std::span<const std::uint8_t> mask,
+                            double speed, int order, const MarchOptions& march, const Progress& progress) {
   ImageGrid grid;
   for (int a = 0; a < 3; ++a) {
     grid.shape[a] = static_cast<std::uint32_t>(lattice.shape[a]);
@@ -205,18 +210,20 @@ std::vector<float> arrivals(const Lattice& lattice, std::span<const std::uint32_
   options.common.precision = Precision::single_;
   options.common.source_init = SourceInit::plain;
   options.common.sources = Keep::no;
-  options.common.threads = threads;
+  options.common.threads = march.threads;
+  options.common.backend = march.backend;
   options.common.progress = progress;
   Sources sources;
-  sources.vertices.reserve(points.size());
-  for (std::size_t i = 0; i < points.size(); ++i)
-    sources.vertices.push_back({VertexId(points[i]), static_cast<double>(times[i])});
+  sources.vertices.reserve(start.points.size());
+  for (std::size_t i = 0; i < start.points.size(); ++i)
+    sources.vertices.push_back({VertexId(start.points[i]), static_cast<double>(start.times[i])});
   const Arrival arrival = GridSolver(GridDomain{grid, metric, mask}, options).solve(sources);
   return {arrival.times.begin(), arrival.times.end()};
 }
 
-std::vector<float> signed_distance(const Lattice& lattice, std::span<const float> level, double reach, int threads,
-                                   const Progress& progress) {
+std::vector<float> signed_distance(const Lattice& lattice, std::span<const float> level, double reach,
+                                   const MarchOptions& options, const Progress& progress) {
+  const int threads = options.threads;
   const SplineField spline(lattice, level, threads);
   const Band band(lattice, level);
   progress.update(0.1);
@@ -236,21 +243,24 @@ std::vector<float> signed_distance(const Lattice& lattice, std::span<const float
   if (std::isfinite(reach)) close = dilated(lattice, band, reach);
   std::vector<float> result(lattice.point_count());
   const auto farthest = static_cast<float>(std::min<double>(reach, std::numeric_limits<float>::max()));
-  for (const bool inside : {true, false}) {
-    std::vector<std::uint32_t> points;
-    std::vector<float> times;
-    for (std::size_t m = 0; m < band.size(); ++m) {
-      if ((level[band.point(m)] < 0) != inside || near[m] < 0) continue;
-      points.push_back(band.point(m));
-      times.push_back(near[m]);
-    }
+  const auto solve_side = [&](bool inside, const MarchOptions& march) {
+    StartPoints start;
+    for (std::size_t m = 0; m < band.size(); ++m)
+      if ((level[band.point(m)] < 0) == inside && near[m] >= 0) start.add(band.point(m), near[m]);
     std::vector<std::uint8_t> mask(lattice.point_count());
     for (std::size_t v = 0; v < mask.size(); ++v) mask[v] = close[v] != 0 && (level[v] < 0) == inside;
-    const std::vector<float> far = arrivals(lattice, points, times, mask, 1, 2, threads, {{}, progress.cancel});
+    const std::vector<float> far = arrivals(lattice, start, mask, 1, 2, march, {{}, progress.cancel});
     for (std::size_t v = 0; v < mask.size(); ++v)
       if ((level[v] < 0) == inside) result[v] = (inside ? -1 : 1) * std::min(far[v], farthest);
-    progress.update(inside ? 0.7 : 1);
+  };
+  if (threads == 2 && !uses_device(options)) {  // a solve on one thread does less work than on two
+    parallel_region(2, [&](int thread, int team) {
+      for (int side = thread; side < 2; side += team) solve_side(side == 0, {1, Backend::serial});
+    });
+  } else {
+    for (const bool inside : {true, false}) solve_side(inside, options);
   }
+  progress.update(1);
   for (std::size_t m = 0; m < band.size(); ++m)
     if (near[m] >= 0) result[band.point(m)] = level[band.point(m)] < 0 ? -near[m] : near[m];
   return result;
