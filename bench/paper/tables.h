@@ -16,6 +16,12 @@ int cost_model_000(const BenchOptions& options);
 int figure_000_3_2(const BenchOptions& options);
 int figure_000_3_3(const BenchOptions& options);
 
+// Paper 002: surfaces by a particle system (2012).
+int table_002_1(const BenchOptions& options);
+int table_002_2(const BenchOptions& options);
+int table_002_3(const BenchOptions& options);
+int table_002_4(const BenchOptions& options);
+
 // Paper 003: tetrahedral domains (2013).
 int table_003_4_1(const BenchOptions& options);
 int table_003_4_2(const BenchOptions& options);

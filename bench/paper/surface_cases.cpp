@@ -1,0 +1,112 @@
+#include "bench/paper/surface_cases.h"
+
+#include <cmath>
+#include <filesystem>
+#include <utility>
+
+#include "bench/paper/data_folder.h"
+#include "isochron/core/parallel.h"
+#include "isochron/core/timer.h"
+#include "isochron/io/image_io.h"
+#include "isochron/surface/field/isosurface.h"
+#include "isochron/surface/field/sizing.h"
+#include "isochron/surface/particles/seeds.h"
+
+namespace isochron::bench {
+namespace {
+
+int threads_of(const BenchOptions& options) { return options.threads > 0 ? options.threads : hardware_threads(); }
+
+SurfaceModel model_of(std::string name, ImplicitSurface surface, int threads) {
+  SurfaceModel model;
+  model.name = std::move(name);
+  model.surface = std::move(surface);
+  model.field = SplineField(model.surface.lattice, model.surface.distance, threads);
+  model.size = sizes(model.field, model.surface, {.threads = threads});
+  model.isosurface = marching_tetrahedra(model.surface.lattice, model.surface.distance);
+  model.particles = expected_particles(model.isosurface, model.size);
+  return model;
+}
+
+/// Balls around a ring that flow into one another: handles, necks and sizes that vary.
+SurfaceModel blobs(const BenchOptions& options) {
+  const int n = options.size == BenchSize::quick ? 32 : 160;
+  ImageGrid grid;
+  for (auto& extent : grid.shape) extent = static_cast<std::uint32_t>(n);
+  std::vector<float> values(grid.voxel_count());
+  constexpr int balls = 9;
+  for (std::size_t v = 0; v < values.size(); ++v) {
+    const Vec3d p = (1.0 / n) * grid.position(VertexId(v)) - Vec3d{0.5, 0.5, 0.5};
+    double sum = 0;
+    for (int b = 0; b < balls; ++b) {
+      const double angle = 2 * 3.14159265358979 * b / balls, radius = 0.07 + 0.008 * b;
+      const Vec3d d = p - Vec3d{0.28 * std::cos(angle), 0.28 * std::sin(angle), 0.05 * std::sin(2 * angle)};
+      sum += std::exp(-dot(d, d) / (radius * radius));
+    }
+    values[v] = static_cast<float>(sum);
+  }
+  const int threads = threads_of(options);
+  return model_of("blobs", from_isovalue(grid, values, 0.4, {.threads = threads}), threads);
+}
+
+/// A volume of the data folder, and what of it is inside.
+struct RealVolume {
+  const char* name;
+  const char* file;
+  double isovalue;  ///< 0.5 for masks: label 1
+  InsideIs inside = InsideIs::above;
+  bool mask = false;
+};
+
+std::optional<SurfaceModel> real_model(const RealVolume& volume, const BenchOptions& options) {
+  const std::filesystem::path file = data_folder() / "vol" / volume.file;
+  if (options.size == BenchSize::quick || !std::filesystem::exists(file)) return std::nullopt;
+  const Image image = read_image(file);
+  const DataArray& array = image.data.all().front();
+  const int threads = threads_of(options);
+  const FieldOptions field{.inside = volume.inside, .threads = threads};
+  if (volume.mask) {
+    std::vector<std::int32_t> labels(array.tuple_count());
+    for (std::size_t i = 0; i < labels.size(); ++i) labels[i] = static_cast<std::int32_t>(array.at(i));
+    return model_of(volume.name, from_labels(image.grid, labels, {1}, field), threads);
+  }
+  std::vector<float> values(array.tuple_count());
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(array.at(i));
+  return model_of(volume.name, from_isovalue(image.grid, values, volume.isovalue, field), threads);
+}
+
+}  // namespace
+
+void SurfaceModel::ask_for(double count) {
+  const double factor = std::sqrt(particles / count);
+  for (float& h : size.values) h = static_cast<float>(factor * h);
+  particles = expected_particles(isosurface, size);
+}
+
+SurfaceModel surface_model(Organ organ, const BenchOptions& options) {
+  static constexpr RealVolume heart{"heart", "heart_mask_233x167x191.nii.gz", 0.5, InsideIs::above, true};
+  static constexpr RealVolume lungs{"air of a chest CT", "ct_122x101x112.nii.gz", -500, InsideIs::below};
+  static constexpr RealVolume bones{"bones of a chest CT", "ct_122x101x112.nii.gz", 200};
+  const RealVolume& volume = organ == Organ::heart ? heart : organ == Organ::lungs ? lungs : bones;
+  if (auto model = real_model(volume, options)) return std::move(*model);
+  return blobs(options);
+}
+
+std::vector<SurfaceModel> more_models(const BenchOptions& options) {
+  std::vector<SurfaceModel> models;
+  for (const RealVolume& volume : {RealVolume{"engine", "engine_256x256x128.nii.gz", 100},
+                                   RealVolume{"head", "mr_head_160x232x160.nii.gz", 60}})
+    if (auto model = real_model(volume, options)) models.push_back(std::move(*model));
+  return models;
+}
+
+Relaxed relaxed(const SurfaceModel& model, const ParticleOptions& options, std::size_t seeds) {
+  const std::vector<Vec3d> start =
+      surface_seeds(model.isosurface, model.field, model.size, {.count = seeds, .threads = options.threads});
+  const Timer timer;
+  Relaxed result{relax(model.field, model.size, start, options), 0};
+  result.seconds = timer.seconds();
+  return result;
+}
+
+}  // namespace isochron::bench
