@@ -64,6 +64,14 @@ Take append_to(std::vector<T>& target) {
   return [&target](const std::string& text) { target.push_back(Value<T>::parse(text)); };
 }
 
+/// Takes the text and notes the option's name: some options are only of use beside others.
+inline Take noted(const std::string& name, std::vector<std::string>& given, Take take) {
+  return [name, &given, take = std::move(take)](const std::string& text) {
+    take(text);
+    given.push_back(name);
+  };
+}
+
 /// Stores the choice of that name.
 template <class T>
 Take one_of(T& target, std::vector<std::pair<std::string, T>> choices) {

@@ -17,12 +17,14 @@ Take append_region(std::vector<RegionRequest>& regions) {
 void declare_streamlines(Command& command, ConnectRequest& request) {
   command.group("Streamlines, to compare with");
   command.flag("--streamlines", "Also track them from --from, by the principal directions", request.streamlines);
-  command.option("--streamline-fa", "FA", "They end below this anisotropy (0.15)",
-                 into(request.tracking.least_anisotropy));
-  command.option("--streamline-angle", "DEG", "They end where they would turn by more in a step (45)",
-                 into(request.tracking.largest_angle));
-  command.option("--streamline-step", "VOXELS", "Length of a step (0.5)", into(request.tracking.step));
-  command.option("--streamline-seeds", "N", "N³ seeds in each voxel (2)", into(request.tracking.seeds_per_axis));
+  const auto option = [&](const std::string& name, const std::string& value, const std::string& help, Take take) {
+    command.option(name, value, help, noted(name, request.tracking_options, std::move(take)));
+  };
+  option("--streamline-fa", "FA", "They end below this anisotropy (0.15)", into(request.tracking.least_anisotropy));
+  option("--streamline-angle", "DEG", "They end where they would turn by more in a step (45)",
+         into(request.tracking.largest_angle));
+  option("--streamline-step", "VOXELS", "Length of a step (0.5)", into(request.tracking.step));
+  option("--streamline-seeds", "N", "N³ seeds in each voxel (2)", into(request.tracking.seeds_per_axis));
 }
 
 }  // namespace

@@ -20,6 +20,7 @@ struct ConnectRequest {
   double epsilon = 0.05;
   bool streamlines = false;
   StreamlineOptions tracking;
+  std::vector<std::string> tracking_options;  ///< those given
   std::string prefix;
   bool force = false;
   bool verify = false;

@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -17,6 +19,12 @@ Json json_of(const Vec3d& p) { return {p.x, p.y, p.z}; }
 double cost_density(const ConnectSummary& summary) {
   const double length = summary.statistics.length;
   return length > 0 ? summary.connection.forward_cost / length : 0;
+}
+
+/// How far apart the costs of the two directions are, as a share of their mean; without discretisation they are equal.
+double spread(const Connection& connection) {
+  const double sum = connection.forward_cost + connection.backward_cost;
+  return sum > 0 ? 2 * std::abs(connection.forward_cost - connection.backward_cost) / sum : 0;
 }
 
 Json path_json(const ConnectSummary& summary) {
@@ -48,6 +56,7 @@ std::string json_text_of(const ConnectSummary& summary, const Console& console) 
               {"cost", connection.least_cost},
               {"forward_cost", connection.forward_cost},
               {"backward_cost", connection.backward_cost},
+              {"cost_spread", spread(connection)},
               {"epsilon", summary.query.epsilon},
               {"pathway_epsilon", connection.pathway_epsilon},
               {"pathway_voxels", connection.pathway_voxels},
@@ -86,7 +95,8 @@ std::string text_of(const ConnectSummary& summary) {
   region("from", summary.query.from);
   for (const Region& waypoint : summary.query.waypoints) region("through", waypoint);
   region("to", summary.query.to);
-  row("cost", fmt::format("{:.6g}", connection.least_cost));
+  row("cost", fmt::format("{:.6g} ({:.6g} there, {:.6g} back: {:.2g} % apart)", connection.least_cost,
+                          connection.forward_cost, connection.backward_cost, 100 * spread(connection)));
   row("pathway",
       fmt::format("{} ({:.4g} mm³) at most {:.3g} % dearer", counted(connection.pathway_voxels, "voxel", "voxels"),
                   connection.pathway_volume, 100 * connection.pathway_epsilon));

@@ -6,6 +6,7 @@
 
 #include "apps/isochron/connect.h"
 #include "apps/isochron/output_files.h"
+#include "apps/isochron/solve_grid.h"
 #include "isochron/core/error.h"
 #include "isochron/core/timer.h"
 #include "isochron/io/image_io.h"
@@ -50,7 +51,10 @@ std::vector<FilePath> inputs_of(const ConnectRequest& request) {
   return files;
 }
 
-void check_request(const ConnectRequest& request) {
+void check_request(const ConnectRequest& request, Console& console) {
+  check_tensor_request(request.tensors, console);
+  for (const std::string& option : request.tracking_options)
+    console.warn_unused(!request.streamlines, option, "--streamlines");
   const std::string name = FilePath(request.prefix).filename().string();
   if (name.empty())
     throw UsageError(fmt::format("'{}' is no prefix of file names (it ends in a folder); give one like results/tract",
@@ -143,7 +147,7 @@ void write_text(const OutputFile& file, const std::string& text) {
 void write_results(const ConnectFiles& names, const ConnectSummary& summary, OutputFiles& files) {
   const Connection& connection = summary.connection;
   const auto image = [&](const FilePath& name, DataArray array) {
-    write_image(files.add(name).where, image_like(summary.input.grid, std::move(array)), Overwrite::yes);
+    write_image(files.add(name), image_like(summary.input.grid, std::move(array)));
   };
   image(names.cost, {"cost", 1, std::vector<float>(connection.cost.begin(), connection.cost.end())});
   image(names.pathway, {"pathway", 1, connection.pathway});
@@ -160,18 +164,17 @@ void write_results(const ConnectFiles& names, const ConnectSummary& summary, Out
 int judge(const ConnectSummary& summary) {
   const Arrival& work = summary.connection.work;
   if (work.converged && (!work.residual || work.residual->passed())) return 0;
-  print_error(
-      fmt::format("{}: not converged ({}); the output was written all the same: treat it with care, and try "
-                  "--precision double",
-                  summary.request.tensors.file.string(),
-                  work.converged ? "the check of the costs failed" : "updates were still above the tolerance"));
+  print_error(fmt::format("{}: not converged ({}); the output was written all the same: treat it with care, and {}",
+                          summary.request.tensors.file.string(),
+                          work.converged ? "the check of the costs failed" : "updates were still above the tolerance",
+                          better_grid_options(work, summary.request.options.scheme)));
   return 4;
 }
 
 }  // namespace
 
 int run_connect(const ConnectRequest& request, Console& console) {
-  check_request(request);
+  check_request(request, console);
   const TensorInput input = read_tensors(request.tensors, console);
   std::vector<std::uint8_t> mask;
   const ConnectQuery query = make_query(request, input, mask, console);

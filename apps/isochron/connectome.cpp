@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "apps/isochron/output_files.h"
+#include "apps/isochron/solve_grid.h"
 #include "isochron/connect/parcels.h"
 #include "isochron/core/error.h"
 #include "isochron/core/timer.h"
@@ -28,17 +29,11 @@ MatrixFormat format_of(const FilePath& path) {
   throw UsageError(fmt::format("{}: a matrix is written as .csv, .csv.gz or .npy; choose one of them", path.string()));
 }
 
-/// "m.csv" with "_length" is "m_length.csv".
-FilePath beside(const FilePath& path, const std::string& suffix) {
-  const FileName name(path);
-  return name.with(suffix + name.extension);
-}
-
 struct MatrixFiles {
   FilePath cost, normalised, length, ids;
 
   explicit MatrixFiles(const FilePath& output)
-      : cost(output), normalised(beside(output, "_normalised")), length(beside(output, "_length")) {
+      : cost(output), normalised(FileName(output).beside("_normalised")), length(FileName(output).beside("_length")) {
     if (format_of(output) == MatrixFormat::npy) ids = FileName(output).with(".txt");
   }
   [[nodiscard]] std::vector<FilePath> all() const {
@@ -48,7 +43,8 @@ struct MatrixFiles {
   }
 };
 
-void check_request(const ConnectomeRequest& request) {
+void check_request(const ConnectomeRequest& request, Console& console) {
+  check_tensor_request(request.tensors, console);
   if (request.labels.empty() == (request.parcels == 0))
     throw UsageError(
         "the regions are not clear (a label map, or parcels to be made); give either --labels or --parcels");
@@ -107,29 +103,30 @@ void write_all(const ConnectomeRequest& request, const Connectome& connectome, c
   write(files.add(names.normalised), connectome, connectome.normalised);
   write(files.add(names.length), connectome, connectome.length);
   if (!names.ids.empty()) write_ids(files.add(names.ids), connectome.labels);
-  if (!request.parcels_file.empty()) write_image(files.add(request.parcels_file).where, parcels, Overwrite::yes);
+  if (!request.parcels_file.empty()) write_image(files.add(request.parcels_file), parcels);
   files.commit();
 }
 
-int judge(const ConnectomeSummary& summary) {
+/// A matrix without a single cost is no answer.
+void check_joined(const ConnectomeSummary& summary) {
   const Connectome& connectome = summary.connectome;
-  const std::string name = summary.request.tensors.file.string();
-  if (connectome.unconnected == connectome.pairs()) {
-    print_error(
-        fmt::format("{}: no pair of regions is joined (the mask falls apart between them); widen the mask", name));
-    return 5;
-  }
-  const Arrival& work = connectome.work;
+  if (connectome.unconnected < connectome.pairs()) return;
+  throw NoAnswerError(fmt::format(
+      "{}: no pair of regions is joined (the mask falls apart between them), so nothing was written; widen the mask",
+      summary.request.tensors.file.string()));
+}
+
+int judge(const ConnectomeSummary& summary) {
+  const Arrival& work = summary.connectome.work;
   if (work.converged && (!work.residual || work.residual->passed())) return 0;
-  print_error(
-      fmt::format("{}: not converged; the output was written all the same: treat it with care, and try "
-                  "--precision double",
-                  name));
+  print_error(fmt::format("{}: not converged; the output was written all the same: treat it with care, and {}",
+                          summary.request.tensors.file.string(),
+                          better_grid_options(work, summary.request.options.scheme)));
   return 4;
 }
 
 int run_connectome(const ConnectomeRequest& request, Console& console) {
-  check_request(request);
+  check_request(request, console);
   const TensorInput input = read_tensors(request.tensors, console);
   const GridDomain domain{input.grid, input.metric.metric, input.metric.usable};
   GridOptions options = request.options;
@@ -159,6 +156,7 @@ int run_connectome(const ConnectomeRequest& request, Console& console) {
   if (summary.outside_mask > 0)
     console.warn(fmt::format("{}: {} outside the mask, joined to nothing", what,
                              counted(summary.outside_mask, "label is", "labels are")));
+  check_joined(summary);
   timer.restart();
   OutputFiles outputs;
   write_all(request, connectome, labels, outputs);

@@ -53,6 +53,10 @@ void Console::warn(const std::string& message) {
   if (!options.quiet) write_line("warning", message);
 }
 
+void Console::warn_unused(bool given, std::string_view option, std::string_view partner) {
+  if (given) warn(fmt::format("{} has no effect (it goes with {})", option, partner));
+}
+
 void Console::say(const std::string& text) const {
   if (!options.quiet && !options.json) print(text);
 }

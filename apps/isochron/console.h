@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "isochron/core/progress.h"
@@ -23,6 +24,8 @@ class Console {
 
   /// One line on stderr unless --quiet; kept for the JSON summary.
   void warn(const std::string& message);
+  /// Warns of an option that was given without its partner and so does nothing.
+  void warn_unused(bool given, std::string_view option, std::string_view partner);
   [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
 
   /// Text for people, left out with --quiet and --json.

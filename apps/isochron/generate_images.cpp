@@ -6,6 +6,7 @@
 
 #include "apps/isochron/commands.h"
 #include "apps/isochron/generate_report.h"
+#include "apps/isochron/output_files.h"
 #include "isochron/core/timer.h"
 #include "isochron/io/file_name.h"
 #include "isochron/io/image_io.h"
@@ -24,21 +25,34 @@ struct ImageRequest {
   bool force = false;
 };
 
-/// brain.nii.gz and "mask": brain_mask.nii.gz.
-std::filesystem::path beside(const std::filesystem::path& file, const std::string& array) {
-  const FileName name(file);
-  return name.with("_" + array + name.extension);
-}
+struct FromRawOptions {
+  std::filesystem::path file;
+  std::array<std::uint32_t, 3> shape{};
+  std::string type = "float32";
+  std::vector<double> spacing{1};
+  std::size_t skip = 0;
+  bool swap = false;
+  std::string name = "speed";
+};
 
-/// The first array goes into the named file and each other one into a file beside it, whatever the format can hold.
+/// What the other kinds read: nothing.
+template <class Options>
+Paths inputs_of(const Options&) {
+  return {};
+}
+Paths inputs_of(const FromRawOptions& options) { return {options.file}; }
+
+/// The first array goes into the named file and each other one into a file beside it, whatever the format can hold. All
+/// of them appear, or none.
 std::vector<std::filesystem::path> write_arrays(const ImageRequest& request, Image&& image, Console& console) {
   const Overwrite overwrite = request.force ? Overwrite::yes : Overwrite::no;
   std::vector<std::filesystem::path> files;
   for (const DataArray& array : image.data.all()) {
-    files.push_back(files.empty() ? request.file : beside(request.file, array.name));
+    files.push_back(files.empty() ? request.file : FileName(request.file).beside("_" + array.name));
     check_image_writable(files.back(), overwrite);
   }
   const InterruptGuard guard;
+  OutputFiles outputs;
   for (std::size_t i = 0; i < files.size(); ++i) {
     check_interrupted();
     const Activity activity(console, "writing " + files[i].string());
@@ -46,8 +60,10 @@ std::vector<std::filesystem::path> write_arrays(const ImageRequest& request, Ima
     one.grid = image.grid;
     if (i == 0) one.tensor_order = image.tensor_order;
     one.data.set(std::move(image.data.all()[i]));
-    write_image(files[i], one, overwrite);
+    write_image(outputs.add(files[i]), one);
   }
+  check_interrupted();
+  outputs.commit();
   return files;
 }
 
@@ -63,7 +79,9 @@ void finish_kind(Command& command, const std::string& kind, const std::shared_pt
   command.flag("--force", "Replace existing files", request->force);
   declare_common(command, console);
   command.action([options, request, generate, &console] {
-    check_image_writable(request->file, request->force ? Overwrite::yes : Overwrite::no);
+    const Overwrite overwrite = request->force ? Overwrite::yes : Overwrite::no;
+    check_image_writable(request->file, overwrite);
+    check_output_files({request->file}, inputs_of(*options), overwrite);
     Timer timer;
     Image image = generate(*options);
     ImageSummary summary{.kind = request->kind, .shape = image.grid.shape, .arrays = image.data.names()};
@@ -160,16 +178,6 @@ void declare_salt(Command& parent, Console& console) {
   finish_kind(command, "salt", options, generate_salt, console);
 }
 
-struct FromRawOptions {
-  std::filesystem::path file;
-  std::array<std::uint32_t, 3> shape{};
-  std::string type = "float32";
-  std::vector<double> spacing{1};
-  std::size_t skip = 0;
-  bool swap = false;
-  std::string name = "speed";
-};
-
 /// The image with its first two axes swapped, values and all.
 void swap_axes(Image& image) {
   ImageGrid turned = image.grid;
@@ -198,6 +206,8 @@ Image from_raw(const FromRawOptions& options) {
   if (text != (options.shape[0] == 0))
     throw UsageError(text ? "--shape and --type text exclude each other (a text has rows); leave --shape out"
                           : "--shape is required (a raw file does not say it); give it like 401,1601");
+  if (text && options.skip > 0)
+    throw UsageError("--skip goes with bytes, not with --type text; leave it out, and take the lines out of the file");
   Image image;
   if (text) {
     image = read_text_image(options.file);

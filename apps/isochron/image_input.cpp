@@ -5,9 +5,14 @@
 
 #include "isochron/io/image_io.h"
 #include "isochron/io/raw_image.h"
+#include "isochron/mesh/image_mask.h"
 
 namespace isochron::cli {
 namespace {
+
+bool is_raw(const std::filesystem::path& file, const RawRequest& raw) {
+  return !raw.shape.empty() && !is_image_file(file) && !is_mesh_file(file);
+}
 
 RawLayout layout_of(const RawRequest& raw) {
   const bool whole = std::all_of(raw.shape.begin(), raw.shape.end(),
@@ -18,7 +23,7 @@ RawLayout layout_of(const RawRequest& raw) {
   for (std::size_t d = 0; d < std::min<std::size_t>(3, raw.shape.size()); ++d)
     layout.shape[d] = static_cast<std::uint32_t>(raw.shape[d]);
   if (raw.shape.size() == 4) layout.components = static_cast<int>(raw.shape[3]);
-  std::tie(layout.type, layout.encoding) = parse_raw_type(raw.type);
+  std::tie(layout.type, layout.encoding) = parse_raw_type(raw.type.value_or("float32"));
   if (raw.spacing.empty()) return layout;
   const std::size_t axes = std::min<std::size_t>(3, raw.shape.size());
   const bool positive = std::all_of(raw.spacing.begin(), raw.spacing.end(), [](double s) { return s > 0; });
@@ -45,7 +50,7 @@ void declare_tensor_layout(Command& command, TensorLayout& layout) {
                                   {"vtk", TensorOrder::vtk},
                                   {"lower", TensorOrder::lower}})(text);
                    layout.order = order;
-                   if (text == "fsl" && !layout.frame) layout.frame = TensorFrame::fsl;
+                   layout.fsl = text == "fsl";
                  });
   command.option(
       "--tensor-frame", "NAME", "The tensors' axes: world, voxel or fsl", [&layout](const std::string& text) {
@@ -56,10 +61,10 @@ void declare_tensor_layout(Command& command, TensorLayout& layout) {
 }
 
 void leave_out_masked(const Image& image, std::vector<SymTensor3d>& tensors) {
-  const DataArray* mask = image.data.find("mask");
-  if (mask == nullptr || mask->components != 1 || mask->tuple_count() != tensors.size()) return;
-  for (std::size_t v = 0; v < tensors.size(); ++v)
-    if (!(mask->at(v) > 0)) tensors[v] = {};
+  std::vector<std::uint8_t> mask;
+  apply_own_mask(image, mask);
+  for (std::size_t v = 0; v < mask.size(); ++v)
+    if (mask[v] == 0) tensors[v] = {};
 }
 
 void declare_raw(Command& command, RawRequest& raw) {
@@ -70,12 +75,42 @@ void declare_raw(Command& command, RawRequest& raw) {
   command.option("--raw-spacing", "S | SX,SY[,SZ]", "The size of their voxels", into(raw.spacing));
 }
 
+void check_raw(const std::vector<std::filesystem::path>& files, const RawRequest& raw, Console& console) {
+  console.warn_unused(raw.shape.empty() && raw.type, "--raw-type", "--raw-shape");
+  console.warn_unused(raw.shape.empty() && !raw.spacing.empty(), "--raw-spacing", "--raw-shape");
+  if (raw.shape.empty() || files.empty()) return;
+  if (std::none_of(files.begin(), files.end(), [&](const auto& file) { return is_raw(file, raw); }))
+    throw UsageError(
+        fmt::format("--raw-shape goes with bare numbers (the format of {} says its shape itself); leave it out",
+                    files.front().string()));
+}
+
 bool is_image(const std::filesystem::path& file, const RawRequest& raw) {
-  return is_image_file(file) || !raw.shape.empty();
+  return is_image_file(file) || is_raw(file, raw);
 }
 
 Image load_image(const std::filesystem::path& file, const RawRequest& raw) {
-  return is_image_file(file) || raw.shape.empty() ? read_image(file) : read_raw_image(file, layout_of(raw));
+  return is_raw(file, raw) ? read_raw_image(file, layout_of(raw)) : read_image(file);
+}
+
+Image read_reported(const std::filesystem::path& file, const RawRequest& raw, Console& console) {
+  const Activity activity(console, "reading " + file.string());
+  Image image = load_image(file, raw);
+  for (const std::string& warning : image.warnings) console.warn(fmt::format("{}: {}", file.string(), warning));
+  return image;
+}
+
+std::vector<std::uint8_t> read_mask(const std::filesystem::path& file, const ImageGrid& grid, Console& console) {
+  if (file.empty()) return {};
+  return mask_of(read_reported(file, {}, console), grid, file.string());
+}
+
+void refuse_on_image(bool given, std::string_view option) {
+  if (given) throw UsageError(fmt::format("{} goes with meshes, not with images; leave it out", option));
+}
+
+void refuse_on_mesh(bool given, std::string_view option) {
+  if (given) throw UsageError(fmt::format("{} goes with images, not with meshes; leave it out", option));
 }
 
 }  // namespace isochron::cli

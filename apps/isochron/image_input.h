@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "apps/isochron/arguments.h"
+#include "apps/isochron/console.h"
 #include "isochron/mesh/image.h"
 #include "isochron/mesh/tensor_frame.h"
 
@@ -16,12 +17,15 @@ namespace isochron::cli {
 struct TensorLayout {
   std::optional<TensorOrder> order;
   std::optional<TensorFrame> frame;
+  bool fsl = false;  ///< the order is FSL's, so the frame is, too, unless another is given
+
+  [[nodiscard]] TensorFrame axes() const { return frame.value_or(fsl ? TensorFrame::fsl : TensorFrame::world); }
 };
 
 /// What a raw file does not say itself; without a shape there are no raw files.
 struct RawRequest {
   std::vector<double> shape;
-  std::string type = "float32";
+  std::optional<std::string> type;  ///< else float32
   std::vector<double> spacing;
 };
 
@@ -35,11 +39,22 @@ constexpr bool mostly_wrong(std::size_t not_positive_definite, std::size_t tenso
 }
 /// --raw-shape, --raw-type and --raw-spacing.
 void declare_raw(Command& command, RawRequest& raw);
+/// Throws UsageError when there is a shape but none of the files is raw; warns of the others without a shape.
+void check_raw(const std::vector<std::filesystem::path>& files, const RawRequest& raw, Console& console);
 
-/// Whether a file is to be read as an image.
+/// Whether a file is to be read as an image: by its name, or because a shape is given and no format has its extension.
 bool is_image(const std::filesystem::path& file, const RawRequest& raw);
-/// Reads an image, or a raw file when a shape is given and the name is not that of an image. Throws InputError, and
-/// UsageError for numbers that are no shape.
+/// Reads an image, raw or not. Throws InputError, and UsageError for numbers that are no shape.
 Image load_image(const std::filesystem::path& file, const RawRequest& raw);
+/// The same, and passes on the reader's warnings.
+Image read_reported(const std::filesystem::path& file, const RawRequest& raw, Console& console);
+
+/// The mask of all commands: 1 where the image in the file is neither 0 nor NaN nor infinite. Empty when no file is
+/// named. Throws InputError unless it has the voxels of `grid`, one value for each, and is not 0 everywhere.
+std::vector<std::uint8_t> read_mask(const std::filesystem::path& file, const ImageGrid& grid, Console& console);
+
+/// Throws UsageError for an option that only the other kind of file has a use for.
+void refuse_on_image(bool given, std::string_view option);
+void refuse_on_mesh(bool given, std::string_view option);
 
 }  // namespace isochron::cli

@@ -63,6 +63,11 @@ int run_info(const InfoRequest& request, Console& console) {
     return 0;
   }
   if (request.files.empty()) throw UsageError("no file given; name one or more, or say --formats");
+  check_raw(request.files, request.raw, console);
+  const bool meshes = std::none_of(request.files.begin(), request.files.end(),
+                                   [&](const auto& file) { return is_image(file, request.raw); });
+  refuse_on_mesh(meshes && request.tensors.order, "--tensor-order");
+  refuse_on_mesh(meshes && request.tensors.frame, "--tensor-frame");
   std::vector<std::variant<FileInfo, ImageInfo>> infos;
   for (const auto& file : request.files) {
     const Activity activity(console, "examining " + file.string());

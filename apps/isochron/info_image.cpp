@@ -49,6 +49,7 @@ std::string meaning_of(const ArraySummary& array) {
     return mask ? "mask" : array.low >= 0 ? "labels" : "scalar";
   }
   if (array.components == 3) return "vector";
+  if (array.components == 7 && !array.integer_type) return "series of 7 volumes, or a tensor behind a confidence";
   if (array.components == 6 && !array.integer_type) return "tensor of unknown order: give --tensor-order";
   return fmt::format("series of {} volumes, no tensor", array.components);
 }
@@ -90,7 +91,7 @@ TensorSummary sum_up_tensors(const Image& image, const DataArray& array, TensorO
 /// The array that holds tensors: the file's own, one of nine components, or one of six when the user gives an order.
 const DataArray* find_tensors(const Image& image, const TensorLayout& layout) {
   const auto& arrays = image.data.all();
-  if (image.tensor_order) return &arrays.front();
+  if (image.tensor_order && !arrays.empty()) return &arrays.front();
   const auto found = std::find_if(arrays.begin(), arrays.end(), [&](const DataArray& a) {
     return a.components == 9 || (a.components == 6 && layout.order.has_value());
   });
@@ -134,7 +135,7 @@ ImageInfo examine_image(const std::filesystem::path& file, const Image& image, c
     }
     // The user knows better than the file; nine components have one order.
     const TensorOrder order = layout.order.value_or(image.tensor_order.value_or(TensorOrder::row));
-    info.tensors = sum_up_tensors(image, array, order, layout.frame.value_or(TensorFrame::world));
+    info.tensors = sum_up_tensors(image, array, order, layout.axes());
     info.meanings.push_back(fmt::format("tensor, order {}, {} frame", info.tensors->order, info.tensors->frame));
     warn_about(*info.tensors, info.warnings);
   }

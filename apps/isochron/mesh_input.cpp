@@ -31,8 +31,7 @@ Dataset read_mesh(const SolveRequest& request, Console& console) {
 }
 
 MetricRequest mesh_metric(const SolveRequest& request) {
-  if (request.tensors.frame == TensorFrame::voxel)
-    throw UsageError("--tensor-frame voxel is for images (a mesh has no voxels); leave it out");
+  refuse_on_mesh(request.tensors.frame.has_value(), "--tensor-frame");
   MetricRequest metric = request.metric;
   if (request.tensors.order) metric.tensor_order = *request.tensors.order;
   return metric;

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <system_error>
 #include <vector>
 
 #include "apps/isochron/mesh_input.h"
@@ -12,7 +13,7 @@
 
 namespace isochron::cli {
 
-/// Files are written beside their targets; `commit` renames them all. Without it none appears.
+/// Files are written beside their targets; `commit` renames them all. Without it, or where it fails, none appears.
 class OutputFiles {
  public:
   /// Where to write the file of this name first. The place has the name's extension.
@@ -22,7 +23,14 @@ class OutputFiles {
     return {target, files_.back()->path()};
   }
   void commit() {
-    for (const auto& file : files_) file->commit();
+    std::size_t done = 0;
+    try {
+      for (; done < files_.size(); ++done) files_[done]->commit();
+    } catch (...) {
+      std::error_code ignored;
+      while (done > 0) std::filesystem::remove(targets_[--done], ignored);
+      throw;
+    }
   }
   [[nodiscard]] const std::vector<std::filesystem::path>& targets() const { return targets_; }
 

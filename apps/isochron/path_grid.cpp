@@ -4,7 +4,6 @@
 
 #include "apps/isochron/path.h"
 #include "apps/isochron/solve_grid.h"
-#include "isochron/metric/from_image.h"
 #include "isochron/trace/grid_path.h"
 
 namespace isochron::cli {
@@ -18,12 +17,9 @@ double suspicious_share(const Metric& metric, bool raw) {
 }
 
 void check_request(const PathRequest& request) {
-  const auto refuse = [](bool given, std::string_view option) {
-    if (given) throw UsageError(fmt::format("{} goes with meshes, not with images; leave it out", option));
-  };
-  refuse(request.problem.elements != Elements::automatic, "--elements");
-  refuse(request.tolerance.has_value(), "--to-tolerance");
-  refuse(!request.problem.sources.level_set.empty(), "--source-levelset");
+  refuse_on_image(request.problem.elements != Elements::automatic, "--elements");
+  refuse_on_image(request.tolerance.has_value(), "--to-tolerance");
+  refuse_on_image(!request.problem.sources.level_set.empty(), "--source-levelset");
 }
 
 /// The array of that name. Formats that keep no names give `values`.
@@ -35,7 +31,7 @@ const DataArray* find_times(const PathRequest& request, const Image& arrival) {
 /// What the times were solved on.
 Image read_problem(const PathRequest& request, const Image& arrival, Console& console) {
   if (request.image.empty()) return arrival;
-  Image problem = read_reported(request.image, console);
+  Image problem = read_reported(request.image, request.problem.raw, console);
   if (!same_voxels(arrival.grid, problem.grid))
     throw InputError(
         fmt::format("{}: the image has other voxels than the times (another shape, or another place in the world); "
@@ -75,19 +71,17 @@ Sources guess_sources(const Image& arrival, const std::vector<double>& times) {
 
 void trace_image(const PathRequest& request, const SideInputs& inputs, PathSummary& summary, Console& console) {
   check_request(request);
-  const Image arrival = read_reported(request.problem.mesh, console);
+  const Image arrival = read_reported(request.problem.mesh, request.problem.raw, console);
   const ImageGrid& grid = arrival.grid;
-  const Image problem = read_problem(request, arrival, console);
-  const std::vector<std::uint8_t> mask = read_mask(request.problem, grid, console);
+  Image problem = read_problem(request, arrival, console);
+  const std::vector<std::uint8_t> mask = problem_mask(request.problem, problem, console);
   about_file(request.problem.mesh, [&] {
     const std::vector<double> times = read_times(request, find_times(request, arrival));
     summary.targets = gather_targets(request, {grid.voxel_count(), "image", "voxel", "voxels"});
     summary.guessed_sources = request.problem.sources.empty();
     const Sources sources = summary.guessed_sources ? guess_sources(arrival, times)
                                                     : gather_voxel_sources(request.problem, inputs, problem);
-    Metric metric = metric_from_image(problem, request.problem.metric, request.problem.tensors.order, mask,
-                                      request.problem.tensors.frame.value_or(TensorFrame::world));
-    if (request.problem.unit) metric.change_unit(*request.problem.unit);
+    const Metric metric = image_metric(request.problem, problem, mask);
     const GridPathTracer tracer(grid, metric, mask, times, sources);
     trace_all(
         summary, suspicious_share(metric, request.raw),

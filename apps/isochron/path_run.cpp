@@ -7,9 +7,9 @@
 
 #include "apps/isochron/mesh_input.h"
 #include "apps/isochron/path.h"
+#include "apps/isochron/problem_options.h"
 #include "isochron/core/error.h"
 #include "isochron/io/file_name.h"
-#include "isochron/io/image_io.h"
 #include "isochron/mesh/adjacency.h"
 #include "isochron/trace/simplex_path.h"
 
@@ -30,6 +30,14 @@ void check_request(const PathRequest& request) {
   for (const auto& file : {request.problem.mesh, request.problem.mask, request.image})
     if (!file.empty()) inputs.push_back(file);
   check_not_among(request.output, inputs, "is an input too (it would be replaced)");
+}
+
+/// Of options that do nothing beside the others.
+void check_options(const PathRequest& request, Console& console) {
+  Paths images{request.problem.mesh};
+  if (!request.image.empty()) images.push_back(request.image);
+  check_raw(images, request.problem.raw, console);
+  warn_unused_tensor_layout(request.problem, console);
 }
 
 std::vector<PathTarget> read_targets(const std::filesystem::path& file) {
@@ -115,8 +123,9 @@ void trace_targets(const PathRequest& request, Dataset&& dataset, const SideInpu
 }
 
 void trace_mesh(const PathRequest& request, const SideInputs& inputs, PathSummary& summary, Console& console) {
-  if (!request.image.empty() || !request.problem.mask.empty())
-    throw UsageError("--image and --mask go with images, not with meshes; leave them out");
+  refuse_on_mesh(!request.image.empty(), "--image");
+  refuse_on_mesh(!request.problem.mask.empty(), "--mask");
+  refuse_on_mesh(request.problem.tensors.frame.has_value(), "--tensor-frame");
   Dataset dataset = read_mesh(request.problem, console);
   about_file(request.problem.mesh, [&] {
     if (pick_elements(request.problem, dataset) == 3)
@@ -212,11 +221,11 @@ void trace_all(PathSummary& summary, double suspicious, const std::function<Path
 
 int run_path(const PathRequest& request, Console& console) {
   check_request(request);
-  SideInputs inputs;
-  for (const auto& file : request.problem.sources.files) inputs.source_rows.push_back(read_source_file(file));
+  check_options(request, console);
+  const SideInputs inputs = read_side_inputs(request.problem);
   PathSummary summary;
   summary.input = request.problem.mesh;
-  if (is_image_file(request.problem.mesh)) trace_image(request, inputs, summary, console);
+  if (request.problem.on_image()) trace_image(request, inputs, summary, console);
   else trace_mesh(request, inputs, summary, console);
   const bool any =
       std::any_of(summary.targets.begin(), summary.targets.end(), [](const TracedTarget& t) { return t.why.empty(); });

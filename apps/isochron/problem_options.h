@@ -13,5 +13,7 @@ void declare_mesh(Command& command, SolveRequest& request);
 void declare_sources(Command& command, SourceRequest& sources);
 /// --speed and its kin
 void declare_metric(Command& command, SolveRequest& request);
+/// Warns of an order or a frame of tensors where none are asked for.
+void warn_unused_tensor_layout(const SolveRequest& request, Console& console);
 
 }  // namespace isochron::cli

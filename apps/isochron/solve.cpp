@@ -7,7 +7,6 @@
 
 #include "apps/isochron/commands.h"
 #include "apps/isochron/problem_options.h"
-#include "isochron/io/image_io.h"
 
 namespace isochron::cli {
 namespace {
@@ -73,10 +72,11 @@ void declare_method(Command& command, SolveOptions& options) {
 /// What images have beside meshes.
 void declare_grid(Command& command, SolveRequest& request) {
   command.group("Images");
-  command.option("--mask", "IMAGE", "Solve where it is not 0", into(request.mask));
+  command.option("--mask", "IMAGE", "Solve where it is neither 0 nor NaN", into(request.mask));
   command.option("--scheme", "NAME", "auto (adaptive), adaptive, godunov, lax-friedrichs",
                  [&request](const std::string& text) { request.grid.scheme = grid_scheme_named(text); });
   command.option("--order", "N", "Of the adaptive scheme: 1 (default) or 2", into(request.grid.order));
+  declare_raw(command, request.raw);
 }
 
 /// Flags that choose one of an enumeration's values.
@@ -90,12 +90,7 @@ struct MethodFlags {
 void declare_scheme(Command& command, SchemeOptions& scheme, MethodFlags& flags) {
   command.group("The papers' methods on a GPU");
   const auto option = [&](const std::string& name, const std::string& value, const std::string& help,
-                          const Take& take) {
-    command.option(name, value, help, [take, name, &given = flags.scheme](const std::string& text) {
-      take(text);
-      given.push_back(name);
-    });
-  };
+                          const Take& take) { command.option(name, value, help, noted(name, flags.scheme, take)); };
   option("--patch-size", "N", fmt::format("patch-fim: vertices of a patch ({})", scheme.patch_vertices),
          into_positive(scheme.patch_vertices));
   option("--inner-iterations", "N", "patch-fim: of a patch before its neighbours see it (7 on triangles, 3 on tets)",
@@ -141,10 +136,29 @@ std::vector<Method> methods_with(std::string_view option) {
   return {Method::patch_fim};
 }
 
+/// Refuses options that the other kind of file has: who gives them takes the file for something else.
+void check_kind(const SolveRequest& request, const MethodFlags& flags) {
+  if (!request.on_image()) {
+    refuse_on_mesh(!request.mask.empty(), "--mask");
+    refuse_on_mesh(request.grid.scheme != GridScheme::automatic, "--scheme");
+    refuse_on_mesh(request.grid.order != 1, "--order");
+    refuse_on_mesh(request.tensors.frame.has_value(), "--tensor-frame");
+    return;
+  }
+  refuse_on_image(!request.sources.level_set.empty(), "--source-levelset");
+  refuse_on_image(request.options.weights == Keep::yes, "--weights");
+  refuse_on_image(request.elements != Elements::automatic, "--elements");
+  refuse_on_image(request.options.reorder != Reorder::automatic, "--reorder");
+  refuse_on_image(request.options.obtuse != ObtuseSplit::automatic, "--split-obtuse");
+  refuse_on_image(flags.hand_over, "--hand-over");
+  refuse_on_image(flags.allow_unordered, "--allow-unordered");
+  for (const std::string& option : flags.scheme) refuse_on_image(true, option);
+}
+
 /// Says which options have no effect beside the others: mostly the one they go with was forgotten.
 void warn_unused(const SolveRequest& request, const MethodFlags& flags, Console& console) {
-  const auto unused = [&](bool is, std::string_view option, std::string_view partner) {
-    if (is) console.warn(fmt::format("{} has no effect (it goes with {})", option, partner));
+  const auto unused = [&](bool given, std::string_view option, std::string_view partner) {
+    console.warn_unused(given, option, partner);
   };
   const Method method = request.options.method;
   const bool banded = method == Method::automatic || method == Method::banded || flags.hand_over;
@@ -162,16 +176,15 @@ void warn_unused(const SolveRequest& request, const MethodFlags& flags, Console&
   unused(flags.allow_unordered && method != Method::fmm, "--allow-unordered", "--method fmm");
   unused(request.options.band_width > 0 && !banded && method != Method::push, "--band-width",
          "--method banded or push");
+  const bool adaptive = request.grid.scheme == GridScheme::automatic || request.grid.scheme == GridScheme::adaptive;
+  unused(request.options.band_width > 0 && banded && !adaptive, "--band-width", "--scheme adaptive");
   for (const std::string& option : flags.scheme) {
     const std::vector<Method> users = methods_with(option);
     std::string names;
     for (const Method user : users) names += fmt::format("{}{}", names.empty() ? "--method " : " or ", name_of(user));
     unused(std::find(users.begin(), users.end(), method) == users.end(), option, names);
   }
-  const bool image = is_image_file(request.mesh);
-  unused(!image && !request.mask.empty(), "--mask", "an image");
-  unused(!image && request.grid.scheme != GridScheme::automatic, "--scheme", "an image");
-  unused(!image && request.grid.order != 1, "--order", "an image");
+  warn_unused_tensor_layout(request, console);
   unused(flags.allow_zero_fibers && metric.fiber_array.empty(), "--allow-zero-fibers", "--fibers");
   unused(!metric.region_array.empty() && metric.table.empty(), "--region-array", "--velocity-table");
   unused(request.probe.tolerance && request.probe.output.empty(), "--probe-tolerance", "--probe and --probe-output");
@@ -181,14 +194,14 @@ void warn_unused(const SolveRequest& request, const MethodFlags& flags, Console&
 void declare_outputs(Command& command, SolveRequest& request, MethodFlags& flags) {
   command.group("Output");
   command.option("-o,--output", "FILE",
-                 "The mesh with arrays arrival_time, source and reached; with --each-source "
-                 "also .npy (a row of times a source)",
+                 "The mesh or image with arrays arrival_time, source and reached (image formats of one array: the "
+                 "times alone); with --each-source also .npy (a row of times a source)",
                  into(request.output));
-  command.option("--matrix", "CSV", "With --each-source: the times from each source vertex at all of them",
+  command.option("--matrix", "CSV", "With --each-source: the times from each source vertex or voxel at all of them",
                  into(request.matrix));
   command.option("--probe", "FILE", "Points 'x y z' or 'name x y z' to give times at", into(request.probe.points));
   command.option("--probe-output", "CSV", "[name,]x,y,z,time,distance of each", into(request.probe.output));
-  command.option("--probe-tolerance", "D", "How far from the mesh a point may be (1 % of its diagonal)",
+  command.option("--probe-tolerance", "D", "How far from the mesh or image a point may be (1 % of its diagonal)",
                  [&request](const std::string& text) {
                    request.probe.tolerance = parse_number(text);
                    if (!(*request.probe.tolerance >= 0))
@@ -212,7 +225,7 @@ void declare_picture(Command& command, PictureRequest& picture) {
   PictureOptions& options = picture.options;
   options.lines = LineCells::hide;  // they do not conduct, so they have no place among the times
   command.group("Picture");
-  command.option("--picture", "PNG", "Draw the result with isochrones", into(picture.file));
+  command.option("--picture", "PNG", "Draw the result with isochrones (meshes and flat images)", into(picture.file));
   command.option("--picture-array", "NAME", "Point array that gives the colours (arrival_time)", into(options.array));
   command.option("--picture-title", "TEXT", "In the upper left corner", into(options.title));
   command.option("--picture-units", "TEXT", "Of the legend", into(options.units));
@@ -248,6 +261,8 @@ void declare_solve(Command& root, Console& console) {
   declare_common(command, console);
   command.action([request, flags, &console] {
     apply_flags(*flags, *request);
+    check_raw({request->mesh}, request->raw, console);
+    check_kind(*request, *flags);
     warn_unused(*request, *flags, console);
     return run_solve(*request, console);
   });

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -66,21 +67,26 @@ struct SolveRequest {
   GridOptions grid;              ///< of images; `common` is `options`
   std::filesystem::path mask;    ///< of images
   TensorLayout tensors;          ///< as given; of images the file may tell it
+  RawRequest raw;                ///< of images that are bare numbers
 
   /// -o is a table of times, not a mesh.
   [[nodiscard]] bool to_table() const;
   [[nodiscard]] bool to_mesh() const { return !output.empty() && !to_table(); }
+  [[nodiscard]] bool on_image() const { return is_image(mesh, raw); }
   [[nodiscard]] Overwrite overwrite() const { return force ? Overwrite::yes : Overwrite::no; }
 };
 
 /// Runs everything; gives the exit code.
 int run_solve(const SolveRequest& request, Console& console);
+/// Throws before the work what can be known then: too little or too much asked for, outputs that cannot be written.
+void check_request(const SolveRequest& request);
 
 /// Small files that go with the mesh, read before it so that what is wrong with them shows at once.
 struct SideInputs {
   std::vector<std::vector<SourceRow>> source_rows;  ///< per source file
   NamedPoints probes;
 };
+SideInputs read_side_inputs(const SolveRequest& request);
 
 /// The smallest box along the axes around some points (at least one).
 struct Box {
@@ -131,6 +137,10 @@ template <int Corners>
 std::vector<ProbeTime> probe_times(const SolveRequest& request, const std::vector<Vec3d>& points,
                                    const SimplexMesh<Corners>& mesh, const std::vector<double>& times,
                                    Console& console);
+/// The same in an image, between its voxels; points outside the mask have no time either.
+std::vector<ProbeTime> probe_voxels(const SolveRequest& request, const std::vector<Vec3d>& points,
+                                    const ImageGrid& grid, std::span<const std::uint8_t> mask,
+                                    const std::vector<double>& times, Console& console);
 /// As CSV: x,y,z,time,distance, with the name in front when there are names.
 void write_probes(const std::filesystem::path& file, const NamedPoints& points, const std::vector<ProbeTime>& times);
 

@@ -52,7 +52,7 @@ void check_each_source(const SolveRequest& request) {
   if (!request.each_source) {
     if (!request.matrix.empty())
       throw UsageError("--matrix is for several solves (a row is one source alone); add --each-source");
-    if (is_npy(request.output))
+    if (is_npy(request.output) && !request.on_image())
       throw UsageError(fmt::format("{}: .npy files hold a row of times a source; add --each-source, or use .vtu",
                                    request.output.string()));
     return;
@@ -68,8 +68,7 @@ void check_each_source(const SolveRequest& request) {
     throw UsageError(
         "--source-levelset is one source (--each-source needs several); leave out --each-source, or solve from the "
         "others alone");
-  const std::string matrix = request.matrix.filename().string();
-  if (!matrix.empty() && !matrix.ends_with(".csv") && !matrix.ends_with(".csv.gz"))
+  if (!request.matrix.empty() && FileName(request.matrix).extension != ".csv")
     throw UsageError(
         fmt::format("{}: a matrix is written as text with commas; name it .csv or .csv.gz", request.matrix.string()));
   if (!request.matrix.empty() && !request.sources.points.empty())
@@ -94,8 +93,9 @@ struct EachSource::MatrixFile {
   AtomicFile file;
   TextSink sink;
 
-  MatrixFile(const std::filesystem::path& path, std::span<const Sources> sets) : file(path), sink({path, file.path()}) {
-    sink.print("vertex");
+  MatrixFile(const SolveRequest& request, std::span<const Sources> sets)
+      : file(request.matrix), sink({request.matrix, file.path()}) {
+    sink.print("{}", request.on_image() ? "voxel" : "vertex");
     for (const Sources& to : sets) sink.print(",{}", to.vertices.front().vertex.value);
     sink.print("\n");
   }
@@ -115,7 +115,7 @@ EachSource::EachSource(const SolveRequest& request, const Sources& sources, std:
   if (sets_.size() < 2)
     throw UsageError("there is only one source (--each-source needs several); leave out --each-source");
   if (request.to_table()) times_ = std::make_unique<TimesFile>(request.output, sets_.size(), vertices);
-  if (!request.matrix.empty()) matrix_ = std::make_unique<MatrixFile>(request.matrix, sets_);
+  if (!request.matrix.empty()) matrix_ = std::make_unique<MatrixFile>(request, sets_);
 }
 
 EachSource::~EachSource() = default;
@@ -155,6 +155,7 @@ Arrival EachSource::take_all() {
   all_.unreached = all_.times.size() - all_.reached;
   all_.counters.local_solves /= sets_.size();
   all_.counters.rounds /= sets_.size();
+  all_.solve_seconds = seconds_;
   return std::move(all_);
 }
 

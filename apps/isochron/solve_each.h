@@ -7,6 +7,7 @@
 
 #include "apps/isochron/solve.h"
 #include "apps/isochron/solve_report.h"
+#include "isochron/core/timer.h"
 
 namespace isochron::cli {
 
@@ -22,9 +23,13 @@ class EachSource {
   EachSource(const EachSource&) = delete;
   EachSource& operator=(const EachSource&) = delete;
 
-  /// One source each.
-  [[nodiscard]] std::span<const Sources> sets() const { return sets_; }
-  void take(std::size_t i, Arrival&& arrival);
+  /// Solves from each.
+  template <class AnySolver>
+  void run(AnySolver& solver) {
+    const Timer timer;
+    solver.solve_many(sets_, [&](std::size_t i, Arrival&& arrival) { take(i, std::move(arrival)); });
+    seconds_ = timer.seconds();
+  }
 
   /// All solves as one, after the last: the first of all times at each vertex, the last of all as `max_time`, the work
   /// of one on average, converged when all are, the worst residual. Moves it out.
@@ -40,12 +45,14 @@ class EachSource {
   struct TimesFile;
   struct MatrixFile;
 
+  void take(std::size_t i, Arrival&& arrival);
   void add_up(const Arrival& arrival);
 
   const SolveRequest& request_;
   InterruptGuard guard_;  ///< there are files to remove
   std::vector<Sources> sets_;
   Arrival all_;
+  double seconds_ = 0;  ///< of all solves, by the clock
   std::vector<SourceSummary> summaries_;
   std::vector<DataArray> arrays_;
   std::unique_ptr<TimesFile> times_;

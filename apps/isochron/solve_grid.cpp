@@ -4,35 +4,20 @@
 #include <cmath>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "apps/isochron/result_arrays.h"
+#include "apps/isochron/solve_each.h"
 #include "apps/isochron/solve_report.h"
 #include "isochron/core/error.h"
 #include "isochron/core/timer.h"
 #include "isochron/io/image_io.h"
+#include "isochron/mesh/image_mask.h"
 #include "isochron/metric/from_image.h"
 #include "isochron/solve/grid_solver.h"
 
 namespace isochron::cli {
 namespace {
-
-void check_request(const SolveRequest& request) {
-  const auto refuse = [](bool given, std::string_view option) {
-    if (given) throw UsageError(fmt::format("{} goes with meshes, not with images; leave it out", option));
-  };
-  refuse(request.each_source, "--each-source");
-  refuse(!request.matrix.empty(), "--matrix");
-  refuse(!request.probe.points.empty() || !request.probe.output.empty(), "--probe");
-  refuse(!request.picture.file.empty(), "--picture");
-  refuse(!request.sources.level_set.empty(), "--source-levelset");
-  refuse(request.options.weights == Keep::yes, "--weights");
-  refuse(request.elements != Elements::automatic, "--elements");
-  if (request.output.empty()) throw UsageError("no output (the result would be lost); give -o FILE");
-  if (request.sources.empty())
-    throw UsageError(
-        "no source (the front starts nowhere); give --source, --source-point, --source-file or --source-tag");
-  check_image_writable(request.output, request.overwrite());
-}
 
 /// Voxels inside the mask that nothing reached, and how many pieces (joined through faces) they are.
 Unreached unreached_voxels(const ImageGrid& grid, std::span<const std::uint8_t> mask,
@@ -67,97 +52,196 @@ Unreached unreached_voxels(const ImageGrid& grid, std::span<const std::uint8_t> 
   return result;
 }
 
-Arrival solve_image(const SolveRequest& request, const Image& image, std::span<const std::uint8_t> mask,
-                    const Sources& sources, Console& console) {
-  Metric metric = metric_from_image(image, request.metric, request.tensors.order, mask,
-                                    request.tensors.frame.value_or(TensorFrame::world));
-  if (request.unit) metric.change_unit(*request.unit);
+/// Calls `work` with a solver, which lives only in here.
+template <class Work>
+void with_solver(const SolveRequest& request, const Image& image, std::span<const std::uint8_t> mask, Console& console,
+                 Work&& work) {
+  const Metric metric = image_metric(request, image, mask);
   Activity activity(console, "solving");
   GridOptions options = request.grid;
   options.common = request.options;
   options.common.threads = console.options.threads;
   options.common.progress = activity.progress();
   const InterruptGuard guard;
-  Arrival arrival = GridSolver({image.grid, metric, mask}, options).solve(sources);
+  GridSolver solver({image.grid, metric, mask}, options);
+  work(solver);
   check_interrupted();
-  return arrival;
 }
 
-/// The result: all arrays and the input's where the format has room, else the times alone.
-void write_result(const SolveRequest& request, Image&& image, Arrival& arrival) {
-  const auto& formats = image_formats();
-  const std::string name = request.output.string();
-  const bool many = std::any_of(formats.begin(), formats.end(), [&](const ImageFormat& format) {
-    return format.many_arrays && std::any_of(format.extensions.begin(), format.extensions.end(),
-                                             [&](const std::string& extension) { return name.ends_with(extension); });
-  });
+/// Times from all sources as one array with a component for each, where a format holds no more than one.
+DataArray side_by_side(const std::vector<DataArray>& arrays) {
+  const std::size_t sources = arrays.size();
+  return std::visit(
+      [&](const auto& first) -> DataArray {
+        using Values = std::decay_t<decltype(first)>;
+        Values values(sources * first.size());
+        for (std::size_t i = 0; i < sources; ++i)
+          for (std::size_t v = 0; v < first.size(); ++v)
+            values[v * sources + i] = static_cast<typename Values::value_type>(arrays[i].at(v));
+        return {"arrival_time", static_cast<int>(sources), std::move(values)};
+      },
+      arrays.front().values);
+}
+
+/// Puts the results beside the input's arrays or, where the format has room for one, the times alone in their place.
+void add_results(const SolveRequest& request, Arrival& arrival, EachSource* each, Image& image) {
+  const bool many = request.output.empty() || holds_many_arrays(request.output);
+  if (!many || (!image.data.empty() && made_by_solve(image.data.all().front().name))) image.tensor_order.reset();
   drop_results(image.data);
   if (!many) image.data = {};
-  if (!many) image.tensor_order.reset();
-  add_result(arrival, image.data);
-  if (!many) std::erase_if(image.data.all(), [](const DataArray& array) { return array.name != "arrival_time"; });
-  write_image(request.output, image, request.overwrite());
-}
-
-}  // namespace
-
-Image read_reported(const std::filesystem::path& file, Console& console) {
-  const Activity activity(console, "reading " + file.string());
-  Image image = read_image(file);
-  for (const std::string& warning : image.warnings) console.warn(fmt::format("{}: {}", file.string(), warning));
-  return image;
-}
-
-std::vector<std::uint8_t> read_mask(const SolveRequest& request, const ImageGrid& grid, Console& console) {
-  if (request.mask.empty()) return {};
-  const Image mask = read_reported(request.mask, console);
-  const std::string name = request.mask.string();
-  if (mask.data.empty() || mask.data.all().front().components != 1)
-    throw InputError(fmt::format("{}: a mask needs one value per voxel; give a 3D image", name));
-  if (!same_voxels(grid, mask.grid))
-    throw InputError(
-        fmt::format("{}: the mask has other voxels than the image (another shape, or another place in the world); "
-                    "resample it",
-                    name));
-  const DataArray& values = mask.data.all().front();
-  std::vector<std::uint8_t> result(grid.voxel_count());
-  for (std::size_t v = 0; v < result.size(); ++v) {
-    const double value = values.at(v);
-    result[v] = value != 0 && !std::isnan(value) ? 1 : 0;
+  if (each != nullptr) each->add_arrays(image.data);
+  else add_result(arrival, image.data);
+  if (many || image.data.empty()) return;
+  if (each != nullptr) {
+    DataArray times = side_by_side(image.data.all());
+    image.data = {};
+    image.data.set(std::move(times));
+  } else {
+    std::erase_if(image.data.all(), [](const DataArray& array) { return array.name != "arrival_time"; });
   }
-  return result;
 }
 
-int run_solve_grid(const SolveRequest& request, Console& console) {
-  check_request(request);
-  SideInputs inputs;
-  for (const auto& file : request.sources.files) inputs.source_rows.push_back(read_source_file(file));
-  SolveSummary summary;
-  summary.mesh = request.mesh;
-  const Timer reading;
-  Image image = read_reported(request.mesh, console);
-  const std::vector<std::uint8_t> mask = read_mask(request, image.grid, console);
-  summary.read_seconds = reading.seconds();
-  Arrival arrival = about_file(request.mesh, [&] {
-    return solve_image(request, image, mask, gather_voxel_sources(request, inputs, image), console);
-  });
-  summary.vertices = image.grid.voxel_count();
+/// A flat image as a surface, with the centres of its pixels as vertices; none between pixels outside the mask.
+Dataset flat_surface(const Image& image, std::span<const std::uint8_t> mask) {
+  Dataset surface;
+  surface.point_data = image.data;
+  const ImageGrid& grid = image.grid;
+  for (std::size_t v = 0; v < grid.voxel_count(); ++v) surface.points.push_back(grid.position(VertexId(v)));
+  const auto add = [&](VertexId a, VertexId b, VertexId c) {
+    const auto inside = [&](VertexId v) { return mask.empty() || mask[v.index()] != 0; };
+    if (inside(a) && inside(b) && inside(c)) surface.triangles.cells.push_back({a, b, c});
+  };
+  for (std::uint32_t j = 0; j + 1 < grid.shape[1]; ++j)
+    for (std::uint32_t i = 0; i + 1 < grid.shape[0]; ++i) {
+      add(grid.voxel(i, j, 0), grid.voxel(i + 1, j, 0), grid.voxel(i + 1, j + 1, 0));
+      add(grid.voxel(i, j, 0), grid.voxel(i + 1, j + 1, 0), grid.voxel(i, j + 1, 0));
+    }
+  return surface;
+}
+
+void check_picture_of(const SolveRequest& request, const ImageGrid& grid) {
+  if (request.picture.file.empty() || grid.flat()) return;
+  throw UsageError(
+      fmt::format("--picture draws flat images ({} has {} slices); leave it out, and open the result in a viewer",
+                  request.mesh.string(), grid.shape[2]));
+}
+
+/// What a solve on an image has found, beside its arrays.
+struct Found {
+  Arrival arrival;
+  std::optional<EachSource> each;
+  std::vector<ProbeTime> probed;
+};
+
+void solve_image(const SolveRequest& request, const SideInputs& inputs, const Image& image,
+                 std::span<const std::uint8_t> mask, Found& found, Console& console) {
+  const Sources sources = gather_voxel_sources(request, inputs, image);
+  if (request.each_source) {
+    found.each.emplace(request, sources, image.grid.voxel_count());
+    with_solver(request, image, mask, console, [&](GridSolver& solver) { found.each->run(solver); });
+    found.arrival = found.each->take_all();
+    return;
+  }
+  with_solver(request, image, mask, console, [&](GridSolver& solver) { found.arrival = solver.solve(sources); });
+  if (!request.probe.output.empty())
+    found.probed = probe_voxels(request, inputs.probes.points, image.grid, mask, found.arrival.times, console);
+}
+
+void sum_up(const SolveRequest& request, const ImageGrid& grid, std::span<const std::uint8_t> mask, const Found& found,
+            SolveSummary& summary, Console& console) {
+  const Arrival& arrival = found.arrival;
+  summary.vertices = grid.voxel_count();
   summary.elements =
       mask.empty() ? summary.vertices
                    : static_cast<std::size_t>(std::count_if(mask.begin(), mask.end(), [](auto m) { return m != 0; }));
   summary.corners = voxel_corners;
+  if (request.grid.scheme != GridScheme::automatic) summary.scheme = request.grid.scheme;
+  summary.order = request.grid.order;
   summary.solves_per_vertex = arrival.solves_per_vertex();
-  if (arrival.unreached > 0) summary.unreached = unreached_voxels(image.grid, mask, arrival.times);
+  if (found.each) summary.sources = found.each->summaries();
+  if (arrival.unreached > 0) summary.unreached = unreached_voxels(grid, mask, arrival.times);
   if (summary.unreached.in_parts > 0)
     console.warn(fmt::format("{}: {} unreached ({} without a source); give each part a source, or widen the mask",
                              summary.mesh.string(), counted(summary.unreached.in_parts, "voxel stays", "voxels stay"),
                              counted(summary.unreached.parts, "part", "parts")));
+}
+
+/// The picture comes first: what is wrong with its options shows before anything is written.
+std::optional<RuntimeError> draw(const SolveRequest& request, const Image& image, std::span<const std::uint8_t> mask,
+                                 const Arrival& found, SolveSummary& summary, const Console& console) {
+  if (request.picture.file.empty()) return std::nullopt;
+  Arrival arrival = found;
+  Dataset surface = flat_surface(image, mask);
+  drop_results(surface.point_data);
+  add_result(arrival, surface.point_data);
+  return draw_result(request, surface, summary, console);
+}
+
+void write_results(const SolveRequest& request, const SideInputs& inputs, const Image& image, Found& found,
+                   SolveSummary& summary, Console& console) {
+  if (request.to_mesh()) {
+    const Activity activity(console, "writing " + request.output.string());
+    write_image(request.output, image, request.overwrite());
+    summary.written.push_back(request.output);
+  }
+  if (found.each) found.each->commit(summary.written);
+  if (!request.probe.output.empty()) {
+    write_probes(request.probe.output, inputs.probes, found.probed);
+    summary.written.push_back(request.probe.output);
+  }
+}
+
+}  // namespace
+
+std::vector<std::uint8_t> problem_mask(const SolveRequest& request, Image& image, Console& console) {
+  std::vector<std::uint8_t> mask = read_mask(request.mask, image.grid, console);
+  const std::string& tensors =
+      request.metric.metric_array.empty() ? request.metric.velocity_tensor_array : request.metric.metric_array;
+  if (tensors.empty()) return mask;
+  for (std::size_t i = 0; i < image.data.all().size(); ++i)
+    if (image.data.all()[i].name == tensors) {
+      split_confidence(image, i);
+      break;
+    }
+  apply_own_mask(image, mask);
+  return mask;
+}
+
+Metric image_metric(const SolveRequest& request, const Image& image, std::span<const std::uint8_t> mask) {
+  Metric metric = metric_from_image(image, request.metric, request.tensors.order, mask, request.tensors.axes());
+  if (request.unit) metric.change_unit(*request.unit);
+  return metric;
+}
+
+std::string better_grid_options(const Arrival& arrival, GridScheme scheme) {
+  std::vector<std::string> options;
+  if (arrival.precision == Precision::single_) options.emplace_back("--precision double");
+  if (scheme != GridScheme::adaptive && scheme != GridScheme::automatic) options.emplace_back("--scheme adaptive");
+  if (options.empty()) return "check the image with 'isochron info'";
+  return fmt::format("try {}", fmt::join(options, " or "));
+}
+
+int run_solve_grid(const SolveRequest& request, Console& console) {
+  check_request(request);
+  const SideInputs inputs = read_side_inputs(request);
+  SolveSummary summary;
+  summary.mesh = request.mesh;
+  const Timer reading;
+  Image image = read_reported(request.mesh, request.raw, console);
+  check_picture_of(request, image.grid);
+  const std::vector<std::uint8_t> mask = problem_mask(request, image, console);
+  summary.read_seconds = reading.seconds();
+  Found found;
+  about_file(request.mesh, [&] { solve_image(request, inputs, image, mask, found, console); });
+  sum_up(request, image.grid, mask, found, summary, console);
   const InterruptGuard guard;
   const Timer writing;
-  write_result(request, std::move(image), arrival);
-  summary.written.push_back(request.output);
+  const auto not_drawn = draw(request, image, mask, found.arrival, summary, console);
+  add_results(request, found.arrival, found.each ? &*found.each : nullptr, image);
+  write_results(request, inputs, image, found, summary, console);
+  if (not_drawn) throw RuntimeError(*not_drawn);
   summary.write_seconds = writing.seconds();
-  summary.arrival = std::move(arrival);
+  summary.arrival = std::move(found.arrival);
   print_summary(summary, console);
   return judge(summary);
 }

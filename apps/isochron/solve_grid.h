@@ -8,9 +8,14 @@ namespace isochron::cli {
 /// Runs everything; gives the exit code.
 int run_solve_grid(const SolveRequest& request, Console& console);
 
-/// Reads an image and passes on the reader's warnings.
-Image read_reported(const std::filesystem::path& file, Console& console);
-/// 1 where the mask file is neither 0 nor NaN; empty without one. Throws InputError unless it has the image's voxels.
-std::vector<std::uint8_t> read_mask(const SolveRequest& request, const ImageGrid& grid, Console& console);
+/// Where the front may pass: the mask that is asked for and, when the metric is an array of tensors, the image's own.
+/// Empty: everywhere. Tensors that have a confidence in front of them lose it to that mask.
+std::vector<std::uint8_t> problem_mask(const SolveRequest& request, Image& image, Console& console);
+
+/// The metric that is asked for on an image.
+Metric image_metric(const SolveRequest& request, const Image& image, std::span<const std::uint8_t> mask);
+
+/// What to try when a run did not converge, for its message: what was not used already.
+std::string better_grid_options(const Arrival& arrival, GridScheme scheme);
 
 }  // namespace isochron::cli

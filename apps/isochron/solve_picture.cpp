@@ -1,6 +1,7 @@
 // A picture of the result, in builds with VTK.
-#include "apps/isochron/solve.h"
+#include "apps/isochron/solve_report.h"
 #include "isochron/core/error.h"
+#include "isochron/io/file_name.h"
 
 namespace isochron::cli {
 
@@ -8,7 +9,7 @@ namespace isochron::cli {
 
 void check_picture(const SolveRequest& request) {
   const std::filesystem::path& file = request.picture.file;
-  if (file.extension() != ".png")
+  if (const FileName name(file); name.extension != ".png" || name.gzip)
     throw UsageError(file.string() + ": is no name of a picture (they are PNG files); give one that ends in .png");
   check_picture_options(request.picture.options);
   check_output_file(file, request.overwrite());
@@ -33,5 +34,18 @@ void check_picture_cut(const PictureRequest&, const Dataset&) {}
 void write_picture(const PictureRequest&, const Dataset&) {}
 
 #endif
+
+std::optional<RuntimeError> draw_result(const SolveRequest& request, const Dataset& dataset, SolveSummary& summary,
+                                        const Console& console) {
+  if (request.picture.file.empty()) return std::nullopt;
+  const Activity activity(console, "drawing " + request.picture.file.string());
+  try {
+    write_picture(request.picture, dataset);
+  } catch (const RuntimeError& error) {
+    return error;
+  }
+  summary.written.push_back(request.picture.file);
+  return std::nullopt;
+}
 
 }  // namespace isochron::cli

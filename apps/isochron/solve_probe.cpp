@@ -5,6 +5,7 @@
 #include "isochron/io/atomic_file.h"
 #include "isochron/io/text_sink.h"
 #include "isochron/mesh/locator.h"
+#include "isochron/trace/grid_field.h"
 
 namespace isochron::cli {
 namespace {
@@ -24,6 +25,14 @@ double interpolate(const SimplexMesh<Corners>& mesh, const Location<Corners>& at
   for (int c = 0; c < Corners; ++c)
     if (at.weights[c] > 0) time += at.weights[c] * times[mesh.element(at.element)[c].index()];
   return time;
+}
+
+void warn_outside(const ProbeRequest& probe, std::size_t outside, std::size_t all, const std::string& what,
+                  Console& console) {
+  if (outside == 0) return;
+  console.warn(fmt::format("{}: {} of {} outside {} and without a time; allow more with --probe-tolerance",
+                           probe.points.string(), grouped(outside),
+                           counted(all, "point is", outside == 1 ? "points is" : "points are"), what));
 }
 
 // Names come from a text file without commas, but a quote would still confuse who reads the table.
@@ -53,13 +62,30 @@ std::vector<ProbeTime> probe_times(const SolveRequest& request, const std::vecto
       ++outside;
     }
   }
-  if (outside > 0) {
-    console.warn(
-        fmt::format("{}: {} of {} outside the mesh (further than {:.4g}) and without a time; allow more with "
-                    "--probe-tolerance",
-                    probe.points.string(), grouped(outside),
-                    counted(points.size(), "point is", outside == 1 ? "points is" : "points are"), tolerance));
+  warn_outside(probe, outside, points.size(), fmt::format("the mesh (further than {:.4g})", tolerance), console);
+  return result;
+}
+
+std::vector<ProbeTime> probe_voxels(const SolveRequest& request, const std::vector<Vec3d>& points,
+                                    const ImageGrid& grid, std::span<const std::uint8_t> mask,
+                                    const std::vector<double>& times, Console& console) {
+  const Vec3d last{grid.shape[0] - 1.0, grid.shape[1] - 1.0, grid.shape[2] - 1.0};
+  const double diagonal = norm(grid.position(last) - grid.position(Vec3d{}));
+  const double tolerance = request.probe.tolerance.value_or(default_reach * diagonal);
+  const Metric metric;  // times are read, nothing is traced
+  const GridField field(grid, metric, mask, times);
+  std::vector<ProbeTime> result;
+  std::size_t outside = 0;
+  for (const Vec3d& p : points) {
+    const Vec3d at = GridField::clamped(grid, grid.index_of(p));
+    const double distance = grid.voxel_at(p) ? 0 : norm(grid.position(at) - p);
+    const auto voxel = grid.voxel_at(grid.position(at));
+    const bool inside = distance <= tolerance && voxel && (mask.empty() || mask[voxel->index()] != 0);
+    result.push_back({inside ? std::optional(field.time(at)) : std::nullopt, distance});
+    outside += inside ? 0 : 1;
   }
+  warn_outside(request.probe, outside, points.size(),
+               fmt::format("the mask or the image (further than {:.4g})", tolerance), console);
   return result;
 }
 

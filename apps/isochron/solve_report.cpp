@@ -59,6 +59,10 @@ Json json_of(const SolveSummary& summary, const Console& console) {
     object["residual"] = finite_or_null(arrival.residual->worst);
     object["residual_limit"] = arrival.residual->limit;
   }
+  if (summary.corners == voxel_corners) {
+    object["scheme"] = name_of(summary.scheme);
+    object["order"] = summary.order;
+  }
   if (!summary.sources.empty()) {
     object["sources"] = Json::array();
     for (const SourceSummary& source : summary.sources) object["sources"].push_back(json_of(source));

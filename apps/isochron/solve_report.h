@@ -28,6 +28,8 @@ struct SolveSummary {
   std::size_t vertices = 0;
   std::size_t elements = 0;
   int corners = 4;
+  GridScheme scheme = GridScheme::adaptive;  ///< of images
+  int order = 1;
   Unreached unreached;
   Arrival arrival;  ///< counts, times of the work and notes; its arrays are empty. Of all solves with --each-source
   std::vector<SourceSummary> sources;  ///< with --each-source
@@ -35,6 +37,11 @@ struct SolveSummary {
   double read_seconds = 0;
   double write_seconds = 0;
 };
+
+/// Draws the picture that was asked for, if any. Gives why it could not be drawn (no display), for after the other
+/// results are written.
+std::optional<RuntimeError> draw_result(const SolveRequest& request, const Dataset& dataset, SolveSummary& summary,
+                                        const Console& console);
 
 /// Exit code of a finished run, and its line on stderr when that is not 0.
 int judge(const SolveSummary& summary);

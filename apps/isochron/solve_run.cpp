@@ -19,13 +19,16 @@
 namespace isochron::cli {
 namespace {
 
-/// An output must not replace another, nor a small input, --force or not. Only -o may replace the mesh.
+/// An output must not replace another, nor an input, --force or not. Only -o may replace the mesh, which it holds.
 void check_distinct_files(const SolveRequest& request) {
   Paths inputs = request.sources.files;
-  if (!request.probe.points.empty()) inputs.push_back(request.probe.points);
+  for (const auto& file : {request.probe.points, request.mask})
+    if (!file.empty()) inputs.push_back(file);
+  if (request.on_image()) inputs.push_back(request.mesh);
   const std::string_view is_input = "is an input too (it would be replaced)";
   Paths outputs;
-  if (!request.output.empty()) outputs = request.to_table() ? Paths{request.output} : files_written(request.output);
+  if (request.to_mesh() && !request.on_image()) outputs = files_written(request.output);
+  else if (!request.output.empty()) outputs = {request.output};
   for (const auto& file : outputs) check_not_among(file, inputs, is_input);
   inputs.push_back(request.mesh);
   if (request.to_table()) check_not_among(request.output, inputs, is_input);
@@ -36,6 +39,8 @@ void check_distinct_files(const SolveRequest& request) {
     outputs.push_back(file);
   }
 }
+
+}  // namespace
 
 void check_request(const SolveRequest& request) {
   if (request.output.empty() && request.probe.output.empty() && request.picture.file.empty() && request.matrix.empty())
@@ -50,13 +55,23 @@ void check_request(const SolveRequest& request) {
   if (request.probe.points.empty() != request.probe.output.empty())
     throw UsageError("--probe and --probe-output go together (where the points are, where the times go); give both");
   check_each_source(request);
-  if (request.to_mesh()) check_writable(request.output, request.overwrite());
+  if (request.to_mesh() && request.on_image()) check_image_writable(request.output, request.overwrite());
+  else if (request.to_mesh()) check_writable(request.output, request.overwrite());
   if (request.to_table()) check_output_file(request.output, request.overwrite());
   if (!request.matrix.empty()) check_output_file(request.matrix, request.overwrite());
   if (!request.probe.output.empty()) check_output_file(request.probe.output, request.overwrite());
   if (!request.picture.file.empty()) check_picture(request);
   check_distinct_files(request);
 }
+
+SideInputs read_side_inputs(const SolveRequest& request) {
+  SideInputs inputs;
+  for (const auto& file : request.sources.files) inputs.source_rows.push_back(read_source_file(file));
+  if (!request.probe.points.empty()) inputs.probes = read_points(request.probe.points);
+  return inputs;
+}
+
+namespace {
 
 /// Says before the work what the output file will not hold.
 void warn_about_output(const SolveRequest& request, const Dataset& dataset, Console& console) {
@@ -176,14 +191,8 @@ Arrival solve_on(const SolveRequest& request, const SimplexMesh<Corners>& mesh, 
 template <int Corners>
 Arrival solve_each_on(const SolveRequest& request, const SimplexMesh<Corners>& mesh, const Dataset& dataset,
                       EachSource& each, Console& console) {
-  double seconds = 0;
-  with_solver(request, mesh, dataset, console, [&](Solver<Corners>& solver) {
-    const Timer timer;
-    solver.solve_many(each.sets(), [&](std::size_t i, Arrival&& arrival) { each.take(i, std::move(arrival)); });
-    seconds = timer.seconds();
-  });
+  with_solver(request, mesh, dataset, console, [&](Solver<Corners>& solver) { each.run(solver); });
   Arrival all = each.take_all();
-  all.solve_seconds = seconds;
   note_unused_fibers(request.metric, all.notes);
   return all;
 }
@@ -203,25 +212,13 @@ DataArray upwind_weights(const std::vector<Upwind>& upwind) {
   return {"upwind_weights", 3, std::move(values)};
 }
 
-void draw_result(const SolveRequest& request, const Dataset& dataset, SolveSummary& summary, Console& console) {
-  if (request.picture.file.empty()) return;
-  const Activity activity(console, "drawing " + request.picture.file.string());
-  write_picture(request.picture, dataset);
-  summary.written.push_back(request.picture.file);
-}
-
 /// The picture comes first, because its options can still turn out wrong: then nothing is written. Where only drawing
 /// fails (no display), the other results are written all the same.
 void write_results(const SolveRequest& request, const Dataset& dataset, const NamedPoints& probes,
                    const std::vector<ProbeTime>& probe_times, EachSource* each, SolveSummary& summary,
                    Console& console) {
   const Timer timer;
-  std::optional<RuntimeError> not_drawn;
-  try {
-    draw_result(request, dataset, summary, console);
-  } catch (const RuntimeError& error) {
-    not_drawn = error;
-  }
+  const auto not_drawn = draw_result(request, dataset, summary, console);
   if (request.to_mesh()) {
     const Activity activity(console, "writing " + request.output.string());
     write_dataset(request.output, dataset, request.overwrite());
@@ -237,10 +234,11 @@ void write_results(const SolveRequest& request, const Dataset& dataset, const Na
 }
 
 /// What to try when a run did not converge: what was not used already.
-std::string better_options(const Arrival& arrival) {
+std::string better_options(const SolveSummary& summary) {
+  if (summary.corners == voxel_corners) return better_grid_options(summary.arrival, summary.scheme);
   std::vector<std::string> options;
-  if (arrival.precision == Precision::single_) options.emplace_back("--precision double");
-  if (arrival.method != Method::banded) options.emplace_back("--method banded");
+  if (summary.arrival.precision == Precision::single_) options.emplace_back("--precision double");
+  if (summary.arrival.method != Method::banded) options.emplace_back("--method banded");
   if (options.empty()) return "check the mesh with 'isochron info'";
   return fmt::format("try {}", fmt::join(options, " or "));
 }
@@ -318,7 +316,7 @@ int judge(const SolveSummary& summary) {
                            arrival.residual->limit)
              : "updates were still above the tolerance";
   print_error(fmt::format("{}: not converged ({}); the output was written all the same: treat it with care, and {}",
-                          mesh, why, better_options(arrival)));
+                          mesh, why, better_options(summary)));
   return 4;
 }
 
@@ -334,16 +332,14 @@ Box bounding_box(const std::vector<Vec3d>& points) {
 }
 
 int run_solve(const SolveRequest& request, Console& console) {
-  if (is_image_file(request.mesh)) return run_solve_grid(request, console);
+  if (request.on_image()) return run_solve_grid(request, console);
   if (is_image_file(request.output) && FileName(request.output).extension != ".npy")
     throw UsageError(fmt::format(
-        "{}: is not an image by its name ({} would be one); name a mesh file as output, or make an image of bare "
-        "numbers first with 'isochron generate from-raw'",
+        "{}: is not an image by its name ({} would be one); name a mesh file as output, or give the shape of an image "
+        "of bare numbers with --raw-shape",
         request.mesh.string(), request.output.string()));
   check_request(request);
-  SideInputs inputs;
-  for (const auto& file : request.sources.files) inputs.source_rows.push_back(read_source_file(file));
-  if (!request.probe.points.empty()) inputs.probes = read_points(request.probe.points);
+  const SideInputs inputs = read_side_inputs(request);
   SolveSummary summary;
   summary.mesh = request.mesh;
   const Timer timer;

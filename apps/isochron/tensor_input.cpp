@@ -3,60 +3,38 @@
 #include <fmt/format.h>
 
 #include "apps/isochron/mesh_input.h"
-#include "isochron/connect/region.h"
 #include "isochron/core/error.h"
 #include "isochron/core/timer.h"
-#include "isochron/io/image_io.h"
+#include "isochron/mesh/image_mask.h"
 
 namespace isochron::cli {
 namespace {
 
-Image read_reporting(const std::filesystem::path& path, Console& console) {
-  const Activity activity(console, "reading " + path.string());
-  Image image = read_image(path);
-  for (const std::string& warning : image.warnings) console.warn(fmt::format("{}: {}", path.string(), warning));
-  return image;
-}
-
-const DataArray& tensor_array(const Image& image, const std::string& what) {
+void check_tensors(const Image& image, const std::string& what) {
   if (image.data.empty()) throw InputError(fmt::format("{}: there are no values in it; give a tensor image", what));
-  const DataArray& array = image.data.all().front();
-  const int n = array.components;
-  if (n == 6 || n == 7 || n == 9) return array;
+  const int n = image.data.all().front().components;
+  if (n == 6 || n == 7 || n == 9) return;
   throw InputError(fmt::format(
       "{}: this is no tensor image (volumes: {}, a symmetric tensor has 6, or 7 with a confidence, or 9); {}", what, n,
       n == 1 ? "give the fitted tensors" : "fit tensors to diffusion images first with 'isochron tensors'"));
 }
 
-/// Of seven components the first says how far the tensor can be trusted; 0 is background.
-DataArray without_confidence(const DataArray& array) {
-  std::vector<double> values;
-  values.reserve(6 * array.tuple_count());
-  for (std::size_t v = 0; v < array.tuple_count(); ++v) {
-    const bool trusted = array.at(v, 0) > 0;
-    for (int c = 1; c < 7; ++c) values.push_back(trusted ? array.at(v, c) : 0);
-  }
-  return {array.name, 6, std::move(values)};
-}
-
-TensorOrder order_of(const TensorRequest& request, const Image& image, int components) {
-  if (components != 6) return TensorOrder::row;  // seven are NRRD's, which has one order; nine are the whole matrix
-  if (request.layout.order) return *request.layout.order;
+TensorOrder order_of(const TensorRequest& request, const Image& image, int components, Console& console) {
+  if (components != 6) return TensorOrder::row;  // nine are the whole matrix
+  const std::string name = request.file.string();
+  const TensorLayout& layout = request.layout;
+  if (layout.order && image.tensor_order && *layout.order != *image.tensor_order)
+    console.warn(
+        fmt::format("{}: the header names another order of the tensor components than --tensor-order; the "
+                    "option counts",
+                    name));
+  if (layout.order) return *layout.order;
   if (image.tensor_order) return *image.tensor_order;
   throw InputError(fmt::format(
       "{}: the order of the six tensor components is not known (the header does not say); give --tensor-order fsl "
       "(xx,xy,xz,yy,yz,zz along FSL's axes), row (along world axes), mrtrix (xx,yy,zz,xy,xz,yz), vtk "
       "(xx,yy,zz,xy,yz,xz) or lower (xx,xy,yy,xz,yz,zz)",
-      request.file.string()));
-}
-
-void warn_about_order(const TensorRequest& request, const Image& image, int components, Console& console) {
-  const std::string name = request.file.string();
-  if (components == 6 && request.layout.order && image.tensor_order && *request.layout.order != *image.tensor_order)
-    console.warn(
-        fmt::format("{}: the header names another order of the tensor components than --tensor-order; the "
-                    "option counts",
-                    name));
+      name));
 }
 
 std::string mixed_up(const std::string& name, const DiffusionCounts& counts) {
@@ -87,10 +65,18 @@ void declare_tensor_image(Command& command, TensorRequest& request) {
                  one_of(request.metric.kind, {{"sharpened", DiffusionMetricKind::sharpened},
                                               {"inverse", DiffusionMetricKind::inverse},
                                               {"adjugate", DiffusionMetricKind::adjugate}}));
-  command.option("--alpha", "A", "How much the sharpened metric prefers the fibres (3)", into(request.metric.alpha));
+  command.option("--alpha", "A", "How much the sharpened metric prefers the fibres (3)",
+                 noted("--alpha", request.sharpening, into(request.metric.alpha)));
   command.option("--eigenvalue-floor", "SHARE",
                  "Eigenvalues below this share of the median diffusivity are raised to it (0.01)",
                  into(request.metric.floor));
+  declare_raw(command, request.raw);
+}
+
+void check_tensor_request(const TensorRequest& request, Console& console) {
+  check_raw({request.file}, request.raw, console);
+  for (const std::string& option : request.sharpening)
+    console.warn_unused(request.metric.kind != DiffusionMetricKind::sharpened, option, "--metric sharpened");
 }
 
 void declare_grid_method(Command& command, GridOptions& options, bool& verify) {
@@ -115,18 +101,16 @@ TensorInput read_tensors(const TensorRequest& request, Console& console) {
   const Timer timer;
   const std::string name = request.file.string();
   TensorInput input;
-  Image image = read_reporting(request.file, console);
-  const DataArray& array = tensor_array(image, name);
-  const TensorOrder order = order_of(request, image, array.components);
-  warn_about_order(request, image, array.components, console);
-  const TensorFrame frame = request.layout.frame.value_or(TensorFrame::world);
-  input.tensors = array.components == 7 ? world_tensors(without_confidence(array), order, image.grid, frame, name)
-                                        : world_tensors(array, order, image.grid, frame, name);
+  Image image = read_reported(request.file, request.raw, console);
+  check_tensors(image, name);
+  split_confidence(image, 0);
+  const DataArray& array = image.data.all().front();
+  const TensorOrder order = order_of(request, image, array.components, console);
+  input.tensors = world_tensors(array, order, image.grid, request.layout.axes(), name);
   input.grid = image.grid;
   leave_out_masked(image, input.tensors);
   image.data = {};  // as large as the tensors
-  std::vector<std::uint8_t> mask;
-  if (!request.mask.empty()) mask = mask_of(read_reporting(request.mask, console), input.grid, request.mask.string());
+  const std::vector<std::uint8_t> mask = read_mask(request.mask, input.grid, console);
   DiffusionMetricOptions options = request.metric;
   options.threads = console.threads();
   input.metric = about_file(request.file, [&] { return diffusion_metric(input.tensors, mask, options); });
@@ -138,7 +122,7 @@ TensorInput read_tensors(const TensorRequest& request, Console& console) {
 const Image& ImageFiles::get(const std::filesystem::path& path) {
   const auto found = images_.find(path);
   if (found != images_.end()) return found->second;
-  return images_.emplace(path, read_reporting(path, console_)).first->second;
+  return images_.emplace(path, read_reported(path, {}, console_)).first->second;
 }
 
 }  // namespace isochron::cli

@@ -18,10 +18,14 @@ struct TensorRequest {
   TensorLayout layout;         ///< else what the header says, and the world's axes
   std::filesystem::path mask;  ///< else all voxels with a usable tensor
   DiffusionMetricOptions metric;
+  std::vector<std::string> sharpening;  ///< options given that only the sharpened metric has
+  RawRequest raw;
 };
 
 /// TENSORS, the order and frame of its components, the mask and the metric.
 void declare_tensor_image(Command& command, TensorRequest& request);
+/// Throws UsageError and warns of options that do nothing beside the others.
+void check_tensor_request(const TensorRequest& request, Console& console);
 /// Scheme, order, back end, precision and --verify.
 void declare_grid_method(Command& command, GridOptions& options, bool& verify);
 

@@ -1,9 +1,10 @@
 // isochron tensors: diffusion tensors from a diffusion-weighted image.
 #include <algorithm>
-#include <cmath>
 #include <memory>
 
 #include "apps/isochron/commands.h"
+#include "apps/isochron/image_input.h"
+#include "apps/isochron/output_files.h"
 #include "apps/isochron/tensors_report.h"
 #include "isochron/core/parallel.h"
 #include "isochron/core/timer.h"
@@ -34,36 +35,19 @@ struct Input {
 
 const DataArray& signals(const Image& image) { return image.data.all().front(); }
 
-std::vector<std::uint8_t> read_mask(const std::filesystem::path& file, const TensorsRequest& request,
-                                    const ImageGrid& grid) {
-  const Image image = read_image(file);
-  if (!same_voxels(image.grid, grid))
-    throw InputError(fmt::format("{}: does not have the voxels of {} (its shape or affine differs); resample it",
-                                 file.string(), request.image.string()));
-  const DataArray& array = image.data.all().front();
-  if (array.components != 1)
-    throw InputError(fmt::format("{}: is no mask (values per voxel: {}, needed: 1); give an image of 0 and 1",
-                                 file.string(), array.components));
-  std::vector<std::uint8_t> mask(grid.voxel_count());
-  for (std::size_t i = 0; i < mask.size(); ++i) mask[i] = std::abs(array.at(i)) > 0 ? 1 : 0;  // NaN is outside
-  if (std::find(mask.begin(), mask.end(), std::uint8_t{1}) == mask.end())
-    throw InputError(fmt::format("{}: the mask is empty (every voxel is 0); give another", file.string()));
-  return mask;
-}
-
 Input read_input(const TensorsRequest& request, Console& console) {
-  const Activity activity(console, "reading " + request.image.string());
   Input input;
   input.table = read_gradients(request.bval, request.bvec);
-  input.image = read_image(request.image);
-  for (const std::string& warning : input.image.warnings)
-    console.warn(fmt::format("{}: {}", request.image.string(), warning));
+  input.image = read_reported(request.image, {}, console);
+  if (input.image.data.empty())
+    throw InputError(
+        fmt::format("{}: there are no values in it; give a diffusion-weighted image", request.image.string()));
   if (static_cast<std::size_t>(signals(input.image).components) != input.table.b.size())
     throw InputError(fmt::format(
         "{} and {} do not belong together (volumes: {}, b-values: {}); give the b-values and "
         "b-vectors of this image",
         request.image.string(), request.bval.string(), signals(input.image).components, input.table.b.size()));
-  if (!request.mask.empty()) input.mask = read_mask(request.mask, request, input.image.grid);
+  input.mask = read_mask(request.mask, input.image.grid, console);
   return input;
 }
 
@@ -119,11 +103,12 @@ void warn_about(const TensorsSummary& summary, Console& console) {
 }
 
 int run_tensors(const TensorsRequest& request, Console& console) {
-  const Overwrite overwrite = request.force ? Overwrite::yes : Overwrite::no;
   TensorsSummary summary{.file = request.image, .fit = request.fit == TensorFitMethod::wls ? "wls" : "ols"};
   for (const char* map : {"_tensor", "_fa", "_v1", "_md"})
     summary.written.emplace_back(request.prefix + map + ".nii.gz");
-  for (const auto& file : summary.written) check_image_writable(file, overwrite);
+  Paths inputs{request.image, request.bval, request.bvec};
+  if (!request.mask.empty()) inputs.push_back(request.mask);
+  check_output_files(summary.written, inputs, request.force ? Overwrite::yes : Overwrite::no);
 
   Timer timer;
   const Input input = read_input(request, console);
@@ -157,14 +142,17 @@ int run_tensors(const TensorsRequest& request, Console& console) {
   std::array<DataArray, 4> arrays{DataArray{mrtrix_tensor_name, 6, std::move(maps.tensor)},
                                   DataArray{"fa", 1, std::move(maps.fa)}, DataArray{"v1", 3, std::move(maps.direction)},
                                   DataArray{"md", 1, std::move(maps.diffusivity)}};
+  OutputFiles files;
   for (std::size_t i = 0; i < arrays.size(); ++i) {
     check_interrupted();
     const Activity activity(console, "writing " + summary.written[i].string());
     Image image;
     image.grid = input.image.grid;
     image.data.set(std::move(arrays[i]));
-    write_image(summary.written[i], image, overwrite);
+    write_image(files.add(summary.written[i]), image);
   }
+  check_interrupted();
+  files.commit();
   summary.write_seconds = timer.seconds();
   print_summary(summary, console);
   return 0;
@@ -181,7 +169,7 @@ void declare_tensors(Command& root, Console& console) {
   command.option("--bval", "FILE", "b-values, one per volume", into(request->bval), Need::required);
   command.option("--bvec", "FILE", "b-vectors as FSL has them: 3 rows, or 3 columns", into(request->bvec),
                  Need::required);
-  command.option("--mask", "FILE", "Fit only where this image is not 0", into(request->mask));
+  command.option("--mask", "FILE", "Fit only where this image is neither 0 nor NaN", into(request->mask));
   command.option("--fit", "NAME", "Least squares: wls, weighted (default), or ols, ordinary",
                  one_of(request->fit, {{"wls", TensorFitMethod::wls}, {"ols", TensorFitMethod::ols}}));
   command.group("Output");

@@ -1,11 +1,11 @@
 #include "bench/paper/cases.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <numeric>
 
 #include <fmt/format.h>
 
+#include "bench/paper/data_folder.h"
 #include "isochron/core/cuda/device.h"
 #include "isochron/core/parallel.h"
 #include "isochron/core/timer.h"
@@ -22,9 +22,7 @@ namespace isochron::bench {
 namespace {
 
 std::optional<TriangleMesh> dragon() {
-  const char* named = std::getenv("ISOCHRON_DATA");
-  const std::filesystem::path folder = named != nullptr ? named : "../shared/data";
-  const auto path = folder / "surf" / "dragon_vrip.ply.gz";
+  const auto path = data_folder() / "surf" / "dragon_vrip.ply.gz";
   if (!std::filesystem::exists(path)) return std::nullopt;
   Dataset dataset = read_dataset(path);
   return take_mesh<3>(dataset);
@@ -238,6 +236,10 @@ double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   const std::size_t n = values.size();
   return n == 0 ? 0 : 0.5 * (values[(n - 1) / 2] + values[n / 2]);
+}
+
+void stop_if_cancelled(const BenchOptions& options) {
+  if (options.progress.cancelled()) throw Cancelled();
 }
 
 bool has_gpu() {

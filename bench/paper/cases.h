@@ -90,6 +90,9 @@ Measured median_solve(Solver<Corners>& solver, const Sources& sources, const Ben
 
 double median(std::vector<double> values);
 
+/// Throws Cancelled when the user has had enough.
+void stop_if_cancelled(const BenchOptions& options);
+
 /// Whether this build and machine have a GPU that we can use.
 bool has_gpu();
 /// The measurement that cannot be made here.

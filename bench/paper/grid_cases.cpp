@@ -16,10 +16,6 @@ SymTensor3f in_single(const SymTensor3d& m) {
           static_cast<float>(m.yy), static_cast<float>(m.yz), static_cast<float>(m.zz)};
 }
 
-void stop_if_cancelled(const BenchOptions& options) {
-  if (options.progress.cancelled()) throw Cancelled();
-}
-
 }  // namespace
 
 Sources GridModel::sources() const {

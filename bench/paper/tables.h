@@ -44,6 +44,8 @@ int goals_work(const BenchOptions& options);
 int goals_speed(const BenchOptions& options);
 int goals_accuracy(const BenchOptions& options);
 int goals_grid(const BenchOptions& options);
+int goals_grid_threads(const BenchOptions& options);
+int goals_connect(const BenchOptions& options);
 int gpu_goals(const BenchOptions& options);
 int grid_gpu_goals(const BenchOptions& options);
 int tuning_bands(const BenchOptions& options);

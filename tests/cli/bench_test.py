@@ -12,7 +12,7 @@ PLOT = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "plot_convergen
 
 GPU_TABLES = ("000-table-3.3", "000-table-3.4", "000-section-3.3.3", "003-table-4.5", "003-table-4.6", "003-table-4.7",
               "003-table-4.8", "003-table-4.9", "003-section-4.5.2", "001-table-5", "001-table-6", "001-table-7",
-              "004-table-1", "gpu-goals", "gpu-grid-goals", "gpu-513")
+              "004-table-1", "goals-connect", "gpu-goals", "gpu-grid-goals", "gpu-513")
 
 
 class Bench(CliCase):
@@ -74,6 +74,18 @@ class Bench(CliCase):
         self.assertIn("patch of 16, 3 inner", columns)
         self.assertIn("patch of 64, 7 inner", columns)
         self.assertNotIn("patch of 16, 7 inner", columns)
+
+    def test_connections_and_threads_are_checked_and_timed(self):
+        entries = self.succeed_json("bench", "goals-connect", "--quick", "--threads", "2")["entries"]
+        on_cpu = [entry for entry in entries if entry["column"] == "CPU, 2 threads"]
+        self.assertEqual([entry["unit"] for entry in on_cpu], ["ms", "s"])
+        for entry in on_cpu:
+            self.assertGreater(entry["ours"], 0)
+        entries = self.succeed_json("bench", "goals-grid-threads", "--quick", "--threads", "2")["entries"]
+        gains = [entry["ours"] for entry in entries if entry["column"] == "gain"]
+        self.assertEqual(len(gains), len({entry["row"] for entry in entries}))
+        for gain in gains:
+            self.assertGreater(gain, 0)
 
     def test_all_schemes_on_tensor_images_have_times(self):
         entries = self.succeed_json("bench", "004-table-1", "--quick", "--threads", "2")["entries"]

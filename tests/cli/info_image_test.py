@@ -95,7 +95,11 @@ class InfoImage(CliCase):
         self.expect(3, "info", "model.bin", "--raw-shape", "3,3", "--raw-type", "int16", words=("model.bin",))
         self.expect(2, "info", "model.bin", "--raw-shape", "3", words=("--raw-shape",))
         self.expect(2, "info", "model.bin", "--raw-shape", "3,2", "--raw-type", "real", words=("real", "float32"))
-        self.expect(3, "info", "model.bin", words=("unknown extension",))
+        self.expect(3, "info", "model.bin", words=("unknown extension", ".vtu", ".nii", ".nrrd", ".npy"))
+        self.save("b.npy", npy((1, 2), [1, 2]))
+        self.expect(2, "info", "b.npy", "--raw-shape", "2,1", words=("--raw-shape", "b.npy"))
+        self.assertEqual(len(self.info("b.npy", "model.bin", "--raw-shape", "3,2", "--raw-type", "int16")), 2)
+        self.assertIn("--raw-type has no effect", self.succeed("info", "b.npy", "--raw-type", "int16").stderr)
 
     def test_missing_affine_is_a_warning_and_a_singular_one_an_error(self):
         head = bytearray(352)
@@ -123,3 +127,4 @@ class InfoImage(CliCase):
         self.save("b.npy", npy((1, 2), [1, 2]))
         found = self.info("a.msh", "b.npy")
         self.assertEqual((found[0]["points"], found[1]["voxels"]), (27, 2))
+        self.expect(2, "info", "a.msh", "--tensor-order", "fsl", words=("--tensor-order", "images"))

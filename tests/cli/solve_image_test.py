@@ -5,21 +5,13 @@ import math
 import struct
 
 from cli_case import CliCase
+from nrrd import write_nrrd
 
 
 class SolveImage(CliCase):
-    def image(self, name, shape, values, kinds=None, spacing=(1.0, 1.0, 1.0), per_voxel=1):
-        """An NRRD file in text; values with the first index fastest, components of a voxel side by side."""
-        axes = len(shape) + (1 if per_voxel > 1 else 0)
-        sizes = ([per_voxel] if per_voxel > 1 else []) + list(shape)
-        rows = [tuple(spacing[d] if d == k else 0.0 for d in range(3)) for k in range(len(shape))]
-        directions = ["none"] * (axes - len(shape)) + ["(" + ",".join(map(str, row)) + ")" for row in rows]
-        lines = ["NRRD0005", "type: double", f"dimension: {axes}", "space: right-anterior-superior",
-                 "sizes: " + " ".join(map(str, sizes)), "space directions: " + " ".join(directions),
-                 "space origin: (0,0,0)", "encoding: ascii", "content: speed"]
-        if kinds:
-            lines.append(f"kinds: {kinds} " + " ".join(["domain"] * len(shape)))
-        return self.write(name, "\n".join(lines) + "\n\n" + "\n".join(map(repr, values)) + "\n")
+    def image(self, name, shape, values, **options):
+        write_nrrd(self.folder / name, shape, values, **options)
+        return name
 
     def numbers(self, name):
         """All values of an .npy file of doubles, in the file's order."""
@@ -99,7 +91,8 @@ class SolveImage(CliCase):
         self.expect(2, *solve, "--source", "0", "--order", "3", words=["order 3"])
         self.expect(2, *solve, "--source", "0", "--scheme", "upwind", words=["lax-friedrichs"])
         self.expect(2, *solve, "--source", "0", "--method", "fmm", words=["fmm", "adaptive"])
-        self.expect(2, *solve, "--source", "0,1", "--each-source", words=["--each-source"])
+        self.expect(2, *solve, "--source", "0", "--each-source", words=["only one source"])
+        self.expect(2, *solve, "--source-levelset", "speed", words=["--source-levelset", "meshes"])
         self.expect(2, "solve", image, "-o", "b.vtu", "--source", "0", words=["b.vtu"])
         self.expect(3, *solve, "--source", "0", "--speed-array", "v", words=["'v'"])
         bad = self.image("bad.nrrd", (4, 4, 4), [1.0] * 60 + [-1.0] * 4)

@@ -93,10 +93,10 @@ class Tensors(CliCase):
         write_nifti(self.folder / "other.nii", (2, 2, 2), AFFINE, [1] * 8)
         write_nifti(self.folder / "moved.nii", SHAPE, [(2, 0, 0, 0), (0, 2, 0, 0), (0, 0, 3, 0)], [1] * VOXELS)
         write_nifti(self.folder / "empty.nii", SHAPE, AFFINE, [0] * VOXELS)
-        self.expect(3, *self.arguments("--mask", "other.nii"), words=("voxels of dwi.nii.gz",))
-        self.expect(3, *self.arguments("--mask", "moved.nii"), words=("voxels of dwi.nii.gz",))
+        self.expect(3, *self.arguments("--mask", "other.nii"), words=("other.nii", "another shape"))
+        self.expect(3, *self.arguments("--mask", "moved.nii"), words=("moved.nii", "another affine"))
         self.expect(3, *self.arguments("--mask", "empty.nii"), words=("empty",))
-        self.expect(3, *self.arguments("--mask", "dwi.nii.gz"), words=("values per voxel: 8",))
+        self.expect(3, *self.arguments("--mask", "dwi.nii.gz"), words=("8 values a voxel",))
 
     def test_nothing_to_fit(self):
         self.write_case()
@@ -111,6 +111,28 @@ class Tensors(CliCase):
         found = self.succeed_json(*self.arguments("--force", bvec="long.bvec"))
         self.assertTrue(found["b_values_scaled"])
         self.assertAlmostEqual(found["median_diffusivity"], 4 * 0.7e-3, delta=1e-8)
+
+    def test_never_replaces_an_input(self):
+        self.write_case()
+        write_nifti(self.folder / "fit_fa.nii.gz", SHAPE, AFFINE, [1] * VOXELS)
+        before = (self.folder / "fit_fa.nii.gz").read_bytes()
+        self.expect(2, *self.arguments("--mask", "fit_fa.nii.gz", "--force"), words=("fit_fa.nii.gz", "input"))
+        self.assertEqual((self.folder / "fit_fa.nii.gz").read_bytes(), before)
+
+    def test_maps_that_cannot_be_written(self):
+        self.write_case()
+        (self.folder / "fit_md.nii.gz").mkdir()
+        self.expect(3, *self.arguments("--force"), words=("fit_md.nii.gz", "not a file"))
+
+    def test_image_without_values(self):
+        if not self.has_vtk():
+            self.skipTest("images without arrays are VTK's")
+        self.write_case()
+        self.write("none.vti", '<VTKFile type="ImageData" version="1.0" byte_order="LittleEndian">'
+                   '<ImageData WholeExtent="0 1 0 1 0 1" Origin="0 0 0" Spacing="1 1 1">'
+                   '<Piece Extent="0 1 0 1 0 1"><PointData/><CellData/></Piece></ImageData></VTKFile>')
+        self.expect(3, "tensors", "none.vti", "--bval", "dwi.bval", "--bvec", "dwi.bvec", "-o", "fit",
+                    words=("none.vti", "no values"))
 
     def test_usage(self):
         self.write_case()

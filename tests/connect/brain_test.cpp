@@ -9,6 +9,7 @@
 #include "isochron/connect/path_statistics.h"
 #include "isochron/core/parallel.h"
 #include "isochron/io/image_io.h"
+#include "isochron/mesh/image_mask.h"
 #include "isochron/metric/diffusion.h"
 #include "support/data_folder.h"
 

@@ -187,6 +187,27 @@ TEST_F(DeviceGrid, RandomTensorsOfRatioOneHundred) {
   expect_solved({flat, random_metric(flat, 2), centre_source(flat)}, 1);
 }
 
+TEST_F(DeviceGrid, OffsetsThatNoRecordHolds) {
+  const ImageGrid flat = flat_grid(9);
+  const SymTensor3d m{4000001, 2000, 0, 1, 0, 4000001};  // D has the direction (1, −2000)
+  expect_solved({flat, Metric::constant(m), centre_source(flat)}, 2000);
+  expect_solved({flat, varying(flat, m), centre_source(flat)}, 2000);
+}
+
+TEST_F(DeviceGrid, AnErrorNamesItsSetOfSources) {
+  const ImageGrid grid = cube_grid(5);
+  const Metric metric = Metric::isotropic(1);
+  GridSolver solver({grid, metric, {}}, device_options(Precision::single_));
+  std::vector<Sources> sets(9, centre_source(grid));
+  sets[7] = voxel_source(VertexId(9999));
+  try {
+    (void)solver.solve_many(sets);
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const InputError& error) {
+    EXPECT_TRUE(std::string(error.what()).starts_with("source set 7: ")) << error.what();
+  }
+}
+
 TEST_F(DeviceGrid, SeveralSourcesWithOnsetsAndTheirLabels) {
   const ImageGrid grid = cube_grid(21);
   Sources sources = voxel_source(grid.voxel(2, 3, 4), 1.5);
@@ -288,6 +309,26 @@ void expect_second_order(const GridCase& problem) {
   }
 }
 
+/// Seeds of a ball keep their exact times, as on the CPU, although first-order times of others are a little earlier.
+void expect_exact_ball() {
+  const ImageGrid grid = cube_grid(16);
+  const Metric metric = Metric::constant(example_one);
+  const Sources sources = centre_source(grid);
+  const Vec3d centre = grid.position(sources.vertices[0].vertex);
+  GridOptions options = device_options(Precision::double_);
+  options.common.source_init = SourceInit::ball;
+  options.order = 2;
+  const Arrival arrival = GridSolver({grid, metric, {}}, options).solve(sources);
+  EXPECT_TRUE(arrival.converged);
+  std::size_t near = 0;
+  for (std::size_t v = 0; v < grid.voxel_count(); ++v) {
+    if (norm(grid.position(VertexId(v)) - centre) > 2.1) continue;
+    EXPECT_NEAR(arrival.times[v], straight_time(grid, example_one, centre, VertexId(v)), 1e-4);
+    ++near;
+  }
+  EXPECT_EQ(near, 33U);
+}
+
 TEST_F(DeviceGrid, SecondOrder) {
   const ImageGrid grid = cube_grid(16), flat = flat_grid(25);
   expect_second_order({grid, Metric::isotropic(1), centre_source(grid)});
@@ -298,6 +339,7 @@ TEST_F(DeviceGrid, SecondOrder) {
   const std::vector<std::uint8_t> mask = sheet_mask(grid);
   expect_second_order({grid, helix_metric(grid, 3), voxel_source(first_allowed(mask)), mask});
   expect_second_order({grid, Metric::isotropic(1), voxel_source(first_allowed(mask)), mask});
+  expect_exact_ball();
   std::vector<Sources> sets{centre_source(grid), voxel_source(VertexId(7), 3), voxel_source(VertexId(99))};
   const Metric metric = Metric::constant(example_one);
   GridOptions options = device_options(Precision::double_);

@@ -191,6 +191,36 @@ TEST(GridSolver, AVaryingTensorThatDoesNotVaryIsTheUniformOne) {
   for (std::size_t v = 0; v < grid.voxel_count(); ++v) EXPECT_NEAR(one.times[v], all.times[v], 1e-4);
 }
 
+/// A shear of the grid: D has the direction (1, −shear), or (0, 1, −shear), so a step along the first axis of these
+/// takes √(1 + shear²) and one along the second 1. All its numbers are exact in single precision.
+SymTensor3d sheared_metric(const ImageGrid& grid, double shear) {
+  const double slow = 1 + shear * shear;
+  return grid.flat() ? SymTensor3d{slow, shear, 0, 1, 0, slow} : SymTensor3d{slow, 0, 0, slow, shear, 1};
+}
+
+// Its offset is longer than records can hold (and than the image): the steps along the axes do.
+TEST(GridSolver, OffsetsThatNoRecordHoldsLeaveTheAxes) {
+  for (const ImageGrid& grid : {flat_grid(9), cube_grid(7)}) {
+    const double shear = grid.flat() ? 2000 : 600;
+    const SymTensor3d m = sheared_metric(grid, shear);
+    const Metric metrics[] = {Metric::constant(m), varying(grid, m)};
+    for (const Metric& metric : metrics)
+      for (const int order : {1, 2}) {
+        GridOptions options = checked_options();
+        options.common.source_init = SourceInit::plain;
+        options.order = order;
+        const Arrival arrival = solved(grid, metric, voxel_source(VertexId(0)), options);
+        for (std::size_t v = 0; v < grid.voxel_count(); ++v) {
+          const auto [i, j, k] = grid.index(VertexId(v));
+          const double slow = std::sqrt(1 + shear * shear) * (grid.flat() ? i : j);
+          // In space this is so in the plane of the shear; beside it fronts are round.
+          if (grid.flat()) ASSERT_NEAR(arrival.times[v], slow + j, 1e-6 * (slow + j));
+          else if (i == 0) ASSERT_NEAR(arrival.times[v], slow + k, 1e-6 * (slow + k));
+        }
+      }
+  }
+}
+
 TEST(GridSolver, NothingLeaksThroughAWallOneVoxelThick) {
   const ImageGrid grid = cube_grid(15);
   std::vector<std::uint8_t> mask(grid.voxel_count(), 1);
@@ -305,7 +335,32 @@ TEST(GridSolver, SolvesManySetsOfSourcesInOrder) {
   for (const std::size_t k : {std::size_t{0}, std::size_t{17}, std::size_t{39}}) {
     const Arrival one = solve(grid, metric, sets[k], checked_options());
     for (std::size_t v = 0; v < grid.voxel_count(); ++v) ASSERT_NEAR(all[k].times[v], one.times[v], 1e-4);
+    EXPECT_EQ(all[k].backend, Backend::threads) << "of the batch";
+    EXPECT_EQ(all[k].threads, 3);
   }
+}
+
+TEST(GridSolver, AnErrorNamesItsSetOfSources) {
+  const ImageGrid grid = cube_grid(5);
+  const Metric metric = Metric::isotropic(1);
+  GridSolver solver({grid, metric, {}}, checked_options(Backend::threads));
+  const Sources bad = voxel_source(VertexId(9999));
+  const auto message_of = [&](std::span<const Sources> sets, std::size_t& taken) -> std::string {
+    try {
+      solver.solve_many(sets, [&](std::size_t, Arrival&&) { ++taken; });
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  std::vector<Sources> sets(9, voxel_source(VertexId(3)));
+  sets[7] = bad;
+  std::size_t alone = 0, together = 0;
+  const std::string of_one = message_of({&bad, 1}, alone);
+  EXPECT_FALSE(of_one.empty());
+  EXPECT_EQ(message_of(sets, together), "source set 7: " + of_one);
+  EXPECT_EQ(alone, 0U);
+  EXPECT_EQ(together, 7U);
 }
 
 TEST(GridSolver, ResidualNoticesAChangedTime) {

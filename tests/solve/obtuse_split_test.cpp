@@ -10,7 +10,8 @@
 #include "isochron/mesh/generate/irregular_square.h"
 #include "isochron/mesh/generate/sphere.h"
 #include "isochron/mesh/generate/square.h"
-#include "isochron/solve/simplex/banded.h"
+#include "isochron/solve/banded.h"
+#include "isochron/solve/simplex/relax.h"
 #include "support/cut_mesh.h"
 
 namespace isochron {

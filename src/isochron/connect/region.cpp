@@ -11,6 +11,7 @@
 #include <fmt/ranges.h>
 
 #include "isochron/core/error.h"
+#include "isochron/mesh/image_mask.h"
 
 namespace isochron {
 namespace {
@@ -80,29 +81,7 @@ VoxelRegion parse_voxels(std::string_view text, std::string_view body) {
   return region;
 }
 
-std::string shape_of(const ImageGrid& grid) {
-  return fmt::format("{} x {} x {}", grid.shape[0], grid.shape[1], grid.shape[2]);
-}
-
 std::string point_text(const Vec3d& p) { return fmt::format("{:.4g},{:.4g},{:.4g}", p.x, p.y, p.z); }
-
-/// The one array of an image on the same voxels.
-const DataArray& only_array(const Image& image, const ImageGrid& grid, const std::string& what) {
-  if (image.grid.shape != grid.shape)
-    throw InputError(fmt::format("{} has another shape than the tensors ({}, not {}); resample it to their voxels",
-                                 what, shape_of(image.grid), shape_of(grid)));
-  if (!same_voxels(image.grid, grid))
-    throw InputError(
-        fmt::format("{} lies elsewhere than the tensors (same shape, another affine); resample it to their voxels, or "
-                    "set its affine right",
-                    what));
-  if (image.data.empty()) throw InputError(fmt::format("{} has no values; give another image", what));
-  const DataArray& array = image.data.all().front();
-  if (array.components != 1)
-    throw InputError(
-        fmt::format("{} has {} values a voxel (one is needed); give a single volume", what, array.components));
-  return array;
-}
 
 /// The whole number at a voxel; labels are often kept as reals. NaN is background.
 std::int64_t label_at(const DataArray& array, std::size_t voxel, const std::string& what) {
@@ -164,7 +143,7 @@ std::string extent_text(const ImageGrid& grid) {
 
 std::vector<VertexId> voxels_of(const LabelRegion& label, const ImageGrid& grid, const Image& image) {
   const std::string what = label.file.string();
-  const auto labels = voxels_by_label(only_array(image, grid, what), what);
+  const auto labels = voxels_by_label(values_on(grid, image, what), what);
   const auto found = labels.find(label.value);
   if (found != labels.end()) return found->second;
   constexpr std::size_t shown = 12;
@@ -191,7 +170,7 @@ std::vector<VertexId> voxels_of(const VoxelRegion& region, const ImageGrid& grid
       throw InputError(
           fmt::format("region '{}': voxel {},{},{} is outside the image (shape {}, counted from 0); give "
                       "voxels of the image",
-                      text, i, j, k, shape_of(grid)));
+                      text, i, j, k, fmt::join(grid.shape, " x ")));
     voxels.push_back(grid.voxel(i, j, k));
   }
   std::sort(voxels.begin(), voxels.end());
@@ -263,21 +242,9 @@ Region inside_mask(const Region& region, const ImageGrid& grid, std::span<const 
       region.name, i, j, k, point_text(grid.position(where)), nearest));
 }
 
-std::vector<std::uint8_t> mask_of(const Image& image, const ImageGrid& grid, const std::string& what) {
-  const DataArray& array = only_array(image, grid, what);
-  std::vector<std::uint8_t> mask(array.tuple_count());
-  for (std::size_t v = 0; v < mask.size(); ++v) {
-    const double value = array.at(v);
-    mask[v] = std::isfinite(value) && value != 0 ? 1 : 0;
-  }
-  if (std::find(mask.begin(), mask.end(), 1) == mask.end())
-    throw InputError(fmt::format("{} is empty (0 in every voxel); give a mask with voxels in it", what));
-  return mask;
-}
-
 std::vector<LabelledRegion> all_labels(const Image& image, const ImageGrid& grid, const std::string& what) {
   std::vector<LabelledRegion> result;
-  for (auto& [label, voxels] : voxels_by_label(only_array(image, grid, what), what))
+  for (auto& [label, voxels] : voxels_by_label(values_on(grid, image, what), what))
     result.push_back({label, {fmt::format("label {} of {}", label, what), std::move(voxels)}});
   if (result.empty()) throw InputError(fmt::format("{} has no labels (0 in every voxel); give a label map", what));
   return result;

@@ -27,7 +27,7 @@ struct LabelRegion {
   std::int64_t value = 0;
 };
 
-/// All voxels that are not 0 in an image.
+/// All voxels inside a mask: see `mask_of`.
 struct MaskRegion {
   std::filesystem::path file;
 };
@@ -63,12 +63,8 @@ Region make_region(const RegionRequest& request, const ImageGrid& grid, const Im
 /// where the nearest voxel of the mask is.
 Region inside_mask(const Region& region, const ImageGrid& grid, std::span<const std::uint8_t> mask);
 
-/// The first image's array as a mask: 1 where it is finite and not 0. Throws InputError when it is on other voxels than
-/// `grid`, has several values a voxel or is 0 everywhere; `what` names it.
-std::vector<std::uint8_t> mask_of(const Image& image, const ImageGrid& grid, const std::string& what);
-
 /// Every label of an image but 0, in ascending order, with its voxels; values are rounded to whole numbers. Throws
-/// InputError as `mask_of` does, and for values that are no whole numbers.
+/// InputError as `values_on` does, and for values that are no whole numbers.
 struct LabelledRegion {
   std::int64_t label = 0;
   Region region;

@@ -11,6 +11,7 @@
 
 #include "isochron/core/error.h"
 #include "isochron/io/file_bytes.h"
+#include "isochron/io/packed_bytes.h"
 #include "isochron/io/text_scanner.h"
 
 namespace isochron {
@@ -19,7 +20,6 @@ namespace {
 
 constexpr std::size_t chunk_bytes = std::size_t{1} << 20;
 constexpr std::size_t longest_word = std::size_t{1} << 28;
-constexpr std::uint64_t most_deflate_gain = 1032;  // the format cannot pack better
 constexpr std::string_view damaged = "the file may be cut short or damaged, get or write it again";
 
 bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }

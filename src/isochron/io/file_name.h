@@ -19,9 +19,11 @@ struct FileName {
   [[nodiscard]] bool compressed() const { return gzip || extension == ".mgz"; }
   /// The file of the same base and compression with another extension.
   [[nodiscard]] std::filesystem::path with(std::string_view other_extension) const;
+  /// The file of the same folder, extension and compression whose name has a suffix: "m.csv" with "_a" is "m_a.csv".
+  [[nodiscard]] std::filesystem::path beside(std::string_view suffix) const;
 };
 
-/// The existing file that goes with `path`, compressed or not.
+/// The existing file that goes with `path`, compressed or not, its extension in small letters or in capitals.
 std::optional<std::filesystem::path> find_companion(const std::filesystem::path& path, std::string_view extension);
 
 /// Like `find_companion`, but throws InputError when there is none.

@@ -10,6 +10,8 @@
 
 namespace isochron {
 
+struct OutputFile;
+
 struct ImageFormat {
   std::string name;                     ///< "NIfTI"
   std::vector<std::string> extensions;  ///< lower case with the dot, ".nii", ".nii.gz"
@@ -24,6 +26,8 @@ const std::vector<ImageFormat>& image_formats();
 
 /// Whether the extension is that of an image. Looks at the name only.
 bool is_image_file(const std::filesystem::path& path);
+/// Whether files of this extension hold any number of arrays. Looks at the name only.
+bool holds_many_arrays(const std::filesystem::path& path);
 
 /// Reads an image with all its arrays. World space is RAS in mm where the format has a notion of it. Throws InputError
 /// whose message begins with a path: missing, truncated or malformed file, a file of another kind, sizes that the file
@@ -37,5 +41,8 @@ void check_image_writable(const std::filesystem::path& path, Overwrite overwrite
 /// Throws like `check_image_writable`, UsageError when the image has several arrays and the format holds one,
 /// InputError when grid or arrays do not fit, and RuntimeError when the disk is full.
 void write_image(const std::filesystem::path& path, const Image& image, Overwrite overwrite);
+
+/// The same for files that appear together: writes where it is told and leaves the renaming to the caller.
+void write_image(const OutputFile& file, const Image& image);
 
 }  // namespace isochron

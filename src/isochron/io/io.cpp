@@ -8,6 +8,7 @@
 #include <memory>
 #include <new>
 #include <span>
+#include <type_traits>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -22,6 +23,7 @@
 #include "isochron/io/freesurfer_surface.h"
 #include "isochron/io/gifti_file.h"
 #include "isochron/io/gmsh.h"
+#include "isochron/io/image_io.h"
 #include "isochron/io/legacy_vtk_file.h"
 #include "isochron/io/medit.h"
 #include "isochron/io/obj_file.h"
@@ -117,10 +119,25 @@ const Codec* find_codec(std::string_view extension) {
   return nullptr;
 }
 
+std::string extension_of(const fs::path& path) {
+  const FileName name(path);
+  return name.extension + (name.gzip ? ".gz" : "");
+}
+
+/// The extensions of a table's formats that are read, without those that only add .gz.
+template <class Formats>
+void add_known(const Formats& formats, std::vector<std::string>& known) {
+  for (const auto& format : formats) {
+    if (!format.reads) continue;
+    for (const std::string& one : format.extensions)
+      if (!one.ends_with(".gz")) known.push_back(one);
+  }
+}
+
 template <class Error>
 const Codec& require_codec(const fs::path& path) {
   const FileName name(path);
-  const std::string extension = name.extension + (name.gzip ? ".gz" : "");
+  const std::string extension = extension_of(path);
   if (const Codec* codec = find_codec(extension)) return *codec;
   if (name.gzip && find_codec(name.extension) != nullptr) {
     throw Error(
@@ -129,12 +146,8 @@ const Codec& require_codec(const fs::path& path) {
                     path.string(), name.extension));
   }
   std::vector<std::string> known;
-  for (const Codec& codec : codecs()) {
-    if (codec.read == nullptr) continue;
-    for (const std::string& one : codec.extensions) {
-      if (!one.ends_with(".gz")) known.push_back(one);
-    }
-  }
+  add_known(formats(), known);
+  if (std::is_same_v<Error, InputError>) add_known(image_formats(), known);  // who reads a file may mean any
   throw Error(fmt::format("{}: unknown extension '{}' (it tells the format); use one of {}", path.string(), extension,
                           fmt::join(known, " ")));
 }
@@ -261,6 +274,8 @@ const std::vector<Format>& formats() {
   }();
   return list;
 }
+
+bool is_mesh_file(const fs::path& path) { return find_codec(extension_of(path)) != nullptr; }
 
 Dataset read_dataset(const fs::path& path) {
   require_file(path);

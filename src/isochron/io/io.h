@@ -22,6 +22,9 @@ struct Format {
 /// Every format this build knows, in the order shown to users.
 const std::vector<Format>& formats();
 
+/// Whether the extension is that of a mesh. Looks at the name only.
+bool is_mesh_file(const std::filesystem::path& path);
+
 /// Reads a file (and, for formats of several files, its companions). Ids in the result are 0-based. Throws InputError
 /// whose message begins with the path: missing, unreadable, empty, truncated or malformed file, unknown extension, id
 /// out of range, NaN or infinite coordinate. What was left out is listed in the result's `ignored_cells` and

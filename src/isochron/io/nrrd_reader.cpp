@@ -7,6 +7,7 @@
 #include "isochron/io/nrrd_file.h"
 #include "isochron/io/nrrd_header.h"
 #include "isochron/io/packed_bytes.h"
+#include "isochron/mesh/image_mask.h"
 
 namespace isochron {
 namespace {
@@ -74,8 +75,8 @@ DataArray::Values read_block(ByteReader& reader, const NrrdHeader& h, std::size_
     const std::string packed = rest_of(reader);
     // Bytes are skipped behind the unpacking.
     const auto skip = static_cast<std::size_t>(std::max<std::int64_t>(0, h.byte_skip));
-    // Each byte of deflate data stands for at most 1032; so the sizes below do not overflow.
-    const std::size_t most = (packed.size() + 1) * 1032;
+    // Few bytes cannot stand for many; so the sizes below do not overflow.
+    const std::size_t most = (packed.size() + 1) * most_deflate_gain;
     if (skip > most || count > (most - skip) / size_of(h.type)) reader.fail("it is shorter than its header says");
     const std::string bytes = unpacked(packed, skip + count * size_of(h.type), reader.path());
     return values_of_bytes(std::string_view(bytes).substr(skip), h.type, h.encoding);
@@ -98,25 +99,6 @@ DataArray::Values read_data(ByteReader& header_reader, const NrrdHeader& h, std:
   ByteReader values(header_reader.path().parent_path() / h.data_file);
   values.require_room(count, h.encoding == Encoding::text ? 2 : size_of(h.type));
   return read_block(values, h, count, false);
-}
-
-/// Takes the first component of each tuple away, as a mask.
-DataArray split_mask(DataArray& array) {
-  const auto components = static_cast<std::size_t>(array.components);
-  const std::size_t tuples = array.tuple_count();
-  std::vector<std::uint8_t> mask(tuples);
-  std::visit(
-      [&](auto& values) {
-        for (std::size_t t = 0; t < tuples; ++t) {
-          const auto* tuple = values.data() + t * components;
-          mask[t] = static_cast<double>(tuple[0]) >= 0.5 ? 1 : 0;
-          std::copy(tuple + 1, tuple + components, values.data() + t * (components - 1));
-        }
-        values.resize(tuples * (components - 1));
-      },
-      array.values);
-  --array.components;
-  return {"mask", 1, std::move(mask)};
 }
 
 /// Turns 3-vectors, or tensors of six (in row order) or nine components, into the world.
@@ -161,7 +143,7 @@ void interpret(const NrrdHeader& h, const std::vector<std::size_t>& others, Data
   const bool vector = parts == 3 && (kind == "vector" || kind == "covariant-vector" || kind == "3-vector" ||
                                      kind == "3-gradient" || kind == "3-normal");
   std::optional<DataArray> mask;
-  if (tensor && masked) mask = split_mask(array);
+  if (tensor && masked) mask = split_confidence(array);
   if (tensor || vector) turn(array, h.frame);
   if (tensor) image.tensor_order = TensorOrder::row;
   if (mask && array.name == mask->name) array.name = "tensor";

@@ -14,8 +14,6 @@
 namespace isochron {
 namespace {
 
-constexpr std::size_t most_deflate_gain = 1032;  // the format cannot pack better
-
 [[noreturn]] void damaged(const std::filesystem::path& path, std::string_view why) {
   throw InputError(
       fmt::format("{}: {}; the file may be cut short or damaged, get or write it again", path.string(), why));

@@ -12,6 +12,7 @@
 #include "isochron/io/file_bytes.h"
 #include "isochron/io/joined_arrays.h"
 #include "isochron/io/scalar_type.h"
+#include "isochron/io/text_tools.h"
 
 namespace isochron {
 namespace {
@@ -21,12 +22,6 @@ constexpr std::string_view remedy = "get or write it again";
 
 [[noreturn]] void fail(const std::filesystem::path& path, std::string_view problem) {
   throw InputError(fmt::format("{}: {}; {}", path.string(), problem, remedy));
-}
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t\r");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
 }
 
 std::optional<std::uint64_t> whole_number(std::string_view text) {

@@ -65,10 +65,15 @@ SymTensor3d metric_per_voxel(const ImageGrid& grid, const SymTensor3d& m);
 struct Image {
   ImageGrid grid;
   DataArrays data;
-  /// Where the file says that its (first) array is a tensor, the order of its components; their frame is the world.
+  /// Where the file says that its first array is a tensor, the order of its components; their frame is the world.
   std::optional<TensorOrder> tensor_order;
   /// Things a reader noticed that the user should know, one line each.
   std::vector<std::string> warnings;
+
+  /// What the file says about one of its arrays.
+  [[nodiscard]] std::optional<TensorOrder> order_of(const DataArray& array) const {
+    return !data.empty() && &array == &data.all().front() ? tensor_order : std::nullopt;
+  }
 };
 
 }  // namespace isochron

@@ -14,11 +14,6 @@ namespace {
 
 bool finite(const SymTensor3d& t) { return std::isfinite(t.xx + t.xy + t.xz + t.yy + t.yz + t.zz); }
 
-SymTensor3f narrowed(const SymTensor3d& m) {
-  const auto f = [](double value) { return static_cast<float>(value); };
-  return {f(m.xx), f(m.xy), f(m.xz), f(m.yy), f(m.yz), f(m.zz)};
-}
-
 void check(const DiffusionMetricOptions& options) {
   if (!(options.alpha >= 0 && options.alpha <= 20))
     throw UsageError(fmt::format("alpha {} cannot be used (it sharpens by a power); give one from 0 to 20, usually 3",

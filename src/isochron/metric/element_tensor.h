@@ -18,6 +18,11 @@ ISOCHRON_HD inline SymTensor3d speed_tensor(double f) { return SymTensor3d::iden
 
 ISOCHRON_HD inline SymTensor3d widened(const SymTensor3f& m) { return {m.xx, m.xy, m.xz, m.yy, m.yz, m.zz}; }
 
+ISOCHRON_HD inline SymTensor3f narrowed(const SymTensor3d& m) {
+  return {static_cast<float>(m.xx), static_cast<float>(m.xy), static_cast<float>(m.xz),
+          static_cast<float>(m.yy), static_cast<float>(m.yz), static_cast<float>(m.zz)};
+}
+
 /// See `FiberMetric`; `sheet` is null where there are none.
 ISOCHRON_HD inline SymTensor3d fiber_tensor(const Velocities& v, Vec3f fiber, const Vec3f* sheet) {
   const double slow_f = 1 / (v.fiber * v.fiber);

@@ -28,14 +28,9 @@ Metric speeds(const Image& image, const std::string& name) {
   return Metric(std::move(metric));
 }
 
-SymTensor3f narrowed(const SymTensor3d& m) {
-  return {static_cast<float>(m.xx), static_cast<float>(m.xy), static_cast<float>(m.xz),
-          static_cast<float>(m.yy), static_cast<float>(m.yz), static_cast<float>(m.zz)};
-}
-
 TensorOrder order_of(const DataArray& array, const Image& image, std::optional<TensorOrder> wanted) {
   if (wanted || array.components == 9) return wanted.value_or(TensorOrder::row);
-  if (image.tensor_order) return *image.tensor_order;
+  if (const auto known = image.order_of(array)) return *known;
   throw InputError(
       fmt::format("array '{}' has six components in an order that the file does not tell; give it with --tensor-order",
                   array.name));

@@ -12,9 +12,8 @@
 #include "isochron/core/cuda/device.h"
 #include "isochron/core/error.h"
 #include "isochron/core/parallel.h"
-#include "isochron/core/parallel_in_order.h"
 #include "isochron/core/timer.h"
-#include "isochron/solve/batch_progress.h"
+#include "isochron/solve/arrival_parts.h"
 #include "isochron/solve/choose_backend.h"
 #include "isochron/solve/grid/adaptive.h"
 #include "isochron/solve/grid/cuda/device_grid.h"
@@ -22,8 +21,9 @@
 #include "isochron/solve/grid/grid_finish.h"
 #include "isochron/solve/grid/grid_seeds.h"
 #include "isochron/solve/grid/paper_schemes.h"
-#include "isochron/solve/simplex/limits.h"
-#include "isochron/solve/simplex/start.h"
+#include "isochron/solve/limits.h"
+#include "isochron/solve/solve_shell.h"
+#include "isochron/solve/start.h"
 
 namespace isochron {
 namespace {
@@ -33,9 +33,6 @@ constexpr std::array<std::pair<GridScheme, std::string_view>, 4> schemes{
      {GridScheme::adaptive, "adaptive"},
      {GridScheme::godunov, "godunov"},
      {GridScheme::lax_friedrichs, "lax-friedrichs"}}};
-
-/// Factoring solves once per source.
-constexpr std::size_t most_factored_sources = 64;
 
 template <class Problem>
 inline constexpr bool is_tensor_problem = false;
@@ -72,7 +69,7 @@ class GridSolver::Engine {
     use(pick_backend());
     const bool serial = options().backend == Backend::serial ||
                         (options().backend == Backend::automatic && cells_.list.size() < worth_threads);
-    threads_ = granted_threads(serial ? 1 : wanted_threads());
+    threads_ = granted_threads(serial ? 1 : wanted_threads(options()));
     set_metric(domain.metric);
   }
 
@@ -81,16 +78,12 @@ class GridSolver::Engine {
   }
 
   void solve_many(std::span<const Sources> source_sets, const TakeArrival& take) {
-    std::size_t done = 0;  // results come in order
+    HandOver hand_over(take);
     or_on_cpu([&] {
       if (!ready_) prepare(*metric_);
-      const std::size_t first = done;
-      const TakeArrival take_next = [&](std::size_t i, Arrival&& arrival) {
-        take(first + i, std::move(arrival));
-        ++done;
-      };
-      if (device_ != nullptr) solve_on_device(source_sets.subspan(first), take_next);
-      else solve_on_host(source_sets.subspan(first), take_next);
+      const std::size_t first = hand_over.done();
+      if (device_ != nullptr) solve_on_device(source_sets, first, hand_over);
+      else solve_on_host(source_sets, first, hand_over);
     });
   }
 
@@ -113,12 +106,6 @@ class GridSolver::Engine {
  private:
   static constexpr std::size_t worth_threads = 150000;  ///< cells
 
-  /// Who does one solve, and whom it reports to.
-  struct Crew {
-    int threads = 1;
-    Progress progress;
-  };
-
   /// Sources that are solved together.
   struct Group {
     std::vector<Seed> seeds;
@@ -131,7 +118,7 @@ class GridSolver::Engine {
     check_grid_metric(in_voxels, cells_);
     ready_ = false;
     device_.reset();  // its memory may be needed, and it reads the stencils
-    const int threads = options().backend == Backend::serial ? 1 : wanted_threads();
+    const int threads = options().backend == Backend::serial ? 1 : wanted_threads(options());
     const bool adaptive = grid_options_.scheme == GridScheme::adaptive;
     if (single())
       single_ =
@@ -148,43 +135,33 @@ class GridSolver::Engine {
     ready_ = true;
   }
 
-  void solve_on_device(std::span<const Sources> source_sets, const TakeArrival& take) {
+  /// These solve from set `first` on.
+  void solve_on_device(std::span<const Sources> source_sets, std::size_t first, HandOver& hand_over) {
     std::vector<std::vector<Seed>> seeds;
+    const std::size_t count = source_sets.size() - first;
     parallel_in_order<std::vector<Seed>>(
-        static_cast<int>(std::min<std::size_t>(source_sets.size(), wanted_threads())), source_sets.size(),
-        [&](std::size_t i, const std::atomic<bool>&) { return std::move(groups_of(source_sets[i])[0].seeds); },
+        solves_at_once(count, 1, wanted_threads(options())), count,
+        [&](std::size_t i, const std::atomic<bool>&) {
+          return for_source_set(first + i, source_sets.size(),
+                                [&] { return std::move(groups_of(source_sets[first + i])[0].seeds); });
+        },
         [&](std::size_t, std::vector<Seed>&& set) { seeds.push_back(std::move(set)); });
     device_->solve(seeds, [&](std::size_t i, Arrival&& arrival) {
       arrival.setup_seconds = setup_seconds_;
       arrival.notes = notes_;
-      take(i, std::move(arrival));
+      hand_over(gpu_, first + i, std::move(arrival));
     });
   }
 
-  void solve_on_host(std::span<const Sources> source_sets, const TakeArrival& take) {
-    const int at_once = solves_at_once(source_sets.size());
-    BatchProgress progress(options().progress, source_sets.size());
-    const auto crew = [&](std::size_t i, const std::atomic<bool>& stop) {
-      Crew result{at_once > 1 ? 1 : threads_, {{}, options().progress.cancel}};
-      if (at_once == 1) {
-        result.progress.report = [&progress, i](double fraction) { progress.show(static_cast<double>(i) + fraction); };
-      } else {
-        result.progress.report = [&stop](double) {
-          if (stop) throw Cancelled();
-        };
-      }
-      return result;
-    };
-    parallel_in_order<Arrival>(
-        at_once, source_sets.size(),
-        [&](std::size_t i, const std::atomic<bool>& stop) {
-          if (i > 0 && options().progress.cancelled()) throw Cancelled();
-          return solve_one(source_sets[i], crew(i, stop));
-        },
-        [&](std::size_t i, Arrival&& arrival) {
-          take(i, std::move(arrival));
-          progress.show(static_cast<double>(i + 1));
-        });
+  void solve_on_host(std::span<const Sources> source_sets, std::size_t first, HandOver& hand_over) {
+    const int at_once =
+        options().backend == Backend::serial
+            ? 1
+            : solves_at_once(source_sets.size() - first, threads_of(threads_), wanted_threads(options()));
+    solve_batch(
+        source_sets, first, {at_once, threads_}, options().progress,
+        [&](const Sources& sources, const Crew& crew) { return solve_one(sources, crew); },
+        [&](std::size_t set, Arrival&& arrival) { hand_over(gpu_, set, std::move(arrival)); });
   }
 
   Residual residual_on_host(const Arrival& arrival, const Group& group) {
@@ -199,7 +176,6 @@ class GridSolver::Engine {
   }
 
   [[nodiscard]] const SolveOptions& options() const { return grid_options_.common; }
-  [[nodiscard]] int wanted_threads() const { return options().threads > 0 ? options().threads : hardware_threads(); }
   /// Factoring subtracts times that are nearly equal.
   [[nodiscard]] bool single() const {
     return options().precision == Precision::single_ && options().source_init != SourceInit::factored;
@@ -289,10 +265,11 @@ class GridSolver::Engine {
     std::optional<DeviceMemory> device;
     cuda::NoDevice why;
     if (device_method() == Method::push && asks_for_device(asked_, cells_.list.size()) && cuda::find_device(why))
-      device = DeviceMemory{
-          cuda::free_bytes(),
-          cuda::device_grid_bytes(cells_.list.size(), cells_.box.cell_count,
-                                  asked_.precision == Precision::double_ ? sizeof(double) : sizeof(float))};
+      device =
+          DeviceMemory{cuda::free_bytes(),
+                       cuda::device_grid_bytes(cells_.list.size(), cells_.box.cell_count,
+                                               asked_.precision == Precision::double_ ? sizeof(double) : sizeof(float),
+                                               grid_options_.order)};
     return choose_backend(asked_, cells_.list.size(), device);
   }
 
@@ -300,6 +277,7 @@ class GridSolver::Engine {
   void use(const BackendChoice& choice) {
     on_device_ = choice.backend == Backend::cuda;
     if (on_device_) cuda::require_device();
+    gpu_ = on_device_ ? cuda::current_device() : -1;
     if (!choice.note.empty()) notes_.push_back(choice.note);
     SolveOptions& common = grid_options_.common;
     common.precision = asked_.precision == Precision::automatic && on_device_ ? Precision::single_ : asked_.precision;
@@ -309,15 +287,12 @@ class GridSolver::Engine {
   /// Does it; when the device fails that nobody asked for, does it again on the CPU.
   template <class Work>
   void or_on_cpu(Work&& work) {
-    try {
-      work();
-    } catch (const DeviceError& error) {
+    on_device_or_cpu(gpu_, work, [&](const DeviceError& error) {
       if (!on_device_ || asked_.backend != Backend::automatic || asked_.method != Method::automatic) throw;
       device_.reset();
       ready_ = false;
       use(without_device(cells_.list.size(), error.what()));
-      work();
-    }
+    });
   }
 
   /// One group; of factored sources one for each point and one for all that are parts of regions.
@@ -330,10 +305,7 @@ class GridSolver::Engine {
     };
     if (options().source_init != SourceInit::factored) return {group(placed)};
     auto [alone, regions] = split_regions(grid_, cells_, placed);
-    if (alone.size() > most_factored_sources)
-      throw UsageError(
-          fmt::format("factored sources are solved one by one and {} are too many (at most {}); use --source-init ball",
-                      alone.size(), most_factored_sources));
+    check_factored_count(alone.size());
     std::vector<Group> groups;
     if (!regions.empty()) groups.push_back(group(regions));
     for (const PlacedVoxelSource& source : alone) {
@@ -347,14 +319,6 @@ class GridSolver::Engine {
     return {grid_options_.order, threads, options().band_width, group.factored ? &*group.factored : nullptr};
   }
   [[nodiscard]] double residual_limit() const { return residual_tolerances * *options().tolerance; }
-
-  /// Solves to run side by side, each on one thread; 1: one after the other, each on all threads.
-  [[nodiscard]] int solves_at_once(std::size_t sets) const {
-    if (options().backend == Backend::serial) return 1;
-    const auto threads = static_cast<std::size_t>(wanted_threads());
-    if (threads_of(threads_) > 1 && sets < threads) return 1;
-    return static_cast<int>(std::max<std::size_t>(1, std::min(sets, threads)));
-  }
 
   Arrival solve_one(const Sources& sources, const Crew& crew) const {
     Arrival arrival;
@@ -443,33 +407,6 @@ class GridSolver::Engine {
     });
   }
 
-  /// Takes over what is earlier in `part`; counts and worst residuals add up.
-  static void take_earlier(Arrival&& part, Arrival& arrival) {
-    for (std::size_t v = 0; v < part.times.size(); ++v) {
-      if (!(part.times[v] < arrival.times[v])) continue;
-      arrival.times[v] = part.times[v];
-      if (!part.source.empty()) arrival.source[v] = part.source[v];
-    }
-    arrival.counters.local_solves += part.counters.local_solves;
-    arrival.counters.vertex_updates += part.counters.vertex_updates;
-    arrival.counters.rounds += part.counters.rounds;
-    arrival.solve_seconds += part.solve_seconds;
-    arrival.converged = arrival.converged && part.converged;
-    if (part.residual && arrival.residual && part.residual->worst > arrival.residual->worst)
-      arrival.residual = part.residual;
-  }
-
-  static void summarise(Arrival& arrival) {
-    arrival.reached = 0;
-    arrival.max_time = -std::numeric_limits<double>::infinity();
-    for (const double time : arrival.times) {
-      if (!std::isfinite(time)) continue;
-      ++arrival.reached;
-      arrival.max_time = std::max(arrival.max_time, time);
-    }
-    arrival.unreached = arrival.times.size() - arrival.reached;
-  }
-
   const ImageGrid& grid_;
   GridOptions grid_options_;
   SolveOptions asked_;  ///< as they were given
@@ -480,6 +417,7 @@ class GridSolver::Engine {
   AnyGridProblem<float> single_;  ///< the one of the two that the precision asks for
   AnyGridProblem<double> double_;
   bool on_device_ = false;
+  int gpu_ = -1;        ///< the device that everything on the GPU is done on
   bool ready_ = false;  ///< stencils and device are those of `metric_`
   std::unique_ptr<GridDeviceEngine> device_;
   double setup_seconds_ = 0;

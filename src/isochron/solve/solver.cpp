@@ -9,30 +9,23 @@
 
 #include "isochron/core/cuda/device.h"
 #include "isochron/core/parallel.h"
-#include "isochron/core/parallel_in_order.h"
 #include "isochron/core/timer.h"
 #include "isochron/mesh/validate.h"
-#include "isochron/solve/batch_progress.h"
+#include "isochron/solve/arrival_parts.h"
+#include "isochron/solve/banded_threads.h"
 #include "isochron/solve/choose_backend.h"
-#include "isochron/solve/simplex/banded_threads.h"
+#include "isochron/solve/limits.h"
 #include "isochron/solve/simplex/cuda/schedule.h"
 #include "isochron/solve/simplex/device_engine.h"
 #include "isochron/solve/simplex/factored.h"
 #include "isochron/solve/simplex/finish.h"
-#include "isochron/solve/simplex/limits.h"
 #include "isochron/solve/simplex/obtuse_split.h"
 #include "isochron/solve/simplex/run.h"
 #include "isochron/solve/simplex/seeds.h"
-#include "isochron/solve/simplex/start.h"
-#include "isochron/solve/source_set.h"
+#include "isochron/solve/solve_shell.h"
+#include "isochron/solve/start.h"
 
 namespace isochron {
-namespace {
-
-/// Factoring solves once per source.
-constexpr std::size_t most_factored_sources = 64;
-
-}  // namespace
 
 template <int Corners>
 class Solver<Corners>::Engine {
@@ -57,24 +50,18 @@ class Solver<Corners>::Engine {
   }
 
   void solve_many(std::span<const Sources> source_sets, const TakeArrival& take) {
-    std::size_t done = 0;  // results come in order
-    const auto hand_over = [&](std::size_t i, Arrival&& arrival) {
-      const cuda::OnDevice still_here(gpu_);  // should the taker go to another
-      take(i, std::move(arrival));
-      ++done;
-    };
+    HandOver hand_over(take);
     or_on_cpu([&] {
       if (alone_ == nullptr) prepare();  // does nothing when all is there
+      const std::size_t first = hand_over.done();
       if (alone_ == nullptr) {
-        const std::size_t first = done;
         solve_on_host(source_sets, first, hand_over);
         return;
       }
-      const std::size_t first = done;
       alone_->solve(source_sets.subspan(first), [&](std::size_t i, Arrival&& arrival) {
         if (options_.weights == Keep::yes) add_upwind(source_sets[first + i], arrival);
         summarise(arrival);
-        hand_over(first + i, std::move(arrival));
+        hand_over(gpu_, first + i, std::move(arrival));
       });
     });
   }
@@ -114,29 +101,22 @@ class Solver<Corners>::Engine {
     options_.backend = choice.backend;
     gpu_ = choice.backend == Backend::cuda ? cuda::current_device() : -1;
     backend_note_ = choice.note;
-    threads_ = granted_threads(choice.backend == Backend::serial ? 1 : wanted_threads());
+    threads_ = granted_threads(choice.backend == Backend::serial ? 1 : wanted_threads(options_));
     choose_method();
     if (options_.source_init == SourceInit::factored && method_ != Method::banded)
       throw UsageError(
           fmt::format("factored sources are solved by method banded, not {}; leave --method out", name_of(method_)));
   }
 
-  [[nodiscard]] int wanted_threads() const { return options_.threads > 0 ? options_.threads : hardware_threads(); }
-
-  /// Does it, on our own GPU whichever the caller has come to use since; when the device fails that nobody asked for,
-  /// does it again on the CPU.
+  /// Does it; when the device fails that nobody asked for, does it again on the CPU.
   template <class Work>
   void or_on_cpu(Work&& work) {
-    try {
-      const cuda::OnDevice here(gpu_);
-      work();
-    } catch (const DeviceError& error) {
+    on_device_or_cpu(gpu_, work, [&](const DeviceError& error) {
       if (!automatic_ || runs_on_gpu(options_.method) || options_.backend != Backend::cuda) throw;
       forget();
       use(without_device(mesh_.element_count(), error.what()));
       prepare();
-      work();
-    }
+    });
   }
 
   /// Drops all that was prepared.
@@ -218,49 +198,17 @@ class Solver<Corners>::Engine {
     });
   }
 
-  /// Who does one solve, and whom it reports to.
-  struct Crew {
-    int threads = 1;
-    Progress progress;
-  };
-
-  /// Solves to run side by side, each on one thread; 1: one after the other, each on all threads.
-  [[nodiscard]] int solves_at_once(std::size_t sets) const {
-    if (options_.backend == Backend::cuda || (options_.backend == Backend::serial && !automatic_)) return 1;
-    const auto threads = static_cast<std::size_t>(wanted_threads());
-    if (threads_for(method_, threads_) > 1 && sets < threads) return 1;
-    return static_cast<int>(std::min(sets, threads));
-  }
-
   /// Solves from set `first` on.
-  void solve_on_host(std::span<const Sources> source_sets, std::size_t first, const TakeArrival& take) {
+  void solve_on_host(std::span<const Sources> source_sets, std::size_t first, HandOver& hand_over) {
     (void)user_adjacency();  // made on first use, and all solves read it
-    const std::size_t count = source_sets.size() - first;
-    const int at_once = solves_at_once(count);
-    BatchProgress progress(options_.progress, count);
-    const auto crew = [&](std::size_t i, const std::atomic<bool>& stop) {
-      Crew result{at_once > 1 ? 1 : threads_, {{}, options_.progress.cancel}};
-      if (at_once == 1) {
-        result.progress.report = [&progress, i](double fraction) { progress.show(static_cast<double>(i) + fraction); };
-      } else {
-        result.progress.report = [&stop](double) {
-          if (stop) throw Cancelled();
-        };
-      }
-      return result;
-    };
-    parallel_in_order<Arrival>(
-        at_once, count,
-        [&](std::size_t i, const std::atomic<bool>& stop) {
-          if (i > 0 && options_.progress.cancelled()) throw Cancelled();
-          const std::size_t set = first + i;
-          return for_source_set(set, source_sets.size(), [&] { return solve_one(source_sets[set], crew(i, stop)); });
-        },
-        [&](std::size_t i, Arrival&& arrival) {
-          if (at_once > 1) arrival.backend = Backend::threads, arrival.threads = at_once;
-          take(first + i, std::move(arrival));
-          progress.show(static_cast<double>(i + 1));
-        });
+    const bool alone = options_.backend == Backend::cuda || (options_.backend == Backend::serial && !automatic_);
+    const int at_once =
+        alone ? 1
+              : solves_at_once(source_sets.size() - first, threads_for(method_, threads_), wanted_threads(options_));
+    solve_batch(
+        source_sets, first, {at_once, threads_}, options_.progress,
+        [&](const Sources& sources, const Crew& crew) { return solve_one(sources, crew); },
+        [&](std::size_t set, Arrival&& arrival) { hand_over(gpu_, set, std::move(arrival)); });
   }
 
   Arrival solve_one(const Sources& sources, const Crew& crew) {
@@ -390,7 +338,7 @@ class Solver<Corners>::Engine {
   }
 
   int rings_for(const PlacedSources& placed) const {
-    return limited_rings<Corners>(options_.ball_rings, placed.points.size(), mesh_.vertex_count());
+    return limited_rings(options_.ball_rings, placed.points.size(), mesh_.vertex_count(), Corners - 1);
   }
 
   static int threads_for(Method method, int threads) { return runs_on_threads(method) ? threads : 1; }
@@ -482,10 +430,7 @@ class Solver<Corners>::Engine {
 
   /// One solve per source with that source's singular part taken out; the first arrival is the least of them.
   void solve_factored(const Sources& sources, const PlacedSources& placed, const Crew& crew, Arrival& arrival) {
-    if (placed.points.size() > most_factored_sources)
-      throw UsageError(
-          fmt::format("factored sources are solved one by one and {} are too many (at most {}); use --source-init ball",
-                      placed.points.size(), most_factored_sources));
+    check_factored_count(placed.points.size());
     const auto& problem = std::get<1>(problem_);
     const auto merge = [&](Arrival&& part) {
       if (arrival.times.empty()) {
@@ -493,7 +438,7 @@ class Solver<Corners>::Engine {
         arrival = std::move(part);
         return;
       }
-      merge_earlier(std::move(part), arrival);
+      take_earlier(std::move(part), arrival);
     };
     for (const PlacedSource& source : placed.points) {
       Arrival part;
@@ -535,34 +480,6 @@ class Solver<Corners>::Engine {
     part.solve_seconds = timer.seconds();
     part.threads = crew.threads;
     finish(plain, start, seeds, crew, part);
-  }
-
-  /// Takes over what is earlier in `part`; counts and worst residuals add up.
-  static void merge_earlier(Arrival&& part, Arrival& arrival) {
-    for (std::size_t v = 0; v < part.times.size(); ++v) {
-      if (!(part.times[v] < arrival.times[v])) continue;
-      arrival.times[v] = part.times[v];
-      if (!part.source.empty()) arrival.source[v] = part.source[v];
-      if (!part.upwind.empty()) arrival.upwind[v] = part.upwind[v];
-    }
-    arrival.counters.local_solves += part.counters.local_solves;
-    arrival.counters.vertex_updates += part.counters.vertex_updates;
-    arrival.counters.rounds += part.counters.rounds;
-    arrival.solve_seconds += part.solve_seconds;
-    arrival.converged = arrival.converged && part.converged;
-    if (part.residual && arrival.residual && part.residual->worst > arrival.residual->worst)
-      arrival.residual = part.residual;
-  }
-
-  static void summarise(Arrival& arrival) {
-    arrival.reached = 0;
-    arrival.max_time = -std::numeric_limits<double>::infinity();
-    for (const double time : arrival.times) {
-      if (!std::isfinite(time)) continue;
-      ++arrival.reached;
-      arrival.max_time = std::max(arrival.max_time, time);
-    }
-    arrival.unreached = arrival.times.size() - arrival.reached;
   }
 
   const SimplexMesh<Corners>& mesh_;

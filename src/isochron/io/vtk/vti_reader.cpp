@@ -10,6 +10,7 @@
 #include <vtkXMLImageDataReader.h>
 
 #include "isochron/io/cell_sorter.h"
+#include "isochron/io/packed_bytes.h"
 #include "isochron/io/vtk/vtk_arrays.h"
 
 namespace isochron {
@@ -24,8 +25,9 @@ void check_extent(vtkXMLImageDataReader& reader, const std::string& path) {
   if (extent == nullptr) vtk_damaged(path, "there is no extent");
   double points = 1;
   for (int d = 0; d < 3; ++d) points *= static_cast<double>(extent[2 * d + 1]) - extent[2 * d] + 1;
-  constexpr double most_deflate_gain = 1032;
-  if (!(points >= 1 && points <= most_deflate_gain * static_cast<double>(std::filesystem::file_size(path))))
+  const auto most_points =
+      static_cast<double>(most_deflate_gain) * static_cast<double>(std::filesystem::file_size(path));
+  if (!(points >= 1 && points <= most_points))
     vtk_damaged(path, fmt::format("the file is too short for its extent ({:.0f} points)", points));
 }
 

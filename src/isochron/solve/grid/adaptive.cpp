@@ -1,10 +1,10 @@
 #include "isochron/solve/grid/adaptive.h"
 
+#include "isochron/solve/banded_threads.h"
 #include "isochron/solve/grid/grid_factor.h"
 #include "isochron/solve/grid/grid_finish.h"
 #include "isochron/solve/grid/grid_relax.h"
 #include "isochron/solve/grid/second_order.h"
-#include "isochron/solve/simplex/banded_threads.h"
 
 namespace isochron {
 namespace {
@@ -42,7 +42,7 @@ Residual check_second(const Problem& problem, const Factor& factor, const GridSt
                       int threads, double limit) {
   using T = typename Problem::Scalar;
   const BigVector<T>& first = start.first;
-  const std::vector<std::uint8_t> kept = start.kept_seeds(first);
+  const std::vector<std::uint8_t> kept = start.kept_seeds(problem, first);
   const T* times = start.state.time.data();
   const SecondOrder<Problem, ConstTimes<T>, Factor> second(problem, first.data(), {times}, factor);
   return grid_residual(problem, times, start.pinned, start.seeds, limit, threads, [&](std::uint32_t x) {
@@ -74,7 +74,7 @@ void solve_adaptive(const Problem& problem, GridStart<typename Problem::Scalar>&
   march(problem, NoFactor{}, state, run);
   start.first.swap(state.time);
   with_factor(problem, run, [&](const auto& factor) {
-    second_order_times(problem, factor, start.first, start.kept_seeds(start.first), run.threads, state.time);
+    second_order_times(problem, factor, start.first, start.kept_seeds(problem, start.first), run.threads, state.time);
   });
   state.counters.local_solves += problem.cells->list.size();
   state.counters.vertex_updates += problem.cells->list.size();

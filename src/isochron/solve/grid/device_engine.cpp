@@ -9,8 +9,8 @@
 #include "isochron/core/timer.h"
 #include "isochron/solve/grid/cuda/device_grid.h"
 #include "isochron/solve/grid/grid_finish.h"
-#include "isochron/solve/simplex/limits.h"
-#include "isochron/solve/simplex/start.h"
+#include "isochron/solve/limits.h"
+#include "isochron/solve/start.h"
 
 namespace isochron {
 namespace {

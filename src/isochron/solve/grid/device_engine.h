@@ -8,7 +8,7 @@
 #include "isochron/solve/arrival.h"
 #include "isochron/solve/grid/stencils.h"
 #include "isochron/solve/grid_solver.h"
-#include "isochron/solve/simplex/seeds.h"
+#include "isochron/solve/seed.h"
 
 namespace isochron {
 

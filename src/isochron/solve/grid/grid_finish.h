@@ -6,8 +6,9 @@
 #include <vector>
 
 #include "isochron/core/parallel.h"
+#include "isochron/solve/arrival.h"
 #include "isochron/solve/grid/stencils.h"
-#include "isochron/solve/simplex/finish.h"
+#include "isochron/solve/residual.h"
 
 namespace isochron {
 

@@ -7,7 +7,7 @@
 
 #include "isochron/solve/grid/grid_factor.h"
 #include "isochron/solve/grid/stencils.h"
-#include "isochron/solve/simplex/state.h"
+#include "isochron/solve/state.h"
 
 namespace isochron {
 

@@ -274,8 +274,7 @@ SymTensor3d metric_at(const VoxelMetric& metric, const GridCells& cells, const P
 }
 
 int limited_radius(int ball_rings, std::size_t sources, const ImageGrid& grid) {
-  return grid.flat() ? limited_rings<3>(ball_rings, sources, grid.voxel_count())
-                     : limited_rings<4>(ball_rings, sources, grid.voxel_count());
+  return limited_rings(ball_rings, sources, grid.voxel_count(), grid.flat() ? 2 : 3);
 }
 
 std::vector<Seed> make_grid_seeds(const VoxelMetric& metric, const GridCells& cells,

@@ -6,7 +6,7 @@
 
 #include "isochron/solve/grid/stencils.h"
 #include "isochron/solve/options.h"
-#include "isochron/solve/simplex/seeds.h"
+#include "isochron/solve/seed.h"
 #include "isochron/solve/sources.h"
 
 namespace isochron {

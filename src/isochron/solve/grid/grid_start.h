@@ -5,8 +5,10 @@
 #include <vector>
 
 #include "isochron/core/big_vector.h"
-#include "isochron/solve/simplex/finish.h"
-#include "isochron/solve/simplex/state.h"
+#include "isochron/solve/grid/kept_seed.h"
+#include "isochron/solve/grid/stencils.h"
+#include "isochron/solve/residual.h"
+#include "isochron/solve/state.h"
 
 namespace isochron {
 
@@ -19,13 +21,12 @@ struct GridStart {
   std::vector<SeedTime<T>> seeds;  ///< as they were before the schedule ran
   double base = 0;                 ///< user's time that is 0 inside
 
-  /// The seeds that no other one made earlier: they keep their times at second order. Gains as small as rounding do not
-  /// count, or second order would replace an exact time.
-  [[nodiscard]] std::vector<std::uint8_t> kept_seeds(const BigVector<T>& times) const {
-    constexpr T slack = T(1e-4);  // of a step
+  /// Per cell: a seed that no other one made earlier, so that it keeps its time at second order.
+  template <class Problem>
+  [[nodiscard]] std::vector<std::uint8_t> kept_seeds(const Problem& problem, const BigVector<T>& times) const {
     std::vector<std::uint8_t> kept = pinned;
     for (const auto& [cell, time] : seeds)
-      if (times[cell] < time - slack) kept[cell] = 0;
+      kept[cell] = keeps_its_time(time, times[cell], shortest_step(problem, cell)) ? 1 : 0;
     return kept;
   }
 };

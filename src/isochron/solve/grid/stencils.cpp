@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <iterator>
+#include <mutex>
 
 #include <fmt/format.h>
 
@@ -195,6 +197,18 @@ void list_dependents(OffsetProblem<T, Dim>& problem) {
     for_read(y, [&](std::uint32_t x) { problem.dependents[offsets[problem.record_of[x] + 1]++] = y; });
 }
 
+/// A record keeps an offset it cannot hold as another one, which is never read; the tensor cannot be told from it.
+template <class T, int Dim, class Terms>
+void note_far_reaching(OffsetProblem<T, Dim>& problem, std::size_t record, const Terms& terms, const SymTensor3d& m,
+                       std::mutex& mutex) {
+  if (std::all_of(std::begin(terms.offset), std::end(terms.offset), &PackedOffset::fits)) return;
+  typename OffsetProblem<T, Dim>::AxisTimes axes{static_cast<std::uint32_t>(record), {}};
+  for (int axis = 0; axis < Dim; ++axis)
+    axes.times[axis] = static_cast<T>(std::sqrt(axis == 0 ? m.xx : axis == 1 ? m.yy : m.zz) / problem.unit);
+  const std::lock_guard lock(mutex);
+  problem.far_reaching.push_back(axes);
+}
+
 template <class T, int Dim>
 OffsetProblem<T, Dim> offset_stencils(const VoxelMetric& metric, const GridCells& cells, const Tensors<Dim>& tensors,
                                       int threads) {
@@ -216,6 +230,7 @@ OffsetProblem<T, Dim> offset_stencils(const VoxelMetric& metric, const GridCells
     problem.records.resize(cells.list.size());
     problem.record_of.assign(cells.box.cell_count, 0);
   }
+  std::mutex mutex;
   parallel_chunks(threads, cells.list.size(), [&](std::size_t begin, std::size_t end) {
     SegmentTest test(cells);
     for (std::size_t k = begin; k < end; ++k) {
@@ -232,10 +247,13 @@ OffsetProblem<T, Dim> offset_stencils(const VoxelMetric& metric, const GridCells
         problem.records[k].offset[i] = PackedOffset::of(offsets[i]);
         problem.records[k].weight[i] = stored_weight(found.weight[i]);
       }
+      note_far_reaching(problem, k, found, tensors.travel(k), mutex);
       problem.record_of[cell] = static_cast<std::uint32_t>(k);
       problem.usable[cell] = usable_bits<terms>(test, at, offsets, found.weight);
     }
   });
+  std::sort(problem.far_reaching.begin(), problem.far_reaching.end(),
+            [](const auto& a, const auto& b) { return a.record < b.record; });
   if (!one) list_dependents(problem);
   set_mean_edge(problem, threads);
   return problem;

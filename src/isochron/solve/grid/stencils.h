@@ -1,6 +1,7 @@
 // An image and its metric prepared for the grid schedules: what each cell's update reads.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
@@ -112,6 +113,12 @@ struct OffsetProblem : GridProblem<T> {
   /// Per cell, bit 2i and 2i+1: the neighbours at −e_i and +e_i count; 12 bits up the same for the second ones behind
   /// them; `edges_bit` where the axes take part.
   BigVector<std::uint32_t> usable;
+  /// Times of the steps along the axes at cells with an offset that their record cannot hold, by record.
+  struct AxisTimes {
+    std::uint32_t record;
+    std::array<T, Dim> times;
+  };
+  std::vector<AxisTimes> far_reaching;
   std::vector<std::size_t> dependent_offsets;  ///< by record
   BigVector<std::uint32_t> dependents;         ///< cells whose update reads that of the record
 
@@ -204,6 +211,11 @@ typename Problem::Scalar shortest_step(const Problem& problem, std::uint32_t cel
 
 template <class T, int Dim>
 std::array<T, Dim> OffsetProblem<T, Dim>::axis_times(std::uint32_t cell) const {
+  if (!far_reaching.empty()) {
+    const auto found = std::lower_bound(far_reaching.begin(), far_reaching.end(), record_of[cell],
+                                        [](const AxisTimes& a, std::uint32_t record) { return a.record < record; });
+    if (found != far_reaching.end() && found->record == record_of[cell]) return found->times;
+  }
   SymTensor3d d = stencil_tensor(*this, cell);
   if (Dim == 2) d.zz = 1;
   const SymTensor3d m = inverse(d);

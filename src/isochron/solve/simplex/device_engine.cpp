@@ -8,12 +8,12 @@
 
 #include "isochron/core/error.h"
 #include "isochron/core/timer.h"
+#include "isochron/solve/limits.h"
 #include "isochron/solve/simplex/cuda/surface.h"
 #include "isochron/solve/simplex/cuda/volume.h"
-#include "isochron/solve/simplex/limits.h"
 #include "isochron/solve/simplex/near_sources.h"
-#include "isochron/solve/simplex/start.h"
 #include "isochron/solve/source_set.h"
+#include "isochron/solve/start.h"
 
 namespace isochron {
 namespace {
@@ -89,7 +89,7 @@ class DeviceEngineOf final : public DeviceEngine {
     for (std::size_t i = 0; i < source_sets.size(); ++i)
       for_source_set(i, source_sets.size(), [&] {
         const PlacedSources placed = place_sources(mesh_, adjacency_, source_sets[i]);
-        const int rings = limited_rings<Corners>(options_.ball_rings, placed.points.size(), mesh_.vertex_count());
+        const int rings = limited_rings(options_.ball_rings, placed.points.size(), mesh_.vertex_count(), Corners - 1);
         add(make_seeds(mesh_, *metric_, adjacency_, source_sets[i], placed, options_.source_init, rings));
       });
     return starts;

@@ -94,7 +94,7 @@ std::vector<std::vector<Seed>> seeds_near(const SimplexMesh<Corners>& mesh, cons
   int widest = 0;
   for (std::size_t i = 0; i < source_sets.size(); ++i) {
     const std::vector<VertexSource>& sources = source_sets[i].vertices;
-    widest = std::max(widest, limited_rings<Corners>(ball_rings, sources.size(), mesh.vertex_count()));
+    widest = std::max(widest, limited_rings(ball_rings, sources.size(), mesh.vertex_count(), Corners - 1));
     for (const VertexSource& source : sources) {
       for_source_set(i, source_sets.size(), [&] { check_vertex_source(source, mesh.vertex_count()); });
       vertices.push_back(source.vertex);
@@ -109,7 +109,7 @@ std::vector<std::vector<Seed>> seeds_near(const SimplexMesh<Corners>& mesh, cons
       std::vector<std::vector<Seed>> result;
       for (std::size_t i = 0; i < source_sets.size(); ++i) {
         const Sources& sources = source_sets[i];
-        const int most = limited_rings<Corners>(ball_rings, sources.vertices.size(), mesh.vertex_count());
+        const int most = limited_rings(ball_rings, sources.vertices.size(), mesh.vertex_count(), Corners - 1);
         result.push_back(for_source_set(i, source_sets.size(), [&] { return seeds_of(part, sources, init, most); }));
       }
       return result;

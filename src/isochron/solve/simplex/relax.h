@@ -5,7 +5,7 @@
 #include "isochron/local/push_batch.h"
 #include "isochron/local/simplex_update.h"
 #include "isochron/solve/simplex/problem.h"
-#include "isochron/solve/simplex/state.h"
+#include "isochron/solve/state.h"
 
 namespace isochron {
 
@@ -42,15 +42,6 @@ struct PullResult {
   std::array<T, 3> weight{};
   int count = 0;
 };
-
-/// Lowers v's time when the gain counts; true when it did.
-template <class Relax, class T>
-bool lower_countably(const Relax& relax, const SolveState<T>& state, std::uint32_t v, T candidate) {
-  const T now = relax.times().load(v);
-  const bool first = !(now < std::numeric_limits<T>::infinity());  // nothing to compare the gain with
-  return relax.times().lower(v, candidate,
-                             first ? T(0) : countable_gain(state.tolerance, relax.problem().edge[v], now));
-}
 
 /// Relax steps on a prepared problem, over times accessed through `Times`.
 template <class T, int Corners, class Times>

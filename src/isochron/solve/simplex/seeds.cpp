@@ -74,14 +74,6 @@ void refuse_isolated(VertexId vertex) {
 }
 
 template <int Corners>
-int limited_rings(int ball_rings, std::size_t sources, std::size_t vertex_count) {
-  const double budget = std::max(1e5, 0.25 * static_cast<double>(vertex_count));
-  const double share = budget / static_cast<double>(std::max<std::size_t>(1, sources));
-  const double side = std::pow(share, 1.0 / (Corners - 1));
-  return std::min(ball_rings, static_cast<int>(std::max(0.0, (side - 1) / 2)));
-}
-
-template <int Corners>
 PlacedSources place_sources(const SimplexMesh<Corners>& mesh, const Adjacency& adjacency, const Sources& sources) {
   if (sources.empty()) throw InputError("no source given; say where the front starts (--source, --source-point, …)");
   PlacedSources placed;
@@ -142,8 +134,6 @@ std::vector<Seed> make_seeds(const SimplexMesh<Corners>& mesh, const Metric& met
   return seeds;
 }
 
-template int limited_rings<3>(int, std::size_t, std::size_t);
-template int limited_rings<4>(int, std::size_t, std::size_t);
 template PlacedSources place_sources(const SimplexMesh<3>&, const Adjacency&, const Sources&);
 template PlacedSources place_sources(const SimplexMesh<4>&, const Adjacency&, const Sources&);
 template void add_seeds(const SimplexMesh<3>&, const Metric&, const Adjacency&, const PlacedSource&, SourceInit, int,

@@ -8,16 +8,10 @@
 #include "isochron/mesh/adjacency.h"
 #include "isochron/metric/metric.h"
 #include "isochron/solve/options.h"
+#include "isochron/solve/seed.h"
 #include "isochron/solve/sources.h"
 
 namespace isochron {
-
-/// A vertex (user's numbering) that starts with a time, and the source it has it from.
-struct Seed {
-  VertexId vertex;
-  double time = 0;
-  std::int32_t source = 0;
-};
 
 /// A point source as found on the mesh: where it is, the elements that hold it, and when it starts.
 struct PlacedSource {
@@ -38,11 +32,6 @@ struct PlacedSources {
 void check_vertex_source(const VertexSource& source, std::size_t vertex_count);
 /// Throws InputError: the source is not a vertex of any element.
 [[noreturn]] void refuse_isolated(VertexId vertex);
-
-/// The radius of source balls in rings: when there are many they are kept small, so that together they cover at most
-/// about a quarter of the mesh.
-template <int Corners>
-int limited_rings(int ball_rings, std::size_t sources, std::size_t vertex_count);
 
 /// Checks and places the sources. Throws InputError: none given, id out of range, not a vertex of any element, NaN or
 /// infinite onset, point further than `reach` mean edges from the mesh.

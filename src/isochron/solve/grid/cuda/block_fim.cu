@@ -17,7 +17,7 @@
 #include "isochron/local/godunov_update.h"
 #include "isochron/solve/cuda/worst_vertex.h"
 #include "isochron/solve/grid/cuda/device_grid.h"
-#include "isochron/solve/simplex/state.h"
+#include "isochron/solve/state.h"
 
 namespace isochron::cuda {
 namespace {

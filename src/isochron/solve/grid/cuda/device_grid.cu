@@ -23,7 +23,7 @@
 #include "isochron/solve/grid/cuda/second_order.h"
 #include "isochron/solve/grid/cuda/stencils_on_device.h"
 #include "isochron/solve/grid/cuda/tuning.h"
-#include "isochron/solve/simplex/state.h"
+#include "isochron/solve/state.h"
 
 namespace isochron::cuda {
 namespace {
@@ -350,10 +350,13 @@ class DeviceGridOf final : public DeviceGrid<T> {
 
   [[nodiscard]] CellNumbers numbers() const override { return Stencils::numbers; }
   [[nodiscard]] std::size_t cell_count() const override { return stencils_.view().count; }
-  [[nodiscard]] std::size_t device_bytes() const override { return stencils_.bytes() + layer_bytes() * layers_; }
+  [[nodiscard]] std::size_t device_bytes() const override {
+    return stencils_.bytes() + layer_bytes() * layers_ + memory_.bytes();
+  }
   [[nodiscard]] std::size_t layers_that_fit() const override {
     const std::size_t most = std::size_t{0xfffffff0U} / cell_count();
-    const std::size_t reserve = cell_count() + (std::size_t{64} << 20);  // seeds and their marks
+    const std::size_t marks = order_ == 2 ? 2 : 1;  // of seeds, for the check
+    const std::size_t reserve = marks * cell_count() + missing_pass_bytes() + (std::size_t{64} << 20);
     const std::size_t free = free_bytes();
     const std::size_t room = layers_ + (free > reserve ? (free - reserve) / layer_bytes() : 0);
     return std::clamp<std::size_t>(std::min(most, room), 1, most_layers);
@@ -420,6 +423,11 @@ class DeviceGridOf final : public DeviceGrid<T> {
     return cell_count() * (arrays * sizeof(T) + 3 * sizeof(std::uint32_t));
   }
 
+  /// What the pass of second order takes, once for all layers, when it does not have it yet.
+  [[nodiscard]] std::size_t missing_pass_bytes() const {
+    return order_ == 2 && memory_.order.size() == 0 ? SecondOrderMemory<T>::bytes_for(cell_count()) : 0;
+  }
+
   /// From first-order to second-order times, layer by layer.
   void raise_order(std::span<const GridSeeds> layers) {
     std::size_t first_seed = 0;
@@ -443,10 +451,13 @@ class DeviceGridOf final : public DeviceGrid<T> {
     layers_ = 0;
     for (DeviceArray<T>* array : {&time_, &told_, &second_}) *array = {};
     for (DeviceArray<std::uint32_t>* array : {&stamp_, &list_[0], &list_[1]}) *array = {};
-    require_memory(layer_bytes() * layers, "this image");
+    require_memory(layer_bytes() * layers + missing_pass_bytes(), "this image");
     const std::size_t entries = cell_count() * layers;
     for (DeviceArray<T>* array : {&time_, &told_}) *array = DeviceArray<T>(entries);
-    if (order_ == 2) second_ = DeviceArray<T>(entries);
+    if (order_ == 2) {
+      second_ = DeviceArray<T>(entries);
+      memory_.make_room(cell_count());
+    }
     for (DeviceArray<std::uint32_t>* array : {&stamp_, &list_[0], &list_[1]})
       *array = DeviceArray<std::uint32_t>(entries);
     layers_ = layers;

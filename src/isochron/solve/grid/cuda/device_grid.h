@@ -51,9 +51,12 @@ class DeviceGrid {
 };
 
 /// Device memory that an image takes with one layer, about, before its stencils are known.
-constexpr std::size_t device_grid_bytes(std::size_t allowed_cells, std::size_t box_cells, std::size_t scalar_bytes) {
-  const std::size_t a_layer = 2 * scalar_bytes + 12;
-  const std::size_t listed = allowed_cells * (80 + 64 + 48 + a_layer);  // record, dependents, axis edges
+constexpr std::size_t device_grid_bytes(std::size_t allowed_cells, std::size_t box_cells, std::size_t scalar_bytes,
+                                        int order) {
+  const bool second = order == 2;
+  const std::size_t pass = second ? 3 * scalar_bytes + 14 : 0;  // its times, the sort's arrays and copies, marks
+  const std::size_t a_layer = 2 * scalar_bytes + 12 + pass;
+  const std::size_t listed = allowed_cells * (80 + 64 + 48 + (second ? 48 : 0) + a_layer);  // record, dependents, edges
   const std::size_t boxed = 2 * allowed_cells < box_cells ? 0 : box_cells * (1 + 12 + a_layer);
   return listed > boxed ? listed : boxed;
 }

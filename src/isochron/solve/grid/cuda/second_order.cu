@@ -11,6 +11,7 @@
 
 #include "isochron/core/cuda/launch.h"
 #include "isochron/solve/cuda/worst_vertex.h"
+#include "isochron/solve/grid/kept_seed.h"
 
 namespace isochron::cuda {
 namespace {
@@ -115,27 +116,31 @@ __global__ void prepare(const T* first, std::size_t count, std::uint32_t* cells,
   second[i] = first[i] < infinity<T>() ? std::numeric_limits<T>::quiet_NaN() : infinity<T>();
 }
 
+template <class T, class View>
+__device__ bool kept(const View& view, const SeedEntry<T>& seed, const T* first) {
+  return keeps_its_time(seed.time, first[seed.entry], shortest_step(view.open(seed.entry)));
+}
+
 /// Seeds that kept their first-order time.
-template <class T>
-__global__ void keep_seeds(const SeedEntry<T>* seeds, std::size_t count, const T* first, T* second) {
+template <class T, class View>
+__global__ void keep_seeds(const __grid_constant__ View view, const SeedEntry<T>* seeds, std::size_t count,
+                           const T* first, T* second) {
   const std::size_t i = thread_number();
-  if (i >= count) return;
-  const std::uint32_t x = seeds[i].entry;
-  if (!(first[x] < seeds[i].time)) second[x] = first[x];
+  if (i < count && kept(view, seeds[i], first)) second[seeds[i].entry] = first[seeds[i].entry];
 }
 
 template <class T, class View>
 __global__ void __launch_bounds__(block_threads)
     pass(const __grid_constant__ View view, const T* first, const std::uint32_t* order, std::uint32_t count,
-         std::uint32_t* ticket, T* second) {
+         unsigned long long* ticket, T* second) {
   const unsigned lane = threadIdx.x % lanes;
   const Awaited<T> read{second};
   while (true) {
-    std::uint32_t begin = 0;
-    if (lane == 0) begin = atomicAdd(ticket, lanes);
+    unsigned long long begin = 0;  // wide, so that it does not come round when the last ones ask beyond the end
+    if (lane == 0) begin = atomicAdd(ticket, static_cast<unsigned long long>(lanes));
     begin = __shfl_sync(all_lanes, begin, 0);
     if (begin >= count) return;
-    const std::uint32_t k = begin + lane;
+    const unsigned long long k = begin + lane;
     const std::uint32_t x = k < count ? order[k] : view.none;
     T known = read(x);
     bool done = known == known;  // a seed, or never reached
@@ -164,42 +169,59 @@ __global__ void residual_pass(const __grid_constant__ View view, const T* first,
   report_difference(now, again, shortest_step(view.open(x)), x, worst);
 }
 
-template <class T>
-__global__ void mark_kept(const SeedEntry<T>* seeds, std::size_t count, const T* first, std::uint8_t* kept) {
+template <class T, class View>
+__global__ void mark_kept(const __grid_constant__ View view, const SeedEntry<T>* seeds, std::size_t count,
+                          const T* first, std::uint8_t* marks) {
   const std::size_t i = thread_number();
-  if (i < count && !(first[seeds[i].entry] < seeds[i].time)) kept[seeds[i].entry] = 1;
+  if (i < count && kept(view, seeds[i], first)) marks[seeds[i].entry] = 1;
+}
+
+/// Sorts; or without scratch memory says in `bytes` how much it takes. Counts have 32 bits, as cells do.
+template <class T>
+void sort_by_time(const T* first, std::uint32_t count, SecondOrderMemory<T>& memory, void* scratch,
+                  std::size_t& bytes) {
+  check(cub::DeviceRadixSort::SortPairs(scratch, bytes, first, memory.sorted.data(),
+                                        static_cast<const std::uint32_t*>(memory.cells.data()), memory.order.data(),
+                                        count),
+        "sorting");
 }
 
 template <class T>
-void sort_by_time(const T* first, std::size_t count, SecondOrderMemory<T>& memory) {
-  const auto sort = [&](void* scratch, std::size_t& bytes) {
-    return cub::DeviceRadixSort::SortPairs(scratch, bytes, first, memory.sorted.data(), memory.cells.data(),
-                                           memory.order.data(), static_cast<int>(count));
-  };
+std::size_t scratch_bytes(std::size_t cells, SecondOrderMemory<T>& memory) {
   std::size_t bytes = 0;
-  check(sort(nullptr, bytes), "sorting");
-  if (memory.scratch.size() < bytes) memory.scratch = DeviceArray<std::byte>(bytes);
-  check(sort(memory.scratch.data(), bytes), "sorting");
+  sort_by_time<T>(nullptr, static_cast<std::uint32_t>(cells), memory, nullptr, bytes);
+  return bytes;
 }
 
 }  // namespace
+
+template <class T>
+std::size_t SecondOrderMemory<T>::bytes_for(std::size_t cells) {
+  SecondOrderMemory<T> none;
+  return cells * (sizeof(T) + 2 * sizeof(std::uint32_t)) + scratch_bytes(cells, none);
+}
+
+template <class T>
+void SecondOrderMemory<T>::make_room(std::size_t cell_count) {
+  if (order.size() >= cell_count) return;
+  sorted = DeviceArray<T>(cell_count);
+  cells = DeviceArray<std::uint32_t>(cell_count);
+  scratch = DeviceArray<std::byte>(scratch_bytes(cell_count, *this));
+  order = DeviceArray<std::uint32_t>(cell_count);  // last: it says that there is room
+}
 
 template <class T, class View>
 void second_order_times(const View& view, const T* first, const SeedEntry<T>* seeds, std::size_t seed_count,
                         SecondOrderMemory<T>& memory, T* second) {
   const std::size_t count = view.count;
-  if (memory.order.size() < count) {
-    memory.sorted = DeviceArray<T>(count);
-    memory.cells = DeviceArray<std::uint32_t>(count);
-    memory.order = DeviceArray<std::uint32_t>(count);
-  }
   launch_for(count, prepare<T>, first, count, memory.cells.data(), second);
-  launch_for(seed_count, keep_seeds<T>, seeds, seed_count, first, second);
-  sort_by_time(first, count, memory);
+  launch_for(seed_count, keep_seeds<T, View>, view, seeds, seed_count, first, second);
+  std::size_t scratch = memory.scratch.bytes();
+  sort_by_time(first, view.count, memory, memory.scratch.data(), scratch);
   memory.ticket.clear();
   const std::size_t blocks = (count + block_threads - 1) / block_threads;
   launch(pass<T, View>, blocks < most_blocks ? blocks : most_blocks, block_threads, 0, view, first, memory.order.data(),
-         static_cast<std::uint32_t>(count), memory.ticket.data(), second);
+         view.count, memory.ticket.data(), second);
 }
 
 template <class T, class View>
@@ -207,7 +229,7 @@ void second_order_residual(const View& view, const T* first, const T* second, co
                            std::size_t seed_count, const std::uint8_t* seeded, unsigned long long* worst) {
   DeviceArray<std::uint8_t> kept(view.count);
   kept.clear();
-  launch_for(seed_count, mark_kept<T>, seeds, seed_count, first, kept.data());
+  launch_for(seed_count, mark_kept<T, View>, view, seeds, seed_count, first, kept.data());
   launch_for(view.count, residual_pass<T, View>, view, first, second, kept.data(), seeded, worst);
 }
 
@@ -217,6 +239,7 @@ void second_order_residual(const View& view, const T* first, const T* second, co
   template void second_order_residual(const __VA_ARGS__&, const T*, const T*, const SeedEntry<T>*, std::size_t, \
                                       const std::uint8_t*, unsigned long long*);
 #define ISOCHRON_INSTANTIATE(T)                   \
+  template struct SecondOrderMemory<T>;           \
   ISOCHRON_INSTANTIATE_VIEW(T, BoxView<T, 2, 2>)  \
   ISOCHRON_INSTANTIATE_VIEW(T, BoxView<T, 3, 3>)  \
   ISOCHRON_INSTANTIATE_VIEW(T, BoxView<T, 2, 3>)  \

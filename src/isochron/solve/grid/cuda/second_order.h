@@ -19,13 +19,22 @@ struct SeedEntry {
 /// What a pass over one layer needs beside its times.
 template <class T>
 struct SecondOrderMemory {
+  /// Memory that `make_room` takes for so many cells.
+  static std::size_t bytes_for(std::size_t cells);
+  /// Nothing when there is room already.
+  void make_room(std::size_t cell_count);
+  [[nodiscard]] std::size_t bytes() const {
+    return sorted.bytes() + cells.bytes() + order.bytes() + ticket.bytes() + scratch.bytes();
+  }
+
   DeviceArray<T> sorted;
-  DeviceArray<std::uint32_t> cells, order, ticket{1};
+  DeviceArray<std::uint32_t> cells, order;
+  DeviceArray<unsigned long long> ticket{1};
   DeviceArray<std::byte> scratch;
 };
 
 /// The second-order times of a layer, one update a cell in the order of the first-order ones. Seeds that no other one
-/// made earlier keep their times.
+/// made earlier keep their times. There must be room in `memory`.
 template <class T, class View>
 void second_order_times(const View& view, const T* first, const SeedEntry<T>* seeds, std::size_t seed_count,
                         SecondOrderMemory<T>& memory, T* second);

@@ -5,7 +5,7 @@
 
 #include "isochron/solve/options.h"
 #include "isochron/solve/simplex/problem.h"
-#include "isochron/solve/simplex/state.h"
+#include "isochron/solve/state.h"
 
 namespace isochron::cuda {
 

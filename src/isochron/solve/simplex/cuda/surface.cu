@@ -10,7 +10,7 @@
 #include "isochron/core/cuda/stopwatch.h"
 #include "isochron/solve/simplex/cuda/surface_build.h"
 #include "isochron/solve/simplex/cuda/surface_passes.h"
-#include "isochron/solve/simplex/state.h"
+#include "isochron/solve/state.h"
 
 // A block takes a patch, holds its records in registers and its times in shared memory, and updates all its vertices in
 // hops, each from its own ring, until none falls by a gain that counts. Then it stores what fell and tells the patches

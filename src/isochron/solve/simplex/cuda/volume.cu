@@ -19,7 +19,7 @@
 #include "isochron/solve/simplex/cuda/tuning.h"
 #include "isochron/solve/simplex/cuda/volume_build.h"
 #include "isochron/solve/simplex/cuda/volume_passes.h"
-#include "isochron/solve/simplex/state.h"
+#include "isochron/solve/state.h"
 
 namespace isochron::cuda {
 namespace {

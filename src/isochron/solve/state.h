@@ -64,4 +64,13 @@ struct SharedTimes {
   }
 };
 
+/// Lowers v's time when the gain counts; true when it did.
+template <class Relax, class T>
+bool lower_countably(const Relax& relax, const SolveState<T>& state, std::uint32_t v, T candidate) {
+  const T now = relax.times().load(v);
+  const bool first = !(now < std::numeric_limits<T>::infinity());  // nothing to compare the gain with
+  return relax.times().lower(v, candidate,
+                             first ? T(0) : countable_gain(state.tolerance, relax.problem().edge[v], now));
+}
+
 }  // namespace isochron

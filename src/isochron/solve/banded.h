@@ -10,7 +10,7 @@
 
 #include "isochron/core/big_vector.h"
 #include "isochron/core/parallel.h"
-#include "isochron/solve/simplex/relax.h"
+#include "isochron/solve/state.h"
 
 namespace isochron {
 

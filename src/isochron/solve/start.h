@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "isochron/solve/simplex/seeds.h"
+#include "isochron/solve/seed.h"
 
 namespace isochron {
 

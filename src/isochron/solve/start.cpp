@@ -1,4 +1,4 @@
-#include "isochron/solve/simplex/start.h"
+#include "isochron/solve/start.h"
 
 #include <cmath>
 #include <limits>

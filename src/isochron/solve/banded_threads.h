@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "isochron/solve/simplex/banded.h"
+#include "isochron/solve/banded.h"
 
 namespace isochron {
 

@@ -1,0 +1,48 @@
+#include "isochron/solve/arrival_parts.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "isochron/core/error.h"
+
+namespace isochron {
+
+void take_earlier(Arrival&& part, Arrival& arrival) {
+  for (std::size_t v = 0; v < part.times.size(); ++v) {
+    if (!(part.times[v] < arrival.times[v])) continue;
+    arrival.times[v] = part.times[v];
+    if (!part.source.empty()) arrival.source[v] = part.source[v];
+    if (!part.upwind.empty()) arrival.upwind[v] = part.upwind[v];
+  }
+  arrival.counters.local_solves += part.counters.local_solves;
+  arrival.counters.vertex_updates += part.counters.vertex_updates;
+  arrival.counters.rounds += part.counters.rounds;
+  arrival.solve_seconds += part.solve_seconds;
+  arrival.converged = arrival.converged && part.converged;
+  if (part.residual && arrival.residual && part.residual->worst > arrival.residual->worst)
+    arrival.residual = part.residual;
+}
+
+void summarise(Arrival& arrival) {
+  arrival.reached = 0;
+  arrival.max_time = -std::numeric_limits<double>::infinity();
+  for (const double time : arrival.times) {
+    if (!std::isfinite(time)) continue;
+    ++arrival.reached;
+    arrival.max_time = std::max(arrival.max_time, time);
+  }
+  arrival.unreached = arrival.times.size() - arrival.reached;
+}
+
+void check_factored_count(std::size_t sources) {
+  constexpr std::size_t most = 64;
+  if (sources > most)
+    throw UsageError(
+        fmt::format("factored sources are solved one by one and {} are too many (at most {}); use --source-init ball",
+                    sources, most));
+}
+
+}  // namespace isochron

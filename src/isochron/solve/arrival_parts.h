@@ -1,0 +1,19 @@
+// Results that are put together from several solves.
+#pragma once
+
+#include <cstddef>
+
+#include "isochron/solve/arrival.h"
+
+namespace isochron {
+
+/// Takes over what is earlier in `part`; counts and worst residuals add up.
+void take_earlier(Arrival&& part, Arrival& arrival);
+
+/// Counts what was reached, and when the last.
+void summarise(Arrival& arrival);
+
+/// Factoring solves once per source: throws UsageError when that would be too often.
+void check_factored_count(std::size_t sources);
+
+}  // namespace isochron
