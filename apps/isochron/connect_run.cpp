@@ -147,7 +147,7 @@ void write_text(const OutputFile& file, const std::string& text) {
 void write_results(const ConnectFiles& names, const ConnectSummary& summary, OutputFiles& files) {
   const Connection& connection = summary.connection;
   const auto image = [&](const FilePath& name, DataArray array) {
-    write_image(files.add(name).where, image_like(summary.input.grid, std::move(array)), Overwrite::yes);
+    write_image(files.add(name), image_like(summary.input.grid, std::move(array)));
   };
   image(names.cost, {"cost", 1, std::vector<float>(connection.cost.begin(), connection.cost.end())});
   image(names.pathway, {"pathway", 1, connection.pathway});

@@ -103,7 +103,7 @@ void write_all(const ConnectomeRequest& request, const Connectome& connectome, c
   write(files.add(names.normalised), connectome, connectome.normalised);
   write(files.add(names.length), connectome, connectome.length);
   if (!names.ids.empty()) write_ids(files.add(names.ids), connectome.labels);
-  if (!request.parcels_file.empty()) write_image(files.add(request.parcels_file).where, parcels, Overwrite::yes);
+  if (!request.parcels_file.empty()) write_image(files.add(request.parcels_file), parcels);
   files.commit();
 }
 

@@ -60,7 +60,7 @@ std::vector<std::filesystem::path> write_arrays(const ImageRequest& request, Ima
     one.grid = image.grid;
     if (i == 0) one.tensor_order = image.tensor_order;
     one.data.set(std::move(image.data.all()[i]));
-    write_image(outputs.add(files[i]).where, one, Overwrite::yes);
+    write_image(outputs.add(files[i]), one);
   }
   check_interrupted();
   outputs.commit();
@@ -206,6 +206,8 @@ Image from_raw(const FromRawOptions& options) {
   if (text != (options.shape[0] == 0))
     throw UsageError(text ? "--shape and --type text exclude each other (a text has rows); leave --shape out"
                           : "--shape is required (a raw file does not say it); give it like 401,1601");
+  if (text && options.skip > 0)
+    throw UsageError("--skip goes with bytes, not with --type text; leave it out, and take the lines out of the file");
   Image image;
   if (text) {
     image = read_text_image(options.file);

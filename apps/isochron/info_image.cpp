@@ -49,6 +49,7 @@ std::string meaning_of(const ArraySummary& array) {
     return mask ? "mask" : array.low >= 0 ? "labels" : "scalar";
   }
   if (array.components == 3) return "vector";
+  if (array.components == 7 && !array.integer_type) return "series of 7 volumes, or a tensor behind a confidence";
   if (array.components == 6 && !array.integer_type) return "tensor of unknown order: give --tensor-order";
   return fmt::format("series of {} volumes, no tensor", array.components);
 }

@@ -150,6 +150,8 @@ void check_kind(const SolveRequest& request, const MethodFlags& flags) {
   refuse_on_image(request.elements != Elements::automatic, "--elements");
   refuse_on_image(request.options.reorder != Reorder::automatic, "--reorder");
   refuse_on_image(request.options.obtuse != ObtuseSplit::automatic, "--split-obtuse");
+  refuse_on_image(flags.hand_over, "--hand-over");
+  refuse_on_image(flags.allow_unordered, "--allow-unordered");
   for (const std::string& option : flags.scheme) refuse_on_image(true, option);
 }
 
@@ -174,6 +176,8 @@ void warn_unused(const SolveRequest& request, const MethodFlags& flags, Console&
   unused(flags.allow_unordered && method != Method::fmm, "--allow-unordered", "--method fmm");
   unused(request.options.band_width > 0 && !banded && method != Method::push, "--band-width",
          "--method banded or push");
+  const bool adaptive = request.grid.scheme == GridScheme::automatic || request.grid.scheme == GridScheme::adaptive;
+  unused(request.options.band_width > 0 && banded && !adaptive, "--band-width", "--scheme adaptive");
   for (const std::string& option : flags.scheme) {
     const std::vector<Method> users = methods_with(option);
     std::string names;
@@ -193,11 +197,11 @@ void declare_outputs(Command& command, SolveRequest& request, MethodFlags& flags
                  "The mesh or image with arrays arrival_time, source and reached (image formats of one array: the "
                  "times alone); with --each-source also .npy (a row of times a source)",
                  into(request.output));
-  command.option("--matrix", "CSV", "With --each-source: the times from each source vertex at all of them",
+  command.option("--matrix", "CSV", "With --each-source: the times from each source vertex or voxel at all of them",
                  into(request.matrix));
   command.option("--probe", "FILE", "Points 'x y z' or 'name x y z' to give times at", into(request.probe.points));
   command.option("--probe-output", "CSV", "[name,]x,y,z,time,distance of each", into(request.probe.output));
-  command.option("--probe-tolerance", "D", "How far from the mesh a point may be (1 % of its diagonal)",
+  command.option("--probe-tolerance", "D", "How far from the mesh or image a point may be (1 % of its diagonal)",
                  [&request](const std::string& text) {
                    request.probe.tolerance = parse_number(text);
                    if (!(*request.probe.tolerance >= 0))
@@ -221,7 +225,7 @@ void declare_picture(Command& command, PictureRequest& picture) {
   PictureOptions& options = picture.options;
   options.lines = LineCells::hide;  // they do not conduct, so they have no place among the times
   command.group("Picture");
-  command.option("--picture", "PNG", "Draw the result with isochrones", into(picture.file));
+  command.option("--picture", "PNG", "Draw the result with isochrones (meshes and flat images)", into(picture.file));
   command.option("--picture-array", "NAME", "Point array that gives the colours (arrival_time)", into(options.array));
   command.option("--picture-title", "TEXT", "In the upper left corner", into(options.title));
   command.option("--picture-units", "TEXT", "Of the legend", into(options.units));

@@ -168,8 +168,9 @@ void sum_up(const SolveRequest& request, const ImageGrid& grid, std::span<const 
 
 /// The picture comes first: what is wrong with its options shows before anything is written.
 std::optional<RuntimeError> draw(const SolveRequest& request, const Image& image, std::span<const std::uint8_t> mask,
-                                 Arrival arrival, SolveSummary& summary, const Console& console) {
+                                 const Arrival& found, SolveSummary& summary, const Console& console) {
   if (request.picture.file.empty()) return std::nullopt;
+  Arrival arrival = found;
   Dataset surface = flat_surface(image, mask);
   drop_results(surface.point_data);
   add_result(arrival, surface.point_data);

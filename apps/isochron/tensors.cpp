@@ -149,7 +149,7 @@ int run_tensors(const TensorsRequest& request, Console& console) {
     Image image;
     image.grid = input.image.grid;
     image.data.set(std::move(arrays[i]));
-    write_image(files.add(summary.written[i]).where, image, Overwrite::yes);
+    write_image(files.add(summary.written[i]), image);
   }
   check_interrupted();
   files.commit();

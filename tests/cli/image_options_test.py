@@ -80,6 +80,9 @@ class ImageOptions(CliCase):
         (self.folder / "model.npy").write_bytes(b"")
         self.expect(2, "generate", "from-raw", "model.npy", "--shape", "2,2", "-o", "model.npy", "--force",
                     words=["input too"])
+        self.write("rows.txt", "1 2\n3 4\n")
+        self.expect(2, "generate", "from-raw", "rows.txt", "--type", "text", "--skip", 2, "-o", "a.npy",
+                    words=["--skip", "text"])
 
     def test_generated_files_come_together(self):
         (self.folder / "a_fa.nii").mkdir()
@@ -181,7 +184,8 @@ class ImageOptions(CliCase):
         for option, value in (("--reorder", "always"), ("--split-obtuse", "always"), ("--elements", "tet"),
                               ("--patch-size", 32)):
             self.expect(2, *solve, option, value, words=[option, "meshes"])
-        self.expect(2, *solve, "--weights", words=["--weights", "meshes"])
+        for flag in ("--weights", "--hand-over", "--allow-unordered"):
+            self.expect(2, *solve, flag, words=[flag, "meshes"])
 
     def test_options_of_images(self):
         self.succeed("generate", "square", "--n", 3, "-o", "a.msh")
@@ -201,6 +205,12 @@ class ImageOptions(CliCase):
             warnings = self.succeed_json(*solve, option, value)["warnings"]
             self.assertEqual(len(warnings), 1, warnings)
             self.assertIn(f"{option} has no effect (it goes with {partner}", warnings[0])
+
+    def test_bands_are_of_the_adaptive_scheme(self):
+        solve = ("solve", self.block(), "-o", "b.nrrd", "--source", 0, "--band-width", 2, "--force")
+        self.assertEqual(self.succeed_json(*solve)["warnings"], [])
+        warnings = self.succeed_json(*solve, "--scheme", "godunov")["warnings"]
+        self.assertEqual(warnings, ["--band-width has no effect (it goes with --scheme adaptive)"])
 
     def test_advice_is_for_images(self):
         # Tensors so thin that the paper's reference does not get there; it must not name a method of meshes.

@@ -200,6 +200,13 @@ TEST(TetGen, ReadsTrianglesAndSecondOrder) {
   EXPECT_EQ(d.warnings.size(), 1U);
 }
 
+TEST(TetGen, NamesMayBeInCapitals) {
+  TemporaryFolder folder;
+  const fs::path path = folder.file("A.NODE", "4 3 0 0\n0 0 0 0\n1 1 0 0\n2 0 1 0\n3 0 0 1\n");
+  static_cast<void>(folder.file("A.ELE", "1 4 0\n0 0 1 2 3\n"));
+  EXPECT_EQ(read_dataset(path).tets.cells.size(), 1U);
+}
+
 TEST(TetGen, SaysWhatIsWrong) {
   TemporaryFolder folder;
   const fs::path nodes = folder.file("a.node", "2 3 0 0\n0 0 0 0\n1 1 1 1\n");

@@ -29,10 +29,11 @@ std::optional<std::filesystem::path> find_companion(const std::filesystem::path&
   FileName name(path);
   if (name.extension == extension) return path;
   std::error_code ignored;
-  for (int attempt = 0; attempt < 2; ++attempt, name.gzip = !name.gzip) {
-    const std::filesystem::path candidate = name.with(extension);
-    if (std::filesystem::is_regular_file(candidate, ignored)) return candidate;
-  }
+  for (int attempt = 0; attempt < 2; ++attempt, name.gzip = !name.gzip)
+    for (const std::string& spelling : {std::string(extension), upper_case(extension)}) {
+      const std::filesystem::path candidate = name.with(spelling);
+      if (std::filesystem::is_regular_file(candidate, ignored)) return candidate;
+    }
   return std::nullopt;
 }
 

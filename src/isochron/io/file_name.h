@@ -23,7 +23,7 @@ struct FileName {
   [[nodiscard]] std::filesystem::path beside(std::string_view suffix) const;
 };
 
-/// The existing file that goes with `path`, compressed or not.
+/// The existing file that goes with `path`, compressed or not, its extension in small letters or in capitals.
 std::optional<std::filesystem::path> find_companion(const std::filesystem::path& path, std::string_view extension);
 
 /// Like `find_companion`, but throws InputError when there is none.

@@ -14,6 +14,7 @@
 #include "isochron/io/nifti_file.h"
 #include "isochron/io/npy_image.h"
 #include "isochron/io/nrrd_file.h"
+#include "isochron/io/text_sink.h"
 #include "isochron/io/vti_writer.h"
 #if defined(ISOCHRON_WITH_VTK)
 #include "isochron/io/vtk/vti_reader.h"
@@ -169,13 +170,17 @@ void check_image_writable(const fs::path& path, Overwrite overwrite) {
 }
 
 void write_image(const fs::path& path, const Image& image, Overwrite overwrite) {
-  const Codec& codec = writable_codec(path);
-  check_output_file(path, overwrite);
-  check_image(path, image);
-  check_arrays_held(path, codec, image);
+  check_image_writable(path, overwrite);
   AtomicFile temporary(path);
-  codec.write({path, temporary.path()}, image);
+  write_image(OutputFile{path, temporary.path()}, image);
   temporary.commit();
+}
+
+void write_image(const OutputFile& file, const Image& image) {
+  const Codec& codec = writable_codec(file.target);
+  check_image(file.target, image);
+  check_arrays_held(file.target, codec, image);
+  codec.write(file, image);
 }
 
 }  // namespace isochron

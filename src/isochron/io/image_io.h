@@ -10,6 +10,8 @@
 
 namespace isochron {
 
+struct OutputFile;
+
 struct ImageFormat {
   std::string name;                     ///< "NIfTI"
   std::vector<std::string> extensions;  ///< lower case with the dot, ".nii", ".nii.gz"
@@ -39,5 +41,8 @@ void check_image_writable(const std::filesystem::path& path, Overwrite overwrite
 /// Throws like `check_image_writable`, UsageError when the image has several arrays and the format holds one,
 /// InputError when grid or arrays do not fit, and RuntimeError when the disk is full.
 void write_image(const std::filesystem::path& path, const Image& image, Overwrite overwrite);
+
+/// The same for files that appear together: writes where it is told and leaves the renaming to the caller.
+void write_image(const OutputFile& file, const Image& image);
 
 }  // namespace isochron

@@ -15,6 +15,14 @@ inline std::string lower_case(std::string_view text) {
   return result;
 }
 
+/// ASCII letters made large.
+inline std::string upper_case(std::string_view text) {
+  std::string result(text);
+  std::transform(result.begin(), result.end(), result.begin(),
+                 [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; });
+  return result;
+}
+
 /// The text without white space at its ends.
 inline std::string_view trimmed(std::string_view text) {
   constexpr std::string_view blanks = " \t\r\n";
