@@ -58,10 +58,12 @@ TEST_F(RealVolumes, HeartMask) {
   EXPECT_LT(particle_estimate(mesh, size), 10000);
 }
 
-TEST_F(RealVolumes, EngineAtItsMetal) {
+TEST_F(RealVolumes, SlowEngineAtItsMetal) {
   ImageGrid grid;
   const auto values = read<float>("engine_256x256x128.nii.gz", grid);
-  const ImplicitSurface surface = from_isovalue(grid, values, 100);
+  FieldOptions options;
+  options.reach = 4;
+  const ImplicitSurface surface = from_isovalue(grid, values, 100, options);
   const TriangleMesh mesh = marching_tetrahedra(surface.lattice, surface.distance);
   EXPECT_GT(share_of_unit_slopes(surface, mesh), 0.9);
   // The surface is where the image's spline has the isovalue, except where it is closed at the border.

@@ -104,6 +104,20 @@ TEST(FromIsovalue, TorusInATurnedAnisotropicFrame) {
   }
 }
 
+TEST(FromIsovalue, ThreadsMakeNoDifference) {
+  const ImageGrid grid = turned_grid({30, 30, 16}, {1, 1, 1.2});
+  const auto values = sampled(grid, [](Vec3d p) { return -torus(p, {0.1, 0.2, -0.3}, 8, 4); });
+  FieldOptions options;
+  options.threads = 1;
+  const ImplicitSurface one = from_isovalue(grid, values, 0, options);
+  for (const int threads : {2, 3}) {
+    options.threads = threads;
+    const ImplicitSurface other = from_isovalue(grid, values, 0, options);
+    ASSERT_EQ(one.distance.size(), other.distance.size());
+    for (std::size_t v = 0; v < one.distance.size(); ++v) EXPECT_NEAR(one.distance[v], other.distance[v], 1e-3);
+  }
+}
+
 TEST(FromIsovalue, ThickSlicesAreAsGood) {
   const ImageGrid grid = turned_grid({40, 40, 12}, {1, 1, 4});
   const auto distance = [](Vec3d p) { return ball(p, {0.3, 0.1, -0.7}, 15); };
