@@ -104,6 +104,27 @@ TEST(FromIsovalue, TorusInATurnedAnisotropicFrame) {
   }
 }
 
+TEST(FromIsovalue, ThreadsMakeNoDifference) {
+  const ImageGrid grid = turned_grid({30, 30, 16}, {1, 1, 1.2});
+  const auto values = sampled(grid, [](Vec3d p) { return -torus(p, {0.1, 0.2, -0.3}, 8, 4); });
+  FieldOptions options;
+  options.threads = 1;
+  const ImplicitSurface one = from_isovalue(grid, values, 0, options);
+  for (const int threads : {2, 3}) {
+    options.threads = threads;
+    const ImplicitSurface other = from_isovalue(grid, values, 0, options);
+    ASSERT_EQ(one.distance.size(), other.distance.size());
+    for (std::size_t v = 0; v < one.distance.size(); ++v) EXPECT_NEAR(one.distance[v], other.distance[v], 1e-3);
+  }
+}
+
+TEST(FromIsovalue, ThickSlicesAreAsGood) {
+  const ImageGrid grid = turned_grid({40, 40, 12}, {1, 1, 4});
+  const auto distance = [](Vec3d p) { return ball(p, {0.3, 0.1, -0.7}, 15); };
+  const ImplicitSurface surface = from_isovalue(grid, sampled(grid, [&](Vec3d p) { return -distance(p); }), 0);
+  EXPECT_LT(compare(surface, 2, distance).near, 0.1);  // of slices that are 4 apart
+}
+
 TEST(FromIsovalue, ValuesStopAtTheReach) {
   const ImageGrid grid{{40, 40, 40}, {}, {Vec3d{1, 0, 0}, Vec3d{0, 1, 0}, Vec3d{0, 0, 1}}};
   const auto distance = [](Vec3d p) { return ball(p, {20, 20, 20}, 15); };
@@ -143,6 +164,9 @@ TEST(FromIsovalue, SaysWhatIsWrong) {
   EXPECT_THAT(message_of([&] { from_isovalue(grid, std::vector<float>(511, 3), 3); }), HasSubstr("511 values"));
   const float nan = std::numeric_limits<float>::quiet_NaN();
   EXPECT_THAT(message_of([&] { from_isovalue(grid, std::vector<float>(512, nan), 3); }), HasSubstr("no finite"));
+  FieldOptions options;
+  options.reach = 1;
+  EXPECT_THAT(message_of([&] { from_isovalue(grid, values, 3, options); }), HasSubstr("too short"));
   values[100] = nan;
   const ImplicitSurface surface = from_isovalue(grid, values, 3.5);
   ASSERT_EQ(surface.notes.size(), 2U);

@@ -43,6 +43,12 @@ class Band {
   /// Whether an edge of the lattice at this point crosses the surface.
   [[nodiscard]] bool crossing(std::size_t m) const { return m < crossing_count_; }
 
+  /// Gives back memory that only building needs.
+  void settle() {
+    slot_ = {};
+    feet_ = {};
+  }
+
   /// A distance for points with crossing edges that needs nothing else: that to the plane through the crossings.
   [[nodiscard]] double axis_distance(std::size_t m) const {
     const auto at = place_of(lattice_, points_[m]);
@@ -140,8 +146,9 @@ class Band {
 // The distance from x to the spline's zero set near `start`: along the normal onto the surface and along the tangent
 // plane towards x, in turn. Negative when that does not settle on a point that x can be the nearest to.
 double distance_to_spline(const SplineView<double>& spline, const Vec3d& x, bool inside, const Vec3d& start,
-                          double voxel) {
+                          const Lattice& lattice) {
   constexpr int most_steps = 12;
+  const double voxel = lattice.smallest_spacing(), cell = norm(lattice.spacing);
   const double bound = norm(x - start) + 0.05 * voxel;
   Vec3d p = start;
   for (int step = 0; step < most_steps; ++step) {
@@ -156,7 +163,7 @@ double distance_to_spline(const SplineView<double>& spline, const Vec3d& x, bool
       const double distance = inside ? -(along - off) : along - off;
       return distance > 0 && distance < bound ? distance : -1;
     }
-    if (std::abs(off) > voxel) return -1;
+    if (std::abs(off) > cell) return -1;
     p += off * normal + std::min(1.0, 0.5 * voxel / std::max(gap, 1e-30)) * aside;
   }
   return -1;
@@ -194,6 +201,21 @@ bool uses_device(const MarchOptions& options) {
   return options.backend == Backend::cuda || (options.backend == Backend::automatic && cuda::find_device(why));
 }
 
+/// Distances of the points in the band; negative where they are not clear.
+std::vector<float> near_distances(const Lattice& lattice, std::span<const float> level, const Band& band, int threads) {
+  const SplineField spline(lattice, level, threads);
+  const double least = 1e-4 * lattice.smallest_spacing();  // keeps signs
+  std::vector<float> near(band.size());
+  parallel_for(threads, band.size(), [&](std::size_t m) {
+    const std::uint32_t point = band.point(m);
+    double distance =
+        distance_to_spline(spline.view(), position_of(lattice, point), level[point] < 0, band.foot(m), lattice);
+    if (distance < 0 && band.crossing(m)) distance = band.axis_distance(m);
+    near[m] = static_cast<float>(distance < 0 ? -1 : std::max(distance, least));
+  });
+  return near;
+}
+
 }  // namespace
 
 std::vector<float> arrivals(const Lattice& lattice, const StartPoints& start, std::span<const std::uint8_t> mask,
@@ -224,19 +246,10 @@ std::vector<float> arrivals(const Lattice& lattice, const StartPoints& start, st
 std::vector<float> signed_distance(const Lattice& lattice, std::span<const float> level, double reach,
                                    const MarchOptions& options, const Progress& progress) {
   const int threads = options.threads;
-  const SplineField spline(lattice, level, threads);
-  const Band band(lattice, level);
+  Band band(lattice, level);
   progress.update(0.1);
-  const double voxel = lattice.smallest_spacing();
-  std::vector<float> near(band.size());
-  parallel_for(threads, band.size(), [&](std::size_t m) {
-    const std::uint32_t point = band.point(m);
-    double distance =
-        distance_to_spline(spline.view(), position_of(lattice, point), level[point] < 0, band.foot(m), voxel);
-    if (distance < 0 && band.crossing(m)) distance = band.axis_distance(m);
-    if (distance >= 0) distance = std::max(distance, 1e-4 * voxel);  // keeps its sign
-    near[m] = static_cast<float>(distance);
-  });
+  const std::vector<float> near = near_distances(lattice, level, band, threads);
+  band.settle();
   progress.update(0.4);
 
   std::vector<std::uint8_t> close(lattice.point_count(), 1);

@@ -22,7 +22,9 @@ constexpr int margin = 4;  // layers of outside that splines and searches can us
 int threads_of(const FieldOptions& options) { return options.threads > 0 ? options.threads : hardware_threads(); }
 
 void check(const FieldOptions& options) {
-  if (!(options.reach > 0)) throw UsageError(fmt::format("a reach of {} voxels is not positive", options.reach));
+  constexpr double least = 4;  // what is searched around the surface, and a little
+  if (!(options.reach >= least))
+    throw UsageError(fmt::format("a reach of {} voxels is too short; give at least {}", options.reach, least));
 }
 
 bool leaves_image(const ImageGrid& grid, const ImageBox& box) {

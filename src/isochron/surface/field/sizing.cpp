@@ -27,6 +27,8 @@ void check(const SizingOptions& options) {
   };
   positive(options.epsilon, "epsilon");
   positive(options.delta, "delta");
+  if (!(options.accuracy >= 0))
+    throw UsageError(fmt::format("an accuracy of {} makes no sense; give a positive length", options.accuracy));
   for (const double length : {options.smallest, options.largest, options.uniform})
     if (!(length >= 0 && std::isfinite(length)))
       throw UsageError(fmt::format("a size of {} makes no sense; give a positive length", length));
@@ -40,6 +42,7 @@ SizingOptions completed(SizingOptions options, const ImplicitSurface& surface) {
   const double voxel = surface.lattice.smallest_spacing();
   if (options.threads <= 0) options.threads = hardware_threads();
   if (options.smallest == 0) options.smallest = options.largest > 0 ? std::min(voxel, options.largest) : voxel;
+  if (options.accuracy == 0) options.accuracy = 0.15 * voxel;
   if (options.largest == 0) options.largest = std::max(options.smallest, options.epsilon * surface.reach);
   return options;
 }
@@ -164,7 +167,8 @@ SizeField sizes(const SplineField& field, const ImplicitSurface& surface, const 
     if (!project(field.view(), 2 * near, p)) return;
     const double curvature = largest_curvature(field.view().jet(p));
     const double feature = medial.view().size(p);
-    const double size = options.epsilon * (curvature * feature > 1 ? 1 / curvature : feature);
+    double size = options.epsilon * (curvature * feature > 1 ? 1 / curvature : feature);
+    if (size * size * curvature > 6 * options.accuracy) size = std::sqrt(6 * options.accuracy / curvature);
     first[v] = static_cast<float>(std::clamp(size, options.smallest, options.largest));
   });
   progress.update(0.7);
