@@ -204,29 +204,29 @@ Particles relax(const SplineField& distance, const SizeField& sizes, const std::
   Relaxation relaxation(distance, sizes, options);
   relaxation.place(seeds);
   relaxation.prepare();
-  // The seeds spread before anybody judges their density, and what the density control did has time to heal.
+  // The seeds spread before anybody judges their density. Density control ends when it hardly finds anything to do, or
+  // in time for what it did to heal.
   const int first_control = std::min(3, options.iterations / 4), last_control = options.iterations * 3 / 5;
+  const int settling = std::min(10, options.iterations / 4);
   Particles result;
-  bool controlled = true;
+  int settled = 0;  // sweeps since the last density control
   double energy = 0;
-  for (int k = 0; k < options.iterations; ++k) {
+  for (int k = 0; k < options.iterations && !result.converged; ++k) {
     progress.update(static_cast<double>(k) / options.iterations);
     RelaxIteration iteration = relaxation.sweep();
-    const bool still = !controlled && std::abs(energy - iteration.energy) < options.least_change * iteration.energy;
+    const double change = std::abs(energy - iteration.energy);
     energy = iteration.energy;
-    if (k >= first_control && k <= last_control) {
+    if (k >= first_control && settled == 0) {
       const DensityPlan plan = relaxation.control(k);
       iteration.added = plan.added.size();
       iteration.deleted = plan.deleted.size();
+      if (k >= last_control || 2000 * (iteration.added + iteration.deleted) < iteration.particles) settled = 1;
+    } else if (settled > 0) {
+      result.converged = ++settled > settling && change < options.least_change * energy;
     }
-    controlled = iteration.added + iteration.deleted > 0;
-    iteration.new_lists = controlled || relaxation.lists_are_old();
-    if (iteration.new_lists) relaxation.prepare();
+    iteration.new_lists = iteration.added + iteration.deleted > 0 || relaxation.lists_are_old();
+    if (iteration.new_lists && !result.converged) relaxation.prepare();
     result.iterations.push_back(iteration);
-    if (still && k > last_control) {
-      result.converged = true;
-      break;
-    }
   }
   relaxation.finish(result);
   progress.update(1);
