@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that Isochron is built from; only those that are missing.
 #
-#   scripts/setup.sh [GROUP…]     build, vtk, metis and cgal when no group is named
+#   scripts/setup.sh [GROUP…]     build, vtk, metis, cgal and netgen when no group is named
 #
 #   build   compiler, CMake and the libraries every build needs
 #   vtk     VTK, and a virtual display for machines without a screen
 #   metis   METIS, which cuts meshes into parts with shorter borders than our own curve
 #   cgal    CGAL, which triangulates surfaces from images (GPL: what is built with it is passed on under the GPL)
+#   netgen  Netgen, which fills surfaces with tetrahedra
 #   dev     formatter, linter, and clang for the thread sanitizer
 #   micro   Google Benchmark, for bench/micro
 #   peers   the tools that bench/peers measures beside ours (CGAL's heat method is GPL too)
@@ -17,6 +18,7 @@ declare -A packages=(
   [vtk]="libvtk9-dev xvfb xauth libgl1-mesa-dri"
   [metis]="libmetis-dev"
   [cgal]="libcgal-dev libgmp-dev libmpfr-dev"
+  [netgen]="libnglib-dev netgen-headers"
   [dev]="clang-format-14 clang-tidy-14 clang-14 libclang-rt-14-dev llvm-14 libomp-14-dev"
   [micro]="libbenchmark-dev"
   [peers]="libcgal-dev python3-scikit-fmm"
@@ -28,12 +30,12 @@ fail() {
 }
 
 wanted=()
-for group in "${@:-build vtk metis cgal}"; do
+for group in "${@:-build vtk metis cgal netgen}"; do
   for name in $group; do
     case $name in
       -h | --help) sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//;p}' "$0" && exit 0 ;;
     esac
-    [[ -n ${packages[$name]:-} ]] || fail "there is no package group '$name'; the groups are build, vtk, metis, cgal, dev, micro and peers"
+    [[ -n ${packages[$name]:-} ]] || fail "there is no package group '$name'; the groups are build, vtk, metis, cgal, netgen, dev, micro and peers"
     read -ra of_group <<<"${packages[$name]}"
     wanted+=("${of_group[@]}")
   done

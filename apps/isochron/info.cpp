@@ -42,12 +42,14 @@ void summarize_all(const DataArrays& arrays, const std::string& on, std::vector<
 }
 
 template <int Corners>
-std::optional<MeshReport> report_on(Dataset& dataset, int threads) {
-  if (dataset.block<Corners>().cells.empty()) return std::nullopt;
+void report_on(Dataset& dataset, InfoDepth depth, int threads, std::optional<MeshReport>& report,
+               std::optional<MeshQuality>& quality) {
+  if (dataset.block<Corners>().cells.empty()) return;
   auto mesh = take_mesh<Corners>(dataset);
-  MeshReport report = validate(mesh, {}, threads);
+  report = validate(mesh, {}, threads);
+  quality =
+      examine_quality(mesh, depth == InfoDepth::full ? CrossingTest::always : CrossingTest::small_meshes, threads);
   restore_mesh<Corners>(dataset, std::move(mesh));
-  return report;
 }
 
 struct InfoRequest {
@@ -55,6 +57,7 @@ struct InfoRequest {
   TensorLayout tensors;
   RawRequest raw;
   bool formats = false;
+  bool report = false;
 };
 
 int run_info(const InfoRequest& request, Console& console) {
@@ -73,7 +76,7 @@ int run_info(const InfoRequest& request, Console& console) {
     const Activity activity(console, "examining " + file.string());
     if (is_image(file, request.raw))
       infos.push_back(examine_image(file, load_image(file, request.raw), request.tensors));
-    else infos.push_back(examine(file, console.threads()));
+    else infos.push_back(examine(file, request.report ? InfoDepth::full : InfoDepth::quick, console.threads()));
   }
   for (const auto& one : infos) {
     const auto warn = [&](const auto& info) {
@@ -141,7 +144,7 @@ SolveChoices choices_among(const std::vector<ArraySummary>& arrays) {
   return choices;
 }
 
-FileInfo examine(const std::filesystem::path& file, int threads) {
+FileInfo examine(const std::filesystem::path& file, InfoDepth depth, int threads) {
   Dataset dataset = read_dataset(file);
   FileInfo info;
   info.file = file;
@@ -155,8 +158,9 @@ FileInfo examine(const std::filesystem::path& file, int threads) {
   summarize_all(dataset.triangles.data, "triangles", info.arrays);
   summarize_all(dataset.tets.data, "tetrahedra", info.arrays);
   summarize_all(dataset.line_data, "lines", info.arrays);
-  info.triangle_report = report_on<3>(dataset, threads);
-  info.tet_report = report_on<4>(dataset, threads);
+  info.full_report = depth == InfoDepth::full;
+  report_on<3>(dataset, depth, threads, info.triangle_report, info.triangle_quality);
+  report_on<4>(dataset, depth, threads, info.tet_report, info.tet_quality);
   info.choices = choices_among(info.arrays);
   const std::size_t unmatched = info.tet_report ? info.tet_report->unmatched_facets : 0;
   if (unmatched > 0)
@@ -172,6 +176,8 @@ void declare_info(Command& root, Console& console) {
                                     "isochron info heart.vtu");
   const auto request = std::make_shared<InfoRequest>();
   command.positionals("FILE", "Meshes and images", append_to(request->files), Need::optional);
+  command.flag("--report", "Show histograms of shape and angles; look for crossing triangles in meshes of any size",
+               request->report);
   command.flag("--formats", "Show the formats this build reads and writes", request->formats);
   command.group("Images");
   declare_tensor_layout(command, request->tensors);

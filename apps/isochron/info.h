@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/isochron/mesh_quality.h"
 #include "isochron/mesh/dataset.h"
 #include "isochron/mesh/validate.h"
 
@@ -41,6 +42,8 @@ struct FileInfo {
   std::vector<std::string> warnings;
   std::vector<ArraySummary> arrays;
   std::optional<MeshReport> triangle_report, tet_report;
+  std::optional<MeshQuality> triangle_quality, tet_quality;
+  bool full_report = false;  ///< histograms are shown too
   SolveChoices choices;
 };
 
@@ -50,7 +53,10 @@ ArraySummary summarize(const DataArray& array, const std::string& on);
 /// What could be given to `isochron solve`, judged by shape and range; what `solve` itself wrote is not offered.
 SolveChoices choices_among(const std::vector<ArraySummary>& arrays);
 
+/// Whether to look closer than is quick: histograms, and crossings of any number of triangles.
+enum class InfoDepth { quick, full };
+
 /// Reads and examines a file. Throws InputError.
-FileInfo examine(const std::filesystem::path& file, int threads);
+FileInfo examine(const std::filesystem::path& file, InfoDepth depth, int threads);
 
 }  // namespace isochron::cli

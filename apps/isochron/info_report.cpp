@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "apps/isochron/info_parts.h"
+#include "apps/isochron/mesh_quality_report.h"
 #include "apps/isochron/values.h"
 
 namespace isochron::cli {
@@ -13,30 +14,32 @@ namespace {
 
 Json json_of(const Vec3d& p) { return Json::array({p.x, p.y, p.z}); }
 
-Json json_of(const MeshReport& report, const char* elements) {
-  return {{"elements", elements},
-          {"element_count", report.elements},
-          {"inverted", report.inverted},
-          {"degenerate", report.degenerate},
-          {"duplicate_elements", report.duplicate_elements},
-          {"unreferenced_vertices", report.unreferenced_vertices},
-          {"duplicate_points", report.duplicate_points},
-          {"boundary_facets", report.boundary_facets},
-          {"non_manifold_facets", report.non_manifold_facets},
-          {"unmatched_facets", report.unmatched_facets},
-          {"components", report.components},
-          {"largest_component", report.largest_component},
-          {"max_valence", report.max_valence},
-          {"min_edge", report.min_edge},
-          {"mean_edge", report.mean_edge},
-          {"max_edge", report.max_edge},
-          {"min_quality", report.min_quality},
-          {"mean_quality", report.mean_quality},
-          {"obtuse_share", report.obtuse_share},
-          {"sound", report.sound()},
-          {"fmm_safe", report.obtuse_share == 0},
-          {"low", json_of(report.low)},
-          {"high", json_of(report.high)}};
+Json json_of(const MeshReport& report, const MeshQuality& quality, const char* elements) {
+  Json result = {{"elements", elements},
+                 {"element_count", report.elements},
+                 {"inverted", report.inverted},
+                 {"degenerate", report.degenerate},
+                 {"duplicate_elements", report.duplicate_elements},
+                 {"unreferenced_vertices", report.unreferenced_vertices},
+                 {"duplicate_points", report.duplicate_points},
+                 {"boundary_facets", report.boundary_facets},
+                 {"non_manifold_facets", report.non_manifold_facets},
+                 {"unmatched_facets", report.unmatched_facets},
+                 {"components", report.components},
+                 {"largest_component", report.largest_component},
+                 {"max_valence", report.max_valence},
+                 {"min_edge", report.min_edge},
+                 {"mean_edge", report.mean_edge},
+                 {"max_edge", report.max_edge},
+                 {"min_quality", report.min_quality},
+                 {"mean_quality", report.mean_quality},
+                 {"obtuse_share", report.obtuse_share},
+                 {"sound", report.sound()},
+                 {"fmm_safe", report.obtuse_share == 0},
+                 {"low", json_of(report.low)},
+                 {"high", json_of(report.high)}};
+  add_quality(result, quality);
+  return result;
 }
 
 Json json_of(const FileInfo& info) {
@@ -45,8 +48,8 @@ Json json_of(const FileInfo& info) {
   Json arrays = Json::array();
   for (const ArraySummary& array : info.arrays) arrays.push_back(json_of(array));
   Json meshes = Json::array();
-  if (info.tet_report) meshes.push_back(json_of(*info.tet_report, "tet"));
-  if (info.triangle_report) meshes.push_back(json_of(*info.triangle_report, "triangle"));
+  if (info.tet_report) meshes.push_back(json_of(*info.tet_report, *info.tet_quality, "tet"));
+  if (info.triangle_report) meshes.push_back(json_of(*info.triangle_report, *info.triangle_quality, "triangle"));
   const SolveChoices& choices = info.choices;
   return {{"file", info.file.string()},
           {"points", info.points},
@@ -90,7 +93,8 @@ void append_counts(std::string& text, const MeshReport& report, const ElementWor
                       faults.empty() ? "nothing wrong" : fmt::format("{}", fmt::join(faults, ", ")));
 }
 
-void append_report(std::string& text, const MeshReport& report, const ElementWords& words) {
+void append_report(std::string& text, const MeshReport& report, const MeshQuality& quality, Histograms histograms,
+                   const ElementWords& words) {
   text += fmt::format("  {}\n", counted(report.elements, words.element, words.elements));
   text += fmt::format("    box          {:.6g} … {:.6g},  {:.6g} … {:.6g},  {:.6g} … {:.6g}\n", report.low.x,
                       report.high.x, report.low.y, report.high.y, report.low.z, report.high.z);
@@ -105,6 +109,7 @@ void append_report(std::string& text, const MeshReport& report, const ElementWor
   text += fmt::format(
       "    obtuse       {:.1f} % of the elements{}\n", 100 * report.obtuse_share,
       report.obtuse_share == 0 ? ": --method fmm is safe with any speed" : ": --method fmm needs --hand-over");
+  append_quality(text, quality, histograms);
 }
 
 /// "1 (5,000 times), 2 (3,000), and 8 more".
@@ -140,8 +145,10 @@ std::string text_of(const FileInfo& info) {
   std::string text = fmt::format("{}: {}", info.file.string(), counted(info.points, "point", "points"));
   if (info.lines > 0) text += ", " + counted(info.lines, "line", "lines");
   text += "\n";
-  if (info.tet_report) append_report(text, *info.tet_report, tet_words);
-  if (info.triangle_report) append_report(text, *info.triangle_report, triangle_words);
+  const Histograms histograms = info.full_report ? Histograms::show : Histograms::hide;
+  if (info.tet_report) append_report(text, *info.tet_report, *info.tet_quality, histograms, tet_words);
+  if (info.triangle_report)
+    append_report(text, *info.triangle_report, *info.triangle_quality, histograms, triangle_words);
   for (const auto& [name, count] : info.ignored_cells)
     text += fmt::format("  left out: {} of kind {}\n", grouped(count), name);
   append_arrays(text, info.arrays);

@@ -52,6 +52,45 @@ class Info(CliCase):
         flat = [(0, 0, 0), (4, 0, 0), (2, 0.5, 0)]
         self.assertFalse(self.info(self.write_msh("b.msh", flat, [(0, 1, 2)]))[0]["meshes"][0]["fmm_safe"])
 
+    def test_quality_of_a_closed_surface(self):
+        self.succeed("generate", "sphere", "--frequency", "8", "-o", "a.off")
+        found = self.info("a.off")[0]["meshes"][0]
+        surface = found["surface"]
+        self.assertEqual((surface["closed"], surface["manifold"], surface["oriented"]), (True, True, True))
+        self.assertEqual((surface["component_count"], surface["genus"], surface["euler_characteristic"]), (1, 0, 2))
+        self.assertEqual(surface["self_intersections"], 0)
+        self.assertAlmostEqual(surface["volume"], 4.1, delta=0.1)
+        self.assertEqual(surface["components"][0]["triangles"], 1280)
+        ratio = found["shape"]["radius_ratio"]
+        self.assertGreater(ratio["min"], 0.9)
+        self.assertEqual(sum(ratio["histogram"]["counts"]), 1280)
+        self.assertEqual(sum(found["shape"]["angles"]["histogram"]["counts"]), 3 * 1280)
+        text = self.succeed("info", "a.off").stdout
+        for line in ("radius ratio mean 0.9", "topology     1 component, genus 0, Euler number 2, closed\n",
+                     "volume inside 4.1", "crossings    none\n"):
+            self.assertIn(line, text)
+        self.assertNotIn("radius ratios\n", text)
+        text = self.succeed("info", "--report", "a.off").stdout
+        self.assertRegex(text, r"radius ratios\n +0.95 … 1 +100.00 %  #{40}\n")
+        self.assertRegex(text, r"angles\n +50 … 60° +[0-9.]+ %  #+\n")
+
+    def test_quality_of_a_broken_surface(self):
+        points = [(0, 0, 0), (2, 0, 0), (0, 2, 0), (0.5, 0.5, -1), (0.5, 0.5, 1), (3, 3, 0), (2, 2, 0)]
+        found = self.info(self.write_msh("a.msh", points, [(0, 1, 2), (3, 4, 5), (1, 2, 6)]))[0]["meshes"][0]
+        surface = found["surface"]
+        self.assertEqual((surface["closed"], surface["oriented"], surface["genus"]), (False, False, None))
+        self.assertEqual((surface["component_count"], surface["inconsistent_edges"]), (2, 1))
+        self.assertEqual(surface["self_intersections"], 2)
+        text = self.succeed("info", "a.msh").stdout
+        self.assertIn("2 pairs of triangles that meet", text)
+        self.assertIn("1 edge between opposite faces", text)
+
+    def test_quality_of_tetrahedra(self):
+        found = self.info(self.write_msh("a.msh", TET_POINTS, tets=TET))[0]["meshes"][0]
+        self.assertNotIn("surface", found)
+        self.assertAlmostEqual(found["shape"]["dihedral_angles"]["max"], 90)
+        self.assertIn("dihedrals", self.succeed("info", "a.msh").stdout)
+
     def test_mixed_elements(self):
         found = self.info(self.write_msh("a.msh", TET_POINTS, [(0, 1, 2)], TET))[0]
         self.assertEqual([mesh["elements"] for mesh in found["meshes"]], ["tet", "triangle"])

@@ -22,6 +22,10 @@
 #include "isochron/draw/color_map.h"
 #include "isochron/draw/display.h"
 #include "isochron/draw/legend.h"
+#include "isochron/draw/quality_picture.h"
+#include "isochron/mesh/generate/cube.h"
+#include "isochron/mesh/generate/sphere.h"
+#include "isochron/mesh/quality.h"
 
 namespace isochron {
 namespace {
@@ -191,6 +195,38 @@ bool anything_in(const Image& image, double left, double top, double right, doub
     for (double x = left; x < right; x += 0.25 / static_cast<double>(image.width))
       if (distance(image.at(x, y), page) > 24) return true;
   return false;
+}
+
+TEST_F(Picture, OfQualityHasAHistogramBesideTheLegend) {
+  const auto colors = color_map(256);
+  draw_quality(folder_ / "a.png", generate_sphere({.frequency = 4}), options_);
+  Image image = read_png(folder_ / "a.png");
+  expect_legend(image);
+  // Radius ratios above 0.95: bars at the upper end only, and light triangles.
+  const double height = LegendPlace::top - LegendPlace::bottom;
+  EXPECT_TRUE(anything_in(image, LegendPlace::histogram_left, 1 - LegendPlace::top, 0.87,
+                          1 - LegendPlace::top + 0.05 * height));
+  EXPECT_FALSE(anything_in(image, LegendPlace::histogram_left, 1 - LegendPlace::top + 0.1 * height, 0.87,
+                           1 - LegendPlace::bottom));
+  const auto sum = [](Color c) { return c[0] + c[1] + c[2]; };
+  int lightest = 0;  // between the lines
+  for (double x = 0.34; x < 0.40; x += 0.002) lightest = std::max(lightest, sum(image.at(x, 0.52)));
+  EXPECT_GT(lightest, sum(colors[160]));
+
+  // A cube's tetrahedra are all alike; a cut shows whole ones, so the near face is still the cube's.
+  options_.cut = CutPlane{{0.5, 0.5, 0.5}, {0, -1, 0}};
+  options_.view_direction = Vec3d{0, -1, 0};
+  const TetMesh cube = generate_cube({.nx = 5, .ny = 5, .nz = 5, .extent = {1, 1, 1}});
+  draw_quality(folder_ / "a.png", cube, options_);
+  image = read_png(folder_ / "a.png");
+  const double ratio = radius_ratios(cube)[0];
+  EXPECT_LT(distance(image.at(0.5 * (LegendPlace::left + LegendPlace::histogram_left),
+                              1 - LegendPlace::bottom - ratio * height),
+                     colors[static_cast<std::size_t>(ratio * 255)]),
+            40);
+  options_.cut = CutPlane{{0.5, -2, 0.5}, {0, 1, 0}};
+  EXPECT_THROW(draw_quality(folder_ / "a.png", cube, options_), UsageError);
+  EXPECT_THROW(draw_quality(folder_ / "a.png", TriangleMesh{}, options_), InputError);
 }
 
 TEST_F(Picture, LongTextsStayWhereTheyBelong) {

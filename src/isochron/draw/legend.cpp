@@ -138,6 +138,24 @@ void add_legend_title(vtkRenderer& renderer, const Legend& legend, double bar_to
   add_text(renderer, units.text, edge * width, y, units.size, Anchor::right);
 }
 
+/// Bars that grow from the colours to the left, each in the colour of its values.
+void add_histogram(Rectangles& shapes, const Legend& legend, double pixel, int width, int height) {
+  if (legend.histogram.empty()) return;
+  const double most = static_cast<double>(*std::max_element(legend.histogram.begin(), legend.histogram.end()));
+  const double right = LegendPlace::left * width - 3 * pixel;
+  const double bottom = LegendPlace::bottom * height,
+               step = (LegendPlace::top * height - bottom) / legend.histogram.size();
+  for (std::size_t i = 0; i < legend.histogram.size(); ++i) {
+    const double k = static_cast<double>(i);
+    const double longest = right - LegendPlace::histogram_left * width;
+    double length = most > 0 ? longest * static_cast<double>(legend.histogram[i]) / most : 0;
+    if (legend.histogram[i] > 0) length = std::max(length, pixel);  // a single element shows too
+    const auto color = static_cast<std::size_t>((k + 0.5) / legend.histogram.size() * legend.colors.size());
+    shapes.add(right - length, bottom + k * step + 0.5 * pixel, right, bottom + (k + 1) * step - 0.5 * pixel,
+               legend.colors[color]);
+  }
+}
+
 }  // namespace
 
 void add_legend(vtkRenderer& renderer, const Legend& legend, int width, int height) {
@@ -158,6 +176,7 @@ void add_legend(vtkRenderer& renderer, const Legend& legend, int width, int heig
     shapes.add(left, bottom + (top - bottom) * k / parts, right, bottom + (top - bottom) * (k + 1) / parts,
                legend.colors[i]);
   }
+  add_histogram(shapes, legend, pixel, width, height);
   const auto height_of = [&](double value) {
     return bottom + (top - bottom) * (value - legend.low) / (legend.high - legend.low);
   };

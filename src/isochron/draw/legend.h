@@ -19,11 +19,14 @@ struct Legend {
   std::vector<double> lines;  ///< isochrones, marked on the bar
   std::vector<Color> colors;  ///< from low to high
   bool unreached = false;     ///< explain the grey of places without a value
+  std::vector<std::size_t>
+      histogram;  ///< counts in equal parts of the range, as bars left of the colours; may be empty
 };
 
 /// Where the bar stands, as parts of the picture's width and height from the lower left corner.
 struct LegendPlace {
   static constexpr double left = 0.875, right = 0.897, bottom = 0.18, top = 0.80;
+  static constexpr double histogram_left = 0.74;  ///< where the longest bar ends
 };
 
 /// Adds the legend's actors to a renderer that covers the whole picture of width × height pixels.

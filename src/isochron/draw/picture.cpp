@@ -195,7 +195,7 @@ vtkSmartPointer<vtkPolyData> vtk_lines(const Dataset& dataset) {
   return data;
 }
 
-void add_surface(vtkRenderer& renderer, const Subject& subject, Part part, vtkLookupTable& colors) {
+void add_surface(vtkRenderer& renderer, const Subject& subject, Part part, vtkLookupTable& colors, ElementEdges edges) {
   const auto data = vtk_surface(subject, part);
   if (data->GetNumberOfCells() == 0) return;
   vtkNew<vtkPolyDataNormals> normals;
@@ -220,6 +220,11 @@ void add_surface(vtkRenderer& renderer, const Subject& subject, Part part, vtkLo
   property->SetDiffuse(0.54);
   property->SetSpecular(0.06);
   property->SetSpecularPower(20);
+  if (edges == ElementEdges::show) {
+    property->EdgeVisibilityOn();
+    property->SetEdgeColor(0.16, 0.17, 0.20);
+    property->SetLineWidth(0.6F);
+  }
   renderer.AddActor(actor);
 }
 
@@ -297,7 +302,8 @@ struct Layers {
 };
 
 void fill_layers(Layers& layers, const Dataset& dataset, const Subject& subject, const PictureOptions& options) {
-  constexpr std::array<double, 4> frame{0.0, 0.0, 0.86, 0.93};
+  const std::array<double, 4> frame{0.0, 0.0, options.histogram.empty() ? 0.86 : LegendPlace::histogram_left - 0.01,
+                                    0.93};
   const std::vector<Color> colors = color_map(color_count);
   layers.page->SetBackground(0.975, 0.978, 0.985);
   const std::string quantity = options.array == "arrival_time" ? "arrival time" : options.array;
@@ -308,7 +314,8 @@ void fill_layers(Layers& layers, const Dataset& dataset, const Subject& subject,
                 subject.high,
                 subject.levels,
                 colors,
-                subject.unreached};
+                subject.unreached,
+                options.histogram};
   add_legend(*layers.page, legend, options.width, options.height);
 
   vtkRenderer& scene = *layers.scene;
@@ -320,8 +327,8 @@ void fill_layers(Layers& layers, const Dataset& dataset, const Subject& subject,
   const double pixel = aim_camera(scene, subject.surface, choose_axes(subject.surface, options),
                                   (frame[2] - frame[0]) * options.width, (frame[3] - frame[1]) * options.height);
   const auto table = lookup_table(colors, subject.low, subject.high);
-  add_surface(scene, subject, Part::reached, *table);
-  add_surface(scene, subject, Part::unreached, *table);
+  add_surface(scene, subject, Part::reached, *table, options.edges);
+  add_surface(scene, subject, Part::unreached, *table, options.edges);
   const double stroke = std::max(1.0, std::min(options.width, options.height) / 900.0);
   add_tubes(scene, subject.isolines, 0.85 * stroke * pixel, {0.09, 0.10, 0.13});
   if (options.lines == LineCells::show) add_tubes(scene, dataset, 2.2 * stroke * pixel, {0.80, 0.16, 0.12});

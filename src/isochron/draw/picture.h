@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "isochron/core/vec.h"
 #include "isochron/draw/cut.h"
@@ -14,6 +15,8 @@ namespace isochron {
 
 /// Whether lines of the data set are drawn, as tubes.
 enum class LineCells { show, hide };
+/// Whether the edges of the triangles are drawn, as thin lines.
+enum class ElementEdges { show, hide };
 
 struct PictureOptions {
   std::string array = "arrival_time";  ///< one-component point array that gives the colours
@@ -29,6 +32,9 @@ struct PictureOptions {
   std::optional<std::pair<double, double>> range;  ///< values of the first and last colour; default: all finite values
   std::optional<double> isochrone_spacing;         ///< default: a round number that gives about 14 lines; 0: no lines
   LineCells lines = LineCells::show;
+  ElementEdges edges = ElementEdges::hide;
+  /// How many values lie in each of the equal parts of the colour range: bars beside the legend. Empty: none.
+  std::vector<std::size_t> histogram;
 };
 
 /// Throws UsageError for sizes below 100 or over 16,000 pixels, a zero direction, an empty range or a negative spacing.

@@ -1,0 +1,33 @@
+// How good a mesh is: what `isochron info` and `isochron surface --report` find out about it.
+#pragma once
+
+#include <optional>
+
+#include "isochron/core/progress.h"
+#include "isochron/mesh/quality.h"
+#include "isochron/mesh/surface_distance.h"
+#include "isochron/mesh/topology.h"
+
+namespace isochron::cli {
+
+/// Whether to look for triangles that run through one another: a second for each million.
+enum class CrossingTest {
+  always,
+  small_meshes  ///< up to `most_triangles_tested`
+};
+constexpr std::size_t most_triangles_tested = 500'000;
+
+struct MeshQuality {
+  ShapeStatistics shape;
+  int corners = 3;                                ///< 3: triangles, 4: tetrahedra
+  std::optional<SurfaceTopology> topology;        ///< of triangles
+  std::optional<std::size_t> self_intersections;  ///< pairs of triangles; empty when not looked for
+  std::optional<SurfaceDistance> distance;        ///< to the surface that this one should follow, where there is one
+};
+
+/// The mesh must pass `check_mesh`. Throws Cancelled.
+template <int Corners>
+MeshQuality examine_quality(const SimplexMesh<Corners>& mesh, CrossingTest crossings, int threads,
+                            const Progress& progress = {});
+
+}  // namespace isochron::cli

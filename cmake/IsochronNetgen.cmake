@@ -1,0 +1,12 @@
+# Looks for Netgen's library, which brings no CMake package of its own. Sets ISOCHRON_NETGEN where it is there and wanted.
+set(ISOCHRON_NETGEN OFF)
+if(ISOCHRON_WITH_NETGEN)
+  find_path(ISOCHRON_NETGEN_INCLUDE nglib.h PATH_SUFFIXES netgen)
+  find_library(ISOCHRON_NETGEN_LIBRARY nglib PATH_SUFFIXES netgen)
+  mark_as_advanced(ISOCHRON_NETGEN_INCLUDE ISOCHRON_NETGEN_LIBRARY)
+  if(ISOCHRON_NETGEN_INCLUDE AND ISOCHRON_NETGEN_LIBRARY)
+    set(ISOCHRON_NETGEN ON)
+  elseif(NOT ISOCHRON_WITH_NETGEN STREQUAL "AUTO")
+    message(FATAL_ERROR "ISOCHRON_WITH_NETGEN is on, but Netgen is not there; install libnglib-dev, or leave the option at AUTO")
+  endif()
+endif()
