@@ -44,16 +44,22 @@ class Delaunay {
 
   [[nodiscard]] bool contains(VertexId v) const;
   [[nodiscard]] Vec3d point(VertexId v) const;
+  /// Whether any point is closer to p than that; `near` is a point close to p.
+  [[nodiscard]] bool crowded(Vec3d p, VertexId near, double distance) const;
   /// One more than the largest id.
   [[nodiscard]] std::size_t id_count() const;
 
-  /// Labels the tetrahedra that changed since the last call; those with a corner far away get 0.
-  void label(const LabelField& field, int threads);
+  /// Labels the tetrahedra that changed since the last call (at first all); those with a corner far away get 0. Returns
+  /// the corners of these tetrahedra, ascending.
+  std::vector<VertexId> label(const LabelField& field, int threads);
   /// The facets between different labels: a closed surface, each side of which is a union of tetrahedra.
   [[nodiscard]] std::vector<DelaunayFacet> facets() const;
-  /// Calls `wanted` for each facet between equal labels that is not approved yet; approves those it does not want, and
-  /// returns the others.
-  [[nodiscard]] std::vector<DelaunayFacet> inner_facets(const std::function<bool(const DelaunayFacet&)>& wanted);
+  /// Those of them that have one of the given points as a corner.
+  [[nodiscard]] std::vector<DelaunayFacet> facets_at(std::span<const VertexId> points);
+  /// Calls `wanted` for each facet between equal labels at tetrahedra of these points that is not approved yet;
+  /// approves those it does not want, and returns the others.
+  [[nodiscard]] std::vector<DelaunayFacet> inner_facets(std::span<const VertexId> points,
+                                                        const std::function<bool(const DelaunayFacet&)>& wanted);
   /// Remembers that nothing is wrong with a facet, for as long as its two tetrahedra exist.
   void approve(const DelaunayFacet& facet);
   /// Gives tetrahedra at these points the label of their surroundings where a material, or all the others together,

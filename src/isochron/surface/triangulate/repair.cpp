@@ -7,6 +7,7 @@
 #include "isochron/mesh/quality.h"
 #include "isochron/surface/triangulate/dual_edge.h"
 #include "isochron/surface/triangulate/fans.h"
+#include "isochron/surface/triangulate/rescues.h"
 #include "isochron/surface/triangulate/smooth.h"
 
 namespace isochron {
@@ -16,23 +17,29 @@ namespace {
 constexpr double largest_radius = 1.1;    // above it the surface is sampled too sparsely
 constexpr double smallest_radius = 0.08;  // below it no more points are added: labels are changed in the end
 constexpr double crowded = 0.5;           // an edge of a bad triangle below it loses an end
-constexpr double step = 0.15;             // of walks along dual edges
+constexpr double walk = 0.15;             // steps along dual edges
 
-// How bad a facet is: whole numbers are kinds, the worst ones first.
-enum class Wrong { nothing, shape, size, crossings, tangled };
+enum class Wrong { nothing, shape, size, crossings, tangled };  // the worst last
 
 struct Finding {
+  Finding() = default;
+  explicit Finding(const DelaunayFacet& of) : facet(of) {}
+
+  DelaunayFacet facet;
   Wrong wrong = Wrong::nothing;
   double ratio = 1;
   double size = 0;  // edge length wanted
   DualCrossings dual;
+
+  // How urgent it is among those of the same kind.
+  [[nodiscard]] double badness() const { return wrong == Wrong::shape ? -ratio : dual.radius / size; }
 };
 
 class Repair {
  public:
   Repair(Delaunay& tets, const LabelField& field, const SizeView<double>& sizes, const TriangulateOptions& options,
          TriangulateReport& report)
-      : tets_(tets), field_(field), sizes_(sizes), options_(options), report_(report) {}
+      : tets_(tets), field_(field), sizes_(sizes), options_(options), report_(report), rescues_(tets, field, sizes) {}
 
   std::vector<DelaunayFacet> run(const Progress& progress) {
     for (int round = 0; round < options_.rounds; ++round) {
@@ -44,17 +51,22 @@ class Repair {
       examine();
       if (!act(only_add)) break;
     }
-    look();
+    tets_.label(field_, options_.threads);
     untangle();
-    examine();
     count_what_is_left();
     return std::move(facets_);
   }
 
  private:
+  // The surface around the points where anything changed or is left to do.
   void look() {
-    tets_.label(field_, options_.threads);
-    facets_ = tets_.facets();
+    const std::vector<VertexId> changed = tets_.label(field_, options_.threads);
+    active_.insert(active_.end(), changed.begin(), changed.end());
+    std::sort(active_.begin(), active_.end());
+    active_.erase(std::unique(active_.begin(), active_.end()), active_.end());
+    std::erase_if(active_, [&](VertexId v) { return !tets_.contains(v); });
+    // Most of the surface is found faster by going through all tetrahedra.
+    facets_ = active_.size() > tets_.id_count() / 4 ? tets_.facets() : tets_.facets_at(active_);
   }
 
   [[nodiscard]] std::array<Vec3d, 3> corners(const DelaunayFacet& facet) const {
@@ -73,27 +85,27 @@ class Repair {
     if (moved > 0) look();
   }
 
-  // What is wrong with each facet. Those that were found good before are not looked at again.
+  // What is wrong with the facets that were not found good before.
   void examine() {
-    findings_.assign(facets_.size(), {});
-    parallel_for(options_.threads, facets_.size(), [&](std::size_t f) {
-      if (!facets_[f].approved) findings_[f] = examined(facets_[f]);
-    });
-    mark_tangled();
-    for (std::size_t f = 0; f < facets_.size(); ++f)
-      if (findings_[f].wrong == Wrong::nothing && !facets_[f].approved) tets_.approve(facets_[f]);
+    findings_.clear();
+    for (const DelaunayFacet& facet : facets_)
+      if (!facet.approved) findings_.emplace_back(facet);
+    parallel_for(options_.threads, findings_.size(), [&](std::size_t i) { inspect(findings_[i]); });
+    find_hidden();
+    find_tangled();
+    for (const Finding& found : findings_)
+      if (found.wrong == Wrong::nothing) tets_.approve(found.facet);
+    std::erase_if(findings_, [](const Finding& found) { return found.wrong == Wrong::nothing; });
   }
 
-  [[nodiscard]] Finding examined(const DelaunayFacet& facet) const {
-    Finding found;
-    const std::array<Vec3d, 3> x = corners(facet);
+  void inspect(Finding& found) const {
+    const std::array<Vec3d, 3> x = corners(found.facet);
     found.size = sizes_.size((x[0] + x[1] + x[2]) / 3);
-    found.dual = dual_crossings(field_, facet, x[0], step * found.size);
+    found.dual = dual_crossings(field_, found.facet, x[0], walk * found.size);
     found.ratio = radius_ratio(x);
     if (found.dual.count > 1) found.wrong = Wrong::crossings;
     else if (found.dual.radius > largest_radius * found.size) found.wrong = Wrong::size;
     else if (badly_shaped(x, found.ratio)) found.wrong = Wrong::shape;
-    return found;
   }
 
   [[nodiscard]] bool badly_shaped(const std::array<Vec3d, 3>& x, double ratio) const {
@@ -103,62 +115,83 @@ class Repair {
     return *std::min_element(angles.begin(), angles.end()) < options_.least_angle;
   }
 
-  // The facets at points where the surface touches itself.
-  void mark_tangled() {
+  // Dual edges that cross the surface and come back: what lies between is thinner than the tetrahedra can tell.
+  void find_hidden() {
+    const std::size_t first = findings_.size();
+    for (const DelaunayFacet& facet : tets_.inner_facets(active_, [&](const DelaunayFacet& f) { return compact(f); }))
+      findings_.emplace_back(facet);
+    parallel_for(options_.threads, findings_.size() - first, [&](std::size_t i) {
+      Finding& found = findings_[first + i];
+      const std::array<Vec3d, 3> x = corners(found.facet);
+      found.size = sizes_.size((x[0] + x[1] + x[2]) / 3);
+      found.dual = dual_crossings(field_, found.facet, x[0], walk * found.size);
+      if (found.dual.count > 0) found.wrong = Wrong::crossings;
+    });
+  }
+
+  // Whether a facet is small enough for its dual edge to pass where the surface is.
+  [[nodiscard]] bool compact(const DelaunayFacet& facet) const {
+    const std::array<Vec3d, 3> x = corners(facet);
+    const double a = norm(x[1] - x[2]), b = norm(x[2] - x[0]), c = norm(x[0] - x[1]);
+    const double limit = sizes_.size((x[0] + x[1] + x[2]) / 3);
+    const double radius = a * b * c / (2 * norm(cross(x[1] - x[0], x[2] - x[0])));
+    return radius < limit;
+  }
+
+  // The facets at points where the surface touches itself. One finding each will do.
+  void find_tangled() {
     const Fans fans(facets_, tets_.id_count());
-    tangled_.clear();
     unused_.clear();
-    for (std::size_t i = 0; i < tets_.id_count(); ++i) {
-      const VertexId v(i);
-      if (fans.at(v).empty()) {
-        if (tets_.contains(v)) unused_.push_back(v);
-        continue;
+    std::vector<Fans::Fault> faults(active_.size());
+    parallel_for(options_.threads, active_.size(), [&](std::size_t i) { faults[i] = fans.fault(active_[i]); });
+    for (std::size_t i = 0; i < active_.size(); ++i) {
+      const auto around = fans.at(active_[i]);
+      if (around.empty()) unused_.push_back(active_[i]);
+      if (faults[i] == Fans::Fault::none) continue;
+      Finding worst;
+      for (const std::uint32_t f : around) {
+        Finding found(facets_[f]);
+        inspect(found);
+        found.wrong = Wrong::tangled;
+        if (worst.wrong == Wrong::nothing || found.badness() > worst.badness()) worst = found;
       }
-      if (fans.fault(v) == Fans::Fault::none) continue;
-      tangled_.push_back(v);
-      for (const std::uint32_t f : fans.at(v)) {
-        if (facets_[f].approved) findings_[f] = examined(facets_[f]);
-        findings_[f].wrong = Wrong::tangled;
-      }
+      findings_.push_back(worst);
     }
   }
 
   // Adds and removes points for the worst facets first; around each change everything else waits for the next round.
+  // False when nothing could be done.
   bool act(bool only_add) {
-    std::vector<std::uint32_t> order;
-    for (std::size_t f = 0; f < facets_.size(); ++f)
-      if (findings_[f].wrong != Wrong::nothing) order.push_back(static_cast<std::uint32_t>(f));
-    std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-      const Finding &p = findings_[a], &q = findings_[b];
-      if (p.wrong != q.wrong) return p.wrong > q.wrong;
-      const double by_p = p.wrong == Wrong::shape ? -p.ratio : p.dual.radius / p.size;
-      const double by_q = q.wrong == Wrong::shape ? -q.ratio : q.dual.radius / q.size;
-      return by_p > by_q || (by_p == by_q && a < b);
+    std::stable_sort(findings_.begin(), findings_.end(), [&](const Finding& a, const Finding& b) {
+      return a.wrong != b.wrong ? a.wrong > b.wrong : a.badness() > b.badness();
     });
     touched_.assign(tets_.id_count(), false);
+    active_.clear();
     bool changed = false;
-    for (const std::uint32_t f : order) {
-      const auto& ids = facets_[f].corners;
+    for (const Finding& found : findings_) {
+      const auto& ids = found.facet.corners;
+      active_.insert(active_.end(), ids.begin(), ids.end());
       if (std::any_of(ids.begin(), ids.end(), [&](VertexId v) { return touched_[v.index()]; })) continue;
-      if (findings_[f].wrong == Wrong::shape && !only_add ? reshape(f) : add_crossing(f)) {
+      if (found.wrong == Wrong::shape && !only_add ? reshape(found) : add_crossing(found)) {
         changed = true;
         for (const VertexId v : ids) touched_[v.index()] = true;
       }
     }
-    return changed;
+    const std::size_t rescued = rescues_.help(unused_);
+    active_.insert(active_.end(), unused_.begin(), unused_.end());
+    report_.added += rescued;
+    return changed || rescued > 0;
   }
 
-  bool add_crossing(std::uint32_t f) {
-    const Finding& found = findings_[f];
+  bool add_crossing(const Finding& found) {
     if (found.dual.count == 0 || found.dual.radius < smallest_radius * found.size) return false;
-    if (!tets_.insert(field_.project(found.dual.farthest), facets_[f].corners[0]).valid()) return false;
+    if (!tets_.insert(field_.project(found.dual.farthest), found.facet.corners[0]).valid()) return false;
     ++report_.added;
     return true;
   }
 
-  bool reshape(std::uint32_t f) {
-    const DelaunayFacet& facet = facets_[f];
-    const std::array<Vec3d, 3> x = corners(facet);
+  bool reshape(const Finding& found) {
+    const std::array<Vec3d, 3> x = corners(found.facet);
     int shortest = 0;
     double length = std::numeric_limits<double>::infinity();
     for (int k = 0; k < 3; ++k) {
@@ -168,36 +201,41 @@ class Repair {
         shortest = k;
       }
     }
-    if (length < crowded * findings_[f].size) {
-      tets_.remove(facet.corners[shortest]);
-      ++report_.removed;
-      return true;
-    }
-    return add_crossing(f);
+    if (length >= crowded * found.size) return add_crossing(found);
+    tets_.remove(found.facet.corners[shortest]);
+    ++report_.removed;
+    return true;
   }
 
-  // The last resort for what the points could not mend: labels of whole tetrahedra.
+  // The last resort for what the points could not mend: labels of whole tetrahedra. Leaves all facets.
   void untangle() {
     constexpr int passes = 50;
-    for (int pass = 0; pass < passes; ++pass) {
-      const Fans fans(facets_, tets_.id_count());
-      std::vector<VertexId> points;
-      for (std::size_t i = 0; i < tets_.id_count(); ++i)
-        if (!fans.at(VertexId(i)).empty() && fans.fault(VertexId(i)) != Fans::Fault::none)
-          points.push_back(VertexId(i));
-      if (points.empty()) return;
-      report_.relabelled += tets_.untangle(points);
+    for (int pass = 0;; ++pass) {
       facets_ = tets_.facets();
+      const Fans fans(facets_, tets_.id_count());
+      std::vector<char> tangled(tets_.id_count());
+      parallel_for(options_.threads, tangled.size(),
+                   [&](std::size_t i) { tangled[i] = fans.fault(VertexId(i)) != Fans::Fault::none ? 1 : 0; });
+      std::vector<VertexId> points;
+      report_.unused = 0;
+      for (std::size_t i = 0; i < tangled.size(); ++i) {
+        if (tangled[i] != 0) points.push_back(VertexId(i));
+        if (tets_.contains(VertexId(i)) && fans.at(VertexId(i)).empty()) ++report_.unused;
+      }
+      report_.singular_points = points.size();
+      if (points.empty() || pass == passes) return;
+      report_.relabelled += tets_.untangle(points);
     }
   }
 
   void count_what_is_left() {
-    for (const Finding& found : findings_) {
-      report_.bad_shapes += found.wrong == Wrong::shape ? 1 : 0;
-      report_.bad_crossings += found.wrong == Wrong::crossings ? 1 : 0;
+    for (const DelaunayFacet& facet : facets_) {
+      if (facet.approved) continue;
+      Finding found(facet);
+      inspect(found);
+      report_.bad_shapes += badly_shaped(corners(facet), found.ratio) ? 1 : 0;
+      report_.bad_crossings += found.dual.count > 1 ? 1 : 0;
     }
-    report_.singular_points = tangled_.size();
-    report_.unused = unused_.size();
   }
 
   Delaunay& tets_;
@@ -205,9 +243,10 @@ class Repair {
   const SizeView<double>& sizes_;
   const TriangulateOptions& options_;
   TriangulateReport& report_;
-  std::vector<DelaunayFacet> facets_;
+  Rescues rescues_;
+  std::vector<VertexId> active_, unused_;
+  std::vector<DelaunayFacet> facets_;  // all those at active points
   std::vector<Finding> findings_;
-  std::vector<VertexId> tangled_, unused_;
   std::vector<bool> touched_;
 };
 

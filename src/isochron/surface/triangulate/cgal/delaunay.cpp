@@ -19,12 +19,13 @@ constexpr int unlabelled = -1;
 
 struct CellNote {
   Vec3d centre;
-  int label = unlabelled;  // tetrahedra are made without, whatever changes
+  int label = unlabelled;   // tetrahedra are made without, whatever changes
+  std::uint32_t visit = 0;  // the last collection it was taken into
   unsigned char approved = 0;
 };
 
 using Kernel = CGAL::Exact_predicates_inexact_constructions_kernel;
-using VertexBase = CGAL::Triangulation_vertex_base_with_info_3<std::uint32_t, Kernel>;
+using VertexBase = CGAL::Triangulation_vertex_base_with_info_3<VertexId, Kernel>;
 using CellBase =
     CGAL::Triangulation_cell_base_with_info_3<CellNote, Kernel, CGAL::Delaunay_triangulation_cell_base_3<Kernel>>;
 using Structure = CGAL::Triangulation_data_structure_3<VertexBase, CellBase>;
@@ -32,8 +33,6 @@ using Triangulation = CGAL::Delaunay_triangulation_3<Kernel, Structure>;
 using Vertex = Triangulation::Vertex_handle;
 using Cell = Triangulation::Cell_handle;
 using Point = Triangulation::Point;
-
-constexpr std::uint32_t far_away = VertexId::invalid_value;
 
 Point to_cgal(Vec3d p) { return {p.x, p.y, p.z}; }
 Vec3d from_cgal(const Point& p) { return {p.x(), p.y(), p.z()}; }
@@ -49,6 +48,12 @@ Vec3d circumcentre(const Cell& cell) {
   const Vec3d sum = dot(a, a) * bc + dot(b, b) * ca + dot(c, c) * ab;
   const double least = 1e-14 * norm(sum) / std::max({norm(a), norm(b), norm(c)});
   return o + sum / (2 * (volume > least ? volume : least + 1e-300));
+}
+
+bool has_far_corner(const Cell& cell) {
+  for (int i = 0; i < 4; ++i)
+    if (!cell->vertex(i)->info().valid()) return true;
+  return false;
 }
 
 // Tells the parts of a point's surroundings apart: tetrahedra at the point, joined through facets at the point.
@@ -143,12 +148,6 @@ class Surroundings {
       if (part_[i] == part && !has_far_corner(cells_[i])) cells_[i]->info().label = best;
   }
 
-  static bool has_far_corner(const Cell& cell) {
-    for (int i = 0; i < 4; ++i)
-      if (cell->vertex(i)->info() == far_away) return true;
-    return false;
-  }
-
   Vertex v_;
   std::vector<Cell> cells_;
   std::vector<int> part_;
@@ -159,13 +158,39 @@ class Surroundings {
 struct Delaunay::Tetrahedra {
   Triangulation cells;
   std::vector<Vertex> vertices;
+  std::vector<VertexId> changed;  // corners of tetrahedra without label; all when `everything` is set
+  bool everything = true;
+  std::uint32_t visit = 0;
+
+  // To be called around a change of v: before its removal, after its insertion.
+  void note_change(Vertex v) {
+    std::vector<Vertex> around;
+    cells.finite_adjacent_vertices(v, std::back_inserter(around));
+    around.push_back(v);
+    for (const Vertex w : around)
+      if (w->info().valid()) changed.push_back(w->info());
+  }
+
+  // The tetrahedra at these points, each once.
+  std::vector<Cell> cells_at(std::span<const VertexId> points) {
+    ++visit;
+    std::vector<Cell> result, around;
+    for (const VertexId v : points) {
+      if (v.index() >= vertices.size() || vertices[v.index()] == Vertex()) continue;
+      around.clear();
+      cells.incident_cells(vertices[v.index()], std::back_inserter(around));
+      for (const Cell cell : around)
+        if (std::exchange(cell->info().visit, visit) != visit) result.push_back(cell);
+    }
+    return result;
+  }
 
   static DelaunayFacet facet(const Cell& cell, int opposite) {
     DelaunayFacet result;
     const Cell other = cell->neighbor(opposite);
     for (int k = 0; k < 3; ++k) {
       const Vertex v = cell->vertex(CGAL::Triangulation_utils_3::vertex_triple_index(opposite, k));
-      result.corners[2 - k].value = v->info();
+      result.corners[2 - k] = v->info();
     }
     result.labels = {cell->info().label, other->info().label};
     result.centres = {cell->info().centre, other->info().centre};
@@ -182,14 +207,14 @@ Delaunay::Delaunay(std::span<const Vec3d> points, Vec3d extent) : tets_(std::mak
     const double reach = far * (1 + 0.01 * corner);
     const Vec3d p =
         0.5 * extent + Vec3d{corner & 1 ? reach : -reach, corner & 2 ? reach : -reach, corner & 4 ? reach : -reach};
-    tets_->cells.insert(to_cgal(p))->info() = far_away;
+    tets_->cells.insert(to_cgal(p));  // without id
   }
-  std::vector<std::pair<Point, std::uint32_t>> with_ids(points.size());
-  for (std::size_t i = 0; i < points.size(); ++i) with_ids[i] = {to_cgal(points[i]), static_cast<std::uint32_t>(i)};
+  std::vector<std::pair<Point, VertexId>> with_ids(points.size());
+  for (std::size_t i = 0; i < points.size(); ++i) with_ids[i] = {to_cgal(points[i]), VertexId(i)};
   tets_->cells.insert(with_ids.begin(), with_ids.end());
   tets_->vertices.resize(points.size());
   for (const Vertex v : tets_->cells.finite_vertex_handles())
-    if (v->info() != far_away) tets_->vertices[v->info()] = v;
+    if (v->info().valid()) tets_->vertices[v->info().index()] = v;
 }
 
 Delaunay::~Delaunay() = default;
@@ -199,12 +224,14 @@ VertexId Delaunay::insert(Vec3d p, VertexId near) {
   const std::size_t before = tets_->cells.number_of_vertices();
   const Vertex v = tets_->cells.insert(to_cgal(p), start);
   if (tets_->cells.number_of_vertices() == before) return {};
-  v->info() = static_cast<std::uint32_t>(tets_->vertices.size());
+  v->info() = VertexId(tets_->vertices.size());
   tets_->vertices.push_back(v);
+  tets_->note_change(v);
   return VertexId(tets_->vertices.size() - 1);
 }
 
 void Delaunay::remove(VertexId v) {
+  tets_->note_change(tets_->vertices[v.index()]);
   tets_->cells.remove(tets_->vertices[v.index()]);
   tets_->vertices[v.index()] = Vertex();
 }
@@ -216,8 +243,12 @@ bool Delaunay::move(VertexId v, Vec3d p) {
   const std::size_t before = tets_->cells.number_of_vertices();
   const Vertex moved = tets_->cells.insert(to_cgal(p), old->cell());
   const bool placed = tets_->cells.number_of_vertices() > before;
+  if (placed) {
+    moved->info() = v;
+    tets_->note_change(moved);
+  }
+  tets_->note_change(old);
   tets_->cells.remove(old);
-  if (placed) moved->info() = v.value;
   tets_->vertices[v.index()] = placed ? moved : Vertex();
   return placed;
 }
@@ -228,25 +259,36 @@ bool Delaunay::contains(VertexId v) const {
 
 Vec3d Delaunay::point(VertexId v) const { return from_cgal(tets_->vertices[v.index()]->point()); }
 
+bool Delaunay::crowded(Vec3d p, VertexId near, double distance) const {
+  const Vertex nearest = tets_->cells.nearest_vertex(to_cgal(p), tets_->vertices[near.index()]->cell());
+  return norm(from_cgal(nearest->point()) - p) < distance;
+}
+
 std::size_t Delaunay::id_count() const { return tets_->vertices.size(); }
 
-void Delaunay::label(const LabelField& field, int threads) {
-  std::vector<Cell> fresh;
-  for (const Cell cell : tets_->cells.all_cell_handles()) {
-    CellNote& note = cell->info();
-    if (note.label != unlabelled) continue;
-    bool far = tets_->cells.is_infinite(cell);
-    if (far) {
-      note.centre = field.extent() * 16;
-    } else {
-      for (int i = 0; i < 4; ++i) far |= cell->vertex(i)->info() == far_away;
-      note.centre = circumcentre(cell);
-    }
-    if (far) note.label = 0;
-    else fresh.push_back(cell);
+std::vector<VertexId> Delaunay::label(const LabelField& field, int threads) {
+  std::vector<VertexId> changed;
+  std::vector<Cell> cells;
+  if (std::exchange(tets_->everything, false)) {
+    for (const Cell cell : tets_->cells.all_cell_handles()) cells.push_back(cell);
+    for (std::size_t i = 0; i < id_count(); ++i)
+      if (contains(VertexId(i))) changed.push_back(VertexId(i));
+  } else {
+    std::sort(tets_->changed.begin(), tets_->changed.end());
+    tets_->changed.erase(std::unique(tets_->changed.begin(), tets_->changed.end()), tets_->changed.end());
+    for (const VertexId v : tets_->changed)
+      if (contains(v)) changed.push_back(v);
+    cells = tets_->cells_at(changed);
   }
-  parallel_for(threads, fresh.size(),
-               [&](std::size_t i) { fresh[i]->info().label = field.look(fresh[i]->info().centre).label; });
+  tets_->changed.clear();
+  parallel_for(threads, cells.size(), [&](std::size_t i) {
+    CellNote& note = cells[i]->info();
+    if (note.label != unlabelled) return;
+    const bool infinite = tets_->cells.is_infinite(cells[i]);
+    note.centre = infinite ? 16 * field.extent() : circumcentre(cells[i]);
+    note.label = infinite || has_far_corner(cells[i]) ? 0 : field.look(note.centre).label;
+  });
+  return changed;
 }
 
 std::vector<DelaunayFacet> Delaunay::facets() const {
@@ -259,17 +301,32 @@ std::vector<DelaunayFacet> Delaunay::facets() const {
   return result;
 }
 
-std::vector<DelaunayFacet> Delaunay::inner_facets(const std::function<bool(const DelaunayFacet&)>& wanted) {
+std::vector<DelaunayFacet> Delaunay::facets_at(std::span<const VertexId> points) {
+  std::vector<bool> asked(id_count());
+  for (const VertexId v : points) asked[v.index()] = true;
   std::vector<DelaunayFacet> result;
-  for (const Cell cell : tets_->cells.finite_cell_handles()) {
+  for (const Cell cell : tets_->cells_at(points)) {
+    for (int i = 0; i < 4; ++i) {
+      if (cell->neighbor(i)->info().label >= cell->info().label) continue;
+      const DelaunayFacet facet = Tetrahedra::facet(cell, i);
+      if (std::any_of(facet.corners.begin(), facet.corners.end(), [&](VertexId v) { return asked[v.index()]; }))
+        result.push_back(facet);
+    }
+  }
+  return result;
+}
+
+std::vector<DelaunayFacet> Delaunay::inner_facets(std::span<const VertexId> points,
+                                                  const std::function<bool(const DelaunayFacet&)>& wanted) {
+  std::vector<DelaunayFacet> result;
+  for (const Cell cell : tets_->cells_at(points)) {
     for (int i = 0; i < 4; ++i) {
       const Cell other = cell->neighbor(i);
       if (cell->info().label != other->info().label || (cell->info().approved >> i & 1) != 0) continue;
-      // Each facet once, by ids: addresses differ from run to run.
-      if (cell->vertex(i)->info() > tets_->cells.mirror_vertex(cell, i)->info()) continue;
       const DelaunayFacet facet = Tetrahedra::facet(cell, i);
-      const bool near =
-          std::all_of(facet.corners.begin(), facet.corners.end(), [](VertexId v) { return v.value != far_away; });
+      const bool near = std::all_of(facet.corners.begin(), facet.corners.end(), [](VertexId v) { return v.valid(); });
+      // The other side of the facet need not be looked at any more.
+      other->info().approved |= static_cast<unsigned char>(1U << other->index(cell));
       if (near && wanted(facet)) result.push_back(facet);
       else approve(facet);
     }
