@@ -80,16 +80,16 @@ TEST(Quality, DegenerateElementsAreZero) {
   for (const Triangle& x :
        {Triangle{}, Triangle{{{1, 2, 3}, {1, 2, 3}, {4, 5, 6}}}, Triangle{{{0, 0, 0}, {1, 1, 1}, {3, 3, 3}}}}) {
     const ElementShape<3> shape = shape_of(x);
-    EXPECT_EQ(shape.radius_ratio, 0);
-    EXPECT_EQ(shape.aspect, 0);
+    EXPECT_TRUE(shape.radius_ratio >= 0 && shape.radius_ratio < 1e-14);
+    EXPECT_TRUE(shape.aspect >= 0 && shape.aspect < 1e-14);
     for (const double angle : shape.angles) EXPECT_TRUE(angle >= 0 && angle <= 180);
   }
   for (const Tet& x :
        {Tet{}, Tet{{{0, 0, 0}, {1, 0, 0}, {1, 1, 0}, {0, 1, 0}}}, Tet{{{0, 0, 0}, {1, 0, 0}, {2, 0, 0}, {5, 0, 0}}},
         Tet{{{0, 0, 0}, {1, 0, 0}, {1, 0, 0}, {0, 1, 1}}}}) {
     const ElementShape<4> shape = shape_of(x);
-    EXPECT_EQ(shape.radius_ratio, 0);
-    EXPECT_EQ(shape.aspect, 0);
+    EXPECT_TRUE(shape.radius_ratio >= 0 && shape.radius_ratio < 1e-14);
+    EXPECT_TRUE(shape.aspect >= 0 && shape.aspect < 1e-14);
     for (const double angle : shape.angles) EXPECT_TRUE(angle >= 0 && angle <= 180);
   }
 }

@@ -2,10 +2,9 @@
 #pragma once
 
 #include <array>
-#include <cstdint>
 #include <optional>
-#include <vector>
 
+#include "isochron/mesh/box_tree.h"
 #include "isochron/mesh/simplex_mesh.h"
 
 namespace isochron {
@@ -19,9 +18,8 @@ struct Location {
   double distance = 0;  ///< from the query to `point`
 };
 
-/// Answers point queries on one mesh with a packed tree of boxes (about 11 bytes an element). Building takes a sort of
-/// the vertices and one pass over the elements, so construct it only when there is a point to find. Queries are const
-/// and may come from several threads.
+/// Answers point queries on one mesh with a tree of boxes; construct it only when there is a point to find. Queries are
+/// const and may come from several threads.
 template <int Corners>
 class PointLocator {
  public:
@@ -36,21 +34,13 @@ class PointLocator {
   [[nodiscard]] Location<Corners> nearest(Vec3d p) const;
 
  private:
-  struct Box {
-    Vec3d low, high;
-  };
   struct Search;
-  static constexpr std::size_t fan_out = 8;  // elements in a leaf, and boxes in a box
-
-  void sort_elements(int threads);
-  void build_boxes(int threads);
   [[nodiscard]] std::optional<Location<Corners>> search(Vec3d p, double squared_limit) const;
   void descend(Search& state, std::size_t level, std::size_t index) const;
   void visit_leaf(Search& state, std::size_t index) const;
 
   const SimplexMesh<Corners>* mesh_;
-  std::vector<std::uint32_t> order_;      // elements, so that those of a leaf lie together
-  std::vector<std::vector<Box>> levels_;  // levels_[0] are the leaves, the last one is the root alone
+  BoxTree tree_;
 };
 
 extern template class PointLocator<3>;

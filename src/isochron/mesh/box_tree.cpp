@@ -1,0 +1,71 @@
+#include "isochron/mesh/box_tree.h"
+
+#include <limits>
+
+#include "isochron/core/parallel.h"
+#include "isochron/mesh/closest_point.h"
+#include "isochron/mesh/ordering.h"
+
+namespace isochron {
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+void extend(Box& box, const Box& by) {
+  for (int i = 0; i < 3; ++i) {
+    box.low[i] = std::min(box.low[i], by.low[i]);
+    box.high[i] = std::max(box.high[i], by.high[i]);
+  }
+}
+
+/// By the place of their first vertex on the Hilbert curve: far fewer keys to sort than elements.
+template <int Corners>
+std::vector<std::uint32_t> sorted_elements(const SimplexMesh<Corners>& mesh, int threads) {
+  const Permutation hilbert = hilbert_order(mesh.points, CurveDetail::points, threads);
+  const auto place = [&](std::size_t e) {
+    const std::uint32_t v = mesh.elements[e][0].value;
+    return hilbert.identity() ? v : hilbert.old_to_new[v];
+  };
+  std::vector<std::uint32_t> cursor(mesh.vertex_count() + 1, 0);
+  for (std::size_t e = 0; e < mesh.element_count(); ++e) ++cursor[place(e) + 1];
+  for (std::size_t v = 1; v < cursor.size(); ++v) cursor[v] += cursor[v - 1];
+  std::vector<std::uint32_t> order(mesh.element_count());
+  for (std::size_t e = 0; e < mesh.element_count(); ++e) order[cursor[place(e)]++] = static_cast<std::uint32_t>(e);
+  return order;
+}
+
+/// The boxes around each `fan_out` children.
+template <class ChildBox>
+std::vector<Box> boxes_around(std::size_t children, int threads, ChildBox&& child_box) {
+  const Box empty{{infinity, infinity, infinity}, {-infinity, -infinity, -infinity}};
+  std::vector<Box> level((children + BoxTree::fan_out - 1) / BoxTree::fan_out, empty);
+  parallel_for(threads, level.size(), [&](std::size_t i) {
+    const std::size_t end = std::min(children, (i + 1) * BoxTree::fan_out);
+    for (std::size_t child = i * BoxTree::fan_out; child < end; ++child) extend(level[i], child_box(child));
+  });
+  return level;
+}
+
+}  // namespace
+
+template <int Corners>
+BoxTree build_box_tree(const SimplexMesh<Corners>& mesh, int threads) {
+  BoxTree tree;
+  if (mesh.element_count() == 0) return tree;
+  tree.order = sorted_elements(mesh, threads);
+  tree.levels.push_back(boxes_around(tree.order.size(), threads, [&](std::size_t k) {
+    return box_of(corner_points(mesh, ElementId(tree.order[k])));
+  }));
+  while (tree.levels.back().size() > 1) {
+    const std::vector<Box>& below = tree.levels.back();
+    auto above = boxes_around(below.size(), threads, [&](std::size_t k) { return below[k]; });
+    tree.levels.push_back(std::move(above));
+  }
+  return tree;
+}
+
+template BoxTree build_box_tree<3>(const TriangleMesh&, int);
+template BoxTree build_box_tree<4>(const TetMesh&, int);
+
+}  // namespace isochron

@@ -1,0 +1,23 @@
+// Where a surface runs through itself.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "isochron/core/progress.h"
+#include "isochron/mesh/simplex_mesh.h"
+
+namespace isochron {
+
+using TrianglePair = std::array<ElementId, 2>;  ///< the smaller id first
+
+/// True when two triangles have more in common than the vertices they share by id and the edge between two of those:
+/// they cross, touch, or overlap in one plane. Decided exactly (mesh/orientation.h). Triangles whose corners lie on one
+/// line, and those that name a vertex twice, meet nothing.
+bool triangles_meet(const TriangleMesh& mesh, ElementId a, ElementId b);
+
+/// All pairs of triangles that meet, ascending; empty for an embedded surface. The mesh must pass `check_mesh`. Throws
+/// Cancelled.
+std::vector<TrianglePair> self_intersections(const TriangleMesh& mesh, int threads = 1, const Progress& progress = {});
+
+}  // namespace isochron
