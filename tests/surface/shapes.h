@@ -9,21 +9,9 @@
 #include "isochron/core/random.h"
 #include "isochron/surface/field/spline.h"
 #include "isochron/surface/triangulate/label_field.h"
+#include "surface/sampled.h"
 
 namespace isochron {
-
-template <class Function>
-std::vector<float> sampled(const Lattice& lattice, Function&& function) {
-  std::vector<float> values(lattice.point_count());
-  for (int k = 0; k < lattice.shape[2]; ++k) {
-    for (int j = 0; j < lattice.shape[1]; ++j) {
-      for (int i = 0; i < lattice.shape[0]; ++i) {
-        values[lattice.index(i, j, k)] = static_cast<float>(function(lattice.position(i, j, k)));
-      }
-    }
-  }
-  return values;
-}
 
 inline SizeField uniform_size(const Lattice& lattice, double size) {
   return {lattice, std::vector<float>(lattice.point_count(), static_cast<float>(size))};

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include "surface/shapes.h"
+#include "surface/sampled.h"
 
 namespace isochron {
 namespace {

@@ -1,6 +1,7 @@
 // Where the values of a field lie: a box of points in the image's own frame.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 
 #include "isochron/core/host_device.h"
@@ -23,6 +24,7 @@ struct Lattice {
                (static_cast<std::size_t>(j) + static_cast<std::size_t>(shape[1]) * static_cast<std::size_t>(k));
   }
   [[nodiscard]] Vec3d position(int i, int j, int k) const { return {i * spacing.x, j * spacing.y, k * spacing.z}; }
+  [[nodiscard]] double smallest_spacing() const { return std::min({spacing.x, spacing.y, spacing.z}); }
 };
 
 /// The cell that holds a position, and where in it: `from` is its lowest point, `part` in [0, 1] along each axis.

@@ -1,0 +1,88 @@
+// The part of an image that an object needs: cut out where the image is larger, continued where it is not.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "isochron/mesh/image.h"
+#include "isochron/surface/field/frame.h"
+#include "isochron/surface/field/lattice.h"
+
+namespace isochron {
+
+/// A box of voxel indices; `from` may be negative and `to` (one past the end) larger than the image.
+struct ImageBox {
+  std::array<int, 3> from{0, 0, 0}, to{0, 0, 0};
+
+  [[nodiscard]] Lattice lattice(const ImageGrid& grid) const {
+    Lattice result;
+    for (int a = 0; a < 3; ++a) {
+      result.shape[a] = to[a] - from[a];
+      result.spacing[a] = grid.spacing(a);
+    }
+    return result;
+  }
+  /// The same box in the world.
+  [[nodiscard]] LatticeFrame frame(const ImageGrid& grid, const LatticeFrame& whole) const {
+    LatticeFrame result = whole;
+    for (int a = 0; a < 3; ++a) result.origin += (from[a] * grid.spacing(a)) * whole.axis[a];
+    return result;
+  }
+};
+
+/// The smallest box around the voxels where `inside(index)`, and `margin` more on every side; how many there are.
+template <class Inside>
+std::size_t box_around(const ImageGrid& grid, int margin, Inside&& inside, ImageBox& box) {
+  const int n[3] = {static_cast<int>(grid.shape[0]), static_cast<int>(grid.shape[1]), static_cast<int>(grid.shape[2])};
+  box = {{n[0], n[1], n[2]}, {0, 0, 0}};
+  std::size_t count = 0, index = 0;
+  for (int k = 0; k < n[2]; ++k) {
+    for (int j = 0; j < n[1]; ++j) {
+      int first = n[0], last = -1;
+      for (int i = 0; i < n[0]; ++i, ++index) {
+        if (!inside(index)) continue;
+        ++count;
+        if (first > i) first = i;
+        last = i;
+      }
+      if (last < 0) continue;
+      const int low[3] = {first, j, k}, high[3] = {last, j, k};
+      for (int a = 0; a < 3; ++a) {
+        if (low[a] < box.from[a]) box.from[a] = low[a];
+        if (high[a] >= box.to[a]) box.to[a] = high[a] + 1;
+      }
+    }
+  }
+  for (int a = 0; a < 3; ++a) {
+    box.from[a] -= margin;
+    box.to[a] += margin;
+  }
+  return count;
+}
+
+/// Calls `visit(lattice index, image index of the nearest voxel, whether the place is in the image)` for a box's
+/// points.
+template <class Visit>
+void for_box(const ImageGrid& grid, const ImageBox& box, Visit&& visit) {
+  const auto nearest = [&](int at, int axis) {
+    const int last = static_cast<int>(grid.shape[axis]) - 1;
+    return at < 0 ? 0 : at > last ? last : at;
+  };
+  std::size_t point = 0;
+  for (int k = box.from[2]; k < box.to[2]; ++k) {
+    const int near_k = nearest(k, 2);
+    for (int j = box.from[1]; j < box.to[1]; ++j) {
+      const int near_j = nearest(j, 1);
+      const std::size_t row = grid.shape[0] * (near_j + std::size_t{grid.shape[1]} * near_k);
+      for (int i = box.from[0]; i < box.to[0]; ++i, ++point) {
+        const int near_i = nearest(i, 0);
+        visit(point, row + static_cast<std::size_t>(near_i), near_i == i && near_j == j && near_k == k);
+      }
+    }
+  }
+}
+
+}  // namespace isochron

@@ -1,0 +1,155 @@
+#include "isochron/surface/field/isosurface.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "isochron/core/error.h"
+
+namespace isochron {
+namespace {
+
+// Corners of a cell are numbered by their offset, bit a for axis a. A tetrahedron goes from corner 0 to corner 7 along
+// one axis after the other, so each of its edges leads from a corner to one whose bits contain it: an edge is its lower
+// corner and its direction, one of seven.
+struct CellEdge {
+  int corner = 0;     // lower end
+  int direction = 0;  // bits of the axes it runs along, 1 to 7
+};
+
+using CellTriangle = std::array<CellEdge, 3>;
+
+struct CellCase {
+  int count = 0;
+  std::array<CellTriangle, 12> triangles;
+};
+
+Vec3d corner_position(int corner) {
+  return {static_cast<double>(corner & 1), static_cast<double>(corner >> 1 & 1), static_cast<double>(corner >> 2 & 1)};
+}
+
+Vec3d middle(const CellEdge& edge) {
+  return 0.5 * (corner_position(edge.corner) + corner_position(edge.corner | edge.direction));
+}
+
+CellEdge edge_between(int a, int b) { return {a & b, a ^ b}; }
+
+// Whether a triangle's corners, taken on the middles of their edges, turn so that it faces along `out`. Where on the
+// edges they are makes no difference to that.
+void add_facing(CellTriangle triangle, const Vec3d& out, CellCase& result) {
+  const Vec3d a = middle(triangle[0]), b = middle(triangle[1]), c = middle(triangle[2]);
+  if (dot(cross(b - a, c - a), out) < 0) std::swap(triangle[1], triangle[2]);
+  result.triangles[static_cast<std::size_t>(result.count++)] = triangle;
+}
+
+void add_tetrahedron(const std::array<int, 4>& corners, unsigned inside, CellCase& result) {
+  std::array<int, 4> in{}, out{};
+  std::size_t ins = 0, outs = 0;
+  for (const int corner : corners) {
+    if ((inside >> corner & 1U) != 0) in[ins++] = corner;
+    else out[outs++] = corner;
+  }
+  if (ins == 0 || outs == 0) return;
+  Vec3d from, to;
+  for (std::size_t i = 0; i < ins; ++i) from += corner_position(in[i]) / static_cast<double>(ins);
+  for (std::size_t i = 0; i < outs; ++i) to += corner_position(out[i]) / static_cast<double>(outs);
+  const Vec3d facing = to - from;
+  if (ins == 2) {
+    const CellEdge a = edge_between(in[0], out[0]), b = edge_between(in[0], out[1]);
+    const CellEdge c = edge_between(in[1], out[1]), d = edge_between(in[1], out[0]);
+    add_facing({a, b, c}, facing, result);
+    add_facing({a, c, d}, facing, result);
+  } else {
+    const int tip = ins == 1 ? in[0] : out[0];
+    const std::array<int, 4>& base = ins == 1 ? out : in;
+    add_facing({edge_between(tip, base[0]), edge_between(tip, base[1]), edge_between(tip, base[2])}, facing, result);
+  }
+}
+
+// What a cell holds, by which of its corners are inside.
+std::array<CellCase, 256> make_cases() {
+  constexpr std::array<std::array<int, 4>, 6> tetrahedra{
+      {{0, 1, 3, 7}, {0, 1, 5, 7}, {0, 2, 3, 7}, {0, 2, 6, 7}, {0, 4, 5, 7}, {0, 4, 6, 7}}};
+  std::array<CellCase, 256> cases;
+  for (unsigned inside = 0; inside < 256; ++inside)
+    for (const auto& corners : tetrahedra) add_tetrahedron(corners, inside, cases[inside]);
+  return cases;
+}
+
+class Marching {
+ public:
+  Marching(const Lattice& lattice, std::span<const float> values)
+      : lattice_(lattice),
+        values_(values),
+        slice_(static_cast<std::size_t>(lattice.shape[0]) * static_cast<std::size_t>(lattice.shape[1])) {
+    for (auto& layer : points_) layer.assign(7 * slice_, none);
+  }
+
+  TriangleMesh run() {
+    for (int k = 0; k + 1 < lattice_.shape[2]; ++k) {
+      for (int j = 0; j + 1 < lattice_.shape[1]; ++j) march_row(j, k);
+      std::fill(points_[k & 1].begin(), points_[k & 1].end(), none);
+    }
+    return std::move(mesh_);
+  }
+
+ private:
+  static constexpr std::uint32_t none = VertexId::invalid_value;
+
+  void march_row(int j, int k) {
+    static const std::array<CellCase, 256> cases = make_cases();
+    const float* rows[4] = {&values_[lattice_.index(0, j, k)], &values_[lattice_.index(0, j + 1, k)],
+                            &values_[lattice_.index(0, j, k + 1)], &values_[lattice_.index(0, j + 1, k + 1)]};
+    const auto signs = [&](int i) {  // of the four corners with the same first index, at their bits
+      return (rows[0][i] < 0 ? 1U : 0U) | (rows[1][i] < 0 ? 4U : 0U) | (rows[2][i] < 0 ? 16U : 0U) |
+             (rows[3][i] < 0 ? 64U : 0U);
+    };
+    unsigned lower = signs(0);
+    for (int i = 0; i + 1 < lattice_.shape[0]; ++i) {
+      const unsigned upper = signs(i + 1), inside = lower | upper << 1U;
+      lower = upper;
+      const CellCase& here = cases[inside];
+      for (int t = 0; t < here.count; ++t) {
+        const CellTriangle& triangle = here.triangles[static_cast<std::size_t>(t)];
+        mesh_.elements.push_back(
+            {point_on(triangle[0], i, j, k), point_on(triangle[1], i, j, k), point_on(triangle[2], i, j, k)});
+      }
+    }
+  }
+
+  VertexId point_on(const CellEdge& edge, int i, int j, int k) {
+    i += edge.corner & 1;
+    j += edge.corner >> 1 & 1;
+    k += edge.corner >> 2 & 1;
+    const std::size_t in_slice = static_cast<std::size_t>(i) + static_cast<std::size_t>(lattice_.shape[0]) * j;
+    std::uint32_t& known = points_[k & 1][7 * in_slice + static_cast<std::size_t>(edge.direction) - 1];
+    if (known == none) known = add_point(edge.direction, i, j, k);
+    return VertexId(known);
+  }
+
+  std::uint32_t add_point(int direction, int i, int j, int k) {
+    constexpr double margin = 1e-3;
+    const int to[3] = {i + (direction & 1), j + (direction >> 1 & 1), k + (direction >> 2 & 1)};
+    const double a = values_[lattice_.index(i, j, k)], b = values_[lattice_.index(to[0], to[1], to[2])];
+    const double part = std::clamp(a / (a - b), margin, 1 - margin);
+    if (mesh_.points.size() >= none)
+      throw InputError("the isosurface has more points than can be numbered; cut or coarsen the image");
+    mesh_.points.push_back((1 - part) * lattice_.position(i, j, k) + part * lattice_.position(to[0], to[1], to[2]));
+    return static_cast<std::uint32_t>(mesh_.points.size() - 1);
+  }
+
+  Lattice lattice_;
+  std::span<const float> values_;
+  std::size_t slice_;
+  std::array<std::vector<std::uint32_t>, 2> points_;  // on the edges whose lower end is in this slice and the next
+  TriangleMesh mesh_;
+};
+
+}  // namespace
+
+TriangleMesh marching_tetrahedra(const Lattice& lattice, std::span<const float> values) {
+  return Marching(lattice, values).run();
+}
+
+}  // namespace isochron

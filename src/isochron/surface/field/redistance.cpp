@@ -1,0 +1,259 @@
+#include "isochron/surface/field/redistance.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "isochron/core/parallel.h"
+#include "isochron/solve/grid_solver.h"
+#include "isochron/surface/field/spline.h"
+
+namespace isochron {
+namespace {
+
+constexpr double band_voxels = 3;  // how far from the surface closest points are searched
+
+std::array<int, 3> place_of(const Lattice& lattice, std::size_t index) {
+  const auto nx = static_cast<std::size_t>(lattice.shape[0]), ny = static_cast<std::size_t>(lattice.shape[1]);
+  return {static_cast<int>(index % nx), static_cast<int>(index / nx % ny), static_cast<int>(index / (nx * ny))};
+}
+
+Vec3d position_of(const Lattice& lattice, std::size_t index) {
+  const auto [i, j, k] = place_of(lattice, index);
+  return lattice.position(i, j, k);
+}
+
+// The lattice points near the surface and, for each, the closest point of the surface known so far.
+class Band {
+ public:
+  Band(const Lattice& lattice, std::span<const float> level) : lattice_(lattice), level_(level) {
+    slot_.assign(lattice.point_count(), none);
+    cross_edges();
+    crossing_count_ = points_.size();
+    for (std::size_t begin = 0, end = points_.size(); begin < end; begin = end, end = points_.size())
+      for (std::size_t m = begin; m < end; ++m) spread(m);
+  }
+
+  [[nodiscard]] std::size_t size() const { return points_.size(); }
+  [[nodiscard]] std::uint32_t point(std::size_t m) const { return points_[m]; }
+  [[nodiscard]] Vec3d foot(std::size_t m) const { return {feet_[m].x, feet_[m].y, feet_[m].z}; }
+  /// Whether an edge of the lattice at this point crosses the surface.
+  [[nodiscard]] bool crossing(std::size_t m) const { return m < crossing_count_; }
+
+  /// A distance for points with crossing edges that needs nothing else: that to the plane through the crossings.
+  [[nodiscard]] double axis_distance(std::size_t m) const {
+    const auto at = place_of(lattice_, points_[m]);
+    double sum = 0;
+    for (int a = 0; a < 3; ++a) {
+      double nearest = std::numeric_limits<double>::infinity();
+      for (const int step : {-1, 1}) {
+        const int to = at[a] + step;
+        if (to < 0 || to >= lattice_.shape[a]) continue;
+        const std::size_t other = points_[m] + step * stride(a);
+        if (same_side(points_[m], other)) continue;
+        nearest = std::min(nearest, part_to(points_[m], other) * lattice_.spacing[a]);
+      }
+      sum += 1 / (nearest * nearest);
+    }
+    return 1 / std::sqrt(sum);
+  }
+
+ private:
+  static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
+
+  [[nodiscard]] std::ptrdiff_t stride(int axis) const {
+    return axis == 0   ? 1
+           : axis == 1 ? lattice_.shape[0]
+                       : static_cast<std::ptrdiff_t>(lattice_.shape[0]) * lattice_.shape[1];
+  }
+  [[nodiscard]] bool same_side(std::size_t a, std::size_t b) const { return (level_[a] < 0) == (level_[b] < 0); }
+  /// Where along the edge from a to b the surface is, not at its very ends.
+  [[nodiscard]] double part_to(std::size_t a, std::size_t b) const {
+    const double at_a = level_[a];
+    return std::clamp(at_a / (at_a - level_[b]), 1e-4, 1 - 1e-4);
+  }
+
+  void cross_edges() {
+    for (int a = 0; a < 3; ++a) {
+      const std::ptrdiff_t step = stride(a);
+      const int last[3] = {lattice_.shape[0] - (a == 0), lattice_.shape[1] - (a == 1), lattice_.shape[2] - (a == 2)};
+      for (int k = 0; k < last[2]; ++k) {
+        for (int j = 0; j < last[1]; ++j) {
+          const std::size_t row = lattice_.index(0, j, k);
+          for (int i = 0; i < last[0]; ++i) {
+            const std::size_t from = row + static_cast<std::size_t>(i), to = from + step;
+            if (same_side(from, to)) continue;
+            Vec3d p = lattice_.position(i, j, k);
+            p[a] += part_to(from, to) * lattice_.spacing[a];
+            offer(from, p);
+            offer(to, p);
+          }
+        }
+      }
+    }
+  }
+
+  void offer(std::size_t point, const Vec3d& foot) {
+    const Vec3f as_float{static_cast<float>(foot.x), static_cast<float>(foot.y), static_cast<float>(foot.z)};
+    std::uint32_t& slot = slot_[point];
+    if (slot == none) {
+      slot = static_cast<std::uint32_t>(points_.size());
+      points_.push_back(static_cast<std::uint32_t>(point));
+      feet_.push_back(as_float);
+      return;
+    }
+    const Vec3d x = position_of(lattice_, point);
+    if (norm(foot - x) < norm(this->foot(slot) - x)) feet_[slot] = as_float;
+  }
+
+  /// Neighbours of a point in the band try its foot.
+  void spread(std::size_t m) {
+    const auto [i, j, k] = place_of(lattice_, points_[m]);
+    const Vec3d foot = this->foot(m);
+    for (int dk = -1; dk <= 1; ++dk) {
+      for (int dj = -1; dj <= 1; ++dj) {
+        for (int di = -1; di <= 1; ++di) {
+          const int to[3] = {i + di, j + dj, k + dk};
+          bool inside = true;
+          for (int a = 0; a < 3; ++a) inside = inside && to[a] >= 0 && to[a] < lattice_.shape[a];
+          if (!inside) continue;
+          const Vec3d off = lattice_.position(to[0], to[1], to[2]) - foot;
+          double voxels2 = 0;
+          for (int a = 0; a < 3; ++a) voxels2 += off[a] * off[a] / (lattice_.spacing[a] * lattice_.spacing[a]);
+          if (voxels2 <= band_voxels * band_voxels) offer(lattice_.index(to[0], to[1], to[2]), foot);
+        }
+      }
+    }
+  }
+
+  Lattice lattice_;
+  std::span<const float> level_;
+  std::vector<std::uint32_t> slot_;    // of each lattice point
+  std::vector<std::uint32_t> points_;  // those with crossing edges first
+  std::vector<Vec3f> feet_;
+  std::size_t crossing_count_ = 0;
+};
+
+// The distance from x to the spline's zero set near `start`: along the normal onto the surface and along the tangent
+// plane towards x, in turn. Negative when that does not settle on a point that x can be the nearest to.
+double distance_to_spline(const SplineView<double>& spline, const Vec3d& x, bool inside, const Vec3d& start,
+                          double voxel) {
+  constexpr int most_steps = 12;
+  const double bound = norm(x - start) + 0.05 * voxel;
+  Vec3d p = start;
+  for (int step = 0; step < most_steps; ++step) {
+    const Jet<double> jet = spline.slope(p);
+    const double slope = norm(jet.gradient);
+    if (!(slope > 0)) return -1;
+    const Vec3d normal = jet.gradient / slope, to_x = x - p;
+    const double along = dot(to_x, normal), off = -jet.value / slope;
+    const Vec3d aside = to_x - along * normal;
+    const double gap = norm(aside);
+    if (std::abs(off) < 2e-3 * voxel && gap < 0.02 * voxel) {
+      const double distance = inside ? -(along - off) : along - off;
+      return distance > 0 && distance < bound ? distance : -1;
+    }
+    if (std::abs(off) > voxel) return -1;
+    p += off * normal + std::min(1.0, 0.5 * voxel / std::max(gap, 1e-30)) * aside;
+  }
+  return -1;
+}
+
+// 1 where a point of the set lies within `radius` along each axis in turn: a box around each.
+std::vector<std::uint8_t> dilated(const Lattice& lattice, const Band& band, double radius) {
+  std::vector<std::uint8_t> mask(lattice.point_count(), 0);
+  for (std::size_t m = 0; m < band.size(); ++m) mask[band.point(m)] = 1;
+  const int n[3] = {lattice.shape[0], lattice.shape[1], lattice.shape[2]};
+  const std::size_t stride[3] = {1, static_cast<std::size_t>(n[0]), static_cast<std::size_t>(n[0]) * n[1]};
+  std::vector<std::uint8_t> line;
+  for (int a = 0; a < 3; ++a) {
+    const int b = (a + 1) % 3, c = (a + 2) % 3;
+    const int width = static_cast<int>(std::min(1e6, std::ceil(radius / lattice.spacing[a])));
+    line.resize(static_cast<std::size_t>(n[a]));
+    for (int at_c = 0; at_c < n[c]; ++at_c) {
+      for (int at_b = 0; at_b < n[b]; ++at_b) {
+        std::uint8_t* start = mask.data() + at_b * stride[b] + at_c * stride[c];
+        for (int i = 0; i < n[a]; ++i) line[static_cast<std::size_t>(i)] = start[i * stride[a]];
+        int filled = 0;  // up to here
+        for (int i = 0; i < n[a]; ++i) {
+          if (line[static_cast<std::size_t>(i)] == 0) continue;
+          for (filled = std::max(filled, i - width); filled < std::min(n[a], i + width + 1); ++filled)
+            start[filled * stride[a]] = 1;
+        }
+      }
+    }
+  }
+  return mask;
+}
+
+}  // namespace
+
+std::vector<float> arrivals(const Lattice& lattice, std::span<const std::uint32_t> points, std::span<const float> times,
+                            std::span<const std::uint8_t> mask, double speed, int order, int threads,
+                            const Progress& progress) {
+  ImageGrid grid;
+  for (int a = 0; a < 3; ++a) {
+    grid.shape[a] = static_cast<std::uint32_t>(lattice.shape[a]);
+    grid.axes[a] = {};
+    grid.axes[a][a] = lattice.spacing[a];
+  }
+  const Metric metric = Metric::isotropic(speed);
+  GridOptions options;
+  options.order = order;
+  options.common.precision = Precision::single_;
+  options.common.source_init = SourceInit::plain;
+  options.common.sources = Keep::no;
+  options.common.threads = threads;
+  options.common.progress = progress;
+  Sources sources;
+  sources.vertices.reserve(points.size());
+  for (std::size_t i = 0; i < points.size(); ++i)
+    sources.vertices.push_back({VertexId(points[i]), static_cast<double>(times[i])});
+  const Arrival arrival = GridSolver(GridDomain{grid, metric, mask}, options).solve(sources);
+  return {arrival.times.begin(), arrival.times.end()};
+}
+
+std::vector<float> signed_distance(const Lattice& lattice, std::span<const float> level, double reach, int threads,
+                                   const Progress& progress) {
+  const SplineField spline(lattice, level, threads);
+  const Band band(lattice, level);
+  progress.update(0.1);
+  const double voxel = lattice.smallest_spacing();
+  std::vector<float> near(band.size());
+  parallel_for(threads, band.size(), [&](std::size_t m) {
+    const std::uint32_t point = band.point(m);
+    double distance =
+        distance_to_spline(spline.view(), position_of(lattice, point), level[point] < 0, band.foot(m), voxel);
+    if (distance < 0 && band.crossing(m)) distance = band.axis_distance(m);
+    if (distance >= 0) distance = std::max(distance, 1e-4 * voxel);  // keeps its sign
+    near[m] = static_cast<float>(distance);
+  });
+  progress.update(0.4);
+
+  std::vector<std::uint8_t> close(lattice.point_count(), 1);
+  if (std::isfinite(reach)) close = dilated(lattice, band, reach);
+  std::vector<float> result(lattice.point_count());
+  const auto farthest = static_cast<float>(std::min<double>(reach, std::numeric_limits<float>::max()));
+  for (const bool inside : {true, false}) {
+    std::vector<std::uint32_t> points;
+    std::vector<float> times;
+    for (std::size_t m = 0; m < band.size(); ++m) {
+      if ((level[band.point(m)] < 0) != inside || near[m] < 0) continue;
+      points.push_back(band.point(m));
+      times.push_back(near[m]);
+    }
+    std::vector<std::uint8_t> mask(lattice.point_count());
+    for (std::size_t v = 0; v < mask.size(); ++v) mask[v] = close[v] != 0 && (level[v] < 0) == inside;
+    const std::vector<float> far = arrivals(lattice, points, times, mask, 1, 2, threads, {{}, progress.cancel});
+    for (std::size_t v = 0; v < mask.size(); ++v)
+      if ((level[v] < 0) == inside) result[v] = (inside ? -1 : 1) * std::min(far[v], farthest);
+    progress.update(inside ? 0.7 : 1);
+  }
+  for (std::size_t m = 0; m < band.size(); ++m)
+    if (near[m] >= 0) result[band.point(m)] = level[band.point(m)] < 0 ? -near[m] : near[m];
+  return result;
+}
+
+}  // namespace isochron

@@ -1,0 +1,163 @@
+#include "isochron/surface/field/signed_distance.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "isochron/core/error.h"
+#include "isochron/core/parallel.h"
+#include "isochron/surface/field/image_box.h"
+#include "isochron/surface/field/label_smoothing.h"
+#include "isochron/surface/field/redistance.h"
+
+namespace isochron {
+namespace {
+
+constexpr int margin = 4;  // layers of outside that splines and searches can use
+
+int threads_of(const FieldOptions& options) { return options.threads > 0 ? options.threads : hardware_threads(); }
+
+LatticeFrame checked_frame(const ImageGrid& grid, std::size_t values, const FieldOptions& options) {
+  const LatticeFrame frame = frame_of(grid, "the image");
+  const auto& [nx, ny, nz] = grid.shape;
+  if (nx < 2 || ny < 2 || nz < 2)
+    throw InputError(fmt::format(
+        "the image is flat ({} x {} x {} voxels), so nothing in it has a surface; give a volume", nx, ny, nz));
+  if (values != grid.voxel_count())
+    throw InputError(fmt::format("{} values for {} voxels; give one per voxel", values, grid.voxel_count()));
+  if (!(options.reach > 0)) throw UsageError(fmt::format("a reach of {} voxels is not positive", options.reach));
+  return frame;
+}
+
+bool leaves_image(const ImageGrid& grid, const ImageBox& box) {
+  for (int a = 0; a < 3; ++a)
+    if (box.from[a] + margin == 0 || box.to[a] - margin == static_cast<int>(grid.shape[a])) return true;
+  return false;
+}
+
+void check_border(const ImageGrid& grid, const ImageBox& box, const FieldOptions& options, ImplicitSurface& surface) {
+  if (!leaves_image(grid, box)) return;
+  if (options.border == AtBorder::refuse)
+    throw InputError(
+        "the object touches the border of the image (its surface leaves it); close it there or give a larger image");
+  surface.notes.emplace_back(
+      "the object touches the border of the image: its surface is closed there, with a flat face");
+}
+
+/// The distance field of a level on a box; the surface's lattice is set already.
+void measure(const std::vector<float>& level, const FieldOptions& options, const Progress& progress,
+             ImplicitSurface& surface) {
+  surface.reach = options.reach * surface.lattice.smallest_spacing();
+  surface.distance = signed_distance(surface.lattice, level, surface.reach, threads_of(options), progress);
+}
+
+/// What the values of an image are like.
+struct Values {
+  std::size_t finite = 0, not_finite = 0;
+  float lowest = std::numeric_limits<float>::infinity(), highest = -std::numeric_limits<float>::infinity();
+};
+
+Values look_at(std::span<const float> values) {
+  Values result;
+  for (const float value : values) {
+    if (!std::isfinite(value)) {
+      ++result.not_finite;
+      continue;
+    }
+    ++result.finite;
+    result.lowest = std::min(result.lowest, value);
+    result.highest = std::max(result.highest, value);
+  }
+  return result;
+}
+
+void check_isovalue(const Values& values, double isovalue, InsideIs inside) {
+  if (values.finite == 0) throw InputError("the image has no finite values; give another image");
+  if (values.lowest == values.highest)
+    throw InputError(
+        fmt::format("the image has the same value everywhere ({}), so no surface; give another image", values.lowest));
+  // Inside are those at or above the isovalue, or those below it; either needs one on each side.
+  if (!(isovalue > values.lowest && isovalue <= values.highest))
+    throw InputError(
+        fmt::format("isovalue {} leaves {} inside (the values of the image go from {} to {}); choose one between",
+                    isovalue, (isovalue > values.highest) == (inside == InsideIs::above) ? "nothing" : "everything",
+                    values.lowest, values.highest));
+}
+
+}  // namespace
+
+ImplicitSurface from_isovalue(const ImageGrid& grid, std::span<const float> values, double isovalue,
+                              const FieldOptions& options, const Progress& progress) {
+  ImplicitSurface surface;
+  const LatticeFrame whole = checked_frame(grid, values.size(), options);
+  const Values seen = look_at(values);
+  check_isovalue(seen, isovalue, options.inside);
+  if (seen.not_finite > 0)
+    surface.notes.push_back(fmt::format("{} voxels are not finite: they count as outside", seen.not_finite));
+
+  // Negative inside. The sign is that of the comparison in double: a value equal to the isovalue is above it.
+  const bool above = options.inside == InsideIs::above;
+  const double outermost = above ? isovalue - seen.lowest : seen.highest - isovalue;
+  const double scale = 1 / (static_cast<double>(seen.highest) - seen.lowest);
+  const double tiny = 1e-6;
+  const auto level_of = [&](float value) {
+    if (!std::isfinite(value)) return static_cast<float>(scale * std::max(outermost, tiny));
+    const double level = scale * (above ? isovalue - value : value - isovalue);
+    const bool inside = (value >= isovalue) == above;
+    return static_cast<float>(inside ? std::min(level, -tiny) : std::max(level, tiny));
+  };
+  ImageBox box;
+  surface.inside_count = box_around(
+      grid, margin, [&](std::size_t v) { return level_of(values[v]) < 0; }, box);
+  check_border(grid, box, options, surface);
+  surface.lattice = box.lattice(grid);
+  surface.frame = box.frame(grid, whole);
+  std::vector<float> level(surface.lattice.point_count());
+  // Beyond the image the sign of what is inside turns: the surface is then halfway, on the faces of the last voxels.
+  for_box(grid, box, [&](std::size_t point, std::size_t voxel, bool in_image) {
+    const float here = level_of(values[voxel]);
+    level[point] = in_image ? here : std::abs(here);
+  });
+  if (options.smoothing > 0) {
+    smooth(surface.lattice, options.smoothing, threads_of(options), level);
+    if (std::none_of(level.begin(), level.end(), [](float value) { return value < 0; }))
+      throw InputError("smoothing leaves nothing inside; smooth less");
+  }
+  measure(level, options, progress, surface);
+  return surface;
+}
+
+ImplicitSurface from_labels(const ImageGrid& grid, std::span<const std::int32_t> labels,
+                            const std::set<std::int32_t>& wanted, const FieldOptions& options,
+                            const Progress& progress) {
+  ImplicitSurface surface;
+  const LatticeFrame whole = checked_frame(grid, labels.size(), options);
+  if (wanted.empty()) throw UsageError("no label is given; name at least one");
+  std::set<std::int32_t> present;
+  for (std::size_t v = 0; v < labels.size(); ++v)
+    if (v == 0 || labels[v] != labels[v - 1]) present.insert(labels[v]);
+  for (const std::int32_t label : wanted)
+    if (!present.contains(label))
+      throw InputError(fmt::format("label {} is not in the image; it has {}", label, fmt::join(present, ", ")));
+  if (std::includes(wanted.begin(), wanted.end(), present.begin(), present.end()))
+    throw InputError("every voxel has one of the labels, so there is no surface; leave one out");
+
+  ImageBox box;
+  surface.inside_count = box_around(
+      grid, margin, [&](std::size_t v) { return wanted.contains(labels[v]); }, box);
+  check_border(grid, box, options, surface);
+  surface.lattice = box.lattice(grid);
+  surface.frame = box.frame(grid, whole);
+  std::vector<std::uint8_t> inside(surface.lattice.point_count());
+  for_box(grid, box, [&](std::size_t point, std::size_t voxel, bool in_image) {
+    inside[point] = in_image && wanted.contains(labels[voxel]) ? 1 : 0;
+  });
+  const double width = options.smoothing < 0 ? 1.5 : options.smoothing;
+  measure(smoothed_level(surface.lattice, inside, width, threads_of(options)), options, progress, surface);
+  return surface;
+}
+
+}  // namespace isochron

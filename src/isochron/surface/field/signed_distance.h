@@ -1,0 +1,57 @@
+// The object in an image as a signed distance field.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "isochron/core/progress.h"
+#include "isochron/mesh/image.h"
+#include "isochron/surface/field/frame.h"
+#include "isochron/surface/field/lattice.h"
+
+namespace isochron {
+
+/// An object's surface as the zero set of a distance field: negative inside, in world lengths. The lattice is the part
+/// of the image around the object, with some layers of outside on every side (also beyond the image).
+struct ImplicitSurface {
+  Lattice lattice;
+  LatticeFrame frame;
+  std::vector<float> distance;  ///< at the lattice points
+  double reach = 0;             ///< values stop growing at ±reach
+  std::size_t inside_count = 0;
+  std::vector<std::string> notes;  ///< what the user should know, a line each
+};
+
+enum class InsideIs { above, below };   ///< values at or above the isovalue, or below it
+enum class AtBorder { close, refuse };  ///< an object that leaves the image ends at its border; or is an error
+
+struct FieldOptions {
+  InsideIs inside = InsideIs::above;
+  AtBorder border = AtBorder::close;
+  /// Width of the smoothing in voxels. Of label maps, whose surface is a staircase: 0 keeps it. Of other images: the
+  /// usual 0 is none.
+  double smoothing = -1;  ///< negative: the default, 1.5 for labels and 0 for values
+  /// How far from the surface distances are needed, in voxels of the smallest spacing.
+  double reach = 24;
+  int threads = 0;  ///< 0: all cores
+};
+
+/// The object where values are above (below) the isovalue; values between voxels are those of the cubic spline. One
+/// value per voxel; those that are not finite count as outside, with a note. Throws InputError for an image that is
+/// flat, sheared or constant, an isovalue that leaves nothing inside or nothing outside (the range is said), and an
+/// object that leaves the image when that is to be refused; and Cancelled.
+ImplicitSurface from_isovalue(const ImageGrid& grid, std::span<const float> values, double isovalue,
+                              const FieldOptions& options = {}, const Progress& progress = {});
+
+/// The object made of all voxels with one of these labels. Its surface is smoothed to less than a voxel but stays
+/// between the centres of the voxels on both sides, at most half a voxel away from their common face. Throws like
+/// `from_isovalue`, and for labels that the image does not have (those that it has are listed).
+ImplicitSurface from_labels(const ImageGrid& grid, std::span<const std::int32_t> labels,
+                            const std::set<std::int32_t>& wanted, const FieldOptions& options = {},
+                            const Progress& progress = {});
+
+}  // namespace isochron

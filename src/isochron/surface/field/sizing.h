@@ -1,0 +1,37 @@
+// How large triangles may be: from curvature and the distance to the medial axis, changing slowly.
+#pragma once
+
+#include <vector>
+
+#include "isochron/core/progress.h"
+#include "isochron/mesh/simplex_mesh.h"
+#include "isochron/surface/field/signed_distance.h"
+#include "isochron/surface/field/spline.h"
+
+namespace isochron {
+
+/// Lengths are those of the world.
+struct SizingOptions {
+  double epsilon = 0.5;  ///< edge length per radius of curvature, or per distance to the medial axis
+  double delta = 0.3;    ///< most that sizes may change per length
+  double smallest = 0;   ///< 0: the smallest voxel spacing
+  double largest = 0;    ///< 0: what epsilon and delta make of the field's reach
+  double uniform = 0;    ///< this size everywhere, whatever the shape; 0: adapted
+  int threads = 0;       ///< 0: all cores
+};
+
+/// Edge lengths wanted: at the surface max(smallest, epsilon · min(1/κ, local feature size)), with κ the larger
+/// principal curvature of the spline's zero set and the local feature size the distance to the medial axis on either
+/// side; from there on growing by `delta` per length, which is an eikonal equation with those sizes as times. At most
+/// `largest`. `field` is the spline of `surface`. Throws UsageError for options that make no sense, and Cancelled.
+SizeField sizes(const SplineField& field, const ImplicitSurface& surface, const SizingOptions& options = {},
+                const Progress& progress = {});
+
+/// How many particles a surface of triangles with these sizes asks for: the area in hexagonal cells, ∫ 2/(√3 h²).
+double particle_estimate(const TriangleMesh& surface, const SizeField& sizes);
+
+/// The distance of each lattice point to the medial axis of a distance field, up to the field's reach: first arrivals
+/// from the points where the gradient is far from 1 (two or more parts of the surface are equally near).
+std::vector<float> medial_distance(const ImplicitSurface& surface, int threads, const Progress& progress = {});
+
+}  // namespace isochron
