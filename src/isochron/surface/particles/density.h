@@ -1,0 +1,83 @@
+// Adding particles where there are too few and removing them where there are too many (paper 002, section 3.3).
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "isochron/core/host_device.h"
+#include "isochron/core/random.h"
+#include "isochron/surface/particles/neighbours.h"
+#include "isochron/surface/particles/step.h"
+
+namespace isochron {
+
+/// The random number of [0, 1) that belongs to a particle in an iteration.
+ISOCHRON_HD inline double particle_chance(std::uint64_t seed, std::uint64_t iteration, std::uint64_t particle) {
+  Random random(seed + 0x632be59bd9b4e019ULL * iteration);
+  return Random(random.bits() ^ (particle * 0x9e3779b97f4a7c15ULL)).uniform();
+}
+
+/// Where energies say that something is to be done, in parts of the ideal energy.
+template <class T>
+struct DensityRules {
+  T split_below, delete_above;
+  bool may_split;
+};
+
+/// Of a particle that acts without asking its neighbours.
+template <class T>
+inline constexpr T certain_urge = T(1e9);
+
+/// How much a particle wants to split (above 0) or to go (below 0), with the random bias in (0, 1] that keeps a crowd
+/// from going together. Far from the ideal, numbers are beyond all others': a third of such particles act, whatever
+/// their neighbours do, so that far too few or far too many do not take forever to mend.
+template <class T>
+ISOCHRON_HD T density_urge(T energy, T chance, const DensityRules<T>& rules) {
+  constexpr T hardly_any = T(0.25), a_crowd = T(2.5), share = T(0.35);
+  const T ratio = energy / T(ideal_energy);
+  if (rules.may_split && ratio < rules.split_below) {
+    return ratio < hardly_any && chance < share ? certain_urge<T> : (1 - ratio) * (1 - chance);
+  }
+  if (ratio > rules.delete_above) {
+    if (ratio > a_crowd) return chance < share ? -certain_urge<T> : T(0);
+    return -(ratio - 1) * (1 - chance);
+  }
+  return 0;
+}
+
+/// The emptiest place around a particle: of some points half a size to a size away in the tangent plane the one where
+/// the energy would be least.
+template <class T, class Neighbours>
+ISOCHRON_HD Vec3<T> emptiest_place(const Particle<T>& particle, const Neighbours& neighbours) {
+  constexpr int directions = 12, rings = 2;
+  const TangentPlane<T> plane(particle.normal);
+  Vec3<T> best = particle.position;
+  T least = -1;
+  for (int k = 0; k < directions * rings; ++k) {
+    const T angle = T(6.283185307179586) * T(k % directions) / directions;
+    const T far = particle.size * (k < directions ? T(0.6) : T(0.9));
+    const Vec3<T> there = particle.position + (far * std::cos(angle)) * plane.u + (far * std::sin(angle)) * plane.v;
+    Energies<T> energies = neighbours.template sum<Energies<T>>(
+        [&](Energies<T>& sum, const Particle<T>& neighbour) { add_energy(sum, there, particle.size, neighbour); });
+    add_energy(energies, there, particle.size, particle);
+    if (least < 0 || energies.plain < least) {
+      least = energies.plain;
+      best = there;
+    }
+  }
+  return best;
+}
+
+struct DensityPlan {
+  std::vector<std::uint32_t> deleted;   ///< in order
+  std::vector<Particle<double>> added;  ///< on the surface
+};
+
+/// One round: of the particles that want to split or go, those act that want it most among their neighbours.
+DensityPlan plan_density(std::span<const Particle<double>> particles, const NeighbourLists& lists,
+                         const SurfaceFields<double>& fields, const DensityRules<double>& rules, std::uint64_t seed,
+                         std::uint64_t iteration, int threads);
+
+}  // namespace isochron

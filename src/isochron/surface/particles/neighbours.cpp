@@ -1,0 +1,124 @@
+#include "isochron/surface/particles/neighbours.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "isochron/core/parallel.h"
+
+namespace isochron {
+namespace {
+
+// Appends the neighbours of particle i to `list`.
+void find_neighbours(const BinFrame& frame, const Bins& bins, std::span<const Particle<double>> particles,
+                     std::size_t i, std::vector<std::uint32_t>& list) {
+  const Particle<double>& here = particles[i];
+  for (int level = 0; level < frame.level_count(); ++level) {
+    // Pairs reach as far as the smaller size, and those of this level are smaller than its width says.
+    const double radius = std::min(frame.reach() * here.size, frame.width(level));
+    int first[3], last[3];
+    for (int a = 0; a < 3; ++a) {
+      first[a] = frame.cell(level, a, here.position[a] - radius);
+      last[a] = frame.cell(level, a, here.position[a] + radius);
+    }
+    BinPlace place{level, {}};
+    for (place.cell[2] = first[2]; place.cell[2] <= last[2]; ++place.cell[2]) {
+      for (place.cell[1] = first[1]; place.cell[1] <= last[1]; ++place.cell[1]) {
+        for (place.cell[0] = first[0]; place.cell[0] <= last[0]; ++place.cell[0]) {
+          const Bin bin = bins.find(place.key());
+          for (std::uint32_t j = bin.begin; j < bin.end; ++j) {
+            const Particle<double>& there = particles[j];
+            const Vec3d apart = here.position - there.position;
+            const double reach = frame.reach() * std::min(here.size, there.size);
+            if (dot(apart, apart) < reach * reach && j != i && same_sheet(here, there)) list.push_back(j);
+          }
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+
+NeighbourLists::NeighbourLists(const BinFrame& frame, const Bins& bins, std::span<const Particle<double>> particles,
+                               int threads) {
+  const std::size_t count = particles.size();
+  threads = granted_threads(threads);
+  offsets_.assign(count + 1, 0);
+  std::vector<std::vector<std::uint32_t>> parts(static_cast<std::size_t>(threads));
+  const auto begin_of = [&](int thread) { return count * static_cast<std::size_t>(thread) / parts.size(); };
+  parallel_region(threads, [&](int thread, int) {
+    std::vector<std::uint32_t>& part = parts[static_cast<std::size_t>(thread)];
+    part.reserve((begin_of(thread + 1) - begin_of(thread)) * 20);
+    for (std::size_t i = begin_of(thread); i < begin_of(thread + 1); ++i) {
+      find_neighbours(frame, bins, particles, i, part);
+      offsets_[i + 1] = part.size();
+    }
+  });
+  std::uint64_t before = 0;
+  for (int thread = 0; thread < threads; ++thread) {
+    for (std::size_t i = begin_of(thread); i < begin_of(thread + 1); ++i) offsets_[i + 1] += before;
+    before += parts[static_cast<std::size_t>(thread)].size();
+  }
+  entries_.resize(before);
+  parallel_region(threads, [&](int thread, int) {
+    const auto& part = parts[static_cast<std::size_t>(thread)];
+    std::copy(part.begin(), part.end(), entries_.begin() + static_cast<std::ptrdiff_t>(offsets_[begin_of(thread)]));
+  });
+}
+
+Waves waves_of_bins(const Bins& bins) {
+  constexpr std::uint64_t mask = (std::uint64_t{1} << BinPlace::cell_bits) - 1;
+  std::vector<const Bin*> by_colour[27];
+  for (const Bin& bin : bins.all()) {
+    std::uint64_t colour = 0;
+    for (int a = 2; a >= 0; --a) colour = 3 * colour + (bin.key >> (a * BinPlace::cell_bits) & mask) % 3;
+    by_colour[colour].push_back(&bin);
+  }
+  Waves result;
+  for (const auto& wave : by_colour) {
+    if (wave.empty()) continue;
+    result.waves.push_back(static_cast<std::uint32_t>(result.tasks.size()));
+    for (const Bin* bin : wave) {
+      result.tasks.push_back(static_cast<std::uint32_t>(result.order.size()));
+      for (std::uint32_t i = bin->begin; i < bin->end; ++i) result.order.push_back(i);
+    }
+  }
+  result.waves.push_back(static_cast<std::uint32_t>(result.tasks.size()));
+  result.tasks.push_back(static_cast<std::uint32_t>(result.order.size()));
+  return result;
+}
+
+Waves waves_by_colour(const NeighbourLists& lists) {
+  constexpr std::uint32_t none = ~std::uint32_t{0};
+  const std::size_t count = lists.particle_count();
+  std::vector<std::uint32_t> colour(count, none), taken_by, sizes;
+  for (std::size_t i = 0; i < count; ++i) {
+    for (const std::uint32_t j : lists.of(i)) {
+      if (colour[j] != none) taken_by[colour[j]] = static_cast<std::uint32_t>(i);
+    }
+    std::uint32_t free = 0;
+    while (free < taken_by.size() && taken_by[free] == i) ++free;
+    if (free == taken_by.size()) {
+      taken_by.push_back(none);
+      sizes.push_back(0);
+    }
+    colour[i] = free;
+    ++sizes[free];
+  }
+  // Tasks of some particles each: enough to share among threads, too many to be worth more.
+  constexpr std::uint32_t task_size = 64;
+  Waves result;
+  std::vector<std::uint32_t> next(sizes.size(), 0);
+  std::exclusive_scan(sizes.begin(), sizes.end(), next.begin(), std::uint32_t{0});
+  for (std::size_t c = 0; c < sizes.size(); ++c) {
+    result.waves.push_back(static_cast<std::uint32_t>(result.tasks.size()));
+    for (std::uint32_t at = 0; at < sizes[c]; at += task_size) result.tasks.push_back(next[c] + at);
+  }
+  result.waves.push_back(static_cast<std::uint32_t>(result.tasks.size()));
+  result.tasks.push_back(static_cast<std::uint32_t>(count));
+  result.order.resize(count);
+  for (std::size_t i = 0; i < count; ++i) result.order[next[colour[i]]++] = static_cast<std::uint32_t>(i);
+  return result;
+}
+
+}  // namespace isochron

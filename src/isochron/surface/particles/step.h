@@ -1,0 +1,166 @@
+// One particle's move: a damped Newton step of the energy in the tangent plane, put back on the surface. For host and
+// device; who the neighbours are, and who sums over them, is the caller's business.
+#pragma once
+
+#include <cmath>
+
+#include "isochron/core/host_device.h"
+#include "isochron/core/vec.h"
+#include "isochron/surface/particles/energy.h"
+#include "isochron/surface/particles/particle.h"
+
+namespace isochron {
+
+/// The rules of a step, the same for all particles.
+template <class T>
+struct StepRules {
+  T lambda_step = 10;  ///< factor up after a step that does not help, down after one that does
+  T largest_lambda = T(1e4);
+  T smallest_lambda = T(1e-3);
+  T rest = T(1e-3);      ///< a shorter step, in sizes, is not tried
+  T flatness = T(0.02);  ///< a correction to the surface below this, in sizes, is the last
+};
+
+/// Two unit vectors that span the plane across a unit normal (Duff and others 2017).
+template <class T>
+struct TangentPlane {
+  Vec3<T> u, v;
+  ISOCHRON_HD explicit TangentPlane(Vec3<T> n) {
+    const T sign = n.z >= 0 ? T(1) : T(-1);
+    const T a = -1 / (sign + n.z), b = n.x * n.y * a;
+    u = {1 + sign * n.x * n.x * a, sign * b, -sign * n.x};
+    v = {b, sign + n.y * n.y * a, -n.y};
+  }
+};
+
+/// Sums over a particle's neighbours. `plain` is its energy. All else is of the energy that a step lowers: every pair
+/// weighted with its size min(h_i, h_j), which makes the force depend on the scaled distance alone, so that particles
+/// are not pushed towards larger sizes where the scaled spacing is even.
+template <class T>
+struct Pull {
+  T plain = 0, energy = 0;
+  T slope[2] = {0, 0};
+  T bend[3] = {0, 0, 0};  ///< of the Hessian: uu, uv, vv
+  T stiffness = 0;        ///< of the pairs along their own lines: the scale that damping is measured in
+
+  ISOCHRON_HD Pull& operator+=(const Pull& other) {
+    plain += other.plain;
+    energy += other.energy;
+    for (int a = 0; a < 2; ++a) slope[a] += other.slope[a];
+    for (int a = 0; a < 3; ++a) bend[a] += other.bend[a];
+    stiffness += other.stiffness;
+    return *this;
+  }
+};
+
+/// Coincident particles push each other finitely.
+template <class T>
+inline constexpr T least_distance = T(1e-3);
+
+/// Adds what a neighbour does to a particle of size `size` at `position`.
+template <class T>
+ISOCHRON_HD inline void add_pull(Pull<T>& sum, Vec3<T> position, T size, const TangentPlane<T>& plane,
+                                 const Particle<T>& neighbour) {
+  const Vec3<T> apart = position - neighbour.position;
+  const T pair_size = size < neighbour.size ? size : neighbour.size;
+  const T reach = T(energy_reach) * pair_size;
+  const T squared = dot(apart, apart);
+  if (!(squared < reach * reach)) return;
+  const T length = std::sqrt(squared);
+  T d = length / reach;
+  if (d < least_distance<T>) d = least_distance<T>;
+  const PairEnergy<T> pair = pair_energy(d);
+  const T per_length = length > 0 ? 1 / length : T(0);
+  const T u = dot(apart, plane.u) * per_length, v = dot(apart, plane.v) * per_length;
+  sum.plain += pair.value;
+  sum.energy += pair_size * pair.value;
+  constexpr T per_reach = T(1 / energy_reach);
+  sum.slope[0] += per_reach * pair.first * u;
+  sum.slope[1] += per_reach * pair.first * v;
+  const T scale = per_reach / reach;
+  const T across = scale * pair.first / d, along = scale * pair.second - across;
+  sum.bend[0] += along * u * u + across;
+  sum.bend[1] += along * u * v;
+  sum.bend[2] += along * v * v + across;
+  sum.stiffness += scale * pair.second;
+}
+
+/// The weighted energy alone, and the plain one.
+template <class T>
+struct Energies {
+  T plain = 0, weighted = 0;
+  ISOCHRON_HD Energies& operator+=(const Energies& other) {
+    plain += other.plain;
+    weighted += other.weighted;
+    return *this;
+  }
+};
+
+template <class T>
+ISOCHRON_HD inline void add_energy(Energies<T>& sum, Vec3<T> position, T size, const Particle<T>& neighbour) {
+  const Vec3<T> apart = position - neighbour.position;
+  const T pair_size = size < neighbour.size ? size : neighbour.size;
+  const T reach = T(energy_reach) * pair_size;
+  const T squared = dot(apart, apart);
+  if (!(squared < reach * reach)) return;
+  T d = std::sqrt(squared) / reach;
+  if (d < least_distance<T>) d = least_distance<T>;
+  const T value = half_turn_cotangent(d) - T(1.5707963267948966) * (1 - d);
+  sum.plain += value;
+  sum.weighted += pair_size * value;
+}
+
+/// −(H + λ s I)⁻¹ g, or false when that matrix is not positive definite.
+template <class T>
+ISOCHRON_HD inline bool damped_step(const Pull<T>& pull, T lambda, T* step) {
+  const T damping = lambda * pull.stiffness;
+  const T a = pull.bend[0] + damping, b = pull.bend[1], c = pull.bend[2] + damping;
+  const T determinant = a * c - b * b;
+  if (!(a > 0 && determinant > T(1e-6) * a * c)) return false;
+  step[0] = (b * pull.slope[1] - c * pull.slope[0]) / determinant;
+  step[1] = (b * pull.slope[0] - a * pull.slope[1]) / determinant;
+  return true;
+}
+
+template <class T>
+struct Step {
+  Particle<T> particle;
+  T energy = 0;                   ///< plain, where the particle was
+  T moved = 0;                    ///< in sizes
+  int energies = 0, splines = 0;  ///< evaluations
+};
+
+/// Moves a particle by at most `room` to where its energy is lower: damping grows by `lambda_step` until a step helps,
+/// and the particle stays, with the damping it had, when none does. `neighbours.sum<S>(add)` calls `add(sum, particle)`
+/// for every neighbour and returns the whole sum.
+template <class T, class Neighbours>
+ISOCHRON_HD Step<T> step_particle(const Particle<T>& from, const SurfaceFields<T>& fields, const Neighbours& neighbours,
+                                  T room, const StepRules<T>& rules) {
+  const TangentPlane<T> plane(from.normal);
+  const Pull<T> pull = neighbours.template sum<Pull<T>>(
+      [&](Pull<T>& sum, const Particle<T>& neighbour) { add_pull(sum, from.position, from.size, plane, neighbour); });
+  Step<T> result{from, pull.plain, 0, 1, 0};
+  for (T lambda = from.lambda; lambda <= rules.largest_lambda; lambda *= rules.lambda_step) {
+    T step[2];
+    if (!damped_step(pull, lambda, step)) continue;
+    const T length = std::sqrt(step[0] * step[0] + step[1] * step[1]);
+    const T scale = length > room ? room / length : T(1);
+    if (!(scale * length > rules.rest * from.size)) return result;
+    const Vec3<T> there = from.position + (scale * step[0]) * plane.u + (scale * step[1]) * plane.v;
+    const Projection<T> landed = project(fields.distance, there, room, rules.flatness * from.size, 4);
+    result.splines += landed.evaluations;
+    if (!landed.reached || !(dot(landed.normal, from.normal) > 0)) continue;
+    const Energies<T> now = neighbours.template sum<Energies<T>>([&](Energies<T>& sum, const Particle<T>& neighbour) {
+      add_energy(sum, landed.position, from.size, neighbour);
+    });
+    ++result.energies;
+    if (!(now.weighted < pull.energy)) continue;
+    result.particle = {landed.position, fields.sizes.size(landed.position), landed.normal, lambda / rules.lambda_step};
+    if (result.particle.lambda < rules.smallest_lambda) result.particle.lambda = rules.smallest_lambda;
+    result.moved = norm(landed.position - from.position) / from.size;
+    return result;
+  }
+  return result;
+}
+
+}  // namespace isochron
