@@ -41,7 +41,7 @@ void expect_sound(const Made& m) {
 }
 
 SplineField sphere_field(const Lattice& lattice, Vec3d centre, double radius) {
-  return {lattice, sampled(lattice, [&](Vec3d p) { return sphere_distance(p, centre, radius); })};
+  return {lattice, sampled(lattice, [&](Vec3d p) { return ball(p, centre, radius); })};
 }
 
 TEST(Triangulate, SpiralPointsOnASphere) {
@@ -70,9 +70,7 @@ TEST(Triangulate, SpiralPointsOnASphere) {
 
 TEST(Triangulate, ScatteredPointsOnATorus) {
   const Lattice lattice{{40, 40, 24}, {1, 1, 1}};
-  const SplineField field(lattice, sampled(lattice, [](Vec3d p) {
-                            return torus_distance(p, {19.4, 19.7, 11.6}, 11, 5);
-                          }));
+  const SplineField field(lattice, sampled(lattice, [](Vec3d p) { return torus(p, {19.4, 19.7, 11.6}, 11, 5); }));
   const SizeField sizes = uniform_size(lattice, 1.3);
   const Made m = made(field, sizes, scattered(field, sizes, 0.8, 1));
   expect_sound(m);
@@ -86,10 +84,9 @@ TEST(Triangulate, ScatteredPointsOnATorus) {
 TEST(Triangulate, SpheresThatNearlyTouchStayTwo) {
   const Lattice lattice{{48, 26, 26}, {1, 1, 1}};
   // 0.8 apart, half of an edge.
-  const SplineField field(
-      lattice, sampled(lattice, [](Vec3d p) {
-        return std::min(sphere_distance(p, {13.1, 12.6, 12.4}, 9.5), sphere_distance(p, {32.9, 12.6, 12.4}, 9.5));
-      }));
+  const SplineField field(lattice, sampled(lattice, [](Vec3d p) {
+                            return std::min(ball(p, {13.1, 12.6, 12.4}, 9.5), ball(p, {32.9, 12.6, 12.4}, 9.5));
+                          }));
   const SizeField sizes = uniform_size(lattice, 1.6);
   const Made m = made(field, sizes, scattered(field, sizes, 0.8, 2));
   expect_sound(m);
@@ -112,9 +109,7 @@ TEST(Triangulate, PlateThinnerThanAnEdge) {
 
 TEST(Triangulate, TooFewPointsOnATorusAreCompleted) {
   const Lattice lattice{{40, 40, 24}, {1, 1, 1}};
-  const SplineField field(lattice, sampled(lattice, [](Vec3d p) {
-                            return torus_distance(p, {19.4, 19.7, 11.6}, 11, 5);
-                          }));
+  const SplineField field(lattice, sampled(lattice, [](Vec3d p) { return torus(p, {19.4, 19.7, 11.6}, 11, 5); }));
   const SizeField sizes = uniform_size(lattice, 2);
   std::vector<Vec3d> few = scattered(field, sizes, 0.8, 4);
   few.resize(40);

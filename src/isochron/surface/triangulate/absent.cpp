@@ -17,7 +17,7 @@ void Delaunay::remove(VertexId) {}
 bool Delaunay::move(VertexId, Vec3d) { return false; }
 bool Delaunay::contains(VertexId) const { return false; }
 Vec3d Delaunay::point(VertexId) const { return {}; }
-bool Delaunay::crowded(Vec3d, VertexId, double) const { return false; }
+VertexId Delaunay::nearest(Vec3d, VertexId) const { return {}; }
 std::size_t Delaunay::id_count() const { return 0; }
 std::vector<VertexId> Delaunay::label(const LabelField&, int) { return {}; }
 std::vector<DelaunayFacet> Delaunay::facets() const { return {}; }
@@ -27,6 +27,8 @@ std::vector<DelaunayFacet> Delaunay::inner_facets(std::span<const VertexId>,
   return {};
 }
 void Delaunay::approve(const DelaunayFacet&) {}
-std::size_t Delaunay::untangle(std::span<const VertexId>) { return 0; }
+std::size_t Delaunay::untangle(std::span<const VertexId>, const LabelField&, const std::function<double(VertexId)>&) {
+  return 0;
+}
 
 }  // namespace isochron

@@ -44,8 +44,8 @@ class Delaunay {
 
   [[nodiscard]] bool contains(VertexId v) const;
   [[nodiscard]] Vec3d point(VertexId v) const;
-  /// Whether any point is closer to p than that; `near` is a point close to p.
-  [[nodiscard]] bool crowded(Vec3d p, VertexId near, double distance) const;
+  /// The point nearest to p; not valid when that is one far away. The search starts at `near`, if that is a point.
+  [[nodiscard]] VertexId nearest(Vec3d p, VertexId near) const;
   /// One more than the largest id.
   [[nodiscard]] std::size_t id_count() const;
 
@@ -62,10 +62,12 @@ class Delaunay {
                                                         const std::function<bool(const DelaunayFacet&)>& wanted);
   /// Remembers that nothing is wrong with a facet, for as long as its two tetrahedra exist.
   void approve(const DelaunayFacet& facet);
-  /// Gives tetrahedra at these points the label of their surroundings where a material, or all the others together,
-  /// fall into parts that meet only in the point or an edge. Returns how many points changed; labels last as long as
-  /// the tetrahedra. What is mended at one point may spoil another: call again with those.
-  std::size_t untangle(std::span<const VertexId> points);
+  /// Mends points where a material, or all the others together, fall into parts that meet only in the point or an edge:
+  /// gives the part whose tetrahedra are the nearest to the surface (by the field at their centroids) the label of its
+  /// surroundings, if they are nearer than `limit`. Returns how many points changed; labels last as long as the
+  /// tetrahedra. What is mended at one point may spoil another: call again with those.
+  std::size_t untangle(std::span<const VertexId> points, const LabelField& field,
+                       const std::function<double(VertexId)>& limit);
 
  private:
   struct Tetrahedra;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "isochron/surface/triangulate/delaunay.h"
+#include "isochron/surface/triangulate/local_sizes.h"
 
 namespace isochron {
 
@@ -12,7 +13,7 @@ namespace isochron {
 /// and points that were not there at the start get no help.
 class Rescues {
  public:
-  Rescues(Delaunay& tets, const LabelField& field, const SizeView<double>& sizes)
+  Rescues(Delaunay& tets, const LabelField& field, LocalSizes& sizes)
       : tets_(tets), field_(field), sizes_(sizes), tries_(tets.id_count()) {}
 
   /// Returns how many points were added.
@@ -20,11 +21,11 @@ class Rescues {
 
  private:
   std::size_t help(VertexId v);
-  bool add(Vec3d p, VertexId near, double apart);
+  bool add(Vec3d p, VertexId near, double apart, double factor);
 
   Delaunay& tets_;
   const LabelField& field_;
-  const SizeView<double>& sizes_;
+  LocalSizes& sizes_;
   std::vector<unsigned char> tries_;
 };
 

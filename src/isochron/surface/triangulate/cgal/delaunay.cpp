@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "isochron/core/parallel.h"
@@ -56,6 +57,15 @@ bool has_far_corner(const Cell& cell) {
   return false;
 }
 
+// Its facets are to be looked at again, from both sides.
+void withdraw_approval(const Cell& cell) {
+  cell->info().approved = 0;
+  for (int i = 0; i < 4; ++i) {
+    const Cell other = cell->neighbor(i);
+    other->info().approved &= static_cast<unsigned char>(~(1U << other->index(cell)));
+  }
+}
+
 // Tells the parts of a point's surroundings apart: tetrahedra at the point, joined through facets at the point.
 class Surroundings {
  public:
@@ -64,19 +74,20 @@ class Surroundings {
     part_.resize(cells_.size());
   }
 
-  // Relabels the smaller parts of what should hang together. True when there was anything to do.
-  bool mend() {
-    bool mended = false;
+  // Relabels parts of what should hang together, as long as they are nearer to the surface than the limit. Returns the
+  // tetrahedra that changed.
+  std::vector<Cell> mend(const LabelField& field, double limit) {
+    std::vector<Cell> changed;
     std::vector<int> labels;
     for (const Cell& cell : cells_) labels.push_back(cell->info().label);
     std::sort(labels.begin(), labels.end());
     labels.erase(std::unique(labels.begin(), labels.end()), labels.end());
-    if (labels.size() < 2) return false;
+    if (labels.size() < 2) return changed;
     for (const int label : labels) {
-      mended |= keep_largest([&](const Cell& cell) { return cell->info().label == label; });
-      if (labels.size() > 2) mended |= keep_largest([&](const Cell& cell) { return cell->info().label != label; });
+      join([&](const Cell& cell) { return cell->info().label == label; }, field, limit, changed);
+      if (labels.size() > 2) join([&](const Cell& cell) { return cell->info().label != label; }, field, limit, changed);
     }
-    return mended;
+    return changed;
   }
 
  private:
@@ -84,37 +95,48 @@ class Surroundings {
     return static_cast<std::size_t>(std::find(cells_.begin(), cells_.end(), cell) - cells_.begin());
   }
 
+  // Gives all parts but one away, the nearest to the surface first.
   template <class Belongs>
-  bool keep_largest(const Belongs& belongs) {
+  void join(const Belongs& belongs, const LabelField& field, double limit, std::vector<Cell>& changed) {
     std::fill(part_.begin(), part_.end(), 0);
-    std::vector<std::size_t> sizes{0};
+    int parts = 0;
+    for (std::size_t i = 0; i < cells_.size(); ++i)
+      if (part_[i] == 0 && belongs(cells_[i])) flood(i, ++parts, belongs);
+    if (parts < 2) return;
+    std::vector<std::pair<double, int>> depths(static_cast<std::size_t>(parts));
+    for (int part = 1; part <= parts; ++part) depths[static_cast<std::size_t>(part - 1)] = {depth(part, field), part};
+    std::sort(depths.begin(), depths.end());
+    depths.pop_back();
+    for (const auto& [depth, part] : depths)
+      if (depth < limit) give_away(part, changed);
+  }
+
+  // How far inside its material a part lies; one with a corner far away cannot be given away.
+  [[nodiscard]] double depth(int part, const LabelField& field) const {
+    double deepest = 0;
     for (std::size_t i = 0; i < cells_.size(); ++i) {
-      if (part_[i] != 0 || !belongs(cells_[i])) continue;
-      sizes.push_back(flood(i, static_cast<int>(sizes.size()), belongs));
+      if (part_[i] != part) continue;
+      if (has_far_corner(cells_[i])) return std::numeric_limits<double>::infinity();
+      Vec3d centroid;
+      for (int k = 0; k < 4; ++k) centroid += 0.25 * from_cgal(cells_[i]->vertex(k)->point());
+      deepest = std::max(deepest, field.look(centroid).clearance);
     }
-    if (sizes.size() <= 2) return false;
-    const auto largest = std::max_element(sizes.begin(), sizes.end()) - sizes.begin();
-    for (int part = 1; part < static_cast<int>(sizes.size()); ++part)
-      if (part != largest) give_away(part);
-    return true;
+    return deepest;
   }
 
   template <class Belongs>
-  std::size_t flood(std::size_t start, int part, const Belongs& belongs) {
+  void flood(std::size_t start, int part, const Belongs& belongs) {
     std::vector<std::size_t> stack{start};
     part_[start] = part;
-    std::size_t size = 0;
     while (!stack.empty()) {
       const Cell cell = cells_[stack.back()];
       stack.pop_back();
-      ++size;
       for_neighbours(cell, [&](std::size_t next) {
         if (part_[next] != 0 || !belongs(cells_[next])) return;
         part_[next] = part;
         stack.push_back(next);
       });
     }
-    return size;
   }
 
   template <class Body>
@@ -125,7 +147,7 @@ class Surroundings {
   }
 
   // The label most of the neighbours have, by facets; the smaller one when two are equal.
-  void give_away(int part) {
+  void give_away(int part, std::vector<Cell>& changed) {
     std::vector<int> around;
     for (std::size_t i = 0; i < cells_.size(); ++i) {
       if (part_[i] != part) continue;
@@ -144,8 +166,11 @@ class Surroundings {
       }
       run = end;
     }
-    for (std::size_t i = 0; i < cells_.size(); ++i)
-      if (part_[i] == part && !has_far_corner(cells_[i])) cells_[i]->info().label = best;
+    for (std::size_t i = 0; i < cells_.size(); ++i) {
+      if (part_[i] != part) continue;
+      cells_[i]->info().label = best;
+      changed.push_back(cells_[i]);
+    }
   }
 
   Vertex v_;
@@ -161,6 +186,12 @@ struct Delaunay::Tetrahedra {
   std::vector<VertexId> changed;  // corners of tetrahedra without label; all when `everything` is set
   bool everything = true;
   std::uint32_t visit = 0;
+
+  // Where a search for something close to this point begins.
+  [[nodiscard]] Cell start_at(VertexId near) const {
+    const bool known = near.valid() && near.index() < vertices.size() && vertices[near.index()] != Vertex();
+    return known ? vertices[near.index()]->cell() : Cell();
+  }
 
   // To be called around a change of v: before its removal, after its insertion.
   void note_change(Vertex v) {
@@ -220,9 +251,8 @@ Delaunay::Delaunay(std::span<const Vec3d> points, Vec3d extent) : tets_(std::mak
 Delaunay::~Delaunay() = default;
 
 VertexId Delaunay::insert(Vec3d p, VertexId near) {
-  const Cell start = contains(near) ? tets_->vertices[near.index()]->cell() : Cell();
   const std::size_t before = tets_->cells.number_of_vertices();
-  const Vertex v = tets_->cells.insert(to_cgal(p), start);
+  const Vertex v = tets_->cells.insert(to_cgal(p), tets_->start_at(near));
   if (tets_->cells.number_of_vertices() == before) return {};
   v->info() = VertexId(tets_->vertices.size());
   tets_->vertices.push_back(v);
@@ -259,9 +289,8 @@ bool Delaunay::contains(VertexId v) const {
 
 Vec3d Delaunay::point(VertexId v) const { return from_cgal(tets_->vertices[v.index()]->point()); }
 
-bool Delaunay::crowded(Vec3d p, VertexId near, double distance) const {
-  const Vertex nearest = tets_->cells.nearest_vertex(to_cgal(p), tets_->vertices[near.index()]->cell());
-  return norm(from_cgal(nearest->point()) - p) < distance;
+VertexId Delaunay::nearest(Vec3d p, VertexId near) const {
+  return tets_->cells.nearest_vertex(to_cgal(p), tets_->start_at(near))->info();
 }
 
 std::size_t Delaunay::id_count() const { return tets_->vertices.size(); }
@@ -281,9 +310,10 @@ std::vector<VertexId> Delaunay::label(const LabelField& field, int threads) {
     cells = tets_->cells_at(changed);
   }
   tets_->changed.clear();
+  std::erase_if(cells, [](const Cell& cell) { return cell->info().label != unlabelled; });
+  for (const Cell& cell : cells) withdraw_approval(cell);
   parallel_for(threads, cells.size(), [&](std::size_t i) {
     CellNote& note = cells[i]->info();
-    if (note.label != unlabelled) return;
     const bool infinite = tets_->cells.is_infinite(cells[i]);
     note.centre = infinite ? 16 * field.extent() : circumcentre(cells[i]);
     note.label = infinite || has_far_corner(cells[i]) ? 0 : field.look(note.centre).label;
@@ -339,10 +369,18 @@ void Delaunay::approve(const DelaunayFacet& facet) {
   cell->info().approved |= static_cast<unsigned char>(1U << (facet.place & 3));
 }
 
-std::size_t Delaunay::untangle(std::span<const VertexId> points) {
+std::size_t Delaunay::untangle(std::span<const VertexId> points, const LabelField& field,
+                               const std::function<double(VertexId)>& limit) {
   std::size_t mended = 0;
-  for (const VertexId v : points)
-    if (contains(v) && Surroundings(tets_->cells, tets_->vertices[v.index()]).mend()) ++mended;
+  for (const VertexId v : points) {
+    if (!contains(v)) continue;
+    const std::vector<Cell> changed = Surroundings(tets_->cells, tets_->vertices[v.index()]).mend(field, limit(v));
+    mended += changed.empty() ? 0 : 1;
+    for (const Cell& cell : changed) {
+      withdraw_approval(cell);
+      for (int i = 0; i < 4; ++i) tets_->changed.push_back(cell->vertex(i)->info());
+    }
+  }
   return mended;
 }
 

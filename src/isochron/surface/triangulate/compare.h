@@ -1,0 +1,38 @@
+// Whether one surface shows all that another does.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "isochron/mesh/simplex_mesh.h"
+#include "isochron/surface/triangulate/label_field.h"
+
+namespace isochron {
+
+/// How a component of the expected surface came out.
+struct SurfaceDifference {
+  enum class Kind {
+    lost,     ///< nothing of it is there
+    merged,   ///< it is part of a component that belongs to another one
+    divided,  ///< it fell into several
+    handles   ///< its Euler characteristic is another
+  };
+  Kind kind = Kind::lost;
+  std::size_t component = 0;  ///< in the order of `surface_topology`
+  double area = 0;            ///< of the expected component
+  Vec3d place;                ///< one of its corners
+  long expected_euler = 0;
+  long found_euler = 0;  ///< of what came of it, or of what it is part of; 0 when lost
+};
+
+/// Compares component by component: those that are nearest to each other belong together. Both must be meshes as
+/// `triangulate` makes them.
+std::vector<SurfaceDifference> surface_differences(const TriangleMesh& expected, const TriangleMesh& found,
+                                                   int threads);
+
+/// Points of the field's surface near corners of the expected one that the found surface passes at a distance: more
+/// than a quarter of the size wanted there.
+std::vector<Vec3d> uncovered(const TriangleMesh& expected, const TriangleMesh& found, const LabelField& field,
+                             const SizeView<double>& sizes, int threads);
+
+}  // namespace isochron
