@@ -4,6 +4,8 @@
 
 namespace isochron {
 
+bool delaunay_available() { return false; }
+
 struct Delaunay::Tetrahedra {};
 
 Delaunay::Delaunay(std::span<const Vec3d>, Vec3d) {

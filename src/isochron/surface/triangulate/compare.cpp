@@ -5,8 +5,6 @@
 #include <map>
 
 #include "isochron/core/parallel.h"
-#include "isochron/mesh/locator.h"
-#include "isochron/mesh/topology.h"
 
 namespace isochron {
 namespace {
@@ -21,7 +19,7 @@ struct Piece {
 };
 
 // For each component of `from` the one of `to` that most of its triangles are nearest to.
-std::vector<Piece> partners(const TriangleMesh& from, const SurfaceTopology& topology, const TriangleMesh& to,
+std::vector<Piece> partners(const TriangleMesh& from, const SurfaceTopology& topology, const PointLocator<3>& to,
                             const SurfaceTopology& other, int threads) {
   constexpr std::size_t enough = 400;  // triangles asked in each component
   std::vector<std::size_t> seen(topology.components.size());
@@ -32,13 +30,12 @@ std::vector<Piece> partners(const TriangleMesh& from, const SurfaceTopology& top
     const std::size_t stride = 1 + topology.components[c].triangles / enough;
     if (seen[c]++ % stride == 0) asked.push_back(static_cast<std::uint32_t>(t));
   }
-  const PointLocator<3> locator(to, threads);
   std::vector<std::uint32_t> answers(asked.size());
   std::vector<double> distances(asked.size());
   parallel_for(threads, asked.size(), [&](std::size_t i) {
     const auto& corners = from.elements[asked[i]];
     const Vec3d centre = (from.point(corners[0]) + from.point(corners[1]) + from.point(corners[2])) / 3;
-    const Location<3> nearest = locator.nearest(centre);
+    const Location<3> nearest = to.nearest(centre);
     answers[i] = other.component_of[nearest.element.index()];
     distances[i] = nearest.distance;
   });
@@ -64,11 +61,14 @@ std::vector<Piece> partners(const TriangleMesh& from, const SurfaceTopology& top
 
 }  // namespace
 
-std::vector<SurfaceDifference> surface_differences(const TriangleMesh& expected, const TriangleMesh& found,
-                                                   int threads) {
-  const SurfaceTopology before = surface_topology(expected), after = surface_topology(found);
-  const std::vector<Piece> there = partners(expected, before, found, after, threads);
-  const std::vector<Piece> back = partners(found, after, expected, before, threads);
+ExpectedSurface::ExpectedSurface(const TriangleMesh& mesh, int threads)
+    : mesh_(mesh), threads_(threads), topology_(surface_topology(mesh)), locator_(mesh, threads) {}
+
+std::vector<SurfaceDifference> ExpectedSurface::differences(const TriangleMesh& found) const {
+  const SurfaceTopology& before = topology_;
+  const SurfaceTopology after = surface_topology(found);
+  const std::vector<Piece> there = partners(mesh_, before, PointLocator<3>(found, threads_), after, threads_);
+  const std::vector<Piece> back = partners(found, after, locator_, before, threads_);
   std::vector<std::size_t> pieces(before.components.size());
   std::vector<long> euler(before.components.size());
   for (std::size_t c = 0; c < back.size(); ++c) {
@@ -81,7 +81,7 @@ std::vector<SurfaceDifference> surface_differences(const TriangleMesh& expected,
     SurfaceDifference difference;
     difference.component = c;
     difference.area = component.area;
-    difference.place = expected.point(expected.element(component.first)[0]);
+    difference.place = mesh_.point(mesh_.element(component.first)[0]);
     difference.expected_euler = component.euler_characteristic();
     difference.found_euler = euler[c];
     if (pieces[c] == 0) {
@@ -101,13 +101,41 @@ std::vector<SurfaceDifference> surface_differences(const TriangleMesh& expected,
   return result;
 }
 
-std::vector<Vec3d> uncovered(const TriangleMesh& expected, const TriangleMesh& found, const LabelField& field,
-                             const SizeView<double>& sizes, int threads) {
-  const PointLocator<3> locator(found, threads);
-  std::vector<Vec3d> points(expected.vertex_count());
-  std::vector<char> far(expected.vertex_count());
-  parallel_for(threads, points.size(), [&](std::size_t i) {
-    points[i] = field.project(expected.points[i]);
+std::size_t ExpectedSurface::drop_specks(TriangleMesh& found, double volume) const {
+  const SurfaceTopology after = surface_topology(found);
+  const auto small = [&](std::size_t c) { return std::abs(after.components[c].volume) < volume; };
+  const std::vector<Piece> there = partners(mesh_, topology_, PointLocator<3>(found, threads_), after, threads_);
+  std::vector<char> dropped(after.components.size());
+  for (std::size_t c = 0; c < dropped.size(); ++c) dropped[c] = small(c) ? 1 : 0;
+  for (const Piece& piece : there) dropped[piece.partner] = 0;
+  const auto count = static_cast<std::size_t>(std::count(dropped.begin(), dropped.end(), 1));
+  if (count == 0) return 0;
+
+  TriangleMesh kept;
+  std::vector<VertexId> renumbered(found.vertex_count());
+  for (std::size_t t = 0; t < found.element_count(); ++t) {
+    if (dropped[after.component_of[t]] != 0) continue;
+    kept.elements.push_back(found.elements[t]);
+    for (VertexId& v : kept.elements.back()) {
+      VertexId& now = renumbered[v.index()];
+      if (!now.valid()) {
+        now = VertexId(kept.points.size());
+        kept.points.push_back(found.point(v));
+      }
+      v = now;
+    }
+  }
+  found = std::move(kept);
+  return count;
+}
+
+std::vector<Vec3d> ExpectedSurface::uncovered(const TriangleMesh& found, const LabelField& field,
+                                              const SizeView<double>& sizes) const {
+  const PointLocator<3> locator(found, threads_);
+  std::vector<Vec3d> points(mesh_.vertex_count());
+  std::vector<char> far(mesh_.vertex_count());
+  parallel_for(threads_, points.size(), [&](std::size_t i) {
+    points[i] = field.project(mesh_.points[i]);
     const double size = sizes.size(points[i]);
     if (field.look(points[i]).clearance > 0.01 * size) return;  // it did not reach the surface
     far[i] = locator.locate(points[i], too_far * size) ? 0 : 1;

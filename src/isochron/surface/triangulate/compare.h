@@ -4,7 +4,9 @@
 #include <cstddef>
 #include <vector>
 
+#include "isochron/mesh/locator.h"
 #include "isochron/mesh/simplex_mesh.h"
+#include "isochron/mesh/topology.h"
 #include "isochron/surface/triangulate/label_field.h"
 
 namespace isochron {
@@ -25,14 +27,29 @@ struct SurfaceDifference {
   long found_euler = 0;  ///< of what came of it, or of what it is part of; 0 when lost
 };
 
-/// Compares component by component: those that are nearest to each other belong together. Both must be meshes as
-/// `triangulate` makes them.
-std::vector<SurfaceDifference> surface_differences(const TriangleMesh& expected, const TriangleMesh& found,
-                                                   int threads);
+/// The surface that others are compared with.
+class ExpectedSurface {
+ public:
+  /// Keeps a reference to the mesh, which must be closed and have triangles.
+  ExpectedSurface(const TriangleMesh& mesh, int threads);
 
-/// Points of the field's surface near corners of the expected one that the found surface passes at a distance: more
-/// than a quarter of the size wanted there.
-std::vector<Vec3d> uncovered(const TriangleMesh& expected, const TriangleMesh& found, const LabelField& field,
-                             const SizeView<double>& sizes, int threads);
+  /// Component by component: those that are nearest to each other belong together.
+  [[nodiscard]] std::vector<SurfaceDifference> differences(const TriangleMesh& found) const;
+
+  /// Removes the components that enclose less than `volume` and that no expected one belongs to: bubbles of the spline
+  /// between the values it goes through. Returns how many.
+  std::size_t drop_specks(TriangleMesh& found, double volume) const;
+
+  /// Points of the field's surface near corners of the expected one that the found surface passes at a distance: more
+  /// than a quarter of the size wanted there.
+  [[nodiscard]] std::vector<Vec3d> uncovered(const TriangleMesh& found, const LabelField& field,
+                                             const SizeView<double>& sizes) const;
+
+ private:
+  const TriangleMesh& mesh_;
+  int threads_;
+  SurfaceTopology topology_;
+  PointLocator<3> locator_;
+};
 
 }  // namespace isochron

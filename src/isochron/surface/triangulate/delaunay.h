@@ -25,8 +25,12 @@ struct DelaunayFacet {
   std::uint64_t place = 0;       ///< where it is, until the next change
 };
 
+/// Whether this build can make Delaunay tetrahedra, that is, has CGAL.
+bool delaunay_available();
+
 /// Delaunay tetrahedra that can be changed point by point. Around the points lie eight more, far away, so that the
-/// outside is filled with tetrahedra too; these have no id. Made with CGAL; without it the constructor throws.
+/// outside is filled with tetrahedra too; these have no id. Made with CGAL; without it the constructor throws
+/// RuntimeError.
 class Delaunay {
  public:
   /// Ids are the places in `points`; a point that is there already (exactly) is left out: `contains` is false for it.

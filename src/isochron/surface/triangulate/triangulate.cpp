@@ -88,11 +88,13 @@ TriangleMesh triangulate(const SplineField& field, const SizeField& sizes, std::
         "no triangles came out of {} particles (they do not enclose anything); use smaller sizes", particles.size()));
   }
   if (options.expected != nullptr) {
+    const ExpectedSurface expected(*options.expected, options.threads);
+    const Vec3d spacing = field.lattice().spacing;
     for (int pass = 0;; ++pass) {
-      done.differences = surface_differences(*options.expected, mesh, options.threads);
+      done.specks = expected.drop_specks(mesh, spacing.x * spacing.y * spacing.z);
+      done.differences = expected.differences(mesh);
       if (done.differences.empty() || pass == options.refinements) break;
-      const std::size_t added =
-          refine(tets, local_sizes, uncovered(*options.expected, mesh, labels, sizes.view(), options.threads));
+      const std::size_t added = refine(tets, local_sizes, expected.uncovered(mesh, labels, sizes.view()));
       if (added == 0) break;
       done.added += added;
       mesh = compacted(tets, repair.run(progress));

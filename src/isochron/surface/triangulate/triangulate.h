@@ -20,9 +20,9 @@ struct TriangulateOptions {
   int rounds = 40;            ///< of repair; the last third of them only adds points
   int threads = hardware_threads();
   /// A surface of the same object, as marching tetrahedra give it: what the particles miss of it is sampled again with
-  /// sizes halved, at most `refinements` times. Without it nothing is compared.
+  /// sizes halved, at most `refinements` times, and specks that it lacks are left out. Without it nothing is compared.
   const TriangleMesh* expected = nullptr;
-  int refinements = 3;
+  int refinements = 2;
 };
 
 /// What the triangulation had to do, and what it could not.
@@ -34,6 +34,7 @@ struct TriangulateReport {
   std::size_t bad_crossings = 0;    ///< triangles whose dual edge still crosses the field's surface more than once
   std::size_t singular_points = 0;  ///< points where the surface still touches itself; 0 unless the rounds ran out
   std::size_t unused = 0;           ///< particles that are no corner of any triangle
+  std::size_t specks = 0;           ///< components below a voxel's volume that the expected surface lacks, left out
   std::vector<SurfaceDifference> differences;  ///< from the expected surface
   double seconds_delaunay = 0, seconds_repair = 0;
 };

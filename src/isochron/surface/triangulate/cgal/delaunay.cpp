@@ -180,6 +180,8 @@ class Surroundings {
 
 }  // namespace
 
+bool delaunay_available() { return true; }
+
 struct Delaunay::Tetrahedra {
   Triangulation cells;
   std::vector<Vertex> vertices;
