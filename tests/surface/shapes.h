@@ -17,15 +17,6 @@ inline SizeField uniform_size(const Lattice& lattice, double size) {
   return {lattice, std::vector<float>(lattice.point_count(), static_cast<float>(size))};
 }
 
-inline double sphere_distance(Vec3d p, Vec3d centre, double radius) { return norm(p - centre) - radius; }
-
-/// A ring around the z axis through the centre.
-inline double torus_distance(Vec3d p, Vec3d centre, double ring, double tube) {
-  const Vec3d d = p - centre;
-  const double out = std::hypot(d.x, d.y) - ring;
-  return std::hypot(out, d.z) - tube;
-}
-
 /// Distance to a box with rounded edges; approximate inside.
 inline double plate_distance(Vec3d p, Vec3d centre, Vec3d half, double rounding) {
   Vec3d d = p - centre;

@@ -4,6 +4,8 @@
 
 namespace isochron {
 
+bool delaunay_available() { return false; }
+
 struct Delaunay::Tetrahedra {};
 
 Delaunay::Delaunay(std::span<const Vec3d>, Vec3d) {
@@ -17,11 +19,18 @@ void Delaunay::remove(VertexId) {}
 bool Delaunay::move(VertexId, Vec3d) { return false; }
 bool Delaunay::contains(VertexId) const { return false; }
 Vec3d Delaunay::point(VertexId) const { return {}; }
+VertexId Delaunay::nearest(Vec3d, VertexId) const { return {}; }
 std::size_t Delaunay::id_count() const { return 0; }
-void Delaunay::label(const LabelField&, int) {}
+std::vector<VertexId> Delaunay::label(const LabelField&, int) { return {}; }
 std::vector<DelaunayFacet> Delaunay::facets() const { return {}; }
-std::vector<DelaunayFacet> Delaunay::inner_facets(const std::function<bool(const DelaunayFacet&)>&) { return {}; }
+std::vector<DelaunayFacet> Delaunay::facets_at(std::span<const VertexId>) { return {}; }
+std::vector<DelaunayFacet> Delaunay::inner_facets(std::span<const VertexId>,
+                                                  const std::function<bool(const DelaunayFacet&)>&) {
+  return {};
+}
 void Delaunay::approve(const DelaunayFacet&) {}
-std::size_t Delaunay::untangle(std::span<const VertexId>) { return 0; }
+std::size_t Delaunay::untangle(std::span<const VertexId>, const LabelField&, const std::function<double(VertexId)>&) {
+  return 0;
+}
 
 }  // namespace isochron

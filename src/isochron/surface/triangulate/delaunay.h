@@ -25,8 +25,12 @@ struct DelaunayFacet {
   std::uint64_t place = 0;       ///< where it is, until the next change
 };
 
+/// Whether this build can make Delaunay tetrahedra, that is, has CGAL.
+bool delaunay_available();
+
 /// Delaunay tetrahedra that can be changed point by point. Around the points lie eight more, far away, so that the
-/// outside is filled with tetrahedra too; these have no id. Made with CGAL; without it the constructor throws.
+/// outside is filled with tetrahedra too; these have no id. Made with CGAL; without it the constructor throws
+/// RuntimeError.
 class Delaunay {
  public:
   /// Ids are the places in `points`; a point that is there already (exactly) is left out: `contains` is false for it.
@@ -44,22 +48,30 @@ class Delaunay {
 
   [[nodiscard]] bool contains(VertexId v) const;
   [[nodiscard]] Vec3d point(VertexId v) const;
+  /// The point nearest to p; not valid when that is one far away. The search starts at `near`, if that is a point.
+  [[nodiscard]] VertexId nearest(Vec3d p, VertexId near) const;
   /// One more than the largest id.
   [[nodiscard]] std::size_t id_count() const;
 
-  /// Labels the tetrahedra that changed since the last call; those with a corner far away get 0.
-  void label(const LabelField& field, int threads);
+  /// Labels the tetrahedra that changed since the last call (at first all); those with a corner far away get 0. Returns
+  /// the corners of these tetrahedra, ascending.
+  std::vector<VertexId> label(const LabelField& field, int threads);
   /// The facets between different labels: a closed surface, each side of which is a union of tetrahedra.
   [[nodiscard]] std::vector<DelaunayFacet> facets() const;
-  /// Calls `wanted` for each facet between equal labels that is not approved yet; approves those it does not want, and
-  /// returns the others.
-  [[nodiscard]] std::vector<DelaunayFacet> inner_facets(const std::function<bool(const DelaunayFacet&)>& wanted);
+  /// Those of them that have one of the given points as a corner.
+  [[nodiscard]] std::vector<DelaunayFacet> facets_at(std::span<const VertexId> points);
+  /// Calls `wanted` for each facet between equal labels at tetrahedra of these points that is not approved yet;
+  /// approves those it does not want, and returns the others.
+  [[nodiscard]] std::vector<DelaunayFacet> inner_facets(std::span<const VertexId> points,
+                                                        const std::function<bool(const DelaunayFacet&)>& wanted);
   /// Remembers that nothing is wrong with a facet, for as long as its two tetrahedra exist.
   void approve(const DelaunayFacet& facet);
-  /// Gives tetrahedra at these points the label of their surroundings where a material, or all the others together,
-  /// fall into parts that meet only in the point or an edge. Returns how many points changed; labels last as long as
-  /// the tetrahedra. What is mended at one point may spoil another: call again with those.
-  std::size_t untangle(std::span<const VertexId> points);
+  /// Mends points where a material, or all the others together, fall into parts that meet only in the point or an edge:
+  /// gives the part whose tetrahedra are the nearest to the surface (by the field at their centroids) the label of its
+  /// surroundings, if they are nearer than `limit`. Returns how many points changed; labels last as long as the
+  /// tetrahedra. What is mended at one point may spoil another: call again with those.
+  std::size_t untangle(std::span<const VertexId> points, const LabelField& field,
+                       const std::function<double(VertexId)>& limit);
 
  private:
   struct Tetrahedra;

@@ -16,6 +16,7 @@ Fans::Fans(std::span<const DelaunayFacet> facets, std::size_t id_count)
 
 Fans::Fault Fans::fault(VertexId v) const {
   Fault worst = Fault::none;
+  if (at(v).empty()) return worst;
   std::vector<int> labels;
   for (const std::uint32_t f : at(v))
     for (const int label : facets_[f].labels)

@@ -1,16 +1,76 @@
 // Makes the labelled tetrahedra's surface manifold, faithful to the field and well shaped, by changing points.
 #pragma once
 
+#include <array>
+#include <vector>
+
 #include "isochron/core/progress.h"
 #include "isochron/surface/triangulate/delaunay.h"
+#include "isochron/surface/triangulate/dual_edge.h"
+#include "isochron/surface/triangulate/fans.h"
+#include "isochron/surface/triangulate/local_sizes.h"
+#include "isochron/surface/triangulate/rescues.h"
 #include "isochron/surface/triangulate/triangulate.h"
 
 namespace isochron {
 
-/// Repairs in rounds: finds what is wrong, adds or removes points there, and smooths around them. Leaves all tetrahedra
-/// labelled. Returns the surface's facets.
-std::vector<DelaunayFacet> repair(Delaunay& tets, const LabelField& field, const SizeView<double>& sizes,
-                                  const TriangulateOptions& options, TriangulateReport& report,
-                                  const Progress& progress);
+/// Repairs in rounds: finds what is wrong, adds or removes points there, and smooths around them. `run` may be called
+/// again after more points were added.
+class Repair {
+ public:
+  /// Keeps references to all of them.
+  Repair(Delaunay& tets, const LabelField& field, LocalSizes& sizes, const TriangulateOptions& options,
+         TriangulateReport& report)
+      : tets_(tets), field_(field), sizes_(sizes), options_(options), report_(report), rescues_(tets, field, sizes) {}
+
+  /// Returns the facets of the surface. Throws Cancelled.
+  std::vector<DelaunayFacet> run(const Progress& progress);
+
+ private:
+  enum class Wrong { nothing, shape, size, crossings, tangled };  // the worst last
+
+  struct Finding {
+    Finding() = default;
+    explicit Finding(const DelaunayFacet& of) : facet(of) {}
+
+    DelaunayFacet facet;
+    Wrong wrong = Wrong::nothing;
+    double ratio = 1;
+    double size = 0;  // edge length wanted
+    DualCrossings dual;
+
+    // How urgent it is among those of the same kind.
+    [[nodiscard]] double badness() const { return wrong == Wrong::shape ? -ratio : dual.radius / size; }
+  };
+
+  void look();
+  void relax();
+  void examine();
+  void inspect(Finding& found) const;
+  [[nodiscard]] bool badly_shaped(const std::array<Vec3d, 3>& x, double ratio) const;
+  void find_hidden();
+  [[nodiscard]] bool compact(const DelaunayFacet& facet) const;
+  [[nodiscard]] std::vector<VertexId> tangled_points(const Fans& fans);
+  void untangle_easily();
+  void find_tangled();
+  bool act(bool only_add);
+  bool add_crossing(const Finding& found);
+  bool reshape(const Finding& found);
+  void untangle();
+  void count_what_is_left();
+  [[nodiscard]] std::array<Vec3d, 3> corners(const DelaunayFacet& facet) const;
+
+  Delaunay& tets_;
+  const LabelField& field_;
+  LocalSizes& sizes_;
+  const TriangulateOptions& options_;
+  TriangulateReport& report_;
+  Rescues rescues_;
+  std::vector<VertexId> active_;       // where anything changed or is left to do
+  std::vector<VertexId> unused_;       // points of those that no facet has
+  std::vector<DelaunayFacet> facets_;  // all those at active points
+  std::vector<Finding> findings_;
+  std::vector<bool> touched_;
+};
 
 }  // namespace isochron

@@ -4,6 +4,7 @@
 #include <array>
 #include <vector>
 
+#include "isochron/core/parallel.h"
 #include "isochron/mesh/quality.h"
 #include "isochron/surface/triangulate/fans.h"
 
@@ -12,49 +13,69 @@ namespace {
 
 constexpr double good_enough = 0.75;  // radius ratio above which a triangle's corners stay
 constexpr int sweeps = 4;
+constexpr double over_step = 1;  // of the way to the mean
 
 class Smoother {
  public:
   Smoother(const Delaunay& tets, std::span<const DelaunayFacet> facets, const LabelField& field,
-           const SizeView<double>& sizes)
+           const LocalSizes& sizes)
       : facets_(facets), fans_(facets, tets.id_count()), field_(field), sizes_(sizes), place_(tets.id_count()) {
-    for (const DelaunayFacet& facet : facets)
-      for (const VertexId v : facet.corners) place_[v.index()] = tets.point(v);
+    for (std::size_t i = 0; i < place_.size(); ++i)
+      if (tets.contains(VertexId(i))) place_[i] = tets.point(VertexId(i));
   }
 
   // One step towards the mean of the triangles around, if that helps the worst of them.
   void step(VertexId v) {
-    const double before = worst_ratio(v, place_[v.index()]);
+    const double before = ratios(v, place_[v.index()]).worst;
     if (before > good_enough) return;
     const Vec3d here = place_[v.index()], there = target(v);
     for (const double part : {1.0, 0.5, 0.25}) {
       const Vec3d candidate = field_.project(here + part * (there - here));
-      if (worst_ratio(v, candidate) > before) {
+      if (ratios(v, candidate).worst > before) {
         place_[v.index()] = candidate;
         return;
       }
     }
   }
 
+  // One step of all at once, where it helps the mean and does not harm the worst.
+  void step_all(int threads) {
+    std::vector<Vec3d> next = place_;
+    parallel_for(threads, place_.size(), [&](std::size_t i) {
+      const VertexId v(i);
+      if (fans_.at(v).empty()) return;
+      const Ratios before = ratios(v, place_[i]);
+      const Vec3d candidate = field_.project(place_[i] + over_step * (target(v) - place_[i]));
+      const Ratios after = ratios(v, candidate);
+      if (after.sum > before.sum && after.worst > std::min(before.worst, good_enough)) next[i] = candidate;
+    });
+    place_ = std::move(next);
+  }
+
   [[nodiscard]] Vec3d place(VertexId v) const { return place_[v.index()]; }
+  std::vector<Vec3d> take_places() { return std::move(place_); }
 
  private:
   [[nodiscard]] std::array<Vec3d, 3> corners(const DelaunayFacet& facet) const {
     return {place_[facet.corners[0].index()], place_[facet.corners[1].index()], place_[facet.corners[2].index()]};
   }
 
-  [[nodiscard]] double worst_ratio(VertexId v, Vec3d at) const {
-    double worst = 1;
+  struct Ratios {
+    double worst = 1, sum = 0;
+  };
+  // The radius ratios around a point if it were there. A triangle that turns over is worse than any.
+  [[nodiscard]] Ratios ratios(VertexId v, Vec3d at) const {
+    Ratios result;
     for (const std::uint32_t f : fans_.at(v)) {
       std::array<Vec3d, 3> x = corners(facets_[f]);
       const Vec3d normal = cross(x[1] - x[0], x[2] - x[0]);
       for (int k = 0; k < 3; ++k)
         if (facets_[f].corners[k] == v) x[k] = at;
-      // A triangle that turns over is worse than any.
-      if (dot(normal, cross(x[1] - x[0], x[2] - x[0])) <= 0) return -1;
-      worst = std::min(worst, radius_ratio(x));
+      const double ratio = dot(normal, cross(x[1] - x[0], x[2] - x[0])) > 0 ? radius_ratio(x) : -1;
+      result.worst = std::min(result.worst, ratio);
+      result.sum += ratio;
     }
-    return worst;
+    return result;
   }
 
   // Mean of the triangles' centres, weighted with the number of points that belong in each.
@@ -64,7 +85,7 @@ class Smoother {
     for (const std::uint32_t f : fans_.at(v)) {
       const std::array<Vec3d, 3> x = corners(facets_[f]);
       const Vec3d centre = (x[0] + x[1] + x[2]) / 3;
-      const double size = sizes_.size(centre);
+      const double size = sizes_.size(facets_[f], x);
       const double weight = norm(cross(x[1] - x[0], x[2] - x[0])) / (size * size);
       sum += weight * centre;
       weights += weight;
@@ -75,14 +96,14 @@ class Smoother {
   std::span<const DelaunayFacet> facets_;
   Fans fans_;
   const LabelField& field_;
-  const SizeView<double>& sizes_;
+  const LocalSizes& sizes_;
   std::vector<Vec3d> place_;
 };
 
 }  // namespace
 
 std::size_t smooth(Delaunay& tets, std::span<const DelaunayFacet> facets, std::span<const VertexId> points,
-                   const LabelField& field, const SizeView<double>& sizes) {
+                   const LabelField& field, const LocalSizes& sizes) {
   Smoother smoother(tets, facets, field, sizes);
   for (int sweep = 0; sweep < sweeps; ++sweep)
     for (const VertexId v : points) smoother.step(v);
@@ -93,6 +114,13 @@ std::size_t smooth(Delaunay& tets, std::span<const DelaunayFacet> facets, std::s
     ++moved;
   }
   return moved;
+}
+
+std::vector<Vec3d> evened_out(const Delaunay& tets, std::span<const DelaunayFacet> facets, const LabelField& field,
+                              const LocalSizes& sizes, int threads) {
+  Smoother smoother(tets, facets, field, sizes);
+  for (int sweep = 0; sweep < sweeps; ++sweep) smoother.step_all(threads);
+  return smoother.take_places();
 }
 
 }  // namespace isochron

@@ -2,12 +2,15 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
+#include <algorithm>
 
 #include "isochron/core/error.h"
 #include "isochron/core/timer.h"
 #include "isochron/surface/triangulate/delaunay.h"
+#include "isochron/surface/triangulate/label_field.h"
+#include "isochron/surface/triangulate/local_sizes.h"
 #include "isochron/surface/triangulate/repair.h"
+#include "isochron/surface/triangulate/smooth.h"
 
 namespace isochron {
 namespace {
@@ -42,6 +45,23 @@ TriangleMesh compacted(const Delaunay& tets, const std::vector<DelaunayFacet>& f
   return mesh;
 }
 
+// Adds points with half of the sizes around, no closer to others than that asks for. Returns how many.
+std::size_t refine(Delaunay& tets, LocalSizes& sizes, const std::vector<Vec3d>& points) {
+  constexpr double apart = 0.8, smallest_factor = 0.1;
+  std::size_t added = 0;
+  VertexId near;
+  for (const Vec3d p : points) {
+    near = tets.nearest(p, near);
+    if (!near.valid() || norm(tets.point(near) - p) < apart * 0.5 * sizes.size(near, p)) continue;
+    const double factor = std::max(0.5 * sizes.factor(near), smallest_factor);
+    const VertexId v = tets.insert(p, near);
+    if (!v.valid()) continue;
+    sizes.set_factor(v, factor);
+    ++added;
+  }
+  return added;
+}
+
 }  // namespace
 
 TriangleMesh triangulate(const SplineField& field, const SizeField& sizes, std::vector<Vec3d> particles,
@@ -52,15 +72,36 @@ TriangleMesh triangulate(const SplineField& field, const SizeField& sizes, std::
   TriangulateReport& done = report != nullptr ? *report : own;
   done = {};
   Timer timer;
+  LocalSizes local_sizes(sizes.view());
+  for (int pass = 0; pass < options.evenings; ++pass) {
+    Delaunay rough(particles, labels.extent());
+    rough.label(labels, options.threads);
+    particles = evened_out(rough, rough.facets(), labels, local_sizes, options.threads);
+    progress.update(0);
+  }
   Delaunay tets(particles, labels.extent());
   done.seconds_delaunay = timer.seconds();
-  const std::vector<DelaunayFacet> facets = repair(tets, labels, sizes.view(), options, done, progress);
-  done.seconds_repair = timer.seconds() - done.seconds_delaunay;
-  if (facets.empty()) {
+  Repair repair(tets, labels, local_sizes, options, done);
+  TriangleMesh mesh = compacted(tets, repair.run(progress));
+  if (mesh.elements.empty()) {
     throw NoAnswerError(fmt::format(
         "no triangles came out of {} particles (they do not enclose anything); use smaller sizes", particles.size()));
   }
-  return compacted(tets, facets);
+  if (options.expected != nullptr) {
+    const ExpectedSurface expected(*options.expected, options.threads);
+    const Vec3d spacing = field.lattice().spacing;
+    for (int pass = 0;; ++pass) {
+      done.specks = expected.drop_specks(mesh, spacing.x * spacing.y * spacing.z);
+      done.differences = expected.differences(mesh);
+      if (done.differences.empty() || pass == options.refinements) break;
+      const std::size_t added = refine(tets, local_sizes, expected.uncovered(mesh, labels, sizes.view()));
+      if (added == 0) break;
+      done.added += added;
+      mesh = compacted(tets, repair.run(progress));
+    }
+  }
+  done.seconds_repair = timer.seconds() - done.seconds_delaunay;
+  return mesh;
 }
 
 }  // namespace isochron

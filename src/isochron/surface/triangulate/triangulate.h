@@ -9,15 +9,20 @@
 #include "isochron/core/progress.h"
 #include "isochron/mesh/simplex_mesh.h"
 #include "isochron/surface/field/spline.h"
-#include "isochron/surface/triangulate/label_field.h"
+#include "isochron/surface/triangulate/compare.h"
 
 namespace isochron {
 
 struct TriangulateOptions {
   double least_ratio = 0.45;  ///< radius ratio below which a triangle is improved (equilateral: 1)
   double least_angle = 20;    ///< degrees, likewise
+  int evenings = 1;           ///< times that all particles are smoothed and triangulated anew, before the repair
   int rounds = 40;            ///< of repair; the last third of them only adds points
   int threads = hardware_threads();
+  /// A surface of the same object, as marching tetrahedra give it: what the particles miss of it is sampled again with
+  /// sizes halved, at most `refinements` times, and specks that it lacks are left out. Without it nothing is compared.
+  const TriangleMesh* expected = nullptr;
+  int refinements = 2;
 };
 
 /// What the triangulation had to do, and what it could not.
@@ -29,6 +34,8 @@ struct TriangulateReport {
   std::size_t bad_crossings = 0;    ///< triangles whose dual edge still crosses the field's surface more than once
   std::size_t singular_points = 0;  ///< points where the surface still touches itself; 0 unless the rounds ran out
   std::size_t unused = 0;           ///< particles that are no corner of any triangle
+  std::size_t specks = 0;           ///< components below a voxel's volume that the expected surface lacks, left out
+  std::vector<SurfaceDifference> differences;  ///< from the expected surface
   double seconds_delaunay = 0, seconds_repair = 0;
 };
 

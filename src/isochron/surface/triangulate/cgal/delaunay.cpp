@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "isochron/core/parallel.h"
@@ -19,12 +20,13 @@ constexpr int unlabelled = -1;
 
 struct CellNote {
   Vec3d centre;
-  int label = unlabelled;  // tetrahedra are made without, whatever changes
+  int label = unlabelled;   // tetrahedra are made without, whatever changes
+  std::uint32_t visit = 0;  // the last collection it was taken into
   unsigned char approved = 0;
 };
 
 using Kernel = CGAL::Exact_predicates_inexact_constructions_kernel;
-using VertexBase = CGAL::Triangulation_vertex_base_with_info_3<std::uint32_t, Kernel>;
+using VertexBase = CGAL::Triangulation_vertex_base_with_info_3<VertexId, Kernel>;
 using CellBase =
     CGAL::Triangulation_cell_base_with_info_3<CellNote, Kernel, CGAL::Delaunay_triangulation_cell_base_3<Kernel>>;
 using Structure = CGAL::Triangulation_data_structure_3<VertexBase, CellBase>;
@@ -32,8 +34,6 @@ using Triangulation = CGAL::Delaunay_triangulation_3<Kernel, Structure>;
 using Vertex = Triangulation::Vertex_handle;
 using Cell = Triangulation::Cell_handle;
 using Point = Triangulation::Point;
-
-constexpr std::uint32_t far_away = VertexId::invalid_value;
 
 Point to_cgal(Vec3d p) { return {p.x, p.y, p.z}; }
 Vec3d from_cgal(const Point& p) { return {p.x(), p.y(), p.z()}; }
@@ -51,6 +51,21 @@ Vec3d circumcentre(const Cell& cell) {
   return o + sum / (2 * (volume > least ? volume : least + 1e-300));
 }
 
+bool has_far_corner(const Cell& cell) {
+  for (int i = 0; i < 4; ++i)
+    if (!cell->vertex(i)->info().valid()) return true;
+  return false;
+}
+
+// Its facets are to be looked at again, from both sides.
+void withdraw_approval(const Cell& cell) {
+  cell->info().approved = 0;
+  for (int i = 0; i < 4; ++i) {
+    const Cell other = cell->neighbor(i);
+    other->info().approved &= static_cast<unsigned char>(~(1U << other->index(cell)));
+  }
+}
+
 // Tells the parts of a point's surroundings apart: tetrahedra at the point, joined through facets at the point.
 class Surroundings {
  public:
@@ -59,19 +74,20 @@ class Surroundings {
     part_.resize(cells_.size());
   }
 
-  // Relabels the smaller parts of what should hang together. True when there was anything to do.
-  bool mend() {
-    bool mended = false;
+  // Relabels parts of what should hang together, as long as they are nearer to the surface than the limit. Returns the
+  // tetrahedra that changed.
+  std::vector<Cell> mend(const LabelField& field, double limit) {
+    std::vector<Cell> changed;
     std::vector<int> labels;
     for (const Cell& cell : cells_) labels.push_back(cell->info().label);
     std::sort(labels.begin(), labels.end());
     labels.erase(std::unique(labels.begin(), labels.end()), labels.end());
-    if (labels.size() < 2) return false;
+    if (labels.size() < 2) return changed;
     for (const int label : labels) {
-      mended |= keep_largest([&](const Cell& cell) { return cell->info().label == label; });
-      if (labels.size() > 2) mended |= keep_largest([&](const Cell& cell) { return cell->info().label != label; });
+      join([&](const Cell& cell) { return cell->info().label == label; }, field, limit, changed);
+      if (labels.size() > 2) join([&](const Cell& cell) { return cell->info().label != label; }, field, limit, changed);
     }
-    return mended;
+    return changed;
   }
 
  private:
@@ -79,37 +95,48 @@ class Surroundings {
     return static_cast<std::size_t>(std::find(cells_.begin(), cells_.end(), cell) - cells_.begin());
   }
 
+  // Gives all parts but one away, the nearest to the surface first.
   template <class Belongs>
-  bool keep_largest(const Belongs& belongs) {
+  void join(const Belongs& belongs, const LabelField& field, double limit, std::vector<Cell>& changed) {
     std::fill(part_.begin(), part_.end(), 0);
-    std::vector<std::size_t> sizes{0};
+    int parts = 0;
+    for (std::size_t i = 0; i < cells_.size(); ++i)
+      if (part_[i] == 0 && belongs(cells_[i])) flood(i, ++parts, belongs);
+    if (parts < 2) return;
+    std::vector<std::pair<double, int>> depths(static_cast<std::size_t>(parts));
+    for (int part = 1; part <= parts; ++part) depths[static_cast<std::size_t>(part - 1)] = {depth(part, field), part};
+    std::sort(depths.begin(), depths.end());
+    depths.pop_back();
+    for (const auto& [depth, part] : depths)
+      if (depth < limit) give_away(part, changed);
+  }
+
+  // How far inside its material a part lies; one with a corner far away cannot be given away.
+  [[nodiscard]] double depth(int part, const LabelField& field) const {
+    double deepest = 0;
     for (std::size_t i = 0; i < cells_.size(); ++i) {
-      if (part_[i] != 0 || !belongs(cells_[i])) continue;
-      sizes.push_back(flood(i, static_cast<int>(sizes.size()), belongs));
+      if (part_[i] != part) continue;
+      if (has_far_corner(cells_[i])) return std::numeric_limits<double>::infinity();
+      Vec3d centroid;
+      for (int k = 0; k < 4; ++k) centroid += 0.25 * from_cgal(cells_[i]->vertex(k)->point());
+      deepest = std::max(deepest, field.look(centroid).clearance);
     }
-    if (sizes.size() <= 2) return false;
-    const auto largest = std::max_element(sizes.begin(), sizes.end()) - sizes.begin();
-    for (int part = 1; part < static_cast<int>(sizes.size()); ++part)
-      if (part != largest) give_away(part);
-    return true;
+    return deepest;
   }
 
   template <class Belongs>
-  std::size_t flood(std::size_t start, int part, const Belongs& belongs) {
+  void flood(std::size_t start, int part, const Belongs& belongs) {
     std::vector<std::size_t> stack{start};
     part_[start] = part;
-    std::size_t size = 0;
     while (!stack.empty()) {
       const Cell cell = cells_[stack.back()];
       stack.pop_back();
-      ++size;
       for_neighbours(cell, [&](std::size_t next) {
         if (part_[next] != 0 || !belongs(cells_[next])) return;
         part_[next] = part;
         stack.push_back(next);
       });
     }
-    return size;
   }
 
   template <class Body>
@@ -120,7 +147,7 @@ class Surroundings {
   }
 
   // The label most of the neighbours have, by facets; the smaller one when two are equal.
-  void give_away(int part) {
+  void give_away(int part, std::vector<Cell>& changed) {
     std::vector<int> around;
     for (std::size_t i = 0; i < cells_.size(); ++i) {
       if (part_[i] != part) continue;
@@ -139,14 +166,11 @@ class Surroundings {
       }
       run = end;
     }
-    for (std::size_t i = 0; i < cells_.size(); ++i)
-      if (part_[i] == part && !has_far_corner(cells_[i])) cells_[i]->info().label = best;
-  }
-
-  static bool has_far_corner(const Cell& cell) {
-    for (int i = 0; i < 4; ++i)
-      if (cell->vertex(i)->info() == far_away) return true;
-    return false;
+    for (std::size_t i = 0; i < cells_.size(); ++i) {
+      if (part_[i] != part) continue;
+      cells_[i]->info().label = best;
+      changed.push_back(cells_[i]);
+    }
   }
 
   Vertex v_;
@@ -156,16 +180,50 @@ class Surroundings {
 
 }  // namespace
 
+bool delaunay_available() { return true; }
+
 struct Delaunay::Tetrahedra {
   Triangulation cells;
   std::vector<Vertex> vertices;
+  std::vector<VertexId> changed;  // corners of tetrahedra without label; all when `everything` is set
+  bool everything = true;
+  std::uint32_t visit = 0;
+
+  // Where a search for something close to this point begins.
+  [[nodiscard]] Cell start_at(VertexId near) const {
+    const bool known = near.valid() && near.index() < vertices.size() && vertices[near.index()] != Vertex();
+    return known ? vertices[near.index()]->cell() : Cell();
+  }
+
+  // To be called around a change of v: before its removal, after its insertion.
+  void note_change(Vertex v) {
+    std::vector<Vertex> around;
+    cells.finite_adjacent_vertices(v, std::back_inserter(around));
+    around.push_back(v);
+    for (const Vertex w : around)
+      if (w->info().valid()) changed.push_back(w->info());
+  }
+
+  // The tetrahedra at these points, each once.
+  std::vector<Cell> cells_at(std::span<const VertexId> points) {
+    ++visit;
+    std::vector<Cell> result, around;
+    for (const VertexId v : points) {
+      if (v.index() >= vertices.size() || vertices[v.index()] == Vertex()) continue;
+      around.clear();
+      cells.incident_cells(vertices[v.index()], std::back_inserter(around));
+      for (const Cell cell : around)
+        if (std::exchange(cell->info().visit, visit) != visit) result.push_back(cell);
+    }
+    return result;
+  }
 
   static DelaunayFacet facet(const Cell& cell, int opposite) {
     DelaunayFacet result;
     const Cell other = cell->neighbor(opposite);
     for (int k = 0; k < 3; ++k) {
       const Vertex v = cell->vertex(CGAL::Triangulation_utils_3::vertex_triple_index(opposite, k));
-      result.corners[2 - k].value = v->info();
+      result.corners[2 - k] = v->info();
     }
     result.labels = {cell->info().label, other->info().label};
     result.centres = {cell->info().centre, other->info().centre};
@@ -182,29 +240,30 @@ Delaunay::Delaunay(std::span<const Vec3d> points, Vec3d extent) : tets_(std::mak
     const double reach = far * (1 + 0.01 * corner);
     const Vec3d p =
         0.5 * extent + Vec3d{corner & 1 ? reach : -reach, corner & 2 ? reach : -reach, corner & 4 ? reach : -reach};
-    tets_->cells.insert(to_cgal(p))->info() = far_away;
+    tets_->cells.insert(to_cgal(p));  // without id
   }
-  std::vector<std::pair<Point, std::uint32_t>> with_ids(points.size());
-  for (std::size_t i = 0; i < points.size(); ++i) with_ids[i] = {to_cgal(points[i]), static_cast<std::uint32_t>(i)};
+  std::vector<std::pair<Point, VertexId>> with_ids(points.size());
+  for (std::size_t i = 0; i < points.size(); ++i) with_ids[i] = {to_cgal(points[i]), VertexId(i)};
   tets_->cells.insert(with_ids.begin(), with_ids.end());
   tets_->vertices.resize(points.size());
   for (const Vertex v : tets_->cells.finite_vertex_handles())
-    if (v->info() != far_away) tets_->vertices[v->info()] = v;
+    if (v->info().valid()) tets_->vertices[v->info().index()] = v;
 }
 
 Delaunay::~Delaunay() = default;
 
 VertexId Delaunay::insert(Vec3d p, VertexId near) {
-  const Cell start = contains(near) ? tets_->vertices[near.index()]->cell() : Cell();
   const std::size_t before = tets_->cells.number_of_vertices();
-  const Vertex v = tets_->cells.insert(to_cgal(p), start);
+  const Vertex v = tets_->cells.insert(to_cgal(p), tets_->start_at(near));
   if (tets_->cells.number_of_vertices() == before) return {};
-  v->info() = static_cast<std::uint32_t>(tets_->vertices.size());
+  v->info() = VertexId(tets_->vertices.size());
   tets_->vertices.push_back(v);
+  tets_->note_change(v);
   return VertexId(tets_->vertices.size() - 1);
 }
 
 void Delaunay::remove(VertexId v) {
+  tets_->note_change(tets_->vertices[v.index()]);
   tets_->cells.remove(tets_->vertices[v.index()]);
   tets_->vertices[v.index()] = Vertex();
 }
@@ -216,8 +275,12 @@ bool Delaunay::move(VertexId v, Vec3d p) {
   const std::size_t before = tets_->cells.number_of_vertices();
   const Vertex moved = tets_->cells.insert(to_cgal(p), old->cell());
   const bool placed = tets_->cells.number_of_vertices() > before;
+  if (placed) {
+    moved->info() = v;
+    tets_->note_change(moved);
+  }
+  tets_->note_change(old);
   tets_->cells.remove(old);
-  if (placed) moved->info() = v.value;
   tets_->vertices[v.index()] = placed ? moved : Vertex();
   return placed;
 }
@@ -228,25 +291,36 @@ bool Delaunay::contains(VertexId v) const {
 
 Vec3d Delaunay::point(VertexId v) const { return from_cgal(tets_->vertices[v.index()]->point()); }
 
+VertexId Delaunay::nearest(Vec3d p, VertexId near) const {
+  return tets_->cells.nearest_vertex(to_cgal(p), tets_->start_at(near))->info();
+}
+
 std::size_t Delaunay::id_count() const { return tets_->vertices.size(); }
 
-void Delaunay::label(const LabelField& field, int threads) {
-  std::vector<Cell> fresh;
-  for (const Cell cell : tets_->cells.all_cell_handles()) {
-    CellNote& note = cell->info();
-    if (note.label != unlabelled) continue;
-    bool far = tets_->cells.is_infinite(cell);
-    if (far) {
-      note.centre = field.extent() * 16;
-    } else {
-      for (int i = 0; i < 4; ++i) far |= cell->vertex(i)->info() == far_away;
-      note.centre = circumcentre(cell);
-    }
-    if (far) note.label = 0;
-    else fresh.push_back(cell);
+std::vector<VertexId> Delaunay::label(const LabelField& field, int threads) {
+  std::vector<VertexId> changed;
+  std::vector<Cell> cells;
+  if (std::exchange(tets_->everything, false)) {
+    for (const Cell cell : tets_->cells.all_cell_handles()) cells.push_back(cell);
+    for (std::size_t i = 0; i < id_count(); ++i)
+      if (contains(VertexId(i))) changed.push_back(VertexId(i));
+  } else {
+    std::sort(tets_->changed.begin(), tets_->changed.end());
+    tets_->changed.erase(std::unique(tets_->changed.begin(), tets_->changed.end()), tets_->changed.end());
+    for (const VertexId v : tets_->changed)
+      if (contains(v)) changed.push_back(v);
+    cells = tets_->cells_at(changed);
   }
-  parallel_for(threads, fresh.size(),
-               [&](std::size_t i) { fresh[i]->info().label = field.look(fresh[i]->info().centre).label; });
+  tets_->changed.clear();
+  std::erase_if(cells, [](const Cell& cell) { return cell->info().label != unlabelled; });
+  for (const Cell& cell : cells) withdraw_approval(cell);
+  parallel_for(threads, cells.size(), [&](std::size_t i) {
+    CellNote& note = cells[i]->info();
+    const bool infinite = tets_->cells.is_infinite(cells[i]);
+    note.centre = infinite ? 16 * field.extent() : circumcentre(cells[i]);
+    note.label = infinite || has_far_corner(cells[i]) ? 0 : field.look(note.centre).label;
+  });
+  return changed;
 }
 
 std::vector<DelaunayFacet> Delaunay::facets() const {
@@ -259,17 +333,32 @@ std::vector<DelaunayFacet> Delaunay::facets() const {
   return result;
 }
 
-std::vector<DelaunayFacet> Delaunay::inner_facets(const std::function<bool(const DelaunayFacet&)>& wanted) {
+std::vector<DelaunayFacet> Delaunay::facets_at(std::span<const VertexId> points) {
+  std::vector<bool> asked(id_count());
+  for (const VertexId v : points) asked[v.index()] = true;
   std::vector<DelaunayFacet> result;
-  for (const Cell cell : tets_->cells.finite_cell_handles()) {
+  for (const Cell cell : tets_->cells_at(points)) {
+    for (int i = 0; i < 4; ++i) {
+      if (cell->neighbor(i)->info().label >= cell->info().label) continue;
+      const DelaunayFacet facet = Tetrahedra::facet(cell, i);
+      if (std::any_of(facet.corners.begin(), facet.corners.end(), [&](VertexId v) { return asked[v.index()]; }))
+        result.push_back(facet);
+    }
+  }
+  return result;
+}
+
+std::vector<DelaunayFacet> Delaunay::inner_facets(std::span<const VertexId> points,
+                                                  const std::function<bool(const DelaunayFacet&)>& wanted) {
+  std::vector<DelaunayFacet> result;
+  for (const Cell cell : tets_->cells_at(points)) {
     for (int i = 0; i < 4; ++i) {
       const Cell other = cell->neighbor(i);
       if (cell->info().label != other->info().label || (cell->info().approved >> i & 1) != 0) continue;
-      // Each facet once, by ids: addresses differ from run to run.
-      if (cell->vertex(i)->info() > tets_->cells.mirror_vertex(cell, i)->info()) continue;
       const DelaunayFacet facet = Tetrahedra::facet(cell, i);
-      const bool near =
-          std::all_of(facet.corners.begin(), facet.corners.end(), [](VertexId v) { return v.value != far_away; });
+      const bool near = std::all_of(facet.corners.begin(), facet.corners.end(), [](VertexId v) { return v.valid(); });
+      // The other side of the facet need not be looked at any more.
+      other->info().approved |= static_cast<unsigned char>(1U << other->index(cell));
       if (near && wanted(facet)) result.push_back(facet);
       else approve(facet);
     }
@@ -282,10 +371,18 @@ void Delaunay::approve(const DelaunayFacet& facet) {
   cell->info().approved |= static_cast<unsigned char>(1U << (facet.place & 3));
 }
 
-std::size_t Delaunay::untangle(std::span<const VertexId> points) {
+std::size_t Delaunay::untangle(std::span<const VertexId> points, const LabelField& field,
+                               const std::function<double(VertexId)>& limit) {
   std::size_t mended = 0;
-  for (const VertexId v : points)
-    if (contains(v) && Surroundings(tets_->cells, tets_->vertices[v.index()]).mend()) ++mended;
+  for (const VertexId v : points) {
+    if (!contains(v)) continue;
+    const std::vector<Cell> changed = Surroundings(tets_->cells, tets_->vertices[v.index()]).mend(field, limit(v));
+    mended += changed.empty() ? 0 : 1;
+    for (const Cell& cell : changed) {
+      withdraw_approval(cell);
+      for (int i = 0; i < 4; ++i) tets_->changed.push_back(cell->vertex(i)->info());
+    }
+  }
   return mended;
 }
 
