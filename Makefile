@@ -14,10 +14,10 @@ setup-bare:
 	@$(SETUP) build
 
 setup:
-	@$(SETUP) build vtk metis cgal
+	@$(SETUP) build vtk metis cgal netgen
 
 setup-dev:
-	@$(SETUP) build vtk metis cgal dev
+	@$(SETUP) build vtk metis cgal netgen dev
 
 build: setup  ## build the library, the command and the tests (build/release)
 	cmake --preset release
