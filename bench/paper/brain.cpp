@@ -11,6 +11,7 @@
 #include "isochron/core/error.h"
 #include "isochron/core/random.h"
 #include "isochron/io/image_io.h"
+#include "isochron/mesh/image_mask.h"
 
 namespace isochron::bench {
 namespace {

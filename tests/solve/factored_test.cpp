@@ -10,8 +10,8 @@
 
 #include "isochron/mesh/generate/cube.h"
 #include "isochron/mesh/generate/square.h"
-#include "isochron/solve/banded.h"
-#include "isochron/solve/banded_threads.h"
+#include "isochron/solve/common/banded.h"
+#include "isochron/solve/common/banded_threads.h"
 #include "support/cut_mesh.h"
 
 namespace isochron {

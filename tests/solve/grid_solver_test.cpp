@@ -214,8 +214,9 @@ TEST(GridSolver, OffsetsThatNoRecordHoldsLeaveTheAxes) {
           const auto [i, j, k] = grid.index(VertexId(v));
           const double slow = std::sqrt(1 + shear * shear) * (grid.flat() ? i : j);
           // In space this is so in the plane of the shear; beside it fronts are round.
-          if (grid.flat()) ASSERT_NEAR(arrival.times[v], slow + j, 1e-6 * (slow + j));
-          else if (i == 0) ASSERT_NEAR(arrival.times[v], slow + k, 1e-6 * (slow + k));
+          if (!grid.flat() && i != 0) continue;
+          const double exact = slow + (grid.flat() ? j : k);
+          ASSERT_NEAR(arrival.times[v], exact, 1e-6 * exact);
         }
       }
   }

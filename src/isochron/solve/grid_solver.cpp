@@ -13,17 +13,17 @@
 #include "isochron/core/error.h"
 #include "isochron/core/parallel.h"
 #include "isochron/core/timer.h"
-#include "isochron/solve/arrival_parts.h"
 #include "isochron/solve/choose_backend.h"
+#include "isochron/solve/common/arrival_parts.h"
+#include "isochron/solve/common/limits.h"
+#include "isochron/solve/common/solve_shell.h"
+#include "isochron/solve/common/start.h"
 #include "isochron/solve/grid/adaptive.h"
 #include "isochron/solve/grid/cuda/device_grid.h"
 #include "isochron/solve/grid/device_engine.h"
 #include "isochron/solve/grid/grid_finish.h"
 #include "isochron/solve/grid/grid_seeds.h"
 #include "isochron/solve/grid/paper_schemes.h"
-#include "isochron/solve/limits.h"
-#include "isochron/solve/solve_shell.h"
-#include "isochron/solve/start.h"
 
 namespace isochron {
 namespace {

@@ -11,10 +11,12 @@
 #include "isochron/core/parallel.h"
 #include "isochron/core/timer.h"
 #include "isochron/mesh/validate.h"
-#include "isochron/solve/arrival_parts.h"
-#include "isochron/solve/banded_threads.h"
 #include "isochron/solve/choose_backend.h"
-#include "isochron/solve/limits.h"
+#include "isochron/solve/common/arrival_parts.h"
+#include "isochron/solve/common/banded_threads.h"
+#include "isochron/solve/common/limits.h"
+#include "isochron/solve/common/solve_shell.h"
+#include "isochron/solve/common/start.h"
 #include "isochron/solve/simplex/cuda/schedule.h"
 #include "isochron/solve/simplex/device_engine.h"
 #include "isochron/solve/simplex/factored.h"
@@ -22,8 +24,6 @@
 #include "isochron/solve/simplex/obtuse_split.h"
 #include "isochron/solve/simplex/run.h"
 #include "isochron/solve/simplex/seeds.h"
-#include "isochron/solve/solve_shell.h"
-#include "isochron/solve/start.h"
 
 namespace isochron {
 

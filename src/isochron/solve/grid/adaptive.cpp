@@ -1,6 +1,6 @@
 #include "isochron/solve/grid/adaptive.h"
 
-#include "isochron/solve/banded_threads.h"
+#include "isochron/solve/common/banded_threads.h"
 #include "isochron/solve/grid/grid_factor.h"
 #include "isochron/solve/grid/grid_finish.h"
 #include "isochron/solve/grid/grid_relax.h"

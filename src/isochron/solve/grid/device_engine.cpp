@@ -7,10 +7,10 @@
 #include "isochron/core/error.h"
 #include "isochron/core/parallel.h"
 #include "isochron/core/timer.h"
+#include "isochron/solve/common/limits.h"
+#include "isochron/solve/common/start.h"
 #include "isochron/solve/grid/cuda/device_grid.h"
 #include "isochron/solve/grid/grid_finish.h"
-#include "isochron/solve/limits.h"
-#include "isochron/solve/start.h"
 
 namespace isochron {
 namespace {

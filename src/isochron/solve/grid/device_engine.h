@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "isochron/solve/arrival.h"
+#include "isochron/solve/common/seed.h"
 #include "isochron/solve/grid/stencils.h"
 #include "isochron/solve/grid_solver.h"
-#include "isochron/solve/seed.h"
 
 namespace isochron {
 

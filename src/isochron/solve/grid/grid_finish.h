@@ -7,8 +7,8 @@
 
 #include "isochron/core/parallel.h"
 #include "isochron/solve/arrival.h"
+#include "isochron/solve/common/residual.h"
 #include "isochron/solve/grid/stencils.h"
-#include "isochron/solve/residual.h"
 
 namespace isochron {
 

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <limits>
 
+#include "isochron/solve/common/state.h"
 #include "isochron/solve/grid/grid_factor.h"
 #include "isochron/solve/grid/stencils.h"
-#include "isochron/solve/state.h"
 
 namespace isochron {
 

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "isochron/solve/common/seed.h"
 #include "isochron/solve/grid/stencils.h"
 #include "isochron/solve/options.h"
-#include "isochron/solve/seed.h"
 #include "isochron/solve/sources.h"
 
 namespace isochron {

@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "isochron/core/big_vector.h"
+#include "isochron/solve/common/residual.h"
+#include "isochron/solve/common/state.h"
 #include "isochron/solve/grid/kept_seed.h"
 #include "isochron/solve/grid/stencils.h"
-#include "isochron/solve/residual.h"
-#include "isochron/solve/state.h"
 
 namespace isochron {
 

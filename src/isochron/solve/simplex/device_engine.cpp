@@ -8,12 +8,12 @@
 
 #include "isochron/core/error.h"
 #include "isochron/core/timer.h"
-#include "isochron/solve/limits.h"
+#include "isochron/solve/common/limits.h"
+#include "isochron/solve/common/start.h"
 #include "isochron/solve/simplex/cuda/surface.h"
 #include "isochron/solve/simplex/cuda/volume.h"
 #include "isochron/solve/simplex/near_sources.h"
 #include "isochron/solve/source_set.h"
-#include "isochron/solve/start.h"
 
 namespace isochron {
 namespace {

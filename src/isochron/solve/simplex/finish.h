@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "isochron/core/parallel.h"
-#include "isochron/solve/residual.h"
+#include "isochron/solve/common/residual.h"
 #include "isochron/solve/simplex/relax.h"
 
 namespace isochron {

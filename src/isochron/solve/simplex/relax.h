@@ -4,8 +4,8 @@
 #include "isochron/core/prefetch.h"
 #include "isochron/local/push_batch.h"
 #include "isochron/local/simplex_update.h"
+#include "isochron/solve/common/state.h"
 #include "isochron/solve/simplex/problem.h"
-#include "isochron/solve/state.h"
 
 namespace isochron {
 

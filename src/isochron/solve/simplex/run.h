@@ -3,10 +3,10 @@
 
 #include <span>
 
-#include "isochron/solve/banded.h"
+#include "isochron/solve/common/banded.h"
+#include "isochron/solve/common/state.h"
 #include "isochron/solve/options.h"
 #include "isochron/solve/simplex/problem.h"
-#include "isochron/solve/state.h"
 
 namespace isochron {
 

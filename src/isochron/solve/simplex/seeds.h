@@ -7,8 +7,8 @@
 
 #include "isochron/mesh/adjacency.h"
 #include "isochron/metric/metric.h"
+#include "isochron/solve/common/seed.h"
 #include "isochron/solve/options.h"
-#include "isochron/solve/seed.h"
 #include "isochron/solve/sources.h"
 
 namespace isochron {

@@ -19,11 +19,11 @@
 #include "isochron/core/cuda/device_value.h"
 #include "isochron/core/cuda/launch.h"
 #include "isochron/core/cuda/stopwatch.h"
+#include "isochron/solve/common/state.h"
 #include "isochron/solve/cuda/worst_vertex.h"
 #include "isochron/solve/grid/cuda/second_order.h"
 #include "isochron/solve/grid/cuda/stencils_on_device.h"
 #include "isochron/solve/grid/cuda/tuning.h"
-#include "isochron/solve/state.h"
 
 namespace isochron::cuda {
 namespace {

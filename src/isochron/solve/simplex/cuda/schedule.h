@@ -3,9 +3,9 @@
 
 #include <memory>
 
+#include "isochron/solve/common/state.h"
 #include "isochron/solve/options.h"
 #include "isochron/solve/simplex/problem.h"
-#include "isochron/solve/state.h"
 
 namespace isochron::cuda {
 

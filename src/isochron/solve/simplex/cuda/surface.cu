@@ -8,9 +8,9 @@
 #include "isochron/core/cuda/fill.h"
 #include "isochron/core/cuda/launch.h"
 #include "isochron/core/cuda/stopwatch.h"
+#include "isochron/solve/common/state.h"
 #include "isochron/solve/simplex/cuda/surface_build.h"
 #include "isochron/solve/simplex/cuda/surface_passes.h"
-#include "isochron/solve/state.h"
 
 // A block takes a patch, holds its records in registers and its times in shared memory, and updates all its vertices in
 // hops, each from its own ring, until none falls by a gain that counts. Then it stores what fell and tells the patches

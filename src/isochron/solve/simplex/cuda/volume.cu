@@ -16,10 +16,10 @@
 #include "isochron/core/cuda/launch.h"
 #include "isochron/core/cuda/stopwatch.h"
 #include "isochron/local/push_batch.h"
+#include "isochron/solve/common/state.h"
 #include "isochron/solve/simplex/cuda/tuning.h"
 #include "isochron/solve/simplex/cuda/volume_build.h"
 #include "isochron/solve/simplex/cuda/volume_passes.h"
-#include "isochron/solve/state.h"
 
 namespace isochron::cuda {
 namespace {

@@ -14,7 +14,7 @@
 #include "isochron/core/parallel_in_order.h"
 #include "isochron/core/progress.h"
 #include "isochron/solve/arrival.h"
-#include "isochron/solve/batch_progress.h"
+#include "isochron/solve/common/batch_progress.h"
 #include "isochron/solve/options.h"
 #include "isochron/solve/source_set.h"
 #include "isochron/solve/sources.h"

@@ -10,7 +10,7 @@
 
 #include "isochron/core/big_vector.h"
 #include "isochron/core/parallel.h"
-#include "isochron/solve/state.h"
+#include "isochron/solve/common/state.h"
 
 namespace isochron {
 

@@ -1,4 +1,4 @@
-#include "isochron/solve/arrival_parts.h"
+#include "isochron/solve/common/arrival_parts.h"
 
 #include <algorithm>
 #include <cmath>

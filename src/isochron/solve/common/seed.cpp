@@ -1,4 +1,4 @@
-#include "isochron/solve/seed.h"
+#include "isochron/solve/common/seed.h"
 
 #include <algorithm>
 #include <cmath>

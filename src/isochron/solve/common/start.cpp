@@ -1,4 +1,4 @@
-#include "isochron/solve/start.h"
+#include "isochron/solve/common/start.h"
 
 #include <cmath>
 #include <limits>

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "isochron/solve/seed.h"
+#include "isochron/solve/common/seed.h"
 
 namespace isochron {
 

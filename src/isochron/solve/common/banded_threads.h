@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "isochron/solve/banded.h"
+#include "isochron/solve/common/banded.h"
 
 namespace isochron {
 
