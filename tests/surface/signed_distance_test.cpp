@@ -84,7 +84,10 @@ TEST(FromIsovalue, TorusInATurnedAnisotropicFrame) {
   for (const double handed : {1.0, -1.0}) {
     const ImageGrid grid = turned_grid({48, 40, 40}, {0.8, 1, 1.2}, handed);
     const auto distance = [](Vec3d p) { return torus(p, {0.1, 0.2, -0.3}, 11, 4); };
-    const ImplicitSurface surface = from_isovalue(grid, sampled(grid, [&](Vec3d p) { return -distance(p); }), 0);
+    FieldOptions options;
+    options.reach = 40;
+    const ImplicitSurface surface =
+        from_isovalue(grid, sampled(grid, [&](Vec3d p) { return -distance(p); }), 0, options);
     const Differences worst = compare(surface, 1.5, distance);
     EXPECT_LT(worst.near, 0.02);
     EXPECT_LT(worst.anywhere, 0.35);  // the medial circle
@@ -99,6 +102,27 @@ TEST(FromIsovalue, TorusInATurnedAnisotropicFrame) {
       EXPECT_NEAR(distance(surface.frame.to_world(q - jet.value * jet.gradient)), 0, 0.02);
     }
   }
+}
+
+TEST(FromIsovalue, ThreadsMakeNoDifference) {
+  const ImageGrid grid = turned_grid({30, 30, 16}, {1, 1, 1.2});
+  const auto values = sampled(grid, [](Vec3d p) { return -torus(p, {0.1, 0.2, -0.3}, 8, 4); });
+  FieldOptions options;
+  options.threads = 1;
+  const ImplicitSurface one = from_isovalue(grid, values, 0, options);
+  for (const int threads : {2, 3}) {
+    options.threads = threads;
+    const ImplicitSurface other = from_isovalue(grid, values, 0, options);
+    ASSERT_EQ(one.distance.size(), other.distance.size());
+    for (std::size_t v = 0; v < one.distance.size(); ++v) EXPECT_NEAR(one.distance[v], other.distance[v], 1e-3);
+  }
+}
+
+TEST(FromIsovalue, ThickSlicesAreAsGood) {
+  const ImageGrid grid = turned_grid({40, 40, 12}, {1, 1, 4});
+  const auto distance = [](Vec3d p) { return ball(p, {0.3, 0.1, -0.7}, 15); };
+  const ImplicitSurface surface = from_isovalue(grid, sampled(grid, [&](Vec3d p) { return -distance(p); }), 0);
+  EXPECT_LT(compare(surface, 2, distance).near, 0.1);  // of slices that are 4 apart
 }
 
 TEST(FromIsovalue, ValuesStopAtTheReach) {
@@ -140,6 +164,9 @@ TEST(FromIsovalue, SaysWhatIsWrong) {
   EXPECT_THAT(message_of([&] { from_isovalue(grid, std::vector<float>(511, 3), 3); }), HasSubstr("511 values"));
   const float nan = std::numeric_limits<float>::quiet_NaN();
   EXPECT_THAT(message_of([&] { from_isovalue(grid, std::vector<float>(512, nan), 3); }), HasSubstr("no finite"));
+  FieldOptions options;
+  options.reach = 1;
+  EXPECT_THAT(message_of([&] { from_isovalue(grid, values, 3, options); }), HasSubstr("too short"));
   values[100] = nan;
   const ImplicitSurface surface = from_isovalue(grid, values, 3.5);
   ASSERT_EQ(surface.notes.size(), 2U);
@@ -212,6 +239,31 @@ TEST(FromLabels, SeveralLabelsAreOneObject) {
   for (std::size_t v = 0; v < halves.size(); ++v)
     if (halves[v] == 3 && grid.position(VertexId(v)).x > 8) halves[v] = 7;
   EXPECT_EQ(from_labels(grid, halves, {3, 7}).distance, from_labels(grid, whole, {3}).distance);
+}
+
+TEST(FromLabels, EnlargedMapsAreTheCoarseOnes) {
+  const ImageGrid coarse = turned_grid({26, 24, 25}, {1.5, 1.5, 1.5});
+  const auto labels = labels_of(coarse, 1, [](Vec3d p) { return ball(p, {0.2, 0.1, 0.3}, 13); });
+  // Two by two by three voxels each, cut in the middle of a block at both ends of the first axis.
+  ImageGrid fine = coarse;
+  fine.shape = {50, 48, 75};
+  fine.axes = {0.5 * coarse.axes[0], 0.5 * coarse.axes[1], (1.0 / 3) * coarse.axes[2]};
+  fine.origin = coarse.position(Vec3d{0.25, -0.25, -1.0 / 3});
+  std::vector<std::int32_t> enlarged;
+  for (std::uint32_t k = 0; k < 75; ++k)
+    for (std::uint32_t j = 0; j < 48; ++j)
+      for (std::uint32_t i = 0; i < 50; ++i)
+        enlarged.push_back(labels[coarse.voxel((i + 1) / 2, j / 2, k / 3).index()]);
+  const ImplicitSurface one = from_labels(coarse, labels, {1}), other = from_labels(fine, enlarged, {1});
+  EXPECT_TRUE(one.notes.empty());
+  ASSERT_EQ(other.notes.size(), 1U);
+  EXPECT_THAT(other.notes[0], HasSubstr("blocks of 2 x 2 x 3 voxels"));
+  ASSERT_EQ(one.distance.size(), other.distance.size());
+  for (std::size_t v = 0; v < one.distance.size(); ++v) EXPECT_NEAR(one.distance[v], other.distance[v], 1e-4);
+  EXPECT_NEAR(norm(one.frame.origin - other.frame.origin), 0, 1e-9);
+  FieldOptions keep;
+  keep.blocks = Blocks::keep;
+  EXPECT_EQ(from_labels(fine, enlarged, {1}, keep).lattice.spacing.x, fine.spacing(0));
 }
 
 TEST(FromLabels, SaysWhatIsWrong) {

@@ -63,10 +63,10 @@ TEST(Curvature, OfBallAndTorus) {
 
 TEST(MedialDistance, IsTheRadiusOfABallAndOfATube) {
   const Shape round = ball_shape();
-  SizeField medial{round.surface.lattice, medial_distance(round.surface, 1)};
+  SizeField medial{round.surface.lattice, medial_distance(round.surface, 20, {1})};
   for (const Vec3d& p : round.mesh.points) EXPECT_NEAR(medial.view().size(p), 12, 1);
   const Shape ring = torus_shape();
-  medial = {ring.surface.lattice, medial_distance(ring.surface, 2)};
+  medial = {ring.surface.lattice, medial_distance(ring.surface, 20, {2})};
   for (const Vec3d& p : ring.mesh.points) EXPECT_NEAR(medial.view().size(p), 5, 1);
 }
 
@@ -84,6 +84,11 @@ TEST(Sizes, OfABallAreAShareOfItsRadius) {
   }
   const double expected = 4 * std::numbers::pi * 144 * 2 / std::numbers::sqrt3 / (count * count);
   EXPECT_NEAR(particle_estimate(round.mesh, size), expected, 0.03 * expected);
+  // A triangle of edge h on a ball has its middle h²/(6R) inside it.
+  options.accuracy = 0.05;
+  const SizeField finer = sizes(round.field, round.surface, options);
+  for (const Vec3d& p : round.mesh.points) EXPECT_NEAR(finer.view().size(p), std::sqrt(6 * 0.05 * 12), 0.2);
+  options.accuracy = 0;
   options.smallest = 4;
   for (const float h : sizes(round.field, round.surface, options).values) EXPECT_GE(h, 4);
   options.smallest = 0;
@@ -146,7 +151,7 @@ TEST(Sizes, UniformAndNonsense) {
   options.uniform = 1.5;
   for (const float h : sizes(round.field, round.surface, options).values) EXPECT_EQ(h, 1.5F);
   for (double SizingOptions::*member : {&SizingOptions::epsilon, &SizingOptions::delta, &SizingOptions::smallest,
-                                        &SizingOptions::largest, &SizingOptions::uniform}) {
+                                        &SizingOptions::largest, &SizingOptions::uniform, &SizingOptions::accuracy}) {
     SizingOptions bad;
     bad.*member = -1;
     EXPECT_THROW(sizes(round.field, round.surface, bad), UsageError);

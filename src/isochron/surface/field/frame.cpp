@@ -30,4 +30,15 @@ LatticeFrame frame_of(const ImageGrid& grid, const std::string& what) {
   return frame;
 }
 
+LatticeFrame checked_frame(const ImageGrid& grid, std::size_t values) {
+  const LatticeFrame frame = frame_of(grid, "the image");
+  const auto& [nx, ny, nz] = grid.shape;
+  if (nx < 2 || ny < 2 || nz < 2)
+    throw InputError(fmt::format(
+        "the image is flat ({} x {} x {} voxels), so nothing in it has a surface; give a volume", nx, ny, nz));
+  if (values != grid.voxel_count())
+    throw InputError(fmt::format("{} values for {} voxels; give one per voxel", values, grid.voxel_count()));
+  return frame;
+}
+
 }  // namespace isochron

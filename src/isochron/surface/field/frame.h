@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <string>
 
 #include "isochron/core/vec.h"
@@ -27,5 +28,9 @@ struct LatticeFrame {
 /// The frame of an image whose axes are orthogonal, with its first voxel at the origin of the lattice. Throws
 /// InputError for a grid without usable or with sheared axes; `what` names the image.
 LatticeFrame frame_of(const ImageGrid& grid, const std::string& what);
+
+/// The same for an image that surfaces are taken from: throws InputError also when it is flat or has another number of
+/// values than voxels.
+LatticeFrame checked_frame(const ImageGrid& grid, std::size_t values);
 
 }  // namespace isochron

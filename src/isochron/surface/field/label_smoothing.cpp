@@ -9,9 +9,11 @@
 namespace isochron {
 namespace {
 
-constexpr int window = 5;       // voxels that face distances are looked for in, along each axis
-constexpr float least = 0.02F;  // of the level, so that signs are clear
-constexpr float most_move = 0.5F;
+constexpr int window =
+    static_cast<int>(farthest_level);  // voxels that face distances are looked for in, along each axis
+constexpr float least = 0.02F;         // of the level, so that signs are clear
+constexpr float most_move = 0.5F;      // voxels
+constexpr int rounds = 5;
 
 std::size_t size_of(int n) { return static_cast<std::size_t>(n); }
 
@@ -64,7 +66,7 @@ void squared_distances(const Lattice& lattice, int threads, std::vector<float>& 
 }
 
 std::vector<float> face_distances(const Lattice& lattice, std::span<const std::uint8_t> inside, int threads) {
-  const float far = window * window;
+  constexpr float far = farthest_level * farthest_level;
   std::vector<float> result(inside.size(), 0);
   std::vector<float> squares(inside.size());
   for (const bool side : {true, false}) {
@@ -113,11 +115,14 @@ std::vector<float> smoothed_level(const Lattice& lattice, std::span<const std::u
                                   int threads) {
   const std::vector<float> faces = face_distances(lattice, inside, threads);
   std::vector<float> level = faces;
-  if (width > 0) smooth(lattice, width, threads, level);
-  parallel_for(threads, level.size(), [&](std::size_t v) {
-    level[v] = std::clamp(level[v], faces[v] - most_move, faces[v] + most_move);
-    level[v] = inside[v] != 0 ? std::min(level[v], -least) : std::max(level[v], least);
-  });
+  // Back and forth between what is smooth and what is allowed.
+  for (int round = 0; round < (width > 0 ? rounds : 0); ++round) {
+    smooth(lattice, width, threads, level);
+    parallel_for(threads, level.size(), [&](std::size_t v) {
+      level[v] = std::clamp(level[v], faces[v] - most_move, faces[v] + most_move);
+      level[v] = inside[v] != 0 ? std::min(level[v], -least) : std::max(level[v], least);
+    });
+  }
   return level;
 }
 

@@ -9,12 +9,18 @@
 
 namespace isochron {
 
+/// The width to smooth with, in voxels, unless told otherwise.
+constexpr double usual_label_smoothing = 1;
+
 /// A level field whose zero set is the smoothed surface of the voxels where `inside` is not 0: negative in those, in
 /// units of voxels, and exact only near the surface (it stops growing at ±5). The distance to the voxels' faces is
 /// smoothed over `width` voxels by a kernel that leaves quadratic functions alone, so that curved surfaces do not
 /// shrink; nowhere does it change by more than half a voxel or its sign.
 std::vector<float> smoothed_level(const Lattice& lattice, std::span<const std::uint8_t> inside, double width,
                                   int threads);
+
+/// Where `smoothed_level` stops growing.
+constexpr float farthest_level = 5;
 
 /// Convolves values with a Gaussian of `width` points along each axis and again with its complement: 2G − G∗G, which
 /// leaves quadratic functions as they are.

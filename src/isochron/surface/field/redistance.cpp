@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "isochron/core/cuda/device.h"
 #include "isochron/core/parallel.h"
 #include "isochron/solve/grid_solver.h"
 #include "isochron/surface/field/spline.h"
@@ -41,6 +42,12 @@ class Band {
   [[nodiscard]] Vec3d foot(std::size_t m) const { return {feet_[m].x, feet_[m].y, feet_[m].z}; }
   /// Whether an edge of the lattice at this point crosses the surface.
   [[nodiscard]] bool crossing(std::size_t m) const { return m < crossing_count_; }
+
+  /// Gives back memory that only building needs.
+  void settle() {
+    slot_ = {};
+    feet_ = {};
+  }
 
   /// A distance for points with crossing edges that needs nothing else: that to the plane through the crossings.
   [[nodiscard]] double axis_distance(std::size_t m) const {
@@ -139,8 +146,9 @@ class Band {
 // The distance from x to the spline's zero set near `start`: along the normal onto the surface and along the tangent
 // plane towards x, in turn. Negative when that does not settle on a point that x can be the nearest to.
 double distance_to_spline(const SplineView<double>& spline, const Vec3d& x, bool inside, const Vec3d& start,
-                          double voxel) {
+                          const Lattice& lattice) {
   constexpr int most_steps = 12;
+  const double voxel = lattice.smallest_spacing(), cell = norm(lattice.spacing);
   const double bound = norm(x - start) + 0.05 * voxel;
   Vec3d p = start;
   for (int step = 0; step < most_steps; ++step) {
@@ -155,7 +163,7 @@ double distance_to_spline(const SplineView<double>& spline, const Vec3d& x, bool
       const double distance = inside ? -(along - off) : along - off;
       return distance > 0 && distance < bound ? distance : -1;
     }
-    if (std::abs(off) > voxel) return -1;
+    if (std::abs(off) > cell) return -1;
     p += off * normal + std::min(1.0, 0.5 * voxel / std::max(gap, 1e-30)) * aside;
   }
   return -1;
@@ -188,11 +196,30 @@ std::vector<std::uint8_t> dilated(const Lattice& lattice, const Band& band, doub
   return mask;
 }
 
+bool uses_device(const MarchOptions& options) {
+  cuda::NoDevice why;
+  return options.backend == Backend::cuda || (options.backend == Backend::automatic && cuda::find_device(why));
+}
+
+/// Distances of the points in the band; negative where they are not clear.
+std::vector<float> near_distances(const Lattice& lattice, std::span<const float> level, const Band& band, int threads) {
+  const SplineField spline(lattice, level, threads);
+  const double least = 1e-4 * lattice.smallest_spacing();  // keeps signs
+  std::vector<float> near(band.size());
+  parallel_for(threads, band.size(), [&](std::size_t m) {
+    const std::uint32_t point = band.point(m);
+    double distance =
+        distance_to_spline(spline.view(), position_of(lattice, point), level[point] < 0, band.foot(m), lattice);
+    if (distance < 0 && band.crossing(m)) distance = band.axis_distance(m);
+    near[m] = static_cast<float>(distance < 0 ? -1 : std::max(distance, least));
+  });
+  return near;
+}
+
 }  // namespace
 
-std::vector<float> arrivals(const Lattice& lattice, std::span<const std::uint32_t> points, std::span<const float> times,
-                            std::span<const std::uint8_t> mask, double speed, int order, int threads,
-                            const Progress& progress) {
+std::vector<float> arrivals(const Lattice& lattice, const StartPoints& start, std::span<const std::uint8_t> mask,
+                            double speed, int order, const MarchOptions& march, const Progress& progress) {
   ImageGrid grid;
   for (int a = 0; a < 3; ++a) {
     grid.shape[a] = static_cast<std::uint32_t>(lattice.shape[a]);
@@ -205,52 +232,48 @@ std::vector<float> arrivals(const Lattice& lattice, std::span<const std::uint32_
   options.common.precision = Precision::single_;
   options.common.source_init = SourceInit::plain;
   options.common.sources = Keep::no;
-  options.common.threads = threads;
+  options.common.threads = march.threads;
+  options.common.backend = march.backend;
   options.common.progress = progress;
   Sources sources;
-  sources.vertices.reserve(points.size());
-  for (std::size_t i = 0; i < points.size(); ++i)
-    sources.vertices.push_back({VertexId(points[i]), static_cast<double>(times[i])});
+  sources.vertices.reserve(start.points.size());
+  for (std::size_t i = 0; i < start.points.size(); ++i)
+    sources.vertices.push_back({VertexId(start.points[i]), static_cast<double>(start.times[i])});
   const Arrival arrival = GridSolver(GridDomain{grid, metric, mask}, options).solve(sources);
   return {arrival.times.begin(), arrival.times.end()};
 }
 
-std::vector<float> signed_distance(const Lattice& lattice, std::span<const float> level, double reach, int threads,
-                                   const Progress& progress) {
-  const SplineField spline(lattice, level, threads);
-  const Band band(lattice, level);
+std::vector<float> signed_distance(const Lattice& lattice, std::span<const float> level, double reach,
+                                   const MarchOptions& options, const Progress& progress) {
+  const int threads = options.threads;
+  Band band(lattice, level);
   progress.update(0.1);
-  const double voxel = lattice.smallest_spacing();
-  std::vector<float> near(band.size());
-  parallel_for(threads, band.size(), [&](std::size_t m) {
-    const std::uint32_t point = band.point(m);
-    double distance =
-        distance_to_spline(spline.view(), position_of(lattice, point), level[point] < 0, band.foot(m), voxel);
-    if (distance < 0 && band.crossing(m)) distance = band.axis_distance(m);
-    if (distance >= 0) distance = std::max(distance, 1e-4 * voxel);  // keeps its sign
-    near[m] = static_cast<float>(distance);
-  });
+  const std::vector<float> near = near_distances(lattice, level, band, threads);
+  band.settle();
   progress.update(0.4);
 
   std::vector<std::uint8_t> close(lattice.point_count(), 1);
   if (std::isfinite(reach)) close = dilated(lattice, band, reach);
   std::vector<float> result(lattice.point_count());
   const auto farthest = static_cast<float>(std::min<double>(reach, std::numeric_limits<float>::max()));
-  for (const bool inside : {true, false}) {
-    std::vector<std::uint32_t> points;
-    std::vector<float> times;
-    for (std::size_t m = 0; m < band.size(); ++m) {
-      if ((level[band.point(m)] < 0) != inside || near[m] < 0) continue;
-      points.push_back(band.point(m));
-      times.push_back(near[m]);
-    }
+  const auto solve_side = [&](bool inside, const MarchOptions& march) {
+    StartPoints start;
+    for (std::size_t m = 0; m < band.size(); ++m)
+      if ((level[band.point(m)] < 0) == inside && near[m] >= 0) start.add(band.point(m), near[m]);
     std::vector<std::uint8_t> mask(lattice.point_count());
     for (std::size_t v = 0; v < mask.size(); ++v) mask[v] = close[v] != 0 && (level[v] < 0) == inside;
-    const std::vector<float> far = arrivals(lattice, points, times, mask, 1, 2, threads, {{}, progress.cancel});
+    const std::vector<float> far = arrivals(lattice, start, mask, 1, 2, march, {{}, progress.cancel});
     for (std::size_t v = 0; v < mask.size(); ++v)
       if ((level[v] < 0) == inside) result[v] = (inside ? -1 : 1) * std::min(far[v], farthest);
-    progress.update(inside ? 0.7 : 1);
+  };
+  if (threads == 2 && !uses_device(options)) {  // a solve on one thread does less work than on two
+    parallel_region(2, [&](int thread, int team) {
+      for (int side = thread; side < 2; side += team) solve_side(side == 0, {1, Backend::serial});
+    });
+  } else {
+    for (const bool inside : {true, false}) solve_side(inside, options);
   }
+  progress.update(1);
   for (std::size_t m = 0; m < band.size(); ++m)
     if (near[m] >= 0) result[band.point(m)] = level[band.point(m)] < 0 ? -near[m] : near[m];
   return result;

@@ -9,6 +9,7 @@
 
 #include "isochron/core/error.h"
 #include "isochron/core/parallel.h"
+#include "isochron/surface/field/blocks.h"
 #include "isochron/surface/field/image_box.h"
 #include "isochron/surface/field/label_smoothing.h"
 #include "isochron/surface/field/redistance.h"
@@ -20,16 +21,10 @@ constexpr int margin = 4;  // layers of outside that splines and searches can us
 
 int threads_of(const FieldOptions& options) { return options.threads > 0 ? options.threads : hardware_threads(); }
 
-LatticeFrame checked_frame(const ImageGrid& grid, std::size_t values, const FieldOptions& options) {
-  const LatticeFrame frame = frame_of(grid, "the image");
-  const auto& [nx, ny, nz] = grid.shape;
-  if (nx < 2 || ny < 2 || nz < 2)
-    throw InputError(fmt::format(
-        "the image is flat ({} x {} x {} voxels), so nothing in it has a surface; give a volume", nx, ny, nz));
-  if (values != grid.voxel_count())
-    throw InputError(fmt::format("{} values for {} voxels; give one per voxel", values, grid.voxel_count()));
-  if (!(options.reach > 0)) throw UsageError(fmt::format("a reach of {} voxels is not positive", options.reach));
-  return frame;
+void check(const FieldOptions& options) {
+  constexpr double least = 4;  // what is searched around the surface, and a little
+  if (!(options.reach >= least))
+    throw UsageError(fmt::format("a reach of {} voxels is too short; give at least {}", options.reach, least));
 }
 
 bool leaves_image(const ImageGrid& grid, const ImageBox& box) {
@@ -47,11 +42,24 @@ void check_border(const ImageGrid& grid, const ImageBox& box, const FieldOptions
       "the object touches the border of the image: its surface is closed there, with a flat face");
 }
 
+/// Calls `visit(point)` for the outermost points of a lattice.
+template <class Visit>
+void for_border(const Lattice& lattice, Visit&& visit) {
+  const int last[3] = {lattice.shape[0] - 1, lattice.shape[1] - 1, lattice.shape[2] - 1};
+  for (int k = 0; k <= last[2]; ++k)
+    for (int j = 0; j <= last[1]; ++j) {
+      const bool whole = k == 0 || k == last[2] || j == 0 || j == last[1];
+      for (int i = 0; i <= last[0]; i += whole ? 1 : last[0]) visit(lattice.index(i, j, k));
+    }
+}
+
 /// The distance field of a level on a box; the surface's lattice is set already.
-void measure(const std::vector<float>& level, const FieldOptions& options, const Progress& progress,
+void measure(std::vector<float> level, const FieldOptions& options, const Progress& progress,
              ImplicitSurface& surface) {
+  for_border(surface.lattice, [&](std::size_t point) { level[point] = std::max(level[point], 1e-6F); });
   surface.reach = options.reach * surface.lattice.smallest_spacing();
-  surface.distance = signed_distance(surface.lattice, level, surface.reach, threads_of(options), progress);
+  surface.distance =
+      signed_distance(surface.lattice, level, surface.reach, {threads_of(options), options.backend}, progress);
 }
 
 /// What the values of an image are like.
@@ -92,7 +100,8 @@ void check_isovalue(const Values& values, double isovalue, InsideIs inside) {
 ImplicitSurface from_isovalue(const ImageGrid& grid, std::span<const float> values, double isovalue,
                               const FieldOptions& options, const Progress& progress) {
   ImplicitSurface surface;
-  const LatticeFrame whole = checked_frame(grid, values.size(), options);
+  const LatticeFrame whole = checked_frame(grid, values.size());
+  check(options);
   const Values seen = look_at(values);
   check_isovalue(seen, isovalue, options.inside);
   if (seen.not_finite > 0)
@@ -126,36 +135,47 @@ ImplicitSurface from_isovalue(const ImageGrid& grid, std::span<const float> valu
     if (std::none_of(level.begin(), level.end(), [](float value) { return value < 0; }))
       throw InputError("smoothing leaves nothing inside; smooth less");
   }
-  measure(level, options, progress, surface);
+  measure(std::move(level), options, progress, surface);
   return surface;
 }
 
-ImplicitSurface from_labels(const ImageGrid& grid, std::span<const std::int32_t> labels,
+ImplicitSurface from_labels(const ImageGrid& image, std::span<const std::int32_t> image_labels,
                             const std::set<std::int32_t>& wanted, const FieldOptions& options,
                             const Progress& progress) {
   ImplicitSurface surface;
-  const LatticeFrame whole = checked_frame(grid, labels.size(), options);
+  checked_frame(image, image_labels.size());
+  check(options);
   if (wanted.empty()) throw UsageError("no label is given; name at least one");
-  std::set<std::int32_t> present;
-  for (std::size_t v = 0; v < labels.size(); ++v)
-    if (v == 0 || labels[v] != labels[v - 1]) present.insert(labels[v]);
+  const std::set<std::int32_t> present = labels_in(image_labels);
   for (const std::int32_t label : wanted)
     if (!present.contains(label))
       throw InputError(fmt::format("label {} is not in the image; it has {}", label, fmt::join(present, ", ")));
   if (std::includes(wanted.begin(), wanted.end(), present.begin(), present.end()))
     throw InputError("every voxel has one of the labels, so there is no surface; leave one out");
 
+  std::vector<std::uint8_t> wanted_at(image_labels.size());
+  parallel_for(threads_of(options), wanted_at.size(),
+               [&](std::size_t v) { wanted_at[v] = wanted.contains(image_labels[v]) ? 1 : 0; });
+  ImageGrid grid = image;
+  if (options.blocks == Blocks::find) {
+    const BlockGrid blocks = find_blocks(image, std::span<const std::uint8_t>(wanted_at));
+    if (!blocks.note.empty()) {
+      surface.notes.push_back(blocks.note);
+      grid = blocks.grid;
+      wanted_at = block_values(image, blocks, std::span<const std::uint8_t>(wanted_at));
+    }
+  }
   ImageBox box;
   surface.inside_count = box_around(
-      grid, margin, [&](std::size_t v) { return wanted.contains(labels[v]); }, box);
+      grid, margin, [&](std::size_t v) { return wanted_at[v] != 0; }, box);
   check_border(grid, box, options, surface);
   surface.lattice = box.lattice(grid);
-  surface.frame = box.frame(grid, whole);
+  surface.frame = box.frame(grid, frame_of(grid, "the image"));
   std::vector<std::uint8_t> inside(surface.lattice.point_count());
   for_box(grid, box, [&](std::size_t point, std::size_t voxel, bool in_image) {
-    inside[point] = in_image && wanted.contains(labels[voxel]) ? 1 : 0;
+    inside[point] = in_image ? wanted_at[voxel] : 0;
   });
-  const double width = options.smoothing < 0 ? 1.5 : options.smoothing;
+  const double width = options.smoothing < 0 ? usual_label_smoothing : options.smoothing;
   measure(smoothed_level(surface.lattice, inside, width, threads_of(options)), options, progress, surface);
   return surface;
 }

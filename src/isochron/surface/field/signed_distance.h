@@ -10,6 +10,7 @@
 
 #include "isochron/core/progress.h"
 #include "isochron/mesh/image.h"
+#include "isochron/solve/options.h"
 #include "isochron/surface/field/frame.h"
 #include "isochron/surface/field/lattice.h"
 
@@ -29,15 +30,22 @@ struct ImplicitSurface {
 enum class InsideIs { above, below };   ///< values at or above the isovalue, or below it
 enum class AtBorder { close, refuse };  ///< an object that leaves the image ends at its border; or is an error
 
+/// Label maps are often enlarged from coarser ones, each old voxel a block of new ones. Found, the blocks are the
+/// voxels; taken as they are, their steps of several voxels stay in the surface.
+enum class Blocks { find, keep };
+
 struct FieldOptions {
   InsideIs inside = InsideIs::above;
   AtBorder border = AtBorder::close;
-  /// Width of the smoothing in voxels. Of label maps, whose surface is a staircase: 0 keeps it. Of other images: the
-  /// usual 0 is none.
-  double smoothing = -1;  ///< negative: the default, 1.5 for labels and 0 for values
-  /// How far from the surface distances are needed, in voxels of the smallest spacing.
-  double reach = 24;
+  /// Width of the smoothing in voxels. Of label maps, whose surface is a staircase: 0 keeps it. Of other images: beyond
+  /// what the values say.
+  double smoothing = -1;  ///< negative: the default, 1 for labels and 0 for values
+  Blocks blocks = Blocks::find;
+  /// How far from the surface distances are needed, in voxels of the smallest spacing. Sizes (sizing.h) up to `largest`
+  /// need largest/epsilon.
+  double reach = 16;
   int threads = 0;  ///< 0: all cores
+  Backend backend = Backend::automatic;
 };
 
 /// The object where values are above (below) the isovalue; values between voxels are those of the cubic spline. One

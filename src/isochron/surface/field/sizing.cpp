@@ -12,7 +12,6 @@
 #include "isochron/core/parallel.h"
 #include "isochron/mesh/closest_point.h"
 #include "isochron/surface/field/curvature.h"
-#include "isochron/surface/field/redistance.h"
 
 namespace isochron {
 namespace {
@@ -28,6 +27,8 @@ void check(const SizingOptions& options) {
   };
   positive(options.epsilon, "epsilon");
   positive(options.delta, "delta");
+  if (!(options.accuracy >= 0))
+    throw UsageError(fmt::format("an accuracy of {} makes no sense; give a positive length", options.accuracy));
   for (const double length : {options.smallest, options.largest, options.uniform})
     if (!(length >= 0 && std::isfinite(length)))
       throw UsageError(fmt::format("a size of {} makes no sense; give a positive length", length));
@@ -41,10 +42,8 @@ SizingOptions completed(SizingOptions options, const ImplicitSurface& surface) {
   const double voxel = surface.lattice.smallest_spacing();
   if (options.threads <= 0) options.threads = hardware_threads();
   if (options.smallest == 0) options.smallest = options.largest > 0 ? std::min(voxel, options.largest) : voxel;
-  if (options.largest == 0)
-    options.largest =
-        std::max(options.smallest, std::min(options.epsilon * surface.reach,
-                                            options.smallest + per_step * options.delta * (surface.reach - voxel)));
+  if (options.accuracy == 0) options.accuracy = 0.15 * voxel;
+  if (options.largest == 0) options.largest = std::max(options.smallest, options.epsilon * surface.reach);
   return options;
 }
 
@@ -111,19 +110,22 @@ void limit_steps(double delta, SizeField& sizes) {
 
 }  // namespace
 
-std::vector<float> medial_distance(const ImplicitSurface& surface, int threads, const Progress& progress) {
+std::vector<float> medial_distance(const ImplicitSurface& surface, double farthest, const MarchOptions& options,
+                                   const Progress& progress) {
   constexpr double clear_slope = 0.75;    // of the gradient: directions to the surface that differ by 80° and more
   constexpr double clear_distance = 0.3;  // in voxels: nearer to the surface the differences are noise
   const Lattice& lattice = surface.lattice;
   const std::vector<float>& f = surface.distance;
-  const double voxel = lattice.smallest_spacing(), flat_from = surface.reach - 2 * norm(lattice.spacing);
+  const double voxel = lattice.smallest_spacing(), beyond = norm(lattice.spacing);
+  // Where values stop growing the gradient says nothing, and what is deeper than asked for is too far from the surface.
+  const double deepest = std::min(surface.reach - 2 * beyond, farthest + beyond);
   const std::size_t row = static_cast<std::size_t>(lattice.shape[0]);
   const std::size_t stride[3] = {1, row, row * static_cast<std::size_t>(lattice.shape[1])};
   // Across the axis the slope goes from −1 to 1 within two voxels, so it tells how far away the axis is.
   std::vector<float> offset(f.size(), -1);
-  for_inner_points(lattice, threads, [&](std::size_t v, int, int, int) {
+  for_inner_points(lattice, options.threads, [&](std::size_t v, int, int, int) {
     const double depth = std::abs(static_cast<double>(f[v]));
-    if (depth < clear_distance * voxel || depth > flat_from) return;
+    if (depth < clear_distance * voxel || depth > deepest) return;
     double slope2 = 0;
     for (int a = 0; a < 3; ++a) {
       const double difference = (f[v + stride[a]] - f[v - stride[a]]) / (2 * lattice.spacing[a]);
@@ -131,18 +133,15 @@ std::vector<float> medial_distance(const ImplicitSurface& surface, int threads, 
     }
     if (slope2 < clear_slope * clear_slope) offset[v] = static_cast<float>(std::sqrt(slope2) * voxel);
   });
-  std::vector<std::uint32_t> points;
-  std::vector<float> offsets;
+  StartPoints start;
   std::vector<std::uint8_t> mask(f.size());
   for (std::size_t v = 0; v < f.size(); ++v) {
-    mask[v] = std::abs(f[v]) < static_cast<float>(surface.reach) ? 1 : 0;
-    if (offset[v] < 0) continue;
-    points.push_back(static_cast<std::uint32_t>(v));
-    offsets.push_back(offset[v]);
+    mask[v] = std::abs(f[v]) < std::min(surface.reach, farthest + 2 * beyond) ? 1 : 0;
+    if (offset[v] >= 0) start.add(v, offset[v]);
   }
-  const auto far = static_cast<float>(surface.reach);
-  if (points.empty()) return std::vector<float>(f.size(), far);
-  std::vector<float> result = arrivals(lattice, points, offsets, mask, 1, 2, threads, progress);
+  const auto far = static_cast<float>(std::min(surface.reach, farthest));
+  if (start.points.empty()) return std::vector<float>(f.size(), far);
+  std::vector<float> result = arrivals(lattice, start, mask, 1, 2, options, progress);
   for (float& value : result) value = std::min(value, far);
   return result;
 }
@@ -155,39 +154,35 @@ SizeField sizes(const SplineField& field, const ImplicitSurface& surface, const 
   if (options.uniform > 0)
     return {lattice, std::vector<float>(lattice.point_count(), static_cast<float>(options.uniform))};
 
-  const SizeField medial{lattice, medial_distance(surface, options.threads, {{}, progress.cancel})};
+  const MarchOptions march{options.threads, options.backend};
+  const SizeField medial{lattice,
+                         medial_distance(surface, options.largest / options.epsilon, march, {{}, progress.cancel})};
   progress.update(0.4);
   // All corners of the cells that the surface passes get the size of their nearest place on it.
   const double near = norm(lattice.spacing);
-  std::vector<float> start(lattice.point_count(), std::numeric_limits<float>::infinity());
+  std::vector<float> first(lattice.point_count(), std::numeric_limits<float>::infinity());
   for_inner_points(lattice, options.threads, [&](std::size_t v, int i, int j, int k) {
     if (std::abs(surface.distance[v]) > near) return;
     Vec3d p = lattice.position(i, j, k);
     if (!project(field.view(), 2 * near, p)) return;
     const double curvature = largest_curvature(field.view().jet(p));
     const double feature = medial.view().size(p);
-    const double size = options.epsilon * (curvature * feature > 1 ? 1 / curvature : feature);
-    start[v] = static_cast<float>(std::clamp(size, options.smallest, options.largest));
+    double size = options.epsilon * (curvature * feature > 1 ? 1 / curvature : feature);
+    if (size * size * curvature > 6 * options.accuracy) size = std::sqrt(6 * options.accuracy / curvature);
+    first[v] = static_cast<float>(std::clamp(size, options.smallest, options.largest));
   });
   progress.update(0.7);
 
-  std::vector<std::uint32_t> points;
-  std::vector<float> times;
-  for (std::size_t v = 0; v < start.size(); ++v) {
-    if (!(start[v] < std::numeric_limits<float>::infinity())) continue;
-    points.push_back(static_cast<std::uint32_t>(v));
-    times.push_back(start[v]);
-  }
-  if (points.empty()) return {lattice, std::vector<float>(lattice.point_count(), static_cast<float>(options.largest))};
+  StartPoints start;
+  for (std::size_t v = 0; v < first.size(); ++v)
+    if (first[v] < std::numeric_limits<float>::infinity()) start.add(v, first[v]);
+  if (start.points.empty())
+    return {lattice, std::vector<float>(lattice.point_count(), static_cast<float>(options.largest))};
   const double slope = per_step * options.delta;
-  // Where sizes have grown to the largest there is nothing to solve.
-  std::vector<std::uint8_t> mask;
-  if (const double enough = (options.largest - options.smallest) / slope; enough < surface.reach) {
-    mask.resize(start.size());
-    for (std::size_t v = 0; v < start.size(); ++v) mask[v] = std::abs(surface.distance[v]) <= enough + near ? 1 : 0;
-  }
-  SizeField result{lattice,
-                   arrivals(lattice, points, times, mask, 1 / slope, 1, options.threads, {{}, progress.cancel})};
+  // The equation is solved around the surface, where sizes matter most; steps from there do for the rest.
+  std::vector<std::uint8_t> mask(first.size());
+  for (std::size_t v = 0; v < first.size(); ++v) mask[v] = std::abs(surface.distance[v]) <= 3 * near ? 1 : 0;
+  SizeField result{lattice, arrivals(lattice, start, mask, 1 / slope, 1, march, {{}, progress.cancel})};
   for (float& value : result.values) value = std::min(value, static_cast<float>(options.largest));
   limit_steps(slope, result);
   progress.update(1);

@@ -5,6 +5,7 @@
 
 #include "isochron/core/progress.h"
 #include "isochron/mesh/simplex_mesh.h"
+#include "isochron/surface/field/redistance.h"
 #include "isochron/surface/field/signed_distance.h"
 #include "isochron/surface/field/spline.h"
 
@@ -14,10 +15,14 @@ namespace isochron {
 struct SizingOptions {
   double epsilon = 0.5;  ///< edge length per radius of curvature, or per distance to the medial axis
   double delta = 0.3;    ///< most that sizes may change per length
-  double smallest = 0;   ///< 0: the smallest voxel spacing
-  double largest = 0;    ///< 0: what epsilon and delta make of the field's reach
-  double uniform = 0;    ///< this size everywhere, whatever the shape; 0: adapted
-  int threads = 0;       ///< 0: all cores
+  /// Most that the middle of a triangle may be off the curved surface; 0: 0.15 of the smallest voxel spacing; infinity:
+  /// left to epsilon.
+  double accuracy = 0;
+  double smallest = 0;  ///< 0: the smallest voxel spacing
+  double largest = 0;   ///< 0: epsilon times the field's reach
+  double uniform = 0;   ///< this size everywhere, whatever the shape; 0: adapted
+  int threads = 0;      ///< 0: all cores
+  Backend backend = Backend::automatic;
 };
 
 /// Edge lengths wanted: at the surface max(smallest, epsilon · min(1/κ, local feature size)), with κ the larger
@@ -30,8 +35,10 @@ SizeField sizes(const SplineField& field, const ImplicitSurface& surface, const 
 /// How many particles a surface of triangles with these sizes asks for: the area in hexagonal cells, ∫ 2/(√3 h²).
 double particle_estimate(const TriangleMesh& surface, const SizeField& sizes);
 
-/// The distance of each lattice point to the medial axis of a distance field, up to the field's reach: first arrivals
-/// from the points where the gradient is far from 1 (two or more parts of the surface are equally near).
-std::vector<float> medial_distance(const ImplicitSurface& surface, int threads, const Progress& progress = {});
+/// The distance of lattice points to the medial axis of a distance field, up to `farthest` (and the field's reach):
+/// first arrivals from the points where the gradient is far from 1, because two or more parts of the surface are
+/// equally near. Points deeper than `farthest` are left out.
+std::vector<float> medial_distance(const ImplicitSurface& surface, double farthest, const MarchOptions& options,
+                                   const Progress& progress = {});
 
 }  // namespace isochron

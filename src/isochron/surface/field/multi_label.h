@@ -1,0 +1,75 @@
+// All materials of a label map at once, with smooth surfaces between them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "isochron/core/progress.h"
+#include "isochron/surface/field/image_box.h"
+#include "isochron/surface/field/signed_distance.h"
+#include "isochron/surface/field/spline.h"
+
+namespace isochron {
+
+/// A smooth level field for each label of an image: negative where the label is, in voxels. The material at a place is
+/// the one whose field is lowest; at the voxels' centres that is the image's label. Each field is kept only around its
+/// label's voxels, beyond which it is `farthest_level` (label_smoothing.h).
+class MultiLabelField {
+ public:
+  /// The place of a label in `labels()`.
+  using Index = std::size_t;
+
+  /// Everything outside the image counts as `outside`, which becomes one of the labels. Uses smoothing, blocks and
+  /// threads of the options. Throws InputError like `from_labels`; an image of a single label has no surface.
+  MultiLabelField(const ImageGrid& grid, std::span<const std::int32_t> labels, std::int32_t outside = 0,
+                  const FieldOptions& options = {}, const Progress& progress = {});
+
+  [[nodiscard]] std::span<const std::int32_t> labels() const { return labels_; }
+  /// The image with some layers of outside around it; positions are in its frame.
+  [[nodiscard]] const Lattice& lattice() const { return lattice_; }
+  [[nodiscard]] const LatticeFrame& frame() const { return frame_; }
+  [[nodiscard]] std::span<const std::string> notes() const { return notes_; }
+
+  /// A label's field at a position.
+  [[nodiscard]] double level(Index label, const Vec3d& p) const;
+  /// Which label's field is lowest at a position.
+  [[nodiscard]] Index index_at(const Vec3d& p) const;
+  [[nodiscard]] std::int32_t label_at(const Vec3d& p) const { return labels_[index_at(p)]; }
+  /// (level of a − level of b)/2 with its gradient: zero on the surface between the two, negative on the side of a.
+  [[nodiscard]] Jet<double> difference(Index a, Index b, const Vec3d& p) const;
+  /// The pairs of labels that share faces of voxels, a < b, and how many.
+  struct Contact {
+    Index a, b;
+    std::size_t faces;
+  };
+  [[nodiscard]] std::span<const Contact> contacts() const { return contacts_; }
+  /// Memory of the fields.
+  [[nodiscard]] std::size_t bytes() const;
+
+ private:
+  /// The part of the lattice that a field is kept on.
+  struct Part {
+    Vec3d lower, upper;  // positions of its first and last points
+    SplineField field;
+    [[nodiscard]] bool holds(const Vec3d& p) const {
+      return p.x >= lower.x && p.y >= lower.y && p.z >= lower.z && p.x <= upper.x && p.y <= upper.y && p.z <= upper.z;
+    }
+  };
+  /// An image as large as the lattice: the label's index at each point.
+  using Indices = std::vector<std::uint16_t>;
+
+  void add_part(const Indices& indices, Index label, const FieldOptions& options);
+  void count_contacts(const Indices& indices);
+
+  Lattice lattice_;
+  LatticeFrame frame_;
+  std::vector<std::int32_t> labels_;
+  std::vector<Part> parts_;
+  std::vector<Contact> contacts_;
+  std::vector<std::string> notes_;
+};
+
+}  // namespace isochron
