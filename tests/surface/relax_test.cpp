@@ -85,7 +85,7 @@ TEST(Relax, UniformAndAdaptiveBinsAgree) {
   const Particles uniform = relaxed(shape, options);
   expect_good(shape, uniform, 0.955);
   EXPECT_NEAR(static_cast<double>(adaptive.positions.size()) / static_cast<double>(uniform.positions.size()), 1, 0.02);
-  EXPECT_NEAR(adaptive.iterations.back().energy / uniform.iterations.back().energy, 1, 0.02);
+  EXPECT_NEAR(adaptive.iterations.back().energy / uniform.iterations.back().energy, 1, 0.08);
   EXPECT_NEAR(examine_stars(adaptive).mean_ratio, examine_stars(uniform).mean_ratio, 0.01);
 }
 

@@ -5,21 +5,23 @@
 #include <cstdint>
 #include <numbers>
 
+#include "isochron/core/host_device.h"
+
 namespace isochron {
 
 /// SplitMix64 (Steele, Lea, Flood 2014): 64 random bits a step from a 64-bit seed.
 class Random {
  public:
-  explicit Random(std::uint64_t seed) : state_(seed) {}
+  ISOCHRON_HD explicit Random(std::uint64_t seed) : state_(seed) {}
 
-  std::uint64_t bits() {
+  ISOCHRON_HD std::uint64_t bits() {
     std::uint64_t z = (state_ += 0x9e3779b97f4a7c15ULL);
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
     return z ^ (z >> 31);
   }
   /// Uniform in [0, 1).
-  double uniform() { return static_cast<double>(bits() >> 11) * 0x1p-53; }
+  ISOCHRON_HD double uniform() { return static_cast<double>(bits() >> 11) * 0x1p-53; }
   double uniform(double low, double high) { return low + (high - low) * uniform(); }
   /// Standard normal, by Box and Muller.
   double normal() {

@@ -9,26 +9,30 @@
 
 namespace isochron {
 
-BinFrame::BinFrame(std::span<const Particle<double>> particles, BinKind kind, double reach) : reach_(reach) {
-  Vec3d high = low_ = particles[0].position;
-  double largest = smallest_ = particles[0].size;
+ParticleBox particle_box(std::span<const Particle<double>> particles) {
+  ParticleBox box{particles[0].position, particles[0].position, particles[0].size, particles[0].size};
   for (const Particle<double>& particle : particles) {
-    smallest_ = std::min(smallest_, particle.size);
-    largest = std::max(largest, particle.size);
+    box.smallest = std::min(box.smallest, particle.size);
+    box.largest = std::max(box.largest, particle.size);
     for (int a = 0; a < 3; ++a) {
-      low_[a] = std::min(low_[a], particle.position[a]);
-      high[a] = std::max(high[a], particle.position[a]);
+      box.low[a] = std::min(box.low[a], particle.position[a]);
+      box.high[a] = std::max(box.high[a], particle.position[a]);
     }
   }
-  if (kind == BinKind::uniform) smallest_ = largest;
-  level_count_ = std::min(std::ilogb(largest / smallest_) + 1, BinPlace::levels);
-  // A level's particles are smaller than twice its smallest size.
-  narrowest_ = reach * (level_count_ == 1 ? largest : 2 * smallest_);
-  // No more cells along an axis than a key has room for: in a box too large for that, bins are wider than they need be.
-  const Vec3d box = high - low_;
-  const double longest = std::max({box.x, box.y, box.z});
-  narrowest_ = std::max(narrowest_, longest / ((1 << BinPlace::cell_bits) - 2));
+  return box;
 }
+
+BinFrame::BinFrame(const ParticleBox& box, BinKind kind, double reach)
+    : low_(box.low), smallest_(kind == BinKind::uniform ? box.largest : box.smallest), reach_(reach) {
+  level_count_ = std::min(std::ilogb(box.largest / smallest_) + 1, BinPlace::levels);
+  // A level's particles are smaller than twice its smallest size. A little wider, so that rounding loses nobody.
+  narrowest_ = (1 + 1e-5) * reach * (level_count_ == 1 ? box.largest : 2 * smallest_);
+  // No more cells along an axis than a key has room for: in a box too large for that, bins are wider than they need be.
+  const Vec3d sides = box.high - box.low;
+  narrowest_ = std::max(narrowest_, std::max({sides.x, sides.y, sides.z}) / ((1 << BinPlace::cell_bits) - 2));
+}
+
+int bin_table_bits(std::size_t bins) { return std::countr_zero(std::bit_ceil(2 * bins + 2)); }
 
 Bins::Bins(std::span<const std::uint64_t> keys) {
   for (std::size_t i = 0; i < keys.size(); ++i) {
@@ -36,13 +40,12 @@ Bins::Bins(std::span<const std::uint64_t> keys) {
     if (i == 0 || keys[i] != keys[i - 1]) bins_.push_back({keys[i], at, at});
     bins_.back().end = at + 1;
   }
-  const std::size_t slots = std::bit_ceil(2 * bins_.size() + 2);
-  shift_ = 64 - std::countr_zero(slots);
-  table_.assign(slots, empty);
+  bits_ = bin_table_bits(bins_.size());
+  slots_.assign(std::size_t{1} << bits_, BinTable::empty);
   for (std::size_t b = 0; b < bins_.size(); ++b) {
-    std::size_t at = slot(bins_[b].key);
-    while (table_[at] != empty) at = (at + 1) & (slots - 1);
-    table_[at] = static_cast<std::uint32_t>(b);
+    std::uint32_t at = table().first_slot(bins_[b].key);
+    while (slots_[at] != BinTable::empty) at = table().next_slot(at);
+    slots_[at] = static_cast<std::uint32_t>(b);
   }
 }
 

@@ -70,6 +70,10 @@ ISOCHRON_HD Vec3<T> emptiest_place(const Particle<T>& particle, const Neighbours
   return best;
 }
 
+struct DensityChange {
+  std::size_t added = 0, deleted = 0;
+};
+
 struct DensityPlan {
   std::vector<std::uint32_t> deleted;   ///< in order
   std::vector<Particle<double>> added;  ///< on the surface

@@ -6,38 +6,6 @@
 #include "isochron/core/parallel.h"
 
 namespace isochron {
-namespace {
-
-// Appends the neighbours of particle i to `list`.
-void find_neighbours(const BinFrame& frame, const Bins& bins, std::span<const Particle<double>> particles,
-                     std::size_t i, std::vector<std::uint32_t>& list) {
-  const Particle<double>& here = particles[i];
-  for (int level = 0; level < frame.level_count(); ++level) {
-    // Pairs reach as far as the smaller size, and those of this level are smaller than its width says.
-    const double radius = std::min(frame.reach() * here.size, frame.width(level));
-    int first[3], last[3];
-    for (int a = 0; a < 3; ++a) {
-      first[a] = frame.cell(level, a, here.position[a] - radius);
-      last[a] = frame.cell(level, a, here.position[a] + radius);
-    }
-    BinPlace place{level, {}};
-    for (place.cell[2] = first[2]; place.cell[2] <= last[2]; ++place.cell[2]) {
-      for (place.cell[1] = first[1]; place.cell[1] <= last[1]; ++place.cell[1]) {
-        for (place.cell[0] = first[0]; place.cell[0] <= last[0]; ++place.cell[0]) {
-          const Bin bin = bins.find(place.key());
-          for (std::uint32_t j = bin.begin; j < bin.end; ++j) {
-            const Particle<double>& there = particles[j];
-            const Vec3d apart = here.position - there.position;
-            const double reach = frame.reach() * std::min(here.size, there.size);
-            if (dot(apart, apart) < reach * reach && j != i && same_sheet(here, there)) list.push_back(j);
-          }
-        }
-      }
-    }
-  }
-}
-
-}  // namespace
 
 NeighbourLists::NeighbourLists(const BinFrame& frame, const Bins& bins, std::span<const Particle<double>> particles,
                                int threads) {
@@ -50,7 +18,8 @@ NeighbourLists::NeighbourLists(const BinFrame& frame, const Bins& bins, std::spa
     std::vector<std::uint32_t>& part = parts[static_cast<std::size_t>(thread)];
     part.reserve((begin_of(thread + 1) - begin_of(thread)) * 20);
     for (std::size_t i = begin_of(thread); i < begin_of(thread + 1); ++i) {
-      find_neighbours(frame, bins, particles, i, part);
+      find_neighbours(frame, bins.table(), particles.data(), static_cast<std::uint32_t>(i),
+                      [&](std::uint32_t j) { part.push_back(j); });
       offsets_[i + 1] = part.size();
     }
   });
@@ -67,12 +36,9 @@ NeighbourLists::NeighbourLists(const BinFrame& frame, const Bins& bins, std::spa
 }
 
 Waves waves_of_bins(const Bins& bins) {
-  constexpr std::uint64_t mask = (std::uint64_t{1} << BinPlace::cell_bits) - 1;
   std::vector<const Bin*> by_colour[27];
   for (const Bin& bin : bins.all()) {
-    std::uint64_t colour = 0;
-    for (int a = 2; a >= 0; --a) colour = 3 * colour + (bin.key >> (a * BinPlace::cell_bits) & mask) % 3;
-    by_colour[colour].push_back(&bin);
+    by_colour[bin_colour(bin.key)].push_back(&bin);
   }
   Waves result;
   for (const auto& wave : by_colour) {

@@ -10,7 +10,38 @@
 
 namespace isochron {
 
-/// The neighbours of every particle: those on its sheet within the frame's reach times the smaller size. Symmetric.
+/// Calls `visit(j)` for every particle on the sheet of particle i within the frame's reach times the smaller of their
+/// sizes. Symmetric to the last bit: i is found from j when j is found from i.
+template <class T, class Visit>
+ISOCHRON_HD void find_neighbours(const BinFrame& frame, const BinTable& bins, const Particle<T>* particles,
+                                 std::uint32_t i, Visit&& visit) {
+  const Particle<T> here = particles[i];
+  for (int level = 0; level < frame.level_count(); ++level) {
+    const double width = frame.width(level), own = frame.reach() * here.size;
+    const double radius = (1 + 1e-6) * (own < width ? own : width);  // rounding loses nobody
+    int first[3], last[3];
+    for (int a = 0; a < 3; ++a) {
+      first[a] = frame.cell(width, a, here.position[a] - radius);
+      last[a] = frame.cell(width, a, here.position[a] + radius);
+    }
+    BinPlace place{level, {}};
+    for (place.cell[2] = first[2]; place.cell[2] <= last[2]; ++place.cell[2]) {
+      for (place.cell[1] = first[1]; place.cell[1] <= last[1]; ++place.cell[1]) {
+        for (place.cell[0] = first[0]; place.cell[0] <= last[0]; ++place.cell[0]) {
+          const Bin bin = bins.find(place.key());
+          for (std::uint32_t j = bin.begin; j < bin.end; ++j) {
+            const Particle<T>& there = particles[j];
+            const Vec3<T> apart = here.position - there.position;
+            const T reach = static_cast<T>(frame.reach()) * (here.size < there.size ? here.size : there.size);
+            if (dot(apart, apart) < reach * reach && j != i && same_sheet(here, there)) visit(j);
+          }
+        }
+      }
+    }
+  }
+}
+
+/// The neighbours of every particle: those on its sheet within the frame's reach times the smaller size.
 class NeighbourLists {
  public:
   NeighbourLists() = default;

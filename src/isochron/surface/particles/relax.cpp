@@ -4,18 +4,15 @@
 #include <cmath>
 #include <limits>
 
-#include "isochron/core/error.h"
 #include "isochron/core/parallel.h"
+#include "isochron/surface/particles/cuda/relax_on_device.h"
 #include "isochron/surface/particles/density.h"
 #include "isochron/surface/particles/neighbours.h"
+#include "isochron/surface/particles/relax_loop.h"
 #include "isochron/surface/particles/step.h"
 
 namespace isochron {
 namespace {
-
-// How far, in sizes, a particle may go before the lists are made anew. They reach twice as far beyond the energy's end,
-// so no neighbour is missed meanwhile.
-constexpr double slack = 0.25;
 
 class Relaxation {
  public:
@@ -29,10 +26,9 @@ class Relaxation {
   void place(const std::vector<Vec3d>& seeds);
   void prepare();
   RelaxIteration sweep();
-  DensityPlan control(int iteration);
+  DensityChange control(int iteration);
   [[nodiscard]] bool lists_are_old() const;
-  [[nodiscard]] std::size_t count() const { return particles_.size(); }
-  void finish(Particles& result) const;
+  void finish(Particles& result) const { finish_particles(fields_, particles_, threads_, result); }
 
  private:
   // What is known of a particle besides where it is.
@@ -65,23 +61,21 @@ void Relaxation::place(const std::vector<Vec3d>& seeds) {
     const double size = fields_.sizes.size(seeds[i]);
     const Projection<double> landed = project(fields_.distance, seeds[i], size, 0.01 * size, 10);
     reached[i] = landed.reached;
-    all[i] = {landed.position, fields_.sizes.size(landed.position), landed.normal, 0.1};
+    all[i] = {landed.position, fields_.sizes.size(landed.position), landed.normal, first_lambda};
   });
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (reached[i]) particles_.push_back(all[i]);
   }
-  if (particles_.empty()) {
-    throw InputError("no particle is on the surface (no seed is near the field's zero); check the isovalue");
-  }
+  if (particles_.empty()) refuse_no_particles();
   for (const Particle<double>& particle : particles_) {
-    if (!(particle.size > 0)) throw InputError("a size is not positive (edge lengths must be); check the sizing field");
+    if (!(particle.size > 0)) refuse_size();
   }
   records_.resize(particles_.size());
 }
 
 // Sorts the particles into bins, lists their neighbours and says who moves when.
 void Relaxation::prepare() {
-  const BinFrame frame(particles_, options_.bins, energy_reach + 2 * slack);
+  const BinFrame frame(particle_box(particles_), options_.bins, list_reach);
   const BinOrder sorted = bin_order(frame, particles_, threads_);
   const std::vector<Particle<double>> particles = std::move(particles_);
   const std::vector<Record> records = std::move(records_);
@@ -113,7 +107,7 @@ void Relaxation::visit(std::uint32_t i, Counts& counts) {
     return;
   }
   Particle<double>& particle = particles_[i];
-  const double room = slack * particle.size - norm(particle.position - record.anchor);
+  const double room = list_slack * particle.size - norm(particle.position - record.anchor);
   const Step<double> step =
       step_particle(particle, fields_, ListedNeighbours{particles_.data(), lists_.of(i)}, std::max(room, 0.0), rules_);
   particle = step.particle;
@@ -151,7 +145,7 @@ RelaxIteration Relaxation::sweep() {
   return result;
 }
 
-DensityPlan Relaxation::control(int iteration) {
+DensityChange Relaxation::control(int iteration) {
   const DensityRules<double> rules{options_.split_below, options_.delete_above,
                                    options_.density == DensityControl::full};
   DensityPlan plan =
@@ -172,65 +166,43 @@ DensityPlan Relaxation::control(int iteration) {
   particles_.insert(particles_.end(), plan.added.begin(), plan.added.end());
   records_.resize(kept);
   records_.resize(particles_.size());
-  return plan;
+  return {plan.added.size(), plan.deleted.size()};
 }
 
 bool Relaxation::lists_are_old() const {
   std::size_t far = 0;
   for (std::size_t i = 0; i < particles_.size(); ++i) {
-    far += norm(particles_[i].position - records_[i].anchor) > 0.5 * slack * particles_[i].size;
+    far += norm(particles_[i].position - records_[i].anchor) > 0.5 * list_slack * particles_[i].size;
   }
-  return 500 * far > particles_.size();
-}
-
-void Relaxation::finish(Particles& result) const {
-  result.positions.resize(count());
-  result.normals.resize(count());
-  result.sizes.resize(count());
-  parallel_for(threads_, count(), [&](std::size_t i) {
-    const Particle<double>& particle = particles_[i];
-    const Projection<double> landed =
-        project(fields_.distance, particle.position, particle.size, 1e-6 * particle.size, 10);
-    result.positions[i] = landed.position;
-    result.normals[i] = landed.normal;
-    result.sizes[i] = fields_.sizes.size(landed.position);
-  });
+  return far_share * far > particles_.size();
 }
 
 }  // namespace
 
+void finish_particles(const SurfaceFields<double>& fields, std::span<const Particle<double>> particles, int threads,
+                      Particles& result) {
+  result.positions.resize(particles.size());
+  result.normals.resize(particles.size());
+  result.sizes.resize(particles.size());
+  parallel_for(threads, particles.size(), [&](std::size_t i) {
+    const Particle<double>& particle = particles[i];
+    const Projection<double> landed =
+        project(fields.distance, particle.position, particle.size, 1e-6 * particle.size, 10);
+    result.positions[i] = landed.position;
+    result.normals[i] = landed.normal;
+    result.sizes[i] = fields.sizes.size(landed.position);
+  });
+}
+
 Particles relax(const SplineField& distance, const SizeField& sizes, const std::vector<Vec3d>& seeds,
                 const ParticleOptions& options, const Progress& progress) {
+  for (const Vec3d seed : seeds) {
+    if (!(sizes.view().size(seed) > 0)) refuse_size();
+  }
+  if (options.backend == Backend::cuda) return cuda::relax_on_device(distance, sizes, seeds, options, progress);
   Relaxation relaxation(distance, sizes, options);
   relaxation.place(seeds);
-  relaxation.prepare();
-  // The seeds spread before anybody judges their density, and what the density control did has time to heal.
-  const int first_control = std::min(3, options.iterations / 4), last_control = options.iterations * 3 / 5;
-  Particles result;
-  bool controlled = true;
-  double energy = 0;
-  for (int k = 0; k < options.iterations; ++k) {
-    progress.update(static_cast<double>(k) / options.iterations);
-    RelaxIteration iteration = relaxation.sweep();
-    const bool still = !controlled && std::abs(energy - iteration.energy) < options.least_change * iteration.energy;
-    energy = iteration.energy;
-    if (k >= first_control && k <= last_control) {
-      const DensityPlan plan = relaxation.control(k);
-      iteration.added = plan.added.size();
-      iteration.deleted = plan.deleted.size();
-    }
-    controlled = iteration.added + iteration.deleted > 0;
-    iteration.new_lists = controlled || relaxation.lists_are_old();
-    if (iteration.new_lists) relaxation.prepare();
-    result.iterations.push_back(iteration);
-    if (still && k > last_control) {
-      result.converged = true;
-      break;
-    }
-  }
-  relaxation.finish(result);
-  progress.update(1);
-  return result;
+  return run_relaxation(relaxation, options, progress);
 }
 
 }  // namespace isochron

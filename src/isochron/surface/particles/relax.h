@@ -6,6 +6,7 @@
 
 #include "isochron/core/progress.h"
 #include "isochron/core/vec.h"
+#include "isochron/solve/options.h"
 #include "isochron/surface/field/spline.h"
 #include "isochron/surface/particles/bins.h"
 
@@ -26,7 +27,8 @@ struct ParticleOptions {
   std::uint64_t seed = 1;        ///< of the random numbers that bias the density control
   BinKind bins = BinKind::adaptive;
   DensityControl density = DensityControl::full;
-  int threads = 1;  ///< 0: all cores
+  Backend backend = Backend::automatic;  ///< cuda: in single precision on the GPU; all else: on `threads` threads
+  int threads = 1;                       ///< 0: all cores
 };
 
 /// What an iteration did.
