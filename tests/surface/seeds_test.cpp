@@ -87,7 +87,6 @@ TEST(Seeds, FollowTheSizes) {
     return mesh;
   }();
   const auto shape = particle_test::make_ball(1, 0.6);
-  EXPECT_NEAR(expected_particles(ball, shape.sizes), shape.expected, 0.02 * shape.expected);
   const std::vector<Vec3d> seeds = surface_seeds(ball, shape.distance, shape.sizes);
   EXPECT_NEAR(static_cast<double>(seeds.size()), shape.expected, 0.02 * shape.expected);
 }

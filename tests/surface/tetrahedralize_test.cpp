@@ -223,14 +223,15 @@ TEST(Tetrahedralize, SampledSizes) {
   EXPECT_THROW(sample_sizes(low, high, [](Vec3d) { return 0.0; }), UsageError);
 }
 
-/// Programs that do not do what they should.
-class BadProgram : public testing::Test {
+/// Scripts in place of the programs.
+class OtherProgram : public testing::Test {
  protected:
-  TetOptions script(const std::string& lines) {
+  TetOptions script(const std::string& lines, TetProgram program = TetProgram::netgen) {
     const auto file = folder.path() / "isochron-netgen";
     std::ofstream(file) << "#!/bin/sh\n" << lines << "\n";
     std::filesystem::permissions(file, std::filesystem::perms::owner_all);
     TetOptions options;
+    options.program = program;
     options.executable = file;
     return options;
   }
@@ -240,7 +241,7 @@ class BadProgram : public testing::Test {
   WorkFolder folder;
 };
 
-TEST_F(BadProgram, BecomesOneClearError) {
+TEST_F(OtherProgram, BecomesOneClearError) {
   expect_error(script("echo all is lost; echo; exit 3"), "failed with code 3, its last words: 'all is lost'");
   expect_error(script("kill -SEGV $$"), "isochron-netgen crashed (Segmentation fault)");
   expect_error(script("exit 0"), "not a whole file");
@@ -255,7 +256,37 @@ TEST_F(BadProgram, BecomesOneClearError) {
   expect_error(no_program, "cannot be started");
 }
 
-TEST_F(BadProgram, DoesNotHang) {
+// The four tetrahedra between the pyramid's sides and its middle, as TetGen and gmsh would write them.
+TEST_F(OtherProgram, FilesOfTetgen) {
+  const auto options = script(
+      "grep -q '^3 0 3 1$' surface.smesh || exit 1\n"
+      "printf '5 3 0 0\\n0 1 1 1\\n1 1 -1 -1\\n2 -1 1 -1\\n3 -1 -1 1\\n4 0 0 0\\n# by tetgen\\n' > surface.1.node\n"
+      "printf '4 4 1\\n0 0 1 2 4 7\\n1 0 3 1 4 7\\n2 0 2 3 4 7\\n3 1 3 2 4 7\\n' > surface.1.ele",
+      TetProgram::tetgen);
+  const FilledSurface filled = tetrahedralize(pyramid(), options);
+  expect_filled(pyramid(), filled);
+  EXPECT_EQ(filled.mesh.element_count(), 4U);
+  EXPECT_THAT([&] { tetrahedralize(pyramid(), script("echo 5 > surface.1.node", TetProgram::tetgen)); },
+              ThrowsMessage<RuntimeError>(HasSubstr("surface.1.node: missing or not whole")));
+}
+
+TEST_F(OtherProgram, FilesOfGmsh) {
+  const std::string nodes = "$Nodes\\n5\\n1 1 1 1\\n2 1 -1 -1\\n3 -1 1 -1\\n4 -1 -1 1\\n9 0 0 0\\n$EndNodes\\n";
+  const auto with = [&](const std::string& last) {
+    return script("printf '$MeshFormat\\n2.2 0 8\\n$EndMeshFormat\\n" + nodes +
+                      "$Elements\\n6\\n1 15 2 0 1 1\\n2 2 2 1 1 1 2 3\\n3 4 2 1 1 1 2 3 9\\n4 4 2 1 1 1 4 2 9\\n"
+                      "5 4 2 1 1 1 3 4 9\\n6 4 2 1 1 2 4 3 " +
+                      last + "\\n$EndElements\\n' > filled.msh",
+                  TetProgram::gmsh);
+  };
+  const FilledSurface filled = tetrahedralize(pyramid(), with("9"));
+  expect_filled(pyramid(), filled);
+  EXPECT_EQ(filled.mesh.element_count(), 4U);
+  EXPECT_THAT([&] { tetrahedralize(pyramid(), with("77")); },
+              ThrowsMessage<RuntimeError>(HasSubstr("names points that are not there")));
+}
+
+TEST_F(OtherProgram, DoesNotHang) {
   TetOptions options = script("exec sleep 100");
   options.time_limit = 0.2;
   expect_error(options, "did not finish within 0.2 s");
@@ -269,7 +300,7 @@ TEST_F(BadProgram, DoesNotHang) {
   later.join();
 }
 
-TEST_F(BadProgram, AnswersAreChecked) {
+TEST_F(OtherProgram, AnswersAreChecked) {
   const auto answer_with = [&](auto&& change) {
     TetAnswer answer;
     answer.points = ball().points;

@@ -18,9 +18,9 @@ bool acts(std::size_t i, const std::vector<double>& urges, const NeighbourLists&
 
 }  // namespace
 
-DensityPlan plan_density(std::span<const Particle<double>> particles, const NeighbourLists& lists,
-                         const SurfaceFields<double>& fields, const DensityRules<double>& rules, std::uint64_t seed,
-                         std::uint64_t iteration, int threads) {
+DensityPlan plan_density(std::span<const Particle<double>> particles, const BinFrame& frame, const Bins& bins,
+                         const NeighbourLists& lists, const SurfaceFields<double>& fields,
+                         const DensityRules<double>& rules, std::uint64_t seed, std::uint64_t iteration, int threads) {
   const std::size_t count = particles.size();
   std::vector<double> urges(count);
   parallel_for(threads, count, [&](std::size_t i) {
@@ -42,7 +42,10 @@ DensityPlan plan_density(std::span<const Particle<double>> particles, const Neig
     const Vec3d place = emptiest_place(here, ListedNeighbours{particles.data(), lists.of(i)});
     const Projection<double> landed = project(fields.distance, place, here.size, 0.02 * here.size, 8);
     if (!landed.reached || !(dot(landed.normal, here.normal) > 0)) continue;
-    plan.added.push_back({landed.position, fields.sizes.size(landed.position), landed.normal, here.lambda});
+    const Particle<double> newcomer{landed.position, fields.sizes.size(landed.position), landed.normal, here.lambda};
+    if (newcomer_energy(frame, bins.table(), particles.data(), newcomer) < most_crowded * ideal_energy) {
+      plan.added.push_back(newcomer);
+    }
   }
   return plan;
 }

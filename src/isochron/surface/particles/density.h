@@ -47,6 +47,10 @@ ISOCHRON_HD T density_urge(T energy, T chance, const DensityRules<T>& rules) {
   return 0;
 }
 
+/// Where a newcomer would have more than this, in parts of the ideal energy, there is no gap: its parent lacks energy
+/// since it does not see those beyond a sharp ridge. (The middle of a triangle of the ideal lattice has 3.1.)
+inline constexpr double most_crowded = 2.7;
+
 /// The emptiest place around a particle: of some points half a size to a size away in the tangent plane the one where
 /// the energy would be least.
 template <class T, class Neighbours>
@@ -80,8 +84,8 @@ struct DensityPlan {
 };
 
 /// One round: of the particles that want to split or go, those act that want it most among their neighbours.
-DensityPlan plan_density(std::span<const Particle<double>> particles, const NeighbourLists& lists,
-                         const SurfaceFields<double>& fields, const DensityRules<double>& rules, std::uint64_t seed,
-                         std::uint64_t iteration, int threads);
+DensityPlan plan_density(std::span<const Particle<double>> particles, const BinFrame& frame, const Bins& bins,
+                         const NeighbourLists& lists, const SurfaceFields<double>& fields,
+                         const DensityRules<double>& rules, std::uint64_t seed, std::uint64_t iteration, int threads);
 
 }  // namespace isochron

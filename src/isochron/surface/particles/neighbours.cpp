@@ -18,7 +18,7 @@ NeighbourLists::NeighbourLists(const BinFrame& frame, const Bins& bins, std::spa
     std::vector<std::uint32_t>& part = parts[static_cast<std::size_t>(thread)];
     part.reserve((begin_of(thread + 1) - begin_of(thread)) * 20);
     for (std::size_t i = begin_of(thread); i < begin_of(thread + 1); ++i) {
-      find_neighbours(frame, bins.table(), particles.data(), static_cast<std::uint32_t>(i),
+      find_neighbours(frame, bins.table(), particles.data(), particles[i], static_cast<std::uint32_t>(i),
                       [&](std::uint32_t j) { part.push_back(j); });
       offsets_[i + 1] = part.size();
     }

@@ -7,15 +7,15 @@
 
 #include "isochron/surface/particles/bins.h"
 #include "isochron/surface/particles/particle.h"
+#include "isochron/surface/particles/step.h"
 
 namespace isochron {
 
-/// Calls `visit(j)` for every particle on the sheet of particle i within the frame's reach times the smaller of their
-/// sizes. Symmetric to the last bit: i is found from j when j is found from i.
+/// Calls `visit(j)` for every particle on the sheet of `here` within the frame's reach times the smaller of their
+/// sizes, but not for particle i. Symmetric to the last bit: i is found from j when j is found from i.
 template <class T, class Visit>
 ISOCHRON_HD void find_neighbours(const BinFrame& frame, const BinTable& bins, const Particle<T>* particles,
-                                 std::uint32_t i, Visit&& visit) {
-  const Particle<T> here = particles[i];
+                                 const Particle<T>& here, std::uint32_t i, Visit&& visit) {
   for (int level = 0; level < frame.level_count(); ++level) {
     const double width = frame.width(level), own = frame.reach() * here.size;
     const double radius = (1 + 1e-6) * (own < width ? own : width);  // rounding loses nobody
@@ -39,6 +39,17 @@ ISOCHRON_HD void find_neighbours(const BinFrame& frame, const BinTable& bins, co
       }
     }
   }
+}
+
+/// The energy that a particle would have which is not there yet. The others lie near enough to where they were sorted
+/// into bins that all its neighbours are found.
+template <class T>
+ISOCHRON_HD T newcomer_energy(const BinFrame& frame, const BinTable& bins, const Particle<T>* particles,
+                              const Particle<T>& newcomer) {
+  Energies<T> sum;
+  find_neighbours(frame, bins, particles, newcomer, BinTable::empty,
+                  [&](std::uint32_t j) { add_energy(sum, newcomer.position, newcomer.size, particles[j]); });
+  return sum.plain;
 }
 
 /// The neighbours of every particle: those on its sheet within the frame's reach times the smaller size.

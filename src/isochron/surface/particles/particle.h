@@ -50,12 +50,13 @@ ISOCHRON_HD Projection<T> project(const SplineView<T>& distance, Vec3<T> positio
   return result;
 }
 
-/// Whether two particles lie on the same sheet of the surface: their normals agree, and the chord between them runs
-/// along the surface (on an arc of a circle it is perpendicular to the sum of the normals). Without this the two sides
-/// of a thin wall, or two walls that nearly touch, would push each other's particles around. Symmetric to the last bit.
+/// Whether two particles lie on the same sheet of the surface: the chord between them runs along the surface (on an arc
+/// of a circle it is perpendicular to the sum of the normals), and their normals are not opposed: at most 120° apart,
+/// so that particles see each other over a ridge that the sizes do not resolve. Without this the two sides of a thin
+/// wall, or two walls that nearly touch, would push each other's particles around. Symmetric to the last bit.
 template <class T>
 ISOCHRON_HD bool same_sheet(const Particle<T>& a, const Particle<T>& b) {
-  if (!(dot(a.normal, b.normal) > 0)) return false;
+  if (!(dot(a.normal, b.normal) > T(-0.5))) return false;
   const Vec3<T> sum = a.normal + b.normal, chord = a.position - b.position;
   const T along = dot(sum, chord);
   return 2 * along * along <= dot(sum, sum) * dot(chord, chord);

@@ -50,6 +50,8 @@ class Relaxation {
   StepRules<double> rules_;
   std::vector<Particle<double>> particles_;
   std::vector<Record> records_;
+  BinFrame frame_;
+  Bins bins_;
   NeighbourLists lists_;
   Waves waves_;
 };
@@ -75,8 +77,8 @@ void Relaxation::place(const std::vector<Vec3d>& seeds) {
 
 // Sorts the particles into bins, lists their neighbours and says who moves when.
 void Relaxation::prepare() {
-  const BinFrame frame(particle_box(particles_), options_.bins, list_reach);
-  const BinOrder sorted = bin_order(frame, particles_, threads_);
+  frame_ = BinFrame(particle_box(particles_), options_.bins, list_reach);
+  const BinOrder sorted = bin_order(frame_, particles_, threads_);
   const std::vector<Particle<double>> particles = std::move(particles_);
   const std::vector<Record> records = std::move(records_);
   particles_.resize(particles.size());
@@ -86,9 +88,9 @@ void Relaxation::prepare() {
     records_[i] = records[sorted.order[i]];
     records_[i].anchor = particles_[i].position;
   });
-  const Bins bins(sorted.keys);
-  lists_ = NeighbourLists(frame, bins, particles_, threads_);
-  waves_ = options_.bins == BinKind::uniform ? waves_of_bins(bins) : waves_by_colour(lists_);
+  bins_ = Bins(sorted.keys);
+  lists_ = NeighbourLists(frame_, bins_, particles_, threads_);
+  waves_ = options_.bins == BinKind::uniform ? waves_of_bins(bins_) : waves_by_colour(lists_);
 }
 
 bool Relaxation::rests(std::uint32_t i) const {
@@ -148,8 +150,8 @@ RelaxIteration Relaxation::sweep() {
 DensityChange Relaxation::control(int iteration) {
   const DensityRules<double> rules{options_.split_below, options_.delete_above,
                                    options_.density == DensityControl::full};
-  DensityPlan plan =
-      plan_density(particles_, lists_, fields_, rules, options_.seed, static_cast<std::uint64_t>(iteration), threads_);
+  DensityPlan plan = plan_density(particles_, frame_, bins_, lists_, fields_, rules, options_.seed,
+                                  static_cast<std::uint64_t>(iteration), threads_);
   for (const std::uint32_t i : plan.deleted) {
     for (const std::uint32_t j : lists_.of(i)) records_[j].moved = std::numeric_limits<double>::infinity();
   }

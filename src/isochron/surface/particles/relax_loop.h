@@ -42,8 +42,8 @@ Particles run_relaxation(Relaxation& relaxation, const ParticleOptions& options,
   // The seeds spread before anybody judges their density. Density control ends when it hardly finds anything to do, or
   // in time for what it did to heal.
   const int first_control = std::min(3, options.iterations / 4), last_control = options.iterations * 3 / 5;
-  const int settling = std::min(10, options.iterations / 4);
-  constexpr std::size_t hardly_any = 2000;  // one particle in so many
+  const int settling = std::min(14, options.iterations / 4);
+  constexpr std::size_t hardly_any = 500;  // one particle in so many
   Particles result;
   int settled = 0;  // sweeps since the last density control
   double energy = 0;

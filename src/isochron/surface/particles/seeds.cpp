@@ -39,11 +39,6 @@ Vec3d random_point(const TriangleMesh& surface, std::size_t triangle, Random& ra
 
 }  // namespace
 
-double expected_particles(const TriangleMesh& surface, const SizeField& sizes) {
-  const std::vector<double> expected = expected_by_triangle(surface, sizes);
-  return std::accumulate(expected.begin(), expected.end(), 0.0);
-}
-
 std::vector<Vec3d> surface_seeds(const TriangleMesh& surface, const SplineField& distance, const SizeField& sizes,
                                  const SeedOptions& options) {
   if (surface.element_count() == 0) {

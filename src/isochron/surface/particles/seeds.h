@@ -18,9 +18,6 @@ struct SeedOptions {
   int threads = 1;
 };
 
-/// How many particles the sizes ask for on a surface: the sum over its triangles of 2/√3 area / size².
-double expected_particles(const TriangleMesh& surface, const SizeField& sizes);
-
 /// Random points of the isosurface, evenly spread along its triangles in proportion to area / size², at least `fewest`
 /// in every component, projected to F = 0 (a point that does not get there stays where it is). All in the lattice's
 /// frame. Throws InputError when there are no triangles, or for more than `most` points.

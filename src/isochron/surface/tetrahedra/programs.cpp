@@ -5,7 +5,7 @@
 #include <fstream>
 
 #include <fmt/format.h>
-#include <fmt/os.h>
+#include <fmt/ostream.h>
 
 #include "isochron/core/error.h"
 #include "isochron/surface/tetrahedra/child_process.h"
@@ -48,6 +48,26 @@ TetAnswer ask_netgen(const TriangleMesh& surface, const TetOptions& options, con
   return exchange::load<TetAnswer>(folder / "answer");
 }
 
+/// A text file to be written; `close` throws RuntimeError when not everything fit.
+class TextFile {
+ public:
+  explicit TextFile(const std::filesystem::path& name) : name_(name), file_(name) {}
+  template <class... Values>
+  void print(fmt::format_string<Values...> format, Values&&... values) {
+    fmt::print(file_, format, std::forward<Values>(values)...);
+  }
+  void close() {
+    file_.close();
+    if (!file_)
+      throw RuntimeError(fmt::format(
+          "{}: cannot be written (the disk may be full); free some space there or set TMPDIR", name_.string()));
+  }
+
+ private:
+  std::filesystem::path name_;
+  std::ofstream file_;
+};
+
 /// Text files of numbers, read word by word.
 class NumberFile {
  public:
@@ -85,19 +105,22 @@ class NumberFile {
   std::ifstream file_;
 };
 
+void write_smesh(const TriangleMesh& surface, const std::filesystem::path& name) {
+  TextFile file(name);
+  file.print("{} 3 0 0\n", surface.vertex_count());
+  for (std::size_t v = 0; v < surface.vertex_count(); ++v) {
+    const Vec3d& p = surface.points[v];
+    file.print("{} {} {} {}\n", v, p.x, p.y, p.z);
+  }
+  file.print("{} 0\n", surface.element_count());
+  for (const auto& t : surface.elements) file.print("3 {} {} {}\n", t[0].value, t[1].value, t[2].value);
+  file.print("0\n0\n");  // no holes, no regions
+  file.close();
+}
+
 TetAnswer ask_tetgen(const TriangleMesh& surface, const TetOptions& options, const std::filesystem::path& folder,
                      const Progress& progress) {
-  {
-    auto file = fmt::output_file((folder / "surface.smesh").string());
-    file.print("{} 3 0 0\n", surface.vertex_count());
-    for (std::size_t v = 0; v < surface.vertex_count(); ++v) {
-      const Vec3d& p = surface.points[v];
-      file.print("{} {} {} {}\n", v, p.x, p.y, p.z);
-    }
-    file.print("{} 0\n", surface.element_count());
-    for (const auto& t : surface.elements) file.print("3 {} {} {}\n", t[0].value, t[1].value, t[2].value);
-    file.print("0\n0\n");
-  }
+  write_smesh(surface, folder / "surface.smesh");
   // p: a surface is given; Y: it stays as it is; q: good shapes; a: volume of a regular tetrahedron of the largest
   // size.
   std::string how = "-pYqQ";
@@ -126,36 +149,41 @@ TetAnswer ask_tetgen(const TriangleMesh& surface, const TetOptions& options, con
   return answer;
 }
 
+void write_msh(const TriangleMesh& surface, const std::filesystem::path& name) {
+  TextFile file(name);
+  file.print("$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n{}\n", surface.vertex_count());
+  for (std::size_t v = 0; v < surface.vertex_count(); ++v) {
+    const Vec3d& p = surface.points[v];
+    file.print("{} {} {} {}\n", v + 1, p.x, p.y, p.z);
+  }
+  file.print("$EndNodes\n$Elements\n{}\n", surface.element_count());
+  for (std::size_t t = 0; t < surface.element_count(); ++t) {
+    const auto& corners = surface.elements[t];
+    file.print("{} 2 2 1 1 {} {} {}\n", t + 1, corners[0].value + 1, corners[1].value + 1, corners[2].value + 1);
+  }
+  file.print("$EndElements\n");
+  file.close();
+}
+
 TetAnswer ask_gmsh(const TriangleMesh& surface, const TetOptions& options, const std::filesystem::path& folder,
                    const Progress& progress) {
-  {
-    auto file = fmt::output_file((folder / "surface.msh").string());
-    file.print("$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n{}\n", surface.vertex_count());
-    for (std::size_t v = 0; v < surface.vertex_count(); ++v) {
-      const Vec3d& p = surface.points[v];
-      file.print("{} {} {} {}\n", v + 1, p.x, p.y, p.z);
-    }
-    file.print("$EndNodes\n$Elements\n{}\n", surface.element_count());
-    for (std::size_t t = 0; t < surface.element_count(); ++t) {
-      const auto& corners = surface.elements[t];
-      file.print("{} 2 2 1 1 {} {} {}\n", t + 1, corners[0].value + 1, corners[1].value + 1, corners[2].value + 1);
-    }
-    file.print("$EndElements\n");
-    auto script = fmt::output_file((folder / "surface.geo").string());
-    script.print("Merge \"surface.msh\";\nSurface Loop(1) = {{1}};\nVolume(1) = {{1}};\nMesh.SaveAll = 1;\n");
-    script.print("Mesh.MshFileVersion = 2.2;\nMesh.Binary = 0;\nMesh.Optimize = 1;\n");
-    if (std::isfinite(options.largest)) script.print("Mesh.CharacteristicLengthMax = {};\n", options.largest);
-  }
+  write_msh(surface, folder / "surface.msh");
+  TextFile script(folder / "surface.geo");
+  script.print("Merge \"surface.msh\";\nSurface Loop(1) = {{1}};\nVolume(1) = {{1}};\nMesh.SaveAll = 1;\n");
+  script.print("Mesh.MshFileVersion = 2.2;\nMesh.Binary = 0;\nMesh.Optimize = 1;\n");
+  if (std::isfinite(options.largest)) script.print("Mesh.CharacteristicLengthMax = {};\n", options.largest);
+  script.close();
   run_program(program_of(options), {"-3", "surface.geo", "-o", "filled.msh", "-v", "2"}, folder, progress,
               options.time_limit);
   TetAnswer answer;
   NumberFile file(folder / "filled.msh");
   file.find("$Nodes");
   answer.points.resize(file.next<std::size_t>());
+  constexpr std::uint32_t nowhere = 0xffffffffU;  // refused later, with everything else that does not fit
   std::vector<std::uint32_t> place_of;
   for (std::uint32_t i = 0; i < answer.points.size(); ++i) {
-    const auto tag = file.next<std::size_t>();
-    if (tag >= place_of.size()) place_of.resize(2 * tag + 1);
+    const auto tag = file.next<std::uint32_t>();
+    if (tag >= place_of.size()) place_of.resize(std::size_t{2} * tag + 1, nowhere);
     place_of[tag] = i;
     answer.points[i] = file.next_point();
   }
@@ -165,13 +193,16 @@ TetAnswer ask_gmsh(const TriangleMesh& surface, const TetOptions& options, const
     const auto kind = file.next<int>();
     file.skip(file.next<std::size_t>());
     constexpr int tetrahedron = 4;
-    constexpr std::size_t corners_of[] = {0, 2, 3, 4, 4};  // of kinds 1 to 4; 15 is a point
+    constexpr std::array<std::size_t, 4> corners_of{1, 2, 3, 4};  // of kinds 1 to 3; 15 is a point
     if (kind != tetrahedron) {
-      file.skip(kind < tetrahedron ? corners_of[kind] : 1);
+      file.skip(kind > 0 && kind < tetrahedron ? corners_of[static_cast<std::size_t>(kind)] : 1);
       continue;
     }
     auto& tet = answer.tets.emplace_back();
-    for (auto& corner : tet) corner = place_of.at(file.next<std::size_t>());
+    for (auto& corner : tet) {
+      const auto tag = file.next<std::size_t>();
+      corner = tag < place_of.size() ? place_of[tag] : nowhere;
+    }
   }
   return answer;
 }

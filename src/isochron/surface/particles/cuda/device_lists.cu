@@ -93,7 +93,8 @@ __global__ void count_neighbours(BinFrame frame, BinTable table, const Particle<
   if (i > count) return;
   std::uint32_t found = 0;
   if (i < count) {
-    find_neighbours(frame, table, particles, static_cast<std::uint32_t>(i), [&](std::uint32_t) { ++found; });
+    find_neighbours(frame, table, particles, particles[i], static_cast<std::uint32_t>(i),
+                    [&](std::uint32_t) { ++found; });
   }
   counts[i] = found;
 }
@@ -103,7 +104,8 @@ __global__ void write_neighbours(BinFrame frame, BinTable table, const Particle<
   const std::size_t i = thread_number();
   if (i >= count) return;
   std::uint32_t at = offsets[i];
-  find_neighbours(frame, table, particles, static_cast<std::uint32_t>(i), [&](std::uint32_t j) { entries[at++] = j; });
+  find_neighbours(frame, table, particles, particles[i], static_cast<std::uint32_t>(i),
+                  [&](std::uint32_t j) { entries[at++] = j; });
 }
 
 __global__ void colour_by_bin(const std::uint64_t* keys, std::uint32_t count, std::uint32_t* colours,

@@ -175,8 +175,8 @@ __device__ bool acts(const View& view, std::uint32_t i, const float* urges) {
 }
 
 // Who stays, and who has offspring.
-__global__ void decide(View view, std::uint32_t count, const float* urges, std::uint32_t* kept, std::uint32_t* added,
-                       Particle<float>* offspring) {
+__global__ void decide(View view, BinFrame frame, BinTable table, std::uint32_t count, const float* urges,
+                       std::uint32_t* kept, std::uint32_t* added, Particle<float>* offspring) {
   const std::size_t place = thread_number();
   if (place > count) return;
   kept[place] = place < count;
@@ -195,7 +195,11 @@ __global__ void decide(View view, std::uint32_t count, const float* urges, std::
   const Vec3f there = emptiest_place(here, view.neighbours<1>(i));
   const Projection<float> landed = project(view.fields.distance, there, here.size, 0.02F * here.size, 8);
   if (!landed.reached || !(dot(landed.normal, here.normal) > 0)) return;
-  offspring[i] = {landed.position, view.fields.sizes.size(landed.position), landed.normal, here.lambda};
+  const Particle<float> newcomer{landed.position, view.fields.sizes.size(landed.position), landed.normal, here.lambda};
+  if (!(newcomer_energy(frame, table, view.particles, newcomer) < static_cast<float>(most_crowded * ideal_energy))) {
+    return;
+  }
+  offspring[i] = newcomer;
   added[i] = 1;
 }
 
@@ -245,9 +249,9 @@ class DeviceRelaxation {
   }
 
   void prepare() {
-    const DeviceBins bins = sort_into_bins(particles_, corner_, options_.bins, list_reach);
-    lists_ = list_neighbours(particles_, bins);
-    waves_ = options_.bins == BinKind::uniform ? waves_of_bins(bins) : waves_by_colour(lists_);
+    bins_ = sort_into_bins(particles_, corner_, options_.bins, list_reach);
+    lists_ = list_neighbours(particles_, bins_);
+    waves_ = options_.bins == BinKind::uniform ? waves_of_bins(bins_) : waves_by_colour(lists_);
   }
 
   RelaxIteration sweep() {
@@ -282,7 +286,8 @@ class DeviceRelaxation {
                urges.data());
     DeviceArray<std::uint32_t> kept(std::size_t{count} + 1), added(std::size_t{count} + 1);
     DeviceArray<Particle<float>> offspring(count);
-    launch_for(kept.size(), decide, view(), count, urges.data(), kept.data(), added.data(), offspring.data());
+    launch_for(kept.size(), decide, view(), bins_.frame, bins_.table(), count, urges.data(), kept.data(), added.data(),
+               offspring.data());
     exclusive_sum(kept);
     exclusive_sum(added);
     const std::uint32_t stay = last_of(kept), come = last_of(added);
@@ -334,6 +339,7 @@ class DeviceRelaxation {
   StepRules<float> rules_;
   Vec3d corner_;
   DeviceParticles particles_;
+  DeviceBins bins_;
   DeviceLists lists_;
   DeviceWaves waves_;
   std::size_t far_ = 0;
