@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <set>
 
 #include "isochron/mesh/self_intersections.h"
 #include "isochron/mesh/topology.h"
 #include "isochron/surface/triangulate/delaunay.h"
+#include "isochron/surface/triangulate/materials.h"
 #include "isochron/surface/triangulate/triangulate.h"
 #include "surface/shapes.h"
 
@@ -37,6 +39,18 @@ class TwoHalves final : public LabelField {
   }
   [[nodiscard]] Vec3d extent() const override { return {23, 23, 23}; }
 };
+
+// The border of one material, seen from outside of it.
+TriangleMesh border_of(const MaterialSurface& surface, int label) {
+  TriangleMesh border;
+  border.points = surface.mesh.points;
+  for (std::size_t t = 0; t < surface.labels.size(); ++t) {
+    auto triangle = surface.mesh.elements[t];
+    if (surface.labels[t][1] == label) std::swap(triangle[0], triangle[1]);
+    if (surface.labels[t][0] == label || surface.labels[t][1] == label) border.elements.push_back(triangle);
+  }
+  return border;
+}
 
 TEST(TriangulateMaterials, TwoHalvesOfABall) {
   if (!delaunay_available()) GTEST_SKIP() << "built without CGAL";
@@ -69,15 +83,7 @@ TEST(TriangulateMaterials, TwoHalvesOfABall) {
 
   const double half = 2 * std::numbers::pi / 3 * std::pow(TwoHalves::radius, 3);
   for (const int label : {0, 1, 2}) {
-    // The border of one material, seen from outside of it.
-    TriangleMesh border;
-    border.points = surface.mesh.points;
-    for (std::size_t t = 0; t < surface.labels.size(); ++t) {
-      auto triangle = surface.mesh.elements[t];
-      if (surface.labels[t][1] == label) std::swap(triangle[0], triangle[1]);
-      if (surface.labels[t][0] == label || surface.labels[t][1] == label) border.elements.push_back(triangle);
-    }
-    const SurfaceTopology topology = surface_topology(border);
+    const SurfaceTopology topology = surface_topology(border_of(surface, label));
     SCOPED_TRACE(label);
     EXPECT_TRUE(topology.closed());
     EXPECT_TRUE(topology.manifold());
@@ -89,6 +95,52 @@ TEST(TriangulateMaterials, TwoHalvesOfABall) {
   // Non-manifold only along the junction.
   for (const MeshEdge& edge : surface_topology(surface.mesh).non_manifold_edges)
     for (const VertexId v : edge) EXPECT_NEAR(surface.mesh.point(v).z, TwoHalves::centre.z, 1e-9);
+}
+
+// A ball in three parts, and a fourth material around its lower half, as a label map with gaps in its numbers.
+TEST(TriangulateMaterials, LabelMap) {
+  if (!delaunay_available()) GTEST_SKIP() << "built without CGAL";
+  ImageGrid grid;
+  grid.shape = {24, 24, 24};
+  std::vector<std::int32_t> values(grid.voxel_count());
+  for (std::size_t v = 0; v < values.size(); ++v) {
+    const Vec3d p = grid.position(VertexId(v)), d = p - Vec3d{11.3, 11.6, 11.4};
+    if (norm(d) < 7) values[v] = d.x < 0 ? 3 : (d.y < 0 ? 10 : 11);
+    else if (norm(d) < 10 && d.z < 0) values[v] = 50;
+  }
+  const MultiLabelField field(grid, values);
+  const MaterialLabels labels(field);
+  const SizeField sizes = uniform_size(field.lattice(), 1.4);
+  const MaterialSamples samples = sample_materials(labels, sizes, 2);
+  ASSERT_GT(samples.fixed, 30U);
+  for (std::size_t i = 0; i < samples.points.size(); ++i) {
+    std::set<int> near;
+    Random random(i);
+    for (int n = 0; n < 200; ++n) {
+      const Vec3d shift{random.normal(), random.normal(), random.normal()};
+      near.insert(labels.look(samples.points[i] + 0.05 / norm(shift) * shift).label);
+    }
+    EXPECT_GE(near.size(), i < samples.fixed ? 3U : 2U);
+  }
+  TriangulateOptions options;
+  options.threads = 2;
+  TriangulateReport report;
+  const MaterialSurface surface = triangulate_materials(labels, sizes, samples.points, samples.fixed, options, &report);
+  EXPECT_TRUE(self_intersections(surface.mesh).empty());
+  EXPECT_EQ(report.singular_points, 0U);
+  for (const int label : {0, 1, 2, 3, 4}) {
+    SCOPED_TRACE(labels.image_label(label == 0 ? 0 : label + 1));
+    const SurfaceTopology topology = surface_topology(border_of(surface, label == 0 ? 0 : label + 1));
+    ASSERT_FALSE(topology.components.empty());
+    EXPECT_TRUE(topology.closed());
+    EXPECT_TRUE(topology.manifold());
+    EXPECT_TRUE(topology.oriented());
+    EXPECT_EQ(topology.components.size(), 1U);
+    if (label == 0) continue;
+    const auto voxels = std::count(values.begin(), values.end(), labels.image_label(label + 1));
+    EXPECT_NEAR(topology.volume, static_cast<double>(voxels), 0.1 * static_cast<double>(voxels));
+  }
+  EXPECT_EQ(labels.image_label(5), 50);
 }
 
 }  // namespace
