@@ -154,6 +154,16 @@ TEST(Relax, SheetsOfAThinPlateDoNotMix) {
   }
 }
 
+// A ball far smaller than the size asked for is not thrown away.
+TEST(Relax, SmallComponentsKeepTheirParticles) {
+  const Shape shape = particle_test::make_ball(60);
+  EXPECT_LT(shape.seeds.size(), 2U);
+  Shape few = shape;
+  few.seeds = make_ball(2).seeds;
+  few.seeds.resize(4);
+  EXPECT_EQ(relaxed(few).positions.size(), 4U);
+}
+
 TEST(Relax, SameSheetIsSymmetricAndKnowsThinWalls) {
   const Particle<double> a{{0, 0, 0}, 1, {0, 0, 1}, 1};
   const Particle<double> beside{{0.9, 0, -0.2}, 1, {0.6, 0, 0.8}, 1};

@@ -29,7 +29,7 @@ DensityPlan plan_density(std::span<const Particle<double>> particles, const BinF
     const auto energies = neighbours.sum<Energies<double>>([&](Energies<double>& sum, const Particle<double>& other) {
       add_energy(sum, here.position, here.size, other);
     });
-    urges[i] = density_urge(energies.plain, particle_chance(seed, iteration, i), rules);
+    urges[i] = density_urge(energies.plain, neighbours.list.size(), particle_chance(seed, iteration, i), rules);
   });
   DensityPlan plan;
   for (std::size_t i = 0; i < count; ++i) {

@@ -34,13 +34,14 @@ inline constexpr T certain_urge = T(1e9);
 /// from going together. Far from the ideal, numbers are beyond all others': a third of such particles act, whatever
 /// their neighbours do, so that far too few or far too many do not take forever to mend.
 template <class T>
-ISOCHRON_HD T density_urge(T energy, T chance, const DensityRules<T>& rules) {
+ISOCHRON_HD T density_urge(T energy, std::size_t neighbours, T chance, const DensityRules<T>& rules) {
+  constexpr std::size_t hardly_a_component = 6;
   constexpr T hardly_any = T(0.25), a_crowd = T(2.5), share = T(0.35);
   const T ratio = energy / T(ideal_energy);
   if (rules.may_split && ratio < rules.split_below) {
     return ratio < hardly_any && chance < share ? certain_urge<T> : (1 - ratio) * (1 - chance);
   }
-  if (ratio > rules.delete_above) {
+  if (ratio > rules.delete_above && neighbours >= hardly_a_component) {
     if (ratio > a_crowd) return chance < share ? -certain_urge<T> : T(0);
     return -(ratio - 1) * (1 - chance);
   }

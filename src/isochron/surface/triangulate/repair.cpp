@@ -58,6 +58,7 @@ void Repair::relax() {
     if (!facet.approved) points.insert(points.end(), facet.corners.begin(), facet.corners.end());
   std::sort(points.begin(), points.end());
   points.erase(std::unique(points.begin(), points.end()), points.end());
+  std::erase_if(points, [&](VertexId v) { return v.index() < fixed_; });
   const std::size_t moved = smooth(tets_, facets_, points, field_, sizes_);
   report_.moved += moved;
   if (moved > 0) look();
@@ -204,9 +205,13 @@ bool Repair::reshape(const Finding& found) {
     }
   }
   if (length >= crowded * found.size) return add_crossing(found);
-  tets_.remove(found.facet.corners[shortest]);
-  ++report_.removed;
-  return true;
+  for (const int end : {shortest, (shortest + 1) % 3}) {
+    if (found.facet.corners[end].index() < fixed_) continue;
+    tets_.remove(found.facet.corners[end]);
+    ++report_.removed;
+    return true;
+  }
+  return false;
 }
 
 // The last resort for what the points could not mend: labels of whole tetrahedra. Leaves all facets.

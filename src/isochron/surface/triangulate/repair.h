@@ -18,10 +18,16 @@ namespace isochron {
 /// again after more points were added.
 class Repair {
  public:
-  /// Keeps references to all of them.
+  /// Keeps references to all of them. The first `fixed` points stay as they are.
   Repair(Delaunay& tets, const LabelField& field, LocalSizes& sizes, const TriangulateOptions& options,
-         TriangulateReport& report)
-      : tets_(tets), field_(field), sizes_(sizes), options_(options), report_(report), rescues_(tets, field, sizes) {}
+         TriangulateReport& report, std::size_t fixed = 0)
+      : tets_(tets),
+        field_(field),
+        sizes_(sizes),
+        options_(options),
+        report_(report),
+        fixed_(fixed),
+        rescues_(tets, field, sizes) {}
 
   /// Returns the facets of the surface. Throws Cancelled.
   std::vector<DelaunayFacet> run(const Progress& progress);
@@ -65,6 +71,7 @@ class Repair {
   LocalSizes& sizes_;
   const TriangulateOptions& options_;
   TriangulateReport& report_;
+  std::size_t fixed_;
   Rescues rescues_;
   std::vector<VertexId> active_;       // where anything changed or is left to do
   std::vector<VertexId> unused_;       // points of those that no facet has

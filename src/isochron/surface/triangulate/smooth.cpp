@@ -39,11 +39,11 @@ class Smoother {
   }
 
   // One step of all at once, where it helps the mean and does not harm the worst.
-  void step_all(int threads) {
+  void step_all(int threads, std::size_t fixed) {
     std::vector<Vec3d> next = place_;
     parallel_for(threads, place_.size(), [&](std::size_t i) {
       const VertexId v(i);
-      if (fans_.at(v).empty()) return;
+      if (i < fixed || fans_.at(v).empty()) return;
       const Ratios before = ratios(v, place_[i]);
       const Vec3d candidate = field_.project(place_[i] + over_step * (target(v) - place_[i]));
       const Ratios after = ratios(v, candidate);
@@ -117,9 +117,9 @@ std::size_t smooth(Delaunay& tets, std::span<const DelaunayFacet> facets, std::s
 }
 
 std::vector<Vec3d> evened_out(const Delaunay& tets, std::span<const DelaunayFacet> facets, const LabelField& field,
-                              const LocalSizes& sizes, int threads) {
+                              const LocalSizes& sizes, int threads, std::size_t fixed) {
   Smoother smoother(tets, facets, field, sizes);
-  for (int sweep = 0; sweep < sweeps; ++sweep) smoother.step_all(threads);
+  for (int sweep = 0; sweep < sweeps; ++sweep) smoother.step_all(threads, fixed);
   return smoother.take_places();
 }
 

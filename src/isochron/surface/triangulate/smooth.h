@@ -15,8 +15,9 @@ std::size_t smooth(Delaunay& tets, std::span<const DelaunayFacet> facets, std::s
                    const LabelField& field, const LocalSizes& sizes);
 
 /// All points, by id, after some steps of each towards the mean of the triangles around it, where that makes these more
-/// equilateral. Points without triangles stay; of ids without a point the place means nothing.
+/// equilateral. The first `fixed` points and points without triangles stay; of ids without a point the place means
+/// nothing.
 std::vector<Vec3d> evened_out(const Delaunay& tets, std::span<const DelaunayFacet> facets, const LabelField& field,
-                              const LocalSizes& sizes, int threads);
+                              const LocalSizes& sizes, int threads, std::size_t fixed = 0);
 
 }  // namespace isochron

@@ -62,6 +62,22 @@ std::size_t refine(Delaunay& tets, LocalSizes& sizes, const std::vector<Vec3d>& 
   return added;
 }
 
+void even_out(std::vector<Vec3d>& particles, std::size_t fixed, const LabelField& labels, const LocalSizes& sizes,
+              const TriangulateOptions& options, const Progress& progress) {
+  for (int pass = 0; pass < options.evenings; ++pass) {
+    Delaunay rough(particles, labels.extent());
+    rough.label(labels, options.threads);
+    particles = evened_out(rough, rough.facets(), labels, sizes, options.threads, fixed);
+    progress.update(0);
+  }
+}
+
+void require_triangles(const TriangleMesh& mesh, std::size_t particles) {
+  if (!mesh.elements.empty()) return;
+  throw NoAnswerError(fmt::format(
+      "no triangles came out of {} particles (they do not enclose anything); use smaller sizes", particles));
+}
+
 }  // namespace
 
 TriangleMesh triangulate(const SplineField& field, const SizeField& sizes, std::vector<Vec3d> particles,
@@ -73,20 +89,12 @@ TriangleMesh triangulate(const SplineField& field, const SizeField& sizes, std::
   done = {};
   Timer timer;
   LocalSizes local_sizes(sizes.view());
-  for (int pass = 0; pass < options.evenings; ++pass) {
-    Delaunay rough(particles, labels.extent());
-    rough.label(labels, options.threads);
-    particles = evened_out(rough, rough.facets(), labels, local_sizes, options.threads);
-    progress.update(0);
-  }
+  even_out(particles, 0, labels, local_sizes, options, progress);
   Delaunay tets(particles, labels.extent());
   done.seconds_delaunay = timer.seconds();
   Repair repair(tets, labels, local_sizes, options, done);
   TriangleMesh mesh = compacted(tets, repair.run(progress));
-  if (mesh.elements.empty()) {
-    throw NoAnswerError(fmt::format(
-        "no triangles came out of {} particles (they do not enclose anything); use smaller sizes", particles.size()));
-  }
+  require_triangles(mesh, particles.size());
   if (options.expected != nullptr) {
     const ExpectedSurface expected(*options.expected, options.threads);
     const Vec3d spacing = field.lattice().spacing;
@@ -102,6 +110,26 @@ TriangleMesh triangulate(const SplineField& field, const SizeField& sizes, std::
   }
   done.seconds_repair = timer.seconds() - done.seconds_delaunay;
   return mesh;
+}
+
+MaterialSurface triangulate_materials(const LabelField& field, const SizeField& sizes, std::vector<Vec3d> particles,
+                                      std::size_t fixed, const TriangulateOptions& options, TriangulateReport* report,
+                                      const Progress& progress) {
+  check_particles(particles, field.extent());
+  TriangulateReport own;
+  TriangulateReport& done = report != nullptr ? *report : own;
+  done = {};
+  Timer timer;
+  LocalSizes local_sizes(sizes.view());
+  even_out(particles, fixed, field, local_sizes, options, progress);
+  Delaunay tets(particles, field.extent());
+  done.seconds_delaunay = timer.seconds();
+  const std::vector<DelaunayFacet> facets = Repair(tets, field, local_sizes, options, done, fixed).run(progress);
+  MaterialSurface surface{compacted(tets, facets), {}};
+  require_triangles(surface.mesh, particles.size());
+  for (const DelaunayFacet& facet : facets) surface.labels.push_back(facet.labels);
+  done.seconds_repair = timer.seconds() - done.seconds_delaunay;
+  return surface;
 }
 
 }  // namespace isochron

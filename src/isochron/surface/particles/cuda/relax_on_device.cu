@@ -159,7 +159,8 @@ __global__ void find_urges(View view, std::uint32_t count, DensityRules<float> r
   const auto neighbours = view.neighbours<1>(static_cast<std::uint32_t>(i));
   const auto energies = neighbours.sum<Energies<float>>(
       [&](Energies<float>& sum, const Particle<float>& other) { add_energy(sum, here.position, here.size, other); });
-  urges[i] = density_urge(energies.plain, static_cast<float>(particle_chance(seed, iteration, i)), rules);
+  urges[i] = density_urge(energies.plain, static_cast<std::size_t>(neighbours.end - neighbours.begin),
+                          static_cast<float>(particle_chance(seed, iteration, i)), rules);
 }
 
 // Whether nobody nearby wants to act more; of equals the first may.
