@@ -1,4 +1,5 @@
 // isochron surface: a triangle mesh of an object in an image, by a particle system.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -84,20 +85,85 @@ ExtractedSurface make_surface(const SurfaceRequest& request, const ImplicitSurfa
   return extract_surface(field, options);
 }
 
-void write_surface(const SurfaceRequest& request, SurfaceSummary& summary, Console& console) {
+/// The sizes of the surface inside it too, in the world.
+FilledSurface fill(const SurfaceRequest& request, const ExtractedSurface& surface, const LatticeFrame& frame,
+                   Console& console) {
+  Activity activity(console, "tetrahedra");
+  const SizeView<double> sizes = surface.size_field.view();
+  Vec3d low = surface.mesh.points.front(), high = low;
+  for (const Vec3d& p : surface.mesh.points)
+    for (int a = 0; a < 3; ++a) {
+      low[a] = std::min(low[a], p[a]);
+      high[a] = std::max(high[a], p[a]);
+    }
+  TetOptions options;
+  options.program = *request.tetrahedra;
+  options.sizes = sample_sizes(low, high, [&](Vec3d p) { return sizes.size(frame.to_lattice(p)); });
+  return tetrahedralize(surface.mesh, options, activity.progress());
+}
+
+void write_mesh(const SurfaceRequest& request, SurfaceSummary& summary, Console& console) {
   const Activity activity(console, "writing " + request.output.string());
   Dataset dataset;
-  dataset.points = summary.surface.mesh.points;
-  dataset.triangles.cells = summary.surface.mesh.elements;
-  std::vector<float> sizes(summary.surface.sizes.begin(), summary.surface.sizes.end());
-  dataset.point_data.set({"size", 1, std::move(sizes)});
+  if (summary.tets) {
+    dataset.points = summary.tets->points;
+    dataset.tets.cells = summary.tets->elements;
+  } else {
+    dataset.points = summary.surface.mesh.points;
+    dataset.triangles.cells = summary.surface.mesh.elements;
+    std::vector<float> sizes(summary.surface.sizes.begin(), summary.surface.sizes.end());
+    dataset.point_data.set({"size", 1, std::move(sizes)});
+  }
   check_interrupted();
+  check_holds(request.output, dataset);
   write_dataset(request.output, dataset, request.overwrite());
   summary.written = files_written(request.output);
 }
 
+void examine(const SurfaceRequest& request, SurfaceSummary& summary, Console& console) {
+  Activity activity(console, "examining the mesh");
+  const int threads = console.threads();
+  summary.quality =
+      examine_quality(summary.surface.mesh, request.report ? CrossingTest::always : CrossingTest::small_meshes, threads,
+                      activity.progress());
+  if (request.report) {
+    const TriangleMesh& isosurface = summary.surface.isosurface;
+    summary.quality.distance = surface_distance(summary.surface.mesh, isosurface, threads, activity.progress());
+  }
+  if (summary.tets) summary.tet_quality = examine_quality(*summary.tets, CrossingTest::small_meshes, threads);
+}
+
+std::string described(const SurfaceDifference& d) {
+  using Kind = SurfaceDifference::Kind;
+  const std::string what = d.kind == Kind::lost     ? "is lost"
+                           : d.kind == Kind::merged ? "is joined to another"
+                           : d.kind == Kind::divided
+                               ? "fell into several"
+                               : fmt::format("has another number of handles (Euler characteristic {}, was {})",
+                                             d.found_euler, d.expected_euler);
+  return fmt::format("the component of area {:.3g} at {:.4g},{:.4g},{:.4g} {}", d.area, d.place.x, d.place.y, d.place.z,
+                     what);
+}
+
+/// What the triangles do not show as the image does.
+void warn_of_differences(const SurfaceRequest& request, const ExtractedSurface& surface, Console& console) {
+  constexpr std::size_t most = 5;
+  const auto& differences = surface.triangulation.differences;
+  for (std::size_t i = 0; i < std::min(most, differences.size()); ++i)
+    console.warn(
+        fmt::format("{}: {}; ask for smaller triangles to keep it", request.image.string(), described(differences[i])));
+  if (differences.size() > most)
+    console.warn(fmt::format("{}: {} more differ from the image like this (--json has all)", request.image.string(),
+                             counted(differences.size() - most, "component", "components")));
+}
+
 int run_surface(SurfaceRequest& request, Console& console) {
   check_request(request);
+  if (request.tetrahedra && !has_tet_program(*request.tetrahedra))
+    throw RuntimeError(
+        fmt::format("--tetrahedra: {} is not there; install it, or take another of netgen, tetgen and gmsh",
+                    name_of(*request.tetrahedra)));
+  if (!request.picture.empty()) check_quality_picture(request);
   check_writable(request.output, request.overwrite());
   check_output_files(files_written(request.output), {request.image}, request.overwrite());
   SurfaceSummary summary;
@@ -113,8 +179,16 @@ int run_surface(SurfaceRequest& request, Console& console) {
   summary.field_seconds = timer.seconds();
   summary.surface = make_surface(request, field, console);
   for (const std::string& note : summary.surface.notes) console.warn(request.image.string() + ": " + note);
+  warn_of_differences(request, summary.surface, console);
+  if (request.tetrahedra) {
+    timer.restart();
+    summary.tets = fill(request, summary.surface, field.frame, console).mesh;
+    summary.tetrahedra_seconds = timer.seconds();
+  }
+  examine(request, summary, console);
   timer.restart();
-  write_surface(request, summary, console);
+  write_mesh(request, summary, console);
+  if (!request.picture.empty()) write_quality_picture(request, summary);
   summary.write_seconds = timer.seconds();
   print_summary(request, summary, console);
   return 0;
@@ -165,6 +239,10 @@ void declare_surface(Command& root, Console& console) {
   command.option("--seed", "S", "Of the random numbers (default: 1)", into(particles.seed));
   command.group("Output");
   command.option("-o,--output", "FILE", "Mesh to write; its extension says how", into(request->output), Need::required);
+  command.option("--tetrahedra", "PROGRAM", "Fill the surface, by netgen, tetgen or gmsh, and write tetrahedra",
+                 [request](const std::string& text) { request->tetrahedra = tet_program_of(text); });
+  command.option("--picture", "PNG", "Draw the mesh by the shapes of its elements, with a histogram",
+                 into(request->picture));
   command.flag("--report", "Self-intersections and distances to the isosurface too", request->report);
   command.flag("--force", "Replace existing files", request->force);
   declare_common(command, console);

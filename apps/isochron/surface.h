@@ -7,8 +7,10 @@
 #include <vector>
 
 #include "apps/isochron/image_input.h"
+#include "apps/isochron/mesh_quality.h"
 #include "isochron/io/io.h"
 #include "isochron/surface/extract.h"
+#include "isochron/surface/tetrahedra/tetrahedralize.h"
 
 namespace isochron::cli {
 
@@ -23,6 +25,7 @@ struct SurfaceRequest {
   FieldOptions field;
   ExtractOptions extract;
   std::optional<std::vector<double>> size_range;
+  std::optional<TetProgram> tetrahedra;
   bool report = false;
   bool force = false;
 
@@ -31,9 +34,17 @@ struct SurfaceRequest {
 
 struct SurfaceSummary {
   ExtractedSurface surface;
+  MeshQuality quality;
+  std::optional<TetMesh> tets;
+  std::optional<MeshQuality> tet_quality;
+  double tetrahedra_seconds = 0;
   double read_seconds = 0, field_seconds = 0, write_seconds = 0;
   std::vector<std::filesystem::path> written;
 };
+
+/// In builds with VTK; else the check throws RuntimeError.
+void check_quality_picture(const SurfaceRequest& request);
+void write_quality_picture(const SurfaceRequest& request, const SurfaceSummary& summary);
 
 void print_summary(const SurfaceRequest& request, const SurfaceSummary& summary, const Console& console);
 

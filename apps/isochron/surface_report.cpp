@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "apps/isochron/json_text.h"
+#include "apps/isochron/mesh_quality_report.h"
 #include "apps/isochron/surface.h"
 #include "apps/isochron/values.h"
 #include "isochron/core/timer.h"
@@ -8,10 +9,19 @@
 namespace isochron::cli {
 namespace {
 
+const char* name_of(SurfaceDifference::Kind kind) {
+  switch (kind) {
+    case SurfaceDifference::Kind::lost: return "lost";
+    case SurfaceDifference::Kind::merged: return "merged";
+    case SurfaceDifference::Kind::divided: return "divided";
+    default: return "handles";
+  }
+}
+
 Json summary_json(const SurfaceRequest& request, const SurfaceSummary& summary, const Console& console) {
   const ExtractedSurface& s = summary.surface;
   const TriangulateReport& t = s.triangulation;
-  return Json{{"file", request.image.string()},
+  Json object{{"file", request.image.string()},
               {"vertices", s.mesh.vertex_count()},
               {"elements", s.mesh.element_count()},
               {"expected_particles", s.expected_particles},
@@ -32,6 +42,23 @@ Json summary_json(const SurfaceRequest& request, const SurfaceSummary& summary, 
               {"peak_bytes", peak_resident_bytes()},
               {"written", file_names(summary.written)},
               {"warnings", console.warnings()}};
+  add_quality(object, summary.quality);
+  Json differences = Json::array();
+  for (const SurfaceDifference& d : t.differences)
+    differences.push_back({{"kind", name_of(d.kind)},
+                           {"area", d.area},
+                           {"place", {d.place.x, d.place.y, d.place.z}},
+                           {"expected_euler", d.expected_euler},
+                           {"found_euler", d.found_euler}});
+  object["differences"] = std::move(differences);
+  if (summary.tets) {
+    Json tets{{"vertices", summary.tets->vertex_count()},
+              {"elements", summary.tets->element_count()},
+              {"seconds", summary.tetrahedra_seconds}};
+    add_quality(tets, *summary.tet_quality);
+    object["tetrahedra"] = std::move(tets);
+  }
+  return object;
 }
 
 }  // namespace
@@ -50,6 +77,15 @@ void print_summary(const SurfaceRequest& request, const SurfaceSummary& summary,
       "{:.2f} s\n",
       summary.read_seconds, summary.field_seconds, s.times.sizing + s.times.seeding, s.times.relaxing,
       s.times.triangulating, summary.write_seconds));
+  std::string text;
+  const Histograms histograms = request.report ? Histograms::show : Histograms::hide;
+  append_quality(text, summary.quality, histograms);
+  if (summary.tets) {
+    text += fmt::format("  tetrahedra {} with {}, {:.2f} s\n", grouped(summary.tets->element_count()),
+                        counted(summary.tets->vertex_count(), "vertex", "vertices"), summary.tetrahedra_seconds);
+    append_quality(text, *summary.tet_quality, histograms);
+  }
+  console.say(text);
 }
 
 }  // namespace isochron::cli

@@ -30,8 +30,8 @@ std::string fault_of(const SurfaceModel& model, const Particles& particles, Dens
   return {};
 }
 
-/// The columns of a back end: one thread, all of them, the GPU.
-struct Column {
+/// How the particles are placed: on one thread, all of them, the GPU.
+struct Way {
   std::string name;
   Backend backend;
   int threads;
@@ -47,8 +47,8 @@ class ParticleTable {
     note_gpu(report_);
   }
 
-  [[nodiscard]] std::vector<Column> columns() const {
-    std::vector<Column> result;
+  [[nodiscard]] std::vector<Way> columns() const {
+    std::vector<Way> result;
     if (options_.columns == BenchColumns::all) {
       result.push_back({"1 thread", Backend::serial, 1});
       if (threads_ > 1) result.push_back({fmt::format("{} threads", threads_), Backend::threads, threads_});
@@ -61,7 +61,7 @@ class ParticleTable {
   void add_times(const SurfaceModel& model, const std::string& row, const ParticleOptions& wanted, std::size_t seeds,
                  std::optional<double> paper_cpu, std::optional<double> paper_gpu,
                  std::optional<double> paper_particles) {
-    for (const Column& column : columns()) {
+    for (const Way& column : columns()) {
       options_.progress.update(0);
       ParticleOptions particle_options = wanted;
       particle_options.backend = column.backend;
@@ -80,15 +80,15 @@ class ParticleTable {
   }
 
   /// Mean and smallest radius ratio of the mesh, which must be closed, manifold and without self-intersections.
-  void add_quality(const SurfaceModel& model, const Column& column, std::optional<double> paper_mean,
+  void add_quality(const SurfaceModel& model, const Way& column, std::optional<double> paper_mean,
                    std::optional<double> paper_min) {
     options_.progress.update(0);
     const Relaxed result = relaxed(model, {.backend = column.backend, .threads = column.threads});
-    const TriangleMesh mesh =
-        triangulate(model.field, model.size, result.particles.positions, {.threads = threads_});
+    const TriangleMesh mesh = triangulate(model.field, model.size, result.particles.positions,
+                                          {.threads = threads_, .expected = &model.isosurface});
     const SurfaceTopology topology = surface_topology(mesh);
-    const bool sound = topology.closed() && topology.manifold() && topology.oriented() &&
-                       self_intersections(mesh, threads_).empty();
+    const bool sound =
+        topology.closed() && topology.manifold() && topology.oriented() && self_intersections(mesh, threads_).empty();
     const ShapeStatistics shapes = shape_statistics(mesh, threads_);
     const std::string row = fmt::format("{} ({} triangles)", model.name, mesh.element_count());
     const auto add = [&](const char* what, std::optional<double> paper, double ours, const char* unit) {
@@ -125,14 +125,14 @@ int table_002_1(const BenchOptions& options) {
         PaperQuality{Organ::lungs, 0.912578, 0.217819, 0.913214, 0.324375},
         PaperQuality{Organ::ribcage, 0.914975, 0.186664, 0.914975, 0.186664}}) {
     const SurfaceModel model = surface_model(organ, options);
-    for (const Column& column : table.columns()) {
+    for (const Way& column : table.columns()) {
       if (column.backend == Backend::serial && table.threads() > 1) continue;  // the same as on all threads
       const bool gpu = column.backend == Backend::cuda;
       table.add_quality(model, column, gpu ? gpu_mean : cpu_mean, gpu ? gpu_min : cpu_min);
     }
   }
   for (const SurfaceModel& model : more_models(options))
-    for (const Column& column : table.columns())
+    for (const Way& column : table.columns())
       if (column.backend != Backend::serial || table.threads() == 1) table.add_quality(model, column, {}, {});
   return table.finish();
 }
@@ -160,11 +160,10 @@ int table_002_3(const BenchOptions& options) {
   struct Row {
     double seeds, cpu, cpu_particles, gpu;
   };
-  std::vector<Row> rows{{60000, 213.22, 57456, 34.75},     {90000, 444.62, 81432, 48.82},
-                        {120000, 756.8, 103913, 66.35},    {150000, 1360.87, 131145, 98.26},
-                        {180000, 1571.96, 145958, 100.76}, {210000, 2354.04, 170805, 141.4},
-                        {240000, 2860.53, 185035, 160.28}, {270000, 3455.14, 200925, 172.31},
-                        {300000, 4042.60, 225054, 183.98}};
+  std::vector<Row> rows{
+      {60000, 213.22, 57456, 34.75},     {90000, 444.62, 81432, 48.82},     {120000, 756.8, 103913, 66.35},
+      {150000, 1360.87, 131145, 98.26},  {180000, 1571.96, 145958, 100.76}, {210000, 2354.04, 170805, 141.4},
+      {240000, 2860.53, 185035, 160.28}, {270000, 3455.14, 200925, 172.31}, {300000, 4042.60, 225054, 183.98}};
   if (options.size == BenchSize::quick) rows = {{400, 0, 0, 0}, {800, 0, 0, 0}};
   else model.ask_for(468877);  // the paper's densest; all rows have fewer
   ParticleOptions particles;

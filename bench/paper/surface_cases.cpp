@@ -24,7 +24,7 @@ SurfaceModel model_of(std::string name, ImplicitSurface surface, int threads) {
   model.field = SplineField(model.surface.lattice, model.surface.distance, threads);
   model.size = sizes(model.field, model.surface, {.threads = threads});
   model.isosurface = marching_tetrahedra(model.surface.lattice, model.surface.distance);
-  model.particles = expected_particles(model.isosurface, model.size);
+  model.particles = particle_estimate(model.isosurface, model.size);
   return model;
 }
 
@@ -80,7 +80,7 @@ std::optional<SurfaceModel> real_model(const RealVolume& volume, const BenchOpti
 void SurfaceModel::ask_for(double count) {
   const double factor = std::sqrt(particles / count);
   for (float& h : size.values) h = static_cast<float>(factor * h);
-  particles = expected_particles(isosurface, size);
+  particles = particle_estimate(isosurface, size);
 }
 
 SurfaceModel surface_model(Organ organ, const BenchOptions& options) {
@@ -94,8 +94,8 @@ SurfaceModel surface_model(Organ organ, const BenchOptions& options) {
 
 std::vector<SurfaceModel> more_models(const BenchOptions& options) {
   std::vector<SurfaceModel> models;
-  for (const RealVolume& volume : {RealVolume{"engine", "engine_256x256x128.nii.gz", 100},
-                                   RealVolume{"head", "mr_head_160x232x160.nii.gz", 60}})
+  for (const RealVolume& volume :
+       {RealVolume{"engine", "engine_256x256x128.nii.gz", 100}, RealVolume{"head", "mr_head_160x232x160.nii.gz", 60}})
     if (auto model = real_model(volume, options)) models.push_back(std::move(*model));
   return models;
 }

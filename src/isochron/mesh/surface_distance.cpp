@@ -59,8 +59,8 @@ DistanceStatistics distance_to_surface(const TriangleMesh& from, const TriangleM
   for (std::size_t begin = 0; begin < samples.size(); begin += a_round) {
     progress.update(static_cast<double>(begin) / static_cast<double>(samples.size()));
     const std::size_t count = std::min(a_round, samples.size() - begin);
-    parallel_chunks(threads, count, [&](std::size_t from, std::size_t to_end) {
-      const std::size_t first = begin + from, size = to_end - from;
+    parallel_chunks(threads, count, [&](std::size_t chunk, std::size_t chunk_end) {
+      const std::size_t first = begin + chunk, size = chunk_end - chunk;
       measure(locator, std::span(samples).subspan(first, size), std::span(distances).subspan(first, size));
     });
   }

@@ -57,12 +57,12 @@ ExtractedSurface extract_surface(const ImplicitSurface& surface, const ExtractOp
   const SplineField field(surface.lattice, surface.distance, threads);
   SizingOptions sizing = options.sizing;
   sizing.threads = threads;
-  const SizeField size = sizes(field, surface, sizing, begin("sizes"));
+  SizeField size = sizes(field, surface, sizing, begin("sizes"));
   result.times.sizing = timer.seconds();
 
   timer.restart();
   result.isosurface = marching_tetrahedra(surface.lattice, surface.distance);
-  result.expected_particles = expected_particles(result.isosurface, size);
+  result.expected_particles = particle_estimate(result.isosurface, size);
   check_count(std::max(result.expected_particles, static_cast<double>(options.seeds)), surface.lattice, options);
   std::vector<Vec3d> seeds = surface_seeds(
       result.isosurface, field, size, {.count = options.seeds, .seed = options.particles.seed, .threads = threads});
@@ -81,14 +81,18 @@ ExtractedSurface extract_surface(const ImplicitSurface& surface, const ExtractOp
   timer.restart();
   TriangulateOptions triangle_options = options.triangles;
   triangle_options.threads = threads;
+  triangle_options.expected = &result.isosurface;
   result.mesh = triangulate(field, size, std::move(particles.positions), triangle_options, &result.triangulation,
                             begin("triangles"));
   result.times.triangulating = timer.seconds();
 
+  for (SurfaceDifference& difference : result.triangulation.differences)
+    difference.place = surface.frame.to_world(difference.place);
   const SizeView<double> view = size.view();
   for (const Vec3d& p : result.mesh.points) result.sizes.push_back(view.size(p));
   to_world(surface.frame, result.mesh);
   to_world(surface.frame, result.isosurface);
+  result.size_field = std::move(size);
   return result;
 }
 

@@ -18,7 +18,7 @@ namespace isochron {
 struct ExtractOptions {
   SizingOptions sizing;
   ParticleOptions particles;
-  TriangulateOptions triangles;
+  TriangulateOptions triangles;    ///< what is expected is the isosurface of the field
   std::size_t seeds = 0;           ///< about so many to begin with; 0: as many as the sizes ask for
   std::size_t most_particles = 0;  ///< more are refused before they are made; 0: what memory allows
   int threads = 0;                 ///< for all stages; 0: all cores
@@ -35,6 +35,7 @@ struct ExtractTimes {
 struct ExtractedSurface {
   TriangleMesh mesh;
   std::vector<double> sizes;  ///< the edge length wanted at each vertex
+  SizeField size_field;       ///< and everywhere around, in the lattice's frame
   TriangleMesh isosurface;    ///< of the distance field by marching tetrahedra, in world coordinates: for comparison
   double expected_particles = 0;
   std::size_t seeds = 0;
