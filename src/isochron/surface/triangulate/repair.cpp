@@ -196,8 +196,12 @@ bool Repair::act(bool only_add) {
 }
 
 bool Repair::add_crossing(const Finding& found) {
-  if (found.dual.count == 0 || found.dual.radius < smallest_radius * found.size) return false;
-  const VertexId added = tets_.insert(field_.project(found.dual.farthest), found.facet.corners[0]);
+  const std::array<Vec3d, 3> x = corners(found.facet);
+  // Beside a tetrahedron whose label was changed there may be no crossing: the middle will do.
+  const Vec3d p = field_.project(found.dual.count > 0 ? found.dual.farthest : (x[0] + x[1] + x[2]) / 3);
+  const double nearest = std::min({norm(p - x[0]), norm(p - x[1]), norm(p - x[2])});
+  if (nearest < smallest_radius * found.size) return false;
+  const VertexId added = tets_.insert(p, found.facet.corners[0]);
   if (!added.valid()) return false;
   sizes_.set_factor(added, sizes_.factor(found.facet));
   ++report_.added;
