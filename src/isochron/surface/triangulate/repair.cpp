@@ -17,23 +17,34 @@ constexpr double crowded = 0.5;           // an edge of a bad triangle below it 
 constexpr double harmless = 0.02;         // a tetrahedron this near to the surface may have either label
 constexpr double walk = 0.15;             // steps along dual edges
 
+constexpr int attempts = 3;
+
 }  // namespace
 
 std::vector<DelaunayFacet> Repair::run(const Progress& progress) {
-  for (int round = 0; round < options_.rounds; ++round) {
-    progress.update(static_cast<double>(round) / options_.rounds);
-    ++report_.rounds;
-    const bool only_add = 3 * round >= 2 * options_.rounds;
+  // Changed labels can leave a bad triangle behind: another few attempts.
+  for (int attempt = 0; attempt < attempts; ++attempt) {
+    for (int round = 0; round < options_.rounds; ++round) {
+      progress.update(static_cast<double>(round) / options_.rounds);
+      ++report_.rounds;
+      if (!make_round(round)) break;
+    }
     look();
-    if (round > 0 && !only_add) relax();
-    untangle_easily();
-    examine();
-    if (!act(only_add)) break;
+    untangle();
+    count_what_is_left();
+    if (report_.bad_shapes == 0) break;
   }
-  look();  // what is active stays so for another run
-  untangle();
-  count_what_is_left();
   return std::move(facets_);
+}
+
+// False when there is nothing left that could be done.
+bool Repair::make_round(int round) {
+  const bool only_add = 3 * round >= 2 * options_.rounds;
+  look();
+  if (round > 0 && !only_add) relax();
+  untangle_easily();
+  examine();
+  return act(only_add);
 }
 
 // The surface around the points where anything changed or is left to do.
@@ -185,8 +196,12 @@ bool Repair::act(bool only_add) {
 }
 
 bool Repair::add_crossing(const Finding& found) {
-  if (found.dual.count == 0 || found.dual.radius < smallest_radius * found.size) return false;
-  const VertexId added = tets_.insert(field_.project(found.dual.farthest), found.facet.corners[0]);
+  const std::array<Vec3d, 3> x = corners(found.facet);
+  // Beside a tetrahedron whose label was changed there may be no crossing: the middle will do.
+  const Vec3d p = field_.project(found.dual.count > 0 ? found.dual.farthest : (x[0] + x[1] + x[2]) / 3);
+  const double nearest = std::min({norm(p - x[0]), norm(p - x[1]), norm(p - x[2])});
+  if (nearest < smallest_radius * found.size) return false;
+  const VertexId added = tets_.insert(p, found.facet.corners[0]);
   if (!added.valid()) return false;
   sizes_.set_factor(added, sizes_.factor(found.facet));
   ++report_.added;
@@ -242,7 +257,10 @@ void Repair::count_what_is_left() {
     if (facet.approved) continue;
     Finding found(facet);
     inspect(found);
-    report_.bad_shapes += badly_shaped(corners(facet), found.ratio) ? 1 : 0;
+    if (badly_shaped(corners(facet), found.ratio)) {
+      ++report_.bad_shapes;
+      active_.insert(active_.end(), facet.corners.begin(), facet.corners.end());
+    }
     report_.bad_crossings += found.dual.count > 2 ? 1 : 0;
   }
 }

@@ -49,6 +49,7 @@ class Repair {
     [[nodiscard]] double badness() const { return wrong == Wrong::shape ? -ratio : dual.radius / size; }
   };
 
+  bool make_round(int round);
   void look();
   void relax();
   void examine();
