@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "isochron/core/cuda/device.h"
+#include "isochron/core/error.h"
 #include "isochron/core/parallel.h"
 #include "isochron/solve/grid_solver.h"
 #include "isochron/surface/field/spline.h"
@@ -15,6 +16,7 @@ namespace isochron {
 namespace {
 
 constexpr double band_voxels = 3;  // how far from the surface closest points are searched
+constexpr std::size_t cells_worth_a_gpu = 100000;
 
 std::array<int, 3> place_of(const Lattice& lattice, std::size_t index) {
   const auto nx = static_cast<std::size_t>(lattice.shape[0]), ny = static_cast<std::size_t>(lattice.shape[1]);
@@ -30,6 +32,7 @@ Vec3d position_of(const Lattice& lattice, std::size_t index) {
 class Band {
  public:
   Band(const Lattice& lattice, std::span<const float> level) : lattice_(lattice), level_(level) {
+    for (int a = 0; a < 3; ++a) per_spacing2_[a] = 1 / (lattice.spacing[a] * lattice.spacing[a]);
     slot_.assign(lattice.point_count(), none);
     cross_edges();
     crossing_count_ = points_.size();
@@ -94,15 +97,19 @@ class Band {
             if (same_side(from, to)) continue;
             Vec3d p = lattice_.position(i, j, k);
             p[a] += part_to(from, to) * lattice_.spacing[a];
-            offer(from, p);
-            offer(to, p);
+            const Vec3d here = lattice_.position(i, j, k);
+            Vec3d there = here;
+            there[a] += lattice_.spacing[a];
+            offer(from, here, p);
+            offer(to, there, p);
           }
         }
       }
     }
   }
 
-  void offer(std::size_t point, const Vec3d& foot) {
+  /// `x` is where the point lies.
+  void offer(std::size_t point, const Vec3d& x, const Vec3d& foot) {
     const Vec3f as_float{static_cast<float>(foot.x), static_cast<float>(foot.y), static_cast<float>(foot.z)};
     std::uint32_t& slot = slot_[point];
     if (slot == none) {
@@ -111,8 +118,8 @@ class Band {
       feet_.push_back(as_float);
       return;
     }
-    const Vec3d x = position_of(lattice_, point);
-    if (norm(foot - x) < norm(this->foot(slot) - x)) feet_[slot] = as_float;
+    const Vec3d fresh = foot - x, known = this->foot(slot) - x;
+    if (dot(fresh, fresh) < dot(known, known)) feet_[slot] = as_float;
   }
 
   /// Neighbours of a point in the band try its foot.
@@ -126,16 +133,17 @@ class Band {
           bool inside = true;
           for (int a = 0; a < 3; ++a) inside = inside && to[a] >= 0 && to[a] < lattice_.shape[a];
           if (!inside) continue;
-          const Vec3d off = lattice_.position(to[0], to[1], to[2]) - foot;
+          const Vec3d x = lattice_.position(to[0], to[1], to[2]), off = x - foot;
           double voxels2 = 0;
-          for (int a = 0; a < 3; ++a) voxels2 += off[a] * off[a] / (lattice_.spacing[a] * lattice_.spacing[a]);
-          if (voxels2 <= band_voxels * band_voxels) offer(lattice_.index(to[0], to[1], to[2]), foot);
+          for (int a = 0; a < 3; ++a) voxels2 += off[a] * off[a] * per_spacing2_[a];
+          if (voxels2 <= band_voxels * band_voxels) offer(lattice_.index(to[0], to[1], to[2]), x, foot);
         }
       }
     }
   }
 
   Lattice lattice_;
+  Vec3d per_spacing2_;
   std::span<const float> level_;
   std::vector<std::uint32_t> slot_;    // of each lattice point
   std::vector<std::uint32_t> points_;  // those with crossing edges first
@@ -235,11 +243,22 @@ std::vector<float> arrivals(const Lattice& lattice, const StartPoints& start, st
   options.common.threads = march.threads;
   options.common.backend = march.backend;
   options.common.progress = progress;
+  // Several solves follow one another, so a GPU pays sooner than for a single one.
+  const auto cells = static_cast<std::size_t>(std::count(mask.begin(), mask.end(), std::uint8_t{1}));
+  const bool try_device = march.backend == Backend::automatic && cells >= cells_worth_a_gpu && uses_device(march);
+  if (try_device) options.common.backend = Backend::cuda;
   Sources sources;
   sources.vertices.reserve(start.points.size());
   for (std::size_t i = 0; i < start.points.size(); ++i)
     sources.vertices.push_back({VertexId(start.points[i]), static_cast<double>(start.times[i])});
-  const Arrival arrival = GridSolver(GridDomain{grid, metric, mask}, options).solve(sources);
+  Arrival arrival;
+  try {
+    arrival = GridSolver(GridDomain{grid, metric, mask}, options).solve(sources);
+  } catch (const DeviceError&) {
+    if (!try_device) throw;
+    options.common.backend = Backend::threads;
+    arrival = GridSolver(GridDomain{grid, metric, mask}, options).solve(sources);
+  }
   return {arrival.times.begin(), arrival.times.end()};
 }
 
