@@ -78,6 +78,7 @@ ImplicitSurface make_field(const SurfaceRequest& request, const Image& image, Co
 ExtractedSurface make_surface(const SurfaceRequest& request, const ImplicitSurface& field, Console& console) {
   ExtractOptions options = request.extract;
   options.threads = console.threads();
+  if (request.report) options.isosurface = ExtractOptions::Isosurface::fine;
   std::unique_ptr<Activity> activity;
   options.begin_stage = [&](const std::string& stage) {
     activity.reset();

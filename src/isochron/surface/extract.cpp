@@ -68,6 +68,24 @@ Particles relaxed(const SplineField& field, const SizeField& size, const std::ve
 
 }  // namespace
 
+TriangleMesh fine_isosurface(const SplineField& field, int threads) {
+  const Lattice& coarse = field.lattice();
+  Lattice fine = coarse;
+  for (int a = 0; a < 3; ++a) {
+    fine.shape[a] = 2 * coarse.shape[a] - 1;
+    fine.spacing[a] = coarse.spacing[a] / 2;
+  }
+  std::vector<float> values(fine.point_count());
+  const SplineView<double> view = field.view();
+  parallel_region(threads, [&](int thread, int team) {
+    for (int k = fine.shape[2] * thread / team; k < fine.shape[2] * (thread + 1) / team; ++k)
+      for (int j = 0; j < fine.shape[1]; ++j)
+        for (int i = 0; i < fine.shape[0]; ++i)
+          values[fine.index(i, j, k)] = static_cast<float>(view.value(fine.position(i, j, k)));
+  });
+  return marching_tetrahedra(fine, values);
+}
+
 std::size_t extract_bytes(double particles, const Lattice& lattice) {
   return static_cast<std::size_t>(particles * bytes_per_particle +
                                   static_cast<double>(lattice.point_count()) * bytes_per_point);
@@ -120,6 +138,7 @@ ExtractedSurface extract_surface(const ImplicitSurface& surface, const ExtractOp
   const SizeView<double> view = size.view();
   for (const Vec3d& p : result.mesh.points) result.sizes.push_back(view.size(p));
   to_world(surface.frame, result.mesh);
+  if (options.isosurface == ExtractOptions::Isosurface::fine) result.isosurface = fine_isosurface(field, threads);
   to_world(surface.frame, result.isosurface);
   result.size_field = std::move(size);
   return result;

@@ -18,7 +18,9 @@ namespace isochron {
 struct ExtractOptions {
   SizingOptions sizing;
   ParticleOptions particles;
-  TriangulateOptions triangles;          ///< what is expected is the isosurface of the field
+  TriangulateOptions triangles;  ///< what is expected is the isosurface of the field
+  /// Which isosurface the result comes with, for comparison: that of the seeds, or `fine_isosurface`.
+  enum class Isosurface { coarse, fine } isosurface = Isosurface::coarse;
   std::size_t seeds = 0;                 ///< about so many to begin with; 0: as many as the sizes ask for
   std::size_t most_particles = 0;        ///< more are refused before they are made; 0: what memory allows
   int threads = 0;                       ///< for all stages; 0: all cores
@@ -37,7 +39,7 @@ struct ExtractedSurface {
   TriangleMesh mesh;
   std::vector<double> sizes;  ///< the edge length wanted at each vertex
   SizeField size_field;       ///< and everywhere around, in the lattice's frame
-  TriangleMesh isosurface;    ///< of the distance field by marching tetrahedra, in world coordinates: for comparison
+  TriangleMesh isosurface;    ///< of the field, in world coordinates; see `ExtractOptions::isosurface`
   double expected_particles = 0;
   std::size_t seeds = 0;
   std::size_t particles = 0;  ///< before the triangulation's repair
@@ -48,6 +50,10 @@ struct ExtractedSurface {
   ExtractTimes times;
   std::vector<std::string> notes;  ///< what the user should know, a line each
 };
+
+/// The zero set of a spline by marching tetrahedra at half the lattice's spacing, in the lattice's frame: close enough
+/// to measure distances to, where the lattice's own would be off by a good part of a voxel itself.
+TriangleMesh fine_isosurface(const SplineField& field, int threads);
 
 /// Bytes that so many particles need at the most, of all stages.
 std::size_t extract_bytes(double particles, const Lattice& lattice);

@@ -20,6 +20,10 @@ namespace {
 /// much smaller from neighbour to neighbour holds between any two points.
 constexpr double per_step = 1 / 1.128;
 
+/// In voxels. With whole voxels the thin parts of noisy images have fewer good triangles (mean radius ratio of a CT's
+/// bones 0.937 instead of 0.965), with half of them twice as many triangles for little more.
+constexpr double default_smallest = 0.75;
+
 void check(const SizingOptions& options) {
   const auto positive = [](double value, const char* what) {
     if (!(value > 0 && std::isfinite(value)))
@@ -41,7 +45,8 @@ void check(const SizingOptions& options) {
 SizingOptions completed(SizingOptions options, const ImplicitSurface& surface) {
   const double voxel = surface.lattice.smallest_spacing();
   if (options.threads <= 0) options.threads = hardware_threads();
-  if (options.smallest == 0) options.smallest = options.largest > 0 ? std::min(voxel, options.largest) : voxel;
+  const double least = default_smallest * voxel;
+  if (options.smallest == 0) options.smallest = options.largest > 0 ? std::min(least, options.largest) : least;
   if (options.accuracy == 0) options.accuracy = 0.15 * voxel;
   if (options.largest == 0) options.largest = std::max(options.smallest, options.epsilon * surface.reach);
   return options;

@@ -18,7 +18,7 @@ struct SizingOptions {
   /// Most that the middle of a triangle may be off the curved surface; 0: 0.15 of the smallest voxel spacing; infinity:
   /// left to epsilon.
   double accuracy = 0;
-  double smallest = 0;  ///< 0: the smallest voxel spacing
+  double smallest = 0;  ///< 0: three quarters of the smallest voxel spacing
   double largest = 0;   ///< 0: epsilon times the field's reach
   double uniform = 0;   ///< this size everywhere, whatever the shape; 0: adapted
   int threads = 0;      ///< 0: all cores
