@@ -16,4 +16,7 @@ void declare_metric(Command& command, SolveRequest& request);
 /// Warns of an order or a frame of tensors where none are asked for.
 void warn_unused_tensor_layout(const SolveRequest& request, Console& console);
 
+/// Takes a back end's name. Those that were not built in are told apart from those that do not exist.
+Take into_backend(Backend& backend);
+
 }  // namespace isochron::cli

@@ -11,19 +11,6 @@
 namespace isochron::cli {
 namespace {
 
-/// Takes a back end's name. Those that were not built in are told apart from those that do not exist.
-Take into_backend(Backend& backend) {
-  const Take known = one_of(backend, {{"auto", Backend::automatic},
-                                      {"serial", Backend::serial},
-                                      {"threads", Backend::threads},
-                                      {"cuda", Backend::cuda}});
-  return [known](const std::string& text) {
-    if (text == "mpi")
-      throw RuntimeError("this build has no MPI back end (--backend mpi); use auto, serial or threads");
-    known(text);
-  };
-}
-
 template <class T>
 Take into_positive(T& target) {
   return [&target](const std::string& text) {

@@ -8,6 +8,7 @@
 #include "apps/isochron/commands.h"
 #include "apps/isochron/mesh_input.h"
 #include "apps/isochron/output_files.h"
+#include "apps/isochron/problem_options.h"
 #include "apps/isochron/surface.h"
 #include "isochron/core/timer.h"
 #include "isochron/surface/field/label_smoothing.h"
@@ -65,6 +66,7 @@ ImplicitSurface make_field(const SurfaceRequest& request, const Image& image, Co
   const DataArray& array = chosen_array(image, request);
   FieldOptions options = request.field;
   options.threads = console.threads();
+  options.backend = request.extract.backend;
   if (!request.labels.empty())
     return from_labels(image.grid, as_labels(array, request.image.string()),
                        std::set<std::int32_t>(request.labels.begin(), request.labels.end()), options,
@@ -240,6 +242,8 @@ void declare_surface(Command& root, Console& console) {
                  into(particles.iterations));
   command.option("--bins", "KIND", "How neighbours are found: adaptive (default) or uniform",
                  one_of(particles.bins, {{"adaptive", BinKind::adaptive}, {"uniform", BinKind::uniform}}));
+  command.option("--backend", "NAME", "auto, serial, threads, or cuda where there is a GPU",
+                 into_backend(request->extract.backend));
   command.option("--seeds", "N", "Start with about N particles and add none while they spread",
                  [request](const std::string& text) {
                    request->extract.seeds = Value<std::size_t>::parse(text);

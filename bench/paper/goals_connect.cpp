@@ -115,7 +115,8 @@ class ConnectGoals {
       solves.push_back(last.work.solve_seconds);
     }
     const Connection again = Connector(brain_.domain(), options_of(backend, Keep::yes)).connect(queries.back());
-    return judged(sound(again) && agree(again.cost, last.cost), backend, wholes, solves, std::move(last.cost));
+    const bool passed = sound(again) && agree(again.cost, last.cost);
+    return judged(passed, backend, wholes, solves, std::move(last.cost));
   }
 
   [[nodiscard]] Answer connectome(const std::vector<LabelledRegion>& regions, Backend backend) const {
@@ -129,7 +130,8 @@ class ConnectGoals {
       solves.push_back(last.work.solve_seconds);
     }
     const Connectome again = connect_all(brain_.domain(), regions, options_of(backend, Keep::yes));
-    return judged(sound(again) && agree(again.cost, last.cost), backend, wholes, solves, std::move(last.cost));
+    const bool passed = sound(again) && agree(again.cost, last.cost);
+    return judged(passed, backend, wholes, solves, std::move(last.cost));
   }
 
   [[nodiscard]] static Answer judged(bool passed, Backend backend, const std::vector<double>& wholes,

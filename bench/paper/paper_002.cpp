@@ -18,18 +18,6 @@
 namespace isochron::bench {
 namespace {
 
-/// The particles are where they should be: all on the surface, at the energy of hexagons, and as many as the sizes ask
-/// for unless none may be added.
-std::string fault_of(const SurfaceModel& model, const Particles& particles, DensityControl density) {
-  const SplineView<double> field = model.field.view();
-  const double voxel = model.surface.lattice.spacing.x;
-  for (const Vec3d& p : particles.positions)
-    if (!(std::abs(field.value(p)) < 0.02 * voxel)) return "particles off the surface: no number";
-  const double share = static_cast<double>(particles.positions.size()) / model.particles;
-  if (density == DensityControl::full && !(share > 0.7 && share < 1.4)) return "wrong number of particles: no number";
-  return {};
-}
-
 /// How the particles are placed: on one thread, all of them, the GPU.
 struct Way {
   std::string name;

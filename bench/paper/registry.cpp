@@ -42,6 +42,7 @@ const std::vector<PaperBench>& paper_benches() {
       {"goals-grid", "Our aims on image grids: errors and CPU seconds of the schemes", bench::goals_grid},
       {"goals-grid-threads", "Our aims on image grids: one thread against all of them", bench::goals_grid_threads},
       {"goals-connect", "Our aims on a brain: region to region and the connectome, CPU and GPU", bench::goals_connect},
+      {"goals-surface", "Our aims for surfaces from images: fields, particles, triangles", bench::goals_surface},
       {"gpu-goals", "Our aims on the GPU: set-up, transfer, solve and work", bench::gpu_goals},
       {"gpu-grid-goals", "Our aims for images on the GPU: set-up, transfer, solve and work", bench::grid_gpu_goals},
       {"gpu-513", "Error order and memory up to the 513^3 cube (805 million tetrahedra) on the GPU", bench::gpu_513},

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <filesystem>
+#include <numbers>
 #include <utility>
 
 #include "bench/paper/data_folder.h"
@@ -17,36 +18,10 @@ namespace {
 
 int threads_of(const BenchOptions& options) { return options.threads > 0 ? options.threads : hardware_threads(); }
 
-SurfaceModel model_of(std::string name, ImplicitSurface surface, int threads) {
-  SurfaceModel model;
-  model.name = std::move(name);
-  model.surface = std::move(surface);
-  model.field = SplineField(model.surface.lattice, model.surface.distance, threads);
-  model.size = sizes(model.field, model.surface, {.threads = threads});
-  model.isosurface = marching_tetrahedra(model.surface.lattice, model.surface.distance);
-  model.particles = particle_estimate(model.isosurface, model.size);
-  return model;
-}
-
-/// Balls around a ring that flow into one another: handles, necks and sizes that vary.
 SurfaceModel blobs(const BenchOptions& options) {
-  const int n = options.size == BenchSize::quick ? 32 : 160;
-  ImageGrid grid;
-  for (auto& extent : grid.shape) extent = static_cast<std::uint32_t>(n);
-  std::vector<float> values(grid.voxel_count());
-  constexpr int balls = 9;
-  for (std::size_t v = 0; v < values.size(); ++v) {
-    const Vec3d p = (1.0 / n) * grid.position(VertexId(v)) - Vec3d{0.5, 0.5, 0.5};
-    double sum = 0;
-    for (int b = 0; b < balls; ++b) {
-      const double angle = 2 * 3.14159265358979 * b / balls, radius = 0.07 + 0.008 * b;
-      const Vec3d d = p - Vec3d{0.28 * std::cos(angle), 0.28 * std::sin(angle), 0.05 * std::sin(2 * angle)};
-      sum += std::exp(-dot(d, d) / (radius * radius));
-    }
-    values[v] = static_cast<float>(sum);
-  }
   const int threads = threads_of(options);
-  return model_of("blobs", from_isovalue(grid, values, 0.4, {.threads = threads}), threads);
+  const ImageGrid grid = cube_image(options.size == BenchSize::quick ? 32 : 160);
+  return model_of("blobs", from_isovalue(grid, blob_values(grid), blobs_isovalue, {.threads = threads}), threads);
 }
 
 /// A volume of the data folder, and what of it is inside.
@@ -76,6 +51,40 @@ std::optional<SurfaceModel> real_model(const RealVolume& volume, const BenchOpti
 }
 
 }  // namespace
+
+ImageGrid cube_image(std::uint32_t side) {
+  ImageGrid grid;
+  grid.shape = {side, side, side};
+  return grid;
+}
+
+std::vector<float> blob_values(const ImageGrid& grid) {
+  constexpr int balls = 9;
+  const double n = grid.shape[0];
+  std::vector<float> values(grid.voxel_count());
+  parallel_for(hardware_threads(), values.size(), [&](std::size_t v) {
+    const Vec3d p = (1 / n) * grid.position(VertexId(v)) - Vec3d{0.5, 0.5, 0.5};
+    double sum = 0;
+    for (int b = 0; b < balls; ++b) {
+      const double angle = 2 * std::numbers::pi * b / balls, radius = 0.07 + 0.008 * b;
+      const Vec3d d = p - Vec3d{0.28 * std::cos(angle), 0.28 * std::sin(angle), 0.05 * std::sin(2 * angle)};
+      sum += std::exp(-dot(d, d) / (radius * radius));
+    }
+    values[v] = static_cast<float>(sum);
+  });
+  return values;
+}
+
+SurfaceModel model_of(std::string name, ImplicitSurface surface, int threads, Backend backend) {
+  SurfaceModel model;
+  model.name = std::move(name);
+  model.surface = std::move(surface);
+  model.field = SplineField(model.surface.lattice, model.surface.distance, threads);
+  model.size = sizes(model.field, model.surface, {.threads = threads, .backend = backend});
+  model.isosurface = marching_tetrahedra(model.surface.lattice, model.surface.distance);
+  model.particles = particle_estimate(model.isosurface, model.size);
+  return model;
+}
 
 void SurfaceModel::ask_for(double count) {
   const double factor = std::sqrt(particles / count);
@@ -107,6 +116,16 @@ Relaxed relaxed(const SurfaceModel& model, const ParticleOptions& options, std::
   Relaxed result{relax(model.field, model.size, start, options), 0};
   result.seconds = timer.seconds();
   return result;
+}
+
+std::string fault_of(const SurfaceModel& model, const Particles& particles, DensityControl density) {
+  const SplineView<double> field = model.field.view();
+  const double voxel = model.surface.lattice.spacing.x;
+  for (const Vec3d& p : particles.positions)
+    if (!(std::abs(field.value(p)) < 0.02 * voxel)) return "particles off the surface: no number";
+  const double share = static_cast<double>(particles.positions.size()) / model.particles;
+  if (density == DensityControl::full && !(share > 0.7 && share < 1.4)) return "wrong number of particles: no number";
+  return {};
 }
 
 }  // namespace isochron::bench

@@ -50,6 +50,7 @@ int goals_work(const BenchOptions& options);
 int goals_speed(const BenchOptions& options);
 int goals_accuracy(const BenchOptions& options);
 int goals_grid(const BenchOptions& options);
+int goals_surface(const BenchOptions& options);
 int goals_grid_threads(const BenchOptions& options);
 int goals_connect(const BenchOptions& options);
 int gpu_goals(const BenchOptions& options);

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "isochron/core/cuda/device.h"
 #include "isochron/core/error.h"
 #include "isochron/core/parallel.h"
 #include "isochron/core/timer.h"
@@ -40,6 +41,31 @@ void check_count(double expected, const Lattice& lattice, const ExtractOptions& 
                     expected, needed / 1e9, free / 1e9));
 }
 
+/// From this many on the GPU is quicker than a few cores, its start included.
+constexpr double particles_worth_a_gpu = 20000;
+
+/// Relaxes on the back end that is asked for; a GPU that `automatic` took and that fails leaves a note and the CPU.
+Particles relaxed(const SplineField& field, const SizeField& size, const std::vector<Vec3d>& seeds,
+                  ParticleOptions options, const Progress& progress, ExtractedSurface& result) {
+  cuda::NoDevice why;
+  const bool chosen_here = options.backend == Backend::automatic;
+  if (chosen_here)
+    options.backend = result.expected_particles >= particles_worth_a_gpu && cuda::find_device(why) ? Backend::cuda
+                      : options.threads > 1                                                        ? Backend::threads
+                                                                                                   : Backend::serial;
+  if (options.backend == Backend::serial) options.threads = 1;
+  result.backend = options.backend;
+  try {
+    return relax(field, size, seeds, options, progress);
+  } catch (const DeviceError& error) {
+    if (!chosen_here) throw;
+    result.notes.push_back(
+        fmt::format("the particles are relaxed on the CPU, because the GPU failed: {}", error.what()));
+  }
+  options.backend = result.backend = options.threads > 1 ? Backend::threads : Backend::serial;
+  return relax(field, size, seeds, options, progress);
+}
+
 }  // namespace
 
 std::size_t extract_bytes(double particles, const Lattice& lattice) {
@@ -57,6 +83,7 @@ ExtractedSurface extract_surface(const ImplicitSurface& surface, const ExtractOp
   const SplineField field(surface.lattice, surface.distance, threads);
   SizingOptions sizing = options.sizing;
   sizing.threads = threads;
+  sizing.backend = options.backend;
   SizeField size = sizes(field, surface, sizing, begin("sizes"));
   result.times.sizing = timer.seconds();
 
@@ -72,7 +99,9 @@ ExtractedSurface extract_surface(const ImplicitSurface& surface, const ExtractOp
   timer.restart();
   ParticleOptions particle_options = options.particles;
   particle_options.threads = threads;
-  Particles particles = relax(field, size, std::exchange(seeds, {}), particle_options, begin("particles"));
+  particle_options.backend = options.backend;
+  Particles particles = relaxed(field, size, seeds, particle_options, begin("particles"), result);
+  seeds = {};
   result.particles = particles.positions.size();
   result.iterations = std::move(particles.iterations);
   result.converged = particles.converged;

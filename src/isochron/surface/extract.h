@@ -18,10 +18,11 @@ namespace isochron {
 struct ExtractOptions {
   SizingOptions sizing;
   ParticleOptions particles;
-  TriangulateOptions triangles;    ///< what is expected is the isosurface of the field
-  std::size_t seeds = 0;           ///< about so many to begin with; 0: as many as the sizes ask for
-  std::size_t most_particles = 0;  ///< more are refused before they are made; 0: what memory allows
-  int threads = 0;                 ///< for all stages; 0: all cores
+  TriangulateOptions triangles;          ///< what is expected is the isosurface of the field
+  std::size_t seeds = 0;                 ///< about so many to begin with; 0: as many as the sizes ask for
+  std::size_t most_particles = 0;        ///< more are refused before they are made; 0: what memory allows
+  int threads = 0;                       ///< for all stages; 0: all cores
+  Backend backend = Backend::automatic;  ///< of sizes and particles; automatic: a GPU where there is one and it pays
   /// Called at the beginning of each stage with its name; gives what that stage reports to.
   std::function<Progress(const std::string& stage)> begin_stage;
 };
@@ -42,6 +43,7 @@ struct ExtractedSurface {
   std::size_t particles = 0;  ///< before the triangulation's repair
   std::vector<RelaxIteration> iterations;
   bool converged = false;
+  Backend backend = Backend::serial;  ///< that the particles were relaxed on
   TriangulateReport triangulation;
   ExtractTimes times;
   std::vector<std::string> notes;  ///< what the user should know, a line each
