@@ -1,14 +1,15 @@
 # Installs the library so that find_package(isochron) gives others isochron::isochron.
 include(CMakePackageConfigHelpers)
 
-# The public headers: all of these folders, and one of io. Readers, schedules and what wraps other libraries stay at home.
+# The public headers: all of these folders, and two of io. Readers, schedules and what wraps other libraries stay at home.
 set(header_root ${PROJECT_SOURCE_DIR}/src)
-set(public_headers ${header_root}/isochron/io/io.h)
-foreach(folder core mesh mesh/generate metric local solve draw)
+set(public_headers ${header_root}/isochron/io/io.h ${header_root}/isochron/io/image_io.h)
+foreach(folder core mesh mesh/generate metric local solve trace connect draw surface surface/field surface/particles
+        surface/triangulate surface/tetrahedra)
   file(GLOB headers CONFIGURE_DEPENDS ${header_root}/isochron/${folder}/*.h)
   list(APPEND public_headers ${headers})
 endforeach()
-list(FILTER public_headers EXCLUDE REGEX "/core/vtk_")
+list(FILTER public_headers EXCLUDE REGEX "/core/vtk_|/trace/path_ends|/tetrahedra/(child_process|programs)")
 if(NOT ISOCHRON_WITH_VTK)
   list(FILTER public_headers EXCLUDE REGEX "/draw/")
 endif()

@@ -13,6 +13,7 @@
 #include "isochron/io/number_rows.h"
 #include "isochron/io/raw_image.h"
 #include "isochron/mesh/generate/check.h"
+#include "isochron/mesh/generate/phantom.h"
 #include "isochron/mesh/generate/tensor_images.h"
 #include "isochron/mesh/generate/velocity_models.h"
 
@@ -178,6 +179,17 @@ void declare_salt(Command& parent, Console& console) {
   finish_kind(command, "salt", options, generate_salt, console);
 }
 
+void declare_phantom(Command& parent, Console& console) {
+  Command command = parent.subcommand("phantom", "Image: labels of a chamber in a ring, with _density beside",
+                                      "isochron generate phantom --n 96 -o phantom.nii.gz");
+  const auto options = std::make_shared<PhantomOptions>();
+  box_options(command, options->size, "64");
+  command.option("--radius", "R", "Of the chamber, as a share of the smallest side (0.28)", into(options->radius));
+  command.option("--wall", "T", "How thick its wall is, as a share too (0.08)", into(options->wall));
+  command.option("--tube", "R", "Radius of the ring's tube, as a share too (0.06)", into(options->tube));
+  finish_kind(command, "phantom", options, generate_phantom, console);
+}
+
 /// The image with its first two axes swapped, values and all.
 void swap_axes(Image& image) {
   ImageGrid turned = image.grid;
@@ -255,6 +267,7 @@ void declare_image_kinds(Command& generate, Console& console) {
   declare_crossing_fibers(generate, console);
   declare_layers(generate, console);
   declare_salt(generate, console);
+  declare_phantom(generate, console);
   declare_from_raw(generate, console);
 }
 

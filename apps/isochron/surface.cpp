@@ -11,6 +11,7 @@
 #include "apps/isochron/problem_options.h"
 #include "apps/isochron/surface.h"
 #include "isochron/core/timer.h"
+#include "isochron/surface/field/label_smoothing.h"
 
 namespace isochron::cli {
 namespace {
@@ -201,54 +202,64 @@ int run_surface(SurfaceRequest& request, Console& console) {
 
 void declare_surface(Command& root, Console& console) {
   Command command = root.subcommand("surface", "Mesh the surface of an object in an image volume",
-                                    "isochron surface heart.nii.gz --label 1 -o heart.ply");
+                                    "isochron surface heart.nii.gz --label 1 -o heart.ply\n"
+                                    "  isochron surface ct.nii.gz --isovalue 300 --tetrahedra netgen -o bone.vtu");
   const auto request = std::make_shared<SurfaceRequest>();
   command.positional("VOLUME", "Image: NIfTI, NRRD, VTI, MGZ, .npy or raw", into(request->image));
   command.group("What is inside");
-  command.option("--isovalue", "V", "Voxels with at least this value", into(request->isovalue));
-  command.option("--inside", "SIDE", "above the isovalue (default) or below it",
+  command.option("--isovalue", "V", "The object is where values are at least V", into(request->isovalue));
+  command.option("--inside", "SIDE", "Which values are the object: those above V (default) or below it",
                  one_of(request->field.inside, {{"above", InsideIs::above}, {"below", InsideIs::below}}));
-  command.repeated("--label", "L", "Voxels with this label; several make one object", append_to(request->labels));
-  command.option("--array", "NAME", "Of an image with several arrays (default: the first)", into(request->array));
+  command.repeated("--label", "L", "The object is the voxels labelled L; several labels make one object",
+                   append_to(request->labels));
+  command.option("--array", "NAME", "Which array of an image that has several (default: the first)",
+                 into(request->array));
   command.option("--smoothing", "W",
-                 "Width of the smoothing in voxels (default: 1.5 for labels, whose surface is a staircase, else 0)",
+                 fmt::format("Smooth over W voxels (default: {} for labels, whose surface is a staircase, else 0)",
+                             usual_label_smoothing),
                  into(request->field.smoothing));
-  command.option("--border", "HOW", "An object that leaves the image: close (default; a flat face) or refuse",
+  command.option("--border", "HOW", "Where the object leaves the image: close it with a flat face (default), or refuse",
                  one_of(request->field.border, {{"close", AtBorder::close}, {"refuse", AtBorder::refuse}}));
   declare_raw(command, request->raw);
   command.group("Sizes");
   SizingOptions& sizing = request->extract.sizing;
   command.option("--epsilon", "E",
-                 fmt::format("Edge length per radius of curvature and per distance to the medial axis (default: {})",
+                 fmt::format("Edge length per radius of curvature and per half thickness; less: finer (default: {})",
                              sizing.epsilon),
                  into(sizing.epsilon));
-  command.option("--delta", "D", fmt::format("Most that sizes change per length (default: {})", sizing.delta),
+  command.option("--delta", "D",
+                 fmt::format("Most that edge lengths grow per length; less: more even (default: {})", sizing.delta),
                  into(sizing.delta));
-  command.option("--size-range", "MIN,MAX", "Shortest and longest edge (default: from the smallest voxel spacing on)",
+  command.option("--size-range", "MIN,MAX",
+                 "Shortest and longest edge wanted (default: 1 to 8 voxels at the default epsilon)",
                  into(request->size_range));
-  command.option("--uniform", "H", "The same edge length everywhere", into(sizing.uniform));
-  command.option("--most-particles", "N", "Refuse sizes that ask for more (default: what memory holds)",
+  command.option("--uniform", "H", "The same edge length everywhere, whatever the shape", into(sizing.uniform));
+  command.option("--most-particles", "N", "Refuse to make more vertices than about N (default: what memory holds)",
                  into(request->extract.most_particles));
   command.group("Particles");
   ParticleOptions& particles = request->extract.particles;
-  command.option("--iterations", "N", fmt::format("At most (default: {})", particles.iterations),
+  command.option("--iterations", "N",
+                 fmt::format("Stop after N even when not settled (default: {})", particles.iterations),
                  into(particles.iterations));
   command.option("--bins", "KIND", "How neighbours are found: adaptive (default) or uniform",
                  one_of(particles.bins, {{"adaptive", BinKind::adaptive}, {"uniform", BinKind::uniform}}));
   command.option("--backend", "NAME", "auto, serial, threads, or cuda where there is a GPU",
                  into_backend(request->extract.backend));
-  command.option("--seeds", "N", "Start with about N particles and add none", [request](const std::string& text) {
-    request->extract.seeds = Value<std::size_t>::parse(text);
-    request->extract.particles.density = DensityControl::delete_only;
-  });
-  command.option("--seed", "S", "Of the random numbers (default: 1)", into(particles.seed));
+  command.option("--seeds", "N", "Start with about N particles and add none while they spread",
+                 [request](const std::string& text) {
+                   request->extract.seeds = Value<std::size_t>::parse(text);
+                   request->extract.particles.density = DensityControl::delete_only;
+                 });
+  command.option("--seed", "S", "Of the random numbers; another S gives another mesh as good (default: 1)",
+                 into(particles.seed));
   command.group("Output");
-  command.option("-o,--output", "FILE", "Mesh to write; its extension says how", into(request->output), Need::required);
-  command.option("--tetrahedra", "PROGRAM", "Fill the surface, by netgen, tetgen or gmsh, and write tetrahedra",
+  command.option("-o,--output", "FILE", "Mesh to write; the extension picks the format", into(request->output),
+                 Need::required);
+  command.option("--tetrahedra", "PROGRAM", "Fill the surface by netgen, tetgen or gmsh, and write tetrahedra instead",
                  [request](const std::string& text) { request->tetrahedra = tet_program_of(text); });
-  command.option("--picture", "PNG", "Draw the mesh by the shapes of its elements, with a histogram",
+  command.option("--picture", "PNG", "Draw the mesh, coloured by the shapes of its elements, with a histogram",
                  into(request->picture));
-  command.flag("--report", "Self-intersections and distances to the isosurface too", request->report);
+  command.flag("--report", "Measure distances to the isosurface and show histograms too", request->report);
   command.flag("--force", "Replace existing files", request->force);
   declare_common(command, console);
   command.action([request, &console] { return run_surface(*request, console); });

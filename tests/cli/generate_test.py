@@ -159,6 +159,7 @@ class Generate(CliCase):
             "crossing-fibers": (("--n", "12,12,4"), [12, 12, 4], ["tensor", "mask", "fa"]),
             "layers": (("--n", "20,9"), [20, 9, 1], ["speed", "layer"]),
             "salt": (("--n", "20"), [20, 20, 1], ["speed", "salt"]),
+            "phantom": (("--n", "20"), [20, 20, 20], ["label", "density"]),
         }
         for kind, (size, shape, arrays) in kinds.items():
             made = self.succeed_json("generate", kind, *size, "-o", kind + ".nii.gz")
@@ -187,7 +188,7 @@ class Generate(CliCase):
         for arguments in (("diagonal-tensors", "--n", "1"), ("diagonal-tensors", "--n", "4,4"),
                           ("diagonal-tensors", "--coupling", "1"), ("helix-tensors", "--tube", "0.4"),
                           ("crossing-fibers", "--angle", "0"), ("layers", "--n", "4,4,4"), ("layers", "--layers", "0"),
-                          ("salt", "--roughness", "1"), ("salt", "--spacing", "0")):
+                          ("salt", "--roughness", "1"), ("salt", "--spacing", "0"), ("phantom", "--wall", "0.3")):
             self.expect(2, "generate", *arguments, "-o", "a.nii")
         self.expect(2, "generate", "layers", "-o", "a.vtu", words=(".nii",))
 
