@@ -67,6 +67,11 @@ ImplicitSurface make_field(const SurfaceRequest& request, const Image& image, Co
   FieldOptions options = request.field;
   options.threads = console.threads();
   options.backend = request.extract.backend;
+  // Sizes grow with the distance to the medial axis, so long edges need distances that go that far.
+  const SizingOptions& sizing = request.extract.sizing;
+  const double voxel = std::min({image.grid.spacing(0), image.grid.spacing(1), image.grid.spacing(2)});
+  if (voxel > 0 && sizing.epsilon > 0)
+    options.reach = std::max(options.reach, sizing.largest / (sizing.epsilon * voxel));
   if (!request.labels.empty())
     return from_labels(image.grid, as_labels(array, request.image.string()),
                        std::set<std::int32_t>(request.labels.begin(), request.labels.end()), options,
@@ -155,7 +160,7 @@ void warn_of_differences(const SurfaceRequest& request, const ExtractedSurface& 
   const auto& differences = surface.triangulation.differences;
   for (std::size_t i = 0; i < std::min(most, differences.size()); ++i)
     console.warn(
-        fmt::format("{}: {}; ask for smaller triangles to keep it", request.image.string(), described(differences[i])));
+        fmt::format("{}: {}; smaller triangles may keep it", request.image.string(), described(differences[i])));
   if (differences.size() > most)
     console.warn(fmt::format("{}: {} more differ from the image like this (--json has all)", request.image.string(),
                              counted(differences.size() - most, "component", "components")));

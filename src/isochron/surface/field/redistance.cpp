@@ -240,13 +240,14 @@ std::vector<float> arrivals(const Lattice& lattice, const StartPoints& start, st
   options.common.precision = Precision::single_;
   options.common.source_init = SourceInit::plain;
   options.common.sources = Keep::no;
-  options.common.threads = march.threads;
   options.common.backend = march.backend;
   options.common.progress = progress;
   // Several solves follow one another, so a GPU pays sooner than for a single one.
   const auto cells = static_cast<std::size_t>(std::count(mask.begin(), mask.end(), std::uint8_t{1}));
   const bool try_device = march.backend == Backend::automatic && cells >= cells_worth_a_gpu && uses_device(march);
   if (try_device) options.common.backend = Backend::cuda;
+  // On several threads the last bits of times depend on who came first, and all that follows on them.
+  else if (march.backend != Backend::cuda) options.common.backend = Backend::serial;
   Sources sources;
   sources.vertices.reserve(start.points.size());
   for (std::size_t i = 0; i < start.points.size(); ++i)
@@ -256,7 +257,7 @@ std::vector<float> arrivals(const Lattice& lattice, const StartPoints& start, st
     arrival = GridSolver(GridDomain{grid, metric, mask}, options).solve(sources);
   } catch (const DeviceError&) {
     if (!try_device) throw;
-    options.common.backend = Backend::threads;
+    options.common.backend = Backend::serial;
     arrival = GridSolver(GridDomain{grid, metric, mask}, options).solve(sources);
   }
   return {arrival.times.begin(), arrival.times.end()};
@@ -285,12 +286,12 @@ std::vector<float> signed_distance(const Lattice& lattice, std::span<const float
     for (std::size_t v = 0; v < mask.size(); ++v)
       if ((level[v] < 0) == inside) result[v] = (inside ? -1 : 1) * std::min(far[v], farthest);
   };
-  if (threads == 2 && !uses_device(options)) {  // a solve on one thread does less work than on two
-    parallel_region(2, [&](int thread, int team) {
+  if (uses_device(options)) {
+    for (const bool inside : {true, false}) solve_side(inside, options);
+  } else {
+    parallel_region(std::min(threads, 2), [&](int thread, int team) {
       for (int side = thread; side < 2; side += team) solve_side(side == 0, {1, Backend::serial});
     });
-  } else {
-    for (const bool inside : {true, false}) solve_side(inside, options);
   }
   progress.update(1);
   for (std::size_t m = 0; m < band.size(); ++m)
