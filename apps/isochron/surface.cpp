@@ -10,6 +10,7 @@
 #include "apps/isochron/output_files.h"
 #include "apps/isochron/surface.h"
 #include "isochron/core/timer.h"
+#include "isochron/surface/triangulate/delaunay.h"
 
 namespace isochron::cli {
 namespace {
@@ -29,6 +30,14 @@ void check_request(SurfaceRequest& request) {
     sizing.smallest = range[0];
     sizing.largest = range[1];
   }
+}
+
+/// Asks with one cell of the kind that will be there, so that no work is done in vain.
+void check_holds_cells(const SurfaceRequest& request) {
+  Dataset one;
+  if (request.tetrahedra) one.tets.cells.resize(1);
+  else one.triangles.cells.resize(1);
+  check_holds(request.output, one);
 }
 
 const DataArray& chosen_array(const Image& image, const SurfaceRequest& request) {
@@ -115,7 +124,6 @@ void write_mesh(const SurfaceRequest& request, SurfaceSummary& summary, Console&
     dataset.point_data.set({"size", 1, std::move(sizes)});
   }
   check_interrupted();
-  check_holds(request.output, dataset);
   write_dataset(request.output, dataset, request.overwrite());
   summary.written = files_written(request.output);
 }
@@ -159,12 +167,14 @@ void warn_of_differences(const SurfaceRequest& request, const ExtractedSurface& 
 
 int run_surface(SurfaceRequest& request, Console& console) {
   check_request(request);
+  require_delaunay();
   if (request.tetrahedra && !has_tet_program(*request.tetrahedra))
     throw RuntimeError(
         fmt::format("--tetrahedra: {} is not there; install it, or take another of netgen, tetgen and gmsh",
                     name_of(*request.tetrahedra)));
   if (!request.picture.empty()) check_quality_picture(request);
   check_writable(request.output, request.overwrite());
+  check_holds_cells(request);
   check_output_files(files_written(request.output), {request.image}, request.overwrite());
   SurfaceSummary summary;
   Timer timer;

@@ -10,6 +10,7 @@
 #include "isochron/core/timer.h"
 #include "isochron/surface/field/isosurface.h"
 #include "isochron/surface/particles/seeds.h"
+#include "isochron/surface/triangulate/delaunay.h"
 
 namespace isochron {
 namespace {
@@ -49,6 +50,7 @@ std::size_t extract_bytes(double particles, const Lattice& lattice) {
 
 ExtractedSurface extract_surface(const ImplicitSurface& surface, const ExtractOptions& options) {
   const int threads = options.threads > 0 ? options.threads : hardware_threads();
+  require_delaunay();
   const auto begin = [&](const char* stage) { return options.begin_stage ? options.begin_stage(stage) : Progress{}; };
   ExtractedSurface result;
   result.notes = surface.notes;
