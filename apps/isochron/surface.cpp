@@ -1,6 +1,5 @@
 // isochron surface: a triangle mesh of an object in an image, by a particle system.
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <memory>
 #include <set>
@@ -16,11 +15,19 @@ namespace isochron::cli {
 namespace {
 
 void check_request(SurfaceRequest& request) {
-  if (request.isovalue.has_value() == !request.labels.empty())
-    throw UsageError(request.isovalue ? "--isovalue and --label exclude each other; give one of them"
-                                      : "no surface is chosen; give --isovalue V, or --label L for label maps");
-  if (!request.labels.empty() && request.field.inside == InsideIs::below)
+  std::vector<std::string> chosen;
+  if (request.isovalue) chosen.emplace_back("--isovalue");
+  if (!request.labels.empty()) chosen.emplace_back("--label");
+  if (request.materials) chosen.emplace_back("--materials");
+  if (chosen.empty())
+    throw UsageError("no surface is chosen; give --isovalue V, or --label L or --materials all for label maps");
+  if (chosen.size() > 1)
+    throw UsageError(fmt::format("{} exclude each other; give one of them", fmt::join(chosen, " and ")));
+  if (!request.isovalue && request.field.inside == InsideIs::below)
     throw UsageError("--inside is for --isovalue (labels have no order); leave it out");
+  if (request.materials && !request.of_particles.empty())
+    throw UsageError(fmt::format("{} is not for --materials (whose points are not moved by forces); leave it out",
+                                 request.of_particles.front()));
   SizingOptions& sizing = request.extract.sizing;
   if (request.size_range) {
     const std::vector<double>& range = *request.size_range;
@@ -32,6 +39,17 @@ void check_request(SurfaceRequest& request) {
   }
 }
 
+std::set<std::int32_t> parse_materials(const std::string& text) {
+  std::set<std::int32_t> result;
+  if (text == "all") return result;
+  for (std::size_t from = 0; from <= text.size();) {
+    const std::size_t to = std::min(text.find(',', from), text.size());
+    result.insert(Value<std::int32_t>::parse(text.substr(from, to - from)));
+    from = to + 1;
+  }
+  return result;
+}
+
 /// Asks with one cell of the kind that will be there, so that no work is done in vain.
 void check_holds_cells(const SurfaceRequest& request) {
   Dataset one;
@@ -40,41 +58,13 @@ void check_holds_cells(const SurfaceRequest& request) {
   check_holds(request.output, one);
 }
 
-const DataArray& chosen_array(const Image& image, const SurfaceRequest& request) {
-  const std::string file = request.image.string();
-  if (image.data.empty()) throw InputError(file + ": holds no values; give an image that does");
-  const DataArray* array = &image.data.all().front();
-  if (!request.array.empty()) {
-    array = image.data.find(request.array);
-    if (array == nullptr)
-      throw InputError(fmt::format("{}: there is no array '{}'; there are: {}", file, request.array,
-                                   fmt::join(image.data.names(), ", ")));
-  }
-  if (array->components != 1)
-    throw InputError(fmt::format("{}: {} values a voxel, but a surface needs one; take one volume out of it first",
-                                 file, array->components));
-  return *array;
-}
-
-std::vector<std::int32_t> as_labels(const DataArray& array, const std::string& file) {
-  std::vector<std::int32_t> labels(array.tuple_count());
-  for (std::size_t i = 0; i < labels.size(); ++i) {
-    const double value = array.at(i);
-    const bool whole = value == std::round(value) && std::abs(value) <= std::numeric_limits<std::int32_t>::max();
-    if (!whole && std::isfinite(value))
-      throw InputError(fmt::format("{}: is no label map (voxel {} is {}); use --isovalue", file, i, value));
-    labels[i] = whole ? static_cast<std::int32_t>(value) : std::numeric_limits<std::int32_t>::min();
-  }
-  return labels;
-}
-
 ImplicitSurface make_field(const SurfaceRequest& request, const Image& image, Console& console) {
   Activity activity(console, "distances");
   const DataArray& array = chosen_array(image, request);
   FieldOptions options = request.field;
   options.threads = console.threads();
   if (!request.labels.empty())
-    return from_labels(image.grid, as_labels(array, request.image.string()),
+    return from_labels(image.grid, as_labels(array, request.image.string(), std::numeric_limits<std::int32_t>::min()),
                        std::set<std::int32_t>(request.labels.begin(), request.labels.end()), options,
                        activity.progress());
   std::vector<float> values(array.tuple_count());
@@ -85,30 +75,8 @@ ImplicitSurface make_field(const SurfaceRequest& request, const Image& image, Co
 ExtractedSurface make_surface(const SurfaceRequest& request, const ImplicitSurface& field, Console& console) {
   ExtractOptions options = request.extract;
   options.threads = console.threads();
-  std::unique_ptr<Activity> activity;
-  options.begin_stage = [&](const std::string& stage) {
-    activity.reset();
-    activity = std::make_unique<Activity>(console, stage);
-    return activity->progress();
-  };
+  options.begin_stage = shown_stages(console);
   return extract_surface(field, options);
-}
-
-/// The sizes of the surface inside it too, in the world.
-FilledSurface fill(const SurfaceRequest& request, const ExtractedSurface& surface, const LatticeFrame& frame,
-                   Console& console) {
-  Activity activity(console, "tetrahedra");
-  const SizeView<double> sizes = surface.size_field.view();
-  Vec3d low = surface.mesh.points.front(), high = low;
-  for (const Vec3d& p : surface.mesh.points)
-    for (int a = 0; a < 3; ++a) {
-      low[a] = std::min(low[a], p[a]);
-      high[a] = std::max(high[a], p[a]);
-    }
-  TetOptions options;
-  options.program = *request.tetrahedra;
-  options.sizes = sample_sizes(low, high, [&](Vec3d p) { return sizes.size(frame.to_lattice(p)); });
-  return tetrahedralize(surface.mesh, options, activity.progress());
 }
 
 void write_mesh(const SurfaceRequest& request, SurfaceSummary& summary, Console& console) {
@@ -183,6 +151,7 @@ int run_surface(SurfaceRequest& request, Console& console) {
   summary.read_seconds = timer.seconds();
 
   const InterruptGuard guard;
+  if (request.materials) return run_materials(request, std::move(image), summary.read_seconds, console);
   timer.restart();
   const ImplicitSurface field = make_field(request, image, console);
   image = {};
@@ -192,13 +161,17 @@ int run_surface(SurfaceRequest& request, Console& console) {
   warn_of_differences(request, summary.surface, console);
   if (request.tetrahedra) {
     timer.restart();
-    summary.tets = fill(request, summary.surface, field.frame, console).mesh;
+    Activity activity(console, "tetrahedra");
+    const TriangleMesh& mesh = summary.surface.mesh;
+    const TetOptions options = tet_options(request, mesh, summary.surface.size_field, field.frame);
+    summary.tets = tetrahedralize(mesh, options, activity.progress()).mesh;
     summary.tetrahedra_seconds = timer.seconds();
   }
   examine(request, summary, console);
   timer.restart();
   write_mesh(request, summary, console);
-  if (!request.picture.empty()) write_quality_picture(request, summary);
+  if (!request.picture.empty())
+    write_quality_picture(request, summary.surface.mesh, summary.tets ? &*summary.tets : nullptr);
   summary.write_seconds = timer.seconds();
   print_summary(request, summary, console);
   return 0;
@@ -216,6 +189,9 @@ void declare_surface(Command& root, Console& console) {
   command.option("--inside", "SIDE", "above the isovalue (default) or below it",
                  one_of(request->field.inside, {{"above", InsideIs::above}, {"below", InsideIs::below}}));
   command.repeated("--label", "L", "Voxels with this label; several make one object", append_to(request->labels));
+  command.option("--materials", "all | L,L,…",
+                 "These labels in one mesh whose surfaces they share, with all else outside (all: all but 0)",
+                 [request](const std::string& text) { request->materials = parse_materials(text); });
   command.option("--array", "NAME", "Of an image with several arrays (default: the first)", into(request->array));
   command.option("--smoothing", "W",
                  "Width of the smoothing in voxels (default: 1.5 for labels, whose surface is a staircase, else 0)",
@@ -238,15 +214,18 @@ void declare_surface(Command& root, Console& console) {
                  into(request->extract.most_particles));
   command.group("Particles");
   ParticleOptions& particles = request->extract.particles;
-  command.option("--iterations", "N", fmt::format("At most (default: {})", particles.iterations),
-                 into(particles.iterations));
-  command.option("--bins", "KIND", "How neighbours are found: adaptive (default) or uniform",
-                 one_of(particles.bins, {{"adaptive", BinKind::adaptive}, {"uniform", BinKind::uniform}}));
-  command.option("--seeds", "N", "Start with about N particles and add none", [request](const std::string& text) {
+  const auto particle_option = [&](const std::string& name, const char* value, const std::string& what, Take take) {
+    command.option(name, value, what, noted(name, request->of_particles, std::move(take)));
+  };
+  particle_option("--iterations", "N", fmt::format("At most (default: {})", particles.iterations),
+                  into(particles.iterations));
+  particle_option("--bins", "KIND", "How neighbours are found: adaptive (default) or uniform",
+                  one_of(particles.bins, {{"adaptive", BinKind::adaptive}, {"uniform", BinKind::uniform}}));
+  particle_option("--seeds", "N", "Start with about N particles and add none", [request](const std::string& text) {
     request->extract.seeds = Value<std::size_t>::parse(text);
     request->extract.particles.density = DensityControl::delete_only;
   });
-  command.option("--seed", "S", "Of the random numbers (default: 1)", into(particles.seed));
+  particle_option("--seed", "S", "Of the random numbers (default: 1)", into(particles.seed));
   command.group("Output");
   command.option("-o,--output", "FILE", "Mesh to write; its extension says how", into(request->output), Need::required);
   command.option("--tetrahedra", "PROGRAM", "Fill the surface, by netgen, tetgen or gmsh, and write tetrahedra",

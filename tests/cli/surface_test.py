@@ -223,6 +223,71 @@ class Surface(CliCase):
         self.expect(2, "surface", "none.nii", "--isovalue", "0", "-o", "a.stl", "--tetrahedra", "netgen",
                     words=("a.stl", "tetrahedra"))
 
+    # ---- materials
+
+    def half_balls(self, name="halves.nii.gz"):
+        """A ball of label 3 below and 8 above, with 5 as a smaller ball beside it."""
+        def label(p):
+            if ball(p, (10, 10, 10), 7) < 0:
+                return 3 if p[2] < 10.5 else 8
+            return 5 if ball(p, (24, 10, 10), 4) < 0 else 0
+        return self.volume(name, (31, 21, 21), label)
+
+    def materials_of(self, summary):
+        found = {one["label"]: one for one in summary["materials"]}
+        for one in found.values():
+            self.assertTrue(one["closed"] and one["manifold"] and one["oriented"], one)
+            self.assertEqual((one["components"], one["genus"]), (1, 0))
+        return found
+
+    def test_materials_share_their_surfaces(self):
+        summary = self.succeed_json("surface", self.half_balls(), "--materials", "all", "--uniform", "1.2", "-o",
+                                    "a.msh")
+        found = self.materials_of(summary)
+        self.assertEqual(sorted(found), [3, 5, 8])
+        self.assertEqual((summary["warnings"], summary["surface"]["self_intersections"]), ([], 0))
+        self.assertEqual(summary["surface"]["boundary_edges"], 0)
+        self.assertGreater(summary["junction_samples"], 20)
+        voxels = sum(ball(p) < 0 for p in itertools.product(range(21), repeat=3))
+        self.assert_near(found[3]["volume"] + found[8]["volume"], voxels, 0.05)
+        area = {tuple(one["labels"]): one["area"] for one in summary["interfaces"]}
+        self.assertEqual(sorted(area), [(0, 3), (0, 5), (0, 8), (3, 8)])
+        self.assertAlmostEqual(area[0, 3] + area[3, 8], found[3]["area"], places=6)
+        self.assertAlmostEqual(math.sqrt(area[3, 8] / math.pi), 6.7, delta=0.4)
+        arrays = {array["name"]: array for array in self.succeed_json("info", "a.msh")["files"][0]["arrays"]}
+        for name in ("material_inside", "material_outside"):
+            self.assertEqual((arrays[name]["on"], arrays[name]["min"]), ("triangles", 0 if name[9] == "o" else 3))
+        some = self.succeed_json("surface", "halves.nii.gz", "--materials", "8,5", "-o", "b.stl")
+        self.assertEqual(sorted(self.materials_of(some)), [5, 8])
+        self.assertIn("left out", some["warnings"][0])
+        text = self.succeed("surface", "halves.nii.gz", "--materials", "all", "-o", "c.msh").stdout
+        for words in ("between 3 materials", "on junctions", "material  8: 1 component, area"):
+            self.assertIn(words, text)
+
+    def test_materials_filled(self):
+        summary = self.fill(self.half_balls(), "--materials", "3,8", "-o", "a.msh")
+        found = self.succeed_json("info", "a.msh")["files"][0]
+        self.assertEqual((found["tetrahedra"], found["triangles"]), (summary["tetrahedra"]["elements"], 0))
+        region = found["arrays"][0]
+        self.assertEqual((region["name"], region["on"], region["min"], region["max"]), ("region", "tetrahedra", 3, 8))
+        self.assert_solvable("a.msh")
+
+    def test_bad_materials(self):
+        volume = self.half_balls()
+        for arguments, words in ((("--materials", "some"), ("--materials", "some")),
+                                 (("--materials", "3,,8"), ("--materials",)),
+                                 (("--materials", "0,3"), ("label 0",)),
+                                 (("--materials", "all", "--label", "3"), ("--label and --materials",)),
+                                 (("--materials", "all", "--seeds", "9"), ("--seeds", "--materials")),
+                                 (("--materials", "all", "--uniform=-1"), ("size of -1",))):
+            self.expect(2, "surface", volume, "-o", "a.msh", *arguments, words=words)
+        self.expect(3, "surface", volume, "--materials", "3,4", "-o", "a.msh", words=("label 4", "0, 3, 5, 8"))
+        self.expect(3, "surface", volume, "--materials", "all", "--most-particles", "10", "-o", "a.msh",
+                    words=("allowed: 10",))
+        self.expect(3, "surface", self.ball_volume(), "--materials", "all", "-o", "a.msh", words=("no label map",))
+        self.expect(3, "surface", self.volume("zeros.nii", (6, 6, 6), lambda p: 0), "--materials", "all", "-o", "a.msh",
+                    words=("no label but 0",))
+
     # ---- what is refused
 
     def test_existing_output_needs_force(self):
@@ -329,3 +394,11 @@ class Surface(CliCase):
         found = self.succeed_json("info", "heart.msh")["files"][0]["meshes"][0]
         self.assertEqual((found["components"], found["inverted"]), (1, 0))
         self.assert_solvable("heart.msh", "--speed", "0.6")
+
+    def test_forty_two_labels(self):
+        summary = self.succeed_json("surface", self.data_file("vol/labels_122x101x30.nii.gz"), "--materials", "all",
+                                    "--uniform", "7", "-o", "labels.msh")
+        self.assertGreaterEqual(len(summary["materials"]), 39)  # the smallest is a single voxel
+        for one in summary["materials"]:
+            self.assertTrue(one["closed"] and one["manifold"] and one["oriented"], one)
+        self.assertEqual((summary["surface"]["self_intersections"], summary["surface"]["boundary_edges"]), (0, 0))
