@@ -9,6 +9,7 @@
 #include "apps/isochron/output_files.h"
 #include "apps/isochron/surface.h"
 #include "isochron/core/timer.h"
+#include "isochron/surface/field/label_smoothing.h"
 #include "isochron/surface/triangulate/delaunay.h"
 
 namespace isochron::cli {
@@ -193,9 +194,11 @@ void declare_surface(Command& root, Console& console) {
                  "These labels in one mesh whose surfaces they share, with all else outside (all: all but 0)",
                  [request](const std::string& text) { request->materials = parse_materials(text); });
   command.option("--array", "NAME", "Of an image with several arrays (default: the first)", into(request->array));
-  command.option("--smoothing", "W",
-                 "Width of the smoothing in voxels (default: 1.5 for labels, whose surface is a staircase, else 0)",
-                 into(request->field.smoothing));
+  command.option(
+      "--smoothing", "W",
+      fmt::format("Width of the smoothing in voxels (default: {} for labels, whose surface is a staircase, else 0)",
+                  usual_label_smoothing),
+      into(request->field.smoothing));
   command.option("--border", "HOW", "An object that leaves the image: close (default; a flat face) or refuse",
                  one_of(request->field.border, {{"close", AtBorder::close}, {"refuse", AtBorder::refuse}}));
   declare_raw(command, request->raw);
