@@ -383,17 +383,24 @@ class Surface(CliCase):
 
     # ---- real volumes
 
-    def test_heart_mask_to_arrival_times(self):
-        summary = self.fill(self.data_file("vol/heart_mask_233x167x191.nii.gz"), "--label", "1", "--size-range", "3,12",
-                            "-o", "heart.msh")
+    def real_volume_to_arrival_times(self, volume, *arguments):
+        summary = self.fill(self.data_file(volume), *arguments, "-o", "a.msh")
         surface = summary["surface"]
         self.assertTrue(surface["closed"] and surface["manifold"] and surface["oriented"], surface)
         self.assertEqual(surface["self_intersections"], 0)
         self.assertGreater(summary["shape"]["radius_ratio"]["mean"], 0.94)
         self.assertGreater(summary["shape"]["radius_ratio"]["min"], 0.2)
-        found = self.succeed_json("info", "heart.msh")["files"][0]["meshes"][0]
+        self.assertGreater(summary["shape"]["angles"]["min"], 12)
+        found = self.succeed_json("info", "a.msh")["files"][0]["meshes"][0]
         self.assertEqual((found["components"], found["inverted"]), (1, 0))
-        self.assert_solvable("heart.msh", "--speed", "0.6")
+        self.assert_solvable("a.msh", "--speed", "0.6")
+
+    def test_heart_mask_to_arrival_times(self):
+        self.real_volume_to_arrival_times("vol/heart_mask_233x167x191.nii.gz", "--label", "1", "--size-range", "3,12")
+
+    def test_ct_to_arrival_times(self):
+        self.real_volume_to_arrival_times("vol/ct_122x101x112.nii.gz", "--isovalue=-300", "--smoothing", "2",
+                                          "--size-range", "9,36")
 
     def test_forty_two_labels(self):
         summary = self.succeed_json("surface", self.data_file("vol/labels_122x101x30.nii.gz"), "--materials", "all",
