@@ -190,7 +190,7 @@ void declare_surface(Command& root, Console& console) {
   command.option("--inside", "SIDE", "above the isovalue (default) or below it",
                  one_of(request->field.inside, {{"above", InsideIs::above}, {"below", InsideIs::below}}));
   command.repeated("--label", "L", "Voxels with this label; several make one object", append_to(request->labels));
-  command.option("--materials", "all | L,L,…",
+  command.option("--materials", "all | L[,L]",
                  "These labels in one mesh whose surfaces they share, with all else outside (all: all but 0)",
                  [request](const std::string& text) { request->materials = parse_materials(text); });
   command.option("--array", "NAME", "Of an image with several arrays (default: the first)", into(request->array));
