@@ -78,7 +78,10 @@ void append_surface(std::string& text, const SurfaceTopology& topology) {
   const auto genus = topology.genus();
   if (genus) words.push_back(fmt::format("genus {}", *genus));
   words.push_back(fmt::format("Euler number {}", topology.euler_characteristic()));
-  words.push_back(topology.closed() ? "closed" : counted(topology.boundary_edges.size(), "open edge", "open edges"));
+  const std::size_t open = topology.boundary_edges.size();
+  words.push_back(topology.closed() ? "closed"
+                  : open == 0       ? "no open edges"
+                                    : counted(open, "open edge", "open edges"));
   const auto fault = [&](std::size_t count, const char* one, const char* many) {
     if (count > 0) words.push_back(counted(count, one, many));
   };

@@ -1,6 +1,5 @@
 // isochron surface: a triangle mesh of an object in an image, by a particle system.
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <memory>
 #include <set>
@@ -12,16 +11,25 @@
 #include "apps/isochron/surface.h"
 #include "isochron/core/timer.h"
 #include "isochron/surface/field/label_smoothing.h"
+#include "isochron/surface/triangulate/delaunay.h"
 
 namespace isochron::cli {
 namespace {
 
 void check_request(SurfaceRequest& request) {
-  if (request.isovalue.has_value() == !request.labels.empty())
-    throw UsageError(request.isovalue ? "--isovalue and --label exclude each other; give one of them"
-                                      : "no surface is chosen; give --isovalue V, or --label L for label maps");
-  if (!request.labels.empty() && request.field.inside == InsideIs::below)
+  std::vector<std::string> chosen;
+  if (request.isovalue) chosen.emplace_back("--isovalue");
+  if (!request.labels.empty()) chosen.emplace_back("--label");
+  if (request.materials) chosen.emplace_back("--materials");
+  if (chosen.empty())
+    throw UsageError("no surface is chosen; give --isovalue V, or --label L or --materials all for label maps");
+  if (chosen.size() > 1)
+    throw UsageError(fmt::format("{} exclude each other; give one of them", fmt::join(chosen, " and ")));
+  if (!request.isovalue && request.field.inside == InsideIs::below)
     throw UsageError("--inside is for --isovalue (labels have no order); leave it out");
+  if (request.materials && !request.of_particles.empty())
+    throw UsageError(fmt::format("{} is not for --materials (whose points are not moved by forces); leave it out",
+                                 request.of_particles.front()));
   SizingOptions& sizing = request.extract.sizing;
   if (request.size_range) {
     const std::vector<double>& range = *request.size_range;
@@ -33,32 +41,23 @@ void check_request(SurfaceRequest& request) {
   }
 }
 
-const DataArray& chosen_array(const Image& image, const SurfaceRequest& request) {
-  const std::string file = request.image.string();
-  if (image.data.empty()) throw InputError(file + ": holds no values; give an image that does");
-  const DataArray* array = &image.data.all().front();
-  if (!request.array.empty()) {
-    array = image.data.find(request.array);
-    if (array == nullptr)
-      throw InputError(fmt::format("{}: there is no array '{}'; there are: {}", file, request.array,
-                                   fmt::join(image.data.names(), ", ")));
+std::set<std::int32_t> parse_materials(const std::string& text) {
+  std::set<std::int32_t> result;
+  if (text == "all") return result;
+  for (std::size_t from = 0; from <= text.size();) {
+    const std::size_t to = std::min(text.find(',', from), text.size());
+    result.insert(Value<std::int32_t>::parse(text.substr(from, to - from)));
+    from = to + 1;
   }
-  if (array->components != 1)
-    throw InputError(fmt::format("{}: {} values a voxel, but a surface needs one; take one volume out of it first",
-                                 file, array->components));
-  return *array;
+  return result;
 }
 
-std::vector<std::int32_t> as_labels(const DataArray& array, const std::string& file) {
-  std::vector<std::int32_t> labels(array.tuple_count());
-  for (std::size_t i = 0; i < labels.size(); ++i) {
-    const double value = array.at(i);
-    const bool whole = value == std::round(value) && std::abs(value) <= std::numeric_limits<std::int32_t>::max();
-    if (!whole && std::isfinite(value))
-      throw InputError(fmt::format("{}: is no label map (voxel {} is {}); use --isovalue", file, i, value));
-    labels[i] = whole ? static_cast<std::int32_t>(value) : std::numeric_limits<std::int32_t>::min();
-  }
-  return labels;
+/// Asks with one cell of the kind that will be there, so that no work is done in vain.
+void check_holds_cells(const SurfaceRequest& request) {
+  Dataset one;
+  if (request.tetrahedra) one.tets.cells.resize(1);
+  else one.triangles.cells.resize(1);
+  check_holds(request.output, one);
 }
 
 ImplicitSurface make_field(const SurfaceRequest& request, const Image& image, Console& console) {
@@ -73,7 +72,7 @@ ImplicitSurface make_field(const SurfaceRequest& request, const Image& image, Co
   if (voxel > 0 && sizing.epsilon > 0)
     options.reach = std::max(options.reach, sizing.largest / (sizing.epsilon * voxel));
   if (!request.labels.empty())
-    return from_labels(image.grid, as_labels(array, request.image.string()),
+    return from_labels(image.grid, as_labels(array, request.image.string(), std::numeric_limits<std::int32_t>::min()),
                        std::set<std::int32_t>(request.labels.begin(), request.labels.end()), options,
                        activity.progress());
   std::vector<float> values(array.tuple_count());
@@ -85,30 +84,8 @@ ExtractedSurface make_surface(const SurfaceRequest& request, const ImplicitSurfa
   ExtractOptions options = request.extract;
   options.threads = console.threads();
   if (request.report) options.isosurface = ExtractOptions::Isosurface::fine;
-  std::unique_ptr<Activity> activity;
-  options.begin_stage = [&](const std::string& stage) {
-    activity.reset();
-    activity = std::make_unique<Activity>(console, stage);
-    return activity->progress();
-  };
+  options.begin_stage = shown_stages(console);
   return extract_surface(field, options);
-}
-
-/// The sizes of the surface inside it too, in the world.
-FilledSurface fill(const SurfaceRequest& request, const ExtractedSurface& surface, const LatticeFrame& frame,
-                   Console& console) {
-  Activity activity(console, "tetrahedra");
-  const SizeView<double> sizes = surface.size_field.view();
-  Vec3d low = surface.mesh.points.front(), high = low;
-  for (const Vec3d& p : surface.mesh.points)
-    for (int a = 0; a < 3; ++a) {
-      low[a] = std::min(low[a], p[a]);
-      high[a] = std::max(high[a], p[a]);
-    }
-  TetOptions options;
-  options.program = *request.tetrahedra;
-  options.sizes = sample_sizes(low, high, [&](Vec3d p) { return sizes.size(frame.to_lattice(p)); });
-  return tetrahedralize(surface.mesh, options, activity.progress());
 }
 
 void write_mesh(const SurfaceRequest& request, SurfaceSummary& summary, Console& console) {
@@ -124,7 +101,6 @@ void write_mesh(const SurfaceRequest& request, SurfaceSummary& summary, Console&
     dataset.point_data.set({"size", 1, std::move(sizes)});
   }
   check_interrupted();
-  check_holds(request.output, dataset);
   write_dataset(request.output, dataset, request.overwrite());
   summary.written = files_written(request.output);
 }
@@ -168,12 +144,14 @@ void warn_of_differences(const SurfaceRequest& request, const ExtractedSurface& 
 
 int run_surface(SurfaceRequest& request, Console& console) {
   check_request(request);
+  require_delaunay();
   if (request.tetrahedra && !has_tet_program(*request.tetrahedra))
     throw RuntimeError(
         fmt::format("--tetrahedra: {} is not there; install it, or take another of netgen, tetgen and gmsh",
                     name_of(*request.tetrahedra)));
   if (!request.picture.empty()) check_quality_picture(request);
   check_writable(request.output, request.overwrite());
+  check_holds_cells(request);
   check_output_files(files_written(request.output), {request.image}, request.overwrite());
   SurfaceSummary summary;
   Timer timer;
@@ -182,6 +160,7 @@ int run_surface(SurfaceRequest& request, Console& console) {
   summary.read_seconds = timer.seconds();
 
   const InterruptGuard guard;
+  if (request.materials) return run_materials(request, std::move(image), summary.read_seconds, console);
   timer.restart();
   const ImplicitSurface field = make_field(request, image, console);
   image = {};
@@ -191,13 +170,17 @@ int run_surface(SurfaceRequest& request, Console& console) {
   warn_of_differences(request, summary.surface, console);
   if (request.tetrahedra) {
     timer.restart();
-    summary.tets = fill(request, summary.surface, field.frame, console).mesh;
+    Activity activity(console, "tetrahedra");
+    const TriangleMesh& mesh = summary.surface.mesh;
+    const TetOptions options = tet_options(request, mesh, summary.surface.size_field, field.frame);
+    summary.tets = tetrahedralize(mesh, options, activity.progress()).mesh;
     summary.tetrahedra_seconds = timer.seconds();
   }
   examine(request, summary, console);
   timer.restart();
   write_mesh(request, summary, console);
-  if (!request.picture.empty()) write_quality_picture(request, summary);
+  if (!request.picture.empty())
+    write_quality_picture(request, summary.surface.mesh, summary.tets ? &*summary.tets : nullptr);
   summary.write_seconds = timer.seconds();
   print_summary(request, summary, console);
   return 0;
@@ -217,6 +200,9 @@ void declare_surface(Command& root, Console& console) {
                  one_of(request->field.inside, {{"above", InsideIs::above}, {"below", InsideIs::below}}));
   command.repeated("--label", "L", "The object is the voxels labelled L; several labels make one object",
                    append_to(request->labels));
+  command.option("--materials", "all | L[,L]",
+                 "These labels in one mesh whose surfaces they share, with all else outside (all: all but 0)",
+                 [request](const std::string& text) { request->materials = parse_materials(text); });
   command.option("--array", "NAME", "Which array of an image that has several (default: the first)",
                  into(request->array));
   command.option("--smoothing", "W",
@@ -243,20 +229,23 @@ void declare_surface(Command& root, Console& console) {
                  into(request->extract.most_particles));
   command.group("Particles");
   ParticleOptions& particles = request->extract.particles;
-  command.option("--iterations", "N",
-                 fmt::format("Stop after N even when not settled (default: {})", particles.iterations),
-                 into(particles.iterations));
-  command.option("--bins", "KIND", "How neighbours are found: adaptive (default) or uniform",
-                 one_of(particles.bins, {{"adaptive", BinKind::adaptive}, {"uniform", BinKind::uniform}}));
+  const auto particle_option = [&](const std::string& name, const char* value, const std::string& what, Take take) {
+    command.option(name, value, what, noted(name, request->of_particles, std::move(take)));
+  };
+  particle_option("--iterations", "N",
+                  fmt::format("Stop after N even when not settled (default: {})", particles.iterations),
+                  into(particles.iterations));
+  particle_option("--bins", "KIND", "How neighbours are found: adaptive (default) or uniform",
+                  one_of(particles.bins, {{"adaptive", BinKind::adaptive}, {"uniform", BinKind::uniform}}));
   command.option("--backend", "NAME", "auto, serial, threads, or cuda where there is a GPU",
                  into_backend(request->extract.backend));
-  command.option("--seeds", "N", "Start with about N particles and add none while they spread",
-                 [request](const std::string& text) {
-                   request->extract.seeds = Value<std::size_t>::parse(text);
-                   request->extract.particles.density = DensityControl::delete_only;
-                 });
-  command.option("--seed", "S", "Of the random numbers; another S gives another mesh as good (default: 1)",
-                 into(particles.seed));
+  particle_option("--seeds", "N", "Start with about N particles and add none while they spread",
+                  [request](const std::string& text) {
+                    request->extract.seeds = Value<std::size_t>::parse(text);
+                    request->extract.particles.density = DensityControl::delete_only;
+                  });
+  particle_option("--seed", "S", "Of the random numbers; another S gives another mesh as good (default: 1)",
+                  into(particles.seed));
   command.group("Output");
   command.option("-o,--output", "FILE", "Mesh to write; the extension picks the format", into(request->output),
                  Need::required);

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -10,6 +12,7 @@
 #include "apps/isochron/mesh_quality.h"
 #include "isochron/io/io.h"
 #include "isochron/surface/extract.h"
+#include "isochron/surface/extract_materials.h"
 #include "isochron/surface/tetrahedra/tetrahedralize.h"
 
 namespace isochron::cli {
@@ -20,6 +23,8 @@ struct SurfaceRequest {
   std::string array;  ///< of an image with several; empty: the first
   std::optional<double> isovalue;
   std::vector<std::int32_t> labels;
+  std::optional<std::set<std::int32_t>> materials;  ///< for a mesh of them all; empty set: all there are
+  std::vector<std::string> of_particles;            ///< options given that say how particles are moved
   std::filesystem::path output;
   std::filesystem::path picture;
   FieldOptions field;
@@ -42,10 +47,37 @@ struct SurfaceSummary {
   std::vector<std::filesystem::path> written;
 };
 
-/// In builds with VTK; else the check throws RuntimeError.
+/// What came of `--materials`.
+struct MaterialsSummary {
+  ExtractedMaterials surface;
+  MeshQuality quality;
+  std::vector<SurfaceTopology> borders;  ///< of each of the materials
+  std::optional<FilledSurface> filled;
+  std::optional<MeshQuality> tet_quality;
+  double tetrahedra_seconds = 0, read_seconds = 0, write_seconds = 0;
+  std::vector<std::filesystem::path> written;
+};
+
+/// The array with one value a voxel that the surface is taken from.
+const DataArray& chosen_array(const Image& image, const SurfaceRequest& request);
+/// Its values as labels; `no_number` for those that are not finite.
+std::vector<std::int32_t> as_labels(const DataArray& array, const std::string& file, std::int32_t no_number);
+
+/// Shows the name of each stage while it runs.
+std::function<Progress(const std::string& stage)> shown_stages(const Console& console);
+
+/// The sizes of a surface in the world for the tetrahedra inside it too.
+TetOptions tet_options(const SurfaceRequest& request, const TriangleMesh& surface, const SizeField& sizes,
+                       const LatticeFrame& frame);
+
+/// Meshes all materials and writes them. `read_seconds` is for the summary.
+int run_materials(const SurfaceRequest& request, Image image, double read_seconds, Console& console);
+
+/// In builds with VTK; else the check throws RuntimeError. Draws the tetrahedra if there are some, else the triangles.
 void check_quality_picture(const SurfaceRequest& request);
-void write_quality_picture(const SurfaceRequest& request, const SurfaceSummary& summary);
+void write_quality_picture(const SurfaceRequest& request, const TriangleMesh& surface, const TetMesh* tets);
 
 void print_summary(const SurfaceRequest& request, const SurfaceSummary& summary, const Console& console);
+void print_summary(const SurfaceRequest& request, const MaterialsSummary& summary, const Console& console);
 
 }  // namespace isochron::cli

@@ -17,11 +17,11 @@ void check_quality_picture(const SurfaceRequest& request) {
   check_output_file(request.picture, request.overwrite());
 }
 
-void write_quality_picture(const SurfaceRequest& request, const SurfaceSummary& summary) {
+void write_quality_picture(const SurfaceRequest& request, const TriangleMesh& surface, const TetMesh* tets) {
   PictureOptions options;
   options.title = request.output.filename().string();
-  if (summary.tets) draw_quality(request.picture, *summary.tets, options);
-  else draw_quality(request.picture, summary.surface.mesh, options);
+  if (tets != nullptr) draw_quality(request.picture, *tets, options);
+  else draw_quality(request.picture, surface, options);
 }
 
 #else
@@ -30,7 +30,7 @@ void check_quality_picture(const SurfaceRequest&) {
   throw RuntimeError("--picture needs VTK (this build has none); rebuild with -DISOCHRON_WITH_VTK=ON");
 }
 
-void write_quality_picture(const SurfaceRequest&, const SurfaceSummary&) {}
+void write_quality_picture(const SurfaceRequest&, const TriangleMesh&, const TetMesh*) {}
 
 #endif
 

@@ -83,6 +83,16 @@ class CliCase(unittest.TestCase):
         """Whether the binary was built with VTK."""
         return "with VTK" in self.succeed("--version").stdout
 
+    def data_file(self, name):
+        """A file of the folder that ISOCHRON_DATA names, else of ../shared/data beside the sources; skips without."""
+        named = os.environ.get("ISOCHRON_DATA")
+        folder = pathlib.Path(named) if named else pathlib.Path(__file__).resolve().parents[3] / "shared" / "data"
+        if named:
+            self.assertTrue(folder.is_dir(), f"ISOCHRON_DATA is not a folder: {named}")
+        if not (folder / name).is_file():
+            self.skipTest(f"there is no {name} (no ISOCHRON_DATA and no ../shared/data)")
+        return folder / name
+
     # ---- files
 
     def write(self, name, text):

@@ -11,6 +11,7 @@
 #include "isochron/core/timer.h"
 #include "isochron/surface/field/isosurface.h"
 #include "isochron/surface/particles/seeds.h"
+#include "isochron/surface/triangulate/delaunay.h"
 
 namespace isochron {
 namespace {
@@ -19,14 +20,16 @@ namespace {
 constexpr double bytes_per_particle = 2500;
 constexpr double bytes_per_point = 5 * sizeof(float) + 8;  // distance, spline, sizes, and what the sizes are made from
 
+}  // namespace
+
 void to_world(const LatticeFrame& frame, TriangleMesh& mesh) {
   for (Vec3d& p : mesh.points) p = frame.to_world(p);
   if (frame.mirrors())
     for (auto& [a, b, c] : mesh.elements) std::swap(b, c);
 }
 
-void check_count(double expected, const Lattice& lattice, const ExtractOptions& options) {
-  const double most = static_cast<double>(options.most_particles);
+void check_particle_count(double expected, const Lattice& lattice, std::size_t most_particles) {
+  const double most = static_cast<double>(most_particles);
   if (most > 0 && expected > most)
     throw InputError(
         fmt::format("the sizes ask for about {:.0f} particles (allowed: {:.0f}); ask for larger triangles, or allow "
@@ -40,6 +43,8 @@ void check_count(double expected, const Lattice& lattice, const ExtractOptions& 
                     "triangles",
                     expected, needed / 1e9, free / 1e9));
 }
+
+namespace {
 
 /// From this many on the GPU is quicker than a few cores, its start included.
 constexpr double particles_worth_a_gpu = 20000;
@@ -93,6 +98,7 @@ std::size_t extract_bytes(double particles, const Lattice& lattice) {
 
 ExtractedSurface extract_surface(const ImplicitSurface& surface, const ExtractOptions& options) {
   const int threads = options.threads > 0 ? options.threads : hardware_threads();
+  require_delaunay();
   const auto begin = [&](const char* stage) { return options.begin_stage ? options.begin_stage(stage) : Progress{}; };
   ExtractedSurface result;
   result.notes = surface.notes;
@@ -108,7 +114,8 @@ ExtractedSurface extract_surface(const ImplicitSurface& surface, const ExtractOp
   timer.restart();
   result.isosurface = marching_tetrahedra(surface.lattice, surface.distance);
   result.expected_particles = particle_estimate(result.isosurface, size);
-  check_count(std::max(result.expected_particles, static_cast<double>(options.seeds)), surface.lattice, options);
+  check_particle_count(std::max(result.expected_particles, static_cast<double>(options.seeds)), surface.lattice,
+                       options.most_particles);
   std::vector<Vec3d> seeds = surface_seeds(
       result.isosurface, field, size, {.count = options.seeds, .seed = options.particles.seed, .threads = threads});
   result.seeds = seeds.size();

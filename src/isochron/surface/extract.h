@@ -58,6 +58,12 @@ TriangleMesh fine_isosurface(const SplineField& field, int threads);
 /// Bytes that so many particles need at the most, of all stages.
 std::size_t extract_bytes(double particles, const Lattice& lattice);
 
+/// Throws InputError when more particles are expected than `most` (0: any number) or than memory holds.
+void check_particle_count(double expected, const Lattice& lattice, std::size_t most);
+
+/// Moves a mesh from the lattice's frame to the world; its triangles face the same side as before.
+void to_world(const LatticeFrame& frame, TriangleMesh& mesh);
+
 /// Meshes the zero set of a distance field. Throws UsageError for options that make no sense, InputError when more
 /// particles are asked for than allowed or than memory holds (the number is said), and like the stages: see
 /// sizing.h, relax.h and triangulate.h.

@@ -75,10 +75,10 @@ bool project(const SplineView<double>& field, double longest, Vec3d& p) {
   return norm(p - start) <= longest;
 }
 
-/// Lowers sizes to at most `delta` times the distance above those of each of the 26 neighbours. The upwind solution, of
-/// first order, keeps that along the axes; near its minima it is up to a third steeper across. One pass forward and one
-/// back settle it.
-void limit_steps(double delta, SizeField& sizes) {
+}  // namespace
+
+// To at most the slope times the distance above those of each of the 26 neighbours.
+void limit_growth(double delta, SizeField& sizes) {
   const Lattice& lattice = sizes.lattice;
   const int n[3] = {lattice.shape[0], lattice.shape[1], lattice.shape[2]};
   struct Step {
@@ -91,7 +91,7 @@ void limit_steps(double delta, SizeField& sizes) {
     for (int dj = -1; dj <= (dk < 0 ? 1 : 0); ++dj)
       for (int di = -1; di <= (dk < 0 || dj < 0 ? 1 : -1); ++di)
         steps.push_back({di, dj, dk, di + n[0] * (dj + static_cast<std::ptrdiff_t>(n[1]) * dk),
-                         static_cast<float>(delta * norm(lattice.position(di, dj, dk)))});
+                         static_cast<float>(per_step * delta * norm(lattice.position(di, dj, dk)))});
   for (const int sign : {1, -1}) {
     for (int kk = 0; kk < n[2]; ++kk) {
       const int k = sign > 0 ? kk : n[2] - 1 - kk;
@@ -112,8 +112,6 @@ void limit_steps(double delta, SizeField& sizes) {
     }
   }
 }
-
-}  // namespace
 
 std::vector<float> medial_distance(const ImplicitSurface& surface, double farthest, const MarchOptions& options,
                                    const Progress& progress) {
@@ -183,13 +181,14 @@ SizeField sizes(const SplineField& field, const ImplicitSurface& surface, const 
     if (first[v] < std::numeric_limits<float>::infinity()) start.add(v, first[v]);
   if (start.points.empty())
     return {lattice, std::vector<float>(lattice.point_count(), static_cast<float>(options.largest))};
-  const double slope = per_step * options.delta;
   // The equation is solved around the surface, where sizes matter most; steps from there do for the rest.
   std::vector<std::uint8_t> mask(first.size());
   for (std::size_t v = 0; v < first.size(); ++v) mask[v] = std::abs(surface.distance[v]) <= 3 * near ? 1 : 0;
-  SizeField result{lattice, arrivals(lattice, start, mask, 1 / slope, 1, march, {{}, progress.cancel})};
+  SizeField result{lattice,
+                   arrivals(lattice, start, mask, 1 / (per_step * options.delta), 1, march, {{}, progress.cancel})};
   for (float& value : result.values) value = std::min(value, static_cast<float>(options.largest));
-  limit_steps(slope, result);
+  // The upwind solution, of first order, keeps that along the axes; near its minima it is up to a third steeper across.
+  limit_growth(options.delta, result);
   progress.update(1);
   return result;
 }

@@ -32,6 +32,9 @@ struct SizingOptions {
 SizeField sizes(const SplineField& field, const ImplicitSurface& surface, const SizingOptions& options = {},
                 const Progress& progress = {});
 
+/// Lowers sizes until they change by no more than `delta` per length. One pass forward and one back settle it.
+void limit_growth(double delta, SizeField& sizes);
+
 /// How many particles a surface of triangles with these sizes asks for: the area in hexagonal cells, ∫ 2/(√3 h²).
 double particle_estimate(const TriangleMesh& surface, const SizeField& sizes);
 

@@ -6,13 +6,15 @@ namespace isochron {
 
 bool delaunay_available() { return false; }
 
-struct Delaunay::Tetrahedra {};
-
-Delaunay::Delaunay(std::span<const Vec3d>, Vec3d) {
+void require_delaunay() {
   throw RuntimeError(
       "surfaces cannot be triangulated (this build is without CGAL); install libcgal-dev and build again with "
       "-DISOCHRON_WITH_CGAL=ON");
 }
+
+struct Delaunay::Tetrahedra {};
+
+Delaunay::Delaunay(std::span<const Vec3d>, Vec3d) { require_delaunay(); }
 Delaunay::~Delaunay() = default;
 VertexId Delaunay::insert(Vec3d, VertexId) { return {}; }
 void Delaunay::remove(VertexId) {}

@@ -27,6 +27,8 @@ struct DelaunayFacet {
 
 /// Whether this build can make Delaunay tetrahedra, that is, has CGAL.
 bool delaunay_available();
+/// Throws RuntimeError, which says what to install, when it cannot: for a check before long work.
+void require_delaunay();
 
 /// Delaunay tetrahedra that can be changed point by point. Around the points lie eight more, far away, so that the
 /// outside is filled with tetrahedra too; these have no id. Made with CGAL; without it the constructor throws

@@ -52,12 +52,68 @@ Vec3d at_most(Vec3d step, double length) {
   return own > length ? (length / own) * step : step;
 }
 
-// Calls body(i, j, k) for all cells of the lattice.
-template <class Body>
-void for_cells(const Lattice& lattice, const Body& body) {
+// The lowest corners of the lattice's cells that have several materials at their corners.
+std::vector<Vec3d> border_cells(const MaterialLabels& field, int threads) {
+  const Lattice& lattice = field.lattice();
+  std::vector<int> label(lattice.point_count());
+  const auto plane = static_cast<std::size_t>(lattice.shape[0]) * static_cast<std::size_t>(lattice.shape[1]);
+  parallel_for(threads, label.size(), [&](std::size_t n) {
+    const auto in_plane = static_cast<int>(n % plane);
+    const Vec3d p =
+        lattice.position(in_plane % lattice.shape[0], in_plane / lattice.shape[0], static_cast<int>(n / plane));
+    label[n] = field.look(p).label;
+  });
+  std::vector<Vec3d> cells;
   for (int k = 0; k + 1 < lattice.shape[2]; ++k)
     for (int j = 0; j + 1 < lattice.shape[1]; ++j)
-      for (int i = 0; i + 1 < lattice.shape[0]; ++i) body(i, j, k);
+      for (int i = 0; i + 1 < lattice.shape[0]; ++i) {
+        bool several = false;
+        for (int c = 1; c < 8; ++c)
+          several |= label[lattice.index(i, j, k)] != label[lattice.index(i + (c & 1), j + (c >> 1 & 1), k + (c >> 2))];
+        if (several) cells.push_back(lattice.position(i, j, k));
+      }
+  return cells;
+}
+
+// Places near borders and junctions.
+struct Candidates {
+  std::vector<Vec3d> borders, junctions;
+};
+
+// Those of a cell, which is cut into parts no wider than the points will be apart.
+Candidates candidates(const MaterialLabels& field, const SizeField& sizes, Vec3d corner) {
+  const Vec3d width = field.lattice().spacing;
+  const double size = sizes.view().size(corner + 0.5 * width);
+  Lattice parts;
+  for (int a = 0; a < 3; ++a) {
+    const double count = std::max(1.0, std::ceil(width[a] / size));
+    parts.shape[a] = static_cast<int>(count) + 1;
+    parts.spacing[a] = width[a] / count;
+  }
+  std::vector<int> label(parts.point_count());
+  for (int k = 0; k < parts.shape[2]; ++k)
+    for (int j = 0; j < parts.shape[1]; ++j)
+      for (int i = 0; i < parts.shape[0]; ++i)
+        label[parts.index(i, j, k)] = field.look(corner + parts.position(i, j, k)).label;
+  Candidates result;
+  for (int k = 0; k + 1 < parts.shape[2]; ++k)
+    for (int j = 0; j + 1 < parts.shape[1]; ++j)
+      for (int i = 0; i + 1 < parts.shape[0]; ++i) {
+        std::array<int, 8> at{};
+        for (int c = 0; c < 8; ++c)
+          at[static_cast<std::size_t>(c)] = label[parts.index(i + (c & 1), j + (c >> 1 & 1), k + (c >> 2))];
+        const Vec3d lowest = corner + parts.position(i, j, k);
+        for (int a = 0; a < 3; ++a) {
+          if (at[0] == at[std::size_t{1} << a]) continue;
+          Vec3d middle = lowest;
+          middle[a] += 0.5 * parts.spacing[a];
+          result.borders.push_back(middle);
+        }
+        std::sort(at.begin(), at.end());
+        if (std::unique(at.begin(), at.end()) - at.begin() > 2)
+          result.junctions.push_back(lowest + 0.5 * parts.spacing);
+      }
+  return result;
 }
 
 }  // namespace
@@ -130,43 +186,23 @@ bool MaterialLabels::find_junction(Vec3d& p, double reach) const {
 }
 
 MaterialSamples sample_materials(const MaterialLabels& field, const SizeField& sizes, int threads) {
-  const Lattice& lattice = field.lattice();
-  std::vector<int> label(lattice.point_count());
-  const auto plane = static_cast<std::size_t>(lattice.shape[0]) * static_cast<std::size_t>(lattice.shape[1]);
-  parallel_for(threads, label.size(), [&](std::size_t n) {
-    const auto in_plane = static_cast<int>(n % plane);
-    label[n] = field
-                   .look(lattice.position(in_plane % lattice.shape[0], in_plane / lattice.shape[0],
-                                          static_cast<int>(n / plane)))
-                   .label;
+  const std::vector<Vec3d> cells = border_cells(field, threads);
+  std::vector<Candidates> of_cell(cells.size());
+  const double reach = norm(field.lattice().spacing);
+  parallel_for(threads, cells.size(), [&](std::size_t n) {
+    Candidates& here = of_cell[n];
+    here = candidates(field, sizes, cells[n]);
+    std::erase_if(here.junctions, [&](Vec3d& p) { return !field.find_junction(p, reach); });
+    for (Vec3d& p : here.borders) p = field.project(p);
   });
-  std::vector<Vec3d> junctions, borders;
-  for_cells(lattice, [&](int i, int j, int k) {
-    std::array<int, 8> at{};
-    for (int c = 0; c < 8; ++c)
-      at[static_cast<std::size_t>(c)] = label[lattice.index(i + (c & 1), j + (c >> 1 & 1), k + (c >> 2))];
-    const Vec3d corner = lattice.position(i, j, k);
-    for (int a = 0; a < 3; ++a) {
-      if (at[0] == at[std::size_t{1} << a]) continue;
-      Vec3d middle = corner;
-      middle[a] += 0.5 * lattice.spacing[a];
-      borders.push_back(middle);
-    }
-    std::sort(at.begin(), at.end());
-    if (std::unique(at.begin(), at.end()) - at.begin() > 2) junctions.push_back(corner + 0.5 * lattice.spacing);
-  });
-  std::vector<char> good(junctions.size());
-  const double reach = norm(lattice.spacing);
-  parallel_for(threads, junctions.size(),
-               [&](std::size_t n) { good[n] = field.find_junction(junctions[n], reach) ? 1 : 0; });
-  parallel_for(threads, borders.size(), [&](std::size_t n) { borders[n] = field.project(borders[n]); });
 
   MaterialSamples result;
   Thinning thinning(sizes);
-  for (std::size_t n = 0; n < junctions.size(); ++n)
-    if (good[n] != 0) thinning.offer(junctions[n], apart_on_junctions);
+  for (const Candidates& cell : of_cell)
+    for (const Vec3d p : cell.junctions) thinning.offer(p, apart_on_junctions);
   result.fixed = thinning.count();
-  for (const Vec3d p : borders) thinning.offer(p, apart_on_borders);
+  for (const Candidates& cell : of_cell)
+    for (const Vec3d p : cell.borders) thinning.offer(p, apart_on_borders);
   result.points = thinning.take();
   return result;
 }

@@ -181,6 +181,7 @@ class Surroundings {
 }  // namespace
 
 bool delaunay_available() { return true; }
+void require_delaunay() {}
 
 struct Delaunay::Tetrahedra {
   Triangulation cells;

@@ -1,0 +1,118 @@
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "apps/isochron/json_text.h"
+#include "apps/isochron/mesh_quality_report.h"
+#include "apps/isochron/surface.h"
+#include "apps/isochron/values.h"
+#include "isochron/core/timer.h"
+#include "isochron/mesh/closest_point.h"
+
+namespace isochron::cli {
+namespace {
+
+/// Triangles between two labels, the smaller first.
+struct Interface {
+  std::size_t triangles = 0;
+  double area = 0;
+};
+
+std::map<std::pair<std::int32_t, std::int32_t>, Interface> interfaces(const ExtractedMaterials& surface) {
+  std::map<std::pair<std::int32_t, std::int32_t>, Interface> result;
+  for (std::size_t t = 0; t < surface.sides.size(); ++t) {
+    Interface& one = result[std::minmax(surface.sides[t].behind, surface.sides[t].before)];
+    const auto x = corner_points(surface.mesh, ElementId(t));
+    one.area += 0.5 * norm(cross(x[1] - x[0], x[2] - x[0]));
+    ++one.triangles;
+  }
+  return result;
+}
+
+Json materials_json(const MaterialsSummary& summary) {
+  Json result = Json::array();
+  for (std::size_t m = 0; m < summary.borders.size(); ++m) {
+    const SurfaceTopology& border = summary.borders[m];
+    const auto genus = border.genus();
+    result.push_back({{"label", summary.surface.materials[m]},
+                      {"closed", border.closed()},
+                      {"manifold", border.manifold()},
+                      {"oriented", border.oriented()},
+                      {"components", border.components.size()},
+                      {"genus", genus ? Json(*genus) : Json(nullptr)},
+                      {"area", border.area},
+                      {"volume", border.volume}});
+  }
+  return result;
+}
+
+Json summary_json(const SurfaceRequest& request, const MaterialsSummary& summary, const Console& console) {
+  const ExtractedMaterials& s = summary.surface;
+  const TriangulateReport& t = s.triangulation;
+  Json object{{"file", request.image.string()},
+              {"vertices", s.mesh.vertex_count()},
+              {"elements", s.mesh.element_count()},
+              {"samples", s.samples},
+              {"junction_samples", s.junction_samples},
+              {"repair", {{"added", t.added}, {"removed", t.removed}, {"moved", t.moved}, {"rounds", t.rounds}}},
+              {"materials", materials_json(summary)},
+              {"threads", console.threads()},
+              {"read_seconds", summary.read_seconds},
+              {"field_seconds", s.field_seconds},
+              {"sizing_seconds", s.times.sizing},
+              {"seeding_seconds", s.times.seeding},
+              {"triangulating_seconds", s.times.triangulating},
+              {"write_seconds", summary.write_seconds},
+              {"peak_bytes", peak_resident_bytes()},
+              {"written", file_names(summary.written)},
+              {"warnings", console.warnings()}};
+  add_quality(object, summary.quality);
+  Json between = Json::array();
+  for (const auto& [pair, one] : interfaces(s))
+    between.push_back({{"labels", {pair.first, pair.second}}, {"triangles", one.triangles}, {"area", one.area}});
+  object["interfaces"] = std::move(between);
+  if (summary.filled) {
+    Json tets{{"vertices", summary.filled->mesh.vertex_count()},
+              {"elements", summary.filled->mesh.element_count()},
+              {"seconds", summary.tetrahedra_seconds}};
+    add_quality(tets, *summary.tet_quality);
+    object["tetrahedra"] = std::move(tets);
+  }
+  return object;
+}
+
+}  // namespace
+
+void print_summary(const SurfaceRequest& request, const MaterialsSummary& summary, const Console& console) {
+  if (console.options.json) return print_json(summary_json(request, summary, console), console);
+  const ExtractedMaterials& s = summary.surface;
+  std::string text = fmt::format("{}: {}, {} between {} and outside\n", request.output.string(),
+                                 counted(s.mesh.vertex_count(), "vertex", "vertices"),
+                                 counted(s.mesh.element_count(), "triangle", "triangles"),
+                                 counted(s.materials.size(), "material", "materials"));
+  text += fmt::format("  points    {}, {} of them on junctions; repair: {} added, {} removed, {} moved\n",
+                      grouped(s.samples), grouped(s.junction_samples), grouped(s.triangulation.added),
+                      grouped(s.triangulation.removed), grouped(s.triangulation.moved));
+  text += fmt::format(
+      "  time      read {:.2f} s, fields {:.2f} s, sizes {:.2f} s, points {:.2f} s, triangles {:.2f} s, "
+      "write {:.2f} s\n",
+      summary.read_seconds, s.field_seconds, s.times.sizing, s.times.seeding, s.times.triangulating,
+      summary.write_seconds);
+  for (std::size_t m = 0; m < summary.borders.size(); ++m) {
+    const SurfaceTopology& border = summary.borders[m];
+    text += fmt::format("  material  {}: {}{}, area {:.6g}, volume {:.6g}\n", s.materials[m],
+                        counted(border.components.size(), "component", "components"),
+                        border.closed() && border.manifold() ? "" : " (not closed)", border.area, border.volume);
+  }
+  const Histograms histograms = request.report ? Histograms::show : Histograms::hide;
+  append_quality(text, summary.quality, histograms);
+  if (summary.filled) {
+    text += fmt::format("  tetrahedra {} with {}, {:.2f} s\n", grouped(summary.filled->mesh.element_count()),
+                        counted(summary.filled->mesh.vertex_count(), "vertex", "vertices"), summary.tetrahedra_seconds);
+    append_quality(text, *summary.tet_quality, histograms);
+  }
+  console.say(text);
+}
+
+}  // namespace isochron::cli

@@ -1,0 +1,66 @@
+// What surfaces of one object and of several materials share.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "apps/isochron/surface.h"
+#include "isochron/core/error.h"
+
+namespace isochron::cli {
+
+const DataArray& chosen_array(const Image& image, const SurfaceRequest& request) {
+  const std::string file = request.image.string();
+  if (image.data.empty()) throw InputError(file + ": holds no values; give an image that does");
+  const DataArray* array = &image.data.all().front();
+  if (!request.array.empty()) {
+    array = image.data.find(request.array);
+    if (array == nullptr)
+      throw InputError(fmt::format("{}: there is no array '{}'; there are: {}", file, request.array,
+                                   fmt::join(image.data.names(), ", ")));
+  }
+  if (array->components != 1)
+    throw InputError(fmt::format("{}: {} values a voxel, but a surface needs one; take one volume out of it first",
+                                 file, array->components));
+  return *array;
+}
+
+std::vector<std::int32_t> as_labels(const DataArray& array, const std::string& file, std::int32_t no_number) {
+  std::vector<std::int32_t> labels(array.tuple_count());
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    const double value = array.at(i);
+    const bool whole = value == std::round(value) && std::abs(value) <= std::numeric_limits<std::int32_t>::max();
+    if (!whole && std::isfinite(value))
+      throw InputError(fmt::format("{}: is no label map (voxel {} is {}); use --isovalue", file, i, value));
+    labels[i] = whole ? static_cast<std::int32_t>(value) : no_number;
+  }
+  return labels;
+}
+
+std::function<Progress(const std::string& stage)> shown_stages(const Console& console) {
+  const auto activity = std::make_shared<std::unique_ptr<Activity>>();
+  return [activity, &console](const std::string& stage) {
+    activity->reset();
+    *activity = std::make_unique<Activity>(console, stage);
+    return (*activity)->progress();
+  };
+}
+
+TetOptions tet_options(const SurfaceRequest& request, const TriangleMesh& surface, const SizeField& sizes,
+                       const LatticeFrame& frame) {
+  Vec3d low = surface.points.front(), high = low;
+  for (const Vec3d& p : surface.points)
+    for (int a = 0; a < 3; ++a) {
+      low[a] = std::min(low[a], p[a]);
+      high[a] = std::max(high[a], p[a]);
+    }
+  TetOptions options;
+  options.program = *request.tetrahedra;
+  options.sizes = sample_sizes(low, high, [&, view = sizes.view()](Vec3d p) { return view.size(frame.to_lattice(p)); });
+  return options;
+}
+
+}  // namespace isochron::cli

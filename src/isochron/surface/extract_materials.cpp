@@ -1,0 +1,196 @@
+#include "isochron/surface/extract_materials.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "isochron/core/error.h"
+#include "isochron/core/parallel.h"
+#include "isochron/core/timer.h"
+#include "isochron/surface/field/blocks.h"
+#include "isochron/surface/field/isosurface.h"
+#include "isochron/surface/field/multi_label.h"
+#include "isochron/surface/triangulate/delaunay.h"
+#include "isochron/surface/triangulate/materials.h"
+
+namespace isochron {
+namespace {
+
+/// A label map where only the materials that are wanted are left, with a layer of outside around it.
+struct Materials {
+  ImageGrid grid;
+  std::vector<std::int32_t> labels;
+  std::set<std::int32_t> present;  ///< without 0
+  std::vector<std::string> notes;
+};
+
+/// Adds the layer; says whether materials touch it.
+bool surround(Materials& materials) {
+  ImageGrid larger = materials.grid;
+  for (int a = 0; a < 3; ++a) {
+    larger.shape[a] += 2;
+    larger.origin -= materials.grid.axes[a];
+  }
+  std::vector<std::int32_t> labels(larger.voxel_count());
+  const auto& n = materials.grid.shape;
+  bool touches = false;
+  std::size_t voxel = 0;
+  for (std::uint32_t k = 0; k < n[2]; ++k)
+    for (std::uint32_t j = 0; j < n[1]; ++j)
+      for (std::uint32_t i = 0; i < n[0]; ++i, ++voxel) {
+        labels[larger.voxel(i + 1, j + 1, k + 1).index()] = materials.labels[voxel];
+        const bool at_border = i == 0 || j == 0 || k == 0 || i + 1 == n[0] || j + 1 == n[1] || k + 1 == n[2];
+        touches |= at_border && materials.labels[voxel] != 0;
+      }
+  materials.grid = larger;
+  materials.labels = std::move(labels);
+  return touches;
+}
+
+Materials chosen(const ImageGrid& image, std::span<const std::int32_t> labels, const std::set<std::int32_t>& wanted,
+                 const FieldOptions& options) {
+  checked_frame(image, labels.size());
+  std::set<std::int32_t> present = labels_in(labels);
+  if (wanted.contains(0)) throw UsageError("label 0 is what lies outside of all materials; leave it out");
+  for (const std::int32_t label : wanted)
+    if (!present.contains(label))
+      throw InputError(fmt::format("label {} is not in the image; it has {}", label, fmt::join(present, ", ")));
+  Materials result{image, {labels.begin(), labels.end()}, wanted.empty() ? std::move(present) : wanted, {}};
+  result.present.erase(0);
+  if (result.present.empty()) throw InputError("the image has no label but 0, so there are no surfaces; give another");
+  for (std::int32_t& label : result.labels)
+    if (!result.present.contains(label)) label = 0;
+  if (options.blocks == Blocks::find) {
+    const BlockGrid blocks = find_blocks(image, std::span<const std::int32_t>(result.labels));
+    if (!blocks.note.empty()) {
+      result.labels = block_values(image, blocks, std::span<const std::int32_t>(result.labels));
+      result.grid = blocks.grid;
+      result.notes.push_back(blocks.note);
+    }
+  }
+  if (surround(result)) {
+    if (options.border == AtBorder::refuse)
+      throw InputError(
+          "materials touch the border of the image (their surfaces leave it); close them there or give a larger image");
+    result.notes.emplace_back("materials touch the border of the image: they are closed there");
+  }
+  return result;
+}
+
+/// Takes the smaller sizes of a part of the lattice over.
+void lower(const SizeField& part, const LatticeFrame& part_frame, const LatticeFrame& frame, SizeField& sizes) {
+  const Vec3d corner = frame.to_lattice(part_frame.origin);
+  int from[3];
+  for (int a = 0; a < 3; ++a) from[a] = static_cast<int>(std::lround(corner[a] / sizes.lattice.spacing[a]));
+  const int* n = part.lattice.shape;
+  for (int k = 0; k < n[2]; ++k)
+    for (int j = 0; j < n[1]; ++j)
+      for (int i = 0; i < n[0]; ++i) {
+        float& here = sizes.values[sizes.lattice.index(from[0] + i, from[1] + j, from[2] + k)];
+        here = std::min(here, part.values[part.lattice.index(i, j, k)]);
+      }
+}
+
+/// What the materials ask for, each for itself: the smallest of all, changing slowly. Adds up the particles; those of
+/// surfaces between two materials count twice.
+SizeField material_sizes(const Materials& materials, const MultiLabelField& field, const FieldOptions& field_options,
+                         const SizingOptions& options, const Progress& progress, double& particles) {
+  SizeField result{field.lattice(),
+                   std::vector<float>(field.lattice().point_count(), std::numeric_limits<float>::infinity())};
+  const Progress cancel{{}, progress.cancel};
+  std::size_t done = 0;
+  for (const std::int32_t label : materials.present) {
+    const ImplicitSurface one = from_labels(materials.grid, materials.labels, {label}, field_options, cancel);
+    const SizeField own = sizes(SplineField(one.lattice, one.distance, options.threads), one, options, cancel);
+    particles += particle_estimate(marching_tetrahedra(one.lattice, one.distance), own);
+    lower(own, one.frame, field.frame(), result);
+    progress.update(static_cast<double>(++done) / static_cast<double>(materials.present.size()));
+  }
+  limit_growth(options.delta, result);
+  return result;
+}
+
+void note_what_is_missing(const Materials& asked, ExtractedMaterials& result) {
+  for (const std::int32_t label : asked.present)
+    if (!std::binary_search(result.materials.begin(), result.materials.end(), label))
+      result.notes.push_back(fmt::format(
+          "label {} has no triangles (it is too small for them); ask for smaller triangles to keep it", label));
+  if (const std::size_t points = result.triangulation.singular_points; points > 0)
+    result.notes.push_back(
+        fmt::format("borders of materials touch themselves at {} points; ask for smaller triangles", points));
+}
+
+}  // namespace
+
+ExtractedMaterials extract_materials(const ImageGrid& grid, std::span<const std::int32_t> labels,
+                                     const std::set<std::int32_t>& wanted, const FieldOptions& wanted_field,
+                                     const ExtractOptions& options) {
+  require_delaunay();
+  const int threads = options.threads > 0 ? options.threads : hardware_threads();
+  const auto begin = [&](const char* stage) { return options.begin_stage ? options.begin_stage(stage) : Progress{}; };
+  ExtractedMaterials result;
+  Timer timer;
+  const Materials materials = chosen(grid, labels, wanted, wanted_field);
+  result.notes = materials.notes;
+  FieldOptions field_options = wanted_field;
+  field_options.threads = threads;
+  field_options.blocks = Blocks::keep;
+  const MultiLabelField field(materials.grid, materials.labels, 0, field_options, begin("fields"));
+  const MaterialLabels material_at(field);
+  result.frame = field.frame();
+  result.field_seconds = timer.seconds();
+
+  timer.restart();
+  SizingOptions sizing = options.sizing;
+  sizing.threads = threads;
+  double expected = 0;
+  SizeField size = material_sizes(materials, field, field_options, sizing, begin("sizes"), expected);
+  check_particle_count(expected, field.lattice(), options.most_particles);
+  result.times.sizing = timer.seconds();
+
+  timer.restart();
+  MaterialSamples samples = sample_materials(material_at, size, threads);
+  result.samples = samples.points.size();
+  result.junction_samples = samples.fixed;
+  result.times.seeding = timer.seconds();
+
+  timer.restart();
+  TriangulateOptions triangle_options = options.triangles;
+  triangle_options.threads = threads;
+  MaterialSurface surface = triangulate_materials(material_at, size, std::move(samples.points), samples.fixed,
+                                                  triangle_options, &result.triangulation, begin("triangles"));
+  result.times.triangulating = timer.seconds();
+
+  const auto image_label = [&](int label) { return label == 0 ? 0 : material_at.image_label(label); };
+  std::set<std::int32_t> found;
+  for (const auto& [behind, before] : surface.labels) {
+    result.sides.push_back({image_label(behind), image_label(before)});
+    found.insert({result.sides.back().behind, result.sides.back().before});
+  }
+  found.erase(0);
+  result.materials.assign(found.begin(), found.end());
+  result.mesh = std::move(surface.mesh);
+  for (const Vec3d& p : result.mesh.points) result.sizes.push_back(size.view().size(p));
+  to_world(result.frame, result.mesh);
+  result.size_field = std::move(size);
+  note_what_is_missing(materials, result);
+  return result;
+}
+
+TriangleMesh border_of(const TriangleMesh& mesh, std::span<const RegionSides> sides, std::int32_t material) {
+  TriangleMesh border;
+  border.points = mesh.points;
+  for (std::size_t t = 0; t < sides.size(); ++t) {
+    if ((sides[t].behind == material) == (sides[t].before == material)) continue;
+    auto triangle = mesh.elements[t];
+    if (sides[t].before == material) std::swap(triangle[1], triangle[2]);
+    border.elements.push_back(triangle);
+  }
+  return border;
+}
+
+}  // namespace isochron

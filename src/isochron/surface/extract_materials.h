@@ -1,0 +1,45 @@
+// From a label map to one mesh of the surfaces between all its materials.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "isochron/mesh/image.h"
+#include "isochron/surface/extract.h"
+#include "isochron/surface/tetrahedra/tetrahedralize.h"
+
+namespace isochron {
+
+/// Triangles between materials, each once, in world coordinates, and how they came about. 0 is outside.
+struct ExtractedMaterials {
+  TriangleMesh mesh;
+  std::vector<RegionSides> sides;       ///< of each triangle: the labels behind and before it
+  std::vector<std::int32_t> materials;  ///< those that have triangles, ascending, without 0
+  std::vector<double> sizes;            ///< the edge length wanted at each vertex
+  SizeField size_field;                 ///< and everywhere around, in the lattice's frame
+  LatticeFrame frame;                   ///< of the lattice
+  std::size_t samples = 0;              ///< points before the triangulation's repair
+  std::size_t junction_samples = 0;     ///< those of them where three or more materials meet
+  TriangulateReport triangulation;
+  double field_seconds = 0;
+  ExtractTimes times;              ///< `seeding` is that of the samples; nothing is relaxed
+  std::vector<std::string> notes;  ///< what the user should know, a line each
+};
+
+/// Meshes the borders of some materials of a label map; all other labels count as outside, as does everything beyond
+/// the image. No materials: all but 0. Of the options, those of particles, `seeds` and `triangles.expected` are not
+/// used; sizes are the smallest that any of the materials asks for. Each material's border is closed and manifold
+/// (unless a note says otherwise), and neighbours share their triangles. Throws InputError for labels that the image
+/// does not have or that all voxels have, and like `extract_surface`; UsageError for material 0.
+ExtractedMaterials extract_materials(const ImageGrid& grid, std::span<const std::int32_t> labels,
+                                     const std::set<std::int32_t>& materials, const FieldOptions& field = {},
+                                     const ExtractOptions& options = {});
+
+/// The closed border of one material, its triangles seen counter-clockwise from outside of it. Has all the points.
+TriangleMesh border_of(const TriangleMesh& mesh, std::span<const RegionSides> sides, std::int32_t material);
+
+}  // namespace isochron
