@@ -47,7 +47,7 @@ SizingOptions completed(SizingOptions options, const ImplicitSurface& surface) {
   if (options.threads <= 0) options.threads = hardware_threads();
   const double least = default_smallest * voxel;
   if (options.smallest == 0) options.smallest = options.largest > 0 ? std::min(least, options.largest) : least;
-  if (options.accuracy == 0) options.accuracy = 0.15 * voxel;
+  if (options.accuracy == 0) options.accuracy = 0.12 * voxel;
   if (options.largest == 0) options.largest = std::max(options.smallest, options.epsilon * surface.reach);
   return options;
 }

@@ -15,7 +15,7 @@ namespace isochron {
 struct SizingOptions {
   double epsilon = 0.5;  ///< edge length per radius of curvature, or per distance to the medial axis
   double delta = 0.3;    ///< most that sizes may change per length
-  /// Most that the middle of a triangle may be off the curved surface; 0: 0.15 of the smallest voxel spacing; infinity:
+  /// Most that the middle of a triangle may be off the curved surface; 0: 0.12 of the smallest voxel spacing; infinity:
   /// left to epsilon.
   double accuracy = 0;
   double smallest = 0;  ///< 0: three quarters of the smallest voxel spacing

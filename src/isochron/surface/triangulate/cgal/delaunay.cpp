@@ -7,8 +7,10 @@
 #include <CGAL/Triangulation_vertex_base_with_info_3.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
+#include <tuple>
 #include <utility>
 
 #include "isochron/core/parallel.h"
@@ -38,15 +40,30 @@ using Point = Triangulation::Point;
 Point to_cgal(Vec3d p) { return {p.x, p.y, p.z}; }
 Vec3d from_cgal(const Point& p) { return {p.x(), p.y(), p.z()}; }
 
+// The corners of a tetrahedron in an order that does not depend on how it came about, and the sign of that order. What
+// is computed from them is then the same in every run, to the last bit.
+std::pair<std::array<Vec3d, 4>, int> ordered_corners(const Cell& cell) {
+  std::array<Vec3d, 4> x;
+  for (int k = 0; k < 4; ++k) x[k] = from_cgal(cell->vertex(k)->point());
+  const auto before = [](const Vec3d& p, const Vec3d& q) { return std::tie(p.x, p.y, p.z) < std::tie(q.x, q.y, q.z); };
+  int sign = 1;
+  for (int end = 3; end > 0; --end)
+    for (int k = 0; k < end; ++k)
+      if (before(x[k + 1], x[k])) {
+        std::swap(x[k], x[k + 1]);
+        sign = -sign;
+      }
+  return {x, sign};
+}
+
 // Plain arithmetic: which side the centre of a flat tetrahedron falls to does not matter, only that it has a label. The
 // centre of one that is flat to rounding is far outside.
 Vec3d circumcentre(const Cell& cell) {
-  const Vec3d o = from_cgal(cell->vertex(0)->point());
-  const Vec3d a = from_cgal(cell->vertex(1)->point()) - o, b = from_cgal(cell->vertex(2)->point()) - o,
-              c = from_cgal(cell->vertex(3)->point()) - o;
+  const auto [x, sign] = ordered_corners(cell);
+  const Vec3d o = x[0], a = x[1] - o, b = x[2] - o, c = x[3] - o;
   const Vec3d bc = cross(b, c), ca = cross(c, a), ab = cross(a, b);
-  const double volume = dot(a, bc);
-  const Vec3d sum = dot(a, a) * bc + dot(b, b) * ca + dot(c, c) * ab;
+  const double volume = sign * dot(a, bc);
+  const Vec3d sum = static_cast<double>(sign) * (dot(a, a) * bc + dot(b, b) * ca + dot(c, c) * ab);
   const double least = 1e-14 * norm(sum) / std::max({norm(a), norm(b), norm(c)});
   return o + sum / (2 * (volume > least ? volume : least + 1e-300));
 }
@@ -118,7 +135,7 @@ class Surroundings {
       if (part_[i] != part) continue;
       if (has_far_corner(cells_[i])) return std::numeric_limits<double>::infinity();
       Vec3d centroid;
-      for (int k = 0; k < 4; ++k) centroid += 0.25 * from_cgal(cells_[i]->vertex(k)->point());
+      for (const Vec3d& x : ordered_corners(cells_[i]).first) centroid += 0.25 * x;
       deepest = std::max(deepest, field.look(centroid).clearance);
     }
     return deepest;
@@ -230,7 +247,15 @@ struct Delaunay::Tetrahedra {
     result.centres = {cell->info().centre, other->info().centre};
     result.approved = (cell->info().approved >> opposite & 1) != 0;
     result.place = reinterpret_cast<std::uintptr_t>(&*cell) | static_cast<std::uintptr_t>(opposite);
+    std::rotate(result.corners.begin(), std::min_element(result.corners.begin(), result.corners.end()),
+                result.corners.end());
     return result;
+  }
+
+  // By their corners: the order of tetrahedra in memory is another in every run.
+  static void sort(std::vector<DelaunayFacet>& facets) {
+    std::sort(facets.begin(), facets.end(),
+              [](const DelaunayFacet& a, const DelaunayFacet& b) { return a.corners < b.corners; });
   }
 };
 
@@ -331,6 +356,7 @@ std::vector<DelaunayFacet> Delaunay::facets() const {
     for (int i = 0; i < 4; ++i)
       if (cell->neighbor(i)->info().label < cell->info().label) result.push_back(Tetrahedra::facet(cell, i));
   }
+  Tetrahedra::sort(result);
   return result;
 }
 
@@ -346,6 +372,7 @@ std::vector<DelaunayFacet> Delaunay::facets_at(std::span<const VertexId> points)
         result.push_back(facet);
     }
   }
+  Tetrahedra::sort(result);
   return result;
 }
 
@@ -356,7 +383,12 @@ std::vector<DelaunayFacet> Delaunay::inner_facets(std::span<const VertexId> poin
     for (int i = 0; i < 4; ++i) {
       const Cell other = cell->neighbor(i);
       if (cell->info().label != other->info().label || (cell->info().approved >> i & 1) != 0) continue;
-      const DelaunayFacet facet = Tetrahedra::facet(cell, i);
+      DelaunayFacet facet = Tetrahedra::facet(cell, i);
+      // Which of its sides comes first is chance.
+      if (facet.corners[2] < facet.corners[1]) {
+        std::swap(facet.corners[1], facet.corners[2]);
+        std::swap(facet.centres[0], facet.centres[1]);
+      }
       const bool near = std::all_of(facet.corners.begin(), facet.corners.end(), [](VertexId v) { return v.valid(); });
       // The other side of the facet need not be looked at any more.
       other->info().approved |= static_cast<unsigned char>(1U << other->index(cell));
@@ -364,6 +396,7 @@ std::vector<DelaunayFacet> Delaunay::inner_facets(std::span<const VertexId> poin
       else approve(facet);
     }
   }
+  Tetrahedra::sort(result);
   return result;
 }
 
