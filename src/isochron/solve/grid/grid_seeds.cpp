@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <unordered_set>
 
 #include <fmt/format.h>
@@ -22,12 +23,14 @@ Vec3i index_of(const ImageGrid& grid, VertexId voxel) {
   return {static_cast<int>(i), static_cast<int>(j), static_cast<int>(k)};
 }
 
-void check_start(const GridCells& cells, const ImageGrid& grid, VertexId voxel, double time, const std::string& what) {
-  if (!std::isfinite(time)) throw InputError(fmt::format("{} has onset time {}; give a finite number", what, time));
+/// `what` gives the source's name, which is made only when it is needed: there may be a source in every other voxel.
+template <class Name>
+void check_start(const GridCells& cells, const ImageGrid& grid, VertexId voxel, double time, const Name& what) {
+  if (!std::isfinite(time)) throw InputError(fmt::format("{} has onset time {}; give a finite number", what(), time));
   const Vec3i at = index_of(grid, voxel);
   if (!cells.may_enter(at))
     throw InputError(
-        fmt::format("{} is in voxel {},{},{}, outside the mask; choose one inside", what, at.x, at.y, at.z));
+        fmt::format("{} is in voxel {},{},{}, outside the mask; choose one inside", what(), at.x, at.y, at.z));
 }
 
 PlacedVoxelSource place_voxel(const ImageGrid& grid, const GridCells& cells, const VertexSource& source) {
@@ -35,7 +38,8 @@ PlacedVoxelSource place_voxel(const ImageGrid& grid, const GridCells& cells, con
     throw InputError(
         fmt::format("source voxel {} is out of range (the image has voxels 0 to {}); give an id of the image",
                     source.vertex.value, grid.voxel_count() - 1));
-  check_start(cells, grid, source.vertex, source.time, fmt::format("source voxel {}", source.vertex.value));
+  check_start(cells, grid, source.vertex, source.time,
+              [&] { return fmt::format("source voxel {}", source.vertex.value); });
   return {real(index_of(grid, source.vertex)), source.vertex, true, source.time, 0};
 }
 
@@ -49,7 +53,7 @@ PlacedVoxelSource place_point(const ImageGrid& grid, const GridCells& cells, con
         fmt::format("{} is outside the image (its index there would be {:.6g},{:.6g},{:.6g}); give a point in the "
                     "image, in the world's unit",
                     what, grid.index_of(p).x, grid.index_of(p).y, grid.index_of(p).z));
-  check_start(cells, grid, *voxel, source.time, what);
+  check_start(cells, grid, *voxel, source.time, [&] { return what; });
   Vec3d index = grid.index_of(p);
   const Vec3d centre = real(index_of(grid, *voxel));
   if (grid.flat()) index.z = centre.z;
@@ -280,11 +284,13 @@ int limited_radius(int ball_rings, std::size_t sources, const ImageGrid& grid) {
 std::vector<Seed> make_grid_seeds(const VoxelMetric& metric, const GridCells& cells,
                                   const std::vector<PlacedVoxelSource>& placed, SourceInit init, int radius) {
   std::vector<Seed> seeds;
-  const Regions regions(cells, placed);
+  seeds.reserve(placed.size());
+  std::optional<Regions> regions;
+  if (init != SourceInit::plain) regions.emplace(cells, placed);
   for (const PlacedVoxelSource& source : placed) {
     const SourceBall ball(metric, cells, source);
     ball.add_plain(seeds);
-    if (init != SourceInit::plain && regions.alone(source, metric.grid)) ball.add_ball(radius, seeds);
+    if (regions && regions->alone(source, metric.grid)) ball.add_ball(radius, seeds);
   }
   return seeds;
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "isochron/core/parallel.h"
 #include "isochron/mesh/image.h"
 #include "isochron/surface/field/frame.h"
 #include "isochron/surface/field/lattice.h"
@@ -17,6 +18,12 @@ namespace isochron {
 struct ImageBox {
   std::array<int, 3> from{0, 0, 0}, to{0, 0, 0};
 
+  void include(const std::array<int, 3>& low, const std::array<int, 3>& high) {
+    for (int a = 0; a < 3; ++a) {
+      if (low[a] < from[a]) from[a] = low[a];
+      if (high[a] > to[a]) to[a] = high[a];
+    }
+  }
   [[nodiscard]] Lattice lattice(const ImageGrid& grid) const {
     Lattice result;
     for (int a = 0; a < 3; ++a) {
@@ -35,27 +42,33 @@ struct ImageBox {
 
 /// The smallest box around the voxels where `inside(index)`, and `margin` more on every side; how many there are.
 template <class Inside>
-std::size_t box_around(const ImageGrid& grid, int margin, Inside&& inside, ImageBox& box) {
+std::size_t box_around(const ImageGrid& grid, int margin, int threads, const Inside& inside, ImageBox& box) {
   const int n[3] = {static_cast<int>(grid.shape[0]), static_cast<int>(grid.shape[1]), static_cast<int>(grid.shape[2])};
-  box = {{n[0], n[1], n[2]}, {0, 0, 0}};
-  std::size_t count = 0, index = 0;
-  for (int k = 0; k < n[2]; ++k) {
-    for (int j = 0; j < n[1]; ++j) {
-      int first = n[0], last = -1;
-      for (int i = 0; i < n[0]; ++i, ++index) {
-        if (!inside(index)) continue;
-        ++count;
-        if (first > i) first = i;
-        last = i;
-      }
-      if (last < 0) continue;
-      const int low[3] = {first, j, k}, high[3] = {last, j, k};
-      for (int a = 0; a < 3; ++a) {
-        if (low[a] < box.from[a]) box.from[a] = low[a];
-        if (high[a] >= box.to[a]) box.to[a] = high[a] + 1;
+  struct Part {
+    ImageBox box;
+    std::size_t count = 0;
+  };
+  std::vector<Part> parts(static_cast<std::size_t>(threads), Part{{{n[0], n[1], n[2]}, {0, 0, 0}}, 0});
+  parallel_region(threads, [&](int thread, int team) {
+    Part& part = parts[static_cast<std::size_t>(thread)];
+    for (int k = n[2] * thread / team; k < n[2] * (thread + 1) / team; ++k) {
+      for (int j = 0; j < n[1]; ++j) {
+        std::size_t index = grid.voxel(0, static_cast<std::uint32_t>(j), static_cast<std::uint32_t>(k)).index();
+        int first = n[0], last = -1;
+        for (int i = 0; i < n[0]; ++i, ++index) {
+          if (!inside(index)) continue;
+          ++part.count;
+          if (first > i) first = i;
+          last = i;
+        }
+        if (last >= 0) part.box.include({first, j, k}, {last + 1, j + 1, k + 1});
       }
     }
-  }
+  });
+  for (const Part& part : parts) parts[0].box.include(part.box.from, part.box.to);
+  box = parts[0].box;
+  std::size_t count = 0;
+  for (const Part& part : parts) count += part.count;
   for (int a = 0; a < 3; ++a) {
     box.from[a] -= margin;
     box.to[a] += margin;
@@ -64,25 +77,29 @@ std::size_t box_around(const ImageGrid& grid, int margin, Inside&& inside, Image
 }
 
 /// Calls `visit(lattice index, image index of the nearest voxel, whether the place is in the image)` for a box's
-/// points.
+/// points, by slices on several threads.
 template <class Visit>
-void for_box(const ImageGrid& grid, const ImageBox& box, Visit&& visit) {
+void for_box(const ImageGrid& grid, const ImageBox& box, int threads, const Visit& visit) {
   const auto nearest = [&](int at, int axis) {
     const int last = static_cast<int>(grid.shape[axis]) - 1;
     return at < 0 ? 0 : at > last ? last : at;
   };
-  std::size_t point = 0;
-  for (int k = box.from[2]; k < box.to[2]; ++k) {
-    const int near_k = nearest(k, 2);
-    for (int j = box.from[1]; j < box.to[1]; ++j) {
-      const int near_j = nearest(j, 1);
-      const std::size_t row = grid.shape[0] * (near_j + std::size_t{grid.shape[1]} * near_k);
-      for (int i = box.from[0]; i < box.to[0]; ++i, ++point) {
-        const int near_i = nearest(i, 0);
-        visit(point, row + static_cast<std::size_t>(near_i), near_i == i && near_j == j && near_k == k);
+  const Lattice lattice = box.lattice(grid);
+  parallel_region(threads, [&](int thread, int team) {
+    const int slices = lattice.shape[2];
+    for (int slice = slices * thread / team; slice < slices * (thread + 1) / team; ++slice) {
+      const int k = box.from[2] + slice, near_k = nearest(k, 2);
+      std::size_t point = lattice.index(0, 0, slice);
+      for (int j = box.from[1]; j < box.to[1]; ++j) {
+        const int near_j = nearest(j, 1);
+        const std::size_t row = grid.shape[0] * (near_j + std::size_t{grid.shape[1]} * near_k);
+        for (int i = box.from[0]; i < box.to[0]; ++i, ++point) {
+          const int near_i = nearest(i, 0);
+          visit(point, row + static_cast<std::size_t>(near_i), near_i == i && near_j == j && near_k == k);
+        }
       }
     }
-  }
+  });
 }
 
 }  // namespace isochron

@@ -56,7 +56,7 @@ MultiLabelField::MultiLabelField(const ImageGrid& image, std::span<const std::in
     return static_cast<std::uint16_t>(std::lower_bound(labels_.begin(), labels_.end(), label) - labels_.begin());
   };
   Indices indices(lattice_.point_count(), index_of(outside));
-  for_box(grid, box, [&](std::size_t point, std::size_t voxel, bool in_image) {
+  for_box(grid, box, 1, [&](std::size_t point, std::size_t voxel, bool in_image) {
     if (in_image) indices[point] = index_of(image_labels[voxel]);
   });
   count_contacts(indices);
@@ -76,14 +76,14 @@ void MultiLabelField::add_part(const Indices& indices, Index label, const FieldO
   }
   ImageBox box;
   box_around(
-      grid, margin, [&](std::size_t v) { return indices[v] == label; }, box);
+      grid, margin, 1, [&](std::size_t v) { return indices[v] == label; }, box);
   for (int a = 0; a < 3; ++a) {
     box.from[a] = std::max(box.from[a], 0);
     box.to[a] = std::min(box.to[a], lattice_.shape[a]);
   }
   const Lattice part = box.lattice(grid);
   std::vector<std::uint8_t> inside(part.point_count());
-  for_box(grid, box, [&](std::size_t point, std::size_t v, bool) { inside[point] = indices[v] == label ? 1 : 0; });
+  for_box(grid, box, 1, [&](std::size_t point, std::size_t v, bool) { inside[point] = indices[v] == label ? 1 : 0; });
   const double width = options.smoothing < 0 ? usual_label_smoothing : options.smoothing;
   const int threads = threads_of(options);
   const std::vector<float> level = smoothed_level(part, inside, width, threads);

@@ -68,16 +68,28 @@ struct Values {
   float lowest = std::numeric_limits<float>::infinity(), highest = -std::numeric_limits<float>::infinity();
 };
 
-Values look_at(std::span<const float> values) {
-  Values result;
-  for (const float value : values) {
-    if (!std::isfinite(value)) {
-      ++result.not_finite;
-      continue;
+Values look_at(std::span<const float> values, int threads) {
+  std::vector<Values> parts(static_cast<std::size_t>(threads));
+  parallel_region(threads, [&](int thread, int team) {
+    Values part;
+    const std::size_t begin = values.size() * thread / team, end = values.size() * (thread + 1) / team;
+    for (const float value : values.subspan(begin, end - begin)) {
+      if (!std::isfinite(value)) {
+        ++part.not_finite;
+        continue;
+      }
+      ++part.finite;
+      part.lowest = std::min(part.lowest, value);
+      part.highest = std::max(part.highest, value);
     }
-    ++result.finite;
-    result.lowest = std::min(result.lowest, value);
-    result.highest = std::max(result.highest, value);
+    parts[static_cast<std::size_t>(thread)] = part;
+  });
+  Values result;
+  for (const Values& part : parts) {
+    result.finite += part.finite;
+    result.not_finite += part.not_finite;
+    result.lowest = std::min(result.lowest, part.lowest);
+    result.highest = std::max(result.highest, part.highest);
   }
   return result;
 }
@@ -102,7 +114,7 @@ ImplicitSurface from_isovalue(const ImageGrid& grid, std::span<const float> valu
   ImplicitSurface surface;
   const LatticeFrame whole = checked_frame(grid, values.size());
   check(options);
-  const Values seen = look_at(values);
+  const Values seen = look_at(values, threads_of(options));
   check_isovalue(seen, isovalue, options.inside);
   if (seen.not_finite > 0)
     surface.notes.push_back(fmt::format("{} voxels are not finite: they count as outside", seen.not_finite));
@@ -120,13 +132,13 @@ ImplicitSurface from_isovalue(const ImageGrid& grid, std::span<const float> valu
   };
   ImageBox box;
   surface.inside_count = box_around(
-      grid, margin, [&](std::size_t v) { return level_of(values[v]) < 0; }, box);
+      grid, margin, threads_of(options), [&](std::size_t v) { return level_of(values[v]) < 0; }, box);
   check_border(grid, box, options, surface);
   surface.lattice = box.lattice(grid);
   surface.frame = box.frame(grid, whole);
   std::vector<float> level(surface.lattice.point_count());
   // Beyond the image the sign of what is inside turns: the surface is then halfway, on the faces of the last voxels.
-  for_box(grid, box, [&](std::size_t point, std::size_t voxel, bool in_image) {
+  for_box(grid, box, threads_of(options), [&](std::size_t point, std::size_t voxel, bool in_image) {
     const float here = level_of(values[voxel]);
     level[point] = in_image ? here : std::abs(here);
   });
@@ -167,12 +179,12 @@ ImplicitSurface from_labels(const ImageGrid& image, std::span<const std::int32_t
   }
   ImageBox box;
   surface.inside_count = box_around(
-      grid, margin, [&](std::size_t v) { return wanted_at[v] != 0; }, box);
+      grid, margin, threads_of(options), [&](std::size_t v) { return wanted_at[v] != 0; }, box);
   check_border(grid, box, options, surface);
   surface.lattice = box.lattice(grid);
   surface.frame = box.frame(grid, frame_of(grid, "the image"));
   std::vector<std::uint8_t> inside(surface.lattice.point_count());
-  for_box(grid, box, [&](std::size_t point, std::size_t voxel, bool in_image) {
+  for_box(grid, box, threads_of(options), [&](std::size_t point, std::size_t voxel, bool in_image) {
     inside[point] = in_image ? wanted_at[voxel] : 0;
   });
   const double width = options.smoothing < 0 ? usual_label_smoothing : options.smoothing;
