@@ -95,7 +95,7 @@ class InfoImage(CliCase):
         self.expect(3, "info", "model.bin", "--raw-shape", "3,3", "--raw-type", "int16", words=("model.bin",))
         self.expect(2, "info", "model.bin", "--raw-shape", "3", words=("--raw-shape",))
         self.expect(2, "info", "model.bin", "--raw-shape", "3,2", "--raw-type", "real", words=("real", "float32"))
-        self.expect(3, "info", "model.bin", words=("unknown extension", ".vtu", ".nii", ".nrrd", ".npy"))
+        self.expect(3, "info", "model.bin", words=("unknown extension", ".vtk", ".nii", ".nrrd", ".npy"))
         self.save("b.npy", npy((1, 2), [1, 2]))
         self.expect(2, "info", "b.npy", "--raw-shape", "2,1", words=("--raw-shape", "b.npy"))
         self.assertEqual(len(self.info("b.npy", "model.bin", "--raw-shape", "3,2", "--raw-type", "int16")), 2)

@@ -11,13 +11,14 @@
 #include "isochron/core/parallel.h"
 #include "isochron/surface/field/blocks.h"
 #include "isochron/surface/field/label_smoothing.h"
+#include "isochron/surface/field/redistance.h"
 
 namespace isochron {
 namespace {
 
 constexpr int margin = 7;  // layers around a label: where its field is constant
 
-int threads_of(const FieldOptions& options) { return options.threads > 0 ? options.threads : hardware_threads(); }
+int threads_of(const FieldOptions& options) { return field_threads(options.threads); }
 
 }  // namespace
 

@@ -1,15 +1,21 @@
 // Signed distances to the zero set of values on a lattice.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include "isochron/core/parallel.h"
 #include "isochron/core/progress.h"
 #include "isochron/solve/options.h"
 #include "isochron/surface/field/lattice.h"
 
 namespace isochron {
+
+/// Threads for passes over a lattice when so many are asked for (0: all cores). They are bound by memory: 16 threads of
+/// one machine took a third longer than 8.
+inline int field_threads(int wanted) { return std::min(wanted > 0 ? wanted : hardware_threads(), 8); }
 
 /// How the equations are solved.
 struct MarchOptions {

@@ -19,7 +19,7 @@ namespace {
 
 constexpr int margin = 4;  // layers of outside that splines and searches can use
 
-int threads_of(const FieldOptions& options) { return options.threads > 0 ? options.threads : hardware_threads(); }
+int threads_of(const FieldOptions& options) { return field_threads(options.threads); }
 
 void check(const FieldOptions& options) {
   constexpr double least = 4;  // what is searched around the surface, and a little

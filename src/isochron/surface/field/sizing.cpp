@@ -44,7 +44,7 @@ void check(const SizingOptions& options) {
 /// Fills in what the options leave to the field.
 SizingOptions completed(SizingOptions options, const ImplicitSurface& surface) {
   const double voxel = surface.lattice.smallest_spacing();
-  if (options.threads <= 0) options.threads = hardware_threads();
+  options.threads = field_threads(options.threads);
   const double least = default_smallest * voxel;
   if (options.smallest == 0) options.smallest = options.largest > 0 ? std::min(least, options.largest) : least;
   if (options.accuracy == 0) options.accuracy = 0.12 * voxel;
