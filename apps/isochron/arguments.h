@@ -58,6 +58,16 @@ Take into(T& target) {
   return [&target](const std::string& text) { target = Value<T>::parse(text); };
 }
 
+/// The same for numbers that have to be positive.
+template <class T>
+Take into_positive(T& target) {
+  return [&target](const std::string& text) {
+    const auto number = Value<T>::parse(text);
+    if (!(number > T{})) throw UsageError(fmt::format("{} is zero or negative; give a positive number", text));
+    target = number;
+  };
+}
+
 /// Adds the parsed text to a vector.
 template <class T>
 Take append_to(std::vector<T>& target) {

@@ -71,7 +71,7 @@ void Console::flush() const {
 int Console::threads() const { return options.threads > 0 ? options.threads : hardware_threads(); }
 
 struct Activity::Line {
-  std::string label;
+  std::string label, detail;
   bool visible = false;
   Timer since_start;
   double drawn = 0;  // seconds since the start
@@ -87,6 +87,8 @@ Activity::~Activity() {
   if (line_->visible) fmt::print(stderr, "{}", clear_line);
 }
 
+void Activity::detail(const std::string& text) { line_->detail = " (" + text + ")"; }
+
 Progress Activity::progress() {
   Progress result;
   result.cancel = &interrupted;
@@ -95,7 +97,7 @@ Progress Activity::progress() {
     const double now = line->since_start.seconds();
     if (now < line->drawn + 0.1) return;
     line->drawn = now;
-    std::string text = fmt::format("{}{} … {:.0f} %", clear_line, line->label, 100 * fraction);
+    std::string text = fmt::format("{}{}{} … {:.0f} %", clear_line, line->label, line->detail, 100 * fraction);
     if (now > 1 && fraction > 0.01) text += fmt::format(", about {} left", duration(now * (1 - fraction) / fraction));
     fmt::print(stderr, "{}", text);
   };

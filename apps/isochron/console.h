@@ -51,6 +51,8 @@ class Activity {
   Activity(const Activity&) = delete;
   Activity& operator=(const Activity&) = delete;
 
+  /// Adds how far the work has come in its own terms, behind the label.
+  void detail(const std::string& text);
   /// Reports here, and is cancelled by SIGINT and SIGTERM. Valid while this lives.
   [[nodiscard]] Progress progress();
 

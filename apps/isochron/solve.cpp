@@ -11,15 +11,6 @@
 namespace isochron::cli {
 namespace {
 
-template <class T>
-Take into_positive(T& target) {
-  return [&target](const std::string& text) {
-    const auto number = Value<T>::parse(text);
-    if (!(number > T{})) throw UsageError(fmt::format("{} is zero or negative; give a positive number", text));
-    target = number;
-  };
-}
-
 void declare_method(Command& command, SolveOptions& options) {
   command.group("How it is solved");
   command.option(

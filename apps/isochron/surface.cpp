@@ -34,7 +34,7 @@ void check_request(SurfaceRequest& request) {
   if (request.size_range) {
     const std::vector<double>& range = *request.size_range;
     if (range.size() != 2 || !(range[0] > 0) || !(range[0] <= range[1]))
-      throw UsageError("--size-range: two lengths are needed, the smaller first; give --size-range 0.5,4");
+      throw UsageError("--size-range: two positive lengths are needed, the smaller first; give --size-range 0.5,4");
     if (sizing.uniform > 0) throw UsageError("--uniform and --size-range exclude each other; give one of them");
     sizing.smallest = range[0];
     sizing.largest = range[1];
@@ -84,7 +84,7 @@ ExtractedSurface make_surface(const SurfaceRequest& request, const ImplicitSurfa
   ExtractOptions options = request.extract;
   options.threads = console.threads();
   if (request.report) options.isosurface = ExtractOptions::Isosurface::fine;
-  options.begin_stage = shown_stages(console);
+  show_stages(console, options);
   return extract_surface(field, options);
 }
 
@@ -208,7 +208,11 @@ void declare_surface(Command& root, Console& console) {
   command.option("--smoothing", "W",
                  fmt::format("Smooth over W voxels (default: {} for labels, whose surface is a staircase, else 0)",
                              usual_label_smoothing),
-                 into(request->field.smoothing));
+                 [request](const std::string& text) {
+                   into(request->field.smoothing)(text);
+                   if (!(request->field.smoothing >= 0))
+                     throw UsageError(fmt::format("{} is negative; give 0 for none, or a width in voxels", text));
+                 });
   command.option("--border", "HOW", "Where the object leaves the image: close it with a flat face (default), or refuse",
                  one_of(request->field.border, {{"close", AtBorder::close}, {"refuse", AtBorder::refuse}}));
   declare_raw(command, request->raw);
@@ -222,11 +226,12 @@ void declare_surface(Command& root, Console& console) {
                  fmt::format("Most that edge lengths grow per length; less: more even (default: {})", sizing.delta),
                  into(sizing.delta));
   command.option("--size-range", "MIN,MAX",
-                 "Shortest and longest edge wanted (default: 1 to 8 voxels at the default epsilon)",
+                 "Shortest and longest edge wanted (default: 0.75 to 8 voxels at the default epsilon)",
                  into(request->size_range));
-  command.option("--uniform", "H", "The same edge length everywhere, whatever the shape", into(sizing.uniform));
+  command.option("--uniform", "H", "The same edge length everywhere, whatever the shape",
+                 into_positive(sizing.uniform));
   command.option("--most-particles", "N", "Refuse to make more vertices than about N (default: what memory holds)",
-                 into(request->extract.most_particles));
+                 into_positive(request->extract.most_particles));
   command.group("Particles");
   ParticleOptions& particles = request->extract.particles;
   const auto particle_option = [&](const std::string& name, const char* value, const std::string& what, Take take) {
@@ -234,14 +239,14 @@ void declare_surface(Command& root, Console& console) {
   };
   particle_option("--iterations", "N",
                   fmt::format("Stop after N even when not settled (default: {})", particles.iterations),
-                  into(particles.iterations));
+                  into_positive(particles.iterations));
   particle_option("--bins", "KIND", "How neighbours are found: adaptive (default) or uniform",
                   one_of(particles.bins, {{"adaptive", BinKind::adaptive}, {"uniform", BinKind::uniform}}));
   command.option("--backend", "NAME", "auto, serial, threads, or cuda where there is a GPU",
                  into_backend(request->extract.backend));
   particle_option("--seeds", "N", "Start with about N particles and add none while they spread",
                   [request](const std::string& text) {
-                    request->extract.seeds = Value<std::size_t>::parse(text);
+                    into_positive(request->extract.seeds)(text);
                     request->extract.particles.density = DensityControl::delete_only;
                   });
   particle_option("--seed", "S", "Of the random numbers; another S gives another mesh as good (default: 1)",

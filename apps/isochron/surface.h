@@ -64,7 +64,7 @@ const DataArray& chosen_array(const Image& image, const SurfaceRequest& request)
 std::vector<std::int32_t> as_labels(const DataArray& array, const std::string& file, std::int32_t no_number);
 
 /// Shows the name of each stage while it runs.
-std::function<Progress(const std::string& stage)> shown_stages(const Console& console);
+void show_stages(const Console& console, ExtractOptions& options);
 
 /// The sizes of a surface in the world for the tetrahedra inside it too.
 TetOptions tet_options(const SurfaceRequest& request, const TriangleMesh& surface, const SizeField& sizes,

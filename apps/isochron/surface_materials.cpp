@@ -17,7 +17,7 @@ ExtractedMaterials make_materials(const SurfaceRequest& request, Image image, Co
   FieldOptions field = request.field;
   ExtractOptions options = request.extract;
   field.threads = options.threads = console.threads();
-  options.begin_stage = shown_stages(console);
+  show_stages(console, options);
   return extract_materials(image.grid, labels, *request.materials, field, options);
 }
 

@@ -40,12 +40,17 @@ std::vector<std::int32_t> as_labels(const DataArray& array, const std::string& f
   return labels;
 }
 
-std::function<Progress(const std::string& stage)> shown_stages(const Console& console) {
+void show_stages(const Console& console, ExtractOptions& options) {
   const auto activity = std::make_shared<std::unique_ptr<Activity>>();
-  return [activity, &console](const std::string& stage) {
+  options.begin_stage = [activity, &console](const std::string& stage) {
     activity->reset();
     *activity = std::make_unique<Activity>(console, stage);
     return (*activity)->progress();
+  };
+  options.particles.watch = [activity, count = 0](const RelaxIteration& iteration) mutable {
+    (*activity)->detail(fmt::format(
+        "iteration {}, {}, energy {:.4f}", ++count,
+        counted(iteration.particles + iteration.added - iteration.deleted, "particle", "particles"), iteration.energy));
   };
 }
 

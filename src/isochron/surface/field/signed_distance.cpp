@@ -163,7 +163,8 @@ ImplicitSurface from_labels(const ImageGrid& image, std::span<const std::int32_t
     if (!present.contains(label))
       throw InputError(fmt::format("label {} is not in the image; it has {}", label, fmt::join(present, ", ")));
   if (std::includes(wanted.begin(), wanted.end(), present.begin(), present.end()))
-    throw InputError("every voxel has one of the labels, so there is no surface; leave one out");
+    throw InputError(
+        "every voxel of the image is inside, so there is no surface; choose fewer labels, or pad the image");
 
   std::vector<std::uint8_t> wanted_at(image_labels.size());
   parallel_for(threads_of(options), wanted_at.size(),

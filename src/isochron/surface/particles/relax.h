@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "isochron/core/progress.h"
@@ -18,6 +19,18 @@ enum class DensityControl {
   delete_only  ///< none is added: as many as there were seeds, or fewer (paper 002, Table 3)
 };
 
+/// What an iteration did.
+struct RelaxIteration {
+  double energy = 0;          ///< mean of the particles' energies, as they were when visited
+  std::size_t particles = 0;  ///< that were visited
+  std::size_t moved = 0;
+  std::size_t resting = 0;  ///< not looked at, since they and their neighbours had stopped
+  std::size_t added = 0, deleted = 0;
+  std::size_t energy_evaluations = 0;  ///< sums over a list of neighbours
+  std::size_t spline_evaluations = 0;
+  bool new_lists = false;  ///< the neighbours were looked up again
+};
+
 struct ParticleOptions {
   double split_below = 0.75;     ///< of the ideal energy: a particle is added beside one with less
   double delete_above = 1.35;    ///< one with more is removed
@@ -29,18 +42,8 @@ struct ParticleOptions {
   DensityControl density = DensityControl::full;
   Backend backend = Backend::automatic;  ///< cuda: in single precision on the GPU; all else: on `threads` threads
   int threads = 1;                       ///< 0: all cores
-};
-
-/// What an iteration did.
-struct RelaxIteration {
-  double energy = 0;          ///< mean of the particles' energies, as they were when visited
-  std::size_t particles = 0;  ///< that were visited
-  std::size_t moved = 0;
-  std::size_t resting = 0;  ///< not looked at, since they and their neighbours had stopped
-  std::size_t added = 0, deleted = 0;
-  std::size_t energy_evaluations = 0;  ///< sums over a list of neighbours
-  std::size_t spline_evaluations = 0;
-  bool new_lists = false;  ///< the neighbours were looked up again
+  /// Called after each iteration, from the thread that relaxes; may be empty.
+  std::function<void(const RelaxIteration&)> watch;
 };
 
 /// Where the particles are, in the lattice's frame, and how they came there.

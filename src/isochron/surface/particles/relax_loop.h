@@ -64,6 +64,7 @@ Particles run_relaxation(Relaxation& relaxation, const ParticleOptions& options,
     iteration.new_lists = iteration.added + iteration.deleted > 0 || relaxation.lists_are_old();
     if (iteration.new_lists && !result.converged) relaxation.prepare();
     result.iterations.push_back(iteration);
+    if (options.watch) options.watch(iteration);
   }
   relaxation.finish(result);
   progress.update(1);
