@@ -279,7 +279,7 @@ class Surface(CliCase):
                                  (("--materials", "0,3"), ("label 0",)),
                                  (("--materials", "all", "--label", "3"), ("--label and --materials",)),
                                  (("--materials", "all", "--seeds", "9"), ("--seeds", "--materials")),
-                                 (("--materials", "all", "--uniform=-1"), ("size of -1",))):
+                                 (("--materials", "all", "--uniform=-1"), ("--uniform", "positive"))):
             self.expect(2, "surface", volume, "-o", "a.msh", *arguments, words=words)
         self.expect(3, "surface", volume, "--materials", "3,4", "-o", "a.msh", words=("label 4", "0, 3, 5, 8"))
         self.expect(3, "surface", volume, "--materials", "all", "--most-particles", "10", "-o", "a.msh",
@@ -358,7 +358,11 @@ class Surface(CliCase):
         for arguments, words in ((("--uniform", "1", "--size-range", "1,2"), ("--uniform", "--size-range")),
                                  (("--size-range", "2,1"), ("--size-range",)),
                                  (("--size-range", "2"), ("--size-range",)),
-                                 (("--uniform=-1",), ("size of -1",)),
+                                 (("--uniform=-1",), ("--uniform", "positive")),
+                                 (("--uniform", "0"), ("--uniform", "positive")),
+                                 (("--seeds", "0"), ("--seeds", "positive")),
+                                 (("--most-particles", "0"), ("--most-particles", "positive")),
+                                 (("--smoothing=-1",), ("--smoothing", "negative")),
                                  (("--epsilon", "0"), ("epsilon",)),
                                  (("--delta=-1",), ("delta",)),
                                  (("--bins", "many"), ("--bins", "adaptive")),
