@@ -43,7 +43,7 @@ struct ParticleOptions {
   Backend backend = Backend::automatic;  ///< cuda: in single precision on the GPU; all else: on `threads` threads
   int threads = 1;                       ///< 0: all cores
   /// Called after each iteration, from the thread that relaxes; may be empty.
-  std::function<void(const RelaxIteration&)> watch;
+  std::function<void(const RelaxIteration&)> watch{};
 };
 
 /// Where the particles are, in the lattice's frame, and how they came there.
