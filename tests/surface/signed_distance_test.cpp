@@ -120,9 +120,11 @@ TEST(FromIsovalue, ThreadsMakeNoDifference) {
 
 TEST(FromIsovalue, ThickSlicesAreAsGood) {
   const ImageGrid grid = turned_grid({40, 40, 12}, {1, 1, 4});
-  const auto distance = [](Vec3d p) { return ball(p, {0.3, 0.1, -0.7}, 15); };
-  const ImplicitSurface surface = from_isovalue(grid, sampled(grid, [&](Vec3d p) { return -distance(p); }), 0);
-  EXPECT_LT(compare(surface, 2, distance).near, 0.1);  // of slices that are 4 apart
+  for (const Vec3d center : {Vec3d{0.3, 0.1, -0.7}, Vec3d{-0.2, 0.4, 0.6}, Vec3d{0.1, -0.3, 1.9}}) {
+    const auto distance = [&](Vec3d p) { return ball(p, center, 15); };
+    const ImplicitSurface surface = from_isovalue(grid, sampled(grid, [&](Vec3d p) { return -distance(p); }), 0);
+    EXPECT_LT(compare(surface, 2, distance).near, 0.1);  // of slices that are 4 apart
+  }
 }
 
 TEST(FromIsovalue, ValuesStopAtTheReach) {

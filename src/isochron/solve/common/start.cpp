@@ -1,5 +1,6 @@
 #include "isochron/solve/common/start.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <unordered_map>
@@ -15,8 +16,13 @@ StartSeeds make_start_seeds(const std::vector<Seed>& seeds, double unit) {
   StartSeeds start;
   start.base = std::numeric_limits<double>::infinity();
   for (const Seed& seed : seeds) start.base = std::min(start.base, seed.time);
+  // In ascending order no vertex comes twice, and hundreds of thousands are not looked up.
+  const bool ascending = std::adjacent_find(seeds.begin(), seeds.end(), [](const Seed& a, const Seed& b) {
+                           return a.vertex.value >= b.vertex.value;
+                         }) == seeds.end();
   std::unordered_map<std::uint32_t, std::size_t> place;
-  place.reserve(seeds.size());
+  start.seeds.reserve(seeds.size());
+  if (!ascending) place.reserve(seeds.size());
   for (const Seed& seed : seeds) {
     const T time = static_cast<T>((seed.time - start.base) / unit);
     if (!std::isfinite(time) && std::isfinite(seed.time) && std::isfinite(unit))
@@ -24,6 +30,10 @@ StartSeeds make_start_seeds(const std::vector<Seed>& seeds, double unit) {
           fmt::format("onset time {} is too far after the first one, {} (edges take about {:.1g}); give times in the "
                       "same unit, or use --precision double",
                       seed.time, start.base, unit));
+    if (ascending) {
+      start.seeds.push_back({seed.vertex, time, seed.source});
+      continue;
+    }
     const auto [found, fresh] = place.try_emplace(seed.vertex.value, start.seeds.size());
     if (fresh) start.seeds.push_back({seed.vertex, time, seed.source});
     else if (StartSeed& known = start.seeds[found->second]; time < known.time) known = {seed.vertex, time, seed.source};

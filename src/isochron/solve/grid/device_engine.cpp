@@ -88,12 +88,27 @@ class EngineOf final : public GridDeviceEngine {
     return cells_.box.voxel(cells_.box.index(cells_.list[k])).index();
   }
 
+  /// Where a cell is in the list. It is looked for from `last` on in steps that double: seeds mostly come in order.
+  [[nodiscard]] std::size_t place_of(std::uint32_t cell, std::size_t last) const {
+    const std::vector<std::uint32_t>& list = cells_.list;
+    std::size_t low = last < list.size() && list[last] <= cell ? last : 0, step = 1;
+    while (low + step < list.size() && list[low + step] <= cell) {
+      low += step;
+      step *= 2;
+    }
+    const auto begin = list.begin();
+    const auto end = begin + static_cast<std::ptrdiff_t>(std::min(list.size(), low + step));
+    return static_cast<std::size_t>(std::lower_bound(begin + static_cast<std::ptrdiff_t>(low), end, cell) - begin);
+  }
+
   [[nodiscard]] Layer make_layer(const std::vector<Seed>& seeds) const {
     Layer layer{make_start_seeds<T>(seeds, problem_.unit), {}};
+    layer.seeds.cells.reserve(layer.start.seeds.size());
+    layer.seeds.times.reserve(layer.start.seeds.size());
+    std::size_t place = 0;
     for (const StartSeed& seed : layer.start.seeds) {
-      const std::uint32_t cell = cell_of(seed.vertex);
-      const auto place = std::lower_bound(cells_.list.begin(), cells_.list.end(), cell) - cells_.list.begin();
-      layer.seeds.cells.push_back(number(static_cast<std::size_t>(place)));
+      place = place_of(cell_of(seed.vertex), place);
+      layer.seeds.cells.push_back(number(place));
       layer.seeds.times.push_back(seed.time);
     }
     return layer;

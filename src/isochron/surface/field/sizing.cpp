@@ -75,39 +75,50 @@ bool project(const SplineView<double>& field, double longest, Vec3d& p) {
   return norm(p - start) <= longest;
 }
 
+/// Values of a row to at most those of another plus the growth to the point beside (`straight`) and to its neighbours.
+void limit_by_row(const float* other, int count, float straight, float across, float* here) {
+  for (int i = 0; i + 1 < count; ++i) here[i] = std::min(here[i], other[i + 1] + across);
+  for (int i = 0; i < count; ++i) here[i] = std::min(here[i], other[i] + straight);
+  for (int i = 1; i < count; ++i) here[i] = std::min(here[i], other[i - 1] + across);
+}
+
+/// Values of a row to at most the one before, in the direction of `sign`, plus the growth of a step.
+void limit_along(int sign, int count, float growth, float* here) {
+  if (sign > 0)
+    for (int i = 1; i < count; ++i) here[i] = std::min(here[i], here[i - 1] + growth);
+  else
+    for (int i = count - 1; i-- > 0;) here[i] = std::min(here[i], here[i + 1] + growth);
+}
+
 }  // namespace
 
-// To at most the slope times the distance above those of each of the 26 neighbours.
+// To at most the slope times the distance above those of each of the 26 neighbours: a sweep from the first row to the
+// last and one back, each row from the four before it (three in a slice behind, one beside it) and then along itself.
 void limit_growth(double delta, SizeField& sizes) {
   const Lattice& lattice = sizes.lattice;
   const int n[3] = {lattice.shape[0], lattice.shape[1], lattice.shape[2]};
-  struct Step {
-    int i, j, k;
-    std::ptrdiff_t offset;
-    float growth;
+  const auto growth = [&](int i, int j, int k) {
+    return static_cast<float>(per_step * delta * norm(lattice.position(i, j, k)));
   };
-  std::vector<Step> steps;  // to the neighbours that come first
-  for (int dk = -1; dk <= 0; ++dk)
-    for (int dj = -1; dj <= (dk < 0 ? 1 : 0); ++dj)
-      for (int di = -1; di <= (dk < 0 || dj < 0 ? 1 : -1); ++di)
-        steps.push_back({di, dj, dk, di + n[0] * (dj + static_cast<std::ptrdiff_t>(n[1]) * dk),
-                         static_cast<float>(per_step * delta * norm(lattice.position(di, dj, dk)))});
+  struct Row {
+    int j, k;
+    float straight, across;
+  };
+  std::vector<Row> before;
+  for (const auto& [j, k] : {std::pair{-1, -1}, {0, -1}, {1, -1}, {-1, 0}})
+    before.push_back({j, k, growth(0, j, k), growth(1, j, k)});
   for (const int sign : {1, -1}) {
     for (int kk = 0; kk < n[2]; ++kk) {
       const int k = sign > 0 ? kk : n[2] - 1 - kk;
       for (int jj = 0; jj < n[1]; ++jj) {
         const int j = sign > 0 ? jj : n[1] - 1 - jj;
-        for (int ii = 0; ii < n[0]; ++ii) {
-          const int i = sign > 0 ? ii : n[0] - 1 - ii;
-          float* here = sizes.values.data() + lattice.index(i, j, k);
-          const bool inner = i > 0 && j > 0 && k > 0 && i + 1 < n[0] && j + 1 < n[1] && k + 1 < n[2];
-          for (const Step& step : steps) {
-            const int to[3] = {i + sign * step.i, j + sign * step.j, k + sign * step.k};
-            if (!inner && (to[0] < 0 || to[1] < 0 || to[2] < 0 || to[0] >= n[0] || to[1] >= n[1] || to[2] >= n[2]))
-              continue;
-            *here = std::min(*here, here[sign * step.offset] + step.growth);
-          }
+        float* here = sizes.values.data() + lattice.index(0, j, k);
+        for (const Row& row : before) {
+          const int other_j = j + sign * row.j, other_k = k + sign * row.k;
+          if (other_j < 0 || other_j >= n[1] || other_k < 0 || other_k >= n[2]) continue;
+          limit_by_row(sizes.values.data() + lattice.index(0, other_j, other_k), n[0], row.straight, row.across, here);
         }
+        limit_along(sign, n[0], growth(1, 0, 0), here);
       }
     }
   }
