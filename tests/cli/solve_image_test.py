@@ -126,6 +126,8 @@ class SolveImage(CliCase):
         bad = self.image("bad.nrrd", (4, 4, 4), [1.0, 0.0, 0.0, 1.0, 0.0, -1.0] * 64, per_voxel=6)
         solve = ("solve", bad, "-o", "t.npy", "--source", 0, "--velocity-tensor-array", "speed", "--tensor-order", "row")
         self.expect(3, *solve, words=["64 of 64", "--tensor-order"])
+        self.assertIn(" 100 % not positive definite (64 voxels)",
+                      self.succeed("info", bad, "--tensor-order", "row").stdout)
         self.expect(2, *solve, "--eigenvalue-floor", "2", words=["eigenvalue floor 2"])
         image = self.image("a.nrrd", (4, 4, 4), [1.0] * 64)
         done = self.succeed("solve", image, "-o", "t.npy", "--source", 0, "--eigenvalue-floor", "0.1")

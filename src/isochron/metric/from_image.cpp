@@ -64,9 +64,9 @@ Metric fibers(const Image& image, const MetricRequest& request, std::span<const 
     if (inside(mask, v) && metric.fiber[v] == Vec3f{}) ++zero;
   if (zero > 0 && request.zero_fibers == ZeroFibers::refuse)
     throw InputError(
-        fmt::format("the fibre is zero in {} voxels; mask them out (--mask), or let them conduct alike in all "
+        fmt::format("the fibre is zero in {} of {} voxels; mask them out (--mask), or let them conduct alike in all "
                     "directions with --allow-zero-fibers",
-                    zero));
+                    zero, metric.fiber.size()));
   return Metric(std::move(metric));
 }
 
