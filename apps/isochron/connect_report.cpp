@@ -15,16 +15,19 @@ Json json_of(const Region& region) { return {{"region", region.name}, {"voxels",
 
 Json json_of(const Vec3d& p) { return {p.x, p.y, p.z}; }
 
+/// The cost between the regions: the mean of both directions, as `connectome` has it.
+double cost_of(const Connection& connection) { return (connection.forward_cost + connection.backward_cost) / 2; }
+
 /// By the cost that was solved for. The integral of local costs along the traced path feels how coarse the voxels are.
-double cost_density(const ConnectSummary& summary) {
+double cost_per_mm(const ConnectSummary& summary) {
   const double length = summary.statistics.length;
-  return length > 0 ? summary.connection.forward_cost / length : 0;
+  return length > 0 ? cost_of(summary.connection) / length : 0;
 }
 
 /// How far apart the costs of the two directions are, as a share of their mean; without discretisation they are equal.
 double spread(const Connection& connection) {
-  const double sum = connection.forward_cost + connection.backward_cost;
-  return sum > 0 ? 2 * std::abs(connection.forward_cost - connection.backward_cost) / sum : 0;
+  const double cost = cost_of(connection);
+  return cost > 0 ? std::abs(connection.forward_cost - connection.backward_cost) / cost : 0;
 }
 
 Json path_json(const ConnectSummary& summary) {
@@ -38,8 +41,7 @@ Json path_json(const ConnectSummary& summary) {
           {"mean_fa", finite_or_null(statistics.mean_anisotropy)},
           {"least_fa", finite_or_null(statistics.least_anisotropy)},
           {"mean_md", finite_or_null(statistics.mean_diffusivity)},
-          {"cost", summary.connection.forward_cost},
-          {"cost_density", cost_density(summary)},
+          {"cost_per_mm", cost_per_mm(summary)},
           {"integrated_cost", statistics.cost}};
 }
 
@@ -53,10 +55,11 @@ std::string json_text_of(const ConnectSummary& summary, const Console& console) 
               {"from", json_of(summary.query.from)},
               {"to", json_of(summary.query.to)},
               {"waypoints", Json::array()},
-              {"cost", connection.least_cost},
+              {"cost", cost_of(connection)},
               {"forward_cost", connection.forward_cost},
               {"backward_cost", connection.backward_cost},
               {"cost_spread", spread(connection)},
+              {"least_sum", connection.least_cost},
               {"epsilon", summary.query.epsilon},
               {"pathway_epsilon", connection.pathway_epsilon},
               {"pathway_voxels", connection.pathway_voxels},
@@ -95,18 +98,19 @@ std::string text_of(const ConnectSummary& summary) {
   region("from", summary.query.from);
   for (const Region& waypoint : summary.query.waypoints) region("through", waypoint);
   region("to", summary.query.to);
-  row("cost", fmt::format("{:.6g} ({:.6g} there, {:.6g} back: {:.2g} % apart)", connection.least_cost,
-                          connection.forward_cost, connection.backward_cost, 100 * spread(connection)));
-  row("pathway",
-      fmt::format("{} ({:.4g} mm³) at most {:.3g} % dearer", counted(connection.pathway_voxels, "voxel", "voxels"),
-                  connection.pathway_volume, 100 * connection.pathway_epsilon));
+  row("cost", fmt::format("{:.6g}, the mean of {:.6g} there and {:.6g} back ({} apart)", cost_of(connection),
+                          connection.forward_cost, connection.backward_cost, percent(spread(connection))));
+  row("pathway", fmt::format("{} ({:.4g} mm³) with u1 + u2 at most {} above its least, {:.6g}",
+                             counted(connection.pathway_voxels, "voxel", "voxels"), connection.pathway_volume,
+                             percent(connection.pathway_epsilon), connection.least_cost));
   row("path", fmt::format("{:.1f} mm, mean FA {:.3f}, cost per mm {:.4g}", statistics.length,
-                          statistics.mean_anisotropy, cost_density(summary)));
+                          statistics.mean_anisotropy, cost_per_mm(summary)));
   if (summary.streamlines)
     row("streamlines", fmt::format("{} of {} reach the other region", grouped(summary.streamlines->reaching),
                                    grouped(summary.streamlines->lines.size())));
-  row("time", fmt::format("read {:.2f} s, connect {:.2f} s with {} solves, write {:.2f} s", summary.input.read_seconds,
-                          summary.connect_seconds, connection.solves, summary.write_seconds));
+  row("time",
+      fmt::format("read {:.2f} s, connect {:.2f} s with {}, write {:.2f} s", summary.input.read_seconds,
+                  summary.connect_seconds, counted(connection.solves, "solve", "solves"), summary.write_seconds));
   for (const std::string& note : connection.notes) row("note", note);
   for (const std::string& note : connection.work.notes) row("note", note);
   row("wrote", fmt::format("{}", fmt::join(file_names(summary.written), ", ")));

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -50,6 +51,16 @@ void report_on(Dataset& dataset, InfoDepth depth, int threads, std::optional<Mes
   quality =
       examine_quality(mesh, depth == InfoDepth::full ? CrossingTest::always : CrossingTest::small_meshes, threads);
   restore_mesh<Corners>(dataset, std::move(mesh));
+}
+
+/// Whether an array's name says that it is a speed; any positive number could be one.
+bool named_like_a_speed(std::string name) {
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  if (name == "f" || name == "v" || name == "vp" || name == "vs" || name == "c") return true;
+  for (const char* word : {"speed", "veloc", "vel", "cv", "conduction"})
+    if (name.find(word) != std::string::npos) return true;
+  return false;
 }
 
 struct InfoRequest {
@@ -132,7 +143,8 @@ SolveChoices choices_among(const std::vector<ArraySummary>& arrays) {
     if (on_points && made_by_solve(array.name)) continue;
     const bool good = array.not_finite == 0;
     if (array.components == 1) {
-      if (good && array.low > 0 && !array.integer_type) add(choices.speed_array, array.name);
+      if (good && array.low > 0 && !array.integer_type)
+        add(named_like_a_speed(array.name) ? choices.speed_array : choices.possible_speed_array, array.name);
       if (good && array.whole) add(choices.source_tag, array.name);
       if (good && array.whole && !on_points) add(choices.region_array, array.name);
       if (good && on_points && array.low < 0 && array.high > 0) add(choices.source_levelset, array.name);

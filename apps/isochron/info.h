@@ -32,7 +32,9 @@ struct ArraySummary {
 
 /// Arrays whose shape and values fit an option of `isochron solve`.
 struct SolveChoices {
-  std::vector<std::string> speed_array, tensor_array, fibers, region_array, source_tag, source_levelset;
+  std::vector<std::string> speed_array;           ///< by their names too
+  std::vector<std::string> possible_speed_array;  ///< positive numbers that may be anything
+  std::vector<std::string> tensor_array, fibers, region_array, source_tag, source_levelset;
 };
 
 struct FileInfo {

@@ -35,8 +35,8 @@ Json json_of(const TensorSummary& tensors) {
           {"better_axes", better != nullptr ? Json(better->name) : Json(nullptr)}};
 }
 
-double percent(std::size_t part, std::size_t of) {
-  return of == 0 ? 0 : 100 * static_cast<double>(part) / static_cast<double>(of);
+double share(std::size_t part, std::size_t of) {
+  return of == 0 ? 0 : static_cast<double>(part) / static_cast<double>(of);
 }
 
 void append_tensors(std::string& text, const TensorSummary& tensors) {
@@ -45,8 +45,8 @@ void append_tensors(std::string& text, const TensorSummary& tensors) {
                       grouped(tensors.empty), grouped(tensors.not_finite));
   text += fmt::format("    anisotropy   FA {:.3g} … {:.3g}, mean {:.3g}; {} above 1\n", tensors.least_fa,
                       tensors.largest_fa, tensors.mean_fa, grouped(tensors.fa_above_one));
-  text += fmt::format("    checks       {:.2g} % not positive definite ({})\n",
-                      percent(tensors.not_positive_definite, tensors.voxels),
+  text += fmt::format("    checks       {} not positive definite ({})\n",
+                      percent(share(tensors.not_positive_definite, tensors.voxels)),
                       counted(tensors.not_positive_definite, "voxel", "voxels"));
   if (tensors.coherence.voxels == 0) return;
   std::vector<std::string> parts;

@@ -61,6 +61,7 @@ Json json_of(const FileInfo& info) {
           {"meshes", std::move(meshes)},
           {"choices",
            {{"speed_array", choices.speed_array},
+            {"possible_speed_array", choices.possible_speed_array},
             {"tensor_array", choices.tensor_array},
             {"fibers", choices.fibers},
             {"region_array", choices.region_array},
@@ -133,6 +134,7 @@ void append_choices(std::string& text, const FileInfo& info) {
   };
   text += "  isochron solve can use\n    --speed S\n";
   line("--speed-array", info.choices.speed_array);
+  line("--speed-array, if it is a speed:", info.choices.possible_speed_array);
   line("--metric-array, --velocity-tensor-array", info.choices.tensor_array);
   line("--fibers, --sheets", info.choices.fibers);
   line("--region-array", info.choices.region_array);

@@ -64,10 +64,12 @@ std::vector<double> read_times(const PathRequest& request, const DataArray* arra
 /// By the labels of the solve: the earliest place of each source.
 Sources sources_by_label(const DataArray& label, const std::vector<double>& times);
 
-/// Traces all targets; notes why where there is no path, and warns of travel times that differ from those of the front
-/// by more than a share `suspicious`.
-void trace_all(PathSummary& summary, double suspicious, const std::function<Path(const PathTarget&)>& trace,
-               Console& console);
+/// Whether a path's travel time differs from that of the front by more than a share.
+bool far_off(const Path& path, double share);
+/// Traces all targets; notes why where there is no path, and warns of suspicious paths, which were probably traced with
+/// another metric than they were solved with.
+void trace_all(PathSummary& summary, const std::function<bool(const Path&)>& suspicious,
+               const std::function<Path(const PathTarget&)>& trace, Console& console);
 
 /// The targets of an image.
 void trace_image(const PathRequest& request, const SideInputs& inputs, PathSummary& summary, Console& console);

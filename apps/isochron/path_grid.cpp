@@ -9,8 +9,8 @@
 namespace isochron::cli {
 namespace {
 
-/// How far a path's travel time may be from the front's before the metric is suspected. Between voxels whose tensors
-/// differ the two differ by themselves, and by a lot before the path is shortened.
+/// How far a path's travel time may be from the front's before a closer look is taken at the metric. Between voxels
+/// whose tensors differ the two differ by themselves, and by a lot before the path is shortened.
 double suspicious_share(const Metric& metric, bool raw) {
   if (metric.isotropic()) return 0.1;
   return raw ? std::numeric_limits<double>::infinity() : 0.5;
@@ -74,17 +74,19 @@ void trace_image(const PathRequest& request, const SideInputs& inputs, PathSumma
   const Image arrival = read_reported(request.problem.mesh, request.problem.raw, console);
   const ImageGrid& grid = arrival.grid;
   Image problem = read_problem(request, arrival, console);
-  const std::vector<std::uint8_t> mask = problem_mask(request.problem, problem, console);
+  SolveRequest solved = request.problem;
+  if (!request.image.empty()) solved.mesh = request.image;
+  const ImageMetric on = about_file(solved.mesh, [&] { return image_problem(solved, problem, console); });
   about_file(request.problem.mesh, [&] {
     const std::vector<double> times = read_times(request, find_times(request, arrival));
     summary.targets = gather_targets(request, {grid.voxel_count(), "image", "voxel", "voxels"});
     summary.guessed_sources = request.problem.sources.empty();
     const Sources sources = summary.guessed_sources ? guess_sources(arrival, times)
                                                     : gather_voxel_sources(request.problem, inputs, problem);
-    const Metric metric = image_metric(request.problem, problem, mask);
-    const GridPathTracer tracer(grid, metric, mask, times, sources);
+    const GridPathTracer tracer(grid, on.metric, on.mask, times, sources);
+    const double share = suspicious_share(on.metric, request.raw);
     trace_all(
-        summary, suspicious_share(metric, request.raw),
+        summary, [&](const Path& path) { return far_off(path, share) && !tracer.explains(path, share); },
         [&](const PathTarget& target) {
           return tracer.from(target.vertex ? grid.position(*target.vertex) : target.point,
                              {request.raw ? Shorten::no : Shorten::yes});

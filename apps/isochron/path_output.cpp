@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "apps/isochron/path.h"
 #include "isochron/core/error.h"
@@ -64,6 +65,10 @@ void write_table(const std::filesystem::path& target, const std::vector<TracedTa
 
 void check_path_output(const PathRequest& request) {
   if (is_table(request.output)) return check_output_file(request.output, request.overwrite());
+  if (const FileName name(request.output); !is_mesh_file(request.output) && !name.gzip)
+    throw UsageError(fmt::format("{}: unknown extension '{}' (it tells the format); use one of {} .csv",
+                                 request.output.string(), name.extension,
+                                 fmt::join(written_extensions(WrittenCells::lines), " ")));
   check_writable(request.output, request.overwrite());
   Dataset sample;
   sample.points = {{}, {}};

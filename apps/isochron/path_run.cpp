@@ -19,7 +19,7 @@ namespace {
 /// Without --to-tolerance a point may be this share of the mesh's diagonal away.
 constexpr double default_reach = 0.01;
 /// A path whose travel time is this far from its arrival time was traced with another metric than it was solved with.
-constexpr double far_off = 0.1;
+constexpr double suspicious_share = 0.1;
 
 void check_request(const PathRequest& request) {
   if (request.ids.empty() && request.points.empty() && request.files.empty())
@@ -89,14 +89,14 @@ void trace_one(const std::function<Path(const PathTarget&)>& trace, TracedTarget
   }
 }
 
-void warn_of_another_metric(const TracedTarget& traced, double suspicious, Console& console) {
-  if (traced.path.points.size() < 2) return;
-  const double arrival = traced.path.times.front() - traced.path.times.back();
-  if (std::abs(traced.path.travel_time / arrival - 1) <= suspicious) return;
+/// When the front came, after its onset.
+double front_time(const Path& path) { return path.times.front() - path.times.back(); }
+
+void warn_of_another_metric(const TracedTarget& traced, Console& console) {
   console.warn(
       fmt::format("{}: the path takes {:.6g} by the metric, but the front took {:.6g}: give the options that the "
                   "times were solved with",
-                  describe(traced.target), traced.path.travel_time, arrival));
+                  describe(traced.target), traced.path.travel_time, front_time(traced.path)));
 }
 
 template <int Corners>
@@ -115,7 +115,7 @@ void trace_targets(const PathRequest& request, Dataset&& dataset, const SideInpu
   const double tolerance = request.tolerance.value_or(default_reach * norm(box.high - box.low));
   const PathTracer<Corners> tracer({mesh, metric}, times, sources, {request.raw ? Shorten::no : Shorten::yes});
   trace_all(
-      summary, far_off,
+      summary, [](const Path& path) { return far_off(path, suspicious_share); },
       [&](const PathTarget& target) {
         return target.vertex ? tracer.from(*target.vertex) : tracer.from(target.point, tolerance);
       },
@@ -126,6 +126,7 @@ void trace_mesh(const PathRequest& request, const SideInputs& inputs, PathSummar
   refuse_on_mesh(!request.image.empty(), "--image");
   refuse_on_mesh(!request.problem.mask.empty(), "--mask");
   refuse_on_mesh(request.problem.tensors.frame.has_value(), "--tensor-frame");
+  refuse_on_mesh(request.problem.floor_given(), "--eigenvalue-floor");
   Dataset dataset = read_mesh(request.problem, console);
   about_file(request.problem.mesh, [&] {
     if (pick_elements(request.problem, dataset) == 3)
@@ -208,14 +209,18 @@ Sources sources_by_label(const DataArray& label, const std::vector<double>& time
   return sources;
 }
 
-void trace_all(PathSummary& summary, double suspicious, const std::function<Path(const PathTarget&)>& trace,
-               Console& console) {
+bool far_off(const Path& path, double share) {
+  return path.points.size() > 1 && std::abs(path.travel_time / front_time(path) - 1) > share;
+}
+
+void trace_all(PathSummary& summary, const std::function<bool(const Path&)>& suspicious,
+               const std::function<Path(const PathTarget&)>& trace, Console& console) {
   Activity activity(console, "tracing");
   const InterruptGuard guard;
   for (TracedTarget& traced : summary.targets) {
     check_interrupted();
     trace_one(trace, traced);
-    warn_of_another_metric(traced, suspicious, console);
+    if (suspicious(traced.path)) warn_of_another_metric(traced, console);
   }
 }
 

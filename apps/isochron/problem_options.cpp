@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "apps/isochron/tensor_input.h"
 #include "isochron/metric/velocity_table.h"
 
 namespace isochron::cli {
@@ -73,6 +74,9 @@ void declare_metric(Command& command, SolveRequest& request) {
   command.option("--metric-array", "NAME", "Travel-time tensors M, 6 or 9 components", into(metric.metric_array));
   command.option("--velocity-tensor-array", "NAME", "Velocity tensors D = M⁻¹", into(metric.velocity_tensor_array));
   declare_tensor_layout(command, request.tensors);
+  declare_eigenvalue_floor(
+      command, metric.eigenvalue_floor,
+      "On images, tensors that are not positive definite get eigenvalues of this share of the median one at least");
   command.option("--fibers", "NAME", "Fibre directions", into(metric.fiber_array));
   command.option("--sheets", "NAME", "Sheet directions, with --fibers", into(metric.sheet_array));
   command.option("--velocity", "L,T[,N]", "Along the fibres, across (and normal to the sheets)",
@@ -89,6 +93,7 @@ void warn_unused_tensor_layout(const SolveRequest& request, Console& console) {
   constexpr std::string_view tensors = "--metric-array or --velocity-tensor-array";
   console.warn_unused(none && request.tensors.order, "--tensor-order", tensors);
   console.warn_unused(none && request.tensors.frame, "--tensor-frame", tensors);
+  console.warn_unused(none && request.floor_given(), "--eigenvalue-floor", tensors);
 }
 
 Take into_backend(Backend& backend) {

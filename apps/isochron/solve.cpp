@@ -121,6 +121,7 @@ void check_kind(const SolveRequest& request, const MethodFlags& flags) {
     refuse_on_mesh(request.grid.scheme != GridScheme::automatic, "--scheme");
     refuse_on_mesh(request.grid.order != 1, "--order");
     refuse_on_mesh(request.tensors.frame.has_value(), "--tensor-frame");
+    refuse_on_mesh(request.floor_given(), "--eigenvalue-floor");
     return;
   }
   refuse_on_image(!request.sources.level_set.empty(), "--source-levelset");

@@ -73,6 +73,7 @@ struct SolveRequest {
   [[nodiscard]] bool to_table() const;
   [[nodiscard]] bool to_mesh() const { return !output.empty() && !to_table(); }
   [[nodiscard]] bool on_image() const { return is_image(mesh, raw); }
+  [[nodiscard]] bool floor_given() const { return metric.eigenvalue_floor != default_eigenvalue_floor; }
   [[nodiscard]] Overwrite overwrite() const { return force ? Overwrite::yes : Overwrite::no; }
 };
 

@@ -9,11 +9,11 @@
 #include "apps/isochron/result_arrays.h"
 #include "apps/isochron/solve_each.h"
 #include "apps/isochron/solve_report.h"
+#include "apps/isochron/tensor_input.h"
 #include "isochron/core/error.h"
 #include "isochron/core/timer.h"
 #include "isochron/io/image_io.h"
 #include "isochron/mesh/image_mask.h"
-#include "isochron/metric/from_image.h"
 #include "isochron/solve/grid_solver.h"
 
 namespace isochron::cli {
@@ -52,18 +52,31 @@ Unreached unreached_voxels(const ImageGrid& grid, std::span<const std::uint8_t> 
   return result;
 }
 
-/// Calls `work` with a solver, which lives only in here.
+/// Where the metric is an array of tensors, the image's own mask counts too.
+void leave_out_own_mask(const SolveRequest& request, Image& image, std::vector<std::uint8_t>& mask) {
+  const std::string& tensors =
+      request.metric.metric_array.empty() ? request.metric.velocity_tensor_array : request.metric.metric_array;
+  if (tensors.empty()) return;
+  for (std::size_t i = 0; i < image.data.all().size(); ++i)
+    if (image.data.all()[i].name == tensors) {
+      split_confidence(image, i);
+      break;
+    }
+  apply_own_mask(image, mask);
+}
+
+/// Calls `work` with a solver. It and the metric live only in here.
 template <class Work>
-void with_solver(const SolveRequest& request, const Image& image, std::span<const std::uint8_t> mask, Console& console,
+void with_solver(const SolveRequest& request, const ImageGrid& grid, ImageMetric& problem, Console& console,
                  Work&& work) {
-  const Metric metric = image_metric(request, image, mask);
+  const Metric metric = std::move(problem.metric);
   Activity activity(console, "solving");
   GridOptions options = request.grid;
   options.common = request.options;
   options.common.threads = console.options.threads;
   options.common.progress = activity.progress();
   const InterruptGuard guard;
-  GridSolver solver({image.grid, metric, mask}, options);
+  GridSolver solver({grid, metric, problem.mask}, options);
   work(solver);
   check_interrupted();
 }
@@ -133,18 +146,19 @@ struct Found {
   std::vector<ProbeTime> probed;
 };
 
-void solve_image(const SolveRequest& request, const SideInputs& inputs, const Image& image,
-                 std::span<const std::uint8_t> mask, Found& found, Console& console) {
+void solve_image(const SolveRequest& request, const SideInputs& inputs, const Image& image, ImageMetric& problem,
+                 Found& found, Console& console) {
   const Sources sources = gather_voxel_sources(request, inputs, image);
   if (request.each_source) {
     found.each.emplace(request, sources, image.grid.voxel_count());
-    with_solver(request, image, mask, console, [&](GridSolver& solver) { found.each->run(solver); });
+    with_solver(request, image.grid, problem, console, [&](GridSolver& solver) { found.each->run(solver); });
     found.arrival = found.each->take_all();
     return;
   }
-  with_solver(request, image, mask, console, [&](GridSolver& solver) { found.arrival = solver.solve(sources); });
+  with_solver(request, image.grid, problem, console,
+              [&](GridSolver& solver) { found.arrival = solver.solve(sources); });
   if (!request.probe.output.empty())
-    found.probed = probe_voxels(request, inputs.probes.points, image.grid, mask, found.arrival.times, console);
+    found.probed = probe_voxels(request, inputs.probes.points, image.grid, problem.mask, found.arrival.times, console);
 }
 
 void sum_up(const SolveRequest& request, const ImageGrid& grid, std::span<const std::uint8_t> mask, const Found& found,
@@ -193,24 +207,14 @@ void write_results(const SolveRequest& request, const SideInputs& inputs, const 
 
 }  // namespace
 
-std::vector<std::uint8_t> problem_mask(const SolveRequest& request, Image& image, Console& console) {
+ImageMetric image_problem(const SolveRequest& request, Image& image, Console& console) {
   std::vector<std::uint8_t> mask = read_mask(request.mask, image.grid, console);
-  const std::string& tensors =
-      request.metric.metric_array.empty() ? request.metric.velocity_tensor_array : request.metric.metric_array;
-  if (tensors.empty()) return mask;
-  for (std::size_t i = 0; i < image.data.all().size(); ++i)
-    if (image.data.all()[i].name == tensors) {
-      split_confidence(image, i);
-      break;
-    }
-  apply_own_mask(image, mask);
-  return mask;
-}
-
-Metric image_metric(const SolveRequest& request, const Image& image, std::span<const std::uint8_t> mask) {
-  Metric metric = metric_from_image(image, request.metric, request.tensors.order, mask, request.tensors.axes());
-  if (request.unit) metric.change_unit(*request.unit);
-  return metric;
+  leave_out_own_mask(request, image, mask);
+  ImageMetric problem = metric_from_image(image, request.metric, request.tensors.order, std::move(mask),
+                                          request.tensors.axes(), console.threads());
+  if (request.unit) problem.metric.change_unit(*request.unit);
+  if (problem.tensors) warn_about_tensors(request.mesh.string(), *problem.tensors, console);
+  return problem;
 }
 
 std::string better_grid_options(const Arrival& arrival, GridScheme scheme) {
@@ -229,10 +233,13 @@ int run_solve_grid(const SolveRequest& request, Console& console) {
   const Timer reading;
   Image image = read_reported(request.mesh, request.raw, console);
   check_picture_of(request, image.grid);
-  const std::vector<std::uint8_t> mask = problem_mask(request, image, console);
+  ImageMetric problem = about_file(request.mesh, [&] { return image_problem(request, image, console); });
+  const std::vector<std::uint8_t>& mask = problem.mask;
+  summary.tensors = problem.tensors;
+  summary.eigenvalue_floor = request.metric.eigenvalue_floor;
   summary.read_seconds = reading.seconds();
   Found found;
-  about_file(request.mesh, [&] { solve_image(request, inputs, image, mask, found, console); });
+  about_file(request.mesh, [&] { solve_image(request, inputs, image, problem, found, console); });
   sum_up(request, image.grid, mask, found, summary, console);
   const InterruptGuard guard;
   const Timer writing;

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "apps/isochron/json_text.h"
+#include "apps/isochron/tensor_report.h"
 #include "isochron/core/timer.h"
 
 namespace isochron::cli {
@@ -62,12 +63,26 @@ Json json_of(const SolveSummary& summary, const Console& console) {
   if (summary.corners == voxel_corners) {
     object["scheme"] = name_of(summary.scheme);
     object["order"] = summary.order;
+    object["tensors"] = nullptr;
+    if (summary.tensors)
+      add_counts_json(object["tensors"] = Json::object(), *summary.tensors, summary.eigenvalue_floor);
   }
   if (!summary.sources.empty()) {
     object["sources"] = Json::array();
     for (const SourceSummary& source : summary.sources) object["sources"].push_back(json_of(source));
   }
   return object;
+}
+
+std::string text_of(const DiffusionCounts& counts, double floor) {
+  std::string text = fmt::format("{} used", grouped(counts.usable));
+  if (counts.left_out() > 0)
+    text += fmt::format(", {} left out ({} zero, {} not finite)", grouped(counts.left_out()), grouped(counts.empty),
+                        grouped(counts.not_finite));
+  if (counts.not_positive_definite > 0)
+    text += fmt::format("; {} not positive definite: eigenvalues raised to {:g} of the median",
+                        grouped(counts.not_positive_definite), floor);
+  return text;
 }
 
 std::string text_of(const SolveSummary& summary) {
@@ -84,6 +99,7 @@ std::string text_of(const SolveSummary& summary) {
   row("method", fmt::format("{}, {}, {} precision", name_of(arrival.method),
                             counted(arrival.threads, "thread", "threads"), name_of(arrival.precision)));
   if (!summary.sources.empty()) row("sources", fmt::format("{}, each on its own", grouped(summary.sources.size())));
+  if (summary.tensors) row("tensors", text_of(*summary.tensors, summary.eigenvalue_floor));
   row("reached", arrival.unreached == 0 ? (image ? "all voxels" : "all vertices")
                                         : fmt::format("{}; {} unreached", points(arrival.reached),
                                                       counted(arrival.unreached, "stays", "stay")));

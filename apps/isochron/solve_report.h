@@ -2,6 +2,7 @@
 #pragma once
 
 #include "apps/isochron/solve.h"
+#include "isochron/metric/diffusion.h"
 
 namespace isochron::cli {
 
@@ -30,6 +31,8 @@ struct SolveSummary {
   int corners = 4;
   GridScheme scheme = GridScheme::adaptive;  ///< of images
   int order = 1;
+  std::optional<DiffusionCounts> tensors;  ///< of images whose metric is made of tensors
+  double eigenvalue_floor = 0;             ///< beside them
   Unreached unreached;
   Arrival arrival;  ///< counts, times of the work and notes; its arrays are empty. Of all solves with --each-source
   std::vector<SourceSummary> sources;  ///< with --each-source

@@ -69,8 +69,9 @@ void print_summary(const SurfaceRequest& request, const SurfaceSummary& summary,
   const ExtractedSurface& s = summary.surface;
   console.say(fmt::format("{}: {}, {}\n", request.output.string(), counted(s.mesh.vertex_count(), "vertex", "vertices"),
                           counted(s.mesh.element_count(), "triangle", "triangles")));
-  console.say(fmt::format("  particles {} from {} seeds in {} iterations{}\n", grouped(s.particles), grouped(s.seeds),
-                          s.iterations.size(), s.converged ? "" : " (not settled)"));
+  console.say(fmt::format("  particles {} from {} in {}{}\n", grouped(s.particles), counted(s.seeds, "seed", "seeds"),
+                          counted(s.iterations.size(), "iteration", "iterations"),
+                          s.converged ? "" : " (not settled)"));
   console.say(fmt::format("  repair    {} added, {} removed, {} moved\n", grouped(s.triangulation.added),
                           grouped(s.triangulation.removed), grouped(s.triangulation.moved)));
   console.say(fmt::format(

@@ -39,19 +39,9 @@ TensorOrder order_of(const TensorRequest& request, const Image& image, int compo
 
 std::string mixed_up(const std::string& name, const DiffusionCounts& counts) {
   return fmt::format(
-      "{}: {} of {} tensors are not positive definite (their components are mixed up, or these are no diffusion "
-      "tensors); check --tensor-order with 'isochron info'",
+      "{}: {} of {} tensors are not positive definite (their components are mixed up, or these are no "
+      "such tensors); check --tensor-order with 'isochron info'",
       name, grouped(counts.not_positive_definite), grouped(counts.usable));
-}
-
-void warn_about_tensors(const std::string& name, const DiffusionCounts& counts, Console& console) {
-  if (mostly_wrong(counts.not_positive_definite, counts.usable)) throw InputError(mixed_up(name, counts));
-  const auto voxels = [](std::size_t n) { return counted(n, "voxel", "voxels"); };
-  if (counts.not_finite > 0)
-    console.warn(fmt::format("{}: {} with NaN or infinite tensors left out", name, voxels(counts.not_finite)));
-  if (counts.not_positive_definite > 0)
-    console.warn(fmt::format("{}: {} of {} have tensors that are not positive definite; their eigenvalues were raised",
-                             name, voxels(counts.not_positive_definite), grouped(counts.usable)));
 }
 
 }  // namespace
@@ -67,10 +57,13 @@ void declare_tensor_image(Command& command, TensorRequest& request) {
                                               {"adjugate", DiffusionMetricKind::adjugate}}));
   command.option("--alpha", "A", "How much the sharpened metric prefers the fibres (3)",
                  noted("--alpha", request.sharpening, into(request.metric.alpha)));
-  command.option("--eigenvalue-floor", "SHARE",
-                 "Eigenvalues below this share of the median diffusivity are raised to it (0.01)",
-                 into(request.metric.floor));
+  declare_eigenvalue_floor(command, request.metric.floor,
+                           "Eigenvalues below this share of the median diffusivity are raised to it");
   declare_raw(command, request.raw);
+}
+
+void declare_eigenvalue_floor(Command& command, double& floor, const std::string& help) {
+  command.option("--eigenvalue-floor", "SHARE", fmt::format("{} ({:g})", help, floor), into(floor));
 }
 
 void check_tensor_request(const TensorRequest& request, Console& console) {
@@ -117,6 +110,16 @@ TensorInput read_tensors(const TensorRequest& request, Console& console) {
   warn_about_tensors(name, input.metric.counts, console);
   input.read_seconds = timer.seconds();
   return input;
+}
+
+void warn_about_tensors(const std::string& name, const DiffusionCounts& counts, Console& console) {
+  if (mostly_wrong(counts.not_positive_definite, counts.usable)) throw InputError(mixed_up(name, counts));
+  const auto voxels = [](std::size_t n) { return counted(n, "voxel", "voxels"); };
+  if (counts.not_finite > 0)
+    console.warn(fmt::format("{}: {} with NaN or infinite tensors left out", name, voxels(counts.not_finite)));
+  if (counts.not_positive_definite > 0)
+    console.warn(fmt::format("{}: {} of {} have tensors that are not positive definite; their eigenvalues were raised",
+                             name, voxels(counts.not_positive_definite), grouped(counts.usable)));
 }
 
 const Image& ImageFiles::get(const std::filesystem::path& path) {

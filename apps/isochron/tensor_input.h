@@ -42,6 +42,13 @@ struct TensorInput {
 /// Reads the image and the mask. Warns of what was wrong with tensors. Throws InputError.
 TensorInput read_tensors(const TensorRequest& request, Console& console);
 
+/// Warns of tensors that were left out or raised, by what `diffusion_metric` counted in a file. Throws InputError when
+/// that many are wrong that the file must be.
+void warn_about_tensors(const std::string& name, const DiffusionCounts& counts, Console& console);
+
+/// --eigenvalue-floor
+void declare_eigenvalue_floor(Command& command, double& floor, const std::string& help);
+
 /// Reads each image once.
 class ImageFiles {
  public:

@@ -1,4 +1,4 @@
-// What the summaries of `connect` and `connectome` have in common. Only *_report.cpp include this.
+// What the summaries of commands on tensor images have in common. Only *_report.cpp include this.
 #pragma once
 
 #include "apps/isochron/json_text.h"
@@ -6,19 +6,23 @@
 
 namespace isochron::cli {
 
-inline Json metric_json(const TensorRequest& request, const TensorInput& input) {
-  const DiffusionCounts& counts = input.metric.counts;
-  const auto kind = request.metric.kind;
-  Json object{{"kind", kind == DiffusionMetricKind::sharpened ? "sharpened"
-                       : kind == DiffusionMetricKind::inverse ? "inverse"
-                                                              : "adjugate"}};
-  if (kind == DiffusionMetricKind::sharpened) object["alpha"] = request.metric.alpha;
+inline void add_counts_json(Json& object, const DiffusionCounts& counts, double floor) {
   object["usable_voxels"] = counts.usable;
   object["empty_voxels"] = counts.empty;
   object["not_finite_voxels"] = counts.not_finite;
   object["not_positive_definite_voxels"] = counts.not_positive_definite;
   object["fa_above_one_voxels"] = counts.fa_above_one;
   object["floored_voxels"] = counts.floored;
+  object["eigenvalue_floor"] = floor;
+}
+
+inline Json metric_json(const TensorRequest& request, const TensorInput& input) {
+  const auto kind = request.metric.kind;
+  Json object{{"kind", kind == DiffusionMetricKind::sharpened ? "sharpened"
+                       : kind == DiffusionMetricKind::inverse ? "inverse"
+                                                              : "adjugate"}};
+  if (kind == DiffusionMetricKind::sharpened) object["alpha"] = request.metric.alpha;
+  add_counts_json(object, input.metric.counts, request.metric.floor);
   return object;
 }
 

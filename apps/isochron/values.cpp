@@ -120,6 +120,12 @@ std::string grouped(std::uint64_t number) {
   return result;
 }
 
+std::string percent(double share) {
+  const double value = 100 * share;
+  if (value > 0 && value < 0.01) return "below 0.01 %";
+  return value < 9.95 ? fmt::format("{:.2g} %", value) : fmt::format("{:.0f} %", value);
+}
+
 std::string counted(std::uint64_t number, std::string_view one, std::string_view many) {
   return fmt::format("{} {}", grouped(number), number == 1 ? one : many);
 }

@@ -88,6 +88,8 @@ struct Value<std::optional<T>> {
 
 /// 1234567 as "1,234,567".
 std::string grouped(std::uint64_t number);
+/// A share as a percentage: "0.49 %", "12 %", "100 %"; never in powers of ten.
+std::string percent(double share);
 /// "1 vertex", "2,000 vertices".
 std::string counted(std::uint64_t number, std::string_view one, std::string_view many);
 

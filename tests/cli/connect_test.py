@@ -124,7 +124,7 @@ class ConnectTest(CliCase):
         self.assertEqual(summary["streamlines"]["reaching"], 8)
         shape, cost = read_nifti(self.folder / "out_cost.nii.gz")
         self.assertEqual(shape, SHAPE)
-        self.assertAlmostEqual(min(cost), summary["cost"], delta=1e-5 * summary["cost"])
+        self.assertAlmostEqual(min(cost), summary["least_sum"], delta=1e-5 * summary["cost"])
         _, pathway = read_nifti(self.folder / "out_pathway.nii.gz")
         self.assertEqual(sum(pathway), summary["pathway_voxels"])
         self.assertEqual(pathway[index(10, 7, 3)], 1)
@@ -136,6 +136,7 @@ class ConnectTest(CliCase):
             self.assertLess(math.hypot(y, z), 1.0)
         rows = (self.folder / "out_profile.csv").read_text().splitlines()
         self.assertEqual(rows[0], "x,y,z,distance,cost,fa,md,local_cost")
+        self.assertAlmostEqual(float(rows[-1].split(",")[4]), summary["forward_cost"], delta=1e-6 * summary["cost"])
         self.assertEqual(len(rows) - 1, summary["path"]["points"])
         self.assertEqual(len(read_tck(self.folder / "out_streamlines.tck")), summary["streamlines"]["lines"])
 
@@ -310,7 +311,19 @@ class ConnectTest(CliCase):
         summary = self.succeed_json(*common)
         there, back = summary["forward_cost"], summary["backward_cost"]
         self.assertAlmostEqual(summary["cost_spread"], 2 * abs(there - back) / (there + back), places=12)
-        self.assertIn(f"({there:.6g} there, {back:.6g} back", self.succeed(*common).stdout)
+        self.assertAlmostEqual(summary["cost"], (there + back) / 2, places=9)
+        self.assertAlmostEqual(summary["path"]["cost_per_mm"], summary["cost"] / summary["path"]["length_mm"], places=9)
+        text = self.succeed(*common).stdout
+        self.assertIn(f"{summary['cost']:.6g}, the mean of {there:.6g} there and {back:.6g} back", text)
+        self.assertIn(f"above its least, {summary['least_sum']:.6g}", text)
+
+    def test_the_cost_is_the_same_as_in_a_connectome(self):
+        labels = self.labels(boxes=((1, 2, 2, 7, 7, 3, 3), (2, 18, 18, 7, 7, 3, 3)))
+        tensors = (self.tensors(), "--tensor-order", "mrtrix")
+        cost = self.succeed_json("connect", *tensors, *self.ends(), "-o", "out")["cost"]
+        self.succeed("connectome", *tensors, "--labels", labels, "-o", "matrix.csv")
+        row = (self.folder / "matrix.csv").read_text().splitlines()[1]
+        self.assertAlmostEqual(float(row.split(",")[2]), cost, delta=1e-5 * cost)
 
     def test_raw_tensors_with_a_confidence(self):
         values = array.array("f")

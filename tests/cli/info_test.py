@@ -142,6 +142,22 @@ class Info(CliCase):
         self.assertEqual((choices["speed_array"], choices["source_levelset"]), ([], []))
         self.assertNotIn("reached", choices["source_tag"])
 
+    def test_only_what_is_named_like_a_speed_is_taken_for_one(self):
+        points, triangles = square_mesh(3)
+        name = self.write_msh("a.msh", points, triangles, cell_arrays={"CV_long": [(0.5,)] * 8},
+                              point_arrays={"size": [(0.25,)] * 9})
+        choices = self.info(name)[0]["choices"]
+        self.assertEqual((choices["speed_array"], choices["possible_speed_array"]), (["CV_long"], ["size"]))
+        self.assertRegex(self.succeed("info", name).stdout, "--speed-array, if it is a speed: +size\n")
+
+    def test_what_surface_wrote_is_no_speed_and_one_iteration_no_plural(self):
+        self.succeed("generate", "phantom", "--n", 20, "-o", "phantom.nii")
+        done = self.run_isochron("surface", "phantom.nii", "--label", 1, "--iterations", 1, "-o", "s.ply")
+        if "CGAL" in done.stderr:
+            self.skipTest("built without CGAL")
+        self.assertIn(" in 1 iteration (not settled)\n", done.stdout)
+        self.assertEqual(self.info("s.ply")[0]["choices"]["speed_array"], [])
+
     def test_one_is_no_plural(self):
         text = self.succeed("info", self.write_msh("a.msh", TET_POINTS + [(9, 9, 9)], [(0, 1, 2)], TET)).stdout
         for line in ("  1 tetrahedron\n", "  1 triangle\n", "1 point without an element\n", "3 edges\n"):

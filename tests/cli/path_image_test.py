@@ -1,6 +1,7 @@
 """isochron path on images: paths from solved voxels back to their sources."""
 
 import math
+import random
 
 from cli_case import CliCase
 from nifti import write_nifti
@@ -92,6 +93,28 @@ class PathImageTest(CliCase):
         self.assertGreater(path["length"], math.hypot(5, 10) + 0.2)
         wrong = self.succeed_json(*trace, "q.csv", "--speed", 4)
         self.assertIn("give the options", wrong["warnings"][0])
+
+    def test_rough_speeds_are_no_reason_for_suspicion(self):
+        random.seed(7)
+        speeds = [random.choice((1.0, 10.0)) for _ in range(self.N**3)]
+        self.image("rough.nii", speeds)
+        ends = ",".join(map(str, range(0, self.N**3, 23)))
+        for source in (("--source", self.voxel(5, 5, 5)), ("--source-point", "1.3,2.2,3.7")):
+            self.succeed("solve", "rough.nii", "-o", "times.nii", *source, "--speed-array", "values", "--force")
+            trace = ("path", "times.nii", *source, "--to", ends, "--image", "rough.nii", "-o", "p.csv", "--force")
+            right = self.succeed_json(*trace, "--speed-array", "values")
+            count = len(right["paths"])
+            differ = sum(abs(p["travel_time"] - p["arrival_time"]) > 0.1 * p["arrival_time"] for p in right["paths"])
+            self.assertGreater(differ, count / 2)  # they would be suspected by that alone
+            self.assertEqual(right["warnings"], [])
+            for other in (1, 3, 12):
+                self.assertGreater(len(self.succeed_json(*trace, "--speed", other)["warnings"]), count / 2)
+
+    def test_unknown_extensions_name_formats_of_lines(self):
+        self.solved()
+        error = self.expect(2, "path", "times.nii.gz", "--to", 1, "-o", "p.xyz", words=[".vtp", ".tck", ".csv"]).stderr
+        for other in (".stl", ".off", ".node", ".lon", ".gii"):
+            self.assertNotIn(other, error)
 
     def test_follows_a_helix_of_tensors(self):
         self.succeed("generate", "helix-tensors", "--n", 32, "--turns", 1, "--across", 0.01, "-o", "helix.nii.gz")

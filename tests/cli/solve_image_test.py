@@ -4,7 +4,8 @@ import ast
 import math
 import struct
 
-from cli_case import CliCase
+from cli_case import CliCase, square_mesh
+from nifti import write_nifti
 from nrrd import write_nrrd
 
 
@@ -80,6 +81,83 @@ class SolveImage(CliCase):
         summary = self.succeed_json("solve", bare, "-o", "b.nrrd", "--source", "0", "--velocity-tensor-array", "speed",
                                     "--tensor-order", "fsl", "--order", "2", "--source-init", "factored")
         self.assertAlmostEqual(summary["max_time"], (n - 1) * math.sqrt(1 + 1 / 4 + 1 / 9), delta=1e-5)
+
+    def test_a_few_bad_tensors_are_mended(self):
+        n = 6
+        good, nothing, broken = [1.0, 0.0, 0.0, 1.0, 0.0, 1.0], [0.0] * 6, [math.nan] * 6
+        tensors = [good] * n**3
+        tensors[7] = [1.0, 0.0, 0.0, 1.0, 0.0, -0.5]
+        tensors[8] = [1.0, 2.0, 0.0, 1.0, 0.0, 1.0]
+        tensors[9] = [1.0, 0.0, 0.0, 1.0, 0.0, 1e-30]
+        tensors[100], tensors[200] = nothing, broken
+        image = self.image("bad.nrrd", (n, n, n), sum(tensors, []), per_voxel=6)
+        plain = self.image("good.nrrd", (n, n, n), good * n**3, per_voxel=6)
+        for kind in ("--velocity-tensor-array", "--metric-array"):
+            solve = ("--source", n**3 - 1, kind, "speed", "--tensor-order", "row", "--force", "--verify")
+            exact = self.succeed_json("solve", plain, "-o", "good.npy", *solve)
+            self.assertEqual(exact["tensors"]["floored_voxels"], 0)
+            summary = self.succeed_json("solve", image, "-o", "bad.npy", *solve)
+            counts = summary["tensors"]
+            self.assertEqual((counts["usable_voxels"], counts["empty_voxels"], counts["not_finite_voxels"],
+                              counts["not_positive_definite_voxels"], counts["floored_voxels"],
+                              counts["eigenvalue_floor"]), (n**3 - 2, 1, 1, 3, 3, 0.01))
+            self.assertEqual((summary["elements"], summary["reached"]), (n**3 - 2, n**3 - 2))
+            self.assertEqual(len(summary["warnings"]), 2)
+            self.assertIn("3 voxels of 214 have tensors that are not positive definite", summary["warnings"][1])
+            times = self.numbers("bad.npy"), self.numbers("good.npy")
+            self.assertEqual(sum(math.isinf(t) for t in times[0]), 2)
+            self.assertAlmostEqual(times[0][n**3 - 2], times[1][n**3 - 2], delta=1e-6)  # far from the bad ones
+        slow = self.succeed_json("solve", image, "-o", "slow.npy", *solve, "--eigenvalue-floor", "0.5")
+        self.assertEqual(slow["tensors"]["eigenvalue_floor"], 0.5)
+        text = self.succeed("solve", image, "-o", "bad.npy", *solve).stdout
+        self.assertIn("214 used, 2 left out (1 zero, 1 not finite); 3 not positive definite", text)
+        path = self.succeed_json("path", "bad.npy", "--image", image, "--to", 0, *solve[:6], "-o", "p.csv")
+        self.assertEqual(len(path["paths"]), 1)
+
+    def test_small_eigenvalues_of_good_tensors_stay(self):
+        n = 5
+        flat = self.image("flat.nrrd", (n, n, n), [1.0, 0.0, 0.0, 1.0, 0.0, 1e-4] * n**3, per_voxel=6)
+        summary = self.succeed_json("solve", flat, "-o", "t.npy", "--source", 0, "--velocity-tensor-array", "speed",
+                                    "--tensor-order", "row")
+        self.assertAlmostEqual(self.numbers("t.npy")[n * n], 100, delta=1e-3)
+        self.assertEqual((summary["tensors"]["floored_voxels"], summary["warnings"]), (0, []))
+
+    def test_mostly_bad_tensors_are_refused(self):
+        bad = self.image("bad.nrrd", (4, 4, 4), [1.0, 0.0, 0.0, 1.0, 0.0, -1.0] * 64, per_voxel=6)
+        solve = ("solve", bad, "-o", "t.npy", "--source", 0, "--velocity-tensor-array", "speed", "--tensor-order", "row")
+        self.expect(3, *solve, words=["64 of 64", "--tensor-order"])
+        self.assertIn(" 100 % not positive definite (64 voxels)",
+                      self.succeed("info", bad, "--tensor-order", "row").stdout)
+        self.expect(2, *solve, "--eigenvalue-floor", "2", words=["eigenvalue floor 2"])
+        image = self.image("a.nrrd", (4, 4, 4), [1.0] * 64)
+        done = self.succeed("solve", image, "-o", "t.npy", "--source", 0, "--eigenvalue-floor", "0.1")
+        self.assertIn("--eigenvalue-floor has no effect", done.stderr)
+        self.write_msh("m.msh", *square_mesh(3))
+        self.expect(2, "solve", "m.msh", "-o", "m.vtk", "--source", 0, "--eigenvalue-floor", "0.1", words=["images"])
+
+    def test_unknown_extensions_name_what_can_be_written(self):
+        image = self.image("a.nrrd", (4, 4, 4), [1.0] * 64)
+        error = self.expect(2, "solve", image, "-o", "t.xyz", "--source", 0, words=[".nii", ".mgz"]).stderr
+        for other in (".hdr", ".nhdr", ".vtk", ".stl"):
+            self.assertNotIn(other, error)
+        self.write_msh("m.msh", *square_mesh(3))
+        error = self.expect(2, "solve", "m.msh", "-o", "m.xyz", "--source", 0, words=[".vtu", ".stl"]).stderr
+        for other in (".gii", ".pial", ".tck", ".nii"):
+            self.assertNotIn(other, error)
+
+    def test_images_without_voxels_are_refused(self):
+        shapes = {"a.nrrd": (0, 4, 4), "b.nrrd": (4, 4, 0), "c.nii": (4, 0, 4), "d.nii": (4, 4, 4, 0)}
+        for name, shape in shapes.items():
+            if name.endswith(".nii"):
+                write_nifti(self.folder / name, shape, [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0]], [])
+            else:
+                self.image(name, shape, [])
+            for command in (("info", name), ("solve", name, "-o", "t.npy", "--source", 0)):
+                self.expect(3, *command, words=[name, "nothing in the image", " x ".join(map(str, shape[:3]))])
+        if self.has_vtk():
+            self.write("e.vti", '<VTKFile type="ImageData" version="0.1"><ImageData WholeExtent="0 -1 0 3 0 3" Origin="0 0 0"'
+                       ' Spacing="1 1 1"><Piece Extent="0 -1 0 3 0 3"><PointData/></Piece></ImageData></VTKFile>')
+            self.expect(3, "info", "e.vti", words=["nothing in the image"])
 
     def test_what_is_refused(self):
         image = self.image("a.nrrd", (4, 4, 4), [1.0] * 64)

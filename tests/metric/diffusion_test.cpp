@@ -153,6 +153,24 @@ TEST(Diffusion, CountsAndRepairsBadTensors) {
   EXPECT_NO_THROW(check_metric(result.metric, 11, "metric"));  // left-out voxels hold something harmless
 }
 
+TEST(Diffusion, GoodTensorsCanStayAsTheyAre) {
+  auto tensors = some_tensors(8);
+  tensors[0] = SymTensor3d::diagonal(1e-3, 1e-3, 1e-9);    // positive definite, and far below the floor
+  tensors[1] = SymTensor3d::diagonal(1e-3, 1e-3, -1e-3);   // not
+  tensors[2] = SymTensor3d::diagonal(1e-3, 1e-3, 1e-300);  // not as it is stored
+  for (const auto kind : {DiffusionMetricKind::inverse, DiffusionMetricKind::identity}) {
+    const auto result = diffusion_metric(tensors, {}, {.kind = kind, .raised = RaisedTensors::unusable});
+    const auto wanted = [&](const SymTensor3d& t) { return kind == DiffusionMetricKind::inverse ? inverse(t) : t; };
+    EXPECT_EQ(result.counts.not_positive_definite, 2U);
+    EXPECT_EQ(result.counts.floored, 2U);
+    for (const std::size_t i : {0U, 3U, 4U, 5U, 6U, 7U})
+      EXPECT_EQ(result.metric.tensor(ElementId(i)), widened(narrowed(wanted(tensors[i]))));
+    const double low = result.smallest_eigenvalue;
+    for (const std::size_t i : {1U, 2U})
+      expect_metric(result.metric, i, wanted(SymTensor3d::diagonal(1e-3, 1e-3, low)));
+  }
+}
+
 TEST(Diffusion, MetricRatioIsCapped) {
   std::vector<SymTensor3d> tensors(3, SymTensor3d::diagonal(1e-3, 1e-3, 1e-3));
   tensors[1] = SymTensor3d::diagonal(2e-3, 4e-5, 4e-5);  // 50:1, cubed 1.25e5:1

@@ -23,11 +23,11 @@ Image two_tensors() {
 
 TEST(MetricFromImage, TheFileTellsTheOrderOfItsFirstArrayAlone) {
   const Image image = two_tensors();
-  const Metric metric = metric_from_image(image, {.metric_array = "first"}, {}, {});
+  const Metric metric = metric_from_image(image, {.metric_array = "first"}, {}, {}).metric;
   EXPECT_EQ(metric.tensor(ElementId(0)), SymTensor3d::diagonal(1, 4, 9));
   EXPECT_THAT([&] { metric_from_image(image, {.metric_array = "second"}, {}, {}); },
               ThrowsMessage<InputError>(HasSubstr("--tensor-order")));
-  const Metric told = metric_from_image(image, {.metric_array = "second"}, TensorOrder::row, {});
+  const Metric told = metric_from_image(image, {.metric_array = "second"}, TensorOrder::row, {}).metric;
   EXPECT_EQ(told.tensor(ElementId(0)), SymTensor3d::diagonal(1, 4, 9));
 }
 

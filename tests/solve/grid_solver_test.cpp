@@ -90,7 +90,7 @@ TEST(GridSolver, SecondOrderStaysAfterItsSourceWhereTheSpeedJumps) {
     helix.size.n = {32, 32, 32};
     helix.across = across;
     const Image image = generate_helix_tensors(helix);
-    const Metric metric = metric_from_image(image, {.velocity_tensor_array = "velocity_tensor"}, {}, {});
+    const Metric metric = metric_from_image(image, {.velocity_tensor_array = "velocity_tensor"}, {}, {}).metric;
     Sources sources;
     sources.vertices.push_back({*image.grid.voxel_at(helix_point(helix, 0)), 0});
     GridOptions options = checked_options();

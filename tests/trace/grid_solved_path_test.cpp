@@ -123,7 +123,7 @@ TEST_P(HelixOfFibers, ShorterPathsStayInTheTube) {
   const Image image = generate_helix_tensors(options);
   const MetricRequest request{.velocity_tensor_array = "velocity_tensor"};
   const auto voxel_at = [&](double t) { return *image.grid.voxel_at(helix_point(options, t)); };
-  const SolvedGrid on{image.grid, metric_from_image(image, request, image.tensor_order, {}),
+  const SolvedGrid on{image.grid, metric_from_image(image, request, image.tensor_order, {}).metric,
                       voxel_source(voxel_at(0.02))};
   const auto in_tube = [&](const Vec3d& p) {
     const SymTensor3d d = inverse(on.metric.tensor(ElementId(on.grid.voxel_at(p)->index())));
@@ -155,6 +155,28 @@ TEST(GridSolvedPath, ShorteningNeverCostsTime) {
     }
     EXPECT_LT(shorter, 0.9 * traced);
   }
+}
+
+TEST(GridSolvedPath, TheMetricOfTheSolveExplainsItsPathsAndNoOtherDoes) {
+  const ImageGrid grid = cube_grid(13);
+  SpeedMetric speeds;
+  Random random(5);
+  for (std::size_t v = 0; v < grid.voxel_count(); ++v) speeds.speed.push_back(random.uniform() < 0.5 ? 1 : 10);
+  const Vec3d between{4.3, 5.2, 6.6};
+  for (const Metric& metric : {Metric(speeds), random_fibers(grid, 3, 3)})
+    for (const Sources& sources : {centre_source(grid), point_source(between, 0)}) {
+      const SolvedGrid on{grid, metric, sources};
+      Metric other = metric;
+      other.change_unit(1.5);
+      const double share = metric.isotropic() ? 1e-6 : 0.3;  // at borders tensors also take times along the axes
+      const GridPathTracer right(grid, metric, {}, on.arrival.times, on.sources);
+      const GridPathTracer wrong(grid, other, {}, on.arrival.times, on.sources);
+      for (std::size_t v = 0; v < grid.voxel_count(); v += 17) {
+        const Path path = on.path(VertexId(v), Shorten::no);
+        EXPECT_TRUE(right.explains(path, share)) << v;
+        if (norm(path.points.front() - path.points.back()) > 4) EXPECT_FALSE(wrong.explains(path, 0.3)) << v;
+      }
+    }
 }
 
 TEST(GridSolvedPath, EndsAtAPointBetweenVoxels) {

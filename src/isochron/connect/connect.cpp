@@ -84,9 +84,9 @@ void keep_joining_parts(const ImageGrid& grid, const ConnectQuery& query, Connec
     ++dropped;
   }
   if (dropped > 0)
-    result.notes.push_back(
-        fmt::format("the pathway fell apart into {} parts; those that do not join the regions were dropped ({} voxels)",
-                    parts.sizes.size(), dropped));
+    result.notes.push_back(fmt::format(
+        "the pathway fell apart into {} parts; those that do not join the regions were dropped (voxels: {})",
+        parts.sizes.size(), dropped));
 }
 
 /// Costs are exact only up to the grid's resolution, so a small epsilon can miss voxels between the regions. A pathway

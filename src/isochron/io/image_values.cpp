@@ -66,10 +66,17 @@ DataArray::Values reordered(DataArray::Values values, std::span<const ValueAxis>
 
 ImageExtents checked_extents(ByteReader& reader, std::span<const std::int64_t> space,
                              std::span<const std::int64_t> others, std::size_t bytes_each) {
-  const auto shown = [&] { return fmt::format("{} x {}", fmt::join(space, " x "), fmt::join(others, " x ")); };
+  const auto shown = [&] {
+    std::string sizes = fmt::format("{}", fmt::join(space, " x "));
+    if (!others.empty()) sizes += fmt::format(" x {}", fmt::join(others, " x "));
+    return sizes;
+  };
   const auto multiply = [&](std::uint64_t product, std::int64_t factor, std::uint64_t limit) {
+    if (factor == 0)
+      reader.fail(fmt::format("there is nothing in the image (an axis has length 0: {})", shown()),
+                  "give one with voxels");
     if (factor < 1 || static_cast<std::uint64_t>(factor) > limit / product)
-      reader.fail(fmt::format("sizes that no image has (dimensions {})", shown()));
+      reader.fail(fmt::format("sizes that no image has ({})", shown()));
     return product * static_cast<std::uint64_t>(factor);
   };
   std::uint64_t voxels = 1;

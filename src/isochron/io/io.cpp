@@ -124,14 +124,20 @@ std::string extension_of(const fs::path& path) {
   return name.extension + (name.gzip ? ".gz" : "");
 }
 
-/// The extensions of a table's formats that are read, without those that only add .gz.
-template <class Formats>
-void add_known(const Formats& formats, std::vector<std::string>& known) {
-  for (const auto& format : formats) {
-    if (!format.reads) continue;
-    for (const std::string& one : format.extensions)
-      if (!one.ends_with(".gz")) known.push_back(one);
-  }
+/// Those extensions of a format that do not only add .gz.
+void add_plain(const std::vector<std::string>& extensions, std::vector<std::string>& plain) {
+  for (const std::string& one : extensions)
+    if (!one.ends_with(".gz")) plain.push_back(one);
+}
+
+/// Of meshes and images: who reads a file may mean any.
+std::vector<std::string> read_extensions() {
+  std::vector<std::string> result;
+  for (const Format& format : formats())
+    if (format.reads) add_plain(format.extensions, result);
+  for (const ImageFormat& format : image_formats())
+    if (format.reads) add_plain(format.extensions, result);
+  return result;
 }
 
 template <class Error>
@@ -145,9 +151,8 @@ const Codec& require_codec(const fs::path& path) {
                     "it first",
                     path.string(), name.extension));
   }
-  std::vector<std::string> known;
-  add_known(formats(), known);
-  if (std::is_same_v<Error, InputError>) add_known(image_formats(), known);  // who reads a file may mean any
+  const std::vector<std::string> known =
+      std::is_same_v<Error, InputError> ? read_extensions() : written_extensions(WrittenCells::elements);
   throw Error(fmt::format("{}: unknown extension '{}' (it tells the format); use one of {}", path.string(), extension,
                           fmt::join(known, " ")));
 }
@@ -273,6 +278,15 @@ const std::vector<Format>& formats() {
     return result;
   }();
   return list;
+}
+
+std::vector<std::string> written_extensions(WrittenCells cells) {
+  const unsigned needed = cells == WrittenCells::lines ? lines : triangles | tets;
+  std::vector<std::string> result;
+  for (const Codec& codec : codecs())
+    if (codec.write != nullptr && (codec.holds & needed) != 0) add_plain(codec.extensions, result);
+  std::erase(result, ".lon");  // needs fibres; the other names of its set write it too where there are any
+  return result;
 }
 
 bool is_mesh_file(const fs::path& path) { return find_codec(extension_of(path)) != nullptr; }

@@ -22,6 +22,10 @@ struct Format {
 /// Every format this build knows, in the order shown to users.
 const std::vector<Format>& formats();
 
+enum class WrittenCells { elements, lines };
+/// The extensions of the formats that triangles and tetrahedra, or lines, are written in, without .gz.
+std::vector<std::string> written_extensions(WrittenCells cells);
+
 /// Whether the extension is that of a mesh. Looks at the name only.
 bool is_mesh_file(const std::filesystem::path& path);
 

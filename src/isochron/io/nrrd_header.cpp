@@ -81,7 +81,7 @@ class Fields {
     if (dimension < 1 || dimension > 16) bad("dimension");
     axes_ = static_cast<std::size_t>(dimension);
     for (const double size : numbers("sizes")) {
-      if (!(size >= 1 && size < 9e15 && size == std::floor(size))) bad("sizes");
+      if (!(size >= 0 && size < 9e15 && size == std::floor(size))) bad("sizes");
       h.sizes.push_back(static_cast<std::int64_t>(size));
     }
     if (h.sizes.size() != axes_) bad("sizes");

@@ -64,6 +64,8 @@ void add(DiffusionCounts& all, const DiffusionCounts& part) {
 /// Turns one tensor after the other into its metric, and counts.
 struct Converter {
   EigenvalueMap map;
+  DiffusionMetricKind kind = DiffusionMetricKind::sharpened;
+  RaisedTensors which = RaisedTensors::all;
   double floor = 0;
   double ratio = 1;
   DiffusionCounts counts{};
@@ -74,14 +76,29 @@ struct Converter {
     if (!finite(tensor)) return ++counts.not_finite, false;
     if (tensor == SymTensor3d{}) return ++counts.empty, false;
     ++counts.usable;
-    const auto e = eigen_system(tensor);
-    if (!(e.values.z > 0)) ++counts.not_positive_definite;
     if (fractional_anisotropy(tensor) > 1) ++counts.fa_above_one;
+    if (which == RaisedTensors::unusable && as_it_is(tensor, m)) return true;
+    const auto e = eigen_system(tensor);
+    if (!(e.values.z > 0) || which == RaisedTensors::unusable) ++counts.not_positive_definite;
     const double least = std::max(floor, e.values.x / ratio);
     if (e.values.z < least) ++counts.floored;
     const Vec3d raised{std::max(e.values.x, least), std::max(e.values.y, least), std::max(e.values.z, least)};
     m = narrowed(tensor_of_eigen(map(raised), e.vectors));
     return true;
+  }
+
+ private:
+  /// The metric of a tensor without a change to its eigenvalues; false when it cannot be used, as stored.
+  [[nodiscard]] bool as_it_is(const SymTensor3d& tensor, SymTensor3f& m) const {
+    if (!positive_definite(tensor)) return false;
+    const auto general = [&] {
+      const auto e = eigen_system(tensor);
+      return tensor_of_eigen(map(e.values), e.vectors);
+    };
+    m = narrowed(kind == DiffusionMetricKind::inverse    ? inverse(tensor)
+                 : kind == DiffusionMetricKind::identity ? tensor
+                                                         : general());
+    return positive_definite(widened(m));
   }
 };
 
@@ -113,6 +130,7 @@ std::vector<SymTensor3d> world_tensors(const DataArray& array, TensorOrder order
 EigenvalueMap eigenvalue_map(DiffusionMetricKind kind, double alpha) {
   switch (kind) {
     case DiffusionMetricKind::inverse: return [](const Vec3d& t) { return Vec3d{1 / t.x, 1 / t.y, 1 / t.z}; };
+    case DiffusionMetricKind::identity: return [](const Vec3d& t) { return t; };
     case DiffusionMetricKind::adjugate: return [](const Vec3d& t) { return Vec3d{t.y * t.z, t.x * t.z, t.x * t.y}; };
     default:
       return [alpha](const Vec3d& t) {
@@ -142,7 +160,11 @@ DiffusionMetric diffusion_metric(std::span<const SymTensor3d> tensors, std::span
   result.usable.assign(tensors.size(), 0);
   std::mutex adding;
   parallel_chunks(options.threads, tensors.size(), [&](std::size_t begin, std::size_t end) {
-    Converter converter{.map = map, .floor = result.smallest_eigenvalue, .ratio = tensor_ratio(options)};
+    Converter converter{.map = map,
+                        .kind = options.own ? DiffusionMetricKind::sharpened : options.kind,
+                        .which = options.raised,
+                        .floor = result.smallest_eigenvalue,
+                        .ratio = tensor_ratio(options)};
     for (std::size_t i = begin; i < end; ++i)
       if (mask.empty() || mask[i] != 0) result.usable[i] = converter.convert(tensors[i], metric.tensor[i]) ? 1 : 0;
     const std::lock_guard lock(adding);

@@ -31,7 +31,14 @@ std::vector<SymTensor3d> world_tensors(const DataArray& array, TensorOrder order
 enum class DiffusionMetricKind {
   sharpened,  ///< |T|^(−1/3) (T / |T|^(1/3))^(−α) (paper 004, eq. 3): volume normalised, contrast raised by α
   inverse,    ///< T⁻¹ (the usual one; the same as sharpened with α = 1)
-  adjugate    ///< |T| T⁻¹ (Fuster et al., Adjugate diffusion tensors for geodesic tractography, 2016)
+  adjugate,   ///< |T| T⁻¹ (Fuster et al., Adjugate diffusion tensors for geodesic tractography, 2016)
+  identity    ///< T itself, which is a travel-time metric already
+};
+
+/// Which tensors have small eigenvalues raised.
+enum class RaisedTensors {
+  all,      ///< all that have one: diffusivities are measured, and small ones are noise
+  unusable  ///< those that are not positive definite; the others are what they are
 };
 
 /// Eigenvalues of T, all positive, to those of M.
@@ -40,11 +47,15 @@ using EigenvalueMap = std::function<Vec3d(const Vec3d&)>;
 /// The formula of a kind; `alpha` is only for `sharpened`.
 EigenvalueMap eigenvalue_map(DiffusionMetricKind kind, double alpha);
 
+/// Of the image's median mean diffusivity.
+inline constexpr double default_eigenvalue_floor = 0.01;
+
 struct DiffusionMetricOptions {
   DiffusionMetricKind kind = DiffusionMetricKind::sharpened;
   double alpha = 3;
   /// Eigenvalues of T below this share of the image's median mean diffusivity are raised to it.
-  double floor = 0.01;
+  double floor = default_eigenvalue_floor;
+  RaisedTensors raised = RaisedTensors::all;
   /// Then small eigenvalues are raised until the eigenvalues of M differ by no more than this factor (speeds by its
   /// root): stronger contrast is noise, and is lost in single precision.
   double largest_ratio = 1e4;
@@ -62,6 +73,8 @@ struct DiffusionCounts {
   std::size_t not_positive_definite = 0;
   std::size_t fa_above_one = 0;
   std::size_t floored = 0;  ///< had an eigenvalue raised, by the floor or the cap
+
+  [[nodiscard]] std::size_t left_out() const { return empty + not_finite; }
 };
 
 struct DiffusionMetric {

@@ -8,6 +8,7 @@
 
 #include "isochron/mesh/dataset.h"
 #include "isochron/mesh/tensor_order.h"
+#include "isochron/metric/diffusion.h"
 #include "isochron/metric/metric.h"
 #include "isochron/metric/velocity_table.h"
 
@@ -32,6 +33,7 @@ struct MetricRequest {
   std::string region_array{};              ///< of the table; empty: the first of region, gmsh:physical, medit:ref
   TensorOrder tensor_order = TensorOrder::vtk;
   ZeroFibers zero_fibers = ZeroFibers::refuse;
+  double eigenvalue_floor = default_eigenvalue_floor;  ///< of tensors of images: `metric_from_image`
 };
 
 /// Builds the metric for `cells`, to which the cell arrays of the data set's block belong. Arrays on the cells come

@@ -1,11 +1,9 @@
 #include "isochron/metric/from_image.h"
 
-#include <array>
-#include <cmath>
-
 #include <fmt/format.h>
 
 #include "isochron/core/error.h"
+#include "isochron/metric/diffusion.h"
 
 namespace isochron {
 namespace {
@@ -36,27 +34,14 @@ TensorOrder order_of(const DataArray& array, const Image& image, std::optional<T
                   array.name));
 }
 
-/// What the tensors in the file are.
-enum class TensorKind { travel_time, velocity };
-
-Metric tensors(const Image& image, const std::string& name, TensorKind kind, std::optional<TensorOrder> wanted,
-               TensorFrame frame, std::span<const std::uint8_t> mask) {
+ImageMetric tensors(const Image& image, const std::string& name, DiffusionMetricOptions options,
+                    std::optional<TensorOrder> wanted, TensorFrame frame, std::vector<std::uint8_t> mask) {
   const DataArray& array = array_of(image, name, {6, 9});
-  const FrameAxes axes = frame_axes(image.grid, frame);
-  const TensorOrder order = order_of(array, image, wanted);
-  TensorMetric metric;
-  metric.tensor.resize(image.grid.voxel_count());
-  std::array<double, 9> values{};
-  for (std::size_t v = 0; v < metric.tensor.size(); ++v) {
-    if (!inside(mask, v)) continue;
-    for (int c = 0; c < array.components; ++c) values[static_cast<std::size_t>(c)] = array.at(v, c);
-    SymTensor3d t = tensor_of({values.data(), static_cast<std::size_t>(array.components)}, order);
-    if (frame != TensorFrame::world) t = rotate_to_world(t, axes);
-    // A tensor that is not positive definite stays what it is, for the check that counts all of them.
-    if (kind == TensorKind::velocity && positive_definite(t)) t = inverse(t);
-    metric.tensor[v] = narrowed(t);
-  }
-  return Metric(std::move(metric));
+  const std::vector<SymTensor3d> found =
+      world_tensors(array, order_of(array, image, wanted), image.grid, frame, fmt::format("array '{}'", name));
+  options.raised = RaisedTensors::unusable;
+  DiffusionMetric made = diffusion_metric(found, mask, options);
+  return {std::move(made.metric), made.counts.left_out() > 0 ? std::move(made.usable) : std::move(mask), made.counts};
 }
 
 std::vector<Vec3f> directions(const Image& image, const std::string& name) {
@@ -79,9 +64,9 @@ Metric fibers(const Image& image, const MetricRequest& request, std::span<const 
     if (inside(mask, v) && metric.fiber[v] == Vec3f{}) ++zero;
   if (zero > 0 && request.zero_fibers == ZeroFibers::refuse)
     throw InputError(
-        fmt::format("the fibre is zero in {} voxels; mask them out (--mask), or let them conduct alike in all "
+        fmt::format("the fibre is zero in {} of {} voxels; mask them out (--mask), or let them conduct alike in all "
                     "directions with --allow-zero-fibers",
-                    zero));
+                    zero, metric.fiber.size()));
   return Metric(std::move(metric));
 }
 
@@ -101,16 +86,20 @@ void check_one(const MetricRequest& request) {
 
 }  // namespace
 
-Metric metric_from_image(const Image& image, const MetricRequest& request, std::optional<TensorOrder> order,
-                         std::span<const std::uint8_t> mask, TensorFrame frame) {
+ImageMetric metric_from_image(const Image& image, const MetricRequest& request, std::optional<TensorOrder> order,
+                              std::vector<std::uint8_t> mask, TensorFrame frame, int threads) {
   check_one(request);
-  if (!request.speed_array.empty()) return speeds(image, request.speed_array);
-  if (!request.metric_array.empty())
-    return tensors(image, request.metric_array, TensorKind::travel_time, order, frame, mask);
+  const auto of_tensors = [&](const std::string& name, DiffusionMetricKind kind) {
+    const DiffusionMetricOptions options{.kind = kind, .floor = request.eigenvalue_floor, .threads = threads};
+    return tensors(image, name, options, order, frame, std::move(mask));
+  };
+  if (!request.metric_array.empty()) return of_tensors(request.metric_array, DiffusionMetricKind::identity);
   if (!request.velocity_tensor_array.empty())
-    return tensors(image, request.velocity_tensor_array, TensorKind::velocity, order, frame, mask);
-  if (!request.fiber_array.empty()) return fibers(image, request, mask);
-  return Metric::isotropic(request.speed.value_or(1.0));
+    return of_tensors(request.velocity_tensor_array, DiffusionMetricKind::inverse);
+  Metric metric = Metric::isotropic(request.speed.value_or(1.0));
+  if (!request.speed_array.empty()) metric = speeds(image, request.speed_array);
+  if (!request.fiber_array.empty()) metric = fibers(image, request, mask);
+  return {std::move(metric), std::move(mask), {}};
 }
 
 }  // namespace isochron

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
+
+#include "isochron/local/selling.h"
 
 namespace isochron {
 namespace {
@@ -53,6 +56,27 @@ SymTensor3d GridField::tensor(VertexId v) const {
   SymTensor3d m = metric_per_voxel(grid_, metric_.tensor(ElementId(v.index())));
   if (grid_.flat()) m = {m.xx, m.xy, 0, m.yy, 0, 1};
   return m;
+}
+
+double GridField::slope(VertexId v) const {
+  const auto at = grid_.index(v);
+  const Index here{at[0], at[1], at[2]};
+  const auto later_by = [&](const Vec3i& e) {  // than the earlier of the two neighbours along e
+    double most = 0;
+    for (const int side : {-1, 1})
+      if (const auto to = voxel(Index{here[0] + side * e.x, here[1] + side * e.y, here[2] + side * e.z}))
+        most = std::max(most, times_[v.index()] - times_[to->index()]);
+    return most;
+  };
+  double sum = 0;
+  const auto add = [&](const auto& terms) {
+    for (std::size_t t = 0; t < std::size(terms.weight); ++t)
+      if (terms.weight[t] > 0) sum += terms.weight[t] * later_by(terms.offset[t]) * later_by(terms.offset[t]);
+  };
+  const SymTensor3d d = inverse(tensor(v));
+  if (grid_.flat()) add(selling_terms_flat(d.xx, d.xy, d.yy));
+  else add(selling_terms(d));
+  return std::sqrt(sum);
 }
 
 double GridField::time(const Vec3d& p) const {

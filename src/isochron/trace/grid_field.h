@@ -38,6 +38,9 @@ class GridField {
   [[nodiscard]] std::optional<VertexId> voxel(const Vec3d& p) const;
   /// The same for a whole index.
   [[nodiscard]] std::optional<VertexId> voxel(const std::array<std::int64_t, 3>& index) const;
+  /// √(∇uᵀ D ∇u) at a voxel by the differences that the solver's adaptive scheme takes: 1 where the times fit the
+  /// metric, k where they grow as with one k times as slow; 0 where no neighbour is earlier.
+  [[nodiscard]] double slope(VertexId v) const;
   /// Interpolated between the voxels that may be passed; +inf outside them.
   [[nodiscard]] double time(const Vec3d& p) const;
   /// Where the front came from, as a step of length 1 in voxels; zero where no neighbour is earlier.

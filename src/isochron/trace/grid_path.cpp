@@ -283,6 +283,24 @@ Path GridPathTracer::from(Vec3d start, PathOptions options) const {
   return path;
 }
 
+bool GridPathTracer::explains(const Path& path, double share) const {
+  constexpr double beside_source = 3;  // voxels, where times are no solution of the scheme but exact
+  const ImageGrid& grid = field_->grid();
+  const auto index = [&](std::size_t i) { return GridField::clamped(grid, grid.index_of(path.points[i])); };
+  double front = 0, metric = 0;
+  for (std::size_t i = 1; i < path.points.size(); ++i) {
+    const Vec3d p = index(i - 1);
+    if (norm(p - index(path.points.size() - 1)) < beside_source) continue;
+    const auto voxel = field_->voxel(p);
+    const double slope = voxel ? field_->slope(*voxel) : 0;
+    if (!(slope > 0)) continue;
+    const double took = path.times[i - 1] - path.times[i];
+    front += took;
+    metric += took / slope;
+  }
+  return front == 0 || std::abs(metric / front - 1) <= share;
+}
+
 Path trace_path(const ImageGrid& grid, const Metric& metric, std::span<const std::uint8_t> mask,
                 std::span<const double> times, const Sources& sources, Vec3d start, PathOptions options) {
   return GridPathTracer(grid, metric, mask, times, sources).from(start, options);

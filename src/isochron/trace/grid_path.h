@@ -32,6 +32,11 @@ class GridPathTracer {
   /// image or the mask, and NoAnswerError where nothing arrived.
   [[nodiscard]] Path from(Vec3d start, PathOptions options = {}) const;
 
+  /// Whether the times at the voxels of a path rise as the metric says, up to a share on the mean over the path. Where
+  /// the metric is rough, a path between voxels can take much longer or less than the front, which went from voxel to
+  /// voxel; then the two fit each other all the same. True also for paths that keep too near to the source to tell.
+  [[nodiscard]] bool explains(const Path& path, double share) const;
+
  private:
   std::span<const std::uint8_t> mask_;
   std::unique_ptr<GridField> field_;

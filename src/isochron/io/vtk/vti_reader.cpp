@@ -9,6 +9,7 @@
 #include <vtkStreamingDemandDrivenPipeline.h>
 #include <vtkXMLImageDataReader.h>
 
+#include "isochron/core/error.h"
 #include "isochron/io/cell_sorter.h"
 #include "isochron/io/packed_bytes.h"
 #include "isochron/io/vtk/vtk_arrays.h"
@@ -27,6 +28,9 @@ void check_extent(vtkXMLImageDataReader& reader, const std::string& path) {
   for (int d = 0; d < 3; ++d) points *= static_cast<double>(extent[2 * d + 1]) - extent[2 * d] + 1;
   const auto most_points =
       static_cast<double>(most_deflate_gain) * static_cast<double>(std::filesystem::file_size(path));
+  if (points == 0)
+    throw InputError(
+        fmt::format("{}: there is nothing in the image (an axis has length 0); give one with voxels", path));
   if (!(points >= 1 && points <= most_points))
     vtk_damaged(path, fmt::format("the file is too short for its extent ({:.0f} points)", points));
 }
