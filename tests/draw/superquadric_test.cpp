@@ -64,7 +64,7 @@ class OneGlyph : public testing::TestWithParam<Vec3d> {
   GlyphOptions options_;
   GlyphShape shape_;
   Axes axes_{};
-  DrawnMesh glyph_;
+  ShadedMesh glyph_;
 };
 
 TEST_P(OneGlyph, IsClosedAndFacesOut) {
@@ -156,7 +156,7 @@ TEST(Glyphs, AreOneMeshOfSeparateParts) {
   for (const int threads : {1, 3}) {
     GlyphOptions options{.size = 0.9};
     options.threads = threads;
-    const DrawnMesh mesh = superquadric_glyphs(tensors, options);
+    const ShadedMesh mesh = superquadric_glyphs(tensors, options);
     const SurfaceTopology topology = surface_topology(mesh.mesh);
     EXPECT_EQ(topology.components.size(), 50U);
     EXPECT_TRUE(topology.closed() && topology.oriented() && topology.manifold());
@@ -169,7 +169,7 @@ TEST(Glyphs, AreOneMeshOfSeparateParts) {
 TEST(Glyphs, AreColouredByTheirDirection) {
   const std::vector<TensorAt> tensors{{{0, 0, 0}, SymTensor3d::diagonal(3, 1, 1)},
                                       {{5, 0, 0}, SymTensor3d::outer({0, 0.6, -0.8}, 2) + SymTensor3d::identity(0.1)}};
-  const DrawnMesh mesh = superquadric_glyphs(tensors);
+  const ShadedMesh mesh = superquadric_glyphs(tensors);
   EXPECT_EQ(mesh.colors.front(), (Color{255, 0, 0}));
   EXPECT_EQ(mesh.colors.back(), (Color{0, 153, 204}));
   EXPECT_EQ(direction_color({0, 0, -1}, 0.5), (Color{0, 0, 128}));

@@ -55,7 +55,7 @@ Vec3f single(const Vec3d& v) { return {static_cast<float>(v.x), static_cast<floa
 
 class GlyphWriter {
  public:
-  GlyphWriter(const Grid& grid, DrawnMesh& result) : grid_(grid), result_(result) {}
+  GlyphWriter(const Grid& grid, ShadedMesh& result) : grid_(grid), result_(result) {}
 
   void write(const Glyph& glyph, std::size_t index) {
     vertex_ = index * grid_.vertices();
@@ -107,7 +107,7 @@ class GlyphWriter {
   }
 
   Grid grid_;
-  DrawnMesh& result_;
+  ShadedMesh& result_;
   std::size_t vertex_ = 0;
   std::vector<CurvePoint> around_;
 };
@@ -160,7 +160,7 @@ int glyph_sides(std::size_t glyphs, std::size_t most_vertices) {
   return 8;
 }
 
-DrawnMesh superquadric_glyphs(std::span<const TensorAt> tensors, const GlyphOptions& options) {
+ShadedMesh superquadric_glyphs(std::span<const TensorAt> tensors, const GlyphOptions& options) {
   check(options);
   std::vector<Glyph> glyphs;
   for (const TensorAt& at : tensors) {
@@ -171,7 +171,7 @@ DrawnMesh superquadric_glyphs(std::span<const TensorAt> tensors, const GlyphOpti
   const std::size_t vertices = glyphs.size() * grid.vertices();
   if (vertices >= VertexId::invalid_value)
     throw UsageError(fmt::format("{} glyphs have more vertices than can be numbered; draw fewer", glyphs.size()));
-  DrawnMesh result;
+  ShadedMesh result;
   result.mesh.points.resize(vertices);
   result.normals.resize(vertices);
   result.colors.resize(vertices);

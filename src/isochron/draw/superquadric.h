@@ -5,7 +5,7 @@
 #include <span>
 
 #include "isochron/core/eigen3.h"
-#include "isochron/draw/drawn_mesh.h"
+#include "isochron/draw/shaded_mesh.h"
 
 namespace isochron {
 
@@ -47,6 +47,6 @@ int glyph_sides(std::size_t glyphs, std::size_t most_vertices);
 /// One mesh of all glyphs, each closed and coloured by its principal direction. Axes are the eigenvectors, as long as
 /// their eigenvalues relative to the largest. Tensors that have no positive eigenvalue or are not finite have no glyph.
 /// Throws UsageError for options out of range.
-DrawnMesh superquadric_glyphs(std::span<const TensorAt> tensors, const GlyphOptions& options = {});
+ShadedMesh superquadric_glyphs(std::span<const TensorAt> tensors, const GlyphOptions& options = {});
 
 }  // namespace isochron

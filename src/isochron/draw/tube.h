@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "isochron/draw/drawn_mesh.h"
+#include "isochron/draw/shaded_mesh.h"
 
 namespace isochron {
 
@@ -14,7 +14,7 @@ struct TubeOptions {
   int sides = 12;     ///< corners of the cross-section
 };
 
-struct Tube : DrawnMesh {
+struct Tube : ShadedMesh {
   std::vector<std::uint32_t> point_of;  ///< of each vertex: the point of the path that it lies at
 };
 

@@ -10,7 +10,7 @@
 namespace isochron {
 
 /// A closed surface in world coordinates, its triangles seen counter-clockwise from outside, with a normal a vertex.
-struct DrawnMesh {
+struct ShadedMesh {
   TriangleMesh mesh;
   std::vector<Vec3f> normals;  ///< unit, outward
   std::vector<Color> colors;   ///< one a vertex, or none
