@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "apps/viewer/server/fields.h"
+#include "apps/viewer/server/image_scene.h"
 #include "apps/viewer/server/mesh_scene.h"
 #include "isochron/core/error.h"
 #include "isochron/io/file_bytes.h"
@@ -34,8 +35,7 @@ FileLook check_size(const fs::path& path, std::uintmax_t most) {
 }
 
 std::unique_ptr<Scene> open_scene(const fs::path& path, const OpenOptions& options) {
-  if (is_image_file(path) && !is_mesh_file(path))
-    throw InputError(fmt::format("{}: is an image (the viewer shows meshes); give a mesh file", path.string()));
+  if (is_image_file(path) && !is_mesh_file(path)) return open_image_scene(path, options);
   return make_mesh_scene(read_dataset(path), path, options.threads);
 }
 
