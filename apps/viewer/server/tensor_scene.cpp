@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -115,6 +116,7 @@ TensorScene::TensorScene(TensorImage image, int threads)
   for (std::size_t v = 0; v < tensors_.size(); ++v)
     if (usable_[v] == 0) tensors_[v] = {};
   describe_tensors(metric.counts, image.warnings);
+  prepare(options.alpha);  // so that the first pick is answered as soon as the others
 }
 
 void TensorScene::describe_tensors(const DiffusionCounts& counts, const std::vector<std::string>& warnings) {
@@ -209,7 +211,8 @@ Pathway& TensorScene::pathway_of(const Json& body) {
     pathway->used = ++clock_;
     return *pathway;
   }
-  throw InputError(fmt::format("there is no pathway '{}' (or it was dropped for newer ones); connect regions first", name));
+  throw InputError(
+      fmt::format("there is no pathway '{}' (or it was dropped for newer ones); connect regions first", name));
 }
 
 void TensorScene::keep(const Json& body, const Connection& connection) {
@@ -236,9 +239,12 @@ void add_path(Pack& pack, const Path& path, const PathStatistics& statistics, do
     const auto values = pack.floats(name, {statistics.profile.size()}, units);
     for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(value_of(statistics.profile[i]));
   };
-  profile("profile_distance", [](const PathSample& s) { return s.distance; }, "mm");
-  profile("profile_fa", [](const PathSample& s) { return s.anisotropy; }, "");
-  profile("profile_cost", [](const PathSample& s) { return s.local_cost; }, "");
+  profile(
+      "profile_distance", [](const PathSample& s) { return s.distance; }, "mm");
+  profile(
+      "profile_fa", [](const PathSample& s) { return s.anisotropy; }, "");
+  profile(
+      "profile_cost", [](const PathSample& s) { return s.local_cost; }, "");
   pack.add_values("profile_total", path.times);
   const Tube tube = make_tube(path.points, {.radius = tube_radius});
   add_mesh(pack, "tube_", tube.mesh);
@@ -310,8 +316,7 @@ Reply TensorScene::glyphs(const Json& body) {
     const VertexId voxel = pathway.voxels[g * pathway.voxels.size() / count];
     chosen.push_back({grid_.position(voxel), tensors_[voxel.index()]});
   }
-  const ShadedMesh mesh =
-      superquadric_glyphs(chosen, {.size = 0.475 * smallest_spacing(grid_), .threads = threads_});
+  const ShadedMesh mesh = superquadric_glyphs(chosen, {.size = 0.475 * smallest_spacing(grid_), .threads = threads_});
   Pack pack;
   add_mesh(pack, "", mesh.mesh);
   add_vectors(pack, "normals", mesh.normals);
