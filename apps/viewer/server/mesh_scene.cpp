@@ -31,6 +31,8 @@ constexpr double reach = 0.01;
 constexpr std::size_t most_solvers = 2;
 /// Results that are kept for paths and cuts: two slots of a few browsers.
 constexpr std::size_t most_results = 8;
+/// Isochrones that are drawn at a time.
+constexpr double most_levels = 500;
 
 Box bounds_of(const std::vector<Vec3d>& points) {
   if (points.empty()) return {};
@@ -78,6 +80,19 @@ std::string why_not_solvable(const Dataset& file, const Box& bounds) {
                        widest);
   return {};
 }
+
+/// While one lives the solvers report to it.
+class Reporting {
+ public:
+  using Report = std::function<void(double)>;
+  Reporting(Report& place, Report report) : place_(place) { place_ = std::move(report); }
+  ~Reporting() { place_ = nullptr; }
+  Reporting(const Reporting&) = delete;
+  Reporting& operator=(const Reporting&) = delete;
+
+ private:
+  Report& place_;
+};
 
 template <int Corners>
 class MeshScene final : public Scene {
@@ -310,6 +325,10 @@ void MeshScene<Corners>::set_drawn_times(const std::vector<double>& times) {
 template <int Corners>
 void MeshScene<Corners>::add_isochrones(Pack& pack, const IsochroneRequest& wanted, const Arrival& arrival) {
   const double low = *std::min_element(arrival.times.begin(), arrival.times.end());
+  if (wanted.spacing > 0 && (arrival.max_time - low) / wanted.spacing > most_levels)
+    throw InputError(
+        fmt::format("a spacing of {:g} is too small (it gives more than {} isochrones); choose a larger one",
+                    wanted.spacing, most_levels));
   const std::vector<double> levels = wanted.spacing > 0 ? spaced_levels(low, arrival.max_time, wanted.spacing)
                                                         : round_levels(low, arrival.max_time, wanted.about);
   const Dataset lines = isolines(drawn_.surface, time_array, levels);
@@ -327,9 +346,9 @@ Reply MeshScene<Corners>::solve(const Json& body, Job& job, const Tell& tell) {
   Sources sources = parse_sources(body, mesh_.vertex_count());
   const auto isochrones = parse_isochrones(body);
   Throttle throttle;
-  report_ = [&](double fraction) {
+  const Reporting reporting(report_, [&](double fraction) {
     if (throttle.passes()) tell("progress", {{"stage", "solve"}, {"fraction", fraction}});
-  };
+  });
   const Job::Watch watch(job, stop_);
   Prepared& prepared = prepare(body);
   put_on_mesh(sources.points);
