@@ -1,6 +1,8 @@
 #include "apps/viewer/server/data_set.h"
 
+#include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -17,20 +19,38 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// All zero when the file cannot be looked at: it is being replaced, or gone.
+/// The file and those that are read with it (formats of several files).
+std::vector<fs::path> files_of(const fs::path& path) {
+  std::vector<fs::path> files{path};
+  try {
+    for (fs::path& file : files_written(path))
+      if (file != path && fs::is_regular_file(file)) files.push_back(std::move(file));
+  } catch (const UsageError&) {
+    // A format that is only read: one file.
+  }
+  return files;
+}
+
+/// All zero when a file cannot be looked at: it is being replaced, or gone.
 FileLook look_at(const fs::path& path) {
-  std::error_code error;
-  FileLook look{fs::file_size(path, error), fs::last_write_time(path, error)};
-  return error ? FileLook{} : look;
+  FileLook look;
+  for (const fs::path& file : files_of(path)) {
+    std::error_code error;
+    look.size += fs::file_size(file, error);
+    if (!error) look.written = std::max(look.written, fs::last_write_time(file, error));
+    if (error) return {};
+  }
+  return look;
 }
 
 FileLook check_size(const fs::path& path, std::uintmax_t most) {
   require_file(path);
   const FileLook look = look_at(path);
   if (look.size > most)
-    throw InputError(fmt::format("{}: has {} (the viewer opens files up to {}); give a smaller file, or raise the limit "
-                                 "with --max-size",
-                                 path.string(), size_text(look.size), size_text(most)));
+    throw InputError(
+        fmt::format("{}: has {} (the viewer opens files up to {}); give a smaller file, or raise the limit "
+                    "with --max-size",
+                    path.string(), size_text(look.size), size_text(most)));
   return look;
 }
 

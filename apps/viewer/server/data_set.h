@@ -25,7 +25,7 @@ struct OpenOptions {
 /// How a file looks from outside; another look says that it was changed.
 struct FileLook {
   std::uintmax_t size = 0;
-  std::filesystem::file_time_type written{};
+  std::filesystem::file_time_type written = std::filesystem::file_time_type::min();
   friend bool operator==(const FileLook&, const FileLook&) = default;
 };
 

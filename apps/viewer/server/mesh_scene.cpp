@@ -31,6 +31,8 @@ constexpr double reach = 0.01;
 constexpr std::size_t most_solvers = 2;
 /// Results that are kept for paths and cuts: two slots of a few browsers.
 constexpr std::size_t most_results = 8;
+/// Isochrones that are drawn at a time.
+constexpr double most_levels = 500;
 
 Box bounds_of(const std::vector<Vec3d>& points) {
   if (points.empty()) return {};
@@ -78,6 +80,19 @@ std::string why_not_solvable(const Dataset& file, const Box& bounds) {
                        widest);
   return {};
 }
+
+/// While one lives the solvers report to it.
+class Reporting {
+ public:
+  using Report = std::function<void(double)>;
+  Reporting(Report& place, Report report) : place_(place) { place_ = std::move(report); }
+  ~Reporting() { place_ = nullptr; }
+  Reporting(const Reporting&) = delete;
+  Reporting& operator=(const Reporting&) = delete;
+
+ private:
+  Report& place_;
+};
 
 template <int Corners>
 class MeshScene final : public Scene {
@@ -154,14 +169,18 @@ class MeshScene final : public Scene {
 
 template <int Corners>
 MeshScene<Corners>::MeshScene(Dataset&& file, const std::filesystem::path& path, int threads)
-    : file_(std::move(file)), drawn_(draw_mesh(file_)), path_(path), threads_(threads), bounds_(bounds_of(file_.points)) {
+    : file_(std::move(file)),
+      drawn_(draw_mesh(file_)),
+      path_(path),
+      threads_(threads),
+      bounds_(bounds_of(file_.points)) {
   why_not_ = why_not_solvable(file_, bounds_);
   std::vector<std::string> warnings = file_.warnings;
   for (const auto& [kind, count] : file_.ignored_cells)
     warnings.push_back(fmt::format("{} cells of kind {} left out", count, kind));
   if (Corners == 4 && !file_.triangles.cells.empty())
-    warnings.push_back(fmt::format("{} triangles are not shown (times are computed on the tetrahedra)",
-                                   file_.triangles.cells.size()));
+    warnings.push_back(
+        fmt::format("{} triangles are not shown (times are computed on the tetrahedra)", file_.triangles.cells.size()));
   describe_file(warnings);
   mesh_ = take_mesh<Corners>(file_);
 }
@@ -244,12 +263,7 @@ auto MeshScene<Corners>::prepare(const Json& body) -> Prepared& {
   }
   const auto oldest =
       std::min_element(prepared_.begin(), prepared_.end(), [](auto& a, auto& b) { return a->used < b->used; });
-  try {
-    (*oldest)->solver->set_metric(*metric);
-  } catch (...) {
-    prepared_.erase(oldest);  // what it holds now is neither the old nor the new
-    throw;
-  }
+  (*oldest)->solver->set_metric(*metric);
   (*oldest)->key = key;
   (*oldest)->metric = std::move(metric);
   (*oldest)->used = ++clock_;
@@ -311,6 +325,10 @@ void MeshScene<Corners>::set_drawn_times(const std::vector<double>& times) {
 template <int Corners>
 void MeshScene<Corners>::add_isochrones(Pack& pack, const IsochroneRequest& wanted, const Arrival& arrival) {
   const double low = *std::min_element(arrival.times.begin(), arrival.times.end());
+  if (wanted.spacing > 0 && (arrival.max_time - low) / wanted.spacing > most_levels)
+    throw InputError(
+        fmt::format("a spacing of {:g} is too small (it gives more than {} isochrones); choose a larger one",
+                    wanted.spacing, most_levels));
   const std::vector<double> levels = wanted.spacing > 0 ? spaced_levels(low, arrival.max_time, wanted.spacing)
                                                         : round_levels(low, arrival.max_time, wanted.about);
   const Dataset lines = isolines(drawn_.surface, time_array, levels);
@@ -328,9 +346,9 @@ Reply MeshScene<Corners>::solve(const Json& body, Job& job, const Tell& tell) {
   Sources sources = parse_sources(body, mesh_.vertex_count());
   const auto isochrones = parse_isochrones(body);
   Throttle throttle;
-  report_ = [&](double fraction) {
+  const Reporting reporting(report_, [&](double fraction) {
     if (throttle.passes()) tell("progress", {{"stage", "solve"}, {"fraction", fraction}});
-  };
+  });
   const Job::Watch watch(job, stop_);
   Prepared& prepared = prepare(body);
   put_on_mesh(sources.points);
@@ -368,8 +386,8 @@ Reply MeshScene<Corners>::path(const Json& body) {
   const Json* to = find_field(body, "to");
   if (to == nullptr) throw InputError("'to' is missing (where the path leads); give a vertex or a point");
   if (!result.tracer)
-    result.tracer = std::make_unique<PathTracer<Corners>>(Domain<Corners>{mesh_, *result.metric}, result.times,
-                                                          result.sources);
+    result.tracer =
+        std::make_unique<PathTracer<Corners>>(Domain<Corners>{mesh_, *result.metric}, result.times, result.sources);
   const Path path = find_field(*to, "vertex") != nullptr
                         ? result.tracer->from(VertexId(id_field(*to, "vertex")))
                         : result.tracer->from(point_field(*to, "point"), reach * norm(bounds_.high - bounds_.low));
