@@ -95,9 +95,9 @@ void print_summary(const SurfaceRequest& request, const MaterialsSummary& summar
                       grouped(s.samples), grouped(s.junction_samples), grouped(s.triangulation.added),
                       grouped(s.triangulation.removed), grouped(s.triangulation.moved));
   text += fmt::format(
-      "  time      read {:.2f} s, fields {:.2f} s, sizes {:.2f} s, points {:.2f} s, triangles {:.2f} s, "
-      "write {:.2f} s\n",
-      summary.read_seconds, s.field_seconds, s.times.sizing, s.times.seeding, s.times.triangulating,
+      "  time      read {:.2f} s, fields {:.2f} s, sizes {:.2f} s, points {:.2f} s, particles {:.2f} s, triangles "
+      "{:.2f} s, write {:.2f} s\n",
+      summary.read_seconds, s.field_seconds, s.times.sizing, s.times.seeding, s.times.relaxing, s.times.triangulating,
       summary.write_seconds);
   for (std::size_t m = 0; m < summary.borders.size(); ++m) {
     const SurfaceTopology& border = summary.borders[m];

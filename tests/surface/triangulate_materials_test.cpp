@@ -8,7 +8,7 @@
 #include "isochron/mesh/self_intersections.h"
 #include "isochron/mesh/topology.h"
 #include "isochron/surface/triangulate/delaunay.h"
-#include "isochron/surface/triangulate/materials.h"
+#include "isochron/surface/triangulate/material_samples.h"
 #include "isochron/surface/triangulate/triangulate.h"
 #include "surface/shapes.h"
 

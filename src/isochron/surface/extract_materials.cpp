@@ -15,7 +15,7 @@
 #include "isochron/surface/field/isosurface.h"
 #include "isochron/surface/field/multi_label.h"
 #include "isochron/surface/triangulate/delaunay.h"
-#include "isochron/surface/triangulate/materials.h"
+#include "isochron/surface/triangulate/material_samples.h"
 
 namespace isochron {
 namespace {
@@ -153,10 +153,16 @@ ExtractedMaterials extract_materials(const ImageGrid& grid, std::span<const std:
   result.times.sizing = timer.seconds();
 
   timer.restart();
-  MaterialSamples samples = sample_materials(material_at, size, threads);
+  MaterialSamples samples = sample_materials(material_at, size, threads, begin("points"));
+  result.times.seeding = timer.seconds();
+
+  timer.restart();
+  ParticleOptions particle_options = options.particles;
+  particle_options.threads = threads;
+  samples = relax_materials(material_at, size, samples, particle_options, begin("particles"));
   result.samples = samples.points.size();
   result.junction_samples = samples.fixed;
-  result.times.seeding = timer.seconds();
+  result.times.relaxing = timer.seconds();
 
   timer.restart();
   TriangulateOptions triangle_options = options.triangles;

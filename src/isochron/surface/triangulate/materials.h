@@ -1,8 +1,9 @@
-// A label map's materials as something to triangulate: what lies where, and points on their borders.
+// A label map's materials as something to triangulate: what lies where, and where they meet.
 #pragma once
 
-#include <cstddef>
+#include <array>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "isochron/surface/field/multi_label.h"
@@ -27,12 +28,21 @@ class MaterialLabels final : public LabelField {
   }
   /// A point where three materials meet, near p; false when there is none within `reach`.
   bool find_junction(Vec3d& p, double reach) const;
+  /// One where four meet.
+  bool find_corner(Vec3d& p, double reach) const;
+  /// Places in `labels()`, ascending, of the materials that meet at p.
+  [[nodiscard]] std::vector<MultiLabelField::Index> meeting(Vec3d p) const;
+  /// The two directions of a curve on which those three materials meet are this and its opposite; 0 where there is none.
+  [[nodiscard]] Vec3d along(const std::array<MultiLabelField::Index, 3>& materials, Vec3d p) const;
+  /// The two materials that are nearest at p, the one with the smaller place first.
+  [[nodiscard]] std::pair<MultiLabelField::Index, MultiLabelField::Index> nearest_two(Vec3d p) const;
+  [[nodiscard]] const MultiLabelField& field() const { return field_; }
   [[nodiscard]] const Lattice& lattice() const { return field_.lattice(); }
 
  private:
   struct Lowest {
-    MultiLabelField::Index index[3]{};  // the lowest first
-    double level[3]{};
+    MultiLabelField::Index index[4]{};  // the lowest first
+    double level[4]{};
   };
   [[nodiscard]] Lowest lowest(Vec3d p) const;
 
@@ -41,14 +51,5 @@ class MaterialLabels final : public LabelField {
   Vec3d extent_;
   double spacing_ = 1;  // the smallest
 };
-
-struct MaterialSamples {
-  std::vector<Vec3d> points;
-  std::size_t fixed = 0;  ///< so many of them, the first ones, lie on junctions
-};
-
-/// Points for `triangulate_materials`: junction curves first, then borders, no closer to each other than about the
-/// sizes ask for.
-MaterialSamples sample_materials(const MaterialLabels& field, const SizeField& sizes, int threads = 1);
 
 }  // namespace isochron
