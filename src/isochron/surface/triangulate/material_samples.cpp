@@ -15,7 +15,8 @@
 namespace isochron {
 namespace {
 
-constexpr double apart_on_borders = 0.8;  // in sizes
+// In sizes. Junction points of different curves may have slid towards each other.
+constexpr double apart_on_borders = 0.8, apart_on_junctions = 0.5;
 
 // The lowest corners of the lattice's cells that have several materials at their corners.
 std::vector<Vec3d> border_cells(const MaterialLabels& field, int threads) {
@@ -160,7 +161,7 @@ MaterialSamples sample_materials(const MaterialLabels& field, const SizeField& s
   const Candidates places = all_candidates(field, sizes, threads, progress);
   Thinning thinning(sizes);
   for (const JunctionPoint& at : follow_junctions(field, sizes, places.corners, places.junctions, threads))
-    thinning.take(at.position);
+    thinning.offer(at.position, apart_on_junctions);
   MaterialSamples result;
   result.fixed = thinning.points().size();
   for (const Vec3d& p : places.borders) thinning.offer(p, apart_on_borders);

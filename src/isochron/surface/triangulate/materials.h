@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -14,8 +15,8 @@ namespace isochron {
 /// The materials of a label map. Label 0 is what counts as outside, the others are places in `labels()` plus one.
 class MaterialLabels final : public LabelField {
  public:
-  /// Keeps a reference. `outside` is the image's label of what lies outside.
-  explicit MaterialLabels(const MultiLabelField& field, std::int32_t outside = 0);
+  /// Keeps a reference.
+  explicit MaterialLabels(const MultiLabelField& field);
 
   [[nodiscard]] Look look(Vec3d p) const override;
   [[nodiscard]] Vec3d project(Vec3d p) const override;
@@ -24,7 +25,7 @@ class MaterialLabels final : public LabelField {
 
   /// The label in the image of one of ours.
   [[nodiscard]] std::int32_t image_label(int label) const {
-    return label == 0 ? field_.labels()[outside_] : field_.labels()[static_cast<std::size_t>(label - 1)];
+    return label == 0 ? field_.labels()[field_.outside()] : field_.labels()[static_cast<std::size_t>(label - 1)];
   }
   /// A point where three materials meet, near p; false when there is none within `reach`.
   bool find_junction(Vec3d& p, double reach) const;
@@ -40,14 +41,10 @@ class MaterialLabels final : public LabelField {
   [[nodiscard]] const Lattice& lattice() const { return field_.lattice(); }
 
  private:
-  struct Lowest {
-    MultiLabelField::Index index[4]{};  // the lowest first
-    double level[4]{};
-  };
-  [[nodiscard]] Lowest lowest(Vec3d p) const;
+  template <std::size_t Count>
+  [[nodiscard]] std::array<Jet<double>, Count> equations(Vec3d p) const;
 
   const MultiLabelField& field_;
-  MultiLabelField::Index outside_ = 0;
   Vec3d extent_;
   double spacing_ = 1;  // the smallest
 };

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "isochron/core/vec.h"
@@ -23,12 +23,10 @@ class Thinning {
     const double distance = apart * sizes_.size(p);
     bool free = true;
     visit_near(p, 1, [&](std::uint32_t i) { free &= norm(points_[i] - p) >= distance; });
-    if (free) take(p);
-    return free;
-  }
-  void take(Vec3d p) {
+    if (!free) return false;
     bins_[key(p, 0, 0, 0)].push_back(static_cast<std::uint32_t>(points_.size()));
     points_.push_back(p);
+    return true;
   }
 
   /// Calls `visit` with the numbers of all points that are less than so many of the largest size away, and of others.
