@@ -95,8 +95,7 @@ void lower(const SizeField& part, const LatticeFrame& part_frame, const LatticeF
       }
 }
 
-/// What the materials ask for, each for itself: the smallest of all, changing slowly. Adds up the particles; those of
-/// surfaces between two materials count twice.
+/// What the materials ask for, each for itself: the smallest of all, changing slowly. Adds up the particles.
 SizeField material_sizes(const Materials& materials, const MultiLabelField& field, const FieldOptions& field_options,
                          const SizingOptions& options, const Progress& progress, double& particles) {
   SizeField result{field.lattice(),
@@ -106,11 +105,14 @@ SizeField material_sizes(const Materials& materials, const MultiLabelField& fiel
   for (const std::int32_t label : materials.present) {
     const ImplicitSurface one = from_labels(materials.grid, materials.labels, {label}, field_options, cancel);
     const SizeField own = sizes(SplineField(one.lattice, one.distance, options.threads), one, options, cancel);
-    particles += particle_estimate(marching_tetrahedra(one.lattice, one.distance), own);
+    particles += 0.5 * particle_estimate(marching_tetrahedra(one.lattice, one.distance), own);
     lower(own, one.frame, field.frame(), result);
     progress.update(static_cast<double>(++done) / static_cast<double>(materials.present.size()));
   }
   limit_growth(options.delta, result);
+  // Borders of two materials came twice, and by halves; those with outside lack a half.
+  const auto outside = [&](Vec3d p) { return -field.level(field.outside(), p); };
+  particles += 0.5 * particle_estimate(marching_tetrahedra(field.lattice(), 1, options.threads, outside), result);
   return result;
 }
 
@@ -147,9 +149,9 @@ ExtractedMaterials extract_materials(const ImageGrid& grid, std::span<const std:
   timer.restart();
   SizingOptions sizing = options.sizing;
   sizing.threads = threads;
-  double expected = 0;
-  SizeField size = material_sizes(materials, field, field_options, sizing, begin("sizes"), expected);
-  check_particle_count(expected, field.lattice(), options.most_particles);
+  SizeField size =
+      material_sizes(materials, field, field_options, sizing, begin("sizes"), result.expected_particles);
+  check_particle_count(result.expected_particles, field.lattice(), options.most_particles);
   result.times.sizing = timer.seconds();
 
   timer.restart();
@@ -159,6 +161,7 @@ ExtractedMaterials extract_materials(const ImageGrid& grid, std::span<const std:
   timer.restart();
   ParticleOptions particle_options = options.particles;
   particle_options.threads = threads;
+  particle_options.watch = {};
   samples = relax_materials(material_at, size, samples, particle_options, begin("particles"));
   result.samples = samples.points.size();
   result.junction_samples = samples.fixed;
@@ -181,6 +184,13 @@ ExtractedMaterials extract_materials(const ImageGrid& grid, std::span<const std:
   result.materials.assign(found.begin(), found.end());
   result.mesh = std::move(surface.mesh);
   for (const Vec3d& p : result.mesh.points) result.sizes.push_back(size.view().size(p));
+  timer.restart();
+  result.differences = material_differences(field, result.mesh, result.sides, threads, begin("comparison"));
+  for (MaterialDifference& one : result.differences) one.border.place = result.frame.to_world(one.border.place);
+  if (options.isosurface == ExtractOptions::Isosurface::fine)
+    result.isosurface = fine_isosurface(field, threads, begin("isosurface"));
+  result.times.comparing = timer.seconds();
+  to_world(result.frame, result.isosurface);
   to_world(result.frame, result.mesh);
   result.size_field = std::move(size);
   note_what_is_missing(materials, result);

@@ -1,6 +1,7 @@
 // The zero set of values on a lattice as triangles.
 #pragma once
 
+#include <functional>
 #include <span>
 
 #include "isochron/mesh/simplex_mesh.h"
@@ -14,5 +15,9 @@ namespace isochron {
 /// the lattice frame, on edges of the tetrahedra, a thousandth of the edge away from its ends. Zero counts as positive.
 /// Throws InputError when there would be more points than can be numbered.
 TriangleMesh marching_tetrahedra(const Lattice& lattice, std::span<const float> values);
+
+/// Of a function of the position, at `times` as many points along each axis of the lattice.
+TriangleMesh marching_tetrahedra(const Lattice& lattice, int times, int threads,
+                                 const std::function<double(Vec3d)>& value);
 
 }  // namespace isochron

@@ -1,6 +1,7 @@
 #include "isochron/surface/field/multi_label.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <utility>
@@ -144,6 +145,16 @@ MultiLabelField::Nearest MultiLabelField::nearest(const Vec3d& p) const {
   const double least = result.away[0];
   for (double& away : result.away) away = 0.5 * (away - least);
   return result;
+}
+
+double MultiLabelField::border_level(Index material, const Vec3d& p) const {
+  constexpr double near = 2;  // beyond, its own level says enough
+  const double own = level(material, p), outside = level(outside_, p);
+  if (std::abs(own) > near) return own;
+  double others = std::numeric_limits<double>::infinity();
+  for (Index label = 0; label < parts_.size(); ++label)
+    if (label != outside_ && label != material) others = std::min(others, level(label, p));
+  return std::max(0.5 * (own - others), -outside);
 }
 
 Jet<double> MultiLabelField::difference(Index a, Index b, const Vec3d& p) const {

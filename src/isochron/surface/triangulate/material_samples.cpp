@@ -19,16 +19,17 @@ namespace {
 constexpr double apart_on_borders = 0.8, apart_on_junctions = 0.5;
 
 // The lowest corners of the lattice's cells that have several materials at their corners.
-std::vector<Vec3d> border_cells(const MaterialLabels& field, int threads) {
+std::vector<Vec3d> border_cells(const MultiLabelField& field, int threads, const Progress& progress) {
   const Lattice& lattice = field.lattice();
-  std::vector<int> label(lattice.point_count());
-  const auto plane = static_cast<std::size_t>(lattice.shape[0]) * static_cast<std::size_t>(lattice.shape[1]);
-  parallel_for(threads, label.size(), [&](std::size_t n) {
-    const auto in_plane = static_cast<int>(n % plane);
-    const Vec3d p =
-        lattice.position(in_plane % lattice.shape[0], in_plane / lattice.shape[0], static_cast<int>(n / plane));
-    label[n] = field.look(p).label;
-  });
+  std::vector<MultiLabelField::Index> label(lattice.point_count());
+  const auto width = static_cast<std::size_t>(lattice.shape[0]);
+  for (int k = 0; k < lattice.shape[2]; ++k) {
+    progress.update(0);
+    parallel_for(threads, width * static_cast<std::size_t>(lattice.shape[1]), [&](std::size_t n) {
+      const auto i = static_cast<int>(n % width), j = static_cast<int>(n / width);
+      label[lattice.index(i, j, k)] = field.index_at(lattice.position(i, j, k));
+    });
+  }
   std::vector<Vec3d> cells;
   for (int k = 0; k + 1 < lattice.shape[2]; ++k)
     for (int j = 0; j + 1 < lattice.shape[1]; ++j)
@@ -47,7 +48,7 @@ struct Candidates {
 };
 
 // Those of a cell, which is cut into parts no wider than the points will be apart.
-Candidates candidates(const MaterialLabels& field, const SizeField& sizes, Vec3d corner) {
+Candidates candidates(const MultiLabelField& field, const SizeField& sizes, Vec3d corner) {
   const Vec3d width = field.lattice().spacing;
   const double size = sizes.view().size(corner + 0.5 * width);
   Lattice parts;
@@ -56,16 +57,16 @@ Candidates candidates(const MaterialLabels& field, const SizeField& sizes, Vec3d
     parts.shape[a] = static_cast<int>(count) + 1;
     parts.spacing[a] = width[a] / count;
   }
-  std::vector<int> label(parts.point_count());
+  std::vector<MultiLabelField::Index> label(parts.point_count());
   for (int k = 0; k < parts.shape[2]; ++k)
     for (int j = 0; j < parts.shape[1]; ++j)
       for (int i = 0; i < parts.shape[0]; ++i)
-        label[parts.index(i, j, k)] = field.look(corner + parts.position(i, j, k)).label;
+        label[parts.index(i, j, k)] = field.index_at(corner + parts.position(i, j, k));
   Candidates result;
   for (int k = 0; k + 1 < parts.shape[2]; ++k)
     for (int j = 0; j + 1 < parts.shape[1]; ++j)
       for (int i = 0; i + 1 < parts.shape[0]; ++i) {
-        std::array<int, 8> at{};
+        std::array<MultiLabelField::Index, 8> at{};
         for (int c = 0; c < 8; ++c)
           at[static_cast<std::size_t>(c)] = label[parts.index(i + (c & 1), j + (c >> 1 & 1), k + (c >> 2))];
         const Vec3d lowest = corner + parts.position(i, j, k);
@@ -86,7 +87,7 @@ Candidates candidates(const MaterialLabels& field, const SizeField& sizes, Vec3d
 // Those of all cells, on the borders, curves and corners themselves.
 Candidates all_candidates(const MaterialLabels& field, const SizeField& sizes, int threads, const Progress& progress) {
   constexpr std::size_t at_once = 4096;
-  const std::vector<Vec3d> cells = border_cells(field, threads);
+  const std::vector<Vec3d> cells = border_cells(field.field(), threads, progress);
   const double reach = norm(field.lattice().spacing);
   Candidates result;
   for (std::size_t first = 0; first < cells.size(); first += at_once) {
@@ -94,7 +95,7 @@ Candidates all_candidates(const MaterialLabels& field, const SizeField& sizes, i
     std::vector<Candidates> of_cell(std::min(at_once, cells.size() - first));
     parallel_for(threads, of_cell.size(), [&](std::size_t n) {
       Candidates& here = of_cell[n];
-      here = candidates(field, sizes, cells[first + n]);
+      here = candidates(field.field(), sizes, cells[first + n]);
       std::erase_if(here.junctions, [&](Vec3d& p) { return !field.find_junction(p, reach); });
       std::erase_if(here.corners, [&](Vec3d& p) { return !field.find_corner(p, reach); });
       for (Vec3d& p : here.borders) p = field.project(p);
