@@ -212,19 +212,19 @@ void declare_surface(Command& root, Console& console) {
   command.group("Particles");
   ParticleOptions& particles = request->extract.particles;
   command.option("--iterations", "N",
-                  fmt::format("Stop after N even when not settled (default: {})", particles.iterations),
-                  into_positive(particles.iterations));
+                 fmt::format("Stop after N even when not settled (default: {})", particles.iterations),
+                 into_positive(particles.iterations));
   command.option("--bins", "KIND", "How neighbours are found: adaptive (default) or uniform",
-                  one_of(particles.bins, {{"adaptive", BinKind::adaptive}, {"uniform", BinKind::uniform}}));
+                 one_of(particles.bins, {{"adaptive", BinKind::adaptive}, {"uniform", BinKind::uniform}}));
   command.option("--backend", "NAME", "auto, serial, threads, or cuda where there is a GPU",
                  into_backend(request->extract.backend));
   command.option("--seeds", "N", "Start with about N particles and add none while they spread",
-                  [request](const std::string& text) {
-                    into_positive(request->extract.seeds)(text);
-                    request->extract.particles.density = DensityControl::delete_only;
-                  });
+                 [request](const std::string& text) {
+                   into_positive(request->extract.seeds)(text);
+                   request->extract.particles.density = DensityControl::delete_only;
+                 });
   command.option("--seed", "S", "Of the random numbers; another S gives another mesh as good (default: 1)",
-                  into(particles.seed));
+                 into(particles.seed));
   command.group("Output");
   command.option("-o,--output", "FILE", "Mesh to write; the extension picks the format", into(request->output),
                  Need::required);

@@ -85,8 +85,8 @@ void print_summary(const SurfaceRequest& request, const MaterialsSummary& summar
   text += fmt::format(
       "  time      read {:.2f} s, fields {:.2f} s, sizes {:.2f} s, points {:.2f} s, particles {:.2f} s, triangles "
       "{:.2f} s, write {:.2f} s\n",
-      summary.read_seconds, summary.field_seconds, s.times.sizing, s.times.seeding, s.times.relaxing, s.times.triangulating,
-      summary.write_seconds);
+      summary.read_seconds, summary.field_seconds, s.times.sizing, s.times.seeding, s.times.relaxing,
+      s.times.triangulating, summary.write_seconds);
   for (std::size_t m = 0; m < summary.borders.size(); ++m) {
     const SurfaceTopology& border = summary.borders[m];
     text += fmt::format("  material  {}: {}{}, area {:.6g}, volume {:.6g}\n", s.materials[m],

@@ -50,9 +50,8 @@ Json difference_json(const SurfaceDifference& d) {
 }
 
 void add_tetrahedra(Json& object, const TetMesh& mesh, const CommonSummary& summary) {
-  Json tets{{"vertices", mesh.vertex_count()},
-            {"elements", mesh.element_count()},
-            {"seconds", summary.tetrahedra_seconds}};
+  Json tets{
+      {"vertices", mesh.vertex_count()}, {"elements", mesh.element_count()}, {"seconds", summary.tetrahedra_seconds}};
   add_quality(tets, *summary.tet_quality);
   object["tetrahedra"] = std::move(tets);
 }

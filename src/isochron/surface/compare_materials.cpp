@@ -10,7 +10,7 @@ namespace {
 
 using Index = MultiLabelField::Index;
 
-TriangleMesh isosurface(const MultiLabelField& field, Index material, int times, int threads) {
+TriangleMesh border_isosurface(const MultiLabelField& field, Index material, int times, int threads) {
   const Vec3d corner = field.part_corner(material);
   TriangleMesh mesh = marching_tetrahedra(field.part_lattice(material), times, threads,
                                           [&](Vec3d p) { return field.border_level(material, corner + p); });
@@ -28,15 +28,21 @@ void for_materials(const MultiLabelField& field, const Progress& progress, Visit
   }
 }
 
-std::vector<SurfaceDifference> all_lost(const TriangleMesh& expected) {
-  std::vector<SurfaceDifference> result;
+std::vector<SurfaceDifference> differences(const TriangleMesh& expected, TriangleMesh found, double voxel,
+                                           int threads) {
+  if (!found.elements.empty()) {
+    const ExpectedSurface surface(expected, threads);
+    surface.drop_specks(found, voxel);  // the spline makes some between voxels
+    return surface.differences(found);
+  }
+  std::vector<SurfaceDifference> all_lost;
   const SurfaceTopology topology = surface_topology(expected);
   for (std::size_t c = 0; c < topology.components.size(); ++c) {
     const SurfaceComponent& one = topology.components[c];
-    result.push_back({SurfaceDifference::Kind::lost, c, one.area, expected.point(expected.element(one.first)[0]),
-                      one.euler_characteristic(), 0});
+    all_lost.push_back({SurfaceDifference::Kind::lost, c, one.area, expected.point(expected.element(one.first)[0]),
+                        one.euler_characteristic(), 0});
   }
-  return result;
+  return all_lost;
 }
 
 }  // namespace
@@ -45,21 +51,21 @@ std::vector<MaterialDifference> material_differences(const MultiLabelField& fiel
                                                      std::span<const RegionSides> sides, int threads,
                                                      const Progress& progress) {
   std::vector<MaterialDifference> result;
+  const Vec3d spacing = field.lattice().spacing;
+  const double voxel = spacing.x * spacing.y * spacing.z;
   for_materials(field, progress, [&](Index material) {
     const std::int32_t label = field.labels()[material];
-    const TriangleMesh expected = isosurface(field, material, 1, threads);
-    const TriangleMesh found = border_of(mesh, sides, label);
-    for (const SurfaceDifference& one :
-         found.elements.empty() ? all_lost(expected) : ExpectedSurface(expected, threads).differences(found))
+    const TriangleMesh expected = border_isosurface(field, material, 1, threads);
+    for (const SurfaceDifference& one : differences(expected, border_of(mesh, sides, label), voxel, threads))
       result.push_back({label, one});
   });
   return result;
 }
 
-TriangleMesh fine_isosurface(const MultiLabelField& field, int threads, const Progress& progress) {
+TriangleMesh material_isosurface(const MultiLabelField& field, int times, int threads, const Progress& progress) {
   TriangleMesh all;
   for_materials(field, progress, [&](Index material) {
-    const TriangleMesh one = isosurface(field, material, 2, threads);
+    const TriangleMesh one = border_isosurface(field, material, times, threads);
     const std::size_t first = all.points.size();
     all.points.insert(all.points.end(), one.points.begin(), one.points.end());
     for (std::size_t t = 0; t < one.element_count(); ++t) {

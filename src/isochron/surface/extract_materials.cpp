@@ -12,7 +12,6 @@
 #include "isochron/core/parallel.h"
 #include "isochron/core/timer.h"
 #include "isochron/surface/field/blocks.h"
-#include "isochron/surface/field/isosurface.h"
 #include "isochron/surface/field/multi_label.h"
 #include "isochron/surface/triangulate/delaunay.h"
 #include "isochron/surface/triangulate/material_samples.h"
@@ -95,24 +94,23 @@ void lower(const SizeField& part, const LatticeFrame& part_frame, const LatticeF
       }
 }
 
-/// What the materials ask for, each for itself: the smallest of all, changing slowly. Adds up the particles.
+/// What the materials ask for, each for itself and all together, which knows of gaps between them: the smallest of all,
+/// changing slowly.
 SizeField material_sizes(const Materials& materials, const MultiLabelField& field, const FieldOptions& field_options,
-                         const SizingOptions& options, const Progress& progress, double& particles) {
+                         const SizingOptions& options, const Progress& progress) {
   SizeField result{field.lattice(),
                    std::vector<float>(field.lattice().point_count(), std::numeric_limits<float>::infinity())};
   const Progress cancel{{}, progress.cancel};
-  std::size_t done = 0;
-  for (const std::int32_t label : materials.present) {
-    const ImplicitSurface one = from_labels(materials.grid, materials.labels, {label}, field_options, cancel);
+  std::vector<std::set<std::int32_t>> objects{materials.present};
+  if (materials.present.size() > 1)
+    for (const std::int32_t label : materials.present) objects.push_back({label});
+  for (std::size_t i = 0; i < objects.size(); ++i) {
+    progress.update(static_cast<double>(i) / static_cast<double>(objects.size()));
+    const ImplicitSurface one = from_labels(materials.grid, materials.labels, objects[i], field_options, cancel);
     const SizeField own = sizes(SplineField(one.lattice, one.distance, options.threads), one, options, cancel);
-    particles += 0.5 * particle_estimate(marching_tetrahedra(one.lattice, one.distance), own);
     lower(own, one.frame, field.frame(), result);
-    progress.update(static_cast<double>(++done) / static_cast<double>(materials.present.size()));
   }
   limit_growth(options.delta, result);
-  // Borders of two materials came twice, and by halves; those with outside lack a half.
-  const auto outside = [&](Vec3d p) { return -field.level(field.outside(), p); };
-  particles += 0.5 * particle_estimate(marching_tetrahedra(field.lattice(), 1, options.threads, outside), result);
   return result;
 }
 
@@ -149,8 +147,8 @@ ExtractedMaterials extract_materials(const ImageGrid& grid, std::span<const std:
   timer.restart();
   SizingOptions sizing = options.sizing;
   sizing.threads = threads;
-  SizeField size =
-      material_sizes(materials, field, field_options, sizing, begin("sizes"), result.expected_particles);
+  SizeField size = material_sizes(materials, field, field_options, sizing, begin("sizes"));
+  result.expected_particles = particle_estimate(material_isosurface(field, 1, threads, begin("estimate")), size);
   check_particle_count(result.expected_particles, field.lattice(), options.most_particles);
   result.times.sizing = timer.seconds();
 
@@ -188,7 +186,7 @@ ExtractedMaterials extract_materials(const ImageGrid& grid, std::span<const std:
   result.differences = material_differences(field, result.mesh, result.sides, threads, begin("comparison"));
   for (MaterialDifference& one : result.differences) one.border.place = result.frame.to_world(one.border.place);
   if (options.isosurface == ExtractOptions::Isosurface::fine)
-    result.isosurface = fine_isosurface(field, threads, begin("isosurface"));
+    result.isosurface = material_isosurface(field, 2, threads, begin("isosurface"));
   result.times.comparing = timer.seconds();
   to_world(result.frame, result.isosurface);
   to_world(result.frame, result.mesh);

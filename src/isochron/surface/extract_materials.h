@@ -36,9 +36,9 @@ struct ExtractedMaterials {
 
 /// Meshes the borders of some materials of a label map; all other labels count as outside, as does everything beyond
 /// the image. No materials: all but 0. Of the options, `seeds`, `triangles.expected`, and `backend` and `watch` of the
-/// particles are not used; sizes are the smallest that any of the materials asks for. Each material's border is closed and manifold
-/// (unless a note says otherwise), and neighbours share their triangles. Throws InputError for labels that the image
-/// does not have or that all voxels have, and like `extract_surface`; UsageError for material 0.
+/// particles are not used; sizes are the smallest that any of the materials asks for. Each material's border is closed
+/// and manifold (unless a note says otherwise), and neighbours share their triangles. Throws InputError for labels that
+/// the image does not have or that all voxels have, and like `extract_surface`; UsageError for material 0.
 ExtractedMaterials extract_materials(const ImageGrid& grid, std::span<const std::int32_t> labels,
                                      const std::set<std::int32_t>& materials, const FieldOptions& field = {},
                                      const ExtractOptions& options = {});

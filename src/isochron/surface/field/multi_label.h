@@ -49,12 +49,13 @@ class MultiLabelField {
   };
   [[nodiscard]] Nearest nearest(const Vec3d& p) const;
   [[nodiscard]] std::int32_t label_at(const Vec3d& p) const { return labels_[index_at(p)]; }
-  /// (level of a − level of b)/2 with its gradient: zero on the surface between the two, negative on the side of a. With
-  /// outside as one of them its level alone: all materials together are the other one.
+  /// (level of a − level of b)/2 with its gradient: zero on the surface between the two, negative on the side of a.
+  /// With outside as one of them its level alone: all materials together are the other one.
   [[nodiscard]] Jet<double> difference(Index a, Index b, const Vec3d& p) const;
   /// About how far the border of one material is, in voxels: negative in the material. Not of outside.
   [[nodiscard]] double border_level(Index material, const Vec3d& p) const;
-  /// The part of the lattice around a label's voxels, and the position of its first point. Beyond it the label is nowhere.
+  /// The part of the lattice around a label's voxels, and the position of its first point. Beyond it the label is
+  /// nowhere.
   [[nodiscard]] const Lattice& part_lattice(Index label) const { return parts_[label].field.lattice(); }
   [[nodiscard]] Vec3d part_corner(Index label) const { return parts_[label].lower; }
   /// The pairs of labels that share faces of voxels, a < b, and how many.

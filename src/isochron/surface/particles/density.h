@@ -100,8 +100,8 @@ inline bool has_most_urge(std::size_t i, const std::vector<double>& urges, const
 /// One round: of the particles that want to split or go, those act that want it most among their neighbours.
 template <class Fields>
 DensityPlan plan_density(std::span<const Particle<double>> particles, const BinFrame& frame, const Bins& bins,
-                         const NeighbourLists& lists, const Fields& fields,
-                         const DensityRules<double>& rules, std::uint64_t seed, std::uint64_t iteration, int threads) {
+                         const NeighbourLists& lists, const Fields& fields, const DensityRules<double>& rules,
+                         std::uint64_t seed, std::uint64_t iteration, int threads) {
   const std::size_t count = particles.size();
   std::vector<double> urges(count);
   parallel_for(threads, count, [&](std::size_t i) {

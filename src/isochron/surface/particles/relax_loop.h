@@ -41,8 +41,7 @@ void finish_particles(const Fields& fields, std::span<const Particle<double>> pa
   result.sizes.resize(particles.size());
   parallel_for(threads, particles.size(), [&](std::size_t i) {
     const Particle<double>& particle = particles[i];
-    const Projection<double> landed =
-        fields.put(particle.position, particle.size, 1e-6 * particle.size, 10);
+    const Projection<double> landed = fields.put(particle.position, particle.size, 1e-6 * particle.size, 10);
     result.positions[i] = landed.position;
     result.normals[i] = landed.normal;
     result.sizes[i] = fields.sizes.size(landed.position);

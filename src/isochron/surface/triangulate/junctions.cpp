@@ -67,16 +67,15 @@ struct Beside {
 
 Beside beside(const MaterialLabels& field, const std::vector<JunctionPoint>& points, const Thinning& taken,
               std::uint32_t i) {
-  constexpr int far = 2;  // sizes
   Beside result;
   const JunctionPoint& here = points[i];
   if (here.materials.size() != 3) return result;
   const Vec3d along = field.along({here.materials[0], here.materials[1], here.materials[2]}, here.position);
-  double least[2] = {far * taken.size(here.position), far * taken.size(here.position)};
+  const double far = 2 * taken.size(here.position);
+  double least[2] = {far, far};
   taken.visit_near(here.position, far, [&](std::uint32_t j) {
     const auto& others = points[j].materials;
-    const bool same_curve =
-        std::includes(others.begin(), others.end(), here.materials.begin(), here.materials.end());
+    const bool same_curve = std::includes(others.begin(), others.end(), here.materials.begin(), here.materials.end());
     if (j == i || !same_curve) return;
     const Vec3d chord = points[j].position - here.position;
     const double length = norm(chord), on = dot(chord, along);

@@ -33,7 +33,8 @@ class MaterialLabels final : public LabelField {
   bool find_corner(Vec3d& p, double reach) const;
   /// Places in `labels()`, ascending, of the materials that meet at p.
   [[nodiscard]] std::vector<MultiLabelField::Index> meeting(Vec3d p) const;
-  /// The two directions of a curve on which those three materials meet are this and its opposite; 0 where there is none.
+  /// The two directions of a curve on which those three materials meet are this and its opposite; 0 where there is
+  /// none.
   [[nodiscard]] Vec3d along(const std::array<MultiLabelField::Index, 3>& materials, Vec3d p) const;
   /// The two materials that are nearest at p, the one with the smaller place first.
   [[nodiscard]] std::pair<MultiLabelField::Index, MultiLabelField::Index> nearest_two(Vec3d p) const;

@@ -16,22 +16,23 @@ namespace isochron {
 class Thinning {
  public:
   explicit Thinning(const SizeField& sizes)
-      : sizes_(sizes.view()), width_(*std::max_element(sizes.values.begin(), sizes.values.end())) {}
+      : sizes_(sizes.view()), width_(3 * *std::min_element(sizes.values.begin(), sizes.values.end())) {}
 
-  /// Takes p if all others are at least `apart` sizes away, at most 1; says whether it did.
+  /// Takes p if all others are at least `apart` sizes away; says whether it did.
   bool offer(Vec3d p, double apart) {
     const double distance = apart * sizes_.size(p);
     bool free = true;
-    visit_near(p, 1, [&](std::uint32_t i) { free &= norm(points_[i] - p) >= distance; });
+    visit_near(p, distance, [&](std::uint32_t i) { free &= norm(points_[i] - p) >= distance; });
     if (!free) return false;
     bins_[key(p, 0, 0, 0)].push_back(static_cast<std::uint32_t>(points_.size()));
     points_.push_back(p);
     return true;
   }
 
-  /// Calls `visit` with the numbers of all points that are less than so many of the largest size away, and of others.
+  /// Calls `visit` with the numbers of all points that are less than `distance` away, and of others.
   template <class Visit>
-  void visit_near(Vec3d p, int far, Visit&& visit) const {
+  void visit_near(Vec3d p, double distance, Visit&& visit) const {
+    const int far = static_cast<int>(std::ceil(distance / width_));
     for (int z = -far; z <= far; ++z)
       for (int y = -far; y <= far; ++y)
         for (int x = -far; x <= far; ++x) {
