@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cmath>
 #include <map>
 #include <span>
@@ -22,14 +23,13 @@ constexpr double apart_on_borders = 0.8, apart_on_junctions = 0.5;
 std::vector<Vec3d> border_cells(const MultiLabelField& field, int threads, const Progress& progress) {
   const Lattice& lattice = field.lattice();
   std::vector<MultiLabelField::Index> label(lattice.point_count());
-  const auto width = static_cast<std::size_t>(lattice.shape[0]);
-  for (int k = 0; k < lattice.shape[2]; ++k) {
-    progress.update(0);
-    parallel_for(threads, width * static_cast<std::size_t>(lattice.shape[1]), [&](std::size_t n) {
-      const auto i = static_cast<int>(n % width), j = static_cast<int>(n / width);
-      label[lattice.index(i, j, k)] = field.index_at(lattice.position(i, j, k));
-    });
-  }
+  parallel_region(threads, [&](int thread, int team) {
+    for (int k = thread; k < lattice.shape[2] && !progress.cancelled(); k += team)
+      for (int j = 0; j < lattice.shape[1]; ++j)
+        for (int i = 0; i < lattice.shape[0]; ++i)
+          label[lattice.index(i, j, k)] = field.index_at(lattice.position(i, j, k));
+  });
+  progress.update(0);
   std::vector<Vec3d> cells;
   for (int k = 0; k + 1 < lattice.shape[2]; ++k)
     for (int j = 0; j + 1 < lattice.shape[1]; ++j)
@@ -86,7 +86,7 @@ Candidates candidates(const MultiLabelField& field, const SizeField& sizes, Vec3
 
 // Those of all cells, on the borders, curves and corners themselves.
 Candidates all_candidates(const MaterialLabels& field, const SizeField& sizes, int threads, const Progress& progress) {
-  constexpr std::size_t at_once = 4096;
+  constexpr std::size_t at_once = 1 << 16;
   const std::vector<Vec3d> cells = border_cells(field.field(), threads, progress);
   const double reach = norm(field.lattice().spacing);
   Candidates result;
@@ -172,22 +172,36 @@ MaterialSamples sample_materials(const MaterialLabels& field, const SizeField& s
 
 MaterialSamples relax_materials(const MaterialLabels& field, const SizeField& sizes, const MaterialSamples& samples,
                                 const ParticleOptions& options, const Progress& progress) {
+  constexpr std::size_t large = 2000;  // points: worth all threads, while of smaller ones each has one
+  const std::map<Pair, Border> borders = borders_of(field, samples);
+  std::vector<std::vector<Vec3d>> relaxed(borders.size());
+  const Progress cancel{{}, progress.cancel};
+  const auto relax_one = [&](std::size_t n, const Pair& pair, const Border& border, int threads) {
+    ParticleOptions own = options;
+    own.threads = threads;
+    Relaxation relaxation(BorderFields{{&field.field(), pair.first, pair.second}, sizes.view()}, own);
+    relaxation.place(border.points);
+    if (relaxation.particle_count() == 0) return;
+    relaxation.fix(border.rim);
+    relaxed[n] = run_relaxation(relaxation, own, cancel).positions;
+  };
+  std::vector<std::pair<std::size_t, std::map<Pair, Border>::const_iterator>> small;
+  std::size_t n = 0;
+  for (auto one = borders.begin(); one != borders.end(); ++one, ++n) {
+    progress.update(static_cast<double>(n) / static_cast<double>(borders.size()));
+    if (one->second.points.size() < large) small.emplace_back(n, one);
+    else relax_one(n, one->first, one->second, options.threads);
+  }
+  const int threads = options.threads > 0 ? options.threads : hardware_threads();
+  std::atomic<std::size_t> next = 0;
+  parallel_region(threads, [&](int, int) {
+    for (std::size_t i = next++; i < small.size(); i = next++)
+      relax_one(small[i].first, small[i].second->first, small[i].second->second, 1);
+  });
   MaterialSamples result{{samples.points.begin(), samples.points.begin() + static_cast<std::ptrdiff_t>(samples.fixed)},
                          samples.fixed};
-  const double all = static_cast<double>(samples.points.size());
-  std::size_t done = 0;
-  for (const auto& [pair, border] : borders_of(field, samples)) {
-    const BorderFields fields{{&field.field(), pair.first, pair.second}, sizes.view()};
-    Relaxation relaxation(fields, options);
-    relaxation.place(border.points);
-    const double before = static_cast<double>(done) / all, share = static_cast<double>(border.points.size()) / all;
-    done += border.points.size();
-    if (relaxation.particle_count() == 0) continue;
-    relaxation.fix(border.rim);
-    const Progress part{[&](double fraction) { progress.update(before + share * fraction); }, progress.cancel};
-    const Particles relaxed = run_relaxation(relaxation, options, part);
-    result.points.insert(result.points.end(), relaxed.positions.begin(), relaxed.positions.end());
-  }
+  for (const std::vector<Vec3d>& points : relaxed)
+    result.points.insert(result.points.end(), points.begin(), points.end());
   return result;
 }
 
