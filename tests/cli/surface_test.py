@@ -280,7 +280,7 @@ class Surface(CliCase):
             self.assertIn(words, text)
 
     def test_materials_are_compared_with_the_image(self):
-        # Two bars of one label that join where a third one of triangles as long as they are apart cannot tell.
+        # Two blocks of one label, which triangles longer than the gap between them join.
         def label(p):
             inside = 3 <= p[1] < 9 and 3 <= p[2] < 9
             return 2 if inside and (3 <= p[0] < 9 or 11 <= p[0] < 17) else 0

@@ -224,6 +224,7 @@ TEST_F(ExtractMaterials, CanBeStoppedInEveryStage) {
   ImageGrid grid;
   grid.shape = {22, 22, 22};
   const auto labels = half_balls(grid);
+  options_.sizing.uniform = 2;
   std::vector<std::string> stages;
   options_.begin_stage = [&](const std::string& stage) {
     stages.push_back(stage);
