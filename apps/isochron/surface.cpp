@@ -27,9 +27,8 @@ void check_request(SurfaceRequest& request) {
     throw UsageError(fmt::format("{} exclude each other; give one of them", fmt::join(chosen, " and ")));
   if (!request.isovalue && request.field.inside == InsideIs::below)
     throw UsageError("--inside is for --isovalue (labels have no order); leave it out");
-  if (request.materials && !request.of_particles.empty())
-    throw UsageError(fmt::format("{} is not for --materials (whose points are not moved by forces); leave it out",
-                                 request.of_particles.front()));
+  if (request.materials && request.extract.seeds > 0)
+    throw UsageError("--seeds is not for --materials (whose borders are sampled one by one); leave it out");
   SizingOptions& sizing = request.extract.sizing;
   if (request.size_range) {
     const std::vector<double>& range = *request.size_range;
@@ -118,30 +117,6 @@ void examine(const SurfaceRequest& request, SurfaceSummary& summary, Console& co
   if (summary.tets) summary.tet_quality = examine_quality(*summary.tets, CrossingTest::small_meshes, threads);
 }
 
-std::string described(const SurfaceDifference& d) {
-  using Kind = SurfaceDifference::Kind;
-  const std::string what = d.kind == Kind::lost     ? "is lost"
-                           : d.kind == Kind::merged ? "is joined to another"
-                           : d.kind == Kind::divided
-                               ? "fell into several"
-                               : fmt::format("has another number of handles (Euler characteristic {}, was {})",
-                                             d.found_euler, d.expected_euler);
-  return fmt::format("the component of area {:.3g} at {:.4g},{:.4g},{:.4g} {}", d.area, d.place.x, d.place.y, d.place.z,
-                     what);
-}
-
-/// What the triangles do not show as the image does.
-void warn_of_differences(const SurfaceRequest& request, const ExtractedSurface& surface, Console& console) {
-  constexpr std::size_t most = 5;
-  const auto& differences = surface.triangulation.differences;
-  for (std::size_t i = 0; i < std::min(most, differences.size()); ++i)
-    console.warn(
-        fmt::format("{}: {}; smaller triangles may keep it", request.image.string(), described(differences[i])));
-  if (differences.size() > most)
-    console.warn(fmt::format("{}: {} more differ from the image like this (--json has all)", request.image.string(),
-                             counted(differences.size() - most, "component", "components")));
-}
-
 int run_surface(SurfaceRequest& request, Console& console) {
   check_request(request);
   require_delaunay();
@@ -167,7 +142,9 @@ int run_surface(SurfaceRequest& request, Console& console) {
   summary.field_seconds = timer.seconds();
   summary.surface = make_surface(request, field, console);
   for (const std::string& note : summary.surface.notes) console.warn(request.image.string() + ": " + note);
-  warn_of_differences(request, summary.surface, console);
+  std::vector<std::string> differences;
+  for (const SurfaceDifference& one : summary.surface.triangulation.differences) differences.push_back(described(one));
+  warn_of_differences(request, differences, console);
   if (request.tetrahedra) {
     timer.restart();
     Activity activity(console, "tetrahedra");
@@ -234,23 +211,20 @@ void declare_surface(Command& root, Console& console) {
                  into_positive(request->extract.most_particles));
   command.group("Particles");
   ParticleOptions& particles = request->extract.particles;
-  const auto particle_option = [&](const std::string& name, const char* value, const std::string& what, Take take) {
-    command.option(name, value, what, noted(name, request->of_particles, std::move(take)));
-  };
-  particle_option("--iterations", "N",
-                  fmt::format("Stop after N even when not settled (default: {})", particles.iterations),
-                  into_positive(particles.iterations));
-  particle_option("--bins", "KIND", "How neighbours are found: adaptive (default) or uniform",
-                  one_of(particles.bins, {{"adaptive", BinKind::adaptive}, {"uniform", BinKind::uniform}}));
+  command.option("--iterations", "N",
+                 fmt::format("Stop after N even when not settled (default: {})", particles.iterations),
+                 into_positive(particles.iterations));
+  command.option("--bins", "KIND", "How neighbours are found: adaptive (default) or uniform",
+                 one_of(particles.bins, {{"adaptive", BinKind::adaptive}, {"uniform", BinKind::uniform}}));
   command.option("--backend", "NAME", "auto, serial, threads, or cuda where there is a GPU",
                  into_backend(request->extract.backend));
-  particle_option("--seeds", "N", "Start with about N particles and add none while they spread",
-                  [request](const std::string& text) {
-                    into_positive(request->extract.seeds)(text);
-                    request->extract.particles.density = DensityControl::delete_only;
-                  });
-  particle_option("--seed", "S", "Of the random numbers; another S gives another mesh as good (default: 1)",
-                  into(particles.seed));
+  command.option("--seeds", "N", "Start with about N particles and add none while they spread",
+                 [request](const std::string& text) {
+                   into_positive(request->extract.seeds)(text);
+                   request->extract.particles.density = DensityControl::delete_only;
+                 });
+  command.option("--seed", "S", "Of the random numbers; another S gives another mesh as good (default: 1)",
+                 into(particles.seed));
   command.group("Output");
   command.option("-o,--output", "FILE", "Mesh to write; the extension picks the format", into(request->output),
                  Need::required);

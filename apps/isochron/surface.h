@@ -24,7 +24,6 @@ struct SurfaceRequest {
   std::optional<double> isovalue;
   std::vector<std::int32_t> labels;
   std::optional<std::set<std::int32_t>> materials;  ///< for a mesh of them all; empty set: all there are
-  std::vector<std::string> of_particles;            ///< options given that say how particles are moved
   std::filesystem::path output;
   std::filesystem::path picture;
   FieldOptions field;
@@ -37,25 +36,24 @@ struct SurfaceRequest {
   [[nodiscard]] Overwrite overwrite() const { return force ? Overwrite::yes : Overwrite::no; }
 };
 
-struct SurfaceSummary {
-  ExtractedSurface surface;
+/// What came of one object or of several materials.
+struct CommonSummary {
   MeshQuality quality;
-  std::optional<TetMesh> tets;
   std::optional<MeshQuality> tet_quality;
-  double tetrahedra_seconds = 0;
-  double read_seconds = 0, field_seconds = 0, write_seconds = 0;
+  double tetrahedra_seconds = 0, read_seconds = 0, field_seconds = 0, write_seconds = 0;
   std::vector<std::filesystem::path> written;
 };
 
+struct SurfaceSummary : CommonSummary {
+  ExtractedSurface surface;
+  std::optional<TetMesh> tets;
+};
+
 /// What came of `--materials`.
-struct MaterialsSummary {
+struct MaterialsSummary : CommonSummary {
   ExtractedMaterials surface;
-  MeshQuality quality;
   std::vector<SurfaceTopology> borders;  ///< of each of the materials
   std::optional<FilledSurface> filled;
-  std::optional<MeshQuality> tet_quality;
-  double tetrahedra_seconds = 0, read_seconds = 0, write_seconds = 0;
-  std::vector<std::filesystem::path> written;
 };
 
 /// The array with one value a voxel that the surface is taken from.
@@ -69,6 +67,12 @@ void show_stages(const Console& console, ExtractOptions& options);
 /// The sizes of a surface in the world for the tetrahedra inside it too.
 TetOptions tet_options(const SurfaceRequest& request, const TriangleMesh& surface, const SizeField& sizes,
                        const LatticeFrame& frame);
+
+/// "the component of area … is lost", for a warning.
+std::string described(const SurfaceDifference& difference);
+
+/// Warns of the first few of some lines about what the mesh does not show as the image does.
+void warn_of_differences(const SurfaceRequest& request, const std::vector<std::string>& lines, Console& console);
 
 /// Meshes all materials and writes them. `read_seconds` is for the summary.
 int run_materials(const SurfaceRequest& request, Image image, double read_seconds, Console& console);

@@ -1,4 +1,5 @@
 // isochron surface --materials: one mesh of the surfaces between all materials of a label map.
+#include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
@@ -17,8 +18,19 @@ ExtractedMaterials make_materials(const SurfaceRequest& request, Image image, Co
   FieldOptions field = request.field;
   ExtractOptions options = request.extract;
   field.threads = options.threads = console.threads();
+  if (request.report) options.isosurface = ExtractOptions::Isosurface::fine;
   show_stages(console, options);
   return extract_materials(image.grid, labels, *request.materials, field, options);
+}
+
+/// About components that are more than specks.
+std::vector<std::string> large_differences(const ExtractedMaterials& surface, double voxel_area) {
+  constexpr double speck = 10;  // faces of voxels
+  std::vector<std::string> lines;
+  for (const MaterialDifference& one : surface.differences)
+    if (one.border.area >= speck * voxel_area)
+      lines.push_back(fmt::format("label {}: {}", one.material, described(one.border)));
+  return lines;
 }
 
 void fill(const SurfaceRequest& request, MaterialsSummary& summary, Console& console) {
@@ -35,6 +47,9 @@ void examine(const SurfaceRequest& request, MaterialsSummary& summary, Console& 
   const ExtractedMaterials& surface = summary.surface;
   summary.quality = examine_quality(surface.mesh, request.report ? CrossingTest::always : CrossingTest::small_meshes,
                                     console.threads(), activity.progress());
+  if (request.report)
+    summary.quality.distance =
+        surface_distance(surface.mesh, surface.isosurface, console.threads(), activity.progress());
   for (const std::int32_t material : surface.materials)
     summary.borders.push_back(surface_topology(border_of(surface.mesh, surface.sides, material)));
   if (summary.filled)
@@ -85,8 +100,12 @@ void write_mesh(const SurfaceRequest& request, MaterialsSummary& summary, Consol
 int run_materials(const SurfaceRequest& request, Image image, double read_seconds, Console& console) {
   MaterialsSummary summary;
   summary.read_seconds = read_seconds;
+  const double voxel_area =
+      std::cbrt(std::pow(image.grid.spacing(0) * image.grid.spacing(1) * image.grid.spacing(2), 2.0));
   summary.surface = make_materials(request, std::move(image), console);
+  summary.field_seconds = summary.surface.field_seconds;
   for (const std::string& note : summary.surface.notes) console.warn(request.image.string() + ": " + note);
+  warn_of_differences(request, large_differences(summary.surface, voxel_area), console);
   if (request.tetrahedra) fill(request, summary, console);
   examine(request, summary, console);
   write_mesh(request, summary, console);

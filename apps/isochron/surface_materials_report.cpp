@@ -3,11 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "apps/isochron/json_text.h"
-#include "apps/isochron/mesh_quality_report.h"
-#include "apps/isochron/surface.h"
+#include "apps/isochron/surface_parts_report.h"
 #include "apps/isochron/values.h"
-#include "isochron/core/timer.h"
 #include "isochron/mesh/closest_point.h"
 
 namespace isochron::cli {
@@ -47,38 +44,29 @@ Json materials_json(const MaterialsSummary& summary) {
   return result;
 }
 
+Json differences_json(const ExtractedMaterials& surface) {
+  Json result = Json::array();
+  for (const MaterialDifference& one : surface.differences) {
+    result.push_back(difference_json(one.border));
+    result.back()["label"] = one.material;
+  }
+  return result;
+}
+
 Json summary_json(const SurfaceRequest& request, const MaterialsSummary& summary, const Console& console) {
   const ExtractedMaterials& s = summary.surface;
-  const TriangulateReport& t = s.triangulation;
-  Json object{{"file", request.image.string()},
-              {"vertices", s.mesh.vertex_count()},
-              {"elements", s.mesh.element_count()},
-              {"samples", s.samples},
-              {"junction_samples", s.junction_samples},
-              {"repair", {{"added", t.added}, {"removed", t.removed}, {"moved", t.moved}, {"rounds", t.rounds}}},
-              {"materials", materials_json(summary)},
-              {"threads", console.threads()},
-              {"read_seconds", summary.read_seconds},
-              {"field_seconds", s.field_seconds},
-              {"sizing_seconds", s.times.sizing},
-              {"seeding_seconds", s.times.seeding},
-              {"triangulating_seconds", s.times.triangulating},
-              {"write_seconds", summary.write_seconds},
-              {"peak_bytes", peak_resident_bytes()},
-              {"written", file_names(summary.written)},
-              {"warnings", console.warnings()}};
-  add_quality(object, summary.quality);
+  Json object = common_json(request, summary, s.mesh, s.triangulation, s.times, console);
+  object["expected_particles"] = s.expected_particles;
+  object["samples"] = s.samples;
+  object["junction_samples"] = s.junction_samples;
+  object["comparing_seconds"] = s.times.comparing;
+  object["materials"] = materials_json(summary);
+  object["differences"] = differences_json(s);
   Json between = Json::array();
   for (const auto& [pair, one] : interfaces(s))
     between.push_back({{"labels", {pair.first, pair.second}}, {"triangles", one.triangles}, {"area", one.area}});
   object["interfaces"] = std::move(between);
-  if (summary.filled) {
-    Json tets{{"vertices", summary.filled->mesh.vertex_count()},
-              {"elements", summary.filled->mesh.element_count()},
-              {"seconds", summary.tetrahedra_seconds}};
-    add_quality(tets, *summary.tet_quality);
-    object["tetrahedra"] = std::move(tets);
-  }
+  if (summary.filled) add_tetrahedra(object, summary.filled->mesh, summary);
   return object;
 }
 
@@ -95,23 +83,17 @@ void print_summary(const SurfaceRequest& request, const MaterialsSummary& summar
                       grouped(s.samples), grouped(s.junction_samples), grouped(s.triangulation.added),
                       grouped(s.triangulation.removed), grouped(s.triangulation.moved));
   text += fmt::format(
-      "  time      read {:.2f} s, fields {:.2f} s, sizes {:.2f} s, points {:.2f} s, triangles {:.2f} s, "
-      "write {:.2f} s\n",
-      summary.read_seconds, s.field_seconds, s.times.sizing, s.times.seeding, s.times.triangulating,
-      summary.write_seconds);
+      "  time      read {:.2f} s, fields {:.2f} s, sizes {:.2f} s, points {:.2f} s, particles {:.2f} s, triangles "
+      "{:.2f} s, write {:.2f} s\n",
+      summary.read_seconds, summary.field_seconds, s.times.sizing, s.times.seeding, s.times.relaxing,
+      s.times.triangulating, summary.write_seconds);
   for (std::size_t m = 0; m < summary.borders.size(); ++m) {
     const SurfaceTopology& border = summary.borders[m];
     text += fmt::format("  material  {}: {}{}, area {:.6g}, volume {:.6g}\n", s.materials[m],
                         counted(border.components.size(), "component", "components"),
                         border.closed() && border.manifold() ? "" : " (not closed)", border.area, border.volume);
   }
-  const Histograms histograms = request.report ? Histograms::show : Histograms::hide;
-  append_quality(text, summary.quality, histograms);
-  if (summary.filled) {
-    text += fmt::format("  tetrahedra {} with {}, {:.2f} s\n", grouped(summary.filled->mesh.element_count()),
-                        counted(summary.filled->mesh.vertex_count(), "vertex", "vertices"), summary.tetrahedra_seconds);
-    append_quality(text, *summary.tet_quality, histograms);
-  }
+  append_shapes(text, request, summary, summary.filled ? &summary.filled->mesh : nullptr);
   console.say(text);
 }
 

@@ -40,6 +40,27 @@ std::vector<std::int32_t> as_labels(const DataArray& array, const std::string& f
   return labels;
 }
 
+std::string described(const SurfaceDifference& d) {
+  using Kind = SurfaceDifference::Kind;
+  const std::string what = d.kind == Kind::lost     ? "is lost"
+                           : d.kind == Kind::merged ? "is joined to another"
+                           : d.kind == Kind::divided
+                               ? "fell into several"
+                               : fmt::format("has another number of handles (Euler characteristic {}, was {})",
+                                             d.found_euler, d.expected_euler);
+  return fmt::format("the component of area {:.3g} at {:.4g},{:.4g},{:.4g} {}", d.area, d.place.x, d.place.y, d.place.z,
+                     what);
+}
+
+void warn_of_differences(const SurfaceRequest& request, const std::vector<std::string>& lines, Console& console) {
+  constexpr std::size_t most = 5;
+  for (std::size_t i = 0; i < std::min(most, lines.size()); ++i)
+    console.warn(fmt::format("{}: {}; smaller triangles may keep it", request.image.string(), lines[i]));
+  if (lines.size() > most)
+    console.warn(fmt::format("{}: {} more differ from the image like this (--json has all)", request.image.string(),
+                             counted(lines.size() - most, "component", "components")));
+}
+
 void show_stages(const Console& console, ExtractOptions& options) {
   const auto activity = std::make_shared<std::unique_ptr<Activity>>();
   options.begin_stage = [activity, &console](const std::string& stage) {

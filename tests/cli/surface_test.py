@@ -253,16 +253,46 @@ class Surface(CliCase):
         area = {tuple(one["labels"]): one["area"] for one in summary["interfaces"]}
         self.assertEqual(sorted(area), [(0, 3), (0, 5), (0, 8), (3, 8)])
         self.assertAlmostEqual(area[0, 3] + area[3, 8], found[3]["area"], places=6)
-        self.assertAlmostEqual(math.sqrt(area[3, 8] / math.pi), 6.7, delta=0.4)
+        self.assertAlmostEqual(math.sqrt(area[3, 8] / math.pi), 6.85, delta=0.15)
+        self.assertGreater(summary["shape"]["radius_ratio"]["mean"], 0.95)
+        self.assertGreater(summary["shape"]["radius_ratio"]["min"], 0.45)
+        self.assert_near(summary["expected_particles"], summary["samples"], 0.15)
+        self.assertEqual((summary["differences"], "distance" in summary), ([], False))
         arrays = {array["name"]: array for array in self.succeed_json("info", "a.msh")["files"][0]["arrays"]}
         for name in ("material_inside", "material_outside"):
             self.assertEqual((arrays[name]["on"], arrays[name]["min"]), ("triangles", 0 if name[9] == "o" else 3))
-        some = self.succeed_json("surface", "halves.nii.gz", "--materials", "8,5", "-o", "b.stl")
+        some = self.succeed_json("surface", "halves.nii.gz", "--materials", "8,5", "-o", "b.stl", "--iterations", "20")
         self.assertEqual(sorted(self.materials_of(some)), [5, 8])
         self.assertIn("left out", some["warnings"][0])
         text = self.succeed("surface", "halves.nii.gz", "--materials", "all", "-o", "c.msh").stdout
         for words in ("between 3 materials", "on junctions", "material  8: 1 component, area"):
             self.assertIn(words, text)
+
+    def test_report_about_materials(self):
+        summary = self.succeed_json("surface", self.half_balls(), "--materials", "all", "--uniform", "1.2", "--report",
+                                    "-o", "a.msh")
+        for way in ("to_isosurface", "from_isosurface"):
+            self.assertLess(summary["distance"][way]["percentile_95"], 0.15)
+            self.assertGreater(summary["distance"][way]["samples"], 1000)
+        text = self.succeed("surface", "halves.nii.gz", "--materials", "all", "--uniform", "1.2", "--report", "-o",
+                            "b.msh").stdout
+        for words in ("to isosurf.", "and back", "radius ratios", "angles"):
+            self.assertIn(words, text)
+
+    def test_materials_are_compared_with_the_image(self):
+        # Two blocks of one label, which triangles longer than the gap between them join.
+        def label(p):
+            inside = 3 <= p[1] < 9 and 3 <= p[2] < 9
+            return 2 if inside and (3 <= p[0] < 9 or 11 <= p[0] < 17) else 0
+        volume = self.volume("bars.nii", (20, 12, 12), label)
+        fine = self.succeed_json("surface", volume, "--materials", "all", "-o", "a.msh")
+        self.assertEqual((fine["differences"], fine["materials"][0]["components"]), ([], 2))
+        rough = self.succeed_json("surface", volume, "--materials", "all", "--uniform", "9", "-o", "b.msh")
+        self.assertTrue(rough["differences"])
+        for one in rough["differences"]:
+            self.assertEqual((one["label"], one["kind"] in ("lost", "merged", "divided", "handles")), (2, True))
+            self.assert_near(one["area"], 6 * 36, 0.3)
+        self.assertTrue(any("label 2: the component of area" in line for line in rough["warnings"]))
 
     def test_materials_filled(self):
         summary = self.fill(self.half_balls(), "--materials", "3,8", "-o", "a.msh")

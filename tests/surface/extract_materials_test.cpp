@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <numbers>
 
@@ -12,6 +13,7 @@
 #include "isochron/mesh/closest_point.h"
 #include "isochron/mesh/quality.h"
 #include "isochron/mesh/self_intersections.h"
+#include "isochron/mesh/surface_distance.h"
 #include "isochron/mesh/topology.h"
 #include "isochron/surface/triangulate/delaunay.h"
 #include "support/data_folder.h"
@@ -21,6 +23,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsSupersetOf;
 
 constexpr double radius = 7;
 const Vec3d centre{10.3, 10.6, 10.4};  // in the image's own frame
@@ -101,10 +104,9 @@ TEST_F(ExtractMaterials, TwoHalfBallsShareADisc) {
       both += border.volume;
     }
     EXPECT_NEAR(both, -outer.volume, 1e-9 * ball);
-    // Smoothing leaves a groove along the junction, less than half a voxel deep.
-    const double disc = std::sqrt(area_between(surface, 4, 9) / std::numbers::pi);
-    EXPECT_GT(disc, radius - 0.6);
-    EXPECT_LT(disc, radius + 0.1);
+    // Without a groove along the junction; the disc may be off the middle.
+    EXPECT_NEAR(std::sqrt(area_between(surface, 4, 9) / std::numbers::pi), radius, 0.22);
+    EXPECT_TRUE(surface.differences.empty());
 
     Vec3d middle{};
     for (const Vec3d& p : surface.mesh.points) middle += p / static_cast<double>(surface.mesh.vertex_count());
@@ -132,7 +134,11 @@ TEST_F(ExtractMaterials, SizesAreHonoured) {
     options_.sizing.uniform = size;
     const ExtractedMaterials surface = extract_materials(grid, labels, {}, {}, options_);
     expect_closed_borders(surface);
-    EXPECT_GT(shape_statistics(surface.mesh, 2).radius_ratio.mean(), 0.9);
+    const ShapeStatistics shape = shape_statistics(surface.mesh, 2);
+    EXPECT_GT(shape.radius_ratio.mean(), size > 1 ? 0.94 : 0.96);
+    EXPECT_GT(shape.radius_ratio.min(), 0.45);
+    EXPECT_GT(shape.angles.min(), 20);
+    EXPECT_NEAR(surface.expected_particles / static_cast<double>(surface.samples), 1, 0.15);
     vertices.push_back(static_cast<double>(surface.mesh.vertex_count()));
   }
   EXPECT_NEAR(vertices[0] / vertices[1], 4, 1);
@@ -154,11 +160,84 @@ TEST_F(ExtractMaterials, ImagesThatAreFullAreClosedAtTheirBorder) {
   ASSERT_EQ(surface.notes.size(), 1U);
   EXPECT_THAT(surface.notes[0], HasSubstr("border"));
   expect_closed_borders(surface);
-  EXPECT_NEAR(std::sqrt(area_between(surface, 1, 2)), 11.5, 0.5);  // with a groove around it
+  EXPECT_NEAR(std::sqrt(area_between(surface, 1, 2)), 12, 0.2);
   EXPECT_NEAR(-surface_topology(border_of(surface.mesh, surface.sides, 0)).volume / 1728, 1, 0.06);
   FieldOptions refusing;
   refusing.border = AtBorder::refuse;
   EXPECT_THROW(extract_materials(grid, labels, {}, refusing, options_), InputError);
+}
+
+TEST_F(ExtractMaterials, TheSameOnAnyNumberOfThreads) {
+  ImageGrid grid;
+  grid.shape = {22, 22, 22};
+  const auto labels = half_balls(grid);
+  const ExtractedMaterials two = extract_materials(grid, labels, {}, {}, options_);
+  options_.threads = 1;
+  const ExtractedMaterials one = extract_materials(grid, labels, {}, {}, options_);
+  EXPECT_EQ(one.mesh.points, two.mesh.points);
+  EXPECT_EQ(one.mesh.elements, two.mesh.elements);
+  options_.particles.seed = 2;
+  EXPECT_NE(extract_materials(grid, labels, {}, {}, options_).mesh.points, one.mesh.points);
+}
+
+TEST_F(ExtractMaterials, IsComparedWithTheImage) {
+  ImageGrid grid;
+  grid.shape = {34, 22, 22};
+  std::vector<std::int32_t> labels = half_balls(grid);
+  // Two small balls: another part of 9, and all of 3.
+  for (std::size_t v = 0; v < labels.size(); ++v) {
+    const Vec3d p = grid.position(VertexId(v));
+    if (norm(p - Vec3d{26, 6, 11}) < 2.2) labels[v] = 9;
+    if (norm(p - Vec3d{26, 15, 11}) < 2.2) labels[v] = 3;
+  }
+  options_.isosurface = ExtractOptions::Isosurface::fine;
+  const ExtractedMaterials fine = extract_materials(grid, labels, {}, {}, options_);
+  EXPECT_TRUE(fine.differences.empty());
+  const SurfaceDistance distance = surface_distance(fine.mesh, fine.isosurface, 2);
+  EXPECT_LT(distance.there.percentile_95, 0.15);
+  EXPECT_LT(distance.back.percentile_95, 0.15);
+  EXPECT_LT(distance.hausdorff(), 0.6);
+  // Borders of two are there once: the isosurface has the area of the mesh.
+  EXPECT_NEAR(surface_topology(fine.isosurface).area / surface_topology(fine.mesh).area, 1, 0.03);
+
+  // A mesh without these balls.
+  const MultiLabelField field(grid, labels);
+  TriangleMesh mesh;
+  for (const Vec3d& p : fine.mesh.points) mesh.points.push_back(field.frame().to_lattice(p));
+  std::vector<RegionSides> sides;
+  for (std::size_t t = 0; t < fine.sides.size(); ++t) {
+    if (fine.mesh.point(fine.mesh.elements[t][0]).x > 22) continue;
+    mesh.elements.push_back(fine.mesh.elements[t]);
+    sides.push_back(fine.sides[t]);
+  }
+  std::vector<std::int32_t> lost;
+  for (const MaterialDifference& one : material_differences(field, mesh, sides, 2)) {
+    EXPECT_EQ(one.border.kind, SurfaceDifference::Kind::lost);
+    EXPECT_NEAR(one.border.area, 4 * std::numbers::pi * 4, 20);
+    EXPECT_NEAR(field.frame().to_world(one.border.place).x, 26, 3);
+    lost.push_back(one.material);
+  }
+  EXPECT_THAT(lost, ElementsAre(3, 9));
+}
+
+TEST_F(ExtractMaterials, CanBeStoppedInEveryStage) {
+  ImageGrid grid;
+  grid.shape = {22, 22, 22};
+  const auto labels = half_balls(grid);
+  options_.sizing.uniform = 2;
+  std::vector<std::string> stages;
+  options_.begin_stage = [&](const std::string& stage) {
+    stages.push_back(stage);
+    return Progress{};
+  };
+  extract_materials(grid, labels, {}, {}, options_);
+  EXPECT_THAT(stages, IsSupersetOf({"fields", "sizes", "points", "particles", "triangles"}));
+  const std::atomic<bool> stop = true;
+  for (const std::string& last : stages) {
+    SCOPED_TRACE(last);
+    options_.begin_stage = [&](const std::string& stage) { return Progress{{}, stage == last ? &stop : nullptr}; };
+    EXPECT_THROW(extract_materials(grid, labels, {}, {}, options_), Cancelled);
+  }
 }
 
 TEST_F(ExtractMaterials, SaysWhatIsWrong) {
@@ -182,10 +261,18 @@ TEST_F(ExtractMaterials, SlowFortyTwoLabels) {
   const Image image = read_image(*folder / "vol" / "labels_122x101x30.nii.gz");
   std::vector<std::int32_t> labels;
   std::visit([&](const auto& data) { labels.assign(data.begin(), data.end()); }, image.data.all()[0].values);
-  options_.sizing.uniform = 6;
+  options_.sizing.uniform = 8;
   const ExtractedMaterials surface = extract_materials(image.grid, labels, {}, {}, options_);
   EXPECT_GE(surface.materials.size(), 39U);  // specks of a voxel or two may be lost, which is said
   EXPECT_EQ(surface.materials.size() + surface.notes.size(), 42U);
+  for (const MaterialDifference& one : surface.differences) {
+    const bool gone =
+        one.border.kind == SurfaceDifference::Kind::lost || one.border.kind == SurfaceDifference::Kind::merged;
+    EXPECT_TRUE(!gone || one.border.area < 10 * 9) << one.material;  // ten faces of voxels
+  }
+  const ShapeStatistics shape = shape_statistics(surface.mesh, 2);
+  EXPECT_GT(shape.radius_ratio.min(), 0.2);
+  EXPECT_GT(shape.angles.min(), 12);
   EXPECT_TRUE(self_intersections(surface.mesh, 2).empty());
   expect_closed_borders(surface);
 }

@@ -85,6 +85,50 @@ TEST(MultiLabel, DifferenceIsZeroOnTheSurfaceBetween) {
   }
 }
 
+TEST(MultiLabel, OutsideHasNoGrooveWhereTwoMeet) {
+  // A slab whose halves have two labels: its faces stay flat.
+  ImageGrid grid;
+  grid.shape = {24, 24, 12};
+  std::vector<std::int32_t> labels(grid.voxel_count(), 0);
+  for (std::size_t v = 0; v < labels.size(); ++v)
+    if (const auto at = grid.index(VertexId(v)); at[2] >= 4 && at[2] < 8) labels[v] = at[0] < 12 ? 1 : 2;
+  const MultiLabelField field(grid, labels);
+  const auto place = [&](double x, double z) { return field.frame().to_lattice({x, 11.7, z}); };
+  double low = 3, high = 4;  // where the face is, away from the meeting
+  for (int step = 0; step < 20; ++step) {
+    const double z = 0.5 * (low + high);
+    (field.label_at(place(6, z)) == 0 ? low : high) = z;
+  }
+  EXPECT_NEAR(low, 3.5, 0.2);
+  for (double x = 7; x < 16; x += 0.1) {
+    EXPECT_EQ(field.label_at(place(x, low - 0.01)), 0) << x;
+    EXPECT_NE(field.label_at(place(x, low + 0.01)), 0) << x;
+    EXPECT_NEAR(field.difference(0, x < 11.5 ? 1 : 2, place(x, low)).value, 0, 0.01);
+  }
+}
+
+TEST(MultiLabel, NearestAndBorderLevelAgreeWithTheLabel) {
+  ImageGrid grid;
+  grid.shape = {20, 20, 20};
+  const MultiLabelField field(grid, cells(grid, 9));
+  std::mt19937 random(2);
+  std::uniform_real_distribution<double> at(0, field.lattice().shape[0] - 1);
+  for (int n = 0; n < 3000; ++n) {
+    const Vec3d p{at(random), at(random), at(random)};
+    const MultiLabelField::Nearest near = field.nearest(p);
+    ASSERT_EQ(near.index[0], field.index_at(p));
+    EXPECT_TRUE(std::is_sorted(std::begin(near.away), std::end(near.away)));
+    for (std::size_t label = 0; label < field.labels().size(); ++label)
+      if (label != field.outside()) {
+        EXPECT_EQ(field.border_level(label, p) <= 0, label == near.index[0]);
+      }
+    // Far away there may be ties; near a border the difference is how far it is.
+    if (near.away[1] < 0.5) {
+      EXPECT_NEAR(std::abs(field.difference(near.index[0], near.index[1], p).value), near.away[1], 1e-6);
+    }
+  }
+}
+
 TEST(MultiLabel, FieldsAreKeptAroundTheirLabelsOnly) {
   ImageGrid grid;
   grid.shape = {100, 40, 40};

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <numbers>
 #include <set>
@@ -8,7 +9,7 @@
 #include "isochron/mesh/self_intersections.h"
 #include "isochron/mesh/topology.h"
 #include "isochron/surface/triangulate/delaunay.h"
-#include "isochron/surface/triangulate/materials.h"
+#include "isochron/surface/triangulate/material_samples.h"
 #include "isochron/surface/triangulate/triangulate.h"
 #include "surface/shapes.h"
 
@@ -98,9 +99,7 @@ TEST(TriangulateMaterials, TwoHalvesOfABall) {
 }
 
 // A ball in three parts, and a fourth material around its lower half, as a label map with gaps in its numbers.
-TEST(TriangulateMaterials, LabelMap) {
-  if (!delaunay_available()) GTEST_SKIP() << "built without CGAL";
-  ImageGrid grid;
+std::vector<std::int32_t> four_materials(ImageGrid& grid) {
   grid.shape = {24, 24, 24};
   std::vector<std::int32_t> values(grid.voxel_count());
   for (std::size_t v = 0; v < values.size(); ++v) {
@@ -108,6 +107,87 @@ TEST(TriangulateMaterials, LabelMap) {
     if (norm(d) < 7) values[v] = d.x < 0 ? 3 : (d.y < 0 ? 10 : 11);
     else if (norm(d) < 10 && d.z < 0) values[v] = 50;
   }
+  return values;
+}
+
+TEST(SampleMaterials, JunctionsAreSampledEvenly) {
+  ImageGrid grid;
+  const MultiLabelField field(grid, four_materials(grid));
+  const MaterialLabels labels(field);
+  const double size = 0.8;
+  const SizeField sizes = uniform_size(field.lattice(), size);
+  const MaterialSamples samples = sample_materials(labels, sizes, 2);
+  const auto on = [&](std::size_t i) { return labels.meeting(samples.points[i]); };
+  std::size_t corners = 0;
+  for (std::size_t i = 0; i < samples.fixed; ++i) {
+    const auto own = on(i);
+    ASSERT_GE(own.size(), 3U);
+    corners += own.size() > 3 ? 1 : 0;
+    if (own.size() > 3) continue;
+    // The nearest two on its curve, or at the ends of it, are on both sides and about a size away.
+    std::vector<Vec3d> near;
+    for (std::size_t j = 0; j < samples.fixed; ++j) {
+      const auto other = on(j);
+      if (j != i && std::includes(other.begin(), other.end(), own.begin(), own.end()))
+        near.push_back(samples.points[j] - samples.points[i]);
+    }
+    ASSERT_GE(near.size(), 2U);
+    std::partial_sort(near.begin(), near.begin() + 2, near.end(), [](Vec3d a, Vec3d b) { return norm(a) < norm(b); });
+    EXPECT_LT(dot(near[0], near[1]), 0);
+    EXPECT_GT(norm(near[0]), 0.6 * size);
+    EXPECT_LT(norm(near[1]), 1.5 * size);
+    EXPECT_LT(norm(near[1]) / norm(near[0]), 1.35);
+  }
+  // The axis leaves the ball above and below; each of the three planes and the fourth one's rim make one more.
+  EXPECT_EQ(corners, 5U);
+}
+
+TEST(SampleMaterials, BordersRelax) {
+  ImageGrid grid;
+  const MultiLabelField field(grid, four_materials(grid));
+  const MaterialLabels labels(field);
+  const double size = 0.8;
+  const SizeField sizes = uniform_size(field.lattice(), size);
+  const MaterialSamples samples = sample_materials(labels, sizes, 2);
+  ParticleOptions options;
+  options.threads = 2;
+  const MaterialSamples relaxed = relax_materials(labels, sizes, samples, options);
+  ASSERT_EQ(relaxed.fixed, samples.fixed);
+  EXPECT_TRUE(std::equal(samples.points.begin(), samples.points.begin() + static_cast<std::ptrdiff_t>(samples.fixed),
+                         relaxed.points.begin()));
+  // Thinned points are as close as they may be; relaxed ones have found their distance. All stay on borders.
+  const auto nearest = [&](const std::vector<Vec3d>& points) {
+    double sum = 0;
+    for (std::size_t i = samples.fixed; i < points.size(); ++i) {
+      EXPECT_LT(labels.look(points[i]).clearance, 1e-3);
+      double least = 10;
+      for (std::size_t j = 0; j < points.size(); ++j)
+        if (j != i) least = std::min(least, norm(points[i] - points[j]));
+      sum += least;
+    }
+    return sum / (size * static_cast<double>(points.size() - samples.fixed));
+  };
+  EXPECT_LT(nearest(samples.points), 0.89);
+  EXPECT_NEAR(nearest(relaxed.points), 0.94, 0.04);
+  options.threads = 1;
+  EXPECT_EQ(relax_materials(labels, sizes, samples, options).points, relaxed.points);
+}
+
+TEST(SampleMaterials, CanBeStopped) {
+  ImageGrid grid;
+  const MultiLabelField field(grid, four_materials(grid));
+  const MaterialLabels labels(field);
+  const SizeField sizes = uniform_size(field.lattice(), 1.4);
+  const std::atomic<bool> stop = true;
+  const Progress stopped{{}, &stop};
+  EXPECT_THROW(sample_materials(labels, sizes, 2, stopped), Cancelled);
+  EXPECT_THROW(relax_materials(labels, sizes, sample_materials(labels, sizes), {}, stopped), Cancelled);
+}
+
+TEST(TriangulateMaterials, LabelMap) {
+  if (!delaunay_available()) GTEST_SKIP() << "built without CGAL";
+  ImageGrid grid;
+  const std::vector<std::int32_t> values = four_materials(grid);
   const MultiLabelField field(grid, values);
   const MaterialLabels labels(field);
   const SizeField sizes = uniform_size(field.lattice(), 1.4);

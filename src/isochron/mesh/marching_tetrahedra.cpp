@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "isochron/core/error.h"
+#include "isochron/core/parallel.h"
 
 namespace isochron {
 namespace {
@@ -164,6 +165,23 @@ class Marching {
 
 TriangleMesh marching_tetrahedra(const ImageGrid& grid, std::span<const float> values) {
   return Marching(grid, values).run();
+}
+
+TriangleMesh marching_tetrahedra(const Lattice& lattice, int times, int threads,
+                                 const std::function<double(Vec3d)>& value) {
+  Lattice fine = lattice;
+  for (int a = 0; a < 3; ++a) {
+    fine.shape[a] = times * (lattice.shape[a] - 1) + 1;
+    fine.spacing[a] = lattice.spacing[a] / times;
+  }
+  std::vector<float> values(fine.point_count());
+  parallel_region(threads, [&](int thread, int team) {
+    for (int k = fine.shape[2] * thread / team; k < fine.shape[2] * (thread + 1) / team; ++k)
+      for (int j = 0; j < fine.shape[1]; ++j)
+        for (int i = 0; i < fine.shape[0]; ++i)
+          values[fine.index(i, j, k)] = static_cast<float>(value(fine.position(i, j, k)));
+  });
+  return marching_tetrahedra(fine, values);
 }
 
 }  // namespace isochron

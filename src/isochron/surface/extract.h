@@ -32,6 +32,7 @@ struct ExtractOptions {
 /// Seconds of each stage.
 struct ExtractTimes {
   double sizing = 0, seeding = 0, relaxing = 0, triangulating = 0;
+  double comparing = 0;  ///< of materials with the image
 };
 
 /// A closed, oriented surface in world coordinates, and how it came about.

@@ -12,10 +12,9 @@
 #include "isochron/core/parallel.h"
 #include "isochron/core/timer.h"
 #include "isochron/surface/field/blocks.h"
-#include "isochron/surface/field/isosurface.h"
 #include "isochron/surface/field/multi_label.h"
 #include "isochron/surface/triangulate/delaunay.h"
-#include "isochron/surface/triangulate/materials.h"
+#include "isochron/surface/triangulate/material_samples.h"
 
 namespace isochron {
 namespace {
@@ -95,20 +94,21 @@ void lower(const SizeField& part, const LatticeFrame& part_frame, const LatticeF
       }
 }
 
-/// What the materials ask for, each for itself: the smallest of all, changing slowly. Adds up the particles; those of
-/// surfaces between two materials count twice.
+/// What the materials ask for, each for itself and all together, which knows of gaps between them: the smallest of all,
+/// changing slowly.
 SizeField material_sizes(const Materials& materials, const MultiLabelField& field, const FieldOptions& field_options,
-                         const SizingOptions& options, const Progress& progress, double& particles) {
+                         const SizingOptions& options, const Progress& progress) {
   SizeField result{field.lattice(),
                    std::vector<float>(field.lattice().point_count(), std::numeric_limits<float>::infinity())};
   const Progress cancel{{}, progress.cancel};
-  std::size_t done = 0;
-  for (const std::int32_t label : materials.present) {
-    const ImplicitSurface one = from_labels(materials.grid, materials.labels, {label}, field_options, cancel);
+  std::vector<std::set<std::int32_t>> objects{materials.present};
+  if (materials.present.size() > 1)
+    for (const std::int32_t label : materials.present) objects.push_back({label});
+  for (std::size_t i = 0; i < objects.size(); ++i) {
+    progress.update(static_cast<double>(i) / static_cast<double>(objects.size()));
+    const ImplicitSurface one = from_labels(materials.grid, materials.labels, objects[i], field_options, cancel);
     const SizeField own = sizes(SplineField(one.lattice, one.distance, options.threads), one, options, cancel);
-    particles += particle_estimate(marching_tetrahedra(one.lattice, one.distance), own);
     lower(own, one.frame, field.frame(), result);
-    progress.update(static_cast<double>(++done) / static_cast<double>(materials.present.size()));
   }
   limit_growth(options.delta, result);
   return result;
@@ -147,16 +147,23 @@ ExtractedMaterials extract_materials(const ImageGrid& grid, std::span<const std:
   timer.restart();
   SizingOptions sizing = options.sizing;
   sizing.threads = threads;
-  double expected = 0;
-  SizeField size = material_sizes(materials, field, field_options, sizing, begin("sizes"), expected);
-  check_particle_count(expected, field.lattice(), options.most_particles);
+  SizeField size = material_sizes(materials, field, field_options, sizing, begin("sizes"));
+  result.expected_particles = particle_estimate(material_isosurface(field, 1, threads, begin("estimate")), size);
+  check_particle_count(result.expected_particles, field.lattice(), options.most_particles);
   result.times.sizing = timer.seconds();
 
   timer.restart();
-  MaterialSamples samples = sample_materials(material_at, size, threads);
+  MaterialSamples samples = sample_materials(material_at, size, threads, begin("points"));
+  result.times.seeding = timer.seconds();
+
+  timer.restart();
+  ParticleOptions particle_options = options.particles;
+  particle_options.threads = threads;
+  particle_options.watch = {};
+  samples = relax_materials(material_at, size, samples, particle_options, begin("particles"));
   result.samples = samples.points.size();
   result.junction_samples = samples.fixed;
-  result.times.seeding = timer.seconds();
+  result.times.relaxing = timer.seconds();
 
   timer.restart();
   TriangulateOptions triangle_options = options.triangles;
@@ -175,6 +182,13 @@ ExtractedMaterials extract_materials(const ImageGrid& grid, std::span<const std:
   result.materials.assign(found.begin(), found.end());
   result.mesh = std::move(surface.mesh);
   for (const Vec3d& p : result.mesh.points) result.sizes.push_back(size.view().size(p));
+  timer.restart();
+  result.differences = material_differences(field, result.mesh, result.sides, threads, begin("comparison"));
+  for (MaterialDifference& one : result.differences) one.border.place = result.frame.to_world(one.border.place);
+  if (options.isosurface == ExtractOptions::Isosurface::fine)
+    result.isosurface = material_isosurface(field, 2, threads, begin("isosurface"));
+  result.times.comparing = timer.seconds();
+  to_world(result.frame, result.isosurface);
   to_world(result.frame, result.mesh);
   result.size_field = std::move(size);
   note_what_is_missing(materials, result);

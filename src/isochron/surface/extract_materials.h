@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "isochron/mesh/image.h"
+#include "isochron/surface/compare_materials.h"
 #include "isochron/surface/extract.h"
 #include "isochron/surface/tetrahedra/tetrahedralize.h"
 
@@ -25,16 +26,19 @@ struct ExtractedMaterials {
   std::size_t samples = 0;              ///< points before the triangulation's repair
   std::size_t junction_samples = 0;     ///< those of them where three or more materials meet
   TriangulateReport triangulation;
+  std::vector<MaterialDifference> differences;  ///< from what the image has; places are in the world
+  TriangleMesh isosurface;                      ///< with `ExtractOptions::Isosurface::fine`: of all borders, else empty
+  double expected_particles = 0;
   double field_seconds = 0;
-  ExtractTimes times;              ///< `seeding` is that of the samples; nothing is relaxed
+  ExtractTimes times;              ///< `seeding` is that of the samples
   std::vector<std::string> notes;  ///< what the user should know, a line each
 };
 
 /// Meshes the borders of some materials of a label map; all other labels count as outside, as does everything beyond
-/// the image. No materials: all but 0. Of the options, those of particles, `seeds` and `triangles.expected` are not
-/// used; sizes are the smallest that any of the materials asks for. Each material's border is closed and manifold
-/// (unless a note says otherwise), and neighbours share their triangles. Throws InputError for labels that the image
-/// does not have or that all voxels have, and like `extract_surface`; UsageError for material 0.
+/// the image. No materials: all but 0. Of the options, `seeds`, `triangles.expected`, and `backend` and `watch` of the
+/// particles are not used; sizes are the smallest that any of the materials asks for. Each material's border is closed
+/// and manifold (unless a note says otherwise), and neighbours share their triangles. Throws InputError for labels that
+/// the image does not have or that all voxels have, and like `extract_surface`; UsageError for material 0.
 ExtractedMaterials extract_materials(const ImageGrid& grid, std::span<const std::int32_t> labels,
                                      const std::set<std::int32_t>& materials, const FieldOptions& field = {},
                                      const ExtractOptions& options = {});

@@ -1,6 +1,7 @@
 // The zero set of values on a lattice as triangles.
 #pragma once
 
+#include <functional>
 #include <span>
 
 #include "isochron/mesh/marching_tetrahedra.h"
@@ -17,5 +18,9 @@ inline TriangleMesh marching_tetrahedra(const Lattice& lattice, std::span<const 
   }
   return marching_tetrahedra(grid, values);
 }
+
+/// Of a function of the position, at `times` as many points along each axis of the lattice.
+TriangleMesh marching_tetrahedra(const Lattice& lattice, int times, int threads,
+                                 const std::function<double(Vec3d)>& value);
 
 }  // namespace isochron

@@ -1,6 +1,7 @@
 #include "isochron/surface/field/multi_label.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <utility>
@@ -56,6 +57,7 @@ MultiLabelField::MultiLabelField(const ImageGrid& image, std::span<const std::in
   const auto index_of = [&](std::int32_t label) {
     return static_cast<std::uint16_t>(std::lower_bound(labels_.begin(), labels_.end(), label) - labels_.begin());
   };
+  outside_ = index_of(outside);
   Indices indices(lattice_.point_count(), index_of(outside));
   for_box(grid, box, 1, [&](std::size_t point, std::size_t voxel, bool in_image) {
     if (in_image) indices[point] = index_of(image_labels[voxel]);
@@ -108,13 +110,16 @@ void MultiLabelField::count_contacts(const Indices& indices) {
 
 double MultiLabelField::level(Index label, const Vec3d& p) const {
   const Part& part = parts_[label];
-  return part.holds(p) ? part.field.view().value(p - part.lower) : farthest_level;
+  if (part.holds(p)) return part.field.view().value(p - part.lower);
+  return label == outside_ ? -farthest_level : farthest_level;
 }
 
 MultiLabelField::Index MultiLabelField::index_at(const Vec3d& p) const {
-  Index lowest = 0;
+  if (level(outside_, p) < 0) return outside_;
+  Index lowest = outside_;
   double least = std::numeric_limits<double>::infinity();
   for (Index label = 0; label < parts_.size(); ++label) {
+    if (label == outside_) continue;
     const double here = level(label, p);
     if (!(here < least)) continue;
     least = here;
@@ -123,17 +128,52 @@ MultiLabelField::Index MultiLabelField::index_at(const Vec3d& p) const {
   return lowest;
 }
 
+MultiLabelField::Nearest MultiLabelField::nearest(const Vec3d& p) const {
+  Nearest result;
+  std::fill_n(result.away, Nearest::count, std::numeric_limits<double>::infinity());
+  const auto insert = [&](Index index, double level) {
+    for (int place = 0; place < Nearest::count; ++place) {
+      if (!(level < result.away[place])) continue;
+      std::swap(level, result.away[place]);
+      std::swap(index, result.index[place]);
+    }
+  };
+  for (Index label = 0; label < parts_.size(); ++label)
+    if (label != outside_) insert(label, level(label, p));
+  // As far below or above the nearest material as its own field says.
+  insert(outside_, result.away[0] + 2 * level(outside_, p));
+  const double least = result.away[0];
+  for (double& away : result.away) away = 0.5 * (away - least);
+  return result;
+}
+
+double MultiLabelField::border_level(Index material, const Vec3d& p) const {
+  constexpr double near = 2;  // beyond, its own level says enough
+  const double own = level(material, p), outside = level(outside_, p);
+  if (std::abs(own) > near) return own;
+  double others = std::numeric_limits<double>::infinity();
+  for (Index label = 0; label < parts_.size(); ++label)
+    if (label != outside_ && label != material) others = std::min(others, level(label, p));
+  return std::max(0.5 * (own - others), -outside);
+}
+
 Jet<double> MultiLabelField::difference(Index a, Index b, const Vec3d& p) const {
   Jet<double> result;
-  for (const auto& [label, sign] : {std::pair{a, 0.5}, std::pair{b, -0.5}}) {
+  const auto add = [&](Index label, double factor) {
     const Part& part = parts_[label];
     if (!part.holds(p)) {
-      result.value += sign * farthest_level;
-      continue;
+      result.value += factor * level(label, p);
+      return;
     }
     const Jet<double> jet = part.field.view().slope(p - part.lower);
-    result.value += sign * jet.value;
-    result.gradient += sign * jet.gradient;
+    result.value += factor * jet.value;
+    result.gradient += factor * jet.gradient;
+  };
+  if (a == outside_ || b == outside_) {
+    add(outside_, a == outside_ ? 1 : -1);
+  } else {
+    add(a, 0.5);
+    add(b, -0.5);
   }
   return result;
 }

@@ -14,9 +14,10 @@
 
 namespace isochron {
 
-/// A smooth level field for each label of an image: negative where the label is, in voxels. The material at a place is
-/// the one whose field is lowest; at the voxels' centres that is the image's label. Each field is kept only around its
-/// label's voxels, beyond which it is `farthest_level` (label_smoothing.h).
+/// A smooth level field for each label of an image: negative where the label is, in voxels. Outside is where its own
+/// field is negative, and elsewhere the material is the one whose field is lowest; at the voxels' centres that is the
+/// image's label. So the outer surface is that of all materials together, without a groove where two of them meet at
+/// it. Each field is kept only around its label's voxels, beyond which it is `farthest_level` (label_smoothing.h).
 class MultiLabelField {
  public:
   /// The place of a label in `labels()`.
@@ -33,13 +34,30 @@ class MultiLabelField {
   [[nodiscard]] const LatticeFrame& frame() const { return frame_; }
   [[nodiscard]] std::span<const std::string> notes() const { return notes_; }
 
+  /// The place of what lies outside.
+  [[nodiscard]] Index outside() const { return outside_; }
   /// A label's field at a position.
   [[nodiscard]] double level(Index label, const Vec3d& p) const;
-  /// Which label's field is lowest at a position.
+  /// Which label is at a position.
   [[nodiscard]] Index index_at(const Vec3d& p) const;
+  /// The labels that are nearest to a position, the one there first, and half of how much higher than its their levels
+  /// are: about how far away they are, in voxels.
+  struct Nearest {
+    static constexpr int count = 4;
+    Index index[count]{};
+    double away[count]{};  ///< infinite where there are no more labels
+  };
+  [[nodiscard]] Nearest nearest(const Vec3d& p) const;
   [[nodiscard]] std::int32_t label_at(const Vec3d& p) const { return labels_[index_at(p)]; }
   /// (level of a − level of b)/2 with its gradient: zero on the surface between the two, negative on the side of a.
+  /// With outside as one of them its level alone: all materials together are the other one.
   [[nodiscard]] Jet<double> difference(Index a, Index b, const Vec3d& p) const;
+  /// About how far the border of one material is, in voxels: negative in the material. Not of outside.
+  [[nodiscard]] double border_level(Index material, const Vec3d& p) const;
+  /// The part of the lattice around a label's voxels, and the position of its first point. Beyond it the label is
+  /// nowhere.
+  [[nodiscard]] const Lattice& part_lattice(Index label) const { return parts_[label].field.lattice(); }
+  [[nodiscard]] Vec3d part_corner(Index label) const { return parts_[label].lower; }
   /// The pairs of labels that share faces of voxels, a < b, and how many.
   struct Contact {
     Index a, b;
@@ -67,6 +85,7 @@ class MultiLabelField {
   Lattice lattice_;
   LatticeFrame frame_;
   std::vector<std::int32_t> labels_;
+  Index outside_ = 0;
   std::vector<Part> parts_;
   std::vector<Contact> contacts_;
   std::vector<std::string> notes_;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "isochron/core/host_device.h"
+#include "isochron/core/parallel.h"
 #include "isochron/core/random.h"
 #include "isochron/surface/particles/neighbours.h"
 #include "isochron/surface/particles/step.h"
@@ -52,10 +53,10 @@ ISOCHRON_HD T density_urge(T energy, std::size_t neighbours, T chance, const Den
 /// since it does not see those beyond a sharp ridge. (The middle of a triangle of the ideal lattice has 3.1.)
 inline constexpr double most_crowded = 2.7;
 
-/// The emptiest place around a particle: of some points half a size to a size away in the tangent plane the one where
-/// the energy would be least.
-template <class T, class Neighbours>
-ISOCHRON_HD Vec3<T> emptiest_place(const Particle<T>& particle, const Neighbours& neighbours) {
+/// The emptiest place around a particle: of some points half a size to a size away in the tangent plane, where the
+/// fields hold them, the one where the energy would be least.
+template <class T, class Neighbours, class Fields>
+ISOCHRON_HD Vec3<T> emptiest_place(const Particle<T>& particle, const Neighbours& neighbours, const Fields& fields) {
   constexpr int directions = 12, rings = 2;
   const TangentPlane<T> plane(particle.normal);
   Vec3<T> best = particle.position;
@@ -64,6 +65,7 @@ ISOCHRON_HD Vec3<T> emptiest_place(const Particle<T>& particle, const Neighbours
     const T angle = T(6.283185307179586) * T(k % directions) / directions;
     const T far = particle.size * (k < directions ? T(0.6) : T(0.9));
     const Vec3<T> there = particle.position + (far * std::cos(angle)) * plane.u + (far * std::sin(angle)) * plane.v;
+    if (!fields.holds(there)) continue;
     Energies<T> energies = neighbours.template sum<Energies<T>>(
         [&](Energies<T>& sum, const Particle<T>& neighbour) { add_energy(sum, there, particle.size, neighbour); });
     add_energy(energies, there, particle.size, particle);
@@ -84,9 +86,50 @@ struct DensityPlan {
   std::vector<Particle<double>> added;  ///< on the surface
 };
 
+/// Whether nobody nearby wants to act more; of equals the first may.
+inline bool has_most_urge(std::size_t i, const std::vector<double>& urges, const NeighbourLists& lists) {
+  const double own = std::abs(urges[i]);
+  if (own == certain_urge<double>) return true;
+  for (const std::uint32_t j : lists.of(i)) {
+    const double other = std::abs(urges[j]);
+    if (other > own || (other == own && j < i)) return false;
+  }
+  return true;
+}
+
 /// One round: of the particles that want to split or go, those act that want it most among their neighbours.
+template <class Fields>
 DensityPlan plan_density(std::span<const Particle<double>> particles, const BinFrame& frame, const Bins& bins,
-                         const NeighbourLists& lists, const SurfaceFields<double>& fields,
-                         const DensityRules<double>& rules, std::uint64_t seed, std::uint64_t iteration, int threads);
+                         const NeighbourLists& lists, const Fields& fields, const DensityRules<double>& rules,
+                         std::uint64_t seed, std::uint64_t iteration, int threads) {
+  const std::size_t count = particles.size();
+  std::vector<double> urges(count);
+  parallel_for(threads, count, [&](std::size_t i) {
+    const Particle<double>& here = particles[i];
+    if (is_fixed(here)) return;
+    const ListedNeighbours neighbours{particles.data(), lists.of(i)};
+    const auto energies = neighbours.sum<Energies<double>>([&](Energies<double>& sum, const Particle<double>& other) {
+      add_energy(sum, here.position, here.size, other);
+    });
+    urges[i] = density_urge(energies.plain, neighbours.list.size(), particle_chance(seed, iteration, i), rules);
+  });
+  DensityPlan plan;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (urges[i] == 0 || !has_most_urge(i, urges, lists)) continue;
+    if (urges[i] < 0) {
+      plan.deleted.push_back(static_cast<std::uint32_t>(i));
+      continue;
+    }
+    const Particle<double>& here = particles[i];
+    const Vec3d place = emptiest_place(here, ListedNeighbours{particles.data(), lists.of(i)}, fields);
+    const Projection<double> landed = fields.put(place, here.size, 0.02 * here.size, 8);
+    if (!landed.reached || !(dot(landed.normal, here.normal) > 0)) continue;
+    const Particle<double> newcomer{landed.position, fields.sizes.size(landed.position), landed.normal, here.lambda};
+    if (newcomer_energy(frame, bins.table(), particles.data(), newcomer) < most_crowded * ideal_energy) {
+      plan.added.push_back(newcomer);
+    }
+  }
+  return plan;
+}
 
 }  // namespace isochron

@@ -11,16 +11,15 @@ template <class T>
 struct Particle {
   Vec3<T> position;
   T size;          ///< the edge length wanted here
-  Vec3<T> normal;  ///< of length 1, outward
+  Vec3<T> normal;  ///< of length 1, outward; 0: it stays where it is, and every sheet sees it
   T lambda;        ///< its own Levenberg–Marquardt damping
 };
 
-/// The fields that particles live in.
+/// Whether a particle stays where it is.
 template <class T>
-struct SurfaceFields {
-  SplineView<T> distance;
-  SizeView<T> sizes;
-};
+ISOCHRON_HD bool is_fixed(const Particle<T>& particle) {
+  return !(dot(particle.normal, particle.normal) > 0);
+}
 
 template <class T>
 struct Projection {
@@ -31,9 +30,9 @@ struct Projection {
 };
 
 /// Newton's method along the gradient to F = 0 (paper 002, equation 5), at most `most` corrections of at most `size`;
-/// it ends when one is below `tolerance`.
-template <class T>
-ISOCHRON_HD Projection<T> project(const SplineView<T>& distance, Vec3<T> position, T size, T tolerance, int most) {
+/// it ends when one is below `tolerance`. `distance.slope(p)` is F with its gradient.
+template <class T, class Distance>
+ISOCHRON_HD Projection<T> project(const Distance& distance, Vec3<T> position, T size, T tolerance, int most) {
   Projection<T> result{position, {}, false, 0};
   while (result.evaluations < most && !result.reached) {
     const Jet<T> jet = distance.slope(result.position);
@@ -49,6 +48,19 @@ ISOCHRON_HD Projection<T> project(const SplineView<T>& distance, Vec3<T> positio
   }
   return result;
 }
+
+/// The fields that particles live in. Others can take its place in `step_particle` and `Relaxation`.
+template <class T>
+struct SurfaceFields {
+  SplineView<T> distance;
+  SizeView<T> sizes;
+
+  [[nodiscard]] ISOCHRON_HD Projection<T> put(Vec3<T> position, T size, T tolerance, int most) const {
+    return project(distance, position, size, tolerance, most);
+  }
+  /// Whether particles may go near there.
+  [[nodiscard]] ISOCHRON_HD constexpr bool holds(Vec3<T> /*position*/) const { return true; }
+};
 
 /// Whether two particles lie on the same sheet of the surface: the chord between them runs along the surface (on an arc
 /// of a circle it is perpendicular to the sum of the normals), and their normals are not opposed: at most 120° apart,

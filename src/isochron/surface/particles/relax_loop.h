@@ -6,6 +6,7 @@
 #include <span>
 
 #include "isochron/core/error.h"
+#include "isochron/core/parallel.h"
 #include "isochron/core/progress.h"
 #include "isochron/surface/particles/density.h"
 #include "isochron/surface/particles/energy.h"
@@ -32,8 +33,20 @@ inline constexpr double first_lambda = 0.1;
 }
 
 /// Puts particles that have moved enough onto the surface for good.
-void finish_particles(const SurfaceFields<double>& fields, std::span<const Particle<double>> particles, int threads,
-                      Particles& result);
+template <class Fields>
+void finish_particles(const Fields& fields, std::span<const Particle<double>> particles, int threads,
+                      Particles& result) {
+  result.positions.resize(particles.size());
+  result.normals.resize(particles.size());
+  result.sizes.resize(particles.size());
+  parallel_for(threads, particles.size(), [&](std::size_t i) {
+    const Particle<double>& particle = particles[i];
+    const Projection<double> landed = fields.put(particle.position, particle.size, 1e-6 * particle.size, 10);
+    result.positions[i] = landed.position;
+    result.normals[i] = landed.normal;
+    result.sizes[i] = fields.sizes.size(landed.position);
+  });
+}
 
 /// Sweeps and density control until the energy stands still. `Relaxation` has placed its particles; `prepare` lists
 /// neighbours, `sweep` moves every particle once, `control` adds and removes some, `current` gives them all.

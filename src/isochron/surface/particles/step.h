@@ -134,9 +134,9 @@ struct Step {
 /// Moves a particle by at most `room` to where its energy is lower: damping grows by `lambda_step` until a step helps,
 /// and the particle stays, with the damping it had, when none does. `neighbours.sum<S>(add)` calls `add(sum, particle)`
 /// for every neighbour and returns the whole sum.
-template <class T, class Neighbours>
-ISOCHRON_HD Step<T> step_particle(const Particle<T>& from, const SurfaceFields<T>& fields, const Neighbours& neighbours,
-                                  T room, const StepRules<T>& rules) {
+template <class T, class Fields, class Neighbours>
+ISOCHRON_HD Step<T> step_particle(const Particle<T>& from, const Fields& fields, const Neighbours& neighbours, T room,
+                                  const StepRules<T>& rules) {
   const TangentPlane<T> plane(from.normal);
   const Pull<T> pull = neighbours.template sum<Pull<T>>(
       [&](Pull<T>& sum, const Particle<T>& neighbour) { add_pull(sum, from.position, from.size, plane, neighbour); });
@@ -148,7 +148,7 @@ ISOCHRON_HD Step<T> step_particle(const Particle<T>& from, const SurfaceFields<T
     const T scale = rules.stretch * length > room ? room / length : rules.stretch;
     if (!(scale * length > rules.rest * from.size)) return result;
     const Vec3<T> there = from.position + (scale * step[0]) * plane.u + (scale * step[1]) * plane.v;
-    const Projection<T> landed = project(fields.distance, there, room, rules.flatness * from.size, 4);
+    const Projection<T> landed = fields.put(there, room, rules.flatness * from.size, 4);
     result.splines += landed.evaluations;
     if (!landed.reached || !(dot(landed.normal, from.normal) > 0)) continue;
     const Energies<T> now = neighbours.template sum<Energies<T>>([&](Energies<T>& sum, const Particle<T>& neighbour) {

@@ -1,8 +1,10 @@
-// A label map's materials as something to triangulate: what lies where, and points on their borders.
+// A label map's materials as something to triangulate: what lies where, and where they meet.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "isochron/surface/field/multi_label.h"
@@ -13,8 +15,8 @@ namespace isochron {
 /// The materials of a label map. Label 0 is what counts as outside, the others are places in `labels()` plus one.
 class MaterialLabels final : public LabelField {
  public:
-  /// Keeps a reference. `outside` is the image's label of what lies outside.
-  explicit MaterialLabels(const MultiLabelField& field, std::int32_t outside = 0);
+  /// Keeps a reference.
+  explicit MaterialLabels(const MultiLabelField& field);
 
   [[nodiscard]] Look look(Vec3d p) const override;
   [[nodiscard]] Vec3d project(Vec3d p) const override;
@@ -23,32 +25,29 @@ class MaterialLabels final : public LabelField {
 
   /// The label in the image of one of ours.
   [[nodiscard]] std::int32_t image_label(int label) const {
-    return label == 0 ? field_.labels()[outside_] : field_.labels()[static_cast<std::size_t>(label - 1)];
+    return label == 0 ? field_.labels()[field_.outside()] : field_.labels()[static_cast<std::size_t>(label - 1)];
   }
   /// A point where three materials meet, near p; false when there is none within `reach`.
   bool find_junction(Vec3d& p, double reach) const;
+  /// One where four meet.
+  bool find_corner(Vec3d& p, double reach) const;
+  /// Places in `labels()`, ascending, of the materials that meet at p.
+  [[nodiscard]] std::vector<MultiLabelField::Index> meeting(Vec3d p) const;
+  /// The two directions of a curve on which those three materials meet are this and its opposite; 0 where there is
+  /// none.
+  [[nodiscard]] Vec3d along(const std::array<MultiLabelField::Index, 3>& materials, Vec3d p) const;
+  /// The two materials that are nearest at p, the one with the smaller place first.
+  [[nodiscard]] std::pair<MultiLabelField::Index, MultiLabelField::Index> nearest_two(Vec3d p) const;
+  [[nodiscard]] const MultiLabelField& field() const { return field_; }
   [[nodiscard]] const Lattice& lattice() const { return field_.lattice(); }
 
  private:
-  struct Lowest {
-    MultiLabelField::Index index[3]{};  // the lowest first
-    double level[3]{};
-  };
-  [[nodiscard]] Lowest lowest(Vec3d p) const;
+  template <std::size_t Count>
+  [[nodiscard]] std::array<Jet<double>, Count> equations(Vec3d p) const;
 
   const MultiLabelField& field_;
-  MultiLabelField::Index outside_ = 0;
   Vec3d extent_;
   double spacing_ = 1;  // the smallest
 };
-
-struct MaterialSamples {
-  std::vector<Vec3d> points;
-  std::size_t fixed = 0;  ///< so many of them, the first ones, lie on junctions
-};
-
-/// Points for `triangulate_materials`: junction curves first, then borders, no closer to each other than about the
-/// sizes ask for.
-MaterialSamples sample_materials(const MaterialLabels& field, const SizeField& sizes, int threads = 1);
 
 }  // namespace isochron

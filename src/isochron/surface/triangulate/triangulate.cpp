@@ -1,8 +1,10 @@
 #include "isochron/surface/triangulate/triangulate.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <span>
+#include <utility>
+
+#include <fmt/format.h>
 
 #include "isochron/core/error.h"
 #include "isochron/core/timer.h"
@@ -62,73 +64,97 @@ std::size_t refine(Delaunay& tets, LocalSizes& sizes, const std::vector<Vec3d>& 
   return added;
 }
 
-void even_out(std::vector<Vec3d>& particles, std::size_t fixed, const LabelField& labels, const LocalSizes& sizes,
-              const TriangulateOptions& options, const Progress& progress) {
-  for (int pass = 0; pass < options.evenings; ++pass) {
-    Delaunay rough(particles, labels.extent());
-    rough.label(labels, options.threads);
-    particles = evened_out(rough, rough.facets(), labels, sizes, options.threads, fixed);
-    progress.update(0);
-  }
-}
-
 void require_triangles(const TriangleMesh& mesh, std::size_t particles) {
   if (!mesh.elements.empty()) return;
   throw NoAnswerError(fmt::format(
       "no triangles came out of {} particles (they do not enclose anything); use smaller sizes", particles));
 }
 
+// Delaunay tetrahedra of evened out particles, and their repair.
+class Triangulation {
+ public:
+  Triangulation(const LabelField& field, const SizeField& sizes, std::vector<Vec3d> particles, std::size_t fixed,
+                const TriangulateOptions& options, TriangulateReport* report, const Progress& progress)
+      : field_(field),
+        options_(options),
+        report_(report != nullptr ? *report : own_report_),
+        progress_(progress),
+        particles_(particles.size()),
+        sizes_(sizes.view()),
+        tets_(evened(std::move(particles), fixed), field.extent()),
+        repair_(tets_, field, sizes_, options, report_, fixed) {
+    report_ = {};
+    report_.seconds_delaunay = timer_.seconds();
+  }
+
+  // The facets of the surface, and the mesh that they make.
+  TriangleMesh repair() {
+    facets_ = repair_.run(progress_);
+    TriangleMesh mesh = compacted(tets_, facets_);
+    require_triangles(mesh, particles_);
+    report_.seconds_repair = timer_.seconds() - report_.seconds_delaunay;
+    return mesh;
+  }
+  [[nodiscard]] std::span<const DelaunayFacet> facets() const { return facets_; }
+  // Adds points; says whether there was room for any.
+  bool refine(const std::vector<Vec3d>& points) {
+    const std::size_t added = isochron::refine(tets_, sizes_, points);
+    report_.added += added;
+    return added > 0;
+  }
+  TriangulateReport& report() { return report_; }
+
+ private:
+  std::vector<Vec3d> evened(std::vector<Vec3d> particles, std::size_t fixed) {
+    check_particles(particles, field_.extent());
+    for (int pass = 0; pass < options_.evenings; ++pass) {
+      Delaunay rough(particles, field_.extent());
+      rough.label(field_, options_.threads);
+      particles = evened_out(rough, rough.facets(), field_, sizes_, options_.threads, fixed);
+      progress_.update(0);
+    }
+    return particles;
+  }
+
+  Timer timer_;
+  const LabelField& field_;
+  const TriangulateOptions& options_;
+  TriangulateReport own_report_;
+  TriangulateReport& report_;
+  const Progress& progress_;
+  std::size_t particles_;
+  LocalSizes sizes_;
+  Delaunay tets_;
+  Repair repair_;
+  std::vector<DelaunayFacet> facets_;
+};
+
 }  // namespace
 
 TriangleMesh triangulate(const SplineField& field, const SizeField& sizes, std::vector<Vec3d> particles,
                          const TriangulateOptions& options, TriangulateReport* report, const Progress& progress) {
   const SplineLabels labels(field);
-  check_particles(particles, labels.extent());
-  TriangulateReport own;
-  TriangulateReport& done = report != nullptr ? *report : own;
-  done = {};
-  Timer timer;
-  LocalSizes local_sizes(sizes.view());
-  even_out(particles, 0, labels, local_sizes, options, progress);
-  Delaunay tets(particles, labels.extent());
-  done.seconds_delaunay = timer.seconds();
-  Repair repair(tets, labels, local_sizes, options, done);
-  TriangleMesh mesh = compacted(tets, repair.run(progress));
-  require_triangles(mesh, particles.size());
-  if (options.expected != nullptr) {
-    const ExpectedSurface expected(*options.expected, options.threads);
-    const Vec3d spacing = field.lattice().spacing;
-    for (int pass = 0;; ++pass) {
-      done.specks = expected.drop_specks(mesh, spacing.x * spacing.y * spacing.z);
-      done.differences = expected.differences(mesh);
-      if (done.differences.empty() || pass == options.refinements) break;
-      const std::size_t added = refine(tets, local_sizes, expected.uncovered(mesh, labels, sizes.view()));
-      if (added == 0) break;
-      done.added += added;
-      mesh = compacted(tets, repair.run(progress));
-    }
+  Triangulation triangulation(labels, sizes, std::move(particles), 0, options, report, progress);
+  TriangleMesh mesh = triangulation.repair();
+  if (options.expected == nullptr) return mesh;
+  const ExpectedSurface expected(*options.expected, options.threads);
+  const Vec3d spacing = field.lattice().spacing;
+  for (int pass = 0;; ++pass) {
+    TriangulateReport& done = triangulation.report();
+    done.specks = expected.drop_specks(mesh, spacing.x * spacing.y * spacing.z);
+    done.differences = expected.differences(mesh);
+    if (done.differences.empty() || pass == options.refinements) return mesh;
+    if (!triangulation.refine(expected.uncovered(mesh, labels, sizes.view()))) return mesh;
+    mesh = triangulation.repair();
   }
-  done.seconds_repair = timer.seconds() - done.seconds_delaunay;
-  return mesh;
 }
 
 MaterialSurface triangulate_materials(const LabelField& field, const SizeField& sizes, std::vector<Vec3d> particles,
                                       std::size_t fixed, const TriangulateOptions& options, TriangulateReport* report,
                                       const Progress& progress) {
-  check_particles(particles, field.extent());
-  TriangulateReport own;
-  TriangulateReport& done = report != nullptr ? *report : own;
-  done = {};
-  Timer timer;
-  LocalSizes local_sizes(sizes.view());
-  even_out(particles, fixed, field, local_sizes, options, progress);
-  Delaunay tets(particles, field.extent());
-  done.seconds_delaunay = timer.seconds();
-  const std::vector<DelaunayFacet> facets = Repair(tets, field, local_sizes, options, done, fixed).run(progress);
-  MaterialSurface surface{compacted(tets, facets), {}};
-  require_triangles(surface.mesh, particles.size());
-  for (const DelaunayFacet& facet : facets) surface.labels.push_back(facet.labels);
-  done.seconds_repair = timer.seconds() - done.seconds_delaunay;
+  Triangulation triangulation(field, sizes, std::move(particles), fixed, options, report, progress);
+  MaterialSurface surface{triangulation.repair(), {}};
+  for (const DelaunayFacet& facet : triangulation.facets()) surface.labels.push_back(facet.labels);
   return surface;
 }
 

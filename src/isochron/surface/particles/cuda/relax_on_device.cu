@@ -193,7 +193,7 @@ __global__ void decide(View view, BinFrame frame, BinTable table, std::uint32_t 
     return;
   }
   const Particle<float> here = view.particles[i];
-  const Vec3f there = emptiest_place(here, view.neighbours<1>(i));
+  const Vec3f there = emptiest_place(here, view.neighbours<1>(i), view.fields);
   const Projection<float> landed = project(view.fields.distance, there, here.size, 0.02F * here.size, 8);
   if (!landed.reached || !(dot(landed.normal, here.normal) > 0)) return;
   const Particle<float> newcomer{landed.position, view.fields.sizes.size(landed.position), landed.normal, here.lambda};
