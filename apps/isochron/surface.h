@@ -25,6 +25,7 @@ struct SurfaceRequest {
   std::vector<std::int32_t> labels;
   std::optional<std::set<std::int32_t>> materials;  ///< for a mesh of them all; empty set: all there are
   std::vector<std::string> of_particles;            ///< options given that say how particles are moved
+  std::vector<std::string> of_varying_sizes;        ///< options given that say how edge lengths vary
   std::filesystem::path output;
   std::filesystem::path picture;
   FieldOptions field;

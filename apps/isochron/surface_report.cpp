@@ -67,8 +67,11 @@ Json summary_json(const SurfaceRequest& request, const SurfaceSummary& summary, 
 void print_summary(const SurfaceRequest& request, const SurfaceSummary& summary, const Console& console) {
   if (console.options.json) return print_json(summary_json(request, summary, console), console);
   const ExtractedSurface& s = summary.surface;
-  console.say(fmt::format("{}: {}, {}\n", request.output.string(), counted(s.mesh.vertex_count(), "vertex", "vertices"),
-                          counted(s.mesh.element_count(), "triangle", "triangles")));
+  const std::string filling =
+      summary.tets ? ", " + counted(summary.tets->element_count(), "tetrahedron", "tetrahedra") : "";
+  console.say(fmt::format("{}: {}, {}{}\n", request.output.string(),
+                          counted((summary.tets ? summary.tets->points : s.mesh.points).size(), "vertex", "vertices"),
+                          counted(s.mesh.element_count(), "triangle", "triangles"), filling));
   console.say(fmt::format("  particles {} from {} seeds in {} iterations{}\n", grouped(s.particles), grouped(s.seeds),
                           s.iterations.size(), s.converged ? "" : " (not settled)"));
   console.say(fmt::format("  repair    {} added, {} removed, {} moved\n", grouped(s.triangulation.added),
