@@ -80,15 +80,7 @@ TriangleMesh fine_isosurface(const SplineField& field, int threads) {
     fine.shape[a] = 2 * coarse.shape[a] - 1;
     fine.spacing[a] = coarse.spacing[a] / 2;
   }
-  std::vector<float> values(fine.point_count());
-  const SplineView<double> view = field.view();
-  parallel_region(threads, [&](int thread, int team) {
-    for (int k = fine.shape[2] * thread / team; k < fine.shape[2] * (thread + 1) / team; ++k)
-      for (int j = 0; j < fine.shape[1]; ++j)
-        for (int i = 0; i < fine.shape[0]; ++i)
-          values[fine.index(i, j, k)] = static_cast<float>(view.value(fine.position(i, j, k)));
-  });
-  return marching_tetrahedra(fine, values);
+  return marching_tetrahedra(fine, values_at(field, fine, threads));
 }
 
 std::size_t extract_bytes(double particles, const Lattice& lattice) {

@@ -64,4 +64,16 @@ SplineField::SplineField(const Lattice& lattice, std::span<const float> values, 
   }
 }
 
+std::vector<float> values_at(const SplineField& field, const Lattice& lattice, int threads) {
+  std::vector<float> values(lattice.point_count());
+  const SplineView<double> view = field.view();
+  parallel_for(threads, static_cast<std::size_t>(lattice.shape[2]), [&](std::size_t slice) {
+    const int k = static_cast<int>(slice);
+    for (int j = 0; j < lattice.shape[1]; ++j)
+      for (int i = 0; i < lattice.shape[0]; ++i)
+        values[lattice.index(i, j, k)] = static_cast<float>(view.value(lattice.position(i, j, k)));
+  });
+  return values;
+}
+
 }  // namespace isochron

@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "isochron/core/error.h"
 #include "isochron/core/timer.h"
+#include "isochron/surface/field/doubtful_cells.h"
+#include "isochron/surface/field/refined_isosurface.h"
 #include "isochron/surface/triangulate/delaunay.h"
 #include "isochron/surface/triangulate/label_field.h"
 #include "isochron/surface/triangulate/local_sizes.h"
@@ -78,6 +81,47 @@ void require_triangles(const TriangleMesh& mesh, std::size_t particles) {
       "no triangles came out of {} particles (they do not enclose anything); use smaller sizes", particles));
 }
 
+// The field's surface, in quarters of voxels where the lattice leaves doubts; in halves when those are so many (some 75
+// triangles each) that they would fill the memory.
+TriangleMesh close_look(const SplineField& field, int threads) {
+  constexpr std::ptrdiff_t many = 400000;
+  const std::vector<char> doubtful = doubtful_cells(field, threads);
+  const int parts = std::count(doubtful.begin(), doubtful.end(), 1) > many ? 2 : 4;
+  return refined_isosurface(field, doubtful, parts, threads);
+}
+
+// Compares with the expected surface; what the triangles lack of it is given to `again`, which makes the mesh anew.
+// What still differs may be the lattice's fault: then the field decides. Of that surface small components are tried
+// once more; large ones always miss some handle below a voxel, and to sample all of them again would double the mesh in
+// vain.
+template <class Again>
+void compare(const SplineField& field, const LabelField& labels, const SizeView<double>& sizes,
+             const TriangulateOptions& options, TriangleMesh& mesh, TriangulateReport& done, Again&& again) {
+  const Vec3d spacing = field.lattice().spacing;
+  const double voxel = spacing.x * spacing.y * spacing.z, small = 100 * std::cbrt(voxel * voxel);
+  const auto examine = [&](const ExpectedSurface& surface) {
+    done.specks += surface.drop_specks(mesh, voxel);
+    done.differences = surface.differences(mesh);
+    return done.differences.empty();
+  };
+  const auto mend = [&](const std::vector<Vec3d>& missed) {
+    if (!again(missed)) return false;
+    done.specks = 0;
+    return true;
+  };
+  const ExpectedSurface rough(*options.expected, options.threads);
+  for (int pass = 0; !examine(rough) && pass < options.refinements; ++pass)
+    if (!mend(rough.uncovered(mesh, labels, sizes))) break;
+  if (done.differences.empty()) return;
+  TriangleMesh closer = close_look(field, options.threads);
+  rough.drop_specks(closer, voxel);
+  const ExpectedSurface expected(closer, options.threads);
+  if (examine(expected) || options.refinements == 0) return;
+  std::vector<SurfaceDifference> small_ones = done.differences;
+  std::erase_if(small_ones, [&](const SurfaceDifference& difference) { return difference.area > small; });
+  if (mend(expected.uncovered(mesh, labels, sizes, small_ones))) examine(expected);
+}
+
 }  // namespace
 
 TriangleMesh triangulate(const SplineField& field, const SizeField& sizes, std::vector<Vec3d> particles,
@@ -96,17 +140,13 @@ TriangleMesh triangulate(const SplineField& field, const SizeField& sizes, std::
   TriangleMesh mesh = compacted(tets, repair.run(progress));
   require_triangles(mesh, particles.size());
   if (options.expected != nullptr) {
-    const ExpectedSurface expected(*options.expected, options.threads);
-    const Vec3d spacing = field.lattice().spacing;
-    for (int pass = 0;; ++pass) {
-      done.specks = expected.drop_specks(mesh, spacing.x * spacing.y * spacing.z);
-      done.differences = expected.differences(mesh);
-      if (done.differences.empty() || pass == options.refinements) break;
-      const std::size_t added = refine(tets, local_sizes, expected.uncovered(mesh, labels, sizes.view()));
-      if (added == 0) break;
+    const auto again = [&](const std::vector<Vec3d>& missed) {
+      const std::size_t added = refine(tets, local_sizes, missed);
       done.added += added;
-      mesh = compacted(tets, repair.run(progress));
-    }
+      if (added > 0) mesh = compacted(tets, repair.run(progress));
+      return added > 0;
+    };
+    compare(field, labels, sizes.view(), options, mesh, done, again);
   }
   done.seconds_repair = timer.seconds() - done.seconds_delaunay;
   return mesh;
