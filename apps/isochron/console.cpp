@@ -118,6 +118,8 @@ InterruptGuard::InterruptGuard() { guards.fetch_add(1); }
 
 InterruptGuard::~InterruptGuard() { guards.fetch_sub(1); }
 
+Progress interruptible() { return {.report = {}, .cancel = &interrupted}; }
+
 void check_interrupted() {
   if (interrupted.load()) throw Cancelled();
 }

@@ -73,6 +73,9 @@ class InterruptGuard {
   InterruptGuard& operator=(const InterruptGuard&) = delete;
 };
 
+/// Reports nowhere, and is cancelled by SIGINT and SIGTERM.
+Progress interruptible();
+
 /// Throws Cancelled when a signal has come.
 void check_interrupted();
 

@@ -20,7 +20,7 @@ void check_picture_cut(const PictureRequest& picture, const Dataset& dataset) {
 }
 
 void write_picture(const PictureRequest& picture, const Dataset& dataset) {
-  draw_picture(picture.file, dataset, picture.options);
+  draw_picture(picture.file, dataset, picture.options, interruptible());
 }
 
 #else

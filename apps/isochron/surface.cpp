@@ -30,6 +30,10 @@ void check_request(SurfaceRequest& request) {
   if (request.materials && request.extract.seeds > 0)
     throw UsageError("--seeds is not for --materials (whose borders are sampled one by one); leave it out");
   SizingOptions& sizing = request.extract.sizing;
+  if (sizing.uniform > 0 && !request.of_varying_sizes.empty())
+    throw UsageError(
+        fmt::format("{}: nothing to do beside --uniform (which makes all edges equally long); leave it out",
+                    fmt::join(request.of_varying_sizes, " and ")));
   if (request.size_range) {
     const std::vector<double>& range = *request.size_range;
     if (range.size() != 2 || !(range[0] > 0) || !(range[0] <= range[1]))
@@ -45,7 +49,7 @@ std::set<std::int32_t> parse_materials(const std::string& text) {
   if (text == "all") return result;
   for (std::size_t from = 0; from <= text.size();) {
     const std::size_t to = std::min(text.find(',', from), text.size());
-    result.insert(Value<std::int32_t>::parse(text.substr(from, to - from)));
+    result.insert(parse_label(text.substr(from, to - from)));
     from = to + 1;
   }
   return result;
@@ -176,7 +180,7 @@ void declare_surface(Command& root, Console& console) {
   command.option("--inside", "SIDE", "Which values are the object: those above V (default) or below it",
                  one_of(request->field.inside, {{"above", InsideIs::above}, {"below", InsideIs::below}}));
   command.repeated("--label", "L", "The object is the voxels labelled L; several labels make one object",
-                   append_to(request->labels));
+                   [request](const std::string& text) { request->labels.push_back(parse_label(text)); });
   command.option("--materials", "all | L[,L]",
                  "These labels in one mesh whose surfaces they share, with all else outside (all: all but 0)",
                  [request](const std::string& text) { request->materials = parse_materials(text); });
@@ -198,10 +202,10 @@ void declare_surface(Command& root, Console& console) {
   command.option("--epsilon", "E",
                  fmt::format("Edge length per radius of curvature and per half thickness; less: finer (default: {})",
                              sizing.epsilon),
-                 into(sizing.epsilon));
+                 noted("--epsilon", request->of_varying_sizes, into(sizing.epsilon)));
   command.option("--delta", "D",
                  fmt::format("Most that edge lengths grow per length; less: more even (default: {})", sizing.delta),
-                 into(sizing.delta));
+                 noted("--delta", request->of_varying_sizes, into(sizing.delta)));
   command.option("--size-range", "MIN,MAX",
                  "Shortest and longest edge wanted (default: 0.75 to 8 voxels at the default epsilon)",
                  into(request->size_range));

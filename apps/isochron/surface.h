@@ -24,6 +24,7 @@ struct SurfaceRequest {
   std::optional<double> isovalue;
   std::vector<std::int32_t> labels;
   std::optional<std::set<std::int32_t>> materials;  ///< for a mesh of them all; empty set: all there are
+  std::vector<std::string> of_varying_sizes;        ///< options given that say how edge lengths vary
   std::filesystem::path output;
   std::filesystem::path picture;
   FieldOptions field;

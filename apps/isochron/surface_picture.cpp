@@ -20,8 +20,8 @@ void check_quality_picture(const SurfaceRequest& request) {
 void write_quality_picture(const SurfaceRequest& request, const TriangleMesh& surface, const TetMesh* tets) {
   PictureOptions options;
   options.title = request.output.filename().string();
-  if (tets != nullptr) draw_quality(request.picture, *tets, options);
-  else draw_quality(request.picture, surface, options);
+  if (tets != nullptr) draw_quality(request.picture, *tets, options, interruptible());
+  else draw_quality(request.picture, surface, options, interruptible());
 }
 
 #else

@@ -54,6 +54,13 @@ std::uint64_t parse_whole_number(std::string_view text) {
   return value;
 }
 
+std::int32_t parse_label(std::string_view text) {
+  const bool negative = text.starts_with('-');
+  if (negative) text.remove_prefix(1);
+  const auto size = Value<std::int32_t>::parse(text);
+  return negative ? -size : size;
+}
+
 std::vector<double> parse_numbers(std::string_view text) {
   std::vector<double> numbers;
   for (const std::string_view part : split(text, ',')) numbers.push_back(parse_number(part));

@@ -29,6 +29,8 @@ struct NameValue {
 /// A finite decimal number. All of these throw UsageError that quotes the text.
 double parse_number(std::string_view text);
 std::uint64_t parse_whole_number(std::string_view text);
+/// A whole number that may be negative.
+std::int32_t parse_label(std::string_view text);
 /// Finite numbers separated by commas, without blanks.
 std::vector<double> parse_numbers(std::string_view text);
 /// "0,5,10-20"

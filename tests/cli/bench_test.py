@@ -33,6 +33,11 @@ class Bench(CliCase):
         for row in rows:
             self.assertEqual((row["quick"], row["paper"]), ("true", ""))
 
+    def test_triangles_need_cgal_but_the_table_does_not_fail(self):
+        table = self.succeed_json("bench", "002-table-1", "--quick", "--threads", "2")
+        if not table["entries"]:
+            self.assertTrue(any("CGAL" in note for note in table["notes"]), table["notes"])
+
     def test_quick_runs_at_the_papers_sizes_are_compared(self):
         table = self.succeed_json("bench", "003-table-4.9", "--quick")
         self.assertIs(table["quick"], True)

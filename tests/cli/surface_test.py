@@ -126,6 +126,12 @@ class Surface(CliCase):
         other = self.succeed_json("surface", volume, "--label", "3", "-o", "c.ply")
         self.assert_near(half["surface"]["volume"] + other["surface"]["volume"], whole["surface"]["volume"], 0.03)
 
+    def test_negative_label(self):
+        volume = self.volume("labels.nii.gz", (21, 21, 21), lambda p: -1 if ball(p) < 0 else 2)
+        self.assert_sound(self.succeed_json("surface", volume, "--label", "-1", "-o", "a.ply"))
+        for wrong in ("-", "--1", "-1.5", "-3000000000"):
+            self.expect(2, "surface", volume, f"--label={wrong}", "-o", "b.ply", words=("--label",))
+
     def test_sizes(self):
         volume = self.ball_volume()
         counts = []
@@ -217,6 +223,8 @@ class Surface(CliCase):
         if self.run_isochron("surface", self.ball_volume(), "--isovalue", "0", "-o", "a.msh", "--tetrahedra",
                              "netgen").returncode != 0:
             self.skipTest("there is no isochron-netgen")
+        filled = self.succeed("surface", "ball.nii", "--isovalue", "0", "-o", "b.msh", "--tetrahedra", "netgen").stdout
+        self.assertRegex(filled.splitlines()[0], r"^b.msh: [\d,]+ vertices, [\d,]+ triangles, [\d,]+ tetrahedra$")
         self.expect(2, "surface", "ball.nii", "--isovalue", "0", "-o", "a.stl", "--tetrahedra", "netgen",
                     words=("a.stl", "tetrahedra"))
         # That is seen before the image is looked at.
@@ -395,6 +403,8 @@ class Surface(CliCase):
                                  (("--smoothing=-1",), ("--smoothing", "negative")),
                                  (("--epsilon", "0"), ("epsilon",)),
                                  (("--delta=-1",), ("delta",)),
+                                 (("--uniform", "1", "--epsilon", "1"), ("--epsilon", "--uniform")),
+                                 (("--uniform", "1", "--delta", "1", "--epsilon", "1"), ("--epsilon and --delta",)),
                                  (("--bins", "many"), ("--bins", "adaptive")),
                                  (("--tetrahedra", "magic"), ("magic", "netgen")),
                                  (("--inside", "left"), ("--inside", "above"))):
@@ -414,6 +424,20 @@ class Surface(CliCase):
             self.assertEqual(process.returncode, 130, err)
             self.assertEqual((out, err), ("", "isochron: error: interrupted\n"))
             self.assertEqual(self.files(), before)
+
+    def test_ctrl_c_while_drawing_leaves_no_picture(self):
+        if not self.has_vtk():
+            self.skipTest("built without VTK")
+        command = [BINARY, "surface", self.ball_volume(), "--isovalue", "0", "-o", "a.ply", "--picture", "a.png"]
+        with subprocess.Popen(command, cwd=self.folder, text=True, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE) as process:
+            # The mesh is written just before the picture is drawn.
+            while not (self.folder / "a.ply").exists() and process.poll() is None:
+                time.sleep(0.002)
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=100)
+        self.assertEqual((process.returncode, out, err), (130, "", "isochron: error: interrupted\n"))
+        self.assertEqual(self.files(), ["a.ply", "ball.nii"])
 
     # ---- real volumes
 

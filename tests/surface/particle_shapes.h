@@ -1,4 +1,4 @@
-// Spheres, tori and plates as fields on a lattice, with random points on them, and what particles on them look like.
+// A ball and a ring with sizes on them and random seeds, and what particles on them look like.
 #pragma once
 
 #include <algorithm>
@@ -14,22 +14,9 @@
 #include "isochron/surface/particles/energy.h"
 #include "isochron/surface/particles/relax.h"
 #include "isochron/surface/particles/step.h"
+#include "surface/sampled.h"
 
 namespace isochron::particle_test {
-
-template <class Function>
-std::vector<float> sampled(const Lattice& lattice, Function&& function) {
-  std::vector<float> values;
-  values.reserve(lattice.point_count());
-  for (int k = 0; k < lattice.shape[2]; ++k) {
-    for (int j = 0; j < lattice.shape[1]; ++j) {
-      for (int i = 0; i < lattice.shape[0]; ++i) {
-        values.push_back(static_cast<float>(function(lattice.position(i, j, k))));
-      }
-    }
-  }
-  return values;
-}
 
 /// A surface, the sizes on it, seeds in about the right number, and how many particles the sizes ask for.
 struct Shape {
@@ -68,7 +55,7 @@ inline auto linear_size(double size, double vary) {
 
 inline Shape make_ball(double size, double vary = 0) {
   return make_shape(
-      shape_lattice, [](Vec3d p) { return norm(p - shape_centre) - ball_radius; }, linear_size(size, vary),
+      shape_lattice, [](Vec3d p) { return ball(p, shape_centre, ball_radius); }, linear_size(size, vary),
       4 * std::numbers::pi * ball_radius * ball_radius,
       [](Random& random) {
         const Vec3d d{random.normal(), random.normal(), random.normal()};
@@ -77,10 +64,7 @@ inline Shape make_ball(double size, double vary = 0) {
 }
 
 inline Shape make_ring(double size, double vary = 0) {
-  const auto distance = [](Vec3d p) {
-    const Vec3d d = p - shape_centre;
-    return std::hypot(std::hypot(d.x, d.y) - ring_radius, d.z) - tube_radius;
-  };
+  const auto distance = [](Vec3d p) { return torus(p, shape_centre, ring_radius, tube_radius); };
   return make_shape(
       shape_lattice, distance, linear_size(size, vary),
       4 * std::numbers::pi * std::numbers::pi * ring_radius * tube_radius, [](Random& random) {

@@ -11,8 +11,6 @@
 namespace isochron {
 namespace {
 
-using particle_test::sampled;
-
 // Balls of several radii side by side.
 struct Balls {
   std::vector<Vec3d> centres{{9, 9, 9}, {22, 9, 9}, {29.5, 9, 9}};

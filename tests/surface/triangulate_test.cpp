@@ -196,6 +196,24 @@ TEST_F(Triangulate, WhatParticlesMissIsSampledAgain) {
   EXPECT_GT(lost.report.differences[0].place.x, 17);
 }
 
+// Two balls whose nearest lattice points are neighbours in marching tetrahedra: joined there, apart in the field.
+TEST_F(Triangulate, TheFieldDecidesWhereTheLatticeIsWrong) {
+  const Lattice lattice{{24, 24, 24}, {1, 1, 1}};
+  const Vec3d diagonal = Vec3d{1, 1, 1} / std::sqrt(3.0), low{11, 11, 11}, high{12, 12, 12};
+  const auto values = sampled(
+      lattice, [&](Vec3d p) { return std::min(ball(p, low - 3.8 * diagonal, 4), ball(p, high + 3.8 * diagonal, 4)); });
+  const TriangleMesh expected = marching_tetrahedra(lattice, values);
+  ASSERT_EQ(surface_topology(expected).components.size(), 1U);
+  const SplineField field(lattice, values);
+  const SizeField sizes = uniform_size(lattice, 0.9);
+  TriangulateOptions options;
+  options.expected = &expected;
+  const Made m = made(field, sizes, scattered(field, sizes, 0.8, 3), options);
+  expect_sound(m);
+  EXPECT_EQ(m.topology.components.size(), 2U);
+  EXPECT_TRUE(m.report.differences.empty());
+}
+
 TEST_F(Triangulate, TheSameTwice) {
   const Lattice lattice{{24, 24, 24}, {1, 1, 1}};
   const SplineField field = sphere_field(lattice, {11.3, 11.6, 11.1}, 8);

@@ -420,16 +420,20 @@ void check_picture_options(const PictureOptions& options) {
   }
 }
 
-void draw_picture(const std::filesystem::path& png, const Dataset& dataset, const PictureOptions& options) {
+void draw_picture(const std::filesystem::path& png, const Dataset& dataset, const PictureOptions& options,
+                  const Progress& progress) {
   check_picture_options(options);
   const Subject subject = make_subject(dataset, options);
+  progress.update(0.2);
   vtkSmartPointer<vtkUnsignedCharArray> bytes;
   {
     const VtkMessages messages;
     Layers layers;
     fill_layers(layers, dataset, subject, options);
+    progress.update(0.5);
     bytes = render(layers, options.width, options.height, messages);
   }
+  progress.update(0.9);
   write_bytes(png, *bytes);
 }
 

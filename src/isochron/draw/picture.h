@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "isochron/core/progress.h"
 #include "isochron/core/vec.h"
 #include "isochron/draw/cut.h"
 #include "isochron/mesh/dataset.h"
@@ -44,7 +45,9 @@ void check_picture_options(const PictureOptions& options);
 /// (written beside and renamed). Works without a screen: see `OffscreenDisplay`. Places with a value that is not finite
 /// are grey. Prints nothing. Throws InputError for a missing array (listing the names), one with several components, or
 /// nothing to draw, UsageError like `check_picture_options` and for a cut that leaves nothing, RuntimeError when the
-/// display or the file fails. Takes one picture at a time: calls from several threads wait for one another.
-void draw_picture(const std::filesystem::path& png, const Dataset& dataset, const PictureOptions& options);
+/// display or the file fails, Cancelled between its steps. Takes one picture at a time: calls from several threads wait
+/// for one another.
+void draw_picture(const std::filesystem::path& png, const Dataset& dataset, const PictureOptions& options,
+                  const Progress& progress = {});
 
 }  // namespace isochron

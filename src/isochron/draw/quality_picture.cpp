@@ -70,7 +70,7 @@ ColoredTriangles outside_of(const TetMesh& mesh, const std::vector<ElementId>& t
 }
 
 void draw(const std::filesystem::path& png, ColoredTriangles triangles, const std::vector<double>& ratios,
-          PictureOptions& options) {
+          PictureOptions& options, const Progress& progress) {
   Distribution all(0, 1);
   for (const double ratio : ratios) all.add(ratio);
   options.array = array_name;
@@ -85,24 +85,26 @@ void draw(const std::filesystem::path& png, ColoredTriangles triangles, const st
   options.edges = triangles.dataset.triangles.cells.size() / 2 * pixels_a_triangle < pixels ? ElementEdges::show
                                                                                             : ElementEdges::hide;
   triangles.dataset.point_data.set({array_name, 1, std::move(triangles.values)});
-  draw_picture(png, triangles.dataset, options);
+  draw_picture(png, triangles.dataset, options, progress);
 }
 
 }  // namespace
 
-void draw_quality(const std::filesystem::path& png, const TriangleMesh& mesh, PictureOptions options) {
+void draw_quality(const std::filesystem::path& png, const TriangleMesh& mesh, PictureOptions options,
+                  const Progress& progress) {
   check_picture_options(options);
   const std::vector<double> ratios = radius_ratios(mesh);
   ColoredTriangles triangles;
   for (const ElementId e : elements_left_by(options.cut, mesh))
     triangles.add(corner_points(mesh, e), ratios[e.index()]);
-  draw(png, std::move(triangles), ratios, options);
+  draw(png, std::move(triangles), ratios, options, progress);
 }
 
-void draw_quality(const std::filesystem::path& png, const TetMesh& mesh, PictureOptions options) {
+void draw_quality(const std::filesystem::path& png, const TetMesh& mesh, PictureOptions options,
+                  const Progress& progress) {
   check_picture_options(options);
   const std::vector<double> ratios = radius_ratios(mesh);
-  draw(png, outside_of(mesh, elements_left_by(options.cut, mesh), ratios), ratios, options);
+  draw(png, outside_of(mesh, elements_left_by(options.cut, mesh), ratios), ratios, options, progress);
 }
 
 }  // namespace isochron

@@ -12,7 +12,9 @@ namespace isochron {
 /// edges where they are not too dense, and the histogram of all elements beside the legend. A cut in `options` leaves
 /// out whole elements, by their middles; array, legend, range, isochrones, edges and histogram are chosen here. Throws
 /// as `draw_picture`.
-void draw_quality(const std::filesystem::path& png, const TriangleMesh& mesh, PictureOptions options);
-void draw_quality(const std::filesystem::path& png, const TetMesh& mesh, PictureOptions options);
+void draw_quality(const std::filesystem::path& png, const TriangleMesh& mesh, PictureOptions options,
+                  const Progress& progress = {});
+void draw_quality(const std::filesystem::path& png, const TetMesh& mesh, PictureOptions options,
+                  const Progress& progress = {});
 
 }  // namespace isochron

@@ -7,77 +7,10 @@
 #include <vector>
 
 #include "isochron/core/error.h"
-#include "isochron/core/parallel.h"
+#include "isochron/mesh/marching_cell.h"
 
 namespace isochron {
 namespace {
-
-// Corners of a cell are numbered by their offset, bit a for axis a. A tetrahedron goes from corner 0 to corner 7 along
-// one axis after the other, so each of its edges leads from a corner to one whose bits contain it: an edge is its lower
-// corner and its direction, one of seven.
-struct CellEdge {
-  int corner = 0;     // lower end
-  int direction = 0;  // bits of the axes it runs along, 1 to 7
-};
-
-using CellTriangle = std::array<CellEdge, 3>;
-
-struct CellCase {
-  int count = 0;
-  std::array<CellTriangle, 12> triangles;
-};
-
-Vec3d corner_position(int corner) {
-  return {static_cast<double>(corner & 1), static_cast<double>(corner >> 1 & 1), static_cast<double>(corner >> 2 & 1)};
-}
-
-Vec3d middle(const CellEdge& edge) {
-  return 0.5 * (corner_position(edge.corner) + corner_position(edge.corner | edge.direction));
-}
-
-CellEdge edge_between(int a, int b) { return {a & b, a ^ b}; }
-
-// Whether a triangle's corners, taken on the middles of their edges, turn so that it faces along `out`. Where on the
-// edges they are makes no difference to that.
-void add_facing(CellTriangle triangle, const Vec3d& out, CellCase& result) {
-  const Vec3d a = middle(triangle[0]), b = middle(triangle[1]), c = middle(triangle[2]);
-  if (dot(cross(b - a, c - a), out) < 0) std::swap(triangle[1], triangle[2]);
-  result.triangles[static_cast<std::size_t>(result.count++)] = triangle;
-}
-
-void add_tetrahedron(const std::array<int, 4>& corners, unsigned inside, CellCase& result) {
-  std::array<int, 4> in{}, out{};
-  std::size_t ins = 0, outs = 0;
-  for (const int corner : corners) {
-    if ((inside >> corner & 1U) != 0) in[ins++] = corner;
-    else out[outs++] = corner;
-  }
-  if (ins == 0 || outs == 0) return;
-  Vec3d from, to;
-  for (std::size_t i = 0; i < ins; ++i) from += corner_position(in[i]) / static_cast<double>(ins);
-  for (std::size_t i = 0; i < outs; ++i) to += corner_position(out[i]) / static_cast<double>(outs);
-  const Vec3d facing = to - from;
-  if (ins == 2) {
-    const CellEdge a = edge_between(in[0], out[0]), b = edge_between(in[0], out[1]);
-    const CellEdge c = edge_between(in[1], out[1]), d = edge_between(in[1], out[0]);
-    add_facing({a, b, c}, facing, result);
-    add_facing({a, c, d}, facing, result);
-  } else {
-    const int tip = ins == 1 ? in[0] : out[0];
-    const std::array<int, 4>& base = ins == 1 ? out : in;
-    add_facing({edge_between(tip, base[0]), edge_between(tip, base[1]), edge_between(tip, base[2])}, facing, result);
-  }
-}
-
-// What a cell holds, by which of its corners are inside.
-std::array<CellCase, 256> make_cases() {
-  constexpr std::array<std::array<int, 4>, 6> tetrahedra{
-      {{0, 1, 3, 7}, {0, 1, 5, 7}, {0, 2, 3, 7}, {0, 2, 6, 7}, {0, 4, 5, 7}, {0, 4, 6, 7}}};
-  std::array<CellCase, 256> cases;
-  for (unsigned inside = 0; inside < 256; ++inside)
-    for (const auto& corners : tetrahedra) add_tetrahedron(corners, inside, cases[inside]);
-  return cases;
-}
 
 class Marching {
  public:
@@ -103,7 +36,7 @@ class Marching {
   static constexpr std::uint32_t none = VertexId::invalid_value;
 
   void march_row(int j, int k) {
-    static const std::array<CellCase, 256> cases = make_cases();
+    const std::array<CellCase, 256>& cases = cell_cases();
     const float* rows[4] = {&values_[index(0, j, k)], &values_[index(0, j + 1, k)], &values_[index(0, j, k + 1)],
                             &values_[index(0, j + 1, k + 1)]};
     const auto signs = [&](int i) {  // of the four corners with the same first index, at their bits
@@ -134,11 +67,9 @@ class Marching {
   }
 
   std::uint32_t add_point(int direction, int i, int j, int k) {
-    constexpr double margin = 1e-3;
     const int to[3] = {i + (direction & 1), j + (direction >> 1 & 1), k + (direction >> 2 & 1)};
     const double a = values_[index(i, j, k)], b = values_[index(to[0], to[1], to[2])];
-    const bool known = std::isfinite(a) && std::isfinite(b);
-    const double part = known ? std::clamp(a / (a - b), margin, 1 - margin) : 0.5;
+    const double part = crossing(a, b);
     if (mesh_.points.size() >= none)
       throw InputError("the isosurface has more points than can be numbered; cut or coarsen the image");
     mesh_.points.push_back((1 - part) * position(i, j, k) + part * position(to[0], to[1], to[2]));
@@ -165,23 +96,6 @@ class Marching {
 
 TriangleMesh marching_tetrahedra(const ImageGrid& grid, std::span<const float> values) {
   return Marching(grid, values).run();
-}
-
-TriangleMesh marching_tetrahedra(const Lattice& lattice, int times, int threads,
-                                 const std::function<double(Vec3d)>& value) {
-  Lattice fine = lattice;
-  for (int a = 0; a < 3; ++a) {
-    fine.shape[a] = times * (lattice.shape[a] - 1) + 1;
-    fine.spacing[a] = lattice.spacing[a] / times;
-  }
-  std::vector<float> values(fine.point_count());
-  parallel_region(threads, [&](int thread, int team) {
-    for (int k = fine.shape[2] * thread / team; k < fine.shape[2] * (thread + 1) / team; ++k)
-      for (int j = 0; j < fine.shape[1]; ++j)
-        for (int i = 0; i < fine.shape[0]; ++i)
-          values[fine.index(i, j, k)] = static_cast<float>(value(fine.position(i, j, k)));
-  });
-  return marching_tetrahedra(fine, values);
 }
 
 }  // namespace isochron

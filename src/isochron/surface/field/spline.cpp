@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "isochron/core/parallel.h"
+#include "isochron/surface/field/lattice_values.h"
 
 namespace isochron {
 namespace {
@@ -62,6 +63,10 @@ SplineField::SplineField(const Lattice& lattice, std::span<const float> values, 
       }
     });
   }
+}
+
+std::vector<float> values_at(const SplineField& field, const Lattice& lattice, int threads) {
+  return values_on(lattice, threads, [view = field.view()](const Vec3d& p) { return view.value(p); });
 }
 
 }  // namespace isochron

@@ -144,6 +144,9 @@ class SplineField {
   std::vector<float> coefficients_;
 };
 
+/// The field at the points of a lattice, its own or another in the same frame.
+std::vector<float> values_at(const SplineField& field, const Lattice& lattice, int threads);
+
 /// Trilinear values on a lattice: the sizing field.
 template <class T>
 struct SizeView {

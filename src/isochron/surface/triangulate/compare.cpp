@@ -131,11 +131,26 @@ std::size_t ExpectedSurface::drop_specks(TriangleMesh& found, double volume) con
 
 std::vector<Vec3d> ExpectedSurface::uncovered(const TriangleMesh& found, const LabelField& field,
                                               const SizeView<double>& sizes) const {
+  return uncovered(mesh_.points, found, field, sizes);
+}
+
+std::vector<Vec3d> ExpectedSurface::uncovered(const TriangleMesh& found, const LabelField& field,
+                                              const SizeView<double>& sizes,
+                                              const std::vector<SurfaceDifference>& only) const {
+  std::vector<char> wanted(topology_.components.size());
+  for (const SurfaceDifference& difference : only) wanted[difference.component] = 1;
+  std::vector<Vec3d> points;
+  for (std::size_t t = 0; t < mesh_.element_count(); ++t)
+    if (wanted[topology_.component_of[t]] != 0) points.push_back(mesh_.point(mesh_.elements[t][0]));
+  return uncovered(std::move(points), found, field, sizes);
+}
+
+std::vector<Vec3d> ExpectedSurface::uncovered(std::vector<Vec3d> points, const TriangleMesh& found,
+                                              const LabelField& field, const SizeView<double>& sizes) const {
   const PointLocator<3> locator(found, threads_);
-  std::vector<Vec3d> points(mesh_.vertex_count());
-  std::vector<char> far(mesh_.vertex_count());
+  std::vector<char> far(points.size());
   parallel_for(threads_, points.size(), [&](std::size_t i) {
-    points[i] = field.project(mesh_.points[i]);
+    points[i] = field.project(points[i]);
     const double size = sizes.size(points[i]);
     if (field.look(points[i]).clearance > 0.01 * size) return;  // it did not reach the surface
     far[i] = locator.locate(points[i], too_far * size) ? 0 : 1;

@@ -41,11 +41,17 @@ class ExpectedSurface {
   std::size_t drop_specks(TriangleMesh& found, double volume) const;
 
   /// Points of the field's surface near corners of the expected one that the found surface passes at a distance: more
-  /// than a quarter of the size wanted there.
+  /// than a quarter of the size wanted there. `only`: of these components.
   [[nodiscard]] std::vector<Vec3d> uncovered(const TriangleMesh& found, const LabelField& field,
                                              const SizeView<double>& sizes) const;
+  [[nodiscard]] std::vector<Vec3d> uncovered(const TriangleMesh& found, const LabelField& field,
+                                             const SizeView<double>& sizes,
+                                             const std::vector<SurfaceDifference>& only) const;
 
  private:
+  [[nodiscard]] std::vector<Vec3d> uncovered(std::vector<Vec3d> points, const TriangleMesh& found,
+                                             const LabelField& field, const SizeView<double>& sizes) const;
+
   const TriangleMesh& mesh_;
   int threads_;
   SurfaceTopology topology_;

@@ -1,6 +1,7 @@
 #include "isochron/surface/triangulate/triangulate.h"
 
 #include <algorithm>
+#include <cmath>
 #include <span>
 #include <utility>
 
@@ -8,6 +9,8 @@
 
 #include "isochron/core/error.h"
 #include "isochron/core/timer.h"
+#include "isochron/surface/field/doubtful_cells.h"
+#include "isochron/surface/field/refined_isosurface.h"
 #include "isochron/surface/triangulate/delaunay.h"
 #include "isochron/surface/triangulate/label_field.h"
 #include "isochron/surface/triangulate/local_sizes.h"
@@ -129,6 +132,48 @@ class Triangulation {
   std::vector<DelaunayFacet> facets_;
 };
 
+// The field's surface, in quarters of voxels where the lattice leaves doubts; in halves when those are so many (some 75
+// triangles each) that they would fill the memory.
+TriangleMesh close_look(const SplineField& field, int threads) {
+  constexpr std::ptrdiff_t many = 400000;
+  const std::vector<char> doubtful = doubtful_cells(field, threads);
+  const int parts = std::count(doubtful.begin(), doubtful.end(), 1) > many ? 2 : 4;
+  return refined_isosurface(field, doubtful, parts, threads);
+}
+
+// Compares with the expected surface; with what the triangles lack of it the mesh is made anew.
+// What still differs may be the lattice's fault: then the field decides. Of that surface small components are tried
+// once more; large ones always miss some handle below a voxel, and to sample all of them again would double the mesh in
+// vain.
+void compare(const SplineField& field, const LabelField& labels, const SizeView<double>& sizes,
+             const TriangulateOptions& options, Triangulation& triangulation, TriangleMesh& mesh) {
+  TriangulateReport& done = triangulation.report();
+  const Vec3d spacing = field.lattice().spacing;
+  const double voxel = spacing.x * spacing.y * spacing.z, small = 100 * std::cbrt(voxel * voxel);
+  const auto examine = [&](const ExpectedSurface& surface) {
+    done.specks += surface.drop_specks(mesh, voxel);
+    done.differences = surface.differences(mesh);
+    return done.differences.empty();
+  };
+  const auto mend = [&](const std::vector<Vec3d>& missed) {
+    if (!triangulation.refine(missed)) return false;
+    mesh = triangulation.repair();
+    done.specks = 0;
+    return true;
+  };
+  const ExpectedSurface rough(*options.expected, options.threads);
+  for (int pass = 0; !examine(rough) && pass < options.refinements; ++pass)
+    if (!mend(rough.uncovered(mesh, labels, sizes))) break;
+  if (done.differences.empty()) return;
+  TriangleMesh closer = close_look(field, options.threads);
+  rough.drop_specks(closer, voxel);
+  const ExpectedSurface expected(closer, options.threads);
+  if (examine(expected) || options.refinements == 0) return;
+  std::vector<SurfaceDifference> small_ones = done.differences;
+  std::erase_if(small_ones, [&](const SurfaceDifference& difference) { return difference.area > small; });
+  if (mend(expected.uncovered(mesh, labels, sizes, small_ones))) examine(expected);
+}
+
 }  // namespace
 
 TriangleMesh triangulate(const SplineField& field, const SizeField& sizes, std::vector<Vec3d> particles,
@@ -136,17 +181,8 @@ TriangleMesh triangulate(const SplineField& field, const SizeField& sizes, std::
   const SplineLabels labels(field);
   Triangulation triangulation(labels, sizes, std::move(particles), 0, options, report, progress);
   TriangleMesh mesh = triangulation.repair();
-  if (options.expected == nullptr) return mesh;
-  const ExpectedSurface expected(*options.expected, options.threads);
-  const Vec3d spacing = field.lattice().spacing;
-  for (int pass = 0;; ++pass) {
-    TriangulateReport& done = triangulation.report();
-    done.specks = expected.drop_specks(mesh, spacing.x * spacing.y * spacing.z);
-    done.differences = expected.differences(mesh);
-    if (done.differences.empty() || pass == options.refinements) return mesh;
-    if (!triangulation.refine(expected.uncovered(mesh, labels, sizes.view()))) return mesh;
-    mesh = triangulation.repair();
-  }
+  if (options.expected != nullptr) compare(field, labels, sizes.view(), options, triangulation, mesh);
+  return mesh;
 }
 
 MaterialSurface triangulate_materials(const LabelField& field, const SizeField& sizes, std::vector<Vec3d> particles,

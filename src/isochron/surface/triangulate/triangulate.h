@@ -21,7 +21,9 @@ struct TriangulateOptions {
   int rounds = 40;            ///< of repair; the last third of them only adds points
   int threads = hardware_threads();
   /// A surface of the same object, as marching tetrahedra give it: what the particles miss of it is sampled again with
-  /// sizes halved, at most `refinements` times, and specks that it lacks are left out. Without it nothing is compared.
+  /// sizes halved, at most `refinements` times, and specks that it lacks are left out. Where they still differ the
+  /// field itself is looked at more closely, and only what differs from that is reported. Without it nothing is
+  /// compared.
   const TriangleMesh* expected = nullptr;
   int refinements = 2;
 };
@@ -36,7 +38,7 @@ struct TriangulateReport {
   std::size_t singular_points = 0;  ///< points where the surface still touches itself; 0 unless the rounds ran out
   std::size_t unused = 0;           ///< particles that are no corner of any triangle
   std::size_t specks = 0;           ///< components below a voxel's volume that the expected surface lacks, left out
-  std::vector<SurfaceDifference> differences;  ///< from the expected surface
+  std::vector<SurfaceDifference> differences;  ///< from the expected surface, where the field agrees with that
   double seconds_delaunay = 0, seconds_repair = 0;
 };
 
