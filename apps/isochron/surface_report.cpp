@@ -30,16 +30,12 @@ void print_summary(const SurfaceRequest& request, const SurfaceSummary& summary,
   const ExtractedSurface& s = summary.surface;
   const std::string filling =
       summary.tets ? ", " + counted(summary.tets->element_count(), "tetrahedron", "tetrahedra") : "";
-  console.say(
-      fmt::format("{}: {}, {}{}
-                  ", request.output.string(),
-                  counted((summary.tets ? summary.tets->points : s.mesh.points).size(), "vertex", "vertices"),
-                  counted(s.mesh.element_count(), "triangle", "triangles"), filling));
-  console.say(
-      fmt::format("  particles {} from {} in {}{}
-                  ", grouped(s.particles), counted(s.seeds, " seed ", " seeds "),
-                  counted(s.iterations.size(), "iteration", "iterations"),
-                  s.converged ? "" : " (not settled)"));
+  console.say(fmt::format("{}: {}, {}{}\n", request.output.string(),
+                          counted((summary.tets ? summary.tets->points : s.mesh.points).size(), "vertex", "vertices"),
+                          counted(s.mesh.element_count(), "triangle", "triangles"), filling));
+  console.say(fmt::format("  particles {} from {} in {}{}\n", grouped(s.particles), counted(s.seeds, "seed", "seeds"),
+                          counted(s.iterations.size(), "iteration", "iterations"),
+                          s.converged ? "" : " (not settled)"));
   console.say(fmt::format("  repair    {} added, {} removed, {} moved\n", grouped(s.triangulation.added),
                           grouped(s.triangulation.removed), grouped(s.triangulation.moved)));
   console.say(fmt::format(
