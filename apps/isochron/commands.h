@@ -14,6 +14,7 @@ void declare_path(Command& root, Console& console);
 void declare_connect(Command& root, Console& console);
 void declare_connectome(Command& root, Console& console);
 void declare_surface(Command& root, Console& console);
+void declare_view(Command& root, Console& console);
 void declare_bench(Command& root, Console& console);
 
 /// --json, --quiet and --threads, which every command has.

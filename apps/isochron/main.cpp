@@ -51,6 +51,7 @@ int run(int argc, const char* const* argv) {
     declare_connect(root, console);
     declare_connectome(root, console);
     declare_surface(root, console);
+    declare_view(root, console);
     declare_bench(root, console);
   });
   console.flush();

@@ -1,0 +1,125 @@
+// isochron view: look at meshes in the browser, and solve on them by clicking.
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+#include "apps/isochron/commands.h"
+#include "isochron/core/error.h"
+#if defined(ISOCHRON_WITH_VIEWER)
+#include <cmath>
+#include <cstdlib>
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <unistd.h>
+
+#include "apps/viewer/server/embedded.h"
+#include "apps/viewer/server/http.h"
+#endif
+
+namespace isochron::cli {
+namespace {
+
+struct ViewRequest {
+  std::vector<std::filesystem::path> files;
+  int port = 0;
+  bool no_browser = false;
+  double max_gigabytes = 8;
+};
+
+#if defined(ISOCHRON_WITH_VIEWER)
+
+bool has_display() {
+  for (const char* name : {"DISPLAY", "WAYLAND_DISPLAY"}) {
+    const char* value = std::getenv(name);
+    if (value != nullptr && *value != '\0') return true;
+  }
+  return false;
+}
+
+/// Whether the desktop's opener could be started. What it prints is nobody's business here.
+bool open_browser(std::string url) {
+  posix_spawn_file_actions_t quiet;
+  ::posix_spawn_file_actions_init(&quiet);
+  for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    ::posix_spawn_file_actions_addopen(&quiet, descriptor, "/dev/null", O_RDWR, 0);
+  std::string program = "xdg-open";
+  char* arguments[] = {program.data(), url.data(), nullptr};  // NOLINT: what the system takes
+  pid_t child = 0;
+  const int error = ::posix_spawnp(&child, program.c_str(), &quiet, nullptr, arguments, environ);
+  ::posix_spawn_file_actions_destroy(&quiet);
+  return error == 0;
+}
+
+/// True once a signal has come: the usual end of a server.
+bool interrupted() {
+  try {
+    check_interrupted();
+    return false;
+  } catch (const Cancelled&) {
+    return true;
+  }
+}
+
+void announce(const std::string& url, const ViewRequest& request, Console& console) {
+  if (console.options.json) console.print(fmt::format("{{\"url\": \"{}\"}}\n", url));
+  else console.print(fmt::format("{}\n", url));
+  console.flush();
+  if (!viewer::client_built())
+    console.warn("this build has no browser client; run scripts/setup.sh viewer, then configure and build again");
+  if (request.no_browser) return;
+  if (!has_display() || !open_browser(url))
+    console.warn("no browser could be started here (no display, or no xdg-open); open the address in one");
+}
+
+int run_view(const ViewRequest& request, Console& console) {
+  viewer::ServerOptions options;
+  options.port = request.port;
+  options.version = ISOCHRON_VERSION;
+  options.open.threads = console.options.threads;
+  options.open.most_bytes = static_cast<std::uintmax_t>(std::ldexp(request.max_gigabytes, 30));
+  viewer::Server server(options);
+  for (const auto& file : request.files) {
+    const Activity activity(console, "reading " + file.string());
+    server.open(file);
+  }
+  const InterruptGuard guard;
+  announce(server.url(), request, console);
+  console.say("Ctrl-C ends it.\n");
+  console.flush();
+  server.run(interrupted);
+  return 0;
+}
+
+#else
+
+int run_view(const ViewRequest&, Console&) {
+  throw UsageError(
+      "the viewer is not in this build (cpp-httplib or VTK was not found); run scripts/setup.sh viewer vtk, then "
+      "configure and build again");
+}
+
+#endif
+
+}  // namespace
+
+void declare_view(Command& root, Console& console) {
+  Command command = root.subcommand("view", "Look at meshes in the browser, and solve on them by clicking",
+                                    "isochron view heart.vtu");
+  const auto request = std::make_shared<ViewRequest>();
+  command.positionals("FILE", "Meshes", append_to(request->files));
+  command.option("--port", "P", "Port of the loopback; 0: any that is free (default)",
+                 [request](const std::string& text) {
+                   constexpr int highest = 65535;
+                   const int port = Value<int>::parse(text);
+                   if (port > highest) throw_too_large(text, highest);
+                   request->port = port;
+                 });
+  command.flag("--no-browser", "Only print the address", request->no_browser);
+  command.option("--max-size", "GB", "Refuse files that are larger (default 8)",
+                 into_positive(request->max_gigabytes));
+  declare_common(command, console);
+  command.action([request, &console] { return run_view(*request, console); });
+}
+
+}  // namespace isochron::cli

@@ -1,0 +1,102 @@
+#include "apps/viewer/server/data_set.h"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "apps/viewer/server/fields.h"
+#include "apps/viewer/server/mesh_scene.h"
+#include "isochron/core/error.h"
+#include "isochron/io/file_bytes.h"
+#include "isochron/io/image_io.h"
+#include "isochron/io/io.h"
+
+namespace isochron::viewer {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// All zero when the file cannot be looked at: it is being replaced, or gone.
+FileLook look_at(const fs::path& path) {
+  std::error_code error;
+  FileLook look{fs::file_size(path, error), fs::last_write_time(path, error)};
+  return error ? FileLook{} : look;
+}
+
+FileLook check_size(const fs::path& path, std::uintmax_t most) {
+  require_file(path);
+  const FileLook look = look_at(path);
+  if (look.size > most)
+    throw InputError(fmt::format("{}: has {} (the viewer opens files up to {}); give a smaller file, or raise the limit "
+                                 "with --max-size",
+                                 path.string(), size_text(look.size), size_text(most)));
+  return look;
+}
+
+std::unique_ptr<Scene> open_scene(const fs::path& path, const OpenOptions& options) {
+  if (is_image_file(path) && !is_mesh_file(path))
+    throw InputError(fmt::format("{}: is an image (the viewer shows meshes); give a mesh file", path.string()));
+  return make_mesh_scene(read_dataset(path), path, options.threads);
+}
+
+/// Requests of one client that replace one another: the same question about the same thing.
+JobKey key_of(const Call& call) {
+  JobKey key{text_field(call.body, "client", ""), call.name};
+  key.channel += '\n' + text_field(call.body, "slot", "") + '\n' + text_field(call.body, "name", "");
+  if (find_field(call.body, "seq") != nullptr) {
+    const double sequence = number_field(call.body, "seq");
+    if (!(std::abs(sequence) < 9e15)) throw InputError("'seq' is too large; count from 0");
+    key.sequence = static_cast<std::int64_t>(sequence);
+  }
+  return key;
+}
+
+}  // namespace
+
+std::string size_text(std::uintmax_t bytes) {
+  constexpr double unit = 1 << 30;
+  const auto size = static_cast<double>(bytes);
+  if (size >= 0.1 * unit) return fmt::format("{:.1f} GB", size / unit);
+  if (size >= 1 << 20) return fmt::format("{:.1f} MB", size / (1 << 20));
+  return fmt::format("{} bytes", bytes);
+}
+
+DataSet::DataSet(fs::path path, const OpenOptions& options)
+    : path_(std::move(path)),
+      read_(check_size(path_, options.most_bytes)),
+      seen_(read_),
+      scene_(open_scene(path_, options)) {}
+
+DataSet::~DataSet() = default;
+
+Json DataSet::describe() const {
+  Json entry{{"name", path_.filename().string()}};
+  entry.update(scene_->describe());
+  entry["changed"] = look_at(path_) != read_;
+  return entry;
+}
+
+Reply DataSet::answer(const Call& call, const Tell& tell) {
+  if (auto reply = scene_->glance(call)) return std::move(*reply);
+  Reply reply;
+  jobs_.run(key_of(call), [&](Job& job) { reply = scene_->handle(call, job, tell); });
+  return reply;
+}
+
+void DataSet::leave(const std::string& client) {
+  jobs_.cancel(client);
+  try {
+    jobs_.run({"", "leave"}, [&](Job&) { scene_->forget(client); });
+  } catch (const Error&) {
+    // It is closed or busy: then the scene drops what it kept for the client when it needs the room.
+  }
+}
+
+bool DataSet::look_again() {
+  const FileLook now = look_at(path_);
+  if (now == seen_ || now == FileLook{}) return false;
+  seen_ = now;
+  return true;
+}
+
+}  // namespace isochron::viewer

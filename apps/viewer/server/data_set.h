@@ -1,0 +1,58 @@
+// A file that is open in the viewer: what it holds, and the thread that answers for it.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "apps/viewer/server/jobs.h"
+#include "apps/viewer/server/scene.h"
+
+namespace isochron::viewer {
+
+struct OpenOptions {
+  int threads = 0;  ///< 0: all cores
+  std::uintmax_t most_bytes = std::uintmax_t{8} << 30;
+};
+
+/// How a file looks from outside; another look says that it was changed.
+struct FileLook {
+  std::uintmax_t size = 0;
+  std::filesystem::file_time_type written{};
+  friend bool operator==(const FileLook&, const FileLook&) = default;
+};
+
+class DataSet {
+ public:
+  /// Reads the file. Throws InputError that begins with its path: missing, too large (known before it is read), no mesh
+  /// and no image, damaged.
+  DataSet(std::filesystem::path path, const OpenOptions& options);
+  /// Ends the work that is done for it.
+  ~DataSet();
+  DataSet(const DataSet&) = delete;
+  DataSet& operator=(const DataSet&) = delete;
+
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+  /// Its entry in /api/state, without the id.
+  [[nodiscard]] Json describe() const;
+  /// Waits for its turn, then answers. Throws what the scene throws, and Superseded.
+  Reply answer(const Call& call, const Tell& tell);
+  /// Stops what is done for the client, and forgets it.
+  void leave(const std::string& client);
+  /// Stops all work.
+  void stop() { jobs_.stop(); }
+  /// Whether the file is no longer as it was read; true once for each change.
+  bool look_again();
+
+ private:
+  std::filesystem::path path_;
+  FileLook read_, seen_;
+  std::unique_ptr<Scene> scene_;
+  Jobs jobs_;
+};
+
+/// "12.3 GB", "512 bytes".
+std::string size_text(std::uintmax_t bytes);
+
+}  // namespace isochron::viewer

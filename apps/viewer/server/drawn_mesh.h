@@ -1,0 +1,49 @@
+// The triangles a browser draws of a mesh: the surface itself, or the outside of tetrahedra.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "apps/viewer/server/wire.h"
+#include "isochron/mesh/dataset.h"
+
+namespace isochron::viewer {
+
+struct DrawnMesh {
+  Dataset surface;                ///< points and triangles alone
+  std::vector<VertexId> vertex;   ///< in the file, of each point
+  std::vector<ElementId> element; ///< in the file, behind each triangle
+
+  /// Values of all vertices of the file at the drawn points.
+  [[nodiscard]] std::vector<double> at_points(std::span<const double> values) const;
+};
+
+/// What is drawn of the file's triangles, or of its tetrahedra where it has some.
+DrawnMesh draw_mesh(const Dataset& file);
+
+/// A file's arrays on its points and on the cells that are drawn.
+struct FileArrays {
+  const DataArrays& points;
+  const DataArrays& cells;
+};
+
+/// points, triangles, vertex, line_points and line_offsets.
+Pack pack_geometry(const DrawnMesh& drawn, const std::vector<Vec3d>& points,
+                   const std::vector<std::vector<VertexId>>& lines);
+
+/// Polylines as `<name>_points` and `<name>_offsets`.
+void add_lines(Pack& pack, const std::string& name, const std::vector<Vec3d>& points,
+               const std::vector<std::vector<VertexId>>& lines);
+/// points and triangles of a surface.
+void add_surface(Pack& pack, const Dataset& surface);
+
+/// An array of the file at the drawn points or triangles, as `values`. Throws InputError when there is none.
+Pack pack_array(const DrawnMesh& drawn, const FileArrays& file, const std::string& name, const std::string& on);
+
+/// Short lines along the vectors of an array at about `count` places of the surface, as `segments`. Throws InputError
+/// when there is no such array with 3 components.
+Pack pack_vectors(const DrawnMesh& drawn, const FileArrays& file, const std::string& name, std::size_t count);
+
+}  // namespace isochron::viewer

@@ -1,0 +1,389 @@
+// The only file that knows cpp-httplib.
+#include "apps/viewer/server/http.h"
+
+#include <atomic>
+#include <charconv>
+#include <chrono>
+#include <mutex>
+#include <new>
+#include <optional>
+#include <thread>
+
+#include <fmt/format.h>
+#include <httplib.h>
+
+#include "apps/viewer/server/access.h"
+#include "apps/viewer/server/embedded.h"
+#include "apps/viewer/server/events.h"
+#include "apps/viewer/server/fields.h"
+#include "isochron/core/error.h"
+
+namespace isochron::viewer {
+namespace {
+
+using Request = httplib::Request;
+using Response = httplib::Response;
+
+constexpr std::size_t most_body = 1 << 20;
+constexpr std::size_t longest_path = 512;
+/// Every stream and every kept connection holds one; those that wait for an answer, too.
+constexpr std::size_t pool_threads = 48 + Events::most_streams;
+constexpr auto heartbeat = std::chrono::milliseconds(1000);
+constexpr auto look_interval = std::chrono::milliseconds(250);
+
+constexpr const char* content_policy =
+    "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
+    "worker-src 'self' blob:; connect-src 'self'; object-src 'none'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'";
+
+/// An answer that is not the one asked for.
+struct Refusal {
+  int status;
+  std::string message;
+};
+
+void refuse(Response& response, int status, const std::string& message) {
+  response.status = status;
+  response.set_content(text_of(Json{{"error", message}}), "application/json");
+}
+
+const char* type_of(std::string_view name) {
+  if (name.ends_with(".html")) return "text/html; charset=utf-8";
+  if (name.ends_with(".js") || name.ends_with(".mjs")) return "text/javascript; charset=utf-8";
+  if (name.ends_with(".css")) return "text/css; charset=utf-8";
+  if (name.ends_with(".svg")) return "image/svg+xml";
+  if (name.ends_with(".png")) return "image/png";
+  if (name.ends_with(".json")) return "application/json";
+  return "application/octet-stream";
+}
+
+/// The questions that are asked with GET; all others are posted.
+bool is_read(std::string_view name) {
+  return name == "geometry" || name == "array" || name == "fibers" || name == "histogram" ||
+         name.starts_with("volume/") || name == "surface/particles";
+}
+
+/// "3/solve" of "/api/datasets/3/solve", taken apart.
+struct DataSetPath {
+  std::size_t id;
+  std::string name;
+};
+
+std::optional<DataSetPath> parse_data_set_path(std::string_view path) {
+  constexpr std::string_view prefix = "/api/datasets/";
+  if (!path.starts_with(prefix)) return std::nullopt;
+  path.remove_prefix(prefix.size());
+  std::size_t id = 0;
+  const auto [end, error] = std::from_chars(path.data(), path.data() + path.size(), id);
+  const auto digits = static_cast<std::size_t>(end - path.data());
+  if (error != std::errc() || digits > 6 || digits >= path.size() || path[digits] != '/') return std::nullopt;
+  return DataSetPath{id, std::string(path.substr(digits + 1))};
+}
+
+/// What an exception means to the one who asked.
+Refusal refusal_of(const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const Refusal& refusal) {
+    return refusal;
+  } catch (const Superseded& why) {
+    return {409, why.what()};
+  } catch (const Cancelled&) {
+    return {409, Superseded().what()};
+  } catch (const TooBusy& why) {
+    return {503, why.what()};
+  } catch (const UnknownCall& why) {
+    return {404, why.what()};
+  } catch (const RuntimeError& why) {
+    return {500, why.what()};
+  } catch (const Error& why) {
+    return {422, why.what()};
+  } catch (const Json::parse_error&) {
+    return {400, "the body is not JSON; send an object"};
+  } catch (const Json::exception& why) {
+    return {400, fmt::format("the body is not as expected ({})", why.what())};
+  } catch (const std::bad_alloc&) {
+    return {500, "out of memory; close other data sets, or use a machine with more memory"};
+  } catch (const std::exception& why) {
+    return {500, why.what()};
+  } catch (...) {
+    return {500, "unknown failure; please report it"};
+  }
+}
+
+/// The posted object, of which no more than the limit is ever held.
+Json read_body(const httplib::ContentReader& read) {
+  std::string body;
+  bool too_large = false;
+  read([&](const char* data, std::size_t size) {
+    too_large = too_large || body.size() + size > most_body;
+    if (!too_large) body.append(data, size);
+    return !too_large;
+  });
+  if (too_large) throw Refusal{413, fmt::format("the body is too large; send at most {} bytes", most_body)};
+  Json object = Json::parse(body);
+  if (!object.is_object()) throw Refusal{400, "the body is not a JSON object; send one"};
+  return object;
+}
+
+Json query_of(const Request& request) {
+  Json query = Json::object();
+  for (const auto& [name, value] : request.params)
+    if (name != "token") query[name] = value;
+  return query;
+}
+
+}  // namespace
+
+class Server::Engine {
+ public:
+  explicit Engine(ServerOptions options);
+
+  void open(const std::filesystem::path& file) {
+    data_sets_.push_back(std::make_shared<DataSet>(file, options_.open));
+  }
+  [[nodiscard]] std::string url() const { return fmt::format("http://127.0.0.1:{}/?token={}", port_, token_); }
+  void run(const std::function<bool()>& ended);
+
+ private:
+  void bind();
+  void add_routes();
+  [[nodiscard]] std::optional<Refusal> check(const Request& request) const;
+  [[nodiscard]] std::optional<Refusal> check_token(const Request& request) const;
+  [[nodiscard]] std::shared_ptr<DataSet> data_set(std::size_t id);
+  void reload(std::size_t id);
+  [[nodiscard]] Json state();
+  void look_at_files();
+
+  void get(const Request& request, Response& response);
+  void get_static(const Request& request, Response& response) const;
+  void get_events(const Request& request, Response& response);
+  void post(const Request& request, Response& response, const httplib::ContentReader& read);
+  void answer(std::size_t id, Call call, Response& response);
+  void leave(const std::string& client);
+
+  ServerOptions options_;
+  std::string token_ = make_token();
+  int port_ = 0;
+  std::mutex mutex_;  ///< of the list; the data sets guard themselves
+  std::vector<std::shared_ptr<DataSet>> data_sets_;
+  Events events_;
+  httplib::Server http_;
+};
+
+Server::Engine::Engine(ServerOptions options) : options_(std::move(options)) {
+  http_.new_task_queue = [] { return new httplib::ThreadPool(pool_threads); };
+  // Not httplib's own, which would share a port that is in use.
+  http_.set_socket_options([](socket_t socket) {
+    const int yes = 1;
+    ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
+  });
+  http_.set_tcp_nodelay(true);
+  http_.set_keep_alive_max_count(1000000);
+  http_.set_keep_alive_timeout(2);
+  http_.set_payload_max_length(most_body);
+  http_.set_default_headers({{"Content-Security-Policy", content_policy},
+                             {"X-Content-Type-Options", "nosniff"},
+                             {"Referrer-Policy", "no-referrer"},
+                             {"Cache-Control", "no-store"}});
+  add_routes();
+  bind();
+}
+
+void Server::Engine::bind() {
+  if (options_.port == 0) port_ = http_.bind_to_any_port("127.0.0.1");
+  else port_ = http_.bind_to_port("127.0.0.1", options_.port) ? options_.port : -1;
+  if (port_ > 0) return;
+  if (options_.port == 0) throw RuntimeError("no port of the loopback is free; close other programs that use many");
+  throw RuntimeError(
+      fmt::format("port {} cannot be taken (it is in use, or not allowed); give another with --port, or leave it out",
+                  options_.port));
+}
+
+void Server::Engine::add_routes() {
+  http_.set_pre_routing_handler([this](const Request& request, Response& response) {
+    // Whole answers only, and none compressed: the object is the server's own, and only a const view is handed out.
+    auto& plain = const_cast<Request&>(request);  // NOLINT
+    plain.ranges.clear();
+    plain.headers.erase("Accept-Encoding");
+    if (const auto refusal = check(request)) {
+      refuse(response, refusal->status, refusal->message);
+      return httplib::Server::HandlerResponse::Handled;
+    }
+    return httplib::Server::HandlerResponse::Unhandled;
+  });
+  http_.Get("/.*", [this](const Request& request, Response& response) { get(request, response); });
+  http_.Post("/.*", [this](const Request& request, Response& response, const httplib::ContentReader& read) {
+    post(request, response, read);
+  });
+  http_.set_exception_handler([](const Request&, Response& response, const std::exception_ptr& error) {
+    const Refusal refusal = refusal_of(error);
+    refuse(response, refusal.status, refusal.message);
+  });
+  http_.set_error_handler([](const Request&, Response& response) {
+    if (response.body.empty()) refuse(response, response.status, "the request cannot be answered");
+  });
+}
+
+std::optional<Refusal> Server::Engine::check(const Request& request) const {
+  if (request.method != "GET" && request.method != "POST" && request.method != "HEAD")
+    return Refusal{405, "only GET and POST are understood"};
+  if (request.path.size() > longest_path) return Refusal{414, "the path is too long"};
+  if (request.has_header("Range")) return Refusal{400, "parts are not served; ask for the whole"};
+  if (!own_host(request.get_header_value("Host"), port_)) return Refusal{403, "the Host header is not this server"};
+  if (!own_origin(request.get_header_value("Origin"), port_)) return Refusal{403, "other pages may not ask"};
+  if (request.path.starts_with("/api")) return check_token(request);
+  return std::nullopt;
+}
+
+std::optional<Refusal> Server::Engine::check_token(const Request& request) const {
+  std::string given = request.get_header_value("X-Isochron-Token");
+  if (given.empty()) given = request.get_param_value("token");
+  if (given.empty()) return Refusal{401, "the token is missing; open the address that 'isochron view' prints"};
+  if (!same_token(given, token_))
+    return Refusal{403, "the token is wrong (of another run?); open the address that 'isochron view' prints"};
+  return std::nullopt;
+}
+
+std::shared_ptr<DataSet> Server::Engine::data_set(std::size_t id) {
+  const std::lock_guard lock(mutex_);
+  if (id >= data_sets_.size()) throw Refusal{404, fmt::format("there is no data set {}", id)};
+  return data_sets_[id];
+}
+
+void Server::Engine::reload(std::size_t id) {
+  const std::shared_ptr<DataSet> old = data_set(id);
+  auto fresh = std::make_shared<DataSet>(old->path(), options_.open);
+  {
+    const std::lock_guard lock(mutex_);
+    data_sets_[id] = std::move(fresh);
+  }
+  old->stop();
+  events_.send("", "reloaded", {{"dataset", id}});
+}
+
+Json Server::Engine::state() {
+  Json list = Json::array();
+  const std::lock_guard lock(mutex_);
+  for (std::size_t id = 0; id < data_sets_.size(); ++id) {
+    Json entry{{"id", id}};
+    entry.update(data_sets_[id]->describe());
+    list.push_back(std::move(entry));
+  }
+  return {{"version", options_.version}, {"datasets", std::move(list)}};
+}
+
+void Server::Engine::get(const Request& request, Response& response) {
+  if (!request.path.starts_with("/api")) return get_static(request, response);
+  if (request.path == "/api/state") return response.set_content(text_of(state()), "application/json");
+  if (request.path == "/api/events") return get_events(request, response);
+  const auto place = parse_data_set_path(request.path);
+  if (!place) throw Refusal{404, "there is nothing here"};
+  if (!is_read(place->name)) throw Refusal{405, "this is asked with POST, or does not exist"};
+  answer(place->id, {place->name, query_of(request)}, response);
+}
+
+void Server::Engine::get_static(const Request& request, Response& response) const {
+  const std::string_view name =
+      request.path == "/" ? std::string_view("index.html") : std::string_view(request.path).substr(1);
+  for (const EmbeddedFile& file : embedded_files()) {
+    if (file.name != name) continue;
+    return response.set_content(file.bytes.data(), file.bytes.size(), type_of(name));
+  }
+  throw Refusal{404, "there is nothing here"};
+}
+
+void Server::Engine::get_events(const Request& request, Response& response) {
+  const std::string client = request.get_param_value("client");
+  if (client.empty() || client.size() > 64) throw Refusal{422, "'client' is missing or too long; give an id"};
+  const auto stream = events_.open(client);
+  if (!stream) throw Refusal{503, fmt::format("{} streams are open; close other windows", Events::most_streams)};
+  response.set_chunked_content_provider(
+      "text/event-stream",
+      [stream, last = std::chrono::steady_clock::time_point{}](std::size_t, httplib::DataSink& sink) mutable {
+        const auto text = stream->next(look_interval);
+        if (!text) {
+          sink.done();
+          return true;
+        }
+        const auto now = std::chrono::steady_clock::now();
+        std::string out = *text;
+        if (out.empty() && now - last >= heartbeat) out = ": alive\n\n";
+        if (!out.empty()) last = now;
+        if (!sink.is_writable()) return false;
+        return out.empty() || sink.write(out.data(), out.size());
+      },
+      [this, stream](bool) {
+        if (events_.close(stream)) leave(stream->client());
+      });
+}
+
+void Server::Engine::leave(const std::string& client) {
+  std::vector<std::shared_ptr<DataSet>> open;
+  {
+    const std::lock_guard lock(mutex_);
+    open = data_sets_;
+  }
+  for (const auto& data_set : open) data_set->leave(client);
+}
+
+void Server::Engine::post(const Request& request, Response& response, const httplib::ContentReader& read) {
+  if (request.is_multipart_form_data()) throw Refusal{415, "forms are not understood; send JSON"};
+  Json body = read_body(read);
+  const auto place = parse_data_set_path(request.path);
+  if (!place) throw Refusal{404, "there is nothing here"};
+  if (is_read(place->name)) throw Refusal{405, "this is asked with GET"};
+  if (place->name == "reload") {
+    reload(place->id);
+    return response.set_content(text_of(state()), "application/json");
+  }
+  answer(place->id, {place->name, std::move(body)}, response);
+}
+
+void Server::Engine::answer(std::size_t id, Call call, Response& response) {
+  const auto from = data_set(id);
+  const std::string client = text_field(call.body, "client", "");
+  Reply reply = from->answer(call, [&](std::string_view event, Json data) {
+    if (client.empty()) return;
+    data["dataset"] = id;
+    events_.send(client, event, data);
+  });
+  if (!reply.file_name.empty()) {
+    std::string name = reply.file_name;
+    for (char& c : name)
+      if (c == '"' || c == '\\' || static_cast<unsigned char>(c) < 0x20) c = '_';
+    response.set_header("Content-Disposition", fmt::format("attachment; filename=\"{}\"", name));
+  }
+  response.body = std::move(reply.bytes);
+  response.set_header("Content-Type", reply.type);
+}
+
+void Server::Engine::look_at_files() {
+  const std::lock_guard lock(mutex_);
+  for (std::size_t id = 0; id < data_sets_.size(); ++id)
+    if (data_sets_[id]->look_again()) events_.send("", "changed", {{"dataset", id}});
+}
+
+void Server::Engine::run(const std::function<bool()>& ended) {
+  std::thread listening([this] { http_.listen_after_bind(); });
+  constexpr auto nap = std::chrono::milliseconds(100);
+  for (int naps = 0; !ended(); ++naps) {
+    std::this_thread::sleep_for(nap);
+    if (naps % 10 == 9) look_at_files();
+  }
+  events_.close_all();
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& data_set : data_sets_) data_set->stop();
+  }
+  http_.stop();
+  listening.join();
+}
+
+Server::Server(ServerOptions options) : engine_(std::make_unique<Engine>(std::move(options))) {}
+Server::~Server() = default;
+void Server::open(const std::filesystem::path& file) { engine_->open(file); }
+std::string Server::url() const { return engine_->url(); }
+void Server::run(const std::function<bool()>& ended) { engine_->run(ended); }
+
+}  // namespace isochron::viewer

@@ -1,0 +1,435 @@
+#include "apps/viewer/server/mesh_scene.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "apps/viewer/server/drawn_mesh.h"
+#include "apps/viewer/server/fields.h"
+#include "apps/viewer/server/mesh_export.h"
+#include "apps/viewer/server/mesh_request.h"
+#include "apps/viewer/server/throttle.h"
+#include "isochron/core/error.h"
+#include "isochron/core/timer.h"
+#include "isochron/draw/cut.h"
+#include "isochron/draw/isochrones.h"
+#include "isochron/mesh/box_tree.h"
+#include "isochron/mesh/locator.h"
+#include "isochron/solve/solver.h"
+#include "isochron/trace/simplex_path.h"
+
+namespace isochron::viewer {
+namespace {
+
+constexpr const char* time_array = "arrival_time";
+/// A picked point may be this share of the mesh's diagonal away.
+constexpr double reach = 0.01;
+/// Settings that are solved side by side, each with a solver of its own.
+constexpr std::size_t most_solvers = 2;
+/// Results that are kept for paths and cuts: two slots of a few browsers.
+constexpr std::size_t most_results = 8;
+
+Box bounds_of(const std::vector<Vec3d>& points) {
+  if (points.empty()) return {};
+  Box box{points.front(), points.front()};
+  for (const Vec3d& p : points)
+    for (int k = 0; k < 3; ++k) {
+      box.low[k] = std::min(box.low[k], p[k]);
+      box.high[k] = std::max(box.high[k], p[k]);
+    }
+  return box;
+}
+
+Json json_of(const Vec3d& p) { return {p.x, p.y, p.z}; }
+
+/// Name, place and range; of vectors the range of their lengths.
+Json describe_array(const DataArray& array, const char* on) {
+  double low = std::numeric_limits<double>::infinity();
+  double high = -low;
+  for (std::size_t i = 0; i < array.tuple_count(); ++i) {
+    double value = array.at(i);
+    if (array.components > 1) {
+      value *= value;
+      for (int k = 1; k < array.components; ++k) value += array.at(i, k) * array.at(i, k);
+      value = std::sqrt(value);
+    }
+    if (!std::isfinite(value)) continue;
+    low = std::min(low, value);
+    high = std::max(high, value);
+  }
+  return {{"name", array.name},
+          {"on", on},
+          {"components", array.components},
+          {"low", finite_or_null(low)},
+          {"high", finite_or_null(high)}};
+}
+
+/// Why no times can be computed; empty when they can.
+std::string why_not_solvable(const Dataset& file, const Box& bounds) {
+  if (file.triangles.cells.empty() && file.tets.cells.empty())
+    return "there are no triangles and no tetrahedra (nothing to solve on); give a surface or volume mesh";
+  const Vec3d size = bounds.high - bounds.low;
+  const double widest = std::max({size.x, size.y, size.z});
+  if (!(widest > 1e-100 && widest < 1e100))
+    return fmt::format("the mesh is {:g} across (too large or too small to compute with); give it in another unit",
+                       widest);
+  return {};
+}
+
+template <int Corners>
+class MeshScene final : public Scene {
+ public:
+  MeshScene(Dataset&& file, const std::filesystem::path& path, int threads);
+
+  [[nodiscard]] Json describe() const override { return description_; }
+  Reply handle(const Call& call, Job& job, const Tell& tell) override;
+  void forget(const std::string& client) override;
+
+ private:
+  using Mesh = SimplexMesh<Corners>;
+
+  struct Prepared {
+    std::string key;  ///< of the metric, as it was asked for
+    std::shared_ptr<const Metric> metric;
+    std::unique_ptr<Solver<Corners>> solver;
+    std::uint64_t used = 0;
+  };
+  struct Result {
+    std::string client, slot;
+    std::shared_ptr<const Metric> metric;
+    Sources sources;
+    std::vector<double> times;
+    std::unique_ptr<PathTracer<Corners>> tracer;
+    std::uint64_t used = 0;
+  };
+
+  /// While one lives the points and cells of the mesh are in a data set. Nothing else may use the mesh meanwhile.
+  class Loan {
+   public:
+    Loan(Mesh& mesh, Dataset& to) : mesh_(mesh), to_(to) { restore_mesh<Corners>(to_, std::move(mesh_)); }
+    ~Loan() { mesh_ = take_mesh<Corners>(to_); }
+    Loan(const Loan&) = delete;
+    Loan& operator=(const Loan&) = delete;
+
+   private:
+    Mesh& mesh_;
+    Dataset& to_;
+  };
+
+  [[nodiscard]] FileArrays arrays() const { return {file_.point_data, file_.block<Corners>().data}; }
+  void describe_file(const std::vector<std::string>& warnings);
+  Prepared& prepare(const Json& body);
+  Result& result_of(const Json& body);
+  Result* find_result(const Json& body);
+  Result& keep_result(const Json& body);
+  void put_on_mesh(std::vector<PointSource>& points);
+  Vec3d on_mesh(const Vec3d& p);
+  void add_isochrones(Pack& pack, const IsochroneRequest& wanted, const Arrival& arrival);
+  void set_drawn_times(const std::vector<double>& times);
+
+  Reply solve(const Json& body, Job& job, const Tell& tell);
+  Reply path(const Json& body);
+  Reply clip(const Json& body);
+  Reply isosurface(const Json& body);
+  Reply write(const Json& body);
+
+  Dataset file_;  ///< without the points and the cells that are solved on
+  Mesh mesh_;
+  DrawnMesh drawn_;
+  std::filesystem::path path_;
+  int threads_;
+  Box bounds_;
+  std::string why_not_;
+  Json description_;
+  std::unique_ptr<PointLocator<Corners>> locator_;
+  std::atomic<bool> stop_{false};  ///< the solvers look at it
+  std::function<void(double)> report_;
+  std::vector<std::unique_ptr<Prepared>> prepared_;
+  std::vector<std::unique_ptr<Result>> results_;
+  std::uint64_t clock_ = 0;
+};
+
+template <int Corners>
+MeshScene<Corners>::MeshScene(Dataset&& file, const std::filesystem::path& path, int threads)
+    : file_(std::move(file)), drawn_(draw_mesh(file_)), path_(path), threads_(threads), bounds_(bounds_of(file_.points)) {
+  why_not_ = why_not_solvable(file_, bounds_);
+  std::vector<std::string> warnings = file_.warnings;
+  for (const auto& [kind, count] : file_.ignored_cells)
+    warnings.push_back(fmt::format("{} cells of kind {} left out", count, kind));
+  if (Corners == 4 && !file_.triangles.cells.empty())
+    warnings.push_back(fmt::format("{} triangles are not shown (times are computed on the tetrahedra)",
+                                   file_.triangles.cells.size()));
+  describe_file(warnings);
+  mesh_ = take_mesh<Corners>(file_);
+}
+
+template <int Corners>
+void MeshScene<Corners>::describe_file(const std::vector<std::string>& warnings) {
+  Json listed = Json::array();
+  Json fibers = Json::array();
+  const auto list = [&](const DataArrays& arrays, const char* on) {
+    for (const DataArray& array : arrays.all()) {
+      listed.push_back(describe_array(array, on));
+      if (array.components == 3 && std::find(fibers.begin(), fibers.end(), Json(array.name)) == fibers.end())
+        fibers.push_back(array.name);
+    }
+  };
+  list(file_.block<Corners>().data, "cells");
+  list(file_.point_data, "points");
+  const auto regions = find_regions(file_.block<Corners>().data);
+  description_ = {{"kind", "mesh"},
+                  {"points", file_.points.size()},
+                  {"triangles", file_.triangles.cells.size()},
+                  {"tets", file_.tets.cells.size()},
+                  {"lines", file_.lines.size()},
+                  {"bounds", {json_of(bounds_.low), json_of(bounds_.high)}},
+                  {"units", ""},
+                  {"arrays", std::move(listed)},
+                  {"solvable", why_not_.empty()},
+                  {"why", why_not_},
+                  {"fibers", std::move(fibers)},
+                  {"regions", regions ? Json{{"array", regions->array}, {"values", regions->values}} : Json(nullptr)},
+                  {"warnings", warnings}};
+}
+
+template <int Corners>
+Reply MeshScene<Corners>::handle(const Call& call, Job& job, const Tell& tell) {
+  const Json& body = call.body;
+  if (call.name == "geometry") return Reply::of(pack_geometry(drawn_, mesh_.points, file_.lines));
+  if (call.name == "array")
+    return Reply::of(pack_array(drawn_, arrays(), text_field(body, "name"), text_field(body, "on", "points")));
+  if (call.name == "fibers") {
+    const double count = std::clamp(number_field(body, "count", 2000), 1.0, 100000.0);
+    return Reply::of(pack_vectors(drawn_, arrays(), text_field(body, "array"), static_cast<std::size_t>(count)));
+  }
+  if (call.name == "solve") return solve(body, job, tell);
+  if (call.name == "path") return path(body);
+  if (call.name == "clip") return clip(body);
+  if (call.name == "isosurface") return isosurface(body);
+  if (call.name == "export") return write(body);
+  throw UnknownCall(call.name);
+}
+
+template <int Corners>
+void MeshScene<Corners>::forget(const std::string& client) {
+  std::erase_if(results_, [&](const auto& result) { return result->client == client; });
+}
+
+template <int Corners>
+auto MeshScene<Corners>::prepare(const Json& body) -> Prepared& {
+  Json asked = Json::object();
+  for (const char* name : {"speed", "speed_array", "fibers", "regions"})
+    if (const Json* field = find_field(body, name)) asked[name] = *field;
+  const std::string key = text_of(asked);
+  const auto same = [&](const auto& p) { return p->key == key; };
+  if (const auto found = std::find_if(prepared_.begin(), prepared_.end(), same); found != prepared_.end()) {
+    (*found)->used = ++clock_;
+    return **found;
+  }
+  auto metric = std::make_shared<const Metric>(
+      metric_from_dataset<Corners>(mesh_, file_, parse_metric(body, file_.block<Corners>().data)));
+  if (prepared_.size() < most_solvers) {
+    SolveOptions options;
+    options.threads = threads_;
+    options.progress.cancel = &stop_;
+    options.progress.report = [this](double fraction) {
+      if (report_) report_(fraction);
+    };
+    auto solver = std::make_unique<Solver<Corners>>(Domain<Corners>{mesh_, *metric}, options);
+    prepared_.push_back(std::make_unique<Prepared>(Prepared{key, std::move(metric), std::move(solver), ++clock_}));
+    return *prepared_.back();
+  }
+  const auto oldest =
+      std::min_element(prepared_.begin(), prepared_.end(), [](auto& a, auto& b) { return a->used < b->used; });
+  try {
+    (*oldest)->solver->set_metric(*metric);
+  } catch (...) {
+    prepared_.erase(oldest);  // what it holds now is neither the old nor the new
+    throw;
+  }
+  (*oldest)->key = key;
+  (*oldest)->metric = std::move(metric);
+  (*oldest)->used = ++clock_;
+  return **oldest;
+}
+
+template <int Corners>
+auto MeshScene<Corners>::find_result(const Json& body) -> Result* {
+  const std::string client = text_field(body, "client", "");
+  const std::string slot = text_field(body, "slot", "a");
+  for (const auto& result : results_)
+    if (result->client == client && result->slot == slot) {
+      result->used = ++clock_;
+      return result.get();
+    }
+  return nullptr;
+}
+
+template <int Corners>
+auto MeshScene<Corners>::result_of(const Json& body) -> Result& {
+  Result* result = find_result(body);
+  if (result == nullptr) throw NoAnswerError("there are no times yet; set a source first");
+  return *result;
+}
+
+template <int Corners>
+auto MeshScene<Corners>::keep_result(const Json& body) -> Result& {
+  if (Result* known = find_result(body)) return *known;
+  if (results_.size() >= most_results)
+    results_.erase(
+        std::min_element(results_.begin(), results_.end(), [](auto& a, auto& b) { return a->used < b->used; }));
+  auto fresh = std::make_unique<Result>();
+  fresh->client = text_field(body, "client", "");
+  fresh->slot = text_field(body, "slot", "a");
+  fresh->used = ++clock_;
+  return *results_.emplace_back(std::move(fresh));
+}
+
+template <int Corners>
+Vec3d MeshScene<Corners>::on_mesh(const Vec3d& p) {
+  if (!locator_) locator_ = std::make_unique<PointLocator<Corners>>(mesh_, threads_);
+  const auto nearest = locator_->nearest(p);
+  if (nearest.distance > reach * norm(bounds_.high - bounds_.low))
+    throw InputError(fmt::format("the point {:g},{:g},{:g} is {:g} away from the mesh; pick one on it", p.x, p.y, p.z,
+                                 nearest.distance));
+  return nearest.point;
+}
+
+template <int Corners>
+void MeshScene<Corners>::put_on_mesh(std::vector<PointSource>& points) {
+  for (PointSource& source : points) source.position = on_mesh(source.position);
+}
+
+template <int Corners>
+void MeshScene<Corners>::set_drawn_times(const std::vector<double>& times) {
+  drawn_.surface.point_data.set({time_array, 1, drawn_.at_points(times)});
+}
+
+template <int Corners>
+void MeshScene<Corners>::add_isochrones(Pack& pack, const IsochroneRequest& wanted, const Arrival& arrival) {
+  const double low = *std::min_element(arrival.times.begin(), arrival.times.end());
+  const std::vector<double> levels = wanted.spacing > 0 ? spaced_levels(low, arrival.max_time, wanted.spacing)
+                                                        : round_levels(low, arrival.max_time, wanted.about);
+  const Dataset lines = isolines(drawn_.surface, time_array, levels);
+  add_lines(pack, "iso", lines.points, lines.lines);
+  const DataArray& level = lines.line_data.require(time_array, "isochrones");
+  const std::span<float> place = pack.floats("iso_levels", {lines.lines.size()});
+  for (std::size_t i = 0; i < place.size(); ++i) place[i] = static_cast<float>(level.at(i));
+  pack.meta["spacing"] = levels.size() > 1 ? levels[1] - levels[0] : wanted.spacing;
+}
+
+template <int Corners>
+Reply MeshScene<Corners>::solve(const Json& body, Job& job, const Tell& tell) {
+  if (!why_not_.empty()) throw InputError(why_not_);
+  const Timer timer;
+  Sources sources = parse_sources(body, mesh_.vertex_count());
+  const auto isochrones = parse_isochrones(body);
+  Throttle throttle;
+  report_ = [&](double fraction) {
+    if (throttle.passes()) tell("progress", {{"stage", "solve"}, {"fraction", fraction}});
+  };
+  const Job::Watch watch(job, stop_);
+  Prepared& prepared = prepare(body);
+  put_on_mesh(sources.points);
+  Arrival arrival = prepared.solver->solve(sources);
+  if (job.cancelled()) throw Cancelled();
+  set_drawn_times(arrival.times);
+  Pack pack;
+  pack.add_values("times", std::get<std::vector<double>>(drawn_.surface.point_data.find(time_array)->values));
+  const std::span<std::uint32_t> place = pack.integers("source", {drawn_.vertex.size()});
+  for (std::size_t i = 0; i < place.size(); ++i)
+    place[i] = static_cast<std::uint32_t>(arrival.source[drawn_.vertex[i].index()]);
+  pack.meta = {{"seq", body.value("seq", Json(nullptr))},
+               {"milliseconds", 0},
+               {"solve_milliseconds", 1e3 * arrival.solve_seconds},
+               {"max_time", arrival.max_time},
+               {"reached", arrival.reached},
+               {"unreached", arrival.unreached},
+               {"backend", name_of(arrival.backend)},
+               {"threads", arrival.threads},
+               {"method", name_of(arrival.method)},
+               {"notes", arrival.notes}};
+  if (isochrones) add_isochrones(pack, *isochrones, arrival);
+  Result& result = keep_result(body);
+  result.tracer.reset();
+  result.metric = prepared.metric;
+  result.sources = std::move(sources);
+  result.times = std::move(arrival.times);
+  pack.meta["milliseconds"] = 1e3 * timer.seconds();
+  return Reply::of(pack);
+}
+
+template <int Corners>
+Reply MeshScene<Corners>::path(const Json& body) {
+  Result& result = result_of(body);
+  const Json* to = find_field(body, "to");
+  if (to == nullptr) throw InputError("'to' is missing (where the path leads); give a vertex or a point");
+  if (!result.tracer)
+    result.tracer = std::make_unique<PathTracer<Corners>>(Domain<Corners>{mesh_, *result.metric}, result.times,
+                                                          result.sources);
+  const Path path = find_field(*to, "vertex") != nullptr
+                        ? result.tracer->from(VertexId(id_field(*to, "vertex")))
+                        : result.tracer->from(point_field(*to, "point"), reach * norm(bounds_.high - bounds_.low));
+  if (path.end != PathEnd::source) throw NoAnswerError(fmt::format("there is no path: {}", path.why));
+  Pack pack;
+  pack.add_points("points", path.points);
+  pack.add_values("times", path.times);
+  pack.meta = {{"length", path.length}, {"time", path.times.front()}, {"source", path.source}};
+  return Reply::of(pack);
+}
+
+template <int Corners>
+Reply MeshScene<Corners>::clip(const Json& body) {
+  const CutPlane plane{point_field(body, "point"), point_field(body, "normal")};
+  if (!(norm(plane.normal) > 0)) throw InputError("'normal' has no length; give a direction");
+  const Result* result = find_result(body);
+  drawn_.surface.point_data = {};
+  if (result != nullptr) set_drawn_times(result->times);
+  Dataset shown = clip_surface(drawn_.surface, plane);
+  if constexpr (Corners == 4) {
+    Dataset volume;
+    if (result != nullptr) volume.point_data.set({time_array, 1, result->times});
+    const Loan loan(mesh_, volume);
+    shown = merged_surfaces(shown, cut_face(volume, plane));
+  }
+  Pack pack;
+  add_surface(pack, shown);
+  if (const DataArray* times = shown.point_data.find(time_array))
+    pack.add_values("times", std::get<std::vector<double>>(times->values));
+  return Reply::of(pack);
+}
+
+template <int Corners>
+Reply MeshScene<Corners>::isosurface(const Json& body) {
+  const double level = number_field(body, "level");
+  Pack pack;
+  if constexpr (Corners == 4) {
+    Dataset volume;
+    volume.point_data.set({time_array, 1, result_of(body).times});
+    const Loan loan(mesh_, volume);
+    add_surface(pack, isosurfaces(volume, time_array, std::span(&level, 1)));
+  } else {
+    throw InputError("there are no tetrahedra (surfaces of equal time lie in volumes); use isochrones");
+  }
+  return Reply::of(pack);
+}
+
+template <int Corners>
+Reply MeshScene<Corners>::write(const Json& body) {
+  const std::string format = text_field(body, "format");
+  const Result& result = result_of(body);
+  const Loan loan(mesh_, file_);
+  return export_times(file_, result.times, path_, format);
+}
+
+}  // namespace
+
+std::unique_ptr<Scene> make_mesh_scene(Dataset&& file, const std::filesystem::path& path, int threads) {
+  if (file.tets.cells.empty()) return std::make_unique<MeshScene<3>>(std::move(file), path, threads);
+  return std::make_unique<MeshScene<4>>(std::move(file), path, threads);
+}
+
+}  // namespace isochron::viewer

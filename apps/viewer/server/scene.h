@@ -1,0 +1,64 @@
+// What the server asks of a data set, whatever its kind. No HTTP in here.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "apps/viewer/server/jobs.h"
+#include "apps/viewer/server/wire.h"
+
+namespace isochron::viewer {
+
+/// A question about a data set: "solve" of POST /api/datasets/0/solve, "volume/fa" of GET /api/datasets/0/volume/fa.
+struct Call {
+  std::string name;
+  /// The object that was posted; of a GET its query, whose values are all strings.
+  Json body = Json::object();
+};
+
+/// The bytes of an answer.
+struct Reply {
+  std::string bytes;
+  std::string type;
+  std::string file_name{};  ///< of a download; empty: no download
+
+  static Reply of(const Pack& pack) { return {pack.packed(), std::string(Pack::content_type)}; }
+  static Reply of(const Json& json) { return {text_of(json), "application/json"}; }
+};
+
+/// The scene has no answer of that name.
+class UnknownCall : public Error {
+ public:
+  explicit UnknownCall(const std::string& name) : Error("there is nothing called '" + name + "' here", 2) {}
+};
+
+/// Tells the client that asked how far its work is, or something else that happens while it is done.
+using Tell = std::function<void(std::string_view event, Json data)>;
+
+/// A data set that is open: what it is, and answers to questions about it.
+class Scene {
+ public:
+  Scene() = default;
+  virtual ~Scene() = default;
+  Scene(const Scene&) = delete;
+  Scene& operator=(const Scene&) = delete;
+
+  /// Its entry in /api/state, without id and name. Must not change; any thread may call.
+  [[nodiscard]] virtual Json describe() const = 0;
+
+  /// Answers; only one call at a time. Long work looks at `job` and stops when it is cancelled. Throws UnknownCall,
+  /// InputError, UsageError and NoAnswerError, whose messages are shown.
+  virtual Reply handle(const Call& call, Job& job, const Tell& tell) = 0;
+
+  /// Answers from another thread while `handle` works, for those few things that cannot wait.
+  virtual std::optional<Reply> glance(const Call& call) {
+    (void)call;
+    return std::nullopt;
+  }
+
+  /// The client left: nothing kept for it is needed any more. Never while `handle` works.
+  virtual void forget(const std::string& client) { (void)client; }
+};
+
+}  // namespace isochron::viewer
