@@ -38,7 +38,7 @@ class Layer {
 /** A surface whose colours come from a table, by a place in it (0 to 1) at each vertex. */
 export class SurfaceLayer extends Layer {
   private readonly data = vtkPolyData.newInstance();
-  private readonly texture = vtkTexture.newInstance({ interpolate: false, edgeClamp: true });
+  private readonly texture = vtkTexture.newInstance({ interpolate: false, edgeClamp: true, resizable: true });
   private readonly image = vtkImageData.newInstance();
   private readonly table = new Uint8Array(3 * tableSize);
 
