@@ -6,10 +6,10 @@ set(entries "")
 set(number 0)
 foreach(file IN LISTS files)
   string(APPEND blocks "__asm__(\".section .rodata\\n\" \"viewer_file_${number}:\\n\" \".incbin \\\"${FOLDER}/${file}\\\"\\n\"
-        \"viewer_file_${number}_end:\\n\" \".byte 0\\n\" \".previous\\n\");
-extern \"C\" const char viewer_file_${number}[] __asm__(\"viewer_file_${number}\");
-extern \"C\" const char viewer_file_${number}_end[] __asm__(\"viewer_file_${number}_end\");\n")
-  string(APPEND entries "      EmbeddedFile{\"${file}\", {viewer_file_${number}, static_cast<std::size_t>(viewer_file_${number}_end - viewer_file_${number})}},\n")
+        \".previous\\n\");
+extern \"C\" const char viewer_file_${number}[] __asm__(\"viewer_file_${number}\");\n")
+  file(SIZE ${FOLDER}/${file} size)
+  string(APPEND entries "      EmbeddedFile{\"${file}\", {viewer_file_${number}, ${size}}},\n")
   math(EXPR number "${number} + 1")
 endforeach()
 file(WRITE ${OUTPUT} "// Made by apps/viewer/embed.cmake.
