@@ -34,7 +34,7 @@ class App {
       connection: (now) => this.connection(now),
       changed: (id) => this.changed(id),
       reloaded: (id) => void this.reloaded(id),
-      progress: (_, stage, fraction) => this.progress(stage, fraction),
+      progress: (id, stage, fraction) => id === this.current?.id && this.mode?.progress(stage, fraction),
     });
     void this.open(state.datasets[0]!);
   }
@@ -138,11 +138,6 @@ class App {
     const choices = this.mode?.stateText();
     await this.open(data);
     if (choices !== undefined) this.mode?.loadState(choices);
-  }
-
-  private progress(stage: string, fraction: number): void {
-    if (fraction >= 1) this.notices.hide('progress');
-    else this.notices.show('progress', 'info', `${stage}: ${Math.round(100 * fraction)} %`);
   }
 }
 

@@ -65,17 +65,22 @@ test('a ray meets the nearest triangle', async () => {
 });
 
 test('a point is seen where its ray goes', async () => {
-  const { cameraFor, orbit, pan, rayThrough, seenAt, zoom } = await load('src/view/camera.ts');
-  let camera = cameraFor([[-1, -2, -3], [4, 5, 6]], 1.5);
-  for (const corner of [[-1, -2, -3], [4, 5, 6], [4, -2, 6]]) {
-    assert.ok(Math.max(...seenAt(camera, corner, 1.5).map(Math.abs)) <= 1, 'the whole box is seen');
+  const { cameraFor, lensFor, orbit, pan, rayThrough, seenAt, zoom } = await load('src/view/camera.ts');
+  const box = [[-1, -2, -3], [4, 5, 6]];
+  let camera = cameraFor(box);
+  for (const aspect of [0.4, 1, 1.5]) {
+    const lens = lensFor(box, aspect);
+    for (const corner of [[-1, -2, -3], [4, 5, 6], [4, -2, 6]]) {
+      assert.ok(Math.max(...seenAt(camera, lens, corner).map(Math.abs)) <= 1, 'the whole box is seen');
+    }
   }
-  camera = zoom(pan(orbit(camera, 0.4, -0.3), 0.1, 0.2), 1.3);
-  const [x, y] = seenAt(camera, [1, 2, 0.5], 1.5);
-  const { origin, direction } = rayThrough(camera, x, y, 1.5);
+  const lens = lensFor(box, 1.5);
+  camera = zoom(pan(orbit(camera, 0.4, -0.3), lens, 0.1, 0.2), 1.3);
+  const [x, y] = seenAt(camera, lens, [1, 2, 0.5]);
+  const { origin, direction } = rayThrough(camera, lens, x, y);
   const along = [1, 2, 0.5].map((p, k) => p - origin[k]);
-  const scale = Math.hypot(...along);
-  along.forEach((a, k) => assert.ok(Math.abs(a / scale - direction[k]) < 1e-12));
+  const length = Math.hypot(...along);
+  along.forEach((a, k) => assert.ok(Math.abs(a / length - direction[k]) < 1e-12));
 });
 
 test('sharp edges get corners of their own, smooth ones do not', async () => {

@@ -24,6 +24,8 @@ import { Requests } from './requests';
 const paneTitles: Record<PaneKind, string> = { a: 'A', b: 'B', difference: 'B − A' };
 /** Picking a source takes no better aim than this, in pixels. */
 const grabRadius = 14;
+/** Milliseconds. */
+const patience = 400;
 /** Above this many triangles the time under the pointer is not shown: looking for it takes too long. */
 const hoverLimit = 300_000;
 
@@ -97,6 +99,11 @@ export class MeshMode {
   /** Asks for everything again, after the connection was lost. */
   refresh(): void {
     this.requests.wantArrivals();
+  }
+
+  /** Tells how far the server is, once it takes so long that one wonders. */
+  progress(stage: string, fraction: number): void {
+    if (this.requests.waiting > patience) this.status.textContent = `${stage}: ${Math.round(100 * fraction)} %`;
   }
 
   setTheme(): void {
@@ -331,7 +338,7 @@ export class MeshMode {
       moveSource: (x: number, y: number) => {
         const source = model.sources[model.selected];
         const place = source === undefined ? null : this.stage.screenPlace(0, source.point);
-        const step = this.stageBox.clientHeight / 60;
+        const step = this.stage.paneSize / 60;
         if (place === null) this.stage.setCamera(orbit(this.stage.camera, x * 0.1, -y * 0.1));
         else this.dragTo(place[0] + x * step, place[1] - y * step);
         this.panel.drawSources();

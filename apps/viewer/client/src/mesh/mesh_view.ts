@@ -2,7 +2,7 @@
 // lost WebGL context costs no more than a new view.
 import type { LegendContent } from '../ui/legend';
 import type { Vec3 } from '../types';
-import { heightAt } from '../view/camera';
+import { sizeAt } from '../view/camera';
 import { BallLayer, LineLayer, SurfaceLayer } from '../view/layers';
 import type { Pane, Stage } from '../view/stage';
 import type { Color } from '../color_map';
@@ -46,21 +46,26 @@ class PaneLayers {
   readonly otherIsochrones: LineLayer;
   readonly fibers: LineLayer;
   readonly paths: LineLayer;
+  /** The same once more over everything: a path through a volume runs below its surface. */
+  readonly hiddenPaths: LineLayer;
   balls: BallLayer[] = [];
 
   constructor(
     readonly pane: Pane,
     readonly kind: PaneKind,
   ) {
-    this.surface = new SurfaceLayer(pane);
-    this.fibers = new LineLayer(pane, [1, 1, 1], 1);
-    this.isochrones = new LineLayer(pane, ink, 1.5);
-    this.otherIsochrones = new LineLayer(pane, [0.65, 0.25, 0.05], 1.5);
-    this.paths = new LineLayer(pane, pathColor, 4);
+    const { renderer, front } = pane;
+    this.surface = new SurfaceLayer(renderer);
+    this.fibers = new LineLayer(renderer, [1, 1, 1], 1);
+    this.isochrones = new LineLayer(renderer, ink, 1.5);
+    this.otherIsochrones = new LineLayer(renderer, ink, 1.5);
+    this.paths = new LineLayer(renderer, pathColor, 4);
+    this.hiddenPaths = new LineLayer(front, pathColor, 2.5, 0.75);
   }
 
   remove(): void {
-    for (const layer of [this.surface, this.isochrones, this.otherIsochrones, this.fibers, this.paths]) layer.remove();
+    const lines = [this.isochrones, this.otherIsochrones, this.fibers, this.paths, this.hiddenPaths];
+    for (const layer of [this.surface, ...lines]) layer.remove();
     for (const ball of this.balls) ball.remove();
   }
 }
@@ -122,7 +127,7 @@ export class MeshView {
     const { sources, targets } = this.shown.model;
     for (const pane of this.panes) {
       while (pane.balls.length > sources.length + targets.length) pane.balls.pop()!.remove();
-      while (pane.balls.length < sources.length + targets.length) pane.balls.push(new BallLayer(pane.pane, sourceColor));
+      while (pane.balls.length < sources.length + targets.length) pane.balls.push(new BallLayer(pane.pane.renderer, sourceColor));
     }
     this.stage.render();
   }
@@ -254,24 +259,24 @@ export class MeshView {
 
   private drawPaths(pane: PaneLayers): void {
     const paths = pane.kind === 'difference' ? [] : (this.shown.paths[pane.kind] ?? []);
-    pane.paths.setVisible(paths.length > 0);
+    for (const layer of [pane.paths, pane.hiddenPaths]) layer.setVisible(paths.length > 0);
     if (paths.length === 0) return;
     const offsets = [0];
     for (const path of paths) offsets.push(offsets.at(-1)! + path.points.length / 3);
     const points = new Float32Array(3 * offsets.at(-1)!);
     paths.forEach((path, i) => points.set(path.points, 3 * offsets[i]!));
-    pane.paths.setLines(points, Uint32Array.from(offsets));
+    for (const layer of [pane.paths, pane.hiddenPaths]) layer.setLines(points, Uint32Array.from(offsets));
   }
 
   /** Balls keep their size on the screen. */
   private placeBalls(): void {
     const { sources, targets, selected } = this.shown.model;
-    const { camera } = this.stage;
+    const { camera, lens } = this.stage;
     for (const { balls } of this.panes) {
       balls.forEach((ball, i) => {
         const target = i >= sources.length;
         const point = target ? targets[i - sources.length]! : sources[i]!.point;
-        const size = heightAt(camera, point) * (target ? 0.008 : i === selected ? 0.014 : 0.011);
+        const size = sizeAt(camera, lens, point) * (target ? 0.008 : i === selected ? 0.014 : 0.011);
         ball.place(point, size, target ? pathColor : i === selected ? sourceColor : otherSourceColor);
       });
     }

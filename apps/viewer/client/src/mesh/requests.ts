@@ -17,6 +17,7 @@ export class Requests {
   private readonly refresh: Refresh<Part>;
   /** From asking to having the last arrival, in milliseconds. */
   roundTrip = 0;
+  private started = 0;
 
   constructor(
     private readonly api: Api,
@@ -28,8 +29,9 @@ export class Requests {
     this.refresh = new Refresh((part) => this.renew(part));
   }
 
-  get busy(): boolean {
-    return this.refresh.busy;
+  /** How long the request in flight has been under way, in milliseconds; 0 when there is none. */
+  get waiting(): number {
+    return this.refresh.busy ? performance.now() - this.started : 0;
   }
 
   want(...parts: Part[]): void {
@@ -41,6 +43,7 @@ export class Requests {
   }
 
   private async renew(part: Part): Promise<void> {
+    this.started = performance.now();
     try {
       if (part === 'clip') await this.clip();
       else if (part === 'paths') await this.paths();
@@ -65,7 +68,6 @@ export class Requests {
       delete paths[slot];
       return;
     }
-    const started = performance.now();
     const pack = await this.api.post(this.address('solve'), {
       seq: this.api.nextSequence(),
       slot,
@@ -73,7 +75,7 @@ export class Requests {
       ...speedRequest(model.settings[slot], this.data),
       isochrones: model.spacing > 0 ? { spacing: model.spacing } : { about: 14 },
     });
-    this.roundTrip = performance.now() - started;
+    this.roundTrip = performance.now() - this.started;
     arrival[slot] = readArrival(pack);
     if (this.shown.clipPlane !== null) this.want('clip');
     if (model.targets.length > 0) this.want('paths');

@@ -19,8 +19,9 @@ export class TimeBar {
   constructor(private readonly onMoment: (moment: number | null) => void) {
     this.play.setAttribute('aria-label', 'Let the front run');
     this.slider.addEventListener('input', () => {
+      const moment = Number(this.slider.value); // stopping puts the slider back
       this.stop();
-      this.set(Number(this.slider.value));
+      this.set(moment);
     });
     this.show();
   }

@@ -9,18 +9,45 @@ export interface Camera {
   up: Vec3;
 }
 
-/** Height of the view, in degrees. */
-export const viewAngle = 30;
-const slope = Math.tan((viewAngle * Math.PI) / 360);
+/** How a pane looks through a camera. */
+export interface Lens {
+  /** Width over height of the pane. */
+  aspect: number;
+  /** Half the view's height over its distance. */
+  slope: number;
+}
+
+const usualSlope = Math.tan((15 * Math.PI) / 180);
+
+/** A pane that is narrower than the data sees further up and down, so that it still shows all of it. */
+export function lensFor([low, high]: [Vec3, Vec3], aspect: number): Lens {
+  const [x, y, z] = sub(high, low);
+  const narrow = z > 0 ? Math.hypot(x, y) / Math.hypot(z, 0.3 * Math.hypot(x, y)) : x / y;
+  const needed = Math.min(Math.max(Number.isFinite(narrow) ? narrow : 1, 0.2), 1);
+  return { aspect, slope: usualSlope * Math.max(1, needed / aspect) };
+}
+
+/** The angle a pane sees from bottom to top, in degrees. */
+export function viewAngle({ slope }: Lens): number {
+  return (360 / Math.PI) * Math.atan(slope);
+}
 
 /** Sees the whole box from in front and a little above, with z up. */
-export function cameraFor([low, high]: [Vec3, Vec3], aspect: number): Camera {
+export function cameraFor([low, high]: [Vec3, Vec3]): Camera {
   const focus = scale(add(low, high), 0.5);
   const radius = Math.max(norm(sub(high, low)) / 2, 1e-6);
   const flat = high[2] - low[2] < 1e-6 * radius; // a surface in the plane is seen from above
   const from: Vec3 = flat ? [0, 0, 1] : unit([0.45, -1, 0.3]);
-  const distance = (1.05 * radius) / Math.sin(Math.atan(slope * Math.min(1, aspect)));
-  return { position: add(focus, scale(from, distance)), focus, up: flat ? [0, 1, 0] : [0, 0, 1] };
+  const camera: Camera = { position: add(focus, from), focus, up: flat ? [0, 1, 0] : [0, 0, 1] };
+  const [right, up] = frame(camera);
+  let distance = 0;
+  for (let corner = 0; corner < 8; ++corner) {
+    const at: Vec3 = [corner & 1 ? high[0] : low[0], corner & 2 ? high[1] : low[1], corner & 4 ? high[2] : low[2]];
+    const out = sub(at, focus);
+    const reach = Math.max(Math.abs(dot(out, right)), Math.abs(dot(out, up)));
+    distance = Math.max(distance, dot(out, from) + reach / (0.85 * usualSlope));
+  }
+  return { ...camera, position: add(focus, scale(from, Math.max(distance, radius * 1e-3))) };
 }
 
 /** Right, up and forward. */
@@ -37,11 +64,11 @@ export function orbit(camera: Camera, x: number, y: number): Camera {
   return { focus: camera.focus, position: add(camera.focus, turn(sub(camera.position, camera.focus))), up: turn(up) };
 }
 
-/** Moves the scene with the pointer; `x` and `y` in heights of the view. */
-export function pan(camera: Camera, x: number, y: number): Camera {
+/** Moves the scene with the pointer; `x` and `y` in sizes of the view (see sizeAt). */
+export function pan(camera: Camera, lens: Lens, x: number, y: number): Camera {
   const [right, up] = frame(camera);
-  const height = 2 * slope * norm(sub(camera.focus, camera.position));
-  const by = add(scale(right, -x * height), scale(up, -y * height));
+  const size = sizeAt(camera, lens, camera.focus);
+  const by = add(scale(right, -x * size), scale(up, -y * size));
   return { position: add(camera.position, by), focus: add(camera.focus, by), up: camera.up };
 }
 
@@ -51,22 +78,23 @@ export function zoom(camera: Camera, factor: number): Camera {
 }
 
 /** The ray through a place of the pane, both coordinates from -1 (left, bottom) to 1. */
-export function rayThrough(camera: Camera, x: number, y: number, aspect: number): Ray {
+export function rayThrough(camera: Camera, { aspect, slope }: Lens, x: number, y: number): Ray {
   const [right, up, forward] = frame(camera);
   const direction = unit(add(forward, add(scale(right, x * slope * aspect), scale(up, y * slope))));
   return { origin: camera.position, direction };
 }
 
 /** Where a point is seen, as rayThrough takes it; null behind the eye. */
-export function seenAt(camera: Camera, point: Vec3, aspect: number): [number, number] | null {
+export function seenAt(camera: Camera, { aspect, slope }: Lens, point: Vec3): [number, number] | null {
   const [right, up, forward] = frame(camera);
   const from = sub(point, camera.position);
   const depth = dot(from, forward);
   if (depth <= 0) return null;
-  return [dot(from, right) / (depth * slope * aspect), dot(from, up) / (depth * slope)];
+  const reach = depth * slope;
+  return [dot(from, right) / (reach * aspect), dot(from, up) / reach];
 }
 
-/** The height of the view at a point's distance. */
-export function heightAt(camera: Camera, point: Vec3): number {
-  return 2 * slope * norm(sub(point, camera.position));
+/** The smaller of the view's width and height at a point's distance. */
+export function sizeAt(camera: Camera, { aspect, slope }: Lens, point: Vec3): number {
+  return 2 * slope * Math.min(1, aspect) * norm(sub(point, camera.position));
 }

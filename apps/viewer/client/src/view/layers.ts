@@ -7,12 +7,12 @@ import vtkPlane from '@kitware/vtk.js/Common/DataModel/Plane';
 import vtkPolyData from '@kitware/vtk.js/Common/DataModel/PolyData';
 import vtkSphereSource from '@kitware/vtk.js/Filters/Sources/SphereSource';
 import vtkTexture from '@kitware/vtk.js/Rendering/Core/Texture';
+import type vtkRenderer from '@kitware/vtk.js/Rendering/Core/Renderer';
 import type { vtkObject } from '@kitware/vtk.js/interfaces';
 import type { Color } from '../color_map';
 import type { DrawnMesh } from '../mesh/drawn_mesh';
 import type { Vec3 } from '../types';
 import { scale } from '../vec';
-import type { Pane } from './stage';
 
 /** How many colours a table has; a front is drawn as sharp as one of them. */
 export const tableSize = 2048;
@@ -21,9 +21,9 @@ class Layer {
   protected readonly mapper = vtkMapper.newInstance({ scalarVisibility: false });
   protected readonly actor = vtkActor.newInstance();
 
-  constructor(private readonly pane: Pane) {
+  constructor(private readonly renderer: vtkRenderer) {
     this.actor.setMapper(this.mapper);
-    pane.renderer.addActor(this.actor);
+    renderer.addActor(this.actor);
   }
 
   setVisible(visible: boolean): void {
@@ -31,7 +31,7 @@ class Layer {
   }
 
   remove(): void {
-    this.pane.renderer.removeActor(this.actor);
+    this.renderer.removeActor(this.actor);
   }
 }
 
@@ -42,8 +42,8 @@ export class SurfaceLayer extends Layer {
   private readonly image = vtkImageData.newInstance();
   private readonly table = new Uint8Array(3 * tableSize);
 
-  constructor(pane: Pane) {
-    super(pane);
+  constructor(renderer: vtkRenderer) {
+    super(renderer);
     this.mapper.setInputData(this.data);
     this.image.setDimensions(tableSize, 1, 1);
     this.image
@@ -98,14 +98,15 @@ export class SurfaceLayer extends Layer {
 export class LineLayer extends Layer {
   private readonly data = vtkPolyData.newInstance();
 
-  constructor(pane: Pane, color: Vec3, width: number) {
-    super(pane);
+  constructor(renderer: vtkRenderer, color: Vec3, width: number, opacity = 1) {
+    super(renderer);
     this.mapper.setInputData(this.data);
     this.mapper.setResolveCoincidentTopologyToPolygonOffset();
     this.mapper.setRelativeCoincidentTopologyLineOffsetParameters(-2, -4);
     const property = this.actor.getProperty();
     property.setLighting(false);
     property.setLineWidth(width);
+    property.setOpacity(opacity);
     property.setColor(...color);
   }
 
@@ -137,8 +138,8 @@ export class LineLayer extends Layer {
 
 /** A ball, for a source or a target; its size is set for each picture. */
 export class BallLayer extends Layer {
-  constructor(pane: Pane, color: Vec3) {
-    super(pane);
+  constructor(renderer: vtkRenderer, color: Vec3) {
+    super(renderer);
     const sphere = vtkSphereSource.newInstance({ radius: 1, thetaResolution: 24, phiResolution: 16 });
     this.mapper.setInputConnection(sphere.getOutputPort());
     const property = this.actor.getProperty();

@@ -22,7 +22,7 @@ export function followPointer(stage: Stage, handlers: PointerHandlers): void {
   const down = (event: PointerEvent) => {
     if (last !== null) return;
     const { clientX: x, clientY: y } = event;
-    container.focus({ preventScroll: true });
+    container.focus({ preventScroll: true, focusVisible: false } as FocusOptions);
     container.setPointerCapture(event.pointerId);
     const left = event.button === 0;
     const grabbed = left && !event.shiftKey && handlers.grab(x, y);
@@ -42,9 +42,9 @@ export function followPointer(stage: Stage, handlers: PointerHandlers): void {
       handlers.drag(x, y);
       return;
     }
-    const height = container.clientHeight || 1;
-    if (last.pan) stage.setCamera(pan(stage.camera, dx / height, -dy / height));
-    else stage.setCamera(orbit(stage.camera, (3 * dx) / height, (3 * dy) / height));
+    const size = stage.paneSize;
+    if (last.pan) stage.setCamera(pan(stage.camera, stage.lens, dx / size, -dy / size));
+    else stage.setCamera(orbit(stage.camera, (3 * dx) / size, (3 * dy) / size));
     [last.x, last.y] = [x, y];
   };
 

@@ -6,11 +6,17 @@ import vtkRenderer from '@kitware/vtk.js/Rendering/Core/Renderer';
 import type { Ray } from '../mesh/pick';
 import type { Vec3 } from '../types';
 import { add, norm, scale, sub } from '../vec';
-import type { Camera } from './camera';
-import { cameraFor, rayThrough, seenAt, viewAngle } from './camera';
+import type { Camera, Lens } from './camera';
+import { cameraFor, lensFor, rayThrough, seenAt, viewAngle } from './camera';
 
 export class Pane {
   readonly renderer = vtkRenderer.newInstance();
+  /** What is in here is drawn over everything else. */
+  readonly front = vtkRenderer.newInstance({ layer: 1, preserveColorBuffer: true });
+
+  get renderers() {
+    return [this.renderer, this.front];
+  }
 }
 
 /** True where this browser can draw with WebGL 2. */
@@ -39,18 +45,18 @@ export class Stage {
   ) {
     this.view.setContainer(container);
     this.window.addView(this.view);
+    this.window.setNumberOfLayers(2);
     this.view.initialize();
     const canvas = this.canvas;
     canvas.addEventListener('webglcontextlost', (event) => {
       event.preventDefault();
       if (!this.gone) onLost();
     });
-    this.camera = cameraFor(bounds, 1);
+    this.camera = cameraFor(bounds);
     this.observer = new ResizeObserver(() => this.resize());
     this.observer.observe(container);
     this.setPanes(1);
     this.resize();
-    this.resetCamera();
   }
 
   get canvas(): HTMLCanvasElement {
@@ -75,19 +81,21 @@ export class Stage {
   }
 
   setPanes(count: number): void {
-    while (this.panes.length > count) this.window.removeRenderer(this.panes.pop()!.renderer);
+    while (this.panes.length > count) for (const one of this.panes.pop()!.renderers) this.window.removeRenderer(one);
     while (this.panes.length < count) {
       const pane = new Pane();
       pane.renderer.setBackground(...this.background);
       this.panes.push(pane);
-      this.window.addRenderer(pane.renderer);
+      for (const one of pane.renderers) this.window.addRenderer(one);
     }
-    this.panes.forEach(({ renderer }, i) => renderer.setViewport(i / count, 0, (i + 1) / count, 1));
+    this.panes.forEach(({ renderers }, i) => {
+      for (const one of renderers) one.setViewport(i / count, 0, (i + 1) / count, 1);
+    });
     this.render();
   }
 
   resetCamera(): void {
-    this.camera = cameraFor(this.bounds, this.aspect);
+    this.camera = cameraFor(this.bounds);
     this.render();
   }
 
@@ -112,21 +120,27 @@ export class Stage {
     const middle = scale(add(this.bounds[0], this.bounds[1]), 0.5);
     const radius = norm(sub(this.bounds[1], this.bounds[0])) * 0.6;
     const distance = norm(sub(middle, position));
-    for (const { renderer } of this.panes) {
+    const angle = viewAngle(this.lens);
+    for (const renderer of this.panes.flatMap((pane) => pane.renderers)) {
       const camera = renderer.getActiveCamera();
       camera.setPosition(...position);
       camera.setFocalPoint(...focus);
       camera.setViewUp(...up);
-      camera.setViewAngle(viewAngle);
+      camera.setViewAngle(angle);
       camera.setClippingRange(Math.max(distance - radius, radius * 1e-3), distance + radius);
     }
     this.window.render();
   }
 
-  /** Width over height of one pane. */
-  get aspect(): number {
+  get lens(): Lens {
     const { width, height } = this.container.getBoundingClientRect();
-    return height > 0 ? width / this.panes.length / height : 1;
+    return lensFor(this.bounds, width > 0 && height > 0 ? width / this.panes.length / height : 1);
+  }
+
+  /** The smaller of a pane's width and height, in pixels of the page. */
+  get paneSize(): number {
+    const { width, height } = this.container.getBoundingClientRect();
+    return Math.max(1, Math.min(width / this.panes.length, height));
   }
 
   /** The pane under a place of the screen and the ray through it. */
@@ -136,12 +150,12 @@ export class Stage {
     const pane = Math.min(Math.max(Math.floor((clientX - box.left) / width), 0), this.panes.length - 1);
     const x = (2 * (clientX - box.left - pane * width)) / width - 1;
     const y = 1 - (2 * (clientY - box.top)) / box.height;
-    return { pane, ray: rayThrough(this.camera, x, y, this.aspect) };
+    return { pane, ray: rayThrough(this.camera, this.lens, x, y) };
   }
 
   /** The place of the screen where a pane shows a point; null behind the eye. */
   screenPlace(pane: number, point: Vec3): [number, number] | null {
-    const seen = seenAt(this.camera, point, this.aspect);
+    const seen = seenAt(this.camera, this.lens, point);
     if (seen === null) return null;
     const box = this.container.getBoundingClientRect();
     const width = box.width / this.panes.length;
