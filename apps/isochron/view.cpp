@@ -116,8 +116,7 @@ void declare_view(Command& root, Console& console) {
                    request->port = port;
                  });
   command.flag("--no-browser", "Only print the address", request->no_browser);
-  command.option("--max-size", "GB", "Refuse files that are larger (default 8)",
-                 into_positive(request->max_gigabytes));
+  command.option("--max-size", "GB", "Refuse files that are larger (default 8)", into_positive(request->max_gigabytes));
   declare_common(command, console);
   command.action([request, &console] { return run_view(*request, console); });
 }

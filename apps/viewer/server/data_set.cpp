@@ -27,9 +27,10 @@ FileLook check_size(const fs::path& path, std::uintmax_t most) {
   require_file(path);
   const FileLook look = look_at(path);
   if (look.size > most)
-    throw InputError(fmt::format("{}: has {} (the viewer opens files up to {}); give a smaller file, or raise the limit "
-                                 "with --max-size",
-                                 path.string(), size_text(look.size), size_text(most)));
+    throw InputError(
+        fmt::format("{}: has {} (the viewer opens files up to {}); give a smaller file, or raise the limit "
+                    "with --max-size",
+                    path.string(), size_text(look.size), size_text(most)));
   return look;
 }
 

@@ -128,8 +128,7 @@ Pack pack_array(const DrawnMesh& drawn, const FileArrays& file, const std::strin
   const std::span<float> place = pack.floats("values", {count, width});
   for (std::size_t i = 0; i < count; ++i)
     for (std::size_t k = 0; k < width; ++k)
-      place[i * width + k] =
-          static_cast<float>(placed.array->at(source_tuple(drawn, placed, i), static_cast<int>(k)));
+      place[i * width + k] = static_cast<float>(placed.array->at(source_tuple(drawn, placed, i), static_cast<int>(k)));
   return pack;
 }
 
@@ -158,8 +157,7 @@ Pack pack_vectors(const DrawnMesh& drawn, const FileArrays& file, const std::str
   }
   Pack pack;
   const std::span<float> place = pack.floats("segments", {ends.size() / 2, 2, 3});
-  for (std::size_t i = 0; i < place.size(); ++i)
-    place[i] = static_cast<float>(ends[i / 3][static_cast<int>(i % 3)]);
+  for (std::size_t i = 0; i < place.size(); ++i) place[i] = static_cast<float>(ends[i / 3][static_cast<int>(i % 3)]);
   return pack;
 }
 

@@ -12,9 +12,9 @@
 namespace isochron::viewer {
 
 struct DrawnMesh {
-  Dataset surface;                ///< points and triangles alone
-  std::vector<VertexId> vertex;   ///< in the file, of each point
-  std::vector<ElementId> element; ///< in the file, behind each triangle
+  Dataset surface;                 ///< points and triangles alone
+  std::vector<VertexId> vertex;    ///< in the file, of each point
+  std::vector<ElementId> element;  ///< in the file, behind each triangle
 
   /// Values of all vertices of the file at the drawn points.
   [[nodiscard]] std::vector<double> at_points(std::span<const double> values) const;

@@ -139,9 +139,7 @@ class Server::Engine {
  public:
   explicit Engine(ServerOptions options);
 
-  void open(const std::filesystem::path& file) {
-    data_sets_.push_back(std::make_shared<DataSet>(file, options_.open));
-  }
+  void open(const std::filesystem::path& file) { data_sets_.push_back(std::make_shared<DataSet>(file, options_.open)); }
   [[nodiscard]] std::string url() const { return fmt::format("http://127.0.0.1:{}/?token={}", port_, token_); }
   void run(const std::function<bool()>& ended);
 

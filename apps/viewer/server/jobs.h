@@ -40,7 +40,9 @@ class Job {
   void cancel();
 
   /// For work that takes a new Progress each time.
-  [[nodiscard]] Progress progress(std::function<void(double)> report = {}) const { return {std::move(report), &cancelled_}; }
+  [[nodiscard]] Progress progress(std::function<void(double)> report = {}) const {
+    return {std::move(report), &cancelled_};
+  }
 
   /// While one lives, `flag` says whether the job is cancelled: for a solver, which keeps one flag for all its solves.
   class Watch {

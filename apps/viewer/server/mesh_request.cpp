@@ -61,9 +61,10 @@ void parse_regions(const Json& regions, const DataArrays& cell_data, const Veloc
   request.region_array = text_field(regions, "array");
   const auto values = whole_values(cell_data.require(request.region_array, "cells"));
   if (!values)
-    throw InputError(fmt::format("array '{}' does not number regions (whole numbers, at most {} of them); choose "
-                                 "another",
-                                 request.region_array, most_regions));
+    throw InputError(
+        fmt::format("array '{}' does not number regions (whole numbers, at most {} of them); choose "
+                    "another",
+                    request.region_array, most_regions));
   const Json* speeds = find_field(regions, "speeds");
   if (speeds == nullptr || !speeds->is_object())
     throw InputError("'speeds' of 'regions' is not an object; give a speed or velocities for each region");
@@ -99,7 +100,8 @@ Sources parse_sources(const Json& body, std::size_t vertex_count) {
     if (find_field(source, "vertex") != nullptr) {
       const std::uint32_t id = id_field(source, "vertex");
       if (id >= vertex_count)
-        throw InputError(fmt::format("vertex {} is out of range (there are {}); give one that is there", id, vertex_count));
+        throw InputError(
+            fmt::format("vertex {} is out of range (there are {}); give one that is there", id, vertex_count));
       sources.vertices.push_back({VertexId(id), time});
     } else {
       sources.points.push_back({point_field(source, "point"), time});

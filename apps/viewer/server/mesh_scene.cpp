@@ -154,14 +154,18 @@ class MeshScene final : public Scene {
 
 template <int Corners>
 MeshScene<Corners>::MeshScene(Dataset&& file, const std::filesystem::path& path, int threads)
-    : file_(std::move(file)), drawn_(draw_mesh(file_)), path_(path), threads_(threads), bounds_(bounds_of(file_.points)) {
+    : file_(std::move(file)),
+      drawn_(draw_mesh(file_)),
+      path_(path),
+      threads_(threads),
+      bounds_(bounds_of(file_.points)) {
   why_not_ = why_not_solvable(file_, bounds_);
   std::vector<std::string> warnings = file_.warnings;
   for (const auto& [kind, count] : file_.ignored_cells)
     warnings.push_back(fmt::format("{} cells of kind {} left out", count, kind));
   if (Corners == 4 && !file_.triangles.cells.empty())
-    warnings.push_back(fmt::format("{} triangles are not shown (times are computed on the tetrahedra)",
-                                   file_.triangles.cells.size()));
+    warnings.push_back(
+        fmt::format("{} triangles are not shown (times are computed on the tetrahedra)", file_.triangles.cells.size()));
   describe_file(warnings);
   mesh_ = take_mesh<Corners>(file_);
 }
@@ -244,12 +248,7 @@ auto MeshScene<Corners>::prepare(const Json& body) -> Prepared& {
   }
   const auto oldest =
       std::min_element(prepared_.begin(), prepared_.end(), [](auto& a, auto& b) { return a->used < b->used; });
-  try {
-    (*oldest)->solver->set_metric(*metric);
-  } catch (...) {
-    prepared_.erase(oldest);  // what it holds now is neither the old nor the new
-    throw;
-  }
+  (*oldest)->solver->set_metric(*metric);
   (*oldest)->key = key;
   (*oldest)->metric = std::move(metric);
   (*oldest)->used = ++clock_;
@@ -368,8 +367,8 @@ Reply MeshScene<Corners>::path(const Json& body) {
   const Json* to = find_field(body, "to");
   if (to == nullptr) throw InputError("'to' is missing (where the path leads); give a vertex or a point");
   if (!result.tracer)
-    result.tracer = std::make_unique<PathTracer<Corners>>(Domain<Corners>{mesh_, *result.metric}, result.times,
-                                                          result.sources);
+    result.tracer =
+        std::make_unique<PathTracer<Corners>>(Domain<Corners>{mesh_, *result.metric}, result.times, result.sources);
   const Path path = find_field(*to, "vertex") != nullptr
                         ? result.tracer->from(VertexId(id_field(*to, "vertex")))
                         : result.tracer->from(point_field(*to, "point"), reach * norm(bounds_.high - bounds_.low));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -70,6 +71,31 @@ std::vector<double> scalar_values(const Dataset& dataset, std::string_view name)
 template <std::size_t N>
 bool all_finite(const std::array<VertexId, N>& cell, std::span<const double> values) {
   return std::all_of(cell.begin(), cell.end(), [&](VertexId v) { return std::isfinite(values[v.index()]); });
+}
+
+// For each level the cells that have corners below it and others that are not, in their order. Cells with a corner that
+// is not finite are left out.
+template <std::size_t N>
+std::vector<std::vector<std::uint32_t>> crossed_cells(const std::vector<std::array<VertexId, N>>& cells,
+                                                      std::span<const double> values, std::span<const double> levels) {
+  std::vector<std::size_t> ascending(levels.size());
+  std::iota(ascending.begin(), ascending.end(), std::size_t{0});
+  std::sort(ascending.begin(), ascending.end(), [&](std::size_t a, std::size_t b) { return levels[a] < levels[b]; });
+  std::vector<std::vector<std::uint32_t>> crossed(levels.size());
+  for (std::size_t c = 0; c < cells.size(); ++c) {
+    if (!all_finite(cells[c], values)) continue;
+    double low = values[cells[c][0].index()];
+    double high = low;
+    for (const VertexId v : cells[c]) {
+      low = std::min(low, values[v.index()]);
+      high = std::max(high, values[v.index()]);
+    }
+    auto next = std::upper_bound(ascending.begin(), ascending.end(), low,
+                                 [&](double value, std::size_t level) { return value < levels[level]; });
+    for (; next != ascending.end() && levels[*next] <= high; ++next)
+      crossed[*next].push_back(static_cast<std::uint32_t>(c));
+  }
+  return crossed;
 }
 
 // Joins segments end to end. Each point has at most two on a clean surface; where more meet, lines end.
@@ -202,11 +228,13 @@ Dataset isolines(const Dataset& surface, std::string_view array, std::span<const
   Dataset result;
   EdgePoints points(surface);
   std::vector<double> line_levels;
-  for (const double level : levels) {
+  const auto crossed = crossed_cells(surface.triangles.cells, values, levels);
+  for (std::size_t k = 0; k < levels.size(); ++k) {
+    const double level = levels[k];
     points.next_level();
     Chains chains;
-    for (const auto& triangle : surface.triangles.cells) {
-      if (!all_finite(triangle, values)) continue;
+    for (const std::uint32_t t : crossed[k]) {
+      const auto& triangle = surface.triangles.cells[t];
       // An end that has the level counts as above, so a triangle is crossed at two edges or at none.
       std::array<VertexId, 2> ends;
       std::size_t count = 0;
@@ -231,10 +259,12 @@ Dataset level_surfaces(const Dataset& volume, std::span<const double> values, st
   Dataset result;
   EdgePoints points(volume);
   std::vector<double> face_levels;
-  for (const double level : levels) {
+  const auto crossed = crossed_cells(volume.tets.cells, values, levels);
+  for (std::size_t k = 0; k < levels.size(); ++k) {
+    const double level = levels[k];
     points.next_level();
-    for (const auto& tet : volume.tets.cells) {
-      if (!all_finite(tet, values)) continue;
+    for (const std::uint32_t t : crossed[k]) {
+      const TetMesh::Element& tet = volume.tets.cells[t];
       // Corners below the level first; the cut separates them from those above.
       std::array<VertexId, 4> order = tet;
       const auto middle =

@@ -201,6 +201,9 @@ class Solver<Corners>::Engine {
   /// Solves from set `first` on.
   void solve_on_host(std::span<const Sources> source_sets, std::size_t first, HandOver& hand_over) {
     (void)user_adjacency();  // made on first use, and all solves read it
+    const auto has_points = [](const Sources& sources) { return !sources.points.empty(); };
+    if (locator_ == nullptr && std::any_of(source_sets.begin(), source_sets.end(), has_points))
+      locator_ = std::make_unique<PointLocator<Corners>>(mesh_, threads_);
     const bool alone = options_.backend == Backend::cuda || (options_.backend == Backend::serial && !automatic_);
     const int at_once =
         alone ? 1
@@ -215,7 +218,7 @@ class Solver<Corners>::Engine {
     const Timer timer;
     Arrival arrival;
     arrival.notes = notes_;
-    const PlacedSources placed = place_sources(mesh_, user_adjacency(), sources);
+    const PlacedSources placed = place_sources(mesh_, user_adjacency(), sources, locator_.get());
     SourceInit init = options_.source_init;
     if (init == SourceInit::factored) {
       try {
@@ -495,6 +498,7 @@ class Solver<Corners>::Engine {
   std::variant<Device<float>, Device<double>> device_;
   std::variant<SimplexProblem<float, Corners>, SimplexProblem<double, Corners>> problem_;
   Adjacency user_adjacency_;
+  std::unique_ptr<PointLocator<Corners>> locator_;  ///< from the first point source on
   double setup_seconds_ = 0;
   std::vector<std::string> notes_;
 };

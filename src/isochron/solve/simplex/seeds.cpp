@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include <fmt/format.h>
 
 #include "isochron/core/error.h"
-#include "isochron/mesh/locator.h"
 #include "isochron/mesh/visibility.h"
 #include "isochron/solve/simplex/source_ball.h"
 
@@ -74,7 +74,8 @@ void refuse_isolated(VertexId vertex) {
 }
 
 template <int Corners>
-PlacedSources place_sources(const SimplexMesh<Corners>& mesh, const Adjacency& adjacency, const Sources& sources) {
+PlacedSources place_sources(const SimplexMesh<Corners>& mesh, const Adjacency& adjacency, const Sources& sources,
+                            const PointLocator<Corners>* locator) {
   if (sources.empty()) throw InputError("no source given; say where the front starts (--source, --source-point, …)");
   PlacedSources placed;
   std::int32_t index = 0;
@@ -83,10 +84,11 @@ PlacedSources place_sources(const SimplexMesh<Corners>& mesh, const Adjacency& a
     placed.points.back().source = index++;
   }
   if (!sources.points.empty()) {
-    const PointLocator<Corners> locator(mesh);
+    std::optional<PointLocator<Corners>> own;
+    if (locator == nullptr) locator = &own.emplace(mesh);
     const double reach = 0.5 * typical_edge(mesh);
     for (const PointSource& source : sources.points) {
-      placed.points.push_back(place_point(mesh, adjacency, locator, reach, source));
+      placed.points.push_back(place_point(mesh, adjacency, *locator, reach, source));
       placed.points.back().source = index++;
     }
   }
@@ -134,8 +136,8 @@ std::vector<Seed> make_seeds(const SimplexMesh<Corners>& mesh, const Metric& met
   return seeds;
 }
 
-template PlacedSources place_sources(const SimplexMesh<3>&, const Adjacency&, const Sources&);
-template PlacedSources place_sources(const SimplexMesh<4>&, const Adjacency&, const Sources&);
+template PlacedSources place_sources(const SimplexMesh<3>&, const Adjacency&, const Sources&, const PointLocator<3>*);
+template PlacedSources place_sources(const SimplexMesh<4>&, const Adjacency&, const Sources&, const PointLocator<4>*);
 template void add_seeds(const SimplexMesh<3>&, const Metric&, const Adjacency&, const PlacedSource&, SourceInit, int,
                         std::vector<Seed>&);
 template void add_seeds(const SimplexMesh<4>&, const Metric&, const Adjacency&, const PlacedSource&, SourceInit, int,

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "isochron/mesh/adjacency.h"
+#include "isochron/mesh/locator.h"
 #include "isochron/metric/metric.h"
 #include "isochron/solve/common/seed.h"
 #include "isochron/solve/options.h"
@@ -34,9 +35,11 @@ void check_vertex_source(const VertexSource& source, std::size_t vertex_count);
 [[noreturn]] void refuse_isolated(VertexId vertex);
 
 /// Checks and places the sources. Throws InputError: none given, id out of range, not a vertex of any element, NaN or
-/// infinite onset, point further than `reach` mean edges from the mesh.
+/// infinite onset, point further than `reach` mean edges from the mesh. Points are looked for with `locator`; without
+/// one it is made here.
 template <int Corners>
-PlacedSources place_sources(const SimplexMesh<Corners>& mesh, const Adjacency& adjacency, const Sources& sources);
+PlacedSources place_sources(const SimplexMesh<Corners>& mesh, const Adjacency& adjacency, const Sources& sources,
+                            const PointLocator<Corners>* locator = nullptr);
 
 /// The seeds of the placed sources. `plain` sets a vertex source's vertex, or the corners of a point source's element;
 /// `ball` adds the exact ball around sources that stand alone (no other source vertex beside them), of at most
