@@ -1,7 +1,7 @@
 // The controls beside the picture. They are made anew when the choice they offer changes, and otherwise left alone, so
 // that the focus stays where it is.
 import type { DataSet } from '../types';
-import { button, checkbox, h, section, select, shortNumber, speedControl } from '../ui/dom';
+import { button, checkbox, h, keepFocus, section, select, shortNumber, speedControl } from '../ui/dom';
 import type { Path } from './answers';
 import type { Compare, Model, Setting, SlotName } from './model';
 import { defaultSetting, slotsOf, speedArrays } from './model';
@@ -102,7 +102,7 @@ export class Panel {
       const place = h('span', { class: 'place' }, source.point.map((x) => shortNumber(Number(x.toFixed(2)))).join(', '));
       return h('div', { class: 'item' }, choose, place, h('label', { class: 'onset' }, 'onset', onset), remove);
     });
-    this.sources.replaceChildren(...rows);
+    keepFocus(this.sources, () => this.sources.replaceChildren(...rows));
   }
 
   drawPaths(paths: Partial<Record<SlotName, Path[]>>): void {
@@ -127,7 +127,7 @@ export class Panel {
       remove.setAttribute('aria-label', `Delete path ${i + 1}`);
       return h('div', { class: 'item path' }, h('span', { class: 'name' }, `Path ${i + 1}`), h('span', {}, told.join(' · ')), remove);
     });
-    this.paths.replaceChildren(...rows);
+    keepFocus(this.paths, () => this.paths.replaceChildren(...rows));
   }
 
   drawSettings(): void {
@@ -147,7 +147,7 @@ export class Panel {
       },
     );
     const slots = slotsOf(model.compare).map((slot) => this.setting(slot));
-    this.settings.replaceChildren(...slots, compare);
+    keepFocus(this.settings, () => this.settings.replaceChildren(compare, ...slots));
   }
 
   drawDisplay(): void {
@@ -173,7 +173,7 @@ export class Panel {
       );
     }
     if (data.tets > 0) parts.push(...this.clipControls());
-    this.display.replaceChildren(...parts);
+    keepFocus(this.display, () => this.display.replaceChildren(...parts));
   }
 
   private about(): HTMLElement {

@@ -73,6 +73,14 @@ export function section(title: string, ...children: (Node | string)[]): HTMLElem
   return details;
 }
 
+/** Draws the controls of a box anew; the focus stays on the control at the same place. */
+export function keepFocus(box: HTMLElement, draw: () => void): void {
+  const controls = () => [...box.querySelectorAll<HTMLElement>('button, input, select')];
+  const at = controls().findIndex((control) => control === document.activeElement);
+  draw();
+  if (at >= 0) (controls()[at] ?? controls().at(-1))?.focus();
+}
+
 /** Hands a file to the user. */
 export function download(blob: Blob, name: string): void {
   const link = h('a', { href: URL.createObjectURL(blob), download: name });
