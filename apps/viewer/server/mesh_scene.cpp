@@ -31,6 +31,8 @@ constexpr double reach = 0.01;
 constexpr std::size_t most_solvers = 2;
 /// Results that are kept for paths and cuts: two slots of a few browsers.
 constexpr std::size_t most_results = 8;
+/// Lines of equal time that are drawn on a cut.
+constexpr std::size_t most_cut_levels = 1000;
 
 Box bounds_of(const std::vector<Vec3d>& points) {
   if (points.empty()) return {};
@@ -77,6 +79,14 @@ std::string why_not_solvable(const Dataset& file, const Box& bounds) {
     return fmt::format("the mesh is {:g} across (too large or too small to compute with); give it in another unit",
                        widest);
   return {};
+}
+
+/// Lines of equal time with the time of each.
+void add_level_lines(Pack& pack, const Dataset& lines) {
+  add_lines(pack, "iso", lines.points, lines.lines);
+  const DataArray& level = lines.line_data.require(time_array, "isochrones");
+  const std::span<float> place = pack.floats("iso_levels", {lines.lines.size()});
+  for (std::size_t i = 0; i < place.size(); ++i) place[i] = static_cast<float>(level.at(i));
 }
 
 template <int Corners>
@@ -312,11 +322,7 @@ void MeshScene<Corners>::add_isochrones(Pack& pack, const IsochroneRequest& want
   const double low = *std::min_element(arrival.times.begin(), arrival.times.end());
   const std::vector<double> levels = wanted.spacing > 0 ? spaced_levels(low, arrival.max_time, wanted.spacing)
                                                         : round_levels(low, arrival.max_time, wanted.about);
-  const Dataset lines = isolines(drawn_.surface, time_array, levels);
-  add_lines(pack, "iso", lines.points, lines.lines);
-  const DataArray& level = lines.line_data.require(time_array, "isochrones");
-  const std::span<float> place = pack.floats("iso_levels", {lines.lines.size()});
-  for (std::size_t i = 0; i < place.size(); ++i) place[i] = static_cast<float>(level.at(i));
+  add_level_lines(pack, isolines(drawn_.surface, time_array, levels));
   pack.meta["spacing"] = levels.size() > 1 ? levels[1] - levels[0] : wanted.spacing;
 }
 
@@ -398,6 +404,8 @@ Reply MeshScene<Corners>::clip(const Json& body) {
   add_surface(pack, shown);
   if (const DataArray* times = shown.point_data.find(time_array))
     pack.add_values("times", std::get<std::vector<double>>(times->values));
+  if (const Json* levels = find_field(body, "levels"); levels != nullptr && result != nullptr)
+    add_level_lines(pack, isolines(shown, time_array, number_list(*levels, "'levels'", most_cut_levels)));
   return Reply::of(pack);
 }
 

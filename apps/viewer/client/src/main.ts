@@ -3,6 +3,7 @@ import { Api, ApiError } from './api';
 import { listen } from './events';
 import type { Theme } from './mesh/mesh_view';
 import { MeshMode } from './mesh/mesh_mode';
+import { slotsOf } from './mesh/model';
 import type { DataSet, ServerState } from './types';
 import { button, h } from './ui/dom';
 import { Help } from './ui/help';
@@ -21,6 +22,7 @@ class App {
   private readonly notices = new Notices();
   private readonly help = new Help();
   private readonly body = h('div', { class: 'body' });
+  private readonly exports = h('select', { 'aria-label': 'Export arrival times as', class: 'export' });
   private mode: MeshMode | null = null;
   private current: DataSet | null = null;
 
@@ -69,15 +71,23 @@ class App {
   }
 
   private exportMenu(): HTMLElement {
-    const formats = ['vtu', 'vtp', 'vtk', 'ply', 'csv', 'npy'];
-    const menu = h('select', { 'aria-label': 'Export arrival times as', class: 'export' });
-    menu.append(h('option', { value: '', selected: true }, 'Export …'));
-    for (const format of formats) menu.append(h('option', { value: format }, `times as .${format}`));
+    const menu = this.exports;
     menu.addEventListener('change', () => {
-      if (menu.value !== '') void this.mode?.saveData('a', menu.value);
+      const [slot, format] = menu.value.split('/');
+      if ((slot === 'a' || slot === 'b') && format !== undefined) void this.mode?.saveData(slot, format);
       menu.value = '';
     });
     return menu;
+  }
+
+  /** What can be taken home: formats that hold such a mesh, of each setting that is shown. */
+  private fillExports(): void {
+    const formats = (this.current?.tets ?? 0) > 0 ? ['vtu', 'vtk', 'csv', 'npy'] : ['vtp', 'vtu', 'vtk', 'ply', 'csv', 'npy'];
+    const slots = slotsOf(this.mode?.model.compare ?? 'off');
+    const of = (slot: string) => (slots.length > 1 ? `times of ${slot.toUpperCase()}` : 'times');
+    const options = slots.flatMap((slot) => formats.map((f) => h('option', { value: `${slot}/${f}` }, `${of(slot)} as .${f}`)));
+    this.exports.replaceChildren(h('option', { value: '', selected: true }, 'Export …'), ...options);
+    this.exports.disabled = this.current?.solvable !== true;
   }
 
   private async open(data: DataSet): Promise<void> {
@@ -92,10 +102,17 @@ class App {
       return;
     }
     try {
-      const context = { api: this.api, notices: this.notices, help: () => this.help.toggle(), theme };
+      const context = {
+        api: this.api,
+        notices: this.notices,
+        help: () => this.help.toggle(),
+        compareChanged: () => this.fillExports(),
+        theme,
+      };
       const mode = await MeshMode.open(this.body, data, context);
       if (this.current === data) this.mode = mode;
       else mode.dispose();
+      this.fillExports();
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       this.body.replaceChildren(h('p', { class: 'loading', role: 'alert' }, `${data.name} could not be shown: ${why}`));

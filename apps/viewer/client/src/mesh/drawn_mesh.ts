@@ -15,7 +15,7 @@ export interface DrawnMesh extends Triangles {
 /** Edges that bend more than this are drawn sharp. */
 const sharp = Math.cos((40 * Math.PI) / 180);
 
-/** Unit normals of the triangles times twice their area, 3 per triangle. */
+/** Normals of the triangles, as long as twice their area, 3 numbers per triangle. */
 function areaNormals({ points, triangles }: Triangles): Float32Array {
   const normals = new Float32Array(triangles.length);
   for (let t = 0; t < triangles.length; t += 3) {
@@ -38,41 +38,60 @@ function normalize(normals: Float32Array): void {
   }
 }
 
-/** Smooth normals; a corner whose triangle bends away from its vertex's mean normal gets a vertex of its own. */
+/** Corners by vertex: those of vertex v are corners[starts[v]] to corners[starts[v + 1]]. */
+function cornersByVertex(triangles: Uint32Array, count: number): { starts: Uint32Array; corners: Uint32Array } {
+  const starts = new Uint32Array(count + 1);
+  for (const v of triangles) ++starts[v + 1]!;
+  for (let v = 0; v < count; ++v) starts[v + 1]! += starts[v]!;
+  const next = starts.slice(0, count);
+  const corners = new Uint32Array(triangles.length);
+  for (let i = 0; i < triangles.length; ++i) corners[next[triangles[i]!]!++] = i;
+  return { starts, corners };
+}
+
+const dotAt = (a: Float32Array, i: number, b: Float32Array, j: number) =>
+  a[i]! * b[j]! + a[i + 1]! * b[j + 1]! + a[i + 2]! * b[j + 2]!;
+const triangleOf = (corner: number) => corner - (corner % 3);
+
+/** Smooth normals. At a vertex on a sharp edge each corner is a vertex of its own, smoothed over its own side. */
 export function drawnMesh(mesh: Triangles): DrawnMesh {
   const { points, triangles } = mesh;
   const count = points.length / 3;
-  const faces = areaNormals(mesh);
+  const areas = areaNormals(mesh);
+  const faces = areas.slice();
+  normalize(faces);
   const smooth = new Float32Array(points.length);
   for (let i = 0; i < triangles.length; ++i) {
-    const [v, t] = [3 * triangles[i]!, i - (i % 3)];
-    smooth[v]! += faces[t]!;
-    smooth[v + 1]! += faces[t + 1]!;
-    smooth[v + 2]! += faces[t + 2]!;
+    for (let k = 0; k < 3; ++k) smooth[3 * triangles[i]! + k]! += areas[triangleOf(i) + k]!;
   }
   normalize(smooth);
-  normalize(faces);
 
-  const corners = new Uint32Array(triangles);
-  const split: number[] = []; // indices into `corners`
-  for (let i = 0; i < corners.length; ++i) {
-    const [v, t] = [3 * corners[i]!, i - (i % 3)];
-    if (smooth[v]! * faces[t]! + smooth[v + 1]! * faces[t + 1]! + smooth[v + 2]! * faces[t + 2]! < sharp) split.push(i);
+  const onEdge = new Uint8Array(count);
+  for (let i = 0; i < triangles.length; ++i) {
+    if (dotAt(smooth, 3 * triangles[i]!, faces, triangleOf(i)) < sharp) onEdge[triangles[i]!] = 1;
   }
+  const split = Uint32Array.from(triangles.keys()).filter((i) => onEdge[triangles[i]!] === 1);
 
+  const corners = triangles.slice();
   const vertexOf = new Uint32Array(count + split.length);
   const outPoints = new Float32Array(3 * vertexOf.length);
   const normals = new Float32Array(3 * vertexOf.length);
   outPoints.set(points);
   normals.set(smooth);
   for (let v = 0; v < count; ++v) vertexOf[v] = v;
+  const around = split.length > 0 ? cornersByVertex(triangles, count) : null;
   split.forEach((corner, k) => {
-    const [v, t] = [triangles[corner]!, corner - (corner % 3)];
-    vertexOf[count + k] = v;
-    outPoints.set(points.subarray(3 * v, 3 * v + 3), 3 * (count + k));
-    normals.set(faces.subarray(t, t + 3), 3 * (count + k));
-    corners[corner] = count + k;
+    const [v, at] = [triangles[corner]!, count + k];
+    corners[corner] = at;
+    vertexOf[at] = v;
+    outPoints.set(points.subarray(3 * v, 3 * v + 3), 3 * at);
+    for (let i = around!.starts[v]!; i < around!.starts[v + 1]!; ++i) {
+      const other = triangleOf(around!.corners[i]!);
+      if (dotAt(faces, triangleOf(corner), faces, other) < sharp) continue;
+      for (let d = 0; d < 3; ++d) normals[3 * at + d]! += areas[other + d]!;
+    }
   });
+  normalize(normals.subarray(3 * count));
   return { points: outPoints, triangles: corners, normals, vertexOf };
 }
 

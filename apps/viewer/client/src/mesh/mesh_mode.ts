@@ -33,6 +33,7 @@ export interface ModeContext {
   api: Api;
   notices: Notices;
   help: () => void;
+  compareChanged: () => void;
   theme: () => Theme;
 }
 
@@ -146,6 +147,7 @@ export class MeshMode {
       this.context.notices.show('state', 'error', error instanceof Error ? error.message : String(error));
       return;
     }
+    this.context.compareChanged();
     this.timeBar.set(this.model.moment, false);
     this.panel.drawAll();
     this.requests.want('fibers', 'array');
@@ -251,6 +253,7 @@ export class MeshMode {
   }
 
   private compareChanged(): void {
+    this.context.compareChanged();
     this.requests.wantArrivals();
     if (this.model.clip.on) this.requests.want('clip');
     this.panel.drawPaths(this.shown.paths);

@@ -82,7 +82,7 @@ export class Requests {
   }
 
   private async clip(): Promise<void> {
-    const { model, clipped } = this.shown;
+    const { model, arrival, clipped } = this.shown;
     if (!model.clip.on) {
       this.shown.clipPlane = null;
       return;
@@ -90,7 +90,9 @@ export class Requests {
     const plane = clipPlane(model, this.data);
     const answers: Shown['clipped'] = {};
     for (const slot of slotsOf(model.compare)) {
-      answers[slot] = readClipped(await this.api.post(this.address('clip'), { slot, ...plane }));
+      const levels = [...new Set(arrival[slot]?.isochrones.levels)];
+      const asked = { slot, ...plane, ...(levels.length > 0 ? { levels } : {}) };
+      answers[slot] = readClipped(await this.api.post(this.address('clip'), asked));
     }
     delete clipped.a;
     delete clipped.b;

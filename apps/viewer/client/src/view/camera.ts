@@ -22,7 +22,8 @@ const usualSlope = Math.tan((15 * Math.PI) / 180);
 /** A pane that is narrower than the data sees further up and down, so that it still shows all of it. */
 export function lensFor([low, high]: [Vec3, Vec3], aspect: number): Lens {
   const [x, y, z] = sub(high, low);
-  const narrow = z > 0 ? Math.hypot(x, y) / Math.hypot(z, 0.3 * Math.hypot(x, y)) : x / y;
+  const wide = Math.max(x, y);
+  const narrow = z > 0 ? wide / Math.hypot(z, 0.3 * wide) : x / y;
   const needed = Math.min(Math.max(Number.isFinite(narrow) ? narrow : 1, 0.2), 1);
   return { aspect, slope: usualSlope * Math.max(1, needed / aspect) };
 }
@@ -45,7 +46,7 @@ export function cameraFor([low, high]: [Vec3, Vec3]): Camera {
     const at: Vec3 = [corner & 1 ? high[0] : low[0], corner & 2 ? high[1] : low[1], corner & 4 ? high[2] : low[2]];
     const out = sub(at, focus);
     const reach = Math.max(Math.abs(dot(out, right)), Math.abs(dot(out, up)));
-    distance = Math.max(distance, dot(out, from) + reach / (0.85 * usualSlope));
+    distance = Math.max(distance, dot(out, from) + reach / (0.92 * usualSlope));
   }
   return { ...camera, position: add(focus, scale(from, Math.max(distance, radius * 1e-3))) };
 }
