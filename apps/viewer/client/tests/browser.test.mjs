@@ -93,7 +93,7 @@ describe('isochron view', { skip: why }, () => {
     const view = await openWithSource();
     const all = share(await view.picture(), ahead);
     const asked = view.requests.length;
-    await view.page.getByLabel('Moment of the front').fill(String((await view.status()) / 4));
+    await view.page.getByLabel('Moment of the front').fill(((await view.status()) / 4).toFixed(1));
     const early = share(await view.picture('front'), ahead);
     assert.ok(early > all + 0.05, `more is ahead of the front: ${all}, then ${early}`);
     await view.page.keyboard.press('Escape');
