@@ -60,13 +60,6 @@ void declare_tensor_layout(Command& command, TensorLayout& layout) {
       });
 }
 
-void leave_out_masked(const Image& image, std::vector<SymTensor3d>& tensors) {
-  std::vector<std::uint8_t> mask;
-  apply_own_mask(image, mask);
-  for (std::size_t v = 0; v < mask.size(); ++v)
-    if (mask[v] == 0) tensors[v] = {};
-}
-
 void declare_raw(Command& command, RawRequest& raw) {
   command.option("--raw-shape", "NX,NY[,NZ[,C]]", "Read files of unknown extension as bare numbers, x fastest",
                  into(raw.shape));

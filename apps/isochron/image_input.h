@@ -31,8 +31,6 @@ struct RawRequest {
 
 /// --tensor-order and --tensor-frame. The order `fsl` means FSL's frame too, unless another is given.
 void declare_tensor_layout(Command& command, TensorLayout& layout);
-/// Zero, as background is, where the image has a mask of its own (NRRD's masked tensors).
-void leave_out_masked(const Image& image, std::vector<SymTensor3d>& tensors);
 /// Whether so many tensors that are not positive definite can be no accident.
 constexpr bool mostly_wrong(std::size_t not_positive_definite, std::size_t tensors) {
   return 2 * not_positive_definite > tensors;

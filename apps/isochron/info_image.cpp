@@ -7,6 +7,7 @@
 
 #include "isochron/core/eigen3.h"
 #include "isochron/metric/diffusion.h"
+#include "isochron/metric/tensor_image.h"
 
 namespace isochron::cli {
 namespace {

@@ -5,36 +5,19 @@
 #include "apps/isochron/mesh_input.h"
 #include "isochron/core/error.h"
 #include "isochron/core/timer.h"
-#include "isochron/mesh/image_mask.h"
+#include "isochron/metric/tensor_image.h"
 
 namespace isochron::cli {
 namespace {
 
-void check_tensors(const Image& image, const std::string& what) {
-  if (image.data.empty()) throw InputError(fmt::format("{}: there are no values in it; give a tensor image", what));
-  const int n = image.data.all().front().components;
-  if (n == 6 || n == 7 || n == 9) return;
-  throw InputError(fmt::format(
-      "{}: this is no tensor image (volumes: {}, a symmetric tensor has 6, or 7 with a confidence, or 9); {}", what, n,
-      n == 1 ? "give the fitted tensors" : "fit tensors to diffusion images first with 'isochron tensors'"));
-}
-
-TensorOrder order_of(const TensorRequest& request, const Image& image, int components, Console& console) {
-  if (components != 6) return TensorOrder::row;  // nine are the whole matrix
-  const std::string name = request.file.string();
-  const TensorLayout& layout = request.layout;
-  if (layout.order && image.tensor_order && *layout.order != *image.tensor_order)
+void warn_about_order(const TensorRequest& request, const Image& image, Console& console) {
+  const bool six = !image.data.empty() && image.data.all().front().components < 9;
+  const auto& wanted = request.layout.order;
+  if (six && wanted && image.tensor_order && *wanted != *image.tensor_order)
     console.warn(
         fmt::format("{}: the header names another order of the tensor components than --tensor-order; the "
                     "option counts",
-                    name));
-  if (layout.order) return *layout.order;
-  if (image.tensor_order) return *image.tensor_order;
-  throw InputError(fmt::format(
-      "{}: the order of the six tensor components is not known (the header does not say); give --tensor-order fsl "
-      "(xx,xy,xz,yy,yz,zz along FSL's axes), row (along world axes), mrtrix (xx,yy,zz,xy,xz,yz), vtk "
-      "(xx,yy,zz,xy,yz,xz) or lower (xx,xy,yy,xz,yz,zz)",
-      name));
+                    request.file.string()));
 }
 
 std::string mixed_up(const std::string& name, const DiffusionCounts& counts) {
@@ -102,14 +85,9 @@ TensorInput read_tensors(const TensorRequest& request, Console& console) {
   const std::string name = request.file.string();
   TensorInput input;
   Image image = read_reported(request.file, request.raw, console);
-  check_tensors(image, name);
-  split_confidence(image, 0);
-  const DataArray& array = image.data.all().front();
-  const TensorOrder order = order_of(request, image, array.components, console);
-  input.tensors = world_tensors(array, order, image.grid, request.layout.axes(), name);
+  warn_about_order(request, image, console);
   input.grid = image.grid;
-  leave_out_masked(image, input.tensors);
-  image.data = {};  // as large as the tensors
+  input.tensors = image_tensors(std::move(image), request.layout.order, request.layout.axes(), name);
   const std::vector<std::uint8_t> mask = read_mask(request.mask, input.grid, console);
   DiffusionMetricOptions options = request.metric;
   options.threads = console.threads();

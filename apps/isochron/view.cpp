@@ -43,10 +43,14 @@ bool open_browser(std::string url) {
   ::posix_spawn_file_actions_init(&quiet);
   for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     ::posix_spawn_file_actions_addopen(&quiet, descriptor, "/dev/null", O_RDWR, 0);
+  posix_spawnattr_t apart;  // Ctrl-C is for us, not for the browser
+  ::posix_spawnattr_init(&apart);
+  ::posix_spawnattr_setflags(&apart, POSIX_SPAWN_SETPGROUP);
   std::string program = "xdg-open";
   char* arguments[] = {program.data(), url.data(), nullptr};  // NOLINT: what the system takes
   pid_t child = 0;
-  const int error = ::posix_spawnp(&child, program.c_str(), &quiet, nullptr, arguments, environ);
+  const int error = ::posix_spawnp(&child, program.c_str(), &quiet, &apart, arguments, environ);
+  ::posix_spawnattr_destroy(&apart);
   ::posix_spawn_file_actions_destroy(&quiet);
   return error == 0;
 }

@@ -199,5 +199,28 @@ TEST(Relax, RefusesWhatCannotBe) {
   EXPECT_THROW(relax(make_ball(2).distance, make_ball(2).sizes, shape.seeds, {}, Progress{nullptr, &stop}), Error);
 }
 
+// What is shown after the last iteration is what comes out, up to the last projection.
+TEST(Relax, ShowsItsParticlesWhileTheyMove) {
+  const Shape shape = make_ball(1.2);
+  std::size_t frames = 0, shown_count = 0;
+  std::vector<Vec3d> last;
+  ParticleOptions options;
+  options.show = [&](const RelaxIteration& iteration, std::span<const Particle<double>> now) {
+    ++frames;
+    shown_count = iteration.particles + iteration.added - iteration.deleted;
+    EXPECT_EQ(now.size(), shown_count);
+    last.clear();
+    for (const Particle<double>& particle : now) {
+      EXPECT_LT(std::abs(shape.distance.view().value(particle.position)), 0.05 * particle.size);
+      EXPECT_NEAR(norm(particle.normal), 1, 1e-9);
+      last.push_back(particle.position);
+    }
+  };
+  const Particles result = relaxed(shape, options);
+  EXPECT_EQ(frames, result.iterations.size());
+  ASSERT_EQ(last.size(), result.positions.size());
+  for (std::size_t i = 0; i < last.size(); ++i) EXPECT_LT(norm(last[i] - result.positions[i]), 0.05);
+}
+
 }  // namespace
 }  // namespace isochron

@@ -1,10 +1,13 @@
 #include "apps/viewer/server/data_set.h"
 
+#include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "apps/viewer/server/fields.h"
+#include "apps/viewer/server/image_scene.h"
 #include "apps/viewer/server/mesh_scene.h"
 #include "isochron/core/error.h"
 #include "isochron/io/file_bytes.h"
@@ -16,11 +19,28 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// All zero when the file cannot be looked at: it is being replaced, or gone.
+/// The file and those that are read with it (formats of several files).
+std::vector<fs::path> files_of(const fs::path& path) {
+  std::vector<fs::path> files{path};
+  try {
+    for (fs::path& file : files_written(path))
+      if (file != path && fs::is_regular_file(file)) files.push_back(std::move(file));
+  } catch (const UsageError&) {
+    // A format that is only read: one file.
+  }
+  return files;
+}
+
+/// All zero when a file cannot be looked at: it is being replaced, or gone.
 FileLook look_at(const fs::path& path) {
-  std::error_code error;
-  FileLook look{fs::file_size(path, error), fs::last_write_time(path, error)};
-  return error ? FileLook{} : look;
+  FileLook look;
+  for (const fs::path& file : files_of(path)) {
+    std::error_code error;
+    look.size += fs::file_size(file, error);
+    if (!error) look.written = std::max(look.written, fs::last_write_time(file, error));
+    if (error) return {};
+  }
+  return look;
 }
 
 FileLook check_size(const fs::path& path, std::uintmax_t most) {
@@ -35,8 +55,7 @@ FileLook check_size(const fs::path& path, std::uintmax_t most) {
 }
 
 std::unique_ptr<Scene> open_scene(const fs::path& path, const OpenOptions& options) {
-  if (is_image_file(path) && !is_mesh_file(path))
-    throw InputError(fmt::format("{}: is an image (the viewer shows meshes); give a mesh file", path.string()));
+  if (is_image_file(path) && !is_mesh_file(path)) return open_image_scene(path, options);
   return make_mesh_scene(read_dataset(path), path, options.threads);
 }
 

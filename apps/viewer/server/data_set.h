@@ -4,22 +4,28 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "apps/viewer/server/jobs.h"
 #include "apps/viewer/server/scene.h"
+#include "isochron/mesh/tensor_frame.h"
+#include "isochron/mesh/tensor_order.h"
 
 namespace isochron::viewer {
 
 struct OpenOptions {
   int threads = 0;  ///< 0: all cores
   std::uintmax_t most_bytes = std::uintmax_t{8} << 30;
+  std::optional<TensorOrder> tensor_order{};  ///< of images with tensors; else what the file says
+  TensorFrame tensor_frame = TensorFrame::world;
+  std::filesystem::path mask{};  ///< where tensors count; else wherever there is one
 };
 
 /// How a file looks from outside; another look says that it was changed.
 struct FileLook {
   std::uintmax_t size = 0;
-  std::filesystem::file_time_type written{};
+  std::filesystem::file_time_type written = std::filesystem::file_time_type::min();
   friend bool operator==(const FileLook&, const FileLook&) = default;
 };
 

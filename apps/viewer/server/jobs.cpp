@@ -69,6 +69,7 @@ void Jobs::admit(const JobKey& key, const std::shared_ptr<Task>& task) {
     return other->done;
   });
   waiting_.erase(kept, waiting_.end());
+  changed_.notify_all();
   if (waiting_.size() >= most_waiting) throw TooBusy();
   waiting_.push_back(task);
 }
@@ -77,7 +78,6 @@ void Jobs::run(const JobKey& key, const std::function<void(Job&)>& work) {
   const auto task = std::make_shared<Task>(key, work);
   std::unique_lock lock(mutex_);
   admit(key, task);
-  changed_.notify_all();
   changed_.wait(lock, [&] { return task->done; });
   if (task->job.cancelled()) throw Superseded();
   if (task->error) std::rethrow_exception(task->error);

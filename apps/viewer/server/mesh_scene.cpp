@@ -31,8 +31,8 @@ constexpr double reach = 0.01;
 constexpr std::size_t most_solvers = 2;
 /// Results that are kept for paths and cuts: two slots of a few browsers.
 constexpr std::size_t most_results = 8;
-/// Lines of equal time that are drawn on a cut.
-constexpr std::size_t most_cut_levels = 1000;
+/// Isochrones that are drawn at a time.
+constexpr double most_levels = 500;
 
 Box bounds_of(const std::vector<Vec3d>& points) {
   if (points.empty()) return {};
@@ -88,6 +88,19 @@ void add_level_lines(Pack& pack, const Dataset& lines) {
   const std::span<float> place = pack.floats("iso_levels", {lines.lines.size()});
   for (std::size_t i = 0; i < place.size(); ++i) place[i] = static_cast<float>(level.at(i));
 }
+
+/// While one lives the solvers report to it.
+class Reporting {
+ public:
+  using Report = std::function<void(double)>;
+  Reporting(Report& place, Report report) : place_(place) { place_ = std::move(report); }
+  ~Reporting() { place_ = nullptr; }
+  Reporting(const Reporting&) = delete;
+  Reporting& operator=(const Reporting&) = delete;
+
+ private:
+  Report& place_;
+};
 
 template <int Corners>
 class MeshScene final : public Scene {
@@ -320,6 +333,10 @@ void MeshScene<Corners>::set_drawn_times(const std::vector<double>& times) {
 template <int Corners>
 void MeshScene<Corners>::add_isochrones(Pack& pack, const IsochroneRequest& wanted, const Arrival& arrival) {
   const double low = *std::min_element(arrival.times.begin(), arrival.times.end());
+  if (wanted.spacing > 0 && (arrival.max_time - low) / wanted.spacing > most_levels)
+    throw InputError(
+        fmt::format("a spacing of {:g} is too small (it gives more than {} isochrones); choose a larger one",
+                    wanted.spacing, most_levels));
   const std::vector<double> levels = wanted.spacing > 0 ? spaced_levels(low, arrival.max_time, wanted.spacing)
                                                         : round_levels(low, arrival.max_time, wanted.about);
   add_level_lines(pack, isolines(drawn_.surface, time_array, levels));
@@ -333,9 +350,9 @@ Reply MeshScene<Corners>::solve(const Json& body, Job& job, const Tell& tell) {
   Sources sources = parse_sources(body, mesh_.vertex_count());
   const auto isochrones = parse_isochrones(body);
   Throttle throttle;
-  report_ = [&](double fraction) {
+  const Reporting reporting(report_, [&](double fraction) {
     if (throttle.passes()) tell("progress", {{"stage", "solve"}, {"fraction", fraction}});
-  };
+  });
   const Job::Watch watch(job, stop_);
   Prepared& prepared = prepare(body);
   put_on_mesh(sources.points);
@@ -405,7 +422,8 @@ Reply MeshScene<Corners>::clip(const Json& body) {
   if (const DataArray* times = shown.point_data.find(time_array))
     pack.add_values("times", std::get<std::vector<double>>(times->values));
   if (const Json* levels = find_field(body, "levels"); levels != nullptr && result != nullptr)
-    add_level_lines(pack, isolines(shown, time_array, number_list(*levels, "'levels'", most_cut_levels)));
+    add_level_lines(
+        pack, isolines(shown, time_array, number_list(*levels, "'levels'", static_cast<std::size_t>(most_levels) + 1)));
   return Reply::of(pack);
 }
 

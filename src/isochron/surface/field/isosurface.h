@@ -3,16 +3,19 @@
 
 #include <span>
 
-#include "isochron/mesh/simplex_mesh.h"
+#include "isochron/mesh/marching_tetrahedra.h"
 #include "isochron/surface/field/lattice.h"
 
 namespace isochron {
 
-/// Marching tetrahedra: the zero set of the values, linear in each of the six tetrahedra that share a cell's main
-/// diagonal (Kuhn). Neighbouring cells agree on their common face, so the surface is closed and manifold whatever the
-/// values, as long as none on the lattice's border is negative. Triangles face from negative to positive; points are in
-/// the lattice frame, on edges of the tetrahedra, a thousandth of the edge away from its ends. Zero counts as positive.
-/// Throws InputError when there would be more points than can be numbered.
-TriangleMesh marching_tetrahedra(const Lattice& lattice, std::span<const float> values);
+/// The zero set of an image that lies as the lattice does: its points are in the lattice's frame.
+inline TriangleMesh marching_tetrahedra(const Lattice& lattice, std::span<const float> values) {
+  ImageGrid grid;
+  for (int a = 0; a < 3; ++a) {
+    grid.shape[static_cast<std::size_t>(a)] = static_cast<std::uint32_t>(lattice.shape[a]);
+    grid.axes[static_cast<std::size_t>(a)][a] = lattice.spacing[a];
+  }
+  return marching_tetrahedra(grid, values);
+}
 
 }  // namespace isochron

@@ -39,6 +39,7 @@ void check(const SizingOptions& options) {
   if (options.largest > 0 && options.largest < options.smallest)
     throw UsageError(
         fmt::format("the largest size ({}) is below the smallest ({}); swap them", options.largest, options.smallest));
+  check_brushes(options.brushes);
 }
 
 /// Fills in what the options leave to the field.
@@ -149,10 +150,11 @@ std::vector<float> medial_distance(const ImplicitSurface& surface, double farthe
   return result;
 }
 
-SizeField sizes(const SplineField& field, const ImplicitSurface& surface, const SizingOptions& wanted,
-                const Progress& progress) {
-  check(wanted);
-  const SizingOptions options = completed(wanted, surface);
+namespace {
+
+/// What the shape asks for, without brushes.
+SizeField sizes_of_shape(const SplineField& field, const ImplicitSurface& surface, const SizingOptions& options,
+                         const Progress& progress) {
   const Lattice& lattice = surface.lattice;
   if (options.uniform > 0)
     return {lattice, std::vector<float>(lattice.point_count(), static_cast<float>(options.uniform))};
@@ -189,6 +191,17 @@ SizeField sizes(const SplineField& field, const ImplicitSurface& surface, const 
   for (float& value : result.values) value = std::min(value, static_cast<float>(options.largest));
   // The upwind solution, of first order, keeps that along the axes; near its minima it is up to a third steeper across.
   limit_growth(options.delta, result);
+  return result;
+}
+
+}  // namespace
+
+SizeField sizes(const SplineField& field, const ImplicitSurface& surface, const SizingOptions& wanted,
+                const Progress& progress) {
+  check(wanted);
+  const SizingOptions options = completed(wanted, surface);
+  SizeField result = sizes_of_shape(field, surface, options, progress);
+  apply_brushes(options.brushes, surface.frame, options.delta, result);
   progress.update(1);
   return result;
 }

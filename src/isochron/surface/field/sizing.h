@@ -7,6 +7,7 @@
 #include "isochron/mesh/simplex_mesh.h"
 #include "isochron/surface/field/redistance.h"
 #include "isochron/surface/field/signed_distance.h"
+#include "isochron/surface/field/size_brush.h"
 #include "isochron/surface/field/spline.h"
 
 namespace isochron {
@@ -18,10 +19,11 @@ struct SizingOptions {
   /// Most that the middle of a triangle may be off the curved surface; 0: 0.12 of the smallest voxel spacing; infinity:
   /// left to epsilon.
   double accuracy = 0;
-  double smallest = 0;  ///< 0: three quarters of the smallest voxel spacing
-  double largest = 0;   ///< 0: epsilon times the field's reach
-  double uniform = 0;   ///< this size everywhere, whatever the shape; 0: adapted
-  int threads = 0;      ///< 0: all cores
+  double smallest = 0;               ///< 0: three quarters of the smallest voxel spacing
+  double largest = 0;                ///< 0: epsilon times the field's reach
+  double uniform = 0;                ///< this size everywhere, whatever the shape; 0: adapted
+  std::vector<SizeBrush> brushes{};  ///< applied to what comes out of all that
+  int threads = 0;                   ///< 0: all cores
   Backend backend = Backend::automatic;
 };
 

@@ -28,6 +28,7 @@ class Relaxation {
   RelaxIteration sweep();
   DensityChange control(int iteration);
   [[nodiscard]] bool lists_are_old() const;
+  [[nodiscard]] std::span<const Particle<double>> current() const { return particles_; }
   void finish(Particles& result) const { finish_particles(fields_, particles_, threads_, result); }
 
  private:

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "isochron/core/progress.h"
@@ -10,6 +11,7 @@
 #include "isochron/solve/options.h"
 #include "isochron/surface/field/spline.h"
 #include "isochron/surface/particles/bins.h"
+#include "isochron/surface/particles/particle.h"
 
 namespace isochron {
 
@@ -44,6 +46,8 @@ struct ParticleOptions {
   int threads = 1;                       ///< 0: all cores
   /// Called after each iteration, from the thread that relaxes; may be empty.
   std::function<void(const RelaxIteration&)> watch{};
+  /// Likewise, with where the particles are now (in the lattice's frame); on a GPU this copies them.
+  std::function<void(const RelaxIteration&, std::span<const Particle<double>>)> show{};
 };
 
 /// Where the particles are, in the lattice's frame, and how they came there.

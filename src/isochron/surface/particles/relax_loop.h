@@ -36,7 +36,7 @@ void finish_particles(const SurfaceFields<double>& fields, std::span<const Parti
                       Particles& result);
 
 /// Sweeps and density control until the energy stands still. `Relaxation` has placed its particles; `prepare` lists
-/// neighbours, `sweep` moves every particle once, `control` adds and removes some.
+/// neighbours, `sweep` moves every particle once, `control` adds and removes some, `current` gives them all.
 template <class Relaxation>
 Particles run_relaxation(Relaxation& relaxation, const ParticleOptions& options, const Progress& progress) {
   // The seeds spread before anybody judges their density. Density control ends when it hardly finds anything to do, or
@@ -65,6 +65,7 @@ Particles run_relaxation(Relaxation& relaxation, const ParticleOptions& options,
     if (iteration.new_lists && !result.converged) relaxation.prepare();
     result.iterations.push_back(iteration);
     if (options.watch) options.watch(iteration);
+    if (options.show) options.show(iteration, relaxation.current());
   }
   relaxation.finish(result);
   progress.update(1);

@@ -305,16 +305,21 @@ class DeviceRelaxation {
 
   [[nodiscard]] bool lists_are_old() const { return far_share * far_ > particles_.count(); }
 
-  void finish(Particles& result) const {
+  [[nodiscard]] std::vector<Particle<double>> current() const {
     std::vector<Particle<float>> single(particles_.count());
     particles_.particles.download_to(single);
     std::vector<Particle<double>> all(single.size());
     for (std::size_t i = 0; i < all.size(); ++i) {
       for (int a = 0; a < 3; ++a) all[i].position[a] = single[i].position[a];
+      for (int a = 0; a < 3; ++a) all[i].normal[a] = single[i].normal[a];
       all[i].size = single[i].size;
     }
+    return all;
+  }
+
+  void finish(Particles& result) const {
     const SurfaceFields<double> fields{distance_.view(), sizes_.view()};
-    finish_particles(fields, all, options_.threads > 0 ? options_.threads : hardware_threads(), result);
+    finish_particles(fields, current(), options_.threads > 0 ? options_.threads : hardware_threads(), result);
   }
 
  private:

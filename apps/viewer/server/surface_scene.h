@@ -1,0 +1,24 @@
+// A volume in the viewer: pick an isovalue, watch particles settle on its surface, ask for more of them here and there.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "apps/viewer/server/scene.h"
+#include "isochron/mesh/image.h"
+
+namespace isochron::viewer {
+
+/// An image of one value a voxel.
+struct VolumeImage {
+  ImageGrid grid;
+  std::vector<float> values;
+  std::vector<std::string> warnings;
+};
+
+/// Its answers are histogram, volume/values and surface (docs/view.md); while a surface is made, surface/particles
+/// shows where its particles are. `threads`: 0 for all cores.
+std::unique_ptr<Scene> make_surface_scene(VolumeImage image, int threads);
+
+}  // namespace isochron::viewer

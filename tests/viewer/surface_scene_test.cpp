@@ -1,0 +1,171 @@
+#include "apps/viewer/server/surface_scene.h"
+
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <numeric>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "isochron/core/error.h"
+#include "isochron/mesh/topology.h"
+#include "isochron/surface/triangulate/delaunay.h"
+#include "viewer/unpacked.h"
+
+namespace isochron::viewer {
+namespace {
+
+constexpr Vec3d centre{40, -10, 6};
+constexpr double radius = 9;
+
+/// A ball, on mirrored voxels: values fall from 100 in its middle by 5 a length.
+VolumeImage ball_image() {
+  VolumeImage image;
+  image.grid.shape = {24, 26, 25};
+  image.grid.axes = {Vec3d{0, 0, 1}, Vec3d{0, 1, 0}, Vec3d{1, 0, 0}};
+  image.grid.origin = centre - Vec3d{12.2, 12.4, 11.7};
+  for (std::size_t v = 0; v < image.grid.voxel_count(); ++v)
+    image.values.push_back(static_cast<float>(100 - 5 * norm(image.grid.position(VertexId(v)) - centre)));
+  return image;
+}
+
+const Json ball_level{{"isovalue", 100 - 5 * radius}, {"uniform", 1.5}};
+
+TEST(SurfaceScene, HistogramCountsEveryValue) {
+  VolumeImage image = ball_image();
+  image.values[5] = std::numeric_limits<float>::quiet_NaN();
+  const auto scene = make_surface_scene(image, 1);
+  const Unpacked histogram = ask(*scene, "histogram");
+  const auto counts = histogram.integers("counts");
+  EXPECT_EQ(counts.size(), 256U);
+  EXPECT_EQ(std::accumulate(counts.begin(), counts.end(), std::size_t{0}), image.grid.voxel_count() - 1);
+  EXPECT_GE(counts.back(), 1U);
+  EXPECT_GE(counts.front(), 1U);
+  EXPECT_EQ(histogram.meta()["not_finite"], 1);
+  const double low = histogram.meta()["low"], high = histogram.meta()["high"];
+  std::size_t below = 0;
+  for (const float value : image.values)
+    if (std::isfinite(value) && value < 0.5 * (low + high)) ++below;
+  const std::size_t first_half = std::accumulate(counts.begin(), counts.begin() + 128, std::size_t{0});
+  EXPECT_EQ(first_half, below);
+  EXPECT_THAT(scene->describe()["warnings"].dump(), testing::HasSubstr("1 voxels are NaN"));
+}
+
+TEST(SurfaceScene, ValuesComeAsTheyLie) {
+  const VolumeImage image = ball_image();
+  const auto scene = make_surface_scene(image, 1);
+  const Unpacked volume = ask(*scene, "volume/values");
+  EXPECT_EQ(volume.shape("values"), (std::vector<std::size_t>{25, 26, 24}));
+  EXPECT_EQ(volume.floats("values"), image.values);
+  EXPECT_EQ(scene->describe()["kind"], "volume");
+}
+
+class Surfaces : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!delaunay_available()) GTEST_SKIP() << "this build has no CGAL";
+  }
+};
+
+TEST_F(Surfaces, ABallIsRoundAndItsParticlesAreSeen) {
+  const auto scene = make_surface_scene(ball_image(), 2);
+  std::size_t frames = 0, seen = 0;
+  const Tell tell = [&](std::string_view event, const Json& data) {
+    if (event != "particles") return;
+    ++frames;
+    EXPECT_EQ(data["iteration"], frames);
+    const auto reply = scene->glance({"surface/particles", {{"client", "c"}}});
+    ASSERT_TRUE(reply);
+    const Unpacked now(reply->bytes);
+    seen = now.points("points").size();
+    EXPECT_EQ(data["count"], seen);
+    EXPECT_EQ(now.floats("sizes").size(), seen);
+    const auto normals = now.points("normals");
+    for (std::size_t i = 0; i < seen; i += 17) {
+      const Vec3d offset = now.points("points")[i] - centre;
+      EXPECT_NEAR(norm(offset), radius, 0.2);
+      EXPECT_GT(dot(offset / norm(offset), normals[i]), 0.95);
+    }
+  };
+  const Unpacked made = ask(*scene, "surface", ball_level, tell);
+  EXPECT_EQ(made.meta()["iterations"], frames);
+  EXPECT_EQ(made.meta()["particles"], seen);
+  const TriangleMesh mesh = made.mesh();
+  for (const Vec3d& p : mesh.points) EXPECT_NEAR(norm(p - centre), radius, 0.1);
+  const SurfaceTopology topology = surface_topology(mesh);
+  EXPECT_TRUE(topology.closed() && topology.oriented());
+  EXPECT_NEAR(topology.volume, 4 * std::numbers::pi / 3 * std::pow(radius, 3), 60);  // outward, in the world
+  const auto quality = made.floats("quality");
+  ASSERT_EQ(quality.size(), mesh.element_count());
+  const auto histogram = made.integers("histogram");
+  EXPECT_EQ(std::accumulate(histogram.begin(), histogram.end(), std::size_t{0}), quality.size());
+  EXPECT_GT(made.meta()["quality"]["mean"].get<double>(), 0.9);
+}
+
+TEST_F(Surfaces, ABrushAsksForMoreParticlesThere) {
+  const auto scene = make_surface_scene(ball_image(), 2);
+  const auto near = [&](const TriangleMesh& mesh, const Vec3d& direction) {
+    return std::count_if(mesh.points.begin(), mesh.points.end(),
+                         [&](const Vec3d& p) { return dot(p - centre, direction) > 0.9 * radius; });
+  };
+  const TriangleMesh plain = ask(*scene, "surface", ball_level).mesh();
+  Json body = ball_level;
+  body["brush"] = {{{"point", {centre.x, centre.y + radius, centre.z}}, {"radius", 6}, {"factor", 0.4}}};
+  const TriangleMesh brushed = ask(*scene, "surface", body).mesh();
+  EXPECT_GT(near(brushed, {0, 1, 0}), 2 * near(plain, {0, 1, 0}));
+  EXPECT_NEAR(static_cast<double>(near(brushed, {0, -1, 0})), static_cast<double>(near(plain, {0, -1, 0})), 5);
+  EXPECT_TRUE(surface_topology(brushed).closed());
+}
+
+TEST_F(Surfaces, SaysWhatIsWrong) {
+  const auto scene = make_surface_scene(ball_image(), 1);
+  const auto message = [&](const char* field, Json value) {
+    Json body = ball_level;
+    body[field] = std::move(value);
+    try {
+      ask(*scene, "surface", body);
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_THAT(message("isovalue", nullptr), testing::HasSubstr("'isovalue' is missing"));
+  EXPECT_THAT(message("isovalue", 1e6), testing::HasSubstr("leaves nothing inside"));
+  EXPECT_THAT(message("inside", "left"), testing::HasSubstr("above or below"));
+  EXPECT_THAT(message("epsilon", -1), testing::HasSubstr("epsilon"));
+  EXPECT_THAT(message("brush", 3), testing::HasSubstr("'brush'"));
+  EXPECT_THAT(message("brush", {{{"point", {0, 0, 0}}, {"radius", 1}, {"factor", 0}}}), testing::HasSubstr("factor"));
+  EXPECT_THAT(message("brush", {{{"radius", 1}, {"factor", 0.5}}}), testing::HasSubstr("'point'"));
+  EXPECT_THAT(message("uniform", 0.001), testing::HasSubstr("particles"));
+  EXPECT_THROW(ask(*scene, "connect"), UnknownCall);
+}
+
+TEST_F(Surfaces, StopsWhenCancelledInTheMiddle) {
+  const auto scene = make_surface_scene(ball_image(), 1);
+  Job job("c");
+  const Tell tell = [&](std::string_view event, const Json&) {
+    if (event == "particles") job.cancel();
+  };
+  Json body = ball_level;
+  body["client"] = "c";
+  EXPECT_THROW(scene->handle({"surface", body}, job, tell), Cancelled);
+  EXPECT_NO_THROW(ask(*scene, "surface", ball_level));
+  scene->forget("c");
+  const auto reply = scene->glance({"surface/particles", {{"client", "c"}}});
+  EXPECT_EQ(Unpacked(reply->bytes).meta()["count"], 0);
+}
+
+TEST(SurfaceScene, WithoutASurfaceItCanStillBeLookedAt) {
+  VolumeImage image = ball_image();
+  std::fill(image.values.begin(), image.values.end(), 3.0F);
+  const auto scene = make_surface_scene(std::move(image), 1);
+  EXPECT_FALSE(scene->describe()["solvable"].get<bool>());
+  EXPECT_NE(scene->describe()["why"], "");
+  EXPECT_THROW(ask(*scene, "surface", ball_level), InputError);
+  EXPECT_NO_THROW(ask(*scene, "volume/values"));
+  EXPECT_NO_THROW(ask(*scene, "histogram"));
+}
+
+}  // namespace
+}  // namespace isochron::viewer

@@ -1,0 +1,231 @@
+#include "apps/viewer/server/tensor_scene.h"
+
+#include <algorithm>
+#include <cmath>
+#include <thread>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "isochron/core/eigen3.h"
+#include "isochron/core/error.h"
+#include "isochron/core/timer.h"
+#include "isochron/io/image_io.h"
+#include "isochron/mesh/image_mask.h"
+#include "isochron/mesh/topology.h"
+#include "isochron/metric/tensor_image.h"
+#include "support/data_folder.h"
+#include "viewer/unpacked.h"
+
+namespace isochron::viewer {
+namespace {
+
+SymTensor3d fiber(const Vec3d& along) {
+  return SymTensor3d::identity(0.2e-3) + SymTensor3d::outer(along / norm(along), 1.5e-3);
+}
+
+/// Fibres in circles around the z axis of the world, on voxels that are turned against it; a corner is empty.
+TensorImage ring_image() {
+  TensorImage image;
+  image.grid.shape = {28, 26, 9};
+  image.grid.axes = {Vec3d{0, 2, 0}, Vec3d{-2, 0, 0}, Vec3d{0, 0, 2.5}};
+  image.grid.origin = {25, -27, -10};
+  for (std::size_t v = 0; v < image.grid.voxel_count(); ++v) {
+    const Vec3d p = image.grid.position(VertexId(v));
+    image.tensors.push_back(fiber({-p.y, p.x, 0}));
+  }
+  image.tensors.front() = {};
+  return image;
+}
+
+Json ends(double radius = 3) {
+  return {{"name", "ring"},
+          {"from", {{"point", {14, 0, 0}}, {"radius", radius}}},
+          {"to", {{"point", {0, 14, 0}}, {"radius", radius}}}};
+}
+
+TEST(TensorScene, SaysWhatItIs) {
+  const auto scene = make_tensor_scene(ring_image(), 1);
+  const Json state = scene->describe();
+  EXPECT_EQ(state["kind"], "tensors");
+  EXPECT_EQ(state["shape"], Json({28, 26, 9}));
+  EXPECT_EQ(state["voxels"], 28 * 26 * 9 - 1);
+  EXPECT_EQ(state["affine"], Json({0, -2, 0, 25, 2, 0, 0, -27, 0, 0, 2.5, -10, 0, 0, 0, 1}));
+  EXPECT_EQ(state["bounds"], Json({{-26, -28, -11.25}, {26, 28, 11.25}}));
+  EXPECT_TRUE(state["solvable"].get<bool>());
+}
+
+TEST(TensorScene, VolumesHaveTheAnisotropyAndItsColours) {
+  const TensorImage image = ring_image();
+  const auto scene = make_tensor_scene(image, 1);
+  const Unpacked fa = ask(*scene, "volume/fa"), direction = ask(*scene, "volume/direction");
+  EXPECT_EQ(fa.shape("values"), (std::vector<std::size_t>{9, 26, 28}));
+  EXPECT_EQ(direction.shape("values"), (std::vector<std::size_t>{9, 26, 28, 3}));
+  const auto values = fa.floats("values");
+  const auto colors = direction.bytes("values");
+  EXPECT_EQ(values[0], 0);
+  EXPECT_EQ(colors[0] + colors[1] + colors[2], 0);
+  const double exact = fractional_anisotropy(fiber({1, 0, 0}));
+  for (std::size_t v = 1; v < values.size(); ++v) {
+    ASSERT_NEAR(values[v], exact, 1e-6);
+    const Vec3d p = image.grid.position(VertexId(v));
+    ASSERT_NEAR(colors[3 * v], 255 * exact * std::abs(p.y) / std::hypot(p.x, p.y), 0.51);
+    ASSERT_NEAR(colors[3 * v + 1], 255 * exact * std::abs(p.x) / std::hypot(p.x, p.y), 0.51);
+    ASSERT_EQ(colors[3 * v + 2], 0);
+  }
+}
+
+TEST(TensorScene, PathwayFollowsTheFibres) {
+  const TensorImage image = ring_image();
+  const auto scene = make_tensor_scene(image, 2);
+  const Unpacked found = ask(*scene, "connect", ends());
+  const auto path = found.points("path");
+  ASSERT_GT(path.size(), 5U);
+  for (const Vec3d& p : path) {
+    EXPECT_NEAR(std::hypot(p.x, p.y), 14, 4);
+    EXPECT_GT(p.x, -4);
+    EXPECT_GT(p.y, -4);
+  }
+  for (const char* name : {"profile_distance", "profile_fa", "profile_cost", "profile_total"})
+    EXPECT_EQ(found.floats(name).size(), path.size()) << name;
+  EXPECT_NEAR(found.floats("profile_distance").back(), found.meta()["length"].get<double>(), 1e-3);
+  EXPECT_NEAR(found.meta()["mean_fa"].get<double>(), fractional_anisotropy(fiber({1, 0, 0})), 0.1);
+  EXPECT_TRUE(found.meta()["converged"].get<bool>());
+
+  const TriangleMesh tube = found.mesh("tube_"), around = found.mesh("pathway_");
+  EXPECT_TRUE(surface_topology(tube).closed());
+  EXPECT_EQ(found.points("tube_normals").size(), tube.vertex_count());
+  EXPECT_EQ(found.points("pathway_normals").size(), around.vertex_count());
+  const SurfaceTopology topology = surface_topology(around);
+  EXPECT_TRUE(topology.closed() && topology.oriented());
+  EXPECT_EQ(topology.components.size(), 1U);
+  EXPECT_GT(topology.volume, 0.3 * found.meta()["volume"].get<double>());
+  EXPECT_LT(topology.volume, 1.5 * found.meta()["volume"].get<double>());
+
+  // The cost of the answer is that of the pathway: its smallest value, and all voxels of it within epsilon.
+  const Unpacked cost = ask(*scene, "volume/cost", {{"name", "ring"}});
+  const auto values = cost.floats("values");
+  EXPECT_TRUE(std::isinf(values[0]));
+  const double least = found.meta()["least_cost"].get<double>();
+  EXPECT_NEAR(*std::min_element(values.begin(), values.end()), least, 1e-4 * least);
+  const double most = least * (1 + found.meta()["epsilon"].get<double>());
+  const auto within = std::count_if(values.begin(), values.end(), [&](float c) { return c <= most * (1 + 1e-6); });
+  EXPECT_GE(static_cast<double>(within), found.meta()["voxels"].get<double>());
+}
+
+TEST(TensorScene, SlidersChangeWhatIsFound) {
+  const auto scene = make_tensor_scene(ring_image(), 1);
+  const auto with = [&](double alpha, double epsilon) {
+    Json body = ends();
+    body["alpha"] = alpha;
+    body["epsilon"] = epsilon;
+    return ask(*scene, "connect", body).meta();
+  };
+  EXPECT_LT(with(1, 0.05)["voxels"].get<int>(), with(1, 0.5)["voxels"].get<int>());
+  // Without sharpening the way is shorter: straight through the ring.
+  EXPECT_LT(with(0, 0.05)["length"].get<double>(), with(4, 0.05)["length"].get<double>());
+  // Sharpenings come back, also after more of them than are kept.
+  const double first = with(1, 0.05)["least_cost"].get<double>();
+  for (const double alpha : {2.0, 3.0, 4.0, 5.0}) with(alpha, 0.05);
+  EXPECT_EQ(with(1, 0.05)["least_cost"].get<double>(), first);
+}
+
+TEST(TensorScene, GlyphsFillThePathway) {
+  const auto scene = make_tensor_scene(ring_image(), 2);
+  const Unpacked found = ask(*scene, "connect", ends());
+  const auto voxels = found.meta()["voxels"].get<std::size_t>();
+  const Unpacked all = ask(*scene, "glyphs", {{"name", "ring"}});
+  EXPECT_EQ(all.meta()["glyphs"], voxels);
+  EXPECT_EQ(surface_topology(all.mesh()).components.size(), voxels);
+  EXPECT_EQ(all.bytes("colors").size(), all.floats("normals").size());
+  const Unpacked few = ask(*scene, "glyphs", {{"name", "ring"}, {"most", 7}});
+  EXPECT_EQ(surface_topology(few.mesh()).components.size(), 7U);
+  EXPECT_THROW(ask(*scene, "glyphs", {{"name", "ring"}, {"most", 0}}), InputError);
+  EXPECT_THROW(ask(*scene, "glyphs", {{"name", "another"}}), InputError);
+}
+
+TEST(TensorScene, PathwaysBelongToTheirClientAndName) {
+  const auto scene = make_tensor_scene(ring_image(), 1);
+  Json other = ends();
+  other["name"] = "second";
+  other["to"]["point"] = {-14, 0, 0};
+  ask(*scene, "connect", ends());
+  ask(*scene, "connect", other);
+  const auto least = [&](const char* name) {
+    return ask(*scene, "volume/cost", {{"name", name}}).meta()["low"].get<double>();
+  };
+  EXPECT_GT(least("second"), 1.5 * least("ring"));
+  EXPECT_THROW(ask(*scene, "volume/cost", {{"name", "ring"}, {"client", "d"}}), InputError);
+  Job job("c");
+  scene->handle({"remove", {{"client", "c"}, {"name", "ring"}}}, job, {});
+  EXPECT_THROW(ask(*scene, "volume/cost", {{"name", "ring"}}), InputError);
+  scene->forget("c");
+  EXPECT_THROW(ask(*scene, "volume/cost", {{"name", "second"}}), InputError);
+}
+
+TEST(TensorScene, SaysWhatIsWrong) {
+  const auto scene = make_tensor_scene(ring_image(), 1);
+  const auto message = [&](const char* field, Json value) {
+    Json body = ends();
+    body[field] = std::move(value);
+    try {
+      ask(*scene, "connect", body);
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_THAT(message("from", nullptr), testing::HasSubstr("'from' is missing"));
+  EXPECT_THAT(message("from", {{"radius", 2}}), testing::HasSubstr("'point'"));
+  EXPECT_THAT(message("from", {{"point", {1e9, 0, 0}}, {"radius", 2}}), testing::HasSubstr("from"));
+  EXPECT_THAT(message("from", {{"point", {14, 0, 0}}, {"radius", -2}}), testing::HasSubstr("negative"));
+  EXPECT_THAT(message("to", {{"point", {14, 0, 0}}, {"radius", 2}}), testing::HasSubstr("overlap"));
+  EXPECT_THAT(message("alpha", 99), testing::HasSubstr("alpha"));
+  EXPECT_THAT(message("epsilon", -1), testing::HasSubstr("epsilon"));
+  EXPECT_THAT(message("epsilon", "much"), testing::HasSubstr("epsilon"));
+  EXPECT_THAT(message("tube_radius", 0), testing::HasSubstr("tube"));
+  EXPECT_THAT(message("name", std::string(1000, 'x')), testing::HasSubstr("too long"));
+  EXPECT_THROW(ask(*scene, "solve"), UnknownCall);
+  EXPECT_EQ(message("epsilon", 0.1), "");  // nothing of this leaves the scene unusable
+}
+
+TEST(TensorScene, StopsWhenCancelled) {
+  const auto scene = make_tensor_scene(ring_image(), 1);
+  Job job("c");
+  job.cancel();
+  Json body = ends();
+  EXPECT_THROW(scene->handle({"connect", body}, job, {}), Cancelled);
+  EXPECT_NO_THROW(ask(*scene, "connect", ends()));
+}
+
+TEST(TensorScene, RefusesWhatAreNoDiffusionTensors) {
+  TensorImage image = ring_image();
+  for (SymTensor3d& tensor : image.tensors) tensor = SymTensor3d::identity(-1);
+  EXPECT_THROW(make_tensor_scene(std::move(image), 1), InputError);
+}
+
+// Picks on a real brain, from one side to the other; the first one prepares the solver.
+TEST(TensorScene, RealBrainAnswersAtOnceSlow) {
+  const auto folder = test::data_folder();
+  if (!folder || !std::filesystem::exists(*folder / "dti")) GTEST_SKIP() << "no test data; set ISOCHRON_DATA";
+  Image file = read_image(*folder / "dti" / "tensor_mrtrix.nii.gz");
+  TensorImage image{file.grid, {}, mask_of(read_image(*folder / "dti" / "mask.nii.gz"), file.grid, "mask"), {}};
+  image.tensors = image_tensors(std::move(file), TensorOrder::mrtrix, TensorFrame::world, "tensors");
+  const auto scene = make_tensor_scene(std::move(image), 2);
+  double quickest = 1e9;
+  for (int pick = 0; pick < 5; ++pick) {
+    const Timer timer;
+    const Unpacked found = ask(*scene, "connect",
+                               {{"name", "callosum"},
+                                {"from", {{"point", {-24, -37 + pick, -21}}, {"radius", 4}}},
+                                {"to", {{"point", {24, -24, -18}}, {"radius", 4}}}});
+    quickest = std::min(quickest, timer.seconds());
+    RecordProperty("milliseconds_" + std::to_string(pick), std::to_string(1000 * timer.seconds()));
+    EXPECT_GT(found.meta()["mean_fa"].get<double>(), 0.4);
+    EXPECT_TRUE(surface_topology(found.mesh("pathway_")).closed());
+  }
+  EXPECT_LT(quickest, 2);  // a fifth of that on an idle machine
+}
+
+}  // namespace
+}  // namespace isochron::viewer
