@@ -1,9 +1,9 @@
 // Opens the page: checks what it needs, asks the server what there is, and shows the first data set.
 import { Api, ApiError } from './api';
 import { listen } from './events';
-import type { Theme } from './mesh/mesh_view';
 import { MeshMode } from './mesh/mesh_mode';
-import { slotsOf } from './mesh/model';
+import type { Mode, Theme } from './mode';
+import { TensorMode } from './tensor/tensor_mode';
 import type { DataSet, ServerState } from './types';
 import { button, h } from './ui/dom';
 import { Help } from './ui/help';
@@ -22,8 +22,8 @@ class App {
   private readonly notices = new Notices();
   private readonly help = new Help();
   private readonly body = h('div', { class: 'body' });
-  private readonly exports = h('select', { 'aria-label': 'Export arrival times as', class: 'export' });
-  private mode: MeshMode | null = null;
+  private readonly exports = h('select', { 'aria-label': 'Export', class: 'export' });
+  private mode: Mode | null = null;
   private current: DataSet | null = null;
 
   constructor(
@@ -73,21 +73,16 @@ class App {
   private exportMenu(): HTMLElement {
     const menu = this.exports;
     menu.addEventListener('change', () => {
-      const [slot, format] = menu.value.split('/');
-      if ((slot === 'a' || slot === 'b') && format !== undefined) void this.mode?.saveData(slot, format);
+      if (menu.value !== '') void this.mode?.saveData(menu.value);
       menu.value = '';
     });
     return menu;
   }
 
-  /** What can be taken home: formats that hold such a mesh, of each setting that is shown. */
   private fillExports(): void {
-    const formats = (this.current?.tets ?? 0) > 0 ? ['vtu', 'vtk', 'csv', 'npy'] : ['vtp', 'vtu', 'vtk', 'ply', 'csv', 'npy'];
-    const slots = slotsOf(this.mode?.model.compare ?? 'off');
-    const of = (slot: string) => (slots.length > 1 ? `times of ${slot.toUpperCase()}` : 'times');
-    const options = slots.flatMap((slot) => formats.map((f) => h('option', { value: `${slot}/${f}` }, `${of(slot)} as .${f}`)));
+    const options = (this.mode?.exports() ?? []).map(([name, label]) => h('option', { value: name }, label));
     this.exports.replaceChildren(h('option', { value: '', selected: true }, 'Export …'), ...options);
-    this.exports.disabled = this.current?.solvable !== true;
+    this.exports.disabled = options.length === 0;
   }
 
   private async open(data: DataSet): Promise<void> {
@@ -97,8 +92,8 @@ class App {
     this.notices.hideAll();
     document.title = `${data.name} – isochron view`;
     this.body.replaceChildren(h('p', { class: 'loading', role: 'status' }, `Loading ${data.name} …`));
-    if (data.kind !== 'mesh') {
-      this.body.replaceChildren(h('p', { class: 'loading' }, `${data.name} is an image; this page shows meshes.`));
+    if (data.kind === 'volume') {
+      this.body.replaceChildren(h('p', { class: 'loading' }, `${data.name} is an image without tensors; this page shows meshes and tensor images.`));
       return;
     }
     try {
@@ -106,10 +101,11 @@ class App {
         api: this.api,
         notices: this.notices,
         help: () => this.help.toggle(),
-        compareChanged: () => this.fillExports(),
+        exportsChanged: () => this.fillExports(),
         theme,
       };
-      const mode = await MeshMode.open(this.body, data, context);
+      const open = data.kind === 'mesh' ? MeshMode.open : TensorMode.open;
+      const mode: Mode = await open(this.body, data, context);
       if (this.current === data) this.mode = mode;
       else mode.dispose();
       this.fillExports();

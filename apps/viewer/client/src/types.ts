@@ -25,6 +25,10 @@ export interface DataSet {
   fibers: string[];
   regions: { array: string; values: number[] } | null;
   warnings: string[];
+  /** Of images: voxels, their size, and from voxel indices to the world, row by row. */
+  shape?: Vec3;
+  spacing?: Vec3;
+  affine?: number[];
 }
 
 export interface ServerState {

@@ -1,9 +1,8 @@
 // The mesh mode: joins the model, the server's answers, the picture and the controls.
-import type { Api } from '../api';
 import { ApiError } from '../api';
+import type { Mode, ModeContext } from '../mode';
 import type { DataSet, Vec3 } from '../types';
 import { download, h, shortNumber } from '../ui/dom';
-import type { Notices } from '../ui/notices';
 import { Overlay } from '../ui/overlay';
 import { TimeBar } from '../ui/time_bar';
 import { scale } from '../vec';
@@ -11,10 +10,10 @@ import { frame, orbit, zoom } from '../view/camera';
 import { followPointer } from '../view/pointer';
 import { Stage } from '../view/stage';
 import { followKeys } from './keys';
-import type { PaneKind, Shown, Theme } from './mesh_view';
+import type { PaneKind, Shown } from './mesh_view';
 import { MeshView } from './mesh_view';
 import type { Model } from './model';
-import { defaultModel, readStateFile, stateFile } from './model';
+import { defaultModel, readStateFile, slotsOf, stateFile } from './model';
 import type { Tool } from './panel';
 import { Panel } from './panel';
 import { pick, valueAt } from './pick';
@@ -29,16 +28,8 @@ const patience = 400;
 /** Above this many triangles the time under the pointer is not shown: looking for it takes too long. */
 const hoverLimit = 300_000;
 
-export interface ModeContext {
-  api: Api;
-  notices: Notices;
-  help: () => void;
-  compareChanged: () => void;
-  theme: () => Theme;
-}
-
-export class MeshMode {
-  readonly model: Model;
+export class MeshMode implements Mode {
+  private readonly model: Model;
   private readonly stageBox = h('div', { class: 'stage', tabindex: 0, role: 'application' });
   private readonly overlay = new Overlay();
   private readonly status = h('output', { class: 'status', 'aria-live': 'off' });
@@ -118,7 +109,17 @@ export class MeshMode {
     download(await this.overlay.picture(this.stage.canvas, ratio), `${this.baseName()}.png`);
   }
 
-  async saveData(slot: 'a' | 'b', format: string): Promise<void> {
+  /** Formats that hold such a mesh, of each setting that is shown. */
+  exports(): [string, string][] {
+    if (!this.data.solvable) return [];
+    const formats = this.data.tets > 0 ? ['vtu', 'vtk', 'csv', 'npy'] : ['vtp', 'vtu', 'vtk', 'ply', 'csv', 'npy'];
+    const slots = slotsOf(this.model.compare);
+    const of = (slot: string) => (slots.length > 1 ? `times of ${slot.toUpperCase()}` : 'times');
+    return slots.flatMap((slot) => formats.map((f): [string, string] => [`${slot}/${f}`, `${of(slot)} as .${f}`]));
+  }
+
+  async saveData(name: string): Promise<void> {
+    const [slot, format] = name.split('/');
     try {
       const { blob, name } = await this.context.api.file(`${this.data.id}/export`, { slot, format });
       download(blob, name);
@@ -147,7 +148,7 @@ export class MeshMode {
       this.context.notices.show('state', 'error', error instanceof Error ? error.message : String(error));
       return;
     }
-    this.context.compareChanged();
+    this.context.exportsChanged();
     this.timeBar.set(this.model.moment, false);
     this.panel.drawAll();
     this.requests.want('fibers', 'array');
@@ -253,7 +254,7 @@ export class MeshMode {
   }
 
   private compareChanged(): void {
-    this.context.compareChanged();
+    this.context.exportsChanged();
     this.requests.wantArrivals();
     if (this.model.clip.on) this.requests.want('clip');
     this.panel.drawPaths(this.shown.paths);

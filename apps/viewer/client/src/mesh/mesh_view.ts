@@ -6,6 +6,7 @@ import { sizeAt } from '../view/camera';
 import { BallLayer, LineLayer, SurfaceLayer } from '../view/layers';
 import type { Pane, Stage } from '../view/stage';
 import type { Color } from '../color_map';
+import type { Theme } from '../mode';
 import type { Arrival, Clipped, Path } from './answers';
 import { difference } from './answers';
 import type { MapName, Range } from './coloring';
@@ -27,12 +28,6 @@ export interface Shown {
   array: { values: Float32Array; on: 'points' | 'cells'; name: string; range: Range } | null;
   fibers: Float32Array | null; // 2 points per line
   clipPlane: { point: Vec3; normal: Vec3 } | null;
-}
-
-export interface Theme {
-  background: Vec3;
-  plain: Color;
-  ahead: Color;
 }
 
 const ink: Vec3 = [0.07, 0.07, 0.1];

@@ -35,6 +35,20 @@ class Layer {
   }
 }
 
+function setTriangles(data: vtkPolyData, points: Float32Array, normals: Float32Array, triangles: Uint32Array): void {
+  const cells = new Uint32Array((triangles.length / 3) * 4);
+  for (let t = 0, at = 0; t < triangles.length; t += 3) {
+    cells[at++] = 3;
+    cells[at++] = triangles[t]!;
+    cells[at++] = triangles[t + 1]!;
+    cells[at++] = triangles[t + 2]!;
+  }
+  data.getPoints().setData(points, 3);
+  data.getPolys().setData(cells);
+  data.getPointData().setNormals(vtkDataArray.newInstance({ name: 'normals', values: normals, numberOfComponents: 3 }));
+  data.modified();
+}
+
 /** A surface whose colours come from a table, by a place in it (0 to 1) at each vertex. */
 export class SurfaceLayer extends Layer {
   private readonly data = vtkPolyData.newInstance();
@@ -59,19 +73,7 @@ export class SurfaceLayer extends Layer {
   }
 
   setMesh(mesh: DrawnMesh): void {
-    const cells = new Uint32Array((mesh.triangles.length / 3) * 4);
-    for (let t = 0, at = 0; t < mesh.triangles.length; t += 3) {
-      cells[at++] = 3;
-      cells[at++] = mesh.triangles[t]!;
-      cells[at++] = mesh.triangles[t + 1]!;
-      cells[at++] = mesh.triangles[t + 2]!;
-    }
-    this.data.getPoints().setData(mesh.points, 3);
-    this.data.getPolys().setData(cells);
-    this.data
-      .getPointData()
-      .setNormals(vtkDataArray.newInstance({ name: 'normals', values: mesh.normals, numberOfComponents: 3 }));
-    this.data.modified();
+    setTriangles(this.data, mesh.points, mesh.normals, mesh.triangles);
   }
 
   /** One place in the table for each drawn vertex. */
@@ -152,5 +154,62 @@ export class BallLayer extends Layer {
     this.actor.setPosition(...point);
     this.actor.setScale(radius, radius, radius);
     this.actor.getProperty().setColor(...color);
+  }
+}
+
+/** A surface in one colour, or with a colour at each vertex. */
+export class ShapeLayer extends Layer {
+  private readonly data = vtkPolyData.newInstance();
+
+  constructor(renderer: vtkRenderer, opacity = 1) {
+    super(renderer);
+    this.mapper.setInputData(this.data);
+    const property = this.actor.getProperty();
+    property.setOpacity(opacity);
+    property.setAmbient(0.3);
+    property.setDiffuse(0.75);
+  }
+
+  setShape(points: Float32Array, normals: Float32Array, triangles: Uint32Array): void {
+    setTriangles(this.data, points, normals, triangles);
+  }
+
+  setColor(color: Vec3): void {
+    this.actor.getProperty().setColor(...color);
+  }
+
+  /** Three numbers a vertex, from 0 to 255. */
+  setVertexColors(colors: Uint8Array): void {
+    this.data
+      .getPointData()
+      .setScalars(vtkDataArray.newInstance({ name: 'colors', values: colors, numberOfComponents: 3 }));
+    this.mapper.setScalarVisibility(true);
+    this.mapper.setColorModeToDirectScalars();
+  }
+}
+
+/** A rectangle with a picture on it, half transparent. */
+export class PictureLayer extends Layer {
+  private readonly data = vtkPolyData.newInstance();
+  private readonly texture = vtkTexture.newInstance({ interpolate: false, resizable: true });
+
+  constructor(renderer: vtkRenderer) {
+    super(renderer);
+    this.mapper.setInputData(this.data);
+    this.data.getPolys().setData(Uint32Array.of(4, 0, 1, 2, 3));
+    this.data
+      .getPointData()
+      .setTCoords(vtkDataArray.newInstance({ name: 'places', values: Float32Array.of(0, 0, 1, 0, 1, 1, 0, 1), numberOfComponents: 2 }));
+    this.actor.addTexture(this.texture);
+    this.actor.getProperty().setLighting(false);
+    this.actor.getProperty().setOpacity(0.5);
+  }
+
+  /** The corners, from the lower left one round to the upper left one. */
+  setPicture(corners: readonly Vec3[], image: ImageData): void {
+    this.data.getPoints().setData(Float32Array.from(corners.flat()), 3);
+    this.data.modified();
+    this.texture.setJsImageData(image);
+    (this.texture as unknown as vtkObject).modified();
   }
 }
