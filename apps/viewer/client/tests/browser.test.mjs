@@ -283,6 +283,45 @@ describe('isochron view', { skip: why }, () => {
     await view.close();
   });
 
+  test('two regions on slices of a tensor image have a pathway', async () => {
+    await isochron('generate', 'crossing-fibers', '--n', '32,32,12', '--spacing', '4', '-o', 'crossing.nii.gz');
+    const own = await serve('crossing.nii.gz');
+    const view = await View.open(browser, own.url);
+    const { page } = view;
+    const axial = page.locator('.slice').first();
+    await axial.waitFor();
+    const box = await axial.boundingBox();
+    // The slice shows 128 mm by 128 mm from -2, -2 in the middle of its canvas.
+    const scale = (Math.min(box.width, box.height) - 8) / 128;
+    const click = (x, y) => axial.click({ position: { x: box.width / 2 + (x - 62) * scale, y: box.height / 2 - (y - 62) * scale } });
+    const cost = async () => Number((await page.locator('.status').getAttribute('data-cost')) ?? NaN);
+    await page.keyboard.press('2');
+    await click(20, 36);
+    await page.keyboard.press('3');
+    await click(104, 84);
+    const first = await view.until(cost, Number.isFinite, 'a pathway');
+    assert.match(await page.locator('.numbers').textContent(), /mm, mean FA 0\.\d+; pathway of \d+ voxels/);
+    const before = await page.locator('.slice').first().screenshot();
+    await view.picture('tensors');
+    await click(100, 80);
+    await view.until(cost, (now) => now !== first, 'another cost');
+    assert.ok(changed(readPng(before), readPng(await page.locator('.slice').first().screenshot())) > 0.001, 'the slice follows');
+    await page.getByLabel('Tensor glyphs').check();
+    await view.until(() => view.requests.some((url) => url.endsWith('/glyphs')), Boolean, 'glyphs');
+    const { path } = await saved(view);
+    const csv = await view.download(() => page.getByLabel('Export').selectOption('Pathway 1'));
+    assert.match(readFileSync(csv.path, 'utf8'), /^distance,fa,cost,x,y,z\n0,/);
+    await page.reload();
+    await page.locator('.slice').first().waitFor();
+    const moved = await page.locator('.status').getAttribute('data-cost');
+    assert.equal(moved, null);
+    await page.getByLabel('State file').setInputFiles(path);
+    await view.until(cost, Number.isFinite, 'the pathway of the state');
+    assert.deepEqual(view.complaints, []);
+    await view.close();
+    await own.stop();
+  });
+
   test('a browser without WebGL is told so', async () => {
     const plain = await openBrowser(['--disable-gpu', '--disable-3d-apis']);
     const view = await View.open(plain, server.url);

@@ -25,6 +25,34 @@ async function mesh(browser) {
   await server.stop();
 }
 
+async function tensors(browser) {
+  await isochron('generate', 'crossing-fibers', '-o', 'crossing.nii.gz');
+  const server = await serve('crossing.nii.gz');
+  const view = await View.open(browser, server.url, { ...size, colorScheme: 'dark' });
+  const { page } = view;
+  const axial = page.locator('.slice').first();
+  await axial.waitFor();
+  const box = await axial.boundingBox();
+  const scale = (Math.min(box.width, box.height) - 8) / 128;
+  const pick = async (key, x, y) => {
+    await page.keyboard.press(key);
+    await axial.click({ position: { x: box.width / 2 + (x - 63) * scale, y: box.height / 2 - (y - 63) * scale } });
+  };
+  const costs = page.locator('.told', { hasText: 'cost' });
+  await pick('2', 20, 38);
+  await pick('3', 106, 88);
+  await costs.nth(0).waitFor();
+  await page.getByRole('button', { name: 'New pathway' }).click();
+  await pick('2', 20, 88);
+  await pick('3', 106, 38);
+  await costs.nth(1).waitFor();
+  await page.evaluate(() => document.activeElement?.blur());
+  await view.picture();
+  await page.screenshot({ path: join(out, 'view-tensors.png') });
+  await server.stop();
+}
+
 const browser = await openBrowser();
 await mesh(browser);
+await tensors(browser);
 await browser.close();

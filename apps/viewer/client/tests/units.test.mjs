@@ -144,3 +144,37 @@ test('a state file keeps everything, and a bad one is refused', async () => {
   const odd = readStateFile('{"what": "isochron view state", "sources": [{"point": [1, "x", 2]}, null], "spacing": -1}', data);
   assert.deepEqual(odd.model, defaultModel(data));
 });
+
+test('slices lie where the affine says', async () => {
+  globalThis.ImageData ??= class {
+    constructor(width, height) {
+      Object.assign(this, { width, height, data: new Uint8ClampedArray(4 * width * height) });
+    }
+  };
+  const { Volume } = await load('src/tensor/volume.ts');
+  // Axes swapped and one flipped: i runs along -y, j along x, k along z.
+  const volume = new Volume([2, 3, 2], [2, 1, 3], [0, 1, 0, 10, -2, 0, 0, 20, 0, 0, 3, 30, 0, 0, 0, 1], [[9.5, 17, 28.5], [12.5, 21, 34.5]]);
+  assert.equal(volume.offsetAt(10, 20, 30), 0);
+  assert.equal(volume.offsetAt(12, 18, 33), (1 * 3 + 2) * 2 + 1);
+  assert.equal(volume.offsetAt(14, 20, 30), -1);
+  const image = volume.slice(2, 30, (voxel, rgb, at) => rgb.fill(voxel + 1, at, at + 3));
+  assert.deepEqual([image.width, image.height], [6, 8]);
+  const at = (column, row) => image.data[4 * (row * image.width + column)];
+  assert.equal(at(0, 0), 1, 'upper left: least x, largest y');
+  assert.equal(at(5, 7), 6, 'lower right: i = 1, j = 2');
+  assert.equal(at(0, 7), 2);
+});
+
+test('a state of a tensor image keeps its pathways', async () => {
+  const { defaultTensorModel, newPathway, readTensorState, tensorStateFile } = await load('src/tensor/tensor_model.ts');
+  const data = { name: 'dti.nii.gz', bounds: [[0, 0, 0], [10, 20, 30]] };
+  const model = defaultTensorModel(data);
+  model.pathways.push(newPathway(model));
+  model.pathways[1].from = { point: [1, 2, 3], radius: 4 };
+  model.pathways[1].epsilon = 0.2;
+  model.active = 1;
+  model.showGlyphs = true;
+  const camera = { position: [0, 0, 9], focus: [0, 0, 0], up: [0, 1, 0] };
+  assert.deepEqual(readTensorState(tensorStateFile(model, camera, data), data), { model, camera });
+  assert.throws(() => readTensorState('{"what": "isochron view state"}', data), /no state of a tensor image/);
+});

@@ -25,12 +25,16 @@ const arrows: Record<string, [number, number]> = {
   ArrowDown: [0, -1],
 };
 
-function isTyping(target: EventTarget | null): boolean {
-  return target instanceof HTMLInputElement || target instanceof HTMLSelectElement;
-}
-
-function isButton(target: EventTarget | null): boolean {
-  return target instanceof HTMLButtonElement || (target instanceof HTMLElement && target.tagName === 'SUMMARY');
+/** True where a control has a use of its own for the key. */
+function takenBy(target: EventTarget | null, key: string): boolean {
+  if (target instanceof HTMLSelectElement) return key !== 'Escape';
+  if (target instanceof HTMLInputElement) {
+    if (target.type === 'range') return key in arrows;
+    if (target.type === 'checkbox') return key === ' ';
+    return key !== 'Escape';
+  }
+  const pressed = target instanceof HTMLButtonElement || (target instanceof HTMLElement && target.tagName === 'SUMMARY');
+  return pressed && (key === ' ' || key === 'Enter');
 }
 
 /** Listens until the signal is aborted. */
@@ -57,9 +61,8 @@ export function followKeys(actions: KeyActions, signal: AbortSignal): void {
     Enter: () => actions.placeInMiddle(),
   };
   const onKey = (event: KeyboardEvent) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || takenBy(event.target, event.key)) return;
     if (document.querySelector('dialog[open]') !== null) return; // the dialog has its own Escape
-    if (isButton(event.target) && (event.key === ' ' || event.key === 'Enter')) return;
     const arrow = arrows[event.key];
     if (arrow !== undefined) {
       if (event.shiftKey) actions.turn(...arrow);

@@ -14,6 +14,17 @@ const ends = [
   ['I', 'S'],
 ] as const;
 
+/** White letters that can be read on anything. */
+function write(context: CanvasRenderingContext2D, text: string, x: number, y: number): void {
+  context.textAlign = 'center';
+  context.textBaseline = 'middle';
+  context.lineWidth = 3;
+  context.strokeStyle = 'rgb(0 0 0 / 0.6)';
+  context.strokeText(text, x, y);
+  context.fillStyle = 'white';
+  context.fillText(text, x, y);
+}
+
 export interface SliceContent {
   crosshair: Vec3;
   pathways: readonly Pathway[];
@@ -151,11 +162,8 @@ export class SliceView {
         context.strokeStyle = css(pathway.color);
         context.lineWidth = i === this.content.active ? 2.5 : 1.5;
         context.stroke();
-        context.fillStyle = 'white';
         context.font = '600 12px system-ui, sans-serif';
-        context.textAlign = 'center';
-        context.textBaseline = 'middle';
-        context.fillText(letter, x, y);
+        write(context, letter, x, y);
       }
     });
   }
@@ -163,27 +171,25 @@ export class SliceView {
   private drawCrosshair(context: CanvasRenderingContext2D, width: number, height: number): void {
     const [x, y] = this.screenAt(this.content.crosshair);
     const gap = 7;
-    context.strokeStyle = 'rgb(255 255 255 / 0.7)';
-    context.lineWidth = 1;
     context.beginPath();
     for (const [x1, y1, x2, y2] of [[0, y, x - gap, y], [x + gap, y, width, y], [x, 0, x, y - gap], [x, y + gap, x, height]] as const) {
       context.moveTo(x1, y1);
       context.lineTo(x2, y2);
     }
-    context.stroke();
+    for (const [color, wide] of [['rgb(0 0 0 / 0.4)', 3], ['rgb(255 255 255 / 0.8)', 1]] as const) {
+      context.strokeStyle = color;
+      context.lineWidth = wide;
+      context.stroke();
+    }
   }
 
   private drawLetters(context: CanvasRenderingContext2D, width: number, height: number): void {
     const [u, v] = sliceAxes[this.axis];
-    context.fillStyle = 'rgb(255 255 255 / 0.85)';
     context.font = '12px system-ui, sans-serif';
-    context.textBaseline = 'middle';
-    context.textAlign = 'center';
-    context.fillText(ends[u][0], 10, height / 2 + 12);
-    context.fillText(ends[u][1], width - 10, height / 2 + 12);
-    context.fillText(ends[v][1], width / 2 + 12, 12);
-    context.fillText(ends[v][0], width / 2 + 12, height - 12);
-    context.textAlign = 'left';
-    context.fillText(names[this.axis], 8, 14);
+    write(context, ends[u][0], 10, height / 2 + 12);
+    write(context, ends[u][1], width - 10, height / 2 + 12);
+    write(context, ends[v][1], width / 2 + 12, 12);
+    write(context, ends[v][0], width / 2 + 12, height - 12);
+    write(context, names[this.axis], 32, 14);
   }
 }

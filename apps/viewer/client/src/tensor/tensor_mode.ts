@@ -5,6 +5,7 @@ import type { Pack } from '../pack';
 import { Refresh } from '../refresh';
 import type { DataSet, Vec3 } from '../types';
 import { download, h, shortNumber } from '../ui/dom';
+import { unit } from '../vec';
 import { followPointer } from '../view/pointer';
 import { Stage } from '../view/stage';
 import type { Profile } from './profile';
@@ -41,6 +42,7 @@ export interface Found {
 
 const mostGlyphs = 3000;
 const axes: readonly Axis[] = [0, 1, 2];
+const fromAbove: Vec3 = unit([0.3, -0.8, 0.9]);
 
 function readShape(pack: Pack, prefix: string): Shape {
   const colors = pack.has(`${prefix}colors`) ? pack.bytes(`${prefix}colors`) : null;
@@ -186,7 +188,7 @@ export class TensorMode implements Mode {
   }
 
   private makeStage(): void {
-    this.stage = new Stage(this.stageBox, this.data.bounds, () => this.contextLost());
+    this.stage = new Stage(this.stageBox, this.data.bounds, () => this.contextLost(), fromAbove);
     this.stage.setBackground(this.context.theme().background);
     this.view = new TensorView(this.stage, this.volume);
     followPointer(this.stage, { grab: () => false, drag: () => {}, drop: () => {}, click: () => {}, hover: () => {} });
@@ -303,7 +305,7 @@ export class TensorMode implements Mode {
   private followKeys(): void {
     const tools = { '1': 'look', '2': 'from', '3': 'to' } as const;
     const onKey = (event: KeyboardEvent) => {
-      if (event.ctrlKey || event.metaKey || event.altKey || event.target instanceof HTMLInputElement || event.target instanceof HTMLSelectElement) return;
+      if (event.ctrlKey || event.metaKey || event.altKey || event.target instanceof HTMLSelectElement) return;
       if (event.key in tools) this.panel.chooseTool(tools[event.key as keyof typeof tools]);
       else if (event.key === 's') void this.savePicture();
       else if (event.key === '0') this.stage.resetCamera();

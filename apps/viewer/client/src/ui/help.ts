@@ -1,7 +1,7 @@
 // The panel behind "?".
 import { button, h } from './dom';
 
-const keys: readonly (readonly [keys: string, what: string])[] = [
+const meshKeys: readonly (readonly [keys: string, what: string])[] = [
   ['click', 'set the source, or move the selected one'],
   ['drag a source', 'move it; times follow'],
   ['Ctrl-click', 'add a source'],
@@ -23,14 +23,24 @@ const keys: readonly (readonly [keys: string, what: string])[] = [
   ['?', 'this help'],
 ];
 
+const tensorKeys: typeof meshKeys = [
+  ['1  2  3', 'a click on a slice moves the crosshair, sets region A, region B'],
+  ['arrows on a slice', 'move the crosshair'],
+  ['Page Up, Page Down, wheel', 'next slices'],
+  ['0 · s', 'see everything · save a picture'],
+];
+
 export class Help {
   readonly element = h('dialog', { class: 'help', 'aria-label': 'Help' });
 
   constructor() {
-    const rows = keys.map(([key, what]) => h('tr', {}, h('th', { scope: 'row' }, key), h('td', {}, what)));
+    const table = (rows: typeof meshKeys) =>
+      h('table', {}, h('tbody', {}, ...rows.map(([key, what]) => h('tr', {}, h('th', { scope: 'row' }, key), h('td', {}, what)))));
     this.element.append(
-      h('h2', {}, 'Pointer and keys'),
-      h('table', {}, h('tbody', {}, ...rows)),
+      h('h2', {}, 'Meshes'),
+      table(meshKeys),
+      h('h2', {}, 'Tensor images'),
+      table(tensorKeys),
       h('p', {}, 'Colours run from early (dark violet) to late (yellow); grey was not reached. Tab reaches every control.'),
       button('Close', 'Close (Escape)', () => this.element.close()),
     );

@@ -33,12 +33,15 @@ export function viewAngle({ slope }: Lens): number {
   return (360 / Math.PI) * Math.atan(slope);
 }
 
-/** Sees the whole box from in front and a little above, with z up. */
-export function cameraFor([low, high]: [Vec3, Vec3]): Camera {
+/** From in front and a little above. */
+export const usualDirection: Vec3 = unit([0.45, -1, 0.3]);
+
+/** Sees the whole box from a direction, with z up. */
+export function cameraFor([low, high]: [Vec3, Vec3], direction: Vec3 = usualDirection): Camera {
   const focus = scale(add(low, high), 0.5);
   const radius = Math.max(norm(sub(high, low)) / 2, 1e-6);
   const flat = high[2] - low[2] < 1e-6 * radius; // a surface in the plane is seen from above
-  const from: Vec3 = flat ? [0, 0, 1] : unit([0.45, -1, 0.3]);
+  const from: Vec3 = flat ? [0, 0, 1] : direction;
   const camera: Camera = { position: add(focus, from), focus, up: flat ? [0, 1, 0] : [0, 0, 1] };
   const [right, up] = frame(camera);
   let distance = 0;

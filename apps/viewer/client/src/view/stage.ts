@@ -7,7 +7,7 @@ import type { Ray } from '../mesh/pick';
 import type { Vec3 } from '../types';
 import { add, norm, scale, sub } from '../vec';
 import type { Camera, Lens } from './camera';
-import { cameraFor, lensFor, rayThrough, seenAt, viewAngle } from './camera';
+import { cameraFor, lensFor, rayThrough, seenAt, usualDirection, viewAngle } from './camera';
 
 export class Pane {
   readonly renderer = vtkRenderer.newInstance();
@@ -42,6 +42,7 @@ export class Stage {
     readonly container: HTMLElement,
     private readonly bounds: [Vec3, Vec3],
     onLost: () => void,
+    private readonly direction: Vec3 = usualDirection,
   ) {
     this.view.setContainer(container);
     this.window.addView(this.view);
@@ -52,7 +53,7 @@ export class Stage {
       event.preventDefault();
       if (!this.gone) onLost();
     });
-    this.camera = cameraFor(bounds);
+    this.camera = cameraFor(bounds, direction);
     this.observer = new ResizeObserver(() => this.resize());
     this.observer.observe(container);
     this.setPanes(1);
@@ -95,7 +96,7 @@ export class Stage {
   }
 
   resetCamera(): void {
-    this.camera = cameraFor(this.bounds);
+    this.camera = cameraFor(this.bounds, this.direction);
     this.render();
   }
 
