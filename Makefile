@@ -14,10 +14,10 @@ setup-bare:
 	@$(SETUP) build
 
 setup:
-	@$(SETUP) build vtk metis cgal netgen
+	@$(SETUP) build vtk metis cgal netgen viewer
 
 setup-dev:
-	@$(SETUP) build vtk metis cgal netgen dev
+	@$(SETUP) build vtk metis cgal netgen viewer dev
 
 build: setup  ## build the library, the command and the tests (build/release)
 	cmake --preset release

@@ -93,7 +93,7 @@ def main():
         points = payload[arrays["points"]["offset"]:][:12 * count].cast("f")
         vertices = payload[arrays["vertex"]["offset"]:][:4 * count].cast("I")
         print(f"open {view.open_seconds:.2f} s, geometry {geometry_seconds:.2f} s "
-              f"({arrays['triangles']['shape'][0]} triangles, {len(payload) / 1e6:.1f} MB), "
+              f"({arrays['triangles']['shape'][0]} triangles, {len(payload) / 1e6:.1f} MB), {view.cpu_seconds():.2f} CPU s, "
               f"{view.resident_megabytes():.0f} MB resident")
         used = view.cpu_seconds()
         taken, meta = drag(view, points, vertices, options.by, options.seconds)

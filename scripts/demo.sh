@@ -22,3 +22,4 @@ echo "== Activation from a stimulus in the side wall: 0.6 mm/ms along the fibres
 echo
 echo "The mesh with its arrival times: $out/ventricle.vtu (open it in ParaView)"
 echo "A picture with isochrones:       $out/ventricle.png"
+echo "In the browser, by clicking:     $isochron view $out/ventricle.vtu"

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that Isochron is built from; only those that are missing.
 #
-#   scripts/setup.sh [GROUP…]     build, vtk, metis, cgal and netgen when no group is named
+#   scripts/setup.sh [GROUP…]     build, vtk, metis, cgal, netgen and viewer when no group is named
 #
 #   build   compiler, CMake and the libraries every build needs
 #   vtk     VTK, and a virtual display for machines without a screen
 #   metis   METIS, which cuts meshes into parts with shorter borders than our own curve
 #   cgal    CGAL, which triangulates surfaces from images (GPL: what is built with it is passed on under the GPL)
 #   netgen  Netgen, which fills surfaces with tetrahedra
+#   viewer  what the browser viewer is made of and tested with; also gets its client's packages with npm
 #   dev     formatter, linter, and clang for the thread sanitizer
 #   micro   Google Benchmark, for bench/micro
 #   peers   the tools that bench/peers measures beside ours (CGAL's heat method is GPL too)
@@ -19,6 +20,7 @@ declare -A packages=(
   [metis]="libmetis-dev"
   [cgal]="libcgal-dev libgmp-dev libmpfr-dev"
   [netgen]="libnglib-dev netgen-headers"
+  [viewer]="libcpp-httplib-dev chromium"
   [dev]="clang-format-14 clang-tidy-14 clang-14 libclang-rt-14-dev llvm-14 libomp-14-dev"
   [micro]="libbenchmark-dev"
   [peers]="libcgal-dev python3-scikit-fmm"
@@ -29,15 +31,39 @@ fail() {
   exit 1
 }
 
+# The client's packages, as its lock file lists them; only when that has changed.
+install_client() {
+  local client
+  client=$(cd "$(dirname "$0")/../apps/viewer/client" 2>/dev/null && pwd) || return 0
+  local installed=$client/node_modules/.package-lock.json
+  if [[ ! -f $client/package-lock.json || $installed -nt $client/package-lock.json ]]; then
+    return 0
+  fi
+  local version
+  version=$(node --version)
+  version=${version#v}
+  ((${version%%.*} >= 18)) || fail "node $version is too old for the viewer's client; install 18 or newer, or build without it"
+  echo "setup: getting the packages of the viewer's client"
+  (cd "$client" && npm ci --no-audit --no-fund --loglevel=error) ||
+    fail "npm could not get the packages of the viewer's client; without them the viewer is built without its page"
+}
+
 wanted=()
-for group in "${@:-build vtk metis cgal netgen}"; do
+with_client=false
+for group in "${@:-build vtk metis cgal netgen viewer}"; do
   for name in $group; do
     case $name in
       -h | --help) sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//;p}' "$0" && exit 0 ;;
     esac
-    [[ -n ${packages[$name]:-} ]] || fail "there is no package group '$name'; the groups are build, vtk, metis, cgal, netgen, dev, micro and peers"
+    [[ -n ${packages[$name]:-} ]] || fail "there is no package group '$name'; the groups are build, vtk, metis, cgal, netgen, viewer, dev, micro and peers"
     read -ra of_group <<<"${packages[$name]}"
     wanted+=("${of_group[@]}")
+    if [[ $name == viewer ]]; then
+      with_client=true
+      # A Node that is there may come with an npm of its own, which Debian's would conflict with.
+      command -v node >/dev/null || wanted+=(nodejs)
+      command -v npm >/dev/null || wanted+=(npm)
+    fi
   done
 done
 
@@ -53,6 +79,7 @@ for package in "${wanted[@]}"; do
 done
 if ((${#missing[@]} == 0)); then
   echo "setup: all packages are there"
+  if $with_client; then install_client; fi
   exit 0
 fi
 
@@ -79,4 +106,5 @@ apt install --no-install-recommends "${missing[@]}" >"$log" 2>&1 || {
   tail -n 30 "$log" >&2
   fail "the packages could not be installed; apt-get's last lines are above"
 }
+if $with_client; then install_client; fi
 echo "setup: done"

@@ -98,7 +98,7 @@ int run_view(const ViewRequest& request, Console& console) {
 #else
 
 int run_view(const ViewRequest&, Console&) {
-  throw UsageError(
+  throw RuntimeError(
       "the viewer is not in this build (cpp-httplib or VTK was not found); run scripts/setup.sh viewer vtk, then "
       "configure and build again");
 }

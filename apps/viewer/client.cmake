@@ -18,6 +18,8 @@ if(ISOCHRON_NODE AND EXISTS ${vite} AND EXISTS ${client}/index.html)
     WORKING_DIRECTORY ${client}
     COMMENT "Building the viewer's client"
     VERBATIM)
+elseif(NOT ISOCHRON_WITH_VIEWER STREQUAL "AUTO")
+  message(FATAL_ERROR "ISOCHRON_WITH_VIEWER is on, but Node or the packages in apps/viewer/client are not there; run scripts/setup.sh viewer, or leave the option at AUTO")
 else()
   message(STATUS "The viewer is built without its client (no Node, or no packages in apps/viewer/client); run scripts/setup.sh viewer")
   add_custom_command(OUTPUT ${ISOCHRON_CLIENT_SOURCE}

@@ -62,6 +62,17 @@ TEST(Isolines, LeaveOutWhatWasNotReached) {
   for (std::size_t i = 0; i < lines.points.size(); ++i) EXPECT_NEAR(lines.points[i].x, 0.4, 1e-14);
 }
 
+TEST(Isolines, ComeInTheOrderOfTheirLevels) {
+  const std::vector<double> levels{0.7, 0.1, 0.4, 0.1, 2, -1};
+  const Dataset lines = isolines(sample_square(10), "x", levels);
+  const DataArray& level = lines.line_data.require("x", "lines");
+  ASSERT_EQ(lines.lines.size(), 4U);  // nothing outside the range
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(level.at(i), levels[i]);
+    for (const VertexId v : lines.lines[i]) EXPECT_NEAR(lines.points[v.index()].x, levels[i], 1e-12);
+  }
+}
+
 TEST(Isolines, MissingArrayListsNames) {
   const double level = 1;
   try {

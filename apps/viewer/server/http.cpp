@@ -111,6 +111,13 @@ Refusal refusal_of(const std::exception_ptr& error) {
   }
 }
 
+std::uint64_t announced_bytes(const Request& request) {
+  const std::string text = request.get_header_value("Content-Length");
+  std::uint64_t bytes = 0;
+  const std::errc error = std::from_chars(text.data(), text.data() + text.size(), bytes).ec;
+  return error == std::errc::result_out_of_range ? most_body + 1 : bytes;
+}
+
 /// The posted object, of which no more than the limit is ever held.
 Json read_body(const httplib::ContentReader& read) {
   std::string body;
@@ -227,6 +234,8 @@ std::optional<Refusal> Server::Engine::check(const Request& request) const {
   if (request.method != "GET" && request.method != "POST" && request.method != "HEAD")
     return Refusal{405, "only GET and POST are understood"};
   if (request.path.size() > longest_path) return Refusal{414, "the path is too long"};
+  if (announced_bytes(request) > most_body)
+    return Refusal{413, fmt::format("the body is too large; send at most {} bytes", most_body)};
   if (request.has_header("Range")) return Refusal{400, "parts are not served; ask for the whole"};
   if (!own_host(request.get_header_value("Host"), port_)) return Refusal{403, "the Host header is not this server"};
   if (!own_origin(request.get_header_value("Origin"), port_)) return Refusal{403, "other pages may not ask"};
@@ -363,7 +372,13 @@ void Server::Engine::look_at_files() {
 }
 
 void Server::Engine::run(const std::function<bool()>& ended) {
-  std::thread listening([this] { http_.listen_after_bind(); });
+  std::atomic<bool> over{false};
+  std::thread listening([&] {
+    http_.listen_after_bind();
+    over = true;
+  });
+  // Only a server that runs can be stopped.
+  while (!http_.is_running() && !over) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   constexpr auto nap = std::chrono::milliseconds(100);
   for (int naps = 0; !ended(); ++naps) {
     std::this_thread::sleep_for(nap);

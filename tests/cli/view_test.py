@@ -1,0 +1,402 @@
+"""The server behind `isochron view`: who may ask, what is answered, and what is never served."""
+
+import concurrent.futures
+import http.client
+import json
+import math
+import os
+import re
+import signal
+import socket
+import struct
+import subprocess
+import time
+
+from cli_case import BINARY, CliCase, square_mesh, TET, TET_POINTS
+
+
+class View(CliCase):
+    def setUp(self):
+        super().setUp()
+        if "not in this build" in self.run_isochron("view", "x.msh").stderr:
+            self.skipTest("this build has no viewer")
+        self.write_msh("square.msh", *square_mesh(12))
+
+    # ---- running
+
+    def start(self, *arguments):
+        """Starts a server that is ended with the test."""
+        process = subprocess.Popen([BINARY, "view", "--no-browser", *map(str, arguments)], cwd=self.folder, text=True,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(self.end, process)
+        line = process.stdout.readline()
+        found = re.match(r"http://127\.0\.0\.1:(\d+)/\?token=([0-9a-f]{32})$", line.strip())
+        self.assertTrue(found, line or process.communicate()[1])
+        self.port, self.token = int(found[1]), found[2]
+        return process
+
+    def end(self, process):
+        if process.poll() is None:
+            process.terminate()
+        process.communicate(timeout=30)
+
+    def connection(self):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        self.addCleanup(connection.close)
+        return connection
+
+    def ask(self, method, path, body=None, token=True, headers=None, connection=None):
+        """Status, headers and body of an answer."""
+        headers = dict(headers or {})
+        if token:
+            headers.setdefault("X-Isochron-Token", self.token)
+        if isinstance(body, (dict, list)):
+            body = json.dumps(body)
+        connection = connection or self.connection()
+        connection.request(method, path, body, headers)
+        answer = connection.getresponse()
+        return answer.status, answer.headers, answer.read()
+
+    def status(self, *arguments, **options):
+        return self.ask(*arguments, **options)[0]
+
+    def refused(self, status, *arguments, **options):
+        """The message of an answer that must be an error."""
+        got, headers, body = self.ask(*arguments, **options)
+        self.assertEqual(got, status, body[:300])
+        self.assertEqual(headers["Content-Type"], "application/json")
+        return json.loads(body)["error"]
+
+    def solve(self, sources, **fields):
+        fields.setdefault("client", "test")
+        status, _, body = self.ask("POST", "/api/datasets/0/solve", {"sources": sources, **fields})
+        self.assertEqual(status, 200, body[:300])
+        return self.unpack(body)
+
+    def unpack(self, pack):
+        """The meta data and the arrays of a packed answer."""
+        self.assertEqual(pack[:4], b"ISO1")
+        length = struct.unpack_from("<I", pack, 4)[0]
+        header = json.loads(pack[8:8 + length])
+        arrays = {}
+        for name, array in header["arrays"].items():
+            kind = {"float32": "f", "uint32": "I", "uint8": "B"}[array["dtype"]]
+            arrays[name] = struct.unpack_from(f"<{math.prod(array['shape'])}{kind}", pack, 8 + length + array["offset"])
+        return header["meta"], arrays
+
+    def alive(self):
+        """The server still answers."""
+        self.assertEqual(self.status("GET", "/api/state"), 200)
+
+    # ---- the answers
+
+    def test_state_geometry_and_solve(self):
+        self.start("square.msh")
+        status, headers, body = self.ask("GET", "/api/state")
+        self.assertEqual(status, 200)
+        self.assertEqual(headers["Cache-Control"], "no-store")
+        state = json.loads(body)
+        self.assertEqual(len(state["datasets"]), 1)
+        entry = state["datasets"][0]
+        self.assertEqual((entry["id"], entry["name"], entry["kind"]), (0, "square.msh", "mesh"))
+        self.assertEqual((entry["points"], entry["triangles"], entry["solvable"]), (144, 242, True))
+        status, headers, body = self.ask("GET", "/api/datasets/0/geometry")
+        self.assertEqual((status, headers["Content-Type"]), (200, "application/x-isochron-pack"))
+        points = self.unpack(body)[1]["points"]
+        meta, arrays = self.solve([{"vertex": 0}], speed=2, isochrones={"about": 10})
+        self.assertEqual(meta["reached"], 144)
+        for i, time_there in enumerate(arrays["times"]):
+            self.assertAlmostEqual(time_there, math.dist(points[3 * i:3 * i + 3], (0, 0, 0)) / 2, delta=0.03)
+        self.assertGreater(len(arrays["iso_levels"]), 4)
+
+    def test_the_page_and_its_headers(self):
+        self.start("square.msh")
+        status, headers, body = self.ask("GET", "/", token=False)
+        self.assertEqual(status, 200)
+        self.assertIn(b"Isochron", body)
+        self.assertIn("default-src 'self'", headers["Content-Security-Policy"])
+        self.assertEqual(headers["X-Content-Type-Options"], "nosniff")
+        self.assertNotIn(self.token.encode(), body)
+
+    def test_several_files_and_an_export(self):
+        self.write_msh("tet.msh", TET_POINTS, tets=TET)
+        self.start("square.msh", "tet.msh")
+        names = [entry["name"] for entry in json.loads(self.ask("GET", "/api/state")[2])["datasets"]]
+        self.assertEqual(names, ["square.msh", "tet.msh"])
+        body = {"client": "x", "sources": [{"vertex": 0}]}
+        self.assertEqual(self.status("POST", "/api/datasets/1/solve", body), 200)
+        status, headers, body = self.ask("POST", "/api/datasets/1/export", {"client": "x", "format": "csv"})
+        self.assertEqual(status, 200)
+        self.assertEqual(headers["Content-Disposition"], 'attachment; filename="tet-times.csv"')
+        self.assertEqual(body.decode().splitlines()[:2], ["id,x,y,z,arrival_time", "0,0,0,0,0"])
+        self.assertEqual(self.refused(404, "GET", "/api/datasets/2/geometry"), "there is no data set 2")
+
+    def test_lines_can_be_seen_but_not_solved(self):
+        self.write("lines.vtk", "# vtk DataFile Version 3.0\nx\nASCII\nDATASET POLYDATA\nPOINTS 3 float\n"
+                                "0 0 0 1 0 0 1 1 0\nLINES 1 4\n3 0 1 2\n")
+        self.start("lines.vtk")
+        entry = json.loads(self.ask("GET", "/api/state")[2])["datasets"][0]
+        self.assertFalse(entry["solvable"])
+        self.assertIn("no triangles", entry["why"])
+        _, arrays = self.unpack(self.ask("GET", "/api/datasets/0/geometry")[2])
+        self.assertEqual(arrays["line_offsets"], (0, 3))
+        self.assertIn("nothing to solve on",
+                      self.refused(422, "POST", "/api/datasets/0/solve", {"sources": [{"vertex": 0}]}))
+
+    # ---- who may ask
+
+    def test_no_or_wrong_token(self):
+        self.start("square.msh")
+        for path in ("/api/state", "/api/events?client=a", "/api/datasets/0/geometry", "/api/nothing", "/api",
+                     "/%61pi/state"):
+            self.refused(401, "GET", path, token=False)
+            self.refused(403, "GET", path, token=False, headers={"X-Isochron-Token": "0" * 32})
+        self.refused(401, "POST", "/api/datasets/0/solve", {"sources": [{"vertex": 0}]}, token=False)
+        self.refused(403, "GET", "/api/state?token=" + self.token[:-1], token=False)
+        self.refused(403, "GET", "/api/state?token=" + self.token + "0", token=False)
+        self.assertEqual(self.status("GET", "/api/state?token=" + self.token, token=False), 200)
+
+    def test_foreign_host_or_origin(self):
+        self.start("square.msh")
+        for host in ("evil.example", f"evil.example:{self.port}", "127.0.0.1", f"127.0.0.1:{self.port + 1}", "[::1]", ""):
+            self.refused(403, "GET", "/api/state", headers={"Host": host})
+            self.refused(403, "GET", "/", headers={"Host": host})
+        self.assertEqual(self.status("GET", "/api/state", headers={"Host": f"localhost:{self.port}"}), 200)
+        for origin in ("http://evil.example", "null", f"https://127.0.0.1:{self.port}", "http://127.0.0.1"):
+            self.refused(403, "GET", "/api/state", headers={"Origin": origin})
+        self.assertEqual(self.status("GET", "/api/state", headers={"Origin": f"http://127.0.0.1:{self.port}"}), 200)
+
+    def test_other_addresses_of_the_machine_do_not_answer(self):
+        self.start("square.msh")
+        with socket.socket() as other:
+            other.settimeout(2)
+            with self.assertRaises(OSError):
+                other.connect(("127.0.0.2", self.port))
+
+    # ---- what is never served
+
+    def test_paths_that_lead_out(self):
+        self.write("secret.txt", "secret")
+        os.symlink("/etc/passwd", self.folder / "link.txt")
+        os.symlink("/etc", self.folder / "assets")
+        self.start("square.msh")
+        for path in ("/../secret.txt", "/secret.txt", "/link.txt", "/assets/passwd", "/square.msh", "/./square.msh",
+                     "/%2e%2e/secret.txt", "/..%2fsecret.txt", "/%2e%2e%2f%2e%2e%2fetc/passwd", "/..\\secret.txt",
+                     "/....//secret.txt", "//etc/passwd", "/index.html/../../etc/passwd", "/%00", "/index.html%00.txt",
+                     "/%c0%ae%c0%ae/etc/passwd", f"/{self.folder}/secret.txt", "/file:///etc/passwd",
+                     "/api/datasets/../../secret.txt", "/api/datasets/0/../0/geometry", "/api/datasets/-1/geometry",
+                     "/api/datasets/0x0/geometry", "/api/datasets/99999999999999999999/geometry",
+                     "/api/datasets/0", "/api/datasets/0/", "/api/datasets//geometry"):
+            status, _, body = self.ask("GET", path)
+            self.assertIn(status, (400, 404, 405), path)
+            self.assertNotIn(b"secret", body, path)
+            self.assertNotIn(b"root:", body, path)
+        self.alive()
+
+    def test_wrong_methods(self):
+        self.start("square.msh")
+        for method in ("PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "CONNECT"):
+            self.assertIn(self.status(method, "/api/state"), (400, 404, 405), method)
+        self.refused(405, "GET", "/api/datasets/0/solve")
+        self.refused(405, "POST", "/api/datasets/0/geometry", {})
+        self.refused(404, "POST", "/api/state", {})
+        self.refused(404, "POST", "/api/datasets/0/nothing", {})
+        self.refused(415, "POST", "/api/datasets/0/solve", "--x--",
+                     headers={"Content-Type": "multipart/form-data; boundary=x"})
+        self.alive()
+
+    # ---- too much and not well formed
+
+    def test_oversized_bodies(self):
+        self.start("square.msh")
+        large = b'{"x": "' + b"a" * (2 << 20) + b'"}'
+        self.assertEqual(self.post_raw(large), 413)
+        self.assertEqual(self.post_raw(large, chunked=True), 413)
+        self.assertEqual(self.status("GET", "/" + "a" * 5000), 414)
+        self.assertIn(self.status("GET", "/" + "a" * 20000), (400, 414))
+        self.assertIn(self.status("GET", "/", headers={"X-Long": "a" * 20000}), (400, 200, 431))
+        self.alive()
+
+    def post_raw(self, body, chunked=False):
+        """The status of a posted body, whether or not the server reads all of it."""
+        with socket.create_connection(("127.0.0.1", self.port), timeout=30) as raw:
+            head = (f"POST /api/datasets/0/solve HTTP/1.1\r\nHost: 127.0.0.1:{self.port}\r\n"
+                    f"X-Isochron-Token: {self.token}\r\n")
+            head += "Transfer-Encoding: chunked\r\n\r\n" if chunked else f"Content-Length: {len(body)}\r\n\r\n"
+            try:
+                raw.sendall(head.encode())
+                if chunked:
+                    for at in range(0, len(body), 65536):
+                        part = body[at:at + 65536]
+                        raw.sendall(f"{len(part):x}\r\n".encode() + part + b"\r\n")
+                    raw.sendall(b"0\r\n\r\n")
+                else:
+                    raw.sendall(body)
+            except OSError:
+                pass  # it does not want to hear more
+            return int(raw.recv(4096).split()[1])
+
+    def test_range_headers(self):
+        self.start("square.msh")
+        for value in ("bytes=0-1", "bytes=0-", "bytes=-1", "bytes=" + ",".join(["0-1"] * 1500),
+                      "bytes=" + ",".join(f"{i}-{i}" for i in range(1000)), "bytes=9-1", "x", "bytes=" + "-" * 7000):
+            self.assertIn(self.status("GET", "/api/datasets/0/geometry", headers={"Range": value}), (400, 416), value[:40])
+            self.assertIn(self.status("GET", "/", headers={"Range": value}), (400, 416), value[:40])
+        self.alive()
+
+    def test_malformed_json(self):
+        self.start("square.msh")
+        for body in ("", "{", "nothing", "[]", "5", "null", '"x"', '{"sources": [{"vertex": NaN}]}', "{}}", "\xff\xfe",
+                     "[" * 100000, '{"a":' * 20000, '{"sources": [{"point": [1e999, 0, 0]}]}'):
+            self.refused(400, "POST", "/api/datasets/0/solve", body.encode("latin-1"))
+        self.alive()
+
+    def test_bad_picks(self):
+        self.start("square.msh")
+        for source, words in (({"vertex": 144}, "out of range"), ({"vertex": -1}, "whole number"),
+                              ({"vertex": 0.5}, "whole number"), ({"vertex": 1e18}, "whole number"),
+                              ({"vertex": "x"}, "number"), ({"point": [0, 0]}, "3 numbers"),
+                              ({"point": [None, 0, 0]}, "finite"), ({"point": ["nan", 0, 0]}, "finite"),
+                              ({"point": ["inf", 0, 0]}, "finite"), ({"point": [1e300, 1e300, 1e300]}, "away"),
+                              ({"point": [3, 3, 3]}, "away"), ({"vertex": 0, "time": "nan"}, "finite"), ({}, "missing")):
+            self.assertIn(words, self.refused(422, "POST", "/api/datasets/0/solve", {"sources": [source]}), source)
+        self.refused(422, "POST", "/api/datasets/0/solve", {"sources": [{"vertex": 0}], "seq": 1e300})
+        self.refused(422, "POST", "/api/datasets/0/path", {"client": "none", "to": {"vertex": 0}})
+        self.assertEqual(self.solve([{"vertex": 0}])[0]["unreached"], 0)
+
+    # ---- many at once
+
+    def test_a_hundred_parallel_picks(self):
+        self.start("square.msh")
+        with concurrent.futures.ThreadPoolExecutor(100) as pool:
+            ones = list(pool.map(lambda i: self.ask("POST", "/api/datasets/0/solve",
+                                                    {"client": f"c{i}", "sources": [{"vertex": i}]}), range(100)))
+        for i, (status, _, body) in enumerate(ones):
+            self.assertEqual(status, 200, body[:200])
+            self.assertEqual(self.unpack(body)[1]["times"][i], 0)  # everyone has the answer to their own question
+        with concurrent.futures.ThreadPoolExecutor(100) as pool:
+            ones = list(pool.map(lambda i: self.ask("POST", "/api/datasets/0/solve",
+                                                    {"client": "one", "seq": i, "sources": [{"vertex": i}]}), range(100)))
+        statuses = [status for status, _, _ in ones]
+        self.assertEqual(statuses[99], 200)  # the latest wins
+        self.assertEqual(set(statuses) - {200, 409}, set())
+        for status, _, body in ones:
+            if status == 409:
+                self.assertEqual(json.loads(body), {"error": "superseded"})
+
+    def test_streams_are_limited_and_tell_of_changes(self):
+        self.start("square.msh")
+        streams = []
+        for i in range(16):
+            stream = self.connection()
+            stream.request("GET", f"/api/events?client=s{i}&token={self.token}")
+            streams.append(stream.getresponse())
+            self.assertEqual(streams[-1].status, 200)
+            self.assertEqual(streams[-1].headers["Content-Type"], "text/event-stream")
+        self.refused(503, "GET", "/api/events?client=more")
+        self.assertEqual(streams[0].readline(), b": alive\n")
+        self.write_msh("square.msh", *square_mesh(5))
+        lines = []
+        while not lines or not lines[-1].startswith(b"data: "):
+            lines.append(streams[3].readline())
+        self.assertEqual(lines[-2:], [b"event: changed\n", b'data: {"dataset":0}\n'])
+        entry = json.loads(self.ask("GET", "/api/state")[2])["datasets"][0]
+        self.assertEqual((entry["changed"], entry["points"]), (True, 144))
+        status, _, body = self.ask("POST", "/api/datasets/0/reload", {})
+        self.assertEqual(status, 200, body)
+        entry = json.loads(body)["datasets"][0]
+        self.assertEqual((entry["changed"], entry["points"]), (False, 25))
+        self.refused(422, "POST", "/api/datasets/0/solve", {"sources": [{"vertex": 100}]})
+        self.write("square.msh", "no mesh")
+        self.assertIn("square.msh", self.refused(422, "POST", "/api/datasets/0/reload", {}))
+        self.assertEqual(self.solve([{"vertex": 24}])[0]["reached"], 25)  # what was open stays open
+
+    # ---- beginning and end
+
+    def slow_mesh(self):
+        """A mesh whose solve takes seconds: strong random anisotropy makes fronts turn back again and again."""
+        self.succeed("generate", "cube", "--n", "45", "--random-speed", "0,0.001,1", "-o", "slow.vtu", "--quiet")
+        return "slow.vtu"
+
+    def post_in_background(self, body):
+        connection = self.connection()
+        connection.request("POST", "/api/datasets/0/solve", json.dumps(body), {"X-Isochron-Token": self.token})
+        return connection
+
+    def test_closing_the_browser_stops_its_work(self):
+        self.start(self.slow_mesh(), "--threads", "1")
+        stream = self.connection()
+        stream.request("GET", f"/api/events?client=gone&token={self.token}")
+        self.assertEqual(stream.getresponse().status, 200)
+        sources = [{"vertex": 0}]
+        began = time.monotonic()
+        self.solve(sources, client="other")
+        whole = time.monotonic() - began
+        # As many different metrics as it takes for the queue to be busy for a while.
+        waiting = [self.post_in_background({"client": "gone", "slot": str(i), "sources": sources, "speed": i + 1})
+                   for i in range(30)]
+        time.sleep(min(1, whole))
+        stream.sock.shutdown(socket.SHUT_RDWR)
+        stream.close()
+        statuses = [one.getresponse().status for one in waiting]
+        self.assertEqual(set(statuses) - {200, 409}, set())
+        self.assertEqual(statuses[-1], 409, statuses)
+        self.alive()
+
+    def test_ctrl_c_ends_it(self):
+        process = self.start("square.msh")
+        stream = self.connection()
+        stream.request("GET", f"/api/events?client=a&token={self.token}")
+        stream.getresponse()
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=20)
+        self.assertEqual((process.returncode, out), (0, "Ctrl-C ends it.\n"))
+        self.assertNotIn("error", err)
+        with self.assertRaises(OSError):
+            self.status("GET", "/api/state")
+
+    def test_ctrl_c_at_once_ends_it(self):
+        for _ in range(5):
+            process = self.start("square.msh", "--quiet")
+            process.send_signal(signal.SIGINT)
+            process.communicate(timeout=20)
+            self.assertEqual(process.returncode, 0)
+
+    def test_ctrl_c_while_solving_ends_it(self):
+        process = self.start(self.slow_mesh(), "--threads", "1")
+        waiting = [self.post_in_background({"slot": str(i), "sources": [{"vertex": 0}], "speed": i + 1})
+                   for i in range(20)]
+        self.assertTrue(waiting)
+        time.sleep(0.5)
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=20)
+        self.assertEqual(process.returncode, 0)
+
+    def test_port_in_use(self):
+        with socket.socket() as taken:
+            taken.bind(("127.0.0.1", 0))
+            taken.listen()
+            port = taken.getsockname()[1]
+            self.expect(1, "view", "square.msh", "--no-browser", "--port", port, words=[f"port {port}", "in use"])
+        self.start("square.msh", "--port", port)
+        self.assertEqual(self.port, port)
+        self.expect(1, "view", "square.msh", "--no-browser", "--port", port, words=[f"port {port}", "in use"])
+        self.expect(2, "view", "square.msh", "--port", "70000", words=["--port", "65,535"])
+
+    def test_files_that_cannot_be_opened(self):
+        self.expect(3, "view", "--no-browser", "missing.msh", words=["missing.msh"])
+        self.expect(3, "view", "--no-browser", "square.msh", "missing.msh", words=["missing.msh"])
+        self.expect(3, "view", "--no-browser", ".", words=["."])
+        self.write("text.xyz", "hello")
+        self.expect(3, "view", "--no-browser", "text.xyz", words=["text.xyz"])
+        self.write("broken.msh", "$MeshFormat\n")
+        self.expect(3, "view", "--no-browser", "broken.msh", words=["broken.msh"])
+        self.expect(2, "view", words=["FILE"])
+
+    def test_a_file_of_ten_gigabytes_is_refused_at_once(self):
+        with open(self.folder / "large.vtu", "wb") as large:
+            large.truncate(10 << 30)
+        began = time.monotonic()
+        self.expect(3, "view", "--no-browser", "large.vtu", words=["large.vtu", "10.0 GB", "8.0 GB", "--max-size"])
+        self.assertLess(time.monotonic() - began, 5)
+        self.expect(3, "view", "--no-browser", "square.msh", "--max-size", "0.000001", words=["bytes", "--max-size"])
