@@ -1,9 +1,10 @@
-// isochron view: look at meshes in the browser, and solve on them by clicking.
+// isochron view: look at meshes and images in the browser, and solve on them by clicking.
 #include <filesystem>
 #include <memory>
 #include <vector>
 
 #include "apps/isochron/commands.h"
+#include "apps/isochron/image_input.h"
 #include "isochron/core/error.h"
 #if defined(ISOCHRON_WITH_VIEWER)
 #include <cmath>
@@ -25,6 +26,8 @@ struct ViewRequest {
   int port = 0;
   bool no_browser = false;
   double max_gigabytes = 8;
+  TensorLayout tensors;
+  std::filesystem::path mask;
 };
 
 #if defined(ISOCHRON_WITH_VIEWER)
@@ -82,6 +85,9 @@ int run_view(const ViewRequest& request, Console& console) {
   options.version = ISOCHRON_VERSION;
   options.open.threads = console.options.threads;
   options.open.most_bytes = static_cast<std::uintmax_t>(std::ldexp(request.max_gigabytes, 30));
+  options.open.tensor_order = request.tensors.order;
+  options.open.tensor_frame = request.tensors.axes();
+  options.open.mask = request.mask;
   viewer::Server server(options);
   for (const auto& file : request.files) {
     const Activity activity(console, "reading " + file.string());
@@ -108,10 +114,11 @@ int run_view(const ViewRequest&, Console&) {
 }  // namespace
 
 void declare_view(Command& root, Console& console) {
-  Command command = root.subcommand("view", "Look at meshes in the browser, and solve on them by clicking",
-                                    "isochron view heart.vtu");
+  Command command = root.subcommand("view", "Look at meshes and images in the browser, and solve on them by clicking",
+                                    "isochron view heart.vtu\n"
+                                    "  isochron view tensors.nii.gz --tensor-order mrtrix --mask brain.nii.gz");
   const auto request = std::make_shared<ViewRequest>();
-  command.positionals("FILE", "Meshes", append_to(request->files));
+  command.positionals("FILE", "Meshes, images of diffusion tensors, or volumes", append_to(request->files));
   command.option("--port", "P", "Port of the loopback; 0: any that is free (default)",
                  [request](const std::string& text) {
                    constexpr int highest = 65535;
@@ -121,6 +128,9 @@ void declare_view(Command& root, Console& console) {
                  });
   command.flag("--no-browser", "Only print the address", request->no_browser);
   command.option("--max-size", "GB", "Refuse files that are larger (default 8)", into_positive(request->max_gigabytes));
+  command.group("Images of tensors");
+  declare_tensor_layout(command, request->tensors);
+  command.option("--mask", "FILE", "Where their pathways may run (all voxels that have a tensor)", into(request->mask));
   declare_common(command, console);
   command.action([request, &console] { return run_view(*request, console); });
 }

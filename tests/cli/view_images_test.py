@@ -1,0 +1,101 @@
+"""Images behind `isochron view`: tensors and volumes, as a browser asks for them."""
+
+import json
+import math
+import threading
+
+import view_test
+
+
+class ViewImages(view_test.View):
+    def setUp(self):
+        super().setUp()
+        self.succeed("generate", "crossing-fibers", "--n", "24", "-o", "fibers.nii.gz")
+        self.succeed("generate", "phantom", "--n", "32", "-o", "heart.nii.gz")
+
+    def read(self, path):
+        status, _, body = self.ask("GET", path)
+        self.assertEqual(status, 200, body[:300])
+        return self.unpack(body)
+
+    def post(self, path, **fields):
+        status, _, body = self.ask("POST", path, {"client": "test", **fields})
+        self.assertEqual(status, 200, body[:300])
+        return self.unpack(body)
+
+    def data_sets(self):
+        return json.loads(self.ask("GET", "/api/state")[2])["datasets"]
+
+    def test_two_regions_of_a_tensor_image_are_joined(self):
+        self.start("fibers.nii.gz")
+        entry = self.data_sets()[0]
+        self.assertEqual((entry["kind"], entry["shape"], entry["solvable"]), ("tensors", [24, 24, 24], True))
+        low, high = entry["bounds"]
+        fa = self.read("/api/datasets/0/volume/fa")[1]["values"]
+        self.assertEqual(len(fa), 24 ** 3)
+        self.assertTrue(0.3 < max(fa) <= 1)
+        self.assertEqual(len(self.read("/api/datasets/0/volume/direction")[1]["values"]), 3 * 24 ** 3)
+
+        middle = [(a + b) / 2 for a, b in zip(low, high)]
+        at = lambda share: [low[0] + share * (high[0] - low[0]), *middle[1:]]
+        ends = {"from": {"point": at(0.1), "radius": 2}, "to": {"point": at(0.9), "radius": 2}}
+        meta, arrays = self.post("/api/datasets/0/connect", name="across", seq=1, **ends)
+        self.assertEqual(meta["seq"], 1)
+        path = [arrays["path"][i:i + 3] for i in range(0, len(arrays["path"]), 3)]
+        length = sum(math.dist(a, b) for a, b in zip(path, path[1:]))
+        self.assertAlmostEqual(meta["length"], length, delta=1e-3 * length)
+        self.assertEqual(len(arrays["profile_fa"]), len(path))
+        self.assertGreater(len(arrays["tube_triangles"]), 0)
+        self.assertGreater(len(arrays["pathway_triangles"]), 0)
+
+        cost = self.read("/api/datasets/0/volume/cost?client=test&name=across")[1]["values"]
+        self.assertAlmostEqual(min(cost), meta["least_cost"], delta=1e-3 * meta["least_cost"])
+        glyphs = self.post("/api/datasets/0/glyphs", name="across", most=20)
+        self.assertEqual(glyphs[0]["glyphs"], min(20, meta["voxels"]))
+
+        same = {"from": ends["from"], "to": ends["from"]}
+        self.assertIn("overlap", self.refused(422, "POST", "/api/datasets/0/connect", same))
+        self.assertIn("'to' is missing", self.refused(422, "POST", "/api/datasets/0/connect", {"from": ends["from"]}))
+        self.assertIn("no pathway", self.refused(422, "GET", "/api/datasets/0/volume/cost?client=test&name=other"))
+        self.assertEqual(self.status("POST", "/api/datasets/0/solve", {}), 404)
+        self.alive()
+
+    def test_the_surface_of_a_volume_comes_with_its_particles(self):
+        self.start("heart_density.nii.gz")
+        entry = self.data_sets()[0]
+        self.assertEqual((entry["kind"], entry["shape"]), ("volume", [32, 32, 32]))
+        if not entry["solvable"]:
+            self.skipTest(entry["why"])
+        meta, arrays = self.read("/api/datasets/0/histogram")
+        self.assertEqual(sum(arrays["counts"]), 32 ** 3)
+        wanted = {"isovalue": (meta["low"] + meta["high"]) / 2, "uniform": 2}
+        seen = []
+        made = threading.Event()
+
+        def look():
+            while not made.wait(0.02):
+                seen.append(self.read("/api/datasets/0/surface/particles?client=test")[0]["count"])
+
+        watching = threading.Thread(target=look)
+        watching.start()
+        try:
+            meta, arrays = self.post("/api/datasets/0/surface", **wanted)
+        finally:
+            made.set()
+            watching.join()
+        self.assertEqual(len(arrays["points"]), 3 * meta["vertices"])
+        self.assertEqual(len(arrays["quality"]), meta["triangles"])
+        self.assertEqual(sum(arrays["histogram"]), meta["triangles"])
+        self.assertGreater(meta["quality"]["mean"], 0.8)
+        last = self.read("/api/datasets/0/surface/particles?client=test")[0]
+        self.assertEqual((last["count"], last["iteration"]), (meta["particles"], meta["iterations"]))
+        brush = {"point": arrays["points"][:3], "radius": 5, "factor": 0.5}
+        finer = self.post("/api/datasets/0/surface", brush=[brush], **wanted)[0]
+        self.assertGreater(finer["vertices"], meta["vertices"])
+        self.assertIn("factor", self.refused(422, "POST", "/api/datasets/0/surface",
+                                             {**wanted, "brush": [{**brush, "factor": -1}]}))
+        self.alive()
+
+    def test_what_cannot_be_shown_is_refused_before_anything_is_served(self):
+        self.expect(3, "view", "--no-browser", "fibers.nii.gz", "--mask", "heart.nii.gz", words=["heart.nii.gz"])
+        self.expect(3, "view", "--no-browser", "nothing.nii.gz", words=["nothing.nii.gz"])
