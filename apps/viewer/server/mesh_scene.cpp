@@ -419,11 +419,12 @@ Reply MeshScene<Corners>::clip(const Json& body) {
   }
   Pack pack;
   add_surface(pack, shown);
-  if (const DataArray* times = shown.point_data.find(time_array))
+  if (const DataArray* times = shown.point_data.find(time_array)) {
     pack.add_values("times", std::get<std::vector<double>>(times->values));
-  if (const Json* levels = find_field(body, "levels"); levels != nullptr && result != nullptr)
-    add_level_lines(
-        pack, isolines(shown, time_array, number_list(*levels, "'levels'", static_cast<std::size_t>(most_levels) + 1)));
+    if (const Json* levels = find_field(body, "levels"))
+      add_level_lines(pack, isolines(shown, time_array,
+                                     number_list(*levels, "'levels'", static_cast<std::size_t>(most_levels) + 1)));
+  }
   return Reply::of(pack);
 }
 

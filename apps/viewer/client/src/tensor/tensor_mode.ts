@@ -102,9 +102,13 @@ export class TensorMode implements Mode {
     this.panel = new TensorPanel(data, this.model, volume.smallestSpacing, {
       pathwayChanged: (i) => this.pathwayChanged(i),
       pathwayRemoved: (name) => this.pathwayRemoved(name),
-      activeChanged: () => this.redraw(),
+      activeChanged: () => {
+        this.redraw();
+        void this.drawFog();
+      },
       backgroundChanged: () => this.drawSlices(),
       displayChanged: () => this.displayChanged(),
+      fogChanged: () => void this.drawFog(),
     });
     const box = (...children: Node[]) => h('div', { class: 'quarter' }, ...children);
     const [sagittal, coronal, axial] = this.slices.map((slice) => box(slice.canvas));
@@ -180,6 +184,7 @@ export class TensorMode implements Mode {
     this.panel.drawAll(this.foundList());
     this.drawSlices();
     this.redraw();
+    void this.drawFog();
     this.refresh();
   }
 
@@ -194,6 +199,7 @@ export class TensorMode implements Mode {
     followPointer(this.stage, { grab: () => false, drag: () => {}, drop: () => {}, click: () => {}, hover: () => {} });
     this.drawSlices();
     this.redraw();
+    void this.drawFog();
   }
 
   private contextLost(): void {
@@ -276,6 +282,25 @@ export class TensorMode implements Mode {
     this.redraw();
   }
 
+  /** FA as it is; of the cost, how near it is to the least: 1 at the best path, 0 from half as much again on. */
+  private async drawFog(): Promise<void> {
+    const { fog } = this.model;
+    const name = this.model.pathways[this.model.active]?.name ?? '';
+    if (fog !== 'cost' || !this.found.has(name)) {
+      this.view.setFog(fog === 'fa' ? this.fa : null);
+      return;
+    }
+    try {
+      const { api } = this.context;
+      const pack = await api.get(`${this.data.id}/volume/cost?client=${api.client}&name=${encodeURIComponent(name)}`);
+      const least = pack.number('low');
+      const near = pack.floats('values').map((cost) => Math.max(0, 1 - 2 * (cost / least - 1)));
+      if (this.model.fog === 'cost') this.view.setFog(near);
+    } catch (error) {
+      if (error instanceof ApiError) this.context.notices.show('error', 'error', error.message);
+    }
+  }
+
   private want(pathway: Pathway): void {
     if (pathway.from !== null && pathway.to !== null) this.requests.want(pathway.name);
   }
@@ -294,6 +319,7 @@ export class TensorMode implements Mode {
       const time = `${found.milliseconds.toFixed(0)} ms on the server (solve ${found.solveMilliseconds.toFixed(0)} ms)`;
       this.status.textContent = `${name}: least cost ${shortNumber(found.leastCost)} · ${time}`;
       this.status.dataset['cost'] = String(found.leastCost);
+      if (this.model.fog === 'cost') void this.drawFog();
     } catch (error) {
       if (error instanceof ApiError && (error.superseded || error.status === 0)) return;
       this.found.delete(name);

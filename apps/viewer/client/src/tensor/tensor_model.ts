@@ -18,6 +18,8 @@ export interface Pathway {
 }
 
 export type Background = 'fa' | 'direction';
+/** What the 3-D view shows as fog. */
+export type Fog = '' | 'fa' | 'cost';
 
 export interface TensorModel {
   crosshair: Vec3;
@@ -29,6 +31,7 @@ export interface TensorModel {
   showTube: boolean;
   showGlyphs: boolean;
   showSlices: boolean;
+  fog: Fog;
 }
 
 /** Colours that most colour-blind people tell apart (after M. Okabe and K. Ito). */
@@ -59,6 +62,7 @@ export function defaultTensorModel({ bounds: [low, high] }: DataSet): TensorMode
     showTube: true,
     showGlyphs: false,
     showSlices: true,
+    fog: '',
   };
   model.pathways.push(newPathway(model));
   return model;
@@ -92,6 +96,7 @@ export function readTensorState(text: string, data: DataSet): { model: TensorMod
   const model = defaultTensorModel(data);
   if (isVec3(raw['crosshair'])) model.crosshair = raw['crosshair'];
   if (raw['background'] === 'fa') model.background = 'fa';
+  if (raw['fog'] === 'fa' || raw['fog'] === 'cost') model.fog = raw['fog'];
   const pathways = Array.isArray(raw['pathways']) ? (raw['pathways'] as (Partial<Pathway> | null)[]) : [];
   const read = pathways.flatMap((given, i) => {
     if (given === null || typeof given.name !== 'string') return [];

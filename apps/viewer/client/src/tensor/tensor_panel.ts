@@ -4,7 +4,7 @@ import type { DataSet } from '../types';
 import { button, checkbox, h, keepFocus, section, select, shortNumber } from '../ui/dom';
 import { profilePlot } from './profile';
 import type { Found } from './tensor_mode';
-import type { Background, Region, TensorModel } from './tensor_model';
+import type { Background, Fog, Region, TensorModel } from './tensor_model';
 import { newPathway } from './tensor_model';
 
 export type TensorTool = 'look' | 'from' | 'to';
@@ -15,6 +15,7 @@ export interface TensorActions {
   activeChanged(): void;
   backgroundChanged(): void;
   displayChanged(): void;
+  fogChanged(): void;
 }
 
 function slider(label: string, value: number, [low, high, step]: readonly [number, number, number], onInput: (v: number) => void): HTMLElement {
@@ -148,6 +149,10 @@ export class TensorPanel {
       model.background = value as Background;
       actions.backgroundChanged();
     });
-    this.display.replaceChildren(background, show('Pathways', 'showSurface'), show('Paths', 'showTube'), show('Tensor glyphs', 'showGlyphs'), show('Slices in the 3-D view', 'showSlices'));
+    const fog = select('Volume', [['', 'none'], ['fa', 'FA'], ['cost', 'total cost']], model.fog, (value) => {
+      model.fog = value as Fog;
+      actions.fogChanged();
+    });
+    this.display.replaceChildren(background, fog, show('Pathways', 'showSurface'), show('Paths', 'showTube'), show('Tensor glyphs', 'showGlyphs'), show('Slices in the 3-D view', 'showSlices'));
   }
 }

@@ -2,6 +2,7 @@
 import type { Vec3 } from '../types';
 import { PictureLayer, ShapeLayer } from '../view/layers';
 import type { Stage } from '../view/stage';
+import { VolumeLayer } from '../view/volume_layer';
 import type { Found, Shape } from './tensor_mode';
 import type { TensorModel } from './tensor_model';
 import type { Axis, Volume } from './volume';
@@ -37,11 +38,13 @@ class PathwayLayers {
 export class TensorView {
   private readonly slices: PictureLayer[];
   private pathways: PathwayLayers[] = [];
+  private readonly fog: VolumeLayer;
 
   constructor(
     private readonly stage: Stage,
     private readonly volume: Volume,
   ) {
+    this.fog = new VolumeLayer(stage.panes[0]!.renderer, volume);
     this.slices = [0, 1, 2].map(() => new PictureLayer(stage.panes[0]!.renderer));
   }
 
@@ -55,6 +58,12 @@ export class TensorView {
       return p;
     };
     this.slices[axis]!.setPicture([corner(false, false), corner(true, false), corner(true, true), corner(false, true)], image);
+    this.stage.render();
+  }
+
+  /** From 0 (clear) to 1; null for none. */
+  setFog(values: Float32Array | null): void {
+    this.fog.setValues(values);
     this.stage.render();
   }
 

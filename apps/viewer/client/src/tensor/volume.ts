@@ -17,7 +17,7 @@ export class Volume {
   constructor(
     readonly shape: Vec3,
     readonly spacing: Vec3,
-    affine: readonly number[],
+    readonly affine: readonly number[],
     readonly bounds: [Vec3, Vec3],
   ) {
     this.inverse = invert(affine);
