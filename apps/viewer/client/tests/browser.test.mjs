@@ -308,6 +308,12 @@ describe('isochron view', { skip: why }, () => {
     assert.ok(changed(readPng(before), readPng(await page.locator('.slice').first().screenshot())) > 0.001, 'the slice follows');
     await page.getByLabel('Tensor glyphs').check();
     await view.until(() => view.requests.some((url) => url.endsWith('/glyphs')), Boolean, 'glyphs');
+    const space = await view.picture();
+    await page.getByLabel('Volume').selectOption('fa');
+    await view.until(() => view.picture(), (now) => changed(space, now) > 0.01, 'FA as a volume');
+    await page.getByLabel('Volume').selectOption('cost');
+    await view.until(() => view.requests.some((url) => url.includes('/volume/cost')), Boolean, 'the cost');
+    await page.getByLabel('Volume').selectOption('');
     const { path } = await saved(view);
     const csv = await view.download(() => page.getByLabel('Export').selectOption('Pathway 1'));
     assert.match(readFileSync(csv.path, 'utf8'), /^distance,fa,cost,x,y,z\n0,/);

@@ -1,6 +1,7 @@
 // One WebGL canvas with panes side by side that look through the same camera.
 import '@kitware/vtk.js/Rendering/OpenGL/Profiles/Geometry';
 import vtkOpenGLRenderWindow from '@kitware/vtk.js/Rendering/OpenGL/RenderWindow';
+import vtkRenderWindowInteractor from '@kitware/vtk.js/Rendering/Core/RenderWindowInteractor';
 import vtkRenderWindow from '@kitware/vtk.js/Rendering/Core/RenderWindow';
 import vtkRenderer from '@kitware/vtk.js/Rendering/Core/Renderer';
 import type { Ray } from '../mesh/pick';
@@ -47,6 +48,8 @@ export class Stage {
     this.view.setContainer(container);
     this.window.addView(this.view);
     this.window.setNumberOfLayers(2);
+    // Volumes ask one whether something moves. It is bound to no events: view/pointer.ts follows the pointer.
+    vtkRenderWindowInteractor.newInstance().setView(this.view);
     this.view.initialize();
     const canvas = this.canvas;
     canvas.addEventListener('webglcontextlost', (event) => {
@@ -130,7 +133,7 @@ export class Stage {
       camera.setViewAngle(angle);
       camera.setClippingRange(Math.max(distance - radius, radius * 1e-3), distance + radius);
     }
-    this.window.render();
+    this.view.traverseAllPasses();
   }
 
   get lens(): Lens {
