@@ -70,7 +70,8 @@ export function drawnMesh(mesh: Triangles): DrawnMesh {
   for (let i = 0; i < triangles.length; ++i) {
     if (dotAt(smooth, 3 * triangles[i]!, faces, triangleOf(i)) < sharp) onEdge[triangles[i]!] = 1;
   }
-  const split = Uint32Array.from(triangles.keys()).filter((i) => onEdge[triangles[i]!] === 1);
+  const split: number[] = []; // corners
+  for (let i = 0; i < triangles.length; ++i) if (onEdge[triangles[i]!] === 1) split.push(i);
 
   const corners = triangles.slice();
   const vertexOf = new Uint32Array(count + split.length);
