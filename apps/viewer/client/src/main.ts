@@ -49,7 +49,12 @@ class App {
       if (found !== undefined) void this.open(found);
     });
     const name = this.state.datasets.length > 1 ? choose : h('span', { class: 'name' }, this.state.datasets[0]!.name);
-    const file = h('input', { type: 'file', accept: '.json,application/json', hidden: true, 'aria-label': 'State file' });
+    const file = h('input', {
+      type: 'file',
+      accept: '.json,application/json',
+      hidden: true,
+      'aria-label': 'State file',
+    });
     file.addEventListener('change', () => {
       const [chosen] = file.files ?? [];
       if (chosen !== undefined) void chosen.text().then((text) => this.mode?.loadState(text));
@@ -93,7 +98,13 @@ class App {
     document.title = `${data.name} – isochron view`;
     this.body.replaceChildren(h('p', { class: 'loading', role: 'status' }, `Loading ${data.name} …`));
     if (data.kind === 'volume') {
-      this.body.replaceChildren(h('p', { class: 'loading' }, `${data.name} is an image without tensors; this page shows meshes and tensor images.`));
+      this.body.replaceChildren(
+        h(
+          'p',
+          { class: 'loading' },
+          `${data.name} is an image without tensors; this page shows meshes and tensor images.`,
+        ),
+      );
       return;
     }
     try {
@@ -174,9 +185,15 @@ async function start(): Promise<void> {
     else new App(api, state);
   } catch (error) {
     if (error instanceof ApiError && (error.status === 401 || error.status === 403)) {
-      wholePage('Wrong token', 'The token in the address is not the one of this server. Open the address that isochron view has printed.');
+      wholePage(
+        'Wrong token',
+        'The token in the address is not the one of this server. Open the address that isochron view has printed.',
+      );
     } else {
-      wholePage('No answer', `${error instanceof Error ? error.message : String(error)}. Is isochron view still running?`);
+      wholePage(
+        'No answer',
+        `${error instanceof Error ? error.message : String(error)}. Is isochron view still running?`,
+      );
     }
   }
 }

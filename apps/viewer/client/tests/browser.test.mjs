@@ -50,7 +50,10 @@ describe('isochron view', { skip: why }, () => {
     const picture = await view.picture('open');
     assert.ok(colorCount(picture) > 50, 'the surface is shaded');
     const origin = new URL(server.url).origin;
-    assert.deepEqual(view.requests.filter((url) => !url.startsWith(origin) && !url.startsWith('blob:')), []);
+    assert.deepEqual(
+      view.requests.filter((url) => !url.startsWith(origin) && !url.startsWith('blob:')),
+      [],
+    );
     assert.deepEqual(view.complaints, []);
     await view.close();
   });
@@ -62,8 +65,20 @@ describe('isochron view', { skip: why }, () => {
     const { state } = await saved(view);
     assert.equal(state.sources.length, 1);
     const summary = JSON.parse(
-      await isochron('solve', 'heart.vtu', '-o', 'check.vtu', '--force', '--json', '--fibers', 'fiber', '--velocity', '0.6,0.3',
-        '--source-point', state.sources[0].point.join(',')),
+      await isochron(
+        'solve',
+        'heart.vtu',
+        '-o',
+        'check.vtu',
+        '--force',
+        '--json',
+        '--fibers',
+        'fiber',
+        '--velocity',
+        '0.6,0.3',
+        '--source-point',
+        state.sources[0].point.join(','),
+      ),
     );
     const latest = await view.status();
     assert.ok(Math.abs(latest - summary.max_time) < 1e-3 * latest, `${latest} against ${summary.max_time}`);
@@ -80,7 +95,11 @@ describe('isochron view', { skip: why }, () => {
     const [before, latest] = [await view.picture(), await view.status()];
     const camera = (await saved(view)).state.camera;
     await view.drag(middle, [0.42, 0.4]);
-    await view.until(() => view.status(), (now) => now !== latest, 'another arrival');
+    await view.until(
+      () => view.status(),
+      (now) => now !== latest,
+      'another arrival',
+    );
     assert.ok(changed(before, await view.picture('drag')) > 0.03, 'the picture has changed');
     const { state } = await saved(view);
     assert.deepEqual(state.camera, camera, 'a drag of a source does not turn the view');
@@ -97,11 +116,19 @@ describe('isochron view', { skip: why }, () => {
     const early = share(await view.picture('front'), ahead);
     assert.ok(early > all + 0.05, `more is ahead of the front: ${all}, then ${early}`);
     await view.page.keyboard.press('Escape');
-    await view.until(() => view.picture(), (now) => share(now, ahead) < all + 0.01, 'all times');
+    await view.until(
+      () => view.picture(),
+      (now) => share(now, ahead) < all + 0.01,
+      'all times',
+    );
     await view.page.getByRole('button', { name: 'Let the front run' }).click();
     const readout = view.page.locator('.moment');
     const one = await readout.textContent();
-    await view.until(() => readout.textContent(), (now) => now !== one, 'the front to run');
+    await view.until(
+      () => readout.textContent(),
+      (now) => now !== one,
+      'the front to run',
+    );
     assert.equal(view.requests.length, asked);
     await view.close();
   });
@@ -110,13 +137,25 @@ describe('isochron view', { skip: why }, () => {
     const view = await openWithSource([0.45, 0.7]);
     const one = await view.status();
     await view.click(0.5, 0.35, 'Control');
-    const two = await view.until(() => view.status(), (now) => now !== one, 'two sources');
+    const two = await view.until(
+      () => view.status(),
+      (now) => now !== one,
+      'two sources',
+    );
     assert.ok(two < one, 'a second source can only be earlier');
     await view.page.getByLabel('Onset time of Source 2').fill('1000');
     await view.page.keyboard.press('Enter');
-    await view.until(() => view.status(), (now) => now > two + 1e-3, 'the late source not to matter');
+    await view.until(
+      () => view.status(),
+      (now) => now > two + 1e-3,
+      'the late source not to matter',
+    );
     await view.page.getByRole('button', { name: 'Delete Source 2' }).click();
-    await view.until(() => view.status(), (now) => Math.abs(now - one) < 1e-6 * one, 'the first arrival');
+    await view.until(
+      () => view.status(),
+      (now) => Math.abs(now - one) < 1e-6 * one,
+      'the first arrival',
+    );
     await view.close();
   });
 
@@ -125,7 +164,11 @@ describe('isochron view', { skip: why }, () => {
     const before = await view.picture();
     await view.click(0.45, 0.3, 'Shift');
     const item = view.page.locator('.item.path');
-    const text = await view.until(() => item.textContent(), (now) => /time/.test(now), 'a path');
+    const text = await view.until(
+      () => item.textContent(),
+      (now) => /time/.test(now),
+      'a path',
+    );
     const [, time, length] = /time ([\d.]+), length ([\d.]+)/.exec(text).map(Number);
     assert.ok(time > 0 && time <= (await view.status()));
     assert.ok(length / 0.6 <= time * 1.02 && length / 0.3 >= time * 0.98, `${length} in ${time} at 0.3 to 0.6`);
@@ -137,13 +180,29 @@ describe('isochron view', { skip: why }, () => {
     const view = await openWithSource();
     const whole = await view.picture();
     await view.page.getByLabel('Clip', { exact: true }).check();
-    const cut = await view.until(() => view.picture('clip'), (now) => changed(whole, now) > 0.03, 'the cut');
+    const cut = await view.until(
+      () => view.picture('clip'),
+      (now) => changed(whole, now) > 0.03,
+      'the cut',
+    );
     await view.page.getByLabel('Place of the clip plane').fill('0.7');
-    await view.until(() => view.picture(), (now) => changed(cut, now) > 0.01, 'another cut');
+    await view.until(
+      () => view.picture(),
+      (now) => changed(cut, now) > 0.01,
+      'another cut',
+    );
     await view.page.getByLabel('Clip', { exact: true }).uncheck();
-    await view.until(() => view.picture(), (now) => changed(whole, now) < 0.002, 'the whole again');
+    await view.until(
+      () => view.picture(),
+      (now) => changed(whole, now) < 0.002,
+      'the whole again',
+    );
     await view.page.locator('details', { hasText: 'Display' }).getByLabel('Fibres').selectOption('fiber');
-    await view.until(() => view.picture('fibers'), (now) => changed(whole, now) > 0.01, 'fibres');
+    await view.until(
+      () => view.picture('fibers'),
+      (now) => changed(whole, now) > 0.01,
+      'fibres',
+    );
     assert.deepEqual(view.complaints, []);
     await view.close();
   });
@@ -158,7 +217,11 @@ describe('isochron view', { skip: why }, () => {
     const same = await view.picture();
     await view.page.getByRole('group', { name: 'Setting B' }).getByLabel('Across', { exact: true }).fill('0.6');
     await view.page.keyboard.press('Enter');
-    await view.until(() => view.picture('compare'), (now) => changed(same, now) > 0.05, 'the panes to differ');
+    await view.until(
+      () => view.picture('compare'),
+      (now) => changed(same, now) > 0.05,
+      'the panes to differ',
+    );
     await view.page.getByLabel('Compare').selectOption('off');
     assert.equal(await view.page.locator('.overlay .pane').count(), 1);
     await view.close();
@@ -173,7 +236,11 @@ describe('isochron view', { skip: why }, () => {
     await view.page.getByLabel('Each region its own').check();
     await view.page.getByLabel('Region 0', { exact: true }).fill('2');
     await view.page.keyboard.press('Enter');
-    await view.until(() => view.status(), (now) => now < 0.8 * slow, 'a faster region');
+    await view.until(
+      () => view.status(),
+      (now) => now < 0.8 * slow,
+      'a faster region',
+    );
     await view.page.getByLabel('Colour by').selectOption('cells/region');
     await view.page.locator('.legend', { hasText: 'region' }).waitFor();
     await view.picture('regions');
@@ -198,7 +265,11 @@ describe('isochron view', { skip: why }, () => {
     await view.ready();
     assert.ok(Number.isNaN(await view.status()), 'a reload starts afresh');
     await view.page.getByLabel('State file').setInputFiles(path);
-    await view.until(() => view.status(), (now) => Math.abs(now - latest) < 1e-6 * latest, 'the same arrival');
+    await view.until(
+      () => view.status(),
+      (now) => Math.abs(now - latest) < 1e-6 * latest,
+      'the same arrival',
+    );
     assert.ok(changed(shown, await view.picture()) < 0.002, 'the same picture');
     writeFileSync(join(folder, 'bad.json'), '{"what": 1}');
     await view.page.getByLabel('State file').setInputFiles(join(folder, 'bad.json'));
@@ -218,12 +289,18 @@ describe('isochron view', { skip: why }, () => {
     await view.page.keyboard.press('Enter');
     const placed = await view.until(() => view.status(), Number.isFinite, 'a source in the middle');
     await view.page.keyboard.press('ArrowUp');
-    await view.until(() => view.status(), (now) => now !== placed, 'the source to move');
+    await view.until(
+      () => view.status(),
+      (now) => now !== placed,
+      'the source to move',
+    );
     await view.page.keyboard.press('Delete');
     await view.page.locator('.stage-hint', { hasText: 'Click the surface' }).waitFor();
     const unnamed = await view.page
       .locator('button, input:not([hidden]), select')
-      .evaluateAll((all) => all.filter((e) => !e.getAttribute('aria-label') && !e.labels?.length && !e.textContent.trim()).length);
+      .evaluateAll(
+        (all) => all.filter((e) => !e.getAttribute('aria-label') && !e.labels?.length && !e.textContent.trim()).length,
+      );
     assert.equal(unnamed, 0, 'every control has a name');
     await view.close();
   });
@@ -235,7 +312,11 @@ describe('isochron view', { skip: why }, () => {
     await two.drag([0.5, 0.35], [0.45, 0.6]);
     assert.equal(await one.status(), latest);
     await one.click(0.5, 0.5, 'Shift');
-    await one.until(() => one.page.locator('.item.path').textContent(), (now) => /time/.test(now), 'a path');
+    await one.until(
+      () => one.page.locator('.item.path').textContent(),
+      (now) => /time/.test(now),
+      'a path',
+    );
     await Promise.all([one.close(), two.close()]);
   });
 
@@ -249,7 +330,11 @@ describe('isochron view', { skip: why }, () => {
     await view.notice('webgl').waitFor({ state: 'detached' });
     assert.ok(changed(before, await view.picture()) < 0.002, 'the same picture');
     await view.drag(middle, [0.45, 0.45]);
-    await view.until(() => view.picture(), (now) => changed(before, now) > 0.02, 'the source to move');
+    await view.until(
+      () => view.picture(),
+      (now) => changed(before, now) > 0.02,
+      'the source to move',
+    );
     await view.close();
   });
 
@@ -258,7 +343,10 @@ describe('isochron view', { skip: why }, () => {
     await view.page.getByLabel('Data set').selectOption({ label: 'lines.vtk' });
     await view.page.locator('.stage-hint', { hasText: /nothing to draw|cannot be computed/ }).waitFor();
     await view.close();
-    const wrong = await View.open(browser, server.url.replace(/.$/, (last) => (last === '0' ? '1' : '0')));
+    const wrong = await View.open(
+      browser,
+      server.url.replace(/.$/, (last) => (last === '0' ? '1' : '0')),
+    );
     await wrong.page.getByRole('heading', { name: 'Wrong token' }).waitFor();
     await wrong.close();
     const none = await View.open(browser, new URL(server.url).origin);
@@ -275,7 +363,11 @@ describe('isochron view', { skip: why }, () => {
     await isochron('generate', 'sphere', '--frequency', '12', '-o', 'ball.ply', '--force');
     utimesSync(join(folder, 'ball.ply'), new Date(), new Date(Date.now() + 5000));
     await view.notice('changed').getByRole('button', { name: 'Reload' }).click();
-    const again = await view.until(() => view.status(), (now) => Number.isFinite(now) && now !== latest, 'the new file');
+    const again = await view.until(
+      () => view.status(),
+      (now) => Number.isFinite(now) && now !== latest,
+      'the new file',
+    );
     assert.ok(Math.abs(again - latest) < 0.05 * latest, 'it is a sphere still, with the same source');
     await own.stop('SIGKILL');
     await view.notice('connection').getByText('Lost the connection').waitFor();
@@ -293,7 +385,8 @@ describe('isochron view', { skip: why }, () => {
     const box = await axial.boundingBox();
     // The slice shows 128 mm by 128 mm from -2, -2 in the middle of its canvas.
     const scale = (Math.min(box.width, box.height) - 8) / 128;
-    const click = (x, y) => axial.click({ position: { x: box.width / 2 + (x - 62) * scale, y: box.height / 2 - (y - 62) * scale } });
+    const click = (x, y) =>
+      axial.click({ position: { x: box.width / 2 + (x - 62) * scale, y: box.height / 2 - (y - 62) * scale } });
     const cost = async () => Number((await page.locator('.status').getAttribute('data-cost')) ?? NaN);
     await page.keyboard.press('2');
     await click(20, 36);
@@ -305,12 +398,19 @@ describe('isochron view', { skip: why }, () => {
     await view.picture('tensors');
     await click(100, 80);
     await view.until(cost, (now) => now !== first, 'another cost');
-    assert.ok(changed(readPng(before), readPng(await page.locator('.slice').first().screenshot())) > 0.001, 'the slice follows');
+    assert.ok(
+      changed(readPng(before), readPng(await page.locator('.slice').first().screenshot())) > 0.001,
+      'the slice follows',
+    );
     await page.getByLabel('Tensor glyphs').check();
     await view.until(() => view.requests.some((url) => url.endsWith('/glyphs')), Boolean, 'glyphs');
     const space = await view.picture();
     await page.getByLabel('Volume').selectOption('fa');
-    await view.until(() => view.picture(), (now) => changed(space, now) > 0.01, 'FA as a volume');
+    await view.until(
+      () => view.picture(),
+      (now) => changed(space, now) > 0.01,
+      'FA as a volume',
+    );
     await page.getByLabel('Volume').selectOption('cost');
     await view.until(() => view.requests.some((url) => url.includes('/volume/cost')), Boolean, 'the cost');
     await page.getByLabel('Volume').selectOption('');

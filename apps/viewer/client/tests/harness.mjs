@@ -11,7 +11,8 @@ import { readPng } from './png.mjs';
 /** The command and the browser; ISOCHRON and CHROMIUM name others. Null where there is none. */
 const usual = resolve(dirname(fileURLToPath(import.meta.url)), '../../../../build/release/bin/isochron');
 export const command = [process.env.ISOCHRON, usual].find((p) => p && existsSync(p)) ?? null;
-const browserPath = [process.env.CHROMIUM, '/usr/bin/chromium', '/usr/bin/chromium-browser'].find((p) => p && existsSync(p)) ?? null;
+const browserPath =
+  [process.env.CHROMIUM, '/usr/bin/chromium', '/usr/bin/chromium-browser'].find((p) => p && existsSync(p)) ?? null;
 
 export function whyNot() {
   if (command === null) return 'no isochron (set ISOCHRON)';
@@ -64,7 +65,11 @@ export class View {
   requests = [];
 
   static async open(browser, url, options = {}) {
-    const context = await browser.newContext({ viewport: { width: 900, height: 560 }, acceptDownloads: true, ...options });
+    const context = await browser.newContext({
+      viewport: { width: 900, height: 560 },
+      acceptDownloads: true,
+      ...options,
+    });
     const view = new View();
     view.page = await context.newPage();
     view.page.setDefaultTimeout(patience);

@@ -14,7 +14,11 @@ async function mesh(browser) {
   await view.until(() => view.status(), Number.isFinite, 'an arrival');
   await page.getByLabel('Unit of times').fill('ms');
   await view.click(0.42, 0.24, 'Shift');
-  await view.until(() => page.locator('.item.path').textContent(), (now) => /time/.test(now), 'a path');
+  await view.until(
+    () => page.locator('.item.path').textContent(),
+    (now) => /time/.test(now),
+    'a path',
+  );
   await page.getByLabel('Compare').selectOption('ab');
   await page.getByRole('group', { name: 'Setting B' }).getByLabel('Across', { exact: true }).fill('0.6');
   await page.keyboard.press('Enter');

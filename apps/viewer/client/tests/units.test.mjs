@@ -45,7 +45,11 @@ test('colours are those of the library', async () => {
   const light = ([r, g, b]) => 0.2126 * r + 0.7152 * g + 0.0722 * b;
   for (let i = 1; i < map.length; ++i) assert.ok(light(map[i]) > light(map[i - 1]) - 1.5, `lightness at ${i}`);
   // What color_map(3) of the library gives.
-  assert.deepEqual(colorMap(3), [[57, 16, 105], [29, 155, 167], [250, 241, 100]]);
+  assert.deepEqual(colorMap(3), [
+    [57, 16, 105],
+    [29, 155, 167],
+    [250, 241, 100],
+  ]);
   const middle = differenceMap(3)[1];
   assert.ok(Math.min(...middle) > 235, 'no difference is nearly white');
 });
@@ -66,11 +70,18 @@ test('a ray meets the nearest triangle', async () => {
 
 test('a point is seen where its ray goes', async () => {
   const { cameraFor, lensFor, orbit, pan, rayThrough, seenAt, zoom } = await load('src/view/camera.ts');
-  const box = [[-1, -2, -3], [4, 5, 6]];
+  const box = [
+    [-1, -2, -3],
+    [4, 5, 6],
+  ];
   let camera = cameraFor(box);
   for (const aspect of [1, 1.5]) {
     const lens = lensFor(box, aspect);
-    for (const corner of [[-1, -2, -3], [4, 5, 6], [4, -2, 6]]) {
+    for (const corner of [
+      [-1, -2, -3],
+      [4, 5, 6],
+      [4, -2, 6],
+    ]) {
       assert.ok(Math.max(...seenAt(camera, lens, corner).map(Math.abs)) <= 1, 'the whole box is seen');
     }
   }
@@ -141,7 +152,10 @@ test('a state file keeps everything, and a bad one is refused', async () => {
   });
   assert.throws(() => readStateFile('{', data), /no JSON/);
   assert.throws(() => readStateFile('{"what": "else"}', data), /no state/);
-  const odd = readStateFile('{"what": "isochron view state", "sources": [{"point": [1, "x", 2]}, null], "spacing": -1}', data);
+  const odd = readStateFile(
+    '{"what": "isochron view state", "sources": [{"point": [1, "x", 2]}, null], "spacing": -1}',
+    data,
+  );
   assert.deepEqual(odd.model, defaultModel(data));
 });
 
@@ -153,7 +167,15 @@ test('slices lie where the affine says', async () => {
   };
   const { Volume } = await load('src/tensor/volume.ts');
   // Axes swapped and one flipped: i runs along -y, j along x, k along z.
-  const volume = new Volume([2, 3, 2], [2, 1, 3], [0, 1, 0, 10, -2, 0, 0, 20, 0, 0, 3, 30, 0, 0, 0, 1], [[9.5, 17, 28.5], [12.5, 21, 34.5]]);
+  const volume = new Volume(
+    [2, 3, 2],
+    [2, 1, 3],
+    [0, 1, 0, 10, -2, 0, 0, 20, 0, 0, 3, 30, 0, 0, 0, 1],
+    [
+      [9.5, 17, 28.5],
+      [12.5, 21, 34.5],
+    ],
+  );
   assert.equal(volume.offsetAt(10, 20, 30), 0);
   assert.equal(volume.offsetAt(12, 18, 33), (1 * 3 + 2) * 2 + 1);
   assert.equal(volume.offsetAt(14, 20, 30), -1);
@@ -167,7 +189,13 @@ test('slices lie where the affine says', async () => {
 
 test('a state of a tensor image keeps its pathways', async () => {
   const { defaultTensorModel, newPathway, readTensorState, tensorStateFile } = await load('src/tensor/tensor_model.ts');
-  const data = { name: 'dti.nii.gz', bounds: [[0, 0, 0], [10, 20, 30]] };
+  const data = {
+    name: 'dti.nii.gz',
+    bounds: [
+      [0, 0, 0],
+      [10, 20, 30],
+    ],
+  };
   const model = defaultTensorModel(data);
   model.pathways.push(newPathway(model));
   model.pathways[1].from = { point: [1, 2, 3], radius: 4 };

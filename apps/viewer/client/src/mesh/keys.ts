@@ -33,7 +33,8 @@ function takenBy(target: EventTarget | null, key: string): boolean {
     if (target.type === 'checkbox') return key === ' ';
     return key !== 'Escape';
   }
-  const pressed = target instanceof HTMLButtonElement || (target instanceof HTMLElement && target.tagName === 'SUMMARY');
+  const pressed =
+    target instanceof HTMLButtonElement || (target instanceof HTMLElement && target.tagName === 'SUMMARY');
   return pressed && (key === ' ' || key === 'Enter');
 }
 

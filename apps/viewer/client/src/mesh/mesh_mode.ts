@@ -55,8 +55,23 @@ export class MeshMode implements Mode {
     geometry: Shown['geometry'],
   ) {
     this.model = defaultModel(data);
-    this.shown = { model: this.model, geometry, arrival: {}, clipped: {}, paths: {}, array: null, fibers: null, clipPlane: null };
-    this.requests = new Requests(context.api, data, this.shown, (part) => this.answered(part), (error) => this.failed(error));
+    this.shown = {
+      model: this.model,
+      geometry,
+      arrival: {},
+      clipped: {},
+      paths: {},
+      array: null,
+      fibers: null,
+      clipPlane: null,
+    };
+    this.requests = new Requests(
+      context.api,
+      data,
+      this.shown,
+      (part) => this.answered(part),
+      (error) => this.failed(error),
+    );
     this.timeBar = new TimeBar((moment) => {
       this.model.moment = moment;
       this.view.drawMoment();
@@ -75,7 +90,13 @@ export class MeshMode implements Mode {
       alignClip: () => this.alignClip(),
     });
     this.stageBox.setAttribute('aria-label', `${data.name}: arrow keys move the source, question mark for help`);
-    const left = h('main', {}, h('div', { class: 'stage-frame' }, this.stageBox, this.overlay.element), this.timeBar.element, this.status);
+    const left = h(
+      'main',
+      {},
+      h('div', { class: 'stage-frame' }, this.stageBox, this.overlay.element),
+      this.timeBar.element,
+      this.status,
+    );
     root.replaceChildren(left, this.panel.element);
     this.makeStage();
     followKeys(this.keyActions(), this.ended.signal);
@@ -196,7 +217,10 @@ export class MeshMode implements Mode {
     this.view.draw();
     const kinds = this.view.kinds;
     this.overlay.setPanes(
-      kinds.map((kind, i) => ({ title: kinds.length > 1 ? paneTitles[kind] : '', legend: this.view.legends[i] ?? null })),
+      kinds.map((kind, i) => ({
+        title: kinds.length > 1 ? paneTitles[kind] : '',
+        legend: this.view.legends[i] ?? null,
+      })),
     );
     const { low, high } = this.view.timeRange;
     this.timeBar.setRange(low, high, this.model.timeUnit);

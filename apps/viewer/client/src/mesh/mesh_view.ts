@@ -122,7 +122,8 @@ export class MeshView {
     const { sources, targets } = this.shown.model;
     for (const pane of this.panes) {
       while (pane.balls.length > sources.length + targets.length) pane.balls.pop()!.remove();
-      while (pane.balls.length < sources.length + targets.length) pane.balls.push(new BallLayer(pane.pane.renderer, sourceColor));
+      while (pane.balls.length < sources.length + targets.length)
+        pane.balls.push(new BallLayer(pane.pane.renderer, sourceColor));
     }
     this.stage.render();
   }
@@ -249,7 +250,10 @@ export class MeshView {
     pane.fibers.setVisible(fibers !== null);
     if (fibers === null) return;
     pane.fibers.setClip(clipPlane);
-    pane.fibers.setLines(fibers, Uint32Array.from({ length: fibers.length / 6 + 1 }, (_, i) => 2 * i));
+    pane.fibers.setLines(
+      fibers,
+      Uint32Array.from({ length: fibers.length / 6 + 1 }, (_, i) => 2 * i),
+    );
   }
 
   private drawPaths(pane: PaneLayers): void {

@@ -83,7 +83,12 @@ export class Panel {
       });
       choose.setAttribute('aria-pressed', String(i === model.selected));
       choose.className = 'name';
-      const onset = h('input', { type: 'number', step: 'any', value: String(source.time), 'aria-label': `Onset time of ${name}` });
+      const onset = h('input', {
+        type: 'number',
+        step: 'any',
+        value: String(source.time),
+        'aria-label': `Onset time of ${name}`,
+      });
       onset.addEventListener('change', () => {
         const time = Number(onset.value);
         onset.setAttribute('aria-invalid', String(!Number.isFinite(time)));
@@ -99,7 +104,11 @@ export class Panel {
       });
       remove.className = 'plain';
       remove.setAttribute('aria-label', `Delete ${name}`);
-      const place = h('span', { class: 'place' }, source.point.map((x) => shortNumber(Number(x.toFixed(2)))).join(', '));
+      const place = h(
+        'span',
+        { class: 'place' },
+        source.point.map((x) => shortNumber(Number(x.toFixed(2)))).join(', '),
+      );
       return h('div', { class: 'item' }, choose, place, h('label', { class: 'onset' }, 'onset', onset), remove);
     });
     keepFocus(this.sources, () => this.sources.replaceChildren(...rows));
@@ -125,7 +134,13 @@ export class Panel {
       });
       remove.className = 'plain';
       remove.setAttribute('aria-label', `Delete path ${i + 1}`);
-      return h('div', { class: 'item path' }, h('span', { class: 'name' }, `Path ${i + 1}`), h('span', {}, told.join(' · ')), remove);
+      return h(
+        'div',
+        { class: 'item path' },
+        h('span', { class: 'name' }, `Path ${i + 1}`),
+        h('span', {}, told.join(' · ')),
+        remove,
+      );
     });
     keepFocus(this.paths, () => this.paths.replaceChildren(...rows));
   }
@@ -225,7 +240,8 @@ export class Panel {
       parts.push(select('Array', names, setting.array, (value) => ((setting.array = value), changed())));
     } else if (setting.kind === 'fibers') {
       const names = data.fibers.map((name) => [name, name] as const);
-      if (names.length > 1) parts.push(select('Fibres', names, setting.fibers, (v) => ((setting.fibers = v), changed())));
+      if (names.length > 1)
+        parts.push(select('Fibres', names, setting.fibers, (v) => ((setting.fibers = v), changed())));
       parts.push(
         speedControl('Along', setting.along, (v) => ((setting.along = v), changed())),
         speedControl('Across', setting.across, (v) => ((setting.across = v), changed())),
@@ -233,8 +249,13 @@ export class Panel {
     } else {
       parts.push(speedControl('Speed', setting.speed, (v) => ((setting.speed = v), changed())));
     }
-    if (data.regions !== null && setting.kind !== 'array') parts.push(...this.regionControls(setting, data.regions.values, redraw, changed));
-    const group = h('div', { class: 'setting', role: 'group', 'aria-label': `Setting ${slot.toUpperCase()}` }, ...parts);
+    if (data.regions !== null && setting.kind !== 'array')
+      parts.push(...this.regionControls(setting, data.regions.values, redraw, changed));
+    const group = h(
+      'div',
+      { class: 'setting', role: 'group', 'aria-label': `Setting ${slot.toUpperCase()}` },
+      ...parts,
+    );
     if (slot === 'b') {
       const copy = button('Copy A', 'Make setting B the same as A', () => {
         model.settings.b = structuredClone(model.settings.a);
@@ -269,7 +290,13 @@ export class Panel {
 
   private isochroneControls(): Node[] {
     const { model, actions } = this;
-    const spacing = h('input', { type: 'number', min: 0, step: 'any', placeholder: 'automatic', 'aria-label': 'Spacing of isochrones' });
+    const spacing = h('input', {
+      type: 'number',
+      min: 0,
+      step: 'any',
+      placeholder: 'automatic',
+      'aria-label': 'Spacing of isochrones',
+    });
     if (model.spacing > 0) spacing.value = String(model.spacing);
     spacing.addEventListener('change', () => {
       const typed = spacing.value === '' ? 0 : Number(spacing.value);
@@ -279,7 +306,13 @@ export class Panel {
       model.spacing = typed;
       actions.isochronesChanged();
     });
-    const unit = h('input', { type: 'text', maxlength: 20, value: model.timeUnit, placeholder: 'ms, s, …', 'aria-label': 'Unit of times' });
+    const unit = h('input', {
+      type: 'text',
+      maxlength: 20,
+      value: model.timeUnit,
+      placeholder: 'ms, s, …',
+      'aria-label': 'Unit of times',
+    });
     unit.addEventListener('input', () => {
       model.timeUnit = unit.value.trim();
       actions.unitChanged();
@@ -305,7 +338,13 @@ export class Panel {
       }),
     ];
     if (!clip.on) return parts;
-    const axes = ([['x', [1, 0, 0]], ['y', [0, 1, 0]], ['z', [0, 0, 1]]] as const).map(([name, normal]) =>
+    const axes = (
+      [
+        ['x', [1, 0, 0]],
+        ['y', [0, 1, 0]],
+        ['z', [0, 0, 1]],
+      ] as const
+    ).map(([name, normal]) =>
       button(name, `Clip across ${name}`, () => {
         const same = clip.normal.every((n, i) => n === normal[i]);
         clip.normal = same ? [-normal[0], -normal[1], -normal[2]] : [...normal];
@@ -313,7 +352,14 @@ export class Panel {
       }),
     );
     axes.push(button('view', 'Clip across the line of sight', () => actions.alignClip()));
-    const offset = h('input', { type: 'range', min: 0, max: 1, step: 0.005, value: clip.offset, 'aria-label': 'Place of the clip plane' });
+    const offset = h('input', {
+      type: 'range',
+      min: 0,
+      max: 1,
+      step: 0.005,
+      value: clip.offset,
+      'aria-label': 'Place of the clip plane',
+    });
     offset.addEventListener('input', () => {
       clip.offset = Number(offset.value);
       actions.clipChanged();

@@ -51,8 +51,14 @@ export class SliceView {
     private readonly volume: Volume,
     handlers: SliceHandlers,
   ) {
-    this.canvas = h('canvas', { class: 'slice', tabindex: 0, role: 'img', 'aria-label': `${names[axis]} slice; arrow keys move the crosshair, Page Up and Page Down the slice` });
-    const tell = (event: PointerEvent) => handlers.point(this.worldAt(event.offsetX, event.offsetY, this.content.crosshair));
+    this.canvas = h('canvas', {
+      class: 'slice',
+      tabindex: 0,
+      role: 'img',
+      'aria-label': `${names[axis]} slice; arrow keys move the crosshair, Page Up and Page Down the slice`,
+    });
+    const tell = (event: PointerEvent) =>
+      handlers.point(this.worldAt(event.offsetX, event.offsetY, this.content.crosshair));
     this.canvas.addEventListener('pointerdown', (event) => {
       this.canvas.setPointerCapture(event.pointerId);
       tell(event);
@@ -152,7 +158,10 @@ export class SliceView {
   private drawRegions(context: CanvasRenderingContext2D): void {
     const perMm = this.shift.scale / this.volume.step;
     this.content.pathways.forEach((pathway, i) => {
-      for (const [region, letter] of [[pathway.from, 'A'], [pathway.to, 'B']] as const) {
+      for (const [region, letter] of [
+        [pathway.from, 'A'],
+        [pathway.to, 'B'],
+      ] as const) {
         if (region === null) continue;
         const away = Math.abs(region.point[this.axis] - this.content.crosshair[this.axis]);
         if (away > region.radius) continue;
@@ -172,11 +181,19 @@ export class SliceView {
     const [x, y] = this.screenAt(this.content.crosshair);
     const gap = 7;
     context.beginPath();
-    for (const [x1, y1, x2, y2] of [[0, y, x - gap, y], [x + gap, y, width, y], [x, 0, x, y - gap], [x, y + gap, x, height]] as const) {
+    for (const [x1, y1, x2, y2] of [
+      [0, y, x - gap, y],
+      [x + gap, y, width, y],
+      [x, 0, x, y - gap],
+      [x, y + gap, x, height],
+    ] as const) {
       context.moveTo(x1, y1);
       context.lineTo(x2, y2);
     }
-    for (const [color, wide] of [['rgb(0 0 0 / 0.4)', 3], ['rgb(255 255 255 / 0.8)', 1]] as const) {
+    for (const [color, wide] of [
+      ['rgb(0 0 0 / 0.4)', 3],
+      ['rgb(255 255 255 / 0.8)', 1],
+    ] as const) {
       context.strokeStyle = color;
       context.lineWidth = wide;
       context.stroke();

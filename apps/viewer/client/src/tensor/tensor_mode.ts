@@ -46,7 +46,12 @@ const fromAbove: Vec3 = unit([0.3, -0.8, 0.9]);
 
 function readShape(pack: Pack, prefix: string): Shape {
   const colors = pack.has(`${prefix}colors`) ? pack.bytes(`${prefix}colors`) : null;
-  return { points: pack.floats(`${prefix}points`), normals: pack.floats(`${prefix}normals`), triangles: pack.ids(`${prefix}triangles`), colors };
+  return {
+    points: pack.floats(`${prefix}points`),
+    normals: pack.floats(`${prefix}normals`),
+    triangles: pack.ids(`${prefix}triangles`),
+    colors,
+  };
 }
 
 function readFound(pack: Pack): Found {
@@ -59,7 +64,11 @@ function readFound(pack: Pack): Found {
     milliseconds: pack.number('milliseconds'),
     solveMilliseconds: pack.number('solve_milliseconds'),
     path: pack.floats('path'),
-    profile: { distance: pack.floats('profile_distance'), fa: pack.floats('profile_fa'), cost: pack.floats('profile_cost') },
+    profile: {
+      distance: pack.floats('profile_distance'),
+      fa: pack.floats('profile_fa'),
+      cost: pack.floats('profile_cost'),
+    },
     tube: readShape(pack, 'tube_'),
     surface: readShape(pack, 'pathway_'),
     glyphs: null,
@@ -80,7 +89,8 @@ export class TensorMode implements Mode {
 
   /** Reads the volumes and shows them. */
   static async open(root: HTMLElement, data: DataSet, context: ModeContext): Promise<TensorMode> {
-    if (data.shape === undefined || data.spacing === undefined || data.affine === undefined) throw new Error('the image has no shape');
+    if (data.shape === undefined || data.spacing === undefined || data.affine === undefined)
+      throw new Error('the image has no shape');
     const volume = new Volume(data.shape, data.spacing, data.affine, data.bounds);
     const fa = (await context.api.get(`${data.id}/volume/fa`)).floats('values');
     const directions = (await context.api.get(`${data.id}/volume/direction`)).bytes('values');
@@ -97,7 +107,10 @@ export class TensorMode implements Mode {
   ) {
     this.model = defaultTensorModel(data);
     this.requests = new Refresh((name) => this.connect(name));
-    const handlers = { point: (place: Vec3) => this.picked(place), scroll: (axis: Axis, voxels: number) => this.scroll(axis, voxels) };
+    const handlers = {
+      point: (place: Vec3) => this.picked(place),
+      scroll: (axis: Axis, voxels: number) => this.scroll(axis, voxels),
+    };
     this.slices = axes.map((axis) => new SliceView(axis, volume, handlers));
     this.panel = new TensorPanel(data, this.model, volume.smallestSpacing, {
       pathwayChanged: (i) => this.pathwayChanged(i),
@@ -112,7 +125,10 @@ export class TensorMode implements Mode {
     });
     const box = (...children: Node[]) => h('div', { class: 'quarter' }, ...children);
     const [sagittal, coronal, axial] = this.slices.map((slice) => box(slice.canvas));
-    root.replaceChildren(h('main', {}, h('div', { class: 'quarters' }, axial!, coronal!, sagittal!, box(this.stageBox)), this.status), this.panel.element);
+    root.replaceChildren(
+      h('main', {}, h('div', { class: 'quarters' }, axial!, coronal!, sagittal!, box(this.stageBox)), this.status),
+      this.panel.element,
+    );
     this.makeStage();
     this.followKeys();
     new ResizeObserver(() => this.drawOverlays()).observe(this.slices[0]!.canvas);
@@ -159,8 +175,13 @@ export class TensorMode implements Mode {
     const found = this.found.get(name);
     if (found === undefined) return;
     const { distance, fa, cost } = found.profile;
-    const rows = Array.from(distance, (d, i) => [d, fa[i]!, cost[i]!, ...found.path.subarray(3 * i, 3 * i + 3)].join(','));
-    download(new Blob([['distance,fa,cost,x,y,z', ...rows, ''].join('\n')], { type: 'text/csv' }), `${this.baseName()}-${name.replaceAll(' ', '-')}.csv`);
+    const rows = Array.from(distance, (d, i) =>
+      [d, fa[i]!, cost[i]!, ...found.path.subarray(3 * i, 3 * i + 3)].join(','),
+    );
+    download(
+      new Blob([['distance,fa,cost,x,y,z', ...rows, ''].join('\n')], { type: 'text/csv' }),
+      `${this.baseName()}-${name.replaceAll(' ', '-')}.csv`,
+    );
   }
 
   saveState(): void {
@@ -311,9 +332,17 @@ export class TensorMode implements Mode {
     const { api, notices } = this.context;
     const { from, to, alpha, epsilon } = pathway;
     try {
-      const pack = await api.post(`${this.data.id}/connect`, { seq: api.nextSequence(), name, from, to, alpha, epsilon });
+      const pack = await api.post(`${this.data.id}/connect`, {
+        seq: api.nextSequence(),
+        name,
+        from,
+        to,
+        alpha,
+        epsilon,
+      });
       const found = readFound(pack);
-      if (this.model.showGlyphs) found.glyphs = readShape(await api.post(`${this.data.id}/glyphs`, { name, most: mostGlyphs }), '');
+      if (this.model.showGlyphs)
+        found.glyphs = readShape(await api.post(`${this.data.id}/glyphs`, { name, most: mostGlyphs }), '');
       this.found.set(name, found);
       notices.hide('error');
       const time = `${found.milliseconds.toFixed(0)} ms on the server (solve ${found.solveMilliseconds.toFixed(0)} ms)`;

@@ -91,7 +91,9 @@ export function readTensorState(text: string, data: DataSet): { model: TensorMod
     throw new Error('the file is no JSON; choose one that "Save state" has written');
   }
   if (raw?.['what'] !== mark || raw['kind'] !== 'tensors') {
-    throw new Error('the file is no state of a tensor image in isochron view; choose one that "Save state" has written');
+    throw new Error(
+      'the file is no state of a tensor image in isochron view; choose one that "Save state" has written',
+    );
   }
   const model = defaultTensorModel(data);
   if (isVec3(raw['crosshair'])) model.crosshair = raw['crosshair'];
@@ -104,10 +106,13 @@ export function readTensorState(text: string, data: DataSet): { model: TensorMod
     const alpha = isNumber(given.alpha) && given.alpha > 0 ? given.alpha : usual.alpha;
     const epsilon = isNumber(given.epsilon) && given.epsilon >= 0 ? given.epsilon : usual.epsilon;
     const color = isVec3(given.color) ? given.color : usual.color;
-    return [{ name: given.name.slice(0, 60), color, from: readRegion(given.from), to: readRegion(given.to), alpha, epsilon }];
+    return [
+      { name: given.name.slice(0, 60), color, from: readRegion(given.from), to: readRegion(given.to), alpha, epsilon },
+    ];
   });
   if (read.length > 0) model.pathways = read;
-  if (isNumber(raw['active'])) model.active = Math.min(Math.max(Math.round(raw['active']), 0), model.pathways.length - 1);
+  if (isNumber(raw['active']))
+    model.active = Math.min(Math.max(Math.round(raw['active']), 0), model.pathways.length - 1);
   for (const key of ['showSurface', 'showTube', 'showGlyphs', 'showSlices'] as const) {
     if (typeof raw[key] === 'boolean') model[key] = raw[key];
   }

@@ -18,7 +18,12 @@ export interface TensorActions {
   fogChanged(): void;
 }
 
-function slider(label: string, value: number, [low, high, step]: readonly [number, number, number], onInput: (v: number) => void): HTMLElement {
+function slider(
+  label: string,
+  value: number,
+  [low, high, step]: readonly [number, number, number],
+  onInput: (v: number) => void,
+): HTMLElement {
   const input = h('input', { type: 'range', min: low, max: high, step, 'aria-label': label });
   input.value = String(value);
   const shown = h('output', { class: 'value' }, shortNumber(value));
@@ -114,7 +119,16 @@ export class TensorPanel {
     const changed = () => actions.pathwayChanged(model.active);
     const largest = 12 * this.spacing;
     const radius = (label: string, region: Region | null) =>
-      region === null ? [] : [slider(label, region.radius, [this.spacing / 2, largest, this.spacing / 4], (v) => ((region.radius = v), changed()))];
+      region === null
+        ? []
+        : [
+            slider(
+              label,
+              region.radius,
+              [this.spacing / 2, largest, this.spacing / 4],
+              (v) => ((region.radius = v), changed()),
+            ),
+          ];
     return [
       ...radius('Radius A', pathway.from),
       ...radius('Radius B', pathway.to),
@@ -145,14 +159,38 @@ export class TensorPanel {
         model[key] = on;
         actions.displayChanged();
       });
-    const background = select('Slices', [['direction', 'directions'], ['fa', 'FA']], model.background, (value) => {
-      model.background = value as Background;
-      actions.backgroundChanged();
-    });
-    const fog = select('Volume', [['', 'none'], ['fa', 'FA'], ['cost', 'total cost']], model.fog, (value) => {
-      model.fog = value as Fog;
-      actions.fogChanged();
-    });
-    this.display.replaceChildren(background, fog, show('Pathways', 'showSurface'), show('Paths', 'showTube'), show('Tensor glyphs', 'showGlyphs'), show('Slices in the 3-D view', 'showSlices'));
+    const background = select(
+      'Slices',
+      [
+        ['direction', 'directions'],
+        ['fa', 'FA'],
+      ],
+      model.background,
+      (value) => {
+        model.background = value as Background;
+        actions.backgroundChanged();
+      },
+    );
+    const fog = select(
+      'Volume',
+      [
+        ['', 'none'],
+        ['fa', 'FA'],
+        ['cost', 'total cost'],
+      ],
+      model.fog,
+      (value) => {
+        model.fog = value as Fog;
+        actions.fogChanged();
+      },
+    );
+    this.display.replaceChildren(
+      background,
+      fog,
+      show('Pathways', 'showSurface'),
+      show('Paths', 'showTube'),
+      show('Tensor glyphs', 'showGlyphs'),
+      show('Slices in the 3-D view', 'showSlices'),
+    );
   }
 }

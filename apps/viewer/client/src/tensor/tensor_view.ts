@@ -57,7 +57,10 @@ export class TensorView {
       p[v] = up ? high[v] : low[v];
       return p;
     };
-    this.slices[axis]!.setPicture([corner(false, false), corner(true, false), corner(true, true), corner(false, true)], image);
+    this.slices[axis]!.setPicture(
+      [corner(false, false), corner(true, false), corner(true, true), corner(false, true)],
+      image,
+    );
     this.stage.render();
   }
 

@@ -63,9 +63,32 @@ export class Volume {
 
 /** The inverse of the first three rows of an affine matrix. */
 function invert(m: readonly number[]): number[] {
-  const [a, b, c, x, d, e, f, y, g, h, i, z] = m as [number, number, number, number, number, number, number, number, number, number, number, number];
+  const [a, b, c, x, d, e, f, y, g, h, i, z] = m as [
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+  ];
   const det = a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g);
-  const n = [e * i - f * h, c * h - b * i, b * f - c * e, f * g - d * i, a * i - c * g, c * d - a * f, d * h - e * g, b * g - a * h, a * e - b * d].map((q) => q / det);
+  const n = [
+    e * i - f * h,
+    c * h - b * i,
+    b * f - c * e,
+    f * g - d * i,
+    a * i - c * g,
+    c * d - a * f,
+    d * h - e * g,
+    b * g - a * h,
+    a * e - b * d,
+  ].map((q) => q / det);
   const back = (r: number) => -(n[r]! * x + n[r + 1]! * y + n[r + 2]! * z);
   return [n[0]!, n[1]!, n[2]!, back(0), n[3]!, n[4]!, n[5]!, back(3), n[6]!, n[7]!, n[8]!, back(6)];
 }

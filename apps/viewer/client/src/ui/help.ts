@@ -35,13 +35,21 @@ export class Help {
 
   constructor() {
     const table = (rows: typeof meshKeys) =>
-      h('table', {}, h('tbody', {}, ...rows.map(([key, what]) => h('tr', {}, h('th', { scope: 'row' }, key), h('td', {}, what)))));
+      h(
+        'table',
+        {},
+        h('tbody', {}, ...rows.map(([key, what]) => h('tr', {}, h('th', { scope: 'row' }, key), h('td', {}, what)))),
+      );
     this.element.append(
       h('h2', {}, 'Meshes'),
       table(meshKeys),
       h('h2', {}, 'Tensor images'),
       table(tensorKeys),
-      h('p', {}, 'Colours run from early (dark violet) to late (yellow); grey was not reached. Tab reaches every control.'),
+      h(
+        'p',
+        {},
+        'Colours run from early (dark violet) to late (yellow); grey was not reached. Tab reaches every control.',
+      ),
       button('Close', 'Close (Escape)', () => this.element.close()),
     );
   }

@@ -40,7 +40,11 @@ export function legendElement(content: LegendContent): HTMLElement {
     label.style.left = `${(100 * (tick - low)) / (high - low)}%`;
     scale.append(label);
   }
-  const box = h('div', { class: 'legend', role: 'img', 'aria-label': `${heading(content)}, from ${shortNumber(low)} to ${shortNumber(high)}` });
+  const box = h('div', {
+    class: 'legend',
+    role: 'img',
+    'aria-label': `${heading(content)}, from ${shortNumber(low)} to ${shortNumber(high)}`,
+  });
   box.append(h('div', { class: 'title' }, heading(content)), bar, scale);
   if (content.grey !== '') box.append(h('div', { class: 'grey' }, h('i', {}), content.grey));
   return box;

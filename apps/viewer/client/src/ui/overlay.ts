@@ -44,7 +44,10 @@ export class Overlay {
       if (legend !== null) paintLegend(context, legend, i * width + 20 * ratio, canvas.height - 12 * ratio, ratio, ink);
     });
     return new Promise((resolve, reject) => {
-      copy.toBlob((blob) => (blob === null ? reject(new Error('the picture could not be made')) : resolve(blob)), 'image/png');
+      copy.toBlob(
+        (blob) => (blob === null ? reject(new Error('the picture could not be made')) : resolve(blob)),
+        'image/png',
+      );
     });
   }
 }

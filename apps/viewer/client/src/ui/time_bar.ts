@@ -5,7 +5,13 @@ import { button, h, shortNumber } from './dom';
 const seconds = 5;
 
 export class TimeBar {
-  private readonly slider = h('input', { type: 'range', min: 0, max: 1, step: 'any', 'aria-label': 'Moment of the front' });
+  private readonly slider = h('input', {
+    type: 'range',
+    min: 0,
+    max: 1,
+    step: 'any',
+    'aria-label': 'Moment of the front',
+  });
   private readonly readout = h('output', { class: 'moment' });
   private readonly play = button('▶', 'Let the front run (space)', () => this.toggle());
   private readonly all = button('All', 'Show all times (Escape)', () => this.set(null));

@@ -32,9 +32,15 @@ export class VolumeLayer {
     this.image.setOrigin([affine[3]!, affine[7]!, affine[11]!]);
     const along = (row: number, axis: number) => affine[4 * row + axis]! / spacing[axis]!;
     this.image.setDirection(
-      along(0, 0), along(1, 0), along(2, 0),
-      along(0, 1), along(1, 1), along(2, 1),
-      along(0, 2), along(1, 2), along(2, 2),
+      along(0, 0),
+      along(1, 0),
+      along(2, 0),
+      along(0, 1),
+      along(1, 1),
+      along(2, 1),
+      along(0, 2),
+      along(1, 2),
+      along(2, 2),
     );
     const mapper = vtkVolumeMapper.newInstance();
     mapper.setSampleDistance(0.7 * Math.min(...spacing));
@@ -44,7 +50,13 @@ export class VolumeLayer {
     const colors = vtkColorTransferFunction.newInstance();
     colorMap(9).forEach(([r, g, b], i) => colors.addRGBPoint(i / 8, r / 255, g / 255, b / 255));
     const opacity = vtkPiecewiseFunction.newInstance();
-    for (const [value, thick] of [[0, 0], [0.15, 0], [0.5, 0.12], [1, 0.5]] as const) opacity.addPoint(value, thick);
+    for (const [value, thick] of [
+      [0, 0],
+      [0.15, 0],
+      [0.5, 0.12],
+      [1, 0.5],
+    ] as const)
+      opacity.addPoint(value, thick);
     property.setRGBTransferFunction(0, colors);
     property.setScalarOpacity(0, opacity);
     property.setScalarOpacityUnitDistance(0, 2 * Math.min(...spacing));
