@@ -24,10 +24,10 @@ class View(CliCase):
 
     # ---- running
 
-    def start(self, *arguments):
+    def start(self, *arguments, browser=("--no-browser",), **options):
         """Starts a server that is ended with the test."""
-        process = subprocess.Popen([BINARY, "view", "--no-browser", *map(str, arguments)], cwd=self.folder, text=True,
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        process = subprocess.Popen([BINARY, "view", *browser, *map(str, arguments)], cwd=self.folder, text=True,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
         self.addCleanup(self.end, process)
         line = process.stdout.readline()
         found = re.match(r"http://127\.0\.0\.1:(\d+)/\?token=([0-9a-f]{32})$", line.strip())
@@ -371,6 +371,22 @@ class View(CliCase):
         process.send_signal(signal.SIGTERM)
         process.communicate(timeout=20)
         self.assertEqual(process.returncode, 0)
+
+    def test_a_browser_is_opened_where_there_is_a_display(self):
+        opener = self.folder / "xdg-open"
+        opener.write_text('#!/bin/sh\necho "$1" > opened.part && mv opened.part opened\n', encoding="ascii")
+        opener.chmod(0o755)
+        environment = {"PATH": f"{self.folder}:{os.environ['PATH']}", "DISPLAY": ":9"}
+        self.start("square.msh", "--quiet", browser=(), env=environment)
+        end = time.monotonic() + 30
+        while not (self.folder / "opened").exists() and time.monotonic() < end:
+            time.sleep(0.05)
+        opened = (self.folder / "opened").read_text(encoding="ascii").strip()
+        self.assertEqual(opened, f"http://127.0.0.1:{self.port}/?token={self.token}")
+        del environment["DISPLAY"]
+        process = self.start("square.msh", browser=(), env=environment)
+        process.send_signal(signal.SIGINT)
+        self.assertIn("open the address in one", process.communicate(timeout=20)[1])
 
     def test_port_in_use(self):
         with socket.socket() as taken:

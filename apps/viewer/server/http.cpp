@@ -164,7 +164,7 @@ class Server::Engine {
   void get_static(const Request& request, Response& response) const;
   void get_events(const Request& request, Response& response);
   void post(const Request& request, Response& response, const httplib::ContentReader& read);
-  void answer(std::size_t id, Call call, Response& response);
+  void answer(std::size_t id, const Call& call, Response& response);
   void leave(const std::string& client);
 
   ServerOptions options_;
@@ -347,7 +347,7 @@ void Server::Engine::post(const Request& request, Response& response, const http
   answer(place->id, {place->name, std::move(body)}, response);
 }
 
-void Server::Engine::answer(std::size_t id, Call call, Response& response) {
+void Server::Engine::answer(std::size_t id, const Call& call, Response& response) {
   const auto from = data_set(id);
   const std::string client = text_field(call.body, "client", "");
   Reply reply = from->answer(call, [&](std::string_view event, Json data) {

@@ -52,6 +52,7 @@ std::optional<std::vector<std::int64_t>> whole_values(const DataArray& array) {
     if (values.insert(value).second && values.size() > most_regions) return std::nullopt;
   }
   std::vector<std::int64_t> result;
+  result.reserve(values.size());
   for (const double value : values) result.push_back(static_cast<std::int64_t>(value));
   return result;
 }
