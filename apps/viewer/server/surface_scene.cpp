@@ -24,6 +24,8 @@ namespace {
 constexpr std::size_t histogram_bins = 256;
 constexpr std::size_t quality_bins = 50;
 constexpr std::size_t most_brushes = 500;
+/// Clients whose particles are kept to be looked at.
+constexpr std::size_t most_frames = 8;
 /// More would keep a browser busy for minutes.
 constexpr std::size_t most_particles = 400000;
 
@@ -199,6 +201,7 @@ const ImplicitSurface& SurfaceScene::object_of(const Json& body, const Progress&
 
 void SurfaceScene::show(const std::string& client, ParticleFrame frame) {
   const std::lock_guard lock(mutex_);
+  if (frames_.size() >= most_frames && !frames_.contains(client)) frames_.clear();  // of clients that never took leave
   frames_[client] = std::move(frame);
 }
 
