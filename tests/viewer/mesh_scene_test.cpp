@@ -16,6 +16,9 @@
 namespace isochron::viewer {
 namespace {
 
+using testing::AnyOf;
+using testing::Each;
+using testing::FloatEq;
 using testing::HasSubstr;
 
 std::unique_ptr<Scene> scene_of(Dataset dataset) { return make_mesh_scene(std::move(dataset), "sample.vtu", 1); }
@@ -220,6 +223,13 @@ TEST(MeshScene, CutsAndSurfacesOfEqualTime) {
     if (normal.x > 0.999 * norm(normal)) face += 0.5 * norm(normal);
   }
   EXPECT_NEAR(face, 1, 1e-5);  // the cut is closed
+
+  const Unpacked lined = ask(*scene, "clip", {{"point", {0.55, 0, 0}}, {"normal", {1, 0, 0}}, {"levels", {0.6, 0.8}}});
+  EXPECT_THAT(lined.floats("iso_levels"), Each(AnyOf(FloatEq(0.6F), FloatEq(0.8F))));
+  std::size_t on_cut = 0;
+  for (const Vec3d& p : lined.points("iso_points"))
+    if (p.x > 0.55 - 1e-6) ++on_cut;
+  EXPECT_GT(on_cut, 10U);
 
   const Unpacked surface = ask(*scene, "isosurface", {{"level", 0.7}});
   EXPECT_GT(surface.points("points").size(), 50U);

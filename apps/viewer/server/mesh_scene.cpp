@@ -81,6 +81,14 @@ std::string why_not_solvable(const Dataset& file, const Box& bounds) {
   return {};
 }
 
+/// Lines of equal time with the time of each.
+void add_level_lines(Pack& pack, const Dataset& lines) {
+  add_lines(pack, "iso", lines.points, lines.lines);
+  const DataArray& level = lines.line_data.require(time_array, "isochrones");
+  const std::span<float> place = pack.floats("iso_levels", {lines.lines.size()});
+  for (std::size_t i = 0; i < place.size(); ++i) place[i] = static_cast<float>(level.at(i));
+}
+
 /// While one lives the solvers report to it.
 class Reporting {
  public:
@@ -331,11 +339,7 @@ void MeshScene<Corners>::add_isochrones(Pack& pack, const IsochroneRequest& want
                     wanted.spacing, most_levels));
   const std::vector<double> levels = wanted.spacing > 0 ? spaced_levels(low, arrival.max_time, wanted.spacing)
                                                         : round_levels(low, arrival.max_time, wanted.about);
-  const Dataset lines = isolines(drawn_.surface, time_array, levels);
-  add_lines(pack, "iso", lines.points, lines.lines);
-  const DataArray& level = lines.line_data.require(time_array, "isochrones");
-  const std::span<float> place = pack.floats("iso_levels", {lines.lines.size()});
-  for (std::size_t i = 0; i < place.size(); ++i) place[i] = static_cast<float>(level.at(i));
+  add_level_lines(pack, isolines(drawn_.surface, time_array, levels));
   pack.meta["spacing"] = levels.size() > 1 ? levels[1] - levels[0] : wanted.spacing;
 }
 
@@ -415,8 +419,12 @@ Reply MeshScene<Corners>::clip(const Json& body) {
   }
   Pack pack;
   add_surface(pack, shown);
-  if (const DataArray* times = shown.point_data.find(time_array))
+  if (const DataArray* times = shown.point_data.find(time_array)) {
     pack.add_values("times", std::get<std::vector<double>>(times->values));
+    if (const Json* levels = find_field(body, "levels"))
+      add_level_lines(pack, isolines(shown, time_array,
+                                     number_list(*levels, "'levels'", static_cast<std::size_t>(most_levels) + 1)));
+  }
   return Reply::of(pack);
 }
 

@@ -1,0 +1,88 @@
+// Requests to the server the page came from.
+import { Pack } from './pack';
+import type { ServerState } from './types';
+
+/** The server's refusal; `status` 0 means that it did not answer at all. */
+export class ApiError extends Error {
+  constructor(
+    readonly status: number,
+    message: string,
+  ) {
+    super(message);
+  }
+
+  /** A newer request took this one's place: nothing to tell anybody. */
+  get superseded(): boolean {
+    return this.status === 409;
+  }
+}
+
+function randomId(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(8)), (b) => b.toString(16).padStart(2, '0')).join('');
+}
+
+export class Api {
+  /** Names this page to the server, so that a newer request of it can replace an older one. */
+  readonly client = randomId();
+  private sequence = 0;
+
+  constructor(readonly token: string) {}
+
+  nextSequence(): number {
+    return ++this.sequence;
+  }
+
+  eventsAddress(): string {
+    return `api/events?client=${this.client}&token=${encodeURIComponent(this.token)}`;
+  }
+
+  async state(): Promise<ServerState> {
+    return (await this.fetch('api/state')).json() as Promise<ServerState>;
+  }
+
+  async get(path: string): Promise<Pack> {
+    return Pack.decode(await (await this.fetch(`api/datasets/${path}`)).arrayBuffer());
+  }
+
+  async post(path: string, body: object): Promise<Pack> {
+    return Pack.decode(await (await this.send(path, body)).arrayBuffer());
+  }
+
+  /** For answers that are files: their bytes and the name the server gives them. */
+  async file(path: string, body: object): Promise<{ blob: Blob; name: string }> {
+    const answer = await this.send(path, body);
+    const name = /filename="?([^";]+)"?/.exec(answer.headers.get('Content-Disposition') ?? '')?.[1];
+    return { blob: await answer.blob(), name: name ?? 'arrival' };
+  }
+
+  /** Has the server read a file again that changed on disk. */
+  async reload(dataset: number): Promise<void> {
+    await this.send(`${dataset}/reload`, {});
+  }
+
+  private send(path: string, body: object): Promise<Response> {
+    return this.fetch(`api/datasets/${path}`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ client: this.client, ...body }),
+    });
+  }
+
+  private async fetch(path: string, init: RequestInit = {}): Promise<Response> {
+    let answer: Response;
+    try {
+      answer = await fetch(path, { ...init, headers: { ...init.headers, 'X-Isochron-Token': this.token } });
+    } catch {
+      throw new ApiError(0, 'the server does not answer');
+    }
+    if (answer.ok) return answer;
+    let message = `the server answered ${answer.status}`;
+    try {
+      const said = (await answer.json()) as { error?: string };
+      if (typeof said.error === 'string') message = said.error;
+    } catch {
+      // not JSON: the status has to do
+    }
+    throw new ApiError(answer.status, message);
+  }
+}

@@ -1,0 +1,61 @@
+// The server's stream of events, with a watch on the connection.
+import type { Api } from './api';
+import { ApiError } from './api';
+
+export interface EventHandlers {
+  /** The line went down ("lost"), came back ("back"), or the server is another one now ("replaced"). */
+  connection(state: 'lost' | 'back' | 'replaced'): void;
+  changed(dataset: number): void;
+  /** The server has read a file again. */
+  reloaded(dataset: number): void;
+  progress(dataset: number, stage: string, fraction: number): void;
+}
+
+interface Told {
+  dataset: number;
+  stage?: string;
+  fraction?: number;
+}
+
+const retryAfter = 1500;
+
+/** Listens until the page goes; reconnects by itself and says so. */
+export function listen(api: Api, handlers: EventHandlers): void {
+  let lost = false;
+
+  const open = () => {
+    const stream = new EventSource(api.eventsAddress());
+    stream.onopen = () => {
+      if (lost) handlers.connection('back');
+      lost = false;
+    };
+    const on = (name: string, handle: (told: Told) => void) =>
+      stream.addEventListener(name, (event) => handle(JSON.parse((event as MessageEvent<string>).data) as Told));
+    on('changed', ({ dataset }) => handlers.changed(dataset));
+    on('reloaded', ({ dataset }) => handlers.reloaded(dataset));
+    on('progress', ({ dataset, stage = '', fraction = 0 }) => handlers.progress(dataset, stage, fraction));
+    stream.onerror = () => {
+      stream.close();
+      if (!lost) handlers.connection('lost');
+      lost = true;
+      window.setTimeout(() => void retry(), retryAfter);
+    };
+  };
+
+  // A server that was started anew has another token and refuses ours: then there is no point in trying on.
+  const retry = async () => {
+    try {
+      await api.state();
+    } catch (error) {
+      if (error instanceof ApiError && (error.status === 401 || error.status === 403)) {
+        handlers.connection('replaced');
+        return;
+      }
+      window.setTimeout(() => void retry(), retryAfter);
+      return;
+    }
+    open();
+  };
+
+  open();
+}

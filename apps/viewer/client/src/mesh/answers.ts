@@ -1,0 +1,84 @@
+// The server's answers about a mesh, as the views use them.
+import type { Pack } from '../pack';
+import type { Vec3 } from '../types';
+import type { Triangles } from './drawn_mesh';
+
+export interface Lines {
+  points: Float32Array;
+  offsets: Uint32Array;
+  /** The time of each line. */
+  levels: Float32Array;
+}
+
+/** Arrival times of one setting. */
+export interface Arrival {
+  times: Float32Array; // per vertex of the geometry
+  unit: string;
+  isochrones: Lines;
+  spacing: number;
+  maxTime: number;
+  unreached: number;
+  milliseconds: number;
+  solveMilliseconds: number;
+  backend: string;
+  threads: number;
+}
+
+export interface Path {
+  target: Vec3;
+  points: Float32Array;
+  length: number;
+  time: number;
+}
+
+export interface Clipped extends Triangles {
+  /** Null before there is an arrival. */
+  times: Float32Array | null;
+  isochrones: Lines | null;
+}
+
+function readLines(pack: Pack): Lines {
+  return { points: pack.floats('iso_points'), offsets: pack.ids('iso_offsets'), levels: pack.floats('iso_levels') };
+}
+
+export function readArrival(pack: Pack): Arrival {
+  return {
+    times: pack.floats('times'),
+    unit: pack.units('times'),
+    isochrones: pack.has('iso_points')
+      ? readLines(pack)
+      : { points: new Float32Array(), offsets: new Uint32Array(1), levels: new Float32Array() },
+    spacing: pack.number('spacing', 0),
+    maxTime: pack.number('max_time', 0),
+    unreached: pack.number('unreached', 0),
+    milliseconds: pack.number('milliseconds'),
+    solveMilliseconds: pack.number('solve_milliseconds'),
+    backend: pack.text('backend'),
+    threads: pack.number('threads', 1),
+  };
+}
+
+export function readPath(pack: Pack, target: Vec3): Path {
+  return { target, points: pack.floats('points'), length: pack.number('length'), time: pack.number('time') };
+}
+
+export function readClipped(pack: Pack): Clipped {
+  return {
+    points: pack.floats('points'),
+    triangles: pack.ids('triangles'),
+    times: pack.has('times') ? pack.floats('times') : null,
+    isochrones: pack.has('iso_points') ? readLines(pack) : null,
+  };
+}
+
+/** b - a where both are finite, else infinity. */
+export function difference(a: Float32Array, b: Float32Array): { values: Float32Array; largest: number } {
+  const values = new Float32Array(a.length);
+  let largest = 0;
+  for (let i = 0; i < a.length; ++i) {
+    const d = b[i]! - a[i]!;
+    values[i] = Number.isFinite(d) ? d : Infinity;
+    if (Number.isFinite(d)) largest = Math.max(largest, Math.abs(d));
+  }
+  return { values, largest };
+}

@@ -1,0 +1,412 @@
+// The mesh mode: joins the model, the server's answers, the picture and the controls.
+import { ApiError } from '../api';
+import type { Mode, ModeContext } from '../mode';
+import type { DataSet, Vec3 } from '../types';
+import { download, h, shortNumber } from '../ui/dom';
+import { Overlay } from '../ui/overlay';
+import { TimeBar } from '../ui/time_bar';
+import { scale } from '../vec';
+import { frame, orbit, zoom } from '../view/camera';
+import { followPointer } from '../view/pointer';
+import { Stage } from '../view/stage';
+import { followKeys } from './keys';
+import type { PaneKind, Shown } from './mesh_view';
+import { MeshView } from './mesh_view';
+import type { Model } from './model';
+import { defaultModel, readStateFile, slotsOf, stateFile } from './model';
+import type { Tool } from './panel';
+import { Panel } from './panel';
+import { pick, valueAt } from './pick';
+import type { Part } from './requests';
+import { Requests } from './requests';
+
+const paneTitles: Record<PaneKind, string> = { a: 'A', b: 'B', difference: 'B − A' };
+/** Picking a source takes no better aim than this, in pixels. */
+const grabRadius = 14;
+/** Milliseconds. */
+const patience = 400;
+/** Above this many triangles the time under the pointer is not shown: looking for it takes too long. */
+const hoverLimit = 300_000;
+
+export class MeshMode implements Mode {
+  private readonly model: Model;
+  private readonly stageBox = h('div', { class: 'stage', tabindex: 0, role: 'application' });
+  private readonly overlay = new Overlay();
+  private readonly status = h('output', { class: 'status', 'aria-live': 'off' });
+  private readonly timeBar: TimeBar;
+  private readonly panel: Panel;
+  private readonly requests: Requests;
+  private readonly shown: Shown;
+  private readonly ended = new AbortController();
+  private stage!: Stage;
+  private view!: MeshView;
+  private lostContexts = 0;
+
+  /** Reads the geometry and shows it. */
+  static async open(root: HTMLElement, data: DataSet, context: ModeContext): Promise<MeshMode> {
+    const pack = await context.api.get(`${data.id}/geometry`);
+    return new MeshMode(root, data, context, { points: pack.floats('points'), triangles: pack.ids('triangles') });
+  }
+
+  private constructor(
+    root: HTMLElement,
+    private readonly data: DataSet,
+    private readonly context: ModeContext,
+    geometry: Shown['geometry'],
+  ) {
+    this.model = defaultModel(data);
+    this.shown = {
+      model: this.model,
+      geometry,
+      arrival: {},
+      clipped: {},
+      paths: {},
+      array: null,
+      fibers: null,
+      clipPlane: null,
+    };
+    this.requests = new Requests(
+      context.api,
+      data,
+      this.shown,
+      (part) => this.answered(part),
+      (error) => this.failed(error),
+    );
+    this.timeBar = new TimeBar((moment) => {
+      this.model.moment = moment;
+      this.view.drawMoment();
+    });
+    this.panel = new Panel(data, this.model, {
+      setTool: (tool) => this.stageBox.setAttribute('data-tool', tool),
+      sourcesChanged: () => this.sourcesChanged(),
+      settingChanged: (slot) => this.requests.want(slot),
+      compareChanged: () => this.compareChanged(),
+      targetsChanged: () => this.targetsChanged(),
+      isochronesChanged: () => this.requests.wantArrivals(),
+      fibersChanged: () => this.requests.want('fibers'),
+      coloringChanged: () => this.requests.want('array'),
+      clipChanged: () => this.requests.want('clip'),
+      unitChanged: () => this.redraw(),
+      alignClip: () => this.alignClip(),
+    });
+    this.stageBox.setAttribute('aria-label', `${data.name}: arrow keys move the source, question mark for help`);
+    const left = h(
+      'main',
+      {},
+      h('div', { class: 'stage-frame' }, this.stageBox, this.overlay.element),
+      this.timeBar.element,
+      this.status,
+    );
+    root.replaceChildren(left, this.panel.element);
+    this.makeStage();
+    followKeys(this.keyActions(), this.ended.signal);
+    this.tellWarnings();
+    this.sourcesChanged();
+  }
+
+  dispose(): void {
+    this.ended.abort();
+    this.stage.dispose();
+  }
+
+  /** Asks for everything again, after the connection was lost. */
+  refresh(): void {
+    this.requests.wantArrivals();
+  }
+
+  /** Tells how far the server is, once it takes so long that one wonders. */
+  progress(stage: string, fraction: number): void {
+    if (this.requests.waiting > patience) this.status.textContent = `${stage}: ${Math.round(100 * fraction)} %`;
+  }
+
+  setTheme(): void {
+    this.view.theme = this.context.theme();
+    this.redraw();
+  }
+
+  async savePicture(): Promise<void> {
+    this.stage.renderNow();
+    const ratio = this.stage.canvas.width / (this.stageBox.clientWidth || 1);
+    download(await this.overlay.picture(this.stage.canvas, ratio), `${this.baseName()}.png`);
+  }
+
+  /** Formats that hold such a mesh, of each setting that is shown. */
+  exports(): [string, string][] {
+    if (!this.data.solvable) return [];
+    const formats = this.data.tets > 0 ? ['vtu', 'vtk', 'csv', 'npy'] : ['vtp', 'vtu', 'vtk', 'ply', 'csv', 'npy'];
+    const slots = slotsOf(this.model.compare);
+    const of = (slot: string) => (slots.length > 1 ? `times of ${slot.toUpperCase()}` : 'times');
+    return slots.flatMap((slot) => formats.map((f): [string, string] => [`${slot}/${f}`, `${of(slot)} as .${f}`]));
+  }
+
+  async saveData(name: string): Promise<void> {
+    const [slot, format] = name.split('/');
+    try {
+      const { blob, name } = await this.context.api.file(`${this.data.id}/export`, { slot, format });
+      download(blob, name);
+    } catch (error) {
+      this.failed(error);
+    }
+  }
+
+  saveState(): void {
+    download(new Blob([this.stateText()], { type: 'application/json' }), `${this.baseName()}.view.json`);
+  }
+
+  stateText(): string {
+    return stateFile(this.model, this.stage.camera, this.data);
+  }
+
+  loadState(text: string): void {
+    try {
+      const { model, camera, from } = readStateFile(text, this.data);
+      Object.assign(this.model, model);
+      if (camera !== null) this.stage.setCamera(camera);
+      if (from !== this.data.name) {
+        this.context.notices.show('state', 'warning', `The state was saved for ${from}; shown is ${this.data.name}.`);
+      }
+    } catch (error) {
+      this.context.notices.show('state', 'error', error instanceof Error ? error.message : String(error));
+      return;
+    }
+    this.context.exportsChanged();
+    this.timeBar.set(this.model.moment, false);
+    this.panel.drawAll();
+    this.requests.want('fibers', 'array');
+    this.sourcesChanged();
+    this.requests.want('clip');
+  }
+
+  private baseName(): string {
+    return this.data.name.replace(/\.[^.]*$/, '');
+  }
+
+  private makeStage(): void {
+    this.stage = new Stage(this.stageBox, this.data.bounds, () => this.contextLost());
+    this.view = new MeshView(this.stage, this.shown, this.context.theme());
+    followPointer(this.stage, {
+      grab: (x, y) => this.grab(x, y),
+      drag: (x, y) => this.dragTo(x, y),
+      drop: () => this.panel.drawSources(),
+      click: (x, y, keys) => this.click(x, y, keys.shift ? 'path' : keys.control ? 'add' : this.panel.clickTool),
+      hover: (x, y) => this.hover(x, y),
+    });
+    this.redraw();
+  }
+
+  /** The graphics driver may take its memory back at any time; nothing but the drawing itself is lost with it. */
+  private contextLost(): void {
+    const { notices } = this.context;
+    const camera = this.stage.camera;
+    notices.show('webgl', 'warning', 'The graphics context was lost; drawing again …');
+    window.setTimeout(() => {
+      this.stage.dispose();
+      try {
+        if (++this.lostContexts > 5) throw new Error('it was lost several times');
+        this.makeStage();
+        this.stage.setCamera(camera);
+        notices.hide('webgl');
+      } catch {
+        const reload = { label: 'Reload', run: () => window.location.reload() };
+        notices.show('webgl', 'error', 'The graphics context was lost and could not be made again.', reload);
+      }
+    }, 300);
+  }
+
+  private redraw(): void {
+    this.view.draw();
+    const kinds = this.view.kinds;
+    this.overlay.setPanes(
+      kinds.map((kind, i) => ({
+        title: kinds.length > 1 ? paneTitles[kind] : '',
+        legend: this.view.legends[i] ?? null,
+      })),
+    );
+    const { low, high } = this.view.timeRange;
+    this.timeBar.setRange(low, high, this.model.timeUnit);
+    this.overlay.setHint(this.hint());
+    this.tellStatus();
+  }
+
+  private hint(): string {
+    if (this.shown.geometry.triangles.length === 0) return 'There is nothing to draw in this file.';
+    if (!this.data.solvable) return `Times cannot be computed here: ${this.data.why}`;
+    return this.model.sources.length === 0 ? 'Click the surface to start a front there' : '';
+  }
+
+  private answered(part: Part): void {
+    this.context.notices.hide('error');
+    if (part === 'paths') this.panel.drawPaths(this.shown.paths);
+    // Once a clip is under way the picture waits for it, so that the cut does not flicker.
+    const waits = (part === 'a' || part === 'b') && this.model.clip.on && this.shown.clipPlane !== null;
+    if (!waits) this.redraw();
+  }
+
+  private failed(error: unknown): void {
+    if (error instanceof ApiError && error.status === 0) return; // the event stream tells about lost connections
+    this.context.notices.show('error', 'error', error instanceof Error ? error.message : String(error));
+  }
+
+  private tellWarnings(): void {
+    const { warnings } = this.data;
+    if (warnings.length > 0) this.context.notices.show('warnings', 'info', warnings.join(' · '));
+  }
+
+  private tellStatus(): void {
+    const arrival = this.shown.arrival.a;
+    if (arrival === undefined) {
+      this.status.textContent = '';
+      return;
+    }
+    const parts = [
+      `${arrival.milliseconds.toFixed(1)} ms on the server (solve ${arrival.solveMilliseconds.toFixed(1)} ms)`,
+      `${this.requests.roundTrip.toFixed(0)} ms in all`,
+      `latest arrival ${shortNumber(arrival.maxTime)}`,
+      `isochrones every ${shortNumber(arrival.spacing)}`,
+    ];
+    if (arrival.unreached > 0) parts.push(`${arrival.unreached.toLocaleString('en')} vertices not reached`);
+    this.status.textContent = parts.join(' · ');
+    this.status.dataset['latest'] = String(arrival.maxTime);
+    this.status.dataset['spacing'] = String(arrival.spacing);
+    this.status.dataset['lines'] = String(arrival.isochrones.levels.length);
+  }
+
+  private sourcesChanged(): void {
+    this.view.drawBalls();
+    this.overlay.setHint(this.hint());
+    if (this.data.solvable) this.requests.wantArrivals();
+  }
+
+  private compareChanged(): void {
+    this.context.exportsChanged();
+    this.requests.wantArrivals();
+    if (this.model.clip.on) this.requests.want('clip');
+    this.panel.drawPaths(this.shown.paths);
+    this.redraw();
+  }
+
+  private targetsChanged(): void {
+    this.view.drawBalls();
+    this.panel.drawPaths(this.shown.paths);
+    this.requests.want('paths');
+  }
+
+  private alignClip(): void {
+    this.model.clip.normal = scale(frame(this.stage.camera)[2], -1); // the near side goes
+    this.requests.want('clip');
+  }
+
+  /** The point of the surface under a place of the screen. */
+  private surfacePoint(x: number, y: number): { point: Vec3; time: number } | null {
+    const { pane, ray } = this.stage.rayAt(x, y);
+    const { mesh, times } = this.view.surfaceOf(pane);
+    const hit = pick(mesh, ray);
+    if (hit === null) return null;
+    return { point: hit.point, time: times === null ? NaN : valueAt(mesh, times, hit) };
+  }
+
+  private grab(x: number, y: number): boolean {
+    const { pane } = this.stage.rayAt(x, y);
+    const found = this.model.sources.findIndex(({ point }) => {
+      const place = this.stage.screenPlace(pane, point);
+      return place !== null && Math.hypot(place[0] - x, place[1] - y) < grabRadius;
+    });
+    if (found < 0) return false;
+    this.model.selected = found;
+    this.view.drawBalls();
+    this.panel.drawSources();
+    return true;
+  }
+
+  private dragTo(x: number, y: number): void {
+    const found = this.surfacePoint(x, y);
+    const source = this.model.sources[this.model.selected];
+    if (found === null || source === undefined) return;
+    source.point = found.point;
+    this.sourcesChanged();
+  }
+
+  private click(x: number, y: number, tool: Tool): void {
+    if (!this.data.solvable) {
+      this.context.notices.show('error', 'error', `Times cannot be computed here: ${this.data.why}`);
+      return;
+    }
+    const found = this.surfacePoint(x, y);
+    if (found === null) return;
+    if (tool === 'path') {
+      if (this.model.sources.length === 0) {
+        this.context.notices.show('error', 'info', 'A path leads back to a source: set one first.');
+        return;
+      }
+      this.model.targets.push(found.point);
+      this.targetsChanged();
+      return;
+    }
+    const selected = this.model.sources[this.model.selected];
+    if (tool === 'set' && selected !== undefined) selected.point = found.point;
+    else this.model.selected = this.model.sources.push({ point: found.point, time: 0 }) - 1;
+    this.panel.drawSources();
+    this.sourcesChanged();
+  }
+
+  private hover(x: number, y: number): void {
+    if (this.shown.geometry.triangles.length > 3 * hoverLimit || this.shown.arrival.a === undefined) return;
+    const found = this.surfacePoint(x, y);
+    const time = found === null || Number.isNaN(found.time) ? '' : shortNumber(found.time);
+    this.stageBox.title = time === '' ? '' : `${time} ${this.model.timeUnit}`.trim();
+  }
+
+  private keyActions() {
+    const { model } = this;
+    const middle = () => {
+      const box = this.stageBox.getBoundingClientRect();
+      return [box.left + box.width / this.view.kinds.length / 2, box.top + box.height / 2] as const;
+    };
+    return {
+      moveSource: (x: number, y: number) => {
+        const source = model.sources[model.selected];
+        const place = source === undefined ? null : this.stage.screenPlace(0, source.point);
+        const step = this.stage.paneSize / 60;
+        if (place === null) this.stage.setCamera(orbit(this.stage.camera, x * 0.1, -y * 0.1));
+        else this.dragTo(place[0] + x * step, place[1] - y * step);
+        this.panel.drawSources();
+      },
+      turn: (x: number, y: number) => this.stage.setCamera(orbit(this.stage.camera, x * 0.1, -y * 0.1)),
+      zoom: (factor: number) => this.stage.setCamera(zoom(this.stage.camera, factor)),
+      resetView: () => this.stage.resetCamera(),
+      placeInMiddle: () => this.click(...middle(), this.panel.clickTool),
+      nextSource: () => {
+        if (model.sources.length > 0) model.selected = (model.selected + 1) % model.sources.length;
+        this.panel.drawSources();
+        this.view.drawBalls();
+      },
+      deleteSource: () => {
+        if (model.sources[model.selected] === undefined) return;
+        model.sources.splice(model.selected, 1);
+        model.selected = Math.min(model.selected, model.sources.length - 1);
+        this.panel.drawSources();
+        this.sourcesChanged();
+      },
+      tool: (name: Tool) => this.panel.chooseTool(name),
+      play: () => this.timeBar.toggle(),
+      stepMoment: (direction: number) => this.timeBar.step(direction),
+      toggleIsochrones: () => {
+        model.showIsochrones = !model.showIsochrones;
+        this.panel.drawDisplay();
+        this.redraw();
+      },
+      toggleClip: () => {
+        if (this.data.tets === 0) return;
+        model.clip.on = !model.clip.on;
+        this.panel.drawDisplay();
+        this.requests.want('clip');
+      },
+      savePicture: () => void this.savePicture(),
+      escape: () => {
+        this.panel.chooseTool('set');
+        this.timeBar.set(null);
+      },
+      help: () => this.context.help(),
+    };
+  }
+}

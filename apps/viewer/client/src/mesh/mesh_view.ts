@@ -1,0 +1,283 @@
+// Draws what the model asks for and the server has answered. It keeps nothing that it could not draw again, so that a
+// lost WebGL context costs no more than a new view.
+import type { LegendContent } from '../ui/legend';
+import type { Vec3 } from '../types';
+import { sizeAt } from '../view/camera';
+import { BallLayer, LineLayer, SurfaceLayer } from '../view/layers';
+import type { Pane, Stage } from '../view/stage';
+import type { Color } from '../color_map';
+import type { Theme } from '../mode';
+import type { Arrival, Clipped, Path } from './answers';
+import { difference } from './answers';
+import type { MapName, Range } from './coloring';
+import { mapColors, places, plainTable, table } from './coloring';
+import type { DrawnMesh, Triangles } from './drawn_mesh';
+import { drawnMesh, separateTriangles } from './drawn_mesh';
+import type { Model, SlotName } from './model';
+
+export type PaneKind = SlotName | 'difference';
+
+/** Everything there is to draw. */
+export interface Shown {
+  model: Model;
+  geometry: Triangles;
+  arrival: Partial<Record<SlotName, Arrival>>;
+  clipped: Partial<Record<SlotName, Clipped>>;
+  paths: Partial<Record<SlotName, Path[]>>;
+  /** The array the surface is coloured by, when it is not the arrival. */
+  array: { values: Float32Array; on: 'points' | 'cells'; name: string; range: Range } | null;
+  fibers: Float32Array | null; // 2 points per line
+  clipPlane: { point: Vec3; normal: Vec3 } | null;
+}
+
+const ink: Vec3 = [0.07, 0.07, 0.1];
+const pathColor: Vec3 = [0.85, 0.1, 0.3];
+const sourceColor: Vec3 = [1, 0.42, 0.1];
+const otherSourceColor: Vec3 = [0.78, 0.3, 0.06];
+
+class PaneLayers {
+  readonly surface: SurfaceLayer;
+  readonly isochrones: LineLayer;
+  readonly otherIsochrones: LineLayer;
+  readonly fibers: LineLayer;
+  readonly paths: LineLayer;
+  /** The same once more over everything: a path through a volume runs below its surface. */
+  readonly hiddenPaths: LineLayer;
+  balls: BallLayer[] = [];
+
+  constructor(
+    readonly pane: Pane,
+    readonly kind: PaneKind,
+  ) {
+    const { renderer, front } = pane;
+    this.surface = new SurfaceLayer(renderer);
+    this.fibers = new LineLayer(renderer, [1, 1, 1], 1);
+    this.isochrones = new LineLayer(renderer, ink, 1.5);
+    this.otherIsochrones = new LineLayer(renderer, ink, 1.5);
+    this.paths = new LineLayer(renderer, pathColor, 4);
+    this.hiddenPaths = new LineLayer(front, pathColor, 2.5, 0.75);
+  }
+
+  remove(): void {
+    const lines = [this.isochrones, this.otherIsochrones, this.fibers, this.paths, this.hiddenPaths];
+    for (const layer of [this.surface, ...lines]) layer.remove();
+    for (const ball of this.balls) ball.remove();
+  }
+}
+
+export class MeshView {
+  private panes: PaneLayers[] = [];
+  private readonly whole: DrawnMesh;
+  private separate: DrawnMesh | null = null;
+  private drawn = new Map<PaneLayers, DrawnMesh>();
+  private fromClipped = new WeakMap<Triangles, DrawnMesh>();
+  /** Of each pane, from left to right; null where there are no values. */
+  legends: (LegendContent | null)[] = [];
+
+  constructor(
+    readonly stage: Stage,
+    private readonly shown: Shown,
+    public theme: Theme,
+  ) {
+    this.whole = drawnMesh(shown.geometry);
+    stage.beforeRender = () => this.placeBalls();
+  }
+
+  get kinds(): PaneKind[] {
+    const { compare } = this.shown.model;
+    return compare === 'off' ? ['a'] : compare === 'ab' ? ['a', 'b'] : ['a', 'b', 'difference'];
+  }
+
+  /** Everything anew, after anything that is not listed below has changed. */
+  draw(): void {
+    const kinds = this.kinds;
+    if (kinds.join() !== this.panes.map((p) => p.kind).join()) {
+      for (const pane of this.panes) pane.remove();
+      this.drawn.clear();
+      this.stage.setPanes(kinds.length);
+      this.panes = kinds.map((kind, i) => new PaneLayers(this.stage.panes[i]!, kind));
+    }
+    this.stage.setBackground(this.theme.background);
+    this.legends = this.panes.map((pane) => this.drawSurface(pane));
+    this.drawMoment();
+    for (const pane of this.panes) {
+      this.drawFibers(pane);
+      this.drawPaths(pane);
+    }
+    this.drawBalls();
+    this.stage.render();
+  }
+
+  /** The moment of the front has changed, nothing else. */
+  drawMoment(): void {
+    for (const pane of this.panes) {
+      const { colors } = this.tableOf(pane.kind);
+      pane.surface.setTable(colors);
+      this.drawIsochrones(pane);
+    }
+    this.stage.render();
+  }
+
+  drawBalls(): void {
+    const { sources, targets } = this.shown.model;
+    for (const pane of this.panes) {
+      while (pane.balls.length > sources.length + targets.length) pane.balls.pop()!.remove();
+      while (pane.balls.length < sources.length + targets.length)
+        pane.balls.push(new BallLayer(pane.pane.renderer, sourceColor));
+    }
+    this.stage.render();
+  }
+
+  /** The triangles a pane shows, for picking. */
+  surfaceOf(pane: number): { mesh: Triangles; times: Float32Array | null } {
+    const kind = this.kinds[pane] ?? 'a';
+    const slot = kind === 'difference' ? 'b' : kind;
+    const clipped = this.shown.clipPlane === null ? undefined : this.shown.clipped[slot];
+    if (clipped !== undefined) return { mesh: clipped, times: clipped.times };
+    return { mesh: this.shown.geometry, times: this.shown.arrival[slot]?.times ?? null };
+  }
+
+  /** The times that colours stand for: from the earliest source to the latest arrival of all settings. */
+  get timeRange(): Range {
+    let [low, high] = [Infinity, -Infinity];
+    const starts = this.shown.model.sources.map((s) => s.time);
+    for (const kind of this.kinds) {
+      const arrival = kind === 'difference' ? undefined : this.shown.arrival[kind];
+      if (arrival !== undefined) [low, high] = [Math.min(low, ...starts), Math.max(high, arrival.maxTime)];
+    }
+    return Number.isFinite(low) ? { low, high } : { low: 0, high: 0 };
+  }
+
+  private drawSurface(pane: PaneLayers): LegendContent | null {
+    const { kind } = pane;
+    const shown = this.shown;
+    const { array } = shown;
+    if (array !== null && kind !== 'difference') {
+      const mesh = array.on === 'cells' ? (this.separate ??= separateTriangles(this.whole)) : this.whole;
+      this.setMesh(pane, mesh);
+      const take = array.on === 'cells' ? mesh.triangles.map((_, corner) => Math.floor(corner / 3)) : mesh.vertexOf;
+      pane.surface.setPlaces(places(array.values, take, array.range));
+      return { title: array.name, unit: '', ...array.range, colors: mapColors('sequential'), grey: '' };
+    }
+    const values = this.valuesOf(kind);
+    const cut = shown.clipPlane === null || kind === 'difference' ? undefined : shown.clipped[kind];
+    const mesh = this.meshOf(values?.mesh ?? cut ?? shown.geometry);
+    this.setMesh(pane, mesh);
+    if (values === null) {
+      pane.surface.setPlaces(new Float32Array(mesh.vertexOf.length));
+      return null;
+    }
+    pane.surface.setPlaces(places(values.values, mesh.vertexOf, values.range));
+    return {
+      title: kind === 'difference' ? 'arrival, B − A' : 'arrival time',
+      unit: this.shown.model.timeUnit || (shown.arrival.a?.unit ?? ''),
+      ...values.range,
+      colors: mapColors(values.map),
+      grey: values.unreached ? 'not reached' : '',
+    };
+  }
+
+  private valuesOf(
+    kind: PaneKind,
+  ): { mesh: Triangles; values: Float32Array; range: Range; map: MapName; unreached: boolean } | null {
+    const { arrival, clipped, clipPlane, geometry } = this.shown;
+    const of = (slot: SlotName) => {
+      const found = arrival[slot];
+      const cut = clipPlane === null ? undefined : clipped[slot];
+      if (found === undefined) return null;
+      // A cut from before the arrival has no times: the whole is shown until the next one comes.
+      return cut?.times ? { mesh: cut, values: cut.times, found } : { mesh: geometry, values: found.times, found };
+    };
+    if (kind !== 'difference') {
+      const one = of(kind);
+      if (one === null) return null;
+      return { ...one, range: this.timeRange, map: 'sequential', unreached: one.found.unreached > 0 };
+    }
+    const [a, b] = [of('a'), of('b')];
+    if (a === null || b === null || a.values.length !== b.values.length) return null;
+    const { values, largest } = difference(a.values, b.values);
+    const range = { low: -(largest || 1), high: largest || 1 };
+    return { mesh: a.mesh, values, range, map: 'difference', unreached: a.found.unreached + b.found.unreached > 0 };
+  }
+
+  private meshOf(triangles: Triangles): DrawnMesh {
+    if (triangles === this.shown.geometry) return this.whole;
+    let mesh = this.fromClipped.get(triangles);
+    if (mesh === undefined) this.fromClipped.set(triangles, (mesh = drawnMesh(triangles)));
+    return mesh;
+  }
+
+  private setMesh(pane: PaneLayers, mesh: DrawnMesh): void {
+    if (this.drawn.get(pane) === mesh) return;
+    pane.surface.setMesh(mesh);
+    this.drawn.set(pane, mesh);
+  }
+
+  private tableOf(kind: PaneKind): { colors: Color[] } {
+    if (this.shown.array !== null && kind !== 'difference') {
+      return { colors: table('sequential', this.shown.array.range, null, this.theme.ahead) };
+    }
+    const values = this.valuesOf(kind);
+    if (values === null) return { colors: plainTable(this.theme.plain) };
+    const moment = kind === 'difference' ? null : this.shown.model.moment;
+    return { colors: table(values.map, values.range, moment, this.theme.ahead) };
+  }
+
+  private drawIsochrones(pane: PaneLayers): void {
+    const { model, arrival, clipped, clipPlane } = this.shown;
+    const draw = (layer: LineLayer, slot: SlotName | null, color: Vec3) => {
+      const found = slot === null ? undefined : arrival[slot];
+      layer.setVisible(found !== undefined && model.showIsochrones);
+      if (found === undefined || slot === null || !model.showIsochrones) return;
+      const cut = clipPlane === null ? undefined : clipped[slot];
+      const lines = cut?.isochrones ?? found.isochrones;
+      const until = pane.kind === 'difference' ? null : model.moment;
+      layer.setColor(color);
+      layer.setClip(cut !== undefined && cut.isochrones === null ? clipPlane : null);
+      layer.setLines(lines.points, lines.offsets, (i) => until === null || lines.levels[i]! <= until);
+    };
+    if (pane.kind === 'difference') {
+      draw(pane.isochrones, 'a', [0.1, 0.25, 0.6]);
+      draw(pane.otherIsochrones, 'b', [0.65, 0.25, 0.05]);
+    } else {
+      draw(pane.isochrones, pane.kind, ink);
+      draw(pane.otherIsochrones, null, ink);
+    }
+  }
+
+  private drawFibers(pane: PaneLayers): void {
+    const { fibers, clipPlane } = this.shown;
+    pane.fibers.setVisible(fibers !== null);
+    if (fibers === null) return;
+    pane.fibers.setClip(clipPlane);
+    pane.fibers.setLines(
+      fibers,
+      Uint32Array.from({ length: fibers.length / 6 + 1 }, (_, i) => 2 * i),
+    );
+  }
+
+  private drawPaths(pane: PaneLayers): void {
+    const paths = pane.kind === 'difference' ? [] : (this.shown.paths[pane.kind] ?? []);
+    for (const layer of [pane.paths, pane.hiddenPaths]) layer.setVisible(paths.length > 0);
+    if (paths.length === 0) return;
+    const offsets = [0];
+    for (const path of paths) offsets.push(offsets.at(-1)! + path.points.length / 3);
+    const points = new Float32Array(3 * offsets.at(-1)!);
+    paths.forEach((path, i) => points.set(path.points, 3 * offsets[i]!));
+    for (const layer of [pane.paths, pane.hiddenPaths]) layer.setLines(points, Uint32Array.from(offsets));
+  }
+
+  /** Balls keep their size on the screen. */
+  private placeBalls(): void {
+    const { sources, targets, selected } = this.shown.model;
+    const { camera, lens } = this.stage;
+    for (const { balls } of this.panes) {
+      balls.forEach((ball, i) => {
+        const target = i >= sources.length;
+        const point = target ? targets[i - sources.length]! : sources[i]!.point;
+        const size = sizeAt(camera, lens, point) * (target ? 0.008 : i === selected ? 0.014 : 0.011);
+        ball.place(point, size, target ? pathColor : i === selected ? sourceColor : otherSourceColor);
+      });
+    }
+  }
+}

@@ -1,0 +1,163 @@
+// What the user has chosen: the whole state of the mesh mode as plain data, which is also the state file.
+import type { DataSet, Vec3 } from '../types';
+import type { Camera } from '../view/camera';
+
+export type SlotName = 'a' | 'b';
+
+export interface Source {
+  point: Vec3;
+  time: number;
+}
+
+export interface Setting {
+  /** Where speeds come from: one number, an array, or fibres with speeds along and across. */
+  kind: 'constant' | 'array' | 'fibers';
+  speed: number;
+  array: string;
+  fibers: string;
+  along: number;
+  across: number;
+  /** Speeds of regions, by region; null when regions are not told apart. */
+  regions: Record<string, number> | null;
+}
+
+export type Compare = 'off' | 'ab' | 'difference';
+
+export interface Model {
+  sources: Source[];
+  /** The index of the source that keys and clicks move; -1 for none. */
+  selected: number;
+  settings: Record<SlotName, Setting>;
+  compare: Compare;
+  targets: Vec3[];
+  /** Between isochrones; 0 for a spacing that suits the times. */
+  spacing: number;
+  showIsochrones: boolean;
+  showFibers: string;
+  /** What the surface shows: "" for arrival times, else "points/NAME" or "cells/NAME". */
+  coloring: string;
+  timeUnit: string;
+  /** What lies on the normal's side is taken away; the offset runs from 0 to 1 across the data. */
+  clip: { on: boolean; normal: Vec3; offset: number };
+  /** The moment of the front; null for all times. */
+  moment: number | null;
+}
+
+export function defaultSetting(data: DataSet): Setting {
+  const fibers = data.fibers[0] ?? '';
+  return {
+    kind: fibers === '' ? 'constant' : 'fibers',
+    speed: 1,
+    array: speedArrays(data)[0] ?? '',
+    fibers,
+    along: 0.6,
+    across: 0.3,
+    regions: null,
+  };
+}
+
+export function defaultModel(data: DataSet): Model {
+  return {
+    sources: [],
+    selected: -1,
+    settings: { a: defaultSetting(data), b: defaultSetting(data) },
+    compare: 'off',
+    targets: [],
+    spacing: 0,
+    showIsochrones: true,
+    showFibers: '',
+    coloring: '',
+    timeUnit: '',
+    clip: { on: false, normal: [0, -1, 0], offset: 0.5 },
+    moment: null,
+  };
+}
+
+/** Arrays with one positive number, which can serve as speed. */
+export function speedArrays(data: DataSet): string[] {
+  return data.arrays.filter((a) => a.components === 1 && a.low !== null && a.low > 0).map((a) => a.name);
+}
+
+/** The part of a solve request that a setting decides. Along fibres, all regions have the same ratio of speeds. */
+export function speedRequest(setting: Setting, data: DataSet): object {
+  if (setting.kind === 'array' && setting.array !== '') return { speed_array: setting.array };
+  const fibers = setting.kind === 'fibers' && setting.fibers !== '';
+  const ratio = setting.across / setting.along;
+  const whole = fibers
+    ? { fibers: { array: setting.fibers, velocity: [setting.along, setting.across] } }
+    : { speed: setting.speed };
+  if (setting.regions === null || data.regions === null) return whole;
+  const speeds = Object.entries(setting.regions).map(([region, v]) => [region, fibers ? [v, v * ratio] : v]);
+  return { ...whole, regions: { array: data.regions.array, speeds: Object.fromEntries(speeds) as object } };
+}
+
+export function slotsOf(compare: Compare): SlotName[] {
+  return compare === 'off' ? ['a'] : ['a', 'b'];
+}
+
+const mark = 'isochron view state';
+
+export function stateFile(model: Model, camera: Camera, data: DataSet): string {
+  const saved = { what: mark, version: 1, data: data.name, camera, ...model };
+  return JSON.stringify(saved, null, 2) + '\n';
+}
+
+const isNumber = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value);
+const isVec3 = (value: unknown): value is Vec3 => Array.isArray(value) && value.length === 3 && value.every(isNumber);
+
+function readSetting(value: unknown, otherwise: Setting): Setting {
+  const from = (value ?? {}) as Partial<Setting>;
+  const positive = (n: unknown, other: number) => (isNumber(n) && n > 0 ? n : other);
+  const text = (s: unknown, other: string) => (typeof s === 'string' ? s : other);
+  const regions =
+    from.regions !== null && typeof from.regions === 'object'
+      ? Object.fromEntries(Object.entries(from.regions).filter(([, speed]) => isNumber(speed) && speed > 0))
+      : null;
+  return {
+    kind: from.kind === 'array' || from.kind === 'fibers' || from.kind === 'constant' ? from.kind : otherwise.kind,
+    speed: positive(from.speed, otherwise.speed),
+    array: text(from.array, otherwise.array),
+    fibers: text(from.fibers, otherwise.fibers),
+    along: positive(from.along, otherwise.along),
+    across: positive(from.across, otherwise.across),
+    regions,
+  };
+}
+
+/** Reads a state file; what it leaves out stays at the default. Throws an Error that says what is wrong. */
+export function readStateFile(text: string, data: DataSet): { model: Model; camera: Camera | null; from: string } {
+  let raw: Record<string, unknown>;
+  try {
+    raw = JSON.parse(text) as Record<string, unknown>;
+  } catch {
+    throw new Error('the file is no JSON; choose one that "Save state" has written');
+  }
+  if (raw === null || typeof raw !== 'object' || raw['what'] !== mark) {
+    throw new Error('the file is no state of isochron view; choose one that "Save state" has written');
+  }
+  const model = defaultModel(data);
+  const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
+  model.sources = list(raw['sources']).flatMap((item) => {
+    const { point, time } = (item ?? {}) as { point?: unknown; time?: unknown };
+    return isVec3(point) ? [{ point, time: isNumber(time) ? time : 0 }] : [];
+  });
+  model.selected = model.sources.length - 1;
+  const settings = (raw['settings'] ?? {}) as Partial<Record<SlotName, unknown>>;
+  model.settings.a = readSetting(settings.a, model.settings.a);
+  model.settings.b = readSetting(settings.b, model.settings.b);
+  if (raw['compare'] === 'ab' || raw['compare'] === 'difference') model.compare = raw['compare'];
+  model.targets = list(raw['targets']).filter(isVec3);
+  if (isNumber(raw['spacing']) && raw['spacing'] >= 0) model.spacing = raw['spacing'];
+  if (typeof raw['showIsochrones'] === 'boolean') model.showIsochrones = raw['showIsochrones'];
+  if (data.fibers.includes(raw['showFibers'] as string)) model.showFibers = raw['showFibers'] as string;
+  if (data.arrays.some((a) => `${a.on}/${a.name}` === raw['coloring'])) model.coloring = raw['coloring'] as string;
+  if (typeof raw['timeUnit'] === 'string') model.timeUnit = raw['timeUnit'].slice(0, 20);
+  const clip = (raw['clip'] ?? {}) as Partial<Model['clip']>;
+  if (isVec3(clip.normal) && isNumber(clip.offset)) {
+    model.clip = { on: clip.on === true, normal: clip.normal, offset: Math.min(Math.max(clip.offset, 0), 1) };
+  }
+  if (isNumber(raw['moment'])) model.moment = raw['moment'];
+  const camera = raw['camera'] as Partial<Camera> | undefined;
+  const whole = camera !== undefined && isVec3(camera.position) && isVec3(camera.focus) && isVec3(camera.up);
+  return { model, camera: whole ? (camera as Camera) : null, from: String(raw['data'] ?? '') };
+}

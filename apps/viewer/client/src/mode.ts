@@ -1,0 +1,36 @@
+// What the page asks of whatever it shows.
+import type { Api } from './api';
+import type { Color } from './color_map';
+import type { Vec3 } from './types';
+import type { Notices } from './ui/notices';
+
+export interface Theme {
+  background: Vec3;
+  plain: Color;
+  ahead: Color;
+}
+
+/** What a mode is given. */
+export interface ModeContext {
+  api: Api;
+  notices: Notices;
+  help: () => void;
+  /** What can be exported has changed. */
+  exportsChanged: () => void;
+  theme: () => Theme;
+}
+
+export interface Mode {
+  dispose(): void;
+  /** Asks for everything again, after the connection was lost. */
+  refresh(): void;
+  progress(stage: string, fraction: number): void;
+  setTheme(): void;
+  savePicture(): Promise<void>;
+  /** Names of exports and what the menu calls them. */
+  exports(): [name: string, label: string][];
+  saveData(name: string): Promise<void>;
+  saveState(): void;
+  stateText(): string;
+  loadState(text: string): void;
+}

@@ -1,0 +1,372 @@
+// The tensor mode: three slices, two regions, and the pathway between them.
+import { ApiError } from '../api';
+import type { Mode, ModeContext } from '../mode';
+import type { Pack } from '../pack';
+import { Refresh } from '../refresh';
+import type { DataSet, Vec3 } from '../types';
+import { download, h, shortNumber } from '../ui/dom';
+import { unit } from '../vec';
+import { followPointer } from '../view/pointer';
+import { Stage } from '../view/stage';
+import type { Profile } from './profile';
+import { SliceView } from './slice_view';
+import type { Pathway, TensorModel } from './tensor_model';
+import { defaultTensorModel, readTensorState, tensorStateFile } from './tensor_model';
+import { TensorPanel } from './tensor_panel';
+import { TensorView } from './tensor_view';
+import type { Axis } from './volume';
+import { Volume } from './volume';
+
+export interface Shape {
+  points: Float32Array;
+  normals: Float32Array;
+  triangles: Uint32Array;
+  colors: Uint8Array | null;
+}
+
+/** What the server has found for a pathway. */
+export interface Found {
+  leastCost: number;
+  length: number;
+  meanFa: number;
+  voxels: number;
+  volume: number;
+  milliseconds: number;
+  solveMilliseconds: number;
+  path: Float32Array;
+  profile: Profile;
+  tube: Shape;
+  surface: Shape;
+  glyphs: Shape | null;
+}
+
+const mostGlyphs = 3000;
+const axes: readonly Axis[] = [0, 1, 2];
+const fromAbove: Vec3 = unit([0.3, -0.8, 0.9]);
+
+function readShape(pack: Pack, prefix: string): Shape {
+  const colors = pack.has(`${prefix}colors`) ? pack.bytes(`${prefix}colors`) : null;
+  return {
+    points: pack.floats(`${prefix}points`),
+    normals: pack.floats(`${prefix}normals`),
+    triangles: pack.ids(`${prefix}triangles`),
+    colors,
+  };
+}
+
+function readFound(pack: Pack): Found {
+  return {
+    leastCost: pack.number('least_cost'),
+    length: pack.number('length'),
+    meanFa: pack.number('mean_fa'),
+    voxels: pack.number('voxels'),
+    volume: pack.number('volume'),
+    milliseconds: pack.number('milliseconds'),
+    solveMilliseconds: pack.number('solve_milliseconds'),
+    path: pack.floats('path'),
+    profile: {
+      distance: pack.floats('profile_distance'),
+      fa: pack.floats('profile_fa'),
+      cost: pack.floats('profile_cost'),
+    },
+    tube: readShape(pack, 'tube_'),
+    surface: readShape(pack, 'pathway_'),
+    glyphs: null,
+  };
+}
+
+export class TensorMode implements Mode {
+  private readonly model: TensorModel;
+  private readonly found = new Map<string, Found>();
+  private readonly stageBox = h('div', { class: 'stage', tabindex: 0, role: 'application', 'aria-label': '3-D view' });
+  private readonly status = h('output', { class: 'status' });
+  private readonly slices: SliceView[];
+  private readonly panel: TensorPanel;
+  private readonly requests: Refresh<string>;
+  private readonly ended = new AbortController();
+  private stage!: Stage;
+  private view!: TensorView;
+
+  /** Reads the volumes and shows them. */
+  static async open(root: HTMLElement, data: DataSet, context: ModeContext): Promise<TensorMode> {
+    if (data.shape === undefined || data.spacing === undefined || data.affine === undefined)
+      throw new Error('the image has no shape');
+    const volume = new Volume(data.shape, data.spacing, data.affine, data.bounds);
+    const fa = (await context.api.get(`${data.id}/volume/fa`)).floats('values');
+    const directions = (await context.api.get(`${data.id}/volume/direction`)).bytes('values');
+    return new TensorMode(root, data, context, volume, fa, directions);
+  }
+
+  private constructor(
+    root: HTMLElement,
+    private readonly data: DataSet,
+    private readonly context: ModeContext,
+    private readonly volume: Volume,
+    private readonly fa: Float32Array,
+    private readonly directions: Uint8Array,
+  ) {
+    this.model = defaultTensorModel(data);
+    this.requests = new Refresh((name) => this.connect(name));
+    const handlers = {
+      point: (place: Vec3) => this.picked(place),
+      scroll: (axis: Axis, voxels: number) => this.scroll(axis, voxels),
+    };
+    this.slices = axes.map((axis) => new SliceView(axis, volume, handlers));
+    this.panel = new TensorPanel(data, this.model, volume.smallestSpacing, {
+      pathwayChanged: (i) => this.pathwayChanged(i),
+      pathwayRemoved: (name) => this.pathwayRemoved(name),
+      activeChanged: () => {
+        this.redraw();
+        void this.drawFog();
+      },
+      backgroundChanged: () => this.drawSlices(),
+      displayChanged: () => this.displayChanged(),
+      fogChanged: () => void this.drawFog(),
+    });
+    const box = (...children: Node[]) => h('div', { class: 'quarter' }, ...children);
+    const [sagittal, coronal, axial] = this.slices.map((slice) => box(slice.canvas));
+    root.replaceChildren(
+      h('main', {}, h('div', { class: 'quarters' }, axial!, coronal!, sagittal!, box(this.stageBox)), this.status),
+      this.panel.element,
+    );
+    this.makeStage();
+    this.followKeys();
+    new ResizeObserver(() => this.drawOverlays()).observe(this.slices[0]!.canvas);
+    if (data.warnings.length > 0) context.notices.show('warnings', 'info', data.warnings.join(' · '));
+    this.status.textContent = 'Choose "Region A" and click a slice, then "Region B".';
+  }
+
+  dispose(): void {
+    this.ended.abort();
+    this.stage.dispose();
+  }
+
+  refresh(): void {
+    for (const pathway of this.model.pathways) this.want(pathway);
+  }
+
+  progress(stage: string, fraction: number): void {
+    if (this.requests.busy) this.status.textContent = `${stage}: ${Math.round(100 * fraction)} %`;
+  }
+
+  setTheme(): void {
+    this.stage.setBackground(this.context.theme().background);
+  }
+
+  /** Axial, coronal, sagittal and the 3-D view on one picture. */
+  async savePicture(): Promise<void> {
+    this.stage.renderNow();
+    const { canvas } = this.stage;
+    const picture = h('canvas', { width: 2 * canvas.width, height: 2 * canvas.height });
+    const context = picture.getContext('2d')!;
+    const [w, hgt] = [canvas.width, canvas.height];
+    context.drawImage(canvas, w, hgt, w, hgt);
+    [this.slices[2]!, this.slices[1]!, this.slices[0]!].forEach((slice, i) => {
+      context.drawImage(slice.canvas, (i % 2) * w, Math.floor(i / 2) * hgt, w, hgt);
+    });
+    picture.toBlob((blob) => blob !== null && download(blob, `${this.baseName()}.png`), 'image/png');
+  }
+
+  exports(): [string, string][] {
+    return this.model.pathways.filter((p) => this.found.has(p.name)).map((p) => [p.name, `${p.name}, profile as .csv`]);
+  }
+
+  async saveData(name: string): Promise<void> {
+    const found = this.found.get(name);
+    if (found === undefined) return;
+    const { distance, fa, cost } = found.profile;
+    const rows = Array.from(distance, (d, i) =>
+      [d, fa[i]!, cost[i]!, ...found.path.subarray(3 * i, 3 * i + 3)].join(','),
+    );
+    download(
+      new Blob([['distance,fa,cost,x,y,z', ...rows, ''].join('\n')], { type: 'text/csv' }),
+      `${this.baseName()}-${name.replaceAll(' ', '-')}.csv`,
+    );
+  }
+
+  saveState(): void {
+    download(new Blob([this.stateText()], { type: 'application/json' }), `${this.baseName()}.view.json`);
+  }
+
+  stateText(): string {
+    return tensorStateFile(this.model, this.stage.camera, this.data);
+  }
+
+  loadState(text: string): void {
+    try {
+      const { model, camera } = readTensorState(text, this.data);
+      Object.assign(this.model, model);
+      if (camera !== null) this.stage.setCamera(camera);
+    } catch (error) {
+      this.context.notices.show('state', 'error', error instanceof Error ? error.message : String(error));
+      return;
+    }
+    this.found.clear();
+    this.panel.drawAll(this.foundList());
+    this.drawSlices();
+    this.redraw();
+    void this.drawFog();
+    this.refresh();
+  }
+
+  private baseName(): string {
+    return this.data.name.replace(/\.(nii\.gz|[^.]*)$/, '');
+  }
+
+  private makeStage(): void {
+    this.stage = new Stage(this.stageBox, this.data.bounds, () => this.contextLost(), fromAbove);
+    this.stage.setBackground(this.context.theme().background);
+    this.view = new TensorView(this.stage, this.volume);
+    followPointer(this.stage, { grab: () => false, drag: () => {}, drop: () => {}, click: () => {}, hover: () => {} });
+    this.drawSlices();
+    this.redraw();
+    void this.drawFog();
+  }
+
+  private contextLost(): void {
+    const { camera } = this.stage;
+    window.setTimeout(() => {
+      this.stage.dispose();
+      this.makeStage();
+      this.stage.setCamera(camera);
+    }, 300);
+  }
+
+  private foundList(): (Found | null)[] {
+    return this.model.pathways.map(({ name }) => this.found.get(name) ?? null);
+  }
+
+  private drawSlices(): void {
+    for (const axis of axes) {
+      const image = this.volume.slice(axis, this.model.crosshair[axis], this.paint());
+      this.slices[axis]!.setImage(image);
+      this.view.setSlice(axis, this.model.crosshair[axis], image);
+    }
+    this.drawOverlays();
+  }
+
+  private paint(): (voxel: number, rgb: Uint8ClampedArray, at: number) => void {
+    const { fa, directions } = this;
+    if (this.model.background === 'fa') return (voxel, rgb, at) => rgb.fill(255 * Math.min(1, fa[voxel]!), at, at + 3);
+    return (voxel, rgb, at) => {
+      for (let k = 0; k < 3; ++k) rgb[at + k] = directions[3 * voxel + k]!;
+    };
+  }
+
+  private drawOverlays(): void {
+    const { crosshair, pathways, active } = this.model;
+    const paths = this.foundList().map((found) => found?.path ?? null);
+    for (const slice of this.slices) slice.draw({ crosshair, pathways, active, paths });
+  }
+
+  private redraw(): void {
+    const found = this.foundList();
+    this.view.draw(this.model, found);
+    this.panel.drawPathways(found);
+    this.panel.drawNumbers(found);
+    this.drawOverlays();
+    this.context.exportsChanged();
+  }
+
+  private picked(place: Vec3): void {
+    const { tool } = this.panel;
+    this.model.crosshair = place;
+    const pathway = this.model.pathways[this.model.active];
+    if (tool !== 'look' && pathway !== undefined) {
+      pathway[tool] = { point: place, radius: pathway[tool]?.radius ?? 2.5 * this.volume.smallestSpacing };
+      this.want(pathway);
+      this.panel.drawPathways(this.foundList());
+    }
+    this.drawSlices();
+  }
+
+  private scroll(axis: Axis, voxels: number): void {
+    const [low, high] = this.volume.bounds;
+    const place = this.model.crosshair[axis] + voxels * this.volume.smallestSpacing;
+    this.model.crosshair[axis] = Math.min(Math.max(place, low[axis]), high[axis]);
+    this.drawSlices();
+  }
+
+  private pathwayChanged(index: number): void {
+    const pathway = this.model.pathways[index];
+    if (pathway !== undefined) this.want(pathway);
+    this.drawOverlays();
+  }
+
+  private pathwayRemoved(name: string): void {
+    this.found.delete(name);
+    this.redraw();
+  }
+
+  private displayChanged(): void {
+    if (this.model.showGlyphs) this.refresh();
+    this.redraw();
+  }
+
+  /** FA as it is; of the cost, how near it is to the least: 1 at the best path, 0 from half as much again on. */
+  private async drawFog(): Promise<void> {
+    const { fog } = this.model;
+    const name = this.model.pathways[this.model.active]?.name ?? '';
+    if (fog !== 'cost' || !this.found.has(name)) {
+      this.view.setFog(fog === 'fa' ? this.fa : null);
+      return;
+    }
+    try {
+      const { api } = this.context;
+      const pack = await api.get(`${this.data.id}/volume/cost?client=${api.client}&name=${encodeURIComponent(name)}`);
+      const least = pack.number('low');
+      const near = pack.floats('values').map((cost) => Math.max(0, 1 - 2 * (cost / least - 1)));
+      if (this.model.fog === 'cost') this.view.setFog(near);
+    } catch (error) {
+      if (error instanceof ApiError) this.context.notices.show('error', 'error', error.message);
+    }
+  }
+
+  private want(pathway: Pathway): void {
+    if (pathway.from !== null && pathway.to !== null) this.requests.want(pathway.name);
+  }
+
+  private async connect(name: string): Promise<void> {
+    const pathway = this.model.pathways.find((p) => p.name === name);
+    if (pathway === undefined || pathway.from === null || pathway.to === null) return;
+    const { api, notices } = this.context;
+    const { from, to, alpha, epsilon } = pathway;
+    try {
+      const pack = await api.post(`${this.data.id}/connect`, {
+        seq: api.nextSequence(),
+        name,
+        from,
+        to,
+        alpha,
+        epsilon,
+      });
+      const found = readFound(pack);
+      if (this.model.showGlyphs)
+        found.glyphs = readShape(await api.post(`${this.data.id}/glyphs`, { name, most: mostGlyphs }), '');
+      this.found.set(name, found);
+      notices.hide('error');
+      const time = `${found.milliseconds.toFixed(0)} ms on the server (solve ${found.solveMilliseconds.toFixed(0)} ms)`;
+      this.status.textContent = `${name}: least cost ${shortNumber(found.leastCost)} · ${time}`;
+      this.status.dataset['cost'] = String(found.leastCost);
+      if (this.model.fog === 'cost') void this.drawFog();
+    } catch (error) {
+      if (error instanceof ApiError && (error.superseded || error.status === 0)) return;
+      this.found.delete(name);
+      notices.show('error', 'error', error instanceof Error ? error.message : String(error));
+    }
+    this.redraw();
+  }
+
+  private followKeys(): void {
+    const tools = { '1': 'look', '2': 'from', '3': 'to' } as const;
+    const onKey = (event: KeyboardEvent) => {
+      if (event.ctrlKey || event.metaKey || event.altKey || event.target instanceof HTMLSelectElement) return;
+      if (event.key in tools) this.panel.chooseTool(tools[event.key as keyof typeof tools]);
+      else if (event.key === 's') void this.savePicture();
+      else if (event.key === '0') this.stage.resetCamera();
+      else if (event.key === '?') this.context.help();
+      else if (event.key === 'Escape') this.panel.chooseTool('look');
+    };
+    window.addEventListener('keydown', onKey, { signal: this.ended.signal });
+  }
+}

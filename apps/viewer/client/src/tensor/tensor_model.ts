@@ -1,0 +1,122 @@
+// What the user has chosen in the tensor mode; also its state file.
+import type { Color } from '../color_map';
+import type { DataSet, Vec3 } from '../types';
+import type { Camera } from '../view/camera';
+
+export interface Region {
+  point: Vec3;
+  radius: number;
+}
+
+export interface Pathway {
+  name: string;
+  color: Color;
+  from: Region | null;
+  to: Region | null;
+  alpha: number;
+  epsilon: number;
+}
+
+export type Background = 'fa' | 'direction';
+/** What the 3-D view shows as fog. */
+export type Fog = '' | 'fa' | 'cost';
+
+export interface TensorModel {
+  crosshair: Vec3;
+  background: Background;
+  pathways: Pathway[];
+  /** The one that clicks and sliders change. */
+  active: number;
+  showSurface: boolean;
+  showTube: boolean;
+  showGlyphs: boolean;
+  showSlices: boolean;
+  fog: Fog;
+}
+
+/** Colours that most colour-blind people tell apart (after M. Okabe and K. Ito). */
+const colors: readonly Color[] = [
+  [230, 159, 0],
+  [86, 180, 233],
+  [0, 158, 115],
+  [240, 228, 66],
+  [213, 94, 0],
+  [204, 121, 167],
+];
+
+export function newPathway(model: TensorModel): Pathway {
+  const used = new Set(model.pathways.map((p) => p.name));
+  let number = model.pathways.length + 1;
+  while (used.has(`Pathway ${number}`)) ++number;
+  const color = colors[(number - 1) % colors.length]!;
+  return { name: `Pathway ${number}`, color, from: null, to: null, alpha: 3, epsilon: 0.05 };
+}
+
+export function defaultTensorModel({ bounds: [low, high] }: DataSet): TensorModel {
+  const model: TensorModel = {
+    crosshair: [(low[0] + high[0]) / 2, (low[1] + high[1]) / 2, (low[2] + high[2]) / 2],
+    background: 'direction',
+    pathways: [],
+    active: 0,
+    showSurface: true,
+    showTube: true,
+    showGlyphs: false,
+    showSlices: true,
+    fog: '',
+  };
+  model.pathways.push(newPathway(model));
+  return model;
+}
+
+const mark = 'isochron view state';
+
+export function tensorStateFile(model: TensorModel, camera: Camera, data: DataSet): string {
+  return JSON.stringify({ what: mark, version: 1, kind: 'tensors', data: data.name, camera, ...model }, null, 2) + '\n';
+}
+
+const isNumber = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value);
+const isVec3 = (value: unknown): value is Vec3 => Array.isArray(value) && value.length === 3 && value.every(isNumber);
+
+function readRegion(value: unknown): Region | null {
+  const { point, radius } = (value ?? {}) as Partial<Region>;
+  return isVec3(point) && isNumber(radius) && radius >= 0 ? { point, radius } : null;
+}
+
+/** Reads a state file; what it leaves out stays at the default. Throws an Error that says what is wrong. */
+export function readTensorState(text: string, data: DataSet): { model: TensorModel; camera: Camera | null } {
+  let raw: Record<string, unknown>;
+  try {
+    raw = JSON.parse(text) as Record<string, unknown>;
+  } catch {
+    throw new Error('the file is no JSON; choose one that "Save state" has written');
+  }
+  if (raw?.['what'] !== mark || raw['kind'] !== 'tensors') {
+    throw new Error(
+      'the file is no state of a tensor image in isochron view; choose one that "Save state" has written',
+    );
+  }
+  const model = defaultTensorModel(data);
+  if (isVec3(raw['crosshair'])) model.crosshair = raw['crosshair'];
+  if (raw['background'] === 'fa') model.background = 'fa';
+  if (raw['fog'] === 'fa' || raw['fog'] === 'cost') model.fog = raw['fog'];
+  const pathways = Array.isArray(raw['pathways']) ? (raw['pathways'] as (Partial<Pathway> | null)[]) : [];
+  const read = pathways.flatMap((given, i) => {
+    if (given === null || typeof given.name !== 'string') return [];
+    const usual = { ...newPathway(model), color: colors[i % colors.length]! };
+    const alpha = isNumber(given.alpha) && given.alpha > 0 ? given.alpha : usual.alpha;
+    const epsilon = isNumber(given.epsilon) && given.epsilon >= 0 ? given.epsilon : usual.epsilon;
+    const color = isVec3(given.color) ? given.color : usual.color;
+    return [
+      { name: given.name.slice(0, 60), color, from: readRegion(given.from), to: readRegion(given.to), alpha, epsilon },
+    ];
+  });
+  if (read.length > 0) model.pathways = read;
+  if (isNumber(raw['active']))
+    model.active = Math.min(Math.max(Math.round(raw['active']), 0), model.pathways.length - 1);
+  for (const key of ['showSurface', 'showTube', 'showGlyphs', 'showSlices'] as const) {
+    if (typeof raw[key] === 'boolean') model[key] = raw[key];
+  }
+  const camera = raw['camera'] as Partial<Camera> | undefined;
+  const whole = camera !== undefined && isVec3(camera.position) && isVec3(camera.focus) && isVec3(camera.up);
+  return { model, camera: whole ? (camera as Camera) : null };
+}

@@ -1,0 +1,87 @@
+// The 3-D view of the tensor mode: slices, pathways, paths and glyphs.
+import type { Vec3 } from '../types';
+import { PictureLayer, ShapeLayer } from '../view/layers';
+import type { Stage } from '../view/stage';
+import { VolumeLayer } from '../view/volume_layer';
+import type { Found, Shape } from './tensor_mode';
+import type { TensorModel } from './tensor_model';
+import type { Axis, Volume } from './volume';
+import { sliceAxes } from './volume';
+
+class PathwayLayers {
+  readonly tube: ShapeLayer;
+  readonly glyphs: ShapeLayer;
+  readonly surface: ShapeLayer;
+  private drawn: { tube?: Shape; glyphs?: Shape; surface?: Shape } = {};
+
+  constructor(stage: Stage) {
+    const { renderer } = stage.panes[0]!;
+    this.tube = new ShapeLayer(renderer);
+    this.glyphs = new ShapeLayer(renderer);
+    this.surface = new ShapeLayer(renderer, 0.35);
+  }
+
+  show(part: 'tube' | 'glyphs' | 'surface', shape: Shape | null, color: Vec3): void {
+    this[part].setVisible(shape !== null);
+    if (shape === null) return;
+    if (this.drawn[part] !== shape) this[part].setShape(shape.points, shape.normals, shape.triangles);
+    if (this.drawn[part] !== shape && shape.colors !== null) this[part].setVertexColors(shape.colors);
+    this.drawn[part] = shape;
+    this[part].setColor(color);
+  }
+
+  remove(): void {
+    for (const layer of [this.tube, this.glyphs, this.surface]) layer.remove();
+  }
+}
+
+export class TensorView {
+  private readonly slices: PictureLayer[];
+  private pathways: PathwayLayers[] = [];
+  private readonly fog: VolumeLayer;
+
+  constructor(
+    private readonly stage: Stage,
+    private readonly volume: Volume,
+  ) {
+    this.fog = new VolumeLayer(stage.panes[0]!.renderer, volume);
+    this.slices = [0, 1, 2].map(() => new PictureLayer(stage.panes[0]!.renderer));
+  }
+
+  setSlice(axis: Axis, place: number, image: ImageData): void {
+    const [low, high] = this.volume.bounds;
+    const [u, v] = sliceAxes[axis];
+    const corner = (right: boolean, up: boolean): Vec3 => {
+      const p: Vec3 = [place, place, place];
+      p[u] = right ? high[u] : low[u];
+      p[v] = up ? high[v] : low[v];
+      return p;
+    };
+    this.slices[axis]!.setPicture(
+      [corner(false, false), corner(true, false), corner(true, true), corner(false, true)],
+      image,
+    );
+    this.stage.render();
+  }
+
+  /** From 0 (clear) to 1; null for none. */
+  setFog(values: Float32Array | null): void {
+    this.fog.setValues(values);
+    this.stage.render();
+  }
+
+  draw(model: TensorModel, found: readonly (Found | null)[]): void {
+    for (const slice of this.slices) slice.setVisible(model.showSlices);
+    while (this.pathways.length > model.pathways.length) this.pathways.pop()!.remove();
+    while (this.pathways.length < model.pathways.length) this.pathways.push(new PathwayLayers(this.stage));
+    model.pathways.forEach(({ color }, i) => {
+      const one = found[i] ?? null;
+      const shade: Vec3 = [color[0] / 255, color[1] / 255, color[2] / 255];
+      const layers = this.pathways[i]!;
+      layers.show('tube', model.showTube ? (one?.tube ?? null) : null, shade);
+      layers.show('glyphs', model.showGlyphs ? (one?.glyphs ?? null) : null, [1, 1, 1]);
+      layers.show('surface', model.showSurface ? (one?.surface ?? null) : null, shade);
+    });
+    this.stage.render();
+  }
+}

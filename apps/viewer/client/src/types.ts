@@ -1,0 +1,37 @@
+// What the server tells about the data it has opened.
+
+export type Vec3 = [number, number, number];
+
+export interface ArrayInfo {
+  name: string;
+  on: 'points' | 'cells';
+  components: number;
+  low: number | null;
+  high: number | null;
+}
+
+export interface DataSet {
+  id: number;
+  name: string;
+  kind: 'mesh' | 'tensors' | 'volume';
+  points: number;
+  triangles: number;
+  tets: number;
+  bounds: [Vec3, Vec3];
+  units: string;
+  arrays: ArrayInfo[];
+  solvable: boolean;
+  why: string;
+  fibers: string[];
+  regions: { array: string; values: number[] } | null;
+  warnings: string[];
+  /** Of images: voxels, their size, and from voxel indices to the world, row by row. */
+  shape?: Vec3;
+  spacing?: Vec3;
+  affine?: number[];
+}
+
+export interface ServerState {
+  version: string;
+  datasets: DataSet[];
+}

@@ -1,0 +1,61 @@
+// The panel behind "?".
+import { button, h } from './dom';
+
+const meshKeys: readonly (readonly [keys: string, what: string])[] = [
+  ['click', 'set the source, or move the selected one'],
+  ['drag a source', 'move it; times follow'],
+  ['Ctrl-click', 'add a source'],
+  ['Shift-click', 'path and time of a point'],
+  ['drag · Shift-drag · wheel', 'turn · move · zoom the view'],
+  ['Enter', 'set the source in the middle of the view'],
+  ['arrows', 'move the selected source along the surface'],
+  ['Shift + arrows', 'turn the view'],
+  ['+  −  0', 'zoom in, zoom out, see everything'],
+  ['n', 'select the next source'],
+  ['Delete', 'delete the selected source'],
+  ['1  2  3', 'a click sets, adds, asks for a path'],
+  ['space', 'let the front run, or stop it'],
+  ['[  ]', 'one moment back, one on'],
+  ['i', 'isochrones on and off'],
+  ['c', 'clip plane on and off'],
+  ['s', 'save a picture'],
+  ['Escape', 'close this; show all times'],
+  ['?', 'this help'],
+];
+
+const tensorKeys: typeof meshKeys = [
+  ['1  2  3', 'a click on a slice moves the crosshair, sets region A, region B'],
+  ['arrows on a slice', 'move the crosshair'],
+  ['Page Up, Page Down, wheel', 'next slices'],
+  ['0 · s', 'see everything · save a picture'],
+];
+
+export class Help {
+  readonly element = h('dialog', { class: 'help', 'aria-label': 'Help' });
+
+  constructor() {
+    const table = (rows: typeof meshKeys) =>
+      h(
+        'table',
+        {},
+        h('tbody', {}, ...rows.map(([key, what]) => h('tr', {}, h('th', { scope: 'row' }, key), h('td', {}, what)))),
+      );
+    this.element.append(
+      h('h2', {}, 'Meshes'),
+      table(meshKeys),
+      h('h2', {}, 'Tensor images'),
+      table(tensorKeys),
+      h(
+        'p',
+        {},
+        'Colours run from early (dark violet) to late (yellow); grey was not reached. Tab reaches every control.',
+      ),
+      button('Close', 'Close (Escape)', () => this.element.close()),
+    );
+  }
+
+  toggle(): void {
+    if (this.element.open) this.element.close();
+    else this.element.showModal();
+  }
+}

@@ -1,0 +1,53 @@
+// Names and legends over the panes, and the same on a saved picture.
+import { h } from './dom';
+import type { LegendContent } from './legend';
+import { legendElement, paintLegend } from './legend';
+
+export interface PaneLabel {
+  title: string;
+  legend: LegendContent | null;
+}
+
+export class Overlay {
+  readonly element = h('div', { class: 'overlay' });
+  private readonly hint = h('p', { class: 'stage-hint', hidden: true });
+  private labels: PaneLabel[] = [];
+
+  setPanes(labels: PaneLabel[]): void {
+    this.labels = labels;
+    const panes = labels.map(({ title, legend }) => {
+      const pane = h('div', { class: 'pane' });
+      if (title !== '') pane.append(h('h2', {}, title));
+      if (legend !== null) pane.append(legendElement(legend));
+      return pane;
+    });
+    this.element.replaceChildren(...panes, this.hint);
+  }
+
+  setHint(text: string): void {
+    this.hint.textContent = text;
+    this.hint.hidden = text === '';
+  }
+
+  /** The canvas with names and legends on it. Call right after drawing, while the canvas still holds its picture. */
+  picture(canvas: HTMLCanvasElement, ratio: number): Promise<Blob> {
+    const copy = h('canvas', { width: canvas.width, height: canvas.height });
+    const context = copy.getContext('2d')!;
+    context.drawImage(canvas, 0, 0);
+    const ink = getComputedStyle(this.element).color;
+    const width = canvas.width / this.labels.length;
+    this.labels.forEach(({ title, legend }, i) => {
+      context.fillStyle = ink;
+      context.textAlign = 'left';
+      context.font = `600 ${14 * ratio}px system-ui, sans-serif`;
+      context.fillText(title, i * width + 16 * ratio, 28 * ratio);
+      if (legend !== null) paintLegend(context, legend, i * width + 20 * ratio, canvas.height - 12 * ratio, ratio, ink);
+    });
+    return new Promise((resolve, reject) => {
+      copy.toBlob(
+        (blob) => (blob === null ? reject(new Error('the picture could not be made')) : resolve(blob)),
+        'image/png',
+      );
+    });
+  }
+}

@@ -1,0 +1,221 @@
+// Things a pane shows: a surface coloured by values, lines, and balls.
+import vtkActor from '@kitware/vtk.js/Rendering/Core/Actor';
+import vtkDataArray from '@kitware/vtk.js/Common/Core/DataArray';
+import vtkImageData from '@kitware/vtk.js/Common/DataModel/ImageData';
+import vtkMapper from '@kitware/vtk.js/Rendering/Core/Mapper';
+import vtkPlane from '@kitware/vtk.js/Common/DataModel/Plane';
+import vtkPolyData from '@kitware/vtk.js/Common/DataModel/PolyData';
+import vtkSphereSource from '@kitware/vtk.js/Filters/Sources/SphereSource';
+import vtkTexture from '@kitware/vtk.js/Rendering/Core/Texture';
+import type vtkRenderer from '@kitware/vtk.js/Rendering/Core/Renderer';
+import type { vtkObject } from '@kitware/vtk.js/interfaces';
+import type { Color } from '../color_map';
+import type { DrawnMesh } from '../mesh/drawn_mesh';
+import type { Vec3 } from '../types';
+import { scale } from '../vec';
+
+/** How many colours a table has; a front is drawn as sharp as one of them. */
+export const tableSize = 2048;
+
+class Layer {
+  protected readonly mapper = vtkMapper.newInstance({ scalarVisibility: false });
+  protected readonly actor = vtkActor.newInstance();
+
+  constructor(private readonly renderer: vtkRenderer) {
+    this.actor.setMapper(this.mapper);
+    renderer.addActor(this.actor);
+  }
+
+  setVisible(visible: boolean): void {
+    this.actor.setVisibility(visible);
+  }
+
+  remove(): void {
+    this.renderer.removeActor(this.actor);
+  }
+}
+
+function setTriangles(data: vtkPolyData, points: Float32Array, normals: Float32Array, triangles: Uint32Array): void {
+  const cells = new Uint32Array((triangles.length / 3) * 4);
+  for (let t = 0, at = 0; t < triangles.length; t += 3) {
+    cells[at++] = 3;
+    cells[at++] = triangles[t]!;
+    cells[at++] = triangles[t + 1]!;
+    cells[at++] = triangles[t + 2]!;
+  }
+  data.getPoints().setData(points, 3);
+  data.getPolys().setData(cells);
+  data.getPointData().setNormals(vtkDataArray.newInstance({ name: 'normals', values: normals, numberOfComponents: 3 }));
+  data.modified();
+}
+
+/** A surface whose colours come from a table, by a place in it (0 to 1) at each vertex. */
+export class SurfaceLayer extends Layer {
+  private readonly data = vtkPolyData.newInstance();
+  private readonly texture = vtkTexture.newInstance({ interpolate: false, edgeClamp: true, resizable: true });
+  private readonly image = vtkImageData.newInstance();
+  private readonly table = new Uint8Array(3 * tableSize);
+
+  constructor(renderer: vtkRenderer) {
+    super(renderer);
+    this.mapper.setInputData(this.data);
+    this.image.setDimensions(tableSize, 1, 1);
+    this.image
+      .getPointData()
+      .setScalars(vtkDataArray.newInstance({ name: 'table', values: this.table, numberOfComponents: 3 }));
+    this.texture.setInputData(this.image);
+    this.actor.addTexture(this.texture);
+    const property = this.actor.getProperty();
+    property.setAmbient(0.3);
+    property.setDiffuse(0.72);
+    property.setSpecular(0.08);
+    property.setSpecularPower(20);
+  }
+
+  setMesh(mesh: DrawnMesh): void {
+    setTriangles(this.data, mesh.points, mesh.normals, mesh.triangles);
+  }
+
+  /** One place in the table for each drawn vertex. */
+  setPlaces(places: Float32Array): void {
+    const pairs = new Float32Array(2 * places.length);
+    for (let i = 0; i < places.length; ++i) {
+      pairs[2 * i] = places[i]!;
+      pairs[2 * i + 1] = 0.5;
+    }
+    this.data
+      .getPointData()
+      .setTCoords(vtkDataArray.newInstance({ name: 'places', values: pairs, numberOfComponents: 2 }));
+    this.data.modified();
+  }
+
+  setTable(colors: readonly Color[]): void {
+    colors.forEach((color, i) => this.table.set(color, 3 * i));
+    this.image.modified();
+    (this.texture as unknown as vtkObject).modified(); // its type leaves this out
+  }
+}
+
+/** Polylines in one colour. */
+export class LineLayer extends Layer {
+  private readonly data = vtkPolyData.newInstance();
+
+  constructor(renderer: vtkRenderer, color: Vec3, width: number, opacity = 1) {
+    super(renderer);
+    this.mapper.setInputData(this.data);
+    this.mapper.setResolveCoincidentTopologyToPolygonOffset();
+    this.mapper.setRelativeCoincidentTopologyLineOffsetParameters(-2, -4);
+    const property = this.actor.getProperty();
+    property.setLighting(false);
+    property.setLineWidth(width);
+    property.setOpacity(opacity);
+    property.setColor(...color);
+  }
+
+  setColor(color: Vec3): void {
+    this.actor.getProperty().setColor(...color);
+  }
+
+  /** What is on the normal's side of a plane is left out; null for nothing. */
+  setClip(plane: { point: Vec3; normal: Vec3 } | null): void {
+    this.mapper.removeAllClippingPlanes();
+    if (plane === null) return;
+    this.mapper.addClippingPlane(vtkPlane.newInstance({ origin: plane.point, normal: scale(plane.normal, -1) }));
+  }
+
+  /** Line i has the points offsets[i] to offsets[i + 1]; only those for which `shown` holds are drawn. */
+  setLines(points: Float32Array, offsets: Uint32Array, shown: (line: number) => boolean = () => true): void {
+    const cells: number[] = [];
+    for (let line = 0; line + 1 < offsets.length; ++line) {
+      const [from, to] = [offsets[line]!, offsets[line + 1]!];
+      if (to - from < 2 || !shown(line)) continue;
+      cells.push(to - from);
+      for (let i = from; i < to; ++i) cells.push(i);
+    }
+    this.data.getPoints().setData(points, 3);
+    this.data.getLines().setData(Uint32Array.from(cells));
+    this.data.modified();
+  }
+}
+
+/** A ball, for a source or a target; its size is set for each picture. */
+export class BallLayer extends Layer {
+  constructor(renderer: vtkRenderer, color: Vec3) {
+    super(renderer);
+    const sphere = vtkSphereSource.newInstance({ radius: 1, thetaResolution: 24, phiResolution: 16 });
+    this.mapper.setInputConnection(sphere.getOutputPort());
+    const property = this.actor.getProperty();
+    property.setColor(...color);
+    property.setAmbient(0.45);
+    property.setDiffuse(0.6);
+  }
+
+  place(point: Vec3, radius: number, color: Vec3): void {
+    this.actor.setPosition(...point);
+    this.actor.setScale(radius, radius, radius);
+    this.actor.getProperty().setColor(...color);
+  }
+}
+
+/** A surface in one colour, or with a colour at each vertex. */
+export class ShapeLayer extends Layer {
+  private readonly data = vtkPolyData.newInstance();
+
+  constructor(renderer: vtkRenderer, opacity = 1) {
+    super(renderer);
+    this.mapper.setInputData(this.data);
+    const property = this.actor.getProperty();
+    property.setOpacity(opacity);
+    property.setAmbient(0.3);
+    property.setDiffuse(0.75);
+  }
+
+  setShape(points: Float32Array, normals: Float32Array, triangles: Uint32Array): void {
+    setTriangles(this.data, points, normals, triangles);
+  }
+
+  setColor(color: Vec3): void {
+    this.actor.getProperty().setColor(...color);
+  }
+
+  /** Three numbers a vertex, from 0 to 255. */
+  setVertexColors(colors: Uint8Array): void {
+    this.data
+      .getPointData()
+      .setScalars(vtkDataArray.newInstance({ name: 'colors', values: colors, numberOfComponents: 3 }));
+    this.mapper.setScalarVisibility(true);
+    this.mapper.setColorModeToDirectScalars();
+  }
+}
+
+/** A rectangle with a picture on it, half transparent. */
+export class PictureLayer extends Layer {
+  private readonly data = vtkPolyData.newInstance();
+  private readonly texture = vtkTexture.newInstance({ interpolate: false, resizable: true });
+
+  constructor(renderer: vtkRenderer) {
+    super(renderer);
+    this.mapper.setInputData(this.data);
+    this.data.getPolys().setData(Uint32Array.of(4, 0, 1, 2, 3));
+    this.data
+      .getPointData()
+      .setTCoords(
+        vtkDataArray.newInstance({
+          name: 'places',
+          values: Float32Array.of(0, 0, 1, 0, 1, 1, 0, 1),
+          numberOfComponents: 2,
+        }),
+      );
+    this.actor.addTexture(this.texture);
+    this.actor.getProperty().setLighting(false);
+    this.actor.getProperty().setOpacity(0.5);
+  }
+
+  /** The corners, from the lower left one round to the upper left one. */
+  setPicture(corners: readonly Vec3[], image: ImageData): void {
+    this.data.getPoints().setData(Float32Array.from(corners.flat()), 3);
+    this.data.modified();
+    this.texture.setJsImageData(image);
+    (this.texture as unknown as vtkObject).modified();
+  }
+}

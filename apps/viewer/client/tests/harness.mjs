@@ -1,0 +1,151 @@
+// Runs `isochron view` on generated data and opens it in a browser without a window.
+import { execFile, spawn } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { chromium } from 'playwright-core';
+import { readPng } from './png.mjs';
+
+/** The command and the browser; ISOCHRON and CHROMIUM name others. Null where there is none. */
+const usual = resolve(dirname(fileURLToPath(import.meta.url)), '../../../../build/release/bin/isochron');
+export const command = [process.env.ISOCHRON, usual].find((p) => p && existsSync(p)) ?? null;
+const browserPath =
+  [process.env.CHROMIUM, '/usr/bin/chromium', '/usr/bin/chromium-browser'].find((p) => p && existsSync(p)) ?? null;
+
+export function whyNot() {
+  if (command === null) return 'no isochron (set ISOCHRON)';
+  return browserPath === null ? 'no chromium (set CHROMIUM)' : false;
+}
+
+export const folder = mkdtempSync(join(tmpdir(), 'isochron-view-'));
+process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+/** Where pictures of the page are kept. */
+export const artefacts = process.env.ISOCHRON_ARTEFACTS ?? join(tmpdir(), 'isochron-view-pictures');
+mkdirSync(artefacts, { recursive: true });
+
+export async function isochron(...words) {
+  const { stdout } = await promisify(execFile)(command, words, { cwd: folder });
+  return stdout;
+}
+
+export const softwareGl = ['--use-gl=angle', '--use-angle=swiftshader', '--enable-unsafe-swiftshader'];
+
+export function openBrowser(flags = softwareGl) {
+  return chromium.launch({ executablePath: browserPath, args: ['--no-sandbox', ...flags] });
+}
+
+/** Starts the server and waits for its address. */
+export async function serve(...files) {
+  const server = spawn(command, ['view', '--no-browser', ...files], { cwd: folder });
+  let said = '';
+  const url = await new Promise((resolve, reject) => {
+    server.stderr.on('data', (bytes) => (said += bytes));
+    server.stdout.on('data', (bytes) => {
+      said += bytes;
+      const found = /http:\/\/\S+/.exec(said);
+      if (found !== null) resolve(found[0]);
+    });
+    server.on('exit', (code) => reject(new Error(`isochron view ended with ${code}: ${said}`)));
+  });
+  const ended = new Promise((resolve) => server.on('exit', resolve));
+  const stop = async (signal = 'SIGTERM') => {
+    server.kill(signal);
+    await ended;
+  };
+  return { url, stop };
+}
+
+export const patience = 30_000;
+
+/** A window on an address, with helpers for the mesh mode. Complaints of the page are collected. */
+export class View {
+  complaints = [];
+  requests = [];
+
+  static async open(browser, url, options = {}) {
+    const context = await browser.newContext({
+      viewport: { width: 900, height: 560 },
+      acceptDownloads: true,
+      ...options,
+    });
+    const view = new View();
+    view.page = await context.newPage();
+    view.page.setDefaultTimeout(patience);
+    view.page.on('pageerror', (error) => view.complaints.push(String(error)));
+    view.page.on('console', (message) => {
+      if (['error', 'warning'].includes(message.type())) view.complaints.push(message.text());
+    });
+    view.page.on('request', (request) => view.requests.push(request.url()));
+    await view.page.goto(url);
+    return view;
+  }
+
+  async ready() {
+    await this.page.locator('.stage canvas').waitFor();
+    return this;
+  }
+
+  async at(x, y) {
+    const box = await this.page.locator('.stage').boundingBox();
+    return [box.x + x * box.width, box.y + y * box.height];
+  }
+
+  async click(x, y, key) {
+    if (key !== undefined) await this.page.keyboard.down(key);
+    await this.page.mouse.click(...(await this.at(x, y)));
+    if (key !== undefined) await this.page.keyboard.up(key);
+  }
+
+  async drag(from, to, steps = 6) {
+    const [a, b] = [await this.at(...from), await this.at(...to)];
+    await this.page.mouse.move(...a);
+    await this.page.mouse.down();
+    await this.page.mouse.move(...b, { steps });
+    await this.page.mouse.up();
+  }
+
+  /** Number `name` of the status line; NaN before there is an arrival. */
+  async status(name = 'latest') {
+    return Number((await this.page.locator('.status').getAttribute(`data-${name}`)) ?? NaN);
+  }
+
+  /** Waits until `test` holds for what `read` gives, and gives that back. */
+  async until(read, test, what) {
+    const end = Date.now() + patience;
+    for (;;) {
+      const value = await read();
+      if (test(value)) return value;
+      if (Date.now() > end) throw new Error(`waited in vain for ${what}; the last value was ${value}`);
+      await this.page.waitForTimeout(40);
+    }
+  }
+
+  /** A picture of the stage once it stands still. */
+  async picture(name) {
+    let before = '';
+    for (let i = 0; i < 40; ++i) {
+      const bytes = await this.page.locator('.stage').screenshot();
+      const text = bytes.toString('base64');
+      if (text === before) break;
+      before = text;
+      await this.page.waitForTimeout(60);
+    }
+    if (name !== undefined) await this.page.screenshot({ path: join(artefacts, `${name}.png`) });
+    return readPng(Buffer.from(before, 'base64'));
+  }
+
+  async download(action) {
+    const [file] = await Promise.all([this.page.waitForEvent('download'), action()]);
+    return { name: file.suggestedFilename(), path: await file.path() };
+  }
+
+  notice(name) {
+    return this.page.locator(`.notice[data-name=${name}]`);
+  }
+
+  close() {
+    return this.page.context().close();
+  }
+}

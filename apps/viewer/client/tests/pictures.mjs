@@ -1,0 +1,62 @@
+// Makes the pictures of docs/pictures: node tests/pictures.mjs FOLDER, with ISOCHRON naming the command.
+import { join } from 'node:path';
+import { isochron, openBrowser, serve, View } from './harness.mjs';
+
+const [out = '.'] = process.argv.slice(2);
+const size = { viewport: { width: 1000, height: 640 } };
+
+async function mesh(browser) {
+  await isochron('generate', 'ventricle', '--elements', '200000', '-o', 'heart.vtu');
+  const server = await serve('heart.vtu');
+  const view = await (await View.open(browser, server.url, size)).ready();
+  const { page } = view;
+  await view.click(0.55, 0.5);
+  await view.until(() => view.status(), Number.isFinite, 'an arrival');
+  await page.getByLabel('Unit of times').fill('ms');
+  await view.click(0.42, 0.24, 'Shift');
+  await view.until(
+    () => page.locator('.item.path').textContent(),
+    (now) => /time/.test(now),
+    'a path',
+  );
+  await page.getByLabel('Compare').selectOption('ab');
+  await page.getByRole('group', { name: 'Setting B' }).getByLabel('Across', { exact: true }).fill('0.6');
+  await page.keyboard.press('Enter');
+  await page.evaluate(() => document.activeElement?.blur());
+  await view.picture();
+  await page.waitForTimeout(1000);
+  await page.screenshot({ path: join(out, 'view-mesh.png') });
+  await server.stop();
+}
+
+async function tensors(browser) {
+  await isochron('generate', 'crossing-fibers', '-o', 'crossing.nii.gz');
+  const server = await serve('crossing.nii.gz');
+  const view = await View.open(browser, server.url, { ...size, colorScheme: 'dark' });
+  const { page } = view;
+  const axial = page.locator('.slice').first();
+  await axial.waitFor();
+  const box = await axial.boundingBox();
+  const scale = (Math.min(box.width, box.height) - 8) / 128;
+  const pick = async (key, x, y) => {
+    await page.keyboard.press(key);
+    await axial.click({ position: { x: box.width / 2 + (x - 63) * scale, y: box.height / 2 - (y - 63) * scale } });
+  };
+  const costs = page.locator('.told', { hasText: 'cost' });
+  await pick('2', 20, 38);
+  await pick('3', 106, 88);
+  await costs.nth(0).waitFor();
+  await page.getByRole('button', { name: 'New pathway' }).click();
+  await pick('2', 20, 88);
+  await pick('3', 106, 38);
+  await costs.nth(1).waitFor();
+  await page.evaluate(() => document.activeElement?.blur());
+  await view.picture();
+  await page.screenshot({ path: join(out, 'view-tensors.png') });
+  await server.stop();
+}
+
+const browser = await openBrowser();
+await mesh(browser);
+await tensors(browser);
+await browser.close();

@@ -1,0 +1,208 @@
+// The client's parts that need no browser.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { load } from './bundle.mjs';
+
+function packed(header, payload) {
+  const text = new TextEncoder().encode(JSON.stringify(header));
+  const length = Math.ceil((8 + text.length) / 8) * 8;
+  const bytes = new Uint8Array(length + payload.byteLength).fill(0x20, 0, length);
+  bytes.set(new TextEncoder().encode('ISO1'));
+  new DataView(bytes.buffer).setUint32(4, length - 8, true);
+  bytes.set(text, 8);
+  bytes.set(new Uint8Array(payload), length);
+  return bytes.buffer;
+}
+
+test('a pack is decoded, and a broken one refused', async () => {
+  const { Pack } = await load('src/pack.ts');
+  const payload = new ArrayBuffer(24);
+  new Float32Array(payload, 0, 3).set([1.5, -2, Infinity]);
+  new Uint32Array(payload, 16, 2).set([7, 4000000000]);
+  const header = {
+    meta: { max_time: 3, name: 'x', missing: null },
+    arrays: {
+      times: { dtype: 'float32', shape: [3], offset: 0, units: 'ms' },
+      ids: { dtype: 'uint32', shape: [1, 2], offset: 16 },
+    },
+  };
+  const pack = Pack.decode(packed(header, payload));
+  assert.deepEqual([...pack.floats('times')], [1.5, -2, Infinity]);
+  assert.deepEqual([...pack.ids('ids')], [7, 4000000000]);
+  assert.deepEqual(pack.shape('ids'), [1, 2]);
+  assert.equal(pack.units('times'), 'ms');
+  assert.equal(pack.number('max_time'), 3);
+  assert.equal(pack.number('missing', 9), 9);
+  assert.throws(() => pack.floats('ids'), /no array ids/);
+  assert.throws(() => Pack.decode(new ArrayBuffer(4)), /no pack/);
+  assert.throws(() => Pack.decode(packed(header, payload.slice(0, 16))), /array ids .* cut short/);
+});
+
+test('colours are those of the library', async () => {
+  const { colorMap, differenceMap } = await load('src/color_map.ts');
+  const map = colorMap(256);
+  assert.equal(map.length, 256);
+  const light = ([r, g, b]) => 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  for (let i = 1; i < map.length; ++i) assert.ok(light(map[i]) > light(map[i - 1]) - 1.5, `lightness at ${i}`);
+  // What color_map(3) of the library gives.
+  assert.deepEqual(colorMap(3), [
+    [57, 16, 105],
+    [29, 155, 167],
+    [250, 241, 100],
+  ]);
+  const middle = differenceMap(3)[1];
+  assert.ok(Math.min(...middle) > 235, 'no difference is nearly white');
+});
+
+test('a ray meets the nearest triangle', async () => {
+  const { pick, valueAt } = await load('src/mesh/pick.ts');
+  const mesh = {
+    points: new Float32Array([0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, -1, 1, 0, -1, 0, 1, -1]),
+    triangles: new Uint32Array([3, 4, 5, 0, 1, 2]),
+  };
+  const hit = pick(mesh, { origin: [0.25, 0.5, 2], direction: [0, 0, -1] });
+  assert.equal(hit.triangle, 1);
+  assert.deepEqual(hit.point, [0.25, 0.5, 0]);
+  assert.equal(valueAt(mesh, new Float32Array([0, 4, 8, 0, 0, 0]), hit), 5);
+  assert.equal(pick(mesh, { origin: [0.25, 0.5, -0.5], direction: [0, 0, -1] }).triangle, 0);
+  assert.equal(pick(mesh, { origin: [0.75, 0.5, 2], direction: [0, 0, -1] }), null);
+});
+
+test('a point is seen where its ray goes', async () => {
+  const { cameraFor, lensFor, orbit, pan, rayThrough, seenAt, zoom } = await load('src/view/camera.ts');
+  const box = [
+    [-1, -2, -3],
+    [4, 5, 6],
+  ];
+  let camera = cameraFor(box);
+  for (const aspect of [1, 1.5]) {
+    const lens = lensFor(box, aspect);
+    for (const corner of [
+      [-1, -2, -3],
+      [4, 5, 6],
+      [4, -2, 6],
+    ]) {
+      assert.ok(Math.max(...seenAt(camera, lens, corner).map(Math.abs)) <= 1, 'the whole box is seen');
+    }
+  }
+  const lens = lensFor(box, 1.5);
+  camera = zoom(pan(orbit(camera, 0.4, -0.3), lens, 0.1, 0.2), 1.3);
+  const [x, y] = seenAt(camera, lens, [1, 2, 0.5]);
+  const { origin, direction } = rayThrough(camera, lens, x, y);
+  const along = [1, 2, 0.5].map((p, k) => p - origin[k]);
+  const length = Math.hypot(...along);
+  along.forEach((a, k) => assert.ok(Math.abs(a / length - direction[k]) < 1e-12));
+});
+
+test('sharp edges get corners of their own, smooth ones do not', async () => {
+  const { drawnMesh, separateTriangles } = await load('src/mesh/drawn_mesh.ts');
+  const fold = (z) => ({
+    points: new Float32Array([0, 0, 0, 0, 1, 0, 1, 0, 0, -1, 0, z]),
+    triangles: new Uint32Array([0, 2, 1, 0, 1, 3]),
+  });
+  assert.equal(drawnMesh(fold(0.1)).vertexOf.length, 4);
+  const sharp = drawnMesh(fold(3));
+  assert.ok(sharp.vertexOf.length > 4);
+  sharp.triangles.forEach((v, i) => assert.equal(sharp.vertexOf[v], fold(3).triangles[i]));
+  const apart = separateTriangles(sharp);
+  assert.deepEqual([...apart.vertexOf], [...fold(3).triangles]);
+});
+
+test('what is wanted again while it waits is renewed once', async () => {
+  const { Refresh } = await load('src/refresh.ts');
+  const done = [];
+  let release;
+  const refresh = new Refresh(async (name) => {
+    done.push(name);
+    if (done.length === 1) await new Promise((resolve) => (release = resolve));
+  });
+  refresh.want('a');
+  for (let i = 0; i < 5; ++i) refresh.want('a');
+  refresh.want('b');
+  release();
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  assert.deepEqual(done, ['a', 'a', 'b']);
+  assert.equal(refresh.busy, false);
+  refresh.want('c');
+  assert.deepEqual(done, ['a', 'a', 'b', 'c']);
+});
+
+test('a state file keeps everything, and a bad one is refused', async () => {
+  const { defaultModel, readStateFile, speedRequest, stateFile } = await load('src/mesh/model.ts');
+  const data = {
+    name: 'heart.vtu',
+    fibers: ['fiber'],
+    arrays: [{ name: 'speed', on: 'cells', components: 1, low: 0.5, high: 2 }],
+    regions: { array: 'region', values: [1, 2] },
+  };
+  const model = defaultModel(data);
+  model.sources.push({ point: [1, 2, 3], time: 4 });
+  model.selected = 0;
+  model.settings.b.regions = { 1: 0.4, 2: 0.8 };
+  model.compare = 'difference';
+  model.coloring = 'cells/speed';
+  model.moment = 12.5;
+  const camera = { position: [0, 0, 9], focus: [0, 0, 0], up: [0, 1, 0] };
+  const back = readStateFile(stateFile(model, camera, data), data);
+  assert.deepEqual(back.model, model);
+  assert.deepEqual(back.camera, camera);
+  assert.deepEqual(speedRequest(model.settings.b, data), {
+    fibers: { array: 'fiber', velocity: [0.6, 0.3] },
+    regions: { array: 'region', speeds: { 1: [0.4, 0.2], 2: [0.8, 0.4] } },
+  });
+  assert.throws(() => readStateFile('{', data), /no JSON/);
+  assert.throws(() => readStateFile('{"what": "else"}', data), /no state/);
+  const odd = readStateFile(
+    '{"what": "isochron view state", "sources": [{"point": [1, "x", 2]}, null], "spacing": -1}',
+    data,
+  );
+  assert.deepEqual(odd.model, defaultModel(data));
+});
+
+test('slices lie where the affine says', async () => {
+  globalThis.ImageData ??= class {
+    constructor(width, height) {
+      Object.assign(this, { width, height, data: new Uint8ClampedArray(4 * width * height) });
+    }
+  };
+  const { Volume } = await load('src/tensor/volume.ts');
+  // Axes swapped and one flipped: i runs along -y, j along x, k along z.
+  const volume = new Volume(
+    [2, 3, 2],
+    [2, 1, 3],
+    [0, 1, 0, 10, -2, 0, 0, 20, 0, 0, 3, 30, 0, 0, 0, 1],
+    [
+      [9.5, 17, 28.5],
+      [12.5, 21, 34.5],
+    ],
+  );
+  assert.equal(volume.offsetAt(10, 20, 30), 0);
+  assert.equal(volume.offsetAt(12, 18, 33), (1 * 3 + 2) * 2 + 1);
+  assert.equal(volume.offsetAt(14, 20, 30), -1);
+  const image = volume.slice(2, 30, (voxel, rgb, at) => rgb.fill(voxel + 1, at, at + 3));
+  assert.deepEqual([image.width, image.height], [6, 8]);
+  const at = (column, row) => image.data[4 * (row * image.width + column)];
+  assert.equal(at(0, 0), 1, 'upper left: least x, largest y');
+  assert.equal(at(5, 7), 6, 'lower right: i = 1, j = 2');
+  assert.equal(at(0, 7), 2);
+});
+
+test('a state of a tensor image keeps its pathways', async () => {
+  const { defaultTensorModel, newPathway, readTensorState, tensorStateFile } = await load('src/tensor/tensor_model.ts');
+  const data = {
+    name: 'dti.nii.gz',
+    bounds: [
+      [0, 0, 0],
+      [10, 20, 30],
+    ],
+  };
+  const model = defaultTensorModel(data);
+  model.pathways.push(newPathway(model));
+  model.pathways[1].from = { point: [1, 2, 3], radius: 4 };
+  model.pathways[1].epsilon = 0.2;
+  model.active = 1;
+  model.showGlyphs = true;
+  const camera = { position: [0, 0, 9], focus: [0, 0, 0], up: [0, 1, 0] };
+  assert.deepEqual(readTensorState(tensorStateFile(model, camera, data), data), { model, camera });
+  assert.throws(() => readTensorState('{"what": "isochron view state"}', data), /no state of a tensor image/);
+});
