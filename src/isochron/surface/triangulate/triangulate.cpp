@@ -143,7 +143,7 @@ TriangleMesh close_look(const SplineField& field, int threads) {
 
 // Compares with the expected surface; with what the triangles lack of it the mesh is made anew.
 // What still differs may be the lattice's fault: then the field decides. Of that surface small components are tried
-// once more; large ones always miss some handle below a voxel, and to sample all of them again would double the mesh in
+// once more; large ones always miss some thin handle, and to sample all of them again would double the mesh in
 // vain.
 void compare(const SplineField& field, const LabelField& labels, const SizeView<double>& sizes,
              const TriangulateOptions& options, Triangulation& triangulation, TriangleMesh& mesh) {
