@@ -174,7 +174,9 @@ TEST(GridSolvedPath, TheMetricOfTheSolveExplainsItsPathsAndNoOtherDoes) {
       for (std::size_t v = 0; v < grid.voxel_count(); v += 17) {
         const Path path = on.path(VertexId(v), Shorten::no);
         EXPECT_TRUE(right.explains(path, share)) << v;
-        if (norm(path.points.front() - path.points.back()) > 4) EXPECT_FALSE(wrong.explains(path, 0.3)) << v;
+        if (norm(path.points.front() - path.points.back()) > 4) {
+          EXPECT_FALSE(wrong.explains(path, 0.3)) << v;
+        }
       }
     }
 }
