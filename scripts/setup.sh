@@ -31,6 +31,11 @@ fail() {
   exit 1
 }
 
+# The page is the smallest part: the library, the command and their tests do without it.
+without_page() {
+  echo "setup: the viewer is built without its page: $1; all else is built as ever" >&2
+}
+
 # The client's packages, as its lock file lists them; only when that has changed.
 install_client() {
   local client
@@ -40,12 +45,18 @@ install_client() {
     return 0
   fi
   local version
-  version=$(node --version)
+  version=$(node --version 2>/dev/null) || version=v0
   version=${version#v}
-  ((${version%%.*} >= 18)) || fail "node $version is too old for the viewer's client; install 18 or newer, or build without it"
+  if ((${version%%.*} < 18)); then
+    without_page "node $version is too old for its client (18 or newer is needed)"
+    return 0
+  fi
   echo "setup: getting the packages of the viewer's client"
-  (cd "$client" && npm ci --no-audit --no-fund --loglevel=error) ||
-    fail "npm could not get the packages of the viewer's client; without them the viewer is built without its page"
+  local output
+  if ! output=$(cd "$client" && npm ci --no-audit --no-fund --fetch-retries=1 --loglevel=error 2>&1); then
+    rm -rf "$client/node_modules"  # half of them would only make the build fail
+    without_page "npm could not get its client's packages (${output%%$'\n'*}); with a network, run scripts/setup.sh viewer"
+  fi
 }
 
 wanted=()

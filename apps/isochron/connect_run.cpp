@@ -1,12 +1,12 @@
 // The steps of `isochron connect`: read, connect, write.
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 
 #include "apps/isochron/connect.h"
 #include "apps/isochron/output_files.h"
 #include "apps/isochron/solve_grid.h"
+#include "isochron/connect/path_data.h"
 #include "isochron/core/error.h"
 #include "isochron/core/timer.h"
 #include "isochron/io/image_io.h"
@@ -100,43 +100,6 @@ Image image_like(const ImageGrid& grid, DataArray array) {
   return image;
 }
 
-void add_line(Dataset& dataset, std::span<const Vec3d> points) {
-  std::vector<VertexId> line;
-  for (const Vec3d& p : points) {
-    line.push_back(VertexId(dataset.points.size()));
-    dataset.points.push_back(p);
-  }
-  dataset.lines.push_back(std::move(line));
-}
-
-Dataset path_dataset(const Connection& connection, const PathStatistics& statistics) {
-  Dataset dataset;
-  add_line(dataset, connection.path.points);
-  const auto column = [&](const char* name, auto value_of) {
-    std::vector<double> values;
-    for (const PathSample& sample : statistics.profile) values.push_back(value_of(sample));
-    dataset.point_data.set({name, 1, std::move(values)});
-  };
-  column("distance", [](const PathSample& s) { return s.distance; });
-  column("fa", [](const PathSample& s) { return s.anisotropy; });
-  column("md", [](const PathSample& s) { return s.diffusivity; });
-  column("local_cost", [](const PathSample& s) { return s.local_cost; });
-  dataset.point_data.set({"cost", 1, connection.path.times});
-  return dataset;
-}
-
-void write_profile(const OutputFile& file, const Connection& connection, const PathStatistics& statistics) {
-  TextSink sink(file);
-  const auto known = [](double value) { return std::isnan(value) ? std::string() : fmt::format("{:.9g}", value); };
-  sink.print("x,y,z,distance,cost,fa,md,local_cost\n");
-  for (std::size_t i = 0; i < statistics.profile.size(); ++i) {
-    const PathSample& s = statistics.profile[i];
-    sink.print("{:.9g},{:.9g},{:.9g},{:.9g},{:.9g},{},{},{}\n", s.position.x, s.position.y, s.position.z, s.distance,
-               connection.path.times[i], known(s.anisotropy), known(s.diffusivity), known(s.local_cost));
-  }
-  sink.close();
-}
-
 void write_text(const OutputFile& file, const std::string& text) {
   TextSink sink(file);
   sink.print("{}", text);
@@ -151,10 +114,10 @@ void write_results(const ConnectFiles& names, const ConnectSummary& summary, Out
   };
   image(names.cost, {"cost", 1, std::vector<float>(connection.cost.begin(), connection.cost.end())});
   image(names.pathway, {"pathway", 1, connection.pathway});
-  const Dataset path = path_dataset(connection, summary.statistics);
+  const Dataset path = path_dataset(connection.path, summary.statistics);
   write_dataset(files.add(names.tracks).where, path, Overwrite::yes);
   write_dataset(files.add(names.surface).where, path, Overwrite::yes);
-  write_profile(files.add(names.profile), connection, summary.statistics);
+  write_text(files.add(names.profile), profile_csv(connection.path, summary.statistics));
   if (!summary.streamlines) return;
   Dataset lines;
   for (const Streamline& line : summary.streamlines->lines) add_line(lines, line.points);

@@ -53,6 +53,25 @@ class ViewImages(view_test.View):
         glyphs = self.post("/api/datasets/0/glyphs", name="across", most=20)
         self.assertEqual(glyphs[0]["glyphs"], min(20, meta["voxels"]))
 
+        def saved(**fields):
+            status, headers, body = self.ask("POST", "/api/datasets/0/export", {"client": "test", "name": "across", **fields})
+            self.assertEqual(status, 200, body[:300])
+            name = headers["Content-Disposition"].split('"')[1]
+            (self.folder / name).write_bytes(body)
+            return name
+
+        rows = (self.folder / saved(format="csv")).read_text().splitlines()
+        self.assertEqual(len(rows), len(path) + 1)
+        name = saved(format="tck")
+        self.assertEqual(name, "fibers-across-path.tck")
+        self.assertIn(str(len(path)), self.succeed("info", name).stdout)
+        self.assertEqual(saved(format="nii.gz", what="cost"), "fibers-across-cost.nii.gz")
+        self.succeed("info", "fibers-across-cost.nii.gz")
+        wrong = {"client": "test", "name": "across", "format": "exe"}
+        self.assertIn("tck, vtp, csv, nii.gz", self.refused(422, "POST", "/api/datasets/0/export", wrong))
+        wrong = {"client": "test", "name": "other", "format": "tck"}
+        self.assertIn("no pathway", self.refused(422, "POST", "/api/datasets/0/export", wrong))
+
         same = {"from": ends["from"], "to": ends["from"]}
         self.assertIn("overlap", self.refused(422, "POST", "/api/datasets/0/connect", same))
         self.assertIn("'to' is missing", self.refused(422, "POST", "/api/datasets/0/connect", {"from": ends["from"]}))
@@ -89,6 +108,12 @@ class ViewImages(view_test.View):
         self.assertGreater(meta["quality"]["mean"], 0.8)
         last = self.read("/api/datasets/0/surface/particles?client=test")[0]
         self.assertEqual((last["count"], last["iteration"]), (meta["particles"], meta["iterations"]))
+        status, headers, body = self.ask("POST", "/api/datasets/0/export", {"client": "test", "format": "stl"})
+        self.assertEqual((status, len(body)), (200, 84 + 50 * meta["triangles"]))
+        self.assertEqual(headers["Content-Disposition"], 'attachment; filename="heart_density-surface.stl"')
+        self.assertIn("no surface yet", self.refused(422, "POST", "/api/datasets/0/export",
+                                                     {"client": "other", "format": "stl"}))
+        self.assertIn("ply", self.refused(422, "POST", "/api/datasets/0/export", {"client": "test", "format": "exe"}))
         brush = {"point": arrays["points"][:3], "radius": 5, "factor": 0.5}
         finer = self.post("/api/datasets/0/surface", brush=[brush], **wanted)[0]
         self.assertGreater(finer["vertices"], meta["vertices"])

@@ -315,8 +315,8 @@ class View(CliCase):
 
     def slow_mesh(self):
         """A mesh whose solve takes seconds: strong random anisotropy makes fronts turn back again and again."""
-        self.succeed("generate", "cube", "--n", "45", "--random-speed", "0,0.001,1", "-o", "slow.vtu", "--quiet")
-        return "slow.vtu"
+        self.succeed("generate", "cube", "--n", "45", "--random-speed", "0,0.001,1", "-o", "slow.vtk", "--quiet")
+        return "slow.vtk"
 
     def post_in_background(self, body):
         connection = self.connection()

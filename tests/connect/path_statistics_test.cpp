@@ -48,6 +48,20 @@ TEST(PathStatistics, MeansAreByLengthAndSkipWhatIsNotKnown) {
   EXPECT_NEAR(found.cost, 5, 1e-12);
 }
 
+// Cheap along x in the left half and along y in the right one: a path that bends where they meet is cheap all along.
+TEST(PathStatistics, TheCostBesideABendIsThatOfItsPieces) {
+  const TensorSample sample(straight_grid(8, 8, 1), [](const Vec3d&) { return SymTensor3d::identity(1e-3); });
+  TensorMetric metric;
+  for (std::size_t v = 0; v < sample.grid.voxel_count(); ++v)
+    metric.tensor.push_back(v % 8 < 4 ? SymTensor3f{1, 0, 0, 100, 0, 1} : SymTensor3f{100, 0, 0, 4, 0, 1});
+  const std::vector<Vec3d> path{{1.5, 2, 0}, {2.5, 2, 0}, {3.5, 2, 0}, {3.6, 3, 0}, {3.6, 5, 0}};
+  const PathStatistics found = path_statistics(path, {sample.grid, sample.tensors, sample.mask}, Metric(metric));
+  const double bend = std::sqrt((100 * 0.01 + 4) / 1.01), piece = std::sqrt(1.01);
+  const std::vector<double> exact{1, 1, (1 + piece * bend) / (1 + piece), (piece * bend + 2 * 2) / (piece + 2), 2};
+  ASSERT_EQ(found.profile.size(), exact.size());
+  for (std::size_t i = 0; i < exact.size(); ++i) EXPECT_NEAR(found.profile[i].local_cost, exact[i], 1e-9) << i;
+}
+
 TEST(PathStatistics, APathOfOnePointHasNoLength) {
   const TensorSample sample(straight_grid(2, 2, 2), [](const Vec3d&) { return fiber_tensor({1, 0, 0}); });
   const TensorField field{sample.grid, sample.tensors, sample.mask};

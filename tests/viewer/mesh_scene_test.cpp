@@ -26,15 +26,6 @@ std::unique_ptr<Scene> scene_of(Dataset dataset) { return make_mesh_scene(std::m
 Json from_vertex(std::uint32_t vertex) { return {{"sources", {{{"vertex", vertex}}}}}; }
 
 /// The message of the InputError (or its like) that an answer ends with.
-std::string refusal(Scene& scene, const std::string& name, const Json& body) {
-  try {
-    (void)ask(scene, name, body);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no refusal";
-}
-
 std::size_t vertex_at(const Dataset& dataset, const Vec3d& p) {
   std::size_t best = 0;
   for (std::size_t i = 0; i < dataset.points.size(); ++i)
@@ -244,10 +235,7 @@ TEST(MeshScene, Exports) {
   const Dataset cube = sample_cube(4);
   const auto scene = scene_of(cube);
   const Unpacked answer = ask(*scene, "solve", from_vertex(0));
-  Job job("c");
-  const auto written = [&](const std::string& format) {
-    return scene->handle({"export", {{"client", "c"}, {"format", format}}}, job, [](std::string_view, const Json&) {});
-  };
+  const auto written = [&](const std::string& format) { return reply_of(*scene, "export", {{"format", format}}); };
   const Reply csv = written("csv");
   EXPECT_EQ(csv.file_name, "sample-times.csv");
   EXPECT_TRUE(csv.bytes.starts_with("id,x,y,z,arrival_time\n0,"));

@@ -8,7 +8,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "io/io_test_support.h"
 #include "isochron/core/error.h"
+#include "isochron/io/io.h"
 #include "isochron/mesh/topology.h"
 #include "isochron/surface/triangulate/delaunay.h"
 #include "viewer/unpacked.h"
@@ -116,6 +118,32 @@ TEST_F(Surfaces, ABrushAsksForMoreParticlesThere) {
   EXPECT_GT(near(brushed, {0, 1, 0}), 2 * near(plain, {0, 1, 0}));
   EXPECT_NEAR(static_cast<double>(near(brushed, {0, -1, 0})), static_cast<double>(near(plain, {0, -1, 0})), 5);
   EXPECT_TRUE(surface_topology(brushed).closed());
+}
+
+TEST_F(Surfaces, TheLastMeshCanBeTakenHome) {
+  const auto scene = make_surface_scene(ball_image(), 2);
+  EXPECT_THAT(refusal(*scene, "export", {{"format", "ply"}}), testing::HasSubstr("no surface yet"));
+  const TriangleMesh mesh = ask(*scene, "surface", ball_level).mesh();
+  const test::TemporaryFolder folder;
+  for (const std::string format : {"ply", "stl", "obj", "off", "vtk", "msh", "mesh"}) {
+    const Reply reply = reply_of(*scene, "export", {{"format", format}});
+    EXPECT_EQ(reply.file_name, "volume-surface." + format);
+    Dataset back = read_dataset(folder.file(reply.file_name, reply.bytes));
+    EXPECT_EQ(back.triangles.cells.size(), mesh.element_count()) << format;
+    if (format == "ply") {
+      EXPECT_NE(back.point_data.find("size"), nullptr);
+      EXPECT_NE(back.triangles.data.find("radius_ratio"), nullptr);
+    }
+    EXPECT_NEAR(surface_topology(take_mesh<3>(back)).volume, surface_topology(mesh).volume, 0.1) << format;
+  }
+  EXPECT_THAT(reply_of(*scene, "export", {{"format", "vtp"}}).bytes, testing::HasSubstr("radius_ratio"));
+  const std::string wrong = refusal(*scene, "export", {{"format", "elem"}});
+  EXPECT_THAT(wrong, testing::HasSubstr("vtp"));
+  EXPECT_THAT(wrong, testing::HasSubstr("stl"));
+  EXPECT_THAT(refusal(*scene, "export", {{"format", "tck"}}), testing::HasSubstr("no format 'tck'"));
+  EXPECT_THAT(refusal(*scene, "export", {{"format", "ply"}, {"client", "d"}}), testing::HasSubstr("no surface yet"));
+  scene->forget("c");
+  EXPECT_THAT(refusal(*scene, "export", {{"format", "ply"}}), testing::HasSubstr("no surface yet"));
 }
 
 TEST_F(Surfaces, SaysWhatIsWrong) {

@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "io/io_test_support.h"
 #include "isochron/core/eigen3.h"
 #include "isochron/core/error.h"
 #include "isochron/core/timer.h"
@@ -161,6 +162,56 @@ TEST(TensorScene, PathwaysBelongToTheirClientAndName) {
   EXPECT_THROW(ask(*scene, "volume/cost", {{"name", "ring"}}), InputError);
   scene->forget("c");
   EXPECT_THROW(ask(*scene, "volume/cost", {{"name", "second"}}), InputError);
+}
+
+TEST(TensorScene, PathwaysCanBeTakenHome) {
+  const TensorImage image = ring_image();
+  const auto scene = make_tensor_scene(image, 1);
+  EXPECT_THAT(refusal(*scene, "export", {{"name", "ring"}, {"format", "tck"}}),
+              testing::HasSubstr("no pathway 'ring'"));
+  const Unpacked found = ask(*scene, "connect", ends());
+  const auto path = found.points("path");
+  const test::TemporaryFolder folder;
+  const auto saved = [&](Json body, const std::string& name) {
+    body["name"] = "ring";
+    const Reply reply = reply_of(*scene, "export", std::move(body));
+    EXPECT_EQ(reply.file_name, name);
+    return folder.file(name, reply.bytes);
+  };
+  const Dataset lines = read_dataset(saved({{"format", "tck"}}, "tensors-ring-path.tck"));
+  ASSERT_EQ(lines.points.size(), path.size());
+  for (std::size_t i = 0; i < path.size(); ++i) EXPECT_LT(norm(lines.points[i] - path[i]), 1e-4);
+  const Reply csv = reply_of(*scene, "export", {{"name", "ring"}, {"format", "csv"}});
+  EXPECT_TRUE(csv.bytes.starts_with("x,y,z,distance,cost,fa,md,local_cost\n"));
+  EXPECT_EQ(static_cast<std::size_t>(std::count(csv.bytes.begin(), csv.bytes.end(), '\n')), path.size() + 1);
+  EXPECT_THAT(reply_of(*scene, "export", {{"name", "ring"}, {"format", "vtp"}}).bytes,
+              testing::HasSubstr("local_cost"));
+
+  const Image voxels = read_image(saved({{"format", "nii.gz"}}, "tensors-ring-pathway.nii.gz"));
+  EXPECT_TRUE(same_voxels(voxels.grid, image.grid));
+  std::size_t inside = 0;
+  for (std::size_t v = 0; v < voxels.grid.voxel_count(); ++v) inside += voxels.data.all().front().at(v) == 1 ? 1 : 0;
+  EXPECT_EQ(inside, found.meta()["voxels"].get<std::size_t>());
+  const Image cost = read_image(saved({{"format", "nii.gz"}, {"what", "cost"}}, "tensors-ring-cost.nii.gz"));
+  const auto exact = ask(*scene, "volume/cost", {{"name", "ring"}}).floats("values");
+  EXPECT_EQ(std::get<std::vector<float>>(cost.data.all().front().values), exact);
+
+  EXPECT_THAT(refusal(*scene, "export", {{"name", "ring"}, {"format", "../x"}}),
+              testing::HasSubstr("tck, vtp, csv, nii.gz"));
+  EXPECT_THAT(refusal(*scene, "export", {{"name", "ring"}}), testing::HasSubstr("'format' is missing"));
+  EXPECT_THAT(refusal(*scene, "export", {{"name", "ring"}, {"format", "nii.gz"}, {"what", "fa"}}),
+              testing::HasSubstr("pathway or cost"));
+  EXPECT_THAT(refusal(*scene, "export", {{"name", "ring"}, {"format", "csv"}, {"client", "d"}}),
+              testing::HasSubstr("no pathway"));
+}
+
+TEST(TensorScene, FilesHavePlainNames) {
+  const auto scene = make_tensor_scene(ring_image(), 1);
+  Json body = ends();
+  body["name"] = "../left \"tract\" 1";
+  ask(*scene, "connect", body);
+  const Reply reply = reply_of(*scene, "export", {{"name", body["name"]}, {"format", "tck"}});
+  EXPECT_EQ(reply.file_name, "tensors-___left__tract__1-path.tck");
 }
 
 TEST(TensorScene, SaysWhatIsWrong) {

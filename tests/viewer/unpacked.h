@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "apps/viewer/server/scene.h"
+#include "isochron/core/error.h"
 #include "isochron/mesh/simplex_mesh.h"
 
 namespace isochron::viewer {
@@ -71,11 +72,24 @@ class Unpacked {
 };
 
 /// Asks a scene, as the client "c".
-inline Unpacked ask(Scene& scene, const std::string& name, Json body = Json::object(), const Tell& tell = {}) {
+inline Reply reply_of(Scene& scene, const std::string& name, Json body, const Tell& tell = {}) {
   if (!body.contains("client")) body["client"] = "c";
   Job job(body["client"].get<std::string>());
   const Tell silent = [](std::string_view, const Json&) {};
-  return Unpacked(scene.handle({name, std::move(body)}, job, tell ? tell : silent).bytes);
+  return scene.handle({name, std::move(body)}, job, tell ? tell : silent);
+}
+inline Unpacked ask(Scene& scene, const std::string& name, Json body = Json::object(), const Tell& tell = {}) {
+  return Unpacked(reply_of(scene, name, std::move(body), tell).bytes);
+}
+
+/// What is said against a question that has no answer.
+inline std::string refusal(Scene& scene, const std::string& name, Json body) {
+  try {
+    (void)reply_of(scene, name, std::move(body));
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no refusal";
 }
 
 }  // namespace isochron::viewer

@@ -4,6 +4,10 @@
 #include <cmath>
 #include <vector>
 
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
+
 #include <fmt/format.h>
 
 #include "apps/viewer/server/fields.h"
@@ -59,6 +63,13 @@ std::unique_ptr<Scene> open_scene(const fs::path& path, const OpenOptions& optio
   return make_mesh_scene(read_dataset(path), path, options.threads);
 }
 
+/// The allocator keeps for later what was freed: hundreds of megabytes after a large surface.
+void return_free_memory() {
+#if defined(__GLIBC__)
+  ::malloc_trim(0);
+#endif
+}
+
 /// Requests of one client that replace one another: the same question about the same thing.
 JobKey key_of(const Call& call) {
   JobKey key{text_field(call.body, "client", ""), call.name};
@@ -110,6 +121,7 @@ void DataSet::leave(const std::string& client) {
   } catch (const Error&) {
     // It is closed or busy: then the scene drops what it kept for the client when it needs the room.
   }
+  return_free_memory();
 }
 
 bool DataSet::look_again() {

@@ -5,6 +5,7 @@
 #include "apps/viewer/server/surface_scene.h"
 #include "apps/viewer/server/tensor_scene.h"
 #include "isochron/core/error.h"
+#include "isochron/io/file_name.h"
 #include "isochron/io/image_io.h"
 #include "isochron/mesh/image_mask.h"
 #include "isochron/metric/tensor_image.h"
@@ -12,8 +13,11 @@
 namespace isochron::viewer {
 namespace {
 
-std::unique_ptr<Scene> open_tensors(Image image, const std::string& name, const OpenOptions& options) {
-  TensorImage tensors{image.grid, {}, {}, image.warnings};
+std::string base_of(const std::filesystem::path& path) { return FileName(path).base.filename().string(); }
+
+std::unique_ptr<Scene> open_tensors(Image image, const std::filesystem::path& path, const OpenOptions& options) {
+  const std::string name = path.string();
+  TensorImage tensors{image.grid, {}, {}, image.warnings, base_of(path)};
   if (!options.mask.empty()) tensors.mask = mask_of(read_image(options.mask), image.grid, options.mask.string());
   tensors.tensors = image_tensors(std::move(image), options.tensor_order, options.tensor_frame, name);
   try {
@@ -23,9 +27,9 @@ std::unique_ptr<Scene> open_tensors(Image image, const std::string& name, const 
   }
 }
 
-std::unique_ptr<Scene> open_volume(Image image, const OpenOptions& options) {
+std::unique_ptr<Scene> open_volume(Image image, const std::filesystem::path& path, const OpenOptions& options) {
   const DataArray& array = image.data.all().front();
-  VolumeImage volume{image.grid, std::vector<float>(array.tuple_count()), image.warnings};
+  VolumeImage volume{image.grid, std::vector<float>(array.tuple_count()), image.warnings, base_of(path)};
   for (std::size_t v = 0; v < volume.values.size(); ++v) volume.values[v] = static_cast<float>(array.at(v));
   image.data = {};
   return make_surface_scene(std::move(volume), options.threads);
@@ -37,9 +41,9 @@ std::unique_ptr<Scene> open_image_scene(const std::filesystem::path& path, const
   const std::string name = path.string();
   Image image = read_image(path);
   check_grid(image.grid, name);
-  if (holds_tensors(image)) return open_tensors(std::move(image), name, options);
+  if (holds_tensors(image)) return open_tensors(std::move(image), path, options);
   const int components = image.data.empty() ? 0 : image.data.all().front().components;
-  if (components == 1) return open_volume(std::move(image), options);
+  if (components == 1) return open_volume(std::move(image), path, options);
   throw InputError(
       fmt::format("{}: has {} values a voxel (the viewer shows 1, or the 6, 7 or 9 of a tensor); {}", name, components,
                   components > 9 ? "fit tensors to diffusion images first with 'isochron tensors'" : "give another"));

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "apps/viewer/server/fields.h"
+#include "apps/viewer/server/file_export.h"
 #include "apps/viewer/server/image_pack.h"
 #include "apps/viewer/server/throttle.h"
 #include "isochron/core/error.h"
@@ -24,8 +25,8 @@ namespace {
 constexpr std::size_t histogram_bins = 256;
 constexpr std::size_t quality_bins = 50;
 constexpr std::size_t most_brushes = 500;
-/// Clients whose particles are kept to be looked at.
-constexpr std::size_t most_frames = 8;
+/// Clients whose particles and meshes are kept to be asked for.
+constexpr std::size_t most_clients = 8;
 /// More would keep a browser busy for minutes.
 constexpr std::size_t most_particles = 400000;
 
@@ -92,6 +93,22 @@ InsideIs parse_inside(const Json& body) {
   throw InputError(fmt::format("'inside' is '{}'; give above or below", inside));
 }
 
+/// By client, in place of what was kept for it before.
+template <class Kept>
+void keep(std::map<std::string, Kept>& all, const std::string& client, Kept kept) {
+  if (all.size() >= most_clients && !all.contains(client)) all.clear();  // of clients that never took leave
+  all[client] = std::move(kept);
+}
+
+/// With the arrays that the command gives its surfaces, and the quality.
+Dataset dataset_of(ExtractedSurface surface, const std::vector<double>& quality) {
+  Dataset dataset;
+  restore_mesh(dataset, std::move(surface.mesh));
+  dataset.point_data.set({"size", 1, std::vector<float>(surface.sizes.begin(), surface.sizes.end())});
+  dataset.triangles.data.set({"radius_ratio", 1, std::vector<float>(quality.begin(), quality.end())});
+  return dataset;
+}
+
 class SurfaceScene final : public Scene {
  public:
   SurfaceScene(VolumeImage image, int threads);
@@ -100,8 +117,10 @@ class SurfaceScene final : public Scene {
   Reply handle(const Call& call, Job& job, const Tell& tell) override;
   std::optional<Reply> glance(const Call& call) override;
   void forget(const std::string& client) override {
+    meshes_.erase(client);
     const std::lock_guard lock(mutex_);
     frames_.erase(client);
+    if (frames_.empty()) object_.reset();  // nobody plays with it any more, and it is larger than the image
   }
 
  private:
@@ -115,15 +134,18 @@ class SurfaceScene final : public Scene {
   const ImplicitSurface& object_of(const Json& body, const Progress& progress);
   void show(const std::string& client, ParticleFrame frame);
   Reply surface(const Json& body, Job& job, const Tell& tell);
+  [[nodiscard]] Reply write(const Json& body) const;
   [[nodiscard]] Reply histogram() const;
 
   ImageGrid grid_;
   std::vector<float> values_;
+  std::string name_;
   Histogram histogram_;
   int threads_;
   std::optional<Object> object_;
   Json description_;
   std::string why_not_;
+  std::map<std::string, Dataset> meshes_;  ///< the last one of each client
   std::mutex mutex_;
   std::map<std::string, ParticleFrame> frames_;  ///< by client; guarded
 };
@@ -131,6 +153,7 @@ class SurfaceScene final : public Scene {
 SurfaceScene::SurfaceScene(VolumeImage image, int threads)
     : grid_(image.grid),
       values_(std::move(image.values)),
+      name_(std::move(image.name)),
       histogram_(values_),
       threads_(threads > 0 ? threads : hardware_threads()) {
   if (!delaunay_available()) why_not_ = "surfaces are not in this build (CGAL was not found); build with CGAL";
@@ -154,6 +177,7 @@ SurfaceScene::SurfaceScene(VolumeImage image, int threads)
 Reply SurfaceScene::handle(const Call& call, Job& job, const Tell& tell) {
   if (call.name == "histogram") return histogram();
   if (call.name == "surface") return surface(call.body, job, tell);
+  if (call.name == "export") return write(call.body);
   if (call.name == "volume/values") {
     Pack pack;
     add_volume(pack, "values", grid_, values_);
@@ -201,8 +225,7 @@ const ImplicitSurface& SurfaceScene::object_of(const Json& body, const Progress&
 
 void SurfaceScene::show(const std::string& client, ParticleFrame frame) {
   const std::lock_guard lock(mutex_);
-  if (frames_.size() >= most_frames && !frames_.contains(client)) frames_.clear();  // of clients that never took leave
-  frames_[client] = std::move(frame);
+  keep(frames_, client, std::move(frame));
 }
 
 Json quality_of(const ShapeStatistics& shape) {
@@ -239,12 +262,13 @@ Reply SurfaceScene::surface(const Json& body, Job& job, const Tell& tell) {
     show(job.client(), std::move(frame));
     tell("particles", {{"iteration", count}, {"count", now.size()}, {"energy", iteration.energy}});
   };
-  const ExtractedSurface made = extract_surface(object, options);
+  ExtractedSurface made = extract_surface(object, options);
   const ShapeStatistics shape = shape_statistics(made.mesh, threads_);
 
   Pack pack;
   add_mesh(pack, "", made.mesh);
-  pack.add_values("quality", radius_ratios(made.mesh, threads_));
+  const std::vector<double> quality = radius_ratios(made.mesh, threads_);
+  pack.add_values("quality", quality);
   pack.add_values("sizes", made.sizes, "mm");
   const auto bins = shape.radius_ratio.histogram(quality_bins);
   pack.add_integers("histogram", std::vector<std::uint32_t>(bins.begin(), bins.end()));
@@ -254,7 +278,17 @@ Reply SurfaceScene::surface(const Json& body, Job& job, const Tell& tell) {
                {"quality", quality_of(shape)},           {"differences", made.triangulation.differences.size()},
                {"backend", name_of(made.backend)},       {"relax_milliseconds", 1000 * made.times.relaxing},
                {"milliseconds", 1000 * timer.seconds()}, {"notes", made.notes}};
+  keep(meshes_, job.client(), dataset_of(std::move(made), quality));
   return Reply::of(pack);
+}
+
+Reply SurfaceScene::write(const Json& body) const {
+  const std::string format = text_field(body, "format");
+  check_format(format, mesh_formats(WrittenCells::elements));
+  const auto found = meshes_.find(text_field(body, "client", ""));
+  if (found == meshes_.end())
+    throw InputError("there is no surface yet (or it was dropped for newer ones); ask for one first");
+  return mesh_file(found->second, fmt::format("{}-surface.{}", name_, format));
 }
 
 }  // namespace

@@ -15,10 +15,11 @@ struct VolumeImage {
   ImageGrid grid;
   std::vector<float> values;
   std::vector<std::string> warnings;
+  std::string name{"volume"};  ///< that files made of it begin with
 };
 
-/// Its answers are histogram, volume/values and surface (docs/view.md); while a surface is made, surface/particles
-/// shows where its particles are. `threads`: 0 for all cores.
+/// Its answers are histogram, volume/values, surface and export (docs/view-api.md); while a surface is made,
+/// surface/particles shows where its particles are. `threads`: 0 for all cores.
 std::unique_ptr<Scene> make_surface_scene(VolumeImage image, int threads);
 
 }  // namespace isochron::viewer

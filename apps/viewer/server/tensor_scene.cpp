@@ -2,15 +2,18 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cctype>
 #include <cmath>
 #include <limits>
 
 #include <fmt/format.h>
 
 #include "apps/viewer/server/fields.h"
+#include "apps/viewer/server/file_export.h"
 #include "apps/viewer/server/image_pack.h"
 #include "apps/viewer/server/throttle.h"
 #include "isochron/connect/connect.h"
+#include "isochron/connect/path_data.h"
 #include "isochron/connect/path_statistics.h"
 #include "isochron/core/error.h"
 #include "isochron/core/parallel.h"
@@ -50,6 +53,8 @@ struct Pathway {
   std::string client, name;
   std::vector<float> cost;
   std::vector<VertexId> voxels;
+  Path path;
+  PathStatistics statistics;
   double least_cost = 0;
   std::uint64_t used = 0;
 };
@@ -68,6 +73,13 @@ std::vector<float> around_pathway(const Connection& connection) {
   return values;
 }
 
+/// A client's name for something as a part of a file's name.
+std::string plain_name(std::string name) {
+  for (char& c : name)
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '-') c = '_';
+  return name;
+}
+
 class TensorScene final : public Scene {
  public:
   TensorScene(TensorImage image, int threads);
@@ -76,13 +88,16 @@ class TensorScene final : public Scene {
   Reply handle(const Call& call, Job& job, const Tell& tell) override;
   void forget(const std::string& client) override {
     std::erase_if(pathways_, [&](const auto& pathway) { return pathway->client == client; });
+    if (!pathways_.empty()) return;
+    // Nobody drags a slider any more: what the next first pick needs is enough.
+    std::erase_if(prepared_, [](const auto& prepared) { return prepared->alpha != DiffusionMetricOptions{}.alpha; });
   }
 
  private:
   Prepared& prepare(double alpha);
   [[nodiscard]] Region region(const Json& body, const char* which, const Prepared& prepared) const;
   Pathway& pathway_of(const Json& body);
-  void keep(const Json& body, const Connection& connection);
+  void keep(const Json& body, const Connection& connection, const PathStatistics& statistics);
   void describe_tensors(const DiffusionCounts& counts, const std::vector<std::string>& warnings);
 
   [[nodiscard]] Reply anisotropy() const;
@@ -90,9 +105,11 @@ class TensorScene final : public Scene {
   Reply cost(const Json& body);
   Reply connect(const Json& body, Job& job, const Tell& tell);
   Reply glyphs(const Json& body);
+  Reply write(const Json& body);
   Reply remove(const Json& body);
 
   ImageGrid grid_;
+  std::string name_;
   std::vector<SymTensor3d> tensors_;
   std::vector<std::uint8_t> usable_;
   int threads_;
@@ -106,6 +123,7 @@ class TensorScene final : public Scene {
 
 TensorScene::TensorScene(TensorImage image, int threads)
     : grid_(image.grid),
+      name_(std::move(image.name)),
       tensors_(std::move(image.tensors)),
       usable_(std::move(image.mask)),
       threads_(threads > 0 ? threads : hardware_threads()) {
@@ -141,6 +159,7 @@ Reply TensorScene::handle(const Call& call, Job& job, const Tell& tell) {
   if (call.name == "volume/cost") return cost(call.body);
   if (call.name == "connect") return connect(call.body, job, tell);
   if (call.name == "glyphs") return glyphs(call.body);
+  if (call.name == "export") return write(call.body);
   if (call.name == "remove") return remove(call.body);
   throw UnknownCall(call.name);
 }
@@ -215,7 +234,7 @@ Pathway& TensorScene::pathway_of(const Json& body) {
       fmt::format("there is no pathway '{}' (or it was dropped for newer ones); connect regions first", name));
 }
 
-void TensorScene::keep(const Json& body, const Connection& connection) {
+void TensorScene::keep(const Json& body, const Connection& connection, const PathStatistics& statistics) {
   auto kept = std::make_unique<Pathway>();
   kept->client = text_field(body, "client", "");
   kept->name = text_field(body, "name", "");
@@ -223,6 +242,8 @@ void TensorScene::keep(const Json& body, const Connection& connection) {
   kept->cost.assign(connection.cost.begin(), connection.cost.end());
   for (std::size_t v = 0; v < connection.pathway.size(); ++v)
     if (connection.pathway[v] != 0) kept->voxels.emplace_back(v);
+  kept->path = connection.path;
+  kept->statistics = statistics;
   kept->least_cost = connection.least_cost;
   kept->used = ++clock_;
   std::erase_if(pathways_,
@@ -268,7 +289,7 @@ Reply TensorScene::connect(const Json& body, Job& job, const Tell& tell) {
   job.progress().update(1);
   const PathStatistics statistics =
       path_statistics(connection.path.points, {grid_, tensors_, usable_}, prepared.metric.metric);
-  keep(body, connection);
+  keep(body, connection, statistics);
 
   Pack pack;
   add_path(pack, connection.path, statistics, number_field(body, "tube_radius", 0.5 * smallest_spacing(grid_)));
@@ -324,6 +345,26 @@ Reply TensorScene::glyphs(const Json& body) {
   for (std::size_t i = 0; i < colors.size(); ++i) colors[i] = mesh.colors[i / 3][i % 3];
   pack.meta = {{"name", pathway.name}, {"glyphs", count}, {"voxels", pathway.voxels.size()}};
   return Reply::of(pack);
+}
+
+Reply TensorScene::write(const Json& body) {
+  static const std::vector<std::string> known{"tck", "vtp", "csv", "nii.gz"};
+  const std::string format = text_field(body, "format");
+  check_format(format, known);
+  const Pathway& pathway = pathway_of(body);
+  const std::string stem = pathway.name.empty() ? name_ : fmt::format("{}-{}", name_, plain_name(pathway.name));
+  if (format == "csv")
+    return {profile_csv(pathway.path, pathway.statistics), "text/csv", fmt::format("{}-profile.csv", stem)};
+  if (format != "nii.gz")
+    return mesh_file(path_dataset(pathway.path, pathway.statistics), fmt::format("{}-path.{}", stem, format));
+
+  const std::string what = text_field(body, "what", "pathway");
+  const std::string name = fmt::format("{}-{}.{}", stem, what, format);
+  if (what == "cost") return image_file(grid_, {what, 1, pathway.cost}, name);
+  if (what != "pathway") throw InputError(fmt::format("'what' is '{}'; give pathway or cost", what));
+  std::vector<std::uint8_t> inside(grid_.voxel_count(), 0);
+  for (const VertexId voxel : pathway.voxels) inside[voxel.index()] = 1;
+  return image_file(grid_, {what, 1, std::move(inside)}, name);
 }
 
 Reply TensorScene::remove(const Json& body) {

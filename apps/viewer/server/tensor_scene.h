@@ -17,10 +17,12 @@ struct TensorImage {
   std::vector<SymTensor3d> tensors;
   std::vector<std::uint8_t> mask;
   std::vector<std::string> warnings;
+  std::string name{"tensors"};  ///< that files made of it begin with
 };
 
-/// Its answers are volume/fa, volume/direction, volume/cost, connect, glyphs and remove (docs/view.md). Pathways are
-/// kept by client and name. `threads`: 0 for all cores. Throws InputError when the tensors cannot be diffusion tensors.
+/// Its answers are volume/fa, volume/direction, volume/cost, connect, glyphs, export and remove (docs/view-api.md).
+/// Pathways are kept by client and name. `threads`: 0 for all cores. Throws InputError when the tensors cannot be
+/// diffusion tensors.
 std::unique_ptr<Scene> make_tensor_scene(TensorImage image, int threads);
 
 }  // namespace isochron::viewer

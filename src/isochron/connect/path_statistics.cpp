@@ -11,8 +11,10 @@ namespace {
 
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
-double local_cost(const ImageGrid& grid, const Metric& metric, const Vec3d& at, const Vec3d& along) {
-  const auto voxel = grid.voxel_at(at);
+/// Per length, with the metric of the voxel in its middle.
+double piece_cost(const ImageGrid& grid, const Metric& metric, const Vec3d& from, const Vec3d& to) {
+  const auto voxel = grid.voxel_at(0.5 * (from + to));
+  const Vec3d along = to - from;
   const double size = norm(along);
   if (!voxel || !(size > 0)) return unknown;
   return std::sqrt(squared_length(metric.tensor(ElementId(voxel->index())), along / size));
@@ -46,8 +48,11 @@ PathStatistics path_statistics(std::span<const Vec3d> path, const TensorField& f
       sample.diffusivity = mean_diffusivity(*tensor);
       result.least_anisotropy = std::min(result.least_anisotropy, sample.anisotropy);
     }
-    const Vec3d before = path[i > 0 ? i - 1 : i], after = path[std::min(i + 1, path.size() - 1)];
-    sample.local_cost = local_cost(field.grid, metric, path[i], after - before);
+    // Each piece by itself: at a bend between two kinds of tissue a tangent of both would suit neither.
+    PieceMean beside;
+    for (std::size_t j = std::max<std::size_t>(i, 1); j <= std::min(i + 1, path.size() - 1); ++j)
+      beside.add(piece_cost(field.grid, metric, path[j - 1], path[j]), norm(path[j] - path[j - 1]));
+    sample.local_cost = beside.mean();
     result.profile.push_back(sample);
   }
   if (std::isinf(result.least_anisotropy)) result.least_anisotropy = unknown;
@@ -57,7 +62,7 @@ PathStatistics path_statistics(std::span<const Vec3d> path, const TensorField& f
     const double length = b.distance - a.distance;
     anisotropy.add(0.5 * (a.anisotropy + b.anisotropy), length);
     diffusivity.add(0.5 * (a.diffusivity + b.diffusivity), length);
-    cost.add(local_cost(field.grid, metric, 0.5 * (path[i - 1] + path[i]), path[i] - path[i - 1]), length);
+    cost.add(piece_cost(field.grid, metric, path[i - 1], path[i]), length);
   }
   result.length = result.profile.back().distance;
   result.mean_anisotropy = anisotropy.mean();

@@ -15,7 +15,7 @@ struct PathSample {
   double distance = 0;     ///< along the path from its beginning
   double anisotropy = 0;   ///< fractional anisotropy of the interpolated tensor; NaN where there is none
   double diffusivity = 0;  ///< mean diffusivity of the interpolated tensor; NaN where there is none
-  double local_cost = 0;   ///< √(tᵀ M t) of the unit tangent t in the voxel's metric: cost per length
+  double local_cost = 0;   ///< cost per length of the pieces beside it: √(tᵀ M t) of a piece's unit tangent t
 };
 
 struct PathStatistics {
