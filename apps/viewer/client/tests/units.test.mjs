@@ -165,7 +165,7 @@ test('slices lie where the affine says', async () => {
       Object.assign(this, { width, height, data: new Uint8ClampedArray(4 * width * height) });
     }
   };
-  const { Volume } = await load('src/tensor/volume.ts');
+  const { Volume } = await load('src/slices/volume.ts');
   // Axes swapped and one flipped: i runs along -y, j along x, k along z.
   const volume = new Volume(
     [2, 3, 2],

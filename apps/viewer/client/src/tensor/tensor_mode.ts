@@ -3,19 +3,20 @@ import { ApiError } from '../api';
 import type { Mode, ModeContext } from '../mode';
 import type { Pack } from '../pack';
 import { Refresh } from '../refresh';
+import type { SliceBall } from '../slices/slice_view';
+import { SliceView } from '../slices/slice_view';
+import type { Axis } from '../slices/volume';
+import { Volume, axes } from '../slices/volume';
 import type { DataSet, Vec3 } from '../types';
 import { download, h, shortNumber } from '../ui/dom';
 import { unit } from '../vec';
 import { followPointer } from '../view/pointer';
 import { Stage } from '../view/stage';
 import type { Profile } from './profile';
-import { SliceView } from './slice_view';
-import type { Pathway, TensorModel } from './tensor_model';
+import type { Pathway, Region, TensorModel } from './tensor_model';
 import { defaultTensorModel, readTensorState, tensorStateFile } from './tensor_model';
 import { TensorPanel } from './tensor_panel';
 import { TensorView } from './tensor_view';
-import type { Axis } from './volume';
-import { Volume } from './volume';
 
 export interface Shape {
   points: Float32Array;
@@ -41,7 +42,6 @@ export interface Found {
 }
 
 const mostGlyphs = 3000;
-const axes: readonly Axis[] = [0, 1, 2];
 const fromAbove: Vec3 = unit([0.3, -0.8, 0.9]);
 
 function readShape(pack: Pack, prefix: string): Shape {
@@ -240,8 +240,9 @@ export class TensorMode implements Mode {
     for (const axis of axes) {
       const image = this.volume.slice(axis, this.model.crosshair[axis], this.paint());
       this.slices[axis]!.setImage(image);
-      this.view.setSlice(axis, this.model.crosshair[axis], image);
+      this.view.slices.set(axis, this.model.crosshair[axis], image);
     }
+    this.stage.render();
     this.drawOverlays();
   }
 
@@ -255,8 +256,16 @@ export class TensorMode implements Mode {
 
   private drawOverlays(): void {
     const { crosshair, pathways, active } = this.model;
-    const paths = this.foundList().map((found) => found?.path ?? null);
-    for (const slice of this.slices) slice.draw({ crosshair, pathways, active, paths });
+    const paths = pathways.flatMap(({ name, color }) => {
+      const points = this.found.get(name)?.path;
+      return points === undefined ? [] : [{ points, color }];
+    });
+    const balls = pathways.flatMap(({ color, from, to }, i) => {
+      const ball = (region: Region | null, letter: string): SliceBall[] =>
+        region === null ? [] : [{ ...region, color, letter, strong: i === active }];
+      return [...ball(from, 'A'), ...ball(to, 'B')];
+    });
+    for (const slice of this.slices) slice.draw({ crosshair, balls, paths });
   }
 
   private redraw(): void {
