@@ -10,6 +10,7 @@ import { Volume, axes } from '../slices/volume';
 import type { DataSet, Vec3 } from '../types';
 import { download, h, shortNumber } from '../ui/dom';
 import { unit } from '../vec';
+import type { Shape } from '../view/layers';
 import { followPointer } from '../view/pointer';
 import { Stage } from '../view/stage';
 import type { Profile } from './profile';
@@ -17,13 +18,6 @@ import type { Pathway, Region, TensorModel } from './tensor_model';
 import { defaultTensorModel, readTensorState, tensorStateFile } from './tensor_model';
 import { TensorPanel } from './tensor_panel';
 import { TensorView } from './tensor_view';
-
-export interface Shape {
-  points: Float32Array;
-  normals: Float32Array;
-  triangles: Uint32Array;
-  colors: Uint8Array | null;
-}
 
 /** What the server has found for a pathway. */
 export interface Found {

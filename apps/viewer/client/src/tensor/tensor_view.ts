@@ -2,10 +2,11 @@
 import { SlicePlanes } from '../slices/slice_planes';
 import type { Volume } from '../slices/volume';
 import type { Vec3 } from '../types';
+import type { Shape } from '../view/layers';
 import { ShapeLayer } from '../view/layers';
 import type { Stage } from '../view/stage';
 import { VolumeLayer } from '../view/volume_layer';
-import type { Found, Shape } from './tensor_mode';
+import type { Found } from './tensor_mode';
 import type { TensorModel } from './tensor_model';
 
 class PathwayLayers {
@@ -24,8 +25,7 @@ class PathwayLayers {
   show(part: 'tube' | 'glyphs' | 'surface', shape: Shape | null, color: Vec3): void {
     this[part].setVisible(shape !== null);
     if (shape === null) return;
-    if (this.drawn[part] !== shape) this[part].setShape(shape.points, shape.normals, shape.triangles);
-    if (this.drawn[part] !== shape && shape.colors !== null) this[part].setVertexColors(shape.colors);
+    if (this.drawn[part] !== shape) this[part].setShape(shape);
     this.drawn[part] = shape;
     this[part].setColor(color);
   }
