@@ -113,10 +113,7 @@ export class SurfaceMode implements Mode {
       settingsChanged: () => this.tell(),
       strokesChanged: () => this.strokesChanged(),
       displayChanged: () => this.redraw(),
-      toolChanged: () => {
-        this.cursor = null;
-        this.view.setBrush(this.model, null);
-      },
+      toolChanged: () => this.drawBrush(null),
       start: () => void this.start(),
       stop: () => void this.stop(),
     });
@@ -258,9 +255,9 @@ export class SurfaceMode implements Mode {
 
   private redraw(): void {
     const { model, made, seen: particles } = this;
-    this.view.slices.setVisible(model.showSlices);
+    this.view.slices.setVisible(model.showSlices || (made === null && particles === null));
     this.view.setMesh(made, model, this.context.theme());
-    this.view.setBrush(model, this.cursor);
+    this.drawBrush();
     this.overlay.setPanes([{ title: '', legend: surfaceLegend(model, particles, made, this.data.units) }]);
     this.context.exportsChanged();
     this.tell();
@@ -405,8 +402,7 @@ export class SurfaceMode implements Mode {
       if (this.running === null || this.ended.signal.aborted) return;
       this.seen = readParticles(pack);
       this.view.setParticles(this.seen);
-      const legend = surfaceLegend(this.model, this.seen, null, this.data.units);
-      this.overlay.setPanes([{ title: '', legend }]);
+      this.redraw();
       this.status.dataset['particles'] = String(this.seen.sizes.length);
       this.status.dataset['frames'] = String(++this.drawnFrames);
       await new Promise((resolve) => requestAnimationFrame(resolve)); // not faster than the screen
@@ -435,7 +431,7 @@ export class SurfaceMode implements Mode {
       return false;
     }
     this.model.strokes.push({ points: [point], ...this.model.brush });
-    this.view.setBrush(this.model, point);
+    this.drawBrush(point);
     return true;
   }
 
@@ -445,20 +441,26 @@ export class SurfaceMode implements Mode {
     if (stroke === undefined || point === null) return;
     const apart = stroke.points.every((other) => norm(sub(point, other)) >= strokeStep * stroke.radius);
     if (apart && placeCount(this.model.strokes) < mostPlaces) stroke.points.push(point);
-    this.view.setBrush(this.model, point);
+    this.drawBrush(point);
   }
 
   private strokesChanged(): void {
     this.panel.drawBrush();
-    this.view.setBrush(this.model, this.cursor);
+    this.drawBrush();
     this.drawOverlays();
     this.tell();
   }
 
   private hover(x: number, y: number): void {
     if (this.panel.tool !== 'brush' || (this.made?.triangles.length ?? 0) > 3 * hoverLimit) return;
-    this.cursor = this.surfacePoint(x, y);
-    this.view.setBrush(this.model, this.cursor);
+    this.drawBrush(this.surfacePoint(x, y));
+  }
+
+  /** Where it has been and where it is; only while it is in hand, because it covers the surface. */
+  private drawBrush(cursor = this.cursor): void {
+    this.cursor = cursor;
+    const inHand = this.panel.tool === 'brush';
+    this.view.setBrush(this.model.brush.radius, inHand ? this.model.strokes : [], inHand ? cursor : null);
   }
 
   private brushMiddle(): void {

@@ -51,7 +51,7 @@ export function defaultSurfaceModel({ bounds, spacing }: DataSet, isovalue: numb
     brush: { radius: 6 * Math.min(...(spacing ?? [1, 1, 1])), factor: 0.5 },
     coloring: 'plain',
     showEdges: true,
-    showSlices: true,
+    showSlices: false,
     crosshair: [(low[0] + high[0]) / 2, (low[1] + high[1]) / 2, (low[2] + high[2]) / 2],
     started: false,
   };

@@ -13,7 +13,7 @@ import { BallLayer, ShapeLayer } from '../view/layers';
 import type { Stage } from '../view/stage';
 import type { Particles } from './particles';
 import { discs, sizeRange, valueColors } from './particles';
-import type { SurfaceModel } from './surface_model';
+import type { Stroke, SurfaceModel } from './surface_model';
 
 /** A mesh that the server has made. */
 export interface Made extends Triangles {
@@ -67,18 +67,18 @@ export class SurfaceView {
       this.mesh.setShape(colored(mesh, made, coloring));
       this.mesh.setColor(shade(theme.plain));
     }
-    this.mesh.setEdges(showEdges ? [0.1, 0.11, 0.14] : null);
+    this.mesh.setEdges(showEdges ? [0.38, 0.4, 0.46] : null);
   }
 
   /** Where strokes have been, and where the next would begin (null: nowhere). */
-  setBrush({ strokes, brush }: SurfaceModel, cursor: Vec3 | null): void {
+  setBrush(brushRadius: number, strokes: readonly Stroke[], cursor: Vec3 | null): void {
     const spots = strokes.flatMap(({ points, radius }) => points.map((point) => ({ point, radius })));
     while (this.spots.length > spots.length) this.spots.pop()!.remove();
     while (this.spots.length < spots.length)
       this.spots.push(new BallLayer(this.stage.panes[0]!.renderer, shade(brushColor), 0.15));
     spots.forEach(({ point, radius }, i) => this.spots[i]!.place(point, radius, shade(brushColor)));
     this.cursor.setVisible(cursor !== null);
-    if (cursor !== null) this.cursor.place(cursor, brush.radius, shade(brushColor));
+    if (cursor !== null) this.cursor.place(cursor, brushRadius, shade(brushColor));
     this.stage.render();
   }
 }
