@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { artefacts, folder, isochron, openBrowser, serve, View, whyNot } from './harness.mjs';
+import { load } from './bundle.mjs';
+import { artefacts, folder, isochron, openBrowser, serve, stopServers, View, whyNot } from './harness.mjs';
 import { changed, colorCount, readPng, share } from './png.mjs';
 
 const why = whyNot();
@@ -29,6 +30,7 @@ describe('isochron view', { skip: why }, () => {
   after(async () => {
     await browser?.close();
     await server?.stop();
+    stopServers();
   });
 
   const open = async (options) => (await View.open(browser, server.url, options)).ready();
@@ -436,10 +438,23 @@ describe('isochron view', { skip: why }, () => {
     await view.page.locator('.stage-hint', { hasText: 'Choose the isovalue' }).waitFor();
     return { own, view, page: view.page };
   };
+  /** How many points are in a ball. */
+  const within = (points, center, radius) => {
+    let count = 0;
+    for (let i = 0; i < points.length; i += 3)
+      if (Math.hypot(...center.map((c, k) => points[i + k] - c)) < radius) ++count;
+    return count;
+  };
   const made = (view, what = 'a mesh') => view.until(() => view.status('triangles'), Number.isFinite, what);
 
   test('an isovalue, particles that settle, a mesh, and more particles under the brush', async () => {
     const { own, view, page } = await openPhantom();
+    const { Pack } = await load('src/pack.ts');
+    const meshes = [];
+    page.on('response', (answer) => {
+      if (!answer.url().endsWith('/surface')) return;
+      meshes.push(answer.body().then((b) => Pack.decode(new Uint8Array(b).buffer).floats('points')));
+    });
     const histogram = page.getByRole('slider', { name: 'Isovalue on the histogram' });
     const slice = async () => readPng(await page.locator('.slice').first().screenshot());
     const isovalue = async () => Number(await histogram.getAttribute('aria-valuenow'));
@@ -464,7 +479,7 @@ describe('isochron view', { skip: why }, () => {
     assert.ok((await view.status('particles')) > 1000);
     const settling = await page.locator('.stage').screenshot();
     assert.ok(view.requests.some((url) => url.includes('/surface/particles')));
-    const triangles = await made(view);
+    await made(view);
     assert.ok(changed(plain, readPng(settling)) > 0.02, 'particles were drawn');
     assert.match(await page.locator('.status').textContent(), /vertices, [\d,]+ triangles · \d+ iterations/);
     assert.match(await page.locator('.numbers').textContent(), /mean 0\.9\d+, min 0\.\d+/);
@@ -478,6 +493,7 @@ describe('isochron view', { skip: why }, () => {
 
     await page.locator('.stage').focus();
     await page.keyboard.press('2');
+    await page.getByLabel('Edges ×').fill('0.3');
     await view.drag([0.46, 0.35], [0.5, 0.4]);
     await page.locator('.item.stroke').waitFor();
     await view.drag([0.48, 0.62], [0.5, 0.66]);
@@ -485,8 +501,12 @@ describe('isochron view', { skip: why }, () => {
     assert.equal(await page.locator('.item.stroke').count(), 1);
     await page.locator('.stage-hint', { hasText: 'have changed' }).waitFor();
     await page.keyboard.press('Enter');
-    const more = await made(view, 'a finer mesh');
-    assert.ok(more > 1.03 * triangles, `${more} triangles after ${triangles}`);
+    await made(view, 'a finer mesh');
+    const [stroke] = (await saved(view)).state.strokes;
+    const [few, more] = (await Promise.all(meshes)).map((points) => within(points, stroke.points[0], stroke.radius / 2));
+    assert.ok(more > 3 * few, `${more} points under the brush, ${few} before`);
+    const [all, then] = (await Promise.all(meshes)).map((points) => points.length / 3);
+    assert.ok(then - all < 4 * more, 'and no more elsewhere');
     await view.picture('surface-brushed');
     assert.deepEqual(view.complaints, []);
     await view.close();
@@ -496,7 +516,7 @@ describe('isochron view', { skip: why }, () => {
   test('a surface can be stopped, kept in a state, and exported', async () => {
     const { own, view, page } = await openPhantom();
     await page.getByLabel('Sizes').selectOption('uniform');
-    await page.getByLabel('Edge length').fill('0.45');
+    await page.getByLabel('Edge length', { exact: true }).fill('0.45');
     await page.keyboard.press('Tab');
     await page.locator('.stage').focus();
     await page.keyboard.press('Enter');
@@ -506,7 +526,7 @@ describe('isochron view', { skip: why }, () => {
     assert.ok(await page.getByRole('button', { name: 'Start' }).isEnabled());
     assert.ok(Number.isNaN(await view.status('triangles')));
     await page.keyboard.press('b');
-    await page.getByLabel('Edge length').fill('3');
+    await page.getByLabel('Edge length', { exact: true }).fill('3');
     await page.keyboard.press('Tab');
     await page.getByRole('button', { name: 'Start' }).click();
     const triangles = await made(view);
