@@ -323,25 +323,39 @@ class View(CliCase):
         connection.request("POST", "/api/datasets/0/solve", json.dumps(body), {"X-Isochron-Token": self.token})
         return connection
 
+    def ask_much(self, client):
+        """As many different metrics as it takes for the queue to be busy for a while."""
+        sources = [{"vertex": 0}]
+        began = time.monotonic()
+        self.solve(sources, client="other")
+        whole = time.monotonic() - began
+        waiting = [self.post_in_background({"client": client, "slot": str(i), "sources": sources, "speed": i + 1})
+                   for i in range(30)]
+        time.sleep(min(1, whole))
+        return waiting
+
+    def all_end(self, waiting):
+        statuses = [one.getresponse().status for one in waiting]
+        self.assertEqual(set(statuses) - {200, 409}, set())
+        self.assertEqual(statuses[-1], 409, statuses)
+        self.alive()
+
     def test_closing_the_browser_stops_its_work(self):
         self.start(self.slow_mesh(), "--threads", "1")
         stream = self.connection()
         stream.request("GET", f"/api/events?client=gone&token={self.token}")
         self.assertEqual(stream.getresponse().status, 200)
-        sources = [{"vertex": 0}]
-        began = time.monotonic()
-        self.solve(sources, client="other")
-        whole = time.monotonic() - began
-        # As many different metrics as it takes for the queue to be busy for a while.
-        waiting = [self.post_in_background({"client": "gone", "slot": str(i), "sources": sources, "speed": i + 1})
-                   for i in range(30)]
-        time.sleep(min(1, whole))
+        waiting = self.ask_much("gone")
         stream.sock.shutdown(socket.SHUT_RDWR)
         stream.close()
-        statuses = [one.getresponse().status for one in waiting]
-        self.assertEqual(set(statuses) - {200, 409}, set())
-        self.assertEqual(statuses[-1], 409, statuses)
-        self.alive()
+        self.all_end(waiting)
+
+    def test_work_is_cancelled_on_request(self):
+        self.start(self.slow_mesh(), "--threads", "1")
+        waiting = self.ask_much("one")
+        status, _, _ = self.ask("POST", "/api/datasets/0/cancel", {"client": "one"})
+        self.assertEqual(status, 200)
+        self.all_end(waiting)
 
     def test_ctrl_c_ends_it(self):
         process = self.start("square.msh")

@@ -433,7 +433,8 @@ describe('isochron view', { skip: why }, () => {
   /** A volume that takes a while, so that there is something to see. */
   const openPhantom = async () => {
     await isochron('generate', 'phantom', '--n', '48', '-o', 'phantom.nii.gz', '--force');
-    const own = await serve('phantom_density.nii.gz');
+    await isochron('generate', 'phantom', '--n', '24,24,1', '-o', 'flat.nii.gz', '--force');
+    const own = await serve('phantom_density.nii.gz', 'flat.nii.gz');
     const view = await (await View.open(browser, own.url)).ready();
     await view.page.locator('.stage-hint', { hasText: 'Choose the isovalue' }).waitFor();
     return { own, view, page: view.page };
@@ -551,6 +552,10 @@ describe('isochron view', { skip: why }, () => {
     await page.keyboard.press('Enter');
     await page.getByRole('button', { name: 'Start' }).click();
     await view.notice('error').waitFor();
+    await page.getByLabel('Data set').selectOption({ label: 'flat.nii.gz' });
+    await page.locator('.stage-hint', { hasText: 'cannot be made here: the image is flat' }).waitFor();
+    assert.ok(await page.getByRole('button', { name: 'Start' }).isDisabled());
+    await page.locator('.hint', { hasText: 'look like labels' }).waitFor();
     assert.deepEqual(
       view.complaints.filter((text) => !/40[49]|422/.test(text)),
       [],
