@@ -315,7 +315,7 @@ class View(CliCase):
 
     def slow_mesh(self):
         """A mesh whose solve takes seconds: strong random anisotropy makes fronts turn back again and again."""
-        self.succeed("generate", "cube", "--n", "45", "--random-speed", "0,0.001,1", "-o", "slow.vtk", "--quiet")
+        self.succeed("generate", "cube", "--n", "64", "--random-speed", "0,0.001,1", "-o", "slow.vtk", "--quiet")
         return "slow.vtk"
 
     def post_in_background(self, body):
@@ -323,25 +323,37 @@ class View(CliCase):
         connection.request("POST", "/api/datasets/0/solve", json.dumps(body), {"X-Isochron-Token": self.token})
         return connection
 
+    def ask_much(self, client):
+        """As many different metrics as it takes for the queue to be busy for a while, without filling the server."""
+        sources = [{"vertex": 0}]
+        self.solve(sources, client="other")
+        waiting = [self.post_in_background({"client": client, "slot": str(i), "sources": sources, "speed": i + 1})
+                   for i in range(30)]
+        time.sleep(0.1)  # the first is under way
+        return waiting
+
+    def all_end(self, waiting):
+        statuses = [one.getresponse().status for one in waiting]
+        self.assertEqual(set(statuses) - {200, 409}, set())
+        self.assertEqual(statuses[-1], 409, statuses)
+        self.alive()
+
     def test_closing_the_browser_stops_its_work(self):
         self.start(self.slow_mesh(), "--threads", "1")
         stream = self.connection()
         stream.request("GET", f"/api/events?client=gone&token={self.token}")
         self.assertEqual(stream.getresponse().status, 200)
-        sources = [{"vertex": 0}]
-        began = time.monotonic()
-        self.solve(sources, client="other")
-        whole = time.monotonic() - began
-        # As many different metrics as it takes for the queue to be busy for a while.
-        waiting = [self.post_in_background({"client": "gone", "slot": str(i), "sources": sources, "speed": i + 1})
-                   for i in range(30)]
-        time.sleep(min(1, whole))
+        waiting = self.ask_much("gone")
         stream.sock.shutdown(socket.SHUT_RDWR)
         stream.close()
-        statuses = [one.getresponse().status for one in waiting]
-        self.assertEqual(set(statuses) - {200, 409}, set())
-        self.assertEqual(statuses[-1], 409, statuses)
-        self.alive()
+        self.all_end(waiting)
+
+    def test_work_is_cancelled_on_request(self):
+        self.start(self.slow_mesh(), "--threads", "1")
+        waiting = self.ask_much("one")
+        status, _, _ = self.ask("POST", "/api/datasets/0/cancel", {"client": "one"})
+        self.assertEqual(status, 200)
+        self.all_end(waiting)
 
     def test_ctrl_c_ends_it(self):
         process = self.start("square.msh")

@@ -108,6 +108,10 @@ Json DataSet::describe() const {
 }
 
 Reply DataSet::answer(const Call& call, const Tell& tell) {
+  if (call.name == "cancel") {
+    jobs_.cancel(text_field(call.body, "client", ""));
+    return Reply::of(Json::object());
+  }
   if (auto reply = scene_->glance(call)) return std::move(*reply);
   Reply reply;
   jobs_.run(key_of(call), [&](Job& job) { reply = scene_->handle(call, job, tell); });

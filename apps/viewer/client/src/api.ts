@@ -48,6 +48,11 @@ export class Api {
     return Pack.decode(await (await this.send(path, body)).arrayBuffer());
   }
 
+  /** For questions whose answer is of no interest. */
+  async ask(path: string, body: object): Promise<void> {
+    await this.send(path, body);
+  }
+
   /** For answers that are files: their bytes and the name the server gives them. */
   async file(path: string, body: object): Promise<{ blob: Blob; name: string }> {
     const answer = await this.send(path, body);
@@ -56,8 +61,8 @@ export class Api {
   }
 
   /** Has the server read a file again that changed on disk. */
-  async reload(dataset: number): Promise<void> {
-    await this.send(`${dataset}/reload`, {});
+  reload(dataset: number): Promise<void> {
+    return this.ask(`${dataset}/reload`, {});
   }
 
   private send(path: string, body: object): Promise<Response> {

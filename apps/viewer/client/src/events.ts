@@ -9,9 +9,17 @@ export interface EventHandlers {
   /** The server has read a file again. */
   reloaded(dataset: number): void;
   progress(dataset: number, stage: string, fraction: number): void;
+  particles(dataset: number, told: ParticlesTold): void;
 }
 
-interface Told {
+/** How far the particles of a surface are. */
+export interface ParticlesTold {
+  iteration: number;
+  count: number;
+  energy: number;
+}
+
+interface Told extends Partial<ParticlesTold> {
   dataset: number;
   stage?: string;
   fraction?: number;
@@ -34,6 +42,9 @@ export function listen(api: Api, handlers: EventHandlers): void {
     on('changed', ({ dataset }) => handlers.changed(dataset));
     on('reloaded', ({ dataset }) => handlers.reloaded(dataset));
     on('progress', ({ dataset, stage = '', fraction = 0 }) => handlers.progress(dataset, stage, fraction));
+    on('particles', ({ dataset, iteration = 0, count = 0, energy = 0 }) =>
+      handlers.particles(dataset, { iteration, count, energy }),
+    );
     stream.onerror = () => {
       stream.close();
       if (!lost) handlers.connection('lost');

@@ -2,7 +2,8 @@
 import { Api, ApiError } from './api';
 import { listen } from './events';
 import { MeshMode } from './mesh/mesh_mode';
-import type { Mode, Theme } from './mode';
+import type { Mode, ModeContext, Theme } from './mode';
+import { SurfaceMode } from './surface/surface_mode';
 import { TensorMode } from './tensor/tensor_mode';
 import type { DataSet, ServerState } from './types';
 import { button, h } from './ui/dom';
@@ -17,6 +18,12 @@ function theme(): Theme {
     ? { background: [0.086, 0.094, 0.11], plain: [150, 156, 168], ahead: [74, 79, 90] }
     : { background: [0.976, 0.98, 0.984], plain: [198, 204, 212], ahead: [222, 225, 230] };
 }
+
+const modes: Record<DataSet['kind'], (root: HTMLElement, data: DataSet, context: ModeContext) => Promise<Mode>> = {
+  mesh: MeshMode.open,
+  tensors: TensorMode.open,
+  volume: SurfaceMode.open,
+};
 
 class App {
   private readonly notices = new Notices();
@@ -37,6 +44,7 @@ class App {
       changed: (id) => this.changed(id),
       reloaded: (id) => void this.reloaded(id),
       progress: (id, stage, fraction) => id === this.current?.id && this.mode?.progress(stage, fraction),
+      particles: (id, told) => id === this.current?.id && this.mode?.particles?.(told),
     });
     void this.open(state.datasets[0]!);
   }
@@ -97,16 +105,6 @@ class App {
     this.notices.hideAll();
     document.title = `${data.name} – isochron view`;
     this.body.replaceChildren(h('p', { class: 'loading', role: 'status' }, `Loading ${data.name} …`));
-    if (data.kind === 'volume') {
-      this.body.replaceChildren(
-        h(
-          'p',
-          { class: 'loading' },
-          `${data.name} is an image without tensors; this page shows meshes and tensor images.`,
-        ),
-      );
-      return;
-    }
     try {
       const context = {
         api: this.api,
@@ -115,8 +113,7 @@ class App {
         exportsChanged: () => this.fillExports(),
         theme,
       };
-      const open = data.kind === 'mesh' ? MeshMode.open : TensorMode.open;
-      const mode: Mode = await open(this.body, data, context);
+      const mode = await modes[data.kind](this.body, data, context);
       if (this.current === data) this.mode = mode;
       else mode.dispose();
       this.fillExports();

@@ -1,6 +1,7 @@
 // What the page asks of whatever it shows.
 import type { Api } from './api';
 import type { Color } from './color_map';
+import type { ParticlesTold } from './events';
 import type { Vec3 } from './types';
 import type { Notices } from './ui/notices';
 
@@ -25,6 +26,8 @@ export interface Mode {
   /** Asks for everything again, after the connection was lost. */
   refresh(): void;
   progress(stage: string, fraction: number): void;
+  /** A surface is being made: where its particles are can be asked for. */
+  particles?(told: ParticlesTold): void;
   setTheme(): void;
   savePicture(): Promise<void>;
   /** Names of exports and what the menu calls them. */

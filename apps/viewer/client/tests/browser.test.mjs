@@ -1,9 +1,10 @@
-// The mesh mode in a real browser, on data that isochron generates.
+// The viewer in a real browser, on data that isochron generates.
 import assert from 'node:assert/strict';
 import { readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { artefacts, folder, isochron, openBrowser, serve, View, whyNot } from './harness.mjs';
+import { load } from './bundle.mjs';
+import { artefacts, folder, isochron, openBrowser, serve, stopServers, View, whyNot } from './harness.mjs';
 import { changed, colorCount, readPng, share } from './png.mjs';
 
 const why = whyNot();
@@ -29,6 +30,7 @@ describe('isochron view', { skip: why }, () => {
   after(async () => {
     await browser?.close();
     await server?.stop();
+    stopServers();
   });
 
   const open = async (options) => (await View.open(browser, server.url, options)).ready();
@@ -415,7 +417,7 @@ describe('isochron view', { skip: why }, () => {
     await view.until(() => view.requests.some((url) => url.includes('/volume/cost')), Boolean, 'the cost');
     await page.getByLabel('Volume').selectOption('');
     const { path } = await saved(view);
-    const csv = await view.download(() => page.getByLabel('Export').selectOption('Pathway 1'));
+    const csv = await view.download(() => page.getByLabel('Export').selectOption('csv/Pathway 1'));
     assert.match(readFileSync(csv.path, 'utf8'), /^distance,fa,cost,x,y,z\n0,/);
     await page.reload();
     await page.locator('.slice').first().waitFor();
@@ -424,6 +426,140 @@ describe('isochron view', { skip: why }, () => {
     await page.getByLabel('State file').setInputFiles(path);
     await view.until(cost, Number.isFinite, 'the pathway of the state');
     assert.deepEqual(view.complaints, []);
+    await view.close();
+    await own.stop();
+  });
+
+  /** A volume that takes a while, so that there is something to see. */
+  const openPhantom = async () => {
+    await isochron('generate', 'phantom', '--n', '48', '-o', 'phantom.nii.gz', '--force');
+    await isochron('generate', 'phantom', '--n', '24,24,1', '-o', 'flat.nii.gz', '--force');
+    const own = await serve('phantom_density.nii.gz', 'flat.nii.gz');
+    const view = await (await View.open(browser, own.url)).ready();
+    await view.page.locator('.stage-hint', { hasText: 'Choose the isovalue' }).waitFor();
+    return { own, view, page: view.page };
+  };
+  /** How many points are in a ball. */
+  const within = (points, center, radius) => {
+    let count = 0;
+    for (let i = 0; i < points.length; i += 3)
+      if (Math.hypot(...center.map((c, k) => points[i + k] - c)) < radius) ++count;
+    return count;
+  };
+  const made = (view, what = 'a mesh') => view.until(() => view.status('triangles'), Number.isFinite, what);
+
+  test('an isovalue, particles that settle, a mesh, and more particles under the brush', async () => {
+    const { own, view, page } = await openPhantom();
+    const { Pack } = await load('src/pack.ts');
+    const meshes = [];
+    page.on('response', (answer) => {
+      if (!answer.url().endsWith('/surface')) return;
+      meshes.push(answer.body().then((b) => Pack.decode(new Uint8Array(b).buffer).floats('points')));
+    });
+    const histogram = page.getByRole('slider', { name: 'Isovalue on the histogram' });
+    const slice = async () => readPng(await page.locator('.slice').first().screenshot());
+    const isovalue = async () => Number(await histogram.getAttribute('aria-valuenow'));
+    assert.equal(await histogram.locator('rect').count(), 257);
+    const [first, before] = [await isovalue(), await slice()];
+    const box = await histogram.boundingBox();
+    await page.mouse.move(box.x + 0.25 * box.width, box.y + 30);
+    await page.mouse.down();
+    await page.mouse.move(box.x + 0.5 * box.width, box.y + 30, { steps: 3 });
+    await page.mouse.up();
+    assert.ok(Math.abs((await isovalue()) - 150) < 5, `dragged to ${await isovalue()}`);
+    assert.ok((await isovalue()) > first);
+    assert.ok(changed(before, await slice()) > 0.01, 'the tint on the slice follows');
+    await page.getByLabel('Isovalue', { exact: true }).fill('50');
+    await page.keyboard.press('Tab');
+    assert.equal(await isovalue(), 50);
+    const plain = await view.picture('surface-open');
+
+    await page.getByLabel('Epsilon ε').fill('0.3');
+    await page.getByRole('button', { name: 'Start' }).click();
+    await view.until(() => view.status('frames'), (frames) => frames >= 1, 'particles');
+    assert.ok((await view.status('particles')) > 1000);
+    const settling = await page.locator('.stage').screenshot();
+    assert.ok(view.requests.some((url) => url.includes('/surface/particles')));
+    await made(view);
+    assert.ok(changed(plain, readPng(settling)) > 0.02, 'particles were drawn');
+    assert.match(await page.locator('.status').textContent(), /vertices, [\d,]+ triangles · \d+ iterations/);
+    assert.match(await page.locator('.numbers').textContent(), /mean 0\.9\d+, min 0\.\d+/);
+    assert.ok((await page.locator('.numbers rect').count()) === 50, 'the quality histogram');
+    const mesh = await view.picture('surface');
+    assert.ok(changed(plain, mesh) > 0.02 && colorCount(mesh) > 50, 'the mesh is drawn');
+    await page.keyboard.press('e');
+    await view.until(() => view.picture(), (now) => changed(mesh, now) > 0.02, 'no edges');
+    await page.getByLabel('Colour by').selectOption('quality');
+    await page.locator('.legend', { hasText: 'radius ratio' }).waitFor();
+
+    await page.locator('.stage').focus();
+    await page.keyboard.press('2');
+    await page.getByLabel('Edges ×').fill('0.3');
+    await view.drag([0.46, 0.35], [0.5, 0.4]);
+    await page.locator('.item.stroke').waitFor();
+    await view.drag([0.48, 0.62], [0.5, 0.66]);
+    await page.keyboard.press('u');
+    assert.equal(await page.locator('.item.stroke').count(), 1);
+    await page.locator('.stage-hint', { hasText: 'have changed' }).waitFor();
+    await page.keyboard.press('Enter');
+    await made(view, 'a finer mesh');
+    const [stroke] = (await saved(view)).state.strokes;
+    const [few, more] = (await Promise.all(meshes)).map((points) => within(points, stroke.points[0], stroke.radius / 2));
+    assert.ok(more > 3 * few, `${more} points under the brush, ${few} before`);
+    const [all, then] = (await Promise.all(meshes)).map((points) => points.length / 3);
+    assert.ok(then - all < 4 * more, 'and no more elsewhere');
+    await view.picture('surface-brushed');
+    assert.deepEqual(view.complaints, []);
+    await view.close();
+    await own.stop();
+  });
+
+  test('a surface can be stopped, kept in a state, and exported', async () => {
+    const { own, view, page } = await openPhantom();
+    await page.getByLabel('Sizes').selectOption('uniform');
+    await page.getByLabel('Edge length', { exact: true }).fill('0.45');
+    await page.keyboard.press('Tab');
+    await page.locator('.stage').focus();
+    await page.keyboard.press('Enter');
+    await view.until(() => view.status('frames'), (frames) => frames >= 1, 'particles');
+    await page.keyboard.press('Escape');
+    await page.locator('.status', { hasText: 'stopped' }).waitFor();
+    assert.ok(await page.getByRole('button', { name: 'Start' }).isEnabled());
+    assert.ok(Number.isNaN(await view.status('triangles')));
+    await page.keyboard.press('b');
+    await page.getByLabel('Edge length', { exact: true }).fill('3');
+    await page.keyboard.press('Tab');
+    await page.getByRole('button', { name: 'Start' }).click();
+    const triangles = await made(view);
+    const { path, state } = await saved(view);
+    assert.equal(state.uniform, 3);
+    assert.equal(state.strokes.length, 1, 'particles can be brushed too');
+    const png = await view.download(() => page.getByRole('button', { name: 'Picture' }).click());
+    assert.ok(colorCount(readPng(readFileSync(png.path))) > 50);
+    let asked;
+    await page.route('**/export', (route) => {
+      asked = route.request().postDataJSON();
+      return route.fulfill({ body: 'ply', headers: { 'Content-Disposition': 'attachment; filename="wall.ply"' } });
+    });
+    const file = await view.download(() => page.getByLabel('Export').selectOption('ply'));
+    assert.equal(file.name, 'wall.ply');
+    assert.equal(asked.format, 'ply');
+    await page.reload();
+    await view.ready();
+    await page.getByLabel('State file').setInputFiles(path);
+    assert.equal(await made(view, 'the mesh of the state'), triangles);
+    await page.getByLabel('Isovalue', { exact: true }).fill('9000');
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Start' }).click();
+    await view.notice('error').waitFor();
+    await page.getByLabel('Data set').selectOption({ label: 'flat.nii.gz' });
+    await page.locator('.stage-hint', { hasText: 'cannot be made here: the image is flat' }).waitFor();
+    assert.ok(await page.getByRole('button', { name: 'Start' }).isDisabled());
+    await page.locator('.hint', { hasText: 'look like labels' }).waitFor();
+    assert.deepEqual(
+      view.complaints.filter((text) => !/40[49]|422/.test(text)),
+      [],
+    );
     await view.close();
     await own.stop();
   });

@@ -36,9 +36,17 @@ export function openBrowser(flags = softwareGl) {
   return chromium.launch({ executablePath: browserPath, args: ['--no-sandbox', ...flags] });
 }
 
+const servers = new Set();
+
+/** Those that a failed test has left. */
+export function stopServers() {
+  for (const server of servers) server.kill('SIGKILL');
+}
+
 /** Starts the server and waits for its address. */
 export async function serve(...files) {
   const server = spawn(command, ['view', '--no-browser', ...files], { cwd: folder });
+  servers.add(server);
   let said = '';
   const url = await new Promise((resolve, reject) => {
     server.stderr.on('data', (bytes) => (said += bytes));
@@ -49,7 +57,7 @@ export async function serve(...files) {
     });
     server.on('exit', (code) => reject(new Error(`isochron view ended with ${code}: ${said}`)));
   });
-  const ended = new Promise((resolve) => server.on('exit', resolve));
+  const ended = new Promise((resolve) => server.on('exit', resolve)).then(() => servers.delete(server));
   const stop = async (signal = 'SIGTERM') => {
     server.kill(signal);
     await ended;

@@ -1,8 +1,9 @@
-// Makes the pictures of docs/pictures: node tests/pictures.mjs FOLDER, with ISOCHRON naming the command.
+// Makes the pictures of docs/pictures: node tests/pictures.mjs FOLDER [mesh] [tensors] [surface], with ISOCHRON naming
+// the command; without names all of them.
 import { join } from 'node:path';
 import { isochron, openBrowser, serve, View } from './harness.mjs';
 
-const [out = '.'] = process.argv.slice(2);
+const [out = '.', ...chosen] = process.argv.slice(2);
 const size = { viewport: { width: 1000, height: 640 } };
 
 async function mesh(browser) {
@@ -56,7 +57,37 @@ async function tensors(browser) {
   await server.stop();
 }
 
+async function surface(browser) {
+  await isochron('generate', 'phantom', '-o', 'phantom.nii.gz');
+  const server = await serve('phantom_density.nii.gz');
+  const view = await (await View.open(browser, server.url, { viewport: { width: 1000, height: 860 } })).ready();
+  const { page } = view;
+  const start = async () => {
+    await page.getByRole('button', { name: 'Start' }).click();
+    await view.until(() => view.status('triangles'), Number.isFinite, 'a mesh');
+  };
+  await page.locator('.stage-hint').waitFor();
+  await page.getByLabel('Isovalue', { exact: true }).fill('50');
+  await page.keyboard.press('Tab');
+  await page.getByLabel('Sizes').selectOption('uniform');
+  await page.getByLabel('Edge length', { exact: true }).fill('3');
+  await page.keyboard.press('Tab');
+  await start();
+  await page.locator('.stage').focus();
+  for (const key of ['ArrowDown', 'ArrowDown', '+', '+', '+', '2']) await page.keyboard.press(key);
+  await page.getByLabel('Edges ×').fill('0.3');
+  await view.drag([0.42, 0.34], [0.52, 0.4], 12);
+  await page.locator('.item.stroke').waitFor();
+  await start();
+  await page.getByLabel('Colour by').selectOption('quality');
+  await page.getByRole('button', { name: 'Look', exact: true }).click();
+  await page.evaluate(() => document.activeElement?.blur());
+  await view.picture();
+  await page.screenshot({ path: join(out, 'view-surface.png') });
+  await server.stop();
+}
+
+const drawings = { mesh, tensors, surface };
 const browser = await openBrowser();
-await mesh(browser);
-await tensors(browser);
+for (const name of chosen.length > 0 ? chosen : Object.keys(drawings)) await drawings[name](browser);
 await browser.close();

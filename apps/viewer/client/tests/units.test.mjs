@@ -165,7 +165,7 @@ test('slices lie where the affine says', async () => {
       Object.assign(this, { width, height, data: new Uint8ClampedArray(4 * width * height) });
     }
   };
-  const { Volume } = await load('src/tensor/volume.ts');
+  const { Volume } = await load('src/slices/volume.ts');
   // Axes swapped and one flipped: i runs along -y, j along x, k along z.
   const volume = new Volume(
     [2, 3, 2],
@@ -185,6 +185,77 @@ test('slices lie where the affine says', async () => {
   assert.equal(at(0, 0), 1, 'upper left: least x, largest y');
   assert.equal(at(5, 7), 6, 'lower right: i = 1, j = 2');
   assert.equal(at(0, 7), 2);
+});
+
+test('the isovalue begins between two kinds of voxels, and labels are recognized', async () => {
+  const { greyRange, looksLikeLabels, partingValue } = await load('src/surface/values.ts');
+  const counts = new Uint32Array(256);
+  counts[10] = 900;
+  counts[12] = 100;
+  counts[200] = 300;
+  const value = partingValue({ counts, low: 0, high: 256 });
+  assert.ok(Math.abs(value - 106) < 2, `${value} is in the middle of the gap`);
+  assert.deepEqual(greyRange({ counts, low: 0, high: 256 }), [10, 201]);
+  assert.ok(looksLikeLabels(new Float32Array([0, 1, 7, 7])));
+  assert.ok(!looksLikeLabels(new Float32Array([0, 1.5])));
+  assert.ok(!looksLikeLabels(Float32Array.from({ length: 100 }, (_, i) => i)));
+});
+
+test('a mesh meets a slice in segments', async () => {
+  const { section } = await load('src/surface/section.ts');
+  const mesh = {
+    points: new Float32Array([0, 0, 0, 2, 0, 0, 0, 0, 2]),
+    triangles: new Uint32Array([0, 1, 2]),
+  };
+  assert.deepEqual([...section(mesh, 2, 1)], [1, 0, 1, 0, 0, 1]);
+  assert.equal(section(mesh, 2, 3).length, 0);
+  assert.equal(section(mesh, 1, 0).length, 0, 'a triangle in the slice has no segment of its own');
+});
+
+test('particles are discs on the surface, and a ray picks the one in front', async () => {
+  const { discs, pickParticle } = await load('src/surface/particles.ts');
+  const particles = {
+    points: new Float32Array([0, 0, 1, 0, 0, -1, 5, 0, 0]),
+    normals: new Float32Array([0, 0, 1, 0, 0, -1, 1, 0, 0]),
+    sizes: new Float32Array([1, 1, 2]),
+  };
+  const { points, triangles, normals } = discs(particles);
+  assert.equal(triangles.length, 3 * 4 * 3);
+  assert.equal(points.length, normals.length);
+  for (let v = 0; v < 6; ++v) {
+    assert.equal(points[3 * v + 2], 1, 'in the tangent plane');
+    assert.ok(Math.abs(Math.hypot(points[3 * v], points[3 * v + 1]) - 0.42) < 1e-6);
+  }
+  const [a, b, c] = [0, 1, 2].map((k) => points.subarray(3 * triangles[k], 3 * triangles[k] + 3));
+  assert.ok((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]) > 0, 'it faces outward');
+  assert.deepEqual(pickParticle(particles, { origin: [0.1, 0, 9], direction: [0, 0, -1] }), [0, 0, 1]);
+  assert.equal(pickParticle(particles, { origin: [3, 0, 9], direction: [0, 0, -1] }), null);
+});
+
+test('a state of a volume keeps its brush, and odd values are left out', async () => {
+  const { defaultSurfaceModel, readSurfaceState, surfaceRequest, surfaceStateFile } = await load(
+    'src/surface/surface_model.ts',
+  );
+  const data = {
+    name: 'ct.nii.gz',
+    spacing: [1, 1, 2],
+    bounds: [
+      [0, 0, 0],
+      [10, 20, 30],
+    ],
+  };
+  const model = defaultSurfaceModel(data, 50);
+  model.strokes.push({ points: [[1, 2, 3], [4, 5, 6]], radius: 3, factor: 0.5 });
+  model.coloring = 'quality';
+  model.started = true;
+  const camera = { position: [0, 0, 9], focus: [0, 0, 0], up: [0, 1, 0] };
+  const usual = defaultSurfaceModel(data, 7);
+  assert.deepEqual(readSurfaceState(surfaceStateFile(model, camera, data), usual), { model, camera });
+  assert.deepEqual(surfaceRequest(model).brush[1], { point: [4, 5, 6], radius: 3, factor: 0.5 });
+  assert.equal(surfaceRequest({ ...model, uniform: 2 }).epsilon, undefined);
+  const odd = { what: 'isochron view state', kind: 'volume', epsilon: -1, strokes: [null, { radius: 0 }], brush: 4 };
+  assert.deepEqual(readSurfaceState(JSON.stringify(odd), usual).model, usual);
+  assert.throws(() => readSurfaceState('{"what": "isochron view state"}', usual), /no state of a volume/);
 });
 
 test('a state of a tensor image keeps its pathways', async () => {

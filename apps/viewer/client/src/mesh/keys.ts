@@ -26,7 +26,7 @@ const arrows: Record<string, [number, number]> = {
 };
 
 /** True where a control has a use of its own for the key. */
-function takenBy(target: EventTarget | null, key: string): boolean {
+export function takenBy(target: EventTarget | null, key: string): boolean {
   if (target instanceof HTMLSelectElement) return key !== 'Escape';
   if (target instanceof HTMLInputElement) {
     if (target.type === 'range') return key in arrows;

@@ -3,7 +3,7 @@ import { ApiError } from '../api';
 import type { Mode, ModeContext } from '../mode';
 import type { DataSet, Vec3 } from '../types';
 import { download, h, shortNumber } from '../ui/dom';
-import { Overlay } from '../ui/overlay';
+import { Overlay, pngOf } from '../ui/overlay';
 import { TimeBar } from '../ui/time_bar';
 import { scale } from '../vec';
 import { frame, orbit, zoom } from '../view/camera';
@@ -127,7 +127,7 @@ export class MeshMode implements Mode {
   async savePicture(): Promise<void> {
     this.stage.renderNow();
     const ratio = this.stage.canvas.width / (this.stageBox.clientWidth || 1);
-    download(await this.overlay.picture(this.stage.canvas, ratio), `${this.baseName()}.png`);
+    download(await pngOf(this.overlay.painted(this.stage.canvas, ratio)), `${this.baseName()}.png`);
   }
 
   /** Formats that hold such a mesh, of each setting that is shown. */

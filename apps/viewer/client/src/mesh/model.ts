@@ -1,4 +1,5 @@
 // What the user has chosen: the whole state of the mesh mode as plain data, which is also the state file.
+import { isNumber, isVec3, parseState, writeState } from '../state_file';
 import type { DataSet, Vec3 } from '../types';
 import type { Camera } from '../view/camera';
 
@@ -95,15 +96,9 @@ export function slotsOf(compare: Compare): SlotName[] {
   return compare === 'off' ? ['a'] : ['a', 'b'];
 }
 
-const mark = 'isochron view state';
-
 export function stateFile(model: Model, camera: Camera, data: DataSet): string {
-  const saved = { what: mark, version: 1, data: data.name, camera, ...model };
-  return JSON.stringify(saved, null, 2) + '\n';
+  return writeState(data, camera, model);
 }
-
-const isNumber = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value);
-const isVec3 = (value: unknown): value is Vec3 => Array.isArray(value) && value.length === 3 && value.every(isNumber);
 
 function readSetting(value: unknown, otherwise: Setting): Setting {
   const from = (value ?? {}) as Partial<Setting>;
@@ -126,15 +121,7 @@ function readSetting(value: unknown, otherwise: Setting): Setting {
 
 /** Reads a state file; what it leaves out stays at the default. Throws an Error that says what is wrong. */
 export function readStateFile(text: string, data: DataSet): { model: Model; camera: Camera | null; from: string } {
-  let raw: Record<string, unknown>;
-  try {
-    raw = JSON.parse(text) as Record<string, unknown>;
-  } catch {
-    throw new Error('the file is no JSON; choose one that "Save state" has written');
-  }
-  if (raw === null || typeof raw !== 'object' || raw['what'] !== mark) {
-    throw new Error('the file is no state of isochron view; choose one that "Save state" has written');
-  }
+  const { raw, camera } = parseState(text, 'isochron view');
   const model = defaultModel(data);
   const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
   model.sources = list(raw['sources']).flatMap((item) => {
@@ -157,7 +144,5 @@ export function readStateFile(text: string, data: DataSet): { model: Model; came
     model.clip = { on: clip.on === true, normal: clip.normal, offset: Math.min(Math.max(clip.offset, 0), 1) };
   }
   if (isNumber(raw['moment'])) model.moment = raw['moment'];
-  const camera = raw['camera'] as Partial<Camera> | undefined;
-  const whole = camera !== undefined && isVec3(camera.position) && isVec3(camera.focus) && isVec3(camera.up);
-  return { model, camera: whole ? (camera as Camera) : null, from: String(raw['data'] ?? '') };
+  return { model, camera, from: String(raw['data'] ?? '') };
 }

@@ -3,16 +3,10 @@ import { css } from '../color_map';
 import type { Color } from '../color_map';
 import { shortNumber } from '../ui/dom';
 import { ticks } from '../ui/legend';
+import { svg } from '../ui/svg';
 
 const [width, height] = [262, 132];
 const box = { left: 30, right: width - 34, top: 10, bottom: height - 26 };
-
-function node(tag: string, attributes: Record<string, string | number>, text = ''): SVGElement {
-  const element = document.createElementNS('http://www.w3.org/2000/svg', tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
-  element.textContent = text;
-  return element;
-}
 
 export interface Profile {
   distance: Float32Array;
@@ -30,28 +24,28 @@ export function profilePlot({ distance, fa, cost }: Profile, color: Color): SVGE
     [...values]
       .map((value, i) => (Number.isFinite(value) ? `${x(distance[i]!).toFixed(1)},${y(value / top).toFixed(1)}` : ''))
       .join(' ');
-  const plot = node('svg', {
+  const plot = svg('svg', {
     viewBox: `0 0 ${width} ${height}`,
     class: 'profile',
     role: 'img',
     'aria-label': `FA and cost along the path of ${shortNumber(length)} mm`,
   });
   for (const tick of ticks(0, length, 4)) {
-    plot.append(node('text', { x: x(tick), y: box.bottom + 13, 'text-anchor': 'middle' }, shortNumber(tick)));
+    plot.append(svg('text', { x: x(tick), y: box.bottom + 13, 'text-anchor': 'middle' }, shortNumber(tick)));
   }
   for (const share of [0, 0.5, 1]) {
-    plot.append(node('line', { x1: box.left, x2: box.right, y1: y(share), y2: y(share), class: 'grid' }));
-    plot.append(node('text', { x: box.left - 4, y: y(share) + 4, 'text-anchor': 'end' }, String(share)));
+    plot.append(svg('line', { x1: box.left, x2: box.right, y1: y(share), y2: y(share), class: 'grid' }));
+    plot.append(svg('text', { x: box.left - 4, y: y(share) + 4, 'text-anchor': 'end' }, String(share)));
     plot.append(
-      node('text', { x: box.right + 4, y: y(share) + 4 }, shortNumber(Number((share * highest).toPrecision(2)))),
+      svg('text', { x: box.right + 4, y: y(share) + 4 }, shortNumber(Number((share * highest).toPrecision(2)))),
     );
   }
-  plot.append(node('polyline', { points: line(fa, 1), class: 'fa', stroke: css(color) }));
-  plot.append(node('polyline', { points: line(cost, highest), class: 'cost' }));
-  plot.append(node('text', { x: box.left, y: height - 2 }, '— FA'));
+  plot.append(svg('polyline', { points: line(fa, 1), class: 'fa', stroke: css(color) }));
+  plot.append(svg('polyline', { points: line(cost, highest), class: 'cost' }));
+  plot.append(svg('text', { x: box.left, y: height - 2 }, '— FA'));
   plot.append(
-    node('text', { x: (box.left + box.right) / 2, y: height - 2, 'text-anchor': 'middle' }, 'mm along the path'),
+    svg('text', { x: (box.left + box.right) / 2, y: height - 2, 'text-anchor': 'middle' }, 'mm along the path'),
   );
-  plot.append(node('text', { x: box.right + 30, y: height - 2, 'text-anchor': 'end' }, '- - cost'));
+  plot.append(svg('text', { x: box.right + 30, y: height - 2, 'text-anchor': 'end' }, '- - cost'));
   return plot;
 }

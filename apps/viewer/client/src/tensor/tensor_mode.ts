@@ -3,26 +3,21 @@ import { ApiError } from '../api';
 import type { Mode, ModeContext } from '../mode';
 import type { Pack } from '../pack';
 import { Refresh } from '../refresh';
+import type { SliceBall } from '../slices/slice_view';
+import { SliceView } from '../slices/slice_view';
+import type { Axis } from '../slices/volume';
+import { Volume, axes } from '../slices/volume';
 import type { DataSet, Vec3 } from '../types';
 import { download, h, shortNumber } from '../ui/dom';
 import { unit } from '../vec';
+import type { Shape } from '../view/layers';
 import { followPointer } from '../view/pointer';
 import { Stage } from '../view/stage';
 import type { Profile } from './profile';
-import { SliceView } from './slice_view';
-import type { Pathway, TensorModel } from './tensor_model';
+import type { Pathway, Region, TensorModel } from './tensor_model';
 import { defaultTensorModel, readTensorState, tensorStateFile } from './tensor_model';
 import { TensorPanel } from './tensor_panel';
 import { TensorView } from './tensor_view';
-import type { Axis } from './volume';
-import { Volume } from './volume';
-
-export interface Shape {
-  points: Float32Array;
-  normals: Float32Array;
-  triangles: Uint32Array;
-  colors: Uint8Array | null;
-}
 
 /** What the server has found for a pathway. */
 export interface Found {
@@ -41,7 +36,13 @@ export interface Found {
 }
 
 const mostGlyphs = 3000;
-const axes: readonly Axis[] = [0, 1, 2];
+/** Files of a pathway that the server writes: a name for the menu's entry, its words, and what is asked for. */
+const fileExports: readonly (readonly [string, string, { format: string; what?: string }])[] = [
+  ['tck', 'path as .tck', { format: 'tck' }],
+  ['vtp', 'path as .vtp', { format: 'vtp' }],
+  ['pathway', 'voxels as .nii.gz', { format: 'nii.gz', what: 'pathway' }],
+  ['cost', 'cost as .nii.gz', { format: 'nii.gz', what: 'cost' }],
+];
 const fromAbove: Vec3 = unit([0.3, -0.8, 0.9]);
 
 function readShape(pack: Pack, prefix: string): Shape {
@@ -168,10 +169,31 @@ export class TensorMode implements Mode {
   }
 
   exports(): [string, string][] {
-    return this.model.pathways.filter((p) => this.found.has(p.name)).map((p) => [p.name, `${p.name}, profile as .csv`]);
+    const found = this.model.pathways.filter(({ name }) => this.found.has(name));
+    return found.flatMap(({ name }) => [
+      [`csv/${name}`, `${name}, profile as .csv`] as [string, string],
+      ...fileExports.map(([what, label]): [string, string] => [`${what}/${name}`, `${name}, ${label}`]),
+    ]);
   }
 
-  async saveData(name: string): Promise<void> {
+  async saveData(chosen: string): Promise<void> {
+    const slash = chosen.indexOf('/');
+    const name = chosen.slice(slash + 1);
+    const file = fileExports.find(([what]) => what === chosen.slice(0, slash));
+    if (file === undefined) this.saveProfile(name);
+    else await this.saveFile(name, file[2]);
+  }
+
+  private async saveFile(name: string, wanted: { format: string; what?: string }): Promise<void> {
+    try {
+      const file = await this.context.api.file(`${this.data.id}/export`, { name, ...wanted });
+      download(file.blob, file.name);
+    } catch (error) {
+      this.context.notices.show('error', 'error', error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  private saveProfile(name: string): void {
     const found = this.found.get(name);
     if (found === undefined) return;
     const { distance, fa, cost } = found.profile;
@@ -240,8 +262,9 @@ export class TensorMode implements Mode {
     for (const axis of axes) {
       const image = this.volume.slice(axis, this.model.crosshair[axis], this.paint());
       this.slices[axis]!.setImage(image);
-      this.view.setSlice(axis, this.model.crosshair[axis], image);
+      this.view.slices.set(axis, this.model.crosshair[axis], image);
     }
+    this.stage.render();
     this.drawOverlays();
   }
 
@@ -255,8 +278,16 @@ export class TensorMode implements Mode {
 
   private drawOverlays(): void {
     const { crosshair, pathways, active } = this.model;
-    const paths = this.foundList().map((found) => found?.path ?? null);
-    for (const slice of this.slices) slice.draw({ crosshair, pathways, active, paths });
+    const paths = pathways.flatMap(({ name, color }) => {
+      const points = this.found.get(name)?.path;
+      return points === undefined ? [] : [{ points, color }];
+    });
+    const balls = pathways.flatMap(({ color, from, to }, i) => {
+      const ball = (region: Region | null, letter: string): SliceBall[] =>
+        region === null ? [] : [{ ...region, color, letter, strong: i === active }];
+      return [...ball(from, 'A'), ...ball(to, 'B')];
+    });
+    for (const slice of this.slices) slice.draw({ crosshair, balls, paths });
   }
 
   private redraw(): void {

@@ -1,5 +1,6 @@
 // What the user has chosen in the tensor mode; also its state file.
 import type { Color } from '../color_map';
+import { isNumber, isVec3, parseState, writeState } from '../state_file';
 import type { DataSet, Vec3 } from '../types';
 import type { Camera } from '../view/camera';
 
@@ -68,14 +69,9 @@ export function defaultTensorModel({ bounds: [low, high] }: DataSet): TensorMode
   return model;
 }
 
-const mark = 'isochron view state';
-
 export function tensorStateFile(model: TensorModel, camera: Camera, data: DataSet): string {
-  return JSON.stringify({ what: mark, version: 1, kind: 'tensors', data: data.name, camera, ...model }, null, 2) + '\n';
+  return writeState(data, camera, model, 'tensors');
 }
-
-const isNumber = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value);
-const isVec3 = (value: unknown): value is Vec3 => Array.isArray(value) && value.length === 3 && value.every(isNumber);
 
 function readRegion(value: unknown): Region | null {
   const { point, radius } = (value ?? {}) as Partial<Region>;
@@ -84,17 +80,7 @@ function readRegion(value: unknown): Region | null {
 
 /** Reads a state file; what it leaves out stays at the default. Throws an Error that says what is wrong. */
 export function readTensorState(text: string, data: DataSet): { model: TensorModel; camera: Camera | null } {
-  let raw: Record<string, unknown>;
-  try {
-    raw = JSON.parse(text) as Record<string, unknown>;
-  } catch {
-    throw new Error('the file is no JSON; choose one that "Save state" has written');
-  }
-  if (raw?.['what'] !== mark || raw['kind'] !== 'tensors') {
-    throw new Error(
-      'the file is no state of a tensor image in isochron view; choose one that "Save state" has written',
-    );
-  }
+  const { raw, camera } = parseState(text, 'a tensor image in isochron view', 'tensors');
   const model = defaultTensorModel(data);
   if (isVec3(raw['crosshair'])) model.crosshair = raw['crosshair'];
   if (raw['background'] === 'fa') model.background = 'fa';
@@ -116,7 +102,5 @@ export function readTensorState(text: string, data: DataSet): { model: TensorMod
   for (const key of ['showSurface', 'showTube', 'showGlyphs', 'showSlices'] as const) {
     if (typeof raw[key] === 'boolean') model[key] = raw[key];
   }
-  const camera = raw['camera'] as Partial<Camera> | undefined;
-  const whole = camera !== undefined && isVec3(camera.position) && isVec3(camera.focus) && isVec3(camera.up);
-  return { model, camera: whole ? (camera as Camera) : null };
+  return { model, camera };
 }

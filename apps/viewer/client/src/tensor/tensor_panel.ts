@@ -1,7 +1,7 @@
 // The controls of the tensor mode.
 import { css } from '../color_map';
 import type { DataSet } from '../types';
-import { button, checkbox, h, keepFocus, section, select, shortNumber } from '../ui/dom';
+import { button, checkbox, h, keepFocus, section, select, shortNumber, slider } from '../ui/dom';
 import { profilePlot } from './profile';
 import type { Found } from './tensor_mode';
 import type { Background, Fog, Region, TensorModel } from './tensor_model';
@@ -16,22 +16,6 @@ export interface TensorActions {
   backgroundChanged(): void;
   displayChanged(): void;
   fogChanged(): void;
-}
-
-function slider(
-  label: string,
-  value: number,
-  [low, high, step]: readonly [number, number, number],
-  onInput: (v: number) => void,
-): HTMLElement {
-  const input = h('input', { type: 'range', min: low, max: high, step, 'aria-label': label });
-  input.value = String(value);
-  const shown = h('output', { class: 'value' }, shortNumber(value));
-  input.addEventListener('input', () => {
-    shown.textContent = shortNumber(Number(input.value));
-    onInput(Number(input.value));
-  });
-  return h('div', { class: 'row' }, h('span', {}, label), input, shown);
 }
 
 export class TensorPanel {

@@ -1,12 +1,13 @@
 // The 3-D view of the tensor mode: slices, pathways, paths and glyphs.
+import { SlicePlanes } from '../slices/slice_planes';
+import type { Volume } from '../slices/volume';
 import type { Vec3 } from '../types';
-import { PictureLayer, ShapeLayer } from '../view/layers';
+import type { Shape } from '../view/layers';
+import { ShapeLayer } from '../view/layers';
 import type { Stage } from '../view/stage';
 import { VolumeLayer } from '../view/volume_layer';
-import type { Found, Shape } from './tensor_mode';
+import type { Found } from './tensor_mode';
 import type { TensorModel } from './tensor_model';
-import type { Axis, Volume } from './volume';
-import { sliceAxes } from './volume';
 
 class PathwayLayers {
   readonly tube: ShapeLayer;
@@ -24,8 +25,7 @@ class PathwayLayers {
   show(part: 'tube' | 'glyphs' | 'surface', shape: Shape | null, color: Vec3): void {
     this[part].setVisible(shape !== null);
     if (shape === null) return;
-    if (this.drawn[part] !== shape) this[part].setShape(shape.points, shape.normals, shape.triangles);
-    if (this.drawn[part] !== shape && shape.colors !== null) this[part].setVertexColors(shape.colors);
+    if (this.drawn[part] !== shape) this[part].setShape(shape);
     this.drawn[part] = shape;
     this[part].setColor(color);
   }
@@ -36,32 +36,16 @@ class PathwayLayers {
 }
 
 export class TensorView {
-  private readonly slices: PictureLayer[];
+  readonly slices: SlicePlanes;
   private pathways: PathwayLayers[] = [];
   private readonly fog: VolumeLayer;
 
   constructor(
     private readonly stage: Stage,
-    private readonly volume: Volume,
+    volume: Volume,
   ) {
     this.fog = new VolumeLayer(stage.panes[0]!.renderer, volume);
-    this.slices = [0, 1, 2].map(() => new PictureLayer(stage.panes[0]!.renderer));
-  }
-
-  setSlice(axis: Axis, place: number, image: ImageData): void {
-    const [low, high] = this.volume.bounds;
-    const [u, v] = sliceAxes[axis];
-    const corner = (right: boolean, up: boolean): Vec3 => {
-      const p: Vec3 = [place, place, place];
-      p[u] = right ? high[u] : low[u];
-      p[v] = up ? high[v] : low[v];
-      return p;
-    };
-    this.slices[axis]!.setPicture(
-      [corner(false, false), corner(true, false), corner(true, true), corner(false, true)],
-      image,
-    );
-    this.stage.render();
+    this.slices = new SlicePlanes(stage.panes[0]!.renderer, volume);
   }
 
   /** From 0 (clear) to 1; null for none. */
@@ -71,7 +55,7 @@ export class TensorView {
   }
 
   draw(model: TensorModel, found: readonly (Found | null)[]): void {
-    for (const slice of this.slices) slice.setVisible(model.showSlices);
+    this.slices.setVisible(model.showSlices);
     while (this.pathways.length > model.pathways.length) this.pathways.pop()!.remove();
     while (this.pathways.length < model.pathways.length) this.pathways.push(new PathwayLayers(this.stage));
     model.pathways.forEach(({ color }, i) => {

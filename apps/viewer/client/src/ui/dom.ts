@@ -68,6 +68,23 @@ export function speedControl(label: string, value: number, onInput: (value: numb
   return h('div', { class: 'row speed' }, h('span', {}, label), slider, field);
 }
 
+/** A number between two others. */
+export function slider(
+  label: string,
+  value: number,
+  [low, high, step]: readonly [number, number, number],
+  onInput: (v: number) => void,
+): HTMLElement {
+  const input = h('input', { type: 'range', min: low, max: high, step, 'aria-label': label });
+  input.value = String(value);
+  const shown = h('output', { class: 'value' }, shortNumber(value));
+  input.addEventListener('input', () => {
+    shown.textContent = shortNumber(Number(input.value));
+    onInput(Number(input.value));
+  });
+  return h('div', { class: 'row' }, h('span', {}, label), input, shown);
+}
+
 export function section(title: string, ...children: (Node | string)[]): HTMLElement {
   const details = h('details', { open: true }, h('summary', {}, title), ...children);
   return details;

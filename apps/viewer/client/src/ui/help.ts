@@ -30,6 +30,15 @@ const tensorKeys: typeof meshKeys = [
   ['0 · s', 'see everything · save a picture'],
 ];
 
+const surfaceKeys: typeof meshKeys = [
+  ['Enter · Escape', 'make the surface · stop'],
+  ['arrows on the histogram', 'move the isovalue'],
+  ['1  2', 'a drag turns the view, brushes the surface'],
+  ['b · u', 'brush in the middle of the view · undo the last stroke'],
+  ['e', 'edges on and off'],
+  ['arrows on the 3-D view', 'turn it'],
+];
+
 export class Help {
   readonly element = h('dialog', { class: 'help', 'aria-label': 'Help' });
 
@@ -45,6 +54,8 @@ export class Help {
       table(meshKeys),
       h('h2', {}, 'Tensor images'),
       table(tensorKeys),
+      h('h2', {}, 'Volumes'),
+      table(surfaceKeys),
       h(
         'p',
         {},

@@ -30,7 +30,7 @@ export class Overlay {
   }
 
   /** The canvas with names and legends on it. Call right after drawing, while the canvas still holds its picture. */
-  picture(canvas: HTMLCanvasElement, ratio: number): Promise<Blob> {
+  painted(canvas: HTMLCanvasElement, ratio: number): HTMLCanvasElement {
     const copy = h('canvas', { width: canvas.width, height: canvas.height });
     const context = copy.getContext('2d')!;
     context.drawImage(canvas, 0, 0);
@@ -43,11 +43,15 @@ export class Overlay {
       context.fillText(title, i * width + 16 * ratio, 28 * ratio);
       if (legend !== null) paintLegend(context, legend, i * width + 20 * ratio, canvas.height - 12 * ratio, ratio, ink);
     });
-    return new Promise((resolve, reject) => {
-      copy.toBlob(
-        (blob) => (blob === null ? reject(new Error('the picture could not be made')) : resolve(blob)),
-        'image/png',
-      );
-    });
+    return copy;
   }
+}
+
+export function pngOf(canvas: HTMLCanvasElement): Promise<Blob> {
+  return new Promise((resolve, reject) => {
+    canvas.toBlob(
+      (blob) => (blob === null ? reject(new Error('the picture could not be made')) : resolve(blob)),
+      'image/png',
+    );
+  });
 }

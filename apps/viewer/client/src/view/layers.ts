@@ -140,12 +140,13 @@ export class LineLayer extends Layer {
 
 /** A ball, for a source or a target; its size is set for each picture. */
 export class BallLayer extends Layer {
-  constructor(renderer: vtkRenderer, color: Vec3) {
+  constructor(renderer: vtkRenderer, color: Vec3, opacity = 1) {
     super(renderer);
     const sphere = vtkSphereSource.newInstance({ radius: 1, thetaResolution: 24, phiResolution: 16 });
     this.mapper.setInputConnection(sphere.getOutputPort());
     const property = this.actor.getProperty();
     property.setColor(...color);
+    property.setOpacity(opacity);
     property.setAmbient(0.45);
     property.setDiffuse(0.6);
   }
@@ -157,6 +158,14 @@ export class BallLayer extends Layer {
   }
 }
 
+/** Triangles with a normal at each vertex, and colours (three numbers from 0 to 255) or none. */
+export interface Shape {
+  points: Float32Array;
+  normals: Float32Array;
+  triangles: Uint32Array;
+  colors: Uint8Array | null;
+}
+
 /** A surface in one colour, or with a colour at each vertex. */
 export class ShapeLayer extends Layer {
   private readonly data = vtkPolyData.newInstance();
@@ -164,27 +173,36 @@ export class ShapeLayer extends Layer {
   constructor(renderer: vtkRenderer, opacity = 1) {
     super(renderer);
     this.mapper.setInputData(this.data);
+    this.mapper.setColorModeToDirectScalars();
     const property = this.actor.getProperty();
     property.setOpacity(opacity);
     property.setAmbient(0.3);
     property.setDiffuse(0.75);
   }
 
-  setShape(points: Float32Array, normals: Float32Array, triangles: Uint32Array): void {
+  setShape({ points, normals, triangles, colors }: Shape): void {
     setTriangles(this.data, points, normals, triangles);
+    this.mapper.setScalarVisibility(colors !== null);
+    if (colors === null) return;
+    this.data
+      .getPointData()
+      .setScalars(vtkDataArray.newInstance({ name: 'colors', values: colors, numberOfComponents: 3 }));
   }
 
   setColor(color: Vec3): void {
     this.actor.getProperty().setColor(...color);
   }
 
-  /** Three numbers a vertex, from 0 to 255. */
-  setVertexColors(colors: Uint8Array): void {
-    this.data
-      .getPointData()
-      .setScalars(vtkDataArray.newInstance({ name: 'colors', values: colors, numberOfComponents: 3 }));
-    this.mapper.setScalarVisibility(true);
-    this.mapper.setColorModeToDirectScalars();
+  /** Null for no edges. */
+  setEdges(color: Vec3 | null): void {
+    const property = this.actor.getProperty();
+    property.setEdgeVisibility(color !== null);
+    if (color !== null) property.setEdgeColor(...color);
+  }
+
+  /** Leaves out what faces away. */
+  hideBacks(): void {
+    this.actor.getProperty().setBackfaceCulling(true);
   }
 }
 

@@ -1,8 +1,8 @@
-// One slice on a canvas: the image, the crosshair, the regions and the paths over it.
+// One slice on a canvas: the image, the crosshair, and balls and lines over it.
+import type { Color } from '../color_map';
 import { css } from '../color_map';
 import type { Vec3 } from '../types';
 import { h } from '../ui/dom';
-import type { Pathway } from './tensor_model';
 import type { Axis, Volume } from './volume';
 import { sliceAxes } from './volume';
 
@@ -25,12 +25,23 @@ function write(context: CanvasRenderingContext2D, text: string, x: number, y: nu
   context.fillText(text, x, y);
 }
 
+/** A ball in the world: a slice through it shows a circle. */
+export interface SliceBall {
+  point: Vec3;
+  radius: number;
+  color: Color;
+  /** In its middle; "" for nothing. */
+  letter: string;
+  strong: boolean;
+}
+
 export interface SliceContent {
   crosshair: Vec3;
-  pathways: readonly Pathway[];
-  active: number;
-  /** Points of the pathways' paths, 3 numbers each; null where there is none. */
-  paths: readonly (Float32Array | null)[];
+  balls: readonly SliceBall[];
+  /** Polylines in the world, 3 numbers a point; thin where they are off the slice. */
+  paths: readonly { points: Float32Array; color: Color }[];
+  /** Segments in the slice across each axis, 6 numbers each. */
+  sections?: { segments: readonly Float32Array[]; color: Color };
 }
 
 export interface SliceHandlers {
@@ -91,7 +102,7 @@ export class SliceView {
     });
   }
 
-  private content: SliceContent = { crosshair: [0, 0, 0], pathways: [], active: 0, paths: [] };
+  private content: SliceContent = { crosshair: [0, 0, 0], balls: [], paths: [] };
 
   setImage(image: ImageData): void {
     this.image.width = image.width;
@@ -114,8 +125,9 @@ export class SliceView {
     this.shift = { left: (width - scale * image.width) / 2, top: (height - scale * image.height) / 2, scale };
     context.imageSmoothingEnabled = false;
     context.drawImage(image, this.shift.left, this.shift.top, scale * image.width, scale * image.height);
+    this.drawSections(context);
     this.drawPaths(context);
-    this.drawRegions(context);
+    this.drawBalls(context);
     this.drawCrosshair(context, width, height);
     this.drawLetters(context, width, height);
   }
@@ -139,9 +151,8 @@ export class SliceView {
 
   private drawPaths(context: CanvasRenderingContext2D): void {
     const near = 1.5 * this.volume.smallestSpacing;
-    this.content.paths.forEach((points, i) => {
-      if (points === null) return;
-      context.strokeStyle = css(this.content.pathways[i]!.color);
+    for (const { points, color } of this.content.paths) {
+      context.strokeStyle = css(color);
       for (let k = 0; k + 5 < points.length; k += 3) {
         const away = Math.abs(points[k + this.axis]! - this.content.crosshair[this.axis]);
         context.lineWidth = away < near ? 2.5 : 1;
@@ -152,29 +163,37 @@ export class SliceView {
         context.stroke();
       }
       context.globalAlpha = 1;
-    });
+    }
   }
 
-  private drawRegions(context: CanvasRenderingContext2D): void {
+  private drawSections(context: CanvasRenderingContext2D): void {
+    const { sections } = this.content;
+    const segments = sections?.segments[this.axis];
+    if (sections === undefined || segments === undefined) return;
+    context.strokeStyle = css(sections.color);
+    context.lineWidth = 1.5;
+    context.beginPath();
+    for (let k = 0; k + 5 < segments.length; k += 6) {
+      context.moveTo(...this.screenAt(segments.subarray(k, k + 3)));
+      context.lineTo(...this.screenAt(segments.subarray(k + 3, k + 6)));
+    }
+    context.stroke();
+  }
+
+  private drawBalls(context: CanvasRenderingContext2D): void {
     const perMm = this.shift.scale / this.volume.step;
-    this.content.pathways.forEach((pathway, i) => {
-      for (const [region, letter] of [
-        [pathway.from, 'A'],
-        [pathway.to, 'B'],
-      ] as const) {
-        if (region === null) continue;
-        const away = Math.abs(region.point[this.axis] - this.content.crosshair[this.axis]);
-        if (away > region.radius) continue;
-        const [x, y] = this.screenAt(region.point);
-        context.beginPath();
-        context.arc(x, y, Math.max(3, perMm * Math.sqrt(region.radius ** 2 - away ** 2)), 0, 2 * Math.PI);
-        context.strokeStyle = css(pathway.color);
-        context.lineWidth = i === this.content.active ? 2.5 : 1.5;
-        context.stroke();
-        context.font = '600 12px system-ui, sans-serif';
-        write(context, letter, x, y);
-      }
-    });
+    for (const { point, radius, color, letter, strong } of this.content.balls) {
+      const away = Math.abs(point[this.axis] - this.content.crosshair[this.axis]);
+      if (away > radius) continue;
+      const [x, y] = this.screenAt(point);
+      context.beginPath();
+      context.arc(x, y, Math.max(3, perMm * Math.sqrt(radius ** 2 - away ** 2)), 0, 2 * Math.PI);
+      context.strokeStyle = css(color);
+      context.lineWidth = strong ? 2.5 : 1.5;
+      context.stroke();
+      context.font = '600 12px system-ui, sans-serif';
+      if (letter !== '') write(context, letter, x, y);
+    }
   }
 
   private drawCrosshair(context: CanvasRenderingContext2D, width: number, height: number): void {

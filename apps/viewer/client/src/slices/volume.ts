@@ -2,6 +2,7 @@
 import type { Vec3 } from '../types';
 
 export type Axis = 0 | 1 | 2;
+export const axes: readonly Axis[] = [0, 1, 2];
 
 /** The world's axes that a slice shows, to the right and upwards; the slice lies across the third. */
 export const sliceAxes: Record<Axis, readonly [Axis, Axis]> = { 0: [1, 2], 1: [0, 2], 2: [0, 1] };

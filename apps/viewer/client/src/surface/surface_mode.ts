@@ -1,0 +1,514 @@
+// The surface mode: an isovalue, particles that settle on its surface, and the mesh made of them.
+import { ApiError } from '../api';
+import type { ParticlesTold } from '../events';
+import { takenBy } from '../mesh/keys';
+import { pick } from '../mesh/pick';
+import type { Mode, ModeContext } from '../mode';
+import type { Pack } from '../pack';
+import { Refresh } from '../refresh';
+import { SliceView } from '../slices/slice_view';
+import type { Axis } from '../slices/volume';
+import { Volume, axes } from '../slices/volume';
+import type { DataSet, Vec3 } from '../types';
+import { download, h, shortNumber } from '../ui/dom';
+import { Overlay, pngOf } from '../ui/overlay';
+import { norm, sub } from '../vec';
+import { orbit, zoom } from '../view/camera';
+import { followPointer } from '../view/pointer';
+import { Stage } from '../view/stage';
+import type { Particles } from './particles';
+import { pickParticle, readParticles } from './particles';
+import { section } from './section';
+import type { SurfaceModel } from './surface_model';
+import {
+  defaultSurfaceModel,
+  mostPlaces,
+  placeCount,
+  readSurfaceState,
+  surfaceRequest,
+  surfaceStateFile,
+} from './surface_model';
+import type { Facts } from './surface_panel';
+import { SurfacePanel } from './surface_panel';
+import type { Made } from './surface_view';
+import { SurfaceView, brushColor, surfaceLegend } from './surface_view';
+import type { Histogram } from './values';
+import { greyRange, looksLikeLabels, partingValue, readHistogram } from './values';
+
+const formats = ['ply', 'stl', 'vtp', 'vtu', 'vtk', 'off', 'obj'];
+/** Places of a stroke are so many radii apart. */
+const strokeStep = 0.8;
+/** Above this many triangles the brush is not shown under the pointer: looking for its place takes too long. */
+const hoverLimit = 300_000;
+const sectionColor = [255, 255, 255] as const;
+
+function readFacts(pack: Pack): Facts {
+  const shapes = (pack.meta['quality'] ?? {}) as Record<string, number>;
+  return {
+    vertices: pack.number('vertices'),
+    triangles: pack.number('triangles'),
+    mean: shapes['mean'] ?? Number.NaN,
+    min: shapes['min'] ?? Number.NaN,
+    smallestAngle: shapes['smallest_angle'] ?? Number.NaN,
+    largestAngle: shapes['largest_angle'] ?? Number.NaN,
+    histogram: pack.ids('histogram'),
+  };
+}
+
+export class SurfaceMode implements Mode {
+  private readonly model: SurfaceModel;
+  private readonly stageBox = h('div', { class: 'stage', tabindex: 0, role: 'application', 'aria-label': '3-D view' });
+  private readonly overlay = new Overlay();
+  private readonly status = h('output', { class: 'status' });
+  private readonly slices: SliceView[];
+  private readonly panel: SurfacePanel;
+  private readonly frames: Refresh<'particles'>;
+  private readonly ended = new AbortController();
+  private readonly grey: [number, number];
+  private stage!: Stage;
+  private view!: SurfaceView;
+  /** While a surface is made, what was asked for. */
+  private running: string | null = null;
+  private made: (Made & { request: string }) | null = null;
+  /** The particles as they were last seen. */
+  private seen: Particles | null = null;
+  private cursor: Vec3 | null = null;
+  private settling = '';
+  private drawnFrames = 0;
+
+  /** Reads the values and shows them. */
+  static async open(root: HTMLElement, data: DataSet, context: ModeContext): Promise<SurfaceMode> {
+    if (data.shape === undefined || data.spacing === undefined || data.affine === undefined)
+      throw new Error('the image has no shape');
+    const volume = new Volume(data.shape, data.spacing, data.affine, data.bounds);
+    const histogram = readHistogram(await context.api.get(`${data.id}/histogram`));
+    const values = (await context.api.get(`${data.id}/volume/values`)).floats('values');
+    return new SurfaceMode(root, data, context, volume, histogram, values);
+  }
+
+  private constructor(
+    root: HTMLElement,
+    private readonly data: DataSet,
+    private readonly context: ModeContext,
+    private readonly volume: Volume,
+    histogram: Histogram,
+    private readonly values: Float32Array,
+  ) {
+    this.model = defaultSurfaceModel(data, partingValue(histogram));
+    this.grey = greyRange(histogram);
+    this.frames = new Refresh(() => this.fetchParticles());
+    const handlers = {
+      point: (place: Vec3) => {
+        this.model.crosshair = place;
+        this.drawSlices();
+      },
+      scroll: (axis: Axis, voxels: number) => this.scroll(axis, voxels),
+    };
+    this.slices = axes.map((axis) => new SliceView(axis, volume, handlers));
+    this.panel = new SurfacePanel(data, this.model, histogram, looksLikeLabels(values), {
+      isovalueChanged: () => {
+        this.drawSlices();
+        this.tell();
+      },
+      settingsChanged: () => this.tell(),
+      strokesChanged: () => this.strokesChanged(),
+      displayChanged: () => this.redraw(),
+      toolChanged: () => this.drawBrush(null),
+      start: () => void this.start(),
+      stop: () => void this.stop(),
+    });
+    const box = (slice: SliceView) => h('div', { class: 'quarter' }, slice.canvas);
+    const [sagittal, coronal, axial] = this.slices.map(box);
+    root.replaceChildren(
+      h(
+        'main',
+        {},
+        h(
+          'div',
+          { class: 'beside-slices' },
+          h('div', { class: 'stage-frame' }, this.stageBox, this.overlay.element),
+          axial!,
+          coronal!,
+          sagittal!,
+        ),
+        this.status,
+      ),
+      this.panel.element,
+    );
+    this.makeStage();
+    this.followKeys();
+    new ResizeObserver(() => this.drawOverlays()).observe(this.slices[0]!.canvas);
+    if (data.warnings.length > 0) context.notices.show('warnings', 'info', data.warnings.join(' · '));
+  }
+
+  dispose(): void {
+    this.ended.abort();
+    if (this.running !== null) void this.stop();
+    this.stage.dispose();
+  }
+
+  /** The server ends the work of a page whose line went down: what was under way is asked for again. */
+  refresh(): void {
+    if (this.model.started && this.made === null && this.running === null) void this.start();
+  }
+
+  progress(stage: string, fraction: number): void {
+    if (this.running === null) return;
+    const share = fraction > 0 ? ` ${Math.round(100 * fraction)} %` : ' …';
+    this.status.textContent = stage === 'particles' && this.settling !== '' ? this.settling : `${stage}${share}`;
+  }
+
+  particles({ iteration, count, energy }: ParticlesTold): void {
+    if (this.running === null) return;
+    this.settling = `settling: iteration ${iteration} · ${count.toLocaleString('en')} particles · energy ${shortNumber(energy)}`;
+    this.status.textContent = this.settling;
+    this.frames.want('particles');
+  }
+
+  setTheme(): void {
+    this.stage.setBackground(this.context.theme().background);
+    this.redraw();
+  }
+
+  /** The 3-D view with its legend, and the slices beside it. */
+  async savePicture(): Promise<void> {
+    this.stage.renderNow();
+    const { canvas } = this.stage;
+    const ratio = canvas.width / (this.stageBox.clientWidth || 1);
+    const space = this.overlay.painted(canvas, ratio);
+    const width = Math.max(...this.slices.map((slice) => slice.canvas.width));
+    const picture = h('canvas', { width: canvas.width + width, height: canvas.height });
+    const context = picture.getContext('2d')!;
+    context.drawImage(space, 0, 0);
+    let top = 0;
+    for (const slice of [this.slices[2]!, this.slices[1]!, this.slices[0]!]) {
+      context.drawImage(slice.canvas, canvas.width, top);
+      top += slice.canvas.height;
+    }
+    download(await pngOf(picture), `${this.baseName()}.png`);
+  }
+
+  exports(): [string, string][] {
+    return this.made === null ? [] : formats.map((format) => [format, `surface as .${format}`]);
+  }
+
+  async saveData(format: string): Promise<void> {
+    try {
+      const { blob, name } = await this.context.api.file(`${this.data.id}/export`, { format });
+      download(blob, name);
+    } catch (error) {
+      this.failed(error);
+    }
+  }
+
+  saveState(): void {
+    download(new Blob([this.stateText()], { type: 'application/json' }), `${this.baseName()}.view.json`);
+  }
+
+  stateText(): string {
+    return surfaceStateFile(this.model, this.stage.camera, this.data);
+  }
+
+  loadState(text: string): void {
+    try {
+      const { model, camera } = readSurfaceState(text, this.model);
+      Object.assign(this.model, model);
+      if (camera !== null) this.stage.setCamera(camera);
+    } catch (error) {
+      this.context.notices.show('state', 'error', error instanceof Error ? error.message : String(error));
+      return;
+    }
+    this.panel.drawAll();
+    this.drawSlices();
+    this.redraw();
+    if (this.model.started) void this.start();
+  }
+
+  private baseName(): string {
+    return this.data.name.replace(/\.(nii\.gz|[^.]*)$/, '');
+  }
+
+  private makeStage(): void {
+    this.stage = new Stage(this.stageBox, this.data.bounds, () => this.contextLost());
+    this.stage.setBackground(this.context.theme().background);
+    this.view = new SurfaceView(this.stage, this.volume);
+    followPointer(this.stage, {
+      grab: (x, y) => this.beginStroke(x, y),
+      drag: (x, y) => this.brushAt(x, y),
+      drop: () => this.strokesChanged(),
+      click: () => {},
+      hover: (x, y) => this.hover(x, y),
+    });
+    this.view.setParticles(this.seen);
+    this.drawSlices();
+    this.redraw();
+  }
+
+  private contextLost(): void {
+    const { camera } = this.stage;
+    window.setTimeout(() => {
+      this.stage.dispose();
+      this.makeStage();
+      this.stage.setCamera(camera);
+    }, 300);
+  }
+
+  private redraw(): void {
+    const { model, made, seen: particles } = this;
+    this.view.slices.setVisible(model.showSlices || (made === null && particles === null));
+    this.view.setMesh(made, model, this.context.theme());
+    this.drawBrush();
+    this.overlay.setPanes([{ title: '', legend: surfaceLegend(model, particles, made, this.data.units) }]);
+    this.context.exportsChanged();
+    this.tell();
+  }
+
+  /** What is to be done next, over the view. */
+  private tell(): void {
+    const changed = this.made !== null && this.made.request !== JSON.stringify(surfaceRequest(this.model));
+    let hint = '';
+    if (!this.data.solvable) hint = `A surface cannot be made here: ${this.data.why}`;
+    else if (this.running !== null) hint = '';
+    else if (changed) hint = 'The choices have changed: press Start (Enter) for their surface';
+    else if (this.made === null) hint = 'Choose the isovalue, then press Start (Enter)';
+    this.overlay.setHint(hint);
+  }
+
+  private drawSlices(): void {
+    for (const axis of axes) {
+      const image = this.volume.slice(axis, this.model.crosshair[axis], this.paint());
+      this.slices[axis]!.setImage(image);
+      this.view.slices.set(axis, this.model.crosshair[axis], image);
+    }
+    this.stage.render();
+    this.drawOverlays();
+  }
+
+  /** Grey, and tinted where the isovalue says inside. */
+  private paint(): (voxel: number, rgb: Uint8ClampedArray, at: number) => void {
+    const { values, grey } = this;
+    const { isovalue, inside } = this.model;
+    const span = grey[1] - grey[0] || 1;
+    return (voxel, rgb, at) => {
+      const value = values[voxel]!;
+      if (!Number.isFinite(value)) return;
+      const light = 20 + 235 * Math.min(Math.max((value - grey[0]) / span, 0), 1);
+      const tinted = value >= isovalue === (inside === 'above');
+      rgb[at] = light * (tinted ? 0.55 : 1);
+      rgb[at + 1] = tinted ? 0.6 * light + 50 : light;
+      rgb[at + 2] = tinted ? 0.6 * light + 90 : light;
+    };
+  }
+
+  private drawOverlays(): void {
+    const { crosshair, strokes } = this.model;
+    const balls = strokes.flatMap(({ points, radius }) =>
+      points.map((point) => ({ point, radius, color: brushColor, letter: '', strong: false })),
+    );
+    const { made } = this;
+    const sections =
+      made === null
+        ? {}
+        : {
+            sections: {
+              segments: axes.map((axis) => section(made, axis, crosshair[axis])),
+              color: [...sectionColor] as [number, number, number],
+            },
+          };
+    for (const slice of this.slices) slice.draw({ crosshair, balls, paths: [], ...sections });
+  }
+
+  private scroll(axis: Axis, voxels: number): void {
+    const [low, high] = this.volume.bounds;
+    const place = this.model.crosshair[axis] + voxels * this.volume.smallestSpacing;
+    this.model.crosshair[axis] = Math.min(Math.max(place, low[axis]), high[axis]);
+    this.drawSlices();
+  }
+
+  private async start(): Promise<void> {
+    if (!this.data.solvable) return;
+    const { api, notices } = this.context;
+    const asked = surfaceRequest(this.model);
+    const request = JSON.stringify(asked);
+    this.running = request;
+    this.model.started = true;
+    this.made = null;
+    this.settling = '';
+    this.panel.setRunning(true);
+    this.panel.drawQuality(null);
+    notices.hide('error');
+    for (const name of ['triangles', 'vertices', 'particles', 'mean']) delete this.status.dataset[name];
+    this.status.textContent = 'asking …';
+    this.redraw();
+    this.drawOverlays();
+    try {
+      const pack = await api.post(`${this.data.id}/surface`, { seq: api.nextSequence(), ...asked });
+      if (this.ended.signal.aborted || this.running !== request) return;
+      this.showMade(pack, request);
+    } catch (error) {
+      if (this.ended.signal.aborted || this.running !== request) return;
+      const over = error instanceof ApiError && error.superseded;
+      this.status.textContent = over ? 'stopped' : '';
+      if (!over) this.failed(error);
+    }
+    this.running = null;
+    this.panel.setRunning(false);
+    this.redraw();
+    this.drawOverlays();
+  }
+
+  private async stop(): Promise<void> {
+    this.model.started = false;
+    try {
+      await this.context.api.ask(`${this.data.id}/cancel`, {});
+    } catch (error) {
+      this.failed(error);
+    }
+  }
+
+  private showMade(pack: Pack, request: string): void {
+    const facts = readFacts(pack);
+    this.made = {
+      points: pack.floats('points'),
+      triangles: pack.ids('triangles'),
+      quality: pack.floats('quality'),
+      sizes: pack.floats('sizes'),
+      request,
+    };
+    this.seen = null;
+    this.view.setParticles(null);
+    this.panel.drawQuality(facts);
+    const count = (n: number) => n.toLocaleString('en');
+    const parts = [
+      `${count(facts.vertices)} vertices, ${count(facts.triangles)} triangles`,
+      `${count(pack.number('iterations'))} iterations${pack.meta['converged'] === false ? ', not settled' : ''}`,
+      `${pack.number('milliseconds').toFixed(0)} ms on the server`,
+    ];
+    this.status.textContent = parts.join(' · ');
+    Object.assign(this.status.dataset, {
+      vertices: String(facts.vertices),
+      triangles: String(facts.triangles),
+      mean: String(facts.mean),
+    });
+    const notes = Array.isArray(pack.meta['notes']) ? (pack.meta['notes'] as string[]) : [];
+    if (notes.length > 0) this.context.notices.show('notes', 'warning', notes.join(' · '));
+    else this.context.notices.hide('notes');
+  }
+
+  private async fetchParticles(): Promise<void> {
+    const { api } = this.context;
+    try {
+      const pack = await api.get(`${this.data.id}/surface/particles?client=${api.client}`);
+      if (this.running === null || this.ended.signal.aborted) return;
+      this.seen = readParticles(pack);
+      this.view.setParticles(this.seen);
+      this.redraw();
+      this.status.dataset['particles'] = String(this.seen.sizes.length);
+      this.status.dataset['frames'] = String(++this.drawnFrames);
+      await new Promise((resolve) => requestAnimationFrame(resolve)); // not faster than the screen
+    } catch (error) {
+      this.failed(error);
+    }
+  }
+
+  private failed(error: unknown): void {
+    if (error instanceof ApiError && error.status === 0) return; // the event stream tells about lost connections
+    this.context.notices.show('error', 'error', error instanceof Error ? error.message : String(error));
+  }
+
+  /** The point of the mesh, or of the particles, under a place of the screen. */
+  private surfacePoint(x: number, y: number): Vec3 | null {
+    const { ray } = this.stage.rayAt(x, y);
+    if (this.made !== null) return pick(this.made, ray)?.point ?? null;
+    return this.seen === null ? null : pickParticle(this.seen, ray);
+  }
+
+  private beginStroke(x: number, y: number): boolean {
+    const point = this.panel.tool === 'brush' ? this.surfacePoint(x, y) : null;
+    if (point === null) return false;
+    if (placeCount(this.model.strokes) >= mostPlaces) {
+      this.context.notices.show('error', 'error', `The brush has ${mostPlaces} places at most; delete some strokes.`);
+      return false;
+    }
+    this.model.strokes.push({ points: [point], ...this.model.brush });
+    this.drawBrush(point);
+    return true;
+  }
+
+  private brushAt(x: number, y: number): void {
+    const stroke = this.model.strokes.at(-1);
+    const point = this.surfacePoint(x, y);
+    if (stroke === undefined || point === null) return;
+    const apart = stroke.points.every((other) => norm(sub(point, other)) >= strokeStep * stroke.radius);
+    if (apart && placeCount(this.model.strokes) < mostPlaces) stroke.points.push(point);
+    this.drawBrush(point);
+  }
+
+  private strokesChanged(): void {
+    this.panel.drawBrush();
+    this.drawBrush();
+    this.drawOverlays();
+    this.tell();
+  }
+
+  private hover(x: number, y: number): void {
+    if (this.panel.tool !== 'brush' || (this.made?.triangles.length ?? 0) > 3 * hoverLimit) return;
+    this.drawBrush(this.surfacePoint(x, y));
+  }
+
+  /** Where it has been and where it is; only while it is in hand, because it covers the surface. */
+  private drawBrush(cursor = this.cursor): void {
+    this.cursor = cursor;
+    const inHand = this.panel.tool === 'brush';
+    this.view.setBrush(this.model.brush.radius, inHand ? this.model.strokes : [], inHand ? cursor : null);
+  }
+
+  private brushMiddle(): void {
+    const box = this.stageBox.getBoundingClientRect();
+    this.panel.chooseTool('brush');
+    if (this.beginStroke(box.left + box.width / 2, box.top + box.height / 2)) this.strokesChanged();
+  }
+
+  private escape(): void {
+    if (this.running !== null) void this.stop();
+    else this.panel.chooseTool('look');
+  }
+
+  private followKeys(): void {
+    const turn = (x: number, y: number) => this.stage.setCamera(orbit(this.stage.camera, 0.1 * x, 0.1 * y));
+    const simple: Record<string, () => void> = {
+      Enter: () => this.running === null && void this.start(),
+      Escape: () => this.escape(),
+      '1': () => this.panel.chooseTool('look'),
+      '2': () => this.panel.chooseTool('brush'),
+      b: () => this.brushMiddle(),
+      u: () => this.panel.undo(),
+      e: () => {
+        this.model.showEdges = !this.model.showEdges;
+        this.panel.drawDisplay();
+        this.redraw();
+      },
+      '+': () => this.stage.setCamera(zoom(this.stage.camera, 1.15)),
+      '=': () => this.stage.setCamera(zoom(this.stage.camera, 1.15)),
+      '-': () => this.stage.setCamera(zoom(this.stage.camera, 1 / 1.15)),
+      '0': () => this.stage.resetCamera(),
+      s: () => void this.savePicture(),
+      '?': () => this.context.help(),
+    };
+    const onStage: Record<string, () => void> = {
+      ArrowLeft: () => turn(-1, 0),
+      ArrowRight: () => turn(1, 0),
+      ArrowUp: () => turn(0, -1),
+      ArrowDown: () => turn(0, 1),
+    };
+    const onKey = (event: KeyboardEvent) => {
+      if (event.ctrlKey || event.metaKey || event.altKey || takenBy(event.target, event.key)) return;
+      if (document.querySelector('dialog[open]') !== null) return; // the dialog has its own Escape
+      const action = simple[event.key] ?? (event.target === this.stageBox ? onStage[event.key] : undefined);
+      if (action === undefined) return;
+      event.preventDefault();
+      action();
+    };
+    window.addEventListener('keydown', onKey, { signal: this.ended.signal });
+  }
+}

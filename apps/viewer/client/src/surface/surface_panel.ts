@@ -1,0 +1,231 @@
+// The controls of the surface mode.
+import type { DataSet } from '../types';
+import { button, checkbox, h, keepFocus, section, select, shortNumber, slider } from '../ui/dom';
+import { IsovaluePlot, qualityPlot } from './histogram_plot';
+import type { Coloring, SurfaceModel } from './surface_model';
+import { limits } from './surface_model';
+import { qualityColors } from './surface_view';
+import type { Histogram } from './values';
+
+export type SurfaceTool = 'look' | 'brush';
+
+/** What the server says about a mesh. */
+export interface Facts {
+  vertices: number;
+  triangles: number;
+  mean: number;
+  min: number;
+  smallestAngle: number;
+  largestAngle: number;
+  histogram: Uint32Array;
+}
+
+export interface SurfaceActions {
+  isovalueChanged(): void;
+  settingsChanged(): void;
+  strokesChanged(): void;
+  displayChanged(): void;
+  toolChanged(): void;
+  start(): void;
+  stop(): void;
+}
+
+function numberField(label: string, value: number, good: (v: number) => boolean, onInput: (v: number) => void) {
+  const field = h('input', { type: 'number', step: 'any', 'aria-label': label });
+  field.value = String(value);
+  field.addEventListener('change', () => {
+    const typed = field.value.trim() === '' ? Number.NaN : Number(field.value);
+    const taken = Number.isFinite(typed) && good(typed);
+    field.setAttribute('aria-invalid', String(!taken));
+    if (taken) onInput(typed);
+  });
+  return { field, row: h('label', { class: 'row' }, h('span', {}, label), field) };
+}
+
+export class SurfacePanel {
+  readonly element = h('aside', { class: 'panel', 'aria-label': 'Controls' });
+  private readonly plot: IsovaluePlot;
+  private readonly isovalue: ReturnType<typeof numberField>;
+  private readonly values = h('div');
+  private readonly sizes = h('div');
+  private readonly brush = h('div');
+  private readonly quality = h('div', { class: 'numbers' });
+  private readonly display = h('div');
+  private readonly startButton: HTMLButtonElement;
+  private readonly stopButton: HTMLButtonElement;
+  tool: SurfaceTool = 'look';
+
+  constructor(
+    private readonly data: DataSet,
+    private readonly model: SurfaceModel,
+    histogram: Histogram,
+    labels: boolean,
+    private readonly actions: SurfaceActions,
+  ) {
+    const moved = (isovalue: number) => {
+      model.isovalue = isovalue;
+      this.drawIsovalue();
+      actions.isovalueChanged();
+    };
+    this.plot = new IsovaluePlot(histogram, moved);
+    this.isovalue = numberField('Isovalue', model.isovalue, () => true, moved);
+    this.startButton = button('Start', 'Make the surface (Enter)', () => actions.start());
+    this.startButton.classList.add('primary');
+    this.stopButton = button('Stop', 'Stop the particles (Escape)', () => actions.stop());
+    const shape = data.shape?.join(' × ') ?? '';
+    const voxel = data.spacing?.map(shortNumber).join(' × ') ?? '';
+    this.element.append(
+      h('p', { class: 'about' }, `${shape} voxels of ${voxel} mm`),
+      section('Isovalue', this.plot.element, this.isovalue.row, this.values, ...(labels ? [labelHint()] : [])),
+      section('Triangles', this.sizes, h('div', { class: 'tools' }, this.startButton, this.stopButton)),
+      section('Brush', this.brush),
+      section('Quality', this.quality),
+      section('Display', this.display),
+    );
+    this.drawAll();
+    this.drawQuality(null);
+    this.setRunning(false);
+  }
+
+  chooseTool(tool: SurfaceTool): void {
+    this.tool = tool;
+    this.drawBrush();
+    this.actions.toolChanged();
+  }
+
+  setRunning(running: boolean): void {
+    this.startButton.disabled = running || !this.data.solvable;
+    this.stopButton.disabled = !running;
+  }
+
+  drawAll(): void {
+    this.drawIsovalue();
+    this.drawValues();
+    this.drawSizes();
+    this.drawBrush();
+    this.drawDisplay();
+  }
+
+  drawBrush(): void {
+    const { model, actions, data } = this;
+    const tools: [SurfaceTool, string, string][] = [
+      ['look', 'Look', 'A drag turns the view (1)'],
+      ['brush', 'Brush', 'A drag over the surface asks for more particles there (2)'],
+    ];
+    const choose = tools.map(([tool, label, title]) => {
+      const one = button(label, title, () => this.chooseTool(tool));
+      one.setAttribute('aria-pressed', String(tool === this.tool));
+      return one;
+    });
+    const voxel = Math.min(...(data.spacing ?? [1, 1, 1]));
+    const strokes = model.strokes.map(({ points, radius, factor }, i) => {
+      const told = `${points.length === 1 ? '1 place' : `${points.length} places`}, ${shortNumber(radius)} mm, edges × ${shortNumber(factor)}`;
+      const remove = button('×', `Delete stroke ${i + 1}`, () => {
+        model.strokes.splice(i, 1);
+        actions.strokesChanged();
+      });
+      remove.className = 'plain';
+      remove.setAttribute('aria-label', `Delete stroke ${i + 1}`);
+      return h('div', { class: 'item stroke' }, h('span', {}, `${i + 1}.`), h('span', {}, told), remove);
+    });
+    const undo = button('Undo', 'Take back the last stroke (u)', () => this.undo());
+    undo.disabled = strokes.length === 0;
+    keepFocus(this.brush, () =>
+      this.brush.replaceChildren(
+        h('div', { class: 'tools', role: 'group', 'aria-label': 'What a drag does' }, ...choose),
+        slider('Radius', model.brush.radius, [voxel, 30 * voxel, voxel / 2], (v) => (model.brush.radius = v)),
+        slider('Edges ×', model.brush.factor, [...limits.factor, 0.05], (v) => (model.brush.factor = v)),
+        h('p', { class: 'hint' }, 'Edges half as long: four times as many triangles.'),
+        ...strokes,
+        undo,
+      ),
+    );
+  }
+
+  undo(): void {
+    if (this.model.strokes.pop() !== undefined) this.actions.strokesChanged();
+  }
+
+  drawQuality(facts: Facts | null): void {
+    if (facts === null) {
+      this.quality.replaceChildren(h('p', { class: 'hint' }, 'Shapes of the triangles, once there are some.'));
+      return;
+    }
+    const shapes = `Radius ratio: mean ${facts.mean.toFixed(3)}, min ${facts.min.toFixed(3)} (1: equilateral)`;
+    const angles = `Angles from ${facts.smallestAngle.toFixed(1)}° to ${facts.largestAngle.toFixed(1)}°`;
+    this.quality.replaceChildren(
+      qualityPlot(facts.histogram, qualityColors(51)),
+      h('p', { class: 'about' }, shapes),
+      h('p', { class: 'about' }, angles),
+    );
+  }
+
+  drawDisplay(): void {
+    const { model, actions } = this;
+    const colorings: [Coloring, string][] = [
+      ['plain', 'nothing'],
+      ['quality', 'quality'],
+      ['size', 'edge length'],
+    ];
+    const color = select('Colour by', colorings, model.coloring, (value) => {
+      model.coloring = value as Coloring;
+      actions.displayChanged();
+    });
+    const show = (label: string, key: 'showEdges' | 'showSlices') =>
+      checkbox(label, model[key], (on) => {
+        model[key] = on;
+        actions.displayChanged();
+      });
+    this.display.replaceChildren(color, show('Edges', 'showEdges'), show('Slices in the 3-D view', 'showSlices'));
+  }
+
+  private drawIsovalue(): void {
+    this.plot.draw(this.model.isovalue, this.model.inside);
+    this.isovalue.field.value = String(this.model.isovalue);
+    this.isovalue.field.setAttribute('aria-invalid', 'false');
+  }
+
+  private drawValues(): void {
+    const sides = [
+      ['above', 'values above it'],
+      ['below', 'values below it'],
+    ] as const;
+    const inside = select('Inside are', sides, this.model.inside, (value) => {
+      this.model.inside = value as SurfaceModel['inside'];
+      this.drawIsovalue();
+      this.actions.isovalueChanged();
+    });
+    this.values.replaceChildren(inside);
+  }
+
+  private drawSizes(): void {
+    const { model, actions, data } = this;
+    const kinds = [
+      ['adapted', 'follow the shape'],
+      ['uniform', 'all the same'],
+    ] as const;
+    const kind = select('Sizes', kinds, model.uniform > 0 ? 'uniform' : 'adapted', (value) => {
+      model.uniform = value === 'uniform' ? 2 * Math.min(...(data.spacing ?? [1, 1, 1])) : 0;
+      this.drawSizes();
+      actions.settingsChanged();
+    });
+    const set = (key: 'epsilon' | 'delta' | 'uniform') => (value: number) => {
+      model[key] = value;
+      actions.settingsChanged();
+    };
+    const controls =
+      model.uniform > 0
+        ? [numberField('Edge length', model.uniform, (v) => v > 0, set('uniform')).row]
+        : [
+            slider('Epsilon ε', model.epsilon, [...limits.epsilon, 0.05], set('epsilon')),
+            slider('Delta δ', model.delta, [...limits.delta, 0.05], set('delta')),
+            h('p', { class: 'hint' }, 'Less ε: more triangles where it bends. Less δ: sizes change more slowly.'),
+          ];
+    keepFocus(this.sizes, () => this.sizes.replaceChildren(kind, ...controls));
+  }
+}
+
+function labelHint(): HTMLElement {
+  const text = 'These look like labels: the surface of one of them is made by "isochron surface --label".';
+  return h('p', { class: 'hint' }, text);
+}
