@@ -5,7 +5,7 @@ SETUP ?= scripts/setup.sh
 PREFIX ?= /usr/local
 
 .DEFAULT_GOAL := help
-.PHONY: help setup-bare setup setup-dev build demo test format check-format check-rooms asan tsan bare cuda tidy install clean
+.PHONY: help setup-bare setup setup-test setup-dev build demo test format check-format check-rooms asan tsan bare cuda tidy install clean
 
 help:  ## show this
 	@awk -F ':[^#]*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -15,6 +15,9 @@ setup-bare:
 
 setup:
 	@$(SETUP) build vtk metis cgal netgen viewer
+
+setup-test:
+	@$(SETUP) build vtk metis cgal netgen viewer browser
 
 setup-dev:
 	@$(SETUP) build vtk metis cgal netgen viewer dev
@@ -28,7 +31,7 @@ demo: setup  ## build the command alone, then activation of a ventricle: mesh, t
 	cmake --build --preset release --target isochron_cli
 	scripts/demo.sh build/release
 
-test: build  ## build, then run all tests
+test: setup-test build  ## build, then run all tests
 	ctest --preset release
 
 bare: setup-bare  ## build and test with every optional part off

@@ -8,7 +8,8 @@
 #   metis   METIS, which cuts meshes into parts with shorter borders than our own curve
 #   cgal    CGAL, which triangulates surfaces from images (GPL: what is built with it is passed on under the GPL)
 #   netgen  Netgen, which fills surfaces with tetrahedra
-#   viewer  what the browser viewer is made of and tested with; also gets its client's packages with npm
+#   viewer  what the browser viewer is made of; also gets its client's packages with npm
+#   browser Chromium, which the viewer is tested in
 #   dev     formatter, linter, and clang for the thread sanitizer
 #   micro   Google Benchmark, for bench/micro
 #   peers   the tools that bench/peers measures beside ours (CGAL's heat method is GPL too)
@@ -20,7 +21,8 @@ declare -A packages=(
   [metis]="libmetis-dev"
   [cgal]="libcgal-dev libgmp-dev libmpfr-dev"
   [netgen]="libnglib-dev netgen-headers"
-  [viewer]="libcpp-httplib-dev chromium"
+  [viewer]="libcpp-httplib-dev"
+  [browser]="chromium"
   [dev]="clang-format-14 clang-tidy-14 clang-14 libclang-rt-14-dev llvm-14 libomp-14-dev"
   [micro]="libbenchmark-dev"
   [peers]="libcgal-dev python3-scikit-fmm"
@@ -66,7 +68,7 @@ for group in "${@:-build vtk metis cgal netgen viewer}"; do
     case $name in
       -h | --help) sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//;p}' "$0" && exit 0 ;;
     esac
-    [[ -n ${packages[$name]:-} ]] || fail "there is no package group '$name'; the groups are build, vtk, metis, cgal, netgen, viewer, dev, micro and peers"
+    [[ -n ${packages[$name]:-} ]] || fail "there is no package group '$name'; the groups are build, vtk, metis, cgal, netgen, viewer, browser, dev, micro and peers"
     read -ra of_group <<<"${packages[$name]}"
     wanted+=("${of_group[@]}")
     if [[ $name == viewer ]]; then

@@ -105,8 +105,8 @@ int run_view(const ViewRequest& request, Console& console) {
 
 int run_view(const ViewRequest&, Console&) {
   throw RuntimeError(
-      "the viewer is not in this build (cpp-httplib or VTK was not found); run scripts/setup.sh viewer vtk, then "
-      "configure and build again");
+      "the viewer is not in this build (cpp-httplib was not found); run scripts/setup.sh viewer, then configure and "
+      "build again");
 }
 
 #endif
