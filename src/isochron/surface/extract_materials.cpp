@@ -159,7 +159,8 @@ ExtractedMaterials extract_materials(const ImageGrid& grid, std::span<const std:
   timer.restart();
   ParticleOptions particle_options = options.particles;
   particle_options.threads = threads;
-  particle_options.watch = {};
+  particle_options.watch = {};  // borders relax side by side
+  particle_options.show = {};
   samples = relax_materials(material_at, size, samples, particle_options, begin("particles"));
   result.samples = samples.points.size();
   result.junction_samples = samples.fixed;

@@ -103,9 +103,11 @@ std::vector<char> doubtful_cells(const SplineField& field, int threads) {
   };
   std::vector<char> doubtful(lattice.point_count()), result(lattice.point_count());
   const auto each_cell = [&](auto&& body) {
-    parallel_for(threads, static_cast<std::size_t>(lattice.shape[2] - 1), [&](std::size_t slice) {
-      for (int j = 0; j + 1 < lattice.shape[1]; ++j)
-        for (int i = 0; i + 1 < lattice.shape[0]; ++i) body(i, j, static_cast<int>(slice));
+    parallel_region(threads, [&](int thread, int team) {
+      const int slices = lattice.shape[2] - 1;
+      for (int k = slices * thread / team; k < slices * (thread + 1) / team; ++k)
+        for (int j = 0; j + 1 < lattice.shape[1]; ++j)
+          for (int i = 0; i + 1 < lattice.shape[0]; ++i) body(i, j, k);
     });
   };
   each_cell([&](int i, int j, int k) { doubtful[lattice.index(i, j, k)] = is_doubtful(i, j, k) ? 1 : 0; });

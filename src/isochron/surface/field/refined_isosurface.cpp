@@ -204,7 +204,7 @@ class RefinedMarching {
   }
 
   void march_finely(const std::vector<Index>& cells) {
-    constexpr std::size_t at_once = 4096;
+    constexpr std::size_t at_once = 65536;  // enough for many threads
     const std::size_t side = static_cast<std::size_t>(parts_) + 1, each = side * side * side;
     std::vector<double> values(std::min(cells.size(), at_once) * each);
     for (std::size_t first = 0; first < cells.size(); first += at_once) {
