@@ -155,6 +155,22 @@ TEST(FromIsovalue, ObjectThatLeavesTheImageIsClosedAtItsFace) {
   EXPECT_THAT(message_of([&] { from_isovalue(grid, values, 0, options); }), HasSubstr("touches the border"));
 }
 
+// Values that are barely inside at the border must not let the surface wander behind it.
+TEST(FromIsovalue, BorderIsFlatWhateverTheValuesThere) {
+  const ImageGrid grid{{24, 24, 24}, {}, {Vec3d{1, 0, 0}, Vec3d{0, 1, 0}, Vec3d{0, 0, 1}}};
+  const auto values = sampled(grid, [](Vec3d p) {
+    const bool inside = std::hypot(p.x - 11.5, p.y - 11.5) < 5;
+    return !inside ? 0.0 : p.z < 0.5 ? 305.0 : 1000.0;
+  });
+  const ImplicitSurface surface = from_isovalue(grid, values, 300);
+  const TriangleMesh mesh = marching_tetrahedra(surface.lattice, surface.distance);
+  EXPECT_EQ(static_cast<long>(mesh.vertex_count()) - static_cast<long>(mesh.element_count()) / 2, 2);
+  for (const Vec3d& p : mesh.points) {
+    EXPECT_GT(surface.frame.to_world(p).z, -0.51);
+    EXPECT_LT(surface.frame.to_world(p).z, 23.51);
+  }
+}
+
 TEST(FromIsovalue, SaysWhatIsWrong) {
   ImageGrid grid{{8, 8, 8}, {}, {Vec3d{1, 0, 0}, Vec3d{0, 1, 0}, Vec3d{0, 0, 1}}};
   auto values = sampled(grid, [](Vec3d p) { return p.x; });

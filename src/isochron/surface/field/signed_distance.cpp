@@ -53,13 +53,41 @@ void for_border(const Lattice& lattice, Visit&& visit) {
     }
 }
 
-/// The distance field of a level on a box; the surface's lattice is set already.
-void measure(std::vector<float> level, const FieldOptions& options, const Progress& progress,
-             ImplicitSurface& surface) {
+/// Cuts the object off on the faces of the image's outermost voxels, where the lattice goes on behind them: inside both
+/// is the larger of the distances to the object's surface and to these planes.
+void cut_at_faces(const ImageGrid& grid, const ImageBox& box, int threads, ImplicitSurface& surface) {
+  const Lattice& lattice = surface.lattice;
+  std::vector<float> beyond[3];  // how far a point is behind the nearer face, along each axis
+  for (int a = 0; a < 3; ++a) {
+    const int last = static_cast<int>(grid.shape[a]) - 1;
+    for (int i = 0; i < lattice.shape[a]; ++i) {
+      const int at = box.from[a] + i;
+      double voxels = -std::numeric_limits<double>::infinity();
+      if (box.from[a] < 0) voxels = std::max(voxels, -0.5 - at);
+      if (box.to[a] > last + 1) voxels = std::max(voxels, at - (last + 0.5));
+      beyond[a].push_back(static_cast<float>(voxels * lattice.spacing[a]));
+    }
+  }
+  const auto reach = static_cast<float>(surface.reach);
+  parallel_region(threads, [&](int thread, int team) {
+    for (int k = lattice.shape[2] * thread / team; k < lattice.shape[2] * (thread + 1) / team; ++k)
+      for (int j = 0; j < lattice.shape[1]; ++j) {
+        float* row = surface.distance.data() + lattice.index(0, j, k);
+        const float behind = std::max(beyond[1][static_cast<std::size_t>(j)], beyond[2][static_cast<std::size_t>(k)]);
+        for (int i = 0; i < lattice.shape[0]; ++i)
+          row[i] = std::max(row[i], std::min(reach, std::max(behind, beyond[0][static_cast<std::size_t>(i)])));
+      }
+  });
+}
+
+/// The distance field of a level on a box of the image; the surface's lattice is set already.
+void measure(const ImageGrid& grid, const ImageBox& box, std::vector<float> level, const FieldOptions& options,
+             const Progress& progress, ImplicitSurface& surface) {
   for_border(surface.lattice, [&](std::size_t point) { level[point] = std::max(level[point], 1e-6F); });
   surface.reach = options.reach * surface.lattice.smallest_spacing();
   surface.distance =
       signed_distance(surface.lattice, level, surface.reach, {threads_of(options), options.backend}, progress);
+  cut_at_faces(grid, box, threads_of(options), surface);
 }
 
 /// What the values of an image are like.
@@ -137,17 +165,15 @@ ImplicitSurface from_isovalue(const ImageGrid& grid, std::span<const float> valu
   surface.lattice = box.lattice(grid);
   surface.frame = box.frame(grid, whole);
   std::vector<float> level(surface.lattice.point_count());
-  // Beyond the image the sign of what is inside turns: the surface is then halfway, on the faces of the last voxels.
-  for_box(grid, box, threads_of(options), [&](std::size_t point, std::size_t voxel, bool in_image) {
-    const float here = level_of(values[voxel]);
-    level[point] = in_image ? here : std::abs(here);
-  });
+  // Beyond the image the last values go on; the object is cut off there later.
+  for_box(grid, box, threads_of(options),
+          [&](std::size_t point, std::size_t voxel, bool) { level[point] = level_of(values[voxel]); });
   if (options.smoothing > 0) {
     smooth(surface.lattice, options.smoothing, threads_of(options), level);
     if (std::none_of(level.begin(), level.end(), [](float value) { return value < 0; }))
       throw InputError("smoothing leaves nothing inside; smooth less");
   }
-  measure(std::move(level), options, progress, surface);
+  measure(grid, box, std::move(level), options, progress, surface);
   return surface;
 }
 
@@ -185,11 +211,10 @@ ImplicitSurface from_labels(const ImageGrid& image, std::span<const std::int32_t
   surface.lattice = box.lattice(grid);
   surface.frame = box.frame(grid, frame_of(grid, "the image"));
   std::vector<std::uint8_t> inside(surface.lattice.point_count());
-  for_box(grid, box, threads_of(options), [&](std::size_t point, std::size_t voxel, bool in_image) {
-    inside[point] = in_image ? wanted_at[voxel] : 0;
-  });
+  for_box(grid, box, threads_of(options),
+          [&](std::size_t point, std::size_t voxel, bool) { inside[point] = wanted_at[voxel]; });
   const double width = options.smoothing < 0 ? usual_label_smoothing : options.smoothing;
-  measure(smoothed_level(surface.lattice, inside, width, threads_of(options)), options, progress, surface);
+  measure(grid, box, smoothed_level(surface.lattice, inside, width, threads_of(options)), options, progress, surface);
   return surface;
 }
 
