@@ -250,6 +250,30 @@ describe('isochron view', { skip: why }, () => {
     await view.close();
   });
 
+  test('of data sets chosen quickly the last one is shown', async () => {
+    const view = await open();
+    const about = () => view.page.locator('.panel .about').textContent();
+    const heart = await about();
+    let late;
+    const answered = new Promise((resolve) => (late = resolve));
+    await view.page.route('**/api/datasets/1/geometry', async (route) => {
+      await view.page.waitForTimeout(700);
+      await route.fulfill({ response: await route.fetch() });
+      late();
+    });
+    for (const label of ['lens.vtu', 'heart.vtu', 'lens.vtu', 'heart.vtu'])
+      await view.page.getByLabel('Data set').selectOption({ label });
+    await view.ready();
+    await answered;
+    await view.page.waitForTimeout(300);
+    assert.equal(await about(), heart, 'the lens came too late');
+    await view.click(...middle);
+    await view.until(() => view.status(), Number.isFinite, 'an arrival');
+    assert.equal(await view.page.locator('.stage').count(), 1);
+    assert.deepEqual(view.complaints, []);
+    await view.close();
+  });
+
   test('pictures, data and states are saved; a state brings everything back', async () => {
     const view = await openWithSource();
     const latest = await view.status();

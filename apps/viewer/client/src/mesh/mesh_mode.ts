@@ -1,6 +1,6 @@
 // The mesh mode: joins the model, the server's answers, the picture and the controls.
 import { ApiError } from '../api';
-import type { Mode, ModeContext } from '../mode';
+import type { MakeMode, Mode, ModeContext } from '../mode';
 import type { DataSet, Vec3 } from '../types';
 import { download, h, shortNumber } from '../ui/dom';
 import { Overlay, pngOf } from '../ui/overlay';
@@ -42,10 +42,11 @@ export class MeshMode implements Mode {
   private view!: MeshView;
   private lostContexts = 0;
 
-  /** Reads the geometry and shows it. */
-  static async open(root: HTMLElement, data: DataSet, context: ModeContext): Promise<MeshMode> {
+  /** Reads the geometry, to be shown later. */
+  static async load(data: DataSet, context: ModeContext): Promise<MakeMode> {
     const pack = await context.api.get(`${data.id}/geometry`);
-    return new MeshMode(root, data, context, { points: pack.floats('points'), triangles: pack.ids('triangles') });
+    const geometry = { points: pack.floats('points'), triangles: pack.ids('triangles') };
+    return (root) => new MeshMode(root, data, context, geometry);
   }
 
   private constructor(

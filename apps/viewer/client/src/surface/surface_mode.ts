@@ -3,7 +3,7 @@ import { ApiError } from '../api';
 import type { ParticlesTold } from '../events';
 import { takenBy } from '../mesh/keys';
 import { pick } from '../mesh/pick';
-import type { Mode, ModeContext } from '../mode';
+import type { MakeMode, Mode, ModeContext } from '../mode';
 import type { Pack } from '../pack';
 import { Refresh } from '../refresh';
 import { SliceView } from '../slices/slice_view';
@@ -76,14 +76,14 @@ export class SurfaceMode implements Mode {
   private settling = '';
   private drawnFrames = 0;
 
-  /** Reads the values and shows them. */
-  static async open(root: HTMLElement, data: DataSet, context: ModeContext): Promise<SurfaceMode> {
+  /** Reads the values, to be shown later. */
+  static async load(data: DataSet, context: ModeContext): Promise<MakeMode> {
     if (data.shape === undefined || data.spacing === undefined || data.affine === undefined)
       throw new Error('the image has no shape');
     const volume = new Volume(data.shape, data.spacing, data.affine, data.bounds);
     const histogram = readHistogram(await context.api.get(`${data.id}/histogram`));
     const values = (await context.api.get(`${data.id}/volume/values`)).floats('values');
-    return new SurfaceMode(root, data, context, volume, histogram, values);
+    return (root) => new SurfaceMode(root, data, context, volume, histogram, values);
   }
 
   private constructor(

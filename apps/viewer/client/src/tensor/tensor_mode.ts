@@ -1,6 +1,6 @@
 // The tensor mode: three slices, two regions, and the pathway between them.
 import { ApiError } from '../api';
-import type { Mode, ModeContext } from '../mode';
+import type { MakeMode, Mode, ModeContext } from '../mode';
 import type { Pack } from '../pack';
 import { Refresh } from '../refresh';
 import type { SliceBall } from '../slices/slice_view';
@@ -88,14 +88,14 @@ export class TensorMode implements Mode {
   private stage!: Stage;
   private view!: TensorView;
 
-  /** Reads the volumes and shows them. */
-  static async open(root: HTMLElement, data: DataSet, context: ModeContext): Promise<TensorMode> {
+  /** Reads the volumes, to be shown later. */
+  static async load(data: DataSet, context: ModeContext): Promise<MakeMode> {
     if (data.shape === undefined || data.spacing === undefined || data.affine === undefined)
       throw new Error('the image has no shape');
     const volume = new Volume(data.shape, data.spacing, data.affine, data.bounds);
     const fa = (await context.api.get(`${data.id}/volume/fa`)).floats('values');
     const directions = (await context.api.get(`${data.id}/volume/direction`)).bytes('values');
-    return new TensorMode(root, data, context, volume, fa, directions);
+    return (root) => new TensorMode(root, data, context, volume, fa, directions);
   }
 
   private constructor(
