@@ -445,6 +445,8 @@ describe('isochron view', { skip: why }, () => {
     assert.match(readFileSync(csv.path, 'utf8'), /^distance,fa,cost,x,y,z\n0,/);
     const tck = await view.download(() => page.getByLabel('Export').selectOption('tck/Pathway 1'));
     assert.match(readFileSync(tck.path).toString('latin1', 0, 40), /^mrtrix tracks/);
+    await page.getByRole('button', { name: 'Delete Pathway 1' }).click();
+    await view.until(() => view.requests.some((url) => url.endsWith('/remove')), Boolean, 'the server to be told');
     await page.reload();
     await page.locator('.slice').first().waitFor();
     const moved = await page.locator('.status').getAttribute('data-cost');

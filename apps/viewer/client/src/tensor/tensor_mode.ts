@@ -79,6 +79,8 @@ function readFound(pack: Pack): Found {
 export class TensorMode implements Mode {
   private readonly model: TensorModel;
   private readonly found = new Map<string, Found>();
+  /** Names of the pathways that the server keeps. */
+  private readonly kept = new Set<string>();
   private readonly stageBox = h('div', { class: 'stage', tabindex: 0, role: 'application', 'aria-label': '3-D view' });
   private readonly status = h('output', { class: 'status' });
   private readonly slices: SliceView[];
@@ -107,7 +109,7 @@ export class TensorMode implements Mode {
     private readonly directions: Uint8Array,
   ) {
     this.model = defaultTensorModel(data);
-    this.requests = new Refresh((name) => this.connect(name));
+    this.requests = new Refresh((name) => this.renew(name));
     const handlers = {
       point: (place: Vec3) => this.picked(place),
       scroll: (axis: Axis, voxels: number) => this.scroll(axis, voxels),
@@ -142,7 +144,9 @@ export class TensorMode implements Mode {
     this.stage.dispose();
   }
 
+  /** The server drops what it kept for a page whose line went down. */
   refresh(): void {
+    this.kept.clear();
     for (const pathway of this.model.pathways) this.want(pathway);
   }
 
@@ -215,6 +219,7 @@ export class TensorMode implements Mode {
   }
 
   loadState(text: string): void {
+    const before = this.model.pathways.map(({ name }) => name);
     try {
       const { model, camera } = readTensorState(text, this.data);
       Object.assign(this.model, model);
@@ -228,7 +233,8 @@ export class TensorMode implements Mode {
     this.drawSlices();
     this.redraw();
     void this.drawFog();
-    this.refresh();
+    this.requests.want(...before);
+    for (const pathway of this.model.pathways) this.want(pathway);
   }
 
   private baseName(): string {
@@ -327,6 +333,8 @@ export class TensorMode implements Mode {
   private pathwayRemoved(name: string): void {
     this.found.delete(name);
     this.redraw();
+    void this.drawFog();
+    this.requests.want(name);
   }
 
   private displayChanged(): void {
@@ -357,11 +365,25 @@ export class TensorMode implements Mode {
     if (pathway.from !== null && pathway.to !== null) this.requests.want(pathway.name);
   }
 
-  private async connect(name: string): Promise<void> {
+  /** Brings the server in line with the model: a pathway that has no two regions, or is gone, is not kept there. */
+  private async renew(name: string): Promise<void> {
     const pathway = this.model.pathways.find((p) => p.name === name);
-    if (pathway === undefined || pathway.from === null || pathway.to === null) return;
+    if (pathway !== undefined && pathway.from !== null && pathway.to !== null) await this.connect(pathway);
+    else if (this.kept.delete(name)) await this.forget(name);
+  }
+
+  private async forget(name: string): Promise<void> {
+    try {
+      await this.context.api.ask(`${this.data.id}/remove`, { name });
+    } catch {
+      // it was dropped already
+    }
+  }
+
+  private async connect(pathway: Pathway): Promise<void> {
     const { api, notices } = this.context;
-    const { from, to, alpha, epsilon } = pathway;
+    const { name, from, to, alpha, epsilon } = pathway;
+    const gone = () => !this.model.pathways.includes(pathway);
     try {
       const pack = await api.post(`${this.data.id}/connect`, {
         seq: api.nextSequence(),
@@ -371,9 +393,12 @@ export class TensorMode implements Mode {
         alpha,
         epsilon,
       });
+      this.kept.add(name);
+      if (gone()) return; // its name is due again, to be forgotten
       const found = readFound(pack);
       if (this.model.showGlyphs)
         found.glyphs = readShape(await api.post(`${this.data.id}/glyphs`, { name, most: mostGlyphs }), '');
+      if (gone()) return;
       this.found.set(name, found);
       notices.hide('error');
       const time = `${found.milliseconds.toFixed(0)} ms on the server (solve ${found.solveMilliseconds.toFixed(0)} ms)`;
@@ -381,7 +406,7 @@ export class TensorMode implements Mode {
       this.status.dataset['cost'] = String(found.leastCost);
       if (this.model.fog === 'cost') void this.drawFog();
     } catch (error) {
-      if (error instanceof ApiError && (error.superseded || error.status === 0)) return;
+      if (gone() || (error instanceof ApiError && (error.superseded || error.status === 0))) return;
       this.found.delete(name);
       notices.show('error', 'error', error instanceof Error ? error.message : String(error));
     }
