@@ -442,7 +442,8 @@ describe('isochron view', { skip: why }, () => {
     await page.getByLabel('Volume').selectOption('');
     const { path } = await saved(view);
     const csv = await view.download(() => page.getByLabel('Export').selectOption('csv/Pathway 1'));
-    assert.match(readFileSync(csv.path, 'utf8'), /^distance,fa,cost,x,y,z\n0,/);
+    assert.match(readFileSync(csv.path, 'utf8'), /^x,y,z,distance,cost,fa,md,local_cost\n[^,]+,[^,]+,[^,]+,0,/);
+    assert.ok(csv.name.endsWith('-profile.csv'), csv.name);
     const tck = await view.download(() => page.getByLabel('Export').selectOption('tck/Pathway 1'));
     assert.match(readFileSync(tck.path).toString('latin1', 0, 40), /^mrtrix tracks/);
     await page.getByRole('button', { name: 'Delete Pathway 1' }).click();

@@ -38,6 +38,7 @@ export interface Found {
 const mostGlyphs = 3000;
 /** Files of a pathway that the server writes: a name for the menu's entry, its words, and what is asked for. */
 const fileExports: readonly (readonly [string, string, { format: string; what?: string }])[] = [
+  ['csv', 'profile as .csv', { format: 'csv' }],
   ['tck', 'path as .tck', { format: 'tck' }],
   ['vtp', 'path as .vtp', { format: 'vtp' }],
   ['pathway', 'voxels as .nii.gz', { format: 'nii.gz', what: 'pathway' }],
@@ -174,40 +175,21 @@ export class TensorMode implements Mode {
 
   exports(): [string, string][] {
     const found = this.model.pathways.filter(({ name }) => this.found.has(name));
-    return found.flatMap(({ name }) => [
-      [`csv/${name}`, `${name}, profile as .csv`] as [string, string],
-      ...fileExports.map(([what, label]): [string, string] => [`${what}/${name}`, `${name}, ${label}`]),
-    ]);
+    return found.flatMap(({ name }) =>
+      fileExports.map(([what, label]): [string, string] => [`${what}/${name}`, `${name}, ${label}`]),
+    );
   }
 
   async saveData(chosen: string): Promise<void> {
     const slash = chosen.indexOf('/');
     const name = chosen.slice(slash + 1);
-    const file = fileExports.find(([what]) => what === chosen.slice(0, slash));
-    if (file === undefined) this.saveProfile(name);
-    else await this.saveFile(name, file[2]);
-  }
-
-  private async saveFile(name: string, wanted: { format: string; what?: string }): Promise<void> {
+    const wanted = fileExports.find(([what]) => what === chosen.slice(0, slash))?.[2];
     try {
       const file = await this.context.api.file(`${this.data.id}/export`, { name, ...wanted });
       download(file.blob, file.name);
     } catch (error) {
       this.context.notices.show('error', 'error', error instanceof Error ? error.message : String(error));
     }
-  }
-
-  private saveProfile(name: string): void {
-    const found = this.found.get(name);
-    if (found === undefined) return;
-    const { distance, fa, cost } = found.profile;
-    const rows = Array.from(distance, (d, i) =>
-      [d, fa[i]!, cost[i]!, ...found.path.subarray(3 * i, 3 * i + 3)].join(','),
-    );
-    download(
-      new Blob([['distance,fa,cost,x,y,z', ...rows, ''].join('\n')], { type: 'text/csv' }),
-      `${this.baseName()}-${name.replaceAll(' ', '-')}.csv`,
-    );
   }
 
   saveState(): void {
