@@ -70,6 +70,8 @@ export class SurfaceMode implements Mode {
   /** While a surface is made, what was asked for. */
   private running: string | null = null;
   private made: (Made & { request: string }) | null = null;
+  /** The server no longer has the mesh, so that it cannot write it to a file. */
+  private lost = false;
   /** The particles as they were last seen. */
   private seen: Particles | null = null;
   private cursor: Vec3 | null = null;
@@ -147,9 +149,15 @@ export class SurfaceMode implements Mode {
     this.stage.dispose();
   }
 
-  /** The server ends the work of a page whose line went down: what was under way is asked for again. */
+  /**
+   * The server ends the work of a page whose line went down and drops its mesh: what was under way is asked for again,
+   * what is shown stays.
+   */
   refresh(): void {
-    if (this.model.started && this.made === null && this.running === null) void this.start();
+    if (this.made !== null) {
+      this.lost = true;
+      this.redraw();
+    } else if (this.model.started && this.running === null) void this.start();
   }
 
   progress(stage: string, fraction: number): void {
@@ -189,7 +197,7 @@ export class SurfaceMode implements Mode {
   }
 
   exports(): [string, string][] {
-    return this.made === null ? [] : formats.map((format) => [format, `surface as .${format}`]);
+    return this.made === null || this.lost ? [] : formats.map((format) => [format, `surface as .${format}`]);
   }
 
   async saveData(format: string): Promise<void> {
@@ -270,6 +278,7 @@ export class SurfaceMode implements Mode {
     if (!this.data.solvable) hint = `A surface cannot be made here: ${this.data.why}`;
     else if (this.running !== null) hint = '';
     else if (changed) hint = 'The choices have changed: press Start (Enter) for their surface';
+    else if (this.lost) hint = 'The connection was lost: to export the surface, press Start (Enter) to make it again';
     else if (this.made === null) hint = 'Choose the isovalue, then press Start (Enter)';
     this.overlay.setHint(hint);
   }
@@ -333,6 +342,7 @@ export class SurfaceMode implements Mode {
     this.running = request;
     this.model.started = true;
     this.made = null;
+    this.lost = false;
     this.settling = '';
     this.panel.setRunning(true);
     this.panel.drawQuality(null);
