@@ -14,6 +14,7 @@ import { download, h, shortNumber } from '../ui/dom';
 import { Overlay, pngOf } from '../ui/overlay';
 import { norm, sub } from '../vec';
 import { orbit, zoom } from '../view/camera';
+import { afterLoss } from '../view/context_loss';
 import { followPointer } from '../view/pointer';
 import { Stage } from '../view/stage';
 import type { Particles } from './particles';
@@ -65,6 +66,7 @@ export class SurfaceMode implements Mode {
   private readonly frames: Refresh<'particles'>;
   private readonly ended = new AbortController();
   private readonly grey: [number, number];
+  private readonly contextLost: () => void;
   private stage!: Stage;
   private view!: SurfaceView;
   /** While a surface is made, what was asked for. */
@@ -97,6 +99,7 @@ export class SurfaceMode implements Mode {
     private readonly values: Float32Array,
   ) {
     this.model = defaultSurfaceModel(data, partingValue(histogram));
+    this.contextLost = afterLoss(context.notices, this.ended.signal, () => this.remakeStage());
     this.grey = greyRange(histogram);
     this.frames = new Refresh(() => this.fetchParticles());
     const handlers = {
@@ -237,7 +240,7 @@ export class SurfaceMode implements Mode {
   }
 
   private makeStage(): void {
-    this.stage = new Stage(this.stageBox, this.data.bounds, () => this.contextLost());
+    this.stage = new Stage(this.stageBox, this.data.bounds, this.contextLost);
     this.stage.setBackground(this.context.theme().background);
     this.view = new SurfaceView(this.stage, this.volume);
     followPointer(this.stage, {
@@ -252,13 +255,11 @@ export class SurfaceMode implements Mode {
     this.redraw();
   }
 
-  private contextLost(): void {
+  private remakeStage(): void {
     const { camera } = this.stage;
-    window.setTimeout(() => {
-      this.stage.dispose();
-      this.makeStage();
-      this.stage.setCamera(camera);
-    }, 300);
+    this.stage.dispose();
+    this.makeStage();
+    this.stage.setCamera(camera);
   }
 
   private redraw(): void {

@@ -11,6 +11,7 @@ import type { DataSet, Vec3 } from '../types';
 import { download, h, shortNumber } from '../ui/dom';
 import { unit } from '../vec';
 import type { Shape } from '../view/layers';
+import { afterLoss } from '../view/context_loss';
 import { followPointer } from '../view/pointer';
 import { Stage } from '../view/stage';
 import type { Profile } from './profile';
@@ -88,6 +89,7 @@ export class TensorMode implements Mode {
   private readonly panel: TensorPanel;
   private readonly requests: Refresh<string>;
   private readonly ended = new AbortController();
+  private readonly contextLost: () => void;
   private stage!: Stage;
   private view!: TensorView;
 
@@ -110,6 +112,7 @@ export class TensorMode implements Mode {
     private readonly directions: Uint8Array,
   ) {
     this.model = defaultTensorModel(data);
+    this.contextLost = afterLoss(context.notices, this.ended.signal, () => this.remakeStage());
     this.requests = new Refresh((name) => this.renew(name));
     const handlers = {
       point: (place: Vec3) => this.picked(place),
@@ -224,7 +227,7 @@ export class TensorMode implements Mode {
   }
 
   private makeStage(): void {
-    this.stage = new Stage(this.stageBox, this.data.bounds, () => this.contextLost(), fromAbove);
+    this.stage = new Stage(this.stageBox, this.data.bounds, this.contextLost, fromAbove);
     this.stage.setBackground(this.context.theme().background);
     this.view = new TensorView(this.stage, this.volume);
     followPointer(this.stage, { grab: () => false, drag: () => {}, drop: () => {}, click: () => {}, hover: () => {} });
@@ -233,13 +236,11 @@ export class TensorMode implements Mode {
     void this.drawFog();
   }
 
-  private contextLost(): void {
+  private remakeStage(): void {
     const { camera } = this.stage;
-    window.setTimeout(() => {
-      this.stage.dispose();
-      this.makeStage();
-      this.stage.setCamera(camera);
-    }, 300);
+    this.stage.dispose();
+    this.makeStage();
+    this.stage.setCamera(camera);
   }
 
   private foundList(): (Found | null)[] {
