@@ -74,6 +74,7 @@ export class MeshMode implements Mode {
       this.shown,
       (part) => this.answered(part),
       (error) => this.failed(error),
+      this.ended.signal,
     );
     this.timeBar = new TimeBar((moment) => {
       this.model.moment = moment;
@@ -109,6 +110,7 @@ export class MeshMode implements Mode {
 
   dispose(): void {
     this.ended.abort();
+    this.timeBar.stop();
     this.stage.dispose();
   }
 

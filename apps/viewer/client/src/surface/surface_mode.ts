@@ -101,7 +101,7 @@ export class SurfaceMode implements Mode {
     this.model = defaultSurfaceModel(data, partingValue(histogram));
     this.contextLost = afterLoss(context.notices, this.ended.signal, () => this.remakeStage());
     this.grey = greyRange(histogram);
-    this.frames = new Refresh(() => this.fetchParticles());
+    this.frames = new Refresh(() => this.fetchParticles(), this.ended.signal);
     const handlers = {
       point: (place: Vec3) => {
         this.model.crosshair = place;
@@ -423,6 +423,7 @@ export class SurfaceMode implements Mode {
   }
 
   private failed(error: unknown): void {
+    if (this.ended.signal.aborted) return;
     if (error instanceof ApiError && error.status === 0) return; // the event stream tells about lost connections
     this.context.notices.show('error', 'error', error instanceof Error ? error.message : String(error));
   }

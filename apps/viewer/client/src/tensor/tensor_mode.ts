@@ -113,7 +113,7 @@ export class TensorMode implements Mode {
   ) {
     this.model = defaultTensorModel(data);
     this.contextLost = afterLoss(context.notices, this.ended.signal, () => this.remakeStage());
-    this.requests = new Refresh((name) => this.renew(name));
+    this.requests = new Refresh((name) => this.renew(name), this.ended.signal);
     const handlers = {
       point: (place: Vec3) => this.picked(place),
       scroll: (axis: Axis, voxels: number) => this.scroll(axis, voxels),
@@ -366,7 +366,7 @@ export class TensorMode implements Mode {
   private async connect(pathway: Pathway): Promise<void> {
     const { api, notices } = this.context;
     const { name, from, to, alpha, epsilon } = pathway;
-    const gone = () => !this.model.pathways.includes(pathway);
+    const gone = () => this.ended.signal.aborted || !this.model.pathways.includes(pathway);
     try {
       const pack = await api.post(`${this.data.id}/connect`, {
         seq: api.nextSequence(),
