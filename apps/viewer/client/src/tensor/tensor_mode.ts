@@ -92,6 +92,8 @@ export class TensorMode implements Mode {
   private readonly contextLost: () => void;
   private stage!: Stage;
   private view!: TensorView;
+  /** Counts what was to be shown as fog: an answer for an earlier one comes too late. */
+  private fogs = 0;
 
   /** Reads the volumes, to be shown later. */
   static async load(data: DataSet, context: ModeContext): Promise<MakeMode> {
@@ -327,6 +329,8 @@ export class TensorMode implements Mode {
 
   /** FA as it is; of the cost, how near it is to the least: 1 at the best path, 0 from half as much again on. */
   private async drawFog(): Promise<void> {
+    const turn = ++this.fogs;
+    const late = () => this.ended.signal.aborted || turn !== this.fogs;
     const { fog } = this.model;
     const name = this.model.pathways[this.model.active]?.name ?? '';
     if (fog !== 'cost' || !this.found.has(name)) {
@@ -338,9 +342,9 @@ export class TensorMode implements Mode {
       const pack = await api.get(`${this.data.id}/volume/cost?client=${api.client}&name=${encodeURIComponent(name)}`);
       const least = pack.number('low');
       const near = pack.floats('values').map((cost) => Math.max(0, 1 - 2 * (cost / least - 1)));
-      if (this.model.fog === 'cost') this.view.setFog(near);
+      if (!late()) this.view.setFog(near);
     } catch (error) {
-      if (error instanceof ApiError) this.context.notices.show('error', 'error', error.message);
+      if (!late() && error instanceof ApiError) this.context.notices.show('error', 'error', error.message);
     }
   }
 
@@ -387,12 +391,12 @@ export class TensorMode implements Mode {
       const time = `${found.milliseconds.toFixed(0)} ms on the server (solve ${found.solveMilliseconds.toFixed(0)} ms)`;
       this.status.textContent = `${name}: least cost ${shortNumber(found.leastCost)} · ${time}`;
       this.status.dataset['cost'] = String(found.leastCost);
-      if (this.model.fog === 'cost') void this.drawFog();
     } catch (error) {
       if (gone() || (error instanceof ApiError && (error.superseded || error.status === 0))) return;
       this.found.delete(name);
       notices.show('error', 'error', error instanceof Error ? error.message : String(error));
     }
+    if (this.model.fog === 'cost') void this.drawFog();
     this.redraw();
   }
 
