@@ -428,8 +428,13 @@ describe('isochron view', { skip: why }, () => {
       changed(readPng(before), readPng(await page.locator('.slice').first().screenshot())) > 0.001,
       'the slice follows',
     );
+    const asked = (what) => view.requests.filter((url) => url.endsWith(`/${what}`)).length;
+    const connects = asked('connect');
     await page.getByLabel('Tensor glyphs').check();
-    await view.until(() => view.requests.some((url) => url.endsWith('/glyphs')), Boolean, 'glyphs');
+    await view.until(() => asked('glyphs'), (times) => times > 0, 'glyphs');
+    await page.getByLabel('Paths').uncheck();
+    await page.getByLabel('Paths').check();
+    assert.equal(asked('connect'), connects, 'what is shown is not computed again');
     const space = await view.picture();
     await page.getByLabel('Volume').selectOption('fa');
     await view.until(
@@ -447,7 +452,7 @@ describe('isochron view', { skip: why }, () => {
     const tck = await view.download(() => page.getByLabel('Export').selectOption('tck/Pathway 1'));
     assert.match(readFileSync(tck.path).toString('latin1', 0, 40), /^mrtrix tracks/);
     await page.getByRole('button', { name: 'Delete Pathway 1' }).click();
-    await view.until(() => view.requests.some((url) => url.endsWith('/remove')), Boolean, 'the server to be told');
+    await view.until(() => asked('remove'), (times) => times > 0, 'the server to be told');
     await page.reload();
     await page.locator('.slice').first().waitFor();
     const moved = await page.locator('.status').getAttribute('data-cost');

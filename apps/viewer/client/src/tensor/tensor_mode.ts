@@ -88,6 +88,7 @@ export class TensorMode implements Mode {
   private readonly slices: SliceView[];
   private readonly panel: TensorPanel;
   private readonly requests: Refresh<string>;
+  private readonly glyphs: Refresh<string>;
   private readonly ended = new AbortController();
   private readonly contextLost: () => void;
   private stage!: Stage;
@@ -116,6 +117,7 @@ export class TensorMode implements Mode {
     this.model = defaultTensorModel(data);
     this.contextLost = afterLoss(context.notices, this.ended.signal, () => this.remakeStage());
     this.requests = new Refresh((name) => this.renew(name), this.ended.signal);
+    this.glyphs = new Refresh((name) => this.addGlyphs(name), this.ended.signal);
     const handlers = {
       point: (place: Vec3) => this.picked(place),
       scroll: (axis: Axis, voxels: number) => this.scroll(axis, voxels),
@@ -323,8 +325,26 @@ export class TensorMode implements Mode {
   }
 
   private displayChanged(): void {
-    if (this.model.showGlyphs) this.refresh();
+    if (this.model.showGlyphs) this.glyphs.want(...this.found.keys());
     this.redraw();
+  }
+
+  /** For a pathway that was found while no glyphs were wanted. */
+  private async addGlyphs(name: string): Promise<void> {
+    const found = this.found.get(name);
+    if (found === undefined || found.glyphs !== null) return;
+    const old = () => this.ended.signal.aborted || this.found.get(name) !== found;
+    try {
+      found.glyphs = await this.askGlyphs(name);
+      if (!old()) this.redraw();
+    } catch (error) {
+      if (old() || !(error instanceof ApiError) || error.superseded || error.status === 0) return;
+      this.context.notices.show('error', 'error', error.message);
+    }
+  }
+
+  private async askGlyphs(name: string): Promise<Shape> {
+    return readShape(await this.context.api.post(`${this.data.id}/glyphs`, { name, most: mostGlyphs }), '');
   }
 
   /** FA as it is; of the cost, how near it is to the least: 1 at the best path, 0 from half as much again on. */
@@ -383,8 +403,7 @@ export class TensorMode implements Mode {
       this.kept.add(name);
       if (gone()) return; // its name is due again, to be forgotten
       const found = readFound(pack);
-      if (this.model.showGlyphs)
-        found.glyphs = readShape(await api.post(`${this.data.id}/glyphs`, { name, most: mostGlyphs }), '');
+      if (this.model.showGlyphs) found.glyphs = await this.askGlyphs(name);
       if (gone()) return;
       this.found.set(name, found);
       notices.hide('error');
