@@ -2,7 +2,7 @@
 import { Api, ApiError } from './api';
 import { listen } from './events';
 import { MeshMode } from './mesh/mesh_mode';
-import type { Mode, ModeContext, Theme } from './mode';
+import type { MakeMode, Mode, ModeContext, Theme } from './mode';
 import { SurfaceMode } from './surface/surface_mode';
 import { TensorMode } from './tensor/tensor_mode';
 import type { DataSet, ServerState } from './types';
@@ -19,11 +19,13 @@ function theme(): Theme {
     : { background: [0.976, 0.98, 0.984], plain: [198, 204, 212], ahead: [222, 225, 230] };
 }
 
-const modes: Record<DataSet['kind'], (root: HTMLElement, data: DataSet, context: ModeContext) => Promise<Mode>> = {
-  mesh: MeshMode.open,
-  tensors: TensorMode.open,
-  volume: SurfaceMode.open,
+const modes: Record<DataSet['kind'], (data: DataSet, context: ModeContext) => Promise<MakeMode>> = {
+  mesh: MeshMode.load,
+  tensors: TensorMode.load,
+  volume: SurfaceMode.load,
 };
+
+const wordsOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
 
 class App {
   private readonly notices = new Notices();
@@ -32,6 +34,8 @@ class App {
   private readonly exports = h('select', { 'aria-label': 'Export', class: 'export' });
   private mode: Mode | null = null;
   private current: DataSet | null = null;
+  /** Counts what was opened: an answer for an earlier one comes too late to be shown. */
+  private opened = 0;
 
   constructor(
     private readonly api: Api,
@@ -98,10 +102,13 @@ class App {
     this.exports.disabled = options.length === 0;
   }
 
-  private async open(data: DataSet): Promise<void> {
+  /** Null when it could not be shown, or when something else was opened meanwhile. */
+  private async open(data: DataSet): Promise<Mode | null> {
+    const turn = ++this.opened;
     this.mode?.dispose();
     this.mode = null;
     this.current = data;
+    this.fillExports();
     this.notices.hideAll();
     document.title = `${data.name} – isochron view`;
     this.body.replaceChildren(h('p', { class: 'loading', role: 'status' }, `Loading ${data.name} …`));
@@ -113,14 +120,16 @@ class App {
         exportsChanged: () => this.fillExports(),
         theme,
       };
-      const mode = await modes[data.kind](this.body, data, context);
-      if (this.current === data) this.mode = mode;
-      else mode.dispose();
+      const make = await modes[data.kind](data, context);
+      if (turn !== this.opened) return null;
+      this.mode = make(this.body);
       this.fillExports();
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
-      this.body.replaceChildren(h('p', { class: 'loading', role: 'alert' }, `${data.name} could not be shown: ${why}`));
+      if (turn !== this.opened) return null;
+      const text = `${data.name} could not be shown: ${wordsOf(error)}`;
+      this.body.replaceChildren(h('p', { class: 'loading', role: 'alert' }, text));
     }
+    return this.mode;
   }
 
   private connection(now: 'lost' | 'back' | 'replaced'): void {
@@ -147,18 +156,23 @@ class App {
     try {
       await this.api.reload(id);
     } catch (error) {
-      this.notices.show('changed', 'error', error instanceof Error ? error.message : String(error));
+      this.notices.show('changed', 'error', wordsOf(error));
     }
   }
 
   /** This or another window had the file read again: it is shown anew, with the same choices. */
   private async reloaded(id: number): Promise<void> {
-    this.state = await this.api.state();
+    try {
+      this.state = await this.api.state();
+    } catch (error) {
+      this.notices.show('changed', 'error', wordsOf(error));
+      return;
+    }
     const data = this.state.datasets.find((d) => d.id === id);
     if (data === undefined || this.current?.id !== id) return;
     const choices = this.mode?.stateText();
-    await this.open(data);
-    if (choices !== undefined) this.mode?.loadState(choices);
+    const mode = await this.open(data);
+    if (choices !== undefined) mode?.loadState(choices);
   }
 }
 
@@ -189,7 +203,7 @@ async function start(): Promise<void> {
     } else {
       wholePage(
         'No answer',
-        `${error instanceof Error ? error.message : String(error)}. Is isochron view still running?`,
+        `${wordsOf(error)}. Is isochron view still running?`,
       );
     }
   }

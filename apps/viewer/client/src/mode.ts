@@ -37,3 +37,6 @@ export interface Mode {
   stateText(): string;
   loadState(text: string): void;
 }
+
+/** Shows in an element what a mode has loaded. */
+export type MakeMode = (root: HTMLElement) => Mode;

@@ -74,11 +74,6 @@ export class Pack {
     return typeof value === 'number' ? value : otherwise;
   }
 
-  text(name: string): string {
-    const value = this.meta[name];
-    return typeof value === 'string' ? value : '';
-  }
-
   private typed<T extends PackArray>(name: string, Kind: abstract new (...a: never[]) => T): T {
     const array = this.arrays.get(name);
     if (!(array instanceof Kind)) throw new Error(`the answer has no array ${name} of the expected type`);

@@ -8,8 +8,11 @@ export class Refresh<Name> {
   private readonly due = new Set<Name>();
   private running = false;
 
-  /** `renew` reads the state when it starts; it must not throw. */
-  constructor(private readonly renew: (name: Name) => Promise<void>) {}
+  /** `renew` reads the state when it starts; it must not throw. Nothing is renewed any more once `ended` is aborted. */
+  constructor(
+    private readonly renew: (name: Name) => Promise<void>,
+    private readonly ended: AbortSignal,
+  ) {}
 
   get busy(): boolean {
     return this.running;
@@ -29,7 +32,7 @@ export class Refresh<Name> {
     for (const name of this.due) {
       // A set hands out what is added during the loop, in the order it came.
       this.due.delete(name);
-      await this.renew(name);
+      if (!this.ended.aborted) await this.renew(name);
     }
     this.running = false;
   }

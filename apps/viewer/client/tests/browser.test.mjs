@@ -250,6 +250,30 @@ describe('isochron view', { skip: why }, () => {
     await view.close();
   });
 
+  test('of data sets chosen quickly the last one is shown', async () => {
+    const view = await open();
+    const about = () => view.page.locator('.panel .about').textContent();
+    const heart = await about();
+    let late;
+    const answered = new Promise((resolve) => (late = resolve));
+    await view.page.route('**/api/datasets/1/geometry', async (route) => {
+      await view.page.waitForTimeout(700);
+      await route.fulfill({ response: await route.fetch() });
+      late();
+    });
+    for (const label of ['lens.vtu', 'heart.vtu', 'lens.vtu', 'heart.vtu'])
+      await view.page.getByLabel('Data set').selectOption({ label });
+    await view.ready();
+    await answered;
+    await view.page.waitForTimeout(300);
+    assert.equal(await about(), heart, 'the lens came too late');
+    await view.click(...middle);
+    await view.until(() => view.status(), Number.isFinite, 'an arrival');
+    assert.equal(await view.page.locator('.stage').count(), 1);
+    assert.deepEqual(view.complaints, []);
+    await view.close();
+  });
+
   test('pictures, data and states are saved; a state brings everything back', async () => {
     const view = await openWithSource();
     const latest = await view.status();
@@ -404,8 +428,13 @@ describe('isochron view', { skip: why }, () => {
       changed(readPng(before), readPng(await page.locator('.slice').first().screenshot())) > 0.001,
       'the slice follows',
     );
+    const asked = (what) => view.requests.filter((url) => url.endsWith(`/${what}`)).length;
+    const connects = asked('connect');
     await page.getByLabel('Tensor glyphs').check();
-    await view.until(() => view.requests.some((url) => url.endsWith('/glyphs')), Boolean, 'glyphs');
+    await view.until(() => asked('glyphs'), (times) => times > 0, 'glyphs');
+    await page.getByLabel('Paths').uncheck();
+    await page.getByLabel('Paths').check();
+    assert.equal(asked('connect'), connects, 'what is shown is not computed again');
     const space = await view.picture();
     await page.getByLabel('Volume').selectOption('fa');
     await view.until(
@@ -418,9 +447,12 @@ describe('isochron view', { skip: why }, () => {
     await page.getByLabel('Volume').selectOption('');
     const { path } = await saved(view);
     const csv = await view.download(() => page.getByLabel('Export').selectOption('csv/Pathway 1'));
-    assert.match(readFileSync(csv.path, 'utf8'), /^distance,fa,cost,x,y,z\n0,/);
+    assert.match(readFileSync(csv.path, 'utf8'), /^x,y,z,distance,cost,fa,md,local_cost\n[^,]+,[^,]+,[^,]+,0,/);
+    assert.ok(csv.name.endsWith('-profile.csv'), csv.name);
     const tck = await view.download(() => page.getByLabel('Export').selectOption('tck/Pathway 1'));
     assert.match(readFileSync(tck.path).toString('latin1', 0, 40), /^mrtrix tracks/);
+    await page.getByRole('button', { name: 'Delete Pathway 1' }).click();
+    await view.until(() => asked('remove'), (times) => times > 0, 'the server to be told');
     await page.reload();
     await page.locator('.slice').first().waitFor();
     const moved = await page.locator('.status').getAttribute('data-cost');

@@ -112,10 +112,11 @@ test('what is wanted again while it waits is renewed once', async () => {
   const { Refresh } = await load('src/refresh.ts');
   const done = [];
   let release;
+  const ended = new AbortController();
   const refresh = new Refresh(async (name) => {
     done.push(name);
     if (done.length === 1) await new Promise((resolve) => (release = resolve));
-  });
+  }, ended.signal);
   refresh.want('a');
   for (let i = 0; i < 5; ++i) refresh.want('a');
   refresh.want('b');
@@ -125,6 +126,10 @@ test('what is wanted again while it waits is renewed once', async () => {
   assert.equal(refresh.busy, false);
   refresh.want('c');
   assert.deepEqual(done, ['a', 'a', 'b', 'c']);
+  ended.abort();
+  refresh.want('d');
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  assert.deepEqual(done, ['a', 'a', 'b', 'c'], 'nothing is asked for after the end');
 });
 
 test('a state file keeps everything, and a bad one is refused', async () => {

@@ -20,8 +20,6 @@ export interface Arrival {
   unreached: number;
   milliseconds: number;
   solveMilliseconds: number;
-  backend: string;
-  threads: number;
 }
 
 export interface Path {
@@ -53,8 +51,6 @@ export function readArrival(pack: Pack): Arrival {
     unreached: pack.number('unreached', 0),
     milliseconds: pack.number('milliseconds'),
     solveMilliseconds: pack.number('solve_milliseconds'),
-    backend: pack.text('backend'),
-    threads: pack.number('threads', 1),
   };
 }
 

@@ -1,12 +1,13 @@
 // The mesh mode: joins the model, the server's answers, the picture and the controls.
 import { ApiError } from '../api';
-import type { Mode, ModeContext } from '../mode';
+import type { MakeMode, Mode, ModeContext } from '../mode';
 import type { DataSet, Vec3 } from '../types';
 import { download, h, shortNumber } from '../ui/dom';
 import { Overlay, pngOf } from '../ui/overlay';
 import { TimeBar } from '../ui/time_bar';
 import { scale } from '../vec';
 import { frame, orbit, zoom } from '../view/camera';
+import { afterLoss } from '../view/context_loss';
 import { followPointer } from '../view/pointer';
 import { Stage } from '../view/stage';
 import { followKeys } from './keys';
@@ -38,14 +39,15 @@ export class MeshMode implements Mode {
   private readonly requests: Requests;
   private readonly shown: Shown;
   private readonly ended = new AbortController();
+  private readonly contextLost: () => void;
   private stage!: Stage;
   private view!: MeshView;
-  private lostContexts = 0;
 
-  /** Reads the geometry and shows it. */
-  static async open(root: HTMLElement, data: DataSet, context: ModeContext): Promise<MeshMode> {
+  /** Reads the geometry, to be shown later. */
+  static async load(data: DataSet, context: ModeContext): Promise<MakeMode> {
     const pack = await context.api.get(`${data.id}/geometry`);
-    return new MeshMode(root, data, context, { points: pack.floats('points'), triangles: pack.ids('triangles') });
+    const geometry = { points: pack.floats('points'), triangles: pack.ids('triangles') };
+    return (root) => new MeshMode(root, data, context, geometry);
   }
 
   private constructor(
@@ -55,6 +57,7 @@ export class MeshMode implements Mode {
     geometry: Shown['geometry'],
   ) {
     this.model = defaultModel(data);
+    this.contextLost = afterLoss(context.notices, this.ended.signal, () => this.remakeStage());
     this.shown = {
       model: this.model,
       geometry,
@@ -71,6 +74,7 @@ export class MeshMode implements Mode {
       this.shown,
       (part) => this.answered(part),
       (error) => this.failed(error),
+      this.ended.signal,
     );
     this.timeBar = new TimeBar((moment) => {
       this.model.moment = moment;
@@ -106,6 +110,7 @@ export class MeshMode implements Mode {
 
   dispose(): void {
     this.ended.abort();
+    this.timeBar.stop();
     this.stage.dispose();
   }
 
@@ -182,7 +187,7 @@ export class MeshMode implements Mode {
   }
 
   private makeStage(): void {
-    this.stage = new Stage(this.stageBox, this.data.bounds, () => this.contextLost());
+    this.stage = new Stage(this.stageBox, this.data.bounds, this.contextLost);
     this.view = new MeshView(this.stage, this.shown, this.context.theme());
     followPointer(this.stage, {
       grab: (x, y) => this.grab(x, y),
@@ -194,23 +199,11 @@ export class MeshMode implements Mode {
     this.redraw();
   }
 
-  /** The graphics driver may take its memory back at any time; nothing but the drawing itself is lost with it. */
-  private contextLost(): void {
-    const { notices } = this.context;
-    const camera = this.stage.camera;
-    notices.show('webgl', 'warning', 'The graphics context was lost; drawing again …');
-    window.setTimeout(() => {
-      this.stage.dispose();
-      try {
-        if (++this.lostContexts > 5) throw new Error('it was lost several times');
-        this.makeStage();
-        this.stage.setCamera(camera);
-        notices.hide('webgl');
-      } catch {
-        const reload = { label: 'Reload', run: () => window.location.reload() };
-        notices.show('webgl', 'error', 'The graphics context was lost and could not be made again.', reload);
-      }
-    }, 300);
+  private remakeStage(): void {
+    const { camera } = this.stage;
+    this.stage.dispose();
+    this.makeStage();
+    this.stage.setCamera(camera);
   }
 
   private redraw(): void {

@@ -25,8 +25,9 @@ export class Requests {
     private readonly shown: Shown,
     private readonly onAnswer: (part: Part) => void,
     private readonly onError: (error: unknown) => void,
+    private readonly ended: AbortSignal,
   ) {
-    this.refresh = new Refresh((part) => this.renew(part));
+    this.refresh = new Refresh((part) => this.renew(part), ended);
   }
 
   /** How long the request in flight has been under way, in milliseconds; 0 when there is none. */
@@ -50,9 +51,9 @@ export class Requests {
       else if (part === 'fibers') await this.fibers();
       else if (part === 'array') await this.array();
       else await this.arrival(part);
-      this.onAnswer(part);
+      if (!this.ended.aborted) this.onAnswer(part);
     } catch (error) {
-      if (!(error instanceof ApiError && error.superseded)) this.onError(error);
+      if (!this.ended.aborted && !(error instanceof ApiError && error.superseded)) this.onError(error);
     }
   }
 

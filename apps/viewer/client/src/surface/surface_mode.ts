@@ -3,7 +3,7 @@ import { ApiError } from '../api';
 import type { ParticlesTold } from '../events';
 import { takenBy } from '../mesh/keys';
 import { pick } from '../mesh/pick';
-import type { Mode, ModeContext } from '../mode';
+import type { MakeMode, Mode, ModeContext } from '../mode';
 import type { Pack } from '../pack';
 import { Refresh } from '../refresh';
 import { SliceView } from '../slices/slice_view';
@@ -14,6 +14,7 @@ import { download, h, shortNumber } from '../ui/dom';
 import { Overlay, pngOf } from '../ui/overlay';
 import { norm, sub } from '../vec';
 import { orbit, zoom } from '../view/camera';
+import { afterLoss } from '../view/context_loss';
 import { followPointer } from '../view/pointer';
 import { Stage } from '../view/stage';
 import type { Particles } from './particles';
@@ -65,25 +66,28 @@ export class SurfaceMode implements Mode {
   private readonly frames: Refresh<'particles'>;
   private readonly ended = new AbortController();
   private readonly grey: [number, number];
+  private readonly contextLost: () => void;
   private stage!: Stage;
   private view!: SurfaceView;
   /** While a surface is made, what was asked for. */
   private running: string | null = null;
   private made: (Made & { request: string }) | null = null;
+  /** The server no longer has the mesh, so that it cannot write it to a file. */
+  private lost = false;
   /** The particles as they were last seen. */
   private seen: Particles | null = null;
   private cursor: Vec3 | null = null;
   private settling = '';
   private drawnFrames = 0;
 
-  /** Reads the values and shows them. */
-  static async open(root: HTMLElement, data: DataSet, context: ModeContext): Promise<SurfaceMode> {
+  /** Reads the values, to be shown later. */
+  static async load(data: DataSet, context: ModeContext): Promise<MakeMode> {
     if (data.shape === undefined || data.spacing === undefined || data.affine === undefined)
       throw new Error('the image has no shape');
     const volume = new Volume(data.shape, data.spacing, data.affine, data.bounds);
     const histogram = readHistogram(await context.api.get(`${data.id}/histogram`));
     const values = (await context.api.get(`${data.id}/volume/values`)).floats('values');
-    return new SurfaceMode(root, data, context, volume, histogram, values);
+    return (root) => new SurfaceMode(root, data, context, volume, histogram, values);
   }
 
   private constructor(
@@ -95,8 +99,9 @@ export class SurfaceMode implements Mode {
     private readonly values: Float32Array,
   ) {
     this.model = defaultSurfaceModel(data, partingValue(histogram));
+    this.contextLost = afterLoss(context.notices, this.ended.signal, () => this.remakeStage());
     this.grey = greyRange(histogram);
-    this.frames = new Refresh(() => this.fetchParticles());
+    this.frames = new Refresh(() => this.fetchParticles(), this.ended.signal);
     const handlers = {
       point: (place: Vec3) => {
         this.model.crosshair = place;
@@ -147,9 +152,15 @@ export class SurfaceMode implements Mode {
     this.stage.dispose();
   }
 
-  /** The server ends the work of a page whose line went down: what was under way is asked for again. */
+  /**
+   * The server ends the work of a page whose line went down and drops its mesh: what was under way is asked for again,
+   * what is shown stays.
+   */
   refresh(): void {
-    if (this.model.started && this.made === null && this.running === null) void this.start();
+    if (this.made !== null) {
+      this.lost = true;
+      this.redraw();
+    } else if (this.model.started && this.running === null) void this.start();
   }
 
   progress(stage: string, fraction: number): void {
@@ -189,7 +200,7 @@ export class SurfaceMode implements Mode {
   }
 
   exports(): [string, string][] {
-    return this.made === null ? [] : formats.map((format) => [format, `surface as .${format}`]);
+    return this.made === null || this.lost ? [] : formats.map((format) => [format, `surface as .${format}`]);
   }
 
   async saveData(format: string): Promise<void> {
@@ -229,7 +240,7 @@ export class SurfaceMode implements Mode {
   }
 
   private makeStage(): void {
-    this.stage = new Stage(this.stageBox, this.data.bounds, () => this.contextLost());
+    this.stage = new Stage(this.stageBox, this.data.bounds, this.contextLost);
     this.stage.setBackground(this.context.theme().background);
     this.view = new SurfaceView(this.stage, this.volume);
     followPointer(this.stage, {
@@ -244,13 +255,11 @@ export class SurfaceMode implements Mode {
     this.redraw();
   }
 
-  private contextLost(): void {
+  private remakeStage(): void {
     const { camera } = this.stage;
-    window.setTimeout(() => {
-      this.stage.dispose();
-      this.makeStage();
-      this.stage.setCamera(camera);
-    }, 300);
+    this.stage.dispose();
+    this.makeStage();
+    this.stage.setCamera(camera);
   }
 
   private redraw(): void {
@@ -270,6 +279,7 @@ export class SurfaceMode implements Mode {
     if (!this.data.solvable) hint = `A surface cannot be made here: ${this.data.why}`;
     else if (this.running !== null) hint = '';
     else if (changed) hint = 'The choices have changed: press Start (Enter) for their surface';
+    else if (this.lost) hint = 'The connection was lost: to export the surface, press Start (Enter) to make it again';
     else if (this.made === null) hint = 'Choose the isovalue, then press Start (Enter)';
     this.overlay.setHint(hint);
   }
@@ -333,6 +343,7 @@ export class SurfaceMode implements Mode {
     this.running = request;
     this.model.started = true;
     this.made = null;
+    this.lost = false;
     this.settling = '';
     this.panel.setRunning(true);
     this.panel.drawQuality(null);
@@ -412,6 +423,7 @@ export class SurfaceMode implements Mode {
   }
 
   private failed(error: unknown): void {
+    if (this.ended.signal.aborted) return;
     if (error instanceof ApiError && error.status === 0) return; // the event stream tells about lost connections
     this.context.notices.show('error', 'error', error instanceof Error ? error.message : String(error));
   }

@@ -1,6 +1,6 @@
 // The tensor mode: three slices, two regions, and the pathway between them.
 import { ApiError } from '../api';
-import type { Mode, ModeContext } from '../mode';
+import type { MakeMode, Mode, ModeContext } from '../mode';
 import type { Pack } from '../pack';
 import { Refresh } from '../refresh';
 import type { SliceBall } from '../slices/slice_view';
@@ -11,6 +11,7 @@ import type { DataSet, Vec3 } from '../types';
 import { download, h, shortNumber } from '../ui/dom';
 import { unit } from '../vec';
 import type { Shape } from '../view/layers';
+import { afterLoss } from '../view/context_loss';
 import { followPointer } from '../view/pointer';
 import { Stage } from '../view/stage';
 import type { Profile } from './profile';
@@ -38,6 +39,7 @@ export interface Found {
 const mostGlyphs = 3000;
 /** Files of a pathway that the server writes: a name for the menu's entry, its words, and what is asked for. */
 const fileExports: readonly (readonly [string, string, { format: string; what?: string }])[] = [
+  ['csv', 'profile as .csv', { format: 'csv' }],
   ['tck', 'path as .tck', { format: 'tck' }],
   ['vtp', 'path as .vtp', { format: 'vtp' }],
   ['pathway', 'voxels as .nii.gz', { format: 'nii.gz', what: 'pathway' }],
@@ -79,23 +81,29 @@ function readFound(pack: Pack): Found {
 export class TensorMode implements Mode {
   private readonly model: TensorModel;
   private readonly found = new Map<string, Found>();
+  /** Names of the pathways that the server keeps. */
+  private readonly kept = new Set<string>();
   private readonly stageBox = h('div', { class: 'stage', tabindex: 0, role: 'application', 'aria-label': '3-D view' });
   private readonly status = h('output', { class: 'status' });
   private readonly slices: SliceView[];
   private readonly panel: TensorPanel;
   private readonly requests: Refresh<string>;
+  private readonly glyphs: Refresh<string>;
   private readonly ended = new AbortController();
+  private readonly contextLost: () => void;
   private stage!: Stage;
   private view!: TensorView;
+  /** Counts what was to be shown as fog: an answer for an earlier one comes too late. */
+  private fogs = 0;
 
-  /** Reads the volumes and shows them. */
-  static async open(root: HTMLElement, data: DataSet, context: ModeContext): Promise<TensorMode> {
+  /** Reads the volumes, to be shown later. */
+  static async load(data: DataSet, context: ModeContext): Promise<MakeMode> {
     if (data.shape === undefined || data.spacing === undefined || data.affine === undefined)
       throw new Error('the image has no shape');
     const volume = new Volume(data.shape, data.spacing, data.affine, data.bounds);
     const fa = (await context.api.get(`${data.id}/volume/fa`)).floats('values');
     const directions = (await context.api.get(`${data.id}/volume/direction`)).bytes('values');
-    return new TensorMode(root, data, context, volume, fa, directions);
+    return (root) => new TensorMode(root, data, context, volume, fa, directions);
   }
 
   private constructor(
@@ -107,7 +115,9 @@ export class TensorMode implements Mode {
     private readonly directions: Uint8Array,
   ) {
     this.model = defaultTensorModel(data);
-    this.requests = new Refresh((name) => this.connect(name));
+    this.contextLost = afterLoss(context.notices, this.ended.signal, () => this.remakeStage());
+    this.requests = new Refresh((name) => this.renew(name), this.ended.signal);
+    this.glyphs = new Refresh((name) => this.addGlyphs(name), this.ended.signal);
     const handlers = {
       point: (place: Vec3) => this.picked(place),
       scroll: (axis: Axis, voxels: number) => this.scroll(axis, voxels),
@@ -142,7 +152,9 @@ export class TensorMode implements Mode {
     this.stage.dispose();
   }
 
+  /** The server drops what it kept for a page whose line went down. */
   refresh(): void {
+    this.kept.clear();
     for (const pathway of this.model.pathways) this.want(pathway);
   }
 
@@ -170,40 +182,21 @@ export class TensorMode implements Mode {
 
   exports(): [string, string][] {
     const found = this.model.pathways.filter(({ name }) => this.found.has(name));
-    return found.flatMap(({ name }) => [
-      [`csv/${name}`, `${name}, profile as .csv`] as [string, string],
-      ...fileExports.map(([what, label]): [string, string] => [`${what}/${name}`, `${name}, ${label}`]),
-    ]);
+    return found.flatMap(({ name }) =>
+      fileExports.map(([what, label]): [string, string] => [`${what}/${name}`, `${name}, ${label}`]),
+    );
   }
 
   async saveData(chosen: string): Promise<void> {
     const slash = chosen.indexOf('/');
     const name = chosen.slice(slash + 1);
-    const file = fileExports.find(([what]) => what === chosen.slice(0, slash));
-    if (file === undefined) this.saveProfile(name);
-    else await this.saveFile(name, file[2]);
-  }
-
-  private async saveFile(name: string, wanted: { format: string; what?: string }): Promise<void> {
+    const wanted = fileExports.find(([what]) => what === chosen.slice(0, slash))?.[2];
     try {
       const file = await this.context.api.file(`${this.data.id}/export`, { name, ...wanted });
       download(file.blob, file.name);
     } catch (error) {
       this.context.notices.show('error', 'error', error instanceof Error ? error.message : String(error));
     }
-  }
-
-  private saveProfile(name: string): void {
-    const found = this.found.get(name);
-    if (found === undefined) return;
-    const { distance, fa, cost } = found.profile;
-    const rows = Array.from(distance, (d, i) =>
-      [d, fa[i]!, cost[i]!, ...found.path.subarray(3 * i, 3 * i + 3)].join(','),
-    );
-    download(
-      new Blob([['distance,fa,cost,x,y,z', ...rows, ''].join('\n')], { type: 'text/csv' }),
-      `${this.baseName()}-${name.replaceAll(' ', '-')}.csv`,
-    );
   }
 
   saveState(): void {
@@ -215,6 +208,7 @@ export class TensorMode implements Mode {
   }
 
   loadState(text: string): void {
+    const before = this.model.pathways.map(({ name }) => name);
     try {
       const { model, camera } = readTensorState(text, this.data);
       Object.assign(this.model, model);
@@ -228,7 +222,8 @@ export class TensorMode implements Mode {
     this.drawSlices();
     this.redraw();
     void this.drawFog();
-    this.refresh();
+    this.requests.want(...before);
+    for (const pathway of this.model.pathways) this.want(pathway);
   }
 
   private baseName(): string {
@@ -236,7 +231,7 @@ export class TensorMode implements Mode {
   }
 
   private makeStage(): void {
-    this.stage = new Stage(this.stageBox, this.data.bounds, () => this.contextLost(), fromAbove);
+    this.stage = new Stage(this.stageBox, this.data.bounds, this.contextLost, fromAbove);
     this.stage.setBackground(this.context.theme().background);
     this.view = new TensorView(this.stage, this.volume);
     followPointer(this.stage, { grab: () => false, drag: () => {}, drop: () => {}, click: () => {}, hover: () => {} });
@@ -245,13 +240,11 @@ export class TensorMode implements Mode {
     void this.drawFog();
   }
 
-  private contextLost(): void {
+  private remakeStage(): void {
     const { camera } = this.stage;
-    window.setTimeout(() => {
-      this.stage.dispose();
-      this.makeStage();
-      this.stage.setCamera(camera);
-    }, 300);
+    this.stage.dispose();
+    this.makeStage();
+    this.stage.setCamera(camera);
   }
 
   private foundList(): (Found | null)[] {
@@ -327,15 +320,37 @@ export class TensorMode implements Mode {
   private pathwayRemoved(name: string): void {
     this.found.delete(name);
     this.redraw();
+    void this.drawFog();
+    this.requests.want(name);
   }
 
   private displayChanged(): void {
-    if (this.model.showGlyphs) this.refresh();
+    if (this.model.showGlyphs) this.glyphs.want(...this.found.keys());
     this.redraw();
+  }
+
+  /** For a pathway that was found while no glyphs were wanted. */
+  private async addGlyphs(name: string): Promise<void> {
+    const found = this.found.get(name);
+    if (found === undefined || found.glyphs !== null) return;
+    const old = () => this.ended.signal.aborted || this.found.get(name) !== found;
+    try {
+      found.glyphs = await this.askGlyphs(name);
+      if (!old()) this.redraw();
+    } catch (error) {
+      if (old() || !(error instanceof ApiError) || error.superseded || error.status === 0) return;
+      this.context.notices.show('error', 'error', error.message);
+    }
+  }
+
+  private async askGlyphs(name: string): Promise<Shape> {
+    return readShape(await this.context.api.post(`${this.data.id}/glyphs`, { name, most: mostGlyphs }), '');
   }
 
   /** FA as it is; of the cost, how near it is to the least: 1 at the best path, 0 from half as much again on. */
   private async drawFog(): Promise<void> {
+    const turn = ++this.fogs;
+    const late = () => this.ended.signal.aborted || turn !== this.fogs;
     const { fog } = this.model;
     const name = this.model.pathways[this.model.active]?.name ?? '';
     if (fog !== 'cost' || !this.found.has(name)) {
@@ -347,9 +362,9 @@ export class TensorMode implements Mode {
       const pack = await api.get(`${this.data.id}/volume/cost?client=${api.client}&name=${encodeURIComponent(name)}`);
       const least = pack.number('low');
       const near = pack.floats('values').map((cost) => Math.max(0, 1 - 2 * (cost / least - 1)));
-      if (this.model.fog === 'cost') this.view.setFog(near);
+      if (!late()) this.view.setFog(near);
     } catch (error) {
-      if (error instanceof ApiError) this.context.notices.show('error', 'error', error.message);
+      if (!late() && error instanceof ApiError) this.context.notices.show('error', 'error', error.message);
     }
   }
 
@@ -357,11 +372,25 @@ export class TensorMode implements Mode {
     if (pathway.from !== null && pathway.to !== null) this.requests.want(pathway.name);
   }
 
-  private async connect(name: string): Promise<void> {
+  /** Brings the server in line with the model: a pathway that has no two regions, or is gone, is not kept there. */
+  private async renew(name: string): Promise<void> {
     const pathway = this.model.pathways.find((p) => p.name === name);
-    if (pathway === undefined || pathway.from === null || pathway.to === null) return;
+    if (pathway !== undefined && pathway.from !== null && pathway.to !== null) await this.connect(pathway);
+    else if (this.kept.delete(name)) await this.forget(name);
+  }
+
+  private async forget(name: string): Promise<void> {
+    try {
+      await this.context.api.ask(`${this.data.id}/remove`, { name });
+    } catch {
+      // it was dropped already
+    }
+  }
+
+  private async connect(pathway: Pathway): Promise<void> {
     const { api, notices } = this.context;
-    const { from, to, alpha, epsilon } = pathway;
+    const { name, from, to, alpha, epsilon } = pathway;
+    const gone = () => this.ended.signal.aborted || !this.model.pathways.includes(pathway);
     try {
       const pack = await api.post(`${this.data.id}/connect`, {
         seq: api.nextSequence(),
@@ -371,20 +400,22 @@ export class TensorMode implements Mode {
         alpha,
         epsilon,
       });
+      this.kept.add(name);
+      if (gone()) return; // its name is due again, to be forgotten
       const found = readFound(pack);
-      if (this.model.showGlyphs)
-        found.glyphs = readShape(await api.post(`${this.data.id}/glyphs`, { name, most: mostGlyphs }), '');
+      if (this.model.showGlyphs) found.glyphs = await this.askGlyphs(name);
+      if (gone()) return;
       this.found.set(name, found);
       notices.hide('error');
       const time = `${found.milliseconds.toFixed(0)} ms on the server (solve ${found.solveMilliseconds.toFixed(0)} ms)`;
       this.status.textContent = `${name}: least cost ${shortNumber(found.leastCost)} · ${time}`;
       this.status.dataset['cost'] = String(found.leastCost);
-      if (this.model.fog === 'cost') void this.drawFog();
     } catch (error) {
-      if (error instanceof ApiError && (error.superseded || error.status === 0)) return;
+      if (gone() || (error instanceof ApiError && (error.superseded || error.status === 0))) return;
       this.found.delete(name);
       notices.show('error', 'error', error instanceof Error ? error.message : String(error));
     }
+    if (this.model.fog === 'cost') void this.drawFog();
     this.redraw();
   }
 

@@ -78,7 +78,7 @@ export class TimeBar {
     requestAnimationFrame(frame);
   }
 
-  private stop(): void {
+  stop(): void {
     this.playing = false;
     this.show();
   }
