@@ -5,6 +5,7 @@ import http.client
 import json
 import math
 import os
+import pathlib
 import re
 import signal
 import socket
@@ -463,15 +464,23 @@ class View(CliCase):
 
     def test_a_browser_is_opened_where_there_is_a_display(self):
         opener = self.folder / "xdg-open"
-        opener.write_text('#!/bin/sh\necho "$1" > opened.part && mv opened.part opened\n', encoding="ascii")
+        opener.write_text('#!/bin/sh\nprintf "%s\\n%s\\n" $$ "$1" > opened.part && mv opened.part opened\n', encoding="ascii")
         opener.chmod(0o755)
-        environment = {"PATH": f"{self.folder}:{os.environ['PATH']}", "DISPLAY": ":9"}
-        self.start("square.msh", "--quiet", browser=(), env=environment)
+        environment = {"PATH": f"{self.folder}:{os.environ['PATH']}", "DISPLAY": ":9", "TMPDIR": str(self.folder)}
+        process = self.start("square.msh", "--quiet", browser=(), env=environment)
         end = time.monotonic() + 30
         while not (self.folder / "opened").exists() and time.monotonic() < end:
             time.sleep(0.05)
-        opened = (self.folder / "opened").read_text(encoding="ascii").strip()
-        self.assertEqual(opened, f"http://127.0.0.1:{self.port}/?token={self.token}")
+        opener_id, opened = (self.folder / "opened").read_text(encoding="ascii").splitlines()
+        page = pathlib.Path(opened)  # not the address itself, which others could read as an argument
+        self.assertEqual(page.read_text(encoding="ascii").count(f"http://127.0.0.1:{self.port}/?token={self.token}"), 2)
+        self.assertEqual((page.stat().st_mode & 0o777, page.parent.stat().st_mode & 0o777), (0o600, 0o700))
+        while os.path.exists(f"/proc/{opener_id}") and time.monotonic() < end:
+            time.sleep(0.05)
+        self.assertFalse(os.path.exists(f"/proc/{opener_id}"))
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=20)
+        self.assertFalse(page.parent.exists())
         del environment["DISPLAY"]
         process = self.start("square.msh", browser=(), env=environment)
         process.send_signal(signal.SIGINT)
