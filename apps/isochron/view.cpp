@@ -9,13 +9,17 @@
 #if defined(ISOCHRON_WITH_VIEWER)
 #include <cmath>
 #include <cstdlib>
+#include <fstream>
+#include <optional>
 
 #include <fcntl.h>
 #include <spawn.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "apps/viewer/server/embedded.h"
 #include "apps/viewer/server/http.h"
+#include "apps/viewer/server/temporary_folder.h"
 #endif
 
 namespace isochron::cli {
@@ -40,8 +44,8 @@ bool has_display() {
   return false;
 }
 
-/// Whether the desktop's opener could be started. What it prints is nobody's business here.
-bool open_browser(std::string url) {
+/// Starts the desktop's opener; none when that fails. What it prints is nobody's business here.
+std::optional<pid_t> start_opener(std::string target) {
   posix_spawn_file_actions_t quiet;
   ::posix_spawn_file_actions_init(&quiet);
   for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
@@ -50,13 +54,40 @@ bool open_browser(std::string url) {
   ::posix_spawnattr_init(&apart);
   ::posix_spawnattr_setflags(&apart, POSIX_SPAWN_SETPGROUP);
   std::string program = "xdg-open";
-  char* arguments[] = {program.data(), url.data(), nullptr};  // NOLINT: what the system takes
+  char* arguments[] = {program.data(), target.data(), nullptr};  // NOLINT: what the system takes
   pid_t child = 0;
   const int error = ::posix_spawnp(&child, program.c_str(), &quiet, &apart, arguments, environ);
   ::posix_spawnattr_destroy(&apart);
   ::posix_spawn_file_actions_destroy(&quiet);
-  return error == 0;
+  return error == 0 ? std::optional(child) : std::nullopt;
 }
+
+/// Opens an address in the browser by a file of our own that leads there: arguments can be read by all users of the
+/// machine, and the address has the token.
+class Browser {
+ public:
+  /// Whether it could be started.
+  bool open(const std::string& url) {
+    const std::filesystem::path page = folder_.path() / "isochron.html";
+    std::ofstream file(page);
+    std::filesystem::permissions(page, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+    file << fmt::format(
+        "<!doctype html>\n<meta charset=\"utf-8\">\n<title>Isochron</title>\n"
+        "<meta http-equiv=\"refresh\" content=\"0; url={0}\">\n<a href=\"{0}\">Isochron</a>\n",
+        url);
+    file.close();
+    if (file) opener_ = start_opener(page.string());
+    return opener_.has_value();
+  }
+  /// To be called now and then: an opener that has ended stays in the system's list until somebody asks.
+  void look_after() {
+    if (opener_ && ::waitpid(*opener_, nullptr, WNOHANG) != 0) opener_.reset();
+  }
+
+ private:
+  viewer::TemporaryFolder folder_;
+  std::optional<pid_t> opener_;
+};
 
 /// True once a signal has come: the usual end of a server.
 bool interrupted() {
@@ -68,15 +99,23 @@ bool interrupted() {
   }
 }
 
-void announce(const std::string& url, const ViewRequest& request, Console& console) {
+void announce(const std::string& url, Console& console) {
   if (console.options.json) console.print(fmt::format("{{\"url\": \"{}\"}}\n", url));
   else console.print(fmt::format("{}\n", url));
   console.flush();
   if (!viewer::client_built())
     console.warn("this build has no browser client; run scripts/setup.sh viewer, then configure and build again");
-  if (request.no_browser) return;
-  if (!has_display() || !open_browser(url))
-    console.warn("no browser could be started here (no display, or no xdg-open); open the address in one");
+}
+
+/// None where there is none, or none is wanted.
+std::unique_ptr<Browser> start_browser(const std::string& url, const ViewRequest& request, Console& console) {
+  if (request.no_browser) return nullptr;
+  if (has_display()) {
+    auto browser = std::make_unique<Browser>();
+    if (browser->open(url)) return browser;
+  }
+  console.warn("no browser could be started here (no display, or no xdg-open); open the address in one");
+  return nullptr;
 }
 
 int run_view(const ViewRequest& request, Console& console) {
@@ -94,10 +133,14 @@ int run_view(const ViewRequest& request, Console& console) {
     server.open(file);
   }
   const InterruptGuard guard;
-  announce(server.url(), request, console);
+  announce(server.url(), console);
+  const std::unique_ptr<Browser> browser = start_browser(server.url(), request, console);
   console.say("Ctrl-C ends it.\n");
   console.flush();
-  server.run(interrupted);
+  server.run([&] {
+    if (browser) browser->look_after();
+    return interrupted();
+  });
   return 0;
 }
 

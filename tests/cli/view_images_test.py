@@ -1,5 +1,6 @@
 """Images behind `isochron view`: tensors and volumes, as a browser asks for them."""
 
+import gzip
 import json
 import math
 import threading
@@ -67,6 +68,8 @@ class ViewImages(view_test.View):
         self.assertIn(str(len(path)), self.succeed("info", name).stdout)
         self.assertEqual(saved(format="nii.gz", what="cost"), "fibers-across-cost.nii.gz")
         self.succeed("info", "fibers-across-cost.nii.gz")
+        plain = gzip.decompress((self.folder / "fibers-across-cost.nii.gz").read_bytes())
+        self.assertEqual(len(plain), 352 + 4 * 24 ** 3)
         wrong = {"client": "test", "name": "across", "format": "exe"}
         self.assertIn("tck, vtp, csv, nii.gz", self.refused(422, "POST", "/api/datasets/0/export", wrong))
         wrong = {"client": "test", "name": "other", "format": "tck"}

@@ -5,11 +5,13 @@ import http.client
 import json
 import math
 import os
+import pathlib
 import re
 import signal
 import socket
 import struct
 import subprocess
+import threading
 import time
 
 from cli_case import BINARY, CliCase, square_mesh, TET, TET_POINTS
@@ -236,6 +238,38 @@ class View(CliCase):
                 pass  # it does not want to hear more
             return int(raw.recv(4096).split()[1])
 
+    def test_what_is_refused_is_read_to_its_end(self):
+        self.start("square.msh")
+        hidden = f"GET /api/state HTTP/1.1\r\nHost: 127.0.0.1:{self.port}\r\nX-Isochron-Token: {self.token}\r\n\r\n"
+        form = {"Content-Type": "multipart/form-data; boundary=x"}
+        for status, method, path, fields in ((401, "POST", "/api/datasets/0/solve", {"token": False}),
+                                             (403, "POST", "/", {"headers": {"Host": "evil.example"}}),
+                                             (415, "POST", "/api/datasets/0/solve", {"headers": form}),
+                                             (414, "POST", "/" + "a" * 5000, {}), (405, "PUT", "/api/state", {}),
+                                             (405, "DELETE", "/", {}), (404, "POST", "/", {"body": "{}"}),
+                                             (413, "POST", "/", {"body": hidden * 20000})):
+            connection = self.connection()
+            self.refused(status, method, path, connection=connection, **{"body": hidden, **fields})
+            kept = connection.sock
+            self.refused(404, "GET", "/nothing", connection=connection)  # the next answer is that to the next question
+            self.assertIs(connection.sock, kept)
+        self.alive()
+
+    def test_long_or_odd_names_are_refused(self):
+        self.start("square.msh")
+        sources = [{"vertex": 0}]
+        for name, longest in (("client", 64), ("slot", 64), ("name", 200)):
+            body = {"sources": sources, "seq": 1, name: "x" * longest}
+            self.assertEqual(self.status("POST", "/api/datasets/0/solve", body), 200)
+            body[name] += "x"
+            self.assertIn(f"'{name}' is too long", self.refused(422, "POST", "/api/datasets/0/solve", body))
+        for path in ("solve", "cancel"):
+            body = {"client": "a\nb", "sources": sources}
+            self.assertIn("control", self.refused(422, "POST", f"/api/datasets/0/{path}", body))
+        self.assertIn("missing", self.refused(422, "POST", "/api/datasets/0/cancel", {}))
+        for client in ("", "%0a", "x" * 65):
+            self.assertIn("'client'", self.refused(422, "GET", f"/api/events?client={client}"))
+
     def test_range_headers(self):
         self.start("square.msh")
         for value in ("bytes=0-1", "bytes=0-", "bytes=-1", "bytes=" + ",".join(["0-1"] * 1500),
@@ -268,21 +302,52 @@ class View(CliCase):
 
     def test_a_hundred_parallel_picks(self):
         self.start("square.msh")
+
+        def patient(body):
+            """Asks again while too many others ask."""
+            while (answer := self.ask("POST", "/api/datasets/0/solve", body))[0] == 503:
+                time.sleep(0.02)
+            return answer
+
         with concurrent.futures.ThreadPoolExecutor(100) as pool:
-            ones = list(pool.map(lambda i: self.ask("POST", "/api/datasets/0/solve",
-                                                    {"client": f"c{i}", "sources": [{"vertex": i}]}), range(100)))
+            ones = list(pool.map(lambda i: patient({"client": f"c{i}", "sources": [{"vertex": i}]}), range(100)))
         for i, (status, _, body) in enumerate(ones):
             self.assertEqual(status, 200, body[:200])
             self.assertEqual(self.unpack(body)[1]["times"][i], 0)  # everyone has the answer to their own question
         with concurrent.futures.ThreadPoolExecutor(100) as pool:
-            ones = list(pool.map(lambda i: self.ask("POST", "/api/datasets/0/solve",
-                                                    {"client": "one", "seq": i, "sources": [{"vertex": i}]}), range(100)))
+            ones = list(pool.map(lambda i: patient({"client": "one", "seq": i, "sources": [{"vertex": i}]}), range(100)))
         statuses = [status for status, _, _ in ones]
         self.assertEqual(statuses[99], 200)  # the latest wins
         self.assertEqual(set(statuses) - {200, 409}, set())
         for status, _, body in ones:
             if status == 409:
                 self.assertEqual(json.loads(body), {"error": "superseded"})
+
+    def test_many_long_questions_leave_room_for_short_ones(self):
+        self.start(self.slow_mesh(), "--threads", "1")
+        waiting = self.ask_much("many", 60)
+        self.alive()
+        stream = self.connection()
+        stream.request("GET", f"/api/events?client=many&token={self.token}")
+        self.assertEqual(stream.getresponse().status, 200)
+        statuses = self.cancel_until_ended(waiting, "many")
+        self.assertEqual(set(statuses) | {200}, {200, 409, 503})
+        self.solve([{"vertex": 0}])
+
+    def test_one_file_is_read_again_at_a_time(self):
+        self.start(self.slow_mesh())
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            statuses = list(pool.map(lambda _: self.status("POST", "/api/datasets/0/reload", {}), range(8)))
+        self.assertEqual(set(statuses), {200, 503})
+        self.alive()
+
+    def test_a_file_that_cannot_be_looked_at_ends_nothing(self):
+        self.succeed("generate", "cube", "--n", "3", "-o", "cube.node")
+        self.start("cube.node")
+        (self.folder / "cube.ele").unlink()
+        os.symlink("cube.ele", self.folder / "cube.ele")  # leads to itself
+        time.sleep(1.5)  # it is looked at every second
+        self.alive()
 
     def test_streams_are_limited_and_tell_of_changes(self):
         self.start("square.msh")
@@ -323,17 +388,32 @@ class View(CliCase):
         connection.request("POST", "/api/datasets/0/solve", json.dumps(body), {"X-Isochron-Token": self.token})
         return connection
 
-    def ask_much(self, client):
+    def ask_much(self, client, count=30):
         """As many different metrics as it takes for the queue to be busy for a while, without filling the server."""
         sources = [{"vertex": 0}]
         self.solve(sources, client="other")
         waiting = [self.post_in_background({"client": client, "slot": str(i), "sources": sources, "speed": i + 1})
-                   for i in range(30)]
+                   for i in range(count)]
         time.sleep(0.1)  # the first is under way
         return waiting
 
-    def all_end(self, waiting):
-        statuses = [one.getresponse().status for one in waiting]
+    def cancel_until_ended(self, waiting, client):
+        """The statuses of all, of which some may be heard only after a first cancel."""
+        ended = threading.Event()
+
+        def cancel():
+            while not ended.wait(0.05):
+                self.status("POST", "/api/datasets/0/cancel", {"client": client})
+
+        cancelling = threading.Thread(target=cancel)
+        cancelling.start()
+        try:
+            return [one.getresponse().status for one in waiting]
+        finally:
+            ended.set()
+            cancelling.join()
+
+    def all_end(self, statuses):
         self.assertEqual(set(statuses) - {200, 409}, set())
         self.assertEqual(statuses[-1], 409, statuses)
         self.alive()
@@ -346,14 +426,12 @@ class View(CliCase):
         waiting = self.ask_much("gone")
         stream.sock.shutdown(socket.SHUT_RDWR)
         stream.close()
-        self.all_end(waiting)
+        self.all_end([one.getresponse().status for one in waiting])
 
     def test_work_is_cancelled_on_request(self):
         self.start(self.slow_mesh(), "--threads", "1")
         waiting = self.ask_much("one")
-        status, _, _ = self.ask("POST", "/api/datasets/0/cancel", {"client": "one"})
-        self.assertEqual(status, 200)
-        self.all_end(waiting)
+        self.all_end(self.cancel_until_ended(waiting, "one"))
 
     def test_ctrl_c_ends_it(self):
         process = self.start("square.msh")
@@ -386,15 +464,23 @@ class View(CliCase):
 
     def test_a_browser_is_opened_where_there_is_a_display(self):
         opener = self.folder / "xdg-open"
-        opener.write_text('#!/bin/sh\necho "$1" > opened.part && mv opened.part opened\n', encoding="ascii")
+        opener.write_text('#!/bin/sh\nprintf "%s\\n%s\\n" $$ "$1" > opened.part && mv opened.part opened\n', encoding="ascii")
         opener.chmod(0o755)
-        environment = {"PATH": f"{self.folder}:{os.environ['PATH']}", "DISPLAY": ":9"}
-        self.start("square.msh", "--quiet", browser=(), env=environment)
+        environment = {"PATH": f"{self.folder}:{os.environ['PATH']}", "DISPLAY": ":9", "TMPDIR": str(self.folder)}
+        process = self.start("square.msh", "--quiet", browser=(), env=environment)
         end = time.monotonic() + 30
         while not (self.folder / "opened").exists() and time.monotonic() < end:
             time.sleep(0.05)
-        opened = (self.folder / "opened").read_text(encoding="ascii").strip()
-        self.assertEqual(opened, f"http://127.0.0.1:{self.port}/?token={self.token}")
+        opener_id, opened = (self.folder / "opened").read_text(encoding="ascii").splitlines()
+        page = pathlib.Path(opened)  # not the address itself, which others could read as an argument
+        self.assertEqual(page.read_text(encoding="ascii").count(f"http://127.0.0.1:{self.port}/?token={self.token}"), 2)
+        self.assertEqual((page.stat().st_mode & 0o777, page.parent.stat().st_mode & 0o777), (0o600, 0o700))
+        while os.path.exists(f"/proc/{opener_id}") and time.monotonic() < end:
+            time.sleep(0.05)
+        self.assertFalse(os.path.exists(f"/proc/{opener_id}"))
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=20)
+        self.assertFalse(page.parent.exists())
         del environment["DISPLAY"]
         process = self.start("square.msh", browser=(), env=environment)
         process.send_signal(signal.SIGINT)

@@ -104,6 +104,30 @@ TEST(Jobs, AClientThatLeavesEndsItsWorkAndNoOther) {
   EXPECT_NO_THROW(second.get());
 }
 
+TEST(Jobs, ThoseThatWaitAreAnsweredWhenTheyAreCancelled) {
+  Jobs jobs;
+  Endless endless;
+  auto busy = std::async(std::launch::async, [&] { jobs.run({"a", "solve"}, [&](Job& job) { endless(job); }); });
+  endless.begun.get_future().wait();
+  auto waiting = std::async(std::launch::async, [&] { jobs.run({"b", "solve"}, [](Job&) {}); });
+  const auto end = std::chrono::steady_clock::now() + 10s;
+  while (waiting.wait_for(1ms) != std::future_status::ready && std::chrono::steady_clock::now() < end) jobs.cancel("b");
+  EXPECT_EQ(waiting.wait_for(0s), std::future_status::ready);
+  EXPECT_EQ(busy.wait_for(0s), std::future_status::timeout);
+  jobs.cancel("a");
+  EXPECT_THROW(waiting.get(), Superseded);
+  EXPECT_THROW(busy.get(), Superseded);
+}
+
+TEST(Jobs, NumbersOfAClientThatLeftAreForgotten) {
+  Jobs jobs;
+  jobs.run({"a", "solve", 5}, [](Job&) {});
+  jobs.run({"ab", "solve", 5}, [](Job&) {});
+  jobs.forget("a");
+  EXPECT_NO_THROW(jobs.run({"a", "solve", 1}, [](Job&) {}));
+  EXPECT_THROW(jobs.run({"ab", "solve", 1}, [](Job&) {}), Superseded);
+}
+
 TEST(Jobs, TooManyWaitingAreRefused) {
   Jobs jobs;
   Endless endless;

@@ -176,6 +176,7 @@ TEST(TensorScene, PathwaysCanBeTakenHome) {
     body["name"] = "ring";
     const Reply reply = reply_of(*scene, "export", std::move(body));
     EXPECT_EQ(reply.file_name, name);
+    EXPECT_EQ(reply.bytes.starts_with("\x1f\x8b"), name.ends_with(".gz")) << name;
     return folder.file(name, reply.bytes);
   };
   const Dataset lines = read_dataset(saved({{"format", "tck"}}, "tensors-ring-path.tck"));
@@ -246,6 +247,8 @@ TEST(TensorScene, StopsWhenCancelled) {
   job.cancel();
   Json body = ends();
   EXPECT_THROW(scene->handle({"connect", body}, job, {}), Cancelled);
+  body["name"] = std::string(1000, 'x');
+  EXPECT_THROW(scene->handle({"connect", body}, job, {}), InputError);  // known before anything is solved
   EXPECT_NO_THROW(ask(*scene, "connect", ends()));
 }
 

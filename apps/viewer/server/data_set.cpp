@@ -28,7 +28,7 @@ std::vector<fs::path> files_of(const fs::path& path) {
   std::vector<fs::path> files{path};
   try {
     for (fs::path& file : files_written(path))
-      if (file != path && fs::is_regular_file(file)) files.push_back(std::move(file));
+      if (std::error_code error; file != path && fs::is_regular_file(file, error)) files.push_back(std::move(file));
   } catch (const UsageError&) {
     // A format that is only read: one file.
   }
@@ -70,10 +70,13 @@ void return_free_memory() {
 #endif
 }
 
+/// Not one that a client can have.
+constexpr const char* server_itself = "\n";
+
 /// Requests of one client that replace one another: the same question about the same thing.
 JobKey key_of(const Call& call) {
-  JobKey key{text_field(call.body, "client", ""), call.name};
-  key.channel += '\n' + text_field(call.body, "slot", "") + '\n' + text_field(call.body, "name", "");
+  JobKey key{client_field(call.body), call.name};
+  key.channel += '\n' + short_text_field(call.body, "slot", 64) + '\n' + short_text_field(call.body, "name", 200);
   if (find_field(call.body, "seq") != nullptr) {
     const double sequence = number_field(call.body, "seq");
     if (!(std::abs(sequence) < 9e15)) throw InputError("'seq' is too large; count from 0");
@@ -107,21 +110,27 @@ Json DataSet::describe() const {
   return entry;
 }
 
+std::optional<Reply> DataSet::answer_at_once(const Call& call) {
+  if (call.name != "cancel") return scene_->glance(call);
+  const std::string client = client_field(call.body);
+  if (client.empty()) throw InputError("'client' is missing; say whose questions end");
+  jobs_.cancel(client);
+  return Reply::of(Json::object());
+}
+
 Reply DataSet::answer(const Call& call, const Tell& tell) {
-  if (call.name == "cancel") {
-    jobs_.cancel(text_field(call.body, "client", ""));
-    return Reply::of(Json::object());
-  }
-  if (auto reply = scene_->glance(call)) return std::move(*reply);
   Reply reply;
   jobs_.run(key_of(call), [&](Job& job) { reply = scene_->handle(call, job, tell); });
   return reply;
 }
 
-void DataSet::leave(const std::string& client) {
-  jobs_.cancel(client);
+void DataSet::leave(const std::string& client, const std::function<bool()>& gone) {
+  if (!gone()) return;
+  jobs_.forget(client);
   try {
-    jobs_.run({"", "leave"}, [&](Job&) { scene_->forget(client); });
+    jobs_.run({server_itself, "leave"}, [&](Job&) {
+      if (gone()) scene_->forget(client);
+    });
   } catch (const Error&) {
     // It is closed or busy: then the scene drops what it kept for the client when it needs the room.
   }

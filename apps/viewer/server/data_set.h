@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -42,10 +43,12 @@ class DataSet {
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   /// Its entry in /api/state, without the id.
   [[nodiscard]] Json describe() const;
-  /// Waits for its turn, then answers. Throws what the scene throws, and Superseded.
+  /// The answer to a question that need not wait; none where it has to.
+  std::optional<Reply> answer_at_once(const Call& call);
+  /// Waits for its turn, then answers. Throws what the scene throws, Superseded and TooBusy.
   Reply answer(const Call& call, const Tell& tell);
-  /// Stops what is done for the client, and forgets it.
-  void leave(const std::string& client);
+  /// Stops what is done for the client, and forgets it, as long as `gone` says that it has not come back.
+  void leave(const std::string& client, const std::function<bool()>& gone);
   /// Stops all work.
   void stop() { jobs_.stop(); }
   /// Whether the file is no longer as it was read; true once for each change.

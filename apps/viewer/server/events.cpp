@@ -22,11 +22,14 @@ std::shared_ptr<EventStream> Events::open(const std::string& client) {
   return streams_.emplace_back(std::make_shared<EventStream>(client));
 }
 
-bool Events::close(const std::shared_ptr<EventStream>& stream) {
+void Events::close(const std::shared_ptr<EventStream>& stream) {
   const std::lock_guard lock(mutex_);
   std::erase(streams_, stream);
-  return std::none_of(streams_.begin(), streams_.end(),
-                      [&](const auto& other) { return other->client() == stream->client(); });
+}
+
+bool Events::has(const std::string& client) {
+  const std::lock_guard lock(mutex_);
+  return std::any_of(streams_.begin(), streams_.end(), [&](const auto& stream) { return stream->client() == client; });
 }
 
 void Events::send(const std::string& client, std::string_view name, const Json& data) {

@@ -44,8 +44,10 @@ class Events {
 
   /// A new stream of a client; null when there are too many.
   std::shared_ptr<EventStream> open(const std::string& client);
-  /// Takes it out. True when the client has no other stream.
-  bool close(const std::shared_ptr<EventStream>& stream);
+  /// Takes it out.
+  void close(const std::shared_ptr<EventStream>& stream);
+  /// Whether the client has a stream.
+  [[nodiscard]] bool has(const std::string& client);
   /// To one client, or to all when `client` is empty.
   void send(const std::string& client, std::string_view name, const Json& data);
   /// Ends all streams.

@@ -55,6 +55,20 @@ std::string text_field(const Json& object, const std::string& name, const std::s
   return find_field(object, name) == nullptr ? otherwise : text_field(object, name);
 }
 
+std::string short_text_field(const Json& object, const std::string& name, std::size_t longest) {
+  std::string text = text_field(object, name, "");
+  if (text.size() > longest)
+    throw InputError(fmt::format("'{}' is too long; give at most {} characters", name, longest));
+  return text;
+}
+
+std::string client_field(const Json& object) {
+  std::string client = short_text_field(object, "client", 64);
+  for (const char c : client)
+    if (static_cast<unsigned char>(c) < 0x20) throw InputError("'client' has control characters; give a plain id");
+  return client;
+}
+
 std::vector<double> number_list(const Json& value, const std::string& what, std::size_t most) {
   if (!value.is_array() || value.empty() || value.size() > most)
     throw InputError(fmt::format("{} is not a list of up to {} numbers; give one", what, most));

@@ -20,6 +20,10 @@ double number_field(const Json& object, const std::string& name);
 double number_field(const Json& object, const std::string& name, double otherwise);
 std::string text_field(const Json& object, const std::string& name);
 std::string text_field(const Json& object, const std::string& name, const std::string& otherwise);
+/// As above, of at most so many bytes.
+std::string short_text_field(const Json& object, const std::string& name, std::size_t longest);
+/// Who asks; empty when it is not said. At most 64 bytes without control characters.
+std::string client_field(const Json& object);
 Vec3d point_field(const Json& object, const std::string& name);
 /// A whole number from 0 up to 2³²−2.
 std::uint32_t id_field(const Json& object, const std::string& name);

@@ -1,14 +1,15 @@
 #include "apps/viewer/server/file_export.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "apps/viewer/server/temporary_folder.h"
 #include "isochron/core/error.h"
-#include "isochron/io/file_bytes.h"
 #include "isochron/io/file_name.h"
 #include "isochron/io/image_io.h"
 
@@ -17,26 +18,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A folder of its own that goes with it: the writers of the library write files.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string pattern = (fs::temp_directory_path() / "isochron-view-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) == nullptr)
-      throw RuntimeError(fmt::format("{}: cannot be made; free or name another folder with TMPDIR", pattern));
-    path_ = pattern;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  [[nodiscard]] const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
+/// As they are on disk: a compressed file stays one.
+std::string bytes_of(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  if (!file || bytes.empty())
+    throw RuntimeError(fmt::format("{}: cannot be read back; free or name another folder with TMPDIR", path.string()));
+  return bytes;
+}
 
 template <class Write>
 Reply written(const std::string& name, const Write& write) {
@@ -44,7 +33,7 @@ Reply written(const std::string& name, const Write& write) {
   // Under a name of our own: the one for the client may be too long, or odd.
   const fs::path target = folder.path() / ("file" + name.substr(FileName(name).base.string().size()));
   write(target);
-  return {std::string(FileBytes(target).text()), "application/octet-stream", name};
+  return {bytes_of(target), "application/octet-stream", name};
 }
 
 }  // namespace

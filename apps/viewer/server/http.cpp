@@ -26,8 +26,10 @@ using Response = httplib::Response;
 
 constexpr std::size_t most_body = 1 << 20;
 constexpr std::size_t longest_path = 512;
-/// Every stream and every kept connection holds one; those that wait for an answer, too.
-constexpr std::size_t pool_threads = 48 + Events::most_streams;
+/// Of questions to all data sets together.
+constexpr int most_in_flight = 40;
+/// Every stream, question and kept connection holds one; a few are left for what is answered at once.
+constexpr std::size_t pool_threads = most_in_flight + 16 + Events::most_streams;
 constexpr auto heartbeat = std::chrono::milliseconds(1000);
 constexpr auto look_interval = std::chrono::milliseconds(250);
 
@@ -111,6 +113,26 @@ Refusal refusal_of(const std::exception_ptr& error) {
   }
 }
 
+/// While one lives a question is counted. Throws TooBusy when there are too many.
+class InFlight {
+ public:
+  explicit InFlight(std::atomic<int>& count) : count_(count) {
+    if (++count_ <= most_in_flight) return;
+    --count_;
+    throw TooBusy();
+  }
+  ~InFlight() { --count_; }
+  InFlight(const InFlight&) = delete;
+  InFlight& operator=(const InFlight&) = delete;
+
+ private:
+  std::atomic<int>& count_;
+};
+
+bool may_have_body(const Request& request) {
+  return request.method == "POST" || request.method == "PUT" || request.method == "PATCH" || request.method == "DELETE";
+}
+
 std::uint64_t announced_bytes(const Request& request) {
   const std::string text = request.get_header_value("Content-Length");
   std::uint64_t bytes = 0;
@@ -118,14 +140,21 @@ std::uint64_t announced_bytes(const Request& request) {
   return error == std::errc::result_out_of_range ? most_body + 1 : bytes;
 }
 
-/// The posted object, of which no more than the limit is ever held.
+/// Reads a body that is not wanted: what is left of it would be taken for the connection's next request.
+void skip_body(const Request& request, const httplib::ContentReader& read) {
+  if (!request.has_header("Content-Length") && !request.has_header("Transfer-Encoding")) return;
+  const_cast<Request&>(request).headers.erase("Content-Type");  // NOLINT: or a form would be taken apart
+  read([](const char*, std::size_t) { return true; });
+}
+
+/// The posted object, of which no more than the limit is ever held. All of it is read in any case, as above.
 Json read_body(const httplib::ContentReader& read) {
   std::string body;
   bool too_large = false;
   read([&](const char* data, std::size_t size) {
     too_large = too_large || body.size() + size > most_body;
     if (!too_large) body.append(data, size);
-    return !too_large;
+    return true;
   });
   if (too_large) throw Refusal{413, fmt::format("the body is too large; send at most {} bytes", most_body)};
   Json object = Json::parse(body);
@@ -166,12 +195,15 @@ class Server::Engine {
   void post(const Request& request, Response& response, const httplib::ContentReader& read);
   void answer(std::size_t id, const Call& call, Response& response);
   void leave(const std::string& client);
+  void stop();
 
   ServerOptions options_;
   std::string token_ = make_token();
   int port_ = 0;
   std::mutex mutex_;  ///< of the list; the data sets guard themselves
   std::vector<std::shared_ptr<DataSet>> data_sets_;
+  std::mutex reloading_;  ///< one file at a time
+  std::atomic<int> in_flight_{0};
   Events events_;
   httplib::Server http_;
 };
@@ -211,6 +243,8 @@ void Server::Engine::add_routes() {
     auto& plain = const_cast<Request&>(request);  // NOLINT
     plain.ranges.clear();
     plain.headers.erase("Accept-Encoding");
+    if (request.path.size() > longest_path) plain.path.resize(longest_path + 1);     // refused, and quickly matched
+    if (may_have_body(request)) return httplib::Server::HandlerResponse::Unhandled;  // `post` checks, and reads it
     if (const auto refusal = check(request)) {
       refuse(response, refusal->status, refusal->message);
       return httplib::Server::HandlerResponse::Handled;
@@ -218,9 +252,13 @@ void Server::Engine::add_routes() {
     return httplib::Server::HandlerResponse::Unhandled;
   });
   http_.Get("/.*", [this](const Request& request, Response& response) { get(request, response); });
-  http_.Post("/.*", [this](const Request& request, Response& response, const httplib::ContentReader& read) {
+  const auto with_body = [this](const Request& request, Response& response, const httplib::ContentReader& read) {
     post(request, response, read);
-  });
+  };
+  http_.Post("/.*", with_body);
+  http_.Put("/.*", with_body);
+  http_.Patch("/.*", with_body);
+  http_.Delete("/.*", with_body);
   http_.set_exception_handler([](const Request&, Response& response, const std::exception_ptr& error) {
     const Refusal refusal = refusal_of(error);
     refuse(response, refusal.status, refusal.message);
@@ -239,6 +277,7 @@ std::optional<Refusal> Server::Engine::check(const Request& request) const {
   if (request.has_header("Range")) return Refusal{400, "parts are not served; ask for the whole"};
   if (!own_host(request.get_header_value("Host"), port_)) return Refusal{403, "the Host header is not this server"};
   if (!own_origin(request.get_header_value("Origin"), port_)) return Refusal{403, "other pages may not ask"};
+  if (request.is_multipart_form_data()) return Refusal{415, "forms are not understood; send JSON"};
   if (request.path.starts_with("/api")) return check_token(request);
   return std::nullopt;
 }
@@ -260,6 +299,8 @@ std::shared_ptr<DataSet> Server::Engine::data_set(std::size_t id) {
 
 void Server::Engine::reload(std::size_t id) {
   const std::shared_ptr<DataSet> old = data_set(id);
+  const std::unique_lock reading(reloading_, std::try_to_lock);
+  if (!reading) throw Refusal{503, "another file is being read again; try again later"};
   auto fresh = std::make_shared<DataSet>(old->path(), options_.open);
   {
     const std::lock_guard lock(mutex_);
@@ -301,8 +342,8 @@ void Server::Engine::get_static(const Request& request, Response& response) cons
 }
 
 void Server::Engine::get_events(const Request& request, Response& response) {
-  const std::string client = request.get_param_value("client");
-  if (client.empty() || client.size() > 64) throw Refusal{422, "'client' is missing or too long; give an id"};
+  const std::string client = client_field(query_of(request));
+  if (client.empty()) throw InputError("'client' is missing; give an id");
   const auto stream = events_.open(client);
   if (!stream) throw Refusal{503, fmt::format("{} streams are open; close other windows", Events::most_streams)};
   response.set_chunked_content_provider(
@@ -321,7 +362,8 @@ void Server::Engine::get_events(const Request& request, Response& response) {
         return out.empty() || sink.write(out.data(), out.size());
       },
       [this, stream](bool) {
-        if (events_.close(stream)) leave(stream->client());
+        events_.close(stream);
+        leave(stream->client());
       });
 }
 
@@ -331,11 +373,14 @@ void Server::Engine::leave(const std::string& client) {
     const std::lock_guard lock(mutex_);
     open = data_sets_;
   }
-  for (const auto& data_set : open) data_set->leave(client);
+  for (const auto& data_set : open) data_set->leave(client, [&] { return !events_.has(client); });
 }
 
 void Server::Engine::post(const Request& request, Response& response, const httplib::ContentReader& read) {
-  if (request.is_multipart_form_data()) throw Refusal{415, "forms are not understood; send JSON"};
+  if (const auto refusal = check(request)) {
+    skip_body(request, read);
+    throw Refusal(*refusal);
+  }
   Json body = read_body(read);
   const auto place = parse_data_set_path(request.path);
   if (!place) throw Refusal{404, "there is nothing here"};
@@ -349,12 +394,17 @@ void Server::Engine::post(const Request& request, Response& response, const http
 
 void Server::Engine::answer(std::size_t id, const Call& call, Response& response) {
   const auto from = data_set(id);
-  const std::string client = text_field(call.body, "client", "");
-  Reply reply = from->answer(call, [&](std::string_view event, Json data) {
-    if (client.empty()) return;
-    data["dataset"] = id;
-    events_.send(client, event, data);
-  });
+  const std::string client = client_field(call.body);
+  const auto wait_for = [&] {
+    const InFlight place(in_flight_);
+    return from->answer(call, [&](std::string_view event, Json data) {
+      if (client.empty()) return;
+      data["dataset"] = id;
+      events_.send(client, event, data);
+    });
+  };
+  auto at_once = from->answer_at_once(call);
+  Reply reply = at_once ? std::move(*at_once) : wait_for();
   if (!reply.file_name.empty()) {
     std::string name = reply.file_name;
     for (char& c : name)
@@ -367,8 +417,22 @@ void Server::Engine::answer(std::size_t id, const Call& call, Response& response
 
 void Server::Engine::look_at_files() {
   const std::lock_guard lock(mutex_);
-  for (std::size_t id = 0; id < data_sets_.size(); ++id)
-    if (data_sets_[id]->look_again()) events_.send("", "changed", {{"dataset", id}});
+  for (std::size_t id = 0; id < data_sets_.size(); ++id) {
+    try {
+      if (data_sets_[id]->look_again()) events_.send("", "changed", {{"dataset", id}});
+    } catch (const std::exception&) {
+      // A file that cannot be looked at has not changed: what was read of it is served all the same.
+    }
+  }
+}
+
+void Server::Engine::stop() {
+  events_.close_all();
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& data_set : data_sets_) data_set->stop();
+  }
+  http_.stop();
 }
 
 void Server::Engine::run(const std::function<bool()>& ended) {
@@ -379,18 +443,16 @@ void Server::Engine::run(const std::function<bool()>& ended) {
   });
   // Only a server that runs can be stopped.
   while (!http_.is_running() && !over) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  const std::shared_ptr<void> at_end(nullptr, [&](void*) {  // however it comes
+    stop();
+    listening.join();
+  });
   constexpr auto nap = std::chrono::milliseconds(100);
   for (int naps = 0; !ended(); ++naps) {
+    if (over) throw RuntimeError("the server hears no more (the system has closed its port); start it again");
     std::this_thread::sleep_for(nap);
     if (naps % 10 == 9) look_at_files();
   }
-  events_.close_all();
-  {
-    const std::lock_guard lock(mutex_);
-    for (const auto& data_set : data_sets_) data_set->stop();
-  }
-  http_.stop();
-  listening.join();
 }
 
 Server::Server(ServerOptions options) : engine_(std::make_unique<Engine>(std::move(options))) {}

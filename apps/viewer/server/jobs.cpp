@@ -63,15 +63,19 @@ void Jobs::admit(const JobKey& key, const std::shared_ptr<Task>& task) {
       if (replaced(other)) other->job.cancel();
     if (replaced(running_)) running_->job.cancel();
   }
-  // Those that were cancelled while they waited are answered now, and make room.
-  const auto kept = std::remove_if(waiting_.begin(), waiting_.end(), [](const auto& other) {
-    if (other->job.cancelled()) other->done = true;
-    return other->done;
+  answer_cancelled();
+  if (waiting_.size() >= most_waiting) throw TooBusy();
+  waiting_.push_back(task);
+}
+
+/// Those that were cancelled while they waited wait no longer, and make room.
+void Jobs::answer_cancelled() {
+  const auto kept = std::remove_if(waiting_.begin(), waiting_.end(), [](const auto& task) {
+    if (task->job.cancelled()) task->done = true;
+    return task->done;
   });
   waiting_.erase(kept, waiting_.end());
   changed_.notify_all();
-  if (waiting_.size() >= most_waiting) throw TooBusy();
-  waiting_.push_back(task);
 }
 
 void Jobs::run(const JobKey& key, const std::function<void(Job&)>& work) {
@@ -83,11 +87,22 @@ void Jobs::run(const JobKey& key, const std::function<void(Job&)>& work) {
   if (task->error) std::rethrow_exception(task->error);
 }
 
-void Jobs::cancel(const std::string& client) {
-  const std::lock_guard lock(mutex_);
+void Jobs::cancel_all_of(const std::string& client) {
   for (const auto& task : waiting_)
     if (task->job.client() == client) task->job.cancel();
   if (running_ && running_->job.client() == client) running_->job.cancel();
+  answer_cancelled();
+}
+
+void Jobs::cancel(const std::string& client) {
+  const std::lock_guard lock(mutex_);
+  cancel_all_of(client);
+}
+
+void Jobs::forget(const std::string& client) {
+  const std::lock_guard lock(mutex_);
+  cancel_all_of(client);
+  std::erase_if(latest_, [name = name_of({client, ""})](const auto& entry) { return entry.first.starts_with(name); });
 }
 
 void Jobs::stop() {

@@ -65,7 +65,7 @@ class Job {
 
 /// What the request is for: of requests with the same client and channel only the one with the highest number counts.
 struct JobKey {
-  std::string client;
+  std::string client;  ///< without line ends
   std::string channel;
   std::optional<std::int64_t> sequence{};  ///< none: every request counts
 };
@@ -80,8 +80,10 @@ class Jobs {
 
   /// Waits until `work` is done. Passes on what it throws; throws Superseded when it was cancelled, and TooBusy.
   void run(const JobKey& key, const std::function<void(Job&)>& work);
-  /// Cancels all that is done or waits for a client.
+  /// Cancels all that is done or waits for a client. Those that wait are answered at once.
   void cancel(const std::string& client);
+  /// Cancels, and begins again with the client's numbers.
+  void forget(const std::string& client);
   /// Cancels everything and takes nothing more.
   void stop();
 
@@ -91,6 +93,8 @@ class Jobs {
   struct Task;
   void work();
   void admit(const JobKey& key, const std::shared_ptr<Task>& task);
+  void cancel_all_of(const std::string& client);
+  void answer_cancelled();
 
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -11,6 +11,7 @@
 #include "apps/viewer/server/fields.h"
 #include "apps/viewer/server/mesh_export.h"
 #include "apps/viewer/server/mesh_request.h"
+#include "apps/viewer/server/reporting.h"
 #include "apps/viewer/server/throttle.h"
 #include "isochron/core/error.h"
 #include "isochron/core/timer.h"
@@ -89,19 +90,6 @@ void add_level_lines(Pack& pack, const Dataset& lines) {
   for (std::size_t i = 0; i < place.size(); ++i) place[i] = static_cast<float>(level.at(i));
 }
 
-/// While one lives the solvers report to it.
-class Reporting {
- public:
-  using Report = std::function<void(double)>;
-  Reporting(Report& place, Report report) : place_(place) { place_ = std::move(report); }
-  ~Reporting() { place_ = nullptr; }
-  Reporting(const Reporting&) = delete;
-  Reporting& operator=(const Reporting&) = delete;
-
- private:
-  Report& place_;
-};
-
 template <int Corners>
 class MeshScene final : public Scene {
  public:
@@ -169,7 +157,7 @@ class MeshScene final : public Scene {
   Json description_;
   std::unique_ptr<PointLocator<Corners>> locator_;
   std::atomic<bool> stop_{false};  ///< the solvers look at it
-  std::function<void(double)> report_;
+  Reporting::Report report_;
   std::vector<std::unique_ptr<Prepared>> prepared_;
   std::vector<std::unique_ptr<Result>> results_;
   std::uint64_t clock_ = 0;

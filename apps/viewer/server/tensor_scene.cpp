@@ -11,6 +11,7 @@
 #include "apps/viewer/server/fields.h"
 #include "apps/viewer/server/file_export.h"
 #include "apps/viewer/server/image_pack.h"
+#include "apps/viewer/server/reporting.h"
 #include "apps/viewer/server/throttle.h"
 #include "isochron/connect/connect.h"
 #include "isochron/connect/path_data.h"
@@ -117,7 +118,7 @@ class TensorScene final : public Scene {
   std::vector<std::unique_ptr<Pathway>> pathways_;
   std::uint64_t clock_ = 0;
   std::atomic<bool> stop_{false};  ///< the solvers look at it
-  std::function<void(double)> report_;
+  Reporting::Report report_;
   Json description_;
 };
 
@@ -238,7 +239,6 @@ void TensorScene::keep(const Json& body, const Connection& connection, const Pat
   auto kept = std::make_unique<Pathway>();
   kept->client = text_field(body, "client", "");
   kept->name = text_field(body, "name", "");
-  if (kept->name.size() > longest_name) throw InputError("the pathway's name is too long; give a shorter one");
   kept->cost.assign(connection.cost.begin(), connection.cost.end());
   for (std::size_t v = 0; v < connection.pathway.size(); ++v)
     if (connection.pathway[v] != 0) kept->voxels.emplace_back(v);
@@ -274,12 +274,14 @@ void add_path(Pack& pack, const Path& path, const PathStatistics& statistics, do
 }
 
 Reply TensorScene::connect(const Json& body, Job& job, const Tell& tell) {
+  if (text_field(body, "name", "").size() > longest_name)
+    throw InputError("the pathway's name is too long; give a shorter one");
   const Timer timer;
   const Job::Watch watch(job, stop_);
   Throttle throttle;
-  report_ = [&](double fraction) {
+  const Reporting reporting(report_, [&](double fraction) {
     if (throttle.passes()) tell("progress", {{"stage", "connecting"}, {"fraction", fraction}});
-  };
+  });
   Prepared& prepared = prepare(number_field(body, "alpha", DiffusionMetricOptions{}.alpha));
   ConnectQuery query;
   query.from = region(body, "from", prepared);
