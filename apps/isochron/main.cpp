@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "apps/isochron/commands.h"
+#include "isochron/surface/triangulate/delaunay.h"
 
 namespace isochron::cli {
 
@@ -36,6 +37,7 @@ std::string version() {
 #else
   text += " and without OpenMP";
 #endif
+  if (delaunay_available()) text += ", and with CGAL: under the GPL";
   return text;
 }
 

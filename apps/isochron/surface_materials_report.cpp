@@ -75,8 +75,11 @@ Json summary_json(const SurfaceRequest& request, const MaterialsSummary& summary
 void print_summary(const SurfaceRequest& request, const MaterialsSummary& summary, const Console& console) {
   if (console.options.json) return print_json(summary_json(request, summary, console), console);
   const ExtractedMaterials& s = summary.surface;
-  std::string text = fmt::format("{}: {}, {} between {} and outside\n", request.output.string(),
-                                 counted(s.mesh.vertex_count(), "vertex", "vertices"),
+  const std::string filling =
+      summary.filled ? counted(summary.filled->mesh.element_count(), "tetrahedron", "tetrahedra") + ", " : "";
+  const auto vertices = (summary.filled ? summary.filled->mesh.points : s.mesh.points).size();
+  std::string text = fmt::format("{}: {}, {}{} between {} and outside\n", request.output.string(),
+                                 counted(vertices, "vertex", "vertices"), filling,
                                  counted(s.mesh.element_count(), "triangle", "triangles"),
                                  counted(s.materials.size(), "material", "materials"));
   text += fmt::format("  points    {}, {} of them on junctions; repair: {} added, {} removed, {} moved\n",

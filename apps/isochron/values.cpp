@@ -55,10 +55,14 @@ std::uint64_t parse_whole_number(std::string_view text) {
 }
 
 std::int32_t parse_label(std::string_view text) {
-  const bool negative = text.starts_with('-');
-  if (negative) text.remove_prefix(1);
-  const auto size = Value<std::int32_t>::parse(text);
-  return negative ? -size : size;
+  std::int32_t value = 0;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error == std::errc::result_out_of_range)
+    throw UsageError(fmt::format("'{}' is too large for a label; labels are from {} to {}", text,
+                                 std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int32_t>::max()));
+  if (error != std::errc() || stop != text.data() + text.size())
+    throw UsageError(fmt::format("'{}' is not a label (a whole number like 3 or -1); name each label by itself", text));
+  return value;
 }
 
 std::vector<double> parse_numbers(std::string_view text) {
