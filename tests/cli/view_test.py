@@ -1,12 +1,14 @@
 """The server behind `isochron view`: who may ask, what is answered, and what is never served."""
 
 import concurrent.futures
+import contextlib
 import http.client
 import json
 import math
 import os
 import pathlib
 import re
+import select
 import signal
 import socket
 import struct
@@ -305,8 +307,9 @@ class View(CliCase):
 
         def patient(body):
             """Asks again while too many others ask."""
-            while (answer := self.ask("POST", "/api/datasets/0/solve", body))[0] == 503:
-                time.sleep(0.02)
+            with contextlib.closing(self.connection()) as connection:
+                while (answer := self.ask("POST", "/api/datasets/0/solve", body, connection=connection))[0] == 503:
+                    time.sleep(0.02)
             return answer
 
         with concurrent.futures.ThreadPoolExecutor(100) as pool:
@@ -326,6 +329,10 @@ class View(CliCase):
     def test_many_long_questions_leave_room_for_short_ones(self):
         self.start(self.slow_mesh(), "--threads", "1")
         waiting = self.ask_much("many", 60)
+        while not self.one_is_refused(waiting):  # they may come slowly
+            waiting += [self.post_in_background({"client": "many", "sources": [{"vertex": 0}], "speed": 100 + i})
+                        for i in range(60)]
+            self.assertLess(len(waiting), 600)
         self.alive()
         stream = self.connection()
         stream.request("GET", f"/api/events?client=many&token={self.token}")
@@ -397,6 +404,11 @@ class View(CliCase):
         time.sleep(0.1)  # the first is under way
         return waiting
 
+    def one_is_refused(self, waiting):
+        """Whether one of them has its answer already: that there are too many."""
+        heard = select.select([one.sock for one in waiting], [], [], 0.2)[0]
+        return any(one.recv(12, socket.MSG_PEEK) == b"HTTP/1.1 503" for one in heard)
+
     def cancel_until_ended(self, waiting, client):
         """The statuses of all, of which some may be heard only after a first cancel."""
         ended = threading.Event()
@@ -439,7 +451,8 @@ class View(CliCase):
         stream.request("GET", f"/api/events?client=a&token={self.token}")
         stream.getresponse()
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=20)
+        out = process.stdout.read()  # `communicate` would miss what came with the first line
+        err = process.communicate(timeout=20)[1]
         self.assertEqual((process.returncode, out), (0, "Ctrl-C ends it.\n"))
         self.assertNotIn("error", err)
         with self.assertRaises(OSError):
