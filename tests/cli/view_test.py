@@ -117,7 +117,7 @@ class View(CliCase):
         self.start("square.msh")
         status, headers, body = self.ask("GET", "/", token=False)
         self.assertEqual(status, 200)
-        self.assertIn(b"Isochron", body)
+        self.assertIn(b"isochron", body.lower())
         self.assertIn("default-src 'self'", headers["Content-Security-Policy"])
         self.assertEqual(headers["X-Content-Type-Options"], "nosniff")
         self.assertNotIn(self.token.encode(), body)
