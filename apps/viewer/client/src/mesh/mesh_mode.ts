@@ -47,7 +47,8 @@ export class MeshMode implements Mode {
   static async load(data: DataSet, context: ModeContext): Promise<MakeMode> {
     const pack = await context.api.get(`${data.id}/geometry`);
     const geometry = { points: pack.floats('points'), triangles: pack.ids('triangles') };
-    return (root) => new MeshMode(root, data, context, geometry);
+    const lines = { points: pack.floats('line_points'), offsets: pack.ids('line_offsets') };
+    return (root) => new MeshMode(root, data, context, geometry, lines);
   }
 
   private constructor(
@@ -55,12 +56,14 @@ export class MeshMode implements Mode {
     private readonly data: DataSet,
     private readonly context: ModeContext,
     geometry: Shown['geometry'],
+    lines: Shown['lines'],
   ) {
     this.model = defaultModel(data);
     this.contextLost = afterLoss(context.notices, this.ended.signal, () => this.remakeStage());
     this.shown = {
       model: this.model,
       geometry,
+      lines,
       arrival: {},
       clipped: {},
       paths: {},
@@ -222,7 +225,8 @@ export class MeshMode implements Mode {
   }
 
   private hint(): string {
-    if (this.shown.geometry.triangles.length === 0) return 'There is nothing to draw in this file.';
+    const { geometry, lines } = this.shown;
+    if (geometry.triangles.length === 0 && lines.offsets.length < 2) return 'There is nothing to draw in this file.';
     if (!this.data.solvable) return `Times cannot be computed here: ${this.data.why}`;
     return this.model.sources.length === 0 ? 'Click the surface to start a front there' : '';
   }

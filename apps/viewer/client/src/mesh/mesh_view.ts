@@ -21,6 +21,8 @@ export type PaneKind = SlotName | 'difference';
 export interface Shown {
   model: Model;
   geometry: Triangles;
+  /** The file's own lines: line i has the points offsets[i] to offsets[i + 1]. */
+  lines: { points: Float32Array; offsets: Uint32Array };
   arrival: Partial<Record<SlotName, Arrival>>;
   clipped: Partial<Record<SlotName, Clipped>>;
   paths: Partial<Record<SlotName, Path[]>>;
@@ -32,6 +34,7 @@ export interface Shown {
 
 const ink: Vec3 = [0.07, 0.07, 0.1];
 const pathColor: Vec3 = [0.85, 0.1, 0.3];
+const fileLineColor: Vec3 = [0.2, 0.45, 0.85];
 const sourceColor: Vec3 = [1, 0.42, 0.1];
 const otherSourceColor: Vec3 = [0.78, 0.3, 0.06];
 
@@ -43,6 +46,7 @@ class PaneLayers {
   readonly paths: LineLayer;
   /** The same once more over everything: a path through a volume runs below its surface. */
   readonly hiddenPaths: LineLayer;
+  readonly fileLines: LineLayer;
   balls: BallLayer[] = [];
 
   constructor(
@@ -56,10 +60,11 @@ class PaneLayers {
     this.otherIsochrones = new LineLayer(renderer, ink, 1.5);
     this.paths = new LineLayer(renderer, pathColor, 4);
     this.hiddenPaths = new LineLayer(front, pathColor, 2.5, 0.75);
+    this.fileLines = new LineLayer(renderer, fileLineColor, 2.5);
   }
 
   remove(): void {
-    const lines = [this.isochrones, this.otherIsochrones, this.fibers, this.paths, this.hiddenPaths];
+    const lines = [this.isochrones, this.otherIsochrones, this.fibers, this.paths, this.hiddenPaths, this.fileLines];
     for (const layer of [this.surface, ...lines]) layer.remove();
     for (const ball of this.balls) ball.remove();
   }
@@ -96,6 +101,8 @@ export class MeshView {
       this.drawn.clear();
       this.stage.setPanes(kinds.length);
       this.panes = kinds.map((kind, i) => new PaneLayers(this.stage.panes[i]!, kind));
+      const { points, offsets } = this.shown.lines;
+      for (const pane of this.panes) pane.fileLines.setLines(points, offsets);
     }
     this.stage.setBackground(this.theme.background);
     this.legends = this.panes.map((pane) => this.drawSurface(pane));
