@@ -110,13 +110,18 @@ std::vector<std::int32_t> four_materials(ImageGrid& grid) {
   return values;
 }
 
-TEST(SampleMaterials, JunctionsAreSampledEvenly) {
-  ImageGrid grid;
-  const MultiLabelField field(grid, four_materials(grid));
-  const MaterialLabels labels(field);
+/// The four of them, sampled evenly.
+class FourMaterials : public testing::Test {
+ protected:
   const double size = 0.8;
+  ImageGrid grid;
+  const MultiLabelField field{grid, four_materials(grid)};
+  const MaterialLabels labels{field};
   const SizeField sizes = uniform_size(field.lattice(), size);
   const MaterialSamples samples = sample_materials(labels, sizes, 2);
+};
+
+TEST_F(FourMaterials, JunctionsAreSampledEvenly) {
   const auto on = [&](std::size_t i) { return labels.meeting(samples.points[i]); };
   std::size_t corners = 0;
   for (std::size_t i = 0; i < samples.fixed; ++i) {
@@ -142,13 +147,7 @@ TEST(SampleMaterials, JunctionsAreSampledEvenly) {
   EXPECT_EQ(corners, 5U);
 }
 
-TEST(SampleMaterials, BordersRelax) {
-  ImageGrid grid;
-  const MultiLabelField field(grid, four_materials(grid));
-  const MaterialLabels labels(field);
-  const double size = 0.8;
-  const SizeField sizes = uniform_size(field.lattice(), size);
-  const MaterialSamples samples = sample_materials(labels, sizes, 2);
+TEST_F(FourMaterials, BordersRelax) {
   ParticleOptions options;
   options.threads = 2;
   const MaterialSamples relaxed = relax_materials(labels, sizes, samples, options);
