@@ -3,9 +3,12 @@
 # CMAKE_BUILD_PARALLEL_LEVEL limits the compilers that run at once.
 SETUP ?= scripts/setup.sh
 PREFIX ?= /usr/local
+# The interpreter that `make python` builds for, and the environment that it installs into.
+PYTHON ?= /usr/bin/python3
+VENV ?= .venv
 
 .DEFAULT_GOAL := help
-.PHONY: help setup-bare setup setup-test setup-dev build demo test format check-format check-rooms asan tsan bare cuda tidy install clean
+.PHONY: help build-python setup-bare setup setup-test setup-dev build demo test format check-format check-rooms asan tsan bare cuda tidy install python wheel clean
 
 help:  ## show this
 	@awk -F ':[^#]*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -14,13 +17,13 @@ setup-bare:
 	@$(SETUP) build
 
 setup:
-	@$(SETUP) build vtk metis cgal netgen viewer
+	@$(SETUP) build vtk metis cgal netgen viewer python mpi
 
 setup-test:
-	@$(SETUP) build vtk metis cgal netgen viewer browser
+	@$(SETUP) build vtk metis cgal netgen viewer python mpi browser pytest
 
 setup-dev:
-	@$(SETUP) build vtk metis cgal netgen viewer dev
+	@$(SETUP) build vtk metis cgal netgen viewer python mpi dev
 
 build: setup  ## build the library, the command and the tests (build/release)
 	cmake --preset release
@@ -62,5 +65,18 @@ tidy: setup-dev  ## clang-tidy on the files changed since the last commit and in
 install: build  ## install to PREFIX (/usr/local)
 	cmake --install build/release --prefix $(PREFIX)
 
+build-python: setup
+	cmake --preset release -DPython_EXECUTABLE=$(PYTHON) -DISOCHRON_WITH_PYTHON=ON
+	cmake --build --preset release --target isochron_python
+
+python: build-python  ## install the Python module into the environment VENV (.venv), which is made where it is missing
+	test -x $(VENV)/bin/python || $(PYTHON) -m venv --system-site-packages $(VENV)
+	ISOCHRON_BUILD_DIR=$(CURDIR)/build/release $(VENV)/bin/python -m pip install --no-build-isolation --no-deps \
+	  --force-reinstall ./python
+	@echo "installed; use it with $(VENV)/bin/python, or after: . $(VENV)/bin/activate"
+
+wheel: build-python  ## build the Python module as a wheel (out/wheel)
+	ISOCHRON_BUILD_DIR=$(CURDIR)/build/release $(PYTHON) -m pip wheel --no-build-isolation --no-deps -w out/wheel ./python
+
 clean:  ## remove everything that was built
-	rm -rf build out
+	rm -rf build out python/build python/isochron.egg-info

@@ -1,13 +1,19 @@
 # Installs the library so that find_package(isochron) gives others isochron::isochron.
 include(CMakePackageConfigHelpers)
 
-# The public headers: all of these folders, and two of io. Readers, schedules and what wraps other libraries stay at home.
+# The public headers: all of these folders, two of io, three for arrays in device memory, and what solves over
+# ranks. Readers, schedules and what wraps other libraries stay at home.
 set(header_root ${PROJECT_SOURCE_DIR}/src)
-set(public_headers ${header_root}/isochron/io/io.h ${header_root}/isochron/io/image_io.h)
+set(public_headers ${header_root}/isochron/io/io.h ${header_root}/isochron/io/image_io.h
+  ${header_root}/isochron/core/cuda/device.h ${header_root}/isochron/core/cuda/device_array.h
+  ${header_root}/isochron/core/cuda/device_table.h)
 foreach(folder core mesh mesh/generate metric local solve trace connect draw surface surface/field surface/particles
         surface/triangulate surface/tetrahedra)
   file(GLOB headers CONFIGURE_DEPENDS ${header_root}/isochron/${folder}/*.h)
   list(APPEND public_headers ${headers})
+endforeach()
+foreach(name mpi/transport mpi/mpi_transport mpi/deal mpi/distributed_solver mpi/scatter mpi/ranked_solver simplex/problem)
+  list(APPEND public_headers ${header_root}/isochron/solve/${name}.h)
 endforeach()
 list(FILTER public_headers EXCLUDE REGEX "/core/vtk_|/trace/path_ends|/tetrahedra/(child_process|programs)")
 if(NOT ISOCHRON_WITH_VTK)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that Isochron is built from; only those that are missing.
 #
-#   scripts/setup.sh [GROUP…]     build, vtk, metis, cgal, netgen and viewer when no group is named
+#   scripts/setup.sh [GROUP…]     build, vtk, metis, cgal, netgen, viewer, python and mpi when no group is named
 #
 #   build   compiler, CMake and the libraries every build needs
 #   vtk     VTK, and a virtual display for machines without a screen
@@ -10,7 +10,10 @@
 #   netgen  Netgen, which fills surfaces with tetrahedra
 #   viewer  what the browser viewer is made of; also gets its client's packages with npm
 #   browser Chromium, which the viewer is tested in
-#   dev     formatter, linter, and clang for the thread sanitizer
+#   python  what the Python module is built from
+#   pytest  what the Python module and its examples are tested with
+#   mpi     OpenMPI, for meshes that outgrow one machine
+#   dev     compiler cache, formatter, linter, and clang for the thread sanitizer
 #   micro   Google Benchmark, for bench/micro
 #   peers   the tools that bench/peers measures beside ours (CGAL's heat method is GPL too)
 set -euo pipefail
@@ -23,7 +26,10 @@ declare -A packages=(
   [netgen]="libnglib-dev netgen-headers"
   [viewer]="libcpp-httplib-dev"
   [browser]="chromium"
-  [dev]="clang-format-14 clang-tidy-14 clang-14 libclang-rt-14-dev llvm-14 libomp-14-dev"
+  [python]="pybind11-dev python3-dev python3-numpy python3-pip python3-setuptools python3-wheel python3-venv"
+  [pytest]="python3-pytest python3-matplotlib python3-scikit-fmm"
+  [mpi]="libopenmpi-dev openmpi-bin"
+  [dev]="ccache clang-format-14 clang-tidy-14 clang-14 libclang-rt-14-dev llvm-14 libomp-14-dev"
   [micro]="libbenchmark-dev"
   [peers]="libcgal-dev python3-scikit-fmm"
 )
@@ -63,12 +69,12 @@ install_client() {
 
 wanted=()
 with_client=false
-for group in "${@:-build vtk metis cgal netgen viewer}"; do
+for group in "${@:-build vtk metis cgal netgen viewer python mpi}"; do
   for name in $group; do
     case $name in
       -h | --help) sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//;p}' "$0" && exit 0 ;;
     esac
-    [[ -n ${packages[$name]:-} ]] || fail "there is no package group '$name'; the groups are build, vtk, metis, cgal, netgen, viewer, browser, dev, micro and peers"
+    [[ -n ${packages[$name]:-} ]] || fail "there is no package group '$name'; the groups are build, vtk, metis, cgal, netgen, viewer, browser, python, pytest, mpi, dev, micro and peers"
     read -ra of_group <<<"${packages[$name]}"
     wanted+=("${of_group[@]}")
     if [[ $name == viewer ]]; then

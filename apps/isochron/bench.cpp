@@ -15,6 +15,8 @@ struct BenchRequest {
   bool quick = false;
   bool gpu_only = false;
   std::filesystem::path output_folder;
+  std::filesystem::path runs;
+  std::string machine;
 };
 
 std::string bench_names() {
@@ -39,6 +41,9 @@ int run_bench(const BenchRequest& request, const Console& console) {
   if (request.name.empty())
     throw UsageError(fmt::format("no table given; choose one of: {}; see 'isochron bench --list'", bench_names()));
   const PaperBench& bench = find_bench(request.name);
+  if (!(request.runs.empty() && request.machine.empty()) && bench.name != "scale")
+    throw UsageError(fmt::format(
+        "--runs and --machine do not go with {} (only the scale model has them); use them with 'scale'", bench.name));
   std::error_code ignored;
   if (std::filesystem::exists(request.output_folder, ignored) && !std::filesystem::is_directory(request.output_folder))
     throw InputError(fmt::format("{}: is not a folder (CSV and JSON files go into one); choose another name",
@@ -49,6 +54,8 @@ int run_bench(const BenchRequest& request, const Console& console) {
   options.size = request.quick ? BenchSize::quick : BenchSize::paper;
   if (request.gpu_only) options.columns = BenchColumns::gpu;
   options.output_folder = request.output_folder;
+  options.runs = request.runs;
+  options.machine = request.machine;
   if (console.options.json) options.output = BenchOutput::json;
   else if (console.options.quiet) options.output = BenchOutput::none;
   options.progress = activity.progress();
@@ -66,6 +73,8 @@ void declare_bench(Command& root, Console& console) {
   command.flag("--quick", "Small meshes, as a smoke test", request->quick);
   command.flag("--gpu-only", "Leave out what runs on the CPU", request->gpu_only);
   command.option("-o,--output-folder", "FOLDER", "Write CSV and JSON files there", into(request->output_folder));
+  command.option("--runs", "FILE", "Measured runs that 'scale' is fitted to, as CSV", into(request->runs));
+  command.option("--machine", "COSTS", "Costs for 'scale': latency=1e-6,byte=1e-9,...", into(request->machine));
   declare_common(command, console);
   command.action([request, &console] { return run_bench(*request, console); });
 }

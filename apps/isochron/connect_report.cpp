@@ -19,11 +19,6 @@ Json json_of(const Vec3d& p) { return {p.x, p.y, p.z}; }
 double cost_of(const Connection& connection) { return (connection.forward_cost + connection.backward_cost) / 2; }
 
 /// By the cost that was solved for. The integral of local costs along the traced path feels how coarse the voxels are.
-double cost_per_mm(const ConnectSummary& summary) {
-  const double length = summary.statistics.length;
-  return length > 0 ? cost_of(summary.connection) / length : 0;
-}
-
 /// How far apart the costs of the two directions are, as a share of their mean; without discretisation they are equal.
 double spread(const Connection& connection) {
   const double cost = cost_of(connection);
@@ -41,7 +36,7 @@ Json path_json(const ConnectSummary& summary) {
           {"mean_fa", finite_or_null(statistics.mean_anisotropy)},
           {"least_fa", finite_or_null(statistics.least_anisotropy)},
           {"mean_md", finite_or_null(statistics.mean_diffusivity)},
-          {"cost_per_mm", cost_per_mm(summary)},
+          {"cost_per_mm", statistics.cost_density},
           {"integrated_cost", statistics.cost}};
 }
 
@@ -104,7 +99,7 @@ std::string text_of(const ConnectSummary& summary) {
                              counted(connection.pathway_voxels, "voxel", "voxels"), connection.pathway_volume,
                              percent(connection.pathway_epsilon), connection.least_cost));
   row("path", fmt::format("{:.1f} mm, mean FA {:.3f}, cost per mm {:.4g}", statistics.length,
-                          statistics.mean_anisotropy, cost_per_mm(summary)));
+                          statistics.mean_anisotropy, statistics.cost_density));
   if (summary.streamlines)
     row("streamlines", fmt::format("{} of {} reach the other region", grouped(summary.streamlines->reaching),
                                    grouped(summary.streamlines->lines.size())));

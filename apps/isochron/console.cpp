@@ -19,6 +19,7 @@ namespace {
 
 std::atomic<bool> interrupted{false};
 std::atomic<int> guards{0};
+std::atomic<bool> silent_process{false};
 static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free);
 
 constexpr std::string_view clear_line = "\r\x1b[K";
@@ -28,12 +29,14 @@ extern "C" void on_signal(int) {
   if (guards.load() > 0) return;
   constexpr std::string_view message = "isochron: error: interrupted\n";
   const int saved = errno;
-  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, message.data(), message.size());
+  if (!silent_process.load()) [[maybe_unused]]
+    const auto written = ::write(STDERR_FILENO, message.data(), message.size());
   errno = saved;
   ::_exit(130);
 }
 
 void write_line(std::string_view kind, const std::string& message) {
+  if (silent_process) return;
   std::string line = message;
   std::replace(line.begin(), line.end(), '\n', ' ');
   fmt::print(stderr, "{}isochron: {}: {}\n", ::isatty(STDERR_FILENO) != 0 ? clear_line : "", kind, line);
@@ -61,7 +64,9 @@ void Console::say(const std::string& text) const {
   if (!options.quiet && !options.json) print(text);
 }
 
-void Console::print(const std::string& text) const { std::fwrite(text.data(), 1, text.size(), stdout); }
+void Console::print(const std::string& text) const {
+  if (!silent_process) std::fwrite(text.data(), 1, text.size(), stdout);
+}
 
 void Console::flush() const {
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
@@ -123,6 +128,8 @@ Progress interruptible() { return {.report = {}, .cancel = &interrupted}; }
 void check_interrupted() {
   if (interrupted.load()) throw Cancelled();
 }
+
+void silence(bool silent) { silent_process = silent; }
 
 void print_error(const std::string& message) { write_line("error", message); }
 

@@ -79,6 +79,9 @@ Progress interruptible();
 /// Throws Cancelled when a signal has come.
 void check_interrupted();
 
+/// Keeps this process from saying anything, errors too: it is one of several that would all say the same.
+void silence(bool silent);
+
 /// The one line of an error.
 void print_error(const std::string& message);
 

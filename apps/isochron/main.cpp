@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 
 #include "apps/isochron/commands.h"
+#include "apps/isochron/solve_mpi.h"
+#include "isochron/solve/mpi/mpi_transport.h"
 #include "isochron/surface/triangulate/delaunay.h"
 
 namespace isochron::cli {
@@ -37,6 +39,7 @@ std::string version() {
 #else
   text += " and without OpenMP";
 #endif
+  if (mpi::available()) text += ", with MPI";
   if (delaunay_available()) text += ", and with CGAL: under the GPL";
   return text;
 }
@@ -63,9 +66,11 @@ int run(int argc, const char* const* argv) {
 }  // namespace
 }  // namespace isochron::cli
 
-int main(int argc, char** argv) {
+namespace {
+
+/// Runs the command; says what goes wrong, and gives the exit code.
+int run_and_report(int argc, char** argv) {
   using isochron::cli::print_error;
-  isochron::cli::install_signal_handlers();
   try {
     return isochron::cli::run(argc, argv);
   } catch (const isochron::Error& error) {
@@ -79,4 +84,14 @@ int main(int argc, char** argv) {
     print_error("unknown failure; please report it");
   }
   return 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  isochron::cli::install_signal_handlers();
+  const bool another = isochron::cli::is_another_rank(argc, argv);
+  isochron::cli::silence(another);
+  const int code = run_and_report(argc, argv);
+  return another ? 0 : code;  // the first rank says it; a launcher ends all when one fails, maybe before that
 }

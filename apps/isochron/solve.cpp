@@ -18,7 +18,7 @@ void declare_method(Command& command, SolveOptions& options) {
       "auto (banded; on a GPU push, or active-list for split tetrahedra), banded, fim, fmm, fsm, relabel-sync, "
       "relabel-async; only on a GPU: push, patch-fim, active-list, domain-decomposition",
       [&options](const std::string& text) { options.method = method_named(text); });
-  command.option("--backend", "NAME", "auto, serial, threads, or cuda where there is a GPU",
+  command.option("--backend", "NAME", "auto, serial, threads, cuda where there is a GPU, or mpi under mpirun",
                  into_backend(options.backend));
   command.option(
       "--precision", "NAME", "auto (double, on a GPU single), double or single",
@@ -45,6 +45,12 @@ void declare_method(Command& command, SolveOptions& options) {
              {{"auto", ObtuseSplit::automatic}, {"always", ObtuseSplit::split}, {"never", ObtuseSplit::none}}));
   command.option("--band-width", "W", "Of banded and push, in mean edge times (tuned)",
                  into_positive(options.band_width));
+}
+
+void declare_ranks(Command& command, mpi::DealOptions& deal) {
+  command.group("Over MPI ranks");
+  command.option("--pieces", "N", "Of the mesh for each rank, from all over it (by default it is cut for the sources)",
+                 into_positive(deal.pieces));
 }
 
 /// What images have beside meshes.
@@ -158,11 +164,13 @@ void warn_unused(const SolveRequest& request, const MethodFlags& flags, Console&
   const bool adaptive = request.grid.scheme == GridScheme::automatic || request.grid.scheme == GridScheme::adaptive;
   unused(request.options.band_width > 0 && banded && !adaptive, "--band-width", "--scheme adaptive");
   for (const std::string& option : flags.scheme) {
+    if (option == "--partitioner" && request.options.backend == Backend::mpi) continue;
     const std::vector<Method> users = methods_with(option);
     std::string names;
     for (const Method user : users) names += fmt::format("{}{}", names.empty() ? "--method " : " or ", name_of(user));
     unused(std::find(users.begin(), users.end(), method) == users.end(), option, names);
   }
+  unused(request.deal.pieces > 0 && request.options.backend != Backend::mpi, "--pieces", "--backend mpi");
   warn_unused_tensor_layout(request, console);
   unused(flags.allow_zero_fibers && metric.fiber_array.empty(), "--allow-zero-fibers", "--fibers");
   unused(!metric.region_array.empty() && metric.table.empty(), "--region-array", "--velocity-table");
@@ -233,6 +241,7 @@ void declare_solve(Command& root, Console& console) {
   declare_metric(command, *request);
   declare_method(command, request->options);
   declare_flags(command, *flags);
+  declare_ranks(command, request->deal);
   declare_grid(command, *request);
   declare_scheme(command, request->options.scheme, *flags);
   declare_outputs(command, *request, *flags);
@@ -243,6 +252,8 @@ void declare_solve(Command& root, Console& console) {
     check_raw({request->mesh}, request->raw, console);
     check_kind(*request, *flags);
     warn_unused(*request, *flags, console);
+    request->deal.partitioner = request->options.scheme.partitioner;
+    request->deal.threads = console.threads();
     return run_solve(*request, console);
   });
 }

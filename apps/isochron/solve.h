@@ -21,6 +21,7 @@
 #include "isochron/metric/from_dataset.h"
 #include "isochron/solve/arrival.h"
 #include "isochron/solve/grid_solver.h"
+#include "isochron/solve/mpi/deal.h"
 #include "isochron/solve/sources.h"
 
 namespace isochron::cli {
@@ -68,6 +69,7 @@ struct SolveRequest {
   std::filesystem::path mask;    ///< of images
   TensorLayout tensors;          ///< as given; of images the file may tell it
   RawRequest raw;                ///< of images that are bare numbers
+  mpi::DealOptions deal;         ///< over ranks
 
   /// -o is a table of times, not a mesh.
   [[nodiscard]] bool to_table() const;
@@ -93,7 +95,7 @@ SideInputs read_side_inputs(const SolveRequest& request);
 struct Box {
   Vec3d low, high;
 };
-Box bounding_box(const std::vector<Vec3d>& points);
+Box bounding_box(std::span<const Vec3d> points);
 
 /// The sources, in the file's unit. `Corners` are those of the elements that are solved on; a tag may also stand
 /// on cells of the other kind. Throws InputError.

@@ -13,7 +13,7 @@ namespace {
 /// Without --probe-tolerance a point may be this share of the mesh's diagonal away.
 constexpr double default_reach = 0.01;
 
-double diagonal(const std::vector<Vec3d>& points) {
+double diagonal(std::span<const Vec3d> points) {
   const auto [low, high] = bounding_box(points);
   return norm(high - low);
 }

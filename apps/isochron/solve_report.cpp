@@ -67,6 +67,16 @@ Json json_of(const SolveSummary& summary, const Console& console) {
     if (summary.tensors)
       add_counts_json(object["tensors"] = Json::object(), *summary.tensors, summary.eigenvalue_floor);
   }
+  if (summary.ranks > 0) {
+    const mpi::Traffic& traffic = summary.traffic;
+    object["mpi"] = {{"ranks", summary.ranks},
+                     {"messages", traffic.messages},
+                     {"bytes", traffic.bytes},
+                     {"least_bytes", traffic.halo_bytes},
+                     {"bands", traffic.bands},
+                     {"agreements", traffic.agreements},
+                     {"idle_seconds", traffic.idle_seconds}};
+  }
   if (!summary.sources.empty()) {
     object["sources"] = Json::array();
     for (const SourceSummary& source : summary.sources) object["sources"].push_back(json_of(source));
@@ -98,6 +108,14 @@ std::string text_of(const SolveSummary& summary) {
   const auto row = [&](const char* key, const std::string& value) { text += fmt::format("  {:<12}{}\n", key, value); };
   row("method", fmt::format("{}, {}, {} precision", name_of(arrival.method),
                             counted(arrival.threads, "thread", "threads"), name_of(arrival.precision)));
+  if (summary.ranks > 0)
+    row("ranks",
+        fmt::format("{}, {}, {:.1f} MB sent ({:.2f} times the least), idle for {:.2f} s", summary.ranks,
+                    counted(summary.traffic.bands, "band", "bands"), static_cast<double>(summary.traffic.bytes) / 1e6,
+                    summary.traffic.bytes == 0
+                        ? 1.0
+                        : static_cast<double>(summary.traffic.bytes) / static_cast<double>(summary.traffic.halo_bytes),
+                    summary.traffic.idle_seconds));
   if (!summary.sources.empty()) row("sources", fmt::format("{}, each on its own", grouped(summary.sources.size())));
   if (summary.tensors) row("tensors", text_of(*summary.tensors, summary.eigenvalue_floor));
   row("reached", arrival.unreached == 0 ? (image ? "all voxels" : "all vertices")

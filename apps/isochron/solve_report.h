@@ -36,6 +36,8 @@ struct SolveSummary {
   Unreached unreached;
   Arrival arrival;  ///< counts, times of the work and notes; its arrays are empty. Of all solves with --each-source
   std::vector<SourceSummary> sources;  ///< with --each-source
+  int ranks = 0;                       ///< with --backend mpi
+  mpi::Traffic traffic;                ///< beside them
   double solves_per_vertex = 0;
   double read_seconds = 0;
   double write_seconds = 0;

@@ -9,6 +9,7 @@
 #include "apps/isochron/result_arrays.h"
 #include "apps/isochron/solve_each.h"
 #include "apps/isochron/solve_grid.h"
+#include "apps/isochron/solve_mpi.h"
 #include "apps/isochron/solve_report.h"
 #include "isochron/core/error.h"
 #include "isochron/core/timer.h"
@@ -151,7 +152,7 @@ void note_unused_fibers(const MetricRequest& metric, std::vector<std::string>& n
 }
 
 /// Squares of lengths must neither overflow nor vanish: all times would be infinite, or zero.
-void check_size(const std::vector<Vec3d>& points) {
+void check_size(std::span<const Vec3d> points) {
   const auto [low, high] = bounding_box(points);
   const double size = std::max({high.x - low.x, high.y - low.y, high.z - low.z});
   if (size > 1e100 || (size > 0 && size < 1e-100))
@@ -159,11 +160,11 @@ void check_size(const std::vector<Vec3d>& points) {
         fmt::format("the mesh is {:g} across (too large or too small to compute with); give it in another unit", size));
 }
 
-/// Calls `work` with a solver. It and the metric live only in here: their memory is free again before the rest is
-/// written.
+/// Calls `work` with a solver, over ranks when there are any. It and the metric live only in here: their memory is free
+/// again before the rest is written.
 template <int Corners, class Work>
 void with_solver(const SolveRequest& request, const SimplexMesh<Corners>& mesh, const Dataset& dataset,
-                 Console& console, Work&& work) {
+                 mpi::Ranks* ranks, Console& console, Work&& work) {
   Metric metric = metric_from_dataset<Corners>(mesh, dataset, mesh_metric(request));
   if (request.unit) metric.change_unit(*request.unit);  // coordinates stay as they are, in messages too
   Activity activity(console, "solving");
@@ -171,16 +172,24 @@ void with_solver(const SolveRequest& request, const SimplexMesh<Corners>& mesh, 
   options.threads = console.options.threads;
   options.progress = activity.progress();
   const InterruptGuard guard;
-  Solver<Corners> solver({mesh, metric}, options);
-  work(solver);
+  if (ranks != nullptr) {
+    mpi::RankedSolver<Corners> solver(*ranks, {mesh, metric}, options, request.deal);
+    work(solver);
+  } else {
+    Solver<Corners> solver({mesh, metric}, options);
+    work(solver);
+  }
   check_interrupted();
 }
 
 template <int Corners>
 Arrival solve_on(const SolveRequest& request, const SimplexMesh<Corners>& mesh, const Dataset& dataset,
-                 const Sources& sources, Console& console) {
+                 const Sources& sources, mpi::Ranks* ranks, SolveSummary& summary, Console& console) {
   Arrival arrival;
-  with_solver(request, mesh, dataset, console, [&](Solver<Corners>& solver) { arrival = solver.solve(sources); });
+  with_solver(request, mesh, dataset, ranks, console, [&](auto& solver) {
+    arrival = solver.solve(sources);
+    if constexpr (requires { solver.traffic(); }) summary.traffic = solver.traffic();
+  });
   if (request.options.backend == Backend::threads && arrival.threads == 1 && console.threads() > 1)
     arrival.notes.push_back(fmt::format("{} runs on one thread, whatever --backend says", name_of(arrival.method)));
   note_unused_fibers(request.metric, arrival.notes);
@@ -190,8 +199,8 @@ Arrival solve_on(const SolveRequest& request, const SimplexMesh<Corners>& mesh, 
 /// Every source on its own. The result is that of all together, without arrays but with the first times at each vertex.
 template <int Corners>
 Arrival solve_each_on(const SolveRequest& request, const SimplexMesh<Corners>& mesh, const Dataset& dataset,
-                      EachSource& each, Console& console) {
-  with_solver(request, mesh, dataset, console, [&](Solver<Corners>& solver) { each.run(solver); });
+                      EachSource& each, mpi::Ranks* ranks, Console& console) {
+  with_solver(request, mesh, dataset, ranks, console, [&](auto& solver) { each.run(solver); });
   Arrival all = each.take_all();
   note_unused_fibers(request.metric, all.notes);
   return all;
@@ -244,8 +253,8 @@ std::string better_options(const SolveSummary& summary) {
 }
 
 template <int Corners>
-int solve_dataset(const SolveRequest& request, Dataset&& dataset, const SideInputs& inputs, SolveSummary& summary,
-                  Console& console) {
+int solve_dataset(const SolveRequest& request, Dataset&& dataset, const SideInputs& inputs, mpi::Ranks* ranks,
+                  SolveSummary& summary, Console& console) {
   SimplexMesh<Corners> mesh;
   std::vector<ProbeTime> probed;
   std::optional<EachSource> each;
@@ -256,9 +265,9 @@ int solve_dataset(const SolveRequest& request, Dataset&& dataset, const SideInpu
     check_size(mesh.points);
     if (request.each_source) {
       each.emplace(request, sources, mesh.vertex_count());
-      return solve_each_on(request, mesh, dataset, *each, console);
+      return solve_each_on(request, mesh, dataset, *each, ranks, console);
     }
-    Arrival result = solve_on(request, mesh, dataset, sources, console);
+    Arrival result = solve_on(request, mesh, dataset, sources, ranks, summary, console);
     if (!request.probe.output.empty()) probed = probe_times(request, inputs.probes.points, mesh, result.times, console);
     return result;
   });
@@ -320,7 +329,7 @@ int judge(const SolveSummary& summary) {
   return 4;
 }
 
-Box bounding_box(const std::vector<Vec3d>& points) {
+Box bounding_box(std::span<const Vec3d> points) {
   Box box{points.front(), points.front()};
   for (const Vec3d& p : points) {
     for (int k = 0; k < 3; ++k) {
@@ -331,17 +340,14 @@ Box bounding_box(const std::vector<Vec3d>& points) {
   return box;
 }
 
-int run_solve(const SolveRequest& request, Console& console) {
-  if (request.on_image()) return run_solve_grid(request, console);
-  if (is_image_file(request.output) && FileName(request.output).extension != ".npy")
-    throw UsageError(fmt::format(
-        "{}: is not an image by its name ({} would be one); name a mesh file as output, or give the shape of an image "
-        "of bare numbers with --raw-shape",
-        request.mesh.string(), request.output.string()));
+namespace {
+
+int run_solve_mesh(const SolveRequest& request, mpi::Ranks* ranks, Console& console) {
   check_request(request);
   const SideInputs inputs = read_side_inputs(request);
   SolveSummary summary;
   summary.mesh = request.mesh;
+  if (ranks != nullptr) summary.ranks = ranks->transport().size();
   const Timer timer;
   Dataset dataset = read_mesh(request, console);
   summary.read_seconds = timer.seconds();
@@ -349,8 +355,25 @@ int run_solve(const SolveRequest& request, Console& console) {
     check_picture_data(request, dataset);
     return pick_elements(request, dataset);
   });
-  return corners == 3 ? solve_dataset<3>(request, std::move(dataset), inputs, summary, console)
-                      : solve_dataset<4>(request, std::move(dataset), inputs, summary, console);
+  return corners == 3 ? solve_dataset<3>(request, std::move(dataset), inputs, ranks, summary, console)
+                      : solve_dataset<4>(request, std::move(dataset), inputs, ranks, summary, console);
+}
+
+}  // namespace
+
+int run_solve(const SolveRequest& request, Console& console) {
+  const bool over_ranks = request.options.backend == Backend::mpi;
+  if (request.on_image()) {
+    if (over_ranks) throw UsageError("images are not solved over ranks yet (--backend mpi); use another back end");
+    return run_solve_grid(request, console);
+  }
+  if (is_image_file(request.output) && FileName(request.output).extension != ".npy")
+    throw UsageError(fmt::format(
+        "{}: is not an image by its name ({} would be one); name a mesh file as output, or give the shape of an image "
+        "of bare numbers with --raw-shape",
+        request.mesh.string(), request.output.string()));
+  if (!over_ranks) return run_solve_mesh(request, nullptr, console);
+  return run_over_ranks(request, [&](mpi::Ranks& ranks) { return run_solve_mesh(request, &ranks, console); });
 }
 
 }  // namespace isochron::cli

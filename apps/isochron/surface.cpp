@@ -75,7 +75,7 @@ ImplicitSurface make_field(const SurfaceRequest& request, const Image& image, Co
   if (voxel > 0 && sizing.epsilon > 0)
     options.reach = std::max(options.reach, sizing.largest / (sizing.epsilon * voxel));
   if (!request.labels.empty())
-    return from_labels(image.grid, as_labels(array, request.image.string(), std::numeric_limits<std::int32_t>::min()),
+    return from_labels(image.grid, as_labels(array, request.image.string(), no_label, console),
                        std::set<std::int32_t>(request.labels.begin(), request.labels.end()), options,
                        activity.progress());
   std::vector<float> values(array.tuple_count());
@@ -95,11 +95,11 @@ void write_mesh(const SurfaceRequest& request, SurfaceSummary& summary, Console&
   const Activity activity(console, "writing " + request.output.string());
   Dataset dataset;
   if (summary.tets) {
-    dataset.points = summary.tets->points;
-    dataset.tets.cells = summary.tets->elements;
+    dataset.points = summary.tets->points.copy();
+    dataset.tets.cells = summary.tets->elements.copy();
   } else {
-    dataset.points = summary.surface.mesh.points;
-    dataset.triangles.cells = summary.surface.mesh.elements;
+    dataset.points = summary.surface.mesh.points.copy();
+    dataset.triangles.cells = summary.surface.mesh.elements.copy();
     std::vector<float> sizes(summary.surface.sizes.begin(), summary.surface.sizes.end());
     dataset.point_data.set({"size", 1, std::move(sizes)});
   }

@@ -59,8 +59,9 @@ struct MaterialsSummary : CommonSummary {
 
 /// The array with one value a voxel that the surface is taken from.
 const DataArray& chosen_array(const Image& image, const SurfaceRequest& request);
-/// Its values as labels; `no_number` for those that are not finite.
-std::vector<std::int32_t> as_labels(const DataArray& array, const std::string& file, std::int32_t no_number);
+/// Its values as labels; `no_number` for those that are not finite, with a warning.
+std::vector<std::int32_t> as_labels(const DataArray& array, const std::string& file, std::int32_t no_number,
+                                    Console& console);
 
 /// Shows the name of each stage while it runs.
 void show_stages(const Console& console, ExtractOptions& options);

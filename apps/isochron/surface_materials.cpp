@@ -13,7 +13,7 @@ namespace isochron::cli {
 namespace {
 
 ExtractedMaterials make_materials(const SurfaceRequest& request, Image image, Console& console) {
-  const std::vector<std::int32_t> labels = as_labels(chosen_array(image, request), request.image.string(), 0);
+  const std::vector<std::int32_t> labels = as_labels(chosen_array(image, request), request.image.string(), 0, console);
   image.data = {};
   FieldOptions field = request.field;
   ExtractOptions options = request.extract;
@@ -59,14 +59,14 @@ void examine(const SurfaceRequest& request, MaterialsSummary& summary, Console& 
 Dataset dataset_of(const MaterialsSummary& summary) {
   Dataset dataset;
   if (summary.filled) {
-    dataset.points = summary.filled->mesh.points;
-    dataset.tets.cells = summary.filled->mesh.elements;
+    dataset.points = summary.filled->mesh.points.copy();
+    dataset.tets.cells = summary.filled->mesh.elements.copy();
     dataset.tets.data.set({"region", 1, summary.filled->region});
     return dataset;
   }
   const ExtractedMaterials& surface = summary.surface;
-  dataset.points = surface.mesh.points;
-  dataset.triangles.cells = surface.mesh.elements;
+  dataset.points = surface.mesh.points.copy();
+  dataset.triangles.cells = surface.mesh.elements.copy();
   std::vector<std::int32_t> inside, outside;
   for (const RegionSides& sides : surface.sides) {
     inside.push_back(sides.behind);

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "apps/isochron/console.h"
 #include "apps/isochron/surface.h"
 #include "isochron/core/error.h"
 
@@ -28,15 +29,20 @@ const DataArray& chosen_array(const Image& image, const SurfaceRequest& request)
   return *array;
 }
 
-std::vector<std::int32_t> as_labels(const DataArray& array, const std::string& file, std::int32_t no_number) {
+std::vector<std::int32_t> as_labels(const DataArray& array, const std::string& file, std::int32_t no_number,
+                                    Console& console) {
   std::vector<std::int32_t> labels(array.tuple_count());
+  std::size_t not_finite = 0;
   for (std::size_t i = 0; i < labels.size(); ++i) {
     const double value = array.at(i);
     const bool whole = value == std::round(value) && std::abs(value) <= std::numeric_limits<std::int32_t>::max();
     if (!whole && std::isfinite(value))
       throw InputError(fmt::format("{}: is no label map (voxel {} is {}); use --isovalue", file, i, value));
     labels[i] = whole ? static_cast<std::int32_t>(value) : no_number;
+    not_finite += whole ? 0 : 1;
   }
+  if (not_finite > 0)
+    console.warn(fmt::format("{}: {} voxels are not finite: they count as outside", file, not_finite));
   return labels;
 }
 

@@ -7,12 +7,14 @@
 #include "apps/isochron/image_input.h"
 #include "isochron/core/error.h"
 #if defined(ISOCHRON_WITH_VIEWER)
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
 #include <optional>
 
 #include <fcntl.h>
+#include <fmt/ranges.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,6 +22,7 @@
 #include "apps/viewer/server/embedded.h"
 #include "apps/viewer/server/http.h"
 #include "apps/viewer/server/temporary_folder.h"
+#include "isochron/io/image_io.h"
 #endif
 
 namespace isochron::cli {
@@ -118,6 +121,35 @@ std::unique_ptr<Browser> start_browser(const std::string& url, const ViewRequest
   return nullptr;
 }
 
+/// What was given only for images of tensors; empty when nothing was.
+std::vector<std::string> given_for_tensors(const ViewRequest& request) {
+  std::vector<std::string> given;
+  if (!request.mask.empty()) given.emplace_back("--mask");
+  if (request.tensors.order) given.emplace_back("--tensor-order");
+  if (request.tensors.frame) given.emplace_back("--tensor-frame");
+  return given;
+}
+
+void open_files(viewer::Server& server, const ViewRequest& request, Console& console) {
+  const std::vector<std::string> for_tensors = given_for_tensors(request);
+  const auto check = [&](bool used) {
+    if (used || for_tensors.empty()) return;
+    throw UsageError(fmt::format("{}: nothing to do here (no file is an image of tensors); leave it out",
+                                 fmt::join(for_tensors, " and ")));
+  };
+  check(std::any_of(request.files.begin(), request.files.end(), is_image_file));  // before anything large is read
+  bool tensors = false;
+  for (const auto& file : request.files) {
+    const viewer::Opened opened = [&] {
+      const Activity activity(console, "reading " + file.string());
+      return server.open(file);
+    }();
+    tensors = tensors || opened.kind == "tensors";
+    if (!opened.why.empty()) console.warn(fmt::format("{}: can only be looked at: {}", file.string(), opened.why));
+  }
+  check(tensors);
+}
+
 int run_view(const ViewRequest& request, Console& console) {
   viewer::ServerOptions options;
   options.port = request.port;
@@ -128,10 +160,7 @@ int run_view(const ViewRequest& request, Console& console) {
   options.open.tensor_frame = request.tensors.axes();
   options.open.mask = request.mask;
   viewer::Server server(options);
-  for (const auto& file : request.files) {
-    const Activity activity(console, "reading " + file.string());
-    server.open(file);
-  }
+  open_files(server, request, console);
   const InterruptGuard guard;
   announce(server.url(), console);
   const std::unique_ptr<Browser> browser = start_browser(server.url(), request, console);

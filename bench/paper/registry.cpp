@@ -43,11 +43,13 @@ const std::vector<PaperBench>& paper_benches() {
       {"goals-grid-threads", "Our aims on image grids: one thread against all of them", bench::goals_grid_threads},
       {"goals-connect", "Our aims on a brain: region to region and the connectome, CPU and GPU", bench::goals_connect},
       {"goals-surface", "Our aims for surfaces from images: fields, particles, triangles", bench::goals_surface},
+      {"goals-mpi", "Our aims over MPI ranks, under mpirun (scripts/bench_mpi.sh)", bench::goals_mpi},
       {"gpu-goals", "Our aims on the GPU: set-up, transfer, solve and work", bench::gpu_goals},
       {"gpu-grid-goals", "Our aims for images on the GPU: set-up, transfer, solve and work", bench::grid_gpu_goals},
       {"gpu-513", "Error order and memory up to the 513^3 cube (805 million tetrahedra) on the GPU", bench::gpu_513},
       {"tuning-bands", "Work and seconds over the band width", bench::tuning_bands},
       {"tuning-backends", "From what size of mesh on the GPU pays", bench::tuning_backends},
+      {"scale", "Time of a solve on 2 to 100 000 cores: model, fit and simulation", bench::scale},
   };
   return benches;
 }

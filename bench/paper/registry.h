@@ -27,6 +27,8 @@ struct BenchOptions {
   BenchColumns columns = BenchColumns::all;
   BenchOutput output = BenchOutput::text;  ///< on stdout
   std::filesystem::path output_folder;     ///< for CSV and JSON files; empty: print only
+  std::filesystem::path runs;              ///< measured runs for `scale` to fit; empty: none
+  std::string machine;                     ///< costs for `scale` as NAME=SECONDS,…; empty: as assumed
   Progress progress;                       ///< `update` throws Cancelled
 };
 

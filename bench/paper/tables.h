@@ -53,9 +53,13 @@ int goals_grid(const BenchOptions& options);
 int goals_surface(const BenchOptions& options);
 int goals_grid_threads(const BenchOptions& options);
 int goals_connect(const BenchOptions& options);
+int goals_mpi(const BenchOptions& options);
 int gpu_goals(const BenchOptions& options);
 int grid_gpu_goals(const BenchOptions& options);
 int tuning_bands(const BenchOptions& options);
 int tuning_backends(const BenchOptions& options);
+
+// Over many ranks, on paper.
+int scale(const BenchOptions& options);
 
 }  // namespace isochron::bench

@@ -129,3 +129,25 @@ class Bench(CliCase):
         self.assertIn("without --quick", done.stderr)
         self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
         self.assertFalse((self.folder / "plot.svg").exists())
+
+    def test_scale_is_fitted_to_measured_runs(self):
+        head = ("mesh,ranks,parts_per_rank,vertices,elements,bands,rounds,messages,bytes,pushes,work_seconds,"
+                "solve_seconds\n")
+        (self.folder / "runs.csv").write_text(
+            head + "cube,1,1,1e6,6e6,100,102,0,0,1e6,2,2\ncube,2,1,1e6,6e6,100,102,400,1e6,1e6,1.1,1.2\n", encoding="utf-8")
+        table = self.succeed_json("bench", "scale", "--quick", "--runs", "runs.csv", "-o", "out")
+        measured = [entry for entry in table["entries"] if entry["row"].startswith("measured")]
+        self.assertEqual([entry["paper"] for entry in measured], [2, 1.2])
+        for entry in measured:
+            self.assertAlmostEqual(entry["ours"] / entry["paper"], 1, delta=0.05)
+        self.assertTrue(any(note.startswith("fit: mean error") for note in table["notes"]))
+        with open(self.folder / "out/scale-grid.csv", newline="", encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))
+        for row in rows:
+            parts = [float(row[name]) for name in ("ideal", "repeats", "imbalance", "fill", "latency", "bandwidth", "reductions")]
+            self.assertAlmostEqual(sum(parts) / float(row["seconds"]), 1, delta=0.01)
+            self.assertTrue(0 < float(row["efficiency"]) <= 1, row)
+        (self.folder / "runs.csv").write_text(head + "cube,two,1,1e6\n", encoding="utf-8")
+        self.expect(3, "bench", "scale", "--quick", "--runs", "runs.csv", words=["runs.csv:2", "ranks is 'two'"])
+        self.expect(2, "bench", "goals-work", "--runs", "runs.csv", words=["do not go with goals-work"])
+        self.expect(2, "bench", "scale", "--quick", "--machine", "speed=3", words=["'speed=3' is no cost", "latency"])

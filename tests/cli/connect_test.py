@@ -312,7 +312,8 @@ class ConnectTest(CliCase):
         there, back = summary["forward_cost"], summary["backward_cost"]
         self.assertAlmostEqual(summary["cost_spread"], 2 * abs(there - back) / (there + back), places=12)
         self.assertAlmostEqual(summary["cost"], (there + back) / 2, places=9)
-        self.assertAlmostEqual(summary["path"]["cost_per_mm"], summary["cost"] / summary["path"]["length_mm"], places=9)
+        path = summary["path"]
+        self.assertAlmostEqual(path["cost_per_mm"], path["integrated_cost"] / path["length_mm"], places=9)
         text = self.succeed(*common).stdout
         self.assertIn(f"{summary['cost']:.6g}, the mean of {there:.6g} there and {back:.6g} back", text)
         self.assertIn(f"above its least, {summary['least_sum']:.6g}", text)

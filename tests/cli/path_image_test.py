@@ -30,7 +30,7 @@ class PathImageTest(CliCase):
     def test_traces_straight_lines_in_every_format(self):
         last = self.N**3 - 1
         exact = 0.5 * 10 * math.sqrt(3)
-        formats = ["nii.gz", "nrrd", "npy", "mgz"] + (["vti"] if self.has_vtk() else [])
+        formats = ["nii.gz", "nrrd", "npy", "mgz", "vti"]
         for extension in formats:
             name = self.solved(f"times.{extension}")
             grid = 0.5 if extension != "npy" else 1.0  # of voxels of size 1
@@ -59,11 +59,9 @@ class PathImageTest(CliCase):
         done = self.succeed_json("path", "two.nii.gz", "--to", f"1,{last - 1}", "--speed", 2, "-o", "p.csv")
         self.assertTrue(done["guessed_sources"])
         self.assertEqual([p["source"] for p in done["paths"]], [0, 1])
-        if self.has_vtk():
-            self.solved("two.vti", "--source", f"{last},0")  # the file has labels, in this order
-            done = self.succeed_json("path", "two.vti", "--to", f"1,{last - 1}", "--speed-array", "values", "-o",
-                                     "q.csv")
-            self.assertEqual([p["source"] for p in done["paths"]], [1, 0])
+        self.solved("two.vti", "--source", f"{last},0")  # the file has labels, in this order
+        done = self.succeed_json("path", "two.vti", "--to", f"1,{last - 1}", "--speed-array", "values", "-o", "q.csv")
+        self.assertEqual([p["source"] for p in done["paths"]], [1, 0])
 
     def test_goes_round_a_mask(self):
         wall = [0.0 if v % self.N == 5 and v // self.N % self.N < 9 else 1.0 for v in range(self.N**3)]
@@ -99,14 +97,16 @@ class PathImageTest(CliCase):
         speeds = [random.choice((1.0, 10.0)) for _ in range(self.N**3)]
         self.image("rough.nii", speeds)
         ends = ",".join(map(str, range(0, self.N**3, 23)))
-        for source in (("--source", self.voxel(5, 5, 5)), ("--source-point", "1.3,2.2,3.7")):
-            self.succeed("solve", "rough.nii", "-o", "times.nii", *source, "--speed-array", "values", "--force")
+        voxel, point = ("--source", self.voxel(5, 5, 5)), ("--source-point", "1.3,2.2,3.7")
+        for source, order in ((voxel, 1), (point, 1), (voxel, 2)):
+            self.succeed("solve", "rough.nii", "-o", "times.nii", *source, "--speed-array", "values", "--order", order,
+                         "--force")
             trace = ("path", "times.nii", *source, "--to", ends, "--image", "rough.nii", "-o", "p.csv", "--force")
             right = self.succeed_json(*trace, "--speed-array", "values")
             count = len(right["paths"])
             differ = sum(abs(p["travel_time"] - p["arrival_time"]) > 0.1 * p["arrival_time"] for p in right["paths"])
             self.assertGreater(differ, count / 2)  # they would be suspected by that alone
-            self.assertEqual(right["warnings"], [])
+            self.assertLess(len(right["warnings"]), 1 if order == 1 else count / 20)
             for other in (1, 3, 12):
                 self.assertGreater(len(self.succeed_json(*trace, "--speed", other)["warnings"]), count / 2)
 

@@ -154,10 +154,9 @@ class SolveImage(CliCase):
                 self.image(name, shape, [])
             for command in (("info", name), ("solve", name, "-o", "t.npy", "--source", 0)):
                 self.expect(3, *command, words=[name, "nothing in the image", " x ".join(map(str, shape[:3]))])
-        if self.has_vtk():
-            self.write("e.vti", '<VTKFile type="ImageData" version="0.1"><ImageData WholeExtent="0 -1 0 3 0 3" Origin="0 0 0"'
-                       ' Spacing="1 1 1"><Piece Extent="0 -1 0 3 0 3"><PointData/></Piece></ImageData></VTKFile>')
-            self.expect(3, "info", "e.vti", words=["nothing in the image"])
+        self.write("e.vti", '<VTKFile type="ImageData" version="0.1"><ImageData WholeExtent="0 -1 0 3 0 3" Origin="0 0 0"'
+                   ' Spacing="1 1 1"><Piece Extent="0 -1 0 3 0 3"><PointData/></Piece></ImageData></VTKFile>')
+        self.expect(3, "info", "e.vti", words=["nothing in the image"])
 
     def test_what_is_refused(self):
         image = self.image("a.nrrd", (4, 4, 4), [1.0] * 64)

@@ -359,10 +359,22 @@ class Surface(CliCase):
         self.assert_sound(summary)
         self.assertTrue(any("not finite" in warning for warning in summary["warnings"]))
 
+    def test_an_image_full_of_the_label_is_closed_at_its_border(self):
+        volume = self.volume("full.nii", (8, 8, 8), lambda p: 4)
+        for options in (("--label", "4"), ("--materials", "all")):
+            summary = self.succeed_json("surface", volume, *options, "-o", "a.ply", "--force")
+            self.assertTrue(any("closed there" in warning for warning in summary["warnings"]), summary["warnings"])
+        self.assert_sound(self.succeed_json("surface", volume, "--label", "4", "-o", "b.ply"))
+
+    def test_labels_that_are_no_numbers_are_counted(self):
+        volume = self.volume("holes.nii", (12, 12, 12), lambda p: NAN if p[0] < 1 else 4 if 2 < p[0] < 8 else 0)
+        for options in (("--label", "4"), ("--materials", "all")):
+            warnings = self.succeed_json("surface", volume, *options, "-o", "a.ply", "--force")["warnings"]
+            self.assertTrue(any("144 voxels are not finite" in warning for warning in warnings), warnings)
+
     def test_labels_that_are_not_there(self):
         volume = self.volume("labels.nii", (8, 8, 8), lambda p: 4 if 1 < p[0] < 6 else 0)
         self.expect(3, "surface", volume, "--label", "7", "-o", "a.ply", words=("label 7", "0, 4"))
-        self.expect(3, "surface", volume, "--label", "0", "--label", "4", "-o", "a.ply", words=("every voxel",))
         self.expect(2, "surface", volume, "--label", "heart", "-o", "a.ply", words=("--label", "heart"))
         values = self.ball_volume()
         self.expect(3, "surface", values, "--label", "1", "-o", "a.ply", words=("no label map", "--isovalue"))

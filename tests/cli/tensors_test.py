@@ -125,8 +125,6 @@ class Tensors(CliCase):
         self.expect(3, *self.arguments("--force"), words=("fit_md.nii.gz", "not a file"))
 
     def test_image_without_values(self):
-        if not self.has_vtk():
-            self.skipTest("images without arrays are VTK's")
         self.write_case()
         self.write("none.vti", '<VTKFile type="ImageData" version="1.0" byte_order="LittleEndian">'
                    '<ImageData WholeExtent="0 1 0 1 0 1" Origin="0 0 0" Spacing="1 1 1">'

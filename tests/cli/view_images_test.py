@@ -3,12 +3,13 @@
 import gzip
 import json
 import math
+import struct
 import threading
 
-import view_test
+from view_case import ViewCase
 
 
-class ViewImages(view_test.View):
+class ViewImages(ViewCase):
     def setUp(self):
         super().setUp()
         self.succeed("generate", "crossing-fibers", "--n", "24", "-o", "fibers.nii.gz")
@@ -71,13 +72,13 @@ class ViewImages(view_test.View):
         plain = gzip.decompress((self.folder / "fibers-across-cost.nii.gz").read_bytes())
         self.assertEqual(len(plain), 352 + 4 * 24 ** 3)
         wrong = {"client": "test", "name": "across", "format": "exe"}
-        self.assertIn("tck, vtp, csv, nii.gz", self.refused(422, "POST", "/api/datasets/0/export", wrong))
+        self.assertIn("tck, vtp, csv, nii.gz", self.refused(400, "POST", "/api/datasets/0/export", wrong))
         wrong = {"client": "test", "name": "other", "format": "tck"}
         self.assertIn("no pathway", self.refused(422, "POST", "/api/datasets/0/export", wrong))
 
         same = {"from": ends["from"], "to": ends["from"]}
         self.assertIn("overlap", self.refused(422, "POST", "/api/datasets/0/connect", same))
-        self.assertIn("'to' is missing", self.refused(422, "POST", "/api/datasets/0/connect", {"from": ends["from"]}))
+        self.assertIn("'to' is missing", self.refused(400, "POST", "/api/datasets/0/connect", {"from": ends["from"]}))
         self.assertIn("no pathway", self.refused(422, "GET", "/api/datasets/0/volume/cost?client=test&name=other"))
         self.assertEqual(self.status("POST", "/api/datasets/0/solve", {}), 404)
         self.alive()
@@ -116,14 +117,43 @@ class ViewImages(view_test.View):
         self.assertEqual(headers["Content-Disposition"], 'attachment; filename="heart_density-surface.stl"')
         self.assertIn("no surface yet", self.refused(422, "POST", "/api/datasets/0/export",
                                                      {"client": "other", "format": "stl"}))
-        self.assertIn("ply", self.refused(422, "POST", "/api/datasets/0/export", {"client": "test", "format": "exe"}))
+        self.assertIn("ply", self.refused(400, "POST", "/api/datasets/0/export", {"client": "test", "format": "exe"}))
         brush = {"point": arrays["points"][:3], "radius": 5, "factor": 0.5}
         finer = self.post("/api/datasets/0/surface", brush=[brush], **wanted)[0]
         self.assertGreater(finer["vertices"], meta["vertices"])
-        self.assertIn("factor", self.refused(422, "POST", "/api/datasets/0/surface",
+        self.assertIn("factor", self.refused(400, "POST", "/api/datasets/0/surface",
                                              {**wanted, "brush": [{**brush, "factor": -1}]}))
         self.alive()
 
     def test_what_cannot_be_shown_is_refused_before_anything_is_served(self):
         self.expect(3, "view", "--no-browser", "fibers.nii.gz", "--mask", "heart.nii.gz", words=["heart.nii.gz"])
         self.expect(3, "view", "--no-browser", "nothing.nii.gz", words=["nothing.nii.gz"])
+        self.expect(2, "view", "--no-browser", "heart_density.nii.gz", "--mask", "heart_density.nii.gz",
+                    words=["--mask", "no file is an image of tensors"])
+
+    def write_npy(self, name, value):
+        """A volume of 4 × 4 × 4 voxels that are all the same."""
+        head = "{'descr': '<f4', 'fortran_order': False, 'shape': (4, 4, 4), }".ljust(117) + "\n"
+        (self.folder / name).write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode()
+                                         + struct.pack("<64f", *[value] * 64))
+
+    def test_volumes_without_a_surface_are_shown_and_said(self):
+        self.write_npy("five.npy", 5)
+        self.write_npy("nan.npy", math.nan)
+        process = self.start("five.npy", "nan.npy")
+        five, nan = self.data_sets()
+        self.assertIn("all values are 5", five["why"])
+        self.assertIn("no voxel has a number", nan["why"])
+        self.assertEqual((five["units"], five["solvable"], nan["solvable"]), ("", False, False))
+        meta, arrays = self.read("/api/datasets/0/histogram")
+        self.assertEqual((meta["low"], meta["high"], arrays["counts"][0], sum(arrays["counts"])), (5, 5, 64, 64))
+        meta, arrays = self.read("/api/datasets/1/histogram")
+        self.assertEqual((meta["low"], meta["not_finite"], sum(arrays["counts"])), (None, 64, 0))
+        self.assertEqual(self.read("/api/datasets/0/volume/values")[1]["values"], (5,) * 64)
+        for data, words in ((0, "all values are 5"), (1, "no voxel has a number")):
+            self.assertIn(words, self.refused(422, "POST", f"/api/datasets/{data}/surface", {"isovalue": 5}))
+        process.terminate()
+        lines = process.communicate(timeout=30)[1].splitlines()
+        self.assertEqual([line.split(" (")[0] for line in lines],
+                         ["isochron: warning: five.npy: can only be looked at: all values are 5, so no surface lies between them; "
+                          "give another image", "isochron: warning: nan.npy: can only be looked at: no voxel has a number"])

@@ -2,96 +2,21 @@
 
 import concurrent.futures
 import contextlib
-import http.client
 import json
 import math
 import os
 import pathlib
-import re
 import select
 import signal
 import socket
-import struct
-import subprocess
 import threading
 import time
 
-from cli_case import BINARY, CliCase, square_mesh, TET, TET_POINTS
+from cli_case import square_mesh, TET, TET_POINTS
+from view_case import ViewCase
 
 
-class View(CliCase):
-    def setUp(self):
-        super().setUp()
-        if "not in this build" in self.run_isochron("view", "x.msh").stderr:
-            self.skipTest("this build has no viewer")
-        self.write_msh("square.msh", *square_mesh(12))
-
-    # ---- running
-
-    def start(self, *arguments, browser=("--no-browser",), **options):
-        """Starts a server that is ended with the test."""
-        process = subprocess.Popen([BINARY, "view", *browser, *map(str, arguments)], cwd=self.folder, text=True,
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
-        self.addCleanup(self.end, process)
-        line = process.stdout.readline()
-        found = re.match(r"http://127\.0\.0\.1:(\d+)/\?token=([0-9a-f]{32})$", line.strip())
-        self.assertTrue(found, line or process.communicate()[1])
-        self.port, self.token = int(found[1]), found[2]
-        return process
-
-    def end(self, process):
-        if process.poll() is None:
-            process.terminate()
-        process.communicate(timeout=30)
-
-    def connection(self):
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
-        self.addCleanup(connection.close)
-        return connection
-
-    def ask(self, method, path, body=None, token=True, headers=None, connection=None):
-        """Status, headers and body of an answer."""
-        headers = dict(headers or {})
-        if token:
-            headers.setdefault("X-Isochron-Token", self.token)
-        if isinstance(body, (dict, list)):
-            body = json.dumps(body)
-        connection = connection or self.connection()
-        connection.request(method, path, body, headers)
-        answer = connection.getresponse()
-        return answer.status, answer.headers, answer.read()
-
-    def status(self, *arguments, **options):
-        return self.ask(*arguments, **options)[0]
-
-    def refused(self, status, *arguments, **options):
-        """The message of an answer that must be an error."""
-        got, headers, body = self.ask(*arguments, **options)
-        self.assertEqual(got, status, body[:300])
-        self.assertEqual(headers["Content-Type"], "application/json")
-        return json.loads(body)["error"]
-
-    def solve(self, sources, **fields):
-        fields.setdefault("client", "test")
-        status, _, body = self.ask("POST", "/api/datasets/0/solve", {"sources": sources, **fields})
-        self.assertEqual(status, 200, body[:300])
-        return self.unpack(body)
-
-    def unpack(self, pack):
-        """The meta data and the arrays of a packed answer."""
-        self.assertEqual(pack[:4], b"ISO1")
-        length = struct.unpack_from("<I", pack, 4)[0]
-        header = json.loads(pack[8:8 + length])
-        arrays = {}
-        for name, array in header["arrays"].items():
-            kind = {"float32": "f", "uint32": "I", "uint8": "B"}[array["dtype"]]
-            arrays[name] = struct.unpack_from(f"<{math.prod(array['shape'])}{kind}", pack, 8 + length + array["offset"])
-        return header["meta"], arrays
-
-    def alive(self):
-        """The server still answers."""
-        self.assertEqual(self.status("GET", "/api/state"), 200)
-
+class View(ViewCase):
     # ---- the answers
 
     def test_state_geometry_and_solve(self):
@@ -201,13 +126,37 @@ class View(CliCase):
         self.start("square.msh")
         for method in ("PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "CONNECT"):
             self.assertIn(self.status(method, "/api/state"), (400, 404, 405), method)
-        self.refused(405, "GET", "/api/datasets/0/solve")
-        self.refused(405, "POST", "/api/datasets/0/geometry", {})
-        self.refused(404, "POST", "/api/state", {})
-        self.refused(404, "POST", "/api/datasets/0/nothing", {})
-        self.refused(415, "POST", "/api/datasets/0/solve", "--x--",
-                     headers={"Content-Type": "multipart/form-data; boundary=x"})
+        for method, path, allowed in (("GET", "/api/datasets/0/solve", "POST"), ("GET", "/api/datasets/0/reload", "POST"),
+                                      ("GET", "/api/datasets/0/cancel", "POST"), ("POST", "/", "GET, HEAD"),
+                                      ("POST", "/api/datasets/0/geometry", "GET, HEAD"),
+                                      ("POST", "/api/state", "GET, HEAD"), ("POST", "/api/events", "GET, HEAD"),
+                                      ("HEAD", "/api/events?client=a", "GET")):
+            status, headers, _ = self.ask(method, path, None if method != "POST" else {})
+            self.assertEqual((status, headers["Allow"]), (405, allowed), (method, path))
+        for method in ("GET", "POST"):
+            body = {} if method == "POST" else None
+            for path in ("/api/nothing", "/api/datasets/0/nothing", "/api/datasets/0/histogram", "/api/datasets/9/solve",
+                         "/nothing"):
+                self.refused(404, method, path, body)
         self.alive()
+
+    def test_whole_answers_only(self):
+        self.start("square.msh")
+        for path in ("/", "/api/state", "/api/datasets/0/geometry"):
+            status, headers, body = self.ask("HEAD", path)
+            self.assertEqual((status, headers["Accept-Ranges"], body), (200, "none", b""))
+            self.assertEqual(int(headers["Content-Length"]), len(self.ask("GET", path)[2]))
+
+    def test_forms(self):
+        self.start("square.msh")
+        urlencoded = {"Content-Type": "application/x-www-form-urlencoded"}
+        for body, headers in (("--x--", {"Content-Type": "multipart/form-data; boundary=x"}), ("a=1&b=2", urlencoded),
+                              ("", urlencoded)):
+            self.assertIn("send JSON", self.refused(415, "POST", "/api/datasets/0/solve", body, headers=headers))
+        body = json.dumps({"sources": [{"vertex": 0}]})  # as `curl -d` sends it
+        self.assertEqual(self.status("POST", "/api/datasets/0/solve", body, headers=urlencoded), 200)
+        self.assertIn("not JSON", self.refused(400, "POST", "/api/datasets/0/solve", "{a=1", headers=urlencoded))
+        self.assertIn("only POST", self.refused(400, "GET", "/api/state", "{}"))
 
     # ---- too much and not well formed
 
@@ -248,7 +197,9 @@ class View(CliCase):
                                              (403, "POST", "/", {"headers": {"Host": "evil.example"}}),
                                              (415, "POST", "/api/datasets/0/solve", {"headers": form}),
                                              (414, "POST", "/" + "a" * 5000, {}), (405, "PUT", "/api/state", {}),
-                                             (405, "DELETE", "/", {}), (404, "POST", "/", {"body": "{}"}),
+                                             (405, "DELETE", "/", {}), (405, "POST", "/", {"body": "{}"}),
+                                             (404, "POST", "/api/datasets/0/nothing", {}),
+                                             (400, "POST", "/api/datasets/0/solve?client=a", {}),
                                              (413, "POST", "/", {"body": hidden * 20000})):
             connection = self.connection()
             self.refused(status, method, path, connection=connection, **{"body": hidden, **fields})
@@ -260,17 +211,31 @@ class View(CliCase):
     def test_long_or_odd_names_are_refused(self):
         self.start("square.msh")
         sources = [{"vertex": 0}]
-        for name, longest in (("client", 64), ("slot", 64), ("name", 200)):
-            body = {"sources": sources, "seq": 1, name: "x" * longest}
+        for name in ("client", "slot"):
+            body = {"sources": sources, "seq": 1, name: "x" * 64}
             self.assertEqual(self.status("POST", "/api/datasets/0/solve", body), 200)
-            body[name] += "x"
-            self.assertIn(f"'{name}' is too long", self.refused(422, "POST", "/api/datasets/0/solve", body))
-        for path in ("solve", "cancel"):
-            body = {"client": "a\nb", "sources": sources}
-            self.assertIn("control", self.refused(422, "POST", f"/api/datasets/0/{path}", body))
-        self.assertIn("missing", self.refused(422, "POST", "/api/datasets/0/cancel", {}))
+            for text, words in (("x" * 65, "too long"), ("x" * 500, "too long"), ("a\nb", "control"), (5, "not a text")):
+                self.assertIn(f"'{name}'", self.refused(400, "POST", "/api/datasets/0/solve", {**body, name: text}), words)
+        self.assertIn("control", self.refused(400, "POST", "/api/datasets/0/cancel", {"client": "a\nb"}))
+        self.assertIn("missing", self.refused(400, "POST", "/api/datasets/0/cancel", {}))
         for client in ("", "%0a", "x" * 65):
-            self.assertIn("'client'", self.refused(422, "GET", f"/api/events?client={client}"))
+            self.assertIn("'client'", self.refused(400, "GET", f"/api/events?client={client}"))
+
+    def test_unknown_fields_are_refused(self):
+        self.start("square.msh")
+        sources = [{"vertex": 0}]
+        for path, body, words in (("solve", {"sources": sources, "sped": 2}, "did you mean 'speed'?"),
+                                  ("reload", {"force": True}, "no field 'force'"),
+                                  ("cancel", {"client": "a", "slot": "b"}, "no field 'slot'"),
+                                  ("solve?speed=2", {"sources": sources}, "posted object"),
+                                  ("solve", '{"sources": [{"vertex": 0}], "speed": 1, "speed": 2}', "'speed' is there twice")):
+            self.assertIn(words, self.refused(400, "POST", f"/api/datasets/0/{path}", body))
+        for path, words in (("state?x=1", "no field 'x'"), ("events?client=a&x=1", "no field 'x'"),
+                            ("datasets/0/geometry?x=1", "no field 'x'"), ("datasets/0/array?nam=a&name=b", "'name'?"),
+                            ("datasets/0/array?name=a&name=b", "there twice"),
+                            ("datasets/0/fibers?array=f&count=-3", "from 1 to 100000")):
+            self.assertIn(words, self.refused(400, "GET", f"/api/{path}"))
+        self.alive()
 
     def test_range_headers(self):
         self.start("square.msh")
@@ -283,20 +248,24 @@ class View(CliCase):
     def test_malformed_json(self):
         self.start("square.msh")
         for body in ("", "{", "nothing", "[]", "5", "null", '"x"', '{"sources": [{"vertex": NaN}]}', "{}}", "\xff\xfe",
-                     "[" * 100000, '{"a":' * 20000, '{"sources": [{"point": [1e999, 0, 0]}]}'):
+                     "[" * 100000, '{"a":' * 20000, '{"sources": [{"point": [1e999, 0, 0]}]}',
+                     '{"client": "\xff"}', '{"slot": "\\ud800"}',
+                     '{"sources": [{"vertex": 0}], "speed": ' + "[" * 400000 + "]" * 400000 + "}",
+                     '{"sources": [{"vertex": 0}], "regions": ' + '{"a":' * 90000 + "1" + "}" * 90000 + "}"):
             self.refused(400, "POST", "/api/datasets/0/solve", body.encode("latin-1"))
         self.alive()
 
     def test_bad_picks(self):
         self.start("square.msh")
-        for source, words in (({"vertex": 144}, "out of range"), ({"vertex": -1}, "whole number"),
-                              ({"vertex": 0.5}, "whole number"), ({"vertex": 1e18}, "whole number"),
-                              ({"vertex": "x"}, "number"), ({"point": [0, 0]}, "3 numbers"),
-                              ({"point": [None, 0, 0]}, "finite"), ({"point": ["nan", 0, 0]}, "finite"),
-                              ({"point": ["inf", 0, 0]}, "finite"), ({"point": [1e300, 1e300, 1e300]}, "away"),
-                              ({"point": [3, 3, 3]}, "away"), ({"vertex": 0, "time": "nan"}, "finite"), ({}, "missing")):
-            self.assertIn(words, self.refused(422, "POST", "/api/datasets/0/solve", {"sources": [source]}), source)
-        self.refused(422, "POST", "/api/datasets/0/solve", {"sources": [{"vertex": 0}], "seq": 1e300})
+        for status, source, words in ((422, {"vertex": 144}, "out of range"), (400, {"vertex": -1}, "whole number"),
+                                      (400, {"vertex": 0.5}, "whole number"), (400, {"vertex": 1e18}, "whole number"),
+                                      (400, {"vertex": "0"}, "number"), (400, {"point": [0, 0]}, "3 numbers"),
+                                      (400, {"point": [None, 0, 0]}, "finite"), (400, {"point": ["1", 0, 0]}, "finite"),
+                                      (422, {"point": [1e300, 1e300, 1e300]}, "away"),
+                                      (422, {"point": [3, 3, 3]}, "away"), (400, {"vertex": 0, "time": "0"}, "finite"),
+                                      (400, {"vertex": 0, "point": [0, 0, 0]}, "exclude"), (400, {}, "missing")):
+            self.assertIn(words, self.refused(status, "POST", "/api/datasets/0/solve", {"sources": [source]}), source)
+        self.refused(400, "POST", "/api/datasets/0/solve", {"sources": [{"vertex": 0}], "seq": 1e300})
         self.refused(422, "POST", "/api/datasets/0/path", {"client": "none", "to": {"vertex": 0}})
         self.assertEqual(self.solve([{"vertex": 0}])[0]["unreached"], 0)
 
@@ -306,11 +275,13 @@ class View(CliCase):
         self.start("square.msh")
 
         def patient(body):
-            """Asks again while too many others ask."""
-            with contextlib.closing(self.connection()) as connection:
-                while (answer := self.ask("POST", "/api/datasets/0/solve", body, connection=connection))[0] == 503:
-                    time.sleep(0.02)
-            return answer
+            """Asks again while too many others ask; each time anew, as the server closes what is idle."""
+            while True:
+                with contextlib.closing(self.connection()) as connection:
+                    answer = self.ask("POST", "/api/datasets/0/solve", body, connection=connection)
+                if answer[0] != 503:
+                    return answer
+                time.sleep(0.02)
 
         with concurrent.futures.ThreadPoolExecutor(100) as pool:
             ones = list(pool.map(lambda i: patient({"client": f"c{i}", "sources": [{"vertex": i}]}), range(100)))
@@ -325,6 +296,24 @@ class View(CliCase):
         for status, _, body in ones:
             if status == 409:
                 self.assertEqual(json.loads(body), {"error": "superseded"})
+
+    def test_connections_that_come_together_are_all_taken(self):
+        self.start("square.msh")
+        began = time.monotonic()
+        open_at_once = []
+        for _ in range(300):
+            one = socket.socket()
+            self.addCleanup(one.close)
+            one.setblocking(False)
+            one.connect_ex(("127.0.0.1", self.port))
+            open_at_once.append(one)
+        for one in open_at_once:
+            one.settimeout(30)
+            select.select([], [one], [], 30)
+            self.assertEqual(one.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR), 0)
+            one.sendall(b"GET /nothing HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nConnection: close\r\n\r\n" % self.port)
+        self.assertLess(time.monotonic() - began, 10)
+        self.assertEqual({one.recv(12) for one in open_at_once}, {b"HTTP/1.1 404"})
 
     def test_many_long_questions_leave_room_for_short_ones(self):
         self.start(self.slow_mesh(), "--threads", "1")
@@ -354,7 +343,30 @@ class View(CliCase):
         (self.folder / "cube.ele").unlink()
         os.symlink("cube.ele", self.folder / "cube.ele")  # leads to itself
         time.sleep(1.5)  # it is looked at every second
-        self.alive()
+        self.assertEqual(json.loads(self.ask("GET", "/api/state")[2])["datasets"][0]["file"], "unreadable")
+        self.assertEqual(self.solve([{"vertex": 0}])[0]["unreached"], 0)
+
+    def test_a_deleted_file_is_told(self):
+        self.start("square.msh")
+        stream = self.connection()
+        stream.request("GET", f"/api/events?client=a&token={self.token}")
+        events = stream.getresponse()
+
+        def told():
+            while not (line := events.readline()).startswith(b"data: "):
+                pass
+            return json.loads(line[6:])
+
+        os.rename(self.folder / "square.msh", self.folder / "aside.msh")
+        self.assertEqual(told(), {"dataset": 0, "file": "deleted"})
+        entry = json.loads(self.ask("GET", "/api/state")[2])["datasets"][0]
+        self.assertEqual((entry["changed"], entry["file"]), (True, "deleted"))
+        self.assertIn("no such file", self.refused(422, "POST", "/api/datasets/0/reload", {}))
+        self.assertEqual(self.solve([{"vertex": 0}])[0]["unreached"], 0)
+        os.rename(self.folder / "aside.msh", self.folder / "square.msh")
+        self.assertEqual(told(), {"dataset": 0, "file": "as read"})
+        self.write_msh("square.msh", *square_mesh(5))
+        self.assertEqual(told(), {"dataset": 0, "file": "written"})
 
     def test_streams_are_limited_and_tell_of_changes(self):
         self.start("square.msh")
@@ -371,7 +383,7 @@ class View(CliCase):
         lines = []
         while not lines or not lines[-1].startswith(b"data: "):
             lines.append(streams[3].readline())
-        self.assertEqual(lines[-2:], [b"event: changed\n", b'data: {"dataset":0}\n'])
+        self.assertEqual(lines[-2:], [b"event: changed\n", b'data: {"dataset":0,"file":"written"}\n'])
         entry = json.loads(self.ask("GET", "/api/state")[2])["datasets"][0]
         self.assertEqual((entry["changed"], entry["points"]), (True, 144))
         status, _, body = self.ask("POST", "/api/datasets/0/reload", {})
@@ -519,6 +531,10 @@ class View(CliCase):
         self.write("broken.msh", "$MeshFormat\n")
         self.expect(3, "view", "--no-browser", "broken.msh", words=["broken.msh"])
         self.expect(2, "view", words=["FILE"])
+
+    def test_options_for_tensors_need_some(self):
+        for option in (("--mask", "square.msh"), ("--tensor-order", "fsl"), ("--tensor-frame", "voxel")):
+            self.expect(2, "view", "--no-browser", "square.msh", *option, words=[option[0], "no file is an image of tensors"])
 
     def test_a_file_of_ten_gigabytes_is_refused_at_once(self):
         with open(self.folder / "large.vtu", "wb") as large:

@@ -192,6 +192,60 @@ TEST(Connect, GoesStraightOnWhereFibresCross) {
   for (const Vec3d& p : found.path.points) EXPECT_LT(distance_to_line(p, middle, middle + along), radius);
 }
 
+/// Bundles that cross, with noise, so that fibres turn from voxel to voxel.
+TensorSample noisy_crossing(std::uint64_t seed) {
+  CrossingFibersOptions options;
+  options.size = {{41, 41, 9}, 2};
+  options.angle = 90;
+  options.noise = 0.04;
+  options.seed = seed;
+  const Image image = generate_crossing_fibers(options);
+  TensorSample sample(image.grid, [](const Vec3d&) { return SymTensor3d{}; });
+  sample.tensors = world_tensors(*image.data.find("tensor"), TensorOrder::row, image.grid, TensorFrame::world, "cross");
+  return sample;
+}
+
+// Nothing is to be paid inside the regions, so the path does not go on there against the fibres to the middle of a
+// voxel.
+TEST(Connect, ThePathBeginsAndEndsAtTheBordersOfTheRegionsWithoutAJumpInCost) {
+  for (const std::uint64_t seed : {1, 2, 3, 4}) {
+    const TensorSample sample = noisy_crossing(seed);
+    const ImageGrid& grid = sample.grid;
+    const Asked asked(sample);
+    const Vec3d middle = grid.position(Vec3d{20, 20, 4}), along{std::sqrt(0.5), std::sqrt(0.5), 0}, aside{1, -2, 1};
+    const auto region = [&](const Vec3d& at) { return inside_mask(sphere(grid, at, 4), grid, asked.mask); };
+    const ConnectQuery query = between(region(middle - 30.0 * along + aside), region(middle + 30.0 * along - aside));
+    const Connection found = asked.connect(query);
+    expect_joins(found.path, query, grid);
+    const auto inside = [&](const Region& in, const Vec3d& p) {
+      return std::binary_search(in.voxels.begin(), in.voxels.end(), *grid.voxel_at(p));
+    };
+    const std::vector<Vec3d>& points = found.path.points;
+    for (std::size_t i = 1; i + 1 < points.size(); ++i)
+      EXPECT_FALSE(inside(query.from, points[i]) || inside(query.to, points[i])) << i;
+    const auto profile = path_statistics(points, {grid, sample.tensors, asked.mask}, asked.metric.metric).profile;
+    std::vector<double> inner;
+    for (std::size_t i = 2; i + 2 < profile.size(); ++i) inner.push_back(profile[i].local_cost);
+    std::nth_element(inner.begin(), inner.begin() + static_cast<std::ptrdiff_t>(inner.size() / 2), inner.end());
+    const double median = inner[inner.size() / 2];
+    EXPECT_LT(profile.front().local_cost, 1.5 * median) << seed;
+    EXPECT_LT(profile.back().local_cost, 1.5 * median) << seed;
+  }
+}
+
+TEST(Connect, RegionsThatTouchHaveAPathBetweenTheMiddlesOfTheirVoxels) {
+  const TensorSample sample(straight_grid(9, 5, 5), [](const Vec3d&) { return SymTensor3d::identity(1e-3); });
+  const Asked asked(sample);
+  Region left{"left", {}}, right{"right", {}};
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    left.voxels.push_back(sample.grid.voxel(i, 2, 2));
+    right.voxels.push_back(sample.grid.voxel(i + 4, 2, 2));
+  }
+  const Connection found = asked.connect(between(left, right));
+  EXPECT_NEAR(found.path.length, 1, 1e-9);
+  EXPECT_NEAR(found.path.travel_time, found.least_cost, 1e-6 * found.least_cost);
+}
+
 /// The same voxels counted along other axes: axis d of the result is axis `order[d]`, backwards where `flip` says so.
 ImageGrid recounted(const ImageGrid& grid, const std::array<int, 3>& order, const std::array<bool, 3>& flip) {
   ImageGrid result = grid;
@@ -257,7 +311,7 @@ TEST(Connect, TurnsWithTheWorld) {
   ASSERT_FALSE(there.path.points.empty());
   Path back = plain.path;
   for (Vec3d& p : back.points) p = turned(p);
-  EXPECT_LT(apart(there.path, back), 0.05);
+  EXPECT_LT(apart(there.path, back), 0.15);
 }
 
 TEST(Connect, WaypointsAreVisitedInOrder) {

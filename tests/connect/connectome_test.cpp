@@ -81,7 +81,8 @@ TEST(Connectome, AgreesWithSinglePairs) {
       query.to = regions[j].region;
       const Connection pair = connector.connect(query);
       EXPECT_NEAR(found.cost[at], 0.5 * (pair.forward_cost + pair.backward_cost), 1e-9 * found.cost[at]);
-      EXPECT_NEAR(found.length[at], pair.path.length, 0.04 * pair.path.length);  // which is made quicker, this is not
+      // That one is made quicker and ends at the borders of larger regions, this one does not.
+      EXPECT_NEAR(found.length[at], pair.path.length, 0.06 * pair.path.length + 2 * std::sqrt(3.0));
       EXPECT_NEAR(found.normalised[at], found.cost[at] / found.length[at], 1e-12);
     }
   }

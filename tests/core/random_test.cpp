@@ -15,6 +15,13 @@ TEST(Random, IsSplitMix64) {
   EXPECT_EQ(random.bits(), 9817491932198370423ULL);
 }
 
+TEST(Random, SkippingIsDrawing) {
+  Random drawn(42), skipped(42);
+  for (int i = 0; i < 1000; ++i) drawn.bits();
+  skipped.skip(1000);
+  EXPECT_EQ(drawn.bits(), skipped.bits());
+}
+
 TEST(Random, UniformHasItsMoments) {
   Random random(3);
   double sum = 0, squares = 0;

@@ -50,7 +50,7 @@ TEST(SurfaceDistance, Spheres) {
 TEST(SurfaceDistance, EachSampleIsTheNearest) {
   const TriangleMesh from = torus(2, 0.8, 20, 14), to = generate_sphere({.frequency = 5});
   double sum = 0, most = 0;
-  std::vector<Vec3d> samples = from.points;
+  Array<Vec3d> samples = from.points;
   for (std::size_t e = 0; e < from.element_count(); ++e) {
     const auto x = corner_points(from, ElementId(e));
     samples.push_back((x[0] + x[1] + x[2]) / 3.0);

@@ -24,17 +24,6 @@ class RealData : public ::testing::Test {
   [[nodiscard]] static Dataset read(const char* name) { return read_dataset(path_of(name)); }
 };
 
-/// The same for VTU and VTP files, which a build without VTK does not read.
-class RealXmlData : public RealData {
- protected:
-  void SetUp() override {
-    RealData::SetUp();
-#if !defined(ISOCHRON_WITH_VTK)
-    if (!IsSkipped()) GTEST_SKIP() << "built without VTK";
-#endif
-  }
-};
-
 inline Sources from_vertex(VertexId v) {
   Sources sources;
   sources.vertices.push_back({v, 0});

@@ -9,7 +9,6 @@ namespace isochron::test {
 namespace {
 
 using RealVtkFiles = RealData;
-using RealVtkXmlFiles = RealXmlData;
 
 void expect_counts(const Dataset& d, std::size_t points, std::size_t triangles, std::size_t tets) {
   EXPECT_EQ(d.points.size(), points);
@@ -29,13 +28,13 @@ TEST_F(RealVtkFiles, Bunny) {
 
 TEST_F(RealVtkFiles, Armadillo) { expect_counts(read("surf/armadillo_igl.obj"), 43243, 86482, 0); }
 
-TEST_F(RealVtkXmlFiles, HeartSurface) {
+TEST_F(RealVtkFiles, HeartSurface) {
   const Dataset d = read("heart/cobiveco_geo1_surface.vtp");
   expect_counts(d, 24991, 49978, 0);
   EXPECT_TRUE(std::holds_alternative<std::vector<std::uint8_t>>(d.point_data.require("class", "points").values));
 }
 
-TEST_F(RealVtkXmlFiles, HeartVolume) {
+TEST_F(RealVtkFiles, HeartVolume) {
   const Dataset d = read("heart/ldrb_ellipsoid_heart.vtu");
   expect_counts(d, 4237, 0, 16592);
   EXPECT_EQ(d.tets.data.require("Material", "tets").at(100), 31);
@@ -48,7 +47,7 @@ TEST_F(RealVtkFiles, LeftAtriumWithFibresAndTensors) {
   EXPECT_EQ(d.triangles.data.require("fibers", "triangles").components, 3);
 }
 
-TEST_F(RealVtkXmlFiles, CrtDemo) {
+TEST_F(RealVtkFiles, CrtDemo) {
   const Dataset times = read("oracle/crtdemo_mit/True_endo.vtu");
   expect_counts(times, 4569, 0, 17866);
   const DataArray& activation = times.point_data.require("activation", "points");
@@ -63,7 +62,7 @@ TEST_F(RealVtkFiles, CrtDemoInput) {
   EXPECT_EQ(read("oracle/crtdemo_mit/crtdemo_f0_oriented.vtk").point_data.require("fiber", "points").components, 3);
 }
 
-TEST_F(RealVtkXmlFiles, KitBox) {
+TEST_F(RealVtkFiles, KitBox) {
   expect_counts(read("oracle/kitfim/box.vtu"), 35937, 0, 196608);
   EXPECT_THAT(read("oracle/kitfim/result.vtu").point_data.names(),
               testing::ElementsAre("seed1", "seed2", "seed3", "seed4"));

@@ -13,10 +13,10 @@ namespace {
 
 Vec3f narrow(Vec3d v) { return {static_cast<float>(v.x), static_cast<float>(v.y), static_cast<float>(v.z)}; }
 
-class Crtdemo : public RealXmlData {
+class Crtdemo : public RealData {
  protected:
   /// The nodal vectors of the fibre file in the order of `points`, matched by position.
-  static std::vector<Vec3d> fibers_at(const std::vector<Vec3d>& points) {
+  static std::vector<Vec3d> fibers_at(std::span<const Vec3d> points) {
     const Dataset file = read("oracle/crtdemo_mit/crtdemo_f0_oriented.vtk");
     const DataArray& fiber = file.point_data.require("fiber", "points");
     std::vector<Vec3d> result;
@@ -66,7 +66,7 @@ TEST_F(Crtdemo, StoredActivationComesBack) {
   EXPECT_LT(off.back(), 2e-2);
 }
 
-class Kitfim : public RealXmlData {
+class Kitfim : public RealData {
  protected:
   /// Speed 3 along (sinθcosφ, sinθsinφ, cosθ) and 1 across.
   static Metric metric_of(const Dataset& box) {

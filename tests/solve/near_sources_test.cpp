@@ -16,8 +16,20 @@ namespace {
 
 /// What a device gives, by going through all elements once a ring.
 template <int Corners>
-ElementsNear searched(const SimplexMesh<Corners>& mesh, int* calls) {
-  return [&mesh, calls](std::span<const VertexId> vertices, int rings) {
+MeshParts<Corners> searched(const SimplexMesh<Corners>& mesh, const Metric& metric, int* calls) {
+  const auto pick = [](const auto& values) {
+    return [&values](auto ids) {
+      std::decay_t<decltype(values)> some;
+      for (const auto id : ids) some.push_back(values[id.index()]);
+      return some;
+    };
+  };
+  MeshParts<Corners> parts;
+  parts.vertex_count = mesh.vertex_count();
+  parts.elements = pick(mesh.elements);
+  parts.points = pick(mesh.points);
+  parts.metric = [&metric](std::span<const ElementId> ids) { return metric.of(ids); };
+  parts.elements_near = [&mesh, calls](std::span<const VertexId> vertices, int rings) {
     ++*calls;
     std::vector<std::uint8_t> marked(mesh.vertex_count(), 0);
     for (const VertexId v : vertices) marked[v.index()] = 1;
@@ -36,6 +48,7 @@ ElementsNear searched(const SimplexMesh<Corners>& mesh, int* calls) {
       if (has_mark(mesh.elements[e])) result.push_back(ElementId(e));
     return result;
   };
+  return parts;
 }
 
 std::vector<Seed> sorted(std::vector<Seed> seeds) {
@@ -55,7 +68,7 @@ int expect_same_seeds(const SimplexMesh<Corners>& mesh, const Metric& metric, co
   const auto expected = sorted(make_seeds(mesh, metric, adjacency, sources, placed, init, most));
   int calls = 0;
   const std::vector<Sources> sets{sources, sources};
-  const auto both = seeds_near(mesh, metric, sets, init, rings, searched(mesh, &calls));
+  const auto both = seeds_near(searched(mesh, metric, &calls), sets, init, rings);
   EXPECT_EQ(both.size(), 2U);
   for (const auto& seeds : both) {
     const auto near = sorted(seeds);
@@ -110,8 +123,9 @@ TEST(NearSources, BadSourcesAreNamed) {
   TetMesh mesh = generate_cube({.nx = 3, .ny = 3, .nz = 3, .extent = {2, 2, 2}});
   mesh.points.push_back({9, 9, 9});
   int calls = 0;
+  const Metric metric;
   const auto seeds = [&](const Sources& sources) {
-    return seeds_near(mesh, Metric(), {&sources, 1}, SourceInit::plain, 0, searched(mesh, &calls));
+    return seeds_near(searched(mesh, metric, &calls), {&sources, 1}, SourceInit::plain, 0);
   };
   EXPECT_EQ(seeds(at({26})).front().size(), 1U);
   EXPECT_THROW(seeds(at({27})), InputError);  // in no element

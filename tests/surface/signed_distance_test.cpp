@@ -289,8 +289,32 @@ TEST(FromLabels, SaysWhatIsWrong) {
   const auto labels = labels_of(grid, 4, [](Vec3d p) { return p.x - 2.5; });
   EXPECT_THAT(message_of([&] { from_labels(grid, labels, {5}); }),
               HasSubstr("label 5 is not in the image; it has 0, 4"));
-  EXPECT_THAT(message_of([&] { from_labels(grid, labels, {0, 4}); }), HasSubstr("every voxel"));
   EXPECT_THAT(message_of([&] { from_labels(grid, labels, {}); }), HasSubstr("no label"));
+  auto holes = labels;
+  holes[7] = no_label;
+  EXPECT_THAT(message_of([&] { from_labels(grid, holes, {5}); }),
+              HasSubstr("label 5 is not in the image; it has 0, 4"));
+}
+
+TEST(FromLabels, AnImageFullOfTheLabelIsABox) {
+  const ImageGrid grid{{6, 7, 8}, {}, {Vec3d{1, 0, 0}, Vec3d{0, 1, 0}, Vec3d{0, 0, 1}}};
+  const std::vector<std::int32_t> labels(grid.voxel_count(), 4);
+  const ImplicitSurface surface = from_labels(grid, labels, {4});
+  EXPECT_EQ(surface.inside_count, grid.voxel_count());
+  ASSERT_FALSE(surface.notes.empty());
+  EXPECT_THAT(surface.notes.back(), HasSubstr("closed there"));
+  const Lattice& lattice = surface.lattice;
+  for (int k = 0; k < lattice.shape[2]; ++k)
+    for (int j = 0; j < lattice.shape[1]; ++j)
+      for (int i = 0; i < lattice.shape[0]; ++i) {
+        // The lattice begins four voxels before the image, whose faces are half a voxel outside the centres.
+        const double behind = std::max({3.5 - i, i - (3.5 + 6), 3.5 - j, j - (3.5 + 7), 3.5 - k, k - (3.5 + 8)});
+        const double found = surface.distance[lattice.index(i, j, k)];
+        EXPECT_NEAR(found, std::min(behind, surface.reach), 1e-4);
+      }
+  FieldOptions refuse;
+  refuse.border = AtBorder::refuse;
+  EXPECT_THAT(message_of([&] { from_labels(grid, labels, {4}, refuse); }), HasSubstr("touches the border"));
 }
 
 }  // namespace

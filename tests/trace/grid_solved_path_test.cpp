@@ -1,15 +1,18 @@
 // Paths on the times of the grid solver.
 #include <cmath>
+#include <numbers>
 
 #include <gtest/gtest.h>
 
 #include "isochron/core/random.h"
 #include "isochron/mesh/generate/tensor_images.h"
+#include "isochron/metric/diffusion.h"
 #include "isochron/metric/from_image.h"
 #include "isochron/solve/grid_solver.h"
 #include "isochron/trace/grid_field.h"
 #include "isochron/trace/grid_path.h"
 #include "solve/grid_samples.h"
+#include "trace/face_lattice.h"
 #include "trace/trace_samples.h"
 
 namespace isochron::test {
@@ -141,6 +144,30 @@ TEST_P(HelixOfFibers, ShorterPathsStayInTheTube) {
   }
 }
 
+/// Two bundles that cross in a plane, and the path through one of them.
+class CrossingFibers : public ::testing::TestWithParam<double> {};
+INSTANTIATE_TEST_SUITE_P(Angle, CrossingFibers, ::testing::Values(30, 45, 60, 75, 90));
+
+TEST_P(CrossingFibers, NoWayOverAFineLatticeIsQuicker) {
+  CrossingFibersOptions options;
+  options.size = {{48, 48, 1}, 2};
+  options.angle = GetParam();
+  const Image image = generate_crossing_fibers(options);
+  const auto tensors =
+      world_tensors(*image.data.find("tensor"), TensorOrder::row, image.grid, TensorFrame::world, "crossing");
+  const auto mask = std::get<std::vector<std::uint8_t>>(image.data.find("mask")->values);
+  const double half = GetParam() * std::numbers::pi / 360;
+  const Vec3d middle = image.grid.position(Vec3d{23.5, 23.5, 0}), along{std::cos(half), std::sin(half), 0};
+  const auto at = [&](double distance) { return *image.grid.voxel_at(middle + distance * along); };
+  const SolvedGrid on{image.grid, diffusion_metric(tensors, mask).metric, voxel_source(at(-40)), mask};
+  for (const double distance : {25.0, 40.0}) {
+    const Path path = on.path(at(distance));
+    expect_sound(path);
+    const double best = FaceLattice(on.grid, on.metric, on.mask).quickest(at(-40), at(distance));
+    EXPECT_LT(path.travel_time, 1.005 * best);
+  }
+}
+
 TEST(GridSolvedPath, ShorteningNeverCostsTime) {
   const ImageGrid grid = cube_grid(7);
   for (const double ratio : {3.0, 10.0, 100.0}) {
@@ -179,6 +206,35 @@ TEST(GridSolvedPath, TheMetricOfTheSolveExplainsItsPathsAndNoOtherDoes) {
         }
       }
     }
+}
+
+// Whatever the scheme, every path of a rough image reaches the source; times of second order are no other metric's.
+TEST(GridSolvedPath, SecondOrderAndSmearedTimesOfARoughImageHaveTheirPaths) {
+  const ImageGrid grid = cube_grid(13);
+  SpeedMetric speeds;
+  Random random(9);
+  for (std::size_t v = 0; v < grid.voxel_count(); ++v)
+    speeds.speed.push_back(static_cast<float>(std::exp(random.normal())));
+  const Metric metric(speeds);
+  const Sources sources = centre_source(grid);
+  for (const auto& [scheme, order] : {std::pair{GridScheme::adaptive, 2}, std::pair{GridScheme::lax_friedrichs, 1}}) {
+    GridOptions options;
+    options.scheme = scheme;
+    options.order = order;
+    const Arrival arrival = solve(grid, metric, sources, options);
+    ASSERT_TRUE(arrival.converged);
+    const GridPathTracer tracer(grid, metric, {}, arrival.times, sources);
+    std::size_t paths = 0, suspected = 0;
+    for (std::size_t v = 0; v < grid.voxel_count(); v += 13) {
+      const Path path = tracer.from(grid.position(VertexId(v)), {Shorten::no});
+      expect_sound(path);
+      if (!tracer.explains(path, 0.1)) ++suspected;
+      ++paths;
+    }
+    if (order == 2) {
+      EXPECT_LT(static_cast<double>(suspected), 0.05 * static_cast<double>(paths));
+    }
+  }
 }
 
 TEST(GridSolvedPath, EndsAtAPointBetweenVoxels) {

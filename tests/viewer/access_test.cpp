@@ -3,8 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "apps/viewer/server/events.h"
-#include "apps/viewer/server/fields.h"
-#include "isochron/core/error.h"
 
 namespace isochron::viewer {
 namespace {
@@ -31,25 +29,6 @@ TEST(Access, OnlyTheLoopbackOnOurPortIsUs) {
   EXPECT_TRUE(own_origin("http://localhost:80", 80));
   for (const char* origin : {"null", "https://localhost:80", "http://evil.example", "http://localhost:81"})
     EXPECT_FALSE(own_origin(origin, 80)) << origin;
-}
-
-TEST(Fields, SayWhatIsWrong) {
-  const Json body = Json::parse(R"({"a": 1.5, "b": "2", "p": [1, 2, 3], "q": [1, null, 3], "t": "x", "n": -1})");
-  EXPECT_EQ(number_field(body, "a"), 1.5);
-  EXPECT_EQ(number_field(body, "b"), 2);
-  EXPECT_EQ(number_field(body, "z", 7), 7);
-  EXPECT_EQ(point_field(body, "p"), (Vec3d{1, 2, 3}));
-  EXPECT_EQ(text_field(body, "t", "y"), "x");
-  EXPECT_THROW((void)number_field(body, "t"), InputError);
-  EXPECT_THROW((void)number_field(body, "z"), InputError);
-  EXPECT_THROW((void)point_field(body, "q"), InputError);
-  EXPECT_THROW((void)point_field(body, "a"), InputError);
-  EXPECT_THROW((void)id_field(body, "n"), InputError);
-  EXPECT_THROW((void)id_field(body, "a"), InputError);
-  EXPECT_THROW((void)text_field(body, "a"), InputError);
-  EXPECT_THROW((void)number_field(Json{{"x", "nan"}}, "x"), InputError);
-  EXPECT_THROW((void)number_field(Json{{"x", "1e999"}}, "x"), InputError);
-  EXPECT_EQ(find_field(Json::array(), "a"), nullptr);
 }
 
 TEST(Events, GoToWhomTheyAreFor) {

@@ -214,6 +214,9 @@ TEST(MeshScene, CutsAndSurfacesOfEqualTime) {
     if (normal.x > 0.999 * norm(normal)) face += 0.5 * norm(normal);
   }
   EXPECT_NEAR(face, 1, 1e-5);  // the cut is closed
+  for (const double length : {1e-300, 1e300})
+    EXPECT_EQ(ask(*scene, "clip", {{"point", {0.55, 0, 0}}, {"normal", {length, 0, 0}}}).points("points"),
+              shown.points);
 
   const Unpacked lined = ask(*scene, "clip", {{"point", {0.55, 0, 0}}, {"normal", {1, 0, 0}}, {"levels", {0.6, 0.8}}});
   EXPECT_THAT(lined.floats("iso_levels"), Each(AnyOf(FloatEq(0.6F), FloatEq(0.8F))));
@@ -225,6 +228,13 @@ TEST(MeshScene, CutsAndSurfacesOfEqualTime) {
   const Unpacked surface = ask(*scene, "isosurface", {{"level", 0.7}});
   EXPECT_GT(surface.points("points").size(), 50U);
   for (const Vec3d& p : surface.points("points")) EXPECT_NEAR(norm(p), 0.7, 0.05);
+  const Unpacked shells = ask(*scene, "isosurface", {{"levels", {0.4, 0.7}}});
+  const TriangleMesh both = shells.mesh();
+  const auto levels = shells.floats("levels");
+  ASSERT_EQ(levels.size(), both.element_count());
+  EXPECT_EQ(std::count(levels.begin(), levels.end(), 0.7F), surface.mesh().element_count());
+  for (std::size_t t = 0; t < levels.size(); ++t)
+    for (const VertexId v : both.elements[t]) EXPECT_NEAR(norm(both.point(v)), levels[t], 0.05);
   // The mesh is whole again afterwards.
   EXPECT_EQ(ask(*scene, "geometry").mesh().elements.size(), 6U * 100 * 2);
   EXPECT_THAT(refusal(*scene, "clip", {{"point", {0, 0, 0}}, {"normal", {0, 0, 0}}}), HasSubstr("no length"));
@@ -263,8 +273,8 @@ TEST(MeshScene, BadQuestions) {
   const auto solve_with = [&](const char* text) { return refusal(*scene, "solve", Json::parse(text)); };
   EXPECT_THAT(solve_with("{}"), HasSubstr("no sources"));
   EXPECT_THAT(solve_with(R"({"sources": []})"), HasSubstr("no sources"));
-  EXPECT_THAT(solve_with(R"({"sources": [{}]})"), HasSubstr("'point' is missing"));
-  EXPECT_THAT(solve_with(R"({"sources": [5]})"), HasSubstr("'point' is missing"));
+  EXPECT_THAT(solve_with(R"({"sources": [{}]})"), HasSubstr("'point' of sources[0] is missing"));
+  EXPECT_THAT(solve_with(R"({"sources": [5]})"), HasSubstr("sources[0] is not a JSON object"));
   EXPECT_THAT(solve_with(R"({"sources": [{"vertex": 81}]})"), HasSubstr("out of range"));
   EXPECT_THAT(solve_with(R"({"sources": [{"vertex": -1}]})"), HasSubstr("whole number"));
   EXPECT_THAT(solve_with(R"({"sources": [{"point": [0, 0]}]})"), HasSubstr("3 numbers"));
@@ -274,15 +284,67 @@ TEST(MeshScene, BadQuestions) {
   EXPECT_THAT(solve_with(R"({"sources": [{"vertex": 1, "time": "x"}]})"), HasSubstr("'time'"));
   EXPECT_THAT(solve_with(R"({"sources": [{"vertex": 1}], "speed": 0})"), HasSubstr("positive"));
   EXPECT_THAT(solve_with(R"({"sources": [{"vertex": 1}], "speed_array": "cv"})"), HasSubstr("'cv'"));
-  EXPECT_THAT(solve_with(R"({"sources": [{"vertex": 1}], "fibers": {"array": "f"}})"), HasSubstr("'f'"));
-  EXPECT_THAT(solve_with(R"({"sources": [{"vertex": 1}], "regions": {"array": "r"}})"), HasSubstr("'r'"));
+  EXPECT_THAT(solve_with(R"({"sources": [{"vertex": 1}], "fibers": {"array": "f", "velocity": 1}})"), HasSubstr("'f'"));
+  EXPECT_THAT(solve_with(R"({"sources": [{"vertex": 1}], "regions": {"array": "r", "speeds": {}}})"), HasSubstr("'r'"));
   EXPECT_THAT(solve_with(R"({"sources": [{"vertex": 1}], "isochrones": {"spacing": 1e-9}})"), HasSubstr("too small"));
   EXPECT_THAT(solve_with(R"({"sources": [{"vertex": 1}], "isochrones": {"spacing": -1}})"), HasSubstr("positive"));
+  EXPECT_THAT(solve_with(R"({"sources": [{"vertex": 1, "time": 1e300}]})"), HasSubstr("times go up to 1e+300"));
   EXPECT_THAT(refusal(*scene, "isosurface", {{"level", 1}}), HasSubstr("no tetrahedra"));
+  EXPECT_THAT(refusal(*scene, "isosurface", {{"levels", Json::array()}}), HasSubstr("'levels'"));
   EXPECT_THAT(refusal(*scene, "array", {{"name", "x"}, {"on", "lines"}}), HasSubstr("points or cells"));
   EXPECT_THROW((void)ask(*scene, "nothing"), UnknownCall);
   // It still works.
   EXPECT_EQ(ask(*scene, "solve", from_vertex(0)).meta()["unreached"], 0);
+}
+
+TEST(MeshScene, BadlyPutQuestions) {
+  Dataset square = sample_square(8);
+  const std::size_t cells = square.triangles.cells.size();
+  square.triangles.data.set({"region", 1, std::vector<std::int32_t>(cells, 3)});
+  square.triangles.data.set({"fiber", 3, std::vector<float>(3 * cells, 1)});
+  const auto scene = scene_of(square);
+  const auto solve_with = [&](const char* field, const char* text, const char* words) {
+    Json body = from_vertex(0);
+    body[field] = Json::parse(text);
+    EXPECT_TRUE(badly_put(*scene, "solve", body, words))
+        << field << " " << text << ": " << refusal(*scene, "solve", body);
+  };
+  solve_with("sped", "2", "did you mean 'speed'?");
+  solve_with("name", R"("x")", "no field 'name'");
+  solve_with("speed", R"("2")", "finite");
+  solve_with("speed", "[2, 1]", "finite");
+  solve_with("speed", "0", "positive");
+  solve_with("speed_array", R"("")", "empty");
+  solve_with("fibers", R"({"array": "", "velocity": 1})", "empty");
+  solve_with("sources", R"([{"vertex": 0, "point": [0, 0, 0]}])", "exclude each other");
+  solve_with("sources", R"([{"vertex": 0, "onset": 1}])", "no field 'onset'");
+  solve_with("sources", R"([{"vertex": "0"}])", "finite");
+  solve_with("sources", "7", "'sources'");
+  solve_with("isochrones", R"({"spacing": 1, "about": 3})", "exclude each other");
+  solve_with("isochrones", R"({"about": 0})", "from 1 to 200");
+  solve_with("isochrones", R"({"levels": [1]})", "no field 'levels'");
+  solve_with("isochrones", "true", "JSON object");
+  solve_with("fibers", R"({"array": "fiber"})", "'velocity' of 'fibers' is missing");
+  solve_with("fibers", R"({"array": "fiber", "velocity": [1, 2, 3, 4]})", "'velocity'");
+  solve_with("fibers", R"({"array": "fiber", "velocities": [1, 2], "velocity": 1})", "no field 'velocities'");
+  solve_with("regions", R"({"array": "region", "speeds": {"3": 1, "7": 2}})", "names 7 (array 'region' has no such");
+  solve_with("regions", R"({"array": "region", "speeds": {"three": 1}})", "'three'");
+  solve_with("regions", R"({"array": "region", "speeds": {"3": "1"}})", "finite");
+  solve_with("regions", R"({"array": "region", "speeds": {"3": -1}})", "positive");
+  solve_with("regions", R"({"array": "region"})", "'speeds' of 'regions' is missing");
+  solve_with("seq", R"("1")", "finite");
+  solve_with("seq", "1.5", "whole");
+  solve_with("slot", "1", "not a text");
+  Json both = from_vertex(0);
+  both["fibers"] = {{"array", "fiber"}, {"velocity", {2, 1}}};
+  both["speed"] = 1;
+  EXPECT_TRUE(badly_put(*scene, "solve", both, "'speed' and 'fibers' exclude each other"));
+  EXPECT_TRUE(badly_put(*scene, "fibers", {{"array", "fiber"}, {"count", "-3"}}, "from 1 to 100000"));
+  EXPECT_TRUE(badly_put(*scene, "geometry", {{"x", "1"}}, "no field 'x'"));
+  EXPECT_TRUE(badly_put(*scene, "path", {{"to", {{"vertex", 0}, {"point", {0, 0, 0}}}}}, "exclude each other"));
+  EXPECT_TRUE(badly_put(*scene, "clip", {{"point", {0, 0, 0}}, {"normal", {0, 0, 1}}, {"level", 1}}, "'levels'?"));
+  EXPECT_TRUE(badly_put(*scene, "export", {{"format", "vtk"}, {"what", "cost"}}, "no field 'what'"));
+  EXPECT_THAT(unknown_questions(*scene), testing::IsEmpty());
 }
 
 TEST(MeshScene, WhatCannotBeSolvedCanBeSeen) {

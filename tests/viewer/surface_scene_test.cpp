@@ -5,6 +5,7 @@
 #include <numbers>
 #include <numeric>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -105,6 +106,53 @@ TEST_F(Surfaces, ABallIsRoundAndItsParticlesAreSeen) {
   EXPECT_GT(made.meta()["quality"]["mean"].get<double>(), 0.9);
 }
 
+/// Labels 0 outside, 3 in the ball's lower half and 7 in its upper one.
+VolumeImage label_image() {
+  VolumeImage image = ball_image();
+  for (std::size_t v = 0; v < image.values.size(); ++v) {
+    const bool inside = image.values[v] >= 100 - 5 * radius;
+    image.values[v] = !inside ? 0.F : image.grid.position(VertexId(v)).z < centre.z ? 3.F : 7.F;
+  }
+  return image;
+}
+
+TEST(SurfaceScene, LabelsAreListedWithTheirVoxels) {
+  VolumeImage image = label_image();
+  const auto voxels = [&](float label) { return std::count(image.values.begin(), image.values.end(), label); };
+  const Json expected{{{"value", 0}, {"voxels", voxels(0)}},
+                      {{"value", 3}, {"voxels", voxels(3)}},
+                      {{"value", 7}, {"voxels", voxels(7)}}};
+  EXPECT_EQ(make_surface_scene(image, 1)->describe()["labels"], expected);
+  EXPECT_EQ(make_surface_scene(ball_image(), 1)->describe()["labels"], nullptr);
+  image.values[9] = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_EQ(make_surface_scene(image, 1)->describe()["labels"].size(), 3U);
+  image.values[10] = 2.5F;
+  EXPECT_EQ(make_surface_scene(image, 1)->describe()["labels"], nullptr);
+  image.values.assign(image.values.size(), 5);
+  EXPECT_EQ(make_surface_scene(image, 1)->describe()["labels"], nullptr);
+  for (std::size_t v = 0; v < image.values.size(); ++v) image.values[v] = static_cast<float>(v % 201);
+  EXPECT_EQ(make_surface_scene(image, 1)->describe()["labels"], nullptr);  // more than any map has
+}
+
+TEST_F(Surfaces, OneLabelOfAMap) {
+  const VolumeImage image = label_image();
+  const auto scene = make_surface_scene(image, 2);
+  const auto voxels = static_cast<double>(std::count(image.values.begin(), image.values.end(), 7.F));
+  const TriangleMesh upper = ask(*scene, "surface", {{"label", 7}, {"uniform", 1.5}}).mesh();
+  EXPECT_TRUE(surface_topology(upper).closed());
+  EXPECT_NEAR(surface_topology(upper).volume, voxels, 0.06 * voxels);  // voxels of volume 1, with rounded edges
+  for (const Vec3d& p : upper.points) EXPECT_GT(p.z, centre.z - 1);
+  const TriangleMesh lower = ask(*scene, "surface", {{"label", 3}, {"uniform", 1.5}}).mesh();
+  for (const Vec3d& p : lower.points) EXPECT_LT(p.z, centre.z + 1);
+
+  const auto refused = [&](const Json& body) { return refusal(*scene, "surface", body); };
+  EXPECT_THAT(refused({{"label", 5}}), testing::HasSubstr("3"));  // those that it has are listed
+  EXPECT_THAT(refused({{"label", 1.5}}), testing::HasSubstr("whole numbers"));
+  EXPECT_THAT(refused({{"label", 3}, {"isovalue", 1}}), testing::HasSubstr("exclude each other"));
+  const auto ball = make_surface_scene(ball_image(), 1);
+  EXPECT_THAT(refusal(*ball, "surface", {{"label", 3}}), testing::HasSubstr("no label map"));
+}
+
 TEST_F(Surfaces, ABrushAsksForMoreParticlesThere) {
   const auto scene = make_surface_scene(ball_image(), 2);
   const auto near = [&](const TriangleMesh& mesh, const Vec3d& direction) {
@@ -166,6 +214,13 @@ TEST_F(Surfaces, SaysWhatIsWrong) {
   EXPECT_THAT(message("brush", {{{"point", {0, 0, 0}}, {"radius", 1}, {"factor", 0}}}), testing::HasSubstr("factor"));
   EXPECT_THAT(message("brush", {{{"radius", 1}, {"factor", 0.5}}}), testing::HasSubstr("'point'"));
   EXPECT_THAT(message("uniform", 0.001), testing::HasSubstr("particles"));
+  for (const char* field : {"epsilon", "delta"})
+    EXPECT_THAT(message(field, 0.5), testing::HasSubstr(fmt::format("'uniform' and '{}' exclude each other", field)));
+  EXPECT_THAT(message("isovalu", 3), testing::HasSubstr("did you mean 'isovalue'?"));
+  EXPECT_THAT(message("isovalue", "3"), testing::HasSubstr("finite"));
+  EXPECT_THAT(message("brush", {{{"point", {0, 0, 0}}, {"radius", 1}, {"factor", 1}, {"size", 2}}}),
+              testing::HasSubstr("brush[0] has no field 'size'"));
+  EXPECT_THAT(unknown_questions(*scene), testing::IsEmpty());
   EXPECT_THROW(ask(*scene, "connect"), UnknownCall);
 }
 
@@ -189,10 +244,28 @@ TEST(SurfaceScene, WithoutASurfaceItCanStillBeLookedAt) {
   std::fill(image.values.begin(), image.values.end(), 3.0F);
   const auto scene = make_surface_scene(std::move(image), 1);
   EXPECT_FALSE(scene->describe()["solvable"].get<bool>());
-  EXPECT_NE(scene->describe()["why"], "");
+  EXPECT_THAT(scene->describe()["why"].get<std::string>(), testing::HasSubstr("all values are 3,"));
   EXPECT_THROW(ask(*scene, "surface", ball_level), InputError);
   EXPECT_NO_THROW(ask(*scene, "volume/values"));
-  EXPECT_NO_THROW(ask(*scene, "histogram"));
+  const Unpacked histogram = ask(*scene, "histogram");
+  EXPECT_EQ(histogram.integers("counts")[0], 24U * 26 * 25);
+  EXPECT_EQ(histogram.meta()["low"], 3);
+  EXPECT_EQ(histogram.meta()["high"], 3);
+}
+
+TEST(SurfaceScene, SaysThatThereAreNoNumbers) {
+  VolumeImage image = ball_image();
+  std::fill(image.values.begin(), image.values.end(), std::numeric_limits<float>::quiet_NaN());
+  image.units = "";
+  const auto scene = make_surface_scene(std::move(image), 1);
+  EXPECT_THAT(scene->describe()["why"].get<std::string>(), testing::HasSubstr("no voxel has a number"));
+  EXPECT_TRUE(scene->describe()["warnings"].empty());  // that says it all
+  EXPECT_EQ(scene->describe()["units"], "");
+  EXPECT_THROW(ask(*scene, "surface", ball_level), InputError);
+  const Unpacked histogram = ask(*scene, "histogram");
+  EXPECT_THAT(histogram.integers("counts"), testing::Each(0U));
+  EXPECT_TRUE(histogram.meta()["low"].is_null());
+  EXPECT_EQ(histogram.meta()["not_finite"], 24 * 26 * 25);
 }
 
 }  // namespace

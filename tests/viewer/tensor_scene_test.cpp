@@ -141,7 +141,7 @@ TEST(TensorScene, GlyphsFillThePathway) {
   EXPECT_EQ(all.bytes("colors").size(), all.floats("normals").size());
   const Unpacked few = ask(*scene, "glyphs", {{"name", "ring"}, {"most", 7}});
   EXPECT_EQ(surface_topology(few.mesh()).components.size(), 7U);
-  EXPECT_THROW(ask(*scene, "glyphs", {{"name", "ring"}, {"most", 0}}), InputError);
+  EXPECT_THROW(ask(*scene, "glyphs", {{"name", "ring"}, {"most", 0}}), RequestError);
   EXPECT_THROW(ask(*scene, "glyphs", {{"name", "another"}}), InputError);
 }
 
@@ -237,6 +237,13 @@ TEST(TensorScene, SaysWhatIsWrong) {
   EXPECT_THAT(message("epsilon", "much"), testing::HasSubstr("epsilon"));
   EXPECT_THAT(message("tube_radius", 0), testing::HasSubstr("tube"));
   EXPECT_THAT(message("name", std::string(1000, 'x')), testing::HasSubstr("too long"));
+  EXPECT_THAT(message("tube_radius", "1"), testing::HasSubstr("finite"));
+  EXPECT_THAT(message("radius", 1), testing::HasSubstr("no field 'radius'"));
+  EXPECT_THAT(message("slot", "a"), testing::HasSubstr("no field 'slot'"));
+  EXPECT_THAT(message("from", {{"point", {14, 0, 0}}, {"radus", 2}}), testing::HasSubstr("did you mean 'radius'?"));
+  EXPECT_TRUE(badly_put(*scene, "volume/fa", {{"name", "ring"}}, "no field 'name'"));
+  EXPECT_TRUE(badly_put(*scene, "export", {{"format", "csv"}, {"what", "cost"}}, "'what' is for nii.gz"));
+  EXPECT_THAT(unknown_questions(*scene), testing::IsEmpty());
   EXPECT_THROW(ask(*scene, "solve"), UnknownCall);
   EXPECT_EQ(message("epsilon", 0.1), "");  // nothing of this leaves the scene unusable
 }
@@ -248,7 +255,7 @@ TEST(TensorScene, StopsWhenCancelled) {
   Json body = ends();
   EXPECT_THROW(scene->handle({"connect", body}, job, {}), Cancelled);
   body["name"] = std::string(1000, 'x');
-  EXPECT_THROW(scene->handle({"connect", body}, job, {}), InputError);  // known before anything is solved
+  EXPECT_THROW(scene->handle({"connect", body}, job, {}), RequestError);  // known before anything is solved
   EXPECT_NO_THROW(ask(*scene, "connect", ends()));
 }
 

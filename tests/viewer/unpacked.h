@@ -71,15 +71,46 @@ class Unpacked {
   std::size_t payload_ = 0;
 };
 
-/// Asks a scene, as the client "c".
+/// Asks a scene, as the client "c", in the way that the question is asked.
 inline Reply reply_of(Scene& scene, const std::string& name, Json body, const Tell& tell = {}) {
   if (!body.contains("client")) body["client"] = "c";
   Job job(body["client"].get<std::string>());
   const Tell silent = [](std::string_view, const Json&) {};
-  return scene.handle({name, std::move(body)}, job, tell ? tell : silent);
+  auto values = Fields::Values::typed;
+  for (const Question& question : scene.questions())
+    if (question.name == name && question.asked == Asked::get) values = Fields::Values::texts;
+  return scene.handle({name, std::move(body), values}, job, tell ? tell : silent);
 }
 inline Unpacked ask(Scene& scene, const std::string& name, Json body = Json::object(), const Tell& tell = {}) {
   return Unpacked(reply_of(scene, name, std::move(body), tell).bytes);
+}
+
+/// The names in a scene's list of questions that it does not know itself; `handle` may refuse them for other reasons.
+inline std::vector<std::string> unknown_questions(Scene& scene) {
+  std::vector<std::string> unknown;
+  for (const Question& question : scene.questions()) {
+    const std::string name(question.name);
+    try {
+      if (!scene.glance({name})) (void)reply_of(scene, name, Json::object());
+    } catch (const UnknownCall&) {
+      unknown.push_back(name);
+    } catch (const Error&) {
+      // It is known, and wants more.
+    }
+  }
+  return unknown;
+}
+
+/// Whether a question is refused as badly put, with these words.
+inline bool badly_put(Scene& scene, const std::string& name, Json body, const std::string& words) {
+  try {
+    (void)reply_of(scene, name, std::move(body));
+  } catch (const RequestError& error) {
+    return std::string(error.what()).find(words) != std::string::npos;
+  } catch (const Error&) {
+    return false;
+  }
+  return false;
 }
 
 /// What is said against a question that has no answer.

@@ -1,8 +1,9 @@
 #include "apps/viewer/server/data_set.h"
 
-#include <algorithm>
-#include <cmath>
-#include <vector>
+#include <cerrno>
+
+#include <sys/stat.h>
+#include <unistd.h>
 
 #if defined(__GLIBC__)
 #include <malloc.h>
@@ -10,7 +11,6 @@
 
 #include <fmt/format.h>
 
-#include "apps/viewer/server/fields.h"
 #include "apps/viewer/server/image_scene.h"
 #include "apps/viewer/server/mesh_scene.h"
 #include "isochron/core/error.h"
@@ -35,26 +35,31 @@ std::vector<fs::path> files_of(const fs::path& path) {
   return files;
 }
 
-/// All zero when a file cannot be looked at: it is being replaced, or gone.
-FileLook look_at(const fs::path& path) {
+FileLook look_at(const std::vector<fs::path>& files) {
   FileLook look;
-  for (const fs::path& file : files_of(path)) {
-    std::error_code error;
-    look.size += fs::file_size(file, error);
-    if (!error) look.written = std::max(look.written, fs::last_write_time(file, error));
-    if (error) return {};
+  for (const fs::path& file : files) {
+    struct stat status {};
+    if (::stat(file.c_str(), &status) != 0)
+      return {errno == ENOENT || errno == ENOTDIR ? FileState::deleted : FileState::unreadable};
+    if (!S_ISREG(status.st_mode) || ::access(file.c_str(), R_OK) != 0) return {FileState::unreadable};
+    look.files.push_back({static_cast<std::uintmax_t>(status.st_size), static_cast<std::uintmax_t>(status.st_ino),
+                          static_cast<std::int64_t>(status.st_mtim.tv_sec),
+                          static_cast<std::int64_t>(status.st_mtim.tv_nsec)});
   }
   return look;
 }
 
-FileLook check_size(const fs::path& path, std::uintmax_t most) {
+/// Before it is read: what is in memory afterwards is of that size at least.
+FileLook check_size(const fs::path& path, const std::vector<fs::path>& files, std::uintmax_t most) {
   require_file(path);
-  const FileLook look = look_at(path);
-  if (look.size > most)
+  FileLook look = look_at(files);
+  std::uintmax_t size = 0;
+  for (const FileLook::One& file : look.files) size += file.size;
+  if (size > most)
     throw InputError(
         fmt::format("{}: has {} (the viewer opens files up to {}); give a smaller file, or raise the limit "
                     "with --max-size",
-                    path.string(), size_text(look.size), size_text(most)));
+                    path.string(), size_text(size), size_text(most)));
   return look;
 }
 
@@ -75,17 +80,24 @@ constexpr const char* server_itself = "\n";
 
 /// Requests of one client that replace one another: the same question about the same thing.
 JobKey key_of(const Call& call) {
-  JobKey key{client_field(call.body), call.name};
-  key.channel += '\n' + short_text_field(call.body, "slot", 64) + '\n' + short_text_field(call.body, "name", 200);
-  if (find_field(call.body, "seq") != nullptr) {
-    const double sequence = number_field(call.body, "seq");
-    if (!(std::abs(sequence) < 9e15)) throw InputError("'seq' is too large; count from 0");
-    key.sequence = static_cast<std::int64_t>(sequence);
+  constexpr std::size_t longest = 200;
+  Fields fields = call.fields();
+  JobKey key{fields.client(), call.name, fields.sequence()};
+  for (const char* part : {"slot", "name"}) {
+    const std::string text = fields.text(part, "");
+    if (text.size() > longest)
+      throw RequestError(fmt::format("'{}' is too long; give at most {} characters", part, longest));
+    key.channel += '\n' + text;
   }
   return key;
 }
 
 }  // namespace
+
+std::string_view name_of(FileState state) {
+  constexpr std::string_view names[]{"as read", "written", "deleted", "unreadable"};
+  return names[static_cast<std::size_t>(state)];
+}
 
 std::string size_text(std::uintmax_t bytes) {
   constexpr double unit = 1 << 30;
@@ -97,7 +109,8 @@ std::string size_text(std::uintmax_t bytes) {
 
 DataSet::DataSet(fs::path path, const OpenOptions& options)
     : path_(std::move(path)),
-      read_(check_size(path_, options.most_bytes)),
+      files_(files_of(path_)),
+      read_(check_size(path_, files_, options.most_bytes)),
       seen_(read_),
       scene_(open_scene(path_, options)) {}
 
@@ -106,14 +119,25 @@ DataSet::~DataSet() = default;
 Json DataSet::describe() const {
   Json entry{{"name", path_.filename().string()}};
   entry.update(scene_->describe());
-  entry["changed"] = look_at(path_) != read_;
+  const FileState state = state_of(look_at(files_));
+  entry["changed"] = state != FileState::as_read;
+  entry["file"] = name_of(state);
   return entry;
+}
+
+std::optional<Asked> DataSet::asked(std::string_view name) const {
+  if (name == "cancel" || name == "reload") return Asked::post;
+  for (const Question& question : scene_->questions())
+    if (question.name == name) return question.asked;
+  return std::nullopt;
 }
 
 std::optional<Reply> DataSet::answer_at_once(const Call& call) {
   if (call.name != "cancel") return scene_->glance(call);
-  const std::string client = client_field(call.body);
-  if (client.empty()) throw InputError("'client' is missing; say whose questions end");
+  Fields fields = call.fields();
+  const std::string client = fields.client();
+  fields.done();
+  if (client.empty()) throw RequestError("'client' is missing; say whose questions end");
   jobs_.cancel(client);
   return Reply::of(Json::object());
 }
@@ -137,11 +161,16 @@ void DataSet::leave(const std::string& client, const std::function<bool()>& gone
   return_free_memory();
 }
 
-bool DataSet::look_again() {
-  const FileLook now = look_at(path_);
-  if (now == seen_ || now == FileLook{}) return false;
-  seen_ = now;
-  return true;
+FileState DataSet::state_of(const FileLook& look) const {
+  if (look == read_) return FileState::as_read;
+  return look.trouble == FileState::as_read ? FileState::written : look.trouble;
+}
+
+std::optional<FileState> DataSet::look_again() {
+  FileLook now = look_at(files_);
+  if (now == seen_) return std::nullopt;
+  seen_ = std::move(now);
+  return state_of(seen_);
 }
 
 }  // namespace isochron::viewer

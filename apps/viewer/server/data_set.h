@@ -7,6 +7,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "apps/viewer/server/jobs.h"
 #include "apps/viewer/server/scene.h"
@@ -23,10 +25,25 @@ struct OpenOptions {
   std::filesystem::path mask{};  ///< where tensors count; else wherever there is one
 };
 
-/// How a file looks from outside; another look says that it was changed.
+/// What has become of a file since it was read.
+enum class FileState {
+  as_read,
+  written,    ///< it has other contents, or a later date
+  deleted,    ///< it, or one of those that were read with it
+  unreadable  ///< it is there, but cannot be read
+};
+/// "as read", "written", "deleted", "unreadable".
+std::string_view name_of(FileState state);
+
+/// How files look from outside; another look says that they were changed.
 struct FileLook {
-  std::uintmax_t size = 0;
-  std::filesystem::file_time_type written = std::filesystem::file_time_type::min();
+  FileState trouble = FileState::as_read;  ///< deleted or unreadable: then the rest is not known
+  struct One {
+    std::uintmax_t size = 0, node = 0;
+    std::int64_t seconds = 0, nanoseconds = 0;  ///< when it was last written
+    friend bool operator==(const One&, const One&) = default;
+  };
+  std::vector<One> files{};
   friend bool operator==(const FileLook&, const FileLook&) = default;
 };
 
@@ -51,11 +68,16 @@ class DataSet {
   void leave(const std::string& client, const std::function<bool()>& gone);
   /// Stops all work.
   void stop() { jobs_.stop(); }
-  /// Whether the file is no longer as it was read; true once for each change.
-  bool look_again();
+  /// How the question of that name is asked; none where there is no such question.
+  [[nodiscard]] std::optional<Asked> asked(std::string_view name) const;
+  /// What has become of the file, once for each change; none when nothing has happened since the last look.
+  std::optional<FileState> look_again();
 
  private:
+  [[nodiscard]] FileState state_of(const FileLook& look) const;
+
   std::filesystem::path path_;
+  std::vector<std::filesystem::path> files_;  ///< the file and those that were read with it
   FileLook read_, seen_;
   std::unique_ptr<Scene> scene_;
   Jobs jobs_;

@@ -98,7 +98,7 @@ void add_surface(Pack& pack, const Dataset& surface) {
     for (const VertexId v : triangle) place[at++] = v.value;
 }
 
-void add_lines(Pack& pack, const std::string& name, const std::vector<Vec3d>& points,
+void add_lines(Pack& pack, const std::string& name, std::span<const Vec3d> points,
                const std::vector<std::vector<VertexId>>& lines) {
   std::vector<std::uint32_t> offsets{0};
   for (const auto& line : lines) offsets.push_back(offsets.back() + static_cast<std::uint32_t>(line.size()));
@@ -110,7 +110,7 @@ void add_lines(Pack& pack, const std::string& name, const std::vector<Vec3d>& po
   pack.add_integers(name + "_offsets", offsets);
 }
 
-Pack pack_geometry(const DrawnMesh& drawn, const std::vector<Vec3d>& points,
+Pack pack_geometry(const DrawnMesh& drawn, std::span<const Vec3d> points,
                    const std::vector<std::vector<VertexId>>& lines) {
   Pack pack;
   add_surface(pack, drawn.surface);

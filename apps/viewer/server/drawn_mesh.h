@@ -30,11 +30,11 @@ struct FileArrays {
 };
 
 /// points, triangles, vertex, line_points and line_offsets.
-Pack pack_geometry(const DrawnMesh& drawn, const std::vector<Vec3d>& points,
+Pack pack_geometry(const DrawnMesh& drawn, std::span<const Vec3d> points,
                    const std::vector<std::vector<VertexId>>& lines);
 
 /// Polylines as `<name>_points` and `<name>_offsets`.
-void add_lines(Pack& pack, const std::string& name, const std::vector<Vec3d>& points,
+void add_lines(Pack& pack, const std::string& name, std::span<const Vec3d> points,
                const std::vector<std::vector<VertexId>>& lines);
 /// points and triangles of a surface.
 void add_surface(Pack& pack, const Dataset& surface);

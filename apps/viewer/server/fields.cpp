@@ -1,94 +1,209 @@
 #include "apps/viewer/server/fields.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <numeric>
+#include <set>
 
 #include <fmt/format.h>
-
-#include "isochron/core/error.h"
+#include <fmt/ranges.h>
 
 namespace isochron::viewer {
 namespace {
 
-const Json& require(const Json& object, const std::string& name) {
-  const Json* value = find_field(object, name);
-  if (value == nullptr) throw InputError(fmt::format("'{}' is missing; give it", name));
-  return *value;
+constexpr int deepest = 16;
+
+/// How many letters must be put in, taken out or exchanged (V. Levenshtein, 1966).
+std::size_t distance(const std::string& a, const std::string& b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t before = std::exchange(row[0], i + 1);
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t exchanged = before + (a[i] == b[j] ? 0 : 1);
+      before = row[j + 1];
+      row[j + 1] = std::min({exchanged, before + 1, row[j] + 1});
+    }
+  }
+  return row.back();
+}
+
+/// What to write instead of a name that is not known.
+std::string advice(const std::string& name, const std::vector<std::string>& known) {
+  const std::size_t near_enough = name.size() < 4 ? 1 : 2;
+  std::size_t least = near_enough + 1;
+  std::string closest;
+  for (const std::string& candidate : known)
+    if (name.size() <= candidate.size() + near_enough && distance(name, candidate) < least) {
+      least = distance(name, candidate);
+      closest = candidate;
+    }
+  if (!closest.empty()) return fmt::format("did you mean '{}'?", closest);
+  return known.empty() ? "it has none" : fmt::format("use {}", fmt::join(known, ", "));
+}
+
+/// Names in messages: the user's own, cut where they are no names any more.
+std::string shown(const std::string& name) { return name.size() <= 40 ? name : name.substr(0, 40) + "…"; }
+
+double number_in(const std::string& text) {
+  double number = std::nan("");
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size() ? number : std::nan("");
 }
 
 }  // namespace
 
-const Json* find_field(const Json& object, const std::string& name) {
-  if (!object.is_object()) return nullptr;
-  const auto found = object.find(name);
-  return found == object.end() || found->is_null() ? nullptr : &*found;
+Fields::Fields(const Json& object, std::string what, Values values)
+    : object_(&object), what_(std::move(what)), values_(values) {
+  if (!object.is_object()) throw RequestError(fmt::format("{} is not a JSON object; give one", what_));
 }
 
-double as_number(const Json& value, const std::string& what) {
+std::string Fields::of(const std::string& name) const {
+  return what_ == "the request" ? fmt::format("'{}'", shown(name)) : fmt::format("'{}' of {}", shown(name), what_);
+}
+
+const Json* Fields::find(const std::string& name) {
+  if (std::find(known_.begin(), known_.end(), name) == known_.end()) known_.push_back(name);
+  const auto found = object_->find(name);
+  return found == object_->end() || found->is_null() ? nullptr : &*found;
+}
+
+const Json& Fields::require(const std::string& name) {
+  const Json* value = find(name);
+  if (value == nullptr) throw RequestError(fmt::format("{} is missing; give it", of(name)));
+  return *value;
+}
+
+void Fields::exclude(std::initializer_list<const char*> names) {
+  std::vector<std::string> given;
+  for (const char* name : names)
+    if (has(name)) given.push_back(fmt::format("'{}'", name));
+  if (given.size() > 1)
+    throw RequestError(fmt::format("{} exclude each other; give one of them", fmt::join(given, " and ")));
+}
+
+double Fields::number(const std::string& name) {
+  const Json& value = require(name);
   double number = std::nan("");
-  if (value.is_number()) {
-    number = value.get<double>();
-  } else if (value.is_string()) {
-    const auto& text = value.get_ref<const std::string&>();
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc() || end != text.data() + text.size()) number = std::nan("");
-  }
-  if (!std::isfinite(number)) throw InputError(fmt::format("{} is not a finite number; give one", what));
+  if (value.is_number()) number = value.get<double>();
+  else if (values_ == Values::texts && value.is_string()) number = number_in(value.get_ref<const std::string&>());
+  if (!std::isfinite(number)) throw RequestError(fmt::format("{} is not a finite number; give one", of(name)));
   return number;
 }
 
-double number_field(const Json& object, const std::string& name) {
-  return as_number(require(object, name), fmt::format("'{}'", name));
+double Fields::positive(const std::string& name) {
+  const double value = number(name);
+  if (!(value > 0)) throw RequestError(fmt::format("{} is {:g}; give a positive number", of(name), value));
+  return value;
 }
 
-double number_field(const Json& object, const std::string& name, double otherwise) {
-  return find_field(object, name) == nullptr ? otherwise : number_field(object, name);
+std::uint32_t Fields::whole(const std::string& name, Limits limits) {
+  const double value = number(name);
+  if (value != std::floor(value) || !(value >= limits.least && value <= limits.most))
+    throw RequestError(
+        fmt::format("{} is {:g}; give a whole number from {} to {}", of(name), value, limits.least, limits.most));
+  return static_cast<std::uint32_t>(value);
 }
 
-std::string text_field(const Json& object, const std::string& name) {
-  const Json& value = require(object, name);
-  if (!value.is_string()) throw InputError(fmt::format("'{}' is not a text; give one", name));
+std::vector<double> Fields::numbers(const std::string& name, std::size_t most) {
+  const Json& list = require(name);
+  if (!list.is_array() || list.empty() || list.size() > most)
+    throw RequestError(fmt::format("{} is not a list of up to {} numbers; give one", of(name), most));
+  std::vector<double> result;
+  for (const Json& value : list) {
+    const double number = value.is_number() ? value.get<double>() : std::nan("");
+    if (!std::isfinite(number))
+      throw RequestError(fmt::format("{} has something that is not a finite number; give numbers", of(name)));
+    result.push_back(number);
+  }
+  return result;
+}
+
+std::vector<double> Fields::number_or_numbers(const std::string& name, std::size_t most) {
+  return require(name).is_array() ? numbers(name, most) : std::vector<double>{number(name)};
+}
+
+Vec3d Fields::point(const std::string& name) {
+  const std::vector<double> values = numbers(name, 3);
+  if (values.size() != 3) throw RequestError(fmt::format("{} is not a list of 3 numbers; give x, y and z", of(name)));
+  return {values[0], values[1], values[2]};
+}
+
+std::string Fields::text(const std::string& name) {
+  const Json& value = require(name);
+  if (!value.is_string()) throw RequestError(fmt::format("{} is not a text; give one", of(name)));
   return value.get<std::string>();
 }
 
-std::string text_field(const Json& object, const std::string& name, const std::string& otherwise) {
-  return find_field(object, name) == nullptr ? otherwise : text_field(object, name);
+std::string Fields::word(const std::string& name, std::initializer_list<const char*> words) {
+  std::string given = text(name, *words.begin());
+  if (std::find(words.begin(), words.end(), given) == words.end())
+    throw RequestError(fmt::format("{} is '{}'; give {}", of(name), shown(given), fmt::join(words, " or ")));
+  return given;
 }
 
-std::string short_text_field(const Json& object, const std::string& name, std::size_t longest) {
-  std::string text = text_field(object, name, "");
-  if (text.size() > longest)
-    throw InputError(fmt::format("'{}' is too long; give at most {} characters", name, longest));
-  return text;
+std::string Fields::label(const std::string& name, std::size_t longest) {
+  std::string given = text(name, "");
+  if (given.size() > longest)
+    throw RequestError(fmt::format("{} is too long; give at most {} characters", of(name), longest));
+  if (std::any_of(given.begin(), given.end(), [](unsigned char c) { return c < 0x20; }))
+    throw RequestError(fmt::format("{} has control characters; give a plain one", of(name)));
+  return given;
 }
 
-std::string client_field(const Json& object) {
-  std::string client = short_text_field(object, "client", 64);
-  for (const char c : client)
-    if (static_cast<unsigned char>(c) < 0x20) throw InputError("'client' has control characters; give a plain id");
-  return client;
+Fields Fields::object(const std::string& name) { return Fields(require(name), of(name)); }
+
+std::vector<Fields> Fields::objects(const std::string& name, std::size_t most) {
+  std::vector<Fields> result;
+  const Json* list = find(name);
+  if (list == nullptr) return result;
+  if (!list->is_array() || list->size() > most)
+    throw RequestError(fmt::format("{} is not a list of at most {} objects; give one", of(name), most));
+  for (const Json& item : *list) result.emplace_back(item, fmt::format("{}[{}]", name, result.size()));
+  return result;
 }
 
-std::vector<double> number_list(const Json& value, const std::string& what, std::size_t most) {
-  if (!value.is_array() || value.empty() || value.size() > most)
-    throw InputError(fmt::format("{} is not a list of up to {} numbers; give one", what, most));
-  std::vector<double> numbers;
-  for (const Json& number : value) numbers.push_back(as_number(number, what));
-  return numbers;
+std::optional<std::int64_t> Fields::sequence() {
+  if (!has("seq")) return std::nullopt;
+  const double value = number("seq");
+  if (value != std::floor(value) || !(std::abs(value) < 9e15))
+    throw RequestError(fmt::format("{} is {:g}; count in whole numbers", of("seq"), value));
+  return static_cast<std::int64_t>(value);
 }
 
-Vec3d point_field(const Json& object, const std::string& name) {
-  const std::string what = fmt::format("'{}'", name);
-  const std::vector<double> numbers = number_list(require(object, name), what, 3);
-  if (numbers.size() != 3) throw InputError(fmt::format("{} is not a list of 3 numbers; give x, y and z", what));
-  return {numbers[0], numbers[1], numbers[2]};
+std::vector<std::string> Fields::names() const {
+  std::vector<std::string> result;
+  for (const auto& [name, value] : object_->items()) result.push_back(name);
+  return result;
 }
 
-std::uint32_t id_field(const Json& object, const std::string& name) {
-  const double number = number_field(object, name);
-  if (!(number >= 0) || number != std::floor(number) || number > 4294967294.0)
-    throw InputError(fmt::format("'{}' is not a whole number from 0 on; give an id", name));
-  return static_cast<std::uint32_t>(number);
+void Fields::done() const {
+  for (const std::string& name : names())
+    if (std::find(known_.begin(), known_.end(), name) == known_.end())
+      throw RequestError(fmt::format("{} has no field '{}'; {}", what_, shown(name), advice(name, known_)));
+}
+
+Json parse_object(const std::string& text) {
+  std::vector<std::set<std::string>>
+      open;  // names of the objects that are being read, those around before those inside
+  const auto watch = [&](int depth, Json::parse_event_t event, Json& value) {
+    using Event = Json::parse_event_t;
+    if (depth > deepest)
+      throw RequestError(fmt::format("the body is nested too deeply (over {} levels); send less", deepest));
+    if (event == Event::object_start) open.emplace_back();
+    if (event == Event::object_end) open.pop_back();
+    if (event == Event::key && !open.back().insert(value.get<std::string>()).second)
+      throw RequestError(fmt::format("'{}' is there twice; leave one of them out", shown(value.get<std::string>())));
+    return true;
+  };
+  try {
+    Json object = Json::parse(text, watch);
+    if (!object.is_object()) throw RequestError("the body is not a JSON object; send one");
+    return object;
+  } catch (const Json::exception&) {
+    throw RequestError("the body is not JSON; send an object");
+  }
 }
 
 }  // namespace isochron::viewer

@@ -1,36 +1,93 @@
-// Takes the fields of a posted object, and says plainly what is wrong with them.
+// Reads a JSON object that somebody sent: hands out its values by name and type, and refuses what nobody asks for.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "apps/viewer/server/wire.h"
+#include "isochron/core/error.h"
 #include "isochron/core/vec.h"
 
 namespace isochron::viewer {
 
-/// The field, or null when it is not there or null.
-const Json* find_field(const Json& object, const std::string& name);
+/// A question that is not put as it should be, whatever the data: it is answered with 400.
+class RequestError : public Error {
+ public:
+  explicit RequestError(const std::string& message) : Error(message, 2) {}
+};
 
-/// These throw InputError when the field is missing or of another type; numbers must be finite. Numbers and texts may
-/// stand in a query, where all values are texts.
-double number_field(const Json& object, const std::string& name);
-double number_field(const Json& object, const std::string& name, double otherwise);
-std::string text_field(const Json& object, const std::string& name);
-std::string text_field(const Json& object, const std::string& name, const std::string& otherwise);
-/// As above, of at most so many bytes.
-std::string short_text_field(const Json& object, const std::string& name, std::size_t longest);
-/// Who asks; empty when it is not said. At most 64 bytes without control characters.
-std::string client_field(const Json& object);
-Vec3d point_field(const Json& object, const std::string& name);
-/// A whole number from 0 up to 2³²−2.
-std::uint32_t id_field(const Json& object, const std::string& name);
-/// A list of at least one and at most `most` numbers.
-std::vector<double> number_list(const Json& value, const std::string& what, std::size_t most);
+/// How many of something may be asked for.
+struct Limits {
+  std::uint32_t least = 0;
+  std::uint32_t most = 4294967294;
+};
 
-/// The number that a value is, or that its text says; `what` names it.
-double as_number(const Json& value, const std::string& what);
+/// The fields of an object. A field that is null counts as not given. All functions throw RequestError: with a name,
+/// when the field is of another type, or is missing and has no default.
+class Fields {
+ public:
+  /// In a query of an address all values are texts; numbers are read from them.
+  enum class Values { typed, texts };
+
+  /// `what` names the object in messages. The object must outlive its fields.
+  explicit Fields(const Json& object, std::string what = "the request", Values values = Values::typed);
+
+  /// The value as it is, or null.
+  const Json* find(const std::string& name);
+  bool has(const std::string& name) { return find(name) != nullptr; }
+  /// Throws when more than one of them is given.
+  void exclude(std::initializer_list<const char*> names);
+
+  /// Numbers are finite.
+  double number(const std::string& name);
+  double number(const std::string& name, double otherwise) { return has(name) ? number(name) : otherwise; }
+  /// A number above 0.
+  double positive(const std::string& name);
+  std::uint32_t whole(const std::string& name, Limits limits = {});
+  std::uint32_t whole(const std::string& name, std::uint32_t otherwise, Limits limits) {
+    return has(name) ? whole(name, limits) : otherwise;
+  }
+  /// From 1 to `most` numbers.
+  std::vector<double> numbers(const std::string& name, std::size_t most);
+  /// The same, where one number may stand alone.
+  std::vector<double> number_or_numbers(const std::string& name, std::size_t most);
+  Vec3d point(const std::string& name);
+  std::string text(const std::string& name);
+  std::string text(const std::string& name, const std::string& otherwise) { return has(name) ? text(name) : otherwise; }
+  /// One of a few words, the first when it is not given.
+  std::string word(const std::string& name, std::initializer_list<const char*> words);
+  /// A name that somebody chose: empty when it is not given, at most so many bytes, no control characters.
+  std::string label(const std::string& name, std::size_t longest);
+  Fields object(const std::string& name);
+  /// A list of at most so many objects; empty when it is not given.
+  std::vector<Fields> objects(const std::string& name, std::size_t most);
+
+  /// Who asks.
+  std::string client() { return label("client", 64); }
+  /// Which of the client's questions this is.
+  std::optional<std::int64_t> sequence();
+
+  /// The names that are given.
+  [[nodiscard]] std::vector<std::string> names() const;
+  /// To be called when everything was asked for: throws when there is a field of another name.
+  void done() const;
+
+ private:
+  [[nodiscard]] std::string of(const std::string& name) const;
+  const Json& require(const std::string& name);
+
+  const Json* object_;
+  std::string what_;
+  Values values_;
+  std::vector<std::string> known_;
+};
+
+/// The object that a text says. Throws RequestError: no JSON, no object, nested deeper than any question needs (where
+/// recursion would end the program), or a name that is there twice.
+Json parse_object(const std::string& text);
 
 }  // namespace isochron::viewer

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "apps/viewer/server/fields.h"
 #include "apps/viewer/server/temporary_folder.h"
 #include "isochron/core/error.h"
 #include "isochron/io/file_name.h"
@@ -47,7 +48,7 @@ std::vector<std::string> mesh_formats(WrittenCells cells) {
 
 void check_format(const std::string& format, std::span<const std::string> known) {
   if (std::find(known.begin(), known.end(), format) == known.end())
-    throw InputError(fmt::format("there is no format '{}'; use one of {}", format, fmt::join(known, ", ")));
+    throw RequestError(fmt::format("there is no format '{}'; use one of {}", format, fmt::join(known, ", ")));
 }
 
 Reply mesh_file(const Dataset& dataset, const std::string& name) {

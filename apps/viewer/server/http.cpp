@@ -30,6 +30,8 @@ constexpr std::size_t longest_path = 512;
 constexpr int most_in_flight = 40;
 /// Every stream, question and kept connection holds one; a few are left for what is answered at once.
 constexpr std::size_t pool_threads = most_in_flight + 16 + Events::most_streams;
+/// Connections that nobody has taken yet.
+constexpr int most_waiting = 512;
 constexpr auto heartbeat = std::chrono::milliseconds(1000);
 constexpr auto look_interval = std::chrono::milliseconds(250);
 
@@ -42,12 +44,19 @@ constexpr const char* content_policy =
 struct Refusal {
   int status;
   std::string message;
+  std::string allowed{};  ///< of 405: the methods that are
 };
 
-void refuse(Response& response, int status, const std::string& message) {
-  response.status = status;
-  response.set_content(text_of(Json{{"error", message}}), "application/json");
+void refuse(Response& response, const Refusal& refusal) {
+  response.status = refusal.status;
+  response.set_content(text_of(Json{{"error", refusal.message}}), "application/json");
+  if (!refusal.allowed.empty()) response.set_header("Allow", refusal.allowed);
 }
+
+const Refusal nothing_here{404, "there is nothing here"};
+const Refusal only_get{405, "this is asked with GET", "GET, HEAD"};
+const Refusal forms{415, "forms are not understood; send JSON"};
+const Refusal only_post{405, "this is asked with POST", "POST"};
 
 const char* type_of(std::string_view name) {
   if (name.ends_with(".html")) return "text/html; charset=utf-8";
@@ -59,15 +68,9 @@ const char* type_of(std::string_view name) {
   return "application/octet-stream";
 }
 
-/// The questions that are asked with GET; all others are posted.
-bool is_read(std::string_view name) {
-  return name == "geometry" || name == "array" || name == "fibers" || name == "histogram" ||
-         name.starts_with("volume/") || name == "surface/particles";
-}
-
 /// "3/solve" of "/api/datasets/3/solve", taken apart.
 struct DataSetPath {
-  std::size_t id;
+  std::size_t id = 0;
   std::string name;
 };
 
@@ -94,16 +97,14 @@ Refusal refusal_of(const std::exception_ptr& error) {
     return {409, Superseded().what()};
   } catch (const TooBusy& why) {
     return {503, why.what()};
+  } catch (const RequestError& why) {
+    return {400, why.what()};
   } catch (const UnknownCall& why) {
     return {404, why.what()};
   } catch (const RuntimeError& why) {
     return {500, why.what()};
   } catch (const Error& why) {
     return {422, why.what()};
-  } catch (const Json::parse_error&) {
-    return {400, "the body is not JSON; send an object"};
-  } catch (const Json::exception& why) {
-    return {400, fmt::format("the body is not as expected ({})", why.what())};
   } catch (const std::bad_alloc&) {
     return {500, "out of memory; close other data sets, or use a machine with more memory"};
   } catch (const std::exception& why) {
@@ -133,11 +134,20 @@ bool may_have_body(const Request& request) {
   return request.method == "POST" || request.method == "PUT" || request.method == "PATCH" || request.method == "DELETE";
 }
 
+bool is_form(const Request& request) {
+  const std::string type = request.get_header_value("Content-Type");
+  return request.is_multipart_form_data() || type.starts_with("application/x-www-form-urlencoded");
+}
+
 std::uint64_t announced_bytes(const Request& request) {
   const std::string text = request.get_header_value("Content-Length");
   std::uint64_t bytes = 0;
   const std::errc error = std::from_chars(text.data(), text.data() + text.size(), bytes).ec;
   return error == std::errc::result_out_of_range ? most_body + 1 : bytes;
+}
+
+bool has_body(const Request& request) {
+  return announced_bytes(request) > 0 || request.has_header("Transfer-Encoding");
 }
 
 /// Reads a body that is not wanted: what is left of it would be taken for the connection's next request.
@@ -147,8 +157,9 @@ void skip_body(const Request& request, const httplib::ContentReader& read) {
   read([](const char*, std::size_t) { return true; });
 }
 
-/// The posted object, of which no more than the limit is ever held. All of it is read in any case, as above.
-Json read_body(const httplib::ContentReader& read) {
+/// The posted object, of which no more than the limit is ever held. All of it is read in any case, as above. JSON
+/// counts as JSON even where it is called a form, as some programs call everything that they post.
+Json read_body(const Request& request, const httplib::ContentReader& read) {
   std::string body;
   bool too_large = false;
   read([&](const char* data, std::size_t size) {
@@ -157,16 +168,28 @@ Json read_body(const httplib::ContentReader& read) {
     return true;
   });
   if (too_large) throw Refusal{413, fmt::format("the body is too large; send at most {} bytes", most_body)};
-  Json object = Json::parse(body);
-  if (!object.is_object()) throw Refusal{400, "the body is not a JSON object; send one"};
-  return object;
+  if (is_form(request) && !body.starts_with('{')) throw forms;
+  return parse_object(body);
 }
 
 Json query_of(const Request& request) {
   Json query = Json::object();
-  for (const auto& [name, value] : request.params)
-    if (name != "token") query[name] = value;
+  for (const auto& [name, value] : request.params) {
+    if (name == "token") continue;
+    if (query.contains(name)) throw RequestError(fmt::format("'{}' is there twice; leave one of them out", name));
+    query[name] = value;
+  }
   return query;
+}
+
+/// Of questions about the server as a whole.
+Fields query_fields(const Json& query) { return Fields(query, "the request", Fields::Values::texts); }
+
+const EmbeddedFile* find_static(std::string_view path) {
+  const std::string_view name = path == "/" ? std::string_view("index.html") : path.substr(1);
+  for (const EmbeddedFile& file : embedded_files())
+    if (file.name == name) return &file;
+  return nullptr;
 }
 
 }  // namespace
@@ -175,7 +198,7 @@ class Server::Engine {
  public:
   explicit Engine(ServerOptions options);
 
-  void open(const std::filesystem::path& file) { data_sets_.push_back(std::make_shared<DataSet>(file, options_.open)); }
+  Opened open(const std::filesystem::path& file);
   [[nodiscard]] std::string url() const { return fmt::format("http://127.0.0.1:{}/?token={}", port_, token_); }
   void run(const std::function<bool()>& ended);
 
@@ -184,13 +207,13 @@ class Server::Engine {
   void add_routes();
   [[nodiscard]] std::optional<Refusal> check(const Request& request) const;
   [[nodiscard]] std::optional<Refusal> check_token(const Request& request) const;
+  [[nodiscard]] DataSetPath place_of(const Request& request, Asked asked);
   [[nodiscard]] std::shared_ptr<DataSet> data_set(std::size_t id);
   void reload(std::size_t id);
   [[nodiscard]] Json state();
   void look_at_files();
 
   void get(const Request& request, Response& response);
-  void get_static(const Request& request, Response& response) const;
   void get_events(const Request& request, Response& response);
   void post(const Request& request, Response& response, const httplib::ContentReader& read);
   void answer(std::size_t id, const Call& call, Response& response);
@@ -200,6 +223,7 @@ class Server::Engine {
   ServerOptions options_;
   std::string token_ = make_token();
   int port_ = 0;
+  socket_t listening_ = INVALID_SOCKET;
   std::mutex mutex_;  ///< of the list; the data sets guard themselves
   std::vector<std::shared_ptr<DataSet>> data_sets_;
   std::mutex reloading_;  ///< one file at a time
@@ -211,15 +235,18 @@ class Server::Engine {
 Server::Engine::Engine(ServerOptions options) : options_(std::move(options)) {
   http_.new_task_queue = [] { return new httplib::ThreadPool(pool_threads); };
   // Not httplib's own, which would share a port that is in use.
-  http_.set_socket_options([](socket_t socket) {
+  http_.set_socket_options([this](socket_t socket) {
+    listening_ = socket;
     const int yes = 1;
     ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
   });
   http_.set_tcp_nodelay(true);
   http_.set_keep_alive_max_count(1000000);
   http_.set_keep_alive_timeout(2);
+  http_.set_write_timeout(60);  // a browser that is busy drawing may leave an answer for a while
   http_.set_payload_max_length(most_body);
-  http_.set_default_headers({{"Content-Security-Policy", content_policy},
+  http_.set_default_headers({{"Accept-Ranges", "none"},
+                             {"Content-Security-Policy", content_policy},
                              {"X-Content-Type-Options", "nosniff"},
                              {"Referrer-Policy", "no-referrer"},
                              {"Cache-Control", "no-store"}});
@@ -230,7 +257,11 @@ Server::Engine::Engine(ServerOptions options) : options_(std::move(options)) {
 void Server::Engine::bind() {
   if (options_.port == 0) port_ = http_.bind_to_any_port("127.0.0.1");
   else port_ = http_.bind_to_port("127.0.0.1", options_.port) ? options_.port : -1;
-  if (port_ > 0) return;
+  if (port_ > 0) {
+    // httplib lets 5 connections wait to be taken, and the system resets those that come at the same time as others.
+    ::listen(listening_, most_waiting);
+    return;
+  }
   if (options_.port == 0) throw RuntimeError("no port of the loopback is free; close other programs that use many");
   throw RuntimeError(
       fmt::format("port {} cannot be taken (it is in use, or not allowed); give another with --port, or leave it out",
@@ -245,11 +276,14 @@ void Server::Engine::add_routes() {
     plain.headers.erase("Accept-Encoding");
     if (request.path.size() > longest_path) plain.path.resize(longest_path + 1);     // refused, and quickly matched
     if (may_have_body(request)) return httplib::Server::HandlerResponse::Unhandled;  // `post` checks, and reads it
-    if (const auto refusal = check(request)) {
-      refuse(response, refusal->status, refusal->message);
-      return httplib::Server::HandlerResponse::Handled;
+    auto refusal = check(request);
+    if (!refusal && has_body(request)) {
+      refusal = Refusal{400, "only POST has a body; leave it out"};
+      response.set_header("Connection", "close");  // it is not read, and would be taken for the next request
     }
-    return httplib::Server::HandlerResponse::Unhandled;
+    if (!refusal) return httplib::Server::HandlerResponse::Unhandled;
+    refuse(response, *refusal);
+    return httplib::Server::HandlerResponse::Handled;
   });
   http_.Get("/.*", [this](const Request& request, Response& response) { get(request, response); });
   const auto with_body = [this](const Request& request, Response& response, const httplib::ContentReader& read) {
@@ -259,25 +293,29 @@ void Server::Engine::add_routes() {
   http_.Put("/.*", with_body);
   http_.Patch("/.*", with_body);
   http_.Delete("/.*", with_body);
-  http_.set_exception_handler([](const Request&, Response& response, const std::exception_ptr& error) {
-    const Refusal refusal = refusal_of(error);
-    refuse(response, refusal.status, refusal.message);
-  });
+  http_.set_exception_handler(
+      [](const Request&, Response& response, const std::exception_ptr& error) { refuse(response, refusal_of(error)); });
   http_.set_error_handler([](const Request&, Response& response) {
-    if (response.body.empty()) refuse(response, response.status, "the request cannot be answered");
+    if (response.body.empty()) refuse(response, {response.status, "the request cannot be answered"});
   });
+}
+
+Opened Server::Engine::open(const std::filesystem::path& file) {
+  data_sets_.push_back(std::make_shared<DataSet>(file, options_.open));
+  const Json entry = data_sets_.back()->describe();
+  return {entry["kind"], entry["why"]};
 }
 
 std::optional<Refusal> Server::Engine::check(const Request& request) const {
   if (request.method != "GET" && request.method != "POST" && request.method != "HEAD")
-    return Refusal{405, "only GET and POST are understood"};
+    return Refusal{405, "only GET and POST are understood", "GET, HEAD, POST"};
   if (request.path.size() > longest_path) return Refusal{414, "the path is too long"};
   if (announced_bytes(request) > most_body)
     return Refusal{413, fmt::format("the body is too large; send at most {} bytes", most_body)};
   if (request.has_header("Range")) return Refusal{400, "parts are not served; ask for the whole"};
   if (!own_host(request.get_header_value("Host"), port_)) return Refusal{403, "the Host header is not this server"};
   if (!own_origin(request.get_header_value("Origin"), port_)) return Refusal{403, "other pages may not ask"};
-  if (request.is_multipart_form_data()) return Refusal{415, "forms are not understood; send JSON"};
+  if (request.is_multipart_form_data()) return forms;
   if (request.path.starts_with("/api")) return check_token(request);
   return std::nullopt;
 }
@@ -321,29 +359,38 @@ Json Server::Engine::state() {
   return {{"version", options_.version}, {"datasets", std::move(list)}};
 }
 
-void Server::Engine::get(const Request& request, Response& response) {
-  if (!request.path.starts_with("/api")) return get_static(request, response);
-  if (request.path == "/api/state") return response.set_content(text_of(state()), "application/json");
-  if (request.path == "/api/events") return get_events(request, response);
+/// Throws Refusal when nothing is there, or it is asked with the other method.
+DataSetPath Server::Engine::place_of(const Request& request, Asked asked) {
   const auto place = parse_data_set_path(request.path);
-  if (!place) throw Refusal{404, "there is nothing here"};
-  if (!is_read(place->name)) throw Refusal{405, "this is asked with POST, or does not exist"};
-  answer(place->id, {place->name, query_of(request)}, response);
+  if (!place) {
+    const bool known = request.path == "/api/state" || request.path == "/api/events" || find_static(request.path);
+    throw known ? only_get : nothing_here;
+  }
+  const auto known = data_set(place->id)->asked(place->name);
+  if (!known) throw Refusal{404, UnknownCall(place->name).what()};
+  if (known != asked) throw known == Asked::get ? only_get : only_post;
+  return *place;
 }
 
-void Server::Engine::get_static(const Request& request, Response& response) const {
-  const std::string_view name =
-      request.path == "/" ? std::string_view("index.html") : std::string_view(request.path).substr(1);
-  for (const EmbeddedFile& file : embedded_files()) {
-    if (file.name != name) continue;
-    return response.set_content(file.bytes.data(), file.bytes.size(), type_of(name));
+void Server::Engine::get(const Request& request, Response& response) {
+  if (const EmbeddedFile* file = find_static(request.path))
+    return response.set_content(file->bytes.data(), file->bytes.size(), type_of(file->name));
+  if (request.path == "/api/state") {
+    query_fields(query_of(request)).done();
+    return response.set_content(text_of(state()), "application/json");
   }
-  throw Refusal{404, "there is nothing here"};
+  if (request.path == "/api/events") return get_events(request, response);
+  const DataSetPath place = place_of(request, Asked::get);
+  answer(place.id, {place.name, query_of(request), Fields::Values::texts}, response);
 }
 
 void Server::Engine::get_events(const Request& request, Response& response) {
-  const std::string client = client_field(query_of(request));
-  if (client.empty()) throw InputError("'client' is missing; give an id");
+  if (request.method == "HEAD") throw Refusal{405, "this is asked with GET", "GET"};
+  const Json query = query_of(request);
+  Fields fields = query_fields(query);
+  const std::string client = fields.client();
+  fields.done();
+  if (client.empty()) throw RequestError("'client' is missing; give an id");
   const auto stream = events_.open(client);
   if (!stream) throw Refusal{503, fmt::format("{} streams are open; close other windows", Events::most_streams)};
   response.set_chunked_content_provider(
@@ -377,24 +424,29 @@ void Server::Engine::leave(const std::string& client) {
 }
 
 void Server::Engine::post(const Request& request, Response& response, const httplib::ContentReader& read) {
-  if (const auto refusal = check(request)) {
+  const auto wanted = [&] {
+    if (const auto refusal = check(request)) throw Refusal(*refusal);
+    DataSetPath place = place_of(request, Asked::post);
+    if (!query_of(request).empty()) throw RequestError("the address has fields; put them into the posted object");
+    return place;
+  };
+  DataSetPath place;
+  try {
+    place = wanted();
+  } catch (...) {
     skip_body(request, read);
-    throw Refusal(*refusal);
+    throw;
   }
-  Json body = read_body(read);
-  const auto place = parse_data_set_path(request.path);
-  if (!place) throw Refusal{404, "there is nothing here"};
-  if (is_read(place->name)) throw Refusal{405, "this is asked with GET"};
-  if (place->name == "reload") {
-    reload(place->id);
-    return response.set_content(text_of(state()), "application/json");
-  }
-  answer(place->id, {place->name, std::move(body)}, response);
+  Call call{place.name, read_body(request, read)};
+  if (place.name != "reload") return answer(place.id, call, response);
+  call.fields().done();
+  reload(place.id);
+  response.set_content(text_of(state()), "application/json");
 }
 
 void Server::Engine::answer(std::size_t id, const Call& call, Response& response) {
   const auto from = data_set(id);
-  const std::string client = client_field(call.body);
+  const std::string client = call.fields().client();
   const auto wait_for = [&] {
     const InFlight place(in_flight_);
     return from->answer(call, [&](std::string_view event, Json data) {
@@ -417,13 +469,9 @@ void Server::Engine::answer(std::size_t id, const Call& call, Response& response
 
 void Server::Engine::look_at_files() {
   const std::lock_guard lock(mutex_);
-  for (std::size_t id = 0; id < data_sets_.size(); ++id) {
-    try {
-      if (data_sets_[id]->look_again()) events_.send("", "changed", {{"dataset", id}});
-    } catch (const std::exception&) {
-      // A file that cannot be looked at has not changed: what was read of it is served all the same.
-    }
-  }
+  for (std::size_t id = 0; id < data_sets_.size(); ++id)
+    if (const auto state = data_sets_[id]->look_again())
+      events_.send("", "changed", {{"dataset", id}, {"file", name_of(*state)}});
 }
 
 void Server::Engine::stop() {
@@ -457,7 +505,7 @@ void Server::Engine::run(const std::function<bool()>& ended) {
 
 Server::Server(ServerOptions options) : engine_(std::make_unique<Engine>(std::move(options))) {}
 Server::~Server() = default;
-void Server::open(const std::filesystem::path& file) { engine_->open(file); }
+Opened Server::open(const std::filesystem::path& file) { return engine_->open(file); }
 std::string Server::url() const { return engine_->url(); }
 void Server::run(const std::function<bool()>& ended) { engine_->run(ended); }
 

@@ -17,6 +17,12 @@ struct ServerOptions {
   OpenOptions open;
 };
 
+/// What a file turned out to be.
+struct Opened {
+  std::string kind;  ///< "mesh", "tensors" or "volume"
+  std::string why;   ///< it can only be looked at; empty where more can be done with it
+};
+
 class Server {
  public:
   /// Takes the port; nothing is answered yet. Throws RuntimeError when the port is in use.
@@ -26,7 +32,7 @@ class Server {
   Server& operator=(const Server&) = delete;
 
   /// Reads a file. Throws like DataSet.
-  void open(const std::filesystem::path& file);
+  Opened open(const std::filesystem::path& file);
   /// The page, with the token.
   [[nodiscard]] std::string url() const;
   /// Answers until `ended`, which is asked several times a second, says so. Then stops all work.

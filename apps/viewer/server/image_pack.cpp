@@ -33,14 +33,14 @@ Json affine_of(const ImageGrid& grid) {
 
 }  // namespace
 
-Json describe_image(const ImageGrid& grid, std::string_view kind) {
+Json describe_image(const ImageGrid& grid, std::string_view kind, const std::string& units) {
   return {{"kind", kind},
           {"points", grid.voxel_count()},
           {"triangles", 0},
           {"tets", 0},
           {"lines", 0},
           {"bounds", bounds_of(grid)},
-          {"units", "mm"},
+          {"units", units},
           {"arrays", Json::array()},
           {"fibers", Json::array()},
           {"regions", nullptr},
@@ -55,8 +55,8 @@ void add_volume(Pack& pack, std::string_view name, const ImageGrid& grid, std::s
   std::copy(values.begin(), values.end(), pack.floats(name, volume_shape(grid)).begin());
 }
 
-void add_mesh(Pack& pack, const std::string& prefix, const TriangleMesh& mesh) {
-  pack.add_points(prefix + "points", mesh.points, "mm");
+void add_mesh(Pack& pack, const std::string& prefix, const TriangleMesh& mesh, const std::string& units) {
+  pack.add_points(prefix + "points", mesh.points, units);
   const auto triangles = pack.integers(prefix + "triangles", {mesh.element_count(), 3});
   for (std::size_t i = 0; i < triangles.size(); ++i) triangles[i] = mesh.elements[i / 3][i % 3].value;
 }

@@ -15,9 +15,15 @@ namespace {
 
 std::string base_of(const std::filesystem::path& path) { return FileName(path).base.filename().string(); }
 
+/// NumPy arrays and VTK's images do not say what their lengths are in; those of the other formats are in mm.
+std::string units_of(const std::filesystem::path& path) {
+  const std::string extension = FileName(path).extension;
+  return extension == ".npy" || extension == ".vti" ? "" : "mm";
+}
+
 std::unique_ptr<Scene> open_tensors(Image image, const std::filesystem::path& path, const OpenOptions& options) {
   const std::string name = path.string();
-  TensorImage tensors{image.grid, {}, {}, image.warnings, base_of(path)};
+  TensorImage tensors{image.grid, {}, {}, image.warnings, base_of(path), units_of(path)};
   if (!options.mask.empty()) tensors.mask = mask_of(read_image(options.mask), image.grid, options.mask.string());
   tensors.tensors = image_tensors(std::move(image), options.tensor_order, options.tensor_frame, name);
   try {
@@ -29,7 +35,8 @@ std::unique_ptr<Scene> open_tensors(Image image, const std::filesystem::path& pa
 
 std::unique_ptr<Scene> open_volume(Image image, const std::filesystem::path& path, const OpenOptions& options) {
   const DataArray& array = image.data.all().front();
-  VolumeImage volume{image.grid, std::vector<float>(array.tuple_count()), image.warnings, base_of(path)};
+  VolumeImage volume{image.grid, std::vector<float>(array.tuple_count()), image.warnings, base_of(path),
+                     units_of(path)};
   for (std::size_t v = 0; v < volume.values.size(); ++v) volume.values[v] = static_cast<float>(array.at(v));
   image.data = {};
   return make_surface_scene(std::move(volume), options.threads);

@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <map>
 #include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include "apps/viewer/server/fields.h"
 #include "isochron/core/error.h"
 
 namespace isochron::viewer {
@@ -16,29 +17,28 @@ namespace {
 constexpr std::size_t most_sources = 10000;
 constexpr std::size_t most_regions = 64;
 
-double positive(const Json& value, const std::string& what) {
-  const double number = as_number(value, what);
-  if (!(number > 0)) throw InputError(fmt::format("{} is {:g}; give a positive number", what, number));
-  return number;
-}
-
-/// One number for all directions, or along and across the fibre, or along, across and normal to the sheet.
-Velocities parse_velocities(const Json& value, const std::string& what) {
-  if (!value.is_array()) {
-    const double speed = positive(value, what);
-    return {speed, speed, speed};
-  }
-  std::vector<double> numbers = number_list(value, what, 3);
-  for (const Json& number : value) positive(number, what);
+/// One speed for all directions, or along and across the fibre, or along, across and normal to the sheet.
+Velocities parse_velocities(Fields& fields, const std::string& name) {
+  std::vector<double> numbers = fields.number_or_numbers(name, 3);
+  for (const double number : numbers)
+    if (!(number > 0)) throw RequestError(fmt::format("'{}' is {:g}; give a positive number", name, number));
   while (numbers.size() < 3) numbers.push_back(numbers.back());
   return {numbers[0], numbers[1], numbers[2]};
+}
+
+/// An empty one would mean that none is wanted.
+std::string array_name(Fields& fields, const std::string& field) {
+  std::string name = fields.text(field);
+  if (name.empty()) throw RequestError(fmt::format("'{}' is empty; give the name of an array", field));
+  return name;
 }
 
 std::int64_t parse_region(const std::string& text) {
   std::int64_t region = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), region);
   if (error != std::errc() || end != text.data() + text.size())
-    throw InputError(fmt::format("'regions' names '{}', which is not a whole number; give the regions' numbers", text));
+    throw RequestError(
+        fmt::format("'regions' names '{}', which is not a whole number; give the regions' numbers", text));
   return region;
 }
 
@@ -57,21 +57,27 @@ std::optional<std::vector<std::int64_t>> whole_values(const DataArray& array) {
   return result;
 }
 
-void parse_regions(const Json& regions, const DataArrays& cell_data, const Velocities& elsewhere,
-                   MetricRequest& request) {
-  request.region_array = text_field(regions, "array");
+void parse_regions(Fields regions, const DataArrays& cell_data, const Velocities& elsewhere, MetricRequest& request) {
+  request.region_array = array_name(regions, "array");
+  Fields speeds = regions.object("speeds");
+  regions.done();
   const auto values = whole_values(cell_data.require(request.region_array, "cells"));
   if (!values)
     throw InputError(
         fmt::format("array '{}' does not number regions (whole numbers, at most {} of them); choose "
                     "another",
                     request.region_array, most_regions));
-  const Json* speeds = find_field(regions, "speeds");
-  if (speeds == nullptr || !speeds->is_object())
-    throw InputError("'speeds' of 'regions' is not an object; give a speed or velocities for each region");
   std::map<std::int64_t, Velocities> given;
-  for (const auto& [name, value] : speeds->items())
-    given[parse_region(name)] = parse_velocities(value, fmt::format("the speed of region {}", name));
+  for (const std::string& name : speeds.names()) {
+    const std::int64_t region = parse_region(name);
+    if (!std::binary_search(values->begin(), values->end(), region))
+      throw RequestError(fmt::format("'regions' names {} (array '{}' has no such region); use {}", region,
+                                     request.region_array, fmt::join(*values, ", ")));
+    given[region] = parse_velocities(speeds, name);
+    if (request.fiber_array.empty() && given[region].fiber != given[region].sheet)
+      throw RequestError(
+          fmt::format("region {} has velocities along and across, but there are no fibres; give one speed", region));
+  }
   for (const std::int64_t region : *values) {
     const auto found = given.find(region);
     request.table.push_back({region, found == given.end() ? elsewhere : found->second});
@@ -89,58 +95,75 @@ std::optional<Regions> find_regions(const DataArrays& cell_data) {
   return std::nullopt;
 }
 
-Sources parse_sources(const Json& body, std::size_t vertex_count) {
-  const Json* list = find_field(body, "sources");
-  if (list == nullptr || !list->is_array() || list->empty())
-    throw InputError("there are no sources (the front starts nowhere); give at least one");
-  if (list->size() > most_sources)
-    throw InputError(fmt::format("there are {} sources; give at most {}", list->size(), most_sources));
+std::variant<VertexId, Vec3d> parse_place(Fields& fields) {
+  fields.exclude({"vertex", "point"});
+  if (fields.has("vertex")) return VertexId(fields.whole("vertex"));
+  return fields.point("point");
+}
+
+Sources parse_sources(Fields& fields, std::size_t vertex_count) {
   Sources sources;
-  for (const Json& source : *list) {
-    const double time = number_field(source, "time", 0);
-    if (find_field(source, "vertex") != nullptr) {
-      const std::uint32_t id = id_field(source, "vertex");
-      if (id >= vertex_count)
-        throw InputError(
-            fmt::format("vertex {} is out of range (there are {}); give one that is there", id, vertex_count));
-      sources.vertices.push_back({VertexId(id), time});
+  for (Fields& source : fields.objects("sources", most_sources)) {
+    const double time = source.number("time", 0);
+    const auto place = parse_place(source);
+    source.done();
+    if (const auto* vertex = std::get_if<VertexId>(&place)) {
+      if (vertex->index() >= vertex_count)
+        throw InputError(fmt::format("vertex {} is out of range (there are {}); give one that is there",
+                                     vertex->index(), vertex_count));
+      sources.vertices.push_back({*vertex, time});
     } else {
-      sources.points.push_back({point_field(source, "point"), time});
+      sources.points.push_back({std::get<Vec3d>(place), time});
     }
   }
+  if (sources.vertices.empty() && sources.points.empty())
+    throw RequestError("there are no sources (the front starts nowhere); give at least one");
   return sources;
 }
 
-MetricRequest parse_metric(const Json& body, const DataArrays& cell_data) {
+Json metric_fields(Fields& fields) {
+  Json metric = Json::object();
+  for (const char* name : {"speed", "speed_array", "fibers", "regions"})
+    if (const Json* field = fields.find(name)) metric[name] = *field;
+  return metric;
+}
+
+MetricRequest parse_metric(const Json& metric, const DataArrays& cell_data) {
+  Fields fields(metric);
+  fields.exclude({"speed", "speed_array", "fibers"});
+  fields.exclude({"speed_array", "regions"});
   MetricRequest request;
   request.zero_fibers = ZeroFibers::isotropic;
   Velocities everywhere;
-  if (const Json* fibers = find_field(body, "fibers")) {
-    request.fiber_array = text_field(*fibers, "array");
-    if (const Json* velocity = find_field(*fibers, "velocity")) everywhere = parse_velocities(*velocity, "'velocity'");
+  if (fields.has("fibers")) {
+    Fields fibers = fields.object("fibers");
+    request.fiber_array = array_name(fibers, "array");
+    everywhere = parse_velocities(fibers, "velocity");
+    fibers.done();
     request.velocities = everywhere;
-  } else if (find_field(body, "speed_array") != nullptr) {
-    request.speed_array = text_field(body, "speed_array");
-  } else if (const Json* speed = find_field(body, "speed")) {
-    everywhere = parse_velocities(*speed, "'speed'");
+  } else if (fields.has("speed_array")) {
+    request.speed_array = array_name(fields, "speed_array");
+  } else if (fields.has("speed")) {
+    (void)fields.number("speed");  // not a list
+    everywhere = parse_velocities(fields, "speed");
     request.speed = everywhere.fiber;
   }
-  if (const Json* regions = find_field(body, "regions")) {
-    if (!request.speed_array.empty())
-      throw InputError("'regions' and 'speed_array' exclude each other; leave one of them out");
-    parse_regions(*regions, cell_data, everywhere, request);
+  if (fields.has("regions")) {
+    parse_regions(fields.object("regions"), cell_data, everywhere, request);
     request.speed.reset();
     request.velocities.reset();
   }
   return request;
 }
 
-std::optional<IsochroneRequest> parse_isochrones(const Json& body) {
-  const Json* wanted = find_field(body, "isochrones");
-  if (wanted == nullptr) return std::nullopt;
+std::optional<IsochroneRequest> parse_isochrones(Fields& fields) {
+  if (!fields.has("isochrones")) return std::nullopt;
+  Fields wanted = fields.object("isochrones");
+  wanted.exclude({"spacing", "about"});
   IsochroneRequest request;
-  if (const Json* spacing = find_field(*wanted, "spacing")) request.spacing = positive(*spacing, "'spacing'");
-  request.about = static_cast<int>(std::clamp(number_field(*wanted, "about", request.about), 1.0, 200.0));
+  if (wanted.has("spacing")) request.spacing = wanted.positive("spacing");
+  request.about = static_cast<int>(wanted.whole("about", static_cast<std::uint32_t>(request.about), {1, 200}));
+  wanted.done();
   return request;
 }
 

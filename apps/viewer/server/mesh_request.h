@@ -3,8 +3,10 @@
 
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
+#include "apps/viewer/server/fields.h"
 #include "apps/viewer/server/wire.h"
 #include "isochron/mesh/dataset.h"
 #include "isochron/metric/from_dataset.h"
@@ -27,11 +29,16 @@ struct Regions {
 /// The regions of the cells that are solved on; none when no array of them looks like that.
 std::optional<Regions> find_regions(const DataArrays& cell_data);
 
-/// Sources as they are asked for. Throws InputError: none, very many, no number, a vertex out of range.
-Sources parse_sources(const Json& body, std::size_t vertex_count);
-/// The travel-time metric. Regions that are not named keep the speed or velocities given for everywhere.
-MetricRequest parse_metric(const Json& body, const DataArrays& cell_data);
+/// Sources as they are asked for. Throws RequestError, and InputError for a vertex that is not there.
+Sources parse_sources(Fields& fields, std::size_t vertex_count);
+/// The fields that say the metric, as they are: the same text of them means the same metric.
+Json metric_fields(Fields& fields);
+/// The travel-time metric that such fields say. Regions that are not named keep the speed or velocities given for
+/// everywhere. Throws RequestError, and InputError for arrays that are not there or number no regions.
+MetricRequest parse_metric(const Json& metric, const DataArrays& cell_data);
 /// None when there is no or a null "isochrones".
-std::optional<IsochroneRequest> parse_isochrones(const Json& body);
+std::optional<IsochroneRequest> parse_isochrones(Fields& fields);
+/// A place: the vertex, or else the point.
+std::variant<VertexId, Vec3d> parse_place(Fields& fields);
 
 }  // namespace isochron::viewer

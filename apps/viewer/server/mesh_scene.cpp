@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "apps/viewer/server/drawn_mesh.h"
-#include "apps/viewer/server/fields.h"
 #include "apps/viewer/server/mesh_export.h"
 #include "apps/viewer/server/mesh_request.h"
 #include "apps/viewer/server/reporting.h"
@@ -32,8 +31,12 @@ constexpr double reach = 0.01;
 constexpr std::size_t most_solvers = 2;
 /// Results that are kept for paths and cuts: two slots of a few browsers.
 constexpr std::size_t most_results = 8;
+/// Later ones would be sent as infinity, which means that nothing arrives.
+constexpr double most_time = 1e38;
 /// Isochrones that are drawn at a time.
 constexpr double most_levels = 500;
+/// Surfaces of equal time that are drawn at a time.
+constexpr std::size_t most_surfaces = 100;
 
 Box bounds_of(const std::vector<Vec3d>& points) {
   if (points.empty()) return {};
@@ -96,6 +99,7 @@ class MeshScene final : public Scene {
   MeshScene(Dataset&& file, const std::filesystem::path& path, int threads);
 
   [[nodiscard]] Json describe() const override { return description_; }
+  [[nodiscard]] std::span<const Question> questions() const override;
   Reply handle(const Call& call, Job& job, const Tell& tell) override;
   void forget(const std::string& client) override;
 
@@ -108,12 +112,19 @@ class MeshScene final : public Scene {
     std::unique_ptr<Solver<Corners>> solver;
     std::uint64_t used = 0;
   };
-  struct Result {
+  /// Whose result, and which of them.
+  struct Place {
     std::string client, slot;
-    std::shared_ptr<const Metric> metric;
-    Sources sources;
-    std::vector<double> times;
-    std::unique_ptr<PathTracer<Corners>> tracer;
+    explicit Place(Fields& fields)
+        : client(fields.client()), slot(fields.has("slot") ? fields.label("slot", 64) : "a") {}
+    friend bool operator==(const Place&, const Place&) = default;
+  };
+  struct Result {
+    Place place;
+    std::shared_ptr<const Metric> metric{};
+    Sources sources{};
+    std::vector<double> times{};
+    std::unique_ptr<PathTracer<Corners>> tracer{};
     std::uint64_t used = 0;
   };
 
@@ -132,20 +143,23 @@ class MeshScene final : public Scene {
 
   [[nodiscard]] FileArrays arrays() const { return {file_.point_data, file_.block<Corners>().data}; }
   void describe_file(const std::vector<std::string>& warnings);
-  Prepared& prepare(const Json& body);
-  Result& result_of(const Json& body);
-  Result* find_result(const Json& body);
-  Result& keep_result(const Json& body);
+  Prepared& prepare(const Json& metric);
+  Result& result_of(const Place& place);
+  Result* find_result(const Place& place);
+  Result& keep_result(const Place& place);
   void put_on_mesh(std::vector<PointSource>& points);
   Vec3d on_mesh(const Vec3d& p);
   void add_isochrones(Pack& pack, const IsochroneRequest& wanted, const Arrival& arrival);
   void set_drawn_times(const std::vector<double>& times);
 
-  Reply solve(const Json& body, Job& job, const Tell& tell);
-  Reply path(const Json& body);
-  Reply clip(const Json& body);
-  Reply isosurface(const Json& body);
-  Reply write(const Json& body);
+  Reply geometry(Fields& fields);
+  Reply array(Fields& fields);
+  Reply fibers(Fields& fields);
+  Reply solve(Fields& fields, Job& job, const Tell& tell);
+  Reply path(Fields& fields);
+  Reply clip(Fields& fields);
+  Reply isosurface(Fields& fields);
+  Reply write(Fields& fields);
 
   Dataset file_;  ///< without the points and the cells that are solved on
   Mesh mesh_;
@@ -211,33 +225,55 @@ void MeshScene<Corners>::describe_file(const std::vector<std::string>& warnings)
 }
 
 template <int Corners>
+std::span<const Question> MeshScene<Corners>::questions() const {
+  static constexpr Question all[]{{"geometry", Asked::get}, {"array", Asked::get},      {"fibers", Asked::get},
+                                  {"solve", Asked::post},   {"path", Asked::post},      {"clip", Asked::post},
+                                  {"export", Asked::post},  {"isosurface", Asked::post}};
+  return all;
+}
+
+template <int Corners>
 Reply MeshScene<Corners>::handle(const Call& call, Job& job, const Tell& tell) {
-  const Json& body = call.body;
-  if (call.name == "geometry") return Reply::of(pack_geometry(drawn_, mesh_.points, file_.lines));
-  if (call.name == "array")
-    return Reply::of(pack_array(drawn_, arrays(), text_field(body, "name"), text_field(body, "on", "points")));
-  if (call.name == "fibers") {
-    const double count = std::clamp(number_field(body, "count", 2000), 1.0, 100000.0);
-    return Reply::of(pack_vectors(drawn_, arrays(), text_field(body, "array"), static_cast<std::size_t>(count)));
-  }
-  if (call.name == "solve") return solve(body, job, tell);
-  if (call.name == "path") return path(body);
-  if (call.name == "clip") return clip(body);
-  if (call.name == "isosurface") return isosurface(body);
-  if (call.name == "export") return write(body);
+  Fields fields = call.fields();
+  if (call.name == "geometry") return geometry(fields);
+  if (call.name == "array") return array(fields);
+  if (call.name == "fibers") return fibers(fields);
+  if (call.name == "solve") return solve(fields, job, tell);
+  if (call.name == "path") return path(fields);
+  if (call.name == "clip") return clip(fields);
+  if (call.name == "isosurface") return isosurface(fields);
+  if (call.name == "export") return write(fields);
   throw UnknownCall(call.name);
 }
 
 template <int Corners>
-void MeshScene<Corners>::forget(const std::string& client) {
-  std::erase_if(results_, [&](const auto& result) { return result->client == client; });
+Reply MeshScene<Corners>::geometry(Fields& fields) {
+  fields.done();
+  return Reply::of(pack_geometry(drawn_, mesh_.points, file_.lines));
 }
 
 template <int Corners>
-auto MeshScene<Corners>::prepare(const Json& body) -> Prepared& {
-  Json asked = Json::object();
-  for (const char* name : {"speed", "speed_array", "fibers", "regions"})
-    if (const Json* field = find_field(body, name)) asked[name] = *field;
+Reply MeshScene<Corners>::array(Fields& fields) {
+  const std::string name = fields.text("name"), on = fields.word("on", {"points", "cells"});
+  fields.done();
+  return Reply::of(pack_array(drawn_, arrays(), name, on));
+}
+
+template <int Corners>
+Reply MeshScene<Corners>::fibers(Fields& fields) {
+  const std::string name = fields.text("array");
+  const std::size_t count = fields.whole("count", 2000, {1, 100000});
+  fields.done();
+  return Reply::of(pack_vectors(drawn_, arrays(), name, count));
+}
+
+template <int Corners>
+void MeshScene<Corners>::forget(const std::string& client) {
+  std::erase_if(results_, [&](const auto& result) { return result->place.client == client; });
+}
+
+template <int Corners>
+auto MeshScene<Corners>::prepare(const Json& asked) -> Prepared& {
   const std::string key = text_of(asked);
   const auto same = [&](const auto& p) { return p->key == key; };
   if (const auto found = std::find_if(prepared_.begin(), prepared_.end(), same); found != prepared_.end()) {
@@ -245,7 +281,7 @@ auto MeshScene<Corners>::prepare(const Json& body) -> Prepared& {
     return **found;
   }
   auto metric = std::make_shared<const Metric>(
-      metric_from_dataset<Corners>(mesh_, file_, parse_metric(body, file_.block<Corners>().data)));
+      metric_from_dataset<Corners>(mesh_, file_, parse_metric(asked, file_.block<Corners>().data)));
   if (prepared_.size() < most_solvers) {
     SolveOptions options;
     options.threads = threads_;
@@ -267,11 +303,9 @@ auto MeshScene<Corners>::prepare(const Json& body) -> Prepared& {
 }
 
 template <int Corners>
-auto MeshScene<Corners>::find_result(const Json& body) -> Result* {
-  const std::string client = text_field(body, "client", "");
-  const std::string slot = text_field(body, "slot", "a");
+auto MeshScene<Corners>::find_result(const Place& place) -> Result* {
   for (const auto& result : results_)
-    if (result->client == client && result->slot == slot) {
+    if (result->place == place) {
       result->used = ++clock_;
       return result.get();
     }
@@ -279,23 +313,21 @@ auto MeshScene<Corners>::find_result(const Json& body) -> Result* {
 }
 
 template <int Corners>
-auto MeshScene<Corners>::result_of(const Json& body) -> Result& {
-  Result* result = find_result(body);
+auto MeshScene<Corners>::result_of(const Place& place) -> Result& {
+  Result* result = find_result(place);
   if (result == nullptr) throw NoAnswerError("there are no times yet; set a source first");
   return *result;
 }
 
 template <int Corners>
-auto MeshScene<Corners>::keep_result(const Json& body) -> Result& {
-  if (Result* known = find_result(body)) return *known;
+auto MeshScene<Corners>::keep_result(const Place& place) -> Result& {
+  if (Result* known = find_result(place)) return *known;
   if (results_.size() >= most_results)
     results_.erase(
         std::min_element(results_.begin(), results_.end(), [](auto& a, auto& b) { return a->used < b->used; }));
-  auto fresh = std::make_unique<Result>();
-  fresh->client = text_field(body, "client", "");
-  fresh->slot = text_field(body, "slot", "a");
-  fresh->used = ++clock_;
-  return *results_.emplace_back(std::move(fresh));
+  results_.push_back(std::make_unique<Result>(Result{place}));
+  results_.back()->used = ++clock_;
+  return *results_.back();
 }
 
 template <int Corners>
@@ -332,27 +364,33 @@ void MeshScene<Corners>::add_isochrones(Pack& pack, const IsochroneRequest& want
 }
 
 template <int Corners>
-Reply MeshScene<Corners>::solve(const Json& body, Job& job, const Tell& tell) {
+Reply MeshScene<Corners>::solve(Fields& fields, Job& job, const Tell& tell) {
   if (!why_not_.empty()) throw InputError(why_not_);
   const Timer timer;
-  Sources sources = parse_sources(body, mesh_.vertex_count());
-  const auto isochrones = parse_isochrones(body);
+  const Place place(fields);
+  Sources sources = parse_sources(fields, mesh_.vertex_count());
+  const auto isochrones = parse_isochrones(fields);
+  const Json metric = metric_fields(fields);
+  fields.done();
   Throttle throttle;
   const Reporting reporting(report_, [&](double fraction) {
     if (throttle.passes()) tell("progress", {{"stage", "solve"}, {"fraction", fraction}});
   });
   const Job::Watch watch(job, stop_);
-  Prepared& prepared = prepare(body);
+  Prepared& prepared = prepare(metric);
   put_on_mesh(sources.points);
   Arrival arrival = prepared.solver->solve(sources);
   if (job.cancelled()) throw Cancelled();
+  if (arrival.max_time > most_time)
+    throw InputError(
+        fmt::format("times go up to {:g} (single precision ends before); choose other units", arrival.max_time));
   set_drawn_times(arrival.times);
   Pack pack;
   pack.add_values("times", std::get<std::vector<double>>(drawn_.surface.point_data.find(time_array)->values));
-  const std::span<std::uint32_t> place = pack.integers("source", {drawn_.vertex.size()});
-  for (std::size_t i = 0; i < place.size(); ++i)
-    place[i] = static_cast<std::uint32_t>(arrival.source[drawn_.vertex[i].index()]);
-  pack.meta = {{"seq", body.value("seq", Json(nullptr))},
+  const std::span<std::uint32_t> source = pack.integers("source", {drawn_.vertex.size()});
+  for (std::size_t i = 0; i < source.size(); ++i)
+    source[i] = static_cast<std::uint32_t>(arrival.source[drawn_.vertex[i].index()]);
+  pack.meta = {{"seq", sequence_of(fields)},
                {"milliseconds", 0},
                {"solve_milliseconds", 1e3 * arrival.solve_seconds},
                {"max_time", arrival.max_time},
@@ -363,7 +401,7 @@ Reply MeshScene<Corners>::solve(const Json& body, Job& job, const Tell& tell) {
                {"method", name_of(arrival.method)},
                {"notes", arrival.notes}};
   if (isochrones) add_isochrones(pack, *isochrones, arrival);
-  Result& result = keep_result(body);
+  Result& result = keep_result(place);
   result.tracer.reset();
   result.metric = prepared.metric;
   result.sources = std::move(sources);
@@ -373,16 +411,20 @@ Reply MeshScene<Corners>::solve(const Json& body, Job& job, const Tell& tell) {
 }
 
 template <int Corners>
-Reply MeshScene<Corners>::path(const Json& body) {
-  Result& result = result_of(body);
-  const Json* to = find_field(body, "to");
-  if (to == nullptr) throw InputError("'to' is missing (where the path leads); give a vertex or a point");
+Reply MeshScene<Corners>::path(Fields& fields) {
+  const Place place(fields);
+  Fields target = fields.object("to");
+  const auto to = parse_place(target);
+  target.done();
+  fields.done();
+  Result& result = result_of(place);
   if (!result.tracer)
     result.tracer =
         std::make_unique<PathTracer<Corners>>(Domain<Corners>{mesh_, *result.metric}, result.times, result.sources);
-  const Path path = find_field(*to, "vertex") != nullptr
-                        ? result.tracer->from(VertexId(id_field(*to, "vertex")))
-                        : result.tracer->from(point_field(*to, "point"), reach * norm(bounds_.high - bounds_.low));
+  const auto* vertex = std::get_if<VertexId>(&to);
+  const Path path = vertex != nullptr
+                        ? result.tracer->from(*vertex)
+                        : result.tracer->from(std::get<Vec3d>(to), reach * norm(bounds_.high - bounds_.low));
   if (path.end != PathEnd::source) throw NoAnswerError(fmt::format("there is no path: {}", path.why));
   Pack pack;
   pack.add_points("points", path.points);
@@ -392,10 +434,16 @@ Reply MeshScene<Corners>::path(const Json& body) {
 }
 
 template <int Corners>
-Reply MeshScene<Corners>::clip(const Json& body) {
-  const CutPlane plane{point_field(body, "point"), point_field(body, "normal")};
-  if (!(norm(plane.normal) > 0)) throw InputError("'normal' has no length; give a direction");
-  const Result* result = find_result(body);
+Reply MeshScene<Corners>::clip(Fields& fields) {
+  const Place place(fields);
+  const Vec3d normal = fields.point("normal");
+  const double longest = std::max({std::abs(normal.x), std::abs(normal.y), std::abs(normal.z)});
+  const CutPlane plane{fields.point("point"), normal / longest};  // so that its length is a number
+  std::vector<double> levels;
+  if (fields.has("levels")) levels = fields.numbers("levels", static_cast<std::size_t>(most_levels) + 1);
+  fields.done();
+  if (!(longest > 0)) throw RequestError("'normal' has no length; give a direction");
+  const Result* result = find_result(place);
   drawn_.surface.point_data = {};
   if (result != nullptr) set_drawn_times(result->times);
   Dataset shown = clip_surface(drawn_.surface, plane);
@@ -409,22 +457,28 @@ Reply MeshScene<Corners>::clip(const Json& body) {
   add_surface(pack, shown);
   if (const DataArray* times = shown.point_data.find(time_array)) {
     pack.add_values("times", std::get<std::vector<double>>(times->values));
-    if (const Json* levels = find_field(body, "levels"))
-      add_level_lines(pack, isolines(shown, time_array,
-                                     number_list(*levels, "'levels'", static_cast<std::size_t>(most_levels) + 1)));
+    if (!levels.empty()) add_level_lines(pack, isolines(shown, time_array, levels));
   }
   return Reply::of(pack);
 }
 
 template <int Corners>
-Reply MeshScene<Corners>::isosurface(const Json& body) {
-  const double level = number_field(body, "level");
+Reply MeshScene<Corners>::isosurface(Fields& fields) {
+  const Place place(fields);
+  fields.exclude({"level", "levels"});
+  const std::vector<double> levels =
+      fields.has("levels") ? fields.numbers("levels", most_surfaces) : std::vector{fields.number("level")};
+  fields.done();
   Pack pack;
   if constexpr (Corners == 4) {
     Dataset volume;
-    volume.point_data.set({time_array, 1, result_of(body).times});
+    volume.point_data.set({time_array, 1, result_of(place).times});
     const Loan loan(mesh_, volume);
-    add_surface(pack, isosurfaces(volume, time_array, std::span(&level, 1)));
+    const Dataset found = isosurfaces(volume, time_array, levels);
+    add_surface(pack, found);
+    const DataArray& level = found.triangles.data.require(time_array, "surfaces of equal time");
+    const std::span<float> times = pack.floats("levels", {found.triangles.cells.size()});
+    for (std::size_t i = 0; i < times.size(); ++i) times[i] = static_cast<float>(level.at(i));
   } else {
     throw InputError("there are no tetrahedra (surfaces of equal time lie in volumes); use isochrones");
   }
@@ -432,9 +486,11 @@ Reply MeshScene<Corners>::isosurface(const Json& body) {
 }
 
 template <int Corners>
-Reply MeshScene<Corners>::write(const Json& body) {
-  const std::string format = text_field(body, "format");
-  const Result& result = result_of(body);
+Reply MeshScene<Corners>::write(Fields& fields) {
+  const Place place(fields);
+  const std::string format = fields.text("format");
+  fields.done();
+  const Result& result = result_of(place);
   const Loan loan(mesh_, file_);
   return export_times(file_, result.times, path_, format);
 }

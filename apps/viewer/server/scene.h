@@ -2,9 +2,11 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
+#include "apps/viewer/server/fields.h"
 #include "apps/viewer/server/jobs.h"
 #include "apps/viewer/server/wire.h"
 
@@ -13,8 +15,25 @@ namespace isochron::viewer {
 /// A question about a data set: "solve" of POST /api/datasets/0/solve, "volume/fa" of GET /api/datasets/0/volume/fa.
 struct Call {
   std::string name;
-  /// The object that was posted; of a GET its query, whose values are all strings.
+  /// The object that was posted; of a GET its query.
   Json body = Json::object();
+  Fields::Values values = Fields::Values::typed;
+
+  /// What is asked. Every question may say who asks, and the how manieth question it is.
+  [[nodiscard]] Fields fields() const {
+    Fields fields(body, "the request", values);
+    (void)fields.client();
+    (void)fields.sequence();
+    return fields;
+  }
+};
+
+/// How a question is asked.
+enum class Asked { get, post };
+
+struct Question {
+  std::string_view name;
+  Asked asked;
 };
 
 /// The bytes of an answer.
@@ -33,6 +52,12 @@ class UnknownCall : public Error {
   explicit UnknownCall(const std::string& name) : Error("there is nothing called '" + name + "' here", 2) {}
 };
 
+/// What says in an answer which question it is the answer to.
+inline Json sequence_of(Fields& fields) {
+  const auto sequence = fields.sequence();
+  return sequence ? Json(*sequence) : Json(nullptr);
+}
+
 /// Tells the client that asked how far its work is, or something else that happens while it is done.
 using Tell = std::function<void(std::string_view event, Json data)>;
 
@@ -47,8 +72,11 @@ class Scene {
   /// Its entry in /api/state, without id and name. Must not change; any thread may call.
   [[nodiscard]] virtual Json describe() const = 0;
 
+  /// All questions that `handle` and `glance` answer.
+  [[nodiscard]] virtual std::span<const Question> questions() const = 0;
+
   /// Answers; only one call at a time. Long work looks at `job` and stops when it is cancelled. Throws UnknownCall,
-  /// InputError, UsageError and NoAnswerError, whose messages are shown.
+  /// RequestError, InputError, UsageError and NoAnswerError, whose messages are shown.
   virtual Reply handle(const Call& call, Job& job, const Tell& tell) = 0;
 
   /// Answers from another thread while `handle` works, for those few things that cannot wait.

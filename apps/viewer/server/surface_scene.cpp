@@ -8,9 +8,9 @@
 
 #include <fmt/format.h>
 
-#include "apps/viewer/server/fields.h"
 #include "apps/viewer/server/file_export.h"
 #include "apps/viewer/server/image_pack.h"
+#include "apps/viewer/server/label_map.h"
 #include "apps/viewer/server/throttle.h"
 #include "isochron/core/error.h"
 #include "isochron/core/parallel.h"
@@ -30,7 +30,8 @@ constexpr std::size_t most_clients = 8;
 /// More would keep a browser busy for minutes.
 constexpr std::size_t most_particles = 400000;
 
-/// How many finite values there are in equal parts of their range.
+/// How many finite values there are in equal parts of their range. Where all are the same that range is one point, and
+/// all are counted in the first part.
 struct Histogram {
   std::vector<std::uint32_t> counts = std::vector<std::uint32_t>(histogram_bins, 0);
   double low = std::numeric_limits<double>::infinity(), high = -std::numeric_limits<double>::infinity();
@@ -45,10 +46,9 @@ struct Histogram {
       low = std::min(low, static_cast<double>(value));
       high = std::max(high, static_cast<double>(value));
     }
-    if (!(low < high)) return;
     for (const float value : values) {
       if (!std::isfinite(value)) continue;
-      const double part = (static_cast<double>(value) - low) / (high - low);
+      const double part = low < high ? (static_cast<double>(value) - low) / (high - low) : 0;
       ++counts[std::min(static_cast<std::size_t>(part * histogram_bins), histogram_bins - 1)];
     }
   }
@@ -75,22 +75,57 @@ ParticleFrame frame_of(std::span<const Particle<double>> particles, const Lattic
   return result;
 }
 
-std::vector<SizeBrush> parse_brushes(const Json& body) {
+std::vector<SizeBrush> parse_brushes(Fields& fields) {
   std::vector<SizeBrush> brushes;
-  const Json* list = find_field(body, "brush");
-  if (list == nullptr) return brushes;
-  if (!list->is_array() || list->size() > most_brushes)
-    throw InputError(fmt::format("'brush' is not a list of at most {} strokes; give one", most_brushes));
-  for (const Json& stroke : *list)
-    brushes.push_back({point_field(stroke, "point"), number_field(stroke, "radius"), number_field(stroke, "factor")});
+  for (Fields& stroke : fields.objects("brush", most_brushes)) {
+    brushes.push_back({stroke.point("point"), stroke.positive("radius"), stroke.positive("factor")});
+    stroke.done();
+  }
   return brushes;
 }
 
-InsideIs parse_inside(const Json& body) {
-  const std::string inside = text_field(body, "inside", "above");
-  if (inside == "above") return InsideIs::above;
-  if (inside == "below") return InsideIs::below;
-  throw InputError(fmt::format("'inside' is '{}'; give above or below", inside));
+/// How large the triangles are to be.
+SizingOptions parse_sizing(Fields& fields) {
+  SizingOptions sizing;
+  fields.exclude({"uniform", "epsilon"});
+  fields.exclude({"uniform", "delta"});
+  if (fields.has("epsilon")) sizing.epsilon = fields.positive("epsilon");
+  if (fields.has("delta")) sizing.delta = fields.positive("delta");
+  if (fields.has("uniform")) sizing.uniform = fields.positive("uniform");
+  sizing.brushes = parse_brushes(fields);
+  return sizing;
+}
+
+/// A whole number; empty when it is not given.
+std::optional<std::int32_t> parse_label(Fields& fields) {
+  if (!fields.has("label")) return std::nullopt;
+  const double label = fields.number("label");
+  if (label != std::round(label) || std::abs(label) > std::numeric_limits<std::int32_t>::max())
+    throw RequestError(fmt::format("'label' is {} (labels are whole numbers); give one of the image", label));
+  return static_cast<std::int32_t>(label);
+}
+
+/// Where the surface is: around a label, or else where values pass an isovalue.
+struct Level {
+  std::optional<std::int32_t> label;
+  double isovalue = 0;
+  InsideIs inside = InsideIs::above;
+
+  explicit Level(Fields& fields) : label(parse_label(fields)) {
+    fields.exclude({"label", "isovalue"});
+    fields.exclude({"label", "inside"});  // labels have no order
+    if (label) return;
+    isovalue = fields.number("isovalue");
+    inside = fields.word("inside", {"above", "below"}) == "above" ? InsideIs::above : InsideIs::below;
+  }
+  friend bool operator==(const Level&, const Level&) = default;
+};
+
+/// Values and numbers of voxels; null for an image that is no label map, or has nothing to tell apart.
+Json describe_labels(std::span<const float> values) {
+  Json labels = Json::array();
+  for (const auto& [label, voxels] : label_counts(values)) labels.push_back({{"value", label}, {"voxels", voxels}});
+  return labels.size() < 2 ? Json(nullptr) : labels;
 }
 
 /// By client, in place of what was kept for it before.
@@ -109,11 +144,23 @@ Dataset dataset_of(ExtractedSurface surface, const std::vector<double>& quality)
   return dataset;
 }
 
+/// Empty when surfaces can be made.
+std::string why_no_surface(const ImageGrid& grid, const Histogram& histogram) {
+  if (histogram.not_finite == grid.voxel_count())
+    return "no voxel has a number (all are NaN or infinite, so there is nothing to see); give another image";
+  if (grid.flat()) return "the image is flat (surfaces need three dimensions); give a volume";
+  if (histogram.low == histogram.high)
+    return fmt::format("all values are {:g}, so no surface lies between them; give another image", histogram.low);
+  if (!delaunay_available()) return "surfaces are not in this build (CGAL was not found); build with CGAL";
+  return {};
+}
+
 class SurfaceScene final : public Scene {
  public:
   SurfaceScene(VolumeImage image, int threads);
 
   [[nodiscard]] Json describe() const override { return description_; }
+  [[nodiscard]] std::span<const Question> questions() const override;
   Reply handle(const Call& call, Job& job, const Tell& tell) override;
   std::optional<Reply> glance(const Call& call) override;
   void forget(const std::string& client) override {
@@ -124,22 +171,22 @@ class SurfaceScene final : public Scene {
   }
 
  private:
-  /// The object of the last isovalue: somebody plays with sizes and brushes next.
+  /// The object of the last isovalue or label: somebody plays with sizes and brushes next.
   struct Object {
-    double isovalue = 0;
-    InsideIs inside = InsideIs::above;
+    Level level;
     ImplicitSurface surface;
   };
 
-  const ImplicitSurface& object_of(const Json& body, const Progress& progress);
+  const ImplicitSurface& object_of(const Level& level, const Progress& progress);
   void show(const std::string& client, ParticleFrame frame);
-  Reply surface(const Json& body, Job& job, const Tell& tell);
-  [[nodiscard]] Reply write(const Json& body) const;
-  [[nodiscard]] Reply histogram() const;
+  Reply surface(Fields& fields, Job& job, const Tell& tell);
+  [[nodiscard]] Reply write(Fields& fields) const;
+  [[nodiscard]] Reply histogram(Fields& fields) const;
+  [[nodiscard]] Reply values(Fields& fields) const;
 
   ImageGrid grid_;
   std::vector<float> values_;
-  std::string name_;
+  std::string name_, units_;
   Histogram histogram_;
   int threads_;
   std::optional<Object> object_;
@@ -154,55 +201,70 @@ SurfaceScene::SurfaceScene(VolumeImage image, int threads)
     : grid_(image.grid),
       values_(std::move(image.values)),
       name_(std::move(image.name)),
+      units_(std::move(image.units)),
       histogram_(values_),
       threads_(threads > 0 ? threads : hardware_threads()) {
-  if (!delaunay_available()) why_not_ = "surfaces are not in this build (CGAL was not found); build with CGAL";
-  else if (grid_.flat()) why_not_ = "the image is flat (surfaces need three dimensions); give a volume";
-  else if (!(histogram_.low < histogram_.high))
-    why_not_ = "all values are the same, so there is no surface; give another";
-  description_ = describe_image(grid_, "volume");
+  why_not_ = why_no_surface(grid_, histogram_);
+  description_ = describe_image(grid_, "volume", units_);
   description_["arrays"] = {{{"name", "values"},
                              {"on", "points"},
                              {"components", 1},
                              {"low", finite_or_null(histogram_.low)},
                              {"high", finite_or_null(histogram_.high)}}};
+  description_["labels"] = describe_labels(values_);
   description_["solvable"] = why_not_.empty();
   description_["why"] = why_not_;
   description_["warnings"] = image.warnings;
-  if (histogram_.not_finite > 0)
+  if (histogram_.not_finite > 0 && histogram_.not_finite < values_.size())
     description_["warnings"].push_back(
         fmt::format("{} voxels are NaN or infinite; they count as outside", histogram_.not_finite));
 }
 
+std::span<const Question> SurfaceScene::questions() const {
+  static constexpr Question all[]{{"histogram", Asked::get},
+                                  {"volume/values", Asked::get},
+                                  {"surface/particles", Asked::get},
+                                  {"surface", Asked::post},
+                                  {"export", Asked::post}};
+  return all;
+}
+
 Reply SurfaceScene::handle(const Call& call, Job& job, const Tell& tell) {
-  if (call.name == "histogram") return histogram();
-  if (call.name == "surface") return surface(call.body, job, tell);
-  if (call.name == "export") return write(call.body);
-  if (call.name == "volume/values") {
-    Pack pack;
-    add_volume(pack, "values", grid_, values_);
-    return Reply::of(pack);
-  }
+  Fields fields = call.fields();
+  if (call.name == "histogram") return histogram(fields);
+  if (call.name == "volume/values") return values(fields);
+  if (call.name == "surface") return surface(fields, job, tell);
+  if (call.name == "export") return write(fields);
   throw UnknownCall(call.name);
 }
 
 std::optional<Reply> SurfaceScene::glance(const Call& call) {
   if (call.name != "surface/particles") return std::nullopt;
-  const std::string client = text_field(call.body, "client", "");
+  Fields fields = call.fields();
+  const std::string client = fields.client();
+  fields.done();
   ParticleFrame frame;
   {
     const std::lock_guard lock(mutex_);
     if (const auto found = frames_.find(client); found != frames_.end()) frame = found->second;
   }
   Pack pack;
-  pack.add_points("points", frame.points, "mm");
+  pack.add_points("points", frame.points, units_);
   add_vectors(pack, "normals", frame.normals);
-  pack.add_values("sizes", frame.sizes, "mm");
+  pack.add_values("sizes", frame.sizes, units_);
   pack.meta = {{"iteration", frame.iteration}, {"count", frame.points.size()}, {"energy", frame.energy}};
   return Reply::of(pack);
 }
 
-Reply SurfaceScene::histogram() const {
+Reply SurfaceScene::values(Fields& fields) const {
+  fields.done();
+  Pack pack;
+  add_volume(pack, "values", grid_, values_);
+  return Reply::of(pack);
+}
+
+Reply SurfaceScene::histogram(Fields& fields) const {
+  fields.done();
   Pack pack;
   pack.add_integers("counts", histogram_.counts);
   pack.meta = {{"low", finite_or_null(histogram_.low)},
@@ -211,15 +273,14 @@ Reply SurfaceScene::histogram() const {
   return Reply::of(pack);
 }
 
-const ImplicitSurface& SurfaceScene::object_of(const Json& body, const Progress& progress) {
-  const double isovalue = number_field(body, "isovalue");
+const ImplicitSurface& SurfaceScene::object_of(const Level& level, const Progress& progress) {
+  if (object_ && object_->level == level) return object_->surface;
+  object_.reset();
   FieldOptions options;
-  options.inside = parse_inside(body);
   options.threads = threads_;
-  if (!object_ || object_->isovalue != isovalue || object_->inside != options.inside) {
-    object_.reset();
-    object_ = Object{isovalue, options.inside, from_isovalue(grid_, values_, isovalue, options, progress)};
-  }
+  options.inside = level.inside;
+  object_ = Object{level, level.label ? from_labels(grid_, as_labels(values_), {*level.label}, options, progress)
+                                      : from_isovalue(grid_, values_, level.isovalue, options, progress)};
   return object_->surface;
 }
 
@@ -235,9 +296,13 @@ Json quality_of(const ShapeStatistics& shape) {
           {"largest_angle", shape.largest_angle.max()}};
 }
 
-Reply SurfaceScene::surface(const Json& body, Job& job, const Tell& tell) {
+Reply SurfaceScene::surface(Fields& fields, Job& job, const Tell& tell) {
   if (!why_not_.empty()) throw InputError(why_not_);
   const Timer timer;
+  const Level level(fields);
+  ExtractOptions options;
+  options.sizing = parse_sizing(fields);
+  fields.done();
   Throttle throttle;
   const auto stage = [&](const std::string& name) {
     tell("progress", {{"stage", name}, {"fraction", 0}});
@@ -245,15 +310,10 @@ Reply SurfaceScene::surface(const Json& body, Job& job, const Tell& tell) {
       if (throttle.passes()) tell("progress", {{"stage", name}, {"fraction", fraction}});
     });
   };
-  ExtractOptions options;
   options.threads = threads_;
   options.most_particles = most_particles;
-  options.sizing.epsilon = number_field(body, "epsilon", options.sizing.epsilon);
-  options.sizing.delta = number_field(body, "delta", options.sizing.delta);
-  options.sizing.uniform = number_field(body, "uniform", 0);
-  options.sizing.brushes = parse_brushes(body);
   options.begin_stage = stage;
-  const ImplicitSurface& object = object_of(body, stage("distances"));
+  const ImplicitSurface& object = object_of(level, stage("distances"));
   options.particles.show = [&, count = std::size_t{0}](const RelaxIteration& iteration,
                                                        std::span<const Particle<double>> now) mutable {
     ParticleFrame frame = frame_of(now, object.frame);
@@ -266,26 +326,33 @@ Reply SurfaceScene::surface(const Json& body, Job& job, const Tell& tell) {
   const ShapeStatistics shape = shape_statistics(made.mesh, threads_);
 
   Pack pack;
-  add_mesh(pack, "", made.mesh);
+  add_mesh(pack, "", made.mesh, units_);
   const std::vector<double> quality = radius_ratios(made.mesh, threads_);
   pack.add_values("quality", quality);
-  pack.add_values("sizes", made.sizes, "mm");
+  pack.add_values("sizes", made.sizes, units_);
   const auto bins = shape.radius_ratio.histogram(quality_bins);
   pack.add_integers("histogram", std::vector<std::uint32_t>(bins.begin(), bins.end()));
-  pack.meta = {{"seq", body.value("seq", Json())},       {"vertices", made.mesh.vertex_count()},
-               {"triangles", made.mesh.element_count()}, {"particles", made.particles},
-               {"iterations", made.iterations.size()},   {"converged", made.converged},
-               {"quality", quality_of(shape)},           {"differences", made.triangulation.differences.size()},
-               {"backend", name_of(made.backend)},       {"relax_milliseconds", 1000 * made.times.relaxing},
-               {"milliseconds", 1000 * timer.seconds()}, {"notes", made.notes}};
+  pack.meta = {{"seq", sequence_of(fields)},
+               {"vertices", made.mesh.vertex_count()},
+               {"triangles", made.mesh.element_count()},
+               {"particles", made.particles},
+               {"iterations", made.iterations.size()},
+               {"converged", made.converged},
+               {"quality", quality_of(shape)},
+               {"differences", made.triangulation.differences.size()},
+               {"backend", name_of(made.backend)},
+               {"relax_milliseconds", 1000 * made.times.relaxing},
+               {"milliseconds", 1000 * timer.seconds()},
+               {"notes", made.notes}};
   keep(meshes_, job.client(), dataset_of(std::move(made), quality));
   return Reply::of(pack);
 }
 
-Reply SurfaceScene::write(const Json& body) const {
-  const std::string format = text_field(body, "format");
+Reply SurfaceScene::write(Fields& fields) const {
+  const std::string format = fields.text("format");
+  fields.done();
   check_format(format, mesh_formats(WrittenCells::elements));
-  const auto found = meshes_.find(text_field(body, "client", ""));
+  const auto found = meshes_.find(fields.client());
   if (found == meshes_.end())
     throw InputError("there is no surface yet (or it was dropped for newer ones); ask for one first");
   return mesh_file(found->second, fmt::format("{}-surface.{}", name_, format));

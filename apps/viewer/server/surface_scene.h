@@ -16,6 +16,7 @@ struct VolumeImage {
   std::vector<float> values;
   std::vector<std::string> warnings;
   std::string name{"volume"};  ///< that files made of it begin with
+  std::string units{"mm"};     ///< of lengths; empty where the file does not say
 };
 
 /// Its answers are histogram, volume/values, surface and export (docs/view-api.md); while a surface is made,

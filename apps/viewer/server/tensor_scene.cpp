@@ -8,7 +8,6 @@
 
 #include <fmt/format.h>
 
-#include "apps/viewer/server/fields.h"
 #include "apps/viewer/server/file_export.h"
 #include "apps/viewer/server/image_pack.h"
 #include "apps/viewer/server/reporting.h"
@@ -33,7 +32,7 @@ constexpr std::size_t most_prepared = 3;
 /// Pathways that are kept, of all clients: those not asked about for longest are dropped.
 constexpr std::size_t most_pathways = 24;
 constexpr std::size_t longest_name = 100;
-constexpr double most_glyphs = 50000;
+constexpr std::uint32_t most_glyphs = 50000;
 
 double smallest_spacing(const ImageGrid& grid) {
   double result = std::min(grid.spacing(0), grid.spacing(1));
@@ -49,13 +48,35 @@ struct Prepared {
   std::uint64_t used = 0;
 };
 
+/// Whose pathway, and which of them.
+struct PathwayName {
+  std::string client, name;
+  explicit PathwayName(Fields& fields) : client(fields.client()), name(fields.label("name", longest_name)) {}
+  friend bool operator==(const PathwayName&, const PathwayName&) = default;
+};
+
+/// All voxels in a ball.
+struct Ball {
+  const char* which;
+  SphereRegion sphere;
+};
+
+Ball parse_ball(Fields& fields, const char* which) {
+  Fields asked = fields.object(which);
+  const Ball ball{which, {asked.point("point"), asked.number("radius", 0)}};
+  asked.done();
+  if (!(ball.sphere.radius >= 0))
+    throw RequestError(fmt::format("the radius of '{}' is negative; give 0 or more", which));
+  return ball;
+}
+
 /// What was found, as far as it is asked about again.
 struct Pathway {
-  std::string client, name;
-  std::vector<float> cost;
-  std::vector<VertexId> voxels;
-  Path path;
-  PathStatistics statistics;
+  PathwayName of;
+  std::vector<float> cost{};
+  std::vector<VertexId> voxels{};
+  Path path{};
+  PathStatistics statistics{};
   double least_cost = 0;
   std::uint64_t used = 0;
 };
@@ -86,9 +107,10 @@ class TensorScene final : public Scene {
   TensorScene(TensorImage image, int threads);
 
   [[nodiscard]] Json describe() const override { return description_; }
+  [[nodiscard]] std::span<const Question> questions() const override;
   Reply handle(const Call& call, Job& job, const Tell& tell) override;
   void forget(const std::string& client) override {
-    std::erase_if(pathways_, [&](const auto& pathway) { return pathway->client == client; });
+    std::erase_if(pathways_, [&](const auto& pathway) { return pathway->of.client == client; });
     if (!pathways_.empty()) return;
     // Nobody drags a slider any more: what the next first pick needs is enough.
     std::erase_if(prepared_, [](const auto& prepared) { return prepared->alpha != DiffusionMetricOptions{}.alpha; });
@@ -96,21 +118,21 @@ class TensorScene final : public Scene {
 
  private:
   Prepared& prepare(double alpha);
-  [[nodiscard]] Region region(const Json& body, const char* which, const Prepared& prepared) const;
-  Pathway& pathway_of(const Json& body);
-  void keep(const Json& body, const Connection& connection, const PathStatistics& statistics);
+  [[nodiscard]] Region region(const Ball& ball, const Prepared& prepared) const;
+  Pathway& pathway_of(const PathwayName& wanted);
+  void keep(const PathwayName& as, const Connection& connection, const PathStatistics& statistics);
   void describe_tensors(const DiffusionCounts& counts, const std::vector<std::string>& warnings);
 
-  [[nodiscard]] Reply anisotropy() const;
-  [[nodiscard]] Reply directions() const;
-  Reply cost(const Json& body);
-  Reply connect(const Json& body, Job& job, const Tell& tell);
-  Reply glyphs(const Json& body);
-  Reply write(const Json& body);
-  Reply remove(const Json& body);
+  [[nodiscard]] Reply anisotropy(Fields& fields) const;
+  [[nodiscard]] Reply directions(Fields& fields) const;
+  Reply cost(Fields& fields);
+  Reply connect(Fields& fields, Job& job, const Tell& tell);
+  Reply glyphs(Fields& fields);
+  Reply write(Fields& fields);
+  Reply remove(Fields& fields);
 
   ImageGrid grid_;
-  std::string name_;
+  std::string name_, units_;
   std::vector<SymTensor3d> tensors_;
   std::vector<std::uint8_t> usable_;
   int threads_;
@@ -125,6 +147,7 @@ class TensorScene final : public Scene {
 TensorScene::TensorScene(TensorImage image, int threads)
     : grid_(image.grid),
       name_(std::move(image.name)),
+      units_(std::move(image.units)),
       tensors_(std::move(image.tensors)),
       usable_(std::move(image.mask)),
       threads_(threads > 0 ? threads : hardware_threads()) {
@@ -139,7 +162,7 @@ TensorScene::TensorScene(TensorImage image, int threads)
 }
 
 void TensorScene::describe_tensors(const DiffusionCounts& counts, const std::vector<std::string>& warnings) {
-  description_ = describe_image(grid_, "tensors");
+  description_ = describe_image(grid_, "tensors", units_);
   description_["voxels"] = counts.usable;
   description_["arrays"] = {{{"name", "fa"}, {"on", "points"}, {"components", 1}, {"low", 0}, {"high", 1}}};
   description_["solvable"] = true;
@@ -154,18 +177,28 @@ void TensorScene::describe_tensors(const DiffusionCounts& counts, const std::vec
         fmt::format("{} voxels with NaN or infinite tensors are left out", counts.not_finite));
 }
 
+std::span<const Question> TensorScene::questions() const {
+  static constexpr Question all[]{{"volume/fa", Asked::get},   {"volume/direction", Asked::get},
+                                  {"volume/cost", Asked::get}, {"connect", Asked::post},
+                                  {"glyphs", Asked::post},     {"export", Asked::post},
+                                  {"remove", Asked::post}};
+  return all;
+}
+
 Reply TensorScene::handle(const Call& call, Job& job, const Tell& tell) {
-  if (call.name == "volume/fa") return anisotropy();
-  if (call.name == "volume/direction") return directions();
-  if (call.name == "volume/cost") return cost(call.body);
-  if (call.name == "connect") return connect(call.body, job, tell);
-  if (call.name == "glyphs") return glyphs(call.body);
-  if (call.name == "export") return write(call.body);
-  if (call.name == "remove") return remove(call.body);
+  Fields fields = call.fields();
+  if (call.name == "volume/fa") return anisotropy(fields);
+  if (call.name == "volume/direction") return directions(fields);
+  if (call.name == "volume/cost") return cost(fields);
+  if (call.name == "connect") return connect(fields, job, tell);
+  if (call.name == "glyphs") return glyphs(fields);
+  if (call.name == "export") return write(fields);
+  if (call.name == "remove") return remove(fields);
   throw UnknownCall(call.name);
 }
 
-Reply TensorScene::anisotropy() const {
+Reply TensorScene::anisotropy(Fields& fields) const {
+  fields.done();
   Pack pack;
   const auto values = pack.floats("values", volume_shape(grid_));
   parallel_for(threads_, values.size(), [&](std::size_t v) {
@@ -175,7 +208,8 @@ Reply TensorScene::anisotropy() const {
   return Reply::of(pack);
 }
 
-Reply TensorScene::directions() const {
+Reply TensorScene::directions(Fields& fields) const {
+  fields.done();
   Pack pack;
   Pack::Shape shape = volume_shape(grid_);
   shape.push_back(3);
@@ -216,29 +250,22 @@ Prepared& TensorScene::prepare(double alpha) {
   return *prepared_.back();
 }
 
-Region TensorScene::region(const Json& body, const char* which, const Prepared& prepared) const {
-  const Json* asked = find_field(body, which);
-  if (asked == nullptr) throw InputError(fmt::format("'{}' is missing; give a point and a radius", which));
-  const SphereRegion sphere{point_field(*asked, "point"), number_field(*asked, "radius", 0)};
-  if (!(sphere.radius >= 0)) throw InputError(fmt::format("the radius of '{}' is negative; give 0 or more", which));
-  return inside_mask(make_region({which, sphere}, grid_, {}), grid_, prepared.metric.usable);
+Region TensorScene::region(const Ball& ball, const Prepared& prepared) const {
+  return inside_mask(make_region({ball.which, ball.sphere}, grid_, {}), grid_, prepared.metric.usable);
 }
 
-Pathway& TensorScene::pathway_of(const Json& body) {
-  const std::string client = text_field(body, "client", ""), name = text_field(body, "name", "");
+Pathway& TensorScene::pathway_of(const PathwayName& wanted) {
   for (const auto& pathway : pathways_) {
-    if (pathway->client != client || pathway->name != name) continue;
+    if (pathway->of != wanted) continue;
     pathway->used = ++clock_;
     return *pathway;
   }
   throw InputError(
-      fmt::format("there is no pathway '{}' (or it was dropped for newer ones); connect regions first", name));
+      fmt::format("there is no pathway '{}' (or it was dropped for newer ones); connect regions first", wanted.name));
 }
 
-void TensorScene::keep(const Json& body, const Connection& connection, const PathStatistics& statistics) {
-  auto kept = std::make_unique<Pathway>();
-  kept->client = text_field(body, "client", "");
-  kept->name = text_field(body, "name", "");
+void TensorScene::keep(const PathwayName& as, const Connection& connection, const PathStatistics& statistics) {
+  auto kept = std::make_unique<Pathway>(Pathway{as});
   kept->cost.assign(connection.cost.begin(), connection.cost.end());
   for (std::size_t v = 0; v < connection.pathway.size(); ++v)
     if (connection.pathway[v] != 0) kept->voxels.emplace_back(v);
@@ -246,60 +273,63 @@ void TensorScene::keep(const Json& body, const Connection& connection, const Pat
   kept->statistics = statistics;
   kept->least_cost = connection.least_cost;
   kept->used = ++clock_;
-  std::erase_if(pathways_,
-                [&](const auto& other) { return other->client == kept->client && other->name == kept->name; });
+  std::erase_if(pathways_, [&](const auto& other) { return other->of == as; });
   if (pathways_.size() >= most_pathways)
     pathways_.erase(std::min_element(pathways_.begin(), pathways_.end(),
                                      [](const auto& a, const auto& b) { return a->used < b->used; }));
   pathways_.push_back(std::move(kept));
 }
 
-void add_path(Pack& pack, const Path& path, const PathStatistics& statistics, double tube_radius) {
-  pack.add_points("path", path.points, "mm");
-  const auto profile = [&](const char* name, auto value_of, const char* units) {
-    const auto values = pack.floats(name, {statistics.profile.size()}, units);
+void add_path(Pack& pack, const Path& path, const PathStatistics& statistics, double tube_radius,
+              const std::string& units) {
+  pack.add_points("path", path.points, units);
+  const auto profile = [&](const char* name, auto value_of, const std::string& in) {
+    const auto values = pack.floats(name, {statistics.profile.size()}, in);
     for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(value_of(statistics.profile[i]));
   };
   profile(
-      "profile_distance", [](const PathSample& s) { return s.distance; }, "mm");
+      "profile_distance", [](const PathSample& s) { return s.distance; }, units);
   profile(
       "profile_fa", [](const PathSample& s) { return s.anisotropy; }, "");
   profile(
       "profile_cost", [](const PathSample& s) { return s.local_cost; }, "");
   pack.add_values("profile_total", path.times);
   const Tube tube = make_tube(path.points, {.radius = tube_radius});
-  add_mesh(pack, "tube_", tube.mesh);
+  add_mesh(pack, "tube_", tube.mesh, units);
   add_vectors(pack, "tube_normals", tube.normals);
   pack.add_integers("tube_point", tube.point_of);
 }
 
-Reply TensorScene::connect(const Json& body, Job& job, const Tell& tell) {
-  if (text_field(body, "name", "").size() > longest_name)
-    throw InputError("the pathway's name is too long; give a shorter one");
+Reply TensorScene::connect(Fields& fields, Job& job, const Tell& tell) {
+  const PathwayName name(fields);
+  const Ball from = parse_ball(fields, "from"), to = parse_ball(fields, "to");
+  const double alpha = fields.number("alpha", DiffusionMetricOptions{}.alpha);
+  const double tube_radius = fields.has("tube_radius") ? fields.positive("tube_radius") : 0.5 * smallest_spacing(grid_);
+  ConnectQuery query;
+  query.epsilon = fields.number("epsilon", query.epsilon);
+  fields.done();
   const Timer timer;
   const Job::Watch watch(job, stop_);
   Throttle throttle;
   const Reporting reporting(report_, [&](double fraction) {
     if (throttle.passes()) tell("progress", {{"stage", "connecting"}, {"fraction", fraction}});
   });
-  Prepared& prepared = prepare(number_field(body, "alpha", DiffusionMetricOptions{}.alpha));
-  ConnectQuery query;
-  query.from = region(body, "from", prepared);
-  query.to = region(body, "to", prepared);
-  query.epsilon = number_field(body, "epsilon", query.epsilon);
+  Prepared& prepared = prepare(alpha);
+  query.from = region(from, prepared);
+  query.to = region(to, prepared);
   const Connection connection = prepared.connector->connect(query);
   job.progress().update(1);
   const PathStatistics statistics =
       path_statistics(connection.path.points, {grid_, tensors_, usable_}, prepared.metric.metric);
-  keep(body, connection, statistics);
+  keep(name, connection, statistics);
 
   Pack pack;
-  add_path(pack, connection.path, statistics, number_field(body, "tube_radius", 0.5 * smallest_spacing(grid_)));
+  add_path(pack, connection.path, statistics, tube_radius, units_);
   const TriangleMesh around = image_isosurface(grid_, around_pathway(connection), 0, Enclose::below);
-  add_mesh(pack, "pathway_", around);
+  add_mesh(pack, "pathway_", around, units_);
   add_vectors(pack, "pathway_normals", vertex_normals(around));
-  pack.meta = {{"seq", body.value("seq", Json())},
-               {"name", text_field(body, "name", "")},
+  pack.meta = {{"seq", sequence_of(fields)},
+               {"name", name.name},
                {"least_cost", connection.least_cost},
                {"length", statistics.length},
                {"mean_fa", finite_or_null(statistics.mean_anisotropy)},
@@ -316,24 +346,26 @@ Reply TensorScene::connect(const Json& body, Job& job, const Tell& tell) {
   return Reply::of(pack);
 }
 
-Reply TensorScene::cost(const Json& body) {
-  const Pathway& pathway = pathway_of(body);
+Reply TensorScene::cost(Fields& fields) {
+  const PathwayName name(fields);
+  fields.done();
+  const Pathway& pathway = pathway_of(name);
   Pack pack;
   add_volume(pack, "values", grid_, pathway.cost);
   double largest = pathway.least_cost;
   for (const float value : pathway.cost)
     if (std::isfinite(value)) largest = std::max(largest, static_cast<double>(value));
-  pack.meta = {{"name", pathway.name}, {"low", pathway.least_cost}, {"high", largest}};
+  pack.meta = {{"name", pathway.of.name}, {"low", pathway.least_cost}, {"high", largest}};
   return Reply::of(pack);
 }
 
-Reply TensorScene::glyphs(const Json& body) {
-  const Pathway& pathway = pathway_of(body);
-  const double wanted = number_field(body, "most", 5000);
-  if (!(wanted >= 1 && wanted <= most_glyphs))
-    throw InputError(fmt::format("'most' is {:g}; give a number of glyphs from 1 to {:g}", wanted, most_glyphs));
+Reply TensorScene::glyphs(Fields& fields) {
+  const PathwayName name(fields);
+  const std::size_t most = fields.whole("most", 5000, {1, most_glyphs});
+  fields.done();
+  const Pathway& pathway = pathway_of(name);
   // Evenly spread where there are more voxels than glyphs.
-  const std::size_t count = std::min(static_cast<std::size_t>(wanted), pathway.voxels.size());
+  const std::size_t count = std::min(most, pathway.voxels.size());
   std::vector<TensorAt> chosen;
   for (std::size_t g = 0; g < count; ++g) {
     const VertexId voxel = pathway.voxels[g * pathway.voxels.size() / count];
@@ -341,36 +373,41 @@ Reply TensorScene::glyphs(const Json& body) {
   }
   const ShadedMesh mesh = superquadric_glyphs(chosen, {.size = 0.475 * smallest_spacing(grid_), .threads = threads_});
   Pack pack;
-  add_mesh(pack, "", mesh.mesh);
+  add_mesh(pack, "", mesh.mesh, units_);
   add_vectors(pack, "normals", mesh.normals);
   const auto colors = pack.bytes("colors", {mesh.colors.size(), 3});
   for (std::size_t i = 0; i < colors.size(); ++i) colors[i] = mesh.colors[i / 3][i % 3];
-  pack.meta = {{"name", pathway.name}, {"glyphs", count}, {"voxels", pathway.voxels.size()}};
+  pack.meta = {{"name", pathway.of.name}, {"glyphs", count}, {"voxels", pathway.voxels.size()}};
   return Reply::of(pack);
 }
 
-Reply TensorScene::write(const Json& body) {
+Reply TensorScene::write(Fields& fields) {
   static const std::vector<std::string> known{"tck", "vtp", "csv", "nii.gz"};
-  const std::string format = text_field(body, "format");
+  const PathwayName name(fields);
+  const std::string format = fields.text("format");
   check_format(format, known);
-  const Pathway& pathway = pathway_of(body);
-  const std::string stem = pathway.name.empty() ? name_ : fmt::format("{}-{}", name_, plain_name(pathway.name));
+  const bool said = fields.has("what");
+  const std::string what = fields.word("what", {"pathway", "cost"});
+  fields.done();
+  if (said && format != "nii.gz") throw RequestError("'what' is for nii.gz (the others hold the path); leave it out");
+  const Pathway& pathway = pathway_of(name);
+  const std::string stem = name.name.empty() ? name_ : fmt::format("{}-{}", name_, plain_name(name.name));
   if (format == "csv")
     return {profile_csv(pathway.path, pathway.statistics), "text/csv", fmt::format("{}-profile.csv", stem)};
   if (format != "nii.gz")
     return mesh_file(path_dataset(pathway.path, pathway.statistics), fmt::format("{}-path.{}", stem, format));
 
-  const std::string what = text_field(body, "what", "pathway");
-  const std::string name = fmt::format("{}-{}.{}", stem, what, format);
-  if (what == "cost") return image_file(grid_, {what, 1, pathway.cost}, name);
-  if (what != "pathway") throw InputError(fmt::format("'what' is '{}'; give pathway or cost", what));
+  const std::string file = fmt::format("{}-{}.{}", stem, what, format);
+  if (what == "cost") return image_file(grid_, {what, 1, pathway.cost}, file);
   std::vector<std::uint8_t> inside(grid_.voxel_count(), 0);
   for (const VertexId voxel : pathway.voxels) inside[voxel.index()] = 1;
-  return image_file(grid_, {what, 1, std::move(inside)}, name);
+  return image_file(grid_, {what, 1, std::move(inside)}, file);
 }
 
-Reply TensorScene::remove(const Json& body) {
-  const Pathway* gone = &pathway_of(body);
+Reply TensorScene::remove(Fields& fields) {
+  const PathwayName name(fields);
+  fields.done();
+  const Pathway* gone = &pathway_of(name);
   std::erase_if(pathways_, [&](const auto& pathway) { return pathway.get() == gone; });
   return Reply::of(Json::object());
 }

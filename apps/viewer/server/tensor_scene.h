@@ -18,6 +18,7 @@ struct TensorImage {
   std::vector<std::uint8_t> mask;
   std::vector<std::string> warnings;
   std::string name{"tensors"};  ///< that files made of it begin with
+  std::string units{"mm"};      ///< of lengths; empty where the file does not say
 };
 
 /// Its answers are volume/fa, volume/direction, volume/cost, connect, glyphs, export and remove (docs/view-api.md).

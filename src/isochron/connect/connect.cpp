@@ -110,14 +110,23 @@ void find_pathway(const ImageGrid& grid, const ConnectQuery& query, Connection& 
   result.pathway_volume = static_cast<double>(result.pathway_voxels) * voxel;
 }
 
-/// Follows the stages back from the end, each to its own sources, where the one before goes on.
-Path trace_back(const GridDomain& domain, const std::vector<Stage>& stages, VertexId end,
+/// Where an end of the path may be: a single voxel is a place, its middle.
+std::span<const VertexId> free_end(const Region& region) {
+  return region.voxels.size() > 1 ? std::span<const VertexId>(region.voxels) : std::span<const VertexId>();
+}
+
+/// Follows the stages back from the end, each to its own sources, where the one before goes on. The path is free to
+/// leave `from` and to enter `to` where it likes; between the stages it passes the middle of a voxel.
+Path trace_back(const GridDomain& domain, const std::vector<Stage>& stages, const ConnectQuery& query,
                 std::vector<std::string>& notes) {
   Path joined;
-  VertexId at = end;
+  VertexId at = cheapest(query.to, stages.back().times);
   for (std::size_t s = stages.size(); s-- > 0;) {
-    const Path leg = trace_path(domain.grid, domain.metric, domain.mask, stages[s].times, stages[s].sources,
-                                domain.grid.position(at));
+    EndRegions regions;
+    if (s + 1 == stages.size()) regions.start = free_end(query.to);
+    if (s == 0) regions.finish = free_end(query.from);
+    const GridPathTracer tracer(domain.grid, domain.metric, domain.mask, stages[s].times, stages[s].sources);
+    const Path leg = tracer.from(domain.grid.position(at), {}, regions);
     const std::size_t skip = joined.points.empty() ? 0 : 1;  // the joint is in both legs
     joined.points.insert(joined.points.end(), leg.points.begin() + static_cast<std::ptrdiff_t>(skip), leg.points.end());
     joined.times.insert(joined.times.end(), leg.times.begin() + static_cast<std::ptrdiff_t>(skip), leg.times.end());
@@ -193,7 +202,7 @@ Connection Connector::connect(const ConnectQuery& query) {
   result.forward_cost = least_in(query.to, forward.back().times);
   result.backward_cost = least_in(query.from, backward.back().times);
   find_pathway(domain_.grid, query, result);
-  result.path = trace_back(domain_, forward, cheapest(query.to, forward.back().times), result.notes);
+  result.path = trace_back(domain_, forward, query, result.notes);
   return result;
 }
 

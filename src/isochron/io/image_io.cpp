@@ -14,11 +14,10 @@
 #include "isochron/io/nifti_file.h"
 #include "isochron/io/npy_image.h"
 #include "isochron/io/nrrd_file.h"
+#include "isochron/io/piece_join.h"
 #include "isochron/io/text_sink.h"
 #include "isochron/io/vti_writer.h"
-#if defined(ISOCHRON_WITH_VTK)
-#include "isochron/io/vtk/vti_reader.h"
-#endif
+#include "isochron/io/vtk_xml_reader.h"
 
 namespace isochron {
 namespace {
@@ -34,15 +33,9 @@ struct Codec {
   std::string name;
   std::vector<std::string> extensions;
   Holds holds;
-  Reader read;   // null: not in this build
+  Reader read;
   Writer write;  // null: never
 };
-
-#if defined(ISOCHRON_WITH_VTK)
-constexpr Reader vti_reader = read_vti;
-#else
-constexpr Reader vti_reader = nullptr;
-#endif
 
 const std::vector<Codec>& codecs() {
   static const std::vector<Codec> table{
@@ -50,7 +43,8 @@ const std::vector<Codec>& codecs() {
       {"NIfTI, two files", {".hdr", ".img", ".hdr.gz", ".img.gz"}, Holds::one_array, read_nifti, nullptr},
       {"NRRD", {".nrrd"}, Holds::one_array, read_nrrd, write_nrrd},
       {"NRRD, two files", {".nhdr"}, Holds::one_array, read_nrrd, nullptr},
-      {"VTK image", {".vti"}, Holds::all_arrays, vti_reader, write_vti},
+      {"VTK image", {".vti"}, Holds::all_arrays, read_vti, write_vti},
+      {"VTK image in pieces", {".pvti"}, Holds::all_arrays, read_image_pieces, nullptr},
       {"NumPy array", {".npy", ".npy.gz"}, Holds::one_array, read_npy_image, write_npy_image},
       {"FreeSurfer volume", {".mgz", ".mgh"}, Holds::one_array, read_mgh, write_mgh},
   };
@@ -85,13 +79,7 @@ const Codec& readable_codec(const fs::path& path) {
   if (codec == nullptr) {
     throw InputError(fmt::format("{}: unknown extension '{}' (it tells the format of an image); use one of {}",
                                  path.string(), extension_of(path),
-                                 fmt::join(extensions_where([](const Codec& c) { return c.read != nullptr; }), " ")));
-  }
-  if (codec->read == nullptr) {
-    throw InputError(
-        fmt::format("{}: reading {} files needs VTK (this build has none); rebuild with -DISOCHRON_WITH_VTK=ON, or "
-                    "convert it to .nii",
-                    path.string(), codec->extensions[0]));
+                                 fmt::join(extensions_where([](const Codec&) { return true; }), " ")));
   }
   return *codec;
 }
@@ -133,7 +121,7 @@ const std::vector<ImageFormat>& image_formats() {
     for (const Codec& codec : codecs()) {
       result.push_back({.name = codec.name,
                         .extensions = codec.extensions,
-                        .reads = codec.read != nullptr,
+                        .reads = true,
                         .writes = codec.write != nullptr,
                         .many_arrays = codec.holds == Holds::all_arrays});
     }

@@ -28,14 +28,13 @@
 #include "isochron/io/medit.h"
 #include "isochron/io/obj_file.h"
 #include "isochron/io/off.h"
+#include "isochron/io/piece_join.h"
 #include "isochron/io/ply_file.h"
 #include "isochron/io/stl_file.h"
 #include "isochron/io/tck_file.h"
 #include "isochron/io/tetgen.h"
+#include "isochron/io/vtk_xml_reader.h"
 #include "isochron/io/vtk_xml_writer.h"
-#if defined(ISOCHRON_WITH_VTK)
-#include "isochron/io/vtk/vtk_xml_reader.h"
-#endif
 
 namespace isochron {
 namespace {
@@ -52,20 +51,12 @@ struct Codec {
   std::string name;
   std::vector<std::string> extensions;
   unsigned holds;
-  Reader read;                                // null: not in this build
+  Reader read;
   Writer write;                               // null: only read
   std::vector<std::string> file_set = {};     // the extensions of all files it writes, in that order; empty: one file
   ArrayNamer array_name = nullptr;            // where only some arrays have a place: an array's name there, or none
   std::vector<std::string> some_arrays = {};  // all names that it can give
 };
-
-#if defined(ISOCHRON_WITH_VTK)
-constexpr Reader vtu_reader = read_vtu;
-constexpr Reader vtp_reader = read_vtp;
-#else
-constexpr Reader vtu_reader = nullptr;
-constexpr Reader vtp_reader = nullptr;
-#endif
 
 std::vector<std::string> with_gzip(std::vector<std::string> extensions) {
   const std::size_t plain = extensions.size();
@@ -85,8 +76,10 @@ const Codec& freesurfer_codec() {
 
 const std::vector<Codec>& codecs() {
   static const std::vector<Codec> table{
-      {"VTK unstructured grid", {".vtu"}, everything, vtu_reader, write_vtu},
-      {"VTK surface", {".vtp"}, triangles | lines | arrays, vtp_reader, write_vtp},
+      {"VTK unstructured grid", {".vtu"}, everything, read_vtu, write_vtu},
+      {"VTK surface", {".vtp"}, triangles | lines | arrays, read_vtp, write_vtp},
+      {"VTK unstructured grid in pieces", {".pvtu"}, everything, read_mesh_pieces, nullptr},
+      {"VTK surface in pieces", {".pvtp"}, triangles | lines | arrays, read_mesh_pieces, nullptr},
       {"VTK legacy", with_gzip({".vtk"}), everything, read_legacy_vtk, write_legacy_vtk},
       {"PLY", with_gzip({".ply"}), triangles | lines | arrays, read_ply, write_ply},
       {"STL", with_gzip({".stl"}), triangles, read_stl, write_stl},
@@ -239,12 +232,6 @@ void add_once(std::vector<std::string>& names, const std::string& name) {
 }
 
 Dataset read_with(const Codec& codec, const fs::path& path) {
-  if (codec.read == nullptr) {
-    throw InputError(
-        fmt::format("{}: reading {} files needs VTK (this build has none); rebuild with -DISOCHRON_WITH_VTK=ON, or "
-                    "convert it to .vtk",
-                    path.string(), codec.extensions[0]));
-  }
   try {
     return codec.read(path);
   } catch (const std::bad_alloc&) {
@@ -270,7 +257,7 @@ const std::vector<Format>& formats() {
     for (const Codec& codec : codecs()) {
       result.push_back({.name = codec.name,
                         .extensions = codec.extensions,
-                        .reads = codec.read != nullptr,
+                        .reads = true,
                         .writes = codec.write != nullptr,
                         .keeps_arrays = (codec.holds & arrays) != 0,
                         .some_arrays = codec.some_arrays});

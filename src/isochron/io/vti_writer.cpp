@@ -8,40 +8,62 @@
 namespace isochron {
 namespace {
 
-std::string extent_of(const ImageGrid& grid) {
-  return fmt::format("0 {} 0 {} 0 {}", grid.shape[0] - 1, grid.shape[1] - 1, grid.shape[2] - 1);
+VtkExtent extent_of(const IndexBox& box) {
+  VtkExtent extent;
+  for (int d = 0; d < 3; ++d) {
+    extent[2 * d] = static_cast<std::int64_t>(box.low[d]);
+    extent[2 * d + 1] = static_cast<std::int64_t>(box.high[d]) - 1;
+  }
+  return extent;
 }
 
-/// The direction matrix has the axes as its columns and is written row by row.
-std::string place_of(const ImageGrid& grid) {
-  std::string text =
-      fmt::format(" WholeExtent=\"{}\" Origin=\"{} {} {}\" Spacing=\"{} {} {}\" Direction=\"", extent_of(grid),
-                  grid.origin.x, grid.origin.y, grid.origin.z, grid.spacing(0), grid.spacing(1), grid.spacing(2));
-  for (int row = 0; row < 3; ++row) {
-    for (int column = 0; column < 3; ++column) {
-      const double value = grid.axes[static_cast<std::size_t>(column)][row] / grid.spacing(column);
-      text += fmt::format("{}{}", row + column == 0 ? "" : " ", value);
-    }
+IndexBox all_of(const ImageGrid& grid) { return {{}, {grid.shape[0], grid.shape[1], grid.shape[2]}}; }
+
+/// All arrays, with tensors of known order in VTK's.
+struct WrittenArrays {
+  explicit WrittenArrays(const Image& image) : first(image, TensorOrder::vtk) {
+    if (!first.tensor()) return;
+    turned = image.data;
+    turned.set(first.array());
   }
-  return text + "\"";
-}
+  [[nodiscard]] const DataArrays& of(const Image& image) const { return first.tensor() ? turned : image.data; }
+
+  ArrayToWrite first;
+  DataArrays turned;
+};
 
 }  // namespace
 
 void write_vti(const OutputFile& file, const Image& image) {
-  const ArrayToWrite first(image, TensorOrder::vtk);
-  DataArrays turned;  // the tensors in VTK's order, and the rest as it is
-  if (first.tensor()) {
-    turned = image.data;
-    turned.set(first.array());
-  }
-  const DataArrays& data = first.tensor() ? turned : image.data;
-  XmlFile xml(file, "ImageData", place_of(image.grid));
-  xml.print("    <Piece Extent=\"{}\">\n", extent_of(image.grid));
-  const std::string tensors = fmt::format(" Tensors=\"{}\"", xml_escaped(first.array().name));
-  xml.arrays("PointData", std::array{ArrayBlock{&data, image.grid.voxel_count(), "points"}},
-             first.tensor() ? tensors : std::string());
+  write_vti_piece(file, image, image.grid, all_of(image.grid));
+}
+
+void write_vti_piece(const OutputFile& file, const Image& piece, const ImageGrid& whole, const IndexBox& box) {
+  const WrittenArrays arrays(piece);
+  XmlFile xml(file, "ImageData", image_attributes({extent_of(all_of(whole)), whole.origin, whole.axes}));
+  xml.print("    <Piece Extent=\"{}\">\n", extent_text(extent_of(box)));
+  const std::string tensors = fmt::format(" Tensors=\"{}\"", xml_escaped(arrays.first.array().name));
+  const DataArrays& data = arrays.of(piece);
+  xml.arrays("PointData", std::array{ArrayBlock{&data, box.count(), "points"}},
+             arrays.first.tensor() ? tensors : std::string());
   xml.finish();
+}
+
+IndexBox shared_box(const IndexBox& box, const ImageGrid& whole) {
+  IndexBox result = box;
+  for (int d = 0; d < 3; ++d) result.high[d] = std::min<std::uint64_t>(box.high[d] + 1, whole.shape[d]);
+  return result;
+}
+
+PieceIndex image_index(const Image& piece, const ImageGrid& whole, std::span<const IndexBox> boxes) {
+  PieceIndex index;
+  index.kind = PieceKind::image;
+  index.frame = {extent_of(all_of(whole)), whole.origin, whole.axes};
+  for (const IndexBox& box : boxes) index.extents.push_back(extent_of(box));
+  const WrittenArrays arrays(piece);
+  index.point_arrays = piece_arrays(std::array{ArrayBlock{&arrays.of(piece), 1, "points"}});
+  if (arrays.first.tensor()) index.tensors = arrays.first.array().name;
+  return index;
 }
 
 }  // namespace isochron

@@ -1,9 +1,11 @@
 #include "isochron/io/vtk_xml_file.h"
 
-namespace isochron {
-namespace {
+#include <array>
+#include <utility>
 
-const char* type_name(ScalarType type) {
+namespace isochron {
+
+const char* vtk_type_name(ScalarType type) {
   switch (type) {
     case ScalarType::uint8: return "UInt8";
     case ScalarType::int32: return "Int32";
@@ -12,8 +14,6 @@ const char* type_name(ScalarType type) {
     default: return "Float64";
   }
 }
-
-}  // namespace
 
 std::string xml_escaped(std::string_view text) {
   std::string result;
@@ -29,6 +29,24 @@ std::string xml_escaped(std::string_view text) {
   return result;
 }
 
+std::string xml_unescaped(std::string_view text) {
+  std::string result;
+  while (!text.empty()) {
+    std::size_t taken = 1;
+    char c = text[0];
+    constexpr std::array<std::pair<std::string_view, char>, 5> entities{
+        {{"&amp;", '&'}, {"&lt;", '<'}, {"&gt;", '>'}, {"&quot;", '"'}, {"&apos;", '\''}}};
+    for (const auto& [name, meaning] : entities)
+      if (text.starts_with(name)) {
+        taken = name.size();
+        c = meaning;
+      }
+    result += c;
+    text.remove_prefix(taken);
+  }
+  return result;
+}
+
 XmlFile::XmlFile(const OutputFile& file, const char* kind, std::string_view attributes) : writer_(file), kind_(kind) {
   writer_.print(
       "<?xml version=\"1.0\"?>\n<VTKFile type=\"{}\" version=\"1.0\" byte_order=\"{}\" header_type=\"UInt64\">\n  "
@@ -40,7 +58,7 @@ void XmlFile::array(const std::string& name, ScalarType type, int components, st
                     std::function<void(ByteWriter&)> write) {
   writer_.print(
       "        <DataArray type=\"{}\" Name=\"{}\" NumberOfComponents=\"{}\" format=\"appended\" offset=\"{}\"/>\n",
-      type_name(type), xml_escaped(name), components, offset_);
+      vtk_type_name(type), xml_escaped(name), components, offset_);
   offset_ += sizeof(std::uint64_t) + bytes;
   blocks_.push_back({bytes, std::move(write)});
 }

@@ -12,8 +12,21 @@
 
 namespace isochron {
 
+/// Arrays by which pieces of a mesh say what is theirs: ghosts as VTK marks them, ids in the whole mesh, and the piece
+/// that owns a vertex.
+inline constexpr const char* ghost_array = "vtkGhostType";
+inline constexpr const char* global_point_ids = "GlobalPointIds";
+inline constexpr const char* global_cell_ids = "GlobalCellIds";
+inline constexpr const char* owner_array = "isochron:part";
+
 /// `text` fit for an attribute's value.
 std::string xml_escaped(std::string_view text);
+
+/// The text that `xml_escaped` was given.
+std::string xml_unescaped(std::string_view text);
+
+/// The name that VTK's files have for a type.
+const char* vtk_type_name(ScalarType type);
 
 /// Collects what the header announces and writes it behind the header in the same order.
 class XmlFile {

@@ -52,8 +52,7 @@ void cell_lists(XmlFile& xml, std::size_t points, const Cells&... blocks) {
   });
 }
 
-void points_section(XmlFile& xml, const Dataset& dataset) {
-  const ScalarType type = fits_float(dataset.points) ? ScalarType::float32 : ScalarType::float64;
+void points_section(XmlFile& xml, const Dataset& dataset, ScalarType type) {
   xml.print("      <Points>\n");
   xml.array("Points", type, 3, 3 * dataset.points.size() * size_of(type),
             [&dataset, type](ByteWriter& writer) { write_points(writer, dataset.points, type, native_encoding); });
@@ -86,31 +85,64 @@ ArrayBlock tet_block(const Dataset& d) { return {&d.tets.data, d.tets.cells.size
 ArrayBlock triangle_block(const Dataset& d) { return {&d.triangles.data, d.triangles.cells.size(), "triangles"}; }
 ArrayBlock line_block(const Dataset& d) { return {&d.line_data, d.lines.size(), "lines"}; }
 
-}  // namespace
+ScalarType smallest_type(const Dataset& dataset) {
+  return fits_float(dataset.points) ? ScalarType::float32 : ScalarType::float64;
+}
 
-void write_vtu(std::span<const OutputFile> files, const Dataset& dataset) {
-  XmlFile xml(files[0], "UnstructuredGrid");
+/// Tells which array holds the ids in a larger mesh, where there is one.
+std::string ids_attribute(const DataArrays& data, const char* name) {
+  return data.find(name) != nullptr ? fmt::format(" GlobalIds=\"{}\"", name) : std::string();
+}
+
+void write_grid(const OutputFile& file, const Dataset& dataset, ScalarType point_type) {
+  XmlFile xml(file, "UnstructuredGrid");
   const std::array blocks{tet_block(dataset), triangle_block(dataset), line_block(dataset)};
   xml.print("    <Piece NumberOfPoints=\"{}\" NumberOfCells=\"{}\">\n", dataset.points.size(),
             blocks[0].tuples + blocks[1].tuples + blocks[2].tuples);
-  xml.arrays("PointData", std::array{point_block(dataset)});
-  xml.arrays("CellData", blocks);
-  points_section(xml, dataset);
+  xml.arrays("PointData", std::array{point_block(dataset)}, ids_attribute(dataset.point_data, global_point_ids));
+  xml.arrays("CellData", blocks, ids_attribute(dataset.tets.data, global_cell_ids));
+  points_section(xml, dataset, point_type);
   grid_cells(xml, dataset);
   xml.finish();
 }
 
-void write_vtp(std::span<const OutputFile> files, const Dataset& dataset) {
-  XmlFile xml(files[0], "PolyData");
+void write_surface(const OutputFile& file, const Dataset& dataset, ScalarType point_type) {
+  XmlFile xml(file, "PolyData");
   xml.print(
       "    <Piece NumberOfPoints=\"{}\" NumberOfVerts=\"0\" NumberOfLines=\"{}\" NumberOfStrips=\"0\" "
       "NumberOfPolys=\"{}\">\n",
       dataset.points.size(), dataset.lines.size(), dataset.triangles.cells.size());
-  xml.arrays("PointData", std::array{point_block(dataset)});
-  xml.arrays("CellData", std::array{line_block(dataset), triangle_block(dataset)});
-  points_section(xml, dataset);
+  xml.arrays("PointData", std::array{point_block(dataset)}, ids_attribute(dataset.point_data, global_point_ids));
+  xml.arrays("CellData", std::array{line_block(dataset), triangle_block(dataset)},
+             ids_attribute(dataset.triangles.data, global_cell_ids));
+  points_section(xml, dataset, point_type);
   surface_cells(xml, dataset);
   xml.finish();
+}
+
+}  // namespace
+
+void write_vtu(std::span<const OutputFile> files, const Dataset& dataset) {
+  write_grid(files[0], dataset, smallest_type(dataset));
+}
+
+void write_vtp(std::span<const OutputFile> files, const Dataset& dataset) {
+  write_surface(files[0], dataset, smallest_type(dataset));
+}
+
+void write_vtk_piece(const OutputFile& file, const Dataset& dataset, PieceKind kind) {
+  if (kind == PieceKind::surface) write_surface(file, dataset, ScalarType::float64);
+  else write_grid(file, dataset, ScalarType::float64);
+}
+
+PieceIndex mesh_index(const Dataset& dataset, PieceKind kind) {
+  PieceIndex index;
+  index.kind = kind;
+  index.point_arrays = piece_arrays(std::array{point_block(dataset)});
+  index.cell_arrays = kind == PieceKind::surface
+                          ? piece_arrays(std::array{line_block(dataset), triangle_block(dataset)})
+                          : piece_arrays(std::array{tet_block(dataset), triangle_block(dataset), line_block(dataset)});
+  return index;
 }
 
 }  // namespace isochron

@@ -3,6 +3,7 @@
 
 #include <span>
 
+#include "isochron/io/piece_index.h"
 #include "isochron/io/text_sink.h"
 #include "isochron/mesh/dataset.h"
 
@@ -14,5 +15,10 @@ namespace isochron {
 void write_vtu(std::span<const OutputFile> files, const Dataset& dataset);
 /// The same for triangles and lines.
 void write_vtp(std::span<const OutputFile> files, const Dataset& dataset);
+
+/// Writes a piece of a mesh. Points are always double, because VTK wants one type in all pieces.
+void write_vtk_piece(const OutputFile& file, const Dataset& dataset, PieceKind kind);
+/// The index of a set whose pieces have the arrays of this one; without the pieces.
+PieceIndex mesh_index(const Dataset& dataset, PieceKind kind);
 
 }  // namespace isochron

@@ -42,6 +42,21 @@ std::string_view XmlScanner::up_to(std::string_view marker) {
   return before;
 }
 
+std::string_view XmlScanner::rest_of_tag() {
+  char quote = 0;  // inside the value of an attribute
+  for (std::size_t at = 0; at < text_.size(); ++at) {
+    const char c = text_[at];
+    if (quote == 0 && c == '>') {
+      const std::string_view tag = text_.substr(0, at);
+      text_.remove_prefix(at + 1);
+      return tag;
+    }
+    if (quote == 0 && (c == '"' || c == '\'')) quote = c;
+    else if (c == quote) quote = 0;
+  }
+  fail("the XML text ends too early");
+}
+
 XmlEvent XmlScanner::next() {
   for (;;) {
     if (text_.find('<') == std::string_view::npos) return {};
@@ -56,7 +71,7 @@ XmlEvent XmlScanner::next() {
       break;
     }
   }
-  std::string_view tag = up_to(">");
+  std::string_view tag = rest_of_tag();
   XmlEvent event{XmlEvent::Kind::open, {}, {}, false};
   if (tag.starts_with('/')) {
     event.kind = XmlEvent::Kind::close;

@@ -34,6 +34,7 @@ class XmlScanner {
 
  private:
   std::string_view up_to(std::string_view marker);  ///< Takes the text before the marker and the marker.
+  std::string_view rest_of_tag();  ///< Takes the text up to the end of a tag, and that; values may have '>' in them.
 
   const std::filesystem::path& path_;
   std::string_view text_;

@@ -6,13 +6,14 @@
 #include <span>
 #include <vector>
 
+#include "isochron/core/array.h"
 #include "isochron/core/ids.h"
 #include "isochron/core/vec.h"
 
 namespace isochron {
 
 /// A mesh of simplices with `Corners` vertices each. Coordinates are in the caller's unit; flat meshes have z = 0.
-/// Plain data: nothing is checked here, see `validate`.
+/// Plain data, its own or borrowed: nothing is checked here, see `validate`.
 template <int Corners>
 struct SimplexMesh {
   static_assert(Corners == 3 || Corners == 4);
@@ -20,8 +21,8 @@ struct SimplexMesh {
   static constexpr int edges = Corners * (Corners - 1) / 2;
   using Element = std::array<VertexId, Corners>;
 
-  std::vector<Vec3d> points;
-  std::vector<Element> elements;
+  Array<Vec3d> points;
+  Array<Element> elements;
 
   [[nodiscard]] std::size_t vertex_count() const { return points.size(); }
   [[nodiscard]] std::size_t element_count() const { return elements.size(); }

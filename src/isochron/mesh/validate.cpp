@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <numeric>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -283,7 +284,7 @@ void examine_vertices(const SimplexMesh<Corners>& mesh, MeshReport& report) {
   }
 }
 
-std::size_t count_duplicate_points(const std::vector<Vec3d>& points) {
+std::size_t count_duplicate_points(std::span<const Vec3d> points) {
   std::vector<std::uint32_t> order(points.size());
   std::iota(order.begin(), order.end(), 0U);
   std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {

@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "isochron/core/array.h"
 #include "isochron/core/vec.h"
 #include "isochron/mesh/simplex_mesh.h"
 #include "isochron/metric/element_tensor.h"
@@ -22,12 +23,12 @@ struct UniformMetric {
 
 /// Isotropic speed f per element: M = I/f².
 struct SpeedMetric {
-  std::vector<double> speed;
+  Array<double> speed;
 };
 
 /// A full M per element, in single precision when there are many (24 bytes an element).
 struct TensorMetric {
-  std::vector<SymTensor3f> tensor;
+  Array<SymTensor3f> tensor;
 };
 
 /// Fibres (and sheets) with velocities: M = ffᵀ/v_f² + ssᵀ/v_s² + nnᵀ/v_n² (DESIGN section 3). Without sheets, or
@@ -35,9 +36,9 @@ struct TensorMetric {
 /// picks a row of `velocities`; empty means row 0 everywhere. A zero fibre makes the element isotropic at
 /// `velocities[row].sheet`.
 struct FiberMetric {
-  std::vector<Vec3f> fiber;
-  std::vector<Vec3f> sheet;
-  std::vector<std::uint16_t> region;
+  Array<Vec3f> fiber;
+  Array<Vec3f> sheet;
+  Array<std::uint16_t> region;
   std::vector<Velocities> velocities{Velocities{}};
 };
 

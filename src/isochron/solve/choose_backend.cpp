@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "isochron/core/cuda/device.h"
+#include "isochron/core/error.h"
 
 namespace isochron {
 namespace {
@@ -20,6 +21,8 @@ bool asks_for_device(const SolveOptions& options, std::size_t elements) {
 
 BackendChoice choose_backend(const SolveOptions& options, std::size_t elements,
                              const std::optional<DeviceMemory>& device) {
+  if (options.backend == Backend::mpi)
+    throw UsageError("this solver is for one process (backend mpi); give each rank its part with DistributedSolver");
   if (options.backend != Backend::automatic) return {options.backend, {}};
   if (runs_on_gpu(options.method)) return {Backend::cuda, {}};
   if (!asks_for_device(options, elements) || !device) return {on_cpu(elements), {}};

@@ -54,6 +54,7 @@ std::string_view name_of(Backend backend) {
     case Backend::serial: return "serial";
     case Backend::threads: return "threads";
     case Backend::cuda: return "cuda";
+    case Backend::mpi: return "mpi";
     default: return "auto";
   }
 }

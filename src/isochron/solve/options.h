@@ -23,7 +23,13 @@ enum class Method {
   relabel_sync,          ///< synchronous relabelling, the reference of paper 000 Table 2.1
   relabel_async          ///< asynchronous relabelling, likewise
 };
-enum class Backend { automatic, serial, threads, cuda };
+enum class Backend {
+  automatic,
+  serial,
+  threads,
+  cuda,
+  mpi  ///< of results of solve/mpi; `Solver` refuses it
+};
 enum class Precision { automatic, single_, double_ };
 enum class SourceInit {
   plain,    ///< only the source itself (or its element's corners) is set

@@ -132,7 +132,7 @@ class Solver<Corners>::Engine {
       prepare_host();
     } else if (alone_ == nullptr || !alone_->set_metric(*metric_)) {
       alone_.reset();  // its memory may be needed
-      alone_ = make_device_engine(mesh_, *metric_, options_, threads_);
+      alone_ = make_device_engine<Corners>(mesh_, *metric_, options_, threads_);
     }
   }
 
@@ -143,7 +143,9 @@ class Solver<Corners>::Engine {
     const bool first = std::visit([](const auto& problem) { return problem.vertex_count == 0; }, problem_);
     if (first) check_mesh(mesh_);
     check_metric(*metric_, mesh_.element_count(), "the metric");
+    stop_if_cancelled();
     if (first) prepare_order();
+    stop_if_cancelled();
     notes_.clear();
     if (!backend_note_.empty()) notes_.push_back(backend_note_);
     if (options_.precision == Precision::single_ && options_.source_init == SourceInit::factored)
@@ -160,6 +162,11 @@ class Solver<Corners>::Engine {
       std::visit([&](auto& problem) { device_ = make_device_schedule(problem); }, problem_);
     setup_seconds_ = timer.seconds();
     host_ready_ = true;
+  }
+
+  /// Between the steps of preparing, of which each takes a share of a second on a mesh of millions.
+  void stop_if_cancelled() const {
+    if (options_.progress.cancelled()) throw Cancelled();
   }
 
   void prepare_order() {
@@ -425,7 +432,7 @@ class Solver<Corners>::Engine {
       for (std::uint32_t v = 0; v < problem.vertex_count; ++v)
         label[v] = relax.times().load(v) < std::numeric_limits<T>::infinity() ? seeds.front().source : -1;
     } else {
-      spread_labels(relax, label, threads);
+      LabelSpreader(relax, label, threads).spread();
     }
     arrival.source.resize(problem.vertex_count);
     for (std::uint32_t v = 0; v < problem.vertex_count; ++v) arrival.source[problem.user(v)] = label[v];

@@ -58,15 +58,18 @@ SymTensor3d GridField::tensor(VertexId v) const {
   return m;
 }
 
-double GridField::slope(VertexId v) const {
+double GridField::slope(VertexId v, int order) const {
   const auto at = grid_.index(v);
-  const Index here{at[0], at[1], at[2]};
+  const double now = times_[v.index()];
+  const auto time_at = [&](const Vec3i& e, int steps) {
+    const auto to = voxel(Index{at[0] + steps * e.x, at[1] + steps * e.y, at[2] + steps * e.z});
+    return to ? times_[to->index()] : infinity;
+  };
   const auto later_by = [&](const Vec3i& e) {  // than the earlier of the two neighbours along e
-    double most = 0;
-    for (const int side : {-1, 1})
-      if (const auto to = voxel(Index{here[0] + side * e.x, here[1] + side * e.y, here[2] + side * e.z}))
-        most = std::max(most, times_[v.index()] - times_[to->index()]);
-    return most;
+    const int side = time_at(e, -1) <= time_at(e, 1) ? -1 : 1;
+    const double near = time_at(e, side), far = order == 2 ? time_at(e, 2 * side) : infinity;
+    if (far <= near && 4 * near - far < 3 * now) return 0.5 * (3 * now - 4 * near + far);
+    return std::max(0.0, now - near);
   };
   double sum = 0;
   const auto add = [&](const auto& terms) {
@@ -141,7 +144,7 @@ Vec3d GridField::direction(const Vec3d& p) const {
   return sum / norm(sum);
 }
 
-double GridField::cost(const Vec3d& a, const Vec3d& b) const {
+double GridField::cost(const Vec3d& a, const Vec3d& b, double limit) const {
   constexpr double together = 1e-9;  // of the line's length: crossings of two borders at one place
   const Vec3d d = b - a;
   // The line's share at which it next crosses a border between voxels, per axis.
@@ -159,6 +162,7 @@ double GridField::cost(const Vec3d& a, const Vec3d& b) const {
     const auto v = voxel(here);
     if (!v) return infinity;
     if (end > t) sum += (end - t) * std::sqrt(squared_length(tensor(*v), d));
+    if (sum > limit) return infinity;
     if (end >= 1) break;
     unsigned at_once = 0;
     for (int k = 0; k < 3; ++k) at_once |= crossing[k] <= end + together ? 1U << k : 0U;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 
@@ -38,16 +39,17 @@ class GridField {
   [[nodiscard]] std::optional<VertexId> voxel(const Vec3d& p) const;
   /// The same for a whole index.
   [[nodiscard]] std::optional<VertexId> voxel(const std::array<std::int64_t, 3>& index) const;
-  /// √(∇uᵀ D ∇u) at a voxel by the differences that the solver's adaptive scheme takes: 1 where the times fit the
-  /// metric, k where they grow as with one k times as slow; 0 where no neighbour is earlier.
-  [[nodiscard]] double slope(VertexId v) const;
+  /// √(∇uᵀ D ∇u) at a voxel by the differences that the solver's adaptive scheme takes, of order 1 or 2: 1 where the
+  /// times fit the metric, k where they grow as with one k times as slow; 0 where no neighbour is earlier.
+  [[nodiscard]] double slope(VertexId v, int order) const;
   /// Interpolated between the voxels that may be passed; +inf outside them.
   [[nodiscard]] double time(const Vec3d& p) const;
   /// Where the front came from, as a step of length 1 in voxels; zero where no neighbour is earlier.
   [[nodiscard]] Vec3d direction(const Vec3d& p) const;
   /// Travel time of the straight line, with each voxel's metric on its part of it; +inf when the line leaves the voxels
-  /// that may be passed, and also when it slips between two others that touch.
-  [[nodiscard]] double cost(const Vec3d& a, const Vec3d& b) const;
+  /// that may be passed, and also when it slips between two others that touch, or when it takes longer than `limit`.
+  [[nodiscard]] double cost(const Vec3d& a, const Vec3d& b,
+                            double limit = std::numeric_limits<double>::infinity()) const;
   /// M of a voxel, for steps in voxels. On a flat image it says nothing about the third axis.
   [[nodiscard]] SymTensor3d tensor(VertexId v) const;
 

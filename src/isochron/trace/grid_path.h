@@ -15,6 +15,13 @@ namespace isochron {
 class GridEnds;
 class GridField;
 
+/// Where the ends of a path may move when it is shortened. A path between two regions has to be paid for only from
+/// where it leaves one to where it enters the other, at whichever voxels that is cheapest. Voxels of no end: it stays.
+struct EndRegions {
+  std::span<const VertexId> start;   ///< with the voxel of the start
+  std::span<const VertexId> finish;  ///< source voxels of one onset, with the one that the front came from
+};
+
 /// Traces any number of paths on one field of times, along the characteristic −D∇u, between the voxels, and never
 /// through a voxel outside the mask. Const calls may come from several threads.
 class GridPathTracer {
@@ -30,7 +37,7 @@ class GridPathTracer {
 
   /// The path from a world position back to the source that reaches it first. Throws InputError when it is outside the
   /// image or the mask, and NoAnswerError where nothing arrived.
-  [[nodiscard]] Path from(Vec3d start, PathOptions options = {}) const;
+  [[nodiscard]] Path from(Vec3d start, PathOptions options = {}, const EndRegions& regions = {}) const;
 
   /// Whether the times at the voxels of a path rise as the metric says, up to a share on the mean over the path. Where
   /// the metric is rough, a path between voxels can take much longer or less than the front, which went from voxel to

@@ -95,6 +95,12 @@ std::optional<GridEnds::End> GridEnds::find(const Vec3d& p, double now, bool any
   return explains ? best : std::nullopt;
 }
 
+std::int32_t GridEnds::source_at(const Vec3d& p) const {
+  const auto v = field_.voxel(p);
+  const auto found = v ? at_voxel_.find(v->value) : at_voxel_.end();
+  return found == at_voxel_.end() ? -1 : ends_[found->second.front()].source;
+}
+
 std::optional<Vec3d> step_down(const GridField& field, const Vec3d& p, double now) {
   if (const auto to = characteristic_step(field, p, now)) return to;
   std::optional<Vec3d> best;

@@ -27,6 +27,8 @@ class GridEnds {
   /// The source beside a position that explains its time `now`; with `any`, for want of another way, the nearest that
   /// is earlier.
   [[nodiscard]] std::optional<End> find(const Vec3d& p, double now, bool any) const;
+  /// The source at the voxel around a position; −1 where there is none.
+  [[nodiscard]] std::int32_t source_at(const Vec3d& p) const;
 
  private:
   const GridField& field_;

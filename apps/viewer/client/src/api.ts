@@ -15,6 +15,15 @@ export class ApiError extends Error {
   get superseded(): boolean {
     return this.status === 409;
   }
+
+  /** Nobody is told about it here: of lost connections the event stream tells. */
+  get quiet(): boolean {
+    return this.superseded || this.status === 0;
+  }
+}
+
+export function wordsOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 function randomId(): string {
@@ -25,6 +34,7 @@ export class Api {
   /** Names this page to the server, so that a newer request of it can replace an older one. */
   readonly client = randomId();
   private sequence = 0;
+  private readonly ahead = new Map<string, Promise<ArrayBuffer>>();
 
   constructor(readonly token: string) {}
 
@@ -41,7 +51,16 @@ export class Api {
   }
 
   async get(path: string): Promise<Pack> {
-    return Pack.decode(await (await this.fetch(`api/datasets/${path}`)).arrayBuffer());
+    const early = this.ahead.get(path);
+    this.ahead.delete(path);
+    return Pack.decode(await (early ?? this.bytes(path)));
+  }
+
+  /** Asks now for what `get` will be asked for first. */
+  readAhead(path: string): void {
+    const bytes = this.bytes(path);
+    bytes.catch(() => {}); // whoever gets it is told
+    this.ahead.set(path, bytes);
   }
 
   async post(path: string, body: object): Promise<Pack> {
@@ -63,6 +82,15 @@ export class Api {
   /** Has the server read a file again that changed on disk. */
   reload(dataset: number): Promise<void> {
     return this.ask(`${dataset}/reload`, {});
+  }
+
+  private async bytes(path: string): Promise<ArrayBuffer> {
+    const answer = await this.fetch(`api/datasets/${path}`);
+    try {
+      return await answer.arrayBuffer();
+    } catch {
+      throw new ApiError(0, 'the answer was cut short; reload the page');
+    }
   }
 
   private send(path: string, body: object): Promise<Response> {

@@ -5,12 +5,15 @@ import { ApiError } from './api';
 export interface EventHandlers {
   /** The line went down ("lost"), came back ("back"), or the server is another one now ("replaced"). */
   connection(state: 'lost' | 'back' | 'replaced'): void;
-  changed(dataset: number): void;
+  /** What has become of a file on disk. */
+  changed(dataset: number, file: FileState): void;
   /** The server has read a file again. */
   reloaded(dataset: number): void;
   progress(dataset: number, stage: string, fraction: number): void;
   particles(dataset: number, told: ParticlesTold): void;
 }
+
+export type FileState = 'as read' | 'written' | 'deleted' | 'unreadable';
 
 /** How far the particles of a surface are. */
 export interface ParticlesTold {
@@ -21,6 +24,7 @@ export interface ParticlesTold {
 
 interface Told extends Partial<ParticlesTold> {
   dataset: number;
+  file?: FileState;
   stage?: string;
   fraction?: number;
 }
@@ -39,7 +43,7 @@ export function listen(api: Api, handlers: EventHandlers): void {
     };
     const on = (name: string, handle: (told: Told) => void) =>
       stream.addEventListener(name, (event) => handle(JSON.parse((event as MessageEvent<string>).data) as Told));
-    on('changed', ({ dataset }) => handlers.changed(dataset));
+    on('changed', ({ dataset, file = 'written' }) => handlers.changed(dataset, file));
     on('reloaded', ({ dataset }) => handlers.reloaded(dataset));
     on('progress', ({ dataset, stage = '', fraction = 0 }) => handlers.progress(dataset, stage, fraction));
     on('particles', ({ dataset, iteration = 0, count = 0, energy = 0 }) =>

@@ -2,8 +2,16 @@
 import type { Api } from './api';
 import type { Color } from './color_map';
 import type { ParticlesTold } from './events';
-import type { Vec3 } from './types';
+import type { DataSet, Vec3 } from './types';
 import type { Notices } from './ui/notices';
+import type { Graphics } from './view/graphics';
+
+/** What each mode asks for before it can show anything. */
+export const firstQuestions: Record<DataSet['kind'], readonly string[]> = {
+  mesh: ['geometry'],
+  tensors: ['volume/fa', 'volume/direction'],
+  volume: ['histogram', 'volume/values'],
+};
 
 export interface Theme {
   background: Vec3;
@@ -39,4 +47,4 @@ export interface Mode {
 }
 
 /** Shows in an element what a mode has loaded. */
-export type MakeMode = (root: HTMLElement) => Mode;
+export type MakeMode = (root: HTMLElement, graphics: Graphics) => Mode;

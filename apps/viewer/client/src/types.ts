@@ -10,6 +10,12 @@ export interface ArrayInfo {
   high: number | null;
 }
 
+/** A label of a map, and how many voxels have it. */
+export interface LabelInfo {
+  value: number;
+  voxels: number;
+}
+
 export interface DataSet {
   id: number;
   name: string;
@@ -29,6 +35,8 @@ export interface DataSet {
   shape?: Vec3;
   spacing?: Vec3;
   affine?: number[];
+  /** Of volumes whose values are labels; null of others. */
+  labels?: LabelInfo[] | null;
 }
 
 export interface ServerState {

@@ -1,11 +1,13 @@
 // Runs `isochron view` on generated data and opens it in a browser without a window.
 import { execFile, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import { after, before, describe } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { chromium } from 'playwright-core';
+import { load } from './bundle.mjs';
 import { readPng } from './png.mjs';
 
 /** The command and the browser; ISOCHRON and CHROMIUM name others. Null where there is none. */
@@ -14,7 +16,7 @@ export const command = [process.env.ISOCHRON, usual].find((p) => p && existsSync
 const browserPath =
   [process.env.CHROMIUM, '/usr/bin/chromium', '/usr/bin/chromium-browser'].find((p) => p && existsSync(p)) ?? null;
 
-export function whyNot() {
+function whyNot() {
   if (command === null) return 'no isochron (set ISOCHRON)';
   return browserPath === null ? 'no chromium (set CHROMIUM)' : false;
 }
@@ -39,7 +41,7 @@ export function openBrowser(flags = softwareGl) {
 const servers = new Set();
 
 /** Those that a failed test has left. */
-export function stopServers() {
+function stopServers() {
   for (const server of servers) server.kill('SIGKILL');
 }
 
@@ -72,7 +74,8 @@ export class View {
   complaints = [];
   requests = [];
 
-  static async open(browser, url, options = {}) {
+  /** `init` runs in the page before anything else does. */
+  static async open(browser, url, { init, ...options } = {}) {
     const context = await browser.newContext({
       viewport: { width: 900, height: 560 },
       acceptDownloads: true,
@@ -86,6 +89,7 @@ export class View {
       if (['error', 'warning'].includes(message.type())) view.complaints.push(message.text());
     });
     view.page.on('request', (request) => view.requests.push(request.url()));
+    if (init !== undefined) await view.page.addInitScript(init);
     await view.page.goto(url);
     return view;
   }
@@ -149,6 +153,32 @@ export class View {
     return { name: file.suggestedFilename(), path: await file.path() };
   }
 
+  /** The file that "Save state" gives, and what is in it. */
+  async saved() {
+    const file = await this.download(() => this.page.getByRole('button', { name: 'Save state' }).click());
+    return { ...file, state: JSON.parse(readFileSync(file.path, 'utf8')) };
+  }
+
+  /**
+   * The answers to a question from now on, unpacked, each with what was asked. The page may show one before it is
+   * unpacked here: `first` waits for as many as are counted on, `last` for one that passes the test.
+   */
+  async answers(question) {
+    const { Pack } = await load('src/pack.ts');
+    const found = [];
+    this.page.on('response', async (answer) => {
+      if (!answer.url().endsWith(`/${question}`) || !answer.ok()) return;
+      const bytes = await answer.body().catch(() => null); // the window was closed meanwhile
+      if (bytes === null) return;
+      found.push({ asked: answer.request().postDataJSON(), pack: Pack.decode(new Uint8Array(bytes).buffer) });
+    });
+    return {
+      count: () => found.length,
+      first: (count) => this.until(() => found, ({ length }) => length >= count, `${count} answers of ${question}`),
+      last: (test, what) => this.until(() => found.at(-1), (last) => last !== undefined && test(last), what),
+    };
+  }
+
   notice(name) {
     return this.page.locator(`.notice[data-name=${name}]`);
   }
@@ -156,4 +186,40 @@ export class View {
   close() {
     return this.page.context().close();
   }
+}
+
+/** A place of the stage where the generated meshes are. */
+export const middle = [0.5, 0.55];
+
+/**
+ * Tests with one browser and one server, on the files that `prepare` makes and names. `body` is given the browser, the
+ * address and ways to open it, which are there once tests run.
+ */
+export function describePage(name, prepare, body) {
+  describe(name, { skip: whyNot() }, () => {
+    let server;
+    const page = {
+      browser: null,
+      get url() {
+        return server.url;
+      },
+      open: async (options) => (await View.open(page.browser, server.url, options)).ready(),
+      openWithSource: async (at = middle) => {
+        const view = await page.open();
+        await view.click(...at);
+        await view.until(() => view.status(), Number.isFinite, 'an arrival');
+        return view;
+      },
+    };
+    before(async () => {
+      server = await serve(...(await prepare()));
+      page.browser = await openBrowser();
+    });
+    after(async () => {
+      await page.browser?.close();
+      await server?.stop();
+      stopServers();
+    });
+    body(page);
+  });
 }

@@ -155,6 +155,8 @@ test('a state file keeps everything, and a bad one is refused', async () => {
     fibers: { array: 'fiber', velocity: [0.6, 0.3] },
     regions: { array: 'region', speeds: { 1: [0.4, 0.2], 2: [0.8, 0.4] } },
   });
+  const strange = { ...model.settings.b, kind: 'constant', speed: 1, regions: { 2: 0.8, 7: 3 } };
+  assert.deepEqual(speedRequest(strange, data), { speed: 1, regions: { array: 'region', speeds: { 2: 0.8 } } });
   assert.throws(() => readStateFile('{', data), /no JSON/);
   assert.throws(() => readStateFile('{"what": "else"}', data), /no state/);
   const odd = readStateFile(
@@ -192,8 +194,8 @@ test('slices lie where the affine says', async () => {
   assert.equal(at(0, 7), 2);
 });
 
-test('the isovalue begins between two kinds of voxels, and labels are recognized', async () => {
-  const { greyRange, looksLikeLabels, partingValue } = await load('src/surface/values.ts');
+test('the isovalue begins between two kinds of voxels', async () => {
+  const { greyRange, partingValue } = await load('src/surface/values.ts');
   const counts = new Uint32Array(256);
   counts[10] = 900;
   counts[12] = 100;
@@ -201,9 +203,6 @@ test('the isovalue begins between two kinds of voxels, and labels are recognized
   const value = partingValue({ counts, low: 0, high: 256 });
   assert.ok(Math.abs(value - 106) < 2, `${value} is in the middle of the gap`);
   assert.deepEqual(greyRange({ counts, low: 0, high: 256 }), [10, 201]);
-  assert.ok(looksLikeLabels(new Float32Array([0, 1, 7, 7])));
-  assert.ok(!looksLikeLabels(new Float32Array([0, 1.5])));
-  assert.ok(!looksLikeLabels(Float32Array.from({ length: 100 }, (_, i) => i)));
 });
 
 test('a mesh meets a slice in segments', async () => {
@@ -261,6 +260,51 @@ test('a state of a volume keeps its brush, and odd values are left out', async (
   const odd = { what: 'isochron view state', kind: 'volume', epsilon: -1, strokes: [null, { radius: 0 }], brush: 4 };
   assert.deepEqual(readSurfaceState(JSON.stringify(odd), usual).model, usual);
   assert.throws(() => readSurfaceState('{"what": "isochron view state"}', usual), /no state of a volume/);
+});
+
+test('of a label map the object is a label that the map has', async () => {
+  const { defaultSurfaceModel, readSurfaceState, surfaceRequest, surfaceStateFile } = await load(
+    'src/surface/surface_model.ts',
+  );
+  const labels = [0, 3, 7].map((value) => ({ value, voxels: [900, 10, 20][[0, 3, 7].indexOf(value)] }));
+  const bounds = [
+    [0, 0, 0],
+    [1, 1, 1],
+  ];
+  const data = { name: 'map.nii.gz', bounds, labels };
+  const usual = defaultSurfaceModel(data, 2.5);
+  assert.deepEqual([usual.by, usual.label], ['label', 7], 'the largest one that is not 0');
+  assert.equal(surfaceRequest(usual).label, 7);
+  assert.equal(surfaceRequest(usual).isovalue, undefined);
+  assert.equal(surfaceRequest({ ...usual, by: 'isovalue' }).label, undefined);
+  const camera = { position: [0, 0, 9], focus: [0, 0, 0], up: [0, 1, 0] };
+  const chosen = surfaceStateFile({ ...usual, label: 3 }, camera, data);
+  assert.equal(readSurfaceState(chosen, usual, labels).model.label, 3);
+  const other = { ...usual, by: 'isovalue', label: 0 };
+  assert.deepEqual(readSurfaceState(chosen, other, []).model, other, 'a map without that label');
+});
+
+test('surfaces of equal time are at the front or at the isochrones', async () => {
+  const { surfaceTimes } = await load('src/mesh/model.ts');
+  const { pointLevels, surfacesUntil } = await load('src/mesh/answers.ts');
+  const model = { inside: '', moment: null, sources: [{ time: 1 }, { time: 4 }] };
+  const arrival = { lines: new Float32Array([2, 2, 4, 6]), maxTime: 9 };
+  assert.deepEqual(surfaceTimes(model, arrival), []);
+  assert.deepEqual(surfaceTimes({ ...model, inside: 'front' }, arrival), [5], 'half way');
+  assert.deepEqual(surfaceTimes({ ...model, inside: 'front', moment: 3 }, arrival), [3]);
+  assert.deepEqual(surfaceTimes({ ...model, inside: 'isochrones', moment: 3 }, arrival), [2, 4, 6]);
+  const many = { lines: Float32Array.from({ length: 500 }, (_, i) => i), maxTime: 500 };
+  assert.equal(surfaceTimes({ ...model, inside: 'isochrones' }, many).length, 100);
+
+  const surfaces = {
+    points: new Float32Array(18),
+    triangles: new Uint32Array([3, 4, 5, 0, 1, 2]),
+    levels: new Float32Array([7, 2]),
+  };
+  assert.equal(surfacesUntil(surfaces, null), surfaces);
+  assert.deepEqual([...surfacesUntil(surfaces, 3).triangles], [0, 1, 2]);
+  assert.deepEqual([...surfacesUntil(surfaces, 3).levels], [2]);
+  assert.deepEqual([...pointLevels(surfaces)], [2, 2, 2, 7, 7, 7]);
 });
 
 test('a state of a tensor image keeps its pathways', async () => {

@@ -1,5 +1,6 @@
 // Stands in for the device in a build without CUDA: there is none.
 #include "isochron/core/cuda/device.h"
+#include "isochron/core/cuda/device_table.h"
 #include "isochron/core/error.h"
 
 namespace isochron::cuda {
@@ -31,6 +32,18 @@ void* allocate(std::size_t bytes) {
 void release(void*) noexcept {}
 void upload(void*, const void*, std::size_t) {}
 void download(void*, const void*, std::size_t) {}
+void wait() {}
+void copy_on_device(void*, const void*, std::size_t) {}
 void fill_bytes(void*, int, std::size_t) {}
+
+int device_of(const void*) {
+  require_device();
+  return -1;
+}
+void wait_for_stream(std::uintptr_t) { require_device(); }
+void copy_columns(const DeviceTable&, std::span<const int>, double*) { require_device(); }
+void copy_columns(const DeviceTable&, std::span<const int>, float*) { require_device(); }
+void copy_columns(const DeviceTable&, std::span<const int>, std::uint32_t*) { require_device(); }
+void gather_items(const void*, std::size_t, std::span<const std::uint32_t>, void*) { require_device(); }
 
 }  // namespace isochron::cuda

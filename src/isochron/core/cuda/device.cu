@@ -116,6 +116,12 @@ void download(void* host, const void* device, std::size_t bytes) {
   if (bytes > 0) check(cudaMemcpy(host, device, bytes, cudaMemcpyDeviceToHost), "copying from it");
 }
 
+void wait() { check(cudaStreamSynchronize(nullptr), "waiting for it"); }
+
+void copy_on_device(void* to, const void* from, std::size_t bytes) {
+  if (bytes > 0) check(cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToDevice), "copying on it");
+}
+
 void fill_bytes(void* device, int byte, std::size_t bytes) {
   if (bytes > 0) check(cudaMemset(device, byte, bytes), "clearing memory");
 }

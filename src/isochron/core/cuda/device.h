@@ -63,6 +63,9 @@ void* allocate(std::size_t bytes);
 void release(void* memory) noexcept;
 void upload(void* device, const void* host, std::size_t bytes);
 void download(void* host, const void* device, std::size_t bytes);
+/// Until everything that was started on the default stream is done.
+void wait();
+void copy_on_device(void* to, const void* from, std::size_t bytes);
 void fill_bytes(void* device, int byte, std::size_t bytes);
 
 }  // namespace isochron::cuda

@@ -5,6 +5,8 @@
 #include <cstdint>
 
 #include "isochron/core/vec.h"
+#include "isochron/mesh/block_cut.h"
+#include "isochron/mesh/mesh_part.h"
 #include "isochron/mesh/simplex_mesh.h"
 
 namespace isochron {
@@ -30,5 +32,9 @@ struct CubeOptions {
 /// paper 003 is nx = ny = nz = 64. With jitter, moves that would flatten a tetrahedron are shortened. Throws UsageError
 /// when an option is out of range.
 TetMesh generate_cube(const CubeOptions& options);
+
+/// One part of that box, the same vertices and elements, without ever holding the whole; so the box may be larger than
+/// one process can number. Throws UsageError.
+MeshPart<4> generate_cube_part(const CubeOptions& options, const PartChoice& choice);
 
 }  // namespace isochron

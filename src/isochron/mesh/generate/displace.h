@@ -1,6 +1,7 @@
 // Moving the vertices of a mesh without turning an element inside out.
 #pragma once
 
+#include <array>
 #include <span>
 #include <vector>
 
@@ -10,13 +11,15 @@
 namespace isochron {
 
 /// Six times the signed volume of a tetrahedron; twice the signed area of a triangle seen from +z.
-inline double signed_measure(const TetMesh& mesh, const TetMesh::Element& element) {
-  const Vec3d& a = mesh.point(element[0]);
-  return dot(mesh.point(element[1]) - a, cross(mesh.point(element[2]) - a, mesh.point(element[3]) - a));
+inline double signed_measure(const std::array<Vec3d, 4>& p) {
+  return dot(p[1] - p[0], cross(p[2] - p[0], p[3] - p[0]));
 }
-inline double signed_measure(const TriangleMesh& mesh, const TriangleMesh::Element& element) {
-  const Vec3d& a = mesh.point(element[0]);
-  return cross(mesh.point(element[1]) - a, mesh.point(element[2]) - a).z;
+inline double signed_measure(const std::array<Vec3d, 3>& p) { return cross(p[1] - p[0], p[2] - p[0]).z; }
+template <int Corners>
+double signed_measure(const SimplexMesh<Corners>& mesh, const typename SimplexMesh<Corners>::Element& element) {
+  std::array<Vec3d, Corners> points;
+  for (int k = 0; k < Corners; ++k) points[k] = mesh.point(element[k]);
+  return signed_measure(points);
 }
 
 /// Moves every point by its displacement (one per point). Where an element (positively oriented before; triangles lie
@@ -24,6 +27,13 @@ inline double signed_measure(const TriangleMesh& mesh, const TriangleMesh::Eleme
 /// corners is halved until it keeps that. Returns how many elements needed it.
 template <int Corners>
 std::size_t displace(SimplexMesh<Corners>& mesh, std::vector<Vec3d> displacement, double keep = 0.1);
+
+/// The same for a piece of a larger mesh, with its elements in the same order. Elements outside the piece may shorten
+/// the moves of the vertices that are `unsure` (one flag per point). Those whose final place may depend on that are
+/// unsure afterwards; all others are where displacing the whole mesh puts them.
+template <int Corners>
+void displace_piece(SimplexMesh<Corners>& mesh, std::vector<Vec3d> displacement, std::vector<bool>& unsure,
+                    double keep = 0.1);
 
 /// A vector with each component uniform in [−reach, reach] of that component.
 inline Vec3d random_displacement(Random& random, Vec3d reach) {

@@ -4,44 +4,39 @@
 
 #include "isochron/core/error.h"
 #include "isochron/mesh/generate/check.h"
-#include "isochron/mesh/generate/displace.h"
+#include "isochron/mesh/generate/cut_lattice.h"
 
 namespace isochron {
+namespace {
 
-TriangleMesh generate_square(const SquareOptions& options) {
+/// Corners: 0 at the cell's origin, 1 along x, 2 along y, 3 opposite.
+constexpr CutLattice<3>::Cell along_diagonal{{{0, 1, 3}, {0, 3, 2}}};
+constexpr CutLattice<3>::Cell across_diagonal{{{0, 1, 2}, {1, 3, 2}}};
+
+CutLattice<3> lattice_of(const SquareOptions& options, std::size_t most) {
   const std::size_t n = options.n;
-  if (n < 2 || n > 65535)
+  if (n < 2 || n > most)
     throw UsageError(fmt::format(
-        "a square cannot have {} vertices a side (it needs corners, and ids for all of them); choose 2 to 65535", n));
+        "a square cannot have {} vertices a side (it needs corners, and ids for all of them); choose 2 to {}", n,
+        most));
   require_positive("extent", options.extent);
   require_jitter(options.jitter);
-  TriangleMesh mesh;
+  CutLattice<3> lattice;
   const double edge = options.extent / static_cast<double>(n - 1);
-  mesh.points.reserve(n * n);
-  for (std::size_t j = 0; j < n; ++j)
-    for (std::size_t i = 0; i < n; ++i)
-      mesh.points.push_back({edge * static_cast<double>(i), edge * static_cast<double>(j), 0});
-  mesh.elements.reserve(2 * (n - 1) * (n - 1));
-  for (std::size_t j = 0; j + 1 < n; ++j)
-    for (std::size_t i = 0; i + 1 < n; ++i) {
-      const VertexId v00(j * n + i), v10(j * n + i + 1), v01((j + 1) * n + i), v11((j + 1) * n + i + 1);
-      if (options.pattern == SquarePattern::alternating && (i + j) % 2 == 1) {
-        mesh.elements.push_back({v00, v10, v01});
-        mesh.elements.push_back({v10, v11, v01});
-      } else {
-        mesh.elements.push_back({v00, v10, v11});
-        mesh.elements.push_back({v00, v11, v01});
-      }
-    }
-  if (options.jitter > 0) {
-    Random random(options.seed);
-    const double reach = options.jitter * edge;
-    std::vector<Vec3d> moves(mesh.vertex_count());
-    for (std::size_t j = 1; j + 1 < n; ++j)
-      for (std::size_t i = 1; i + 1 < n; ++i) moves[j * n + i] = random_displacement(random, {reach, reach, 0});
-    displace(mesh, std::move(moves));
-  }
-  return mesh;
+  lattice.shape = {n, n, 1};
+  lattice.edge = {edge, edge, 0};
+  lattice.cells = {along_diagonal, options.pattern == SquarePattern::alternating ? across_diagonal : along_diagonal};
+  lattice.jitter = options.jitter;
+  lattice.seed = options.seed;
+  return lattice;
+}
+
+}  // namespace
+
+TriangleMesh generate_square(const SquareOptions& options) { return lattice_mesh(lattice_of(options, 65535)); }
+
+MeshPart<3> generate_square_part(const SquareOptions& options, const PartChoice& choice) {
+  return lattice_part(lattice_of(options, std::size_t{1} << 28), choice);
 }
 
 }  // namespace isochron

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "isochron/mesh/block_cut.h"
+#include "isochron/mesh/mesh_part.h"
 #include "isochron/mesh/simplex_mesh.h"
 
 namespace isochron {
@@ -24,5 +26,8 @@ struct SquareOptions {
 /// The square [0, extent]² in z = 0 with n × n vertices (x fastest) and 2(n−1)² counter-clockwise triangles. Throws
 /// UsageError when an option is out of range.
 TriangleMesh generate_square(const SquareOptions& options);
+
+/// One part of that square, the same vertices and elements, without ever holding the whole. Throws UsageError.
+MeshPart<3> generate_square_part(const SquareOptions& options, const PartChoice& choice);
 
 }  // namespace isochron

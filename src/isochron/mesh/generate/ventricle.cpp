@@ -10,6 +10,7 @@
 #include "isochron/core/error.h"
 #include "isochron/core/parallel.h"
 #include "isochron/mesh/generate/check.h"
+#include "isochron/mesh/part_assembly.h"
 
 namespace isochron {
 namespace {
@@ -92,7 +93,7 @@ struct Counts {
   std::size_t patch, ring, layers;
 };
 
-Counts choose_counts(const VentricleOptions& options, const Wall& wall) {
+Counts choose_counts(const VentricleOptions& options, const Wall& wall, double most_elements) {
   const double around = 0.85 * 2 * pi * wall.short_axis(0.5);  // mean over the ring
   const double along = (1 - patch_radius) * wall.arc_length();
   const double through = (options.epi_short - options.endo_short + options.epi_long - options.endo_long) / 2;
@@ -104,106 +105,132 @@ Counts choose_counts(const VentricleOptions& options, const Wall& wall) {
   double ring = cells(along, 2);
   if (options.elements > 0)  // what rounding took elsewhere
     ring = std::max(2.0, std::round((wanted / layers - patch * patch) / (4 * patch)));
-  if (!(6 * (patch * patch + 4 * patch * ring) * layers < 2e8))
-    throw UsageError(fmt::format(
-        "cells of {:.3g} mm make more than 200 million tetrahedra (ids and memory run out); choose larger cells", h));
+  if (!(6 * (patch * patch + 4 * patch * ring) * layers < most_elements))
+    throw UsageError(
+        fmt::format("cells of {:.3g} mm make more than {:.3g} tetrahedra (ids and memory run out); choose larger cells",
+                    h, most_elements));
   return {static_cast<std::size_t>(patch), static_cast<std::size_t>(ring), static_cast<std::size_t>(layers)};
 }
 
-/// The unit disc as triangles: a rounded square patch, row by row, then the rings outwards. Counter-clockwise.
-TriangleMesh disc(const Counts& counts) {
-  const std::size_t m = counts.patch, row = m + 1;
-  TriangleMesh mesh;
-  for (std::size_t j = 0; j <= m; ++j)
-    for (std::size_t i = 0; i <= m; ++i) {
-      const double x = 2 * static_cast<double>(i) / static_cast<double>(m) - 1;
-      const double y = 2 * static_cast<double>(j) / static_cast<double>(m) - 1;
-      // Halfway between square and circle the patch's corners have about the 120° that three cells share best.
-      const double r = std::max(std::abs(x), std::abs(y));
-      const double angle = r > 0 ? pi / 4 * std::min(std::abs(x), std::abs(y)) / r : 0;
-      const double major = r * std::cos(angle), minor = r * std::sin(angle);
-      const bool steep = std::abs(y) > std::abs(x);
-      const Vec3d round{std::copysign(steep ? minor : major, x), std::copysign(steep ? major : minor, y), 0};
-      mesh.points.push_back(patch_radius * (0.5 * round + 0.5 * 0.85 * Vec3d{x, y, 0}));
-    }
-  const auto rim_of_patch = [&](std::size_t k) {
-    const std::size_t i = k % m;
-    switch (k / m % 4) {
-      case 0: return VertexId(i * row + m);
-      case 1: return VertexId(m * row + m - i);
-      case 2: return VertexId((m - i) * row);
-      default: return VertexId(i);
-    }
-  };
-  const auto on_ring = [&](std::size_t ring, std::size_t k) {
-    return ring == 0 ? rim_of_patch(k) : VertexId(row * row + (ring - 1) * 4 * m + k % (4 * m));
-  };
-  for (std::size_t ring = 1; ring <= counts.ring; ++ring)
-    for (std::size_t k = 0; k < 4 * m; ++k) {
-      const double angle = pi / 2 * static_cast<double>(k) / static_cast<double>(m) - pi / 4;
-      const double out = static_cast<double>(ring) / static_cast<double>(counts.ring);
-      mesh.points.push_back((1 - out) * mesh.point(rim_of_patch(k)) + out * Vec3d{std::cos(angle), std::sin(angle), 0});
-    }
+/// The unit disc as triangles: a rounded square patch, row by row, then the rings outwards. Counter-clockwise. Nothing
+/// is stored, so that a part can ask for what it needs.
+class Disc {
+ public:
+  explicit Disc(const Counts& counts)
+      : m_(counts.patch), row_(counts.patch + 1), around_(4 * counts.patch), rings_(counts.ring) {}
 
-  const auto add_cell = [&](VertexId a, VertexId b, VertexId c, VertexId d) {
-    if (norm(mesh.point(c) - mesh.point(a)) <= norm(mesh.point(d) - mesh.point(b))) {
-      mesh.elements.push_back({a, b, c});
-      mesh.elements.push_back({a, c, d});
-    } else {
-      mesh.elements.push_back({a, b, d});
-      mesh.elements.push_back({b, c, d});
-    }
-  };
-  for (std::size_t j = 0; j < m; ++j)
-    for (std::size_t i = 0; i < m; ++i)
-      add_cell(VertexId(j * row + i), VertexId(j * row + i + 1), VertexId((j + 1) * row + i + 1),
-               VertexId((j + 1) * row + i));
-  for (std::size_t ring = 0; ring < counts.ring; ++ring)
-    for (std::size_t k = 0; k < 4 * m; ++k)
-      add_cell(on_ring(ring, k), on_ring(ring + 1, k), on_ring(ring + 1, k + 1), on_ring(ring, k + 1));
-  return mesh;
-}
+  [[nodiscard]] std::uint64_t vertex_count() const { return row_ * row_ + rings_ * around_; }
+  [[nodiscard]] std::uint64_t cell_count() const { return m_ * m_ + rings_ * around_; }
+  [[nodiscard]] std::uint64_t patch_vertices() const { return row_ * row_; }
+  [[nodiscard]] std::uint64_t row() const { return row_; }
+  [[nodiscard]] std::uint64_t around() const { return around_; }
+  [[nodiscard]] std::uint64_t rings() const { return rings_; }
 
-/// Each triangle of the disc becomes a column of prisms, and each prism three tetrahedra. A prism's side is cut from
-/// its lower-numbered edge at the inner layer to the other at the outer one, so that columns fit together.
-void extrude(const TriangleMesh& base, std::size_t layers, TetMesh& mesh) {
-  mesh.elements.reserve(3 * base.element_count() * layers);
-  for (const auto& triangle : base.elements) {
-    std::array<VertexId, 3> v = triangle;
-    bool even = true;
-    for (const auto& [a, b] : {std::array{0, 1}, std::array{1, 2}, std::array{0, 1}})
-      if (v[b] < v[a]) {
-        std::swap(v[a], v[b]);
-        even = !even;
-      }
-    for (std::size_t layer = 0; layer < layers; ++layer) {
-      std::array<VertexId, 3> in, out;
-      for (int k = 0; k < 3; ++k) {
-        in[k] = VertexId(v[k].index() * (layers + 1) + layer);
-        out[k] = VertexId(in[k].index() + 1);
-      }
-      // Towards the apex "outward" is −z, which turns the disc's orientation round.
-      for (TetMesh::Element tet :
-           {TetMesh::Element{in[0], in[1], in[2], out[2]}, TetMesh::Element{in[0], in[1], out[2], out[1]},
-            TetMesh::Element{in[0], out[1], out[2], out[0]}}) {
-        if (even) std::swap(tet[1], tet[2]);
-        mesh.elements.push_back(tet);
-      }
+  [[nodiscard]] Vec3d place(std::uint64_t v) const {
+    if (v < patch_vertices()) return patch_place(v % row_, v / row_);
+    const std::uint64_t ring = (v - patch_vertices()) / around_ + 1, k = (v - patch_vertices()) % around_;
+    const double angle = pi / 2 * static_cast<double>(k) / static_cast<double>(m_) - pi / 4;
+    const double out = static_cast<double>(ring) / static_cast<double>(rings_);
+    return (1 - out) * place(rim_of_patch(k)) + out * Vec3d{std::cos(angle), std::sin(angle), 0};
+  }
+  /// The cells of the patch, row by row, then those between ring c and c + 1 (the patch's rim is ring 0).
+  [[nodiscard]] std::uint64_t patch_cell(std::uint64_t i, std::uint64_t j) const { return j * m_ + i; }
+  [[nodiscard]] std::uint64_t ring_cell(std::uint64_t c, std::uint64_t k) const {
+    return m_ * m_ + c * around_ + k % around_;
+  }
+  /// The two triangles of a cell, along its shorter diagonal.
+  [[nodiscard]] std::array<std::array<std::uint64_t, 3>, 2> triangles(std::uint64_t cell) const {
+    const auto [a, b, c, d] = corners(cell);
+    if (norm(place(c) - place(a)) <= norm(place(d) - place(b))) return {{{a, b, c}, {a, c, d}}};
+    return {{{a, b, d}, {b, c, d}}};
+  }
+
+ private:
+  [[nodiscard]] std::array<std::uint64_t, 4> corners(std::uint64_t cell) const {
+    if (cell < m_ * m_) {
+      const std::uint64_t v = cell / m_ * row_ + cell % m_;
+      return {v, v + 1, v + row_ + 1, v + row_};
+    }
+    const std::uint64_t c = (cell - m_ * m_) / around_, k = (cell - m_ * m_) % around_;
+    return {on_ring(c, k), on_ring(c + 1, k), on_ring(c + 1, k + 1), on_ring(c, k + 1)};
+  }
+  [[nodiscard]] std::uint64_t on_ring(std::uint64_t ring, std::uint64_t k) const {
+    return ring == 0 ? rim_of_patch(k) : patch_vertices() + (ring - 1) * around_ + k % around_;
+  }
+  [[nodiscard]] std::uint64_t rim_of_patch(std::uint64_t k) const {
+    const std::uint64_t i = k % m_;
+    switch (k / m_ % 4) {
+      case 0: return i * row_ + m_;
+      case 1: return m_ * row_ + m_ - i;
+      case 2: return (m_ - i) * row_;
+      default: return i;
+    }
+  }
+  [[nodiscard]] Vec3d patch_place(std::uint64_t i, std::uint64_t j) const {
+    const double x = 2 * static_cast<double>(i) / static_cast<double>(m_) - 1;
+    const double y = 2 * static_cast<double>(j) / static_cast<double>(m_) - 1;
+    // Halfway between square and circle the patch's corners have about the 120° that three cells share best.
+    const double r = std::max(std::abs(x), std::abs(y));
+    const double angle = r > 0 ? pi / 4 * std::min(std::abs(x), std::abs(y)) / r : 0;
+    const double major = r * std::cos(angle), minor = r * std::sin(angle);
+    const bool steep = std::abs(y) > std::abs(x);
+    const Vec3d round{std::copysign(steep ? minor : major, x), std::copysign(steep ? major : minor, y), 0};
+    return patch_radius * (0.5 * round + 0.5 * 0.85 * Vec3d{x, y, 0});
+  }
+
+  std::uint64_t m_, row_, around_, rings_;
+};
+
+/// The column of prisms over a triangle of the disc, each prism three tetrahedra. A prism's side is cut from its
+/// lower-numbered edge at the inner layer to the other at the outer one, so that columns fit together. Calls `take`
+/// with the vertices of each tetrahedron.
+template <class Take>
+void for_each_tet(std::array<std::uint64_t, 3> v, std::uint64_t layers, std::uint64_t first_layer,
+                  std::uint64_t last_layer, Take&& take) {
+  using Tet = std::array<std::uint64_t, 4>;
+  bool even = true;
+  for (const auto& [a, b] : {std::array{0, 1}, std::array{1, 2}, std::array{0, 1}})
+    if (v[b] < v[a]) {
+      std::swap(v[a], v[b]);
+      even = !even;
+    }
+  for (std::uint64_t layer = first_layer; layer < last_layer; ++layer) {
+    std::array<std::uint64_t, 3> in, out;
+    for (int k = 0; k < 3; ++k) {
+      in[k] = v[k] * (layers + 1) + layer;
+      out[k] = in[k] + 1;
+    }
+    // Towards the apex "outward" is −z, which turns the disc's orientation round.
+    for (Tet tet :
+         {Tet{in[0], in[1], in[2], out[2]}, Tet{in[0], in[1], out[2], out[1]}, Tet{in[0], out[1], out[2], out[0]}}) {
+      if (even) std::swap(tet[1], tet[2]);
+      take(tet);
     }
   }
 }
 
-void add_fibers(const VentricleOptions& options, const Wall& wall, Ventricle& heart) {
+/// Where a vertex of a column is, at layer `layer` of `layers`. `Heart` is a ventricle or a part of one.
+template <class Heart>
+void place_vertex(const Wall& wall, const Vec3d& place, std::uint64_t layer, std::uint64_t layers, std::size_t v,
+                  TetMesh& mesh, Heart& heart) {
+  const double t = static_cast<double>(layer) / static_cast<double>(layers);
+  mesh.points[v] = wall.point(place.x, place.y, t);
+  heart.transmural[v] = static_cast<float>(t);
+  heart.apicobasal[v] = static_cast<float>(std::min(1.0, std::hypot(place.x, place.y)));
+}
+
+template <class Heart>
+void add_fibers(const VentricleOptions& options, const Wall& wall, const TetMesh& mesh, Heart& heart) {
   const auto narrow = [](const Vec3d& v) {
     return Vec3f{static_cast<float>(v.x), static_cast<float>(v.y), static_cast<float>(v.z)};
   };
-  heart.fiber.resize(heart.mesh.element_count());
-  heart.sheet.resize(heart.mesh.element_count());
-  parallel_for(options.threads, heart.mesh.element_count(), [&](std::size_t e) {
+  heart.fiber.resize(mesh.element_count());
+  heart.sheet.resize(mesh.element_count());
+  parallel_for(options.threads, mesh.element_count(), [&](std::size_t e) {
     Vec3d center;
     double t = 0;
-    for (const VertexId v : heart.mesh.elements[e]) {
-      center += 0.25 * heart.mesh.point(v);
+    for (const VertexId v : mesh.elements[e]) {
+      center += 0.25 * mesh.point(v);
       t += 0.25 * static_cast<double>(heart.transmural[v.index()]);
     }
     t = wall.depth(center, t);
@@ -230,29 +257,129 @@ void check_options(const VentricleOptions& o) {
   if (o.elements == 0) require_positive("edge", o.edge);
 }
 
+/// A box of vertices: of the patch with axes (layer, i, j), or of the rings with axes (layer, k, ring − 1).
+enum Lattices : std::size_t { in_patch, in_rings };
+
+struct Column {
+  std::size_t lattice;
+  std::uint64_t across, along;
+};
+Column column_of(const Disc& disc, std::uint64_t v) {
+  const std::uint64_t inside = disc.patch_vertices();
+  if (v < inside) return {in_patch, v % disc.row(), v / disc.row()};
+  return {in_rings, (v - inside) % disc.around(), (v - inside) / disc.around()};
+}
+
+/// Calls `take` with every cell of the disc that may touch a column of the box; some may come twice.
+template <class Take>
+void for_each_cell_near(const Disc& disc, const BlockCut::Piece& piece, Take&& take) {
+  const auto& [low, high] = piece.box;
+  const std::uint64_t m = disc.row() - 1, around = disc.around();
+  if (piece.lattice == in_rings) {
+    for (std::uint64_t c = low[2]; c < std::min(high[2] + 1, disc.rings()); ++c)
+      for (std::uint64_t k = low[1] + around - 1; k < high[1] + around; ++k) take(disc.ring_cell(c, k));
+    return;
+  }
+  const auto before = [](std::uint64_t i) { return i > 0 ? i - 1 : 0; };
+  for (std::uint64_t j = before(low[2]); j < std::min(high[2], m); ++j)
+    for (std::uint64_t i = before(low[1]); i < std::min(high[1], m); ++i) take(disc.patch_cell(i, j));
+  if (low[1] == 0 || low[2] == 0 || high[1] > m || high[2] > m)  // reaches the rim, round which the first ring lies
+    for (std::uint64_t k = 0; k < around; ++k) take(disc.ring_cell(0, k));
+}
+
+/// The tetrahedra with a vertex in the box.
+void add_touching(const Disc& disc, std::uint64_t layers, const BlockCut::Piece& piece,
+                  std::vector<GlobalElement<4>>& elements) {
+  const auto &low = piece.box.low, &high = piece.box.high;  // no structured binding: clang 14 has none in lambdas
+  const auto over_box = [&](std::uint64_t v) {
+    const Column column = column_of(disc, v);
+    return column.lattice == piece.lattice && piece.box.contains({low[0], column.across, column.along});
+  };
+  const std::uint64_t first = low[0] > 0 ? low[0] - 1 : 0, last = std::min(high[0], layers);
+  for_each_cell_near(disc, piece, [&](std::uint64_t cell) {
+    const auto triangles = disc.triangles(cell);
+    for (std::uint64_t half = 0; half < 2; ++half) {
+      const auto& triangle = triangles[half];
+      if (std::none_of(triangle.begin(), triangle.end(), over_box)) continue;
+      std::uint64_t id = 3 * ((2 * cell + half) * layers + first);
+      for_each_tet(triangle, layers, first, last, [&](const std::array<std::uint64_t, 4>& tet) {
+        const auto in_box = [&](std::uint64_t v) {
+          const std::uint64_t layer = v % (layers + 1);
+          return layer >= low[0] && layer < high[0] && over_box(v / (layers + 1));
+        };
+        if (std::any_of(tet.begin(), tet.end(), in_box)) elements.push_back({id, tet});
+        ++id;
+      });
+    }
+  });
+}
+
 }  // namespace
 
 Ventricle generate_ventricle(const VentricleOptions& options) {
   check_options(options);
   const Wall wall(options);
-  const Counts counts = choose_counts(options, wall);
-  const TriangleMesh base = disc(counts);
+  const Counts counts = choose_counts(options, wall, 2e8);
+  const Disc disc(counts);
   const std::size_t column = counts.layers + 1;
   Ventricle heart;
-  heart.mesh.points.resize(base.vertex_count() * column);
+  heart.mesh.points.resize(disc.vertex_count() * column);
   heart.transmural.resize(heart.mesh.vertex_count());
   heart.apicobasal.resize(heart.mesh.vertex_count());
-  parallel_for(options.threads, base.vertex_count(), [&](std::size_t v) {
-    const Vec3d& place = base.points[v];
-    for (std::size_t layer = 0; layer < column; ++layer) {
-      const double t = static_cast<double>(layer) / static_cast<double>(counts.layers);
-      heart.mesh.points[v * column + layer] = wall.point(place.x, place.y, t);
-      heart.transmural[v * column + layer] = static_cast<float>(t);
-      heart.apicobasal[v * column + layer] = static_cast<float>(std::min(1.0, std::hypot(place.x, place.y)));
-    }
+  parallel_for(options.threads, disc.vertex_count(), [&](std::size_t v) {
+    const Vec3d place = disc.place(v);
+    for (std::size_t layer = 0; layer < column; ++layer)
+      place_vertex(wall, place, layer, counts.layers, v * column + layer, heart.mesh, heart);
   });
-  extrude(base, counts.layers, heart.mesh);
-  add_fibers(options, wall, heart);
+  heart.mesh.elements.reserve(6 * disc.cell_count() * counts.layers);
+  for (std::uint64_t cell = 0; cell < disc.cell_count(); ++cell)
+    for (const auto& triangle : disc.triangles(cell))
+      for_each_tet(triangle, counts.layers, 0, counts.layers, [&](const std::array<std::uint64_t, 4>& tet) {
+        heart.mesh.elements.push_back({VertexId(tet[0]), VertexId(tet[1]), VertexId(tet[2]), VertexId(tet[3])});
+      });
+  add_fibers(options, wall, heart.mesh, heart);
+  return heart;
+}
+
+VentriclePart generate_ventricle_part(const VentricleOptions& options, const PartChoice& choice) {
+  check_options(options);
+  check_choice(choice);
+  const Wall wall(options);
+  const Counts counts = choose_counts(options, wall, 1e15);
+  const Disc disc(counts);
+  const std::uint64_t column = counts.layers + 1;
+  const BlockCut cut({{column, disc.row(), disc.row()}, {column, disc.around(), disc.rings()}}, choice.parts,
+                     choice.blocks_per_part);
+  const std::vector<BlockCut::Piece> pieces = cut.pieces_of(choice.part);
+  std::uint64_t count = 0;
+  for (const auto& piece : pieces) count += piece.box.count();
+  check_part_size(count);
+
+  std::vector<std::uint64_t> owned;
+  owned.reserve(count);
+  std::vector<GlobalElement<4>> elements;
+  for (const auto& piece : pieces) {
+    const std::uint64_t before = piece.lattice == in_patch ? 0 : disc.patch_vertices();
+    const std::uint64_t width = piece.lattice == in_patch ? disc.row() : disc.around();
+    for_each_index(piece.box,
+                   [&](const LatticeIndex& at) { owned.push_back((before + at[2] * width + at[1]) * column + at[0]); });
+    add_touching(disc, counts.layers, piece, elements);
+  }
+  VentriclePart heart;
+  heart.part = assemble_part(std::move(elements), std::move(owned), [&](std::uint64_t vertex) {
+    const Column over = column_of(disc, vertex / column);
+    return cut.part_of(over.lattice, {vertex % column, over.across, over.along});
+  });
+  heart.part.whole_vertices = disc.vertex_count() * column;
+  heart.part.whole_elements = 6 * disc.cell_count() * counts.layers;
+  TetMesh& mesh = heart.part.mesh;
+  heart.transmural.resize(mesh.vertex_count());
+  heart.apicobasal.resize(mesh.vertex_count());
+  parallel_for(options.threads, mesh.vertex_count(), [&](std::size_t v) {
+    const std::uint64_t id = heart.part.global_vertex[v];
+    place_vertex(wall, disc.place(id / column), id % column, counts.layers, v, mesh, heart);
+  });
+  add_fibers(options, wall, mesh, heart);
   return heart;
 }
 

@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "isochron/core/vec.h"
+#include "isochron/mesh/block_cut.h"
+#include "isochron/mesh/mesh_part.h"
 #include "isochron/mesh/simplex_mesh.h"
 
 namespace isochron {
@@ -34,5 +36,16 @@ struct Ventricle {
 /// the elements around it turn quickly. 25 million tetrahedra need about 1.3 GB. Throws UsageError when an option is
 /// out of range.
 Ventricle generate_ventricle(const VentricleOptions& options);
+
+/// One part of a ventricle; the arrays are those of its elements and vertices.
+struct VentriclePart {
+  MeshPart<4> part;
+  std::vector<Vec3f> fiber, sheet;
+  std::vector<float> transmural, apicobasal;
+};
+
+/// One part of that ventricle, the same vertices and elements, without ever holding the whole; so it may be larger than
+/// one process can number. Throws UsageError.
+VentriclePart generate_ventricle_part(const VentricleOptions& options, const PartChoice& choice);
 
 }  // namespace isochron

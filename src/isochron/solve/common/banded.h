@@ -88,36 +88,79 @@ class BucketRing {
   template <class Relax, class Process, class AfterBucket>
   void drain(const Relax& relax, Process&& process, AfterBucket&& after_bucket) {
     while (entries_ > 0) {
-      std::vector<std::uint32_t>& bucket = ring_[current_ & (ring_.size() - 1)];
-      if (!bucket.empty()) {
-        const T horizon = scale_.horizon(current_);
-        for (std::size_t i = 0; i < bucket.size(); ++i) {  // NOLINT(modernize-loop-convert): grows while it is read
-          prepare_ahead(relax, bucket, i);
-          const std::uint32_t v = bucket[i];
-          if (slot_[v] != current_) continue;
-          slot_[v] = none;
-          // Parked in the ring's last bucket? The last of all takes any time.
-          if (const T time = relax.times().load(v); time >= horizon && horizon < std::numeric_limits<T>::infinity()) {
-            add(v, time);
-            continue;
-          }
-          process(v, horizon);
-        }
-        entries_ -= bucket.size();
-        bucket.clear();
+      if (!bucket(current_).empty()) {
+        drain_some(relax, std::numeric_limits<std::size_t>::max(), process);
         after_bucket();
       }
       ++current_;
     }
   }
 
+  /// The same for at most so many entries of the current bucket; true when the bucket is empty then.
+  template <class Relax, class Process>
+  bool drain_some(const Relax& relax, std::size_t most, Process&& process) {
+    std::vector<std::uint32_t>& list = bucket(current_);
+    const T horizon = scale_.horizon(current_);
+    std::size_t i = taken_;
+    for (; i < list.size() && i - taken_ < most; ++i) {  // the list grows while it is read
+      prepare_ahead(relax, list, i);
+      const std::uint32_t v = list[i];
+      if (slot_[v] != current_) continue;
+      slot_[v] = none;
+      // Parked in the ring's last bucket? The last of all takes any time.
+      if (const T time = relax.times().load(v); time >= horizon && horizon < std::numeric_limits<T>::infinity()) {
+        add(v, time);
+        continue;
+      }
+      process(v, horizon);
+    }
+    taken_ = i;
+    if (i < list.size()) return false;
+    entries_ -= list.size();
+    list.clear();
+    taken_ = 0;
+    return true;
+  }
+
+  /// The first bucket from the current one on that has entries, stale ones too; `none` when there is none.
+  [[nodiscard]] std::uint32_t first_bucket() const {
+    if (entries_ == 0) return none;
+    std::uint32_t first = current_;
+    while (ring_[first & (ring_.size() - 1)].empty()) ++first;
+    return first;
+  }
+  /// Makes a bucket the current one; those before it must be empty.
+  void move_to(std::uint32_t bucket) { current_ = bucket; }
+  /// Calls `look(v)` for what waits in the current bucket.
+  template <class Look>
+  void for_current(Look&& look) const {
+    for (const std::uint32_t v : ring_[current_ & (ring_.size() - 1)])
+      if (slot_[v] == current_) look(v);
+  }
+  [[nodiscard]] std::uint32_t current() const { return current_; }
+
  private:
+  std::vector<std::uint32_t>& bucket(std::uint32_t number) { return ring_[number & (ring_.size() - 1)]; }
+
   BandScale<T> scale_;
   std::uint32_t current_ = 0;
   std::size_t entries_ = 0;
+  std::size_t taken_ = 0;  ///< entries of the current bucket that were processed and are still in it
   std::vector<std::vector<std::uint32_t>> ring_;
   BigVector<std::uint32_t> slot_;
 };
+
+/// Pushes from x and queues what gains by it. Returns the number of local solves.
+template <class Relax, class T>
+std::uint64_t push_and_queue(const Relax& relax, const SolveState<T>& state, BucketRing<T>& ring, std::uint32_t x,
+                             T horizon) {
+  return relax.push(x, horizon, [&](std::uint32_t target, T candidate) {
+    // A vertex that still waits takes any gain for free; one that was processed only what is worth repeating it.
+    const bool lowered = ring.waiting(target) ? relax.times().lower(target, candidate, T(0))
+                                              : lower_countably(relax, state, target, candidate);
+    if (lowered) ring.add(target, candidate);
+  });
+}
 
 /// Runs to the fixed point on the calling thread. Bitwise repeatable.
 template <class Relax>
@@ -132,13 +175,7 @@ void banded_serial(const Relax& relax, SolveState<typename Relax::Scalar>& state
       [&](std::uint32_t x, T horizon) {
         if ((++updates & 0xffffU) == 0 && state.progress.cancelled()) throw Cancelled();
         const T reach = tuning.horizon == Horizon::band ? horizon : std::numeric_limits<T>::infinity();
-        solves += relax.push(x, reach, [&](std::uint32_t target, T candidate) {
-          // A vertex that still waits takes any gain for free; one that was processed only what is worth
-          // repeating it.
-          const bool lowered = ring.waiting(target) ? relax.times().lower(target, candidate, T(0))
-                                                    : lower_countably(relax, state, target, candidate);
-          if (lowered) ring.add(target, candidate);
-        });
+        solves += push_and_queue(relax, state, ring, x, reach);
       },
       [&] {
         if ((++rounds & 15U) == 0)

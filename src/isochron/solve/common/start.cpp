@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <unordered_map>
 
 #include <fmt/format.h>
@@ -12,9 +11,9 @@
 namespace isochron {
 
 template <class T>
-StartSeeds make_start_seeds(const std::vector<Seed>& seeds, double unit) {
+StartSeeds make_start_seeds(const std::vector<Seed>& seeds, double unit, double latest_base) {
   StartSeeds start;
-  start.base = std::numeric_limits<double>::infinity();
+  start.base = latest_base;
   for (const Seed& seed : seeds) start.base = std::min(start.base, seed.time);
   // In ascending order no vertex comes twice, and hundreds of thousands are not looked up.
   const bool ascending = std::adjacent_find(seeds.begin(), seeds.end(), [](const Seed& a, const Seed& b) {
@@ -54,7 +53,7 @@ std::string precision_note(double shortest, double longest) {
       shortest, longest);
 }
 
-template StartSeeds make_start_seeds<float>(const std::vector<Seed>&, double);
-template StartSeeds make_start_seeds<double>(const std::vector<Seed>&, double);
+template StartSeeds make_start_seeds<float>(const std::vector<Seed>&, double, double);
+template StartSeeds make_start_seeds<double>(const std::vector<Seed>&, double, double);
 
 }  // namespace isochron

@@ -1,6 +1,7 @@
 // From seeds to what a schedule starts with: each vertex once, times from zero on in internal units.
 #pragma once
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -19,9 +20,11 @@ struct StartSeeds {
   double base = 0;               ///< user's time that is 0 inside
 };
 
-/// Throws InputError when a time cannot be held in T.
+/// Times are counted from the earliest seed on, or from `latest_base` when that is before it. Throws InputError when a
+/// time cannot be held in T.
 template <class T>
-StartSeeds make_start_seeds(const std::vector<Seed>& seeds, double unit);
+StartSeeds make_start_seeds(const std::vector<Seed>& seeds, double unit,
+                            double latest_base = std::numeric_limits<double>::infinity());
 
 /// Returns it, or throws UsageError when it is not a share of an edge.
 double checked_tolerance(double tolerance);

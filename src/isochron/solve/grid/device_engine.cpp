@@ -9,6 +9,7 @@
 #include "isochron/core/timer.h"
 #include "isochron/solve/common/limits.h"
 #include "isochron/solve/common/start.h"
+#include "isochron/solve/cuda/user_values.h"
 #include "isochron/solve/grid/cuda/device_grid.h"
 #include "isochron/solve/grid/grid_finish.h"
 
@@ -36,13 +37,17 @@ class EngineOf final : public GridDeviceEngine {
 
  public:
   EngineOf(const ImageGrid& grid, const Problem& problem, const GridOptions& options, int threads)
+      : EngineOf(grid, problem, make_device(problem, options.common, options.order, threads), options, threads) {}
+
+  EngineOf(const ImageGrid& grid, const Problem& problem, std::unique_ptr<cuda::DeviceGrid<T>> device,
+           const GridOptions& options, int threads)
       : grid_(grid),
         problem_(problem),
         cells_(*problem.cells),
         options_(options.common),
         order_(options.order),
         threads_(threads),
-        device_(make_device(problem, options_, order_, threads)) {}
+        device_(std::move(device)) {}
 
   void solve(std::span<const std::vector<Seed>> seed_sets, const TakeArrival& take) override {
     for (std::size_t first = 0; first < seed_sets.size();) {
@@ -53,6 +58,33 @@ class EngineOf final : public GridDeviceEngine {
       first += count;
       options_.progress.update(static_cast<double>(first) / static_cast<double>(seed_sets.size()));
     }
+  }
+
+  DeviceArrival solve_on_device(const std::vector<Seed>& seeds) override {
+    if (options_.progress.cancelled()) throw Cancelled();
+    const Layer layer = make_layer(seeds);
+    DeviceArrival arrival;
+    Arrival& summary = arrival.summary = describe();
+    const Timer whole;
+    summary.counters = device_->solve({&layer.seeds, 1}, static_cast<T>(*options_.tolerance), options_.band_width,
+                                      summary.solve_seconds);
+    arrival.times = cuda::DeviceArray<double>(grid_.voxel_count());
+    cuda::fill_times(arrival.times, std::numeric_limits<double>::infinity());
+    cuda::to_user_times(device_->times(0), owners().data(), owners().size(), problem_.unit, layer.start.base,
+                        arrival.times);
+    cuda::summarise(arrival.times, summary);
+    summary.transfer_seconds = whole.seconds() - summary.solve_seconds;
+    summary.device_bytes = device_->device_bytes();
+    summary.converged = device_->converged();
+    if (options_.verify == Keep::yes) add_residual(0, layer, summary);
+    if (options_.sources == Keep::yes) add_sources(layer, arrival);
+    arrival.device = cuda::current_device();
+    options_.progress.update(1);
+    return arrival;
+  }
+
+  void set_scale(cuda::DeviceArray<float>&& scale) override {
+    device_->set_scale(std::move(scale), problem_.mean_edge);
   }
 
   Residual residual(std::span<const double> times, const std::vector<Seed>& seeds) override {
@@ -160,9 +192,21 @@ class EngineOf final : public GridDeviceEngine {
     const Timer copying;
     device_->times(layer, times);
     arrival.transfer_seconds += copying.seconds();
-    if (options_.verify == Keep::no) return;
+    if (options_.verify == Keep::yes) add_residual(layer, start, arrival);
+  }
+
+  void add_residual(std::size_t layer, const Layer& start, Arrival& arrival) const {
     arrival.residual = checked(layer, start);
     if (!arrival.residual->passed()) arrival.converged = false;
+  }
+
+  /// Whose voxel each of the device's cells is.
+  const cuda::DeviceArray<std::uint32_t>& owners() {
+    if (owners_.size() > 0) return owners_;
+    std::vector<std::uint32_t> owners(device_->cell_count(), cuda::nobody);
+    for (std::size_t k = 0; k < cells_.list.size(); ++k) owners[number(k)] = static_cast<std::uint32_t>(voxel(k));
+    owners_ = cuda::DeviceArray<std::uint32_t>(std::span<const std::uint32_t>(owners));
+    return owners_;
   }
 
   void finish(const Layer& layer, const std::vector<T>& times, int threads, Arrival& arrival) const {
@@ -183,11 +227,31 @@ class EngineOf final : public GridDeviceEngine {
     if (options_.sources == Keep::yes) add_sources(layer, times, threads, arrival);
   }
 
+  static bool one_source(const Layer& layer) {
+    const auto& seeds = layer.start.seeds;
+    return std::all_of(seeds.begin(), seeds.end(),
+                       [&](const StartSeed& seed) { return seed.source == seeds.front().source; });
+  }
+
+  void add_sources(const Layer& layer, DeviceArrival& arrival) {
+    arrival.source = cuda::DeviceArray<std::int32_t>(grid_.voxel_count());
+    if (one_source(layer)) {
+      cuda::label_reached(arrival.times, layer.start.seeds.front().source, arrival.source);
+      cuda::wait();
+      return;
+    }
+    std::vector<T> times(device_->cell_count());
+    device_->times(0, times);
+    Arrival on_host;
+    add_sources(layer, times, threads_, on_host);
+    arrival.source.upload_from(on_host.source);
+  }
+
   void add_sources(const Layer& layer, const std::vector<T>& times, int threads, Arrival& arrival) const {
     const auto& seeds = layer.start.seeds;
     const std::int32_t first = seeds.front().source;
     arrival.source.assign(grid_.voxel_count(), -1);
-    if (std::all_of(seeds.begin(), seeds.end(), [&](const StartSeed& seed) { return seed.source == first; })) {
+    if (one_source(layer)) {
       parallel_for(threads, cells_.list.size(), [&](std::size_t k) {
         if (std::isfinite(times[number(k)])) arrival.source[voxel(k)] = first;
       });
@@ -221,6 +285,7 @@ class EngineOf final : public GridDeviceEngine {
   int order_;
   int threads_;
   std::unique_ptr<cuda::DeviceGrid<T>> device_;
+  cuda::DeviceArray<std::uint32_t> owners_;  ///< from the first times on that stay on the device
 };
 
 }  // namespace
@@ -230,6 +295,29 @@ std::unique_ptr<GridDeviceEngine> make_grid_device_engine(const ImageGrid& grid,
                                                           const GridOptions& options, int threads) {
   return std::make_unique<EngineOf<Problem>>(grid, problem, options, threads);
 }
+
+template <class T, int Dim>
+std::unique_ptr<GridDeviceEngine> make_speed_engine(const ImageGrid& grid, const AxisProblem<T, Dim>& problem,
+                                                    cuda::DeviceArray<float>&& scale, const GridOptions& options,
+                                                    int threads) {
+  return std::make_unique<EngineOf<AxisProblem<T, Dim>>>(
+      grid, problem, cuda::make_speed_grid(problem, std::move(scale), options.order), options, threads);
+}
+
+std::vector<std::uint32_t> voxels_of_cells(const GridCells& cells) {
+  std::vector<std::uint32_t> voxels(cells.box.cell_count, cuda::nobody);
+  for (const std::uint32_t cell : cells.list) voxels[cell] = cells.box.voxel(cells.box.index(cell)).value;
+  return voxels;
+}
+
+#define ISOCHRON_INSTANTIATE_SPEED(T, dim)                                                                   \
+  template std::unique_ptr<GridDeviceEngine> make_speed_engine(const ImageGrid&, const AxisProblem<T, dim>&, \
+                                                               cuda::DeviceArray<float>&&, const GridOptions&, int);
+ISOCHRON_INSTANTIATE_SPEED(float, 2)
+ISOCHRON_INSTANTIATE_SPEED(float, 3)
+ISOCHRON_INSTANTIATE_SPEED(double, 2)
+ISOCHRON_INSTANTIATE_SPEED(double, 3)
+#undef ISOCHRON_INSTANTIATE_SPEED
 
 #define ISOCHRON_INSTANTIATE(problem, T, dim)                                                                  \
   template std::unique_ptr<GridDeviceEngine> make_grid_device_engine(const ImageGrid&, const problem<T, dim>&, \

@@ -7,6 +7,7 @@
 
 #include "isochron/solve/arrival.h"
 #include "isochron/solve/common/seed.h"
+#include "isochron/solve/device_data.h"
 #include "isochron/solve/grid/stencils.h"
 #include "isochron/solve/grid_solver.h"
 
@@ -19,6 +20,10 @@ class GridDeviceEngine {
   virtual ~GridDeviceEngine() = default;
   /// Solves for each set of seeds, as many at once as the memory allows. Labels are found on the host.
   virtual void solve(std::span<const std::vector<Seed>> seed_sets, const TakeArrival& take) = 0;
+  /// Leaves the times on the device.
+  virtual DeviceArrival solve_on_device(const std::vector<Seed>& seeds) = 0;
+  /// Other speeds, for what `make_speed_engine` has made; its problem is theirs already.
+  virtual void set_scale(cuda::DeviceArray<float>&& scale) = 0;
   /// The fixed-point check of times per voxel, on the device.
   virtual Residual residual(std::span<const double> times, const std::vector<Seed>& seeds) = 0;
 };
@@ -28,5 +33,15 @@ class GridDeviceEngine {
 template <class Problem>
 std::unique_ptr<GridDeviceEngine> make_grid_device_engine(const ImageGrid& grid, const Problem& problem,
                                                           const GridOptions& options, int threads);
+
+/// The same for speeds whose scales are on the device; see `SpeedStencils`. The problem needs its scales only for the
+/// labels of several sources.
+template <class T, int Dim>
+std::unique_ptr<GridDeviceEngine> make_speed_engine(const ImageGrid& grid, const AxisProblem<T, Dim>& problem,
+                                                    cuda::DeviceArray<float>&& scale, const GridOptions& options,
+                                                    int threads);
+
+/// For each cell of the box: its voxel, or `cuda::nobody` where none may be entered.
+std::vector<std::uint32_t> voxels_of_cells(const GridCells& cells);
 
 }  // namespace isochron

@@ -295,4 +295,22 @@ std::vector<Seed> make_grid_seeds(const VoxelMetric& metric, const GridCells& ce
   return seeds;
 }
 
+std::vector<std::uint32_t> voxels_of_seeds(const ImageGrid& grid, const GridCells& cells,
+                                           const std::vector<PlacedVoxelSource>& placed, SourceInit init, int radius) {
+  const Regions regions(cells, placed);
+  std::vector<std::uint32_t> voxels;
+  for (const PlacedVoxelSource& source : placed) {
+    const bool ball = init != SourceInit::plain && regions.alone(source, grid);
+    const int reach = std::max(source.centred ? 0 : 1, ball ? radius : 0);
+    const Vec3i at = index_of(grid, source.voxel);
+    for (int k = at.z - reach; k <= at.z + reach; ++k)
+      for (int j = at.y - reach; j <= at.y + reach; ++j)
+        for (int i = at.x - reach; i <= at.x + reach; ++i)
+          if (const Vec3i voxel{i, j, k}; cells.may_enter(voxel)) voxels.push_back(cells.box.voxel(voxel).value);
+  }
+  std::sort(voxels.begin(), voxels.end());
+  voxels.erase(std::unique(voxels.begin(), voxels.end()), voxels.end());
+  return voxels;
+}
+
 }  // namespace isochron

@@ -44,4 +44,8 @@ int limited_radius(int ball_rings, std::size_t sources, const ImageGrid& grid);
 std::vector<Seed> make_grid_seeds(const VoxelMetric& metric, const GridCells& cells,
                                   const std::vector<PlacedVoxelSource>& placed, SourceInit init, int radius);
 
+/// The voxels whose metric `make_grid_seeds` may look at.
+std::vector<std::uint32_t> voxels_of_seeds(const ImageGrid& grid, const GridCells& cells,
+                                           const std::vector<PlacedVoxelSource>& placed, SourceInit init, int radius);
+
 }  // namespace isochron

@@ -86,13 +86,15 @@ bool all_diagonal(const Tensors<Dim>& tensors, const Metric& metric, int threads
   return result;
 }
 
+double power_of_two_near(double value) { return std::exp2(std::round(std::log2(value))); }
+
 /// A power of two near the mean over the cells of 1/√(largest velocity²), the time across a voxel.
 template <int Dim>
 double unit_of(const Tensors<Dim>& tensors, int threads) {
   const double mean = ordered_sum(threads, tensors.count(),
                                   [&](std::size_t k) { return 1 / std::sqrt(largest_of(tensors.velocity(k), Dim)); }) /
                       static_cast<double>(tensors.count());
-  return std::exp2(std::round(std::log2(mean)));
+  return power_of_two_near(mean);
 }
 
 template <class Problem>
@@ -107,12 +109,11 @@ void set_mean_edge(Problem& problem, int threads) {
 /// Weights are kept in single precision.
 float stored_weight(double weight) {
   const auto stored = static_cast<float>(weight);
-  if (!std::isfinite(stored) || (weight > 0 && !(stored > 0)))
-    throw InputError(
-        "the metric differs too much from voxel to voxel (speeds by more than 1e18 times); repair or mask what is not "
-        "meant");
+  if (!std::isfinite(stored) || (weight > 0 && !(stored > 0))) refuse_contrast();
   return stored;
 }
+
+double axis(const SymTensor3d& d, int i) { return i == 0 ? d.xx : i == 1 ? d.yy : d.zz; }
 
 template <class T, int Dim>
 AxisProblem<T, Dim> axis_stencils(const VoxelMetric& metric, const GridCells& cells, const Tensors<Dim>& tensors,
@@ -122,7 +123,6 @@ AxisProblem<T, Dim> axis_stencils(const VoxelMetric& metric, const GridCells& ce
   problem.cells = &cells;
   problem.unit = unit_of(tensors, threads);
   const double square = problem.unit * problem.unit;
-  const auto axis = [](const SymTensor3d& d, int i) { return i == 0 ? d.xx : i == 1 ? d.yy : d.zz; };
   const SymTensor3d first = tensors.velocity(0);
   const bool isotropic = std::holds_alternative<SpeedMetric>(metric.metric.kind());
   for (int i = 0; i < Dim; ++i)
@@ -288,6 +288,31 @@ AnyGridProblem<T> stencils_of(const VoxelMetric& metric, const GridCells& cells,
 
 }  // namespace
 
+void refuse_contrast() {
+  throw InputError(
+      "the metric differs too much from voxel to voxel (speeds by more than 1e18 times); repair or mask what is not "
+      "meant");
+}
+
+template <class T, int Dim>
+std::optional<SpeedStencils<T, Dim>> speed_stencils(const ImageGrid& grid, const GridCells& cells,
+                                                    double mean_slowness) {
+  const SymTensor3d at_speed_one = metric_per_voxel(grid, speed_tensor(1));
+  if (!diagonal<Dim>(at_speed_one)) return std::nullopt;
+  const SymTensor3d d = velocity_tensor<Dim>(at_speed_one);
+  SpeedStencils<T, Dim> result;
+  AxisProblem<T, Dim>& problem = result.problem;
+  const double mean = mean_slowness / std::sqrt(largest_of(d, Dim));  // of the shortest steps
+  problem.vertex_count = cells.box.cell_count;
+  problem.cells = &cells;
+  problem.unit = power_of_two_near(mean);
+  problem.mean_edge = static_cast<T>(mean / problem.unit);
+  problem.scale_stride = 1;
+  for (int i = 0; i < Dim; ++i) problem.weight[i] = static_cast<T>(axis(d, i) / d.xx);
+  result.factor = problem.unit * problem.unit * d.xx;
+  return result;
+}
+
 void check_grid_metric(const VoxelMetric& metric, const GridCells& cells) {
   check_metric_form(metric.metric, metric.grid.voxel_count(), "the metric");
   if (uniform(metric.metric)) return;
@@ -314,6 +339,10 @@ AnyGridProblem<T> make_tensors(const VoxelMetric& metric, const GridCells& cells
   return metric.grid.flat() ? tensors_of<T, 2>(metric, cells, threads) : tensors_of<T, 3>(metric, cells, threads);
 }
 
+template std::optional<SpeedStencils<float, 2>> speed_stencils(const ImageGrid&, const GridCells&, double);
+template std::optional<SpeedStencils<float, 3>> speed_stencils(const ImageGrid&, const GridCells&, double);
+template std::optional<SpeedStencils<double, 2>> speed_stencils(const ImageGrid&, const GridCells&, double);
+template std::optional<SpeedStencils<double, 3>> speed_stencils(const ImageGrid&, const GridCells&, double);
 template AnyGridProblem<float> make_tensors(const VoxelMetric&, const GridCells&, int);
 template AnyGridProblem<double> make_tensors(const VoxelMetric&, const GridCells&, int);
 template AnyGridProblem<float> make_stencils(const VoxelMetric&, const GridCells&, int);

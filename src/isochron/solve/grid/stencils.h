@@ -7,7 +7,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
+#include <unordered_map>
 #include <variant>
 #include <vector>
 
@@ -225,13 +227,18 @@ std::array<T, Dim> OffsetProblem<T, Dim>::axis_times(std::uint32_t cell) const {
   return result;
 }
 
+/// Speeds of some voxels.
+using SomeSpeeds = std::unordered_map<std::uint32_t, double>;
+
 /// An image and a metric in voxels: M as it measures steps in voxels, the only place where the two meet.
 struct VoxelMetric {
   const ImageGrid& grid;
   const Metric& metric;
+  const SomeSpeeds* speeds = nullptr;  ///< in place of a metric of speeds of which only some are at hand
 
   [[nodiscard]] SymTensor3d at(VertexId voxel) const {
-    return metric_per_voxel(grid, metric.tensor(ElementId(voxel.index())));
+    return metric_per_voxel(
+        grid, speeds != nullptr ? speed_tensor(speeds->at(voxel.value)) : metric.tensor(ElementId(voxel.index())));
   }
 };
 
@@ -246,6 +253,19 @@ void check_grid_metric(const VoxelMetric& metric, const GridCells& cells);
 /// The stencils of a checked metric, axis ones where they do. Keeps a pointer to `cells`.
 template <class T>
 AnyGridProblem<T> make_stencils(const VoxelMetric& metric, const GridCells& cells, int threads);
+
+/// Axis stencils of speeds that are not at hand: all but `scale`, which is `factor` · speed² for each cell.
+template <class T, int Dim>
+struct SpeedStencils {
+  AxisProblem<T, Dim> problem;
+  double factor = 0;
+};
+/// `mean_slowness` is the mean of 1/speed over the allowed cells. None when the image's axes are not orthogonal.
+template <class T, int Dim>
+std::optional<SpeedStencils<T, Dim>> speed_stencils(const ImageGrid& grid, const GridCells& cells,
+                                                    double mean_slowness);
+/// Throws InputError: a cell's scale is too large or too small.
+[[noreturn]] void refuse_contrast();
 
 /// The same for the schemes of paper 004.
 template <class T>

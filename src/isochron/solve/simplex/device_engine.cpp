@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -10,6 +11,7 @@
 #include "isochron/core/timer.h"
 #include "isochron/solve/common/limits.h"
 #include "isochron/solve/common/start.h"
+#include "isochron/solve/cuda/user_values.h"
 #include "isochron/solve/simplex/cuda/surface.h"
 #include "isochron/solve/simplex/cuda/volume.h"
 #include "isochron/solve/simplex/near_sources.h"
@@ -21,9 +23,9 @@ namespace {
 template <class T, int Corners>
 class DeviceEngineOf final : public DeviceEngine {
  public:
-  DeviceEngineOf(const SimplexMesh<Corners>& mesh, const Metric& metric, const SolveOptions& options, int threads,
-                 std::vector<std::string> notes)
-      : mesh_(mesh), metric_(&metric), options_(options), threads_(threads), notes_(std::move(notes)) {
+  DeviceEngineOf(const cuda::MeshInput<Corners>& mesh, const cuda::MetricInput& metric, const SolveOptions& options,
+                 int threads, std::vector<std::string> notes)
+      : mesh_(mesh), metric_(metric), options_(options), threads_(threads), notes_(std::move(notes)) {
     const Timer timer;
     if constexpr (Corners == 4) device_ = cuda::make_volume_solver<T>(mesh, metric);
     else device_ = cuda::make_surface_solver<T>(mesh, metric, options.obtuse);
@@ -32,9 +34,10 @@ class DeviceEngineOf final : public DeviceEngine {
 
   [[nodiscard]] cuda::MeshSummary summary() const { return device_->summary(); }
 
-  bool set_metric(const Metric& metric) override {
+  bool set_metric(const cuda::MetricInput& metric) override {
     const Timer timer;
-    metric_ = &metric;
+    metric_ = metric;
+    whole_metric_.reset();
     device_->set_metric(metric);
     setup_seconds_ = timer.seconds();
     return fits();
@@ -59,6 +62,27 @@ class DeviceEngineOf final : public DeviceEngine {
     }
   }
 
+  DeviceArrival solve_on_device(const Sources& sources) override {
+    if (options_.progress.cancelled()) throw Cancelled();
+    const std::vector<StartSeeds> starts = start_seeds({&sources, 1});
+    const cuda::LayerSeeds layer = as_layer(starts[0]);
+    const double tolerance = checked_tolerance(options_.tolerance.value_or(default_tolerance(single)));
+    DeviceArrival arrival;
+    arrival.summary = describe();
+    const Timer whole;
+    double& seconds = arrival.summary.solve_seconds;
+    arrival.summary.counters = device_->solve({&layer, 1}, static_cast<T>(tolerance), options_.band_width, seconds);
+    arrival.times = cuda::DeviceArray<double>(mesh_.vertex_count());
+    device_->times(0, starts[0].base, arrival.times);
+    cuda::summarise(arrival.times, arrival.summary);
+    arrival.summary.transfer_seconds = whole.seconds() - seconds;
+    if (options_.verify == Keep::yes) add_residual(0, layer, tolerance, arrival.summary);
+    if (options_.sources == Keep::yes) add_sources(layer, arrival);
+    arrival.device = cuda::current_device();
+    options_.progress.update(1);
+    return arrival;
+  }
+
   Residual residual(const Arrival& arrival, const Sources& sources) override {
     const std::vector<StartSeeds> starts = start_seeds({&sources, 1});
     const double tolerance = checked_tolerance(options_.tolerance.value_or(default_tolerance(single)));
@@ -77,22 +101,43 @@ class DeviceEngineOf final : public DeviceEngine {
       return !sources.vertices.empty() && sources.points.empty() && sources.level_set.empty();
     });
     if (only_vertices) {
-      const auto near = [&](std::span<const VertexId> vertices, int rings) {
-        return device_->elements_near(vertices, rings);
-      };
-      for (const auto& seeds :
-           seeds_near<Corners>(mesh_, *metric_, source_sets, options_.source_init, options_.ball_rings, near))
+      for (const auto& seeds : seeds_near(mesh_parts(), source_sets, options_.source_init, options_.ball_rings))
         add(seeds);
       return starts;
     }
-    if (adjacency_.offsets.empty()) adjacency_ = build_adjacency(mesh_, threads_);
+    const SimplexMesh<Corners>& mesh = whole_mesh();
+    if (adjacency_.offsets.empty()) adjacency_ = build_adjacency(mesh, threads_);
     for (std::size_t i = 0; i < source_sets.size(); ++i)
       for_source_set(i, source_sets.size(), [&] {
-        const PlacedSources placed = place_sources(mesh_, adjacency_, source_sets[i]);
+        const PlacedSources placed = place_sources(mesh, adjacency_, source_sets[i]);
         const int rings = limited_rings(options_.ball_rings, placed.points.size(), mesh_.vertex_count(), Corners - 1);
-        add(make_seeds(mesh_, *metric_, adjacency_, source_sets[i], placed, options_.source_init, rings));
+        add(make_seeds(mesh, whole_metric(), adjacency_, source_sets[i], placed, options_.source_init, rings));
       });
     return starts;
+  }
+
+  [[nodiscard]] MeshParts<Corners> mesh_parts() {
+    MeshParts<Corners> parts;
+    parts.vertex_count = mesh_.vertex_count();
+    parts.elements_near = [this](std::span<const VertexId> vertices, int rings) {
+      return device_->elements_near(vertices, rings);
+    };
+    parts.elements = [this](std::span<const ElementId> elements) { return mesh_.elements(elements); };
+    parts.points = [this](std::span<const VertexId> vertices) { return mesh_.points(vertices); };
+    parts.metric = [this](std::span<const ElementId> elements) { return metric_.of(elements); };
+    return parts;
+  }
+
+  /// The host's, or fetched from the device: only vertices are found there as sources.
+  const SimplexMesh<Corners>& whole_mesh() {
+    if (mesh_.host() != nullptr) return *mesh_.host();
+    if (!whole_mesh_) whole_mesh_ = mesh_.device()->fetch();
+    return *whole_mesh_;
+  }
+  const Metric& whole_metric() {
+    if (metric_.host() != nullptr) return *metric_.host();
+    if (!whole_metric_) whole_metric_ = metric_.device()->fetch();
+    return *whole_metric_;
   }
 
   static cuda::LayerSeeds as_layer(const StartSeeds& start) {
@@ -122,24 +167,40 @@ class DeviceEngineOf final : public DeviceEngine {
       arrival.times.resize(mesh_.vertex_count());
       device_->times(layer, starts[layer].base, arrival.times);
       arrival.transfer_seconds = around + copying.seconds();
-      if (options_.verify == Keep::yes) {
-        arrival.residual = device_->residual(layer, layers[layer], residual_tolerances * tolerance);
-        arrival.converged = arrival.residual->passed();
-      }
+      if (options_.verify == Keep::yes) add_residual(layer, layers[layer], tolerance, arrival);
       if (options_.sources == Keep::yes) add_sources(layer, layers[layer], arrival);
       take(layer, std::move(arrival));
     }
   }
 
+  void add_residual(std::size_t layer, const cuda::LayerSeeds& seeds, double tolerance, Arrival& arrival) {
+    arrival.residual = device_->residual(layer, seeds, residual_tolerances * tolerance);
+    arrival.converged = arrival.residual->passed();
+  }
+
+  /// The only source, where there is one.
+  static std::optional<std::int32_t> one_source(const cuda::LayerSeeds& seeds) {
+    const std::int32_t first = seeds.labels.front();
+    const bool one = std::all_of(seeds.labels.begin(), seeds.labels.end(), [&](std::int32_t l) { return l == first; });
+    return one ? std::optional(first) : std::nullopt;
+  }
+
   void add_sources(std::size_t layer, const cuda::LayerSeeds& seeds, Arrival& arrival) {
     arrival.source.resize(mesh_.vertex_count());
-    const std::int32_t first = seeds.labels.front();
-    if (std::any_of(seeds.labels.begin(), seeds.labels.end(), [&](std::int32_t label) { return label != first; })) {
-      device_->labels(layer, seeds, arrival.source);
+    if (const auto label = one_source(seeds)) {
+      for (std::size_t v = 0; v < arrival.source.size(); ++v)
+        arrival.source[v] = std::isinf(arrival.times[v]) ? -1 : *label;
       return;
     }
-    for (std::size_t v = 0; v < arrival.source.size(); ++v)
-      arrival.source[v] = std::isinf(arrival.times[v]) ? -1 : first;
+    cuda::DeviceArray<std::int32_t> labels(mesh_.vertex_count());
+    device_->labels(layer, seeds, labels);
+    labels.download_to(arrival.source);
+  }
+  void add_sources(const cuda::LayerSeeds& seeds, DeviceArrival& arrival) {
+    arrival.source = cuda::DeviceArray<std::int32_t>(mesh_.vertex_count());
+    if (const auto label = one_source(seeds)) cuda::label_reached(arrival.times, *label, arrival.source);
+    else device_->labels(0, seeds, arrival.source);
+    cuda::wait();
   }
 
   [[nodiscard]] Arrival describe() const {
@@ -153,20 +214,22 @@ class DeviceEngineOf final : public DeviceEngine {
     return arrival;
   }
 
-  const SimplexMesh<Corners>& mesh_;
-  const Metric* metric_;
+  cuda::MeshInput<Corners> mesh_;
+  cuda::MetricInput metric_;
   SolveOptions options_;
   int threads_;
   std::vector<std::string> notes_;
   std::unique_ptr<cuda::MeshSolver<T>> device_;
   Adjacency adjacency_;  ///< of the whole mesh, for sources that are not vertices
+  std::optional<SimplexMesh<Corners>> whole_mesh_;
+  std::optional<Metric> whole_metric_;
   double setup_seconds_ = 0;
 };
 
 }  // namespace
 
 template <int Corners>
-std::unique_ptr<DeviceEngine> make_device_engine(const SimplexMesh<Corners>& mesh, const Metric& metric,
+std::unique_ptr<DeviceEngine> make_device_engine(const cuda::MeshInput<Corners>& mesh, const cuda::MetricInput& metric,
                                                  const SolveOptions& options, int threads) {
   std::vector<std::string> notes;
   if (options.precision != Precision::double_) {
@@ -185,10 +248,10 @@ std::size_t device_engine_bytes(const SimplexMesh<Corners>& mesh, const Metric& 
   return bytes(mesh.vertex_count(), mesh.element_count(), scalar, metric.bytes_per_element());
 }
 
-template std::unique_ptr<DeviceEngine> make_device_engine(const SimplexMesh<3>&, const Metric&, const SolveOptions&,
-                                                          int);
-template std::unique_ptr<DeviceEngine> make_device_engine(const SimplexMesh<4>&, const Metric&, const SolveOptions&,
-                                                          int);
+template std::unique_ptr<DeviceEngine> make_device_engine(const cuda::MeshInput<3>&, const cuda::MetricInput&,
+                                                          const SolveOptions&, int);
+template std::unique_ptr<DeviceEngine> make_device_engine(const cuda::MeshInput<4>&, const cuda::MetricInput&,
+                                                          const SolveOptions&, int);
 template std::size_t device_engine_bytes(const SimplexMesh<3>&, const Metric&, Precision);
 template std::size_t device_engine_bytes(const SimplexMesh<4>&, const Metric&, Precision);
 

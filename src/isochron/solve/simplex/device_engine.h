@@ -4,10 +4,10 @@
 #include <memory>
 #include <span>
 
-#include "isochron/mesh/simplex_mesh.h"
-#include "isochron/metric/metric.h"
 #include "isochron/solve/arrival.h"
+#include "isochron/solve/device_data.h"
 #include "isochron/solve/options.h"
+#include "isochron/solve/simplex/cuda/mesh_input.h"
 #include "isochron/solve/sources.h"
 
 namespace isochron {
@@ -17,16 +17,19 @@ namespace isochron {
 class DeviceEngine {
  public:
   virtual ~DeviceEngine() = default;
-  /// False when the metric does not fit the engine's precision: then make another engine.
-  [[nodiscard]] virtual bool set_metric(const Metric& metric) = 0;
+  /// False when the metric does not fit the engine's precision: then make another engine. The metric must outlive its
+  /// use.
+  [[nodiscard]] virtual bool set_metric(const cuda::MetricInput& metric) = 0;
   /// Solves for each set of sources; on tetrahedra as many at once as the memory allows.
   virtual void solve(std::span<const Sources> source_sets, const TakeArrival& take) = 0;
+  /// Leaves the times on the device.
+  virtual DeviceArrival solve_on_device(const Sources& sources) = 0;
   virtual Residual residual(const Arrival& arrival, const Sources& sources) = 0;
 };
 
-/// The mesh must outlive it. Throws InputError as `check_mesh` and `check_metric` do.
+/// Mesh and metric must outlive it. Throws InputError as `check_mesh` and `check_metric` do.
 template <int Corners>
-std::unique_ptr<DeviceEngine> make_device_engine(const SimplexMesh<Corners>& mesh, const Metric& metric,
+std::unique_ptr<DeviceEngine> make_device_engine(const cuda::MeshInput<Corners>& mesh, const cuda::MetricInput& metric,
                                                  const SolveOptions& options, int threads);
 
 /// Device memory that it takes, about.

@@ -1,8 +1,10 @@
 // What is recovered in one pass after a schedule has ended: the residual, the upwind weights, and who reached whom.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "isochron/core/parallel.h"
@@ -12,12 +14,14 @@
 namespace isochron {
 
 /// The fixed-point check. `pinned[v]` marks the seeds, vertices that start with a time: they may be earlier than their
-/// elements say, not later, and not later than their own time either.
+/// elements say, not later, and not later than their own time either. Only the first `vertices` are checked.
 template <class Relax>
 Residual residual_pass(const Relax& relax, const std::vector<std::uint8_t>& pinned,
-                       const std::vector<SeedTime<typename Relax::Scalar>>& seeds, double limit, int threads) {
+                       const std::vector<SeedTime<typename Relax::Scalar>>& seeds, double limit, int threads,
+                       std::size_t vertices = std::numeric_limits<std::size_t>::max()) {
   using T = typename Relax::Scalar;
   const auto& problem = relax.problem();
+  const std::size_t checked = std::min(vertices, problem.vertex_count);
   constexpr T inf = std::numeric_limits<T>::infinity();
   struct Part {
     double worst = 0;
@@ -27,8 +31,8 @@ Residual residual_pass(const Relax& relax, const std::vector<std::uint8_t>& pinn
   parallel_region(threads, [&](int thread, int team) {
     Part& part = parts[thread];
     std::uint64_t solves = 0;
-    const std::size_t end = problem.vertex_count * (thread + 1) / team;
-    for (std::size_t i = problem.vertex_count * thread / team; i < end; ++i) {
+    const std::size_t end = checked * (thread + 1) / team;
+    for (std::size_t i = checked * thread / team; i < end; ++i) {
       const auto v = static_cast<std::uint32_t>(i);
       const T now = relax.times().load(v);
       const T again = relax.pull(v, solves);
@@ -55,56 +59,78 @@ Residual residual_pass(const Relax& relax, const std::vector<std::uint8_t>& pinn
   return result;
 }
 
-/// The source of every vertex (−1: unreached). `label` holds the sources of the seeds that kept their time, −1
+/// Finds the source of every vertex (−1: unreached). `label` holds the sources of the seeds that kept their time, −1
 /// elsewhere. A vertex inherits from the earliest of the vertices its first arrival came from: that one is earlier than
-/// itself, so the chain ends at a seed.
+/// itself, so the chain ends at a seed. Only the first `vertices` inherit: others may get a label from outside, and
+/// then `spread` goes on from there.
 template <class Relax>
-void spread_labels(const Relax& relax, std::vector<std::int32_t>& label, int threads) {
+class LabelSpreader {
   using T = typename Relax::Scalar;
-  const auto& problem = relax.problem();
-  constexpr std::uint32_t none = VertexId::invalid_value;
-  std::vector<std::uint32_t> parent(problem.vertex_count, none);
-  parallel_for(threads, problem.vertex_count, [&](std::size_t i) {
-    const auto v = static_cast<std::uint32_t>(i);
-    const T time = relax.times().load(v);
-    if (label[v] >= 0 || !(time < std::numeric_limits<T>::infinity())) return;
-    const auto from = relax.pull_with_weights(v);
+
+ public:
+  LabelSpreader(const Relax& relax, std::vector<std::int32_t>& label, int threads,
+                std::size_t vertices = std::numeric_limits<std::size_t>::max())
+      : relax_(relax),
+        label_(label),
+        vertices_(std::min(vertices, relax.problem().vertex_count)),
+        parent_(relax.problem().vertex_count, none) {
+    parallel_for(threads, vertices_, [&](std::size_t i) { find_parent(static_cast<std::uint32_t>(i)); });
+  }
+
+  void spread() {
+    follow_parents();
+    // Only zero-length edges leave a reached vertex without an earlier parent: it shares its neighbour's time and
+    // source, and so do those behind it.
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (const auto& record : relax_.problem().elements)
+        for (std::size_t a = 0; a < record.corner.size(); ++a)
+          for (std::size_t b = 0; b < record.corner.size(); ++b)
+            if (share_label(record.vertex(static_cast<int>(a)), record.vertex(static_cast<int>(b)))) changed = true;
+      if (changed) follow_parents();
+    }
+  }
+
+ private:
+  static constexpr std::uint32_t none = VertexId::invalid_value;
+
+  void find_parent(std::uint32_t v) {
+    const T time = relax_.times().load(v);
+    if (label_[v] >= 0 || !(time < std::numeric_limits<T>::infinity())) return;
+    const auto from = relax_.pull_with_weights(v);
     T earliest = time;
     for (int k = 0; k < from.count; ++k) {
-      const T candidate = relax.times().load(from.vertex[k]);
+      const T candidate = relax_.times().load(from.vertex[k]);
       if (!(from.weight[k] > T(0)) || !(candidate < earliest)) continue;
       earliest = candidate;
-      parent[v] = from.vertex[k];
+      parent_[v] = from.vertex[k];
     }
-  });
-  std::vector<std::uint32_t> path;
-  const auto follow_parents = [&] {
-    for (std::uint32_t v = 0; v < problem.vertex_count; ++v) {
-      std::uint32_t end = v;
-      path.clear();
-      for (; label[end] < 0 && parent[end] != none; end = parent[end]) path.push_back(end);
-      for (const std::uint32_t p : path) label[p] = label[end];
-    }
-  };
-  follow_parents();
-  // Only zero-length edges leave a reached vertex without an earlier parent: it shares its neighbour's time and source,
-  // and so do those behind it.
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (const auto& record : problem.elements)
-      for (std::size_t a = 0; a < record.corner.size(); ++a)
-        for (std::size_t b = 0; b < record.corner.size(); ++b) {
-          const std::uint32_t from = record.vertex(static_cast<int>(a)), to = record.vertex(static_cast<int>(b));
-          const T time = relax.times().load(to);
-          if (label[to] >= 0 || parent[to] != none || label[from] < 0 || !(time < std::numeric_limits<T>::infinity()) ||
-              relax.times().load(from) > time)
-            continue;
-          label[to] = label[from];
-          changed = true;
-        }
-    if (changed) follow_parents();
   }
-}
+
+  void follow_parents() {
+    for (std::uint32_t v = 0; v < vertices_; ++v) {
+      std::uint32_t end = v;
+      path_.clear();
+      for (; label_[end] < 0 && parent_[end] != none; end = parent_[end]) path_.push_back(end);
+      for (const std::uint32_t p : path_) label_[p] = label_[end];
+    }
+  }
+
+  bool share_label(std::uint32_t from, std::uint32_t to) {
+    const T time = relax_.times().load(to);
+    if (to >= vertices_ || label_[to] >= 0 || parent_[to] != none || label_[from] < 0 ||
+        !(time < std::numeric_limits<T>::infinity()) || relax_.times().load(from) > time)
+      return false;
+    label_[to] = label_[from];
+    return true;
+  }
+
+  const Relax& relax_;
+  std::vector<std::int32_t>& label_;
+  std::size_t vertices_;
+  std::vector<std::uint32_t> parent_;
+  std::vector<std::uint32_t> path_;
+};
 
 /// The vertices and weights each reached vertex has its time from, in the user's numbering.
 template <class Relax>

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "isochron/core/parallel.h"
 #include "isochron/solve/simplex/obtuse_mask.h"
@@ -67,15 +68,22 @@ double fill_vertices(SimplexProblem<T, Corners>& problem, std::size_t begin, std
 
 template <class T, int Corners>
 SimplexProblem<T, Corners> prepare_topology(const SimplexMesh<Corners>& mesh, KeepOrder keep_order, int threads) {
+  // Tetrahedra are read where they lie, so they move with their vertices; triangles are read from the stars.
+  constexpr CurveDetail detail = Corners == 3 ? CurveDetail::blocks : CurveDetail::points;
+  return prepare_topology<T>(
+      mesh, keep_order == KeepOrder::yes ? Permutation{} : hilbert_order(mesh.points, detail, threads), threads);
+}
+
+template <class T, int Corners>
+SimplexProblem<T, Corners> prepare_topology(const SimplexMesh<Corners>& mesh, Permutation order, int threads) {
   using Element = typename SimplexMesh<Corners>::Element;
   SimplexProblem<T, Corners> problem;
+  problem.order = std::move(order);
   problem.vertex_count = mesh.vertex_count();
   problem.elements.resize(mesh.element_count());
   std::span<const Element> elements(mesh.elements);
   BigVector<Element> renumbered;
-  if (keep_order == KeepOrder::no) {
-    // Tetrahedra are read where they lie, so they move with their vertices; triangles are read from the stars.
-    problem.order = hilbert_order(mesh.points, Corners == 3 ? CurveDetail::blocks : CurveDetail::points, threads);
+  if (!problem.order.identity()) {
     if constexpr (Corners == 4) problem.element_order = element_order_after(mesh, problem.order);
     renumbered.resize(mesh.element_count());
     parallel_for(threads, renumbered.size(), [&](std::size_t i) {
@@ -90,28 +98,41 @@ SimplexProblem<T, Corners> prepare_topology(const SimplexMesh<Corners>& mesh, Ke
   return problem;
 }
 
+std::vector<ElementId> unit_sample(std::size_t element_count) {
+  std::vector<ElementId> sample;
+  for (std::size_t e = 0; e < element_count; e += 1 + element_count / 1024) sample.emplace_back(e);
+  return sample;
+}
+
 template <int Corners>
-double time_unit(const SimplexMesh<Corners>& mesh, const Metric& metric) {
-  // A sample is enough: the unit only has to be near the mean.
-  const std::size_t count = mesh.element_count();
-  double sampled = 0;
-  std::size_t samples = 0;
-  for (std::size_t e = 0; e < count; e += 1 + count / 1024) {
-    for (const double l : squared_lengths(mesh, metric, ElementId(e))) sampled += std::sqrt(l);
-    samples += SimplexMesh<Corners>::edges;
-  }
-  const double mean = sampled > 0 ? sampled / static_cast<double>(samples) : 1;
+SampledEdges sample_edges(const SimplexMesh<Corners>& mesh, const Metric& metric, std::span<const ElementId> sample) {
+  SampledEdges sampled;
+  for (const ElementId e : sample)
+    for (const double l : squared_lengths(mesh, metric, e)) sampled.sum += std::sqrt(l);
+  sampled.count = static_cast<double>(sample.size() * SimplexMesh<Corners>::edges);
+  return sampled;
+}
+
+double time_unit(const SampledEdges& sampled) {
+  const double mean = sampled.sum > 0 ? sampled.sum / sampled.count : 1;
   return std::exp2(std::round(std::log2(mean)));
 }
 
 template <class T, int Corners>
 void apply_metric(SimplexProblem<T, Corners>& problem, const SimplexMesh<Corners>& mesh, const Metric& metric,
                   int threads) {
+  const double unit = time_unit(sample_edges(mesh, metric, unit_sample(mesh.element_count())));
+  apply_metric(problem, mesh, metric, unit, threads);
+}
+
+template <class T, int Corners>
+void apply_metric(SimplexProblem<T, Corners>& problem, const SimplexMesh<Corners>& mesh, const Metric& metric,
+                  double unit, int threads) {
   constexpr int edges = SimplexMesh<Corners>::edges;
   using Record = ElementRecord<T, Corners>;
   const std::size_t count = mesh.element_count();
 
-  problem.unit = time_unit(mesh, metric);
+  problem.unit = unit;
   const double scale = 1 / (problem.unit * problem.unit);
 
   std::vector<LengthSummary> parts(static_cast<std::size_t>(std::max(1, threads)));
@@ -161,14 +182,22 @@ void apply_metric(SimplexProblem<T, Corners>& problem, const SimplexMesh<Corners
 }
 
 template SimplexProblem<float, 3> prepare_topology(const SimplexMesh<3>&, KeepOrder, int);
+template SimplexProblem<float, 3> prepare_topology(const SimplexMesh<3>&, Permutation, int);
 template SimplexProblem<float, 4> prepare_topology(const SimplexMesh<4>&, KeepOrder, int);
+template SimplexProblem<float, 4> prepare_topology(const SimplexMesh<4>&, Permutation, int);
 template SimplexProblem<double, 3> prepare_topology(const SimplexMesh<3>&, KeepOrder, int);
+template SimplexProblem<double, 3> prepare_topology(const SimplexMesh<3>&, Permutation, int);
 template SimplexProblem<double, 4> prepare_topology(const SimplexMesh<4>&, KeepOrder, int);
-template double time_unit(const SimplexMesh<3>&, const Metric&);
-template double time_unit(const SimplexMesh<4>&, const Metric&);
+template SimplexProblem<double, 4> prepare_topology(const SimplexMesh<4>&, Permutation, int);
+template SampledEdges sample_edges(const SimplexMesh<3>&, const Metric&, std::span<const ElementId>);
+template SampledEdges sample_edges(const SimplexMesh<4>&, const Metric&, std::span<const ElementId>);
 template void apply_metric(SimplexProblem<float, 3>&, const SimplexMesh<3>&, const Metric&, int);
+template void apply_metric(SimplexProblem<float, 3>&, const SimplexMesh<3>&, const Metric&, double, int);
 template void apply_metric(SimplexProblem<float, 4>&, const SimplexMesh<4>&, const Metric&, int);
+template void apply_metric(SimplexProblem<float, 4>&, const SimplexMesh<4>&, const Metric&, double, int);
 template void apply_metric(SimplexProblem<double, 3>&, const SimplexMesh<3>&, const Metric&, int);
+template void apply_metric(SimplexProblem<double, 3>&, const SimplexMesh<3>&, const Metric&, double, int);
 template void apply_metric(SimplexProblem<double, 4>&, const SimplexMesh<4>&, const Metric&, int);
+template void apply_metric(SimplexProblem<double, 4>&, const SimplexMesh<4>&, const Metric&, double, int);
 
 }  // namespace isochron

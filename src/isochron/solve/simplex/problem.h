@@ -97,13 +97,30 @@ enum class KeepOrder { no, yes };
 template <class T, int Corners>
 SimplexProblem<T, Corners> prepare_topology(const SimplexMesh<Corners>& mesh, KeepOrder keep_order, int threads);
 
-/// A power of two near the mean edge travel time.
+/// The same in a given order.
+template <class T, int Corners>
+SimplexProblem<T, Corners> prepare_topology(const SimplexMesh<Corners>& mesh, Permutation order, int threads);
+
+/// Travel times along some of the mesh's edges.
+struct SampledEdges {
+  double sum = 0;
+  double count = 0;
+};
+/// Elements enough to know the mean edge travel time by.
+std::vector<ElementId> unit_sample(std::size_t element_count);
 template <int Corners>
-double time_unit(const SimplexMesh<Corners>& mesh, const Metric& metric);
+SampledEdges sample_edges(const SimplexMesh<Corners>& mesh, const Metric& metric, std::span<const ElementId> sample);
+
+/// A power of two near the mean travel time of some edges.
+double time_unit(const SampledEdges& sampled);
 
 /// Lengths, obtuse flags, units and per-vertex edge times of a metric; may be called again with another metric.
 template <class T, int Corners>
 void apply_metric(SimplexProblem<T, Corners>& problem, const SimplexMesh<Corners>& mesh, const Metric& metric,
                   int threads);
+/// The same with a given unit.
+template <class T, int Corners>
+void apply_metric(SimplexProblem<T, Corners>& problem, const SimplexMesh<Corners>& mesh, const Metric& metric,
+                  double unit, int threads);
 
 }  // namespace isochron

@@ -43,16 +43,27 @@ struct PullResult {
   int count = 0;
 };
 
-/// Relax steps on a prepared problem, over times accessed through `Times`.
-template <class T, int Corners, class Times>
+/// Every vertex may be pushed to.
+struct AllTargets {
+  static constexpr bool holds(std::uint32_t) { return true; }
+};
+/// Only the first so many: the others belong to somebody else.
+struct FirstTargets {
+  std::uint32_t count;
+  [[nodiscard]] bool holds(std::uint32_t v) const { return v < count; }
+};
+
+/// Relax steps on a prepared problem, over times accessed through `Times`. Pushes go to `Targets` only.
+template <class T, int Corners, class Times, class Targets = AllTargets>
 class Relaxer {
  public:
   using Scalar = T;
   static constexpr T inf = std::numeric_limits<T>::infinity();
 
-  Relaxer(const SimplexProblem<T, Corners>& problem, Times times)
+  Relaxer(const SimplexProblem<T, Corners>& problem, Times times, Targets targets = {})
       : problem_(problem),
         times_(times),
+        targets_(targets),
         vectorise_(problem.obtuse_corners * obtuse_share_for_lanes > problem.elements.size() * Corners) {}
 
   [[nodiscard]] const SimplexProblem<T, Corners>& problem() const { return problem_; }
@@ -184,6 +195,7 @@ class Relaxer {
   template <class Emit>
   ISOCHRON_ALWAYS_INLINE std::uint64_t push_corner(const Record& record, int t, T ux, T ut, T ub, T uc, T xb, T xc,
                                                    T bc, T xt, T bt, T ct, T horizon, Emit&& emit) const {
+    if (!targets_.holds(record.vertex(t))) return 0;
     T time;
     T lambda;
     if (record.acute(t)) {
@@ -204,8 +216,9 @@ class Relaxer {
 
   /// Target t of a triangle from x and its other corner b.
   template <class Emit>
-  ISOCHRON_ALWAYS_INLINE static std::uint64_t push_edge(std::uint32_t target, bool acute, T ux, T ut, T ub, T xb, T xt,
-                                                        T bt, T horizon, Emit&& emit) {
+  ISOCHRON_ALWAYS_INLINE std::uint64_t push_edge(std::uint32_t target, bool acute, T ux, T ut, T ub, T xb, T xt, T bt,
+                                                 T horizon, Emit&& emit) const {
+    if (!targets_.holds(target)) return 0;
     T time;
     T lambda;
     if (acute) {
@@ -242,8 +255,8 @@ class Relaxer {
 
   /// Adds target t of an element if it can gain: an acute corner from x when it is later than x, another from any
   /// earlier corner. Every lane is written and kept by the count, without a branch.
-  static void put(Batch& batch, const Record& record, int t, T ux, T horizon, T ut, T ub, T uc, T xb, T xc, T bc, T xt,
-                  T bt, T ct) {
+  void put(Batch& batch, const Record& record, int t, T ux, T horizon, T ut, T ub, T uc, T xb, T xc, T bc, T xt, T bt,
+           T ct) const {
     const int n = batch.count;
     const bool acute = record.acute(t);
     const auto seen = [&](T time) { return (acute & (!(time < horizon))) ? inf : time; };
@@ -258,7 +271,8 @@ class Relaxer {
     lanes.lct[n] = ct;
     batch.ut[n] = ut;
     batch.target[n] = record.vertex(t);
-    batch.count = n + static_cast<int>((ut > ux) | ((!acute) & ((ut > ub) | (ut > uc))));
+    const bool gains = (ut > ux) | ((!acute) & ((ut > ub) | (ut > uc)));
+    batch.count = n + static_cast<int>(gains & targets_.holds(record.vertex(t)));
   }
 
   void add_targets(Batch& batch, const Record& record, const TetView& w, T ux, T horizon) const {
@@ -336,6 +350,7 @@ class Relaxer {
 
   const SimplexProblem<T, Corners>& problem_;
   Times times_;
+  [[no_unique_address]] Targets targets_;
   bool vectorise_;
 };
 

@@ -50,9 +50,8 @@ PlacedSource place_point(const SimplexMesh<Corners>& mesh, const Adjacency& adja
                     "on the mesh, in the mesh's unit",
                     what, nearest.distance, nearest.point.x, nearest.point.y, nearest.point.z));
   }
-  // On a corner the source is that vertex, so that all elements around it take part.
   for (int c = 0; c < Corners; ++c)
-    if (found->weights[c] > 1 - 1e-9) {
+    if (on_corner(found->weights[c])) {
       const VertexId v = mesh.element(found->element)[c];
       return {mesh.point(v), elements_at(adjacency, v), source.time, 0, v};
     }

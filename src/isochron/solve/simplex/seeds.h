@@ -29,6 +29,9 @@ struct PlacedSources {
   bool level_set = false;
 };
 
+/// Whether a point's weight at a corner makes it that vertex: then all elements around it take part.
+inline bool on_corner(double weight) { return weight > 1 - 1e-9; }
+
 /// Throws InputError when the vertex is out of range or its onset time not finite.
 void check_vertex_source(const VertexSource& source, std::size_t vertex_count);
 /// Throws InputError: the source is not a vertex of any element.

@@ -184,13 +184,11 @@ ImplicitSurface from_labels(const ImageGrid& image, std::span<const std::int32_t
   checked_frame(image, image_labels.size());
   check(options);
   if (wanted.empty()) throw UsageError("no label is given; name at least one");
-  const std::set<std::int32_t> present = labels_in(image_labels);
+  std::set<std::int32_t> present = labels_in(image_labels);
+  present.erase(no_label);
   for (const std::int32_t label : wanted)
     if (!present.contains(label))
       throw InputError(fmt::format("label {} is not in the image; it has {}", label, fmt::join(present, ", ")));
-  if (std::includes(wanted.begin(), wanted.end(), present.begin(), present.end()))
-    throw InputError(
-        "every voxel of the image is inside, so there is no surface; choose fewer labels, or pad the image");
 
   std::vector<std::uint8_t> wanted_at(image_labels.size());
   parallel_for(threads_of(options), wanted_at.size(),

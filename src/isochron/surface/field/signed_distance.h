@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <set>
 #include <span>
 #include <string>
@@ -55,9 +56,14 @@ struct FieldOptions {
 ImplicitSurface from_isovalue(const ImageGrid& grid, std::span<const float> values, double isovalue,
                               const FieldOptions& options = {}, const Progress& progress = {});
 
+/// Of voxels that belong to nothing, such as those that are no number.
+inline constexpr std::int32_t no_label = std::numeric_limits<std::int32_t>::min();
+
 /// The object made of all voxels with one of these labels. Its surface is smoothed to less than a voxel but stays
-/// between the centres of the voxels on both sides, at most half a voxel away from their common face. Throws like
-/// `from_isovalue`, and for labels that the image does not have (those that it has are listed).
+/// between the centres of the voxels on both sides, at most half a voxel away from their common face. An object
+/// that fills the image is closed on the image's faces. Throws InputError for an image that is flat or sheared, labels
+/// that it does not have (those that it has are listed), and an object that leaves it when that is to be refused; and
+/// Cancelled.
 ImplicitSurface from_labels(const ImageGrid& grid, std::span<const std::int32_t> labels,
                             const std::set<std::int32_t>& wanted, const FieldOptions& options = {},
                             const Progress& progress = {});

@@ -31,7 +31,7 @@ std::filesystem::path program_of(const TetOptions& options) {
 TetAnswer ask_netgen(const TriangleMesh& surface, const TetOptions& options, const std::filesystem::path& folder,
                      const Progress& progress) {
   TetRequest request;
-  request.points = surface.points;
+  request.points = surface.points.copy();
   for (const auto& t : surface.elements) request.triangles.push_back({t[0].value, t[1].value, t[2].value});
   request.sizes = options.sizes;
   request.grading = options.grading;

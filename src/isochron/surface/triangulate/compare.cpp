@@ -131,7 +131,7 @@ std::size_t ExpectedSurface::drop_specks(TriangleMesh& found, double volume) con
 
 std::vector<Vec3d> ExpectedSurface::uncovered(const TriangleMesh& found, const LabelField& field,
                                               const SizeView<double>& sizes) const {
-  return uncovered(mesh_.points, found, field, sizes);
+  return uncovered(mesh_.points.copy(), found, field, sizes);
 }
 
 std::vector<Vec3d> ExpectedSurface::uncovered(const TriangleMesh& found, const LabelField& field,

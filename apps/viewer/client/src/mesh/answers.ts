@@ -35,6 +35,12 @@ export interface Clipped extends Triangles {
   isochrones: Lines | null;
 }
 
+/** Surfaces of equal time inside a volume. */
+export interface LevelSurfaces extends Triangles {
+  /** The time of each triangle. */
+  levels: Float32Array;
+}
+
 function readLines(pack: Pack): Lines {
   return { points: pack.floats('iso_points'), offsets: pack.ids('iso_offsets'), levels: pack.floats('iso_levels') };
 }
@@ -65,6 +71,31 @@ export function readClipped(pack: Pack): Clipped {
     times: pack.has('times') ? pack.floats('times') : null,
     isochrones: pack.has('iso_points') ? readLines(pack) : null,
   };
+}
+
+export function readLevelSurfaces(pack: Pack): LevelSurfaces {
+  return { points: pack.floats('points'), triangles: pack.ids('triangles'), levels: pack.floats('levels') };
+}
+
+/** Those whose time is not after a moment (null: all), without their points' being renumbered. */
+export function surfacesUntil(surfaces: LevelSurfaces, moment: number | null): LevelSurfaces {
+  if (moment === null) return surfaces;
+  const kept: number[] = [];
+  surfaces.levels.forEach((level, t) => level <= moment && kept.push(t));
+  return {
+    points: surfaces.points,
+    triangles: Uint32Array.from({ length: 3 * kept.length }, (_, i) => {
+      return surfaces.triangles[3 * kept[Math.floor(i / 3)]! + (i % 3)]!;
+    }),
+    levels: Float32Array.from(kept, (t) => surfaces.levels[t]!),
+  };
+}
+
+/** The times of their points: each is on the surface of one time. */
+export function pointLevels({ points, triangles, levels }: LevelSurfaces): Float32Array {
+  const times = new Float32Array(points.length / 3);
+  triangles.forEach((v, corner) => (times[v] = levels[Math.floor(corner / 3)]!));
+  return times;
 }
 
 /** b - a where both are finite, else infinity. */

@@ -15,26 +15,49 @@ export interface DrawnMesh extends Triangles {
 /** Edges that bend more than this are drawn sharp. */
 const sharp = Math.cos((40 * Math.PI) / 180);
 
-/** Normals of the triangles, as long as twice their area, 3 numbers per triangle. */
-function areaNormals({ points, triangles }: Triangles): Float32Array {
-  const normals = new Float32Array(triangles.length);
+/** Normals of the triangles, as long as twice their area, and their sums at the vertices; 3 numbers each. */
+function areaNormals({ points, triangles }: Triangles): { areas: Float32Array; sums: Float32Array } {
+  const areas = new Float32Array(triangles.length);
+  const sums = new Float32Array(points.length);
+  // Plain numbers, as in pick.ts: this is what the first view of a large mesh waits for.
   for (let t = 0; t < triangles.length; t += 3) {
-    const [a, b, c] = [3 * triangles[t]!, 3 * triangles[t + 1]!, 3 * triangles[t + 2]!];
-    const [ux, uy, uz] = [points[b]! - points[a]!, points[b + 1]! - points[a + 1]!, points[b + 2]! - points[a + 2]!];
-    const [vx, vy, vz] = [points[c]! - points[a]!, points[c + 1]! - points[a + 1]!, points[c + 2]! - points[a + 2]!];
-    normals[t] = uy * vz - uz * vy;
-    normals[t + 1] = uz * vx - ux * vz;
-    normals[t + 2] = ux * vy - uy * vx;
+    const a = 3 * triangles[t]!;
+    const b = 3 * triangles[t + 1]!;
+    const c = 3 * triangles[t + 2]!;
+    const ux = points[b]! - points[a]!;
+    const uy = points[b + 1]! - points[a + 1]!;
+    const uz = points[b + 2]! - points[a + 2]!;
+    const vx = points[c]! - points[a]!;
+    const vy = points[c + 1]! - points[a + 1]!;
+    const vz = points[c + 2]! - points[a + 2]!;
+    const x = uy * vz - uz * vy;
+    const y = uz * vx - ux * vz;
+    const z = ux * vy - uy * vx;
+    areas[t] = x;
+    areas[t + 1] = y;
+    areas[t + 2] = z;
+    sums[a]! += x;
+    sums[a + 1]! += y;
+    sums[a + 2]! += z;
+    sums[b]! += x;
+    sums[b + 1]! += y;
+    sums[b + 2]! += z;
+    sums[c]! += x;
+    sums[c + 1]! += y;
+    sums[c + 2]! += z;
   }
-  return normals;
+  return { areas, sums };
 }
+
+/** The length of the vector that begins at number i. */
+const lengthAt = (a: Float32Array, i: number) => Math.sqrt(dotAt(a, i, a, i));
 
 function normalize(normals: Float32Array): void {
   for (let i = 0; i < normals.length; i += 3) {
-    const length = Math.hypot(normals[i]!, normals[i + 1]!, normals[i + 2]!) || 1;
-    normals[i]! /= length;
-    normals[i + 1]! /= length;
-    normals[i + 2]! /= length;
+    const factor = 1 / (lengthAt(normals, i) || 1);
+    normals[i]! *= factor;
+    normals[i + 1]! *= factor;
+    normals[i + 2]! *= factor;
   }
 }
 
@@ -53,42 +76,48 @@ const dotAt = (a: Float32Array, i: number, b: Float32Array, j: number) =>
   a[i]! * b[j]! + a[i + 1]! * b[j + 1]! + a[i + 2]! * b[j + 2]!;
 const triangleOf = (corner: number) => corner - (corner % 3);
 
+/** Corners at vertices where some triangle bends away sharply from the others. */
+function sharpCorners({ points, triangles }: Triangles, areas: Float32Array, smooth: Float32Array): number[] {
+  const onEdge = new Uint8Array(points.length / 3);
+  let some = false;
+  for (let t = 0; t < triangles.length; t += 3) {
+    const least = sharp * lengthAt(areas, t);
+    for (let i = t; i < t + 3; ++i) {
+      if (dotAt(smooth, 3 * triangles[i]!, areas, t) >= least) continue;
+      onEdge[triangles[i]!] = 1;
+      some = true;
+    }
+  }
+  const corners: number[] = [];
+  for (let i = 0; some && i < triangles.length; ++i) if (onEdge[triangles[i]!] === 1) corners.push(i);
+  return corners;
+}
+
 /** Smooth normals. At a vertex on a sharp edge each corner is a vertex of its own, smoothed over its own side. */
 export function drawnMesh(mesh: Triangles): DrawnMesh {
   const { points, triangles } = mesh;
   const count = points.length / 3;
-  const areas = areaNormals(mesh);
-  const faces = areas.slice();
-  normalize(faces);
-  const smooth = new Float32Array(points.length);
-  for (let i = 0; i < triangles.length; ++i) {
-    for (let k = 0; k < 3; ++k) smooth[3 * triangles[i]! + k]! += areas[triangleOf(i) + k]!;
-  }
+  const { areas, sums: smooth } = areaNormals(mesh);
   normalize(smooth);
-
-  const onEdge = new Uint8Array(count);
-  for (let i = 0; i < triangles.length; ++i) {
-    if (dotAt(smooth, 3 * triangles[i]!, faces, triangleOf(i)) < sharp) onEdge[triangles[i]!] = 1;
-  }
-  const split: number[] = []; // corners
-  for (let i = 0; i < triangles.length; ++i) if (onEdge[triangles[i]!] === 1) split.push(i);
+  const split = sharpCorners(mesh, areas, smooth);
+  const vertexOf = new Uint32Array(count + split.length);
+  for (let v = 0; v < count; ++v) vertexOf[v] = v;
+  if (split.length === 0) return { points, triangles, normals: smooth, vertexOf };
 
   const corners = triangles.slice();
-  const vertexOf = new Uint32Array(count + split.length);
   const outPoints = new Float32Array(3 * vertexOf.length);
   const normals = new Float32Array(3 * vertexOf.length);
   outPoints.set(points);
   normals.set(smooth);
-  for (let v = 0; v < count; ++v) vertexOf[v] = v;
-  const around = split.length > 0 ? cornersByVertex(triangles, count) : null;
+  const around = cornersByVertex(triangles, count);
   split.forEach((corner, k) => {
-    const [v, at] = [triangles[corner]!, count + k];
+    const [v, at, own] = [triangles[corner]!, count + k, triangleOf(corner)];
     corners[corner] = at;
     vertexOf[at] = v;
     outPoints.set(points.subarray(3 * v, 3 * v + 3), 3 * at);
-    for (let i = around!.starts[v]!; i < around!.starts[v + 1]!; ++i) {
-      const other = triangleOf(around!.corners[i]!);
-      if (dotAt(faces, triangleOf(corner), faces, other) < sharp) continue;
+    for (let i = around.starts[v]!; i < around.starts[v + 1]!; ++i) {
+      const other = triangleOf(around.corners[i]!);
+      if (dotAt(areas, own, areas, other) < sharp * lengthAt(areas, own) * lengthAt(areas, other)) continue;
       for (let d = 0; d < 3; ++d) normals[3 * at + d]! += areas[other + d]!;
     }
   });

@@ -1,16 +1,17 @@
 // The mesh mode: joins the model, the server's answers, the picture and the controls.
-import { ApiError } from '../api';
-import type { MakeMode, Mode, ModeContext } from '../mode';
+import type { MakeMode, ModeContext } from '../mode';
+import { StageMode } from '../stage_mode';
 import type { DataSet, Vec3 } from '../types';
 import { download, h, shortNumber } from '../ui/dom';
+import { followKeys } from '../ui/keys';
 import { Overlay, pngOf } from '../ui/overlay';
 import { TimeBar } from '../ui/time_bar';
 import { scale } from '../vec';
-import { frame, orbit, zoom } from '../view/camera';
-import { afterLoss } from '../view/context_loss';
-import { followPointer } from '../view/pointer';
-import { Stage } from '../view/stage';
-import { followKeys } from './keys';
+import type { Camera } from '../view/camera';
+import { frame } from '../view/camera';
+import type { PointerHandlers } from '../view/pointer';
+import { drawnMesh } from './drawn_mesh';
+import { meshKeys } from './keys';
 import type { PaneKind, Shown } from './mesh_view';
 import { MeshView } from './mesh_view';
 import type { Model } from './model';
@@ -28,19 +29,16 @@ const grabRadius = 14;
 const patience = 400;
 /** Above this many triangles the time under the pointer is not shown: looking for it takes too long. */
 const hoverLimit = 300_000;
+/** Above this many triangles edges are not smoothed where the processor draws: most triangles are below a pixel then. */
+const multisampleLimit = 200_000;
 
-export class MeshMode implements Mode {
+export class MeshMode extends StageMode {
   private readonly model: Model;
-  private readonly stageBox = h('div', { class: 'stage', tabindex: 0, role: 'application' });
   private readonly overlay = new Overlay();
-  private readonly status = h('output', { class: 'status', 'aria-live': 'off' });
   private readonly timeBar: TimeBar;
   private readonly panel: Panel;
   private readonly requests: Requests;
   private readonly shown: Shown;
-  private readonly ended = new AbortController();
-  private readonly contextLost: () => void;
-  private stage!: Stage;
   private view!: MeshView;
 
   /** Reads the geometry, to be shown later. */
@@ -48,25 +46,29 @@ export class MeshMode implements Mode {
     const pack = await context.api.get(`${data.id}/geometry`);
     const geometry = { points: pack.floats('points'), triangles: pack.ids('triangles') };
     const lines = { points: pack.floats('line_points'), offsets: pack.ids('line_offsets') };
-    return (root) => new MeshMode(root, data, context, geometry, lines);
+    const whole = drawnMesh(geometry);
+    return (root, { software }) => {
+      const multisample = !software || geometry.triangles.length <= 3 * multisampleLimit;
+      return new MeshMode(root, data, context, { geometry, whole, lines }, multisample);
+    };
   }
 
   private constructor(
     root: HTMLElement,
-    private readonly data: DataSet,
-    private readonly context: ModeContext,
-    geometry: Shown['geometry'],
-    lines: Shown['lines'],
+    data: DataSet,
+    context: ModeContext,
+    file: Pick<Shown, 'geometry' | 'whole' | 'lines'>,
+    multisample: boolean,
   ) {
+    super(data, context, { multisample });
     this.model = defaultModel(data);
-    this.contextLost = afterLoss(context.notices, this.ended.signal, () => this.remakeStage());
     this.shown = {
+      ...file,
       model: this.model,
-      geometry,
-      lines,
       arrival: {},
       clipped: {},
       paths: {},
+      surfaces: {},
       array: null,
       fibers: null,
       clipPlane: null,
@@ -82,6 +84,7 @@ export class MeshMode implements Mode {
     this.timeBar = new TimeBar((moment) => {
       this.model.moment = moment;
       this.view.drawMoment();
+      if (this.model.inside === 'front') this.requests.want('surfaces');
     });
     this.panel = new Panel(data, this.model, {
       setTool: (tool) => this.stageBox.setAttribute('data-tool', tool),
@@ -93,9 +96,11 @@ export class MeshMode implements Mode {
       fibersChanged: () => this.requests.want('fibers'),
       coloringChanged: () => this.requests.want('array'),
       clipChanged: () => this.requests.want('clip'),
+      insideChanged: () => this.requests.want('surfaces'),
       unitChanged: () => this.redraw(),
       alignClip: () => this.alignClip(),
     });
+    this.status.setAttribute('aria-live', 'off'); // it changes with every movement of a source
     this.stageBox.setAttribute('aria-label', `${data.name}: arrow keys move the source, question mark for help`);
     const left = h(
       'main',
@@ -106,15 +111,13 @@ export class MeshMode implements Mode {
     );
     root.replaceChildren(left, this.panel.element);
     this.makeStage();
-    followKeys(this.keyActions(), this.ended.signal);
+    followKeys(meshKeys(this.keyActions(), this.viewKeys()), this.ended.signal);
     this.tellWarnings();
-    this.sourcesChanged();
   }
 
-  dispose(): void {
-    this.ended.abort();
+  override dispose(): void {
     this.timeBar.stop();
-    this.stage.dispose();
+    super.dispose();
   }
 
   /** Asks for everything again, after the connection was lost. */
@@ -127,7 +130,7 @@ export class MeshMode implements Mode {
     if (this.requests.waiting > patience) this.status.textContent = `${stage}: ${Math.round(100 * fraction)} %`;
   }
 
-  setTheme(): void {
+  override setTheme(): void {
     this.view.theme = this.context.theme();
     this.redraw();
   }
@@ -147,36 +150,25 @@ export class MeshMode implements Mode {
     return slots.flatMap((slot) => formats.map((f): [string, string] => [`${slot}/${f}`, `${of(slot)} as .${f}`]));
   }
 
-  async saveData(name: string): Promise<void> {
-    const [slot, format] = name.split('/');
-    try {
-      const { blob, name } = await this.context.api.file(`${this.data.id}/export`, { slot, format });
-      download(blob, name);
-    } catch (error) {
-      this.failed(error);
-    }
-  }
-
-  saveState(): void {
-    download(new Blob([this.stateText()], { type: 'application/json' }), `${this.baseName()}.view.json`);
-  }
-
   stateText(): string {
     return stateFile(this.model, this.stage.camera, this.data);
   }
 
-  loadState(text: string): void {
-    try {
-      const { model, camera, from } = readStateFile(text, this.data);
-      Object.assign(this.model, model);
-      if (camera !== null) this.stage.setCamera(camera);
-      if (from !== this.data.name) {
-        this.context.notices.show('state', 'warning', `The state was saved for ${from}; shown is ${this.data.name}.`);
-      }
-    } catch (error) {
-      this.context.notices.show('state', 'error', error instanceof Error ? error.message : String(error));
-      return;
+  protected exportRequest(name: string): object {
+    const [slot, format] = name.split('/');
+    return { slot, format };
+  }
+
+  protected readState(text: string): Camera | null {
+    const { model, camera, from } = readStateFile(text, this.data);
+    Object.assign(this.model, model);
+    if (from !== this.data.name) {
+      this.context.notices.show('state', 'warning', `The state was saved for ${from}; shown is ${this.data.name}.`);
     }
+    return camera;
+  }
+
+  protected stateRead(): void {
     this.context.exportsChanged();
     this.timeBar.set(this.model.moment, false);
     this.panel.drawAll();
@@ -185,28 +177,19 @@ export class MeshMode implements Mode {
     this.requests.want('clip');
   }
 
-  private baseName(): string {
-    return this.data.name.replace(/\.[^.]*$/, '');
+  protected fillStage(): void {
+    this.view = new MeshView(this.stage, this.shown, this.context.theme());
+    this.redraw();
   }
 
-  private makeStage(): void {
-    this.stage = new Stage(this.stageBox, this.data.bounds, this.contextLost);
-    this.view = new MeshView(this.stage, this.shown, this.context.theme());
-    followPointer(this.stage, {
+  protected pointer(): PointerHandlers {
+    return {
       grab: (x, y) => this.grab(x, y),
       drag: (x, y) => this.dragTo(x, y),
       drop: () => this.panel.drawSources(),
       click: (x, y, keys) => this.click(x, y, keys.shift ? 'path' : keys.control ? 'add' : this.panel.clickTool),
       hover: (x, y) => this.hover(x, y),
-    });
-    this.redraw();
-  }
-
-  private remakeStage(): void {
-    const { camera } = this.stage;
-    this.stage.dispose();
-    this.makeStage();
-    this.stage.setCamera(camera);
+    };
   }
 
   private redraw(): void {
@@ -239,16 +222,6 @@ export class MeshMode implements Mode {
     if (!waits) this.redraw();
   }
 
-  private failed(error: unknown): void {
-    if (error instanceof ApiError && error.status === 0) return; // the event stream tells about lost connections
-    this.context.notices.show('error', 'error', error instanceof Error ? error.message : String(error));
-  }
-
-  private tellWarnings(): void {
-    const { warnings } = this.data;
-    if (warnings.length > 0) this.context.notices.show('warnings', 'info', warnings.join(' · '));
-  }
-
   private tellStatus(): void {
     const arrival = this.shown.arrival.a;
     if (arrival === undefined) {
@@ -278,6 +251,7 @@ export class MeshMode implements Mode {
     this.context.exportsChanged();
     this.requests.wantArrivals();
     if (this.model.clip.on) this.requests.want('clip');
+    if (this.model.inside !== '') this.requests.want('surfaces');
     this.panel.drawPaths(this.shown.paths);
     this.redraw();
   }
@@ -364,13 +338,11 @@ export class MeshMode implements Mode {
         const source = model.sources[model.selected];
         const place = source === undefined ? null : this.stage.screenPlace(0, source.point);
         const step = this.stage.paneSize / 60;
-        if (place === null) this.stage.setCamera(orbit(this.stage.camera, x * 0.1, -y * 0.1));
+        if (place === null) this.turn(x, y);
         else this.dragTo(place[0] + x * step, place[1] - y * step);
         this.panel.drawSources();
       },
-      turn: (x: number, y: number) => this.stage.setCamera(orbit(this.stage.camera, x * 0.1, -y * 0.1)),
-      zoom: (factor: number) => this.stage.setCamera(zoom(this.stage.camera, factor)),
-      resetView: () => this.stage.resetCamera(),
+      turn: (x: number, y: number) => this.turn(x, y),
       placeInMiddle: () => this.click(...middle(), this.panel.clickTool),
       nextSource: () => {
         if (model.sources.length > 0) model.selected = (model.selected + 1) % model.sources.length;
@@ -392,18 +364,22 @@ export class MeshMode implements Mode {
         this.panel.drawDisplay();
         this.redraw();
       },
+      toggleFront: () => {
+        if (this.data.tets === 0) return;
+        model.inside = model.inside === '' ? 'front' : '';
+        this.panel.drawDisplay();
+        this.requests.want('surfaces');
+      },
       toggleClip: () => {
         if (this.data.tets === 0) return;
         model.clip.on = !model.clip.on;
         this.panel.drawDisplay();
         this.requests.want('clip');
       },
-      savePicture: () => void this.savePicture(),
       escape: () => {
         this.panel.chooseTool('set');
         this.timeBar.set(null);
       },
-      help: () => this.context.help(),
     };
   }
 }

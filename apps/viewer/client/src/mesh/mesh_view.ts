@@ -7,8 +7,8 @@ import { BallLayer, LineLayer, SurfaceLayer } from '../view/layers';
 import type { Pane, Stage } from '../view/stage';
 import type { Color } from '../color_map';
 import type { Theme } from '../mode';
-import type { Arrival, Clipped, Path } from './answers';
-import { difference } from './answers';
+import type { Arrival, Clipped, LevelSurfaces, Path } from './answers';
+import { difference, pointLevels, surfacesUntil } from './answers';
 import type { MapName, Range } from './coloring';
 import { mapColors, places, plainTable, table } from './coloring';
 import type { DrawnMesh, Triangles } from './drawn_mesh';
@@ -21,11 +21,15 @@ export type PaneKind = SlotName | 'difference';
 export interface Shown {
   model: Model;
   geometry: Triangles;
+  /** The same as it is drawn. */
+  whole: DrawnMesh;
   /** The file's own lines: line i has the points offsets[i] to offsets[i + 1]. */
   lines: { points: Float32Array; offsets: Uint32Array };
   arrival: Partial<Record<SlotName, Arrival>>;
   clipped: Partial<Record<SlotName, Clipped>>;
   paths: Partial<Record<SlotName, Path[]>>;
+  /** Surfaces of equal time inside a volume. */
+  surfaces: Partial<Record<SlotName, LevelSurfaces>>;
   /** The array the surface is coloured by, when it is not the arrival. */
   array: { values: Float32Array; on: 'points' | 'cells'; name: string; range: Range } | null;
   fibers: Float32Array | null; // 2 points per line
@@ -36,10 +40,13 @@ const ink: Vec3 = [0.07, 0.07, 0.1];
 const pathColor: Vec3 = [0.85, 0.1, 0.3];
 const fileLineColor: Vec3 = [0.2, 0.45, 0.85];
 const sourceColor: Vec3 = [1, 0.42, 0.1];
+/** Of the outside, while something inside is shown. */
+const glass = 0.3;
 const otherSourceColor: Vec3 = [0.78, 0.3, 0.06];
 
 class PaneLayers {
   readonly surface: SurfaceLayer;
+  readonly inside: SurfaceLayer;
   readonly isochrones: LineLayer;
   readonly otherIsochrones: LineLayer;
   readonly fibers: LineLayer;
@@ -55,6 +62,7 @@ class PaneLayers {
   ) {
     const { renderer, front } = pane;
     this.surface = new SurfaceLayer(renderer);
+    this.inside = new SurfaceLayer(renderer);
     this.fibers = new LineLayer(renderer, [1, 1, 1], 1);
     this.isochrones = new LineLayer(renderer, ink, 1.5);
     this.otherIsochrones = new LineLayer(renderer, ink, 1.5);
@@ -65,16 +73,25 @@ class PaneLayers {
 
   remove(): void {
     const lines = [this.isochrones, this.otherIsochrones, this.fibers, this.paths, this.hiddenPaths, this.fileLines];
-    for (const layer of [this.surface, ...lines]) layer.remove();
+    for (const layer of [this.surface, this.inside, ...lines]) layer.remove();
     for (const ball of this.balls) ball.remove();
   }
 }
 
+/** What a pane's surface was drawn from: the same again costs nothing. */
+interface Drawn {
+  mesh: DrawnMesh;
+  values: Float32Array | null;
+  range: Range;
+}
+
+const noRange: Range = { low: 0, high: 0 };
+
 export class MeshView {
   private panes: PaneLayers[] = [];
-  private readonly whole: DrawnMesh;
   private separate: DrawnMesh | null = null;
-  private drawn = new Map<PaneLayers, DrawnMesh>();
+  private drawn = new Map<PaneLayers, Drawn>();
+  private drawnInside = new Map<PaneLayers, { from: LevelSurfaces; count: number; range: Range }>();
   private fromClipped = new WeakMap<Triangles, DrawnMesh>();
   /** Of each pane, from left to right; null where there are no values. */
   legends: (LegendContent | null)[] = [];
@@ -84,7 +101,6 @@ export class MeshView {
     private readonly shown: Shown,
     public theme: Theme,
   ) {
-    this.whole = drawnMesh(shown.geometry);
     stage.beforeRender = () => this.placeBalls();
   }
 
@@ -99,6 +115,7 @@ export class MeshView {
     if (kinds.join() !== this.panes.map((p) => p.kind).join()) {
       for (const pane of this.panes) pane.remove();
       this.drawn.clear();
+      this.drawnInside.clear();
       this.stage.setPanes(kinds.length);
       this.panes = kinds.map((kind, i) => new PaneLayers(this.stage.panes[i]!, kind));
       const { points, offsets } = this.shown.lines;
@@ -121,6 +138,7 @@ export class MeshView {
       const { colors } = this.tableOf(pane.kind);
       pane.surface.setTable(colors);
       this.drawIsochrones(pane);
+      this.drawInside(pane);
     }
     this.stage.render();
   }
@@ -160,21 +178,17 @@ export class MeshView {
     const shown = this.shown;
     const { array } = shown;
     if (array !== null && kind !== 'difference') {
-      const mesh = array.on === 'cells' ? (this.separate ??= separateTriangles(this.whole)) : this.whole;
-      this.setMesh(pane, mesh);
-      const take = array.on === 'cells' ? mesh.triangles.map((_, corner) => Math.floor(corner / 3)) : mesh.vertexOf;
-      pane.surface.setPlaces(places(array.values, take, array.range));
+      const onCells = array.on === 'cells';
+      const mesh = onCells ? (this.separate ??= separateTriangles(shown.whole)) : shown.whole;
+      const triangleOf = () => mesh.triangles.map((_, corner) => Math.floor(corner / 3));
+      this.setSurface(pane, { mesh, values: array.values, range: array.range }, onCells ? triangleOf : undefined);
       return { title: array.name, unit: '', ...array.range, colors: mapColors('sequential'), grey: '' };
     }
     const values = this.valuesOf(kind);
     const cut = shown.clipPlane === null || kind === 'difference' ? undefined : shown.clipped[kind];
     const mesh = this.meshOf(values?.mesh ?? cut ?? shown.geometry);
-    this.setMesh(pane, mesh);
-    if (values === null) {
-      pane.surface.setPlaces(new Float32Array(mesh.vertexOf.length));
-      return null;
-    }
-    pane.surface.setPlaces(places(values.values, mesh.vertexOf, values.range));
+    this.setSurface(pane, { mesh, values: values?.values ?? null, range: values?.range ?? noRange });
+    if (values === null) return null;
     return {
       title: kind === 'difference' ? 'arrival, B − A' : 'arrival time',
       unit: this.shown.model.timeUnit || (shown.arrival.a?.unit ?? ''),
@@ -208,16 +222,21 @@ export class MeshView {
   }
 
   private meshOf(triangles: Triangles): DrawnMesh {
-    if (triangles === this.shown.geometry) return this.whole;
+    if (triangles === this.shown.geometry) return this.shown.whole;
     let mesh = this.fromClipped.get(triangles);
     if (mesh === undefined) this.fromClipped.set(triangles, (mesh = drawnMesh(triangles)));
     return mesh;
   }
 
-  private setMesh(pane: PaneLayers, mesh: DrawnMesh): void {
-    if (this.drawn.get(pane) === mesh) return;
-    pane.surface.setMesh(mesh);
-    this.drawn.set(pane, mesh);
+  /** `takes` gives the value that each drawn vertex has, when it is not that of its own vertex. */
+  private setSurface(pane: PaneLayers, now: Drawn, takes = () => now.mesh.vertexOf): void {
+    const before = this.drawn.get(pane);
+    const { mesh, values, range } = now;
+    if (before?.mesh !== mesh) pane.surface.setMesh(mesh);
+    else if (before.values === values && before.range.low === range.low && before.range.high === range.high) return;
+    const flat = () => new Float32Array(mesh.vertexOf.length);
+    pane.surface.setPlaces(values === null ? flat() : places(values, takes(), range));
+    this.drawn.set(pane, now);
   }
 
   private tableOf(kind: PaneKind): { colors: Color[] } {
@@ -250,6 +269,29 @@ export class MeshView {
       draw(pane.isochrones, pane.kind, ink);
       draw(pane.otherIsochrones, null, ink);
     }
+  }
+
+  /** Surfaces of equal time. The outside is glass while there are some. */
+  private drawInside(pane: PaneLayers): void {
+    const { model, surfaces, clipPlane } = this.shown;
+    const from = pane.kind === 'difference' || model.inside === '' ? undefined : surfaces[pane.kind];
+    const shown = from !== undefined && from.triangles.length > 0;
+    pane.inside.setVisible(shown);
+    pane.surface.setOpacity(shown ? glass : 1);
+    if (!shown) return;
+    pane.inside.setClip(clipPlane);
+    const until = model.inside === 'isochrones' ? model.moment : null;
+    const count = until === null ? from.levels.length : from.levels.filter((level) => level <= until).length;
+    const range = this.timeRange;
+    const before = this.drawnInside.get(pane);
+    const same = before?.range.low === range.low && before.range.high === range.high;
+    if (before?.from === from && before.count === count && same) return;
+    const now = surfacesUntil(from, until);
+    const mesh = drawnMesh(now);
+    pane.inside.setMesh(mesh);
+    pane.inside.setPlaces(places(pointLevels(now), mesh.vertexOf, range));
+    pane.inside.setTable(table('sequential', range, null, this.theme.ahead));
+    this.drawnInside.set(pane, { from, count, range });
   }
 
   private drawFibers(pane: PaneLayers): void {

@@ -22,6 +22,9 @@ export interface Setting {
   regions: Record<string, number> | null;
 }
 
+/** Which surfaces of equal time are drawn inside a volume: none, the front, or one for each isochrone. */
+export type Inside = '' | 'front' | 'isochrones';
+
 export type Compare = 'off' | 'ab' | 'difference';
 
 export interface Model {
@@ -34,6 +37,7 @@ export interface Model {
   /** Between isochrones; 0 for a spacing that suits the times. */
   spacing: number;
   showIsochrones: boolean;
+  inside: Inside;
   showFibers: string;
   /** What the surface shows: "" for arrival times, else "points/NAME" or "cells/NAME". */
   coloring: string;
@@ -66,6 +70,7 @@ export function defaultModel(data: DataSet): Model {
     targets: [],
     spacing: 0,
     showIsochrones: true,
+    inside: '',
     showFibers: '',
     coloring: '',
     timeUnit: '',
@@ -88,12 +93,34 @@ export function speedRequest(setting: Setting, data: DataSet): object {
     ? { fibers: { array: setting.fibers, velocity: [setting.along, setting.across] } }
     : { speed: setting.speed };
   if (setting.regions === null || data.regions === null) return whole;
-  const speeds = Object.entries(setting.regions).map(([region, v]) => [region, fibers ? [v, v * ratio] : v]);
+  // A state file may be of a mesh with other regions.
+  const known = new Set(data.regions.values.map(String));
+  const speeds = Object.entries(setting.regions)
+    .filter(([region]) => known.has(region))
+    .map(([region, v]) => [region, fibers ? [v, v * ratio] : v]);
   return { ...whole, regions: { array: data.regions.array, speeds: Object.fromEntries(speeds) as object } };
 }
 
 export function slotsOf(compare: Compare): SlotName[] {
   return compare === 'off' ? ['a'] : ['a', 'b'];
+}
+
+/** The server draws no more surfaces of equal time at once. */
+const mostSurfaces = 100;
+
+/**
+ * The times whose surfaces are drawn inside a volume, of an arrival with isochrones at `lines`. While all times are shown
+ * the front is half way.
+ */
+export function surfaceTimes(
+  { inside, moment, sources }: Model,
+  { lines, maxTime }: { lines: Float32Array; maxTime: number },
+): number[] {
+  if (inside === '') return [];
+  if (inside === 'front') return [moment ?? (Math.min(...sources.map(({ time }) => time)) + maxTime) / 2];
+  const times = [...new Set(lines)];
+  const each = Math.ceil(times.length / mostSurfaces);
+  return times.filter((_, i) => i % each === 0);
 }
 
 export function stateFile(model: Model, camera: Camera, data: DataSet): string {
@@ -136,6 +163,7 @@ export function readStateFile(text: string, data: DataSet): { model: Model; came
   model.targets = list(raw['targets']).filter(isVec3);
   if (isNumber(raw['spacing']) && raw['spacing'] >= 0) model.spacing = raw['spacing'];
   if (typeof raw['showIsochrones'] === 'boolean') model.showIsochrones = raw['showIsochrones'];
+  if (data.tets > 0 && (raw['inside'] === 'front' || raw['inside'] === 'isochrones')) model.inside = raw['inside'];
   if (data.fibers.includes(raw['showFibers'] as string)) model.showFibers = raw['showFibers'] as string;
   if (data.arrays.some((a) => `${a.on}/${a.name}` === raw['coloring'])) model.coloring = raw['coloring'] as string;
   if (typeof raw['timeUnit'] === 'string') model.timeUnit = raw['timeUnit'].slice(0, 20);

@@ -3,7 +3,7 @@
 import type { DataSet } from '../types';
 import { button, checkbox, h, keepFocus, section, select, shortNumber, speedControl } from '../ui/dom';
 import type { Path } from './answers';
-import type { Compare, Model, Setting, SlotName } from './model';
+import type { Compare, Inside, Model, Setting, SlotName } from './model';
 import { defaultSetting, slotsOf, speedArrays } from './model';
 
 export type Tool = 'set' | 'add' | 'path';
@@ -20,6 +20,7 @@ export interface PanelActions {
   fibersChanged(): void;
   coloringChanged(): void;
   clipChanged(): void;
+  insideChanged(): void;
   unitChanged(): void;
   alignClip(): void;
 }
@@ -187,6 +188,7 @@ export class Panel {
         }),
       );
     }
+    if (data.tets > 0 && data.solvable) parts.push(this.insideControl());
     if (data.tets > 0) parts.push(...this.clipControls());
     keepFocus(this.display, () => this.display.replaceChildren(...parts));
   }
@@ -325,6 +327,18 @@ export class Panel {
       h('label', { class: 'row' }, h('span', {}, 'Spacing'), spacing),
       h('label', { class: 'row' }, h('span', {}, 'Time unit'), unit),
     ];
+  }
+
+  private insideControl(): HTMLElement {
+    const kinds = [
+      ['', 'nothing'],
+      ['front', 'the front'],
+      ['isochrones', 'all isochrones'],
+    ] as const;
+    return select('Inside', kinds, this.model.inside, (value) => {
+      this.model.inside = value as Inside;
+      this.actions.insideChanged();
+    });
   }
 
   private clipControls(): Node[] {

@@ -4,12 +4,12 @@ import { ApiError } from '../api';
 import { Refresh } from '../refresh';
 import type { DataSet, Vec3 } from '../types';
 import { add, dot, scale } from '../vec';
-import { readArrival, readClipped, readPath } from './answers';
+import { readArrival, readClipped, readLevelSurfaces, readPath } from './answers';
 import type { Shown } from './mesh_view';
 import type { Model, SlotName } from './model';
-import { slotsOf, speedRequest } from './model';
+import { slotsOf, speedRequest, surfaceTimes } from './model';
 
-export type Part = SlotName | 'clip' | 'paths' | 'fibers' | 'array';
+export type Part = SlotName | 'clip' | 'surfaces' | 'paths' | 'fibers' | 'array';
 
 const mostFibers = 4000;
 
@@ -47,13 +47,14 @@ export class Requests {
     this.started = performance.now();
     try {
       if (part === 'clip') await this.clip();
+      else if (part === 'surfaces') await this.surfaces();
       else if (part === 'paths') await this.paths();
       else if (part === 'fibers') await this.fibers();
       else if (part === 'array') await this.array();
       else await this.arrival(part);
       if (!this.ended.aborted) this.onAnswer(part);
     } catch (error) {
-      if (!this.ended.aborted && !(error instanceof ApiError && error.superseded)) this.onError(error);
+      this.onError(error);
     }
   }
 
@@ -62,9 +63,10 @@ export class Requests {
   }
 
   private async arrival(slot: SlotName): Promise<void> {
-    const { model, arrival, paths } = this.shown;
+    const { model, arrival, paths, surfaces } = this.shown;
     if (model.sources.length === 0) {
       delete arrival[slot];
+      delete surfaces[slot];
       if (model.clip.on) this.want('clip');
       delete paths[slot];
       return;
@@ -79,6 +81,7 @@ export class Requests {
     this.roundTrip = performance.now() - this.started;
     arrival[slot] = readArrival(pack);
     if (this.shown.clipPlane !== null) this.want('clip');
+    if (model.inside !== '') this.want('surfaces');
     if (model.targets.length > 0) this.want('paths');
   }
 
@@ -99,6 +102,16 @@ export class Requests {
     delete clipped.b;
     Object.assign(clipped, answers);
     this.shown.clipPlane = plane;
+  }
+
+  private async surfaces(): Promise<void> {
+    const { model, arrival, surfaces } = this.shown;
+    for (const slot of slotsOf(model.compare)) {
+      const found = arrival[slot];
+      const levels = found && surfaceTimes(model, { lines: found.isochrones.levels, maxTime: found.maxTime });
+      if (levels === undefined || levels.length === 0) delete surfaces[slot];
+      else surfaces[slot] = readLevelSurfaces(await this.api.post(this.address('isosurface'), { slot, levels }));
+    }
   }
 
   private async paths(): Promise<void> {

@@ -1,22 +1,22 @@
 // The surface mode: an isovalue, particles that settle on its surface, and the mesh made of them.
 import { ApiError } from '../api';
+import type { Color } from '../color_map';
 import type { ParticlesTold } from '../events';
-import { takenBy } from '../mesh/keys';
 import { pick } from '../mesh/pick';
-import type { MakeMode, Mode, ModeContext } from '../mode';
+import type { MakeMode, ModeContext } from '../mode';
 import type { Pack } from '../pack';
 import { Refresh } from '../refresh';
-import { SliceView } from '../slices/slice_view';
-import type { Axis } from '../slices/volume';
-import { Volume, axes } from '../slices/volume';
+import type { Paint } from '../slices/sliced_mode';
+import { SlicedMode, volumeOf } from '../slices/sliced_mode';
+import type { Volume } from '../slices/volume';
+import { axes } from '../slices/volume';
 import type { DataSet, Vec3 } from '../types';
 import { download, h, shortNumber } from '../ui/dom';
+import { arrows, followKeys } from '../ui/keys';
 import { Overlay, pngOf } from '../ui/overlay';
 import { norm, sub } from '../vec';
-import { orbit, zoom } from '../view/camera';
-import { afterLoss } from '../view/context_loss';
-import { followPointer } from '../view/pointer';
-import { Stage } from '../view/stage';
+import type { Camera } from '../view/camera';
+import type { PointerHandlers } from '../view/pointer';
 import type { Particles } from './particles';
 import { pickParticle, readParticles } from './particles';
 import { section } from './section';
@@ -34,14 +34,14 @@ import { SurfacePanel } from './surface_panel';
 import type { Made } from './surface_view';
 import { SurfaceView, brushColor, surfaceLegend } from './surface_view';
 import type { Histogram } from './values';
-import { greyRange, looksLikeLabels, partingValue, readHistogram } from './values';
+import { greyRange, partingValue, readHistogram } from './values';
 
 const formats = ['ply', 'stl', 'vtp', 'vtu', 'vtk', 'off', 'obj'];
 /** Places of a stroke are so many radii apart. */
 const strokeStep = 0.8;
 /** Above this many triangles the brush is not shown under the pointer: looking for its place takes too long. */
 const hoverLimit = 300_000;
-const sectionColor = [255, 255, 255] as const;
+const sectionColor: Color = [255, 255, 255];
 
 function readFacts(pack: Pack): Facts {
   const shapes = (pack.meta['quality'] ?? {}) as Record<string, number>;
@@ -56,18 +56,12 @@ function readFacts(pack: Pack): Facts {
   };
 }
 
-export class SurfaceMode implements Mode {
+export class SurfaceMode extends SlicedMode {
   private readonly model: SurfaceModel;
-  private readonly stageBox = h('div', { class: 'stage', tabindex: 0, role: 'application', 'aria-label': '3-D view' });
   private readonly overlay = new Overlay();
-  private readonly status = h('output', { class: 'status' });
-  private readonly slices: SliceView[];
   private readonly panel: SurfacePanel;
   private readonly frames: Refresh<'particles'>;
-  private readonly ended = new AbortController();
   private readonly grey: [number, number];
-  private readonly contextLost: () => void;
-  private stage!: Stage;
   private view!: SurfaceView;
   /** While a surface is made, what was asked for. */
   private running: string | null = null;
@@ -82,9 +76,7 @@ export class SurfaceMode implements Mode {
 
   /** Reads the values, to be shown later. */
   static async load(data: DataSet, context: ModeContext): Promise<MakeMode> {
-    if (data.shape === undefined || data.spacing === undefined || data.affine === undefined)
-      throw new Error('the image has no shape');
-    const volume = new Volume(data.shape, data.spacing, data.affine, data.bounds);
+    const volume = volumeOf(data);
     const histogram = readHistogram(await context.api.get(`${data.id}/histogram`));
     const values = (await context.api.get(`${data.id}/volume/values`)).floats('values');
     return (root) => new SurfaceMode(root, data, context, volume, histogram, values);
@@ -92,26 +84,18 @@ export class SurfaceMode implements Mode {
 
   private constructor(
     root: HTMLElement,
-    private readonly data: DataSet,
-    private readonly context: ModeContext,
-    private readonly volume: Volume,
+    data: DataSet,
+    context: ModeContext,
+    volume: Volume,
     histogram: Histogram,
     private readonly values: Float32Array,
   ) {
+    super(data, context, volume, {});
     this.model = defaultSurfaceModel(data, partingValue(histogram));
-    this.contextLost = afterLoss(context.notices, this.ended.signal, () => this.remakeStage());
     this.grey = greyRange(histogram);
     this.frames = new Refresh(() => this.fetchParticles(), this.ended.signal);
-    const handlers = {
-      point: (place: Vec3) => {
-        this.model.crosshair = place;
-        this.drawSlices();
-      },
-      scroll: (axis: Axis, voxels: number) => this.scroll(axis, voxels),
-    };
-    this.slices = axes.map((axis) => new SliceView(axis, volume, handlers));
-    this.panel = new SurfacePanel(data, this.model, histogram, looksLikeLabels(values), {
-      isovalueChanged: () => {
+    this.panel = new SurfacePanel(data, this.model, histogram, {
+      objectChanged: () => {
         this.drawSlices();
         this.tell();
       },
@@ -122,8 +106,7 @@ export class SurfaceMode implements Mode {
       start: () => void this.start(),
       stop: () => void this.stop(),
     });
-    const box = (slice: SliceView) => h('div', { class: 'quarter' }, slice.canvas);
-    const [sagittal, coronal, axial] = this.slices.map(box);
+    const [sagittal, coronal, axial] = this.slices.map(({ canvas }) => h('div', { class: 'quarter' }, canvas));
     root.replaceChildren(
       h(
         'main',
@@ -142,14 +125,12 @@ export class SurfaceMode implements Mode {
     );
     this.makeStage();
     this.followKeys();
-    new ResizeObserver(() => this.drawOverlays()).observe(this.slices[0]!.canvas);
-    if (data.warnings.length > 0) context.notices.show('warnings', 'info', data.warnings.join(' · '));
+    this.tellWarnings();
   }
 
-  dispose(): void {
-    this.ended.abort();
+  override dispose(): void {
+    super.dispose();
     if (this.running !== null) void this.stop();
-    this.stage.dispose();
   }
 
   /**
@@ -176,8 +157,8 @@ export class SurfaceMode implements Mode {
     this.frames.want('particles');
   }
 
-  setTheme(): void {
-    this.stage.setBackground(this.context.theme().background);
+  override setTheme(): void {
+    super.setTheme();
     this.redraw();
   }
 
@@ -203,63 +184,54 @@ export class SurfaceMode implements Mode {
     return this.made === null || this.lost ? [] : formats.map((format) => [format, `surface as .${format}`]);
   }
 
-  async saveData(format: string): Promise<void> {
-    try {
-      const { blob, name } = await this.context.api.file(`${this.data.id}/export`, { format });
-      download(blob, name);
-    } catch (error) {
-      this.failed(error);
-    }
-  }
-
-  saveState(): void {
-    download(new Blob([this.stateText()], { type: 'application/json' }), `${this.baseName()}.view.json`);
-  }
-
   stateText(): string {
     return surfaceStateFile(this.model, this.stage.camera, this.data);
   }
 
-  loadState(text: string): void {
-    try {
-      const { model, camera } = readSurfaceState(text, this.model);
-      Object.assign(this.model, model);
-      if (camera !== null) this.stage.setCamera(camera);
-    } catch (error) {
-      this.context.notices.show('state', 'error', error instanceof Error ? error.message : String(error));
-      return;
-    }
+  protected exportRequest(format: string): object {
+    return { format };
+  }
+
+  protected readState(text: string): Camera | null {
+    const { model, camera } = readSurfaceState(text, this.model, this.data.labels ?? []);
+    Object.assign(this.model, model);
+    return camera;
+  }
+
+  protected stateRead(): void {
     this.panel.drawAll();
     this.drawSlices();
     this.redraw();
     if (this.model.started) void this.start();
   }
 
-  private baseName(): string {
-    return this.data.name.replace(/\.(nii\.gz|[^.]*)$/, '');
-  }
-
-  private makeStage(): void {
-    this.stage = new Stage(this.stageBox, this.data.bounds, this.contextLost);
-    this.stage.setBackground(this.context.theme().background);
+  protected fillStage(): void {
     this.view = new SurfaceView(this.stage, this.volume);
-    followPointer(this.stage, {
-      grab: (x, y) => this.beginStroke(x, y),
-      drag: (x, y) => this.brushAt(x, y),
-      drop: () => this.strokesChanged(),
-      click: () => {},
-      hover: (x, y) => this.hover(x, y),
-    });
     this.view.setParticles(this.seen);
     this.drawSlices();
     this.redraw();
   }
 
-  private remakeStage(): void {
-    const { camera } = this.stage;
-    this.stage.dispose();
-    this.makeStage();
-    this.stage.setCamera(camera);
+  protected pointer(): Partial<PointerHandlers> {
+    return {
+      grab: (x, y) => this.beginStroke(x, y),
+      drag: (x, y) => this.brushAt(x, y),
+      drop: () => this.strokesChanged(),
+      hover: (x, y) => this.hover(x, y),
+    };
+  }
+
+  protected get crosshair(): Vec3 {
+    return this.model.crosshair;
+  }
+
+  protected get planes() {
+    return this.view.slices;
+  }
+
+  protected picked(place: Vec3): void {
+    this.model.crosshair = place;
+    this.drawSlices();
   }
 
   private redraw(): void {
@@ -280,59 +252,34 @@ export class SurfaceMode implements Mode {
     else if (this.running !== null) hint = '';
     else if (changed) hint = 'The choices have changed: press Start (Enter) for their surface';
     else if (this.lost) hint = 'The connection was lost: to export the surface, press Start (Enter) to make it again';
-    else if (this.made === null) hint = 'Choose the isovalue, then press Start (Enter)';
+    else if (this.made === null) hint = `Choose the ${this.model.by}, then press Start (Enter)`;
     this.overlay.setHint(hint);
   }
 
-  private drawSlices(): void {
-    for (const axis of axes) {
-      const image = this.volume.slice(axis, this.model.crosshair[axis], this.paint());
-      this.slices[axis]!.setImage(image);
-      this.view.slices.set(axis, this.model.crosshair[axis], image);
-    }
-    this.stage.render();
-    this.drawOverlays();
-  }
-
-  /** Grey, and tinted where the isovalue says inside. */
-  private paint(): (voxel: number, rgb: Uint8ClampedArray, at: number) => void {
+  /** Grey, and tinted inside the object. */
+  protected paint(): Paint {
     const { values, grey } = this;
-    const { isovalue, inside } = this.model;
+    const { by, label, isovalue, inside } = this.model;
     const span = grey[1] - grey[0] || 1;
     return (voxel, rgb, at) => {
       const value = values[voxel]!;
       if (!Number.isFinite(value)) return;
       const light = 20 + 235 * Math.min(Math.max((value - grey[0]) / span, 0), 1);
-      const tinted = value >= isovalue === (inside === 'above');
+      const tinted = by === 'label' ? value === label : value >= isovalue === (inside === 'above');
       rgb[at] = light * (tinted ? 0.55 : 1);
       rgb[at + 1] = tinted ? 0.6 * light + 50 : light;
       rgb[at + 2] = tinted ? 0.6 * light + 90 : light;
     };
   }
 
-  private drawOverlays(): void {
-    const { crosshair, strokes } = this.model;
-    const balls = strokes.flatMap(({ points, radius }) =>
+  protected overSlices() {
+    const { made, crosshair } = this;
+    const balls = this.model.strokes.flatMap(({ points, radius }) =>
       points.map((point) => ({ point, radius, color: brushColor, letter: '', strong: false })),
     );
-    const { made } = this;
-    const sections =
-      made === null
-        ? {}
-        : {
-            sections: {
-              segments: axes.map((axis) => section(made, axis, crosshair[axis])),
-              color: [...sectionColor] as [number, number, number],
-            },
-          };
-    for (const slice of this.slices) slice.draw({ crosshair, balls, paths: [], ...sections });
-  }
-
-  private scroll(axis: Axis, voxels: number): void {
-    const [low, high] = this.volume.bounds;
-    const place = this.model.crosshair[axis] + voxels * this.volume.smallestSpacing;
-    this.model.crosshair[axis] = Math.min(Math.max(place, low[axis]), high[axis]);
-    this.drawSlices();
+    if (made === null) return { balls, paths: [] };
+    const segments = axes.map((axis) => section(made, axis, crosshair[axis]));
+    return { balls, paths: [], sections: { segments, color: sectionColor } };
   }
 
   private async start(): Promise<void> {
@@ -353,14 +300,13 @@ export class SurfaceMode implements Mode {
     this.redraw();
     this.drawOverlays();
     try {
-      const pack = await api.post(`${this.data.id}/surface`, { seq: api.nextSequence(), ...asked });
-      if (this.ended.signal.aborted || this.running !== request) return;
+      const pack = await api.post(this.address('surface'), { seq: api.nextSequence(), ...asked });
+      if (this.over || this.running !== request) return;
       this.showMade(pack, request);
     } catch (error) {
-      if (this.ended.signal.aborted || this.running !== request) return;
-      const over = error instanceof ApiError && error.superseded;
-      this.status.textContent = over ? 'stopped' : '';
-      if (!over) this.failed(error);
+      if (this.over || this.running !== request) return;
+      this.status.textContent = error instanceof ApiError && error.superseded ? 'stopped' : '';
+      this.failed(error);
     }
     this.running = null;
     this.panel.setRunning(false);
@@ -371,7 +317,7 @@ export class SurfaceMode implements Mode {
   private async stop(): Promise<void> {
     this.model.started = false;
     try {
-      await this.context.api.ask(`${this.data.id}/cancel`, {});
+      await this.context.api.ask(this.address('cancel'), {});
     } catch (error) {
       this.failed(error);
     }
@@ -409,8 +355,8 @@ export class SurfaceMode implements Mode {
   private async fetchParticles(): Promise<void> {
     const { api } = this.context;
     try {
-      const pack = await api.get(`${this.data.id}/surface/particles?client=${api.client}`);
-      if (this.running === null || this.ended.signal.aborted) return;
+      const pack = await api.get(this.address(`surface/particles?client=${api.client}`));
+      if (this.running === null || this.over) return;
       this.seen = readParticles(pack);
       this.view.setParticles(this.seen);
       this.redraw();
@@ -420,12 +366,6 @@ export class SurfaceMode implements Mode {
     } catch (error) {
       this.failed(error);
     }
-  }
-
-  private failed(error: unknown): void {
-    if (this.ended.signal.aborted) return;
-    if (error instanceof ApiError && error.status === 0) return; // the event stream tells about lost connections
-    this.context.notices.show('error', 'error', error instanceof Error ? error.message : String(error));
   }
 
   /** The point of the mesh, or of the particles, under a place of the screen. */
@@ -487,8 +427,8 @@ export class SurfaceMode implements Mode {
   }
 
   private followKeys(): void {
-    const turn = (x: number, y: number) => this.stage.setCamera(orbit(this.stage.camera, 0.1 * x, 0.1 * y));
     const simple: Record<string, () => void> = {
+      ...this.viewKeys(),
       Enter: () => this.running === null && void this.start(),
       Escape: () => this.escape(),
       '1': () => this.panel.chooseTool('look'),
@@ -500,27 +440,10 @@ export class SurfaceMode implements Mode {
         this.panel.drawDisplay();
         this.redraw();
       },
-      '+': () => this.stage.setCamera(zoom(this.stage.camera, 1.15)),
-      '=': () => this.stage.setCamera(zoom(this.stage.camera, 1.15)),
-      '-': () => this.stage.setCamera(zoom(this.stage.camera, 1 / 1.15)),
-      '0': () => this.stage.resetCamera(),
-      s: () => void this.savePicture(),
-      '?': () => this.context.help(),
     };
-    const onStage: Record<string, () => void> = {
-      ArrowLeft: () => turn(-1, 0),
-      ArrowRight: () => turn(1, 0),
-      ArrowUp: () => turn(0, -1),
-      ArrowDown: () => turn(0, 1),
-    };
-    const onKey = (event: KeyboardEvent) => {
-      if (event.ctrlKey || event.metaKey || event.altKey || takenBy(event.target, event.key)) return;
-      if (document.querySelector('dialog[open]') !== null) return; // the dialog has its own Escape
-      const action = simple[event.key] ?? (event.target === this.stageBox ? onStage[event.key] : undefined);
-      if (action === undefined) return;
-      event.preventDefault();
-      action();
-    };
-    window.addEventListener('keydown', onKey, { signal: this.ended.signal });
+    followKeys(({ key, target }) => {
+      const arrow = target === this.stageBox ? arrows[key] : undefined;
+      return arrow === undefined ? simple[key] : () => this.turn(...arrow);
+    }, this.ended.signal);
   }
 }

@@ -1,6 +1,6 @@
 // What the user has chosen in the surface mode; also its state file.
 import { isNumber, isVec3, parseState, writeState } from '../state_file';
-import type { DataSet, Vec3 } from '../types';
+import type { DataSet, LabelInfo, Vec3 } from '../types';
 import type { Camera } from '../view/camera';
 
 /** One drag of the brush: places where edges are to be `factor` times as long. */
@@ -13,6 +13,9 @@ export interface Stroke {
 export type Coloring = 'plain' | 'quality' | 'size';
 
 export interface SurfaceModel {
+  /** What the object is: where values are on one side of the isovalue, or all voxels with the label. */
+  by: 'isovalue' | 'label';
+  label: number;
   isovalue: number;
   inside: 'above' | 'below';
   epsilon: number;
@@ -39,9 +42,17 @@ export const limits = {
   factor: [0.1, 4],
 } as const;
 
-export function defaultSurfaceModel({ bounds, spacing }: DataSet, isovalue: number): SurfaceModel {
+/** The label with the most voxels but for 0, which mostly stands for nothing. */
+function largestLabel(labels: readonly LabelInfo[]): number {
+  const [first] = labels.filter(({ value }) => value !== 0).sort((a, b) => b.voxels - a.voxels);
+  return first?.value ?? 0;
+}
+
+export function defaultSurfaceModel({ bounds, spacing, labels }: DataSet, isovalue: number): SurfaceModel {
   const [low, high] = bounds;
   return {
+    by: labels ? 'label' : 'isovalue',
+    label: largestLabel(labels ?? []),
     isovalue,
     inside: 'above',
     epsilon: 0.5,
@@ -59,9 +70,10 @@ export function defaultSurfaceModel({ bounds, spacing }: DataSet, isovalue: numb
 
 /** What the server is asked for; equal texts of it mean equal surfaces. */
 export function surfaceRequest(model: SurfaceModel): object {
-  const { isovalue, inside, epsilon, delta, uniform, strokes } = model;
+  const { by, label, isovalue, inside, epsilon, delta, uniform, strokes } = model;
   const brush = strokes.flatMap(({ points, radius, factor }) => points.map((point) => ({ point, radius, factor })));
-  return { isovalue, inside, brush, ...(uniform > 0 ? { uniform } : { epsilon, delta }) };
+  const object = by === 'label' ? { label } : { isovalue, inside };
+  return { ...object, brush, ...(uniform > 0 ? { uniform } : { epsilon, delta }) };
 }
 
 export function placeCount(strokes: readonly Stroke[]): number {
@@ -83,9 +95,13 @@ function readStroke(value: unknown): Stroke[] {
 export function readSurfaceState(
   text: string,
   otherwise: SurfaceModel,
+  labels: readonly LabelInfo[] = [],
 ): { model: SurfaceModel; camera: Camera | null } {
   const { raw, camera } = parseState(text, 'a volume in isochron view', 'volume');
   const model: SurfaceModel = { ...otherwise, strokes: [] };
+  const isLabel = labels.some(({ value }) => value === raw['label']);
+  if (isLabel) model.label = raw['label'] as number;
+  if (raw['by'] === 'isovalue' || (raw['by'] === 'label' && isLabel)) model.by = raw['by'];
   if (isNumber(raw['isovalue'])) model.isovalue = raw['isovalue'];
   if (raw['inside'] === 'above' || raw['inside'] === 'below') model.inside = raw['inside'];
   for (const key of ['epsilon', 'delta'] as const) {

@@ -1,6 +1,6 @@
 // The controls of the surface mode.
-import type { DataSet } from '../types';
-import { button, checkbox, h, keepFocus, section, select, shortNumber, slider } from '../ui/dom';
+import type { DataSet, LabelInfo } from '../types';
+import { button, checkbox, h, keepFocus, section, select, shortNumber, slider, withUnit } from '../ui/dom';
 import { IsovaluePlot, qualityPlot } from './histogram_plot';
 import type { Coloring, SurfaceModel } from './surface_model';
 import { limits } from './surface_model';
@@ -21,7 +21,8 @@ export interface Facts {
 }
 
 export interface SurfaceActions {
-  isovalueChanged(): void;
+  /** The object is another: its label or isovalue, or which side of it is inside. */
+  objectChanged(): void;
   settingsChanged(): void;
   strokesChanged(): void;
   displayChanged(): void;
@@ -46,7 +47,7 @@ export class SurfacePanel {
   readonly element = h('aside', { class: 'panel', 'aria-label': 'Controls' });
   private readonly plot: IsovaluePlot;
   private readonly isovalue: ReturnType<typeof numberField>;
-  private readonly values = h('div');
+  private readonly object = h('div');
   private readonly sizes = h('div');
   private readonly brush = h('div');
   private readonly quality = h('div', { class: 'numbers' });
@@ -59,13 +60,12 @@ export class SurfacePanel {
     private readonly data: DataSet,
     private readonly model: SurfaceModel,
     histogram: Histogram,
-    labels: boolean,
     private readonly actions: SurfaceActions,
   ) {
     const moved = (isovalue: number) => {
       model.isovalue = isovalue;
       this.drawIsovalue();
-      actions.isovalueChanged();
+      actions.objectChanged();
     };
     this.plot = new IsovaluePlot(histogram, moved);
     this.isovalue = numberField('Isovalue', model.isovalue, () => true, moved);
@@ -75,8 +75,8 @@ export class SurfacePanel {
     const shape = data.shape?.join(' × ') ?? '';
     const voxel = data.spacing?.map(shortNumber).join(' × ') ?? '';
     this.element.append(
-      h('p', { class: 'about' }, `${shape} voxels of ${voxel} mm`),
-      section('Isovalue', this.plot.element, this.isovalue.row, this.values, ...(labels ? [labelHint()] : [])),
+      h('p', { class: 'about' }, `${shape} voxels of ${withUnit(voxel, data.units)}`),
+      section(data.labels ? 'Object' : 'Isovalue', this.object),
       section('Triangles', this.sizes, h('div', { class: 'tools' }, this.startButton, this.stopButton)),
       section('Brush', this.brush),
       section('Quality', this.quality),
@@ -100,7 +100,7 @@ export class SurfacePanel {
 
   drawAll(): void {
     this.drawIsovalue();
-    this.drawValues();
+    this.drawObject();
     this.drawSizes();
     this.drawBrush();
     this.drawDisplay();
@@ -119,7 +119,7 @@ export class SurfacePanel {
     });
     const voxel = Math.min(...(data.spacing ?? [1, 1, 1]));
     const strokes = model.strokes.map(({ points, radius, factor }, i) => {
-      const told = `${points.length === 1 ? '1 place' : `${points.length} places`}, ${shortNumber(radius)} mm, edges × ${shortNumber(factor)}`;
+      const told = `${points.length === 1 ? '1 place' : `${points.length} places`}, ${withUnit(shortNumber(radius), data.units)}, edges × ${shortNumber(factor)}`;
       const remove = button('×', `Delete stroke ${i + 1}`, () => {
         model.strokes.splice(i, 1);
         actions.strokesChanged();
@@ -185,7 +185,38 @@ export class SurfacePanel {
     this.isovalue.field.setAttribute('aria-invalid', 'false');
   }
 
-  private drawValues(): void {
+  private drawObject(): void {
+    const { model } = this;
+    const labels = this.data.labels ?? [];
+    const kinds = [
+      ['label', 'one label'],
+      ['isovalue', 'one side of an isovalue'],
+    ] as const;
+    const parts: Node[] = [];
+    if (labels.length > 0) {
+      const chosen = (value: string) => {
+        model.by = value as SurfaceModel['by'];
+        this.drawObject();
+        this.actions.objectChanged();
+      };
+      parts.push(select('The object is', kinds, model.by, chosen));
+    }
+    parts.push(...(model.by === 'label' ? [this.labelControl(labels)] : this.isovalueControls()));
+    keepFocus(this.object, () => this.object.replaceChildren(...parts));
+  }
+
+  private labelControl(labels: readonly LabelInfo[]): HTMLElement {
+    const options = labels.map(({ value, voxels }) => {
+      const count = `${voxels.toLocaleString('en')} ${voxels === 1 ? 'voxel' : 'voxels'}`;
+      return [String(value), `${value} (${count})`] as const;
+    });
+    return select('Label', options, String(this.model.label), (value) => {
+      this.model.label = Number(value);
+      this.actions.objectChanged();
+    });
+  }
+
+  private isovalueControls(): HTMLElement[] {
     const sides = [
       ['above', 'values above it'],
       ['below', 'values below it'],
@@ -193,9 +224,9 @@ export class SurfacePanel {
     const inside = select('Inside are', sides, this.model.inside, (value) => {
       this.model.inside = value as SurfaceModel['inside'];
       this.drawIsovalue();
-      this.actions.isovalueChanged();
+      this.actions.objectChanged();
     });
-    this.values.replaceChildren(inside);
+    return [this.plot.element, this.isovalue.row, inside];
   }
 
   private drawSizes(): void {
@@ -223,9 +254,4 @@ export class SurfacePanel {
           ];
     keepFocus(this.sizes, () => this.sizes.replaceChildren(kind, ...controls));
   }
-}
-
-function labelHint(): HTMLElement {
-  const text = 'These look like labels: the surface of one of them is made by "isochron surface --label".';
-  return h('p', { class: 'hint' }, text);
 }

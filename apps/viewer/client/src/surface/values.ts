@@ -8,7 +8,8 @@ export interface Histogram {
 }
 
 export function readHistogram(pack: Pack): Histogram {
-  return { counts: pack.ids('counts'), low: pack.number('low'), high: pack.number('high') };
+  // Without a finite value there is no range.
+  return { counts: pack.ids('counts'), low: pack.number('low', 0), high: pack.number('high', 0) };
 }
 
 /** The value between bins k and k + 1. */
@@ -48,16 +49,4 @@ export function greyRange(histogram: Histogram): [number, number] {
   for (let sum = counts[first]!; sum <= few && first < last; sum += counts[first]!) ++first;
   for (let sum = counts[last]!; sum <= few && first < last; sum += counts[last]!) --last;
   return first < last ? [first === 0 ? low : edgeAfter(histogram, first - 1), edgeAfter(histogram, last)] : [low, high];
-}
-
-const mostLabels = 64;
-
-/** True when all values are whole numbers and there are few of them, as in a map of labels. */
-export function looksLikeLabels(values: Float32Array): boolean {
-  const seen = new Set<number>();
-  for (const value of values) {
-    if (!Number.isInteger(value)) return false;
-    if (!seen.has(value) && seen.add(value).size > mostLabels) return false;
-  }
-  return true;
 }

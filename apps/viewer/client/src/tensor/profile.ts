@@ -1,7 +1,7 @@
 // FA and cost along a path, as a plot.
 import { css } from '../color_map';
 import type { Color } from '../color_map';
-import { shortNumber } from '../ui/dom';
+import { shortNumber, withUnit } from '../ui/dom';
 import { ticks } from '../ui/legend';
 import { svg } from '../ui/svg';
 
@@ -15,7 +15,7 @@ export interface Profile {
 }
 
 /** FA as a solid line on the left scale, cost as a dashed one on the right. */
-export function profilePlot({ distance, fa, cost }: Profile, color: Color): SVGElement {
+export function profilePlot({ distance, fa, cost }: Profile, color: Color, unit: string): SVGElement {
   const length = distance.at(-1) ?? 0;
   const highest = cost.reduce((most, c) => (Number.isFinite(c) ? Math.max(most, c) : most), 0) || 1;
   const x = (d: number) => box.left + (d / (length || 1)) * (box.right - box.left);
@@ -28,7 +28,7 @@ export function profilePlot({ distance, fa, cost }: Profile, color: Color): SVGE
     viewBox: `0 0 ${width} ${height}`,
     class: 'profile',
     role: 'img',
-    'aria-label': `FA and cost along the path of ${shortNumber(length)} mm`,
+    'aria-label': `FA and cost along the path of ${withUnit(shortNumber(length), unit)}`,
   });
   for (const tick of ticks(0, length, 4)) {
     plot.append(svg('text', { x: x(tick), y: box.bottom + 13, 'text-anchor': 'middle' }, shortNumber(tick)));

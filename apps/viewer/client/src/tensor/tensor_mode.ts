@@ -1,19 +1,19 @@
 // The tensor mode: three slices, two regions, and the pathway between them.
 import { ApiError } from '../api';
-import type { MakeMode, Mode, ModeContext } from '../mode';
+import type { MakeMode, ModeContext } from '../mode';
 import type { Pack } from '../pack';
 import { Refresh } from '../refresh';
 import type { SliceBall } from '../slices/slice_view';
-import { SliceView } from '../slices/slice_view';
-import type { Axis } from '../slices/volume';
-import { Volume, axes } from '../slices/volume';
+import type { Paint } from '../slices/sliced_mode';
+import { SlicedMode, volumeOf } from '../slices/sliced_mode';
+import type { Volume } from '../slices/volume';
 import type { DataSet, Vec3 } from '../types';
 import { download, h, shortNumber } from '../ui/dom';
+import { followKeys } from '../ui/keys';
+import { pngOf } from '../ui/overlay';
 import { unit } from '../vec';
+import type { Camera } from '../view/camera';
 import type { Shape } from '../view/layers';
-import { afterLoss } from '../view/context_loss';
-import { followPointer } from '../view/pointer';
-import { Stage } from '../view/stage';
 import type { Profile } from './profile';
 import type { Pathway, Region, TensorModel } from './tensor_model';
 import { defaultTensorModel, readTensorState, tensorStateFile } from './tensor_model';
@@ -78,29 +78,21 @@ function readFound(pack: Pack): Found {
   };
 }
 
-export class TensorMode implements Mode {
+export class TensorMode extends SlicedMode {
   private readonly model: TensorModel;
   private readonly found = new Map<string, Found>();
   /** Names of the pathways that the server keeps. */
   private readonly kept = new Set<string>();
-  private readonly stageBox = h('div', { class: 'stage', tabindex: 0, role: 'application', 'aria-label': '3-D view' });
-  private readonly status = h('output', { class: 'status' });
-  private readonly slices: SliceView[];
   private readonly panel: TensorPanel;
   private readonly requests: Refresh<string>;
   private readonly glyphs: Refresh<string>;
-  private readonly ended = new AbortController();
-  private readonly contextLost: () => void;
-  private stage!: Stage;
   private view!: TensorView;
   /** Counts what was to be shown as fog: an answer for an earlier one comes too late. */
   private fogs = 0;
 
   /** Reads the volumes, to be shown later. */
   static async load(data: DataSet, context: ModeContext): Promise<MakeMode> {
-    if (data.shape === undefined || data.spacing === undefined || data.affine === undefined)
-      throw new Error('the image has no shape');
-    const volume = new Volume(data.shape, data.spacing, data.affine, data.bounds);
+    const volume = volumeOf(data);
     const fa = (await context.api.get(`${data.id}/volume/fa`)).floats('values');
     const directions = (await context.api.get(`${data.id}/volume/direction`)).bytes('values');
     return (root) => new TensorMode(root, data, context, volume, fa, directions);
@@ -108,21 +100,16 @@ export class TensorMode implements Mode {
 
   private constructor(
     root: HTMLElement,
-    private readonly data: DataSet,
-    private readonly context: ModeContext,
-    private readonly volume: Volume,
+    data: DataSet,
+    context: ModeContext,
+    volume: Volume,
     private readonly fa: Float32Array,
     private readonly directions: Uint8Array,
   ) {
+    super(data, context, volume, { direction: fromAbove });
     this.model = defaultTensorModel(data);
-    this.contextLost = afterLoss(context.notices, this.ended.signal, () => this.remakeStage());
     this.requests = new Refresh((name) => this.renew(name), this.ended.signal);
     this.glyphs = new Refresh((name) => this.addGlyphs(name), this.ended.signal);
-    const handlers = {
-      point: (place: Vec3) => this.picked(place),
-      scroll: (axis: Axis, voxels: number) => this.scroll(axis, voxels),
-    };
-    this.slices = axes.map((axis) => new SliceView(axis, volume, handlers));
     this.panel = new TensorPanel(data, this.model, volume.smallestSpacing, {
       pathwayChanged: (i) => this.pathwayChanged(i),
       pathwayRemoved: (name) => this.pathwayRemoved(name),
@@ -141,15 +128,16 @@ export class TensorMode implements Mode {
       this.panel.element,
     );
     this.makeStage();
-    this.followKeys();
-    new ResizeObserver(() => this.drawOverlays()).observe(this.slices[0]!.canvas);
-    if (data.warnings.length > 0) context.notices.show('warnings', 'info', data.warnings.join(' · '));
+    const keys: Record<string, () => void> = {
+      ...this.viewKeys(),
+      '1': () => this.panel.chooseTool('look'),
+      '2': () => this.panel.chooseTool('from'),
+      '3': () => this.panel.chooseTool('to'),
+      Escape: () => this.panel.chooseTool('look'),
+    };
+    followKeys(({ key }) => keys[key], this.ended.signal);
+    this.tellWarnings();
     this.status.textContent = 'Choose "Region A" and click a slice, then "Region B".';
-  }
-
-  dispose(): void {
-    this.ended.abort();
-    this.stage.dispose();
   }
 
   /** The server drops what it kept for a page whose line went down. */
@@ -160,10 +148,6 @@ export class TensorMode implements Mode {
 
   progress(stage: string, fraction: number): void {
     if (this.requests.busy) this.status.textContent = `${stage}: ${Math.round(100 * fraction)} %`;
-  }
-
-  setTheme(): void {
-    this.stage.setBackground(this.context.theme().background);
   }
 
   /** Axial, coronal, sagittal and the 3-D view on one picture. */
@@ -177,7 +161,7 @@ export class TensorMode implements Mode {
     [this.slices[2]!, this.slices[1]!, this.slices[0]!].forEach((slice, i) => {
       context.drawImage(slice.canvas, (i % 2) * w, Math.floor(i / 2) * hgt, w, hgt);
     });
-    picture.toBlob((blob) => blob !== null && download(blob, `${this.baseName()}.png`), 'image/png');
+    download(await pngOf(picture), `${this.baseName()}.png`);
   }
 
   exports(): [string, string][] {
@@ -187,81 +171,57 @@ export class TensorMode implements Mode {
     );
   }
 
-  async saveData(chosen: string): Promise<void> {
-    const slash = chosen.indexOf('/');
-    const name = chosen.slice(slash + 1);
-    const wanted = fileExports.find(([what]) => what === chosen.slice(0, slash))?.[2];
-    try {
-      const file = await this.context.api.file(`${this.data.id}/export`, { name, ...wanted });
-      download(file.blob, file.name);
-    } catch (error) {
-      this.context.notices.show('error', 'error', error instanceof Error ? error.message : String(error));
-    }
-  }
-
-  saveState(): void {
-    download(new Blob([this.stateText()], { type: 'application/json' }), `${this.baseName()}.view.json`);
-  }
-
   stateText(): string {
     return tensorStateFile(this.model, this.stage.camera, this.data);
   }
 
-  loadState(text: string): void {
+  protected exportRequest(chosen: string): object {
+    const slash = chosen.indexOf('/');
+    const wanted = fileExports.find(([what]) => what === chosen.slice(0, slash))?.[2];
+    return { name: chosen.slice(slash + 1), ...wanted };
+  }
+
+  protected readState(text: string): Camera | null {
     const before = this.model.pathways.map(({ name }) => name);
-    try {
-      const { model, camera } = readTensorState(text, this.data);
-      Object.assign(this.model, model);
-      if (camera !== null) this.stage.setCamera(camera);
-    } catch (error) {
-      this.context.notices.show('state', 'error', error instanceof Error ? error.message : String(error));
-      return;
-    }
+    const { model, camera } = readTensorState(text, this.data);
+    Object.assign(this.model, model);
+    this.requests.want(...before); // those that are gone are to be forgotten
+    return camera;
+  }
+
+  protected stateRead(): void {
     this.found.clear();
     this.panel.drawAll(this.foundList());
     this.drawSlices();
     this.redraw();
     void this.drawFog();
-    this.requests.want(...before);
     for (const pathway of this.model.pathways) this.want(pathway);
   }
 
-  private baseName(): string {
-    return this.data.name.replace(/\.(nii\.gz|[^.]*)$/, '');
-  }
-
-  private makeStage(): void {
-    this.stage = new Stage(this.stageBox, this.data.bounds, this.contextLost, fromAbove);
-    this.stage.setBackground(this.context.theme().background);
+  protected fillStage(): void {
     this.view = new TensorView(this.stage, this.volume);
-    followPointer(this.stage, { grab: () => false, drag: () => {}, drop: () => {}, click: () => {}, hover: () => {} });
     this.drawSlices();
     this.redraw();
     void this.drawFog();
   }
 
-  private remakeStage(): void {
-    const { camera } = this.stage;
-    this.stage.dispose();
-    this.makeStage();
-    this.stage.setCamera(camera);
+  protected pointer(): object {
+    return {};
+  }
+
+  protected get crosshair(): Vec3 {
+    return this.model.crosshair;
+  }
+
+  protected get planes() {
+    return this.view.slices;
   }
 
   private foundList(): (Found | null)[] {
     return this.model.pathways.map(({ name }) => this.found.get(name) ?? null);
   }
 
-  private drawSlices(): void {
-    for (const axis of axes) {
-      const image = this.volume.slice(axis, this.model.crosshair[axis], this.paint());
-      this.slices[axis]!.setImage(image);
-      this.view.slices.set(axis, this.model.crosshair[axis], image);
-    }
-    this.stage.render();
-    this.drawOverlays();
-  }
-
-  private paint(): (voxel: number, rgb: Uint8ClampedArray, at: number) => void {
+  protected paint(): Paint {
     const { fa, directions } = this;
     if (this.model.background === 'fa') return (voxel, rgb, at) => rgb.fill(255 * Math.min(1, fa[voxel]!), at, at + 3);
     return (voxel, rgb, at) => {
@@ -269,8 +229,8 @@ export class TensorMode implements Mode {
     };
   }
 
-  private drawOverlays(): void {
-    const { crosshair, pathways, active } = this.model;
+  protected overSlices() {
+    const { pathways, active } = this.model;
     const paths = pathways.flatMap(({ name, color }) => {
       const points = this.found.get(name)?.path;
       return points === undefined ? [] : [{ points, color }];
@@ -280,7 +240,7 @@ export class TensorMode implements Mode {
         region === null ? [] : [{ ...region, color, letter, strong: i === active }];
       return [...ball(from, 'A'), ...ball(to, 'B')];
     });
-    for (const slice of this.slices) slice.draw({ crosshair, balls, paths });
+    return { balls, paths };
   }
 
   private redraw(): void {
@@ -292,7 +252,7 @@ export class TensorMode implements Mode {
     this.context.exportsChanged();
   }
 
-  private picked(place: Vec3): void {
+  protected picked(place: Vec3): void {
     const { tool } = this.panel;
     this.model.crosshair = place;
     const pathway = this.model.pathways[this.model.active];
@@ -301,13 +261,6 @@ export class TensorMode implements Mode {
       this.want(pathway);
       this.panel.drawPathways(this.foundList());
     }
-    this.drawSlices();
-  }
-
-  private scroll(axis: Axis, voxels: number): void {
-    const [low, high] = this.volume.bounds;
-    const place = this.model.crosshair[axis] + voxels * this.volume.smallestSpacing;
-    this.model.crosshair[axis] = Math.min(Math.max(place, low[axis]), high[axis]);
     this.drawSlices();
   }
 
@@ -333,24 +286,23 @@ export class TensorMode implements Mode {
   private async addGlyphs(name: string): Promise<void> {
     const found = this.found.get(name);
     if (found === undefined || found.glyphs !== null) return;
-    const old = () => this.ended.signal.aborted || this.found.get(name) !== found;
+    const old = () => this.over || this.found.get(name) !== found;
     try {
       found.glyphs = await this.askGlyphs(name);
       if (!old()) this.redraw();
     } catch (error) {
-      if (old() || !(error instanceof ApiError) || error.superseded || error.status === 0) return;
-      this.context.notices.show('error', 'error', error.message);
+      if (!old()) this.failed(error);
     }
   }
 
   private async askGlyphs(name: string): Promise<Shape> {
-    return readShape(await this.context.api.post(`${this.data.id}/glyphs`, { name, most: mostGlyphs }), '');
+    return readShape(await this.context.api.post(this.address('glyphs'), { name, most: mostGlyphs }), '');
   }
 
   /** FA as it is; of the cost, how near it is to the least: 1 at the best path, 0 from half as much again on. */
   private async drawFog(): Promise<void> {
     const turn = ++this.fogs;
-    const late = () => this.ended.signal.aborted || turn !== this.fogs;
+    const late = () => this.over || turn !== this.fogs;
     const { fog } = this.model;
     const name = this.model.pathways[this.model.active]?.name ?? '';
     if (fog !== 'cost' || !this.found.has(name)) {
@@ -359,12 +311,13 @@ export class TensorMode implements Mode {
     }
     try {
       const { api } = this.context;
-      const pack = await api.get(`${this.data.id}/volume/cost?client=${api.client}&name=${encodeURIComponent(name)}`);
+      const query = `client=${api.client}&name=${encodeURIComponent(name)}`;
+      const pack = await api.get(this.address(`volume/cost?${query}`));
       const least = pack.number('low');
       const near = pack.floats('values').map((cost) => Math.max(0, 1 - 2 * (cost / least - 1)));
       if (!late()) this.view.setFog(near);
     } catch (error) {
-      if (!late() && error instanceof ApiError) this.context.notices.show('error', 'error', error.message);
+      if (!late()) this.failed(error);
     }
   }
 
@@ -381,7 +334,7 @@ export class TensorMode implements Mode {
 
   private async forget(name: string): Promise<void> {
     try {
-      await this.context.api.ask(`${this.data.id}/remove`, { name });
+      await this.context.api.ask(this.address('remove'), { name });
     } catch {
       // it was dropped already
     }
@@ -390,9 +343,9 @@ export class TensorMode implements Mode {
   private async connect(pathway: Pathway): Promise<void> {
     const { api, notices } = this.context;
     const { name, from, to, alpha, epsilon } = pathway;
-    const gone = () => this.ended.signal.aborted || !this.model.pathways.includes(pathway);
+    const gone = () => this.over || !this.model.pathways.includes(pathway);
     try {
-      const pack = await api.post(`${this.data.id}/connect`, {
+      const pack = await api.post(this.address('connect'), {
         seq: api.nextSequence(),
         name,
         from,
@@ -411,24 +364,11 @@ export class TensorMode implements Mode {
       this.status.textContent = `${name}: least cost ${shortNumber(found.leastCost)} · ${time}`;
       this.status.dataset['cost'] = String(found.leastCost);
     } catch (error) {
-      if (gone() || (error instanceof ApiError && (error.superseded || error.status === 0))) return;
+      if (gone() || (error instanceof ApiError && error.quiet)) return;
       this.found.delete(name);
-      notices.show('error', 'error', error instanceof Error ? error.message : String(error));
+      this.failed(error);
     }
     if (this.model.fog === 'cost') void this.drawFog();
     this.redraw();
-  }
-
-  private followKeys(): void {
-    const tools = { '1': 'look', '2': 'from', '3': 'to' } as const;
-    const onKey = (event: KeyboardEvent) => {
-      if (event.ctrlKey || event.metaKey || event.altKey || event.target instanceof HTMLSelectElement) return;
-      if (event.key in tools) this.panel.chooseTool(tools[event.key as keyof typeof tools]);
-      else if (event.key === 's') void this.savePicture();
-      else if (event.key === '0') this.stage.resetCamera();
-      else if (event.key === '?') this.context.help();
-      else if (event.key === 'Escape') this.panel.chooseTool('look');
-    };
-    window.addEventListener('keydown', onKey, { signal: this.ended.signal });
   }
 }

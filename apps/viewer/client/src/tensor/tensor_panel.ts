@@ -1,7 +1,7 @@
 // The controls of the tensor mode.
 import { css } from '../color_map';
 import type { DataSet } from '../types';
-import { button, checkbox, h, keepFocus, section, select, shortNumber, slider } from '../ui/dom';
+import { button, checkbox, h, keepFocus, section, select, shortNumber, slider, withUnit } from '../ui/dom';
 import { profilePlot } from './profile';
 import type { Found } from './tensor_mode';
 import type { Background, Fog, Region, TensorModel } from './tensor_model';
@@ -27,14 +27,14 @@ export class TensorPanel {
   tool: TensorTool = 'look';
 
   constructor(
-    data: DataSet,
+    private readonly data: DataSet,
     private readonly model: TensorModel,
     private readonly spacing: number,
     private readonly actions: TensorActions,
   ) {
     const shape = data.shape?.join(' × ') ?? '';
     this.element.append(
-      h('p', { class: 'about' }, `${shape} voxels of ${data.spacing?.map(shortNumber).join(' × ') ?? ''} mm`),
+      h('p', { class: 'about' }, `${shape} voxels of ${withUnit(data.spacing?.map(shortNumber).join(' × ') ?? '', data.units)}`),
       section('Pick on the slices', this.tools),
       section('Pathways', this.pathways),
       section('Along the path', this.numbers),
@@ -92,8 +92,11 @@ export class TensorPanel {
       this.numbers.replaceChildren(h('p', { class: 'hint' }, 'Set region A and region B.'));
       return;
     }
-    const facts = `${shortNumber(one.length)} mm, mean FA ${shortNumber(one.meanFa)}; pathway of ${one.voxels.toLocaleString('en')} voxels, ${shortNumber(one.volume)} mm³`;
-    this.numbers.replaceChildren(profilePlot(one.profile, pathway.color), h('p', { class: 'about' }, facts));
+    const { units } = this.data;
+    const length = withUnit(shortNumber(one.length), units);
+    const volume = withUnit(shortNumber(one.volume), units === '' ? '' : `${units}³`);
+    const facts = `${length}, mean FA ${shortNumber(one.meanFa)}; pathway of ${one.voxels.toLocaleString('en')} voxels, ${volume}`;
+    this.numbers.replaceChildren(profilePlot(one.profile, pathway.color, units), h('p', { class: 'about' }, facts));
   }
 
   private activeControls(): Node[] {

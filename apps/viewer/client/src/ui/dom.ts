@@ -26,6 +26,11 @@ export function shortNumber(value: number): string {
   return String(Number(value.toPrecision(4)));
 }
 
+/** A length with its unit, where the file says one. */
+export function withUnit(length: string, unit: string): string {
+  return unit === '' ? length : `${length} ${unit}`;
+}
+
 export function button(label: string, title: string, onClick: () => void): HTMLButtonElement {
   return h('button', { type: 'button', title, click: onClick }, label);
 }

@@ -18,6 +18,7 @@ const meshKeys: readonly (readonly [keys: string, what: string])[] = [
   ['[  ]', 'one moment back, one on'],
   ['i', 'isochrones on and off'],
   ['c', 'clip plane on and off'],
+  ['f', 'the front inside a volume on and off'],
   ['s', 'save a picture'],
   ['Escape', 'close this; show all times'],
   ['?', 'this help'],
@@ -27,7 +28,7 @@ const tensorKeys: typeof meshKeys = [
   ['1  2  3', 'a click on a slice moves the crosshair, sets region A, region B'],
   ['arrows on a slice', 'move the crosshair'],
   ['Page Up, Page Down, wheel', 'next slices'],
-  ['0 · s', 'see everything · save a picture'],
+  ['+  −  0 · s', 'zoom in, zoom out, see everything · save a picture'],
 ];
 
 const surfaceKeys: typeof meshKeys = [

@@ -30,6 +30,18 @@ class Layer {
     this.actor.setVisibility(visible);
   }
 
+  /** What is on the normal's side of a plane is left out; null for nothing. */
+  setClip(plane: { point: Vec3; normal: Vec3 } | null): void {
+    this.mapper.removeAllClippingPlanes();
+    if (plane === null) return;
+    this.mapper.addClippingPlane(vtkPlane.newInstance({ origin: plane.point, normal: scale(plane.normal, -1) }));
+  }
+
+  /** 1: nothing shines through. */
+  setOpacity(opacity: number): void {
+    this.actor.getProperty().setOpacity(opacity);
+  }
+
   remove(): void {
     this.renderer.removeActor(this.actor);
   }
@@ -114,13 +126,6 @@ export class LineLayer extends Layer {
 
   setColor(color: Vec3): void {
     this.actor.getProperty().setColor(...color);
-  }
-
-  /** What is on the normal's side of a plane is left out; null for nothing. */
-  setClip(plane: { point: Vec3; normal: Vec3 } | null): void {
-    this.mapper.removeAllClippingPlanes();
-    if (plane === null) return;
-    this.mapper.addClippingPlane(vtkPlane.newInstance({ origin: plane.point, normal: scale(plane.normal, -1) }));
   }
 
   /** Line i has the points offsets[i] to offsets[i + 1]; only those for which `shown` holds are drawn. */

@@ -8,6 +8,7 @@ import type { Ray } from '../mesh/pick';
 import type { Vec3 } from '../types';
 import { add, norm, scale, sub } from '../vec';
 import type { Camera, Lens } from './camera';
+import { NoWebGl } from './graphics';
 import { cameraFor, lensFor, rayThrough, seenAt, usualDirection, viewAngle } from './camera';
 
 export class Pane {
@@ -20,9 +21,20 @@ export class Pane {
   }
 }
 
-/** True where this browser can draw with WebGL 2. */
-export function hasWebGl(): boolean {
-  return document.createElement('canvas').getContext('webgl2') !== null;
+/** What a stage can be told. */
+export interface StageOptions {
+  /** From where the data is seen first. */
+  direction?: Vec3;
+  /** Smooth edges; three times the work where the processor draws. */
+  multisample?: boolean;
+}
+
+/** A canvas with its context: vtk.js, which asks for it again, cannot be told how it is to be. */
+function makeCanvas(antialias: boolean): HTMLCanvasElement {
+  const canvas = document.createElement('canvas');
+  canvas.style.width = '100%';
+  if (canvas.getContext('webgl2', { antialias, powerPreference: 'high-performance' }) === null) throw new NoWebGl();
+  return canvas;
 }
 
 export class Stage {
@@ -32,7 +44,8 @@ export class Stage {
   beforeRender: () => void = () => {};
 
   private readonly window = vtkRenderWindow.newInstance();
-  private readonly view = vtkOpenGLRenderWindow.newInstance();
+  private readonly view: vtkOpenGLRenderWindow;
+  private readonly direction: Vec3;
   private readonly observer: ResizeObserver;
   /** Aborted when the stage goes. */
   readonly ended = new AbortController();
@@ -43,8 +56,10 @@ export class Stage {
     readonly container: HTMLElement,
     private readonly bounds: [Vec3, Vec3],
     onLost: () => void,
-    private readonly direction: Vec3 = usualDirection,
+    { direction = usualDirection, multisample = true }: StageOptions = {},
   ) {
+    this.direction = direction;
+    this.view = vtkOpenGLRenderWindow.newInstance({ canvas: makeCanvas(multisample) });
     this.view.setContainer(container);
     this.window.addView(this.view);
     this.window.setNumberOfLayers(2);
@@ -168,8 +183,11 @@ export class Stage {
 
   private resize(): void {
     const { width, height } = this.container.getBoundingClientRect();
-    const ratio = window.devicePixelRatio;
-    this.view.setSize(Math.max(1, Math.round(width * ratio)), Math.max(1, Math.round(height * ratio)));
+    const pixels = (length: number) => Math.max(1, Math.round(length * window.devicePixelRatio));
+    const [across, up] = [pixels(width), pixels(height)];
+    const before = this.view.getSize();
+    if (before[0] === across && before[1] === up) return; // the observer tells the first size once more
+    this.view.setSize(across, up);
     this.render();
   }
 }

@@ -381,6 +381,7 @@ class BlockFim final : public DeviceGrid<T> {
   }
 
   void times(std::size_t /*layer*/, std::span<T> result) const override { time_.download_to(result); }
+  [[nodiscard]] const T* times(std::size_t /*layer*/) const override { return time_.data(); }
   void load_times(std::span<const T> times) override { time_.upload_from(times); }
 
   Residual residual(std::size_t /*layer*/, const GridSeeds& seeds, double limit) override {

@@ -390,6 +390,14 @@ class DeviceGridOf final : public DeviceGrid<T> {
   void times(std::size_t layer, std::span<T> result) const override {
     download(result.data(), layer_result(layer), cell_count() * sizeof(T));
   }
+  [[nodiscard]] const T* times(std::size_t layer) const override { return layer_result(layer); }
+
+  void set_scale(DeviceArray<float>&& scale, T mean_edge) override {
+    if constexpr (requires { stencils_.set_scale(std::move(scale)); }) {
+      stencils_.set_scale(std::move(scale));
+      mean_edge_ = mean_edge;
+    }
+  }
 
   void load_times(std::span<const T> times) override {
     make_room(1);
@@ -534,6 +542,18 @@ std::unique_ptr<DeviceGrid<typename Problem::Scalar>> make_device_grid(const Pro
   return std::make_unique<DeviceGridOf<T, ListOnDevice<T, Problem::dim, Problem::terms>>>(device, problem, order,
                                                                                           threads);
 }
+
+template <class T, int Dim>
+std::unique_ptr<DeviceGrid<T>> make_speed_grid(const AxisProblem<T, Dim>& problem, DeviceArray<float>&& scale,
+                                               int order) {
+  auto grid = std::make_unique<DeviceGridOf<T, BoxOnDevice<T, Dim, Dim>>>(require_device(), problem, order, 1);
+  grid->set_scale(std::move(scale), problem.mean_edge);
+  return grid;
+}
+template std::unique_ptr<DeviceGrid<float>> make_speed_grid(const AxisProblem<float, 2>&, DeviceArray<float>&&, int);
+template std::unique_ptr<DeviceGrid<float>> make_speed_grid(const AxisProblem<float, 3>&, DeviceArray<float>&&, int);
+template std::unique_ptr<DeviceGrid<double>> make_speed_grid(const AxisProblem<double, 2>&, DeviceArray<float>&&, int);
+template std::unique_ptr<DeviceGrid<double>> make_speed_grid(const AxisProblem<double, 3>&, DeviceArray<float>&&, int);
 
 #define ISOCHRON_INSTANTIATE(problem)                                                                 \
   template std::unique_ptr<DeviceGrid<float>> make_device_grid(const problem<float, 2>&, int, int);   \

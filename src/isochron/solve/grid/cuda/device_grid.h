@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "isochron/core/cuda/device_array.h"
 #include "isochron/solve/arrival.h"
 #include "isochron/solve/grid/stencils.h"
 
@@ -43,11 +44,15 @@ class DeviceGrid {
   [[nodiscard]] virtual bool converged() const { return true; }
   /// The times of a layer of the last solve, one per cell number.
   virtual void times(std::size_t layer, std::span<T> result) const = 0;
+  /// The same where they are, in device memory.
+  [[nodiscard]] virtual const T* times(std::size_t layer) const = 0;
   /// Puts given times in place of the first layer's; of order 2 the choice of differences stays that of the last solve.
   virtual void load_times(std::span<const T> times) = 0;
   /// |u − update(u)| at every allowed cell of a layer; seeds may be earlier than their stencils say, not later.
   /// `worst_vertex` is a cell number.
   virtual Residual residual(std::size_t layer, const GridSeeds& seeds, double limit) = 0;
+  /// Other speeds on the same image, for what `make_speed_grid` has made.
+  virtual void set_scale(DeviceArray<float>&& /*scale*/, T /*mean_edge*/) {}
 };
 
 /// Device memory that an image takes with one layer, about, before its stencils are known.
@@ -70,5 +75,10 @@ std::unique_ptr<DeviceGrid<T>> make_block_fim(const TensorProblem<T, Dim>& probl
 /// DeviceError when there is no device or its memory does not do.
 template <class Problem>
 std::unique_ptr<DeviceGrid<typename Problem::Scalar>> make_device_grid(const Problem& problem, int order, int threads);
+
+/// The same for speeds: the problem has no scales, which are on the device.
+template <class T, int Dim>
+std::unique_ptr<DeviceGrid<T>> make_speed_grid(const AxisProblem<T, Dim>& problem, DeviceArray<float>&& scale,
+                                               int order);
 
 }  // namespace isochron::cuda

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <span>
+#include <utility>
 
 #include "isochron/core/cuda/device_array.h"
 #include "isochron/solve/grid/cuda/device_grid.h"
@@ -39,6 +40,12 @@ class BoxOnDevice {
     view_.allowed_cells = allowed_.data();
     view_.scale = scale_.data();
     view_.usable = usable_.data();
+  }
+
+  /// One scale a cell, of a problem along the axes.
+  void set_scale(DeviceArray<float>&& scale) {
+    scale_ = std::move(scale);
+    view_.scale = scale_.data();
   }
 
   [[nodiscard]] const View& view() const { return view_; }

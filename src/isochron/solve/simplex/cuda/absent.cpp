@@ -58,35 +58,35 @@ template std::unique_ptr<DeviceSchedule<double, 4>> make_domain_decomposition(co
                                                                               const SchemeOptions&);
 
 template <class T>
-std::unique_ptr<MeshSolver<T>> make_volume_solver(const TetMesh&, const Metric&) {
+std::unique_ptr<MeshSolver<T>> make_volume_solver(const MeshInput<4>&, const MetricInput&) {
   require_device();
   return nullptr;
 }
-template std::unique_ptr<MeshSolver<float>> make_volume_solver(const TetMesh&, const Metric&);
-template std::unique_ptr<MeshSolver<double>> make_volume_solver(const TetMesh&, const Metric&);
+template std::unique_ptr<MeshSolver<float>> make_volume_solver(const MeshInput<4>&, const MetricInput&);
+template std::unique_ptr<MeshSolver<double>> make_volume_solver(const MeshInput<4>&, const MetricInput&);
 
 template <class T>
-std::unique_ptr<MeshSolver<T>> make_surface_solver(const TriangleMesh&, const Metric&, ObtuseSplit,
+std::unique_ptr<MeshSolver<T>> make_surface_solver(const MeshInput<3>&, const MetricInput&, ObtuseSplit,
                                                    const std::optional<SurfaceTuning>&) {
   require_device();
   return nullptr;
 }
-template std::unique_ptr<MeshSolver<float>> make_surface_solver(const TriangleMesh&, const Metric&, ObtuseSplit,
+template std::unique_ptr<MeshSolver<float>> make_surface_solver(const MeshInput<3>&, const MetricInput&, ObtuseSplit,
                                                                 const std::optional<SurfaceTuning>&);
-template std::unique_ptr<MeshSolver<double>> make_surface_solver(const TriangleMesh&, const Metric&, ObtuseSplit,
+template std::unique_ptr<MeshSolver<double>> make_surface_solver(const MeshInput<3>&, const MetricInput&, ObtuseSplit,
                                                                  const std::optional<SurfaceTuning>&);
 
-SurfaceTopology build_surface_topology(const TriangleMesh&) {
+SurfaceTopology build_surface_topology(const MeshInput<3>&) {
   require_device();
   return {};
 }
 
 template <class T>
-SurfaceRecords<T> build_surface_records(const SurfaceTopology&, const TriangleMesh&, const Metric&, ObtuseSplit) {
+SurfaceRecords<T> build_surface_records(const SurfaceTopology&, const MeshInput<3>&, const MetricInput&, ObtuseSplit) {
   require_device();
   return {};
 }
-template SurfaceRecords<float> build_surface_records(const SurfaceTopology&, const TriangleMesh&, const Metric&,
+template SurfaceRecords<float> build_surface_records(const SurfaceTopology&, const MeshInput<3>&, const MetricInput&,
                                                      ObtuseSplit);
 
 template <class T>

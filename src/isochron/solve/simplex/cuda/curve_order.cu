@@ -93,12 +93,15 @@ __global__ void reorder(const Vec3d* points, const std::uint32_t* new_to_old, st
 
 }  // namespace
 
-CurveOrder order_along(Curve curve, std::span<const Vec3d> host_points) {
-  const std::size_t count = host_points.size();
+CurveOrder order_along(Curve curve, std::span<const Vec3d> points) {
+  return order_along(curve, DeviceArray<Vec3d>(points));
+}
+
+CurveOrder order_along(Curve curve, const DeviceArray<Vec3d>& points) {
+  const std::size_t count = points.size();
   CurveOrder order;
   order.old_to_new = DeviceArray<std::uint32_t>(count);
   order.new_to_old = DeviceArray<std::uint32_t>(count);
-  const DeviceArray<Vec3d> points(host_points);
   DeviceValue<unsigned> bad;
   launch_for(count, check_points, points.data(), count, bad.data());
   const Box box = bounding_box(points);

@@ -25,5 +25,7 @@ struct CurveOrder {
 
 /// Copies the points, of which there must be some, to the device and orders them there.
 CurveOrder order_along(Curve curve, std::span<const Vec3d> points);
+/// The same for points that are there.
+CurveOrder order_along(Curve curve, const DeviceArray<Vec3d>& points);
 
 }  // namespace isochron::cuda

@@ -1,14 +1,13 @@
-// Arrival times on a mesh that is prepared and solved on a CUDA device: the host sends the raw arrays and the seeds and
-// gets the times back.
+// Arrival times on a mesh that is prepared and solved on a CUDA device: the host sends the seeds, and the raw arrays if
+// they are not there, and gets the times back or leaves them there.
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <vector>
 
-#include "isochron/mesh/simplex_mesh.h"
-#include "isochron/metric/metric.h"
 #include "isochron/solve/arrival.h"
+#include "isochron/solve/simplex/cuda/mesh_input.h"
 
 namespace isochron::cuda {
 
@@ -33,7 +32,7 @@ template <class T>
 class MeshSolver {
  public:
   virtual ~MeshSolver() = default;
-  virtual void set_metric(const Metric& metric) = 0;
+  virtual void set_metric(const MetricInput& metric) = 0;
   [[nodiscard]] virtual MeshSummary summary() const = 0;
   /// Layers that one `solve` takes now.
   [[nodiscard]] virtual std::size_t layers_that_fit() const = 0;
@@ -41,10 +40,12 @@ class MeshSolver {
   virtual Counters solve(std::span<const LayerSeeds> layers, T tolerance, double band_width, double& seconds) = 0;
   /// The times of a layer of the last solve in the user's numbering: unit · time + base.
   virtual void times(std::size_t layer, double base, std::span<double> result) = 0;
+  /// The same in device memory.
+  virtual void times(std::size_t layer, double base, DeviceArray<double>& result) = 0;
   /// Puts given times (user's numbering) in place of the first layer's.
   virtual void load_times(std::span<const double> times, double base) = 0;
-  /// The source of every vertex of a layer, −1 where nothing arrived; see `spread_labels`.
-  virtual void labels(std::size_t layer, const LayerSeeds& seeds, std::span<std::int32_t> result) = 0;
+  /// The source of every vertex of a layer, −1 where nothing arrived; see `LabelSpreader`.
+  virtual void labels(std::size_t layer, const LayerSeeds& seeds, DeviceArray<std::int32_t>& result) = 0;
   /// |u − update(u)| at every vertex of a layer; seeds may be earlier than their elements say, not later.
   virtual Residual residual(std::size_t layer, const LayerSeeds& seeds, double limit) = 0;
   /// Elements with a corner at most `rings` edges away from one of the vertices.

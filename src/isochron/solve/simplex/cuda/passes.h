@@ -21,15 +21,15 @@
 #include "isochron/core/cuda/launch.h"
 #include "isochron/core/cuda/scratch.h"
 #include "isochron/local/simplex_update.h"
+#include "isochron/solve/cuda/user_values.h"
 #include "isochron/solve/cuda/worst_vertex.h"
 #include "isochron/solve/simplex/cuda/corner_list.h"
 #include "isochron/solve/simplex/cuda/mesh_solver.h"
 
 namespace isochron::cuda {
 
-/// The user's vertices and the device's: where each lies, and whose each place is (`nobody` where it is empty).
+/// The user's vertices and the device's: where each lies, and whose each place is (`nobody`'s where it is empty).
 struct Numbering {
-  static constexpr std::uint32_t nobody = 0xffffffffU;
   const DeviceArray<std::uint32_t>& to_inner;
   const DeviceArray<std::uint32_t>& to_user;
 };
@@ -151,14 +151,7 @@ __global__ void label_seeds(const std::uint32_t* seeds, const double* times, con
 template <class Label>
 __global__ void user_labels(const Label* label, const std::uint32_t* to_user, std::size_t count, Label* result) {
   const std::size_t i = thread_number();
-  if (i < count && to_user[i] != Numbering::nobody) result[to_user[i]] = label[i];
-}
-
-template <class T>
-__global__ void user_times(const T* time, const std::uint32_t* to_user, std::size_t count, double unit, double base,
-                           double* result) {
-  const std::size_t i = thread_number();
-  if (i < count && to_user[i] != Numbering::nobody) result[to_user[i]] = static_cast<double>(time[i]) * unit + base;
+  if (i < count && to_user[i] != nobody) result[to_user[i]] = label[i];
 }
 
 template <class T>
@@ -166,8 +159,7 @@ __global__ void inner_times(const double* times, const std::uint32_t* to_user, s
                             double base, T* result) {
   const std::size_t i = thread_number();
   if (i >= count) return;
-  result[i] =
-      to_user[i] == Numbering::nobody ? detail::infinity<T>() : static_cast<T>((times[to_user[i]] - base) / unit);
+  result[i] = to_user[i] == nobody ? detail::infinity<T>() : static_cast<T>((times[to_user[i]] - base) / unit);
 }
 
 template <class Mark>
@@ -240,9 +232,9 @@ Residual find_residual(const View& view, const Numbering& numbering, const T* ti
 
 template <class View, class T>
 void find_labels(const View& view, const Numbering& numbering, const T* time, const LayerSeeds& seeds,
-                 std::span<std::int32_t> result) {
+                 DeviceArray<std::int32_t>& result) {
   const std::size_t count = view.count;
-  DeviceArray<std::int32_t> label(count), sorted(numbering.to_inner.size());
+  DeviceArray<std::int32_t> label(count);
   DeviceArray<std::uint32_t> parent(count);
   fill_bytes(label.data(), 0xff, label.bytes());
   const DeviceArray<std::uint32_t> vertices{std::span<const std::uint32_t>(seeds.vertices)};
@@ -260,15 +252,13 @@ void find_labels(const View& view, const Numbering& numbering, const T* time, co
     follow(changed);
   });
   launch_for(count, detail_passes::user_labels<std::int32_t>, label.data(), numbering.to_user.data(), count,
-             sorted.data());
-  sorted.download_to(result);
+             result.data());
 }
 
 /// Times in the user's numbering, unit · time + base.
 template <class T>
 void to_user_times(const Numbering& numbering, const T* time, double unit, double base, DeviceArray<double>& result) {
-  const std::size_t count = numbering.to_user.size();
-  launch_for(count, detail_passes::user_times<T>, time, numbering.to_user.data(), count, unit, base, result.data());
+  to_user_times(time, numbering.to_user.data(), numbering.to_user.size(), unit, base, result);
 }
 
 /// And back.
@@ -288,7 +278,7 @@ std::vector<ElementId> find_elements_near(const DeviceArray<Element>& elements, 
   for (const VertexId v : vertices) ids.push_back(v.value);
   DeviceArray<std::uint8_t> marked = detail_passes::marks_at(numbering, ids), grown(marked.size());
   for (int ring = 0; ring < rings; ++ring) {
-    check(cudaMemcpy(grown.data(), marked.data(), marked.bytes(), cudaMemcpyDeviceToDevice), "copying on it");
+    copy_on_device(grown.data(), marked.data(), marked.bytes());
     launch_for(elements.size(), detail_passes::grow_marks<Element>, HasMark<Element>{elements.data(), marked.data()},
                elements.size(), grown.data());
     std::swap(marked, grown);

@@ -443,16 +443,16 @@ SurfaceTuning tuning_of(const Device&) { return {}; }
 template <class T>
 class SurfaceOnDevice final : public MeshSolver<T> {
  public:
-  SurfaceOnDevice(const Device& device, const TriangleMesh& mesh, const Metric& metric, ObtuseSplit split,
+  SurfaceOnDevice(const Device& device, const MeshInput<3>& mesh, const MetricInput& metric, ObtuseSplit split,
                   const SurfaceTuning& tuning)
       : mesh_(mesh), split_(split), tuning_(tuning), multiprocessors_(device.multiprocessors) {
-    require_memory(surface_bytes(mesh.vertex_count(), mesh.element_count(), sizeof(T), metric.bytes_per_element()),
+    require_memory(surface_bytes(mesh.vertex_count(), mesh.element_count(), sizeof(T), metric.bytes_to_send()),
                    "this mesh");
     topology_ = build_surface_topology(mesh);
     cut(metric);
   }
 
-  void set_metric(const Metric& metric) override {
+  void set_metric(const MetricInput& metric) override {
     patches_ = SurfacePatches<T>();  // its memory may be needed
     cut(metric);
   }
@@ -495,12 +495,15 @@ class SurfaceOnDevice final : public MeshSolver<T> {
     surface_times(patches_, time_.data(), summary_.unit, base, user_times_);
     user_times_.download_to(result);
   }
+  void times(std::size_t, double base, DeviceArray<double>& result) override {
+    surface_times(patches_, time_.data(), summary_.unit, base, result);
+  }
 
   void load_times(std::span<const double> times, double base) override {
     load_surface_times(patches_, times, summary_.unit, base, time_.data());
   }
 
-  void labels(std::size_t, const LayerSeeds& seeds, std::span<std::int32_t> result) override {
+  void labels(std::size_t, const LayerSeeds& seeds, DeviceArray<std::int32_t>& result) override {
     surface_labels(patches_, time_.data(), seeds, result);
   }
 
@@ -514,7 +517,7 @@ class SurfaceOnDevice final : public MeshSolver<T> {
 
  private:
   /// Everything that depends on the metric.
-  void cut(const Metric& metric) {
+  void cut(const MetricInput& metric) {
     const SurfaceRecords<T> records = build_surface_records<T>(topology_, mesh_, metric, split_);
     summary_ = records.summary;
     kernel_ = choose_kernel(topology_, records, tuning_);
@@ -564,7 +567,7 @@ class SurfaceOnDevice final : public MeshSolver<T> {
     return view;
   }
 
-  const TriangleMesh& mesh_;
+  MeshInput<3> mesh_;
   ObtuseSplit split_;
   SurfaceTuning tuning_;
   int multiprocessors_;
@@ -582,15 +585,15 @@ class SurfaceOnDevice final : public MeshSolver<T> {
 }  // namespace
 
 template <class T>
-std::unique_ptr<MeshSolver<T>> make_surface_solver(const TriangleMesh& mesh, const Metric& metric, ObtuseSplit split,
-                                                   const std::optional<SurfaceTuning>& tuning) {
+std::unique_ptr<MeshSolver<T>> make_surface_solver(const MeshInput<3>& mesh, const MetricInput& metric,
+                                                   ObtuseSplit split, const std::optional<SurfaceTuning>& tuning) {
   const Device device = require_device();
   return std::make_unique<SurfaceOnDevice<T>>(device, mesh, metric, split, tuning.value_or(tuning_of(device)));
 }
 
-template std::unique_ptr<MeshSolver<float>> make_surface_solver(const TriangleMesh&, const Metric&, ObtuseSplit,
+template std::unique_ptr<MeshSolver<float>> make_surface_solver(const MeshInput<3>&, const MetricInput&, ObtuseSplit,
                                                                 const std::optional<SurfaceTuning>&);
-template std::unique_ptr<MeshSolver<double>> make_surface_solver(const TriangleMesh&, const Metric&, ObtuseSplit,
+template std::unique_ptr<MeshSolver<double>> make_surface_solver(const MeshInput<3>&, const MetricInput&, ObtuseSplit,
                                                                  const std::optional<SurfaceTuning>&);
 
 }  // namespace isochron::cuda

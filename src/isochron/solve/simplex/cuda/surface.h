@@ -29,11 +29,12 @@ constexpr std::size_t surface_bytes(std::size_t vertices, std::size_t elements, 
   return vertices * a_vertex + elements * (an_element + records + metric_bytes_per_element);
 }
 
-/// Copies the mesh to the device and prepares it there: patches that blocks solve in shared memory. Throws InputError
-/// as `check_mesh` and `check_metric` do, RuntimeError when there is no device or the mesh does not fit its memory. One
-/// layer is solved at a time. Without `tuning` it takes what suits the device.
+/// Copies the mesh to the device, unless it is there, and prepares it (it must outlive the solver): patches that blocks
+/// solve in shared memory. Throws InputError as `check_mesh` and `check_metric` do, RuntimeError when there is no
+/// device or the mesh does not fit its memory. One layer is solved at a time. Without `tuning` it takes what suits the
+/// device.
 template <class T>
-std::unique_ptr<MeshSolver<T>> make_surface_solver(const TriangleMesh& mesh, const Metric& metric, ObtuseSplit split,
-                                                   const std::optional<SurfaceTuning>& tuning = {});
+std::unique_ptr<MeshSolver<T>> make_surface_solver(const MeshInput<3>& mesh, const MetricInput& metric,
+                                                   ObtuseSplit split, const std::optional<SurfaceTuning>& tuning = {});
 
 }  // namespace isochron::cuda

@@ -7,8 +7,6 @@
 #include "isochron/core/cuda/grouping.h"
 #include "isochron/core/cuda/launch.h"
 #include "isochron/core/cuda/upload_aside.h"
-#include "isochron/mesh/validate.h"
-#include "isochron/solve/simplex/cuda/device_metric.h"
 #include "isochron/solve/simplex/cuda/length_sums.h"
 #include "isochron/solve/simplex/cuda/surface_records.h"
 #include "isochron/solve/simplex/obtuse_mask.h"
@@ -176,23 +174,29 @@ __global__ void count_beyond(RecordView<T> records, std::size_t vertices, std::u
 
 }  // namespace
 
-SurfaceTopology build_surface_topology(const TriangleMesh& mesh) {
+SurfaceTopology build_surface_topology(const MeshInput<3>& mesh) {
   const std::size_t vertices = mesh.vertex_count(), elements = mesh.element_count(), incidences = 3 * elements;
-  if (vertices == 0 || elements == 0 || vertices >= longest_list) check_mesh(mesh);
+  if (vertices == 0 || elements == 0 || vertices >= longest_list) mesh.check();
   if (incidences > longest_list || vertices > longest_list)
     throw DeviceError("the GPU takes " + std::to_string(longest_list / 3) + " triangles at most (the mesh has " +
                       std::to_string(elements) + "); solve with --backend threads");
   SurfaceTopology topology;
   topology.elements = DeviceArray<CornerList<3>>(elements);
   static_assert(sizeof(TriangleMesh::Element) == sizeof(CornerList<3>));
-  // Two threads copy: the triangles come while the points are on their way and being ordered.
-  UploadAside triangles(topology.elements.data(), mesh.elements.data(), elements * sizeof(CornerList<3>));
-  topology.order = order_along(Curve::hilbert, mesh.points);
-  triangles.wait();
-  if (!topology.order.all_finite) check_mesh(mesh);  // says which
+  const std::size_t bytes = elements * sizeof(CornerList<3>);
+  if (const TriangleMesh* host = mesh.host(); host != nullptr) {
+    // Two threads copy: the triangles come while the points are on their way and being ordered.
+    UploadAside triangles(topology.elements.data(), host->elements.data(), bytes);
+    topology.order = order_along(Curve::hilbert, host->points);
+    triangles.wait();
+  } else {
+    copy_on_device(topology.elements.data(), mesh.device()->elements.data(), bytes);
+    topology.order = order_along(Curve::hilbert, mesh.device()->points);
+  }
+  if (!topology.order.all_finite) mesh.check();  // says which
   DeviceValue<unsigned> bad;
   launch_for(elements, check_elements, topology.elements.data(), elements, vertices, bad.data());
-  if (bad.read() != 0) check_mesh(mesh);
+  if (bad.read() != 0) mesh.check();
 
   DeviceArray<std::uint32_t> key(incidences);
   topology.incidences = DeviceArray<std::uint32_t>(incidences);
@@ -204,13 +208,18 @@ SurfaceTopology build_surface_topology(const TriangleMesh& mesh) {
 }
 
 template <class T>
-SurfaceRecords<T> build_surface_records(const SurfaceTopology& topology, const TriangleMesh& mesh, const Metric& metric,
-                                        ObtuseSplit split) {
+SurfaceRecords<T> build_surface_records(const SurfaceTopology& topology, const MeshInput<3>& mesh,
+                                        const MetricInput& metric, ObtuseSplit split) {
   const std::size_t vertices = topology.vertices(), elements = mesh.element_count();
-  const DeviceMetric device_metric(metric, elements);
+  std::optional<DeviceMetric> sent;
+  const MetricView metric_view = metric.on_device(sent, elements).view();
   const double unit = time_unit(mesh, metric);
-  const MetricMesh metric_mesh{topology.elements.data(),   topology.order.points.data(), topology.offsets.data(),
-                               topology.incidences.data(), device_metric.view(),         1 / (unit * unit)};
+  const MetricMesh metric_mesh{topology.elements.data(),
+                               topology.order.points.data(),
+                               topology.offsets.data(),
+                               topology.incidences.data(),
+                               metric_view,
+                               1 / (unit * unit)};
   SurfaceRecords<T> records;
   records.lengths = DeviceArray<Sides<T>>(elements);
   records.edge = DeviceArray<T>(vertices);
@@ -233,9 +242,9 @@ std::size_t vertices_beyond(const SurfaceTopology& topology, const SurfaceRecord
   return beyond.read();
 }
 
-template SurfaceRecords<float> build_surface_records(const SurfaceTopology&, const TriangleMesh&, const Metric&,
+template SurfaceRecords<float> build_surface_records(const SurfaceTopology&, const MeshInput<3>&, const MetricInput&,
                                                      ObtuseSplit);
-template SurfaceRecords<double> build_surface_records(const SurfaceTopology&, const TriangleMesh&, const Metric&,
+template SurfaceRecords<double> build_surface_records(const SurfaceTopology&, const MeshInput<3>&, const MetricInput&,
                                                       ObtuseSplit);
 template std::size_t vertices_beyond(const SurfaceTopology&, const SurfaceRecords<float>&, std::uint32_t);
 template std::size_t vertices_beyond(const SurfaceTopology&, const SurfaceRecords<double>&, std::uint32_t);

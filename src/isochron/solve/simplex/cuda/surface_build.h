@@ -52,12 +52,12 @@ struct SurfaceRecords {
 
 /// Copies the mesh to the device, orders it, and lists the elements of every vertex. Throws as `check_mesh` when it is
 /// not usable, DeviceError when its lists are too long.
-SurfaceTopology build_surface_topology(const TriangleMesh& mesh);
+SurfaceTopology build_surface_topology(const MeshInput<3>& mesh);
 
 /// Throws as `check_metric` when the metric is not usable. `split` is taken as on the CPU: all but `none` does.
 template <class T>
-SurfaceRecords<T> build_surface_records(const SurfaceTopology& topology, const TriangleMesh& mesh, const Metric& metric,
-                                        ObtuseSplit split);
+SurfaceRecords<T> build_surface_records(const SurfaceTopology& topology, const MeshInput<3>& mesh,
+                                        const MetricInput& metric, ObtuseSplit split);
 
 /// How many vertices have more records than `slots`.
 template <class T>

@@ -88,7 +88,7 @@ Residual surface_residual(const SurfacePatches<T>& patches, const T* time, const
 }
 template <class T>
 void surface_labels(const SurfacePatches<T>& patches, const T* time, const LayerSeeds& seeds,
-                    std::span<std::int32_t> result) {
+                    DeviceArray<std::int32_t>& result) {
   find_labels(view_of(patches), numbering_of(patches), time, seeds, result);
 }
 template <class T>
@@ -109,8 +109,9 @@ std::vector<ElementId> surface_elements_near(const SurfaceTopology& topology, st
 
 template Residual surface_residual(const SurfacePatches<float>&, const float*, const LayerSeeds&, double);
 template Residual surface_residual(const SurfacePatches<double>&, const double*, const LayerSeeds&, double);
-template void surface_labels(const SurfacePatches<float>&, const float*, const LayerSeeds&, std::span<std::int32_t>);
-template void surface_labels(const SurfacePatches<double>&, const double*, const LayerSeeds&, std::span<std::int32_t>);
+template void surface_labels(const SurfacePatches<float>&, const float*, const LayerSeeds&, DeviceArray<std::int32_t>&);
+template void surface_labels(const SurfacePatches<double>&, const double*, const LayerSeeds&,
+                             DeviceArray<std::int32_t>&);
 template void surface_times(const SurfacePatches<float>&, const float*, double, double, DeviceArray<double>&);
 template void surface_times(const SurfacePatches<double>&, const double*, double, double, DeviceArray<double>&);
 template void load_surface_times(const SurfacePatches<float>&, std::span<const double>, double, double, float*);

@@ -13,7 +13,7 @@ template <class T>
 Residual surface_residual(const SurfacePatches<T>& patches, const T* time, const LayerSeeds& seeds, double limit);
 template <class T>
 void surface_labels(const SurfacePatches<T>& patches, const T* time, const LayerSeeds& seeds,
-                    std::span<std::int32_t> result);
+                    DeviceArray<std::int32_t>& result);
 template <class T>
 void surface_times(const SurfacePatches<T>& patches, const T* time, double unit, double base,
                    DeviceArray<double>& result);

@@ -321,14 +321,14 @@ __global__ void set_seeds(const SeedEntry* seeds, std::size_t count, const std::
 template <class T>
 class VolumeOnDevice final : public MeshSolver<T> {
  public:
-  VolumeOnDevice(const Device& device, const TetMesh& mesh, const Metric& metric)
+  VolumeOnDevice(const Device& device, const MeshInput<4>& mesh, const MetricInput& metric)
       : mesh_(mesh), tuning_(push_tuning(device)), multiprocessors_(device.multiprocessors) {
     build_topology(volume_, mesh, metric);
     build_stars(volume_, mesh, metric);
     choose_grid();
   }
 
-  void set_metric(const Metric& metric) override {
+  void set_metric(const MetricInput& metric) override {
     drop_layers();
     build_stars(volume_, mesh_, metric);
   }
@@ -382,13 +382,16 @@ class VolumeOnDevice final : public MeshSolver<T> {
     volume_times(volume_, layer_time(layer), base, user_times_);
     user_times_.download_to(result);
   }
+  void times(std::size_t layer, double base, DeviceArray<double>& result) override {
+    volume_times(volume_, layer_time(layer), base, result);
+  }
 
   void load_times(std::span<const double> times, double base) override {
     make_room(1);
     load_volume_times(volume_, times, base, time_.data());
   }
 
-  void labels(std::size_t layer, const LayerSeeds& seeds, std::span<std::int32_t> result) override {
+  void labels(std::size_t layer, const LayerSeeds& seeds, DeviceArray<std::int32_t>& result) override {
     volume_labels(volume_, layer_time(layer), seeds, result);
   }
 
@@ -471,7 +474,7 @@ class VolumeOnDevice final : public MeshSolver<T> {
     return view;
   }
 
-  const TetMesh& mesh_;
+  MeshInput<4> mesh_;
   PushTuning tuning_;
   int multiprocessors_;
   DeviceVolume<T> volume_;
@@ -489,11 +492,11 @@ class VolumeOnDevice final : public MeshSolver<T> {
 }  // namespace
 
 template <class T>
-std::unique_ptr<MeshSolver<T>> make_volume_solver(const TetMesh& mesh, const Metric& metric) {
+std::unique_ptr<MeshSolver<T>> make_volume_solver(const MeshInput<4>& mesh, const MetricInput& metric) {
   return std::make_unique<VolumeOnDevice<T>>(require_device(), mesh, metric);
 }
 
-template std::unique_ptr<MeshSolver<float>> make_volume_solver(const TetMesh&, const Metric&);
-template std::unique_ptr<MeshSolver<double>> make_volume_solver(const TetMesh&, const Metric&);
+template std::unique_ptr<MeshSolver<float>> make_volume_solver(const MeshInput<4>&, const MetricInput&);
+template std::unique_ptr<MeshSolver<double>> make_volume_solver(const MeshInput<4>&, const MetricInput&);
 
 }  // namespace isochron::cuda

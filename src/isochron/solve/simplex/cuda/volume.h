@@ -15,10 +15,10 @@ constexpr std::size_t volume_bytes(std::size_t vertices, std::size_t elements, s
   return vertices * a_vertex + elements * (an_element + metric_bytes_per_element);
 }
 
-/// Copies the mesh to the device and prepares it there. Throws InputError as `check_mesh` and `check_metric` do,
-/// RuntimeError when there is no device or the mesh does not fit its memory. As many layers as the memory takes, at
-/// most 64, are solved at once.
+/// Copies the mesh to the device, unless it is there, and prepares it. What it is made from must outlive it. Throws
+/// InputError as `check_mesh` and `check_metric` do, RuntimeError when there is no device or the mesh does not fit its
+/// memory. As many layers as the memory takes, at most 64, are solved at once.
 template <class T>
-std::unique_ptr<MeshSolver<T>> make_volume_solver(const TetMesh& mesh, const Metric& metric);
+std::unique_ptr<MeshSolver<T>> make_volume_solver(const MeshInput<4>& mesh, const MetricInput& metric);
 
 }  // namespace isochron::cuda

@@ -6,8 +6,6 @@
 #include "isochron/core/cuda/device_value.h"
 #include "isochron/core/cuda/launch.h"
 #include "isochron/core/cuda/scratch.h"
-#include "isochron/mesh/validate.h"
-#include "isochron/solve/simplex/cuda/device_metric.h"
 #include "isochron/solve/simplex/cuda/length_sums.h"
 #include "isochron/solve/simplex/obtuse_mask.h"
 #include "isochron/solve/simplex/problem.h"
@@ -234,19 +232,22 @@ __global__ void fill_stars(FillView<T> f) {
 }  // namespace
 
 template <class T>
-void build_topology(DeviceVolume<T>& volume, const TetMesh& mesh, const Metric& metric) {
+void build_topology(DeviceVolume<T>& volume, const MeshInput<4>& mesh, const MetricInput& metric) {
   const std::size_t vertices = mesh.vertex_count(), elements = mesh.element_count();
-  if (vertices == 0 || elements == 0) check_mesh(mesh);
+  if (vertices == 0 || elements == 0) mesh.check();
   volume.vertices = vertices;
-  require_memory(volume_bytes(vertices, elements, sizeof(T), metric.bytes_per_element()), "this mesh");
+  require_memory(volume_bytes(vertices, elements, sizeof(T), metric.bytes_to_send()), "this mesh");
   static_assert(sizeof(TetMesh::Element) == sizeof(uint4));
-  volume.order = order_along(Curve::morton, mesh.points);
-  if (!volume.order.all_finite) check_mesh(mesh);  // says which
+  const TetMesh* host = mesh.host();
+  volume.order =
+      host != nullptr ? order_along(Curve::morton, host->points) : order_along(Curve::morton, mesh.device()->points);
+  if (!volume.order.all_finite) mesh.check();  // says which
   volume.elements = DeviceArray<uint4>(elements);
-  upload(volume.elements.data(), mesh.elements.data(), elements * sizeof(uint4));
+  if (host != nullptr) upload(volume.elements.data(), host->elements.data(), elements * sizeof(uint4));
+  else copy_on_device(volume.elements.data(), mesh.device()->elements.data(), elements * sizeof(uint4));
   DeviceValue<unsigned> bad;
   launch_for(elements, check_elements, volume.elements.data(), elements, vertices, bad.data());
-  if (bad.read() != 0) check_mesh(mesh);
+  if (bad.read() != 0) mesh.check();
 
   DeviceArray<std::uint32_t> valence(vertices + 1);
   valence.clear();
@@ -263,11 +264,11 @@ void build_topology(DeviceVolume<T>& volume, const TetMesh& mesh, const Metric& 
 }
 
 template <class T>
-void build_stars(DeviceVolume<T>& volume, const TetMesh& mesh, const Metric& metric) {
+void build_stars(DeviceVolume<T>& volume, const MeshInput<4>& mesh, const MetricInput& metric) {
   const std::size_t vertices = volume.vertices, elements = mesh.element_count();
-  const DeviceMetric device_metric(metric, elements);
+  std::optional<DeviceMetric> sent;
   FillView<T> view{};
-  view.metric = device_metric.view();
+  view.metric = metric.on_device(sent, elements).view();
   DeviceArray<StarPlan> plan(vertices);
   launch_for(vertices * 32, plan_stars<T>, volume.elements.data(), volume.offsets.data(), volume.incidences.data(),
              vertices, plan.data());
@@ -310,9 +311,9 @@ void build_stars(DeviceVolume<T>& volume, const TetMesh& mesh, const Metric& met
   volume.summary.device_bytes = volume.bytes();
 }
 
-template void build_topology(DeviceVolume<float>&, const TetMesh&, const Metric&);
-template void build_topology(DeviceVolume<double>&, const TetMesh&, const Metric&);
-template void build_stars(DeviceVolume<float>&, const TetMesh&, const Metric&);
-template void build_stars(DeviceVolume<double>&, const TetMesh&, const Metric&);
+template void build_topology(DeviceVolume<float>&, const MeshInput<4>&, const MetricInput&);
+template void build_topology(DeviceVolume<double>&, const MeshInput<4>&, const MetricInput&);
+template void build_stars(DeviceVolume<float>&, const MeshInput<4>&, const MetricInput&);
+template void build_stars(DeviceVolume<double>&, const MeshInput<4>&, const MetricInput&);
 
 }  // namespace isochron::cuda

@@ -27,12 +27,12 @@ struct DeviceVolume {
   }
 };
 
-/// Uploads, orders, and lists the elements of every vertex. Throws as `check_mesh` when the mesh is not usable.
+/// Copies, orders, and lists the elements of every vertex. Throws as `check_mesh` when the mesh is not usable.
 template <class T>
-void build_topology(DeviceVolume<T>& volume, const TetMesh& mesh, const Metric& metric);
+void build_topology(DeviceVolume<T>& volume, const MeshInput<4>& mesh, const MetricInput& metric);
 
 /// Fills the stars. Throws as `check_metric` when the metric is not usable.
 template <class T>
-void build_stars(DeviceVolume<T>& volume, const TetMesh& mesh, const Metric& metric);
+void build_stars(DeviceVolume<T>& volume, const MeshInput<4>& mesh, const MetricInput& metric);
 
 }  // namespace isochron::cuda

@@ -66,7 +66,7 @@ Residual volume_residual(const DeviceVolume<T>& volume, const T* time, const Lay
 }
 template <class T>
 void volume_labels(const DeviceVolume<T>& volume, const T* time, const LayerSeeds& seeds,
-                   std::span<std::int32_t> result) {
+                   DeviceArray<std::int32_t>& result) {
   find_labels(view_of(volume), numbering_of(volume), time, seeds, result);
 }
 template <class T>
@@ -85,8 +85,8 @@ std::vector<ElementId> volume_elements_near(const DeviceVolume<T>& volume, std::
 
 template Residual volume_residual(const DeviceVolume<float>&, const float*, const LayerSeeds&, double);
 template Residual volume_residual(const DeviceVolume<double>&, const double*, const LayerSeeds&, double);
-template void volume_labels(const DeviceVolume<float>&, const float*, const LayerSeeds&, std::span<std::int32_t>);
-template void volume_labels(const DeviceVolume<double>&, const double*, const LayerSeeds&, std::span<std::int32_t>);
+template void volume_labels(const DeviceVolume<float>&, const float*, const LayerSeeds&, DeviceArray<std::int32_t>&);
+template void volume_labels(const DeviceVolume<double>&, const double*, const LayerSeeds&, DeviceArray<std::int32_t>&);
 template void volume_times(const DeviceVolume<float>&, const float*, double, DeviceArray<double>&);
 template void volume_times(const DeviceVolume<double>&, const double*, double, DeviceArray<double>&);
 template void load_volume_times(const DeviceVolume<float>&, std::span<const double>, double, float*);

@@ -13,7 +13,7 @@ template <class T>
 Residual volume_residual(const DeviceVolume<T>& volume, const T* time, const LayerSeeds& seeds, double limit);
 template <class T>
 void volume_labels(const DeviceVolume<T>& volume, const T* time, const LayerSeeds& seeds,
-                   std::span<std::int32_t> result);
+                   DeviceArray<std::int32_t>& result);
 template <class T>
 void volume_times(const DeviceVolume<T>& volume, const T* time, double base, DeviceArray<double>& result);
 template <class T>

@@ -1,0 +1,192 @@
+// The page: its header, its messages, and the mode that shows a data set.
+import type { Api } from './api';
+import { wordsOf } from './api';
+import type { FileState } from './events';
+import { listen } from './events';
+import type { MakeMode, Mode, ModeContext, Theme } from './mode';
+import type { DataSet, ServerState } from './types';
+import { button, h } from './ui/dom';
+import { Help } from './ui/help';
+import { Notices, wholePage } from './ui/notices';
+import type { Graphics } from './view/graphics';
+import { NoWebGl } from './view/graphics';
+
+const dark = window.matchMedia('(prefers-color-scheme: dark)');
+
+function theme(): Theme {
+  return dark.matches
+    ? { background: [0.086, 0.094, 0.11], plain: [150, 156, 168], ahead: [74, 79, 90] }
+    : { background: [0.976, 0.98, 0.984], plain: [198, 204, 212], ahead: [222, 225, 230] };
+}
+
+type LoadMode = (data: DataSet, context: ModeContext) => Promise<MakeMode>;
+
+const modes: Record<DataSet['kind'], () => Promise<LoadMode>> = {
+  mesh: async () => (await import('./mesh/mesh_mode')).MeshMode.load,
+  tensors: async () => (await import('./tensor/tensor_mode')).TensorMode.load,
+  volume: async () => (await import('./surface/surface_mode')).SurfaceMode.load,
+};
+
+function tellNoWebGl(): void {
+  wholePage(
+    'No WebGL',
+    'This browser does not draw with WebGL 2, which isochron view needs. Turn on hardware acceleration or use another browser; isochron solve --picture draws without one.',
+  );
+}
+
+export class App {
+  private readonly notices = new Notices();
+  private readonly help = new Help();
+  private readonly body = h('div', { class: 'body' });
+  private readonly exports = h('select', { 'aria-label': 'Export', class: 'export' });
+  private mode: Mode | null = null;
+  private current: DataSet | null = null;
+  /** Counts what was opened: an answer for an earlier one comes too late to be shown. */
+  private opened = 0;
+
+  constructor(
+    private readonly api: Api,
+    private state: ServerState,
+    private readonly graphics: Promise<Graphics>,
+  ) {
+    document.getElementById('app')!.replaceChildren(this.header(), this.notices.element, this.body, this.help.element);
+    dark.addEventListener('change', () => this.mode?.setTheme());
+    listen(api, {
+      connection: (now) => this.connection(now),
+      changed: (id, file) => this.changed(id, file),
+      reloaded: (id) => void this.reloaded(id),
+      progress: (id, stage, fraction) => id === this.current?.id && this.mode?.progress(stage, fraction),
+      particles: (id, told) => id === this.current?.id && this.mode?.particles?.(told),
+    });
+    void this.open(state.datasets[0]!);
+  }
+
+  private header(): HTMLElement {
+    const choose = h('select', { 'aria-label': 'Data set' });
+    for (const { id, name } of this.state.datasets) choose.append(h('option', { value: id }, name));
+    choose.addEventListener('change', () => {
+      const found = this.state.datasets.find((d) => String(d.id) === choose.value);
+      if (found !== undefined) void this.open(found);
+    });
+    const name = this.state.datasets.length > 1 ? choose : h('span', { class: 'name' }, this.state.datasets[0]!.name);
+    const file = h('input', {
+      type: 'file',
+      accept: '.json,application/json',
+      hidden: true,
+      'aria-label': 'State file',
+    });
+    file.addEventListener('change', () => {
+      const [chosen] = file.files ?? [];
+      if (chosen !== undefined) void chosen.text().then((text) => this.mode?.loadState(text));
+      file.value = '';
+    });
+    return h(
+      'header',
+      {},
+      h('h1', {}, 'isochron'),
+      name,
+      h('span', { class: 'gap' }),
+      button('Save state', 'Sources, settings and camera as a file', () => this.mode?.saveState()),
+      button('Load state', 'Read such a file', () => file.click()),
+      file,
+      button('Picture', 'The view as PNG (s)', () => void this.mode?.savePicture()),
+      this.exportMenu(),
+      button('?', 'Help', () => this.help.toggle()),
+    );
+  }
+
+  private exportMenu(): HTMLElement {
+    const menu = this.exports;
+    menu.addEventListener('change', () => {
+      if (menu.value !== '') void this.mode?.saveData(menu.value);
+      menu.value = '';
+    });
+    return menu;
+  }
+
+  private fillExports(): void {
+    const options = (this.mode?.exports() ?? []).map(([name, label]) => h('option', { value: name }, label));
+    this.exports.replaceChildren(h('option', { value: '', selected: true }, 'Export …'), ...options);
+    this.exports.disabled = options.length === 0;
+  }
+
+  /** Null when it could not be shown, or when something else was opened meanwhile. */
+  private async open(data: DataSet): Promise<Mode | null> {
+    const turn = ++this.opened;
+    this.mode?.dispose();
+    this.mode = null;
+    this.current = data;
+    this.fillExports();
+    this.notices.hideAll();
+    document.title = `${data.name} – isochron view`;
+    this.body.replaceChildren(h('p', { class: 'loading', role: 'status' }, `Loading ${data.name} …`));
+    try {
+      const context = {
+        api: this.api,
+        notices: this.notices,
+        help: () => this.help.toggle(),
+        exportsChanged: () => this.fillExports(),
+        theme,
+      };
+      const load = await modes[data.kind]();
+      const make = await load(data, context);
+      const graphics = await this.graphics;
+      if (turn !== this.opened) return null;
+      this.mode = make(this.body, graphics);
+      this.fillExports();
+    } catch (error) {
+      if (turn !== this.opened) return null;
+      if (error instanceof NoWebGl) {
+        tellNoWebGl();
+        return null;
+      }
+      const text = `${data.name} could not be shown: ${wordsOf(error)}`;
+      this.body.replaceChildren(h('p', { class: 'loading', role: 'alert' }, text));
+    }
+    return this.mode;
+  }
+
+  private connection(now: 'lost' | 'back' | 'replaced'): void {
+    if (now === 'back') {
+      this.notices.hide('connection');
+      this.mode?.refresh();
+    } else if (now === 'lost') {
+      this.notices.show('connection', 'error', 'Lost the connection to isochron view; trying again …');
+    } else {
+      this.notices.show('connection', 'error', 'isochron view was started anew; open the address it has printed.');
+    }
+  }
+
+  private changed(id: number, file: FileState): void {
+    const data = this.state.datasets.find((d) => d.id === id);
+    if (data === undefined) return;
+    const gone = { deleted: 'was deleted', unreadable: 'cannot be read any more' };
+    const reload = { label: 'Reload', run: () => void this.reload(id) };
+    if (file === 'as read') this.notices.hide('changed');
+    else if (file === 'written') this.notices.show('changed', 'warning', `${data.name} has changed on disk.`, reload);
+    else this.notices.show('changed', 'warning', `${data.name} ${gone[file]}; what was read of it is shown on.`);
+  }
+
+  private async reload(id: number): Promise<void> {
+    try {
+      await this.api.reload(id);
+    } catch (error) {
+      this.notices.show('changed', 'error', wordsOf(error));
+    }
+  }
+
+  /** This or another window had the file read again: it is shown anew, with the same choices. */
+  private async reloaded(id: number): Promise<void> {
+    try {
+      this.state = await this.api.state();
+    } catch (error) {
+      this.notices.show('changed', 'error', wordsOf(error));
+      return;
+    }
+    const data = this.state.datasets.find((d) => d.id === id);
+    if (data === undefined || this.current?.id !== id) return;
+    const choices = this.mode?.stateText();
+    const mode = await this.open(data);
+    if (choices !== undefined) mode?.loadState(choices);
+  }
+}

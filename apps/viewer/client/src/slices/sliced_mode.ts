@@ -1,0 +1,73 @@
+// A mode with three linked slices of an image beside its 3-D view.
+import type { ModeContext } from '../mode';
+import { StageMode } from '../stage_mode';
+import type { DataSet, Vec3 } from '../types';
+import type { StageOptions } from '../view/stage';
+import type { SlicePlanes } from './slice_planes';
+import type { SliceContent } from './slice_view';
+import { SliceView } from './slice_view';
+import type { Axis } from './volume';
+import { Volume, axes } from './volume';
+
+export type Paint = (voxel: number, rgb: Uint8ClampedArray, at: number) => void;
+
+/** Where the voxels of a data set are. Throws an Error when it is no image. */
+export function volumeOf({ shape, spacing, affine, bounds }: DataSet): Volume {
+  if (shape === undefined || spacing === undefined || affine === undefined) throw new Error('the image has no shape');
+  return new Volume(shape, spacing, affine, bounds);
+}
+
+export abstract class SlicedMode extends StageMode {
+  /** Sagittal, coronal, axial. */
+  protected readonly slices: readonly SliceView[];
+
+  constructor(
+    data: DataSet,
+    context: ModeContext,
+    protected readonly volume: Volume,
+    options: StageOptions,
+  ) {
+    super(data, context, options);
+    const handlers = {
+      point: (place: Vec3) => this.picked(place),
+      scroll: (axis: Axis, voxels: number) => this.scroll(axis, voxels),
+    };
+    this.slices = axes.map((axis) => new SliceView(axis, volume, handlers));
+    const resized = new ResizeObserver(() => this.drawOverlays());
+    resized.observe(this.slices[0]!.canvas);
+    this.ended.signal.addEventListener('abort', () => resized.disconnect());
+  }
+
+  /** Where the slices cross; its numbers are changed in place. */
+  protected abstract get crosshair(): Vec3;
+  /** The slices in the 3-D view. */
+  protected abstract get planes(): SlicePlanes;
+  /** How a voxel looks. */
+  protected abstract paint(): Paint;
+  /** What is drawn over the slices. */
+  protected abstract overSlices(): Omit<SliceContent, 'crosshair'>;
+  /** A place was pressed on a slice. */
+  protected abstract picked(place: Vec3): void;
+
+  protected drawSlices(): void {
+    for (const axis of axes) {
+      const image = this.volume.slice(axis, this.crosshair[axis], this.paint());
+      this.slices[axis]!.setImage(image);
+      this.planes.set(axis, this.crosshair[axis], image);
+    }
+    this.stage.render();
+    this.drawOverlays();
+  }
+
+  protected drawOverlays(): void {
+    const content = { crosshair: this.crosshair, ...this.overSlices() };
+    for (const slice of this.slices) slice.draw(content);
+  }
+
+  private scroll(axis: Axis, voxels: number): void {
+    const [low, high] = this.volume.bounds;
+    const place = this.crosshair[axis] + voxels * this.volume.smallestSpacing;
+    this.crosshair[axis] = Math.min(Math.max(place, low[axis]), high[axis]);
+    this.drawSlices();
+  }
+}

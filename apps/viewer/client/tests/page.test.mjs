@@ -1,0 +1,169 @@
+// The page around the modes in a real browser: data sets, files to save and load, keys, windows, and what may go wrong.
+import assert from 'node:assert/strict';
+import { readFileSync, renameSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { artefacts, describePage, folder, isochron, middle, openBrowser, serve, View } from './harness.mjs';
+import { changed, colorCount, readPng, share } from './png.mjs';
+
+async function files() {
+  await isochron('generate', 'ventricle', '--elements', '12000', '-o', 'heart.vtu');
+  await isochron('generate', 'lens', '--n', '8', '-o', 'lens.vtu');
+  writeFileSync(
+    join(folder, 'lines.vtk'),
+    '# vtk DataFile Version 3.0\nline\nASCII\nDATASET POLYDATA\nPOINTS 3 float\n0 0 0 1 0 0 1 1 0\nLINES 1 4\n3 0 1 2\n',
+  );
+  return ['heart.vtu', 'lens.vtu', 'lines.vtk'];
+}
+
+describePage('the page', files, (page) => {
+  test('of data sets chosen quickly the last one is shown', async () => {
+    const view = await page.open();
+    const about = () => view.page.locator('.panel .about').textContent();
+    const heart = await about();
+    let late;
+    const answered = new Promise((resolve) => (late = resolve));
+    await view.page.route('**/api/datasets/1/geometry', async (route) => {
+      await view.page.waitForTimeout(700);
+      await route.fulfill({ response: await route.fetch() });
+      late();
+    });
+    for (const label of ['lens.vtu', 'heart.vtu', 'lens.vtu', 'heart.vtu'])
+      await view.page.getByLabel('Data set').selectOption({ label });
+    await view.ready();
+    await answered;
+    await view.page.waitForTimeout(300);
+    assert.equal(await about(), heart, 'the lens came too late');
+    await view.click(...middle);
+    await view.until(() => view.status(), Number.isFinite, 'an arrival');
+    assert.equal(await view.page.locator('.stage').count(), 1);
+    assert.deepEqual(view.complaints, []);
+    await view.close();
+  });
+
+  test('pictures, data and states are saved; a state brings everything back', async () => {
+    const view = await page.openWithSource();
+    const latest = await view.status();
+    const png = await view.download(() => view.page.getByRole('button', { name: 'Picture' }).click());
+    assert.equal(png.name, 'heart.png');
+    assert.ok(colorCount(readPng(readFileSync(png.path))) > 200, 'the saved picture is not blank');
+    const csv = await view.download(() => view.page.getByLabel('Export').selectOption('a/csv'));
+    const rows = readFileSync(csv.path, 'utf8').trim().split('\n').slice(1);
+    const times = rows.map((row) => Number(row.split(',').at(-1)));
+    assert.ok(Math.abs(Math.max(...times) - latest) < 1e-3 * latest, 'the export has the times that are shown');
+    await view.drag([0.1, 0.5], [0.3, 0.6]);
+    const shown = await view.picture();
+    const { path } = await view.saved();
+    await view.page.reload();
+    await view.ready();
+    assert.ok(Number.isNaN(await view.status()), 'a reload starts afresh');
+    await view.page.getByLabel('State file').setInputFiles(path);
+    await view.until(
+      () => view.status(),
+      (now) => Math.abs(now - latest) < 1e-6 * latest,
+      'the same arrival',
+    );
+    await view.until(() => view.picture(), (now) => changed(shown, now) < 0.002, 'the same picture');
+    writeFileSync(join(folder, 'bad.json'), '{"what": 1}');
+    await view.page.getByLabel('State file').setInputFiles(join(folder, 'bad.json'));
+    await view.notice('state').getByText('no state of isochron view').waitFor();
+    assert.deepEqual(view.complaints, []);
+    await view.close();
+  });
+
+  test('keys do what the help says', async () => {
+    const view = await page.open();
+    await view.page.locator('.stage').focus();
+    await view.page.keyboard.press('?');
+    await view.page.getByRole('dialog', { name: 'Help' }).waitFor();
+    await view.page.screenshot({ path: join(artefacts, 'help.png') });
+    await view.page.keyboard.press('Escape');
+    assert.equal(await view.page.getByRole('dialog').count(), 0);
+    await view.page.keyboard.press('Enter');
+    const placed = await view.until(() => view.status(), Number.isFinite, 'a source in the middle');
+    await view.page.keyboard.press('ArrowUp');
+    await view.until(
+      () => view.status(),
+      (now) => now !== placed,
+      'the source to move',
+    );
+    await view.page.keyboard.press('Delete');
+    await view.page.locator('.stage-hint', { hasText: 'Click the surface' }).waitFor();
+    const unnamed = await view.page
+      .locator('button, input:not([hidden]), select')
+      .evaluateAll(
+        (all) => all.filter((e) => !e.getAttribute('aria-label') && !e.labels?.length && !e.textContent.trim()).length,
+      );
+    assert.equal(unnamed, 0, 'every control has a name');
+    await view.close();
+  });
+
+  test('two windows do not disturb each other', async () => {
+    const [one, two] = await Promise.all([page.openWithSource([0.45, 0.75]), page.openWithSource([0.5, 0.35])]);
+    const latest = await one.status();
+    assert.notEqual(latest, await two.status());
+    await two.drag([0.5, 0.35], [0.45, 0.6]);
+    assert.equal(await one.status(), latest);
+    await one.click(0.5, 0.5, 'Shift');
+    await one.until(
+      () => one.page.locator('.item.path').textContent(),
+      (now) => /time/.test(now),
+      'a path',
+    );
+    await Promise.all([one.close(), two.close()]);
+  });
+
+  test('what cannot be solved is said, and what is wrong too', async () => {
+    const view = await page.open();
+    await view.page.getByLabel('Data set').selectOption({ label: 'lines.vtk' });
+    await view.page.locator('.stage-hint', { hasText: 'cannot be computed' }).waitFor();
+    await view.until(
+      () => view.picture(),
+      (now) => share(now, (r, g, b) => b > 150 && b > r + 80 && b > g + 40) > 0.0005,
+      'the lines',
+    );
+    await view.close();
+    const wrong = await View.open(
+      page.browser,
+      page.url.replace(/.$/, (last) => (last === '0' ? '1' : '0')),
+    );
+    await wrong.page.getByRole('heading', { name: 'Wrong token' }).waitFor();
+    await wrong.close();
+    const none = await View.open(page.browser, new URL(page.url).origin);
+    await none.page.getByRole('heading', { name: 'No token' }).waitFor();
+    await none.close();
+  });
+
+  test('a file that changed is offered anew, and a server that ends is missed', async () => {
+    await isochron('generate', 'sphere', '--frequency', '8', '-o', 'ball.ply');
+    const own = await serve('ball.ply');
+    const view = await (await View.open(page.browser, own.url)).ready();
+    await view.click(0.5, 0.5);
+    const latest = await view.until(() => view.status(), Number.isFinite, 'an arrival');
+    await isochron('generate', 'sphere', '--frequency', '12', '-o', 'ball.ply', '--force');
+    utimesSync(join(folder, 'ball.ply'), new Date(), new Date(Date.now() + 5000));
+    await view.notice('changed').getByRole('button', { name: 'Reload' }).click();
+    const again = await view.until(
+      () => view.status(),
+      (now) => Number.isFinite(now) && now !== latest,
+      'the new file',
+    );
+    assert.ok(Math.abs(again - latest) < 0.05 * latest, 'it is a sphere still, with the same source');
+    renameSync(join(folder, 'ball.ply'), join(folder, 'aside.ply'));
+    await view.notice('changed').getByText('ball.ply was deleted').waitFor();
+    assert.equal(await view.notice('changed').getByRole('button', { name: 'Reload' }).count(), 0);
+    renameSync(join(folder, 'aside.ply'), join(folder, 'ball.ply'));
+    await view.notice('changed').waitFor({ state: 'detached' });
+    await own.stop('SIGKILL');
+    await view.notice('connection').getByText('Lost the connection').waitFor();
+    await view.page.screenshot({ path: join(artefacts, 'lost.png') });
+    await view.close();
+  });
+
+  test('a browser without WebGL is told so', async () => {
+    const plain = await openBrowser(['--disable-gpu', '--disable-3d-apis']);
+    const view = await View.open(plain, page.url);
+    await view.page.getByRole('heading', { name: 'No WebGL' }).waitFor();
+    await plain.close();
+  });
+});

@@ -1,0 +1,10 @@
+# Looks for MPI. Sets ISOCHRON_MPI where it is there and wanted.
+set(ISOCHRON_MPI OFF)
+if(ISOCHRON_WITH_MPI)
+  find_package(MPI QUIET COMPONENTS CXX)
+  if(MPI_CXX_FOUND)
+    set(ISOCHRON_MPI ON)
+  elseif(NOT ISOCHRON_WITH_MPI STREQUAL "AUTO")
+    message(FATAL_ERROR "ISOCHRON_WITH_MPI is on, but MPI is not there; install libopenmpi-dev, or leave the option at AUTO")
+  endif()
+endif()

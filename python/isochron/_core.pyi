@@ -1,0 +1,261 @@
+"""The compiled part of isochron. A test compares this file with the module."""
+
+from typing import Any, Callable, Sequence
+
+import numpy as np
+
+__version__: str
+
+def hardware_threads() -> int: ...
+
+class Shape:
+    @property
+    def vertices(self) -> int: ...
+    @property
+    def elements(self) -> int: ...
+    @property
+    def is_grid(self) -> bool: ...
+    @property
+    def converted(self) -> list[str]: ...
+
+def mesh_shape(points: np.ndarray, cells: np.ndarray) -> Shape: ...
+def grid_shape(
+    shape: Sequence[int], origin: Sequence[float], axes: Sequence[Sequence[float]], mask: np.ndarray | None = None
+) -> Shape: ...
+
+class Problem:
+    @property
+    def converted(self) -> list[str]: ...
+
+def problem_with_speed(shape: Shape, speed: np.ndarray) -> Problem: ...
+def problem_with_tensors(shape: Shape, tensors: np.ndarray, order: str, inverse: bool) -> Problem: ...
+def problem_with_fibers(
+    shape: Shape,
+    fibers: np.ndarray,
+    sheets: np.ndarray | None,
+    velocities: np.ndarray,
+    regions: np.ndarray | None,
+) -> Problem: ...
+
+class Options:
+    def __init__(
+        self,
+        method: str = "auto",
+        backend: str = "auto",
+        precision: str = "auto",
+        threads: int = 0,
+        tolerance: float | None = None,
+        source_init: str = "ball",
+        ball_rings: int = 8,
+        split_obtuse: str = "auto",
+        unordered: str = "refuse",
+        reorder: str = "auto",
+        weights: bool = False,
+        verify: bool = False,
+        band_width: float = 0.0,
+        scheme: str = "auto",
+        order: int = 1,
+    ) -> None: ...
+
+class Sources:
+    def __init__(
+        self,
+        vertices: np.ndarray | None = None,
+        vertex_times: np.ndarray | None = None,
+        points: np.ndarray | None = None,
+        point_times: np.ndarray | None = None,
+        level_set: np.ndarray | None = None,
+    ) -> None: ...
+    @property
+    def count(self) -> int: ...
+
+class Solver:
+    def __init__(
+        self, problem: Problem, options: Options, progress: Callable[[float], Any] | None = None
+    ) -> None: ...
+    def solve(self, sources: Sources, progress: Callable[[float], Any] | None = None) -> tuple[Any, ...]: ...
+    def solve_many(
+        self,
+        sets: Sequence[Sources],
+        take: Callable[[int, tuple[Any, ...]], Any],
+        progress: Callable[[float], Any] | None = None,
+    ) -> None: ...
+    def set_problem(self, problem: Problem) -> None: ...
+
+class DeviceArray:
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+    @property
+    def strides(self) -> tuple[int, ...]: ...
+    @property
+    def ndim(self) -> int: ...
+    @property
+    def size(self) -> int: ...
+    @property
+    def dtype(self) -> np.dtype: ...
+    @property
+    def device(self) -> int: ...
+    def to_numpy(self) -> np.ndarray: ...
+    def reshape(self, shape: Sequence[int], order: str = "C") -> DeviceArray: ...
+
+def take(values: Any) -> DeviceArray | np.ndarray | None: ...
+def to_device(values: np.ndarray) -> DeviceArray: ...
+
+class DeviceTable:
+    def __init__(
+        self,
+        array: DeviceArray,
+        name: str,
+        shape: Sequence[int],
+        strides: Sequence[int],
+        columns: int,
+        column_stride: int,
+    ) -> None: ...
+    @property
+    def rows(self) -> int: ...
+
+class DeviceMetric:
+    @staticmethod
+    def uniform(tensor: Sequence[float]) -> DeviceMetric: ...
+    @staticmethod
+    def of(problem: Problem) -> DeviceMetric: ...
+    @staticmethod
+    def speed(speed: DeviceTable) -> DeviceMetric: ...
+    @staticmethod
+    def tensor(tensor: DeviceTable) -> DeviceMetric: ...
+    @staticmethod
+    def fiber(fiber: DeviceTable, sheet: DeviceTable | None, velocity: Sequence[float]) -> DeviceMetric: ...
+
+class DeviceSolver:
+    def __init__(self, shape: Shape, metric: DeviceMetric, options: Options) -> None: ...
+    @staticmethod
+    def of_tables(
+        points: DeviceTable, cells: DeviceTable, metric: DeviceMetric, options: Options
+    ) -> DeviceSolver: ...
+    def solve(
+        self, sources: Sources, progress: Callable[[float], Any] | None = None
+    ) -> tuple[DeviceArray, DeviceArray, dict[str, Any]]: ...
+    def set_metric(self, metric: DeviceMetric) -> None: ...
+
+def trace_paths(
+    problem: Problem,
+    times: np.ndarray,
+    sources: Sources,
+    vertices: np.ndarray | None,
+    points: np.ndarray | None,
+    tolerance: float,
+    shorten: bool,
+    progress: Callable[[float], Any] | None = None,
+) -> list[dict[str, Any]]: ...
+def is_mesh_file(path: Any) -> bool: ...
+def is_image_file(path: Any) -> bool: ...
+def read_mesh(path: Any) -> dict[str, Any]: ...
+def read_image(path: Any) -> dict[str, Any]: ...
+def write_mesh(
+    path: Any,
+    points: np.ndarray,
+    cells: np.ndarray,
+    lines: list[np.ndarray],
+    point_data: dict[str, np.ndarray],
+    cell_data: dict[str, np.ndarray],
+    force: bool,
+) -> list[str]: ...
+def write_image(
+    path: Any, grid: tuple, arrays: dict[str, np.ndarray], tensor_order: str | None, force: bool
+) -> None: ...
+def generate_mesh(kind: str, options: dict[str, Any]) -> dict[str, Any]: ...
+def generate_image(kind: str, options: dict[str, Any]) -> dict[str, Any]: ...
+def random_speed(shape: Shape, low: float, high: float, smoothing: int, seed: int) -> np.ndarray: ...
+
+class Tracts:
+    def __init__(
+        self,
+        grid: tuple,
+        tensors: np.ndarray,
+        order: str,
+        frame: str,
+        mask: np.ndarray | None,
+        metric: str,
+        alpha: float,
+        floor: float,
+    ) -> None: ...
+    def connect(
+        self,
+        source: np.ndarray,
+        target: np.ndarray,
+        waypoints: list[np.ndarray],
+        exclude: list[np.ndarray],
+        stop: list[np.ndarray],
+        epsilon: float,
+        options: Options,
+        progress: Callable[[float], Any] | None = None,
+    ) -> dict[str, Any]: ...
+    def connect_labels(
+        self, labels: np.ndarray, options: Options, progress: Callable[[float], Any] | None = None
+    ) -> dict[str, Any]: ...
+    @property
+    def counts(self) -> dict[str, int]: ...
+
+def tensor_fit(
+    grid: tuple,
+    signal: np.ndarray,
+    bvals: np.ndarray,
+    bvecs: np.ndarray,
+    frame: str,
+    mask: np.ndarray | None,
+    method: str,
+    threads: int,
+    progress: Callable[[float], Any] | None = None,
+) -> dict[str, Any]: ...
+
+class SurfaceOptions:
+    def __init__(
+        self,
+        epsilon: float = 0.5,
+        delta: float = 0.3,
+        smallest: float = 0.0,
+        largest: float = 0.0,
+        uniform: float = 0.0,
+        inside: str = "above",
+        border: str = "close",
+        backend: str = "auto",
+        smoothing: float = -1.0,
+        most_particles: int = 0,
+        iterations: int = 50,
+        seed: int = 1,
+        threads: int = 0,
+    ) -> None: ...
+
+def surface_of_values(
+    grid: tuple,
+    values: np.ndarray,
+    isovalue: float,
+    options: SurfaceOptions,
+    progress: Callable[[float], Any] | None = None,
+) -> dict[str, Any]: ...
+def surface_of_labels(
+    grid: tuple,
+    labels: np.ndarray,
+    wanted: set[int],
+    options: SurfaceOptions,
+    progress: Callable[[float], Any] | None = None,
+) -> dict[str, Any]: ...
+def surface_of_materials(
+    grid: tuple,
+    labels: np.ndarray,
+    wanted: set[int],
+    options: SurfaceOptions,
+    progress: Callable[[float], Any] | None = None,
+) -> dict[str, Any]: ...
+def fill_surface(
+    points: np.ndarray,
+    cells: np.ndarray,
+    behind: np.ndarray | None,
+    before: np.ndarray | None,
+    program: str,
+    executable: Any,
+    largest: float,
+    grading: float,
+    time_limit: float,
+    progress: Callable[[float], Any] | None = None,
+) -> dict[str, Any]: ...

@@ -1,0 +1,104 @@
+"""What a solve gives back."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from .errors import SolveWarning
+from .grid import Grid
+from .mesh import Mesh, on_host
+from .problem import Problem
+from .sources import Sources
+
+
+class Arrival:
+    """First-arrival times and how they came about.
+
+    ``times`` has a value per vertex, or on grids the grid's shape; ``inf`` where nothing arrived. ``source`` is the index
+    of the source that reached each vertex first, -1 where none did. ``stats`` tells what was done, with the keys of the
+    command's ``--json``, and in ``"converted"`` which arrays could not be used as they came. ``upwind`` is None, or with
+    ``weights=True`` the vertices, (N, 3), and weights, (N, 3), that each time came from. Solved with ``out="device"``, times
+    and source are a `DeviceArray`.
+    """
+
+    __slots__ = ("times", "source", "upwind", "stats", "problem", "sources", "__weakref__")
+
+    def __init__(
+        self,
+        times: np.ndarray,
+        source: np.ndarray,
+        upwind: tuple[np.ndarray, np.ndarray] | None,
+        stats: dict[str, Any],
+        problem: Problem,
+        sources: Sources,
+    ) -> None:
+        self.times = times
+        self.source = source
+        self.upwind = upwind
+        self.stats = stats
+        self.problem = problem
+        self.sources = sources
+
+    @property
+    def mesh(self) -> Mesh | Grid:
+        """What was solved on."""
+        return self.problem.mesh
+
+    @property
+    def reached(self) -> np.ndarray:
+        """Where the front arrived."""
+        return np.isfinite(on_host(self.times))
+
+    @property
+    def converged(self) -> bool:
+        """False where the solve ended before the times settled, or with ``verify`` where they do not fit."""
+        return self.stats["converged"]
+
+    @property
+    def residual(self) -> float | None:
+        """With ``verify``: the largest misfit of a time to its neighbours', in travel times of an edge."""
+        return self.stats["residual"]
+
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """Draws the times with matplotlib and returns the axes; see `isochron.draw.plot`."""
+        from .draw import plot
+
+        return plot(self, ax=ax, **options)
+
+    def _repr_png_(self) -> bytes | None:
+        from .draw import thumbnail
+
+        return thumbnail(self) if isinstance(self.times, np.ndarray) else None
+
+    def __getstate__(self) -> tuple:
+        return tuple(getattr(self, name) for name in self.__slots__[:-1])
+
+    def __setstate__(self, state: tuple) -> None:
+        for name, value in zip(self.__slots__, state):
+            setattr(self, name, value)
+
+    def __repr__(self) -> str:
+        stats = self.stats
+        text = f"Arrival({stats['reached']} of {stats['vertices']} reached"
+        if stats["reached"]:
+            text += f", last at {stats['max_time']:.6g}"
+        text += f"; {stats['method']}, {stats['backend']}, {stats['precision']} precision"
+        if self.residual is not None:
+            text += f", residual {self.residual:.2g}"
+        return text + (")" if self.converged else ", NOT CONVERGED)")
+
+
+def unpack(packed: tuple, problem: Problem, sources: Sources) -> Arrival:
+    """The Arrival of what the library gave; tells its notes as warnings."""
+    times, source, vertices, weights, stats = packed
+    stats["converted"] = problem.converted
+    if isinstance(problem.mesh, Grid):
+        times, source = problem.mesh.shaped(times), problem.mesh.shaped(source)
+    for note in stats["notes"]:
+        warnings.warn(note, SolveWarning, stacklevel=4)
+    if not stats["converged"]:
+        warnings.warn("the times did not settle; see Arrival.residual and the options", SolveWarning, stacklevel=4)
+    return Arrival(times, source, None if vertices is None else (vertices, weights), stats, problem, sources)

@@ -1,0 +1,33 @@
+"""The exceptions that Isochron raises. Each message is one line: problem (why); what to do."""
+
+
+class Error(Exception):
+    """Base of everything that Isochron raises on purpose."""
+
+
+class InputError(Error, ValueError):
+    """The data is wrong: a mesh, a metric, a source, a file."""
+
+
+class UsageError(Error, ValueError):
+    """The arguments make no sense together, whatever the data."""
+
+
+class NoAnswerError(Error, RuntimeError):
+    """The question has no answer: nothing was reached, no path exists."""
+
+
+class RuntimeFailure(Error, RuntimeError):
+    """Something outside failed: a full disk, a file that cannot be written."""
+
+
+class DeviceError(RuntimeFailure):
+    """A GPU is missing, failed, or has too little memory."""
+
+
+class Cancelled(Error, RuntimeError):
+    """The work was stopped by a signal that Python did not turn into an exception of its own."""
+
+
+class SolveWarning(UserWarning):
+    """What the user of a result should know: a raised precision, a solve that did not converge."""

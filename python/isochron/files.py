@@ -1,0 +1,129 @@
+"""Reading and writing meshes, images and lines."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from typing import Any
+
+import numpy as np
+
+from . import _core
+from .arrival import Arrival
+from .errors import InputError, SolveWarning, UsageError
+from .grid import Grid
+from .image import Image, image_from_core, in_file_order, rows_of
+from .mesh import Mesh, as_mesh
+from .paths import Path
+
+
+def read(path: str | os.PathLike, cells: str | None = None) -> Mesh | Image | list[Path]:
+    """What a file holds; the format is picked by the extension.
+
+    Meshes (VTU, VTP, VTK, PLY, STL, OBJ, OFF, Gmsh, CARP, TetGen, Medit, ...) give a `Mesh`, images (NIfTI, NRRD, VTI,
+    MGZ, .npy) an `Image`, and files that hold nothing but lines (TCK, ...) a list of `Path`. A file with tetrahedra and
+    triangles gives its tetrahedra, unless ``cells="triangle"``.
+
+    >>> import isochron, tempfile, os
+    >>> name = os.path.join(tempfile.mkdtemp(), "square.ply")
+    >>> isochron.write(name, isochron.generate.square(n=5))
+    >>> isochron.read(name)
+    Mesh(25 points, 32 triangles)
+    """
+    if cells not in (None, "triangle", "tetra"):
+        raise UsageError(f"cells is {cells!r}; choose 'triangle' or 'tetra'")
+    if _core.is_image_file(path) and not _core.is_mesh_file(path):
+        if cells is not None:
+            raise UsageError("cells is for meshes (the file is an image); leave it out")
+        found = _core.read_image(path)
+        _tell(path, found["warnings"])
+        return image_from_core(found)
+    found = _core.read_mesh(path)
+    _tell(path, found["warnings"])
+    return _from_dataset(path, found, cells)
+
+
+def _tell(path: Any, lines: list[str]) -> None:
+    for line in lines:
+        warnings.warn(f"{os.fspath(path)}: {line}", SolveWarning, stacklevel=3)
+
+
+def _from_dataset(path: Any, found: dict, cells: str | None) -> Mesh | list[Path]:
+    points, tets, triangles = found["points"], found["tetrahedra"], found["triangles"]
+    if cells is None:
+        cells = "tetra" if len(tets) else "triangle"
+        if not len(tets) and not len(triangles) and found["lines"]:
+            return [_line(points[ids], found["point_data"], ids) for ids in found["lines"]]
+    if cells == "tetra":
+        if not len(tets):
+            raise InputError(f"{os.fspath(path)}: has no tetrahedra; leave cells out, or read another file")
+        return Mesh(points, tets, found["point_data"], found["tetrahedron_data"])
+    if not len(triangles):
+        raise InputError(f"{os.fspath(path)}: has no triangles (nor tetrahedra or lines); read another file")
+    return Mesh(points, triangles, found["point_data"], found["triangle_data"])
+
+
+def _line(points: np.ndarray, data: dict, ids: np.ndarray) -> Path:
+    times = data["arrival_time"][ids] if "arrival_time" in data else np.full(len(points), np.nan)
+    length = float(np.linalg.norm(np.diff(points, axis=0), axis=1).sum())
+    return Path(points, times, length, float(times[0] - times[-1]), -1)
+
+
+def write(path: str | os.PathLike, what: Any, *, force: bool = False) -> None:
+    """Writes a mesh, an image, an `Arrival`, or one or several `Path` to a file; the extension picks the format.
+
+    An Arrival writes its mesh or grid with the arrays ``arrival_time`` and ``source``. The file is written beside and
+    renamed, so that a failed call leaves no half file; an existing one is only replaced with ``force``.
+    """
+    if isinstance(what, Arrival):
+        return _write_arrival(path, what, force)
+    if isinstance(what, Image):
+        return _write_image(path, what, force)
+    if isinstance(what, Path) or (isinstance(what, (list, tuple)) and len(what) > 0 and isinstance(what[0], Path)):
+        return _write_paths(path, [what] if isinstance(what, Path) else list(what), force)
+    mesh = as_mesh(what)
+    if isinstance(mesh, Grid):
+        raise UsageError("a Grid has no values to write; give an Image, or an Arrival on the grid")
+    _write_mesh(path, mesh, force)
+    return None
+
+
+def _write_mesh(path: Any, mesh: Mesh, force: bool) -> None:
+    points = _three(mesh.points)
+    _dropped(path, _core.write_mesh(path, points, mesh.cells, [], mesh.point_data, mesh.cell_data, force))
+
+
+def _three(points: np.ndarray) -> np.ndarray:
+    if points.ndim == 2 and points.shape[1] == 2:
+        return np.column_stack([points, np.zeros(len(points))])
+    return points
+
+
+def _dropped(path: Any, names: list[str]) -> None:
+    if names:
+        _tell(path, [f"left out {', '.join(names)} (the format has no place for them); .vtu keeps everything"])
+
+
+def _write_image(path: Any, image: Image, force: bool) -> None:
+    grid = in_file_order(image.grid)
+    arrays = {name: rows_of(values, grid, name, values.ndim - grid.ndim) for name, values in image.arrays.items()}
+    _core.write_image(path, grid._core_arguments(), arrays, image.tensor_order, force)
+
+
+def _write_arrival(path: Any, arrival: Arrival, force: bool) -> None:
+    arrays = {"arrival_time": np.asarray(arrival.times), "source": np.asarray(arrival.source)}
+    if isinstance(arrival.mesh, Grid):
+        if not str(path).lower().endswith((".vti", ".vtk")):
+            del arrays["source"]  # other formats hold one array
+        return _write_image(path, Image(arrival.mesh, arrays), force)
+    mesh = arrival.mesh
+    return _write_mesh(path, Mesh(mesh.points, mesh.cells, {**mesh.point_data, **arrays}, mesh.cell_data), force)
+
+
+def _write_paths(path: Any, paths: list[Path], force: bool) -> None:
+    points = np.concatenate([_three(one.points) for one in paths])
+    ends = np.cumsum([len(one.points) for one in paths])
+    lines = [np.arange(end - len(one.points), end) for one, end in zip(paths, ends)]
+    data = {"arrival_time": np.concatenate([one.times for one in paths])}
+    none = np.empty((0, 3), np.int32)
+    _dropped(path, _core.write_mesh(path, points, none, lines, data, {}, force))

@@ -1,0 +1,134 @@
+"""Regular grids: where the voxels of an image or the samples of a field are."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Sequence
+
+import numpy as np
+
+from .errors import InputError
+
+
+def _numbers(value: Any, name: str, count: int) -> np.ndarray:
+    """`count` finite numbers, of which one may stand for all."""
+    numbers = np.asarray(value, dtype=np.float64)
+    if numbers.ndim == 0:
+        numbers = np.full(count, float(numbers))
+    if numbers.shape != (count,) or not np.isfinite(numbers).all():
+        raise InputError(f"{name} has the wrong shape or is not finite (it is {value!r}); give {count} numbers")
+    return numbers
+
+
+class Grid:
+    """A regular grid in two or three dimensions.
+
+    Index ``(i, j, k)`` lies at ``origin + direction @ (spacing * (i, j, k))``: axis ``a`` of an array of the shape runs
+    along column ``a`` of ``direction``. Arrays of values on the grid have its shape. ``order`` is how such arrays lie in
+    memory: with ``"C"`` (NumPy's own) arrays in C order are used without a copy, with ``"F"`` those in Fortran order, as
+    nibabel gives them. Voxel ids count in that order.
+
+    >>> grid = Grid((3, 4), spacing=0.5)
+    >>> grid.size, grid.position((2, 1))
+    (12, array([1. , 0.5]))
+    """
+
+    __slots__ = ("shape", "spacing", "origin", "direction", "order")
+
+    def __init__(
+        self,
+        shape: Sequence[int],
+        spacing: float | Sequence[float] = 1.0,
+        origin: float | Sequence[float] = 0.0,
+        direction: Any = None,
+        order: str = "C",
+    ) -> None:
+        self.shape = tuple(int(n) for n in np.atleast_1d(shape))
+        if len(self.shape) not in (2, 3) or min(self.shape) < 1:
+            raise InputError(f"shape is {shape!r} (a grid has two or three dimensions of at least one voxel); give another")
+        dims = len(self.shape)
+        self.spacing = _numbers(spacing, "spacing", dims)
+        self.origin = _numbers(origin, "origin", dims)
+        self.direction = np.eye(dims) if direction is None else np.array(direction, dtype=np.float64)
+        if self.direction.shape != (dims, dims):
+            raise InputError(
+                f"direction has the wrong shape (it is {self.direction.shape}); give a matrix of shape ({dims}, {dims})"
+            )
+        if order not in ("C", "F"):
+            raise InputError(f"order is {order!r} (how arrays lie in memory); give 'C' or 'F'")
+        self.order = order
+
+    @property
+    def ndim(self) -> int:
+        """Two or three."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """Number of voxels."""
+        return math.prod(self.shape)
+
+    @property
+    def axes(self) -> np.ndarray:
+        """Step from one voxel to the next along each axis, one row an axis."""
+        return (self.direction * self.spacing).T
+
+    def position(self, index: Any) -> np.ndarray:
+        """World position of an index or of many (last axis), which may lie between voxels."""
+        return self.origin + np.asarray(index, dtype=np.float64) @ self.axes
+
+    def index(self, position: Any) -> np.ndarray:
+        """The inverse of `position`."""
+        return (np.asarray(position, dtype=np.float64) - self.origin) @ np.linalg.inv(self.axes)
+
+    def points(self) -> np.ndarray:
+        """World positions of all voxels, of shape ``shape + (ndim,)``."""
+        return self.position(np.moveaxis(np.indices(self.shape), 0, -1))
+
+    def flat(self, values: np.ndarray, name: str, trailing: int = 0) -> np.ndarray:
+        """Values on the grid as one row per voxel; the last `trailing` axes belong to the values."""
+        lead = values.shape[: values.ndim - trailing]
+        rest = values.shape[values.ndim - trailing :]
+        if lead == self.shape:
+            if self.order == "F":
+                values = values.transpose(tuple(range(self.ndim))[::-1] + tuple(range(self.ndim, values.ndim)))
+            return values.reshape((self.size,) + rest)
+        if lead == (self.size,):
+            return values
+        wanted = self.shape + rest
+        raise InputError(f"{name} has the wrong shape (it is {values.shape}); give an array of shape {wanted}")
+
+    def shaped(self, values: np.ndarray) -> np.ndarray:
+        """One value per voxel id as an array of the grid's shape, without a copy."""
+        return values.reshape(self.shape, order=self.order)
+
+    def _core_arguments(self) -> tuple:
+        """Shape, origin and axes as the library counts, its first index running fastest."""
+        axes = np.zeros((3, 3))
+        axes[: self.ndim, : self.ndim] = self.axes
+        if self.ndim == 2:
+            axes[2, 2] = 1.0
+        origin = np.zeros(3)
+        origin[: self.ndim] = self.origin
+        turn = list(range(self.ndim))[:: -1 if self.order == "C" else 1]
+        shape = [self.shape[a] for a in turn] + [1] * (3 - self.ndim)
+        rows = [axes[a].tolist() for a in turn] + [axes[2].tolist()] * (3 - self.ndim)
+        return shape, origin.tolist(), rows
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Grid):
+            return NotImplemented
+        return (
+            self.shape == other.shape
+            and self.order == other.order
+            and np.array_equal(self.axes, other.axes)
+            and np.array_equal(self.origin, other.origin)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        text = f"Grid({self.shape}, spacing={self.spacing.tolist()}, origin={self.origin.tolist()}"
+        if not np.array_equal(self.direction, np.eye(self.ndim)):
+            text += f", direction={self.direction.tolist()}"
+        return text + (", order='F')" if self.order == "F" else ")")

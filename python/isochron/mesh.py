@@ -1,0 +1,148 @@
+"""Meshes: our own small class, and what others call a mesh."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import _core
+from .errors import InputError
+from .grid import Grid
+
+
+class Mesh:
+    """Points, triangles or tetrahedra, and named arrays on them.
+
+    ``points`` has shape (N, 3), or (N, 2) for flat meshes; ``cells`` has shape (M, 3) for triangles or (M, 4) for
+    tetrahedra and holds point ids from 0. ``point_data`` and ``cell_data`` map names to arrays with a row per point or
+    cell. Nothing is copied or checked here; points and cells in the memory of a GPU (CuPy, PyTorch) stay there.
+
+    >>> Mesh([[0, 0], [1, 0], [0, 1]], [[0, 1, 2]])
+    Mesh(3 points, 1 triangle)
+    """
+
+    __slots__ = ("points", "cells", "point_data", "cell_data")
+
+    def __init__(self, points: Any, cells: Any, point_data: dict | None = None, cell_data: dict | None = None) -> None:
+        self.points = as_array(points)
+        self.cells = as_array(cells)
+        self.point_data: dict[str, np.ndarray] = dict(point_data or {})
+        self.cell_data: dict[str, np.ndarray] = dict(cell_data or {})
+
+    @property
+    def kind(self) -> str:
+        """"triangle" or "tetra", as meshio calls them."""
+        return "tetra" if self.cells.ndim == 2 and self.cells.shape[1] == 4 else "triangle"
+
+    def __repr__(self) -> str:
+        points, cells = len(self.points), len(self.cells)
+        name = ("tetrahedron", "tetrahedra") if self.kind == "tetra" else ("triangle", "triangles")
+        return f"Mesh({points} point{'' if points == 1 else 's'}, {cells} {name[cells != 1]})"
+
+
+def as_array(values: Any) -> Any:
+    """What NumPy makes of it; no copy of what is an array already, here or in another library. An array in the memory of
+    a GPU stays there and becomes a DeviceArray."""
+    if type(values) is np.ndarray:
+        return values
+    taken = _core.take(values)
+    return np.asarray(values) if taken is None else taken
+
+
+def on_host(values: Any) -> Any:
+    """Copies an array in the memory of a GPU to the host; others stay as they are."""
+    return values.to_numpy() if isinstance(values, _core.DeviceArray) else values
+
+
+def host_array(values: Any) -> np.ndarray:
+    """`as_array` of anything, on the host."""
+    return on_host(as_array(values))
+
+
+def as_mesh(mesh: Any) -> Mesh | Grid:
+    """A mesh or grid from a Mesh, a Grid, (points, cells), a meshio mesh, or a PyVista or VTK data set, or a
+    trimesh."""
+    if isinstance(mesh, (Mesh, Grid)):
+        return mesh
+    if isinstance(mesh, (tuple, list)) and len(mesh) == 2:
+        return Mesh(*mesh)
+    if hasattr(mesh, "points") and hasattr(mesh, "cells_dict"):
+        return _from_blocks(mesh)
+    if hasattr(mesh, "GetDimensions") and hasattr(mesh, "GetSpacing"):
+        return _from_vtk_image(mesh)
+    if hasattr(mesh, "GetPoints") and hasattr(mesh, "GetCellData"):
+        return _from_vtk(mesh)
+    for points, cells in (("points", "cells"), ("vertices", "faces")):
+        if hasattr(mesh, points) and hasattr(mesh, cells):
+            return Mesh(getattr(mesh, points), getattr(mesh, cells))
+    raise InputError(
+        f"mesh is a {type(mesh).__name__} (not a known kind of mesh); give (points, cells), a Grid, a meshio mesh, or a "
+        "PyVista or VTK data set"
+    )
+
+
+def _from_blocks(mesh: Any) -> Mesh:
+    """meshio, and PyVista's unstructured grids: cells by kind. Tetrahedra come before triangles, which mostly are their
+    surface."""
+    blocks = mesh.cells_dict
+    for kind in ("tetra", "triangle", 10, 5):
+        if kind in blocks and len(blocks[kind]) > 0:
+            return Mesh(mesh.points, blocks[kind])
+    known = ", ".join(str(kind) for kind in blocks) or "none"
+    raise InputError(f"mesh has no triangles or tetrahedra (its kinds of cells: {known}); convert its cells first")
+
+
+def _vtk_values(array: Any) -> np.ndarray:
+    values = np.asarray(memoryview(array))
+    return values.reshape(array.GetNumberOfTuples(), -1)
+
+
+def _vtk_cells(cells: Any, corners: int) -> np.ndarray | None:
+    """The cells of a vtkCellArray with that many corners."""
+    count = cells.GetNumberOfCells()
+    if count == 0:
+        return None
+    offsets = _vtk_values(cells.GetOffsetsArray()).ravel()
+    ids = _vtk_values(cells.GetConnectivityArray()).ravel()
+    sizes = np.diff(offsets)
+    if (sizes == corners).all():
+        return ids.reshape(-1, corners)
+    starts = offsets[:-1][sizes == corners]
+    return ids[starts[:, None] + np.arange(corners)] if len(starts) else None
+
+
+def _from_vtk(mesh: Any) -> Mesh:
+    if mesh.GetPoints() is None:
+        raise InputError("mesh has no points (there is nothing to solve on); give another data set")
+    points, cells = _vtk_values(mesh.GetPoints().GetData()), None
+    if hasattr(mesh, "GetPolys"):
+        cells = _vtk_cells(mesh.GetPolys(), 3)
+    elif hasattr(mesh, "GetCellTypesArray"):
+        # By type: quads (9) have four corners too.
+        types = _vtk_values(mesh.GetCellTypesArray()).ravel()
+        offsets = _vtk_values(mesh.GetCells().GetOffsetsArray()).ravel()
+        ids = _vtk_values(mesh.GetCells().GetConnectivityArray()).ravel()
+        for kind, corners in ((10, 4), (5, 3)):
+            chosen = offsets[:-1][types == kind]
+            if len(chosen):
+                whole = len(chosen) == len(types)
+                cells = ids.reshape(-1, corners) if whole else ids[chosen[:, None] + np.arange(corners)]
+                break
+    if cells is None:
+        raise InputError("mesh has no triangles or tetrahedra; triangulate it first")
+    return Mesh(points, cells)
+
+
+def _from_vtk_image(image: Any) -> Grid:
+    shape = image.GetDimensions()
+    direction = np.eye(3)
+    if hasattr(image, "GetDirectionMatrix"):
+        matrix = image.GetDirectionMatrix()
+        direction = np.array([[matrix.GetElement(i, j) for j in range(3)] for i in range(3)])
+    extent = image.GetExtent() if hasattr(image, "GetExtent") else (0, 0, 0, 0, 0, 0)
+    spacing = np.array(image.GetSpacing())
+    origin = np.array(image.GetOrigin()) + direction @ (spacing * np.array(extent[::2]))
+    if shape[2] == 1:
+        return Grid(shape[:2], spacing[:2], origin[:2], direction[:2, :2], order="F")
+    return Grid(shape, spacing, origin, direction, order="F")

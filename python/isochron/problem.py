@@ -1,0 +1,174 @@
+"""A mesh or grid with the metric on it, made from the arguments of `solve`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import _core
+from .errors import InputError, UsageError
+from .grid import Grid
+from .device import on_device
+from .mesh import Mesh, as_mesh, on_host
+from .mesh import host_array as as_array
+
+#: Arguments of `solve` that say how fast the front runs.
+METRIC_ARGUMENTS = ("speed", "metric", "velocity_tensor", "fibers", "sheets", "velocity", "regions", "tensor_order")
+
+
+class Problem:
+    """What a solve was asked on: ``mesh`` (a Mesh or Grid), the metric's arguments and the grid's mask.
+
+    `core` is the library's own handle, made when it is first asked for and left out when the object is pickled.
+    """
+
+    __slots__ = ("mesh", "mask", "arguments", "_shape", "_core_problem", "_converted")
+
+    def __init__(self, mesh: Any, mask: Any = None, **arguments: Any) -> None:
+        self.mesh = as_mesh(mesh)
+        self.mask = None if mask is None else as_array(mask)
+        self.arguments = _given(arguments)
+        self._shape: _core.Shape | None = None
+        self._core_problem: _core.Problem | None = None
+        self._converted: list[str] = []
+        if self.mask is not None and not isinstance(self.mesh, Grid):
+            raise UsageError("mask is for grids (a mesh is cut by leaving out cells); leave it out")
+
+    @property
+    def on_device(self) -> bool:
+        """Whether the mesh or its metric is in the memory of a GPU."""
+        return on_device(self.mesh) or any(on_device(value) for value in self.arguments.values())
+
+    @property
+    def vertices(self) -> int:
+        """Number of vertices, or of voxels."""
+        return self.mesh.size if isinstance(self.mesh, Grid) else len(self.mesh.points)
+
+    @property
+    def shape(self) -> _core.Shape:
+        """The library's handle on the mesh or grid; what is in the memory of a GPU is copied to the host for it."""
+        if self._shape is None:
+            self._shape = self._make_shape()
+        return self._shape
+
+    @property
+    def core(self) -> _core.Problem:
+        """The library's handle on mesh and metric together."""
+        if self._core_problem is None:
+            self._core_problem = self._make_metric()
+        return self._core_problem
+
+    @property
+    def converted(self) -> list[str]:
+        """What could not be used as it came, one line each."""
+        made = [part for part in (self._shape, self._core_problem) if part is not None]
+        return [line for part in made for line in part.converted] + self._converted
+
+    def with_metric(self, **arguments: Any) -> Problem:
+        """The same mesh with another metric; nothing of the mesh is made again."""
+        other = Problem.__new__(Problem)
+        other.mesh, other.mask, other._shape = self.mesh, self.mask, self._shape
+        other.arguments = _given(arguments)
+        other._core_problem = None
+        other._converted = []
+        return other
+
+    def _make_shape(self) -> _core.Shape:
+        if isinstance(self.mesh, Grid):
+            mask = None if self.mask is None else self._flat(self.mask, "mask")
+            return _core.grid_shape(*self.mesh._core_arguments(), mask)
+        points, cells = on_host(self.mesh.points), on_host(self.mesh.cells)
+        if points.ndim == 2 and points.shape[1] == 2:
+            points = np.column_stack([points, np.zeros(len(points))])
+            self._converted.append("points: from two coordinates to three")
+        return _core.mesh_shape(points, cells)
+
+    def _flat(self, values: Any, name: str, trailing: int = 0) -> np.ndarray:
+        """A row per element; of grids from arrays of their shape."""
+        values = as_array(values)
+        if not isinstance(self.mesh, Grid) or values.ndim <= trailing:
+            return values
+        flat = self.mesh.flat(values, name, trailing)
+        if not np.may_share_memory(flat, values):
+            self._converted.append(f"{name}: to the order of the grid's voxels")
+        return flat
+
+    def _make_metric(self) -> _core.Problem:
+        given = dict(self.arguments)
+        order = given.pop("tensor_order", "row")
+        kinds = [name for name in ("speed", "metric", "velocity_tensor", "fibers") if name in given]
+        if len(kinds) > 1:
+            raise UsageError(f"{' and '.join(kinds)} exclude each other (each says how fast the front runs); give one")
+        if "fibers" in given:
+            return self._fiber_metric(given)
+        for name in ("sheets", "velocity", "regions"):
+            if name in given:
+                raise UsageError(f"{name} goes with fibers; give them too, or use speed")
+        if "metric" in given or "velocity_tensor" in given:
+            tensors = as_array(given[kinds[0]])
+            if isinstance(self.mesh, Grid) and tensors.ndim > 2:
+                trailing = 2 if tensors.shape[-1] == tensors.shape[-2] == 3 else 1
+                tensors = self._flat(tensors, kinds[0], trailing)
+            return _core.problem_with_tensors(self.shape, tensors, order, "velocity_tensor" in given)
+        return _core.problem_with_speed(self.shape, self._flat(given.get("speed", 1.0), "speed"))
+
+    def _fiber_metric(self, given: dict[str, Any]) -> _core.Problem:
+        if "velocity" not in given:
+            raise UsageError("fibers need velocity (along and across them); give velocity=(0.6, 0.3) or a dict by region")
+        regions, table = _velocity_table(given["velocity"], given.get("regions"))
+        if regions is not None:
+            regions = self._flat(regions, "regions")
+        sheets = given.get("sheets")
+        return _core.problem_with_fibers(
+            self.shape,
+            self._flat(given["fibers"], "fibers", 1),
+            None if sheets is None else self._flat(sheets, "sheets", 1),
+            table,
+            regions,
+        )
+
+    def __getstate__(self) -> tuple:
+        return self.mesh, self.mask, self.arguments
+
+    def __setstate__(self, state: tuple) -> None:
+        self.mesh, self.mask, self.arguments = state
+        self._shape = self._core_problem = None
+        self._converted = []
+
+
+def _given(arguments: dict[str, Any]) -> dict[str, Any]:
+    """Those that are not None; arrays of other libraries as we see them."""
+    given = {}
+    for name, value in arguments.items():
+        if value is not None:
+            taken = _core.take(value)
+            given[name] = value if taken is None else taken
+    return given
+
+
+def velocities_of(value: Any) -> list[float]:
+    """(fibre, sheet, normal); what is left out equals the number before it."""
+    numbers = np.atleast_1d(np.asarray(value, dtype=np.float64))
+    if numbers.ndim != 1 or not 1 <= len(numbers) <= 3:
+        raise InputError(f"velocity has the wrong shape (it is {numbers.shape}); give one, two or three numbers")
+    filled = numbers.tolist()
+    return filled + filled[-1:] * (3 - len(filled))
+
+
+def _velocity_table(velocity: Any, regions: Any) -> tuple[np.ndarray | None, np.ndarray]:
+    """The row of each element (None: the first) and the rows."""
+    if not isinstance(velocity, dict):
+        if regions is not None:
+            raise UsageError("regions go with velocities by region; give velocity={region: (along, across), ...}")
+        return None, np.array([velocities_of(velocity)])
+    if regions is None:
+        raise UsageError("velocity is a dict by region, but regions is missing; give the region of each element")
+    regions = as_array(regions)
+    names = np.array(sorted(velocity))
+    rows = np.searchsorted(names, regions)
+    known = names[np.minimum(rows, len(names) - 1)] == regions
+    if not known.all():
+        missing = np.unique(regions[~known])[:5].tolist()
+        raise InputError(f"velocity has no row for regions {missing} of the elements; add them")
+    return rows.astype(np.uint16), np.array([velocities_of(velocity[name]) for name in names.tolist()])

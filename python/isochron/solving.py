@@ -1,0 +1,301 @@
+"""First-arrival times: one solve in one line, or many on what was prepared once."""
+
+from __future__ import annotations
+
+from typing import Any, Iterable, Iterator
+
+import numpy as np
+
+from . import _core
+from .arrival import Arrival, unpack
+from .device import DeviceBackend
+from .errors import UsageError
+from .grid import Grid
+from .levelset import level_set_sources
+from .mesh import on_host
+from .problem import METRIC_ARGUMENTS, Problem
+from .progress import Reporter
+from .sources import Sources, as_sources
+
+_PRECISIONS = {None: "auto", "float32": "single", "float64": "double"}
+
+
+def _options(precision: Any, **options: Any) -> _core.Options:
+    if not isinstance(precision, str) and precision is not None:
+        precision = np.dtype(precision).name  # np.float32, float
+    return _core.Options(precision=_PRECISIONS.get(precision, precision), **options)
+
+
+class Solver:
+    """A mesh or grid with a metric, prepared for many solves.
+
+    Takes the arguments of `solve` but the sources; arrays that are used without a copy must not change as long as the
+    solver is used. Threads that call a solver at once take turns.
+
+    Points, cells, speed, metric, fibers and sheets may be in the memory of a GPU (CuPy, PyTorch, anything with DLPack or
+    ``__cuda_array_interface__``): then the solve is on that GPU, and they are not copied to the host. With
+    ``out="device"`` the times and sources stay there too, as a `DeviceArray` that those libraries take without a copy.
+
+    >>> import isochron
+    >>> grid = isochron.Grid((50, 50))
+    >>> solver = isochron.Solver(grid)
+    >>> solver.solve([0]).times[0, 10]
+    10.0
+    >>> solver.set_speed(2.0)
+    >>> solver.solve([0]).times[0, 10]
+    5.0
+    """
+
+    def __init__(
+        self,
+        mesh: Any,
+        *,
+        speed: Any = None,
+        metric: Any = None,
+        velocity_tensor: Any = None,
+        fibers: Any = None,
+        sheets: Any = None,
+        velocity: Any = None,
+        regions: Any = None,
+        tensor_order: str | None = None,
+        mask: Any = None,
+        method: str = "auto",
+        backend: str = "auto",
+        precision: Any = None,
+        verify: bool = False,
+        threads: int = 0,
+        tolerance: float | None = None,
+        source_init: str = "ball",
+        ball_rings: int = 8,
+        split_obtuse: str = "auto",
+        unordered: str = "refuse",
+        reorder: str = "auto",
+        weights: bool = False,
+        band_width: float = 0.0,
+        scheme: str = "auto",
+        order: int = 1,
+        out: str = "host",
+    ) -> None:
+        self.problem = Problem(
+            mesh,
+            mask,
+            speed=speed,
+            metric=metric,
+            velocity_tensor=velocity_tensor,
+            fibers=fibers,
+            sheets=sheets,
+            velocity=velocity,
+            regions=regions,
+            tensor_order=tensor_order,
+        )
+        if out not in ("host", "device"):
+            raise UsageError(f"unknown out {out!r} (where the times go); choose one of: host, device")
+        self._out = out
+        self._options = _options(
+            precision,
+            method=method,
+            backend=backend,
+            verify=verify,
+            threads=threads,
+            tolerance=tolerance,
+            source_init=source_init,
+            ball_rings=ball_rings,
+            split_obtuse=split_obtuse,
+            unordered=unordered,
+            reorder=reorder,
+            weights=weights,
+            band_width=band_width,
+            scheme=scheme,
+            order=order,
+        )
+        if not isinstance(self.problem.mesh, Grid) and (scheme != "auto" or order != 1):
+            raise UsageError("scheme and order are for grids; leave them out")
+        self._core = self._make_core(self.problem)
+
+    def _make_core(self, problem: Problem) -> Any:
+        if self._out == "device" or problem.on_device:
+            return DeviceBackend(problem, self._options, keep=self._out == "device")
+        return _core.Solver(problem.core, self._options)
+
+    def solve(self, sources: Any = None, times: Any = None, *, level_set: Any = None, progress: Any = None) -> Arrival:
+        """First arrivals from the sources; see `solve`."""
+        given = self._sources(sources, times, level_set)
+        reporter = Reporter(progress)
+        try:
+            return unpack(self._core.solve(given._core(), reporter.callback), self.problem, given)
+        finally:
+            reporter.close()
+
+    def solve_many(self, source_sets: Iterable[Any], *, progress: Any = None) -> list[Arrival]:
+        """One Arrival for each set of sources, each on its own; many are solved at once where that is quicker."""
+        given = [as_sources(sources, None, None, self.problem.mesh) for sources in source_sets]
+        results: list[Arrival] = []
+
+        def take(index: int, packed: tuple) -> None:
+            results.append(unpack(packed, self.problem, given[index]))
+
+        self._run_many(given, take, progress)
+        return results
+
+    def distance_matrix(self, sources: Any, targets: Any = None, *, progress: Any = None) -> np.ndarray:
+        """Times from each source on its own (rows) to each target vertex or voxel (columns); targets default to all
+        vertices."""
+        singles = list(_one_by_one(as_sources(sources, None, None, self.problem.mesh)))
+        ids = None if targets is None else self._target_ids(targets)
+        matrix = np.empty((len(singles), self.problem.vertices if ids is None else len(ids)))
+
+        def take(index: int, packed: tuple) -> None:
+            times = on_host(packed[0])
+            matrix[index] = times if ids is None else times[ids]
+
+        self._run_many(singles, take, progress)
+        return matrix
+
+    def set_speed(self, speed: Any) -> None:
+        """Takes another isotropic speed; what was prepared of the mesh stays."""
+        self.set_metric(speed=speed)
+
+    def set_metric(self, metric: Any = None, **arguments: Any) -> None:
+        """Takes another metric: M, or one of the other arguments of `solve` by name (velocity_tensor, fibers, ...)."""
+        unknown = set(arguments) - set(METRIC_ARGUMENTS)
+        if unknown:
+            raise TypeError(f"set_metric() got an unexpected keyword argument {sorted(unknown)[0]!r}")
+        problem = self.problem.with_metric(metric=metric, **arguments)
+        if isinstance(self._core, DeviceBackend):
+            self._core.set_problem(problem)
+        elif problem.on_device:
+            self._core = self._make_core(problem)
+        else:
+            self._core.set_problem(problem.core)
+        self.problem = problem
+
+    def _sources(self, sources: Any, times: Any, level_set: Any) -> Sources:
+        if level_set is None or not isinstance(self.problem.mesh, Grid):
+            return as_sources(sources, times, level_set, self.problem.mesh)
+        if sources is not None or times is not None:
+            raise UsageError("level_set on a grid is all the sources there are; leave out sources and times")
+        return level_set_sources(level_set, self.problem)
+
+    def _target_ids(self, targets: Any) -> np.ndarray:
+        chosen = as_sources(targets, None, None, self.problem.mesh).vertices
+        if chosen is None:
+            raise UsageError("targets are positions (a matrix has a column for each vertex); give ids or a mask")
+        return chosen
+
+    def _run_many(self, sets: list[Sources], take: Any, progress: Any) -> None:
+        reporter = Reporter(progress)
+        try:
+            self._core.solve_many([one._core() for one in sets], take, reporter.callback)
+        finally:
+            reporter.close()
+
+    def __repr__(self) -> str:
+        return f"Solver({self.problem.mesh!r})"
+
+
+def _one_by_one(sources: Sources) -> Iterator[Sources]:
+    for kind in ("vertices", "points"):
+        values, times = getattr(sources, kind), getattr(sources, "vertex_times" if kind == "vertices" else "point_times")
+        for i in range(0 if values is None else len(values)):
+            onset = None if times is None else times[i : i + 1]
+            one = values[i : i + 1]
+            yield Sources(one, onset) if kind == "vertices" else Sources(points=one, point_times=onset)
+    if sources.level_set is not None:
+        yield Sources(level_set=sources.level_set)
+
+
+def solve(
+    mesh: Any,
+    sources: Any = None,
+    times: Any = None,
+    speed: Any = None,
+    metric: Any = None,
+    fibers: Any = None,
+    velocity: Any = None,
+    method: str = "auto",
+    backend: str = "auto",
+    precision: Any = None,
+    verify: bool = False,
+    *,
+    level_set: Any = None,
+    progress: Any = None,
+    **options: Any,
+) -> Arrival:
+    """First-arrival times on a mesh or grid.
+
+    mesh
+        ``(points, cells)``, a `Mesh`, a meshio mesh, a PyVista or VTK data set, or a `Grid`. Points are (N, 3) or
+        (N, 2), cells (M, 3) for triangles or (M, 4) for tetrahedra.
+    sources
+        Where the front starts: integers are ids of vertices or voxels (on grids also indices of shape (K, ndim)), floats
+        are positions of shape (K, 3), which are not moved to a vertex; booleans are a mask over the vertices or the
+        grid. A `Sources` holds several kinds at once.
+    times
+        When it starts there: a number, or one for each source (default 0).
+    speed
+        A number, or one per element or per vertex (averaged over each element's corners; where a mesh has as many
+        elements as vertices, they are of elements). On grids an array of the grid's shape.
+    metric
+        The travel-time metric M: crossing a vector e costs sqrt(e M e). One tensor or one per element, as 3x3 matrices
+        or as six components in the order of ``tensor_order`` ("row": xx, xy, xz, yy, yz, zz).
+    velocity_tensor
+        The inverse D of M instead (speed squared).
+    fibers, velocity
+        Unit vectors, one per element, and the velocities along and across them: ``(along, across)``, or with ``sheets``
+        ``(along, sheet, normal)``, or a dict of such by region with ``regions``, one per element.
+    level_set
+        A signed value per vertex or voxel: the front starts on its zero set and runs both ways. On grids it goes with
+        speed, and each voxel beside the zero set is a source.
+    method, backend, precision
+        "auto" or one of the command line's names; precision also as a NumPy type.
+    verify
+        Checks every time against its neighbours': `Arrival.residual`.
+    progress
+        A function of the share done, or a bar or class of bars like tqdm.
+
+    Arrays may be in the memory of a GPU, and with ``out="device"`` the times stay there; see `Solver`.
+
+    Other options are those of `Solver`: out, mask, threads, tolerance, source_init, ball_rings, split_obtuse, unordered,
+    reorder, weights, band_width, and for grids scheme and order.
+
+    >>> import isochron
+    >>> points = [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]]
+    >>> arrival = isochron.solve((points, [[0, 1, 2], [0, 2, 3]]), sources=[0], speed=2.0)
+    >>> arrival.times
+    array([0.        , 0.5       , 0.70710678, 0.5       ])
+    """
+    solver = Solver(
+        mesh,
+        speed=speed,
+        metric=metric,
+        fibers=fibers,
+        velocity=velocity,
+        method=method,
+        backend=backend,
+        precision=precision,
+        verify=verify,
+        **options,
+    )
+    return solver.solve(sources, times, level_set=level_set, progress=progress)
+
+
+def solve_many(mesh: Any, source_sets: Iterable[Any], *, progress: Any = None, **options: Any) -> list[Arrival]:
+    """An Arrival for each set of sources, each on its own; options are those of `Solver`.
+
+    >>> import isochron
+    >>> first, second = isochron.solve_many(isochron.Grid((20, 20)), [[0], [399]])
+    >>> first.times[19, 0], second.times[19, 19]
+    (19.0, 0.0)
+    """
+    return Solver(mesh, **options).solve_many(source_sets, progress=progress)
+
+
+def distance_matrix(mesh: Any, sources: Any, targets: Any = None, *, progress: Any = None, **options: Any) -> np.ndarray:
+    """Times from each source on its own (rows) to each target (columns; default: all vertices).
+
+    >>> import isochron
+    >>> isochron.distance_matrix(isochron.Grid((10, 10)), [0, 9], [0, 9])
+    array([[0., 9.],
+           [9., 0.]])
+    """
+    return Solver(mesh, **options).distance_matrix(sources, targets, progress=progress)

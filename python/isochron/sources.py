@@ -1,0 +1,146 @@
+"""Where and when the front starts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import _core
+from .errors import InputError
+from .grid import Grid
+from .mesh import Mesh
+from .mesh import host_array as as_array
+
+
+class Sources:
+    """All sources of one solve, where they are of several kinds.
+
+    ``vertices`` are ids of mesh vertices or grid voxels, ``points`` positions of shape (K, 3); each may have onset
+    times. ``level_set`` has a signed value per mesh vertex: the front starts at time 0 on its zero set and runs both
+    ways. The index of a source, as ``Arrival.source`` gives it, counts the vertices first, then the points, then the
+    level set.
+
+    >>> Sources(vertices=[0, 5], points=[[0.5, 0.5, 0]], point_times=2.0)
+    Sources(2 vertices, 1 point)
+    """
+
+    __slots__ = ("vertices", "vertex_times", "points", "point_times", "level_set")
+
+    def __init__(
+        self,
+        vertices: Any = None,
+        vertex_times: Any = None,
+        points: Any = None,
+        point_times: Any = None,
+        level_set: Any = None,
+    ) -> None:
+        self.vertices = None if vertices is None else np.atleast_1d(as_array(vertices))
+        self.points = None if points is None else _xyz(np.atleast_2d(as_array(points)))
+        self.vertex_times = _onsets(vertex_times, self.vertices, "vertex_times")
+        self.point_times = _onsets(point_times, self.points, "point_times")
+        self.level_set = None if level_set is None else as_array(level_set)
+
+    def _core(self) -> _core.Sources:
+        return _core.Sources(self.vertices, self.vertex_times, self.points, self.point_times, self.level_set)
+
+    def __repr__(self) -> str:
+        parts = []
+        for values, one, many in ((self.vertices, "vertex", "vertices"), (self.points, "point", "points")):
+            if values is not None:
+                parts.append(f"{len(values)} {one if len(values) == 1 else many}")
+        if self.level_set is not None:
+            parts.append("level set")
+        return f"Sources({', '.join(parts) or 'none'})"
+
+
+def _xyz(points: np.ndarray) -> np.ndarray:
+    """Positions in the plane get a third coordinate."""
+    if points.ndim == 2 and points.shape[1] == 2:
+        return np.column_stack([points, np.zeros(len(points))])
+    return points
+
+
+def _onsets(times: Any, of: np.ndarray | None, name: str) -> np.ndarray | None:
+    if times is None:
+        return None
+    if of is None:
+        raise InputError(f"{name} belongs to sources that were not given; leave it out")
+    times = as_array(times)
+    if times.ndim == 0:
+        return np.full(len(of), float(times))
+    if times.shape != (len(of),):
+        raise InputError(f"{name} has the wrong shape (it is {times.shape}); give an array of shape ({len(of)},)")
+    return times
+
+
+def as_sources(sources: Any, times: Any, level_set: Any, mesh: Mesh | Grid) -> Sources:
+    """Sources from ids, positions, masks or a Sources; see `solve`."""
+    if isinstance(sources, Sources):
+        if times is not None or level_set is not None:
+            raise InputError("times and level_set do not go with a Sources object (it has its own); leave them out")
+        return sources
+    on_grid = isinstance(mesh, Grid)
+    if sources is None:
+        if level_set is None:
+            raise InputError("sources is None (the front must start somewhere); give vertex ids, positions or a mask")
+        return Sources(level_set=level_set)
+    values = as_array(sources)
+    if values.size == 0:
+        raise InputError("sources is empty (the front must start somewhere); give vertex ids, positions or a mask")
+    kind = values.dtype.kind
+    if kind == "b":
+        ids, times = _from_mask(values, times, mesh)
+        return Sources(ids, times, level_set=level_set)
+    if kind in "iu":
+        if values.ndim == 2 and on_grid and values.shape[1] == mesh.ndim:
+            values = _voxel_ids(values, mesh)
+        elif values.ndim > 1:
+            wanted = f"(K,) or (K, {mesh.ndim})" if on_grid else "(K,)"
+            raise InputError(
+                f"sources are ids of the wrong shape (it is {values.shape}); give an array of shape {wanted}, or "
+                "positions as floating-point numbers"
+            )
+        return _named(Sources(values, None, None, None, level_set), times, "vertex_times")
+    if kind == "f":
+        width = values.shape[-1] if values.ndim in (1, 2) else 0
+        flat = mesh.ndim == 2 if on_grid else mesh.points.shape[-1] == 2
+        if width != 3 and not (width == 2 and flat):
+            wanted = "(K, 2)" if flat else "(K, 3)"
+            raise InputError(
+                f"sources are positions of the wrong shape (it is {values.shape}); give an array of shape {wanted}, or "
+                "ids as integers"
+            )
+        return _named(Sources(points=values, level_set=level_set), times, "point_times")
+    raise InputError(f"sources have dtype {values.dtype}; give integers (ids), floats (positions) or booleans (a mask)")
+
+
+def _named(sources: Sources, times: Any, attribute: str) -> Sources:
+    of = sources.vertices if attribute == "vertex_times" else sources.points
+    setattr(sources, attribute, _onsets(times, of, "times"))
+    return sources
+
+
+def _from_mask(mask: np.ndarray, times: Any, mesh: Mesh | Grid) -> tuple[np.ndarray, Any]:
+    """Ids where the mask is set, and their times, which may have the mask's shape too."""
+    if isinstance(mesh, Grid):
+        flat = mesh.flat(mask, "sources")
+    else:
+        flat = mask
+        if mask.shape != (len(mesh.points),):
+            raise InputError(
+                f"sources is a mask of the wrong shape (it is {mask.shape}); give an array of shape ({len(mesh.points)},)"
+            )
+    if times is not None and np.ndim(times) > 0 and np.shape(times) == mask.shape:
+        times = as_array(times)
+        times = (mesh.flat(times, "times") if isinstance(mesh, Grid) else times)[flat]
+    ids = np.flatnonzero(flat)
+    if len(ids) == 0:
+        raise InputError("sources is a mask that is false everywhere (the front must start somewhere); set some of it")
+    return ids, times
+
+
+def _voxel_ids(index: np.ndarray, grid: Grid) -> np.ndarray:
+    if (index < 0).any() or (index >= np.array(grid.shape)).any():
+        raise InputError(f"sources holds an index outside the grid of shape {grid.shape}; indices count from 0")
+    return np.ravel_multi_index(tuple(index.T), grid.shape, order=grid.order)

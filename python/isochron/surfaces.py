@@ -1,0 +1,160 @@
+"""Well-shaped meshes from image volumes."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path as FilePath
+from typing import Any, Iterable
+
+import numpy as np
+
+from . import _core
+from .errors import SolveWarning, UsageError
+from .grid import Grid
+from .image import rows_of, volume_of
+from .mesh import Mesh, as_mesh
+from .progress import Reporter
+
+
+class Surface(Mesh):
+    """A mesh of triangles with ``point_data["size"]``, the edge length wanted at each point, and ``stats`` of how it was
+    made. Of materials, ``cell_data["inside"]`` and ``["outside"]`` are the labels behind and before each triangle."""
+
+    __slots__ = ("stats",)
+
+    def __init__(self, points: Any, cells: Any, point_data: dict, cell_data: dict, stats: dict[str, Any]) -> None:
+        super().__init__(points, cells, point_data, cell_data)
+        self.stats = stats
+
+
+def extract_surface(
+    volume: Any,
+    isovalue: float | None = None,
+    *,
+    labels: int | Iterable[int] | None = None,
+    materials: Iterable[int] | str | None = None,
+    grid: Grid | None = None,
+    inside: str = "above",
+    epsilon: float = 0.5,
+    delta: float = 0.3,
+    size_range: tuple[float, float] | None = None,
+    uniform: float | None = None,
+    smoothing: float | None = None,
+    border: str = "close",
+    most_particles: int = 0,
+    iterations: int = 50,
+    seed: int = 1,
+    backend: str = "auto",
+    threads: int = 0,
+    progress: Any = None,
+) -> Surface:
+    """The surface of an object in a volume as a mesh of well-shaped triangles, by a particle system.
+
+    ``volume`` is an `Image` or a 3-D array with ``grid``. The object is where values are at least ``isovalue`` (with
+    ``inside="below"`` less), or the voxels with one of the ``labels``; ``materials`` ("all" or labels) gives the surfaces
+    between all of them in one mesh. Edges are ``epsilon`` times the radius of curvature or the local thickness long,
+    between the two lengths of ``size_range``, and change by ``delta`` per length; ``uniform`` makes all of that length.
+    ``smoothing`` is in voxels (default 1 for labels). ``border`` is what happens to an object that leaves the image:
+    "close" or "refuse".
+
+    >>> import isochron
+    >>> phantom = isochron.generate.phantom(shape=(24, 24, 24))
+    >>> surface = isochron.extract_surface(phantom["density"], 50.0, grid=phantom.grid)
+    >>> surface.kind, len(surface.points) - len(surface.cells) // 2
+    ('triangle', 2)
+    """
+    chosen = [name for name, value in (("isovalue", isovalue), ("labels", labels), ("materials", materials)) if value is not None]
+    if len(chosen) != 1:
+        raise UsageError(f"{' and '.join(chosen) or 'nothing'} given (one says where the surface is); give one of isovalue, labels and materials")
+    values, where, _ = volume_of(volume, grid, "volume")
+    rows = rows_of(values, where, "volume")
+    if size_range is not None:
+        if uniform is not None:
+            raise UsageError("uniform and size_range exclude each other; give one of them")
+        if len(size_range) != 2 or not 0 < size_range[0] <= size_range[1]:
+            raise UsageError(f"size_range is {size_range!r}; give two positive lengths, the smaller first")
+    if uniform is not None and not uniform > 0:
+        raise UsageError(f"uniform is {uniform!r}; give a positive length")
+    smallest, largest = size_range or (0.0, 0.0)
+    options = _core.SurfaceOptions(
+        epsilon,
+        delta,
+        smallest,
+        largest,
+        uniform or 0.0,
+        inside,
+        border,
+        backend,
+        -1.0 if smoothing is None else smoothing,
+        most_particles,
+        iterations,
+        seed,
+        threads,
+    )
+    reporter = Reporter(progress)
+    arguments = (where._core_arguments(), rows)
+    try:
+        if isovalue is not None:
+            found = _core.surface_of_values(*arguments, float(isovalue), options, reporter.callback)
+        elif labels is not None:
+            wanted = {int(labels)} if np.ndim(labels) == 0 else {int(one) for one in labels}
+            found = _core.surface_of_labels(*arguments, wanted, options, reporter.callback)
+        else:
+            wanted = set() if isinstance(materials, str) and materials == "all" else {int(one) for one in materials}
+            found = _core.surface_of_materials(*arguments, wanted, options, reporter.callback)
+    finally:
+        reporter.close()
+    for note in found["notes"]:
+        warnings.warn(note, SolveWarning, stacklevel=2)
+    sides = {"inside": found["behind"], "outside": found["before"]} if "behind" in found else {}
+    return Surface(found["points"], found["cells"], {"size": found["sizes"]}, sides, found["stats"])
+
+
+def tetrahedralize(
+    surface: Any,
+    *,
+    program: str = "netgen",
+    largest: float | None = None,
+    grading: float = 0.3,
+    executable: str | None = None,
+    time_limit: float = 0.0,
+    progress: Any = None,
+) -> Mesh:
+    """Fills a closed surface of triangles with tetrahedra; ``cell_data["region"]`` is 1, or the label of each material.
+
+    ``program`` is "netgen" (comes with Isochron where it was built with it), "tetgen" or "gmsh". ``largest`` is the
+    longest edge wanted. The surface's points come first, unchanged.
+    """
+    mesh = as_mesh(surface)
+    if isinstance(mesh, Grid) or mesh.kind != "triangle":
+        raise UsageError("surface is not a mesh of triangles; give one, as extract_surface makes it")
+    sides = (mesh.cell_data.get("inside"), mesh.cell_data.get("outside"))
+    if (sides[0] is None) != (sides[1] is None):
+        sides = (None, None)
+    reporter = Reporter(progress)
+    try:
+        found = _core.fill_surface(
+            mesh.points,
+            mesh.cells,
+            *sides,
+            program,
+            executable or _helper(program),
+            largest or 0.0,
+            grading,
+            time_limit,
+            reporter.callback,
+        )
+    finally:
+        reporter.close()
+    return Mesh(found["points"], found["cells"], {}, {"region": found["region"]})
+
+
+def _helper(program: str) -> str:
+    """Where the helper that holds Netgen is: in the package, or in the build folder that the package is used from."""
+    if program != "netgen":
+        return ""
+    package = FilePath(_core.__file__).resolve().parent
+    for folder in (package, package.parent.parent / "bin"):
+        if (folder / "isochron-netgen").is_file():
+            return str(folder / "isochron-netgen")
+    return ""

@@ -1,0 +1,106 @@
+// Rays and geodesics back to the source.
+#include "python/src/paths.h"
+
+#include <pybind11/stl.h>
+
+#include "isochron/core/error.h"
+#include "isochron/trace/grid_path.h"
+#include "isochron/trace/simplex_path.h"
+#include "python/src/bindings.h"
+#include "python/src/problem.h"
+#include "python/src/work.h"
+
+namespace isochron::python {
+
+py::dict dict_of(Path&& path) {
+  py::dict result;
+  result["points"] = array_on_rows<double>(std::move(path.points));
+  result["times"] = array_on(std::move(path.times));
+  result["length"] = path.length;
+  result["travel_time"] = path.travel_time;
+  result["source"] = path.source;
+  result["why"] = path.end == PathEnd::source ? std::string() : path.why;
+  return result;
+}
+
+namespace {
+
+/// Where paths start: ids, or points that may be `tolerance` away from the mesh.
+struct Starts {
+  std::vector<VertexId> vertices;
+  std::vector<Vec3d> points;
+  double tolerance = 0;
+
+  [[nodiscard]] std::size_t count() const { return vertices.size() + points.size(); }
+};
+
+/// A path, or why there is none: targets that nothing reached do not end the others.
+template <class Trace>
+std::vector<Path> trace_all(const Starts& starts, const Progress& progress, Trace&& trace) {
+  std::vector<Path> paths;
+  for (std::size_t i = 0; i < starts.count(); ++i) {
+    if (progress.cancelled()) throw Cancelled();
+    try {
+      paths.push_back(trace(i));
+    } catch (const NoAnswerError& error) {
+      Path none;
+      none.end = PathEnd::unended;
+      none.why = error.what();
+      paths.push_back(std::move(none));
+    }
+    progress.update(static_cast<double>(i + 1) / static_cast<double>(starts.count()));
+  }
+  return paths;
+}
+
+template <int Corners>
+std::vector<Path> trace_on(const SimplexMesh<Corners>& mesh, const Problem& problem, std::span<const double> times,
+                           const Sources& sources, const Starts& starts, PathOptions options,
+                           const Progress& progress) {
+  const PathTracer<Corners> tracer({mesh, problem.metric}, times, sources, options);
+  return trace_all(starts, progress, [&](std::size_t i) {
+    return i < starts.vertices.size() ? tracer.from(starts.vertices[i])
+                                      : tracer.from(starts.points[i - starts.vertices.size()], starts.tolerance);
+  });
+}
+
+std::vector<Path> trace_on(const ImageGrid& grid, const Problem& problem, std::span<const double> times,
+                           const Sources& sources, const Starts& starts, PathOptions options,
+                           const Progress& progress) {
+  const GridPathTracer tracer(grid, problem.metric, problem.shape->mask, times, sources);
+  return trace_all(starts, progress, [&](std::size_t i) {
+    const Vec3d from =
+        i < starts.vertices.size() ? grid.position(starts.vertices[i]) : starts.points[i - starts.vertices.size()];
+    return tracer.from(from, options);
+  });
+}
+
+py::list trace_paths(const std::shared_ptr<Problem>& problem, const py::array& times, const Sources& sources,
+                     const py::object& vertices, const py::object& points, double tolerance, bool shorten,
+                     const py::object& callback) {
+  Conversions unseen;
+  const auto count = static_cast<py::ssize_t>(problem->shape->vertex_count());
+  const auto field = rows_of<double>(times, "times", count, unseen);
+  Starts starts;
+  starts.tolerance = tolerance;
+  if (!vertices.is_none()) starts.vertices = ids_of<VertexId>(vertices, "to", problem->shape->vertex_count(), unseen);
+  if (!points.is_none()) starts.points = rows_of<Vec3d>(points, "to", -1, unseen);
+  const PathOptions options{shorten ? Shorten::yes : Shorten::no};
+  std::vector<Path> paths = run_work(callback, [&](const Progress& progress) {
+    return std::visit([&](const auto& on) { return trace_on(on, *problem, field, sources, starts, options, progress); },
+                      problem->shape->of);
+  });
+  py::list result;
+  for (Path& path : paths) result.append(dict_of(std::move(path)));
+  return result;
+}
+
+}  // namespace
+
+void bind_paths(py::module_& module) {
+  using namespace py::literals;
+  module.def("trace_paths", &trace_paths, "problem"_a, "times"_a, "sources"_a, "vertices"_a, "points"_a, "tolerance"_a,
+             "shorten"_a, "progress"_a = py::none(), "Paths back to the source, one for each start.");
+}
+
+}  // namespace isochron::python

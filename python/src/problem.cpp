@@ -1,0 +1,172 @@
+#include "python/src/problem.h"
+
+#include <fmt/format.h>
+#include <pybind11/stl.h>
+
+#include "isochron/core/error.h"
+#include "isochron/core/parallel.h"
+#include "isochron/mesh/tensor_order.h"
+#include "python/src/bindings.h"
+#include "python/src/datasets.h"
+
+namespace isochron::python {
+
+std::size_t Shape::vertex_count() const {
+  if (const auto* grid = std::get_if<ImageGrid>(&of)) return grid->voxel_count();
+  if (const auto* triangles = std::get_if<TriangleMesh>(&of)) return triangles->vertex_count();
+  return std::get<TetMesh>(of).vertex_count();
+}
+
+std::size_t Shape::element_count() const {
+  if (const auto* grid = std::get_if<ImageGrid>(&of)) return grid->voxel_count();
+  if (const auto* triangles = std::get_if<TriangleMesh>(&of)) return triangles->element_count();
+  return std::get<TetMesh>(of).element_count();
+}
+
+namespace {
+
+std::shared_ptr<Shape> mesh_shape(const py::array& points, const py::array& cells) {
+  auto shape = std::make_shared<Shape>();
+  if (cells.ndim() != 2 || (cells.shape(1) != 3 && cells.shape(1) != 4))
+    throw InputError(
+        fmt::format("cells has the wrong shape (it is {}); give an array of shape (M, 3) for triangles or "
+                    "(M, 4) for tetrahedra",
+                    shape_text(cells)));
+  Array<Vec3d> xyz = rows_of<Vec3d>(points, "points", -1, shape->converted);
+  const std::size_t count = xyz.size();
+  if (cells.shape(1) == 3)
+    shape->of = TriangleMesh{std::move(xyz), ids_of<TriangleMesh::Element>(cells, "cells", count, shape->converted)};
+  else shape->of = TetMesh{std::move(xyz), ids_of<TetMesh::Element>(cells, "cells", count, shape->converted)};
+  return shape;
+}
+
+std::shared_ptr<Shape> grid_shape(const std::array<std::uint32_t, 3>& shape, const std::array<double, 3>& origin,
+                                  const std::array<std::array<double, 3>, 3>& axes, const py::object& mask) {
+  auto result = std::make_shared<Shape>();
+  const ImageGrid grid = grid_of({shape, origin, axes});
+  if (!mask.is_none())
+    result->mask = rows_of<std::uint8_t>(mask, "mask", static_cast<py::ssize_t>(grid.voxel_count()), result->converted);
+  result->of = grid;
+  return result;
+}
+
+enum class Given { metric, velocity_tensor };
+
+/// One tensor as M. Velocity tensors that cannot be inverted become NaN, which the check of the metric finds.
+SymTensor3d metric_tensor(const SymTensor3d& t, Given given) { return given == Given::metric ? t : inverse(t); }
+
+/// Tensors, one (of shape (6,) or (3, 3)) or one per element, as a metric.
+Metric tensor_metric(const py::array& array, const std::string& name, std::size_t elements, TensorOrder order,
+                     Given given, Conversions& converted) {
+  const py::ssize_t width = array.ndim() > 0 && array.shape(array.ndim() - 1) == 3 ? 9 : 6;
+  const bool one = array.size() == width && array.ndim() == (width == 9 ? 2 : 1);
+  const py::ssize_t count = one ? 1 : static_cast<py::ssize_t>(elements);
+  if (array.size() != count * width || array.ndim() == 0 || (!one && array.shape(0) != count))
+    throw InputError(
+        fmt::format("{} has the wrong shape (it is {}); give one tensor of shape (3, 3) or (6,), or one per "
+                    "element, of shape ({}, 3, 3) or ({}, 6)",
+                    name, shape_text(array), elements, elements));
+  const py::array flat = array.attr("reshape")(count, width);
+  if (!one && width == 6 && order == TensorOrder::row && given == Given::metric)
+    return Metric(TensorMetric{rows_of<SymTensor3f>(flat, name, count, converted)});
+  const auto values = flat.cast<py::array_t<double, py::array::c_style | py::array::forcecast>>();
+  const double* from = values.data();
+  const auto tensor = [&](std::size_t e) {
+    return metric_tensor(
+        tensor_of({from + e * static_cast<std::size_t>(width), static_cast<std::size_t>(width)}, order), given);
+  };
+  if (one) return Metric::constant(tensor(0));
+  TensorMetric result;
+  result.tensor.resize(elements);
+  converted.push_back(fmt::format("{}: to six float32 an element", name));
+  parallel_for(hardware_threads(), elements, [&](std::size_t e) { result.tensor[e] = narrowed(tensor(e)); });
+  return Metric(std::move(result));
+}
+
+/// One value per element, or per vertex as the mean over the corners of each element.
+Array<double> speeds(const Shape& shape, const py::array& array, Conversions& converted) {
+  const std::size_t elements = shape.element_count(), vertices = shape.vertex_count();
+  if (array.ndim() == 1 && static_cast<std::size_t>(array.shape(0)) == vertices && vertices != elements) {
+    const Array<double> values = rows_of<double>(array, "speed", -1, converted);
+    converted.emplace_back("speed: from vertices to the means of elements");
+    std::vector<double> means(elements);
+    const auto average = [&](const auto& mesh) {
+      parallel_for(hardware_threads(), elements, [&](std::size_t e) {
+        double sum = 0;
+        for (const VertexId v : mesh.elements[e]) sum += values[v.index()];
+        means[e] = sum / static_cast<double>(mesh.corners);
+      });
+    };
+    if (const auto* triangles = std::get_if<TriangleMesh>(&shape.of)) average(*triangles);
+    else average(std::get<TetMesh>(shape.of));
+    return means;
+  }
+  return rows_of<double>(array, "speed", static_cast<py::ssize_t>(elements), converted);
+}
+
+Metric speed_metric(const Shape& shape, const py::array& speed, Conversions& converted) {
+  if (speed.ndim() > 0) return Metric(SpeedMetric{speeds(shape, speed, converted)});
+  const double value = speed.cast<py::array_t<double>>().data()[0];
+  if (!(value > 0 && value < 1 / 0.0))
+    throw InputError(fmt::format("speed is {} (it must be positive and finite); give another", value));
+  return Metric::isotropic(value);
+}
+
+std::shared_ptr<Problem> problem_with_speed(std::shared_ptr<Shape> shape, const py::array& speed) {
+  auto problem = std::make_shared<Problem>();
+  problem->metric = speed_metric(*shape, speed, problem->converted);
+  problem->shape = std::move(shape);
+  return problem;
+}
+
+std::shared_ptr<Problem> problem_with_tensors(std::shared_ptr<Shape> shape, const py::array& tensors,
+                                              const std::string& order, bool inverse) {
+  auto problem = std::make_shared<Problem>();
+  problem->metric =
+      tensor_metric(tensors, inverse ? "velocity_tensor" : "metric", shape->element_count(), tensor_order_named(order),
+                    inverse ? Given::velocity_tensor : Given::metric, problem->converted);
+  problem->shape = std::move(shape);
+  return problem;
+}
+
+/// `velocities` has a row (fibre, sheet, normal) for each region, `regions` the row of each element or is None.
+std::shared_ptr<Problem> problem_with_fibers(std::shared_ptr<Shape> shape, const py::array& fibers,
+                                             const py::object& sheets, const py::array& velocities,
+                                             const py::object& regions) {
+  auto problem = std::make_shared<Problem>();
+  const auto count = static_cast<py::ssize_t>(shape->element_count());
+  FiberMetric metric;
+  metric.fiber = rows_of<Vec3f>(fibers, "fibers", count, problem->converted);
+  if (!sheets.is_none()) metric.sheet = rows_of<Vec3f>(sheets, "sheets", count, problem->converted);
+  if (!regions.is_none()) metric.region = rows_of<std::uint16_t>(regions, "regions", count, problem->converted);
+  Conversions unseen;
+  metric.velocities.clear();
+  for (const Vec3d& v : rows_of<Vec3d>(velocities, "velocity", -1, unseen))
+    metric.velocities.push_back({v.x, v.y, v.z});
+  problem->metric = Metric(std::move(metric));
+  problem->shape = std::move(shape);
+  return problem;
+}
+
+}  // namespace
+
+void bind_problem(py::module_& module) {
+  using namespace py::literals;
+  py::class_<Shape, std::shared_ptr<Shape>>(module, "Shape", "A mesh or grid as the library sees it.")
+      .def_property_readonly("vertices", &Shape::vertex_count, "Vertices, or voxels.")
+      .def_property_readonly("elements", &Shape::element_count, "Elements, or voxels.")
+      .def_property_readonly("is_grid", &Shape::is_grid, "Whether it is a grid.")
+      .def_readonly("converted", &Shape::converted, "What was converted.");
+  module.def("mesh_shape", &mesh_shape, "points"_a, "cells"_a, "Triangles or tetrahedra.");
+  module.def("grid_shape", &grid_shape, "shape"_a, "origin"_a, "axes"_a, "mask"_a = py::none(),
+             "A grid, its first index running fastest.");
+  py::class_<Problem, std::shared_ptr<Problem>>(module, "Problem", "A shape with the metric on it.")
+      .def_readonly("converted", &Problem::converted, "What was converted of the metric.");
+  module.def("problem_with_speed", &problem_with_speed, "shape"_a, "speed"_a, "Isotropic speed, one or per element.");
+  module.def("problem_with_tensors", &problem_with_tensors, "shape"_a, "tensors"_a, "order"_a, "inverse"_a,
+             "Tensors M, or D where inverse is set.");
+  module.def("problem_with_fibers", &problem_with_fibers, "shape"_a, "fibers"_a, "sheets"_a, "velocities"_a,
+             "regions"_a, "Fibres with velocities.");
+}
+
+}  // namespace isochron::python

@@ -1,0 +1,221 @@
+// Solvers that Python keeps, and what they give back.
+#include <type_traits>
+
+#include <fmt/format.h>
+#include <pybind11/stl.h>
+
+#include "isochron/core/error.h"
+#include "isochron/core/timer.h"
+#include "isochron/solve/grid_solver.h"
+#include "isochron/solve/solver.h"
+#include "python/src/bindings.h"
+#include "python/src/problem.h"
+#include "python/src/stats.h"
+#include "python/src/turns.h"
+#include "python/src/work.h"
+
+namespace isochron::python {
+namespace {
+
+template <class Value>
+Value one_of(const std::string& name, const char* what, std::initializer_list<std::pair<const char*, Value>> known) {
+  std::string names;
+  for (const auto& [candidate, value] : known) {
+    if (name == candidate) return value;
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", candidate);
+  }
+  throw UsageError(fmt::format("unknown {} '{}'; choose one of: {}", what, name, names));
+}
+
+GridOptions make_options(const std::string& method, const std::string& backend, const std::string& precision,
+                         int threads, std::optional<double> tolerance, const std::string& source_init, int ball_rings,
+                         const std::string& split_obtuse, const std::string& unordered, const std::string& reorder,
+                         bool weights, bool verify, double band_width, const std::string& scheme, int order) {
+  GridOptions options;
+  SolveOptions& common = options.common;
+  common.method = method_named(method);
+  common.backend = one_of<Backend>(backend, "backend",
+                                   {{"auto", Backend::automatic},
+                                    {"serial", Backend::serial},
+                                    {"threads", Backend::threads},
+                                    {"cuda", Backend::cuda}});
+  common.precision = one_of<Precision>(
+      precision, "precision",
+      {{"auto", Precision::automatic}, {"single", Precision::single_}, {"double", Precision::double_}});
+  common.threads = threads;
+  if (threads < 0) throw UsageError(fmt::format("threads is {} (a number of threads, 0: all cores)", threads));
+  if (tolerance && !(*tolerance > 0 && *tolerance < 1))
+    throw UsageError(fmt::format("tolerance is {} (it is a share of an edge's time); give one like 1e-6", *tolerance));
+  common.tolerance = tolerance;
+  common.source_init = source_init_named(source_init);
+  common.ball_rings = ball_rings;
+  common.obtuse = one_of<ObtuseSplit>(
+      split_obtuse, "split_obtuse",
+      {{"auto", ObtuseSplit::automatic}, {"always", ObtuseSplit::split}, {"never", ObtuseSplit::none}});
+  common.unordered =
+      one_of<Unordered>(unordered, "unordered",
+                        {{"refuse", Unordered::refuse}, {"hand-over", Unordered::hand_over}, {"run", Unordered::run}});
+  common.reorder = one_of<Reorder>(
+      reorder, "reorder", {{"auto", Reorder::automatic}, {"always", Reorder::always}, {"never", Reorder::never}});
+  common.weights = weights ? Keep::yes : Keep::no;
+  common.verify = verify ? Keep::yes : Keep::no;
+  common.band_width = band_width;
+  options.scheme = grid_scheme_named(scheme);
+  options.order = order;
+  return options;
+}
+
+std::shared_ptr<Sources> make_sources(const py::object& vertices, const py::object& vertex_times,
+                                      const py::object& points, const py::object& point_times,
+                                      const py::object& level_set) {
+  auto sources = std::make_shared<Sources>();
+  Conversions unseen;
+  const auto onsets = [&](const py::object& times, py::ssize_t count) {
+    return times.is_none() ? Array<double>(static_cast<std::size_t>(count))
+                           : rows_of<double>(times, "times", count, unseen);
+  };
+  if (!vertices.is_none()) {
+    const auto ids = ids_of<VertexId>(vertices, "sources", VertexId::invalid_value, unseen);
+    const auto times = onsets(vertex_times, static_cast<py::ssize_t>(ids.size()));
+    for (std::size_t i = 0; i < ids.size(); ++i) sources->vertices.push_back({ids[i], times[i]});
+  }
+  if (!points.is_none()) {
+    const auto places = rows_of<Vec3d>(points, "sources", -1, unseen);
+    const auto times = onsets(point_times, static_cast<py::ssize_t>(places.size()));
+    for (std::size_t i = 0; i < places.size(); ++i) sources->points.push_back({places[i], times[i]});
+  }
+  if (!level_set.is_none()) sources->level_set = rows_of<double>(level_set, "level_set", -1, unseen);
+  return sources;
+}
+
+/// (times, source, upwind vertices or None, upwind weights or None, stats); the arrays are on the solve's own memory.
+py::tuple pack(Arrival&& arrival, const Shape& shape) {
+  const py::dict stats = stats_of(arrival, shape.vertex_count(), shape.element_count());
+  py::object from = py::none(), weights = py::none();
+  if (!arrival.upwind.empty()) {
+    const auto n = static_cast<py::ssize_t>(arrival.upwind.size());
+    const py::array_t<std::uint32_t> vertices({n, py::ssize_t{3}});
+    const py::array_t<float> shares({n, py::ssize_t{3}});
+    auto* to_vertex = const_cast<std::uint32_t*>(vertices.data());
+    auto* to_share = const_cast<float*>(shares.data());
+    for (const Upwind& upwind : arrival.upwind)
+      for (std::size_t c = 0; c < 3; ++c) {
+        *to_vertex++ = upwind.vertices[c].value;
+        *to_share++ = upwind.weights[c];
+      }
+    from = vertices;
+    weights = shares;
+  }
+  return py::make_tuple(array_on(std::move(arrival.times)), array_on(std::move(arrival.source)), from, weights, stats);
+}
+
+/// A solver of any kind with the problem it works on. Threads that call it at once take turns.
+class AnySolver {
+ public:
+  AnySolver(std::shared_ptr<Problem> problem, GridOptions options, const py::object& callback)
+      : problem_(std::move(problem)) {
+    options.common.progress = work_.progress();
+    work_.run(callback, [&] {
+      std::visit([&](const auto& on) { make(on, options); }, problem_->shape->of);
+      return 0;
+    });
+  }
+
+  py::tuple solve(const Sources& sources, const py::object& callback) {
+    const Turns::Turn turn(turns_);
+    Arrival arrival =
+        work_.run(callback, [&] { return std::visit([&](auto& solver) { return solver->solve(sources); }, solver_); });
+    return pack(std::move(arrival), *problem_->shape);
+  }
+
+  /// Each result is handed to `take(index, packed)` as it comes.
+  void solve_many(const std::vector<std::shared_ptr<Sources>>& sets, const py::function& take,
+                  const py::object& callback) {
+    const Turns::Turn turn(turns_);
+    std::vector<Sources> all;
+    all.reserve(sets.size());
+    for (const auto& set : sets) all.push_back(*set);
+    const TakeArrival hand_over = [&](std::size_t i, Arrival&& arrival) {
+      const py::gil_scoped_acquire locked;
+      take(i, pack(std::move(arrival), *problem_->shape));
+    };
+    work_.run(callback, [&] {
+      std::visit([&](auto& solver) { solver->solve_many(all, hand_over); }, solver_);
+      return 0;
+    });
+  }
+
+  /// Another metric on the same shape.
+  void set_problem(std::shared_ptr<Problem> problem) {
+    const Turns::Turn turn(turns_);
+    if (problem->shape != problem_->shape)
+      throw UsageError("the new metric belongs to another mesh (a solver keeps its own); make another solver");
+    work_.run(py::none(), [&] {
+      std::visit([&](auto& solver) { solver->set_metric(problem->metric); }, solver_);
+      return 0;
+    });
+    problem_ = std::move(problem);
+  }
+
+ private:
+  template <int Corners>
+  void make(const SimplexMesh<Corners>& mesh, const GridOptions& options) {
+    solver_ = std::make_unique<Solver<Corners>>(Domain<Corners>{mesh, problem_->metric}, options.common);
+  }
+  void make(const ImageGrid& grid, const GridOptions& options) {
+    solver_ = std::make_unique<GridSolver>(GridDomain{grid, problem_->metric, problem_->shape->mask}, options);
+  }
+
+  std::shared_ptr<Problem> problem_;
+  Work work_;
+  std::variant<std::unique_ptr<Solver<3>>, std::unique_ptr<Solver<4>>, std::unique_ptr<GridSolver>> solver_;
+  Turns turns_;
+};
+
+}  // namespace
+
+py::dict stats_of(const Arrival& arrival, std::size_t vertices, std::size_t elements) {
+  py::dict stats;
+  stats["vertices"] = vertices;
+  stats["elements"] = elements;
+  stats["method"] = name_of(arrival.method);
+  stats["backend"] = name_of(arrival.backend);
+  stats["threads"] = arrival.threads;
+  stats["precision"] = name_of(arrival.precision);
+  stats["setup_seconds"] = arrival.setup_seconds;
+  stats["solve_seconds"] = arrival.solve_seconds;
+  stats["transfer_seconds"] = arrival.transfer_seconds;
+  stats["local_solves"] = arrival.counters.local_solves;
+  stats["solves_per_vertex"] = static_cast<double>(arrival.counters.local_solves) / static_cast<double>(vertices);
+  stats["rounds"] = arrival.counters.rounds;
+  stats["reached"] = arrival.reached;
+  stats["unreached"] = arrival.unreached;
+  stats["max_time"] = arrival.max_time;
+  stats["converged"] = arrival.converged;
+  stats["residual"] = arrival.residual ? py::object(py::float_(arrival.residual->worst)) : py::none();
+  stats["residual_limit"] = arrival.residual ? py::object(py::float_(arrival.residual->limit)) : py::none();
+  stats["peak_bytes"] = peak_resident_bytes();
+  stats["notes"] = arrival.notes;
+  return stats;
+}
+
+void bind_solving(py::module_& module) {
+  using namespace py::literals;
+  py::class_<GridOptions>(module, "Options", "How to solve.")
+      .def(py::init(&make_options), "method"_a = "auto", "backend"_a = "auto", "precision"_a = "auto", "threads"_a = 0,
+           "tolerance"_a = py::none(), "source_init"_a = "ball", "ball_rings"_a = 8, "split_obtuse"_a = "auto",
+           "unordered"_a = "refuse", "reorder"_a = "auto", "weights"_a = false, "verify"_a = false,
+           "band_width"_a = 0.0, "scheme"_a = "auto", "order"_a = 1);
+  py::class_<Sources, std::shared_ptr<Sources>>(module, "Sources", "Where the front starts.")
+      .def(py::init(&make_sources), "vertices"_a = py::none(), "vertex_times"_a = py::none(), "points"_a = py::none(),
+           "point_times"_a = py::none(), "level_set"_a = py::none())
+      .def_property_readonly("count", &Sources::count, "Number of sources.");
+  py::class_<AnySolver>(module, "Solver", "A prepared problem.")
+      .def(py::init<std::shared_ptr<Problem>, GridOptions, const py::object&>(), "problem"_a, "options"_a,
+           "progress"_a = py::none())
+      .def("solve", &AnySolver::solve, "sources"_a, "progress"_a = py::none(), "One solve.")
+      .def("solve_many", &AnySolver::solve_many, "sets"_a, "take"_a, "progress"_a = py::none(), "Several solves.")
+      .def("set_problem", &AnySolver::set_problem, "problem"_a, "Another metric on the same shape.");
+}
+
+}  // namespace isochron::python

@@ -1,0 +1,212 @@
+// Surfaces and tetrahedra from images.
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include <fmt/format.h>
+#include <pybind11/stl.h>
+#include <pybind11/stl/filesystem.h>
+
+#include "isochron/core/error.h"
+#include "isochron/surface/extract.h"
+#include "isochron/surface/extract_materials.h"
+#include "isochron/surface/field/signed_distance.h"
+#include "isochron/surface/tetrahedra/tetrahedralize.h"
+#include "python/src/bindings.h"
+#include "python/src/datasets.h"
+#include "python/src/work.h"
+
+namespace isochron::python {
+namespace {
+
+/// What `extract_surface` can be asked for. Lengths of 0 and a negative smoothing are the library's own.
+struct SurfaceOptions {
+  double epsilon = 0.5, delta = 0.3, smallest = 0, largest = 0, uniform = 0;
+  std::string inside = "above", border = "close", backend = "auto";
+  double smoothing = -1;
+  std::size_t most_particles = 0;
+  int iterations = 50;
+  std::uint64_t seed = 1;
+  int threads = 0;
+};
+
+SurfaceOptions make_options(double epsilon, double delta, double smallest, double largest, double uniform,
+                            const std::string& inside, const std::string& border, const std::string& backend,
+                            double smoothing, std::size_t most_particles, int iterations, std::uint64_t seed,
+                            int threads) {
+  return {epsilon, delta,     smallest,       largest,    uniform, inside, border,
+          backend, smoothing, most_particles, iterations, seed,    threads};
+}
+
+Backend backend_named(const std::string& name) {
+  if (name == "auto") return Backend::automatic;
+  if (name == "serial") return Backend::serial;
+  if (name == "threads") return Backend::threads;
+  if (name == "cuda") return Backend::cuda;
+  throw UsageError(fmt::format("unknown backend '{}'; choose one of: auto, serial, threads, cuda", name));
+}
+
+FieldOptions field_options(const SurfaceOptions& given, const ImageGrid& grid) {
+  FieldOptions options;
+  if (given.inside != "above" && given.inside != "below")
+    throw UsageError(fmt::format("inside is '{}'; choose above or below", given.inside));
+  if (given.border != "close" && given.border != "refuse")
+    throw UsageError(fmt::format("border is '{}'; choose close or refuse", given.border));
+  options.inside = given.inside == "above" ? InsideIs::above : InsideIs::below;
+  options.border = given.border == "close" ? AtBorder::close : AtBorder::refuse;
+  options.smoothing = given.smoothing;
+  options.threads = given.threads;
+  options.backend = backend_named(given.backend);
+  // Sizes grow with the distance to the medial axis, so long edges need distances that go that far.
+  const double voxel = std::min({grid.spacing(0), grid.spacing(1), grid.spacing(2)});
+  if (voxel > 0 && given.epsilon > 0) options.reach = std::max(options.reach, given.largest / (given.epsilon * voxel));
+  return options;
+}
+
+ExtractOptions extract_options(const SurfaceOptions& given, const Progress& progress) {
+  ExtractOptions options;
+  options.sizing.epsilon = given.epsilon;
+  options.sizing.delta = given.delta;
+  options.sizing.smallest = given.smallest;
+  options.sizing.largest = given.largest;
+  options.sizing.uniform = given.uniform;
+  options.particles.iterations = given.iterations;
+  options.particles.seed = given.seed;
+  options.most_particles = given.most_particles;
+  options.threads = given.threads;
+  options.backend = backend_named(given.backend);
+  options.begin_stage = [progress](const std::string&) { return progress; };
+  return options;
+}
+
+/// Points and cells on the mesh's own memory.
+template <int Corners>
+void put_mesh(py::dict& result, SimplexMesh<Corners>&& mesh) {
+  result["points"] = array_on_rows<double>(std::vector<Vec3d>(std::move(mesh.points)));
+  result["cells"] =
+      array_on_rows<std::int32_t>(std::vector<typename SimplexMesh<Corners>::Element>(std::move(mesh.elements)));
+}
+
+py::dict times_of(const ExtractTimes& times) {
+  py::dict result;
+  result["sizing_seconds"] = times.sizing;
+  result["seeding_seconds"] = times.seeding;
+  result["relaxing_seconds"] = times.relaxing;
+  result["triangulating_seconds"] = times.triangulating;
+  return result;
+}
+
+py::dict packed(ExtractedSurface&& surface) {
+  py::dict result, stats = times_of(surface.times);
+  stats["particles"] = surface.particles;
+  stats["iterations"] = surface.iterations.size();
+  stats["converged"] = surface.converged;
+  stats["backend"] = name_of(surface.backend);
+  result["stats"] = stats;
+  put_mesh(result, std::move(surface.mesh));
+  result["sizes"] = array_on(std::move(surface.sizes));
+  result["notes"] = surface.notes;
+  return result;
+}
+
+std::vector<std::int32_t> labels_of(const py::array& labels, const ImageGrid& grid) {
+  Conversions unseen;
+  return rows_of<std::int32_t>(labels, "labels", static_cast<py::ssize_t>(grid.voxel_count()), unseen);
+}
+
+py::dict surface_of_values(const GridArguments& where, const py::array& values, double isovalue,
+                           const SurfaceOptions& given, const py::object& callback) {
+  const ImageGrid grid = grid_of(where);
+  Conversions unseen;
+  const auto field = rows_of<float>(values, "volume", static_cast<py::ssize_t>(grid.voxel_count()), unseen);
+  return packed(run_work(callback, [&](const Progress& progress) {
+    const ImplicitSurface surface = from_isovalue(grid, field, isovalue, field_options(given, grid), progress);
+    return extract_surface(surface, extract_options(given, progress));
+  }));
+}
+
+py::dict surface_of_labels(const GridArguments& where, const py::array& labels, const std::set<std::int32_t>& wanted,
+                           const SurfaceOptions& given, const py::object& callback) {
+  const ImageGrid grid = grid_of(where);
+  const auto values = labels_of(labels, grid);
+  return packed(run_work(callback, [&](const Progress& progress) {
+    const ImplicitSurface surface = from_labels(grid, values, wanted, field_options(given, grid), progress);
+    return extract_surface(surface, extract_options(given, progress));
+  }));
+}
+
+py::dict surface_of_materials(const GridArguments& where, const py::array& labels, const std::set<std::int32_t>& wanted,
+                              const SurfaceOptions& given, const py::object& callback) {
+  const ImageGrid grid = grid_of(where);
+  const auto values = labels_of(labels, grid);
+  ExtractedMaterials surface = run_work(callback, [&](const Progress& progress) {
+    return extract_materials(grid, values, wanted, field_options(given, grid), extract_options(given, progress));
+  });
+  std::vector<std::int32_t> behind, before;
+  for (const RegionSides& sides : surface.sides) {
+    behind.push_back(sides.behind);
+    before.push_back(sides.before);
+  }
+  py::dict result;
+  result["stats"] = times_of(surface.times);
+  put_mesh(result, std::move(surface.mesh));
+  result["sizes"] = array_on(std::move(surface.sizes));
+  result["behind"] = array_on(std::move(behind));
+  result["before"] = array_on(std::move(before));
+  result["materials"] = array_on(std::move(surface.materials));
+  result["notes"] = surface.notes;
+  return result;
+}
+
+py::dict fill_surface(const py::array& points, const py::array& cells, const py::object& behind,
+                      const py::object& before, const std::string& program, const std::filesystem::path& executable,
+                      double largest, double grading, double time_limit, const py::object& callback) {
+  Conversions unseen;
+  TriangleMesh surface;
+  surface.points = rows_of<Vec3d>(points, "points", -1, unseen);
+  surface.elements = ids_of<TriangleMesh::Element>(cells, "cells", surface.points.size(), unseen);
+  std::vector<RegionSides> sides;
+  if (!behind.is_none()) {
+    const auto count = static_cast<py::ssize_t>(surface.elements.size());
+    const auto back = rows_of<std::int32_t>(behind, "behind", count, unseen);
+    const auto front = rows_of<std::int32_t>(before, "before", count, unseen);
+    for (std::size_t i = 0; i < back.size(); ++i) sides.push_back({back[i], front[i]});
+  }
+  TetOptions options;
+  options.program = tet_program_of(program);
+  options.executable = executable;
+  if (largest > 0) options.largest = largest;
+  options.grading = grading;
+  options.time_limit = time_limit;
+  FilledSurface filled = run_work(callback, [&](const Progress& progress) {
+    return sides.empty() ? tetrahedralize(surface, options, progress)
+                         : tetrahedralize_regions(surface, sides, options, progress);
+  });
+  py::dict result;
+  put_mesh(result, std::move(filled.mesh));
+  result["region"] = array_on(std::move(filled.region));
+  return result;
+}
+
+}  // namespace
+
+void bind_surfaces(py::module_& module) {
+  using namespace py::literals;
+  const SurfaceOptions usual;
+  py::class_<SurfaceOptions>(module, "SurfaceOptions", "How a surface is meshed.")
+      .def(py::init(&make_options), "epsilon"_a = usual.epsilon, "delta"_a = usual.delta, "smallest"_a = usual.smallest,
+           "largest"_a = usual.largest, "uniform"_a = usual.uniform, "inside"_a = usual.inside,
+           "border"_a = usual.border, "backend"_a = usual.backend, "smoothing"_a = usual.smoothing,
+           "most_particles"_a = usual.most_particles, "iterations"_a = usual.iterations, "seed"_a = usual.seed,
+           "threads"_a = usual.threads);
+  module.def("surface_of_values", &surface_of_values, "grid"_a, "values"_a, "isovalue"_a, "options"_a,
+             "progress"_a = py::none(), "The surface where a volume crosses a value.");
+  module.def("surface_of_labels", &surface_of_labels, "grid"_a, "labels"_a, "wanted"_a, "options"_a,
+             "progress"_a = py::none(), "The surface of some labels together.");
+  module.def("surface_of_materials", &surface_of_materials, "grid"_a, "labels"_a, "wanted"_a, "options"_a,
+             "progress"_a = py::none(), "The surfaces between labels, shared.");
+  module.def("fill_surface", &fill_surface, "points"_a, "cells"_a, "behind"_a, "before"_a, "program"_a, "executable"_a,
+             "largest"_a, "grading"_a, "time_limit"_a, "progress"_a = py::none(), "Tetrahedra inside a surface.");
+}
+
+}  // namespace isochron::python

@@ -1,0 +1,83 @@
+// Long work called from Python: without the interpreter's lock, with Ctrl-C and a progress callback.
+#pragma once
+
+#include <atomic>
+#include <exception>
+#include <utility>
+
+#include <pybind11/pybind11.h>
+
+#include "isochron/core/error.h"
+#include "isochron/core/progress.h"
+
+namespace isochron::python {
+
+namespace py = pybind11;
+
+/// While one is there, Ctrl-C also sets `flag`. Does nothing on threads other than Python's main one, to which alone
+/// Python gives its KeyboardInterrupt. Made and ended with the interpreter's lock held.
+class InterruptGuard {
+ public:
+  explicit InterruptGuard(std::atomic<bool>& flag);
+  ~InterruptGuard();
+  InterruptGuard(const InterruptGuard&) = delete;
+  InterruptGuard& operator=(const InterruptGuard&) = delete;
+
+ private:
+  bool installed_ = false;
+  std::atomic<bool>* outer_ = nullptr;
+};
+
+/// Calls work with a `Progress` to hand on, and turns what comes of it into what Python expects. A solver that keeps
+/// its options keeps `progress()` of one of these and calls `run` for each solve.
+class Work {
+ public:
+  Work() = default;
+  Work(const Work&) = delete;
+  Work& operator=(const Work&) = delete;
+
+  /// What the library is to be given. It stays valid as long as this object.
+  [[nodiscard]] Progress progress();
+
+  /// Runs `body()` without the interpreter's lock; `callback` is None or takes the share done, from 0 to 1. An
+  /// exception from it and KeyboardInterrupt end the work and are passed on.
+  template <class Body>
+  auto run(const py::object& callback, Body&& body) {
+    begin(callback);
+    const InterruptGuard guard(cancel_);
+    try {
+      auto result = released(body);
+      rethrow();
+      return result;
+    } catch (const Cancelled&) {
+      rethrow();
+      if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+      throw;
+    }
+  }
+
+ private:
+  template <class Body>
+  static auto released(Body&& body) {
+    const py::gil_scoped_release without_lock;
+    return body();
+  }
+  void begin(const py::object& callback);
+  void report(double fraction);
+  /// Throws what the callback threw.
+  void rethrow();
+
+  std::atomic<bool> cancel_{false};
+  py::handle callback_;  // the caller's, alive during the call
+  std::exception_ptr error_;
+};
+
+/// The same in one line, for functions that take a Progress.
+template <class Body>
+auto run_work(const py::object& callback, Body&& body) {
+  Work work;
+  const Progress progress = work.progress();
+  return work.run(callback, [&] { return body(progress); });
+}
+
+}  // namespace isochron::python

@@ -1,0 +1,224 @@
+"""Arrays of every type and layout give the same times; those that fit are not copied; others are told."""
+
+import gc
+import sys
+
+import numpy as np
+import pytest
+
+import isochron
+from isochron import _core
+from meshes import cube, square
+
+POINTS, CELLS = cube(3)
+TIMES = isochron.solve((POINTS, CELLS), [0]).times
+
+
+def strided(array):
+    """The same values, with other values between them in memory."""
+    wide = np.zeros(tuple(2 * n for n in array.shape), dtype=array.dtype)
+    wide[tuple(slice(None, None, 2) for _ in array.shape)] = array
+    return wide[tuple(slice(None, None, 2) for _ in array.shape)]
+
+
+def read_only(array):
+    array = array.copy()
+    array.flags.writeable = False
+    return array
+
+
+def unaligned(array):
+    memory = np.zeros(array.nbytes + 1, dtype=np.uint8)
+    view = memory[1:].view(array.dtype).reshape(array.shape)
+    view[...] = array
+    return view
+
+
+LAYOUTS = {
+    "as it is": lambda a: a,
+    "Fortran": np.asfortranarray,
+    "strided": strided,
+    "reversed twice": lambda a: np.ascontiguousarray(a[::-1])[::-1],
+    "read-only": read_only,
+    "unaligned": unaligned,
+    "big-endian": lambda a: a.astype(a.dtype.newbyteorder(">")),
+    "list": lambda a: a.tolist(),
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("point_type", [np.float32, np.float64, np.longdouble])
+@pytest.mark.parametrize("cell_type", [np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64])
+def test_all_types_and_layouts_give_the_same_times(layout, point_type, cell_type):
+    change = LAYOUTS[layout]
+    # The third of a cube's edge is not a float32: thrice it is near enough.
+    points = change((3 * POINTS).round().astype(point_type))
+    arrival = isochron.solve((points, change(CELLS.astype(cell_type))), [0], speed=3.0)
+    np.testing.assert_allclose(arrival.times, TIMES, rtol=1e-12)
+
+
+@pytest.mark.parametrize("cell_type", [np.int32, np.uint32])
+@pytest.mark.parametrize("change", [lambda a: a, read_only])
+def test_what_fits_is_borrowed(cell_type, change):
+    """The library's handles hold the arrays themselves."""
+    points, cells = change(POINTS), change(CELLS.astype(cell_type))
+    speed = change(np.ones(len(cells)))
+    fibers = change(np.tile(np.float32([1, 0, 0]), (len(cells), 1)))
+    metric = change(np.tile(np.float32([1, 0, 0, 1, 0, 1]), (len(cells), 1)).copy())
+    given = [points, cells, speed, fibers, metric]
+    before = [sys.getrefcount(array) for array in given]
+    shape = _core.mesh_shape(points, cells)
+    problems = [
+        _core.problem_with_speed(shape, speed),
+        _core.problem_with_fibers(shape, fibers, None, np.ones((1, 3)), None),
+        _core.problem_with_tensors(shape, metric, "row", False),
+    ]
+    assert shape.converted == [] and all(problem.converted == [] for problem in problems)
+    held = [sys.getrefcount(array) for array in given]
+    assert held == [count + 1 for count in before]
+    del shape, problems
+    assert [sys.getrefcount(array) for array in given] == before
+
+
+def test_what_does_not_fit_is_let_go():
+    points, cells = POINTS.astype(np.float32), CELLS.astype(np.int64)
+    before = sys.getrefcount(points), sys.getrefcount(cells)
+    shape = _core.mesh_shape(points, cells)
+    assert (sys.getrefcount(points), sys.getrefcount(cells)) == before
+    assert len(shape.converted) == 2
+
+
+@pytest.mark.parametrize(
+    "points, cells, told",
+    [
+        (POINTS.astype(np.float32), CELLS, ["points: float32 to float64"]),
+        (POINTS, CELLS.astype(np.int64), ["cells: int64 to uint32"]),
+        (np.asfortranarray(POINTS), CELLS, ["points: float64 not in C order to float64"]),
+    ],
+)
+def test_what_was_converted_is_told(points, cells, told):
+    assert isochron.solve((points, cells), [0]).stats["converted"] == told
+
+
+def test_grid_arrays_in_their_order_are_not_converted():
+    speed = np.random.default_rng(1).uniform(1, 2, (7, 6, 5))
+    for order in "CF":
+        grid = isochron.Grid(speed.shape, order=order)
+        fits = np.asarray(speed, order=order)
+        assert isochron.solve(grid, [0], speed=fits).stats["converted"] == []
+        other = np.asarray(speed, order="F" if order == "C" else "C")
+        arrival = isochron.solve(grid, [0], speed=other)
+        assert arrival.stats["converted"] == ["speed: to the order of the grid's voxels"]
+        np.testing.assert_array_equal(arrival.times, isochron.solve(grid, [0], speed=fits).times)
+
+
+def test_times_are_the_memory_of_the_solve():
+    arrival = isochron.solve((POINTS, CELLS), [0])
+    assert not arrival.times.flags.owndata and arrival.times.flags.writeable
+    times = arrival.times
+    del arrival
+    gc.collect()
+    np.testing.assert_array_equal(times, TIMES)
+
+
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        ({"mesh": (POINTS[:, :1], CELLS)}, ["points", "(64, 1)", "(N, 3)"]),
+        ({"mesh": (POINTS, CELLS[:, :2])}, ["cells", "(162, 2)", "(M, 3)", "(M, 4)"]),
+        ({"mesh": (POINTS, CELLS.ravel())}, ["cells", "(648,)"]),
+        ({"mesh": (POINTS, CELLS.astype(float))}, ["cells", "integer", "float64"]),
+        ({"mesh": (POINTS, CELLS + 1)}, ["cells", "out of range", "63"]),
+        ({"mesh": (POINTS, CELLS - 1)}, ["cells", "out of range", "-1"]),
+        ({"mesh": (POINTS.astype(str), CELLS)}, ["points", "numbers"]),
+        ({"mesh": (POINTS.astype(complex), CELLS)}, ["points", "numbers"]),
+        ({"mesh": 3}, ["mesh", "int"]),
+        ({"sources": [[0, 1, 2]]}, ["sources", "(1, 3)", "(K,)"]),
+        ({"sources": [[0.0, 1.0]]}, ["sources", "(1, 2)", "(K, 3)"]),
+        ({"sources": [64]}, ["source", "64", "63"]),
+        ({"sources": [-1]}, ["sources", "-1"]),
+        ({"sources": []}, ["sources", "empty"]),
+        ({"sources": None}, ["sources"]),
+        ({"sources": np.zeros(64, dtype=bool)}, ["sources", "false everywhere"]),
+        ({"sources": np.ones(63, dtype=bool)}, ["sources", "(63,)", "(64,)"]),
+        ({"sources": ["a"]}, ["sources"]),
+        ({"times": [0.0, 1.0]}, ["times", "(2,)", "(1,)"]),
+        ({"times": np.nan}, ["onset", "nan"]),
+        ({"speed": np.ones(5)}, ["speed", "(5,)", "(162,)"]),
+        ({"speed": -1.0}, ["speed", "-1"]),
+        ({"speed": np.zeros(162)}, ["positive"]),
+        ({"metric": np.ones((5, 6))}, ["metric", "(5, 6)", "(162, 6)", "(162, 3, 3)"]),
+        ({"metric": np.ones((162, 5))}, ["metric", "(162, 5)"]),
+        ({"metric": -np.eye(3)}, ["positive definite"]),
+        ({"velocity_tensor": np.zeros((162, 3, 3))}, ["positive definite"]),
+        ({"fibers": np.ones((162, 2)), "velocity": 1}, ["fibers", "(162, 2)", "(162, 3)"]),
+        ({"fibers": np.ones((162, 3))}, ["fibers", "velocity"]),
+        ({"fibers": np.ones((162, 3)), "velocity": [1, 1, 1, 1]}, ["velocity", "(4,)"]),
+        ({"velocity": 1.0}, ["velocity", "fibers"]),
+        ({"speed": 1.0, "metric": np.eye(3)}, ["speed", "metric"]),
+        ({"level_set": np.ones(5)}, ["level"]),
+        ({"mask": np.ones(5)}, ["mask", "grids"]),
+        ({"method": "quick"}, ["method", "quick", "banded"]),
+        ({"backend": "gpu"}, ["backend", "gpu", "cuda"]),
+        ({"precision": "half"}, ["precision", "half", "single"]),
+        ({"tolerance": 2.0}, ["tolerance", "2"]),
+        ({"threads": -1}, ["threads", "-1"]),
+        ({"order": 2}, ["order", "grids"]),
+    ],
+)
+def test_wrong_arguments_are_named(arguments, words):
+    given = {"mesh": (POINTS, CELLS), "sources": [0], **arguments}
+    with pytest.raises(ValueError) as error:
+        isochron.solve(**given)
+    assert isinstance(error.value, isochron.Error)
+    for word in words:
+        assert word in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        ({"speed": np.ones((3, 4, 5))}, ["speed", "(3, 4, 5)", "(4, 4, 5)"]),
+        ({"metric": np.ones((4, 4, 5, 7))}, ["metric", "(80, 7)"]),
+        ({"mask": np.ones((4, 4))}, ["mask", "(4, 4)", "(4, 4, 5)"]),
+        ({"mask": np.zeros((4, 4, 5))}, ["mask"]),
+        ({"sources": [[0, 0, 5]]}, ["sources", "outside", "(4, 4, 5)"]),
+        ({"sources": [[0.0, 0.0, 50.0]]}, ["outside"]),
+        ({"level_set": np.ones(80)}, ["level_set", "sources"]),
+        ({"level_set": np.ones(80), "sources": None}, ["level_set", "sign"]),
+        ({"level_set": np.ones(81), "sources": None}, ["level_set", "(81,)", "(4, 4, 5)"]),
+        ({"level_set": np.ones(80), "sources": None, "metric": np.eye(3)}, ["level_set", "metric"]),
+        ({"scheme": "upwind"}, ["upwind", "godunov"]),
+    ],
+)
+def test_wrong_arguments_on_grids_are_named(arguments, words):
+    given = {"mesh": isochron.Grid((4, 4, 5)), "sources": [0], **arguments}
+    with pytest.raises(ValueError) as error:
+        isochron.solve(**given)
+    for word in words:
+        assert word in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "arguments, word",
+    [
+        ({"shape": (4,)}, "shape"),
+        ({"shape": (4, 0)}, "shape"),
+        ({"shape": (4, 4), "spacing": (1, 2, 3)}, "spacing"),
+        ({"shape": (4, 4), "origin": np.nan}, "origin"),
+        ({"shape": (4, 4), "direction": np.eye(3)}, "direction"),
+        ({"shape": (4, 4), "order": "K"}, "order"),
+    ],
+)
+def test_wrong_grids_are_named(arguments, word):
+    with pytest.raises(isochron.InputError, match=word):
+        isochron.Grid(**arguments)
+
+
+def test_flat_meshes_may_have_two_coordinates():
+    points, cells = square(5)
+    flat = isochron.solve((points[:, :2], cells), [[0.5, 0.5]])
+    space = isochron.solve((points, cells), [[0.5, 0.5, 0.0]])
+    np.testing.assert_array_equal(flat.times, space.times)
+    assert flat.stats["converted"] == ["points: from two coordinates to three"]

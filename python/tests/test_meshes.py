@@ -1,0 +1,44 @@
+"""Meshes of others: meshio's, PyVista's and trimesh's, known by how they look."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import isochron
+from meshes import cube, square
+
+
+def like_meshio(points, **blocks):
+    return SimpleNamespace(points=points, cells_dict=blocks, cells=list(blocks.items()))
+
+
+def test_meshio():
+    points, cells = cube(3)
+    expected = isochron.solve((points, cells), [0]).times
+    arrival = isochron.solve(like_meshio(points, triangle=cells[:, :3], tetra=cells.astype(np.int64)), [0])
+    np.testing.assert_array_equal(arrival.times, expected)
+    points, cells = square(3)
+    arrival = isochron.solve(like_meshio(points, line=np.array([[0, 1]]), triangle=cells), [0])
+    np.testing.assert_array_equal(arrival.times, isochron.solve((points, cells), [0]).times)
+    with pytest.raises(isochron.InputError, match="quad"):
+        isochron.solve(like_meshio(points, quad=np.array([[0, 1, 2, 3]])), [0])
+
+
+def test_pyvista_unstructured():
+    points, cells = cube(3)
+    arrival = isochron.solve(SimpleNamespace(points=points, cells_dict={10: cells}), [0])
+    np.testing.assert_array_equal(arrival.times, isochron.solve((points, cells), [0]).times)
+
+
+def test_trimesh():
+    points, cells = square(3)
+    arrival = isochron.solve(SimpleNamespace(vertices=points, faces=cells), [0])
+    np.testing.assert_array_equal(arrival.times, isochron.solve((points, cells), [0]).times)
+
+
+def test_our_own_mesh():
+    points, cells = square(3)
+    mesh = isochron.Mesh(points, cells, point_data={"a": points[:, 0]})
+    assert mesh.kind == "triangle" and mesh.points is points and repr(mesh) == "Mesh(16 points, 18 triangles)"
+    np.testing.assert_array_equal(isochron.solve(mesh, [0]).times, isochron.solve((points, cells), [0]).times)

@@ -1,0 +1,96 @@
+import numpy as np
+import pytest
+
+import isochron
+
+
+@pytest.fixture(scope="module")
+def phantom():
+    return isochron.generate.crossing_fibers((32, 32, 10))
+
+
+def ends(phantom):
+    """Both ends of the bundle that rises."""
+    middle = phantom.grid.position((15.5, 15.5, 4.5))
+    along = np.array([np.cos(np.deg2rad(30)), np.sin(np.deg2rad(30)), 0])
+    return isochron.Sphere(middle - 28 * along, 3), isochron.Sphere(middle + 28 * along, 3)
+
+
+def test_pathway_follows_its_bundle(phantom):
+    a, b = ends(phantom)
+    found = isochron.connect(phantom, a, b, mask=phantom["mask"])
+    assert found.least_cost > 0 and found.least_cost == pytest.approx(found.cost[np.isfinite(found.cost)].min())
+    assert 45 < found.path.length < 62
+    assert found.pathway.sum() > 10 and (found.cost[found.pathway] <= (1 + found.epsilon) * found.least_cost * (1 + 1e-9)).all()
+    assert set(found.profile) == {"distance", "fa", "md", "local_cost", "cost"}
+    assert len(found.profile["fa"]) == len(found.path)
+    assert 0.3 < found.mean_fa < 0.9
+
+
+def test_layouts_of_tensors_give_the_same(phantom):
+    a, b = ends(phantom)
+    usual = isochron.connect(phantom, a, b, mask=phantom["mask"])
+    six = phantom["tensor"]
+    xx, yy, zz, xy, yz, xz = (six[..., i] for i in (0, 1, 2, 3, 4, 5))
+    if phantom.tensor_order == "row":
+        xx, xy, xz, yy, yz, zz = (six[..., i] for i in range(6))
+    full = np.stack([xx, xy, xz, xy, yy, yz, xz, yz, zz], axis=-1).reshape(six.shape[:3] + (3, 3))
+    for tensors, order in ((full, None), (np.stack([xx, yy, zz, xy, xz, yz], axis=-1), "mrtrix")):
+        grid = isochron.Grid(phantom.grid.shape, phantom.grid.spacing, phantom.grid.origin)  # C order
+        same = isochron.connect(tensors, a, b, grid=grid, mask=phantom["mask"], tensor_order=order)
+        assert same.least_cost == pytest.approx(usual.least_cost, rel=1e-6)
+
+
+def test_regions_of_all_kinds(phantom):
+    tracts = isochron.Tracts(phantom, mask=phantom["mask"])
+    a, b = ends(phantom)
+    mask = np.zeros(phantom.grid.shape, bool)
+    mask[np.unravel_index(a.voxels(tracts.grid), phantom.grid.shape, order="F")] = True
+    index = np.argwhere(mask)
+    costs = {round(tracts.connect(region, b).least_cost, 9) for region in (a, mask, index, a.voxels(tracts.grid))}
+    assert len(costs) == 1
+    with pytest.raises(isochron.InputError, match="source"):
+        tracts.connect(np.zeros(phantom.grid.shape, bool), b)
+    with pytest.raises(isochron.InputError, match="target"):
+        tracts.connect(a, [10**9])
+    with pytest.raises(isochron.InputError, match="outside"):
+        tracts.connect(a, isochron.Sphere((1e6, 0, 0), 1))
+
+
+def test_excluded_regions_are_avoided(phantom):
+    a, b = ends(phantom)
+    wall = np.zeros(phantom.grid.shape, bool)
+    wall[16] = True
+    with pytest.raises(isochron.NoAnswerError):
+        isochron.connect(phantom, a, b, mask=phantom["mask"], exclude=[wall])
+
+
+def test_connectome_is_symmetric(phantom):
+    labels = np.zeros(phantom.grid.shape, np.int16)
+    for label, (i, j) in enumerate([(3, 9), (28, 22), (3, 22)], start=1):
+        labels[i - 1 : i + 2, j - 1 : j + 2, 4:6] = label
+    found = isochron.connectome(phantom, labels)
+    assert found.labels.tolist() == [1, 2, 3] and found.cost.shape == (3, 3)
+    assert np.array_equal(found.cost, found.cost.T) and (np.diag(found.cost) == 0).all()
+    assert found.normalised[0, 1] < found.normalised[0, 2]  # along a bundle, and between two
+
+
+def test_fit_gives_the_tensors_back():
+    rng = np.random.default_rng(2)
+    grid = isochron.Grid((3, 4, 2), spacing=2.0)
+    directions = rng.normal(size=(20, 3))
+    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+    bvals = np.r_[0, np.full(20, 1000.0)]
+    bvecs = np.vstack([[0, 0, 0], directions])
+    root = rng.normal(size=grid.shape + (3, 3)) * 0.01 + 0.03 * np.eye(3)
+    tensors = np.einsum("...ij,...kj->...ik", root, root)
+    signal = 100 * np.exp(-bvals * np.einsum("gi,...ij,gj->...g", bvecs, tensors, bvecs))
+    six = tensors[..., [0, 0, 0, 1, 1, 2], [0, 1, 2, 1, 2, 2]]
+    for vectors in (bvecs, bvecs.T):
+        fit = isochron.tensor_fit(signal, bvals, vectors, grid=grid, frame="world")
+        assert np.allclose(fit.tensors, six, atol=1e-9)
+    turned = isochron.tensor_fit(signal, bvals, bvecs * [-1, 1, 1], grid=grid)  # FSL's sign of the first axis
+    assert np.allclose(turned.tensors, six, atol=1e-9)
+    assert fit.counts["fitted"] == 24 and fit.fa.shape == grid.shape
+    with pytest.raises(isochron.InputError, match="bvecs"):
+        isochron.tensor_fit(signal, bvals, bvecs[:5], grid=grid)

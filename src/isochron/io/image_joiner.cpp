@@ -1,0 +1,181 @@
+#include "isochron/io/image_joiner.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "isochron/core/error.h"
+#include "isochron/io/cell_sorter.h"
+
+namespace isochron {
+namespace {
+
+std::size_t length(const VtkExtent& extent, int axis) {
+  return static_cast<std::size_t>(std::max<std::int64_t>(0, extent[2 * axis + 1] - extent[2 * axis] + 1));
+}
+std::size_t count(const VtkExtent& extent) { return length(extent, 0) * length(extent, 1) * length(extent, 2); }
+
+bool inside(const VtkExtent& piece, const VtkExtent& whole) {
+  for (int d = 0; d < 3; ++d)
+    if (piece[2 * d] < whole[2 * d] || piece[2 * d + 1] > whole[2 * d + 1]) return false;
+  return true;
+}
+
+}  // namespace
+
+VtkExtent read_extent(const XmlScanner& xml, const std::filesystem::path& path, const XmlEvent& element,
+                      std::string_view attribute) {
+  const std::vector<double> numbers = real_attribute(xml, path, element, attribute, 6);
+  VtkExtent extent;
+  for (int i = 0; i < 6; ++i) {
+    if (std::abs(numbers[i]) > 1e9 || numbers[i] != std::floor(numbers[i]))
+      xml.fail(fmt::format("{} has {} in it, which is no index", attribute, numbers[i]));
+    extent[i] = static_cast<std::int64_t>(numbers[i]);
+  }
+  return extent;
+}
+
+VtkImageFrame read_image_frame(const XmlScanner& xml, const std::filesystem::path& path, const XmlEvent& element) {
+  VtkImageFrame frame;
+  frame.whole = read_extent(xml, path, element, "WholeExtent");
+  const auto numbers = [&](std::string_view name, std::vector<double> otherwise) {
+    return element.attribute(name) ? real_attribute(xml, path, element, name, otherwise.size()) : otherwise;
+  };
+  const std::vector<double> origin = numbers("Origin", {0, 0, 0}), spacing = numbers("Spacing", {1, 1, 1}),
+                            direction = numbers("Direction", {1, 0, 0, 0, 1, 0, 0, 0, 1});
+  frame.origin = {origin[0], origin[1], origin[2]};
+  for (int d = 0; d < 3; ++d)  // the axes are the columns
+    frame.axes[d] = spacing[d] * Vec3d{direction[d], direction[3 + d], direction[6 + d]};
+  return frame;
+}
+
+std::string extent_text(const VtkExtent& e) {
+  return fmt::format("{} {} {} {} {} {}", e[0], e[1], e[2], e[3], e[4], e[5]);
+}
+
+std::string image_attributes(const VtkImageFrame& frame) {
+  std::string direction;  // the axes are its columns, and it is written row by row
+  std::array<double, 3> spacing;
+  for (int d = 0; d < 3; ++d) spacing[d] = norm(frame.axes[d]);
+  for (int row = 0; row < 3; ++row)
+    for (int column = 0; column < 3; ++column)
+      direction += fmt::format("{}{}", row + column == 0 ? "" : " ", frame.axes[column][row] / spacing[column]);
+  return fmt::format(" WholeExtent=\"{}\" Origin=\"{} {} {}\" Spacing=\"{} {} {}\" Direction=\"{}\"",
+                     extent_text(frame.whole), frame.origin.x, frame.origin.y, frame.origin.z, spacing[0], spacing[1],
+                     spacing[2], direction);
+}
+
+void ImageJoiner::fail(std::string_view problem) const {
+  throw InputError(fmt::format("{}: {}; get or write it again", path_.string(), problem));
+}
+
+VtkExtent ImageJoiner::voxels(const VtkExtent& points) const {
+  VtkExtent result = points;
+  for (int d = 0; d < 3; ++d)
+    if (on_cells_ && length(frame_.whole, d) > 1) --result[2 * d + 1];
+  return result;
+}
+
+void ImageJoiner::start(const XmlPiece& piece) {
+  const auto has_arrays = [&](std::string_view name) {
+    const XmlSection* section = piece.find(name);
+    return section != nullptr && !section->arrays.empty();
+  };
+  on_cells_ = !has_arrays("PointData") && has_arrays("CellData");
+  if (!on_cells_ && has_arrays("CellData"))
+    image_.warnings.emplace_back("the arrays on cells are left out (there are arrays on points)");
+  const VtkExtent whole = voxels(frame_.whole);
+  double all = 1;
+  for (int d = 0; d < 3; ++d) all *= static_cast<double>(length(whole, d));
+  if (all >= static_cast<double>(VertexId::invalid_value)) fail("the extent has more voxels than can be numbered");
+  if (count(whole) == 0)
+    throw InputError(
+        fmt::format("{}: there is nothing in the image (an axis has length 0); give one with voxels", path_.string()));
+  image_.grid.axes = frame_.axes;
+  image_.grid.origin = frame_.origin;
+  for (int d = 0; d < 3; ++d) {
+    image_.grid.shape[d] = static_cast<std::uint32_t>(length(whole, d));
+    const bool between = on_cells_ && length(frame_.whole, d) > 1;
+    image_.grid.origin += (static_cast<double>(whole[2 * d]) + (between ? 0.5 : 0.0)) * frame_.axes[d];
+  }
+  const XmlSection* section = piece.find(on_cells_ ? "CellData" : "PointData");
+  if (section != nullptr) {
+    for (const XmlArray& array : section->arrays) arrays_.push_back(array.name);
+    const auto tensors = std::find(arrays_.begin(), arrays_.end(), section->element.attribute("Tensors").value_or(""));
+    if (tensors != arrays_.end()) {
+      std::rotate(arrays_.begin(), tensors, tensors + 1);
+      image_.tensor_order = TensorOrder::vtk;
+    }
+  }
+  started_ = true;
+}
+
+void ImageJoiner::place(const DataArray& from, const VtkExtent& extent, DataArray& to) const {
+  const VtkExtent whole = voxels(frame_.whole);
+  const std::size_t row = length(extent, 0) * static_cast<std::size_t>(from.components);
+  std::visit(
+      [&](const auto& source) {
+        auto& target = std::get<std::decay_t<decltype(source)>>(to.values);
+        auto at = source.begin();
+        for (std::int64_t k = extent[4]; k <= extent[5]; ++k)
+          for (std::int64_t j = extent[2]; j <= extent[3]; ++j, at += static_cast<std::ptrdiff_t>(row)) {
+            const auto first = static_cast<std::size_t>(extent[0] - whole[0]) +
+                               length(whole, 0) * (static_cast<std::size_t>(j - whole[2]) +
+                                                   length(whole, 1) * static_cast<std::size_t>(k - whole[4]));
+            std::copy_n(
+                at, row,
+                target.begin() + static_cast<std::ptrdiff_t>(first * static_cast<std::size_t>(from.components)));
+          }
+      },
+      from.values);
+}
+
+void ImageJoiner::add(const VtkXmlFile& file, const XmlPiece& piece) {
+  if (!started_) start(piece);
+  const VtkExtent points = read_extent(file.xml(), file.path(), piece.element, "Extent");
+  if (!inside(points, frame_.whole)) file.fail("a piece of the image lies outside the whole extent");
+  const VtkExtent extent = voxels(points), whole = voxels(frame_.whole);
+  const std::size_t here = count(extent), all = count(whole);
+  if (here == 0 || arrays_.empty()) return;
+  const XmlSection* section = piece.find(on_cells_ ? "CellData" : "PointData");
+  for (std::size_t i = 0; i < arrays_.size(); ++i) {
+    const XmlArray* announced = section != nullptr ? section->find(arrays_[i]) : nullptr;
+    if (announced == nullptr) file.fail(fmt::format("array '{}' is missing, which other pieces have", arrays_[i]));
+    DataArray array = file.read(*announced, here);
+    DataArray* to = i < image_.data.all().size() ? &image_.data.all()[i] : nullptr;
+    if (to == nullptr && here == all) {
+      add_named(image_.data, std::move(array), "point_array");
+      continue;
+    }
+    if (to == nullptr) {
+      DataArray fresh{array.name, array.components, {}};
+      std::visit([&](const auto& v) { fresh.values = std::decay_t<decltype(v)>(all * array.components); },
+                 array.values);
+      add_named(image_.data, std::move(fresh), "point_array");
+      to = &image_.data.all().back();
+    }
+    if (to->components != array.components || to->values.index() != array.values.index())
+      file.fail(fmt::format("array '{}' is of another kind than in other pieces", arrays_[i]));
+    place(array, extent, *to);
+  }
+  if (known_.empty()) known_.resize(all);
+  for (std::int64_t k = extent[4]; k <= extent[5]; ++k)
+    for (std::int64_t j = extent[2]; j <= extent[3]; ++j)
+      for (std::int64_t i = extent[0]; i <= extent[1]; ++i)
+        known_[static_cast<std::size_t>(i - whole[0]) +
+               length(whole, 0) * (static_cast<std::size_t>(j - whole[2]) +
+                                   length(whole, 1) * static_cast<std::size_t>(k - whole[4]))] = true;
+}
+
+Image ImageJoiner::finish() {
+  if (!started_) fail("there is no piece of an image in it");
+  if (arrays_.empty()) return std::move(image_);
+  const auto missing = static_cast<std::size_t>(std::count(known_.begin(), known_.end(), false));
+  if (known_.empty() || missing > 0)
+    fail(fmt::format("the pieces do not cover the image (voxels in none: {})",
+                     known_.empty() ? count(voxels(frame_.whole)) : missing));
+  return std::move(image_);
+}
+
+}  // namespace isochron

@@ -1,0 +1,61 @@
+// Puts an image together from the pieces that VTK's XML files have.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <vector>
+
+#include "isochron/io/vtk_xml_header.h"
+#include "isochron/mesh/image.h"
+
+namespace isochron {
+
+/// First and last index along each axis.
+using VtkExtent = std::array<std::int64_t, 6>;
+
+/// Where the points of an image file are.
+struct VtkImageFrame {
+  VtkExtent whole{};
+  Vec3d origin{};
+  std::array<Vec3d, 3> axes{};
+};
+
+/// Throw InputError that begins with the path.
+VtkImageFrame read_image_frame(const XmlScanner& xml, const std::filesystem::path& path, const XmlEvent& element);
+VtkExtent read_extent(const XmlScanner& xml, const std::filesystem::path& path, const XmlEvent& element,
+                      std::string_view attribute);
+
+/// The same as text, and as the attributes of an element.
+std::string extent_text(const VtkExtent& extent);
+std::string image_attributes(const VtkImageFrame& frame);
+
+/// Takes pieces in any order; where they overlap, which they do by a layer of points, the last one counts. Arrays may
+/// be on points or on cells, which then are the voxels.
+class ImageJoiner {
+ public:
+  /// `path` is the file that the user named.
+  ImageJoiner(const VtkImageFrame& frame, std::filesystem::path path) : frame_(frame), path_(std::move(path)) {}
+
+  /// Its arrays must be those of the first piece. Throws InputError.
+  void add(const VtkXmlFile& file, const XmlPiece& piece);
+  /// Throws InputError when there was no piece, or some voxel is in none.
+  Image finish();
+
+ private:
+  /// First and last voxel of an extent.
+  [[nodiscard]] VtkExtent voxels(const VtkExtent& points) const;
+  void start(const XmlPiece& piece);
+  void place(const DataArray& from, const VtkExtent& extent, DataArray& to) const;
+  [[noreturn]] void fail(std::string_view problem) const;
+
+  VtkImageFrame frame_;
+  std::filesystem::path path_;
+  Image image_;
+  bool started_ = false;
+  bool on_cells_ = false;
+  std::vector<std::string> arrays_;
+  std::vector<bool> known_;
+};
+
+}  // namespace isochron

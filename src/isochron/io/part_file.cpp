@@ -1,0 +1,197 @@
+#include "isochron/io/part_file.h"
+
+#include <algorithm>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "isochron/core/error.h"
+#include "isochron/io/piece_join.h"
+#include "isochron/io/vti_writer.h"
+#include "isochron/io/vtk_xml_file.h"
+#include "isochron/io/vtk_xml_writer.h"
+#include "isochron/mesh/tuples.h"
+
+namespace isochron {
+namespace {
+
+namespace fs = std::filesystem;
+
+DataArray id_array(const char* name, const std::vector<std::uint64_t>& ids) {
+  return {name, 1, std::vector<std::int64_t>(ids.begin(), ids.end())};
+}
+
+/// Takes an array out of a data set.
+DataArray taken(DataArrays& data, const char* name, const PieceIndex& index, std::size_t part) {
+  const DataArray* array = data.find(name);
+  if (array == nullptr)
+    throw InputError(fmt::format("{}: {} has no array '{}' (the parts of a mesh need it); write the pieces again",
+                                 index.path.string(), index.piece_name(part), name));
+  DataArray result = *array;
+  std::erase_if(data.all(), [&](const DataArray& one) { return one.name == name; });
+  return result;
+}
+
+std::vector<std::uint64_t> taken_ids(DataArrays& data, const char* name, const PieceIndex& index, std::size_t part,
+                                     std::uint64_t limit) {
+  const std::vector<std::int64_t> ids = whole_numbers(taken(data, name, index, part));
+  for (const std::int64_t id : ids)
+    if (id < 0 || static_cast<std::uint64_t>(id) >= limit)
+      throw InputError(fmt::format("{}: {} has the id {} in '{}' (the whole mesh has {}); write the pieces again",
+                                   index.path.string(), index.piece_name(part), id, name, limit));
+  return {ids.begin(), ids.end()};
+}
+
+bool ascending(std::vector<std::uint64_t>::const_iterator begin, std::vector<std::uint64_t>::const_iterator end) {
+  return std::adjacent_find(begin, end, [](std::uint64_t a, std::uint64_t b) { return a >= b; }) == end;
+}
+
+/// What must hold of every part.
+template <int Corners>
+bool is_sound(const MeshPart<Corners>& part) {
+  const auto middle = part.global_vertex.begin() + static_cast<std::ptrdiff_t>(part.owned);
+  if (!ascending(part.global_vertex.begin(), middle) || !ascending(middle, part.global_vertex.end())) return false;
+  if (!ascending(part.global_element.begin(), part.global_element.end())) return false;
+  return std::all_of(part.mesh.elements.begin(), part.mesh.elements.end(), [&](const auto& element) {
+    return std::any_of(element.begin(), element.end(), [&](VertexId v) { return part.owns(v); });
+  });
+}
+
+template <int Corners>
+void add_bookkeeping(const MeshPart<Corners>& part, std::uint32_t number, DataArrays& points, DataArrays& cells) {
+  const std::size_t vertices = part.mesh.vertex_count();
+  std::vector<std::uint8_t> ghost(vertices, 1), foreign(part.mesh.element_count());
+  std::fill_n(ghost.begin(), part.owned, std::uint8_t{0});
+  for (std::size_t e = 0; e < foreign.size(); ++e) foreign[e] = part.counts(ElementId(e)) ? 0 : 1;
+  std::vector<std::int32_t> owner(vertices, static_cast<std::int32_t>(number));
+  std::copy(part.ghost_owner.begin(), part.ghost_owner.end(), owner.begin() + static_cast<std::ptrdiff_t>(part.owned));
+  points.set(id_array(global_point_ids, part.global_vertex));
+  points.set({owner_array, 1, std::move(owner)});
+  points.set({ghost_array, 1, std::move(ghost)});
+  cells.set(id_array(global_cell_ids, part.global_element));
+  cells.set({ghost_array, 1, std::move(foreign)});
+}
+
+}  // namespace
+
+template <int Corners>
+Dataset piece_of(PartData<Corners> data, std::uint32_t part) {
+  Dataset result;
+  add_bookkeeping(data.part, part, data.point_data, data.cell_data);
+  result.point_data = std::move(data.point_data);
+  result.block<Corners>().data = std::move(data.cell_data);
+  restore_mesh(result, std::move(data.part.mesh));
+  return result;
+}
+
+bool holds_parts(const PieceIndex& index) {
+  const auto has = [](const std::vector<PieceArray>& arrays, const char* name) {
+    return std::any_of(arrays.begin(), arrays.end(), [&](const PieceArray& array) { return array.name == name; });
+  };
+  return index.whole_points && index.whole_cells && has(index.point_arrays, owner_array) &&
+         has(index.point_arrays, global_point_ids) && has(index.cell_arrays, global_cell_ids);
+}
+
+template <int Corners>
+PartData<Corners> read_part(const PieceIndex& index, std::uint32_t part) {
+  Dataset piece = read_mesh_piece(index, part);
+  PartData<Corners> result;
+  MeshPart<Corners>& own = result.part;
+  own.whole_vertices = index.whole_points.value_or(0);
+  own.whole_elements = index.whole_cells.value_or(0);
+  result.point_data = std::move(piece.point_data);
+  result.cell_data = std::move(piece.block<Corners>().data);
+  own.mesh = take_mesh<Corners>(piece);
+  if (own.mesh.vertex_count() == 0) return result;
+
+  own.global_vertex = taken_ids(result.point_data, global_point_ids, index, part, own.whole_vertices);
+  const std::vector<std::int64_t> owner = whole_numbers(taken(result.point_data, owner_array, index, part));
+  if (own.mesh.element_count() > 0)
+    own.global_element = taken_ids(result.cell_data, global_cell_ids, index, part, own.whole_elements);
+  for (DataArrays* data : {&result.point_data, &result.cell_data})
+    std::erase_if(data->all(), [](const DataArray& array) { return array.name == ghost_array; });
+  const auto ghost = std::find_if(owner.begin(), owner.end(), [&](std::int64_t p) { return p != part; });
+  own.owned = static_cast<std::size_t>(ghost - owner.begin());
+  const auto known = [&](std::int64_t p) {
+    return p >= 0 && static_cast<std::size_t>(p) < index.pieces.size() && p != part;
+  };
+  if (!std::all_of(ghost, owner.end(), known) || !is_sound(own))
+    throw InputError(
+        fmt::format("{}: {} is no part of a mesh (ids must ascend, owned vertices come before ghosts, and the parts "
+                    "that own those must exist); write the pieces again",
+                    index.path.string(), index.piece_name(part)));
+  own.ghost_owner.assign(ghost, owner.end());
+  return result;
+}
+
+PieceFile::PieceFile(fs::path index, std::size_t piece) : index_(std::move(index)), target_(piece_path(index_, piece)) {
+  std::error_code error;
+  fs::create_directories(target_.parent_path(), error);  // another process may have been first, which is no error
+  if (!fs::is_directory(target_.parent_path()))
+    throw RuntimeError(fmt::format("{}: the folder for its pieces cannot be made ({}: {}); choose another name",
+                                   index_.string(), target_.parent_path().string(), error.message()));
+  file_.emplace(target_);
+}
+
+PieceFile::~PieceFile() {
+  std::error_code ignored;
+  if (committed_ && !kept_) fs::remove(target_, ignored);
+  file_.reset();
+  if (!kept_) fs::remove(target_.parent_path(), ignored);  // only when it is empty
+}
+
+void PieceFile::write(const Dataset& piece) {
+  write_vtk_piece({target_, file_->path()}, piece, piece_kind_of(index_).value_or(PieceKind::grid));
+}
+
+void PieceFile::write(const Image& piece, const ImageGrid& whole, const IndexBox& box) {
+  write_vti_piece({target_, file_->path()}, piece, whole, box);
+}
+
+void PieceFile::commit() {
+  file_->commit();
+  committed_ = true;
+}
+
+void commit_piece_index(const fs::path& path, PieceIndex index, std::size_t pieces) {
+  index.path = path;
+  index.pieces.clear();
+  for (std::size_t piece = 0; piece < pieces; ++piece) index.pieces.push_back(piece_path(path, piece));
+  AtomicFile file(path);
+  write_piece_index({path, file.path()}, index);
+  file.commit();
+}
+
+template <int Corners>
+PieceIndex part_index(const fs::path& path, const PartData<Corners>& data) {
+  // The arrays of one vertex and one element tell all that an index says.
+  const auto first_tuples = [](const DataArrays& from, DataArrays& to) {
+    for (const DataArray& array : from.all()) to.set(chosen_tuples(array, std::vector<std::size_t>{0}));
+  };
+  Dataset sample;
+  sample.points.resize(1);
+  sample.block<Corners>().cells.resize(1);
+  first_tuples(data.point_data, sample.point_data);
+  first_tuples(data.cell_data, sample.block<Corners>().data);
+  MeshPart<Corners> tiny;
+  tiny.mesh.points.resize(1);
+  tiny.mesh.elements.resize(1);
+  for (VertexId& v : tiny.mesh.elements[0]) v = VertexId(0);
+  tiny.owned = 1;
+  tiny.global_vertex = tiny.global_element = {0};
+  add_bookkeeping(tiny, 0, sample.point_data, sample.block<Corners>().data);
+  PieceIndex index = mesh_index(sample, piece_kind_of(path).value_or(PieceKind::grid));
+  index.ghost_level = 1;
+  index.whole_points = data.part.whole_vertices;
+  index.whole_cells = data.part.whole_elements;
+  return index;
+}
+
+template Dataset piece_of(PartData<3>, std::uint32_t);
+template Dataset piece_of(PartData<4>, std::uint32_t);
+template PartData<3> read_part(const PieceIndex&, std::uint32_t);
+template PartData<4> read_part(const PieceIndex&, std::uint32_t);
+template PieceIndex part_index(const fs::path&, const PartData<3>&);
+template PieceIndex part_index(const fs::path&, const PartData<4>&);
+
+}  // namespace isochron

@@ -1,0 +1,61 @@
+// One process's part of a mesh as one piece of a PVTU or PVTP set, to files and back.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+
+#include "isochron/io/atomic_file.h"
+#include "isochron/io/piece_index.h"
+#include "isochron/mesh/dataset.h"
+#include "isochron/mesh/image.h"
+#include "isochron/mesh/index_box.h"
+#include "isochron/mesh/part_data.h"
+
+namespace isochron {
+
+/// The part as a piece's file holds it: ghost vertices and the elements that other parts count are marked the way VTK
+/// does (vtkGhostType), with the ids in the whole mesh and the owner of each vertex.
+template <int Corners>
+Dataset piece_of(PartData<Corners> data, std::uint32_t part);
+
+/// Whether the set was made of parts, so that each piece can be read as one.
+bool holds_parts(const PieceIndex& index);
+
+/// A piece of a set that `holds_parts` as the part it was made of. Throws InputError that begins with a path: ids or
+/// owners that cannot be.
+template <int Corners>
+PartData<Corners> read_part(const PieceIndex& index, std::uint32_t part);
+
+/// The file of one piece of a set. All processes `write`; when all have, all `commit`; then one writes the index with
+/// `commit_piece_index`; then all `keep`. Whoever lets go earlier leaves nothing behind.
+class PieceFile {
+ public:
+  /// Makes the folder for the pieces. Throws RuntimeError.
+  PieceFile(std::filesystem::path index, std::size_t piece);
+  ~PieceFile();
+  PieceFile(const PieceFile&) = delete;
+  PieceFile& operator=(const PieceFile&) = delete;
+
+  /// Both throw RuntimeError (full disk).
+  void write(const Dataset& piece);
+  void write(const Image& piece, const ImageGrid& whole, const IndexBox& box);
+  void commit();
+  void keep() { kept_ = true; }
+
+ private:
+  std::filesystem::path index_;
+  std::filesystem::path target_;
+  std::optional<AtomicFile> file_;
+  bool committed_ = false;
+  bool kept_ = false;
+};
+
+/// Writes the index beside and renames, with the names of `pieces` pieces. Throws RuntimeError.
+void commit_piece_index(const std::filesystem::path& path, PieceIndex index, std::size_t pieces);
+
+/// The index of a set of parts, from a part that is not empty.
+template <int Corners>
+PieceIndex part_index(const std::filesystem::path& path, const PartData<Corners>& data);
+
+}  // namespace isochron

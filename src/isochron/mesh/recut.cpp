@@ -1,0 +1,380 @@
+#include "isochron/mesh/recut.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <numeric>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "isochron/core/error.h"
+#include "isochron/core/random.h"
+#include "isochron/mesh/curve_cut.h"
+#include "isochron/mesh/part_assembly.h"
+#include "isochron/mesh/piece_border.h"
+#include "isochron/mesh/tuples.h"
+
+namespace isochron {
+namespace {
+
+/// The process that compares the vertices at a place. Adding 0 makes one zero of both.
+std::size_t keeper_of(const Vec3d& at, std::size_t ranks) {
+  std::uint64_t mixed = 0;
+  for (int d = 0; d < 3; ++d) mixed = Random(mixed ^ std::bit_cast<std::uint64_t>(at[d] + 0.0)).bits();
+  return mixed % ranks;
+}
+
+/// Plain values one after the other in a message.
+class MessageWriter {
+ public:
+  template <class T>
+  void put(const std::vector<T>& values) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    const std::uint64_t count = values.size();
+    append(&count, sizeof(count));
+    append(values.data(), values.size() * sizeof(T));
+  }
+  void put(const DataArrays& arrays) {
+    put(std::vector<std::uint64_t>{arrays.all().size()});
+    for (const DataArray& array : arrays.all()) {
+      put(std::vector<char>(array.name.begin(), array.name.end()));
+      put(std::vector<std::uint64_t>{static_cast<std::uint64_t>(array.components), array.values.index()});
+      std::visit([this](const auto& values) { put(values); }, array.values);
+    }
+  }
+  Bytes take() { return std::move(bytes_); }
+
+ private:
+  void append(const void* from, std::size_t bytes) {
+    const std::size_t at = bytes_.size();
+    bytes_.resize(at + bytes);
+    if (bytes > 0) std::memcpy(bytes_.data() + at, from, bytes);
+  }
+  Bytes bytes_;
+};
+
+class MessageReader {
+ public:
+  explicit MessageReader(const Bytes& bytes) : bytes_(bytes) {}
+  [[nodiscard]] bool at_end() const { return at_ == bytes_.size(); }
+
+  template <class T>
+  std::vector<T> get() {
+    std::uint64_t count = 0;
+    extract(&count, sizeof(count));
+    std::vector<T> values(count);
+    extract(values.data(), count * sizeof(T));
+    return values;
+  }
+  DataArrays get_arrays() {
+    DataArrays result;
+    for (std::uint64_t left = get<std::uint64_t>()[0]; left > 0; --left) {
+      const std::vector<char> name = get<char>();
+      const std::vector<std::uint64_t> kind = get<std::uint64_t>();
+      DataArray array{{name.begin(), name.end()}, static_cast<int>(kind[0]), {}};
+      get_values(kind[1], array.values);
+      result.set(std::move(array));
+    }
+    return result;
+  }
+
+ private:
+  template <std::size_t Kind = 0>
+  void get_values(std::size_t kind, DataArray::Values& values) {
+    if constexpr (Kind < std::variant_size_v<DataArray::Values>) {
+      using List = std::variant_alternative_t<Kind, DataArray::Values>;
+      if (kind == Kind) values = get<typename List::value_type>();
+      else get_values<Kind + 1>(kind, values);
+    }
+  }
+  void extract(void* to, std::size_t bytes) {
+    if (bytes > 0) std::memcpy(to, bytes_.data() + at_, bytes);
+    at_ += bytes;
+  }
+  const Bytes& bytes_;
+  std::size_t at_ = 0;
+};
+
+/// Appends arrays that must be of the same kind; the first ones settle which.
+void append_arrays(DataArrays& to, DataArrays&& more) {
+  if (to.empty()) {
+    to = std::move(more);
+    return;
+  }
+  for (DataArray& array : to.all()) {
+    const DataArray* other = more.find(array.name);
+    if (other == nullptr || other->components != array.components || other->values.index() != array.values.index())
+      throw InputError(
+          fmt::format("array '{}' is not the same in all pieces (in some it is missing or of another kind); "
+                      "write the pieces again",
+                      array.name));
+    std::visit(
+        [&](auto& values) {
+          const auto& tail = std::get<std::decay_t<decltype(values)>>(other->values);
+          values.insert(values.end(), tail.begin(), tail.end());
+        },
+        array.values);
+  }
+}
+
+struct SentVertex {
+  std::uint64_t id;
+  Vec3d at;
+  std::uint64_t owner;
+};
+
+/// Everything one process has for another.
+template <int Corners>
+struct Parcel {
+  std::vector<SentVertex> vertices;
+  std::vector<GlobalElement<Corners>> elements;
+  DataArrays point_data, cell_data;
+};
+
+/// What of a piece goes to which process.
+struct Targets {
+  std::vector<std::vector<std::uint32_t>> vertices, elements;  // for each process, ascending
+};
+
+template <int Corners>
+Targets targets_of(const MeshPiece<Corners>& piece, const std::vector<std::uint32_t>& owner, std::size_t ranks) {
+  Targets to{std::vector<std::vector<std::uint32_t>>(ranks), std::vector<std::vector<std::uint32_t>>(ranks)};
+  for (std::uint32_t v = 0; v < owner.size(); ++v) to.vertices[owner[v]].push_back(v);
+  for (std::uint32_t e = 0; e < piece.mesh.element_count(); ++e) {
+    const auto& element = piece.mesh.elements[e];
+    for (int k = 0; k < Corners; ++k) {
+      const std::uint32_t rank = owner[element[k].index()];
+      const auto earlier =
+          std::find_if(element.begin(), element.begin() + k, [&](VertexId v) { return owner[v.index()] == rank; });
+      if (earlier != element.begin() + k) continue;
+      to.elements[rank].push_back(e);
+      for (const VertexId v : element)
+        if (owner[v.index()] != rank) to.vertices[rank].push_back(v.value);
+    }
+  }
+  for (auto& list : to.vertices) {
+    std::sort(list.begin(), list.end());
+    list.erase(std::unique(list.begin(), list.end()), list.end());
+  }
+  return to;
+}
+
+template <int Corners>
+Bytes packed(const MeshPiece<Corners>& piece, const std::vector<std::uint32_t>& owner,
+             const std::vector<std::uint32_t>& vertices, const std::vector<std::uint32_t>& elements) {
+  Parcel<Corners> parcel;
+  for (const std::uint32_t v : vertices)
+    parcel.vertices.push_back({piece.global_vertex[v], piece.mesh.points[v], owner[v]});
+  for (const std::uint32_t e : elements) {
+    GlobalElement<Corners> sent{piece.global_element[e], {}};
+    for (int k = 0; k < Corners; ++k) sent.corners[k] = piece.global_vertex[piece.mesh.elements[e][k].index()];
+    parcel.elements.push_back(sent);
+  }
+  for (const DataArray& array : piece.point_data.all()) parcel.point_data.set(chosen_tuples(array, vertices));
+  for (const DataArray& array : piece.cell_data.all()) parcel.cell_data.set(chosen_tuples(array, elements));
+  MessageWriter message;
+  message.put(parcel.vertices);
+  message.put(parcel.elements);
+  message.put(parcel.point_data);
+  message.put(parcel.cell_data);
+  return message.take();
+}
+
+template <int Corners>
+Parcel<Corners> unpacked(const std::vector<Bytes>& messages) {
+  Parcel<Corners> all;
+  for (const Bytes& message : messages)
+    for (MessageReader reader(message); !reader.at_end();) {
+      const auto vertices = reader.get<SentVertex>();
+      const auto elements = reader.get<GlobalElement<Corners>>();
+      all.vertices.insert(all.vertices.end(), vertices.begin(), vertices.end());
+      all.elements.insert(all.elements.end(), elements.begin(), elements.end());
+      append_arrays(all.point_data, reader.get_arrays());
+      DataArrays cell_data = reader.get_arrays();
+      if (!elements.empty()) append_arrays(all.cell_data, std::move(cell_data));
+    }
+  return all;
+}
+
+/// The places of a list in ascending order of what `id` says.
+template <class Id>
+std::vector<std::uint32_t> order_by(std::size_t count, Id&& id) {
+  std::vector<std::uint32_t> order(count);
+  std::iota(order.begin(), order.end(), 0U);
+  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return id(a) < id(b); });
+  return order;
+}
+
+template <int Corners>
+PartData<Corners> assembled(Parcel<Corners> all, std::uint32_t rank) {
+  std::vector<std::uint32_t> order = order_by(all.vertices.size(), [&](std::uint32_t i) { return all.vertices[i].id; });
+  std::vector<std::uint32_t> first;  // of each vertex
+  std::vector<std::uint64_t> owned;
+  for (const std::uint32_t i : order) {
+    const SentVertex& vertex = all.vertices[i];
+    if (!first.empty() && all.vertices[first.back()].id == vertex.id) {
+      if (all.vertices[first.back()].owner != vertex.owner)
+        throw InputError(
+            fmt::format("vertex {} is at two places in different pieces (its id must mean one vertex); "
+                        "write the pieces again",
+                        vertex.id));
+      continue;
+    }
+    first.push_back(i);
+    if (vertex.owner == rank) owned.push_back(vertex.id);
+  }
+  const auto find = [&](std::uint64_t id) {
+    return *std::lower_bound(first.begin(), first.end(), id,
+                             [&](std::uint32_t i, std::uint64_t wanted) { return all.vertices[i].id < wanted; });
+  };
+  PartData<Corners> result;
+  const std::vector<std::uint32_t> element_order =
+      order_by(all.elements.size(), [&](std::uint32_t i) { return all.elements[i].id; });
+  for (const DataArray& array : all.cell_data.all()) result.cell_data.set(chosen_tuples(array, element_order));
+  result.part = assemble_part(std::move(all.elements), std::move(owned), [&](std::uint64_t id) {
+    return static_cast<std::uint32_t>(all.vertices[find(id)].owner);
+  });
+  std::vector<std::uint32_t> from;
+  for (const std::uint64_t id : result.part.global_vertex) from.push_back(find(id));
+  for (std::size_t v = 0; v < from.size(); ++v) result.part.mesh.points[v] = all.vertices[from[v]].at;
+  for (const DataArray& array : all.point_data.all()) result.point_data.set(chosen_tuples(array, from));
+  return result;
+}
+
+/// Ids that skip some, or mean two things far apart, show in the largest of them.
+template <int Corners>
+void check_ids(Exchange& exchange, std::span<const MeshPiece<Corners>> pieces, const MeshPart<Corners>& part) {
+  std::array<double, 2> ends{0, 0};
+  for (const auto& piece : pieces) {
+    for (const std::uint64_t id : piece.global_vertex) ends[0] = std::max(ends[0], static_cast<double>(id) + 1);
+    for (const std::uint64_t id : piece.global_element) ends[1] = std::max(ends[1], static_cast<double>(id) + 1);
+  }
+  exchange.max(ends);
+  if (ends[0] != static_cast<double>(part.whole_vertices) || ends[1] != static_cast<double>(part.whole_elements))
+    throw InputError(fmt::format(
+        "the ids do not number the mesh from 0 (vertices: {}, largest id: {:.0f}; elements: {}, largest id: "
+        "{:.0f}); write the pieces again",
+        part.whole_vertices, ends[0] - 1, part.whole_elements, ends[1] - 1));
+}
+
+}  // namespace
+
+template <int Corners>
+void number_pieces(Exchange& exchange, std::span<MeshPiece<Corners>> pieces) {
+  const std::size_t ranks = exchange.ranks();
+  const std::uint64_t first_piece = sum_before(exchange, pieces.size());
+  struct Asked {
+    std::size_t piece;
+    VertexId vertex;
+  };
+  std::vector<std::vector<BorderVertex>> questions(ranks);
+  std::vector<std::vector<Asked>> asked(ranks);
+  for (std::size_t p = 0; p < pieces.size(); ++p)
+    for (const VertexId v : border_vertices(pieces[p].mesh)) {
+      const Vec3d& at = pieces[p].mesh.point(v);
+      const std::size_t keeper = keeper_of(at, ranks);
+      questions[keeper].push_back({at, static_cast<std::uint32_t>(first_piece + p), v.index()});
+      asked[keeper].push_back({p, v});
+    }
+  const auto received = exchange_values(exchange, questions);
+  std::vector<BorderVertex> border;
+  for (const auto& list : received) border.insert(border.end(), list.begin(), list.end());
+  const std::vector<std::size_t> same = match_borders(border);
+
+  // A vertex is counted where it comes first; the others learn its number from the process that compared them.
+  const auto answer = [&](auto&& value_of) {
+    std::vector<std::vector<std::uint64_t>> answers(ranks);
+    std::size_t at = 0;
+    for (std::size_t r = 0; r < ranks; ++r)
+      for (std::size_t i = 0; i < received[r].size(); ++i) answers[r].push_back(value_of(at++));
+    return exchange_values(exchange, answers);
+  };
+  constexpr std::uint64_t elsewhere = ~std::uint64_t{0};
+  const auto is_first = answer([&](std::size_t i) -> std::uint64_t { return same[i] == i ? 1 : 0; });
+  for (auto& piece : pieces) piece.global_vertex.assign(piece.mesh.vertex_count(), 0);
+  for (std::size_t r = 0; r < ranks; ++r)
+    for (std::size_t i = 0; i < asked[r].size(); ++i)
+      if (is_first[r][i] == 0) pieces[asked[r][i].piece].global_vertex[asked[r][i].vertex.index()] = elsewhere;
+  std::uint64_t vertices = 0, elements = 0;
+  for (const auto& piece : pieces) {
+    vertices += static_cast<std::uint64_t>(std::count(piece.global_vertex.begin(), piece.global_vertex.end(), 0U));
+    elements += piece.mesh.element_count();
+  }
+  std::uint64_t next_vertex = sum_before(exchange, vertices), next_element = sum_before(exchange, elements);
+  for (auto& piece : pieces) {
+    for (std::uint64_t& id : piece.global_vertex)
+      if (id != elsewhere) id = next_vertex++;
+    piece.global_element.resize(piece.mesh.element_count());
+    for (std::uint64_t& id : piece.global_element) id = next_element++;
+  }
+  std::vector<std::vector<std::uint64_t>> told(ranks);
+  for (std::size_t r = 0; r < ranks; ++r)
+    for (const Asked& one : asked[r]) told[r].push_back(pieces[one.piece].global_vertex[one.vertex.index()]);
+  std::vector<std::uint64_t> ids;
+  for (const auto& list : exchange_values(exchange, told)) ids.insert(ids.end(), list.begin(), list.end());
+  const auto learned = answer([&](std::size_t i) { return ids[same[i]]; });
+  for (std::size_t r = 0; r < ranks; ++r)
+    for (std::size_t i = 0; i < asked[r].size(); ++i)
+      pieces[asked[r][i].piece].global_vertex[asked[r][i].vertex.index()] = learned[r][i];
+}
+
+template <int Corners>
+PartData<Corners> share_out(Exchange& exchange, std::span<const MeshPiece<Corners>> pieces,
+                            std::span<const std::vector<std::uint32_t>> owner) {
+  std::vector<Bytes> messages(exchange.ranks());
+  std::uint64_t elements = 0;
+  for (std::size_t p = 0; p < pieces.size(); ++p) {
+    elements += pieces[p].mesh.element_count();
+    const Targets to = targets_of(pieces[p], owner[p], messages.size());
+    for (std::size_t r = 0; r < messages.size(); ++r) {
+      if (to.vertices[r].empty()) continue;
+      const Bytes more = packed(pieces[p], owner[p], to.vertices[r], to.elements[r]);
+      messages[r].insert(messages[r].end(), more.begin(), more.end());
+    }
+  }
+  const std::vector<Bytes> received = exchange.all_to_all(std::move(messages));
+  PartData<Corners> result;
+  std::string problem;
+  try {
+    result = assembled(unpacked<Corners>(received), static_cast<std::uint32_t>(exchange.rank()));
+  } catch (const InputError& error) {
+    problem = error.what();
+  }
+  // All must learn of it, or the others would wait for this process.
+  if (sum_of_all(exchange, problem.empty() ? 0 : 1) > 0)
+    throw InputError(problem.empty() ? "the pieces contradict one another (other processes say how); write them again"
+                                     : problem);
+  result.part.whole_vertices = sum_of_all(exchange, result.part.owned);
+  result.part.whole_elements = sum_of_all(exchange, elements);
+  check_ids(exchange, pieces, result.part);
+  return result;
+}
+
+template <int Corners>
+PartData<Corners> recut(Exchange& exchange, std::span<const MeshPiece<Corners>> pieces, std::uint32_t blocks_per_part) {
+  std::vector<Vec3d> points;
+  for (const auto& piece : pieces) points.insert(points.end(), piece.mesh.points.begin(), piece.mesh.points.end());
+  const CurveFrame frame = common_frame(exchange, points);
+  const std::vector<std::uint64_t> keys = curve_keys(points, frame);
+  const std::vector<std::uint64_t> splitters =
+      curve_splitters(exchange, keys, frame, exchange.ranks() * blocks_per_part);
+  std::vector<std::vector<std::uint32_t>> owner;
+  std::size_t at = 0;
+  for (const auto& piece : pieces) {
+    std::vector<std::uint32_t>& own = owner.emplace_back(piece.mesh.vertex_count());
+    for (std::uint32_t& rank : own)
+      rank = static_cast<std::uint32_t>(piece_of_key(splitters, keys[at++]) % exchange.ranks());
+  }
+  return share_out(exchange, pieces, owner);
+}
+
+template void number_pieces(Exchange&, std::span<MeshPiece<3>>);
+template void number_pieces(Exchange&, std::span<MeshPiece<4>>);
+template PartData<3> share_out(Exchange&, std::span<const MeshPiece<3>>, std::span<const std::vector<std::uint32_t>>);
+template PartData<4> share_out(Exchange&, std::span<const MeshPiece<4>>, std::span<const std::vector<std::uint32_t>>);
+template PartData<3> recut(Exchange&, std::span<const MeshPiece<3>>, std::uint32_t);
+template PartData<4> recut(Exchange&, std::span<const MeshPiece<4>>, std::uint32_t);
+
+}  // namespace isochron

@@ -1,0 +1,105 @@
+// The banded schedule on one part of a mesh.
+#pragma once
+
+#include <algorithm>
+#include <limits>
+
+#include "isochron/solve/common/banded.h"
+#include "isochron/solve/mpi/local_solver.h"
+
+namespace isochron::mpi {
+
+/// Buckets of time as in `banded_serial`, with one bucket for each band. `Relax` pushes to owned vertices only; those
+/// are the first `halo.border_of.size()` ones, ghosts come behind them.
+///
+/// A border vertex is sent when its bucket comes up, before anything in it is pushed, so that the neighbours can work
+/// on the same band at the same time; and once more when it is pushed, if its time has changed since.
+///
+/// Acute corners may ignore times beyond the band (`Horizon::band`) as long as bands only go up: what was pushed before
+/// lies before the end of the current band then, so all that lies beyond it is still queued. Solving a part to its end
+/// more than once needs `Horizon::none`.
+template <class Relax>
+class BandedLocal final : public LocalSolver<typename Relax::Scalar> {
+  using T = typename Relax::Scalar;
+
+ public:
+  /// `state.seeds` are owned vertices and have their times. Keeps references.
+  BandedLocal(const Relax& relax, SolveState<T>& state, const Halo& halo, BandTuning tuning)
+      : relax_(relax),
+        state_(state),
+        halo_(halo),
+        reach_(tuning.horizon == Horizon::band ? T(0) : std::numeric_limits<T>::infinity()),
+        ring_(relax.problem().vertex_count, band_scale(tuning, relax.problem().mean_edge)),
+        sent_(halo.border(), std::numeric_limits<T>::infinity()) {
+    for (const std::uint32_t v : state.seeds) ring_.add(v, state.time[v]);
+  }
+
+  [[nodiscard]] std::uint32_t next_band() override { return ring_.first_bucket(); }
+
+  bool advance(std::uint32_t band, std::size_t most, Outbox<T>& out) override {
+    while (true) {
+      const std::uint32_t first = ring_.first_bucket();
+      if (first == no_band || first > band) {
+        close(band);
+        return false;
+      }
+      ring_.move_to(first);
+      if (band != no_band && (opened_ == no_band || first > opened_)) open(first, out);
+      const std::uint64_t before = counters_.vertex_updates;
+      const bool emptied = ring_.drain_some(relax_, most, [&](std::uint32_t x, T horizon) {
+        ++counters_.vertex_updates;
+        send(x, out);
+        counters_.local_solves += push_and_queue(relax_, state_, ring_, x, std::max(horizon, reach_));
+      });
+      if (!emptied) return true;
+      const std::uint64_t done = counters_.vertex_updates - before;
+      most -= done < most ? done : most;
+      if (most == 0) return true;
+    }
+  }
+
+  void accept(std::span<const std::uint32_t> vertices, std::span<const T> times) override {
+    for (std::size_t i = 0; i < vertices.size(); ++i) {
+      const std::uint32_t v = vertices[i];
+      const bool counts =
+          ring_.waiting(v) ? relax_.times().lower(v, times[i], T(0)) : lower_countably(relax_, state_, v, times[i]);
+      if (counts) ring_.add(v, times[i]);
+      else relax_.times().lower(v, times[i], T(0));  // not worth a push, but the owner's time all the same
+    }
+  }
+
+  [[nodiscard]] Counters counters() const override { return counters_; }
+
+ private:
+  void open(std::uint32_t bucket, Outbox<T>& out) {
+    opened_ = bucket;
+    ++counters_.rounds;
+    ring_.for_current([&](std::uint32_t v) { send(v, out); });
+    out.flush();
+  }
+
+  /// What comes now for this band or one before it waits in this one. Without bands it goes where its time belongs.
+  void close(std::uint32_t band) {
+    if (band == no_band) ring_.move_to(0);
+    else if (band > ring_.current()) ring_.move_to(band);
+  }
+
+  void send(std::uint32_t v, Outbox<T>& out) {
+    if (v >= halo_.border_of.size()) return;
+    const std::uint32_t border = halo_.border_of[v];
+    if (border == Halo::none || sent_[border] == relax_.times().load(v)) return;
+    sent_[border] = relax_.times().load(v);
+    out.put(border, sent_[border]);
+  }
+
+  const Relax& relax_;
+  SolveState<T>& state_;
+  const Halo& halo_;
+  T reach_;  ///< the least horizon of a push
+  BucketRing<T> ring_;
+  std::vector<T> sent_;             ///< by place in the border: the time the neighbours have
+  std::uint32_t opened_ = no_band;  ///< the last bucket whose border was sent
+  Counters counters_;
+};
+
+}  // namespace isochron::mpi

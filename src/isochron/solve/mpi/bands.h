@@ -1,0 +1,140 @@
+// The time bands that all ranks go through together, and how they agree that the solve is done.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "isochron/core/progress.h"
+#include "isochron/core/timer.h"
+#include "isochron/solve/mpi/deal.h"
+#include "isochron/solve/mpi/local_solver.h"
+
+namespace isochron::mpi {
+
+/// What communication one rank's share of a solve took.
+struct BandCounters {
+  std::uint64_t bands = 0;       ///< that all ranks went through
+  std::uint64_t agreements = 0;  ///< reductions, at least one a band
+  std::uint64_t received = 0;    ///< messages
+  double idle_seconds = 0;       ///< spent waiting for others with nothing to do
+};
+
+/// One rank's share of a solve: calls `run` on every rank, and all return when none has anything left to do.
+///
+/// Every rank works on the same band, the lowest in which any rank has work, until it has nothing left up to that band.
+/// Then it contributes to a reduction: its own next band, and how many messages it has sent and received so far. While
+/// it waits for the result it goes on receiving, and working on what comes. The least of the next bands is the band
+/// that follows.
+///
+/// Why bands need no more agreement than that: times only fall, and every lowered time waits in a queue until it has
+/// been pushed (a ghost's time when it is received). So a message that comes after its band has passed is late, not
+/// lost: it is worked on in the current band, and costs a few pushes more.
+///
+/// Why the end is exact. A rank contributes only when it has nothing queued in the bands up to the current one; say it
+/// is idle when it has nothing queued at all, and its next band is `no_band`. Let two reductions that follow each other
+/// both find every rank idle and find the same totals, as many messages received as sent. Totals of counts that never
+/// fall are equal only if every rank contributed the same counts twice. Take a moment t after the last contribution to
+/// the first reduction and before the first contribution to the second: there is one, because a rank contributes to the
+/// second only when it knows the result of the first. At t each rank's counts are those that it contributed before and
+/// after, so they are the totals of one moment: as many received as sent, no message is on its way. And no rank has
+/// received anything between its two contributions, so each is still idle at t. With all ranks idle and no message on
+/// its way nothing will ever happen again. (One reduction is not enough: its contributions are of different moments,
+/// and a message that was received after its receiver contributed may hide behind another that was not.)
+template <class T>
+class Bands {
+ public:
+  Bands(Transport& transport, LocalSolver<T>& local, Outbox<T>& out, int tag, Pace pace, const Progress& progress)
+      : transport_(transport), local_(local), out_(out), tag_(tag), pace_(pace), progress_(progress) {}
+
+  /// Throws Cancelled on all ranks when one was told to stop.
+  void run() {
+    Tally last = agree(false);
+    for (bool quiet = false;;) {
+      if (last.least != no_band) {
+        band_ = static_cast<std::uint32_t>(last.least);
+        ++counters_.bands;
+        work();
+      }
+      const Tally next = agree(pace_ == Pace::banded);
+      if (next.sums[2] > 0) throw Cancelled();
+      const bool none_waits = next.least == no_band && next.sums[0] == next.sums[1];
+      if (quiet && none_waits && next.sums == last.sums) return;
+      quiet = none_waits;
+      last = next;
+    }
+  }
+
+  [[nodiscard]] const BandCounters& counters() const { return counters_; }
+
+ private:
+  /// Vertices processed between two looks at what has arrived.
+  static constexpr std::size_t between_looks = 64;
+
+  /// Everything that can be done up to the band.
+  void work() {
+    if (pace_ == Pace::banded) {
+      do receive();
+      while (local_.advance(band_, between_looks, out_));
+    } else {
+      receive();
+      const std::uint32_t until = pace_ == Pace::local_solves ? no_band : band_;
+      while (local_.advance(until, between_looks, out_)) {
+      }
+    }
+    out_.flush();
+  }
+
+  bool receive() {
+    bool any = false;
+    Message message;
+    while (transport_.receive(tag_, message)) {
+      any = true;
+      ++counters_.received;
+      const std::size_t count = message.bytes.size() / Outbox<T>::value_bytes;
+      vertices_.resize(count);
+      times_.resize(count);
+      Unpack unpack(message.bytes);
+      unpack.take_span(std::span<std::uint32_t>(vertices_));
+      unpack.take_span(std::span<T>(times_));
+      local_.accept(vertices_, times_);
+    }
+    return any;
+  }
+
+  /// Contributes to a reduction and waits for its result; with `working`, works on what comes meanwhile.
+  Tally agree(bool working) {
+    const std::int64_t stop = progress_.cancelled() ? 1 : 0;
+    transport_.start_tally(
+        {local_.next_band(),
+         {static_cast<std::int64_t>(out_.messages()), static_cast<std::int64_t>(counters_.received), stop, 0}});
+    ++counters_.agreements;
+    Tally all;
+    Timer waiting;
+    while (!transport_.tally_done(all)) {
+      if (!receive()) {
+        transport_.pause();
+        continue;
+      }
+      if (!working) continue;
+      counters_.idle_seconds += waiting.seconds();
+      work();
+      waiting.restart();
+    }
+    counters_.idle_seconds += waiting.seconds();
+    return all;
+  }
+
+  Transport& transport_;
+  LocalSolver<T>& local_;
+  Outbox<T>& out_;
+  int tag_;
+  Pace pace_;
+  const Progress& progress_;
+  std::uint32_t band_ = 0;
+  BandCounters counters_;
+  std::vector<std::uint32_t> vertices_;
+  std::vector<T> times_;
+};
+
+}  // namespace isochron::mpi

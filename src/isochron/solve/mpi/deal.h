@@ -1,0 +1,36 @@
+// How a mesh is shared out over ranks, and what it took to solve on it.
+#pragma once
+
+#include <cstdint>
+
+#include "isochron/mesh/partition.h"
+
+namespace isochron::mpi {
+
+/// How the ranks go about it.
+enum class Pace {
+  banded,       ///< band after band; what arrives is worked on at once
+  sweeps,       ///< one pass over the active vertices, then all border values: paper 001 Algorithm 9
+  local_solves  ///< each part to its end, then all border values: paper 001 Algorithm 10
+};
+
+struct DealOptions {
+  /// Pieces of the mesh that each rank gets, from all over it: a front that moves through the mesh then finds work for
+  /// every rank most of the time. More pieces balance better and have longer borders. 0: tuned (bench/NOTES.md), or
+  /// dealt by time where the sources are known.
+  int pieces = 0;
+  Partitioner partitioner = Partitioner::automatic;
+  int threads = 1;
+};
+
+/// Communication of one solve, of all ranks together.
+struct Traffic {
+  std::uint64_t messages = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t halo_bytes = 0;  ///< what it would be with each time sent once to each rank that holds a copy
+  std::uint64_t bands = 0;       ///< as the ranks went through them together
+  std::uint64_t agreements = 0;  ///< reductions
+  double idle_seconds = 0;       ///< mean over the ranks
+};
+
+}  // namespace isochron::mpi

@@ -1,0 +1,13 @@
+#include <cstdlib>
+
+#include "isochron/solve/mpi/mpi_transport.h"
+
+namespace isochron::mpi {
+
+int launched_rank() {
+  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"})
+    if (const char* text = std::getenv(name)) return std::atoi(text);
+  return 0;
+}
+
+}  // namespace isochron::mpi

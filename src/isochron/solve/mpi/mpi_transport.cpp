@@ -1,0 +1,145 @@
+#include "isochron/solve/mpi/mpi_transport.h"
+
+#include <algorithm>
+#include <deque>
+#include <limits>
+#include <thread>
+#include <utility>
+
+#include <mpi.h>
+
+#include "isochron/core/error.h"
+
+namespace isochron::mpi {
+namespace {
+
+/// Messages of more bytes than an int counts are sent in pieces of this size, the last one filled up.
+constexpr std::size_t unit_bytes = 4096;
+constexpr std::size_t most_bytes = std::numeric_limits<int>::max();
+
+void combine_tallies(void* in, void* inout, int* count, MPI_Datatype*) {
+  const auto* from = static_cast<const Tally*>(in);
+  auto* into = static_cast<Tally*>(inout);
+  for (int i = 0; i < *count; ++i) {
+    into[i].least = std::min(into[i].least, from[i].least);
+    for (std::size_t k = 0; k < into[i].sums.size(); ++k) into[i].sums[k] += from[i].sums[k];
+  }
+}
+
+class MpiTransport final : public Transport {
+ public:
+  MpiTransport() {
+    int provided = 0;
+    MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
+    MPI_Comm_dup(MPI_COMM_WORLD, &world_);  // errors end the job, as MPI's default is
+    MPI_Comm_rank(world_, &rank_);
+    MPI_Comm_size(world_, &size_);
+    MPI_Type_contiguous(static_cast<int>(unit_bytes), MPI_BYTE, &unit_);
+    MPI_Type_commit(&unit_);
+    MPI_Type_contiguous(static_cast<int>(sizeof(Tally)), MPI_BYTE, &tally_type_);
+    MPI_Type_commit(&tally_type_);
+    MPI_Op_create(combine_tallies, 1, &combine_);
+  }
+  ~MpiTransport() override {
+    while (!sending_.empty()) reap();
+    MPI_Op_free(&combine_);
+    MPI_Type_free(&tally_type_);
+    MPI_Type_free(&unit_);
+    MPI_Comm_free(&world_);
+    MPI_Finalize();
+  }
+
+  [[nodiscard]] int rank() const override { return rank_; }
+  [[nodiscard]] int size() const override { return size_; }
+
+  void send(int to, int tag, Bytes&& bytes) override {
+    waits_ = 0;
+    reap();
+    Sending& sending = sending_.emplace_back();
+    sending.bytes = std::move(bytes);
+    if (sending.bytes.size() > most_bytes) {
+      sending.bytes.resize((sending.bytes.size() + unit_bytes - 1) / unit_bytes * unit_bytes);
+      MPI_Isend(sending.bytes.data(), static_cast<int>(sending.bytes.size() / unit_bytes), unit_, to, tag, world_,
+                &sending.request);
+      return;
+    }
+    MPI_Isend(sending.bytes.data(), static_cast<int>(sending.bytes.size()), MPI_BYTE, to, tag, world_,
+              &sending.request);
+  }
+
+  bool receive(int tag, Message& message) override {
+    int found = 0;
+    MPI_Message handle = MPI_MESSAGE_NULL;
+    MPI_Status status;
+    MPI_Improbe(MPI_ANY_SOURCE, tag, world_, &found, &handle, &status);
+    if (found == 0) return false;
+    waits_ = 0;
+    MPI_Count bytes = 0;
+    MPI_Get_elements_x(&status, MPI_BYTE, &bytes);
+    message.rank = status.MPI_SOURCE;
+    message.bytes.resize(static_cast<std::size_t>(bytes));
+    const bool large = message.bytes.size() > most_bytes;
+    const std::size_t count = large ? message.bytes.size() / unit_bytes : message.bytes.size();
+    MPI_Mrecv(message.bytes.data(), static_cast<int>(count), large ? unit_ : MPI_BYTE, &handle, MPI_STATUS_IGNORE);
+    return true;
+  }
+
+  void start_tally(const Tally& own) override {
+    own_ = own;
+    MPI_Iallreduce(&own_, &all_, 1, tally_type_, combine_, world_, &tally_);
+  }
+  bool tally_done(Tally& all) override {
+    int done = 0;
+    MPI_Test(&tally_, &done, MPI_STATUS_IGNORE);
+    if (done == 0) return false;
+    waits_ = 0;
+    all = all_;
+    return true;
+  }
+
+  /// Bands take a millisecond; whoever waits longer than a few does so for a file or for a mesh to be cut.
+  void pause() override {
+    constexpr int patience = 20000;
+    reap();
+    if (++waits_ > patience) std::this_thread::sleep_for(std::chrono::microseconds(200));
+    else if (waits_ % 64 == 0) std::this_thread::yield();
+  }
+
+  [[noreturn]] void abort(int exit_code) override {
+    MPI_Abort(world_, exit_code);
+    std::abort();  // not reached: the line above ends the process
+  }
+
+ private:
+  struct Sending {
+    MPI_Request request = MPI_REQUEST_NULL;
+    Bytes bytes;
+  };
+
+  /// Lets go of what has been sent; oldest first, which is about the order in which it goes.
+  void reap() {
+    while (!sending_.empty()) {
+      int done = 0;
+      MPI_Test(&sending_.front().request, &done, MPI_STATUS_IGNORE);
+      if (done == 0) return;
+      sending_.pop_front();
+    }
+  }
+
+  MPI_Comm world_ = MPI_COMM_NULL;
+  MPI_Datatype unit_ = MPI_DATATYPE_NULL, tally_type_ = MPI_DATATYPE_NULL;
+  MPI_Op combine_ = MPI_OP_NULL;
+  MPI_Request tally_ = MPI_REQUEST_NULL;
+  Tally own_, all_;
+  int rank_ = 0, size_ = 1;
+  int waits_ = 0;
+  std::deque<Sending> sending_;
+};
+
+}  // namespace
+
+bool available() { return true; }
+
+std::unique_ptr<Transport> join_world() { return std::make_unique<MpiTransport>(); }
+
+}  // namespace isochron::mpi

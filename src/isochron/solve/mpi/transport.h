@@ -1,0 +1,63 @@
+// How the ranks of a distributed solve reach one another. The solve knows this interface only; MPI is one way to
+// provide it, threads of one process that play the ranks another.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace isochron::mpi {
+
+using Bytes = std::vector<std::byte>;
+
+struct Message {
+  int rank = 0;  ///< who sent it or, before that, who gets it
+  Bytes bytes;
+};
+
+/// What all ranks agree on in one reduction: the least of one number and the sums of a few others.
+struct Tally {
+  std::int64_t least = 0;
+  std::array<std::int64_t, 4> sums{};
+};
+
+/// One rank's end of the wire. Nothing here waits, apart from `pause`. Every message arrives once; messages may
+/// overtake one another. Not for use by two threads at a time.
+class Transport {
+ public:
+  Transport() = default;
+  Transport(const Transport&) = delete;
+  Transport& operator=(const Transport&) = delete;
+  virtual ~Transport() = default;
+
+  [[nodiscard]] virtual int rank() const = 0;
+  [[nodiscard]] virtual int size() const = 0;
+
+  /// Sends the bytes to another rank (or to this one). Tags are from 0 to `most_tags` − 1.
+  virtual void send(int to, int tag, Bytes&& bytes) = 0;
+  /// Takes a message with this tag that has arrived; false when there is none now.
+  virtual bool receive(int tag, Message& message) = 0;
+
+  /// Starts the next reduction, to which every rank contributes once; one at a time.
+  virtual void start_tally(const Tally& own) = 0;
+  /// True once every rank has contributed; then `all` is the result.
+  virtual bool tally_done(Tally& all) = 0;
+
+  /// To be called between two looks when there is nothing to do: may give the core to somebody else.
+  virtual void pause() = 0;
+
+  /// Ends all ranks with this exit code.
+  [[noreturn]] virtual void abort(int exit_code) = 0;
+
+  static constexpr int most_tags = 16384;
+
+  /// A tag for the next thing that all ranks do together. They do everything in the same order, so they get the same
+  /// one, and a rank that is ahead does not mix with one that is behind.
+  int next_tag() { return rounds_++ % most_tags; }
+
+ private:
+  int rounds_ = 0;
+};
+
+}  // namespace isochron::mpi

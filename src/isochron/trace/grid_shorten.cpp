@@ -1,0 +1,235 @@
+#include "isochron/trace/grid_shorten.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace isochron {
+namespace {
+
+/// Makes a path quicker: takes straight ways where they are, and moves single points and runs of them sideways.
+///
+/// Where the metric is strongly anisotropic and turns from voxel to voxel, a traced path costs several times what the
+/// front took, since it is never quite along the fibre of each voxel. To be quicker than such a path says little then:
+/// a straight way through slow voxels is, too. So cuts begin short and reach further from sweep to sweep: the path has
+/// settled along the fibres when it is compared with long ones.
+class Relaxation {
+ public:
+  Relaxation(const GridField& field, const EndRegion& start, const EndRegion& finish, std::vector<Vec3d>& points)
+      : field_(field), start_(start), finish_(finish), points_(points) {}
+
+  void run() {
+    constexpr int most_sweeps = 10, least_sweeps = 5;
+    constexpr double least_gain = 1e-4, new_way = 0.01;
+    double before = cost(1, points_.size() - 1);
+    for (int sweep = 0; sweep < most_sweeps; ++sweep) {
+      leave_regions();
+      cut_short(std::min(farthest_cut, first_cut << sweep));
+      if (cost(1, points_.size() - 1) < (1 - new_way) * before) probe_ = first_probe;
+      std::size_t width = 1;
+      while (4 * width < points_.size()) width *= 2;
+      for (; width >= 1; width /= 2)
+        for (int axis = 0; axis < (field_.grid().flat() ? 2 : 3); ++axis) {
+          move_ends(width, axis);
+          for (std::size_t centre = 1; centre + 1 < points_.size(); centre += (width + 1) / 2)
+            move(centre, width, axis);
+        }
+      const double now = cost(1, points_.size() - 1);
+      if (sweep >= least_sweeps && !(now < (1 - least_gain) * before)) break;
+      before = now;
+      probe_ = std::max(0.01, 0.5 * probe_);
+    }
+    leave_regions();
+  }
+
+ private:
+  /// Of the pieces that end at the points from `first` to `last`.
+  [[nodiscard]] double cost(std::size_t first, std::size_t last) const {
+    double sum = 0;
+    for (std::size_t i = first; i <= last; ++i) sum += field_.cost(points_[i - 1], points_[i]);
+    return sum;
+  }
+
+  /// Leaves out points where that is quicker: the quickest of all ways from point to point along the path, with pieces
+  /// over up to `farthest` points. What is left out is laid on the straight piece, so that it can move again.
+  void cut_short(std::size_t farthest) {
+    least_.assign(points_.size(), std::numeric_limits<double>::infinity());
+    before_.assign(points_.size(), 0);
+    least_[0] = 0;
+    for (std::size_t i = 1; i < points_.size(); ++i)
+      for (std::size_t j = i; j-- > (i > farthest ? i - farthest : 0);) {
+        const double there = least_[j] + field_.cost(points_[j], points_[i], least_[i] - least_[j]);
+        if (!(there < least_[i])) continue;
+        least_[i] = there;
+        before_[i] = j;
+      }
+    for (std::size_t i = points_.size() - 1, j = before_[i]; i > 0; i = j, j = before_[i])
+      for (std::size_t k = j + 1; k < i; ++k)
+        points_[k] = points_[j] + static_cast<double>(k - j) / static_cast<double>(i - j) * (points_[i] - points_[j]);
+  }
+
+  /// Of length 1 in voxels, as near to the axis as can be without changing how far along the path a point is: at right
+  /// angles to the path in the metric, where strong anisotropy leaves nothing else to gain. Zero along the path.
+  [[nodiscard]] Vec3d sideways(std::size_t centre, Vec3d way, int axis) const {
+    const auto v = field_.voxel(points_[centre]);
+    if (!v) return {};
+    const SymTensor3d m = field_.tensor(*v);
+    Vec3d side;
+    side[axis] = 1;
+    side = side - (product(m, way, side) / squared_length(m, way)) * way;
+    const double length = norm(side);
+    return length > 1e-3 && std::isfinite(length) ? side / length : Vec3d{};
+  }
+
+  void move(std::size_t centre, std::size_t width, int axis) {
+    const std::size_t first = centre > width ? centre - width + 1 : 1;
+    const std::size_t last = std::min(centre + width - 1, points_.size() - 2);
+    shift(first, last, centre, width, sideways(centre, points_[last + 1] - points_[first - 1], axis));
+  }
+
+  /// The ends move along the axes, within their regions.
+  void move_ends(std::size_t width, int axis) {
+    Vec3d side;
+    side[axis] = 1;
+    const std::size_t end = points_.size() - 1;
+    if (!start_.empty()) shift(0, std::min(width, end) - 1, 0, width, side);
+    if (!finish_.empty()) shift(end - std::min(width, end) + 1, end, end, width, side);
+  }
+
+  /// Moves points to the side as far as that is quickest: the centre most, those `width` away not at all.
+  void shift(std::size_t first, std::size_t last, std::size_t centre, std::size_t width, const Vec3d& side) {
+    if (dot(side, side) == 0) return;
+    const std::size_t first_piece = std::max<std::size_t>(first, 1),
+                      last_piece = std::min(last + 1, points_.size() - 1);
+    kept_.assign(points_.begin() + static_cast<std::ptrdiff_t>(first),
+                 points_.begin() + static_cast<std::ptrdiff_t>(last) + 1);
+    const auto place = [&](double s) {
+      for (std::size_t i = first; i <= last; ++i) {
+        const double away = std::abs(static_cast<double>(i) - static_cast<double>(centre));
+        points_[i] = kept_[i - first] + s * (1 - away / static_cast<double>(width)) * side;
+      }
+      const bool out = (first == 0 && !holds(start_, points_.front())) ||
+                       (last + 1 == points_.size() && !holds(finish_, points_.back()));
+      return out ? std::numeric_limits<double>::infinity() : cost(first_piece, last_piece);
+    };
+    double best = 0, least = cost(first_piece, last_piece);
+    const double here = least, back = place(-probe_), ahead = place(probe_);
+    const auto take = [&](double s, double value) {
+      if (!(value < least)) return;
+      least = value;
+      best = s;
+    };
+    take(-probe_, back);
+    take(probe_, ahead);
+    const double bend = back - 2 * here + ahead;
+    if (bend > 0 && std::isfinite(bend)) {
+      const double s = std::clamp(0.5 * probe_ * (back - ahead) / bend, -4 * probe_, 4 * probe_);
+      take(s, place(s));
+    }
+    place(best);
+  }
+
+  [[nodiscard]] bool holds(const EndRegion& region, const Vec3d& p) const {
+    const auto v = field_.voxel(p);
+    return v && region.count(v->value) > 0;
+  }
+
+  /// Nothing is to be paid inside a region, so the path begins where it last leaves one and ends where it first enters
+  /// the other.
+  void leave_regions() {
+    if (!start_.empty()) {
+      std::size_t last = points_.size() - 2;
+      while (last > 0 && !holds(start_, points_[last])) --last;
+      points_.erase(points_.begin(), points_.begin() + static_cast<std::ptrdiff_t>(last));
+      points_[0] = border(start_, points_[0], points_[1]);
+    }
+    if (!finish_.empty()) {
+      std::size_t first = 1;
+      while (first + 1 < points_.size() && !holds(finish_, points_[first])) ++first;
+      points_.resize(first + 1);
+      points_[first] = border(finish_, points_[first], points_[first - 1]);
+    }
+  }
+
+  /// Where the way out of a region leaves it; inside by more than rounding.
+  [[nodiscard]] Vec3d border(const EndRegion& region, const Vec3d& inside, const Vec3d& outside) const {
+    double in = 0, out = 1;
+    constexpr double inset = 1e-6;
+    while (out - in > inset) {
+      const double middle = 0.5 * (in + out);
+      (holds(region, inside + middle * (outside - inside)) ? in : out) = middle;
+    }
+    return inside + std::max(0.0, in - inset) * (outside - inside);
+  }
+
+  static constexpr std::size_t first_cut = 4, farthest_cut = 64;  // points
+  static constexpr double first_probe = 0.25;
+
+  const GridField& field_;
+  const EndRegion& start_;
+  const EndRegion& finish_;
+  std::vector<Vec3d>& points_;
+  std::vector<Vec3d> kept_;
+  std::vector<double> least_;        // from the first point to each
+  std::vector<std::size_t> before_;  // on that way
+  double probe_ =
+      first_probe;  // step in voxels from which the best one is guessed; it must not overlook a narrow valley
+};
+
+/// Puts points on pieces longer than a voxel and a half, to bend them.
+std::vector<Vec3d> divided(const std::vector<Vec3d>& points) {
+  constexpr double apart = 1.5;
+  std::vector<Vec3d> result{points.front()};
+  for (std::size_t i = 1; i < points.size(); ++i) {
+    const Vec3d way = points[i] - points[i - 1];
+    const double parts = std::ceil(norm(way) / apart);
+    for (double part = 1; part < parts; ++part) result.push_back(points[i - 1] + part / parts * way);
+    result.push_back(points[i]);
+  }
+  return result;
+}
+
+/// Leaves out points that are closer than a voxel to the one before, where the straight way past them is allowed.
+std::vector<Vec3d> thinned(const GridField& field, const std::vector<Vec3d>& points) {
+  constexpr double apart = 1;
+  std::vector<Vec3d> kept{points.front()};
+  for (std::size_t i = 1; i + 1 < points.size(); ++i) {
+    const bool near = norm(points[i + 1] - kept.back()) < apart;
+    if (!near || !std::isfinite(field.cost(kept.back(), points[i + 1]))) kept.push_back(points[i]);
+  }
+  if (points.size() > 1) kept.push_back(points.back());
+  return kept;
+}
+
+}  // namespace
+
+double travel_time(const GridField& field, const std::vector<Vec3d>& points) {
+  double sum = 0;
+  for (std::size_t i = 1; i < points.size(); ++i) sum += field.cost(points[i - 1], points[i]);
+  return sum;
+}
+
+void shorten_trail(const GridField& field, const EndRegion& start, const EndRegion& finish, GridTrail& trail) {
+  constexpr double touching = 3;  // voxels between the ends: there would be nothing left of the path
+  static const EndRegion fixed;
+  const bool near = norm(trail.points.back() - trail.points.front()) < touching;
+  std::vector<Vec3d> points = divided(thinned(field, trail.points));
+  Relaxation(field, near ? fixed : start, near ? fixed : finish, points).run();
+  const double total = travel_time(field, points);
+  if (!(total < travel_time(field, trail.points))) return;
+  const double from = trail.times.front(), to = trail.times.back();
+  GridTrail shorter;
+  shorter.add(points.front(), from);
+  double passed = 0;
+  for (std::size_t i = 1; i < points.size(); ++i) {
+    const double step = field.cost(points[i - 1], points[i]);
+    if (!(step > 0)) continue;  // two points in one place
+    passed += step;
+    shorter.add(points[i], from + passed / total * (to - from));
+  }
+  shorter.times.back() = to;
+  trail = std::move(shorter);
+}
+
+}  // namespace isochron

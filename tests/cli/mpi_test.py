@@ -1,0 +1,130 @@
+"""isochron solve over MPI ranks, and what is said when one of them fails."""
+
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import time
+
+from cli_case import BINARY, CliCase
+
+ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+               "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
+
+
+class MpiTest(CliCase):
+    def setUp(self):
+        super().setUp()
+        if "with MPI" not in self.succeed("--version").stdout:
+            self.skipTest("this build has no MPI")
+        if shutil.which("mpirun") is None:
+            self.skipTest("there is no mpirun")
+
+    def command(self, ranks, *arguments):
+        return ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", str(ranks), BINARY, *map(str, arguments)]
+
+    def over_ranks(self, ranks, *arguments):
+        return subprocess.run(self.command(ranks, *arguments), cwd=self.folder, text=True, capture_output=True,
+                              timeout=240, stdin=subprocess.DEVNULL, env=ENVIRONMENT)
+
+    def summary(self, ranks, *arguments):
+        done = self.over_ranks(ranks, *arguments, "--json", "--verify", "--force")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)  # only one rank speaks, or this fails
+
+    def fail_over_ranks(self, code, *arguments, words=()):
+        """One line of ours on stderr (mpirun adds its own), the exit code, and no file."""
+        before = self.files()
+        done = self.over_ranks(3, *arguments)
+        self.assertEqual(done.returncode, code, done.stderr)
+        ours = [line for line in done.stderr.splitlines() if "isochron: error: " in line]
+        self.assertEqual(len(ours), 1, done.stderr)
+        for word in words:
+            self.assertIn(word, ours[0])
+        self.assertEqual(done.stdout, "")
+        self.assertEqual(self.files(), before)
+
+    def times(self, name):
+        """The values of arrival_time of a Gmsh file."""
+        lines = (self.folder / name).read_text().splitlines()
+        start = next(i for i, line in enumerate(lines) if line == '"arrival_time"')
+        first = start + 6
+        count = int(lines[first])
+        return [float(line.split()[1]) for line in lines[first + 1:first + 1 + count]]
+
+    def test_ranks_give_the_times_of_one_process(self):
+        self.succeed("generate", "cube", "--n", "9", "--jitter", "0.2", "-o", "a.msh")
+        self.succeed("generate", "square", "--n", "30", "-o", "b.msh")
+        for mesh, source in (("a.msh", ("--source", "0,300")), ("b.msh", ("--source-point", "0.4,0.3,0"))):
+            self.succeed("solve", mesh, "-o", "one.msh", *source, "--force")
+            for ranks in (1, 2, 4):
+                with self.subTest(mesh=mesh, ranks=ranks):
+                    summary = self.summary(ranks, "solve", mesh, "-o", "many.msh", *source, "--backend", "mpi",
+                                           "--pieces", "2")
+                    self.assertEqual((summary["backend"], summary["mpi"]["ranks"]), ("mpi", ranks))
+                    self.assertTrue(summary["converged"])
+                    worst = max(abs(a - b) for a, b in zip(self.times("one.msh"), self.times("many.msh")))
+                    self.assertLess(worst, 1e-4)
+
+    def test_without_mpirun_it_is_one_rank(self):
+        self.succeed("generate", "cube", "--n", "5", "-o", "a.msh")
+        done = self.run_isochron("solve", "a.msh", "-o", "b.msh", "--source", "0", "--backend", "mpi", "--json",
+                                 env=ENVIRONMENT)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(json.loads(done.stdout)["mpi"]["ranks"], 1)
+
+    def test_each_source_over_ranks(self):
+        self.succeed("generate", "cube", "--n", "6", "-o", "a.msh")
+        summary = self.summary(2, "solve", "a.msh", "-o", "b.msh", "--source", "0,7,100", "--each-source", "--backend",
+                               "mpi")
+        self.assertEqual(len(summary["sources"]), 3)
+        self.assertTrue(summary["converged"])
+
+    def test_errors_are_said_once(self):
+        self.succeed("generate", "cube", "--n", "5", "-o", "a.msh")
+        solve = ("solve", "a.msh", "-o", "b.msh", "--backend", "mpi")
+        self.fail_over_ranks(2, *solve, "--source", "0", "--nonsense", words=("nonsense",))
+        self.fail_over_ranks(2, *solve, words=("no source",))
+        self.fail_over_ranks(3, *solve, "--source", "99999", words=("99999", "out of range"))
+        self.fail_over_ranks(3, "solve", "none.msh", "-o", "b.msh", "--source", "0", "--backend", "mpi",
+                             words=("none.msh",))
+        self.fail_over_ranks(2, *solve, "--source", "0", "--method", "fim", words=("banded",))
+        self.fail_over_ranks(2, *solve, "--source", "0", "--source-init", "factored", words=("factored",))
+
+    def rank_processes(self, launcher):
+        """The ranks' process ids by rank, once all are there."""
+        found = {}
+        for entry in pathlib.Path("/proc").iterdir():
+            if not entry.name.isdigit():
+                continue
+            try:
+                parent = int((entry / "stat").read_text().rsplit(")", 1)[1].split()[1])
+                environment = (entry / "environ").read_bytes().split(b"\0")
+            except (OSError, IndexError, ValueError):
+                continue
+            ranks = [e for e in environment if e.startswith(b"OMPI_COMM_WORLD_RANK=")]
+            if parent == launcher and ranks:
+                found[int(ranks[0].split(b"=")[1])] = int(entry.name)
+        return found
+
+    def test_a_killed_rank_ends_the_job_without_a_file(self):
+        self.succeed("generate", "cube", "--n", "20", "-o", "a.msh")
+        before = self.files()
+        with subprocess.Popen(self.command(2, "solve", "a.msh", "-o", "b.msh", "--source", "0", "--backend", "mpi"),
+                              cwd=self.folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              env=ENVIRONMENT) as launcher:
+            ranks, end = {}, time.monotonic() + 20
+            while len(ranks) < 2 and time.monotonic() < end:
+                ranks = self.rank_processes(launcher.pid)
+            self.assertEqual(len(ranks), 2)
+            os.kill(ranks[1], signal.SIGSTOP)  # the other one cannot finish without it
+            time.sleep(1.5)
+            self.assertIsNone(launcher.poll())
+            os.kill(ranks[1], signal.SIGKILL)
+            out, err = launcher.communicate(timeout=60)
+        self.assertNotEqual(launcher.returncode, 0)
+        self.assertIn("signal 9", err)
+        self.assertEqual(out, "")
+        self.assertEqual(self.files(), before)

@@ -1,0 +1,312 @@
+#include "isochron/solve/mpi/distributed_solver.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <map>
+#include <utility>
+
+#include <gtest/gtest.h>
+
+#include "isochron/solve/mpi/deal_by_time.h"
+#include "isochron/solve/mpi/part_seeds.h"
+#include "isochron/solve/mpi/root_seeds.h"
+#include "isochron/solve/mpi/scatter.h"
+#include "isochron/solve/solver.h"
+#include "solve/samples.h"
+#include "support/thread_transport.h"
+
+namespace isochron::test {
+namespace {
+
+using mpi::Transport;
+
+struct Case {
+  int ranks = 3;
+  Weather weather = {};
+  mpi::DealOptions deal = {.pieces = 2, .partitioner = Partitioner::curve};
+  mpi::Pace pace = mpi::Pace::banded;
+  bool by_time = false;  ///< dealt for the sources, instead of `deal`
+};
+
+struct Outcome {
+  Arrival arrival;
+  mpi::Traffic traffic;
+};
+
+template <int Corners>
+Outcome solve_over_ranks(const SimplexMesh<Corners>& mesh, const Metric& metric, const Sources& sources,
+                         SolveOptions options, const Case& how) {
+  options.verify = Keep::yes;
+  Outcome outcome;
+  ThreadWorld(how.ranks, how.weather).run([&](Transport& transport) {
+    const bool root = transport.rank() == 0;
+    const auto seeds = mpi::root_seeds<Corners>(transport, root ? &mesh : nullptr, root ? &metric : nullptr,
+                                                root ? &sources : nullptr, options);
+    std::vector<std::uint32_t> dealt;
+    if (root && how.by_time) dealt = mpi::deal_by_time(mesh, metric, seeds, how.ranks, 1);
+    else if (root) dealt = mpi::deal_vertices(mesh, how.ranks, how.deal);
+    const auto share =
+        mpi::scatter<Corners>(transport, root ? &mesh : nullptr, root ? &metric : nullptr, dealt, options.obtuse, 1);
+    mpi::DistributedSolver<Corners> solver(transport, share.part, share.metric, options, how.pace,
+                                           share.virtual_elements);
+    const mpi::DistributedArrival own = solver.solve(seeds);
+    Arrival whole = mpi::gather_arrival(transport, share.part, own);
+    if (root) outcome = {std::move(whole), own.traffic};
+  });
+  return outcome;
+}
+
+SolveOptions no_split() {
+  SolveOptions options;
+  options.obtuse = ObtuseSplit::none;
+  return options;
+}
+
+/// Times are those of one process, and so are the sources, apart from vertices that two reach at about the same time.
+template <int Corners>
+void expect_serial(const SimplexMesh<Corners>& mesh, const Metric& metric, const Sources& sources, const Case& how,
+                   SolveOptions options = no_split()) {
+  const Outcome outcome = solve_over_ranks(mesh, metric, sources, options, how);
+  options.backend = Backend::serial;
+  const Arrival serial = solve(mesh, metric, sources, options);
+  const double tolerance = options.precision == Precision::single_ ? 1e-3 : 1e-4;
+  EXPECT_LE(worst_difference(outcome.arrival.times, serial.times), tolerance);
+  EXPECT_EQ(outcome.arrival.reached, serial.reached);
+  EXPECT_EQ(outcome.arrival.unreached, serial.unreached);
+  EXPECT_NEAR(outcome.arrival.max_time, serial.max_time, tolerance);
+  ASSERT_TRUE(outcome.arrival.residual);
+  EXPECT_TRUE(outcome.arrival.residual->passed()) << outcome.arrival.residual->worst;
+  ASSERT_EQ(outcome.arrival.source.size(), serial.source.size());
+  std::size_t other_source = 0;
+  for (std::size_t v = 0; v < serial.source.size(); ++v)
+    if (outcome.arrival.source[v] != serial.source[v]) ++other_source;
+  EXPECT_LE(other_source, serial.source.size() / 50);
+}
+
+TEST(DistributedSolver, SendsEachTimeAboutOnce) {
+  const TetMesh mesh = cube(11, 0.2);
+  const Outcome outcome = solve_over_ranks(mesh, Metric::constant(diag149), from(vertex(0)), no_split(), {.ranks = 4});
+  EXPECT_GE(outcome.traffic.bytes, outcome.traffic.halo_bytes);
+  EXPECT_LE(outcome.traffic.bytes, 3 * outcome.traffic.halo_bytes);
+}
+
+TEST(DistributedSolver, GivesTheSerialTimesOnTetrahedra) {
+  const TetMesh mesh = cube(11, 0.3);
+  for (const int ranks : {1, 2, 3, 5, 8}) {
+    SCOPED_TRACE(ranks);
+    expect_serial(mesh, Metric::isotropic(1), from(vertex(0)), {.ranks = ranks});
+    expect_serial(mesh, Metric::constant(diag149), from(vertex(700)), {.ranks = ranks});
+    expect_serial(mesh, rough_fibers(mesh, 3), from_two(5, 900), {.ranks = ranks});
+  }
+}
+
+TEST(DistributedSolver, GivesTheSerialTimesOnTriangles) {
+  const TriangleMesh mesh = square(40, 0.3);
+  for (const int ranks : {1, 2, 4, 7}) {
+    SCOPED_TRACE(ranks);
+    expect_serial(mesh, Metric::isotropic(2), from(vertex(0)), {.ranks = ranks});
+    expect_serial(mesh, rough_speed(mesh), from_two(5, 900), {.ranks = ranks});
+    expect_serial(mesh, rough_fibers(mesh, 3), from(vertex(820)), {.ranks = ranks});
+  }
+}
+
+TEST(DistributedSolver, GivesTheSerialTimesWhenDealtByTime) {
+  const TetMesh mesh = beside(cube(12, 0.2), cube(4));
+  const TriangleMesh flat = square(40, 0.3);
+  for (const int ranks : {2, 5}) {
+    expect_serial(mesh, rough_fibers(mesh, 3), from_two(5, 900), {.ranks = ranks, .by_time = true});
+    expect_serial(flat, Metric::isotropic(1), from(vertex(820), 4), {.ranks = ranks, .by_time = true}, {});
+    expect_serial(one_tet(), Metric::isotropic(1), from(vertex(0)), {.ranks = ranks, .by_time = true});
+  }
+}
+
+TEST(DealByTime, GivesEveryRankItsShareOfTheFront) {
+  const TetMesh mesh = cube(33);
+  const Metric metric = Metric::isotropic(1);
+  constexpr int ranks = 4;
+  const std::vector<mpi::GlobalSeed> seeds = mpi::whole_seeds(mesh, metric, from(vertex(0)), {});
+  const std::vector<std::uint32_t> rank_of = mpi::deal_by_time(mesh, metric, seeds, ranks, 1);
+  const Arrival arrival = solve(mesh, metric, from(vertex(0)));
+  // Work of a shell is done when its slowest rank is done.
+  std::map<int, std::array<double, ranks>> shells;
+  for (std::size_t v = 0; v < mesh.vertex_count(); ++v) shells[static_cast<int>(arrival.times[v])][rank_of[v]] += 1;
+  double slowest = 0;
+  for (const auto& [shell, work] : shells) slowest += *std::max_element(work.begin(), work.end());
+  EXPECT_LT(slowest * ranks, 1.4 * static_cast<double>(mesh.vertex_count()));
+}
+
+TEST(DistributedSolver, GivesTheSerialTimesWithVirtualElements) {
+  const TriangleMesh flat = square(25, 0.4);
+  for (const int ranks : {2, 5}) {
+    SCOPED_TRACE(ranks);
+    expect_serial(flat, Metric::isotropic(1), from(vertex(0)), {.ranks = ranks}, {});
+    expect_serial(flat, rough_fibers(flat, 3), from_two(5, 400), {.ranks = ranks}, {});
+    SolveOptions always;
+    always.obtuse = ObtuseSplit::split;
+    expect_serial(cube(7, 0.3), Metric::constant(diag149), from(vertex(0)), {.ranks = ranks}, always);
+  }
+}
+
+TEST(DistributedSolver, GivesTheSerialTimesAtThePapersPaces) {
+  const TetMesh mesh = cube(8, 0.3);
+  const TriangleMesh flat = square(20, 0.4);
+  for (const mpi::Pace pace : {mpi::Pace::sweeps, mpi::Pace::local_solves})
+    for (const int delay : {0, 20}) {
+      const Case how{.ranks = 3, .weather = {.seed = 7, .delay = delay}, .pace = pace};
+      expect_serial(mesh, rough_fibers(mesh, 2), from(vertex(100)), how);
+      expect_serial(flat, Metric::isotropic(1), from(vertex(100)), how, {});
+    }
+}
+
+TEST(DistributedSolver, GivesTheSerialTimesInSinglePrecision) {
+  const TetMesh mesh = cube(10, 0.2);
+  SolveOptions options;
+  options.precision = Precision::single_;
+  expect_serial(mesh, rough_speed(mesh), from(vertex(0)), {.ranks = 3}, options);
+}
+
+TEST(DistributedSolver, TakesEverySource) {
+  const TetMesh mesh = cube(9, 0.2);
+  Sources point;
+  point.points.push_back({{3.3, 4.1, 2.2}, 1.5});
+  expect_serial(mesh, Metric::isotropic(1), point, {.ranks = 4});
+  Sources level;
+  for (const Vec3d p : mesh.points) level.level_set.push_back(p.x + 0.3 * p.y - 4.2);
+  expect_serial(mesh, Metric::constant(diag149), level, {.ranks = 4});
+  SolveOptions plain = no_split();
+  plain.source_init = SourceInit::plain;
+  expect_serial(mesh, Metric::isotropic(1), from_two(0, 728), {.ranks = 4}, plain);
+  Sources late = from(vertex(0), -3);  // onsets far apart, and before zero
+  late.vertices.push_back({vertex(700), 500});
+  expect_serial(mesh, Metric::isotropic(1), late, {.ranks = 3});
+}
+
+/// Seeds by vertex, earliest of each.
+std::map<std::uint64_t, std::pair<double, std::int32_t>> by_vertex(const std::vector<mpi::GlobalSeed>& seeds) {
+  std::map<std::uint64_t, std::pair<double, std::int32_t>> result;
+  for (const mpi::GlobalSeed& seed : seeds) {
+    const auto [place, fresh] = result.try_emplace(seed.vertex, seed.time, seed.source);
+    if (!fresh && seed.time < place->second.first) place->second = {seed.time, seed.source};
+  }
+  return result;
+}
+
+/// Seeds found by ranks that have a part each are those of the whole mesh.
+template <int Corners>
+void expect_whole_seeds(const SimplexMesh<Corners>& mesh, const Metric& metric, const mpi::GlobalSources& global,
+                        const SolveOptions& options) {
+  Sources sources;
+  for (const auto& [v, time] : global.vertices) sources.vertices.push_back({vertex(v), time});
+  sources.points = global.points;
+  const auto expected = by_vertex(mpi::whole_seeds(mesh, metric, sources, options));
+  ThreadWorld(4, {.delay = 3}).run([&](Transport& transport) {
+    const bool root = transport.rank() == 0;
+    const auto share =
+        mpi::scatter<Corners>(transport, root ? &mesh : nullptr, root ? &metric : nullptr,
+                              root ? mpi::deal_vertices(mesh, 4, {.pieces = 3, .partitioner = Partitioner::curve})
+                                   : std::vector<std::uint32_t>(),
+                              ObtuseSplit::none, 1);
+    const auto seeds = by_vertex(mpi::part_seeds(transport, share.part, share.metric, global, options));
+    ASSERT_EQ(seeds.size(), expected.size());
+    for (const auto& [v, seed] : expected) {
+      ASSERT_TRUE(seeds.contains(v)) << v;
+      EXPECT_NEAR(seeds.at(v).first, seed.first, 1e-9);
+      EXPECT_EQ(seeds.at(v).second, seed.second);
+    }
+  });
+}
+
+TEST(PartSeeds, AreThoseOfTheWholeMesh) {
+  const TetMesh mesh = cube(12, 0.2);
+  const TriangleMesh flat = square(30, 0.2);
+  const std::size_t middle = 6 + 12 * (6 + 12 * 6);
+  SolveOptions plain;
+  plain.source_init = SourceInit::plain;
+  for (const SolveOptions& options : {SolveOptions{}, plain}) {
+    expect_whole_seeds(mesh, Metric::isotropic(1), {.vertices = {{middle, 2}}, .points = {}}, options);
+    expect_whole_seeds(mesh, Metric::constant(diag149), {.vertices = {{0, 0}, {middle, 1}}, .points = {}}, options);
+    expect_whole_seeds(mesh, rough_fibers(mesh, 1), {.vertices = {}, .points = {{{5.3, 5.2, 4.9}, 1}}}, options);
+    expect_whole_seeds(flat, Metric::isotropic(1), {.vertices = {{0, 0}}, .points = {{{14.3, 15.2, 0}, 1}}}, options);
+  }
+}
+
+TEST(PartSeeds, RefuseWhatIsNotThere) {
+  const TetMesh mesh = one_tet();  // vertex 1 is in no element
+  const Metric metric = Metric::isotropic(1);
+  for (const mpi::GlobalSources& sources :
+       {mpi::GlobalSources{}, mpi::GlobalSources{.vertices = {{1, 0}}, .points = {}},
+        mpi::GlobalSources{.vertices = {{99, 0}}, .points = {}},
+        mpi::GlobalSources{.vertices = {}, .points = {{{9, 9, 9}, 0}}}})
+    ThreadWorld(2).run([&](Transport& transport) {
+      const bool root = transport.rank() == 0;
+      const auto share = mpi::scatter<4>(
+          transport, root ? &mesh : nullptr, root ? &metric : nullptr,
+          root ? mpi::deal_vertices(mesh, 2, {.pieces = 1}) : std::vector<std::uint32_t>(), ObtuseSplit::none, 1);
+      EXPECT_THROW(mpi::part_seeds(transport, share.part, share.metric, sources, {}), InputError);
+    });
+}
+
+TEST(DistributedSolver, SourceOnABorderVertex) {
+  const TetMesh mesh = cube(7, 0.2);
+  const std::vector<std::uint32_t> rank_of =
+      mpi::deal_vertices(mesh, 3, {.pieces = 1, .partitioner = Partitioner::curve});
+  for (const auto& element : mesh.elements)
+    if (rank_of[element[0].index()] != rank_of[element[1].index()]) {
+      expect_serial(mesh, rough_fibers(mesh, 1), from(element[0]),
+                    {.ranks = 3, .deal = {.pieces = 1, .partitioner = Partitioner::curve}});
+      return;
+    }
+  FAIL() << "no border";
+}
+
+TEST(DistributedSolver, StandsMoreRanksThanVertices) {
+  for (const int ranks : {3, 8}) {
+    expect_serial(one_tet(), Metric::isotropic(1), from(vertex(0)), {.ranks = ranks, .deal = {.pieces = 1}});
+    expect_serial(one_triangle(), Metric::isotropic(1), from(vertex(2)), {.ranks = ranks, .deal = {.pieces = 1}});
+  }
+}
+
+TEST(DistributedSolver, LeavesOtherPiecesUnreached) {
+  const TetMesh two = beside(cube(5), cube(4));
+  expect_serial(two, Metric::isotropic(1), from(vertex(0)), {.ranks = 4});
+  expect_serial(two, Metric::isotropic(1), from_two(0, 130), {.ranks = 4});
+}
+
+TEST(DistributedSolver, WaitsForASlowRank) {
+  const TetMesh mesh = cube(7, 0.3);
+  for (const int slow : {0, 2})
+    expect_serial(mesh, rough_fibers(mesh, 4), from_two(3, 300),
+                  {.ranks = 3, .weather = {.delay = 5, .slow_rank = slow, .slow_micros = 300}});
+}
+
+TEST(DistributedSolver, StopsOnAllRanksWhenOneIsTold) {
+  const TetMesh mesh = cube(6);
+  std::atomic<bool> stop{true};
+  SolveOptions options = no_split();
+  options.progress.cancel = &stop;
+  EXPECT_THROW(solve_over_ranks(mesh, Metric::isotropic(1), from(vertex(0)), options, {}), Cancelled);
+}
+
+TEST(DistributedSolver, RefusesWhatItCannotDo) {
+  const TetMesh mesh = cube(4);
+  SolveOptions options;
+  options.method = Method::fim;
+  EXPECT_THROW(solve_over_ranks(mesh, Metric::isotropic(1), from(vertex(0)), options, {}), UsageError);
+  options = {};
+  options.source_init = SourceInit::factored;
+  EXPECT_THROW(solve_over_ranks(mesh, Metric::isotropic(1), from(vertex(0)), options, {}), UsageError);
+}
+
+TEST(DistributedSolver, StandsDelaysAndReorderedMessages) {
+  const TetMesh mesh = cube(8, 0.3);
+  for (std::uint64_t seed = 1; seed <= 6; ++seed)
+    for (const int delay : {3, 40}) {
+      SCOPED_TRACE(seed);
+      expect_serial(mesh, rough_fibers(mesh, seed), from_two(5, 400),
+                    {.ranks = 4, .weather = {.seed = seed, .delay = delay}});
+    }
+}
+
+}  // namespace
+}  // namespace isochron::test

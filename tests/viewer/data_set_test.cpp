@@ -1,0 +1,69 @@
+#include "apps/viewer/server/data_set.h"
+
+#include <chrono>
+#include <filesystem>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "io/io_test_support.h"
+#include "isochron/core/error.h"
+
+namespace isochron::viewer {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* triangle = "OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n";
+
+TEST(DataSet, TellsOnceWhatBecomesOfItsFile) {
+  const test::TemporaryFolder folder;
+  const fs::path path = folder.file("triangle.off", triangle);
+  const fs::path aside = path.parent_path() / "aside.off";
+  DataSet data(path, {});
+  EXPECT_EQ(data.describe()["file"], "as read");
+  EXPECT_EQ(data.describe()["changed"], false);
+  EXPECT_EQ(data.look_again(), std::nullopt);
+
+  fs::rename(path, aside);
+  EXPECT_EQ(data.look_again(), FileState::deleted);
+  EXPECT_EQ(data.look_again(), std::nullopt);
+  EXPECT_EQ(data.describe()["file"], "deleted");
+  EXPECT_EQ(data.describe()["changed"], true);
+
+  fs::create_directory(path);
+  EXPECT_EQ(data.look_again(), FileState::unreadable);
+  fs::remove(path);
+  fs::create_symlink(path.filename(), path);  // leads to itself
+  EXPECT_EQ(data.look_again(), std::nullopt);
+  EXPECT_EQ(data.describe()["file"], "unreadable");
+  fs::remove(path);
+
+  fs::rename(aside, path);
+  EXPECT_EQ(data.look_again(), FileState::as_read);
+  EXPECT_EQ(data.describe()["changed"], false);
+
+  // Another file of the same size and date in its place.
+  const auto date = fs::last_write_time(path);
+  fs::copy_file(path, aside);
+  fs::last_write_time(aside, date);
+  fs::rename(aside, path);
+  EXPECT_EQ(data.look_again(), FileState::written);
+  fs::last_write_time(path, date + std::chrono::seconds(2));
+  EXPECT_EQ(data.look_again(), FileState::written);
+  EXPECT_EQ(data.look_again(), std::nullopt);
+}
+
+TEST(DataSet, KnowsHowItsQuestionsAreAsked) {
+  const test::TemporaryFolder folder;
+  const DataSet data(folder.file("triangle.off", triangle), {});
+  EXPECT_EQ(data.asked("geometry"), Asked::get);
+  EXPECT_EQ(data.asked("solve"), Asked::post);
+  EXPECT_EQ(data.asked("cancel"), Asked::post);
+  EXPECT_EQ(data.asked("reload"), Asked::post);
+  EXPECT_EQ(data.asked("histogram"), std::nullopt);
+  EXPECT_EQ(data.asked(""), std::nullopt);
+}
+
+}  // namespace
+}  // namespace isochron::viewer
