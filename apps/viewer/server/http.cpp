@@ -158,18 +158,20 @@ void skip_body(const Request& request, const httplib::ContentReader& read) {
 }
 
 /// The posted object, of which no more than the limit is ever held. All of it is read in any case, as above. JSON
-/// counts as JSON even where it is called a form, as some programs call everything that they post.
+/// counts as JSON even where it is called a form, as some programs call everything that they post. No body at all is an
+/// object without fields.
 Json read_body(const Request& request, const httplib::ContentReader& read) {
   std::string body;
   bool too_large = false;
-  read([&](const char* data, std::size_t size) {
+  const auto keep = [&](const char* data, std::size_t size) {
     too_large = too_large || body.size() + size > most_body;
     if (!too_large) body.append(data, size);
     return true;
-  });
+  };
+  if (has_body(request)) read(keep);
   if (too_large) throw Refusal{413, fmt::format("the body is too large; send at most {} bytes", most_body)};
   if (is_form(request) && !body.starts_with('{')) throw forms;
-  return parse_object(body);
+  return body.empty() ? Json::object() : parse_object(body);
 }
 
 Json query_of(const Request& request) {
@@ -343,9 +345,10 @@ void Server::Engine::reload(std::size_t id) {
   {
     const std::lock_guard lock(mutex_);
     data_sets_[id] = std::move(fresh);
+    // Before the file is looked at again: what becomes of it from now on is told afterwards.
+    events_.send("", "reloaded", {{"dataset", id}});
   }
   old->stop();
-  events_.send("", "reloaded", {{"dataset", id}});
 }
 
 Json Server::Engine::state() {
