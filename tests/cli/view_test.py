@@ -165,6 +165,7 @@ class View(ViewCase):
             for path in ("/api/nothing", "/api/datasets/0/nothing", "/api/datasets/0/histogram", "/api/datasets/9/solve",
                          "/nothing"):
                 self.refused(404, method, path, body)
+        self.assertIn("'histogram' here; ask for geometry, array", self.refused(404, "GET", "/api/datasets/0/histogram"))
         self.alive()
 
     def test_whole_answers_only(self):
@@ -281,7 +282,9 @@ class View(ViewCase):
                             ("datasets/0/array?nme=a", "no field 'nme'; did you mean 'name'?"),
                             ("datasets/0/array?on=cells", "'name' is missing"),
                             ("datasets/0/array?name=a&name=b", "there twice"),
-                            ("datasets/0/fibers?array=f&count=-3", "from 1 to 100000")):
+                            ("datasets/0/fibers?array=f&count=-3", "from 1 to 100000"),
+                            ("datasets/0/fibers?array=f&count=12x", "'count' is \"12x\"; give a finite number"),
+                            ("datasets/0/fibers?array=f&count=%ff", "give a finite number")):
             self.assertIn(words, self.refused(400, "GET", f"/api/{path}"))
         self.alive()
 

@@ -119,7 +119,8 @@ double Fields::number(const std::string& name) {
   if (!value.is_number() && !from_text)
     throw RequestError(fmt::format("{} is {}; give a number", of(name), described(value)));
   const double number = from_text ? number_in(value.get_ref<const std::string&>()) : value.get<double>();
-  if (!std::isfinite(number)) throw RequestError(fmt::format("{} is not a finite number; give one", of(name)));
+  if (!std::isfinite(number))
+    throw RequestError(fmt::format("{} is {}; give a finite number", of(name), shown(text_of(value))));
   return number;
 }
 

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <httplib.h>
 
 #include "apps/viewer/server/access.h"
@@ -369,8 +370,13 @@ DataSetPath Server::Engine::place_of(const Request& request, Asked asked) {
     const bool known = request.path == "/api/state" || request.path == "/api/events" || find_static(request.path);
     throw known ? only_get : nothing_here;
   }
-  const auto known = data_set(place->id)->asked(place->name);
-  if (!known) throw Refusal{404, UnknownCall(place->name).what()};
+  const std::shared_ptr<DataSet> asked_of = data_set(place->id);
+  const auto known = asked_of->asked(place->name);
+  if (!known) {
+    std::vector<std::string_view> names;
+    for (const Question& question : asked_of->questions()) names.push_back(question.name);
+    throw Refusal{404, fmt::format("{}; ask for {}", UnknownCall(place->name).what(), fmt::join(names, ", "))};
+  }
   if (known != asked) throw known == Asked::get ? only_get : only_post;
   return *place;
 }
