@@ -8,7 +8,6 @@
 #include "isochron/core/error.h"
 #if defined(ISOCHRON_WITH_VIEWER)
 #include <algorithm>
-#include <cmath>
 #include <cstdlib>
 #include <fstream>
 #include <optional>
@@ -155,7 +154,7 @@ int run_view(const ViewRequest& request, Console& console) {
   options.port = request.port;
   options.version = ISOCHRON_VERSION;
   options.open.threads = console.options.threads;
-  options.open.most_bytes = static_cast<std::uintmax_t>(std::ldexp(request.max_gigabytes, 30));
+  options.open.most_bytes = static_cast<std::uintmax_t>(1e9 * std::min(request.max_gigabytes, 1e9));
   options.open.tensor_order = request.tensors.order;
   options.open.tensor_frame = request.tensors.axes();
   options.open.mask = request.mask;
@@ -198,8 +197,10 @@ void declare_view(Command& root, Console& console) {
                    if (port > highest) throw_too_large(text, highest);
                    request->port = port;
                  });
-  command.flag("--no-browser", "Only print the address", request->no_browser);
-  command.option("--max-size", "GB", "Refuse files that are larger (default 8)", into_positive(request->max_gigabytes));
+  command.flag("--no-browser", "Only print the address, which is printed in any case, with --quiet too",
+               request->no_browser);
+  command.option("--max-size", "GB", "Refuse files that have more, unpacked (default 8; a GB is 10^9 bytes)",
+                 into_positive(request->max_gigabytes));
   command.group("Images of tensors");
   declare_tensor_layout(command, request->tensors);
   command.option("--mask", "FILE", "Where their pathways may run (all voxels that have a tensor)", into(request->mask));

@@ -3,9 +3,15 @@
 import gzip
 import json
 import math
+import os
+import pathlib
+import re
 import struct
+import subprocess
+import sys
 import threading
 
+from cli_case import BINARY
 from view_case import ViewCase
 
 
@@ -74,14 +80,48 @@ class ViewImages(ViewCase):
         wrong = {"client": "test", "name": "across", "format": "exe"}
         self.assertIn("tck, vtp, csv, nii.gz", self.refused(400, "POST", "/api/datasets/0/export", wrong))
         wrong = {"client": "test", "name": "other", "format": "tck"}
-        self.assertIn("no pathway", self.refused(422, "POST", "/api/datasets/0/export", wrong))
+        self.assertIn("no pathway 'other'", self.refused(422, "POST", "/api/datasets/0/export", wrong))
 
-        same = {"from": ends["from"], "to": ends["from"]}
+        same = {"name": "x", "from": ends["from"], "to": ends["from"]}
         self.assertIn("overlap", self.refused(422, "POST", "/api/datasets/0/connect", same))
-        self.assertIn("'to' is missing", self.refused(400, "POST", "/api/datasets/0/connect", {"from": ends["from"]}))
+        without = {"name": "x", "from": ends["from"]}
+        self.assertIn("'to' is missing", self.refused(400, "POST", "/api/datasets/0/connect", without))
         self.assertIn("no pathway", self.refused(422, "GET", "/api/datasets/0/volume/cost?client=test&name=other"))
+        self.names_are_needed(ends)
         self.assertEqual(self.status("POST", "/api/datasets/0/solve", {}), 404)
         self.alive()
+
+    def names_are_needed(self, ends):
+        """Of pathways that are asked about, and of those that are made."""
+        for body in (ends, {**ends, "name": ""}):
+            self.assertIn("'name' is missing", self.refused(400, "POST", "/api/datasets/0/connect", {"client": "c", **body}))
+        self.assertIn("did you mean 'name'?",
+                      self.refused(400, "POST", "/api/datasets/0/connect", {"client": "c", "nam": "x", **ends}))
+        self.post("/api/datasets/0/connect", name="second", **ends)
+        for method, question, body in (("POST", "glyphs", {"client": "test"}), ("POST", "remove", {"client": "test"}),
+                                       ("POST", "export", {"client": "test", "format": "tck"}),
+                                       ("GET", "volume/cost?client=test", None)):
+            said = self.refused(400, method, f"/api/datasets/0/{question}", body)
+            self.assertEqual(said, "'name' is missing (of which pathway?); this client has 'across', 'second'", question)
+        self.assertIn("connect regions first", self.refused(400, "POST", "/api/datasets/0/glyphs", {"client": "nobody"}))
+
+    def test_small_files_that_unpack_to_more_than_the_limit_are_refused(self):
+        head = "{'descr': '<f4', 'fortran_order': False, 'shape': (400, 400, 400), }".ljust(117) + "\n"
+        npy = b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode()
+        for name, begin, rest in (("zeros.npy.gz", npy, bytes(4 * 400 * 400)), ("many.off.gz", b"OFF\n9 1 0\n", b"\n" * 640000)):
+            with gzip.open(self.folder / name, "wb", 1) as file:  # 256 MB, of which this process never holds much
+                file.write(begin)
+                for _ in range(400):
+                    file.write(rest)
+            self.assertLess((self.folder / name).stat().st_size, 2_000_000)
+            # A process of its own looks: what a program uses at most counts that of the one it is started from.
+            look = ("import resource, subprocess, sys; code = subprocess.run(sys.argv[1:]).returncode; "
+                    "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss); sys.exit(code)")
+            done = subprocess.run([sys.executable, "-c", look, BINARY, "view", "--no-browser", name, "--max-size", "0.03"],
+                                  cwd=self.folder, capture_output=True, text=True, timeout=240)
+            self.assert_failed(done, 3, [f"{name}: unpacks to more", "files up to 30.0 MB", "--max-size"])
+            if not os.environ.get("ISOCHRON_SANITIZE"):
+                self.assertLess(int(done.stdout), 150_000, "kilobytes in use")
 
     def test_the_surface_of_a_volume_comes_with_its_particles(self):
         self.start("heart_density.nii.gz")
@@ -124,6 +164,32 @@ class ViewImages(ViewCase):
         self.assertIn("factor", self.refused(400, "POST", "/api/datasets/0/surface",
                                              {**wanted, "brush": [{**brush, "factor": -1}]}))
         self.alive()
+
+    def test_all_questions_and_answers_are_described(self):
+        pages = pathlib.Path(__file__).resolve().parents[2] / "docs"
+        text = (pages / "view-api.md").read_text(encoding="utf-8")
+        self.succeed("generate", "cube", "--n", "4", "-o", "cube.vtk")
+        self.start("cube.vtk", "fibers.nii.gz", "heart_density.nii.gz")
+        mesh, tensors, volume = self.data_sets()
+        for entry in (mesh, tensors, volume):
+            for question in entry["questions"]:
+                self.assertRegex(text, rf"`{re.escape(question)}[`?]")
+        self.assertIn("POST reload", mesh["questions"])
+        (x, y, z), high = tensors["bounds"]
+        ends = {"from": {"point": [x + 8, y + 8, z + 8]}, "to": {"point": [c - 8 for c in high]}, "name": "n"}
+        levels = [0.4, 0.6]
+        answers = [self.read("/api/datasets/0/geometry"), self.solve([{"vertex": 0}], isochrones={}),
+                   self.post("/api/datasets/0/path", to={"vertex": 7}), self.post("/api/datasets/0/isosurface", levels=levels),
+                   self.post("/api/datasets/0/clip", point=[0.5, 0.5, 0.5], normal=[1, 0, 0], levels=levels),
+                   self.read("/api/datasets/1/volume/fa"), self.read("/api/datasets/1/volume/direction"),
+                   self.post("/api/datasets/1/connect", **ends), self.post("/api/datasets/1/glyphs", name="n"),
+                   self.read("/api/datasets/1/volume/cost?client=test&name=n"), self.read("/api/datasets/2/histogram"),
+                   self.read("/api/datasets/2/volume/values"), self.read("/api/datasets/2/surface/particles?client=test")]
+        if volume["solvable"]:
+            answers.append(self.post("/api/datasets/2/surface", isovalue=50, uniform=4))
+        names = {*mesh, *tensors, *volume}.union(*(part for answer in answers for part in answer))
+        self.assertGreater(len(names), 60)
+        self.assertEqual([name for name in sorted(names) if f"`{name}`" not in text], [])
 
     def test_what_cannot_be_shown_is_refused_before_anything_is_served(self):
         self.expect(3, "view", "--no-browser", "fibers.nii.gz", "--mask", "heart.nii.gz", words=["heart.nii.gz"])

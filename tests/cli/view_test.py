@@ -60,6 +60,33 @@ class View(ViewCase):
         self.assertEqual(body.decode().splitlines()[:2], ["id,x,y,z,arrival_time", "0,0,0,0,0"])
         self.assertEqual(self.refused(404, "GET", "/api/datasets/2/geometry"), "there is no data set 2")
 
+    def test_arrays_are_asked_for_where_they_are(self):
+        points, triangles = square_mesh(3)
+        self.write_msh("arrays.msh", points, triangles, point_arrays={"depth": [(1,)] * 9, "still": [(0,)] + [(1,)] * 8},
+                       cell_arrays={"fiber": [(1, 0, 0)] * len(triangles)})
+        self.start("arrays.msh")
+        for name, on, other in (("fiber", "points", "cells"), ("depth", "cells", "points")):
+            self.assertEqual(self.refused(422, "GET", f"/api/datasets/0/array?name={name}&on={on}"),
+                             f"array '{name}' is on the {other}, not on the {on}; ask with on={other}")
+            self.assertEqual(self.status("GET", f"/api/datasets/0/array?name={name}&on={other}"), 200)
+        self.assertIn("on=cells", self.refused(422, "GET", "/api/datasets/0/array?name=fiber"))
+        self.assertIn("choose one of: depth", self.refused(422, "GET", "/api/datasets/0/array?name=cv"))
+        still = {"sources": [{"vertex": 0}], "speed_array": "still"}
+        self.assertIn("not a positive finite number on 2 of 8 cells", self.refused(422, "POST", "/api/datasets/0/solve", still))
+        self.assertEqual(self.solve([{"vertex": 0}], speed_array="depth")[0]["unreached"], 0)
+
+    def test_exports_name_the_formats_that_hold_the_mesh(self):
+        self.write_msh("tet.msh", TET_POINTS, tets=TET)
+        self.start("tet.msh")
+        self.solve([{"vertex": 0}])
+        said = self.refused(422, "POST", "/api/datasets/0/export", {"client": "test", "format": "ply"})
+        self.assertTrue(said.startswith("ply files cannot hold these cells"), said)
+        able = said.split("use one of ")[1].split(", ")
+        self.assertEqual(able, ["vtu", "vtk", "msh", "csv", "npy"])
+        for one in able:
+            self.assertEqual(self.status("POST", "/api/datasets/0/export", {"client": "test", "format": one}), 200, one)
+        self.assertIn("vtu, vtp", self.refused(400, "POST", "/api/datasets/0/export", {"client": "test", "format": "exe"}))
+
     def test_lines_can_be_seen_but_not_solved(self):
         self.write("lines.vtk", "# vtk DataFile Version 3.0\nx\nASCII\nDATASET POLYDATA\nPOINTS 3 float\n"
                                 "0 0 0 1 0 0 1 1 0\nLINES 1 4\n3 0 1 2\n")
@@ -138,6 +165,7 @@ class View(ViewCase):
             for path in ("/api/nothing", "/api/datasets/0/nothing", "/api/datasets/0/histogram", "/api/datasets/9/solve",
                          "/nothing"):
                 self.refused(404, method, path, body)
+        self.assertIn("'histogram' here; ask for geometry, array", self.refused(404, "GET", "/api/datasets/0/histogram"))
         self.alive()
 
     def test_whole_answers_only(self):
@@ -157,6 +185,24 @@ class View(ViewCase):
         self.assertEqual(self.status("POST", "/api/datasets/0/solve", body, headers=urlencoded), 200)
         self.assertIn("not JSON", self.refused(400, "POST", "/api/datasets/0/solve", "{a=1", headers=urlencoded))
         self.assertIn("only POST", self.refused(400, "GET", "/api/state", "{}"))
+
+    def test_no_body_is_an_object_without_fields(self):
+        self.start("square.msh")
+        for headers in ({}, {"Content-Length": "0"}, {"Content-Type": "application/json"}):
+            self.assertEqual(self.post_nothing("reload", headers), 200, headers)
+            self.assertEqual(self.post_nothing("solve", headers), 400, headers)  # it wants sources
+        for headers in ({"Origin": "http://evil.example"}, {"X-Isochron-Token": "0" * 32}):
+            self.assertEqual(self.post_nothing("reload", headers), 403, headers)
+        self.assertEqual(self.post_nothing("reload", {"Content-Type": "multipart/form-data; boundary=x"}), 415)
+        self.alive()
+
+    def post_nothing(self, question, headers):
+        """The status of a POST that says nothing of a body but what the headers say, as `curl -X POST` sends it."""
+        headers = {"Host": f"127.0.0.1:{self.port}", "X-Isochron-Token": self.token, **headers}
+        with socket.create_connection(("127.0.0.1", self.port), timeout=30) as raw:
+            lines = [f"POST /api/datasets/0/{question} HTTP/1.1", *(f"{name}: {value}" for name, value in headers.items())]
+            raw.sendall("\r\n".join([*lines, "", ""]).encode())
+            return int(raw.recv(4096).split()[1])
 
     # ---- too much and not well formed
 
@@ -225,6 +271,7 @@ class View(ViewCase):
         self.start("square.msh")
         sources = [{"vertex": 0}]
         for path, body, words in (("solve", {"sources": sources, "sped": 2}, "did you mean 'speed'?"),
+                                  ("solve", {"source": sources}, "did you mean 'sources'?"),
                                   ("reload", {"force": True}, "no field 'force'"),
                                   ("cancel", {"client": "a", "slot": "b"}, "no field 'slot'"),
                                   ("solve?speed=2", {"sources": sources}, "posted object"),
@@ -232,8 +279,12 @@ class View(ViewCase):
             self.assertIn(words, self.refused(400, "POST", f"/api/datasets/0/{path}", body))
         for path, words in (("state?x=1", "no field 'x'"), ("events?client=a&x=1", "no field 'x'"),
                             ("datasets/0/geometry?x=1", "no field 'x'"), ("datasets/0/array?nam=a&name=b", "'name'?"),
+                            ("datasets/0/array?nme=a", "no field 'nme'; did you mean 'name'?"),
+                            ("datasets/0/array?on=cells", "'name' is missing"),
                             ("datasets/0/array?name=a&name=b", "there twice"),
-                            ("datasets/0/fibers?array=f&count=-3", "from 1 to 100000")):
+                            ("datasets/0/fibers?array=f&count=-3", "from 1 to 100000"),
+                            ("datasets/0/fibers?array=f&count=12x", "'count' is \"12x\"; give a finite number"),
+                            ("datasets/0/fibers?array=f&count=%ff", "give a finite number")):
             self.assertIn(words, self.refused(400, "GET", f"/api/{path}"))
         self.alive()
 
@@ -260,12 +311,14 @@ class View(ViewCase):
         for status, source, words in ((422, {"vertex": 144}, "out of range"), (400, {"vertex": -1}, "whole number"),
                                       (400, {"vertex": 0.5}, "whole number"), (400, {"vertex": 1e18}, "whole number"),
                                       (400, {"vertex": "0"}, "number"), (400, {"point": [0, 0]}, "3 numbers"),
-                                      (400, {"point": [None, 0, 0]}, "finite"), (400, {"point": ["1", 0, 0]}, "finite"),
+                                      (400, {"point": [None, 0, 0]}, "null"), (400, {"point": ["1", 0, 0]}, "text ('1')"),
                                       (422, {"point": [1e300, 1e300, 1e300]}, "away"),
-                                      (422, {"point": [3, 3, 3]}, "away"), (400, {"vertex": 0, "time": "0"}, "finite"),
+                                      (422, {"point": [3, 3, 3]}, "away"), (400, {"vertex": 0, "time": "0"}, "text ('0')"),
                                       (400, {"vertex": 0, "point": [0, 0, 0]}, "exclude"), (400, {}, "missing")):
             self.assertIn(words, self.refused(status, "POST", "/api/datasets/0/solve", {"sources": [source]}), source)
         self.refused(400, "POST", "/api/datasets/0/solve", {"sources": [{"vertex": 0}], "seq": 1e300})
+        self.assertEqual(self.refused(400, "POST", "/api/datasets/0/solve", {"sources": [{"vertex": 0}], "speed": "1"}),
+                         "'speed' is text ('1'); give a number")
         self.refused(422, "POST", "/api/datasets/0/path", {"client": "none", "to": {"vertex": 0}})
         self.assertEqual(self.solve([{"vertex": 0}])[0]["unreached"], 0)
 
@@ -470,6 +523,21 @@ class View(ViewCase):
         with self.assertRaises(OSError):
             self.status("GET", "/api/state")
 
+    def test_a_server_in_the_background_of_a_script_ends_when_told(self):
+        for told in (signal.SIGINT, signal.SIGTERM):  # such jobs start with SIGINT ignored
+            process = self.start("square.msh", preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))
+            stream = self.connection()
+            stream.request("GET", f"/api/events?client=a&token={self.token}")
+            self.assertEqual(stream.getresponse().status, 200)
+            process.send_signal(told)
+            err = process.communicate(timeout=20)[1]
+            self.assertEqual((process.returncode, err), (0, ""))
+
+    def test_quiet_prints_the_address_alone(self):
+        process = self.start("square.msh", "--quiet")
+        process.terminate()
+        self.assertEqual((process.stdout.read(), process.communicate(timeout=20)[1]), ("", ""))
+
     def test_ctrl_c_at_once_ends_it(self):
         for _ in range(5):
             process = self.start("square.msh", "--quiet")
@@ -538,8 +606,12 @@ class View(ViewCase):
 
     def test_a_file_of_ten_gigabytes_is_refused_at_once(self):
         with open(self.folder / "large.vtu", "wb") as large:
-            large.truncate(10 << 30)
+            large.truncate(10 * 10 ** 9)
         began = time.monotonic()
         self.expect(3, "view", "--no-browser", "large.vtu", words=["large.vtu", "10.0 GB", "8.0 GB", "--max-size"])
         self.assertLess(time.monotonic() - began, 5)
-        self.expect(3, "view", "--no-browser", "square.msh", "--max-size", "0.000001", words=["bytes", "--max-size"])
+        self.expect(3, "view", "--no-browser", "square.msh", "--max-size", "0.000001", words=["up to 1000 bytes", "--max-size"])
+        size = (self.folder / "square.msh").stat().st_size
+        self.expect(3, "view", "--no-browser", "square.msh", "--max-size", (size - 1) / 1e9, words=[f"has {size} bytes"])
+        self.start("square.msh", "--max-size", (size + 0.5) / 1e9)
+        self.start("square.msh", "--max-size", "1e300")

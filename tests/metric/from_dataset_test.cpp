@@ -86,6 +86,10 @@ TEST(MetricFromDataset, SaysWhatIsWrongWithSpeeds) {
       },
       ThrowsMessage<InputError>(HasSubstr("values: 3, tetrahedra: 2")));
   Dataset dataset = with_cells("cv", 1, {1, 1});
+  dataset.point_data.set({"still", 1, std::vector<float>{0, 1, 1, 1, 1}});  // the means are positive
+  EXPECT_THAT([&] { build(dataset, {.speed_array = "still"}); },
+              ThrowsMessage<InputError>(AllOf(HasSubstr("'still'"), HasSubstr("1 of 2"), HasSubstr("cell 0"))));
+  dataset.point_data = {};
   dataset.point_data.set({"T", 1, std::vector<double>(4, 1)});
   EXPECT_THAT(
       [&] { build(dataset, {.speed_array = "speed"}); },

@@ -63,6 +63,45 @@ TEST(DataSet, KnowsHowItsQuestionsAreAsked) {
   EXPECT_EQ(data.asked("reload"), Asked::post);
   EXPECT_EQ(data.asked("histogram"), std::nullopt);
   EXPECT_EQ(data.asked(""), std::nullopt);
+  const Json listed = data.describe()["questions"];
+  EXPECT_EQ(listed.front(), "GET geometry");
+  EXPECT_EQ(listed.back(), "POST cancel");
+  EXPECT_EQ(listed.size(), data.questions().size());
+}
+
+TEST(DataSet, SizesAreInPowersOfTen) {
+  EXPECT_EQ(size_text(512), "512 bytes");
+  EXPECT_EQ(size_text(999'999), "999999 bytes");
+  EXPECT_EQ(size_text(1'500'000), "1.5 MB");
+  EXPECT_EQ(size_text(OpenOptions{}.most_bytes), "8.0 GB");
+  EXPECT_EQ(size_text(10'700'000'000), "10.7 GB");
+}
+
+TEST(DataSet, RefusesMoreThanTheLimitPackedOrNot) {
+  const test::TemporaryFolder folder;
+  const fs::path plain = folder.file("triangle.off", triangle);
+  const fs::path packed = folder.path() / "packed.off.gz";
+  write_dataset(packed, read_dataset(plain), Overwrite::no);
+  const auto refused = [](const fs::path& path, std::uintmax_t most) -> std::string {
+    OpenOptions options;
+    options.most_bytes = most;
+    try {
+      const DataSet opened(path, options);
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  const std::uintmax_t bytes = fs::file_size(plain);
+  EXPECT_EQ(refused(plain, bytes), "");
+  EXPECT_THAT(refused(plain, bytes - 1),
+              testing::HasSubstr("triangle.off: has 36 bytes (the viewer opens files up to 35"));
+  EXPECT_EQ(refused(packed, 200), "");
+  Dataset many = read_dataset(plain);
+  many.points.resize(5000);
+  write_dataset(packed, many, Overwrite::yes);
+  ASSERT_LT(fs::file_size(packed), 4000U);
+  EXPECT_THAT(refused(packed, 4000), testing::HasSubstr("packed.off.gz: unpacks to more (the viewer"));
 }
 
 }  // namespace

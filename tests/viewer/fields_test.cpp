@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -43,12 +44,17 @@ TEST(Fields, GiveValuesByNameAndType) {
 
 TEST(Fields, RefuseOtherTypes) {
   const Json body = Json::parse(
-      R"({"a": 1.5, "b": "2", "q": [1, null, 3], "two": [1, 2], "t": "x", "n": -1, "big": 1e10, "o": {"c": "d"}, "bell": "\u0007"})");
+      R"({"a": 1.5, "b": "2", "q": [1, null, 3], "two": [1, 2], "t": "x", "n": -1, "big": 1e10, "o": {"c": "d"}, "bell": "\u0007",
+          "yes": true, "texts": [1, "2", 3]})");
   Fields fields(body);
   const auto said = [&](auto ask) { return refusal([&] { ask(fields); }); };
-  EXPECT_THAT(said([](Fields& f) { f.number("b"); }), HasSubstr("'b' is not a finite number"));
+  EXPECT_THAT(said([](Fields& f) { f.number("b"); }), HasSubstr("'b' is text ('2'); give a number"));
   EXPECT_THAT(said([](Fields& f) { f.number("z"); }), HasSubstr("'z' is missing"));
-  EXPECT_THAT(said([](Fields& f) { f.point("q"); }), HasSubstr("'q'"));
+  EXPECT_THAT(said([](Fields& f) { f.number("two"); }), HasSubstr("'two' is a list; give a number"));
+  EXPECT_THAT(said([](Fields& f) { f.whole("yes"); }), HasSubstr("'yes' is true; give a number"));
+  EXPECT_THAT(said([](Fields& f) { f.positive("o"); }), HasSubstr("'o' is an object; give a number"));
+  EXPECT_THAT(said([](Fields& f) { f.point("q"); }), HasSubstr("'q' has null in it; give finite numbers"));
+  EXPECT_THAT(said([](Fields& f) { f.point("texts"); }), HasSubstr("'texts' has text ('2') in it"));
   EXPECT_THAT(said([](Fields& f) { f.point("two"); }), HasSubstr("3 numbers"));
   EXPECT_THAT(said([](Fields& f) { f.point("a"); }), HasSubstr("'a'"));
   EXPECT_THAT(said([](Fields& f) { f.numbers("q", 2); }), HasSubstr("up to 2 numbers"));
@@ -61,7 +67,7 @@ TEST(Fields, RefuseOtherTypes) {
   EXPECT_THAT(said([](Fields& f) { f.label("bell", 9); }), HasSubstr("control"));
   EXPECT_THAT(said([](Fields& f) { f.label("b", 0); }), HasSubstr("too long"));
   EXPECT_THAT(said([](Fields& f) { f.object("t"); }), HasSubstr("not a JSON object"));
-  EXPECT_THAT(said([](Fields& f) { f.object("o").number("c"); }), HasSubstr("'c' of 'o' is not a finite number"));
+  EXPECT_THAT(said([](Fields& f) { f.object("o").number("c"); }), HasSubstr("'c' of 'o' is text ('d')"));
   EXPECT_THAT(said([](Fields& f) { f.objects("two", 1); }), HasSubstr("at most 1"));
   EXPECT_THAT(said([](Fields& f) { f.objects("two", 2); }), HasSubstr("two[0] is not a JSON object"));
   EXPECT_THAT(said([](Fields& f) { f.exclude({"a", "z", "b"}); }), HasSubstr("'a' and 'b' exclude each other"));
@@ -73,7 +79,8 @@ TEST(Fields, OfAQueryReadNumbersFromTexts) {
   Fields fields(query, "the request", Fields::Values::texts);
   EXPECT_EQ(fields.whole("count"), 12U);
   for (const char* name : {"bad", "nan", "huge", "empty"})
-    EXPECT_THAT(refusal([&] { fields.number(name); }), HasSubstr(name));
+    EXPECT_EQ(refusal([&] { fields.number(name); }),
+              fmt::format("'{}' is {}; give a finite number", name, text_of(query[name])));
 }
 
 TEST(Fields, RefuseWhatNobodyAskedFor) {
@@ -91,6 +98,19 @@ TEST(Fields, RefuseWhatNobodyAskedFor) {
   EXPECT_LT(left(std::string(100000, 'x').c_str()).size(), 200U);
   const Json none{{"x", nullptr}};
   EXPECT_THAT(refusal([&] { Fields(none).done(); }), HasSubstr("'x'"));
+}
+
+TEST(Fields, NameWhatIsMisspelledRatherThanWhatIsMissing) {
+  const auto missing = [](const char* given) {
+    const Json body{{given, "x"}, {"on", "cells"}};
+    Fields fields(body);
+    return refusal([&] { fields.text("name"); });
+  };
+  EXPECT_EQ(missing("nme"), "the request has no field 'nme'; did you mean 'name'?");
+  EXPECT_EQ(missing("Names"), "the request has no field 'Names'; did you mean 'name'?");
+  EXPECT_EQ(missing("color"), "'name' is missing; give it");
+  const Json body{{"name", nullptr}};
+  EXPECT_EQ(refusal([&] { Fields(body).text("name"); }), "'name' is missing; give it");
 }
 
 TEST(ParseObject, TakesObjectsAlone) {

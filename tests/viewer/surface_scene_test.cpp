@@ -64,6 +64,17 @@ TEST(SurfaceScene, ValuesComeAsTheyLie) {
   EXPECT_EQ(scene->describe()["kind"], "volume");
 }
 
+TEST(SurfaceScene, SaysWhenParticlesHadNotSettled) {
+  ExtractedSurface made;
+  made.notes = {"a note"};
+  made.iterations.resize(50);
+  made.converged = true;
+  EXPECT_THAT(surface_notes(made), testing::ElementsAre("a note"));
+  made.converged = false;
+  EXPECT_THAT(surface_notes(made),
+              testing::ElementsAre("a note", testing::HasSubstr("not settled after 50 iterations")));
+}
+
 class Surfaces : public testing::Test {
  protected:
   void SetUp() override {
@@ -213,11 +224,11 @@ TEST_F(Surfaces, SaysWhatIsWrong) {
   EXPECT_THAT(message("brush", 3), testing::HasSubstr("'brush'"));
   EXPECT_THAT(message("brush", {{{"point", {0, 0, 0}}, {"radius", 1}, {"factor", 0}}}), testing::HasSubstr("factor"));
   EXPECT_THAT(message("brush", {{{"radius", 1}, {"factor", 0.5}}}), testing::HasSubstr("'point'"));
-  EXPECT_THAT(message("uniform", 0.001), testing::HasSubstr("particles"));
+  EXPECT_THAT(message("uniform", 0.001), testing::HasSubstr("allow more with --most-particles of isochron surface"));
   for (const char* field : {"epsilon", "delta"})
     EXPECT_THAT(message(field, 0.5), testing::HasSubstr(fmt::format("'uniform' and '{}' exclude each other", field)));
   EXPECT_THAT(message("isovalu", 3), testing::HasSubstr("did you mean 'isovalue'?"));
-  EXPECT_THAT(message("isovalue", "3"), testing::HasSubstr("finite"));
+  EXPECT_THAT(message("isovalue", "3"), testing::HasSubstr("text ('3')"));
   EXPECT_THAT(message("brush", {{{"point", {0, 0, 0}}, {"radius", 1}, {"factor", 1}, {"size", 2}}}),
               testing::HasSubstr("brush[0] has no field 'size'"));
   EXPECT_THAT(unknown_questions(*scene), testing::IsEmpty());

@@ -237,7 +237,7 @@ TEST(TensorScene, SaysWhatIsWrong) {
   EXPECT_THAT(message("epsilon", "much"), testing::HasSubstr("epsilon"));
   EXPECT_THAT(message("tube_radius", 0), testing::HasSubstr("tube"));
   EXPECT_THAT(message("name", std::string(1000, 'x')), testing::HasSubstr("too long"));
-  EXPECT_THAT(message("tube_radius", "1"), testing::HasSubstr("finite"));
+  EXPECT_THAT(message("tube_radius", "1"), testing::HasSubstr("text ('1')"));
   EXPECT_THAT(message("radius", 1), testing::HasSubstr("no field 'radius'"));
   EXPECT_THAT(message("slot", "a"), testing::HasSubstr("no field 'slot'"));
   EXPECT_THAT(message("from", {{"point", {14, 0, 0}}, {"radus", 2}}), testing::HasSubstr("did you mean 'radius'?"));

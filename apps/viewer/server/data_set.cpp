@@ -17,6 +17,7 @@
 #include "isochron/io/file_bytes.h"
 #include "isochron/io/image_io.h"
 #include "isochron/io/io.h"
+#include "isochron/io/unpack_limit.h"
 
 namespace isochron::viewer {
 namespace {
@@ -49,23 +50,30 @@ FileLook look_at(const std::vector<fs::path>& files) {
   return look;
 }
 
+[[noreturn]] void refuse_size(const fs::path& path, const std::string& size, std::uintmax_t most) {
+  throw InputError(
+      fmt::format("{}: {} (the viewer opens files up to {}); give a smaller file, or raise the limit with --max-size",
+                  path.string(), size, size_text(most)));
+}
+
 /// Before it is read: what is in memory afterwards is of that size at least.
 FileLook check_size(const fs::path& path, const std::vector<fs::path>& files, std::uintmax_t most) {
   require_file(path);
   FileLook look = look_at(files);
   std::uintmax_t size = 0;
   for (const FileLook::One& file : look.files) size += file.size;
-  if (size > most)
-    throw InputError(
-        fmt::format("{}: has {} (the viewer opens files up to {}); give a smaller file, or raise the limit "
-                    "with --max-size",
-                    path.string(), size_text(size), size_text(most)));
+  if (size > most) refuse_size(path, "has " + size_text(size), most);
   return look;
 }
 
 std::unique_ptr<Scene> open_scene(const fs::path& path, const OpenOptions& options) {
-  if (is_image_file(path) && !is_mesh_file(path)) return open_image_scene(path, options);
-  return make_mesh_scene(read_dataset(path), path, options.threads);
+  const UnpackLimit limit(options.most_bytes);
+  try {
+    if (is_image_file(path) && !is_mesh_file(path)) return open_image_scene(path, options);
+    return make_mesh_scene(read_dataset(path), path, options.threads);
+  } catch (const UnpackedTooLarge&) {
+    refuse_size(path, "unpacks to more", options.most_bytes);
+  }
 }
 
 /// The allocator keeps for later what was freed: hundreds of megabytes after a large surface.
@@ -100,10 +108,9 @@ std::string_view name_of(FileState state) {
 }
 
 std::string size_text(std::uintmax_t bytes) {
-  constexpr double unit = 1 << 30;
   const auto size = static_cast<double>(bytes);
-  if (size >= 0.1 * unit) return fmt::format("{:.1f} GB", size / unit);
-  if (size >= 1 << 20) return fmt::format("{:.1f} MB", size / (1 << 20));
+  if (size >= 1e8) return fmt::format("{:.1f} GB", size / 1e9);
+  if (size >= 1e6) return fmt::format("{:.1f} MB", size / 1e6);
   return fmt::format("{} bytes", bytes);
 }
 
@@ -120,16 +127,26 @@ Json DataSet::describe() const {
   Json entry{{"name", path_.filename().string()}};
   entry.update(scene_->describe());
   const FileState state = state_of(look_at(files_));
+  entry["questions"] = Json::array();
+  for (const Question& question : questions())
+    entry["questions"].push_back(fmt::format("{} {}", question.asked == Asked::get ? "GET" : "POST", question.name));
   entry["changed"] = state != FileState::as_read;
   entry["file"] = name_of(state);
   return entry;
 }
 
 std::optional<Asked> DataSet::asked(std::string_view name) const {
-  if (name == "cancel" || name == "reload") return Asked::post;
-  for (const Question& question : scene_->questions())
+  for (const Question& question : questions())
     if (question.name == name) return question.asked;
   return std::nullopt;
+}
+
+std::vector<Question> DataSet::questions() const {
+  const std::span<const Question> own = scene_->questions();
+  std::vector<Question> all(own.begin(), own.end());
+  all.push_back({"reload", Asked::post});
+  all.push_back({"cancel", Asked::post});
+  return all;
 }
 
 std::optional<Reply> DataSet::answer_at_once(const Call& call) {

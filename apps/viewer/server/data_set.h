@@ -18,8 +18,8 @@
 namespace isochron::viewer {
 
 struct OpenOptions {
-  int threads = 0;  ///< 0: all cores
-  std::uintmax_t most_bytes = std::uintmax_t{8} << 30;
+  int threads = 0;                            ///< 0: all cores
+  std::uintmax_t most_bytes = 8'000'000'000;  ///< of a file, once it is unpacked
   std::optional<TensorOrder> tensor_order{};  ///< of images with tensors; else what the file says
   TensorFrame tensor_frame = TensorFrame::world;
   std::filesystem::path mask{};  ///< where tensors count; else wherever there is one
@@ -49,8 +49,8 @@ struct FileLook {
 
 class DataSet {
  public:
-  /// Reads the file. Throws InputError that begins with its path: missing, too large (known before it is read), no mesh
-  /// and no image, damaged.
+  /// Reads the file. Throws InputError that begins with its path: missing, too large (known before there is memory for
+  /// it, compressed or not), no mesh and no image, damaged.
   DataSet(std::filesystem::path path, const OpenOptions& options);
   /// Ends the work that is done for it.
   ~DataSet();
@@ -70,6 +70,8 @@ class DataSet {
   void stop() { jobs_.stop(); }
   /// How the question of that name is asked; none where there is no such question.
   [[nodiscard]] std::optional<Asked> asked(std::string_view name) const;
+  /// All that can be asked, by the scene or for all data sets alike.
+  [[nodiscard]] std::vector<Question> questions() const;
   /// What has become of the file, once for each change; none when nothing has happened since the last look.
   std::optional<FileState> look_again();
 
@@ -83,7 +85,7 @@ class DataSet {
   Jobs jobs_;
 };
 
-/// "12.3 GB", "512 bytes".
+/// "12.3 GB" (of 10⁹ bytes), "1.5 MB", "512 bytes".
 std::string size_text(std::uintmax_t bytes);
 
 }  // namespace isochron::viewer

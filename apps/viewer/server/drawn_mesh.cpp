@@ -72,6 +72,11 @@ Placed find_array(const FileArrays& file, const std::string& name, const std::st
   const bool on_points = on == "points";
   if (!on_points && on != "cells") throw InputError(fmt::format("'on' is '{}'; use points or cells", on));
   const DataArrays& arrays = on_points ? file.points : file.cells;
+  const DataArrays& others = on_points ? file.cells : file.points;
+  if (arrays.find(name) == nullptr && others.find(name) != nullptr) {
+    const char* place = on_points ? "cells" : "points";
+    throw InputError(fmt::format("array '{}' is on the {}, not on the {}; ask with on={}", name, place, on, place));
+  }
   return {&arrays.require(name, on), on_points};
 }
 

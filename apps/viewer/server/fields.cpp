@@ -29,17 +29,25 @@ std::size_t distance(const std::string& a, const std::string& b) {
   return row.back();
 }
 
-/// What to write instead of a name that is not known.
-std::string advice(const std::string& name, const std::vector<std::string>& known) {
+/// The one of the candidates that was probably meant; empty when none is like the name.
+std::string closest_to(const std::string& name, const std::vector<std::string>& candidates) {
   const std::size_t near_enough = name.size() < 4 ? 1 : 2;
   std::size_t least = near_enough + 1;
   std::string closest;
-  for (const std::string& candidate : known)
-    if (name.size() <= candidate.size() + near_enough && distance(name, candidate) < least) {
-      least = distance(name, candidate);
-      closest = candidate;
-    }
-  if (!closest.empty()) return fmt::format("did you mean '{}'?", closest);
+  for (const std::string& candidate : candidates) {
+    if (name.size() > candidate.size() + near_enough) continue;
+    const std::size_t apart = distance(name, candidate);
+    if (apart >= least || apart >= candidate.size()) continue;  // something must be the same
+    least = apart;
+    closest = candidate;
+  }
+  return closest;
+}
+
+/// What to write instead of a name that is not known.
+std::string advice(const std::string& name, const std::vector<std::string>& known) {
+  if (const std::string closest = closest_to(name, known); !closest.empty())
+    return fmt::format("did you mean '{}'?", closest);
   return known.empty() ? "it has none" : fmt::format("use {}", fmt::join(known, ", "));
 }
 
@@ -50,6 +58,14 @@ double number_in(const std::string& text) {
   double number = std::nan("");
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   return error == std::errc() && end == text.data() + text.size() ? number : std::nan("");
+}
+
+/// What a value is that should be a number: "text ('1')", "a list".
+std::string described(const Json& value) {
+  if (value.is_string()) return fmt::format("text ('{}')", shown(value.get<std::string>()));
+  if (value.is_boolean()) return value.get<bool>() ? "true" : "false";
+  if (value.is_null()) return "null";
+  return value.is_array() ? "a list" : "an object";
 }
 
 }  // namespace
@@ -64,15 +80,29 @@ std::string Fields::of(const std::string& name) const {
 }
 
 const Json* Fields::find(const std::string& name) {
-  if (std::find(known_.begin(), known_.end(), name) == known_.end()) known_.push_back(name);
+  if (!known(name)) known_.push_back(name);
   const auto found = object_->find(name);
   return found == object_->end() || found->is_null() ? nullptr : &*found;
 }
 
+bool Fields::known(const std::string& name) const {
+  return std::find(known_.begin(), known_.end(), name) != known_.end();
+}
+
+void Fields::refuse_unknown(const std::string& name, const std::vector<std::string>& candidates) const {
+  throw RequestError(fmt::format("{} has no field '{}'; {}", what_, shown(name), advice(name, candidates)));
+}
+
+void Fields::check_spelling(const std::string& name) const {
+  for (const std::string& given : names())
+    if (!known(given) && !closest_to(given, {name}).empty()) refuse_unknown(given, {name});
+}
+
 const Json& Fields::require(const std::string& name) {
   const Json* value = find(name);
-  if (value == nullptr) throw RequestError(fmt::format("{} is missing; give it", of(name)));
-  return *value;
+  if (value != nullptr) return *value;
+  check_spelling(name);
+  throw RequestError(fmt::format("{} is missing; give it", of(name)));
 }
 
 void Fields::exclude(std::initializer_list<const char*> names) {
@@ -85,10 +115,12 @@ void Fields::exclude(std::initializer_list<const char*> names) {
 
 double Fields::number(const std::string& name) {
   const Json& value = require(name);
-  double number = std::nan("");
-  if (value.is_number()) number = value.get<double>();
-  else if (values_ == Values::texts && value.is_string()) number = number_in(value.get_ref<const std::string&>());
-  if (!std::isfinite(number)) throw RequestError(fmt::format("{} is not a finite number; give one", of(name)));
+  const bool from_text = values_ == Values::texts && value.is_string();
+  if (!value.is_number() && !from_text)
+    throw RequestError(fmt::format("{} is {}; give a number", of(name), described(value)));
+  const double number = from_text ? number_in(value.get_ref<const std::string&>()) : value.get<double>();
+  if (!std::isfinite(number))
+    throw RequestError(fmt::format("{} is {}; give a finite number", of(name), shown(text_of(value))));
   return number;
 }
 
@@ -112,10 +144,9 @@ std::vector<double> Fields::numbers(const std::string& name, std::size_t most) {
     throw RequestError(fmt::format("{} is not a list of up to {} numbers; give one", of(name), most));
   std::vector<double> result;
   for (const Json& value : list) {
-    const double number = value.is_number() ? value.get<double>() : std::nan("");
-    if (!std::isfinite(number))
-      throw RequestError(fmt::format("{} has something that is not a finite number; give numbers", of(name)));
-    result.push_back(number);
+    if (!value.is_number())
+      throw RequestError(fmt::format("{} has {} in it; give finite numbers", of(name), described(value)));
+    result.push_back(value.get<double>());
   }
   return result;
 }
@@ -180,8 +211,7 @@ std::vector<std::string> Fields::names() const {
 
 void Fields::done() const {
   for (const std::string& name : names())
-    if (std::find(known_.begin(), known_.end(), name) == known_.end())
-      throw RequestError(fmt::format("{} has no field '{}'; {}", what_, shown(name), advice(name, known_)));
+    if (!known(name)) refuse_unknown(name, known_);
 }
 
 Json parse_object(const std::string& text) {

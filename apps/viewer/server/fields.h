@@ -39,6 +39,9 @@ class Fields {
   /// The value as it is, or null.
   const Json* find(const std::string& name);
   bool has(const std::string& name) { return find(name) != nullptr; }
+  /// To be called where a field is needed that is not given: throws when one is there that looks like it, but has
+  /// another name.
+  void check_spelling(const std::string& name) const;
   /// Throws when more than one of them is given.
   void exclude(std::initializer_list<const char*> names);
 
@@ -79,6 +82,8 @@ class Fields {
  private:
   [[nodiscard]] std::string of(const std::string& name) const;
   const Json& require(const std::string& name);
+  [[nodiscard]] bool known(const std::string& name) const;
+  [[noreturn]] void refuse_unknown(const std::string& name, const std::vector<std::string>& candidates) const;
 
   const Json* object_;
   std::string what_;

@@ -13,7 +13,7 @@ namespace isochron::viewer {
 
 /// The formats of meshes (or of lines) that are one file: "vtp", "ply", …
 std::vector<std::string> mesh_formats(WrittenCells cells);
-/// Throws InputError that lists the known formats when this is none of them.
+/// Throws RequestError that lists the known formats when this is none of them.
 void check_format(const std::string& format, std::span<const std::string> known);
 
 /// Files of this name, whose extension tells the format. Throw UsageError for a format that cannot hold it, and

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <httplib.h>
 
 #include "apps/viewer/server/access.h"
@@ -158,18 +159,20 @@ void skip_body(const Request& request, const httplib::ContentReader& read) {
 }
 
 /// The posted object, of which no more than the limit is ever held. All of it is read in any case, as above. JSON
-/// counts as JSON even where it is called a form, as some programs call everything that they post.
+/// counts as JSON even where it is called a form, as some programs call everything that they post. No body at all is an
+/// object without fields.
 Json read_body(const Request& request, const httplib::ContentReader& read) {
   std::string body;
   bool too_large = false;
-  read([&](const char* data, std::size_t size) {
+  const auto keep = [&](const char* data, std::size_t size) {
     too_large = too_large || body.size() + size > most_body;
     if (!too_large) body.append(data, size);
     return true;
-  });
+  };
+  if (has_body(request)) read(keep);
   if (too_large) throw Refusal{413, fmt::format("the body is too large; send at most {} bytes", most_body)};
   if (is_form(request) && !body.starts_with('{')) throw forms;
-  return parse_object(body);
+  return body.empty() ? Json::object() : parse_object(body);
 }
 
 Json query_of(const Request& request) {
@@ -343,9 +346,10 @@ void Server::Engine::reload(std::size_t id) {
   {
     const std::lock_guard lock(mutex_);
     data_sets_[id] = std::move(fresh);
+    // Before the file is looked at again: what becomes of it from now on is told afterwards.
+    events_.send("", "reloaded", {{"dataset", id}});
   }
   old->stop();
-  events_.send("", "reloaded", {{"dataset", id}});
 }
 
 Json Server::Engine::state() {
@@ -366,8 +370,13 @@ DataSetPath Server::Engine::place_of(const Request& request, Asked asked) {
     const bool known = request.path == "/api/state" || request.path == "/api/events" || find_static(request.path);
     throw known ? only_get : nothing_here;
   }
-  const auto known = data_set(place->id)->asked(place->name);
-  if (!known) throw Refusal{404, UnknownCall(place->name).what()};
+  const std::shared_ptr<DataSet> asked_of = data_set(place->id);
+  const auto known = asked_of->asked(place->name);
+  if (!known) {
+    std::vector<std::string_view> names;
+    for (const Question& question : asked_of->questions()) names.push_back(question.name);
+    throw Refusal{404, fmt::format("{}; ask for {}", UnknownCall(place->name).what(), fmt::join(names, ", "))};
+  }
   if (known != asked) throw known == Asked::get ? only_get : only_post;
   return *place;
 }

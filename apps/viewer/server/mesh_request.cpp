@@ -116,6 +116,7 @@ Sources parse_sources(Fields& fields, std::size_t vertex_count) {
       sources.points.push_back({std::get<Vec3d>(place), time});
     }
   }
+  if (!fields.has("sources")) fields.check_spelling("sources");
   if (sources.vertices.empty() && sources.points.empty())
     throw RequestError("there are no sources (the front starts nowhere); give at least one");
   return sources;

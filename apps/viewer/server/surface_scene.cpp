@@ -16,7 +16,6 @@
 #include "isochron/core/parallel.h"
 #include "isochron/core/timer.h"
 #include "isochron/mesh/quality.h"
-#include "isochron/surface/extract.h"
 #include "isochron/surface/triangulate/delaunay.h"
 
 namespace isochron::viewer {
@@ -343,7 +342,7 @@ Reply SurfaceScene::surface(Fields& fields, Job& job, const Tell& tell) {
                {"backend", name_of(made.backend)},
                {"relax_milliseconds", 1000 * made.times.relaxing},
                {"milliseconds", 1000 * timer.seconds()},
-               {"notes", made.notes}};
+               {"notes", surface_notes(made)}};
   keep(meshes_, job.client(), dataset_of(std::move(made), quality));
   return Reply::of(pack);
 }
@@ -359,6 +358,16 @@ Reply SurfaceScene::write(Fields& fields) const {
 }
 
 }  // namespace
+
+std::vector<std::string> surface_notes(const ExtractedSurface& made) {
+  std::vector<std::string> notes = made.notes;
+  if (!made.converged)
+    notes.push_back(fmt::format(
+        "the particles had not settled after {} iterations, so triangles may be uneven; look at their quality, or ask "
+        "for more iterations with 'isochron surface --iterations'",
+        made.iterations.size()));
+  return notes;
+}
 
 std::unique_ptr<Scene> make_surface_scene(VolumeImage image, int threads) {
   return std::make_unique<SurfaceScene>(std::move(image), threads);

@@ -7,6 +7,7 @@
 
 #include "apps/viewer/server/scene.h"
 #include "isochron/mesh/image.h"
+#include "isochron/surface/extract.h"
 
 namespace isochron::viewer {
 
@@ -22,5 +23,8 @@ struct VolumeImage {
 /// Its answers are histogram, volume/values, surface and export (docs/view-api.md); while a surface is made,
 /// surface/particles shows where its particles are. `threads`: 0 for all cores.
 std::unique_ptr<Scene> make_surface_scene(VolumeImage image, int threads);
+
+/// What the user should know about a surface, a line each: its own notes, and whether its particles had not settled.
+std::vector<std::string> surface_notes(const ExtractedSurface& made);
 
 }  // namespace isochron::viewer

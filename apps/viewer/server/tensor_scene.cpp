@@ -7,6 +7,7 @@
 #include <limits>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "apps/viewer/server/file_export.h"
 #include "apps/viewer/server/image_pack.h"
@@ -48,10 +49,12 @@ struct Prepared {
   std::uint64_t used = 0;
 };
 
-/// Whose pathway, and which of them.
+/// Whose pathway, and which of them; the name is empty where it was not given.
 struct PathwayName {
   std::string client, name;
-  explicit PathwayName(Fields& fields) : client(fields.client()), name(fields.label("name", longest_name)) {}
+  explicit PathwayName(Fields& fields) : client(fields.client()), name(fields.label("name", longest_name)) {
+    if (name.empty()) fields.check_spelling("name");
+  }
   friend bool operator==(const PathwayName&, const PathwayName&) = default;
 };
 
@@ -120,6 +123,7 @@ class TensorScene final : public Scene {
   Prepared& prepare(double alpha);
   [[nodiscard]] Region region(const Ball& ball, const Prepared& prepared) const;
   Pathway& pathway_of(const PathwayName& wanted);
+  [[nodiscard]] std::string listed_pathways(const std::string& client) const;
   void keep(const PathwayName& as, const Connection& connection, const PathStatistics& statistics);
   void describe_tensors(const DiffusionCounts& counts, const std::vector<std::string>& warnings);
 
@@ -254,14 +258,24 @@ Region TensorScene::region(const Ball& ball, const Prepared& prepared) const {
   return inside_mask(make_region({ball.which, ball.sphere}, grid_, {}), grid_, prepared.metric.usable);
 }
 
+/// What to do about a pathway that cannot be told.
+std::string TensorScene::listed_pathways(const std::string& client) const {
+  std::vector<std::string> names;
+  for (const auto& pathway : pathways_)
+    if (pathway->of.client == client) names.push_back(fmt::format("'{}'", pathway->of.name));
+  return names.empty() ? "connect regions first" : fmt::format("this client has {}", fmt::join(names, ", "));
+}
+
 Pathway& TensorScene::pathway_of(const PathwayName& wanted) {
+  if (wanted.name.empty())
+    throw RequestError(fmt::format("'name' is missing (of which pathway?); {}", listed_pathways(wanted.client)));
   for (const auto& pathway : pathways_) {
     if (pathway->of != wanted) continue;
     pathway->used = ++clock_;
     return *pathway;
   }
-  throw InputError(
-      fmt::format("there is no pathway '{}' (or it was dropped for newer ones); connect regions first", wanted.name));
+  throw InputError(fmt::format("there is no pathway '{}' (or it was dropped for newer ones); {}", wanted.name,
+                               listed_pathways(wanted.client)));
 }
 
 void TensorScene::keep(const PathwayName& as, const Connection& connection, const PathStatistics& statistics) {
@@ -302,6 +316,7 @@ void add_path(Pack& pack, const Path& path, const PathStatistics& statistics, do
 
 Reply TensorScene::connect(Fields& fields, Job& job, const Tell& tell) {
   const PathwayName name(fields);
+  if (name.name.empty()) throw RequestError("'name' is missing (the pathway is kept by it); choose one");
   const Ball from = parse_ball(fields, "from"), to = parse_ball(fields, "to");
   const double alpha = fields.number("alpha", DiffusionMetricOptions{}.alpha);
   const double tube_radius = fields.has("tube_radius") ? fields.positive("tube_radius") : 0.5 * smallest_spacing(grid_);
@@ -391,7 +406,7 @@ Reply TensorScene::write(Fields& fields) {
   fields.done();
   if (said && format != "nii.gz") throw RequestError("'what' is for nii.gz (the others hold the path); leave it out");
   const Pathway& pathway = pathway_of(name);
-  const std::string stem = name.name.empty() ? name_ : fmt::format("{}-{}", name_, plain_name(name.name));
+  const std::string stem = fmt::format("{}-{}", name_, plain_name(name.name));
   if (format == "csv")
     return {profile_csv(pathway.path, pathway.statistics), "text/csv", fmt::format("{}-profile.csv", stem)};
   if (format != "nii.gz")

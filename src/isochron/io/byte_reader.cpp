@@ -13,6 +13,7 @@
 #include "isochron/io/file_bytes.h"
 #include "isochron/io/packed_bytes.h"
 #include "isochron/io/text_scanner.h"
+#include "isochron/io/unpack_limit.h"
 
 namespace isochron {
 
@@ -35,8 +36,8 @@ ByteReader::ByteReader(const std::filesystem::path& path) : path_(path), buffer_
   file_ = gzopen(path.c_str(), "rb");
   if (file_ == nullptr) fail(fmt::format("cannot be opened ({})", std::strerror(errno)), "check its permissions");
   gzbuffer(as_gz(file_), 1 << 17);
-  const bool plain = gzdirect(as_gz(file_)) != 0;
-  most_bytes_ = error ? ~std::uint64_t{0} : plain ? file_bytes : file_bytes * most_deflate_gain;
+  packed_ = gzdirect(as_gz(file_)) == 0;
+  most_bytes_ = error ? ~std::uint64_t{0} : packed_ ? file_bytes * most_deflate_gain : file_bytes;
 }
 
 ByteReader::~ByteReader() {
@@ -65,6 +66,7 @@ bool ByteReader::fill() {
     if (code == Z_ERRNO) fail(fmt::format("cannot be read ({})", std::strerror(errno)), "check the disk");
     fail(fmt::format("the compressed data is damaged ({})", code == Z_BUF_ERROR ? "it ends too early" : message));
   }
+  if (packed_) UnpackLimit::take(static_cast<std::uint64_t>(got), path_);
   end_ += static_cast<std::size_t>(got);
   ended_ = got == 0;
   return !ended_;
@@ -163,6 +165,9 @@ void ByteReader::require_room(std::size_t items, std::size_t min_bytes) {
   if (min_bytes > 0 && items > left / min_bytes) {
     fail(fmt::format("the file is too short for what it announces (items: {})", items));
   }
+  const std::uint64_t buffered = end_ - begin_;  // these are counted already
+  const std::uint64_t needed = items * min_bytes;
+  if (packed_ && needed > buffered) UnpackLimit::require(needed - buffered, path_);
 }
 
 void ByteReader::read(void* to, std::size_t bytes) {

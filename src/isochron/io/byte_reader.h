@@ -59,6 +59,7 @@ class ByteReader {
   bool ended_ = false;
   std::uint64_t taken_ = 0;       // bytes that have left the buffer's front
   std::uint64_t most_bytes_ = 0;  // the file cannot unpack to more
+  bool packed_ = false;
 };
 
 }  // namespace isochron

@@ -4,12 +4,14 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <limits>
 #include <new>
 
 #include <fmt/format.h>
 #include <zlib.h>
 
 #include "isochron/core/error.h"
+#include "isochron/io/unpack_limit.h"
 
 namespace isochron {
 namespace {
@@ -84,7 +86,10 @@ void FileBytes::read_gzip(const std::filesystem::path& path, std::size_t size) {
   const std::unique_ptr<gzFile_s, CloseGzip> file(gzopen(path.c_str(), "rb"));
   if (!file) unreadable(path, std::strerror(errno));
   gzbuffer(file.get(), 1 << 17);
-  std::size_t capacity = 4 * size + 4096;
+  // One more than is allowed, so that it is seen.
+  const std::size_t most =
+      std::min<std::uint64_t>(UnpackLimit::left(), std::numeric_limits<std::size_t>::max() - 1) + 1;
+  std::size_t capacity = std::min(4 * size + 4096, most);
   resize(capacity);
   for (;;) {
     const std::size_t room = std::min<std::size_t>(capacity - size_, 1 << 30);
@@ -96,8 +101,9 @@ void FileBytes::read_gzip(const std::filesystem::path& path, std::size_t size) {
                                    code == Z_BUF_ERROR ? "it ends early" : message));
     }
     if (got == 0) break;
+    UnpackLimit::take(static_cast<std::uint64_t>(got), path);
     size_ += static_cast<std::size_t>(got);
-    if (size_ == capacity) resize(capacity *= 2);
+    if (size_ == capacity) resize(capacity = std::min(2 * capacity, most));
   }
   if (size_ > 0) resize(size_);
 }

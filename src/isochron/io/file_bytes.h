@@ -14,7 +14,7 @@ namespace isochron {
 class FileBytes {
  public:
   /// Reads the file; gzip is recognised by its first two bytes. Throws InputError that begins with the path: missing,
-  /// unreadable, a folder, empty, damaged gzip.
+  /// unreadable, a folder, empty, damaged gzip, more than an UnpackLimit allows.
   explicit FileBytes(const std::filesystem::path& path);
   [[nodiscard]] std::string_view text() const { return {data_.get(), size_}; }
 

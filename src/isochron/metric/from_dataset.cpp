@@ -68,6 +68,15 @@ class CellValues {
                array.values);
   }
 
+  /// The least value at a cell's corners of an array on the points; that of the cell where it is on the cells.
+  [[nodiscard]] double least(const std::string& name, std::size_t cell) const {
+    if (const DataArray* on_cells = dataset_.block<Corners>().data.find(name)) return on_cells->at(cell);
+    const DataArray& array = *dataset_.point_data.find(name);
+    double result = std::numeric_limits<double>::infinity();
+    for (const VertexId v : cells_[cell]) result = std::min(result, array.at(v.index()));
+    return result;
+  }
+
   /// The first of the names that is an array on the cells.
   [[nodiscard]] std::string first_on_cells(std::initializer_list<const char*> names) const {
     const DataArrays& data = dataset_.block<Corners>().data;
@@ -136,7 +145,8 @@ Metric speed_metric(const CellValues<Corners>& cells, const std::string& name) {
   BadCells bad;
   cells.for_each(name, {1}, [&](std::size_t e, Tuple tuple) {
     result.speed[e] = tuple[0];
-    if (!usable_speed(tuple[0])) bad.add(e);
+    // A mean would hide a corner where nothing moves.
+    if (!usable_speed(tuple[0]) || !usable_speed(cells.least(name, e))) bad.add(e);
   });
   bad.check(fmt::format("speed array '{}' is not a positive finite number", name), cells.size(),
             "repair the array or choose another");

@@ -32,8 +32,8 @@ void check_particle_count(double expected, const Lattice& lattice, std::size_t m
   const double most = static_cast<double>(most_particles);
   if (most > 0 && expected > most)
     throw InputError(
-        fmt::format("the sizes ask for about {:.0f} particles (allowed: {:.0f}); ask for larger triangles, or allow "
-                    "more",
+        fmt::format("the sizes ask for about {:.0f} particles (allowed: {:.0f}); ask for larger triangles, or "
+                    "allow more with --most-particles of isochron surface",
                     expected, most));
   const double needed = static_cast<double>(extract_bytes(expected, lattice));
   const auto free = static_cast<double>(available_bytes());

@@ -1,10 +1,9 @@
 // The page: its header, its messages, and the mode that shows a data set.
 import type { Api } from './api';
 import { wordsOf } from './api';
-import type { FileState } from './events';
 import { listen } from './events';
 import type { MakeMode, Mode, ModeContext, Theme } from './mode';
-import type { DataSet, ServerState } from './types';
+import type { DataSet, FileState, ServerState } from './types';
 import { button, h } from './ui/dom';
 import { Help } from './ui/help';
 import { Notices, wholePage } from './ui/notices';
@@ -41,6 +40,8 @@ export class App {
   private readonly exports = h('select', { 'aria-label': 'Export', class: 'export' });
   private mode: Mode | null = null;
   private current: DataSet | null = null;
+  /** What has become of each data set's file. */
+  private readonly files = new Map<number, FileState>();
   /** Counts what was opened: an answer for an earlier one comes too late to be shown. */
   private opened = 0;
 
@@ -49,6 +50,7 @@ export class App {
     private state: ServerState,
     private readonly graphics: Promise<Graphics>,
   ) {
+    this.takeFiles();
     document.getElementById('app')!.replaceChildren(this.header(), this.notices.element, this.body, this.help.element);
     dark.addEventListener('change', () => this.mode?.setTheme());
     listen(api, {
@@ -118,6 +120,7 @@ export class App {
     this.current = data;
     this.fillExports();
     this.notices.hideAll();
+    this.tellFiles();
     document.title = `${data.name} – isochron view`;
     this.body.replaceChildren(h('p', { class: 'loading', role: 'status' }, `Loading ${data.name} …`));
     try {
@@ -150,6 +153,7 @@ export class App {
     if (now === 'back') {
       this.notices.hide('connection');
       this.mode?.refresh();
+      void this.lookAgain();
     } else if (now === 'lost') {
       this.notices.show('connection', 'error', 'Lost the connection to isochron view; trying again …');
     } else {
@@ -158,13 +162,41 @@ export class App {
   }
 
   private changed(id: number, file: FileState): void {
-    const data = this.state.datasets.find((d) => d.id === id);
-    if (data === undefined) return;
-    const gone = { deleted: 'was deleted', unreadable: 'cannot be read any more' };
-    const reload = { label: 'Reload', run: () => void this.reload(id) };
-    if (file === 'as read') this.notices.hide('changed');
-    else if (file === 'written') this.notices.show('changed', 'warning', `${data.name} has changed on disk.`, reload);
-    else this.notices.show('changed', 'warning', `${data.name} ${gone[file]}; what was read of it is shown on.`);
+    this.files.set(id, file);
+    this.tellFiles();
+  }
+
+  private takeFiles(): void {
+    for (const { id, file } of this.state.datasets) this.files.set(id, file);
+  }
+
+  /** Says what has become of a file: of the one that is shown, or else of the first that is not as it was read. */
+  private tellFiles(): void {
+    const changed = this.state.datasets.filter(({ id }) => this.files.get(id) !== 'as read');
+    const data = changed.find(({ id }) => id === this.current?.id) ?? changed[0];
+    if (data === undefined) {
+      this.notices.hide('changed');
+      return;
+    }
+    const file = this.files.get(data.id);
+    if (file === 'written') {
+      const reload = { label: 'Reload', run: () => void this.reload(data.id) };
+      this.notices.show('changed', 'warning', `${data.name} has changed on disk.`, reload);
+    } else {
+      const what = file === 'deleted' ? 'was deleted' : 'cannot be read any more';
+      this.notices.show('changed', 'warning', `${data.name} ${what}; what was read of it is shown on.`);
+    }
+  }
+
+  /** What was told while nobody listened. */
+  private async lookAgain(): Promise<void> {
+    try {
+      this.state = await this.api.state();
+    } catch {
+      return; // the line is down again, which is said already
+    }
+    this.takeFiles();
+    this.tellFiles();
   }
 
   private async reload(id: number): Promise<void> {
@@ -177,6 +209,8 @@ export class App {
 
   /** This or another window had the file read again: it is shown anew, with the same choices. */
   private async reloaded(id: number): Promise<void> {
+    this.files.set(id, 'as read'); // what is told from now on comes after this
+    this.tellFiles();
     try {
       this.state = await this.api.state();
     } catch (error) {

@@ -1,6 +1,7 @@
 // The server's stream of events, with a watch on the connection.
 import type { Api } from './api';
 import { ApiError } from './api';
+import type { FileState } from './types';
 
 export interface EventHandlers {
   /** The line went down ("lost"), came back ("back"), or the server is another one now ("replaced"). */
@@ -12,8 +13,6 @@ export interface EventHandlers {
   progress(dataset: number, stage: string, fraction: number): void;
   particles(dataset: number, told: ParticlesTold): void;
 }
-
-export type FileState = 'as read' | 'written' | 'deleted' | 'unreadable';
 
 /** How far the particles of a surface are. */
 export interface ParticlesTold {

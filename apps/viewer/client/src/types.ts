@@ -1,5 +1,8 @@
 // What the server tells about the data it has opened.
 
+/** What has become of a file on disk since it was read. */
+export type FileState = 'as read' | 'written' | 'deleted' | 'unreadable';
+
 export type Vec3 = [number, number, number];
 
 export interface ArrayInfo {
@@ -31,6 +34,7 @@ export interface DataSet {
   fibers: string[];
   regions: { array: string; values: number[] } | null;
   warnings: string[];
+  file: FileState;
   /** Of images: voxels, their size, and from voxel indices to the world, row by row. */
   shape?: Vec3;
   spacing?: Vec3;

@@ -134,8 +134,14 @@ export class View {
     }
   }
 
-  /** A picture of the stage once it stands still. */
+  /** Waits until the page has drawn what it knew of: it draws before the next frame of the screen. */
+  async drawn() {
+    await this.page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+  }
+
+  /** A picture of the stage once it stands still. What is on its way from the server may come later: see `until`. */
   async picture(name) {
+    await this.drawn();
     let before = '';
     for (let i = 0; i < 40; ++i) {
       const bytes = await this.page.locator('.stage').screenshot();
@@ -146,6 +152,12 @@ export class View {
     }
     if (name !== undefined) await this.page.screenshot({ path: join(artefacts, `${name}.png`) });
     return readPng(Buffer.from(before, 'base64'));
+  }
+
+  /** A picture of the first slice of an image. */
+  async slice() {
+    await this.drawn();
+    return readPng(await this.page.locator('.slice').first().screenshot());
   }
 
   async download(action) {
@@ -177,6 +189,17 @@ export class View {
       first: (count) => this.until(() => found, ({ length }) => length >= count, `${count} answers of ${question}`),
       last: (test, what) => this.until(() => found.at(-1), (last) => last !== undefined && test(last), what),
     };
+  }
+
+  /** The names of the notices that come up from now on, even of those that are gone before one can look. */
+  async toldFromNow() {
+    await this.page.locator('.notices').evaluate((notices) => {
+      window.told = [];
+      const note = (changes) =>
+        changes.forEach(({ addedNodes }) => window.told.push(...[...addedNodes].map((node) => node.dataset.name)));
+      new MutationObserver(note).observe(notices, { childList: true });
+    });
+    return () => this.page.evaluate(() => window.told);
   }
 
   notice(name) {

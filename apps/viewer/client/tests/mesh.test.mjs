@@ -19,8 +19,7 @@ describePage('meshes', files, (page) => {
     const view = await page.open();
     await view.page.locator('.stage-hint', { hasText: 'Click the surface' }).waitFor();
     assert.match(await view.page.locator('.panel .about').textContent(), /^[\d,]+ vertices, [\d,]+ tetrahedra$/);
-    const picture = await view.picture('open');
-    assert.ok(colorCount(picture) > 50, 'the surface is shaded');
+    await view.until(() => view.picture('open'), (now) => colorCount(now) > 50, 'a shaded surface');
     const origin = new URL(page.url).origin;
     assert.deepEqual(
       view.requests.filter((url) => !url.startsWith(origin) && !url.startsWith('blob:')),
@@ -32,8 +31,7 @@ describePage('meshes', files, (page) => {
 
   test('a click starts a front, with the times that isochron solve gives', async () => {
     const view = await page.openWithSource();
-    const plain = share(await view.picture('pick'), ahead);
-    assert.ok(plain < 0.1, 'the surface has colours');
+    await view.until(() => view.picture('pick'), (now) => share(now, ahead) < 0.1, 'colours on the surface');
     const { state } = await view.saved();
     assert.equal(state.sources.length, 1);
     const summary = JSON.parse(
@@ -85,8 +83,11 @@ describePage('meshes', files, (page) => {
     const all = share(await view.picture(), ahead);
     const asked = view.requests.length;
     await view.page.getByLabel('Moment of the front').fill(((await view.status()) / 4).toFixed(1));
-    const early = share(await view.picture('front'), ahead);
-    assert.ok(early > all + 0.05, `more is ahead of the front: ${all}, then ${early}`);
+    await view.until(
+      () => view.picture('front'),
+      (now) => share(now, ahead) > all + 0.05,
+      `more than ${all} ahead of the front`,
+    );
     await view.page.keyboard.press('Escape');
     await view.until(
       () => view.picture(),
@@ -206,8 +207,11 @@ describePage('meshes', files, (page) => {
       assert.ok(Math.abs(many - Math.round(many)) < 1e-3, `${level} is a multiple of ${spacing}`);
     }
     assert.deepEqual([...new Set(pack.floats('levels'))].sort((a, b) => a - b).length, asked.levels.length);
-    const shells = await view.picture('surfaces-inside');
-    assert.ok(changed(half, shells) > 0.02, 'they are drawn');
+    const shells = await view.until(
+      () => view.picture('surfaces-inside'),
+      (now) => changed(half, now) > 0.02,
+      'surfaces to be drawn',
+    );
     const before = answers.count();
     await view.page.getByLabel('Moment of the front').fill((latest / 4).toFixed(1));
     await view.until(() => view.picture(), (now) => changed(shells, now) > 0.02, 'later ones are hidden');
@@ -298,10 +302,11 @@ describePage('meshes', files, (page) => {
   test('a lost WebGL context comes back', async () => {
     const view = await page.openWithSource();
     const before = await view.picture();
+    const told = await view.toldFromNow();
     await view.page
       .locator('.stage canvas')
       .evaluate((canvas) => canvas.getContext('webgl2').getExtension('WEBGL_lose_context').loseContext());
-    await view.notice('webgl').waitFor();
+    await view.until(told, (names) => names.includes('webgl'), 'the loss to be told');
     await view.notice('webgl').waitFor({ state: 'detached' });
     await view.until(() => view.picture(), (now) => changed(before, now) < 0.002, 'the same picture');
     await view.drag(middle, [0.45, 0.45]);

@@ -160,6 +160,34 @@ describePage('the page', files, (page) => {
     await view.close();
   });
 
+  test('what became of one file is not hidden by what becomes of another', async () => {
+    for (const name of ['one.ply', 'two.ply']) await isochron('generate', 'sphere', '--frequency', '4', '-o', name);
+    const own = await serve('one.ply', 'two.ply');
+    const view = await (await View.open(page.browser, own.url)).ready();
+    const [one, aside] = ['one.ply', 'aside.ply'].map((name) => join(folder, name));
+    renameSync(one, aside);
+    await view.notice('changed').getByText('one.ply was deleted').waitFor();
+    const told = await view.toldFromNow();
+    const touched = async (seconds) => {
+      const before = (await told()).length;
+      utimesSync(join(folder, 'two.ply'), new Date(), new Date(Date.now() + 1000 * seconds));
+      await view.until(told, ({ length }) => length > before, 'the change to be told');
+    };
+    await touched(5);
+    await view.notice('changed').getByText('one.ply was deleted').waitFor(); // it is the one that is shown
+    await view.page.getByLabel('Data set').selectOption({ label: 'two.ply' });
+    await view.notice('changed').getByText('two.ply has changed').waitFor();
+    await view.notice('changed').getByRole('button', { name: 'Reload' }).click();
+    await view.notice('changed').getByText('one.ply was deleted').waitFor();
+    await view.page.reload();
+    await view.ready();
+    await view.notice('changed').getByText('one.ply was deleted').waitFor(); // before the page was opened
+    renameSync(aside, one);
+    await view.notice('changed').waitFor({ state: 'detached' });
+    await view.close();
+    await own.stop();
+  });
+
   test('a browser without WebGL is told so', async () => {
     const plain = await openBrowser(['--disable-gpu', '--disable-3d-apis']);
     const view = await View.open(plain, page.url);

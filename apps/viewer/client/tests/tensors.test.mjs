@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { describePage, isochron, View } from './harness.mjs';
-import { changed, readPng } from './png.mjs';
+import { changed } from './png.mjs';
 
 async function files() {
   await isochron('generate', 'crossing-fibers', '--n', '32,32,12', '--spacing', '4', '-o', 'crossing.nii.gz');
@@ -27,15 +27,13 @@ describePage('tensor images', files, (opened) => {
     await page.keyboard.press('3');
     await click(104, 84);
     const first = await view.until(cost, Number.isFinite, 'a pathway');
-    assert.match(await page.locator('.numbers').textContent(), /mm, mean FA 0\.\d+; pathway of \d+ voxels/);
-    const before = await page.locator('.slice').first().screenshot();
+    const numbers = /mm, mean FA 0\.\d+; pathway of \d+ voxels/;
+    await view.until(() => page.locator('.numbers').textContent(), (text) => numbers.test(text), 'its numbers');
+    const before = await view.slice();
     await view.picture('tensors');
     await click(100, 80);
     await view.until(cost, (now) => now !== first, 'another cost');
-    assert.ok(
-      changed(readPng(before), readPng(await page.locator('.slice').first().screenshot())) > 0.001,
-      'the slice follows',
-    );
+    await view.until(() => view.slice(), (now) => changed(before, now) > 0.001, 'the slice to follow');
     const asked = (what) => view.requests.filter((url) => url.endsWith(`/${what}`)).length;
     const connects = asked('connect');
     await page.getByLabel('Tensor glyphs').check();

@@ -34,10 +34,9 @@ describePage('volumes', files, (opened) => {
     const { view, page } = await openPhantom();
     const answers = await view.answers('surface');
     const histogram = page.getByRole('slider', { name: 'Isovalue on the histogram' });
-    const slice = async () => readPng(await page.locator('.slice').first().screenshot());
     const isovalue = async () => Number(await histogram.getAttribute('aria-valuenow'));
     assert.equal(await histogram.locator('rect').count(), 257);
-    const [first, before] = [await isovalue(), await slice()];
+    const [first, before] = [await isovalue(), await view.slice()];
     const box = await histogram.boundingBox();
     await page.mouse.move(box.x + 0.25 * box.width, box.y + 30);
     await page.mouse.down();
@@ -45,7 +44,7 @@ describePage('volumes', files, (opened) => {
     await page.mouse.up();
     assert.ok(Math.abs((await isovalue()) - 150) < 5, `dragged to ${await isovalue()}`);
     assert.ok((await isovalue()) > first);
-    await view.until(() => slice(), (now) => changed(before, now) > 0.01, 'the tint on the slice follows');
+    await view.until(() => view.slice(), (now) => changed(before, now) > 0.01, 'the tint on the slice follows');
     await page.getByLabel('Isovalue', { exact: true }).fill('50');
     await page.keyboard.press('Tab');
     assert.equal(await isovalue(), 50);
@@ -55,6 +54,7 @@ describePage('volumes', files, (opened) => {
     await page.getByRole('button', { name: 'Start' }).click();
     await view.until(() => view.status('frames'), (frames) => frames >= 1, 'particles');
     assert.ok((await view.status('particles')) > 1000);
+    await view.drawn();
     const settling = await page.locator('.stage').screenshot();
     assert.ok(view.requests.some((url) => url.includes('/surface/particles')));
     await made(view);
@@ -62,8 +62,11 @@ describePage('volumes', files, (opened) => {
     assert.match(await page.locator('.status').textContent(), /vertices, [\d,]+ triangles · \d+ iterations/);
     assert.match(await page.locator('.numbers').textContent(), /mean 0\.9\d+, min 0\.\d+/);
     assert.ok((await page.locator('.numbers rect').count()) === 50, 'the quality histogram');
-    const mesh = await view.picture('surface');
-    assert.ok(changed(plain, mesh) > 0.02 && colorCount(mesh) > 50, 'the mesh is drawn');
+    const mesh = await view.until(
+      () => view.picture('surface'),
+      (now) => changed(plain, now) > 0.02 && colorCount(now) > 50,
+      'the mesh to be drawn',
+    );
     await page.keyboard.press('e');
     await view.until(() => view.picture(), (now) => changed(mesh, now) > 0.02, 'no edges');
     await page.getByLabel('Colour by').selectOption('quality');
@@ -166,11 +169,10 @@ describePage('volumes', files, (opened) => {
     const options = await label.locator('option').allTextContents();
     assert.match(options[0], /^0 \([\d,]+ voxels\)$/);
     assert.ok(options.length >= 3, options.join());
-    const slice = async () => readPng(await page.locator('.slice').first().screenshot());
     await label.selectOption('1');
-    const before = await slice();
+    const before = await view.slice();
     await label.selectOption('2');
-    await view.until(() => slice(), (now) => changed(before, now) > 0.005, 'the tint on the slice follows');
+    await view.until(() => view.slice(), (now) => changed(before, now) > 0.005, 'the tint on the slice follows');
     await page.getByLabel('Sizes').selectOption('uniform');
     await page.getByLabel('Edge length', { exact: true }).fill('3');
     await page.keyboard.press('Tab');
