@@ -1,0 +1,105 @@
+#include "isochron/io/part_output.h"
+
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "isochron/core/error.h"
+#include "isochron/io/part_file.h"
+#include "isochron/io/piece_index.h"
+#include "isochron/mesh/agreement.h"
+
+namespace isochron {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The lowest process that has something an index can be made of.
+template <int Corners>
+std::size_t index_writer(Exchange& exchange, const PartData<Corners>& data) {
+  std::vector<std::uint64_t> elements(exchange.ranks(), 0);
+  elements[exchange.rank()] = data.part.mesh.element_count();
+  exchange.sum(elements);
+  std::size_t writer = 0;
+  while (writer + 1 < elements.size() && elements[writer] == 0) ++writer;
+  return writer;
+}
+
+/// Pieces of an old set that had more.
+void remove_old_pieces(const fs::path& path, std::size_t first) {
+  std::error_code ignored;
+  while (fs::remove(piece_path(path, first), ignored)) ++first;
+}
+
+/// Tells the other processes the place of a file that is being written here, so that whoever is left can remove it when
+/// this process is killed.
+class OthersFiles {
+ public:
+  OthersFiles(Exchange& exchange, const fs::path& own) {
+    const std::string name = own.string();
+    const std::vector<char> text(name.begin(), name.end());
+    for (const auto& told : exchange_values(exchange, std::vector(exchange.ranks(), text)))
+      files_.emplace_back(std::string(told.begin(), told.end()));
+  }
+  ~OthersFiles() {
+    std::error_code ignored;
+    if (!kept_)
+      for (const fs::path& file : files_) fs::remove(file, ignored);
+  }
+  OthersFiles(const OthersFiles&) = delete;
+  OthersFiles& operator=(const OthersFiles&) = delete;
+  void keep() { kept_ = true; }
+
+ private:
+  std::vector<fs::path> files_;
+  bool kept_ = false;
+};
+
+}  // namespace
+
+void check_set_name(const fs::path& path, Overwrite overwrite) {
+  if (!is_mesh_set(path))
+    throw UsageError(fmt::format("{}: is no set of pieces of a mesh; use .pvtu or .pvtp", path.string()));
+  check_output_file(path, overwrite);
+  std::error_code ignored;
+  if (overwrite == Overwrite::no && fs::exists(piece_path(path, 0), ignored))
+    throw InputError(
+        fmt::format("{}: exists already (it would be replaced); allow that (--force) or choose another name",
+                    piece_path(path, 0).string()));
+}
+
+template <int Corners>
+void check_set_holds(const fs::path& path) {
+  if (Corners == 4 && piece_kind_of(path) == PieceKind::surface)
+    throw UsageError(fmt::format("{}: .pvtp files cannot hold tetrahedra; use .pvtu", path.string()));
+}
+
+template <int Corners>
+void write_parts(Exchange& exchange, const fs::path& path, PartData<Corners> data) {
+  const std::size_t writer = index_writer(exchange, data);
+  PieceIndex index;
+  if (exchange.rank() == writer) index = part_index(path, data);
+  std::optional<PieceFile> file;
+  all_or_none(exchange, [&] { file.emplace(path, exchange.rank()); });
+  OthersFiles others(exchange, file->temporary());
+  all_or_none(exchange, [&] { file->write(piece_of(std::move(data), static_cast<std::uint32_t>(exchange.rank()))); });
+  // Pieces replace old ones one by one, so that the old set is none from here on.
+  all_or_none(exchange, [&] {
+    std::error_code ignored;
+    if (exchange.rank() == writer) fs::remove(path, ignored);
+  });
+  all_or_none(exchange, [&] { file->commit(); });
+  all_or_none(exchange, [&] {
+    if (exchange.rank() == writer) commit_piece_index(path, std::move(index), exchange.ranks());
+  });
+  file->keep();
+  others.keep();
+  if (exchange.rank() == writer) remove_old_pieces(path, exchange.ranks());
+}
+
+template void check_set_holds<3>(const fs::path&);
+template void check_set_holds<4>(const fs::path&);
+template void write_parts(Exchange&, const fs::path&, PartData<3>);
+template void write_parts(Exchange&, const fs::path&, PartData<4>);
+
+}  // namespace isochron
