@@ -12,7 +12,6 @@
 #include "isochron/io/file_name.h"
 #include "isochron/io/io.h"
 #include "isochron/io/part_output.h"
-#include "isochron/io/piece_index.h"
 #include "isochron/mesh/agreement.h"
 #include "isochron/mesh/generate/blobs.h"
 #include "isochron/mesh/generate/cube.h"
@@ -222,10 +221,6 @@ int generate_over_ranks(const OutputRequest& request, GeneratePart&& generate_pa
 
 /// Refuses what is not made in parts.
 void check_parts_request(const OutputRequest& request) {
-  if (is_mesh_set(request.file) && !request.over_ranks)
-    throw UsageError(
-        fmt::format("{}: sets of pieces are written over ranks (one piece each); add --backend mpi, or write one file",
-                    request.file.string()));
   if (request.over_ranks && request.any_field())
     throw UsageError(
         "arrays of noise or fibres are not made in parts (--backend mpi); leave them out, or leave out --backend");

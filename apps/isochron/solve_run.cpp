@@ -44,18 +44,11 @@ void check_distinct_files(const SolveRequest& request) {
   }
 }
 
-/// Pieces are written by those who solve on them.
-void check_pieces_output(const SolveRequest& request) {
-  if (request.options.backend != Backend::mpi)
-    throw UsageError(
-        fmt::format("{}: sets of pieces are written over ranks (one piece each); add --backend mpi, or write one file",
-                    request.output.string()));
-  check_set_name(request.output, request.overwrite());
-}
-
 }  // namespace
 
-bool SolveRequest::to_pieces() const { return to_mesh() && !on_image() && is_mesh_set(output); }
+bool SolveRequest::to_pieces() const {
+  return to_mesh() && !on_image() && is_mesh_set(output) && options.backend == Backend::mpi;
+}
 
 void check_request(const SolveRequest& request) {
   if (request.output.empty() && request.probe.output.empty() && request.picture.file.empty() && request.matrix.empty())
@@ -71,7 +64,7 @@ void check_request(const SolveRequest& request) {
     throw UsageError("--probe and --probe-output go together (where the points are, where the times go); give both");
   check_each_source(request);
   if (request.to_mesh() && request.on_image()) check_image_writable(request.output, request.overwrite());
-  else if (request.to_pieces()) check_pieces_output(request);
+  else if (request.to_pieces()) check_set_name(request.output, request.overwrite());
   else if (request.to_mesh()) check_writable(request.output, request.overwrite());
   if (request.to_table()) check_output_file(request.output, request.overwrite());
   if (!request.matrix.empty()) check_output_file(request.matrix, request.overwrite());

@@ -84,6 +84,33 @@ class MpiCase(CliCase):
             arrays[field["Name"]] = list(values)
         return arrays
 
+    def write_foreign_set(self, name, pieces, point_arrays=(), cell_arrays=()):
+        """A set as other programs write it, as text and without ids. A piece is its points, its cells and its arrays
+        by name; those of points and cells are named apart."""
+        sources = []
+        for number, (points, cells, arrays) in enumerate(pieces):
+            numbers = lambda values: " ".join(str(x) for value in values for x in value)
+            ends = [sum(len(cell) for cell in cells[:i + 1]) for i in range(len(cells))]
+            tags = {key: f'<DataArray type="Float64" Name="{key}" format="ascii">{" ".join(map(str, values))}</DataArray>'
+                    for key, values in arrays.items()}
+            sources.append(f"{name}_{number}.vtu")
+            self.write(sources[-1], f"""<?xml version="1.0"?>
+<VTKFile type="UnstructuredGrid" version="0.1" byte_order="LittleEndian"><UnstructuredGrid>
+<Piece NumberOfPoints="{len(points)}" NumberOfCells="{len(cells)}">
+<PointData>{"".join(tags[key] for key in point_arrays)}</PointData>
+<CellData>{"".join(tags[key] for key in cell_arrays)}</CellData>
+<Points><DataArray type="Float64" NumberOfComponents="3" format="ascii">{numbers(points)}</DataArray></Points>
+<Cells><DataArray type="Int64" Name="connectivity" format="ascii">{numbers(cells)}</DataArray>
+<DataArray type="Int64" Name="offsets" format="ascii">{" ".join(map(str, ends))}</DataArray>
+<DataArray type="UInt8" Name="types" format="ascii">{" ".join({3: "5", 4: "10", 2: "3"}[len(c)] for c in cells)}</DataArray>
+</Cells></Piece></UnstructuredGrid></VTKFile>""")
+        announced = lambda names: "".join(f'<PDataArray type="Float64" Name="{key}"/>' for key in names)
+        return self.write(name, f"""<?xml version="1.0"?>
+<VTKFile type="PUnstructuredGrid" version="0.1"><PUnstructuredGrid GhostLevel="0">
+<PPointData>{announced(point_arrays)}</PPointData><PCellData>{announced(cell_arrays)}</PCellData>
+<PPoints><PDataArray type="Float64" NumberOfComponents="3"/></PPoints>
+{"".join(f'<Piece Source="{source}"/>' for source in sources)}</PUnstructuredGrid></VTKFile>""")
+
     def set_arrays(self, name):
         """The point arrays of one component of a set of pieces, in the order of the whole mesh; copies must agree."""
         pieces = re.findall('<Piece Source="([^"]*)"', (self.folder / name).read_text())

@@ -31,28 +31,33 @@ void remove_old_pieces(const fs::path& path, std::size_t first) {
   while (fs::remove(piece_path(path, first), ignored)) ++first;
 }
 
-/// Tells the other processes the place of a file that is being written here, so that whoever is left can remove it when
-/// this process is killed.
-class OthersFiles {
+/// The files of a set that all processes write. Whoever is left removes all of them when one process is killed.
+class SetFiles {
  public:
-  OthersFiles(Exchange& exchange, const fs::path& own) {
+  /// `own` is where this process writes first.
+  SetFiles(Exchange& exchange, const fs::path& index, const fs::path& own) : index_(index) {
     const std::string name = own.string();
     const std::vector<char> text(name.begin(), name.end());
     for (const auto& told : exchange_values(exchange, std::vector(exchange.ranks(), text)))
       files_.emplace_back(std::string(told.begin(), told.end()));
   }
-  ~OthersFiles() {
+  ~SetFiles() {
     std::error_code ignored;
-    if (!kept_)
-      for (const fs::path& file : files_) fs::remove(file, ignored);
+    for (const fs::path& file : files_) fs::remove(file, ignored);
   }
-  OthersFiles(const OthersFiles&) = delete;
-  OthersFiles& operator=(const OthersFiles&) = delete;
-  void keep() { kept_ = true; }
+  SetFiles(const SetFiles&) = delete;
+  SetFiles& operator=(const SetFiles&) = delete;
+
+  /// From now on pieces have their own names.
+  void start_renaming() {
+    const std::size_t pieces = files_.size();
+    for (std::size_t piece = 0; piece < pieces; ++piece) files_.push_back(piece_path(index_, piece));
+  }
+  void keep() { files_.clear(); }
 
  private:
+  fs::path index_;
   std::vector<fs::path> files_;
-  bool kept_ = false;
 };
 
 }  // namespace
@@ -81,19 +86,20 @@ void write_parts(Exchange& exchange, const fs::path& path, PartData<Corners> dat
   if (exchange.rank() == writer) index = part_index(path, data);
   std::optional<PieceFile> file;
   all_or_none(exchange, [&] { file.emplace(path, exchange.rank()); });
-  OthersFiles others(exchange, file->temporary());
+  SetFiles files(exchange, path, file->temporary());
   all_or_none(exchange, [&] { file->write(piece_of(std::move(data), static_cast<std::uint32_t>(exchange.rank()))); });
   // Pieces replace old ones one by one, so that the old set is none from here on.
   all_or_none(exchange, [&] {
     std::error_code ignored;
     if (exchange.rank() == writer) fs::remove(path, ignored);
   });
+  files.start_renaming();
   all_or_none(exchange, [&] { file->commit(); });
   all_or_none(exchange, [&] {
     if (exchange.rank() == writer) commit_piece_index(path, std::move(index), exchange.ranks());
   });
   file->keep();
-  others.keep();
+  files.keep();
   if (exchange.rank() == writer) remove_old_pieces(path, exchange.ranks());
 }
 
