@@ -252,6 +252,7 @@ void finish_kind(Command& command, const std::string& kind, const std::shared_pt
   declare_common(command, console);
   command.action([options, request, generate, generate_part, &console] {
     check_parts_request(*request);
+    static_cast<void>(generate_part);  // most kinds have none
     if constexpr (!std::is_same_v<GeneratePart, NoParts>)
       if (request->over_ranks)
         return generate_over_ranks(
