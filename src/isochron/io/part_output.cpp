@@ -48,9 +48,10 @@ class SetFiles {
   SetFiles(const SetFiles&) = delete;
   SetFiles& operator=(const SetFiles&) = delete;
 
-  /// From now on pieces have their own names.
+  /// From now on pieces have their own names, and there may be an index. That is the first to go: it stands for all.
   void start_renaming() {
     const std::size_t pieces = files_.size();
+    files_.insert(files_.begin(), index_);
     for (std::size_t piece = 0; piece < pieces; ++piece) files_.push_back(piece_path(index_, piece));
   }
   void keep() { files_.clear(); }
