@@ -118,7 +118,7 @@ TEST(PartSets, AsManyProcessesAsPiecesKeepThem) {
     EXPECT_EQ(halves[r].part.global_vertex, cut_part(cube, std::span<const std::uint32_t>(dealt), r).global_vertex);
 }
 
-enum class Ids { none, with_gaps };
+enum class Ids { none, with_gaps, cells_twice, below_zero };
 
 /// Slabs of elements as another program writes them, which knows nothing of parts.
 void write_foreign(const fs::path& path, const TetMesh& mesh, std::size_t count, Ids ids) {
@@ -147,7 +147,9 @@ void write_foreign(const fs::path& path, const TetMesh& mesh, std::size_t count,
     piece.point_data.set({"x", 1, std::move(x)});
     piece.tets.data.set({"id", 1, std::move(id)});
     if (p == 0) index = mesh_index(piece, PieceKind::grid);
-    if (ids == Ids::with_gaps) {
+    if (ids == Ids::cells_twice) element_ids[0] = 2 * static_cast<std::int64_t>(all);  // the first one's, in all pieces
+    if (ids == Ids::below_zero && p + 1 == count) vertex_ids.back() = -4;
+    if (ids != Ids::none) {
       piece.point_data.set({global_point_ids, 1, std::move(vertex_ids)});
       piece.tets.data.set({global_cell_ids, 1, std::move(element_ids)});
     }
@@ -233,6 +235,18 @@ TEST(PartSets, PiecesThatDoNotFitAreRefused) {
       part.global_element.resize(part.mesh.elements.size());
     });
     EXPECT_THAT(set_error(path, ranks), testing::AnyOf(HasSubstr("the whole mesh"), HasSubstr("do not number")));
+  }
+}
+
+TEST(PartSets, IdsThatCannotBeAreRefused) {
+  const TemporaryFolder folder;
+  const fs::path path = folder.path() / "foreign.pvtu";
+  const TetMesh cube = generate_cube({.nx = 4, .ny = 4, .nz = 4});
+  for (const std::size_t ranks : {2, 3, 5}) {
+    write_foreign(path, cube, 4, Ids::cells_twice);
+    EXPECT_THAT(set_error(path, ranks), HasSubstr(fmt::format("cell {} is in two pieces", 2 * cube.element_count())));
+    write_foreign(path, cube, 4, Ids::below_zero);
+    EXPECT_THAT(set_error(path, ranks), testing::AllOf(HasSubstr("piece 3 of 4"), HasSubstr("the id -4")));
   }
 }
 
