@@ -184,10 +184,11 @@ Bytes packed(const MeshPiece<Corners>& piece, const std::vector<std::uint32_t>& 
   return message.take();
 }
 
+/// Lets go of each message as soon as it is read.
 template <int Corners>
-Parcel<Corners> unpacked(const std::vector<Bytes>& messages) {
+Parcel<Corners> unpacked(std::vector<Bytes> messages) {
   Parcel<Corners> all;
-  for (const Bytes& message : messages)
+  for (Bytes& message : messages) {
     for (MessageReader reader(message); !reader.at_end();) {
       const auto vertices = reader.get<SentVertex>();
       const auto elements = reader.get<GlobalElement<Corners>>();
@@ -197,6 +198,8 @@ Parcel<Corners> unpacked(const std::vector<Bytes>& messages) {
       DataArrays cell_data = reader.get_arrays();
       if (!elements.empty()) append_arrays(all.cell_data, std::move(cell_data));
     }
+    message = {};
+  }
   return all;
 }
 
@@ -207,6 +210,16 @@ std::vector<std::uint32_t> order_by(std::size_t count, Id&& id) {
   std::iota(order.begin(), order.end(), 0U);
   std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return id(a) < id(b); });
   return order;
+}
+
+/// The arrays with these tuples; lets go of each as soon as it is done.
+DataArrays ordered(DataArrays arrays, const std::vector<std::uint32_t>& tuples) {
+  DataArrays result;
+  for (DataArray& array : arrays.all()) {
+    result.set(chosen_tuples(array, tuples));
+    array.values = {};
+  }
+  return result;
 }
 
 template <int Corners>
@@ -236,13 +249,13 @@ PartData<Corners> assembled(Parcel<Corners> all, std::uint32_t rank) {
   PartData<Corners> result;
   const std::vector<std::uint32_t> element_order =
       order_by(all.elements.size(), [&](std::uint32_t i) { return all.elements[i].id; });
-  for (const DataArray& array : all.cell_data.all()) result.cell_data.set(chosen_tuples(array, element_order));
+  result.cell_data = ordered(std::move(all.cell_data), element_order);
   result.part = assemble_part(std::move(all.elements), std::move(owned),
                               [&](std::uint64_t id) { return all.vertices[find(id)].owner; });
   std::vector<std::uint32_t> from;
   for (const std::uint64_t id : result.part.global_vertex) from.push_back(find(id));
   for (std::size_t v = 0; v < from.size(); ++v) result.part.mesh.points[v] = all.vertices[from[v]].at;
-  for (const DataArray& array : all.point_data.all()) result.point_data.set(chosen_tuples(array, from));
+  result.point_data = ordered(std::move(all.point_data), from);
   return result;
 }
 
@@ -343,11 +356,11 @@ PartData<Corners> share_out(Exchange& exchange, std::span<const MeshPiece<Corner
       messages[r].insert(messages[r].end(), more.begin(), more.end());
     }
   }
-  const std::vector<Bytes> received = exchange.all_to_all(std::move(messages));
+  std::vector<Bytes> received = exchange.all_to_all(std::move(messages));
   PartData<Corners> result;
   std::string problem;
   try {
-    result = assembled(unpacked<Corners>(received), static_cast<std::uint32_t>(exchange.rank()));
+    result = assembled(unpacked<Corners>(std::move(received)), static_cast<std::uint32_t>(exchange.rank()));
   } catch (const InputError& error) {
     problem = error.what();
   }
