@@ -4,7 +4,6 @@
 
 #include "apps/isochron/solve_parts.h"
 #include "isochron/core/error.h"
-#include "isochron/io/piece_index.h"
 #include "isochron/mesh/agreement.h"
 #include "isochron/solve/mpi/mpi_transport.h"
 
@@ -59,9 +58,7 @@ int run_on_all_ranks(const std::function<int(mpi::Transport&)>& work) {
   return as_one(*transport, [&] { return work(*transport); });
 }
 
-int run_over_ranks(const SolveRequest& request, Console& console, const std::function<int(mpi::Ranks&)>& work) {
-  if (is_mesh_set(request.mesh) && request.to_pieces() && !what_needs_whole(request))
-    return run_on_all_ranks([&](mpi::Transport& transport) { return run_solve_parts(request, transport, console); });
+int run_over_ranks(const SolveRequest& request, const std::function<int(mpi::Ranks&)>& work) {
   const std::unique_ptr<mpi::Transport> transport = mpi::join_world();
   if (transport->rank() > 0) return serve(*transport, request);
   mpi::Ranks ranks(*transport);

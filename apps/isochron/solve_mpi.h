@@ -9,10 +9,9 @@
 
 namespace isochron::cli {
 
-/// Joins the job. Where no rank needs the whole mesh, all solve on their pieces (`run_solve_parts`). Else calls `work`
-/// on rank 0 with all ranks and gives its exit code; the others serve until that is done. An error in the middle of a
-/// solve ends all ranks.
-int run_over_ranks(const SolveRequest& request, Console& console, const std::function<int(mpi::Ranks&)>& work);
+/// Joins the job. On rank 0 calls `work` with all ranks and gives its exit code; the others serve until that is done.
+/// An error in the middle of a solve ends all ranks.
+int run_over_ranks(const SolveRequest& request, const std::function<int(mpi::Ranks&)>& work);
 
 /// Joins the job and calls `work` on all ranks; gives the exit code of the first. What all of them throw only the first
 /// one says; what one alone throws ends all.

@@ -222,6 +222,10 @@ std::optional<std::string> what_needs_whole(const SolveRequest& request) {
   return std::nullopt;
 }
 
+bool goes_by_parts(const SolveRequest& request) {
+  return request.to_pieces() && is_mesh_set(request.mesh) && !what_needs_whole(request);
+}
+
 int run_solve_parts(const SolveRequest& request, mpi::Transport& transport, Console& console) {
   mpi::RankExchange exchange(transport);
   SideInputs inputs;

@@ -15,6 +15,9 @@ namespace isochron::cli {
 /// The first thing asked for that only a rank with the whole mesh can do.
 std::optional<std::string> what_needs_whole(const SolveRequest& request);
 
+/// From pieces to pieces, with nothing that needs the whole mesh.
+bool goes_by_parts(const SolveRequest& request);
+
 /// All ranks together; gives the exit code. The first rank speaks.
 int run_solve_parts(const SolveRequest& request, mpi::Transport& transport, Console& console);
 

@@ -402,7 +402,9 @@ int run_solve(const SolveRequest& request, Console& console) {
         "of bare numbers with --raw-shape",
         request.mesh.string(), request.output.string()));
   if (!over_ranks) return run_solve_mesh(request, nullptr, console);
-  return run_over_ranks(request, console, [&](mpi::Ranks& ranks) { return run_solve_mesh(request, &ranks, console); });
+  if (goes_by_parts(request))
+    return run_on_all_ranks([&](mpi::Transport& transport) { return run_solve_parts(request, transport, console); });
+  return run_over_ranks(request, [&](mpi::Ranks& ranks) { return run_solve_mesh(request, &ranks, console); });
 }
 
 }  // namespace isochron::cli
