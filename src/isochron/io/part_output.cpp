@@ -1,5 +1,6 @@
 #include "isochron/io/part_output.h"
 
+#include <sstream>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -23,6 +24,37 @@ std::size_t index_writer(Exchange& exchange, const PartData<Corners>& data) {
   std::size_t writer = 0;
   while (writer + 1 < elements.size() && elements[writer] == 0) ++writer;
   return writer;
+}
+
+/// All processes together: the arrays that the writer of the index announces.
+void share_announced(Exchange& exchange, std::size_t writer, PieceIndex& index) {
+  std::string text;
+  if (exchange.rank() == writer)
+    for (const auto* arrays : {&index.point_arrays, &index.cell_arrays})
+      for (const PieceArray& array : *arrays)
+        text += fmt::format("{} {} {} {}\n", arrays == &index.point_arrays ? 'p' : 'c', static_cast<int>(array.type),
+                            array.components, array.name);
+  const std::vector<char> bytes(text.begin(), text.end());
+  const std::vector<char> told = exchange_values(exchange, std::vector(exchange.ranks(), bytes))[writer];
+  index.point_arrays.clear();
+  index.cell_arrays.clear();
+  std::istringstream lines(std::string(told.begin(), told.end()));
+  char place = 0;
+  int type = 0, components = 0;
+  while (lines >> place >> type >> components) {
+    std::string name;
+    std::getline(lines.ignore(), name);
+    (place == 'p' ? index.point_arrays : index.cell_arrays)
+        .push_back({name, static_cast<ScalarType>(type), components});
+  }
+}
+
+/// Arrays without values, for pieces that have no points or no cells: VTK wants all arrays in all pieces.
+void add_missing(const std::vector<PieceArray>& announced, DataArrays& data) {
+  for (const PieceArray& array : announced)
+    if (data.find(array.name) == nullptr)
+      data.set({array.name, array.components,
+                with_type(array.type, []<class T>() -> DataArray::Values { return std::vector<Stored<T>>(); })});
 }
 
 /// Pieces of an old set that had more.
@@ -88,7 +120,13 @@ void write_parts(Exchange& exchange, const fs::path& path, PartData<Corners> dat
   std::optional<PieceFile> file;
   all_or_none(exchange, [&] { file.emplace(path, exchange.rank()); });
   SetFiles files(exchange, path, file->temporary());
-  all_or_none(exchange, [&] { file->write(piece_of(std::move(data), static_cast<std::uint32_t>(exchange.rank()))); });
+  share_announced(exchange, writer, index);
+  all_or_none(exchange, [&] {
+    Dataset piece = piece_of(std::move(data), static_cast<std::uint32_t>(exchange.rank()));
+    add_missing(index.point_arrays, piece.point_data);
+    add_missing(index.cell_arrays, piece.block<Corners>().data);
+    file->write(piece);
+  });
   // Pieces replace old ones one by one, so that the old set is none from here on.
   all_or_none(exchange, [&] {
     std::error_code ignored;
