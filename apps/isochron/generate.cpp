@@ -6,9 +6,13 @@
 #include "apps/isochron/commands.h"
 #include "apps/isochron/generate_images.h"
 #include "apps/isochron/generate_report.h"
+#include "apps/isochron/shared_output.h"
+#include "apps/isochron/solve_mpi.h"
 #include "isochron/core/timer.h"
 #include "isochron/io/file_name.h"
 #include "isochron/io/io.h"
+#include "isochron/io/part_output.h"
+#include "isochron/mesh/agreement.h"
 #include "isochron/mesh/generate/blobs.h"
 #include "isochron/mesh/generate/cube.h"
 #include "isochron/mesh/generate/irregular_cube.h"
@@ -32,6 +36,12 @@ struct OutputRequest {
   bool random_fibers = false;
   std::vector<double> rotating_fibers;  // turns[,axis]
   std::uint64_t field_seed = 1;
+  bool over_ranks = false;
+
+  [[nodiscard]] Overwrite overwrite() const { return force ? Overwrite::yes : Overwrite::no; }
+  [[nodiscard]] bool any_field() const {
+    return !random_speed.empty() || !random_tensors.empty() || random_fibers || !rotating_fibers.empty();
+  }
 };
 
 DataArray vector_array(std::string name, const std::vector<Vec3f>& vectors) {
@@ -69,13 +79,30 @@ Dataset to_dataset(RegionModel&& model) {
   return dataset;
 }
 
+/// Of a whole ventricle or a part of one.
+template <class AnyVentricle>
+void add_arrays(AnyVentricle& ventricle, DataArrays& points, DataArrays& cells) {
+  cells.set(vector_array("fiber", ventricle.fiber));
+  cells.set(vector_array("sheet", ventricle.sheet));
+  points.set({"transmural", 1, std::move(ventricle.transmural)});
+  points.set({"apicobasal", 1, std::move(ventricle.apicobasal)});
+}
+
 Dataset to_dataset(Ventricle&& ventricle) {
   Dataset dataset = to_dataset(std::move(ventricle.mesh));
-  dataset.tets.data.set(vector_array("fiber", ventricle.fiber));
-  dataset.tets.data.set(vector_array("sheet", ventricle.sheet));
-  dataset.point_data.set({"transmural", 1, std::move(ventricle.transmural)});
-  dataset.point_data.set({"apicobasal", 1, std::move(ventricle.apicobasal)});
+  add_arrays(ventricle, dataset.point_data, dataset.tets.data);
   return dataset;
+}
+
+template <int Corners>
+PartData<Corners> to_part_data(MeshPart<Corners>&& part) {
+  return {std::move(part), {}, {}};
+}
+
+PartData<4> to_part_data(VentriclePart&& ventricle) {
+  PartData<4> data{std::move(ventricle.part), {}, {}};
+  add_arrays(ventricle, data.point_data, data.cell_data);
+  return data;
 }
 
 /// Smoothing steps and the range of the values, from "N[,low,high]".
@@ -137,7 +164,7 @@ int write_generated(Dataset&& dataset, const OutputRequest& request, double seco
   {
     const InterruptGuard guard;
     const Activity activity(console, "writing " + request.file.string());
-    write_dataset(request.file, dataset, request.force ? Overwrite::yes : Overwrite::no);
+    write_dataset(request.file, dataset, request.overwrite());
   }
   summary.write_seconds = timer.seconds();
   KeptArrays arrays = kept_arrays(request.file, dataset);
@@ -152,14 +179,58 @@ int write_generated(Dataset&& dataset, const OutputRequest& request, double seco
     console.warn(fmt::format(
         "{}: the numbers are written as they are{}, but CARP files are in µm; solve it with --length-unit mm",
         request.file.string(), request.kind == "ventricle" ? " (in mm)" : " (take them as mm)"));
-  print_summary(summary, dataset, console);
+  summary.vertices = dataset.points.size();
+  summary.triangles = dataset.triangles.cells.size();
+  summary.tetrahedra = dataset.tets.cells.size();
+  print_summary(summary, console);
   return 0;
 }
 
-/// Adds what all kinds have in common, and the action: `generate(options)` makes the mesh.
-template <class Options, class Generate>
+/// What is made in one piece only.
+struct NoParts {};
+
+/// Every rank makes and writes its own part; no rank ever has the whole mesh.
+template <class GeneratePart>
+int generate_over_ranks(const OutputRequest& request, GeneratePart&& generate_part, Console& console) {
+  return run_on_all_ranks([&](mpi::Transport& transport) {
+    mpi::RankExchange exchange(transport);
+    const PartChoice choice{static_cast<std::uint32_t>(transport.rank()), static_cast<std::uint32_t>(transport.size())};
+    GenerateSummary summary{.kind = request.kind, .file = request.file};
+    using Data = decltype(to_part_data(generate_part(choice)));
+    Data data;
+    Timer timer;
+    all_or_none(exchange, [&] {
+      const Activity activity(console, "generating " + request.kind);
+      check_set_name(request.file, request.overwrite());
+      data = to_part_data(generate_part(choice));
+      constexpr int corners = decltype(data.part.mesh)::corners;
+      check_set_holds<corners>(request.file);
+      (corners == 4 ? summary.tetrahedra : summary.triangles) = data.part.whole_elements;
+    });
+    summary.generate_seconds = timer.seconds();
+    summary.vertices = data.part.whole_vertices;
+    for (const DataArrays* arrays : {&data.point_data, &data.cell_data})
+      for (const std::string& name : arrays->names()) summary.arrays.push_back(name);
+    timer.restart();
+    write_shared(transport, request.file, std::move(data));
+    summary.write_seconds = timer.seconds();
+    if (transport.rank() == 0) print_summary(summary, console);
+    return 0;
+  });
+}
+
+/// Refuses what is not made in parts.
+void check_parts_request(const OutputRequest& request) {
+  if (request.over_ranks && request.any_field())
+    throw UsageError(
+        "arrays of noise or fibres are not made in parts (--backend mpi); leave them out, or leave out --backend");
+}
+
+/// Adds what all kinds have in common, and the action: `generate(options)` makes the mesh, and `generate_part(options,
+/// choice)` a part of it, for kinds that have parts.
+template <class Options, class Generate, class GeneratePart = NoParts>
 void finish_kind(Command& command, const std::string& kind, const std::shared_ptr<Options>& options, Generate generate,
-                 Console& console) {
+                 Console& console, GeneratePart generate_part = {}) {
   const auto request = std::make_shared<OutputRequest>();
   request->kind = kind;
   command.group("Arrays, one value per element");
@@ -175,12 +246,21 @@ void finish_kind(Command& command, const std::string& kind, const std::shared_pt
   command.option("-o,--output", "FILE", "Where the mesh goes; the extension picks the format", into(request->file),
                  Need::required);
   command.flag("--force", "Replace an existing file", request->force);
+  if constexpr (!std::is_same_v<GeneratePart, NoParts>)
+    command.option("--backend", "NAME", "serial, or mpi under mpirun: a piece of FILE.pvtu (or .pvtp) from each rank",
+                   one_of(request->over_ranks, {{"serial", false}, {"mpi", true}}));
   declare_common(command, console);
-  command.action([options, request, generate, &console] {
+  command.action([options, request, generate, generate_part, &console] {
+    check_parts_request(*request);
+    static_cast<void>(generate_part);  // most kinds have none
+    if constexpr (!std::is_same_v<GeneratePart, NoParts>)
+      if (request->over_ranks)
+        return generate_over_ranks(
+            *request, [&](const PartChoice& choice) { return generate_part(*options, choice); }, console);
     if (request->random_fibers && !request->rotating_fibers.empty())
       throw UsageError(
           "--random-fibers and --rotating-fibers exclude each other (both make the array 'fiber'); give one");
-    check_writable(request->file, request->force ? Overwrite::yes : Overwrite::no);
+    check_writable(request->file, request->overwrite());
     Timer timer;
     Dataset dataset;
     {
@@ -210,7 +290,7 @@ void declare_square(Command& parent, Console& console) {
   command.option(
       "--pattern", "NAME", "How cells are cut: diagonal (default) or alternating",
       one_of(options->pattern, {{"diagonal", SquarePattern::diagonal}, {"alternating", SquarePattern::alternating}}));
-  finish_kind(command, "square", options, generate_square, console);
+  finish_kind(command, "square", options, generate_square, console, generate_square_part);
 }
 
 void declare_irregular_square(Command& parent, Console& console) {
@@ -256,7 +336,7 @@ void declare_cube(Command& parent, Console& console) {
                                             {"npp", KuhnDiagonal::npp},
                                             {"pnp", KuhnDiagonal::pnp},
                                             {"ppn", KuhnDiagonal::ppn}}));
-  finish_kind(command, "cube", options, generate_cube, console);
+  finish_kind(command, "cube", options, generate_cube, console, generate_cube_part);
 }
 
 void declare_irregular_cube(Command& parent, Console& console) {
@@ -296,7 +376,7 @@ void declare_ventricle(Command& parent, Console& console) {
     with_threads.threads = console.threads();
     return generate_ventricle(with_threads);
   };
-  finish_kind(command, "ventricle", options, on_all_threads, console);
+  finish_kind(command, "ventricle", options, on_all_threads, console, generate_ventricle_part);
 }
 
 void declare_lens(Command& parent, Console& console) {

@@ -36,13 +36,12 @@ void print_summary(const ImageSummary& summary, const Console& console) {
   say_times(summary.generate_seconds, summary.write_seconds, console);
 }
 
-void print_summary(const GenerateSummary& summary, const Dataset& dataset, const Console& console) {
-  const std::size_t tets = dataset.tets.cells.size();
-  const std::size_t triangles = dataset.triangles.cells.size();
+void print_summary(const GenerateSummary& summary, const Console& console) {
+  const std::uint64_t tets = summary.tetrahedra, triangles = summary.triangles;
   if (console.options.json) {
     const Json object{{"file", summary.file.string()},
                       {"kind", summary.kind},
-                      {"vertices", dataset.points.size()},
+                      {"vertices", summary.vertices},
                       {"triangles", triangles},
                       {"tetrahedra", tets},
                       {"arrays", summary.arrays},
@@ -53,7 +52,7 @@ void print_summary(const GenerateSummary& summary, const Dataset& dataset, const
     return;
   }
   console.say(
-      fmt::format("{}: {}, {}\n", summary.file.string(), counted(dataset.points.size(), "vertex", "vertices"),
+      fmt::format("{}: {}, {}\n", summary.file.string(), counted(summary.vertices, "vertex", "vertices"),
                   tets > 0 ? counted(tets, "tetrahedron", "tetrahedra") : counted(triangles, "triangle", "triangles")));
   if (!summary.arrays.empty()) console.say(fmt::format("  arrays   {}\n", fmt::join(summary.arrays, ", ")));
   say_times(summary.generate_seconds, summary.write_seconds, console);

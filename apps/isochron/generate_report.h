@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "apps/isochron/console.h"
-#include "isochron/mesh/dataset.h"
 
 namespace isochron::cli {
 
 struct GenerateSummary {
   std::string kind;
   std::filesystem::path file;
+  std::uint64_t vertices = 0, triangles = 0, tetrahedra = 0;
   double generate_seconds = 0;
   double write_seconds = 0;
   std::vector<std::string> arrays{};  ///< that are in the file
@@ -31,6 +31,6 @@ struct ImageSummary {
 
 /// As text for people or as one JSON object, as asked for.
 void print_summary(const ImageSummary& summary, const Console& console);
-void print_summary(const GenerateSummary& summary, const Dataset& dataset, const Console& console);
+void print_summary(const GenerateSummary& summary, const Console& console);
 
 }  // namespace isochron::cli

@@ -13,13 +13,19 @@ void check_not_among(const std::filesystem::path& file, const Paths& others, std
     if (place(file) == place(other)) throw UsageError(fmt::format("{}: {}; choose another name", file.string(), why));
 }
 
+void warn_of_reading(const SolveRequest& request, const std::vector<std::string>& warnings,
+                     const std::vector<std::pair<std::string, std::size_t>>& ignored_cells, Console& console) {
+  const std::string name = request.mesh.string();
+  for (const std::string& warning : warnings) console.warn(fmt::format("{}: {}", name, warning));
+  for (const auto& [kind, count] : ignored_cells)
+    console.warn(fmt::format("{}: {} of kind {} left out", name, counted(count, "cell", "cells"), kind));
+}
+
 Dataset read_mesh(const SolveRequest& request, Console& console) {
   const Activity activity(console, "reading " + request.mesh.string());
   Dataset dataset = read_dataset(request.mesh);
+  warn_of_reading(request, dataset.warnings, dataset.ignored_cells, console);
   const std::string name = request.mesh.string();
-  for (const std::string& warning : dataset.warnings) console.warn(fmt::format("{}: {}", name, warning));
-  for (const auto& [kind, count] : dataset.ignored_cells)
-    console.warn(fmt::format("{}: {} of kind {} left out", name, counted(count, "cell", "cells"), kind));
   const std::string extension = FileName(request.mesh).extension;
   if ((extension == ".pts" || extension == ".elem" || extension == ".lon") && !request.unit) {
     console.warn(
@@ -37,9 +43,7 @@ MetricRequest mesh_metric(const SolveRequest& request) {
   return metric;
 }
 
-int pick_elements(const SolveRequest& request, const Dataset& dataset) {
-  const std::size_t triangles = dataset.triangles.cells.size();
-  const std::size_t tets = dataset.tets.cells.size();
+int pick_elements(const SolveRequest& request, std::size_t triangles, std::size_t tets) {
   if (triangles + tets == 0)
     throw InputError("there are no triangles and no tetrahedra (nothing to solve on); give a surface or volume mesh");
   if (request.elements == Elements::tet && tets == 0)

@@ -49,7 +49,9 @@ void declare_method(Command& command, SolveOptions& options) {
 
 void declare_ranks(Command& command, mpi::DealOptions& deal) {
   command.group("Over MPI ranks");
-  command.option("--pieces", "N", "Of the mesh for each rank, from all over it (by default it is cut for the sources)",
+  command.option("--pieces", "N",
+                 "Of the mesh for each rank, from all over it (by default it is cut for the sources; a mesh in pieces "
+                 "is cut anew)",
                  into_positive(deal.pieces));
 }
 
@@ -182,7 +184,8 @@ void declare_outputs(Command& command, SolveRequest& request, MethodFlags& flags
   command.group("Output");
   command.option("-o,--output", "FILE",
                  "The mesh or image with arrays arrival_time, source and reached (image formats of one array: the "
-                 "times alone); with --each-source also .npy (a row of times a source)",
+                 "times alone); with --each-source also .npy (a row of times a source), with --backend mpi .pvtu or "
+                 ".pvtp (a piece from each rank)",
                  into(request.output));
   command.option("--matrix", "CSV", "With --each-source: the times from each source vertex or voxel at all of them",
                  into(request.matrix));

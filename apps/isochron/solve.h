@@ -74,6 +74,8 @@ struct SolveRequest {
   /// -o is a table of times, not a mesh.
   [[nodiscard]] bool to_table() const;
   [[nodiscard]] bool to_mesh() const { return !output.empty() && !to_table(); }
+  /// -o is a set of pieces, one for each rank.
+  [[nodiscard]] bool to_pieces() const;
   [[nodiscard]] bool on_image() const { return is_image(mesh, raw); }
   [[nodiscard]] bool floor_given() const { return metric.eigenvalue_floor != default_eigenvalue_floor; }
   [[nodiscard]] Overwrite overwrite() const { return force ? Overwrite::yes : Overwrite::no; }
@@ -102,11 +104,37 @@ Box bounding_box(std::span<const Vec3d> points);
 template <int Corners>
 Sources gather_sources(const SolveRequest& request, const SideInputs& inputs, const Dataset& dataset, Console& console);
 
+/// Those of the sources that are named by id or place, on a mesh of so many vertices. Throws InputError.
+Sources gather_named_sources(const SolveRequest& request, const SideInputs& inputs, std::size_t vertices);
+
+/// Cells of one kind and the arrays on them, wherever they are.
+template <int Corners>
+struct TaggedCells {
+  std::span<const std::array<VertexId, Corners>> cells;
+  const DataArrays& data;
+};
+/// Marks the vertices where a tag has its value, and gives whether there is such an array: on the points, on cells.
+bool mark_points(const DataArrays& arrays, const NameValue& tag, std::vector<bool>& marked);
+template <int Corners>
+bool mark_cells(const TaggedCells<Corners>& on, const NameValue& tag, std::vector<bool>& marked);
+/// Throws InputError unless there is an array of a tag's name and something has its value.
+void check_tag(const NameValue& tag, bool found, bool any);
+
 /// The same for an image: ids are voxels, and tags are arrays of the image.
 Sources gather_voxel_sources(const SolveRequest& request, const SideInputs& inputs, const Image& image);
 
 /// Moves the arrays of the result into the data.
 void add_result(Arrival& arrival, DataArrays& data);
+
+/// Squares of lengths must neither overflow nor vanish: all times would be infinite, or zero. Throws InputError.
+void check_size(const Box& box);
+
+/// Warns of cells and lines that are not solved on.
+template <int Corners>
+void warn_left_out(const SolveRequest& request, std::size_t other_cells, std::size_t lines, Console& console);
+
+/// Regions whose velocities are the same in all directions although there are fibres: mostly one was forgotten.
+void note_unused_fibers(const MetricRequest& metric, std::vector<std::string>& notes);
 
 /// Everything wrong with the data after it was read is still about that file.
 template <class Work>

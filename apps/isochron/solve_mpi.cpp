@@ -2,7 +2,9 @@
 
 #include <string_view>
 
+#include "apps/isochron/solve_parts.h"
 #include "isochron/core/error.h"
+#include "isochron/mesh/agreement.h"
 #include "isochron/solve/mpi/mpi_transport.h"
 
 namespace isochron::cli {
@@ -11,38 +13,50 @@ namespace {
 /// Says what the exception in flight says and ends all ranks: the others may be in the middle of something that this
 /// one has left, and cannot go on without it.
 [[noreturn]] void fail_all(mpi::Transport& transport) {
-  std::string message = "unknown failure; please report it";
-  int code = 1;
-  try {
-    throw;
-  } catch (const Error& error) {
-    message = error.what();
-    code = error.exit_code();
-  } catch (const std::exception& error) {
-    message = error.what();
-  } catch (...) {
-    code = 1;
-  }
+  const Failure failure = current_failure();
   silence(false);
-  print_error(message);
-  while (true) transport.abort(code);  // once; the compiler does not believe a virtual function
+  print_error(failure.message);
+  while (true) transport.abort(failure.exit_code);  // once; the compiler does not believe a virtual function
+}
+
+/// Work that all ranks do together.
+template <class Work>
+auto as_one(mpi::Transport& transport, Work&& work) {
+  try {
+    return work();
+  } catch (const ThrownTogether&) {
+    throw;
+  } catch (const RuntimeError&) {
+    fail_all(transport);
+  } catch (const Error&) {  // wrong usage, input or an interruption: what one rank finds all do
+    throw;
+  } catch (...) {
+    fail_all(transport);
+  }
 }
 
 int serve(mpi::Transport& transport, const SolveRequest& request) {
   SolveOptions options = request.options;
   const InterruptGuard guard;
   options.progress = interruptible();
+  mpi::AfterServing next = mpi::AfterServing::end;
   try {
-    mpi::serve(transport, options);
+    next = mpi::serve(transport, options);
   } catch (const Cancelled&) {
     return 0;  // all ranks do; the first one says so
   } catch (...) {
     fail_all(transport);
   }
+  if (next == mpi::AfterServing::write) as_one(transport, [&] { help_to_write_pieces(transport, request.output); });
   return 0;
 }
 
 }  // namespace
+
+int run_on_all_ranks(const std::function<int(mpi::Transport&)>& work) {
+  const std::unique_ptr<mpi::Transport> transport = mpi::join_world();
+  return as_one(*transport, [&] { return work(*transport); });
+}
 
 int run_over_ranks(const SolveRequest& request, const std::function<int(mpi::Ranks&)>& work) {
   const std::unique_ptr<mpi::Transport> transport = mpi::join_world();

@@ -1,4 +1,4 @@
-// `isochron solve --backend mpi`: rank 0 reads, writes and speaks; the others solve with it.
+// Commands with `--backend mpi`: who does what on which rank, and what becomes of errors.
 #pragma once
 
 #include <functional>
@@ -12,6 +12,10 @@ namespace isochron::cli {
 /// Joins the job. On rank 0 calls `work` with all ranks and gives its exit code; the others serve until that is done.
 /// An error in the middle of a solve ends all ranks.
 int run_over_ranks(const SolveRequest& request, const std::function<int(mpi::Ranks&)>& work);
+
+/// Joins the job and calls `work` on all ranks; gives the exit code of the first. What all of them throw only the first
+/// one says; what one alone throws ends all.
+int run_on_all_ranks(const std::function<int(mpi::Transport&)>& work);
 
 /// True when the launcher started this process as another than the first, and all of them would say the same.
 bool is_another_rank(int argc, const char* const* argv);

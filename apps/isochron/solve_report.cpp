@@ -76,6 +76,10 @@ Json json_of(const SolveSummary& summary, const Console& console) {
                      {"bands", traffic.bands},
                      {"agreements", traffic.agreements},
                      {"idle_seconds", traffic.idle_seconds}};
+    if (summary.most_vertices > 0) {
+      object["mpi"]["most_vertices"] = summary.most_vertices;
+      object["mpi"]["most_peak_bytes"] = summary.most_bytes;
+    }
   }
   if (!summary.sources.empty()) {
     object["sources"] = Json::array();

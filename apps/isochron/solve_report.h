@@ -38,6 +38,8 @@ struct SolveSummary {
   std::vector<SourceSummary> sources;  ///< with --each-source
   int ranks = 0;                       ///< with --backend mpi
   mpi::Traffic traffic;                ///< beside them
+  std::uint64_t most_vertices = 0;     ///< in the largest part, with its ghosts, when no rank has the whole mesh
+  std::uint64_t most_bytes = 0;        ///< memory of the rank that took most, then
   double solves_per_vertex = 0;
   double read_seconds = 0;
   double write_seconds = 0;
@@ -47,6 +49,9 @@ struct SolveSummary {
 /// results are written.
 std::optional<RuntimeError> draw_result(const SolveRequest& request, const Dataset& dataset, SolveSummary& summary,
                                         const Console& console);
+
+/// Says which vertices have no time, and why.
+void warn_unreached(const SolveSummary& summary, std::size_t count, Console& console);
 
 /// Exit code of a finished run, and its line on stderr when that is not 0.
 int judge(const SolveSummary& summary);

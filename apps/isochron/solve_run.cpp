@@ -10,11 +10,14 @@
 #include "apps/isochron/solve_each.h"
 #include "apps/isochron/solve_grid.h"
 #include "apps/isochron/solve_mpi.h"
+#include "apps/isochron/solve_parts.h"
 #include "apps/isochron/solve_report.h"
 #include "isochron/core/error.h"
 #include "isochron/core/timer.h"
 #include "isochron/io/file_name.h"
 #include "isochron/io/image_io.h"
+#include "isochron/io/part_output.h"
+#include "isochron/io/piece_index.h"
 #include "isochron/solve/solver.h"
 
 namespace isochron::cli {
@@ -28,7 +31,7 @@ void check_distinct_files(const SolveRequest& request) {
   if (request.on_image()) inputs.push_back(request.mesh);
   const std::string_view is_input = "is an input too (it would be replaced)";
   Paths outputs;
-  if (request.to_mesh() && !request.on_image()) outputs = files_written(request.output);
+  if (request.to_mesh() && !request.on_image() && !request.to_pieces()) outputs = files_written(request.output);
   else if (!request.output.empty()) outputs = {request.output};
   for (const auto& file : outputs) check_not_among(file, inputs, is_input);
   inputs.push_back(request.mesh);
@@ -42,6 +45,10 @@ void check_distinct_files(const SolveRequest& request) {
 }
 
 }  // namespace
+
+bool SolveRequest::to_pieces() const {
+  return to_mesh() && !on_image() && is_mesh_set(output) && options.backend == Backend::mpi;
+}
 
 void check_request(const SolveRequest& request) {
   if (request.output.empty() && request.probe.output.empty() && request.picture.file.empty() && request.matrix.empty())
@@ -57,6 +64,7 @@ void check_request(const SolveRequest& request) {
     throw UsageError("--probe and --probe-output go together (where the points are, where the times go); give both");
   check_each_source(request);
   if (request.to_mesh() && request.on_image()) check_image_writable(request.output, request.overwrite());
+  else if (request.to_pieces()) check_set_name(request.output, request.overwrite());
   else if (request.to_mesh()) check_writable(request.output, request.overwrite());
   if (request.to_table()) check_output_file(request.output, request.overwrite());
   if (!request.matrix.empty()) check_output_file(request.matrix, request.overwrite());
@@ -76,6 +84,12 @@ namespace {
 
 /// Says before the work what the output file will not hold.
 void warn_about_output(const SolveRequest& request, const Dataset& dataset, Console& console) {
+  if (request.to_pieces()) {
+    if (!dataset.lines.empty())
+      console.warn(fmt::format("{}: {} will not be in it (pieces are written without lines); write one file",
+                               request.output.string(), counted(dataset.lines.size(), "line", "lines")));
+    return;
+  }
   const std::string extension = FileName(request.output).extension;
   for (const Format& format : formats()) {
     const bool ours =
@@ -111,18 +125,13 @@ void drop_other_cells(const SolveRequest& request, Dataset& dataset, Console& co
   auto& other = dataset.block < Corners == 3 ? 4 : 3 > ();
   const std::size_t dropped = other.cells.size();
   other = {};
-  if (request.to_mesh()) check_holds(request.output, dataset);
-  if (dropped > 0) {
-    console.warn(fmt::format(
-        "{}: {} are not solved on and left out of the output; --elements {} picks them", request.mesh.string(),
-        Corners == 4 ? counted(dropped, "triangle", "triangles") : counted(dropped, "tetrahedron", "tetrahedra"),
-        Corners == 4 ? "triangle" : "tet"));
-  }
-  if (!dataset.lines.empty())
-    console.warn(fmt::format("{}: {} left out of the solve (lines do not conduct)", request.mesh.string(),
-                             counted(dataset.lines.size(), "line is", "lines are")));
+  if (request.to_pieces()) check_set_holds<Corners>(request.output);
+  else if (request.to_mesh()) check_holds(request.output, dataset);
+  warn_left_out<Corners>(request, dropped, dataset.lines.size(), console);
   if (request.to_mesh()) warn_about_output(request, dataset, console);
 }
+
+}  // namespace
 
 void warn_unreached(const SolveSummary& summary, std::size_t count, Console& console) {
   const auto& [parts, in_parts, no_element] = summary.unreached;
@@ -137,7 +146,6 @@ void warn_unreached(const SolveSummary& summary, std::size_t count, Console& con
                            in_parts > 0 ? "; give each part a source, or join the parts" : ""));
 }
 
-/// Regions whose velocities are the same in all directions although there are fibres: mostly one was forgotten.
 void note_unused_fibers(const MetricRequest& metric, std::vector<std::string>& notes) {
   if (metric.fiber_array.empty()) return;
   std::vector<double> regions;
@@ -151,14 +159,30 @@ void note_unused_fibers(const MetricRequest& metric, std::vector<std::string>& n
                               regions.size() == 1 ? "region" : "regions", region_list(regions)));
 }
 
-/// Squares of lengths must neither overflow nor vanish: all times would be infinite, or zero.
-void check_size(std::span<const Vec3d> points) {
-  const auto [low, high] = bounding_box(points);
+void check_size(const Box& box) {
+  const auto& [low, high] = box;
   const double size = std::max({high.x - low.x, high.y - low.y, high.z - low.z});
   if (size > 1e100 || (size > 0 && size < 1e-100))
     throw InputError(
         fmt::format("the mesh is {:g} across (too large or too small to compute with); give it in another unit", size));
 }
+
+template <int Corners>
+void warn_left_out(const SolveRequest& request, std::size_t other_cells, std::size_t lines, Console& console) {
+  if (other_cells > 0)
+    console.warn(fmt::format("{}: {} are not solved on and left out of the output; --elements {} picks them",
+                             request.mesh.string(),
+                             Corners == 4 ? counted(other_cells, "triangle", "triangles")
+                                          : counted(other_cells, "tetrahedron", "tetrahedra"),
+                             Corners == 4 ? "triangle" : "tet"));
+  if (lines > 0)
+    console.warn(fmt::format("{}: {} left out of the solve (lines do not conduct)", request.mesh.string(),
+                             counted(lines, "line is", "lines are")));
+}
+template void warn_left_out<3>(const SolveRequest&, std::size_t, std::size_t, Console&);
+template void warn_left_out<4>(const SolveRequest&, std::size_t, std::size_t, Console&);
+
+namespace {
 
 /// Calls `work` with a solver, over ranks when there are any. It and the metric live only in here: their memory is free
 /// again before the rest is written.
@@ -193,6 +217,9 @@ Arrival solve_on(const SolveRequest& request, const SimplexMesh<Corners>& mesh, 
   if (request.options.backend == Backend::threads && arrival.threads == 1 && console.threads() > 1)
     arrival.notes.push_back(fmt::format("{} runs on one thread, whatever --backend says", name_of(arrival.method)));
   note_unused_fibers(request.metric, arrival.notes);
+  if (request.to_pieces() && is_mesh_set(request.mesh))
+    arrival.notes.push_back(
+        fmt::format("the first rank read the whole mesh ({} needs it)", *what_needs_whole(request)));
   return arrival;
 }
 
@@ -223,14 +250,16 @@ DataArray upwind_weights(const std::vector<Upwind>& upwind) {
 
 /// The picture comes first, because its options can still turn out wrong: then nothing is written. Where only drawing
 /// fails (no display), the other results are written all the same.
-void write_results(const SolveRequest& request, const Dataset& dataset, const NamedPoints& probes,
-                   const std::vector<ProbeTime>& probe_times, EachSource* each, SolveSummary& summary,
-                   Console& console) {
+template <int Corners>
+void write_results(const SolveRequest& request, Dataset& dataset, const NamedPoints& probes,
+                   const std::vector<ProbeTime>& probe_times, EachSource* each, mpi::Ranks* ranks,
+                   SolveSummary& summary, Console& console) {
   const Timer timer;
   const auto not_drawn = draw_result(request, dataset, summary, console);
   if (request.to_mesh()) {
     const Activity activity(console, "writing " + request.output.string());
-    write_dataset(request.output, dataset, request.overwrite());
+    if (request.to_pieces()) write_in_pieces<Corners>(*ranks, request.output, std::move(dataset));
+    else write_dataset(request.output, dataset, request.overwrite());
     summary.written.push_back(request.output);
   }
   if (each != nullptr) each->commit(summary.written);
@@ -262,7 +291,7 @@ int solve_dataset(const SolveRequest& request, Dataset&& dataset, const SideInpu
     const Sources sources = gather_sources<Corners>(request, inputs, dataset, console);
     drop_other_cells<Corners>(request, dataset, console);
     mesh = take_mesh<Corners>(dataset);
-    check_size(mesh.points);
+    check_size(bounding_box(mesh.points));
     if (request.each_source) {
       each.emplace(request, sources, mesh.vertex_count());
       return solve_each_on(request, mesh, dataset, *each, ranks, console);
@@ -283,7 +312,7 @@ int solve_dataset(const SolveRequest& request, Dataset&& dataset, const SideInpu
   drop_results(dataset.point_data);
   if (each) each->add_arrays(dataset.point_data);
   else add_result(arrival, dataset.point_data);
-  write_results(request, dataset, inputs.probes, probed, each ? &*each : nullptr, summary, console);
+  write_results<Corners>(request, dataset, inputs.probes, probed, each ? &*each : nullptr, ranks, summary, console);
   summary.arrival = std::move(arrival);
   print_summary(summary, console);
   return judge(summary);
@@ -373,6 +402,8 @@ int run_solve(const SolveRequest& request, Console& console) {
         "of bare numbers with --raw-shape",
         request.mesh.string(), request.output.string()));
   if (!over_ranks) return run_solve_mesh(request, nullptr, console);
+  if (goes_by_parts(request))
+    return run_on_all_ranks([&](mpi::Transport& transport) { return run_solve_parts(request, transport, console); });
   return run_over_ranks(request, [&](mpi::Ranks& ranks) { return run_solve_mesh(request, &ranks, console); });
 }
 

@@ -49,23 +49,9 @@ void add_by_id(const SolveRequest& request, const SideInputs& inputs, const IdSp
     add_rows(wanted.files[i], inputs.source_rows[i], time, ids, sources);
 }
 
-/// Marks the vertices where a tag has its value; false when there is no such array here.
-bool mark_points(const DataArrays& arrays, const NameValue& tag, std::vector<bool>& marked) {
-  const DataArray* array = arrays.find(tag.name);
-  if (array == nullptr || array->components != 1) return false;
-  for (std::size_t v = 0; v < marked.size(); ++v)
-    if (array->at(v) == tag.value) marked[v] = true;
-  return true;
-}
-
 template <int Corners>
-bool mark_cells(const CellBlock<Corners>& block, const NameValue& tag, std::vector<bool>& marked) {
-  const DataArray* array = block.data.find(tag.name);
-  if (array == nullptr || array->components != 1) return false;
-  for (std::size_t c = 0; c < block.cells.size(); ++c)
-    if (array->at(c) == tag.value)
-      for (const VertexId v : block.cells[c]) marked[v.index()] = true;
-  return true;
+TaggedCells<Corners> tagged_cells(const CellBlock<Corners>& block) {
+  return {block.cells, block.data};
 }
 
 // One vertex source per tagged vertex. Arrays on the points come first, then those on the cells that are solved on,
@@ -76,18 +62,9 @@ void add_tag(const NameValue& tag, double time, const Dataset& dataset, Sources&
   std::vector<bool> marked(dataset.points.size(), false);
   const auto any = [&marked] { return std::find(marked.begin(), marked.end(), true) != marked.end(); };
   bool found = mark_points(dataset.point_data, tag, marked);
-  if (!any()) found = mark_cells(dataset.block<Corners>(), tag, marked) || found;
-  if (!any()) found = mark_cells(dataset.block<other>(), tag, marked) || found;
-  if (!found) {
-    throw InputError(
-        fmt::format("no array '{}' with one value per point or cell (--source-tag); 'isochron info' lists "
-                    "the arrays",
-                    tag.name));
-  }
-  if (!any()) {
-    throw InputError(fmt::format("no point and no cell has {} = {:g} (--source-tag); give a value that occurs",
-                                 tag.name, tag.value));
-  }
+  if (!any()) found = mark_cells<Corners>(tagged_cells(dataset.block<Corners>()), tag, marked) || found;
+  if (!any()) found = mark_cells<other>(tagged_cells(dataset.block<other>()), tag, marked) || found;
+  check_tag(tag, found, any());
   for (std::size_t v = 0; v < marked.size(); ++v)
     if (marked[v]) sources.vertices.push_back({VertexId(v), time});
 }
@@ -112,15 +89,48 @@ std::vector<double> level_set_values(const DataArray& array) {
 
 }  // namespace
 
+bool mark_points(const DataArrays& arrays, const NameValue& tag, std::vector<bool>& marked) {
+  const DataArray* array = arrays.find(tag.name);
+  if (array == nullptr || array->components != 1) return false;
+  for (std::size_t v = 0; v < marked.size(); ++v)
+    if (array->at(v) == tag.value) marked[v] = true;
+  return true;
+}
+
+template <int Corners>
+bool mark_cells(const TaggedCells<Corners>& on, const NameValue& tag, std::vector<bool>& marked) {
+  const DataArray* array = on.data.find(tag.name);
+  if (array == nullptr || array->components != 1) return false;
+  for (std::size_t c = 0; c < on.cells.size(); ++c)
+    if (array->at(c) == tag.value)
+      for (const VertexId v : on.cells[c]) marked[v.index()] = true;
+  return true;
+}
+
+void check_tag(const NameValue& tag, bool found, bool any) {
+  if (!found)
+    throw InputError(fmt::format(
+        "no array '{}' with one value per point or cell (--source-tag); 'isochron info' lists the arrays", tag.name));
+  if (!any)
+    throw InputError(fmt::format("no point and no cell has {} = {:g} (--source-tag); give a value that occurs",
+                                 tag.name, tag.value));
+}
+
+Sources gather_named_sources(const SolveRequest& request, const SideInputs& inputs, std::size_t vertices) {
+  const double time = request.sources.time.value_or(0.0);
+  Sources sources;
+  add_by_id(request, inputs, {vertices, "mesh", "vertex", "vertices"}, sources);
+  for (const Vec3d& point : request.sources.points) sources.points.push_back({point, time});
+  return sources;
+}
+
 template <int Corners>
 Sources gather_sources(const SolveRequest& request, const SideInputs& inputs, const Dataset& dataset,
                        Console& console) {
   const SourceRequest& wanted = request.sources;
   const double time = wanted.time.value_or(0.0);
-  Sources sources;
-  add_by_id(request, inputs, {dataset.points.size(), "mesh", "vertex", "vertices"}, sources);
+  Sources sources = gather_named_sources(request, inputs, dataset.points.size());
   for (const NameValue& tag : wanted.tags) add_tag<Corners>(tag, time, dataset, sources);
-  for (const Vec3d& point : wanted.points) sources.points.push_back({point, time});
   if (!wanted.level_set.empty())
     sources.level_set = level_set_values(dataset.point_data.require(wanted.level_set, "points"));
   if (wanted.time && !sources.level_set.empty())
@@ -149,6 +159,8 @@ Sources gather_voxel_sources(const SolveRequest& request, const SideInputs& inpu
   return sources;
 }
 
+template bool mark_cells(const TaggedCells<3>&, const NameValue&, std::vector<bool>&);
+template bool mark_cells(const TaggedCells<4>&, const NameValue&, std::vector<bool>&);
 template Sources gather_sources<3>(const SolveRequest&, const SideInputs&, const Dataset&, Console&);
 template Sources gather_sources<4>(const SolveRequest&, const SideInputs&, const Dataset&, Console&);
 

@@ -297,7 +297,8 @@ TEST(MeshPieces, AreDealtOutToProcesses) {
   }
   EXPECT_EQ(all, (std::vector<std::size_t>{0, 1, 2, 3, 4, 5, 6}));
   EXPECT_EQ(pieces_of_rank(index, 7, 6), std::vector<std::size_t>{6});
-  EXPECT_THROW(pieces_of_rank(index, 8, 0), InputError);
+  EXPECT_EQ(pieces_of_rank(index, 8, 7), std::vector<std::size_t>{6});
+  EXPECT_TRUE(pieces_of_rank(index, 8, 0).empty());
 }
 
 // --- images

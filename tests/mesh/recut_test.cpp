@@ -75,7 +75,8 @@ void check_recut(const SimplexMesh<Corners>& mesh, std::size_t piece_count, std:
   std::vector<PartData<Corners>> parts(ranks);
   ThreadsExchange(ranks).run([&](Exchange& exchange) {
     const auto own = share(pieces, exchange.rank(), ranks);
-    number_pieces(exchange, own);
+    number_vertices(exchange, own);
+    number_elements(exchange, own);
     parts[exchange.rank()] = recut(exchange, std::span<const MeshPiece<Corners>>(own), blocks);
   });
   const SimplexMesh<Corners> whole = numbered_mesh(pieces);
@@ -140,7 +141,10 @@ TEST(Recut, PiecesThatContradictOneAnotherAreRefusedByAll) {
     });
     return refused;
   };
-  ThreadsExchange(3).run([&](Exchange& exchange) { number_pieces(exchange, share(pieces, exchange.rank(), 3)); });
+  ThreadsExchange(3).run([&](Exchange& exchange) {
+    number_vertices(exchange, share(pieces, exchange.rank(), 3));
+    number_elements(exchange, share(pieces, exchange.rank(), 3));
+  });
   EXPECT_EQ(run(), std::vector<int>(3, 0));
   std::vector<MeshPiece<3>> good = pieces;
   pieces[1].point_data = {};

@@ -56,8 +56,10 @@ std::size_t JoinedArray::value_count() const {
 
 std::vector<JoinedArray> join_arrays(std::span<const ArrayBlock> blocks) {
   std::vector<JoinedArray> joined;
+  const bool nothing =
+      std::all_of(blocks.begin(), blocks.end(), [](const ArrayBlock& block) { return block.tuples == 0; });
   for (std::size_t b = 0; b < blocks.size(); ++b) {
-    if (blocks[b].tuples == 0) continue;
+    if (blocks[b].tuples == 0 && !nothing) continue;
     for (const DataArray& array : blocks[b].data->all()) {
       find_or_start(joined, array, blocks[b], blocks).parts[b].array = &array;
     }

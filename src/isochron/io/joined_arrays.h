@@ -34,7 +34,8 @@ struct JoinedArray {
 };
 
 /// The arrays of all blocks, joined by name. An array whose type differs between blocks becomes double; one whose
-/// number of components differs is kept apart as NAME_KIND. Every array must fit its block.
+/// number of components differs is kept apart as NAME_KIND. Every array must fit its block. Empty blocks add no array,
+/// unless all are empty.
 std::vector<JoinedArray> join_arrays(std::span<const ArrayBlock> blocks);
 
 /// Writes all values in their type, in the given byte order (never text).

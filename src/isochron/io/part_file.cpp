@@ -94,7 +94,11 @@ bool holds_parts(const PieceIndex& index) {
 
 template <int Corners>
 PartData<Corners> read_part(const PieceIndex& index, std::uint32_t part) {
-  Dataset piece = read_mesh_piece(index, part);
+  return part_of<Corners>(index, part, read_mesh_piece(index, part));
+}
+
+template <int Corners>
+PartData<Corners> part_of(const PieceIndex& index, std::uint32_t part, Dataset&& piece) {
   PartData<Corners> result;
   MeshPart<Corners>& own = result.part;
   own.whole_vertices = index.whole_points.value_or(0);
@@ -108,8 +112,8 @@ PartData<Corners> read_part(const PieceIndex& index, std::uint32_t part) {
   const std::vector<std::int64_t> owner = whole_numbers(taken(result.point_data, owner_array, index, part));
   if (own.mesh.element_count() > 0)
     own.global_element = taken_ids(result.cell_data, global_cell_ids, index, part, own.whole_elements);
-  for (DataArrays* data : {&result.point_data, &result.cell_data})
-    std::erase_if(data->all(), [](const DataArray& array) { return array.name == ghost_array; });
+  drop_bookkeeping(result.point_data);
+  drop_bookkeeping(result.cell_data);
   const auto ghost = std::find_if(owner.begin(), owner.end(), [&](std::int64_t p) { return p != part; });
   own.owned = static_cast<std::size_t>(ghost - owner.begin());
   const auto known = [&](std::int64_t p) {
@@ -191,6 +195,8 @@ template Dataset piece_of(PartData<3>, std::uint32_t);
 template Dataset piece_of(PartData<4>, std::uint32_t);
 template PartData<3> read_part(const PieceIndex&, std::uint32_t);
 template PartData<4> read_part(const PieceIndex&, std::uint32_t);
+template PartData<3> part_of(const PieceIndex&, std::uint32_t, Dataset&&);
+template PartData<4> part_of(const PieceIndex&, std::uint32_t, Dataset&&);
 template PieceIndex part_index(const fs::path&, const PartData<3>&);
 template PieceIndex part_index(const fs::path&, const PartData<4>&);
 

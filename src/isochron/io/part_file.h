@@ -26,6 +26,9 @@ bool holds_parts(const PieceIndex& index);
 /// owners that cannot be.
 template <int Corners>
 PartData<Corners> read_part(const PieceIndex& index, std::uint32_t part);
+/// The same of a piece that was read.
+template <int Corners>
+PartData<Corners> part_of(const PieceIndex& index, std::uint32_t part, Dataset&& piece);
 
 /// The file of one piece of a set. All processes `write`; when all have, all `commit`; then one writes the index with
 /// `commit_piece_index`; then all `keep`. Whoever lets go earlier leaves nothing behind.
@@ -42,6 +45,8 @@ class PieceFile {
   void write(const Image& piece, const ImageGrid& whole, const IndexBox& box);
   void commit();
   void keep() { kept_ = true; }
+  /// Where it is written first.
+  [[nodiscard]] const std::filesystem::path& temporary() const { return file_->path(); }
 
  private:
   std::filesystem::path index_;

@@ -137,6 +137,11 @@ std::optional<PieceKind> piece_kind_of(const fs::path& path) {
   return std::nullopt;
 }
 
+bool is_mesh_set(const fs::path& path) {
+  const auto kind = piece_kind_of(path);
+  return kind && *kind != PieceKind::image;
+}
+
 fs::path piece_path(const fs::path& index, std::size_t piece) {
   const KindNames& names = names_of(piece_kind_of(index).value_or(PieceKind::grid));
   const fs::path base = FileName(index).base;
@@ -181,11 +186,6 @@ void write_piece_index(const OutputFile& file, const PieceIndex& index) {
 
 std::vector<std::size_t> pieces_of_rank(const PieceIndex& index, std::size_t ranks, std::size_t rank) {
   const std::size_t pieces = index.pieces.size();
-  if (pieces < ranks)
-    throw InputError(
-        fmt::format("{}: has {} pieces for {} processes (each needs one of its own); start at most {}, or convert it "
-                    "to one file first",
-                    index.path.string(), pieces, ranks, pieces));
   std::vector<std::size_t> result;
   for (std::size_t piece = rank * pieces / ranks; piece < (rank + 1) * pieces / ranks; ++piece) result.push_back(piece);
   return result;

@@ -49,6 +49,9 @@ PieceIndex read_piece_index(const std::filesystem::path& path);
 /// The kind that an extension means: .pvtu, .pvtp or .pvti.
 std::optional<PieceKind> piece_kind_of(const std::filesystem::path& path);
 
+/// Whether the extension is that of a mesh in pieces.
+bool is_mesh_set(const std::filesystem::path& path);
+
 /// Where a piece of a set is written: for heart.pvtu heart/heart_0003.vtu.
 std::filesystem::path piece_path(const std::filesystem::path& index, std::size_t piece);
 
@@ -58,8 +61,8 @@ std::vector<PieceArray> piece_arrays(std::span<const ArrayBlock> blocks);
 /// Writes the text of an index; its pieces are named as `piece_path` does when they lie there. Throws RuntimeError.
 void write_piece_index(const OutputFile& file, const PieceIndex& index);
 
-/// The pieces that a process reads: every piece goes to one process, pieces that follow one another stay together.
-/// Throws InputError when there are fewer pieces than processes.
+/// The pieces that a process reads: every piece goes to one process, pieces that follow one another stay together. Some
+/// processes have none when there are fewer pieces than processes.
 std::vector<std::size_t> pieces_of_rank(const PieceIndex& index, std::size_t ranks, std::size_t rank);
 
 }  // namespace isochron

@@ -1,13 +1,13 @@
 #include "isochron/io/piece_join.h"
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 #include <tuple>
 
 #include <fmt/format.h>
 
 #include "isochron/core/error.h"
+#include "isochron/io/dataset_check.h"
 #include "isochron/io/vtk_xml_file.h"
 #include "isochron/io/vtk_xml_reader.h"
 #include "isochron/mesh/piece_border.h"
@@ -15,8 +15,6 @@
 
 namespace isochron {
 namespace {
-
-constexpr std::uint32_t nowhere = std::numeric_limits<std::uint32_t>::max();
 
 /// VTK's flag for what another piece has too. Files of old versions count the layers of ghosts instead.
 bool is_duplicate(const DataArray* ghosts, std::size_t tuple) {
@@ -49,18 +47,50 @@ void keep_owned(Cells& cells, DataArrays& data) {
   for (DataArray& array : data.all()) array = chosen_tuples(array, kept);
 }
 
+/// A ghost counts only where a cell that is left needs it.
+void keep_wanted_points(Dataset& piece) {
+  const DataArray* ghosts = find_ghosts(piece.point_data);
+  if (ghosts == nullptr) return;
+  std::vector<std::uint8_t> wanted(piece.points.size());
+  for (std::size_t v = 0; v < wanted.size(); ++v) wanted[v] = is_duplicate(ghosts, v) ? 0 : 1;
+  const auto each_corner = [&](auto&& call) {
+    const auto of = [&](auto& cells) {
+      for (auto& cell : cells)
+        for (VertexId& v : cell) call(v);
+    };
+    of(piece.tets.cells);
+    of(piece.triangles.cells);
+    of(piece.lines);
+  };
+  each_corner([&](VertexId v) { wanted[v.index()] = 1; });
+  std::vector<std::size_t> kept;
+  std::vector<VertexId> number(wanted.size());
+  for (std::size_t v = 0; v < wanted.size(); ++v) {
+    if (wanted[v] == 0) continue;
+    number[v] = VertexId(kept.size());
+    kept.push_back(v);
+  }
+  if (kept.size() == wanted.size()) return;
+  each_corner([&](VertexId& v) { v = number[v.index()]; });
+  std::vector<Vec3d> points;
+  points.reserve(kept.size());
+  for (const std::size_t v : kept) points.push_back(piece.points[v]);
+  piece.points = std::move(points);
+  for (DataArray& array : piece.point_data.all()) array = chosen_tuples(array, kept);
+}
+
 /// Pieces on their way into one data set.
 class Joiner {
  public:
   explicit Joiner(PieceIndex index) : index_(std::move(index)) {
     for (std::size_t i = 0; i < index_.pieces.size(); ++i) {
       pieces_.push_back(read_mesh_piece(index_, i));
-      drop_ghost_cells(pieces_.back());
+      drop_ghosts(pieces_.back());
+      number_.emplace_back(pieces_.back().points.size(), 0);
     }
   }
 
   Dataset join() {
-    find_wanted_points();
     if (has_ids()) number_by_ids();
     else number_by_places();
     join_points();
@@ -89,23 +119,6 @@ class Joiner {
     });
   }
 
-  /// A ghost counts only where a cell that is left needs it.
-  void find_wanted_points() {
-    for (const Dataset& piece : pieces_) {
-      std::vector<std::uint32_t>& number = number_.emplace_back(piece.points.size(), nowhere);
-      const DataArray* ghosts = find_ghosts(piece.point_data);
-      for (std::size_t v = 0; v < number.size(); ++v)
-        if (!is_duplicate(ghosts, v)) number[v] = 0;
-      const auto want = [&](const auto& cells) {
-        for (const auto& cell : cells)
-          for (const VertexId v : cell) number[v.index()] = 0;
-      };
-      want(piece.tets.cells);
-      want(piece.triangles.cells);
-      want(piece.lines);
-    }
-  }
-
   void number_by_ids() {
     struct Entry {
       std::int64_t id;
@@ -117,8 +130,7 @@ class Joiner {
       if (pieces_[p].points.empty()) continue;
       const std::vector<std::int64_t> ids = whole_numbers(*pieces_[p].point_data.find(global_point_ids));
       const DataArray* ghosts = find_ghosts(pieces_[p].point_data);
-      for (std::uint32_t v = 0; v < ids.size(); ++v)
-        if (number_[p][v] != nowhere) entries.push_back({ids[v], is_duplicate(ghosts, v), {p, v}});
+      for (std::uint32_t v = 0; v < ids.size(); ++v) entries.push_back({ids[v], is_duplicate(ghosts, v), {p, v}});
     }
     std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
       return std::tie(a.id, a.ghost, a.from.piece, a.from.tuple) < std::tie(b.id, b.ghost, b.from.piece, b.from.tuple);
@@ -127,8 +139,7 @@ class Joiner {
       const Entry& entry = entries[i];
       if (i == 0 || entry.id != entries[i - 1].id) points_.push_back(entry.from);
       const Source first = points_.back();
-      const Vec3d gap = pieces_[entry.from.piece].points[entry.from.tuple] - pieces_[first.piece].points[first.tuple];
-      if (norm(gap) > 1e-6 * norm(pieces_[first.piece].points[first.tuple]))
+      if (!same_place(pieces_[first.piece].points[first.tuple], pieces_[entry.from.piece].points[entry.from.tuple]))
         fail(fmt::format("vertex {} is at two places, in piece {} and in piece {} (its id must mean one vertex)",
                          entry.id, first.piece, entry.from.piece));
       number_[entry.from.piece][entry.from.tuple] = static_cast<std::uint32_t>(points_.size() - 1);
@@ -140,13 +151,13 @@ class Joiner {
 
   void number_by_places() {
     std::vector<BorderVertex> border;
-    for (std::uint32_t p = 0; p < pieces_.size(); ++p) add_border(p, border);
+    for (std::uint32_t p = 0; p < pieces_.size(); ++p)
+      for (const VertexId v : border_of(pieces_[p])) border.push_back({pieces_[p].points[v.index()], p, v.index()});
     const std::vector<std::size_t> same = match_borders(border);
     std::size_t at = 0;
     for (std::uint32_t p = 0; p < pieces_.size(); ++p)
       for (std::uint32_t v = 0; v < number_[p].size(); ++v) {
         while (at < border.size() && std::tie(border[at].piece, border[at].vertex) < std::tuple(p, v)) ++at;
-        if (number_[p][v] == nowhere) continue;
         const bool on_border = at < border.size() && border[at].piece == p && border[at].vertex == v;
         if (on_border && same[at] != at) {  // an earlier piece has it, so it has its number
           const BorderVertex& first = border[same[at]];
@@ -156,22 +167,6 @@ class Joiner {
         number_[p][v] = static_cast<std::uint32_t>(points_.size());
         points_.push_back({p, v});
       }
-  }
-
-  void add_border(std::uint32_t p, std::vector<BorderVertex>& border) {
-    Dataset& piece = pieces_[p];
-    std::vector<VertexId> here;
-    const auto add = [&](const std::vector<VertexId>& more) { here.insert(here.end(), more.begin(), more.end()); };
-    TetMesh tets = take_mesh<4>(piece);
-    add(border_vertices(tets));
-    restore_mesh(piece, std::move(tets));
-    TriangleMesh triangles = take_mesh<3>(piece);
-    add(border_vertices(triangles));
-    restore_mesh(piece, std::move(triangles));
-    for (const auto& line : piece.lines) add(line);
-    std::sort(here.begin(), here.end());
-    here.erase(std::unique(here.begin(), here.end()), here.end());
-    for (const VertexId v : here) border.push_back({piece.points[v.index()], p, v.index()});
   }
 
   void join_points() {
@@ -270,7 +265,7 @@ class Joiner {
 
   PieceIndex index_;
   std::vector<Dataset> pieces_;
-  std::vector<std::vector<std::uint32_t>> number_;  ///< of each piece's points in the whole; `nowhere`: not wanted
+  std::vector<std::vector<std::uint32_t>> number_;  ///< of each piece's points in the whole
   std::vector<Source> points_;
   Dataset whole_;
 };
@@ -300,16 +295,44 @@ void check_arrays(const PieceIndex& index, std::size_t piece, const std::vector<
 
 }  // namespace
 
-void drop_ghost_cells(Dataset& piece) {
+void drop_ghosts(Dataset& piece) {
   keep_owned(piece.tets.cells, piece.tets.data);
   keep_owned(piece.triangles.cells, piece.triangles.data);
   keep_owned(piece.lines, piece.line_data);
+  keep_wanted_points(piece);
+}
+
+std::vector<std::uint8_t> ghost_points(const Dataset& piece) {
+  const DataArray* ghosts = find_ghosts(piece.point_data);
+  std::vector<std::uint8_t> result(piece.points.size());
+  for (std::size_t v = 0; v < result.size(); ++v) result[v] = is_duplicate(ghosts, v) ? 1 : 0;
+  return result;
+}
+
+std::vector<VertexId> border_of(Dataset& piece) {
+  std::vector<VertexId> border;
+  const auto add = [&](const std::vector<VertexId>& more) { border.insert(border.end(), more.begin(), more.end()); };
+  TetMesh tets = take_mesh<4>(piece);
+  add(border_vertices(tets));
+  restore_mesh(piece, std::move(tets));
+  TriangleMesh triangles = take_mesh<3>(piece);
+  add(border_vertices(triangles));
+  restore_mesh(piece, std::move(triangles));
+  for (const auto& line : piece.lines) add(line);
+  std::sort(border.begin(), border.end());
+  border.erase(std::unique(border.begin(), border.end()), border.end());
+  return border;
+}
+
+void drop_bookkeeping(DataArrays& data) {
+  std::erase_if(data.all(), [](const DataArray& array) { return is_bookkeeping(array.name); });
 }
 
 Dataset read_mesh_piece(const PieceIndex& index, std::size_t piece) {
   index.require_piece(piece);
   const auto& file = index.pieces[piece];
   Dataset dataset = index.kind == PieceKind::surface ? read_vtp(file) : read_vtu(file);
+  check_dataset(file, dataset);
   check_arrays(index, piece, index.point_arrays, dataset.points.size(), "points", dataset.point_data);
   check_arrays(index, piece, index.cell_arrays, dataset.triangles.cells.size(), "cells", dataset.triangles.data);
   check_arrays(index, piece, index.cell_arrays, dataset.tets.cells.size(), "cells", dataset.tets.data);

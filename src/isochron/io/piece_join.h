@@ -1,7 +1,9 @@
 // Reads all pieces of a mesh or an image and joins them.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <vector>
 
 #include "isochron/io/piece_index.h"
 #include "isochron/mesh/dataset.h"
@@ -22,7 +24,16 @@ Image read_image_pieces(const std::filesystem::path& path);
 /// Throws InputError.
 Dataset read_mesh_piece(const PieceIndex& index, std::size_t piece);
 
-/// Takes out the cells that other pieces have too.
-void drop_ghost_cells(Dataset& piece);
+/// Takes out the cells that other pieces have too, and the ghost points that no cell needs then.
+void drop_ghosts(Dataset& piece);
+
+/// By point: 1 where another piece has it too, and owns it.
+std::vector<std::uint8_t> ghost_points(const Dataset& piece);
+
+/// The points where another piece may meet this one, ascending. The piece is as before.
+std::vector<VertexId> border_of(Dataset& piece);
+
+/// Takes out the arrays that only tell how pieces fit together.
+void drop_bookkeeping(DataArrays& data);
 
 }  // namespace isochron

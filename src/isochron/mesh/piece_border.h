@@ -16,6 +16,9 @@ namespace isochron {
 template <int Corners>
 std::vector<VertexId> border_vertices(const SimplexMesh<Corners>& mesh);
 
+/// Whether two copies of a vertex are at the same place, up to what files round away.
+inline bool same_place(const Vec3d& a, const Vec3d& b) { return !(norm(a - b) > 1e-6 * norm(a)); }
+
 /// A vertex on the border of a piece.
 struct BorderVertex {
   Vec3d at;

@@ -122,7 +122,8 @@ void append_arrays(DataArrays& to, DataArrays&& more) {
 struct SentVertex {
   std::uint64_t id;
   Vec3d at;
-  std::uint64_t owner;
+  std::uint32_t owner;
+  std::uint32_t ghost;
 };
 
 /// Everything one process has for another.
@@ -166,7 +167,8 @@ Bytes packed(const MeshPiece<Corners>& piece, const std::vector<std::uint32_t>& 
              const std::vector<std::uint32_t>& vertices, const std::vector<std::uint32_t>& elements) {
   Parcel<Corners> parcel;
   for (const std::uint32_t v : vertices)
-    parcel.vertices.push_back({piece.global_vertex[v], piece.mesh.points[v], owner[v]});
+    parcel.vertices.push_back(
+        {piece.global_vertex[v], piece.mesh.points[v], owner[v], piece.ghost.empty() ? 0U : piece.ghost[v]});
   for (const std::uint32_t e : elements) {
     GlobalElement<Corners> sent{piece.global_element[e], {}};
     for (int k = 0; k < Corners; ++k) sent.corners[k] = piece.global_vertex[piece.mesh.elements[e][k].index()];
@@ -182,10 +184,11 @@ Bytes packed(const MeshPiece<Corners>& piece, const std::vector<std::uint32_t>& 
   return message.take();
 }
 
+/// Lets go of each message as soon as it is read.
 template <int Corners>
-Parcel<Corners> unpacked(const std::vector<Bytes>& messages) {
+Parcel<Corners> unpacked(std::vector<Bytes> messages) {
   Parcel<Corners> all;
-  for (const Bytes& message : messages)
+  for (Bytes& message : messages) {
     for (MessageReader reader(message); !reader.at_end();) {
       const auto vertices = reader.get<SentVertex>();
       const auto elements = reader.get<GlobalElement<Corners>>();
@@ -195,6 +198,8 @@ Parcel<Corners> unpacked(const std::vector<Bytes>& messages) {
       DataArrays cell_data = reader.get_arrays();
       if (!elements.empty()) append_arrays(all.cell_data, std::move(cell_data));
     }
+    message = {};
+  }
   return all;
 }
 
@@ -207,15 +212,27 @@ std::vector<std::uint32_t> order_by(std::size_t count, Id&& id) {
   return order;
 }
 
+/// The arrays with these tuples; lets go of each as soon as it is done.
+DataArrays ordered(DataArrays arrays, const std::vector<std::uint32_t>& tuples) {
+  DataArrays result;
+  for (DataArray& array : arrays.all()) {
+    result.set(chosen_tuples(array, tuples));
+    array.values = {};
+  }
+  return result;
+}
+
 template <int Corners>
 PartData<Corners> assembled(Parcel<Corners> all, std::uint32_t rank) {
-  std::vector<std::uint32_t> order = order_by(all.vertices.size(), [&](std::uint32_t i) { return all.vertices[i].id; });
+  const std::vector<std::uint32_t> order = order_by(
+      all.vertices.size(), [&](std::uint32_t i) { return std::pair(all.vertices[i].id, all.vertices[i].ghost); });
   std::vector<std::uint32_t> first;  // of each vertex
   std::vector<std::uint64_t> owned;
   for (const std::uint32_t i : order) {
     const SentVertex& vertex = all.vertices[i];
     if (!first.empty() && all.vertices[first.back()].id == vertex.id) {
-      if (all.vertices[first.back()].owner != vertex.owner)
+      const SentVertex& other = all.vertices[first.back()];
+      if (other.owner != vertex.owner || !same_place(other.at, vertex.at))
         throw InputError(
             fmt::format("vertex {} is at two places in different pieces (its id must mean one vertex); "
                         "write the pieces again",
@@ -232,14 +249,13 @@ PartData<Corners> assembled(Parcel<Corners> all, std::uint32_t rank) {
   PartData<Corners> result;
   const std::vector<std::uint32_t> element_order =
       order_by(all.elements.size(), [&](std::uint32_t i) { return all.elements[i].id; });
-  for (const DataArray& array : all.cell_data.all()) result.cell_data.set(chosen_tuples(array, element_order));
-  result.part = assemble_part(std::move(all.elements), std::move(owned), [&](std::uint64_t id) {
-    return static_cast<std::uint32_t>(all.vertices[find(id)].owner);
-  });
+  result.cell_data = ordered(std::move(all.cell_data), element_order);
+  result.part = assemble_part(std::move(all.elements), std::move(owned),
+                              [&](std::uint64_t id) { return all.vertices[find(id)].owner; });
   std::vector<std::uint32_t> from;
   for (const std::uint64_t id : result.part.global_vertex) from.push_back(find(id));
   for (std::size_t v = 0; v < from.size(); ++v) result.part.mesh.points[v] = all.vertices[from[v]].at;
-  for (const DataArray& array : all.point_data.all()) result.point_data.set(chosen_tuples(array, from));
+  result.point_data = ordered(std::move(all.point_data), from);
   return result;
 }
 
@@ -262,7 +278,18 @@ void check_ids(Exchange& exchange, std::span<const MeshPiece<Corners>> pieces, c
 }  // namespace
 
 template <int Corners>
-void number_pieces(Exchange& exchange, std::span<MeshPiece<Corners>> pieces) {
+void number_elements(Exchange& exchange, std::span<MeshPiece<Corners>> pieces) {
+  std::uint64_t elements = 0;
+  for (const auto& piece : pieces) elements += piece.mesh.element_count();
+  std::uint64_t next = sum_before(exchange, elements);
+  for (auto& piece : pieces) {
+    piece.global_element.resize(piece.mesh.element_count());
+    for (std::uint64_t& id : piece.global_element) id = next++;
+  }
+}
+
+template <int Corners>
+void number_vertices(Exchange& exchange, std::span<MeshPiece<Corners>> pieces) {
   const std::size_t ranks = exchange.ranks();
   const std::uint64_t first_piece = sum_before(exchange, pieces.size());
   struct Asked {
@@ -272,7 +299,7 @@ void number_pieces(Exchange& exchange, std::span<MeshPiece<Corners>> pieces) {
   std::vector<std::vector<BorderVertex>> questions(ranks);
   std::vector<std::vector<Asked>> asked(ranks);
   for (std::size_t p = 0; p < pieces.size(); ++p)
-    for (const VertexId v : border_vertices(pieces[p].mesh)) {
+    for (const VertexId v : pieces[p].border.empty() ? border_vertices(pieces[p].mesh) : pieces[p].border) {
       const Vec3d& at = pieces[p].mesh.point(v);
       const std::size_t keeper = keeper_of(at, ranks);
       questions[keeper].push_back({at, static_cast<std::uint32_t>(first_piece + p), v.index()});
@@ -297,18 +324,13 @@ void number_pieces(Exchange& exchange, std::span<MeshPiece<Corners>> pieces) {
   for (std::size_t r = 0; r < ranks; ++r)
     for (std::size_t i = 0; i < asked[r].size(); ++i)
       if (is_first[r][i] == 0) pieces[asked[r][i].piece].global_vertex[asked[r][i].vertex.index()] = elsewhere;
-  std::uint64_t vertices = 0, elements = 0;
-  for (const auto& piece : pieces) {
+  std::uint64_t vertices = 0;
+  for (const auto& piece : pieces)
     vertices += static_cast<std::uint64_t>(std::count(piece.global_vertex.begin(), piece.global_vertex.end(), 0U));
-    elements += piece.mesh.element_count();
-  }
-  std::uint64_t next_vertex = sum_before(exchange, vertices), next_element = sum_before(exchange, elements);
-  for (auto& piece : pieces) {
+  std::uint64_t next_vertex = sum_before(exchange, vertices);
+  for (auto& piece : pieces)
     for (std::uint64_t& id : piece.global_vertex)
       if (id != elsewhere) id = next_vertex++;
-    piece.global_element.resize(piece.mesh.element_count());
-    for (std::uint64_t& id : piece.global_element) id = next_element++;
-  }
   std::vector<std::vector<std::uint64_t>> told(ranks);
   for (std::size_t r = 0; r < ranks; ++r)
     for (const Asked& one : asked[r]) told[r].push_back(pieces[one.piece].global_vertex[one.vertex.index()]);
@@ -334,11 +356,11 @@ PartData<Corners> share_out(Exchange& exchange, std::span<const MeshPiece<Corner
       messages[r].insert(messages[r].end(), more.begin(), more.end());
     }
   }
-  const std::vector<Bytes> received = exchange.all_to_all(std::move(messages));
+  std::vector<Bytes> received = exchange.all_to_all(std::move(messages));
   PartData<Corners> result;
   std::string problem;
   try {
-    result = assembled(unpacked<Corners>(received), static_cast<std::uint32_t>(exchange.rank()));
+    result = assembled(unpacked<Corners>(std::move(received)), static_cast<std::uint32_t>(exchange.rank()));
   } catch (const InputError& error) {
     problem = error.what();
   }
@@ -370,8 +392,10 @@ PartData<Corners> recut(Exchange& exchange, std::span<const MeshPiece<Corners>> 
   return share_out(exchange, pieces, owner);
 }
 
-template void number_pieces(Exchange&, std::span<MeshPiece<3>>);
-template void number_pieces(Exchange&, std::span<MeshPiece<4>>);
+template void number_elements(Exchange&, std::span<MeshPiece<3>>);
+template void number_elements(Exchange&, std::span<MeshPiece<4>>);
+template void number_vertices(Exchange&, std::span<MeshPiece<3>>);
+template void number_vertices(Exchange&, std::span<MeshPiece<4>>);
 template PartData<3> share_out(Exchange&, std::span<const MeshPiece<3>>, std::span<const std::vector<std::uint32_t>>);
 template PartData<4> share_out(Exchange&, std::span<const MeshPiece<4>>, std::span<const std::vector<std::uint32_t>>);
 template PartData<3> recut(Exchange&, std::span<const MeshPiece<3>>, std::uint32_t);

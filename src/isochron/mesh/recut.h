@@ -18,13 +18,18 @@ struct MeshPiece {
   DataArrays point_data, cell_data;
   std::vector<std::uint64_t> global_vertex;   ///< empty: not numbered yet
   std::vector<std::uint64_t> global_element;  ///< likewise
+  std::vector<VertexId> border;     ///< where other pieces may meet it, ascending; empty: see `border_vertices`
+  std::vector<std::uint8_t> ghost;  ///< by vertex: another piece has it too, and the values that count; empty: none
 };
 
-/// Numbers the vertices and elements of pieces that say nothing about ids: piece by piece, those of a lower process
-/// first, vertices at the same place on borders being one (see `match_borders`). These are the numbers that reading all
-/// pieces on one process gives. Every process hands in its own pieces, in order; it may have none.
+/// Numbers the vertices of pieces that say nothing about ids: piece by piece, those of a lower process first, vertices
+/// at the same place on borders being one (see `match_borders`). These are the numbers that reading all pieces on one
+/// process gives. Every process hands in its own pieces, in order; it may have none.
 template <int Corners>
-void number_pieces(Exchange& exchange, std::span<MeshPiece<Corners>> pieces);
+void number_vertices(Exchange& exchange, std::span<MeshPiece<Corners>> pieces);
+/// The same for the elements.
+template <int Corners>
+void number_elements(Exchange& exchange, std::span<MeshPiece<Corners>> pieces);
 
 /// Sends every vertex to the process that owns it, with all elements that touch it, and their arrays. `owner[i]` names
 /// the process of each vertex of the i-th piece; all pieces must agree on it, and on the arrays. Throws InputError on

@@ -6,9 +6,14 @@
 namespace isochron::mpi {
 namespace {
 
+void wait(Transport& transport) {
+  if (transport.watch) transport.watch();
+  transport.pause();
+}
+
 Message wait_for(Transport& transport, int tag) {
   Message message;
-  while (!transport.receive(tag, message)) transport.pause();
+  while (!transport.receive(tag, message)) wait(transport);
   return message;
 }
 
@@ -21,7 +26,7 @@ std::vector<Message> receive_all(Transport& transport, int tag, std::int64_t sen
     while (transport.receive(tag, message)) received.push_back(std::move(message));
     const Tally all = agree(transport, {0, {sent, static_cast<std::int64_t>(received.size())}});
     if (all.sums[0] == all.sums[1]) return received;
-    transport.pause();
+    wait(transport);
   }
 }
 
@@ -30,7 +35,7 @@ std::vector<Message> receive_all(Transport& transport, int tag, std::int64_t sen
 Tally agree(Transport& transport, const Tally& own) {
   Tally all;
   transport.start_tally(own);
-  while (!transport.tally_done(all)) transport.pause();
+  while (!transport.tally_done(all)) wait(transport);
   return all;
 }
 

@@ -34,6 +34,24 @@ struct RankCounts {
 
 }  // namespace
 
+Arrival common_result(const DistributedArrival& arrival) {
+  Arrival result;
+  result.backend = Backend::mpi;
+  result.precision = arrival.precision;
+  result.counters = arrival.counters;
+  result.converged = arrival.converged();
+  result.setup_seconds = arrival.setup_seconds;
+  result.solve_seconds = arrival.solve_seconds;
+  result.notes = arrival.notes;
+  result.reached = arrival.reached;
+  result.unreached = arrival.unreached;
+  result.max_time = arrival.max_time;
+  if (arrival.residual)
+    result.residual = Residual{arrival.residual->worst, arrival.residual->limit,
+                               VertexId(static_cast<std::size_t>(arrival.residual->worst_vertex))};
+  return result;
+}
+
 void check_distributed_options(const SolveOptions& options) {
   if (options.method != Method::automatic && options.method != Method::banded)
     throw UsageError("ranks solve by method banded (--backend mpi); leave --method out");

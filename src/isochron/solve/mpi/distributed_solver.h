@@ -52,6 +52,9 @@ struct DistributedArrival {
   [[nodiscard]] bool converged() const { return !residual || residual->passed(); }
 };
 
+/// What all ranks have in common, as the result of one process; without arrays.
+Arrival common_result(const DistributedArrival& arrival);
+
 /// Throws UsageError for what is not solved over ranks.
 void check_distributed_options(const SolveOptions& options);
 

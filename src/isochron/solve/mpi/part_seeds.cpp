@@ -14,6 +14,7 @@
 #include "isochron/mesh/locator.h"
 #include "isochron/mesh/visibility.h"
 #include "isochron/solve/mpi/collectives.h"
+#include "isochron/solve/mpi/rank_exchange.h"
 #include "isochron/solve/mpi/wire_metric.h"
 #include "isochron/solve/simplex/near_sources.h"
 #include "isochron/solve/simplex/source_ball.h"
@@ -217,11 +218,18 @@ void check_vertices(Transport& transport, const MeshPart<Corners>& part, const C
                       vertex, part.whole_vertices - 1));
     if (!std::isfinite(time))
       throw InputError(fmt::format("source vertex {} has onset time {}; give a finite number", vertex, time));
-    const auto own = collector.own(vertex);
-    const bool used = own && collector.adjacency().valence(*own) > 0;
-    if (agree(transport, {0, {used ? 1 : 0}}).sums[0] == 0)
-      throw InputError(fmt::format("source vertex {} is not a vertex of any element; choose one that is", vertex));
   }
+  // By source: whether this rank has the vertex, and an element at it.
+  std::vector<std::uint64_t> used;
+  for (const auto& source : vertices) {
+    const auto own = collector.own(source.vertex);
+    used.push_back(own && collector.adjacency().valence(*own) > 0 ? 1 : 0);
+  }
+  RankExchange(transport).sum(used);
+  for (std::size_t i = 0; i < used.size(); ++i)
+    if (used[i] == 0)
+      throw InputError(
+          fmt::format("source vertex {} is not a vertex of any element; choose one that is", vertices[i].vertex));
 }
 
 /// The sources as they lie in their surroundings.

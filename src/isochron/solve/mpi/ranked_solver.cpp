@@ -39,11 +39,12 @@ void Ranks::give(Order order) {
   (void)broadcast(transport_, std::move(bytes));
 }
 
-void serve(Transport& transport, const SolveOptions& options) {
+AfterServing serve(Transport& transport, const SolveOptions& options) {
   while (true) switch (next_order(transport)) {
       case Order::triangles: serve_solver<3>(transport, options); break;
       case Order::tetrahedra: serve_solver<4>(transport, options); break;
-      default: return;
+      case Order::write: return AfterServing::write;
+      default: return AfterServing::end;
     }
 }
 

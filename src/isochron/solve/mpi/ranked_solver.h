@@ -23,7 +23,12 @@ class Ranks {
   /// `Transport::abort` ends them then.
   [[nodiscard]] bool stranded() const { return busy_; }
 
-  enum class Order : std::uint32_t { triangles, tetrahedra, solve, release, end };
+  enum class Order : std::uint32_t { triangles, tetrahedra, solve, release, write, end };
+  /// Lets the others go on to writing, together with this rank.
+  void start_writing() {
+    give(Order::write);
+    over_ = true;
+  }
   /// Tells the others what to do and does the same here. When it ends with Cancelled, it does so on all ranks, and the
   /// job is over.
   template <class Work>
@@ -47,9 +52,11 @@ class Ranks {
   bool busy_ = false, over_ = false;
 };
 
-/// What ranks other than 0 do: they serve until they are let go. `options` as on rank 0. Throws Cancelled
-/// when all ranks do; after any other exception the job must be aborted.
-void serve(Transport& transport, const SolveOptions& options);
+enum class AfterServing { end, write };
+
+/// What ranks other than 0 do: they serve until they are let go, and give what comes then. `options` as on rank 0.
+/// Throws Cancelled when all ranks do; after any other exception the job must be aborted.
+AfterServing serve(Transport& transport, const SolveOptions& options);
 
 /// Solves from any sources that `Solver` takes. The mesh is shared out for the first ones, unless the options say how.
 template <int Corners>

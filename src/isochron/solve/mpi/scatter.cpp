@@ -167,20 +167,7 @@ Arrival gather_arrival(Transport& transport, const MeshPart<Corners>& part, cons
   put_vector(own, arrival.times);
   put_vector(own, arrival.source);
   const std::vector<Bytes> parts = gather(transport, std::move(own));
-  Arrival result;
-  result.backend = Backend::mpi;
-  result.precision = arrival.precision;
-  result.counters = arrival.counters;
-  result.converged = arrival.converged();
-  result.setup_seconds = arrival.setup_seconds;
-  result.solve_seconds = arrival.solve_seconds;
-  result.notes = arrival.notes;
-  result.reached = arrival.reached;
-  result.unreached = arrival.unreached;
-  result.max_time = arrival.max_time;
-  if (arrival.residual)
-    result.residual = Residual{arrival.residual->worst, arrival.residual->limit,
-                               VertexId(static_cast<std::size_t>(arrival.residual->worst_vertex))};
+  Arrival result = common_result(arrival);
   if (parts.empty()) return result;
   result.times.resize(part.whole_vertices);
   for (const Bytes& bytes : parts) {

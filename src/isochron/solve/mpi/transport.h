@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 namespace isochron::mpi {
@@ -49,6 +50,9 @@ class Transport {
 
   /// Ends all ranks with this exit code.
   [[noreturn]] virtual void abort(int exit_code) = 0;
+
+  /// What a rank looks at now and then while it waits in a collective step; what it throws ends the step on this rank.
+  std::function<void()> watch;
 
   static constexpr int most_tags = 16384;
 

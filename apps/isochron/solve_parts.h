@@ -1,0 +1,46 @@
+// `isochron solve --backend mpi` from pieces to pieces: every rank reads, solves on and writes its own part.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "apps/isochron/solve.h"
+#include "isochron/mesh/exchange.h"
+#include "isochron/mesh/mesh_part.h"
+#include "isochron/solve/mpi/ranked_solver.h"
+
+namespace isochron::cli {
+
+/// The first thing asked for that only a rank with the whole mesh can do.
+std::optional<std::string> what_needs_whole(const SolveRequest& request);
+
+/// From pieces to pieces, with nothing that needs the whole mesh.
+bool goes_by_parts(const SolveRequest& request);
+
+/// All ranks together; gives the exit code. The first rank speaks.
+int run_solve_parts(const SolveRequest& request, mpi::Transport& transport, Console& console);
+
+/// The sources on a mesh that is shared out, numbered as reading it on one rank does. `Pieces` list what this rank has.
+template <int Corners>
+struct TaggedPiece {
+  const DataArrays& point_data;
+  std::span<const std::uint64_t> global_vertex;
+  TaggedCells<Corners> cells;
+  TaggedCells<7 - Corners> other_cells;
+};
+/// All ranks together: the vertices that a tag marks, ascending. Throws InputError on all of them.
+template <int Corners>
+std::vector<std::uint64_t> tagged_vertices(Exchange& exchange, const NameValue& tag,
+                                           std::span<const TaggedPiece<Corners>> pieces);
+
+/// All ranks together: why vertices have no time, on the first rank. `times` has those of ghosts too.
+template <int Corners>
+Unreached explain_unreached(Exchange& exchange, const MeshPart<Corners>& part, std::span<const double> times);
+
+/// Shares out the mesh of the first rank and lets every rank write a piece. The others call `help_to_write_pieces`.
+template <int Corners>
+void write_in_pieces(mpi::Ranks& ranks, const std::filesystem::path& path, Dataset&& dataset);
+void help_to_write_pieces(mpi::Transport& transport, const std::filesystem::path& path);
+
+}  // namespace isochron::cli

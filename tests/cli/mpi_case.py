@@ -1,0 +1,129 @@
+"""What the tests over MPI ranks share: starting them, looking into what they write, and finding their processes."""
+
+import array
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+
+from cli_case import BINARY, CliCase
+
+ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+               "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
+
+
+class MpiCase(CliCase):
+    """Skips itself where there is no MPI."""
+
+    def setUp(self):
+        super().setUp()
+        if "with MPI" not in self.succeed("--version").stdout:
+            self.skipTest("this build has no MPI")
+        if shutil.which("mpirun") is None:
+            self.skipTest("there is no mpirun")
+
+    def command(self, ranks, *arguments):
+        return ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", str(ranks), BINARY, *map(str, arguments)]
+
+    def over_ranks(self, ranks, *arguments):
+        return subprocess.run(self.command(ranks, *arguments), cwd=self.folder, text=True, capture_output=True,
+                              timeout=240, stdin=subprocess.DEVNULL, env=ENVIRONMENT)
+
+    def summary(self, ranks, *arguments):
+        done = self.over_ranks(ranks, *arguments, "--json", "--verify", "--force")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)  # only one rank speaks, or this fails
+
+    def fail_over_ranks(self, code, *arguments, words=(), ranks=3):
+        """One line of ours on stderr (mpirun adds its own), the exit code, and no file."""
+        before = self.files()
+        done = self.over_ranks(ranks, *arguments)
+        self.assertEqual(done.returncode, code, done.stderr)
+        ours = [line for line in done.stderr.splitlines() if "isochron: error: " in line]
+        self.assertEqual(len(ours), 1, done.stderr)
+        for word in words:
+            self.assertIn(word, ours[0])
+        self.assertEqual(done.stdout, "")
+        self.assertEqual(self.files(), before)
+
+    def rank_processes(self, launcher):
+        """The ranks' process ids by rank, once all are there."""
+        found = {}
+        for entry in pathlib.Path("/proc").iterdir():
+            if not entry.name.isdigit():
+                continue
+            try:
+                parent = int((entry / "stat").read_text().rsplit(")", 1)[1].split()[1])
+                environment = (entry / "environ").read_bytes().split(b"\0")
+            except (OSError, IndexError, ValueError):
+                continue
+            ranks = [e for e in environment if e.startswith(b"OMPI_COMM_WORLD_RANK=")]
+            if parent == launcher and ranks:
+                found[int(ranks[0].split(b"=")[1])] = int(entry.name)
+        return found
+
+    # ---- files
+
+    def vtk_arrays(self, name):
+        """The point arrays of a VTU or VTP file as Isochron writes them, by name; a list of numbers each."""
+        content = (self.folder / name).read_bytes()
+        marker = b'<AppendedData encoding="raw">'
+        head, data = content.split(marker, 1)
+        data = data[data.index(b"_") + 1:]
+        points = head[head.index(b"<PointData"):head.index(b"</PointData>")].decode()
+        codes = {"Float32": "f", "Float64": "d", "Int32": "i", "Int64": "q", "UInt8": "B"}
+        arrays = {}
+        for tag in re.findall("<DataArray [^>]*>", points):
+            field = dict(re.findall(r'(\w+)="([^"]*)"', tag))
+            offset = int(field["offset"])
+            size = int.from_bytes(data[offset:offset + 8], "little")
+            values = array.array(codes[field["type"]])
+            values.frombytes(data[offset + 8:offset + 8 + size])
+            arrays[field["Name"]] = list(values)
+        return arrays
+
+    def write_foreign_set(self, name, pieces, point_arrays=(), cell_arrays=()):
+        """A set as other programs write it, as text and without ids. A piece is its points, its cells and its arrays
+        by name; those of points and cells are named apart."""
+        sources = []
+        for number, (points, cells, arrays) in enumerate(pieces):
+            numbers = lambda values: " ".join(str(x) for value in values for x in value)
+            ends = [sum(len(cell) for cell in cells[:i + 1]) for i in range(len(cells))]
+            tags = {key: f'<DataArray type="Float64" Name="{key}" format="ascii">{" ".join(map(str, values))}</DataArray>'
+                    for key, values in arrays.items()}
+            sources.append(f"{name}_{number}.vtu")
+            self.write(sources[-1], f"""<?xml version="1.0"?>
+<VTKFile type="UnstructuredGrid" version="0.1" byte_order="LittleEndian"><UnstructuredGrid>
+<Piece NumberOfPoints="{len(points)}" NumberOfCells="{len(cells)}">
+<PointData>{"".join(tags[key] for key in point_arrays)}</PointData>
+<CellData>{"".join(tags[key] for key in cell_arrays)}</CellData>
+<Points><DataArray type="Float64" NumberOfComponents="3" format="ascii">{numbers(points)}</DataArray></Points>
+<Cells><DataArray type="Int64" Name="connectivity" format="ascii">{numbers(cells)}</DataArray>
+<DataArray type="Int64" Name="offsets" format="ascii">{" ".join(map(str, ends))}</DataArray>
+<DataArray type="UInt8" Name="types" format="ascii">{" ".join({3: "5", 4: "10", 2: "3"}[len(c)] for c in cells)}</DataArray>
+</Cells></Piece></UnstructuredGrid></VTKFile>""")
+        announced = lambda names: "".join(f'<PDataArray type="Float64" Name="{key}"/>' for key in names)
+        return self.write(name, f"""<?xml version="1.0"?>
+<VTKFile type="PUnstructuredGrid" version="0.1"><PUnstructuredGrid GhostLevel="0">
+<PPointData>{announced(point_arrays)}</PPointData><PCellData>{announced(cell_arrays)}</PCellData>
+<PPoints><PDataArray type="Float64" NumberOfComponents="3"/></PPoints>
+{"".join(f'<Piece Source="{source}"/>' for source in sources)}</PUnstructuredGrid></VTKFile>""")
+
+    def set_arrays(self, name):
+        """The point arrays of one component of a set of pieces, in the order of the whole mesh; copies must agree."""
+        pieces = re.findall('<Piece Source="([^"]*)"', (self.folder / name).read_text())
+        whole = {}
+        for piece in pieces:
+            arrays = self.vtk_arrays(piece)
+            if not arrays:
+                continue  # a rank without vertices
+            ids = arrays.pop("GlobalPointIds")
+            arrays.pop("vtkGhostType")
+            for array_name, values in arrays.items():
+                if len(values) != len(ids):
+                    continue
+                for i, value in zip(ids, values):
+                    self.assertEqual(whole.setdefault(array_name, {}).setdefault(i, value), value, array_name)
+        return {key: [values[i] for i in range(len(values))] for key, values in whole.items()}
