@@ -74,6 +74,12 @@ export class Pack {
     return typeof value === 'number' ? value : otherwise;
   }
 
+  /** What the server has to say about the answer. */
+  get notes(): string[] {
+    const notes = this.meta['notes'];
+    return Array.isArray(notes) ? (notes as string[]) : [];
+  }
+
   private typed<T extends PackArray>(name: string, Kind: abstract new (...a: never[]) => T): T {
     const array = this.arrays.get(name);
     if (!(array instanceof Kind)) throw new Error(`the answer has no array ${name} of the expected type`);

@@ -107,8 +107,7 @@ export abstract class StageMode implements Mode {
   }
 
   protected tellWarnings(): void {
-    const { warnings } = this.data;
-    if (warnings.length > 0) this.context.notices.show('warnings', 'info', warnings.join(' · '));
+    this.context.notices.list('warnings', 'info', this.data.warnings);
   }
 
   /** Says what went wrong, where there is somebody to be told. */

@@ -31,6 +31,13 @@ describePage('tensor images', files, (opened) => {
     await view.until(() => page.locator('.numbers').textContent(), (text) => numbers.test(text), 'its numbers');
     const before = await view.slice();
     await view.picture('tensors');
+    const width = page.getByLabel('Width ε');
+    const note = view.notice('notes').filter({ hasText: 'finer than the grid resolves' });
+    await note.waitFor();
+    await width.fill('0.5');
+    await note.waitFor({ state: 'detached' });
+    await width.fill('0.05');
+    await note.waitFor();
     await click(100, 80);
     await view.until(cost, (now) => now !== first, 'another cost');
     await view.until(() => view.slice(), (now) => changed(before, now) > 0.001, 'the slice to follow');

@@ -20,6 +20,7 @@ export interface Arrival {
   unreached: number;
   milliseconds: number;
   solveMilliseconds: number;
+  notes: string[];
 }
 
 export interface Path {
@@ -57,6 +58,7 @@ export function readArrival(pack: Pack): Arrival {
     unreached: pack.number('unreached', 0),
     milliseconds: pack.number('milliseconds'),
     solveMilliseconds: pack.number('solve_milliseconds'),
+    notes: pack.notes,
   };
 }
 

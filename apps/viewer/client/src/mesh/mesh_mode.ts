@@ -223,7 +223,8 @@ export class MeshMode extends StageMode {
   }
 
   private tellStatus(): void {
-    const arrival = this.shown.arrival.a;
+    const { a: arrival, b: other } = this.shown.arrival;
+    this.context.notices.list('notes', 'warning', [...new Set([...(arrival?.notes ?? []), ...(other?.notes ?? [])])]);
     if (arrival === undefined) {
       this.status.textContent = '';
       return;

@@ -347,9 +347,7 @@ export class SurfaceMode extends SlicedMode {
       triangles: String(facts.triangles),
       mean: String(facts.mean),
     });
-    const notes = Array.isArray(pack.meta['notes']) ? (pack.meta['notes'] as string[]) : [];
-    if (notes.length > 0) this.context.notices.show('notes', 'warning', notes.join(' · '));
-    else this.context.notices.hide('notes');
+    this.context.notices.list('notes', 'warning', pack.notes);
   }
 
   private async fetchParticles(): Promise<void> {

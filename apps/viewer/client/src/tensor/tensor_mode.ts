@@ -29,6 +29,7 @@ export interface Found {
   volume: number;
   milliseconds: number;
   solveMilliseconds: number;
+  notes: string[];
   path: Float32Array;
   profile: Profile;
   tube: Shape;
@@ -66,6 +67,7 @@ function readFound(pack: Pack): Found {
     volume: pack.number('volume'),
     milliseconds: pack.number('milliseconds'),
     solveMilliseconds: pack.number('solve_milliseconds'),
+    notes: pack.notes,
     path: pack.floats('path'),
     profile: {
       distance: pack.floats('profile_distance'),
@@ -360,6 +362,7 @@ export class TensorMode extends SlicedMode {
       if (gone()) return;
       this.found.set(name, found);
       notices.hide('error');
+      notices.list('notes', 'warning', found.notes);
       const time = `${found.milliseconds.toFixed(0)} ms on the server (solve ${found.solveMilliseconds.toFixed(0)} ms)`;
       this.status.textContent = `${name}: least cost ${shortNumber(found.leastCost)} · ${time}`;
       this.status.dataset['cost'] = String(found.leastCost);

@@ -25,6 +25,14 @@ export class Notices {
     this.element.append(notice);
   }
 
+  /** Shows the lines as one notice, and none where there are none. */
+  list(name: string, kind: NoticeKind, lines: readonly string[]): void {
+    const text = lines.join(' · ');
+    if (this.shown.get(name)?.querySelector('span')?.textContent === text) return;
+    if (text === '') this.hide(name);
+    else this.show(name, kind, text);
+  }
+
   hide(name: string): void {
     this.shown.get(name)?.remove();
     this.shown.delete(name);
