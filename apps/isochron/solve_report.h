@@ -38,9 +38,19 @@ struct SolveSummary {
   std::vector<SourceSummary> sources;  ///< with --each-source
   int ranks = 0;                       ///< with --backend mpi
   mpi::Traffic traffic;                ///< beside them
+  mpi::Split split = mpi::Split::domain;
   double solves_per_vertex = 0;
   double read_seconds = 0;
   double write_seconds = 0;
+
+  /// Takes over what a solver over ranks tells of them; others tell nothing.
+  template <class AnySolver>
+  void note_ranks(const AnySolver& solver) {
+    if constexpr (requires { solver.traffic(); }) {
+      traffic = solver.traffic();
+      split = solver.split();
+    }
+  }
 };
 
 /// Draws the picture that was asked for, if any. Gives why it could not be drawn (no display), for after the other

@@ -1,0 +1,96 @@
+"""isochron solve on images over MPI ranks, and many solves shared out between them."""
+
+import json
+import struct
+
+from mpi_case import MpiCase
+
+
+class MpiGridTest(MpiCase):
+    def image(self, name, shape, values, kind="float"):
+        """A NRRD file of numbers, spaced unevenly."""
+        count = shape[0] * shape[1] * shape[2]
+        head = (f"NRRD0004\ntype: {kind}\ndimension: 3\nspace: left-posterior-superior\n"
+                f"sizes: {shape[0]} {shape[1]} {shape[2]}\nspace directions: (1,0.1,0) (0,1.5,0) (0,0,0.8)\n"
+                "space origin: (3,4,5)\nencoding: raw\nendian: little\n\n")
+        code = "f" if kind == "float" else "B"
+        data = struct.pack(f"<{count}{code}", *[values(i % shape[0], i // shape[0] % shape[1],
+                                                       i // (shape[0] * shape[1])) for i in range(count)])
+        (self.folder / name).write_bytes(head.encode() + data)
+
+    def rows(self, name):
+        """The values of a .npy file of doubles or floats."""
+        data = (self.folder / name).read_bytes()
+        length = struct.unpack("<H", data[8:10])[0]
+        kind, size = ("d", 8) if b"<f8" in data[:10 + length] else ("f", 4)
+        return struct.unpack(f"<{(len(data) - 10 - length) // size}{kind}", data[10 + length:])
+
+    def assert_same_times(self, one, other):
+        a, b = self.rows(one), self.rows(other)
+        self.assertEqual(len(a), len(b))
+        self.assertLess(max(0 if x == y else abs(x - y) for x, y in zip(a, b)), 1e-4)
+
+    def test_ranks_give_the_times_of_one_process(self):
+        self.image("speed.nrrd", (14, 12, 10), lambda i, j, k: 1 + 0.1 * ((3 * i + 5 * j + 7 * k) % 11))
+        self.image("flat.nrrd", (40, 30, 1), lambda i, j, k: 1 + 0.1 * ((3 * i + 5 * j) % 11))
+        self.image("mask.nrrd", (14, 12, 10), lambda i, j, k: 0 if i == 7 and j > 2 else 1, "uint8")
+        for image, source, more in (("speed.nrrd", ("--source", "0,900"), ("--mask", "mask.nrrd")),
+                                    ("speed.nrrd", ("--source-point", "-9,-11,9"), ("--order", "2")),
+                                    ("flat.nrrd", ("--source", "600", "--source-time", "2"), ())):
+            # A NRRD file has its only array by the name "values".
+            arguments = ("solve", image, *source, *more, "--speed-array", self.array_of(image))
+            self.succeed(*arguments, "-o", "one.npy", "--force")
+            for ranks in (1, 2, 4):
+                with self.subTest(image=image, ranks=ranks):
+                    summary = self.summary(ranks, *arguments, "-o", "many.npy", "--backend", "mpi", "--pieces", "3")
+                    self.assertEqual((summary["backend"], summary["mpi"]["ranks"], summary["mpi"]["split"]),
+                                     ("mpi", ranks, "image"))
+                    self.assertTrue(summary["converged"])
+                    self.assertEqual(summary["mpi"]["messages"] > 0, ranks > 1 or summary["mpi"]["messages"] > 0)
+                    self.assert_same_times("one.npy", "many.npy")
+
+    def array_of(self, image):
+        return json.loads(self.succeed("info", image, "--json").stdout)["arrays"][0]["name"]
+
+    def test_sources_are_shared_out_when_there_are_enough(self):
+        self.image("speed.nrrd", (9, 8, 7), lambda i, j, k: 1 + 0.1 * ((i + j + k) % 5))
+        self.succeed("generate", "cube", "--n", "6", "-o", "a.msh")
+        cases = (("speed.nrrd", ("--speed-array", self.array_of("speed.nrrd")), "image"), ("a.msh", (), "mesh"))
+        for file, more, domain in cases:
+            arguments = ("solve", file, "--source", "3,77,140,200", "--each-source", *more)
+            self.succeed(*arguments, "-o", "one.npy", "--matrix", "one.csv", "--force")
+            for ranks, split in ((2, "sources"), (4, "sources"), (5, domain)):
+                with self.subTest(file=file, ranks=ranks):
+                    summary = self.summary(ranks, *arguments, "-o", "many.npy", "--matrix", "many.csv", "--backend",
+                                           "mpi")
+                    self.assertEqual(summary["mpi"]["split"], split)
+                    self.assertEqual(summary["backend"], "mpi")
+                    self.assertEqual([s["vertex"] for s in summary["sources"]], [3, 77, 140, 200])
+                    self.assertTrue(summary["converged"])
+                    self.assert_same_times("one.npy", "many.npy")
+            summary = self.summary(2, *arguments, "-o", "many.npy", "--backend", "mpi", "--pieces", "2")
+            self.assertEqual(summary["mpi"]["split"], domain)
+            summary = self.summary(2, *arguments, "-o", "many.npy", "--backend", "mpi", "--threads", "2")
+            self.assertEqual((summary["mpi"]["split"], summary["threads"]), ("sources", 2))
+            self.assert_same_times("one.npy", "many.npy")
+
+    def test_the_summary_says_how_the_work_was_shared(self):
+        self.succeed("generate", "cube", "--n", "6", "-o", "a.msh")
+        done = self.over_ranks(2, "solve", "a.msh", "--source", "3,77", "--each-source", "-o", "b.npy", "--backend",
+                               "mpi")
+        self.assertIn("2, the sources shared out between them", done.stdout)
+        done = self.over_ranks(2, "solve", "a.msh", "--source", "3", "-o", "b.msh", "--backend", "mpi")
+        self.assertIn("2, the mesh shared out between them", done.stdout)
+
+    def test_errors_are_said_once(self):
+        self.image("speed.nrrd", (9, 8, 7), lambda i, j, k: 1.0)
+        self.succeed("generate", "cube", "--n", "5", "-o", "a.msh")
+        solve = ("solve", "speed.nrrd", "-o", "b.npy", "--backend", "mpi", "--speed", "1")
+        self.fail_over_ranks(2, *solve, "--source", "0", "--scheme", "godunov", words=("adaptive", "godunov"))
+        self.fail_over_ranks(2, *solve, "--source", "0", "--source-init", "factored", words=("factored",))
+        self.fail_over_ranks(3, *solve, "--source", "99999", words=("99999", "speed.nrrd"))
+        self.fail_over_ranks(3, *solve, "--each-source", "--source", "0,1,2,99999,4", words=("99999",))
+        self.fail_over_ranks(3, "solve", "a.msh", "-o", "b.npy", "--backend", "mpi", "--each-source", "--source",
+                             "0,1,2,3", "--speed-array", "none", words=("none",))
+        self.fail_over_ranks(1, "solve", "a.msh", "-o", "b.npy", "--backend", "mpi", "--each-source", "--source",
+                             "0,1,2,3", "--rank-backend", "cuda", words=("GPU",))
