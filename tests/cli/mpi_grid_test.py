@@ -1,22 +1,18 @@
 """isochron solve on images over MPI ranks, and many solves shared out between them."""
 
-import json
+import math
 import struct
 
 from mpi_case import MpiCase
+from nrrd import write_nrrd
 
 
 class MpiGridTest(MpiCase):
-    def image(self, name, shape, values, kind="float"):
-        """A NRRD file of numbers, spaced unevenly."""
-        count = shape[0] * shape[1] * shape[2]
-        head = (f"NRRD0004\ntype: {kind}\ndimension: 3\nspace: left-posterior-superior\n"
-                f"sizes: {shape[0]} {shape[1]} {shape[2]}\nspace directions: (1,0.1,0) (0,1.5,0) (0,0,0.8)\n"
-                "space origin: (3,4,5)\nencoding: raw\nendian: little\n\n")
-        code = "f" if kind == "float" else "B"
-        data = struct.pack(f"<{count}{code}", *[values(i % shape[0], i // shape[0] % shape[1],
-                                                       i // (shape[0] * shape[1])) for i in range(count)])
-        (self.folder / name).write_bytes(head.encode() + data)
+    def image(self, name, shape, value, **more):
+        """A NRRD file, spaced unevenly, of what `value` gives for each index."""
+        i, j, k = shape
+        values = [value(x, y, z) for z in range(k) for y in range(j) for x in range(i)]
+        write_nrrd(self.folder / name, shape, values, spacing=(1.0, 1.5, 0.8), **more)
 
     def rows(self, name):
         """The values of a .npy file of doubles or floats."""
@@ -28,34 +24,49 @@ class MpiGridTest(MpiCase):
     def assert_same_times(self, one, other):
         a, b = self.rows(one), self.rows(other)
         self.assertEqual(len(a), len(b))
-        self.assertLess(max(0 if x == y else abs(x - y) for x, y in zip(a, b)), 1e-4)
+        self.assertLess(max(0 if x == y else abs(x - y) for x, y in zip(a, b)), 1e-3)
 
     def test_ranks_give_the_times_of_one_process(self):
         self.image("speed.nrrd", (14, 12, 10), lambda i, j, k: 1 + 0.1 * ((3 * i + 5 * j + 7 * k) % 11))
         self.image("flat.nrrd", (40, 30, 1), lambda i, j, k: 1 + 0.1 * ((3 * i + 5 * j) % 11))
-        self.image("mask.nrrd", (14, 12, 10), lambda i, j, k: 0 if i == 7 and j > 2 else 1, "uint8")
-        for image, source, more in (("speed.nrrd", ("--source", "0,900"), ("--mask", "mask.nrrd")),
-                                    ("speed.nrrd", ("--source-point", "-9,-11,9"), ("--order", "2")),
-                                    ("flat.nrrd", ("--source", "600", "--source-time", "2"), ())):
-            # A NRRD file has its only array by the name "values".
-            arguments = ("solve", image, *source, *more, "--speed-array", self.array_of(image))
+        self.image("mask.nrrd", (14, 12, 10), lambda i, j, k: 0.0 if i == 7 and j > 2 else 1.0)
+        speed = ("--speed-array", "speed")
+        for image, source, more in (("speed.nrrd", ("--source", "0,900"), (*speed, "--mask", "mask.nrrd")),
+                                    ("speed.nrrd", ("--source-point", "9,11,4"), (*speed, "--order", "2")),
+                                    ("speed.nrrd", ("--source", "700"), (*speed, "--precision", "single")),
+                                    ("flat.nrrd", ("--source", "600", "--source-time", "2"), speed)):
+            arguments = ("solve", image, *source, *more)
             self.succeed(*arguments, "-o", "one.npy", "--force")
             for ranks in (1, 2, 4):
-                with self.subTest(image=image, ranks=ranks):
+                with self.subTest(image=image, more=more, ranks=ranks):
                     summary = self.summary(ranks, *arguments, "-o", "many.npy", "--backend", "mpi", "--pieces", "3")
                     self.assertEqual((summary["backend"], summary["mpi"]["ranks"], summary["mpi"]["split"]),
                                      ("mpi", ranks, "image"))
                     self.assertTrue(summary["converged"])
-                    self.assertEqual(summary["mpi"]["messages"] > 0, ranks > 1 or summary["mpi"]["messages"] > 0)
+                    self.assertGreater(summary["mpi"]["messages"], 0)
                     self.assert_same_times("one.npy", "many.npy")
 
-    def array_of(self, image):
-        return json.loads(self.succeed("info", image, "--json").stdout)["arrays"][0]["name"]
+    def test_tensors_over_ranks(self):
+        shape = (13, 12, 11)
+        # Three times as fast along a direction that turns from slice to slice: the inverse of the metric, xx xy xz yy yz zz.
+        values = []
+        for k in range(shape[2]):
+            x, y = math.cos(0.3 * k), math.sin(0.3 * k)
+            values += [1 + 8 * x * x, 8 * x * y, 0.0, 1 + 8 * y * y, 0.0, 1.0] * (shape[0] * shape[1])
+        write_nrrd(self.folder / "d.nrrd", shape, values, kind="3D-symmetric-matrix", per_voxel=6)
+        arguments = ("solve", "d.nrrd", "--source", "800", "--velocity-tensor-array", "speed")
+        for ranks, order in ((3, 1), (4, 1), (2, 2)):
+            with self.subTest(ranks=ranks, order=order):
+                self.succeed(*arguments, "-o", "one.npy", "--order", order, "--force")
+                summary = self.summary(ranks, *arguments, "-o", "many.npy", "--order", order, "--backend", "mpi")
+                self.assertEqual((summary["mpi"]["split"], summary["order"]), ("image", order))
+                self.assertTrue(summary["converged"])
+                self.assert_same_times("one.npy", "many.npy")
 
     def test_sources_are_shared_out_when_there_are_enough(self):
         self.image("speed.nrrd", (9, 8, 7), lambda i, j, k: 1 + 0.1 * ((i + j + k) % 5))
         self.succeed("generate", "cube", "--n", "6", "-o", "a.msh")
-        cases = (("speed.nrrd", ("--speed-array", self.array_of("speed.nrrd")), "image"), ("a.msh", (), "mesh"))
+        cases = (("speed.nrrd", ("--speed-array", "speed"), "image"), ("a.msh", (), "mesh"))
         for file, more, domain in cases:
             arguments = ("solve", file, "--source", "3,77,140,200", "--each-source", *more)
             self.succeed(*arguments, "-o", "one.npy", "--matrix", "one.csv", "--force")
