@@ -1,6 +1,7 @@
 #include "isochron/solve/mpi/source_dealer.h"
 
 #include <algorithm>
+#include <deque>
 #include <map>
 #include <optional>
 #include <string>
@@ -84,7 +85,8 @@ class Dealer {
         sets_(sets),
         chunk_(std::max<std::size_t>(1, chunk)),
         progress_(progress),
-        working_(static_cast<std::size_t>(transport.size()), 0) {}
+        working_(static_cast<std::size_t>(transport.size()), 0),
+        sent_(static_cast<std::size_t>(transport.size()), 0) {}
 
   void run(const SolveMany& solve, const TakeArrival& take) {
     while (taken_ < sets_.size()) {
@@ -97,16 +99,17 @@ class Dealer {
     }
   }
 
-  /// Waits for what the others are at and lets them go.
+  /// Lets the others go; they finish the chunk that they are at. Waits for that.
   void end(Task how) {
-    while (std::any_of(working_.begin(), working_.end(), [](std::size_t chunks) { return chunks > 0; })) {
-      receive();
-      transport_.pause();
-    }
     for (int rank = 1; rank < transport_.size(); ++rank) {
       Bytes bytes;
       put(bytes, how);
+      put<std::uint64_t>(bytes, sent_[static_cast<std::size_t>(rank)]);
       transport_.send(rank, task_tag_, std::move(bytes));
+    }
+    while (std::any_of(working_.begin(), working_.end(), [](std::size_t chunks) { return chunks > 0; })) {
+      receive();
+      transport_.pause();
     }
   }
 
@@ -133,6 +136,7 @@ class Dealer {
         for (const Sources& sources : chunk) put_sources(bytes, sources);
         transport_.send(rank, task_tag_, std::move(bytes));
         ++working_[static_cast<std::size_t>(rank)];
+        ++sent_[static_cast<std::size_t>(rank)];
         dealt_ += chunk.size();
       }
   }
@@ -183,6 +187,7 @@ class Dealer {
   std::size_t chunk_;
   const Progress& progress_;
   std::vector<std::size_t> working_;     ///< by rank: chunks that it has
+  std::vector<std::uint64_t> sent_;      ///< by rank: chunks that it has had, too
   std::map<std::size_t, Outcome> kept_;  ///< results whose turn has not come
   std::size_t dealt_ = 0, taken_ = 0;    ///< sets that somebody has, sets whose results were taken
 };
@@ -206,20 +211,35 @@ void deal_sources(Transport& transport, std::span<const Sources> sets, std::size
 
 void serve_sources(Transport& transport, const SolveMany& solve) {
   const int task_tag = transport.next_tag(), result_tag = transport.next_tag();
-  // Chunks may overtake one another; the end is sent when all results have come.
+  std::deque<Bytes> waiting;  // chunks
+  std::uint64_t answered = 0;
+  // The end may come before chunks that were sent earlier, so it says how many there are. Those are answered, not
+  // solved.
+  std::optional<std::pair<Task, std::uint64_t>> end;
   while (true) {
     Message message;
-    while (!transport.receive(task_tag, message)) transport.pause();
-    Unpack unpack(message.bytes);
-    const auto task = unpack.take<Task>();
-    if (task == Task::cancel) throw Cancelled();
-    if (task == Task::end) return;
+    while (transport.receive(task_tag, message)) {
+      Unpack unpack(message.bytes);
+      const auto task = unpack.take<Task>();
+      if (task == Task::solve) waiting.push_back(std::move(message.bytes));
+      else end.emplace(task, unpack.take<std::uint64_t>());
+    }
+    if (end && end->second == answered) break;
+    if (waiting.empty()) {
+      transport.pause();
+      continue;
+    }
+    Unpack unpack(waiting.front());
+    (void)unpack.take<Task>();
     const auto first = unpack.take<std::uint64_t>();
     const auto count = unpack.take<std::uint64_t>();
     std::vector<Sources> sets;
     for (std::uint64_t i = 0; i < count; ++i) sets.push_back(take_sources(unpack));
-    transport.send(0, result_tag, packed(first, solve_chunk(sets, solve)));
+    waiting.pop_front();
+    transport.send(0, result_tag, packed(first, end ? std::vector<Outcome>{} : solve_chunk(sets, solve)));
+    ++answered;
   }
+  if (end->first == Task::cancel) throw Cancelled();
 }
 
 }  // namespace isochron::mpi

@@ -14,6 +14,24 @@ struct Numbers {
   std::uint32_t method, backend, precision, unused;
 };
 
+/// Between an arrival and its numbers, either way.
+template <class From, class To>
+void copy_plain(const From& from, To& to) {
+  to.reached = from.reached;
+  to.unreached = from.unreached;
+  to.device_bytes = from.device_bytes;
+  to.counters = from.counters;
+  to.max_time = from.max_time;
+  to.setup_seconds = from.setup_seconds;
+  to.solve_seconds = from.solve_seconds;
+  to.transfer_seconds = from.transfer_seconds;
+  to.converged = from.converged != 0;
+  to.threads = static_cast<decltype(to.threads)>(from.threads);
+  to.method = static_cast<decltype(to.method)>(from.method);
+  to.backend = static_cast<decltype(to.backend)>(from.backend);
+  to.precision = static_cast<decltype(to.precision)>(from.precision);
+}
+
 }  // namespace
 
 void put_text(Bytes& bytes, const std::string& text) { put_vector(bytes, text); }
@@ -46,25 +64,13 @@ Sources take_sources(Unpack& unpack) {
 
 void put_arrival(Bytes& bytes, const Arrival& arrival) {
   Numbers numbers{};
-  numbers.reached = arrival.reached;
-  numbers.unreached = arrival.unreached;
-  numbers.device_bytes = arrival.device_bytes;
-  numbers.counters = arrival.counters;
-  numbers.max_time = arrival.max_time;
-  numbers.setup_seconds = arrival.setup_seconds;
-  numbers.solve_seconds = arrival.solve_seconds;
-  numbers.transfer_seconds = arrival.transfer_seconds;
+  copy_plain(arrival, numbers);
   numbers.has_residual = arrival.residual ? 1 : 0;
   if (arrival.residual) {
     numbers.worst = arrival.residual->worst;
     numbers.limit = arrival.residual->limit;
     numbers.worst_vertex = arrival.residual->worst_vertex.value;
   }
-  numbers.converged = arrival.converged ? 1 : 0;
-  numbers.threads = static_cast<std::uint32_t>(arrival.threads);
-  numbers.method = static_cast<std::uint32_t>(arrival.method);
-  numbers.backend = static_cast<std::uint32_t>(arrival.backend);
-  numbers.precision = static_cast<std::uint32_t>(arrival.precision);
   put(bytes, numbers);
   put_vector(bytes, arrival.times);
   put_vector(bytes, arrival.source);
@@ -75,25 +81,13 @@ void put_arrival(Bytes& bytes, const Arrival& arrival) {
 Arrival take_arrival(Unpack& unpack) {
   const auto numbers = unpack.take<Numbers>();
   Arrival arrival;
-  arrival.reached = numbers.reached;
-  arrival.unreached = numbers.unreached;
-  arrival.device_bytes = numbers.device_bytes;
-  arrival.counters = numbers.counters;
-  arrival.max_time = numbers.max_time;
-  arrival.setup_seconds = numbers.setup_seconds;
-  arrival.solve_seconds = numbers.solve_seconds;
-  arrival.transfer_seconds = numbers.transfer_seconds;
+  copy_plain(numbers, arrival);
   if (numbers.has_residual != 0) {
     Residual& residual = arrival.residual.emplace();
     residual.worst = numbers.worst;
     residual.limit = numbers.limit;
     residual.worst_vertex.value = numbers.worst_vertex;
   }
-  arrival.converged = numbers.converged != 0;
-  arrival.threads = static_cast<int>(numbers.threads);
-  arrival.method = static_cast<Method>(numbers.method);
-  arrival.backend = static_cast<Backend>(numbers.backend);
-  arrival.precision = static_cast<Precision>(numbers.precision);
   arrival.times = unpack.take_vector<double>();
   arrival.source = unpack.take_vector<std::int32_t>();
   const auto notes = unpack.take<std::uint64_t>();
