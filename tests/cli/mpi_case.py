@@ -2,6 +2,7 @@
 
 import json
 import os
+import pathlib
 import shutil
 import subprocess
 
@@ -44,3 +45,19 @@ class MpiCase(CliCase):
             self.assertIn(word, ours[0])
         self.assertEqual(done.stdout, "")
         self.assertEqual(self.files(), before)
+
+    def rank_processes(self, launcher):
+        """The ranks' process ids by rank, once all are there."""
+        found = {}
+        for entry in pathlib.Path("/proc").iterdir():
+            if not entry.name.isdigit():
+                continue
+            try:
+                parent = int((entry / "stat").read_text().rsplit(")", 1)[1].split()[1])
+                environment = (entry / "environ").read_bytes().split(b"\0")
+            except (OSError, IndexError, ValueError):
+                continue
+            ranks = [e for e in environment if e.startswith(b"OMPI_COMM_WORLD_RANK=")]
+            if parent == launcher and ranks:
+                found[int(ranks[0].split(b"=")[1])] = int(entry.name)
+        return found

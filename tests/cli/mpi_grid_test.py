@@ -1,9 +1,13 @@
 """isochron solve on images over MPI ranks, and many solves shared out between them."""
 
 import math
+import os
+import signal
 import struct
+import subprocess
+import time
 
-from mpi_case import MpiCase
+from mpi_case import ENVIRONMENT, MpiCase
 from nrrd import write_nrrd
 
 
@@ -105,3 +109,21 @@ class MpiGridTest(MpiCase):
                              "0,1,2,3", "--speed-array", "none", words=("none",))
         self.fail_over_ranks(1, "solve", "a.msh", "-o", "b.npy", "--backend", "mpi", "--each-source", "--source",
                              "0,1,2,3", "--rank-backend", "cuda", words=("GPU",))
+
+    def test_an_interrupt_ends_all_ranks_without_a_file(self):
+        self.succeed("generate", "cube", "--n", "30", "-o", "a.msh")
+        before = self.files()
+        command = self.command(2, "solve", "a.msh", "-o", "b.npy", "--source", "0-26999", "--each-source", "--backend",
+                               "mpi")
+        with subprocess.Popen(command, cwd=self.folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              env=ENVIRONMENT) as launcher:
+            end = time.monotonic() + 60
+            while self.files() == before and time.monotonic() < end:  # until the table is begun
+                time.sleep(0.05)
+            for process in self.rank_processes(launcher.pid).values():
+                os.kill(process, signal.SIGINT)
+            out, err = launcher.communicate(timeout=60)
+        self.assertEqual(launcher.returncode, 130, err)
+        self.assertEqual(err.count("isochron: error: interrupted"), 1, err)
+        self.assertEqual(out, "")
+        self.assertEqual(self.files(), before)

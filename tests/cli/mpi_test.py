@@ -2,7 +2,6 @@
 
 import json
 import os
-import pathlib
 import signal
 import subprocess
 import time
@@ -57,22 +56,6 @@ class MpiTest(MpiCase):
                              words=("none.msh",))
         self.fail_over_ranks(2, *solve, "--source", "0", "--method", "fim", words=("banded",))
         self.fail_over_ranks(2, *solve, "--source", "0", "--source-init", "factored", words=("factored",))
-
-    def rank_processes(self, launcher):
-        """The ranks' process ids by rank, once all are there."""
-        found = {}
-        for entry in pathlib.Path("/proc").iterdir():
-            if not entry.name.isdigit():
-                continue
-            try:
-                parent = int((entry / "stat").read_text().rsplit(")", 1)[1].split()[1])
-                environment = (entry / "environ").read_bytes().split(b"\0")
-            except (OSError, IndexError, ValueError):
-                continue
-            ranks = [e for e in environment if e.startswith(b"OMPI_COMM_WORLD_RANK=")]
-            if parent == launcher and ranks:
-                found[int(ranks[0].split(b"=")[1])] = int(entry.name)
-        return found
 
     def test_a_killed_rank_ends_the_job_without_a_file(self):
         self.succeed("generate", "cube", "--n", "20", "-o", "a.msh")
