@@ -278,6 +278,11 @@ TEST(DistributedGridSolver, SendsEachTimeAboutOnce) {
   EXPECT_GT(outcome.traffic.messages, 0U);
   EXPECT_GE(outcome.traffic.bytes, outcome.traffic.halo_bytes);
   EXPECT_LE(outcome.traffic.bytes, 3 * outcome.traffic.halo_bytes);
+  GridOptions second;
+  second.order = 2;
+  const Outcome twice = solve_over_ranks({grid, rough_speed(grid, 1), {}}, centre_source(grid), second, {.ranks = 4});
+  EXPECT_GE(twice.traffic.bytes, twice.traffic.halo_bytes);
+  EXPECT_LE(twice.traffic.bytes, 3 * twice.traffic.halo_bytes);
 }
 
 TEST(DistributedGridSolver, StopsOnAllRanksWhenOneIsTold) {

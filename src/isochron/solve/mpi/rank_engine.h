@@ -25,6 +25,7 @@ struct RankWork {
   BandCounters bands;
   Counters counters;
   std::uint64_t messages = 0, bytes = 0;
+  std::uint64_t passes = 1;  ///< how often the copies of a border vertex need its time
 
   void operator+=(const RankWork& more) {
     bands.bands += more.bands.bands;
@@ -34,6 +35,7 @@ struct RankWork {
     counters.vertex_updates += more.counters.vertex_updates;
     messages += more.messages;
     bytes += more.bytes;
+    passes += more.passes;
   }
 };
 
@@ -88,6 +90,7 @@ class RankEngine {
     share.local_solves = work.counters.local_solves;
     share.vertex_updates = work.counters.vertex_updates;
     DistributedArrival arrival = read_times(start, share);
+    share.halo_bytes *= work.passes;
     arrival.traffic.bands = work.bands.bands;
     arrival.traffic.agreements = work.bands.agreements;
     if (options_.verify == Keep::yes) share.residual = part_.residual(start, residual_limit(start));
