@@ -200,7 +200,7 @@ void read_from_ghosts(OffsetProblem<T, Dim>& problem) {
   SegmentTest test(cells);
   for (const std::uint32_t cell : cells.ghosts)
     problem.usable[cell] =
-        usable_bits<problem.terms>(test, cells.box.index(cell), problem.offsets, problem.weight.data());
+        usable_bits<OffsetProblem<T, Dim>::terms>(test, cells.box.index(cell), problem.offsets, problem.weight.data());
 }
 
 /// A record keeps an offset it cannot hold as another one, which is never read; the tensor cannot be told from it.
