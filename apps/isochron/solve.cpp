@@ -47,12 +47,20 @@ void declare_method(Command& command, SolveOptions& options) {
                  into_positive(options.band_width));
 }
 
-void declare_ranks(Command& command, mpi::DealOptions& deal) {
+void declare_ranks(Command& command, SolveRequest& request) {
   command.group("Over MPI ranks");
-  command.option("--pieces", "N",
-                 "Of the mesh for each rank, from all over it (by default it is cut for the sources; a mesh in pieces "
-                 "is cut anew)",
-                 into_positive(deal.pieces));
+  command.option(
+      "--pieces", "N",
+      "Of the mesh or image for each rank, from all over it (by default it is cut for the sources; a mesh in "
+      "pieces is cut anew)",
+      into_positive(request.deal.pieces));
+  command.option("--rank-backend", "NAME",
+                 "With --each-source and as many sources as ranks, each rank solves some alone: serial, threads, cuda "
+                 "or auto (serial; threads with --threads)",
+                 one_of(request.rank_backend, {{"auto", Backend::automatic},
+                                               {"serial", Backend::serial},
+                                               {"threads", Backend::threads},
+                                               {"cuda", Backend::cuda}}));
 }
 
 /// What images have beside meshes.
@@ -173,6 +181,8 @@ void warn_unused(const SolveRequest& request, const MethodFlags& flags, Console&
     unused(std::find(users.begin(), users.end(), method) == users.end(), option, names);
   }
   unused(request.deal.pieces > 0 && request.options.backend != Backend::mpi, "--pieces", "--backend mpi");
+  unused(request.rank_backend && (request.options.backend != Backend::mpi || !request.each_source), "--rank-backend",
+         "--backend mpi and --each-source");
   warn_unused_tensor_layout(request, console);
   unused(flags.allow_zero_fibers && metric.fiber_array.empty(), "--allow-zero-fibers", "--fibers");
   unused(!metric.region_array.empty() && metric.table.empty(), "--region-array", "--velocity-table");
@@ -244,7 +254,7 @@ void declare_solve(Command& root, Console& console) {
   declare_metric(command, *request);
   declare_method(command, request->options);
   declare_flags(command, *flags);
-  declare_ranks(command, request->deal);
+  declare_ranks(command, *request);
   declare_grid(command, *request);
   declare_scheme(command, request->options.scheme, *flags);
   declare_outputs(command, *request, *flags);
@@ -257,6 +267,9 @@ void declare_solve(Command& root, Console& console) {
     warn_unused(*request, *flags, console);
     request->deal.partitioner = request->options.scheme.partitioner;
     request->deal.threads = console.threads();
+    request->deal.batch_threads = std::max(1, console.options.threads);
+    request->deal.batch_backend =
+        request->rank_backend.value_or(request->deal.batch_threads > 1 ? Backend::threads : Backend::serial);
     return run_solve(*request, console);
   });
 }

@@ -63,13 +63,14 @@ struct SolveRequest {
   SolveOptions options;
   ProbeRequest probe;
   PictureRequest picture;
-  bool each_source = false;      ///< every source is a solve of its own
-  std::filesystem::path matrix;  ///< their times at one another
-  GridOptions grid;              ///< of images; `common` is `options`
-  std::filesystem::path mask;    ///< of images
-  TensorLayout tensors;          ///< as given; of images the file may tell it
-  RawRequest raw;                ///< of images that are bare numbers
-  mpi::DealOptions deal;         ///< over ranks
+  bool each_source = false;             ///< every source is a solve of its own
+  std::filesystem::path matrix;         ///< their times at one another
+  GridOptions grid;                     ///< of images; `common` is `options`
+  std::filesystem::path mask;           ///< of images
+  TensorLayout tensors;                 ///< as given; of images the file may tell it
+  RawRequest raw;                       ///< of images that are bare numbers
+  mpi::DealOptions deal;                ///< over ranks
+  std::optional<Backend> rank_backend;  ///< of each of them in a batch
 
   /// -o is a table of times, not a mesh.
   [[nodiscard]] bool to_table() const;

@@ -65,10 +65,10 @@ void leave_out_own_mask(const SolveRequest& request, Image& image, std::vector<s
   apply_own_mask(image, mask);
 }
 
-/// Calls `work` with a solver. It and the metric live only in here.
+/// Calls `work` with a solver, over ranks when there are any. It and the metric live only in here.
 template <class Work>
-void with_solver(const SolveRequest& request, const ImageGrid& grid, ImageMetric& problem, Console& console,
-                 Work&& work) {
+void with_solver(const SolveRequest& request, const ImageGrid& grid, ImageMetric& problem, mpi::Ranks* ranks,
+                 Console& console, Work&& work) {
   const Metric metric = std::move(problem.metric);
   Activity activity(console, "solving");
   GridOptions options = request.grid;
@@ -76,8 +76,13 @@ void with_solver(const SolveRequest& request, const ImageGrid& grid, ImageMetric
   options.common.threads = console.options.threads;
   options.common.progress = activity.progress();
   const InterruptGuard guard;
-  GridSolver solver({grid, metric, problem.mask}, options);
-  work(solver);
+  if (ranks != nullptr) {
+    mpi::RankedGridSolver solver(*ranks, {grid, metric, problem.mask}, options, request.deal);
+    work(solver);
+  } else {
+    GridSolver solver({grid, metric, problem.mask}, options);
+    work(solver);
+  }
   check_interrupted();
 }
 
@@ -147,16 +152,21 @@ struct Found {
 };
 
 void solve_image(const SolveRequest& request, const SideInputs& inputs, const Image& image, ImageMetric& problem,
-                 Found& found, Console& console) {
+                 mpi::Ranks* ranks, Found& found, SolveSummary& summary, Console& console) {
   const Sources sources = gather_voxel_sources(request, inputs, image);
   if (request.each_source) {
     found.each.emplace(request, sources, image.grid.voxel_count());
-    with_solver(request, image.grid, problem, console, [&](GridSolver& solver) { found.each->run(solver); });
+    with_solver(request, image.grid, problem, ranks, console, [&](auto& solver) {
+      found.each->run(solver);
+      summary.note_ranks(solver);
+    });
     found.arrival = found.each->take_all();
     return;
   }
-  with_solver(request, image.grid, problem, console,
-              [&](GridSolver& solver) { found.arrival = solver.solve(sources); });
+  with_solver(request, image.grid, problem, ranks, console, [&](auto& solver) {
+    found.arrival = solver.solve(sources);
+    summary.note_ranks(solver);
+  });
   if (!request.probe.output.empty())
     found.probed = probe_voxels(request, inputs.probes.points, image.grid, problem.mask, found.arrival.times, console);
 }
@@ -225,11 +235,12 @@ std::string better_grid_options(const Arrival& arrival, GridScheme scheme) {
   return fmt::format("try {}", fmt::join(options, " or "));
 }
 
-int run_solve_grid(const SolveRequest& request, Console& console) {
+int run_solve_grid(const SolveRequest& request, mpi::Ranks* ranks, Console& console) {
   check_request(request);
   const SideInputs inputs = read_side_inputs(request);
   SolveSummary summary;
   summary.mesh = request.mesh;
+  if (ranks != nullptr) summary.ranks = ranks->transport().size();
   const Timer reading;
   Image image = read_reported(request.mesh, request.raw, console);
   check_picture_of(request, image.grid);
@@ -239,7 +250,7 @@ int run_solve_grid(const SolveRequest& request, Console& console) {
   summary.eigenvalue_floor = request.metric.eigenvalue_floor;
   summary.read_seconds = reading.seconds();
   Found found;
-  about_file(request.mesh, [&] { solve_image(request, inputs, image, problem, found, console); });
+  about_file(request.mesh, [&] { solve_image(request, inputs, image, problem, ranks, found, summary, console); });
   sum_up(request, image.grid, mask, found, summary, console);
   const InterruptGuard guard;
   const Timer writing;

@@ -24,6 +24,23 @@ Json json_of(const SourceSummary& source) {
   return object;
 }
 
+std::string_view split_name(const SolveSummary& summary) {
+  if (summary.split == mpi::Split::sources) return "sources";
+  return summary.corners == voxel_corners ? "image" : "mesh";
+}
+
+std::string text_of_ranks(const SolveSummary& summary) {
+  const mpi::Traffic& traffic = summary.traffic;
+  if (summary.split == mpi::Split::sources)
+    return fmt::format("{}, the sources shared out between them", summary.ranks);
+  return fmt::format(
+      "{}, the {} shared out between them, {}, {:.1f} MB sent ({:.2f} times the least), idle for {:.2f} s",
+      summary.ranks, split_name(summary), counted(traffic.bands, "band", "bands"),
+      static_cast<double>(traffic.bytes) / 1e6,
+      traffic.bytes == 0 ? 1.0 : static_cast<double>(traffic.bytes) / static_cast<double>(traffic.halo_bytes),
+      traffic.idle_seconds);
+}
+
 Json json_of(const SolveSummary& summary, const Console& console) {
   const Arrival& arrival = summary.arrival;
   Json object{{"mesh", summary.mesh.string()},
@@ -69,13 +86,10 @@ Json json_of(const SolveSummary& summary, const Console& console) {
   }
   if (summary.ranks > 0) {
     const mpi::Traffic& traffic = summary.traffic;
-    object["mpi"] = {{"ranks", summary.ranks},
-                     {"messages", traffic.messages},
-                     {"bytes", traffic.bytes},
-                     {"least_bytes", traffic.halo_bytes},
-                     {"bands", traffic.bands},
-                     {"agreements", traffic.agreements},
-                     {"idle_seconds", traffic.idle_seconds}};
+    object["mpi"] = {
+        {"ranks", summary.ranks},           {"split", split_name(summary)},        {"messages", traffic.messages},
+        {"bytes", traffic.bytes},           {"least_bytes", traffic.halo_bytes},   {"bands", traffic.bands},
+        {"agreements", traffic.agreements}, {"idle_seconds", traffic.idle_seconds}};
     if (summary.most_vertices > 0) {
       object["mpi"]["most_vertices"] = summary.most_vertices;
       object["mpi"]["most_peak_bytes"] = summary.most_bytes;
@@ -112,14 +126,7 @@ std::string text_of(const SolveSummary& summary) {
   const auto row = [&](const char* key, const std::string& value) { text += fmt::format("  {:<12}{}\n", key, value); };
   row("method", fmt::format("{}, {}, {} precision", name_of(arrival.method),
                             counted(arrival.threads, "thread", "threads"), name_of(arrival.precision)));
-  if (summary.ranks > 0)
-    row("ranks",
-        fmt::format("{}, {}, {:.1f} MB sent ({:.2f} times the least), idle for {:.2f} s", summary.ranks,
-                    counted(summary.traffic.bands, "band", "bands"), static_cast<double>(summary.traffic.bytes) / 1e6,
-                    summary.traffic.bytes == 0
-                        ? 1.0
-                        : static_cast<double>(summary.traffic.bytes) / static_cast<double>(summary.traffic.halo_bytes),
-                    summary.traffic.idle_seconds));
+  if (summary.ranks > 0) row("ranks", text_of_ranks(summary));
   if (!summary.sources.empty()) row("sources", fmt::format("{}, each on its own", grouped(summary.sources.size())));
   if (summary.tensors) row("tensors", text_of(*summary.tensors, summary.eigenvalue_floor));
   row("reached", arrival.unreached == 0 ? (image ? "all voxels" : "all vertices")

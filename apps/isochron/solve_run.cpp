@@ -212,7 +212,7 @@ Arrival solve_on(const SolveRequest& request, const SimplexMesh<Corners>& mesh, 
   Arrival arrival;
   with_solver(request, mesh, dataset, ranks, console, [&](auto& solver) {
     arrival = solver.solve(sources);
-    if constexpr (requires { solver.traffic(); }) summary.traffic = solver.traffic();
+    summary.note_ranks(solver);
   });
   if (request.options.backend == Backend::threads && arrival.threads == 1 && console.threads() > 1)
     arrival.notes.push_back(fmt::format("{} runs on one thread, whatever --backend says", name_of(arrival.method)));
@@ -226,8 +226,11 @@ Arrival solve_on(const SolveRequest& request, const SimplexMesh<Corners>& mesh, 
 /// Every source on its own. The result is that of all together, without arrays but with the first times at each vertex.
 template <int Corners>
 Arrival solve_each_on(const SolveRequest& request, const SimplexMesh<Corners>& mesh, const Dataset& dataset,
-                      EachSource& each, mpi::Ranks* ranks, Console& console) {
-  with_solver(request, mesh, dataset, ranks, console, [&](auto& solver) { each.run(solver); });
+                      EachSource& each, mpi::Ranks* ranks, SolveSummary& summary, Console& console) {
+  with_solver(request, mesh, dataset, ranks, console, [&](auto& solver) {
+    each.run(solver);
+    summary.note_ranks(solver);
+  });
   Arrival all = each.take_all();
   note_unused_fibers(request.metric, all.notes);
   return all;
@@ -294,7 +297,7 @@ int solve_dataset(const SolveRequest& request, Dataset&& dataset, const SideInpu
     check_size(bounding_box(mesh.points));
     if (request.each_source) {
       each.emplace(request, sources, mesh.vertex_count());
-      return solve_each_on(request, mesh, dataset, *each, ranks, console);
+      return solve_each_on(request, mesh, dataset, *each, ranks, summary, console);
     }
     Arrival result = solve_on(request, mesh, dataset, sources, ranks, summary, console);
     if (!request.probe.output.empty()) probed = probe_times(request, inputs.probes.points, mesh, result.times, console);
@@ -393,8 +396,8 @@ int run_solve_mesh(const SolveRequest& request, mpi::Ranks* ranks, Console& cons
 int run_solve(const SolveRequest& request, Console& console) {
   const bool over_ranks = request.options.backend == Backend::mpi;
   if (request.on_image()) {
-    if (over_ranks) throw UsageError("images are not solved over ranks yet (--backend mpi); use another back end");
-    return run_solve_grid(request, console);
+    if (!over_ranks) return run_solve_grid(request, nullptr, console);
+    return run_over_ranks(request, [&](mpi::Ranks& ranks) { return run_solve_grid(request, &ranks, console); });
   }
   if (is_image_file(request.output) && FileName(request.output).extension != ".npy")
     throw UsageError(fmt::format(

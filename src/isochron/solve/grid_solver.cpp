@@ -34,11 +34,6 @@ constexpr std::array<std::pair<GridScheme, std::string_view>, 4> schemes{
      {GridScheme::godunov, "godunov"},
      {GridScheme::lax_friedrichs, "lax-friedrichs"}}};
 
-template <class Problem>
-inline constexpr bool is_tensor_problem = false;
-template <class T, int Dim>
-inline constexpr bool is_tensor_problem<TensorProblem<T, Dim>> = true;
-
 }  // namespace
 
 std::string_view name_of(GridScheme scheme) {
@@ -397,7 +392,7 @@ class GridSolver::Engine {
     if (!one_source) {
       for (const auto& [cell, wanted] : start.seeds)
         if (time[cell] < wanted) start.label[cell] = -1;
-      spread_grid_labels(problem, time, start.label, threads);
+      GridLabelSpreader(problem, time, start.label, threads).spread();
     }
     arrival.source.assign(grid_.voxel_count(), -1);
     parallel_for(threads, cells_.list.size(), [&](std::size_t k) {

@@ -65,6 +65,13 @@ int current_device() {
   return -1;
 }
 
+int device_count() {
+  int count = 0;
+  if (cudaGetDeviceCount(&count) == cudaSuccess) return count;
+  cudaGetLastError();
+  return 0;
+}
+
 OnDevice::OnDevice(int device) {
   const int before = current_device();
   if (device < 0 || device == before) return;

@@ -33,6 +33,9 @@ Device require_device();
 /// The number of the device that this thread's calls go to; −1 when there is none.
 int current_device();
 
+/// How many there are, whether they can run our kernels or not.
+int device_count();
+
 /// Has this thread's calls go to one device, and back to where they went before at its end. Nothing for −1. Throws
 /// DeviceError when there is no such device.
 class OnDevice {

@@ -64,6 +64,11 @@ struct SharedTimes {
   }
 };
 
+/// Every vertex may be pushed to.
+struct AllTargets {
+  static constexpr bool holds(std::uint32_t) { return true; }
+};
+
 /// Lowers v's time when the gain counts; true when it did.
 template <class Relax, class T>
 bool lower_countably(const Relax& relax, const SolveState<T>& state, std::uint32_t v, T candidate) {

@@ -9,11 +9,6 @@
 namespace isochron {
 namespace {
 
-BandTuning tuning_of(const AdaptiveRun& run) {
-  constexpr std::uint32_t buckets = 1024;
-  return {run.band_width > 0 ? run.band_width : 1.0, buckets, Horizon::none};
-}
-
 /// To the first-order fixed point.
 template <class Problem, class Factor>
 void march(const Problem& problem, const Factor& factor, SolveState<typename Problem::Scalar>& state,
@@ -21,10 +16,10 @@ void march(const Problem& problem, const Factor& factor, SolveState<typename Pro
   using T = typename Problem::Scalar;
   if (run.threads > 1) {
     const GridRelaxer<Problem, SharedTimes<T>, Factor> relax(problem, SharedTimes<T>{state.time.data()}, factor);
-    BandedTeam(relax, state, tuning_of(run), run.threads).run();
+    BandedTeam(relax, state, adaptive_tuning(run.band_width), run.threads).run();
   } else {
     const GridRelaxer<Problem, PlainTimes<T>, Factor> relax(problem, PlainTimes<T>{state.time.data()}, factor);
-    banded_serial(relax, state, tuning_of(run));
+    banded_serial(relax, state, adaptive_tuning(run.band_width));
   }
 }
 

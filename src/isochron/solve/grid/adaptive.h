@@ -1,6 +1,7 @@
 // Solves of the adaptive scheme, of first or second order, with or without a factored source.
 #pragma once
 
+#include "isochron/solve/common/banded.h"
 #include "isochron/solve/grid/grid_start.h"
 #include "isochron/solve/grid/stencils.h"
 
@@ -18,6 +19,12 @@ struct AdaptiveRun {
   double band_width = 0;                     ///< in mean shortest steps; 0: tuned
   const FactoredSource* factored = nullptr;  ///< double precision only
 };
+
+/// Of the bands, with the width that is asked for (0: tuned).
+inline BandTuning adaptive_tuning(double band_width) {
+  constexpr std::uint32_t buckets = 1024;
+  return {band_width > 0 ? band_width : 1.0, buckets, Horizon::none};
+}
 
 /// Times from the seeds: to the first-order fixed point, by time bands of cells that push to those that read them;
 /// then, for order 2, one pass as `grid/second_order.h` says.

@@ -264,7 +264,7 @@ class EngineOf final : public GridDeviceEngine {
       const std::uint32_t cell = cell_of(seed.vertex);
       if (!(in_box[cell] < static_cast<T>(seed.time))) label[cell] = seed.source;
     }
-    spread_grid_labels(problem_, in_box.data(), label, threads);
+    GridLabelSpreader(problem_, in_box.data(), label, threads).spread();
     parallel_for(threads, cells_.list.size(), [&](std::size_t k) {
       if (std::isfinite(times[number(k)])) arrival.source[voxel(k)] = label[cells_.list[k]];
     });

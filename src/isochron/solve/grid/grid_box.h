@@ -52,12 +52,16 @@ struct GridBox {
   [[nodiscard]] std::ptrdiff_t axis_step(int axis) const { return axis == 0 ? 1 : axis == 1 ? row : slice; }
 };
 
-/// The cells of one image and mask.
+/// The cells of one image and mask, or of one rank's part of it.
 struct GridCells {
+  /// What `allowed` has for a cell that another rank computes.
+  static constexpr std::uint8_t ghost = 2;
+
   GridBox box;
-  std::vector<std::uint32_t> list;  ///< the allowed cells, ascending
-  BigVector<std::uint8_t> allowed;  ///< per cell: 1 inside the mask
-  bool masked = false;              ///< whether any voxel of the box is not allowed
+  std::vector<std::uint32_t> list;    ///< the allowed cells, ascending, without ghosts
+  std::vector<std::uint32_t> ghosts;  ///< of a part: allowed cells that are read here and computed elsewhere
+  BigVector<std::uint8_t> allowed;    ///< per cell: 1 inside the mask, `ghost` at ghosts
+  bool masked = false;                ///< whether any voxel of the box is not allowed
 
   [[nodiscard]] bool may_enter(const Vec3i& index) const { return box.holds(index) && allowed[box.cell(index)] != 0; }
 };

@@ -79,26 +79,38 @@ std::uint32_t steepest_neighbour(const Problem& problem, const typename Problem:
   return best;
 }
 
-/// The source of every cell (−1: unreached). `label` holds the sources of the seeds that kept their time, −1 elsewhere.
-/// A cell inherits from the earliest of the cells its update reads: that one is earlier than itself and on the way its
-/// arrival came, so the chain ends at a seed.
-template <class Problem>
-void spread_grid_labels(const Problem& problem, const typename Problem::Scalar* time, std::vector<std::int32_t>& label,
-                        int threads) {
-  const std::vector<std::uint32_t>& list = problem.cells->list;
-  constexpr std::uint32_t none = VertexId::invalid_value;
-  std::vector<std::uint32_t> parent(problem.vertex_count, none);
-  parallel_for(threads, list.size(), [&](std::size_t k) {
-    const std::uint32_t x = list[k];
-    if (label[x] < 0) parent[x] = steepest_neighbour(problem, time, x);
-  });
-  std::vector<std::uint32_t> path;
-  for (const std::uint32_t x : list) {
-    std::uint32_t end = x;
-    path.clear();
-    for (; label[end] < 0 && parent[end] != none; end = parent[end]) path.push_back(end);
-    for (const std::uint32_t p : path) label[p] = label[end];
+/// Finds the source of every cell (−1: unreached). `label` holds the sources of the seeds that kept their time, −1
+/// elsewhere. A cell inherits from the earliest of the cells its update reads: that one is earlier than itself and on
+/// the way its arrival came, so the chain ends at a seed. Ghosts may get a label from outside; then `spread` goes on
+/// from there.
+class GridLabelSpreader {
+ public:
+  template <class Problem>
+  GridLabelSpreader(const Problem& problem, const typename Problem::Scalar* time, std::vector<std::int32_t>& label,
+                    int threads)
+      : list_(problem.cells->list), label_(label), parent_(problem.vertex_count, none) {
+    parallel_for(threads, list_.size(), [&](std::size_t k) {
+      const std::uint32_t x = list_[k];
+      if (label_[x] < 0) parent_[x] = steepest_neighbour(problem, time, x);
+    });
   }
-}
+
+  void spread() {
+    for (const std::uint32_t x : list_) {
+      std::uint32_t end = x;
+      path_.clear();
+      for (; label_[end] < 0 && parent_[end] != none; end = parent_[end]) path_.push_back(end);
+      for (const std::uint32_t p : path_) label_[p] = label_[end];
+    }
+  }
+
+ private:
+  static constexpr std::uint32_t none = VertexId::invalid_value;
+
+  const std::vector<std::uint32_t>& list_;
+  std::vector<std::int32_t>& label_;
+  std::vector<std::uint32_t> parent_;
+  std::vector<std::uint32_t> path_;
+};
 
 }  // namespace isochron

@@ -18,9 +18,15 @@ struct ConstTimes {
   [[nodiscard]] T load(std::uint32_t cell) const { return data[cell]; }
 };
 
+/// Cells that are not ghosts.
+struct OwnCells {
+  const std::uint8_t* allowed;  ///< `GridCells::allowed`
+  [[nodiscard]] bool holds(std::uint32_t cell) const { return allowed[cell] != GridCells::ghost; }
+};
+
 /// Relax steps over times accessed through `Times`. `Factor` may correct the neighbours' times for a known singular
-/// part (`grid/grid_factor.h`).
-template <class Problem, class Times, class Factor>
+/// part (`grid/grid_factor.h`). Pushes go to `Targets` only.
+template <class Problem, class Times, class Factor, class Targets = AllTargets>
 class GridRelaxer {
  public:
   using Scalar = typename Problem::Scalar;
@@ -32,15 +38,21 @@ class GridRelaxer {
   struct View {
     struct Edge {
       const Problem* problem;
-      T operator[](std::uint32_t cell) const { return shortest_step(*problem, cell); }
+      Targets targets;
+      /// Others have no stencil here: all that they gain counts.
+      T operator[](std::uint32_t cell) const { return targets.holds(cell) ? shortest_step(*problem, cell) : T(0); }
     };
     std::size_t vertex_count;
     T mean_edge;
     Edge edge;
   };
 
-  GridRelaxer(const Problem& problem, Times times, Factor factor)
-      : grid_(problem), times_(times), factor_(factor), view_{problem.vertex_count, problem.mean_edge, {&problem}} {}
+  GridRelaxer(const Problem& problem, Times times, Factor factor, Targets targets = {})
+      : grid_(problem),
+        times_(times),
+        factor_(factor),
+        targets_(targets),
+        view_{problem.vertex_count, problem.mean_edge, {&problem, targets}} {}
 
   [[nodiscard]] const View& problem() const { return view_; }
   [[nodiscard]] const Problem& grid() const { return grid_; }
@@ -69,6 +81,7 @@ class GridRelaxer {
     std::uint64_t solves = 0;
     const T time = times_.load(x);
     grid_.for_dependents(x, [&](std::uint32_t y) {
+      if (!targets_.holds(y)) return;
       const T now = times_.load(y);
       if (now <= time && !factor_.may_depend(grid_, y, x, now, time)) return;
       ++solves;
@@ -103,6 +116,7 @@ class GridRelaxer {
   const Problem& grid_;
   Times times_;
   Factor factor_;
+  Targets targets_;
   View view_;
 };
 

@@ -87,6 +87,20 @@ class SecondOrder {
   const Factor& factor_;
 };
 
+/// Calls `visit(x)` for the allowed cells that a second-order update of y may read beside those of `for_read`.
+template <class Problem, class Visit>
+void for_second_read(const Problem& problem, std::uint32_t y, Visit&& visit) {
+  const std::uint8_t* allowed = problem.cells->allowed.data();
+  const auto look = [&](std::ptrdiff_t step) {
+    if (allowed[y + step] != 0 && allowed[y + 2 * step] != 0) visit(static_cast<std::uint32_t>(y + 2 * step));
+  };
+  const auto s = problem.stencil(y);
+  for (int i = 0; i < Problem::terms; ++i) {
+    if (s.back(i) && s.second_back(i)) look(-s.step[i]);
+    if (s.ahead(i) && s.second_ahead(i)) look(s.step[i]);
+  }
+}
+
 /// Times that are NaN until they are known; notes a cell that was asked for too early.
 template <class T>
 struct PendingTimes {

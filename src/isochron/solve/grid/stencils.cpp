@@ -51,7 +51,8 @@ class Tensors {
   Tensors(const VoxelMetric& metric, const GridCells& cells) : metric_(metric), cells_(cells) {}
   [[nodiscard]] std::size_t count() const { return uniform(metric_.metric) ? 1 : cells_.list.size(); }
   [[nodiscard]] SymTensor3d travel(std::size_t k) const {
-    return metric_.at(cells_.box.voxel(cells_.box.index(cells_.list[k])));
+    return metric_.at(metric_.order == MetricOrder::cells ? VertexId(k)
+                                                          : cells_.box.voxel(cells_.box.index(cells_.list[k])));
   }
   [[nodiscard]] SymTensor3d velocity(std::size_t k) const { return velocity_tensor<Dim>(travel(k)); }
 
@@ -100,6 +101,7 @@ double unit_of(const Tensors<Dim>& tensors, int threads) {
 template <class Problem>
 void set_mean_edge(Problem& problem, int threads) {
   const auto& list = problem.cells->list;
+  if (list.empty()) return;
   problem.mean_edge = static_cast<typename Problem::Scalar>(
       ordered_sum(threads, list.size(),
                   [&](std::size_t k) { return static_cast<double>(shortest_step(problem, list[k])); }) /
@@ -117,11 +119,12 @@ double axis(const SymTensor3d& d, int i) { return i == 0 ? d.xx : i == 1 ? d.yy 
 
 template <class T, int Dim>
 AxisProblem<T, Dim> axis_stencils(const VoxelMetric& metric, const GridCells& cells, const Tensors<Dim>& tensors,
-                                  int threads) {
+                                  double unit, int threads) {
   AxisProblem<T, Dim> problem;
   problem.vertex_count = cells.box.cell_count;
   problem.cells = &cells;
-  problem.unit = unit_of(tensors, threads);
+  problem.unit = unit;
+  if (cells.list.empty()) return problem;
   const double square = problem.unit * problem.unit;
   const SymTensor3d first = tensors.velocity(0);
   const bool isotropic = std::holds_alternative<SpeedMetric>(metric.metric.kind());
@@ -177,24 +180,27 @@ std::uint32_t usable_bits(SegmentTest& test, const Vec3i& at, const std::array<V
 template <class T, int Dim>
 void list_dependents(OffsetProblem<T, Dim>& problem) {
   const auto& list = problem.cells->list;
-  const auto for_read = [&](std::uint32_t y, auto&& visit) {
-    const auto s = problem.stencil(y);
-    for (int i = 0; i < problem.terms; ++i) {
-      if (s.back(i)) visit(static_cast<std::uint32_t>(y - s.step[i]));
-      if (s.ahead(i)) visit(static_cast<std::uint32_t>(y + s.step[i]));
-    }
-    if (!s.has_edges()) return;
-    problem.for_axis_neighbours(y, [&](std::uint32_t x, int) {
-      if (problem.cells->allowed[x] != 0) visit(x);
-    });
-  };
+  const auto& ghosts = problem.cells->ghosts;
+  for (std::size_t k = 0; k < ghosts.size(); ++k)
+    problem.record_of[ghosts[k]] = static_cast<std::uint32_t>(list.size() + k);
   std::vector<std::size_t>& offsets = problem.dependent_offsets;
-  offsets.assign(list.size() + 2, 0);
-  for (const std::uint32_t y : list) for_read(y, [&](std::uint32_t x) { ++offsets[problem.record_of[x] + 2]; });
+  offsets.assign(list.size() + ghosts.size() + 2, 0);
+  for (const std::uint32_t y : list)
+    for_read(problem, y, [&](std::uint32_t x) { ++offsets[problem.record_of[x] + 2]; });
   for (std::size_t k = 2; k < offsets.size(); ++k) offsets[k] += offsets[k - 1];
   problem.dependents.resize(offsets.back());
   for (const std::uint32_t y : list)
-    for_read(y, [&](std::uint32_t x) { problem.dependents[offsets[problem.record_of[x] + 1]++] = y; });
+    for_read(problem, y, [&](std::uint32_t x) { problem.dependents[offsets[problem.record_of[x] + 1]++] = y; });
+}
+
+/// Where one stencil serves all cells, who reads a ghost is who the ghost would read.
+template <class T, int Dim>
+void read_from_ghosts(OffsetProblem<T, Dim>& problem) {
+  const GridCells& cells = *problem.cells;
+  SegmentTest test(cells);
+  for (const std::uint32_t cell : cells.ghosts)
+    problem.usable[cell] =
+        usable_bits<OffsetProblem<T, Dim>::terms>(test, cells.box.index(cell), problem.offsets, problem.weight.data());
 }
 
 /// A record keeps an offset it cannot hold as another one, which is never read; the tensor cannot be told from it.
@@ -211,12 +217,12 @@ void note_far_reaching(OffsetProblem<T, Dim>& problem, std::size_t record, const
 
 template <class T, int Dim>
 OffsetProblem<T, Dim> offset_stencils(const VoxelMetric& metric, const GridCells& cells, const Tensors<Dim>& tensors,
-                                      int threads) {
+                                      double unit, int threads) {
   OffsetProblem<T, Dim> problem;
   constexpr int terms = problem.terms;
   problem.vertex_count = cells.box.cell_count;
   problem.cells = &cells;
-  problem.unit = unit_of(tensors, threads);
+  problem.unit = unit;
   const double square = problem.unit * problem.unit;
   problem.usable.assign(cells.box.cell_count, 0);
   const bool one = uniform(metric.metric);
@@ -254,7 +260,8 @@ OffsetProblem<T, Dim> offset_stencils(const VoxelMetric& metric, const GridCells
   });
   std::sort(problem.far_reaching.begin(), problem.far_reaching.end(),
             [](const auto& a, const auto& b) { return a.record < b.record; });
-  if (!one) list_dependents(problem);
+  if (one) read_from_ghosts(problem);
+  else list_dependents(problem);
   set_mean_edge(problem, threads);
   return problem;
 }
@@ -263,7 +270,8 @@ template <class T, int Dim>
 AnyGridProblem<T> tensors_of(const VoxelMetric& metric, const GridCells& cells, int threads) {
   const Tensors<Dim> tensors(metric, cells);
   TensorProblem<T, Dim> problem;
-  static_cast<AxisProblem<T, Dim>&>(problem) = axis_stencils<T, Dim>(metric, cells, tensors, threads);
+  static_cast<AxisProblem<T, Dim>&>(problem) =
+      axis_stencils<T, Dim>(metric, cells, tensors, unit_of(tensors, threads), threads);
   const double square = problem.unit * problem.unit;
   problem.tensors.resize(tensors.count());
   parallel_for(threads, tensors.count(), [&](std::size_t k) {
@@ -279,11 +287,36 @@ AnyGridProblem<T> tensors_of(const VoxelMetric& metric, const GridCells& cells, 
   return AnyGridProblem<T>(std::in_place_type<TensorProblem<T, Dim>>, std::move(problem));
 }
 
-template <class T, int Dim>
-AnyGridProblem<T> stencils_of(const VoxelMetric& metric, const GridCells& cells, int threads) {
+template <int Dim>
+StencilPlan plan_of(const VoxelMetric& metric, const GridCells& cells, int threads) {
   const Tensors<Dim> tensors(metric, cells);
-  if (all_diagonal(tensors, metric.metric, threads)) return axis_stencils<T, Dim>(metric, cells, tensors, threads);
-  return offset_stencils<T, Dim>(metric, cells, tensors, threads);
+  return {all_diagonal(tensors, metric.metric, threads), unit_of(tensors, threads)};
+}
+
+template <int Dim>
+Vec3i reach_of(const VoxelMetric& metric, const GridCells& cells, int threads) {
+  const Tensors<Dim> tensors(metric, cells);
+  Vec3i reach{1, 1, Dim == 2 ? 0 : 1};
+  std::mutex mutex;
+  parallel_chunks(threads, tensors.count(), [&](std::size_t begin, std::size_t end) {
+    Vec3i here{};
+    for (std::size_t k = begin; k < end; ++k) {
+      const auto terms = terms_of<Dim>(tensors.velocity(k));
+      for (const Vec3i& e : terms.offset)
+        if (PackedOffset::fits(e))  // others are never read
+          for (int axis = 0; axis < 3; ++axis) here[axis] = std::max(here[axis], std::abs(e[axis]));
+    }
+    const std::lock_guard lock(mutex);
+    for (int axis = 0; axis < 3; ++axis) reach[axis] = std::max(reach[axis], here[axis]);
+  });
+  return reach;
+}
+
+template <class T, int Dim>
+AnyGridProblem<T> stencils_of(const VoxelMetric& metric, const GridCells& cells, const StencilPlan& plan, int threads) {
+  const Tensors<Dim> tensors(metric, cells);
+  if (plan.diagonal) return axis_stencils<T, Dim>(metric, cells, tensors, plan.unit, threads);
+  return offset_stencils<T, Dim>(metric, cells, tensors, plan.unit, threads);
 }
 
 }  // namespace
@@ -329,9 +362,20 @@ void check_grid_metric(const VoxelMetric& metric, const GridCells& cells) {
                   bad, cells.list.size(), i, j, k));
 }
 
+StencilPlan plan_stencils(const VoxelMetric& metric, const GridCells& cells, int threads) {
+  return metric.grid.flat() ? plan_of<2>(metric, cells, threads) : plan_of<3>(metric, cells, threads);
+}
+
+Vec3i stencil_reach(const VoxelMetric& metric, const GridCells& cells, const StencilPlan& plan, int threads) {
+  if (plan.diagonal) return {1, 1, metric.grid.flat() ? 0 : 1};
+  return metric.grid.flat() ? reach_of<2>(metric, cells, threads) : reach_of<3>(metric, cells, threads);
+}
+
 template <class T>
-AnyGridProblem<T> make_stencils(const VoxelMetric& metric, const GridCells& cells, int threads) {
-  return metric.grid.flat() ? stencils_of<T, 2>(metric, cells, threads) : stencils_of<T, 3>(metric, cells, threads);
+AnyGridProblem<T> make_stencils(const VoxelMetric& metric, const GridCells& cells, const StencilPlan& plan,
+                                int threads) {
+  return metric.grid.flat() ? stencils_of<T, 2>(metric, cells, plan, threads)
+                            : stencils_of<T, 3>(metric, cells, plan, threads);
 }
 
 template <class T>
@@ -345,7 +389,7 @@ template std::optional<SpeedStencils<double, 2>> speed_stencils(const ImageGrid&
 template std::optional<SpeedStencils<double, 3>> speed_stencils(const ImageGrid&, const GridCells&, double);
 template AnyGridProblem<float> make_tensors(const VoxelMetric&, const GridCells&, int);
 template AnyGridProblem<double> make_tensors(const VoxelMetric&, const GridCells&, int);
-template AnyGridProblem<float> make_stencils(const VoxelMetric&, const GridCells&, int);
-template AnyGridProblem<double> make_stencils(const VoxelMetric&, const GridCells&, int);
+template AnyGridProblem<float> make_stencils(const VoxelMetric&, const GridCells&, const StencilPlan&, int);
+template AnyGridProblem<double> make_stencils(const VoxelMetric&, const GridCells&, const StencilPlan&, int);
 
 }  // namespace isochron

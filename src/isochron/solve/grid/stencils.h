@@ -85,6 +85,11 @@ struct TensorProblem : AxisProblem<T, Dim> {
   }
 };
 
+template <class Problem>
+inline constexpr bool is_tensor_problem = false;
+template <class T, int Dim>
+inline constexpr bool is_tensor_problem<TensorProblem<T, Dim>> = true;
+
 /// The terms of one cell as they are stored: `local/selling.h`.
 template <int Terms>
 struct StencilRecord {
@@ -188,6 +193,22 @@ struct OffsetProblem : GridProblem<T> {
   [[nodiscard]] std::array<T, Dim> axis_times(std::uint32_t cell) const;
 };
 
+/// Calls `visit(x)` for all allowed cells that the update of y, a cell of the list, reads.
+template <class Problem, class Visit>
+void for_read(const Problem& problem, std::uint32_t y, Visit&& visit) {
+  const std::uint8_t* allowed = problem.cells->allowed.data();
+  const auto look = [&](std::ptrdiff_t x) {
+    if (allowed[x] != 0) visit(static_cast<std::uint32_t>(x));
+  };
+  const auto s = problem.stencil(y);
+  for (int i = 0; i < Problem::terms; ++i) {
+    if (s.back(i)) look(y - s.step[i]);
+    if (s.ahead(i)) look(y + s.step[i]);
+  }
+  if constexpr (Problem::terms != Problem::dim)
+    if (s.has_edges()) problem.for_axis_neighbours(y, [&](std::uint32_t x, int) { look(x); });
+}
+
 /// Σ weight e eᵀ.
 template <class Problem>
 SymTensor3d stencil_tensor(const Problem& problem, std::uint32_t cell) {
@@ -230,11 +251,18 @@ std::array<T, Dim> OffsetProblem<T, Dim>::axis_times(std::uint32_t cell) const {
 /// Speeds of some voxels.
 using SomeSpeeds = std::unordered_map<std::uint32_t, double>;
 
+/// Which voxel each value of a metric belongs to.
+enum class MetricOrder {
+  voxels,  ///< one value for each voxel of the image
+  cells    ///< one for each cell of the list
+};
+
 /// An image and a metric in voxels: M as it measures steps in voxels, the only place where the two meet.
 struct VoxelMetric {
   const ImageGrid& grid;
   const Metric& metric;
   const SomeSpeeds* speeds = nullptr;  ///< in place of a metric of speeds of which only some are at hand
+  MetricOrder order = MetricOrder::voxels;
 
   [[nodiscard]] SymTensor3d at(VertexId voxel) const {
     return metric_per_voxel(
@@ -250,9 +278,25 @@ using AnyGridProblem = std::variant<AxisProblem<T, 2>, AxisProblem<T, 3>, Offset
 /// is elsewhere does not matter).
 void check_grid_metric(const VoxelMetric& metric, const GridCells& cells);
 
-/// The stencils of a checked metric, axis ones where they do. Keeps a pointer to `cells`.
+/// What the stencils of all cells have in common, those of other parts included.
+struct StencilPlan {
+  bool diagonal = true;  ///< axis stencils do
+  double unit = 1;
+};
+StencilPlan plan_stencils(const VoxelMetric& metric, const GridCells& cells, int threads);
+
+/// How many voxels away the cells are that an update reads, at most, along each axis.
+Vec3i stencil_reach(const VoxelMetric& metric, const GridCells& cells, const StencilPlan& plan, int threads);
+
+/// The stencils of a checked metric, axis ones where they do. Keeps a pointer to `cells`. Of a part, those of ghosts
+/// are not made, but `for_dependents` finds who reads them.
 template <class T>
-AnyGridProblem<T> make_stencils(const VoxelMetric& metric, const GridCells& cells, int threads);
+AnyGridProblem<T> make_stencils(const VoxelMetric& metric, const GridCells& cells, const StencilPlan& plan,
+                                int threads);
+template <class T>
+AnyGridProblem<T> make_stencils(const VoxelMetric& metric, const GridCells& cells, int threads) {
+  return make_stencils<T>(metric, cells, plan_stencils(metric, cells, threads), threads);
+}
 
 /// Axis stencils of speeds that are not at hand: all but `scale`, which is `factor` · speed² for each cell.
 template <class T, int Dim>

@@ -55,6 +55,8 @@ class Bands {
         band_ = static_cast<std::uint32_t>(last.least);
         ++counters_.bands;
         work();
+      } else {
+        receive();  // the reduction may be over before anybody looks
       }
       const Tally next = agree(pace_ == Pace::banded);
       if (next.sums[2] > 0) throw Cancelled();

@@ -49,8 +49,11 @@ std::vector<Message> exchange(Transport& transport, std::vector<Message> blocks)
 
 Bytes broadcast(Transport& transport, Bytes bytes) {
   const int tag = transport.next_tag();
-  if (transport.rank() != 0) return wait_for(transport, tag).bytes;
-  for (int rank = 1; rank < transport.size(); ++rank) transport.send(rank, tag, Bytes(bytes));
+  const int rank = transport.rank();
+  if (rank != 0) bytes = wait_for(transport, tag).bytes;
+  // Along a tree: no rank has more than two copies on their way.
+  for (const int child : {2 * rank + 1, 2 * rank + 2})
+    if (child < transport.size()) transport.send(child, tag, Bytes(bytes));
   return bytes;
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "isochron/mesh/partition.h"
+#include "isochron/solve/options.h"
 
 namespace isochron::mpi {
 
@@ -21,6 +22,15 @@ struct DealOptions {
   int pieces = 0;
   Partitioner partitioner = Partitioner::automatic;
   int threads = 1;
+  /// Of each rank's own solves, where sources are shared out instead of the mesh (`Split::sources`).
+  Backend batch_backend = Backend::serial;
+  int batch_threads = 1;
+};
+
+/// What the ranks share between them.
+enum class Split {
+  domain,  ///< the mesh or image: all work on one solve
+  sources  ///< many solves: each rank does some by itself, on the whole
 };
 
 /// Communication of one solve, of all ranks together.

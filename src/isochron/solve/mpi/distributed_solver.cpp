@@ -1,19 +1,15 @@
 #include "isochron/solve/mpi/distributed_solver.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
+#include <optional>
 #include <utility>
 
 #include "isochron/core/timer.h"
 #include "isochron/mesh/validate.h"
-#include "isochron/solve/common/limits.h"
-#include "isochron/solve/common/start.h"
 #include "isochron/solve/mpi/banded_local.h"
-#include "isochron/solve/mpi/bands.h"
-#include "isochron/solve/mpi/collectives.h"
 #include "isochron/solve/mpi/global_labels.h"
 #include "isochron/solve/mpi/part_problem.h"
+#include "isochron/solve/mpi/rank_engine.h"
 #include "isochron/solve/mpi/sweep_local.h"
 #include "isochron/solve/simplex/finish.h"
 #include "isochron/solve/simplex/run.h"
@@ -21,15 +17,77 @@
 namespace isochron::mpi {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
+/// A part of a mesh as `RankEngine` wants it.
+template <class T, int Corners>
+class PreparedPart {
+  using Relax = Relaxer<T, Corners, PlainTimes<T>, FirstTargets>;
 
-/// What the ranks add up after a solve.
-struct RankCounts {
-  std::uint64_t reached = 0, unreached = 0;
-  std::uint64_t local_solves = 0, vertex_updates = 0;
-  std::uint64_t messages = 0, bytes = 0, halo_bytes = 0;
-  std::uint64_t worst_vertex = 0;
-  double max_time = -infinity, worst = 0, idle = 0, seconds = 0;
+ public:
+  using Scalar = T;
+  struct Start {
+    SolveState<T> state;
+    std::vector<std::uint8_t> pinned;
+    std::vector<std::int32_t> label;
+    std::vector<SeedTime<T>> seeds;
+    double base = 0;
+  };
+
+  PreparedPart(Transport& transport, const MeshPart<Corners>& part, SimplexProblem<T, Corners> problem,
+               double band_width, Pace pace)
+      : transport_(transport),
+        part_(part),
+        problem_(std::move(problem)),
+        band_width_(band_width),
+        pace_(pace),
+        halo_(make_halo<Corners>(transport, part, [&](VertexId v) { return problem_.internal(v); })) {}
+
+  [[nodiscard]] std::size_t owned() const { return part_.owned; }
+  [[nodiscard]] std::size_t numbers() const { return problem_.vertex_count; }
+  [[nodiscard]] double unit() const { return problem_.unit; }
+  [[nodiscard]] std::uint32_t number(std::size_t own) const { return problem_.internal(VertexId(own)); }
+  [[nodiscard]] std::optional<std::size_t> own(std::uint64_t global) const {
+    const auto end = part_.global_vertex.begin() + static_cast<std::ptrdiff_t>(part_.owned);
+    const auto found = std::lower_bound(part_.global_vertex.begin(), end, global);
+    if (found == end || *found != global) return std::nullopt;
+    return static_cast<std::size_t>(found - part_.global_vertex.begin());
+  }
+  [[nodiscard]] const Halo& halo() const { return halo_; }
+
+  RankWork run(Start& start, const Progress& progress) const {
+    const Relax relax = relax_of(start);
+    const std::unique_ptr<LocalSolver<T>> local = make_local(relax, start.state);
+    return run_bands(transport_, halo_, *local, pace_, progress);
+  }
+
+  [[nodiscard]] OwnResidual residual(Start& start, double limit) const {
+    const Residual own = residual_pass(relax_of(start), start.pinned, start.seeds, limit, 1, part_.owned);
+    return {own.worst, own.worst_vertex.valid() ? part_.global_vertex[own.worst_vertex.index()] : 0};
+  }
+
+  void spread_labels(Start& start) const {
+    const Relax relax = relax_of(start);
+    spread_labels_over_ranks(transport_, halo_, LabelSpreader<Relax>(relax, start.label, 1, part_.owned), start.label);
+  }
+
+ private:
+  [[nodiscard]] Relax relax_of(Start& start) const {
+    return Relax(problem_, PlainTimes<T>{start.state.time.data()},
+                 FirstTargets{static_cast<std::uint32_t>(part_.owned)});
+  }
+
+  std::unique_ptr<LocalSolver<T>> make_local(const Relax& relax, SolveState<T>& state) const {
+    if (pace_ == Pace::sweeps) return std::make_unique<SweepLocal<Relax>>(relax, state, halo_);
+    BandTuning tuning = band_tuning(Corners, static_cast<std::size_t>(part_.whole_vertices), 1, band_width_);
+    if (pace_ == Pace::local_solves) tuning.horizon = Horizon::none;
+    return std::make_unique<BandedLocal<Relax>>(relax, state, halo_, tuning);
+  }
+
+  Transport& transport_;
+  const MeshPart<Corners>& part_;
+  SimplexProblem<T, Corners> problem_;
+  double band_width_;
+  Pace pace_;
+  Halo halo_;
 };
 
 }  // namespace
@@ -73,187 +131,17 @@ class DistributedSolver<Corners>::Engine {
 template <int Corners>
 template <class T>
 class DistributedSolver<Corners>::EngineOf final : public Engine {
-  using Relax = Relaxer<T, Corners, PlainTimes<T>, FirstTargets>;
-
  public:
   EngineOf(Transport& transport, const MeshPart<Corners>& part, SimplexProblem<T, Corners> problem,
            const SolveOptions& options, Pace pace, std::vector<std::string> notes, const Timer& since_start)
-      : transport_(transport),
-        part_(part),
-        problem_(std::move(problem)),
-        options_(options),
-        pace_(pace),
-        notes_(std::move(notes)),
-        halo_(make_halo<Corners>(transport, part, [&](VertexId v) { return problem_.internal(v); })),
-        setup_seconds_(since_start.seconds()) {}
+      : part_(transport, part, std::move(problem), options.band_width, pace),
+        engine_(transport, part_, options, std::move(notes), since_start.seconds()) {}
 
-  DistributedArrival solve(std::span<const GlobalSeed> seeds) override {
-    Start start = make_start(seeds);
-    const Relax relax(problem_, PlainTimes<T>{start.state.time.data()},
-                      FirstTargets{static_cast<std::uint32_t>(part_.owned)});
-    const int tag = transport_.next_tag();
-    Outbox<T> out(transport_, halo_, tag);
-    const Timer timer;
-    const std::unique_ptr<LocalSolver<T>> local = make_local(relax, start.state);
-    Bands<T> bands(transport_, *local, out, tag, pace_, options_.progress);
-    bands.run();
-    RankCounts share;
-    share.seconds = timer.seconds();
-    share.messages = out.messages();
-    share.bytes = out.bytes();
-    share.idle = bands.counters().idle_seconds;
-    share.local_solves = local->counters().local_solves;
-    share.vertex_updates = local->counters().vertex_updates;
-    DistributedArrival arrival = read_times(start, share);
-    arrival.traffic.bands = bands.counters().bands;
-    arrival.traffic.agreements = bands.counters().agreements;
-    if (options_.verify == Keep::yes) verify(relax, start, share);
-    if (options_.sources == Keep::yes) arrival.source = sources_of(relax, start);
-    add_up(share, start, arrival);
-    return arrival;
-  }
+  DistributedArrival solve(std::span<const GlobalSeed> seeds) override { return engine_.solve(seeds); }
 
  private:
-  struct Start {
-    SolveState<T> state;
-    std::vector<std::uint8_t> pinned;
-    std::vector<std::int32_t> label;
-    std::vector<SeedTime<T>> seeds;
-    double base = 0;
-    std::int32_t lowest_source = 0, highest_source = 0;  ///< of all ranks' seeds
-  };
-
-  std::unique_ptr<LocalSolver<T>> make_local(const Relax& relax, SolveState<T>& state) const {
-    if (pace_ == Pace::sweeps) return std::make_unique<SweepLocal<Relax>>(relax, state, halo_);
-    BandTuning tuning = band_tuning(Corners, static_cast<std::size_t>(part_.whole_vertices), 1, options_.band_width);
-    if (pace_ == Pace::local_solves) tuning.horizon = Horizon::none;
-    return std::make_unique<BandedLocal<Relax>>(relax, state, halo_, tuning);
-  }
-
-  /// The seeds among this rank's own vertices, in the part's numbers.
-  [[nodiscard]] std::vector<Seed> own_seeds(std::span<const GlobalSeed> seeds) const {
-    std::vector<Seed> own;
-    const auto end = part_.global_vertex.begin() + static_cast<std::ptrdiff_t>(part_.owned);
-    for (const GlobalSeed& seed : seeds) {
-      const auto found = std::lower_bound(part_.global_vertex.begin(), end, seed.vertex);
-      if (found != end && *found == seed.vertex)
-        own.push_back(
-            {VertexId(static_cast<std::size_t>(found - part_.global_vertex.begin())), seed.time, seed.source});
-    }
-    return own;
-  }
-
-  Start make_start(std::span<const GlobalSeed> seeds) {
-    struct Extent {
-      double base = infinity;
-      std::int32_t lowest = std::numeric_limits<std::int32_t>::max(), highest = -1;
-    };
-    const std::vector<Seed> own = own_seeds(seeds);
-    Extent extent;
-    for (const Seed& seed : own)
-      extent = {std::min(extent.base, seed.time), std::min(extent.lowest, seed.source),
-                std::max(extent.highest, seed.source)};
-    for (const Extent& other : all_values(transport_, extent))
-      extent = {std::min(extent.base, other.base), std::min(extent.lowest, other.lowest),
-                std::max(extent.highest, other.highest)};
-    if (extent.highest < 0) throw InputError("no rank has a seed; say where the front starts");
-
-    Start start;
-    start.lowest_source = extent.lowest;
-    start.highest_source = extent.highest;
-    start.state.tolerance =
-        static_cast<T>(checked_tolerance(options_.tolerance.value_or(default_tolerance(std::is_same_v<T, float>))));
-    start.state.time.assign(problem_.vertex_count, std::numeric_limits<T>::infinity());
-    start.pinned.assign(problem_.vertex_count, 0);
-    start.label.assign(problem_.vertex_count, -1);
-    const StartSeeds start_seeds = make_start_seeds<T>(own, problem_.unit, extent.base);
-    start.base = start_seeds.base;
-    for (const StartSeed& seed : start_seeds.seeds) {
-      const std::uint32_t v = problem_.internal(seed.vertex);
-      start.state.seeds.push_back(v);
-      start.pinned[v] = 1;
-      start.state.time[v] = static_cast<T>(seed.time);
-      start.label[v] = seed.source;
-      start.seeds.push_back({v, start.state.time[v]});
-    }
-    return start;
-  }
-
-  DistributedArrival read_times(const Start& start, RankCounts& share) const {
-    DistributedArrival arrival;
-    arrival.times.resize(part_.owned);
-    for (std::size_t v = 0; v < part_.owned; ++v) {
-      const std::uint32_t inside = problem_.internal(VertexId(v));
-      const double time = static_cast<double>(start.state.time[inside]) * problem_.unit + start.base;
-      arrival.times[v] = time;
-      if (!std::isfinite(time)) {
-        ++share.unreached;
-        continue;
-      }
-      ++share.reached;
-      share.max_time = std::max(share.max_time, time);
-      if (const std::uint32_t border = halo_.border_of[inside]; border != Halo::none)
-        share.halo_bytes += Outbox<T>::value_bytes * (halo_.offsets[border + 1] - halo_.offsets[border]);
-    }
-    return arrival;
-  }
-
-  [[nodiscard]] double residual_limit(const Start& start) const {
-    return residual_tolerances * static_cast<double>(start.state.tolerance);
-  }
-
-  void verify(const Relax& relax, const Start& start, RankCounts& share) const {
-    const Residual own = residual_pass(relax, start.pinned, start.seeds, residual_limit(start), 1, part_.owned);
-    share.worst = own.worst;
-    if (own.worst_vertex.valid()) share.worst_vertex = part_.global_vertex[own.worst_vertex.index()];
-  }
-
-  std::vector<std::int32_t> sources_of(const Relax& relax, Start& start) {
-    for (const auto& [v, time] : start.seeds)
-      if (start.state.time[v] < time) start.label[v] = -1;
-    if (start.lowest_source == start.highest_source) {
-      for (std::size_t v = 0; v < part_.owned; ++v)
-        start.label[v] = start.state.time[v] < std::numeric_limits<T>::infinity() ? start.lowest_source : -1;
-    } else {
-      spread_labels_over_ranks(transport_, halo_, relax, start.label);
-    }
-    std::vector<std::int32_t> source(part_.owned);
-    for (std::size_t v = 0; v < part_.owned; ++v) source[v] = start.label[problem_.internal(VertexId(v))];
-    return source;
-  }
-
-  void add_up(const RankCounts& own, const Start& start, DistributedArrival& arrival) {
-    GlobalResidual residual;
-    residual.limit = residual_limit(start);
-    arrival.max_time = -infinity;
-    for (const RankCounts& share : all_values(transport_, own)) {
-      arrival.reached += share.reached;
-      arrival.unreached += share.unreached;
-      arrival.max_time = std::max(arrival.max_time, share.max_time);
-      arrival.solve_seconds = std::max(arrival.solve_seconds, share.seconds);
-      arrival.counters.local_solves += share.local_solves;
-      arrival.counters.vertex_updates += share.vertex_updates;
-      arrival.traffic.messages += share.messages;
-      arrival.traffic.bytes += share.bytes;
-      arrival.traffic.halo_bytes += share.halo_bytes;
-      arrival.traffic.idle_seconds += share.idle / transport_.size();
-      if (share.worst > residual.worst) residual.worst = share.worst, residual.worst_vertex = share.worst_vertex;
-    }
-    arrival.counters.rounds = arrival.traffic.bands;
-    if (options_.verify == Keep::yes) arrival.residual = residual;
-    arrival.precision = std::is_same_v<T, float> ? Precision::single_ : Precision::double_;
-    arrival.setup_seconds = setup_seconds_;
-    arrival.notes = notes_;
-  }
-
-  Transport& transport_;
-  const MeshPart<Corners>& part_;
-  SimplexProblem<T, Corners> problem_;
-  SolveOptions options_;
-  Pace pace_;
-  std::vector<std::string> notes_;
-  Halo halo_;
-  double setup_seconds_;
+  PreparedPart<T, Corners> part_;
+  RankEngine<PreparedPart<T, Corners>> engine_;
 };
 
 template <int Corners>

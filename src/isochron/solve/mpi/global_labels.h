@@ -6,20 +6,18 @@
 
 #include "isochron/solve/mpi/collectives.h"
 #include "isochron/solve/mpi/halo.h"
-#include "isochron/solve/simplex/finish.h"
 
 namespace isochron::mpi {
 
-/// `LabelSpreader` over all ranks: labels of border vertices are sent to the copies, until none is new anywhere.
-/// `label` has a place for every vertex of the part, ghosts too.
-template <class Relax>
-void spread_labels_over_ranks(Transport& transport, const Halo& halo, const Relax& relax,
+/// A `LabelSpreader` or `GridLabelSpreader` over all ranks: labels of border vertices are sent to the copies, until
+/// none is new anywhere. `label` has a place for every vertex of the part, ghosts too.
+template <class Spreader>
+void spread_labels_over_ranks(Transport& transport, const Halo& halo, Spreader&& spreader,
                               std::vector<std::int32_t>& label) {
   struct Label {
     std::uint32_t vertex;
     std::int32_t source;
   };
-  LabelSpreader<Relax> spreader(relax, label, 1, halo.border_of.size());
   std::vector<std::uint8_t> told(halo.border(), 0);
   while (true) {
     spreader.spread();

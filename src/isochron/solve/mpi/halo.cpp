@@ -17,14 +17,9 @@ struct Wanted {
   std::uint32_t unused = 0;
 };
 
-template <int Corners>
-std::vector<Message> ask_owners(Transport& transport, const MeshPart<Corners>& part,
-                                const std::function<std::uint32_t(VertexId)>& internal) {
+std::vector<Message> ask_owners(Transport& transport, const std::vector<Ghost>& ghosts) {
   std::map<int, std::vector<Wanted>> wanted;
-  for (std::size_t i = 0; i < part.ghost_owner.size(); ++i) {
-    const std::size_t v = part.owned + i;
-    wanted[static_cast<int>(part.ghost_owner[i])].push_back({part.global_vertex[v], internal(VertexId(v))});
-  }
+  for (const Ghost& ghost : ghosts) wanted[static_cast<int>(ghost.owner)].push_back({ghost.global, ghost.vertex});
   std::vector<Message> questions;
   for (const auto& [owner, list] : wanted) {
     Message& question = questions.emplace_back();
@@ -36,11 +31,9 @@ std::vector<Message> ask_owners(Transport& transport, const MeshPart<Corners>& p
 
 }  // namespace
 
-template <int Corners>
-Halo make_halo(Transport& transport, const MeshPart<Corners>& part,
-               const std::function<std::uint32_t(VertexId)>& internal) {
-  const std::vector<Message> questions = ask_owners(transport, part, internal);
-  const auto owned_end = part.global_vertex.begin() + static_cast<std::ptrdiff_t>(part.owned);
+Halo make_halo(Transport& transport, const std::vector<Ghost>& ghosts, std::size_t numbers,
+               const std::function<std::uint32_t(std::uint64_t)>& own) {
+  const std::vector<Message> questions = ask_owners(transport, ghosts);
   struct Entry {
     std::uint32_t own;
     HaloCopy copy;
@@ -51,17 +44,16 @@ Halo make_halo(Transport& transport, const MeshPart<Corners>& part,
     const auto peer = static_cast<std::uint32_t>(halo.peers.size());
     halo.peers.push_back(question.rank);
     for (const Wanted& wanted : Unpack(question.bytes).take_vector<Wanted>()) {
-      const auto found = std::lower_bound(part.global_vertex.begin(), owned_end, wanted.global);
-      if (found == owned_end || *found != wanted.global)
+      const std::uint32_t number = own(wanted.global);
+      if (number == Halo::none)
         throw InputError(
             fmt::format("vertex {} is not in part {}, which part {} takes for its owner; cut the mesh into parts again",
                         wanted.global, transport.rank(), question.rank));
-      const auto own = static_cast<std::size_t>(found - part.global_vertex.begin());
-      entries.push_back({internal(VertexId(own)), {peer, wanted.vertex}});
+      entries.push_back({number, {peer, wanted.vertex}});
     }
   }
   std::stable_sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.own < b.own; });
-  halo.border_of.assign(part.owned, Halo::none);
+  halo.border_of.assign(numbers, Halo::none);
   halo.copies.reserve(entries.size());
   for (std::size_t i = 0; i < entries.size(); ++i) {
     if (i == 0 || entries[i].own != entries[i - 1].own) {
@@ -72,6 +64,23 @@ Halo make_halo(Transport& transport, const MeshPart<Corners>& part,
   }
   halo.offsets.push_back(static_cast<std::uint32_t>(entries.size()));
   return halo;
+}
+
+template <int Corners>
+Halo make_halo(Transport& transport, const MeshPart<Corners>& part,
+               const std::function<std::uint32_t(VertexId)>& internal) {
+  std::vector<Ghost> ghosts;
+  ghosts.reserve(part.ghost_owner.size());
+  for (std::size_t i = 0; i < part.ghost_owner.size(); ++i) {
+    const std::size_t v = part.owned + i;
+    ghosts.push_back({part.global_vertex[v], part.ghost_owner[i], internal(VertexId(v))});
+  }
+  const auto end = part.global_vertex.begin() + static_cast<std::ptrdiff_t>(part.owned);
+  return make_halo(transport, ghosts, part.owned, [&](std::uint64_t global) {
+    const auto found = std::lower_bound(part.global_vertex.begin(), end, global);
+    if (found == end || *found != global) return Halo::none;
+    return internal(VertexId(static_cast<std::size_t>(found - part.global_vertex.begin())));
+  });
 }
 
 template Halo make_halo(Transport&, const MeshPart<3>&, const std::function<std::uint32_t(VertexId)>&);

@@ -21,14 +21,26 @@ struct Halo {
   static constexpr std::uint32_t none = 0xffffffffU;
 
   std::vector<int> peers;                ///< ranks that hold copies
-  std::vector<std::uint32_t> border_of;  ///< by owned vertex: its place in the border, or none
+  std::vector<std::uint32_t> border_of;  ///< by vertex, owned ones at least: its place in the border, or none
   std::vector<std::uint32_t> offsets;    ///< by place in the border: where its copies begin; one more at the end
   std::vector<HaloCopy> copies;
 
   [[nodiscard]] std::size_t border() const { return offsets.size() - 1; }
 };
 
-/// All ranks together: every rank tells the owners of its ghosts what numbers it has for them.
+/// A copy that a rank holds of another's vertex.
+struct Ghost {
+  std::uint64_t global;  ///< id in the whole mesh or image
+  std::uint32_t owner;   ///< its rank, which may be this one
+  std::uint32_t vertex;  ///< this rank's number for the copy
+};
+
+/// All ranks together: every rank tells the owners of its ghosts what numbers it has for them. `own` gives the number
+/// of an owned vertex, below `numbers`, or `Halo::none` when it is not owned here.
+Halo make_halo(Transport& transport, const std::vector<Ghost>& ghosts, std::size_t numbers,
+               const std::function<std::uint32_t(std::uint64_t)>& own);
+
+/// The same of a mesh; `internal` numbers the vertices of a part.
 template <int Corners>
 Halo make_halo(Transport& transport, const MeshPart<Corners>& part,
                const std::function<std::uint32_t(VertexId)>& internal);

@@ -34,6 +34,10 @@ class MpiTransport final : public Transport {
     MPI_Comm_dup(MPI_COMM_WORLD, &world_);  // errors end the job, as MPI's default is
     MPI_Comm_rank(world_, &rank_);
     MPI_Comm_size(world_, &size_);
+    MPI_Comm machine = MPI_COMM_NULL;
+    MPI_Comm_split_type(world_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &machine);
+    MPI_Comm_rank(machine, &local_rank_);
+    MPI_Comm_free(&machine);
     MPI_Type_contiguous(static_cast<int>(unit_bytes), MPI_BYTE, &unit_);
     MPI_Type_commit(&unit_);
     MPI_Type_contiguous(static_cast<int>(sizeof(Tally)), MPI_BYTE, &tally_type_);
@@ -51,6 +55,7 @@ class MpiTransport final : public Transport {
 
   [[nodiscard]] int rank() const override { return rank_; }
   [[nodiscard]] int size() const override { return size_; }
+  [[nodiscard]] int local_rank() const override { return local_rank_; }
 
   void send(int to, int tag, Bytes&& bytes) override {
     waits_ = 0;
@@ -131,7 +136,7 @@ class MpiTransport final : public Transport {
   MPI_Op combine_ = MPI_OP_NULL;
   MPI_Request tally_ = MPI_REQUEST_NULL;
   Tally own_, all_;
-  int rank_ = 0, size_ = 1;
+  int rank_ = 0, size_ = 1, local_rank_ = 0;
   int waits_ = 0;
   std::deque<Sending> sending_;
 };

@@ -4,27 +4,52 @@
 
 #include "isochron/core/timer.h"
 #include "isochron/mesh/validate.h"
-#include "isochron/solve/mpi/collectives.h"
 #include "isochron/solve/mpi/deal_by_time.h"
 #include "isochron/solve/mpi/root_seeds.h"
-#include "isochron/solve/source_set.h"
+#include "isochron/solve/mpi/serve.h"
+#include "isochron/solve/mpi/wire_metric.h"
 
 namespace isochron::mpi {
 namespace {
 
 using Order = Ranks::Order;
 
-Order next_order(Transport& transport) { return Unpack(broadcast(transport, {})).take<Order>(); }
-
 /// Serves one solver, from the mesh to its release.
 template <int Corners>
-void serve_solver(Transport& transport, const SolveOptions& options) {
+void serve_mesh(Transport& transport, const SolveOptions& options) {
   const Share<Corners> share = scatter<Corners>(transport, nullptr, nullptr, {}, options.obtuse, 1);
   DistributedSolver<Corners> solver(transport, share.part, share.metric, options, Pace::banded, share.virtual_elements);
-  while (next_order(transport) == Order::solve) {
-    const Bytes seeds = broadcast(transport, {});
-    (void)gather_arrival(transport, share.part, solver.solve(Unpack(seeds).take_vector<GlobalSeed>()));
-  }
+  serve_solves(transport, solver,
+               [&](const DistributedArrival& own) { return gather_arrival(transport, share.part, own); });
+}
+
+template <int Corners>
+SolveMany own_mesh_solver(const Transport& transport, Domain<Corners> domain, const SolveOptions& options) {
+  return own_solver(own_device(transport, options),
+                    [domain, options] { return std::make_shared<Solver<Corners>>(domain, options); });
+}
+
+template <int Corners>
+Bytes packed_mesh(Domain<Corners> domain, const DealOptions& deal) {
+  Bytes bytes;
+  put_batch(bytes, deal);
+  put_vector(bytes, domain.mesh.points);
+  put_vector(bytes, domain.mesh.elements);
+  put_metric(bytes, domain.metric);
+  return bytes;
+}
+
+template <int Corners>
+void serve_whole_mesh(Transport& transport, const SolveOptions& options) {
+  Bytes bytes = broadcast(transport, {});
+  Unpack unpack(bytes);
+  const DealOptions deal = take_batch(unpack);
+  SimplexMesh<Corners> mesh;
+  mesh.points = unpack.take_vector<Vec3d>();
+  mesh.elements = unpack.take_vector<typename SimplexMesh<Corners>::Element>();
+  const Metric metric = take_metric(unpack);
+  bytes = {};
+  serve_sources(transport, own_mesh_solver<Corners>(transport, {mesh, metric}, own_options(options, deal)));
 }
 
 }  // namespace
@@ -41,8 +66,12 @@ void Ranks::give(Order order) {
 
 AfterServing serve(Transport& transport, const SolveOptions& options) {
   while (true) switch (next_order(transport)) {
-      case Order::triangles: serve_solver<3>(transport, options); break;
-      case Order::tetrahedra: serve_solver<4>(transport, options); break;
+      case Order::triangles: serve_mesh<3>(transport, options); break;
+      case Order::tetrahedra: serve_mesh<4>(transport, options); break;
+      case Order::image: serve_image(transport, options); break;
+      case Order::whole_triangles: serve_whole_mesh<3>(transport, options); break;
+      case Order::whole_tetrahedra: serve_whole_mesh<4>(transport, options); break;
+      case Order::whole_image: serve_whole_image(transport, options); break;
       case Order::write: return AfterServing::write;
       default: return AfterServing::end;
     }
@@ -60,7 +89,14 @@ RankedSolver<Corners>::RankedSolver(Ranks& ranks, Domain<Corners> domain, SolveO
 
 template <int Corners>
 RankedSolver<Corners>::~RankedSolver() {
-  if (solver_ != nullptr && !ranks_.stranded()) ranks_.together(Order::release, [] {});
+  if (!ranks_.stranded()) release();
+}
+
+template <int Corners>
+void RankedSolver<Corners>::release() {
+  if (solver_ == nullptr) return;
+  ranks_.together(Order::release, [] {});
+  solver_.reset();
 }
 
 template <int Corners>
@@ -85,15 +121,9 @@ Arrival RankedSolver<Corners>::solve(const Sources& sources) {
   // What is wrong with the sources shows here, before the others are called.
   const std::vector<GlobalSeed> seeds = whole_seeds(domain_.mesh, domain_.metric, sources, options_);
   if (solver_ == nullptr) share_out(seeds);
-  Arrival arrival;
-  ranks_.together(Order::solve, [&] {
-    Transport& transport = ranks_.transport();
-    Bytes bytes;
-    put_vector(bytes, seeds);
-    (void)broadcast(transport, std::move(bytes));
-    const DistributedArrival own = solver_->solve(seeds);
-    traffic_ = own.traffic;
-    arrival = gather_arrival(transport, share_.part, own);
+  split_ = Split::domain;
+  Arrival arrival = solve_together(ranks_, *solver_, seeds, traffic_, [&](const DistributedArrival& own) {
+    return gather_arrival(ranks_.transport(), share_.part, own);
   });
   arrival.setup_seconds = setup_seconds_;
   return arrival;
@@ -101,8 +131,16 @@ Arrival RankedSolver<Corners>::solve(const Sources& sources) {
 
 template <int Corners>
 void RankedSolver<Corners>::solve_many(std::span<const Sources> source_sets, const TakeArrival& take) {
-  for (std::size_t i = 0; i < source_sets.size(); ++i)
-    take(i, for_source_set(i, source_sets.size(), [&] { return solve(source_sets[i]); }));
+  if (!shares_sources(deal_, source_sets.size(), ranks_.transport().size())) {
+    solve_in_turn(*this, source_sets, take);
+    return;
+  }
+  release();
+  split_ = Split::sources;
+  traffic_ = {};
+  solve_shared_sources(
+      ranks_, Corners == 3 ? Order::whole_triangles : Order::whole_tetrahedra, packed_mesh(domain_, deal_), source_sets,
+      deal_, own_mesh_solver(ranks_.transport(), domain_, own_options(options_, deal_)), options_.progress, take);
 }
 
 template class RankedSolver<3>;

@@ -1,9 +1,13 @@
-// A solver for rank 0 that looks like `Solver` and lets all ranks do the work; the other ranks serve it.
+// Solvers for rank 0 that look like `Solver` and `GridSolver` and let all ranks do the work; the other ranks serve
+// them.
 #pragma once
 
 #include <memory>
 #include <span>
+#include <vector>
 
+#include "isochron/solve/grid_solver.h"
+#include "isochron/solve/mpi/distributed_grid_solver.h"
 #include "isochron/solve/mpi/scatter.h"
 #include "isochron/solve/solver.h"
 
@@ -23,7 +27,19 @@ class Ranks {
   /// `Transport::abort` ends them then.
   [[nodiscard]] bool stranded() const { return busy_; }
 
-  enum class Order : std::uint32_t { triangles, tetrahedra, solve, release, write, end };
+  /// The mesh or image that comes next, shared out or (`whole_`) for every rank; what is done with it.
+  enum class Order : std::uint32_t {
+    triangles,
+    tetrahedra,
+    image,
+    whole_triangles,
+    whole_tetrahedra,
+    whole_image,
+    solve,
+    release,
+    write,
+    end
+  };
   /// Lets the others go on to writing, together with this rank.
   void start_writing() {
     give(Order::write);
@@ -69,14 +85,17 @@ class RankedSolver {
   RankedSolver& operator=(const RankedSolver&) = delete;
 
   Arrival solve(const Sources& sources);
-  /// One after the other.
+  /// As `Solver::solve_many`. With at least as many sets as ranks the sets are shared out, and every rank has the whole
+  /// mesh, unless `DealOptions::pieces` are asked for; otherwise one after the other.
   void solve_many(std::span<const Sources> source_sets, const TakeArrival& take);
 
-  /// Of the last solve.
+  /// Of the last solve, or none where the sources were shared out.
   [[nodiscard]] const Traffic& traffic() const { return traffic_; }
+  [[nodiscard]] Split split() const { return split_; }
 
  private:
   void share_out(std::span<const GlobalSeed> seeds);
+  void release();
 
   Ranks& ranks_;
   Domain<Corners> domain_;
@@ -85,6 +104,38 @@ class RankedSolver {
   Share<Corners> share_;
   std::unique_ptr<DistributedSolver<Corners>> solver_;
   Traffic traffic_;
+  Split split_ = Split::domain;
+  double setup_seconds_ = 0;
+};
+
+/// The same on images; `DealOptions::pieces` are blocks.
+class RankedGridSolver {
+ public:
+  /// Keeps references. Throws as `GridSolver` does.
+  RankedGridSolver(Ranks& ranks, GridDomain domain, GridOptions options, const DealOptions& deal);
+  ~RankedGridSolver();
+  RankedGridSolver(const RankedGridSolver&) = delete;
+  RankedGridSolver& operator=(const RankedGridSolver&) = delete;
+
+  Arrival solve(const Sources& sources);
+  void solve_many(std::span<const Sources> source_sets, const TakeArrival& take);
+
+  [[nodiscard]] const Traffic& traffic() const { return traffic_; }
+  [[nodiscard]] Split split() const { return split_; }
+
+ private:
+  [[nodiscard]] std::vector<GlobalSeed> seeds_of(const Sources& sources) const;
+  void share_out(std::span<const GlobalSeed> seeds);
+  void release();
+
+  Ranks& ranks_;
+  GridDomain domain_;
+  GridOptions options_;
+  DealOptions deal_;
+  GridCells cells_;
+  std::unique_ptr<DistributedGridSolver> solver_;
+  Traffic traffic_;
+  Split split_ = Split::domain;
   double setup_seconds_ = 0;
 };
 

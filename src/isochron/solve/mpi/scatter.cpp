@@ -1,6 +1,7 @@
 #include "isochron/solve/mpi/scatter.h"
 
 #include <algorithm>
+#include <limits>
 #include <unordered_map>
 #include <utility>
 
@@ -159,23 +160,23 @@ Share<Corners> scatter(Transport& transport, const SimplexMesh<Corners>* mesh, c
   return share_of(whole, 0);
 }
 
-template <int Corners>
-Arrival gather_arrival(Transport& transport, const MeshPart<Corners>& part, const DistributedArrival& arrival) {
-  Bytes own;
-  put_vector(own, std::vector<std::uint64_t>(part.global_vertex.begin(),
-                                             part.global_vertex.begin() + static_cast<std::ptrdiff_t>(part.owned)));
-  put_vector(own, arrival.times);
-  put_vector(own, arrival.source);
-  const std::vector<Bytes> parts = gather(transport, std::move(own));
+Arrival gather_arrival(Transport& transport, std::span<const std::uint64_t> own, std::uint64_t whole,
+                       const DistributedArrival& arrival) {
+  Bytes mine;
+  put_vector(mine, own);
+  put_vector(mine, arrival.times);
+  put_vector(mine, arrival.source);
+  const std::vector<Bytes> parts = gather(transport, std::move(mine));
   Arrival result = common_result(arrival);
+  result.unreached = whole - arrival.reached;
   if (parts.empty()) return result;
-  result.times.resize(part.whole_vertices);
+  result.times.assign(whole, std::numeric_limits<double>::infinity());
   for (const Bytes& bytes : parts) {
     Unpack unpack(bytes);
     const auto vertices = unpack.take_vector<std::uint64_t>();
     const auto times = unpack.take_vector<double>();
     const auto source = unpack.take_vector<std::int32_t>();
-    if (!source.empty()) result.source.resize(part.whole_vertices, -1);
+    if (!source.empty()) result.source.resize(whole, -1);
     for (std::size_t i = 0; i < vertices.size(); ++i) {
       result.times[vertices[i]] = times[i];
       if (!source.empty()) result.source[vertices[i]] = source[i];
@@ -190,7 +191,5 @@ template Share<3> scatter(Transport&, const SimplexMesh<3>*, const Metric*, std:
                           int);
 template Share<4> scatter(Transport&, const SimplexMesh<4>*, const Metric*, std::vector<std::uint32_t>, ObtuseSplit,
                           int);
-template Arrival gather_arrival(Transport&, const MeshPart<3>&, const DistributedArrival&);
-template Arrival gather_arrival(Transport&, const MeshPart<4>&, const DistributedArrival&);
 
 }  // namespace isochron::mpi

@@ -33,8 +33,13 @@ template <int Corners>
 Share<Corners> scatter(Transport& transport, const SimplexMesh<Corners>* mesh, const Metric* metric,
                        std::vector<std::uint32_t> rank_of, ObtuseSplit obtuse, int threads);
 
-/// All ranks together: the result of all vertices, on rank 0; without arrays elsewhere.
+/// All ranks together: the result of all `whole` vertices, on rank 0; without arrays elsewhere. `own` are the ids of
+/// the vertices that this rank has times of; vertices that no rank has are unreached.
+Arrival gather_arrival(Transport& transport, std::span<const std::uint64_t> own, std::uint64_t whole,
+                       const DistributedArrival& arrival);
 template <int Corners>
-Arrival gather_arrival(Transport& transport, const MeshPart<Corners>& part, const DistributedArrival& arrival);
+Arrival gather_arrival(Transport& transport, const MeshPart<Corners>& part, const DistributedArrival& arrival) {
+  return gather_arrival(transport, std::span(part.global_vertex).first(part.owned), part.whole_vertices, arrival);
+}
 
 }  // namespace isochron::mpi

@@ -34,6 +34,8 @@ class Transport {
 
   [[nodiscard]] virtual int rank() const = 0;
   [[nodiscard]] virtual int size() const = 0;
+  /// Among the ranks on the same machine, from 0 on.
+  [[nodiscard]] virtual int local_rank() const { return rank(); }
 
   /// Sends the bytes to another rank (or to this one). Tags are from 0 to `most_tags` − 1.
   virtual void send(int to, int tag, Bytes&& bytes) = 0;

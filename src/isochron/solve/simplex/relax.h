@@ -43,10 +43,6 @@ struct PullResult {
   int count = 0;
 };
 
-/// Every vertex may be pushed to.
-struct AllTargets {
-  static constexpr bool holds(std::uint32_t) { return true; }
-};
 /// Only the first so many: the others belong to somebody else.
 struct FirstTargets {
   std::uint32_t count;

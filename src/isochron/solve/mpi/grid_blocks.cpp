@@ -1,0 +1,139 @@
+#include "isochron/solve/mpi/grid_blocks.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <numeric>
+#include <queue>
+
+#include "isochron/solve/grid_solver.h"
+
+namespace isochron::mpi {
+namespace {
+
+/// Enough blocks to keep ranks busy, of sides long enough to keep borders short (bench/NOTES.md).
+constexpr int tuned_blocks = 64;
+constexpr int least_side = 12, least_flat_side = 24;
+/// Updates that read further than this are not worth blocks.
+constexpr int most_pad = 32;
+
+/// Blocks as near to cubes as the box allows.
+Vec3i block_shape(const Vec3i& extent, double voxels, int least, bool flat) {
+  std::vector<int> axes{0, 1};
+  if (!flat) axes.push_back(2);
+  std::sort(axes.begin(), axes.end(), [&](int a, int b) { return extent[a] < extent[b]; });
+  Vec3i shape{1, 1, 1};
+  double left = voxels;
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    const double side = std::pow(left, 1.0 / static_cast<double>(axes.size() - i));
+    shape[axes[i]] = std::min(extent[axes[i]], std::max(least, static_cast<int>(std::lround(side))));
+    left = std::max(1.0, left / shape[axes[i]]);
+  }
+  return shape;
+}
+
+/// Voxels where the front may pass, by block.
+std::vector<std::size_t> voxels_in_blocks(const BlockLattice& lattice, const GridCells& cells) {
+  std::vector<std::size_t> voxels(lattice.count(), 0);
+  for (const std::uint32_t cell : cells.list) ++voxels[lattice.block_of(cells.box.index(cell))];
+  return voxels;
+}
+
+/// The mean metric of each block, from a sample of its voxels.
+Metric mean_metric(const BlockLattice& lattice, const VoxelMetric& metric, const GridCells& cells) {
+  constexpr std::size_t samples = 64;  // of a block, on average
+  const std::size_t step = 1 + cells.list.size() / (samples * lattice.count());
+  std::vector<SymTensor3d> sum(lattice.count());
+  std::vector<double> count(lattice.count(), 0);
+  SymTensor3d all{};
+  double in_all = 0;
+  for (std::size_t k = 0; k < cells.list.size(); k += step) {
+    const Vec3i index = cells.box.index(cells.list[k]);
+    const SymTensor3d m = metric.metric.tensor(ElementId(cells.box.voxel(index).index()));
+    const std::uint32_t block = lattice.block_of(index);
+    sum[block] = sum[block] + m;
+    count[block] += 1;
+    all = all + m;
+    in_all += 1;
+  }
+  TensorMetric tensors;
+  for (std::size_t b = 0; b < sum.size(); ++b) {
+    const SymTensor3d m = count[b] > 0 ? (1 / count[b]) * sum[b] : (1 / in_all) * all;
+    tensors.tensor.push_back({static_cast<float>(m.xx), static_cast<float>(m.xy), static_cast<float>(m.xz),
+                              static_cast<float>(m.yy), static_cast<float>(m.yz), static_cast<float>(m.zz)});
+  }
+  return Metric(std::move(tensors));
+}
+
+/// About when the front reaches each block; infinite where it does not.
+std::vector<double> block_times(const BlockLattice& lattice, const VoxelMetric& metric, const GridCells& cells,
+                                const std::vector<std::size_t>& voxels, std::span<const GlobalSeed> seeds) {
+  ImageGrid image;
+  const Vec3i counts = lattice.counts();
+  std::vector<std::uint8_t> mask(voxels.size());
+  for (std::size_t b = 0; b < voxels.size(); ++b) mask[b] = voxels[b] > 0 ? 1 : 0;
+  for (int axis = 0; axis < 3; ++axis) {
+    image.shape[static_cast<std::size_t>(axis)] = static_cast<std::uint32_t>(counts[axis]);
+    image.axes[static_cast<std::size_t>(axis)] =
+        static_cast<double>(lattice.shape[axis]) * metric.grid.axes[static_cast<std::size_t>(axis)];
+  }
+  Sources sources;
+  for (const GlobalSeed& seed : seeds) {
+    const auto [i, j, k] = metric.grid.index(VertexId(static_cast<std::size_t>(seed.vertex)));
+    const Vec3i index{static_cast<int>(i), static_cast<int>(j), static_cast<int>(k)};
+    sources.vertices.push_back({VertexId(lattice.block_of(index)), seed.time});
+  }
+  GridOptions options;
+  options.common.backend = Backend::serial;
+  options.common.source_init = SourceInit::plain;
+  options.common.sources = Keep::no;
+  return solve(image, mean_metric(lattice, metric, cells), sources, options, mask).times;
+}
+
+}  // namespace
+
+ImageGrid BlockStack::grid(const ImageGrid& image) const {
+  ImageGrid stack = image;
+  Vec3i shape = padded_;
+  shape[axis_] *= static_cast<int>(blocks_.size());
+  for (int axis = 0; axis < 3; ++axis)
+    stack.shape[static_cast<std::size_t>(axis)] = static_cast<std::uint32_t>(shape[axis]);
+  return stack;
+}
+
+GridDeal deal_blocks(const VoxelMetric& metric, const GridCells& cells, const Vec3i& reach,
+                     std::span<const GlobalSeed> seeds, int ranks, int blocks) {
+  const bool flat = metric.grid.flat();
+  const int longest = std::max({reach.x, reach.y, reach.z});
+  GridDeal deal;
+  deal.lattice = {cells.box.lower, cells.box.shape, cells.box.shape};
+  deal.shared = longest <= most_pad;
+  if ((ranks > 1 || blocks > 0) && deal.shared) {
+    const int least = std::max(blocks > 0 ? 1 : flat ? least_flat_side : least_side, 2 * longest);
+    const double wanted = static_cast<double>(ranks) * (blocks > 0 ? blocks : tuned_blocks);
+    deal.lattice.shape = block_shape(cells.box.shape, static_cast<double>(cells.list.size()) / wanted, least, flat);
+  }
+  deal.pad = deal.lattice.count() > 1 ? reach : Vec3i{1, 1, flat ? 0 : 1};
+  const std::vector<std::size_t> voxels = voxels_in_blocks(deal.lattice, cells);
+  std::vector<std::uint32_t> order(voxels.size());
+  std::iota(order.begin(), order.end(), 0U);
+  if (order.size() > 1) {
+    const std::vector<double> times = block_times(deal.lattice, metric, cells, voxels, seeds);
+    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return times[a] < times[b]; });
+  }
+  using Load = std::pair<std::size_t, std::uint32_t>;  // voxels so far, rank
+  std::priority_queue<Load, std::vector<Load>, std::greater<>> loads;
+  for (int rank = 0; rank < ranks; ++rank) loads.push({0, static_cast<std::uint32_t>(rank)});
+  deal.rank_of.assign(voxels.size(), GridDeal::nobody);
+  for (const std::uint32_t block : order) {
+    if (voxels[block] == 0) continue;
+    const auto [load, rank] = loads.top();
+    loads.pop();
+    deal.rank_of[block] = rank;
+    loads.push({load + voxels[block], rank});
+  }
+  return deal;
+}
+
+}  // namespace isochron::mpi

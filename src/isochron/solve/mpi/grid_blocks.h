@@ -1,0 +1,118 @@
+// An image cut into blocks, dealt out to ranks.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "isochron/core/vec.h"
+#include "isochron/mesh/image.h"
+#include "isochron/solve/grid/stencils.h"
+#include "isochron/solve/mpi/distributed_arrival.h"
+
+namespace isochron::mpi {
+
+/// A box of voxels cut into blocks of one shape; those at its upper sides may be smaller. Blocks are numbered with the
+/// first axis fastest.
+struct BlockLattice {
+  Vec3i lower;           ///< image index of the box's first voxel
+  Vec3i extent;          ///< of the box
+  Vec3i shape{1, 1, 1};  ///< of a block
+
+  [[nodiscard]] Vec3i counts() const {
+    return {(extent.x + shape.x - 1) / shape.x, (extent.y + shape.y - 1) / shape.y, (extent.z + shape.z - 1) / shape.z};
+  }
+  [[nodiscard]] std::size_t count() const {
+    const Vec3i n = counts();
+    return static_cast<std::size_t>(n.x) * static_cast<std::size_t>(n.y) * static_cast<std::size_t>(n.z);
+  }
+  /// Of an image index inside the box.
+  [[nodiscard]] std::uint32_t block_of(const Vec3i& index) const {
+    const Vec3i n = counts(), at = index - lower;
+    return static_cast<std::uint32_t>(at.x / shape.x + n.x * (at.y / shape.y + n.y * (at.z / shape.z)));
+  }
+  /// Image index of a block's first voxel.
+  [[nodiscard]] Vec3i low(std::uint32_t block) const {
+    const Vec3i n = counts();
+    const int b = static_cast<int>(block);
+    return lower + Vec3i{b % n.x * shape.x, b / n.x % n.y * shape.y, b / n.x / n.y * shape.z};
+  }
+  [[nodiscard]] bool holds(const Vec3i& index) const {
+    const Vec3i at = index - lower;
+    return at.x >= 0 && at.y >= 0 && at.z >= 0 && at.x < extent.x && at.y < extent.y && at.z < extent.z;
+  }
+};
+
+/// Some blocks of a lattice, each with the voxels around it as far as `pad` says, one after the other along the last
+/// axis: an image of its own.
+class BlockStack {
+ public:
+  BlockStack(const BlockLattice& lattice, const Vec3i& pad, std::vector<std::uint32_t> blocks, bool flat)
+      : lattice_(lattice),
+        pad_(pad),
+        padded_(lattice.shape + 2 * pad),
+        axis_(flat ? 1 : 2),
+        blocks_(std::move(blocks)) {}
+
+  [[nodiscard]] const std::vector<std::uint32_t>& blocks() const { return blocks_; }
+  [[nodiscard]] std::size_t voxel_count() const {
+    return blocks_.size() * static_cast<std::size_t>(padded_.x) * static_cast<std::size_t>(padded_.y) *
+           static_cast<std::size_t>(padded_.z);
+  }
+  /// The stack as an image with the axes of another.
+  [[nodiscard]] ImageGrid grid(const ImageGrid& image) const;
+  /// Image index of an index in the stack; outside the image, too.
+  [[nodiscard]] Vec3i image_index(Vec3i stacked) const {
+    const int place = stacked[axis_] / padded_[axis_];
+    stacked[axis_] -= place * padded_[axis_];
+    return lattice_.low(blocks_[static_cast<std::size_t>(place)]) + stacked - pad_;
+  }
+  /// Where the block of an image index has it.
+  [[nodiscard]] Vec3i stacked(std::size_t place, const Vec3i& index) const {
+    Vec3i at = index - lattice_.low(blocks_[place]) + pad_;
+    at[axis_] += static_cast<int>(place) * padded_[axis_];
+    return at;
+  }
+  /// Calls `visit(image index, inside)` for the stack's voxels in their order: inside a block, or in the padding.
+  template <class Visit>
+  void for_voxels(Visit&& visit) const {
+    for (const std::uint32_t block : blocks_) {
+      const Vec3i low = lattice_.low(block) - pad_;
+      for (int k = 0; k < padded_.z; ++k)
+        for (int j = 0; j < padded_.y; ++j)
+          for (int i = 0; i < padded_.x; ++i) {
+            const Vec3i from = Vec3i{i, j, k} - pad_;
+            const Vec3i& shape = lattice_.shape;
+            visit(low + Vec3i{i, j, k}, from.x >= 0 && from.y >= 0 && from.z >= 0 && from.x < shape.x &&
+                                            from.y < shape.y && from.z < shape.z);
+          }
+    }
+  }
+
+ private:
+  BlockLattice lattice_;
+  Vec3i pad_, padded_;
+  int axis_;
+  std::vector<std::uint32_t> blocks_;  ///< ascending
+};
+
+/// How an image is shared out.
+struct GridDeal {
+  static constexpr std::uint32_t nobody = 0xffffffffU;
+
+  BlockLattice lattice;
+  Vec3i pad;                           ///< how far the updates of a block's cells read
+  std::vector<std::uint32_t> rank_of;  ///< by block; nobody where nothing may pass
+  bool shared = true;                  ///< false when updates read too far for blocks: then one rank has it all
+};
+
+/// Deals out the blocks for a solve from these seeds. Each block goes to the rank that has the fewest voxels so far, in
+/// the order in which the front reaches the blocks (guessed by solving on an image of one voxel a block): so every rank
+/// has its share of the front at any time. Solves from other seeds are right too. `blocks` are wanted for each rank; 0:
+/// tuned (bench/NOTES.md).
+GridDeal deal_blocks(const VoxelMetric& metric, const GridCells& cells, const Vec3i& reach,
+                     std::span<const GlobalSeed> seeds, int ranks, int blocks);
+
+}  // namespace isochron::mpi

@@ -1,0 +1,89 @@
+// What rank 0 and the ranks that serve it do together, on meshes and images alike.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "isochron/core/cuda/device.h"
+#include "isochron/solve/mpi/collectives.h"
+#include "isochron/solve/mpi/distributed_arrival.h"
+#include "isochron/solve/mpi/ranked_solver.h"
+#include "isochron/solve/mpi/source_dealer.h"
+#include "isochron/solve/source_set.h"
+
+namespace isochron::mpi {
+
+/// Rank 0's end of one solve by all. `gather` makes a rank's share the whole result.
+template <class Solver, class Gather>
+Arrival solve_together(Ranks& ranks, Solver& solver, const std::vector<GlobalSeed>& seeds, Traffic& traffic,
+                       const Gather& gather) {
+  Arrival arrival;
+  ranks.together(Ranks::Order::solve, [&] {
+    Bytes bytes;
+    put_vector(bytes, seeds);
+    (void)broadcast(ranks.transport(), std::move(bytes));
+    const DistributedArrival own = solver.solve(seeds);
+    traffic = own.traffic;
+    arrival = gather(own);
+  });
+  return arrival;
+}
+
+Ranks::Order next_order(Transport& transport);
+
+/// The others' end, until the solver is released.
+template <class Solver, class Gather>
+void serve_solves(Transport& transport, Solver& solver, const Gather& gather) {
+  while (next_order(transport) == Ranks::Order::solve) {
+    const Bytes seeds = broadcast(transport, {});
+    (void)gather(solver.solve(Unpack(seeds).take_vector<GlobalSeed>()));
+  }
+}
+
+/// One set after the other, each by all ranks.
+template <class Solver>
+void solve_in_turn(Solver& solver, std::span<const Sources> sets, const TakeArrival& take) {
+  for (std::size_t i = 0; i < sets.size(); ++i)
+    take(i, for_source_set(i, sets.size(), [&] { return solver.solve(sets[i]); }));
+}
+
+/// Whether each rank is to solve some of the sets by itself.
+inline bool shares_sources(const DealOptions& deal, std::size_t sets, int ranks) {
+  return ranks > 1 && deal.pieces == 0 && sets >= static_cast<std::size_t>(ranks);
+}
+
+/// The options of a rank's own solver: those of all, with the back end of batches in place of `mpi`.
+SolveOptions own_options(SolveOptions options, const DealOptions& deal);
+
+/// The GPU of a rank's own solver, −1 when it uses none.
+int own_device(const Transport& transport, const SolveOptions& own);
+
+/// A rank's own solver as `deal_sources` and `serve_sources` want it; `make` makes it when it is needed first.
+template <class Make>
+SolveMany own_solver(int device, Make make) {
+  using Solver = typename decltype(make())::element_type;
+  return [device, make, solver = std::shared_ptr<Solver>()](std::span<const Sources> sets,
+                                                            const TakeArrival& take) mutable {
+    const cuda::OnDevice here(device);
+    if (solver == nullptr) solver = make();
+    solver->solve_many(sets, take);
+  };
+}
+
+/// Rank 0's end of a batch whose sources are shared out: gives the order, `domain` as bytes to all, and deals.
+void solve_shared_sources(Ranks& ranks, Ranks::Order order, Bytes domain, std::span<const Sources> sets,
+                          const DealOptions& deal, const SolveMany& own, const Progress& progress,
+                          const TakeArrival& take);
+
+/// On ranks other than 0: an image that is shared out, and one that everybody has.
+void serve_image(Transport& transport, const SolveOptions& options);
+void serve_whole_image(Transport& transport, const SolveOptions& options);
+
+/// How ranks solve by themselves, as bytes.
+void put_batch(Bytes& bytes, const DealOptions& deal);
+DealOptions take_batch(Unpack& unpack);
+
+}  // namespace isochron::mpi

@@ -1,0 +1,129 @@
+"""isochron solve on images over MPI ranks, and many solves shared out between them."""
+
+import math
+import os
+import signal
+import struct
+import subprocess
+import time
+
+from mpi_case import ENVIRONMENT, MpiCase
+from nrrd import write_nrrd
+
+
+class MpiGridTest(MpiCase):
+    def image(self, name, shape, value, **more):
+        """A NRRD file, spaced unevenly, of what `value` gives for each index."""
+        i, j, k = shape
+        values = [value(x, y, z) for z in range(k) for y in range(j) for x in range(i)]
+        write_nrrd(self.folder / name, shape, values, spacing=(1.0, 1.5, 0.8), **more)
+
+    def rows(self, name):
+        """The values of a .npy file of doubles or floats."""
+        data = (self.folder / name).read_bytes()
+        length = struct.unpack("<H", data[8:10])[0]
+        kind, size = ("d", 8) if b"<f8" in data[:10 + length] else ("f", 4)
+        return struct.unpack(f"<{(len(data) - 10 - length) // size}{kind}", data[10 + length:])
+
+    def assert_same_times(self, one, other):
+        a, b = self.rows(one), self.rows(other)
+        self.assertEqual(len(a), len(b))
+        self.assertLess(max(0 if x == y else abs(x - y) for x, y in zip(a, b)), 1e-3)
+
+    def test_ranks_give_the_times_of_one_process(self):
+        self.image("speed.nrrd", (14, 12, 10), lambda i, j, k: 1 + 0.1 * ((3 * i + 5 * j + 7 * k) % 11))
+        self.image("flat.nrrd", (40, 30, 1), lambda i, j, k: 1 + 0.1 * ((3 * i + 5 * j) % 11))
+        self.image("mask.nrrd", (14, 12, 10), lambda i, j, k: 0.0 if i == 7 and j > 2 else 1.0)
+        speed = ("--speed-array", "speed")
+        for image, source, more in (("speed.nrrd", ("--source", "0,900"), (*speed, "--mask", "mask.nrrd")),
+                                    ("speed.nrrd", ("--source-point", "9,11,4"), (*speed, "--order", "2")),
+                                    ("speed.nrrd", ("--source", "700"), (*speed, "--precision", "single")),
+                                    ("flat.nrrd", ("--source", "600", "--source-time", "2"), speed)):
+            arguments = ("solve", image, *source, *more)
+            self.succeed(*arguments, "-o", "one.npy", "--force")
+            for ranks in (1, 2, 4):
+                with self.subTest(image=image, more=more, ranks=ranks):
+                    summary = self.summary(ranks, *arguments, "-o", "many.npy", "--backend", "mpi", "--pieces", "3")
+                    self.assertEqual((summary["backend"], summary["mpi"]["ranks"], summary["mpi"]["split"]),
+                                     ("mpi", ranks, "image"))
+                    self.assertTrue(summary["converged"])
+                    self.assertGreater(summary["mpi"]["messages"], 0)
+                    self.assert_same_times("one.npy", "many.npy")
+
+    def test_tensors_over_ranks(self):
+        shape = (13, 12, 11)
+        # Three times as fast along a direction that turns from slice to slice: the inverse of the metric, xx xy xz yy yz zz.
+        values = []
+        for k in range(shape[2]):
+            x, y = math.cos(0.3 * k), math.sin(0.3 * k)
+            values += [1 + 8 * x * x, 8 * x * y, 0.0, 1 + 8 * y * y, 0.0, 1.0] * (shape[0] * shape[1])
+        write_nrrd(self.folder / "d.nrrd", shape, values, kind="3D-symmetric-matrix", per_voxel=6)
+        arguments = ("solve", "d.nrrd", "--source", "800", "--velocity-tensor-array", "speed")
+        for ranks, order in ((3, 1), (4, 1), (2, 2)):
+            with self.subTest(ranks=ranks, order=order):
+                self.succeed(*arguments, "-o", "one.npy", "--order", order, "--force")
+                summary = self.summary(ranks, *arguments, "-o", "many.npy", "--order", order, "--backend", "mpi")
+                self.assertEqual((summary["mpi"]["split"], summary["order"]), ("image", order))
+                self.assertTrue(summary["converged"])
+                self.assert_same_times("one.npy", "many.npy")
+
+    def test_sources_are_shared_out_when_there_are_enough(self):
+        self.image("speed.nrrd", (9, 8, 7), lambda i, j, k: 1 + 0.1 * ((i + j + k) % 5))
+        self.succeed("generate", "cube", "--n", "6", "-o", "a.msh")
+        cases = (("speed.nrrd", ("--speed-array", "speed"), "image"), ("a.msh", (), "mesh"))
+        for file, more, domain in cases:
+            arguments = ("solve", file, "--source", "3,77,140,200", "--each-source", *more)
+            self.succeed(*arguments, "-o", "one.npy", "--matrix", "one.csv", "--force")
+            for ranks, split in ((2, "sources"), (4, "sources"), (5, domain)):
+                with self.subTest(file=file, ranks=ranks):
+                    summary = self.summary(ranks, *arguments, "-o", "many.npy", "--matrix", "many.csv", "--backend",
+                                           "mpi")
+                    self.assertEqual(summary["mpi"]["split"], split)
+                    self.assertEqual(summary["backend"], "mpi")
+                    self.assertEqual([s["vertex"] for s in summary["sources"]], [3, 77, 140, 200])
+                    self.assertTrue(summary["converged"])
+                    self.assert_same_times("one.npy", "many.npy")
+            summary = self.summary(2, *arguments, "-o", "many.npy", "--backend", "mpi", "--pieces", "2")
+            self.assertEqual(summary["mpi"]["split"], domain)
+            summary = self.summary(2, *arguments, "-o", "many.npy", "--backend", "mpi", "--threads", "2")
+            self.assertEqual((summary["mpi"]["split"], summary["threads"]), ("sources", 2))
+            self.assert_same_times("one.npy", "many.npy")
+
+    def test_the_summary_says_how_the_work_was_shared(self):
+        self.succeed("generate", "cube", "--n", "6", "-o", "a.msh")
+        done = self.over_ranks(2, "solve", "a.msh", "--source", "3,77", "--each-source", "-o", "b.npy", "--backend",
+                               "mpi")
+        self.assertIn("2, the sources shared out between them", done.stdout)
+        done = self.over_ranks(2, "solve", "a.msh", "--source", "3", "-o", "b.msh", "--backend", "mpi")
+        self.assertIn("2, the mesh shared out between them", done.stdout)
+
+    def test_errors_are_said_once(self):
+        self.image("speed.nrrd", (9, 8, 7), lambda i, j, k: 1.0)
+        self.succeed("generate", "cube", "--n", "5", "-o", "a.msh")
+        solve = ("solve", "speed.nrrd", "-o", "b.npy", "--backend", "mpi", "--speed", "1")
+        self.fail_over_ranks(2, *solve, "--source", "0", "--scheme", "godunov", words=("adaptive", "godunov"))
+        self.fail_over_ranks(2, *solve, "--source", "0", "--source-init", "factored", words=("factored",))
+        self.fail_over_ranks(3, *solve, "--source", "99999", words=("99999", "speed.nrrd"))
+        self.fail_over_ranks(3, *solve, "--each-source", "--source", "0,1,2,99999,4", words=("99999",))
+        self.fail_over_ranks(3, "solve", "a.msh", "-o", "b.npy", "--backend", "mpi", "--each-source", "--source",
+                             "0,1,2,3", "--speed-array", "none", words=("none",))
+        self.fail_over_ranks(1, "solve", "a.msh", "-o", "b.npy", "--backend", "mpi", "--each-source", "--source",
+                             "0,1,2,3", "--rank-backend", "cuda", words=("GPU",))
+
+    def test_an_interrupt_ends_all_ranks_without_a_file(self):
+        self.succeed("generate", "cube", "--n", "30", "-o", "a.msh")
+        before = self.files()
+        command = self.command(2, "solve", "a.msh", "-o", "b.npy", "--source", "0-26999", "--each-source", "--backend",
+                               "mpi")
+        with subprocess.Popen(command, cwd=self.folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              env=ENVIRONMENT) as launcher:
+            end = time.monotonic() + 60
+            while self.files() == before and time.monotonic() < end:  # until the table is begun
+                time.sleep(0.05)
+            for process in self.rank_processes(launcher.pid).values():
+                os.kill(process, signal.SIGINT)
+            out, err = launcher.communicate(timeout=60)
+        self.assertEqual(launcher.returncode, 130, err)
+        self.assertEqual(err.count("isochron: error: interrupted"), 1, err)
+        self.assertEqual(out, "")
+        self.assertEqual(self.files(), before)

@@ -1,0 +1,357 @@
+#include "isochron/solve/mpi/distributed_grid_solver.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include <gtest/gtest.h>
+
+#include "isochron/core/random.h"
+#include "isochron/solve/mpi/ranked_solver.h"
+#include "solve/grid_samples.h"
+#include "solve/samples.h"
+#include "support/thread_transport.h"
+
+namespace isochron::test {
+namespace {
+
+using mpi::Transport;
+
+struct Case {
+  int ranks = 3;
+  Weather weather = {};
+  int blocks = 3;  ///< for each rank; 0: tuned
+};
+
+struct Image3 {
+  ImageGrid grid;
+  Metric metric;
+  std::vector<std::uint8_t> mask;
+};
+
+/// Rank 0 works with all ranks, which serve it.
+void over_ranks(const Case& how, const SolveOptions& options, const std::function<void(mpi::Ranks&)>& work) {
+  ThreadWorld(how.ranks, how.weather).run([&](Transport& transport) {
+    if (transport.rank() > 0) {
+      mpi::serve(transport, options);
+      return;
+    }
+    mpi::Ranks ranks(transport);
+    work(ranks);
+  });
+}
+
+struct Outcome {
+  Arrival arrival;
+  mpi::Traffic traffic;
+};
+
+Outcome solve_over_ranks(const Image3& image, const Sources& sources, GridOptions options, const Case& how) {
+  options.common.verify = Keep::yes;
+  Outcome outcome;
+  over_ranks(how, options.common, [&](mpi::Ranks& ranks) {
+    mpi::RankedGridSolver solver(ranks, {image.grid, image.metric, image.mask}, options, {.pieces = how.blocks});
+    outcome.arrival = solver.solve(sources);
+    outcome.traffic = solver.traffic();
+  });
+  return outcome;
+}
+
+/// Times are those of one process, and so are the sources, apart from voxels that two reach at about the same time.
+void expect_serial(const Image3& image, const Sources& sources, const Case& how, GridOptions options = {}) {
+  const Outcome outcome = solve_over_ranks(image, sources, options, how);
+  options.common.backend = Backend::serial;
+  const Arrival serial = solve(image.grid, image.metric, sources, options, image.mask);
+  const double tolerance = options.common.precision == Precision::single_ ? 1e-3 : 1e-4;
+  EXPECT_LE(worst_difference(outcome.arrival.times, serial.times), tolerance);
+  EXPECT_EQ(outcome.arrival.backend, Backend::mpi);
+  EXPECT_EQ(outcome.arrival.reached, serial.reached);
+  EXPECT_EQ(outcome.arrival.unreached, serial.unreached);
+  EXPECT_NEAR(outcome.arrival.max_time, serial.max_time, tolerance);
+  ASSERT_TRUE(outcome.arrival.residual);
+  EXPECT_TRUE(outcome.arrival.residual->passed()) << outcome.arrival.residual->worst;
+  ASSERT_EQ(outcome.arrival.source.size(), serial.source.size());
+  std::size_t other_source = 0;
+  for (std::size_t v = 0; v < serial.source.size(); ++v) {
+    EXPECT_EQ(outcome.arrival.source[v] < 0, serial.source[v] < 0);
+    if (outcome.arrival.source[v] != serial.source[v]) ++other_source;
+  }
+  EXPECT_LE(other_source, serial.source.size() / 50);
+}
+
+/// Spacings and directions as scanners give them.
+ImageGrid tilted(std::array<std::uint32_t, 3> shape) {
+  ImageGrid grid;
+  grid.shape = shape;
+  grid.origin = {-30, 12, 7};
+  grid.axes = {Vec3d{0.9, 0.1, 0}, Vec3d{-0.15, 1.35, 0.3}, Vec3d{0, -0.25, 1.1}};
+  return grid;
+}
+
+Metric rough_speed(const ImageGrid& grid, std::uint64_t seed) {
+  Random random(seed);
+  SpeedMetric speeds;
+  for (std::size_t v = 0; v < grid.voxel_count(); ++v) speeds.speed.push_back(0.5 + 2 * random.uniform());
+  return Metric(std::move(speeds));
+}
+
+/// Fibres that turn from voxel to voxel, `ratio` times as fast along as across.
+Metric rough_tensors(const ImageGrid& grid, double ratio) {
+  TensorMetric tensors;
+  for (std::size_t v = 0; v < grid.voxel_count(); ++v) {
+    const Vec3d p = grid.position(VertexId(v));
+    const SymTensor3d m =
+        fiber_metric(ratio, {std::cos(0.3 * p.x), std::sin(0.2 * p.y + 0.1), 0.4 * std::sin(0.25 * p.z)});
+    tensors.tensor.push_back({static_cast<float>(m.xx), static_cast<float>(m.xy), static_cast<float>(m.xz),
+                              static_cast<float>(m.yy), static_cast<float>(m.yz), static_cast<float>(m.zz)});
+  }
+  return Metric(std::move(tensors));
+}
+
+/// A wall with a gap, and a corner that nothing reaches.
+std::vector<std::uint8_t> wall(const ImageGrid& grid) {
+  std::vector<std::uint8_t> mask(grid.voxel_count(), 1);
+  for (std::size_t v = 0; v < mask.size(); ++v) {
+    const auto [i, j, k] = grid.index(VertexId(v));
+    if (i == grid.shape[0] / 2 && j + 3 < grid.shape[1]) mask[v] = 0;
+    const std::uint32_t from_corner = i + j + k;
+    if (from_corner == 4) mask[v] = 0;
+  }
+  return mask;
+}
+
+Sources two_voxels(const ImageGrid& grid, double later = 1.5) {
+  Sources sources = centre_source(grid);
+  sources.vertices.push_back({grid.voxel(grid.shape[0] - 2, 1, grid.shape[2] / 2), later});
+  return sources;
+}
+
+TEST(DistributedGridSolver, GivesTheSerialTimesInSpace) {
+  const ImageGrid plain = cube_grid(17);
+  const ImageGrid grid = tilted({15, 13, 18});
+  for (const int ranks : {1, 2, 3, 5, 8}) {
+    SCOPED_TRACE(ranks);
+    expect_serial({plain, Metric::isotropic(2), {}}, centre_source(plain), {.ranks = ranks});
+    expect_serial({plain, rough_speed(plain, 3), {}}, two_voxels(plain), {.ranks = ranks});
+    expect_serial({grid, Metric::constant(fiber_metric(4, {1, 2, 1})), {}}, centre_source(grid), {.ranks = ranks});
+    expect_serial({grid, rough_tensors(grid, 3), {}}, two_voxels(grid), {.ranks = ranks});
+    expect_serial({plain, varying(plain, diag149), {}}, centre_source(plain), {.ranks = ranks});
+  }
+}
+
+TEST(DistributedGridSolver, GivesTheSerialTimesInThePlane) {
+  const ImageGrid plain = flat_grid(40);
+  const ImageGrid grid = tilted({37, 41, 1});
+  for (const int ranks : {1, 2, 4, 7}) {
+    SCOPED_TRACE(ranks);
+    expect_serial({plain, Metric::isotropic(2), {}}, centre_source(plain), {.ranks = ranks});
+    expect_serial({plain, rough_speed(plain, 3), {}}, two_voxels(plain), {.ranks = ranks});
+    expect_serial({grid, Metric::constant(fiber_metric(5, {1, 2, 0})), {}}, centre_source(grid), {.ranks = ranks});
+    expect_serial({grid, rough_tensors(grid, 3), {}}, two_voxels(grid), {.ranks = ranks});
+  }
+}
+
+TEST(DistributedGridSolver, GivesTheExactTimesOfAConstantSpeed) {
+  const ImageGrid grid = cube_grid(33);
+  const Metric metric = Metric::isotropic(2);
+  GridOptions options;
+  options.order = 2;
+  const Outcome outcome = solve_over_ranks({grid, metric, {}}, centre_source(grid), options, {.ranks = 4});
+  const GridError error =
+      error_against_straight(grid, metric.tensor(ElementId(0)), grid.position(Vec3d{16, 16, 16}), outcome.arrival);
+  EXPECT_LT(error.mean_relative, 0.01);
+}
+
+TEST(DistributedGridSolver, KeepsToMasks) {
+  for (const ImageGrid& grid : {tilted({19, 16, 11}), tilted({33, 30, 1})}) {
+    const std::vector<std::uint8_t> mask = wall(grid);
+    for (const int ranks : {2, 5}) {
+      SCOPED_TRACE(ranks);
+      for (const Metric& metric : {Metric::isotropic(1), rough_speed(grid, 5), rough_tensors(grid, 4),
+                                   Metric::constant(fiber_metric(3, {1, 1, 0}))})
+        expect_serial({grid, metric, mask}, voxel_source(grid.voxel(grid.shape[0] - 3, 2, grid.shape[2] / 2)),
+                      {.ranks = ranks});
+    }
+  }
+  // One slice of a volume is left: still a volume.
+  const ImageGrid grid = cube_grid(9);
+  std::vector<std::uint8_t> slice(grid.voxel_count(), 0);
+  for (std::uint32_t j = 0; j < 9; ++j)
+    for (std::uint32_t i = 0; i < 9; ++i) slice[grid.voxel(i, j, 4).index()] = 1;
+  for (const int ranks : {1, 3})
+    expect_serial({grid, Metric::constant(fiber_metric(3, {1, 1, 1})), slice}, centre_source(grid), {.ranks = ranks});
+}
+
+TEST(DistributedGridSolver, GivesTheSerialTimesOfSecondOrder) {
+  GridOptions options;
+  options.order = 2;
+  const ImageGrid flat = tilted({37, 41, 1}), grid = tilted({15, 13, 18});
+  for (const int ranks : {1, 3, 6})
+    for (const int delay : {0, 15}) {
+      const Case how{.ranks = ranks, .weather = {.delay = delay}};
+      SCOPED_TRACE(ranks);
+      expect_serial({flat, Metric::isotropic(1), wall(flat)}, voxel_source(flat.voxel(30, 4, 0)), how, options);
+      expect_serial({flat, rough_speed(flat, 2), {}}, two_voxels(flat), how, options);
+      expect_serial({grid, rough_tensors(grid, 3), wall(grid)}, voxel_source(grid.voxel(12, 2, 9)), how, options);
+      expect_serial({grid, Metric::constant(fiber_metric(3, {1, 2, 1})), {}}, centre_source(grid), how, options);
+    }
+}
+
+TEST(DistributedGridSolver, GivesTheSerialTimesInSinglePrecision) {
+  GridOptions options;
+  options.common.precision = Precision::single_;
+  const ImageGrid grid = cube_grid(16);
+  expect_serial({grid, rough_speed(grid, 1), {}}, centre_source(grid), {.ranks = 3}, options);
+  options.order = 2;
+  expect_serial({grid, Metric::isotropic(1), {}}, centre_source(grid), {.ranks = 3}, options);
+}
+
+TEST(DistributedGridSolver, TakesEverySource) {
+  const ImageGrid grid = tilted({16, 15, 14});
+  Sources point = point_source(grid.position(Vec3d{5.3, 7.8, 6.1}), 1.5);
+  expect_serial({grid, Metric::isotropic(1), {}}, point, {.ranks = 4});
+  point.points.push_back({grid.position(Vec3d{12.2, 3.5, 9.9}), -2});
+  expect_serial({grid, rough_tensors(grid, 2), {}}, point, {.ranks = 4});
+  GridOptions plain;
+  plain.common.source_init = SourceInit::plain;
+  expect_serial({grid, rough_speed(grid, 8), {}}, two_voxels(grid), {.ranks = 4}, plain);
+  expect_serial({grid, Metric::isotropic(1), {}}, two_voxels(grid, 500), {.ranks = 3});
+  Sources region;
+  for (std::uint32_t i = 3; i < 9; ++i) region.vertices.push_back({grid.voxel(i, 4, 5), 0.1 * i});
+  expect_serial({grid, Metric::isotropic(1), {}}, region, {.ranks = 4});
+}
+
+TEST(DistributedGridSolver, SourceOnAHaloVoxel) {
+  const ImageGrid grid = cube_grid(12);
+  // Two blocks for each of three ranks: wherever their borders are, a source is on each plane of voxels.
+  for (std::uint32_t i = 0; i < 12; ++i)
+    expect_serial({grid, rough_speed(grid, 4), {}}, voxel_source(grid.voxel(i, i, 11 - i)), {.ranks = 3, .blocks = 2});
+}
+
+TEST(DistributedGridSolver, StandsMoreRanksThanVoxels) {
+  ImageGrid tiny;
+  tiny.shape = {2, 2, 1};
+  ImageGrid one;
+  for (const int ranks : {3, 8}) {
+    expect_serial({tiny, Metric::isotropic(1), {}}, voxel_source(VertexId(0)), {.ranks = ranks});
+    expect_serial({one, Metric::isotropic(1), {}}, voxel_source(VertexId(0)), {.ranks = ranks});
+    std::vector<std::uint8_t> mask{1, 0, 0, 1};
+    expect_serial({tiny, Metric::isotropic(1), mask}, voxel_source(VertexId(3)), {.ranks = ranks});
+  }
+}
+
+TEST(DistributedGridSolver, LeavesTooLongUpdatesToOneRank) {
+  // A medium so much faster along one line that updates read 40 voxels away.
+  ImageGrid grid;
+  grid.shape = {60, 60, 1};
+  const Metric metric = varying(grid, fiber_metric(300, {41, 40, 0}));
+  const Outcome outcome = solve_over_ranks({grid, metric, {}}, centre_source(grid), {}, {.ranks = 3});
+  EXPECT_EQ(outcome.traffic.messages, 0U);
+  ASSERT_EQ(outcome.arrival.notes.size(), 1U);
+  EXPECT_NE(outcome.arrival.notes[0].find("one rank"), std::string::npos);
+  expect_serial({grid, metric, {}}, centre_source(grid), {.ranks = 3});
+}
+
+TEST(DistributedGridSolver, WaitsForASlowRank) {
+  const ImageGrid grid = tilted({13, 12, 11});
+  for (const int slow : {0, 2})
+    expect_serial({grid, rough_tensors(grid, 3), {}}, two_voxels(grid),
+                  {.ranks = 3, .weather = {.delay = 5, .slow_rank = slow, .slow_micros = 300}});
+}
+
+TEST(DistributedGridSolver, StandsDelaysAndReorderedMessages) {
+  const ImageGrid grid = tilted({14, 12, 13});
+  for (std::uint64_t seed = 1; seed <= 6; ++seed)
+    for (const int delay : {3, 40}) {
+      SCOPED_TRACE(seed);
+      expect_serial({grid, rough_tensors(grid, 2.0 + 0.3 * static_cast<double>(seed)), {}}, two_voxels(grid),
+                    {.ranks = 4, .weather = {.seed = seed, .delay = delay}});
+    }
+}
+
+TEST(DistributedGridSolver, SendsEachTimeAboutOnce) {
+  const ImageGrid grid = cube_grid(24);
+  const Outcome outcome = solve_over_ranks({grid, rough_speed(grid, 1), {}}, centre_source(grid), {}, {.ranks = 4});
+  EXPECT_GT(outcome.traffic.messages, 0U);
+  EXPECT_GE(outcome.traffic.bytes, outcome.traffic.halo_bytes);
+  EXPECT_LE(outcome.traffic.bytes, 3 * outcome.traffic.halo_bytes);
+  GridOptions second;
+  second.order = 2;
+  const Outcome twice = solve_over_ranks({grid, rough_speed(grid, 1), {}}, centre_source(grid), second, {.ranks = 4});
+  EXPECT_GE(twice.traffic.bytes, twice.traffic.halo_bytes);
+  EXPECT_LE(twice.traffic.bytes, 3 * twice.traffic.halo_bytes);
+}
+
+TEST(DistributedGridSolver, StopsOnAllRanksWhenOneIsTold) {
+  const ImageGrid grid = cube_grid(10);
+  std::atomic<bool> stop{true};
+  GridOptions options;
+  options.common.progress.cancel = &stop;
+  EXPECT_THROW(solve_over_ranks({grid, Metric::isotropic(1), {}}, centre_source(grid), options, {}), Cancelled);
+}
+
+TEST(DistributedGridSolver, RefusesWhatItCannotDo) {
+  const ImageGrid grid = cube_grid(5);
+  const Image3 image{grid, Metric::isotropic(1), {}};
+  GridOptions options;
+  options.scheme = GridScheme::godunov;
+  EXPECT_THROW(solve_over_ranks(image, centre_source(grid), options, {}), UsageError);
+  options = {};
+  options.order = 3;
+  EXPECT_THROW(solve_over_ranks(image, centre_source(grid), options, {}), UsageError);
+  options = {};
+  options.common.source_init = SourceInit::factored;
+  EXPECT_THROW(solve_over_ranks(image, centre_source(grid), options, {}), UsageError);
+  EXPECT_THROW(solve_over_ranks(image, voxel_source(VertexId(5000)), {}, {}), InputError);
+  EXPECT_THROW(
+      solve_over_ranks({grid, Metric::isotropic(1), std::vector<std::uint8_t>(125, 0)}, centre_source(grid), {}, {}),
+      InputError);
+}
+
+TEST(DealBlocks, GivesEveryRankItsShareOfTheFront) {
+  const ImageGrid grid = cube_grid(64);
+  const Metric metric = Metric::isotropic(1);
+  const GridCells cells = make_cells(grid, {});
+  constexpr int ranks = 4;
+  const std::vector<mpi::GlobalSeed> seeds{{0, 0, 0}};
+  const mpi::GridDeal deal = mpi::deal_blocks({grid, metric}, cells, {1, 1, 1}, seeds, ranks, 0);
+  // Work of a shell is done when its slowest rank is done.
+  const Arrival arrival = solve(grid, metric, voxel_source(VertexId(0)));
+  std::map<int, std::array<double, ranks>> shells;
+  for (std::size_t v = 0; v < grid.voxel_count(); ++v) {
+    const auto [i, j, k] = grid.index(VertexId(v));
+    const std::uint32_t block = deal.lattice.block_of({static_cast<int>(i), static_cast<int>(j), static_cast<int>(k)});
+    shells[static_cast<int>(arrival.times[v])][deal.rank_of[block]] += 1;
+  }
+  double slowest = 0;
+  for (const auto& [shell, work] : shells) slowest += *std::max_element(work.begin(), work.end());
+  EXPECT_LT(slowest * ranks, 1.5 * static_cast<double>(grid.voxel_count()));
+}
+
+TEST(BlockStack, FindsItsVoxelsAgain) {
+  for (const bool flat : {false, true}) {
+    const mpi::BlockLattice lattice{{3, 1, 0}, {10, 7, flat ? 1 : 5}, {4, 3, flat ? 1 : 2}};
+    EXPECT_EQ(lattice.count(), flat ? 9U : 27U);
+    const mpi::BlockStack stack(lattice, {2, 1, flat ? 0 : 1}, {1, 4, 8}, flat);
+    const ImageGrid grid = stack.grid(ImageGrid{});
+    EXPECT_EQ(grid.flat(), flat);
+    EXPECT_EQ(grid.voxel_count(), stack.voxel_count());
+    std::size_t at = 0;
+    stack.for_voxels([&](const Vec3i& index, bool inside) {
+      const auto [i, j, k] = grid.index(VertexId(at++));
+      const Vec3i stacked{static_cast<int>(i), static_cast<int>(j), static_cast<int>(k)};
+      EXPECT_EQ(stack.image_index(stacked), index);
+      if (!inside || !lattice.holds(index)) return;
+      const auto place = std::find(stack.blocks().begin(), stack.blocks().end(), lattice.block_of(index));
+      ASSERT_NE(place, stack.blocks().end());
+      EXPECT_EQ(stack.stacked(static_cast<std::size_t>(place - stack.blocks().begin()), index), stacked);
+    });
+    EXPECT_EQ(at, stack.voxel_count());
+  }
+}
+
+}  // namespace
+}  // namespace isochron::test
