@@ -254,6 +254,7 @@ void declare_solve(Command& root, Console& console) {
     warn_unused(*request, *flags, console);
     request->deal.partitioner = request->options.scheme.partitioner;
     request->deal.threads = console.threads();
+    request->options.threads = console.options.threads;
     return run_solve(*request, console);
   });
 }

@@ -150,15 +150,21 @@ class BucketRing {
   BigVector<std::uint32_t> slot_;
 };
 
+/// A vertex that still waits takes any gain for free; one that was processed only what is worth repeating it. True when
+/// the time was lowered.
+template <class Relax, class T>
+bool lower_as_queued(const Relax& relax, const SolveState<T>& state, const BucketRing<T>& ring, std::uint32_t target,
+                     T candidate) {
+  return ring.waiting(target) ? relax.times().lower(target, candidate, T(0))
+                              : lower_countably(relax, state, target, candidate);
+}
+
 /// Pushes from x and queues what gains by it. Returns the number of local solves.
 template <class Relax, class T>
 std::uint64_t push_and_queue(const Relax& relax, const SolveState<T>& state, BucketRing<T>& ring, std::uint32_t x,
                              T horizon) {
   return relax.push(x, horizon, [&](std::uint32_t target, T candidate) {
-    // A vertex that still waits takes any gain for free; one that was processed only what is worth repeating it.
-    const bool lowered = ring.waiting(target) ? relax.times().lower(target, candidate, T(0))
-                                              : lower_countably(relax, state, target, candidate);
-    if (lowered) ring.add(target, candidate);
+    if (lower_as_queued(relax, state, ring, target, candidate)) ring.add(target, candidate);
   });
 }
 

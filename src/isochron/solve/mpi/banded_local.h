@@ -2,7 +2,10 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <limits>
+#include <utility>
+#include <vector>
 
 #include "isochron/solve/common/banded.h"
 #include "isochron/solve/mpi/local_solver.h"
@@ -18,19 +21,23 @@ namespace isochron::mpi {
 /// Acute corners may ignore times beyond the band (`Horizon::band`) as long as bands only go up: what was pushed before
 /// lies before the end of the current band then, so all that lies beyond it is still queued. Solving a part to its end
 /// more than once needs `Horizon::none`.
+///
+/// With several threads the calling one takes vertices from the bucket, all push from them, and the calling one queues
+/// what has gained: the ring is left alone while they push. `Relax` must have shared times then.
 template <class Relax>
 class BandedLocal final : public LocalSolver<typename Relax::Scalar> {
   using T = typename Relax::Scalar;
 
  public:
   /// `state.seeds` are owned vertices and have their times. Keeps references.
-  BandedLocal(const Relax& relax, SolveState<T>& state, const Halo& halo, BandTuning tuning)
+  BandedLocal(const Relax& relax, SolveState<T>& state, const Halo& halo, BandTuning tuning, int threads = 1)
       : relax_(relax),
         state_(state),
         halo_(halo),
         reach_(tuning.horizon == Horizon::band ? T(0) : std::numeric_limits<T>::infinity()),
         ring_(relax.problem().vertex_count, band_scale(tuning, relax.problem().mean_edge)),
-        sent_(halo.border(), std::numeric_limits<T>::infinity()) {
+        sent_(halo.border(), std::numeric_limits<T>::infinity()),
+        hands_(static_cast<std::size_t>(threads)) {
     for (const std::uint32_t v : state.seeds) ring_.add(v, state.time[v]);
   }
 
@@ -46,11 +53,7 @@ class BandedLocal final : public LocalSolver<typename Relax::Scalar> {
       ring_.move_to(first);
       if (band != no_band && (opened_ == no_band || first > opened_)) open(first, out);
       const std::uint64_t before = counters_.vertex_updates;
-      const bool emptied = ring_.drain_some(relax_, most, [&](std::uint32_t x, T horizon) {
-        ++counters_.vertex_updates;
-        send(x, out);
-        counters_.local_solves += push_and_queue(relax_, state_, ring_, x, std::max(horizon, reach_));
-      });
+      const bool emptied = hands_.size() > 1 ? drain_together(out) : drain_alone(most, out);
       if (!emptied) return true;
       const std::uint64_t done = counters_.vertex_updates - before;
       most -= done < most ? done : most;
@@ -61,9 +64,7 @@ class BandedLocal final : public LocalSolver<typename Relax::Scalar> {
   void accept(std::span<const std::uint32_t> vertices, std::span<const T> times) override {
     for (std::size_t i = 0; i < vertices.size(); ++i) {
       const std::uint32_t v = vertices[i];
-      const bool counts =
-          ring_.waiting(v) ? relax_.times().lower(v, times[i], T(0)) : lower_countably(relax_, state_, v, times[i]);
-      if (counts) ring_.add(v, times[i]);
+      if (lower_as_queued(relax_, state_, ring_, v, times[i])) ring_.add(v, times[i]);
       else relax_.times().lower(v, times[i], T(0));  // not worth a push, but the owner's time all the same
     }
   }
@@ -71,6 +72,53 @@ class BandedLocal final : public LocalSolver<typename Relax::Scalar> {
   [[nodiscard]] Counters counters() const override { return counters_; }
 
  private:
+  /// One thread's share of the work.
+  struct alignas(128) Hand {
+    std::vector<std::uint32_t> gained;  ///< vertices whose times it has lowered
+    std::uint64_t solves = 0;
+  };
+  /// Vertices that the threads push from between two looks at what has arrived, for each of them; and that one takes
+  /// at a time.
+  static constexpr std::size_t team_share = 512, team_chunk = 16;
+
+  /// Some of the current bucket; true when it is empty then.
+  bool drain_alone(std::size_t most, Outbox<T>& out) {
+    return ring_.drain_some(relax_, most, [&](std::uint32_t x, T horizon) {
+      ++counters_.vertex_updates;
+      send(x, out);
+      counters_.local_solves += push_and_queue(relax_, state_, ring_, x, std::max(horizon, reach_));
+    });
+  }
+  bool drain_together(Outbox<T>& out) {
+    taken_.clear();
+    T reach = reach_;
+    const bool emptied = ring_.drain_some(relax_, team_share * hands_.size(), [&](std::uint32_t x, T horizon) {
+      reach = std::max(horizon, reach_);
+      send(x, out);
+      taken_.push_back(x);
+    });
+    counters_.vertex_updates += taken_.size();
+    const int worth = static_cast<int>(1 + taken_.size() / (4 * team_chunk));
+    std::atomic<std::size_t> cursor{0};
+    parallel_region(std::min(worth, static_cast<int>(hands_.size())), [&](int thread, int) {
+      Hand& own = hands_[static_cast<std::size_t>(thread)];
+      for (std::size_t i = cursor.fetch_add(team_chunk); i < taken_.size(); i = cursor.fetch_add(team_chunk))
+        for (std::size_t k = i; k < std::min(i + team_chunk, taken_.size()); ++k) push(own, k, reach);
+    });
+    for (Hand& hand : hands_) {
+      for (const std::uint32_t v : hand.gained) ring_.add(v, relax_.times().load(v));
+      hand.gained.clear();
+      counters_.local_solves += std::exchange(hand.solves, 0);
+    }
+    return emptied && ring_.first_bucket() != ring_.current();
+  }
+  void push(Hand& own, std::size_t i, T reach) {
+    prepare_ahead(relax_, taken_, i);
+    own.solves += relax_.push(taken_[i], reach, [&](std::uint32_t target, T candidate) {
+      if (lower_as_queued(relax_, state_, ring_, target, candidate)) own.gained.push_back(target);
+    });
+  }
+
   void open(std::uint32_t bucket, Outbox<T>& out) {
     opened_ = bucket;
     ++counters_.rounds;
@@ -97,8 +145,10 @@ class BandedLocal final : public LocalSolver<typename Relax::Scalar> {
   const Halo& halo_;
   T reach_;  ///< the least horizon of a push
   BucketRing<T> ring_;
-  std::vector<T> sent_;             ///< by place in the border: the time the neighbours have
-  std::uint32_t opened_ = no_band;  ///< the last bucket whose border was sent
+  std::vector<T> sent_;               ///< by place in the border: the time the neighbours have
+  std::uint32_t opened_ = no_band;    ///< the last bucket whose border was sent
+  std::vector<Hand> hands_;           ///< by thread
+  std::vector<std::uint32_t> taken_;  ///< from the bucket, for all threads
   Counters counters_;
 };
 

@@ -32,6 +32,9 @@ struct RankCounts {
   double max_time = -infinity, worst = 0, idle = 0, seconds = 0;
 };
 
+/// Of each rank.
+int threads_of(const SolveOptions& options) { return std::max(1, options.threads); }
+
 }  // namespace
 
 void check_distributed_options(const SolveOptions& options) {
@@ -56,6 +59,7 @@ template <int Corners>
 template <class T>
 class DistributedSolver<Corners>::EngineOf final : public Engine {
   using Relax = Relaxer<T, Corners, PlainTimes<T>, FirstTargets>;
+  using SharedRelax = Relaxer<T, Corners, SharedTimes<T>, FirstTargets>;
 
  public:
   EngineOf(Transport& transport, const MeshPart<Corners>& part, SimplexProblem<T, Corners> problem,
@@ -73,10 +77,12 @@ class DistributedSolver<Corners>::EngineOf final : public Engine {
     Start start = make_start(seeds);
     const Relax relax(problem_, PlainTimes<T>{start.state.time.data()},
                       FirstTargets{static_cast<std::uint32_t>(part_.owned)});
+    const SharedRelax shared(problem_, SharedTimes<T>{start.state.time.data()},
+                             FirstTargets{static_cast<std::uint32_t>(part_.owned)});
     const int tag = transport_.next_tag();
     Outbox<T> out(transport_, halo_, tag);
     const Timer timer;
-    const std::unique_ptr<LocalSolver<T>> local = make_local(relax, start.state);
+    const std::unique_ptr<LocalSolver<T>> local = make_local(relax, shared, start.state);
     Bands<T> bands(transport_, *local, out, tag, pace_, options_.progress);
     bands.run();
     RankCounts share;
@@ -105,10 +111,13 @@ class DistributedSolver<Corners>::EngineOf final : public Engine {
     std::int32_t lowest_source = 0, highest_source = 0;  ///< of all ranks' seeds
   };
 
-  std::unique_ptr<LocalSolver<T>> make_local(const Relax& relax, SolveState<T>& state) const {
+  std::unique_ptr<LocalSolver<T>> make_local(const Relax& relax, const SharedRelax& shared,
+                                             SolveState<T>& state) const {
     if (pace_ == Pace::sweeps) return std::make_unique<SweepLocal<Relax>>(relax, state, halo_);
     BandTuning tuning = band_tuning(Corners, static_cast<std::size_t>(part_.whole_vertices), 1, options_.band_width);
     if (pace_ == Pace::local_solves) tuning.horizon = Horizon::none;
+    if (const int threads = threads_of(options_); threads > 1)
+      return std::make_unique<BandedLocal<SharedRelax>>(shared, state, halo_, tuning, threads);
     return std::make_unique<BandedLocal<Relax>>(relax, state, halo_, tuning);
   }
 
@@ -185,7 +194,8 @@ class DistributedSolver<Corners>::EngineOf final : public Engine {
   }
 
   void verify(const Relax& relax, const Start& start, RankCounts& share) const {
-    const Residual own = residual_pass(relax, start.pinned, start.seeds, residual_limit(start), 1, part_.owned);
+    const Residual own =
+        residual_pass(relax, start.pinned, start.seeds, residual_limit(start), threads_of(options_), part_.owned);
     share.worst = own.worst;
     if (own.worst_vertex.valid()) share.worst_vertex = part_.global_vertex[own.worst_vertex.index()];
   }
@@ -208,6 +218,7 @@ class DistributedSolver<Corners>::EngineOf final : public Engine {
     GlobalResidual residual;
     residual.limit = residual_limit(start);
     arrival.max_time = -infinity;
+    arrival.traffic.least_idle_seconds = infinity;
     for (const RankCounts& share : all_values(transport_, own)) {
       arrival.reached += share.reached;
       arrival.unreached += share.unreached;
@@ -219,11 +230,13 @@ class DistributedSolver<Corners>::EngineOf final : public Engine {
       arrival.traffic.bytes += share.bytes;
       arrival.traffic.halo_bytes += share.halo_bytes;
       arrival.traffic.idle_seconds += share.idle / transport_.size();
+      arrival.traffic.least_idle_seconds = std::min(arrival.traffic.least_idle_seconds, share.idle);
       if (share.worst > residual.worst) residual.worst = share.worst, residual.worst_vertex = share.worst_vertex;
     }
     arrival.counters.rounds = arrival.traffic.bands;
     if (options_.verify == Keep::yes) arrival.residual = residual;
     arrival.precision = std::is_same_v<T, float> ? Precision::single_ : Precision::double_;
+    arrival.threads = pace_ == Pace::sweeps ? 1 : threads_of(options_);
     arrival.setup_seconds = setup_seconds_;
     arrival.notes = notes_;
   }
@@ -250,7 +263,7 @@ DistributedSolver<Corners>::DistributedSolver(Transport& transport, const MeshPa
   }
   std::vector<std::string> notes;
   if (options.precision == Precision::single_) {
-    auto problem = prepare_part<float>(transport, part, metric, virtual_elements, options.reorder);
+    auto problem = prepare_part<float>(transport, part, metric, virtual_elements, options.reorder, threads_of(options));
     if (fits_single(problem.shortest, problem.longest)) {
       engine_ = std::make_unique<EngineOf<float>>(transport, part, std::move(problem), options, pace, notes, timer);
       return;
@@ -258,8 +271,9 @@ DistributedSolver<Corners>::DistributedSolver(Transport& transport, const MeshPa
     notes.push_back(precision_note(problem.shortest * problem.unit, problem.longest * problem.unit));
   }
   engine_ = std::make_unique<EngineOf<double>>(
-      transport, part, prepare_part<double>(transport, part, metric, virtual_elements, options.reorder), options, pace,
-      notes, timer);
+      transport, part,
+      prepare_part<double>(transport, part, metric, virtual_elements, options.reorder, threads_of(options)), options,
+      pace, notes, timer);
 }
 
 template <int Corners>

@@ -187,6 +187,7 @@ Arrival gather_arrival(Transport& transport, const MeshPart<Corners>& part, cons
   Arrival result;
   result.backend = Backend::mpi;
   result.precision = arrival.precision;
+  result.threads = arrival.threads;
   result.counters = arrival.counters;
   result.converged = arrival.converged();
   result.setup_seconds = arrival.setup_seconds;
