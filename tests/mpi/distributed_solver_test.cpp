@@ -302,6 +302,18 @@ TEST(DistributedSolver, StopsOnAllRanksWhenOneIsTold) {
   EXPECT_THROW(solve_over_ranks(mesh, Metric::isotropic(1), from(vertex(0)), options, {}), Cancelled);
 }
 
+TEST(DistributedSolver, ReportsItsProgressOnAllRanks) {
+  std::atomic<int> half_way{0}, ended{0};
+  SolveOptions options = no_split();
+  options.progress.report = [&](double fraction) {
+    if (fraction > 0.1 && fraction < 0.9) ++half_way;
+    if (fraction == 1) ++ended;
+  };
+  (void)solve_over_ranks(cube(14), Metric::isotropic(1), from(vertex(0)), options, {.ranks = 3});
+  EXPECT_GE(half_way, 3);
+  EXPECT_GE(ended, 3);
+}
+
 TEST(DistributedSolver, RefusesWhatItCannotDo) {
   const TetMesh mesh = cube(4);
   SolveOptions options;

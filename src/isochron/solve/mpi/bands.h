@@ -1,6 +1,7 @@
 // The time bands that all ranks go through together, and how they agree that the solve is done.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -44,8 +45,16 @@ struct BandCounters {
 template <class T>
 class Bands {
  public:
-  Bands(Transport& transport, LocalSolver<T>& local, Outbox<T>& out, int tag, Pace pace, const Progress& progress)
-      : transport_(transport), local_(local), out_(out), tag_(tag), pace_(pace), progress_(progress) {}
+  /// Progress is that of all ranks' vertex updates, of which about `expected_updates` are to come; 0: not reported.
+  Bands(Transport& transport, LocalSolver<T>& local, Outbox<T>& out, int tag, Pace pace, const Progress& progress,
+        double expected_updates = 0)
+      : transport_(transport),
+        local_(local),
+        out_(out),
+        tag_(tag),
+        pace_(pace),
+        progress_(progress),
+        expected_updates_(expected_updates) {}
 
   /// Throws Cancelled on all ranks when one was told to stop.
   void run() {
@@ -58,8 +67,12 @@ class Bands {
       }
       const Tally next = agree(pace_ == Pace::banded);
       if (next.sums[2] > 0) throw Cancelled();
+      report(next);
       const bool none_waits = next.least == no_band && next.sums[0] == next.sums[1];
-      if (quiet && none_waits && next.sums == last.sums) return;
+      if (quiet && none_waits && next.sums == last.sums) {
+        if (progress_.report) progress_.report(1.0);
+        return;
+      }
       quiet = none_waits;
       last = next;
     }
@@ -70,6 +83,11 @@ class Bands {
  private:
   /// Vertices processed between two looks at what has arrived.
   static constexpr std::size_t between_looks = 64;
+
+  void report(const Tally& all) {
+    if (!progress_.report || !(expected_updates_ > 0) || counters_.bands % 16 != 0) return;
+    progress_.report(std::min(1.0, static_cast<double>(all.sums[3]) / expected_updates_));
+  }
 
   /// Everything that can be done up to the band.
   void work() {
@@ -105,9 +123,9 @@ class Bands {
   /// Contributes to a reduction and waits for its result; with `working`, works on what comes meanwhile.
   Tally agree(bool working) {
     const std::int64_t stop = progress_.cancelled() ? 1 : 0;
-    transport_.start_tally(
-        {local_.next_band(),
-         {static_cast<std::int64_t>(out_.messages()), static_cast<std::int64_t>(counters_.received), stop, 0}});
+    transport_.start_tally({local_.next_band(),
+                            {static_cast<std::int64_t>(out_.messages()), static_cast<std::int64_t>(counters_.received),
+                             stop, static_cast<std::int64_t>(local_.counters().vertex_updates)}});
     ++counters_.agreements;
     Tally all;
     Timer waiting;
@@ -131,6 +149,7 @@ class Bands {
   int tag_;
   Pace pace_;
   const Progress& progress_;
+  double expected_updates_;
   std::uint32_t band_ = 0;
   BandCounters counters_;
   std::vector<std::uint32_t> vertices_;

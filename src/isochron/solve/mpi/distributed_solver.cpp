@@ -83,7 +83,7 @@ class DistributedSolver<Corners>::EngineOf final : public Engine {
     Outbox<T> out(transport_, halo_, tag);
     const Timer timer;
     const std::unique_ptr<LocalSolver<T>> local = make_local(relax, shared, start.state);
-    Bands<T> bands(transport_, *local, out, tag, pace_, options_.progress);
+    Bands<T> bands(transport_, *local, out, tag, pace_, options_.progress, static_cast<double>(part_.whole_vertices));
     bands.run();
     RankCounts share;
     share.seconds = timer.seconds();
