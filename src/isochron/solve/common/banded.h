@@ -122,6 +122,23 @@ class BucketRing {
     return true;
   }
 
+  /// The same for a bucket after the current one: at most so many entries from its place `from` on. Returns the first
+  /// place that was not looked at.
+  template <class Relax, class Process>
+  std::size_t take_ahead(const Relax& relax, std::uint32_t number, std::size_t from, std::size_t most,
+                         Process&& process) {
+    const std::vector<std::uint32_t>& list = bucket(number);
+    const T horizon = scale_.horizon(number);
+    for (const std::size_t end = from + most; from < std::min(end, list.size()); ++from) {
+      prepare_ahead(relax, list, from);
+      const std::uint32_t v = list[from];
+      if (slot_[v] != number || relax.times().load(v) >= horizon) continue;
+      slot_[v] = none;  // the entry stays, a stale one
+      process(v, horizon);
+    }
+    return from;
+  }
+
   /// The first bucket from the current one on that has entries, stale ones too; `none` when there is none.
   [[nodiscard]] std::uint32_t first_bucket() const {
     if (entries_ == 0) return none;

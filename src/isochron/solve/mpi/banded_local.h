@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <limits>
 #include <utility>
@@ -19,7 +20,8 @@ namespace isochron::mpi {
 /// on the same band at the same time; and once more when it is pushed, if its time has changed since.
 ///
 /// Acute corners may ignore times beyond the band (`Horizon::band`) as long as bands only go up: what was pushed before
-/// lies before the end of the current band then, so all that lies beyond it is still queued. Solving a part to its end
+/// lies before the end of the current band then (or of the last one that was worked on ahead), so all that lies beyond
+/// it is still queued. Solving a part to its end
 /// more than once needs `Horizon::none`.
 ///
 /// With several threads the calling one takes vertices from the bucket, all push from them, and the calling one queues
@@ -61,6 +63,28 @@ class BandedLocal final : public LocalSolver<typename Relax::Scalar> {
     }
   }
 
+  bool work_ahead(std::size_t most, Outbox<T>& out) override {
+    if (ahead_of_ != ring_.current()) {
+      ahead_of_ = ring_.current();
+      looked_at_ = {};
+    }
+    if (hands_.size() > 1) most = team_share * hands_.size();
+    for (std::uint32_t step = 1; step <= bands_ahead; ++step) {
+      std::size_t& place = looked_at_[step - 1];
+      const std::size_t before = place;
+      taken_.clear();
+      place = ring_.take_ahead(relax_, ring_.current() + step, place, most, [&](std::uint32_t x, T horizon) {
+        reach_ = std::max(reach_, horizon);
+        send(x, out);
+        if (hands_.size() > 1) taken_.push_back(x);
+        else push_alone(x, reach_);
+      });
+      push_together(reach_);
+      if (place > before) return true;
+    }
+    return false;
+  }
+
   void accept(std::span<const std::uint32_t> vertices, std::span<const T> times) override {
     for (std::size_t i = 0; i < vertices.size(); ++i) {
       const std::uint32_t v = vertices[i];
@@ -80,14 +104,19 @@ class BandedLocal final : public LocalSolver<typename Relax::Scalar> {
   /// Vertices that the threads push from between two looks at what has arrived, for each of them; and that one takes
   /// at a time.
   static constexpr std::size_t team_share = 512, team_chunk = 16;
+  /// Bands that a rank with nothing else to do goes ahead (bench/NOTES.md).
+  static constexpr std::uint32_t bands_ahead = 2;
 
   /// Some of the current bucket; true when it is empty then.
   bool drain_alone(std::size_t most, Outbox<T>& out) {
     return ring_.drain_some(relax_, most, [&](std::uint32_t x, T horizon) {
-      ++counters_.vertex_updates;
       send(x, out);
-      counters_.local_solves += push_and_queue(relax_, state_, ring_, x, std::max(horizon, reach_));
+      push_alone(x, std::max(horizon, reach_));
     });
+  }
+  void push_alone(std::uint32_t x, T reach) {
+    ++counters_.vertex_updates;
+    counters_.local_solves += push_and_queue(relax_, state_, ring_, x, reach);
   }
   bool drain_together(Outbox<T>& out) {
     taken_.clear();
@@ -97,6 +126,12 @@ class BandedLocal final : public LocalSolver<typename Relax::Scalar> {
       send(x, out);
       taken_.push_back(x);
     });
+    push_together(reach);
+    return emptied && ring_.first_bucket() != ring_.current();
+  }
+  /// Pushes from what was taken, and queues what has gained.
+  void push_together(T reach) {
+    if (taken_.empty()) return;
     counters_.vertex_updates += taken_.size();
     const int worth = static_cast<int>(1 + taken_.size() / (4 * team_chunk));
     std::atomic<std::size_t> cursor{0};
@@ -110,7 +145,6 @@ class BandedLocal final : public LocalSolver<typename Relax::Scalar> {
       hand.gained.clear();
       counters_.local_solves += std::exchange(hand.solves, 0);
     }
-    return emptied && ring_.first_bucket() != ring_.current();
   }
   void push(Hand& own, std::size_t i, T reach) {
     prepare_ahead(relax_, taken_, i);
@@ -145,10 +179,12 @@ class BandedLocal final : public LocalSolver<typename Relax::Scalar> {
   const Halo& halo_;
   T reach_;  ///< the least horizon of a push
   BucketRing<T> ring_;
-  std::vector<T> sent_;               ///< by place in the border: the time the neighbours have
-  std::uint32_t opened_ = no_band;    ///< the last bucket whose border was sent
-  std::vector<Hand> hands_;           ///< by thread
-  std::vector<std::uint32_t> taken_;  ///< from the bucket, for all threads
+  std::vector<T> sent_;                               ///< by place in the border: the time the neighbours have
+  std::uint32_t opened_ = no_band;                    ///< the last bucket whose border was sent
+  std::uint32_t ahead_of_ = no_band;                  ///< the band that `looked_at_` is about
+  std::array<std::size_t, bands_ahead> looked_at_{};  ///< by band after it: entries that were taken already, or left
+  std::vector<Hand> hands_;                           ///< by thread
+  std::vector<std::uint32_t> taken_;                  ///< from the bucket, for all threads
   Counters counters_;
 };
 

@@ -25,12 +25,13 @@ struct BandCounters {
 ///
 /// Every rank works on the same band, the lowest in which any rank has work, until it has nothing left up to that band.
 /// Then it contributes to a reduction: its own next band, and how many messages it has sent and received so far. While
-/// it waits for the result it goes on receiving, and working on what comes. The least of the next bands is the band
-/// that follows.
+/// it waits for the result it goes on receiving, and working on what comes; when nothing comes, it goes ahead with the
+/// next bands as far as it can. The least of the next bands is the band that follows.
 ///
 /// Why bands need no more agreement than that: times only fall, and every lowered time waits in a queue until it has
 /// been pushed (a ghost's time when it is received). So a message that comes after its band has passed is late, not
-/// lost: it is worked on in the current band, and costs a few pushes more.
+/// lost: it is worked on in the current band, and costs a few pushes more. Work that was done ahead of what it needs is
+/// repeated when that comes.
 ///
 /// Why the end is exact. A rank contributes only when it has nothing queued in the bands up to the current one; say it
 /// is idle when it has nothing queued at all, and its next band is `no_band`. Let two reductions that follow each other
@@ -103,6 +104,12 @@ class Bands {
     out_.flush();
   }
 
+  bool work_ahead() {
+    if (!local_.work_ahead(between_looks, out_)) return false;
+    out_.flush();
+    return true;
+  }
+
   bool receive() {
     bool any = false;
     Message message;
@@ -130,14 +137,15 @@ class Bands {
     Tally all;
     Timer waiting;
     while (!transport_.tally_done(all)) {
-      if (!receive()) {
+      const bool came = receive();
+      const double waited = waiting.seconds();
+      if (working && (came || work_ahead())) {
+        counters_.idle_seconds += waited;
+        if (came) work();
+        waiting.restart();
+      } else if (!came) {
         transport_.pause();
-        continue;
       }
-      if (!working) continue;
-      counters_.idle_seconds += waiting.seconds();
-      work();
-      waiting.restart();
     }
     counters_.idle_seconds += waiting.seconds();
     return all;

@@ -41,6 +41,7 @@ class CoarseImage {
     Sources sources;
     for (const GlobalSeed& seed : seeds) sources.vertices.push_back({nearest(points[seed.vertex]), seed.time});
     GridOptions options;
+    options.order = 2;
     options.common.backend = threads > 1 ? Backend::threads : Backend::serial;
     options.common.threads = threads;
     options.common.source_init = SourceInit::plain;
