@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Measures the solver over MPI ranks on one machine and holds it against our aims.
 #
-#   scripts/bench_mpi.sh [--quick] [BINARY [RANKS[xTHREADS]…]]      build/release/bin/isochron, 1 4 16 4x4 8x2
+#   scripts/bench_mpi.sh [--quick] [BINARY [RANKS[xTHREADS]…]]      build/release/bin/isochron, 1 4 16
 #
 # FOLDER (build/bench-mpi) gets the numbers of each run, and all of them as runs.csv for `isochron bench scale --runs`.
 set -euo pipefail
@@ -15,7 +15,7 @@ fi
 binary=${1:-build/release/bin/isochron}
 shift || true
 runs=("${@:-1}")
-(($# > 0)) || runs=(1 4 16 4x4 8x2)
+(($# > 0)) || runs=(1 4 16)
 folder=${FOLDER:-build/bench-mpi}
 mkdir -p "$folder"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
