@@ -270,6 +270,7 @@ void declare_solve(Command& root, Console& console) {
     request->deal.batch_threads = std::max(1, console.options.threads);
     request->deal.batch_backend =
         request->rank_backend.value_or(request->deal.batch_threads > 1 ? Backend::threads : Backend::serial);
+    request->options.threads = console.options.threads;
     return run_solve(*request, console);
   });
 }

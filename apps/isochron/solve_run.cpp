@@ -193,7 +193,6 @@ void with_solver(const SolveRequest& request, const SimplexMesh<Corners>& mesh, 
   if (request.unit) metric.change_unit(*request.unit);  // coordinates stay as they are, in messages too
   Activity activity(console, "solving");
   SolveOptions options = request.options;
-  options.threads = console.options.threads;
   options.progress = activity.progress();
   const InterruptGuard guard;
   if (ranks != nullptr) {

@@ -1,14 +1,21 @@
 // Our aims over MPI ranks: the ventricle as large as it is, and as large as there are ranks. Run under mpirun, once for
 // each number of ranks; scripts/bench_mpi.sh does, and compares.
 #include <algorithm>
+#include <functional>
 #include <memory>
 
 #include <fmt/format.h>
 
+#if defined(__linux__)
+#include <sched.h>
+#endif
+
 #include "bench/paper/cases.h"
+#include "bench/paper/scale_model.h"
 #include "bench/paper/tables.h"
 #include "isochron/core/parallel.h"
 #include "isochron/core/timer.h"
+#include "isochron/solve/mpi/collectives.h"
 #include "isochron/solve/mpi/deal_by_time.h"
 #include "isochron/solve/mpi/mpi_transport.h"
 #include "isochron/solve/mpi/root_seeds.h"
@@ -24,6 +31,49 @@ SolveOptions solve_options() {
   return options;
 }
 
+/// Keeps a rank on cores of its own while it lives; before and after, rank 0 has all of them for setting up.
+class OwnCores {
+ public:
+  explicit OwnCores([[maybe_unused]] const mpi::Transport& transport) {
+#if defined(__linux__)
+    const int each = hardware_threads() / transport.size();
+    if (transport.size() == 1 || each == 0 || sched_getaffinity(0, sizeof(all_), &all_) != 0) return;
+    cpu_set_t own;
+    CPU_ZERO(&own);
+    int number = 0;  // among the cores that this process may use
+    for (int core = 0; core < CPU_SETSIZE; ++core)
+      if (CPU_ISSET(core, &all_) && number++ / each == transport.rank()) CPU_SET(core, &own);
+    kept_ = sched_setaffinity(0, sizeof(own), &own) == 0;  // else ranks change places, and take a little longer
+#endif
+  }
+  ~OwnCores() {
+#if defined(__linux__)
+    if (kept_) (void)sched_setaffinity(0, sizeof(all_), &all_);
+#endif
+  }
+  OwnCores(const OwnCores&) = delete;
+  OwnCores& operator=(const OwnCores&) = delete;
+
+ private:
+#if defined(__linux__)
+  cpu_set_t all_{};
+  bool kept_ = false;
+#endif
+};
+
+/// The quickest of three results, or of fewer when they take long.
+template <class Solve>
+auto quickest(Solve&& solve) {
+  auto best = solve();
+  double spent = best.solve_seconds;
+  for (int i = 1; i < 3 && spent < 10; ++i) {
+    auto next = solve();
+    spent += next.solve_seconds;
+    if (next.solve_seconds < best.solve_seconds) best = std::move(next);
+  }
+  return best;
+}
+
 /// One process, on one thread and on all.
 void add_one_process(Report& report, const std::string& row, const Heart& heart, const BenchOptions& options) {
   const Sources sources = middle_source(heart.mesh);
@@ -33,72 +83,113 @@ void add_one_process(Report& report, const std::string& row, const Heart& heart,
     one.backend = threads > 1 ? Backend::threads : Backend::serial;
     Solver<4> solver({heart.mesh, heart.metric}, one);
     Measured best;
-    for (int i = 0; i < 3; ++i) {
-      Arrival arrival = solver.solve(sources);
-      if (i == 0 || arrival.solve_seconds < best.arrival.solve_seconds)
-        best = {arrival.residual->passed(), "", std::move(arrival)};
-    }
+    best.arrival = quickest([&] { return solver.solve(sources); });
+    best.valid = best.arrival.residual->passed();
+    if (!best.valid) best.remark = failed_check;
     report.add(entry_of(row, fmt::format("no ranks, {} threads", threads), {}, best, "s", seconds));
     if (threads == 1) report.add(entry_of(row, "no ranks, updates", {}, best, "a vertex", updates_per_vertex));
   }
 }
 
-/// All ranks together: rank 0 makes the ventricle and reports.
-void add_ventricle(Report& report, mpi::Transport& transport, const std::string& row, std::size_t elements,
-                   const mpi::DealOptions& deal, const BenchOptions& options, bool compare) {
+/// A ventricle shared out over ranks, and what that took.
+struct SharedHeart {
+  std::vector<mpi::GlobalSeed> seeds;
+  mpi::Share<4> share;
+  double make_seconds = 0, deal_seconds = 0, scatter_seconds = 0;
+};
+
+/// All ranks together: rank 0 makes it and deals it out. With `before`, rank 0 does that first, on the whole.
+SharedHeart share_heart(mpi::Transport& transport, std::size_t elements,
+                        const std::function<void(const Heart&)>& before) {
   const bool root = transport.rank() == 0;
-  const int team = options.threads > 0 ? options.threads : hardware_threads();
-  std::unique_ptr<Heart> heart;
+  const int team = hardware_threads();
+  SharedHeart result;
+  Timer timer;
+  const auto lap = [&] {
+    const double seconds = timer.seconds();
+    timer.restart();
+    return seconds;
+  };
+  std::unique_ptr<Heart> whole;
   Sources sources;
   if (root) {
-    heart = std::make_unique<Heart>(bench::heart(elements, 0.6, 0.3, team));
-    sources = middle_source(heart->mesh);
-    if (compare && transport.size() == 1) add_one_process(report, row, *heart, options);
+    whole = std::make_unique<Heart>(heart(elements, 0.6, 0.3, team));
+    sources = middle_source(whole->mesh);
   }
-  const TetMesh* mesh = root ? &heart->mesh : nullptr;
-  const Metric* metric = root ? &heart->metric : nullptr;
-  const auto seeds = mpi::root_seeds<4>(transport, mesh, metric, root ? &sources : nullptr, solve_options());
-  const Timer cutting;
+  result.make_seconds = lap();
+  if (root && before) before(*whole);
+  timer.restart();
+  const TetMesh* mesh = root ? &whole->mesh : nullptr;
+  const Metric* metric = root ? &whole->metric : nullptr;
+  result.seeds = mpi::root_seeds<4>(transport, mesh, metric, root ? &sources : nullptr, solve_options());
   std::vector<std::uint32_t> rank_of;
-  if (root && deal.pieces == 0) rank_of = mpi::deal_by_time(*mesh, *metric, seeds, transport.size(), team);
-  else if (root) rank_of = mpi::deal_vertices(*mesh, transport.size(), deal);
-  const mpi::Share<4> share =
-      mpi::scatter<4>(transport, mesh, metric, std::move(rank_of), ObtuseSplit::automatic, team);
-  const double cut_seconds = cutting.seconds();
-  heart.reset();
-  mpi::DistributedSolver<4> solver(transport, share.part, share.metric, solve_options());
-  mpi::DistributedArrival best;
-  for (int i = 0; i < 3; ++i) {
-    mpi::DistributedArrival arrival = solver.solve(seeds);
-    if (i == 0 || arrival.solve_seconds < best.solve_seconds) best = std::move(arrival);
-  }
-  if (!root) return;
+  if (root && transport.size() == 1) rank_of.assign(mesh->vertex_count(), 0);
+  else if (root) rank_of = mpi::deal_by_time(*mesh, *metric, result.seeds, transport.size(), team);
+  result.deal_seconds = lap();
+  result.share = mpi::scatter<4>(transport, mesh, metric, std::move(rank_of), ObtuseSplit::automatic, team);
+  result.scatter_seconds = lap();
+  return result;
+}
+
+MeasuredRun run_of(const mpi::DistributedArrival& arrival, const MeshPart<4>& part, int ranks) {
+  MeasuredRun run;
+  run.mesh = "ventricle";
+  run.ranks = ranks;
+  run.parts_per_rank = ranks == 1 ? 1 : 0;
+  run.vertices = static_cast<double>(part.whole_vertices);
+  run.elements = static_cast<double>(part.whole_elements);
+  run.bands = static_cast<double>(arrival.traffic.bands);
+  run.rounds = static_cast<double>(arrival.traffic.agreements);
+  run.messages = static_cast<double>(arrival.traffic.messages);
+  run.bytes = static_cast<double>(arrival.traffic.bytes);
+  run.pushes = static_cast<double>(arrival.counters.vertex_updates);
+  run.solve_seconds = arrival.solve_seconds;
+  run.work_seconds = arrival.solve_seconds - arrival.traffic.idle_seconds;
+  run.work_max_seconds = arrival.solve_seconds - arrival.traffic.least_idle_seconds;
+  run.idle_seconds = arrival.traffic.idle_seconds;
+  return run;
+}
+
+void add_solve(Report& report, const std::string& row, const SharedHeart& shared, const mpi::DistributedArrival& best,
+               double kept) {
   const auto add = [&](const char* column, double value, const char* unit) {
-    report.add({row,
-                column,
-                {},
-                best.converged() ? std::optional(value) : std::nullopt,
-                unit,
-                best.converged() ? "" : failed_check});
+    const std::optional<double> ours = best.converged() ? std::optional(value) : std::nullopt;
+    report.add({row, column, {}, ours, unit, best.converged() ? "" : failed_check});
   };
-  const auto whole = static_cast<double>(share.part.whole_vertices);
-  add("elements", static_cast<double>(share.part.whole_elements), "");
-  add("cut and scatter", cut_seconds, "s");
+  const auto whole = static_cast<double>(shared.share.part.whole_vertices);
+  add("elements", static_cast<double>(shared.share.part.whole_elements), "");
+  add("generate", shared.make_seconds, "s");
+  add("deal", shared.deal_seconds, "s");
+  add("scatter", shared.scatter_seconds, "s");
   add("set-up", best.setup_seconds, "s");
   add("solve", best.solve_seconds, "s");
   add("idle", 100 * best.traffic.idle_seconds / best.solve_seconds, "% of the solve");
   add("bands", static_cast<double>(best.traffic.bands), "");
   add("updates", static_cast<double>(best.counters.vertex_updates) / whole, "a vertex");
   add("messages", static_cast<double>(best.traffic.messages), "");
-  add("bytes over least",
-      best.traffic.halo_bytes == 0
-          ? 1
-          : static_cast<double>(best.traffic.bytes) / static_cast<double>(best.traffic.halo_bytes),
-      "times");
-  add("elements kept over share",
-      static_cast<double>(share.part.mesh.element_count()) * transport.size() /
-          static_cast<double>(share.part.whole_elements),
-      "times");
+  const auto least = static_cast<double>(best.traffic.halo_bytes);
+  add("bytes over least", least == 0 ? 1 : static_cast<double>(best.traffic.bytes) / least, "times");
+  add("elements kept over share", kept, "times");
+}
+
+/// All ranks together. Rank 0 reports, in each of the rows, and adds to the runs.
+void add_ventricle(Report& report, std::vector<MeasuredRun>& runs, mpi::Transport& transport,
+                   const std::vector<std::string>& rows, std::size_t elements, const BenchOptions& options,
+                   const std::function<void(const Heart&)>& before = {}) {
+  const SharedHeart shared = share_heart(transport, elements, before);
+  const MeshPart<4>& part = shared.share.part;
+  const OwnCores cores(transport);
+  SolveOptions own = solve_options();
+  own.threads = transport.size() > 1 ? options.threads : 1;
+  mpi::DistributedSolver<4> solver(transport, part, shared.share.metric, own);
+  const mpi::DistributedArrival best = quickest([&] { return solver.solve(shared.seeds); });
+  double most = 0;
+  for (const double count : mpi::all_values(transport, static_cast<double>(part.mesh.element_count())))
+    most = std::max(most, count);
+  if (transport.rank() != 0) return;
+  const double kept = most * transport.size() / static_cast<double>(part.whole_elements);
+  for (const std::string& row : rows) add_solve(report, row, shared, best, kept);
+  if (best.converged()) runs.push_back(run_of(best, part, transport.size()));
 }
 
 }  // namespace
@@ -109,15 +200,17 @@ int goals_mpi(const BenchOptions& options) {
   Report report("goals-mpi", fmt::format("A ventricle over {} ranks, double precision", ranks), options);
   const bool quick = options.size == BenchSize::quick;
   const std::size_t whole = quick ? 200000 : 24000000, each = quick ? 20000 : 1500000;
-  for (const int pieces : {0, 1, 16, 64}) {
-    mpi::DealOptions deal;
-    deal.pieces = pieces;
-    if (ranks == 1 && pieces > 0) break;
-    const std::string row = pieces == 0 ? "strong" : fmt::format("strong, {} pieces a rank", pieces);
-    add_ventricle(report, *transport, row, whole, deal, options, pieces == 0);
-  }
-  add_ventricle(report, *transport, "weak", each * static_cast<std::size_t>(ranks), {}, options, false);
-  return transport->rank() == 0 ? report.finish(options) : 0;
+  const std::size_t weak = each * static_cast<std::size_t>(ranks);
+  std::vector<MeasuredRun> runs;
+  if (weak != whole) add_ventricle(report, runs, *transport, {"weak"}, weak, options);
+  const std::vector<std::string> rows =
+      weak == whole ? std::vector<std::string>{"strong", "weak"} : std::vector<std::string>{"strong"};
+  add_ventricle(report, runs, *transport, rows, whole, options, [&](const Heart& heart) {
+    if (ranks == 1) add_one_process(report, "strong", heart, options);
+  });
+  if (transport->rank() != 0) return 0;
+  save(options, "goals-mpi-runs.csv", runs_csv(runs));
+  return report.finish(options);
 }
 
 }  // namespace isochron::bench

@@ -49,6 +49,7 @@ const std::vector<PaperBench>& paper_benches() {
       {"gpu-513", "Error order and memory up to the 513^3 cube (805 million tetrahedra) on the GPU", bench::gpu_513},
       {"tuning-bands", "Work and seconds over the band width", bench::tuning_bands},
       {"tuning-backends", "From what size of mesh on the GPU pays", bench::tuning_backends},
+      {"tuning-ranks", "Counts of ranks on clocks of their own: updates, balance, messages", bench::tuning_ranks},
       {"scale", "Time of a solve on 2 to 100 000 cores: model, fit and simulation", bench::scale},
   };
   return benches;

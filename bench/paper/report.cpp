@@ -29,13 +29,16 @@ std::string json_number(std::optional<double> value) {
 /// Quotes and backslashes do not occur in our labels; commas do.
 std::string quoted(const std::string& text) { return '"' + text + '"'; }
 
-void save(const std::filesystem::path& path, const std::string& text) {
+}  // namespace
+
+void save(const BenchOptions& options, const std::string& name, const std::string& text) {
+  if (options.output_folder.empty()) return;
+  std::filesystem::create_directories(options.output_folder);
+  const std::filesystem::path path = options.output_folder / name;
   std::ofstream file(path);
   file << text;
   if (!file.flush()) throw RuntimeError(fmt::format("cannot write {}; choose another --output-folder", path.string()));
 }
-
-}  // namespace
 
 Report::Report(std::string name, std::string title, const BenchOptions& options, QuickRun run)
     : name_(std::move(name)), title_(std::move(title)), quick_(options.size == BenchSize::quick), run_(run) {
@@ -93,15 +96,13 @@ std::string Report::json() const {
 }
 
 void Report::write(const BenchOptions& options) const {
-  if (options.output_folder.empty()) return;
-  std::filesystem::create_directories(options.output_folder);
   std::string csv = "row,column,paper,ours,unit,remark,quick\n";
   for (const Entry& e : entries_)
     csv += fmt::format("{},{},{},{},{},{},{}\n", quoted(e.row), quoted(e.column),
                        e.paper ? fmt::format("{}", *e.paper) : "", e.ours ? fmt::format("{}", *e.ours) : "",
                        quoted(e.unit), quoted(e.remark), quick_);
-  save(options.output_folder / (name_ + ".csv"), csv);
-  save(options.output_folder / (name_ + ".json"), json());
+  save(options, name_ + ".csv", csv);
+  save(options, name_ + ".json", json());
 }
 
 int Report::finish(const BenchOptions& options) const {

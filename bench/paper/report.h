@@ -52,6 +52,9 @@ class Report {
   std::vector<std::string> notes_;
 };
 
+/// Puts a file into the output folder; nothing when there is none. Throws RuntimeError.
+void save(const BenchOptions& options, const std::string& name, const std::string& text);
+
 /// The remark of an entry whose result failed its check: it has no time.
 inline constexpr const char* failed_check = "residual check FAILED: no number";
 /// How the remark of an entry begins whose run ended with an error.

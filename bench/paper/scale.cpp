@@ -1,7 +1,6 @@
 // Scale on paper: a model of time fitted to measured runs, and simulated solves of 10⁹ to 10¹¹ elements.
 #include <algorithm>
 #include <atomic>
-#include <fstream>
 
 #include <fmt/format.h>
 
@@ -9,7 +8,6 @@
 #include "bench/paper/report.h"
 #include "bench/paper/scale_study.h"
 #include "bench/paper/tables.h"
-#include "isochron/core/error.h"
 #include "isochron/core/parallel.h"
 
 namespace isochron::bench {
@@ -99,14 +97,9 @@ std::vector<std::vector<ScaleResult>> study_all(const ScaleStudy& study, const s
 
 void write_grid(const std::vector<std::vector<ScaleResult>>& all, const ScaleStudy& study,
                 const BenchOptions& options) {
-  if (options.output_folder.empty()) return;
   std::vector<ScaleResult> flat;
   for (const auto& results : all) flat.insert(flat.end(), results.begin(), results.end());
-  std::filesystem::create_directories(options.output_folder);
-  const auto path = options.output_folder / "scale-grid.csv";
-  std::ofstream file(path);
-  file << results_csv(flat, study);
-  if (!file.flush()) throw RuntimeError(fmt::format("cannot write {}; choose another --output-folder", path.string()));
+  save(options, "scale-grid.csv", results_csv(flat, study));
 }
 
 }  // namespace

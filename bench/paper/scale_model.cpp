@@ -173,6 +173,18 @@ std::vector<MeasuredRun> read_runs(const std::filesystem::path& path) {
   return runs;
 }
 
+std::string runs_csv(const std::vector<MeasuredRun>& runs) {
+  std::string text =
+      "mesh,ranks,parts_per_rank,vertices,elements,bands,rounds,messages,bytes,pushes,work_seconds,solve_seconds,"
+      "work_max_seconds,idle_seconds\n";
+  const auto maybe = [](std::optional<double> value) { return value ? fmt::format("{}", *value) : ""; };
+  for (const MeasuredRun& r : runs)
+    text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", r.mesh, r.ranks, r.parts_per_rank, r.vertices,
+                        r.elements, r.bands, r.rounds, r.messages, r.bytes, r.pushes, r.work_seconds, r.solve_seconds,
+                        maybe(r.work_max_seconds), maybe(r.idle_seconds));
+  return text;
+}
+
 std::vector<double> nonnegative_least_squares(const std::vector<std::vector<double>>& a, const std::vector<double>& b) {
   if (a.empty()) return {};
   const std::size_t columns = a.front().size();

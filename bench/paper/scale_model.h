@@ -51,6 +51,9 @@ struct MeasuredRun {
 /// Throws InputError with path and line when a column is missing or a number is not one.
 std::vector<MeasuredRun> read_runs(const std::filesystem::path& path);
 
+/// The text of a file that `read_runs` reads, without the columns that were not counted.
+std::string runs_csv(const std::vector<MeasuredRun>& runs);
+
 /// A machine as the runs show it. Runs of one node say what its shared memory costs, not its network.
 struct MachineFit {
   double push_alone = 0;                    ///< one rank on the machine

@@ -58,6 +58,7 @@ int gpu_goals(const BenchOptions& options);
 int grid_gpu_goals(const BenchOptions& options);
 int tuning_bands(const BenchOptions& options);
 int tuning_backends(const BenchOptions& options);
+int tuning_ranks(const BenchOptions& options);
 
 // Over many ranks, on paper.
 int scale(const BenchOptions& options);

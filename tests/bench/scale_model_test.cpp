@@ -104,6 +104,22 @@ TEST_F(RunsFile, ReadsColumnsInAnyOrderAndLeavesOutEmptyOnes) {
   EXPECT_EQ(runs[0].longest_work(), 0.4);
 }
 
+TEST_F(RunsFile, ReadsWhatWasWritten) {
+  MeasuredRun run;
+  run.mesh = "heart", run.ranks = 16, run.parts_per_rank = 0, run.vertices = 4e6, run.elements = 24e6;
+  run.bands = 300, run.rounds = 302, run.messages = 5e5, run.bytes = 7e7, run.pushes = 6e6;
+  run.work_seconds = 0.6, run.solve_seconds = 0.8125, run.work_max_seconds = 0.7;
+  write(runs_csv({run, run}));
+  const auto runs = read_runs(path_);
+  ASSERT_EQ(runs.size(), 2U);
+  EXPECT_EQ(runs[1].mesh, "heart");
+  EXPECT_EQ(runs[1].ranks, 16);
+  EXPECT_EQ(runs[1].pushes, 6e6);
+  EXPECT_EQ(runs[1].solve_seconds, 0.8125);
+  EXPECT_EQ(runs[1].longest_work(), 0.7);
+  EXPECT_FALSE(runs[1].idle_seconds.has_value());
+}
+
 TEST_F(RunsFile, NamesTheLineThatIsWrong) {
   write(head_ + "0.5,cube,two,4,1000,6000,10,12,40,4800,1010,0.4,,\n");
   EXPECT_NE(problem().find(":2: ranks is 'two'"), std::string::npos) << problem();

@@ -32,6 +32,14 @@ class MpiTest(MpiCase):
                     worst = max(abs(a - b) for a, b in zip(self.times("one.msh"), self.times("many.msh")))
                     self.assertLess(worst, 1e-4)
 
+    def test_threads_in_each_rank_give_the_times_of_one_process(self):
+        self.succeed("generate", "cube", "--n", "12", "--jitter", "0.2", "-o", "a.msh")
+        self.succeed("solve", "a.msh", "-o", "one.msh", "--source", "0")
+        summary = self.summary(2, "solve", "a.msh", "-o", "many.msh", "--source", "0", "--backend", "mpi", "--threads", "2")
+        self.assertEqual((summary["mpi"]["ranks"], summary["threads"]), (2, 2))
+        worst = max(abs(a - b) for a, b in zip(self.times("one.msh"), self.times("many.msh")))
+        self.assertLess(worst, 1e-4)
+
     def test_without_mpirun_it_is_one_rank(self):
         self.succeed("generate", "cube", "--n", "5", "-o", "a.msh")
         done = self.run_isochron("solve", "a.msh", "-o", "b.msh", "--source", "0", "--backend", "mpi", "--json",

@@ -51,6 +51,21 @@ TEST(MeshPart, HoldsEveryElementOfItsVertices) {
   }
 }
 
+TEST(MeshPart, ThreadsCutTheSameParts) {
+  const TetMesh mesh = generate_cube({.nx = 7, .ny = 6, .nz = 5, .extent = {6, 5, 4}, .jitter = 0.1});
+  constexpr std::uint32_t parts = 5;
+  const std::vector<std::uint32_t> part_of = partition_vertices(mesh, parts, Partitioner::curve);
+  const PartCutter<4> cutter(mesh, part_of, parts, 3);
+  for (std::uint32_t part = 0; part < parts; ++part) {
+    const MeshPart<4> own = cutter.cut(part), expected = cut_part(mesh, part_of, part);
+    EXPECT_EQ(own.global_vertex, expected.global_vertex);
+    EXPECT_EQ(own.global_element, expected.global_element);
+    EXPECT_EQ(own.ghost_owner, expected.ghost_owner);
+    EXPECT_TRUE(std::equal(own.mesh.elements.begin(), own.mesh.elements.end(), expected.mesh.elements.begin(),
+                           expected.mesh.elements.end()));
+  }
+}
+
 TEST(MeshPart, OfNothingIsEmpty) {
   const TetMesh mesh = generate_cube({.nx = 3, .ny = 3, .nz = 3, .extent = {1, 1, 1}});
   const std::vector<std::uint32_t> part_of(mesh.vertex_count(), 0);

@@ -121,6 +121,20 @@ TEST(DistributedSolver, GivesTheSerialTimesWhenDealtByTime) {
   }
 }
 
+TEST(DistributedSolver, GivesTheSerialTimesWithThreadsInEachRank) {
+  const TetMesh mesh = cube(12, 0.3);
+  const TriangleMesh flat = square(40, 0.3);
+  SolveOptions options = no_split();
+  options.threads = 3;
+  for (const int ranks : {1, 3}) {
+    SCOPED_TRACE(ranks);
+    expect_serial(mesh, rough_fibers(mesh, 3), from_two(5, 900), {.ranks = ranks}, options);
+    expect_serial(flat, rough_speed(flat), from(vertex(820)), {.ranks = ranks}, options);
+    expect_serial(mesh, Metric::isotropic(1), from(vertex(0)), {.ranks = ranks, .pace = mpi::Pace::local_solves},
+                  options);
+  }
+}
+
 TEST(DealByTime, GivesEveryRankItsShareOfTheFront) {
   const TetMesh mesh = cube(33);
   const Metric metric = Metric::isotropic(1);
@@ -286,6 +300,18 @@ TEST(DistributedSolver, StopsOnAllRanksWhenOneIsTold) {
   SolveOptions options = no_split();
   options.progress.cancel = &stop;
   EXPECT_THROW(solve_over_ranks(mesh, Metric::isotropic(1), from(vertex(0)), options, {}), Cancelled);
+}
+
+TEST(DistributedSolver, ReportsItsProgressOnAllRanks) {
+  std::atomic<int> half_way{0}, ended{0};
+  SolveOptions options = no_split();
+  options.progress.report = [&](double fraction) {
+    if (fraction > 0.1 && fraction < 0.9) ++half_way;
+    if (fraction == 1) ++ended;
+  };
+  (void)solve_over_ranks(cube(14), Metric::isotropic(1), from(vertex(0)), options, {.ranks = 3});
+  EXPECT_GE(half_way, 3);
+  EXPECT_GE(ended, 3);
 }
 
 TEST(DistributedSolver, RefusesWhatItCannotDo) {

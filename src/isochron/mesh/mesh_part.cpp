@@ -1,7 +1,10 @@
 #include "isochron/mesh/mesh_part.h"
 
 #include <algorithm>
+#include <memory>
 #include <utility>
+
+#include "isochron/core/parallel.h"
 
 namespace isochron {
 
@@ -24,44 +27,112 @@ VertexId MeshPart<Corners>::local_vertex(std::uint64_t global) const {
   return {};
 }
 
+namespace {
+
+void sort_once(std::vector<std::uint32_t>& list) {
+  std::sort(list.begin(), list.end());
+  list.erase(std::unique(list.begin(), list.end()), list.end());
+}
+
+/// Elements from `begin` to `end`, and the ghosts that they make.
 template <int Corners>
-MeshPart<Corners> cut_part(const SimplexMesh<Corners>& mesh, std::span<const std::uint32_t> part_of,
-                           std::uint32_t part) {
-  constexpr std::uint32_t absent = 0xffffffffU, wanted = 0xfffffffeU;
-  MeshPart<Corners> result;
-  result.whole_vertices = mesh.vertex_count();
-  result.whole_elements = mesh.element_count();
-  std::vector<std::uint32_t> local(mesh.vertex_count(), absent);
-  for (std::size_t e = 0; e < mesh.element_count(); ++e) {
-    const auto& corners = mesh.elements[e];
-    if (std::none_of(corners.begin(), corners.end(), [&](VertexId v) { return part_of[v.index()] == part; })) continue;
-    result.global_element.push_back(e);
-    for (const VertexId v : corners) local[v.index()] = wanted;
-  }
-  const auto take = [&](std::size_t v) {
-    local[v] = static_cast<std::uint32_t>(result.global_vertex.size());
-    result.global_vertex.push_back(v);
-    result.mesh.points.push_back(mesh.points[v]);
-  };
-  for (std::size_t v = 0; v < mesh.vertex_count(); ++v)
-    if (part_of[v] == part) take(v);
-  result.owned = result.global_vertex.size();
-  for (std::size_t v = 0; v < mesh.vertex_count(); ++v)
-    if (local[v] == wanted) {
-      take(v);
-      result.ghost_owner.push_back(part_of[v]);
+void add_elements(std::span<const std::array<VertexId, Corners>> elements, std::size_t begin, std::size_t end,
+                  std::span<const std::uint32_t> part_of, PartTargets& to) {
+  for (std::size_t e = begin; e < end; ++e) {
+    std::array<std::uint32_t, Corners> parts;
+    for (int k = 0; k < Corners; ++k) parts[k] = part_of[elements[e][k].index()];
+    for (int k = 0; k < Corners; ++k) {
+      if (std::find(parts.begin(), parts.begin() + k, parts[k]) != parts.begin() + k) continue;
+      to.elements[parts[k]].push_back(static_cast<std::uint32_t>(e));
+      for (int other = 0; other < Corners; ++other)
+        if (parts[other] != parts[k]) to.ghosts[parts[k]].push_back(elements[e][other].value);
     }
-  result.mesh.elements.reserve(result.global_element.size());
-  for (const std::uint64_t e : result.global_element) {
+  }
+}
+
+PartTargets no_targets(std::size_t parts) {
+  const std::vector<std::vector<std::uint32_t>> none(parts);
+  return {none, none, none};
+}
+
+}  // namespace
+
+template <int Corners>
+PartTargets part_targets(std::span<const std::array<VertexId, Corners>> elements,
+                         std::span<const std::uint32_t> part_of, std::size_t parts, int threads) {
+  std::vector<PartTargets> shares(static_cast<std::size_t>(std::max(1, threads)), no_targets(parts));
+  parallel_region(threads, [&](int thread, int team) {
+    PartTargets& own = shares[static_cast<std::size_t>(thread)];
+    add_elements<Corners>(elements, elements.size() * thread / team, elements.size() * (thread + 1) / team, part_of,
+                          own);
+    for (auto& list : own.ghosts) sort_once(list);
+  });
+  PartTargets all = std::move(shares.front());
+  for (std::size_t v = 0; v < part_of.size(); ++v) all.owned[part_of[v]].push_back(static_cast<std::uint32_t>(v));
+  parallel_region(threads, [&](int thread, int team) {
+    for (std::size_t p = parts * thread / team; p < parts * (thread + 1) / team; ++p) {
+      for (std::size_t i = 1; i < shares.size(); ++i) {
+        all.elements[p].insert(all.elements[p].end(), shares[i].elements[p].begin(), shares[i].elements[p].end());
+        all.ghosts[p].insert(all.ghosts[p].end(), shares[i].ghosts[p].begin(), shares[i].ghosts[p].end());
+      }
+      if (shares.size() > 1) sort_once(all.ghosts[p]);
+    }
+  });
+  return all;
+}
+
+template <int Corners>
+PartCutter<Corners>::PartCutter(const SimplexMesh<Corners>& mesh, std::vector<std::uint32_t> part_of, std::size_t parts,
+                                int threads)
+    : mesh_(mesh),
+      part_of_(std::move(part_of)),
+      targets_(part_targets<Corners>(mesh.elements, part_of_, parts, threads)) {}
+
+template <int Corners>
+MeshPart<Corners> PartCutter<Corners>::cut(std::uint32_t part) const {
+  const auto &owned = targets_.owned[part], &ghosts = targets_.ghosts[part], &elements = targets_.elements[part];
+  MeshPart<Corners> result;
+  result.whole_vertices = mesh_.vertex_count();
+  result.whole_elements = mesh_.element_count();
+  result.owned = owned.size();
+  result.global_vertex.reserve(owned.size() + ghosts.size());
+  result.mesh.points.reserve(owned.size() + ghosts.size());
+  // Only the places of the part's own vertices and ghosts are written and read.
+  const auto local = std::make_unique_for_overwrite<std::uint32_t[]>(mesh_.vertex_count());
+  for (const auto* list : {&owned, &ghosts})
+    for (const std::uint32_t v : *list) {
+      local[v] = static_cast<std::uint32_t>(result.global_vertex.size());
+      result.global_vertex.push_back(v);
+      result.mesh.points.push_back(mesh_.points[v]);
+    }
+  result.ghost_owner.reserve(ghosts.size());
+  for (const std::uint32_t v : ghosts) result.ghost_owner.push_back(part_of_[v]);
+  result.global_element.assign(elements.begin(), elements.end());
+  result.mesh.elements.reserve(elements.size());
+  for (const std::uint32_t e : elements) {
     typename SimplexMesh<Corners>::Element element;
-    for (int k = 0; k < Corners; ++k) element[k] = VertexId(local[mesh.elements[e][k].index()]);
+    for (int k = 0; k < Corners; ++k) element[k] = VertexId(local[mesh_.elements[e][k].index()]);
     result.mesh.elements.push_back(element);
   }
   return result;
 }
 
+template <int Corners>
+MeshPart<Corners> cut_part(const SimplexMesh<Corners>& mesh, std::span<const std::uint32_t> part_of,
+                           std::uint32_t part) {
+  std::uint32_t last = part;
+  for (const std::uint32_t other : part_of) last = std::max(last, other);
+  return PartCutter<Corners>(mesh, {part_of.begin(), part_of.end()}, std::size_t{last} + 1).cut(part);
+}
+
 template struct MeshPart<3>;
 template struct MeshPart<4>;
+template PartTargets part_targets<3>(std::span<const std::array<VertexId, 3>>, std::span<const std::uint32_t>,
+                                     std::size_t, int);
+template PartTargets part_targets<4>(std::span<const std::array<VertexId, 4>>, std::span<const std::uint32_t>,
+                                     std::size_t, int);
+template class PartCutter<3>;
+template class PartCutter<4>;
 template MeshPart<3> cut_part(const SimplexMesh<3>&, std::span<const std::uint32_t>, std::uint32_t);
 template MeshPart<4> cut_part(const SimplexMesh<4>&, std::span<const std::uint32_t>, std::uint32_t);
 

@@ -1,6 +1,7 @@
 // One part of a mesh that is shared out over several processes.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -30,7 +31,36 @@ struct MeshPart {
   [[nodiscard]] VertexId local_vertex(std::uint64_t global) const;
 };
 
-/// The share of `part` in a mesh whose vertices belong to the parts named by `part_of`, one for each vertex.
+/// What of some elements and their vertices goes to which of several parts.
+struct PartTargets {
+  std::vector<std::vector<std::uint32_t>> owned;     ///< vertices by part, ascending
+  std::vector<std::vector<std::uint32_t>> ghosts;    ///< likewise, each once
+  std::vector<std::vector<std::uint32_t>> elements;  ///< likewise
+};
+
+/// One pass over the elements, on several threads. `part_of` names the part of every vertex.
+template <int Corners>
+PartTargets part_targets(std::span<const std::array<VertexId, Corners>> elements,
+                         std::span<const std::uint32_t> part_of, std::size_t parts, int threads);
+
+/// Cuts a mesh into parts, each in time and memory of its own size.
+template <int Corners>
+class PartCutter {
+ public:
+  /// Keeps a reference to the mesh. `part_of` names the part of every vertex, from 0 to `parts` − 1.
+  PartCutter(const SimplexMesh<Corners>& mesh, std::vector<std::uint32_t> part_of, std::size_t parts, int threads = 1);
+
+  /// By several threads at a time, too.
+  [[nodiscard]] MeshPart<Corners> cut(std::uint32_t part) const;
+  [[nodiscard]] const std::vector<std::uint32_t>& part_of() const { return part_of_; }
+
+ private:
+  const SimplexMesh<Corners>& mesh_;
+  std::vector<std::uint32_t> part_of_;
+  PartTargets targets_;
+};
+
+/// One part of a mesh whose vertices belong to the parts named by `part_of`, one for each vertex.
 template <int Corners>
 MeshPart<Corners> cut_part(const SimplexMesh<Corners>& mesh, std::span<const std::uint32_t> part_of,
                            std::uint32_t part);

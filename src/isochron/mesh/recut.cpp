@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <iterator>
 #include <numeric>
 #include <string>
 
@@ -133,34 +134,6 @@ struct Parcel {
   std::vector<GlobalElement<Corners>> elements;
   DataArrays point_data, cell_data;
 };
-
-/// What of a piece goes to which process.
-struct Targets {
-  std::vector<std::vector<std::uint32_t>> vertices, elements;  // for each process, ascending
-};
-
-template <int Corners>
-Targets targets_of(const MeshPiece<Corners>& piece, const std::vector<std::uint32_t>& owner, std::size_t ranks) {
-  Targets to{std::vector<std::vector<std::uint32_t>>(ranks), std::vector<std::vector<std::uint32_t>>(ranks)};
-  for (std::uint32_t v = 0; v < owner.size(); ++v) to.vertices[owner[v]].push_back(v);
-  for (std::uint32_t e = 0; e < piece.mesh.element_count(); ++e) {
-    const auto& element = piece.mesh.elements[e];
-    for (int k = 0; k < Corners; ++k) {
-      const std::uint32_t rank = owner[element[k].index()];
-      const auto earlier =
-          std::find_if(element.begin(), element.begin() + k, [&](VertexId v) { return owner[v.index()] == rank; });
-      if (earlier != element.begin() + k) continue;
-      to.elements[rank].push_back(e);
-      for (const VertexId v : element)
-        if (owner[v.index()] != rank) to.vertices[rank].push_back(v.value);
-    }
-  }
-  for (auto& list : to.vertices) {
-    std::sort(list.begin(), list.end());
-    list.erase(std::unique(list.begin(), list.end()), list.end());
-  }
-  return to;
-}
 
 template <int Corners>
 Bytes packed(const MeshPiece<Corners>& piece, const std::vector<std::uint32_t>& owner,
@@ -349,10 +322,13 @@ PartData<Corners> share_out(Exchange& exchange, std::span<const MeshPiece<Corner
   std::uint64_t elements = 0;
   for (std::size_t p = 0; p < pieces.size(); ++p) {
     elements += pieces[p].mesh.element_count();
-    const Targets to = targets_of(pieces[p], owner[p], messages.size());
+    const PartTargets to = part_targets<Corners>(pieces[p].mesh.elements, owner[p], messages.size(), 1);
     for (std::size_t r = 0; r < messages.size(); ++r) {
-      if (to.vertices[r].empty()) continue;
-      const Bytes more = packed(pieces[p], owner[p], to.vertices[r], to.elements[r]);
+      std::vector<std::uint32_t> vertices;
+      std::merge(to.owned[r].begin(), to.owned[r].end(), to.ghosts[r].begin(), to.ghosts[r].end(),
+                 std::back_inserter(vertices));
+      if (vertices.empty()) continue;
+      const Bytes more = packed(pieces[p], owner[p], vertices, to.elements[r]);
       messages[r].insert(messages[r].end(), more.begin(), more.end());
     }
   }

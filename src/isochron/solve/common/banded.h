@@ -122,6 +122,23 @@ class BucketRing {
     return true;
   }
 
+  /// The same for a bucket after the current one: at most so many entries from its place `from` on. Returns the first
+  /// place that was not looked at.
+  template <class Relax, class Process>
+  std::size_t take_ahead(const Relax& relax, std::uint32_t number, std::size_t from, std::size_t most,
+                         Process&& process) {
+    const std::vector<std::uint32_t>& list = bucket(number);
+    const T horizon = scale_.horizon(number);
+    for (const std::size_t end = from + most; from < std::min(end, list.size()); ++from) {
+      prepare_ahead(relax, list, from);
+      const std::uint32_t v = list[from];
+      if (slot_[v] != number || relax.times().load(v) >= horizon) continue;
+      slot_[v] = none;  // the entry stays, a stale one
+      process(v, horizon);
+    }
+    return from;
+  }
+
   /// The first bucket from the current one on that has entries, stale ones too; `none` when there is none.
   [[nodiscard]] std::uint32_t first_bucket() const {
     if (entries_ == 0) return none;
@@ -150,15 +167,21 @@ class BucketRing {
   BigVector<std::uint32_t> slot_;
 };
 
+/// A vertex that still waits takes any gain for free; one that was processed only what is worth repeating it. True when
+/// the time was lowered.
+template <class Relax, class T>
+bool lower_as_queued(const Relax& relax, const SolveState<T>& state, const BucketRing<T>& ring, std::uint32_t target,
+                     T candidate) {
+  return ring.waiting(target) ? relax.times().lower(target, candidate, T(0))
+                              : lower_countably(relax, state, target, candidate);
+}
+
 /// Pushes from x and queues what gains by it. Returns the number of local solves.
 template <class Relax, class T>
 std::uint64_t push_and_queue(const Relax& relax, const SolveState<T>& state, BucketRing<T>& ring, std::uint32_t x,
                              T horizon) {
   return relax.push(x, horizon, [&](std::uint32_t target, T candidate) {
-    // A vertex that still waits takes any gain for free; one that was processed only what is worth repeating it.
-    const bool lowered = ring.waiting(target) ? relax.times().lower(target, candidate, T(0))
-                                              : lower_countably(relax, state, target, candidate);
-    if (lowered) ring.add(target, candidate);
+    if (lower_as_queued(relax, state, ring, target, candidate)) ring.add(target, candidate);
   });
 }
 

@@ -2,7 +2,11 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <limits>
+#include <utility>
+#include <vector>
 
 #include "isochron/solve/common/banded.h"
 #include "isochron/solve/mpi/local_solver.h"
@@ -16,21 +20,26 @@ namespace isochron::mpi {
 /// on the same band at the same time; and once more when it is pushed, if its time has changed since.
 ///
 /// Acute corners may ignore times beyond the band (`Horizon::band`) as long as bands only go up: what was pushed before
-/// lies before the end of the current band then, so all that lies beyond it is still queued. Solving a part to its end
+/// lies before the end of the current band then (or of the last one that was worked on ahead), so all that lies beyond
+/// it is still queued. Solving a part to its end
 /// more than once needs `Horizon::none`.
+///
+/// With several threads the calling one takes vertices from the bucket, all push from them, and the calling one queues
+/// what has gained: the ring is left alone while they push. `Relax` must have shared times then.
 template <class Relax>
 class BandedLocal final : public LocalSolver<typename Relax::Scalar> {
   using T = typename Relax::Scalar;
 
  public:
   /// `state.seeds` are owned vertices and have their times. Keeps references.
-  BandedLocal(const Relax& relax, SolveState<T>& state, const Halo& halo, BandTuning tuning)
+  BandedLocal(const Relax& relax, SolveState<T>& state, const Halo& halo, BandTuning tuning, int threads = 1)
       : relax_(relax),
         state_(state),
         halo_(halo),
         reach_(tuning.horizon == Horizon::band ? T(0) : std::numeric_limits<T>::infinity()),
         ring_(relax.problem().vertex_count, band_scale(tuning, relax.problem().mean_edge)),
-        sent_(halo.border(), std::numeric_limits<T>::infinity()) {
+        sent_(halo.border(), std::numeric_limits<T>::infinity()),
+        hands_(static_cast<std::size_t>(threads)) {
     for (const std::uint32_t v : state.seeds) ring_.add(v, state.time[v]);
   }
 
@@ -46,11 +55,7 @@ class BandedLocal final : public LocalSolver<typename Relax::Scalar> {
       ring_.move_to(first);
       if (band != no_band && (opened_ == no_band || first > opened_)) open(first, out);
       const std::uint64_t before = counters_.vertex_updates;
-      const bool emptied = ring_.drain_some(relax_, most, [&](std::uint32_t x, T horizon) {
-        ++counters_.vertex_updates;
-        send(x, out);
-        counters_.local_solves += push_and_queue(relax_, state_, ring_, x, std::max(horizon, reach_));
-      });
+      const bool emptied = hands_.size() > 1 ? drain_together(out) : drain_alone(most, out);
       if (!emptied) return true;
       const std::uint64_t done = counters_.vertex_updates - before;
       most -= done < most ? done : most;
@@ -58,12 +63,32 @@ class BandedLocal final : public LocalSolver<typename Relax::Scalar> {
     }
   }
 
+  bool work_ahead(std::size_t most, Outbox<T>& out) override {
+    if (ahead_of_ != ring_.current()) {
+      ahead_of_ = ring_.current();
+      looked_at_ = {};
+    }
+    if (hands_.size() > 1) most = team_share * hands_.size();
+    for (std::uint32_t step = 1; step <= bands_ahead; ++step) {
+      std::size_t& place = looked_at_[step - 1];
+      const std::size_t before = place;
+      taken_.clear();
+      place = ring_.take_ahead(relax_, ring_.current() + step, place, most, [&](std::uint32_t x, T horizon) {
+        reach_ = std::max(reach_, horizon);
+        send(x, out);
+        if (hands_.size() > 1) taken_.push_back(x);
+        else push_alone(x, reach_);
+      });
+      push_together(reach_);
+      if (place > before) return true;
+    }
+    return false;
+  }
+
   void accept(std::span<const std::uint32_t> vertices, std::span<const T> times) override {
     for (std::size_t i = 0; i < vertices.size(); ++i) {
       const std::uint32_t v = vertices[i];
-      const bool counts =
-          ring_.waiting(v) ? relax_.times().lower(v, times[i], T(0)) : lower_countably(relax_, state_, v, times[i]);
-      if (counts) ring_.add(v, times[i]);
+      if (lower_as_queued(relax_, state_, ring_, v, times[i])) ring_.add(v, times[i]);
       else relax_.times().lower(v, times[i], T(0));  // not worth a push, but the owner's time all the same
     }
   }
@@ -71,6 +96,63 @@ class BandedLocal final : public LocalSolver<typename Relax::Scalar> {
   [[nodiscard]] Counters counters() const override { return counters_; }
 
  private:
+  /// One thread's share of the work.
+  struct alignas(128) Hand {
+    std::vector<std::uint32_t> gained;  ///< vertices whose times it has lowered
+    std::uint64_t solves = 0;
+  };
+  /// Vertices that the threads push from between two looks at what has arrived, for each of them; and that one takes
+  /// at a time.
+  static constexpr std::size_t team_share = 512, team_chunk = 16;
+  /// Bands that a rank with nothing else to do goes ahead (bench/NOTES.md).
+  static constexpr std::uint32_t bands_ahead = 2;
+
+  /// Some of the current bucket; true when it is empty then.
+  bool drain_alone(std::size_t most, Outbox<T>& out) {
+    return ring_.drain_some(relax_, most, [&](std::uint32_t x, T horizon) {
+      send(x, out);
+      push_alone(x, std::max(horizon, reach_));
+    });
+  }
+  void push_alone(std::uint32_t x, T reach) {
+    ++counters_.vertex_updates;
+    counters_.local_solves += push_and_queue(relax_, state_, ring_, x, reach);
+  }
+  bool drain_together(Outbox<T>& out) {
+    taken_.clear();
+    T reach = reach_;
+    const bool emptied = ring_.drain_some(relax_, team_share * hands_.size(), [&](std::uint32_t x, T horizon) {
+      reach = std::max(horizon, reach_);
+      send(x, out);
+      taken_.push_back(x);
+    });
+    push_together(reach);
+    return emptied && ring_.first_bucket() != ring_.current();
+  }
+  /// Pushes from what was taken, and queues what has gained.
+  void push_together(T reach) {
+    if (taken_.empty()) return;
+    counters_.vertex_updates += taken_.size();
+    const int worth = static_cast<int>(1 + taken_.size() / (4 * team_chunk));
+    std::atomic<std::size_t> cursor{0};
+    parallel_region(std::min(worth, static_cast<int>(hands_.size())), [&](int thread, int) {
+      Hand& own = hands_[static_cast<std::size_t>(thread)];
+      for (std::size_t i = cursor.fetch_add(team_chunk); i < taken_.size(); i = cursor.fetch_add(team_chunk))
+        for (std::size_t k = i; k < std::min(i + team_chunk, taken_.size()); ++k) push(own, k, reach);
+    });
+    for (Hand& hand : hands_) {
+      for (const std::uint32_t v : hand.gained) ring_.add(v, relax_.times().load(v));
+      hand.gained.clear();
+      counters_.local_solves += std::exchange(hand.solves, 0);
+    }
+  }
+  void push(Hand& own, std::size_t i, T reach) {
+    prepare_ahead(relax_, taken_, i);
+    own.solves += relax_.push(taken_[i], reach, [&](std::uint32_t target, T candidate) {
+      if (lower_as_queued(relax_, state_, ring_, target, candidate)) own.gained.push_back(target);
+    });
+  }
+
   void open(std::uint32_t bucket, Outbox<T>& out) {
     opened_ = bucket;
     ++counters_.rounds;
@@ -97,8 +179,12 @@ class BandedLocal final : public LocalSolver<typename Relax::Scalar> {
   const Halo& halo_;
   T reach_;  ///< the least horizon of a push
   BucketRing<T> ring_;
-  std::vector<T> sent_;             ///< by place in the border: the time the neighbours have
-  std::uint32_t opened_ = no_band;  ///< the last bucket whose border was sent
+  std::vector<T> sent_;                               ///< by place in the border: the time the neighbours have
+  std::uint32_t opened_ = no_band;                    ///< the last bucket whose border was sent
+  std::uint32_t ahead_of_ = no_band;                  ///< the band that `looked_at_` is about
+  std::array<std::size_t, bands_ahead> looked_at_{};  ///< by band after it: entries that were taken already, or left
+  std::vector<Hand> hands_;                           ///< by thread
+  std::vector<std::uint32_t> taken_;                  ///< from the bucket, for all threads
   Counters counters_;
 };
 

@@ -1,6 +1,7 @@
 // The time bands that all ranks go through together, and how they agree that the solve is done.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -24,12 +25,13 @@ struct BandCounters {
 ///
 /// Every rank works on the same band, the lowest in which any rank has work, until it has nothing left up to that band.
 /// Then it contributes to a reduction: its own next band, and how many messages it has sent and received so far. While
-/// it waits for the result it goes on receiving, and working on what comes. The least of the next bands is the band
-/// that follows.
+/// it waits for the result it goes on receiving, and working on what comes; when nothing comes, it goes ahead with the
+/// next bands as far as it can. The least of the next bands is the band that follows.
 ///
 /// Why bands need no more agreement than that: times only fall, and every lowered time waits in a queue until it has
 /// been pushed (a ghost's time when it is received). So a message that comes after its band has passed is late, not
-/// lost: it is worked on in the current band, and costs a few pushes more.
+/// lost: it is worked on in the current band, and costs a few pushes more. Work that was done ahead of what it needs is
+/// repeated when that comes.
 ///
 /// Why the end is exact. A rank contributes only when it has nothing queued in the bands up to the current one; say it
 /// is idle when it has nothing queued at all, and its next band is `no_band`. Let two reductions that follow each other
@@ -44,8 +46,16 @@ struct BandCounters {
 template <class T>
 class Bands {
  public:
-  Bands(Transport& transport, LocalSolver<T>& local, Outbox<T>& out, int tag, Pace pace, const Progress& progress)
-      : transport_(transport), local_(local), out_(out), tag_(tag), pace_(pace), progress_(progress) {}
+  /// Progress is that of all ranks' vertex updates, of which about `expected_updates` are to come; 0: not reported.
+  Bands(Transport& transport, LocalSolver<T>& local, Outbox<T>& out, int tag, Pace pace, const Progress& progress,
+        double expected_updates = 0)
+      : transport_(transport),
+        local_(local),
+        out_(out),
+        tag_(tag),
+        pace_(pace),
+        progress_(progress),
+        expected_updates_(expected_updates) {}
 
   /// Throws Cancelled on all ranks when one was told to stop.
   void run() {
@@ -60,8 +70,12 @@ class Bands {
       }
       const Tally next = agree(pace_ == Pace::banded);
       if (next.sums[2] > 0) throw Cancelled();
+      report(next);
       const bool none_waits = next.least == no_band && next.sums[0] == next.sums[1];
-      if (quiet && none_waits && next.sums == last.sums) return;
+      if (quiet && none_waits && next.sums == last.sums) {
+        if (progress_.report) progress_.report(1.0);
+        return;
+      }
       quiet = none_waits;
       last = next;
     }
@@ -72,6 +86,11 @@ class Bands {
  private:
   /// Vertices processed between two looks at what has arrived.
   static constexpr std::size_t between_looks = 64;
+
+  void report(const Tally& all) {
+    if (!progress_.report || !(expected_updates_ > 0) || counters_.bands % 16 != 0) return;
+    progress_.report(std::min(1.0, static_cast<double>(all.sums[3]) / expected_updates_));
+  }
 
   /// Everything that can be done up to the band.
   void work() {
@@ -85,6 +104,12 @@ class Bands {
       }
     }
     out_.flush();
+  }
+
+  bool work_ahead() {
+    if (!local_.work_ahead(between_looks, out_)) return false;
+    out_.flush();
+    return true;
   }
 
   bool receive() {
@@ -107,21 +132,22 @@ class Bands {
   /// Contributes to a reduction and waits for its result; with `working`, works on what comes meanwhile.
   Tally agree(bool working) {
     const std::int64_t stop = progress_.cancelled() ? 1 : 0;
-    transport_.start_tally(
-        {local_.next_band(),
-         {static_cast<std::int64_t>(out_.messages()), static_cast<std::int64_t>(counters_.received), stop, 0}});
+    transport_.start_tally({local_.next_band(),
+                            {static_cast<std::int64_t>(out_.messages()), static_cast<std::int64_t>(counters_.received),
+                             stop, static_cast<std::int64_t>(local_.counters().vertex_updates)}});
     ++counters_.agreements;
     Tally all;
     Timer waiting;
     while (!transport_.tally_done(all)) {
-      if (!receive()) {
+      const bool came = receive();
+      const double waited = waiting.seconds();
+      if (working && (came || work_ahead())) {
+        counters_.idle_seconds += waited;
+        if (came) work();
+        waiting.restart();
+      } else if (!came) {
         transport_.pause();
-        continue;
       }
-      if (!working) continue;
-      counters_.idle_seconds += waiting.seconds();
-      work();
-      waiting.restart();
     }
     counters_.idle_seconds += waiting.seconds();
     return all;
@@ -133,6 +159,7 @@ class Bands {
   int tag_;
   Pace pace_;
   const Progress& progress_;
+  double expected_updates_;
   std::uint32_t band_ = 0;
   BandCounters counters_;
   std::vector<std::uint32_t> vertices_;

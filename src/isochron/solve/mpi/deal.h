@@ -37,10 +37,11 @@ enum class Split {
 struct Traffic {
   std::uint64_t messages = 0;
   std::uint64_t bytes = 0;
-  std::uint64_t halo_bytes = 0;  ///< what it would be with each time sent once to each rank that holds a copy
-  std::uint64_t bands = 0;       ///< as the ranks went through them together
-  std::uint64_t agreements = 0;  ///< reductions
-  double idle_seconds = 0;       ///< mean over the ranks
+  std::uint64_t halo_bytes = 0;   ///< what it would be with each time sent once to each rank that holds a copy
+  std::uint64_t bands = 0;        ///< as the ranks went through them together
+  std::uint64_t agreements = 0;   ///< reductions
+  double idle_seconds = 0;        ///< mean over the ranks
+  double least_idle_seconds = 0;  ///< of the busiest one
 };
 
 }  // namespace isochron::mpi

@@ -1,9 +1,12 @@
 #include "isochron/solve/mpi/deal_by_time.h"
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cmath>
 #include <limits>
 
+#include "isochron/core/parallel.h"
 #include "isochron/mesh/ordering.h"
 #include "isochron/solve/grid_solver.h"
 
@@ -11,8 +14,8 @@ namespace isochron::mpi {
 namespace {
 
 /// Edges through a voxel of the coarse image, and through a slab (bench/NOTES.md).
-constexpr double voxel_edges = 2.5;
-constexpr double slab_edges = 2;
+constexpr double voxel_edges = 1.5;
+constexpr double slab_edges = 3;
 
 /// A mesh as an image: which voxels have vertices, and the mean metric there.
 class CoarseImage {
@@ -34,11 +37,13 @@ class CoarseImage {
   }
 
   /// Arrival times at the voxels from seeds at these positions.
-  void solve_from(std::span<const GlobalSeed> seeds, std::span<const Vec3d> points) {
+  void solve_from(std::span<const GlobalSeed> seeds, std::span<const Vec3d> points, int threads) {
     Sources sources;
     for (const GlobalSeed& seed : seeds) sources.vertices.push_back({nearest(points[seed.vertex]), seed.time});
     GridOptions options;
-    options.common.backend = Backend::serial;
+    options.order = 2;
+    options.common.backend = threads > 1 ? Backend::threads : Backend::serial;
+    options.common.threads = threads;
     options.common.source_init = SourceInit::plain;
     options.common.sources = Keep::no;
     times_ = solve(grid_, metric_, sources, options, mask_).times;
@@ -118,30 +123,106 @@ MeanEdge mean_edge(const SimplexMesh<Corners>& mesh, const Metric& metric) {
   return {mean.length / static_cast<double>(samples), mean.time / static_cast<double>(samples)};
 }
 
+/// How fast a front with these times at the corners moves through a tetrahedron, as changes of barycentric weights
+/// (times a positive number): G⁻¹ δ for the first three, G the edges' products in the metric, δ their differences of
+/// time.
+std::array<double, 4> front_rates(const TetMesh& mesh, const SymTensor3d& metric, const TetMesh::Element& element,
+                                  const std::array<double, 4>& time) {
+  std::array<Vec3d, 3> edge;
+  std::array<double, 3> delta;
+  for (std::size_t k = 0; k < 3; ++k) {
+    edge[k] = mesh.point(element[k]) - mesh.point(element[3]);
+    delta[k] = time[k] - time[3];
+  }
+  const auto g = [&](std::size_t i, std::size_t j) { return product(metric, edge[i], edge[j]); };
+  const double g00 = g(0, 0), g01 = g(0, 1), g02 = g(0, 2), g11 = g(1, 1), g12 = g(1, 2), g22 = g(2, 2);
+  const double c00 = g11 * g22 - g12 * g12, c01 = g02 * g12 - g01 * g22, c02 = g01 * g12 - g02 * g11;
+  const double c11 = g00 * g22 - g02 * g02, c12 = g01 * g02 - g00 * g12, c22 = g00 * g11 - g01 * g01;
+  std::array<double, 4> rate{c00 * delta[0] + c01 * delta[1] + c02 * delta[2],
+                             c01 * delta[0] + c11 * delta[1] + c12 * delta[2],
+                             c02 * delta[0] + c12 * delta[1] + c22 * delta[2], 0};
+  rate[3] = -rate[0] - rate[1] - rate[2];
+  return rate;
+}
+
+/// By which share corner v has its time from corners that are later; 0 when the front does not come to it through this
+/// element.
+double share_of_later(const std::array<double, 4>& rate, const std::array<double, 4>& time, std::size_t v) {
+  double all = 0, later = 0;
+  for (std::size_t j = 0; j < 4; ++j) {
+    if (j == v) continue;
+    if (rate[j] > 0) return 0;
+    all -= rate[j];
+    if (time[j] > time[v]) later -= rate[j];
+  }
+  return all > 0 ? later / all : 0;
+}
+
+/// How often each vertex will be processed. A vertex that has its time from a later one is processed before that is
+/// known, and again with every correction: most of what a solve repeats is of such vertices, and they lie together.
+std::vector<float> expected_work(const TetMesh& mesh, const Metric& metric, std::span<const double> times,
+                                 int threads) {
+  constexpr double per_share = 12, most = 2.5;  // measured, bench/NOTES.md
+  std::vector<float> work(mesh.vertex_count(), 1);
+  parallel_for(threads, mesh.element_count(), [&](std::size_t e) {
+    const auto& element = mesh.elements[e];
+    std::array<double, 4> time;
+    for (std::size_t k = 0; k < 4; ++k) time[k] = times[element[k].index()];
+    if (!std::isfinite(time[0] + time[1] + time[2] + time[3])) return;
+    const std::array<double, 4> rate = front_rates(mesh, metric.tensor(ElementId(e)), element, time);
+    for (std::size_t v = 0; v < 4; ++v) {
+      const double share = share_of_later(rate, time, v);
+      if (share == 0) continue;
+      const auto expected = static_cast<float>(1 + std::min(most, per_share * share));
+      const std::atomic_ref<float> known(work[element[v].index()]);
+      for (float old = known.load(std::memory_order_relaxed);
+           old < expected && !known.compare_exchange_weak(old, expected, std::memory_order_relaxed);) {
+      }
+    }
+  });
+  return work;
+}
+/// Obtuse corners of triangles are split, so that hardly a vertex has its time from a later one.
+std::vector<float> expected_work(const TriangleMesh& mesh, const Metric&, std::span<const double>, int) {
+  return std::vector<float>(mesh.vertex_count(), 1);
+}
+
+/// The slab of each vertex: as many edges thick as is tuned, by time from the first seed on.
+std::vector<std::uint32_t> slabs_of(std::span<const double> times, std::span<const GlobalSeed> seeds, double thickness,
+                                    int threads) {
+  double first = std::numeric_limits<double>::infinity();
+  for (const GlobalSeed& seed : seeds) first = std::min(first, seed.time);
+  constexpr double most_slabs = 1e6;  // what nothing reaches is the last one
+  std::vector<std::uint32_t> slab(times.size());
+  parallel_for(threads, times.size(), [&](std::size_t v) {
+    slab[v] = static_cast<std::uint32_t>(std::clamp((times[v] - first) / thickness, 0.0, most_slabs));
+  });
+  return slab;
+}
+
 }  // namespace
 
 template <int Corners>
 std::vector<std::uint32_t> deal_by_time(const SimplexMesh<Corners>& mesh, const Metric& metric,
                                         std::span<const GlobalSeed> seeds, int ranks, int threads) {
   const MeanEdge edge = mean_edge(mesh, metric);
-  CoarseImage image(mesh, metric, voxel_edges * edge.length);
-  image.solve_from(seeds, mesh.points);
-  double first = std::numeric_limits<double>::infinity();
-  for (const GlobalSeed& seed : seeds) first = std::min(first, seed.time);
-  const std::size_t count = mesh.vertex_count();
-  std::vector<std::uint32_t> slab(count);
-  std::vector<std::uint64_t> in_slab(1, 0);
-  constexpr double most_slabs = 1e6;  // what nothing reaches is the last one
-  for (std::size_t v = 0; v < count; ++v) {
-    const double number = (image.time_at(mesh.points[v]) - first) / (slab_edges * edge.time);
-    slab[v] = static_cast<std::uint32_t>(std::clamp(number, 0.0, most_slabs));
-    if (slab[v] >= in_slab.size()) in_slab.resize(slab[v] + 1, 0);
-    ++in_slab[slab[v]];
+  std::vector<double> times(mesh.vertex_count());
+  {
+    CoarseImage image(mesh, metric, voxel_edges * edge.length);
+    image.solve_from(seeds, mesh.points, threads);
+    parallel_for(threads, times.size(), [&](std::size_t v) { times[v] = image.time_at(mesh.points[v]); });
   }
-  std::vector<std::uint64_t> seen(in_slab.size(), 0);
-  std::vector<std::uint32_t> rank_of(count);
-  for (const std::uint32_t v : hilbert_order(mesh.points, CurveDetail::points, threads).new_to_old)
-    rank_of[v] = static_cast<std::uint32_t>(seen[slab[v]]++ * static_cast<std::uint64_t>(ranks) / in_slab[slab[v]]);
+  const std::vector<std::uint32_t> slab = slabs_of(times, seeds, slab_edges * edge.time, threads);
+  const std::vector<float> work = expected_work(mesh, metric, times, threads);
+  std::vector<double> in_slab(slab.empty() ? 0 : *std::max_element(slab.begin(), slab.end()) + std::size_t{1}, 0.0);
+  for (std::size_t v = 0; v < slab.size(); ++v) in_slab[slab[v]] += static_cast<double>(work[v]);
+  std::vector<double> seen(in_slab.size(), 0.0);
+  std::vector<std::uint32_t> rank_of(slab.size());
+  for (const std::uint32_t v : hilbert_order(mesh.points, CurveDetail::points, threads).new_to_old) {
+    const double place = seen[slab[v]] * ranks / in_slab[slab[v]];
+    rank_of[v] = std::min(static_cast<std::uint32_t>(place), static_cast<std::uint32_t>(ranks - 1));
+    seen[slab[v]] += static_cast<double>(work[v]);
+  }
   return rank_of;
 }
 

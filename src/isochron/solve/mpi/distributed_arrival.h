@@ -36,6 +36,7 @@ struct DistributedArrival {
   double max_time = 0;
   std::optional<GlobalResidual> residual;
   Precision precision = Precision::double_;
+  int threads = 1;  ///< of each rank
   Counters counters;
   Traffic traffic;
   double setup_seconds = 0;

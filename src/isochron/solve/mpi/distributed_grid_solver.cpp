@@ -99,16 +99,19 @@ class PreparedBlocks {
     return static_cast<std::size_t>(found - cells_.list.begin());
   }
   [[nodiscard]] const Halo& halo() const { return halo_; }
+  [[nodiscard]] static int threads() { return 1; }
 
   RankWork run(Start& start, const Progress& progress) const {
     using Relax = GridRelaxer<Problem, PlainTimes<T>, NoFactor, OwnCells>;
     const Relax relax(problem_, PlainTimes<T>{start.state.time.data()}, {}, OwnCells{cells_.allowed.data()});
     BandedLocal<Relax> local(relax, start.state, halo_, adaptive_tuning(band_width_));
-    RankWork work = run_bands(transport_, halo_, static_cast<LocalSolver<T>&>(local), Pace::banded, progress);
+    RankWork work = run_bands(transport_, halo_, static_cast<LocalSolver<T>&>(local), Pace::banded, progress,
+                              static_cast<double>(image_.voxel_count()));
     if (order_ == 1) return work;
     start.first.swap(start.state.time);
     SecondOrderLocal<Problem> second(problem_, start, halo_, adaptive_tuning(band_width_));
-    work += run_bands(transport_, halo_, static_cast<LocalSolver<T>&>(second), Pace::banded, progress);
+    work += run_bands(transport_, halo_, static_cast<LocalSolver<T>&>(second), Pace::banded, progress,
+                      static_cast<double>(image_.voxel_count()));
     return work;
   }
 

@@ -17,10 +17,14 @@
 namespace isochron::mpi {
 namespace {
 
+/// Of each rank.
+int threads_of(const SolveOptions& options) { return std::max(1, options.threads); }
+
 /// A part of a mesh as `RankEngine` wants it.
 template <class T, int Corners>
 class PreparedPart {
   using Relax = Relaxer<T, Corners, PlainTimes<T>, FirstTargets>;
+  using SharedRelax = Relaxer<T, Corners, SharedTimes<T>, FirstTargets>;
 
  public:
   using Scalar = T;
@@ -33,12 +37,13 @@ class PreparedPart {
   };
 
   PreparedPart(Transport& transport, const MeshPart<Corners>& part, SimplexProblem<T, Corners> problem,
-               double band_width, Pace pace)
+               double band_width, Pace pace, int threads)
       : transport_(transport),
         part_(part),
         problem_(std::move(problem)),
         band_width_(band_width),
         pace_(pace),
+        threads_(pace == Pace::sweeps ? 1 : threads),
         halo_(make_halo<Corners>(transport, part, [&](VertexId v) { return problem_.internal(v); })) {}
 
   [[nodiscard]] std::size_t owned() const { return part_.owned; }
@@ -52,15 +57,18 @@ class PreparedPart {
     return static_cast<std::size_t>(found - part_.global_vertex.begin());
   }
   [[nodiscard]] const Halo& halo() const { return halo_; }
+  [[nodiscard]] int threads() const { return threads_; }
 
   RankWork run(Start& start, const Progress& progress) const {
     const Relax relax = relax_of(start);
-    const std::unique_ptr<LocalSolver<T>> local = make_local(relax, start.state);
-    return run_bands(transport_, halo_, *local, pace_, progress);
+    const SharedRelax shared(problem_, SharedTimes<T>{start.state.time.data()},
+                             FirstTargets{static_cast<std::uint32_t>(part_.owned)});
+    const std::unique_ptr<LocalSolver<T>> local = make_local(relax, shared, start.state);
+    return run_bands(transport_, halo_, *local, pace_, progress, static_cast<double>(part_.whole_vertices));
   }
 
   [[nodiscard]] OwnResidual residual(Start& start, double limit) const {
-    const Residual own = residual_pass(relax_of(start), start.pinned, start.seeds, limit, 1, part_.owned);
+    const Residual own = residual_pass(relax_of(start), start.pinned, start.seeds, limit, threads_, part_.owned);
     return {own.worst, own.worst_vertex.valid() ? part_.global_vertex[own.worst_vertex.index()] : 0};
   }
 
@@ -75,10 +83,12 @@ class PreparedPart {
                  FirstTargets{static_cast<std::uint32_t>(part_.owned)});
   }
 
-  std::unique_ptr<LocalSolver<T>> make_local(const Relax& relax, SolveState<T>& state) const {
+  std::unique_ptr<LocalSolver<T>> make_local(const Relax& relax, const SharedRelax& shared,
+                                             SolveState<T>& state) const {
     if (pace_ == Pace::sweeps) return std::make_unique<SweepLocal<Relax>>(relax, state, halo_);
     BandTuning tuning = band_tuning(Corners, static_cast<std::size_t>(part_.whole_vertices), 1, band_width_);
     if (pace_ == Pace::local_solves) tuning.horizon = Horizon::none;
+    if (threads_ > 1) return std::make_unique<BandedLocal<SharedRelax>>(shared, state, halo_, tuning, threads_);
     return std::make_unique<BandedLocal<Relax>>(relax, state, halo_, tuning);
   }
 
@@ -87,6 +97,7 @@ class PreparedPart {
   SimplexProblem<T, Corners> problem_;
   double band_width_;
   Pace pace_;
+  int threads_;
   Halo halo_;
 };
 
@@ -96,6 +107,7 @@ Arrival common_result(const DistributedArrival& arrival) {
   Arrival result;
   result.backend = Backend::mpi;
   result.precision = arrival.precision;
+  result.threads = arrival.threads;
   result.counters = arrival.counters;
   result.converged = arrival.converged();
   result.setup_seconds = arrival.setup_seconds;
@@ -134,7 +146,7 @@ class DistributedSolver<Corners>::EngineOf final : public Engine {
  public:
   EngineOf(Transport& transport, const MeshPart<Corners>& part, SimplexProblem<T, Corners> problem,
            const SolveOptions& options, Pace pace, std::vector<std::string> notes, const Timer& since_start)
-      : part_(transport, part, std::move(problem), options.band_width, pace),
+      : part_(transport, part, std::move(problem), options.band_width, pace, threads_of(options)),
         engine_(transport, part_, options, std::move(notes), since_start.seconds()) {}
 
   DistributedArrival solve(std::span<const GlobalSeed> seeds) override { return engine_.solve(seeds); }
@@ -156,7 +168,7 @@ DistributedSolver<Corners>::DistributedSolver(Transport& transport, const MeshPa
   }
   std::vector<std::string> notes;
   if (options.precision == Precision::single_) {
-    auto problem = prepare_part<float>(transport, part, metric, virtual_elements, options.reorder);
+    auto problem = prepare_part<float>(transport, part, metric, virtual_elements, options.reorder, threads_of(options));
     if (fits_single(problem.shortest, problem.longest)) {
       engine_ = std::make_unique<EngineOf<float>>(transport, part, std::move(problem), options, pace, notes, timer);
       return;
@@ -164,8 +176,9 @@ DistributedSolver<Corners>::DistributedSolver(Transport& transport, const MeshPa
     notes.push_back(precision_note(problem.shortest * problem.unit, problem.longest * problem.unit));
   }
   engine_ = std::make_unique<EngineOf<double>>(
-      transport, part, prepare_part<double>(transport, part, metric, virtual_elements, options.reorder), options, pace,
-      notes, timer);
+      transport, part,
+      prepare_part<double>(transport, part, metric, virtual_elements, options.reorder, threads_of(options)), options,
+      pace, notes, timer);
 }
 
 template <int Corners>

@@ -19,9 +19,10 @@ template <int Corners>
 class DistributedSolver {
  public:
   /// Keeps references to all but the options. `metric` has one value for each element of the part. Of the options,
-  /// those of the schedule of the CPU count: precision, tolerance, band width, sources, verify and progress. Throws as
-  /// `Solver` does, on the rank that sees it; UsageError for what is not solved over ranks. `virtual_elements` are
-  /// those of `Share`: they are given, because a part does not reach far enough to find them.
+  /// those of the schedule of the CPU count: precision, tolerance, band width, sources, verify, progress, and threads,
+  /// those of each rank (0: one). Throws as `Solver` does, on the rank that sees it; UsageError for what is not solved
+  /// over ranks. `virtual_elements` are those of `Share`: they are given, because a part does not reach far enough to
+  /// find them.
   DistributedSolver(Transport& transport, const MeshPart<Corners>& part, const Metric& metric, SolveOptions options,
                     Pace pace = Pace::banded, std::span<const VirtualRecord<double, Corners>> virtual_elements = {});
   ~DistributedSolver();

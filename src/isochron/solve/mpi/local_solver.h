@@ -32,6 +32,10 @@ class LocalSolver {
   /// been given everything that the ghosts do not know.
   virtual bool advance(std::uint32_t band, std::size_t most, Outbox<T>& out) = 0;
 
+  /// Does some of the work of the bands after the current one, about `most` vertices of it, when there is nothing else
+  /// to do. What turns out to have come too early is corrected. Returns false when it found nothing.
+  virtual bool work_ahead([[maybe_unused]] std::size_t most, [[maybe_unused]] Outbox<T>& out) { return false; }
+
   /// Takes times of ghosts as their owners sent them, in any order; later ones than those known change nothing.
   virtual void accept(std::span<const std::uint32_t> vertices, std::span<const T> times) = 0;
 

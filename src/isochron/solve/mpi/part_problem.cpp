@@ -11,22 +11,22 @@ namespace isochron::mpi {
 namespace {
 
 /// Adds the vertices from `first` to `last` along a curve of their own.
-void append_curve(std::span<const Vec3d> points, std::size_t first, std::size_t last, CurveDetail detail,
+void append_curve(std::span<const Vec3d> points, std::size_t first, std::size_t last, CurveDetail detail, int threads,
                   std::vector<std::uint32_t>& new_to_old) {
   if (first == last) return;
-  const Permutation order = hilbert_order(points.subspan(first, last - first), detail);
+  const Permutation order = hilbert_order(points.subspan(first, last - first), detail, threads);
   for (const std::uint32_t v : order.new_to_old) new_to_old.push_back(static_cast<std::uint32_t>(first) + v);
 }
 
 /// Own vertices along a curve, then ghosts along another.
 template <int Corners>
-Permutation owned_first(const MeshPart<Corners>& part) {
+Permutation owned_first(const MeshPart<Corners>& part, int threads) {
   const std::size_t count = part.mesh.vertex_count();
   constexpr CurveDetail detail = Corners == 3 ? CurveDetail::blocks : CurveDetail::points;
   Permutation order;
   order.new_to_old.reserve(count);
-  append_curve(part.mesh.points, 0, part.owned, detail, order.new_to_old);
-  append_curve(part.mesh.points, part.owned, count, detail, order.new_to_old);
+  append_curve(part.mesh.points, 0, part.owned, detail, threads, order.new_to_old);
+  append_curve(part.mesh.points, part.owned, count, detail, threads, order.new_to_old);
   order.old_to_new.resize(count);
   for (std::size_t i = 0; i < count; ++i) order.old_to_new[order.new_to_old[i]] = static_cast<std::uint32_t>(i);
   return order;
@@ -64,7 +64,7 @@ std::vector<VirtualRecord<T, Corners>> scaled(std::span<const VirtualRecord<doub
 template <class T, int Corners>
 SimplexProblem<T, Corners> prepare_part(Transport& transport, const MeshPart<Corners>& part, const Metric& metric,
                                         std::span<const VirtualRecord<double, Corners>> virtual_elements,
-                                        Reorder reorder) {
+                                        Reorder reorder, int threads) {
   SampledEdges sampled;
   for (const Scale& scale :
        all_values(transport, Scale{sample_edges(part.mesh, metric, unit_sample(part.mesh.element_count())),
@@ -74,8 +74,8 @@ SimplexProblem<T, Corners> prepare_part(Transport& transport, const MeshPart<Cor
     sampled.count += scale.elements;
   }
   const bool keep = part.mesh.vertex_count() == 0 || reorder == Reorder::never;
-  auto problem = prepare_topology<T>(part.mesh, keep ? Permutation{} : owned_first(part), 1);
-  apply_metric(problem, part.mesh, metric, time_unit(sampled), 1);
+  auto problem = prepare_topology<T>(part.mesh, keep ? Permutation{} : owned_first(part, threads), threads);
+  apply_metric(problem, part.mesh, metric, time_unit(sampled), threads);
   problem.virtual_elements = index_virtual_elements(scaled(virtual_elements, problem), problem.vertex_count);
 
   Extent own;
@@ -94,12 +94,12 @@ SimplexProblem<T, Corners> prepare_part(Transport& transport, const MeshPart<Cor
 }
 
 template SimplexProblem<float, 3> prepare_part(Transport&, const MeshPart<3>&, const Metric&,
-                                               std::span<const VirtualRecord<double, 3>>, Reorder);
+                                               std::span<const VirtualRecord<double, 3>>, Reorder, int);
 template SimplexProblem<float, 4> prepare_part(Transport&, const MeshPart<4>&, const Metric&,
-                                               std::span<const VirtualRecord<double, 4>>, Reorder);
+                                               std::span<const VirtualRecord<double, 4>>, Reorder, int);
 template SimplexProblem<double, 3> prepare_part(Transport&, const MeshPart<3>&, const Metric&,
-                                                std::span<const VirtualRecord<double, 3>>, Reorder);
+                                                std::span<const VirtualRecord<double, 3>>, Reorder, int);
 template SimplexProblem<double, 4> prepare_part(Transport&, const MeshPart<4>&, const Metric&,
-                                                std::span<const VirtualRecord<double, 4>>, Reorder);
+                                                std::span<const VirtualRecord<double, 4>>, Reorder, int);
 
 }  // namespace isochron::mpi

@@ -41,10 +41,11 @@ struct RankWork {
 
 /// All ranks together: goes through the bands with this rank's local solver, until none has anything left to do.
 template <class T>
-RankWork run_bands(Transport& transport, const Halo& halo, LocalSolver<T>& local, Pace pace, const Progress& progress) {
+RankWork run_bands(Transport& transport, const Halo& halo, LocalSolver<T>& local, Pace pace, const Progress& progress,
+                   double expected_updates) {
   const int tag = transport.next_tag();
   Outbox<T> out(transport, halo, tag);
-  Bands<T> bands(transport, local, out, tag, pace, progress);
+  Bands<T> bands(transport, local, out, tag, pace, progress, expected_updates);
   bands.run();
   return {bands.counters(), local.counters(), out.messages(), out.bytes()};
 }
@@ -60,7 +61,8 @@ struct OwnResidual {
 /// - `Scalar`, and `Start`, the state before a schedule runs (`GridStart` has what is needed of it);
 /// - `owned()` vertices that it computes, `numbers()` with ghosts; `number(own)` of the own-th of
 ///   them, and `own(global)`, none when it is not among them; `unit()` of its times;
-/// - `halo()`; `run(start, progress)` to the fixed point; `residual(start, limit)`; `spread_labels(start)`.
+/// - `halo()`; `threads()`; `run(start, progress)` to the fixed point; `residual(start, limit)`;
+/// `spread_labels(start)`.
 template <class Part>
 class RankEngine {
   using T = typename Part::Scalar;
@@ -192,6 +194,7 @@ class RankEngine {
     GlobalResidual residual;
     residual.limit = residual_limit(start);
     arrival.max_time = -infinity;
+    arrival.traffic.least_idle_seconds = infinity;
     for (const Share& share : all_values(transport_, own)) {
       arrival.reached += share.reached;
       arrival.unreached += share.unreached;
@@ -203,12 +206,14 @@ class RankEngine {
       arrival.traffic.bytes += share.bytes;
       arrival.traffic.halo_bytes += share.halo_bytes;
       arrival.traffic.idle_seconds += share.idle / transport_.size();
+      arrival.traffic.least_idle_seconds = std::min(arrival.traffic.least_idle_seconds, share.idle);
       if (share.residual.worst > residual.worst)
         residual.worst = share.residual.worst, residual.worst_vertex = share.residual.vertex;
     }
     arrival.counters.rounds = arrival.traffic.bands;
     if (options_.verify == Keep::yes) arrival.residual = residual;
     arrival.precision = std::is_same_v<T, float> ? Precision::single_ : Precision::double_;
+    arrival.threads = part_.threads();
     arrival.setup_seconds = setup_seconds_;
     arrival.notes = notes_;
   }

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "isochron/solve/common/solve_shell.h"
 #include "isochron/solve/mpi/collectives.h"
 #include "isochron/solve/simplex/seeds.h"
 
@@ -10,7 +11,7 @@ namespace isochron::mpi {
 template <int Corners>
 std::vector<GlobalSeed> whole_seeds(const SimplexMesh<Corners>& mesh, const Metric& metric, const Sources& sources,
                                     const SolveOptions& options) {
-  const Adjacency adjacency = build_adjacency(mesh);
+  const Adjacency adjacency = build_adjacency(mesh, wanted_threads(options));
   const PlacedSources placed = place_sources(mesh, adjacency, sources);
   const int rings = limited_rings(options.ball_rings, placed.points.size(), mesh.vertex_count(), Corners - 1);
   std::vector<GlobalSeed> seeds;

@@ -41,6 +41,11 @@ template <int Corners>
 Bytes packed(const Share<Corners>& share) {
   const MeshPart<Corners>& part = share.part;
   Bytes bytes;
+  const auto size_of = [](const auto& values) { return values.size() * sizeof(values[0]); };
+  constexpr std::size_t counts = 1024;  // and what else is small
+  bytes.reserve(size_of(part.mesh.points) + size_of(part.mesh.elements) + size_of(part.global_vertex) +
+                size_of(part.global_element) + size_of(part.ghost_owner) + size_of(share.virtual_elements) +
+                share.metric.bytes_per_element() * part.mesh.element_count() + counts);
   put_vector(bytes, part.mesh.points);
   put_vector(bytes, part.mesh.elements);
   put<std::uint64_t>(bytes, part.owned);
@@ -78,7 +83,7 @@ struct Whole {
   const SimplexMesh<Corners>& mesh;
   const Metric& metric;
   std::vector<VirtualRecord<double, Corners>> virtual_elements;  ///< in the user's units
-  std::vector<std::uint32_t> rank_of;
+  PartCutter<Corners> cutter;
 };
 
 template <int Corners>
@@ -106,13 +111,13 @@ void add_virtual_elements(const Whole<Corners>& whole, std::uint32_t rank, Share
     const auto [place, fresh] = local.try_emplace(v, static_cast<std::uint32_t>(part.global_vertex.size()));
     if (fresh) {
       part.global_vertex.push_back(v);
-      part.ghost_owner.push_back(whole.rank_of[v]);
+      part.ghost_owner.push_back(whole.cutter.part_of()[v]);
       part.mesh.points.push_back(whole.mesh.points[v]);
     }
     return place->second;
   };
   for (VirtualRecord<double, Corners> record : whole.virtual_elements) {
-    if (whole.rank_of[record.target] != rank) continue;
+    if (whole.cutter.part_of()[record.target] != rank) continue;
     record.target = number(record.target);
     for (std::uint32_t& v : record.face) v = number(v);
     share.virtual_elements.push_back(record);
@@ -123,7 +128,7 @@ template <int Corners>
 Share<Corners> share_of(const Whole<Corners>& whole, int to) {
   const auto rank = static_cast<std::uint32_t>(to);
   Share<Corners> share;
-  share.part = cut_part(whole.mesh, std::span<const std::uint32_t>(whole.rank_of), rank);
+  share.part = whole.cutter.cut(rank);
   std::vector<ElementId> elements;
   elements.reserve(share.part.global_element.size());
   for (const std::uint64_t e : share.part.global_element) elements.emplace_back(static_cast<std::size_t>(e));
@@ -155,8 +160,20 @@ Share<Corners> scatter(Transport& transport, const SimplexMesh<Corners>* mesh, c
     while (!transport.receive(tag, message)) transport.pause();
     return unpacked<Corners>(message.bytes);
   }
-  const Whole<Corners> whole{*mesh, *metric, split_whole(*mesh, *metric, obtuse, threads), std::move(rank_of)};
-  for (int rank = 1; rank < transport.size(); ++rank) transport.send(rank, tag, packed(share_of(whole, rank)));
+  const int ranks = transport.size();
+  const Whole<Corners> whole{*mesh, *metric, split_whole(*mesh, *metric, obtuse, threads),
+                             PartCutter<Corners>(*mesh, std::move(rank_of), static_cast<std::size_t>(ranks), threads)};
+  // As many at a time as there are threads: each takes the memory of a part.
+  const int at_a_time = std::max(1, threads);
+  for (int first = 1; first < ranks; first += at_a_time) {
+    std::vector<Bytes> shares(static_cast<std::size_t>(std::min(at_a_time, ranks - first)));
+    parallel_region(static_cast<int>(shares.size()), [&](int thread, int team) {
+      for (std::size_t i = static_cast<std::size_t>(thread); i < shares.size(); i += static_cast<std::size_t>(team))
+        shares[i] = packed(share_of(whole, first + static_cast<int>(i)));
+    });
+    for (std::size_t i = 0; i < shares.size(); ++i)
+      transport.send(first + static_cast<int>(i), tag, std::move(shares[i]));
+  }
   return share_of(whole, 0);
 }
 
