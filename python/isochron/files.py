@@ -32,6 +32,7 @@ def read(path: str | os.PathLike, cells: str | None = None) -> Mesh | Image | li
     """
     if cells not in (None, "triangle", "tetra"):
         raise UsageError(f"cells is {cells!r}; choose 'triangle' or 'tetra'")
+    path = os.fsdecode(path)
     if _core.is_image_file(path) and not _core.is_mesh_file(path):
         if cells is not None:
             raise UsageError("cells is for meshes (the file is an image); leave it out")
@@ -75,6 +76,7 @@ def write(path: str | os.PathLike, what: Any, *, force: bool = False) -> None:
     An Arrival writes its mesh or grid with the arrays ``arrival_time`` and ``source``. The file is written beside and
     renamed, so that a failed call leaves no half file; an existing one is only replaced with ``force``.
     """
+    path = os.fsdecode(path)
     if isinstance(what, Arrival):
         return _write_arrival(path, what, force)
     if isinstance(what, Image):

@@ -48,6 +48,8 @@ GridOptions make_options(const std::string& method, const std::string& backend, 
     throw UsageError(fmt::format("tolerance is {} (it is a share of an edge's time); give one like 1e-6", *tolerance));
   common.tolerance = tolerance;
   common.source_init = source_init_named(source_init);
+  if (ball_rings < 0)
+    throw UsageError(fmt::format("ball_rings is {} (a number of elements); give 0 or more", ball_rings));
   common.ball_rings = ball_rings;
   common.obtuse = one_of<ObtuseSplit>(
       split_obtuse, "split_obtuse",
@@ -59,6 +61,8 @@ GridOptions make_options(const std::string& method, const std::string& backend, 
       reorder, "reorder", {{"auto", Reorder::automatic}, {"always", Reorder::always}, {"never", Reorder::never}});
   common.weights = weights ? Keep::yes : Keep::no;
   common.verify = verify ? Keep::yes : Keep::no;
+  if (!(band_width >= 0 && band_width < 1 / 0.0))
+    throw UsageError(fmt::format("band_width is {} (in mean edge times, 0: tuned); give another", band_width));
   common.band_width = band_width;
   options.scheme = grid_scheme_named(scheme);
   options.order = order;
@@ -160,7 +164,8 @@ class AnySolver {
  private:
   template <int Corners>
   void make(const SimplexMesh<Corners>& mesh, const GridOptions& options) {
-    solver_ = std::make_unique<Solver<Corners>>(Domain<Corners>{mesh, problem_->metric}, options.common);
+    const Domain<Corners> domain{mesh, problem_->metric, MeshIds::in_range};  // `mesh_shape` has looked at them
+    solver_ = std::make_unique<Solver<Corners>>(domain, options.common);
   }
   void make(const ImageGrid& grid, const GridOptions& options) {
     solver_ = std::make_unique<GridSolver>(GridDomain{grid, problem_->metric, problem_->shape->mask}, options);
