@@ -1,5 +1,6 @@
 #include "python/src/arrays.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <cstring>
@@ -149,6 +150,16 @@ py::ssize_t first_bad_row(const py::array& array, py::ssize_t rows, py::ssize_t 
   return first;
 }
 
+/// Whether ids that lie one after the other are all below `limit`; a negative one is huge without its sign. One pass
+/// for their largest is so quick that other threads are not worth waking.
+bool all_below(const py::array& ids, std::size_t limit) {
+  const auto* values = static_cast<const std::uint32_t*>(ids.data());
+  const auto count = static_cast<std::size_t>(ids.size());
+  std::uint32_t largest = 0;
+  for (std::size_t i = 0; i < count; ++i) largest = std::max(largest, values[i]);
+  return largest < limit;
+}
+
 /// What NumPy makes of types that are not among those of `visit_type`: half and long double, other byte orders.
 py::array readable(const py::array& array, const std::string& name, const char* type) {
   if (visit_type(array, [](auto) {})) return array;
@@ -229,6 +240,8 @@ Array<T> ids_of(const py::array& array, const std::string& name, std::size_t lim
     throw InputError(fmt::format("{} are ids, which are integers (dtype {}); give an integer array", name,
                                  std::string(py::str(static_cast<py::object>(array.dtype())))));
   const py::array source = readable(array, name, "int64");
+  if (same_memory<std::uint32_t>(source) && unlocked([&] { return all_below(source, limit); }))
+    return taken<T>(source, converted, name);
   const py::ssize_t rows = source.shape(0);
   py::ssize_t bad = rows;
   visit_type(source, [&](auto from) {
