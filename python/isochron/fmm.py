@@ -84,7 +84,7 @@ def _solve(
         ids = np.flatnonzero(near)
         times = np.where(side.ravel()[ids], onset.ravel()[ids], -onset.ravel()[ids])
         where = side | near if mask is None else (side | near) & mask
-        arrival = solve(grid, Sources(ids, times + latest), speed=speed, mask=where, order=order, **options)
+        arrival = solve(grid, Sources(ids, times + latest), speed=speed, mask=where, order=order, labels=False, **options)
         np.copyto(result, arrival.times - latest, where=side)
     np.copyto(result, onset, where=near)
     return result

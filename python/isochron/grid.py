@@ -69,7 +69,7 @@ class Grid:
             raise InputError(
                 f"direction has the wrong shape (it is {self.direction.shape}); give a matrix of shape ({dims}, {dims})"
             )
-        if not abs(np.linalg.det(self.direction)) > 0:
+        if not (np.isfinite(self.direction).all() and abs(np.linalg.det(self.direction)) > 0):
             raise InputError(f"direction is {self.direction.tolist()} (its columns span no space); give independent ones")
         if order not in ("C", "F"):
             raise InputError(f"order is {order!r} (how arrays lie in memory); give 'C' or 'F'")

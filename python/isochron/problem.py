@@ -68,7 +68,8 @@ class Problem:
         return [line for part in made for line in part.converted] + self._converted
 
     def retold(self, error: Error) -> Error:
-        """An error of the library in the words of the caller: the argument's name, and indices as the grid's arrays have them."""
+        """An error of the library in the words of the caller: the argument's name, and indices as arrays on the grid have
+        them."""
         name = next((name for name in _KINDS if name in self.arguments), "speed")
         text = str(error).replace("the metric", name, 1)
         if isinstance(self.mesh, Grid):
@@ -180,7 +181,8 @@ def _velocity_table(velocity: Any, regions: Any) -> tuple[np.ndarray | None, np.
     regions = as_array(regions, "regions")
     wrong = [name for name in velocity if not isinstance(name, (int, float, np.number))]
     if wrong or not velocity:
-        raise InputError(f"velocity is a dict with {'the key ' + repr(wrong[0]) if wrong else 'no rows'}; give a row by region")
+        found = f"the key {wrong[0]!r}" if wrong else "no rows"
+        raise InputError(f"velocity is a dict with {found}; give velocities by region")
     names = np.array(sorted(velocity))
     rows = np.searchsorted(names, regions)
     known = names[np.minimum(rows, len(names) - 1)] == regions

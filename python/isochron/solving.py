@@ -92,6 +92,7 @@ class Solver:
         unordered: str = "refuse",
         reorder: str = "auto",
         weights: bool = False,
+        labels: bool = True,
         band_width: float = 0.0,
         scheme: str = "auto",
         order: int = 1,
@@ -127,6 +128,7 @@ class Solver:
             unordered=unordered,
             reorder=reorder,
             weights=weights,
+            labels=labels,
             band_width=band_width,
             scheme=scheme,
             order=order,
@@ -137,7 +139,8 @@ class Solver:
         options = solve_options(**self._arguments)
         try:
             if self._out == "device" or problem.on_device:
-                return DeviceBackend(problem, options, keep=self._out == "device")
+                labels = bool(self._arguments["labels"])
+                return DeviceBackend(problem, options, keep=self._out == "device", labels=labels)
             return _core.Solver(problem.core, options)
         except InputError as error:
             raise problem.retold(error) from None
@@ -218,8 +221,8 @@ class Solver:
             raise UsageError("targets are positions (a matrix has a column for each vertex); give ids or a mask")
         outside = chosen[(chosen < 0) | (chosen >= self.problem.vertices)]
         if len(outside):
-            last = self.problem.vertices - 1
-            raise InputError(f"targets holds an id out of range: {outside[0]} (ids count from 0, here up to {last}); correct it")
+            known = f"ids count from 0, here up to {self.problem.vertices - 1}"
+            raise InputError(f"targets holds an id out of range: {outside[0]} ({known}); correct it")
         return chosen
 
     def _run_many(self, sets: list[Sources], take: Any, progress: Any) -> None:
@@ -301,7 +304,8 @@ def solve(
     Arrays may be in the memory of a GPU, and with ``out="device"`` the times stay there; see `Solver`.
 
     Other options are those of `Solver`: out, mask, threads, tolerance, source_init, ball_rings, split_obtuse, unordered,
-    reorder, weights, band_width, and for grids scheme and order.
+    reorder, weights, labels (False: `Arrival.source` is None, which saves a pass), band_width, and for grids scheme and
+    order.
 
     >>> import isochron
     >>> points = [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]]

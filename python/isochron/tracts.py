@@ -161,9 +161,8 @@ class Tracts:
         values, self.grid, order = volume_of(tensors, grid, "tensors")
         matrices = values.ndim == self.grid.ndim + 2
         if values.shape[self.grid.ndim :] not in ((6,), (3, 3)):
-            raise InputError(
-                f"tensors has the wrong shape (it is {values.shape}); give an array of shape {self.grid.shape} + (6,) or (3, 3)"
-            )
+            wanted = f"{self.grid.shape} + (6,) or (3, 3)"
+            raise InputError(f"tensors has the wrong shape (it is {values.shape}); give an array of shape {wanted}")
         self._given = (
             rows_of(values, self.grid, "tensors", 2 if matrices else 1),
             str(tensor_order or order or "row"),
