@@ -11,11 +11,16 @@ if(ISOCHRON_WITH_PYTHON)
     execute_process(COMMAND ${Python_EXECUTABLE} -m pybind11 --cmakedir OUTPUT_VARIABLE pybind11_hint
       OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
   endif()
-  find_package(pybind11 2.10 QUIET CONFIG HINTS ${pybind11_hint})
+  # Older ones build against NumPy 2, but what they build cannot be imported with it.
+  set(pybind11_needed 2.10)
+  if(Python_NumPy_VERSION VERSION_GREATER_EQUAL 2)
+    set(pybind11_needed 2.12)
+  endif()
+  find_package(pybind11 ${pybind11_needed} QUIET CONFIG HINTS ${pybind11_hint})
   if(Python_FOUND AND pybind11_FOUND)
     set(ISOCHRON_PYTHON ON)
   elseif(NOT ISOCHRON_WITH_PYTHON STREQUAL "AUTO")
-    message(FATAL_ERROR "ISOCHRON_WITH_PYTHON is on, but Python 3.9 with its headers, NumPy or pybind11 is not there; "
+    message(FATAL_ERROR "ISOCHRON_WITH_PYTHON is on, but Python 3.9 with its headers, NumPy or pybind11 ${pybind11_needed} is not there; "
       "install pybind11-dev, python3-dev and python3-numpy (or set Python_EXECUTABLE), or leave the option at AUTO")
   endif()
 endif()

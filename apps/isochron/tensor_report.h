@@ -7,12 +7,7 @@
 namespace isochron::cli {
 
 inline void add_counts_json(Json& object, const DiffusionCounts& counts, double floor) {
-  object["usable_voxels"] = counts.usable;
-  object["empty_voxels"] = counts.empty;
-  object["not_finite_voxels"] = counts.not_finite;
-  object["not_positive_definite_voxels"] = counts.not_positive_definite;
-  object["fa_above_one_voxels"] = counts.fa_above_one;
-  object["floored_voxels"] = counts.floored;
+  for (const auto& [name, count] : counts.named()) object[std::string(name) + "_voxels"] = count;
   object["eigenvalue_floor"] = floor;
 }
 

@@ -52,6 +52,7 @@ class Options:
         reorder: str = "auto",
         weights: bool = False,
         verify: bool = False,
+        labels: bool = True,
         band_width: float = 0.0,
         scheme: str = "auto",
         order: int = 1,

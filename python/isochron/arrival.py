@@ -18,10 +18,10 @@ class Arrival:
     """First-arrival times and how they came about.
 
     ``times`` has a value per vertex, or on grids the grid's shape; ``inf`` where nothing arrived. ``source`` is the index
-    of the source that reached each vertex first, -1 where none did. ``stats`` tells what was done, with the keys of the
-    command's ``--json``, and in ``"converted"`` which arrays could not be used as they came. ``upwind`` is None, or with
-    ``weights=True`` the vertices, (N, 3), and weights, (N, 3), that each time came from. Solved with ``out="device"``, times
-    and source are a `DeviceArray`.
+    of the source that reached each vertex first, -1 where none did; None with ``labels=False``. ``stats`` tells what was
+    done, with the keys of the command's ``--json``, and in ``"converted"`` which arrays could not be used as they came.
+    ``upwind`` is None, or with ``weights=True`` the vertices, (N, 3), and weights, (N, 3), that each time came from. Solved
+    with ``out="device"``, times and source are a `DeviceArray`.
     """
 
     __slots__ = ("times", "source", "upwind", "stats", "problem", "sources", "__weakref__")
@@ -29,7 +29,7 @@ class Arrival:
     def __init__(
         self,
         times: np.ndarray,
-        source: np.ndarray,
+        source: np.ndarray | None,
         upwind: tuple[np.ndarray, np.ndarray] | None,
         stats: dict[str, Any],
         problem: Problem,
@@ -96,7 +96,7 @@ def unpack(packed: tuple, problem: Problem, sources: Sources) -> Arrival:
     times, source, vertices, weights, stats = packed
     stats["converted"] = problem.converted
     if isinstance(problem.mesh, Grid):
-        times, source = problem.mesh.shaped(times), problem.mesh.shaped(source)
+        times, source = problem.mesh.shaped(times), None if source is None else problem.mesh.shaped(source)
     for note in stats["notes"]:
         warnings.warn(note, SolveWarning, stacklevel=4)
     if not stats["converged"]:

@@ -36,8 +36,9 @@ def on_device(value: Any) -> bool:
 class DeviceBackend:
     """Solves with arrays in the memory of a GPU; stands in for `_core.Solver`."""
 
-    def __init__(self, problem: Problem, options: _core.Options, keep: bool) -> None:
+    def __init__(self, problem: Problem, options: _core.Options, keep: bool, labels: bool) -> None:
         self._keep = keep
+        self._labels = labels
         if on_device(problem.mesh):
             self._core = _core.DeviceSolver.of_tables(*_mesh_tables(problem), _metric(problem), options)
         else:
@@ -45,8 +46,10 @@ class DeviceBackend:
 
     def solve(self, sources: _core.Sources, progress: Callable | None = None) -> tuple:
         times, source, stats = self._core.solve(sources, progress)
+        if not self._labels:
+            source = None
         if not self._keep:
-            times, source = times.to_numpy(), source.to_numpy()
+            times, source = times.to_numpy(), None if source is None else source.to_numpy()
         return times, source, None, None, stats
 
     def solve_many(self, sets: list[_core.Sources], take: Callable, progress: Callable | None = None) -> None:

@@ -32,6 +32,7 @@ def read(path: str | os.PathLike, cells: str | None = None) -> Mesh | Image | li
     """
     if cells not in (None, "triangle", "tetra"):
         raise UsageError(f"cells is {cells!r}; choose 'triangle' or 'tetra'")
+    path = os.fsdecode(path)
     if _core.is_image_file(path) and not _core.is_mesh_file(path):
         if cells is not None:
             raise UsageError("cells is for meshes (the file is an image); leave it out")
@@ -75,6 +76,14 @@ def write(path: str | os.PathLike, what: Any, *, force: bool = False) -> None:
     An Arrival writes its mesh or grid with the arrays ``arrival_time`` and ``source``. The file is written beside and
     renamed, so that a failed call leaves no half file; an existing one is only replaced with ``force``.
     """
+    path = os.fsdecode(path)
+    dropped = _written(path, what, force)
+    if dropped:
+        _tell(path, [f"left out {', '.join(dropped)} (the format has no place for them); .vtu keeps everything"])
+
+
+def _written(path: str, what: Any, force: bool) -> list[str]:
+    """Names of the arrays that the format has no place for."""
     if isinstance(what, Arrival):
         return _write_arrival(path, what, force)
     if isinstance(what, Image):
@@ -84,13 +93,11 @@ def write(path: str | os.PathLike, what: Any, *, force: bool = False) -> None:
     mesh = as_mesh(what)
     if isinstance(mesh, Grid):
         raise UsageError("a Grid has no values to write; give an Image, or an Arrival on the grid")
-    _write_mesh(path, mesh, force)
-    return None
+    return _write_mesh(path, mesh, force)
 
 
-def _write_mesh(path: Any, mesh: Mesh, force: bool) -> None:
-    points = _three(mesh.points)
-    _dropped(path, _core.write_mesh(path, points, mesh.cells, [], mesh.point_data, mesh.cell_data, force))
+def _write_mesh(path: str, mesh: Mesh, force: bool) -> list[str]:
+    return _core.write_mesh(path, _three(mesh.points), mesh.cells, [], mesh.point_data, mesh.cell_data, force)
 
 
 def _three(points: np.ndarray) -> np.ndarray:
@@ -99,31 +106,28 @@ def _three(points: np.ndarray) -> np.ndarray:
     return points
 
 
-def _dropped(path: Any, names: list[str]) -> None:
-    if names:
-        _tell(path, [f"left out {', '.join(names)} (the format has no place for them); .vtu keeps everything"])
-
-
-def _write_image(path: Any, image: Image, force: bool) -> None:
+def _write_image(path: str, image: Image, force: bool) -> list[str]:
     grid = in_file_order(image.grid)
     arrays = {name: rows_of(values, grid, name, values.ndim - grid.ndim) for name, values in image.arrays.items()}
     _core.write_image(path, grid._core_arguments(), arrays, image.tensor_order, force)
+    return []
 
 
-def _write_arrival(path: Any, arrival: Arrival, force: bool) -> None:
-    arrays = {"arrival_time": np.asarray(arrival.times), "source": np.asarray(arrival.source)}
+def _write_arrival(path: str, arrival: Arrival, force: bool) -> list[str]:
+    arrays = {"arrival_time": np.asarray(arrival.times)}
+    one_array = isinstance(arrival.mesh, Grid) and not path.lower().endswith((".vti", ".vtk"))
+    if arrival.source is not None and not one_array:
+        arrays["source"] = np.asarray(arrival.source)
     if isinstance(arrival.mesh, Grid):
-        if not str(path).lower().endswith((".vti", ".vtk")):
-            del arrays["source"]  # other formats hold one array
         return _write_image(path, Image(arrival.mesh, arrays), force)
     mesh = arrival.mesh
     return _write_mesh(path, Mesh(mesh.points, mesh.cells, {**mesh.point_data, **arrays}, mesh.cell_data), force)
 
 
-def _write_paths(path: Any, paths: list[Path], force: bool) -> None:
+def _write_paths(path: str, paths: list[Path], force: bool) -> list[str]:
     points = np.concatenate([_three(one.points) for one in paths])
     ends = np.cumsum([len(one.points) for one in paths])
     lines = [np.arange(end - len(one.points), end) for one, end in zip(paths, ends)]
     data = {"arrival_time": np.concatenate([one.times for one in paths])}
     none = np.empty((0, 3), np.int32)
-    _dropped(path, _core.write_mesh(path, points, none, lines, data, {}, force))
+    return _core.write_mesh(path, points, none, lines, data, {}, force)

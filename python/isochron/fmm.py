@@ -9,6 +9,7 @@ import numpy as np
 from .errors import InputError
 from .grid import Grid
 from .levelset import inverse_squared_distances
+from .mesh import real_array
 from .solving import solve
 from .sources import Sources
 
@@ -21,7 +22,7 @@ def distance(phi: Any, dx: float | Sequence[float] = 1.0, order: int = 2, **opti
 
     >>> import isochron, numpy as np
     >>> x = np.linspace(-1, 1, 41)
-    >>> isochron.distance(np.add.outer(x, 0 * x), dx=0.05)[0, 0].round(6)
+    >>> round(float(isochron.distance(np.add.outer(x, 0 * x), dx=0.05)[0, 0]), 6)
     -1.0
     """
     values, mask, grid = _arguments(phi, dx)
@@ -36,14 +37,16 @@ def travel_time(phi: Any, speed: Any, dx: float | Sequence[float] = 1.0, order: 
 
     >>> import isochron, numpy as np
     >>> x = np.linspace(-1, 1, 41)
-    >>> isochron.travel_time(np.add.outer(x, 0 * x), np.full((41, 41), 2.0), dx=0.05)[0, 0].round(6)
+    >>> round(float(isochron.travel_time(np.add.outer(x, 0 * x), np.full((41, 41), 2.0), dx=0.05)[0, 0]), 6)
     0.5
     """
     values, mask, grid = _arguments(phi, dx)
-    rate = np.asarray(np.ma.getdata(speed), dtype=np.float64)
+    rate = real_array(np.ma.getdata(speed), "speed")
     if rate.shape != values.shape:
         raise InputError(f"speed has the wrong shape (it is {rate.shape}); give an array of shape {values.shape}")
     closed = np.ma.getmaskarray(speed) | (rate == 0)
+    if not (np.isfinite(rate) & (rate > 0) | closed).all():
+        raise InputError("speed holds NaN, infinite or negative values; mask them, or replace them")
     if closed.any():
         mask = ~closed if mask is None else mask & ~closed
         rate = np.where(closed, 1.0, rate)
@@ -51,7 +54,7 @@ def travel_time(phi: Any, speed: Any, dx: float | Sequence[float] = 1.0, order: 
 
 
 def _arguments(phi: Any, dx: Any) -> tuple[np.ndarray, np.ndarray | None, Grid]:
-    values = np.asarray(np.ma.getdata(phi), dtype=np.float64)
+    values = real_array(np.ma.getdata(phi), "phi")
     if values.ndim not in (2, 3):
         raise InputError(f"phi has {values.ndim} dimensions; give an array of two or three")
     masked = np.ma.getmaskarray(phi)
@@ -81,7 +84,7 @@ def _solve(
         ids = np.flatnonzero(near)
         times = np.where(side.ravel()[ids], onset.ravel()[ids], -onset.ravel()[ids])
         where = side | near if mask is None else (side | near) & mask
-        arrival = solve(grid, Sources(ids, times + latest), speed=speed, mask=where, order=order, **options)
+        arrival = solve(grid, Sources(ids, times + latest), speed=speed, mask=where, order=order, labels=False, **options)
         np.copyto(result, arrival.times - latest, where=side)
     np.copyto(result, onset, where=near)
     return result

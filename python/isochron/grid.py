@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from typing import Any, Sequence
 
 import numpy as np
@@ -12,12 +13,26 @@ from .errors import InputError
 
 def _numbers(value: Any, name: str, count: int) -> np.ndarray:
     """`count` finite numbers, of which one may stand for all."""
-    numbers = np.asarray(value, dtype=np.float64)
+    try:
+        numbers = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} is {value!r}; give {count} numbers") from None
     if numbers.ndim == 0:
         numbers = np.full(count, float(numbers))
     if numbers.shape != (count,) or not np.isfinite(numbers).all():
         raise InputError(f"{name} has the wrong shape or is not finite (it is {value!r}); give {count} numbers")
     return numbers
+
+
+def _counts(shape: Any) -> tuple[int, ...]:
+    """Voxels along each axis."""
+    try:
+        counts = tuple(operator.index(n) for n in np.atleast_1d(shape).tolist())
+    except TypeError:
+        raise InputError(f"shape is {shape!r} (it counts voxels); give whole numbers") from None
+    if len(counts) not in (2, 3) or not 1 <= min(counts) <= max(counts) < 2**32:
+        raise InputError(f"shape is {shape!r} (a grid has two or three dimensions of at least one voxel); give another")
+    return counts
 
 
 class Grid:
@@ -43,17 +58,19 @@ class Grid:
         direction: Any = None,
         order: str = "C",
     ) -> None:
-        self.shape = tuple(int(n) for n in np.atleast_1d(shape))
-        if len(self.shape) not in (2, 3) or min(self.shape) < 1:
-            raise InputError(f"shape is {shape!r} (a grid has two or three dimensions of at least one voxel); give another")
+        self.shape = _counts(shape)
         dims = len(self.shape)
         self.spacing = _numbers(spacing, "spacing", dims)
+        if not self.spacing.all():
+            raise InputError(f"spacing is {spacing!r} (voxels at one place); give steps that are not 0")
         self.origin = _numbers(origin, "origin", dims)
         self.direction = np.eye(dims) if direction is None else np.array(direction, dtype=np.float64)
         if self.direction.shape != (dims, dims):
             raise InputError(
                 f"direction has the wrong shape (it is {self.direction.shape}); give a matrix of shape ({dims}, {dims})"
             )
+        if not (np.isfinite(self.direction).all() and abs(np.linalg.det(self.direction)) > 0):
+            raise InputError(f"direction is {self.direction.tolist()} (its columns span no space); give independent ones")
         if order not in ("C", "F"):
             raise InputError(f"order is {order!r} (how arrays lie in memory); give 'C' or 'F'")
         self.order = order
@@ -101,6 +118,10 @@ class Grid:
     def shaped(self, values: np.ndarray) -> np.ndarray:
         """One value per voxel id as an array of the grid's shape, without a copy."""
         return values.reshape(self.shape, order=self.order)
+
+    def _index_of_core(self, index: tuple[int, int, int]) -> tuple[int, ...]:
+        """The index of what the library calls voxel (i, j, k), its first index running fastest."""
+        return index[: self.ndim][:: -1 if self.order == "C" else 1]
 
     def _core_arguments(self) -> tuple:
         """Shape, origin and axes as the library counts, its first index running fastest."""

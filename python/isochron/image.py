@@ -91,7 +91,7 @@ def volume_of(volume: Any, grid: Grid | None, name: str) -> tuple[np.ndarray, Gr
         if grid is not None:
             raise UsageError(f"grid does not go with an Image as {name} (it has its own); leave it out")
         return volume.data, in_file_order(volume.grid), volume.tensor_order
-    if grid is None:
+    if not isinstance(grid, Grid):
         raise UsageError(f"{name} is an array without a grid (where its voxels are is not known); give grid=Grid(...)")
     return as_array(volume), in_file_order(grid), None
 

@@ -25,8 +25,8 @@ class Mesh:
     __slots__ = ("points", "cells", "point_data", "cell_data")
 
     def __init__(self, points: Any, cells: Any, point_data: dict | None = None, cell_data: dict | None = None) -> None:
-        self.points = as_array(points)
-        self.cells = as_array(cells)
+        self.points = as_array(points, "points")
+        self.cells = as_array(cells, "cells")
         self.point_data: dict[str, np.ndarray] = dict(point_data or {})
         self.cell_data: dict[str, np.ndarray] = dict(cell_data or {})
 
@@ -41,13 +41,21 @@ class Mesh:
         return f"Mesh({points} point{'' if points == 1 else 's'}, {cells} {name[cells != 1]})"
 
 
-def as_array(values: Any) -> Any:
+def as_array(values: Any, name: str = "an argument") -> Any:
     """What NumPy makes of it; no copy of what is an array already, here or in another library. An array in the memory of
     a GPU stays there and becomes a DeviceArray."""
     if type(values) is np.ndarray:
         return values
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        raise InputError(f"{name} is masked in places (there is no value there); fill those, or leave them out")
     taken = _core.take(values)
-    return np.asarray(values) if taken is None else taken
+    if taken is not None:
+        return taken
+    try:
+        return np.asarray(values)
+    except ValueError as error:
+        reason = str(error).splitlines()[0].rstrip(".")
+        raise InputError(f"{name} cannot be an array ({reason}); give rows of one length") from None
 
 
 def on_host(values: Any) -> Any:
@@ -55,14 +63,22 @@ def on_host(values: Any) -> Any:
     return values.to_numpy() if isinstance(values, _core.DeviceArray) else values
 
 
-def host_array(values: Any) -> np.ndarray:
+def host_array(values: Any, name: str = "an argument") -> np.ndarray:
     """`as_array` of anything, on the host."""
-    return on_host(as_array(values))
+    return on_host(as_array(values, name))
+
+
+def real_array(values: Any, name: str) -> np.ndarray:
+    """The same as float64, of what are real numbers."""
+    array = host_array(values, name)
+    if array.dtype.kind not in "fiub":
+        raise InputError(f"{name} holds no real numbers (dtype {array.dtype}); give numbers")
+    return np.asarray(array, dtype=np.float64)
 
 
 def as_mesh(mesh: Any) -> Mesh | Grid:
-    """A mesh or grid from a Mesh, a Grid, (points, cells), a meshio mesh, or a PyVista or VTK data set, or a
-    trimesh."""
+    """A mesh or grid from a Mesh, a Grid, (points, cells), a meshio mesh, a PyVista or VTK data set, or a mesh of trimesh
+    or Open3D."""
     if isinstance(mesh, (Mesh, Grid)):
         return mesh
     if isinstance(mesh, (tuple, list)) and len(mesh) == 2:
@@ -71,9 +87,11 @@ def as_mesh(mesh: Any) -> Mesh | Grid:
         return _from_blocks(mesh)
     if hasattr(mesh, "GetDimensions") and hasattr(mesh, "GetSpacing"):
         return _from_vtk_image(mesh)
+    if hasattr(mesh, "GetXCoordinates"):
+        raise InputError("mesh is a rectilinear grid (its steps may differ); resample it to an image, or triangulate it")
     if hasattr(mesh, "GetPoints") and hasattr(mesh, "GetCellData"):
         return _from_vtk(mesh)
-    for points, cells in (("points", "cells"), ("vertices", "faces")):
+    for points, cells in (("points", "cells"), ("vertices", "faces"), ("vertices", "triangles")):
         if hasattr(mesh, points) and hasattr(mesh, cells):
             return Mesh(getattr(mesh, points), getattr(mesh, cells))
     raise InputError(

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from . import _core
+from .arguments import number
 from .arrival import Arrival
-from .errors import InputError, NoAnswerError
+from .errors import InputError, NoAnswerError, UsageError
 from .grid import Grid
 from .mesh import Mesh
 from .mesh import host_array as as_array
@@ -61,7 +62,7 @@ def trace_path(
     >>> round(path.length, 6), path.points[-1]
     (50.0, array([0., 0.]))
     """
-    mesh = arrival.mesh
+    mesh = _solved(arrival).mesh
     places = as_array(to)
     flat = _is_flat(mesh)
     single = places.ndim == 0 or (places.ndim == 1 and places.dtype.kind == "f" and len(places) in (2, 3))
@@ -69,7 +70,9 @@ def trace_path(
         asked = as_sources(np.atleast_1d(places) if places.ndim == 0 else places, None, None, mesh)
     except InputError as error:
         raise InputError(str(error).replace("sources", "to").replace("(the front must start somewhere)", "")) from None
-    if tolerance is None:
+    if tolerance is not None:
+        tolerance = number(tolerance, "tolerance")
+    else:
         tolerance = 0.0 if isinstance(mesh, Grid) else 0.01 * float(np.linalg.norm(np.ptp(mesh.points, axis=0)))
     times = np.asarray(arrival.times)
     rows = mesh.flat(times, "times") if isinstance(mesh, Grid) else times
@@ -94,6 +97,12 @@ def trace_path(
     return path_from_core(found[0], flat)
 
 
+def _solved(arrival: Any) -> Arrival:
+    if not isinstance(arrival, Arrival):
+        raise UsageError(f"arrival is a {type(arrival).__name__}; give what solve returns")
+    return arrival
+
+
 def _is_flat(mesh: Mesh | Grid) -> bool:
     return mesh.ndim == 2 if isinstance(mesh, Grid) else mesh.points.shape[1] == 2
 
@@ -113,7 +122,7 @@ def gradient(arrival: Arrival) -> np.ndarray:
     >>> isochron.gradient(arrival)[8, 4]
     array([0.5, 0. ])
     """
-    if isinstance(arrival.mesh, Grid):
+    if isinstance(_solved(arrival).mesh, Grid):
         return _grid_gradient(np.asarray(arrival.times), arrival.mesh)
     return _mesh_gradient(np.asarray(arrival.times), arrival.mesh)
 

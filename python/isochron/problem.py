@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
 
 from . import _core
-from .errors import InputError, UsageError
+from .errors import Error, InputError, UsageError
 from .grid import Grid
 from .device import on_device
-from .mesh import Mesh, as_mesh, on_host
+from .mesh import Mesh, as_mesh, on_host, real_array
 from .mesh import host_array as as_array
 
-#: Arguments of `solve` that say how fast the front runs.
-METRIC_ARGUMENTS = ("speed", "metric", "velocity_tensor", "fibers", "sheets", "velocity", "regions", "tensor_order")
+#: Ways to say how fast the front runs, of which one is given, and all arguments of `solve` about that.
+_KINDS = ("speed", "metric", "velocity_tensor", "fibers")
+METRIC_ARGUMENTS = _KINDS + ("sheets", "velocity", "regions", "tensor_order")
 
 
 class Problem:
@@ -27,7 +29,7 @@ class Problem:
 
     def __init__(self, mesh: Any, mask: Any = None, **arguments: Any) -> None:
         self.mesh = as_mesh(mesh)
-        self.mask = None if mask is None else as_array(mask)
+        self.mask = None if mask is None else as_array(mask, "mask")
         self.arguments = _given(arguments)
         self._shape: _core.Shape | None = None
         self._core_problem: _core.Problem | None = None
@@ -65,6 +67,16 @@ class Problem:
         made = [part for part in (self._shape, self._core_problem) if part is not None]
         return [line for part in made for line in part.converted] + self._converted
 
+    def retold(self, error: Error) -> Error:
+        """An error of the library in the words of the caller: the argument's name, and indices as arrays on the grid have
+        them."""
+        name = next((name for name in _KINDS if name in self.arguments), "speed")
+        text = str(error).replace("the metric", name, 1)
+        if isinstance(self.mesh, Grid):
+            index = self.mesh._index_of_core
+            text = re.sub(r"voxel (\d+),(\d+),(\d+)", lambda found: f"voxel {index(tuple(map(int, found.groups())))}", text)
+        return type(error)(text)
+
     def with_metric(self, **arguments: Any) -> Problem:
         """The same mesh with another metric; nothing of the mesh is made again."""
         other = Problem.__new__(Problem)
@@ -86,7 +98,7 @@ class Problem:
 
     def _flat(self, values: Any, name: str, trailing: int = 0) -> np.ndarray:
         """A row per element; of grids from arrays of their shape."""
-        values = as_array(values)
+        values = as_array(values, name)
         if not isinstance(self.mesh, Grid) or values.ndim <= trailing:
             return values
         flat = self.mesh.flat(values, name, trailing)
@@ -97,7 +109,9 @@ class Problem:
     def _make_metric(self) -> _core.Problem:
         given = dict(self.arguments)
         order = given.pop("tensor_order", "row")
-        kinds = [name for name in ("speed", "metric", "velocity_tensor", "fibers") if name in given]
+        kinds = [name for name in _KINDS if name in given]
+        if not isinstance(order, str):
+            raise UsageError(f"unknown tensor_order {order!r}; choose one of: row, vtk, mrtrix, lower")
         if len(kinds) > 1:
             raise UsageError(f"{' and '.join(kinds)} exclude each other (each says how fast the front runs); give one")
         if "fibers" in given:
@@ -106,7 +120,7 @@ class Problem:
             if name in given:
                 raise UsageError(f"{name} goes with fibers; give them too, or use speed")
         if "metric" in given or "velocity_tensor" in given:
-            tensors = as_array(given[kinds[0]])
+            tensors = as_array(given[kinds[0]], kinds[0])
             if isinstance(self.mesh, Grid) and tensors.ndim > 2:
                 trailing = 2 if tensors.shape[-1] == tensors.shape[-2] == 3 else 1
                 tensors = self._flat(tensors, kinds[0], trailing)
@@ -149,7 +163,7 @@ def _given(arguments: dict[str, Any]) -> dict[str, Any]:
 
 def velocities_of(value: Any) -> list[float]:
     """(fibre, sheet, normal); what is left out equals the number before it."""
-    numbers = np.atleast_1d(np.asarray(value, dtype=np.float64))
+    numbers = np.atleast_1d(real_array(value, "velocity"))
     if numbers.ndim != 1 or not 1 <= len(numbers) <= 3:
         raise InputError(f"velocity has the wrong shape (it is {numbers.shape}); give one, two or three numbers")
     filled = numbers.tolist()
@@ -164,11 +178,15 @@ def _velocity_table(velocity: Any, regions: Any) -> tuple[np.ndarray | None, np.
         return None, np.array([velocities_of(velocity)])
     if regions is None:
         raise UsageError("velocity is a dict by region, but regions is missing; give the region of each element")
-    regions = as_array(regions)
+    regions = as_array(regions, "regions")
+    wrong = [name for name in velocity if not isinstance(name, (int, float, np.number))]
+    if wrong or not velocity:
+        found = f"the key {wrong[0]!r}" if wrong else "no rows"
+        raise InputError(f"velocity is a dict with {found}; give velocities by region")
     names = np.array(sorted(velocity))
     rows = np.searchsorted(names, regions)
     known = names[np.minimum(rows, len(names) - 1)] == regions
     if not known.all():
         missing = np.unique(regions[~known])[:5].tolist()
         raise InputError(f"velocity has no row for regions {missing} of the elements; add them")
-    return rows.astype(np.uint16), np.array([velocities_of(velocity[name]) for name in names.tolist()])
+    return rows, np.array([velocities_of(velocity[name]) for name in names.tolist()])

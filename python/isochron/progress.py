@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Callable
 
+from .errors import UsageError
+
 
 class _Bar:
     """Feeds a bar that counts up to its total."""
@@ -37,8 +39,10 @@ class Reporter:
             self.callback = _Bar(self._bar)
         elif hasattr(progress, "update"):
             self.callback = _Bar(progress)
-        else:
+        elif callable(progress):
             self.callback = progress
+        else:
+            raise UsageError(f"progress is {progress!r}; give a function of the share done, a bar or a class of bars")
 
     def close(self) -> None:
         if self._bar is not None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any, Iterable, Iterator
 
 import numpy as np
 
 from . import _core
+from .arguments import no_others
 from .arrival import Arrival, unpack
 from .device import DeviceBackend
-from .errors import UsageError
+from .errors import InputError, UsageError
 from .grid import Grid
 from .levelset import level_set_sources
 from .mesh import on_host
@@ -20,10 +22,29 @@ from .sources import Sources, as_sources
 _PRECISIONS = {None: "auto", "float32": "single", "float64": "double"}
 
 
-def _options(precision: Any, **options: Any) -> _core.Options:
-    if not isinstance(precision, str) and precision is not None:
-        precision = np.dtype(precision).name  # np.float32, float
-    return _core.Options(precision=_PRECISIONS.get(precision, precision), **options)
+def solve_options(precision: Any = None, **options: Any) -> _core.Options:
+    """The library's options. Names and types that it does not know are told in one line."""
+    try:
+        name = precision if isinstance(precision, str) or precision is None else np.dtype(precision).name  # np.float32
+    except TypeError:
+        raise UsageError(f"precision is {precision!r}; give 'single', 'double' or a NumPy type like np.float32") from None
+    options["precision"] = _PRECISIONS.get(name, name)
+    try:
+        return _core.Options(**options)
+    except TypeError as error:
+        raise (_wrong_option(options) or error) from None
+
+
+def _wrong_option(options: dict[str, Any]) -> Exception | None:
+    """What to raise for the first option that cannot be one."""
+    for name, value in options.items():
+        if name not in _SOLVER_ARGUMENTS:
+            return TypeError(f"there is no option {name!r}; see isochron.Solver for those there are")
+        try:
+            _core.Options(**{name: value})
+        except TypeError:
+            return UsageError(f"{name} is {value!r} (a {type(value).__name__}), which it cannot be; see isochron.solve")
+    return None
 
 
 class Solver:
@@ -39,10 +60,10 @@ class Solver:
     >>> import isochron
     >>> grid = isochron.Grid((50, 50))
     >>> solver = isochron.Solver(grid)
-    >>> solver.solve([0]).times[0, 10]
+    >>> float(solver.solve([0]).times[0, 10])
     10.0
     >>> solver.set_speed(2.0)
-    >>> solver.solve([0]).times[0, 10]
+    >>> float(solver.solve([0]).times[0, 10])
     5.0
     """
 
@@ -71,6 +92,7 @@ class Solver:
         unordered: str = "refuse",
         reorder: str = "auto",
         weights: bool = False,
+        labels: bool = True,
         band_width: float = 0.0,
         scheme: str = "auto",
         order: int = 1,
@@ -90,9 +112,11 @@ class Solver:
         )
         if out not in ("host", "device"):
             raise UsageError(f"unknown out {out!r} (where the times go); choose one of: host, device")
+        if not isinstance(self.problem.mesh, Grid) and (scheme != "auto" or order != 1):
+            raise UsageError("scheme and order are for grids; leave them out")
         self._out = out
-        self._options = _options(
-            precision,
+        self._arguments = dict(
+            precision=precision,
             method=method,
             backend=backend,
             verify=verify,
@@ -104,18 +128,30 @@ class Solver:
             unordered=unordered,
             reorder=reorder,
             weights=weights,
+            labels=labels,
             band_width=band_width,
             scheme=scheme,
             order=order,
         )
-        if not isinstance(self.problem.mesh, Grid) and (scheme != "auto" or order != 1):
-            raise UsageError("scheme and order are for grids; leave them out")
         self._core = self._make_core(self.problem)
 
     def _make_core(self, problem: Problem) -> Any:
-        if self._out == "device" or problem.on_device:
-            return DeviceBackend(problem, self._options, keep=self._out == "device")
-        return _core.Solver(problem.core, self._options)
+        options = solve_options(**self._arguments)
+        try:
+            if self._out == "device" or problem.on_device:
+                labels = bool(self._arguments["labels"])
+                return DeviceBackend(problem, options, keep=self._out == "device", labels=labels)
+            return _core.Solver(problem.core, options)
+        except InputError as error:
+            raise problem.retold(error) from None
+
+    def __getstate__(self) -> tuple:
+        return self.problem, self._arguments, self._out
+
+    def __setstate__(self, state: tuple) -> None:
+        """Prepares the problem again."""
+        self.problem, self._arguments, self._out = state
+        self._core = self._make_core(self.problem)
 
     def solve(self, sources: Any = None, times: Any = None, *, level_set: Any = None, progress: Any = None) -> Arrival:
         """First arrivals from the sources; see `solve`."""
@@ -123,6 +159,8 @@ class Solver:
         reporter = Reporter(progress)
         try:
             return unpack(self._core.solve(given._core(), reporter.callback), self.problem, given)
+        except InputError as error:
+            raise self.problem.retold(error) from None
         finally:
             reporter.close()
 
@@ -157,16 +195,17 @@ class Solver:
 
     def set_metric(self, metric: Any = None, **arguments: Any) -> None:
         """Takes another metric: M, or one of the other arguments of `solve` by name (velocity_tensor, fibers, ...)."""
-        unknown = set(arguments) - set(METRIC_ARGUMENTS)
-        if unknown:
-            raise TypeError(f"set_metric() got an unexpected keyword argument {sorted(unknown)[0]!r}")
+        no_others(arguments, METRIC_ARGUMENTS, "set_metric")
         problem = self.problem.with_metric(metric=metric, **arguments)
-        if isinstance(self._core, DeviceBackend):
-            self._core.set_problem(problem)
-        elif problem.on_device:
-            self._core = self._make_core(problem)
-        else:
-            self._core.set_problem(problem.core)
+        try:
+            if isinstance(self._core, DeviceBackend):
+                self._core.set_problem(problem)
+            elif problem.on_device:
+                self._core = self._make_core(problem)
+            else:
+                self._core.set_problem(problem.core)
+        except InputError as error:
+            raise problem.retold(error) from None
         self.problem = problem
 
     def _sources(self, sources: Any, times: Any, level_set: Any) -> Sources:
@@ -180,17 +219,26 @@ class Solver:
         chosen = as_sources(targets, None, None, self.problem.mesh).vertices
         if chosen is None:
             raise UsageError("targets are positions (a matrix has a column for each vertex); give ids or a mask")
+        outside = chosen[(chosen < 0) | (chosen >= self.problem.vertices)]
+        if len(outside):
+            known = f"ids count from 0, here up to {self.problem.vertices - 1}"
+            raise InputError(f"targets holds an id out of range: {outside[0]} ({known}); correct it")
         return chosen
 
     def _run_many(self, sets: list[Sources], take: Any, progress: Any) -> None:
         reporter = Reporter(progress)
         try:
             self._core.solve_many([one._core() for one in sets], take, reporter.callback)
+        except InputError as error:
+            raise self.problem.retold(error) from None
         finally:
             reporter.close()
 
     def __repr__(self) -> str:
         return f"Solver({self.problem.mesh!r})"
+
+
+_SOLVER_ARGUMENTS = frozenset(inspect.signature(Solver).parameters) - {"mesh"}
 
 
 def _one_by_one(sources: Sources) -> Iterator[Sources]:
@@ -256,7 +304,8 @@ def solve(
     Arrays may be in the memory of a GPU, and with ``out="device"`` the times stay there; see `Solver`.
 
     Other options are those of `Solver`: out, mask, threads, tolerance, source_init, ball_rings, split_obtuse, unordered,
-    reorder, weights, band_width, and for grids scheme and order.
+    reorder, weights, labels (False: `Arrival.source` is None, which saves a pass), band_width, and for grids scheme and
+    order.
 
     >>> import isochron
     >>> points = [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]]
@@ -264,6 +313,7 @@ def solve(
     >>> arrival.times
     array([0.        , 0.5       , 0.70710678, 0.5       ])
     """
+    no_others(options, _SOLVER_ARGUMENTS, "solve")
     solver = Solver(
         mesh,
         speed=speed,
@@ -284,9 +334,10 @@ def solve_many(mesh: Any, source_sets: Iterable[Any], *, progress: Any = None, *
 
     >>> import isochron
     >>> first, second = isochron.solve_many(isochron.Grid((20, 20)), [[0], [399]])
-    >>> first.times[19, 0], second.times[19, 19]
+    >>> float(first.times[19, 0]), float(second.times[19, 19])
     (19.0, 0.0)
     """
+    no_others(options, _SOLVER_ARGUMENTS, "solve_many")
     return Solver(mesh, **options).solve_many(source_sets, progress=progress)
 
 
@@ -298,4 +349,5 @@ def distance_matrix(mesh: Any, sources: Any, targets: Any = None, *, progress: A
     array([[0., 9.],
            [9., 0.]])
     """
+    no_others(options, _SOLVER_ARGUMENTS, "distance_matrix")
     return Solver(mesh, **options).distance_matrix(sources, targets, progress=progress)

@@ -9,7 +9,7 @@ import numpy as np
 from . import _core
 from .errors import InputError
 from .grid import Grid
-from .mesh import Mesh
+from .mesh import Mesh, real_array
 from .mesh import host_array as as_array
 
 
@@ -66,7 +66,7 @@ def _onsets(times: Any, of: np.ndarray | None, name: str) -> np.ndarray | None:
         return None
     if of is None:
         raise InputError(f"{name} belongs to sources that were not given; leave it out")
-    times = as_array(times)
+    times = real_array(times, name)
     if times.ndim == 0:
         return np.full(len(of), float(times))
     if times.shape != (len(of),):
@@ -85,7 +85,7 @@ def as_sources(sources: Any, times: Any, level_set: Any, mesh: Mesh | Grid) -> S
         if level_set is None:
             raise InputError("sources is None (the front must start somewhere); give vertex ids, positions or a mask")
         return Sources(level_set=level_set)
-    values = as_array(sources)
+    values = as_array(sources, "sources")
     if values.size == 0:
         raise InputError("sources is empty (the front must start somewhere); give vertex ids, positions or a mask")
     kind = values.dtype.kind

@@ -9,6 +9,7 @@ from typing import Any, Iterable
 import numpy as np
 
 from . import _core
+from .arguments import number, whole
 from .errors import SolveWarning, UsageError
 from .grid import Grid
 from .image import rows_of, volume_of
@@ -73,29 +74,29 @@ def extract_surface(
             raise UsageError("uniform and size_range exclude each other; give one of them")
         if len(size_range) != 2 or not 0 < size_range[0] <= size_range[1]:
             raise UsageError(f"size_range is {size_range!r}; give two positive lengths, the smaller first")
-    if uniform is not None and not uniform > 0:
+    if uniform is not None and not number(uniform, "uniform") > 0:
         raise UsageError(f"uniform is {uniform!r}; give a positive length")
     smallest, largest = size_range or (0.0, 0.0)
     options = _core.SurfaceOptions(
-        epsilon,
-        delta,
-        smallest,
-        largest,
-        uniform or 0.0,
-        inside,
-        border,
-        backend,
-        -1.0 if smoothing is None else smoothing,
-        most_particles,
-        iterations,
-        seed,
-        threads,
+        number(epsilon, "epsilon"),
+        number(delta, "delta"),
+        number(smallest, "size_range"),
+        number(largest, "size_range"),
+        number(uniform or 0.0, "uniform"),
+        str(inside),
+        str(border),
+        str(backend),
+        -1.0 if smoothing is None else number(smoothing, "smoothing"),
+        whole(most_particles, "most_particles"),
+        whole(iterations, "iterations"),
+        whole(seed, "seed"),
+        whole(threads, "threads"),
     )
     reporter = Reporter(progress)
     arguments = (where._core_arguments(), rows)
     try:
         if isovalue is not None:
-            found = _core.surface_of_values(*arguments, float(isovalue), options, reporter.callback)
+            found = _core.surface_of_values(*arguments, number(isovalue, "isovalue"), options, reporter.callback)
         elif labels is not None:
             wanted = {int(labels)} if np.ndim(labels) == 0 else {int(one) for one in labels}
             found = _core.surface_of_labels(*arguments, wanted, options, reporter.callback)
@@ -137,11 +138,11 @@ def tetrahedralize(
             mesh.points,
             mesh.cells,
             *sides,
-            program,
+            str(program),
             executable or _helper(program),
-            largest or 0.0,
-            grading,
-            time_limit,
+            number(largest or 0.0, "largest"),
+            number(grading, "grading"),
+            number(time_limit, "time_limit"),
             reporter.callback,
         )
     finally:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from typing import Any, Sequence
 
 import numpy as np
 
 from . import _core
+from .arguments import number, whole
 from .errors import InputError, SolveWarning
 from .grid import Grid
 from .image import Image, from_rows, rows_of, volume_of
 from .mesh import host_array as as_array
 from .paths import Path, path_from_core
 from .progress import Reporter
-from .solving import _options
+from .solving import solve_options
 from .sources import as_sources
 
 
@@ -28,8 +30,8 @@ class Sphere:
     __slots__ = ("center", "radius")
 
     def __init__(self, center: Sequence[float], radius: float) -> None:
-        self.center = tuple(float(c) for c in center)
-        self.radius = float(radius)
+        self.center = tuple(number(c, "center") for c in center)
+        self.radius = number(radius, "radius")
         if len(self.center) != 3 or not np.isfinite(self.center).all() or not self.radius >= 0:
             raise InputError(f"a sphere has three coordinates and a radius (it is {center!r}, {radius!r}); give those")
 
@@ -124,7 +126,18 @@ class TensorFit:
 
 
 class Tracts:
-    """An image of diffusion tensors, prepared for many pathways; takes the arguments of `connect` about the tensors.
+    """An image of diffusion tensors, prepared for many pathways.
+
+    tensors
+        An `Image` (as `isochron.read` gives it), or an array of shape ``grid.shape + (6,)`` or ``+ (3, 3)`` with
+        ``grid``. Six components are in the order of ``tensor_order`` (default: what the file says, else "row": xx, xy,
+        xz, yy, yz, zz), along the axes of ``tensor_frame`` ("world", "voxel" or "fsl").
+    mask
+        Where paths may go, of the grid's shape.
+    metric, alpha
+        "sharpened" (with ``alpha``), "inverse" or "adjugate": what crossing a voxel costs.
+    eigenvalue_floor
+        Smaller eigenvalues are raised to this share of the image's median mean diffusivity.
 
     >>> import isochron
     >>> image = isochron.generate.crossing_fibers(shape=(24, 24, 8))
@@ -146,23 +159,32 @@ class Tracts:
         tensor_frame: str = "world",
     ) -> None:
         values, self.grid, order = volume_of(tensors, grid, "tensors")
-        trailing = 2 if values.ndim == self.grid.ndim + 2 else 1
-        rows = rows_of(values, self.grid, "tensors", trailing)
-        inside = None if mask is None else rows_of(_plain(mask), self.grid, "mask")
-        self._core = _core.Tracts(
-            self.grid._core_arguments(),
-            rows,
-            tensor_order or order or "row",
-            tensor_frame,
-            inside,
-            metric,
-            alpha,
-            eigenvalue_floor,
+        matrices = values.ndim == self.grid.ndim + 2
+        if values.shape[self.grid.ndim :] not in ((6,), (3, 3)):
+            wanted = f"{self.grid.shape} + (6,) or (3, 3)"
+            raise InputError(f"tensors has the wrong shape (it is {values.shape}); give an array of shape {wanted}")
+        self._given = (
+            rows_of(values, self.grid, "tensors", 2 if matrices else 1),
+            str(tensor_order or order or "row"),
+            str(tensor_frame),
+            None if mask is None else rows_of(_plain(mask), self.grid, "mask"),
+            str(metric),
+            number(alpha, "alpha"),
+            number(eigenvalue_floor, "eigenvalue_floor"),
         )
+        self._core = _core.Tracts(self.grid._core_arguments(), *self._given)
+
+    def __getstate__(self) -> tuple:
+        return self.grid, self._given
+
+    def __setstate__(self, state: tuple) -> None:
+        self.grid, self._given = state
+        self._core = _core.Tracts(self.grid._core_arguments(), *self._given)
 
     @property
     def counts(self) -> dict[str, int]:
-        """What was found in the tensors: usable, empty, not_finite, not_positive_definite, floored."""
+        """What was found in the voxels of the mask: usable, empty, not_finite, not_positive_definite, fa_above_one,
+        floored."""
         return self._core.counts
 
     def connect(
@@ -177,7 +199,13 @@ class Tracts:
         progress: Any = None,
         **options: Any,
     ) -> Connection:
-        """The pathway between two regions; see `connect`."""
+        """The pathway between two regions: the cheapest path, and all that is nearly as cheap.
+
+        Regions are a `Sphere`, a boolean array of the grid's shape, voxel ids, indices (K, 3) or positions (K, 3). Paths
+        pass the ``waypoints`` in their order, avoid ``exclude``, and may end but not go on in ``stop``. ``epsilon`` is how
+        much dearer than the best a voxel of the pathway may be, as a share. Other options are those of `Solver` for grids
+        (backend, precision, threads, scheme, order, verify).
+        """
         reporter = Reporter(progress)
         try:
             found = self._core.connect(
@@ -186,8 +214,8 @@ class Tracts:
                 [self._ids(region, "waypoints") for region in waypoints],
                 [self._ids(region, "exclude") for region in exclude],
                 [self._ids(region, "stop") for region in stop],
-                epsilon,
-                _options(options.pop("precision", None), **options),
+                number(epsilon, "epsilon"),
+                solve_options(**options),
                 reporter.callback,
             )
         finally:
@@ -197,13 +225,11 @@ class Tracts:
         return Connection(found, self.grid)
 
     def connectome(self, labels: Any, *, progress: Any = None, **options: Any) -> Connectome:
-        """All pairs of labels; see `connectome`."""
+        """Costs of the best paths between all pairs of labels (all but 0) of an integer array of the grid's shape."""
         rows = rows_of(_plain(labels), self.grid, "labels")
         reporter = Reporter(progress)
         try:
-            return Connectome(
-                self._core.connect_labels(rows, _options(options.pop("precision", None), **options), reporter.callback)
-            )
+            return Connectome(self._core.connect_labels(rows, solve_options(**options), reporter.callback))
         finally:
             reporter.close()
 
@@ -227,85 +253,36 @@ def _plain(values: Any) -> np.ndarray:
     return values.data if isinstance(values, Image) else as_array(values)
 
 
-def connect(
-    tensors: Any,
-    source: Any,
-    target: Any,
-    *,
-    grid: Grid | None = None,
-    epsilon: float = 0.05,
-    waypoints: Sequence[Any] = (),
-    exclude: Sequence[Any] = (),
-    stop: Sequence[Any] = (),
-    mask: Any = None,
-    metric: str = "sharpened",
-    alpha: float = 3.0,
-    eigenvalue_floor: float = 0.01,
-    tensor_order: str | None = None,
-    tensor_frame: str = "world",
-    progress: Any = None,
-    **options: Any,
-) -> Connection:
+#: Options of `Tracts`; those of `connect` and `connectome` that are not among them are for the solves.
+_TENSOR_OPTIONS = tuple(name for name in inspect.signature(Tracts).parameters if name != "tensors")
+
+
+def _prepared(tensors: Any, options: dict[str, Any]) -> Tracts:
+    """Takes the options about the tensors out of `options`."""
+    return Tracts(tensors, **{name: options.pop(name) for name in _TENSOR_OPTIONS if name in options})
+
+
+def connect(tensors: Any, source: Any, target: Any, **options: Any) -> Connection:
     """The cheapest path between two regions of a diffusion-tensor image, and all that is nearly as cheap.
 
-    tensors
-        An `Image` (as `isochron.read` gives it), or an array of shape ``grid.shape + (6,)`` or ``+ (3, 3)`` with
-        ``grid``. Six components are in the order of ``tensor_order`` (default: what the file says, else "row": xx, xy,
-        xz, yy, yz, zz), along the axes of ``tensor_frame`` ("world", "voxel" or "fsl").
-    source, target, waypoints, exclude, stop
-        Regions: a `Sphere`, a boolean array of the grid's shape, voxel ids, indices (K, 3) or positions (K, 3). Paths
-        pass the waypoints in their order, avoid ``exclude``, and may end but not go on in ``stop``.
-    epsilon
-        How much dearer than the best a voxel of the pathway may be, as a share.
-    metric, alpha
-        "sharpened" (with ``alpha``), "inverse" or "adjugate": what crossing a voxel costs.
+    Options about the tensors (``grid``, ``mask``, ``metric``, ``alpha``, ``eigenvalue_floor``, ``tensor_order``,
+    ``tensor_frame``) are those of `Tracts`, all others (``epsilon``, ``waypoints``, ``exclude``, ``stop``, ``progress``, and
+    those of the solves) of `Tracts.connect`, which is quicker for several pathways in one image.
 
-    Other options are those of `Solver` for grids (backend, precision, threads, scheme, order, verify).
+    >>> import isochron
+    >>> image = isochron.generate.crossing_fibers(shape=(24, 24, 8))
+    >>> isochron.connect(image, [[3, 6, 4]], [[20, 17, 4]], mask=image["mask"], epsilon=0.1).path.length > 40
+    True
     """
-    tracts = Tracts(
-        tensors,
-        grid,
-        mask=mask,
-        metric=metric,
-        alpha=alpha,
-        eigenvalue_floor=eigenvalue_floor,
-        tensor_order=tensor_order,
-        tensor_frame=tensor_frame,
-    )
-    return tracts.connect(
-        source, target, epsilon=epsilon, waypoints=waypoints, exclude=exclude, stop=stop, progress=progress, **options
-    )
+    return _prepared(tensors, options).connect(source, target, **options)
 
 
-def connectome(
-    tensors: Any,
-    labels: Any,
-    *,
-    grid: Grid | None = None,
-    mask: Any = None,
-    metric: str = "sharpened",
-    alpha: float = 3.0,
-    eigenvalue_floor: float = 0.01,
-    tensor_order: str | None = None,
-    tensor_frame: str = "world",
-    progress: Any = None,
-    **options: Any,
-) -> Connectome:
+def connectome(tensors: Any, labels: Any, **options: Any) -> Connectome:
     """Costs of the best paths between all pairs of labels (all but 0) of an integer array of the grid's shape.
 
-    Arguments about the tensors are those of `connect`.
+    Options about the tensors are those of `Tracts`, all others of `Tracts.connectome`.
     """
-    tracts = Tracts(
-        tensors,
-        grid,
-        mask=mask,
-        metric=metric,
-        alpha=alpha,
-        eigenvalue_floor=eigenvalue_floor,
-        tensor_order=tensor_order,
-        tensor_frame=tensor_frame,
-    )
-    return tracts.connectome(labels, progress=progress, **options)
+    return _prepared(tensors, options).connectome(labels, **options)
 
 
 def tensor_fit(
@@ -338,10 +315,10 @@ def tensor_fit(
             rows_of(values, where, "signal", 1),
             as_array(bvals),
             directions,
-            frame,
+            str(frame),
             inside,
-            method,
-            threads,
+            str(method),
+            whole(threads, "threads"),
             reporter.callback,
         )
     finally:

@@ -1,14 +1,19 @@
 #include "python/src/arrays.h"
 
+#include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <type_traits>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "isochron/core/error.h"
 #include "isochron/core/parallel.h"
+#include "python/src/unlocked.h"
 
 namespace isochron::python {
 namespace {
@@ -84,8 +89,27 @@ const char* scalar_name() {
   if constexpr (std::is_same_v<Scalar, double>) return "float64";
   else if constexpr (std::is_same_v<Scalar, float>) return "float32";
   else if constexpr (std::is_same_v<Scalar, std::uint32_t>) return "uint32";
+  else if constexpr (std::is_same_v<Scalar, std::int32_t>) return "int32";
   else if constexpr (std::is_same_v<Scalar, std::uint16_t>) return "uint16";
   else return "uint8";
+}
+
+/// One value as another type of number. A mask is set wherever its value is not 0.
+template <class Scalar, class From>
+Scalar converted_value(From value) {
+  if constexpr (std::is_same_v<Scalar, std::uint8_t>) return value != From(0) ? 1 : 0;
+  else return static_cast<Scalar>(value);
+}
+
+/// Whether a number is a whole one that an integer type holds.
+template <class Scalar, class From>
+bool fits(From value) {
+  using Limits = std::numeric_limits<Scalar>;
+  if constexpr (std::is_floating_point_v<From>)
+    return value == std::floor(value) && value >= static_cast<From>(Limits::lowest()) &&
+           static_cast<double>(value) <= static_cast<double>(Limits::max());
+  else if constexpr (std::is_same_v<From, bool>) return true;
+  else return std::in_range<Scalar>(value);
 }
 
 /// Copies values of any layout, row by row, on all cores.
@@ -98,14 +122,14 @@ void copy_strided(const py::array& array, py::ssize_t rows, py::ssize_t width, S
     for (py::ssize_t c = 0; c < width; ++c) {
       From value;
       std::memcpy(&value, base + static_cast<py::ssize_t>(i) * row_step + c * step, sizeof(From));
-      to[static_cast<py::ssize_t>(i) * width + c] = static_cast<Scalar>(value);
+      to[static_cast<py::ssize_t>(i) * width + c] = converted_value<Scalar>(value);
     }
   });
 }
 
-/// The first row that has an integer outside [0, limit), or `rows` when there is none.
-template <class From>
-py::ssize_t first_bad_row(const py::array& array, py::ssize_t rows, py::ssize_t width, std::uint64_t limit) {
+/// The first row with a value that is not `good`, or `rows` when there is none.
+template <class From, class Good>
+py::ssize_t first_bad_row(const py::array& array, py::ssize_t rows, py::ssize_t width, const Good& is_good) {
   const auto* base = static_cast<const char*>(array.data());
   const py::ssize_t row_step = array.strides(0), step = array.ndim() > 1 ? array.strides(1) : 0;
   std::atomic<py::ssize_t> first{rows};
@@ -115,8 +139,7 @@ py::ssize_t first_bad_row(const py::array& array, py::ssize_t rows, py::ssize_t 
       for (py::ssize_t c = 0; c < width; ++c) {
         From value;
         std::memcpy(&value, base + i * row_step + c * step, sizeof(From));
-        // A negative number is a huge one without its sign.
-        good = good && static_cast<std::uint64_t>(static_cast<std::int64_t>(value)) < limit;
+        good = good && is_good(value);
       }
       if (good) continue;
       for (py::ssize_t seen = first; i < seen && !first.compare_exchange_weak(seen, i);) {
@@ -127,15 +150,31 @@ py::ssize_t first_bad_row(const py::array& array, py::ssize_t rows, py::ssize_t 
   return first;
 }
 
+/// Whether ids that lie one after the other are all below `limit`; a negative one is huge without its sign. One pass
+/// for their largest is so quick that other threads are not worth waking.
+bool all_below(const py::array& ids, std::size_t limit) {
+  const auto* values = static_cast<const std::uint32_t*>(ids.data());
+  const auto count = static_cast<std::size_t>(ids.size());
+  std::uint32_t largest = 0;
+  for (std::size_t i = 0; i < count; ++i) largest = std::max(largest, values[i]);
+  return largest < limit;
+}
+
 /// What NumPy makes of types that are not among those of `visit_type`: half and long double, other byte orders.
 py::array readable(const py::array& array, const std::string& name, const char* type) {
   if (visit_type(array, [](auto) {})) return array;
-  const char kind = array.dtype().kind();
-  if (kind != 'f' && kind != 'i' && kind != 'u' && kind != 'b')
-    throw InputError(fmt::format("{} holds no real numbers (dtype {}); give numbers", name,
-                                 std::string(py::str(static_cast<py::object>(array.dtype())))));
+  require_numbers(array, name);
   return array.attr("astype")(type);
 }
+
+std::string row_text(const py::array& array, py::ssize_t row) {
+  return py::str(py::object(array.attr("__getitem__")(row)));
+}
+
+/// Labels and regions. Ids are checked by themselves, and masks are set or not.
+template <class Scalar>
+inline constexpr bool holds_whole_numbers =
+    std::is_same_v<Scalar, std::int32_t> || std::is_same_v<Scalar, std::uint16_t>;
 
 template <class T>
 Array<T> taken(const py::array& array, Conversions& converted, const std::string& name) {
@@ -148,8 +187,16 @@ Array<T> taken(const py::array& array, Conversions& converted, const std::string
   std::vector<T> result(static_cast<std::size_t>(rows));
   const py::array source = readable(array, name, "float64");
   visit_type(source, [&](auto from) {
-    const py::gil_scoped_release released;
-    copy_strided<Scalar, decltype(from)>(source, rows, Row<T>::width, reinterpret_cast<Scalar*>(result.data()));
+    using From = decltype(from);
+    if constexpr (holds_whole_numbers<Scalar>) {
+      const auto whole = [](From value) { return fits<Scalar>(value); };
+      const py::ssize_t bad = unlocked([&] { return first_bad_row<From>(source, rows, Row<T>::width, whole); });
+      if (bad < rows)
+        throw InputError(fmt::format("{} holds {} in row {} (whole numbers of type {} are wanted); correct it", name,
+                                     row_text(source, bad), bad, scalar_name<Scalar>()));
+    }
+    unlocked(
+        [&] { copy_strided<Scalar, From>(source, rows, Row<T>::width, reinterpret_cast<Scalar*>(result.data())); });
   });
   return result;
 }
@@ -160,6 +207,13 @@ std::string shape_text(const py::array& array) {
   std::string text = "(";
   for (py::ssize_t d = 0; d < array.ndim(); ++d) text += fmt::format("{}{}", d > 0 ? ", " : "", array.shape(d));
   return text + (array.ndim() == 1 ? ",)" : ")");
+}
+
+void require_numbers(const py::array& array, const std::string& name) {
+  const char kind = array.dtype().kind();
+  if (kind != 'f' && kind != 'i' && kind != 'u' && kind != 'b')
+    throw InputError(fmt::format("{} holds no real numbers (dtype {}); give numbers", name,
+                                 std::string(py::str(static_cast<py::object>(array.dtype())))));
 }
 
 void require_rows(const py::array& array, const std::string& name, py::ssize_t rows, py::ssize_t width) {
@@ -186,16 +240,22 @@ Array<T> ids_of(const py::array& array, const std::string& name, std::size_t lim
     throw InputError(fmt::format("{} are ids, which are integers (dtype {}); give an integer array", name,
                                  std::string(py::str(static_cast<py::object>(array.dtype())))));
   const py::array source = readable(array, name, "int64");
+  if (same_memory<std::uint32_t>(source) && unlocked([&] { return all_below(source, limit); }))
+    return taken<T>(source, converted, name);
   const py::ssize_t rows = source.shape(0);
   py::ssize_t bad = rows;
   visit_type(source, [&](auto from) {
-    const py::gil_scoped_release released;
-    bad = first_bad_row<decltype(from)>(source, rows, Row<T>::width, limit);
+    using From = decltype(from);
+    // A negative number is a huge one without its sign.
+    const auto known = [limit](From value) {
+      return static_cast<std::uint64_t>(static_cast<std::int64_t>(value)) < limit;
+    };
+    bad = unlocked([&] { return first_bad_row<From>(source, rows, Row<T>::width, known); });
   });
   if (bad < rows)
     throw InputError(
         fmt::format("{} holds an id out of range in row {}: {} (ids count from 0, here up to {}); correct it", name,
-                    bad, std::string(py::str(source.attr("__getitem__")(bad))), limit - 1));
+                    bad, row_text(source, bad), limit - 1));
   return taken<T>(source, converted, name);
 }
 

@@ -25,6 +25,9 @@ using Conversions = std::vector<std::string>;
 /// "(N, 3)": an array's shape as Python writes it.
 std::string shape_text(const py::array& array);
 
+/// Throws InputError unless the array holds real numbers.
+void require_numbers(const py::array& array, const std::string& name);
+
 /// Throws InputError unless the array has `rows` rows (negative: any number) of `width` values; one value a row may
 /// also come as an array of one dimension. `name` is the caller's argument.
 void require_rows(const py::array& array, const std::string& name, py::ssize_t rows, py::ssize_t width);

@@ -10,15 +10,10 @@
 #include "isochron/mesh/simplex_mesh.h"
 #include "python/src/bindings.h"
 #include "python/src/datasets.h"
+#include "python/src/unlocked.h"
 
 namespace isochron::python {
 namespace {
-
-template <class Read>
-auto without_lock(Read&& read) {
-  const py::gil_scoped_release released;
-  return read();
-}
 
 Overwrite overwrite(bool force) { return force ? Overwrite::yes : Overwrite::no; }
 
@@ -47,7 +42,7 @@ std::vector<std::string> write_mesh(const std::filesystem::path& path, const py:
                                     const py::list& lines, const py::dict& point_data, const py::dict& cell_data,
                                     bool force) {
   const Dataset dataset = dataset_of(points, cells, lines, point_data, cell_data);
-  return without_lock([&] {
+  return unlocked([&] {
     write_dataset(path, dataset, overwrite(force));
     return kept_arrays(path, dataset).dropped;
   });
@@ -59,8 +54,7 @@ void write_volume(const std::filesystem::path& path, const GridArguments& grid, 
   image.grid = grid_of(grid);
   image.data = arrays_of(arrays, image.grid.voxel_count(), "voxels");
   if (tensor_order) image.tensor_order = tensor_order_named(*tensor_order);
-  const py::gil_scoped_release released;
-  write_image(path, image, overwrite(force));
+  unlocked([&] { write_image(path, image, overwrite(force)); });
 }
 
 }  // namespace
@@ -71,12 +65,12 @@ void bind_files(py::module_& module) {
   module.def("is_image_file", &is_image_file, "path"_a, "Whether the extension is that of an image.");
   module.def(
       "read_mesh",
-      [](const std::filesystem::path& path) { return dict_of(without_lock([&] { return read_dataset(path); })); },
-      "path"_a, "What a mesh file holds.");
+      [](const std::filesystem::path& path) { return dict_of(unlocked([&] { return read_dataset(path); })); }, "path"_a,
+      "What a mesh file holds.");
   module.def(
       "read_image",
-      [](const std::filesystem::path& path) { return dict_of(without_lock([&] { return read_image(path); })); },
-      "path"_a, "What an image file holds.");
+      [](const std::filesystem::path& path) { return dict_of(unlocked([&] { return read_image(path); })); }, "path"_a,
+      "What an image file holds.");
   module.def("write_mesh", &write_mesh, "path"_a, "points"_a, "cells"_a, "lines"_a, "point_data"_a, "cell_data"_a,
              "force"_a, "Writes a mesh or lines; gives the names of arrays that the format has no place for.");
   module.def("write_image", &write_volume, "path"_a, "grid"_a, "arrays"_a, "tensor_order"_a, "force"_a,

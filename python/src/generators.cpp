@@ -19,6 +19,7 @@
 #include "python/src/bindings.h"
 #include "python/src/datasets.h"
 #include "python/src/problem.h"
+#include "python/src/unlocked.h"
 
 namespace isochron::python {
 namespace {
@@ -70,8 +71,7 @@ class Given {
 template <class Make>
 auto made(Given& given, const std::string& kind, Make&& make) {
   given.finish(kind);
-  const py::gil_scoped_release released;
-  return make();
+  return unlocked(make);
 }
 
 template <int Corners>
@@ -278,16 +278,13 @@ py::dict generate_image(const std::string& kind, const py::dict& options) {
 
 py::array_t<double> random_speeds(const Shape& shape, double low, double high, int smoothing, std::uint64_t seed) {
   if (shape.is_grid()) throw UsageError("random_speed is for meshes; on a grid smooth an array of random numbers");
-  std::vector<double> values;
-  {
-    const py::gil_scoped_release released;
-    const auto fill = [&](const auto& mesh) {
-      values = random_speed(mesh, {low, high}, {.smoothing = smoothing, .seed = seed});
-    };
-    if (const auto* triangles = std::get_if<TriangleMesh>(&shape.of)) fill(*triangles);
-    else fill(std::get<TetMesh>(shape.of));
-  }
-  return array_on(std::move(values));
+  const auto values_on = [&](const auto& mesh) {
+    return random_speed(mesh, {low, high}, {.smoothing = smoothing, .seed = seed});
+  };
+  return array_on(unlocked([&] {
+    const auto* triangles = std::get_if<TriangleMesh>(&shape.of);
+    return triangles != nullptr ? values_on(*triangles) : values_on(std::get<TetMesh>(shape.of));
+  }));
 }
 
 }  // namespace

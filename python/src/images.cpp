@@ -14,6 +14,7 @@
 #include "python/src/bindings.h"
 #include "python/src/datasets.h"
 #include "python/src/paths.h"
+#include "python/src/unlocked.h"
 #include "python/src/work.h"
 
 namespace isochron::python {
@@ -71,11 +72,7 @@ py::dict work_stats(const Arrival& work, std::size_t solves) {
 py::dict counts_of(const DiffusionCounts& counts) {
   py::dict result;
   result["voxels"] = counts.voxels;
-  result["usable"] = counts.usable;
-  result["empty"] = counts.empty;
-  result["not_finite"] = counts.not_finite;
-  result["not_positive_definite"] = counts.not_positive_definite;
-  result["floored"] = counts.floored;
+  for (const auto& [name, count] : counts.named()) result[py::str(name.data(), name.size())] = count;
   return result;
 }
 
@@ -111,9 +108,10 @@ class Tracts {
     options.threads = hardware_threads();
     const TensorOrder components = tensor_order_named(order);
     const TensorFrame axes = frame_named(frame);
-    const py::gil_scoped_release released;
-    tensors_ = world_tensors(array, components, grid_, axes, "tensors");
-    metric_ = diffusion_metric(tensors_, inside, options);
+    unlocked([&] {
+      tensors_ = world_tensors(array, components, grid_, axes, "tensors");
+      metric_ = diffusion_metric(tensors_, inside, options);
+    });
   }
 
   py::dict connect(const py::array& from, const py::array& to, const py::list& waypoints, const py::list& exclude,

@@ -8,6 +8,7 @@
 #include "isochron/mesh/tensor_order.h"
 #include "python/src/bindings.h"
 #include "python/src/datasets.h"
+#include "python/src/unlocked.h"
 
 namespace isochron::python {
 
@@ -66,6 +67,7 @@ Metric tensor_metric(const py::array& array, const std::string& name, std::size_
         fmt::format("{} has the wrong shape (it is {}); give one tensor of shape (3, 3) or (6,), or one per "
                     "element, of shape ({}, 3, 3) or ({}, 6)",
                     name, shape_text(array), elements, elements));
+  require_numbers(array, name);
   const py::array flat = array.attr("reshape")(count, width);
   if (!one && width == 6 && order == TensorOrder::row && given == Given::metric)
     return Metric(TensorMetric{rows_of<SymTensor3f>(flat, name, count, converted)});
@@ -79,7 +81,9 @@ Metric tensor_metric(const py::array& array, const std::string& name, std::size_
   TensorMetric result;
   result.tensor.resize(elements);
   converted.push_back(fmt::format("{}: to six float32 an element", name));
-  parallel_for(hardware_threads(), elements, [&](std::size_t e) { result.tensor[e] = narrowed(tensor(e)); });
+  unlocked([&] {
+    parallel_for(hardware_threads(), elements, [&](std::size_t e) { result.tensor[e] = narrowed(tensor(e)); });
+  });
   return Metric(std::move(result));
 }
 
@@ -97,8 +101,10 @@ Array<double> speeds(const Shape& shape, const py::array& array, Conversions& co
         means[e] = sum / static_cast<double>(mesh.corners);
       });
     };
-    if (const auto* triangles = std::get_if<TriangleMesh>(&shape.of)) average(*triangles);
-    else average(std::get<TetMesh>(shape.of));
+    unlocked([&] {
+      if (const auto* triangles = std::get_if<TriangleMesh>(&shape.of)) average(*triangles);
+      else average(std::get<TetMesh>(shape.of));
+    });
     return means;
   }
   return rows_of<double>(array, "speed", static_cast<py::ssize_t>(elements), converted);
@@ -106,6 +112,7 @@ Array<double> speeds(const Shape& shape, const py::array& array, Conversions& co
 
 Metric speed_metric(const Shape& shape, const py::array& speed, Conversions& converted) {
   if (speed.ndim() > 0) return Metric(SpeedMetric{speeds(shape, speed, converted)});
+  require_numbers(speed, "speed");
   const double value = speed.cast<py::array_t<double>>().data()[0];
   if (!(value > 0 && value < 1 / 0.0))
     throw InputError(fmt::format("speed is {} (it must be positive and finite); give another", value));

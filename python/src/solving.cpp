@@ -30,7 +30,8 @@ Value one_of(const std::string& name, const char* what, std::initializer_list<st
 GridOptions make_options(const std::string& method, const std::string& backend, const std::string& precision,
                          int threads, std::optional<double> tolerance, const std::string& source_init, int ball_rings,
                          const std::string& split_obtuse, const std::string& unordered, const std::string& reorder,
-                         bool weights, bool verify, double band_width, const std::string& scheme, int order) {
+                         bool weights, bool verify, bool labels, double band_width, const std::string& scheme,
+                         int order) {
   GridOptions options;
   SolveOptions& common = options.common;
   common.method = method_named(method);
@@ -48,6 +49,8 @@ GridOptions make_options(const std::string& method, const std::string& backend, 
     throw UsageError(fmt::format("tolerance is {} (it is a share of an edge's time); give one like 1e-6", *tolerance));
   common.tolerance = tolerance;
   common.source_init = source_init_named(source_init);
+  if (ball_rings < 0)
+    throw UsageError(fmt::format("ball_rings is {} (a number of elements); give 0 or more", ball_rings));
   common.ball_rings = ball_rings;
   common.obtuse = one_of<ObtuseSplit>(
       split_obtuse, "split_obtuse",
@@ -59,6 +62,9 @@ GridOptions make_options(const std::string& method, const std::string& backend, 
       reorder, "reorder", {{"auto", Reorder::automatic}, {"always", Reorder::always}, {"never", Reorder::never}});
   common.weights = weights ? Keep::yes : Keep::no;
   common.verify = verify ? Keep::yes : Keep::no;
+  common.sources = labels ? Keep::yes : Keep::no;
+  if (!(band_width >= 0 && band_width < 1 / 0.0))
+    throw UsageError(fmt::format("band_width is {} (in mean edge times, 0: tuned); give another", band_width));
   common.band_width = band_width;
   options.scheme = grid_scheme_named(scheme);
   options.order = order;
@@ -88,7 +94,8 @@ std::shared_ptr<Sources> make_sources(const py::object& vertices, const py::obje
   return sources;
 }
 
-/// (times, source, upwind vertices or None, upwind weights or None, stats); the arrays are on the solve's own memory.
+/// (times, source or None, upwind vertices or None, upwind weights or None, stats); the arrays are on the solve's own
+/// memory.
 py::tuple pack(Arrival&& arrival, const Shape& shape) {
   const py::dict stats = stats_of(arrival, shape.vertex_count(), shape.element_count());
   py::object from = py::none(), weights = py::none();
@@ -106,7 +113,9 @@ py::tuple pack(Arrival&& arrival, const Shape& shape) {
     from = vertices;
     weights = shares;
   }
-  return py::make_tuple(array_on(std::move(arrival.times)), array_on(std::move(arrival.source)), from, weights, stats);
+  py::object source = py::none();
+  if (!arrival.source.empty()) source = array_on(std::move(arrival.source));
+  return py::make_tuple(array_on(std::move(arrival.times)), source, from, weights, stats);
 }
 
 /// A solver of any kind with the problem it works on. Threads that call it at once take turns.
@@ -160,7 +169,8 @@ class AnySolver {
  private:
   template <int Corners>
   void make(const SimplexMesh<Corners>& mesh, const GridOptions& options) {
-    solver_ = std::make_unique<Solver<Corners>>(Domain<Corners>{mesh, problem_->metric}, options.common);
+    const Domain<Corners> domain{mesh, problem_->metric, MeshIds::in_range};  // `mesh_shape` has looked at them
+    solver_ = std::make_unique<Solver<Corners>>(domain, options.common);
   }
   void make(const ImageGrid& grid, const GridOptions& options) {
     solver_ = std::make_unique<GridSolver>(GridDomain{grid, problem_->metric, problem_->shape->mask}, options);
@@ -204,7 +214,7 @@ void bind_solving(py::module_& module) {
   py::class_<GridOptions>(module, "Options", "How to solve.")
       .def(py::init(&make_options), "method"_a = "auto", "backend"_a = "auto", "precision"_a = "auto", "threads"_a = 0,
            "tolerance"_a = py::none(), "source_init"_a = "ball", "ball_rings"_a = 8, "split_obtuse"_a = "auto",
-           "unordered"_a = "refuse", "reorder"_a = "auto", "weights"_a = false, "verify"_a = false,
+           "unordered"_a = "refuse", "reorder"_a = "auto", "weights"_a = false, "verify"_a = false, "labels"_a = true,
            "band_width"_a = 0.0, "scheme"_a = "auto", "order"_a = 1);
   py::class_<Sources, std::shared_ptr<Sources>>(module, "Sources", "Where the front starts.")
       .def(py::init(&make_sources), "vertices"_a = py::none(), "vertex_times"_a = py::none(), "points"_a = py::none(),

@@ -9,6 +9,7 @@
 
 #include "isochron/core/error.h"
 #include "isochron/core/progress.h"
+#include "python/src/unlocked.h"
 
 namespace isochron::python {
 
@@ -46,7 +47,7 @@ class Work {
     begin(callback);
     const InterruptGuard guard(cancel_);
     try {
-      auto result = released(body);
+      auto result = unlocked(body);
       rethrow();
       return result;
     } catch (const Cancelled&) {
@@ -57,11 +58,6 @@ class Work {
   }
 
  private:
-  template <class Body>
-  static auto released(Body&& body) {
-    const py::gil_scoped_release without_lock;
-    return body();
-  }
   void begin(const py::object& callback);
   void report(double fraction);
   /// Throws what the callback threw.

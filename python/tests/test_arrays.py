@@ -164,6 +164,38 @@ def test_times_are_the_memory_of_the_solve():
         ({"tolerance": 2.0}, ["tolerance", "2"]),
         ({"threads": -1}, ["threads", "-1"]),
         ({"order": 2}, ["order", "grids"]),
+        ({"mesh": (np.where(np.arange(192).reshape(64, 3) == 16, np.nan, POINTS), CELLS)}, ["not finite", "point 5"]),
+        ({"mesh": (np.ma.masked_less(POINTS, 0.1), CELLS)}, ["points", "masked"]),
+        ({"mesh": (POINTS, [[0, 1, 2], [1, 2]])}, ["cells", "rows of one length"]),
+        ({"mesh": (POINTS, [])}, ["cells", "(0,)"]),
+        ({"mesh": (POINTS, CELLS[:0])}, ["no tetrahedra"]),
+        ({"mesh": (POINTS[:0], CELLS[:0])}, ["no points"]),
+        ({"sources": [2**63]}, ["sources", "out of range"]),
+        ({"sources": {0, 1}}, ["sources", "object"]),
+        ({"times": "now"}, ["times", "numbers"]),
+        ({"times": np.inf}, ["onset", "inf"]),
+        ({"speed": "fast"}, ["speed", "numbers"]),
+        ({"speed": 1j}, ["speed", "complex"]),
+        ({"speed": np.where(np.arange(162) == 7, -1.0, 1.0)}, ["speed is", "1 of 162", "element 7"]),
+        ({"speed": np.where(np.arange(162) == 7, np.nan, 1.0)}, ["speed is", "1 of 162", "element 7"]),
+        ({"metric": np.tile(-np.eye(3), (162, 1, 1))}, ["metric is", "positive definite", "element 0"]),
+        ({"metric": np.eye(3) * 1j}, ["metric", "complex"]),
+        ({"metric": np.ones((162, 6)), "tensor_order": 3}, ["tensor_order", "3", "mrtrix"]),
+        ({"velocity_tensor": np.tile(-np.eye(3), (162, 1, 1))}, ["velocity_tensor is", "positive definite"]),
+        ({"fibers": np.full((162, 3), np.nan), "velocity": 1}, ["fibers", "162 of 162"]),
+        ({"fibers": np.ones((162, 3)), "velocity": "fast"}, ["velocity", "numbers"]),
+        ({"fibers": np.ones((162, 3)), "velocity": (1, -1)}, ["-1", "positive"]),
+        ({"fibers": np.ones((162, 3)), "velocity": {}, "regions": np.zeros(162)}, ["velocity", "no rows"]),
+        ({"fibers": np.ones((162, 3)), "velocity": {0: 1, "a": 2}, "regions": np.zeros(162)}, ["velocity", "'a'"]),
+        ({"threads": "4"}, ["threads", "'4'"]),
+        ({"verify": "yes"}, ["verify", "'yes'"]),
+        ({"method": None}, ["method", "None"]),
+        ({"precision": object()}, ["precision", "np.float32"]),
+        ({"ball_rings": -1}, ["ball_rings", "-1"]),
+        ({"band_width": np.nan}, ["band_width", "nan"]),
+        ({"progress": 3}, ["progress", "3", "function"]),
+        ({"method": "fim", "source_init": "factored"}, ["leave method out"]),
+        ({"mesh": isochron.generate.irregular_cube(4), "method": "fmm"}, ["unordered='hand-over'"]),
     ],
 )
 def test_wrong_arguments_are_named(arguments, words):
@@ -190,6 +222,9 @@ def test_wrong_arguments_are_named(arguments, words):
         ({"level_set": np.ones(81), "sources": None}, ["level_set", "(81,)", "(4, 4, 5)"]),
         ({"level_set": np.ones(80), "sources": None, "metric": np.eye(3)}, ["level_set", "metric"]),
         ({"scheme": "upwind"}, ["upwind", "godunov"]),
+        ({"speed": np.where(np.arange(80).reshape(4, 4, 5) == 37, 0.0, 1.0)}, ["speed is", "1 of 80", "voxel (1, 3, 2)"]),
+        ({"mask": np.arange(80).reshape(4, 4, 5) != 37, "sources": [37]}, ["voxel (1, 3, 2)", "outside the mask"]),
+        ({"sources": [[-1, 0, 0]]}, ["sources", "outside"]),
     ],
 )
 def test_wrong_arguments_on_grids_are_named(arguments, words):
@@ -209,6 +244,13 @@ def test_wrong_arguments_on_grids_are_named(arguments, words):
         ({"shape": (4, 4), "origin": np.nan}, "origin"),
         ({"shape": (4, 4), "direction": np.eye(3)}, "direction"),
         ({"shape": (4, 4), "order": "K"}, "order"),
+        ({"shape": (4.5, 4)}, "shape"),
+        ({"shape": "ab"}, "shape"),
+        ({"shape": (2**40, 4)}, "shape"),
+        ({"shape": (4, 4), "spacing": 0}, "spacing"),
+        ({"shape": (4, 4), "spacing": "a"}, "spacing"),
+        ({"shape": (4, 4), "direction": np.ones((2, 2))}, "direction"),
+        ({"shape": (4, 4), "direction": np.full((2, 2), np.nan)}, "direction"),
     ],
 )
 def test_wrong_grids_are_named(arguments, word):
@@ -222,3 +264,25 @@ def test_flat_meshes_may_have_two_coordinates():
     space = isochron.solve((points, cells), [[0.5, 0.5, 0.0]])
     np.testing.assert_array_equal(flat.times, space.times)
     assert flat.stats["converted"] == ["points: from two coordinates to three"]
+
+
+@pytest.mark.parametrize("number", [bool, np.uint8, np.int64, float, np.float32])
+def test_a_mask_is_set_where_it_is_not_zero(number):
+    """Also by values that a byte cannot hold."""
+    grid = isochron.Grid((5, 4))
+    mask = np.ones(grid.shape) * (1 if number in (bool, np.uint8) else 256 if number is np.int64 else 0.25)
+    mask[2] = 0
+    arrival = isochron.solve(grid, [0], mask=mask.astype(number))
+    assert np.isfinite(arrival.times[:2]).all() and np.isinf(arrival.times[2:]).all()
+
+
+def test_targets_of_a_matrix_are_in_the_mesh():
+    for targets in ([64], [-1], [0, 10**12]):
+        with pytest.raises(isochron.InputError, match="targets holds an id out of range"):
+            isochron.distance_matrix((POINTS, CELLS), [0], targets)
+
+
+def test_unknown_keywords_are_those_of_the_function_called():
+    for call in (isochron.solve, isochron.solve_many, isochron.distance_matrix):
+        with pytest.raises(TypeError, match=rf"{call.__name__}\(\) got an unexpected keyword argument 'colour'"):
+            call((POINTS, CELLS), [0], colour=1)

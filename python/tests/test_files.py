@@ -81,6 +81,13 @@ def test_arrivals_are_written_with_their_arrays(tmp_path):
     assert set(isochron.read(tmp_path / "b.vti").arrays) == {"arrival_time", "source"}
 
 
+def test_what_a_format_leaves_out_is_told_to_the_caller(tmp_path):
+    path = isochron.trace_path(isochron.solve(isochron.Grid((9, 9)), [0]), 80)
+    with pytest.warns(isochron.SolveWarning, match="left out arrival_time") as caught:
+        isochron.write(tmp_path / "a.tck", path)
+    assert caught[0].filename == __file__
+
+
 def test_paths_come_back_as_lines(tmp_path):
     arrival = isochron.solve(square(10), sources=[0])
     paths = isochron.trace_path(arrival, np.array([60, 100]))

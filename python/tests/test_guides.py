@@ -71,3 +71,8 @@ def test_wrong_arguments_are_named():
         isochron.travel_time(np.add.outer(np.arange(-2.0, 3), np.zeros(4)), np.ones((4, 4)))
     with pytest.raises(isochron.InputError, match="phi holds NaN"):
         isochron.distance(np.full((4, 4), np.nan))
+    with pytest.raises(isochron.InputError, match="phi holds no real numbers"):
+        isochron.distance("abc")
+    for speed in (np.nan, -1.0, np.inf):
+        with pytest.raises(isochron.InputError, match="speed holds"):
+            isochron.travel_time(np.add.outer(np.arange(-2.0, 3), np.zeros(4)), np.full((5, 4), speed))

@@ -37,6 +37,12 @@ def test_trimesh():
     np.testing.assert_array_equal(arrival.times, isochron.solve((points, cells), [0]).times)
 
 
+def test_open3d():
+    points, cells = square(3)
+    arrival = isochron.solve(SimpleNamespace(vertices=points.tolist(), triangles=cells.tolist()), [0])
+    np.testing.assert_array_equal(arrival.times, isochron.solve((points, cells), [0]).times)
+
+
 def test_our_own_mesh():
     points, cells = square(3)
     mesh = isochron.Mesh(points, cells, point_data={"a": points[:, 0]})

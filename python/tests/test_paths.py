@@ -90,3 +90,15 @@ def test_gradient_where_nothing_arrived_is_nan():
     arrival = isochron.solve(isochron.Grid((9, 9)), sources=[[0, 0]], mask=mask)
     gradient = isochron.gradient(arrival)
     assert np.isnan(gradient[5:]).all() and np.isfinite(gradient[:4]).all()
+
+
+def test_wrong_arguments_are_named():
+    arrival = isochron.solve(square(4), [0])
+    for call in (lambda: isochron.trace_path(square(4), 3), lambda: isochron.gradient(arrival.times)):
+        with pytest.raises(isochron.UsageError, match="give what solve returns"):
+            call()
+    with pytest.raises(isochron.UsageError, match="tolerance is 'a'"):
+        isochron.trace_path(arrival, 3, tolerance="a")
+    for to in (25, -1):
+        with pytest.raises(isochron.InputError, match="to holds an id out of range"):
+            isochron.trace_path(arrival, to)

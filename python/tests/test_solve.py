@@ -1,5 +1,7 @@
 """Times from every kind of mesh, source and metric."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -220,6 +222,22 @@ def test_upwind_weights():
     assert vertices.shape == weights.shape == (49, 3)
     np.testing.assert_allclose(weights[1:].sum(axis=1), 1, atol=1e-6)
     assert isochron.solve(mesh, [0]).upwind is None
+
+
+@pytest.mark.parametrize("mesh", [square(6), isochron.Grid((7, 7))])
+def test_labels_are_left_out_on_request(mesh, tmp_path):
+    full = isochron.solve(mesh, [0, 48])
+    arrival = isochron.solve(mesh, [0, 48], labels=False)
+    assert arrival.source is None and set(full.source.ravel()) == {0, 1}
+    np.testing.assert_array_equal(arrival.times, full.times)
+    second = isochron.solve(mesh, [48]).times.ravel()
+    matrix = isochron.distance_matrix(mesh, [0, 48], labels=False)
+    np.testing.assert_array_equal(matrix[1], second)
+    copy = pickle.loads(pickle.dumps(arrival))
+    assert copy.source is None and repr(copy) == repr(arrival)
+    name = tmp_path / ("times.npy" if isinstance(mesh, isochron.Grid) else "times.ply")
+    isochron.write(name, arrival)
+    assert name.exists()
 
 
 def test_a_solver_takes_other_metrics():

@@ -67,3 +67,12 @@ def test_what_is_asked_must_make_sense(ball):
         isochron.extract_surface(ball.data, 0.0)
     with pytest.raises(isochron.UsageError, match="triangles"):
         isochron.tetrahedralize(isochron.generate.cube(3))
+    with pytest.raises(isochron.UsageError, match="grid"):
+        isochron.extract_surface(ball.data, 0.0, grid=(24, 24, 24))
+    with pytest.raises(isochron.UsageError, match="epsilon is 'a'"):
+        isochron.extract_surface(ball, 0.0, epsilon="a")
+    with pytest.raises(isochron.UsageError, match="iterations is 2.5"):
+        isochron.extract_surface(ball, 0.0, iterations=2.5)
+    for labels in (ball.data, np.full(ball.grid.shape, 2**40)):
+        with pytest.raises(isochron.InputError, match="whole numbers"):
+            isochron.extract_surface(labels, labels=1, grid=ball.grid)

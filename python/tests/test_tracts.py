@@ -1,3 +1,5 @@
+import pickle
+
 import numpy as np
 import pytest
 
@@ -55,6 +57,43 @@ def test_regions_of_all_kinds(phantom):
         tracts.connect(a, [10**9])
     with pytest.raises(isochron.InputError, match="outside"):
         tracts.connect(a, isochron.Sphere((1e6, 0, 0), 1))
+
+
+def test_wrong_arguments_are_named(phantom):
+    a, b = ends(phantom)
+    with pytest.raises(isochron.InputError, match=r"tensors has the wrong shape .*\(6,\) or \(3, 3\)"):
+        isochron.Tracts(phantom["mask"], phantom.grid)
+    with pytest.raises(isochron.UsageError, match="alpha is 'a'"):
+        isochron.Tracts(phantom, alpha="a")
+    with pytest.raises(isochron.UsageError, match="epsilon is 'a'"):
+        isochron.connect(phantom, a, b, epsilon="a")
+    with pytest.raises(isochron.UsageError, match="unknown metric 'z'"):
+        isochron.connectome(phantom, phantom["mask"], metric="z")
+    with pytest.raises(TypeError, match="no option 'colour'"):
+        isochron.connect(phantom, a, b, colour=1)
+    with pytest.raises(TypeError, match="no option 'colour'"):
+        isochron.connectome(phantom, phantom["mask"].astype(int), colour=1)
+
+
+def test_what_the_tensors_hold_is_counted(phantom):
+    tensors = phantom["tensor"].copy()
+    tensors[0, 0, 0] = 0
+    tensors[1, 0, 0] = np.nan
+    tensors[2, 0, 0] = [1, 0, 0, -1, 0, 1] if phantom.tensor_order == "row" else [1, -1, 1, 0, 0, 0]
+    tracts = isochron.Tracts(isochron.Image(phantom.grid, {"tensor": tensors}, phantom.tensor_order))
+    before = isochron.Tracts(phantom).counts
+    for name, more in (("empty", 1), ("not_finite", 1), ("not_positive_definite", 1), ("usable", -2)):
+        assert tracts.counts[name] == before[name] + more, name
+    assert set(tracts.counts) == {
+        "voxels", "usable", "empty", "not_finite", "not_positive_definite", "fa_above_one", "floored",
+    }  # fmt: skip
+
+
+def test_they_are_pickled(phantom):
+    tracts = isochron.Tracts(phantom, mask=phantom["mask"], alpha=2.0)
+    again = pickle.loads(pickle.dumps(tracts))
+    a, b = ends(phantom)
+    assert again.connect(a, b).least_cost == tracts.connect(a, b).least_cost
 
 
 def test_excluded_regions_are_avoided(phantom):

@@ -55,3 +55,7 @@ def test_vtk_meshes_of_other_cells():
         isochron.solve(vtk_mesh(points, np.array([[0, 1, 5, 4]]), 9), [0])
     with pytest.raises(isochron.InputError, match="no points"):
         isochron.solve(vtk.vtkPolyData(), [0])
+    with pytest.raises(isochron.InputError, match="rectilinear"):
+        isochron.solve(vtk.vtkRectilinearGrid(), [0])
+    with pytest.raises(isochron.InputError, match="vtkMultiBlockDataSet"):
+        isochron.solve(vtk.vtkMultiBlockDataSet(), [0])

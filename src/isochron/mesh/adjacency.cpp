@@ -4,6 +4,7 @@
 
 #include "isochron/core/error.h"
 #include "isochron/core/parallel.h"
+#include "isochron/core/stop.h"
 
 namespace isochron {
 
@@ -20,14 +21,16 @@ Adjacency build_adjacency(std::span<const std::array<VertexId, Corners>> element
   // Each thread owns a range of vertices and reads all elements: no atomics, and the order is that of the elements.
   const int team = granted_threads(static_cast<int>(std::min<std::size_t>(threads, 1 + vertex_count / 65536)));
   std::vector<std::uint32_t> cursor(vertex_count, 0);
+  const StoppableLoop loop;
   const auto owned = [&](int thread, auto&& visit) {
     const std::uint32_t low = static_cast<std::uint32_t>(vertex_count * thread / team);
     const std::uint32_t width = static_cast<std::uint32_t>(vertex_count * (thread + 1) / team) - low;
-    for (std::size_t e = 0; e < elements.size(); ++e)
+    loop(0, elements.size(), [&](std::size_t e) {
       for (int c = 0; c < Corners; ++c) {
         const std::uint32_t v = elements[e][c].value;
         if (v - low < width) visit(v, static_cast<std::uint32_t>(e * 4 + c));
       }
+    });
   };
   parallel_region(team, [&](int thread, int) { owned(thread, [&](std::uint32_t v, std::uint32_t) { ++cursor[v]; }); });
   std::uint32_t total = 0;

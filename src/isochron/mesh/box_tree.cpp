@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "isochron/core/parallel.h"
+#include "isochron/core/stop.h"
 #include "isochron/mesh/closest_point.h"
 #include "isochron/mesh/ordering.h"
 
@@ -28,10 +28,11 @@ std::vector<std::uint32_t> sorted_elements(const SimplexMesh<Corners>& mesh, int
     return hilbert.identity() ? v : hilbert.old_to_new[v];
   };
   std::vector<std::uint32_t> cursor(mesh.vertex_count() + 1, 0);
-  for (std::size_t e = 0; e < mesh.element_count(); ++e) ++cursor[place(e) + 1];
+  const StoppableLoop loop;
+  loop(0, mesh.element_count(), [&](std::size_t e) { ++cursor[place(e) + 1]; });
   for (std::size_t v = 1; v < cursor.size(); ++v) cursor[v] += cursor[v - 1];
   std::vector<std::uint32_t> order(mesh.element_count());
-  for (std::size_t e = 0; e < mesh.element_count(); ++e) order[cursor[place(e)]++] = static_cast<std::uint32_t>(e);
+  loop(0, mesh.element_count(), [&](std::size_t e) { order[cursor[place(e)]++] = static_cast<std::uint32_t>(e); });
   return order;
 }
 
@@ -40,7 +41,7 @@ template <class ChildBox>
 std::vector<Box> boxes_around(std::size_t children, int threads, ChildBox&& child_box) {
   const Box empty{{infinity, infinity, infinity}, {-infinity, -infinity, -infinity}};
   std::vector<Box> level((children + BoxTree::fan_out - 1) / BoxTree::fan_out, empty);
-  parallel_for(threads, level.size(), [&](std::size_t i) {
+  stoppable_for(threads, level.size(), [&](std::size_t i) {
     const std::size_t end = std::min(children, (i + 1) * BoxTree::fan_out);
     for (std::size_t child = i * BoxTree::fan_out; child < end; ++child) extend(level[i], child_box(child));
   });

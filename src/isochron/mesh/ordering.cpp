@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "isochron/core/parallel.h"
+#include "isochron/core/stop.h"
 
 namespace isochron {
 namespace {
@@ -37,7 +38,7 @@ template <int Dim, class Key>
 void hilbert_keys(std::span<const Vec3d> points, const CurveFrame& frame, int threads,
                   std::vector<Entry<Key>>& entries) {
   static constexpr HilbertTable<Dim> table;
-  parallel_for(threads, points.size(), [&](std::size_t i) {
+  stoppable_for(threads, points.size(), [&](std::size_t i) {
     entries[i] = {static_cast<Key>(frame.key(table, points[i])), static_cast<std::uint32_t>(i)};
   });
 }
@@ -51,18 +52,19 @@ void radix_sort(std::vector<Entry<Key>>& entries, int bits, int threads) {
   const int team = granted_threads(static_cast<int>(std::min<std::size_t>(threads, 1 + entries.size() / 65536)));
   std::vector<std::array<std::uint32_t, digits>> places(team);
   const auto part = [&](int thread) { return entries.size() * thread / team; };
+  const StoppableLoop loop;
   for (int shift = 0; shift < bits; shift += digit_bits) {
     parallel_region(team, [&](int thread, int) {
       places[thread].fill(0);
-      for (std::size_t i = part(thread); i < part(thread + 1); ++i)
-        ++places[thread][(entries[i].key >> shift) & (digits - 1)];
+      loop(part(thread), part(thread + 1),
+           [&](std::size_t i) { ++places[thread][(entries[i].key >> shift) & (digits - 1)]; });
     });
     std::uint32_t total = 0;
     for (std::size_t digit = 0; digit < digits; ++digit)
       for (auto& counts : places) total += std::exchange(counts[digit], total);
     parallel_region(team, [&](int thread, int) {
-      for (std::size_t i = part(thread); i < part(thread + 1); ++i)
-        other[places[thread][(entries[i].key >> shift) & (digits - 1)]++] = entries[i];
+      loop(part(thread), part(thread + 1),
+           [&](std::size_t i) { other[places[thread][(entries[i].key >> shift) & (digits - 1)]++] = entries[i]; });
     });
     entries.swap(other);
   }
@@ -78,7 +80,7 @@ Permutation sort_by_key(std::span<const Vec3d> points, const CurveFrame& frame, 
   Permutation result;
   result.new_to_old.resize(points.size());
   result.old_to_new.resize(points.size());
-  parallel_for(threads, points.size(), [&](std::size_t i) {
+  stoppable_for(threads, points.size(), [&](std::size_t i) {
     result.new_to_old[i] = entries[i].id;
     result.old_to_new[entries[i].id] = static_cast<std::uint32_t>(i);
   });

@@ -11,12 +11,13 @@
 
 #include "isochron/core/error.h"
 #include "isochron/core/parallel.h"
+#include "isochron/core/stop.h"
 #include "isochron/mesh/locator.h"
 
 namespace isochron {
 
 template <int Corners>
-void check_mesh(const SimplexMesh<Corners>& mesh) {
+void check_mesh(const SimplexMesh<Corners>& mesh, MeshIds ids) {
   constexpr auto kind = Corners == 3 ? "triangles" : "tetrahedra";
   if (mesh.points.empty()) throw InputError("the mesh has no points (there is nothing to solve on); give another");
   if (mesh.elements.empty())
@@ -24,21 +25,24 @@ void check_mesh(const SimplexMesh<Corners>& mesh) {
   if (mesh.points.size() > (1ULL << 31) || mesh.elements.size() > (1ULL << 30))
     throw InputError(fmt::format("{} points and {} {} are too many (ids have 31 bits, elements 30); split the mesh",
                                  mesh.points.size(), mesh.elements.size(), kind));
+  const StoppableLoop loop;
   std::size_t bad = 0, first = 0;
-  for (std::size_t v = 0; v < mesh.points.size(); ++v) {
+  loop(0, mesh.points.size(), [&](std::size_t v) {
     const Vec3d& p = mesh.points[v];
     if (!(std::isfinite(p.x) && std::isfinite(p.y) && std::isfinite(p.z)) && bad++ == 0) first = v;
-  }
+  });
   if (bad > 0)
-    throw InputError(fmt::format("coordinates are not finite at {} of {} points (first: point {}); repair the file",
+    throw InputError(fmt::format("coordinates are not finite at {} of {} points (first: point {}); repair the mesh",
                                  bad, mesh.points.size(), first));
-  for (std::size_t e = 0; e < mesh.elements.size(); ++e)
+  if (ids == MeshIds::in_range) return;
+  loop(0, mesh.elements.size(), [&](std::size_t e) {
     for (const VertexId v : mesh.elements[e])
       if (v.index() >= mesh.points.size() && bad++ == 0) first = e;
+  });
   if (bad > 0)
     throw InputError(fmt::format(
         "corners of elements name points that do not exist ({} times, first in element {}; there are {} points, "
-        "counted from 0); repair the file",
+        "counted from 0); repair the mesh",
         bad, first, mesh.points.size()));
 }
 
@@ -340,8 +344,8 @@ MeshReport validate(const SimplexMesh<Corners>& mesh, const MetricOf& metric, in
   return report;
 }
 
-template void check_mesh<3>(const TriangleMesh&);
-template void check_mesh<4>(const TetMesh&);
+template void check_mesh<3>(const TriangleMesh&, MeshIds);
+template void check_mesh<4>(const TetMesh&, MeshIds);
 template std::vector<VertexId> parts_of<3>(const TriangleMesh&);
 template std::vector<VertexId> parts_of<4>(const TetMesh&);
 template MeshReport validate<3>(const TriangleMesh&, const MetricOf&, int);

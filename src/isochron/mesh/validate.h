@@ -10,10 +10,13 @@
 
 namespace isochron {
 
+/// What is known of the vertex ids of elements.
+enum class MeshIds { unknown, in_range };
+
 /// Throws InputError unless the mesh has points and elements, all coordinates are finite and all vertex ids are in
-/// range.
+/// range; those that are known to be are not looked at again.
 template <int Corners>
-void check_mesh(const SimplexMesh<Corners>& mesh);
+void check_mesh(const SimplexMesh<Corners>& mesh, MeshIds ids = MeshIds::unknown);
 
 /// Which part of the mesh each vertex is in, as the smallest vertex id of that part. Parts share no vertex: a front
 /// does not cross from one to another. Vertices of no element get an invalid id.

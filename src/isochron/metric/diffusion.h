@@ -1,10 +1,13 @@
 // Diffusion tensors: what people derive from them, and the travel-time metrics made of them.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "isochron/core/eigen3.h"  // also for fractional_anisotropy
@@ -75,6 +78,15 @@ struct DiffusionCounts {
   std::size_t floored = 0;  ///< had an eigenvalue raised, by the floor or the cap
 
   [[nodiscard]] std::size_t left_out() const { return empty + not_finite; }
+  /// What became of the voxels, each count by its name, as reports show it.
+  [[nodiscard]] std::array<std::pair<std::string_view, std::size_t>, 6> named() const {
+    return {{{"usable", usable},
+             {"empty", empty},
+             {"not_finite", not_finite},
+             {"not_positive_definite", not_positive_definite},
+             {"fa_above_one", fa_above_one},
+             {"floored", floored}}};
+  }
 };
 
 struct DiffusionMetric {

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "isochron/core/error.h"
+#include "isochron/core/stop.h"
 
 namespace isochron {
 namespace {
@@ -125,8 +126,10 @@ void check_metric(const Metric& metric, std::size_t element_count, const std::st
   check_metric_form(metric, element_count, what);
   std::size_t bad = 0, first = 0;
   const std::size_t to_check = metric.element_count();
-  for (std::size_t e = 0; e < to_check; ++e)
+  const StoppableLoop loop;
+  loop(0, to_check, [&](std::size_t e) {
     if (!usable_on(metric, ElementId(e)) && bad++ == 0) first = e;
+  });
   if (bad == 0) return;
   const bool scalar = std::holds_alternative<SpeedMetric>(metric.kind());
   throw InputError(

@@ -12,6 +12,7 @@
 #include "isochron/core/cuda/device.h"
 #include "isochron/core/error.h"
 #include "isochron/core/parallel.h"
+#include "isochron/core/stop.h"
 #include "isochron/core/timer.h"
 #include "isochron/solve/choose_backend.h"
 #include "isochron/solve/common/arrival_parts.h"
@@ -282,6 +283,7 @@ class GridSolver::Engine {
   /// Does it; when the device fails that nobody asked for, does it again on the CPU.
   template <class Work>
   void or_on_cpu(Work&& work) {
+    const StopScope stop(options().progress.cancel);
     on_device_or_cpu(gpu_, work, [&](const DeviceError& error) {
       if (!on_device_ || asked_.backend != Backend::automatic || asked_.method != Method::automatic) throw;
       device_.reset();
@@ -372,7 +374,7 @@ class GridSolver::Engine {
     arrival.backend = arrival.threads > 1 ? Backend::threads : Backend::serial;
     arrival.precision = std::is_same_v<T, float> ? Precision::single_ : Precision::double_;
     arrival.times.assign(grid_.voxel_count(), std::numeric_limits<double>::infinity());
-    parallel_for(crew.threads, cells_.list.size(), [&](std::size_t k) {
+    stoppable_for(crew.threads, cells_.list.size(), [&](std::size_t k) {
       const std::uint32_t cell = cells_.list[k];
       arrival.times[voxel_of(cell).index()] = static_cast<double>(start.state.time[cell]) * problem.unit + start.base;
     });
@@ -395,7 +397,7 @@ class GridSolver::Engine {
       GridLabelSpreader(problem, time, start.label, threads).spread();
     }
     arrival.source.assign(grid_.voxel_count(), -1);
-    parallel_for(threads, cells_.list.size(), [&](std::size_t k) {
+    stoppable_for(threads, cells_.list.size(), [&](std::size_t k) {
       const std::uint32_t cell = cells_.list[k];
       if (!(time[cell] < std::numeric_limits<T>::infinity())) return;
       arrival.source[voxel_of(cell).index()] = one_source ? seeds.front().source : start.label[cell];

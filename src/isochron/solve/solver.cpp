@@ -9,8 +9,8 @@
 
 #include "isochron/core/cuda/device.h"
 #include "isochron/core/parallel.h"
+#include "isochron/core/stop.h"
 #include "isochron/core/timer.h"
-#include "isochron/mesh/validate.h"
 #include "isochron/solve/choose_backend.h"
 #include "isochron/solve/common/arrival_parts.h"
 #include "isochron/solve/common/banded_threads.h"
@@ -31,7 +31,10 @@ template <int Corners>
 class Solver<Corners>::Engine {
  public:
   Engine(Domain<Corners> domain, SolveOptions options)
-      : mesh_(domain.mesh), options_(std::move(options)), automatic_(options_.backend == Backend::automatic) {
+      : mesh_(domain.mesh),
+        ids_(domain.ids),
+        options_(std::move(options)),
+        automatic_(options_.backend == Backend::automatic) {
     use(pick_backend(domain.metric));
     set_metric(domain.metric);
   }
@@ -111,6 +114,7 @@ class Solver<Corners>::Engine {
   /// Does it; when the device fails that nobody asked for, does it again on the CPU.
   template <class Work>
   void or_on_cpu(Work&& work) {
+    const StopScope stop(options_.progress.cancel);
     on_device_or_cpu(gpu_, work, [&](const DeviceError& error) {
       if (!automatic_ || runs_on_gpu(options_.method) || options_.backend != Backend::cuda) throw;
       forget();
@@ -141,7 +145,7 @@ class Solver<Corners>::Engine {
     if (host_ready_) return;
     const Timer timer;
     const bool first = std::visit([](const auto& problem) { return problem.vertex_count == 0; }, problem_);
-    if (first) check_mesh(mesh_);
+    if (first) check_mesh(mesh_, ids_);
     check_metric(*metric_, mesh_.element_count(), "the metric");
     stop_if_cancelled();
     if (first) prepare_order();
@@ -402,7 +406,7 @@ class Solver<Corners>::Engine {
     if (options_.backend == Backend::cuda) arrival.backend = Backend::cuda;
     arrival.precision = std::is_same_v<T, float> ? Precision::single_ : Precision::double_;
     arrival.times.resize(problem.vertex_count);
-    parallel_for(crew.threads, problem.vertex_count, [&](std::size_t v) {
+    stoppable_for(crew.threads, problem.vertex_count, [&](std::size_t v) {
       arrival.times[problem.user(static_cast<std::uint32_t>(v))] =
           static_cast<double>(start.state.time[v]) * problem.unit + start.base;
     });
@@ -493,6 +497,7 @@ class Solver<Corners>::Engine {
   }
 
   const SimplexMesh<Corners>& mesh_;
+  MeshIds ids_;
   const Metric* metric_ = nullptr;
   SolveOptions options_;  ///< with a back end that is not `automatic`
   bool automatic_;        ///< the back end was left to us

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "isochron/mesh/simplex_mesh.h"
+#include "isochron/mesh/validate.h"
 #include "isochron/metric/metric.h"
 #include "isochron/solve/arrival.h"
 #include "isochron/solve/options.h"
@@ -19,6 +20,7 @@ template <int Corners>
 struct Domain {
   const SimplexMesh<Corners>& mesh;
   const Metric& metric;
+  MeshIds ids = MeshIds::unknown;  ///< `in_range` where the caller has checked them already
 };
 
 /// Owns what can be prepared once for a mesh: adjacency, ordering, metric lengths. Not for use by two threads at a

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "isochron/core/parallel.h"
+#include "isochron/core/stop.h"
 #include "isochron/solve/arrival.h"
 #include "isochron/solve/common/residual.h"
 #include "isochron/solve/grid/stencils.h"
@@ -27,16 +28,17 @@ Residual grid_residual(const Problem& problem, const typename Problem::Scalar* t
   };
   const std::vector<std::uint32_t>& list = problem.cells->list;
   std::vector<Part> parts(static_cast<std::size_t>(std::max(1, threads)));
+  const StoppableLoop loop;
   parallel_region(threads, [&](int thread, int team) {
     Part& part = parts[thread];
-    for (std::size_t k = list.size() * thread / team; k < list.size() * (thread + 1) / team; ++k) {
+    loop(list.size() * thread / team, list.size() * (thread + 1) / team, [&](std::size_t k) {
       const std::uint32_t x = list[k];
       const T now = time[x], again = update(x);
-      if (now == again || (pinned[x] != 0 && !(again < now))) continue;
+      if (now == again || (pinned[x] != 0 && !(again < now))) return;
       const double difference = now < inf && again < inf ? counted_difference(now, again, shortest_step(problem, x))
                                                          : std::numeric_limits<double>::infinity();
       if (difference > part.worst) part = {difference, x};
-    }
+    });
   });
   for (const auto& [x, wanted] : seeds) {
     if (time[x] <= wanted) continue;
@@ -89,7 +91,7 @@ class GridLabelSpreader {
   GridLabelSpreader(const Problem& problem, const typename Problem::Scalar* time, std::vector<std::int32_t>& label,
                     int threads)
       : list_(problem.cells->list), label_(label), parent_(problem.vertex_count, none) {
-    parallel_for(threads, list_.size(), [&](std::size_t k) {
+    stoppable_for(threads, list_.size(), [&](std::size_t k) {
       const std::uint32_t x = list_[k];
       if (label_[x] < 0) parent_[x] = steepest_neighbour(problem, time, x);
     });

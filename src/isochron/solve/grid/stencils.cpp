@@ -9,6 +9,7 @@
 
 #include "isochron/core/error.h"
 #include "isochron/core/parallel.h"
+#include "isochron/core/stop.h"
 #include "isochron/local/selling.h"
 #include "isochron/solve/grid/segment_cells.h"
 
@@ -66,9 +67,10 @@ template <class Value>
 double ordered_sum(int threads, std::size_t count, const Value& value) {
   constexpr std::size_t part_size = 4096;
   std::vector<double> parts((count + part_size - 1) / part_size);
+  const StoppableLoop loop;
   parallel_for(threads, parts.size(), [&](std::size_t part) {
     double sum = 0;
-    for (std::size_t k = part * part_size; k < std::min(count, (part + 1) * part_size); ++k) sum += value(k);
+    loop(part * part_size, std::min(count, (part + 1) * part_size), [&](std::size_t k) { sum += value(k); });
     parts[part] = sum;
   });
   double total = 0;
@@ -135,7 +137,7 @@ AxisProblem<T, Dim> axis_stencils(const VoxelMetric& metric, const GridCells& ce
   if (!uniform(metric.metric)) {
     problem.scale_stride = isotropic ? 1 : Dim;
     problem.scale.assign(cells.box.cell_count * problem.scale_stride, 0.0F);
-    parallel_for(threads, cells.list.size(), [&](std::size_t k) {
+    stoppable_for(threads, cells.list.size(), [&](std::size_t k) {
       const SymTensor3d d = tensors.velocity(k);
       for (std::size_t i = 0; i < problem.scale_stride; ++i)
         problem.scale[cells.list[k] * problem.scale_stride + i] = stored_weight(square * axis(d, static_cast<int>(i)));
@@ -185,12 +187,16 @@ void list_dependents(OffsetProblem<T, Dim>& problem) {
     problem.record_of[ghosts[k]] = static_cast<std::uint32_t>(list.size() + k);
   std::vector<std::size_t>& offsets = problem.dependent_offsets;
   offsets.assign(list.size() + ghosts.size() + 2, 0);
-  for (const std::uint32_t y : list)
-    for_read(problem, y, [&](std::uint32_t x) { ++offsets[problem.record_of[x] + 2]; });
+  const StoppableLoop loop;
+  loop(0, list.size(), [&](std::size_t k) {
+    for_read(problem, list[k], [&](std::uint32_t x) { ++offsets[problem.record_of[x] + 2]; });
+  });
   for (std::size_t k = 2; k < offsets.size(); ++k) offsets[k] += offsets[k - 1];
   problem.dependents.resize(offsets.back());
-  for (const std::uint32_t y : list)
+  loop(0, list.size(), [&](std::size_t k) {
+    const std::uint32_t y = list[k];
     for_read(problem, y, [&](std::uint32_t x) { problem.dependents[offsets[problem.record_of[x] + 1]++] = y; });
+  });
 }
 
 /// Where one stencil serves all cells, who reads a ghost is who the ghost would read.
@@ -237,14 +243,15 @@ OffsetProblem<T, Dim> offset_stencils(const VoxelMetric& metric, const GridCells
     problem.record_of.assign(cells.box.cell_count, 0);
   }
   std::mutex mutex;
+  const StoppableLoop loop;
   parallel_chunks(threads, cells.list.size(), [&](std::size_t begin, std::size_t end) {
     SegmentTest test(cells);
-    for (std::size_t k = begin; k < end; ++k) {
+    loop(begin, end, [&](std::size_t k) {
       const std::uint32_t cell = cells.list[k];
       const Vec3i at = cells.box.index(cell);
       if (one) {
         problem.usable[cell] = usable_bits<terms>(test, at, problem.offsets, problem.weight.data());
-        continue;
+        return;
       }
       const auto found = terms_of<Dim>(square * tensors.velocity(k));
       std::array<Vec3i, terms> offsets{};
@@ -256,7 +263,7 @@ OffsetProblem<T, Dim> offset_stencils(const VoxelMetric& metric, const GridCells
       note_far_reaching(problem, k, found, tensors.travel(k), mutex);
       problem.record_of[cell] = static_cast<std::uint32_t>(k);
       problem.usable[cell] = usable_bits<terms>(test, at, offsets, found.weight);
-    }
+    });
   });
   std::sort(problem.far_reaching.begin(), problem.far_reaching.end(),
             [](const auto& a, const auto& b) { return a.record < b.record; });
@@ -274,7 +281,7 @@ AnyGridProblem<T> tensors_of(const VoxelMetric& metric, const GridCells& cells, 
       axis_stencils<T, Dim>(metric, cells, tensors, unit_of(tensors, threads), threads);
   const double square = problem.unit * problem.unit;
   problem.tensors.resize(tensors.count());
-  parallel_for(threads, tensors.count(), [&](std::size_t k) {
+  stoppable_for(threads, tensors.count(), [&](std::size_t k) {
     const SymTensor3d d = square * tensors.velocity(k);
     problem.tensors[k] = {static_cast<T>(d.xx), static_cast<T>(d.xy), static_cast<T>(d.xz),
                           static_cast<T>(d.yy), static_cast<T>(d.yz), static_cast<T>(d.zz)};
@@ -350,10 +357,11 @@ void check_grid_metric(const VoxelMetric& metric, const GridCells& cells) {
   check_metric_form(metric.metric, metric.grid.voxel_count(), "the metric");
   if (uniform(metric.metric)) return;
   std::size_t bad = 0, first = 0;
-  for (const std::uint32_t cell : cells.list) {
-    const VertexId voxel = cells.box.voxel(cells.box.index(cell));
+  const StoppableLoop loop;
+  loop(0, cells.list.size(), [&](std::size_t n) {
+    const VertexId voxel = cells.box.voxel(cells.box.index(cells.list[n]));
     if (!usable_on(metric.metric, ElementId(voxel.index())) && bad++ == 0) first = voxel.index();
-  }
+  });
   if (bad == 0) return;
   const auto [i, j, k] = metric.grid.index(VertexId(first));
   throw InputError(

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "isochron/core/parallel.h"
+#include "isochron/core/stop.h"
 #include "isochron/solve/common/residual.h"
 #include "isochron/solve/simplex/relax.h"
 
@@ -28,20 +29,20 @@ Residual residual_pass(const Relax& relax, const std::vector<std::uint8_t>& pinn
     std::uint32_t vertex = VertexId::invalid_value;
   };
   std::vector<Part> parts(static_cast<std::size_t>(std::max(1, threads)));
+  const StoppableLoop loop;
   parallel_region(threads, [&](int thread, int team) {
     Part& part = parts[thread];
     std::uint64_t solves = 0;
-    const std::size_t end = checked * (thread + 1) / team;
-    for (std::size_t i = checked * thread / team; i < end; ++i) {
+    loop(checked * thread / team, checked * (thread + 1) / team, [&](std::size_t i) {
       const auto v = static_cast<std::uint32_t>(i);
       const T now = relax.times().load(v);
       const T again = relax.pull(v, solves);
-      if (now == again) continue;
-      if (pinned[v] != 0 && !(again < now)) continue;
+      if (now == again) return;
+      if (pinned[v] != 0 && !(again < now)) return;
       const double difference = now < inf && again < inf ? counted_difference(now, again, problem.edge[v])
                                                          : std::numeric_limits<double>::infinity();
       if (difference > part.worst) part = {difference, v};
-    }
+    });
   });
   for (const auto& [v, time] : seeds) {
     const T now = relax.times().load(v);
@@ -74,7 +75,7 @@ class LabelSpreader {
         label_(label),
         vertices_(std::min(vertices, relax.problem().vertex_count)),
         parent_(relax.problem().vertex_count, none) {
-    parallel_for(threads, vertices_, [&](std::size_t i) { find_parent(static_cast<std::uint32_t>(i)); });
+    stoppable_for(threads, vertices_, [&](std::size_t i) { find_parent(static_cast<std::uint32_t>(i)); });
   }
 
   void spread() {
@@ -137,7 +138,7 @@ template <class Relax>
 std::vector<Upwind> upwind_pass(const Relax& relax, const std::vector<std::uint8_t>& pinned, int threads) {
   const auto& problem = relax.problem();
   std::vector<Upwind> result(problem.vertex_count);
-  parallel_for(threads, problem.vertex_count, [&](std::size_t i) {
+  stoppable_for(threads, problem.vertex_count, [&](std::size_t i) {
     const auto v = static_cast<std::uint32_t>(i);
     if (pinned[v] != 0) return;
     const auto from = relax.pull_with_weights(v);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "isochron/core/parallel.h"
+#include "isochron/core/stop.h"
 #include "isochron/local/simplex_update.h"
 #include "isochron/solve/simplex/obtuse_unfold.h"
 
@@ -270,12 +271,14 @@ VirtualElements<T, Corners> split_obtuse(const SimplexProblem<T, Corners>& probl
   using Splitter = std::conditional_t<Corners == 4, TetSplitter<T>, TriangleSplitter<T>>;
   const SplitInput<T, Corners> input(problem, mesh, metric, limits);
   std::vector<std::vector<VirtualRecord<T, Corners>>> parts(static_cast<std::size_t>(std::max(1, threads)));
+  const StoppableLoop loop;
   parallel_region(threads, [&](int thread, int team) {
     Splitter splitter(input, parts[thread]);
     const std::size_t count = problem.elements.size();
-    for (std::size_t i = count * thread / team; i < count * (thread + 1) / team; ++i)
+    loop(count * thread / team, count * (thread + 1) / team, [&](std::size_t i) {
       for (int c = 0; c < Corners; ++c)
         if (!problem.elements[i].acute(c)) splitter.split(static_cast<std::uint32_t>(i), c);
+    });
   });
   for (std::size_t k = 1; k < parts.size(); ++k) parts[0].insert(parts[0].end(), parts[k].begin(), parts[k].end());
   return index_virtual_elements(std::move(parts[0]), problem.vertex_count);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "isochron/core/parallel.h"
+#include "isochron/core/stop.h"
 #include "isochron/solve/simplex/obtuse_mask.h"
 
 namespace isochron {
@@ -20,12 +21,13 @@ std::vector<std::uint32_t> element_order_after(const SimplexMesh<Corners>& mesh,
     for (int c = 1; c < Corners; ++c) low = std::min(low, order.old_to_new[element[c].index()]);
     return low;
   };
+  const StoppableLoop loop;
   std::vector<std::uint32_t> start(mesh.vertex_count() + 1, 0);
-  for (const auto& element : mesh.elements) ++start[smallest(element) + 1];
+  loop(0, mesh.element_count(), [&](std::size_t e) { ++start[smallest(mesh.elements[e]) + 1]; });
   for (std::size_t v = 0; v < mesh.vertex_count(); ++v) start[v + 1] += start[v];
   std::vector<std::uint32_t> result(mesh.element_count());
-  for (std::size_t e = 0; e < mesh.element_count(); ++e)
-    result[start[smallest(mesh.elements[e])]++] = static_cast<std::uint32_t>(e);
+  loop(0, mesh.element_count(),
+       [&](std::size_t e) { result[start[smallest(mesh.elements[e])]++] = static_cast<std::uint32_t>(e); });
   return result;
 }
 
@@ -39,9 +41,10 @@ struct LengthSummary {
 /// Fills the per-vertex data of the vertices [begin, end): stars of triangles, mean travel times of edges. Returns the
 /// sum of the latter.
 template <class T, int Corners>
-double fill_vertices(SimplexProblem<T, Corners>& problem, std::size_t begin, std::size_t end) {
+double fill_vertices(SimplexProblem<T, Corners>& problem, std::size_t begin, std::size_t end,
+                     const StoppableLoop& loop) {
   double sum = 0;
-  for (std::size_t v = begin; v < end; ++v) {
+  loop(begin, end, [&](std::size_t v) {
     const auto incidences = problem.adjacency.at(VertexId(v));
     T edge = 0;
     [[maybe_unused]] std::size_t star = problem.adjacency.offsets[v];
@@ -60,7 +63,7 @@ double fill_vertices(SimplexProblem<T, Corners>& problem, std::size_t begin, std
     if (!incidences.empty()) edge /= static_cast<T>(incidences.size());
     problem.edge[v] = edge;
     sum += edge;
-  }
+  });
   return sum;
 }
 
@@ -86,7 +89,7 @@ SimplexProblem<T, Corners> prepare_topology(const SimplexMesh<Corners>& mesh, Pe
   if (!problem.order.identity()) {
     if constexpr (Corners == 4) problem.element_order = element_order_after(mesh, problem.order);
     renumbered.resize(mesh.element_count());
-    parallel_for(threads, renumbered.size(), [&](std::size_t i) {
+    stoppable_for(threads, renumbered.size(), [&](std::size_t i) {
       const Element& element = mesh.element(problem.user_element(i));
       for (int c = 0; c < Corners; ++c) renumbered[i][c] = VertexId(problem.order.old_to_new[element[c].index()]);
     });
@@ -136,9 +139,10 @@ void apply_metric(SimplexProblem<T, Corners>& problem, const SimplexMesh<Corners
   const double scale = 1 / (problem.unit * problem.unit);
 
   std::vector<LengthSummary> parts(static_cast<std::size_t>(std::max(1, threads)));
+  const StoppableLoop loop;
   parallel_region(threads, [&](int thread, int team) {
     LengthSummary summary;
-    for (std::size_t i = count * thread / team; i < count * (thread + 1) / team; ++i) {
+    loop(count * thread / team, count * (thread + 1) / team, [&](std::size_t i) {
       const ElementId e = problem.user_element(i);
       auto lengths = squared_lengths(mesh, metric, e);
       for (double& l : lengths) {
@@ -154,7 +158,7 @@ void apply_metric(SimplexProblem<T, Corners>& problem, const SimplexMesh<Corners
         summary.obtuse += flag ? 1 : 0;
       }
       for (int k = 0; k < edges; ++k) record.length[k] = static_cast<T>(lengths[k]);
-    }
+    });
     parts[thread] = summary;
   });
 
@@ -173,7 +177,7 @@ void apply_metric(SimplexProblem<T, Corners>& problem, const SimplexMesh<Corners
   parallel_region(threads, [&](int thread, int team) {
     const std::size_t vertices = problem.vertex_count;
     for (std::size_t p = sums.size() * thread / team; p < sums.size() * (thread + 1) / team; ++p)
-      sums[p] = fill_vertices(problem, vertices * p / sums.size(), vertices * (p + 1) / sums.size());
+      sums[p] = fill_vertices(problem, vertices * p / sums.size(), vertices * (p + 1) / sums.size(), loop);
   });
   double sum = 0;
   for (const double s : sums) sum += s;
