@@ -215,10 +215,6 @@ Arrival solve_on(const SolveRequest& request, const SimplexMesh<Corners>& mesh, 
   });
   if (request.options.backend == Backend::threads && arrival.threads == 1 && console.threads() > 1)
     arrival.notes.push_back(fmt::format("{} runs on one thread, whatever --backend says", name_of(arrival.method)));
-  note_unused_fibers(request.metric, arrival.notes);
-  if (request.to_pieces() && is_mesh_set(request.mesh))
-    arrival.notes.push_back(
-        fmt::format("the first rank read the whole mesh ({} needs it)", *what_needs_whole(request)));
   return arrival;
 }
 
@@ -230,9 +226,7 @@ Arrival solve_each_on(const SolveRequest& request, const SimplexMesh<Corners>& m
     each.run(solver);
     summary.note_ranks(solver);
   });
-  Arrival all = each.take_all();
-  note_unused_fibers(request.metric, all.notes);
-  return all;
+  return each.take_all();
 }
 
 DataArray upwind_vertices(const std::vector<Upwind>& upwind) {
@@ -302,6 +296,10 @@ int solve_dataset(const SolveRequest& request, Dataset&& dataset, const SideInpu
     if (!request.probe.output.empty()) probed = probe_times(request, inputs.probes.points, mesh, result.times, console);
     return result;
   });
+  note_unused_fibers(request.metric, arrival.notes);
+  if (request.to_pieces() && is_mesh_set(request.mesh))
+    arrival.notes.push_back(
+        fmt::format("the first rank read the whole mesh ({} needs it)", *what_needs_whole(request)));
   summary.vertices = mesh.vertex_count();
   summary.elements = mesh.element_count();
   summary.corners = Corners;

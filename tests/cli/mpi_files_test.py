@@ -110,6 +110,11 @@ class MpiFilesTest(MpiCase):
         self.assertTrue(any("--probe" in note for note in summary["notes"]))
         self.assertTrue((self.folder / "p.csv").exists())
         self.assert_serial_result("a.pvtu", "b.pvtu", "--source", "0")
+        for sources in ("0,5", "0-5"):  # each over the ranks, and shared out
+            summary = self.summary(3, "solve", "a.pvtu", "-o", "each.pvtu", "--source", sources, "--each-source",
+                                   "--backend", "mpi", "--force")
+            self.assertTrue(any("--each-source" in note for note in summary["notes"]), summary["notes"])
+            self.assertEqual(summary["written"], ["each.pvtu"])
 
     def test_unreached_parts_are_counted_across_ranks(self):
         box = [(i, j, k) for k in (0, 1) for j in (0, 1) for i in (0, 1)]
