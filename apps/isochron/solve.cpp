@@ -181,6 +181,9 @@ void warn_unused(const SolveRequest& request, const MethodFlags& flags, Console&
     unused(std::find(users.begin(), users.end(), method) == users.end(), option, names);
   }
   unused(request.deal.pieces > 0 && request.options.backend != Backend::mpi, "--pieces", "--backend mpi");
+  unused(console.options.threads > 1 && request.options.backend == Backend::mpi && request.on_image() &&
+             !request.each_source,
+         "--threads", "a mesh or --each-source where ranks share the work");
   unused(request.rank_backend && (request.options.backend != Backend::mpi || !request.each_source), "--rank-backend",
          "--backend mpi and --each-source");
   warn_unused_tensor_layout(request, console);

@@ -18,6 +18,7 @@
 #include "isochron/io/image_io.h"
 #include "isochron/io/part_output.h"
 #include "isochron/io/piece_index.h"
+#include "isochron/solve/mpi/mpi_transport.h"
 #include "isochron/solve/solver.h"
 
 namespace isochron::cli {
@@ -392,6 +393,11 @@ int run_solve_mesh(const SolveRequest& request, mpi::Ranks* ranks, Console& cons
 
 int run_solve(const SolveRequest& request, Console& console) {
   const bool over_ranks = request.options.backend == Backend::mpi;
+  if (!over_ranks && mpi::launched_rank() == 0 && mpi::launched_ranks() > 1)
+    console.warn(
+        fmt::format("{} ranks were launched, and each does the same by itself; add --backend mpi to solve over "
+                    "them together",
+                    mpi::launched_ranks()));
   if (request.on_image()) {
     if (!over_ranks) return run_solve_grid(request, nullptr, console);
     return run_over_ranks(request, [&](mpi::Ranks& ranks) { return run_solve_grid(request, &ranks, console); });

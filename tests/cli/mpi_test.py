@@ -47,6 +47,11 @@ class MpiTest(MpiCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(json.loads(done.stdout)["mpi"]["ranks"], 1)
 
+    def test_ranks_that_do_the_same_are_told_once(self):
+        self.succeed("generate", "cube", "--n", "5", "-o", "a.msh")
+        done = self.over_ranks(2, "solve", "a.msh", "-o", "b.msh", "--source", "0", "--force")
+        self.assertEqual(done.stderr.count("2 ranks were launched"), 1, done.stderr)
+
     def test_each_source_over_ranks(self):
         self.succeed("generate", "cube", "--n", "6", "-o", "a.msh")
         summary = self.summary(2, "solve", "a.msh", "-o", "b.msh", "--source", "0,7,100", "--each-source", "--backend",

@@ -278,7 +278,7 @@ TEST(MeshPieces, IdsThatCannotBeAreRefused) {
   EXPECT_THAT(part_error(1), HasSubstr("the id 1000000"));
   EXPECT_EQ(part_error(0), "");
   with([](Parts& parts) { std::swap(parts[1].part.global_vertex[0], parts[1].part.global_vertex[1]); });
-  EXPECT_THAT(part_error(1), HasSubstr("ids must ascend"));
+  EXPECT_THAT(part_error(1), HasSubstr("does not fit the list as part 1 of"));
   Sample<4> sample = cube_sample();
   sample.parts[2].part.ghost_owner[0] = 7;
   write_set(path, sample.parts);

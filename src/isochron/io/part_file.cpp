@@ -121,9 +121,9 @@ PartData<Corners> part_of(const PieceIndex& index, std::uint32_t part, Dataset&&
   };
   if (!std::all_of(ghost, owner.end(), known) || !is_sound(own))
     throw InputError(
-        fmt::format("{}: {} is no part of a mesh (ids must ascend, owned vertices come before ghosts, and the parts "
-                    "that own those must exist); write the pieces again",
-                    index.path.string(), index.piece_name(part)));
+        fmt::format("{}: {} does not fit the list as part {} of {} (the list has lost a piece or has them in another "
+                    "order, or ids and owners in the piece are wrong); write the pieces again",
+                    index.path.string(), index.piece_name(part), part, index.pieces.size()));
   own.ghost_owner.assign(ghost, owner.end());
   return result;
 }

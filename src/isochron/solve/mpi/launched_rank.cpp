@@ -10,4 +10,10 @@ int launched_rank() {
   return 0;
 }
 
+int launched_ranks() {
+  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"})
+    if (const char* text = std::getenv(name)) return std::atoi(text);
+  return 1;
+}
+
 }  // namespace isochron::mpi
