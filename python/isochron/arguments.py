@@ -37,6 +37,8 @@ def wholes(values: Any, name: str) -> list[int]:
         several = [values] if isinstance(values, (str, bytes)) else list(values)
     except TypeError:
         several = [values]
+    if not several:
+        raise UsageError(f"{name} is empty; give one whole number or several")
     return [whole(one, name) for one in several]
 
 

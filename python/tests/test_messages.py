@@ -109,6 +109,8 @@ def extract(**arguments):
         (lambda: extract(labels=[1, 2.5]), "labels is 2.5"),
         (lambda: extract(materials="x"), "materials is 'x'"),
         (lambda: extract(materials=1.5), "materials is 1.5"),
+        (lambda: extract(materials=[]), "materials is empty"),
+        (lambda: extract(labels=[]), "labels is empty"),
         (lambda: extract(labels=1, size_range=1.0), "size_range is 1.0"),
         (lambda: extract(labels=1, size_range=(2, 1)), "size_range is (2, 1)"),
         (lambda: extract(labels=1, size_range=("a", 1)), "size_range is ('a', 1)"),
