@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from .errors import SolveWarning, tell
 from .grid import Grid
 from .mesh import Mesh, on_host
-from .notes import tell
 from .problem import Problem
 from .sources import Sources
 
@@ -101,7 +101,8 @@ def unpack(packed: tuple, problem: Problem, sources: Sources) -> Arrival:
 
 def tell_notes(arrival: Arrival) -> Arrival:
     """Tells what the library noted, as warnings, and gives the Arrival back."""
-    tell(arrival.stats["notes"])
+    for note in arrival.stats["notes"]:
+        tell(note, SolveWarning)
     if not arrival.converged:
-        tell(["the times did not settle; see Arrival.residual and the options"])
+        tell("the times did not settle; see Arrival.residual and the options", SolveWarning)
     return arrival

@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from .errors import Error, InputError, UsageError
+from .errors import Error, InputError, SolveWarning, UsageError, tell
 from .grid import Grid
 from .device import on_device
 from .image import Image
 from .mesh import Mesh, as_mesh, number_array, on_host, real_array
 from .mesh import host_array as as_array
-from .notes import tell
 
 #: Ways to say how fast the front runs, of which one is given, and all arguments of `solve` about that.
 _KINDS = ("speed", "metric", "velocity_tensor", "fibers")
@@ -63,7 +62,8 @@ class Problem:
         """The library's handle on mesh and metric together."""
         if self._core_problem is None:
             self._core_problem = self._make_metric()
-            tell(self._core_problem.notes)
+            for note in self._core_problem.notes:
+                tell(note, SolveWarning)
         return self._core_problem
 
     @property

@@ -7,11 +7,10 @@ from typing import Any, Iterable
 
 from . import _core
 from .arguments import number, whole, wholes
-from .errors import UsageError
+from .errors import SolveWarning, UsageError, tell
 from .grid import Grid
 from .image import rows_of, volume_of
 from .mesh import Mesh, as_mesh
-from .notes import tell
 from .progress import Reporter
 
 
@@ -99,7 +98,8 @@ def extract_surface(
             found = _core.surface_of_materials(*arguments, wanted, options, reporter.callback)
     finally:
         reporter.close()
-    tell(found["notes"])
+    for note in found["notes"]:
+        tell(note, SolveWarning)
     sides = {"inside": found["behind"], "outside": found["before"]} if "behind" in found else {}
     return Surface(found["points"], found["cells"], {"size": found["sizes"]}, sides, found["stats"])
 

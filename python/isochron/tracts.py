@@ -9,11 +9,10 @@ import numpy as np
 
 from . import _core
 from .arguments import number, whole
-from .errors import InputError
+from .errors import InputError, SolveWarning, tell
 from .grid import Grid
 from .image import Image, from_rows, rows_of, volume_of
 from .mesh import host_array as as_array
-from .notes import tell
 from .paths import Path, path_from_core
 from .progress import Reporter
 from .solving import solve_options
@@ -223,7 +222,8 @@ class Tracts:
             )
         finally:
             reporter.close()
-        tell(found["notes"])
+        for note in found["notes"]:
+            tell(note, SolveWarning)
         return Connection(found, self.grid)
 
     def connectome(self, labels: Any, *, progress: Any = None, **options: Any) -> Connectome:
