@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 
-from .errors import SolveWarning
+from .errors import SolveWarning, tell
 from .grid import Grid
 from .mesh import Mesh, on_host
 from .problem import Problem
@@ -20,8 +19,8 @@ class Arrival:
     ``times`` has a value per vertex, or on grids the grid's shape; ``inf`` where nothing arrived. ``source`` is the index
     of the source that reached each vertex first, -1 where none did; None with ``labels=False``. ``stats`` tells what was
     done, with the keys of the command's ``--json``, and in ``"converted"`` which arrays could not be used as they came.
-    ``upwind`` is None, or with ``weights=True`` the vertices, (N, 3), and weights, (N, 3), that each time came from. Solved
-    with ``out="device"``, times and source are a `DeviceArray`.
+    ``upwind`` is None, or with ``weights=True`` the vertices, (N, 3), and weights, (N, 3), that each time came from; where
+    there are fewer than three, or none, vertices are -1. Solved with ``out="device"``, times and source are a `DeviceArray`.
     """
 
     __slots__ = ("times", "source", "upwind", "stats", "problem", "sources", "__weakref__")
@@ -92,13 +91,18 @@ class Arrival:
 
 
 def unpack(packed: tuple, problem: Problem, sources: Sources) -> Arrival:
-    """The Arrival of what the library gave; tells its notes as warnings."""
+    """The Arrival of what the library gave."""
     times, source, vertices, weights, stats = packed
     stats["converted"] = problem.converted
     if isinstance(problem.mesh, Grid):
         times, source = problem.mesh.shaped(times), None if source is None else problem.mesh.shaped(source)
-    for note in stats["notes"]:
-        warnings.warn(note, SolveWarning, stacklevel=4)
-    if not stats["converged"]:
-        warnings.warn("the times did not settle; see Arrival.residual and the options", SolveWarning, stacklevel=4)
     return Arrival(times, source, None if vertices is None else (vertices, weights), stats, problem, sources)
+
+
+def tell_notes(arrival: Arrival) -> Arrival:
+    """Tells what the library noted, as warnings, and gives the Arrival back."""
+    for note in arrival.stats["notes"]:
+        tell(note, SolveWarning)
+    if not arrival.converged:
+        tell("the times did not settle; see Arrival.residual and the options", SolveWarning)
+    return arrival

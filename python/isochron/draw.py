@@ -69,14 +69,32 @@ def middle_slice(arrival: Arrival) -> np.ndarray:
 
 
 def _grid_times(arrival: Arrival) -> np.ndarray:
-    """The image of times of a grid, its second axis upwards."""
+    """The image of times of a grid, x to the right and y upwards; nan beside a grid that is turned."""
     values = middle_slice(arrival)
-    spacing = np.asarray(arrival.mesh.spacing)[:2]
-    size = np.array(values.shape) * spacing
+    axes = _slice_axes(arrival.mesh)
+    last = np.array(values.shape) - 0.5
+    corners = np.array([[-0.5, -0.5], [-0.5, last[1]], [last[0], -0.5], last]) @ axes
+    low, size = corners.min(axis=0), np.ptp(corners, axis=0)
     pixels = np.maximum(1, np.round(_SIDE * size / size.max()).astype(int))
-    rows = (np.arange(pixels[0]) * values.shape[0]) // pixels[0]
-    columns = (np.arange(pixels[1]) * values.shape[1]) // pixels[1]
-    return values[np.ix_(rows, columns)].T[::-1]
+    place = np.moveaxis(np.indices(pixels), 0, -1) + 0.5
+    index = (low + place * size / pixels) @ np.linalg.inv(axes)
+    inside = ((index > -0.5 - 1e-6) & (index < last + 1e-6)).all(axis=-1)
+    i, j = np.moveaxis(np.clip(np.rint(index).astype(int), 0, np.array(values.shape) - 1), -1, 0)
+    return np.where(inside, values[i, j], np.nan).T[::-1]
+
+
+def _slice_axes(grid: Grid) -> np.ndarray:
+    """The steps along the first two axes in the picture. Slices are seen along z, as `plot` draws them, and upright ones
+    from their front, their first axis to the right."""
+    if grid.ndim == 2:
+        return grid.axes
+    first, second = grid.axes[:2]
+    seen = grid.axes[:2, :2]
+    if abs(np.linalg.det(seen)) > 0.1 * np.linalg.norm(np.cross(first, second)):
+        return seen
+    length = np.linalg.norm(first)
+    along = first @ second / length
+    return np.array([[length, 0.0], [along, np.sqrt(second @ second - along**2)]])
 
 
 def _view(points: np.ndarray) -> np.ndarray:

@@ -74,7 +74,8 @@ def write(path: str | os.PathLike, what: Any, *, force: bool = False) -> None:
     """Writes a mesh, an image, an `Arrival`, or one or several `Path` to a file; the extension picks the format.
 
     An Arrival writes its mesh or grid with the arrays ``arrival_time`` and ``source``. The file is written beside and
-    renamed, so that a failed call leaves no half file; an existing one is only replaced with ``force``.
+    renamed, so that a failed call leaves no half file; an existing one is only replaced with ``force``. A list of paths may
+    hold None, as that of `trace_path` does: those are left out.
     """
     path = os.fsdecode(path)
     dropped = _written(path, what, force)
@@ -88,8 +89,13 @@ def _written(path: str, what: Any, force: bool) -> list[str]:
         return _write_arrival(path, what, force)
     if isinstance(what, Image):
         return _write_image(path, what, force)
-    if isinstance(what, Path) or (isinstance(what, (list, tuple)) and len(what) > 0 and isinstance(what[0], Path)):
-        return _write_paths(path, [what] if isinstance(what, Path) else list(what), force)
+    if isinstance(what, Path):
+        return _write_paths(path, [what], force)
+    if isinstance(what, (list, tuple)) and all(one is None or isinstance(one, Path) for one in what):
+        paths = [one for one in what if one is not None]
+        if not paths:
+            raise UsageError("the list holds no path (nothing arrived at the places asked for); there is nothing to write")
+        return _write_paths(path, paths, force)
     mesh = as_mesh(what)
     if isinstance(mesh, Grid):
         raise UsageError("a Grid has no values to write; give an Image, or an Arrival on the grid")

@@ -6,12 +6,17 @@ from typing import Any, Sequence
 
 import numpy as np
 
-from .errors import InputError
+from .arguments import no_others
+from .errors import InputError, UsageError
 from .grid import Grid
 from .levelset import inverse_squared_distances
 from .mesh import real_array
-from .solving import solve
+from .problem import METRIC_ARGUMENTS
+from .solving import SOLVER_ARGUMENTS, solve
 from .sources import Sources
+
+#: Options of the solves that both functions hand on.
+_OPTIONS = (SOLVER_ARGUMENTS | {"progress"}) - set(METRIC_ARGUMENTS) - {"mask", "labels", "order", "out", "weights"}
 
 
 def distance(phi: Any, dx: float | Sequence[float] = 1.0, order: int = 2, **options: Any) -> np.ndarray:
@@ -25,6 +30,7 @@ def distance(phi: Any, dx: float | Sequence[float] = 1.0, order: int = 2, **opti
     >>> round(float(isochron.distance(np.add.outer(x, 0 * x), dx=0.05)[0, 0]), 6)
     -1.0
     """
+    _check_options(options, "distance")
     values, mask, grid = _arguments(phi, dx)
     times = _solve(values, mask, grid, None, order, options)
     return np.where(values < 0, -times, times)
@@ -40,6 +46,7 @@ def travel_time(phi: Any, speed: Any, dx: float | Sequence[float] = 1.0, order: 
     >>> round(float(isochron.travel_time(np.add.outer(x, 0 * x), np.full((41, 41), 2.0), dx=0.05)[0, 0]), 6)
     0.5
     """
+    _check_options(options, "travel_time")
     values, mask, grid = _arguments(phi, dx)
     rate = real_array(np.ma.getdata(speed), "speed")
     if rate.shape != values.shape:
@@ -53,6 +60,12 @@ def travel_time(phi: Any, speed: Any, dx: float | Sequence[float] = 1.0, order: 
     return _solve(values, mask, grid, rate, order, options)
 
 
+def _check_options(options: dict[str, Any], function: str) -> None:
+    if "mask" in options:
+        raise UsageError(f"mask does not go with {function}() (phi has its own); give phi as a masked array")
+    no_others(options, _OPTIONS, function)
+
+
 def _arguments(phi: Any, dx: Any) -> tuple[np.ndarray, np.ndarray | None, Grid]:
     values = real_array(np.ma.getdata(phi), "phi")
     if values.ndim not in (2, 3):
@@ -64,7 +77,10 @@ def _arguments(phi: Any, dx: Any) -> tuple[np.ndarray, np.ndarray | None, Grid]:
         raise InputError("phi holds NaN or infinite values; mask them, or replace them")
     if inside.size == 0 or not ((inside <= 0).any() and (inside >= 0).any()):
         raise InputError("phi has no zero contour (all its values have one sign); give one that changes its sign")
-    return values, mask, Grid(values.shape, spacing=dx)
+    try:
+        return values, mask, Grid(values.shape, spacing=dx)
+    except InputError as error:
+        raise InputError(str(error).replace("spacing", "dx", 1)) from None
 
 
 def _solve(

@@ -7,6 +7,7 @@ from typing import Any, Sequence
 import numpy as np
 
 from . import _core
+from .arguments import wholes
 from .image import Image, image_from_core
 from .mesh import Mesh
 from .problem import Problem
@@ -24,7 +25,8 @@ def _image(kind: str, **options: Any) -> Image:
 
 
 def _box(n: int | Sequence[int]) -> tuple[int, ...]:
-    return (int(n),) * 3 if np.ndim(n) == 0 else tuple(int(one) for one in n)  # type: ignore[union-attr, arg-type]
+    sizes = wholes(n, "the number of vertices or voxels a side")
+    return tuple(sizes * 3 if len(sizes) == 1 else sizes)
 
 
 def square(n: int = 65, *, extent: float = 1.0, jitter: float = 0.0, pattern: str = "diagonal", seed: int = 1) -> Mesh:

@@ -30,7 +30,9 @@ def _counts(shape: Any) -> tuple[int, ...]:
         counts = tuple(operator.index(n) for n in np.atleast_1d(shape).tolist())
     except TypeError:
         raise InputError(f"shape is {shape!r} (it counts voxels); give whole numbers") from None
-    if len(counts) not in (2, 3) or not 1 <= min(counts) <= max(counts) < 2**32:
+    if counts and max(counts) >= 2**32:
+        raise InputError(f"shape is {shape!r} (an axis has at most {2**32 - 1} voxels); give a smaller one")
+    if len(counts) not in (2, 3) or min(counts) < 1:
         raise InputError(f"shape is {shape!r} (a grid has two or three dimensions of at least one voxel); give another")
     return counts
 
@@ -64,7 +66,10 @@ class Grid:
         if not self.spacing.all():
             raise InputError(f"spacing is {spacing!r} (voxels at one place); give steps that are not 0")
         self.origin = _numbers(origin, "origin", dims)
-        self.direction = np.eye(dims) if direction is None else np.array(direction, dtype=np.float64)
+        try:
+            self.direction = np.eye(dims) if direction is None else np.array(direction, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise InputError(f"direction is {direction!r}; give a matrix of shape ({dims}, {dims})") from None
         if self.direction.shape != (dims, dims):
             raise InputError(
                 f"direction has the wrong shape (it is {self.direction.shape}); give a matrix of shape ({dims}, {dims})"

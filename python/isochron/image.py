@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Mapping
 
 import numpy as np
 
@@ -26,7 +26,11 @@ class Image:
 
     __slots__ = ("grid", "arrays", "tensor_order")
 
-    def __init__(self, grid: Grid, arrays: dict[str, Any], tensor_order: str | None = None) -> None:
+    def __init__(self, grid: Grid, arrays: Mapping[str, Any], tensor_order: str | None = None) -> None:
+        if not isinstance(grid, Grid):
+            raise UsageError(f"grid is a {type(grid).__name__} (it says where the voxels are); give a Grid")
+        if not isinstance(arrays, Mapping):
+            raise UsageError(f"arrays is a {type(arrays).__name__}; give a dict of arrays by name")
         self.grid = grid
         self.arrays = {name: as_array(values) for name, values in arrays.items()}
         self.tensor_order = tensor_order

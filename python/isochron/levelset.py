@@ -8,6 +8,7 @@ import numpy as np
 
 from .errors import InputError, UsageError
 from .mesh import host_array as as_array
+from .mesh import real_array
 from .problem import Problem
 from .sources import Sources
 
@@ -25,16 +26,17 @@ def level_set_sources(level_set: Any, problem: Problem) -> Sources:
         raise UsageError(f"level_set on a grid goes with speed, not with {unknown[0]}; give voxels with onset times")
     if not np.allclose(grid.direction.T @ grid.direction, np.eye(grid.ndim)):
         raise InputError("level_set needs a grid whose axes are at right angles (direction is no rotation); use a mesh")
-    values = grid.shaped(grid.flat(as_array(level_set), "level_set").astype(np.float64))
+    values = grid.shaped(grid.flat(real_array(level_set, "level_set"), "level_set"))
+    open_voxels = True if problem.mask is None else grid.shaped(grid.flat(problem.mask, "mask")) != 0
+    if (np.isnan(values) & open_voxels).any():
+        raise InputError("level_set holds NaN (the front may start there or not); replace it, or mask it out")
     inverse = inverse_squared_distances(values, grid.spacing)
     speed = as_array(problem.arguments.get("speed", 1.0))
     if speed.ndim > 0:
         speed = grid.shaped(grid.flat(speed, "speed"))
     with np.errstate(divide="ignore"):
         times = np.where(values == 0, 0.0, 1 / np.sqrt(inverse)) / speed
-    chosen = np.isfinite(times)
-    if problem.mask is not None:
-        chosen &= grid.shaped(grid.flat(problem.mask, "mask")) != 0
+    chosen = np.isfinite(times) & open_voxels
     ids = np.flatnonzero(chosen.ravel(order=grid.order))
     if len(ids) == 0:
         raise InputError("level_set has no zero set inside the grid (its sign never changes); give another")

@@ -68,12 +68,17 @@ def host_array(values: Any, name: str = "an argument") -> np.ndarray:
     return on_host(as_array(values, name))
 
 
-def real_array(values: Any, name: str) -> np.ndarray:
-    """The same as float64, of what are real numbers."""
+def number_array(values: Any, name: str) -> np.ndarray:
+    """The same, of what are real numbers."""
     array = host_array(values, name)
     if array.dtype.kind not in "fiub":
         raise InputError(f"{name} holds no real numbers (dtype {array.dtype}); give numbers")
-    return np.asarray(array, dtype=np.float64)
+    return array
+
+
+def real_array(values: Any, name: str) -> np.ndarray:
+    """The same as float64."""
+    return np.asarray(number_array(values, name), dtype=np.float64)
 
 
 def as_mesh(mesh: Any) -> Mesh | Grid:

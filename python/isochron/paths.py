@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from .arguments import number
+from .arguments import flag, number
 from .arrival import Arrival
-from .errors import InputError, NoAnswerError, UsageError
+from .errors import NoAnswerError, UsageError
 from .grid import Grid
 from .mesh import Mesh
 from .mesh import host_array as as_array
 from .progress import Reporter
-from .sources import as_sources
+from .sources import as_places
 
 
 class Path:
@@ -66,10 +66,8 @@ def trace_path(
     places = as_array(to)
     flat = _is_flat(mesh)
     single = places.ndim == 0 or (places.ndim == 1 and places.dtype.kind == "f" and len(places) in (2, 3))
-    try:
-        asked = as_sources(np.atleast_1d(places) if places.ndim == 0 else places, None, None, mesh)
-    except InputError as error:
-        raise InputError(str(error).replace("sources", "to").replace("(the front must start somewhere)", "")) from None
+    asked = as_places(np.atleast_1d(places) if places.ndim == 0 else places, "to", mesh)
+    shorten = flag(shorten, "shorten")
     if tolerance is not None:
         tolerance = number(tolerance, "tolerance")
     else:

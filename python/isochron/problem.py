@@ -8,15 +8,18 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from .errors import Error, InputError, UsageError
+from .errors import Error, InputError, SolveWarning, UsageError, tell
 from .grid import Grid
 from .device import on_device
-from .mesh import Mesh, as_mesh, on_host, real_array
+from .image import Image
+from .mesh import Mesh, as_mesh, number_array, on_host, real_array
 from .mesh import host_array as as_array
 
 #: Ways to say how fast the front runs, of which one is given, and all arguments of `solve` about that.
 _KINDS = ("speed", "metric", "velocity_tensor", "fibers")
 METRIC_ARGUMENTS = _KINDS + ("sheets", "velocity", "regions", "tensor_order")
+
+_TENSOR_ORDERS = ("row", "vtk", "mrtrix", "lower")
 
 
 class Problem:
@@ -29,7 +32,7 @@ class Problem:
 
     def __init__(self, mesh: Any, mask: Any = None, **arguments: Any) -> None:
         self.mesh = as_mesh(mesh)
-        self.mask = None if mask is None else as_array(mask, "mask")
+        self.mask = None if mask is None else as_array(_given({"mask": mask})["mask"], "mask")
         self.arguments = _given(arguments)
         self._shape: _core.Shape | None = None
         self._core_problem: _core.Problem | None = None
@@ -59,6 +62,8 @@ class Problem:
         """The library's handle on mesh and metric together."""
         if self._core_problem is None:
             self._core_problem = self._make_metric()
+            for note in self._core_problem.notes:
+                tell(note, SolveWarning)
         return self._core_problem
 
     @property
@@ -106,11 +111,35 @@ class Problem:
             self._converted.append(f"{name}: to the order of the grid's voxels")
         return flat
 
+    def _vectors(self, values: Any, name: str) -> np.ndarray:
+        """Three numbers per element."""
+        values = as_array(values, name)
+        if isinstance(self.mesh, Grid) and values.shape[-1:] != (3,):
+            wanted = self.mesh.shape + (3,)
+            raise InputError(f"{name} has the wrong shape (it is {values.shape}); give an array of shape {wanted}")
+        return self._flat(values, name, 1)
+
+    def _tensors(self, values: Any, name: str) -> np.ndarray:
+        """One tensor, or one per element."""
+        values = as_array(values, name)
+        if not isinstance(self.mesh, Grid):
+            return values
+        shape = self.mesh.shape
+        for tensor in ((3, 3), (6,)):
+            if values.shape == tensor:
+                return values
+            if values.shape in (shape + tensor, (self.mesh.size,) + tensor):
+                return self._flat(values, name, len(tensor))
+        raise InputError(
+            f"{name} has the wrong shape (it is {values.shape}); give one tensor of shape (3, 3) or (6,), or one per voxel, "
+            f"of shape {shape + (3, 3)} or {shape + (6,)}"
+        )
+
     def _make_metric(self) -> _core.Problem:
         given = dict(self.arguments)
         order = given.pop("tensor_order", "row")
         kinds = [name for name in _KINDS if name in given]
-        if not isinstance(order, str):
+        if not isinstance(order, str) or order not in _TENSOR_ORDERS:
             raise UsageError(f"unknown tensor_order {order!r}; choose one of: row, vtk, mrtrix, lower")
         if len(kinds) > 1:
             raise UsageError(f"{' and '.join(kinds)} exclude each other (each says how fast the front runs); give one")
@@ -120,10 +149,7 @@ class Problem:
             if name in given:
                 raise UsageError(f"{name} goes with fibers; give them too, or use speed")
         if "metric" in given or "velocity_tensor" in given:
-            tensors = as_array(given[kinds[0]], kinds[0])
-            if isinstance(self.mesh, Grid) and tensors.ndim > 2:
-                trailing = 2 if tensors.shape[-1] == tensors.shape[-2] == 3 else 1
-                tensors = self._flat(tensors, kinds[0], trailing)
+            tensors = self._tensors(given[kinds[0]], kinds[0])
             return _core.problem_with_tensors(self.shape, tensors, order, "velocity_tensor" in given)
         return _core.problem_with_speed(self.shape, self._flat(given.get("speed", 1.0), "speed"))
 
@@ -136,8 +162,8 @@ class Problem:
         sheets = given.get("sheets")
         return _core.problem_with_fibers(
             self.shape,
-            self._flat(given["fibers"], "fibers", 1),
-            None if sheets is None else self._flat(sheets, "sheets", 1),
+            self._vectors(given["fibers"], "fibers"),
+            None if sheets is None else self._vectors(sheets, "sheets"),
             table,
             regions,
         )
@@ -155,6 +181,8 @@ def _given(arguments: dict[str, Any]) -> dict[str, Any]:
     """Those that are not None; arrays of other libraries as we see them."""
     given = {}
     for name, value in arguments.items():
+        if isinstance(value, Image):
+            raise InputError(f"{name} is an Image; give one of its arrays, as image.data")
         if value is not None:
             taken = _core.take(value)
             given[name] = value if taken is None else taken
@@ -178,8 +206,8 @@ def _velocity_table(velocity: Any, regions: Any) -> tuple[np.ndarray | None, np.
         return None, np.array([velocities_of(velocity)])
     if regions is None:
         raise UsageError("velocity is a dict by region, but regions is missing; give the region of each element")
-    regions = as_array(regions, "regions")
-    wrong = [name for name in velocity if not isinstance(name, (int, float, np.number))]
+    regions = number_array(regions, "regions")
+    wrong = [name for name in velocity if not (isinstance(name, (int, float, np.number)) and abs(name) < np.inf)]
     if wrong or not velocity:
         found = f"the key {wrong[0]!r}" if wrong else "no rows"
         raise InputError(f"velocity is a dict with {found}; give velocities by region")

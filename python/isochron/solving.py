@@ -9,7 +9,7 @@ import numpy as np
 
 from . import _core
 from .arguments import no_others
-from .arrival import Arrival, unpack
+from .arrival import Arrival, tell_notes, unpack
 from .device import DeviceBackend
 from .errors import InputError, UsageError
 from .grid import Grid
@@ -17,13 +17,14 @@ from .levelset import level_set_sources
 from .mesh import on_host
 from .problem import METRIC_ARGUMENTS, Problem
 from .progress import Reporter
-from .sources import Sources, as_sources
+from .sources import Sources, as_places, as_sources
 
 _PRECISIONS = {None: "auto", "float32": "single", "float64": "double"}
 
 
 def solve_options(precision: Any = None, **options: Any) -> _core.Options:
-    """The library's options. Names and types that it does not know are told in one line."""
+    """The library's options, None for its own choice. Names and types that it does not know are told in one line."""
+    options = {name: value for name, value in options.items() if value is not None}
     try:
         name = precision if isinstance(precision, str) or precision is None else np.dtype(precision).name  # np.float32
     except TypeError:
@@ -38,7 +39,7 @@ def solve_options(precision: Any = None, **options: Any) -> _core.Options:
 def _wrong_option(options: dict[str, Any]) -> Exception | None:
     """What to raise for the first option that cannot be one."""
     for name, value in options.items():
-        if name not in _SOLVER_ARGUMENTS:
+        if name not in SOLVER_ARGUMENTS:
             return TypeError(f"there is no option {name!r}; see isochron.Solver for those there are")
         try:
             _core.Options(**{name: value})
@@ -112,7 +113,7 @@ class Solver:
         )
         if out not in ("host", "device"):
             raise UsageError(f"unknown out {out!r} (where the times go); choose one of: host, device")
-        if not isinstance(self.problem.mesh, Grid) and (scheme != "auto" or order != 1):
+        if not isinstance(self.problem.mesh, Grid) and (scheme not in (None, "auto") or order not in (None, 1)):
             raise UsageError("scheme and order are for grids; leave them out")
         self._out = out
         self._arguments = dict(
@@ -139,7 +140,7 @@ class Solver:
         options = solve_options(**self._arguments)
         try:
             if self._out == "device" or problem.on_device:
-                labels = bool(self._arguments["labels"])
+                labels = self._arguments["labels"] is None or bool(self._arguments["labels"])
                 return DeviceBackend(problem, options, keep=self._out == "device", labels=labels)
             return _core.Solver(problem.core, options)
         except InputError as error:
@@ -158,7 +159,7 @@ class Solver:
         given = self._sources(sources, times, level_set)
         reporter = Reporter(progress)
         try:
-            return unpack(self._core.solve(given._core(), reporter.callback), self.problem, given)
+            return tell_notes(unpack(self._core.solve(given._core(), reporter.callback), self.problem, given))
         except InputError as error:
             raise self.problem.retold(error) from None
         finally:
@@ -166,19 +167,20 @@ class Solver:
 
     def solve_many(self, source_sets: Iterable[Any], *, progress: Any = None) -> list[Arrival]:
         """One Arrival for each set of sources, each on its own; many are solved at once where that is quicker."""
-        given = [as_sources(sources, None, None, self.problem.mesh) for sources in source_sets]
+        given = [self._sources(sources, None, None) for sources in source_sets]
         results: list[Arrival] = []
 
         def take(index: int, packed: tuple) -> None:
             results.append(unpack(packed, self.problem, given[index]))
 
         self._run_many(given, take, progress)
-        return results
+        return [tell_notes(arrival) for arrival in results]
 
     def distance_matrix(self, sources: Any, targets: Any = None, *, progress: Any = None) -> np.ndarray:
         """Times from each source on its own (rows) to each target vertex or voxel (columns); targets default to all
         vertices."""
-        singles = list(_one_by_one(as_sources(sources, None, None, self.problem.mesh)))
+        given = as_sources(sources, None, None, self.problem.mesh)
+        singles = [self._sources(one, None, None) for one in _one_by_one(given)]
         ids = None if targets is None else self._target_ids(targets)
         matrix = np.empty((len(singles), self.problem.vertices if ids is None else len(ids)))
 
@@ -191,12 +193,16 @@ class Solver:
 
     def set_speed(self, speed: Any) -> None:
         """Takes another isotropic speed; what was prepared of the mesh stays."""
+        if speed is None:
+            raise UsageError("speed is None (a solver keeps the metric it has); give a number or an array")
         self.set_metric(speed=speed)
 
     def set_metric(self, metric: Any = None, **arguments: Any) -> None:
         """Takes another metric: M, or one of the other arguments of `solve` by name (velocity_tensor, fibers, ...)."""
         no_others(arguments, METRIC_ARGUMENTS, "set_metric")
         problem = self.problem.with_metric(metric=metric, **arguments)
+        if not problem.arguments:
+            raise UsageError("set_metric() got no metric (a solver keeps the one it has); give metric, speed or fibers")
         try:
             if isinstance(self._core, DeviceBackend):
                 self._core.set_problem(problem)
@@ -209,6 +215,9 @@ class Solver:
         self.problem = problem
 
     def _sources(self, sources: Any, times: Any, level_set: Any) -> Sources:
+        if isinstance(self.problem.mesh, Grid) and isinstance(sources, Sources) and level_set is None:
+            if sources.level_set is not None and sources.vertices is None and sources.points is None:
+                sources, level_set = None, sources.level_set
         if level_set is None or not isinstance(self.problem.mesh, Grid):
             return as_sources(sources, times, level_set, self.problem.mesh)
         if sources is not None or times is not None:
@@ -216,7 +225,7 @@ class Solver:
         return level_set_sources(level_set, self.problem)
 
     def _target_ids(self, targets: Any) -> np.ndarray:
-        chosen = as_sources(targets, None, None, self.problem.mesh).vertices
+        chosen = as_places(targets, "targets", self.problem.mesh).vertices
         if chosen is None:
             raise UsageError("targets are positions (a matrix has a column for each vertex); give ids or a mask")
         outside = chosen[(chosen < 0) | (chosen >= self.problem.vertices)]
@@ -238,7 +247,8 @@ class Solver:
         return f"Solver({self.problem.mesh!r})"
 
 
-_SOLVER_ARGUMENTS = frozenset(inspect.signature(Solver).parameters) - {"mesh"}
+#: What `Solver` takes beside the mesh.
+SOLVER_ARGUMENTS = frozenset(inspect.signature(Solver).parameters) - {"mesh"}
 
 
 def _one_by_one(sources: Sources) -> Iterator[Sources]:
@@ -313,7 +323,7 @@ def solve(
     >>> arrival.times
     array([0.        , 0.5       , 0.70710678, 0.5       ])
     """
-    no_others(options, _SOLVER_ARGUMENTS, "solve")
+    no_others(options, SOLVER_ARGUMENTS, "solve")
     solver = Solver(
         mesh,
         speed=speed,
@@ -337,7 +347,7 @@ def solve_many(mesh: Any, source_sets: Iterable[Any], *, progress: Any = None, *
     >>> float(first.times[19, 0]), float(second.times[19, 19])
     (19.0, 0.0)
     """
-    no_others(options, _SOLVER_ARGUMENTS, "solve_many")
+    no_others(options, SOLVER_ARGUMENTS, "solve_many")
     return Solver(mesh, **options).solve_many(source_sets, progress=progress)
 
 
@@ -349,5 +359,5 @@ def distance_matrix(mesh: Any, sources: Any, targets: Any = None, *, progress: A
     array([[0., 9.],
            [9., 0.]])
     """
-    no_others(options, _SOLVER_ARGUMENTS, "distance_matrix")
+    no_others(options, SOLVER_ARGUMENTS, "distance_matrix")
     return Solver(mesh, **options).distance_matrix(sources, targets, progress=progress)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from .errors import InputError
+from .errors import InputError, UsageError
 from .grid import Grid
 from .mesh import Mesh, real_array
 from .mesh import host_array as as_array
@@ -16,10 +16,10 @@ from .mesh import host_array as as_array
 class Sources:
     """All sources of one solve, where they are of several kinds.
 
-    ``vertices`` are ids of mesh vertices or grid voxels, ``points`` positions of shape (K, 3); each may have onset
-    times. ``level_set`` has a signed value per mesh vertex: the front starts at time 0 on its zero set and runs both
-    ways. The index of a source, as ``Arrival.source`` gives it, counts the vertices first, then the points, then the
-    level set.
+    ``vertices`` are ids of mesh vertices or grid voxels, on grids also indices of shape (K, ndim), or a mask; ``points``
+    are positions of shape (K, 3); each may have onset times. ``level_set`` has a signed value per mesh vertex or voxel:
+    the front starts at time 0 on its zero set and runs both ways; on grids it stands alone. The index of a source, as
+    ``Arrival.source`` gives it, counts the vertices first, then the points, then the level set.
 
     >>> Sources(vertices=[0, 5], points=[[0.5, 0.5, 0]], point_times=2.0)
     Sources(2 vertices, 1 point)
@@ -37,18 +37,37 @@ class Sources:
     ) -> None:
         self.vertices = None if vertices is None else np.atleast_1d(as_array(vertices))
         self.points = None if points is None else _xyz(np.atleast_2d(as_array(points)))
-        self.vertex_times = _onsets(vertex_times, self.vertices, "vertex_times")
+        marked = self.vertices is not None and self.vertices.dtype.kind == "b"
+        if marked and vertex_times is not None:  # how many there are is known on the mesh
+            self.vertex_times = real_array(vertex_times, "vertex_times")
+        else:
+            self.vertex_times = _onsets(vertex_times, self.vertices, "vertex_times")
         self.point_times = _onsets(point_times, self.points, "point_times")
         self.level_set = None if level_set is None else as_array(level_set)
 
     def _core(self) -> _core.Sources:
         return _core.Sources(self.vertices, self.vertex_times, self.points, self.point_times, self.level_set)
 
+    def _on(self, mesh: Mesh | Grid) -> Sources:
+        """The same with ids in the place of a mask or of indices on a grid."""
+        vertices = self.vertices
+        if self.level_set is not None and isinstance(mesh, Grid) and not (vertices is None and self.points is None):
+            raise UsageError("level_set on a grid is all the sources there are; leave out vertices and points")
+        if vertices is None or vertices.size == 0:
+            return self
+        if vertices.dtype.kind not in "biu":
+            raise InputError(f"vertices are ids, which are integers (dtype {vertices.dtype}); give an integer array")
+        if vertices.ndim == 1 and vertices.dtype.kind != "b":
+            return self
+        found = as_sources(vertices, self.vertex_times, None, mesh)
+        return Sources(found.vertices, found.vertex_times, self.points, self.point_times, self.level_set)
+
     def __repr__(self) -> str:
         parts = []
         for values, one, many in ((self.vertices, "vertex", "vertices"), (self.points, "point", "points")):
             if values is not None:
-                parts.append(f"{len(values)} {one if len(values) == 1 else many}")
+                count = np.count_nonzero(values) if values.dtype.kind == "b" else len(values)
+                parts.append(f"{count} {one if count == 1 else many}")
         if self.level_set is not None:
             parts.append("level set")
         return f"Sources({', '.join(parts) or 'none'})"
@@ -79,7 +98,7 @@ def as_sources(sources: Any, times: Any, level_set: Any, mesh: Mesh | Grid) -> S
     if isinstance(sources, Sources):
         if times is not None or level_set is not None:
             raise InputError("times and level_set do not go with a Sources object (it has its own); leave them out")
-        return sources
+        return sources._on(mesh)
     on_grid = isinstance(mesh, Grid)
     if sources is None:
         if level_set is None:
@@ -91,7 +110,7 @@ def as_sources(sources: Any, times: Any, level_set: Any, mesh: Mesh | Grid) -> S
     kind = values.dtype.kind
     if kind == "b":
         ids, times = _from_mask(values, times, mesh)
-        return Sources(ids, times, level_set=level_set)
+        return _named(Sources(ids, level_set=level_set), times, "vertex_times")
     if kind in "iu":
         if values.ndim == 2 and on_grid and values.shape[1] == mesh.ndim:
             values = _voxel_ids(values, mesh)
@@ -113,6 +132,14 @@ def as_sources(sources: Any, times: Any, level_set: Any, mesh: Mesh | Grid) -> S
             )
         return _named(Sources(points=values, level_set=level_set), times, "point_times")
     raise InputError(f"sources have dtype {values.dtype}; give integers (ids), floats (positions) or booleans (a mask)")
+
+
+def as_places(places: Any, name: str, mesh: Mesh | Grid) -> Sources:
+    """Places where no front starts, given as sources are; messages call them `name`."""
+    try:
+        return as_sources(places, None, None, mesh)
+    except InputError as error:
+        raise InputError(str(error).replace("sources", name).replace(" (the front must start somewhere)", "")) from None
 
 
 def _named(sources: Sources, times: Any, attribute: str) -> Sources:

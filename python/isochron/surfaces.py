@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path as FilePath
 from typing import Any, Iterable
 
-import numpy as np
-
 from . import _core
-from .arguments import number, whole
-from .errors import SolveWarning, UsageError
+from .arguments import number, whole, wholes
+from .errors import SolveWarning, UsageError, tell
 from .grid import Grid
 from .image import rows_of, volume_of
 from .mesh import Mesh, as_mesh
@@ -72,25 +69,21 @@ def extract_surface(
     if size_range is not None:
         if uniform is not None:
             raise UsageError("uniform and size_range exclude each other; give one of them")
-        if len(size_range) != 2 or not 0 < size_range[0] <= size_range[1]:
-            raise UsageError(f"size_range is {size_range!r}; give two positive lengths, the smaller first")
-    if uniform is not None and not number(uniform, "uniform") > 0:
-        raise UsageError(f"uniform is {uniform!r}; give a positive length")
-    smallest, largest = size_range or (0.0, 0.0)
+    smallest, largest = (0.0, 0.0) if size_range is None else _size_range(size_range)
     options = _core.SurfaceOptions(
         number(epsilon, "epsilon"),
         number(delta, "delta"),
-        number(smallest, "size_range"),
-        number(largest, "size_range"),
-        number(uniform or 0.0, "uniform"),
+        smallest,
+        largest,
+        _length(uniform, "uniform"),
         str(inside),
         str(border),
         str(backend),
         -1.0 if smoothing is None else number(smoothing, "smoothing"),
-        whole(most_particles, "most_particles"),
-        whole(iterations, "iterations"),
-        whole(seed, "seed"),
-        whole(threads, "threads"),
+        whole(most_particles, "most_particles", 0, 2**32 - 1),
+        whole(iterations, "iterations", 0),
+        whole(seed, "seed", 0, 2**64 - 1),
+        whole(threads, "threads", 0),
     )
     reporter = Reporter(progress)
     arguments = (where._core_arguments(), rows)
@@ -98,17 +91,37 @@ def extract_surface(
         if isovalue is not None:
             found = _core.surface_of_values(*arguments, number(isovalue, "isovalue"), options, reporter.callback)
         elif labels is not None:
-            wanted = {int(labels)} if np.ndim(labels) == 0 else {int(one) for one in labels}
-            found = _core.surface_of_labels(*arguments, wanted, options, reporter.callback)
+            found = _core.surface_of_labels(*arguments, set(wholes(labels, "labels")), options, reporter.callback)
         else:
-            wanted = set() if isinstance(materials, str) and materials == "all" else {int(one) for one in materials}
+            every = isinstance(materials, str) and materials == "all"
+            wanted = set() if every else set(wholes(materials, "materials"))
             found = _core.surface_of_materials(*arguments, wanted, options, reporter.callback)
     finally:
         reporter.close()
     for note in found["notes"]:
-        warnings.warn(note, SolveWarning, stacklevel=2)
+        tell(note, SolveWarning)
     sides = {"inside": found["behind"], "outside": found["before"]} if "behind" in found else {}
     return Surface(found["points"], found["cells"], {"size": found["sizes"]}, sides, found["stats"])
+
+
+def _length(value: Any, name: str) -> float:
+    """A length, or 0 for None."""
+    if value is None:
+        return 0.0
+    length = number(value, name)
+    if not 0 < length < float("inf"):
+        raise UsageError(f"{name} is {value!r}; give a positive length")
+    return length
+
+
+def _size_range(value: Any) -> tuple[float, float]:
+    try:
+        smallest, largest = (_length(one, "size_range") for one in value)
+    except (TypeError, ValueError):
+        smallest, largest = 0.0, 0.0
+    if not 0 < smallest <= largest:
+        raise UsageError(f"size_range is {value!r}; give two positive lengths, the smaller first")
+    return smallest, largest
 
 
 def tetrahedralize(
@@ -140,7 +153,7 @@ def tetrahedralize(
             *sides,
             str(program),
             executable or _helper(program),
-            number(largest or 0.0, "largest"),
+            _length(largest, "largest"),
             number(grading, "grading"),
             number(time_limit, "time_limit"),
             reporter.callback,

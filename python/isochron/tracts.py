@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import inspect
-import warnings
 from typing import Any, Sequence
 
 import numpy as np
 
 from . import _core
 from .arguments import number, whole
-from .errors import InputError, SolveWarning
+from .errors import InputError, SolveWarning, tell
 from .grid import Grid
 from .image import Image, from_rows, rows_of, volume_of
 from .mesh import host_array as as_array
 from .paths import Path, path_from_core
 from .progress import Reporter
 from .solving import solve_options
-from .sources import as_sources
+from .sources import as_places
 
 
 class Sphere:
@@ -30,6 +29,8 @@ class Sphere:
     __slots__ = ("center", "radius")
 
     def __init__(self, center: Sequence[float], radius: float) -> None:
+        if np.ndim(center) != 1:
+            raise InputError(f"center is {center!r} (the middle of a sphere); give its three coordinates")
         self.center = tuple(number(c, "center") for c in center)
         self.radius = number(radius, "radius")
         if len(self.center) != 3 or not np.isfinite(self.center).all() or not self.radius >= 0:
@@ -129,8 +130,8 @@ class Tracts:
     """An image of diffusion tensors, prepared for many pathways.
 
     tensors
-        An `Image` (as `isochron.read` gives it), or an array of shape ``grid.shape + (6,)`` or ``+ (3, 3)`` with
-        ``grid``. Six components are in the order of ``tensor_order`` (default: what the file says, else "row": xx, xy,
+        An `Image` (as `isochron.read` gives it), a `TensorFit`, or an array of shape ``grid.shape + (6,)`` or
+        ``+ (3, 3)`` with ``grid``. Six components are in the order of ``tensor_order`` (default: what the file says, else "row": xx, xy,
         xz, yy, yz, zz), along the axes of ``tensor_frame`` ("world", "voxel" or "fsl").
     mask
         Where paths may go, of the grid's shape.
@@ -158,7 +159,8 @@ class Tracts:
         tensor_order: str | None = None,
         tensor_frame: str = "world",
     ) -> None:
-        values, self.grid, order = volume_of(tensors, grid, "tensors")
+        given = tensors.image if isinstance(tensors, TensorFit) else tensors
+        values, self.grid, order = volume_of(given, grid, "tensors")
         matrices = values.ndim == self.grid.ndim + 2
         if values.shape[self.grid.ndim :] not in ((6,), (3, 3)):
             wanted = f"{self.grid.shape} + (6,) or (3, 3)"
@@ -221,26 +223,28 @@ class Tracts:
         finally:
             reporter.close()
         for note in found["notes"]:
-            warnings.warn(note, SolveWarning, stacklevel=3)
+            tell(note, SolveWarning)
         return Connection(found, self.grid)
 
     def connectome(self, labels: Any, *, progress: Any = None, **options: Any) -> Connectome:
         """Costs of the best paths between all pairs of labels (all but 0) of an integer array of the grid's shape."""
         rows = rows_of(_plain(labels), self.grid, "labels")
+        if rows.dtype.kind == "f" and np.isnan(rows).any():
+            raise InputError(f"labels holds NaN in {np.count_nonzero(np.isnan(rows))} voxels; give 0 where no label is")
         reporter = Reporter(progress)
         try:
             return Connectome(self._core.connect_labels(rows, solve_options(**options), reporter.callback))
         finally:
             reporter.close()
 
+    def __repr__(self) -> str:
+        return f"Tracts({self.grid!r}; {self.counts['usable']} of {self.counts['voxels']} voxels usable)"
+
     def _ids(self, region: Any, name: str) -> np.ndarray:
         """Voxels of a region: a Sphere, a mask, ids, indices or positions."""
         if isinstance(region, Sphere):
             return region.voxels(self.grid)
-        try:
-            chosen = as_sources(_plain(region), None, None, self.grid)
-        except InputError as error:
-            raise InputError(str(error).replace("sources", name).replace("(the front must start somewhere)", "")) from None
+        chosen = as_places(_plain(region), name, self.grid)
         if chosen.vertices is not None:
             return chosen.vertices
         index = np.rint(self.grid.index(chosen.points)).astype(np.int64)
@@ -318,7 +322,7 @@ def tensor_fit(
             str(frame),
             inside,
             str(method),
-            whole(threads, "threads"),
+            whole(threads, "threads", 0),
             reporter.callback,
         )
     finally:

@@ -176,25 +176,38 @@ template <class Scalar>
 inline constexpr bool holds_whole_numbers =
     std::is_same_v<Scalar, std::int32_t> || std::is_same_v<Scalar, std::uint16_t>;
 
+/// Throws InputError for values that a Scalar cannot stand for: fractions as labels, NaN in a mask.
+template <class Scalar, class From>
+void require_fitting(const py::array& array, const std::string& name, py::ssize_t rows, py::ssize_t width) {
+  constexpr bool is_mask = std::is_same_v<Scalar, std::uint8_t>;
+  if constexpr (holds_whole_numbers<Scalar> || (is_mask && std::is_floating_point_v<From>)) {
+    const auto fitting = [](From value) {
+      if constexpr (is_mask) return !std::isnan(value);
+      else return fits<Scalar>(value);
+    };
+    const py::ssize_t bad = unlocked([&] { return first_bad_row<From>(array, rows, width, fitting); });
+    if (bad == rows) return;
+    const std::string wanted =
+        is_mask ? "numbers, 0 where it is closed," : fmt::format("whole numbers of type {}", scalar_name<Scalar>());
+    throw InputError(
+        fmt::format("{} holds {} in row {} ({} are wanted); correct it", name, row_text(array, bad), bad, wanted));
+  }
+}
+
+/// `array` as rows of T; what was converted is told of `given`, which it was made from.
 template <class T>
-Array<T> taken(const py::array& array, Conversions& converted, const std::string& name) {
+Array<T> taken(const py::array& array, const py::array& given, Conversions& converted, const std::string& name) {
   using Scalar = typename Row<T>::Scalar;
   const py::ssize_t rows = array.shape(0);
   if (rows == 0) return {};
   if (same_memory<Scalar>(array))
     return Array<T>::borrowed(static_cast<const T*>(array.data()), static_cast<std::size_t>(rows), keeper_of(array));
-  converted.push_back(why_converted(array, name, scalar_name<Scalar>()));
+  converted.push_back(why_converted(given, name, scalar_name<Scalar>()));
   std::vector<T> result(static_cast<std::size_t>(rows));
   const py::array source = readable(array, name, "float64");
   visit_type(source, [&](auto from) {
     using From = decltype(from);
-    if constexpr (holds_whole_numbers<Scalar>) {
-      const auto whole = [](From value) { return fits<Scalar>(value); };
-      const py::ssize_t bad = unlocked([&] { return first_bad_row<From>(source, rows, Row<T>::width, whole); });
-      if (bad < rows)
-        throw InputError(fmt::format("{} holds {} in row {} (whole numbers of type {} are wanted); correct it", name,
-                                     row_text(source, bad), bad, scalar_name<Scalar>()));
-    }
+    require_fitting<Scalar, From>(source, name, rows, Row<T>::width);
     unlocked(
         [&] { copy_strided<Scalar, From>(source, rows, Row<T>::width, reinterpret_cast<Scalar*>(result.data())); });
   });
@@ -228,7 +241,7 @@ void require_rows(const py::array& array, const std::string& name, py::ssize_t r
 template <class T>
 Array<T> rows_of(const py::array& array, const std::string& name, py::ssize_t rows, Conversions& converted) {
   require_rows(array, name, rows, Row<T>::width);
-  return taken<T>(array, converted, name);
+  return taken<T>(array, array, converted, name);
 }
 
 template <class T>
@@ -241,7 +254,7 @@ Array<T> ids_of(const py::array& array, const std::string& name, std::size_t lim
                                  std::string(py::str(static_cast<py::object>(array.dtype())))));
   const py::array source = readable(array, name, "int64");
   if (same_memory<std::uint32_t>(source) && unlocked([&] { return all_below(source, limit); }))
-    return taken<T>(source, converted, name);
+    return taken<T>(source, array, converted, name);
   const py::ssize_t rows = source.shape(0);
   py::ssize_t bad = rows;
   visit_type(source, [&](auto from) {
@@ -256,7 +269,7 @@ Array<T> ids_of(const py::array& array, const std::string& name, std::size_t lim
     throw InputError(
         fmt::format("{} holds an id out of range in row {}: {} (ids count from 0, here up to {}); correct it", name,
                     bad, row_text(source, bad), limit - 1));
-  return taken<T>(source, converted, name);
+  return taken<T>(source, array, converted, name);
 }
 
 template Array<double> rows_of(const py::array&, const std::string&, py::ssize_t, Conversions&);

@@ -26,6 +26,7 @@ std::string in_python(const std::string& text) {
     std::replace(option.begin(), option.end(), '-', '_');
     if (option == "hand_over") option = "unordered='hand-over'";
     if (option == "allow_unordered") option = "unordered='run'";
+    if (option == "tetrahedra") option = "program";
     result += option;
     at = end;
   }

@@ -1,5 +1,7 @@
 #include "python/src/problem.h"
 
+#include <atomic>
+
 #include <fmt/format.h>
 #include <pybind11/stl.h>
 
@@ -62,7 +64,8 @@ Metric tensor_metric(const py::array& array, const std::string& name, std::size_
   const py::ssize_t width = array.ndim() > 0 && array.shape(array.ndim() - 1) == 3 ? 9 : 6;
   const bool one = array.size() == width && array.ndim() == (width == 9 ? 2 : 1);
   const py::ssize_t count = one ? 1 : static_cast<py::ssize_t>(elements);
-  if (array.size() != count * width || array.ndim() == 0 || (!one && array.shape(0) != count))
+  const bool each = array.ndim() == (width == 9 ? 3 : 2) && array.shape(0) == count;
+  if (array.size() != count * width || !(one || each))
     throw InputError(
         fmt::format("{} has the wrong shape (it is {}); give one tensor of shape (3, 3) or (6,), or one per "
                     "element, of shape ({}, 3, 3) or ({}, 6)",
@@ -107,6 +110,11 @@ Array<double> speeds(const Shape& shape, const py::array& array, Conversions& co
     });
     return means;
   }
+  if (!shape.is_grid() && (array.ndim() != 1 || static_cast<std::size_t>(array.shape(0)) != elements))
+    throw InputError(
+        fmt::format("speed has the wrong shape (it is {}); give a number, or an array of shape ({},) for "
+                    "elements or ({},) for vertices",
+                    shape_text(array), elements, vertices));
   return rows_of<double>(array, "speed", static_cast<py::ssize_t>(elements), converted);
 }
 
@@ -116,7 +124,11 @@ Metric speed_metric(const Shape& shape, const py::array& speed, Conversions& con
   const double value = speed.cast<py::array_t<double>>().data()[0];
   if (!(value > 0 && value < 1 / 0.0))
     throw InputError(fmt::format("speed is {} (it must be positive and finite); give another", value));
-  return Metric::isotropic(value);
+  Metric metric = Metric::isotropic(value);
+  if (!usable_on(metric, ElementId(0)))
+    throw InputError(fmt::format("speed is {} (too {} to compute times from); give it in another unit", value,
+                                 value > 1 ? "large" : "small"));
+  return metric;
 }
 
 std::shared_ptr<Problem> problem_with_speed(std::shared_ptr<Shape> shape, const py::array& speed) {
@@ -136,6 +148,44 @@ std::shared_ptr<Problem> problem_with_tensors(std::shared_ptr<Shape> shape, cons
   return problem;
 }
 
+/// How many of the elements that a front can enter are `chosen`.
+template <class Chosen>
+std::size_t count_open(const Shape& shape, const Chosen& chosen) {
+  std::atomic<std::size_t> count{0};
+  unlocked([&] {
+    parallel_chunks(hardware_threads(), shape.element_count(), [&](std::size_t begin, std::size_t end) {
+      std::size_t here = 0;
+      for (std::size_t e = begin; e < end; ++e)
+        if ((shape.mask.empty() || shape.mask[e] != 0) && chosen(e)) ++here;
+      count += here;
+    });
+  });
+  return count;
+}
+
+/// Where directions are missing, one line for each array; `FiberMetric` says what the front does there.
+std::vector<std::string> missing_directions(const FiberMetric& metric, const Shape& shape) {
+  const auto has_fiber = [&](std::size_t e) { return !(norm(metric.fiber[e]) == 0); };
+  const auto lacks_sheet = [&](std::size_t e) {
+    const Vec3f fiber = metric.fiber[e], sheet = metric.sheet[e];
+    return has_fiber(e) && norm(cross(sheet, fiber)) <= 1e-4F * norm(sheet) * norm(fiber);
+  };
+  std::vector<std::string> notes;
+  const std::size_t zero = count_open(shape, [&](std::size_t e) { return !has_fiber(e); });
+  if (zero > 0)
+    notes.push_back(
+        fmt::format("fibers is zero in {} of {} elements; the front runs there with the velocity across fibres in all "
+                    "directions",
+                    zero, shape.element_count()));
+  const std::size_t no_sheet = metric.sheet.empty() ? 0 : count_open(shape, lacks_sheet);
+  if (no_sheet > 0)
+    notes.push_back(
+        fmt::format("sheets is zero or along the fibre in {} of {} elements; the front runs there with the velocity of "
+                    "sheets in all directions across the fibre",
+                    no_sheet, shape.element_count()));
+  return notes;
+}
+
 /// `velocities` has a row (fibre, sheet, normal) for each region, `regions` the row of each element or is None.
 std::shared_ptr<Problem> problem_with_fibers(std::shared_ptr<Shape> shape, const py::array& fibers,
                                              const py::object& sheets, const py::array& velocities,
@@ -150,6 +200,7 @@ std::shared_ptr<Problem> problem_with_fibers(std::shared_ptr<Shape> shape, const
   metric.velocities.clear();
   for (const Vec3d& v : rows_of<Vec3d>(velocities, "velocity", -1, unseen))
     metric.velocities.push_back({v.x, v.y, v.z});
+  problem->notes = missing_directions(metric, *shape);
   problem->metric = Metric(std::move(metric));
   problem->shape = std::move(shape);
   return problem;
@@ -168,7 +219,8 @@ void bind_problem(py::module_& module) {
   module.def("grid_shape", &grid_shape, "shape"_a, "origin"_a, "axes"_a, "mask"_a = py::none(),
              "A grid, its first index running fastest.");
   py::class_<Problem, std::shared_ptr<Problem>>(module, "Problem", "A shape with the metric on it.")
-      .def_readonly("converted", &Problem::converted, "What was converted of the metric.");
+      .def_readonly("converted", &Problem::converted, "What was converted of the metric.")
+      .def_readonly("notes", &Problem::notes, "What the user of the times should know of the metric.");
   module.def("problem_with_speed", &problem_with_speed, "shape"_a, "speed"_a, "Isotropic speed, one or per element.");
   module.def("problem_with_tensors", &problem_with_tensors, "shape"_a, "tensors"_a, "order"_a, "inverse"_a,
              "Tensors M, or D where inverse is set.");

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -29,7 +30,8 @@ struct Shape {
 struct Problem {
   std::shared_ptr<const Shape> shape;
   Metric metric;
-  Conversions converted;  ///< those of the metric
+  Conversions converted;           ///< those of the metric
+  std::vector<std::string> notes;  ///< what the user of the times should know of it
 };
 
 }  // namespace isochron::python

@@ -101,13 +101,13 @@ py::tuple pack(Arrival&& arrival, const Shape& shape) {
   py::object from = py::none(), weights = py::none();
   if (!arrival.upwind.empty()) {
     const auto n = static_cast<py::ssize_t>(arrival.upwind.size());
-    const py::array_t<std::uint32_t> vertices({n, py::ssize_t{3}});
+    const py::array_t<std::int64_t> vertices({n, py::ssize_t{3}});  // -1: none
     const py::array_t<float> shares({n, py::ssize_t{3}});
-    auto* to_vertex = const_cast<std::uint32_t*>(vertices.data());
+    auto* to_vertex = const_cast<std::int64_t*>(vertices.data());
     auto* to_share = const_cast<float*>(shares.data());
     for (const Upwind& upwind : arrival.upwind)
       for (std::size_t c = 0; c < 3; ++c) {
-        *to_vertex++ = upwind.vertices[c].value;
+        *to_vertex++ = upwind.vertices[c].valid() ? std::int64_t{upwind.vertices[c].value} : -1;
         *to_share++ = upwind.weights[c];
       }
     from = vertices;

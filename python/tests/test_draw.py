@@ -79,3 +79,27 @@ def test_matplotlib_is_asked_for_only_when_needed():
 def test_repr_tells_the_main_things():
     text = repr(isochron.solve(square(4), [0], verify=True))
     assert text.startswith("Arrival(25 of 25 reached, last at 1.41421; banded, serial, double precision, residual ")
+
+
+@pytest.mark.parametrize("spacing", [(1, -1), (-1, 1), (-2, -1)])
+def test_pictures_of_grids_that_run_backwards(spacing):
+    """The voxel of index (0, 0) is where its position is."""
+    grid = isochron.Grid((20, 10), spacing=spacing)
+    pixels = pixels_of(isochron.solve(grid, [[0, 0]])._repr_png_()).astype(int).sum(axis=-1)
+    width, height = 20 * abs(spacing[0]), 10 * abs(spacing[1])
+    assert pixels.shape == (240 * height // width, 240)
+    row, column = (-1 if spacing[1] > 0 else 0), (0 if spacing[0] > 0 else -1)
+    assert pixels[row, column] == 48 + 18 + 92  # the colour of time 0
+    assert pixels[-1 - row, -1 - column] == 250 + 230 + 60
+
+
+def test_pictures_of_turned_grids():
+    """A long grid along the diagonal fills its middle; a slice that stands upright is seen from its front."""
+    turned = isochron.Grid((40, 10), direction=[[0.8, -0.6], [0.6, 0.8]])
+    pixels = pixels_of(isochron.solve(turned, [[0, 0]])._repr_png_()).astype(int)
+    size = np.array([0.8 * 40 + 0.6 * 10, 0.6 * 40 + 0.8 * 10])
+    assert pixels.shape[:2] == (round(240 * size[1] / size[0]), 240)
+    white = (pixels == 255).all(axis=-1)
+    assert white[0, 0] and white[-1, -1] and abs(white.mean() - (1 - 400 / size.prod())) < 0.01
+    upright = isochron.Grid((8, 4, 3), direction=[[1, 0, 0], [0, 0, 1], [0, 1, 0]])
+    assert pixels_of(isochron.solve(upright, [0])._repr_png_()).shape == (120, 240, 3)

@@ -112,3 +112,16 @@ def test_generators_make_what_they_say():
     assert len(speed) == 128 and 0.5 <= speed.min() < speed.max() <= 2
     with pytest.raises(isochron.UsageError, match="jitter"):
         generate.square(9, jitter=3)
+
+
+def test_paths_that_were_not_found_are_left_out(tmp_path):
+    mask = np.ones((9, 9), dtype=bool)
+    mask[:, 5] = False
+    arrival = isochron.solve(isochron.Grid((9, 9)), [[0, 0]], mask=mask)
+    paths = isochron.trace_path(arrival, [[8, 8], [3, 4], [4, 3]])
+    assert paths[0] is None
+    isochron.write(tmp_path / "paths.vtp", paths)
+    again = isochron.read(tmp_path / "paths.vtp")
+    assert [len(path) for path in again] == [len(path) for path in paths[1:]]
+    with pytest.raises(isochron.UsageError, match="no path"):
+        isochron.write(tmp_path / "none.vtp", [None, None])

@@ -278,3 +278,50 @@ def test_stats_have_the_keys_of_the_command():
     ).split():
         assert key in stats, key
     assert stats["vertices"] == 25 and stats["elements"] == 32
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_sources_objects_on_grids(order):
+    """Indices and masks, with onset times, beside positions; on meshes masks too."""
+    grid = isochron.Grid((7, 6), order=order)
+    ids = np.ravel_multi_index(([1, 5], [2, 4]), grid.shape, order=order)
+    expected = isochron.solve(grid, isochron.Sources(ids, [0.0, 1.5], [[6.0, 0.0]], 2.0))
+    by_index = isochron.solve(grid, isochron.Sources([[1, 2], [5, 4]], [0.0, 1.5], [[6.0, 0.0]], 2.0))
+    np.testing.assert_array_equal(by_index.times, expected.times)
+    np.testing.assert_array_equal(by_index.source, expected.source)
+    mask, onsets = np.zeros(grid.shape, dtype=bool), np.zeros(grid.shape)
+    mask[1, 2] = mask[5, 4] = True
+    onsets[5, 4] = 1.5
+    sources = isochron.Sources(mask, onsets, [[6.0, 0.0]], 2.0)
+    assert repr(sources) == "Sources(2 vertices, 1 point)"
+    np.testing.assert_array_equal(isochron.solve(grid, sources).times, expected.times)
+    later = isochron.Sources(mask, 3.0)
+    np.testing.assert_allclose(isochron.solve(grid, later).times, isochron.solve(grid, mask).times + 3)
+    beside = isochron.solve(grid, isochron.Sources([], points=[[6.0, 0.0]], point_times=2.0))
+    np.testing.assert_array_equal(beside.times, isochron.solve(grid, [[6.0, 0.0]], times=2.0).times)
+    matrix = isochron.distance_matrix(grid, isochron.Sources(mask))
+    np.testing.assert_array_equal(matrix, isochron.distance_matrix(grid, np.sort(ids)))
+
+
+def test_masks_in_a_sources_object_on_a_mesh():
+    points, cells = square(4)
+    mask = points[:, 0] == 0
+    np.testing.assert_array_equal(
+        isochron.solve((points, cells), isochron.Sources(mask)).times, isochron.solve((points, cells), mask).times
+    )
+    with pytest.raises(isochron.InputError, match=r"mask of the wrong shape \(it is \(3,\)\)"):
+        isochron.solve((points, cells), isochron.Sources(mask[:3]))
+    with pytest.raises(isochron.InputError, match="ids, which are integers"):
+        isochron.solve(isochron.Grid((5, 5)), isochron.Sources([[0.5, 0.5]]))
+
+
+def test_a_level_set_in_a_sources_object_on_a_grid():
+    grid = isochron.Grid((9, 8))
+    level_set = np.add.outer(np.arange(9) - 3.25, np.zeros(8))
+    sources = isochron.Sources(level_set=level_set)
+    expected = np.abs(level_set)
+    np.testing.assert_allclose(isochron.solve(grid, sources).times, expected, atol=1e-6)
+    np.testing.assert_allclose(isochron.solve_many(grid, [sources])[0].times, expected, atol=1e-6)
+    np.testing.assert_allclose(isochron.distance_matrix(grid, sources)[0], expected.ravel(), atol=1e-6)
+    with pytest.raises(isochron.UsageError, match="leave out vertices and points"):
+        isochron.solve(grid, isochron.Sources([0], level_set=level_set))

@@ -133,3 +133,17 @@ def test_fit_gives_the_tensors_back():
     assert fit.counts["fitted"] == 24 and fit.fa.shape == grid.shape
     with pytest.raises(isochron.InputError, match="bvecs"):
         isochron.tensor_fit(signal, bvals, bvecs[:5], grid=grid)
+
+
+def test_a_fit_is_taken_as_tensors():
+    rng = np.random.default_rng(3)
+    grid = isochron.Grid((6, 5, 4))
+    directions = rng.normal(size=(12, 3))
+    directions /= np.linalg.norm(directions, axis=1)[:, None]
+    bvals = np.r_[0.0, np.full(12, 1000.0)]
+    bvecs = np.vstack([[0, 0, 0], directions])
+    signal = np.exp(-np.einsum("v,vi,ij,vj->v", bvals, bvecs, np.diag([2e-3, 5e-4, 5e-4]), bvecs))
+    fit = isochron.tensor_fit(np.broadcast_to(signal, grid.shape + (13,)), bvals, bvecs, grid=grid, frame="world")
+    by_fit, by_image = isochron.Tracts(fit), isochron.Tracts(fit.image)
+    first, second = (one.connect([[0, 2, 2]], [[5, 2, 2]]) for one in (by_fit, by_image))
+    assert first.least_cost == second.least_cost

@@ -130,6 +130,11 @@ TEST(CheckMetric, CountsAndNamesTheFirst) {
         check_metric(Metric(TensorMetric{{{1, 0, 0, 1, 0, 1}, {1, 2, 0, 1, 0, 1}}}), 2, "tensors");
       },
       ThrowsMessage<InputError>(AllOf(HasSubstr("positive definite"), HasSubstr("element 1"))));
+  EXPECT_THAT(
+      [] {
+        check_metric(Metric(TensorMetric{{{1, 0, 0, 1, 0, 1}, {0, 0, 0, 0, 0, 0}}}), 2, "tensors");
+      },
+      ThrowsMessage<InputError>(AllOf(HasSubstr("too large or too small"), HasSubstr("1 of 2"))));
   EXPECT_THROW(check_metric(Metric::constant(SymTensor3d::diagonal(1, 1, 0)), 2, "metric"), InputError);
   EXPECT_THROW(check_metric(Metric::isotropic(0), 2, "speed"), InputError);
 }
@@ -145,6 +150,10 @@ TEST(CheckMetric, LooksIntoFibers) {
   EXPECT_THROW(check_metric(Metric(bad), 2, "fibres"), InputError);
   bad.region = {0, 1};
   EXPECT_THAT([&] { check_metric(Metric(bad), 2, "fibres"); }, ThrowsMessage<InputError>(HasSubstr("element 1")));
+  bad = good;
+  bad.fiber = {{1, 0, 0}, {std::numeric_limits<float>::quiet_NaN(), 1, 0}};
+  EXPECT_THAT([&] { check_metric(Metric(bad), 2, "fibres"); },
+              ThrowsMessage<InputError>(AllOf(HasSubstr("fibres is not finite"), HasSubstr("1 of 2"))));
   bad = good;
   bad.velocities = {{0.6, -0.3, 0.3}};
   EXPECT_THROW(check_metric(Metric(bad), 2, "fibres"), InputError);

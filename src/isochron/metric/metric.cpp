@@ -107,14 +107,20 @@ bool usable_on(const Metric& metric, ElementId element) {
   return positive_definite(metric.tensor(element));
 }
 
+const char* fault_of(const Metric& metric) {
+  if (std::holds_alternative<SpeedMetric>(metric.kind()))
+    return "not a positive finite number, or too large or too small a one";
+  if (std::holds_alternative<FiberMetric>(metric.kind()))
+    return "not finite, or its sheets or velocities cannot be used";
+  return "not a positive definite tensor, or too large or too small a one";
+}
+
 void check_metric_form(const Metric& metric, std::size_t element_count, const std::string& what) {
   const std::size_t have = metric.element_count();
   if (std::holds_alternative<UniformMetric>(metric.kind())) {
     if (!usable_on(metric, ElementId(0)))
       throw InputError(
-          fmt::format("{} is not a positive definite tensor, or too large or too small a one (times cannot be computed "
-                      "from it); give another",
-                      what));
+          fmt::format("{} is {} (times cannot be computed from it); give another", what, fault_of(metric)));
   } else if (have != element_count) {
     throw InputError(fmt::format("{} does not fit the mesh (values: {}, elements: {}); give one per element", what,
                                  have, element_count));
@@ -131,11 +137,10 @@ void check_metric(const Metric& metric, std::size_t element_count, const std::st
     if (!usable_on(metric, ElementId(e)) && bad++ == 0) first = e;
   });
   if (bad == 0) return;
-  const bool scalar = std::holds_alternative<SpeedMetric>(metric.kind());
+  const bool tensors = std::holds_alternative<TensorMetric>(metric.kind());
   throw InputError(
-      fmt::format("{} is {} on {} of {} elements (first: element {}); {}", what,
-                  scalar ? "not a positive finite number" : "not a positive definite tensor", bad, to_check, first,
-                  scalar ? "repair the array or choose another" : "repair the tensors or their component order"));
+      fmt::format("{} is {} on {} of {} elements (first: element {}); {}", what, fault_of(metric), bad, to_check, first,
+                  tensors ? "repair the tensors or their component order" : "repair the array or choose another"));
 }
 
 }  // namespace isochron

@@ -83,6 +83,9 @@ bool usable_on(const Metric& metric, ElementId element);
 /// The part of `check_metric` that does not look at every element: counts, velocities, a uniform tensor.
 void check_metric_form(const Metric& metric, std::size_t element_count, const std::string& what);
 
+/// What a metric is on an element that it cannot be used on, for messages: "not a positive definite tensor, …".
+const char* fault_of(const Metric& metric);
+
 /// Throws InputError unless `metric` fits `element_count` elements and is positive definite, finite and non-zero on
 /// each of them; the message has the count and the first bad element. `what` names the data ("speed array 'cv'").
 void check_metric(const Metric& metric, std::size_t element_count, const std::string& what);

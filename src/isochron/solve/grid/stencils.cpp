@@ -365,9 +365,8 @@ void check_grid_metric(const VoxelMetric& metric, const GridCells& cells) {
   if (bad == 0) return;
   const auto [i, j, k] = metric.grid.index(VertexId(first));
   throw InputError(
-      fmt::format("the metric is not positive definite and finite in {} of {} voxels (first: voxel {},{},{}); repair "
-                  "those voxels or mask them out",
-                  bad, cells.list.size(), i, j, k));
+      fmt::format("the metric is {} in {} of {} voxels (first: voxel {},{},{}); repair those voxels or mask them out",
+                  fault_of(metric.metric), bad, cells.list.size(), i, j, k));
 }
 
 StencilPlan plan_stencils(const VoxelMetric& metric, const GridCells& cells, int threads) {
