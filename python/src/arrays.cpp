@@ -13,6 +13,7 @@
 
 #include "isochron/core/error.h"
 #include "isochron/core/parallel.h"
+#include "python/src/ending.h"
 #include "python/src/unlocked.h"
 
 namespace isochron::python {
@@ -73,8 +74,7 @@ bool same_memory(const py::array& array) {
 /// Keeps a Python object alive for those who do not know Python; it may be let go on any thread.
 std::shared_ptr<const void> keeper_of(const py::object& object) {
   return {object.inc_ref().ptr(), [](PyObject* kept) {
-            const py::gil_scoped_acquire locked;
-            Py_DECREF(kept);
+            if (!ending_elsewhere()) with_lock([&] { Py_DECREF(kept); });
           }};
 }
 

@@ -145,8 +145,7 @@ class AnySolver {
     all.reserve(sets.size());
     for (const auto& set : sets) all.push_back(*set);
     const TakeArrival hand_over = [&](std::size_t i, Arrival&& arrival) {
-      const py::gil_scoped_acquire locked;
-      take(i, pack(std::move(arrival), *problem_->shape));
+      work_.call_back([&] { take(i, pack(std::move(arrival), *problem_->shape)); });
     };
     work_.run(callback, [&] {
       std::visit([&](auto& solver) { solver->solve_many(all, hand_over); }, solver_);
