@@ -1,5 +1,11 @@
 """The exceptions that Isochron raises. Each message is one line: problem (why); what to do."""
 
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+
 
 class Error(Exception):
     """Base of everything that Isochron raises on purpose."""
@@ -31,3 +37,15 @@ class Cancelled(Error, RuntimeError):
 
 class SolveWarning(UserWarning):
     """What the user of a result should know: a raised precision, a solve that did not converge."""
+
+
+class IndexWarning(UserWarning):
+    """Voxel ids that look like one index."""
+
+
+def tell(text: str, category: type[Warning]) -> None:
+    """Warns at the caller's line, however deep in the package this is."""
+    folder, level, frame = os.path.dirname(__file__), 2, sys._getframe(1)
+    while frame is not None and os.path.dirname(frame.f_code.co_filename) == folder:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(text, category, stacklevel=level)

@@ -17,7 +17,7 @@ from .levelset import level_set_sources
 from .mesh import on_host
 from .problem import METRIC_ARGUMENTS, Problem
 from .progress import Reporter
-from .sources import Sources, as_sources
+from .sources import Sources, as_sources, warn_of_index
 
 _PRECISIONS = {None: "auto", "float32": "single", "float64": "double"}
 
@@ -158,7 +158,7 @@ class Solver:
         given = self._sources(sources, times, level_set)
         reporter = Reporter(progress)
         try:
-            return unpack(self._core.solve(given._core(), reporter.callback), self.problem, given)
+            return unpack(self._core.solve(given._core(self.problem.vertices), reporter.callback), self.problem, given)
         except InputError as error:
             raise self.problem.retold(error) from None
         finally:
@@ -166,7 +166,7 @@ class Solver:
 
     def solve_many(self, source_sets: Iterable[Any], *, progress: Any = None) -> list[Arrival]:
         """One Arrival for each set of sources, each on its own; many are solved at once where that is quicker."""
-        given = [as_sources(sources, None, None, self.problem.mesh) for sources in source_sets]
+        given = [self._sources(sources, None, None) for sources in source_sets]
         results: list[Arrival] = []
 
         def take(index: int, packed: tuple) -> None:
@@ -178,7 +178,7 @@ class Solver:
     def distance_matrix(self, sources: Any, targets: Any = None, *, progress: Any = None) -> np.ndarray:
         """Times from each source on its own (rows) to each target vertex or voxel (columns); targets default to all
         vertices."""
-        singles = list(_one_by_one(as_sources(sources, None, None, self.problem.mesh)))
+        singles = list(_one_by_one(self._sources(sources, None, None)))
         ids = None if targets is None else self._target_ids(targets)
         matrix = np.empty((len(singles), self.problem.vertices if ids is None else len(ids)))
 
@@ -209,6 +209,7 @@ class Solver:
         self.problem = problem
 
     def _sources(self, sources: Any, times: Any, level_set: Any) -> Sources:
+        warn_of_index(sources, self.problem.mesh, "sources")
         if level_set is None or not isinstance(self.problem.mesh, Grid):
             return as_sources(sources, times, level_set, self.problem.mesh)
         if sources is not None or times is not None:
@@ -216,6 +217,7 @@ class Solver:
         return level_set_sources(level_set, self.problem)
 
     def _target_ids(self, targets: Any) -> np.ndarray:
+        warn_of_index(targets, self.problem.mesh, "targets")
         chosen = as_sources(targets, None, None, self.problem.mesh).vertices
         if chosen is None:
             raise UsageError("targets are positions (a matrix has a column for each vertex); give ids or a mask")
@@ -228,7 +230,7 @@ class Solver:
     def _run_many(self, sets: list[Sources], take: Any, progress: Any) -> None:
         reporter = Reporter(progress)
         try:
-            self._core.solve_many([one._core() for one in sets], take, reporter.callback)
+            self._core.solve_many([one._core(self.problem.vertices) for one in sets], take, reporter.callback)
         except InputError as error:
             raise self.problem.retold(error) from None
         finally:
@@ -276,7 +278,7 @@ def solve(
         (N, 2), cells (M, 3) for triangles or (M, 4) for tetrahedra.
     sources
         Where the front starts: integers are ids of vertices or voxels (on grids also indices of shape (K, ndim)), floats
-        are positions of shape (K, 3), which are not moved to a vertex; booleans are a mask over the vertices or the
+        are positions of shape (K, 3), which are not moved to a vertex (one index, too, is written [[3, 4, 5]]); booleans are a mask over the vertices or the
         grid. A `Sources` holds several kinds at once.
     times
         When it starts there: a number, or one for each source (default 0).
@@ -345,7 +347,7 @@ def distance_matrix(mesh: Any, sources: Any, targets: Any = None, *, progress: A
     """Times from each source on its own (rows) to each target (columns; default: all vertices).
 
     >>> import isochron
-    >>> isochron.distance_matrix(isochron.Grid((10, 10)), [0, 9], [0, 9])
+    >>> isochron.distance_matrix(isochron.Grid((10, 10)), [0, 90], [0, 90])
     array([[0., 9.],
            [9., 0.]])
     """

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from .errors import InputError
+from .errors import IndexWarning, InputError, tell
 from .grid import Grid
 from .mesh import Mesh, real_array
 from .mesh import host_array as as_array
@@ -41,8 +41,11 @@ class Sources:
         self.point_times = _onsets(point_times, self.points, "point_times")
         self.level_set = None if level_set is None else as_array(level_set)
 
-    def _core(self) -> _core.Sources:
-        return _core.Sources(self.vertices, self.vertex_times, self.points, self.point_times, self.level_set)
+    def _core(self, vertex_count: int) -> _core.Sources:
+        """The library's own, on a mesh or grid of so many vertices or voxels."""
+        return _core.Sources(
+            vertex_count, self.vertices, self.vertex_times, self.points, self.point_times, self.level_set
+        )
 
     def __repr__(self) -> str:
         parts = []
@@ -113,6 +116,16 @@ def as_sources(sources: Any, times: Any, level_set: Any, mesh: Mesh | Grid) -> S
             )
         return _named(Sources(points=values, level_set=level_set), times, "point_times")
     raise InputError(f"sources have dtype {values.dtype}; give integers (ids), floats (positions) or booleans (a mask)")
+
+
+def warn_of_index(given: Any, mesh: Mesh | Grid, name: str) -> None:
+    """Integers in a row are ids; written as one index of the grid they were perhaps meant as that."""
+    if not (isinstance(mesh, Grid) and isinstance(given, (list, tuple)) and len(given) == mesh.ndim):
+        return
+    if all(isinstance(i, (int, np.integer)) and not isinstance(i, bool) and 0 <= i < n for i, n in zip(given, mesh.shape)):
+        row = [int(i) for i in given]
+        text = f"{name} is {row}, which are {len(row)} voxel ids; for the voxel of that index give [{row}]"
+        tell(f"{text}, for ids np.array({row})", IndexWarning)
 
 
 def _named(sources: Sources, times: Any, attribute: str) -> Sources:

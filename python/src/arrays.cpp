@@ -253,9 +253,10 @@ Array<T> ids_of(const py::array& array, const std::string& name, std::size_t lim
     bad = unlocked([&] { return first_bad_row<From>(source, rows, Row<T>::width, known); });
   });
   if (bad < rows)
-    throw InputError(
-        fmt::format("{} holds an id out of range in row {}: {} (ids count from 0, here up to {}); correct it", name,
-                    bad, row_text(source, bad), limit - 1));
+    throw InputError(fmt::format("{} holds an id out of range in row {}: {} ({}); correct it", name, bad,
+                                 row_text(source, bad),
+                                 limit > 0 ? fmt::format("ids count from 0, here up to {}", limit - 1)
+                                           : std::string("there is nothing that has an id")));
   return taken<T>(source, converted, name);
 }
 

@@ -112,3 +112,18 @@ def test_generators_make_what_they_say():
     assert len(speed) == 128 and 0.5 <= speed.min() < speed.max() <= 2
     with pytest.raises(isochron.UsageError, match="jitter"):
         generate.square(9, jitter=3)
+
+
+@pytest.mark.parametrize(
+    "name, text",
+    [
+        ("a.off", "OFF\n5 2 0\n0 0 0\n1 0 0\n1 1 0\n0 1 0\n2 0 0\n3 1 4 2\n4 0 1 2 3\n"),
+        ("a.obj", "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nv 2 0 0\nf 2 5 3\nf 1 2 3 4\n"),
+    ],
+)
+def test_cells_that_are_left_out_are_told(tmp_path, name, text):
+    (tmp_path / name).write_text(text)
+    with pytest.warns(isochron.SolveWarning, match="1 cell of kind (quad|polygon) left out") as told:
+        mesh = isochron.read(tmp_path / name)
+    assert told[0].filename == __file__
+    assert mesh.cells.tolist() == [[1, 4, 2]]

@@ -100,8 +100,10 @@ bool Metric::isotropic() const {
 
 bool usable_on(const Metric& metric, ElementId element) {
   const std::size_t e = element.index();
-  if (const auto* speeds = std::get_if<SpeedMetric>(&metric.kind()))
-    return speeds->speed[e] > 0 && std::isfinite(speeds->speed[e]);
+  if (const auto* speeds = std::get_if<SpeedMetric>(&metric.kind())) {
+    const double speed = speeds->speed[e], square = speed * speed;
+    return speed > 0 && square > 1e-307 && square < 1e307;  // its inverse is a number too
+  }
   if (const auto* fibers = std::get_if<FiberMetric>(&metric.kind()))
     if (!finite(fibers->fiber[e]) || (!fibers->sheet.empty() && !finite(fibers->sheet[e]))) return false;
   return positive_definite(metric.tensor(element));
@@ -135,7 +137,8 @@ void check_metric(const Metric& metric, std::size_t element_count, const std::st
   throw InputError(
       fmt::format("{} is {} on {} of {} elements (first: element {}); {}", what,
                   scalar ? "not a positive finite number" : "not a positive definite tensor", bad, to_check, first,
-                  scalar ? "repair the array or choose another" : "repair the tensors or their component order"));
+                  scalar ? "repair the array (values may be too large or too small as well) or choose another"
+                         : "repair the tensors or their component order"));
 }
 
 }  // namespace isochron
