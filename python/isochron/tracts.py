@@ -17,7 +17,7 @@ from .mesh import host_array as as_array
 from .paths import Path, path_from_core
 from .progress import Reporter
 from .solving import solve_options
-from .sources import as_sources
+from .sources import as_sources, warn_of_index
 
 
 class Sphere:
@@ -237,6 +237,7 @@ class Tracts:
         """Voxels of a region: a Sphere, a mask, ids, indices or positions."""
         if isinstance(region, Sphere):
             return region.voxels(self.grid)
+        warn_of_index(region, self.grid, name)
         try:
             chosen = as_sources(_plain(region), None, None, self.grid)
         except InputError as error:

@@ -133,3 +133,10 @@ def test_fit_gives_the_tensors_back():
     assert fit.counts["fitted"] == 24 and fit.fa.shape == grid.shape
     with pytest.raises(isochron.InputError, match="bvecs"):
         isochron.tensor_fit(signal, bvals, bvecs[:5], grid=grid)
+
+
+def test_regions_of_ids_that_look_like_an_index_are_told():
+    image = isochron.generate.crossing_fibers((24, 24, 8))
+    tracts = isochron.Tracts(image, mask=image["mask"])
+    with pytest.warns(isochron.IndexWarning, match=r"target is \[20, 17, 4\], which are 3 voxel ids"), pytest.raises(isochron.Error):
+        tracts.connect([[3, 6, 4]], [20, 17, 4])  # these ids are outside the mask
