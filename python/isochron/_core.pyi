@@ -63,6 +63,7 @@ class Options:
 class Sources:
     def __init__(
         self,
+        vertex_count: int,
         vertices: np.ndarray | None = None,
         vertex_times: np.ndarray | None = None,
         points: np.ndarray | None = None,

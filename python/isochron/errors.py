@@ -39,6 +39,10 @@ class SolveWarning(UserWarning):
     """What the user of a result should know: a raised precision, a solve that did not converge."""
 
 
+class IndexWarning(UserWarning):
+    """Voxel ids that look like one index."""
+
+
 def tell(text: str, category: type[Warning]) -> None:
     """Warns at the caller's line, however deep in the package this is."""
     folder, level, frame = os.path.dirname(__file__), 2, sys._getframe(1)

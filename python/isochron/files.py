@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import warnings
 from typing import Any
 
 import numpy as np
 
 from . import _core
 from .arrival import Arrival
-from .errors import InputError, SolveWarning, UsageError
+from .errors import InputError, SolveWarning, UsageError, tell
 from .grid import Grid
 from .image import Image, image_from_core, in_file_order, rows_of
 from .mesh import Mesh, as_mesh
@@ -40,13 +39,14 @@ def read(path: str | os.PathLike, cells: str | None = None) -> Mesh | Image | li
         _tell(path, found["warnings"])
         return image_from_core(found)
     found = _core.read_mesh(path)
-    _tell(path, found["warnings"])
+    left_out = [f"{n} {'cell' if n == 1 else 'cells'} of kind {kind} left out" for kind, n in found["ignored_cells"]]
+    _tell(path, found["warnings"] + left_out)
     return _from_dataset(path, found, cells)
 
 
 def _tell(path: Any, lines: list[str]) -> None:
     for line in lines:
-        warnings.warn(f"{os.fspath(path)}: {line}", SolveWarning, stacklevel=3)
+        tell(f"{os.fspath(path)}: {line}", SolveWarning)
 
 
 def _from_dataset(path: Any, found: dict, cells: str | None) -> Mesh | list[Path]:

@@ -23,7 +23,8 @@ def distance(phi: Any, dx: float | Sequence[float] = 1.0, order: int = 2, **opti
     """Signed distance from the zero contour of ``phi``, negative where phi is negative.
 
     ``phi`` is an array of two or three dimensions, masked where the front may not pass; ``dx`` its spacing, one or one
-    per axis. Like ``skfmm.distance``, but voxels that nothing reaches are inf. Options are those of `Solver` for grids.
+    per axis. Like ``skfmm.distance``, but where that masks voxels that nothing reaches they are infinite with the sign of
+    phi: inf outside the contour, -inf inside. Masked voxels too. Options are those of `Solver` for grids.
 
     >>> import isochron, numpy as np
     >>> x = np.linspace(-1, 1, 41)

@@ -158,3 +158,18 @@ class Grid:
         if not np.array_equal(self.direction, np.eye(self.ndim)):
             text += f", direction={self.direction.tolist()}"
         return text + (", order='F')" if self.order == "F" else ")")
+
+
+def _direction(axes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    spacing = np.linalg.norm(axes, axis=1)
+    return spacing, (axes / spacing[:, None]).T
+
+
+def grid_from_core(core: tuple) -> Grid:
+    """A grid from the library's shape, origin and axes; flat ones in the plane z = 0 have two dimensions."""
+    shape, origin, rows = core
+    axes = np.array(rows)
+    in_plane = shape[2] == 1 and not axes[:2, 2].any() and not axes[2, :2].any() and origin[2] == 0
+    dims = 2 if in_plane else 3
+    spacing, direction = _direction(axes[:dims, :dims])
+    return Grid(shape[:dims], spacing, origin[:dims], direction, order="F")

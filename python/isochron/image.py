@@ -7,7 +7,7 @@ from typing import Any, Mapping
 import numpy as np
 
 from .errors import InputError, UsageError
-from .grid import Grid
+from .grid import Grid, grid_from_core
 from .mesh import host_array as as_array
 
 
@@ -52,21 +52,6 @@ class Image:
 
     def __repr__(self) -> str:
         return f"Image({self.grid!r}; {', '.join(self.arrays) or 'no arrays'})"
-
-
-def _direction(axes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    spacing = np.linalg.norm(axes, axis=1)
-    return spacing, (axes / spacing[:, None]).T
-
-
-def grid_from_core(core: tuple) -> Grid:
-    """A grid from the library's shape, origin and axes; flat ones in the plane z = 0 have two dimensions."""
-    shape, origin, rows = core
-    axes = np.array(rows)
-    in_plane = shape[2] == 1 and not axes[:2, 2].any() and not axes[2, :2].any() and origin[2] == 0
-    dims = 2 if in_plane else 3
-    spacing, direction = _direction(axes[:dims, :dims])
-    return Grid(shape[:dims], spacing, origin[:dims], direction, order="F")
 
 
 def image_from_core(found: dict) -> Image:

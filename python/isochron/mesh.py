@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from .errors import InputError
-from .grid import Grid
+from .errors import InputError, SolveWarning, tell
+from .grid import Grid, grid_from_core
 
 
 class Mesh:
@@ -111,9 +111,38 @@ def _from_blocks(mesh: Any) -> Mesh:
     blocks = mesh.cells_dict
     for kind in ("tetra", "triangle", 10, 5):
         if kind in blocks and len(blocks[kind]) > 0:
+            _tell_left_out({_VTK_KINDS.get(name, name): len(cells) for name, cells in blocks.items()})
             return Mesh(mesh.points, blocks[kind])
     known = ", ".join(str(kind) for kind in blocks) or "none"
     raise InputError(f"mesh has no triangles or tetrahedra (its kinds of cells: {known}); convert its cells first")
+
+
+#: VTK's numbers of cells, by the names that meshio has for them.
+_VTK_KINDS = {
+    1: "vertex",
+    2: "vertex",
+    3: "line",
+    4: "line",
+    5: "triangle",
+    6: "triangle strip",
+    7: "polygon",
+    8: "pixel",
+    9: "quad",
+    10: "tetra",
+    11: "voxel",
+    12: "hexahedron",
+    13: "wedge",
+    14: "pyramid",
+}
+
+
+def _tell_left_out(counts: dict[Any, int]) -> None:
+    """Warns of cells by kind that nothing can be solved on; lines and vertices leave no gap."""
+    for kind, count in counts.items():
+        if count > 0 and kind not in ("tetra", "triangle", "line", "vertex"):
+            name = kind if isinstance(kind, str) else f"VTK cell type {kind}"
+            cells = "1 cell" if count == 1 else f"{count} cells"
+            tell(f"mesh: {cells} of kind {name} left out (the front does not pass there); triangulate it", SolveWarning)
 
 
 def _vtk_values(array: Any) -> np.ndarray:
@@ -121,18 +150,35 @@ def _vtk_values(array: Any) -> np.ndarray:
     return values.reshape(array.GetNumberOfTuples(), -1)
 
 
-def _vtk_cells(cells: Any, corners: int) -> np.ndarray | None:
-    """The cells of a vtkCellArray with that many corners."""
-    count = cells.GetNumberOfCells()
-    if count == 0:
-        return None
+def _vtk_polygons(cells: Any) -> np.ndarray:
+    """The triangles of a vtkCellArray of polygons."""
     offsets = _vtk_values(cells.GetOffsetsArray()).ravel()
     ids = _vtk_values(cells.GetConnectivityArray()).ravel()
     sizes = np.diff(offsets)
-    if (sizes == corners).all():
-        return ids.reshape(-1, corners)
-    starts = offsets[:-1][sizes == corners]
-    return ids[starts[:, None] + np.arange(corners)] if len(starts) else None
+    if (sizes == 3).all():
+        return ids.reshape(-1, 3)
+    quads = int((sizes == 4).sum())
+    _tell_left_out({"quad": quads, "polygon": int((sizes != 3).sum()) - quads})
+    return ids[offsets[:-1][sizes == 3][:, None] + np.arange(3)]
+
+
+def _vtk_strips(cells: Any) -> np.ndarray:
+    """The triangles of a vtkCellArray of strips, all with one side out: every second one is turned round."""
+    offsets = _vtk_values(cells.GetOffsetsArray()).ravel()
+    ids = _vtk_values(cells.GetConnectivityArray()).ravel()
+    sizes = np.diff(offsets)
+    place = np.arange(len(ids)) - np.repeat(offsets[:-1], sizes)
+    starts = np.flatnonzero(place < np.repeat(sizes, sizes) - 2)
+    odd = place[starts] % 2
+    return np.column_stack([ids[starts], ids[starts + 1 + odd], ids[starts + 2 - odd]])
+
+
+def _polydata_cells(mesh: Any) -> np.ndarray | None:
+    parts = [_vtk_polygons(mesh.GetPolys())] if mesh.GetPolys().GetNumberOfCells() else []
+    if mesh.GetStrips().GetNumberOfCells():
+        parts.append(_vtk_strips(mesh.GetStrips()))
+    cells = parts[0] if len(parts) == 1 else np.concatenate(parts) if parts else []
+    return cells if len(cells) else None
 
 
 def _from_vtk(mesh: Any) -> Mesh:
@@ -140,7 +186,7 @@ def _from_vtk(mesh: Any) -> Mesh:
         raise InputError("mesh has no points (there is nothing to solve on); give another data set")
     points, cells = _vtk_values(mesh.GetPoints().GetData()), None
     if hasattr(mesh, "GetPolys"):
-        cells = _vtk_cells(mesh.GetPolys(), 3)
+        cells = _polydata_cells(mesh)
     elif hasattr(mesh, "GetCellTypesArray"):
         # By type: quads (9) have four corners too.
         types = _vtk_values(mesh.GetCellTypesArray()).ravel()
@@ -150,6 +196,7 @@ def _from_vtk(mesh: Any) -> Mesh:
             chosen = offsets[:-1][types == kind]
             if len(chosen):
                 whole = len(chosen) == len(types)
+                _tell_left_out({_VTK_KINDS.get(n, n): int((types == n).sum()) for n in np.unique(types).tolist()})
                 cells = ids.reshape(-1, corners) if whole else ids[chosen[:, None] + np.arange(corners)]
                 break
     if cells is None:
@@ -167,5 +214,5 @@ def _from_vtk_image(image: Any) -> Grid:
     spacing = np.array(image.GetSpacing())
     origin = np.array(image.GetOrigin()) + direction @ (spacing * np.array(extent[::2]))
     if shape[2] == 1:
-        return Grid(shape[:2], spacing[:2], origin[:2], direction[:2, :2], order="F")
+        return grid_from_core((shape, origin, (direction * spacing).T))
     return Grid(shape, spacing, origin, direction, order="F")

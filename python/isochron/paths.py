@@ -14,7 +14,7 @@ from .grid import Grid
 from .mesh import Mesh
 from .mesh import host_array as as_array
 from .progress import Reporter
-from .sources import as_places
+from .sources import as_places, warn_of_index
 
 
 class Path:
@@ -52,7 +52,7 @@ def trace_path(
     """The way by which the front came to a place, from there back to the source.
 
     ``to`` is a vertex or voxel id, a position, or several of them (ids (K,), positions (K, 3), or on grids indices
-    (K, ndim)); several give a list, with None for places that nothing reached. A single place that nothing reached
+    (K, ndim)); several give a list, with None for places that nothing reached or outside the mask. A single such place
     raises `NoAnswerError`. ``shorten=False`` leaves the way as the times' characteristics give it. Positions may be
     ``tolerance`` away from a mesh (default: a hundredth of its diagonal).
 
@@ -63,6 +63,7 @@ def trace_path(
     (50.0, array([0., 0.]))
     """
     mesh = _solved(arrival).mesh
+    warn_of_index(to, mesh, "to")
     places = as_array(to)
     flat = _is_flat(mesh)
     single = places.ndim == 0 or (places.ndim == 1 and places.dtype.kind == "f" and len(places) in (2, 3))
@@ -79,7 +80,7 @@ def trace_path(
         found = _core.trace_paths(
             arrival.problem.core,
             rows,
-            arrival.sources._core(),
+            arrival.sources._core(arrival.problem.vertices),
             asked.vertices,
             None if asked.points is None else _padded(asked.points),
             tolerance,

@@ -80,6 +80,8 @@ class Problem:
         if isinstance(self.mesh, Grid):
             index = self.mesh._index_of_core
             text = re.sub(r"voxel (\d+),(\d+),(\d+)", lambda found: f"voxel {index(tuple(map(int, found.groups())))}", text)
+            between = re.compile(r"would be ([^,()]+),([^,()]+),([^,()]+)")
+            text = between.sub(lambda found: f"would be ({', '.join(index(found.groups()))})", text)
         return type(error)(text)
 
     def with_metric(self, **arguments: Any) -> Problem:

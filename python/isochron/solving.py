@@ -17,7 +17,7 @@ from .levelset import level_set_sources
 from .mesh import on_host
 from .problem import METRIC_ARGUMENTS, Problem
 from .progress import Reporter
-from .sources import Sources, as_places, as_sources
+from .sources import Sources, as_places, as_sources, warn_of_index
 
 _PRECISIONS = {None: "auto", "float32": "single", "float64": "double"}
 
@@ -159,7 +159,8 @@ class Solver:
         given = self._sources(sources, times, level_set)
         reporter = Reporter(progress)
         try:
-            return tell_notes(unpack(self._core.solve(given._core(), reporter.callback), self.problem, given))
+            found = self._core.solve(given._core(self.problem.vertices), reporter.callback)
+            return tell_notes(unpack(found, self.problem, given))
         except InputError as error:
             raise self.problem.retold(error) from None
         finally:
@@ -179,6 +180,7 @@ class Solver:
     def distance_matrix(self, sources: Any, targets: Any = None, *, progress: Any = None) -> np.ndarray:
         """Times from each source on its own (rows) to each target vertex or voxel (columns); targets default to all
         vertices."""
+        warn_of_index(sources, self.problem.mesh, "sources")
         given = as_sources(sources, None, None, self.problem.mesh)
         singles = [self._sources(one, None, None) for one in _one_by_one(given)]
         ids = None if targets is None else self._target_ids(targets)
@@ -215,6 +217,7 @@ class Solver:
         self.problem = problem
 
     def _sources(self, sources: Any, times: Any, level_set: Any) -> Sources:
+        warn_of_index(sources, self.problem.mesh, "sources")
         if isinstance(self.problem.mesh, Grid) and isinstance(sources, Sources) and level_set is None:
             if sources.level_set is not None and sources.vertices is None and sources.points is None:
                 sources, level_set = None, sources.level_set
@@ -225,6 +228,7 @@ class Solver:
         return level_set_sources(level_set, self.problem)
 
     def _target_ids(self, targets: Any) -> np.ndarray:
+        warn_of_index(targets, self.problem.mesh, "targets")
         chosen = as_places(targets, "targets", self.problem.mesh).vertices
         if chosen is None:
             raise UsageError("targets are positions (a matrix has a column for each vertex); give ids or a mask")
@@ -237,7 +241,7 @@ class Solver:
     def _run_many(self, sets: list[Sources], take: Any, progress: Any) -> None:
         reporter = Reporter(progress)
         try:
-            self._core.solve_many([one._core() for one in sets], take, reporter.callback)
+            self._core.solve_many([one._core(self.problem.vertices) for one in sets], take, reporter.callback)
         except InputError as error:
             raise self.problem.retold(error) from None
         finally:
@@ -286,7 +290,7 @@ def solve(
         (N, 2), cells (M, 3) for triangles or (M, 4) for tetrahedra.
     sources
         Where the front starts: integers are ids of vertices or voxels (on grids also indices of shape (K, ndim)), floats
-        are positions of shape (K, 3), which are not moved to a vertex; booleans are a mask over the vertices or the
+        are positions of shape (K, 3), which are not moved to a vertex (one index, too, is written [[3, 4, 5]]); booleans are a mask over the vertices or the
         grid. A `Sources` holds several kinds at once.
     times
         When it starts there: a number, or one for each source (default 0).
@@ -355,7 +359,7 @@ def distance_matrix(mesh: Any, sources: Any, targets: Any = None, *, progress: A
     """Times from each source on its own (rows) to each target (columns; default: all vertices).
 
     >>> import isochron
-    >>> isochron.distance_matrix(isochron.Grid((10, 10)), [0, 9], [0, 9])
+    >>> isochron.distance_matrix(isochron.Grid((10, 10)), [0, 90], [0, 90])
     array([[0., 9.],
            [9., 0.]])
     """

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from .errors import InputError, UsageError
+from .errors import IndexWarning, InputError, UsageError, tell
 from .grid import Grid
 from .mesh import Mesh, real_array
 from .mesh import host_array as as_array
@@ -45,8 +45,11 @@ class Sources:
         self.point_times = _onsets(point_times, self.points, "point_times")
         self.level_set = None if level_set is None else as_array(level_set)
 
-    def _core(self) -> _core.Sources:
-        return _core.Sources(self.vertices, self.vertex_times, self.points, self.point_times, self.level_set)
+    def _core(self, vertex_count: int) -> _core.Sources:
+        """The library's own, on a mesh or grid of so many vertices or voxels."""
+        return _core.Sources(
+            vertex_count, self.vertices, self.vertex_times, self.points, self.point_times, self.level_set
+        )
 
     def _on(self, mesh: Mesh | Grid) -> Sources:
         """The same with ids in the place of a mask or of indices on a grid."""
@@ -140,6 +143,16 @@ def as_places(places: Any, name: str, mesh: Mesh | Grid) -> Sources:
         return as_sources(places, None, None, mesh)
     except InputError as error:
         raise InputError(str(error).replace("sources", name).replace(" (the front must start somewhere)", "")) from None
+
+
+def warn_of_index(given: Any, mesh: Mesh | Grid, name: str) -> None:
+    """Integers in a row are ids; written as one index of the grid they were perhaps meant as that."""
+    if not (isinstance(mesh, Grid) and isinstance(given, (list, tuple)) and len(given) == mesh.ndim):
+        return
+    if all(isinstance(i, (int, np.integer)) and not isinstance(i, bool) and 0 <= i < n for i, n in zip(given, mesh.shape)):
+        row = [int(i) for i in given]
+        text = f"{name} is {row}, which are {len(row)} voxel ids; for the voxel of that index give [{row}]"
+        tell(f"{text}, for ids np.array({row})", IndexWarning)
 
 
 def _named(sources: Sources, times: Any, attribute: str) -> Sources:

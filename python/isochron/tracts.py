@@ -16,7 +16,7 @@ from .mesh import host_array as as_array
 from .paths import Path, path_from_core
 from .progress import Reporter
 from .solving import solve_options
-from .sources import as_places
+from .sources import as_places, warn_of_index
 
 
 class Sphere:
@@ -244,6 +244,7 @@ class Tracts:
         """Voxels of a region: a Sphere, a mask, ids, indices or positions."""
         if isinstance(region, Sphere):
             return region.voxels(self.grid)
+        warn_of_index(region, self.grid, name)
         chosen = as_places(_plain(region), name, self.grid)
         if chosen.vertices is not None:
             return chosen.vertices

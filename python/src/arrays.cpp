@@ -13,6 +13,7 @@
 
 #include "isochron/core/error.h"
 #include "isochron/core/parallel.h"
+#include "python/src/ending.h"
 #include "python/src/unlocked.h"
 
 namespace isochron::python {
@@ -73,8 +74,7 @@ bool same_memory(const py::array& array) {
 /// Keeps a Python object alive for those who do not know Python; it may be let go on any thread.
 std::shared_ptr<const void> keeper_of(const py::object& object) {
   return {object.inc_ref().ptr(), [](PyObject* kept) {
-            const py::gil_scoped_acquire locked;
-            Py_DECREF(kept);
+            if (!ending_elsewhere()) with_lock([&] { Py_DECREF(kept); });
           }};
 }
 
@@ -266,9 +266,10 @@ Array<T> ids_of(const py::array& array, const std::string& name, std::size_t lim
     bad = unlocked([&] { return first_bad_row<From>(source, rows, Row<T>::width, known); });
   });
   if (bad < rows)
-    throw InputError(
-        fmt::format("{} holds an id out of range in row {}: {} (ids count from 0, here up to {}); correct it", name,
-                    bad, row_text(source, bad), limit - 1));
+    throw InputError(fmt::format("{} holds an id out of range in row {}: {} ({}); correct it", name, bad,
+                                 row_text(source, bad),
+                                 limit > 0 ? fmt::format("ids count from 0, here up to {}", limit - 1)
+                                           : std::string("there is nothing that has an id")));
   return taken<T>(source, array, converted, name);
 }
 

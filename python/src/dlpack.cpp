@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "isochron/core/error.h"
+#include "python/src/ending.h"
 
 namespace isochron::python {
 namespace {
@@ -84,9 +85,8 @@ void end_capsule(PyObject* capsule) {
 std::shared_ptr<void> owner_of(DLManagedTensor* managed) {
   return {managed, [](void* tensor) {
             auto* taken = static_cast<DLManagedTensor*>(tensor);
-            if (taken->deleter == nullptr) return;
-            const py::gil_scoped_acquire locked;  // most deleters let go of Python objects
-            taken->deleter(taken);
+            if (taken->deleter == nullptr || ending_elsewhere()) return;
+            with_lock([&] { taken->deleter(taken); });  // most deleters let go of Python objects
           }};
 }
 
@@ -101,8 +101,7 @@ std::vector<py::ssize_t> packed_strides(const std::vector<py::ssize_t>& shape, p
 
 std::shared_ptr<void> kept(py::object object) {
   return {new py::object(std::move(object)), [](void* memory) {
-            const py::gil_scoped_acquire locked;
-            delete static_cast<py::object*>(memory);
+            if (!ending_elsewhere()) with_lock([&] { delete static_cast<py::object*>(memory); });
           }};
 }
 

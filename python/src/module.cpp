@@ -7,6 +7,7 @@
 #include "isochron/core/error.h"
 #include "isochron/core/parallel.h"
 #include "python/src/bindings.h"
+#include "python/src/ending.h"
 #include "python/src/unlocked.h"
 
 namespace isochron::python {
@@ -65,6 +66,7 @@ PYBIND11_MODULE(_core, module) {
   module.attr("__version__") = ISOCHRON_VERSION;
   pybind11::register_exception_translator(isochron::python::translate);
   isochron::python::forked();  // from here on it is noticed
+  isochron::python::watch_the_end();
   module.def("hardware_threads", &isochron::hardware_threads, "Cores that this process may use.");
   isochron::python::bind_problem(module);
   isochron::python::bind_solving(module);

@@ -1,6 +1,7 @@
 // Rays and geodesics back to the source.
 #include "python/src/paths.h"
 
+#include <fmt/format.h>
 #include <pybind11/stl.h>
 
 #include "isochron/core/error.h"
@@ -71,6 +72,13 @@ std::vector<Path> trace_on(const ImageGrid& grid, const Problem& problem, std::s
   return trace_all(starts, progress, [&](std::size_t i) {
     const Vec3d from =
         i < starts.vertices.size() ? grid.position(starts.vertices[i]) : starts.points[i - starts.vertices.size()];
+    const auto voxel = grid.voxel_at(from);
+    const auto& mask = problem.shape->mask;
+    if (voxel && !mask.empty() && mask[voxel->index()] == 0)
+      throw NoAnswerError(
+          fmt::format("nothing arrives at point {:g},{:g},{:g} (it is outside the mask); choose a place "
+                      "that is reached",
+                      from.x, from.y, from.z));
     return tracer.from(from, options);
   });
 }

@@ -71,9 +71,10 @@ GridOptions make_options(const std::string& method, const std::string& backend, 
   return options;
 }
 
-std::shared_ptr<Sources> make_sources(const py::object& vertices, const py::object& vertex_times,
-                                      const py::object& points, const py::object& point_times,
-                                      const py::object& level_set) {
+/// Ids are below `vertex_count`.
+std::shared_ptr<Sources> make_sources(std::size_t vertex_count, const py::object& vertices,
+                                      const py::object& vertex_times, const py::object& points,
+                                      const py::object& point_times, const py::object& level_set) {
   auto sources = std::make_shared<Sources>();
   Conversions unseen;
   const auto onsets = [&](const py::object& times, py::ssize_t count) {
@@ -81,7 +82,7 @@ std::shared_ptr<Sources> make_sources(const py::object& vertices, const py::obje
                            : rows_of<double>(times, "times", count, unseen);
   };
   if (!vertices.is_none()) {
-    const auto ids = ids_of<VertexId>(vertices, "sources", VertexId::invalid_value, unseen);
+    const auto ids = ids_of<VertexId>(vertices, "sources", vertex_count, unseen);
     const auto times = onsets(vertex_times, static_cast<py::ssize_t>(ids.size()));
     for (std::size_t i = 0; i < ids.size(); ++i) sources->vertices.push_back({ids[i], times[i]});
   }
@@ -145,8 +146,7 @@ class AnySolver {
     all.reserve(sets.size());
     for (const auto& set : sets) all.push_back(*set);
     const TakeArrival hand_over = [&](std::size_t i, Arrival&& arrival) {
-      const py::gil_scoped_acquire locked;
-      take(i, pack(std::move(arrival), *problem_->shape));
+      work_.call_back([&] { take(i, pack(std::move(arrival), *problem_->shape)); });
     };
     work_.run(callback, [&] {
       std::visit([&](auto& solver) { solver->solve_many(all, hand_over); }, solver_);
@@ -217,8 +217,8 @@ void bind_solving(py::module_& module) {
            "unordered"_a = "refuse", "reorder"_a = "auto", "weights"_a = false, "verify"_a = false, "labels"_a = true,
            "band_width"_a = 0.0, "scheme"_a = "auto", "order"_a = 1);
   py::class_<Sources, std::shared_ptr<Sources>>(module, "Sources", "Where the front starts.")
-      .def(py::init(&make_sources), "vertices"_a = py::none(), "vertex_times"_a = py::none(), "points"_a = py::none(),
-           "point_times"_a = py::none(), "level_set"_a = py::none())
+      .def(py::init(&make_sources), "vertex_count"_a, "vertices"_a = py::none(), "vertex_times"_a = py::none(),
+           "points"_a = py::none(), "point_times"_a = py::none(), "level_set"_a = py::none())
       .def_property_readonly("count", &Sources::count, "Number of sources.");
   py::class_<AnySolver>(module, "Solver", "A prepared problem.")
       .def(py::init<std::shared_ptr<Problem>, GridOptions, const py::object&>(), "problem"_a, "options"_a,

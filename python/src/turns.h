@@ -5,9 +5,8 @@
 #include <mutex>
 #include <thread>
 
-#include <pybind11/pybind11.h>
-
 #include "isochron/core/error.h"
+#include "python/src/ending.h"
 
 namespace isochron::python {
 
@@ -20,7 +19,7 @@ class Turns {
     explicit Turn(Turns& turns) : turns_(turns) {
       if (turns.owner_.load() == std::this_thread::get_id())
         throw UsageError("the solver is at work and its progress callback calls it again; use another solver there");
-      const pybind11::gil_scoped_release released;
+      const WithoutLock released;
       turns_.lock_.lock();
       turns_.owner_ = std::this_thread::get_id();
     }

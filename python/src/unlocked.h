@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <utility>
 
-#include <pybind11/pybind11.h>
+#include "python/src/ending.h"
 
 namespace isochron::python {
 
@@ -36,7 +36,7 @@ auto on_new_thread(Body&& body) {
 /// does not have the threads that the old one's OpenMP waits for, but a thread that is new gets new ones.
 template <class Body>
 auto unlocked(Body&& body) {
-  const pybind11::gil_scoped_release released;
+  const WithoutLock released;
   return forked() ? on_new_thread(body) : body();
 }
 

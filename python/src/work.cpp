@@ -61,14 +61,15 @@ void Work::begin(const py::object& callback) {
 }
 
 void Work::report(double fraction) {
-  if (!callback_ || error_) return;
-  const py::gil_scoped_acquire locked;
-  try {
-    callback_(fraction);
-  } catch (...) {  // it must not leave through the library's threads
-    error_ = std::current_exception();
-    cancel_ = true;
-  }
+  if (!callback_ || error_ || under_way_->abandoned()) return;
+  with_lock([&] {
+    try {
+      or_sleep([&] { callback_(fraction); });
+    } catch (...) {  // it must not leave through the library's threads
+      error_ = std::current_exception();
+      cancel_ = true;
+    }
+  });
 }
 
 void Work::rethrow() {

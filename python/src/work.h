@@ -9,6 +9,7 @@
 
 #include "isochron/core/error.h"
 #include "isochron/core/progress.h"
+#include "python/src/ending.h"
 #include "python/src/unlocked.h"
 
 namespace isochron::python {
@@ -40,14 +41,27 @@ class Work {
   /// What the library is to be given. It stays valid as long as this object.
   [[nodiscard]] Progress progress();
 
+  /// Calls `body()`, which is Python, with the interpreter's lock, on the work's behalf. Throws Cancelled where the
+  /// interpreter is about to end.
+  template <class Body>
+  void call_back(Body&& body) {
+    if (under_way_->abandoned()) throw Cancelled();
+    with_lock(body);
+  }
+
   /// Runs `body()` without the interpreter's lock; `callback` is None or takes the share done, from 0 to 1. An
   /// exception from it and KeyboardInterrupt end the work and are passed on.
   template <class Body>
   auto run(const py::object& callback, Body&& body) {
     begin(callback);
+    UnderWay under_way(cancel_);
+    under_way_ = &under_way;
     const InterruptGuard guard(cancel_);
     try {
-      auto result = unlocked(body);
+      auto result = unlocked([&] {
+        const Leaving leaving{under_way};
+        return body();
+      });
       rethrow();
       return result;
     } catch (const Cancelled&) {
@@ -58,6 +72,11 @@ class Work {
   }
 
  private:
+  struct Leaving {
+    UnderWay& work;
+    ~Leaving() { work.leave(); }
+  };
+
   void begin(const py::object& callback);
   void report(double fraction);
   /// Throws what the callback threw.
@@ -66,6 +85,7 @@ class Work {
   std::atomic<bool> cancel_{false};
   py::handle callback_;  // the caller's, alive during the call
   std::exception_ptr error_;
+  UnderWay* under_way_ = nullptr;  // during the call
 };
 
 /// The same in one line, for functions that take a Progress.

@@ -1,7 +1,9 @@
 """Arrays of every type and layout give the same times; those that fit are not copied; others are told."""
 
 import gc
+import re
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -286,3 +288,91 @@ def test_unknown_keywords_are_those_of_the_function_called():
     for call in (isochron.solve, isochron.solve_many, isochron.distance_matrix):
         with pytest.raises(TypeError, match=rf"{call.__name__}\(\) got an unexpected keyword argument 'colour'"):
             call((POINTS, CELLS), [0], colour=1)
+
+
+UNUSABLE = [
+    ((POINTS, CELLS), {"speed": np.full(len(CELLS), 1e-200)}),
+    ((POINTS, CELLS), {"speed": np.full(len(CELLS), 1e200)}),
+    ((POINTS, CELLS), {"speed": np.full(len(POINTS), 1e200)}),
+    ((1e160 * POINTS, CELLS), {}),
+    ((1e-160 * POINTS, CELLS), {}),
+    ((1e20 * POINTS, CELLS), {"speed": 1e-150}),
+    ((1e-20 * POINTS, CELLS), {"speed": np.full(len(CELLS), 1e150)}),
+    (isochron.Grid((5, 6), spacing=1e-160), {}),
+    (isochron.Grid((5, 6, 4), spacing=1e160), {}),
+    (isochron.Grid((5, 6)), {"speed": np.full((5, 6), 1e200)}),
+    (isochron.Grid((5, 6)), {"speed": np.full((5, 6), 1e-200)}),
+    (isochron.Grid((5, 6), spacing=1e20), {"speed": 1e-150}),
+    (isochron.Grid((5, 6), spacing=1e-20), {"speed": np.full((5, 6), 1e150)}),
+]
+
+
+@pytest.mark.parametrize("mesh, options", UNUSABLE)
+def test_what_cannot_be_computed_with_is_told(mesh, options):
+    with pytest.raises(isochron.InputError) as raised:
+        isochron.solve(mesh, [0], **options)
+    assert re.search("too large or too small|not positive definite and finite", str(raised.value))
+
+
+@pytest.mark.parametrize("scale", [1e-100, 1e100])
+def test_large_and_small_numbers_that_can_be_computed_with(scale):
+    """Lengths and speeds in other units."""
+    expected = isochron.solve((POINTS, CELLS), [0]).times
+    np.testing.assert_allclose(isochron.solve((scale * POINTS, CELLS), [0]).times / scale, expected, rtol=1e-12)
+    times = isochron.solve((POINTS, CELLS), [0], speed=np.full(len(CELLS), scale)).times
+    np.testing.assert_allclose(times * scale, expected, rtol=1e-12)
+    grid = isochron.solve(isochron.Grid((5, 6)), [0]).times
+    np.testing.assert_allclose(isochron.solve(isochron.Grid((5, 6), spacing=scale), [0]).times / scale, grid, rtol=1e-12)
+
+
+@pytest.mark.parametrize("ids", [[-1], [2**32], [len(POINTS)], isochron.Sources(vertices=[-1])])
+def test_ids_out_of_range_are_told_with_the_range(ids):
+    with pytest.raises(isochron.InputError, match=f"sources holds an id out of range.* up to {len(POINTS) - 1}[)]"):
+        isochron.solve((POINTS, CELLS), ids)
+    with pytest.raises(isochron.InputError, match="cells holds an id out of range.*there is nothing that has an id"):
+        isochron.solve((np.zeros((0, 3)), CELLS), [0])
+
+
+@pytest.mark.parametrize("order, shape", [("C", (10, 12)), ("F", (10, 12)), ("C", (10, 12, 9))])
+def test_positions_outside_are_told_by_the_index_of_arrays(order, shape):
+    place = [9.75, 9.0, 3.0][: len(shape)]
+    with pytest.raises(isochron.InputError, match=r"would be \(9.75, 9(, 3)?\)\)"):
+        isochron.solve(isochron.Grid(shape, order=order), [place])
+
+
+def test_ids_that_look_like_an_index_are_told():
+    grid = isochron.Grid((9, 9, 9))
+    with pytest.warns(isochron.IndexWarning, match=r"sources is \[3, 4, 5\].*\[\[3, 4, 5\]\].*np.array\(\[3, 4, 5\]\)") as told:
+        arrival = isochron.solve(grid, (3, 4, 5))
+    assert told[0].filename == __file__
+    assert (arrival.times.ravel()[[3, 4, 5]] == 0).all()
+    with pytest.warns(isochron.IndexWarning, match="targets"):
+        isochron.distance_matrix(grid, [0], [3, 4, 5])
+    with pytest.warns(isochron.IndexWarning, match="to is"):
+        isochron.trace_path(arrival, [3, 4, 5])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert isochron.solve(grid, [[3, 4, 5]]).times[3, 4, 5] == 0
+        for ids in (np.array([3, 4, 5]), [3, 4], [3, 4, 50], [0.0, 4.0, 5.0]):
+            isochron.solve(grid, ids)
+        isochron.solve((POINTS, CELLS), [3, 4, 5])
+
+
+def test_positions_near_a_mesh_count_as_on_it():
+    """Up to half an edge off; the times are those of the nearest point."""
+    points, cells = square(4)
+    edge = np.linalg.norm(points[cells[:, 0]] - points[cells[:, 1]], axis=1).min()
+    place = points.mean(axis=0)
+    expected = isochron.solve((points, cells), [place]).times
+    np.testing.assert_allclose(isochron.solve((points, cells), [place + [0, 0, 0.4 * edge]]).times, expected, rtol=1e-12)
+    with pytest.raises(isochron.InputError, match="away from the mesh"):
+        isochron.solve((points, cells), [place + [0, 0, edge]])
+
+
+def test_distances_that_nothing_reaches_have_the_sign_of_phi():
+    phi = np.add.outer(np.arange(-4.5, 5), np.zeros(5))
+    closed = np.zeros(phi.shape, bool)
+    closed[1] = closed[8] = True
+    found = isochron.distance(np.ma.array(phi, mask=closed))
+    assert (found[:2] == -np.inf).all() and (found[8:] == np.inf).all()
+    np.testing.assert_allclose(found[2:8], phi[2:8], atol=1e-9)

@@ -125,3 +125,18 @@ def test_paths_that_were_not_found_are_left_out(tmp_path):
     assert [len(path) for path in again] == [len(path) for path in paths[1:]]
     with pytest.raises(isochron.UsageError, match="no path"):
         isochron.write(tmp_path / "none.vtp", [None, None])
+
+
+@pytest.mark.parametrize(
+    "name, text",
+    [
+        ("a.off", "OFF\n5 2 0\n0 0 0\n1 0 0\n1 1 0\n0 1 0\n2 0 0\n3 1 4 2\n4 0 1 2 3\n"),
+        ("a.obj", "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nv 2 0 0\nf 2 5 3\nf 1 2 3 4\n"),
+    ],
+)
+def test_cells_that_are_left_out_are_told(tmp_path, name, text):
+    (tmp_path / name).write_text(text)
+    with pytest.warns(isochron.SolveWarning, match="1 cell of kind (quad|polygon) left out") as told:
+        mesh = isochron.read(tmp_path / name)
+    assert told[0].filename == __file__
+    assert mesh.cells.tolist() == [[1, 4, 2]]

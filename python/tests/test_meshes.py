@@ -48,3 +48,12 @@ def test_our_own_mesh():
     mesh = isochron.Mesh(points, cells, point_data={"a": points[:, 0]})
     assert mesh.kind == "triangle" and mesh.points is points and repr(mesh) == "Mesh(16 points, 18 triangles)"
     np.testing.assert_array_equal(isochron.solve(mesh, [0]).times, isochron.solve((points, cells), [0]).times)
+
+
+def test_blocks_that_are_left_out_are_told():
+    points, cells = square(3)
+    mesh = like_meshio(points, triangle=cells, quad=np.array([[0, 1, 5, 4]] * 2), line=np.array([[0, 1]]))
+    with pytest.warns(isochron.SolveWarning) as told:
+        arrival = isochron.solve(mesh, [0])
+    assert ["2 cells of kind quad left out" in str(one.message) for one in told] == [True]
+    np.testing.assert_array_equal(arrival.times, isochron.solve((points, cells), [0]).times)

@@ -102,3 +102,13 @@ def test_wrong_arguments_are_named():
     for to in (25, -1):
         with pytest.raises(isochron.InputError, match="to holds an id out of range"):
             isochron.trace_path(arrival, to)
+
+
+def test_places_outside_the_mask_are_none_in_a_list():
+    mask = np.ones((6, 6), bool)
+    mask[4, 4] = False
+    arrival = isochron.solve(isochron.Grid((6, 6)), [[0, 0]], mask=mask)
+    found = isochron.trace_path(arrival, [[2, 2], [4, 4]])
+    assert found[1] is None and found[0].length == pytest.approx(np.sqrt(8))
+    with pytest.raises(isochron.NoAnswerError, match="4,4,0 .it is outside the mask"):
+        isochron.trace_path(arrival, [4.0, 4.0])

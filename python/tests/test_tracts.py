@@ -147,3 +147,10 @@ def test_a_fit_is_taken_as_tensors():
     by_fit, by_image = isochron.Tracts(fit), isochron.Tracts(fit.image)
     first, second = (one.connect([[0, 2, 2]], [[5, 2, 2]]) for one in (by_fit, by_image))
     assert first.least_cost == second.least_cost
+
+
+def test_regions_of_ids_that_look_like_an_index_are_told():
+    image = isochron.generate.crossing_fibers((24, 24, 8))
+    tracts = isochron.Tracts(image, mask=image["mask"])
+    with pytest.warns(isochron.IndexWarning, match=r"target is \[20, 17, 4\], which are 3 voxel ids"), pytest.raises(isochron.Error):
+        tracts.connect([[3, 6, 4]], [20, 17, 4])  # these ids are outside the mask

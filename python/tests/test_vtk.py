@@ -50,7 +50,9 @@ def test_vtk_meshes_of_other_cells():
     points, cells = square(3)
     mixed = vtk_mesh(points, cells, 5)
     mixed.InsertNextCell(9, 4, [0, 1, 5, 4])  # a quad among triangles
-    np.testing.assert_array_equal(isochron.solve(mixed, [0]).times, isochron.solve((points, cells), [0]).times)
+    with pytest.warns(isochron.SolveWarning, match="1 cell of kind quad left out"):
+        arrival = isochron.solve(mixed, [0])
+    np.testing.assert_array_equal(arrival.times, isochron.solve((points, cells), [0]).times)
     with pytest.raises(isochron.InputError, match="triangulate"):
         isochron.solve(vtk_mesh(points, np.array([[0, 1, 5, 4]]), 9), [0])
     with pytest.raises(isochron.InputError, match="no points"):
@@ -59,3 +61,68 @@ def test_vtk_meshes_of_other_cells():
         isochron.solve(vtk.vtkRectilinearGrid(), [0])
     with pytest.raises(isochron.InputError, match="vtkMultiBlockDataSet"):
         isochron.solve(vtk.vtkMultiBlockDataSet(), [0])
+
+
+def flat_image(angle, origin=(0, 0, 0)):
+    """In the plane that is turned about x by so many degrees."""
+    image = vtk.vtkImageData()
+    image.SetDimensions(11, 11, 1)
+    image.SetOrigin(*origin)
+    c, s = np.cos(np.radians(angle)), np.sin(np.radians(angle))
+    image.SetDirectionMatrix(1, 0, 0, 0, c, -s, 0, s, c)
+    return image
+
+
+@pytest.mark.parametrize("angle", [30, 45, 90])
+def test_flat_vtk_images_tilted_in_space(angle):
+    arrival = isochron.solve(flat_image(angle), [0])
+    assert arrival.times.shape == (11, 11, 1)
+    np.testing.assert_allclose(arrival.times[[10, 0], [0, 10], 0], [10, 10], rtol=1e-6)
+    turned = np.radians(angle)
+    np.testing.assert_allclose(arrival.mesh.position((0, 10, 0)), [0, 10 * np.cos(turned), 10 * np.sin(turned)], atol=1e-12)
+
+
+def test_flat_vtk_images_keep_their_height():
+    arrival = isochron.solve(flat_image(0, (1, 2, 5)), [[1.0, 2.0, 5.0]])
+    assert arrival.times.shape == (11, 11, 1)
+    np.testing.assert_allclose(arrival.times[[10, 0], [0, 10], 0], [10, 10], rtol=1e-6)
+    assert isochron.solve(flat_image(0, (1, 2, 0)), [0]).times.shape == (11, 11)
+
+
+def polydata(points, polygons=(), strips=()):
+    from vtkmodules.util.numpy_support import numpy_to_vtk
+    from vtkmodules.vtkCommonCore import vtkPoints
+
+    places = vtkPoints()
+    places.SetData(numpy_to_vtk(points, deep=True))
+    mesh = vtk.vtkPolyData()
+    mesh.SetPoints(places)
+    for cells, put in ((polygons, mesh.SetPolys), (strips, mesh.SetStrips)):
+        array = vtk.vtkCellArray()
+        for ids in cells:
+            array.InsertNextCell(len(ids))
+            for i in ids:
+                array.InsertCellPoint(i)
+        put(array)
+    return mesh
+
+
+def test_polygons_that_are_left_out_are_told():
+    points = np.array([[x, y, 0.0] for x in range(4) for y in range(2)])
+    polygons = [[0, 2, 1], [1, 2, 3], [2, 4, 5, 3], [4, 6, 5], [5, 6, 7], [0, 2, 4, 5, 1]]
+    with pytest.warns(isochron.SolveWarning) as told:
+        arrival = isochron.solve(polydata(points, polygons), [0])
+    assert [str(one.message).split(" left")[0] for one in told] == ["mesh: 1 cell of kind quad", "mesh: 1 cell of kind polygon"]
+    assert all(one.filename == __file__ for one in told)
+    assert arrival.reached.tolist() == [True] * 4 + [False] * 4
+
+
+def test_strips_are_triangles():
+    """Of two strips side by side, with their sides as a mesh of triangles has them."""
+    points = np.array([[x, y, 0.0] for x in range(4) for y in range(2)])
+    cells = [[0, 2, 1], [1, 2, 3], [2, 4, 3], [3, 4, 5], [4, 6, 5], [5, 6, 7]]
+    strips = polydata(points, strips=[[0, 2, 1, 3], [2, 4, 3, 5, 4 + 2 + 1]])
+    arrival = isochron.solve(strips, [0])
+    np.testing.assert_array_equal(arrival.mesh.cells, [[0, 2, 1], [2, 3, 1], [2, 4, 3], [4, 5, 3], [3, 5, 7]])
+    both = isochron.solve(polydata(points, cells[4:], [[0, 2, 1, 3, 5][:4], [2, 4, 3, 5]]), [0])
+    np.testing.assert_allclose(both.times, isochron.solve((points, np.array(cells)), [0]).times, rtol=1e-12)

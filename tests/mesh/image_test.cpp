@@ -53,6 +53,11 @@ TEST(ImageGrid, SingularAndEmptyAreRefused) {
   EXPECT_THROW(check_grid(grid, "it"), InputError);
   grid.shape = {65536, 65536, 2};
   EXPECT_THROW(check_grid(grid, "it"), InputError);
+  for (const double scale : {1e-160, 1e160}) {
+    grid = oblique();
+    for (Vec3d& axis : grid.axes) axis = scale * axis;
+    EXPECT_THROW(check_grid(grid, "it"), InputError) << scale;
+  }
 }
 
 TEST(ImageGrid, SameVoxelsAllowsRounding) {

@@ -33,6 +33,19 @@ TetMesh regular_tet() {
   return mesh;
 }
 
+TEST(CheckMesh, LengthsMustBeOnesThatCanBeSquared) {
+  for (const double scale : {1e-160, 1e160}) {
+    TetMesh mesh = small_cube();
+    for (Vec3d& p : mesh.points) p = scale * p;
+    EXPECT_THAT([&] { check_mesh(mesh); }, ThrowsMessage<InputError>(HasSubstr("too large or too small"))) << scale;
+  }
+  for (const double scale : {1e-140, 0.0, 1e140}) {
+    TetMesh mesh = small_cube();
+    for (Vec3d& p : mesh.points) p = scale * p;
+    EXPECT_NO_THROW(check_mesh(mesh)) << scale;
+  }
+}
+
 TEST(CheckMesh, NamesWhatIsWrong) {
   EXPECT_NO_THROW(check_mesh(small_cube()));
   EXPECT_THAT([] { check_mesh(TetMesh{}); }, ThrowsMessage<InputError>(HasSubstr("no points")));

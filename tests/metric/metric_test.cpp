@@ -139,6 +139,17 @@ TEST(CheckMetric, CountsAndNamesTheFirst) {
   EXPECT_THROW(check_metric(Metric::isotropic(0), 2, "speed"), InputError);
 }
 
+TEST(CheckMetric, SpeedsMustBeOnesThatCanBeSquared) {
+  for (const double speed : {1e-200, 1e200, 1e-160, 1e160})
+    EXPECT_THAT(
+        [&] {
+          check_metric(Metric(SpeedMetric{{1, speed}}), 2, "speeds");
+        },
+        ThrowsMessage<InputError>(AllOf(HasSubstr("1 of 2"), HasSubstr("too large or too small"))))
+        << speed;
+  EXPECT_NO_THROW(check_metric(Metric(SpeedMetric{{1e-150, 1e150}}), 2, "speeds"));
+}
+
 TEST(CheckMetric, LooksIntoFibers) {
   FiberMetric good;
   good.fiber = {{1, 0, 0}, {0, 1, 0}};

@@ -480,6 +480,15 @@ TEST_P(EachBackend, BadSourcesAreNamed) {
   EXPECT_NE(message(far).find("away from the mesh"), std::string::npos);
 }
 
+TEST(Solver, TimesTooLargeOrTooSmallAreRefused) {
+  TetMesh mesh = cube(4);
+  for (Vec3d& p : mesh.points) p = 1e20 * p;
+  EXPECT_THROW(solve(mesh, Metric::isotropic(1e-150), from(VertexId(0))), InputError);
+  for (Vec3d& p : mesh.points) p = 1e-40 * p;
+  EXPECT_THROW(solve(mesh, Metric::isotropic(1e150), from(VertexId(0))), InputError);
+  EXPECT_NO_THROW(solve(mesh, Metric::isotropic(1e-100), from(VertexId(0))));
+}
+
 TEST_P(EachBackend, BadMeshesAndMetricsAreRefused) {
   TetMesh mesh = cube(4);
   EXPECT_THROW(solve_here(mesh, Metric(SpeedMetric{{1.0}}), from(VertexId(0))), InputError);

@@ -52,7 +52,7 @@ struct ImageGrid {
 };
 
 /// Throws InputError unless the shape is not empty, has at most 2³²−2 voxels, and origin and axes are finite and the
-/// axes independent; `what` names the image.
+/// axes independent, with lengths that can be squared; `what` names the image.
 void check_grid(const ImageGrid& grid, const std::string& what);
 
 /// Whether two images have the same voxels: equal shapes, and corners that differ by less than `tolerance` voxels.

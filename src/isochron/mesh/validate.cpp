@@ -16,6 +16,25 @@
 
 namespace isochron {
 
+namespace {
+
+/// Squares of lengths must be numbers.
+void check_extent(std::span<const Vec3d> points) {
+  Vec3d low = points[0], high = points[0];
+  const StoppableLoop loop;
+  loop(0, points.size(), [&](std::size_t v) {
+    const Vec3d& p = points[v];
+    low = {std::min(low.x, p.x), std::min(low.y, p.y), std::min(low.z, p.z)};
+    high = {std::max(high.x, p.x), std::max(high.y, p.y), std::max(high.z, p.z)};
+  });
+  const double extent = std::max({high.x - low.x, high.y - low.y, high.z - low.z});
+  if (extent > 0 && !(extent > 1e-150 && extent < 1e150))
+    throw InputError(fmt::format(
+        "the mesh is too large or too small to compute with (its extent is {:g}); change the unit", extent));
+}
+
+}  // namespace
+
 template <int Corners>
 void check_mesh(const SimplexMesh<Corners>& mesh, MeshIds ids) {
   constexpr auto kind = Corners == 3 ? "triangles" : "tetrahedra";
@@ -34,6 +53,7 @@ void check_mesh(const SimplexMesh<Corners>& mesh, MeshIds ids) {
   if (bad > 0)
     throw InputError(fmt::format("coordinates are not finite at {} of {} points (first: point {}); repair the mesh",
                                  bad, mesh.points.size(), first));
+  check_extent(mesh.points);
   if (ids == MeshIds::in_range) return;
   loop(0, mesh.elements.size(), [&](std::size_t e) {
     for (const VertexId v : mesh.elements[e])

@@ -13,8 +13,8 @@ namespace isochron {
 /// What is known of the vertex ids of elements.
 enum class MeshIds { unknown, in_range };
 
-/// Throws InputError unless the mesh has points and elements, all coordinates are finite and all vertex ids are in
-/// range; those that are known to be are not looked at again.
+/// Throws InputError unless the mesh has points and elements, all coordinates are finite, all vertex ids are in
+/// range and lengths can be squared. Ids that are known to be in range are not looked at again.
 template <int Corners>
 void check_mesh(const SimplexMesh<Corners>& mesh, MeshIds ids = MeshIds::unknown);
 

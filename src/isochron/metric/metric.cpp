@@ -100,8 +100,10 @@ bool Metric::isotropic() const {
 
 bool usable_on(const Metric& metric, ElementId element) {
   const std::size_t e = element.index();
-  if (const auto* speeds = std::get_if<SpeedMetric>(&metric.kind()))
-    return speeds->speed[e] > 0 && std::isfinite(speeds->speed[e]);
+  if (const auto* speeds = std::get_if<SpeedMetric>(&metric.kind())) {
+    const double speed = speeds->speed[e], square = speed * speed;
+    return speed > 0 && square > 1e-307 && square < 1e307;  // its inverse is a number too
+  }
   if (const auto* fibers = std::get_if<FiberMetric>(&metric.kind()))
     if (!finite(fibers->fiber[e]) || (!fibers->sheet.empty() && !finite(fibers->sheet[e]))) return false;
   return positive_definite(metric.tensor(element));

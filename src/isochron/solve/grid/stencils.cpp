@@ -97,7 +97,12 @@ double unit_of(const Tensors<Dim>& tensors, int threads) {
   const double mean = ordered_sum(threads, tensors.count(),
                                   [&](std::size_t k) { return 1 / std::sqrt(largest_of(tensors.velocity(k), Dim)); }) /
                       static_cast<double>(tensors.count());
-  return power_of_two_near(mean);
+  const double unit = power_of_two_near(mean);
+  if (tensors.count() > 0 && !(unit * unit > 0 && std::isfinite(unit * unit)))
+    throw InputError(
+        "the times across voxels are too large or too small to compute with (each of voxels and metric could be); "
+        "change the units");
+  return unit;
 }
 
 template <class Problem>

@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "isochron/core/error.h"
 #include "isochron/core/parallel.h"
 #include "isochron/core/stop.h"
 #include "isochron/solve/simplex/obtuse_mask.h"
@@ -29,6 +30,12 @@ std::vector<std::uint32_t> element_order_after(const SimplexMesh<Corners>& mesh,
   loop(0, mesh.element_count(),
        [&](std::size_t e) { result[start[smallest(mesh.elements[e])]++] = static_cast<std::uint32_t>(e); });
   return result;
+}
+
+[[noreturn]] void refuse_range() {
+  throw InputError(
+      "the times along edges are too large or too small to compute with (each of mesh and metric could be); change the "
+      "units");
 }
 
 /// Partial sums of one thread's elements.
@@ -124,8 +131,10 @@ double time_unit(const SampledEdges& sampled) {
 template <class T, int Corners>
 void apply_metric(SimplexProblem<T, Corners>& problem, const SimplexMesh<Corners>& mesh, const Metric& metric,
                   int threads) {
-  const double unit = time_unit(sample_edges(mesh, metric, unit_sample(mesh.element_count())));
-  apply_metric(problem, mesh, metric, unit, threads);
+  const std::vector<ElementId> sample = unit_sample(mesh.element_count());
+  const SampledEdges sampled = sample_edges(mesh, metric, sample);
+  if (sampled.sum == 0 && sample_edges(mesh, Metric::isotropic(1), sample).sum > 0) refuse_range();
+  apply_metric(problem, mesh, metric, time_unit(sampled), threads);
 }
 
 template <class T, int Corners>
@@ -137,6 +146,7 @@ void apply_metric(SimplexProblem<T, Corners>& problem, const SimplexMesh<Corners
 
   problem.unit = unit;
   const double scale = 1 / (problem.unit * problem.unit);
+  if (!(scale > 0 && std::isfinite(scale))) refuse_range();
 
   std::vector<LengthSummary> parts(static_cast<std::size_t>(std::max(1, threads)));
   const StoppableLoop loop;
@@ -169,6 +179,7 @@ void apply_metric(SimplexProblem<T, Corners>& problem, const SimplexMesh<Corners
     total.longest = std::max(total.longest, part.longest);
     problem.obtuse_corners += part.obtuse;
   }
+  if (!std::isfinite(total.longest)) refuse_range();
   problem.shortest = std::sqrt(total.shortest);
   problem.longest = std::sqrt(total.longest);
 
