@@ -15,13 +15,9 @@ Json json_of(const Region& region) { return {{"region", region.name}, {"voxels",
 
 Json json_of(const Vec3d& p) { return {p.x, p.y, p.z}; }
 
-/// The cost between the regions: the mean of both directions, as `connectome` has it.
-double cost_of(const Connection& connection) { return (connection.forward_cost + connection.backward_cost) / 2; }
-
-/// By the cost that was solved for. The integral of local costs along the traced path feels how coarse the voxels are.
 /// How far apart the costs of the two directions are, as a share of their mean; without discretisation they are equal.
 double spread(const Connection& connection) {
-  const double cost = cost_of(connection);
+  const double cost = connection.mean_cost();
   return cost > 0 ? std::abs(connection.forward_cost - connection.backward_cost) / cost : 0;
 }
 
@@ -50,7 +46,7 @@ std::string json_text_of(const ConnectSummary& summary, const Console& console) 
               {"from", json_of(summary.query.from)},
               {"to", json_of(summary.query.to)},
               {"waypoints", Json::array()},
-              {"cost", cost_of(connection)},
+              {"cost", connection.mean_cost()},
               {"forward_cost", connection.forward_cost},
               {"backward_cost", connection.backward_cost},
               {"cost_spread", spread(connection)},
@@ -93,7 +89,7 @@ std::string text_of(const ConnectSummary& summary) {
   region("from", summary.query.from);
   for (const Region& waypoint : summary.query.waypoints) region("through", waypoint);
   region("to", summary.query.to);
-  row("cost", fmt::format("{:.6g}, the mean of {:.6g} there and {:.6g} back ({} apart)", cost_of(connection),
+  row("cost", fmt::format("{:.6g}, the mean of {:.6g} there and {:.6g} back ({} apart)", connection.mean_cost(),
                           connection.forward_cost, connection.backward_cost, percent(spread(connection))));
   row("pathway", fmt::format("{} ({:.4g} mm³) with u1 + u2 at most {} above its least, {:.6g}",
                              counted(connection.pathway_voxels, "voxel", "voxels"), connection.pathway_volume,

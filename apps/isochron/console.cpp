@@ -116,6 +116,9 @@ void install_signal_handlers() {
   action.sa_flags = SA_RESTART;
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
+  struct sigaction at_hangup {};
+  sigaction(SIGHUP, nullptr, &at_hangup);
+  if (at_hangup.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, nullptr);  // nohup has it ignored, and is obeyed
   std::signal(SIGXFSZ, SIG_IGN);  // too large a file is then a failed write, which leaves nothing behind
 }
 

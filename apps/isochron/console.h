@@ -53,7 +53,7 @@ class Activity {
 
   /// Adds how far the work has come in its own terms, behind the label.
   void detail(const std::string& text);
-  /// Reports here, and is cancelled by SIGINT and SIGTERM. Valid while this lives.
+  /// Reports here, and is cancelled by these signals. Valid while this lives.
   [[nodiscard]] Progress progress();
 
  private:
@@ -61,7 +61,8 @@ class Activity {
   std::unique_ptr<Line> line_;
 };
 
-/// What SIGINT and SIGTERM do. At first the process ends at once with 130: there is nothing to clean up while reading.
+/// What SIGINT, SIGTERM and SIGHUP do. At first the process ends at once with 130: there is nothing to clean up while
+/// reading.
 void install_signal_handlers();
 
 /// While one lives, signals only set the flag of `Activity::progress`: there is something to finish or to clean up.
@@ -73,7 +74,7 @@ class InterruptGuard {
   InterruptGuard& operator=(const InterruptGuard&) = delete;
 };
 
-/// Reports nowhere, and is cancelled by SIGINT and SIGTERM.
+/// Reports nowhere, and is cancelled by these signals.
 Progress interruptible();
 
 /// Throws Cancelled when a signal has come.

@@ -58,6 +58,11 @@ class ViewImages(ViewCase):
 
         cost = self.read("/api/datasets/0/volume/cost?client=test&name=across")[1]["values"]
         self.assertAlmostEqual(min(cost), meta["least_cost"], delta=1e-3 * meta["least_cost"])
+        self.cost_is_that_of_connect(meta, ends)
+        for field, value, words in (("alpha", -1, "0 to 20"), ("alpha", 1000, "0 to 20"), ("epsilon", -0.1, "0 or more"),
+                                    ("from", {**ends["from"], "radius": -1}, "0 or more")):
+            wrong = {"name": "across", **ends, field: value}
+            self.assertIn(words, self.refused(400, "POST", "/api/datasets/0/connect", wrong))
         glyphs = self.post("/api/datasets/0/glyphs", name="across", most=20)
         self.assertEqual(glyphs[0]["glyphs"], min(20, meta["voxels"]))
 
@@ -90,6 +95,14 @@ class ViewImages(ViewCase):
         self.names_are_needed(ends)
         self.assertEqual(self.status("POST", "/api/datasets/0/solve", {}), 404)
         self.alive()
+
+    def cost_is_that_of_connect(self, meta, ends):
+        ball = lambda region: f"sphere:{','.join(map(str, region['point']))},{region['radius']}"
+        said = self.succeed("connect", "fibers.nii.gz", "--from", ball(ends["from"]), "--to", ball(ends["to"]), "-o", "out",
+                            "--json").stdout
+        told = json.loads(said)
+        self.assertAlmostEqual(meta["cost"], told["cost"], delta=1e-6 * told["cost"])
+        self.assertAlmostEqual(meta["least_cost"], told["least_sum"], delta=1e-6 * told["cost"])
 
     def names_are_needed(self, ends):
         """Of pathways that are asked about, and of those that are made."""
@@ -161,8 +174,8 @@ class ViewImages(ViewCase):
         brush = {"point": arrays["points"][:3], "radius": 5, "factor": 0.5}
         finer = self.post("/api/datasets/0/surface", brush=[brush], **wanted)[0]
         self.assertGreater(finer["vertices"], meta["vertices"])
-        self.assertIn("factor", self.refused(400, "POST", "/api/datasets/0/surface",
-                                             {**wanted, "brush": [{**brush, "factor": -1}]}))
+        self.assertIn("0.05 to 20", self.refused(400, "POST", "/api/datasets/0/surface",
+                                                 {**wanted, "brush": [{**brush, "factor": 100}]}))
         self.alive()
 
     def test_all_questions_and_answers_are_described(self):

@@ -2,6 +2,7 @@
 
 import concurrent.futures
 import contextlib
+import gzip
 import json
 import math
 import os
@@ -86,6 +87,47 @@ class View(ViewCase):
         for one in able:
             self.assertEqual(self.status("POST", "/api/datasets/0/export", {"client": "test", "format": one}), 200, one)
         self.assertIn("vtu, vtp", self.refused(400, "POST", "/api/datasets/0/export", {"client": "test", "format": "exe"}))
+
+    def test_the_spacing_is_that_of_the_isochrones(self):
+        self.start("square.msh")
+        for about in (1, 2, 5):
+            meta, arrays = self.solve([{"vertex": 0}], isochrones={"about": about})
+            count = math.ceil(meta["max_time"] / meta["spacing"]) - 1
+            self.assertEqual({round(level / meta["spacing"], 5) for level in arrays["iso_levels"]}, set(range(1, count + 1)))
+        self.assertEqual(self.solve([{"vertex": 0}], isochrones={"spacing": 5})[0]["spacing"], 5)  # of none
+        everywhere = [{"vertex": i} for i in range(144)]
+        self.assertIsNone(self.solve(everywhere, isochrones={})[0]["spacing"])
+
+    def test_sources_off_the_mesh_are_named(self):
+        self.start("square.msh")
+        sources = [{"point": [9, 9, 0]}, {"point": [0.5, 0.5, 0]}, {"vertex": 3}, {"point": [0, 0, 5]}]
+        status, _, body = self.ask("POST", "/api/datasets/0/solve", {"sources": sources})
+        self.assertEqual((status, json.loads(body)["sources"]), (422, [1, 3]))  # vertices are counted first
+        self.assertIn("the point 9,9,0 is 11.3", json.loads(body)["error"])
+
+    def test_questions_are_those_that_can_be_answered(self):
+        self.write_msh("tet.msh", TET_POINTS, tets=TET)
+        self.write("lines.vtk", "# vtk DataFile Version 3.0\nx\nASCII\nDATASET POLYDATA\nPOINTS 2 float\n"
+                                "0 0 0 1 0 0\nLINES 1 3\n2 0 1\n")
+        self.start("tet.msh", "square.msh", "lines.vtk")
+        tet, square, lines = (set(entry["questions"]) for entry in json.loads(self.ask("GET", "/api/state")[2])["datasets"])
+        self.assertEqual(tet - square, {"POST isosurface"})
+        self.assertEqual(square - lines, {"POST solve", "POST path", "POST export"})
+        self.assertEqual(lines - tet, set())
+        self.assertIn("no tetrahedra", self.refused(422, "POST", "/api/datasets/1/isosurface", {"level": 1}))
+
+    def test_directions_are_advised(self):
+        points, triangles = square_mesh(3)
+        self.write_msh("arrays.msh", points, triangles, point_arrays={"depth": [(1,)] * 9, "along": [(1, 0, 0)] * 9},
+                       cell_arrays={"fiber": [(1, 0, 0)] * len(triangles)})
+        self.start("arrays.msh", "square.msh")
+        for name, words in (("fi%25zzber", "no array 'fi%zzber'"), ("depth", "'depth' has 1 components")):
+            said = self.refused(422, "GET", f"/api/datasets/0/fibers?array={name}")
+            self.assertIn(words, said)
+            self.assertTrue(said.endswith("choose one of: fiber, along"), said)
+        self.assertIn("no directions", self.refused(422, "GET", "/api/datasets/1/fibers?array=x"))
+        for question in ("fibers?array=%00fiber", "array?name=a%0ab"):
+            self.assertIn("control characters", self.refused(400, "GET", f"/api/datasets/0/{question}"))
 
     def test_lines_can_be_seen_but_not_solved(self):
         self.write("lines.vtk", "# vtk DataFile Version 3.0\nx\nASCII\nDATASET POLYDATA\nPOINTS 3 float\n"
@@ -286,6 +328,45 @@ class View(ViewCase):
                             ("datasets/0/fibers?array=f&count=12x", "'count' is \"12x\"; give a finite number"),
                             ("datasets/0/fibers?array=f&count=%ff", "give a finite number")):
             self.assertIn(words, self.refused(400, "GET", f"/api/{path}"))
+        self.alive()
+
+    def test_what_is_wrong_is_named(self):
+        points, triangles = square_mesh(3)
+        self.write_msh("arrays.msh", points, triangles, cell_arrays={"fiber": [(1, 0, 0)] * 8, "part": [(1,)] * 4 + [(2,)] * 4})
+        self.start("arrays.msh")
+        source = {"sources": [{"vertex": 0}]}
+        parts = lambda speeds: {**source, "regions": {"array": "part", "speeds": speeds}}
+        for status, question, body, words in (
+                (400, "solve", parts({"1": 0.5, "01": 0.7}), "region 1 is there twice"),
+                (422, "solve", parts({"7": 0.5}), "no such region"),
+                (400, "solve", {"sources": [{}]}, "'vertex' of sources[0] or 'point' of sources[0] is missing"),
+                (400, "solve", {"sources": [{"vertx": 1}]}, "did you mean 'vertex'?"),
+                (400, "path", {"to": {}}, "'vertex' of 'to' or 'point' of 'to' is missing"),
+                (400, "isosurface", {}, "'level' or 'levels' is missing"),
+                (400, "clip", {"point": [0, 0, 0], "normal": [1, 0, 0], "levels": []}, "has 0 numbers in it; give 1 to 501"),
+                (400, "clip", {"point": 1, "normal": [1, 0, 0]}, "'point' is not a list of 3 numbers"),
+                (400, "solve", '{"sources": [{"vertex": 0, "time": 1e999}]}', "a number in the body is too large"),
+                (400, "solve", {**source, "speed": 1e-300}, "'speed' is 1e-300 (too small"),
+                (400, "solve", {**source, "speed": 1e300}, "'speed' is 1e+300 (too large"),
+                (400, "solve", {**source, "fibers": {"array": "fiber", "velocity": [1, 1e-9]}}, "'velocity' has 1e-09 and 1 (too"),
+                (400, "solve", {**source, "seq": 2 ** 53}, "up to 9007199254740991"),
+                (400, "solve", {**source, "a\0b": 1}, "no field 'a?b'")):
+            self.assertIn(words, self.refused(status, "POST", f"/api/datasets/0/{question}", body), body)
+        meta = self.solve([{"vertex": 0}], fibers={"array": "fiber", "velocity": [1, 1e-6]}, seq=2 ** 53 - 1)[0]
+        self.assertEqual((meta["seq"], meta["unreached"]), (2 ** 53 - 1, 0))
+        for path in (f"state?token={self.token}&token=x", f"datasets/0/geometry?token={self.token}&token="):
+            self.assertIn("'token' is there twice", self.refused(400, "GET", f"/api/{path}"))
+        self.assertIn("address is too long", self.refused(414, "GET", "/api/datasets/0/array?name=" + "x" * 9000))
+
+    def test_packed_bodies(self):
+        self.start("square.msh")
+        body = json.dumps({"sources": [{"vertex": 0}]}).encode()
+        for kind in ({}, {"Content-Type": "application/x-www-form-urlencoded"}):
+            headers = {"Content-Encoding": "gzip", **kind}
+            self.assertEqual(self.status("POST", "/api/datasets/0/solve", gzip.compress(body), headers=headers), 200)
+            self.assertIn("not packed as it says", self.refused(400, "POST", "/api/datasets/0/solve", body, headers=headers))
+            large = gzip.compress(b'{"x": "' + b"a" * (2 << 20) + b'"}')
+            self.refused(413, "POST", "/api/datasets/0/solve", large, headers=headers)
         self.alive()
 
     def test_range_headers(self):
@@ -510,6 +591,14 @@ class View(ViewCase):
         waiting = self.ask_much("one")
         self.all_end(self.cancel_until_ended(waiting, "one"))
 
+    def test_a_script_that_is_run_again_begins_to_count_anew(self):
+        self.start("square.msh")
+        asked = {"client": "script", "sources": [{"vertex": 0}]}
+        self.solve(**asked, seq=9)
+        self.assertEqual(self.refused(409, "POST", "/api/datasets/0/solve", {**asked, "seq": 1}), "superseded")
+        self.assertEqual(self.status("POST", "/api/datasets/0/cancel", {"client": "script"}), 200)
+        self.solve(**asked, seq=1)
+
     def test_ctrl_c_ends_it(self):
         process = self.start("square.msh")
         stream = self.connection()
@@ -524,7 +613,7 @@ class View(ViewCase):
             self.status("GET", "/api/state")
 
     def test_a_server_in_the_background_of_a_script_ends_when_told(self):
-        for told in (signal.SIGINT, signal.SIGTERM):  # such jobs start with SIGINT ignored
+        for told in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):  # such jobs start with SIGINT ignored
             process = self.start("square.msh", preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))
             stream = self.connection()
             stream.request("GET", f"/api/events?client=a&token={self.token}")
@@ -532,6 +621,12 @@ class View(ViewCase):
             process.send_signal(told)
             err = process.communicate(timeout=20)[1]
             self.assertEqual((process.returncode, err), (0, ""))
+
+    def test_nohup_is_obeyed(self):
+        process = self.start("square.msh", preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+        process.send_signal(signal.SIGHUP)
+        time.sleep(0.3)
+        self.alive()
 
     def test_quiet_prints_the_address_alone(self):
         process = self.start("square.msh", "--quiet")
@@ -571,9 +666,9 @@ class View(ViewCase):
         while os.path.exists(f"/proc/{opener_id}") and time.monotonic() < end:
             time.sleep(0.05)
         self.assertFalse(os.path.exists(f"/proc/{opener_id}"))
-        process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGHUP)  # its terminal was closed
         process.communicate(timeout=20)
-        self.assertFalse(page.parent.exists())
+        self.assertEqual((process.returncode, page.parent.exists()), (0, False))
         del environment["DISPLAY"]
         process = self.start("square.msh", browser=(), env=environment)
         process.send_signal(signal.SIGINT)

@@ -119,11 +119,11 @@ TEST(Jobs, ThoseThatWaitAreAnsweredWhenTheyAreCancelled) {
   EXPECT_THROW(busy.get(), Superseded);
 }
 
-TEST(Jobs, NumbersOfAClientThatLeftAreForgotten) {
+TEST(Jobs, NumbersOfAClientThatEndsItsWorkAreForgotten) {
   Jobs jobs;
   jobs.run({"a", "solve", 5}, [](Job&) {});
   jobs.run({"ab", "solve", 5}, [](Job&) {});
-  jobs.forget("a");
+  jobs.cancel("a");
   EXPECT_NO_THROW(jobs.run({"a", "solve", 1}, [](Job&) {}));
   EXPECT_THROW(jobs.run({"ab", "solve", 1}, [](Job&) {}), Superseded);
 }

@@ -327,7 +327,7 @@ TEST(MeshScene, BadlyPutQuestions) {
   solve_with("fibers", R"({"array": "fiber"})", "'velocity' of 'fibers' is missing");
   solve_with("fibers", R"({"array": "fiber", "velocity": [1, 2, 3, 4]})", "'velocity'");
   solve_with("fibers", R"({"array": "fiber", "velocities": [1, 2], "velocity": 1})", "no field 'velocities'");
-  solve_with("regions", R"({"array": "region", "speeds": {"3": 1, "7": 2}})", "names 7 (array 'region' has no such");
+  solve_with("regions", R"({"array": "region", "speeds": {"3": 1, "03": 2}})", "region 3 is there twice");
   solve_with("regions", R"({"array": "region", "speeds": {"three": 1}})", "'three'");
   solve_with("regions", R"({"array": "region", "speeds": {"3": "1"}})", "text ('1')");
   solve_with("regions", R"({"array": "region", "speeds": {"3": -1}})", "positive");
@@ -339,6 +339,9 @@ TEST(MeshScene, BadlyPutQuestions) {
   both["fibers"] = {{"array", "fiber"}, {"velocity", {2, 1}}};
   both["speed"] = 1;
   EXPECT_TRUE(badly_put(*scene, "solve", both, "'speed' and 'fibers' exclude each other"));
+  Json seventh = from_vertex(0);
+  seventh["regions"] = {{"array", "region"}, {"speeds", {{"7", 2}}}};
+  EXPECT_THAT(refusal(*scene, "solve", seventh), HasSubstr("names 7 (array 'region' has no such"));
   EXPECT_TRUE(badly_put(*scene, "fibers", {{"array", "fiber"}, {"count", "-3"}}, "from 1 to 100000"));
   EXPECT_TRUE(badly_put(*scene, "geometry", {{"x", "1"}}, "no field 'x'"));
   EXPECT_TRUE(badly_put(*scene, "path", {{"to", {{"vertex", 0}, {"point", {0, 0, 0}}}}}, "exclude each other"));

@@ -230,7 +230,7 @@ TEST(TensorScene, SaysWhatIsWrong) {
   EXPECT_THAT(message("from", nullptr), testing::HasSubstr("'from' is missing"));
   EXPECT_THAT(message("from", {{"radius", 2}}), testing::HasSubstr("'point'"));
   EXPECT_THAT(message("from", {{"point", {1e9, 0, 0}}, {"radius", 2}}), testing::HasSubstr("from"));
-  EXPECT_THAT(message("from", {{"point", {14, 0, 0}}, {"radius", -2}}), testing::HasSubstr("negative"));
+  EXPECT_THAT(message("from", {{"point", {14, 0, 0}}, {"radius", -2}}), testing::HasSubstr("0 or more"));
   EXPECT_THAT(message("to", {{"point", {14, 0, 0}}, {"radius", 2}}), testing::HasSubstr("overlap"));
   EXPECT_THAT(message("alpha", 99), testing::HasSubstr("alpha"));
   EXPECT_THAT(message("epsilon", -1), testing::HasSubstr("epsilon"));

@@ -94,7 +94,7 @@ JobKey key_of(const Call& call) {
   for (const char* part : {"slot", "name"}) {
     const std::string text = fields.text(part, "");
     if (text.size() > longest)
-      throw RequestError(fmt::format("'{}' is too long; give at most {} characters", part, longest));
+      throw RequestError(fmt::format("'{}' is too long; give at most {} bytes", part, longest));
     key.channel += '\n' + text;
   }
   return key;
@@ -129,7 +129,8 @@ Json DataSet::describe() const {
   const FileState state = state_of(look_at(files_));
   entry["questions"] = Json::array();
   for (const Question& question : questions())
-    entry["questions"].push_back(fmt::format("{} {}", question.asked == Asked::get ? "GET" : "POST", question.name));
+    if (scene_->can_answer(question.name))
+      entry["questions"].push_back(fmt::format("{} {}", question.asked == Asked::get ? "GET" : "POST", question.name));
   entry["changed"] = state != FileState::as_read;
   entry["file"] = name_of(state);
   return entry;
@@ -167,7 +168,7 @@ Reply DataSet::answer(const Call& call, const Tell& tell) {
 
 void DataSet::leave(const std::string& client, const std::function<bool()>& gone) {
   if (!gone()) return;
-  jobs_.forget(client);
+  jobs_.cancel(client);
   try {
     jobs_.run({server_itself, "leave"}, [&](Job&) {
       if (gone()) scene_->forget(client);

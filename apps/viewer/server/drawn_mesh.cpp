@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "isochron/core/error.h"
 #include "isochron/draw/isochrones.h"
@@ -80,6 +81,16 @@ Placed find_array(const FileArrays& file, const std::string& name, const std::st
   return {&arrays.require(name, on), on_points};
 }
 
+/// Which arrays can be drawn as directions.
+std::string advised_vectors(const FileArrays& file) {
+  std::vector<std::string> names;
+  for (const DataArrays* arrays : {&file.cells, &file.points})
+    for (const DataArray& array : arrays->all())
+      if (array.components == 3 && std::find(names.begin(), names.end(), array.name) == names.end())
+        names.push_back(array.name);
+  return names.empty() ? "the file has no directions" : fmt::format("choose one of: {}", fmt::join(names, ", "));
+}
+
 std::size_t source_tuple(const DrawnMesh& drawn, const Placed& placed, std::size_t i) {
   return placed.on_points ? drawn.vertex[i].index() : drawn.element[i].index();
 }
@@ -139,10 +150,11 @@ Pack pack_array(const DrawnMesh& drawn, const FileArrays& file, const std::strin
 
 Pack pack_vectors(const DrawnMesh& drawn, const FileArrays& file, const std::string& name, std::size_t count) {
   const bool on_cells = file.cells.find(name) != nullptr;
-  const Placed placed = find_array(file, name, on_cells ? "cells" : "points");
+  const Placed placed{on_cells ? file.cells.find(name) : file.points.find(name), !on_cells};
+  if (placed.array == nullptr) throw InputError(fmt::format("there is no array '{}'; {}", name, advised_vectors(file)));
   if (placed.array->components != 3)
-    throw InputError(fmt::format("array '{}' has {} components (a direction has 3); choose another", name,
-                                 placed.array->components));
+    throw InputError(fmt::format("array '{}' has {} components (a direction has 3); {}", name, placed.array->components,
+                                 advised_vectors(file)));
   const std::size_t places = on_cells ? drawn.element.size() : drawn.vertex.size();
   const std::size_t shown = std::min(count, places);
   // As long as the places are apart, so that they neither overlap nor get lost.

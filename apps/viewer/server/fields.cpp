@@ -51,8 +51,14 @@ std::string advice(const std::string& name, const std::vector<std::string>& know
   return known.empty() ? "it has none" : fmt::format("use {}", fmt::join(known, ", "));
 }
 
-/// Names in messages: the user's own, cut where they are no names any more.
-std::string shown(const std::string& name) { return name.size() <= 40 ? name : name.substr(0, 40) + "…"; }
+bool is_control(unsigned char c) { return c < 0x20; }
+
+/// Names in messages: the user's own, on one line, and cut where they are no names any more.
+std::string shown(const std::string& name) {
+  std::string cut = name.size() <= 40 ? name : name.substr(0, 40) + "…";
+  std::replace_if(cut.begin(), cut.end(), is_control, '?');
+  return cut;
+}
 
 double number_in(const std::string& text) {
   double number = std::nan("");
@@ -113,6 +119,17 @@ void Fields::exclude(std::initializer_list<const char*> names) {
     throw RequestError(fmt::format("{} exclude each other; give one of them", fmt::join(given, " and ")));
 }
 
+void Fields::choose(std::initializer_list<const char*> names) {
+  exclude(names);
+  if (std::any_of(names.begin(), names.end(), [this](const char* name) { return has(name); })) return;
+  std::vector<std::string> wanted;
+  for (const char* name : names) {
+    check_spelling(name);
+    wanted.push_back(of(name));
+  }
+  throw RequestError(fmt::format("{} is missing; give one of them", fmt::join(wanted, " or ")));
+}
+
 double Fields::number(const std::string& name) {
   const Json& value = require(name);
   const bool from_text = values_ == Values::texts && value.is_string();
@@ -130,6 +147,15 @@ double Fields::positive(const std::string& name) {
   return value;
 }
 
+double Fields::within(const std::string& name, Range range) {
+  const double value = number(name);
+  if (value >= range.low && value <= range.high) return value;
+  const std::string wanted = std::isfinite(range.high)
+                                 ? fmt::format("a number from {:g} to {:g}", range.low, range.high)
+                                 : fmt::format("{:g} or more", range.low);
+  throw RequestError(fmt::format("{} is {:g}; give {}", of(name), value, wanted));
+}
+
 std::uint32_t Fields::whole(const std::string& name, Limits limits) {
   const double value = number(name);
   if (value != std::floor(value) || !(value >= limits.least && value <= limits.most))
@@ -140,8 +166,10 @@ std::uint32_t Fields::whole(const std::string& name, Limits limits) {
 
 std::vector<double> Fields::numbers(const std::string& name, std::size_t most) {
   const Json& list = require(name);
-  if (!list.is_array() || list.empty() || list.size() > most)
-    throw RequestError(fmt::format("{} is not a list of up to {} numbers; give one", of(name), most));
+  if (!list.is_array())
+    throw RequestError(fmt::format("{} is not a list of numbers; give one of up to {}", of(name), most));
+  if (list.empty() || list.size() > most)
+    throw RequestError(fmt::format("{} has {} numbers in it; give 1 to {}", of(name), list.size(), most));
   std::vector<double> result;
   for (const Json& value : list) {
     if (!value.is_number())
@@ -156,15 +184,20 @@ std::vector<double> Fields::number_or_numbers(const std::string& name, std::size
 }
 
 Vec3d Fields::point(const std::string& name) {
+  const Json& list = require(name);
+  if (!list.is_array() || list.size() != 3)
+    throw RequestError(fmt::format("{} is not a list of 3 numbers; give x, y and z", of(name)));
   const std::vector<double> values = numbers(name, 3);
-  if (values.size() != 3) throw RequestError(fmt::format("{} is not a list of 3 numbers; give x, y and z", of(name)));
   return {values[0], values[1], values[2]};
 }
 
 std::string Fields::text(const std::string& name) {
   const Json& value = require(name);
   if (!value.is_string()) throw RequestError(fmt::format("{} is not a text; give one", of(name)));
-  return value.get<std::string>();
+  std::string given = value.get<std::string>();
+  if (std::any_of(given.begin(), given.end(), is_control))
+    throw RequestError(fmt::format("{} has control characters; give a plain one", of(name)));
+  return given;
 }
 
 std::string Fields::word(const std::string& name, std::initializer_list<const char*> words) {
@@ -177,9 +210,7 @@ std::string Fields::word(const std::string& name, std::initializer_list<const ch
 std::string Fields::label(const std::string& name, std::size_t longest) {
   std::string given = text(name, "");
   if (given.size() > longest)
-    throw RequestError(fmt::format("{} is too long; give at most {} characters", of(name), longest));
-  if (std::any_of(given.begin(), given.end(), [](unsigned char c) { return c < 0x20; }))
-    throw RequestError(fmt::format("{} has control characters; give a plain one", of(name)));
+    throw RequestError(fmt::format("{} is too long; give at most {} bytes", of(name), longest));
   return given;
 }
 
@@ -197,9 +228,10 @@ std::vector<Fields> Fields::objects(const std::string& name, std::size_t most) {
 
 std::optional<std::int64_t> Fields::sequence() {
   if (!has("seq")) return std::nullopt;
+  constexpr double most = 9007199254740991;  // 2⁵³ − 1
   const double value = number("seq");
-  if (value != std::floor(value) || !(std::abs(value) < 9e15))
-    throw RequestError(fmt::format("{} is {:g}; count in whole numbers", of("seq"), value));
+  if (value != std::floor(value) || !(std::abs(value) <= most))
+    throw RequestError(fmt::format("{} is {:g}; count in whole numbers up to {:.0f}", of("seq"), value, most));
   return static_cast<std::int64_t>(value);
 }
 
@@ -231,6 +263,8 @@ Json parse_object(const std::string& text) {
     Json object = Json::parse(text, watch);
     if (!object.is_object()) throw RequestError("the body is not a JSON object; send one");
     return object;
+  } catch (const Json::out_of_range&) {
+    throw RequestError("a number in the body is too large to compute with; send smaller ones");
   } catch (const Json::exception&) {
     throw RequestError("the body is not JSON; send an object");
   }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,6 +27,12 @@ struct Limits {
   std::uint32_t most = 4294967294;
 };
 
+/// Between which numbers one may be.
+struct Range {
+  double low = 0;
+  double high = std::numeric_limits<double>::infinity();
+};
+
 /// The fields of an object. A field that is null counts as not given. All functions throw RequestError: with a name,
 /// when the field is of another type, or is missing and has no default.
 class Fields {
@@ -44,12 +51,19 @@ class Fields {
   void check_spelling(const std::string& name) const;
   /// Throws when more than one of them is given.
   void exclude(std::initializer_list<const char*> names);
+  /// Throws when not exactly one of them is given.
+  void choose(std::initializer_list<const char*> names);
 
   /// Numbers are finite.
   double number(const std::string& name);
   double number(const std::string& name, double otherwise) { return has(name) ? number(name) : otherwise; }
   /// A number above 0.
   double positive(const std::string& name);
+  /// A number from one to another, both included.
+  double within(const std::string& name, Range range);
+  double within(const std::string& name, double otherwise, Range range) {
+    return has(name) ? within(name, range) : otherwise;
+  }
   std::uint32_t whole(const std::string& name, Limits limits = {});
   std::uint32_t whole(const std::string& name, std::uint32_t otherwise, Limits limits) {
     return has(name) ? whole(name, limits) : otherwise;
@@ -59,11 +73,12 @@ class Fields {
   /// The same, where one number may stand alone.
   std::vector<double> number_or_numbers(const std::string& name, std::size_t most);
   Vec3d point(const std::string& name);
+  /// Without control characters.
   std::string text(const std::string& name);
   std::string text(const std::string& name, const std::string& otherwise) { return has(name) ? text(name) : otherwise; }
   /// One of a few words, the first when it is not given.
   std::string word(const std::string& name, std::initializer_list<const char*> words);
-  /// A name that somebody chose: empty when it is not given, at most so many bytes, no control characters.
+  /// A name that somebody chose: empty when it is not given, at most so many bytes.
   std::string label(const std::string& name, std::size_t longest);
   Fields object(const std::string& name);
   /// A list of at most so many objects; empty when it is not given.
@@ -71,7 +86,7 @@ class Fields {
 
   /// Who asks.
   std::string client() { return label("client", 64); }
-  /// Which of the client's questions this is.
+  /// Which of the client's questions this is: what a double counts exactly.
   std::optional<std::int64_t> sequence();
 
   /// The names that are given.

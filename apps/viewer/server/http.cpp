@@ -45,17 +45,21 @@ constexpr const char* content_policy =
 struct Refusal {
   int status;
   std::string message;
-  std::string allowed{};  ///< of 405: the methods that are
+  std::string allowed{};       ///< of 405: the methods that are
+  Json more = Json::object();  ///< what else there is to say
 };
 
 void refuse(Response& response, const Refusal& refusal) {
   response.status = refusal.status;
-  response.set_content(text_of(Json{{"error", refusal.message}}), "application/json");
+  Json said{{"error", refusal.message}};
+  said.update(refusal.more);
+  response.set_content(text_of(said), "application/json");
   if (!refusal.allowed.empty()) response.set_header("Allow", refusal.allowed);
 }
 
 const Refusal nothing_here{404, "there is nothing here"};
 const Refusal only_get{405, "this is asked with GET", "GET, HEAD"};
+const Refusal unreadable_body{400, "the body cannot be read (it is cut short, or not packed as it says); send JSON"};
 const Refusal forms{415, "forms are not understood; send JSON"};
 const Refusal only_post{405, "this is asked with POST", "POST"};
 
@@ -102,6 +106,8 @@ Refusal refusal_of(const std::exception_ptr& error) {
     return {400, why.what()};
   } catch (const UnknownCall& why) {
     return {404, why.what()};
+  } catch (const OffMesh& why) {
+    return {422, why.what(), {}, {{"sources", why.sources}}};
   } catch (const RuntimeError& why) {
     return {500, why.what()};
   } catch (const Error& why) {
@@ -169,8 +175,9 @@ Json read_body(const Request& request, const httplib::ContentReader& read) {
     if (!too_large) body.append(data, size);
     return true;
   };
-  if (has_body(request)) read(keep);
+  const bool whole = !has_body(request) || read(keep);
   if (too_large) throw Refusal{413, fmt::format("the body is too large; send at most {} bytes", most_body)};
+  if (!whole) throw unreadable_body;
   if (is_form(request) && !body.starts_with('{')) throw forms;
   return body.empty() ? Json::object() : parse_object(body);
 }
@@ -178,10 +185,10 @@ Json read_body(const Request& request, const httplib::ContentReader& read) {
 Json query_of(const Request& request) {
   Json query = Json::object();
   for (const auto& [name, value] : request.params) {
-    if (name == "token") continue;
     if (query.contains(name)) throw RequestError(fmt::format("'{}' is there twice; leave one of them out", name));
     query[name] = value;
   }
+  query.erase("token");
   return query;
 }
 
@@ -299,7 +306,9 @@ void Server::Engine::add_routes() {
   http_.set_exception_handler(
       [](const Request&, Response& response, const std::exception_ptr& error) { refuse(response, refusal_of(error)); });
   http_.set_error_handler([](const Request&, Response& response) {
-    if (response.body.empty()) refuse(response, {response.status, "the request cannot be answered"});
+    if (!response.body.empty()) return;
+    refuse(response, {response.status, response.status == 414 ? "the address is too long; ask with a shorter one"
+                                                              : "the request cannot be answered"});
   });
 }
 

@@ -87,21 +87,12 @@ void Jobs::run(const JobKey& key, const std::function<void(Job&)>& work) {
   if (task->error) std::rethrow_exception(task->error);
 }
 
-void Jobs::cancel_all_of(const std::string& client) {
+void Jobs::cancel(const std::string& client) {
+  const std::lock_guard lock(mutex_);
   for (const auto& task : waiting_)
     if (task->job.client() == client) task->job.cancel();
   if (running_ && running_->job.client() == client) running_->job.cancel();
   answer_cancelled();
-}
-
-void Jobs::cancel(const std::string& client) {
-  const std::lock_guard lock(mutex_);
-  cancel_all_of(client);
-}
-
-void Jobs::forget(const std::string& client) {
-  const std::lock_guard lock(mutex_);
-  cancel_all_of(client);
   std::erase_if(latest_, [name = name_of({client, ""})](const auto& entry) { return entry.first.starts_with(name); });
 }
 

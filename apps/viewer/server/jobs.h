@@ -80,10 +80,9 @@ class Jobs {
 
   /// Waits until `work` is done. Passes on what it throws; throws Superseded when it was cancelled, and TooBusy.
   void run(const JobKey& key, const std::function<void(Job&)>& work);
-  /// Cancels all that is done or waits for a client. Those that wait are answered at once.
+  /// Cancels all that is done or waits for a client, and begins again with its numbers. Those that wait are answered at
+  /// once.
   void cancel(const std::string& client);
-  /// Cancels, and begins again with the client's numbers.
-  void forget(const std::string& client);
   /// Cancels everything and takes nothing more.
   void stop();
 
@@ -93,7 +92,6 @@ class Jobs {
   struct Task;
   void work();
   void admit(const JobKey& key, const std::shared_ptr<Task>& task);
-  void cancel_all_of(const std::string& client);
   void answer_cancelled();
 
   std::mutex mutex_;

@@ -17,11 +17,27 @@ namespace {
 constexpr std::size_t most_sources = 10000;
 constexpr std::size_t most_regions = 64;
 
+/// Beyond these a metric, which has the squares, is no good in double precision.
+constexpr double least_speed = 1e-100;
+constexpr double most_speed = 1e100;
+constexpr double most_ratio = 1e6;
+
+void check_speed(const std::string& name, double speed) {
+  if (!(speed > 0)) throw RequestError(fmt::format("'{}' is {:g}; give a positive number", name, speed));
+  if (!(speed >= least_speed && speed <= most_speed))
+    throw RequestError(fmt::format("'{}' is {:g} (too {} to compute with); give it in another unit", name, speed,
+                                   speed < 1 ? "small" : "large"));
+}
+
 /// One speed for all directions, or along and across the fibre, or along, across and normal to the sheet.
 Velocities parse_velocities(Fields& fields, const std::string& name) {
   std::vector<double> numbers = fields.number_or_numbers(name, 3);
-  for (const double number : numbers)
-    if (!(number > 0)) throw RequestError(fmt::format("'{}' is {:g}; give a positive number", name, number));
+  for (const double number : numbers) check_speed(name, number);
+  const auto [least, most] = std::minmax_element(numbers.begin(), numbers.end());
+  if (*most / *least > most_ratio)
+    throw RequestError(
+        fmt::format("'{}' has {:g} and {:g} (too different to compute with); keep them within {:g} times", name, *least,
+                    *most, most_ratio));
   while (numbers.size() < 3) numbers.push_back(numbers.back());
   return {numbers[0], numbers[1], numbers[2]};
 }
@@ -71,8 +87,10 @@ void parse_regions(Fields regions, const DataArrays& cell_data, const Velocities
   for (const std::string& name : speeds.names()) {
     const std::int64_t region = parse_region(name);
     if (!std::binary_search(values->begin(), values->end(), region))
-      throw RequestError(fmt::format("'regions' names {} (array '{}' has no such region); use {}", region,
-                                     request.region_array, fmt::join(*values, ", ")));
+      throw InputError(fmt::format("'regions' names {} (array '{}' has no such region); use {}", region,
+                                   request.region_array, fmt::join(*values, ", ")));
+    if (given.contains(region))
+      throw RequestError(fmt::format("region {} is there twice; leave one of them out", region));
     given[region] = parse_velocities(speeds, name);
     if (request.fiber_array.empty() && given[region].fiber != given[region].sheet)
       throw RequestError(
@@ -96,7 +114,7 @@ std::optional<Regions> find_regions(const DataArrays& cell_data) {
 }
 
 std::variant<VertexId, Vec3d> parse_place(Fields& fields) {
-  fields.exclude({"vertex", "point"});
+  fields.choose({"vertex", "point"});
   if (fields.has("vertex")) return VertexId(fields.whole("vertex"));
   return fields.point("point");
 }

@@ -100,6 +100,7 @@ class MeshScene final : public Scene {
 
   [[nodiscard]] Json describe() const override { return description_; }
   [[nodiscard]] std::span<const Question> questions() const override;
+  [[nodiscard]] bool can_answer(std::string_view question) const override;
   Reply handle(const Call& call, Job& job, const Tell& tell) override;
   void forget(const std::string& client) override;
 
@@ -147,8 +148,7 @@ class MeshScene final : public Scene {
   Result& result_of(const Place& place);
   Result* find_result(const Place& place);
   Result& keep_result(const Place& place);
-  void put_on_mesh(std::vector<PointSource>& points);
-  Vec3d on_mesh(const Vec3d& p);
+  void put_on_mesh(Sources& sources);
   void add_isochrones(Pack& pack, const IsochroneRequest& wanted, const Arrival& arrival);
   void set_drawn_times(const std::vector<double>& times);
 
@@ -230,6 +230,13 @@ std::span<const Question> MeshScene<Corners>::questions() const {
                                   {"solve", Asked::post},   {"path", Asked::post},      {"clip", Asked::post},
                                   {"export", Asked::post},  {"isosurface", Asked::post}};
   return all;
+}
+
+template <int Corners>
+bool MeshScene<Corners>::can_answer(std::string_view question) const {
+  if (question == "isosurface") return Corners == 4 && why_not_.empty();
+  const bool about_times = question == "solve" || question == "path" || question == "export";
+  return !about_times || why_not_.empty();
 }
 
 template <int Corners>
@@ -331,18 +338,22 @@ auto MeshScene<Corners>::keep_result(const Place& place) -> Result& {
 }
 
 template <int Corners>
-Vec3d MeshScene<Corners>::on_mesh(const Vec3d& p) {
-  if (!locator_) locator_ = std::make_unique<PointLocator<Corners>>(mesh_, threads_);
-  const auto nearest = locator_->nearest(p);
-  if (nearest.distance > reach * norm(bounds_.high - bounds_.low))
-    throw InputError(fmt::format("the point {:g},{:g},{:g} is {:g} away from the mesh; pick one on it", p.x, p.y, p.z,
-                                 nearest.distance));
-  return nearest.point;
-}
-
-template <int Corners>
-void MeshScene<Corners>::put_on_mesh(std::vector<PointSource>& points) {
-  for (PointSource& source : points) source.position = on_mesh(source.position);
+void MeshScene<Corners>::put_on_mesh(Sources& sources) {
+  if (!locator_ && !sources.points.empty()) locator_ = std::make_unique<PointLocator<Corners>>(mesh_, threads_);
+  std::vector<std::size_t> off;
+  std::string why;
+  for (std::size_t i = 0; i < sources.points.size(); ++i) {
+    Vec3d& p = sources.points[i].position;
+    const auto nearest = locator_->nearest(p);
+    if (nearest.distance > reach * norm(bounds_.high - bounds_.low)) {
+      if (off.empty())
+        why = fmt::format("the point {:g},{:g},{:g} is {:g} away from the mesh; pick one on it", p.x, p.y, p.z,
+                          nearest.distance);
+      off.push_back(sources.vertices.size() + i);
+    }
+    p = nearest.point;
+  }
+  if (!off.empty()) throw OffMesh(why, std::move(off));
 }
 
 template <int Corners>
@@ -357,10 +368,9 @@ void MeshScene<Corners>::add_isochrones(Pack& pack, const IsochroneRequest& want
     throw InputError(
         fmt::format("a spacing of {:g} is too small (it gives more than {} isochrones); choose a larger one",
                     wanted.spacing, most_levels));
-  const std::vector<double> levels = wanted.spacing > 0 ? spaced_levels(low, arrival.max_time, wanted.spacing)
-                                                        : round_levels(low, arrival.max_time, wanted.about);
-  add_level_lines(pack, isolines(drawn_.surface, time_array, levels));
-  pack.meta["spacing"] = levels.size() > 1 ? levels[1] - levels[0] : wanted.spacing;
+  const double spacing = wanted.spacing > 0 ? wanted.spacing : round_spacing(low, arrival.max_time, wanted.about);
+  add_level_lines(pack, isolines(drawn_.surface, time_array, spaced_levels(low, arrival.max_time, spacing)));
+  pack.meta["spacing"] = spacing > 0 ? Json(spacing) : Json(nullptr);
 }
 
 template <int Corners>
@@ -378,7 +388,7 @@ Reply MeshScene<Corners>::solve(Fields& fields, Job& job, const Tell& tell) {
   });
   const Job::Watch watch(job, stop_);
   Prepared& prepared = prepare(metric);
-  put_on_mesh(sources.points);
+  put_on_mesh(sources);
   Arrival arrival = prepared.solver->solve(sources);
   if (job.cancelled()) throw Cancelled();
   if (arrival.max_time > most_time)
@@ -465,7 +475,7 @@ Reply MeshScene<Corners>::clip(Fields& fields) {
 template <int Corners>
 Reply MeshScene<Corners>::isosurface(Fields& fields) {
   const Place place(fields);
-  fields.exclude({"level", "levels"});
+  fields.choose({"level", "levels"});
   const std::vector<double> levels =
       fields.has("levels") ? fields.numbers("levels", most_surfaces) : std::vector{fields.number("level")};
   fields.done();

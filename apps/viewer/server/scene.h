@@ -5,10 +5,13 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "apps/viewer/server/fields.h"
 #include "apps/viewer/server/jobs.h"
 #include "apps/viewer/server/wire.h"
+#include "isochron/core/error.h"
 
 namespace isochron::viewer {
 
@@ -52,6 +55,13 @@ class UnknownCall : public Error {
   explicit UnknownCall(const std::string& name) : Error("there is nothing called '" + name + "' here", 2) {}
 };
 
+/// Sources that are not on the mesh, counted as in the answers.
+class OffMesh : public InputError {
+ public:
+  OffMesh(const std::string& message, std::vector<std::size_t> off) : InputError(message), sources(std::move(off)) {}
+  std::vector<std::size_t> sources;
+};
+
 /// What says in an answer which question it is the answer to.
 inline Json sequence_of(Fields& fields) {
   const auto sequence = fields.sequence();
@@ -74,6 +84,11 @@ class Scene {
 
   /// All questions that `handle` and `glance` answer.
   [[nodiscard]] virtual std::span<const Question> questions() const = 0;
+  /// Whether a question can have another answer than why there is none, with these data.
+  [[nodiscard]] virtual bool can_answer(std::string_view question) const {
+    (void)question;
+    return true;
+  }
 
   /// Answers; only one call at a time. Long work looks at `job` and stops when it is cancelled. Throws UnknownCall,
   /// RequestError, InputError, UsageError and NoAnswerError, whose messages are shown.

@@ -77,7 +77,8 @@ ParticleFrame frame_of(std::span<const Particle<double>> particles, const Lattic
 std::vector<SizeBrush> parse_brushes(Fields& fields) {
   std::vector<SizeBrush> brushes;
   for (Fields& stroke : fields.objects("brush", most_brushes)) {
-    brushes.push_back({stroke.point("point"), stroke.positive("radius"), stroke.positive("factor")});
+    const double factor = stroke.within("factor", {SizeBrush::smallest_factor, SizeBrush::largest_factor});
+    brushes.push_back({stroke.point("point"), stroke.positive("radius"), factor});
     stroke.done();
   }
   return brushes;
@@ -111,7 +112,7 @@ struct Level {
   InsideIs inside = InsideIs::above;
 
   explicit Level(Fields& fields) : label(parse_label(fields)) {
-    fields.exclude({"label", "isovalue"});
+    fields.choose({"label", "isovalue"});
     fields.exclude({"label", "inside"});  // labels have no order
     if (label) return;
     isovalue = fields.number("isovalue");
@@ -160,6 +161,9 @@ class SurfaceScene final : public Scene {
 
   [[nodiscard]] Json describe() const override { return description_; }
   [[nodiscard]] std::span<const Question> questions() const override;
+  [[nodiscard]] bool can_answer(std::string_view question) const override {
+    return why_not_.empty() || question == "histogram" || question == "volume/values";
+  }
   Reply handle(const Call& call, Job& job, const Tell& tell) override;
   std::optional<Reply> glance(const Call& call) override;
   void forget(const std::string& client) override {

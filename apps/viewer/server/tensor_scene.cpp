@@ -66,10 +66,8 @@ struct Ball {
 
 Ball parse_ball(Fields& fields, const char* which) {
   Fields asked = fields.object(which);
-  const Ball ball{which, {asked.point("point"), asked.number("radius", 0)}};
+  const Ball ball{which, {asked.point("point"), asked.within("radius", 0, {0})}};
   asked.done();
-  if (!(ball.sphere.radius >= 0))
-    throw RequestError(fmt::format("the radius of '{}' is negative; give 0 or more", which));
   return ball;
 }
 
@@ -318,10 +316,10 @@ Reply TensorScene::connect(Fields& fields, Job& job, const Tell& tell) {
   const PathwayName name(fields);
   if (name.name.empty()) throw RequestError("'name' is missing (the pathway is kept by it); choose one");
   const Ball from = parse_ball(fields, "from"), to = parse_ball(fields, "to");
-  const double alpha = fields.number("alpha", DiffusionMetricOptions{}.alpha);
+  const double alpha = fields.within("alpha", DiffusionMetricOptions{}.alpha, {0, DiffusionMetricOptions::most_alpha});
   const double tube_radius = fields.has("tube_radius") ? fields.positive("tube_radius") : 0.5 * smallest_spacing(grid_);
   ConnectQuery query;
-  query.epsilon = fields.number("epsilon", query.epsilon);
+  query.epsilon = fields.within("epsilon", query.epsilon, {0});
   fields.done();
   const Timer timer;
   const Job::Watch watch(job, stop_);
@@ -345,6 +343,7 @@ Reply TensorScene::connect(Fields& fields, Job& job, const Tell& tell) {
   add_vectors(pack, "pathway_normals", vertex_normals(around));
   pack.meta = {{"seq", sequence_of(fields)},
                {"name", name.name},
+               {"cost", connection.mean_cost()},
                {"least_cost", connection.least_cost},
                {"length", statistics.length},
                {"mean_fa", finite_or_null(statistics.mean_anisotropy)},

@@ -40,6 +40,10 @@ struct Connection {
   Arrival work;  ///< of all solves together: times of the work, counters, whether all converged; without arrays
   std::size_t solves = 0;
   std::vector<std::string> notes;  ///< what the user should know
+
+  /// The cost between the regions: the mean of both solves, as `connectome` has it. The integral of local costs along
+  /// the traced path feels how coarse the voxels are.
+  [[nodiscard]] double mean_cost() const { return (forward_cost + backward_cost) / 2; }
 };
 
 /// Where paths between two regions may run: the voxels of `usable`, without those of `exclude`, and of `stop` only

@@ -212,15 +212,19 @@ std::vector<double> spaced_levels(double low, double high, double spacing) {
   return levels;
 }
 
-std::vector<double> round_levels(double low, double high, int about) {
-  if (!(low < high) || !std::isfinite(high - low) || about < 1) return {};
+double round_spacing(double low, double high, int about) {
+  if (!(low < high) || !std::isfinite(high - low) || about < 1) return 0;
   const double wanted = (high - low) / (about + 1);
   const double power = std::pow(10.0, std::floor(std::log10(wanted)));
   double best = power;
   for (const double step : {1.0, 2.0, 5.0, 10.0}) {
     if (std::abs(std::log(step * power / wanted)) < std::abs(std::log(best / wanted))) best = step * power;
   }
-  return spaced_levels(low, high, best);
+  return best;
+}
+
+std::vector<double> round_levels(double low, double high, int about) {
+  return spaced_levels(low, high, round_spacing(low, high, about));
 }
 
 Dataset isolines(const Dataset& surface, std::string_view array, std::span<const double> levels) {

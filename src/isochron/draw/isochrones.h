@@ -26,8 +26,10 @@ std::vector<BoundaryFace> boundary_faces(std::span<const Vec3d> points, std::spa
 /// arrays of the tetrahedra behind its triangles. Triangles and lines of the data set are left out.
 Dataset boundary_surface(const Dataset& dataset);
 
-/// Round levels (multiples of 1, 2 or 5 times a power of ten) strictly between low and high, `about` of them: at most
-/// twice, at least half as many. Empty when low < high does not hold or one of them is not finite.
+/// The round spacing (1, 2 or 5 times a power of ten) of which about so many multiples lie between low and high: at
+/// most twice, at least half as many. 0 when low < high does not hold or one of them is not finite.
+double round_spacing(double low, double high, int about);
+/// The multiples of that spacing strictly between low and high; empty where it is 0.
 std::vector<double> round_levels(double low, double high, int about);
 /// Multiples of `spacing` > 0 strictly between low and high. Throws UsageError when there are more than 10,000.
 std::vector<double> spaced_levels(double low, double high, double spacing);

@@ -7,6 +7,8 @@ export class ApiError extends Error {
   constructor(
     readonly status: number,
     message: string,
+    /** Numbers of the sources that are not on the mesh, where that is why. */
+    readonly offMesh: readonly number[] = [],
   ) {
     super(message);
   }
@@ -109,13 +111,12 @@ export class Api {
       throw new ApiError(0, 'the server does not answer');
     }
     if (answer.ok) return answer;
-    let message = `the server answered ${answer.status}`;
+    let said: { error?: string; sources?: number[] } = {};
     try {
-      const said = (await answer.json()) as { error?: string };
-      if (typeof said.error === 'string') message = said.error;
+      said = (await answer.json()) as typeof said;
     } catch {
       // not JSON: the status has to do
     }
-    throw new ApiError(answer.status, message);
+    throw new ApiError(answer.status, said.error ?? `the server answered ${answer.status}`, said.sources);
   }
 }

@@ -220,7 +220,8 @@ export class App {
     const data = this.state.datasets.find((d) => d.id === id);
     if (data === undefined || this.current?.id !== id) return;
     const choices = this.mode?.stateText();
+    const sameBox = String(this.current.bounds) === String(data.bounds);
     const mode = await this.open(data);
-    if (choices !== undefined) mode?.loadState(choices);
+    if (choices !== undefined) mode?.loadState(choices, sameBox ? 'saved' : 'fitted');
   }
 }

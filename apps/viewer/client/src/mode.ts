@@ -43,7 +43,8 @@ export interface Mode {
   saveData(name: string): Promise<void>;
   saveState(): void;
   stateText(): string;
-  loadState(text: string): void;
+  /** With the camera of the state, or with all of the data in view. */
+  loadState(text: string, camera?: 'saved' | 'fitted'): void;
 }
 
 /** Shows in an element what a mode has loaded. */

@@ -74,10 +74,10 @@ export abstract class StageMode implements Mode {
     download(new Blob([this.stateText()], { type: 'application/json' }), `${this.baseName()}.view.json`);
   }
 
-  loadState(text: string): void {
+  loadState(text: string, view: 'saved' | 'fitted' = 'saved'): void {
     try {
       const camera = this.readState(text);
-      if (camera !== null) this.stage.setCamera(camera);
+      if (camera !== null && view === 'saved') this.stage.setCamera(camera);
     } catch (error) {
       this.context.notices.show('state', 'error', wordsOf(error));
       return;

@@ -88,12 +88,16 @@ describePage('meshes', files, (page) => {
       (now) => share(now, ahead) > all + 0.05,
       `more than ${all} ahead of the front`,
     );
+    const caption = view.page.locator('.stage-caption');
+    const moment = Number((await caption.textContent()).replace('front at ', ''));
+    assert.ok(Math.abs(moment - (await view.status()) / 4) < 0.1, `the picture says its moment, ${moment}`);
     await view.page.keyboard.press('Escape');
     await view.until(
       () => view.picture(),
       (now) => share(now, ahead) < all + 0.01,
       'all times',
     );
+    assert.equal(await caption.textContent(), '');
     await view.page.getByRole('button', { name: 'Let the front run' }).click();
     const readout = view.page.locator('.moment');
     const one = await readout.textContent();

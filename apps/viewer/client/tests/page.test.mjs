@@ -1,6 +1,6 @@
 // The page around the modes in a real browser: data sets, files to save and load, keys, windows, and what may go wrong.
 import assert from 'node:assert/strict';
-import { readFileSync, renameSync, utimesSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readFileSync, renameSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { artefacts, describePage, folder, isochron, middle, openBrowser, serve, View } from './harness.mjs';
@@ -157,6 +157,99 @@ describePage('the page', files, (page) => {
     await own.stop('SIGKILL');
     await view.notice('connection').getByText('Lost the connection').waitFor();
     await view.page.screenshot({ path: join(artefacts, 'lost.png') });
+    await view.close();
+  });
+
+  test('a file that became another mesh is seen as a whole, and says which sources it has not', async () => {
+    const place = join(folder, 'page.vtu');
+    copyFileSync(join(folder, 'lens.vtu'), place);
+    const own = await serve('page.vtu');
+    const view = await (await View.open(page.browser, own.url)).ready();
+    await view.click(0.5, 0.5);
+    await view.until(() => view.status(), Number.isFinite, 'an arrival');
+    copyFileSync(join(folder, 'heart.vtu'), place);
+    utimesSync(place, new Date(), new Date(Date.now() + 5000));
+    await view.notice('changed').getByRole('button', { name: 'Reload' }).click();
+    await view.notice('sources').getByText('Not on the mesh, and left out: Source 1').waitFor();
+    await view.page.locator('.stage-hint', { hasText: 'Click the surface' }).waitFor();
+    const fresh = await (await View.open(page.browser, own.url)).ready();
+    const [now, first] = [await view.saved(), await fresh.saved()];
+    assert.deepEqual(now.state.sources, []);
+    assert.deepEqual(now.state.camera, first.state.camera, 'the view is that of a page that was just opened');
+    await fresh.close();
+    await view.until(() => view.picture('another'), (shown) => colorCount(shown) > 50, 'a shaded surface');
+    assert.equal(await view.notice('sources').count(), 1, 'the message stays');
+    await view.click(...middle);
+    await view.until(() => view.status(), Number.isFinite, 'an arrival on the new mesh');
+    await view.notice('sources').waitFor({ state: 'detached' });
+    await view.close();
+    await own.stop();
+  });
+
+  test('an error stays until what failed is mended', async () => {
+    const view = await page.openWithSource();
+    await view.page.getByLabel('Spacing of isochrones').fill('0.0001');
+    await view.page.keyboard.press('Enter');
+    await view.notice('error').getByText('too small').waitFor();
+    const asked = view.page.waitForResponse('**/fibers?**');
+    await view.page.getByLabel('Fibres').last().selectOption('fiber');
+    await asked;
+    await view.drawn();
+    assert.equal(await view.notice('error').count(), 1, 'fibres are no answer to it');
+    await view.page.getByLabel('Spacing of isochrones').fill('');
+    await view.page.keyboard.press('Enter');
+    await view.notice('error').waitFor({ state: 'detached' });
+    await view.close();
+  });
+
+  test('messages cover nothing, in a narrow window too', async () => {
+    for (const width of [900, 480]) {
+      const view = await page.open({ viewport: { width, height: 560 } });
+      await view.page.getByLabel('State file').setInputFiles(join(folder, 'lines.vtk'));
+      await view.notice('state').waitFor();
+      await view.page.getByLabel('Data set').selectOption({ label: 'lines.vtk' });
+      await view.page.locator('.stage-hint', { hasText: 'cannot be computed' }).waitFor();
+      await view.click(0.5, 0.5);
+      await view.notice('error').waitFor();
+      await view.page.screenshot({ path: join(artefacts, `messages-${width}.png`) });
+      const notices = await view.page.locator('.notices').boundingBox();
+      for (const other of ['header', '.stage', '.stage-hint', '.panel']) {
+        const box = await view.page.locator(other).boundingBox();
+        const apart = box.y >= notices.y + notices.height || notices.y >= box.y + box.height;
+        assert.ok(apart, `${other} at ${width}: ${JSON.stringify([notices, box])}`);
+      }
+      assert.ok(notices.width > 0.9 * width, 'words have room');
+      const buttons = await view.page
+        .locator('header > button, header > select, header > h1')
+        .evaluateAll((all) => all.map((e) => e.getBoundingClientRect().toJSON()));
+      for (const [i, a] of buttons.entries())
+        for (const b of buttons.slice(i + 1))
+          assert.ok(a.right <= b.left || b.right <= a.left || a.bottom <= b.top || b.bottom <= a.top, `header at ${width}`);
+      assert.ok(Math.max(...buttons.map(({ right }) => right)) <= width, `header at ${width}`);
+      await view.close();
+    }
+  });
+
+  test('a number that cannot be is answered with words', async () => {
+    const view = await page.open();
+    const field = view.page.getByLabel('Along', { exact: true });
+    await field.fill('0');
+    await field.press('Enter');
+    await view.page.getByRole('alert').getByText('above 0').waitFor();
+    await field.fill('0.7');
+    await field.press('Enter');
+    await view.page.getByRole('alert').waitFor({ state: 'detached' });
+    assert.equal(await field.getAttribute('aria-invalid'), 'false');
+    await view.close();
+  });
+
+  test('the help begins at its beginning', async () => {
+    const view = await page.open({ viewport: { width: 900, height: 360 } });
+    await view.page.getByRole('button', { name: '?' }).click();
+    const help = view.page.getByRole('dialog', { name: 'Help' });
+    await help.waitFor();
+    assert.equal(await help.evaluate((dialog) => dialog.scrollTop), 0);
+    assert.ok(await help.evaluate((dialog) => dialog.scrollHeight > dialog.clientHeight), 'it does not fit');
     await view.close();
   });
 

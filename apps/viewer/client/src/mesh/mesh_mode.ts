@@ -1,4 +1,5 @@
 // The mesh mode: joins the model, the server's answers, the picture and the controls.
+import { ApiError, wordsOf } from '../api';
 import type { MakeMode, ModeContext } from '../mode';
 import { StageMode } from '../stage_mode';
 import type { DataSet, Vec3 } from '../types';
@@ -15,12 +16,12 @@ import { meshKeys } from './keys';
 import type { PaneKind, Shown } from './mesh_view';
 import { MeshView } from './mesh_view';
 import type { Model } from './model';
-import { defaultModel, readStateFile, slotsOf, stateFile } from './model';
+import { defaultModel, readStateFile, slotsOf, stateFile, surfaceTimes } from './model';
 import type { Tool } from './panel';
 import { Panel } from './panel';
 import { pick, valueAt } from './pick';
 import type { Part } from './requests';
-import { Requests } from './requests';
+import { OffMesh, Requests } from './requests';
 
 const paneTitles: Record<PaneKind, string> = { a: 'A', b: 'B', difference: 'B − A' };
 /** Picking a source takes no better aim than this, in pixels. */
@@ -40,6 +41,8 @@ export class MeshMode extends StageMode {
   private readonly requests: Requests;
   private readonly shown: Shown;
   private view!: MeshView;
+  /** Whose failure is being told; null where it is none of these. */
+  private told: Part | null = null;
 
   /** Reads the geometry, to be shown later. */
   static async load(data: DataSet, context: ModeContext): Promise<MakeMode> {
@@ -78,12 +81,13 @@ export class MeshMode extends StageMode {
       data,
       this.shown,
       (part) => this.answered(part),
-      (error) => this.failed(error),
+      (error, part) => this.partFailed(error, part),
       this.ended.signal,
     );
     this.timeBar = new TimeBar((moment) => {
       this.model.moment = moment;
       this.view.drawMoment();
+      this.overlay.setCaption(this.caption());
       if (this.model.inside === 'front') this.requests.want('surfaces');
     });
     this.panel = new Panel(data, this.model, {
@@ -204,7 +208,17 @@ export class MeshMode extends StageMode {
     const { low, high } = this.view.timeRange;
     this.timeBar.setRange(low, high, this.model.timeUnit);
     this.overlay.setHint(this.hint());
+    this.overlay.setCaption(this.caption());
     this.tellStatus();
+  }
+
+  /** The moment of the front, where one is drawn. */
+  private caption(): string {
+    const { moment, inside, timeUnit } = this.model;
+    const { a: arrival } = this.shown.arrival;
+    if (arrival === undefined || (moment === null && inside !== 'front')) return '';
+    const half = () => surfaceTimes(this.model, { lines: arrival.isochrones.levels, maxTime: arrival.maxTime })[0] ?? NaN;
+    return `front at ${shortNumber(moment ?? half())} ${timeUnit}`.trim();
   }
 
   private hint(): string {
@@ -215,11 +229,38 @@ export class MeshMode extends StageMode {
   }
 
   private answered(part: Part): void {
-    this.context.notices.hide('error');
+    if (this.told === null || this.told === part) this.mended();
     if (part === 'paths') this.panel.drawPaths(this.shown.paths);
     // Once a clip is under way the picture waits for it, so that the cut does not flicker.
     const waits = (part === 'a' || part === 'b') && this.model.clip.on && this.shown.clipPlane !== null;
     if (!waits) this.redraw();
+  }
+
+  private mended(): void {
+    this.told = null;
+    this.context.notices.hide('error');
+  }
+
+  private partFailed(error: unknown, part: Part): void {
+    if (this.over || (error instanceof ApiError && error.quiet)) return;
+    if (error instanceof OffMesh) {
+      this.dropSources(error);
+      return;
+    }
+    this.told = part;
+    this.failed(error);
+  }
+
+  /** Sources of another mesh, or of this one before it was read again: the others are solved for. */
+  private dropSources(why: OffMesh): void {
+    const { sources } = this.model;
+    const names = why.sources.map((source) => `Source ${sources.indexOf(source) + 1}`).join(', ');
+    this.model.sources = sources.filter((source) => !why.sources.includes(source));
+    this.model.selected = this.model.sources.length - 1;
+    if (names !== '')
+      this.context.notices.show('sources', 'warning', `Not on the mesh, and left out: ${names} (${wordsOf(why)})`);
+    this.panel.drawSources();
+    this.sourcesChanged();
   }
 
   private tellStatus(): void {
@@ -249,6 +290,7 @@ export class MeshMode extends StageMode {
   }
 
   private compareChanged(): void {
+    if (this.told === 'b' && this.model.compare === 'off') this.mended();
     this.context.exportsChanged();
     this.requests.wantArrivals();
     if (this.model.clip.on) this.requests.want('clip');
@@ -314,6 +356,7 @@ export class MeshMode extends StageMode {
       this.targetsChanged();
       return;
     }
+    this.context.notices.hide('sources');
     const selected = this.model.sources[this.model.selected];
     if (tool === 'set' && selected !== undefined) selected.point = found.point;
     else this.model.selected = this.model.sources.push({ point: found.point, time: 0 }) - 1;

@@ -1,7 +1,7 @@
 // The controls beside the picture. They are made anew when the choice they offer changes, and otherwise left alone, so
 // that the focus stays where it is.
 import type { DataSet } from '../types';
-import { button, checkbox, h, keepFocus, section, select, shortNumber, speedControl } from '../ui/dom';
+import { button, checkbox, h, keepFocus, section, select, shortNumber, speedControl, tellWrong } from '../ui/dom';
 import type { Path } from './answers';
 import type { Compare, Inside, Model, Setting, SlotName } from './model';
 import { defaultSetting, slotsOf, speedArrays } from './model';
@@ -303,7 +303,7 @@ export class Panel {
     spacing.addEventListener('change', () => {
       const typed = spacing.value === '' ? 0 : Number(spacing.value);
       const good = Number.isFinite(typed) && typed >= 0;
-      spacing.setAttribute('aria-invalid', String(!good));
+      tellWrong(spacing, good ? '' : 'A spacing is a number above 0; empty for an automatic one.');
       if (!good) return;
       model.spacing = typed;
       actions.isochronesChanged();

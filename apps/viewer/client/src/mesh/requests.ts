@@ -6,12 +6,22 @@ import type { DataSet, Vec3 } from '../types';
 import { add, dot, scale } from '../vec';
 import { readArrival, readClipped, readLevelSurfaces, readPath } from './answers';
 import type { Shown } from './mesh_view';
-import type { Model, SlotName } from './model';
+import type { Model, SlotName, Source } from './model';
 import { slotsOf, speedRequest, surfaceTimes } from './model';
 
 export type Part = SlotName | 'clip' | 'surfaces' | 'paths' | 'fibers' | 'array';
 
 const mostFibers = 4000;
+
+/** Some of the sources are not on the mesh. */
+export class OffMesh extends Error {
+  constructor(
+    message: string,
+    readonly sources: readonly Source[],
+  ) {
+    super(message);
+  }
+}
 
 export class Requests {
   private readonly refresh: Refresh<Part>;
@@ -24,7 +34,7 @@ export class Requests {
     private readonly data: DataSet,
     private readonly shown: Shown,
     private readonly onAnswer: (part: Part) => void,
-    private readonly onError: (error: unknown) => void,
+    private readonly onError: (error: unknown, part: Part) => void,
     private readonly ended: AbortSignal,
   ) {
     this.refresh = new Refresh((part) => this.renew(part), ended);
@@ -54,7 +64,7 @@ export class Requests {
       else await this.arrival(part);
       if (!this.ended.aborted) this.onAnswer(part);
     } catch (error) {
-      this.onError(error);
+      this.onError(error, part);
     }
   }
 
@@ -71,12 +81,21 @@ export class Requests {
       delete paths[slot];
       return;
     }
-    const pack = await this.api.post(this.address('solve'), {
+    const asked = model.sources.map((source) => ({ source, point: source.point }));
+    const solve = this.api.post(this.address('solve'), {
       seq: this.api.nextSequence(),
       slot,
       sources: model.sources,
       ...speedRequest(model.settings[slot], this.data),
       isochrones: model.spacing > 0 ? { spacing: model.spacing } : { about: 14 },
+    });
+    const pack = await solve.catch((error: unknown) => {
+      if (!(error instanceof ApiError) || error.offMesh.length === 0) throw error;
+      const still = asked.filter(({ source, point }, i) => error.offMesh.includes(i) && source.point === point);
+      throw new OffMesh(
+        error.message,
+        still.map(({ source }) => source),
+      );
     });
     this.roundTrip = performance.now() - this.started;
     arrival[slot] = readArrival(pack);

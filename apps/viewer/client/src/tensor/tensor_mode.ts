@@ -22,7 +22,7 @@ import { TensorView } from './tensor_view';
 
 /** What the server has found for a pathway. */
 export interface Found {
-  leastCost: number;
+  cost: number;
   length: number;
   meanFa: number;
   voxels: number;
@@ -60,7 +60,7 @@ function readShape(pack: Pack, prefix: string): Shape {
 
 function readFound(pack: Pack): Found {
   return {
-    leastCost: pack.number('least_cost'),
+    cost: pack.number('cost'),
     length: pack.number('length'),
     meanFa: pack.number('mean_fa'),
     voxels: pack.number('voxels'),
@@ -364,8 +364,8 @@ export class TensorMode extends SlicedMode {
       notices.hide('error');
       notices.list('notes', 'warning', found.notes);
       const time = `${found.milliseconds.toFixed(0)} ms on the server (solve ${found.solveMilliseconds.toFixed(0)} ms)`;
-      this.status.textContent = `${name}: least cost ${shortNumber(found.leastCost)} · ${time}`;
-      this.status.dataset['cost'] = String(found.leastCost);
+      this.status.textContent = `${name}: cost ${shortNumber(found.cost)} · ${time}`;
+      this.status.dataset['cost'] = String(found.cost);
     } catch (error) {
       if (gone() || (error instanceof ApiError && error.quiet)) return;
       this.found.delete(name);

@@ -66,7 +66,7 @@ export class TensorPanel {
       });
       choose.className = 'name';
       choose.setAttribute('aria-pressed', String(i === model.active));
-      const cost = found[i]?.leastCost;
+      const cost = found[i]?.cost;
       const told = h('span', { class: 'told' }, cost === undefined ? '' : `cost ${shortNumber(cost)}`);
       const remove = button('×', `Delete ${pathway.name}`, () => {
         model.pathways.splice(i, 1);

@@ -51,6 +51,14 @@ export function select(
   return h('label', { class: 'row' }, h('span', {}, label), input);
 }
 
+/** Says below a field's row what is wrong with it; "" when nothing is. */
+export function tellWrong(field: HTMLInputElement, words: string): void {
+  const row = field.closest('.row') ?? field;
+  if (row.nextElementSibling?.className === 'wrong') row.nextElementSibling.remove();
+  field.setAttribute('aria-invalid', String(words !== ''));
+  if (words !== '') row.after(h('p', { class: 'wrong', role: 'alert' }, words));
+}
+
 /** A positive number: a slider over four decades, and a field that takes any. */
 export function speedControl(label: string, value: number, onInput: (value: number) => void): HTMLElement {
   const slider = h('input', { type: 'range', min: -2, max: 2, step: 0.01, 'aria-label': `${label}, slider` });
@@ -60,12 +68,13 @@ export function speedControl(label: string, value: number, onInput: (value: numb
   slider.addEventListener('input', () => {
     const chosen = Number((10 ** Number(slider.value)).toPrecision(3));
     field.value = String(chosen);
+    tellWrong(field, '');
     onInput(chosen);
   });
   field.addEventListener('change', () => {
     const typed = Number(field.value);
     const good = Number.isFinite(typed) && typed > 0;
-    field.setAttribute('aria-invalid', String(!good));
+    tellWrong(field, good ? '' : 'A speed is a number above 0.');
     if (!good) return;
     slider.value = String(Math.log10(typed));
     onInput(typed);

@@ -25,6 +25,12 @@ export function ticks(low: number, high: number, most: number): number[] {
   return found;
 }
 
+/** The figures at a bar: round ones, and the last one, in place of those that would touch it. */
+export function marks(low: number, high: number): number[] {
+  const room = 0.15 * (high - low);
+  return high > low ? [...ticks(low, high, 5).filter((tick) => tick <= high - room), high] : [];
+}
+
 function heading({ title, unit }: LegendContent): string {
   return unit === '' ? title : `${title} (${unit})`;
 }
@@ -35,7 +41,7 @@ export function legendElement(content: LegendContent): HTMLElement {
   const bar = h('div', { class: 'bar' });
   bar.style.background = `linear-gradient(to right, ${some.join(', ')})`;
   const scale = h('div', { class: 'scale' });
-  for (const tick of ticks(low, high, 5)) {
+  for (const tick of marks(low, high)) {
     const label = h('span', {}, shortNumber(tick));
     label.style.left = `${(100 * (tick - low)) / (high - low)}%`;
     scale.append(label);
@@ -71,7 +77,7 @@ export function paintLegend(
   context.textAlign = 'left';
   context.fillText(heading(content), x, top - 6 * ratio);
   context.textAlign = 'center';
-  for (const tick of ticks(low, high, 5)) {
+  for (const tick of marks(low, high)) {
     context.fillText(shortNumber(tick), x + ((tick - low) / (high - low)) * width, top + height + 14 * ratio);
   }
 }

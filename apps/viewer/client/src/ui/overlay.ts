@@ -11,6 +11,7 @@ export interface PaneLabel {
 export class Overlay {
   readonly element = h('div', { class: 'overlay' });
   private readonly hint = h('p', { class: 'stage-hint', hidden: true });
+  private readonly caption = h('p', { class: 'stage-caption' });
   private labels: PaneLabel[] = [];
 
   setPanes(labels: PaneLabel[]): void {
@@ -21,7 +22,12 @@ export class Overlay {
       if (legend !== null) pane.append(legendElement(legend));
       return pane;
     });
-    this.element.replaceChildren(...panes, this.hint);
+    this.element.replaceChildren(...panes, this.caption, this.hint);
+  }
+
+  /** What is shown of the whole, in the corner; also on saved pictures. */
+  setCaption(text: string): void {
+    this.caption.textContent = text;
   }
 
   setHint(text: string): void {
@@ -43,6 +49,10 @@ export class Overlay {
       context.fillText(title, i * width + 16 * ratio, 28 * ratio);
       if (legend !== null) paintLegend(context, legend, i * width + 20 * ratio, canvas.height - 12 * ratio, ratio, ink);
     });
+    context.fillStyle = ink;
+    context.textAlign = 'right';
+    context.font = `${14 * ratio}px system-ui, sans-serif`;
+    context.fillText(this.caption.textContent ?? '', canvas.width - 16 * ratio, 28 * ratio);
     return copy;
   }
 }
