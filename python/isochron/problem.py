@@ -12,7 +12,7 @@ from .errors import Error, InputError, SolveWarning, UsageError, tell
 from .grid import Grid
 from .device import on_device
 from .image import Image
-from .mesh import Mesh, as_mesh, number_array, on_host, real_array
+from .mesh import as_mesh, number_array, on_host, real_array
 from .mesh import host_array as as_array
 
 #: Ways to say how fast the front runs, of which one is given, and all arguments of `solve` about that.

@@ -368,9 +368,8 @@ class Solve(CliCase):
 
     def test_numbers_beyond_all_units(self):
         self.make("cube", "--n", "3", "--extent", "1e10")
-        done = self.run_isochron("solve", "a.msh", "-o", "b.msh", "--source", "0", "--speed", "1e-150", "--json")
-        self.assert_failed(done, 5, ("a.msh", "nothing was reached", "units"))
-        self.assertIsNone(json.loads(done.stdout)["max_time"])
+        self.expect(3, "solve", "a.msh", "-o", "b.msh", "--source", "0", "--speed", "1e-150",
+                    words=("a.msh", "too large or too small", "units"))
         for extent in ("1e-170", "1e160"):
             self.make("cube", "--n", "3", "--extent", extent, "--force")
             self.expect(3, "solve", "a.msh", "-o", "c.msh", "--source", "0", words=("a.msh", "across", "unit"))
