@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <cmath>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -43,7 +44,7 @@ void write_line(std::string_view kind, const std::string& message) {
 }
 
 std::string duration(double seconds) {
-  const auto whole = static_cast<long>(seconds + 0.5);
+  const auto whole = std::lround(seconds);
   if (whole >= 3600) return fmt::format("{} h {:02} min", whole / 3600, whole / 60 % 60);
   if (whole >= 60) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
   return fmt::format("{} s", std::max(1L, whole));

@@ -21,6 +21,7 @@ inline Json finite_or_null(double value) { return std::isfinite(value) ? Json(va
 /// Files as a list of names.
 inline std::vector<std::string> file_names(const std::vector<std::filesystem::path>& files) {
   std::vector<std::string> names;
+  names.reserve(files.size());
   for (const auto& file : files) names.push_back(file.string());
   return names;
 }

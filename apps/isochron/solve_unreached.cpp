@@ -89,8 +89,10 @@ Unreached explain_unreached(Exchange& exchange, const MeshPart<Corners>& part, s
   std::set<std::pair<std::uint64_t, std::uint64_t>> pairs;
   for (std::size_t i = 0; i < owners.size(); ++i) pairs.emplace(label[part.owned + i], owners[i]);
   std::vector<Link> links;
+  links.reserve(pairs.size());
   for (const auto& [a, b] : pairs) links.push_back({a, b});
   std::vector<Component> own;
+  own.reserve(components.size());
   for (const auto& [known_by, here] : components) own.push_back(here);
 
   Labels labels;
