@@ -38,8 +38,10 @@ class BandedLocal final : public LocalSolver<typename Relax::Scalar> {
         halo_(halo),
         reach_(tuning.horizon == Horizon::band ? T(0) : std::numeric_limits<T>::infinity()),
         ring_(relax.problem().vertex_count, band_scale(tuning, relax.problem().mean_edge)),
+        on_border_(halo.border_of.size()),
         sent_(halo.border(), std::numeric_limits<T>::infinity()),
         hands_(static_cast<std::size_t>(threads)) {
+    for (std::size_t v = 0; v < on_border_.size(); ++v) on_border_[v] = halo.border_of[v] != Halo::none;
     for (const std::uint32_t v : state.seeds) ring_.add(v, state.time[v]);
   }
 
@@ -167,9 +169,9 @@ class BandedLocal final : public LocalSolver<typename Relax::Scalar> {
   }
 
   void send(std::uint32_t v, Outbox<T>& out) {
-    if (v >= halo_.border_of.size()) return;
+    if (v >= on_border_.size() || !on_border_[v]) return;
     const std::uint32_t border = halo_.border_of[v];
-    if (border == Halo::none || sent_[border] == relax_.times().load(v)) return;
+    if (sent_[border] == relax_.times().load(v)) return;
     sent_[border] = relax_.times().load(v);
     out.put(border, sent_[border]);
   }
@@ -179,6 +181,7 @@ class BandedLocal final : public LocalSolver<typename Relax::Scalar> {
   const Halo& halo_;
   T reach_;  ///< the least horizon of a push
   BucketRing<T> ring_;
+  std::vector<bool> on_border_;                       ///< by vertex, small enough to stay in the cache
   std::vector<T> sent_;                               ///< by place in the border: the time the neighbours have
   std::uint32_t opened_ = no_band;                    ///< the last bucket whose border was sent
   std::uint32_t ahead_of_ = no_band;                  ///< the band that `looked_at_` is about

@@ -85,7 +85,7 @@ class Bands {
 
  private:
   /// Vertices processed between two looks at what has arrived.
-  static constexpr std::size_t between_looks = 64;
+  static constexpr std::size_t between_looks = 128;
 
   void report(const Tally& all) {
     if (!progress_.report || !(expected_updates_ > 0) || counters_.bands % 16 != 0) return;

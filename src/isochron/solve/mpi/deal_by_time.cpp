@@ -4,18 +4,22 @@
 #include <array>
 #include <atomic>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include "isochron/core/parallel.h"
-#include "isochron/mesh/ordering.h"
 #include "isochron/solve/grid_solver.h"
+#include "isochron/solve/mpi/expected_work.h"
 
 namespace isochron::mpi {
 namespace {
 
 /// Edges through a voxel of the coarse image, and through a slab (bench/NOTES.md).
 constexpr double voxel_edges = 1.5;
-constexpr double slab_edges = 3;
+constexpr double slab_edges = 2;
+/// Stretches of time, with as many vertices each, between which pieces change ranks: those with much work on few
+/// vertices go to others, so that all ranks need about the same memory.
+constexpr std::size_t stretches = 3;
 
 /// A mesh as an image: which voxels have vertices, and the mean metric there.
 class CoarseImage {
@@ -123,70 +127,6 @@ MeanEdge mean_edge(const SimplexMesh<Corners>& mesh, const Metric& metric) {
   return {mean.length / static_cast<double>(samples), mean.time / static_cast<double>(samples)};
 }
 
-/// How fast a front with these times at the corners moves through a tetrahedron, as changes of barycentric weights
-/// (times a positive number): G⁻¹ δ for the first three, G the edges' products in the metric, δ their differences of
-/// time.
-std::array<double, 4> front_rates(const TetMesh& mesh, const SymTensor3d& metric, const TetMesh::Element& element,
-                                  const std::array<double, 4>& time) {
-  std::array<Vec3d, 3> edge;
-  std::array<double, 3> delta;
-  for (std::size_t k = 0; k < 3; ++k) {
-    edge[k] = mesh.point(element[k]) - mesh.point(element[3]);
-    delta[k] = time[k] - time[3];
-  }
-  const auto g = [&](std::size_t i, std::size_t j) { return product(metric, edge[i], edge[j]); };
-  const double g00 = g(0, 0), g01 = g(0, 1), g02 = g(0, 2), g11 = g(1, 1), g12 = g(1, 2), g22 = g(2, 2);
-  const double c00 = g11 * g22 - g12 * g12, c01 = g02 * g12 - g01 * g22, c02 = g01 * g12 - g02 * g11;
-  const double c11 = g00 * g22 - g02 * g02, c12 = g01 * g02 - g00 * g12, c22 = g00 * g11 - g01 * g01;
-  std::array<double, 4> rate{c00 * delta[0] + c01 * delta[1] + c02 * delta[2],
-                             c01 * delta[0] + c11 * delta[1] + c12 * delta[2],
-                             c02 * delta[0] + c12 * delta[1] + c22 * delta[2], 0};
-  rate[3] = -rate[0] - rate[1] - rate[2];
-  return rate;
-}
-
-/// By which share corner v has its time from corners that are later; 0 when the front does not come to it through this
-/// element.
-double share_of_later(const std::array<double, 4>& rate, const std::array<double, 4>& time, std::size_t v) {
-  double all = 0, later = 0;
-  for (std::size_t j = 0; j < 4; ++j) {
-    if (j == v) continue;
-    if (rate[j] > 0) return 0;
-    all -= rate[j];
-    if (time[j] > time[v]) later -= rate[j];
-  }
-  return all > 0 ? later / all : 0;
-}
-
-/// How often each vertex will be processed. A vertex that has its time from a later one is processed before that is
-/// known, and again with every correction: most of what a solve repeats is of such vertices, and they lie together.
-std::vector<float> expected_work(const TetMesh& mesh, const Metric& metric, std::span<const double> times,
-                                 int threads) {
-  constexpr double per_share = 12, most = 2.5;  // measured, bench/NOTES.md
-  std::vector<float> work(mesh.vertex_count(), 1);
-  parallel_for(threads, mesh.element_count(), [&](std::size_t e) {
-    const auto& element = mesh.elements[e];
-    std::array<double, 4> time;
-    for (std::size_t k = 0; k < 4; ++k) time[k] = times[element[k].index()];
-    if (!std::isfinite(time[0] + time[1] + time[2] + time[3])) return;
-    const std::array<double, 4> rate = front_rates(mesh, metric.tensor(ElementId(e)), element, time);
-    for (std::size_t v = 0; v < 4; ++v) {
-      const double share = share_of_later(rate, time, v);
-      if (share == 0) continue;
-      const auto expected = static_cast<float>(1 + std::min(most, per_share * share));
-      const std::atomic_ref<float> known(work[element[v].index()]);
-      for (float old = known.load(std::memory_order_relaxed);
-           old < expected && !known.compare_exchange_weak(old, expected, std::memory_order_relaxed);) {
-      }
-    }
-  });
-  return work;
-}
-/// Obtuse corners of triangles are split, so that hardly a vertex has its time from a later one.
-std::vector<float> expected_work(const TriangleMesh& mesh, const Metric&, std::span<const double>, int) {
-  return std::vector<float>(mesh.vertex_count(), 1);
-}
-
 /// The slab of each vertex: as many edges thick as is tuned, by time from the first seed on.
 std::vector<std::uint32_t> slabs_of(std::span<const double> times, std::span<const GlobalSeed> seeds, double thickness,
                                     int threads) {
@@ -198,6 +138,124 @@ std::vector<std::uint32_t> slabs_of(std::span<const double> times, std::span<con
     slab[v] = static_cast<std::uint32_t>(std::clamp((times[v] - first) / thickness, 0.0, most_slabs));
   });
   return slab;
+}
+
+/// Cuts sets of vertices into pieces of equal work, by planes across the longest side.
+class Bisection {
+ public:
+  /// The directions of the cuts are chosen for these vertices.
+  Bisection(std::span<const Vec3d> points, std::span<const float> work, int pieces,
+            std::span<const std::uint32_t> vertices)
+      : points_(points), work_(work), pieces_(pieces), axis_(4 * static_cast<std::size_t>(pieces), 0) {
+    std::vector<Entry> entries = entries_of(vertices);
+    visit(
+        entries, 0, pieces_, 0, [&](std::span<const Entry> set, std::size_t node) { axis_[node] = longest(set); },
+        [](std::uint32_t, std::uint32_t) {});
+  }
+
+  /// Calls `take(vertex, piece)` for each.
+  template <class Take>
+  void cut(std::span<const std::uint32_t> vertices, Take&& take) const {
+    std::vector<Entry> entries = entries_of(vertices);
+    visit(
+        entries, 0, pieces_, 0, [](std::span<const Entry>, std::size_t) {}, take);
+  }
+
+ private:
+  struct Entry {
+    double key;
+    std::uint32_t vertex;
+  };
+
+  static std::vector<Entry> entries_of(std::span<const std::uint32_t> vertices) {
+    std::vector<Entry> entries;
+    entries.reserve(vertices.size());
+    for (const std::uint32_t v : vertices) entries.push_back({0, v});
+    return entries;
+  }
+
+  /// Looks at a set, cuts it in two, and goes on with each; `node` numbers the sets as a binary tree.
+  template <class Look, class Take>
+  void visit(std::span<Entry> set, int first, int pieces, std::size_t node, Look&& look, Take&& take) const {
+    if (set.empty()) return;
+    if (pieces == 1) {
+      for (const Entry& entry : set) take(entry.vertex, static_cast<std::uint32_t>(first));
+      return;
+    }
+    look(set, node);
+    double all = 0;
+    for (Entry& entry : set) {
+      entry.key = points_[entry.vertex][axis_[node]];
+      all += static_cast<double>(work_[entry.vertex]);
+    }
+    std::sort(set.begin(), set.end(),
+              [](const Entry& a, const Entry& b) { return a.key != b.key ? a.key < b.key : a.vertex < b.vertex; });
+    const int lower = pieces / 2;
+    const double wanted = all * lower / pieces;
+    std::size_t end = 0;
+    for (double seen = 0; end < set.size(); ++end) {
+      const auto own = static_cast<double>(work_[set[end].vertex]);
+      if (seen + own / 2 >= wanted) break;
+      seen += own;
+    }
+    visit(set.first(end), first, lower, 2 * node + 1, look, take);
+    visit(set.subspan(end), first + lower, pieces - lower, 2 * node + 2, look, take);
+  }
+
+  [[nodiscard]] int longest(std::span<const Entry> set) const {
+    Vec3d low = points_[set.front().vertex], high = low;
+    for (const Entry& entry : set)
+      for (int k = 0; k < 3; ++k) {
+        low[k] = std::min(low[k], points_[entry.vertex][k]);
+        high[k] = std::max(high[k], points_[entry.vertex][k]);
+      }
+    const Vec3d side = high - low;
+    return side.x >= side.y && side.x >= side.z ? 0 : side.y >= side.z ? 1 : 2;
+  }
+
+  std::span<const Vec3d> points_;
+  std::span<const float> work_;
+  int pieces_;
+  std::vector<int> axis_;  ///< by node
+};
+
+/// Vertices slab after slab.
+struct SlabList {
+  std::vector<std::uint32_t> vertices;
+  std::vector<std::size_t> begin;  ///< of each slab in `vertices`; one more at the end
+
+  explicit SlabList(std::span<const std::uint32_t> slab) : vertices(slab.size()) {
+    for (std::size_t v = 0; v < slab.size(); ++v) vertices[v] = static_cast<std::uint32_t>(v);
+    std::stable_sort(vertices.begin(), vertices.end(),
+                     [&](std::uint32_t a, std::uint32_t b) { return slab[a] < slab[b]; });
+    for (std::size_t i = 0; i < vertices.size(); ++i)
+      if (i == 0 || slab[vertices[i]] != slab[vertices[i - 1]]) begin.push_back(i);
+    begin.push_back(vertices.size());
+  }
+  [[nodiscard]] std::size_t count() const { return begin.size() - 1; }
+  [[nodiscard]] std::span<const std::uint32_t> at(std::size_t slab) const { return between(slab, slab + 1); }
+  [[nodiscard]] std::span<const std::uint32_t> between(std::size_t first, std::size_t end) const {
+    return std::span(vertices).subspan(begin[first], begin[end] - begin[first]);
+  }
+};
+
+/// Which rank takes which piece: the largest piece goes to the rank that has least so far.
+std::vector<std::uint32_t> even_out(std::span<const std::size_t> piece_size, std::vector<std::size_t>& rank_size) {
+  const auto order_by = [](std::span<const std::size_t> size, auto before) {
+    std::vector<std::uint32_t> order(size.size());
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::uint32_t>(i);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::uint32_t a, std::uint32_t b) { return before(size[a], size[b]); });
+    return order;
+  };
+  const std::vector<std::uint32_t> pieces = order_by(piece_size, std::greater<>());
+  const std::vector<std::uint32_t> ranks = order_by(rank_size, std::less<>());
+  std::vector<std::uint32_t> rank_of(pieces.size());
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    rank_of[pieces[i]] = ranks[i];
+    rank_size[ranks[i]] += piece_size[pieces[i]];
+  }
+  return rank_of;
 }
 
 }  // namespace
@@ -212,16 +270,23 @@ std::vector<std::uint32_t> deal_by_time(const SimplexMesh<Corners>& mesh, const 
     image.solve_from(seeds, mesh.points, threads);
     parallel_for(threads, times.size(), [&](std::size_t v) { times[v] = image.time_at(mesh.points[v]); });
   }
-  const std::vector<std::uint32_t> slab = slabs_of(times, seeds, slab_edges * edge.time, threads);
   const std::vector<float> work = expected_work(mesh, metric, times, threads);
-  std::vector<double> in_slab(slab.empty() ? 0 : *std::max_element(slab.begin(), slab.end()) + std::size_t{1}, 0.0);
-  for (std::size_t v = 0; v < slab.size(); ++v) in_slab[slab[v]] += static_cast<double>(work[v]);
-  std::vector<double> seen(in_slab.size(), 0.0);
-  std::vector<std::uint32_t> rank_of(slab.size());
-  for (const std::uint32_t v : hilbert_order(mesh.points, CurveDetail::points, threads).new_to_old) {
-    const double place = seen[slab[v]] * ranks / in_slab[slab[v]];
-    rank_of[v] = std::min(static_cast<std::uint32_t>(place), static_cast<std::uint32_t>(ranks - 1));
-    seen[slab[v]] += static_cast<double>(work[v]);
+  const SlabList slabs(slabs_of(times, seeds, slab_edges * edge.time, threads));
+  const std::size_t share = slabs.vertices.size() / stretches + 1;
+  std::vector<std::uint32_t> rank_of(times.size());
+  std::vector<std::size_t> rank_size(static_cast<std::size_t>(ranks), 0);
+  for (std::size_t first = 0, end = 0; first < slabs.count(); first = end) {
+    while (end < slabs.count() && slabs.begin[end] / share == slabs.begin[first] / share) ++end;
+    const Bisection bisection(mesh.points, work, ranks, slabs.at((first + end) / 2));
+    std::atomic<std::size_t> next{first};
+    parallel_region(threads, [&](int, int) {
+      for (std::size_t slab = next++; slab < end; slab = next++)
+        bisection.cut(slabs.at(slab), [&](std::uint32_t v, std::uint32_t piece) { rank_of[v] = piece; });
+    });
+    std::vector<std::size_t> piece_size(rank_size.size(), 0);
+    for (const std::uint32_t v : slabs.between(first, end)) ++piece_size[rank_of[v]];
+    const std::vector<std::uint32_t> rank_of_piece = even_out(piece_size, rank_size);
+    for (const std::uint32_t v : slabs.between(first, end)) rank_of[v] = rank_of_piece[rank_of[v]];
   }
   return rank_of;
 }
