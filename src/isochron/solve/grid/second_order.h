@@ -19,6 +19,7 @@
 #include "isochron/core/parallel.h"
 #include "isochron/solve/grid/grid_factor.h"
 #include "isochron/solve/grid/grid_relax.h"
+#include "isochron/solve/grid/grid_start.h"
 #include "isochron/solve/grid/stencils.h"
 
 namespace isochron {
@@ -38,7 +39,7 @@ class SecondOrder {
   SecondOrder(const Problem& problem, const T* first, Times times, const Factor& factor)
       : grid_(problem), first_(first), times_(times), factor_(factor) {}
 
-  /// Of a reached cell that is no seed.
+  /// Of a reached cell, as if it were no seed.
   [[nodiscard]] T update(std::uint32_t x) const {
     const auto s = grid_.stencil(x);
     const auto part = factor_.at(grid_, s, x);
@@ -113,12 +114,12 @@ struct PendingTimes {
   }
 };
 
-/// Turns first-order times into second-order ones; `fixed` cells keep theirs. Bands of time go one after the other, and
+/// Turns first-order times into second-order ones. Bands of time go one after the other, and
 /// in a band cells go by number, neighbours close together; a cell whose neighbour is not known yet computes that one
 /// first. Threads share bands: two may compute the same cell, to the same value.
 template <class Problem, class Factor>
 void second_order_times(const Problem& problem, const Factor& factor, const BigVector<typename Problem::Scalar>& first,
-                        const std::vector<std::uint8_t>& fixed, int threads,
+                        const SeedRule<typename Problem::Scalar>& rule, int threads,
                         BigVector<typename Problem::Scalar>& times) {
   using T = typename Problem::Scalar;
   constexpr std::uint32_t none = VertexId::invalid_value;
@@ -126,7 +127,7 @@ void second_order_times(const Problem& problem, const Factor& factor, const BigV
   const std::vector<std::uint32_t> order = by_bands(problem.cells->list, first.data(), 2 * problem.mean_edge);
   times = first;
   for (const std::uint32_t x : order)
-    if (fixed[x] == 0) times[x] = std::numeric_limits<T>::quiet_NaN();
+    if (!rule.keeps(x)) times[x] = std::numeric_limits<T>::quiet_NaN();
   std::atomic<std::size_t> next{0};
   parallel_region(threads, [&](int, int) {
     std::uint32_t missing = none;
@@ -139,7 +140,7 @@ void second_order_times(const Problem& problem, const Factor& factor, const BigV
         waiting.assign(1, order[k]);
         while (!waiting.empty()) {
           missing = none;
-          const T time = second.update(waiting.back());
+          const T time = rule.limited(waiting.back(), second.update(waiting.back()));
           if (missing != none) {
             waiting.push_back(missing);
           } else {
