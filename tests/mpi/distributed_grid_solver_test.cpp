@@ -79,7 +79,7 @@ void expect_serial(const Image3& image, const Sources& sources, const Case& how,
     EXPECT_EQ(outcome.arrival.source[v] < 0, serial.source[v] < 0);
     if (outcome.arrival.source[v] != serial.source[v]) ++other_source;
   }
-  EXPECT_LE(other_source, serial.source.size() / 50);
+  EXPECT_LE(other_source, serial.source.size() / 500);
 }
 
 /// Spacings and directions as scanners give them.
