@@ -133,16 +133,23 @@ class LabelSpread {
 
   /// Gives v its mix; or returns one that it needs and that has none: itself when nobody is upwind.
   std::uint32_t settle(std::uint32_t v) {
-    const UpwindVertices<Upwind::most> from = upwind_(v);
+    const UpwindVertices<Upwind::most>& from = upwind_(v);
     if (from.count == 0) return v;
+    // Nearly everywhere there is one label alone.
+    const std::int32_t one = word(from.vertex[0]);
+    bool same = one >= 0;
+    for (int k = 1; k < from.count; ++k) same = same && word(from.vertex[k]) == one;
+    if (!same) return settle_mixed(v, from);
+    at(label_[v]).store(one, std::memory_order_relaxed);
+    return none;
+  }
+  std::uint32_t settle_mixed(std::uint32_t v, const UpwindVertices<Upwind::most>& from) {
     LabelMix mixes[Upwind::most];
-    bool one = true;  // label alone, as nearly everywhere
     for (int k = 0; k < from.count; ++k) {
       mixes[k] = mix(from.vertex[k]);
       if (mixes[k].first < 0) return from.vertex[k];
-      one = one && mixes[k].second < 0 && mixes[k].first == mixes[0].first;
     }
-    store(v, one ? mixes[0] : blend(mixes, from.weight, from.count));
+    store(v, blend(mixes, from.weight, from.count));
     return none;
   }
 
