@@ -329,6 +329,21 @@ void expect_exact_ball() {
   EXPECT_EQ(near, 33U);
 }
 
+/// Nor is a seed that another source overtook later than its own time.
+void expect_overtaken_seeds() {
+  const OvertakenSeeds image = overtaken_seeds();
+  for (const Precision precision : {Precision::single_, Precision::double_}) {
+    GridOptions options = device_options(precision);
+    options.common.source_init = SourceInit::ball;
+    options.order = 2;
+    const Arrival arrival = solved(image.grid, image.metric, image.sources, options);
+    options = checked_options();
+    options.common.precision = precision;
+    options.order = 2;
+    expect_near(arrival, solved(image.grid, image.metric, image.sources, options), 1e-2);
+  }
+}
+
 TEST_F(DeviceGrid, SecondOrder) {
   const ImageGrid grid = cube_grid(16), flat = flat_grid(25);
   expect_second_order({grid, Metric::isotropic(1), centre_source(grid)});
@@ -340,6 +355,7 @@ TEST_F(DeviceGrid, SecondOrder) {
   expect_second_order({grid, helix_metric(grid, 3), voxel_source(first_allowed(mask)), mask});
   expect_second_order({grid, Metric::isotropic(1), voxel_source(first_allowed(mask)), mask});
   expect_exact_ball();
+  expect_overtaken_seeds();
   std::vector<Sources> sets{centre_source(grid), voxel_source(VertexId(7), 3), voxel_source(VertexId(99))};
   const Metric metric = Metric::constant(example_one);
   GridOptions options = device_options(Precision::double_);

@@ -57,6 +57,21 @@ inline double straight_time(const ImageGrid& grid, const SymTensor3d& m, const V
   return std::sqrt(squared_length(m, grid.position(voxel) - from));
 }
 
+/// An image where seeds around one source are overtaken by the other's front at first order.
+struct OvertakenSeeds {
+  ImageGrid grid;
+  Metric metric;
+  Sources sources;
+};
+inline OvertakenSeeds overtaken_seeds() {
+  OvertakenSeeds sample;
+  sample.grid.shape = {24, 22, 20};
+  sample.metric = Metric::constant(inverse(SymTensor3d::identity(0.1) + SymTensor3d::outer({0.8, 0.6, 0}, 0.9)));
+  sample.sources = voxel_source(VertexId(100));
+  sample.sources.vertices.push_back({VertexId(5287), 0});
+  return sample;
+}
+
 struct GridError {
   double mean_relative = 0;  ///< of voxels more than five voxels (of index) away
   double largest = 0;

@@ -83,6 +83,17 @@ TEST(GridSolver, ErrorsFallWithTheOrder) {
   EXPECT_GT(second, 1.6);
 }
 
+TEST(GridSolver, SeedsAreNotLaterThanTheirOwnTimeAtSecondOrder) {
+  const OvertakenSeeds image = overtaken_seeds();
+  for (const Precision precision : {Precision::single_, Precision::double_})
+    for (const Backend backend : {Backend::serial, Backend::threads}) {
+      GridOptions options = checked_options(backend);
+      options.common.precision = precision;
+      options.order = 2;
+      solved(image.grid, image.metric, image.sources, options);
+    }
+}
+
 // A narrow fast tube in slow surroundings, where second-order times come in another order than first-order ones.
 TEST(GridSolver, SecondOrderStaysAfterItsSourceWhereTheSpeedJumps) {
   for (const double across : {1e-2, 1e-3, 1e-4}) {

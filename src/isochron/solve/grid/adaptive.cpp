@@ -37,11 +37,12 @@ Residual check_second(const Problem& problem, const Factor& factor, const GridSt
                       int threads, double limit) {
   using T = typename Problem::Scalar;
   const BigVector<T>& first = start.first;
-  const std::vector<std::uint8_t> kept = start.kept_seeds(problem, first);
+  const SeedRule<T> rule = start.seed_rule(problem);
   const T* times = start.state.time.data();
   const SecondOrder<Problem, ConstTimes<T>, Factor> second(problem, first.data(), {times}, factor);
   return grid_residual(problem, times, start.pinned, start.seeds, limit, threads, [&](std::uint32_t x) {
-    return kept[x] != 0 || !(first[x] < std::numeric_limits<T>::infinity()) ? first[x] : second.update(x);
+    return rule.keeps(x) || !(first[x] < std::numeric_limits<T>::infinity()) ? first[x]
+                                                                             : rule.limited(x, second.update(x));
   });
 }
 
@@ -69,7 +70,7 @@ void solve_adaptive(const Problem& problem, GridStart<typename Problem::Scalar>&
   march(problem, NoFactor{}, state, run);
   start.first.swap(state.time);
   with_factor(problem, run, [&](const auto& factor) {
-    second_order_times(problem, factor, start.first, start.kept_seeds(problem, start.first), run.threads, state.time);
+    second_order_times(problem, factor, start.first, start.seed_rule(problem), run.threads, state.time);
   });
   state.counters.local_solves += problem.cells->list.size();
   state.counters.vertex_updates += problem.cells->list.size();

@@ -1,6 +1,8 @@
 // What is recovered in one pass after a grid solve has ended: the residual, and who reached whom.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -8,7 +10,9 @@
 #include "isochron/core/parallel.h"
 #include "isochron/core/stop.h"
 #include "isochron/solve/arrival.h"
+#include "isochron/solve/common/label_spread.h"
 #include "isochron/solve/common/residual.h"
+#include "isochron/solve/grid/by_bands.h"
 #include "isochron/solve/grid/stencils.h"
 
 namespace isochron {
@@ -55,64 +59,97 @@ Residual grid_residual(const Problem& problem, const typename Problem::Scalar* t
   return result;
 }
 
-/// The earlier cell that a cell's time depends on most: the term of the largest share of Σ weight (u − m)² = 1.
+/// The earlier cells that a cell's time is from. Along Σ weight (u − m)² = 1 what a front carries changes as
+/// Σ weight (u − m) (φ − φ_m) = 0 says.
 template <class Problem>
-std::uint32_t steepest_neighbour(const Problem& problem, const typename Problem::Scalar* time, std::uint32_t x) {
+class GridUpwind {
   using T = typename Problem::Scalar;
-  std::uint32_t best = VertexId::invalid_value;
-  T best_share = 0;
-  const T now = time[x];
-  if (!(now < std::numeric_limits<T>::infinity())) return best;
-  const auto consider = [&](std::uint32_t y, T weight) {
-    const T gain = now - time[y];
-    if (!(gain > 0) || !(weight * gain * gain > best_share)) return;
-    best_share = weight * gain * gain;
-    best = y;
-  };
-  const auto s = problem.stencil(x);
-  for (int i = 0; i < Problem::terms; ++i) {
-    if (s.back(i)) consider(static_cast<std::uint32_t>(x - s.step[i]), s.weight[i]);
-    if (s.ahead(i)) consider(static_cast<std::uint32_t>(x + s.step[i]), s.weight[i]);
-  }
-  if constexpr (Problem::terms != Problem::dim) {
-    if (best == VertexId::invalid_value && s.has_edges())
-      problem.for_axis_neighbours(x, [&](std::uint32_t y, int) { consider(y, T(1)); });
-  }
-  return best;
-}
 
-/// Finds the source of every cell (−1: unreached). `label` holds the sources of the seeds that kept their time, −1
-/// elsewhere. A cell inherits from the earliest of the cells its update reads: that one is earlier than itself and on
-/// the way its arrival came, so the chain ends at a seed. Ghosts may get a label from outside; then `spread` goes on
-/// from there.
-class GridLabelSpreader {
  public:
-  template <class Problem>
-  GridLabelSpreader(const Problem& problem, const typename Problem::Scalar* time, std::vector<std::int32_t>& label,
-                    int threads)
-      : list_(problem.cells->list), label_(label), parent_(problem.vertex_count, none) {
-    stoppable_for(threads, list_.size(), [&](std::size_t k) {
-      const std::uint32_t x = list_[k];
-      if (label_[x] < 0) parent_[x] = steepest_neighbour(problem, time, x);
-    });
-  }
+  static constexpr int most = Problem::terms;
 
-  void spread() {
-    for (const std::uint32_t x : list_) {
-      std::uint32_t end = x;
-      path_.clear();
-      for (; label_[end] < 0 && parent_[end] != none; end = parent_[end]) path_.push_back(end);
-      for (const std::uint32_t p : path_) label_[p] = label_[end];
+  /// `time` has a value for each cell; keeps references.
+  GridUpwind(const Problem& problem, const T* time) : problem_(problem), time_(time) {}
+
+  UpwindVertices<most> operator()(std::uint32_t x) const {
+    UpwindVertices<most> result;
+    const T now = time_[x];
+    if (!(now < std::numeric_limits<T>::infinity())) return result;
+    if constexpr (is_tensor_problem<Problem>) {
+      result = along_tensor(x);
+      if (result.count > 0) return result;
     }
+    const auto s = problem_.stencil(x);
+    for (int i = 0; i < most; ++i) {
+      std::uint32_t from = x;
+      if (s.back(i)) from = earlier(from, static_cast<std::uint32_t>(x - s.step[i]));
+      if (s.ahead(i)) from = earlier(from, static_cast<std::uint32_t>(x + s.step[i]));
+      if (from != x) result.add(from, static_cast<float>(s.weight[i] * (now - time_[from])));
+    }
+    if constexpr (Problem::terms != Problem::dim) {
+      if (result.count > 0 || !s.has_edges()) return result;
+      std::uint32_t from = x;
+      problem_.for_axis_neighbours(x, [&](std::uint32_t y, int) { from = earlier(from, y); });
+      if (from != x) result.add(from, 1);
+    }
+    return result;
   }
 
  private:
-  static constexpr std::uint32_t none = VertexId::invalid_value;
+  /// Fronts run along D ∇u, which need not be the side of an axis where the earlier cell is.
+  [[nodiscard]] UpwindVertices<most> along_tensor(std::uint32_t x) const {
+    const T now = time_[x];
+    T slope[3] = {};
+    for (int i = 0; i < most; ++i) {
+      const std::ptrdiff_t step = problem_.cells->box.axis_step(i);
+      const T back = time_[x - step], ahead = time_[x + step];
+      slope[i] = back < ahead ? std::max(now - back, T(0)) : std::min(ahead - now, T(0));
+    }
+    const Vec3<T> front = problem_.tensor(x) * Vec3<T>{slope[0], slope[1], slope[2]};
+    const T along[3] = {front.x, front.y, front.z};
+    UpwindVertices<most> result;
+    for (int i = 0; i < most; ++i) {
+      const std::ptrdiff_t step = problem_.cells->box.axis_step(i);
+      const auto from = static_cast<std::uint32_t>(along[i] > 0 ? x - step : x + step);
+      if (time_[from] < now) result.add(from, static_cast<float>(std::abs(along[i])));
+    }
+    return result;
+  }
 
-  const std::vector<std::uint32_t>& list_;
-  std::vector<std::int32_t>& label_;
-  std::vector<std::uint32_t> parent_;
-  std::vector<std::uint32_t> path_;
+  [[nodiscard]] std::uint32_t earlier(std::uint32_t x, std::uint32_t y) const { return time_[y] < time_[x] ? y : x; }
+
+  const Problem& problem_;
+  const T* time_;
+};
+
+/// Finds the source of every cell (−1: unreached). `label` holds the sources of the seeds that kept their time, −1
+/// elsewhere. A cell has its source from the earlier cells that its time is from, see `LabelSpread`. Ghosts may be
+/// given a label.
+template <class Problem>
+class GridLabelSpreader : public LabelSpread<GridUpwind<Problem>> {
+ public:
+  GridLabelSpreader(const Problem& problem, const typename Problem::Scalar* time, std::vector<std::int32_t>& label,
+                    int threads)
+      : LabelSpread<GridUpwind<Problem>>(label, {problem, time}),
+        order_(by_bands(problem.cells->list, time, 2 * problem.mean_edge)),
+        threads_(threads) {
+    for (const std::uint32_t x : problem.cells->ghosts) this->leave_out(x);
+  }
+
+  void spread() {
+    start();
+    this->finish();
+  }
+  void start() {
+    this->run(
+        order_.size(), [&](std::size_t k) { return order_[k]; }, threads_);
+  }
+  /// Every step takes time: nobody is without a cell upwind.
+  void adopt() {}
+
+ private:
+  std::vector<std::uint32_t> order_;
+  int threads_;
 };
 
 }  // namespace isochron

@@ -1,6 +1,7 @@
 // The state before a grid schedule runs, and what is needed to read its result.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -12,6 +13,36 @@
 
 namespace isochron {
 
+/// What seeds are at second order: one that no other made earlier keeps its time, any other is not later than its own.
+template <class T>
+class SeedRule {
+ public:
+  template <class Problem>
+  SeedRule(const Problem& problem, const std::vector<SeedTime<T>>& seeds, const BigVector<T>& first)
+      : marks_(first.size(), Mark::none) {
+    for (const SeedTime<T>& seed : seeds) {
+      const bool kept = keeps_its_time(seed.time, first[seed.vertex], shortest_step(problem, seed.vertex));
+      marks_[seed.vertex] = kept ? Mark::kept : Mark::overtaken;
+      if (!kept) overtaken_.push_back(seed);
+    }
+    std::sort(overtaken_.begin(), overtaken_.end(), earlier_cell);
+  }
+
+  [[nodiscard]] bool keeps(std::uint32_t cell) const { return marks_[cell] == Mark::kept; }
+  [[nodiscard]] T limited(std::uint32_t cell, T time) const {
+    if (marks_[cell] != Mark::overtaken) return time;
+    const auto seed = std::lower_bound(overtaken_.begin(), overtaken_.end(), SeedTime<T>{cell, time}, earlier_cell);
+    return std::min(time, seed->time);
+  }
+
+ private:
+  enum class Mark : std::uint8_t { none, kept, overtaken };
+  static bool earlier_cell(const SeedTime<T>& a, const SeedTime<T>& b) { return a.vertex < b.vertex; }
+
+  std::vector<Mark> marks_;  ///< per cell
+  std::vector<SeedTime<T>> overtaken_;
+};
+
 template <class T>
 struct GridStart {
   SolveState<T> state;
@@ -21,13 +52,9 @@ struct GridStart {
   std::vector<SeedTime<T>> seeds;  ///< as they were before the schedule ran
   double base = 0;                 ///< user's time that is 0 inside
 
-  /// Per cell: a seed that no other one made earlier, so that it keeps its time at second order.
   template <class Problem>
-  [[nodiscard]] std::vector<std::uint8_t> kept_seeds(const Problem& problem, const BigVector<T>& times) const {
-    std::vector<std::uint8_t> kept = pinned;
-    for (const auto& [cell, time] : seeds)
-      kept[cell] = keeps_its_time(time, times[cell], shortest_step(problem, cell)) ? 1 : 0;
-    return kept;
+  [[nodiscard]] SeedRule<T> seed_rule(const Problem& problem) const {
+    return {problem, seeds, first};
   }
 };
 

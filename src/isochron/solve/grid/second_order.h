@@ -17,15 +17,13 @@
 #include <vector>
 
 #include "isochron/core/parallel.h"
+#include "isochron/solve/grid/by_bands.h"
 #include "isochron/solve/grid/grid_factor.h"
 #include "isochron/solve/grid/grid_relax.h"
+#include "isochron/solve/grid/grid_start.h"
 #include "isochron/solve/grid/stencils.h"
 
 namespace isochron {
-
-/// The reached cells of a list by bands of time, in their order inside a band.
-template <class T>
-std::vector<std::uint32_t> by_bands(const std::vector<std::uint32_t>& cells, const T* time, T width);
 
 /// The second-order update of one problem, over times accessed through `Times`.
 template <class Problem, class Times, class Factor>
@@ -38,7 +36,7 @@ class SecondOrder {
   SecondOrder(const Problem& problem, const T* first, Times times, const Factor& factor)
       : grid_(problem), first_(first), times_(times), factor_(factor) {}
 
-  /// Of a reached cell that is no seed.
+  /// Of a reached cell, as if it were no seed.
   [[nodiscard]] T update(std::uint32_t x) const {
     const auto s = grid_.stencil(x);
     const auto part = factor_.at(grid_, s, x);
@@ -113,12 +111,12 @@ struct PendingTimes {
   }
 };
 
-/// Turns first-order times into second-order ones; `fixed` cells keep theirs. Bands of time go one after the other, and
+/// Turns first-order times into second-order ones. Bands of time go one after the other, and
 /// in a band cells go by number, neighbours close together; a cell whose neighbour is not known yet computes that one
 /// first. Threads share bands: two may compute the same cell, to the same value.
 template <class Problem, class Factor>
 void second_order_times(const Problem& problem, const Factor& factor, const BigVector<typename Problem::Scalar>& first,
-                        const std::vector<std::uint8_t>& fixed, int threads,
+                        const SeedRule<typename Problem::Scalar>& rule, int threads,
                         BigVector<typename Problem::Scalar>& times) {
   using T = typename Problem::Scalar;
   constexpr std::uint32_t none = VertexId::invalid_value;
@@ -126,7 +124,7 @@ void second_order_times(const Problem& problem, const Factor& factor, const BigV
   const std::vector<std::uint32_t> order = by_bands(problem.cells->list, first.data(), 2 * problem.mean_edge);
   times = first;
   for (const std::uint32_t x : order)
-    if (fixed[x] == 0) times[x] = std::numeric_limits<T>::quiet_NaN();
+    if (!rule.keeps(x)) times[x] = std::numeric_limits<T>::quiet_NaN();
   std::atomic<std::size_t> next{0};
   parallel_region(threads, [&](int, int) {
     std::uint32_t missing = none;
@@ -139,7 +137,7 @@ void second_order_times(const Problem& problem, const Factor& factor, const BigV
         waiting.assign(1, order[k]);
         while (!waiting.empty()) {
           missing = none;
-          const T time = second.update(waiting.back());
+          const T time = rule.limited(waiting.back(), second.update(waiting.back()));
           if (missing != none) {
             waiting.push_back(missing);
           } else {
@@ -149,28 +147,6 @@ void second_order_times(const Problem& problem, const Factor& factor, const BigV
         }
       }
   });
-}
-
-template <class T>
-std::vector<std::uint32_t> by_bands(const std::vector<std::uint32_t>& cells, const T* time, T width) {
-  constexpr T inf = std::numeric_limits<T>::infinity();
-  T latest = 0;
-  std::size_t reached = 0;
-  for (const std::uint32_t x : cells) {
-    if (!(time[x] < inf)) continue;
-    latest = std::max(latest, time[x]);
-    ++reached;
-  }
-  const double most = static_cast<double>(reached) + 1;  // bands, whatever the times
-  const double scale = std::min(1 / static_cast<double>(width), most / std::max(1.0, static_cast<double>(latest)));
-  const auto band_of = [&](T t) { return static_cast<std::size_t>(static_cast<double>(t) * scale); };
-  std::vector<std::uint32_t> begin(band_of(latest) + 3, 0), order(reached);
-  for (const std::uint32_t x : cells)
-    if (time[x] < inf) ++begin[band_of(time[x]) + 2];
-  for (std::size_t b = 2; b < begin.size(); ++b) begin[b] += begin[b - 1];
-  for (const std::uint32_t x : cells)
-    if (time[x] < inf) order[begin[band_of(time[x]) + 1]++] = x;
-  return order;
 }
 
 }  // namespace isochron

@@ -122,8 +122,7 @@ class PreparedBlocks {
   }
 
   void spread_labels(Start& start) const {
-    spread_labels_over_ranks(transport_, halo_, GridLabelSpreader(problem_, start.state.time.data(), start.label, 1),
-                             start.label);
+    spread_labels_over_ranks(transport_, halo_, GridLabelSpreader(problem_, start.state.time.data(), start.label, 1));
   }
 
  private:

@@ -74,7 +74,7 @@ class PreparedPart {
 
   void spread_labels(Start& start) const {
     const Relax relax = relax_of(start);
-    spread_labels_over_ranks(transport_, halo_, LabelSpreader<Relax>(relax, start.label, 1, part_.owned), start.label);
+    spread_labels_over_ranks(transport_, halo_, LabelSpreader<Relax>(relax, start.label, 1, part_.owned));
   }
 
  private:

@@ -4,31 +4,35 @@
 #include <cstdint>
 #include <vector>
 
+#include "isochron/solve/common/label_mix.h"
 #include "isochron/solve/mpi/collectives.h"
 #include "isochron/solve/mpi/halo.h"
 
 namespace isochron::mpi {
 
-/// A `LabelSpreader` or `GridLabelSpreader` over all ranks: labels of border vertices are sent to the copies, until
-/// none is new anywhere. `label` has a place for every vertex of the part, ghosts too.
+/// A `LabelSpreader` or `GridLabelSpreader` over all ranks: what border vertices have is sent to their copies, until
+/// nothing is new anywhere. Its labels have a place for every vertex of the part, ghosts too.
 template <class Spreader>
-void spread_labels_over_ranks(Transport& transport, const Halo& halo, Spreader&& spreader,
-                              std::vector<std::int32_t>& label) {
-  struct Label {
+void spread_labels_over_ranks(Transport& transport, const Halo& halo, Spreader&& spreader) {
+  struct Entry {
     std::uint32_t vertex;
-    std::int32_t source;
+    LabelMix mix;
   };
-  std::vector<std::uint8_t> told(halo.border(), 0);
+  std::vector<std::uint32_t> untold;
+  for (std::size_t v = 0; v < halo.border_of.size(); ++v)
+    if (halo.border_of[v] != Halo::none) untold.push_back(static_cast<std::uint32_t>(v));
+  spreader.start();
   while (true) {
-    spreader.spread();
-    std::vector<std::vector<Label>> lists(halo.peers.size());
-    for (std::size_t v = 0; v < halo.border_of.size(); ++v) {
+    std::vector<std::vector<Entry>> lists(halo.peers.size());
+    const auto tell = [&](std::uint32_t v) {
+      const LabelMix mix = spreader.mix(v);
+      if (mix.first < 0) return false;
       const std::uint32_t border = halo.border_of[v];
-      if (border == Halo::none || label[v] < 0 || told[border] != 0) continue;
-      told[border] = 1;
       for (std::uint32_t i = halo.offsets[border]; i < halo.offsets[border + 1]; ++i)
-        lists[halo.copies[i].peer].push_back({halo.copies[i].vertex, label[v]});
-    }
+        lists[halo.copies[i].peer].push_back({halo.copies[i].vertex, mix});
+      return true;
+    };
+    std::erase_if(untold, tell);
     std::vector<Message> blocks;
     for (std::size_t p = 0; p < lists.size(); ++p) {
       if (lists[p].empty()) continue;
@@ -38,9 +42,11 @@ void spread_labels_over_ranks(Transport& transport, const Halo& halo, Spreader&&
     }
     const auto sent = static_cast<std::int64_t>(blocks.size());
     for (const Message& block : exchange(transport, std::move(blocks)))
-      for (const Label& entry : Unpack(block.bytes).take_vector<Label>()) label[entry.vertex] = entry.source;
-    if (agree(transport, {0, {sent}}).sums[0] == 0) return;
+      for (const Entry& entry : Unpack(block.bytes).take_vector<Entry>()) spreader.give(entry.vertex, entry.mix);
+    spreader.adopt();
+    if (agree(transport, {0, {sent}}).sums[0] == 0) break;
   }
+  spreader.finish();
 }
 
 }  // namespace isochron::mpi

@@ -31,16 +31,16 @@ class SecondOrderLocal final : public LocalSolver<typename Problem::Scalar> {
         width_(static_cast<T>(tuning.width) * problem.mean_edge),
         order_(by_bands(problem.cells->list, first_.data(), width_)),
         problem_(problem),
+        rule_(start.seed_rule(problem)),
         waits_for_(first_.size(), none),
         next_waiting_(first_.size(), none) {
-    const std::vector<std::uint8_t> kept = start.kept_seeds(problem, first_);
     times_ = first_;
     for (std::size_t x = 0; x < times_.size(); ++x)
-      if (kept[x] == 0 && first_[x] < std::numeric_limits<T>::infinity())
+      if (!rule_.keeps(static_cast<std::uint32_t>(x)) && first_[x] < std::numeric_limits<T>::infinity())
         times_[x] = std::numeric_limits<T>::quiet_NaN();
     // Seeds that kept their times are known: nobody waits for them here, but copies of them are elsewhere.
     for (const std::uint32_t x : order_)
-      if (kept[x] != 0) done_.push_back(x);
+      if (rule_.keeps(x)) done_.push_back(x);
   }
 
   [[nodiscard]] std::uint32_t next_band() override {
@@ -88,7 +88,7 @@ class SecondOrderLocal final : public LocalSolver<typename Problem::Scalar> {
     const SecondOrder<Problem, PendingTimes<T>, NoFactor> second(problem_, first_.data(), {times_.data(), &missing},
                                                                  factor_);
     ++counters_.local_solves;
-    const T time = second.update(x);
+    const T time = rule_.limited(x, second.update(x));
     if (missing != none) {
       next_waiting_[x] = waits_for_[missing];
       waits_for_[missing] = x;
@@ -116,6 +116,7 @@ class SecondOrderLocal final : public LocalSolver<typename Problem::Scalar> {
   T width_;
   std::vector<std::uint32_t> order_;  ///< the reached cells, by band
   const Problem& problem_;
+  SeedRule<T> rule_;
   NoFactor factor_;
   std::vector<std::uint32_t> waits_for_;     ///< by cell: the last one that waits for it
   std::vector<std::uint32_t> next_waiting_;  ///< by waiting cell: another one that waits for the same

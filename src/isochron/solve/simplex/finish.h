@@ -9,6 +9,7 @@
 
 #include "isochron/core/parallel.h"
 #include "isochron/core/stop.h"
+#include "isochron/solve/common/label_spread.h"
 #include "isochron/solve/common/residual.h"
 #include "isochron/solve/simplex/relax.h"
 
@@ -61,9 +62,9 @@ Residual residual_pass(const Relax& relax, const std::vector<std::uint8_t>& pinn
 }
 
 /// Finds the source of every vertex (−1: unreached). `label` holds the sources of the seeds that kept their time, −1
-/// elsewhere. A vertex inherits from the earliest of the vertices its first arrival came from: that one is earlier than
-/// itself, so the chain ends at a seed. Only the first `vertices` inherit: others may get a label from outside, and
-/// then `spread` goes on from there.
+/// elsewhere. A vertex has its source from the earlier ones of the vertices its first arrival came from, see
+/// `LabelSpread`. Only the first `vertices` are looked at: others may be given a label, and then `adopt` goes on from
+/// there.
 template <class Relax>
 class LabelSpreader {
   using T = typename Relax::Scalar;
@@ -74,63 +75,73 @@ class LabelSpreader {
       : relax_(relax),
         label_(label),
         vertices_(std::min(vertices, relax.problem().vertex_count)),
-        parent_(relax.problem().vertex_count, none) {
-    stoppable_for(threads, vertices_, [&](std::size_t i) { find_parent(static_cast<std::uint32_t>(i)); });
+        from_(vertices_),
+        labels_(label, Upwind{&from_}) {
+    stoppable_for(threads, vertices_, [&](std::size_t i) { find_upwind(static_cast<std::uint32_t>(i)); });
+    for (std::size_t v = 0; v < relax.problem().vertex_count; ++v)
+      if (v >= vertices_ || !reached(static_cast<std::uint32_t>(v))) labels_.leave_out(static_cast<std::uint32_t>(v));
   }
 
   void spread() {
-    follow_parents();
-    // Only zero-length edges leave a reached vertex without an earlier parent: it shares its neighbour's time and
-    // source, and so do those behind it.
-    for (bool changed = true; changed;) {
+    start();
+    finish();
+  }
+  void start() {
+    // The rest is little work, and threads would meet on the way to the sources.
+    labels_.run(
+        vertices_, [](std::size_t k) { return static_cast<std::uint32_t>(k); }, 1);
+    adopt();
+  }
+
+  void finish() { labels_.finish(); }
+  [[nodiscard]] LabelMix mix(std::uint32_t v) { return labels_.mix(v); }
+  void give(std::uint32_t v, const LabelMix& mix) { labels_.give(v, mix); }
+
+  /// Only zero-length edges leave a reached vertex without anyone upwind: it shares its neighbour's time and source,
+  /// and so do those behind it.
+  void adopt() {
+    for (bool changed = !labels_.alone().empty(); changed;) {
       changed = false;
       for (const auto& record : relax_.problem().elements)
         for (std::size_t a = 0; a < record.corner.size(); ++a)
           for (std::size_t b = 0; b < record.corner.size(); ++b)
             if (share_label(record.vertex(static_cast<int>(a)), record.vertex(static_cast<int>(b)))) changed = true;
-      if (changed) follow_parents();
     }
   }
 
  private:
-  static constexpr std::uint32_t none = VertexId::invalid_value;
+  struct Upwind {
+    static constexpr int most = 3;
+    const std::vector<UpwindVertices<most>>* from;
+    const UpwindVertices<most>& operator()(std::uint32_t v) const { return (*from)[v]; }
+  };
 
-  void find_parent(std::uint32_t v) {
-    const T time = relax_.times().load(v);
-    if (label_[v] >= 0 || !(time < std::numeric_limits<T>::infinity())) return;
-    const auto from = relax_.pull_with_weights(v);
-    T earliest = time;
-    for (int k = 0; k < from.count; ++k) {
-      const T candidate = relax_.times().load(from.vertex[k]);
-      if (!(from.weight[k] > T(0)) || !(candidate < earliest)) continue;
-      earliest = candidate;
-      parent_[v] = from.vertex[k];
-    }
+  [[nodiscard]] bool reached(std::uint32_t v) const {
+    return relax_.times().load(v) < std::numeric_limits<T>::infinity();
   }
 
-  void follow_parents() {
-    for (std::uint32_t v = 0; v < vertices_; ++v) {
-      std::uint32_t end = v;
-      path_.clear();
-      for (; label_[end] < 0 && parent_[end] != none; end = parent_[end]) path_.push_back(end);
-      for (const std::uint32_t p : path_) label_[p] = label_[end];
-    }
+  void find_upwind(std::uint32_t v) {
+    if (label_[v] >= 0 || !reached(v)) return;
+    const T time = relax_.times().load(v);
+    const auto pulled = relax_.pull_with_weights(v);
+    for (int k = 0; k < pulled.count; ++k)
+      if (pulled.weight[k] > T(0) && relax_.times().load(pulled.vertex[k]) < time)
+        from_[v].add(pulled.vertex[k], static_cast<float>(pulled.weight[k]));
   }
 
   bool share_label(std::uint32_t from, std::uint32_t to) {
-    const T time = relax_.times().load(to);
-    if (to >= vertices_ || label_[to] >= 0 || parent_[to] != none || label_[from] < 0 ||
-        !(time < std::numeric_limits<T>::infinity()) || relax_.times().load(from) > time)
+    if (to >= vertices_ || from_[to].count > 0 || mix(to).first >= 0 || mix(from).first < 0 || !reached(to) ||
+        relax_.times().load(from) > relax_.times().load(to))
       return false;
-    label_[to] = label_[from];
+    give(to, mix(from));
     return true;
   }
 
   const Relax& relax_;
   std::vector<std::int32_t>& label_;
   std::size_t vertices_;
-  std::vector<std::uint32_t> parent_;
-  std::vector<std::uint32_t> path_;
+  std::vector<UpwindVertices<Upwind::most>> from_;
+  LabelSpread<Upwind> labels_;
 };
 
 /// The vertices and weights each reached vertex has its time from, in the user's numbering.

@@ -1,5 +1,6 @@
 // Second-order times on the device. Warps take cells in the order of their first-order times and wait for the values
-// they need, which have earlier ones: NaN until they are written. So the earliest cell that is not done never waits,
+// they need, which have earlier ones: NaN until they are written, or minus its own time at a seed, which is not later
+// than that one. So the earliest cell that is not done never waits,
 // and a warp that waits goes on as soon as the one before it has written. The value is its own flag: no fence is
 // needed.
 #include "isochron/solve/grid/cuda/second_order.h"
@@ -30,6 +31,12 @@ __device__ constexpr T infinity() {
 template <class T>
 __device__ T extrapolated(T near, T far) {
   return (4 * near - far) / 3;
+}
+
+/// Whether a second-order time is there: see the top.
+template <class T>
+__device__ bool is_known(T time) {
+  return time >= 0;
 }
 
 /// What a cell's second-order update reads, chosen by the first-order times.
@@ -83,23 +90,24 @@ __device__ T update(const View& view, const Upwind<T, View>& up, const T* first,
     weight[i] = up.cell.weight[i];
     if (up.near[i] == view.none) continue;
     m[i] = read(up.near[i]);
+    ready = ready && is_known(m[i]);
     if (up.far[i] != view.none) {
       const T far = read(up.far[i]);
+      ready = ready && is_known(far);
       if (!(far > m[i])) {
         m[i] = extrapolated(m[i], far);
         weight[i] *= T(9) / T(4);
       }
     }
-    ready = ready && m[i] == m[i];
   }
   T along = infinity<T>();
   if (view.has_edges(up.cell)) {
     const T now = first[x];
     view.for_edges(up.cell, x, [&](std::uint32_t y, T step) {
       if (!(first[y] < now)) return;
-      const T time = read(y) + step;
-      ready = ready && time == time;
-      along = time < along ? time : along;
+      const T time = read(y);
+      ready = ready && is_known(time);
+      along = time + step < along ? time + step : along;
     });
   }
   if (!ready) return std::numeric_limits<T>::quiet_NaN();
@@ -121,12 +129,14 @@ __device__ bool kept(const View& view, const SeedEntry<T>& seed, const T* first)
   return keeps_its_time(seed.time, first[seed.entry], shortest_step(view.open(seed.entry)));
 }
 
-/// Seeds that kept their first-order time.
+/// Seeds that kept their first-order time have it; others are not later than their own, which is after 0.
 template <class T, class View>
-__global__ void keep_seeds(const __grid_constant__ View view, const SeedEntry<T>* seeds, std::size_t count,
-                           const T* first, T* second) {
+__global__ void place_seeds(const __grid_constant__ View view, const SeedEntry<T>* seeds, std::size_t count,
+                            const T* first, T* second) {
   const std::size_t i = thread_number();
-  if (i < count && kept(view, seeds[i], first)) second[seeds[i].entry] = first[seeds[i].entry];
+  if (i >= count) return;
+  const SeedEntry<T> seed = seeds[i];
+  second[seed.entry] = kept(view, seed, first) ? first[seed.entry] : -seed.time;
 }
 
 template <class T, class View>
@@ -142,38 +152,41 @@ __global__ void __launch_bounds__(block_threads)
     if (begin >= count) return;
     const unsigned long long k = begin + lane;
     const std::uint32_t x = k < count ? order[k] : view.none;
-    T known = read(x);
-    bool done = known == known;  // a seed, or never reached
+    const T start = read(x);
+    bool done = is_known(start);  // a seed, or never reached
     Upwind<T, View> up;
     if (!done) up = choose(view, first, x);
     while (__any_sync(all_lanes, !done)) {
       if (done) continue;
-      known = update(view, up, first, x, read);
-      done = known == known;
-      if (done) *static_cast<volatile T*>(second + x) = known;
+      const T found = update(view, up, first, x, read);
+      done = is_known(found);
+      if (done) *static_cast<volatile T*>(second + x) = start < 0 && -start < found ? -start : found;
     }
   }
 }
 
 template <class T, class View>
 __global__ void residual_pass(const __grid_constant__ View view, const T* first, const T* second,
-                              const std::uint8_t* kept, const std::uint8_t* seeded, unsigned long long* worst) {
+                              const std::uint8_t* seeded, unsigned long long* worst) {
   const std::size_t i = thread_number();
   if (i >= view.count) return;
   const auto x = static_cast<std::uint32_t>(i);
-  if (!view.allowed(x)) return;
+  if (!view.allowed(x) || seeded[x] != 0) return;
   T again = first[x];
-  if (kept[x] == 0 && again < infinity<T>()) again = update(view, choose(view, first, x), first, x, Settled<T>{second});
-  const T now = second[x];
-  if (now == again || (seeded[x] != 0 && !(again < now))) return;
-  report_difference(now, again, shortest_step(view.open(x)), x, worst);
+  if (again < infinity<T>()) again = update(view, choose(view, first, x), first, x, Settled<T>{second});
+  if (second[x] != again) report_difference(second[x], again, shortest_step(view.open(x)), x, worst);
 }
 
+/// Seeds may be earlier than their neighbours say, not later.
 template <class T, class View>
-__global__ void mark_kept(const __grid_constant__ View view, const SeedEntry<T>* seeds, std::size_t count,
-                          const T* first, std::uint8_t* marks) {
+__global__ void seed_residual(const __grid_constant__ View view, const SeedEntry<T>* seeds, std::size_t count,
+                              const T* first, const T* second, unsigned long long* worst) {
   const std::size_t i = thread_number();
-  if (i < count && kept(view, seeds[i], first)) marks[seeds[i].entry] = 1;
+  if (i >= count) return;
+  const std::uint32_t x = seeds[i].entry;
+  const T again =
+      kept(view, seeds[i], first) ? first[x] : update(view, choose(view, first, x), first, x, Settled<T>{second});
+  if (again < second[x]) report_difference(second[x], again, shortest_step(view.open(x)), x, worst);
 }
 
 /// Sorts; or without scratch memory says in `bytes` how much it takes. Counts have 32 bits, as cells do.
@@ -215,7 +228,7 @@ void second_order_times(const View& view, const T* first, const SeedEntry<T>* se
                         SecondOrderMemory<T>& memory, T* second) {
   const std::size_t count = view.count;
   launch_for(count, prepare<T>, first, count, memory.cells.data(), second);
-  launch_for(seed_count, keep_seeds<T, View>, view, seeds, seed_count, first, second);
+  launch_for(seed_count, place_seeds<T, View>, view, seeds, seed_count, first, second);
   std::size_t scratch = memory.scratch.bytes();
   sort_by_time(first, view.count, memory, memory.scratch.data(), scratch);
   memory.ticket.clear();
@@ -227,10 +240,8 @@ void second_order_times(const View& view, const T* first, const SeedEntry<T>* se
 template <class T, class View>
 void second_order_residual(const View& view, const T* first, const T* second, const SeedEntry<T>* seeds,
                            std::size_t seed_count, const std::uint8_t* seeded, unsigned long long* worst) {
-  DeviceArray<std::uint8_t> kept(view.count);
-  kept.clear();
-  launch_for(seed_count, mark_kept<T, View>, view, seeds, seed_count, first, kept.data());
-  launch_for(view.count, residual_pass<T, View>, view, first, second, kept.data(), seeded, worst);
+  launch_for(view.count, residual_pass<T, View>, view, first, second, seeded, worst);
+  launch_for(seed_count, seed_residual<T, View>, view, seeds, seed_count, first, second, worst);
 }
 
 #define ISOCHRON_INSTANTIATE_VIEW(T, ...)                                                                       \

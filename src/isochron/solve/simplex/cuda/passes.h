@@ -1,5 +1,5 @@
-// What is recovered after a solve on the device, for any kind of mesh: the residual, who reached whom, and which
-// elements are near. For .cu files only.
+// What is recovered after a solve on the device, for any kind of mesh: the residual, times, and which elements are
+// near. For .cu files only.
 //
 // `View` is how kernels read a prepared mesh: `count` vertices or places for them, their `edge` travel times,
 // `pull(time, v, lane)` for one lane's share of the updates of v, and `each_neighbour(v, visit)`, which ends when
@@ -50,8 +50,6 @@ __device__ inline CornerList<4> corners_of(const uint4& e) { return {{e.x, e.y, 
 
 namespace detail_passes {
 
-constexpr std::uint32_t no_parent = 0xffffffffU;
-
 template <class T>
 __device__ T least_of_warp(T value) {
   for (unsigned step = 16; step > 0; step /= 2)
@@ -80,78 +78,6 @@ __global__ void residual_pass(View view, const T* time, const std::uint8_t* seed
   const T now = time[v];
   if (now == again || (seeded[v] != 0 && !(again < now))) return;
   report_difference(now, again, view.edge[v], v, worst);
-}
-
-/// The earliest of the vertices that a vertex has its time from.
-template <class View, class T>
-__global__ void find_parents(View view, const T* time, const std::int32_t* label, std::uint32_t* parent) {
-  const std::uint32_t lane = threadIdx.x % 32;
-  const std::size_t v = thread_number() / 32;
-  if (v >= view.count) return;
-  const T now = time[v];
-  const bool asked = label[v] < 0 && now < detail::infinity<T>();
-  if (!asked) {
-    if (lane == 0) parent[v] = no_parent;
-    return;
-  }
-  const auto mine = view.pull(time, v, lane);
-  const unsigned winners = __ballot_sync(0xffffffffU, mine.time == least_of_warp(mine.time));
-  if (lane != static_cast<unsigned>(__ffs(static_cast<int>(winners)) - 1)) return;
-  T earliest = now;
-  std::uint32_t from = no_parent;
-  if (mine.time < detail::infinity<T>())
-    for (int k = 0; k < View::ends; ++k)
-      if (mine.weight[k] > T(0) && time[mine.from[k]] < earliest) {
-        earliest = time[mine.from[k]];
-        from = mine.from[k];
-      }
-  parent[v] = from;
-}
-
-/// Follows parents: each takes its parent's label, or its parent's parent.
-template <class Label>
-__global__ void follow_parents(std::size_t count, Label* label, std::uint32_t* parent, unsigned* changed) {
-  const std::size_t v = thread_number();
-  if (v >= count || label[v] >= 0) return;
-  const std::uint32_t from = parent[v];
-  if (from == no_parent) return;
-  const Label theirs = __ldcg(label + from);
-  const std::uint32_t further = __ldcg(parent + from);
-  if (theirs >= 0) label[v] = theirs;
-  else if (further != no_parent) parent[v] = further;
-  else return;
-  *changed = 1;
-}
-
-/// Only zero-length edges leave a reached vertex without an earlier parent: it shares its neighbour's time and source.
-template <class View, class T>
-__global__ void adopt_labels(View view, const T* time, const std::uint32_t* parent, std::int32_t* label,
-                             unsigned* changed) {
-  const std::size_t v = thread_number();
-  if (v >= view.count || label[v] >= 0 || parent[v] != no_parent || !(time[v] < detail::infinity<T>())) return;
-  view.each_neighbour(v, [&](std::uint32_t w) {
-    const std::int32_t theirs = __ldcg(label + w);
-    if (theirs < 0 || time[w] > time[v]) return false;
-    label[v] = theirs;
-    *changed = 1;
-    return true;
-  });
-}
-
-/// Seeds that kept their time have their own label, everyone else none yet.
-template <class T>
-__global__ void label_seeds(const std::uint32_t* seeds, const double* times, const std::int32_t* labels,
-                            std::size_t count, const std::uint32_t* to_inner, const T* time, std::int32_t* label) {
-  const std::size_t i = thread_number();
-  if (i >= count) return;
-  const std::uint32_t v = to_inner[seeds[i]];
-  if (!(time[v] < static_cast<T>(times[i]))) label[v] = labels[i];
-}
-
-template <class Label>
-__global__ void user_labels(const Label* label, const std::uint32_t* to_user, std::size_t count, Label* result) {
-  const std::size_t i = thread_number();
-  if (i < count && to_user[i] != nobody) result[to_user[i]] = label[i];
 }
 
 template <class T>
@@ -199,16 +125,6 @@ inline DeviceArray<std::uint8_t> marks_at(const Numbering& numbering, std::span<
   return marks;
 }
 
-/// Repeats a pass until it leaves `changed` at zero.
-template <class Pass>
-void until_quiet(Pass&& pass) {
-  for (unsigned any = 1; any != 0;) {
-    DeviceValue<unsigned> changed;
-    pass(changed.data());
-    any = changed.read();
-  }
-}
-
 }  // namespace detail_passes
 
 /// See `MeshSolver` for each; `time` is a layer's, in the device's numbering.
@@ -228,31 +144,6 @@ Residual find_residual(const View& view, const Numbering& numbering, const T* ti
   download(&vertex, numbering.to_user.data() + result.worst_vertex.index(), sizeof vertex);
   result.worst_vertex = VertexId(vertex);
   return result;
-}
-
-template <class View, class T>
-void find_labels(const View& view, const Numbering& numbering, const T* time, const LayerSeeds& seeds,
-                 DeviceArray<std::int32_t>& result) {
-  const std::size_t count = view.count;
-  DeviceArray<std::int32_t> label(count);
-  DeviceArray<std::uint32_t> parent(count);
-  fill_bytes(label.data(), 0xff, label.bytes());
-  const DeviceArray<std::uint32_t> vertices{std::span<const std::uint32_t>(seeds.vertices)};
-  const DeviceArray<double> times{std::span<const double>(seeds.times)};
-  const DeviceArray<std::int32_t> labels{std::span<const std::int32_t>(seeds.labels)};
-  launch_for(vertices.size(), detail_passes::label_seeds<T>, vertices.data(), times.data(), labels.data(),
-             vertices.size(), numbering.to_inner.data(), time, label.data());
-  launch_for(count * 32, detail_passes::find_parents<View, T>, view, time, label.data(), parent.data());
-  const auto follow = [&](unsigned* changed) {
-    launch_for(count, detail_passes::follow_parents<std::int32_t>, count, label.data(), parent.data(), changed);
-  };
-  detail_passes::until_quiet(follow);
-  detail_passes::until_quiet([&](unsigned* changed) {
-    launch_for(count, detail_passes::adopt_labels<View, T>, view, time, parent.data(), label.data(), changed);
-    follow(changed);
-  });
-  launch_for(count, detail_passes::user_labels<std::int32_t>, label.data(), numbering.to_user.data(), count,
-             result.data());
 }
 
 /// Times in the user's numbering, unit · time + base.

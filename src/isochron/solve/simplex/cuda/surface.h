@@ -25,7 +25,7 @@ constexpr std::size_t surface_bytes(std::size_t vertices, std::size_t elements, 
                                     std::size_t metric_bytes_per_element) {
   const std::size_t an_element = 12 + 12 + 3 * scalar_bytes + 1;         // corners, incidences, lengths, obtuse corners
   const std::size_t records = 3 * (4 + 5 * scalar_bytes) * 3 / 2;        // of an element
-  const std::size_t a_vertex = 36 + 12 + 8 + 8 + 12 + 3 * scalar_bytes;  // numbering, places, ghosts, times, labels
+  const std::size_t a_vertex = 36 + 12 + 8 + 8 + 40 + 3 * scalar_bytes;  // numbering, places, ghosts, times, labels
   return vertices * a_vertex + elements * (an_element + records + metric_bytes_per_element);
 }
 

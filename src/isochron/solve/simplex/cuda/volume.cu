@@ -342,7 +342,7 @@ class VolumeOnDevice final : public MeshSolver<T> {
   [[nodiscard]] std::size_t layers_that_fit() const override {
     const std::size_t most = std::size_t{0xfffffff0U} / volume_.vertices;
     // What times, labels and the search around sources take in between.
-    const std::size_t reserve = volume_.vertices * 24;
+    const std::size_t reserve = volume_.vertices * 56;
     const std::size_t free = free_bytes();
     const std::size_t room = layers_ + (free > reserve ? (free - reserve) / 10 * 9 / layer_bytes() : 0);
     return std::clamp<std::size_t>(std::min(most, room), 1, most_layers);

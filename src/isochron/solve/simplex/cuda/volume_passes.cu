@@ -1,5 +1,6 @@
 #include "isochron/solve/simplex/cuda/volume_passes.h"
 
+#include "isochron/solve/simplex/cuda/label_passes.h"
 #include "isochron/solve/simplex/cuda/passes.h"
 
 namespace isochron::cuda {
