@@ -1,13 +1,9 @@
 """Sets of pieces over MPI ranks: every rank reads, makes and writes its own."""
 
 import os
-import pathlib
-import signal
-import subprocess
-import time
 
 from cli_case import square_mesh
-from mpi_case import ENVIRONMENT, MpiCase
+from mpi_case import MpiCase
 
 
 class MpiFilesTest(MpiCase):
@@ -191,19 +187,7 @@ class MpiFilesTest(MpiCase):
     def test_bad_sets_are_said_once(self):
         self.set_of(3, "a.pvtu", "cube", "--n", "6")
         solve = ("solve", "a.pvtu", "-o", "b.pvtu", "--source", "0", "--backend", "mpi")
-        piece = self.folder / "a" / "a_0001.vtu"
-        content = piece.read_bytes()
-        for ranks in (2, 3):
-            with self.subTest(ranks=ranks):
-                piece.unlink()
-                self.fail_over_ranks(3, *solve, ranks=ranks, words=("a_0001.vtu", "is missing"))
-                piece.write_bytes(content[:len(content) // 2])
-                self.fail_over_ranks(3, *solve, ranks=ranks, words=("a_0001.vtu",))
-                piece.write_bytes((self.folder / "a" / "a_0002.vtu").read_bytes())
-                self.fail_over_ranks(3, *solve, ranks=ranks, words=("a.pvtu",))
-                piece.write_bytes(content.replace(b'Name="isochron:part"', b'Name="isochron:tarp"'))
-                self.fail_over_ranks(3, *solve, ranks=ranks, words=("a_0001.vtu", "isochron:part"))
-                piece.write_bytes(content)
+        self.try_bad_pieces(solve, (2, 3), "a/a_0001.vtu", "a/a_0002.vtu", "isochron:part", ("a.pvtu",))
         self.fail_over_ranks(3, "solve", "none.pvtu", *solve[2:], words=("none.pvtu",))
         self.write("half.pvtu", (self.folder / "a.pvtu").read_text()[:200])
         self.fail_over_ranks(3, "solve", "half.pvtu", *solve[2:], words=("half.pvtu",))
@@ -242,19 +226,4 @@ class MpiFilesTest(MpiCase):
 
     def test_a_rank_killed_while_files_are_written_leaves_no_half_set(self):
         self.set_of(2, "a.pvtu", "cube", "--n", "45")
-        command = self.command(2, "solve", "a.pvtu", "-o", "b.pvtu", "--source", "0", "--backend", "mpi")
-        with subprocess.Popen(command, cwd=self.folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                              env=ENVIRONMENT) as launcher:
-            ranks, end = {}, time.monotonic() + 120
-            while not (self.folder / "b").exists() and launcher.poll() is None and time.monotonic() < end:
-                ranks = ranks if len(ranks) == 2 else self.rank_processes(launcher.pid)
-            self.assertEqual(len(ranks), 2)
-            os.kill(ranks[1], signal.SIGKILL)  # its piece is being written, or just was
-            _, err = launcher.communicate(timeout=60)
-        left = [pathlib.Path(name).name for name in self.files() if name.startswith("b")]
-        if "b.pvtu" in left:  # it came too late: then all is there
-            self.assertEqual(left, ["b", "b_0000.vtu", "b_0001.vtu", "b.pvtu"])
-            self.succeed("info", "b.pvtu")
-        else:
-            self.assertEqual([name for name in left if name != "b"], [], err)
-            self.assertNotEqual(launcher.returncode, 0)
+        self.kill_while_writing(("solve", "a.pvtu", "-o", "b.pvtu", "--source", "0", "--backend", "mpi"), "vtu")

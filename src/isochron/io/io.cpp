@@ -153,11 +153,7 @@ const Codec& require_codec(const fs::path& path) {
 const Codec& writable_codec(const fs::path& path) {
   const Codec& codec = require_codec<UsageError>(path);
   if (codec.write != nullptr) return codec;
-  if (is_mesh_set(path))
-    throw UsageError(fmt::format(
-        "{}: sets of pieces are written over ranks (one piece each); add --backend mpi to solve or generate, or write "
-        "one file",
-        path.string()));
+  if (is_mesh_set(path)) refuse_set_output(path);
   throw UsageError(
       fmt::format("{}: {} files are only read (they are not written); choose another extension, for "
                   "example .vtp",
