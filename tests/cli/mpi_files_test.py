@@ -177,12 +177,29 @@ class MpiFilesTest(MpiCase):
         self.fail_over_ranks(2, *generate, "-o", "a.pvtp", "--backend", "mpi", words=("a.pvtp", "tetrahedra"))
         self.fail_over_ranks(2, *generate, "-o", "a.vtu", "--backend", "mpi", words=("a.vtu", ".pvtu"))
         self.fail_over_ranks(2, *generate[:-1], "1", "-o", "a.pvtu", "--backend", "mpi")
-        self.fail_over_ranks(2, "generate", "sphere", "-o", "a.pvtu", "--backend", "mpi", words=("--backend",))
+        for kind in ("sphere", "lens", "helix-tensors"):
+            self.fail_over_ranks(2, "generate", kind, "-o", "a.pvtu", "--backend", "mpi",
+                                 words=("--backend", kind, "square, cube and ventricle"))
+        self.fail_over_ranks(1, *generate, "-o", "/proc/o.pvtu", "--backend", "mpi",
+                             words=("/proc/o.pvtu", "cannot be written"))
         self.expect(2, *generate, "-o", "a.pvtu", words=("a.pvtu", "--backend mpi"))
         self.set_of(2, "a.pvtu", *generate[1:])
         self.fail_over_ranks(3, *generate, "-o", "a.pvtu", "--backend", "mpi", words=("a.pvtu", "exists already"))
 
     # ---- what goes wrong
+
+    def test_a_list_in_another_order(self):
+        self.set_of(4, "a.pvtu", "cube", "--n", "7", "--jitter", "0.2")
+        lines = (self.folder / "a.pvtu").read_text().splitlines()
+        pieces = [line for line in lines if "<Piece " in line]
+        self.write("b.pvtu", "\n".join(pieces.pop() if "<Piece " in line else line for line in lines))
+        self.succeed("solve", "a.pvtu", "-o", "one.vtu", "--source", "3")
+        for ranks in (2, 3, 4, 5):
+            with self.subTest(ranks=ranks):
+                self.summary(ranks, "solve", "b.pvtu", "-o", "c.pvtu", "--source", "3", "--backend", "mpi")
+                one, many = self.vtk_arrays("one.vtu")["arrival_time"], self.set_arrays("c.pvtu")["arrival_time"]
+                self.assertEqual(len(one), len(many))
+                self.assertLess(max(abs(a - b) for a, b in zip(one, many)), 1e-4)
 
     def test_bad_sets_are_said_once(self):
         self.set_of(3, "a.pvtu", "cube", "--n", "6")

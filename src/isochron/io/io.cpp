@@ -248,6 +248,10 @@ Dataset read_dataset(const fs::path& path) {
 void check_output_file(const fs::path& path, Overwrite overwrite) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
+  if (is_stream(path) && !fs::exists(status)) {
+    throw RuntimeError(fmt::format("{}: cannot be written (no files can be made in {}); choose another folder",
+                                   path.string(), path.parent_path().string()));
+  }
   if (is_stream(path) || (fs::exists(status) && !fs::is_regular_file(status))) {
     throw InputError(fmt::format("{}: is not a file (it is a folder or a device); choose another name", path.string()));
   }
