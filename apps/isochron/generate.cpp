@@ -246,7 +246,8 @@ void finish_kind(Command& command, const std::string& kind, const std::shared_pt
   command.option("-o,--output", "FILE", "Where the mesh goes; the extension picks the format", into(request->file),
                  Need::required);
   command.flag("--force", "Replace an existing file", request->force);
-  if constexpr (!std::is_same_v<GeneratePart, NoParts>)
+  if constexpr (std::is_same_v<GeneratePart, NoParts>) declare_serial_backend(command, kind);
+  else
     command.option("--backend", "NAME", "serial, or mpi under mpirun: a piece of FILE.pvtu (or .pvtp) from each rank",
                    one_of(request->over_ranks, {{"serial", false}, {"mpi", true}}));
   declare_common(command, console);

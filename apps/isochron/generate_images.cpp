@@ -78,6 +78,7 @@ void finish_kind(Command& command, const std::string& kind, const std::shared_pt
   command.option("-o,--output", "FILE", "Where the image goes; the extension picks the format", into(request->file),
                  Need::required);
   command.flag("--force", "Replace existing files", request->force);
+  declare_serial_backend(command, kind);
   declare_common(command, console);
   command.action([options, request, generate, &console] {
     const Overwrite overwrite = request->force ? Overwrite::yes : Overwrite::no;
@@ -260,6 +261,17 @@ void declare_from_raw(Command& parent, Console& console) {
 }
 
 }  // namespace
+
+void declare_serial_backend(Command& command, const std::string& kind) {
+  command.option("--backend", "NAME", "serial (over MPI ranks: square, cube and ventricle)",
+                 [kind](const std::string& text) {
+                   if (text != "serial")
+                     throw UsageError(
+                         fmt::format("{} is made by one process (over MPI ranks: square, cube and ventricle); leave "
+                                     "the option out",
+                                     kind));
+                 });
+}
 
 void declare_image_kinds(Command& generate, Console& console) {
   declare_diagonal_tensors(generate, console);

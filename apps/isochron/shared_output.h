@@ -5,20 +5,29 @@
 #include <utility>
 
 #include "apps/isochron/console.h"
+#include "isochron/io/image_parts.h"
 #include "isochron/io/part_output.h"
 #include "isochron/solve/mpi/rank_exchange.h"
 
 namespace isochron::cli {
 
-/// All ranks together. A signal ends the writing, and then nothing is left of it: a rank that waits looks for signals
-/// too, because the launcher sends them to all when one rank is gone.
-template <int Corners>
-void write_shared(mpi::Transport& transport, const std::filesystem::path& path, PartData<Corners> data) {
+/// All ranks together: calls `write(exchange)`. A signal ends the writing, and then nothing is left of it: a rank that
+/// waits looks for signals too, because the launcher sends them to all when one rank is gone.
+template <class Write>
+void write_together(mpi::Transport& transport, Write&& write) {
   const InterruptGuard guard;
   transport.watch = check_interrupted;
   mpi::RankExchange exchange(transport);
-  write_parts(exchange, path, std::move(data));
+  write(exchange);
   transport.watch = {};
+}
+
+template <int Corners>
+void write_shared(mpi::Transport& transport, const std::filesystem::path& path, PartData<Corners> data) {
+  write_together(transport, [&](Exchange& exchange) { write_parts(exchange, path, std::move(data)); });
+}
+inline void write_shared(mpi::Transport& transport, const std::filesystem::path& path, ImageShare share) {
+  write_together(transport, [&](Exchange& exchange) { write_image_share(exchange, path, std::move(share)); });
 }
 
 }  // namespace isochron::cli

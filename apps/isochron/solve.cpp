@@ -197,8 +197,8 @@ void declare_outputs(Command& command, SolveRequest& request, MethodFlags& flags
   command.group("Output");
   command.option("-o,--output", "FILE",
                  "The mesh or image with arrays arrival_time, source and reached (image formats of one array: the "
-                 "times alone); with --each-source also .npy (a row of times a source), with --backend mpi .pvtu or "
-                 ".pvtp (a piece from each rank)",
+                 "times alone); with --each-source also .npy (a row of times a source), with --backend mpi .pvtu, "
+                 ".pvtp or .pvti (a piece from each rank)",
                  into(request.output));
   command.option("--matrix", "CSV", "With --each-source: the times from each source vertex or voxel at all of them",
                  into(request.matrix));

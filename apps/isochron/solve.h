@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -123,6 +124,12 @@ void check_tag(const NameValue& tag, bool found, bool any);
 
 /// The same for an image: ids are voxels, and tags are arrays of the image.
 Sources gather_voxel_sources(const SolveRequest& request, const SideInputs& inputs, const Image& image);
+/// The same for an image of so many voxels; `tagged` gives those that a tag marks, ascending.
+using TaggedVoxels = std::function<std::vector<VertexId>(const NameValue& tag)>;
+Sources gather_voxel_sources(const SolveRequest& request, const SideInputs& inputs, std::size_t voxels,
+                             const TaggedVoxels& tagged);
+/// The voxels of an image that a tag marks. Throws InputError when there is no such array.
+std::vector<VertexId> tagged_voxels(const Image& image, const NameValue& tag);
 
 /// Moves the arrays of the result into the data.
 void add_result(Arrival& arrival, DataArrays& data);

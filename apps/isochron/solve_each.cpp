@@ -81,7 +81,7 @@ struct EachSource::TimesFile {
   NpyWriter writer;
 
   TimesFile(const std::filesystem::path& path, std::size_t rows, std::size_t columns)
-      : file(path), writer({path, file.path()}, rows, columns) {}
+      : file(path, TemporaryName::none), writer({path, file.path()}, rows, columns) {}
   void commit() {
     writer.finish();
     file.commit();
@@ -94,7 +94,7 @@ struct EachSource::MatrixFile {
   TextSink sink;
 
   MatrixFile(const SolveRequest& request, std::span<const Sources> sets)
-      : file(request.matrix), sink({request.matrix, file.path()}) {
+      : file(request.matrix, TemporaryName::none), sink({request.matrix, file.path()}) {
     sink.print("{}", request.on_image() ? "voxel" : "vertex");
     for (const Sources& to : sets) sink.print(",{}", to.vertices.front().vertex.value);
     sink.print("\n");

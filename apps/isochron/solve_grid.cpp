@@ -1,69 +1,24 @@
 #include "apps/isochron/solve_grid.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "apps/isochron/result_arrays.h"
 #include "apps/isochron/solve_each.h"
+#include "apps/isochron/solve_parts.h"
 #include "apps/isochron/solve_report.h"
 #include "apps/isochron/tensor_input.h"
 #include "isochron/core/error.h"
 #include "isochron/core/timer.h"
 #include "isochron/io/image_io.h"
+#include "isochron/io/piece_index.h"
 #include "isochron/mesh/image_mask.h"
 #include "isochron/solve/grid_solver.h"
 
 namespace isochron::cli {
 namespace {
-
-/// Voxels inside the mask that nothing reached, and how many pieces (joined through faces) they are.
-Unreached unreached_voxels(const ImageGrid& grid, std::span<const std::uint8_t> mask,
-                           const std::vector<double>& times) {
-  Unreached result;
-  const auto left = [&](std::size_t v) { return (mask.empty() || mask[v] != 0) && !std::isfinite(times[v]); };
-  std::vector<std::uint8_t> seen(times.size(), 0);
-  std::vector<std::size_t> piece;
-  for (std::size_t start = 0; start < times.size(); ++start) {
-    if (!mask.empty() && mask[start] == 0) ++result.no_element;
-    if (seen[start] != 0 || !left(start)) continue;
-    ++result.parts;
-    piece.assign(1, start);
-    seen[start] = 1;
-    while (!piece.empty()) {
-      const VertexId voxel(piece.back());
-      piece.pop_back();
-      ++result.in_parts;
-      const auto at = grid.index(voxel);
-      for (std::size_t axis = 0; axis < 3; ++axis)
-        for (const int side : {-1, 1}) {
-          auto beside = at;
-          beside[axis] += static_cast<std::uint32_t>(side);
-          if (beside[axis] >= grid.shape[axis]) continue;  // below 0 it wraps to a large number
-          const std::size_t v = grid.voxel(beside[0], beside[1], beside[2]).index();
-          if (seen[v] != 0 || !left(v)) continue;
-          seen[v] = 1;
-          piece.push_back(v);
-        }
-    }
-  }
-  return result;
-}
-
-/// Where the metric is an array of tensors, the image's own mask counts too.
-void leave_out_own_mask(const SolveRequest& request, Image& image, std::vector<std::uint8_t>& mask) {
-  const std::string& tensors =
-      request.metric.metric_array.empty() ? request.metric.velocity_tensor_array : request.metric.metric_array;
-  if (tensors.empty()) return;
-  for (std::size_t i = 0; i < image.data.all().size(); ++i)
-    if (image.data.all()[i].name == tensors) {
-      split_confidence(image, i);
-      break;
-    }
-  apply_own_mask(image, mask);
-}
 
 /// Calls `work` with a solver, over ranks when there are any. It and the metric live only in here.
 template <class Work>
@@ -184,10 +139,7 @@ void sum_up(const SolveRequest& request, const ImageGrid& grid, std::span<const 
   summary.solves_per_vertex = arrival.solves_per_vertex();
   if (found.each) summary.sources = found.each->summaries();
   if (arrival.unreached > 0) summary.unreached = unreached_voxels(grid, mask, arrival.times);
-  if (summary.unreached.in_parts > 0)
-    console.warn(fmt::format("{}: {} unreached ({} without a source); give each part a source, or widen the mask",
-                             summary.mesh.string(), counted(summary.unreached.in_parts, "voxel stays", "voxels stay"),
-                             counted(summary.unreached.parts, "part", "parts")));
+  warn_unreached_voxels(summary, console);
 }
 
 /// The picture comes first: what is wrong with its options shows before anything is written.
@@ -201,11 +153,12 @@ std::optional<RuntimeError> draw(const SolveRequest& request, const Image& image
   return draw_result(request, surface, summary, console);
 }
 
-void write_results(const SolveRequest& request, const SideInputs& inputs, const Image& image, Found& found,
-                   SolveSummary& summary, Console& console) {
+void write_results(const SolveRequest& request, const SideInputs& inputs, Image&& image, Found& found,
+                   mpi::Ranks* ranks, SolveSummary& summary, Console& console) {
   if (request.to_mesh()) {
     const Activity activity(console, "writing " + request.output.string());
-    write_image(request.output, image, request.overwrite());
+    if (request.to_pieces()) write_in_pieces(*ranks, request.output, std::move(image));
+    else write_image(request.output, image, request.overwrite());
     summary.written.push_back(request.output);
   }
   if (found.each) found.each->commit(summary.written);
@@ -217,14 +170,40 @@ void write_results(const SolveRequest& request, const SideInputs& inputs, const 
 
 }  // namespace
 
+void leave_out_own_mask(const SolveRequest& request, Image& image, std::vector<std::uint8_t>& mask) {
+  const std::string& tensors =
+      request.metric.metric_array.empty() ? request.metric.velocity_tensor_array : request.metric.metric_array;
+  if (tensors.empty()) return;
+  for (std::size_t i = 0; i < image.data.all().size(); ++i)
+    if (image.data.all()[i].name == tensors) {
+      split_confidence(image, i);
+      break;
+    }
+  apply_own_mask(image, mask);
+}
+
+ImageMetric image_metric(const SolveRequest& request, const Image& image, std::vector<std::uint8_t> mask, int threads,
+                         std::optional<double> median) {
+  ImageMetric problem = metric_from_image(image, request.metric, request.tensors.order, std::move(mask),
+                                          request.tensors.axes(), threads, median);
+  if (request.unit) problem.metric.change_unit(*request.unit);
+  return problem;
+}
+
 ImageMetric image_problem(const SolveRequest& request, Image& image, Console& console) {
   std::vector<std::uint8_t> mask = read_mask(request.mask, image.grid, console);
   leave_out_own_mask(request, image, mask);
-  ImageMetric problem = metric_from_image(image, request.metric, request.tensors.order, std::move(mask),
-                                          request.tensors.axes(), console.threads());
-  if (request.unit) problem.metric.change_unit(*request.unit);
+  ImageMetric problem = image_metric(request, image, std::move(mask), console.threads());
   if (problem.tensors) warn_about_tensors(request.mesh.string(), *problem.tensors, console);
   return problem;
+}
+
+void warn_unreached_voxels(const SolveSummary& summary, Console& console) {
+  const auto& [parts, in_parts, masked] = summary.unreached;
+  if (in_parts > 0)
+    console.warn(fmt::format("{}: {} unreached ({} without a source); give each part a source, or widen the mask",
+                             summary.mesh.string(), counted(in_parts, "voxel stays", "voxels stay"),
+                             counted(parts, "part", "parts")));
 }
 
 std::string better_grid_options(const Arrival& arrival, GridScheme scheme) {
@@ -256,7 +235,10 @@ int run_solve_grid(const SolveRequest& request, mpi::Ranks* ranks, Console& cons
   const Timer writing;
   const auto not_drawn = draw(request, image, mask, found.arrival, summary, console);
   add_results(request, found.arrival, found.each ? &*found.each : nullptr, image);
-  write_results(request, inputs, image, found, summary, console);
+  if (request.to_pieces() && piece_kind_of(request.mesh))
+    found.arrival.notes.push_back(
+        fmt::format("the first rank read the whole image ({} needs it)", *what_needs_whole(request)));
+  write_results(request, inputs, std::move(image), found, ranks, summary, console);
   if (not_drawn) throw RuntimeError(*not_drawn);
   summary.write_seconds = writing.seconds();
   summary.arrival = std::move(found.arrival);

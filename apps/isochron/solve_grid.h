@@ -15,6 +15,17 @@ int run_solve_grid(const SolveRequest& request, mpi::Ranks* ranks, Console& cons
 /// in front of them lose it to that mask. Warns of tensors that had to be changed or left out. Throws InputError.
 ImageMetric image_problem(const SolveRequest& request, Image& image, Console& console);
 
+/// The steps of `image_problem` after the mask that is asked for: the image's own mask, and the metric. Of a part of an
+/// image `median` is as for `metric_from_image`.
+void leave_out_own_mask(const SolveRequest& request, Image& image, std::vector<std::uint8_t>& mask);
+ImageMetric image_metric(const SolveRequest& request, const Image& image, std::vector<std::uint8_t> mask, int threads,
+                         std::optional<double> median = {});
+
+/// Why voxels have no time: outside the mask (empty: none is), or in parts without a source, joined through faces.
+Unreached unreached_voxels(const ImageGrid& grid, std::span<const std::uint8_t> mask, std::span<const double> times);
+struct SolveSummary;
+void warn_unreached_voxels(const SolveSummary& summary, Console& console);
+
 /// What to try when a run did not converge, for its message: what was not used already.
 std::string better_grid_options(const Arrival& arrival, GridScheme scheme);
 

@@ -10,15 +10,6 @@
 namespace isochron::cli {
 namespace {
 
-/// Says what the exception in flight says and ends all ranks: the others may be in the middle of something that this
-/// one has left, and cannot go on without it.
-[[noreturn]] void fail_all(mpi::Transport& transport) {
-  const Failure failure = current_failure();
-  silence(false);
-  print_error(failure.message);
-  while (true) transport.abort(failure.exit_code);  // once; the compiler does not believe a virtual function
-}
-
 /// Work that all ranks do together.
 template <class Work>
 auto as_one(mpi::Transport& transport, Work&& work) {
@@ -52,6 +43,13 @@ int serve(mpi::Transport& transport, const SolveRequest& request) {
 }
 
 }  // namespace
+
+void fail_all(mpi::Transport& transport) {
+  const Failure failure = current_failure();
+  silence(false);
+  print_error(failure.message);
+  while (true) transport.abort(failure.exit_code);  // once; the compiler does not believe a virtual function
+}
 
 int run_on_all_ranks(const std::function<int(mpi::Transport&)>& work) {
   const std::unique_ptr<mpi::Transport> transport = mpi::join_world();

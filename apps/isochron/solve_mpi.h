@@ -17,6 +17,10 @@ int run_over_ranks(const SolveRequest& request, const std::function<int(mpi::Ran
 /// one says; what one alone throws ends all.
 int run_on_all_ranks(const std::function<int(mpi::Transport&)>& work);
 
+/// Says what the exception in flight says and ends all ranks: the others may be in the middle of something that this
+/// one has left, and cannot go on without it.
+[[noreturn]] void fail_all(mpi::Transport& transport);
+
 /// True when the launcher started this process as another than the first, and all of them would say the same.
 bool is_another_rank(int argc, const char* const* argv);
 

@@ -219,11 +219,12 @@ std::optional<std::string> what_needs_whole(const SolveRequest& request) {
   if (!request.sources.level_set.empty()) return "--source-levelset";
   if (!request.probe.output.empty()) return "--probe";
   if (!request.picture.file.empty()) return "--picture";
+  if (!request.mask.empty() && piece_kind_of(request.mask) != PieceKind::image) return "a --mask in one file";
   return std::nullopt;
 }
 
 bool goes_by_parts(const SolveRequest& request) {
-  return request.to_pieces() && is_mesh_set(request.mesh) && !what_needs_whole(request);
+  return request.to_pieces() && piece_kind_of(request.mesh).has_value() && !what_needs_whole(request);
 }
 
 int run_solve_parts(const SolveRequest& request, mpi::Transport& transport, Console& console) {
@@ -291,11 +292,20 @@ void write_in_pieces(mpi::Ranks& ranks, const std::filesystem::path& path, Datas
   write_shared(ranks.transport(), path, recut(exchange, std::span<const MeshPiece<Corners>>(pieces)));
 }
 
+void write_in_pieces(mpi::Ranks& ranks, const std::filesystem::path& path, Image&& image) {
+  ranks.start_writing();
+  mpi::RankExchange exchange(ranks.transport());
+  (void)sum_of_all(exchange, voxel_corners);
+  write_shared(ranks.transport(), path, share_image(exchange, std::move(image)));
+}
+
 void help_to_write_pieces(mpi::Transport& transport, const std::filesystem::path& path) {
   mpi::RankExchange exchange(transport);
   const InterruptGuard guard;
-  if (sum_of_all(exchange, 0) == 3) write_shared(transport, path, recut(exchange, std::span<const MeshPiece<3>>()));
-  else write_shared(transport, path, recut(exchange, std::span<const MeshPiece<4>>()));
+  const std::uint64_t corners = sum_of_all(exchange, 0);
+  if (corners == 3) write_shared(transport, path, recut(exchange, std::span<const MeshPiece<3>>()));
+  else if (corners == 4) write_shared(transport, path, recut(exchange, std::span<const MeshPiece<4>>()));
+  else write_shared(transport, path, share_image(exchange, {}));
 }
 
 template std::vector<std::uint64_t> tagged_vertices(Exchange&, const NameValue&, std::span<const TaggedPiece<3>>);

@@ -7,19 +7,22 @@
 
 #include "apps/isochron/solve.h"
 #include "isochron/mesh/exchange.h"
+#include "isochron/mesh/image_share.h"
 #include "isochron/mesh/mesh_part.h"
 #include "isochron/solve/mpi/ranked_solver.h"
 
 namespace isochron::cli {
 
-/// The first thing asked for that only a rank with the whole mesh can do.
+/// The first thing asked for that only a rank with the whole mesh or image can do.
 std::optional<std::string> what_needs_whole(const SolveRequest& request);
 
-/// From pieces to pieces, with nothing that needs the whole mesh.
+/// From pieces to pieces, with nothing that needs the whole.
 bool goes_by_parts(const SolveRequest& request);
 
 /// All ranks together; gives the exit code. The first rank speaks.
 int run_solve_parts(const SolveRequest& request, mpi::Transport& transport, Console& console);
+/// The same on an image.
+int run_solve_grid_parts(const SolveRequest& request, mpi::Transport& transport, Console& console);
 
 /// The sources on a mesh that is shared out, numbered as reading it on one rank does. `Pieces` list what this rank has.
 template <int Corners>
@@ -38,9 +41,14 @@ std::vector<std::uint64_t> tagged_vertices(Exchange& exchange, const NameValue& 
 template <int Corners>
 Unreached explain_unreached(Exchange& exchange, const MeshPart<Corners>& part, std::span<const double> times);
 
+/// The same of voxels, which are in parts where faces join them. `times` are those of the rank's box.
+Unreached explain_unreached(Exchange& exchange, const ImageShare& share, std::span<const std::uint8_t> allowed,
+                            std::span<const double> times);
+
 /// Shares out the mesh of the first rank and lets every rank write a piece. The others call `help_to_write_pieces`.
 template <int Corners>
 void write_in_pieces(mpi::Ranks& ranks, const std::filesystem::path& path, Dataset&& dataset);
+void write_in_pieces(mpi::Ranks& ranks, const std::filesystem::path& path, Image&& image);
 void help_to_write_pieces(mpi::Transport& transport, const std::filesystem::path& path);
 
 }  // namespace isochron::cli

@@ -18,6 +18,7 @@
 #include "isochron/io/image_io.h"
 #include "isochron/io/part_output.h"
 #include "isochron/io/piece_index.h"
+#include "isochron/io/set_files.h"
 #include "isochron/solve/mpi/mpi_transport.h"
 #include "isochron/solve/solver.h"
 
@@ -48,7 +49,8 @@ void check_distinct_files(const SolveRequest& request) {
 }  // namespace
 
 bool SolveRequest::to_pieces() const {
-  return to_mesh() && !on_image() && is_mesh_set(output) && options.backend == Backend::mpi;
+  return to_mesh() && options.backend == Backend::mpi &&
+         (on_image() ? piece_kind_of(output) == PieceKind::image : is_mesh_set(output));
 }
 
 void check_request(const SolveRequest& request) {
@@ -64,8 +66,8 @@ void check_request(const SolveRequest& request) {
   if (request.probe.points.empty() != request.probe.output.empty())
     throw UsageError("--probe and --probe-output go together (where the points are, where the times go); give both");
   check_each_source(request);
-  if (request.to_mesh() && request.on_image()) check_image_writable(request.output, request.overwrite());
-  else if (request.to_pieces()) check_set_name(request.output, request.overwrite());
+  if (request.to_pieces()) check_set_writable(request.output, request.overwrite());
+  else if (request.to_mesh() && request.on_image()) check_image_writable(request.output, request.overwrite());
   else if (request.to_mesh()) check_writable(request.output, request.overwrite());
   if (request.to_table()) check_output_file(request.output, request.overwrite());
   if (!request.matrix.empty()) check_output_file(request.matrix, request.overwrite());
@@ -400,6 +402,9 @@ int run_solve(const SolveRequest& request, Console& console) {
                     mpi::launched_ranks()));
   if (request.on_image()) {
     if (!over_ranks) return run_solve_grid(request, nullptr, console);
+    if (goes_by_parts(request))
+      return run_on_all_ranks(
+          [&](mpi::Transport& transport) { return run_solve_grid_parts(request, transport, console); });
     return run_over_ranks(request, [&](mpi::Ranks& ranks) { return run_solve_grid(request, &ranks, console); });
   }
   if (is_image_file(request.output) && FileName(request.output).extension != ".npy")

@@ -138,25 +138,37 @@ Sources gather_sources(const SolveRequest& request, const SideInputs& inputs, co
   return sources;
 }
 
-Sources gather_voxel_sources(const SolveRequest& request, const SideInputs& inputs, const Image& image) {
+std::vector<VertexId> tagged_voxels(const Image& image, const NameValue& tag) {
+  std::vector<bool> marked(image.grid.voxel_count(), false);
+  if (!mark_points(image.data, tag, marked))
+    throw InputError(fmt::format(
+        "no array '{}' with one value per voxel (--source-tag); 'isochron info' lists the arrays", tag.name));
+  std::vector<VertexId> voxels;
+  for (std::size_t v = 0; v < marked.size(); ++v)
+    if (marked[v]) voxels.emplace_back(v);
+  return voxels;
+}
+
+Sources gather_voxel_sources(const SolveRequest& request, const SideInputs& inputs, std::size_t voxels,
+                             const TaggedVoxels& tagged) {
   const SourceRequest& wanted = request.sources;
   const double time = wanted.time.value_or(0.0);
   Sources sources;
-  add_by_id(request, inputs, {image.grid.voxel_count(), "image", "voxel", "voxels"}, sources);
+  add_by_id(request, inputs, {voxels, "image", "voxel", "voxels"}, sources);
   for (const NameValue& tag : wanted.tags) {
-    std::vector<bool> marked(image.grid.voxel_count(), false);
-    if (!mark_points(image.data, tag, marked))
-      throw InputError(fmt::format(
-          "no array '{}' with one value per voxel (--source-tag); 'isochron info' lists the arrays", tag.name));
     const std::size_t before = sources.vertices.size();
-    for (std::size_t v = 0; v < marked.size(); ++v)
-      if (marked[v]) sources.vertices.push_back({VertexId(v), time});
+    for (const VertexId voxel : tagged(tag)) sources.vertices.push_back({voxel, time});
     if (sources.vertices.size() == before)
       throw InputError(
           fmt::format("no voxel has {} = {:g} (--source-tag); give a value that occurs", tag.name, tag.value));
   }
   for (const Vec3d& point : wanted.points) sources.points.push_back({point, time});
   return sources;
+}
+
+Sources gather_voxel_sources(const SolveRequest& request, const SideInputs& inputs, const Image& image) {
+  return gather_voxel_sources(request, inputs, image.grid.voxel_count(),
+                              [&](const NameValue& tag) { return tagged_voxels(image, tag); });
 }
 
 template bool mark_cells(const TaggedCells<3>&, const NameValue&, std::vector<bool>&);

@@ -6,7 +6,9 @@
 #include <unordered_map>
 #include <utility>
 
+#include "apps/isochron/solve_grid.h"
 #include "apps/isochron/solve_parts.h"
+#include "isochron/io/vti_writer.h"
 #include "isochron/mesh/part_ghosts.h"
 #include "isochron/mesh/validate.h"
 
@@ -68,7 +70,113 @@ std::vector<T> on_first(Exchange& exchange, const std::vector<T>& values) {
   return all;
 }
 
+/// Counts what is left of pieces of the whole that ranks have parts of, on the first rank.
+void add_pieces(Exchange& exchange, const std::vector<Link>& links, const std::vector<Component>& own,
+                Unreached& result) {
+  Labels labels;
+  for (const Link& link : on_first(exchange, links)) labels.join(link.a, link.b);
+  std::map<std::uint64_t, Component> whole;
+  for (const Component& here : on_first(exchange, own)) {
+    const std::uint64_t root = labels.root(here.label);
+    Component& all = whole.try_emplace(root, Component{root, 0, 0}).first->second;
+    all.unreached += here.unreached;
+    all.started |= here.started;
+  }
+  for (const auto& [root, all] : whole) {
+    if (all.started != 0) continue;
+    ++result.parts;
+    result.in_parts += all.unreached;
+  }
+}
+
+/// Calls `visit(first, voxel)` for the voxels that may be entered and were not, piece by piece as faces join them.
+template <class Visit>
+void for_unreached(const ImageGrid& grid, std::span<const std::uint8_t> mask, std::span<const double> times,
+                   Visit&& visit) {
+  const auto left = [&](std::size_t v) { return (mask.empty() || mask[v] != 0) && !std::isfinite(times[v]); };
+  std::vector<std::uint8_t> seen(times.size(), 0);
+  std::vector<std::size_t> piece;
+  for (std::size_t start = 0; start < times.size(); ++start) {
+    if (seen[start] != 0 || !left(start)) continue;
+    piece.assign(1, start);
+    seen[start] = 1;
+    while (!piece.empty()) {
+      const VertexId voxel(piece.back());
+      piece.pop_back();
+      visit(start, voxel.index());
+      const auto at = grid.index(voxel);
+      for (std::size_t axis = 0; axis < 3; ++axis)
+        for (const int side : {-1, 1}) {
+          auto beside = at;
+          beside[axis] += static_cast<std::uint32_t>(side);
+          if (beside[axis] >= grid.shape[axis]) continue;  // below 0 it wraps to a large number
+          const std::size_t v = grid.voxel(beside[0], beside[1], beside[2]).index();
+          if (seen[v] != 0 || !left(v)) continue;
+          seen[v] = 1;
+          piece.push_back(v);
+        }
+    }
+  }
+}
+
+std::size_t masked_out(std::span<const std::uint8_t> mask) {
+  return static_cast<std::size_t>(std::count(mask.begin(), mask.end(), 0));
+}
+
 }  // namespace
+
+Unreached unreached_voxels(const ImageGrid& grid, std::span<const std::uint8_t> mask, std::span<const double> times) {
+  Unreached result;
+  result.no_element = masked_out(mask);
+  for_unreached(grid, mask, times, [&](std::size_t first, std::size_t voxel) {
+    ++result.in_parts;
+    if (voxel == first) ++result.parts;
+  });
+  return result;
+}
+
+Unreached explain_unreached(Exchange& exchange, const ImageShare& share, std::span<const std::uint8_t> allowed,
+                            std::span<const double> times) {
+  // A piece is known by its first voxel on this rank, with the numbers of all ranks one after the other.
+  const std::uint64_t before = sum_before(exchange, times.size());
+  std::vector<std::int64_t> label(times.size(), -1);
+  std::map<std::uint64_t, Component> components;
+  for_unreached(share.image.grid, allowed, times, [&](std::size_t first, std::size_t voxel) {
+    label[voxel] = static_cast<std::int64_t>(before + first);
+    ++components.try_emplace(before + first, Component{before + first, 0, 0}).first->second.unreached;
+  });
+  std::vector<IndexBox> wider = share.boxes;
+  for (IndexBox& box : wider)
+    if (!box.empty()) box = shared_box(box, share.whole);
+  const IndexBox &own = share.boxes[exchange.rank()], &wide = wider[exchange.rank()];
+  std::vector<BoxData> boxes(1);
+  boxes[0].box = own;
+  boxes[0].data.set({"label", 1, std::move(label)});
+  DataArrays kinds;
+  kinds.set({"label", 1, std::vector<std::int64_t>()});
+  const DataArrays moved = move_boxes(exchange, std::move(boxes), wider, kinds).data;
+  const auto& labels = std::get<std::vector<std::int64_t>>(moved.all()[0].values);
+  std::set<std::pair<std::uint64_t, std::uint64_t>> pairs;
+  for (int axis = 0; axis < 3; ++axis) {
+    if (wide.high[axis] == own.high[axis]) continue;
+    IndexBox last = own;
+    last.low[axis] = own.high[axis] - 1;
+    for_each_index(last, [&](LatticeIndex at) {
+      const std::int64_t here = labels[wide.offset(at)];
+      ++at[axis];
+      const std::int64_t behind = labels[wide.offset(at)];
+      if (here >= 0 && behind >= 0) pairs.emplace(here, behind);
+    });
+  }
+  std::vector<Link> links;
+  for (const auto& [a, b] : pairs) links.push_back({a, b});
+  std::vector<Component> found;
+  for (const auto& [known_by, here] : components) found.push_back(here);
+  Unreached result;
+  result.no_element = sum_of_all(exchange, masked_out(allowed));
+  add_pieces(exchange, links, found, result);
+  return result;
+}
 
 template <int Corners>
 Unreached explain_unreached(Exchange& exchange, const MeshPart<Corners>& part, std::span<const double> times) {
@@ -95,22 +203,9 @@ Unreached explain_unreached(Exchange& exchange, const MeshPart<Corners>& part, s
   own.reserve(components.size());
   for (const auto& [known_by, here] : components) own.push_back(here);
 
-  Labels labels;
-  for (const Link& link : on_first(exchange, links)) labels.join(link.a, link.b);
-  std::map<std::uint64_t, Component> whole;
-  for (const Component& here : on_first(exchange, own)) {
-    const std::uint64_t root = labels.root(here.label);
-    Component& all = whole.try_emplace(root, Component{root, 0, 0}).first->second;
-    all.unreached += here.unreached;
-    all.started |= here.started;
-  }
   Unreached result;
   result.no_element = sum_of_all(exchange, no_element);
-  for (const auto& [root, all] : whole) {
-    if (all.started != 0) continue;
-    ++result.parts;
-    result.in_parts += all.unreached;
-  }
+  add_pieces(exchange, links, own, result);
   return result;
 }
 

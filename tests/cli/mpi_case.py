@@ -6,7 +6,9 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
+import time
 
 from cli_case import BINARY, CliCase
 
@@ -127,3 +129,39 @@ class MpiCase(CliCase):
                 for i, value in zip(ids, values):
                     self.assertEqual(whole.setdefault(array_name, {}).setdefault(i, value), value, array_name)
         return {key: [values[i] for i in range(len(values))] for key, values in whole.items()}
+
+    # ---- what goes wrong
+
+    def try_bad_pieces(self, solve, ranks, first, other, array, words):
+        """Solves with a piece that is missing, cut off, another one, and without an array."""
+        piece, content = self.folder / first, (self.folder / first).read_bytes()
+        name = pathlib.Path(first).name
+        for count in ranks:
+            with self.subTest(ranks=count):
+                piece.unlink()
+                self.fail_over_ranks(3, *solve, ranks=count, words=(name, "is missing"))
+                piece.write_bytes(content[:len(content) // 2])
+                self.fail_over_ranks(3, *solve, ranks=count, words=(name,))
+                piece.write_bytes((self.folder / other).read_bytes())
+                self.fail_over_ranks(3, *solve, ranks=count, words=words)
+                piece.write_bytes(content.replace(f'Name="{array}"'.encode(), f'Name="{array[::-1]}"'.encode()))
+                self.fail_over_ranks(3, *solve, ranks=count, words=(name, array))
+                piece.write_bytes(content)
+
+    def kill_while_writing(self, solve, suffix):
+        """Kills one of two ranks when the folder of the set b appears: then there is all of it, or nothing."""
+        with subprocess.Popen(self.command(2, *solve), cwd=self.folder, text=True, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, env=ENVIRONMENT) as launcher:
+            ranks, end = {}, time.monotonic() + 120
+            while not (self.folder / "b").exists() and launcher.poll() is None and time.monotonic() < end:
+                ranks = ranks if len(ranks) == 2 else self.rank_processes(launcher.pid)
+            self.assertEqual(len(ranks), 2)
+            os.kill(ranks[1], signal.SIGKILL)  # its piece is being written, or just was
+            _, err = launcher.communicate(timeout=60)
+        left = [pathlib.Path(name).name for name in self.files() if name.startswith("b")]
+        if "b.p" + suffix in left:  # it came too late: then all is there
+            self.assertEqual(left, ["b", "b_0000." + suffix, "b_0001." + suffix, "b.p" + suffix])
+            self.succeed("info", "b.p" + suffix)
+        else:
+            self.assertEqual([name for name in left if name != "b"], [], err)
+            self.assertNotEqual(launcher.returncode, 0)

@@ -21,6 +21,23 @@ TEST(AtomicFile, CommitReplacesTheTarget) {
   EXPECT_EQ(folder.entries(), 1U);
 }
 
+TEST(AtomicFile, NeedsNoNameUntilItIsWhole) {
+  TemporaryFolder folder;
+  const fs::path target = folder.file("a.npy", "old");
+  {
+    AtomicFile given_up(target, TemporaryName::none);
+    fill(given_up.path(), "half");
+    const bool named = given_up.path().parent_path() == target.parent_path();
+    EXPECT_EQ(folder.entries(), named ? 2U : 1U);
+  }
+  AtomicFile file(target, TemporaryName::none);
+  fill(file.path(), "new");
+  EXPECT_EQ(content_of(target), "old");
+  file.commit();
+  EXPECT_EQ(content_of(target), "new");
+  EXPECT_EQ(folder.entries(), 1U);
+}
+
 TEST(AtomicFile, LeavesNothingOnAnException) {
   TemporaryFolder folder;
   const fs::path target = folder.path() / "a.vtu";

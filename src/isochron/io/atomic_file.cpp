@@ -37,7 +37,7 @@ std::filesystem::path temporary_beside(const std::filesystem::path& target) {
 
 }  // namespace
 
-AtomicFile::AtomicFile(std::filesystem::path target) : target_(std::move(target)) {
+AtomicFile::AtomicFile(std::filesystem::path target, TemporaryName name) : target_(std::move(target)) {
   // Write through a link, also one that leads nowhere yet, and do not replace it. Links in a circle end the search.
   std::error_code error;
   for (int links = 0; links < 40 && std::filesystem::is_symlink(target_, error); ++links) {
@@ -45,9 +45,18 @@ AtomicFile::AtomicFile(std::filesystem::path target) : target_(std::move(target)
     if (!error) target_ = folder_of(target_) / next;  // an absolute path replaces what stands before it
   }
   temporary_ = temporary_beside(target_);
+#if defined(O_TMPFILE)
+  if (name == TemporaryName::none)
+    descriptor_ = ::open(folder_of(target_).c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+#else
+  static_cast<void>(name);
+#endif
+  if (descriptor_ >= 0) nameless_ = fmt::format("/proc/self/fd/{}", descriptor_);
+  if (!nameless_.empty() && !std::filesystem::exists(nameless_, error)) nameless_.clear();  // there is no /proc
 }
 
 AtomicFile::~AtomicFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
   if (done_) return;
   std::error_code ignored;
   std::filesystem::remove(temporary_, ignored);
@@ -58,6 +67,8 @@ void AtomicFile::commit() {
     throw RuntimeError(
         fmt::format("{}: cannot be written ({}); free some space or choose another folder", target_.string(), why));
   };
+  if (!nameless_.empty() && ::linkat(AT_FDCWD, nameless_.c_str(), AT_FDCWD, temporary_.c_str(), AT_SYMLINK_FOLLOW) != 0)
+    failed(std::strerror(errno));
   if (const int code = sync_to_disk(temporary_); code != 0) failed(std::strerror(code));
   std::error_code error;
   std::filesystem::rename(temporary_, target_, error);

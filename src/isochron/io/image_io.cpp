@@ -87,6 +87,7 @@ const Codec& readable_codec(const fs::path& path) {
 const Codec& writable_codec(const fs::path& path) {
   const Codec* codec = find_codec(path);
   if (codec != nullptr && codec->write != nullptr) return *codec;
+  if (piece_kind_of(path) == PieceKind::image) refuse_set_output(path);
   throw UsageError(fmt::format(
       "{}: images are not written with the extension '{}' (it tells the format); use one of {}", path.string(),
       extension_of(path), fmt::join(extensions_where([](const Codec& c) { return c.write != nullptr; }), " ")));

@@ -66,6 +66,11 @@ std::string image_attributes(const VtkImageFrame& frame) {
                      spacing[2], direction);
 }
 
+void fail_uncovered(const std::filesystem::path& path, std::uint64_t voxels) {
+  throw InputError(fmt::format("{}: the pieces do not cover the image (voxels in none: {}); get or write it again",
+                               path.string(), voxels));
+}
+
 void ImageJoiner::fail(std::string_view problem) const {
   throw InputError(fmt::format("{}: {}; get or write it again", path_.string(), problem));
 }
@@ -75,6 +80,28 @@ VtkExtent ImageJoiner::voxels(const VtkExtent& points) const {
   for (int d = 0; d < 3; ++d)
     if (on_cells_ && length(frame_.whole, d) > 1) --result[2 * d + 1];
   return result;
+}
+
+ImageGrid ImageJoiner::grid_of(const VtkExtent& voxels) const {
+  ImageGrid grid;
+  grid.axes = frame_.axes;
+  grid.origin = frame_.origin;
+  for (int d = 0; d < 3; ++d) {
+    grid.shape[d] = static_cast<std::uint32_t>(length(voxels, d));
+    const bool between = on_cells_ && length(frame_.whole, d) > 1;
+    grid.origin += (static_cast<double>(voxels[2 * d]) + (between ? 0.5 : 0.0)) * frame_.axes[d];
+  }
+  return grid;
+}
+
+IndexBox ImageJoiner::box() const {
+  const VtkExtent part = voxels(part_), whole = voxels(frame_.whole);
+  IndexBox box;
+  for (int d = 0; d < 3; ++d) {
+    box.low[d] = static_cast<std::uint64_t>(part[2 * d] - whole[2 * d]);
+    box.high[d] = box.low[d] + length(part, d);
+  }
+  return box;
 }
 
 void ImageJoiner::start(const XmlPiece& piece) {
@@ -92,13 +119,7 @@ void ImageJoiner::start(const XmlPiece& piece) {
   if (count(whole) == 0)
     throw InputError(
         fmt::format("{}: there is nothing in the image (an axis has length 0); give one with voxels", path_.string()));
-  image_.grid.axes = frame_.axes;
-  image_.grid.origin = frame_.origin;
-  for (int d = 0; d < 3; ++d) {
-    image_.grid.shape[d] = static_cast<std::uint32_t>(length(whole, d));
-    const bool between = on_cells_ && length(frame_.whole, d) > 1;
-    image_.grid.origin += (static_cast<double>(whole[2 * d]) + (between ? 0.5 : 0.0)) * frame_.axes[d];
-  }
+  image_.grid = grid_of(voxels(part_));
   const XmlSection* section = piece.find(on_cells_ ? "CellData" : "PointData");
   if (section != nullptr) {
     for (const XmlArray& array : section->arrays) arrays_.push_back(array.name);
@@ -112,7 +133,7 @@ void ImageJoiner::start(const XmlPiece& piece) {
 }
 
 void ImageJoiner::place(const DataArray& from, const VtkExtent& extent, DataArray& to) const {
-  const VtkExtent whole = voxels(frame_.whole);
+  const VtkExtent whole = voxels(part_);
   const std::size_t row = length(extent, 0) * static_cast<std::size_t>(from.components);
   std::visit(
       [&](const auto& source) {
@@ -135,7 +156,7 @@ void ImageJoiner::add(const VtkXmlFile& file, const XmlPiece& piece) {
   if (!started_) start(piece);
   const VtkExtent points = read_extent(file.xml(), file.path(), piece.element, "Extent");
   if (!inside(points, frame_.whole)) file.fail("a piece of the image lies outside the whole extent");
-  const VtkExtent extent = voxels(points), whole = voxels(frame_.whole);
+  const VtkExtent extent = voxels(points), whole = voxels(part_);
   const std::size_t here = count(extent), all = count(whole);
   if (here == 0 || arrays_.empty()) return;
   const XmlSection* section = piece.find(on_cells_ ? "CellData" : "PointData");
@@ -172,9 +193,8 @@ Image ImageJoiner::finish() {
   if (!started_) fail("there is no piece of an image in it");
   if (arrays_.empty()) return std::move(image_);
   const auto missing = static_cast<std::size_t>(std::count(known_.begin(), known_.end(), false));
-  if (known_.empty() || missing > 0)
-    fail(fmt::format("the pieces do not cover the image (voxels in none: {})",
-                     known_.empty() ? count(voxels(frame_.whole)) : missing));
+  const std::size_t in_none = known_.empty() ? count(voxels(part_)) : missing;
+  if (in_none > 0) fail_uncovered(path_, in_none);
   return std::move(image_);
 }
 

@@ -8,6 +8,7 @@
 
 #include "isochron/io/vtk_xml_header.h"
 #include "isochron/mesh/image.h"
+#include "isochron/mesh/index_box.h"
 
 namespace isochron {
 
@@ -30,26 +31,41 @@ VtkExtent read_extent(const XmlScanner& xml, const std::filesystem::path& path, 
 std::string extent_text(const VtkExtent& extent);
 std::string image_attributes(const VtkImageFrame& frame);
 
+/// Throws InputError: so many voxels are in no piece.
+[[noreturn]] void fail_uncovered(const std::filesystem::path& path, std::uint64_t voxels);
+
 /// Takes pieces in any order; where they overlap, which they do by a layer of points, the last one counts. Arrays may
 /// be on points or on cells, which then are the voxels.
 class ImageJoiner {
  public:
   /// `path` is the file that the user named.
-  ImageJoiner(const VtkImageFrame& frame, std::filesystem::path path) : frame_(frame), path_(std::move(path)) {}
+  ImageJoiner(const VtkImageFrame& frame, std::filesystem::path path)
+      : ImageJoiner(frame, std::move(path), frame.whole) {}
+  /// The same for a part of the image; pieces must lie in it.
+  ImageJoiner(const VtkImageFrame& frame, std::filesystem::path path, const VtkExtent& part)
+      : frame_(frame), part_(part), path_(std::move(path)) {}
 
   /// Its arrays must be those of the first piece. Throws InputError.
   void add(const VtkXmlFile& file, const XmlPiece& piece);
   /// Throws InputError when there was no piece, or some voxel is in none.
   Image finish();
 
+  // Once a piece is there:
+  [[nodiscard]] bool on_cells() const { return on_cells_; }
+  /// Of the whole image, and which of its voxels are the part.
+  [[nodiscard]] ImageGrid whole() const { return grid_of(voxels(frame_.whole)); }
+  [[nodiscard]] IndexBox box() const;
+
  private:
   /// First and last voxel of an extent.
   [[nodiscard]] VtkExtent voxels(const VtkExtent& points) const;
+  [[nodiscard]] ImageGrid grid_of(const VtkExtent& voxels) const;
   void start(const XmlPiece& piece);
   void place(const DataArray& from, const VtkExtent& extent, DataArray& to) const;
   [[noreturn]] void fail(std::string_view problem) const;
 
   VtkImageFrame frame_;
+  VtkExtent part_;
   std::filesystem::path path_;
   Image image_;
   bool started_ = false;

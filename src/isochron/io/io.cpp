@@ -153,11 +153,7 @@ const Codec& require_codec(const fs::path& path) {
 const Codec& writable_codec(const fs::path& path) {
   const Codec& codec = require_codec<UsageError>(path);
   if (codec.write != nullptr) return codec;
-  if (is_mesh_set(path))
-    throw UsageError(fmt::format(
-        "{}: sets of pieces are written over ranks (one piece each); add --backend mpi to solve or generate, or write "
-        "one file",
-        path.string()));
+  if (is_mesh_set(path)) refuse_set_output(path);
   throw UsageError(
       fmt::format("{}: {} files are only read (they are not written); choose another extension, for "
                   "example .vtp",
@@ -252,6 +248,10 @@ Dataset read_dataset(const fs::path& path) {
 void check_output_file(const fs::path& path, Overwrite overwrite) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
+  if (is_stream(path) && !fs::exists(status)) {
+    throw RuntimeError(fmt::format("{}: cannot be written (no files can be made in {}); choose another folder",
+                                   path.string(), path.parent_path().string()));
+  }
   if (is_stream(path) || (fs::exists(status) && !fs::is_regular_file(status))) {
     throw InputError(fmt::format("{}: is not a file (it is a folder or a device); choose another name", path.string()));
   }

@@ -127,7 +127,7 @@ std::uint32_t reader_of(std::uint64_t piece, std::size_t pieces, std::size_t ran
 template <int Corners>
 void find_owners(Exchange& exchange, const OwnPieces& own, NumberedPieces<Corners>& result) {
   const std::size_t pieces = own.index.pieces.size();
-  if (holds_parts(own.index) && pieces >= exchange.ranks()) {
+  if (own.parts_in_order && pieces >= exchange.ranks()) {
     all_or_none(exchange, [&] {
       for (std::size_t p = 0; p < own.pieces.size(); ++p) {
         std::vector<std::uint32_t>& owner = result.owner.emplace_back();
@@ -171,6 +171,18 @@ std::uint32_t paying_blocks(Exchange& exchange, std::span<const MeshPiece<Corner
   return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(share / least_block, 1, most_blocks));
 }
 
+/// Whether the list names the pieces of parts in the order of the parts. A part's own vertices come first in its piece.
+bool are_in_order(Exchange& exchange, const OwnPieces& own) {
+  if (!holds_parts(own.index)) return false;
+  std::uint64_t elsewhere = 0;
+  for (std::size_t p = 0; p < own.pieces.size(); ++p) {
+    const DataArray* owner = own.pieces[p].point_data.find(owner_array);
+    if (owner != nullptr && owner->tuple_count() > 0 && owner->at(0) != static_cast<double>(own.numbers[p]))
+      ++elsewhere;
+  }
+  return sum_of_all(exchange, elsewhere) == 0;
+}
+
 }  // namespace
 
 OwnPieces read_own_pieces(Exchange& exchange, const std::filesystem::path& path) {
@@ -180,7 +192,8 @@ OwnPieces read_own_pieces(Exchange& exchange, const std::filesystem::path& path)
     own.numbers = pieces_of_rank(own.index, exchange.ranks(), exchange.rank());
     for (const std::size_t piece : own.numbers) own.pieces.push_back(read_mesh_piece(own.index, piece));
   });
-  own.ready_parts = holds_parts(own.index) && own.index.pieces.size() == exchange.ranks();
+  own.parts_in_order = are_in_order(exchange, own);
+  own.ready_parts = own.parts_in_order && own.index.pieces.size() == exchange.ranks();
   if (!own.ready_parts)
     for (Dataset& piece : own.pieces) drop_ghosts(piece);
   add_up(exchange, own);

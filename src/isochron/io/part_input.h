@@ -21,7 +21,9 @@ struct OwnPieces {
   PieceIndex index;
   std::vector<std::size_t> numbers;  ///< in the index
   std::vector<Dataset> pieces;
-  /// Each process has one piece, which is a part as as many processes wrote it. Other pieces come without ghosts.
+  /// The pieces are parts as processes wrote them, in that order: owners in them are numbers of pieces.
+  bool parts_in_order = false;
+  /// Each process has one such piece, as it was written. Other pieces come without ghosts.
   bool ready_parts = false;
   std::uint64_t triangles = 0, tets = 0, lines = 0;  ///< of all processes
   /// As in `Dataset`, of all processes; only the first one knows.

@@ -142,6 +142,13 @@ bool is_mesh_set(const fs::path& path) {
   return kind && *kind != PieceKind::image;
 }
 
+void refuse_set_output(const fs::path& path) {
+  throw UsageError(
+      fmt::format("{}: sets of pieces are written over ranks (one piece each); add --backend mpi to solve or generate, "
+                  "or write one file",
+                  path.string()));
+}
+
 fs::path piece_path(const fs::path& index, std::size_t piece) {
   const KindNames& names = names_of(piece_kind_of(index).value_or(PieceKind::grid));
   const fs::path base = FileName(index).base;

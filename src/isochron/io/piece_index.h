@@ -52,6 +52,9 @@ std::optional<PieceKind> piece_kind_of(const std::filesystem::path& path);
 /// Whether the extension is that of a mesh in pieces.
 bool is_mesh_set(const std::filesystem::path& path);
 
+/// Throws UsageError: one process is asked to write a set.
+[[noreturn]] void refuse_set_output(const std::filesystem::path& path);
+
 /// Where a piece of a set is written: for heart.pvtu heart/heart_0003.vtu.
 std::filesystem::path piece_path(const std::filesystem::path& index, std::size_t piece);
 

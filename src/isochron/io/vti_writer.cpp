@@ -4,6 +4,7 @@
 
 #include "isochron/io/image_values.h"
 #include "isochron/io/vtk_xml_file.h"
+#include "isochron/mesh/image_share.h"
 
 namespace isochron {
 namespace {
@@ -16,8 +17,6 @@ VtkExtent extent_of(const IndexBox& box) {
   }
   return extent;
 }
-
-IndexBox all_of(const ImageGrid& grid) { return {{}, {grid.shape[0], grid.shape[1], grid.shape[2]}}; }
 
 /// All arrays, with tensors of known order in VTK's.
 struct WrittenArrays {
@@ -35,12 +34,12 @@ struct WrittenArrays {
 }  // namespace
 
 void write_vti(const OutputFile& file, const Image& image) {
-  write_vti_piece(file, image, image.grid, all_of(image.grid));
+  write_vti_piece(file, image, image.grid, whole_box(image.grid));
 }
 
 void write_vti_piece(const OutputFile& file, const Image& piece, const ImageGrid& whole, const IndexBox& box) {
   const WrittenArrays arrays(piece);
-  XmlFile xml(file, "ImageData", image_attributes({extent_of(all_of(whole)), whole.origin, whole.axes}));
+  XmlFile xml(file, "ImageData", image_attributes({extent_of(whole_box(whole)), whole.origin, whole.axes}));
   xml.print("    <Piece Extent=\"{}\">\n", extent_text(extent_of(box)));
   const std::string tensors = fmt::format(" Tensors=\"{}\"", xml_escaped(arrays.first.array().name));
   const DataArrays& data = arrays.of(piece);
@@ -58,7 +57,7 @@ IndexBox shared_box(const IndexBox& box, const ImageGrid& whole) {
 PieceIndex image_index(const Image& piece, const ImageGrid& whole, std::span<const IndexBox> boxes) {
   PieceIndex index;
   index.kind = PieceKind::image;
-  index.frame = {extent_of(all_of(whole)), whole.origin, whole.axes};
+  index.frame = {extent_of(whole_box(whole)), whole.origin, whole.axes};
   for (const IndexBox& box : boxes) index.extents.push_back(extent_of(box));
   const WrittenArrays arrays(piece);
   index.point_arrays = piece_arrays(std::array{ArrayBlock{&arrays.of(piece), 1, "points"}});

@@ -35,10 +35,14 @@ const DataArray& values_on(const ImageGrid& grid, const Image& image, const std:
   return array;
 }
 
-std::vector<std::uint8_t> mask_of(const Image& image, const ImageGrid& grid, const std::string& what) {
-  const DataArray& array = values_on(grid, image, what);
+std::vector<std::uint8_t> mask_values(const DataArray& array) {
   std::vector<std::uint8_t> mask(array.tuple_count());
   for (std::size_t v = 0; v < mask.size(); ++v) mask[v] = inside(array.at(v)) ? 1 : 0;
+  return mask;
+}
+
+std::vector<std::uint8_t> mask_of(const Image& image, const ImageGrid& grid, const std::string& what) {
+  std::vector<std::uint8_t> mask = mask_values(values_on(grid, image, what));
   if (std::find(mask.begin(), mask.end(), 1) == mask.end())
     throw InputError(fmt::format("{} is empty (0 in every voxel); give a mask with voxels in it", what));
   return mask;

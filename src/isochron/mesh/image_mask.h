@@ -17,6 +17,9 @@ inline constexpr double least_confidence = 0.5;
 /// elsewhere, has another shape or several values a voxel; `what` names it.
 const DataArray& values_on(const ImageGrid& grid, const Image& image, const std::string& what);
 
+/// An array of one value a voxel as a mask: 1 where it is finite and not 0.
+std::vector<std::uint8_t> mask_values(const DataArray& array);
+
 /// The image's first array as a mask: 1 where it is finite and not 0. Throws InputError as `values_on` does, and when
 /// it is 0 everywhere.
 std::vector<std::uint8_t> mask_of(const Image& image, const ImageGrid& grid, const std::string& what);

@@ -37,28 +37,11 @@ double tensor_ratio(const DiffusionMetricOptions& options) {
 }
 
 double median_diffusivity(std::span<const SymTensor3d> tensors, std::span<const std::uint8_t> mask) {
-  std::vector<double> values;
-  for (std::size_t i = 0; i < tensors.size(); ++i) {
-    const double value = mean_diffusivity(tensors[i]);
-    if ((mask.empty() || mask[i] != 0) && value > 0 && finite(tensors[i])) values.push_back(value);
-  }
-  if (values.empty())
-    throw InputError(
-        "the tensors cannot be diffusion tensors (no voxel in the mask has a positive mean diffusivity); check the "
-        "image, its component order and the mask");
+  std::vector<double> values = positive_diffusivities(tensors, mask);
+  if (values.empty()) refuse_diffusivities();
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
   return *middle;
-}
-
-void add(DiffusionCounts& all, const DiffusionCounts& part) {
-  all.voxels += part.voxels;
-  all.usable += part.usable;
-  all.empty += part.empty;
-  all.not_finite += part.not_finite;
-  all.not_positive_definite += part.not_positive_definite;
-  all.fa_above_one += part.fa_above_one;
-  all.floored += part.floored;
 }
 
 /// Turns one tensor after the other into its metric, and counts.
@@ -103,6 +86,31 @@ struct Converter {
 };
 
 }  // namespace
+
+void DiffusionCounts::operator+=(const DiffusionCounts& part) {
+  voxels += part.voxels;
+  usable += part.usable;
+  empty += part.empty;
+  not_finite += part.not_finite;
+  not_positive_definite += part.not_positive_definite;
+  fa_above_one += part.fa_above_one;
+  floored += part.floored;
+}
+
+std::vector<double> positive_diffusivities(std::span<const SymTensor3d> tensors, std::span<const std::uint8_t> mask) {
+  std::vector<double> values;
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    const double value = mean_diffusivity(tensors[i]);
+    if ((mask.empty() || mask[i] != 0) && value > 0 && finite(tensors[i])) values.push_back(value);
+  }
+  return values;
+}
+
+void refuse_diffusivities() {
+  throw InputError(
+      "the tensors cannot be diffusion tensors (no voxel in the mask has a positive mean diffusivity); check the "
+      "image, its component order and the mask");
+}
 
 Vec3d principal_direction(const SymTensor3d& tensor) { return eigen_system(tensor).vectors[0]; }
 
@@ -149,7 +157,7 @@ DiffusionMetric diffusion_metric(std::span<const SymTensor3d> tensors, std::span
                     "image",
                     mask.size(), tensors.size()));
   DiffusionMetric result;
-  result.median_diffusivity = median_diffusivity(tensors, mask);
+  result.median_diffusivity = options.median ? *options.median : median_diffusivity(tensors, mask);
   result.smallest_eigenvalue = options.floor * result.median_diffusivity;
   const EigenvalueMap map = options.own ? options.own : eigenvalue_map(options.kind, options.alpha);
   const double typical = result.median_diffusivity;
@@ -168,7 +176,7 @@ DiffusionMetric diffusion_metric(std::span<const SymTensor3d> tensors, std::span
     for (std::size_t i = begin; i < end; ++i)
       if (mask.empty() || mask[i] != 0) result.usable[i] = converter.convert(tensors[i], metric.tensor[i]) ? 1 : 0;
     const std::lock_guard lock(adding);
-    add(result.counts, converter.counts);
+    result.counts += converter.counts;
   });
   result.metric = Metric(std::move(metric));
   return result;

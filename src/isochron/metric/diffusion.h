@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -65,8 +66,15 @@ struct DiffusionMetricOptions {
   double largest_ratio = 1e4;
   /// Another formula, instead of `kind`. It should be monotone; the cap of the ratio then applies to T's eigenvalues.
   EigenvalueMap own{};
+  /// The median mean diffusivity, where the tensors are those of a part of the image; else it is found.
+  std::optional<double> median{};
   int threads = 1;
 };
+
+/// The mean diffusivities that the median is of: those of the mask's voxels that are positive.
+std::vector<double> positive_diffusivities(std::span<const SymTensor3d> tensors, std::span<const std::uint8_t> mask);
+/// Throws InputError: there are none.
+[[noreturn]] void refuse_diffusivities();
 
 /// What was found in the voxels of the mask. `empty` and `not_finite` ones are left out; the others are used.
 struct DiffusionCounts {
@@ -79,6 +87,7 @@ struct DiffusionCounts {
   std::size_t floored = 0;  ///< had an eigenvalue raised, by the floor or the cap
 
   [[nodiscard]] std::size_t left_out() const { return empty + not_finite; }
+  void operator+=(const DiffusionCounts& part);
   /// What became of the voxels, each count by its name, as reports show it.
   [[nodiscard]] std::array<std::pair<std::string_view, std::size_t>, 6> named() const {
     return {{{"usable", usable},

@@ -34,11 +34,15 @@ TensorOrder order_of(const DataArray& array, const Image& image, std::optional<T
                   array.name));
 }
 
+std::vector<SymTensor3d> tensors_of_array(const Image& image, const std::string& name,
+                                          std::optional<TensorOrder> wanted, TensorFrame frame) {
+  const DataArray& array = array_of(image, name, {6, 9});
+  return world_tensors(array, order_of(array, image, wanted), image.grid, frame, fmt::format("array '{}'", name));
+}
+
 ImageMetric tensors(const Image& image, const std::string& name, DiffusionMetricOptions options,
                     std::optional<TensorOrder> wanted, TensorFrame frame, std::vector<std::uint8_t> mask) {
-  const DataArray& array = array_of(image, name, {6, 9});
-  const std::vector<SymTensor3d> found =
-      world_tensors(array, order_of(array, image, wanted), image.grid, frame, fmt::format("array '{}'", name));
+  const std::vector<SymTensor3d> found = tensors_of_array(image, name, wanted, frame);
   options.raised = RaisedTensors::unusable;
   DiffusionMetric made = diffusion_metric(found, mask, options);
   return {std::move(made.metric), made.counts.left_out() > 0 ? std::move(made.usable) : std::move(mask), made.counts};
@@ -87,10 +91,12 @@ void check_one(const MetricRequest& request) {
 }  // namespace
 
 ImageMetric metric_from_image(const Image& image, const MetricRequest& request, std::optional<TensorOrder> order,
-                              std::vector<std::uint8_t> mask, TensorFrame frame, int threads) {
+                              std::vector<std::uint8_t> mask, TensorFrame frame, int threads,
+                              std::optional<double> median) {
   check_one(request);
   const auto of_tensors = [&](const std::string& name, DiffusionMetricKind kind) {
-    const DiffusionMetricOptions options{.kind = kind, .floor = request.eigenvalue_floor, .threads = threads};
+    const DiffusionMetricOptions options{
+        .kind = kind, .floor = request.eigenvalue_floor, .median = median, .threads = threads};
     return tensors(image, name, options, order, frame, std::move(mask));
   };
   if (!request.metric_array.empty()) return of_tensors(request.metric_array, DiffusionMetricKind::identity);
@@ -100,6 +106,14 @@ ImageMetric metric_from_image(const Image& image, const MetricRequest& request, 
   if (!request.speed_array.empty()) metric = speeds(image, request.speed_array);
   if (!request.fiber_array.empty()) metric = fibers(image, request, mask);
   return {std::move(metric), std::move(mask), {}};
+}
+
+std::vector<double> mean_eigenvalues(const Image& image, const MetricRequest& request, std::optional<TensorOrder> order,
+                                     std::span<const std::uint8_t> mask, TensorFrame frame) {
+  check_one(request);
+  const std::string& name = request.metric_array.empty() ? request.velocity_tensor_array : request.metric_array;
+  if (name.empty()) return {};
+  return positive_diffusivities(tensors_of_array(image, name, order, frame), mask);
 }
 
 }  // namespace isochron

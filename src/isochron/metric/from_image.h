@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "isochron/mesh/image.h"
@@ -25,8 +26,14 @@ struct ImageMetric {
 /// voxel) is 0 may hold anything. Voxels with tensors that are zero or not finite are taken out of the mask. Tensors
 /// that are not positive definite get eigenvalues of at least `eigenvalue_floor` times the median mean eigenvalue, as
 /// `diffusion_metric` does it. Throws UsageError when the request contradicts itself, and InputError when an array is
-/// missing, has the wrong number of components or an unknown order, or values that cannot be used.
+/// missing, has the wrong number of components or an unknown order, or values that cannot be used. Of a part of an
+/// image `median` is the median mean eigenvalue of the whole.
 ImageMetric metric_from_image(const Image& image, const MetricRequest& request, std::optional<TensorOrder> order,
-                              std::vector<std::uint8_t> mask, TensorFrame frame = TensorFrame::world, int threads = 1);
+                              std::vector<std::uint8_t> mask, TensorFrame frame = TensorFrame::world, int threads = 1,
+                              std::optional<double> median = {});
+
+/// The mean eigenvalues that the median is of; none when the metric is not an array of tensors. Throws likewise.
+std::vector<double> mean_eigenvalues(const Image& image, const MetricRequest& request, std::optional<TensorOrder> order,
+                                     std::span<const std::uint8_t> mask, TensorFrame frame);
 
 }  // namespace isochron

@@ -301,7 +301,7 @@ class GridSolver::Engine {
       return Group{make_grid_seeds(metric, cells_, members, options().source_init, radius), std::nullopt};
     };
     if (options().source_init != SourceInit::factored) return {group(placed)};
-    auto [alone, regions] = split_regions(grid_, cells_, placed);
+    auto [alone, regions] = split_regions(grid_, placed);
     check_factored_count(alone.size());
     std::vector<Group> groups;
     if (!regions.empty()) groups.push_back(group(regions));

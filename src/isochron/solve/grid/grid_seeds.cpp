@@ -23,37 +23,38 @@ Vec3i index_of(const ImageGrid& grid, VertexId voxel) {
   return {static_cast<int>(i), static_cast<int>(j), static_cast<int>(k)};
 }
 
-/// `what` gives the source's name, which is made only when it is needed: there may be a source in every other voxel.
-template <class Name>
-void check_start(const GridCells& cells, const ImageGrid& grid, VertexId voxel, double time, const Name& what) {
-  if (!std::isfinite(time)) throw InputError(fmt::format("{} has onset time {}; give a finite number", what(), time));
-  const Vec3i at = index_of(grid, voxel);
-  if (!cells.may_enter(at))
-    throw InputError(
-        fmt::format("{} is in voxel {},{},{}, outside the mask; choose one inside", what(), at.x, at.y, at.z));
+std::string name_of(const PointSource& source) {
+  const Vec3d& p = source.position;
+  return fmt::format("source point {},{},{}", p.x, p.y, p.z);
+}
+std::string name_of(const VertexSource& source) { return fmt::format("source voxel {}", source.vertex.value); }
+
+template <class Source>
+void check_onset(const Source& source) {
+  if (!std::isfinite(source.time))
+    throw InputError(fmt::format("{} has onset time {}; give a finite number", name_of(source), source.time));
 }
 
-PlacedVoxelSource place_voxel(const ImageGrid& grid, const GridCells& cells, const VertexSource& source) {
+PlacedVoxelSource place_voxel(const ImageGrid& grid, const VertexSource& source) {
   if (source.vertex.index() >= grid.voxel_count())
     throw InputError(
         fmt::format("source voxel {} is out of range (the image has voxels 0 to {}); give an id of the image",
                     source.vertex.value, grid.voxel_count() - 1));
-  check_start(cells, grid, source.vertex, source.time,
-              [&] { return fmt::format("source voxel {}", source.vertex.value); });
+  check_onset(source);
   return {real(index_of(grid, source.vertex)), source.vertex, true, source.time, 0};
 }
 
-PlacedVoxelSource place_point(const ImageGrid& grid, const GridCells& cells, const PointSource& source) {
+PlacedVoxelSource place_point(const ImageGrid& grid, const PointSource& source) {
   const Vec3d& p = source.position;
-  const std::string what = fmt::format("source point {},{},{}", p.x, p.y, p.z);
-  if (!std::isfinite(p.x + p.y + p.z)) throw InputError(fmt::format("{} is not finite; give three numbers", what));
+  if (!std::isfinite(p.x + p.y + p.z))
+    throw InputError(fmt::format("{} is not finite; give three numbers", name_of(source)));
   const std::optional<VertexId> voxel = grid.voxel_at(p);
   if (!voxel)
     throw InputError(
         fmt::format("{} is outside the image (its index there would be {:.6g},{:.6g},{:.6g}); give a point in the "
                     "image, in the world's unit",
-                    what, grid.index_of(p).x, grid.index_of(p).y, grid.index_of(p).z));
-  check_start(cells, grid, *voxel, source.time, [&] { return what; });
+                    name_of(source), grid.index_of(p).x, grid.index_of(p).y, grid.index_of(p).z));
+  check_onset(source);
   Vec3d index = grid.index_of(p);
   const Vec3d centre = real(index_of(grid, *voxel));
   if (grid.flat()) index.z = centre.z;
@@ -221,48 +222,78 @@ class SourceBall {
 /// Which sources have another source voxel beside them.
 class Regions {
  public:
-  Regions(const GridCells& cells, const std::vector<PlacedVoxelSource>& placed) : cells_(cells) {
+  Regions(const ImageGrid& grid, const std::vector<PlacedVoxelSource>& placed) : grid_(grid) {
     for (const PlacedVoxelSource& source : placed) voxels_.insert(source.voxel.value);
   }
-  [[nodiscard]] bool alone(const PlacedVoxelSource& source, const ImageGrid& grid) const {
+  [[nodiscard]] bool alone(const PlacedVoxelSource& source) const {
     if (voxels_.size() == 1) return true;
-    const Vec3i at = index_of(grid, source.voxel);
+    const Vec3i at = index_of(grid_, source.voxel);
     for (int k = -1; k <= 1; ++k)
       for (int j = -1; j <= 1; ++j)
-        for (int i = -1; i <= 1; ++i) {
-          const Vec3i beside = at + Vec3i{i, j, k};
-          if (beside != at && cells_.may_enter(beside) && voxels_.count(cells_.box.voxel(beside).value) != 0)
-            return false;
-        }
+        for (int i = -1; i <= 1; ++i)
+          if (const Vec3i beside = at + Vec3i{i, j, k}; beside != at && holds_source(beside)) return false;
     return true;
   }
 
  private:
-  const GridCells& cells_;
+  [[nodiscard]] bool holds_source(const Vec3i& index) const {
+    for (int d = 0; d < 3; ++d)
+      if (index[d] < 0 || index[d] >= static_cast<int>(grid_.shape[static_cast<std::size_t>(d)])) return false;
+    return voxels_.count(grid_
+                             .voxel(static_cast<std::uint32_t>(index.x), static_cast<std::uint32_t>(index.y),
+                                    static_cast<std::uint32_t>(index.z))
+                             .value) != 0;
+  }
+
+  const ImageGrid& grid_;
   std::unordered_set<std::uint32_t> voxels_;
 };
 
 }  // namespace
 
-std::vector<PlacedVoxelSource> place_grid_sources(const ImageGrid& grid, const GridCells& cells,
-                                                  const Sources& sources) {
+std::vector<PlacedVoxelSource> place_in_grid(const ImageGrid& grid, const Sources& sources) {
   if (!sources.level_set.empty())
     throw UsageError("a level set starts fronts on meshes only; on images give voxels with onset times");
   if (sources.empty()) throw InputError("no source is given; name a voxel or a point");
   std::vector<PlacedVoxelSource> placed;
   placed.reserve(sources.count());
-  for (const VertexSource& source : sources.vertices) placed.push_back(place_voxel(grid, cells, source));
-  for (const PointSource& source : sources.points) placed.push_back(place_point(grid, cells, source));
+  for (const VertexSource& source : sources.vertices) placed.push_back(place_voxel(grid, source));
+  for (const PointSource& source : sources.points) placed.push_back(place_point(grid, source));
   for (std::size_t k = 0; k < placed.size(); ++k) placed[k].source = static_cast<std::int32_t>(k);
   return placed;
 }
 
-SplitSources split_regions(const ImageGrid& grid, const GridCells& cells,
-                           const std::vector<PlacedVoxelSource>& placed) {
-  SplitSources result;
-  const Regions regions(cells, placed);
+void refuse_masked(const ImageGrid& grid, const Sources& sources, const PlacedVoxelSource& placed) {
+  const auto number = static_cast<std::size_t>(placed.source);
+  const std::size_t voxels = sources.vertices.size();
+  const Vec3i at = index_of(grid, placed.voxel);
+  throw InputError(
+      fmt::format("{} is in voxel {},{},{}, outside the mask; choose one inside",
+                  number < voxels ? name_of(sources.vertices[number]) : name_of(sources.points[number - voxels]), at.x,
+                  at.y, at.z));
+}
+
+std::vector<PlacedVoxelSource> place_grid_sources(const ImageGrid& grid, const GridCells& cells,
+                                                  const Sources& sources) {
+  std::vector<PlacedVoxelSource> placed = place_in_grid(grid, sources);
   for (const PlacedVoxelSource& source : placed)
-    (regions.alone(source, grid) ? result.alone : result.regions).push_back(source);
+    if (!cells.may_enter(index_of(grid, source.voxel))) refuse_masked(grid, sources, source);
+  return placed;
+}
+
+std::vector<bool> stand_alone(const ImageGrid& grid, const std::vector<PlacedVoxelSource>& placed) {
+  const Regions regions(grid, placed);
+  std::vector<bool> alone;
+  alone.reserve(placed.size());
+  for (const PlacedVoxelSource& source : placed) alone.push_back(regions.alone(source));
+  return alone;
+}
+
+SplitSources split_regions(const ImageGrid& grid, const std::vector<PlacedVoxelSource>& placed) {
+  SplitSources result;
+  const Regions regions(grid, placed);
+  for (const PlacedVoxelSource& source : placed)
+    (regions.alone(source) ? result.alone : result.regions).push_back(source);
   return result;
 }
 
@@ -286,21 +317,21 @@ std::vector<Seed> make_grid_seeds(const VoxelMetric& metric, const GridCells& ce
   std::vector<Seed> seeds;
   seeds.reserve(placed.size());
   std::optional<Regions> regions;
-  if (init != SourceInit::plain) regions.emplace(cells, placed);
+  if (init != SourceInit::plain) regions.emplace(metric.grid, placed);
   for (const PlacedVoxelSource& source : placed) {
     const SourceBall ball(metric, cells, source);
     ball.add_plain(seeds);
-    if (regions && regions->alone(source, metric.grid)) ball.add_ball(radius, seeds);
+    if (regions && regions->alone(source)) ball.add_ball(radius, seeds);
   }
   return seeds;
 }
 
 std::vector<std::uint32_t> voxels_of_seeds(const ImageGrid& grid, const GridCells& cells,
                                            const std::vector<PlacedVoxelSource>& placed, SourceInit init, int radius) {
-  const Regions regions(cells, placed);
+  const Regions regions(grid, placed);
   std::vector<std::uint32_t> voxels;
   for (const PlacedVoxelSource& source : placed) {
-    const bool ball = init != SourceInit::plain && regions.alone(source, grid);
+    const bool ball = init != SourceInit::plain && regions.alone(source);
     const int reach = std::max(source.centred ? 0 : 1, ball ? radius : 0);
     const Vec3i at = index_of(grid, source.voxel);
     for (int k = at.z - reach; k <= at.z + reach; ++k)

@@ -25,11 +25,18 @@ struct PlacedVoxelSource {
 std::vector<PlacedVoxelSource> place_grid_sources(const ImageGrid& grid, const GridCells& cells,
                                                   const Sources& sources);
 
+/// The same without a look at the mask, and what it throws for a source whose voxel is outside.
+std::vector<PlacedVoxelSource> place_in_grid(const ImageGrid& grid, const Sources& sources);
+[[noreturn]] void refuse_masked(const ImageGrid& grid, const Sources& sources, const PlacedVoxelSource& placed);
+
+/// By source: whether it stands alone, without another source voxel beside it.
+std::vector<bool> stand_alone(const ImageGrid& grid, const std::vector<PlacedVoxelSource>& placed);
+
 /// The sources that stand alone, and those with another source voxel beside them: parts of regions.
 struct SplitSources {
   std::vector<PlacedVoxelSource> alone, regions;
 };
-SplitSources split_regions(const ImageGrid& grid, const GridCells& cells, const std::vector<PlacedVoxelSource>& placed);
+SplitSources split_regions(const ImageGrid& grid, const std::vector<PlacedVoxelSource>& placed);
 
 /// The metric at a source, in voxels: between voxels the mean of those around it, weighted by nearness.
 SymTensor3d metric_at(const VoxelMetric& metric, const GridCells& cells, const PlacedVoxelSource& source);

@@ -91,18 +91,17 @@ bool all_diagonal(const Tensors<Dim>& tensors, const Metric& metric, int threads
 
 double power_of_two_near(double value) { return std::exp2(std::round(std::log2(value))); }
 
-/// A power of two near the mean over the cells of 1/√(largest velocity²), the time across a voxel.
+/// The sum over the cells of 1/√(largest velocity²), the time across a voxel.
+template <int Dim>
+double time_across(const Tensors<Dim>& tensors, int threads) {
+  return ordered_sum(threads, tensors.count(),
+                     [&](std::size_t k) { return 1 / std::sqrt(largest_of(tensors.velocity(k), Dim)); });
+}
+
+/// A power of two near their mean.
 template <int Dim>
 double unit_of(const Tensors<Dim>& tensors, int threads) {
-  const double mean = ordered_sum(threads, tensors.count(),
-                                  [&](std::size_t k) { return 1 / std::sqrt(largest_of(tensors.velocity(k), Dim)); }) /
-                      static_cast<double>(tensors.count());
-  const double unit = power_of_two_near(mean);
-  if (tensors.count() > 0 && !(unit * unit > 0 && std::isfinite(unit * unit)))
-    throw InputError(
-        "the times across voxels are too large or too small to compute with (each of voxels and metric could be); "
-        "change the units");
-  return unit;
+  return StencilShare{true, time_across(tensors, threads), static_cast<double>(tensors.count())}.plan().unit;
 }
 
 template <class Problem>
@@ -300,9 +299,11 @@ AnyGridProblem<T> tensors_of(const VoxelMetric& metric, const GridCells& cells, 
 }
 
 template <int Dim>
-StencilPlan plan_of(const VoxelMetric& metric, const GridCells& cells, int threads) {
+StencilShare share_of(const VoxelMetric& metric, const GridCells& cells, int threads) {
+  if (cells.list.empty()) return {};
   const Tensors<Dim> tensors(metric, cells);
-  return {all_diagonal(tensors, metric.metric, threads), unit_of(tensors, threads)};
+  return {all_diagonal(tensors, metric.metric, threads), time_across(tensors, threads),
+          static_cast<double>(tensors.count())};
 }
 
 template <int Dim>
@@ -375,7 +376,20 @@ void check_grid_metric(const VoxelMetric& metric, const GridCells& cells) {
 }
 
 StencilPlan plan_stencils(const VoxelMetric& metric, const GridCells& cells, int threads) {
-  return metric.grid.flat() ? plan_of<2>(metric, cells, threads) : plan_of<3>(metric, cells, threads);
+  return share_of_stencils(metric, cells, threads).plan();
+}
+
+StencilShare share_of_stencils(const VoxelMetric& metric, const GridCells& cells, int threads) {
+  return metric.grid.flat() ? share_of<2>(metric, cells, threads) : share_of<3>(metric, cells, threads);
+}
+
+StencilPlan StencilShare::plan() const {
+  const double unit = power_of_two_near(across / count);
+  if (count > 0 && !(unit * unit > 0 && std::isfinite(unit * unit)))
+    throw InputError(
+        "the times across voxels are too large or too small to compute with (each of voxels and metric could be); "
+        "change the units");
+  return {diagonal, unit};
 }
 
 Vec3i stencil_reach(const VoxelMetric& metric, const GridCells& cells, const StencilPlan& plan, int threads) {

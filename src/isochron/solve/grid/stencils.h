@@ -285,6 +285,22 @@ struct StencilPlan {
 };
 StencilPlan plan_stencils(const VoxelMetric& metric, const GridCells& cells, int threads);
 
+/// What the cells of a part of an image have to say to its plan; parts add theirs up.
+struct StencilShare {
+  bool diagonal = true;
+  double across = 0;  ///< sum of the times across voxels
+  double count = 0;   ///< of those
+
+  void operator+=(const StencilShare& part) {
+    diagonal = diagonal && part.diagonal;
+    across += part.across;
+    count += part.count;
+  }
+  /// Throws InputError when the times are out of all bounds.
+  [[nodiscard]] StencilPlan plan() const;
+};
+StencilShare share_of_stencils(const VoxelMetric& metric, const GridCells& cells, int threads);
+
 /// How many voxels away the cells are that an update reads, at most, along each axis.
 Vec3i stencil_reach(const VoxelMetric& metric, const GridCells& cells, const StencilPlan& plan, int threads);
 

@@ -33,33 +33,14 @@ Vec3i block_shape(const Vec3i& extent, double voxels, int least, bool flat) {
   return shape;
 }
 
-/// Voxels where the front may pass, by block.
-std::vector<std::size_t> voxels_in_blocks(const BlockLattice& lattice, const GridCells& cells) {
-  std::vector<std::size_t> voxels(lattice.count(), 0);
-  for (const std::uint32_t cell : cells.list) ++voxels[lattice.block_of(cells.box.index(cell))];
-  return voxels;
-}
-
-/// The mean metric of each block, from a sample of its voxels.
-Metric mean_metric(const BlockLattice& lattice, const VoxelMetric& metric, const GridCells& cells) {
-  constexpr std::size_t samples = 64;  // of a block, on average
-  const std::size_t step = 1 + cells.list.size() / (samples * lattice.count());
-  std::vector<SymTensor3d> sum(lattice.count());
-  std::vector<double> count(lattice.count(), 0);
-  SymTensor3d all{};
-  double in_all = 0;
-  for (std::size_t k = 0; k < cells.list.size(); k += step) {
-    const Vec3i index = cells.box.index(cells.list[k]);
-    const SymTensor3d m = metric.metric.tensor(ElementId(cells.box.voxel(index).index()));
-    const std::uint32_t block = lattice.block_of(index);
-    sum[block] = sum[block] + m;
-    count[block] += 1;
-    all = all + m;
-    in_all += 1;
-  }
+/// The mean metric of each block; that of all where a block has none.
+Metric mean_metric(std::span<const BlockSum> sums) {
+  BlockSum all;
+  for (const BlockSum& sum : sums) all += sum;
   TensorMetric tensors;
-  for (std::size_t b = 0; b < sum.size(); ++b) {
-    const SymTensor3d m = count[b] > 0 ? (1 / count[b]) * sum[b] : (1 / in_all) * all;
+  for (const BlockSum& sum : sums) {
+    const BlockSum& from = sum.samples > 0 ? sum : all;
+    const SymTensor3d m = (1 / static_cast<double>(from.samples)) * from.metric;
     tensors.tensor.push_back({static_cast<float>(m.xx), static_cast<float>(m.xy), static_cast<float>(m.xz),
                               static_cast<float>(m.yy), static_cast<float>(m.yz), static_cast<float>(m.zz)});
   }
@@ -67,20 +48,20 @@ Metric mean_metric(const BlockLattice& lattice, const VoxelMetric& metric, const
 }
 
 /// About when the front reaches each block; infinite where it does not.
-std::vector<double> block_times(const BlockLattice& lattice, const VoxelMetric& metric, const GridCells& cells,
-                                const std::vector<std::size_t>& voxels, std::span<const GlobalSeed> seeds) {
+std::vector<double> block_times(const BlockLattice& lattice, const ImageGrid& whole, std::span<const BlockSum> sums,
+                                std::span<const GlobalSeed> seeds) {
   ImageGrid image;
   const Vec3i counts = lattice.counts();
-  std::vector<std::uint8_t> mask(voxels.size());
-  for (std::size_t b = 0; b < voxels.size(); ++b) mask[b] = voxels[b] > 0 ? 1 : 0;
+  std::vector<std::uint8_t> mask(sums.size());
+  for (std::size_t b = 0; b < sums.size(); ++b) mask[b] = sums[b].voxels > 0 ? 1 : 0;
   for (int axis = 0; axis < 3; ++axis) {
     image.shape[static_cast<std::size_t>(axis)] = static_cast<std::uint32_t>(counts[axis]);
     image.axes[static_cast<std::size_t>(axis)] =
-        static_cast<double>(lattice.shape[axis]) * metric.grid.axes[static_cast<std::size_t>(axis)];
+        static_cast<double>(lattice.shape[axis]) * whole.axes[static_cast<std::size_t>(axis)];
   }
   Sources sources;
   for (const GlobalSeed& seed : seeds) {
-    const auto [i, j, k] = metric.grid.index(VertexId(static_cast<std::size_t>(seed.vertex)));
+    const auto [i, j, k] = whole.index(VertexId(static_cast<std::size_t>(seed.vertex)));
     const Vec3i index{static_cast<int>(i), static_cast<int>(j), static_cast<int>(k)};
     sources.vertices.push_back({VertexId(lattice.block_of(index)), seed.time});
   }
@@ -88,7 +69,7 @@ std::vector<double> block_times(const BlockLattice& lattice, const VoxelMetric& 
   options.common.backend = Backend::serial;
   options.common.source_init = SourceInit::plain;
   options.common.sources = Keep::no;
-  return solve(image, mean_metric(lattice, metric, cells), sources, options, mask).times;
+  return solve(image, mean_metric(sums), sources, options, mask).times;
 }
 
 }  // namespace
@@ -102,37 +83,62 @@ ImageGrid BlockStack::grid(const ImageGrid& image) const {
   return stack;
 }
 
-GridDeal deal_blocks(const VoxelMetric& metric, const GridCells& cells, const Vec3i& reach,
-                     std::span<const GlobalSeed> seeds, int ranks, int blocks) {
-  const bool flat = metric.grid.flat();
+GridDeal cut_blocks(const CellExtent& cells, const Vec3i& reach, int ranks, int blocks) {
   const int longest = std::max({reach.x, reach.y, reach.z});
   GridDeal deal;
-  deal.lattice = {cells.box.lower, cells.box.shape, cells.box.shape};
+  deal.lattice = {cells.lower, cells.shape, cells.shape};
   deal.shared = longest <= most_pad;
   if ((ranks > 1 || blocks > 0) && deal.shared) {
-    const int least = std::max(blocks > 0 ? 1 : flat ? least_flat_side : least_side, 2 * longest);
+    const int least = std::max(blocks > 0 ? 1 : cells.flat ? least_flat_side : least_side, 2 * longest);
     const double wanted = static_cast<double>(ranks) * (blocks > 0 ? blocks : tuned_blocks);
-    deal.lattice.shape = block_shape(cells.box.shape, static_cast<double>(cells.list.size()) / wanted, least, flat);
+    deal.lattice.shape = block_shape(cells.shape, static_cast<double>(cells.count) / wanted, least, cells.flat);
   }
-  deal.pad = deal.lattice.count() > 1 ? reach : Vec3i{1, 1, flat ? 0 : 1};
-  const std::vector<std::size_t> voxels = voxels_in_blocks(deal.lattice, cells);
-  std::vector<std::uint32_t> order(voxels.size());
+  deal.pad = deal.lattice.count() > 1 ? reach : Vec3i{1, 1, cells.flat ? 0 : 1};
+  return deal;
+}
+
+std::vector<BlockSum> block_sums(const BlockLattice& lattice, const VoxelMetric& metric, const GridCells& cells,
+                                 const Vec3i& low) {
+  constexpr std::size_t wanted = 64;  // samples of a block, on average
+  std::vector<BlockSum> sums(lattice.count());
+  const std::size_t step = 1 + cells.list.size() / (wanted * sums.size());
+  for (std::size_t k = 0; k < cells.list.size(); ++k) {
+    const Vec3i index = cells.box.index(cells.list[k]);
+    BlockSum& sum = sums[lattice.block_of(index + low)];
+    ++sum.voxels;
+    if (k % step != 0) continue;
+    sum.metric = sum.metric + metric.metric.tensor(ElementId(cells.box.voxel(index).index()));
+    ++sum.samples;
+  }
+  return sums;
+}
+
+void deal_out(GridDeal& deal, const ImageGrid& image, std::span<const BlockSum> sums, std::span<const GlobalSeed> seeds,
+              int ranks) {
+  std::vector<std::uint32_t> order(sums.size());
   std::iota(order.begin(), order.end(), 0U);
   if (order.size() > 1) {
-    const std::vector<double> times = block_times(deal.lattice, metric, cells, voxels, seeds);
+    const std::vector<double> times = block_times(deal.lattice, image, sums, seeds);
     std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return times[a] < times[b]; });
   }
-  using Load = std::pair<std::size_t, std::uint32_t>;  // voxels so far, rank
+  using Load = std::pair<std::uint64_t, std::uint32_t>;  // voxels so far, rank
   std::priority_queue<Load, std::vector<Load>, std::greater<>> loads;
   for (int rank = 0; rank < ranks; ++rank) loads.push({0, static_cast<std::uint32_t>(rank)});
-  deal.rank_of.assign(voxels.size(), GridDeal::nobody);
+  deal.rank_of.assign(sums.size(), GridDeal::nobody);
   for (const std::uint32_t block : order) {
-    if (voxels[block] == 0) continue;
+    if (sums[block].voxels == 0) continue;
     const auto [load, rank] = loads.top();
     loads.pop();
     deal.rank_of[block] = rank;
-    loads.push({load + voxels[block], rank});
+    loads.push({load + sums[block].voxels, rank});
   }
+}
+
+GridDeal deal_blocks(const VoxelMetric& metric, const GridCells& cells, const Vec3i& reach,
+                     std::span<const GlobalSeed> seeds, int ranks, int blocks) {
+  GridDeal deal =
+      cut_blocks({cells.box.lower, cells.box.shape, cells.list.size(), metric.grid.flat()}, reach, ranks, blocks);
+  deal_out(deal, metric.grid, block_sums(deal.lattice, metric, cells), seeds, ranks);
   return deal;
 }
 

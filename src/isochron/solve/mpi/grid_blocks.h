@@ -108,10 +108,39 @@ struct GridDeal {
   bool shared = true;                  ///< false when updates read too far for blocks: then one rank has it all
 };
 
+/// The cells of an image, as far as cutting it needs them.
+struct CellExtent {
+  Vec3i lower, shape;  ///< of the smallest box around them
+  std::size_t count = 0;
+  bool flat = false;
+};
+/// Blocks for so many ranks, not dealt out yet. `reach` is how far updates read. `blocks` are wanted for each rank; 0:
+/// tuned (bench/NOTES.md).
+GridDeal cut_blocks(const CellExtent& cells, const Vec3i& reach, int ranks, int blocks);
+
+/// What the deal wants to know of a block; parts of an image add theirs up.
+struct BlockSum {
+  std::uint64_t voxels = 0;  ///< where the front may pass
+  std::uint64_t samples = 0;
+  SymTensor3d metric{};  ///< sum of the samples
+
+  void operator+=(const BlockSum& part) {
+    voxels += part.voxels;
+    samples += part.samples;
+    metric = metric + part.metric;
+  }
+};
+/// By block, from cells whose indices are `low` less than those of the image.
+std::vector<BlockSum> block_sums(const BlockLattice& lattice, const VoxelMetric& metric, const GridCells& cells,
+                                 const Vec3i& low = {});
+
 /// Deals out the blocks for a solve from these seeds. Each block goes to the rank that has the fewest voxels so far, in
 /// the order in which the front reaches the blocks (guessed by solving on an image of one voxel a block): so every rank
-/// has its share of the front at any time. Solves from other seeds are right too. `blocks` are wanted for each rank; 0:
-/// tuned (bench/NOTES.md).
+/// has its share of the front at any time. Solves from other seeds are right too.
+void deal_out(GridDeal& deal, const ImageGrid& image, std::span<const BlockSum> sums, std::span<const GlobalSeed> seeds,
+              int ranks);
+
+/// All of that for an image that is here as a whole.
 GridDeal deal_blocks(const VoxelMetric& metric, const GridCells& cells, const Vec3i& reach,
                      std::span<const GlobalSeed> seeds, int ranks, int blocks);
 

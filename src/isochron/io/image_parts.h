@@ -1,0 +1,18 @@
+// Images in pieces, read and written by several processes at once: none of them has the whole image.
+#pragma once
+
+#include <filesystem>
+
+#include "isochron/mesh/exchange.h"
+#include "isochron/mesh/image_share.h"
+
+namespace isochron {
+
+/// All processes together: each reads its share of the pieces of a .pvti set and gets its box of the image, by
+/// `share_boxes`. What is read is what `read_image` gives. Throws InputError on all of them.
+ImageShare read_image_share(Exchange& exchange, const std::filesystem::path& path);
+
+/// All processes together: writes a .pvti set, a piece from each process that has voxels, as `write_set` does.
+void write_image_share(Exchange& exchange, const std::filesystem::path& path, ImageShare share);
+
+}  // namespace isochron

@@ -1,0 +1,331 @@
+#include "isochron/solve/mpi/grid_home.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "isochron/core/error.h"
+#include "isochron/mesh/agreement.h"
+#include "isochron/mesh/image_share.h"
+#include "isochron/solve/grid/grid_seeds.h"
+#include "isochron/solve/mpi/collectives.h"
+#include "isochron/solve/mpi/rank_exchange.h"
+#include "isochron/solve/mpi/wire_metric.h"
+
+namespace isochron::mpi {
+namespace {
+
+Vec3i signed_index(const LatticeIndex& at) {
+  return {static_cast<int>(at[0]), static_cast<int>(at[1]), static_cast<int>(at[2])};
+}
+
+/// The voxels from `low` up to `high`, without those outside `bounds`.
+IndexBox clipped(const Vec3i& low, const Vec3i& high, const IndexBox& bounds) {
+  IndexBox box;
+  for (int d = 0; d < 3; ++d) {
+    box.low[d] = static_cast<std::uint64_t>(std::max(0, low[d]));
+    box.high[d] = static_cast<std::uint64_t>(std::max(0, high[d]));
+  }
+  return common(box, bounds);
+}
+
+IndexBox box_of(const CellExtent& extent) {
+  return clipped(extent.lower, extent.lower + extent.shape, {{}, {1U << 30U, 1U << 30U, 1U << 30U}});
+}
+
+/// All ranks together: the sums of what each of them has.
+template <class Part>
+Part added_up(Transport& transport, const Part& own) {
+  Part all{};
+  for (const Part& part : all_values(transport, own)) all += part;
+  return all;
+}
+
+/// All ranks together: the same for a list of them.
+std::vector<BlockSum> added_up(Transport& transport, const std::vector<BlockSum>& own) {
+  Bytes bytes;
+  put_vector(bytes, own);
+  std::vector<BlockSum> all(own.size());
+  for (const Bytes& part : gather(transport, std::move(bytes))) {
+    const auto sums = Unpack(part).take_vector<BlockSum>();
+    for (std::size_t b = 0; b < all.size(); ++b) all[b] += sums[b];
+  }
+  return all;
+}
+
+/// All ranks together: the smallest box around all of their cells.
+CellExtent common_extent(Exchange& exchange, const GridCells& cells, const Vec3i& low, bool flat) {
+  constexpr double none = -std::numeric_limits<double>::infinity();
+  std::array<double, 6> ends;
+  ends.fill(none);
+  for (int d = 0; d < 3 && !cells.list.empty(); ++d) {
+    ends[d] = -(cells.box.lower[d] + low[d]);
+    ends[d + 3] = cells.box.lower[d] + low[d] + cells.box.shape[d];
+  }
+  exchange.max(ends);
+  CellExtent extent;
+  extent.count = static_cast<std::size_t>(sum_of_all(exchange, cells.list.size()));
+  extent.flat = flat;
+  if (extent.count == 0) throw InputError("the mask is 0 everywhere (no voxel is left to solve on); give another mask");
+  for (int d = 0; d < 3; ++d) {
+    extent.lower[d] = static_cast<int>(-ends[d]);
+    extent.shape[d] = static_cast<int>(ends[d + 3]) - extent.lower[d];
+  }
+  return extent;
+}
+
+}  // namespace
+
+GridHome::GridHome(Transport& transport, const ImageGrid& image, std::vector<IndexBox> boxes, const Metric& metric,
+                   std::vector<std::uint8_t> mask)
+    : transport_(transport), image_(image), boxes_(std::move(boxes)), metric_(metric), allowed_(std::move(mask)) {
+  RankExchange exchange(transport_);
+  grid_ = grid_of_box(image_, box());
+  all_or_none(exchange, [&] {
+    check_grid(image_, "the image");
+    const bool any = allowed_.empty() ? !box().empty()
+                                      : std::any_of(allowed_.begin(), allowed_.end(), [](auto m) { return m != 0; });
+    if (any) cells_ = make_cells(grid_, allowed_);
+    try {
+      if (any) check_grid_metric({grid_, metric_}, cells_);
+    } catch (const InputError& error) {
+      if (transport_.size() == 1) throw;
+      throw InputError(fmt::format("in the box of rank {} (from voxel {},{},{} on): {}", transport_.rank(),
+                                   box().low[0], box().low[1], box().low[2], error.what()));
+    }
+  });
+  if (allowed_.empty()) allowed_.assign(box().count(), 1);
+  extent_ = common_extent(exchange, cells_, signed_index(box().low), image_.flat());
+}
+
+GridHome::Answer GridHome::ask(const std::vector<std::vector<Wish>>& of_ranks) const {
+  std::vector<Bytes> messages(of_ranks.size());
+  for (std::size_t r = 0; r < of_ranks.size(); ++r) {
+    Bytes& message = messages[r];
+    std::vector<ElementId> elements;
+    for (const Wish& wish : of_ranks[r]) {
+      const IndexBox region = common(wish.box, box());
+      const std::size_t before = message.size();
+      message.resize(before + region.count());
+      copy_region(reinterpret_cast<const std::byte*>(allowed_.data()), box(), message.data() + before, region, region);
+      for_each_index(common(wish.inner, box()), [&](const LatticeIndex& at) {
+        const std::uint64_t voxel = box().offset(at);
+        if (allowed_[voxel] != 0) elements.emplace_back(static_cast<std::size_t>(voxel));
+      });
+    }
+    if (!of_ranks[r].empty()) put_metric(message, metric_.of(elements));
+  }
+  std::vector<Bytes> received = RankExchange(transport_).all_to_all(std::move(messages));
+
+  const std::vector<Wish>& own = of_ranks[static_cast<std::size_t>(transport_.rank())];
+  Answer answer;
+  for (const Wish& wish : own) answer.allowed.emplace_back(wish.box.count(), std::uint8_t{0});
+  if (own.empty()) return answer;
+  // Metrics come rank by rank; `place` is where each voxel's is among all of them.
+  constexpr std::uint32_t no_place = 0xffffffffU;
+  std::vector<std::vector<std::uint32_t>> place;
+  for (const Wish& wish : own) place.emplace_back(wish.inner.count(), no_place);
+  std::vector<Metric> metrics;
+  std::uint32_t next = 0;
+  for (std::size_t r = 0; r < received.size(); ++r) {
+    const auto* at = reinterpret_cast<const std::uint8_t*>(received[r].data());
+    for (std::size_t w = 0; w < own.size(); ++w) {
+      const IndexBox region = common(own[w].box, boxes_[r]);
+      copy_region(at, region, answer.allowed[w].data(), own[w].box, region);
+      at += region.count();
+      for_each_index(common(own[w].inner, boxes_[r]), [&](const LatticeIndex& voxel) {
+        if (answer.allowed[w][own[w].box.offset(voxel)] != 0) place[w][own[w].inner.offset(voxel)] = next++;
+      });
+    }
+    Unpack unpack(std::span(received[r])
+                      .subspan(static_cast<std::size_t>(reinterpret_cast<const std::byte*>(at) - received[r].data())));
+    metrics.push_back(take_metric(unpack));
+    received[r] = {};
+  }
+  std::vector<ElementId> order;
+  order.reserve(next);
+  for (const std::vector<std::uint32_t>& places : place)
+    for (const std::uint32_t one : places)
+      if (one != no_place) order.emplace_back(std::size_t{one});
+  answer.metric = joined(metrics).of(order);
+  return answer;
+}
+
+IndexBox GridHome::window(const Vec3d& index, int reach) const {
+  const Vec3i low{static_cast<int>(std::floor(index.x)), static_cast<int>(std::floor(index.y)),
+                  static_cast<int>(std::floor(index.z))};
+  const Vec3i wide = Vec3i{1, 1, 1} * reach;
+  return clipped(low - wide, low + wide + Vec3i{2, 2, 2}, box_of(extent_));
+}
+
+std::size_t GridHome::home_of(const LatticeIndex& voxel) const {
+  const auto found = std::find_if(boxes_.begin(), boxes_.end(), [&](const IndexBox& b) { return b.contains(voxel); });
+  return static_cast<std::size_t>(found - boxes_.begin());
+}
+
+std::vector<GlobalSeed> GridHome::seeds(const Sources& sources, const SolveOptions& options) const {
+  const std::vector<PlacedVoxelSource> placed = place_in_grid(image_, sources);
+  const std::vector<bool> alone = stand_alone(image_, placed);
+  const int radius = limited_radius(options.ball_rings, placed.size(), image_);
+  const auto init = [&](std::size_t s) { return alone[s] ? options.source_init : SourceInit::plain; };
+  // The rank that has a source's voxel finds its seeds, from what the others know of the voxels around it.
+  std::vector<std::vector<Wish>> wishes(boxes_.size());
+  std::vector<std::size_t> own;
+  for (std::size_t s = 0; s < placed.size(); ++s) {
+    const auto [i, j, k] = image_.index(placed[s].voxel);
+    const std::size_t home = home_of({i, j, k});
+    const bool ball = init(s) != SourceInit::plain;
+    const IndexBox box = ball || !placed[s].centred ? window(placed[s].index, ball ? radius + 1 : 2)
+                                                    : common({{i, j, k}, {i + 1U, j + 1U, k + 1U}}, box_of(extent_));
+    wishes[home].push_back({box, box});
+    if (home == static_cast<std::size_t>(transport_.rank())) own.push_back(s);
+  }
+  const Answer answer = ask(wishes);
+  RankExchange exchange(transport_);
+  std::vector<GlobalSeed> found;
+  all_or_none(exchange, [&] {
+    std::size_t first = 0;  // in the metric
+    for (std::size_t w = 0; w < own.size(); ++w) {
+      PlacedVoxelSource source = placed[own[w]];
+      const IndexBox& window = wishes[exchange.rank()][w].box;
+      const auto [i, j, k] = image_.index(source.voxel);
+      if (!window.contains({i, j, k}) || answer.allowed[w][window.offset({i, j, k})] == 0)
+        refuse_masked(image_, sources, source);
+      // The window as an image of its own. All of it is in the box of the cells, also what nothing may enter.
+      const ImageGrid grid = grid_of_box(image_, window);
+      GridCells cells = make_cells(grid, {});
+      std::vector<ElementId> elements(window.count(), ElementId(first));
+      for_each_index(window, [&](const LatticeIndex& at) {
+        const std::uint64_t voxel = window.offset(at);
+        if (answer.allowed[w][voxel] != 0) elements[voxel] = ElementId(first++);
+        else cells.allowed[cells.box.cell(signed_index(at) - signed_index(window.low))] = 0;
+      });
+      const Metric metric = answer.metric.of(elements);
+      for (int d = 0; d < 3; ++d) source.index[d] -= static_cast<double>(window.low[d]);
+      source.voxel = VertexId(static_cast<std::size_t>(window.offset({i, j, k})));
+      for (const Seed& seed : make_grid_seeds({grid, metric}, cells, {source}, init(own[w]), radius)) {
+        const auto [x, y, z] = grid.index(seed.vertex);
+        const VertexId voxel =
+            image_.voxel(static_cast<std::uint32_t>(x + window.low[0]), static_cast<std::uint32_t>(y + window.low[1]),
+                         static_cast<std::uint32_t>(z + window.low[2]));
+        found.push_back({voxel.index(), seed.time, seed.source});
+      }
+    }
+  });
+  std::vector<GlobalSeed> all;
+  for (const auto& part : exchange_values(exchange, std::vector(exchange.ranks(), found)))
+    all.insert(all.end(), part.begin(), part.end());
+  std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.source < b.source; });
+  return all;
+}
+
+std::vector<std::vector<GridHome::Wish>> GridHome::wishes_of(const GridDeal& deal) const {
+  const IndexBox whole = whole_box(image_);
+  std::vector<std::vector<Wish>> wishes(boxes_.size());
+  for (std::uint32_t b = 0; b < deal.rank_of.size(); ++b) {
+    if (deal.rank_of[b] == GridDeal::nobody) continue;
+    const Vec3i low = deal.lattice.low(b), high = low + deal.lattice.shape;
+    wishes[deal.rank_of[b]].push_back({clipped(low - deal.pad, high + deal.pad, whole), clipped(low, high, whole)});
+  }
+  return wishes;
+}
+
+GridPart GridHome::deal(std::span<const GlobalSeed> seeds, int order, int blocks) const {
+  RankExchange exchange(transport_);
+  const VoxelMetric metric{grid_, metric_};
+  GridPart part;
+  part.image = image_;
+  part.order = order;
+  part.plan = added_up(transport_, share_of_stencils(metric, cells_, 1)).plan();
+  const Vec3i own_reach = stencil_reach(metric, cells_, part.plan, 1);
+  std::array<double, 3> reach;
+  for (int d = 0; d < 3; ++d) reach[d] = own_reach[d];
+  exchange.max(reach);
+  const Vec3i& shape = extent_.shape;
+  part.masked = extent_.count < static_cast<std::size_t>(shape.x) * static_cast<std::size_t>(shape.y) *
+                                    static_cast<std::size_t>(shape.z);
+  part.deal = cut_blocks(
+      extent_, order * Vec3i{static_cast<int>(reach[0]), static_cast<int>(reach[1]), static_cast<int>(reach[2])},
+      transport_.size(), blocks);
+  const std::vector<BlockSum> sums =
+      added_up(transport_, block_sums(part.deal.lattice, metric, cells_, signed_index(box().low)));
+  Bytes dealt;
+  if (transport_.rank() == 0) {
+    deal_out(part.deal, image_, sums, seeds, transport_.size());
+    put_vector(dealt, part.deal.rank_of);
+  }
+  dealt = broadcast(transport_, std::move(dealt));
+  part.deal.rank_of = Unpack(dealt).take_vector<std::uint32_t>();
+  const std::vector<std::vector<Wish>> wishes = wishes_of(part.deal);
+  Answer answer = ask(wishes);
+  part.metric = std::move(answer.metric);
+  const std::vector<Wish>& own = wishes[exchange.rank()];
+  for (std::uint32_t b = 0; b < part.deal.rank_of.size(); ++b)
+    if (part.deal.rank_of[b] == exchange.rank()) part.blocks.push_back(b);
+  const BlockStack stack = part.stack();
+  part.allowed.reserve(stack.voxel_count());
+  const std::size_t in_block = part.blocks.empty() ? 1 : stack.voxel_count() / part.blocks.size();
+  stack.for_voxels([&](const Vec3i& index, bool inside) {
+    const std::size_t block = part.allowed.size() / in_block;
+    std::uint8_t value = 0;
+    if (index.x >= 0 && index.y >= 0 && index.z >= 0) {
+      const LatticeIndex at{static_cast<std::uint64_t>(index.x), static_cast<std::uint64_t>(index.y),
+                            static_cast<std::uint64_t>(index.z)};
+      const IndexBox& known = own[block].box;
+      if (known.contains(at) && answer.allowed[block][known.offset(at)] != 0) value = inside ? 1 : GridCells::ghost;
+    }
+    part.allowed.push_back(value);
+  });
+  return part;
+}
+
+template <class T>
+std::vector<T> GridHome::bring_home(const GridPart& part, std::span<const T> values, T elsewhere) const {
+  const std::vector<std::vector<Wish>> wishes = wishes_of(part.deal);
+  const std::vector<Wish>& own = wishes[static_cast<std::size_t>(transport_.rank())];
+  std::vector<std::vector<T>> messages(boxes_.size());
+  const BlockStack stack = part.stack();
+  const std::size_t in_block = part.blocks.empty() ? 0 : stack.voxel_count() / part.blocks.size();
+  std::vector<T> dense;
+  std::size_t next = 0, voxel = 0, in_image = 0;
+  stack.for_voxels([&](const Vec3i& index, bool inside) {
+    const std::size_t block = voxel / in_block;
+    const IndexBox& inner = own[block].inner;
+    if (voxel % in_block == 0) dense.assign(inner.count(), elsewhere), in_image = 0;
+    const bool mine = part.allowed[voxel] == 1;
+    if (inside && index.x < static_cast<int>(inner.high[0]) && index.y < static_cast<int>(inner.high[1]) &&
+        index.z < static_cast<int>(inner.high[2])) {
+      if (mine) dense[in_image] = values[next++];
+      ++in_image;
+    }
+    if (++voxel % in_block != 0) return;
+    for (std::size_t r = 0; r < boxes_.size(); ++r) {
+      const IndexBox region = common(inner, boxes_[r]);
+      const std::size_t before = messages[r].size();
+      messages[r].resize(before + region.count());
+      copy_region(dense.data(), inner, messages[r].data() + before, region, region);
+    }
+  });
+  RankExchange exchange(transport_);
+  const std::vector<std::vector<T>> received = exchange_values(exchange, messages);
+  std::vector<T> home(box().count(), elsewhere);
+  for (std::size_t r = 0; r < received.size(); ++r) {
+    const T* at = received[r].data();
+    for (const Wish& wish : wishes[r]) {
+      const IndexBox region = common(wish.inner, box());
+      copy_region(at, region, home.data(), box(), region);
+      at += region.count();
+    }
+  }
+  return home;
+}
+
+template std::vector<double> GridHome::bring_home(const GridPart&, std::span<const double>, double) const;
+template std::vector<std::int32_t> GridHome::bring_home(const GridPart&, std::span<const std::int32_t>,
+                                                        std::int32_t) const;
+
+}  // namespace isochron::mpi

@@ -1,0 +1,220 @@
+"""isochron solve over MPI ranks on images in pieces: no rank has the whole image."""
+
+import json
+import math
+import re
+
+from mpi_case import MpiCase
+from nrrd import write_nrrd
+
+
+class MpiImageTest(MpiCase):
+    def image(self, name, shape, value, **more):
+        """A NRRD file, spaced unevenly, of what `value` gives for each index."""
+        i, j, k = shape
+        values = [value(x, y, z) for z in range(k) for y in range(j) for x in range(i)]
+        write_nrrd(self.folder / name, shape, values, spacing=(1.0, 1.5, 0.8), **more)
+
+    def speeds(self, name="speed.nrrd", shape=(14, 12, 10)):
+        self.image(name, shape, lambda i, j, k: 1 + 0.1 * ((3 * i + 5 * j + 7 * k) % 11))
+
+    def tensors(self, name, shape):
+        """Three times as fast along a direction that turns from slice to slice; one that cannot be used, one at all."""
+        values = []
+        for k in range(shape[2]):
+            x, y = math.cos(0.3 * k), math.sin(0.3 * k)
+            values += [1 + 8 * x * x, 8 * x * y, 0.0, 1 + 8 * y * y, 0.0, 1.0] * (shape[0] * shape[1])
+        values[6 * 40:6 * 41] = [1.0, 0.0, 0.0, -1.0, 0.0, 1.0]
+        values[6 * 50:6 * 51] = [0.0] * 6
+        write_nrrd(self.folder / name, shape, values, kind="3D-symmetric-matrix", per_voxel=6,
+                   spacing=(1.0, 1.5, 0.8))
+
+    def in_pieces(self, pieces, name, target, *more):
+        """A set of so many pieces with the arrays of an image in one file."""
+        done = self.over_ranks(pieces, "solve", name, "-o", target, "--source", "0", "--backend", "mpi", "--force", *more)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return self.folder / target
+
+    def values(self, name):
+        """The arrays of an image, in one file or in pieces, by name; copies of a voxel must agree."""
+        text = (self.folder / name).read_bytes().split(b"<AppendedData", 1)[0].decode()
+        ends = list(map(int, re.search('WholeExtent="([^"]*)"', text).group(1).split()))
+        pieces = re.findall(r'<Piece Extent="([^"]*)" Source="([^"]*)"', text) or [
+            (re.search(r'<Piece Extent="([^"]*)"', text).group(1), name)]
+        whole = {}
+        for extent, file in pieces:
+            box = list(map(int, extent.split()))
+            voxels = [(i, j, k) for k in range(box[4], box[5] + 1) for j in range(box[2], box[3] + 1)
+                      for i in range(box[0], box[1] + 1)]
+            for array, values in self.vtk_arrays(file).items():
+                step, known = len(values) // len(voxels), whole.setdefault(array, {})
+                for v, voxel in enumerate(voxels):
+                    value = values[v * step:(v + 1) * step]
+                    self.assertEqual(known.setdefault(voxel, value), value)
+        count = math.prod(b - a + 1 for a, b in zip(ends[::2], ends[1::2]))
+        for known in whole.values():
+            self.assertEqual(len(known), count)
+        return {array: [x for _, value in sorted(known.items()) for x in value] for array, known in whole.items()}
+
+    def assert_same(self, one, other):
+        a, b = self.values(one), self.values(other)
+        self.assertEqual(sorted(a), sorted(b))
+        for name in a:
+            if name == "arrival_time":
+                self.assertLess(max(0 if x == y else abs(x - y) for x, y in zip(a[name], b[name])), 1e-3)
+            elif name == "source":  # two may reach a voxel at about the same time
+                self.assertLessEqual(sum(x != y for x, y in zip(a[name], b[name])), len(a[name]) // 50)
+            else:
+                self.assertEqual(a[name], b[name])
+
+    # ---- what comes out
+
+    def test_any_ranks_on_any_pieces_give_the_serial_times(self):
+        self.speeds()
+        arguments = ("--source", "5,900", "--source-point", "9,11,4", "--speed-array", "speed")
+        self.succeed("solve", "speed.nrrd", "-o", "one.vti", *arguments)
+        for pieces in (1, 2, 3, 4):
+            self.in_pieces(pieces, "speed.nrrd", "a.pvti")
+            self.assertEqual(len(list((self.folder / "a").iterdir())), pieces)
+            for ranks in (1, 2, 3, 4):
+                with self.subTest(pieces=pieces, ranks=ranks):
+                    summary = self.summary(ranks, "solve", "a.pvti", "-o", "b.pvti", *arguments, "--backend", "mpi",
+                                           "--pieces", "3")
+                    self.assertEqual((summary["mpi"]["split"], summary["mpi"]["ranks"]), ("image", ranks))
+                    self.assertEqual((summary["vertices"], summary["reached"]), (1680, 1680))
+                    self.assertTrue(summary["converged"])
+                    self.assertGreater(summary["mpi"]["most_vertices"], 1680 / ranks - 1)
+                    self.assertGreater(summary["mpi"]["most_peak_bytes"], 0)
+                    self.assertEqual(len(list((self.folder / "b").iterdir())), ranks)
+                    self.assert_same("one.vti", "b.pvti")
+
+    def test_tensors_masks_and_orders(self):
+        shape = (13, 12, 11)
+        self.tensors("d.nrrd", shape)
+        self.image("mask.nrrd", shape, lambda i, j, k: 0.0 if i == 7 and j > 2 or i + j + k == 3 else 1.0)
+        self.speeds("flat.nrrd", (40, 30, 1))
+        self.in_pieces(3, "d.nrrd", "d.pvti")
+        self.in_pieces(2, "mask.nrrd", "mask.pvti")
+        self.in_pieces(3, "flat.nrrd", "flat.pvti")
+        tensors = ("--velocity-tensor-array", "speed", "--source", "800")
+        cases = (("d", tensors, ("mask",)), ("d", (*tensors, "--order", "2"), ("mask",)), ("d", tensors, ()),
+                 ("mask", ("--source-tag", "speed=0", "--source-time", "2"), ()),
+                 ("d", ("--metric-array", "speed", "--source-point", "3.3,7.1,2.2", "--source-init", "plain"), ()),
+                 ("flat", ("--speed-array", "speed", "--source", "600", "--order", "2"), ()))
+        for image, options, mask in cases:
+            with self.subTest(image=image, options=options, mask=mask):
+                masked = lambda kind: ("--mask", "mask" + kind) if mask else ()
+                done = self.succeed("solve", image + ".pvti", "-o", "one.vti", *options, *masked(".nrrd"), "--force",
+                                    "--json")
+                one = json.loads(done.stdout)
+                for ranks in (2, 3):
+                    summary = self.summary(ranks, "solve", image + ".pvti", "-o", "b.pvti", *options,
+                                           *masked(".pvti"), "--backend", "mpi")
+                    for key in ("vertices", "elements", "reached", "unreached", "tensors"):
+                        self.assertEqual(summary.get(key), one.get(key), key)
+                    self.assertIn("most_vertices", summary["mpi"])
+                    self.assert_same("one.vti", "b.pvti")
+
+    def test_parts_without_a_source_are_counted_over_ranks(self):
+        shape = (9, 9, 9)
+        self.speeds(shape=shape)
+        wall = lambda i, j, k: 0.0 if i == 4 or j == 4 and i > 4 else 1.0
+        self.image("mask.nrrd", shape, wall)
+        self.in_pieces(2, "speed.nrrd", "a.pvti")
+        self.in_pieces(2, "mask.nrrd", "mask.pvti")
+        for ranks in (1, 3, 4):
+            done = self.over_ranks(ranks, "solve", "a.pvti", "-o", "b.pvti", "--mask", "mask.pvti", "--source", "0",
+                                   "--backend", "mpi", "--force")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(done.stderr.count("288 voxels stay unreached (2 parts without a source)"), 1, done.stderr)
+
+    def test_more_ranks_than_voxels_along_an_axis(self):
+        for shape in ((2, 3, 2), (5, 1, 1), (1, 1, 3), (1, 1, 1)):
+            with self.subTest(shape=shape):
+                self.speeds(shape=shape)
+                self.in_pieces(2, "speed.nrrd", "a.pvti")
+                self.succeed("solve", "speed.nrrd", "-o", "one.vti", "--source", "0", "--speed-array", "speed", "--force")
+                for ranks in (3, 6):
+                    self.summary(ranks, "solve", "a.pvti", "-o", "b.pvti", "--source", "0", "--speed-array", "speed",
+                                 "--backend", "mpi")
+                    self.assert_same("one.vti", "b.pvti")
+                    self.assertLessEqual(len(list((self.folder / "b").iterdir())), ranks)
+
+    def test_cells_and_other_programs_sets(self):
+        """Pieces as text, their values on cells, in a list with another origin than 0."""
+        speed = lambda i, j: 1 + 0.1 * ((3 * i + 5 * j) % 7)
+        for number, (low, high) in enumerate(((2, 7), (7, 12))):
+            values = " ".join(str(speed(i, j)) for j in range(8) for i in range(low, high))
+            self.write(f"p{number}.vti", f"""<VTKFile type="ImageData" version="0.1" byte_order="LittleEndian">
+<ImageData WholeExtent="2 12 0 8 0 0" Origin="1 2 3" Spacing="0.5 1 1"><Piece Extent="{low} {high} 0 8 0 0">
+<PointData/><CellData><DataArray type="Float64" Name="speed" format="ascii">{values}</DataArray></CellData>
+</Piece></ImageData></VTKFile>""")
+        self.write("a.pvti", """<VTKFile type="PImageData" version="0.1"><PImageData WholeExtent="2 12 0 8 0 0"
+GhostLevel="0" Origin="1 2 3" Spacing="0.5 1 1"><PPointData/><PCellData><PDataArray type="Float64" Name="speed"/>
+</PCellData><Piece Extent="2 7 0 8 0 0" Source="p0.vti"/><Piece Extent="7 12 0 8 0 0" Source="p1.vti"/>
+</PImageData></VTKFile>""")
+        arguments = ("solve", "a.pvti", "--speed-array", "speed", "--source-point", "4,5,3")
+        self.succeed(*arguments, "-o", "one.vti")
+        for ranks in (1, 3):
+            self.summary(ranks, *arguments, "-o", "b.pvti", "--backend", "mpi")
+            self.assert_same("one.vti", "b.pvti")
+
+    def test_what_needs_the_whole_image(self):
+        self.speeds()
+        self.image("mask.nrrd", (14, 12, 10), lambda i, j, k: 1.0)
+        self.in_pieces(2, "speed.nrrd", "a.pvti")
+        solve = ("solve", "a.pvti", "--speed-array", "speed", "--source", "3")
+        self.succeed(*solve, "-o", "one.vti")
+        summary = self.summary(3, *solve, "-o", "b.pvti", "--mask", "mask.nrrd", "--backend", "mpi")
+        self.assertTrue(any("read the whole image (a --mask in one file needs it)" in n for n in summary["notes"]), summary)
+        self.assertNotIn("most_vertices", summary["mpi"])
+        self.assert_same("one.vti", "b.pvti")
+        self.summary(3, *solve, "-o", "two.vti", "--backend", "mpi")
+        self.assert_same("one.vti", "two.vti")
+        self.expect(2, *solve, "-o", "c.pvti", words=("c.pvti", "--backend mpi"))
+
+    # ---- what goes wrong
+
+    def test_bad_sets_are_said_once(self):
+        self.speeds()
+        self.in_pieces(3, "speed.nrrd", "a.pvti")
+        solve = ("solve", "a.pvti", "-o", "b.pvti", "--source", "0", "--speed-array", "speed", "--backend", "mpi")
+        self.try_bad_pieces(solve, (2, 3, 4), "a/a_0001.vti", "a/a_0002.vti", "speed", ("a.pvti", "do not cover"))
+        self.fail_over_ranks(3, "solve", "none.pvti", *solve[2:], words=("none.pvti",))
+        self.write("half.pvti", (self.folder / "a.pvti").read_text()[:300])
+        self.fail_over_ranks(3, "solve", "half.pvti", *solve[2:], words=("half.pvti",))
+
+    def test_bad_requests_are_said_once(self):
+        self.image("speed.nrrd", (8, 7, 6), lambda i, j, k: 0.0 if (i, j, k) == (7, 6, 5) else 1.0)
+        self.image("mask.nrrd", (8, 7, 6), lambda i, j, k: 0.0 if i == 3 else 1.0)
+        self.image("none.nrrd", (8, 7, 6), lambda i, j, k: 0.0)
+        self.image("other.nrrd", (8, 7, 5), lambda i, j, k: 1.0)
+        for name in ("speed", "mask", "none", "other"):
+            self.in_pieces(2, name + ".nrrd", name + ".pvti")
+        solve = ("solve", "speed.pvti", "-o", "b.pvti", "--backend", "mpi")
+        self.fail_over_ranks(3, *solve, "--source", "99999", words=("speed.pvti", "99999", "out of range"))
+        self.fail_over_ranks(3, *solve, "--source-point", "99,9,9", words=("speed.pvti", "outside the image"))
+        self.fail_over_ranks(3, *solve, "--source-tag", "nothing=3", words=("speed.pvti", "nothing"))
+        self.fail_over_ranks(3, *solve, "--source-tag", "reached=7", words=("speed.pvti", "reached = 7"))
+        self.fail_over_ranks(3, *solve, "--source", "0", "--speed-array", "cv", words=("speed.pvti", "cv"))
+        self.fail_over_ranks(3, *solve, "--source", "0", "--speed-array", "speed", words=("speed.pvti", "in the box of rank"))
+        self.fail_over_ranks(3, *solve, "--source", "3", "--mask", "mask.pvti", words=("speed.pvti", "voxel 3,0,0"))
+        self.fail_over_ranks(3, *solve, "--source", "3", "--mask", "none.pvti", words=("mask is 0 everywhere",))
+        self.fail_over_ranks(3, *solve, "--source", "3", "--mask", "other.pvti", words=("other.pvti", "8 x 7 x 5"))
+        self.fail_over_ranks(2, *solve, "--source", "0", "--scheme", "godunov", words=("adaptive",))
+        self.fail_over_ranks(1, "solve", "speed.pvti", "-o", "no/b.pvti", *solve[4:], "--source", "0", words=("no/b.pvti",))
+        self.summary(2, *solve, "--source", "0")
+        self.fail_over_ranks(3, *solve, "--source", "0", words=("b.pvti", "exists already"))
+
+    def test_a_piece_that_cannot_be_written_leaves_nothing(self):
+        self.speeds()
+        self.in_pieces(3, "speed.nrrd", "a.pvti")
+        (self.folder / "b" / "b_0001.vti" / "in the way").mkdir(parents=True)
+        for image in ("a.pvti", "speed.nrrd"):
+            self.fail_over_ranks(1, "solve", image, "-o", "b.pvti", "--source", "0", "--backend", "mpi",
+                                 words=("b_0001.vti", "cannot be written"))
+
+    def test_a_rank_killed_while_files_are_written_leaves_no_half_set(self):
+        self.speeds(shape=(60, 60, 60))
+        self.in_pieces(2, "speed.nrrd", "a.pvti")
+        self.kill_while_writing(("solve", "a.pvti", "-o", "b.pvti", "--source", "0", "--backend", "mpi"), "vti")
