@@ -40,6 +40,7 @@ class HostPart final : public mpi::DevicePart<double> {
       if (times[i] < before - least) wait(v);
     }
   }
+  void lower(const mpi::DeviceMessage&) override { FAIL() << "no message is in device memory"; }
   void open(double horizon) override {
     EXPECT_GT(horizon, horizon_);
     EXPECT_TRUE(near_.empty());
@@ -79,6 +80,7 @@ class HostPart final : public mpi::DevicePart<double> {
   void changed(std::vector<mpi::BorderTime<double>>& result, std::uint32_t count) override {
     result.assign(found_.begin(), found_.begin() + count);
   }
+  std::vector<mpi::PackedMessage> pack(std::uint32_t) override { return {}; }
   void times(std::span<double> result) override { std::copy(state_.time.begin(), state_.time.end(), result.begin()); }
 
  private:

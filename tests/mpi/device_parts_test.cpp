@@ -78,6 +78,17 @@ TEST_F(DeviceParts, StandDelaysAndReorderedMessages) {
                 on_device(Precision::double_));
 }
 
+TEST_F(DeviceParts, SendOutOfDeviceMemory) {
+  const TetMesh mesh = cube(9, 0.3);
+  const TriangleMesh flat = square(30, 0.4);
+  for (const Precision precision : {Precision::double_, Precision::single_})
+    for (const int ranks : {1, 2, 5}) {
+      const Case how{.ranks = ranks, .weather = {.delay = 5, .device_memory = true}};
+      expect_serial(mesh, rough_fibers(mesh, 2), from_two(5, 400), how, on_device(precision));
+      expect_serial(flat, rough_speed(flat), from(vertex(5)), how, on_device(precision));
+    }
+}
+
 TEST_F(DeviceParts, SolveLargeMeshesInFewPushes) {
   const TetMesh mesh = cube(60, 0.2);
   const Metric metric = rough_fibers(mesh, 1);

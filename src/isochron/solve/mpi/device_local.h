@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "isochron/solve/common/banded.h"
@@ -66,6 +67,12 @@ class DeviceLocal final : public LocalSolver<T> {
     times_.insert(times_.end(), times.begin(), times.end());
   }
 
+  [[nodiscard]] bool takes_device_memory() const override { return true; }
+  void accept_on_device(const DeviceMessage& message) override {
+    part_.lower(message);
+    lowered_ = true;
+  }
+
   [[nodiscard]] Counters counters() const override {
     Counters counters;
     counters.local_solves = standing_.solves;
@@ -78,16 +85,22 @@ class DeviceLocal final : public LocalSolver<T> {
   /// Rounds between two looks at what has arrived.
   static constexpr std::uint32_t rounds_between_looks = 8;
 
-  /// True when there was something.
+  /// True when something was accepted since the part's standing was known.
   bool lower_accepted() {
-    if (vertices_.empty()) return false;
-    part_.lower(vertices_, times_);
+    const bool any = std::exchange(lowered_, false) || !vertices_.empty();
+    if (!vertices_.empty()) part_.lower(vertices_, times_);
     vertices_.clear();
     times_.clear();
-    return true;
+    return any;
   }
 
   void send(Outbox<T>& out) {
+    if (out.takes_device_memory()) {
+      const std::vector<PackedMessage> messages = part_.pack(standing_.changed);
+      for (std::size_t peer = 0; peer < messages.size(); ++peer)
+        if (messages[peer].bytes > 0) out.send_from_device(peer, messages[peer].data, messages[peer].bytes);
+      return;
+    }
     part_.changed(changed_, standing_.changed);
     for (const BorderTime<T>& value : changed_) out.put(value.border, value.time);
     out.flush();
@@ -96,7 +109,8 @@ class DeviceLocal final : public LocalSolver<T> {
   DevicePart<T>& part_;
   BandScale<T> scale_;
   bool has_border_;
-  bool opened_ = false;  ///< a band was
+  bool opened_ = false;   ///< a band was
+  bool lowered_ = false;  ///< messages were accepted that came in device memory
   std::uint32_t band_ = 0;
   PartStanding<T> standing_;
   std::vector<std::uint32_t> vertices_;  ///< accepted, and not yet on the device

@@ -326,7 +326,8 @@ class PartOnDevice final : public DevicePart<T> {
         pushed_(problem.vertex_count),
         stamp_(problem.vertex_count),
         mark_(problem.vertex_count),
-        changed_(halo.border()) {
+        changed_(halo.border()),
+        lanes_(halo) {
     for (auto* list : {&near_[0], &near_[1], &far_[0], &far_[1]})
       *list = DeviceArray<std::uint32_t>(problem.vertex_count);
     upload_elements(problem);
@@ -364,6 +365,14 @@ class PartOnDevice final : public DevicePart<T> {
                      vertices.size());
   }
 
+  void lower(const DeviceMessage& message) override {
+    const std::size_t count = message.bytes / Outbox<T>::value_bytes;
+    const auto* times = reinterpret_cast<const T*>(message.memory.data());
+    cuda::launch_for(count, lower_times<T, Corners>, view_, reinterpret_cast<const std::uint32_t*>(times + count),
+                     times, count);
+    cuda::wait();
+  }
+
   void open(T horizon) override {
     view_.horizon = horizon;
     view_.side = 1 - view_.side;
@@ -397,6 +406,8 @@ class PartOnDevice final : public DevicePart<T> {
     result.resize(count);
     changed_.download_to(std::span<BorderTime<T>>(result));
   }
+
+  std::vector<PackedMessage> pack(std::uint32_t count) override { return lanes_.pack(changed_.data(), count); }
 
   void times(std::span<T> result) override { time_.download_to(result); }
 
@@ -452,6 +463,7 @@ class PartOnDevice final : public DevicePart<T> {
   DeviceArray<std::uint32_t> stamp_, mark_;
   DeviceArray<std::uint32_t> near_[2], far_[2];
   DeviceArray<BorderTime<T>> changed_;
+  BorderLanes<T> lanes_;
   DeviceArray<std::uint32_t> given_vertices_;  ///< what `lower` is given
   DeviceArray<T> given_times_;
   DeviceArray<Queues<T>> queues_{1};

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "isochron/solve/mpi/halo.h"
+#include "isochron/solve/mpi/cuda/border_lanes.h"
 #include "isochron/solve/simplex/problem.h"
 
 namespace isochron::mpi {
@@ -21,13 +21,6 @@ struct PartStanding {
   T far_least = std::numeric_limits<T>::infinity();  ///< no vertex that waits behind the horizon is earlier
   std::uint32_t changed = 0;                         ///< border times that `push` has found
   std::uint64_t solves = 0, updates = 0, rounds = 0;
-};
-
-/// A time that the ranks with copies of a border vertex do not have yet.
-template <class T>
-struct BorderTime {
-  std::uint32_t border;  ///< its place in the border
-  T time;
 };
 
 /// Times only fall. A vertex whose time falls waits until it has been pushed from: before the horizon, or behind it
@@ -44,6 +37,8 @@ class DevicePart {
   virtual void clear(T tolerance) = 0;
   /// Lowers times. Vertices whose time is now countably earlier than when they were last pushed from wait.
   virtual void lower(std::span<const std::uint32_t> vertices, std::span<const T> times) = 0;
+  /// The same of a message in device memory, which may go when it returns.
+  virtual void lower(const DeviceMessage& message) = 0;
   /// Moves the horizon on to a later time.
   virtual void open(T horizon) = 0;
   /// Rounds of pushes from all that waits before the horizon, as long as something does; then finds the border times
@@ -53,6 +48,8 @@ class DevicePart {
   [[nodiscard]] virtual PartStanding<T> standing() = 0;
   /// The first so many border times that the last `push` has found.
   virtual void changed(std::vector<BorderTime<T>>& result, std::uint32_t count) = 0;
+  /// The same, by neighbour, as messages in device memory that last until the next `push`.
+  virtual std::vector<PackedMessage> pack(std::uint32_t count) = 0;
   virtual void times(std::span<T> result) = 0;
 };
 
