@@ -12,8 +12,8 @@
 namespace isochron::mpi {
 
 /// The width of a band in those of the CPU. A GPU wants thousands of vertices at a time and some microseconds before it
-/// starts on them, so its bands are wide; inside a band the order is that of rounds. By counting pushes, not yet
-/// measured on several GPUs.
+/// starts on them, so its bands are wide; inside a band the order is that of rounds. Chosen by counting
+/// (bench/NOTES.md), not yet measured on several GPUs.
 inline constexpr double device_bands = 8;
 
 /// Bands of a part on a device, alike on all ranks.
@@ -56,7 +56,7 @@ class DeviceLocal final : public LocalSolver<T> {
     }
     const bool accepted = lower_accepted();
     if (!accepted && standing_.near == 0 && !(opens && standing_.far > 0)) return false;
-    part_.push(opens && has_border_ ? 0 : rounds_between_looks);
+    part_.push(!has_border_ ? rounds_alone : opens ? 0 : rounds_between_looks);
     standing_ = part_.standing();
     if (standing_.changed > 0) send(out);
     return standing_.near > 0;
@@ -82,8 +82,8 @@ class DeviceLocal final : public LocalSolver<T> {
   }
 
  private:
-  /// Rounds between two looks at what has arrived.
-  static constexpr std::uint32_t rounds_between_looks = 8;
+  /// Rounds between two looks at what has arrived (bench/NOTES.md), and of a part that nobody waits for.
+  static constexpr std::uint32_t rounds_between_looks = 4, rounds_alone = 256;
 
   /// True when something was accepted since the part's standing was known.
   bool lower_accepted() {

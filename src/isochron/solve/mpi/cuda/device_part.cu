@@ -235,7 +235,8 @@ __global__ void __launch_bounds__(block_threads, sizeof(T) == 4 ? 4 : 2)
   Pusher<T, Corners> pusher(view, tile.thread_rank());
   Queues<T>& queues = *view.queues;
   unsigned pushes = 0;
-  std::uint32_t round = __ldcg(&queues.round);
+  const std::uint32_t first_round = __ldcg(&queues.round);
+  std::uint32_t round = first_round;
   for (std::uint32_t done = 0; done < most; ++done, ++round) {
     const std::uint32_t count = __ldcg(&queues.near[round % 3]);
     if (count == 0) break;
@@ -259,7 +260,7 @@ __global__ void __launch_bounds__(block_threads, sizeof(T) == 4 ? 4 : 2)
   atomicAdd(&queues.solves, solves);
   atomicAdd(&queues.updates, updates);
   if (blockIdx.x != 0) return;
-  queues.round = round;
+  if (round > first_round) queues.round = round;  // all blocks have met since they read it
   queues.changed = 0;
 }
 
