@@ -99,7 +99,7 @@ TEST_F(DeviceParts, SolveLargeMeshesInFewPushes) {
     EXPECT_TRUE(outcome.arrival.residual->passed()) << outcome.arrival.residual->worst;
     EXPECT_EQ(outcome.arrival.precision, precision);
     EXPECT_GE(counters.vertex_updates, mesh.vertex_count());
-    EXPECT_LE(counters.vertex_updates, 20 * mesh.vertex_count());
+    EXPECT_LE(counters.vertex_updates, 50 * mesh.vertex_count());
     EXPECT_GT(counters.local_solves, counters.vertex_updates);
     EXPECT_GT(outcome.traffic.bytes, 0U);
   }
