@@ -55,8 +55,9 @@ void declare_ranks(Command& command, SolveRequest& request) {
       "pieces is cut anew)",
       into_positive(request.deal.pieces));
   command.option("--rank-backend", "NAME",
-                 "With --each-source and as many sources as ranks, each rank solves some alone: serial, threads, cuda "
-                 "or auto (serial; threads with --threads)",
+                 "How each rank solves: its part of a mesh with cuda or auto (where every rank has one) on its GPU, "
+                 "otherwise on --threads; with --each-source and as many sources as ranks, some of them alone: serial, "
+                 "threads, cuda or auto (serial; threads with --threads)",
                  one_of(request.rank_backend, {{"auto", Backend::automatic},
                                                {"serial", Backend::serial},
                                                {"threads", Backend::threads},
@@ -184,8 +185,7 @@ void warn_unused(const SolveRequest& request, const MethodFlags& flags, Console&
   unused(console.options.threads > 1 && request.options.backend == Backend::mpi && request.on_image() &&
              !request.each_source,
          "--threads", "a mesh or --each-source where ranks share the work");
-  unused(request.rank_backend && (request.options.backend != Backend::mpi || !request.each_source), "--rank-backend",
-         "--backend mpi and --each-source");
+  unused(request.rank_backend && request.options.backend != Backend::mpi, "--rank-backend", "--backend mpi");
   warn_unused_tensor_layout(request, console);
   unused(flags.allow_zero_fibers && metric.fiber_array.empty(), "--allow-zero-fibers", "--fibers");
   unused(!metric.region_array.empty() && metric.table.empty(), "--region-array", "--velocity-table");
@@ -271,7 +271,7 @@ void declare_solve(Command& root, Console& console) {
     request->deal.partitioner = request->options.scheme.partitioner;
     request->deal.threads = console.threads();
     request->deal.batch_threads = std::max(1, console.options.threads);
-    request->deal.batch_backend =
+    request->deal.rank_backend =
         request->rank_backend.value_or(request->deal.batch_threads > 1 ? Backend::threads : Backend::serial);
     request->options.threads = console.options.threads;
     return run_solve(*request, console);

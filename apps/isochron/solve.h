@@ -71,7 +71,7 @@ struct SolveRequest {
   TensorLayout tensors;                 ///< as given; of images the file may tell it
   RawRequest raw;                       ///< of images that are bare numbers
   mpi::DealOptions deal;                ///< over ranks
-  std::optional<Backend> rank_backend;  ///< of each of them in a batch
+  std::optional<Backend> rank_backend;  ///< of each of them
 
   /// -o is a table of times, not a mesh.
   [[nodiscard]] bool to_table() const;

@@ -18,6 +18,7 @@
 #include "isochron/mesh/validate.h"
 #include "isochron/solve/mpi/part_seeds.h"
 #include "isochron/solve/mpi/part_split.h"
+#include "isochron/solve/mpi/rank_device.h"
 #include "isochron/solve/mpi/rank_exchange.h"
 
 namespace isochron::cli {
@@ -122,6 +123,7 @@ class PartRun {
     Activity activity(console_, "solving");
     SolveOptions options = request_.options;
     options.progress = transport_.rank() == 0 ? activity.progress() : interruptible();
+    options.backend = mpi::agreed_backend(transport_, request_.deal.rank_backend);
     const InterruptGuard guard;
     const std::vector<mpi::GlobalSeed> seeds = mpi::part_seeds(transport_, data_.part, metric_, sources_, options);
     const std::size_t vertices = data_.part.mesh.vertex_count();

@@ -18,6 +18,7 @@
 #include "isochron/solve/mpi/collectives.h"
 #include "isochron/solve/mpi/deal_by_time.h"
 #include "isochron/solve/mpi/mpi_transport.h"
+#include "isochron/solve/mpi/rank_device.h"
 #include "isochron/solve/mpi/root_seeds.h"
 #include "isochron/solve/mpi/scatter.h"
 
@@ -74,18 +75,24 @@ auto quickest(Solve&& solve) {
   return best;
 }
 
+/// One process with these options.
+Measured measure_alone(const Heart& heart, const SolveOptions& options) {
+  Solver<4> solver({heart.mesh, heart.metric}, options);
+  const Sources sources = middle_source(heart.mesh);
+  Measured best;
+  best.arrival = quickest([&] { return solver.solve(sources); });
+  best.valid = best.arrival.residual->passed();
+  if (!best.valid) best.remark = failed_check;
+  return best;
+}
+
 /// One process, on one thread and on all.
 void add_one_process(Report& report, const std::string& row, const Heart& heart, const BenchOptions& options) {
-  const Sources sources = middle_source(heart.mesh);
   for (const int threads : {1, options.threads > 0 ? options.threads : hardware_threads()}) {
     SolveOptions one = solve_options();
     one.threads = threads;
     one.backend = threads > 1 ? Backend::threads : Backend::serial;
-    Solver<4> solver({heart.mesh, heart.metric}, one);
-    Measured best;
-    best.arrival = quickest([&] { return solver.solve(sources); });
-    best.valid = best.arrival.residual->passed();
-    if (!best.valid) best.remark = failed_check;
+    const Measured best = measure_alone(heart, one);
     report.add(entry_of(row, fmt::format("no ranks, {} threads", threads), {}, best, "s", seconds));
     if (threads == 1) report.add(entry_of(row, "no ranks, updates", {}, best, "a vertex", updates_per_vertex));
   }
@@ -172,6 +179,14 @@ void add_solve(Report& report, const std::string& row, const SharedHeart& shared
   add("elements kept over share", kept, "times");
 }
 
+/// All ranks together: elements of the largest part over a rank's share of them.
+double elements_kept(mpi::Transport& transport, const MeshPart<4>& part) {
+  double most = 0;
+  for (const double count : mpi::all_values(transport, static_cast<double>(part.mesh.element_count())))
+    most = std::max(most, count);
+  return most * transport.size() / static_cast<double>(part.whole_elements);
+}
+
 /// All ranks together. Rank 0 reports, in each of the rows, and adds to the runs.
 void add_ventricle(Report& report, std::vector<MeasuredRun>& runs, mpi::Transport& transport,
                    const std::vector<std::string>& rows, std::size_t elements, const BenchOptions& options,
@@ -183,13 +198,35 @@ void add_ventricle(Report& report, std::vector<MeasuredRun>& runs, mpi::Transpor
   own.threads = transport.size() > 1 ? options.threads : 1;
   mpi::DistributedSolver<4> solver(transport, part, shared.share.metric, own);
   const mpi::DistributedArrival best = quickest([&] { return solver.solve(shared.seeds); });
-  double most = 0;
-  for (const double count : mpi::all_values(transport, static_cast<double>(part.mesh.element_count())))
-    most = std::max(most, count);
+  const double kept = elements_kept(transport, part);
   if (transport.rank() != 0) return;
-  const double kept = most * transport.size() / static_cast<double>(part.whole_elements);
   for (const std::string& row : rows) add_solve(report, row, shared, best, kept);
   if (best.converged()) runs.push_back(run_of(best, part, transport.size()));
+}
+
+/// All ranks together, each on its GPU. Rank 0 reports, a row for each precision; one rank also without ranks.
+void add_on_gpus(Report& report, mpi::Transport& transport, std::size_t elements) {
+  (void)mpi::agreed_backend(transport, Backend::cuda);
+  constexpr Precision precisions[] = {Precision::single_, Precision::double_};
+  const auto row = [](Precision precision) { return fmt::format("GPUs, {}", name_of(precision)); };
+  const auto on_gpu = [](Precision precision) {
+    SolveOptions options = solve_options();
+    options.backend = Backend::cuda;
+    options.precision = precision;
+    return options;
+  };
+  const SharedHeart shared = share_heart(transport, elements, [&](const Heart& heart) {
+    if (transport.size() > 1) return;
+    for (const Precision precision : precisions)
+      report.add(entry_of(row(precision), "no ranks", {}, measure_alone(heart, on_gpu(precision)), "s", seconds));
+  });
+  for (const Precision precision : precisions) {
+    const SolveOptions own = on_gpu(precision);
+    mpi::DistributedSolver<4> solver(transport, shared.share.part, shared.share.metric, own);
+    const mpi::DistributedArrival best = quickest([&] { return solver.solve(shared.seeds); });
+    const double kept = elements_kept(transport, shared.share.part);
+    if (transport.rank() == 0) add_solve(report, row(precision), shared, best, kept);
+  }
 }
 
 }  // namespace
@@ -197,6 +234,11 @@ void add_ventricle(Report& report, std::vector<MeasuredRun>& runs, mpi::Transpor
 int goals_mpi(const BenchOptions& options) {
   const std::unique_ptr<mpi::Transport> transport = mpi::join_world();
   const int ranks = transport->size();
+  if (options.columns == BenchColumns::gpu) {
+    Report report("goals-mpi", fmt::format("A ventricle over {} ranks with a GPU each", ranks), options);
+    add_on_gpus(report, *transport, options.size == BenchSize::quick ? 200000 : 24000000);
+    return transport->rank() == 0 ? report.finish(options) : 0;
+  }
   Report report("goals-mpi", fmt::format("A ventricle over {} ranks, double precision", ranks), options);
   const bool quick = options.size == BenchSize::quick;
   const std::size_t whole = quick ? 200000 : 24000000, each = quick ? 20000 : 1500000;

@@ -13,6 +13,7 @@
 #include "isochron/solve/mpi/root_seeds.h"
 #include "isochron/solve/mpi/scatter.h"
 #include "isochron/solve/solver.h"
+#include "mpi/over_ranks.h"
 #include "solve/samples.h"
 #include "support/thread_transport.h"
 
@@ -20,69 +21,6 @@ namespace isochron::test {
 namespace {
 
 using mpi::Transport;
-
-struct Case {
-  int ranks = 3;
-  Weather weather = {};
-  mpi::DealOptions deal = {.pieces = 2, .partitioner = Partitioner::curve};
-  mpi::Pace pace = mpi::Pace::banded;
-  bool by_time = false;  ///< dealt for the sources, instead of `deal`
-};
-
-struct Outcome {
-  Arrival arrival;
-  mpi::Traffic traffic;
-};
-
-template <int Corners>
-Outcome solve_over_ranks(const SimplexMesh<Corners>& mesh, const Metric& metric, const Sources& sources,
-                         SolveOptions options, const Case& how) {
-  options.verify = Keep::yes;
-  Outcome outcome;
-  ThreadWorld(how.ranks, how.weather).run([&](Transport& transport) {
-    const bool root = transport.rank() == 0;
-    const auto seeds = mpi::root_seeds<Corners>(transport, root ? &mesh : nullptr, root ? &metric : nullptr,
-                                                root ? &sources : nullptr, options);
-    std::vector<std::uint32_t> dealt;
-    if (root && how.by_time) dealt = mpi::deal_by_time(mesh, metric, seeds, how.ranks, 1);
-    else if (root) dealt = mpi::deal_vertices(mesh, how.ranks, how.deal);
-    const auto share =
-        mpi::scatter<Corners>(transport, root ? &mesh : nullptr, root ? &metric : nullptr, dealt, options.obtuse, 1);
-    mpi::DistributedSolver<Corners> solver(transport, share.part, share.metric, options, how.pace,
-                                           share.virtual_elements);
-    const mpi::DistributedArrival own = solver.solve(seeds);
-    Arrival whole = mpi::gather_arrival(transport, share.part, own);
-    if (root) outcome = {std::move(whole), own.traffic};
-  });
-  return outcome;
-}
-
-SolveOptions no_split() {
-  SolveOptions options;
-  options.obtuse = ObtuseSplit::none;
-  return options;
-}
-
-/// Times are those of one process, and so are the sources, apart from vertices that two reach at about the same time.
-template <int Corners>
-void expect_serial(const SimplexMesh<Corners>& mesh, const Metric& metric, const Sources& sources, const Case& how,
-                   SolveOptions options = no_split()) {
-  const Outcome outcome = solve_over_ranks(mesh, metric, sources, options, how);
-  options.backend = Backend::serial;
-  const Arrival serial = solve(mesh, metric, sources, options);
-  const double tolerance = options.precision == Precision::single_ ? 1e-3 : 1e-4;
-  EXPECT_LE(worst_difference(outcome.arrival.times, serial.times), tolerance);
-  EXPECT_EQ(outcome.arrival.reached, serial.reached);
-  EXPECT_EQ(outcome.arrival.unreached, serial.unreached);
-  EXPECT_NEAR(outcome.arrival.max_time, serial.max_time, tolerance);
-  ASSERT_TRUE(outcome.arrival.residual);
-  EXPECT_TRUE(outcome.arrival.residual->passed()) << outcome.arrival.residual->worst;
-  ASSERT_EQ(outcome.arrival.source.size(), serial.source.size());
-  std::size_t other_source = 0;
-  for (std::size_t v = 0; v < serial.source.size(); ++v)
-    if (outcome.arrival.source[v] != serial.source[v]) ++other_source;
-  EXPECT_LE(other_source, serial.source.size() / 500);
-}
 
 TEST(DistributedSolver, SendsEachTimeAboutOnce) {
   const TetMesh mesh = cube(11, 0.2);

@@ -194,7 +194,7 @@ TEST(RankedSolver, SharesOutSourcesWhenThereAreEnough) {
   EXPECT_EQ(expect_batch<Ranked>(6, domain, options, options, {}, sets, expected), mpi::Split::sources);
   EXPECT_EQ(expect_batch<Ranked>(7, domain, options, options, {}, sets, expected), mpi::Split::domain);
   EXPECT_EQ(expect_batch<Ranked>(3, domain, options, options, {.pieces = 2}, sets, expected), mpi::Split::domain);
-  EXPECT_EQ(expect_batch<Ranked>(2, domain, options, options, {.batch_backend = Backend::threads, .batch_threads = 2},
+  EXPECT_EQ(expect_batch<Ranked>(2, domain, options, options, {.rank_backend = Backend::threads, .batch_threads = 2},
                                  sets, expected),
             mpi::Split::sources);
 }

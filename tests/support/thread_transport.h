@@ -23,6 +23,7 @@ struct Weather {
   int delay = 0;       ///< looks at the wire, at most, before a message is there
   int slow_rank = -1;  ///< sleeps each time it looks
   int slow_micros = 0;
+  bool device_memory = false;  ///< the wire takes it
 };
 
 class ThreadWorld {
@@ -108,6 +109,8 @@ class ThreadWorld {
       all = world_.result_;
       return true;
     }
+
+    [[nodiscard]] bool takes_device_memory() const override { return world_.weather_.device_memory; }
 
     void pause() override { std::this_thread::yield(); }
     [[noreturn]] void abort(int) override { throw std::runtime_error("aborted"); }

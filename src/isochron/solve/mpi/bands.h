@@ -113,6 +113,7 @@ class Bands {
   }
 
   bool receive() {
+    if (transport_.takes_device_memory() && local_.takes_device_memory()) return receive_on_device();
     bool any = false;
     Message message;
     while (transport_.receive(tag_, message)) {
@@ -122,9 +123,19 @@ class Bands {
       vertices_.resize(count);
       times_.resize(count);
       Unpack unpack(message.bytes);
-      unpack.take_span(std::span<std::uint32_t>(vertices_));
       unpack.take_span(std::span<T>(times_));
+      unpack.take_span(std::span<std::uint32_t>(vertices_));
       local_.accept(vertices_, times_);
+    }
+    return any;
+  }
+
+  bool receive_on_device() {
+    bool any = false;
+    while (transport_.receive_on_device(tag_, device_message_)) {
+      any = true;
+      ++counters_.received;
+      local_.accept_on_device(device_message_);
     }
     return any;
   }
@@ -164,6 +175,7 @@ class Bands {
   BandCounters counters_;
   std::vector<std::uint32_t> vertices_;
   std::vector<T> times_;
+  DeviceMessage device_message_;
 };
 
 }  // namespace isochron::mpi

@@ -22,8 +22,9 @@ struct DealOptions {
   int pieces = 0;
   Partitioner partitioner = Partitioner::automatic;
   int threads = 1;
-  /// Of each rank's own solves, where sources are shared out instead of the mesh (`Split::sources`).
-  Backend batch_backend = Backend::serial;
+  /// Of each rank: of its own solves where sources are shared out (`Split::sources`); of its part of a mesh `cuda`, or
+  /// `automatic` where every rank has a GPU, is on its GPU.
+  Backend rank_backend = Backend::serial;
   int batch_threads = 1;
 };
 

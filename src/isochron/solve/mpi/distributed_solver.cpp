@@ -4,11 +4,14 @@
 #include <optional>
 #include <utility>
 
+#include "isochron/core/cuda/device.h"
 #include "isochron/core/timer.h"
 #include "isochron/mesh/validate.h"
 #include "isochron/solve/mpi/banded_local.h"
+#include "isochron/solve/mpi/device_local.h"
 #include "isochron/solve/mpi/global_labels.h"
 #include "isochron/solve/mpi/part_problem.h"
+#include "isochron/solve/mpi/rank_device.h"
 #include "isochron/solve/mpi/rank_engine.h"
 #include "isochron/solve/mpi/sweep_local.h"
 #include "isochron/solve/simplex/finish.h"
@@ -19,6 +22,14 @@ namespace {
 
 /// Of each rank.
 int threads_of(const SolveOptions& options) { return std::max(1, options.threads); }
+
+/// How a rank works on its part.
+struct Hands {
+  Pace pace = Pace::banded;
+  double band_width = 0;
+  int threads = 1;
+  int device = -1;  ///< a GPU instead of threads, when it is one
+};
 
 /// A part of a mesh as `RankEngine` wants it.
 template <class T, int Corners>
@@ -37,14 +48,17 @@ class PreparedPart {
   };
 
   PreparedPart(Transport& transport, const MeshPart<Corners>& part, SimplexProblem<T, Corners> problem,
-               double band_width, Pace pace, int threads)
+               const Hands& hands)
       : transport_(transport),
         part_(part),
         problem_(std::move(problem)),
-        band_width_(band_width),
-        pace_(pace),
-        threads_(pace == Pace::sweeps ? 1 : threads),
-        halo_(make_halo<Corners>(transport, part, [&](VertexId v) { return problem_.internal(v); })) {}
+        hands_(hands),
+        halo_(make_halo<Corners>(transport, part, [&](VertexId v) { return problem_.internal(v); })) {
+    if (hands.pace == Pace::sweeps) hands_.threads = 1;
+    if (hands.device < 0) return;
+    const cuda::OnDevice here(hands.device);
+    device_part_ = make_device_part(problem_, static_cast<std::uint32_t>(part.owned), halo_);
+  }
 
   [[nodiscard]] std::size_t owned() const { return part_.owned; }
   [[nodiscard]] std::size_t numbers() const { return problem_.vertex_count; }
@@ -57,18 +71,19 @@ class PreparedPart {
     return static_cast<std::size_t>(found - part_.global_vertex.begin());
   }
   [[nodiscard]] const Halo& halo() const { return halo_; }
-  [[nodiscard]] int threads() const { return threads_; }
+  [[nodiscard]] int threads() const { return hands_.threads; }
 
   RankWork run(Start& start, const Progress& progress) const {
+    if (device_part_ != nullptr) return run_on_device(start.state, progress);
     const Relax relax = relax_of(start);
     const SharedRelax shared(problem_, SharedTimes<T>{start.state.time.data()},
                              FirstTargets{static_cast<std::uint32_t>(part_.owned)});
     const std::unique_ptr<LocalSolver<T>> local = make_local(relax, shared, start.state);
-    return run_bands(transport_, halo_, *local, pace_, progress, static_cast<double>(part_.whole_vertices));
+    return run_here(*local, progress);
   }
 
   [[nodiscard]] OwnResidual residual(Start& start, double limit) const {
-    const Residual own = residual_pass(relax_of(start), start.pinned, start.seeds, limit, threads_, part_.owned);
+    const Residual own = residual_pass(relax_of(start), start.pinned, start.seeds, limit, hands_.threads, part_.owned);
     return {own.worst, own.worst_vertex.valid() ? part_.global_vertex[own.worst_vertex.index()] : 0};
   }
 
@@ -85,20 +100,38 @@ class PreparedPart {
 
   std::unique_ptr<LocalSolver<T>> make_local(const Relax& relax, const SharedRelax& shared,
                                              SolveState<T>& state) const {
-    if (pace_ == Pace::sweeps) return std::make_unique<SweepLocal<Relax>>(relax, state, halo_);
-    BandTuning tuning = band_tuning(Corners, static_cast<std::size_t>(part_.whole_vertices), 1, band_width_);
-    if (pace_ == Pace::local_solves) tuning.horizon = Horizon::none;
-    if (threads_ > 1) return std::make_unique<BandedLocal<SharedRelax>>(shared, state, halo_, tuning, threads_);
+    if (hands_.pace == Pace::sweeps) return std::make_unique<SweepLocal<Relax>>(relax, state, halo_);
+    BandTuning tuning = this->tuning();
+    if (hands_.pace == Pace::local_solves) tuning.horizon = Horizon::none;
+    if (hands_.threads > 1)
+      return std::make_unique<BandedLocal<SharedRelax>>(shared, state, halo_, tuning, hands_.threads);
     return std::make_unique<BandedLocal<Relax>>(relax, state, halo_, tuning);
+  }
+
+  RankWork run_on_device(SolveState<T>& state, const Progress& progress) const {
+    const cuda::OnDevice here(hands_.device);
+    BandTuning tuning = this->tuning();
+    if (!(hands_.band_width > 0)) tuning.width *= device_bands;
+    DeviceLocal<T> local(*device_part_, state, halo_, device_scale(tuning, problem_.mean_edge));
+    RankWork work = run_here(local, progress);
+    device_part_->times(state.time);
+    return work;
+  }
+
+  RankWork run_here(LocalSolver<T>& local, const Progress& progress) const {
+    return run_bands(transport_, halo_, local, hands_.pace, progress, static_cast<double>(part_.whole_vertices));
+  }
+
+  [[nodiscard]] BandTuning tuning() const {
+    return band_tuning(Corners, static_cast<std::size_t>(part_.whole_vertices), 1, hands_.band_width);
   }
 
   Transport& transport_;
   const MeshPart<Corners>& part_;
   SimplexProblem<T, Corners> problem_;
-  double band_width_;
-  Pace pace_;
-  int threads_;
+  Hands hands_;
   Halo halo_;
+  std::unique_ptr<DevicePart<T>> device_part_;  ///< null where the CPU solves
 };
 
 }  // namespace
@@ -145,8 +178,8 @@ template <class T>
 class DistributedSolver<Corners>::EngineOf final : public Engine {
  public:
   EngineOf(Transport& transport, const MeshPart<Corners>& part, SimplexProblem<T, Corners> problem,
-           const SolveOptions& options, Pace pace, std::vector<std::string> notes, const Timer& since_start)
-      : part_(transport, part, std::move(problem), options.band_width, pace, threads_of(options)),
+           const SolveOptions& options, const Hands& hands, std::vector<std::string> notes, const Timer& since_start)
+      : part_(transport, part, std::move(problem), hands),
         engine_(transport, part_, options, std::move(notes), since_start.seconds()) {}
 
   DistributedArrival solve(std::span<const GlobalSeed> seeds) override { return engine_.solve(seeds); }
@@ -166,11 +199,15 @@ DistributedSolver<Corners>::DistributedSolver(Transport& transport, const MeshPa
     check_mesh(part.mesh);
     check_metric(metric, part.mesh.element_count(), "the metric");
   }
+  const bool on_device = options.backend == Backend::cuda;
+  if (on_device && pace == Pace::sweeps) throw UsageError("sweeps over ranks are made on CPUs; choose another pace");
+  const Hands hands{pace, options.band_width, threads_of(options), on_device ? required_device(transport) : -1};
   std::vector<std::string> notes;
-  if (options.precision == Precision::single_) {
+  if (on_device) notes.emplace_back("each rank solved on its GPU");
+  if (options.precision == Precision::single_ || (on_device && options.precision == Precision::automatic)) {
     auto problem = prepare_part<float>(transport, part, metric, virtual_elements, options.reorder, threads_of(options));
     if (fits_single(problem.shortest, problem.longest)) {
-      engine_ = std::make_unique<EngineOf<float>>(transport, part, std::move(problem), options, pace, notes, timer);
+      engine_ = std::make_unique<EngineOf<float>>(transport, part, std::move(problem), options, hands, notes, timer);
       return;
     }
     notes.push_back(precision_note(problem.shortest * problem.unit, problem.longest * problem.unit));
@@ -178,7 +215,7 @@ DistributedSolver<Corners>::DistributedSolver(Transport& transport, const MeshPa
   engine_ = std::make_unique<EngineOf<double>>(
       transport, part,
       prepare_part<double>(transport, part, metric, virtual_elements, options.reorder, threads_of(options)), options,
-      pace, notes, timer);
+      hands, notes, timer);
 }
 
 template <int Corners>

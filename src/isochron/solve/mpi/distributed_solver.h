@@ -19,10 +19,11 @@ template <int Corners>
 class DistributedSolver {
  public:
   /// Keeps references to all but the options. `metric` has one value for each element of the part. Of the options,
-  /// those of the schedule of the CPU count: precision, tolerance, band width, sources, verify, progress, and threads,
-  /// those of each rank (0: one). Throws as `Solver` does, on the rank that sees it; UsageError for what is not solved
-  /// over ranks. `virtual_elements` are those of `Share`: they are given, because a part does not reach far enough to
-  /// find them.
+  /// those of the banded schedule count: precision, tolerance, band width, sources, verify, progress, and threads,
+  /// those of each rank (0: one). With back end `cuda` each rank solves on its GPU (`rank_device`), with any other on
+  /// the CPU; `agreed_backend` says whether all have one. Throws as `Solver` does, on the rank that sees it; UsageError
+  /// for what is not solved over ranks. `virtual_elements` are those of `Share`: they are given, because a part does
+  /// not reach far enough to find them.
   DistributedSolver(Transport& transport, const MeshPart<Corners>& part, const Metric& metric, SolveOptions options,
                     Pace pace = Pace::banded, std::span<const VirtualRecord<double, Corners>> virtual_elements = {});
   ~DistributedSolver();

@@ -45,7 +45,7 @@ template <int Corners>
 Halo make_halo(Transport& transport, const MeshPart<Corners>& part,
                const std::function<std::uint32_t(VertexId)>& internal);
 
-/// Times of border vertices on their way out, packed by neighbour. A message is all numbers, then all times.
+/// Times of border vertices on their way out, packed by neighbour. A message is all times, then all numbers.
 template <class T>
 class Outbox {
  public:
@@ -70,14 +70,22 @@ class Outbox {
       if (lane.vertex.empty()) continue;
       Bytes bytes;
       bytes.reserve(lane.vertex.size() * value_bytes);
-      put_span(bytes, std::span<const std::uint32_t>(lane.vertex));
       put_span(bytes, std::span<const T>(lane.time));
+      put_span(bytes, std::span<const std::uint32_t>(lane.vertex));
       ++messages_;
       bytes_ += bytes.size();
       transport_.send(halo_.peers[p], tag_, std::move(bytes));
       lane.vertex.clear();
       lane.time.clear();
     }
+  }
+
+  /// Whether neighbours get messages out of device memory; then `send_from_device` sends one that was packed there.
+  [[nodiscard]] bool takes_device_memory() const { return transport_.takes_device_memory(); }
+  void send_from_device(std::size_t peer, const std::byte* data, std::size_t bytes) {
+    ++messages_;
+    bytes_ += bytes;
+    transport_.send_from_device(halo_.peers[peer], tag_, data, bytes);
   }
 
   [[nodiscard]] std::uint64_t messages() const { return messages_; }

@@ -39,6 +39,10 @@ class LocalSolver {
   /// Takes times of ghosts as their owners sent them, in any order; later ones than those known change nothing.
   virtual void accept(std::span<const std::uint32_t> vertices, std::span<const T> times) = 0;
 
+  /// Whether it also takes messages of `Outbox` in device memory, as they are.
+  [[nodiscard]] virtual bool takes_device_memory() const { return false; }
+  virtual void accept_on_device([[maybe_unused]] const DeviceMessage& message) {}
+
   /// The work done so far.
   [[nodiscard]] virtual Counters counters() const = 0;
 };

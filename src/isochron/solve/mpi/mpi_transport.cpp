@@ -7,6 +7,9 @@
 #include <utility>
 
 #include <mpi.h>
+#if __has_include(<mpi-ext.h>)
+#include <mpi-ext.h>  // says whether this MPI takes device memory
+#endif
 
 #include "isochron/core/error.h"
 
@@ -24,6 +27,19 @@ void combine_tallies(void* in, void* inout, int* count, MPI_Datatype*) {
     into[i].least = std::min(into[i].least, from[i].least);
     for (std::size_t k = 0; k < into[i].sums.size(); ++k) into[i].sums[k] += from[i].sums[k];
   }
+}
+
+bool mpi_takes_device_memory() {
+#if defined(MPIX_CUDA_AWARE_SUPPORT) && MPIX_CUDA_AWARE_SUPPORT
+  return MPIX_Query_cuda_support() == 1;
+#else
+  return false;
+#endif
+}
+
+/// Bytes filled up to whole units, when they need units.
+std::size_t filled_up(std::size_t bytes) {
+  return bytes > most_bytes ? (bytes + unit_bytes - 1) / unit_bytes * unit_bytes : bytes;
 }
 
 class MpiTransport final : public Transport {
@@ -62,30 +78,41 @@ class MpiTransport final : public Transport {
     reap();
     Sending& sending = sending_.emplace_back();
     sending.bytes = std::move(bytes);
-    if (sending.bytes.size() > most_bytes) {
-      sending.bytes.resize((sending.bytes.size() + unit_bytes - 1) / unit_bytes * unit_bytes);
-      MPI_Isend(sending.bytes.data(), static_cast<int>(sending.bytes.size() / unit_bytes), unit_, to, tag, world_,
-                &sending.request);
-      return;
-    }
-    MPI_Isend(sending.bytes.data(), static_cast<int>(sending.bytes.size()), MPI_BYTE, to, tag, world_,
-              &sending.request);
+    sending.bytes.resize(filled_up(sending.bytes.size()));
+    start(sending, to, tag, sending.bytes.data(), sending.bytes.size());
   }
 
   bool receive(int tag, Message& message) override {
-    int found = 0;
-    MPI_Message handle = MPI_MESSAGE_NULL;
-    MPI_Status status;
-    MPI_Improbe(MPI_ANY_SOURCE, tag, world_, &found, &handle, &status);
-    if (found == 0) return false;
+    Arrived arrived;
+    if (!find(tag, arrived)) return false;
+    message.rank = arrived.from;
+    message.bytes.resize(arrived.bytes);
+    take(arrived, message.bytes.data());
+    return true;
+  }
+
+  [[nodiscard]] bool takes_device_memory() const override { return takes_device_memory_; }
+  void send_from_device(int to, int tag, const std::byte* data, std::size_t bytes) override {
+    if (!takes_device_memory_) return Transport::send_from_device(to, tag, data, bytes);
     waits_ = 0;
-    MPI_Count bytes = 0;
-    MPI_Get_elements_x(&status, MPI_BYTE, &bytes);
-    message.rank = status.MPI_SOURCE;
-    message.bytes.resize(static_cast<std::size_t>(bytes));
-    const bool large = message.bytes.size() > most_bytes;
-    const std::size_t count = large ? message.bytes.size() / unit_bytes : message.bytes.size();
-    MPI_Mrecv(message.bytes.data(), static_cast<int>(count), large ? unit_ : MPI_BYTE, &handle, MPI_STATUS_IGNORE);
+    reap();
+    Sending& sending = sending_.emplace_back();
+    if (!spare_.empty()) {
+      sending.memory = std::move(spare_.back());
+      spare_.pop_back();
+    }
+    const std::size_t filled = filled_up(bytes);
+    if (sending.memory.size() < filled) sending.memory = cuda::DeviceArray<std::byte>(2 * filled);
+    cuda::copy_on_device(sending.memory.data(), data, bytes);
+    cuda::wait();  // MPI knows nothing of what the device has still to do
+    start(sending, to, tag, sending.memory.data(), filled);
+  }
+  bool receive_on_device(int tag, DeviceMessage& message) override {
+    if (!takes_device_memory_) return Transport::receive_on_device(tag, message);
+    Arrived arrived;
+    if (!find(tag, arrived)) return false;
+    message.resize(arrived.bytes);
+    take(arrived, message.memory.data());
     return true;
   }
 
@@ -119,7 +146,37 @@ class MpiTransport final : public Transport {
   struct Sending {
     MPI_Request request = MPI_REQUEST_NULL;
     Bytes bytes;
+    cuda::DeviceArray<std::byte> memory;  ///< instead of them
   };
+  /// A message that is here and nobody has taken.
+  struct Arrived {
+    MPI_Message handle = MPI_MESSAGE_NULL;
+    int from = 0;
+    std::size_t bytes = 0;
+  };
+
+  void start(Sending& sending, int to, int tag, const std::byte* data, std::size_t bytes) {
+    const bool large = bytes > most_bytes;
+    MPI_Isend(data, static_cast<int>(large ? bytes / unit_bytes : bytes), large ? unit_ : MPI_BYTE, to, tag, world_,
+              &sending.request);
+  }
+  bool find(int tag, Arrived& arrived) {
+    int found = 0;
+    MPI_Status status;
+    MPI_Improbe(MPI_ANY_SOURCE, tag, world_, &found, &arrived.handle, &status);
+    if (found == 0) return false;
+    waits_ = 0;
+    MPI_Count bytes = 0;
+    MPI_Get_elements_x(&status, MPI_BYTE, &bytes);
+    arrived.from = status.MPI_SOURCE;
+    arrived.bytes = static_cast<std::size_t>(bytes);
+    return true;
+  }
+  void take(Arrived& arrived, std::byte* to) {
+    const bool large = arrived.bytes > most_bytes;
+    MPI_Mrecv(to, static_cast<int>(large ? arrived.bytes / unit_bytes : arrived.bytes), large ? unit_ : MPI_BYTE,
+              &arrived.handle, MPI_STATUS_IGNORE);
+  }
 
   /// Lets go of what has been sent; oldest first, which is about the order in which it goes.
   void reap() {
@@ -127,6 +184,7 @@ class MpiTransport final : public Transport {
       int done = 0;
       MPI_Test(&sending_.front().request, &done, MPI_STATUS_IGNORE);
       if (done == 0) return;
+      if (sending_.front().memory.size() > 0) spare_.push_back(std::move(sending_.front().memory));
       sending_.pop_front();
     }
   }
@@ -138,7 +196,9 @@ class MpiTransport final : public Transport {
   Tally own_, all_;
   int rank_ = 0, size_ = 1, local_rank_ = 0;
   int waits_ = 0;
+  bool takes_device_memory_ = mpi_takes_device_memory();
   std::deque<Sending> sending_;
+  std::vector<cuda::DeviceArray<std::byte>> spare_;  ///< of messages that were sent from device memory
 };
 
 }  // namespace

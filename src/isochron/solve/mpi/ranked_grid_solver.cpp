@@ -85,6 +85,10 @@ std::vector<GlobalSeed> RankedGridSolver::seeds_of(const Sources& sources) const
 }
 
 void RankedGridSolver::share_out(std::span<const GlobalSeed> seeds) {
+  if (deal_.rank_backend == Backend::cuda)
+    throw UsageError(
+        "an image is shared out over GPUs by its sources only (--each-source with several ranks, and at least as many "
+        "sources); leave --rank-backend out, or solve with --backend cuda");
   const Timer timer;
   const VoxelMetric metric{domain_.grid, domain_.metric};
   WholeGrid whole{domain_.grid, domain_.metric, cells_, plan_stencils(metric, cells_, deal_.threads),

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "isochron/core/timer.h"
+#include "isochron/mesh/agreement.h"
 #include "isochron/mesh/validate.h"
 #include "isochron/solve/mpi/deal_by_time.h"
 #include "isochron/solve/mpi/root_seeds.h"
@@ -17,8 +18,10 @@ using Order = Ranks::Order;
 /// Serves one solver, from the mesh to its release.
 template <int Corners>
 void serve_mesh(Transport& transport, const SolveOptions& options) {
+  const SolveOptions own_part = part_options(transport, options, {});
   const Share<Corners> share = scatter<Corners>(transport, nullptr, nullptr, {}, options.obtuse, 1);
-  DistributedSolver<Corners> solver(transport, share.part, share.metric, options, Pace::banded, share.virtual_elements);
+  DistributedSolver<Corners> solver(transport, share.part, share.metric, own_part, Pace::banded,
+                                    share.virtual_elements);
   serve_solves(transport, solver,
                [&](const DistributedArrival& own) { return gather_arrival(transport, share.part, own); });
 }
@@ -65,16 +68,22 @@ void Ranks::give(Order order) {
 }
 
 AfterServing serve(Transport& transport, const SolveOptions& options) {
-  while (true) switch (next_order(transport)) {
-      case Order::triangles: serve_mesh<3>(transport, options); break;
-      case Order::tetrahedra: serve_mesh<4>(transport, options); break;
-      case Order::image: serve_image(transport, options); break;
-      case Order::whole_triangles: serve_whole_mesh<3>(transport, options); break;
-      case Order::whole_tetrahedra: serve_whole_mesh<4>(transport, options); break;
-      case Order::whole_image: serve_whole_image(transport, options); break;
-      case Order::write: return AfterServing::write;
-      default: return AfterServing::end;
+  while (true) {
+    const Order order = next_order(transport);
+    try {
+      switch (order) {
+        case Order::triangles: serve_mesh<3>(transport, options); break;
+        case Order::tetrahedra: serve_mesh<4>(transport, options); break;
+        case Order::image: serve_image(transport, options); break;
+        case Order::whole_triangles: serve_whole_mesh<3>(transport, options); break;
+        case Order::whole_tetrahedra: serve_whole_mesh<4>(transport, options); break;
+        case Order::whole_image: serve_whole_image(transport, options); break;
+        case Order::write: return AfterServing::write;
+        default: return AfterServing::end;
+      }
+    } catch (const ThrownTogether&) {  // rank 0 has it too, and says what comes next
     }
+  }
 }
 
 template <int Corners>
@@ -108,10 +117,11 @@ void RankedSolver<Corners>::share_out(std::span<const GlobalSeed> seeds) {
                                            : deal_vertices(domain_.mesh, size, deal_);
   ranks_.together(Corners == 3 ? Order::triangles : Order::tetrahedra, [&] {
     Transport& transport = ranks_.transport();
+    const SolveOptions own = part_options(transport, options_, deal_.rank_backend);
     share_ =
         scatter<Corners>(transport, &domain_.mesh, &domain_.metric, std::move(rank_of), options_.obtuse, deal_.threads);
-    solver_ = std::make_unique<DistributedSolver<Corners>>(transport, share_.part, share_.metric, options_,
-                                                           Pace::banded, share_.virtual_elements);
+    solver_ = std::make_unique<DistributedSolver<Corners>>(transport, share_.part, share_.metric, own, Pace::banded,
+                                                           share_.virtual_elements);
   });
   setup_seconds_ += timer.seconds();
 }

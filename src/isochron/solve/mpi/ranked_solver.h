@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "isochron/mesh/agreement.h"
 #include "isochron/solve/grid_solver.h"
 #include "isochron/solve/mpi/distributed_grid_solver.h"
 #include "isochron/solve/mpi/scatter.h"
@@ -46,7 +47,7 @@ class Ranks {
     over_ = true;
   }
   /// Tells the others what to do and does the same here. When it ends with Cancelled, it does so on all ranks, and the
-  /// job is over.
+  /// job is over; with what all ranks throw together, they are free for the next.
   template <class Work>
   void together(Order order, Work&& work) {
     busy_ = true;
@@ -56,6 +57,9 @@ class Ranks {
     } catch (const Cancelled&) {
       busy_ = false;
       over_ = true;
+      throw;
+    } catch (const ThrownTogether&) {
+      busy_ = false;
       throw;
     }
     busy_ = false;

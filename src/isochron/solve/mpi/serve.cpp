@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <exception>
 
+#include "isochron/solve/mpi/rank_device.h"
+
 namespace isochron::mpi {
 namespace {
 
 /// Sets that a rank solves side by side: one on each thread; on a GPU up to 64, as long as all ranks get some.
 std::size_t chunk_of(const DealOptions& deal, std::size_t sets, int ranks) {
-  if (deal.batch_backend != Backend::cuda) return static_cast<std::size_t>(deal.batch_threads);
+  if (deal.rank_backend != Backend::cuda) return static_cast<std::size_t>(deal.batch_threads);
   return std::clamp<std::size_t>(sets / (2 * chunks_ahead * static_cast<std::size_t>(ranks)), 1, 64);
 }
 
@@ -17,7 +19,7 @@ std::size_t chunk_of(const DealOptions& deal, std::size_t sets, int ranks) {
 Ranks::Order next_order(Transport& transport) { return Unpack(broadcast(transport, {})).take<Ranks::Order>(); }
 
 SolveOptions own_options(SolveOptions options, const DealOptions& deal) {
-  options.backend = deal.batch_backend;
+  options.backend = deal.rank_backend;
   options.threads = deal.batch_threads;
   options.progress.report = nullptr;  // the batch as a whole reports
   return options;
@@ -25,8 +27,14 @@ SolveOptions own_options(SolveOptions options, const DealOptions& deal) {
 
 int own_device(const Transport& transport, const SolveOptions& own) {
   if (own.backend != Backend::cuda && own.backend != Backend::automatic) return -1;
-  const int devices = cuda::device_count();
-  return devices > 0 ? transport.local_rank() % devices : -1;
+  return rank_device(transport);
+}
+
+SolveOptions part_options(Transport& transport, SolveOptions options, Backend wanted) {
+  Bytes bytes;
+  put(bytes, wanted);
+  options.backend = agreed_backend(transport, Unpack(broadcast(transport, std::move(bytes))).take<Backend>());
+  return options;
 }
 
 void solve_shared_sources(Ranks& ranks, Ranks::Order order, Bytes domain, std::span<const Sources> sets,
@@ -51,13 +59,13 @@ void solve_shared_sources(Ranks& ranks, Ranks::Order order, Bytes domain, std::s
 }
 
 void put_batch(Bytes& bytes, const DealOptions& deal) {
-  put(bytes, deal.batch_backend);
+  put(bytes, deal.rank_backend);
   put(bytes, deal.batch_threads);
 }
 
 DealOptions take_batch(Unpack& unpack) {
   DealOptions deal;
-  deal.batch_backend = unpack.take<Backend>();
+  deal.rank_backend = unpack.take<Backend>();
   deal.batch_threads = unpack.take<int>();
   return deal;
 }

@@ -6,7 +6,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <utility>
 #include <vector>
+
+#include "isochron/core/cuda/device_array.h"
 
 namespace isochron::mpi {
 
@@ -15,6 +18,18 @@ using Bytes = std::vector<std::byte>;
 struct Message {
   int rank = 0;  ///< who sent it or, before that, who gets it
   Bytes bytes;
+};
+
+/// A message that is received in device memory.
+struct DeviceMessage {
+  cuda::DeviceArray<std::byte> memory;  ///< may be larger
+  std::size_t bytes = 0;
+
+  /// Makes room for a message, with some more so that the next ones find it large enough.
+  void resize(std::size_t wanted) {
+    if (memory.size() < wanted) memory = cuda::DeviceArray<std::byte>(2 * wanted);
+    bytes = wanted;
+  }
 };
 
 /// What all ranks agree on in one reduction: the least of one number and the sums of a few others.
@@ -41,6 +56,23 @@ class Transport {
   virtual void send(int to, int tag, Bytes&& bytes) = 0;
   /// Takes a message with this tag that has arrived; false when there is none now.
   virtual bool receive(int tag, Message& message) = 0;
+
+  /// Whether messages go from one device's memory to another's without a copy on the host.
+  [[nodiscard]] virtual bool takes_device_memory() const { return false; }
+  /// As `send` and `receive`, with the bytes in device memory; a message may be sent by one and received by the other.
+  /// The bytes have been taken when it returns.
+  virtual void send_from_device(int to, int tag, const std::byte* data, std::size_t bytes) {
+    Bytes copy(bytes);
+    cuda::download(copy.data(), data, bytes);
+    send(to, tag, std::move(copy));
+  }
+  virtual bool receive_on_device(int tag, DeviceMessage& message) {
+    Message copy;
+    if (!receive(tag, copy)) return false;
+    message.resize(copy.bytes.size());
+    message.memory.upload_from(copy.bytes);
+    return true;
+  }
 
   /// Starts the next reduction, to which every rank contributes once; one at a time.
   virtual void start_tally(const Tally& own) = 0;

@@ -1,0 +1,22 @@
+// In a build without CUDA asking for the GPU says so.
+#include "isochron/core/cuda/device.h"
+#include "isochron/solve/mpi/cuda/device_part.h"
+
+namespace isochron::mpi {
+
+template <class T, int Corners>
+std::unique_ptr<DevicePart<T>> make_device_part(const SimplexProblem<T, Corners>&, std::uint32_t, const Halo&) {
+  cuda::require_device();
+  return nullptr;
+}
+
+template std::unique_ptr<DevicePart<float>> make_device_part(const SimplexProblem<float, 3>&, std::uint32_t,
+                                                             const Halo&);
+template std::unique_ptr<DevicePart<float>> make_device_part(const SimplexProblem<float, 4>&, std::uint32_t,
+                                                             const Halo&);
+template std::unique_ptr<DevicePart<double>> make_device_part(const SimplexProblem<double, 3>&, std::uint32_t,
+                                                              const Halo&);
+template std::unique_ptr<DevicePart<double>> make_device_part(const SimplexProblem<double, 4>&, std::uint32_t,
+                                                              const Halo&);
+
+}  // namespace isochron::mpi
