@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <type_traits>
 #include <vector>
 
@@ -148,12 +149,9 @@ class BucketRing {
   }
   /// Makes a bucket the current one; those before it must be empty.
   void move_to(std::uint32_t bucket) { current_ = bucket; }
-  /// Calls `look(v)` for what waits in the current bucket.
-  template <class Look>
-  void for_current(Look&& look) const {
-    for (const std::uint32_t v : ring_[current_ & (ring_.size() - 1)])
-      if (slot_[v] == current_) look(v);
-  }
+  /// The entries of the current bucket, and whether one still counts.
+  [[nodiscard]] std::span<const std::uint32_t> current_entries() const { return ring_[current_ & (ring_.size() - 1)]; }
+  [[nodiscard]] bool waits_in_current(std::uint32_t v) const { return slot_[v] == current_; }
   [[nodiscard]] std::uint32_t current() const { return current_; }
 
  private:

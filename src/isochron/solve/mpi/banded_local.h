@@ -158,7 +158,8 @@ class BandedLocal final : public LocalSolver<typename Relax::Scalar> {
   void open(std::uint32_t bucket, Outbox<T>& out) {
     opened_ = bucket;
     ++counters_.rounds;
-    ring_.for_current([&](std::uint32_t v) { send(v, out); });
+    for (const std::uint32_t v : ring_.current_entries())
+      if (on_border(v) && ring_.waits_in_current(v)) send(v, out);
     out.flush();
   }
 
@@ -168,8 +169,10 @@ class BandedLocal final : public LocalSolver<typename Relax::Scalar> {
     else if (band > ring_.current()) ring_.move_to(band);
   }
 
+  [[nodiscard]] bool on_border(std::uint32_t v) const { return v < on_border_.size() && on_border_[v]; }
+
   void send(std::uint32_t v, Outbox<T>& out) {
-    if (v >= on_border_.size() || !on_border_[v]) return;
+    if (!on_border(v)) return;
     const std::uint32_t border = halo_.border_of[v];
     if (sent_[border] == relax_.times().load(v)) return;
     sent_[border] = relax_.times().load(v);

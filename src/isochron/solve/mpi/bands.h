@@ -106,10 +106,11 @@ class Bands {
     out_.flush();
   }
 
+  /// What it finds is sent when it finds nothing more, or with what the next band sends: nobody waits for it yet.
   bool work_ahead() {
-    if (!local_.work_ahead(between_looks, out_)) return false;
+    if (local_.work_ahead(between_looks, out_)) return true;
     out_.flush();
-    return true;
+    return false;
   }
 
   bool receive() {
@@ -142,6 +143,7 @@ class Bands {
 
   /// Contributes to a reduction and waits for its result; with `working`, works on what comes meanwhile.
   Tally agree(bool working) {
+    out_.flush();  // what is not sent is not counted
     const std::int64_t stop = progress_.cancelled() ? 1 : 0;
     transport_.start_tally({local_.next_band(),
                             {static_cast<std::int64_t>(out_.messages()), static_cast<std::int64_t>(counters_.received),

@@ -19,7 +19,7 @@ constexpr double voxel_edges = 1.5;
 constexpr double slab_edges = 2;
 /// Stretches of time, with as many vertices each, between which pieces change ranks: those with much work on few
 /// vertices go to others, so that all ranks need about the same memory.
-constexpr std::size_t stretches = 3;
+constexpr std::size_t stretches = 2;
 
 /// A mesh as an image: which voxels have vertices, and the mean metric there.
 class CoarseImage {

@@ -123,7 +123,7 @@ class FrontDirections {
 /// is one that has its time from such a vertex, until corrections are too small to count. (Numbers: bench/NOTES.md.)
 std::vector<float> expected_work(const TetMesh& mesh, const Metric& metric, std::span<const double> times,
                                  int threads) {
-  constexpr float later_that_counts = 0.01F, passed_on = 0.8F;
+  constexpr float later_that_counts = 0.01F, passed_on = 0.75F;
   constexpr int hops = 12;
   const std::vector<Upwind> upwind = FrontDirections(mesh, metric, times).upwind(threads);
   std::vector<float> again(upwind.size(), 0), next(upwind.size());
