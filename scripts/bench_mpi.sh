@@ -69,6 +69,9 @@ for name in names:
         if "x" not in name:
             weak = one[("weak", "solve")] / run[("weak", "solve")]
             check(f"{name}: weak scaling", weak, weak >= 0.7, "at least 0.7")
+            copies = run[("weak", "copies side by side")]
+            print(f"       copies side by side, without a message: {one[('weak', 'solve')] / copies:.2f}; "
+                  f"ranks over these: {copies / run[('weak', 'solve')]:.2f}")
     halo = run[("strong", "bytes over least")]
     check(f"{name}: halo bytes over least", halo, halo <= 3, "at most 3")
     kept = run[("strong", "elements kept over share")]

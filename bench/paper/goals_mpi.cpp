@@ -2,6 +2,7 @@
 // each number of ranks; scripts/bench_mpi.sh does, and compares.
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <memory>
 
 #include <fmt/format.h>
@@ -204,6 +205,34 @@ void add_ventricle(Report& report, std::vector<MeasuredRun>& runs, mpi::Transpor
   if (best.converged()) runs.push_back(run_of(best, part, transport.size()));
 }
 
+/// All ranks at the same time, each a whole ventricle of its own, without a message: what sharing a machine costs. Rank
+/// 0 reports the mean of their times, the least of three.
+void add_copies(Report& report, mpi::Transport& transport, std::size_t elements) {
+  const OwnCores cores(transport);
+  const Heart own = heart(elements, 0.6, 0.3, 1);
+  const Sources sources = middle_source(own.mesh);
+  SolveOptions options = solve_options();
+  options.backend = Backend::serial;
+  Solver<4> solver({own.mesh, own.metric}, options);
+  double least = std::numeric_limits<double>::infinity();
+  bool right = true;
+  for (int i = 0; i < 3; ++i) {
+    (void)mpi::all_values(transport, i);  // all begin together
+    const Arrival arrival = solver.solve(sources);
+    double sum = 0;
+    for (const double seconds : mpi::all_values(transport, arrival.solve_seconds)) sum += seconds;
+    least = std::min(least, sum / transport.size());
+    right = right && arrival.converged && arrival.residual->passed();
+  }
+  if (transport.rank() != 0) return;
+  report.add({"weak",
+              "copies side by side",
+              {},
+              right ? std::optional(least) : std::nullopt,
+              "s, mean",
+              right ? "" : failed_check});
+}
+
 /// All ranks together, each on its GPU. Rank 0 reports, a row for each precision; one rank also without ranks.
 void add_on_gpus(Report& report, mpi::Transport& transport, std::size_t elements) {
   (void)mpi::agreed_backend(transport, Backend::cuda);
@@ -244,6 +273,7 @@ int goals_mpi(const BenchOptions& options) {
   const std::size_t whole = quick ? 200000 : 24000000, each = quick ? 20000 : 1500000;
   const std::size_t weak = each * static_cast<std::size_t>(ranks);
   std::vector<MeasuredRun> runs;
+  add_copies(report, *transport, each);
   if (weak != whole) add_ventricle(report, runs, *transport, {"weak"}, weak, options);
   const std::vector<std::string> rows =
       weak == whole ? std::vector<std::string>{"strong", "weak"} : std::vector<std::string>{"strong"};

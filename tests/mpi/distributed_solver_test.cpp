@@ -88,6 +88,17 @@ TEST(DealByTime, GivesEveryRankItsShareOfTheFront) {
   EXPECT_LT(slowest * ranks, 1.4 * static_cast<double>(mesh.vertex_count()));
 }
 
+TEST(DealByTime, GivesEveryRankAboutAsManyVertices) {
+  const TetMesh mesh = cube(33, 0.2);
+  constexpr int ranks = 6;
+  // Much is processed again with these fibres, and not everywhere alike.
+  const Metric metric = rough_fibers(mesh, 3);
+  const std::vector<mpi::GlobalSeed> seeds = mpi::whole_seeds(mesh, metric, from(vertex(0)), {});
+  std::array<std::size_t, ranks> size{};
+  for (const std::uint32_t rank : mpi::deal_by_time(mesh, metric, seeds, ranks, 2)) ++size.at(rank);
+  for (const std::size_t own : size) EXPECT_NEAR(static_cast<double>(own) * ranks, mesh.vertex_count(), 0.15 * 36e3);
+}
+
 TEST(DistributedSolver, GivesTheSerialTimesWithVirtualElements) {
   const TriangleMesh flat = square(25, 0.4);
   for (const int ranks : {2, 5}) {
