@@ -6,6 +6,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <numeric>
 
 #include "isochron/core/parallel.h"
 #include "isochron/solve/grid_solver.h"
@@ -225,12 +226,13 @@ struct SlabList {
   std::vector<std::size_t> begin;  ///< of each slab in `vertices`; one more at the end
 
   explicit SlabList(std::span<const std::uint32_t> slab) : vertices(slab.size()) {
-    for (std::size_t v = 0; v < slab.size(); ++v) vertices[v] = static_cast<std::uint32_t>(v);
-    std::stable_sort(vertices.begin(), vertices.end(),
-                     [&](std::uint32_t a, std::uint32_t b) { return slab[a] < slab[b]; });
-    for (std::size_t i = 0; i < vertices.size(); ++i)
-      if (i == 0 || slab[vertices[i]] != slab[vertices[i - 1]]) begin.push_back(i);
-    begin.push_back(vertices.size());
+    const std::size_t slabs = slab.empty() ? 0 : *std::max_element(slab.begin(), slab.end()) + std::size_t{1};
+    begin.assign(slabs + 1, 0);
+    for (const std::uint32_t s : slab) ++begin[s + std::size_t{1}];
+    std::partial_sum(begin.begin(), begin.end(), begin.begin());
+    std::vector<std::size_t> next(begin);
+    for (std::size_t v = 0; v < slab.size(); ++v) vertices[next[slab[v]]++] = static_cast<std::uint32_t>(v);
+    begin.erase(std::unique(begin.begin(), begin.end()), begin.end());  // no empty ones
   }
   [[nodiscard]] std::size_t count() const { return begin.size() - 1; }
   [[nodiscard]] std::span<const std::uint32_t> at(std::size_t slab) const { return between(slab, slab + 1); }
