@@ -5,20 +5,30 @@
 #include <utility>
 
 #include "apps/isochron/console.h"
+#include "isochron/core/error.h"
 #include "isochron/io/image_parts.h"
 #include "isochron/io/part_output.h"
+#include "isochron/mesh/agreement.h"
 #include "isochron/solve/mpi/rank_exchange.h"
 
 namespace isochron::cli {
 
 /// All ranks together: calls `write(exchange)`. A signal ends the writing, and then nothing is left of it: a rank that
-/// waits looks for signals too, because the launcher sends them to all when one rank is gone.
+/// waits looks for signals too, because the launcher sends them to all when one rank is gone. One that is told by
+/// itself ends the others.
 template <class Write>
 void write_together(mpi::Transport& transport, Write&& write) {
   const InterruptGuard guard;
   transport.watch = check_interrupted;
   mpi::RankExchange exchange(transport);
-  write(exchange);
+  try {
+    write(exchange);
+  } catch (const ThrownTogether&) {
+    throw;
+  } catch (const Cancelled& cancelled) {
+    if (transport.rank() == 0) print_error(cancelled.what());
+    transport.abort(cancelled.exit_code());
+  }
   transport.watch = {};
 }
 

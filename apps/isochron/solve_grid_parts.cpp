@@ -200,6 +200,7 @@ int run_solve_grid_parts(const SolveRequest& request, mpi::Transport& transport,
     GridOptions options = request.grid;
     options.common = request.options;
     mpi::check_distributed_options(options);
+    mpi::check_blocks_backend(request.deal.rank_backend);
     inputs = read_side_inputs(request);
   });
   return GridPartRun(request, inputs, transport, console).run();

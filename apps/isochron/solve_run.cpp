@@ -25,6 +25,36 @@
 namespace isochron::cli {
 namespace {
 
+bool same_place(const std::filesystem::path& a, const std::filesystem::path& b) {
+  std::error_code ignored;
+  return std::filesystem::equivalent(a, b, ignored);
+}
+
+/// The pieces of an input that is a set. None when it is not one, or not a good one: who reads it says so.
+Paths pieces_of(const std::filesystem::path& input) {
+  if (!piece_kind_of(input)) return {};
+  try {
+    return read_piece_index(input).pieces;
+  } catch (const InputError&) {
+    return {};
+  }
+}
+
+/// Pieces of an input must not be replaced either, unless the whole set is.
+void check_input_pieces(const SolveRequest& request, std::string_view why) {
+  if (request.output.empty()) return;
+  for (const auto& input : {request.mesh, request.mask}) {
+    if (same_place(input, request.output)) continue;
+    const Paths pieces = pieces_of(input);
+    if (!request.to_pieces()) check_not_among(request.output, pieces, why);
+    else if (std::any_of(pieces.begin(), pieces.end(), [&](const std::filesystem::path& piece) {
+               return same_place(piece.parent_path(), piece_path(request.output, 0).parent_path());
+             }))
+      throw UsageError(fmt::format("{}: its pieces would replace those of {}, an input; choose another name",
+                                   request.output.string(), input.string()));
+  }
+}
+
 /// An output must not replace another, nor an input, --force or not. Only -o may replace the mesh, which it holds.
 void check_distinct_files(const SolveRequest& request) {
   Paths inputs = request.sources.files;
@@ -36,6 +66,7 @@ void check_distinct_files(const SolveRequest& request) {
   if (request.to_mesh() && !request.on_image() && !request.to_pieces()) outputs = files_written(request.output);
   else if (!request.output.empty()) outputs = {request.output};
   for (const auto& file : outputs) check_not_among(file, inputs, is_input);
+  check_input_pieces(request, is_input);
   inputs.push_back(request.mesh);
   if (request.to_table()) check_not_among(request.output, inputs, is_input);
   for (const auto& file : {request.probe.output, request.picture.file, request.matrix}) {

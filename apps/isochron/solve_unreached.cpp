@@ -169,8 +169,10 @@ Unreached explain_unreached(Exchange& exchange, const ImageShare& share, std::sp
     });
   }
   std::vector<Link> links;
+  links.reserve(pairs.size());
   for (const auto& [a, b] : pairs) links.push_back({a, b});
   std::vector<Component> found;
+  found.reserve(components.size());
   for (const auto& [known_by, here] : components) found.push_back(here);
   Unreached result;
   result.no_element = sum_of_all(exchange, masked_out(allowed));

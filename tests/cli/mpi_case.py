@@ -149,14 +149,22 @@ class MpiCase(CliCase):
                 piece.write_bytes(content)
 
     def kill_while_writing(self, solve, suffix):
-        """Kills one of two ranks when the folder of the set b appears: then there is all of it, or nothing."""
+        """Ends one of two ranks when the folder of the set b appears: then there is all of it, or nothing."""
+        for rank, how in ((1, signal.SIGKILL), (1, signal.SIGINT), (0, signal.SIGTERM)):
+            with self.subTest(rank=rank, signal=how):
+                for name in ("b.p" + suffix, "b"):
+                    path = self.folder / name
+                    shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+                self.end_rank_while_writing(solve, suffix, rank, how)
+
+    def end_rank_while_writing(self, solve, suffix, rank, how):
         with subprocess.Popen(self.command(2, *solve), cwd=self.folder, text=True, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, env=ENVIRONMENT) as launcher:
             ranks, end = {}, time.monotonic() + 120
             while not (self.folder / "b").exists() and launcher.poll() is None and time.monotonic() < end:
                 ranks = ranks if len(ranks) == 2 else self.rank_processes(launcher.pid)
             self.assertEqual(len(ranks), 2)
-            os.kill(ranks[1], signal.SIGKILL)  # its piece is being written, or just was
+            os.kill(ranks[rank], how)  # its piece is being written, or just was
             _, err = launcher.communicate(timeout=60)
         left = [pathlib.Path(name).name for name in self.files() if name.startswith("b")]
         if "b.p" + suffix in left:  # it came too late: then all is there

@@ -214,6 +214,23 @@ GhostLevel="0" Origin="1 2 3" Spacing="0.5 1 1"><PPointData/><PCellData><PDataAr
             self.fail_over_ranks(1, "solve", image, "-o", "b.pvti", "--source", "0", "--backend", "mpi",
                                  words=("b_0001.vti", "cannot be written"))
 
+    def test_pieces_of_an_input_are_not_replaced(self):
+        self.speeds()
+        self.in_pieces(2, "speed.nrrd", "a.pvti")
+        (self.folder / "a.pvti").rename(self.folder / "list.pvti")
+        before = (self.folder / "a" / "a_0000.vti").read_bytes()
+        arguments = ("solve", "list.pvti", "--source", "0", "--backend", "mpi", "--force")
+        self.fail_over_ranks(2, *arguments, "-o", "a.pvti", words=("a.pvti", "list.pvti", "choose another name"))
+        self.fail_over_ranks(2, *arguments, "-o", "a/a_0000.vti", words=("a_0000.vti", "is an input too"))
+        self.assertEqual((self.folder / "a" / "a_0000.vti").read_bytes(), before)
+
+    def test_blocks_on_gpus_are_refused(self):
+        self.speeds()
+        self.in_pieces(2, "speed.nrrd", "a.pvti")
+        for output in ("b.pvti", "b.vti"):
+            self.fail_over_ranks(2, "solve", "a.pvti", "-o", output, "--source", "0", "--backend", "mpi",
+                                 "--rank-backend", "cuda", words=("over GPUs by its sources only",))
+
     def test_a_rank_killed_while_files_are_written_leaves_no_half_set(self):
         self.speeds(shape=(60, 60, 60))
         self.in_pieces(2, "speed.nrrd", "a.pvti")

@@ -11,14 +11,18 @@
 namespace isochron {
 namespace {
 
-std::size_t length(const VtkExtent& extent, int axis) {
-  return static_cast<std::size_t>(std::max<std::int64_t>(0, extent[2 * axis + 1] - extent[2 * axis] + 1));
+/// Where an extent begins along an axis, and its last place.
+std::int64_t first(const VtkExtent& extent, std::size_t axis) { return extent[2 * axis]; }
+std::int64_t last(const VtkExtent& extent, std::size_t axis) { return extent[2 * axis + 1]; }
+
+std::size_t length(const VtkExtent& extent, std::size_t axis) {
+  return static_cast<std::size_t>(std::max<std::int64_t>(0, last(extent, axis) - first(extent, axis) + 1));
 }
 std::size_t count(const VtkExtent& extent) { return length(extent, 0) * length(extent, 1) * length(extent, 2); }
 
 bool inside(const VtkExtent& piece, const VtkExtent& whole) {
-  for (int d = 0; d < 3; ++d)
-    if (piece[2 * d] < whole[2 * d] || piece[2 * d + 1] > whole[2 * d + 1]) return false;
+  for (std::size_t d = 0; d < 3; ++d)
+    if (first(piece, d) < first(whole, d) || last(piece, d) > last(whole, d)) return false;
   return true;
 }
 
@@ -39,7 +43,7 @@ VtkExtent read_extent(const XmlScanner& xml, const std::filesystem::path& path, 
 VtkImageFrame read_image_frame(const XmlScanner& xml, const std::filesystem::path& path, const XmlEvent& element) {
   VtkImageFrame frame;
   frame.whole = read_extent(xml, path, element, "WholeExtent");
-  const auto numbers = [&](std::string_view name, std::vector<double> otherwise) {
+  const auto numbers = [&](std::string_view name, const std::vector<double>& otherwise) {
     return element.attribute(name) ? real_attribute(xml, path, element, name, otherwise.size()) : otherwise;
   };
   const std::vector<double> origin = numbers("Origin", {0, 0, 0}), spacing = numbers("Spacing", {1, 1, 1}),
@@ -89,7 +93,7 @@ ImageGrid ImageJoiner::grid_of(const VtkExtent& voxels) const {
   for (int d = 0; d < 3; ++d) {
     grid.shape[d] = static_cast<std::uint32_t>(length(voxels, d));
     const bool between = on_cells_ && length(frame_.whole, d) > 1;
-    grid.origin += (static_cast<double>(voxels[2 * d]) + (between ? 0.5 : 0.0)) * frame_.axes[d];
+    grid.origin += (static_cast<double>(first(voxels, d)) + (between ? 0.5 : 0.0)) * frame_.axes[d];
   }
   return grid;
 }
@@ -97,8 +101,8 @@ ImageGrid ImageJoiner::grid_of(const VtkExtent& voxels) const {
 IndexBox ImageJoiner::box() const {
   const VtkExtent part = voxels(part_), whole = voxels(frame_.whole);
   IndexBox box;
-  for (int d = 0; d < 3; ++d) {
-    box.low[d] = static_cast<std::uint64_t>(part[2 * d] - whole[2 * d]);
+  for (std::size_t d = 0; d < 3; ++d) {
+    box.low[d] = static_cast<std::uint64_t>(first(part, d) - first(whole, d));
     box.high[d] = box.low[d] + length(part, d);
   }
   return box;

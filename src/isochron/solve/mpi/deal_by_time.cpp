@@ -77,8 +77,8 @@ class CoarseImage {
  private:
   [[nodiscard]] VertexId nearest(Vec3d p) const {
     const Vec3d x = (p - low_) / size_;
-    return grid_.voxel(static_cast<std::uint32_t>(x.x + 0.5), static_cast<std::uint32_t>(x.y + 0.5),
-                       static_cast<std::uint32_t>(x.z + 0.5));
+    const auto index = [](double position) { return static_cast<std::uint32_t>(std::lround(position)); };
+    return grid_.voxel(index(x.x), index(x.y), index(x.z));
   }
 
   template <int Corners>
@@ -94,7 +94,8 @@ class CoarseImage {
       all = all + m;
     }
     TensorMetric tensors;
-    const double elements = static_cast<double>((mesh.element_count() + 1) / 2);
+    const std::size_t looked_at = (mesh.element_count() + 1) / 2;
+    const auto elements = static_cast<double>(looked_at);
     for (std::size_t v = 0; v < sum.size(); ++v) {
       const SymTensor3d m = count[v] > 0 ? (1 / count[v]) * sum[v] : (1 / elements) * all;
       tensors.tensor.push_back({static_cast<float>(m.xx), static_cast<float>(m.xy), static_cast<float>(m.xz),

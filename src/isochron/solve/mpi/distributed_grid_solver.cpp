@@ -169,6 +169,13 @@ class PreparedBlocks {
 
 }  // namespace
 
+void check_blocks_backend(Backend rank_backend) {
+  if (rank_backend == Backend::cuda)
+    throw UsageError(
+        "an image is shared out over GPUs by its sources only (--each-source with several ranks, and at least as many "
+        "sources); leave --rank-backend out, or solve with --backend cuda");
+}
+
 void check_distributed_options(const GridOptions& options) {
   check_distributed_options(options.common);
   if (options.scheme != GridScheme::automatic && options.scheme != GridScheme::adaptive)

@@ -14,6 +14,8 @@ namespace isochron::mpi {
 
 /// Throws UsageError for what is not solved over ranks.
 void check_distributed_options(const GridOptions& options);
+/// Throws UsageError where ranks are to solve blocks of an image on GPUs.
+void check_blocks_backend(Backend rank_backend);
 
 /// One rank's end of the solver; every rank makes one and calls the same functions in the same order. A rank may have
 /// no voxel at all.

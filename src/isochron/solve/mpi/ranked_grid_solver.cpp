@@ -3,6 +3,7 @@
 
 #include "isochron/core/timer.h"
 #include "isochron/solve/grid/grid_seeds.h"
+#include "isochron/solve/mpi/distributed_grid_solver.h"
 #include "isochron/solve/mpi/ranked_solver.h"
 #include "isochron/solve/mpi/serve.h"
 #include "isochron/solve/mpi/wire_metric.h"
@@ -85,10 +86,7 @@ std::vector<GlobalSeed> RankedGridSolver::seeds_of(const Sources& sources) const
 }
 
 void RankedGridSolver::share_out(std::span<const GlobalSeed> seeds) {
-  if (deal_.rank_backend == Backend::cuda)
-    throw UsageError(
-        "an image is shared out over GPUs by its sources only (--each-source with several ranks, and at least as many "
-        "sources); leave --rank-backend out, or solve with --backend cuda");
+  check_blocks_backend(deal_.rank_backend);
   const Timer timer;
   const VoxelMetric metric{domain_.grid, domain_.metric};
   WholeGrid whole{domain_.grid, domain_.metric, cells_, plan_stencils(metric, cells_, deal_.threads),
