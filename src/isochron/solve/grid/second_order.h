@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -106,7 +107,7 @@ struct PendingTimes {
   std::uint32_t* missing;
   [[nodiscard]] T load(std::uint32_t x) const {
     const T time = std::atomic_ref<T>(data[x]).load(std::memory_order_relaxed);
-    if (time != time) *missing = x;
+    if (std::isnan(time)) *missing = x;
     return time;
   }
 };
@@ -133,7 +134,7 @@ void second_order_times(const Problem& problem, const Factor& factor, const BigV
     std::vector<std::uint32_t> waiting;  // the last one is needed by the one before it, and so on
     for (std::size_t begin; (begin = next.fetch_add(piece, std::memory_order_relaxed)) < order.size();)
       for (std::size_t k = begin; k < std::min(begin + piece, order.size()); ++k) {
-        if (const T known = pending.load(order[k]); known == known) continue;
+        if (const T known = pending.load(order[k]); !std::isnan(known)) continue;
         waiting.assign(1, order[k]);
         while (!waiting.empty()) {
           missing = none;
