@@ -172,10 +172,7 @@ class GridPartRun {
     write_shared(transport_, request_.output, std::move(share_));
     summary_.written.push_back(request_.output);
     summary_.write_seconds = timer.seconds();
-    std::array<double, 2> most{static_cast<double>(part_voxels_), static_cast<double>(peak_resident_bytes())};
-    exchange_.max(most);
-    summary_.most_vertices = static_cast<std::uint64_t>(most[0]);
-    summary_.most_bytes = static_cast<std::uint64_t>(most[1]);
+    add_largest(exchange_, part_voxels_, summary_);
   }
 
   const SolveRequest& request_;

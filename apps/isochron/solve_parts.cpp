@@ -173,14 +173,11 @@ class PartRun {
 
   void write(SolveSummary& summary) {
     const Timer timer;
-    std::array<double, 2> most{static_cast<double>(data_.part.mesh.vertex_count()), 0};
+    const std::size_t vertices = data_.part.mesh.vertex_count();
     write_shared(transport_, request_.output, std::move(data_));
     summary.written.push_back(request_.output);
     summary.write_seconds = timer.seconds();
-    most[1] = static_cast<double>(peak_resident_bytes());
-    exchange_.max(most);
-    summary.most_vertices = static_cast<std::uint64_t>(most[0]);
-    summary.most_bytes = static_cast<std::uint64_t>(most[1]);
+    add_largest(exchange_, vertices, summary);
   }
 
   const SolveRequest& request_;
@@ -299,6 +296,13 @@ void write_in_pieces(mpi::Ranks& ranks, const std::filesystem::path& path, Image
   mpi::RankExchange exchange(ranks.transport());
   (void)sum_of_all(exchange, voxel_corners);
   write_shared(ranks.transport(), path, share_image(exchange, std::move(image)));
+}
+
+void add_largest(Exchange& exchange, std::size_t vertices, SolveSummary& summary) {
+  std::array<double, 2> most{static_cast<double>(vertices), static_cast<double>(peak_resident_bytes())};
+  exchange.max(most);
+  summary.most_vertices = static_cast<std::uint64_t>(most[0]);
+  summary.most_bytes = static_cast<std::uint64_t>(most[1]);
 }
 
 void help_to_write_pieces(mpi::Transport& transport, const std::filesystem::path& path) {

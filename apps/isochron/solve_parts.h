@@ -13,6 +13,8 @@
 
 namespace isochron::cli {
 
+struct SolveSummary;
+
 /// The first thing asked for that only a rank with the whole mesh or image can do.
 std::optional<std::string> what_needs_whole(const SolveRequest& request);
 
@@ -44,6 +46,9 @@ Unreached explain_unreached(Exchange& exchange, const MeshPart<Corners>& part, s
 /// The same of voxels, which are in parts where faces join them. `times` are those of the rank's box.
 Unreached explain_unreached(Exchange& exchange, const ImageShare& share, std::span<const std::uint8_t> allowed,
                             std::span<const double> times);
+
+/// All ranks together: adds the largest part, of which this rank has so many vertices, and the most memory of a rank.
+void add_largest(Exchange& exchange, std::size_t vertices, SolveSummary& summary);
 
 /// Shares out the mesh of the first rank and lets every rank write a piece. The others call `help_to_write_pieces`.
 template <int Corners>
