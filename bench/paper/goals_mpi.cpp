@@ -197,7 +197,7 @@ void add_ventricle(Report& report, std::vector<MeasuredRun>& runs, mpi::Transpor
   const MeshPart<4>& part = shared.share.part;
   const OwnCores cores(transport);
   SolveOptions own = solve_options();
-  own.threads = transport.size() > 1 ? options.threads : 1;
+  own.threads = options.threads;
   mpi::DistributedSolver<4> solver(transport, part, shared.share.metric, own);
   const mpi::DistributedArrival best = quickest([&] { return solver.solve(shared.seeds); });
   const double kept = elements_kept(transport, part);

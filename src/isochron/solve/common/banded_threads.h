@@ -14,163 +14,244 @@
 
 namespace isochron {
 
-/// One solve shared by a team. Each thread queues into its own bins; a phase is one pass over all threads' bins of the
-/// current bucket, and what is queued for the same bucket meanwhile waits for the next phase. One barrier a phase:
-/// behind it every thread reads the same sizes and so takes the same decision.
-template <class Relax>
+/// Nobody else needs to know which vertices are processed.
+struct NoWatch {
+  void operator()(int, std::uint32_t) const {}
+};
+
+/// One solve shared by a team. Each thread queues into its own bins; a phase is one pass over all threads' bins of one
+/// bucket, and what is queued for the same bucket meanwhile waits for the next phase. The first thread leads: it alone
+/// looks at the bins between two phases, and says which bucket comes next.
+///
+/// `Watch` is told by which thread a vertex is processed, before its times are pushed.
+template <class Relax, class Watch = NoWatch>
 class BandedTeam {
   using T = typename Relax::Scalar;
-  static constexpr std::uint32_t none = 0xffffffffU;
   static constexpr std::size_t smallest_chunk = 8, largest_chunk = 64;  ///< vertices taken at a time
-  static constexpr std::size_t worth_a_phase = 32;                      ///< vertices a thread
 
  public:
-  BandedTeam(const Relax& relax, SolveState<T>& state, BandTuning tuning, int threads)
+  static constexpr std::uint32_t none = 0xffffffffU;
+  /// Vertices for each thread that are worth a phase of their own; fewer wait for the next bucket.
+  static constexpr std::size_t worth_a_phase = 32;
+
+  BandedTeam(const Relax& relax, SolveState<T>& state, BandTuning tuning, int threads, Watch watch = {},
+             std::size_t worth = worth_a_phase)
       : relax_(relax),
         state_(state),
+        watch_(watch),
         scale_(band_scale(tuning, relax.problem().mean_edge)),
         horizon_(tuning.horizon),
         slot_(relax.problem().vertex_count, none),
         workers_(static_cast<std::size_t>(granted_threads(threads))),
+        worth_(worth * workers_.size()),
         barrier_(static_cast<int>(workers_.size())) {
     for (Worker& worker : workers_) worker.ring.resize(tuning.buckets);
     std::size_t next = 0;
-    for (const std::uint32_t v : state.seeds) queue(workers_[next++ % workers_.size()], v, state.time[v], false);
+    for (const std::uint32_t v : state.seeds) queue(workers_[next++ % workers_.size()], v, state.time[v]);
   }
 
+  /// Runs to the fixed point and adds to the state's counters.
   void run() {
+    lead([&] {
+      for (std::uint32_t bucket = next_bucket(); bucket != none; bucket = next_bucket()) {
+        if (state_.progress.cancelled()) throw Cancelled();
+        process(bucket);
+        report();
+      }
+    });
+    const Counters done = counters();
+    state_.counters.local_solves += done.local_solves;
+    state_.counters.vertex_updates += done.vertex_updates;
+    state_.counters.rounds += done.rounds;
+    if (state_.progress.report) state_.progress.report(1.0);
+  }
+
+  /// Calls `work` on the calling thread, with the others at its service until it returns. The functions below are for
+  /// it alone.
+  template <class Work>
+  void lead(Work&& work) {
     const auto wanted = static_cast<int>(workers_.size());
     int granted = wanted;
     parallel_region(wanted, [&](int thread, int team) {
-      if (team == wanted) work(workers_[thread], thread);  // with fewer, the barrier would wait for ever
-      else if (thread == 0) granted = team;
+      if (team != wanted) {  // with fewer, the barrier would wait for ever
+        if (thread == 0) granted = team;
+      } else if (thread > 0) {
+        serve(workers_[static_cast<std::size_t>(thread)]);
+      } else {
+        const Dismissal at_the_end(*this);
+        work();
+      }
     });
     if (granted != wanted)
       throw RuntimeError("the system took threads away (" + std::to_string(granted) + " of " + std::to_string(wanted) +
                          " are left); ask for fewer (--threads), or unset OMP_DYNAMIC");
+  }
+
+  /// The bucket that should be processed next: the same again, a later one, or `none` when nothing waits. What is left
+  /// of a bucket and is too little to keep the team busy for a phase goes with the next one: those vertices are a
+  /// little late then, which costs a few pushes more; nothing is lost, since they are processed with a later horizon.
+  [[nodiscard]] std::uint32_t next_bucket() const {
+    const std::size_t left = left_over();
+    if (left > worth_) return phase_.bucket;
+    std::uint32_t first = next_in_rings();
+    return left > 0 ? std::min(first, phase_.bucket + 1) : first;
+  }
+
+  /// One phase: processes what waits in a bucket, not an earlier one than the last, and what was left of those before.
+  void process(std::uint32_t bucket) {
+    phase_.opens = !opened_ || bucket != phase_.bucket;
+    phase_.bucket = bucket;
+    opened_ = true;
+    const Phase phase = phase_;
+    barrier_.arrive_and_wait();
+    take_part(workers_[0], phase);
+    barrier_.arrive_and_wait();
+    tidy(workers_[0], phase);
+    phase_.parity ^= 1U;
+    ++phases_;
     if (error_) std::rethrow_exception(error_);
-    for (const Worker& worker : workers_) state_.counters.local_solves += worker.solves;
-    state_.counters.vertex_updates += total_updates();
-    state_.counters.rounds += phases_;
-    if (state_.progress.report) state_.progress.report(1.0);
+  }
+
+  /// Calls `use(v)` for what would be processed of a bucket now, some of it perhaps twice.
+  template <class Use>
+  void each_waiting(std::uint32_t bucket, Use&& use) const {
+    const auto look = [&](const std::vector<std::uint32_t>& list) {
+      for (const std::uint32_t v : list)
+        if (slot_[v] <= bucket) use(v);
+    };
+    for (const Worker& worker : workers_) {
+      look(worker.again[phase_.parity]);
+      if (!opened_ || bucket != phase_.bucket) look(worker.ring[bucket & (scale_.buckets - 1)]);
+    }
+  }
+
+  [[nodiscard]] bool waiting(std::uint32_t v) const { return slot_[v] != none; }
+  /// Queues a vertex whose time has been lowered from outside.
+  void add(std::uint32_t v, T time) {
+    if (opened_) queue_again(workers_[0], v, time, phase_, phase_.parity);
+    else queue(workers_[0], v, time);
+  }
+
+  [[nodiscard]] std::size_t threads() const { return workers_.size(); }
+  [[nodiscard]] Counters counters() const {
+    Counters sum;
+    for (const Worker& worker : workers_) {
+      sum.local_solves += worker.solves;
+      sum.vertex_updates += worker.updates;
+    }
+    sum.rounds = phases_;
+    return sum;
   }
 
  private:
   struct alignas(128) Worker {
-    alignas(128) std::array<std::atomic<std::size_t>, 3> cursor{};  ///< into its bins, by phase; others help
+    alignas(128) std::array<std::atomic<std::size_t>, 2> cursor{};  ///< into its `again` and its bin; others help
     std::vector<std::vector<std::uint32_t>> ring;
     std::array<std::vector<std::uint32_t>, 2> again;  ///< queued for the bucket being processed, by phase parity
-    std::uint64_t solves = 0;
-    std::atomic<std::uint64_t> updates{0};  ///< written by its thread, read by the one that reports
+    std::uint64_t solves = 0, updates = 0;
   };
-  /// The bins a phase reads: the bucket's own at first, then the re-queued ones.
+  /// A phase reads what was queued again for its bucket or left of those before, and the bucket's own bins when they
+  /// are opened.
   struct Phase {
     std::uint32_t bucket = 0;
-    bool first = true;
     unsigned parity = 0;
+    bool opens = false, ends = false;
+  };
+  /// Lets the others go, whatever happens.
+  class Dismissal {
+   public:
+    explicit Dismissal(BandedTeam& team) : team_(team) {}
+    ~Dismissal() {
+      team_.phase_.ends = true;
+      team_.barrier_.arrive_and_wait();
+    }
+    Dismissal(const Dismissal&) = delete;
+    Dismissal& operator=(const Dismissal&) = delete;
+
+   private:
+    BandedTeam& team_;
   };
 
-  std::vector<std::uint32_t>& bin(Worker& worker, const Phase& phase) {
-    return phase.first ? worker.ring[phase.bucket & (scale_.buckets - 1)] : worker.again[phase.parity];
+  /// What the others do: they take part in every phase until they are let go.
+  void serve(Worker& own) {
+    while (true) {
+      barrier_.arrive_and_wait();
+      const Phase phase = phase_;
+      if (phase.ends) return;
+      take_part(own, phase);
+      barrier_.arrive_and_wait();
+      tidy(own, phase);  // nobody reads these bins any more, and the leader looks at others
+    }
   }
 
-  void queue(Worker& worker, std::uint32_t v, T time, bool running, const Phase& phase = {}) {
+  void take_part(Worker& own, const Phase& phase) {
+    try {
+      help_with(
+          own, phase, 0, [&](Worker & worker) -> auto& { return worker.again[phase.parity]; });
+      if (phase.opens)
+        help_with(
+            own, phase, 1, [&](Worker & worker) -> auto& { return bin(worker, phase.bucket); });
+    } catch (...) {
+      const std::lock_guard lock(error_mutex_);
+      if (!error_) error_ = std::current_exception();
+    }
+  }
+  void tidy(Worker& own, const Phase& phase) {
+    own.again[phase.parity].clear();
+    if (phase.opens) bin(own, phase.bucket).clear();
+    for (auto& cursor : own.cursor) cursor.store(0, std::memory_order_relaxed);
+  }
+
+  std::vector<std::uint32_t>& bin(Worker& worker, std::uint32_t bucket) {
+    return worker.ring[bucket & (scale_.buckets - 1)];
+  }
+
+  /// Before anything runs.
+  void queue(Worker& worker, std::uint32_t v, T time) {
+    const std::uint32_t bucket = scale_.place(time, 0);
+    if (slot_[v] == bucket) return;
+    slot_[v] = bucket;
+    bin(worker, bucket).push_back(v);
+  }
+  /// Later: in its bin, or with what is processed in the phase of that parity.
+  void queue_again(Worker& worker, std::uint32_t v, T time, const Phase& phase, unsigned parity) {
     const std::uint32_t bucket = scale_.place(time, phase.bucket);
     const std::atomic_ref<std::uint32_t> slot(slot_[v]);
-    if (running && bucket == phase.bucket) {
+    if (bucket == phase.bucket) {
       // Released after the time was lowered: a thread that takes the entry over in this phase sees that time.
-      if (slot.exchange(bucket, std::memory_order_release) != bucket) worker.again[phase.parity ^ 1U].push_back(v);
+      if (slot.exchange(bucket, std::memory_order_release) > bucket) worker.again[parity].push_back(v);
       return;
     }
     // Nobody takes entries of a later bucket before the next barrier. Two threads may both queue v: the entry that its
     // slot does not name is stale, and if that was the earlier one, v is late, which costs pushes and nothing else.
     if (slot.load(std::memory_order_relaxed) == bucket) return;
     slot.store(bucket, std::memory_order_relaxed);
-    worker.ring[bucket & (scale_.buckets - 1)].push_back(v);
+    bin(worker, bucket).push_back(v);
   }
 
-  void work(Worker& own, int thread) {
-    Phase phase;
-    std::uint64_t index = 0;
-    if (!next_bucket(phase)) return;
-    barrier_.arrive_and_wait();
-    while (true) {
-      try {
-        process(own, phase, index);
-        if (thread == 0) housekeeping();
-      } catch (...) {
-        stop_after(index);
-      }
-      barrier_.arrive_and_wait();
-      if (stopped(index)) return;
-      bin(own, phase).clear();  // nobody reads it any more: the next phase looks at other bins
-      const Phase done = phase;
-      phase.first = false;
-      phase.parity = done.parity ^ 1U;
-      ++index;
-      if (total(phase) <= worth_a_phase * workers_.size()) {
-        // All threads must have looked before anyone queues again, and the clearing above must be seen.
-        barrier_.arrive_and_wait();
-        try {
-          postpone(own, phase);
-        } catch (...) {
-          stop_after(index);
-        }
-        phase.first = true;
-        ++phase.bucket;
-        barrier_.arrive_and_wait();
-        if (stopped(index) || !next_bucket(phase)) return;
-        barrier_.arrive_and_wait();
-      }
-    }
-  }
-
-  /// Keeps the exception in flight and ends the team after a phase. The phase is named because a quick thread may be in
-  /// the next one, and fail there, before a slow one has looked: all must leave at the same barrier.
-  void stop_after(std::uint64_t index) {
-    const std::lock_guard lock(error_mutex_);
-    if (!error_) error_ = std::current_exception();
-    if (index < last_phase_.load(std::memory_order_relaxed)) last_phase_.store(index, std::memory_order_relaxed);
-  }
-  [[nodiscard]] bool stopped(std::uint64_t index) const { return last_phase_.load(std::memory_order_relaxed) <= index; }
-
-  /// Moves what is left of a bucket to the next one: too little to keep the team busy for a phase. Those vertices are a
-  /// little late then, which costs a few pushes more; nothing is lost, since they are processed with a later horizon.
-  void postpone(Worker& own, const Phase& phase) {
-    std::vector<std::uint32_t>& left = own.again[phase.parity];
-    for (const std::uint32_t v : left) {
-      std::uint32_t expected = phase.bucket;
-      if (std::atomic_ref<std::uint32_t>(slot_[v]).compare_exchange_strong(expected, phase.bucket + 1,
-                                                                           std::memory_order_relaxed))
-        own.ring[(phase.bucket + 1) & (scale_.buckets - 1)].push_back(v);
-    }
-    left.clear();
-  }
-
-  std::size_t total(const Phase& phase) {
+  [[nodiscard]] std::size_t left_over() const {
     std::size_t sum = 0;
-    for (Worker& worker : workers_) sum += bin(worker, phase).size();
+    for (const Worker& worker : workers_) sum += worker.again[phase_.parity].size();
     return sum;
   }
-
-  /// Moves on to the next bucket that holds anything; false when there is none.
-  bool next_bucket(Phase& phase) {
-    for (std::uint32_t step = 0; step < scale_.buckets; ++step, ++phase.bucket)
-      if (total(phase) > 0) return true;
-    return false;
+  [[nodiscard]] std::uint32_t next_in_rings() const {
+    const std::uint32_t first = opened_ ? phase_.bucket + 1 : phase_.bucket;
+    for (std::uint32_t bucket = first; bucket < phase_.bucket + scale_.buckets; ++bucket)
+      for (const Worker& worker : workers_)
+        if (!worker.ring[bucket & (scale_.buckets - 1)].empty()) return bucket;
+    return none;
   }
 
   /// Each thread takes what it queued itself first: those vertices and their neighbours are in its own cache. Then it
   /// helps the others.
-  void process(Worker& own, const Phase& phase, std::uint64_t index) {
+  template <class ListOf>
+  void help_with(Worker& own, const Phase& phase, std::size_t which, const ListOf& list_of) {
     const T horizon = scale_.horizon(phase.bucket);
-    const std::size_t slot = index % own.cursor.size();
-    own.cursor[(index + 1) % own.cursor.size()].store(0, std::memory_order_relaxed);  // nobody uses it in this phase
     const auto first = static_cast<std::size_t>(&own - workers_.data());
     for (std::size_t k = 0; k < workers_.size(); ++k) {
       Worker& worker = workers_[(first + k) % workers_.size()];
-      const std::vector<std::uint32_t>& entries = bin(worker, phase);
-      std::atomic<std::size_t>& cursor = worker.cursor[slot];
+      const std::vector<std::uint32_t>& entries = list_of(worker);
+      std::atomic<std::size_t>& cursor = worker.cursor[which];
       const std::size_t chunk = std::clamp(entries.size() / 8, smallest_chunk, largest_chunk);
       while (cursor.load(std::memory_order_relaxed) < entries.size()) {
         const std::size_t begin = cursor.fetch_add(chunk, std::memory_order_relaxed);
@@ -184,49 +265,47 @@ class BandedTeam {
   }
 
   void visit(Worker& own, std::uint32_t x, T horizon, const Phase& phase) {
-    std::uint32_t expected = phase.bucket;
-    // Clearing the slot before reading times: whoever lowers x after this queues it again.
-    if (!std::atomic_ref<std::uint32_t>(slot_[x]).compare_exchange_strong(expected, none, std::memory_order_acquire))
-      return;
+    // Clearing the slot before reading times: whoever lowers x after this queues it again. Who queues it at this moment
+    // counts on this entry, so one more look at the slot.
+    const std::atomic_ref<std::uint32_t> slot(slot_[x]);
+    std::uint32_t waits_for = slot.load(std::memory_order_relaxed);
+    do {
+      if (waits_for > phase.bucket) return;
+    } while (!slot.compare_exchange_weak(waits_for, none, std::memory_order_acquire, std::memory_order_relaxed));
     const T time = relax_.times().load(x);
     if (time >= horizon && horizon < std::numeric_limits<T>::infinity()) {  // was parked in the ring's last bucket
-      queue(own, x, time, true, phase);
+      queue_again(own, x, time, phase, phase.parity ^ 1U);
       return;
     }
-    own.updates.store(own.updates.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    ++own.updates;
+    watch_(static_cast<int>(&own - workers_.data()), x);
     const T reach = horizon_ == Horizon::band ? horizon : std::numeric_limits<T>::infinity();
     own.solves += relax_.push(x, reach, [&](std::uint32_t target, T candidate) {
-      const bool waiting = std::atomic_ref<std::uint32_t>(slot_[target]).load(std::memory_order_relaxed) != none;
+      const bool waits = std::atomic_ref<std::uint32_t>(slot_[target]).load(std::memory_order_relaxed) != none;
       const bool lowered =
-          waiting ? relax_.times().lower(target, candidate, T(0)) : lower_countably(relax_, state_, target, candidate);
-      if (lowered) queue(own, target, candidate, true, phase);
+          waits ? relax_.times().lower(target, candidate, T(0)) : lower_countably(relax_, state_, target, candidate);
+      if (lowered) queue_again(own, target, candidate, phase, phase.parity ^ 1U);
     });
   }
 
-  /// Thread 0, while the others may still process: reports, honours cancellation.
-  void housekeeping() {
-    ++phases_;
-    if (state_.progress.cancelled()) throw Cancelled();
-    if (state_.progress.report && (phases_ & 15U) == 0)
-      state_.progress.report(
-          std::min(1.0, static_cast<double>(total_updates()) / static_cast<double>(relax_.problem().vertex_count)));
-  }
-
-  [[nodiscard]] std::uint64_t total_updates() const {
-    std::uint64_t sum = 0;
-    for (const Worker& worker : workers_) sum += worker.updates.load(std::memory_order_relaxed);
-    return sum;
+  void report() const {
+    if (!state_.progress.report || (phases_ & 15U) != 0) return;
+    state_.progress.report(std::min(
+        1.0, static_cast<double>(counters().vertex_updates) / static_cast<double>(relax_.problem().vertex_count)));
   }
 
   const Relax& relax_;
   SolveState<T>& state_;
+  [[no_unique_address]] Watch watch_;
   BandScale<T> scale_;
   Horizon horizon_;
   BigVector<std::uint32_t> slot_;
   std::vector<Worker> workers_;
+  std::size_t worth_;
   SpinBarrier barrier_;
+  Phase phase_;          ///< the last one, with the parity of the next
+  bool opened_ = false;  ///< whether there was one
   std::uint64_t phases_ = 0;
-  std::atomic<std::uint64_t> last_phase_{std::numeric_limits<std::uint64_t>::max()};
   std::mutex error_mutex_;
   std::exception_ptr error_;
 };

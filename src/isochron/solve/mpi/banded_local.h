@@ -3,9 +3,7 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <limits>
-#include <utility>
 #include <vector>
 
 #include "isochron/solve/common/banded.h"
@@ -23,24 +21,20 @@ namespace isochron::mpi {
 /// lies before the end of the current band then (or of the last one that was worked on ahead), so all that lies beyond
 /// it is still queued. Solving a part to its end
 /// more than once needs `Horizon::none`.
-///
-/// With several threads the calling one takes vertices from the bucket, all push from them, and the calling one queues
-/// what has gained: the ring is left alone while they push. `Relax` must have shared times then.
 template <class Relax>
 class BandedLocal final : public LocalSolver<typename Relax::Scalar> {
   using T = typename Relax::Scalar;
 
  public:
   /// `state.seeds` are owned vertices and have their times. Keeps references.
-  BandedLocal(const Relax& relax, SolveState<T>& state, const Halo& halo, BandTuning tuning, int threads = 1)
+  BandedLocal(const Relax& relax, SolveState<T>& state, const Halo& halo, BandTuning tuning)
       : relax_(relax),
         state_(state),
         halo_(halo),
         reach_(tuning.horizon == Horizon::band ? T(0) : std::numeric_limits<T>::infinity()),
         ring_(relax.problem().vertex_count, band_scale(tuning, relax.problem().mean_edge)),
         on_border_(halo.border_of.size()),
-        sent_(halo.border(), std::numeric_limits<T>::infinity()),
-        hands_(static_cast<std::size_t>(threads)) {
+        sent_(halo.border(), std::numeric_limits<T>::infinity()) {
     for (std::size_t v = 0; v < on_border_.size(); ++v) on_border_[v] = halo.border_of[v] != Halo::none;
     for (const std::uint32_t v : state.seeds) ring_.add(v, state.time[v]);
   }
@@ -57,8 +51,7 @@ class BandedLocal final : public LocalSolver<typename Relax::Scalar> {
       ring_.move_to(first);
       if (band != no_band && (opened_ == no_band || first > opened_)) open(first, out);
       const std::uint64_t before = counters_.vertex_updates;
-      const bool emptied = hands_.size() > 1 ? drain_together(out) : drain_alone(most, out);
-      if (!emptied) return true;
+      if (!drain(most, out)) return true;
       const std::uint64_t done = counters_.vertex_updates - before;
       most -= done < most ? done : most;
       if (most == 0) return true;
@@ -70,18 +63,14 @@ class BandedLocal final : public LocalSolver<typename Relax::Scalar> {
       ahead_of_ = ring_.current();
       looked_at_ = {};
     }
-    if (hands_.size() > 1) most = team_share * hands_.size();
     for (std::uint32_t step = 1; step <= bands_ahead; ++step) {
       std::size_t& place = looked_at_[step - 1];
       const std::size_t before = place;
-      taken_.clear();
       place = ring_.take_ahead(relax_, ring_.current() + step, place, most, [&](std::uint32_t x, T horizon) {
         reach_ = std::max(reach_, horizon);
         send(x, out);
-        if (hands_.size() > 1) taken_.push_back(x);
-        else push_alone(x, reach_);
+        push(x, reach_);
       });
-      push_together(reach_);
       if (place > before) return true;
     }
     return false;
@@ -98,61 +87,19 @@ class BandedLocal final : public LocalSolver<typename Relax::Scalar> {
   [[nodiscard]] Counters counters() const override { return counters_; }
 
  private:
-  /// One thread's share of the work.
-  struct alignas(128) Hand {
-    std::vector<std::uint32_t> gained;  ///< vertices whose times it has lowered
-    std::uint64_t solves = 0;
-  };
-  /// Vertices that the threads push from between two looks at what has arrived, for each of them; and that one takes
-  /// at a time.
-  static constexpr std::size_t team_share = 512, team_chunk = 16;
   /// Bands that a rank with nothing else to do goes ahead (bench/NOTES.md).
   static constexpr std::uint32_t bands_ahead = 2;
 
   /// Some of the current bucket; true when it is empty then.
-  bool drain_alone(std::size_t most, Outbox<T>& out) {
+  bool drain(std::size_t most, Outbox<T>& out) {
     return ring_.drain_some(relax_, most, [&](std::uint32_t x, T horizon) {
       send(x, out);
-      push_alone(x, std::max(horizon, reach_));
+      push(x, std::max(horizon, reach_));
     });
   }
-  void push_alone(std::uint32_t x, T reach) {
+  void push(std::uint32_t x, T reach) {
     ++counters_.vertex_updates;
     counters_.local_solves += push_and_queue(relax_, state_, ring_, x, reach);
-  }
-  bool drain_together(Outbox<T>& out) {
-    taken_.clear();
-    T reach = reach_;
-    const bool emptied = ring_.drain_some(relax_, team_share * hands_.size(), [&](std::uint32_t x, T horizon) {
-      reach = std::max(horizon, reach_);
-      send(x, out);
-      taken_.push_back(x);
-    });
-    push_together(reach);
-    return emptied && ring_.first_bucket() != ring_.current();
-  }
-  /// Pushes from what was taken, and queues what has gained.
-  void push_together(T reach) {
-    if (taken_.empty()) return;
-    counters_.vertex_updates += taken_.size();
-    const int worth = static_cast<int>(1 + taken_.size() / (4 * team_chunk));
-    std::atomic<std::size_t> cursor{0};
-    parallel_region(std::min(worth, static_cast<int>(hands_.size())), [&](int thread, int) {
-      Hand& own = hands_[static_cast<std::size_t>(thread)];
-      for (std::size_t i = cursor.fetch_add(team_chunk); i < taken_.size(); i = cursor.fetch_add(team_chunk))
-        for (std::size_t k = i; k < std::min(i + team_chunk, taken_.size()); ++k) push(own, k, reach);
-    });
-    for (Hand& hand : hands_) {
-      for (const std::uint32_t v : hand.gained) ring_.add(v, relax_.times().load(v));
-      hand.gained.clear();
-      counters_.local_solves += std::exchange(hand.solves, 0);
-    }
-  }
-  void push(Hand& own, std::size_t i, T reach) {
-    prepare_ahead(relax_, taken_, i);
-    own.solves += relax_.push(taken_[i], reach, [&](std::uint32_t target, T candidate) {
-      if (lower_as_queued(relax_, state_, ring_, target, candidate)) own.gained.push_back(target);
-    });
   }
 
   void open(std::uint32_t bucket, Outbox<T>& out) {
@@ -189,8 +136,6 @@ class BandedLocal final : public LocalSolver<typename Relax::Scalar> {
   std::uint32_t opened_ = no_band;                    ///< the last bucket whose border was sent
   std::uint32_t ahead_of_ = no_band;                  ///< the band that `looked_at_` is about
   std::array<std::size_t, bands_ahead> looked_at_{};  ///< by band after it: entries that were taken already, or left
-  std::vector<Hand> hands_;                           ///< by thread
-  std::vector<std::uint32_t> taken_;                  ///< from the bucket, for all threads
   Counters counters_;
 };
 

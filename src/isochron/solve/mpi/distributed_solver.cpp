@@ -8,12 +8,14 @@
 #include "isochron/core/timer.h"
 #include "isochron/mesh/validate.h"
 #include "isochron/solve/mpi/banded_local.h"
+#include "isochron/solve/mpi/collectives.h"
 #include "isochron/solve/mpi/device_local.h"
 #include "isochron/solve/mpi/global_labels.h"
 #include "isochron/solve/mpi/part_problem.h"
 #include "isochron/solve/mpi/rank_device.h"
 #include "isochron/solve/mpi/rank_engine.h"
 #include "isochron/solve/mpi/sweep_local.h"
+#include "isochron/solve/mpi/team_local.h"
 #include "isochron/solve/simplex/finish.h"
 #include "isochron/solve/simplex/run.h"
 
@@ -23,12 +25,24 @@ namespace {
 /// Of each rank.
 int threads_of(const SolveOptions& options) { return std::max(1, options.threads); }
 
+/// All ranks together: threads that a band should keep busy. Ranks that have one each go without wider bands: they have
+/// work of the next ones meanwhile.
+int band_threads(Transport& transport, Pace pace, int own) {
+  int most = 1, sum = 0;
+  for (const int threads : all_values(transport, pace == Pace::banded ? own : 1)) {
+    most = std::max(most, threads);
+    sum += threads;
+  }
+  return most > 1 ? sum : 1;
+}
+
 /// How a rank works on its part.
 struct Hands {
   Pace pace = Pace::banded;
   double band_width = 0;
   int threads = 1;
-  int device = -1;  ///< a GPU instead of threads, when it is one
+  int band_threads = 1;  ///< that a band should keep busy, on all ranks together; alike on all
+  int device = -1;       ///< a GPU instead of threads, when it is one
 };
 
 /// A part of a mesh as `RankEngine` wants it.
@@ -54,7 +68,7 @@ class PreparedPart {
         problem_(std::move(problem)),
         hands_(hands),
         halo_(make_halo<Corners>(transport, part, [&](VertexId v) { return problem_.internal(v); })) {
-    if (hands.pace == Pace::sweeps) hands_.threads = 1;
+    if (hands.pace != Pace::banded) hands_.threads = 1;
     if (hands.device < 0) return;
     const cuda::OnDevice here(hands.device);
     device_part_ = make_device_part(problem_, static_cast<std::uint32_t>(part.owned), halo_);
@@ -75,11 +89,16 @@ class PreparedPart {
 
   RankWork run(Start& start, const Progress& progress) const {
     if (device_part_ != nullptr) return run_on_device(start.state, progress);
+    if (hands_.threads > 1) return run_in_team(start.state, progress);
     const Relax relax = relax_of(start);
-    const SharedRelax shared(problem_, SharedTimes<T>{start.state.time.data()},
-                             FirstTargets{static_cast<std::uint32_t>(part_.owned)});
-    const std::unique_ptr<LocalSolver<T>> local = make_local(relax, shared, start.state);
-    return run_here(*local, progress);
+    if (hands_.pace == Pace::sweeps) {
+      SweepLocal<Relax> local(relax, start.state, halo_);
+      return run_here(local, progress);
+    }
+    BandTuning tuning = this->tuning();
+    if (hands_.pace == Pace::local_solves) tuning.horizon = Horizon::none;
+    BandedLocal<Relax> local(relax, start.state, halo_, tuning);
+    return run_here(local, progress);
   }
 
   [[nodiscard]] OwnResidual residual(Start& start, double limit) const {
@@ -98,14 +117,13 @@ class PreparedPart {
                  FirstTargets{static_cast<std::uint32_t>(part_.owned)});
   }
 
-  std::unique_ptr<LocalSolver<T>> make_local(const Relax& relax, const SharedRelax& shared,
-                                             SolveState<T>& state) const {
-    if (hands_.pace == Pace::sweeps) return std::make_unique<SweepLocal<Relax>>(relax, state, halo_);
-    BandTuning tuning = this->tuning();
-    if (hands_.pace == Pace::local_solves) tuning.horizon = Horizon::none;
-    if (hands_.threads > 1)
-      return std::make_unique<BandedLocal<SharedRelax>>(shared, state, halo_, tuning, hands_.threads);
-    return std::make_unique<BandedLocal<Relax>>(relax, state, halo_, tuning);
+  RankWork run_in_team(SolveState<T>& state, const Progress& progress) const {
+    const SharedRelax relax(problem_, SharedTimes<T>{state.time.data()},
+                            FirstTargets{static_cast<std::uint32_t>(part_.owned)});
+    TeamLocal<SharedRelax> local(relax, state, halo_, tuning(), hands_.threads);
+    RankWork work;
+    local.lead([&] { work = run_here(local, progress); });
+    return work;
   }
 
   RankWork run_on_device(SolveState<T>& state, const Progress& progress) const {
@@ -123,7 +141,7 @@ class PreparedPart {
   }
 
   [[nodiscard]] BandTuning tuning() const {
-    return band_tuning(Corners, static_cast<std::size_t>(part_.whole_vertices), 1, hands_.band_width);
+    return band_tuning(Corners, static_cast<std::size_t>(part_.whole_vertices), hands_.band_threads, hands_.band_width);
   }
 
   Transport& transport_;
@@ -201,7 +219,9 @@ DistributedSolver<Corners>::DistributedSolver(Transport& transport, const MeshPa
   }
   const bool on_device = options.backend == Backend::cuda;
   if (on_device && pace == Pace::sweeps) throw UsageError("sweeps over ranks are made on CPUs; choose another pace");
-  const Hands hands{pace, options.band_width, threads_of(options), on_device ? required_device(transport) : -1};
+  const int threads = on_device ? 1 : threads_of(options);
+  const Hands hands{pace, options.band_width, threads, band_threads(transport, pace, threads),
+                    on_device ? required_device(transport) : -1};
   std::vector<std::string> notes;
   if (on_device) notes.emplace_back("each rank solved on its GPU");
   if (options.precision == Precision::single_ || (on_device && options.precision == Precision::automatic)) {
