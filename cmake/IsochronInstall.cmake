@@ -12,7 +12,7 @@ foreach(folder core mesh mesh/generate metric local solve trace connect draw sur
   file(GLOB headers CONFIGURE_DEPENDS ${header_root}/isochron/${folder}/*.h)
   list(APPEND public_headers ${headers})
 endforeach()
-foreach(name mpi/transport mpi/mpi_transport mpi/rank_exchange mpi/rank_device mpi/deal mpi/distributed_arrival mpi/distributed_solver
+foreach(name mpi/transport mpi/teams mpi/mpi_transport mpi/rank_exchange mpi/rank_device mpi/deal mpi/distributed_arrival mpi/distributed_solver
         mpi/distributed_grid_solver mpi/grid_blocks mpi/grid_home mpi/grid_part mpi/part_seeds mpi/part_split mpi/scatter mpi/ranked_solver
         grid/grid_box grid/stencils simplex/problem)
   list(APPEND public_headers ${header_root}/isochron/solve/${name}.h)

@@ -55,28 +55,32 @@ for name in names:
     run = runs[name]
     if cores(name) < most or most == 1:
         continue
-    solve = run[("strong", "solve")]
-    if solve is None:
-        check(f"{name}: passes the residual check", 0, False, 1)
-        continue
-    if "1" in runs and runs["1"][("strong", "solve")]:
-        one = runs["1"]
-        check(f"{name} over one rank", one[("strong", "solve")] / solve, one[("strong", "solve")] / solve >= 9 * most / 16,
-              f"at least {9 * most / 16:g}")
-        threads = one.get(("strong", f"no ranks, {most} threads"))
-        if threads:
-            check(f"{name} over {most} threads", solve / threads, solve <= 1.3 * threads, "at most 1.3")
-        if "x" not in name:
-            weak = one[("weak", "solve")] / run[("weak", "solve")]
-            check(f"{name}: weak scaling", weak, weak >= 0.7, "at least 0.7")
-            copies = run[("weak", "copies side by side")]
-            print(f"       copies side by side, without a message: {one[('weak', 'solve')] / copies:.2f}; "
-                  f"ranks over these: {copies / run[('weak', 'solve')]:.2f}")
-    halo = run[("strong", "bytes over least")]
-    check(f"{name}: halo bytes over least", halo, halo <= 3, "at most 3")
-    kept = run[("strong", "elements kept over share")]
-    check(f"{name}: elements kept over share, the largest", kept, kept <= 1.3, "at most 1.3")
-    setup = sum(run[("strong", column)] for column in ("generate", "deal", "scatter", "set-up"))
-    check(f"{name}: seconds of set-up", setup, setup < 15, "below 15")
+    one = runs.get("1", {})
+    for how in ("", ", by messages"):
+        strong, weak, label = "strong" + how, "weak" + how, name + how
+        if (strong, "solve") not in run:
+            continue
+        solve = run[(strong, "solve")]
+        if solve is None:
+            check(f"{label}: passes the residual check", 0, False, 1)
+            continue
+        if one.get(("strong", "solve")):
+            gain = one[("strong", "solve")] / solve
+            check(f"{label} over one rank", gain, gain >= 9 * most / 16, f"at least {9 * most / 16:g}")
+            threads = one.get(("strong", f"no ranks, {most} threads"))
+            if threads:
+                check(f"{label} over {most} threads", solve / threads, solve <= 1.3 * threads, "at most 1.3")
+            if "x" not in name:
+                ratio = one[("weak", "solve")] / run[(weak, "solve")]
+                check(f"{label}: weak scaling", ratio, ratio >= 0.7, "at least 0.7")
+        halo = run[(strong, "bytes over least")]
+        check(f"{label}: halo bytes over least", halo, halo <= 3, "at most 3")
+        kept = run[(strong, "elements kept over share")]
+        check(f"{label}: elements kept over share, the largest", kept, kept <= 1.3, "at most 1.3")
+        setup = sum(run[(strong, column)] for column in ("generate", "deal", "scatter", "set-up"))
+        check(f"{label}: seconds of set-up", setup, setup < 15, "below 15")
+    if one and "x" not in name:
+        copies = run[("weak", "copies side by side")]
+        print(f"       copies side by side, without a message: {one[('weak', 'solve')] / copies:.2f}")
 sys.exit(failed > 0)
 PYTHON

@@ -54,6 +54,10 @@ void declare_ranks(Command& command, SolveRequest& request) {
       "Of the mesh or image for each rank, from all over it (by default it is cut for the sources; a mesh in "
       "pieces is cut anew)",
       into_positive(request.deal.pieces));
+  command.option("--team", "N",
+                 "Ranks of one machine that solve a mesh as one, with a thread each (all that share a memory; 1 with "
+                 "--threads)",
+                 into_positive(request.team));
   command.option("--rank-backend", "NAME",
                  "How each rank solves: its part of a mesh with cuda or auto (where every rank has one) on its GPU, "
                  "otherwise on --threads; with --each-source and as many sources as ranks, some of them alone: serial, "
@@ -186,6 +190,8 @@ void warn_unused(const SolveRequest& request, const MethodFlags& flags, Console&
              !request.each_source,
          "--threads", "a mesh or --each-source where ranks share the work");
   unused(request.rank_backend && request.options.backend != Backend::mpi, "--rank-backend", "--backend mpi");
+  unused(request.team > 0 && (request.options.backend != Backend::mpi || request.on_image()), "--team",
+         "a mesh and --backend mpi");
   warn_unused_tensor_layout(request, console);
   unused(flags.allow_zero_fibers && metric.fiber_array.empty(), "--allow-zero-fibers", "--fibers");
   unused(!metric.region_array.empty() && metric.table.empty(), "--region-array", "--velocity-table");
@@ -273,6 +279,7 @@ void declare_solve(Command& root, Console& console) {
     request->deal.batch_threads = std::max(1, console.options.threads);
     request->deal.rank_backend =
         request->rank_backend.value_or(request->deal.batch_threads > 1 ? Backend::threads : Backend::serial);
+    request->deal.team = request->team == 0 && console.options.threads > 0 ? 1 : request->team;
     request->options.threads = console.options.threads;
     return run_solve(*request, console);
   });

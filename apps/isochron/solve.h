@@ -70,6 +70,7 @@ struct SolveRequest {
   std::filesystem::path mask;           ///< of images
   TensorLayout tensors;                 ///< as given; of images the file may tell it
   RawRequest raw;                       ///< of images that are bare numbers
+  int team = 0;                         ///< ranks, when asked for
   mpi::DealOptions deal;                ///< over ranks
   std::optional<Backend> rank_backend;  ///< of each of them
 

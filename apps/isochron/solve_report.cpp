@@ -33,10 +33,13 @@ std::string text_of_ranks(const SolveSummary& summary) {
   const mpi::Traffic& traffic = summary.traffic;
   if (summary.split == mpi::Split::sources)
     return fmt::format("{}, the sources shared out between them", summary.ranks);
+  const bool teams = traffic.parts < summary.ranks;
+  const std::string ranks = teams ? fmt::format("{} in {}", summary.ranks, counted(traffic.parts, "team", "teams"))
+                                  : std::to_string(summary.ranks);
+  if (traffic.parts == 1 && teams) return ranks;
   return fmt::format(
-      "{}, the {} shared out between them, {}, {:.1f} MB sent ({:.2f} times the least), idle for {:.2f} s",
-      summary.ranks, split_name(summary), counted(traffic.bands, "band", "bands"),
-      static_cast<double>(traffic.bytes) / 1e6,
+      "{}, the {} shared out between them, {}, {:.1f} MB sent ({:.2f} times the least), idle for {:.2f} s", ranks,
+      split_name(summary), counted(traffic.bands, "band", "bands"), static_cast<double>(traffic.bytes) / 1e6,
       traffic.bytes == 0 ? 1.0 : static_cast<double>(traffic.bytes) / static_cast<double>(traffic.halo_bytes),
       traffic.idle_seconds);
 }
@@ -87,9 +90,9 @@ Json json_of(const SolveSummary& summary, const Console& console) {
   if (summary.ranks > 0) {
     const mpi::Traffic& traffic = summary.traffic;
     object["mpi"] = {
-        {"ranks", summary.ranks},           {"split", split_name(summary)},        {"messages", traffic.messages},
-        {"bytes", traffic.bytes},           {"least_bytes", traffic.halo_bytes},   {"bands", traffic.bands},
-        {"agreements", traffic.agreements}, {"idle_seconds", traffic.idle_seconds}};
+        {"ranks", summary.ranks},       {"parts", traffic.parts},           {"split", split_name(summary)},
+        {"messages", traffic.messages}, {"bytes", traffic.bytes},           {"least_bytes", traffic.halo_bytes},
+        {"bands", traffic.bands},       {"agreements", traffic.agreements}, {"idle_seconds", traffic.idle_seconds}};
     if (summary.most_vertices > 0) {
       object["mpi"]["most_vertices"] = summary.most_vertices;
       object["mpi"]["most_peak_bytes"] = summary.most_bytes;

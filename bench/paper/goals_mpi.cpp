@@ -23,6 +23,7 @@
 #include "isochron/solve/mpi/rank_device.h"
 #include "isochron/solve/mpi/root_seeds.h"
 #include "isochron/solve/mpi/scatter.h"
+#include "isochron/solve/mpi/teams.h"
 
 namespace isochron::bench {
 namespace {
@@ -189,21 +190,35 @@ double elements_kept(mpi::Transport& transport, const MeshPart<4>& part) {
   return most * transport.size() / static_cast<double>(part.whole_elements);
 }
 
-/// All ranks together. Rank 0 reports, in each of the rows, and adds to the runs.
-void add_ventricle(Report& report, std::vector<MeasuredRun>& runs, mpi::Transport& transport,
-                   const std::vector<std::string>& rows, std::size_t elements, const BenchOptions& options,
-                   const std::function<void(const Heart&)>& before = {}) {
-  const SharedHeart shared = share_heart(transport, elements, before);
+/// A ventricle over ranks, or over the teams that they make.
+struct Ventricle {
+  std::size_t elements = 0;
+  int threads = 0;  ///< of each
+  std::function<void(const Heart&)> before = {};
+};
+
+/// All ranks together. Rank 0 reports, in each of the rows, and gives the run if it was right.
+std::optional<MeasuredRun> add_ventricle(Report& report, mpi::Transport& transport,
+                                         const std::vector<std::string>& rows, const Ventricle& ventricle) {
+  const SharedHeart shared = share_heart(transport, ventricle.elements, ventricle.before);
   const MeshPart<4>& part = shared.share.part;
   const OwnCores cores(transport);
   SolveOptions own = solve_options();
-  own.threads = options.threads;
+  own.threads = ventricle.threads;
   mpi::DistributedSolver<4> solver(transport, part, shared.share.metric, own);
   const mpi::DistributedArrival best = quickest([&] { return solver.solve(shared.seeds); });
   const double kept = elements_kept(transport, part);
-  if (transport.rank() != 0) return;
+  if (transport.rank() != 0) return std::nullopt;
   for (const std::string& row : rows) add_solve(report, row, shared, best, kept);
-  if (best.converged()) runs.push_back(run_of(best, part, transport.size()));
+  return best.converged() ? std::optional(run_of(best, part, transport.size())) : std::nullopt;
+}
+
+/// All ranks together: as they solve without further options, all of a machine as one.
+void add_in_teams(Report& report, mpi::Transport& transport, const std::vector<std::string>& rows,
+                  Ventricle ventricle) {
+  mpi::Teams teams(transport, 0);
+  ventricle.threads = teams.threads();
+  teams.lead({}, [&] { (void)add_ventricle(report, teams.between(), rows, ventricle); });
 }
 
 /// All ranks at the same time, each a whole ventricle of its own, without a message: what sharing a machine costs. Rank
@@ -280,12 +295,22 @@ int goals_mpi(const BenchOptions& options) {
   const std::size_t weak = each * static_cast<std::size_t>(ranks);
   std::vector<MeasuredRun> runs;
   add_copies(report, *transport, each);
-  if (weak != whole) add_ventricle(report, runs, *transport, {"weak"}, weak, options);
-  const std::vector<std::string> rows =
-      weak == whole ? std::vector<std::string>{"strong", "weak"} : std::vector<std::string>{"strong"};
-  add_ventricle(report, runs, *transport, rows, whole, options, [&](const Heart& heart) {
-    if (ranks == 1) add_one_process(report, "strong", heart, options);
-  });
+  const bool teams = ranks > 1 && options.threads == 0;
+  const auto rows = [&](const std::vector<std::string>& names, const char* how) {
+    std::vector<std::string> result;
+    for (const std::string& name : names) result.push_back(name + how);
+    return result;
+  };
+  const auto measure = [&](const std::vector<std::string>& names, const Ventricle& ventricle) {
+    if (teams) add_in_teams(report, *transport, rows(names, ""), {ventricle.elements});
+    if (const auto run = add_ventricle(report, *transport, rows(names, teams ? ", by messages" : ""), ventricle))
+      runs.push_back(*run);
+  };
+  if (weak != whole) measure({"weak"}, {weak, options.threads});
+  measure(weak == whole ? std::vector<std::string>{"strong", "weak"} : std::vector<std::string>{"strong"},
+          {whole, options.threads, [&](const Heart& heart) {
+             if (ranks == 1) add_one_process(report, "strong", heart, options);
+           }});
   if (transport->rank() != 0) return 0;
   save(options, "goals-mpi-runs.csv", runs_csv(runs));
   return report.finish(options);

@@ -84,6 +84,7 @@ class World {
 
     [[nodiscard]] int rank() const override { return rank_; }
     [[nodiscard]] int size() const override { return static_cast<int>(world_.ranks_.size()); }
+    std::unique_ptr<mpi::Transport> split(bool) override { return nullptr; }  // each has a machine of its own
 
     void send(int to, int tag, mpi::Bytes&& bytes) override {
       account();

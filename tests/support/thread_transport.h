@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "isochron/core/random.h"
+#include "isochron/solve/mpi/collectives.h"
 #include "isochron/solve/mpi/transport.h"
 
 namespace isochron::test {
@@ -24,6 +25,7 @@ struct Weather {
   int slow_rank = -1;  ///< sleeps each time it looks
   int slow_micros = 0;
   bool device_memory = false;  ///< the wire takes it
+  int machine_ranks = 1;       ///< on each machine
 };
 
 class ThreadWorld {
@@ -66,6 +68,22 @@ class ThreadWorld {
 
     [[nodiscard]] int rank() const override { return rank_; }
     [[nodiscard]] int size() const override { return world_.size_; }
+    [[nodiscard]] int machine() const override { return rank_ - rank_ % world_.weather_.machine_ranks; }
+
+    std::unique_ptr<mpi::Transport> split(bool member) override {
+      int before = 0, members = 0;
+      const std::vector<int> all = mpi::all_values(*this, member ? 1 : 0);
+      for (int rank = 0; rank < size(); ++rank) {
+        before += rank < rank_ ? all[static_cast<std::size_t>(rank)] : 0;
+        members += all[static_cast<std::size_t>(rank)];
+      }
+      const std::lock_guard lock(world_.mutex_);
+      const auto number = static_cast<std::size_t>(splits_++);
+      if (world_.parts_.size() == number)
+        world_.parts_.push_back(std::make_unique<ThreadWorld>(members, world_.weather_));
+      if (!member) return nullptr;
+      return std::make_unique<End>(*world_.parts_[number], before);
+    }
 
     void send(int to, int tag, mpi::Bytes&& bytes) override {
       const std::lock_guard lock(world_.mutex_);
@@ -121,7 +139,7 @@ class ThreadWorld {
 
     ThreadWorld& world_;
     int rank_;
-    int tallies_ = 0;
+    int tallies_ = 0, splits_ = 0;
     Random random_;
   };
 
@@ -134,6 +152,7 @@ class ThreadWorld {
   std::mutex mutex_;
   std::exception_ptr error_;
   std::vector<Box> boxes_;
+  std::vector<std::unique_ptr<ThreadWorld>> parts_;  ///< by split
   mpi::Tally collecting_, result_;
   int contributed_ = 0, results_ = 0;
 };

@@ -144,6 +144,7 @@ class Bands {
   /// Contributes to a reduction and waits for its result; with `working`, works on what comes meanwhile.
   Tally agree(bool working) {
     out_.flush();  // what is not sent is not counted
+    if (transport_.watch) transport_.watch();
     const std::int64_t stop = progress_.cancelled() ? 1 : 0;
     transport_.start_tally({local_.next_band(),
                             {static_cast<std::int64_t>(out_.messages()), static_cast<std::int64_t>(counters_.received),

@@ -26,6 +26,9 @@ struct DealOptions {
   /// `automatic` where every rank has a GPU, is on its GPU.
   Backend rank_backend = Backend::serial;
   int batch_threads = 1;
+  /// Ranks of one machine that solve a part of a mesh as one (`Teams`), at most; 0: all that share a memory, 1: each
+  /// has a part of its own. Not on GPUs.
+  int team = 0;
 };
 
 /// What the ranks share between them.
@@ -36,6 +39,7 @@ enum class Split {
 
 /// Communication of one solve, of all ranks together.
 struct Traffic {
+  int parts = 1;  ///< that the mesh or image was shared out in: one a rank, or a team
   std::uint64_t messages = 0;
   std::uint64_t bytes = 0;
   std::uint64_t halo_bytes = 0;   ///< what it would be with each time sent once to each rank that holds a copy

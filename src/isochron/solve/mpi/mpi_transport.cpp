@@ -44,15 +44,14 @@ std::size_t filled_up(std::size_t bytes) {
 
 class MpiTransport final : public Transport {
  public:
-  MpiTransport() {
-    int provided = 0;
-    MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
-    MPI_Comm_dup(MPI_COMM_WORLD, &world_);  // errors end the job, as MPI's default is
+  /// Takes over a communicator. The last one to be destroyed ends MPI.
+  MpiTransport(MPI_Comm world, bool last) : world_(world), last_(last) {
     MPI_Comm_rank(world_, &rank_);
     MPI_Comm_size(world_, &size_);
     MPI_Comm machine = MPI_COMM_NULL;
     MPI_Comm_split_type(world_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &machine);
     MPI_Comm_rank(machine, &local_rank_);
+    MPI_Allreduce(&rank_, &machine_, 1, MPI_INT, MPI_MIN, machine);
     MPI_Comm_free(&machine);
     MPI_Type_contiguous(static_cast<int>(unit_bytes), MPI_BYTE, &unit_);
     MPI_Type_commit(&unit_);
@@ -66,12 +65,20 @@ class MpiTransport final : public Transport {
     MPI_Type_free(&tally_type_);
     MPI_Type_free(&unit_);
     MPI_Comm_free(&world_);
-    MPI_Finalize();
+    if (last_) MPI_Finalize();
   }
 
   [[nodiscard]] int rank() const override { return rank_; }
   [[nodiscard]] int size() const override { return size_; }
   [[nodiscard]] int local_rank() const override { return local_rank_; }
+  [[nodiscard]] int machine() const override { return machine_; }
+
+  std::unique_ptr<Transport> split(bool member) override {
+    MPI_Comm part = MPI_COMM_NULL;
+    MPI_Comm_split(world_, member ? 0 : MPI_UNDEFINED, rank_, &part);
+    if (part == MPI_COMM_NULL) return nullptr;
+    return std::make_unique<MpiTransport>(part, false);
+  }
 
   void send(int to, int tag, Bytes&& bytes) override {
     waits_ = 0;
@@ -189,12 +196,13 @@ class MpiTransport final : public Transport {
     }
   }
 
-  MPI_Comm world_ = MPI_COMM_NULL;
+  MPI_Comm world_;
+  bool last_;
   MPI_Datatype unit_ = MPI_DATATYPE_NULL, tally_type_ = MPI_DATATYPE_NULL;
   MPI_Op combine_ = MPI_OP_NULL;
   MPI_Request tally_ = MPI_REQUEST_NULL;
   Tally own_, all_;
-  int rank_ = 0, size_ = 1, local_rank_ = 0;
+  int rank_ = 0, size_ = 1, local_rank_ = 0, machine_ = 0;
   int waits_ = 0;
   bool takes_device_memory_ = mpi_takes_device_memory();
   std::deque<Sending> sending_;
@@ -205,6 +213,12 @@ class MpiTransport final : public Transport {
 
 bool available() { return true; }
 
-std::unique_ptr<Transport> join_world() { return std::make_unique<MpiTransport>(); }
+std::unique_ptr<Transport> join_world() {
+  int provided = 0;
+  MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
+  MPI_Comm world = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &world);  // errors end the job, as MPI's default is
+  return std::make_unique<MpiTransport>(world, true);
+}
 
 }  // namespace isochron::mpi

@@ -211,6 +211,7 @@ class RankEngine {
         residual.worst = share.residual.worst, residual.worst_vertex = share.residual.vertex;
     }
     arrival.counters.rounds = arrival.traffic.bands;
+    arrival.traffic.parts = transport_.size();
     if (options_.verify == Keep::yes) arrival.residual = residual;
     arrival.precision = std::is_same_v<T, float> ? Precision::single_ : Precision::double_;
     arrival.threads = part_.threads();

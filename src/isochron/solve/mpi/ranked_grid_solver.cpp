@@ -37,8 +37,9 @@ Bytes packed_image(GridDomain domain, int order, const DealOptions& deal) {
 
 void serve_image(Transport& transport, const SolveOptions& options) {
   DistributedGridSolver solver(transport, scatter_grid(transport, nullptr), options);
-  serve_solves(transport, solver,
-               [&](const DistributedArrival& own) { return gather_arrival(transport, solver.own_voxels(), 0, own); });
+  serve_solves(transport, [&](std::span<const GlobalSeed> seeds) {
+    (void)gather_arrival(transport, solver.own_voxels(), 0, solver.solve(seeds));
+  });
 }
 
 void serve_whole_image(Transport& transport, const SolveOptions& options) {
@@ -105,8 +106,11 @@ Arrival RankedGridSolver::solve(const Sources& sources) {
   const std::vector<GlobalSeed> seeds = seeds_of(sources);
   if (solver_ == nullptr) share_out(seeds);
   split_ = Split::domain;
-  Arrival arrival = solve_together(ranks_, *solver_, seeds, traffic_, [&](const DistributedArrival& own) {
-    return gather_arrival(ranks_.transport(), solver_->own_voxels(), domain_.grid.voxel_count(), own);
+  Arrival arrival;
+  solve_together(ranks_, seeds, [&] {
+    const DistributedArrival own = solver_->solve(seeds);
+    traffic_ = own.traffic;
+    arrival = gather_arrival(ranks_.transport(), solver_->own_voxels(), domain_.grid.voxel_count(), own);
   });
   arrival.setup_seconds = setup_seconds_;
   return arrival;

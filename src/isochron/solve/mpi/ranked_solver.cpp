@@ -1,5 +1,6 @@
 #include "isochron/solve/mpi/ranked_solver.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "isochron/core/timer.h"
@@ -19,11 +20,17 @@ using Order = Ranks::Order;
 template <int Corners>
 void serve_mesh(Transport& transport, const SolveOptions& options) {
   const SolveOptions own_part = part_options(transport, options, {});
-  const Share<Corners> share = scatter<Corners>(transport, nullptr, nullptr, {}, options.obtuse, 1);
-  DistributedSolver<Corners> solver(transport, share.part, share.metric, own_part, Pace::banded,
-                                    share.virtual_elements);
-  serve_solves(transport, solver,
-               [&](const DistributedArrival& own) { return gather_arrival(transport, share.part, own); });
+  Teams teams(transport, 0);
+  Share<Corners> share;
+  std::unique_ptr<DistributedSolver<Corners>> solver;
+  if (teams.leads()) {
+    share = scatter<Corners>(teams.between(), nullptr, nullptr, {}, options.obtuse, 1);
+    solver = std::make_unique<DistributedSolver<Corners>>(
+        teams.between(), share.part, share.metric, teams.options(own_part), Pace::banded, share.virtual_elements);
+  }
+  serve_solves(transport, [&](std::span<const GlobalSeed> seeds) {
+    teams.lead(options.progress, [&] { (void)gather_arrival(teams.between(), share.part, solver->solve(seeds)); });
+  });
 }
 
 template <int Corners>
@@ -106,24 +113,32 @@ void RankedSolver<Corners>::release() {
   if (solver_ == nullptr) return;
   ranks_.together(Order::release, [] {});
   solver_.reset();
+  teams_.reset();
 }
 
 template <int Corners>
 void RankedSolver<Corners>::share_out(std::span<const GlobalSeed> seeds) {
   const Timer timer;
-  const int size = ranks_.transport().size();
-  std::vector<std::uint32_t> rank_of = size > 1 && deal_.pieces == 0
-                                           ? deal_by_time(domain_.mesh, domain_.metric, seeds, size, deal_.threads)
-                                           : deal_vertices(domain_.mesh, size, deal_);
   ranks_.together(Corners == 3 ? Order::triangles : Order::tetrahedra, [&] {
     Transport& transport = ranks_.transport();
     const SolveOptions own = part_options(transport, options_, deal_.rank_backend);
-    share_ =
-        scatter<Corners>(transport, &domain_.mesh, &domain_.metric, std::move(rank_of), options_.obtuse, deal_.threads);
-    solver_ = std::make_unique<DistributedSolver<Corners>>(transport, share_.part, share_.metric, own, Pace::banded,
-                                                           share_.virtual_elements);
+    teams_ = std::make_unique<Teams>(transport, own.backend == Backend::cuda ? 1 : deal_.team);
+    DealOptions deal = deal_;
+    deal.threads = std::max(deal.threads, teams_->threads());
+    share_ = scatter<Corners>(teams_->between(), &domain_.mesh, &domain_.metric, dealt(seeds, deal), options_.obtuse,
+                              deal.threads);
+    solver_ = std::make_unique<DistributedSolver<Corners>>(teams_->between(), share_.part, share_.metric,
+                                                           teams_->options(own), Pace::banded, share_.virtual_elements);
   });
   setup_seconds_ += timer.seconds();
+}
+
+template <int Corners>
+std::vector<std::uint32_t> RankedSolver<Corners>::dealt(std::span<const GlobalSeed> seeds,
+                                                        const DealOptions& deal) const {
+  const int parts = teams_->count();
+  return parts > 1 && deal.pieces == 0 ? deal_by_time(domain_.mesh, domain_.metric, seeds, parts, deal.threads)
+                                       : deal_vertices(domain_.mesh, parts, deal);
 }
 
 template <int Corners>
@@ -132,8 +147,13 @@ Arrival RankedSolver<Corners>::solve(const Sources& sources) {
   const std::vector<GlobalSeed> seeds = whole_seeds(domain_.mesh, domain_.metric, sources, options_);
   if (solver_ == nullptr) share_out(seeds);
   split_ = Split::domain;
-  Arrival arrival = solve_together(ranks_, *solver_, seeds, traffic_, [&](const DistributedArrival& own) {
-    return gather_arrival(ranks_.transport(), share_.part, own);
+  Arrival arrival;
+  solve_together(ranks_, seeds, [&] {
+    teams_->lead(options_.progress, [&] {
+      const DistributedArrival own = solver_->solve(seeds);
+      traffic_ = own.traffic;
+      arrival = gather_arrival(teams_->between(), share_.part, own);
+    });
   });
   arrival.setup_seconds = setup_seconds_;
   return arrival;

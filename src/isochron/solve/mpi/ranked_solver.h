@@ -10,6 +10,7 @@
 #include "isochron/solve/grid_solver.h"
 #include "isochron/solve/mpi/distributed_grid_solver.h"
 #include "isochron/solve/mpi/scatter.h"
+#include "isochron/solve/mpi/teams.h"
 #include "isochron/solve/solver.h"
 
 namespace isochron::mpi {
@@ -99,6 +100,8 @@ class RankedSolver {
 
  private:
   void share_out(std::span<const GlobalSeed> seeds);
+  /// The part of every vertex.
+  [[nodiscard]] std::vector<std::uint32_t> dealt(std::span<const GlobalSeed> seeds, const DealOptions& deal) const;
   void release();
 
   Ranks& ranks_;
@@ -106,6 +109,7 @@ class RankedSolver {
   SolveOptions options_;
   DealOptions deal_;
   Share<Corners> share_;
+  std::unique_ptr<Teams> teams_;
   std::unique_ptr<DistributedSolver<Corners>> solver_;
   Traffic traffic_;
   Split split_ = Split::domain;

@@ -16,30 +16,25 @@
 
 namespace isochron::mpi {
 
-/// Rank 0's end of one solve by all. `gather` makes a rank's share the whole result.
-template <class Solver, class Gather>
-Arrival solve_together(Ranks& ranks, Solver& solver, const std::vector<GlobalSeed>& seeds, Traffic& traffic,
-                       const Gather& gather) {
-  Arrival arrival;
+/// Rank 0's end of one solve by all: `solve` from the seeds that all get.
+template <class Solve>
+void solve_together(Ranks& ranks, const std::vector<GlobalSeed>& seeds, const Solve& solve) {
   ranks.together(Ranks::Order::solve, [&] {
     Bytes bytes;
     put_vector(bytes, seeds);
     (void)broadcast(ranks.transport(), std::move(bytes));
-    const DistributedArrival own = solver.solve(seeds);
-    traffic = own.traffic;
-    arrival = gather(own);
+    solve();
   });
-  return arrival;
 }
 
 Ranks::Order next_order(Transport& transport);
 
-/// The others' end, until the solver is released.
-template <class Solver, class Gather>
-void serve_solves(Transport& transport, Solver& solver, const Gather& gather) {
+/// The others' end, until the solver is released: `solve(seeds)`.
+template <class Solve>
+void serve_solves(Transport& transport, const Solve& solve) {
   while (next_order(transport) == Ranks::Order::solve) {
     const Bytes seeds = broadcast(transport, {});
-    (void)gather(solver.solve(Unpack(seeds).take_vector<GlobalSeed>()));
+    solve(Unpack(seeds).take_vector<GlobalSeed>());
   }
 }
 

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -51,6 +52,12 @@ class Transport {
   [[nodiscard]] virtual int size() const = 0;
   /// Among the ranks on the same machine, from 0 on.
   [[nodiscard]] virtual int local_rank() const { return rank(); }
+  /// The first rank on the same machine.
+  [[nodiscard]] virtual int machine() const { return rank(); }
+
+  /// All ranks together: a transport between those that are members, in the order of their ranks; null on the others.
+  /// This one must outlive it.
+  virtual std::unique_ptr<Transport> split(bool member) = 0;
 
   /// Sends the bytes to another rank (or to this one). Tags are from 0 to `most_tags` − 1.
   virtual void send(int to, int tag, Bytes&& bytes) = 0;
@@ -85,7 +92,8 @@ class Transport {
   /// Ends all ranks with this exit code.
   [[noreturn]] virtual void abort(int exit_code) = 0;
 
-  /// What a rank looks at now and then while it waits in a collective step; what it throws ends the step on this rank.
+  /// What a rank looks at now and then while it waits in a collective step, and in each band; what it throws ends the
+  /// step on this rank.
   std::function<void()> watch;
 
   static constexpr int most_tags = 16384;

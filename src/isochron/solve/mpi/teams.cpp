@@ -1,0 +1,123 @@
+#include "isochron/solve/mpi/teams.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <utility>
+
+#include "isochron/solve/mpi/collectives.h"
+
+namespace isochron::mpi {
+namespace {
+
+/// Where a rank sits.
+struct Seat {
+  int machine = 0;  ///< its first rank
+  int memory = -1;
+  int alone = 0;
+  int leader = 0;  ///< of its team
+  CoreSet cores;
+};
+
+bool threads_are_tied() {
+  for (const char* name : {"OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY", "KMP_AFFINITY"})
+    if (std::getenv(name) != nullptr) return true;
+  return false;
+}
+
+/// Whether this process may use all those cores; left as it was.
+bool may_use(const CoreSet& own, const CoreSet& all) {
+  if (all.within(own)) return true;
+  const bool can = move_to_cores(all) && allowed_cores() == all;
+  (void)move_to_cores(own);
+  return can;
+}
+
+/// Ranks with the same machine and memory, `most` of them one after the other, are a team.
+void form(std::vector<Seat>& seats, int most) {
+  struct Team {
+    int leader = -1, size = 0;
+  };
+  std::map<std::pair<int, int>, Team> last;  // of each machine and memory
+  for (std::size_t r = 0; r < seats.size(); ++r) {
+    Seat& seat = seats[r];
+    seat.leader = static_cast<int>(r);
+    if (seat.alone != 0) continue;
+    Team& team = last[{seat.machine, seat.memory}];
+    if (team.size == 0 || team.size == most) team = {seat.leader, 0};
+    seat.leader = team.leader;
+    ++team.size;
+  }
+}
+
+CoreSet cores_of(const std::vector<Seat>& seats, int leader) {
+  CoreSet cores;
+  for (const Seat& seat : seats)
+    if (seat.leader == leader) cores.join(seat.cores);
+  return cores;
+}
+
+}  // namespace
+
+Teams::Teams(Transport& world, int most) : world_(world), own_leader_(world.rank()), own_cores_(allowed_cores()) {
+  Bytes wish;
+  put(wish, most);
+  most = Unpack(broadcast(world, std::move(wish))).take<int>();
+  const bool alone = most == 1 || own_cores_.count() == 0 || threads_are_tied();
+  std::vector<Seat> seats =
+      all_values(world, Seat{world.machine(), memory_of(own_cores_), alone ? 1 : 0, 0, own_cores_});
+  form(seats, most);
+  // A rank that may not go where its team is leaves it alone: then the whole team stays as it was.
+  const int wanted = seats[static_cast<std::size_t>(world.rank())].leader;
+  const bool willing = wanted != world.rank() || may_use(own_cores_, cores_of(seats, wanted));
+  const std::vector<int> can = all_values(world, willing ? 1 : 0);
+  for (std::size_t r = 0; r < seats.size(); ++r)
+    if (can[static_cast<std::size_t>(seats[r].leader)] == 0) seats[r].leader = static_cast<int>(r);
+
+  own_leader_ = seats[static_cast<std::size_t>(world.rank())].leader;
+  for (std::size_t r = 0; r < seats.size(); ++r) {
+    if (seats[r].leader == static_cast<int>(r)) ++count_;
+    else if (seats[r].leader == world.rank()) members_.push_back(static_cast<int>(r));
+  }
+  if (!any()) return;
+  between_ = world.split(leads());
+  if (members_.empty()) return;
+  const CoreSet cores = cores_of(seats, world.rank());
+  moved_ = !(cores == own_cores_) && move_to_cores(cores);
+  threads_ = std::min(static_cast<int>(members_.size()) + 1, cores.count());
+}
+
+Teams::~Teams() {
+  if (moved_) (void)move_to_cores(own_cores_);
+}
+
+void Teams::listen(int tag, const Progress& own) {
+  stop_ = false;
+  between().watch = [this, tag, &own] {
+    Message message;
+    if (own.cancelled() || (!members_.empty() && world_.receive(tag, message))) stop_ = true;
+  };
+}
+
+void Teams::dismiss(int tag, bool cancelled) {
+  between().watch = nullptr;
+  for (const int member : members_) {
+    Bytes bytes;
+    put<std::uint8_t>(bytes, cancelled ? 1 : 0);
+    world_.send(member, tag, std::move(bytes));
+  }
+}
+
+void Teams::wait_for_leader(int tag, const Progress& own) {
+  Message message;
+  for (bool told = false; !world_.receive(tag, message);) {
+    if (!told && own.cancelled()) {
+      told = true;
+      world_.send(own_leader_, tag, {});
+    }
+    world_.pause();
+  }
+  if (Unpack(message.bytes).take<std::uint8_t>() != 0) throw Cancelled();
+}
+
+}  // namespace isochron::mpi
