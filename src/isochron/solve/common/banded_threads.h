@@ -8,6 +8,7 @@
 #include <limits>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "isochron/solve/common/banded.h"
@@ -102,6 +103,7 @@ class BandedTeam {
     phase_.opens = !opened_ || bucket != phase_.bucket;
     phase_.bucket = bucket;
     opened_ = true;
+    phase_.reach = std::max(phase_.reach, reach_of(bucket));
     const Phase phase = phase_;
     barrier_.arrive_and_wait();
     take_part(workers_[0], phase);
@@ -110,6 +112,33 @@ class BandedTeam {
     phase_.parity ^= 1U;
     ++phases_;
     if (error_) std::rethrow_exception(error_);
+  }
+
+  /// When there is nothing else to do: processes about `most` vertices of a bucket after the last one, those it has not
+  /// taken before. What turns out to have come too early is queued again. False when it found nothing. For two buckets
+  /// that follow each other at a time.
+  bool process_ahead(std::uint32_t bucket, std::size_t most) {
+    if (bucket - phase_.bucket >= scale_.buckets) return false;
+    if (std::exchange(ahead_of_[bucket & 1U], bucket) != bucket)
+      for (Worker& worker : workers_) worker.ahead[bucket & 1U].store(0, std::memory_order_relaxed);
+    bool any = false;
+    for (Worker& worker : workers_)
+      any = any || worker.ahead[bucket & 1U].load(std::memory_order_relaxed) < bin(worker, bucket).size();
+    if (!any) return false;
+    phase_.reach = std::max(phase_.reach, reach_of(bucket));
+    const Phase last = phase_;
+    phase_.bucket = bucket;
+    phase_.ahead = true;
+    taken_ahead_.store(0, std::memory_order_relaxed);
+    most_ahead_ = most;
+    barrier_.arrive_and_wait();
+    take_part(workers_[0], phase_);
+    barrier_.arrive_and_wait();
+    tidy_ahead(workers_[0], phase_);
+    barrier_.arrive_and_wait();
+    phase_ = last;
+    if (error_) std::rethrow_exception(error_);
+    return true;
   }
 
   /// Calls `use(v)` for what would be processed of a bucket now, some of it perhaps twice.
@@ -126,9 +155,11 @@ class BandedTeam {
   }
 
   [[nodiscard]] bool waiting(std::uint32_t v) const { return slot_[v] != none; }
+  /// The last bucket that was processed, but for those ahead.
+  [[nodiscard]] std::uint32_t current() const { return phase_.bucket; }
   /// Queues a vertex whose time has been lowered from outside.
   void add(std::uint32_t v, T time) {
-    if (opened_) queue_again(workers_[0], v, time, phase_, phase_.parity);
+    if (opened_) queue_again(workers_[0], v, time, phase_, workers_[0].again[phase_.parity]);
     else queue(workers_[0], v, time);
   }
 
@@ -148,6 +179,8 @@ class BandedTeam {
     alignas(128) std::array<std::atomic<std::size_t>, 2> cursor{};  ///< into its `again` and its bin; others help
     std::vector<std::vector<std::uint32_t>> ring;
     std::array<std::vector<std::uint32_t>, 2> again;  ///< queued for the bucket being processed, by phase parity
+    std::vector<std::uint32_t> again_ahead;           ///< the same while a bucket is processed ahead
+    std::array<std::atomic<std::size_t>, 2> ahead{};  ///< into the bins of those buckets, by their parity
     std::uint64_t solves = 0, updates = 0;
   };
   /// A phase reads what was queued again for its bucket or left of those before, and the bucket's own bins when they
@@ -155,7 +188,15 @@ class BandedTeam {
   struct Phase {
     std::uint32_t bucket = 0;
     unsigned parity = 0;
-    bool opens = false, ends = false;
+    bool opens = false, ends = false, ahead = false;
+    /// Acute corners ignore times from here on: those vertices are still queued. What was processed ahead is not, so
+    /// this never goes back.
+    T reach = 0;
+  };
+  /// Entries, and where those that nobody has taken begin.
+  struct List {
+    const std::vector<std::uint32_t>& entries;
+    std::atomic<std::size_t>& cursor;
   };
   /// Lets the others go, whatever happens.
   class Dismissal {
@@ -180,17 +221,28 @@ class BandedTeam {
       if (phase.ends) return;
       take_part(own, phase);
       barrier_.arrive_and_wait();
-      tidy(own, phase);  // nobody reads these bins any more, and the leader looks at others
+      if (phase.ahead) {
+        tidy_ahead(own, phase);
+        barrier_.arrive_and_wait();  // the leader looks at that bin
+      } else {
+        tidy(own, phase);  // nobody reads these bins any more, and the leader looks at others
+      }
     }
   }
 
   void take_part(Worker& own, const Phase& phase) {
+    const auto again = [&](Worker& worker) -> List { return {worker.again[phase.parity], worker.cursor[0]}; };
+    const auto opened = [&](Worker& worker) -> List { return {bin(worker, phase.bucket), worker.cursor[1]}; };
+    const auto ahead = [&](Worker& worker) -> List {
+      return {bin(worker, phase.bucket), worker.ahead[phase.bucket & 1U]};
+    };
     try {
-      help_with(
-          own, phase, 0, [&](Worker & worker) -> auto& { return worker.again[phase.parity]; });
-      if (phase.opens)
-        help_with(
-            own, phase, 1, [&](Worker & worker) -> auto& { return bin(worker, phase.bucket); });
+      if (phase.ahead) {
+        help_with(own, phase, ahead);
+        return;
+      }
+      help_with(own, phase, again);
+      if (phase.opens) help_with(own, phase, opened);
     } catch (...) {
       const std::lock_guard lock(error_mutex_);
       if (!error_) error_ = std::current_exception();
@@ -200,6 +252,16 @@ class BandedTeam {
     own.again[phase.parity].clear();
     if (phase.opens) bin(own, phase.bucket).clear();
     for (auto& cursor : own.cursor) cursor.store(0, std::memory_order_relaxed);
+  }
+
+  void tidy_ahead(Worker& own, const Phase& phase) {
+    std::vector<std::uint32_t>& later = bin(own, phase.bucket);
+    later.insert(later.end(), own.again_ahead.begin(), own.again_ahead.end());
+    own.again_ahead.clear();
+  }
+
+  [[nodiscard]] T reach_of(std::uint32_t bucket) const {
+    return horizon_ == Horizon::band ? scale_.horizon(bucket) : std::numeric_limits<T>::infinity();
   }
 
   std::vector<std::uint32_t>& bin(Worker& worker, std::uint32_t bucket) {
@@ -213,13 +275,19 @@ class BandedTeam {
     slot_[v] = bucket;
     bin(worker, bucket).push_back(v);
   }
-  /// Later: in its bin, or with what is processed in the phase of that parity.
-  void queue_again(Worker& worker, std::uint32_t v, T time, const Phase& phase, unsigned parity) {
+  /// Later: in its bin, or in `again` if that is the one of the phase.
+  void queue_again(Worker& worker, std::uint32_t v, T time, const Phase& phase, std::vector<std::uint32_t>& again) {
     const std::uint32_t bucket = scale_.place(time, phase.bucket);
     const std::atomic_ref<std::uint32_t> slot(slot_[v]);
     if (bucket == phase.bucket) {
       // Released after the time was lowered: a thread that takes the entry over in this phase sees that time.
-      if (slot.exchange(bucket, std::memory_order_release) > bucket) worker.again[parity].push_back(v);
+      std::uint32_t waits_for = slot.load(std::memory_order_relaxed);
+      if (!phase.ahead) waits_for = slot.exchange(bucket, std::memory_order_release);
+      else  // an entry that comes up before this bucket has to be named as long as it is there
+        while (!slot.compare_exchange_weak(waits_for, std::min(waits_for, bucket), std::memory_order_release,
+                                           std::memory_order_relaxed)) {
+        }
+      if (waits_for > bucket) again.push_back(v);
       return;
     }
     // Nobody takes entries of a later bucket before the next barrier. Two threads may both queue v: the entry that its
@@ -245,15 +313,15 @@ class BandedTeam {
   /// Each thread takes what it queued itself first: those vertices and their neighbours are in its own cache. Then it
   /// helps the others.
   template <class ListOf>
-  void help_with(Worker& own, const Phase& phase, std::size_t which, const ListOf& list_of) {
+  void help_with(Worker& own, const Phase& phase, const ListOf& list_of) {
     const T horizon = scale_.horizon(phase.bucket);
     const auto first = static_cast<std::size_t>(&own - workers_.data());
     for (std::size_t k = 0; k < workers_.size(); ++k) {
       Worker& worker = workers_[(first + k) % workers_.size()];
-      const std::vector<std::uint32_t>& entries = list_of(worker);
-      std::atomic<std::size_t>& cursor = worker.cursor[which];
+      const auto [entries, cursor] = list_of(worker);
       const std::size_t chunk = std::clamp(entries.size() / 8, smallest_chunk, largest_chunk);
       while (cursor.load(std::memory_order_relaxed) < entries.size()) {
+        if (phase.ahead && taken_ahead_.fetch_add(chunk, std::memory_order_relaxed) >= most_ahead_) return;
         const std::size_t begin = cursor.fetch_add(chunk, std::memory_order_relaxed);
         const std::size_t end = std::min(begin + chunk, entries.size());
         for (std::size_t i = begin; i < end; ++i) {
@@ -274,18 +342,20 @@ class BandedTeam {
     } while (!slot.compare_exchange_weak(waits_for, none, std::memory_order_acquire, std::memory_order_relaxed));
     const T time = relax_.times().load(x);
     if (time >= horizon && horizon < std::numeric_limits<T>::infinity()) {  // was parked in the ring's last bucket
-      queue_again(own, x, time, phase, phase.parity ^ 1U);
+      requeue(own, x, time, phase);
       return;
     }
     ++own.updates;
     watch_(static_cast<int>(&own - workers_.data()), x);
-    const T reach = horizon_ == Horizon::band ? horizon : std::numeric_limits<T>::infinity();
-    own.solves += relax_.push(x, reach, [&](std::uint32_t target, T candidate) {
+    own.solves += relax_.push(x, phase.reach, [&](std::uint32_t target, T candidate) {
       const bool waits = std::atomic_ref<std::uint32_t>(slot_[target]).load(std::memory_order_relaxed) != none;
       const bool lowered =
           waits ? relax_.times().lower(target, candidate, T(0)) : lower_countably(relax_, state_, target, candidate);
-      if (lowered) queue_again(own, target, candidate, phase, phase.parity ^ 1U);
+      if (lowered) requeue(own, target, candidate, phase);
     });
+  }
+  void requeue(Worker& own, std::uint32_t v, T time, const Phase& phase) {
+    queue_again(own, v, time, phase, phase.ahead ? own.again_ahead : own.again[phase.parity ^ 1U]);
   }
 
   void report() const {
@@ -306,6 +376,9 @@ class BandedTeam {
   Phase phase_;          ///< the last one, with the parity of the next
   bool opened_ = false;  ///< whether there was one
   std::uint64_t phases_ = 0;
+  std::array<std::uint32_t, 2> ahead_of_{none, none};  ///< buckets that were processed ahead, by their parity
+  std::atomic<std::size_t> taken_ahead_{0};
+  std::size_t most_ahead_ = 0;
   std::mutex error_mutex_;
   std::exception_ptr error_;
 };

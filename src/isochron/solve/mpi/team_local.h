@@ -1,6 +1,7 @@
 // The banded schedule on one part of a mesh, by a team of threads.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <limits>
 #include <utility>
@@ -39,15 +40,23 @@ class TeamLocal final : public LocalSolver<typename Relax::Scalar> {
 
   /// One phase, however much it is.
   bool advance(std::uint32_t band, std::size_t, Outbox<T>& out) override {
+    band_ = band;
     const std::uint32_t next = team_.next_bucket();
     if (next == no_band || next > band) return false;
     if (halo_.border() > 0 && (opened_ == no_band || next > opened_)) open(next, out);
     team_.process(next);
-    for (News& news : news_) {
-      for (const std::uint32_t border : news.borders) out.put(border, sent_[border]);
-      news.borders.clear();
-    }
+    tell(out);
     return true;
+  }
+
+  /// However little is asked for: phases that small would take longer than what is done in them.
+  bool work_ahead(std::size_t, Outbox<T>& out) override {
+    for (std::uint32_t step = 1; step <= bands_ahead; ++step)
+      if (team_.process_ahead(std::max(band_, team_.current()) + step, ahead_share * team_.threads())) {
+        tell(out);
+        return true;
+      }
+    return false;
   }
 
   void accept(std::span<const std::uint32_t> vertices, std::span<const T> times) override {
@@ -65,6 +74,9 @@ class TeamLocal final : public LocalSolver<typename Relax::Scalar> {
  private:
   /// For each thread. Neighbours wait for what the border gives, so it is not left for later as soon as without any.
   static constexpr std::size_t worth_a_phase = 4;
+  /// Vertices for each thread in a phase ahead; and bands that a team with nothing else to do goes ahead.
+  static constexpr std::size_t ahead_share = 32;
+  static constexpr std::uint32_t bands_ahead = 2;
 
   struct Watch {
     TeamLocal* solver;
@@ -83,6 +95,12 @@ class TeamLocal final : public LocalSolver<typename Relax::Scalar> {
       if (const std::uint32_t border = new_border(v); border != Halo::none) out.put(border, sent_[border]);
     });
     out.flush();
+  }
+  void tell(Outbox<T>& out) {
+    for (News& news : news_) {
+      for (const std::uint32_t border : news.borders) out.put(border, sent_[border]);
+      news.borders.clear();
+    }
   }
   void note(int thread, std::uint32_t v) {
     if (const std::uint32_t border = new_border(v); border != Halo::none)
@@ -108,6 +126,7 @@ class TeamLocal final : public LocalSolver<typename Relax::Scalar> {
   BandedTeam<Relax, Watch> team_;
   std::vector<News> news_;          ///< by thread
   std::uint32_t opened_ = no_band;  ///< the last bucket whose border was sent
+  std::uint32_t band_ = 0;          ///< that all are in
 };
 
 }  // namespace isochron::mpi
