@@ -8,7 +8,7 @@
 #include "isochron/core/timer.h"
 #include "isochron/mesh/validate.h"
 #include "isochron/solve/mpi/banded_local.h"
-#include "isochron/solve/mpi/device_local.h"
+#include "isochron/solve/mpi/device_run.h"
 #include "isochron/solve/mpi/global_labels.h"
 #include "isochron/solve/mpi/part_problem.h"
 #include "isochron/solve/mpi/rank_device.h"
@@ -74,7 +74,11 @@ class PreparedPart {
   [[nodiscard]] int threads() const { return hands_.threads; }
 
   RankWork run(Start& start, const Progress& progress) const {
-    if (device_part_ != nullptr) return run_on_device(start.state, progress);
+    if (device_part_ != nullptr) {
+      const cuda::OnDevice here(hands_.device);
+      return run_on_device(transport_, halo_, *device_part_, start.state, tuning(), hands_.band_width,
+                           problem_.mean_edge, hands_.pace, progress, static_cast<double>(part_.whole_vertices));
+    }
     const Relax relax = relax_of(start);
     const SharedRelax shared(problem_, SharedTimes<T>{start.state.time.data()},
                              FirstTargets{static_cast<std::uint32_t>(part_.owned)});
@@ -106,16 +110,6 @@ class PreparedPart {
     if (hands_.threads > 1)
       return std::make_unique<BandedLocal<SharedRelax>>(shared, state, halo_, tuning, hands_.threads);
     return std::make_unique<BandedLocal<Relax>>(relax, state, halo_, tuning);
-  }
-
-  RankWork run_on_device(SolveState<T>& state, const Progress& progress) const {
-    const cuda::OnDevice here(hands_.device);
-    BandTuning tuning = this->tuning();
-    if (!(hands_.band_width > 0)) tuning.width *= device_bands;
-    DeviceLocal<T> local(*device_part_, state, halo_, device_scale(tuning, problem_.mean_edge));
-    RankWork work = run_here(local, progress);
-    device_part_->times(state.time);
-    return work;
   }
 
   RankWork run_here(LocalSolver<T>& local, const Progress& progress) const {
