@@ -7,12 +7,11 @@
 namespace isochron::mpi {
 
 /// All ranks together, each with its part on the current device: goes through the bands until none has anything left to
-/// do; `state` gets the times. `band_width` is that of the options, 0: the bands of the CPU, wider.
+/// do; `state` gets the times.
 template <class T>
 RankWork run_on_device(Transport& transport, const Halo& halo, DevicePart<T>& part, SolveState<T>& state,
-                       BandTuning tuning, double band_width, T mean_edge, Pace pace, const Progress& progress,
+                       const BandTuning& tuning, T mean_edge, Pace pace, const Progress& progress,
                        double expected_updates) {
-  if (!(band_width > 0)) tuning.width *= device_bands;
   DeviceLocal<T> local(part, state, halo, device_scale(tuning, mean_edge));
   RankWork work = run_bands(transport, halo, static_cast<LocalSolver<T>&>(local), pace, progress, expected_updates);
   part.times(state.time);

@@ -139,8 +139,9 @@ class PreparedBlocks {
   }
   RankWork run_on_gpu(Start& start, const Progress& progress) const {
     const cuda::OnDevice here(device_);
-    return run_on_device(transport_, halo_, *device_part_, start.state, adaptive_tuning(band_width_), band_width_,
-                         problem_.mean_edge, Pace::banded, progress, static_cast<double>(image_.voxel_count()));
+    const BandTuning tuning = adaptive_tuning(band_width_ > 0 ? band_width_ : device_steps);
+    return run_on_device(transport_, halo_, *device_part_, start.state, tuning, problem_.mean_edge, Pace::banded,
+                         progress, static_cast<double>(image_.voxel_count()));
   }
   RankWork run_here(LocalSolver<T>& local, const Progress& progress) const {
     return run_bands(transport_, halo_, local, Pace::banded, progress, static_cast<double>(image_.voxel_count()));

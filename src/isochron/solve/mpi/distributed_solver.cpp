@@ -76,8 +76,10 @@ class PreparedPart {
   RankWork run(Start& start, const Progress& progress) const {
     if (device_part_ != nullptr) {
       const cuda::OnDevice here(hands_.device);
-      return run_on_device(transport_, halo_, *device_part_, start.state, tuning(), hands_.band_width,
-                           problem_.mean_edge, hands_.pace, progress, static_cast<double>(part_.whole_vertices));
+      BandTuning wide = tuning();
+      if (!(hands_.band_width > 0)) wide.width *= device_bands;
+      return run_on_device(transport_, halo_, *device_part_, start.state, wide, problem_.mean_edge, hands_.pace,
+                           progress, static_cast<double>(part_.whole_vertices));
     }
     const Relax relax = relax_of(start);
     const SharedRelax shared(problem_, SharedTimes<T>{start.state.time.data()},
