@@ -17,15 +17,22 @@ std::unique_ptr<DevicePart<typename Problem::Scalar>> make_device_grid_part(cons
   return nullptr;
 }
 
-#define ISOCHRON_INSTANTIATE(T)                                                                                      \
-  template std::unique_ptr<DevicePart<T>> make_device_part(const SimplexProblem<T, 3>&, std::uint32_t, const Halo&); \
-  template std::unique_ptr<DevicePart<T>> make_device_part(const SimplexProblem<T, 4>&, std::uint32_t, const Halo&); \
-  template std::unique_ptr<DevicePart<T>> make_device_grid_part(const AxisProblem<T, 2>&, const Halo&);              \
-  template std::unique_ptr<DevicePart<T>> make_device_grid_part(const AxisProblem<T, 3>&, const Halo&);              \
-  template std::unique_ptr<DevicePart<T>> make_device_grid_part(const OffsetProblem<T, 2>&, const Halo&);            \
-  template std::unique_ptr<DevicePart<T>> make_device_grid_part(const OffsetProblem<T, 3>&, const Halo&);
-ISOCHRON_INSTANTIATE(float)
-ISOCHRON_INSTANTIATE(double)
+template std::unique_ptr<DevicePart<float>> make_device_part(const SimplexProblem<float, 3>&, std::uint32_t,
+                                                             const Halo&);
+template std::unique_ptr<DevicePart<float>> make_device_part(const SimplexProblem<float, 4>&, std::uint32_t,
+                                                             const Halo&);
+template std::unique_ptr<DevicePart<double>> make_device_part(const SimplexProblem<double, 3>&, std::uint32_t,
+                                                              const Halo&);
+template std::unique_ptr<DevicePart<double>> make_device_part(const SimplexProblem<double, 4>&, std::uint32_t,
+                                                              const Halo&);
+
+#define ISOCHRON_INSTANTIATE(problem)                                                                         \
+  template std::unique_ptr<DevicePart<float>> make_device_grid_part(const problem<float, 2>&, const Halo&);   \
+  template std::unique_ptr<DevicePart<float>> make_device_grid_part(const problem<float, 3>&, const Halo&);   \
+  template std::unique_ptr<DevicePart<double>> make_device_grid_part(const problem<double, 2>&, const Halo&); \
+  template std::unique_ptr<DevicePart<double>> make_device_grid_part(const problem<double, 3>&, const Halo&);
+ISOCHRON_INSTANTIATE(AxisProblem)
+ISOCHRON_INSTANTIATE(OffsetProblem)
 #undef ISOCHRON_INSTANTIATE
 
 }  // namespace isochron::mpi

@@ -243,13 +243,13 @@ std::unique_ptr<DevicePart<typename Problem::Scalar>> make_device_grid_part(cons
   return made(problem, halo);
 }
 
-#define ISOCHRON_INSTANTIATE(T, problem)                                                            \
-  template std::unique_ptr<DevicePart<T>> make_device_grid_part(const problem<T, 2>&, const Halo&); \
-  template std::unique_ptr<DevicePart<T>> make_device_grid_part(const problem<T, 3>&, const Halo&);
-ISOCHRON_INSTANTIATE(float, AxisProblem)
-ISOCHRON_INSTANTIATE(float, OffsetProblem)
-ISOCHRON_INSTANTIATE(double, AxisProblem)
-ISOCHRON_INSTANTIATE(double, OffsetProblem)
+#define ISOCHRON_INSTANTIATE(problem)                                                                         \
+  template std::unique_ptr<DevicePart<float>> make_device_grid_part(const problem<float, 2>&, const Halo&);   \
+  template std::unique_ptr<DevicePart<float>> make_device_grid_part(const problem<float, 3>&, const Halo&);   \
+  template std::unique_ptr<DevicePart<double>> make_device_grid_part(const problem<double, 2>&, const Halo&); \
+  template std::unique_ptr<DevicePart<double>> make_device_grid_part(const problem<double, 3>&, const Halo&);
+ISOCHRON_INSTANTIATE(AxisProblem)
+ISOCHRON_INSTANTIATE(OffsetProblem)
 #undef ISOCHRON_INSTANTIATE
 
 }  // namespace isochron::mpi
