@@ -58,14 +58,15 @@ void declare_ranks(Command& command, SolveRequest& request) {
                  "Ranks of one machine that solve a mesh as one, with a thread each (all that share a memory; 1 with "
                  "--threads)",
                  into_positive(request.team));
-  command.option("--rank-backend", "NAME",
-                 "How each rank solves: its part of a mesh with cuda or auto (where every rank has one) on its GPU, "
-                 "otherwise on --threads; with --each-source and as many sources as ranks, some of them alone: serial, "
-                 "threads, cuda or auto (serial; threads with --threads)",
-                 one_of(request.rank_backend, {{"auto", Backend::automatic},
-                                               {"serial", Backend::serial},
-                                               {"threads", Backend::threads},
-                                               {"cuda", Backend::cuda}}));
+  command.option(
+      "--rank-backend", "NAME",
+      "How each rank solves: its part with cuda or auto (where every rank has one) on its GPU, otherwise on "
+      "--threads (an image's on one); with --each-source and as many sources as ranks, some of them alone: serial, "
+      "threads, cuda or auto (serial; threads with --threads)",
+      one_of(request.rank_backend, {{"auto", Backend::automatic},
+                                    {"serial", Backend::serial},
+                                    {"threads", Backend::threads},
+                                    {"cuda", Backend::cuda}}));
 }
 
 /// What images have beside meshes.

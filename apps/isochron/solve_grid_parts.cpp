@@ -22,6 +22,7 @@
 #include "isochron/solve/mpi/collectives.h"
 #include "isochron/solve/mpi/distributed_grid_solver.h"
 #include "isochron/solve/mpi/grid_home.h"
+#include "isochron/solve/mpi/rank_device.h"
 #include "isochron/solve/mpi/rank_exchange.h"
 
 namespace isochron::cli {
@@ -112,6 +113,7 @@ class GridPartRun {
     Activity activity(console_, "solving");
     SolveOptions options = request_.options;
     options.progress = transport_.rank() == 0 ? activity.progress() : interruptible();
+    options.backend = mpi::agreed_backend(transport_, request_.deal.rank_backend);
     const InterruptGuard guard;
     const Sources sources = gather_voxel_sources(request_, inputs_, share_.whole.voxel_count(),
                                                  [&](const NameValue& tag) { return tagged(tag); });
@@ -197,7 +199,6 @@ int run_solve_grid_parts(const SolveRequest& request, mpi::Transport& transport,
     GridOptions options = request.grid;
     options.common = request.options;
     mpi::check_distributed_options(options);
-    mpi::check_blocks_backend(request.deal.rank_backend);
     inputs = read_side_inputs(request);
   });
   return GridPartRun(request, inputs, transport, console).run();

@@ -10,7 +10,7 @@ import signal
 import subprocess
 import time
 
-from cli_case import BINARY, CliCase
+from cli_case import BINARY, TET, TET_POINTS, CliCase
 
 ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
                "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
@@ -49,6 +49,12 @@ class MpiCase(CliCase):
             self.assertIn(word, ours[0])
         self.assertEqual(done.stdout, "")
         self.assertEqual(self.files(), before)
+
+    def has_gpu(self):
+        """Whether this build and this machine have one; otherwise why not."""
+        self.write_msh("probe.msh", TET_POINTS, tets=TET)
+        probe = self.run_isochron("solve", "probe.msh", "-o", "probed.msh", "--source", "0", "--backend", "cuda")
+        return probe.returncode == 0, probe.stderr.strip()
 
     def rank_processes(self, launcher):
         """The ranks' process ids by rank, once all are there."""

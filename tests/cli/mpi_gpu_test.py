@@ -1,18 +1,11 @@
 """One solve over MPI ranks that compute on GPUs, and what is said where there are none."""
 
-from cli_case import TET, TET_POINTS
 from mpi_case import MpiCase
 
 ON_GPUS = ("--backend", "mpi", "--rank-backend", "cuda")
 
 
 class MpiGpuTest(MpiCase):
-    def has_gpu(self):
-        """Whether this build and this machine have one; otherwise why not."""
-        self.write_msh("probe.msh", TET_POINTS, tets=TET)
-        probe = self.run_isochron("solve", "probe.msh", "-o", "probed.msh", "--source", "0", "--backend", "cuda")
-        return probe.returncode == 0, probe.stderr.strip()
-
     def assert_same(self, found, expected, tolerance):
         self.assertEqual(len(found), len(expected))
         self.assertLess(max(abs(a - b) for a, b in zip(found, expected)), tolerance)
@@ -62,7 +55,18 @@ class MpiGpuTest(MpiCase):
         self.assertTrue(summary["converged"])
         self.assertEqual("each rank solved on its GPU" in summary["notes"], there)
 
-    def test_an_image_is_not_shared_out_over_gpus(self):
+    def test_gpus_solve_images(self):
+        there, why = self.has_gpu()
+        if not there:
+            self.skipTest(why)
         self.succeed("generate", "phantom", "-o", "a.nrrd")
-        self.fail_over_ranks(2, "solve", "a.nrrd", "-o", "b.nrrd", "--source", "0", "--speed", "1", *ON_GPUS,
-                             words=("image", "GPUs", "--rank-backend"))
+        solve = ("solve", "a.nrrd", "--source", "0,9000", "--speed", "1")
+        self.succeed(*solve, "-o", "one.vti", "--backend", "serial")
+        expected = self.vtk_arrays("one.vti")["arrival_time"]
+        for ranks in (1, 3):
+            for precision, tolerance in (("double", 1e-4), ("single", 1e-2)):
+                with self.subTest(ranks=ranks, precision=precision):
+                    summary = self.summary(ranks, *solve, "-o", "many.vti", "--precision", precision, *ON_GPUS)
+                    self.assertTrue(summary["converged"])
+                    self.assertIn("each rank solved on its GPU", summary["notes"])
+                    self.assert_same(self.vtk_arrays("many.vti")["arrival_time"], expected, tolerance)

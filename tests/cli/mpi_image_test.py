@@ -224,12 +224,32 @@ GhostLevel="0" Origin="1 2 3" Spacing="0.5 1 1"><PPointData/><PCellData><PDataAr
         self.fail_over_ranks(2, *arguments, "-o", "a/a_0000.vti", words=("a_0000.vti", "is an input too"))
         self.assertEqual((self.folder / "a" / "a_0000.vti").read_bytes(), before)
 
-    def test_blocks_on_gpus_are_refused(self):
+    def test_blocks_on_gpus(self):
+        there, why = self.has_gpu()
+        if not there:
+            self.skipTest(why)
         self.speeds()
         self.in_pieces(2, "speed.nrrd", "a.pvti")
+        solve = ("solve", "a.pvti", "--source", "0", "--speed-array", "speed", "--backend", "mpi")
+        self.summary(3, *solve, "-o", "one.pvti")
         for output in ("b.pvti", "b.vti"):
-            self.fail_over_ranks(2, "solve", "a.pvti", "-o", output, "--source", "0", "--backend", "mpi",
-                                 "--rank-backend", "cuda", words=("over GPUs by its sources only",))
+            summary = self.summary(3, *solve, "--rank-backend", "cuda", "--precision", "double", "-o", output)
+            self.assertTrue(summary["converged"])
+            self.assertIn("each rank solved on its GPU", summary["notes"])
+            self.assert_same("one.pvti", output)
+
+    def test_a_missing_gpu_is_said_once(self):
+        if self.has_gpu()[0]:
+            self.skipTest("there is a GPU")
+        self.speeds()
+        self.in_pieces(2, "speed.nrrd", "a.pvti")
+        for image, output in (("a.pvti", "b.pvti"), ("a.pvti", "b.vti"), ("speed.nrrd", "b.vti")):
+            self.fail_over_ranks(1, "solve", image, "-o", output, "--source", "0", "--backend", "mpi",
+                                 "--rank-backend", "cuda", words=("GPU",))
+        summary = self.summary(2, "solve", "a.pvti", "-o", "b.pvti", "--source", "0", "--backend", "mpi",
+                               "--rank-backend", "auto")
+        self.assertTrue(summary["converged"])
+        self.assertEqual(summary["notes"], [])
 
     def test_a_rank_killed_while_files_are_written_leaves_no_half_set(self):
         self.speeds(shape=(60, 60, 60))

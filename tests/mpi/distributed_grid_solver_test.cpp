@@ -3,131 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <cmath>
 #include <map>
-#include <utility>
 
 #include <gtest/gtest.h>
 
-#include "isochron/core/random.h"
-#include "isochron/solve/mpi/ranked_solver.h"
-#include "solve/grid_samples.h"
-#include "solve/samples.h"
-#include "support/thread_transport.h"
+#include "mpi/image_over_ranks.h"
 
 namespace isochron::test {
 namespace {
-
-using mpi::Transport;
-
-struct Case {
-  int ranks = 3;
-  Weather weather = {};
-  int blocks = 3;  ///< for each rank; 0: tuned
-};
-
-struct Image3 {
-  ImageGrid grid;
-  Metric metric;
-  std::vector<std::uint8_t> mask;
-};
-
-/// Rank 0 works with all ranks, which serve it.
-void over_ranks(const Case& how, const SolveOptions& options, const std::function<void(mpi::Ranks&)>& work) {
-  ThreadWorld(how.ranks, how.weather).run([&](Transport& transport) {
-    if (transport.rank() > 0) {
-      mpi::serve(transport, options);
-      return;
-    }
-    mpi::Ranks ranks(transport);
-    work(ranks);
-  });
-}
-
-struct Outcome {
-  Arrival arrival;
-  mpi::Traffic traffic;
-};
-
-Outcome solve_over_ranks(const Image3& image, const Sources& sources, GridOptions options, const Case& how) {
-  options.common.verify = Keep::yes;
-  Outcome outcome;
-  over_ranks(how, options.common, [&](mpi::Ranks& ranks) {
-    mpi::RankedGridSolver solver(ranks, {image.grid, image.metric, image.mask}, options, {.pieces = how.blocks});
-    outcome.arrival = solver.solve(sources);
-    outcome.traffic = solver.traffic();
-  });
-  return outcome;
-}
-
-/// Times are those of one process, and so are the sources, apart from voxels that two reach at about the same time.
-void expect_serial(const Image3& image, const Sources& sources, const Case& how, GridOptions options = {}) {
-  const Outcome outcome = solve_over_ranks(image, sources, options, how);
-  options.common.backend = Backend::serial;
-  const Arrival serial = solve(image.grid, image.metric, sources, options, image.mask);
-  const double tolerance = options.common.precision == Precision::single_ ? 1e-3 : 1e-4;
-  EXPECT_LE(worst_difference(outcome.arrival.times, serial.times), tolerance);
-  EXPECT_EQ(outcome.arrival.backend, Backend::mpi);
-  EXPECT_EQ(outcome.arrival.reached, serial.reached);
-  EXPECT_EQ(outcome.arrival.unreached, serial.unreached);
-  EXPECT_NEAR(outcome.arrival.max_time, serial.max_time, tolerance);
-  ASSERT_TRUE(outcome.arrival.residual);
-  EXPECT_TRUE(outcome.arrival.residual->passed()) << outcome.arrival.residual->worst;
-  ASSERT_EQ(outcome.arrival.source.size(), serial.source.size());
-  std::size_t other_source = 0;
-  for (std::size_t v = 0; v < serial.source.size(); ++v) {
-    EXPECT_EQ(outcome.arrival.source[v] < 0, serial.source[v] < 0);
-    if (outcome.arrival.source[v] != serial.source[v]) ++other_source;
-  }
-  EXPECT_LE(other_source, serial.source.size() / 500);
-}
-
-/// Spacings and directions as scanners give them.
-ImageGrid tilted(std::array<std::uint32_t, 3> shape) {
-  ImageGrid grid;
-  grid.shape = shape;
-  grid.origin = {-30, 12, 7};
-  grid.axes = {Vec3d{0.9, 0.1, 0}, Vec3d{-0.15, 1.35, 0.3}, Vec3d{0, -0.25, 1.1}};
-  return grid;
-}
-
-Metric rough_speed(const ImageGrid& grid, std::uint64_t seed) {
-  Random random(seed);
-  SpeedMetric speeds;
-  for (std::size_t v = 0; v < grid.voxel_count(); ++v) speeds.speed.push_back(0.5 + 2 * random.uniform());
-  return Metric(std::move(speeds));
-}
-
-/// Fibres that turn from voxel to voxel, `ratio` times as fast along as across.
-Metric rough_tensors(const ImageGrid& grid, double ratio) {
-  TensorMetric tensors;
-  for (std::size_t v = 0; v < grid.voxel_count(); ++v) {
-    const Vec3d p = grid.position(VertexId(v));
-    const SymTensor3d m =
-        fiber_metric(ratio, {std::cos(0.3 * p.x), std::sin(0.2 * p.y + 0.1), 0.4 * std::sin(0.25 * p.z)});
-    tensors.tensor.push_back({static_cast<float>(m.xx), static_cast<float>(m.xy), static_cast<float>(m.xz),
-                              static_cast<float>(m.yy), static_cast<float>(m.yz), static_cast<float>(m.zz)});
-  }
-  return Metric(std::move(tensors));
-}
-
-/// A wall with a gap, and a corner that nothing reaches.
-std::vector<std::uint8_t> wall(const ImageGrid& grid) {
-  std::vector<std::uint8_t> mask(grid.voxel_count(), 1);
-  for (std::size_t v = 0; v < mask.size(); ++v) {
-    const auto [i, j, k] = grid.index(VertexId(v));
-    if (i == grid.shape[0] / 2 && j + 3 < grid.shape[1]) mask[v] = 0;
-    const std::uint32_t from_corner = i + j + k;
-    if (from_corner == 4) mask[v] = 0;
-  }
-  return mask;
-}
-
-Sources two_voxels(const ImageGrid& grid, double later = 1.5) {
-  Sources sources = centre_source(grid);
-  sources.vertices.push_back({grid.voxel(grid.shape[0] - 2, 1, grid.shape[2] / 2), later});
-  return sources;
-}
 
 TEST(DistributedGridSolver, GivesTheSerialTimesInSpace) {
   const ImageGrid plain = cube_grid(17);
@@ -159,7 +42,7 @@ TEST(DistributedGridSolver, GivesTheExactTimesOfAConstantSpeed) {
   const Metric metric = Metric::isotropic(2);
   GridOptions options;
   options.order = 2;
-  const Outcome outcome = solve_over_ranks({grid, metric, {}}, centre_source(grid), options, {.ranks = 4});
+  const ImageOutcome outcome = solve_over_ranks({grid, metric, {}}, centre_source(grid), options, {.ranks = 4});
   const GridError error =
       error_against_straight(grid, metric.tensor(ElementId(0)), grid.position(Vec3d{16, 16, 16}), outcome.arrival);
   EXPECT_LT(error.mean_relative, 0.01);
@@ -194,7 +77,7 @@ TEST(DistributedGridSolver, GivesTheSerialTimesOfSecondOrder) {
   beside_the_wall.vertices.push_back({grid.voxel(3, 8, 4), 1.5});
   for (const int ranks : {1, 3, 6})
     for (const int delay : {0, 15}) {
-      const Case how{.ranks = ranks, .weather = {.delay = delay}};
+      const ImageCase how{.ranks = ranks, .weather = {.delay = delay}};
       SCOPED_TRACE(ranks);
       expect_serial({flat, Metric::isotropic(1), wall(flat)}, voxel_source(flat.voxel(30, 4, 0)), how, options);
       expect_serial({flat, rough_speed(flat, 2), {}}, two_voxels(flat), how, options);
@@ -253,7 +136,7 @@ TEST(DistributedGridSolver, LeavesTooLongUpdatesToOneRank) {
   ImageGrid grid;
   grid.shape = {60, 60, 1};
   const Metric metric = varying(grid, fiber_metric(300, {41, 40, 0}));
-  const Outcome outcome = solve_over_ranks({grid, metric, {}}, centre_source(grid), {}, {.ranks = 3});
+  const ImageOutcome outcome = solve_over_ranks({grid, metric, {}}, centre_source(grid), {}, {.ranks = 3});
   EXPECT_EQ(outcome.traffic.messages, 0U);
   ASSERT_EQ(outcome.arrival.notes.size(), 1U);
   EXPECT_NE(outcome.arrival.notes[0].find("one rank"), std::string::npos);
@@ -279,13 +162,15 @@ TEST(DistributedGridSolver, StandsDelaysAndReorderedMessages) {
 
 TEST(DistributedGridSolver, SendsEachTimeAboutOnce) {
   const ImageGrid grid = cube_grid(24);
-  const Outcome outcome = solve_over_ranks({grid, rough_speed(grid, 1), {}}, centre_source(grid), {}, {.ranks = 4});
+  const ImageOutcome outcome =
+      solve_over_ranks({grid, rough_speed(grid, 1), {}}, centre_source(grid), {}, {.ranks = 4});
   EXPECT_GT(outcome.traffic.messages, 0U);
   EXPECT_GE(outcome.traffic.bytes, outcome.traffic.halo_bytes);
   EXPECT_LE(outcome.traffic.bytes, 3 * outcome.traffic.halo_bytes);
   GridOptions second;
   second.order = 2;
-  const Outcome twice = solve_over_ranks({grid, rough_speed(grid, 1), {}}, centre_source(grid), second, {.ranks = 4});
+  const ImageOutcome twice =
+      solve_over_ranks({grid, rough_speed(grid, 1), {}}, centre_source(grid), second, {.ranks = 4});
   EXPECT_GE(twice.traffic.bytes, twice.traffic.halo_bytes);
   EXPECT_LE(twice.traffic.bytes, 3 * twice.traffic.halo_bytes);
 }

@@ -22,7 +22,7 @@ struct DealOptions {
   int pieces = 0;
   Partitioner partitioner = Partitioner::automatic;
   int threads = 1;
-  /// Of each rank: of its own solves where sources are shared out (`Split::sources`); of its part of a mesh `cuda`, or
+  /// Of each rank: of its own solves where sources are shared out (`Split::sources`); of its part `cuda`, or
   /// `automatic` where every rank has a GPU, is on its GPU.
   Backend rank_backend = Backend::serial;
   int batch_threads = 1;

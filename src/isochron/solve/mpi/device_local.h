@@ -1,4 +1,4 @@
-// The banded schedule on one part of a mesh that a GPU holds.
+// The banded schedule on one part of a mesh or an image that a GPU holds.
 #pragma once
 
 #include <algorithm>
@@ -11,10 +11,10 @@
 
 namespace isochron::mpi {
 
-/// The width of a band in those of the CPU. A GPU wants thousands of vertices at a time and some microseconds before it
-/// starts on them, so its bands are wide; inside a band the order is that of rounds. Chosen by counting
-/// (bench/NOTES.md), not yet measured on several GPUs.
-inline constexpr double device_bands = 8;
+/// The width of a band in those of the CPU, on meshes, and in mean shortest steps, on images. A GPU wants thousands of
+/// vertices at a time and some microseconds before it starts on them, so its bands are wide; inside a band the order is
+/// that of rounds. Chosen by counting (bench/NOTES.md), not yet measured on several GPUs.
+inline constexpr double device_bands = 8, device_steps = 4;
 
 /// Bands of a part on a device, alike on all ranks.
 template <class T>

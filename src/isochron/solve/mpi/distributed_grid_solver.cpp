@@ -8,12 +8,16 @@
 
 #include <fmt/format.h>
 
+#include "isochron/core/cuda/device.h"
 #include "isochron/core/timer.h"
 #include "isochron/solve/grid/adaptive.h"
 #include "isochron/solve/grid/grid_finish.h"
 #include "isochron/solve/grid/grid_relax.h"
 #include "isochron/solve/mpi/banded_local.h"
+#include "isochron/solve/mpi/cuda/device_grid_part.h"
+#include "isochron/solve/mpi/device_run.h"
 #include "isochron/solve/mpi/global_labels.h"
+#include "isochron/solve/mpi/rank_device.h"
 #include "isochron/solve/mpi/rank_engine.h"
 #include "isochron/solve/mpi/second_order_local.h"
 
@@ -61,7 +65,9 @@ class PreparedBlocks {
   using T = Scalar;
   using Start = GridStart<T>;
 
-  PreparedBlocks(Transport& transport, const GridPart& part, GridCells&& cells, Problem&& problem, double band_width)
+  /// `device` is the GPU that solves; the CPU does where it is negative.
+  PreparedBlocks(Transport& transport, const GridPart& part, GridCells&& cells, Problem&& problem, double band_width,
+                 int device)
       : transport_(transport),
         lattice_(part.deal.lattice),
         image_(part.image),
@@ -69,13 +75,17 @@ class PreparedBlocks {
         cells_(std::move(cells)),
         problem_(std::move(problem)),
         order_(part.order),
-        band_width_(band_width) {
+        band_width_(band_width),
+        device_(device) {
     problem_.cells = &cells_;
     share_mean_edge(transport, problem_);
     halo_ = make_halo(transport, ghosts_of(part), cells_.box.cell_count, [&](std::uint64_t global) {
       const std::optional<std::size_t> found = own(global);
       return found ? number(*found) : Halo::none;
     });
+    if (device < 0) return;
+    const cuda::OnDevice here(device);
+    device_part_ = make_device_grid_part(problem_, halo_);
   }
   PreparedBlocks(const PreparedBlocks&) = delete;
   PreparedBlocks& operator=(const PreparedBlocks&) = delete;
@@ -102,16 +112,11 @@ class PreparedBlocks {
   [[nodiscard]] static int threads() { return 1; }
 
   RankWork run(Start& start, const Progress& progress) const {
-    using Relax = GridRelaxer<Problem, PlainTimes<T>, NoFactor, OwnCells>;
-    const Relax relax(problem_, PlainTimes<T>{start.state.time.data()}, {}, OwnCells{cells_.allowed.data()});
-    BandedLocal<Relax> local(relax, start.state, halo_, adaptive_tuning(band_width_));
-    RankWork work = run_bands(transport_, halo_, static_cast<LocalSolver<T>&>(local), Pace::banded, progress,
-                              static_cast<double>(image_.voxel_count()));
+    RankWork work = device_part_ != nullptr ? run_on_gpu(start, progress) : run_on_cpu(start, progress);
     if (order_ == 1) return work;
     start.first.swap(start.state.time);
     SecondOrderLocal<Problem> second(problem_, start, halo_, adaptive_tuning(band_width_));
-    work += run_bands(transport_, halo_, static_cast<LocalSolver<T>&>(second), Pace::banded, progress,
-                      static_cast<double>(image_.voxel_count()));
+    work += run_here(second, progress);
     return work;
   }
 
@@ -126,6 +131,22 @@ class PreparedBlocks {
   }
 
  private:
+  RankWork run_on_cpu(Start& start, const Progress& progress) const {
+    using Relax = GridRelaxer<Problem, PlainTimes<T>, NoFactor, OwnCells>;
+    const Relax relax(problem_, PlainTimes<T>{start.state.time.data()}, {}, OwnCells{cells_.allowed.data()});
+    BandedLocal<Relax> local(relax, start.state, halo_, adaptive_tuning(band_width_));
+    return run_here(local, progress);
+  }
+  RankWork run_on_gpu(Start& start, const Progress& progress) const {
+    const cuda::OnDevice here(device_);
+    const BandTuning tuning = adaptive_tuning(band_width_ > 0 ? band_width_ : device_steps);
+    return run_on_device(transport_, halo_, *device_part_, start.state, tuning, problem_.mean_edge, Pace::banded,
+                         progress, static_cast<double>(image_.voxel_count()));
+  }
+  RankWork run_here(LocalSolver<T>& local, const Progress& progress) const {
+    return run_bands(transport_, halo_, local, Pace::banded, progress, static_cast<double>(image_.voxel_count()));
+  }
+
   /// Of a voxel of the stack.
   [[nodiscard]] std::uint64_t global(VertexId stacked) const {
     const auto shape = stack_.grid(image_);
@@ -164,17 +185,12 @@ class PreparedBlocks {
   Problem problem_;
   int order_;
   double band_width_;
+  int device_;
   Halo halo_;
+  std::unique_ptr<DevicePart<T>> device_part_;  ///< null where the CPU solves
 };
 
 }  // namespace
-
-void check_blocks_backend(Backend rank_backend) {
-  if (rank_backend == Backend::cuda)
-    throw UsageError(
-        "an image is shared out over GPUs by its sources only (--each-source with several ranks, and at least as many "
-        "sources); leave --rank-backend out, or solve with --backend cuda");
-}
 
 void check_distributed_options(const GridOptions& options) {
   check_distributed_options(options.common);
@@ -198,8 +214,8 @@ template <class Problem>
 class DistributedGridSolver::EngineOf final : public Engine {
  public:
   EngineOf(Transport& transport, const GridPart& part, GridCells&& cells, Problem&& problem,
-           const SolveOptions& options, std::vector<std::string> notes, const Timer& since_start)
-      : blocks_(transport, part, std::move(cells), std::move(problem), options.band_width),
+           const SolveOptions& options, int device, std::vector<std::string> notes, const Timer& since_start)
+      : blocks_(transport, part, std::move(cells), std::move(problem), options.band_width, device),
         engine_(transport, blocks_, options, std::move(notes), since_start.seconds()) {}
 
   DistributedArrival solve(std::span<const GlobalSeed> seeds) override { return engine_.solve(seeds); }
@@ -216,6 +232,11 @@ DistributedGridSolver::DistributedGridSolver(Transport& transport, const GridPar
   std::vector<std::string> notes;
   if (!part.deal.shared)
     notes.emplace_back("one rank solves it all: the metric is so anisotropic that updates read too far for blocks");
+  const bool on_device = options.backend == Backend::cuda;
+  const int device = on_device ? required_device(transport) : -1;
+  if (on_device)
+    notes.emplace_back(part.order == 1 ? "each rank solved on its GPU"
+                                       : "each rank solved on its GPU, the second order on its CPU");
   const ImageGrid stack = part.stack().grid(part.image);
   GridCells cells = cells_of(part, stack);
   const VoxelMetric metric{stack, part.metric, nullptr, MetricOrder::cells};
@@ -225,11 +246,12 @@ DistributedGridSolver::DistributedGridSolver(Transport& transport, const GridPar
           using Problem = std::decay_t<decltype(problem)>;
           if constexpr (!is_tensor_problem<Problem>)
             engine_ = std::make_unique<EngineOf<Problem>>(transport, part, std::move(cells), std::move(problem),
-                                                          options, std::move(notes), timer);
+                                                          options, device, std::move(notes), timer);
         },
         any);
   };
-  if (options.precision == Precision::single_) start(make_stencils<float>(metric, cells, part.plan, 1));
+  if (options.precision == Precision::single_ || (on_device && options.precision == Precision::automatic))
+    start(make_stencils<float>(metric, cells, part.plan, 1));
   else start(make_stencils<double>(metric, cells, part.plan, 1));
 }
 

@@ -14,15 +14,13 @@ namespace isochron::mpi {
 
 /// Throws UsageError for what is not solved over ranks.
 void check_distributed_options(const GridOptions& options);
-/// Throws UsageError where ranks are to solve blocks of an image on GPUs.
-void check_blocks_backend(Backend rank_backend);
 
 /// One rank's end of the solver; every rank makes one and calls the same functions in the same order. A rank may have
 /// no voxel at all.
 class DistributedGridSolver {
  public:
-  /// Keeps a reference to the transport. Of the options those count that `DistributedSolver` has. Throws UsageError for
-  /// what is not solved over ranks.
+  /// Keeps a reference to the transport. Of the options those count that `DistributedSolver` has, `backend` included;
+  /// second-order times are computed on the CPU in any case. Throws UsageError for what is not solved over ranks.
   DistributedGridSolver(Transport& transport, const GridPart& part, const SolveOptions& options);
   ~DistributedGridSolver();
 

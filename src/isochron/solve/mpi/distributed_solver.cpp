@@ -9,7 +9,7 @@
 #include "isochron/mesh/validate.h"
 #include "isochron/solve/mpi/banded_local.h"
 #include "isochron/solve/mpi/collectives.h"
-#include "isochron/solve/mpi/device_local.h"
+#include "isochron/solve/mpi/device_run.h"
 #include "isochron/solve/mpi/global_labels.h"
 #include "isochron/solve/mpi/part_problem.h"
 #include "isochron/solve/mpi/rank_device.h"
@@ -88,7 +88,13 @@ class PreparedPart {
   [[nodiscard]] int threads() const { return hands_.threads; }
 
   RankWork run(Start& start, const Progress& progress) const {
-    if (device_part_ != nullptr) return run_on_device(start.state, progress);
+    if (device_part_ != nullptr) {
+      const cuda::OnDevice here(hands_.device);
+      BandTuning wide = tuning();
+      if (!(hands_.band_width > 0)) wide.width *= device_bands;
+      return run_on_device(transport_, halo_, *device_part_, start.state, wide, problem_.mean_edge, hands_.pace,
+                           progress, static_cast<double>(part_.whole_vertices));
+    }
     if (hands_.threads > 1) return run_in_team(start.state, progress);
     const Relax relax = relax_of(start);
     if (hands_.pace == Pace::sweeps) {
@@ -123,16 +129,6 @@ class PreparedPart {
     TeamLocal<SharedRelax> local(relax, state, halo_, tuning(), hands_.threads);
     RankWork work;
     local.lead([&] { work = run_here(local, progress); });
-    return work;
-  }
-
-  RankWork run_on_device(SolveState<T>& state, const Progress& progress) const {
-    const cuda::OnDevice here(hands_.device);
-    BandTuning tuning = this->tuning();
-    if (!(hands_.band_width > 0)) tuning.width *= device_bands;
-    DeviceLocal<T> local(*device_part_, state, halo_, device_scale(tuning, problem_.mean_edge));
-    RankWork work = run_here(local, progress);
-    device_part_->times(state.time);
     return work;
   }
 

@@ -36,7 +36,8 @@ Bytes packed_image(GridDomain domain, int order, const DealOptions& deal) {
 }  // namespace
 
 void serve_image(Transport& transport, const SolveOptions& options) {
-  DistributedGridSolver solver(transport, scatter_grid(transport, nullptr), options);
+  const SolveOptions own_part = part_options(transport, options, {});
+  DistributedGridSolver solver(transport, scatter_grid(transport, nullptr), own_part);
   serve_solves(transport, [&](std::span<const GlobalSeed> seeds) {
     (void)gather_arrival(transport, solver.own_voxels(), 0, solver.solve(seeds));
   });
@@ -87,7 +88,6 @@ std::vector<GlobalSeed> RankedGridSolver::seeds_of(const Sources& sources) const
 }
 
 void RankedGridSolver::share_out(std::span<const GlobalSeed> seeds) {
-  check_blocks_backend(deal_.rank_backend);
   const Timer timer;
   const VoxelMetric metric{domain_.grid, domain_.metric};
   WholeGrid whole{domain_.grid, domain_.metric, cells_, plan_stencils(metric, cells_, deal_.threads),
@@ -96,7 +96,8 @@ void RankedGridSolver::share_out(std::span<const GlobalSeed> seeds) {
   whole.deal = deal_blocks(metric, cells_, reach, seeds, ranks_.transport().size(), deal_.pieces);
   ranks_.together(Order::image, [&] {
     Transport& transport = ranks_.transport();
-    solver_ = std::make_unique<DistributedGridSolver>(transport, scatter_grid(transport, &whole), options_.common);
+    const SolveOptions own = part_options(transport, options_.common, deal_.rank_backend);
+    solver_ = std::make_unique<DistributedGridSolver>(transport, scatter_grid(transport, &whole), own);
   });
   setup_seconds_ += timer.seconds();
 }

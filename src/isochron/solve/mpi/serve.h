@@ -56,7 +56,7 @@ SolveOptions own_options(SolveOptions options, const DealOptions& deal);
 /// The GPU of a rank's own solver, −1 when it uses none.
 int own_device(const Transport& transport, const SolveOptions& own);
 
-/// All ranks together, as rank 0 wants it: the options of the solver of a part of a mesh. Throws as `agreed_backend`.
+/// All ranks together, as rank 0 wants it: the options of the solver of a part. Throws as `agreed_backend`.
 SolveOptions part_options(Transport& transport, SolveOptions options, Backend wanted);
 
 /// A rank's own solver as `deal_sources` and `serve_sources` want it; `make` makes it when it is needed first.

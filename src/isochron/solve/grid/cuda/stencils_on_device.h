@@ -32,8 +32,10 @@ class BoxOnDevice {
     } else {
       require_memory(box.cell_count * (1 + sizeof(std::uint32_t)), "this image");
       for (int i = 0; i < Terms; ++i) view_.step[i] = static_cast<std::uint32_t>(box.step(problem.offsets[i]));
-      const auto time = problem.axis_times(problem.cells->list.front());
-      std::copy(time.begin(), time.end(), view_.axis_time);
+      if (!problem.cells->list.empty()) {  // a part of an image may be empty
+        const auto time = problem.axis_times(problem.cells->list.front());
+        std::copy(time.begin(), time.end(), view_.axis_time);
+      }
       usable_ = DeviceArray<std::uint32_t>(std::span<const std::uint32_t>(usable_words(problem)));
     }
     allowed_ = DeviceArray<std::uint8_t>(std::span<const std::uint8_t>(problem.cells->allowed));

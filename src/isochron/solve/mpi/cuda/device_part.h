@@ -1,5 +1,5 @@
-// One rank's part of a mesh in the memory of its GPU, and the steps that a solve on it is made of. This header needs no
-// CUDA.
+// One rank's part of a mesh or an image in the memory of its GPU, and the steps that a solve on it is made of. This
+// header needs no CUDA.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct PartStanding {
 };
 
 /// Times only fall. A vertex whose time falls waits until it has been pushed from: before the horizon, or behind it
-/// until the horizon has moved past it. Own vertices come first; those behind them are never pushed to.
+/// until the horizon has moved past it. Only own vertices are pushed to.
 template <class T>
 class DevicePart {
  public:

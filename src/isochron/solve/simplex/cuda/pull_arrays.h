@@ -2,6 +2,7 @@
 #pragma once
 
 #include "isochron/core/cuda/device_array.h"
+#include "isochron/solve/cuda/counts.h"
 #include "isochron/solve/simplex/pull_candidate.h"
 #include "isochron/solve/simplex/pull_lists.h"
 
@@ -47,13 +48,6 @@ DeviceArray<ElementRecord<T, Corners>> upload_records(const SimplexProblem<T, Co
   records.upload_from(std::span<const ElementRecord<T, Corners>>(problem.elements));
   upload(records.data() + count, lists.virtual_records().data(), lists.virtual_records().size_bytes());
   return records;
-}
-
-/// True when `found` is so much earlier than `now` that it counts.
-template <class T>
-__device__ bool counts(T found, T now, T tolerance, T edge) {
-  const T least = now < detail::infinity<T>() ? countable_gain(tolerance, edge, now) : T(0);
-  return found < now - least;
 }
 
 /// True when the vertex at a record's corner can gain from a neighbour in that record, with these times of both: an
