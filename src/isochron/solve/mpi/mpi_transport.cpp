@@ -1,6 +1,7 @@
 #include "isochron/solve/mpi/mpi_transport.h"
 
 #include <algorithm>
+#include <chrono>
 #include <deque>
 #include <limits>
 #include <thread>
@@ -136,11 +137,13 @@ class MpiTransport final : public Transport {
     return true;
   }
 
-  /// Bands take a millisecond; whoever waits longer than a few does so for a file or for a mesh to be cut.
+  /// Bands take a millisecond; whoever waits longer than a few does so for a file, for a mesh to be cut or for those
+  /// who solve on its core: the longer it has waited the longer it sleeps, about a hundredth of that.
   void pause() override {
     constexpr int patience = 20000;
+    constexpr std::chrono::microseconds first_sleep{200}, longer{20}, longest{10000};
     reap();
-    if (++waits_ > patience) std::this_thread::sleep_for(std::chrono::microseconds(200));
+    if (++waits_ > patience) std::this_thread::sleep_for(std::min(first_sleep + (waits_ - patience) * longer, longest));
     else if (waits_ % 64 == 0) std::this_thread::yield();
   }
 
