@@ -1,6 +1,7 @@
 """What the tests over MPI ranks share: starting them, looking into what they write, and finding their processes."""
 
 import array
+import contextlib
 import json
 import os
 import pathlib
@@ -26,12 +27,26 @@ class MpiCase(CliCase):
         if shutil.which("mpirun") is None:
             self.skipTest("there is no mpirun")
 
+    environment = ENVIRONMENT
+    starter = ()  # a command that starts each rank
+
     def command(self, ranks, *arguments):
-        return ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", str(ranks), BINARY, *map(str, arguments)]
+        return ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", str(ranks), *self.starter, BINARY,
+                *map(str, arguments)]
+
+    @contextlib.contextmanager
+    def full_disk(self):
+        """Files of ranks cannot grow past some kB. MPI is told to do without files of its own."""
+        self.starter = ("sh", "-c", 'ulimit -f 4; exec "$@"', "sh")
+        self.environment = {**ENVIRONMENT, "OMPI_MCA_btl": "tcp,self", "PMIX_MCA_gds": "hash"}
+        try:
+            yield
+        finally:
+            del self.starter, self.environment
 
     def over_ranks(self, ranks, *arguments):
         return subprocess.run(self.command(ranks, *arguments), cwd=self.folder, text=True, capture_output=True,
-                              timeout=240, stdin=subprocess.DEVNULL, env=ENVIRONMENT)
+                              timeout=240, stdin=subprocess.DEVNULL, env=self.environment)
 
     def summary(self, ranks, *arguments):
         done = self.over_ranks(ranks, *arguments, "--json", "--verify", "--force")

@@ -3,6 +3,7 @@
 import json
 import math
 import re
+import shutil
 
 from mpi_case import MpiCase
 from nrrd import write_nrrd
@@ -172,6 +173,58 @@ GhostLevel="0" Origin="1 2 3" Spacing="0.5 1 1"><PPointData/><PCellData><PDataAr
         self.summary(3, *solve, "-o", "two.vti", "--backend", "mpi")
         self.assert_same("one.vti", "two.vti")
         self.expect(2, *solve, "-o", "c.pvti", words=("c.pvti", "--backend mpi"))
+
+    # ---- generating
+
+    def test_generated_pieces_are_the_serial_image(self):
+        for kind, beside in ((("crossing-fibers", "--n", "9,8,5", "--noise", "0.1"), ("_mask", "_fa")),
+                             (("helix-tensors", "--n", "9,9,6"), ()), (("diagonal-tensors", "--n", "4,3,2"), ()),
+                             (("layers", "--n", "23,11"), ("_layer",)), (("salt", "--n", "17,19"), ("_salt",)),
+                             (("phantom", "--n", "8"), ("_density",))):
+            self.succeed("generate", *kind, "-o", "one.vti", "--force")
+            for ranks in (1, 2, 3, 4, 7):  # more than there are slices, too
+                with self.subTest(kind=kind[0], ranks=ranks):
+                    done = self.over_ranks(ranks, "generate", *kind, "-o", "a.pvti", "--backend", "mpi", "--force", "--json")
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                    written = json.loads(done.stdout)["written"]
+                    self.assertEqual(written, ["a.pvti"] + [f"a{name}.pvti" for name in beside])
+                    for name in ("", *beside):
+                        self.assert_same(f"one{name}.vti", f"a{name}.pvti")
+                        self.assertLessEqual(len(list((self.folder / f"a{name}").iterdir())), ranks)
+
+    def test_solving_on_generated_pieces(self):
+        done = self.over_ranks(3, "generate", "layers", "--n", "60,40", "-o", "a.pvti", "--backend", "mpi")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.succeed("generate", "layers", "--n", "60,40", "-o", "a.vti")
+        self.succeed("solve", "a.vti", "-o", "one.vti", "--source", "0", "--speed-array", "speed")
+        self.summary(2, "solve", "a.pvti", "-o", "b.pvti", "--source", "0", "--speed-array", "speed", "--backend", "mpi")
+        self.assert_same("one.vti", "b.pvti")
+
+    def test_generate_says_what_is_wrong_once(self):
+        generate = ("generate", "phantom", "--backend", "mpi", "--n")
+        self.fail_over_ranks(2, *generate, "8", "-o", "a.vti", words=("a.vti", ".pvti"))
+        self.fail_over_ranks(2, *generate, "8", "-o", "a.pvtu", words=("a.pvtu", ".pvti"))
+        self.fail_over_ranks(2, *generate, "1", "-o", "a.pvti", words=("1 x 1 x 1",))
+        self.fail_over_ranks(1, *generate, "8", "-o", "/proc/o.pvti", words=("/proc/o.pvti", "cannot be written"))
+        self.fail_over_ranks(1, *generate, "8", "-o", "no/a.pvti", words=("no/a.pvti",))
+        self.write("numbers.bin", "12345678")
+        self.fail_over_ranks(2, "generate", "from-raw", "numbers.bin", "--shape", "2,1", "-o", "a.pvti", "--backend",
+                             "mpi", words=("--backend", "from-raw", "ventricle and the images"))
+        self.expect(2, "generate", "phantom", "-o", "a.pvti", words=("a.pvti", "--backend mpi"))
+
+    def test_generated_sets_appear_all_or_none(self):
+        generate = ("generate", "phantom", "--n", "24", "-o", "a.pvti", "--backend", "mpi")
+        with self.full_disk():
+            self.fail_over_ranks(1, *generate, words=("a_000", "cannot be written"))
+        in_the_way = self.folder / "a_density" / "a_density_0001.vti" / "in the way"
+        in_the_way.mkdir(parents=True)  # of the second set
+        self.fail_over_ranks(1, *generate, words=("a_density_0001.vti", "cannot be written"))
+        shutil.rmtree(self.folder / "a_density")
+        self.write("a_density.pvti", "")
+        self.fail_over_ranks(3, *generate, words=("a_density.pvti", "exists already"))
+        done = self.over_ranks(3, *generate, "--force")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.succeed("info", "a_density.pvti")
 
     # ---- what goes wrong
 

@@ -107,6 +107,12 @@ ImageShare read_image_share(Exchange& exchange, const fs::path& path) {
   return share;
 }
 
+void check_image_set(const fs::path& path, Overwrite overwrite) {
+  if (piece_kind_of(path) != PieceKind::image)
+    throw UsageError(fmt::format("{}: is no set of pieces of an image; use .pvti", path.string()));
+  check_set_writable(path, overwrite);
+}
+
 void write_image_share(Exchange& exchange, const fs::path& path, ImageShare share) {
   std::vector<IndexBox> boxes = share.boxes;
   for (IndexBox& box : boxes)

@@ -16,8 +16,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Pieces of an old set that had more.
-void remove_old_pieces(const fs::path& path, std::size_t first) {
+/// Pieces of a set from one on.
+void remove_pieces(const fs::path& path, std::size_t first) {
   std::error_code ignored;
   while (fs::remove(piece_path(path, first), ignored)) ++first;
 }
@@ -87,7 +87,14 @@ void write_set(Exchange& exchange, const fs::path& path, const PieceIndex& index
   });
   if (file) file->keep();
   files.keep();
-  if (exchange.rank() == writers.index) remove_old_pieces(path, writers.pieces);
+  if (exchange.rank() == writers.index) remove_pieces(path, writers.pieces);
+}
+
+void remove_set(const fs::path& path) {
+  std::error_code ignored;
+  fs::remove(path, ignored);
+  remove_pieces(path, 0);
+  fs::remove(piece_path(path, 0).parent_path(), ignored);
 }
 
 }  // namespace isochron
