@@ -104,7 +104,7 @@ class MpiImageTest(MpiCase):
                  ("flat", ("--speed-array", "speed", "--source", "600", "--order", "2"), ()))
         for image, options, mask in cases:
             with self.subTest(image=image, options=options, mask=mask):
-                masked = lambda kind: ("--mask", "mask" + kind) if mask else ()
+                masked = lambda kind: ("--mask", "mask" + kind, "--mask-array", "speed") if mask else ()
                 done = self.succeed("solve", image + ".pvti", "-o", "one.vti", *options, *masked(".nrrd"), "--force",
                                     "--json")
                 one = json.loads(done.stdout)
@@ -124,8 +124,8 @@ class MpiImageTest(MpiCase):
         self.in_pieces(2, "speed.nrrd", "a.pvti")
         self.in_pieces(2, "mask.nrrd", "mask.pvti")
         for ranks in (1, 3, 4):
-            done = self.over_ranks(ranks, "solve", "a.pvti", "-o", "b.pvti", "--mask", "mask.pvti", "--source", "0",
-                                   "--backend", "mpi", "--force")
+            done = self.over_ranks(ranks, "solve", "a.pvti", "-o", "b.pvti", "--mask", "mask.pvti", "--mask-array",
+                                   "speed", "--source", "0", "--backend", "mpi", "--force")
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertEqual(done.stderr.count("288 voxels stay unreached (2 parts without a source)"), 1, done.stderr)
 
@@ -251,9 +251,14 @@ GhostLevel="0" Origin="1 2 3" Spacing="0.5 1 1"><PPointData/><PCellData><PDataAr
         self.fail_over_ranks(3, *solve, "--source-tag", "reached=7", words=("speed.pvti", "reached = 7"))
         self.fail_over_ranks(3, *solve, "--source", "0", "--speed-array", "cv", words=("speed.pvti", "cv"))
         self.fail_over_ranks(3, *solve, "--source", "0", "--speed-array", "speed", words=("speed.pvti", "in the box of rank"))
-        self.fail_over_ranks(3, *solve, "--source", "3", "--mask", "mask.pvti", words=("speed.pvti", "voxel 3,0,0"))
-        self.fail_over_ranks(3, *solve, "--source", "3", "--mask", "none.pvti", words=("mask is 0 everywhere",))
-        self.fail_over_ranks(3, *solve, "--source", "3", "--mask", "other.pvti", words=("other.pvti", "8 x 7 x 5"))
+        masked = (*solve, "--source", "3", "--mask-array", "speed", "--mask")
+        self.fail_over_ranks(3, *masked, "mask.pvti", words=("speed.pvti", "voxel 3,0,0"))
+        self.fail_over_ranks(3, *masked, "none.pvti", words=("mask is 0 everywhere",))
+        self.fail_over_ranks(3, *masked, "other.pvti", words=("other.pvti", "8 x 7 x 5"))
+        self.fail_over_ranks(3, *solve, "--source", "0", "--mask", "mask.pvti",
+                             words=("mask.pvti has several arrays (speed, arrival_time", "--mask-array"))
+        self.fail_over_ranks(3, *solve, "--source", "0", "--mask", "mask.pvti", "--mask-array", "wall",
+                             words=("mask.pvti has no array 'wall'", "speed, arrival_time"))
         self.fail_over_ranks(2, *solve, "--source", "0", "--scheme", "godunov", words=("adaptive",))
         self.fail_over_ranks(1, "solve", "speed.pvti", "-o", "no/b.pvti", *solve[4:], "--source", "0", words=("no/b.pvti",))
         self.summary(2, *solve, "--source", "0")
