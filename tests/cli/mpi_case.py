@@ -155,8 +155,9 @@ class MpiCase(CliCase):
             with self.subTest(ranks=count):
                 piece.unlink()
                 self.fail_over_ranks(3, *solve, ranks=count, words=(name, "is missing"))
-                piece.write_bytes(content[:len(content) // 2])
-                self.fail_over_ranks(3, *solve, ranks=count, words=(name,))
+                for part in (0, len(content) // 4, len(content) * 9 // 10):
+                    piece.write_bytes(content[:part])
+                    self.fail_over_ranks(3, *solve, ranks=count, words=(f"error: {solve[1]}: piece 1 of 3 ({first}): ",))
                 piece.write_bytes((self.folder / other).read_bytes())
                 self.fail_over_ranks(3, *solve, ranks=count, words=words)
                 piece.write_bytes(content.replace(f'Name="{array}"'.encode(), f'Name="{array[::-1]}"'.encode()))

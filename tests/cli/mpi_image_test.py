@@ -173,6 +173,8 @@ GhostLevel="0" Origin="1 2 3" Spacing="0.5 1 1"><PPointData/><PCellData><PDataAr
         self.summary(3, *solve, "-o", "two.vti", "--backend", "mpi")
         self.assert_same("one.vti", "two.vti")
         self.expect(2, *solve, "-o", "c.pvti", words=("c.pvti", "--backend mpi"))
+        for backend in ((), ("--backend", "mpi")):
+            self.expect(2, *solve, "-o", "c.pvtu", *backend, words=("'.pvtu'", ".vti", "or .pvti", "--backend mpi"))
 
     # ---- generating
 
