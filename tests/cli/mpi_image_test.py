@@ -235,6 +235,14 @@ GhostLevel="0" Origin="1 2 3" Spacing="0.5 1 1"><PPointData/><PCellData><PDataAr
         self.in_pieces(3, "speed.nrrd", "a.pvti")
         solve = ("solve", "a.pvti", "-o", "b.pvti", "--source", "0", "--speed-array", "speed", "--backend", "mpi")
         self.try_bad_pieces(solve, (2, 3, 4), "a/a_0001.vti", "a/a_0002.vti", "speed", ("a.pvti", "do not cover"))
+        piece = self.folder / "a" / "a_0001.vti"
+        content = piece.read_bytes()
+        piece.write_bytes(re.sub(rb'Origin="[^"]*"', b'Origin="0 0 5"', content, count=1))
+        for ranks in (1, 2, 4):
+            self.fail_over_ranks(3, *solve, ranks=ranks, words=("error: a.pvti: piece 1 of 3 (a/a_0001.vti): lies elsewhere",
+                                                                "origin 0 0 5", "in the list origin 0 0 0"))
+        self.expect(3, "solve", "a.pvti", "-o", "one.vti", "--source", "0", words=("a.pvti: piece 1 of 3", "lies elsewhere"))
+        piece.write_bytes(content)
         self.fail_over_ranks(3, "solve", "none.pvti", *solve[2:], words=("none.pvti",))
         self.write("half.pvti", (self.folder / "a.pvti").read_text()[:300])
         self.fail_over_ranks(3, "solve", "half.pvti", *solve[2:], words=("half.pvti",))

@@ -1,6 +1,8 @@
 // Meshes and images in pieces: PVTU, PVTP and PVTI.
 #include <cstring>
 
+#include <fmt/format.h>
+
 #include "io/image_samples.h"
 #include "io/io_test_support.h"
 #include "isochron/io/image_io.h"
@@ -369,6 +371,39 @@ TEST(ImagePieces, SayWhichPieceIsMissingOrCutShort) {
   fs::remove(piece);
   EXPECT_THAT([&] { static_cast<void>(read_image(path)); },
               testing::ThrowsMessage<InputError>(testing::StartsWith(named + " is missing")));
+}
+
+TEST(ImagePieces, MustLieWhereTheListSays) {
+  const TemporaryFolder folder;
+  const fs::path path = folder.path() / "a.pvti", piece = piece_path(path, 1);
+  write_image_set(path, image_sample());
+  const std::string text = content_of(piece), named = path.string() + ": piece 1 of 3 (" + piece.string() + "): ";
+  const Image expected = read_image(path);
+  /// Reads the set with another beginning of an attribute in the piece.
+  const auto with = [&](const std::string& attribute, const std::string& value) {
+    std::string changed = text;
+    const std::size_t at = changed.find(' ' + attribute + "=\"") + 1,
+                      end = changed.find('"', at + attribute.size() + 2);
+    changed.replace(at, end + 1 - at, value.empty() ? "" : attribute + "=\"" + value + '"');
+    std::ofstream(piece, std::ios::binary) << changed;
+    return read_image(path);
+  };
+  const auto numbers = [](const std::vector<double>& values, double more) {
+    return fmt::format("{} {} {}", values[0] + more, values[1], values[2]);
+  };
+  const ImageGrid& grid = expected.grid;
+  const std::vector<double> origin{grid.origin.x, grid.origin.y, grid.origin.z},
+      spacing{grid.spacing(0), grid.spacing(1), grid.spacing(2)};
+  const double least = *std::min_element(spacing.begin(), spacing.end());
+  for (const auto& [attribute, values] : {std::pair("Origin", origin), {"Spacing", spacing}}) {
+    EXPECT_EQ(with(attribute, numbers(values, 1e-7 * least)).grid, grid);
+    EXPECT_EQ(with(attribute, "").grid, grid);  // it says nothing
+    EXPECT_THAT([&] { static_cast<void>(with(attribute, numbers(values, 1e-5 * least))); },
+                testing::ThrowsMessage<InputError>(
+                    testing::AllOf(testing::StartsWith(named + "lies elsewhere"), HasSubstr("in the list origin"))));
+  }
+  EXPECT_THAT([&] { static_cast<void>(with("Direction", "0 1 0 1 0 0 0 0 1")); },
+              testing::ThrowsMessage<InputError>(testing::StartsWith(named + "lies elsewhere")));
 }
 
 TEST(ImagePieces, MustCoverTheImage) {
