@@ -92,7 +92,7 @@ void write_sets(mpi::Transport& transport, const Paths& files, ImageShare&& shar
       for (; done < files.size(); ++done)
         write_image_share(exchange, files[done], {share.whole, share.boxes, taken(share.image, done)});
     } catch (...) {
-      while (done > 0 && exchange.rank() == 0) remove_set(files[--done]);
+      while (done > 0) remove_set(files[--done]);  // whoever is left does
       throw;
     }
   });

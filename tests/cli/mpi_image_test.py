@@ -303,3 +303,4 @@ GhostLevel="0" Origin="1 2 3" Spacing="0.5 1 1"><PPointData/><PCellData><PDataAr
         self.speeds(shape=(60, 60, 60))
         self.in_pieces(2, "speed.nrrd", "a.pvti")
         self.kill_while_writing(("solve", "a.pvti", "-o", "b.pvti", "--source", "0", "--backend", "mpi"), "vti")
+        self.kill_while_writing(("generate", "diagonal-tensors", "--n", "100", "-o", "b.pvti", "--backend", "mpi"), "vti")
