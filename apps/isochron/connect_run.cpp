@@ -39,7 +39,7 @@ struct ConnectFiles {
 
 std::vector<FilePath> inputs_of(const ConnectRequest& request) {
   std::vector<FilePath> files{request.tensors.file};
-  if (!request.tensors.mask.empty()) files.push_back(request.tensors.mask);
+  if (!request.tensors.mask.file.empty()) files.push_back(request.tensors.mask.file);
   const auto add = [&](const RegionRequest& region) {
     if (const auto* label = std::get_if<LabelRegion>(&region.what)) files.push_back(label->file);
     if (const auto* mask = std::get_if<MaskRegion>(&region.what)) files.push_back(mask->file);

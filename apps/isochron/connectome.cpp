@@ -57,7 +57,7 @@ void check_request(const ConnectomeRequest& request, Console& console) {
     outputs.push_back(request.parcels_file);
   }
   std::vector<FilePath> inputs{request.tensors.file};
-  for (const FilePath& file : {request.tensors.mask, request.labels})
+  for (const FilePath& file : {request.tensors.mask.file, request.labels})
     if (!file.empty()) inputs.push_back(file);
   check_output_files(outputs, inputs, overwrite);
 }

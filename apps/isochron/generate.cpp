@@ -186,15 +186,12 @@ int write_generated(Dataset&& dataset, const OutputRequest& request, double seco
   return 0;
 }
 
-/// What is made in one piece only.
-struct NoParts {};
-
 /// Every rank makes and writes its own part; no rank ever has the whole mesh.
 template <class GeneratePart>
 int generate_over_ranks(const OutputRequest& request, GeneratePart&& generate_part, Console& console) {
   return run_on_all_ranks([&](mpi::Transport& transport) {
     mpi::RankExchange exchange(transport);
-    const PartChoice choice{static_cast<std::uint32_t>(transport.rank()), static_cast<std::uint32_t>(transport.size())};
+    const PartChoice choice = part_of_rank(transport);
     GenerateSummary summary{.kind = request.kind, .file = request.file};
     using Data = decltype(to_part_data(generate_part(choice)));
     Data data;

@@ -7,11 +7,16 @@
 #include "apps/isochron/commands.h"
 #include "apps/isochron/generate_report.h"
 #include "apps/isochron/output_files.h"
+#include "apps/isochron/shared_output.h"
+#include "apps/isochron/solve_mpi.h"
 #include "isochron/core/timer.h"
 #include "isochron/io/file_name.h"
 #include "isochron/io/image_io.h"
+#include "isochron/io/image_parts.h"
 #include "isochron/io/number_rows.h"
 #include "isochron/io/raw_image.h"
+#include "isochron/io/set_files.h"
+#include "isochron/mesh/agreement.h"
 #include "isochron/mesh/generate/check.h"
 #include "isochron/mesh/generate/phantom.h"
 #include "isochron/mesh/generate/tensor_images.h"
@@ -24,6 +29,9 @@ struct ImageRequest {
   std::string kind;
   std::filesystem::path file;
   bool force = false;
+  bool over_ranks = false;
+
+  [[nodiscard]] Overwrite overwrite() const { return force ? Overwrite::yes : Overwrite::no; }
 };
 
 struct FromRawOptions {
@@ -43,47 +51,104 @@ Paths inputs_of(const Options&) {
 }
 Paths inputs_of(const FromRawOptions& options) { return {options.file}; }
 
-/// The first array goes into the named file and each other one into a file beside it, whatever the format can hold. All
-/// of them appear, or none.
-std::vector<std::filesystem::path> write_arrays(const ImageRequest& request, Image&& image, Console& console) {
-  const Overwrite overwrite = request.force ? Overwrite::yes : Overwrite::no;
-  std::vector<std::filesystem::path> files;
-  for (const DataArray& array : image.data.all()) {
+/// The first array goes into the named file and each other one into a file beside it, whatever the format can hold.
+Paths files_of(const ImageRequest& request, const Image& image) {
+  Paths files;
+  for (const DataArray& array : image.data.all())
     files.push_back(files.empty() ? request.file : FileName(request.file).beside("_" + array.name));
-    check_image_writable(files.back(), overwrite);
-  }
+  return files;
+}
+
+/// Takes one of an image's arrays out, as an image of its own.
+Image taken(Image& image, std::size_t array) {
+  Image one;
+  one.grid = image.grid;
+  if (array == 0) one.tensor_order = image.tensor_order;
+  one.data.set(std::move(image.data.all()[array]));
+  return one;
+}
+
+/// All files appear, or none.
+Paths write_arrays(const ImageRequest& request, Image&& image, Console& console) {
+  const Paths files = files_of(request, image);
+  for (const auto& file : files) check_image_writable(file, request.overwrite());
   const InterruptGuard guard;
   OutputFiles outputs;
   for (std::size_t i = 0; i < files.size(); ++i) {
     check_interrupted();
     const Activity activity(console, "writing " + files[i].string());
-    Image one;
-    one.grid = image.grid;
-    if (i == 0) one.tensor_order = image.tensor_order;
-    one.data.set(std::move(image.data.all()[i]));
-    write_image(outputs.add(files[i]), one);
+    write_image(outputs.add(files[i]), taken(image, i));
   }
   check_interrupted();
   outputs.commit();
   return files;
 }
 
-/// Adds what all kinds have in common, and the action: `generate(options)` makes the image.
-template <class Options, class Generate>
+/// All ranks together: the same with sets of pieces.
+void write_sets(mpi::Transport& transport, const Paths& files, ImageShare&& share) {
+  write_together(transport, [&](Exchange& exchange) {
+    std::size_t done = 0;
+    try {
+      for (; done < files.size(); ++done)
+        write_image_share(exchange, files[done], {share.whole, share.boxes, taken(share.image, done)});
+    } catch (...) {
+      while (done > 0) remove_set(files[--done]);  // whoever is left does
+      throw;
+    }
+  });
+}
+
+/// Every rank makes and writes its own box; no rank ever has the whole image.
+template <class GeneratePart>
+int generate_over_ranks(const ImageRequest& request, GeneratePart&& generate_part, Console& console) {
+  return run_on_all_ranks([&](mpi::Transport& transport) {
+    mpi::RankExchange exchange(transport);
+    ImageSummary summary{.kind = request.kind};
+    ImageShare share;
+    Timer timer;
+    all_or_none(exchange, [&] {
+      const Activity activity(console, "generating " + request.kind);
+      check_image_set(request.file, request.overwrite());
+      share = generate_part(part_of_rank(transport));
+      summary.written = files_of(request, share.image);
+      for (const auto& file : summary.written) check_set_writable(file, request.overwrite());
+    });
+    summary.generate_seconds = timer.seconds();
+    summary.shape = share.whole.shape;
+    summary.arrays = share.image.data.names();
+    timer.restart();
+    write_sets(transport, summary.written, std::move(share));
+    summary.write_seconds = timer.seconds();
+    if (transport.rank() == 0) print_summary(summary, console);
+    return 0;
+  });
+}
+
+/// Adds what all kinds have in common, and the action: `generate(options)` makes the image, and `generate_part(options,
+/// choice)` a part of it, for kinds that have parts.
+template <class Options, class Generate, class GeneratePart = NoParts>
 void finish_kind(Command& command, const std::string& kind, const std::shared_ptr<Options>& options, Generate generate,
-                 Console& console) {
+                 Console& console, GeneratePart generate_part = {}) {
+  constexpr bool has_parts = !std::is_same_v<GeneratePart, NoParts>;
   const auto request = std::make_shared<ImageRequest>();
   request->kind = kind;
   command.group("Output");
   command.option("-o,--output", "FILE", "Where the image goes; the extension picks the format", into(request->file),
                  Need::required);
   command.flag("--force", "Replace existing files", request->force);
-  declare_serial_backend(command, kind);
+  if constexpr (has_parts)
+    command.option("--backend", "NAME", "serial, or mpi under mpirun: a piece of FILE.pvti from each rank",
+                   one_of(request->over_ranks, {{"serial", false}, {"mpi", true}}));
+  else declare_serial_backend(command, kind);
   declare_common(command, console);
-  command.action([options, request, generate, &console] {
-    const Overwrite overwrite = request->force ? Overwrite::yes : Overwrite::no;
-    check_image_writable(request->file, overwrite);
-    check_output_files({request->file}, inputs_of(*options), overwrite);
+  command.action([options, request, generate, generate_part, &console] {
+    static_cast<void>(generate_part);  // one kind has none
+    if constexpr (has_parts)
+      if (request->over_ranks)
+        return generate_over_ranks(
+            *request, [&](const PartChoice& choice) { return generate_part(*options, choice); }, console);
+    check_image_writable(request->file, request->overwrite());
+    check_output_files({request->file}, inputs_of(*options), request->overwrite());
     Timer timer;
     Image image = generate(*options);
     ImageSummary summary{.kind = request->kind, .shape = image.grid.shape, .arrays = image.data.names()};
@@ -126,7 +191,7 @@ void declare_diagonal_tensors(Command& parent, Console& console) {
   const auto options = std::make_shared<DiagonalTensorsOptions>();
   box_options(command, options->size, "64");
   command.option("--coupling", "C", "Off-diagonal components; the diagonal is 1 (0.9)", into(options->coupling));
-  finish_kind(command, "diagonal-tensors", options, generate_diagonal_tensors, console);
+  finish_kind(command, "diagonal-tensors", options, generate_diagonal_tensors, console, generate_diagonal_tensors_part);
 }
 
 void declare_helix_tensors(Command& parent, Console& console) {
@@ -140,7 +205,7 @@ void declare_helix_tensors(Command& parent, Console& console) {
   command.option("--turns", "N", "From the first slice to the last (2)", into(options->turns));
   command.option("--along", "E", "Eigenvalue along the helix (1)", into(options->along));
   command.option("--across", "E", "The other two, and all outside the tube (0.0001)", into(options->across));
-  finish_kind(command, "helix-tensors", options, generate_helix_tensors, console);
+  finish_kind(command, "helix-tensors", options, generate_helix_tensors, console, generate_helix_tensors_part);
 }
 
 void declare_crossing_fibers(Command& parent, Console& console) {
@@ -156,7 +221,7 @@ void declare_crossing_fibers(Command& parent, Console& console) {
   command.option("--background", "D", "Outside (0.0008)", into(options->background));
   command.option("--noise", "SHARE", "Added to the components, as a share of --along (0)", into(options->noise));
   command.option("--seed", "SEED", "Of the noise (1)", into(options->seed));
-  finish_kind(command, "crossing-fibers", options, generate_crossing_fibers, console);
+  finish_kind(command, "crossing-fibers", options, generate_crossing_fibers, console, generate_crossing_fibers_part);
 }
 
 void declare_layers(Command& parent, Console& console) {
@@ -166,7 +231,7 @@ void declare_layers(Command& parent, Console& console) {
   model_options(command, *options);
   command.option("--layers", "N", "How many (8)", into(options->layers));
   command.option("--relief", "SHARE", "How far interfaces wave; 0 is flat, below 1 (0.6)", into(options->relief));
-  finish_kind(command, "layers", options, generate_layers, console);
+  finish_kind(command, "layers", options, generate_layers, console, generate_layers_part);
 }
 
 void declare_salt(Command& parent, Console& console) {
@@ -177,7 +242,7 @@ void declare_salt(Command& parent, Console& console) {
   command.option("--speed-salt", "S", "Of the salt, m/s (4500)", into(options->speed_salt));
   command.option("--radius", "R", "Of the salt, as a share of the depth (0.25)", into(options->radius));
   command.option("--roughness", "SHARE", "How far its outline leaves the circle (0.25)", into(options->roughness));
-  finish_kind(command, "salt", options, generate_salt, console);
+  finish_kind(command, "salt", options, generate_salt, console, generate_salt_part);
 }
 
 void declare_phantom(Command& parent, Console& console) {
@@ -188,7 +253,7 @@ void declare_phantom(Command& parent, Console& console) {
   command.option("--radius", "R", "Of the chamber, as a share of the smallest side (0.28)", into(options->radius));
   command.option("--wall", "T", "How thick its wall is, as a share too (0.08)", into(options->wall));
   command.option("--tube", "R", "Radius of the ring's tube, as a share too (0.06)", into(options->tube));
-  finish_kind(command, "phantom", options, generate_phantom, console);
+  finish_kind(command, "phantom", options, generate_phantom, console, generate_phantom_part);
 }
 
 /// The image with its first two axes swapped, values and all.
@@ -263,13 +328,13 @@ void declare_from_raw(Command& parent, Console& console) {
 }  // namespace
 
 void declare_serial_backend(Command& command, const std::string& kind) {
-  command.option("--backend", "NAME", "serial (over MPI ranks: square, cube and ventricle)",
+  command.option("--backend", "NAME", "serial (over MPI ranks: square, cube, ventricle and the images but from-raw)",
                  [kind](const std::string& text) {
                    if (text != "serial")
-                     throw UsageError(
-                         fmt::format("{} is made by one process (over MPI ranks: square, cube and ventricle); leave "
-                                     "the option out",
-                                     kind));
+                     throw UsageError(fmt::format(
+                         "{} is made by one process (over MPI ranks: square, cube, ventricle and the images but "
+                         "from-raw); leave the option out",
+                         kind));
                  });
 }
 

@@ -8,6 +8,9 @@
 
 namespace isochron::cli {
 
+/// In place of the function that makes a part: the kind is made in one piece only.
+struct NoParts {};
+
 /// --backend of a kind that is made by one process only, which says so.
 void declare_serial_backend(Command& command, const std::string& kind);
 

@@ -38,6 +38,11 @@ RawLayout layout_of(const RawRequest& raw) {
 
 }  // namespace
 
+void declare_mask(Command& command, MaskRequest& mask, const std::string& meaning) {
+  command.option("--mask", "FILE", meaning, into(mask.file));
+  command.option("--mask-array", "NAME", "Which array of a mask that has several", into(mask.array));
+}
+
 void declare_tensor_layout(Command& command, TensorLayout& layout) {
   command.option("--tensor-order", "NAME",
                  "Of 6 components: fsl (xx,xy,xz,yy,yz,zz along FSL's axes), row (the same along world axes), mrtrix, "
@@ -93,9 +98,14 @@ Image read_reported(const std::filesystem::path& file, const RawRequest& raw, Co
   return image;
 }
 
-std::vector<std::uint8_t> read_mask(const std::filesystem::path& file, const ImageGrid& grid, Console& console) {
-  if (file.empty()) return {};
-  return mask_of(read_reported(file, {}, console), grid, file.string());
+std::vector<std::uint8_t> read_mask(const MaskRequest& mask, const ImageGrid& grid, Console& console) {
+  warn_unused_mask(mask, console);
+  if (mask.file.empty()) return {};
+  return mask_of(read_reported(mask.file, {}, console), grid, mask.file.string(), mask.array);
+}
+
+void warn_unused_mask(const MaskRequest& mask, Console& console) {
+  console.warn_unused(mask.file.empty() && !mask.array.empty(), "--mask-array", "--mask");
 }
 
 void refuse_on_image(bool given, std::string_view option) {

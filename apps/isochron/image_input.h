@@ -29,6 +29,14 @@ struct RawRequest {
   std::vector<double> spacing;
 };
 
+/// The image that a mask is taken from, and which of its arrays where it has several.
+struct MaskRequest {
+  std::filesystem::path file;  ///< empty: there is no mask
+  std::string array;
+};
+
+/// --mask and --mask-array; `meaning` is what the mask is for.
+void declare_mask(Command& command, MaskRequest& mask, const std::string& meaning);
 /// --tensor-order and --tensor-frame. The order `fsl` means FSL's frame too, unless another is given.
 void declare_tensor_layout(Command& command, TensorLayout& layout);
 /// Whether so many tensors that are not positive definite can be no accident.
@@ -49,7 +57,9 @@ Image read_reported(const std::filesystem::path& file, const RawRequest& raw, Co
 
 /// The mask of all commands: 1 where the image in the file is neither 0 nor NaN nor infinite. Empty when no file is
 /// named. Throws InputError unless it has the voxels of `grid`, one value for each, and is not 0 everywhere.
-std::vector<std::uint8_t> read_mask(const std::filesystem::path& file, const ImageGrid& grid, Console& console);
+std::vector<std::uint8_t> read_mask(const MaskRequest& mask, const ImageGrid& grid, Console& console);
+/// Says that an array is named and no file.
+void warn_unused_mask(const MaskRequest& mask, Console& console);
 
 /// Throws UsageError for an option that only the other kind of file has a use for.
 void refuse_on_image(bool given, std::string_view option);

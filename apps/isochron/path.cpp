@@ -28,7 +28,7 @@ void declare_path(Command& root, Console& console) {
   command.option("--image", "FILE",
                  "The image that was solved, with its speeds or tensors, where ARRIVAL has times alone",
                  into(request->image));
-  command.option("--mask", "FILE", "The mask of the solve", into(request->problem.mask));
+  declare_mask(command, request->problem.mask, "The mask of the solve");
   declare_raw(command, request->problem.raw);
   declare_sources(command, request->problem.sources);
   declare_metric(command, request->problem);

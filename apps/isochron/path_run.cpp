@@ -27,7 +27,7 @@ void check_request(const PathRequest& request) {
   check_path_output(request);
   Paths inputs = request.files;
   inputs.insert(inputs.end(), request.problem.sources.files.begin(), request.problem.sources.files.end());
-  for (const auto& file : {request.problem.mesh, request.problem.mask, request.image})
+  for (const auto& file : {request.problem.mesh, request.problem.mask.file, request.image})
     if (!file.empty()) inputs.push_back(file);
   check_not_among(request.output, inputs, "is an input too (it would be replaced)");
 }
@@ -124,7 +124,8 @@ void trace_targets(const PathRequest& request, Dataset&& dataset, const SideInpu
 
 void trace_mesh(const PathRequest& request, const SideInputs& inputs, PathSummary& summary, Console& console) {
   refuse_on_mesh(!request.image.empty(), "--image");
-  refuse_on_mesh(!request.problem.mask.empty(), "--mask");
+  refuse_on_mesh(!request.problem.mask.file.empty(), "--mask");
+  refuse_on_mesh(!request.problem.mask.array.empty(), "--mask-array");
   refuse_on_mesh(request.problem.tensors.frame.has_value(), "--tensor-frame");
   refuse_on_mesh(request.problem.floor_given(), "--eigenvalue-floor");
   Dataset dataset = read_mesh(request.problem, console);

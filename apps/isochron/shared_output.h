@@ -1,6 +1,7 @@
 // Sets of pieces that all ranks of a job write together.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <utility>
 
@@ -9,9 +10,15 @@
 #include "isochron/io/image_parts.h"
 #include "isochron/io/part_output.h"
 #include "isochron/mesh/agreement.h"
+#include "isochron/mesh/block_cut.h"
 #include "isochron/solve/mpi/rank_exchange.h"
 
 namespace isochron::cli {
+
+/// What a rank makes of something that ranks make in parts.
+inline PartChoice part_of_rank(const mpi::Transport& transport) {
+  return {static_cast<std::uint32_t>(transport.rank()), static_cast<std::uint32_t>(transport.size())};
+}
 
 /// All ranks together: calls `write(exchange)`. A signal ends the writing, and then nothing is left of it: a rank that
 /// waits looks for signals too, because the launcher sends them to all when one rank is gone. One that is told by

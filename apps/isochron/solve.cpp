@@ -72,7 +72,7 @@ void declare_ranks(Command& command, SolveRequest& request) {
 /// What images have beside meshes.
 void declare_grid(Command& command, SolveRequest& request) {
   command.group("Images");
-  command.option("--mask", "IMAGE", "Solve where it is neither 0 nor NaN", into(request.mask));
+  declare_mask(command, request.mask, "Solve where this image is neither 0 nor NaN");
   command.option("--scheme", "NAME", "auto (adaptive), adaptive, godunov, lax-friedrichs",
                  [&request](const std::string& text) { request.grid.scheme = grid_scheme_named(text); });
   command.option("--order", "N", "Of the adaptive scheme: 1 (default) or 2", into(request.grid.order));
@@ -139,7 +139,8 @@ std::vector<Method> methods_with(std::string_view option) {
 /// Refuses options that the other kind of file has: who gives them takes the file for something else.
 void check_kind(const SolveRequest& request, const MethodFlags& flags) {
   if (!request.on_image()) {
-    refuse_on_mesh(!request.mask.empty(), "--mask");
+    refuse_on_mesh(!request.mask.file.empty(), "--mask");
+    refuse_on_mesh(!request.mask.array.empty(), "--mask-array");
     refuse_on_mesh(request.grid.scheme != GridScheme::automatic, "--scheme");
     refuse_on_mesh(request.grid.order != 1, "--order");
     refuse_on_mesh(request.tensors.frame.has_value(), "--tensor-frame");

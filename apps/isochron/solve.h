@@ -67,7 +67,7 @@ struct SolveRequest {
   bool each_source = false;             ///< every source is a solve of its own
   std::filesystem::path matrix;         ///< their times at one another
   GridOptions grid;                     ///< of images; `common` is `options`
-  std::filesystem::path mask;           ///< of images
+  MaskRequest mask;                     ///< of images
   TensorLayout tensors;                 ///< as given; of images the file may tell it
   RawRequest raw;                       ///< of images that are bare numbers
   int team = 0;                         ///< ranks, when asked for

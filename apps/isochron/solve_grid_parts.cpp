@@ -65,10 +65,12 @@ class GridPartRun {
 
   void read() {
     share_ = read_reported(request_.mesh);
-    if (request_.mask.empty()) return;
-    ImageShare mask = read_reported(request_.mask);
+    const MaskRequest& request = request_.mask;
+    warn_unused_mask(request, console_);
+    if (request.file.empty()) return;
+    ImageShare mask = read_reported(request.file);
     mask.image.grid = mask.whole;  // to be compared
-    mask_ = mask_values(values_on(share_.whole, mask.image, request_.mask.string()));
+    mask_ = mask_values(mask_array(share_.whole, mask.image, request.file.string(), request.array));
   }
 
   void make_problem() {

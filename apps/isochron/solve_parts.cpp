@@ -218,7 +218,7 @@ std::optional<std::string> what_needs_whole(const SolveRequest& request) {
   if (!request.sources.level_set.empty()) return "--source-levelset";
   if (!request.probe.output.empty()) return "--probe";
   if (!request.picture.file.empty()) return "--picture";
-  if (!request.mask.empty() && piece_kind_of(request.mask) != PieceKind::image) return "a --mask in one file";
+  if (!request.mask.file.empty() && piece_kind_of(request.mask.file) != PieceKind::image) return "a --mask in one file";
   return std::nullopt;
 }
 

@@ -43,7 +43,7 @@ Paths pieces_of(const std::filesystem::path& input) {
 /// Pieces of an input must not be replaced either, unless the whole set is.
 void check_input_pieces(const SolveRequest& request, std::string_view why) {
   if (request.output.empty()) return;
-  for (const auto& input : {request.mesh, request.mask}) {
+  for (const auto& input : {request.mesh, request.mask.file}) {
     if (same_place(input, request.output)) continue;
     const Paths pieces = pieces_of(input);
     if (!request.to_pieces()) check_not_among(request.output, pieces, why);
@@ -58,7 +58,7 @@ void check_input_pieces(const SolveRequest& request, std::string_view why) {
 /// An output must not replace another, nor an input, --force or not. Only -o may replace the mesh, which it holds.
 void check_distinct_files(const SolveRequest& request) {
   Paths inputs = request.sources.files;
-  for (const auto& file : {request.probe.points, request.mask})
+  for (const auto& file : {request.probe.points, request.mask.file})
     if (!file.empty()) inputs.push_back(file);
   if (request.on_image()) inputs.push_back(request.mesh);
   const std::string_view is_input = "is an input too (it would be replaced)";

@@ -33,7 +33,7 @@ void declare_tensor_image(Command& command, TensorRequest& request) {
   command.positional("TENSORS", "An image of diffusion tensors", into(request.file));
   command.group("The tensors");
   declare_tensor_layout(command, request.layout);
-  command.option("--mask", "FILE", "Where paths may run (all voxels that have a tensor)", into(request.mask));
+  declare_mask(command, request.mask, "Where paths may run (all voxels that have a tensor)");
   command.option("--metric", "NAME", "sharpened (default), inverse or adjugate",
                  one_of(request.metric.kind, {{"sharpened", DiffusionMetricKind::sharpened},
                                               {"inverse", DiffusionMetricKind::inverse},

@@ -15,8 +15,8 @@ namespace isochron::cli {
 
 struct TensorRequest {
   std::filesystem::path file;
-  TensorLayout layout;         ///< else what the header says, and the world's axes
-  std::filesystem::path mask;  ///< else all voxels with a usable tensor
+  TensorLayout layout;  ///< else what the header says, and the world's axes
+  MaskRequest mask;     ///< else all voxels with a usable tensor
   DiffusionMetricOptions metric;
   std::vector<std::string> sharpening;  ///< options given that only the sharpened metric has
   RawRequest raw;

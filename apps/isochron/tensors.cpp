@@ -21,7 +21,7 @@ struct TensorsRequest {
   std::filesystem::path image;
   std::filesystem::path bval;
   std::filesystem::path bvec;
-  std::filesystem::path mask;
+  MaskRequest mask;
   std::string prefix;
   TensorFitMethod fit = TensorFitMethod::wls;
   bool force = false;
@@ -107,7 +107,7 @@ int run_tensors(const TensorsRequest& request, Console& console) {
   for (const char* map : {"_tensor", "_fa", "_v1", "_md"})
     summary.written.emplace_back(request.prefix + map + ".nii.gz");
   Paths inputs{request.image, request.bval, request.bvec};
-  if (!request.mask.empty()) inputs.push_back(request.mask);
+  if (!request.mask.file.empty()) inputs.push_back(request.mask.file);
   check_output_files(summary.written, inputs, request.force ? Overwrite::yes : Overwrite::no);
 
   Timer timer;
@@ -169,7 +169,7 @@ void declare_tensors(Command& root, Console& console) {
   command.option("--bval", "FILE", "b-values, one per volume", into(request->bval), Need::required);
   command.option("--bvec", "FILE", "b-vectors as FSL has them: 3 rows, or 3 columns", into(request->bvec),
                  Need::required);
-  command.option("--mask", "FILE", "Fit only where this image is neither 0 nor NaN", into(request->mask));
+  declare_mask(command, request->mask, "Fit only where this image is neither 0 nor NaN");
   command.option("--fit", "NAME", "Least squares: wls, weighted (default), or ols, ordinary",
                  one_of(request->fit, {{"wls", TensorFitMethod::wls}, {"ols", TensorFitMethod::ols}}));
   command.group("Output");

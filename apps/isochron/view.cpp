@@ -33,7 +33,7 @@ struct ViewRequest {
   bool no_browser = false;
   double max_gigabytes = 8;
   TensorLayout tensors;
-  std::filesystem::path mask;
+  MaskRequest mask;
 };
 
 #if defined(ISOCHRON_WITH_VIEWER)
@@ -123,7 +123,8 @@ std::unique_ptr<Browser> start_browser(const std::string& url, const ViewRequest
 /// What was given only for images of tensors; empty when nothing was.
 std::vector<std::string> given_for_tensors(const ViewRequest& request) {
   std::vector<std::string> given;
-  if (!request.mask.empty()) given.emplace_back("--mask");
+  if (!request.mask.file.empty()) given.emplace_back("--mask");
+  if (!request.mask.array.empty()) given.emplace_back("--mask-array");
   if (request.tensors.order) given.emplace_back("--tensor-order");
   if (request.tensors.frame) given.emplace_back("--tensor-frame");
   return given;
@@ -157,7 +158,9 @@ int run_view(const ViewRequest& request, Console& console) {
   options.open.most_bytes = static_cast<std::uintmax_t>(1e9 * std::min(request.max_gigabytes, 1e9));
   options.open.tensor_order = request.tensors.order;
   options.open.tensor_frame = request.tensors.axes();
-  options.open.mask = request.mask;
+  warn_unused_mask(request.mask, console);
+  options.open.mask = request.mask.file;
+  options.open.mask_array = request.mask.array;
   viewer::Server server(options);
   open_files(server, request, console);
   const InterruptGuard guard;
@@ -203,7 +206,7 @@ void declare_view(Command& root, Console& console) {
                  into_positive(request->max_gigabytes));
   command.group("Images of tensors");
   declare_tensor_layout(command, request->tensors);
-  command.option("--mask", "FILE", "Where their pathways may run (all voxels that have a tensor)", into(request->mask));
+  declare_mask(command, request->mask, "Where their pathways may run (all voxels that have a tensor)");
   declare_common(command, console);
   command.action([request, &console] { return run_view(*request, console); });
 }

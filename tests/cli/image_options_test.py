@@ -68,6 +68,21 @@ class ImageOptions(CliCase):
             for command in (("solve", block, "-o", "b.nrrd"), ("path", "times.nrrd", "--to", 1, "-o", "p.csv")):
                 self.expect(3, *command, "--source", 0, "--mask", f"{name}.nrrd", words=[f"{name}.nrrd", word])
 
+    def test_a_mask_with_several_arrays_is_named(self):
+        block = self.block()
+        self.succeed("solve", block, "-o", "times.vti", "--source", 0)  # arrival_time is 0 at the source
+        self.succeed("solve", block, "-o", "times.nrrd", "--source", 0)
+        for command in (("solve", block, "-o", "b.nrrd"), ("path", "times.nrrd", "--to", 1, "-o", "p.csv")):
+            self.expect(3, *command, "--source", 0, "--mask", "times.vti",
+                        words=["times.vti has several arrays", "arrival_time, source, reached", "--mask-array"])
+            self.expect(3, *command, "--source", 0, "--mask", "times.vti", "--mask-array", "wall",
+                        words=["times.vti has no array 'wall'", "arrival_time, source, reached"])
+            self.succeed(*command, "--source", 0, "--mask", "times.vti", "--mask-array", "reached")
+        self.expect(3, "solve", block, "-o", "b.vti", "--source", 0, "--mask", "times.vti", "--mask-array",
+                    "arrival_time", words=["outside the mask"])
+        done = self.succeed("solve", block, "-o", "b.nrrd", "--source", 0, "--mask-array", "reached", "--force")
+        self.assertIn("--mask-array", done.stderr)
+
     # ---- files
 
     def test_inputs_are_never_replaced(self):

@@ -97,6 +97,17 @@ class MpiGridTest(MpiCase):
         done = self.over_ranks(2, "solve", "a.msh", "--source", "3", "-o", "b.msh", "--backend", "mpi")
         self.assertIn("2, the mesh shared out between them", done.stdout)
 
+    def test_the_summary_says_where_ranks_have_nothing_to_do(self):
+        self.image("small.nrrd", (14, 9, 8), lambda i, j, k: 1.0)
+        solve = ("solve", "small.nrrd", "--source", "0", "--backend", "mpi")
+        self.assertEqual(self.summary(1, *solve, "-o", "a.vti")["notes"], [])
+        for output in ("a.vti", "a.pvti"):
+            notes = self.summary(3, *solve, "-o", output)["notes"]
+            self.assertTrue(any("2 of 3 ranks solve it: the image is too small" in note for note in notes), notes)
+        notes = self.summary(3, "solve", "a.pvti", *solve[2:], "-o", "b.pvti")["notes"]
+        self.assertTrue(any("2 of 3 ranks solve it: the image is too small" in note for note in notes), notes)
+        self.assertEqual(self.summary(3, *solve, "-o", "a.vti", "--pieces", "2")["notes"], [])
+
     def test_errors_are_said_once(self):
         self.image("speed.nrrd", (9, 8, 7), lambda i, j, k: 1.0)
         self.succeed("generate", "cube", "--n", "5", "-o", "a.msh")

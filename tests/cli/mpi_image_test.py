@@ -3,6 +3,7 @@
 import json
 import math
 import re
+import shutil
 
 from mpi_case import MpiCase
 from nrrd import write_nrrd
@@ -103,7 +104,7 @@ class MpiImageTest(MpiCase):
                  ("flat", ("--speed-array", "speed", "--source", "600", "--order", "2"), ()))
         for image, options, mask in cases:
             with self.subTest(image=image, options=options, mask=mask):
-                masked = lambda kind: ("--mask", "mask" + kind) if mask else ()
+                masked = lambda kind: ("--mask", "mask" + kind, "--mask-array", "speed") if mask else ()
                 done = self.succeed("solve", image + ".pvti", "-o", "one.vti", *options, *masked(".nrrd"), "--force",
                                     "--json")
                 one = json.loads(done.stdout)
@@ -123,8 +124,8 @@ class MpiImageTest(MpiCase):
         self.in_pieces(2, "speed.nrrd", "a.pvti")
         self.in_pieces(2, "mask.nrrd", "mask.pvti")
         for ranks in (1, 3, 4):
-            done = self.over_ranks(ranks, "solve", "a.pvti", "-o", "b.pvti", "--mask", "mask.pvti", "--source", "0",
-                                   "--backend", "mpi", "--force")
+            done = self.over_ranks(ranks, "solve", "a.pvti", "-o", "b.pvti", "--mask", "mask.pvti", "--mask-array",
+                                   "speed", "--source", "0", "--backend", "mpi", "--force")
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertEqual(done.stderr.count("288 voxels stay unreached (2 parts without a source)"), 1, done.stderr)
 
@@ -172,6 +173,60 @@ GhostLevel="0" Origin="1 2 3" Spacing="0.5 1 1"><PPointData/><PCellData><PDataAr
         self.summary(3, *solve, "-o", "two.vti", "--backend", "mpi")
         self.assert_same("one.vti", "two.vti")
         self.expect(2, *solve, "-o", "c.pvti", words=("c.pvti", "--backend mpi"))
+        for backend in ((), ("--backend", "mpi")):
+            self.expect(2, *solve, "-o", "c.pvtu", *backend, words=("'.pvtu'", ".vti", "or .pvti", "--backend mpi"))
+
+    # ---- generating
+
+    def test_generated_pieces_are_the_serial_image(self):
+        for kind, beside in ((("crossing-fibers", "--n", "9,8,5", "--noise", "0.1"), ("_mask", "_fa")),
+                             (("helix-tensors", "--n", "9,9,6"), ()), (("diagonal-tensors", "--n", "4,3,2"), ()),
+                             (("layers", "--n", "23,11"), ("_layer",)), (("salt", "--n", "17,19"), ("_salt",)),
+                             (("phantom", "--n", "8"), ("_density",))):
+            self.succeed("generate", *kind, "-o", "one.vti", "--force")
+            for ranks in (1, 2, 3, 4, 7):  # more than there are slices, too
+                with self.subTest(kind=kind[0], ranks=ranks):
+                    done = self.over_ranks(ranks, "generate", *kind, "-o", "a.pvti", "--backend", "mpi", "--force", "--json")
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                    written = json.loads(done.stdout)["written"]
+                    self.assertEqual(written, ["a.pvti"] + [f"a{name}.pvti" for name in beside])
+                    for name in ("", *beside):
+                        self.assert_same(f"one{name}.vti", f"a{name}.pvti")
+                        self.assertLessEqual(len(list((self.folder / f"a{name}").iterdir())), ranks)
+
+    def test_solving_on_generated_pieces(self):
+        done = self.over_ranks(3, "generate", "layers", "--n", "60,40", "-o", "a.pvti", "--backend", "mpi")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.succeed("generate", "layers", "--n", "60,40", "-o", "a.vti")
+        self.succeed("solve", "a.vti", "-o", "one.vti", "--source", "0", "--speed-array", "speed")
+        self.summary(2, "solve", "a.pvti", "-o", "b.pvti", "--source", "0", "--speed-array", "speed", "--backend", "mpi")
+        self.assert_same("one.vti", "b.pvti")
+
+    def test_generate_says_what_is_wrong_once(self):
+        generate = ("generate", "phantom", "--backend", "mpi", "--n")
+        self.fail_over_ranks(2, *generate, "8", "-o", "a.vti", words=("a.vti", ".pvti"))
+        self.fail_over_ranks(2, *generate, "8", "-o", "a.pvtu", words=("a.pvtu", ".pvti"))
+        self.fail_over_ranks(2, *generate, "1", "-o", "a.pvti", words=("1 x 1 x 1",))
+        self.fail_over_ranks(1, *generate, "8", "-o", "/proc/o.pvti", words=("/proc/o.pvti", "cannot be written"))
+        self.fail_over_ranks(1, *generate, "8", "-o", "no/a.pvti", words=("no/a.pvti",))
+        self.write("numbers.bin", "12345678")
+        self.fail_over_ranks(2, "generate", "from-raw", "numbers.bin", "--shape", "2,1", "-o", "a.pvti", "--backend",
+                             "mpi", words=("--backend", "from-raw", "ventricle and the images"))
+        self.expect(2, "generate", "phantom", "-o", "a.pvti", words=("a.pvti", "--backend mpi"))
+
+    def test_generated_sets_appear_all_or_none(self):
+        generate = ("generate", "phantom", "--n", "24", "-o", "a.pvti", "--backend", "mpi")
+        with self.full_disk():
+            self.fail_over_ranks(1, *generate, words=("a_000", "cannot be written"))
+        in_the_way = self.folder / "a_density" / "a_density_0001.vti" / "in the way"
+        in_the_way.mkdir(parents=True)  # of the second set
+        self.fail_over_ranks(1, *generate, words=("a_density_0001.vti", "cannot be written"))
+        shutil.rmtree(self.folder / "a_density")
+        self.write("a_density.pvti", "")
+        self.fail_over_ranks(3, *generate, words=("a_density.pvti", "exists already"))
+        done = self.over_ranks(3, *generate, "--force")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.succeed("info", "a_density.pvti")
 
     # ---- what goes wrong
 
@@ -180,6 +235,14 @@ GhostLevel="0" Origin="1 2 3" Spacing="0.5 1 1"><PPointData/><PCellData><PDataAr
         self.in_pieces(3, "speed.nrrd", "a.pvti")
         solve = ("solve", "a.pvti", "-o", "b.pvti", "--source", "0", "--speed-array", "speed", "--backend", "mpi")
         self.try_bad_pieces(solve, (2, 3, 4), "a/a_0001.vti", "a/a_0002.vti", "speed", ("a.pvti", "do not cover"))
+        piece = self.folder / "a" / "a_0001.vti"
+        content = piece.read_bytes()
+        piece.write_bytes(re.sub(rb'Origin="[^"]*"', b'Origin="0 0 5"', content, count=1))
+        for ranks in (1, 2, 4):
+            self.fail_over_ranks(3, *solve, ranks=ranks, words=("error: a.pvti: piece 1 of 3 (a/a_0001.vti): lies elsewhere",
+                                                                "origin 0 0 5", "in the list origin 0 0 0"))
+        self.expect(3, "solve", "a.pvti", "-o", "one.vti", "--source", "0", words=("a.pvti: piece 1 of 3", "lies elsewhere"))
+        piece.write_bytes(content)
         self.fail_over_ranks(3, "solve", "none.pvti", *solve[2:], words=("none.pvti",))
         self.write("half.pvti", (self.folder / "a.pvti").read_text()[:300])
         self.fail_over_ranks(3, "solve", "half.pvti", *solve[2:], words=("half.pvti",))
@@ -198,9 +261,14 @@ GhostLevel="0" Origin="1 2 3" Spacing="0.5 1 1"><PPointData/><PCellData><PDataAr
         self.fail_over_ranks(3, *solve, "--source-tag", "reached=7", words=("speed.pvti", "reached = 7"))
         self.fail_over_ranks(3, *solve, "--source", "0", "--speed-array", "cv", words=("speed.pvti", "cv"))
         self.fail_over_ranks(3, *solve, "--source", "0", "--speed-array", "speed", words=("speed.pvti", "in the box of rank"))
-        self.fail_over_ranks(3, *solve, "--source", "3", "--mask", "mask.pvti", words=("speed.pvti", "voxel 3,0,0"))
-        self.fail_over_ranks(3, *solve, "--source", "3", "--mask", "none.pvti", words=("mask is 0 everywhere",))
-        self.fail_over_ranks(3, *solve, "--source", "3", "--mask", "other.pvti", words=("other.pvti", "8 x 7 x 5"))
+        masked = (*solve, "--source", "3", "--mask-array", "speed", "--mask")
+        self.fail_over_ranks(3, *masked, "mask.pvti", words=("speed.pvti", "voxel 3,0,0"))
+        self.fail_over_ranks(3, *masked, "none.pvti", words=("mask is 0 everywhere",))
+        self.fail_over_ranks(3, *masked, "other.pvti", words=("other.pvti", "8 x 7 x 5"))
+        self.fail_over_ranks(3, *solve, "--source", "0", "--mask", "mask.pvti",
+                             words=("mask.pvti has several arrays (speed, arrival_time", "--mask-array"))
+        self.fail_over_ranks(3, *solve, "--source", "0", "--mask", "mask.pvti", "--mask-array", "wall",
+                             words=("mask.pvti has no array 'wall'", "speed, arrival_time"))
         self.fail_over_ranks(2, *solve, "--source", "0", "--scheme", "godunov", words=("adaptive",))
         self.fail_over_ranks(1, "solve", "speed.pvti", "-o", "no/b.pvti", *solve[4:], "--source", "0", words=("no/b.pvti",))
         self.summary(2, *solve, "--source", "0")
@@ -255,3 +323,4 @@ GhostLevel="0" Origin="1 2 3" Spacing="0.5 1 1"><PPointData/><PCellData><PDataAr
         self.speeds(shape=(60, 60, 60))
         self.in_pieces(2, "speed.nrrd", "a.pvti")
         self.kill_while_writing(("solve", "a.pvti", "-o", "b.pvti", "--source", "0", "--backend", "mpi"), "vti")
+        self.kill_while_writing(("generate", "diagonal-tensors", "--n", "100", "-o", "b.pvti", "--backend", "mpi"), "vti")

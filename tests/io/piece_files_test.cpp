@@ -1,6 +1,8 @@
 // Meshes and images in pieces: PVTU, PVTP and PVTI.
 #include <cstring>
 
+#include <fmt/format.h>
+
 #include "io/image_samples.h"
 #include "io/io_test_support.h"
 #include "isochron/io/image_io.h"
@@ -218,7 +220,10 @@ TEST(MeshPieces, SayWhichPieceIsCutShort) {
   const fs::path path = foreign_set(folder), piece = folder.path() / "f_p1.vtu";
   const std::string text = content_of(piece);
   static_cast<void>(folder.file("f_p1.vtu", text.substr(0, text.size() / 2)));
-  reading_error(path, piece);
+  const std::string named = path.string() + ": piece 1 of 2 (" + piece.string() + "): ";
+  EXPECT_THAT(reading_error(path), testing::StartsWith(named + "the XML text ends too early"));
+  static_cast<void>(folder.file("f_p1.vtu", ""));
+  EXPECT_THAT(reading_error(path), testing::StartsWith(named));
 }
 
 TEST(MeshPieces, ListsThatAreDamagedAreRefused) {
@@ -353,21 +358,57 @@ TEST(ImagePieces, ComeBackAsOneImage) {
   expect_same_array(sample.whole.data.all()[0], got.data);
 }
 
+TEST(ImagePieces, SayWhichPieceIsMissingOrCutShort) {
+  const TemporaryFolder folder;
+  const fs::path path = folder.path() / "a.pvti", piece = piece_path(path, 2);
+  write_image_set(path, image_sample());
+  const std::string text = content_of(piece), named = path.string() + ": piece 2 of 3 (" + piece.string() + ")";
+  for (const double part : {0.0, 0.3, 0.9}) {
+    std::ofstream(piece) << text.substr(0, static_cast<std::size_t>(part * static_cast<double>(text.size())));
+    EXPECT_THAT([&] { static_cast<void>(read_image(path)); },
+                testing::ThrowsMessage<InputError>(testing::StartsWith(named + ": ")));
+  }
+  fs::remove(piece);
+  EXPECT_THAT([&] { static_cast<void>(read_image(path)); },
+              testing::ThrowsMessage<InputError>(testing::StartsWith(named + " is missing")));
+}
+
+TEST(ImagePieces, MustLieWhereTheListSays) {
+  const TemporaryFolder folder;
+  const fs::path path = folder.path() / "a.pvti", piece = piece_path(path, 1);
+  write_image_set(path, image_sample());
+  const std::string text = content_of(piece), named = path.string() + ": piece 1 of 3 (" + piece.string() + "): ";
+  const Image expected = read_image(path);
+  /// Reads the set with another beginning of an attribute in the piece.
+  const auto with = [&](const std::string& attribute, const std::string& value) {
+    std::string changed = text;
+    const std::size_t at = changed.find(' ' + attribute + "=\"") + 1,
+                      end = changed.find('"', at + attribute.size() + 2);
+    changed.replace(at, end + 1 - at, value.empty() ? "" : attribute + "=\"" + value + '"');
+    std::ofstream(piece, std::ios::binary) << changed;
+    return read_image(path);
+  };
+  const auto numbers = [](const std::vector<double>& values, double more) {
+    return fmt::format("{} {} {}", values[0] + more, values[1], values[2]);
+  };
+  const ImageGrid& grid = expected.grid;
+  const std::vector<double> origin{grid.origin.x, grid.origin.y, grid.origin.z},
+      spacing{grid.spacing(0), grid.spacing(1), grid.spacing(2)};
+  const double least = *std::min_element(spacing.begin(), spacing.end());
+  for (const auto& [attribute, values] : {std::pair("Origin", origin), {"Spacing", spacing}}) {
+    EXPECT_EQ(with(attribute, numbers(values, 1e-7 * least)).grid, grid);
+    EXPECT_EQ(with(attribute, "").grid, grid);  // it says nothing
+    EXPECT_THAT([&] { static_cast<void>(with(attribute, numbers(values, 1e-5 * least))); },
+                testing::ThrowsMessage<InputError>(
+                    testing::AllOf(testing::StartsWith(named + "lies elsewhere"), HasSubstr("in the list origin"))));
+  }
+  EXPECT_THAT([&] { static_cast<void>(with("Direction", "0 1 0 1 0 0 0 0 1")); },
+              testing::ThrowsMessage<InputError>(testing::StartsWith(named + "lies elsewhere")));
+}
+
 TEST(ImagePieces, MustCoverTheImage) {
   const TemporaryFolder folder;
   ImageSample sample = image_sample();
-  write_image_set(folder.path() / "a.pvti", sample);
-  fs::remove(piece_path(folder.path() / "a.pvti", 2));
-  EXPECT_THROW(
-      {
-        try {
-          static_cast<void>(read_image(folder.path() / "a.pvti"));
-        } catch (const InputError& error) {
-          EXPECT_THAT(error.what(), HasSubstr("piece 2 of 3"));
-          throw;
-        }
-      },
-      InputError);
   sample.boxes.erase(sample.boxes.begin());  // the first voxel is in no other
   write_image_set(folder.path() / "b.pvti", sample);
   EXPECT_THROW(static_cast<void>(read_image(folder.path() / "b.pvti")), InputError);

@@ -53,6 +53,19 @@ TEST(ImageMask, MustHaveTheVoxelsOfTheImage) {
   EXPECT_THAT([&] { mask_of(Image{grid, {}, {}, {}}, grid, "f"); }, ThrowsMessage<InputError>(HasSubstr("no values")));
 }
 
+TEST(ImageMask, OfSeveralArraysOneIsNamed) {
+  const ImageGrid grid = grid_of(2, 1);
+  Image image = image_of<std::uint8_t>(grid, {1, 0});
+  image.data.set({"reached", 1, std::vector<std::uint8_t>{0, 1}});
+  EXPECT_THAT(mask_of(image, grid, "f", "reached"), ElementsAre(0, 1));
+  EXPECT_THAT(mask_of(image, grid, "f", "values"), ElementsAre(1, 0));
+  EXPECT_THAT(
+      [&] { mask_of(image, grid, "f"); },
+      ThrowsMessage<InputError>(AllOf(HasSubstr("f has several arrays (values, reached)"), HasSubstr("--mask-array"))));
+  EXPECT_THAT([&] { mask_of(image, grid, "f", "other"); },
+              ThrowsMessage<InputError>(HasSubstr("f has no array 'other'; it has: values, reached")));
+}
+
 TEST(ImageMask, ConfidenceOfTensorsBecomesTheImagesOwn) {
   const ImageGrid grid = grid_of(3, 1);
   Image image = image_of<float>(grid, {1, 1, 2, 3, 4, 5, 6, 0.25, 7, 8, 9, 10, 11, 12, 0.5, 13, 14, 15, 16, 17, 18}, 7);

@@ -139,8 +139,28 @@ TEST(DistributedGridSolver, LeavesTooLongUpdatesToOneRank) {
   const ImageOutcome outcome = solve_over_ranks({grid, metric, {}}, centre_source(grid), {}, {.ranks = 3});
   EXPECT_EQ(outcome.traffic.messages, 0U);
   ASSERT_EQ(outcome.arrival.notes.size(), 1U);
-  EXPECT_NE(outcome.arrival.notes[0].find("one rank"), std::string::npos);
+  EXPECT_NE(outcome.arrival.notes[0].find("one rank solves it all: the metric is so anisotropic"), std::string::npos);
   expect_serial({grid, metric, {}}, centre_source(grid), {.ranks = 3});
+}
+
+TEST(DistributedGridSolver, SaysWhereRanksHaveNothingToDo) {
+  const auto notes = [](const ImageGrid& grid, const Metric& metric, int ranks) {
+    return solve_over_ranks({grid, metric, {}}, centre_source(grid), {}, {.ranks = ranks, .blocks = 0}).arrival.notes;
+  };
+  EXPECT_EQ(notes(cube_grid(9), Metric::isotropic(1), 1), std::vector<std::string>{});
+  EXPECT_EQ(notes(cube_grid(9), Metric::isotropic(1), 3),
+            std::vector<std::string>{"one rank solves it all: the image is too small for more blocks (at least 12 "
+                                     "voxels wide; updates read 1 voxel away)"});
+  EXPECT_EQ(notes(cube_grid(20), Metric::isotropic(1), 9),
+            std::vector<std::string>{"8 of 9 ranks solve it: the image is too small for more blocks (at least 12 "
+                                     "voxels wide; updates read 1 voxel away)"});
+  EXPECT_EQ(notes(cube_grid(20), Metric::isotropic(1), 8), std::vector<std::string>{});
+  ImageGrid flat;
+  flat.shape = {60, 60, 1};
+  // An update along a fibre reads 30 voxels away: blocks would be as large as the image.
+  const auto anisotropic = notes(flat, varying(flat, fiber_metric(300, {31, 30, 0})), 3);
+  ASSERT_EQ(anisotropic.size(), 1U);
+  EXPECT_TRUE(anisotropic[0].starts_with("one rank solves it all: the image is too small")) << anisotropic[0];
 }
 
 TEST(DistributedGridSolver, WaitsForASlowRank) {

@@ -23,6 +23,7 @@ struct OpenOptions {
   std::optional<TensorOrder> tensor_order{};  ///< of images with tensors; else what the file says
   TensorFrame tensor_frame = TensorFrame::world;
   std::filesystem::path mask{};  ///< where tensors count; else wherever there is one
+  std::string mask_array{};      ///< of a mask that has several
 };
 
 /// What has become of a file since it was read.

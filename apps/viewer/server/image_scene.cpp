@@ -24,7 +24,8 @@ std::string units_of(const std::filesystem::path& path) {
 std::unique_ptr<Scene> open_tensors(Image image, const std::filesystem::path& path, const OpenOptions& options) {
   const std::string name = path.string();
   TensorImage tensors{image.grid, {}, {}, image.warnings, base_of(path), units_of(path)};
-  if (!options.mask.empty()) tensors.mask = mask_of(read_image(options.mask), image.grid, options.mask.string());
+  if (!options.mask.empty())
+    tensors.mask = mask_of(read_image(options.mask), image.grid, options.mask.string(), options.mask_array);
   tensors.tensors = image_tensors(std::move(image), options.tensor_order, options.tensor_frame, name);
   try {
     return make_tensor_scene(std::move(tensors), options.threads);

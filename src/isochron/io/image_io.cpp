@@ -89,8 +89,10 @@ const Codec& writable_codec(const fs::path& path) {
   if (codec != nullptr && codec->write != nullptr) return *codec;
   if (piece_kind_of(path) == PieceKind::image) refuse_set_output(path);
   throw UsageError(fmt::format(
-      "{}: images are not written with the extension '{}' (it tells the format); use one of {}", path.string(),
-      extension_of(path), fmt::join(extensions_where([](const Codec& c) { return c.write != nullptr; }), " ")));
+      "{}: images are not written with the extension '{}' (it tells the format); use one of {}, or .pvti with solve or "
+      "generate over ranks (--backend mpi)",
+      path.string(), extension_of(path),
+      fmt::join(extensions_where([](const Codec& c) { return c.write != nullptr; }), " ")));
 }
 
 void check_image(const fs::path& path, const Image& image) {

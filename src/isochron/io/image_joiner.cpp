@@ -26,6 +26,37 @@ bool inside(const VtkExtent& piece, const VtkExtent& whole) {
   return true;
 }
 
+/// Where an element says that its points are; what it does not say stays as it is.
+void read_place(const XmlScanner& xml, const std::filesystem::path& path, const XmlEvent& element,
+                VtkImageFrame& frame) {
+  const auto numbers = [&](std::string_view name, std::vector<double> otherwise) {
+    return element.attribute(name) ? real_attribute(xml, path, element, name, otherwise.size()) : otherwise;
+  };
+  std::vector<double> spacing, direction;
+  for (const Vec3d& axis : frame.axes) spacing.push_back(norm(axis));
+  for (int row = 0; row < 3; ++row)  // the axes are the columns
+    for (int d = 0; d < 3; ++d) direction.push_back(frame.axes[d][row] / spacing[d]);
+  const std::vector<double> origin = numbers("Origin", {frame.origin.x, frame.origin.y, frame.origin.z});
+  spacing = numbers("Spacing", std::move(spacing));
+  direction = numbers("Direction", std::move(direction));
+  frame.origin = {origin[0], origin[1], origin[2]};
+  for (int d = 0; d < 3; ++d) frame.axes[d] = spacing[d] * Vec3d{direction[d], direction[3 + d], direction[6 + d]};
+}
+
+bool same_place(const VtkImageFrame& a, const VtkImageFrame& b) {
+  double least = norm(a.axes[0]);
+  for (const Vec3d& axis : a.axes) least = std::min(least, norm(axis));
+  const auto near = [&](const Vec3d& p, const Vec3d& q) { return !(norm(p - q) > 1e-6 * least); };
+  return near(a.origin, b.origin) && near(a.axes[0], b.axes[0]) && near(a.axes[1], b.axes[1]) &&
+         near(a.axes[2], b.axes[2]);
+}
+
+std::string place_text(const VtkImageFrame& frame) {
+  const auto text = [](const Vec3d& v) { return fmt::format("{} {} {}", v.x, v.y, v.z); };
+  return fmt::format("origin {}, axes {}, {} and {}", text(frame.origin), text(frame.axes[0]), text(frame.axes[1]),
+                     text(frame.axes[2]));
+}
+
 }  // namespace
 
 VtkExtent read_extent(const XmlScanner& xml, const std::filesystem::path& path, const XmlEvent& element,
@@ -43,14 +74,8 @@ VtkExtent read_extent(const XmlScanner& xml, const std::filesystem::path& path, 
 VtkImageFrame read_image_frame(const XmlScanner& xml, const std::filesystem::path& path, const XmlEvent& element) {
   VtkImageFrame frame;
   frame.whole = read_extent(xml, path, element, "WholeExtent");
-  const auto numbers = [&](std::string_view name, const std::vector<double>& otherwise) {
-    return element.attribute(name) ? real_attribute(xml, path, element, name, otherwise.size()) : otherwise;
-  };
-  const std::vector<double> origin = numbers("Origin", {0, 0, 0}), spacing = numbers("Spacing", {1, 1, 1}),
-                            direction = numbers("Direction", {1, 0, 0, 0, 1, 0, 0, 0, 1});
-  frame.origin = {origin[0], origin[1], origin[2]};
-  for (int d = 0; d < 3; ++d)  // the axes are the columns
-    frame.axes[d] = spacing[d] * Vec3d{direction[d], direction[3 + d], direction[6 + d]};
+  frame.axes = {Vec3d{1, 0, 0}, Vec3d{0, 1, 0}, Vec3d{0, 0, 1}};
+  read_place(xml, path, element, frame);
   return frame;
 }
 
@@ -156,7 +181,16 @@ void ImageJoiner::place(const DataArray& from, const VtkExtent& extent, DataArra
       from.values);
 }
 
+void ImageJoiner::check_place(const VtkXmlFile& file) const {
+  VtkImageFrame own = frame_;
+  read_place(file.xml(), file.path(), file.element(), own);
+  if (same_place(frame_, own)) return;
+  throw InputError(fmt::format("{}: lies elsewhere than the list says ({}; in the list {}); write the pieces again",
+                               file.path().string(), place_text(own), place_text(frame_)));
+}
+
 void ImageJoiner::add(const VtkXmlFile& file, const XmlPiece& piece) {
+  check_place(file);
   if (!started_) start(piece);
   const VtkExtent points = read_extent(file.xml(), file.path(), piece.element, "Extent");
   if (!inside(points, frame_.whole)) file.fail("a piece of the image lies outside the whole extent");

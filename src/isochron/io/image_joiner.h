@@ -45,7 +45,8 @@ class ImageJoiner {
   ImageJoiner(const VtkImageFrame& frame, std::filesystem::path path, const VtkExtent& part)
       : frame_(frame), part_(part), path_(std::move(path)) {}
 
-  /// Its arrays must be those of the first piece. Throws InputError.
+  /// Its arrays must be those of the first piece, and its points where the frame says, to a millionth of a spacing.
+  /// Throws InputError.
   void add(const VtkXmlFile& file, const XmlPiece& piece);
   /// Throws InputError when there was no piece, or some voxel is in none.
   Image finish();
@@ -60,6 +61,7 @@ class ImageJoiner {
   /// First and last voxel of an extent.
   [[nodiscard]] VtkExtent voxels(const VtkExtent& points) const;
   [[nodiscard]] ImageGrid grid_of(const VtkExtent& voxels) const;
+  void check_place(const VtkXmlFile& file) const;
   void start(const XmlPiece& piece);
   void place(const DataArray& from, const VtkExtent& extent, DataArray& to) const;
   [[noreturn]] void fail(std::string_view problem) const;

@@ -28,29 +28,23 @@ struct OwnPieces {
   std::optional<Image> first;  ///< of the first piece: what is in it, and the grid of the whole image
 };
 
-OwnPieces read_pieces(const PieceIndex& index, const std::vector<std::size_t>& numbers) {
-  OwnPieces own;
-  for (const std::size_t number : numbers) {
-    index.require_piece(number);
-    const VtkXmlFile file(index.pieces[number]);
-    for (const XmlPiece& piece : file.pieces()) {
-      ImageJoiner joiner(index.frame, index.path, read_extent(file.xml(), file.path(), piece.element, "Extent"));
-      joiner.add(file, piece);
-      Image image = joiner.finish();
-      own.boxes.push_back({joiner.box(), std::move(image.data)});
-      own.number.push_back(number);
-      own.on_cells.push_back(joiner.on_cells());
-      if (own.first) continue;
-      own.first = std::move(image);
-      own.first->grid = joiner.whole();
-      for (const DataArray& array : own.boxes.front().data.all())
-        own.first->data.set(
-            {array.name, array.components,
-             std::visit([](const auto& values) -> DataArray::Values { return std::decay_t<decltype(values)>(); },
-                        array.values)});
-    }
+void add_piece(const PieceIndex& index, std::size_t number, const VtkXmlFile& file, OwnPieces& own) {
+  for (const XmlPiece& piece : file.pieces()) {
+    ImageJoiner joiner(index.frame, index.path, read_extent(file.xml(), file.path(), piece.element, "Extent"));
+    joiner.add(file, piece);
+    Image image = joiner.finish();
+    own.boxes.push_back({joiner.box(), std::move(image.data)});
+    own.number.push_back(number);
+    own.on_cells.push_back(joiner.on_cells());
+    if (own.first) continue;
+    own.first = std::move(image);
+    own.first->grid = joiner.whole();
+    for (const DataArray& array : own.boxes.front().data.all())
+      own.first->data.set(
+          {array.name, array.components,
+           std::visit([](const auto& values) -> DataArray::Values { return std::decay_t<decltype(values)>(); },
+                      array.values)});
   }
-  return own;
 }
 
 /// Brings the arrays of a box into the order of the others. Throws InputError unless it has the same ones.
@@ -78,7 +72,8 @@ ImageShare read_image_share(Exchange& exchange, const fs::path& path) {
   OwnPieces own;
   all_or_none(exchange, [&] {
     index = read_piece_index(path);
-    own = read_pieces(index, pieces_of_rank(index, exchange.ranks(), exchange.rank()));
+    for (const std::size_t number : pieces_of_rank(index, exchange.ranks(), exchange.rank()))
+      index.read_piece(number, [&](const fs::path& file) { add_piece(index, number, VtkXmlFile(file), own); });
   });
   std::vector<std::uint64_t> readers(exchange.ranks(), 0);
   readers[exchange.rank()] = own.first ? 1 + (own.on_cells.front() ? 1 : 0) : 0;
@@ -105,6 +100,12 @@ ImageShare read_image_share(Exchange& exchange, const fs::path& path) {
   share.image.data = std::move(moved.data);
   share.image.grid = grid_of_box(share.whole, share.boxes[exchange.rank()]);
   return share;
+}
+
+void check_image_set(const fs::path& path, Overwrite overwrite) {
+  if (piece_kind_of(path) != PieceKind::image)
+    throw UsageError(fmt::format("{}: is no set of pieces of an image; use .pvti", path.string()));
+  check_set_writable(path, overwrite);
 }
 
 void write_image_share(Exchange& exchange, const fs::path& path, ImageShare share) {

@@ -144,10 +144,10 @@ const Codec& require_codec(const fs::path& path) {
                     "it first",
                     path.string(), name.extension));
   }
-  const std::vector<std::string> known =
-      std::is_same_v<Error, InputError> ? read_extensions() : written_extensions(WrittenCells::elements);
-  throw Error(fmt::format("{}: unknown extension '{}' (it tells the format); use one of {}", path.string(), extension,
-                          fmt::join(known, " ")));
+  constexpr bool reads = std::is_same_v<Error, InputError>;
+  throw Error(fmt::format("{}: unknown extension '{}' (it tells the format); use one of {}{}", path.string(), extension,
+                          fmt::join(reads ? read_extensions() : written_extensions(WrittenCells::elements), " "),
+                          reads ? "" : ", or .pvtu or .pvtp with solve or generate over ranks (--backend mpi)"));
 }
 
 const Codec& writable_codec(const fs::path& path) {

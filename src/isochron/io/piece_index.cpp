@@ -129,6 +129,14 @@ void PieceIndex::require_piece(std::size_t piece) const {
                                  path.string(), piece_name(piece)));
 }
 
+void PieceIndex::fail_piece(std::size_t piece, std::string_view problem) const {
+  // Readers begin with the path of what they read.
+  const std::string own = pieces[piece].string() + ": ", list = path.string() + ": ";
+  if (problem.starts_with(list)) throw InputError(std::string(problem));
+  if (problem.starts_with(own)) problem.remove_prefix(own.size());
+  throw InputError(fmt::format("{}{}: {}", list, piece_name(piece), problem));
+}
+
 PieceIndex read_piece_index(const fs::path& path) { return IndexReader(path).read(); }
 
 std::optional<PieceKind> piece_kind_of(const fs::path& path) {

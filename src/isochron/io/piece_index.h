@@ -6,8 +6,10 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "isochron/core/error.h"
 #include "isochron/io/image_joiner.h"
 #include "isochron/io/joined_arrays.h"
 #include "isochron/io/scalar_type.h"
@@ -39,8 +41,21 @@ struct PieceIndex {
 
   /// The piece as a message names it: "piece 3 of 8 (heart/heart_0003.vtu)".
   [[nodiscard]] std::string piece_name(std::size_t piece) const;
-  /// Throws InputError that names the piece unless its file is there.
+  /// Calls `read` with the path of a piece. When that throws InputError or the file is not there, throws InputError
+  /// that names the list and the piece.
+  template <class Read>
+  auto read_piece(std::size_t piece, Read&& read) const {
+    require_piece(piece);
+    try {
+      return read(pieces[piece]);
+    } catch (const InputError& error) {
+      fail_piece(piece, error.what());
+    }
+  }
+
+ private:
   void require_piece(std::size_t piece) const;
+  [[noreturn]] void fail_piece(std::size_t piece, std::string_view problem) const;
 };
 
 /// Throws InputError that begins with the path.

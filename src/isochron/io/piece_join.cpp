@@ -329,10 +329,11 @@ void drop_bookkeeping(DataArrays& data) {
 }
 
 Dataset read_mesh_piece(const PieceIndex& index, std::size_t piece) {
-  index.require_piece(piece);
-  const auto& file = index.pieces[piece];
-  Dataset dataset = index.kind == PieceKind::surface ? read_vtp(file) : read_vtu(file);
-  check_dataset(file, dataset);
+  Dataset dataset = index.read_piece(piece, [&](const std::filesystem::path& file) {
+    Dataset read = index.kind == PieceKind::surface ? read_vtp(file) : read_vtu(file);
+    check_dataset(file, read);
+    return read;
+  });
   check_arrays(index, piece, index.point_arrays, dataset.points.size(), "points", dataset.point_data);
   check_arrays(index, piece, index.cell_arrays, dataset.triangles.cells.size(), "cells", dataset.triangles.data);
   check_arrays(index, piece, index.cell_arrays, dataset.tets.cells.size(), "cells", dataset.tets.data);
@@ -345,11 +346,11 @@ Dataset read_mesh_pieces(const std::filesystem::path& path) { return Joiner(read
 Image read_image_pieces(const std::filesystem::path& path) {
   const PieceIndex index = read_piece_index(path);
   ImageJoiner joiner(index.frame, path);
-  for (std::size_t i = 0; i < index.pieces.size(); ++i) {
-    index.require_piece(i);
-    const VtkXmlFile file(index.pieces[i]);
-    for (const XmlPiece& piece : file.pieces()) joiner.add(file, piece);
-  }
+  for (std::size_t i = 0; i < index.pieces.size(); ++i)
+    index.read_piece(i, [&](const std::filesystem::path& piece_file) {
+      const VtkXmlFile file(piece_file);
+      for (const XmlPiece& piece : file.pieces()) joiner.add(file, piece);
+    });
   return joiner.finish();
 }
 

@@ -16,8 +16,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Pieces of an old set that had more.
-void remove_old_pieces(const fs::path& path, std::size_t first) {
+/// Pieces of a set from one on.
+void remove_pieces(const fs::path& path, std::size_t first) {
   std::error_code ignored;
   while (fs::remove(piece_path(path, first), ignored)) ++first;
 }
@@ -39,17 +39,26 @@ class SetFiles {
   SetFiles(const SetFiles&) = delete;
   SetFiles& operator=(const SetFiles&) = delete;
 
-  /// From now on pieces have their own names, and there may be an index. That is the first to go: it stands for all.
+  /// From now on pieces have their own names, and there may be an index. That is the first to go, because it stands for
+  /// all, and the last: another process may write it meanwhile.
   void start_renaming() {
-    const std::size_t pieces = files_.size();
+    pieces_ = files_.size();
     files_.insert(files_.begin(), index_);
-    for (std::size_t piece = 0; piece < pieces; ++piece) files_.push_back(piece_path(index_, piece));
+    for (std::size_t piece = 0; piece < pieces_; ++piece) files_.push_back(piece_path(index_, piece));
+    files_.push_back(index_);
+  }
+  /// When the index is there: throws Cancelled if a process was told to stop before that and has removed pieces. One
+  /// that removes them later removes the index, too.
+  void check_pieces() const {
+    for (std::size_t piece = 0; piece < pieces_; ++piece)
+      if (std::error_code ignored; !fs::exists(piece_path(index_, piece), ignored)) throw Cancelled();
   }
   void keep() { files_.clear(); }
 
  private:
   fs::path index_;
   std::vector<fs::path> files_;
+  std::size_t pieces_ = 0;
 };
 
 }  // namespace
@@ -83,11 +92,20 @@ void write_set(Exchange& exchange, const fs::path& path, const PieceIndex& index
     if (file) file->commit();
   });
   all_or_none(exchange, [&] {
-    if (exchange.rank() == writers.index) commit_piece_index(path, index, writers.pieces);
+    if (exchange.rank() != writers.index) return;
+    commit_piece_index(path, index, writers.pieces);
+    files.check_pieces();
   });
   if (file) file->keep();
   files.keep();
-  if (exchange.rank() == writers.index) remove_old_pieces(path, writers.pieces);
+  if (exchange.rank() == writers.index) remove_pieces(path, writers.pieces);
+}
+
+void remove_set(const fs::path& path) {
+  std::error_code ignored;
+  fs::remove(path, ignored);
+  remove_pieces(path, 0);
+  fs::remove(piece_path(path, 0).parent_path(), ignored);
 }
 
 }  // namespace isochron

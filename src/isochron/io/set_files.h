@@ -25,4 +25,7 @@ struct SetWriters {
 void write_set(Exchange& exchange, const std::filesystem::path& path, const PieceIndex& index,
                const SetWriters& writers, const std::function<void(PieceFile&)>& write);
 
+/// Takes away a set that was written: its index, its pieces and their folder when nothing else is in it.
+void remove_set(const std::filesystem::path& path);
+
 }  // namespace isochron

@@ -16,7 +16,8 @@ bool inside(double value) { return std::isfinite(value) && value != 0; }
 
 }  // namespace
 
-const DataArray& values_on(const ImageGrid& grid, const Image& image, const std::string& what) {
+const DataArray& values_on(const ImageGrid& grid, const Image& image, const std::string& what,
+                           const std::string& name) {
   if (image.grid.shape != grid.shape)
     throw InputError(
         fmt::format("{} has other voxels than the image it goes with (another shape: {}, not {}); resample it to "
@@ -28,11 +29,22 @@ const DataArray& values_on(const ImageGrid& grid, const Image& image, const std:
                     "to these voxels, or set its affine right",
                     what));
   if (image.data.empty()) throw InputError(fmt::format("{} has no values; give another image", what));
-  const DataArray& array = image.data.all().front();
-  if (array.components != 1)
+  const DataArray* array = name.empty() ? &image.data.all().front() : image.data.find(name);
+  if (array == nullptr)
+    throw InputError(fmt::format("{} has no array '{}'; it has: {}", what, name, fmt::join(image.data.names(), ", ")));
+  if (array->components != 1)
     throw InputError(
-        fmt::format("{} has {} values a voxel (one is needed); give a single volume", what, array.components));
-  return array;
+        fmt::format("{} has {} values a voxel (one is needed); give a single volume", what, array->components));
+  return *array;
+}
+
+const DataArray& mask_array(const ImageGrid& grid, const Image& image, const std::string& what,
+                            const std::string& name) {
+  if (name.empty() && image.data.all().size() > 1)
+    throw InputError(fmt::format(
+        "{} has several arrays ({}), and a mask is one; name it with --mask-array, or give an image with one", what,
+        fmt::join(image.data.names(), ", ")));
+  return values_on(grid, image, what, name);
 }
 
 std::vector<std::uint8_t> mask_values(const DataArray& array) {
@@ -41,8 +53,9 @@ std::vector<std::uint8_t> mask_values(const DataArray& array) {
   return mask;
 }
 
-std::vector<std::uint8_t> mask_of(const Image& image, const ImageGrid& grid, const std::string& what) {
-  std::vector<std::uint8_t> mask = mask_values(values_on(grid, image, what));
+std::vector<std::uint8_t> mask_of(const Image& image, const ImageGrid& grid, const std::string& what,
+                                  const std::string& name) {
+  std::vector<std::uint8_t> mask = mask_values(mask_array(grid, image, what, name));
   if (std::find(mask.begin(), mask.end(), 1) == mask.end())
     throw InputError(fmt::format("{} is empty (0 in every voxel); give a mask with voxels in it", what));
   return mask;

@@ -13,16 +13,21 @@ namespace isochron {
 /// Tensors may come with a confidence, from 0 to 1; below this they are background, as they are to teem.
 inline constexpr double least_confidence = 0.5;
 
-/// The first array of an image that has the voxels of `grid` and one value for each. Throws InputError when it lies
-/// elsewhere, has another shape or several values a voxel; `what` names it.
-const DataArray& values_on(const ImageGrid& grid, const Image& image, const std::string& what);
+/// An array of an image that has the voxels of `grid` and one value for each: that of this name, or the first. Throws
+/// InputError when it is not there, lies elsewhere, has another shape or several values a voxel; `what` names the
+/// image.
+const DataArray& values_on(const ImageGrid& grid, const Image& image, const std::string& what,
+                           const std::string& name = {});
+/// The same for a mask: without a name, the only array. Throws InputError when there are several, too.
+const DataArray& mask_array(const ImageGrid& grid, const Image& image, const std::string& what,
+                            const std::string& name);
 
 /// An array of one value a voxel as a mask: 1 where it is finite and not 0.
 std::vector<std::uint8_t> mask_values(const DataArray& array);
 
-/// The image's first array as a mask: 1 where it is finite and not 0. Throws InputError as `values_on` does, and when
-/// it is 0 everywhere.
-std::vector<std::uint8_t> mask_of(const Image& image, const ImageGrid& grid, const std::string& what);
+/// That array of an image as a mask. Throws InputError as `mask_array` does, and when it is 0 everywhere.
+std::vector<std::uint8_t> mask_of(const Image& image, const ImageGrid& grid, const std::string& what,
+                                  const std::string& name = {});
 
 /// Takes the first component of each tuple away: a confidence, as an array `mask` of 0 and 1.
 DataArray split_confidence(DataArray& array);

@@ -10,6 +10,7 @@
 
 #include "isochron/core/error.h"
 #include "isochron/mesh/generate/check.h"
+#include "isochron/mesh/generate/image_part.h"
 
 namespace isochron {
 namespace {
@@ -44,10 +45,12 @@ void check(const PhantomOptions& options) {
 
 }  // namespace
 
-Image generate_phantom(const PhantomOptions& options) {
+Image generate_phantom(const PhantomOptions& options) { return generate_phantom_part(options, {}).image; }
+
+ImageShare generate_phantom_part(const PhantomOptions& options, const PartChoice& choice) {
   check(options);
-  Image image;
-  image.grid = image_grid(options.size);
+  const ImageGrid grid = image_grid(options.size);
+  ImageShare share = share_of(grid, choice);
   const auto& n = options.size.n;
   const double voxel = options.size.spacing;
   const double side = (std::min({n[0], n[1], n[2]}) - 1) * voxel;
@@ -55,11 +58,11 @@ Image generate_phantom(const PhantomOptions& options) {
   const double outer = options.radius * side, inner = (options.radius - options.wall) * side;
   const double along_inner = elongation * outer - options.wall * side, tube = options.tube * side;
 
-  const std::size_t count = image.grid.voxel_count();
+  const std::size_t count = share.image.grid.voxel_count();
   std::vector<std::uint8_t> labels(count, 0);
   std::vector<float> density(count, 0);
-  for (std::size_t v = 0; v < count; ++v) {
-    const Vec3d p = image.grid.position(VertexId(v)) - middle;
+  for_own_voxels(share, choice, [&](std::size_t v, std::uint32_t i, std::uint32_t j, std::uint32_t k) {
+    const Vec3d p = grid.position(grid.voxel(i, j, k)) - middle;
     // Later ones lie over earlier ones.
     const std::array<double, 3> distances{ellipsoid_distance(p, outer, elongation * outer),
                                           ellipsoid_distance(p, inner, along_inner),
@@ -70,10 +73,10 @@ Image generate_phantom(const PhantomOptions& options) {
       value += share_inside(distances[m], voxel) * (100.0 * static_cast<double>(m + 1) - value);
     }
     density[v] = static_cast<float>(value);
-  }
-  image.data.set({"label", 1, std::move(labels)});
-  image.data.set({"density", 1, std::move(density)});
-  return image;
+  });
+  share.image.data.set({"label", 1, std::move(labels)});
+  share.image.data.set({"density", 1, std::move(density)});
+  return share;
 }
 
 }  // namespace isochron

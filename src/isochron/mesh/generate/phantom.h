@@ -18,5 +18,7 @@ struct PhantomOptions {
 /// `density` (float: 0 outside, 100, 200 and 300 in labels 1 to 3, with a ramp of a voxel where two of them meet, as a
 /// scanner's partial volumes have it). Throws UsageError for lengths that do not fit into each other or the box.
 Image generate_phantom(const PhantomOptions& options);
+/// One part's box of it with the same values, made without the rest.
+ImageShare generate_phantom_part(const PhantomOptions& options, const PartChoice& choice);
 
 }  // namespace isochron

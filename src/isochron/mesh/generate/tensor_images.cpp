@@ -13,20 +13,18 @@
 #include "isochron/core/error.h"
 #include "isochron/core/random.h"
 #include "isochron/mesh/generate/check.h"
+#include "isochron/mesh/generate/image_part.h"
 
 namespace isochron {
 namespace {
 
-Image tensor_image(const ImageGrid& grid, std::string name, const std::vector<SymTensor3d>& tensors) {
+void set_tensors(Image& image, std::string name, const std::vector<SymTensor3d>& tensors) {
   std::vector<float> values;
   values.reserve(6 * tensors.size());
   for (const SymTensor3d& t : tensors)
     for (const double value : {t.xx, t.xy, t.xz, t.yy, t.yz, t.zz}) values.push_back(static_cast<float>(value));
-  Image image;
-  image.grid = grid;
   image.data.set({std::move(name), 6, std::move(values)});
   image.tensor_order = TensorOrder::row;
-  return image;
 }
 
 /// The tensor with one eigenvalue along a unit direction and the other across it.
@@ -66,6 +64,15 @@ std::optional<double> place_in_tube(const HelixTensorsOptions& options, const Ve
   return best;
 }
 
+/// The same for a voxel whoever makes it: its numbers are those that come after all voxels before it.
+void add_noise(const CrossingFibersOptions& options, VertexId voxel, SymTensor3d& t) {
+  constexpr std::uint64_t draws = 6 * 2;  // two for each normal number
+  Random random(options.seed);
+  random.skip(draws * voxel.index());
+  for (double* component : {&t.xx, &t.xy, &t.xz, &t.yy, &t.yz, &t.zz})
+    *component += options.noise * options.along * random.normal();
+}
+
 void check(const HelixTensorsOptions& options) {
   require_positive("helix radius", options.radius);
   require_positive("tube radius", options.tube);
@@ -95,12 +102,18 @@ ImageGrid image_grid(const ImageSize& size) {
 }
 
 Image generate_diagonal_tensors(const DiagonalTensorsOptions& options) {
+  return generate_diagonal_tensors_part(options, {}).image;
+}
+
+ImageShare generate_diagonal_tensors_part(const DiagonalTensorsOptions& options, const PartChoice& choice) {
   const double c = options.coupling;
   if (!(c > -0.5 && c < 1))
     throw UsageError(
         fmt::format("the coupling {} gives no positive definite tensor; choose one between -0.5 and 1", c));
-  const ImageGrid grid = image_grid(options.size);
-  return tensor_image(grid, "velocity_tensor", std::vector<SymTensor3d>(grid.voxel_count(), {1, c, c, 1, c, 1}));
+  ImageShare share = share_of(image_grid(options.size), choice);
+  const std::size_t voxels = share.image.grid.voxel_count();
+  set_tensors(share.image, "velocity_tensor", std::vector<SymTensor3d>(voxels, {1, c, c, 1, c, 1}));
+  return share;
 }
 
 double helix_tube_radius(const HelixTensorsOptions& options) { return options.tube * width(options.size); }
@@ -120,22 +133,32 @@ Vec3d helix_tangent(const HelixTensorsOptions& options, double t) {
 }
 
 Image generate_helix_tensors(const HelixTensorsOptions& options) {
+  return generate_helix_tensors_part(options, {}).image;
+}
+
+ImageShare generate_helix_tensors_part(const HelixTensorsOptions& options, const PartChoice& choice) {
   check(options);
   const ImageGrid grid = image_grid(options.size);
-  std::vector<SymTensor3d> tensors(grid.voxel_count(), SymTensor3d::identity(options.across));
+  ImageShare share = share_of(grid, choice);
+  std::vector<SymTensor3d> tensors(share.image.grid.voxel_count(), SymTensor3d::identity(options.across));
   const double tube = helix_tube_radius(options), radius = options.radius * width(options.size);
   const Vec3d middle = 0.5 * grid.position(VertexId(grid.voxel_count() - 1));
-  for (std::size_t v = 0; v < tensors.size(); ++v) {
-    const Vec3d p = grid.position(VertexId(v));
+  for_own_voxels(share, choice, [&](std::size_t v, std::uint32_t i, std::uint32_t j, std::uint32_t k) {
+    const Vec3d p = grid.position(grid.voxel(i, j, k));
     const double from_axis = std::hypot(p.x - middle.x, p.y - middle.y);
-    if (std::abs(from_axis - radius) > tube) continue;
+    if (std::abs(from_axis - radius) > tube) return;
     if (const auto t = place_in_tube(options, p))
       tensors[v] = along_direction(helix_tangent(options, *t), options.along, options.across);
-  }
-  return tensor_image(grid, "velocity_tensor", tensors);
+  });
+  set_tensors(share.image, "velocity_tensor", tensors);
+  return share;
 }
 
 Image generate_crossing_fibers(const CrossingFibersOptions& options) {
+  return generate_crossing_fibers_part(options, {}).image;
+}
+
+ImageShare generate_crossing_fibers_part(const CrossingFibersOptions& options, const PartChoice& choice) {
   require_positive("diffusivity along", options.along);
   require_positive("diffusivity across", options.across);
   require_positive("diffusivity of the background", options.background);
@@ -150,12 +173,13 @@ Image generate_crossing_fibers(const CrossingFibersOptions& options) {
   const double half = options.angle * std::numbers::pi / 360;
   const std::array<Vec3d, 2> direction{Vec3d{std::cos(half), std::sin(half), 0},
                                        Vec3d{std::cos(half), -std::sin(half), 0}};
-  Random random(options.seed);
-  std::vector<SymTensor3d> tensors(grid.voxel_count());
+  ImageShare share = share_of(grid, choice);
+  std::vector<SymTensor3d> tensors(share.image.grid.voxel_count());
   std::vector<std::uint8_t> mask(tensors.size(), 0);
   std::vector<float> fa(tensors.size());
-  for (std::size_t v = 0; v < tensors.size(); ++v) {
-    const Vec3d p = grid.position(VertexId(v)) - middle;
+  for_own_voxels(share, choice, [&](std::size_t v, std::uint32_t i, std::uint32_t j, std::uint32_t k) {
+    const VertexId voxel = grid.voxel(i, j, k);
+    const Vec3d p = grid.position(voxel) - middle;
     SymTensor3d sum;
     int bundles = 0;
     for (const Vec3d& d : direction)
@@ -165,16 +189,14 @@ Image generate_crossing_fibers(const CrossingFibersOptions& options) {
       }
     SymTensor3d& t = tensors[v];
     t = bundles > 0 ? (1.0 / bundles) * sum : SymTensor3d::identity(options.background);
-    if (options.noise > 0)
-      for (double* component : {&t.xx, &t.xy, &t.xz, &t.yy, &t.yz, &t.zz})
-        *component += options.noise * options.along * random.normal();
+    if (options.noise > 0) add_noise(options, voxel, t);
     mask[v] = bundles > 0 ? 1 : 0;
     fa[v] = static_cast<float>(fractional_anisotropy(t));
-  }
-  Image image = tensor_image(grid, "tensor", tensors);
-  image.data.set({"mask", 1, std::move(mask)});
-  image.data.set({"fa", 1, std::move(fa)});
-  return image;
+  });
+  set_tensors(share.image, "tensor", tensors);
+  share.image.data.set({"mask", 1, std::move(mask)});
+  share.image.data.set({"fa", 1, std::move(fa)});
+  return share;
 }
 
 }  // namespace isochron

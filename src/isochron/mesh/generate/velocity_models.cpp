@@ -10,6 +10,7 @@
 #include "isochron/core/error.h"
 #include "isochron/core/random.h"
 #include "isochron/mesh/generate/check.h"
+#include "isochron/mesh/generate/image_part.h"
 #include "isochron/mesh/generate/tensor_images.h"
 
 namespace isochron {
@@ -52,20 +53,19 @@ void check_speeds(double top, double bottom) {
 
 /// An image whose pixels get a speed and a label: `value(x, depth)`, both from 0 to 1 over the image, gives the pair.
 template <class Value>
-Image flat_model(const std::array<std::uint32_t, 2>& n, double spacing, std::string label, Value&& value) {
-  Image image;
-  image.grid = image_grid({{n[0], n[1], 1}, spacing});
+ImageShare flat_model(const std::array<std::uint32_t, 2>& n, double spacing, const PartChoice& choice,
+                      std::string label, Value&& value) {
+  ImageShare share = share_of(image_grid({{n[0], n[1], 1}, spacing}), choice);
   std::vector<float> speed;
   std::vector<std::uint8_t> labels;
-  for (std::uint32_t j = 0; j < n[1]; ++j)
-    for (std::uint32_t i = 0; i < n[0]; ++i) {
-      const auto [f, what] = value(i / (n[0] - 1.0), j / (n[1] - 1.0));
-      speed.push_back(static_cast<float>(f));
-      labels.push_back(what);
-    }
-  image.data.set({"speed", 1, std::move(speed)});
-  image.data.set({std::move(label), 1, std::move(labels)});
-  return image;
+  for_own_voxels(share, choice, [&](std::size_t, std::uint32_t i, std::uint32_t j, std::uint32_t) {
+    const auto [f, what] = value(i / (n[0] - 1.0), j / (n[1] - 1.0));
+    speed.push_back(static_cast<float>(f));
+    labels.push_back(what);
+  });
+  share.image.data.set({"speed", 1, std::move(speed)});
+  share.image.data.set({std::move(label), 1, std::move(labels)});
+  return share;
 }
 
 struct SpeedAndLabel {
@@ -75,7 +75,9 @@ struct SpeedAndLabel {
 
 }  // namespace
 
-Image generate_layers(const LayersOptions& options) {
+Image generate_layers(const LayersOptions& options) { return generate_layers_part(options, {}).image; }
+
+ImageShare generate_layers_part(const LayersOptions& options, const PartChoice& choice) {
   check_speeds(options.speed_top, options.speed_bottom);
   require_below_one("relief", options.relief);
   if (options.layers < 1 || options.layers > 255)
@@ -84,7 +86,7 @@ Image generate_layers(const LayersOptions& options) {
   std::vector<RandomWave> interface;
   for (std::uint32_t k = 1; k < options.layers; ++k) interface.emplace_back(random, 1);
   const double step = options.layers > 1 ? (options.speed_bottom - options.speed_top) / (options.layers - 1.0) : 0;
-  return flat_model(options.n, options.spacing, "layer", [&](double x, double depth) {
+  return flat_model(options.n, options.spacing, choice, "layer", [&](double x, double depth) {
     std::uint8_t layer = 0;
     while (layer < interface.size() && depth * options.layers >= layer + 1 + 0.5 * options.relief * interface[layer](x))
       ++layer;
@@ -92,7 +94,9 @@ Image generate_layers(const LayersOptions& options) {
   });
 }
 
-Image generate_salt(const SaltOptions& options) {
+Image generate_salt(const SaltOptions& options) { return generate_salt_part(options, {}).image; }
+
+ImageShare generate_salt_part(const SaltOptions& options, const PartChoice& choice) {
   check_speeds(options.speed_top, options.speed_bottom);
   require_positive("speed of the salt", options.speed_salt);
   require_positive("radius of the salt", options.radius);
@@ -100,7 +104,7 @@ Image generate_salt(const SaltOptions& options) {
   Random random(options.seed);
   const RandomWave outline(random, 2);
   const double aspect = (options.n[0] - 1.0) / std::max(1.0, options.n[1] - 1.0);
-  return flat_model(options.n, options.spacing, "salt", [&](double x, double depth) {
+  return flat_model(options.n, options.spacing, choice, "salt", [&](double x, double depth) {
     const double across = (x - 0.5) * aspect, down = depth - 0.5;
     const double angle = std::atan2(down, across) / (2 * std::numbers::pi);
     const bool inside = std::hypot(across, down) <= options.radius * (1 + options.roughness * outline(angle));

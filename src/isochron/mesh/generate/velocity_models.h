@@ -4,7 +4,9 @@
 #include <array>
 #include <cstdint>
 
+#include "isochron/mesh/block_cut.h"
 #include "isochron/mesh/image.h"
+#include "isochron/mesh/image_share.h"
 
 namespace isochron {
 
@@ -21,6 +23,8 @@ struct LayersOptions {
 /// Layers with waving interfaces that do not cross; arrays `speed` (float) and `layer` (uint8, 0 on top). Throws
 /// UsageError.
 Image generate_layers(const LayersOptions& options);
+/// One part's box of it with the same values, made without the rest; so for both models.
+ImageShare generate_layers_part(const LayersOptions& options, const PartChoice& choice);
 
 struct SaltOptions {
   std::array<std::uint32_t, 2> n{301, 101};
@@ -36,5 +40,6 @@ struct SaltOptions {
 /// A body of fast salt in the middle of a medium that gets faster with the depth; arrays `speed` (float) and `salt`
 /// (uint8, 1 inside). Throws UsageError.
 Image generate_salt(const SaltOptions& options);
+ImageShare generate_salt_part(const SaltOptions& options, const PartChoice& choice);
 
 }  // namespace isochron

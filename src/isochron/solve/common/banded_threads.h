@@ -28,7 +28,7 @@ struct NoWatch {
 template <class Relax, class Watch = NoWatch>
 class BandedTeam {
   using T = typename Relax::Scalar;
-  static constexpr std::size_t smallest_chunk = 8, largest_chunk = 64;  ///< vertices taken at a time
+  static constexpr std::size_t smallest_chunk = 2, largest_chunk = 64;  ///< vertices taken at a time
 
  public:
   static constexpr std::uint32_t none = 0xffffffffU;
@@ -319,8 +319,10 @@ class BandedTeam {
     for (std::size_t k = 0; k < workers_.size(); ++k) {
       Worker& worker = workers_[(first + k) % workers_.size()];
       const auto [entries, cursor] = list_of(worker);
-      const std::size_t chunk = std::clamp(entries.size() / 8, smallest_chunk, largest_chunk);
-      while (cursor.load(std::memory_order_relaxed) < entries.size()) {
+      for (std::size_t taken = cursor.load(std::memory_order_relaxed); taken < entries.size();
+           taken = cursor.load(std::memory_order_relaxed)) {
+        // Ever smaller ones: all should be done at the same time.
+        const std::size_t chunk = std::clamp((entries.size() - taken) / 8, smallest_chunk, largest_chunk);
         if (phase.ahead && taken_ahead_.fetch_add(chunk, std::memory_order_relaxed) >= most_ahead_) return;
         const std::size_t begin = cursor.fetch_add(chunk, std::memory_order_relaxed);
         const std::size_t end = std::min(begin + chunk, entries.size());

@@ -230,8 +230,7 @@ DistributedGridSolver::DistributedGridSolver(Transport& transport, const GridPar
   const Timer timer;
   check_distributed_options(options);
   std::vector<std::string> notes;
-  if (!part.deal.shared)
-    notes.emplace_back("one rank solves it all: the metric is so anisotropic that updates read too far for blocks");
+  if (std::string note = part.deal.note(transport.size()); !note.empty()) notes.push_back(std::move(note));
   const bool on_device = options.backend == Backend::cuda;
   const int device = on_device ? required_device(transport) : -1;
   if (on_device)

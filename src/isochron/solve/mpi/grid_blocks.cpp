@@ -7,6 +7,8 @@
 #include <numeric>
 #include <queue>
 
+#include <fmt/format.h>
+
 #include "isochron/solve/grid_solver.h"
 
 namespace isochron::mpi {
@@ -17,6 +19,8 @@ constexpr int tuned_blocks = 64;
 constexpr int least_side = 12, least_flat_side = 24;
 /// Updates that read further than this are not worth blocks.
 constexpr int most_pad = 32;
+
+std::string voxels(int count) { return fmt::format("{} voxel{}", count, count == 1 ? "" : "s"); }
 
 /// Blocks as near to cubes as the box allows.
 Vec3i block_shape(const Vec3i& extent, double voxels, int least, bool flat) {
@@ -83,15 +87,32 @@ ImageGrid BlockStack::grid(const ImageGrid& image) const {
   return stack;
 }
 
+bool GridDeal::shared() const { return reach <= most_pad; }
+
+std::string GridDeal::note(int ranks) const {
+  std::vector<bool> busy(static_cast<std::size_t>(ranks), false);
+  for (const std::uint32_t rank : rank_of)
+    if (rank != nobody) busy[rank] = true;
+  const auto used = std::count(busy.begin(), busy.end(), true);
+  if (used == ranks) return {};
+  const std::string who = used == 1 ? "one rank solves it all" : fmt::format("{} of {} ranks solve it", used, ranks);
+  if (!shared())
+    return fmt::format("{}: the metric is so anisotropic that updates read too far for blocks ({} voxels; up to {})",
+                       who, reach, most_pad);
+  return fmt::format("{}: the image is too small for more blocks (at least {} wide; updates read {} away)", who,
+                     voxels(least_side), voxels(reach));
+}
+
 GridDeal cut_blocks(const CellExtent& cells, const Vec3i& reach, int ranks, int blocks) {
   const int longest = std::max({reach.x, reach.y, reach.z});
   GridDeal deal;
   deal.lattice = {cells.lower, cells.shape, cells.shape};
-  deal.shared = longest <= most_pad;
-  if ((ranks > 1 || blocks > 0) && deal.shared) {
-    const int least = std::max(blocks > 0 ? 1 : cells.flat ? least_flat_side : least_side, 2 * longest);
+  deal.reach = longest;
+  deal.least_side = std::max(blocks > 0 ? 1 : cells.flat ? least_flat_side : least_side, 2 * longest);
+  if ((ranks > 1 || blocks > 0) && deal.shared()) {
     const double wanted = static_cast<double>(ranks) * (blocks > 0 ? blocks : tuned_blocks);
-    deal.lattice.shape = block_shape(cells.shape, static_cast<double>(cells.count) / wanted, least, cells.flat);
+    deal.lattice.shape =
+        block_shape(cells.shape, static_cast<double>(cells.count) / wanted, deal.least_side, cells.flat);
   }
   deal.pad = deal.lattice.count() > 1 ? reach : Vec3i{1, 1, cells.flat ? 0 : 1};
   return deal;

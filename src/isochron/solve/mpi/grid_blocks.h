@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -105,7 +106,13 @@ struct GridDeal {
   BlockLattice lattice;
   Vec3i pad;                           ///< how far the updates of a block's cells read
   std::vector<std::uint32_t> rank_of;  ///< by block; nobody where nothing may pass
-  bool shared = true;                  ///< false when updates read too far for blocks: then one rank has it all
+  int reach = 1;                       ///< how far updates read at most, in voxels
+  int least_side = 1;                  ///< of a block that is worth its padding
+
+  /// False when updates read too far for blocks: then one rank has it all.
+  [[nodiscard]] bool shared() const;
+  /// For `Arrival::notes`: that some of so many ranks have nothing to do, and why. Else empty.
+  [[nodiscard]] std::string note(int ranks) const;
 };
 
 /// The cells of an image, as far as cutting it needs them.
