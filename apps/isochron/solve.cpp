@@ -55,8 +55,8 @@ void declare_ranks(Command& command, SolveRequest& request) {
       "pieces is cut anew)",
       into_positive(request.deal.pieces));
   command.option("--team", "N",
-                 "Ranks of one machine that solve a mesh as one, with a thread each (all that share a memory; 1 with "
-                 "--threads)",
+                 "Ranks of one machine that solve a mesh from one file as one, with a thread each (all that share a "
+                 "memory; 1 with --threads or --pieces)",
                  into_positive(request.team));
   command.option(
       "--rank-backend", "NAME",
@@ -281,7 +281,8 @@ void declare_solve(Command& root, Console& console) {
     request->deal.batch_threads = std::max(1, console.options.threads);
     request->deal.rank_backend =
         request->rank_backend.value_or(request->deal.batch_threads > 1 ? Backend::threads : Backend::serial);
-    request->deal.team = request->team == 0 && console.options.threads > 0 ? 1 : request->team;
+    const bool own_parts = console.options.threads > 0 || request->deal.pieces > 0;
+    request->deal.team = request->team == 0 && own_parts ? 1 : request->team;
     request->options.threads = console.options.threads;
     return run_solve(*request, console);
   });

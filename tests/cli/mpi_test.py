@@ -40,6 +40,29 @@ class MpiTest(MpiCase):
         worst = max(abs(a - b) for a, b in zip(self.times("one.msh"), self.times("many.msh")))
         self.assertLess(worst, 1e-4)
 
+    def test_ranks_of_one_machine_solve_as_one(self):
+        self.succeed("generate", "cube", "--n", "12", "--jitter", "0.2", "-o", "a.msh")
+        self.succeed("solve", "a.msh", "-o", "one.msh", "--source", "0,300")
+        cores = len(os.sched_getaffinity(0))
+        for options, parts, threads in (((), 1, min(4, cores)), (("--team", "2"), 2, min(2, cores)),
+                                        (("--team", "1"), 4, 1), (("--pieces", "2"), 4, 1)):
+            with self.subTest(options=options):
+                summary = self.summary(4, "solve", "a.msh", "-o", "many.msh", "--source", "0,300", "--backend", "mpi",
+                                       *options)
+                self.assertEqual((summary["mpi"]["ranks"], summary["mpi"]["parts"]), (4, parts))
+                self.assertEqual(summary["threads"], threads)
+                self.assertEqual(summary["mpi"]["messages"] == 0, parts == 1)
+                worst = max(abs(a - b) for a, b in zip(self.times("one.msh"), self.times("many.msh")))
+                self.assertLess(worst, 1e-4)
+        done = self.over_ranks(3, "solve", "a.msh", "-o", "many.msh", "--source", "0", "--backend", "mpi", "--force")
+        self.assertIn("3 in 1 team\n", done.stdout)
+
+    def test_ranks_that_are_tied_to_places_have_parts_of_their_own(self):
+        self.succeed("generate", "cube", "--n", "8", "-o", "a.msh")
+        self.environment = {**ENVIRONMENT, "OMP_PROC_BIND": "true"}
+        summary = self.summary(2, "solve", "a.msh", "-o", "b.msh", "--source", "0", "--backend", "mpi")
+        self.assertEqual(summary["mpi"]["parts"], 2)
+
     def test_without_mpirun_it_is_one_rank(self):
         self.succeed("generate", "cube", "--n", "5", "-o", "a.msh")
         done = self.run_isochron("solve", "a.msh", "-o", "b.msh", "--source", "0", "--backend", "mpi", "--json",

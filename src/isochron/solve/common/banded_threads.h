@@ -28,7 +28,9 @@ struct NoWatch {
 template <class Relax, class Watch = NoWatch>
 class BandedTeam {
   using T = typename Relax::Scalar;
-  static constexpr std::size_t smallest_chunk = 2, largest_chunk = 64;  ///< vertices taken at a time
+  static constexpr std::size_t smallest_chunk = 8, largest_chunk = 64;  ///< vertices taken at a time
+  /// Vertices for each thread that are worth sharing out anew, and those of them that tell where the shares begin.
+  static constexpr std::size_t worth_dealing = 64, samples_each = 64;
 
  public:
   static constexpr std::uint32_t none = 0xffffffffU;
@@ -46,7 +48,10 @@ class BandedTeam {
         workers_(static_cast<std::size_t>(granted_threads(threads))),
         worth_(worth * workers_.size()),
         barrier_(static_cast<int>(workers_.size())) {
-    for (Worker& worker : workers_) worker.ring.resize(tuning.buckets);
+    for (Worker& worker : workers_) {
+      worker.ring.resize(tuning.buckets);
+      worker.for_others.resize(workers_.size());
+    }
     std::size_t next = 0;
     for (const std::uint32_t v : state.seeds) queue(workers_[next++ % workers_.size()], v, state.time[v]);
   }
@@ -104,8 +109,10 @@ class BandedTeam {
     phase_.bucket = bucket;
     opened_ = true;
     phase_.reach = std::max(phase_.reach, reach_of(bucket));
+    phase_.stride = phase_.opens ? sample_stride(bucket) : 0;
     const Phase phase = phase_;
     barrier_.arrive_and_wait();
+    if (phase.stride > 0) deal_out(workers_[0], phase);
     take_part(workers_[0], phase);
     barrier_.arrive_and_wait();
     tidy(workers_[0], phase);
@@ -129,6 +136,7 @@ class BandedTeam {
     const Phase last = phase_;
     phase_.bucket = bucket;
     phase_.ahead = true;
+    phase_.stride = 0;
     taken_ahead_.store(0, std::memory_order_relaxed);
     most_ahead_ = most;
     barrier_.arrive_and_wait();
@@ -178,9 +186,12 @@ class BandedTeam {
   struct alignas(128) Worker {
     alignas(128) std::array<std::atomic<std::size_t>, 2> cursor{};  ///< into its `again` and its bin; others help
     std::vector<std::vector<std::uint32_t>> ring;
-    std::array<std::vector<std::uint32_t>, 2> again;  ///< queued for the bucket being processed, by phase parity
-    std::vector<std::uint32_t> again_ahead;           ///< the same while a bucket is processed ahead
-    std::array<std::atomic<std::size_t>, 2> ahead{};  ///< into the bins of those buckets, by their parity
+    std::array<std::vector<std::uint32_t>, 2> again;     ///< queued for the bucket being processed, by phase parity
+    std::vector<std::uint32_t> samples, seen;            ///< of its bin, and of all bins
+    std::vector<std::vector<std::uint32_t>> for_others;  ///< by thread: entries of its bin that are in that one's share
+    std::uint32_t share_begins = 0;                      ///< the first vertex of its share
+    std::vector<std::uint32_t> again_ahead;              ///< the same while a bucket is processed ahead
+    std::array<std::atomic<std::size_t>, 2> ahead{};     ///< into the bins of those buckets, by their parity
     std::uint64_t solves = 0, updates = 0;
   };
   /// A phase reads what was queued again for its bucket or left of those before, and the bucket's own bins when they
@@ -189,6 +200,7 @@ class BandedTeam {
     std::uint32_t bucket = 0;
     unsigned parity = 0;
     bool opens = false, ends = false, ahead = false;
+    std::size_t stride = 0;  ///< one entry in so many is a sample for `deal_out`; 0: each thread keeps what it queued
     /// Acute corners ignore times from here on: those vertices are still queued. What was processed ahead is not, so
     /// this never goes back.
     T reach = 0;
@@ -219,6 +231,7 @@ class BandedTeam {
       barrier_.arrive_and_wait();
       const Phase phase = phase_;
       if (phase.ends) return;
+      if (phase.stride > 0) deal_out(own, phase);
       take_part(own, phase);
       barrier_.arrive_and_wait();
       if (phase.ahead) {
@@ -236,22 +249,76 @@ class BandedTeam {
     const auto ahead = [&](Worker& worker) -> List {
       return {bin(worker, phase.bucket), worker.ahead[phase.bucket & 1U]};
     };
-    try {
+    guarded([&] {
       if (phase.ahead) {
         help_with(own, phase, ahead);
         return;
       }
       help_with(own, phase, again);
       if (phase.opens) help_with(own, phase, opened);
-    } catch (...) {
-      const std::lock_guard lock(error_mutex_);
-      if (!error_) error_ = std::current_exception();
-    }
+    });
   }
   void tidy(Worker& own, const Phase& phase) {
     own.again[phase.parity].clear();
     if (phase.opens) bin(own, phase.bucket).clear();
     for (auto& cursor : own.cursor) cursor.store(0, std::memory_order_relaxed);
+  }
+
+  [[nodiscard]] std::size_t sample_stride(std::uint32_t bucket) const {
+    std::size_t sum = 0;
+    for (const Worker& worker : workers_) sum += worker.ring[bucket & (scale_.buckets - 1)].size();
+    if (workers_.size() == 1 || sum < worth_dealing * workers_.size()) return 0;
+    return std::max<std::size_t>(1, sum / (samples_each * workers_.size()));
+  }
+
+  /// All threads together: shares the bucket's entries out by vertex number. Numbers run along a curve, so each thread
+  /// gets a compact region, about the one it had before. Without this, what a thread has queued while it helped others
+  /// lies scattered between theirs, and goes on as such from band to band.
+  void deal_out(Worker& own, const Phase& phase) {
+    std::vector<std::uint32_t>& entries = bin(own, phase.bucket);
+    const auto number = static_cast<std::size_t>(&own - workers_.data());
+    guarded([&] {
+      own.samples.clear();
+      for (std::size_t i = 0; i < entries.size(); i += phase.stride) own.samples.push_back(entries[i]);
+    });
+    barrier_.arrive_and_wait();
+    guarded([&] {
+      own.seen.clear();
+      for (const Worker& worker : workers_)
+        own.seen.insert(own.seen.end(), worker.samples.begin(), worker.samples.end());
+      const auto place = own.seen.begin() + static_cast<std::ptrdiff_t>(own.seen.size() * number / workers_.size());
+      if (place == own.seen.end()) return;
+      std::nth_element(own.seen.begin(), place, own.seen.end());
+      own.share_begins = *place;
+    });
+    barrier_.arrive_and_wait();
+    guarded([&] {
+      for (std::vector<std::uint32_t>& list : own.for_others) list.clear();
+      own.seen.clear();
+      for (std::size_t t = 1; t < workers_.size(); ++t) own.seen.push_back(workers_[t].share_begins);
+      for (const std::uint32_t v : entries) {
+        const auto next = std::upper_bound(own.seen.begin(), own.seen.end(), v);
+        own.for_others[static_cast<std::size_t>(next - own.seen.begin())].push_back(v);
+      }
+    });
+    barrier_.arrive_and_wait();
+    guarded([&] {
+      entries.clear();
+      for (const Worker& worker : workers_)
+        entries.insert(entries.end(), worker.for_others[number].begin(), worker.for_others[number].end());
+    });
+    barrier_.arrive_and_wait();
+  }
+
+  /// Others wait at the next barrier: what goes wrong is kept until the phase has ended.
+  template <class Work>
+  void guarded(Work&& work) {
+    try {
+      work();
+    } catch (...) {
+      const std::lock_guard lock(error_mutex_);
+      if (!error_) error_ = std::current_exception();
+    }
   }
 
   void tidy_ahead(Worker& own, const Phase& phase) {

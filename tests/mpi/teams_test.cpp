@@ -1,0 +1,128 @@
+#include "isochron/solve/mpi/teams.h"
+
+#include <algorithm>
+#include <mutex>
+
+#include <gtest/gtest.h>
+
+#include "isochron/solve/mpi/ranked_solver.h"
+#include "mpi/over_ranks.h"
+
+namespace isochron::test {
+namespace {
+
+using mpi::Transport;
+
+struct Place {
+  int teams = 0;
+  bool leads = false;
+  int leaders = 0;
+  int threads = 0;
+};
+
+std::vector<Place> places(int ranks, int machine_ranks, int most) {
+  std::vector<Place> all(static_cast<std::size_t>(ranks));
+  ThreadWorld(ranks, {.machine_ranks = machine_ranks}).run([&](Transport& transport) {
+    // What rank 0 says counts.
+    mpi::Teams teams(transport, transport.rank() == 0 ? most : 0);
+    all[static_cast<std::size_t>(transport.rank())] = {teams.count(), teams.leads(),
+                                                       teams.leads() ? teams.between().size() : 0, teams.threads()};
+  });
+  return all;
+}
+
+TEST(Teams, AreTheRanksOfAMachine) {
+  for (const auto& [ranks, machine, most, leaders] : {std::tuple{6, 3, 0, std::vector{0, 3}},
+                                                      {5, 4, 0, std::vector{0, 4}},
+                                                      {7, 7, 3, std::vector{0, 3, 6}},
+                                                      {4, 4, 1, std::vector{0, 1, 2, 3}},
+                                                      {3, 1, 0, std::vector{0, 1, 2}},
+                                                      {1, 1, 0, std::vector{0}}}) {
+    SCOPED_TRACE(testing::Message() << ranks << " ranks, " << machine << " a machine, teams of " << most);
+    const std::vector<Place> all = places(ranks, machine, most);
+    for (int rank = 0; rank < ranks; ++rank) {
+      const Place& place = all[static_cast<std::size_t>(rank)];
+      const bool leads = std::find(leaders.begin(), leaders.end(), rank) != leaders.end();
+      EXPECT_EQ(place.teams, static_cast<int>(leaders.size()));
+      EXPECT_EQ(place.leads, leads) << rank;
+      if (leads) {
+        EXPECT_EQ(place.leaders, static_cast<int>(leaders.size()));
+      }
+    }
+  }
+}
+
+TEST(Teams, HaveAThreadForEachRankAsFarAsThereAreCores) {
+  const int cores = allowed_cores().count();
+  ASSERT_GT(cores, 0);
+  const std::vector<Place> all = places(5, 3, 0);
+  EXPECT_EQ(all[0].threads, std::min(3, cores));
+  EXPECT_EQ(all[3].threads, std::min(2, cores));
+}
+
+/// What rank 0 finds when the others serve it.
+template <int Corners>
+void expect_serial_in_teams(const SimplexMesh<Corners>& mesh, const Metric& metric, const Sources& sources,
+                            const Weather& weather, int ranks, int parts) {
+  SolveOptions options = no_split();
+  options.verify = Keep::yes;
+  options.backend = Backend::serial;
+  const Arrival serial = solve(mesh, metric, sources, options);
+  options.backend = Backend::mpi;
+  ThreadWorld(ranks, weather).run([&](Transport& transport) {
+    if (transport.rank() > 0) {
+      EXPECT_EQ(mpi::serve(transport, options), mpi::AfterServing::end);
+      return;
+    }
+    mpi::Ranks all(transport);
+    mpi::RankedSolver<Corners> solver(all, {mesh, metric}, options, {});
+    for (int again = 0; again < 2; ++again) {
+      const Arrival arrival = solver.solve(sources);
+      EXPECT_LE(worst_difference(arrival.times, serial.times), 1e-4);
+      EXPECT_EQ(arrival.reached, serial.reached);
+      EXPECT_TRUE(arrival.residual && arrival.residual->passed());
+      EXPECT_EQ(solver.traffic().parts, parts);
+    }
+  });
+}
+
+TEST(Teams, GiveTheSerialTimes) {
+  const TetMesh mesh = cube(14, 0.3);
+  const TriangleMesh flat = square(40, 0.3);
+  for (const int delay : {0, 20}) {
+    expect_serial_in_teams(mesh, rough_fibers(mesh, 3), from_two(5, 900), {.delay = delay, .machine_ranks = 2}, 5, 3);
+    expect_serial_in_teams(flat, rough_speed(flat), from(vertex(820)), {.delay = delay, .machine_ranks = 4}, 4, 1);
+    expect_serial_in_teams(one_tet(), Metric::isotropic(1), from(vertex(0)), {.delay = delay, .machine_ranks = 2}, 6,
+                           3);
+  }
+}
+
+TEST(Teams, StopWhenAnyOfThemIsTold) {
+  const TetMesh mesh = cube(20);
+  const Metric metric = Metric::isotropic(1);
+  for (int told = 0; told < 4; ++told) {
+    std::atomic<int> cancelled{0};
+    const std::atomic<bool> stop{true};
+    ThreadWorld(4, {.machine_ranks = 2}).run([&](Transport& transport) {
+      SolveOptions options = no_split();
+      options.backend = Backend::mpi;
+      if (transport.rank() == told) options.progress.cancel = &stop;
+      try {
+        if (transport.rank() > 0) {
+          (void)mpi::serve(transport, options);
+          return;
+        }
+        mpi::Ranks all(transport);
+        mpi::RankedSolver<4> solver(all, {mesh, metric}, options, {});
+        // The one that is told may be late for one solve.
+        for (int again = 0; again < 100; ++again) (void)solver.solve(from(vertex(0)));
+      } catch (const Cancelled&) {
+        ++cancelled;
+      }
+    });
+    EXPECT_EQ(cancelled, 4) << told;
+  }
+}
+
+}  // namespace
+}  // namespace isochron::test
