@@ -70,6 +70,7 @@ void check_request(const ConnectRequest& request, Console& console) {
 
 std::vector<Region> regions_of(const std::vector<RegionRequest>& requests, const ImageGrid& grid, ImageFiles& files) {
   std::vector<Region> regions;
+  regions.reserve(requests.size());
   for (const RegionRequest& request : requests)
     regions.push_back(
         make_region(request, grid, [&](const FilePath& path) -> const Image& { return files.get(path); }));

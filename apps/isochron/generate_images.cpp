@@ -70,7 +70,7 @@ Image taken(Image& image, std::size_t array) {
 
 /// All files appear, or none.
 Paths write_arrays(const ImageRequest& request, Image&& image, Console& console) {
-  const Paths files = files_of(request, image);
+  Paths files = files_of(request, image);
   for (const auto& file : files) check_image_writable(file, request.overwrite());
   const InterruptGuard guard;
   OutputFiles outputs;

@@ -34,8 +34,8 @@ std::string text_of_ranks(const SolveSummary& summary) {
   if (summary.split == mpi::Split::sources)
     return fmt::format("{}, the sources shared out between them", summary.ranks);
   const bool teams = traffic.parts < summary.ranks;
-  const std::string ranks = teams ? fmt::format("{} in {}", summary.ranks, counted(traffic.parts, "team", "teams"))
-                                  : std::to_string(summary.ranks);
+  std::string ranks = teams ? fmt::format("{} in {}", summary.ranks, counted(traffic.parts, "team", "teams"))
+                            : std::to_string(summary.ranks);
   if (traffic.parts == 1 && teams) return ranks;
   return fmt::format(
       "{}, the {} shared out between them, {}, {:.1f} MB sent ({:.2f} times the least), idle for {:.2f} s", ranks,

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "isochron/core/timer.h"
 #include "isochron/solve/common/banded.h"
 
 namespace isochron {
@@ -111,10 +112,10 @@ class BandedTeam {
     phase_.reach = std::max(phase_.reach, reach_of(bucket));
     phase_.stride = phase_.opens ? sample_stride(bucket) : 0;
     const Phase phase = phase_;
-    barrier_.arrive_and_wait();
+    wait(workers_[0]);
     if (phase.stride > 0) deal_out(workers_[0], phase);
     take_part(workers_[0], phase);
-    barrier_.arrive_and_wait();
+    wait(workers_[0]);
     tidy(workers_[0], phase);
     phase_.parity ^= 1U;
     ++phases_;
@@ -139,11 +140,11 @@ class BandedTeam {
     phase_.stride = 0;
     taken_ahead_.store(0, std::memory_order_relaxed);
     most_ahead_ = most;
-    barrier_.arrive_and_wait();
+    wait(workers_[0]);
     take_part(workers_[0], phase_);
-    barrier_.arrive_and_wait();
+    wait(workers_[0]);
     tidy_ahead(workers_[0], phase_);
-    barrier_.arrive_and_wait();
+    wait(workers_[0]);
     phase_ = last;
     if (error_) std::rethrow_exception(error_);
     return true;
@@ -181,6 +182,12 @@ class BandedTeam {
     sum.rounds = phases_;
     return sum;
   }
+  /// That a thread has waited for the others, on average.
+  [[nodiscard]] double waited_seconds() const {
+    double sum = 0;
+    for (const Worker& worker : workers_) sum += worker.waited;
+    return sum / static_cast<double>(workers_.size());
+  }
 
  private:
   struct alignas(128) Worker {
@@ -193,6 +200,7 @@ class BandedTeam {
     std::vector<std::uint32_t> again_ahead;              ///< the same while a bucket is processed ahead
     std::array<std::atomic<std::size_t>, 2> ahead{};     ///< into the bins of those buckets, by their parity
     std::uint64_t solves = 0, updates = 0;
+    double waited = 0;  ///< seconds
   };
   /// A phase reads what was queued again for its bucket or left of those before, and the bucket's own bins when they
   /// are opened.
@@ -216,7 +224,7 @@ class BandedTeam {
     explicit Dismissal(BandedTeam& team) : team_(team) {}
     ~Dismissal() {
       team_.phase_.ends = true;
-      team_.barrier_.arrive_and_wait();
+      team_.wait(team_.workers_[0]);
     }
     Dismissal(const Dismissal&) = delete;
     Dismissal& operator=(const Dismissal&) = delete;
@@ -225,18 +233,24 @@ class BandedTeam {
     BandedTeam& team_;
   };
 
+  void wait(Worker& own) {
+    const Timer timer;
+    barrier_.arrive_and_wait();
+    own.waited += timer.seconds();
+  }
+
   /// What the others do: they take part in every phase until they are let go.
   void serve(Worker& own) {
     while (true) {
-      barrier_.arrive_and_wait();
+      wait(own);
       const Phase phase = phase_;
       if (phase.ends) return;
       if (phase.stride > 0) deal_out(own, phase);
       take_part(own, phase);
-      barrier_.arrive_and_wait();
+      wait(own);
       if (phase.ahead) {
         tidy_ahead(own, phase);
-        barrier_.arrive_and_wait();  // the leader looks at that bin
+        wait(own);  // the leader looks at that bin
       } else {
         tidy(own, phase);  // nobody reads these bins any more, and the leader looks at others
       }
@@ -281,7 +295,7 @@ class BandedTeam {
       own.samples.clear();
       for (std::size_t i = 0; i < entries.size(); i += phase.stride) own.samples.push_back(entries[i]);
     });
-    barrier_.arrive_and_wait();
+    wait(own);
     guarded([&] {
       own.seen.clear();
       for (const Worker& worker : workers_)
@@ -291,7 +305,7 @@ class BandedTeam {
       std::nth_element(own.seen.begin(), place, own.seen.end());
       own.share_begins = *place;
     });
-    barrier_.arrive_and_wait();
+    wait(own);
     guarded([&] {
       for (std::vector<std::uint32_t>& list : own.for_others) list.clear();
       own.seen.clear();
@@ -301,13 +315,13 @@ class BandedTeam {
         own.for_others[static_cast<std::size_t>(next - own.seen.begin())].push_back(v);
       }
     });
-    barrier_.arrive_and_wait();
+    wait(own);
     guarded([&] {
       entries.clear();
       for (const Worker& worker : workers_)
         entries.insert(entries.end(), worker.for_others[number].begin(), worker.for_others[number].end());
     });
-    barrier_.arrive_and_wait();
+    wait(own);
   }
 
   /// Others wait at the next barrier: what goes wrong is kept until the phase has ended.

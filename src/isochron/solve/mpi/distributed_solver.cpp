@@ -129,6 +129,8 @@ class PreparedPart {
     TeamLocal<SharedRelax> local(relax, state, halo_, tuning(), hands_.threads);
     RankWork work;
     local.lead([&] { work = run_here(local, progress); });
+    // The others wait with the one that waits for other ranks; it counts for itself alone.
+    work.bands.idle_seconds = work.bands.idle_seconds / hands_.threads + local.waited_seconds();
     return work;
   }
 

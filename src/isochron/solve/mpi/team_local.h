@@ -70,6 +70,8 @@ class TeamLocal final : public LocalSolver<typename Relax::Scalar> {
   }
 
   [[nodiscard]] Counters counters() const override { return team_.counters(); }
+  /// That a thread has waited for others of the team, on average.
+  [[nodiscard]] double waited_seconds() const { return team_.waited_seconds(); }
 
  private:
   /// For each thread. Neighbours wait for what the border gives, so it is not left for later as soon as without any.
