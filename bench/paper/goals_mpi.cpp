@@ -313,6 +313,7 @@ int goals_mpi(const BenchOptions& options) {
   const bool teams = ranks > 1 && options.threads == 0;
   const auto rows = [&](const std::vector<std::string>& names, const char* how) {
     std::vector<std::string> result;
+    result.reserve(names.size());
     for (const std::string& name : names) result.push_back(name + how);
     return result;
   };

@@ -29,7 +29,7 @@ bool inside(const VtkExtent& piece, const VtkExtent& whole) {
 /// Where an element says that its points are; what it does not say stays as it is.
 void read_place(const XmlScanner& xml, const std::filesystem::path& path, const XmlEvent& element,
                 VtkImageFrame& frame) {
-  const auto numbers = [&](std::string_view name, std::vector<double> otherwise) {
+  const auto numbers = [&](std::string_view name, const std::vector<double>& otherwise) {
     return element.attribute(name) ? real_attribute(xml, path, element, name, otherwise.size()) : otherwise;
   };
   std::vector<double> spacing, direction;
@@ -37,8 +37,8 @@ void read_place(const XmlScanner& xml, const std::filesystem::path& path, const 
   for (int row = 0; row < 3; ++row)  // the axes are the columns
     for (int d = 0; d < 3; ++d) direction.push_back(frame.axes[d][row] / spacing[d]);
   const std::vector<double> origin = numbers("Origin", {frame.origin.x, frame.origin.y, frame.origin.z});
-  spacing = numbers("Spacing", std::move(spacing));
-  direction = numbers("Direction", std::move(direction));
+  spacing = numbers("Spacing", spacing);
+  direction = numbers("Direction", direction);
   frame.origin = {origin[0], origin[1], origin[2]};
   for (int d = 0; d < 3; ++d) frame.axes[d] = spacing[d] * Vec3d{direction[d], direction[3 + d], direction[6 + d]};
 }

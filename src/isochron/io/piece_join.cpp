@@ -42,6 +42,7 @@ void keep_owned(Cells& cells, DataArrays& data) {
     if (!is_duplicate(ghosts, i)) kept.push_back(i);
   if (kept.size() == cells.size()) return;
   Cells left;
+  left.reserve(kept.size());
   for (const std::size_t i : kept) left.push_back(std::move(cells[i]));
   cells = std::move(left);
   for (DataArray& array : data.all()) array = chosen_tuples(array, kept);

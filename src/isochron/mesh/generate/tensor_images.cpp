@@ -66,7 +66,7 @@ std::optional<double> place_in_tube(const HelixTensorsOptions& options, const Ve
 
 /// The same for a voxel whoever makes it: its numbers are those that come after all voxels before it.
 void add_noise(const CrossingFibersOptions& options, VertexId voxel, SymTensor3d& t) {
-  constexpr std::uint64_t draws = 6 * 2;  // two for each normal number
+  constexpr std::uint64_t draws = 12;  // two for each of six normal numbers
   Random random(options.seed);
   random.skip(draws * voxel.index());
   for (double* component : {&t.xx, &t.xy, &t.xz, &t.yy, &t.yz, &t.zz})
