@@ -194,6 +194,9 @@ void warn_unused(const SolveRequest& request, const MethodFlags& flags, Console&
   unused(request.rank_backend && request.options.backend != Backend::mpi, "--rank-backend", "--backend mpi");
   unused(request.team > 0 && (request.options.backend != Backend::mpi || request.on_image()), "--team",
          "a mesh and --backend mpi");
+  unused(request.team > 1 && console.options.threads > 0 && request.options.backend == Backend::mpi &&
+             !request.each_source,
+         "--threads", "--team 1");
   warn_unused_tensor_layout(request, console);
   unused(flags.allow_zero_fibers && metric.fiber_array.empty(), "--allow-zero-fibers", "--fibers");
   unused(!metric.region_array.empty() && metric.table.empty(), "--region-array", "--velocity-table");

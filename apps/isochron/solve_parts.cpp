@@ -204,6 +204,7 @@ int run_parts(const SolveRequest& request, const SideInputs& inputs, OwnPieces&&
     warn_left_out<Corners>(request, Corners == 4 ? own.triangles : own.tets, own.lines, console);
     if (request.deal.partitioner != Partitioner::automatic)
       console.warn("--partitioner does not apply to pieces (they stay as they are, or are cut along a curve)");
+    if (request.team > 1) console.warn("--team does not apply to pieces (each rank has its own)");
     if (own.lines > 0)
       console.warn(fmt::format("{}: {} will not be in it (pieces are written without lines)", request.output.string(),
                                counted(own.lines, "line", "lines")));

@@ -36,7 +36,7 @@ std::string text_of_ranks(const SolveSummary& summary) {
   const bool teams = traffic.parts < summary.ranks;
   std::string ranks = teams ? fmt::format("{} in {}", summary.ranks, counted(traffic.parts, "team", "teams"))
                             : std::to_string(summary.ranks);
-  if (traffic.parts == 1 && teams) return ranks;
+  if (traffic.parts == 1) return ranks;
   return fmt::format(
       "{}, the {} shared out between them, {}, {:.1f} MB sent ({:.2f} times the least), idle for {:.2f} s", ranks,
       split_name(summary), counted(traffic.bands, "band", "bands"), static_cast<double>(traffic.bytes) / 1e6,

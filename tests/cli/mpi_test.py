@@ -59,9 +59,17 @@ class MpiTest(MpiCase):
 
     def test_ranks_that_are_tied_to_places_have_parts_of_their_own(self):
         self.succeed("generate", "cube", "--n", "8", "-o", "a.msh")
-        self.environment = {**ENVIRONMENT, "OMP_PROC_BIND": "true"}
-        summary = self.summary(2, "solve", "a.msh", "-o", "b.msh", "--source", "0", "--backend", "mpi")
-        self.assertEqual(summary["mpi"]["parts"], 2)
+        for variable, value, parts, words in (("OMP_PROC_BIND", "true", 2, "OMP_PROC_BIND ties threads"),
+                                              ("OMP_THREAD_LIMIT", "1", 2, "may not use the cores"),
+                                              ("OMP_PROC_BIND", "false", 1, None)):
+            if len(os.sched_getaffinity(0)) == 1 and variable == "OMP_THREAD_LIMIT":
+                continue  # one thread is all there is
+            with self.subTest(variable=variable, value=value):
+                self.environment = {**ENVIRONMENT, variable: value}
+                summary = self.summary(2, "solve", "a.msh", "-o", "b.msh", "--source", "0", "--backend", "mpi")
+                self.assertEqual(summary["mpi"]["parts"], parts)
+                self.assertEqual(any(words in note for note in summary["notes"]) if words else summary["notes"] == [],
+                                 True, summary["notes"])
 
     def test_without_mpirun_it_is_one_rank(self):
         self.succeed("generate", "cube", "--n", "5", "-o", "a.msh")

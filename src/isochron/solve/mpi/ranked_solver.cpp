@@ -156,6 +156,7 @@ Arrival RankedSolver<Corners>::solve(const Sources& sources) {
     });
   });
   arrival.setup_seconds = setup_seconds_;
+  if (!teams_->note().empty()) arrival.notes.push_back(teams_->note());
   return arrival;
 }
 

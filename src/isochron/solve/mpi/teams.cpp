@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
+#include <string_view>
 #include <utility>
 
+#include "isochron/core/parallel.h"
 #include "isochron/solve/mpi/collectives.h"
 
 namespace isochron::mpi {
@@ -19,10 +21,14 @@ struct Seat {
   CoreSet cores;
 };
 
-bool threads_are_tied() {
-  for (const char* name : {"OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY", "KMP_AFFINITY"})
-    if (std::getenv(name) != nullptr) return true;
-  return false;
+/// What ties threads to places, or nothing.
+std::string tie_of_threads() {
+  for (const char* name : {"OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY", "KMP_AFFINITY"}) {
+    const char* value = std::getenv(name);
+    if (value == nullptr || std::string_view(value) == "false" || std::string_view(value) == "FALSE") continue;
+    return name;
+  }
+  return {};
 }
 
 /// Whether this process may use all those cores; left as it was.
@@ -63,13 +69,19 @@ Teams::Teams(Transport& world, int most) : world_(world), own_leader_(world.rank
   Bytes wish;
   put(wish, most);
   most = Unpack(broadcast(world, std::move(wish))).take<int>();
-  const bool alone = most == 1 || own_cores_.count() == 0 || threads_are_tied();
+  const std::string tie = tie_of_threads();
+  const bool alone = most == 1 || own_cores_.count() == 0 || !tie.empty();
   std::vector<Seat> seats =
       all_values(world, Seat{world.machine(), memory_of(own_cores_), alone ? 1 : 0, 0, own_cores_});
   form(seats, most);
   // A rank that may not go where its team is leaves it alone: then the whole team stays as it was.
   const int wanted = seats[static_cast<std::size_t>(world.rank())].leader;
-  const bool willing = wanted != world.rank() || may_use(own_cores_, cores_of(seats, wanted));
+  const CoreSet cores = cores_of(seats, wanted);
+  int size = 0;
+  for (const Seat& seat : seats) size += seat.leader == wanted ? 1 : 0;
+  const int threads = std::min(size, cores.count());
+  const bool willing =
+      size == 1 || wanted != world.rank() || (may_use(own_cores_, cores) && granted_threads(threads) == threads);
   const std::vector<int> can = all_values(world, willing ? 1 : 0);
   for (std::size_t r = 0; r < seats.size(); ++r)
     if (can[static_cast<std::size_t>(seats[r].leader)] == 0) seats[r].leader = static_cast<int>(r);
@@ -79,12 +91,16 @@ Teams::Teams(Transport& world, int most) : world_(world), own_leader_(world.rank
     if (seats[r].leader == static_cast<int>(r)) ++count_;
     else if (seats[r].leader == world.rank()) members_.push_back(static_cast<int>(r));
   }
+  const auto near =
+      std::count_if(seats.begin(), seats.end(), [&](const Seat& seat) { return seat.machine == world.machine(); });
+  if (most != 1 && near > 1 && !tie.empty())
+    note_ = "each rank has a part of its own, since " + tie + " ties threads to places";
+  else if (!willing) note_ = "each rank has a part of its own, since one may not use the cores of the others";
   if (!any()) return;
   between_ = world.split(leads());
   if (members_.empty()) return;
-  const CoreSet cores = cores_of(seats, world.rank());
   moved_ = !(cores == own_cores_) && move_to_cores(cores);
-  threads_ = std::min(static_cast<int>(members_.size()) + 1, cores.count());
+  threads_ = threads;
 }
 
 Teams::~Teams() {

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -14,11 +15,12 @@
 namespace isochron::mpi {
 
 /// Ranks that share a memory make a team: the first of them has the part of all, and solves it with a thread for each
-/// of them on the cores of all, while the others wait. So there are no borders and no messages between them, and
-/// whoever is done with his share of a band helps the others. What is shared out is shared out between those that lead.
+/// of them, as far as there are cores, on the cores of all, while the others wait. So there are no borders and no
+/// messages between them, and whoever is done with his share of a band helps the others. What is shared out is shared
+/// out between those that lead.
 ///
-/// A rank for which the system does not say on which cores it runs, or which may not use the others', is a team of its
-/// own; so are ranks whose threads are tied to places (OMP_PROC_BIND and the like).
+/// A rank for which the system does not say on which cores it runs, or which may not use the others' or have as many
+/// threads, is a team of its own; so are ranks whose threads are tied to places (OMP_PROC_BIND and the like).
 class Teams {
  public:
   /// All ranks together. A team has at most so many ranks, as rank 0 says; 0: as many as there are. Keeps a reference.
@@ -34,6 +36,8 @@ class Teams {
   [[nodiscard]] bool leads() const { return own_leader_ == world_.rank(); }
   /// Of this rank's team.
   [[nodiscard]] int threads() const { return threads_; }
+  /// Why this rank's team is not what it could be; empty where it is.
+  [[nodiscard]] const std::string& note() const { return note_; }
   /// Between those that lead, for them alone.
   [[nodiscard]] Transport& between() { return between_ == nullptr ? world_ : *between_; }
 
@@ -72,6 +76,7 @@ class Teams {
   int count_ = 0;
   int own_leader_ = 0;
   int threads_ = 1;
+  std::string note_;
   CoreSet own_cores_;
   bool moved_ = false;
   std::unique_ptr<Transport> between_;
