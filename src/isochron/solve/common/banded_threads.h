@@ -79,16 +79,23 @@ class BandedTeam {
   void lead(Work&& work) {
     const auto wanted = static_cast<int>(workers_.size());
     int granted = wanted;
+    std::exception_ptr failed;
     parallel_region(wanted, [&](int thread, int team) {
       if (team != wanted) {  // with fewer, the barrier would wait for ever
         if (thread == 0) granted = team;
       } else if (thread > 0) {
         serve(workers_[static_cast<std::size_t>(thread)]);
       } else {
-        const Dismissal at_the_end(*this);
-        work();
+        try {
+          work();
+        } catch (...) {
+          failed = std::current_exception();
+        }
+        phase_.ends = true;
+        wait(workers_[0]);
       }
     });
+    if (failed) std::rethrow_exception(failed);
     if (granted != wanted)
       throw RuntimeError("the system took threads away (" + std::to_string(granted) + " of " + std::to_string(wanted) +
                          " are left); ask for fewer (--threads), or unset OMP_DYNAMIC");
@@ -217,20 +224,6 @@ class BandedTeam {
   struct List {
     const std::vector<std::uint32_t>& entries;
     std::atomic<std::size_t>& cursor;
-  };
-  /// Lets the others go, whatever happens.
-  class Dismissal {
-   public:
-    explicit Dismissal(BandedTeam& team) : team_(team) {}
-    ~Dismissal() {
-      team_.phase_.ends = true;
-      team_.wait(team_.workers_[0]);
-    }
-    Dismissal(const Dismissal&) = delete;
-    Dismissal& operator=(const Dismissal&) = delete;
-
-   private:
-    BandedTeam& team_;
   };
 
   void wait(Worker& own) {
