@@ -94,8 +94,9 @@ class MpiGridTest(MpiCase):
         done = self.over_ranks(2, "solve", "a.msh", "--source", "3,77", "--each-source", "-o", "b.npy", "--backend",
                                "mpi")
         self.assertIn("2, the sources shared out between them", done.stdout)
-        done = self.over_ranks(2, "solve", "a.msh", "--source", "3", "-o", "b.msh", "--backend", "mpi")
-        self.assertIn("2, the mesh shared out between them", done.stdout)
+        solve = ("solve", "a.msh", "--source", "3", "-o", "b.msh", "--backend", "mpi", "--force")
+        self.assertIn("2 in 1 team\n", self.over_ranks(2, *solve).stdout)
+        self.assertIn("2, the mesh shared out between them", self.over_ranks(2, *solve, "--team", "1").stdout)
 
     def test_the_summary_says_where_ranks_have_nothing_to_do(self):
         self.image("small.nrrd", (14, 9, 8), lambda i, j, k: 1.0)
