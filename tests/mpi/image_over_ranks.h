@@ -12,6 +12,7 @@
 
 #include "isochron/core/random.h"
 #include "isochron/solve/mpi/ranked_solver.h"
+#include "mpi/over_ranks.h"
 #include "solve/grid_samples.h"
 #include "solve/samples.h"
 #include "support/thread_transport.h"
@@ -62,26 +63,11 @@ inline ImageOutcome solve_over_ranks(const Image3& image, const Sources& sources
   return outcome;
 }
 
-/// Times are those of one process, and so are the sources, apart from voxels that two reach at about the same time.
 inline void expect_serial(const Image3& image, const Sources& sources, const ImageCase& how, GridOptions options = {}) {
   const ImageOutcome outcome = solve_over_ranks(image, sources, options, how);
   options.common.backend = Backend::serial;
   const Arrival serial = solve(image.grid, image.metric, sources, options, image.mask);
-  const double tolerance = options.common.precision == Precision::single_ ? 1e-3 : 1e-4;
-  EXPECT_LE(worst_difference(outcome.arrival.times, serial.times), tolerance);
-  EXPECT_EQ(outcome.arrival.backend, Backend::mpi);
-  EXPECT_EQ(outcome.arrival.reached, serial.reached);
-  EXPECT_EQ(outcome.arrival.unreached, serial.unreached);
-  EXPECT_NEAR(outcome.arrival.max_time, serial.max_time, tolerance);
-  ASSERT_TRUE(outcome.arrival.residual);
-  EXPECT_TRUE(outcome.arrival.residual->passed()) << outcome.arrival.residual->worst;
-  ASSERT_EQ(outcome.arrival.source.size(), serial.source.size());
-  std::size_t other_source = 0;
-  for (std::size_t v = 0; v < serial.source.size(); ++v) {
-    EXPECT_EQ(outcome.arrival.source[v] < 0, serial.source[v] < 0);
-    if (outcome.arrival.source[v] != serial.source[v]) ++other_source;
-  }
-  EXPECT_LE(other_source, serial.source.size() / 500);
+  expect_same(outcome.arrival, serial, options.common.precision);
 }
 
 /// Spacings and directions as scanners give them.
