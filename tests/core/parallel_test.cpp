@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <stdexcept>
+#include <thread>
 #include <vector>
 
 namespace isochron {
@@ -44,6 +46,26 @@ TEST(Parallel, ExceptionsComeBackToTheCaller) {
                                 if (i == 77777) throw std::runtime_error("stop");
                               }),
                  std::runtime_error);
+}
+
+TEST(SpinBarrier, NobodyPassesBeforeTheLastOne) {
+  // In every other round one comes so late that the others have gone to sleep.
+  constexpr int threads = 6, rounds = 24;
+  SpinBarrier barrier(threads);
+  std::atomic<int> arrived = 0, early = 0;
+  std::vector<std::thread> team;
+  for (int thread = 0; thread < threads; ++thread)
+    team.emplace_back([&, thread] {
+      for (int round = 0; round < rounds; ++round) {
+        if (round % 2 == 0 && round / 2 % threads == thread) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        ++arrived;
+        barrier.arrive_and_wait();
+        if (arrived < threads * (round + 1)) ++early;
+      }
+    });
+  for (std::thread& thread : team) thread.join();
+  EXPECT_EQ(arrived, threads * rounds);
+  EXPECT_EQ(early, 0);
 }
 
 }  // namespace

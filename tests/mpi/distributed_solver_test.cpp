@@ -49,6 +49,19 @@ TEST(DistributedSolver, GivesTheSerialTimesOnTriangles) {
   }
 }
 
+TEST(DistributedSolver, GivesTheSerialTimesInAnyOrderOfVertices) {
+  const TetMesh mesh = cube(11, 0.3);
+  const TriangleMesh flat = square(40, 0.3);
+  for (const Reorder reorder : {Reorder::automatic, Reorder::always, Reorder::never})
+    for (const int threads : {1, 2}) {
+      SolveOptions options = no_split();
+      options.reorder = reorder;
+      options.threads = threads;
+      expect_serial(mesh, rough_fibers(mesh, 3), from_two(5, 900), {.ranks = 3}, options);
+      expect_serial(flat, rough_speed(flat), from_two(5, 900), {.ranks = 3}, options);
+    }
+}
+
 TEST(DistributedSolver, GivesTheSerialTimesWhenDealtByTime) {
   const TetMesh mesh = beside(cube(12, 0.2), cube(4));
   const TriangleMesh flat = square(40, 0.3);

@@ -23,8 +23,9 @@ inline void relax_core() {
 #endif
 }
 
-/// A barrier for teams that meet every few microseconds: it spins, and gives the core away when the wait gets long
-/// (more threads than cores). What happens before arriving is visible to all after waiting.
+/// A barrier for teams that meet every few microseconds: it spins, offers the core to others when the wait gets long
+/// (more threads than cores), and sleeps when it gets longer still, so that whoever is waited for finds a core. What
+/// happens before arriving is visible to all after waiting.
 class SpinBarrier {
  public:
   explicit SpinBarrier(int threads) : threads_(threads) {}
@@ -34,16 +35,18 @@ class SpinBarrier {
     if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == threads_) {
       arrived_.store(0, std::memory_order_relaxed);
       round_.store(round + 1, std::memory_order_release);
+      round_.notify_all();
       return;
     }
     for (int spins = 0; round_.load(std::memory_order_acquire) == round; ++spins) {
       if (spins < patience) relax_core();
-      else std::this_thread::yield();
+      else if (spins < patience + offers) std::this_thread::yield();
+      else round_.wait(round, std::memory_order_acquire);
     }
   }
 
  private:
-  static constexpr int patience = 4000;
+  static constexpr int patience = 4000, offers = 256;
   int threads_;
   alignas(64) std::atomic<int> arrived_{0};
   alignas(64) std::atomic<std::uint32_t> round_{0};

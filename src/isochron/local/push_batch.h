@@ -76,19 +76,9 @@ ISOCHRON_HD ISOCHRON_ALWAYS_INLINE T push_time_lane(T ux, T ub, T uc, T lxb, T l
 
 }  // namespace detail
 
-/// Fills `batch.time` for the first `count` lanes as `push_time` would.
-template <class T>
-inline void solve_faces(FaceBatch<T>& batch, T ux, int count) {
-  const int lanes = detail::whole_vectors(count);
-#if !defined(__CUDACC__)
-#pragma omp simd
-#endif
-  for (int i = 0; i < lanes; ++i) {
-    bool thin;
-    batch.time[i] = detail::push_time_lane(ux, batch.ub[i], batch.uc[i], batch.lxb[i], batch.lxc[i], batch.lbc[i],
-                                           batch.lxt[i], batch.lbt[i], batch.lct[i], thin);
-    batch.thin[i] = thin ? T(1) : T(0);
-  }
-}
+/// Fills `batch.time` for the first `count` lanes as `push_time` would, with the widest vectors that the processor has.
+/// Processors that multiply and add in one step may round the last digit differently.
+void solve_faces(FaceBatch<float>& batch, float ux, int count);
+void solve_faces(FaceBatch<double>& batch, double ux, int count);
 
 }  // namespace isochron

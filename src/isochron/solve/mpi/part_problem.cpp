@@ -73,7 +73,8 @@ SimplexProblem<T, Corners> prepare_part(Transport& transport, const MeshPart<Cor
     sampled.sum += scale.elements * scale.sampled.sum / scale.sampled.count;
     sampled.count += scale.elements;
   }
-  const bool keep = part.mesh.vertex_count() == 0 || reorder == Reorder::never;
+  const bool keep = part.mesh.vertex_count() == 0 || reorder == Reorder::never ||
+                    (reorder == Reorder::automatic && locally_ordered(part.mesh));
   auto problem = prepare_topology<T>(part.mesh, keep ? Permutation{} : owned_first(part, threads), threads);
   apply_metric(problem, part.mesh, metric, time_unit(sampled), threads);
   problem.virtual_elements = index_virtual_elements(scaled(virtual_elements, problem), problem.vertex_count);

@@ -27,7 +27,7 @@ class TeamLocal final : public LocalSolver<typename Relax::Scalar> {
         state_(state),
         halo_(halo),
         sent_(halo.border(), std::numeric_limits<T>::infinity()),
-        team_(relax, state, tuning, threads, Watch{this}, worth_a_phase),
+        team_(relax, state, tuning, threads, Watch{this}, halo.border() > 0 ? worth_a_phase : Team::worth_a_phase),
         news_(team_.threads()) {}
 
   /// Calls `work` with the other threads at the service of this solver.
@@ -74,7 +74,8 @@ class TeamLocal final : public LocalSolver<typename Relax::Scalar> {
   [[nodiscard]] double waited_seconds() const { return team_.waited_seconds(); }
 
  private:
-  /// For each thread. Neighbours wait for what the border gives, so it is not left for later as soon as without any.
+  /// For each thread, where there is a border. Neighbours wait for what it gives, so it is not left for later as soon
+  /// as without any.
   static constexpr std::size_t worth_a_phase = 4;
   /// Vertices for each thread in a phase ahead; and bands that a team with nothing else to do goes ahead.
   static constexpr std::size_t ahead_share = 32;
@@ -84,6 +85,7 @@ class TeamLocal final : public LocalSolver<typename Relax::Scalar> {
     TeamLocal* solver;
     void operator()(int thread, std::uint32_t v) const { solver->note(thread, v); }
   };
+  using Team = BandedTeam<Relax, Watch>;
   /// Places in the border whose times one thread has found new.
   struct alignas(128) News {
     std::vector<std::uint32_t> borders;
@@ -110,7 +112,7 @@ class TeamLocal final : public LocalSolver<typename Relax::Scalar> {
   }
   /// The place of a vertex whose time the neighbours do not have, and now will; or none.
   std::uint32_t new_border(std::uint32_t v) {
-    if (v >= halo_.border_of.size()) return Halo::none;
+    if (sent_.empty() || v >= halo_.border_of.size()) return Halo::none;
     const std::uint32_t border = halo_.border_of[v];
     if (border == Halo::none) return Halo::none;
     // Two threads may process v one after the other in a phase; both times are right, and the lower one is told last.
@@ -125,7 +127,7 @@ class TeamLocal final : public LocalSolver<typename Relax::Scalar> {
   SolveState<T>& state_;
   const Halo& halo_;
   std::vector<T> sent_;  ///< by place in the border: the time the neighbours have
-  BandedTeam<Relax, Watch> team_;
+  Team team_;
   std::vector<News> news_;          ///< by thread
   std::uint32_t opened_ = no_band;  ///< the last bucket whose border was sent
   std::uint32_t band_ = 0;          ///< that all are in

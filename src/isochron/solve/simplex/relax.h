@@ -280,17 +280,29 @@ class Relaxer {
     put(batch, record, w.c, ux, horizon, uc, ua, ub, l[w.xa], l[w.xb], l[w.ab], l[w.xc], l[w.ac], l[w.bc]);
   }
 
-  /// Solves what the batch holds and offers the candidates that beat their targets. Returns the number of solves.
+  /// Solves what the batch holds and offers each target the best of the candidates that beat its time: it is lowered
+  /// once, where threads share the times. Returns the number of solves.
   template <class Emit>
   static std::uint64_t flush(Batch& batch, T ux, Emit&& emit) {
     FaceBatch<T>& lanes = batch.lanes;
     solve_faces(lanes, ux, batch.count);
+    int offers = 0;  // the first entries of `target` and `ut` become those, behind where they are read
     for (int i = 0; i < batch.count; ++i) {
       if (lanes.thin[i] > T(0)) [[unlikely]]
         lanes.time[i] = detail::any_push_time(ux, lanes.ub[i], lanes.uc[i], lanes.lxb[i], lanes.lxc[i], lanes.lbc[i],
                                               lanes.lxt[i], lanes.lbt[i], lanes.lct[i]);
-      if (lanes.time[i] < batch.ut[i]) emit(batch.target[i], lanes.time[i]);
+      const T time = lanes.time[i];
+      if (!(time < batch.ut[i])) continue;
+      int place = 0;
+      while (place < offers && batch.target[place] != batch.target[i]) ++place;
+      if (place == offers) {
+        batch.target[offers] = batch.target[i];
+        batch.ut[offers++] = time;
+      } else {
+        batch.ut[place] = detail::smaller(batch.ut[place], time);
+      }
     }
+    for (int k = 0; k < offers; ++k) emit(batch.target[k], batch.ut[k]);
     const auto solves = static_cast<std::uint64_t>(batch.count);
     batch.count = 0;
     return solves;
