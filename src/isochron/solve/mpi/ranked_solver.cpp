@@ -39,6 +39,13 @@ SolveMany own_mesh_solver(const Transport& transport, Domain<Corners> domain, co
                     [domain, options] { return std::make_shared<Solver<Corners>>(domain, options); });
 }
 
+/// The same without ranks.
+SolveOptions on_threads(SolveOptions options) {
+  options.threads = std::max(1, options.threads);
+  options.backend = options.threads > 1 ? Backend::threads : Backend::serial;
+  return options;
+}
+
 template <int Corners>
 Bytes packed_mesh(Domain<Corners> domain, const DealOptions& deal) {
   Bytes bytes;
@@ -110,9 +117,10 @@ RankedSolver<Corners>::~RankedSolver() {
 
 template <int Corners>
 void RankedSolver<Corners>::release() {
-  if (solver_ == nullptr) return;
+  if (teams_ == nullptr) return;
   ranks_.together(Order::release, [] {});
   solver_.reset();
+  whole_.reset();
   teams_.reset();
 }
 
@@ -123,6 +131,10 @@ void RankedSolver<Corners>::share_out(std::span<const GlobalSeed> seeds) {
     Transport& transport = ranks_.transport();
     const SolveOptions own = part_options(transport, options_, deal_.rank_backend);
     teams_ = std::make_unique<Teams>(transport, own.backend == Backend::cuda ? 1 : deal_.team);
+    if (teams_->count() == 1 && own.backend != Backend::cuda) {
+      whole_ = std::make_unique<Solver<Corners>>(domain_, on_threads(teams_->options(own)));
+      return;
+    }
     DealOptions deal = deal_;
     deal.threads = std::max(deal.threads, teams_->threads());
     share_ = scatter<Corners>(teams_->between(), &domain_.mesh, &domain_.metric, dealt(seeds, deal), options_.obtuse,
@@ -145,18 +157,31 @@ template <int Corners>
 Arrival RankedSolver<Corners>::solve(const Sources& sources) {
   // What is wrong with the sources shows here, before the others are called.
   const std::vector<GlobalSeed> seeds = whole_seeds(domain_.mesh, domain_.metric, sources, options_);
-  if (solver_ == nullptr) share_out(seeds);
+  if (teams_ == nullptr) share_out(seeds);
   split_ = Split::domain;
   Arrival arrival;
   solve_together(ranks_, seeds, [&] {
-    teams_->lead(options_.progress, [&] {
-      const DistributedArrival own = solver_->solve(seeds);
-      traffic_ = own.traffic;
-      arrival = gather_arrival(teams_->between(), share_.part, own);
-    });
+    teams_->lead(options_.progress, [&] { arrival = whole_ != nullptr ? solve_whole(sources) : solve_parts(seeds); });
   });
   arrival.setup_seconds = setup_seconds_;
   if (!teams_->note().empty()) arrival.notes.push_back(teams_->note());
+  return arrival;
+}
+
+template <int Corners>
+Arrival RankedSolver<Corners>::solve_parts(std::span<const GlobalSeed> seeds) {
+  const DistributedArrival own = solver_->solve(seeds);
+  traffic_ = own.traffic;
+  return gather_arrival(teams_->between(), share_.part, own);
+}
+
+template <int Corners>
+Arrival RankedSolver<Corners>::solve_whole(const Sources& sources) {
+  Arrival arrival = whole_->solve(sources);
+  arrival.backend = Backend::mpi;
+  traffic_ = {};
+  traffic_.bands = arrival.counters.rounds;
+  traffic_.parts = 1;
   return arrival;
 }
 

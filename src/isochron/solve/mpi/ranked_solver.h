@@ -79,7 +79,8 @@ enum class AfterServing { end, write };
 /// Throws Cancelled when all ranks do; after any other exception the job must be aborted.
 AfterServing serve(Transport& transport, const SolveOptions& options);
 
-/// Solves from any sources that `Solver` takes. The mesh is shared out for the first ones, unless the options say how.
+/// Solves from any sources that `Solver` takes. The mesh is shared out for the first ones, unless the options say how;
+/// where all ranks make one team, rank 0 solves it as it is.
 template <int Corners>
 class RankedSolver {
  public:
@@ -100,6 +101,8 @@ class RankedSolver {
 
  private:
   void share_out(std::span<const GlobalSeed> seeds);
+  Arrival solve_parts(std::span<const GlobalSeed> seeds);
+  Arrival solve_whole(const Sources& sources);
   /// The part of every vertex.
   [[nodiscard]] std::vector<std::uint32_t> dealt(std::span<const GlobalSeed> seeds, const DealOptions& deal) const;
   void release();
@@ -109,8 +112,9 @@ class RankedSolver {
   SolveOptions options_;
   DealOptions deal_;
   Share<Corners> share_;
-  std::unique_ptr<Teams> teams_;
+  std::unique_ptr<Teams> teams_;  ///< null before the first solve
   std::unique_ptr<DistributedSolver<Corners>> solver_;
+  std::unique_ptr<Solver<Corners>> whole_;  ///< instead, where there is one team
   Traffic traffic_;
   Split split_ = Split::domain;
   double setup_seconds_ = 0;

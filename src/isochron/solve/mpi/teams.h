@@ -41,11 +41,16 @@ class Teams {
   /// Between those that lead, for them alone.
   [[nodiscard]] Transport& between() { return between_ == nullptr ? world_ : *between_; }
 
-  /// The options of a rank that leads: threads of its team, and a progress that is told to stop by any of it.
+  /// The options of a rank that leads: threads of its team, and a progress that is told to stop by any of it. Refer to
+  /// this.
   [[nodiscard]] SolveOptions options(SolveOptions own) const {
     if (!any()) return own;
     own.threads = threads_;
     own.progress.cancel = &stop_;
+    own.progress.report = [this, report = std::move(own.progress.report)](double fraction) {
+      look();
+      if (report) report(fraction);
+    };
     return own;
   }
 
@@ -57,6 +62,7 @@ class Teams {
     const int tag = world_.next_tag();
     if (!leads()) return wait_for_leader(tag, own);
     listen(tag, own);
+    look();
     try {
       std::forward<Work>(work)();
     } catch (const Cancelled&) {
@@ -68,6 +74,11 @@ class Teams {
 
  private:
   void listen(int tag, const Progress& own);
+  /// Whether one of the team has been told to stop.
+  void look() const {
+    const Transport& between = between_ == nullptr ? world_ : *between_;
+    if (between.watch) between.watch();
+  }
   void dismiss(int tag, bool cancelled);
   void wait_for_leader(int tag, const Progress& own);
 
