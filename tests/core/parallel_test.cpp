@@ -54,6 +54,7 @@ TEST(SpinBarrier, NobodyPassesBeforeTheLastOne) {
   SpinBarrier barrier(threads);
   std::atomic<int> arrived = 0, early = 0;
   std::vector<std::thread> team;
+  team.reserve(threads);
   for (int thread = 0; thread < threads; ++thread)
     team.emplace_back([&, thread] {
       for (int round = 0; round < rounds; ++round) {
