@@ -55,8 +55,8 @@ void declare_ranks(Command& command, SolveRequest& request) {
       "pieces is cut anew)",
       into_positive(request.deal.pieces));
   command.option("--team", "N",
-                 "Ranks of one machine that solve a mesh from one file as one, with a thread each (all that share a "
-                 "memory; 1 with --threads or --pieces)",
+                 "Ranks of one machine that solve a mesh or image from one file as one, with a thread each (all that "
+                 "share a memory; 1 with --threads or --pieces; an image only if it is all ranks)",
                  into_positive(request.team));
   command.option(
       "--rank-backend", "NAME",
@@ -192,8 +192,7 @@ void warn_unused(const SolveRequest& request, const MethodFlags& flags, Console&
              !request.each_source,
          "--threads", "a mesh or --each-source where ranks share the work");
   unused(request.rank_backend && request.options.backend != Backend::mpi, "--rank-backend", "--backend mpi");
-  unused(request.team > 0 && (request.options.backend != Backend::mpi || request.on_image()), "--team",
-         "a mesh and --backend mpi");
+  unused(request.team > 0 && request.options.backend != Backend::mpi, "--team", "--backend mpi");
   unused(request.team > 1 && console.options.threads > 0 && request.options.backend == Backend::mpi &&
              !request.each_source,
          "--threads", "--team 1");

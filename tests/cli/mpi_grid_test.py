@@ -50,6 +50,23 @@ class MpiGridTest(MpiCase):
                     self.assertGreater(summary["mpi"]["messages"], 0)
                     self.assert_same_times("one.npy", "many.npy")
 
+    def test_ranks_of_a_machine_solve_an_image_as_one(self):
+        self.image("speed.nrrd", (14, 12, 10), lambda i, j, k: 1 + 0.1 * ((3 * i + 5 * j + 7 * k) % 11))
+        cores = len(os.sched_getaffinity(0))
+        for more in ((), ("--order", "2")):
+            arguments = ("solve", "speed.nrrd", "--source", "700", "--speed-array", "speed", *more)
+            self.succeed(*arguments, "-o", "one.npy", "--force")
+            for team, parts, threads in (((), 1, min(4, cores)), (("--team", "4"), 1, min(4, cores)),
+                                         (("--team", "2"), 4, 1), (("--team", "1"), 4, 1)):
+                with self.subTest(more=more, team=team):
+                    summary = self.summary(4, *arguments, "-o", "many.npy", "--backend", "mpi", "--force", *team)
+                    self.assertEqual((summary["mpi"]["parts"], summary["threads"]), (parts, threads))
+                    self.assertEqual(summary["mpi"]["messages"] > 0, parts > 1)
+                    self.assertTrue(summary["converged"])
+                    self.assert_same_times("one.npy", "many.npy")
+        done = self.over_ranks(3, *arguments, "-o", "many.npy", "--backend", "mpi", "--force")
+        self.assertIn("3 in 1 team\n", done.stdout)
+
     def test_tensors_over_ranks(self):
         shape = (13, 12, 11)
         # Three times as fast along a direction that turns from slice to slice: the inverse of the metric, xx xy xz yy yz zz.
@@ -62,7 +79,8 @@ class MpiGridTest(MpiCase):
         for ranks, order in ((3, 1), (4, 1), (2, 2)):
             with self.subTest(ranks=ranks, order=order):
                 self.succeed(*arguments, "-o", "one.npy", "--order", order, "--force")
-                summary = self.summary(ranks, *arguments, "-o", "many.npy", "--order", order, "--backend", "mpi")
+                summary = self.summary(ranks, *arguments, "-o", "many.npy", "--order", order, "--backend", "mpi",
+                                       "--team", "1")
                 self.assertEqual((summary["mpi"]["split"], summary["order"]), ("image", order))
                 self.assertTrue(summary["converged"])
                 self.assert_same_times("one.npy", "many.npy")
@@ -103,7 +121,8 @@ class MpiGridTest(MpiCase):
         solve = ("solve", "small.nrrd", "--source", "0", "--backend", "mpi")
         self.assertEqual(self.summary(1, *solve, "-o", "a.vti")["notes"], [])
         for output in ("a.vti", "a.pvti"):
-            notes = self.summary(3, *solve, "-o", output)["notes"]
+            self.assertEqual(self.summary(3, *solve, "-o", output)["notes"], [])  # one team
+            notes = self.summary(3, *solve, "-o", output, "--team", "1")["notes"]
             self.assertTrue(any("2 of 3 ranks solve it: the image is too small" in note for note in notes), notes)
         notes = self.summary(3, "solve", "a.pvti", *solve[2:], "-o", "b.pvti")["notes"]
         self.assertTrue(any("2 of 3 ranks solve it: the image is too small" in note for note in notes), notes)

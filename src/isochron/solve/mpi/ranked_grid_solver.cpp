@@ -37,6 +37,10 @@ Bytes packed_image(GridDomain domain, int order, const DealOptions& deal) {
 
 void serve_image(Transport& transport, const SolveOptions& options) {
   const SolveOptions own_part = part_options(transport, options, {});
+  if (Teams teams(transport, 0); teams.count() == 1) {
+    serve_solves(transport, [&](std::span<const GlobalSeed>) { teams.lead(options.progress, [] {}); });
+    return;
+  }
   DistributedGridSolver solver(transport, scatter_grid(transport, nullptr), own_part);
   serve_solves(transport, [&](std::span<const GlobalSeed> seeds) {
     (void)gather_arrival(transport, solver.own_voxels(), 0, solver.solve(seeds));
@@ -72,9 +76,11 @@ RankedGridSolver::~RankedGridSolver() {
 }
 
 void RankedGridSolver::release() {
-  if (solver_ == nullptr) return;
+  if (solver_ == nullptr && whole_ == nullptr) return;
   ranks_.together(Order::release, [] {});
   solver_.reset();
+  whole_.reset();
+  teams_.reset();
 }
 
 std::vector<GlobalSeed> RankedGridSolver::seeds_of(const Sources& sources) const {
@@ -87,16 +93,30 @@ std::vector<GlobalSeed> RankedGridSolver::seeds_of(const Sources& sources) const
   return seeds;
 }
 
-void RankedGridSolver::share_out(std::span<const GlobalSeed> seeds) {
-  const Timer timer;
+WholeGrid RankedGridSolver::dealt(std::span<const GlobalSeed> seeds) const {
   const VoxelMetric metric{domain_.grid, domain_.metric};
   WholeGrid whole{domain_.grid, domain_.metric, cells_, plan_stencils(metric, cells_, deal_.threads),
                   {},           options_.order};
   const Vec3i reach = options_.order * stencil_reach(metric, cells_, whole.plan, deal_.threads);
   whole.deal = deal_blocks(metric, cells_, reach, seeds, ranks_.transport().size(), deal_.pieces);
+  return whole;
+}
+
+void RankedGridSolver::share_out(std::span<const GlobalSeed> seeds) {
+  const Timer timer;
   ranks_.together(Order::image, [&] {
     Transport& transport = ranks_.transport();
     const SolveOptions own = part_options(transport, options_.common, deal_.rank_backend);
+    teams_ = std::make_unique<Teams>(transport, own.backend == Backend::cuda ? 1 : deal_.team);
+    note_ = teams_->note();
+    if (solves_as_one(*teams_, transport, own.backend, deal_)) {
+      GridOptions options = options_;
+      options.common = on_threads(teams_->options(own));
+      whole_ = std::make_unique<GridSolver>(domain_, options);
+      return;
+    }
+    teams_.reset();
+    const WholeGrid whole = dealt(seeds);
     solver_ = std::make_unique<DistributedGridSolver>(transport, scatter_grid(transport, &whole), own);
   });
   setup_seconds_ += timer.seconds();
@@ -105,16 +125,22 @@ void RankedGridSolver::share_out(std::span<const GlobalSeed> seeds) {
 Arrival RankedGridSolver::solve(const Sources& sources) {
   // What is wrong with the sources shows here, before the others are called.
   const std::vector<GlobalSeed> seeds = seeds_of(sources);
-  if (solver_ == nullptr) share_out(seeds);
+  if (solver_ == nullptr && whole_ == nullptr) share_out(seeds);
   split_ = Split::domain;
   Arrival arrival;
   solve_together(ranks_, seeds, [&] {
-    const DistributedArrival own = solver_->solve(seeds);
-    traffic_ = own.traffic;
-    arrival = gather_arrival(ranks_.transport(), solver_->own_voxels(), domain_.grid.voxel_count(), own);
+    if (whole_ == nullptr) arrival = solve_blocks(seeds);
+    else teams_->lead(options_.common.progress, [&] { arrival = solve_as_one(*whole_, sources, traffic_); });
   });
   arrival.setup_seconds = setup_seconds_;
+  if (!note_.empty()) arrival.notes.push_back(note_);
   return arrival;
+}
+
+Arrival RankedGridSolver::solve_blocks(std::span<const GlobalSeed> seeds) {
+  const DistributedArrival own = solver_->solve(seeds);
+  traffic_ = own.traffic;
+  return gather_arrival(ranks_.transport(), solver_->own_voxels(), domain_.grid.voxel_count(), own);
 }
 
 void RankedGridSolver::solve_many(std::span<const Sources> source_sets, const TakeArrival& take) {

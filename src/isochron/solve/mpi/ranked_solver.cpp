@@ -39,13 +39,6 @@ SolveMany own_mesh_solver(const Transport& transport, Domain<Corners> domain, co
                     [domain, options] { return std::make_shared<Solver<Corners>>(domain, options); });
 }
 
-/// The same without ranks.
-SolveOptions on_threads(SolveOptions options) {
-  options.threads = std::max(1, options.threads);
-  options.backend = options.threads > 1 ? Backend::threads : Backend::serial;
-  return options;
-}
-
 template <int Corners>
 Bytes packed_mesh(Domain<Corners> domain, const DealOptions& deal) {
   Bytes bytes;
@@ -131,7 +124,7 @@ void RankedSolver<Corners>::share_out(std::span<const GlobalSeed> seeds) {
     Transport& transport = ranks_.transport();
     const SolveOptions own = part_options(transport, options_, deal_.rank_backend);
     teams_ = std::make_unique<Teams>(transport, own.backend == Backend::cuda ? 1 : deal_.team);
-    if (teams_->count() == 1 && own.backend != Backend::cuda) {
+    if (solves_as_one(*teams_, transport, own.backend, deal_)) {
       whole_ = std::make_unique<Solver<Corners>>(domain_, on_threads(teams_->options(own)));
       return;
     }
@@ -177,12 +170,7 @@ Arrival RankedSolver<Corners>::solve_parts(std::span<const GlobalSeed> seeds) {
 
 template <int Corners>
 Arrival RankedSolver<Corners>::solve_whole(const Sources& sources) {
-  Arrival arrival = whole_->solve(sources);
-  arrival.backend = Backend::mpi;
-  traffic_ = {};
-  traffic_.bands = arrival.counters.rounds;
-  traffic_.parts = 1;
-  return arrival;
+  return solve_as_one(*whole_, sources, traffic_);
 }
 
 template <int Corners>

@@ -120,7 +120,7 @@ class RankedSolver {
   double setup_seconds_ = 0;
 };
 
-/// The same on images; `DealOptions::pieces` are blocks.
+/// The same on images; `DealOptions::pieces` are blocks. Several teams are none: each rank has blocks of its own then.
 class RankedGridSolver {
  public:
   /// Keeps references. Throws as `GridSolver` does.
@@ -138,6 +138,9 @@ class RankedGridSolver {
  private:
   [[nodiscard]] std::vector<GlobalSeed> seeds_of(const Sources& sources) const;
   void share_out(std::span<const GlobalSeed> seeds);
+  /// What the ranks get, and who gets what.
+  [[nodiscard]] WholeGrid dealt(std::span<const GlobalSeed> seeds) const;
+  Arrival solve_blocks(std::span<const GlobalSeed> seeds);
   void release();
 
   Ranks& ranks_;
@@ -146,6 +149,9 @@ class RankedGridSolver {
   DealOptions deal_;
   GridCells cells_;
   std::unique_ptr<DistributedGridSolver> solver_;
+  std::unique_ptr<Teams> teams_;       ///< null where ranks have blocks
+  std::unique_ptr<GridSolver> whole_;  ///< instead of them, where there is one team
+  std::string note_;
   Traffic traffic_;
   Split split_ = Split::domain;
   double setup_seconds_ = 0;

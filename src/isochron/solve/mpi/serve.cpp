@@ -25,6 +25,12 @@ SolveOptions own_options(SolveOptions options, const DealOptions& deal) {
   return options;
 }
 
+SolveOptions on_threads(SolveOptions options) {
+  options.threads = std::max(1, options.threads);
+  options.backend = options.threads > 1 ? Backend::threads : Backend::serial;
+  return options;
+}
+
 int own_device(const Transport& transport, const SolveOptions& own) {
   if (own.backend != Backend::cuda && own.backend != Backend::automatic) return -1;
   return rank_device(transport);

@@ -38,6 +38,25 @@ void serve_solves(Transport& transport, const Solve& solve) {
   }
 }
 
+/// Whether the first rank solves the whole as one, where the others serve it alike: one team on CPUs, and not one rank
+/// that was asked for pieces.
+inline bool solves_as_one(const Teams& teams, const Transport& transport, Backend own, const DealOptions& deal) {
+  return teams.count() == 1 && own != Backend::cuda && (transport.size() > 1 || deal.pieces == 0);
+}
+
+/// The options of a solver of the whole, in place of those of parts.
+SolveOptions on_threads(SolveOptions options);
+
+/// What the first rank of the only team does.
+template <class Solver>
+Arrival solve_as_one(Solver& solver, const Sources& sources, Traffic& traffic) {
+  Arrival arrival = solver.solve(sources);
+  arrival.backend = Backend::mpi;
+  traffic = {};
+  traffic.bands = arrival.counters.rounds;
+  return arrival;
+}
+
 /// One set after the other, each by all ranks.
 template <class Solver>
 void solve_in_turn(Solver& solver, std::span<const Sources> sets, const TakeArrival& take) {
