@@ -154,7 +154,8 @@ Arrival RankedSolver<Corners>::solve(const Sources& sources) {
   split_ = Split::domain;
   Arrival arrival;
   solve_together(ranks_, seeds, [&] {
-    teams_->lead(options_.progress, [&] { arrival = whole_ != nullptr ? solve_whole(sources) : solve_parts(seeds); });
+    teams_->lead(options_.progress,
+                 [&] { arrival = whole_ == nullptr ? solve_parts(seeds) : solve_as_one(*whole_, sources, traffic_); });
   });
   arrival.setup_seconds = setup_seconds_;
   if (!teams_->note().empty()) arrival.notes.push_back(teams_->note());
@@ -166,11 +167,6 @@ Arrival RankedSolver<Corners>::solve_parts(std::span<const GlobalSeed> seeds) {
   const DistributedArrival own = solver_->solve(seeds);
   traffic_ = own.traffic;
   return gather_arrival(teams_->between(), share_.part, own);
-}
-
-template <int Corners>
-Arrival RankedSolver<Corners>::solve_whole(const Sources& sources) {
-  return solve_as_one(*whole_, sources, traffic_);
 }
 
 template <int Corners>

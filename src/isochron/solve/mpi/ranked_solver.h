@@ -102,7 +102,6 @@ class RankedSolver {
  private:
   void share_out(std::span<const GlobalSeed> seeds);
   Arrival solve_parts(std::span<const GlobalSeed> seeds);
-  Arrival solve_whole(const Sources& sources);
   /// The part of every vertex.
   [[nodiscard]] std::vector<std::uint32_t> dealt(std::span<const GlobalSeed> seeds, const DealOptions& deal) const;
   void release();
