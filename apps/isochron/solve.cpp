@@ -188,13 +188,10 @@ void warn_unused(const SolveRequest& request, const MethodFlags& flags, Console&
     unused(std::find(users.begin(), users.end(), method) == users.end(), option, names);
   }
   unused(request.deal.pieces > 0 && request.options.backend != Backend::mpi, "--pieces", "--backend mpi");
-  unused(console.options.threads > 1 && request.options.backend == Backend::mpi && request.on_image() &&
-             !request.each_source,
-         "--threads", "a mesh or --each-source where ranks share the work");
   unused(request.rank_backend && request.options.backend != Backend::mpi, "--rank-backend", "--backend mpi");
   unused(request.team > 0 && request.options.backend != Backend::mpi, "--team", "--backend mpi");
   unused(request.team > 1 && console.options.threads > 0 && request.options.backend == Backend::mpi &&
-             !request.each_source,
+             !request.on_image() && !request.each_source,
          "--threads", "--team 1");
   warn_unused_tensor_layout(request, console);
   unused(flags.allow_zero_fibers && metric.fiber_array.empty(), "--allow-zero-fibers", "--fibers");
@@ -283,7 +280,7 @@ void declare_solve(Command& root, Console& console) {
     request->deal.batch_threads = std::max(1, console.options.threads);
     request->deal.rank_backend =
         request->rank_backend.value_or(request->deal.batch_threads > 1 ? Backend::threads : Backend::serial);
-    const bool own_parts = console.options.threads > 0 || request->deal.pieces > 0;
+    const bool own_parts = (console.options.threads > 0 && !request->on_image()) || request->deal.pieces > 0;
     request->deal.team = request->team == 0 && own_parts ? 1 : request->team;
     request->options.threads = console.options.threads;
     return run_solve(*request, console);

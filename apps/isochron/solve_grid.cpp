@@ -32,6 +32,8 @@ void with_solver(const SolveRequest& request, const ImageGrid& grid, ImageMetric
   options.common.progress = activity.progress();
   const InterruptGuard guard;
   if (ranks != nullptr) {
+    if (options.common.threads > 1 && ranks->transport().size() > 1 && !request.each_source)
+      console.warn("--threads has no effect on an image over several ranks (those of one machine have a thread each)");
     mpi::RankedGridSolver solver(*ranks, {grid, metric, problem.mask}, options, request.deal);
     work(solver);
   } else {

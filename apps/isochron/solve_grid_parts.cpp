@@ -39,6 +39,7 @@ class GridPartRun {
 
   int run() {
     const Timer timer;
+    if (transport_.rank() == 0) warn_unused();
     read();
     about_file(request_.mesh, [&] {
       make_problem();
@@ -52,6 +53,11 @@ class GridPartRun {
   }
 
  private:
+  void warn_unused() {
+    if (request_.team > 1) console_.warn("--team does not apply to pieces (each rank has its own)");
+    if (console_.options.threads > 1) console_.warn("--threads has no effect on an image in pieces (a rank uses one)");
+  }
+
   ImageShare read_reported(const std::filesystem::path& path) {
     ImageShare share = [&] {
       const Activity activity(console_, "reading " + path.string());

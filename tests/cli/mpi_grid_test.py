@@ -67,6 +67,22 @@ class MpiGridTest(MpiCase):
         done = self.over_ranks(3, *arguments, "-o", "many.npy", "--backend", "mpi", "--force")
         self.assertIn("3 in 1 team\n", done.stdout)
 
+    def test_what_does_not_apply_to_an_image_is_said(self):
+        self.image("speed.nrrd", (14, 12, 10), lambda i, j, k: 1.0)
+        solve = ("solve", "speed.nrrd", "--source", "700", "-o", "b.npy", "--backend", "mpi")
+        cores = len(os.sched_getaffinity(0))
+        for ranks, more, parts, threads, said in (
+                (1, ("--threads", "2"), 1, 2, None),
+                (3, ("--threads", "2"), 1, min(3, cores), "--threads has no effect on an image over several ranks"),
+                (3, ("--team", "2"), 3, 1, "an image is solved by all ranks as one team or by none"),
+                (3, ("--team", "3", "--pieces", "2"), 1, min(3, cores), "no pieces were made")):
+            with self.subTest(ranks=ranks, more=more):
+                summary = self.summary(ranks, *solve, *more)
+                self.assertEqual((summary["mpi"]["parts"], summary["threads"]), (parts, threads))
+                words = summary["notes"] + summary["warnings"]
+                if said: self.assertEqual(sum(said in word for word in words), 1, words)
+                else: self.assertEqual(words, [])
+
     def test_tensors_over_ranks(self):
         shape = (13, 12, 11)
         # Three times as fast along a direction that turns from slice to slice: the inverse of the metric, xx xy xz yy yz zz.

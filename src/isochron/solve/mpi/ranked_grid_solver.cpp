@@ -110,11 +110,14 @@ void RankedGridSolver::share_out(std::span<const GlobalSeed> seeds) {
     teams_ = std::make_unique<Teams>(transport, own.backend == Backend::cuda ? 1 : deal_.team);
     note_ = teams_->note();
     if (solves_as_one(*teams_, transport, own.backend, deal_)) {
+      if (deal_.pieces > 0) note_ = no_pieces;
       GridOptions options = options_;
       options.common = on_threads(teams_->options(own));
       whole_ = std::make_unique<GridSolver>(domain_, options);
       return;
     }
+    if (deal_.team > 1 && note_.empty())
+      note_ = "each rank has blocks of its own, since an image is solved by all ranks as one team or by none";
     teams_.reset();
     const WholeGrid whole = dealt(seeds);
     solver_ = std::make_unique<DistributedGridSolver>(transport, scatter_grid(transport, &whole), own);

@@ -159,6 +159,7 @@ Arrival RankedSolver<Corners>::solve(const Sources& sources) {
   });
   arrival.setup_seconds = setup_seconds_;
   if (!teams_->note().empty()) arrival.notes.push_back(teams_->note());
+  if (whole_ != nullptr && deal_.pieces > 0) arrival.notes.emplace_back(no_pieces);
   return arrival;
 }
 

@@ -44,6 +44,9 @@ inline bool solves_as_one(const Teams& teams, const Transport& transport, Backen
   return teams.count() == 1 && own != Backend::cuda && (transport.size() > 1 || deal.pieces == 0);
 }
 
+/// What to say then where pieces were asked for.
+inline constexpr const char* no_pieces = "no pieces were made, since the ranks solve it as one";
+
 /// The options of a solver of the whole, in place of those of parts.
 SolveOptions on_threads(SolveOptions options);
 

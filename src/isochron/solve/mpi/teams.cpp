@@ -80,8 +80,9 @@ Teams::Teams(Transport& world, int most) : world_(world), own_leader_(world.rank
   int size = 0;
   for (const Seat& seat : seats) size += seat.leader == wanted ? 1 : 0;
   const int threads = std::min(size, cores.count());
-  const bool willing =
-      size == 1 || wanted != world.rank() || (may_use(own_cores_, cores) && granted_threads(threads) == threads);
+  const bool asked = size > 1 && wanted == world.rank();
+  const bool may = !asked || may_use(own_cores_, cores);
+  const bool willing = may && (!asked || granted_threads(threads) == threads);
   const std::vector<int> can = all_values(world, willing ? 1 : 0);
   for (std::size_t r = 0; r < seats.size(); ++r)
     if (can[static_cast<std::size_t>(seats[r].leader)] == 0) seats[r].leader = static_cast<int>(r);
@@ -95,7 +96,9 @@ Teams::Teams(Transport& world, int most) : world_(world), own_leader_(world.rank
       std::count_if(seats.begin(), seats.end(), [&](const Seat& seat) { return seat.machine == world.machine(); });
   if (most != 1 && near > 1 && !tie.empty())
     note_ = "each rank has a part of its own, since " + tie + " ties threads to places";
-  else if (!willing) note_ = "each rank has a part of its own, since one may not use the cores of the others";
+  else if (!may) note_ = "each rank has a part of its own, since one may not use the cores of the others";
+  else if (!willing)
+    note_ = "each rank has a part of its own, since one may not have as many threads (OMP_THREAD_LIMIT or OMP_DYNAMIC)";
   if (!any()) return;
   between_ = world.split(leads());
   if (members_.empty()) return;
