@@ -83,6 +83,7 @@ for name in names:
     if one and "x" not in name:
         copies = run[("weak", "copies side by side")]
         alone = run[("weak", "one rank in turn with it")]
-        print(f"       copies side by side, without a message: {alone / copies:.2f}")
+        if alone and copies:
+            print(f"       copies side by side, without a message: {alone / copies:.2f}")
 sys.exit(failed > 0)
 PYTHON

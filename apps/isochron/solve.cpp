@@ -56,7 +56,7 @@ void declare_ranks(Command& command, SolveRequest& request) {
       into_positive(request.deal.pieces));
   command.option("--team", "N",
                  "Ranks of one machine that solve a mesh or image from one file as one, with a thread each (all that "
-                 "share a memory; 1 with --threads or --pieces; an image only if it is all ranks)",
+                 "share a memory; 1 with --pieces and, on a mesh, --threads; an image only if it is all ranks)",
                  into_positive(request.team));
   command.option(
       "--rank-backend", "NAME",

@@ -110,7 +110,7 @@ RankedSolver<Corners>::~RankedSolver() {
 
 template <int Corners>
 void RankedSolver<Corners>::release() {
-  if (teams_ == nullptr) return;
+  if (solver_ == nullptr && whole_ == nullptr) return;
   ranks_.together(Order::release, [] {});
   solver_.reset();
   whole_.reset();
@@ -150,7 +150,7 @@ template <int Corners>
 Arrival RankedSolver<Corners>::solve(const Sources& sources) {
   // What is wrong with the sources shows here, before the others are called.
   const std::vector<GlobalSeed> seeds = whole_seeds(domain_.mesh, domain_.metric, sources, options_);
-  if (teams_ == nullptr) share_out(seeds);
+  if (solver_ == nullptr && whole_ == nullptr) share_out(seeds);
   split_ = Split::domain;
   Arrival arrival;
   solve_together(ranks_, seeds, [&] {

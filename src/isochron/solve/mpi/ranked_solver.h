@@ -111,7 +111,7 @@ class RankedSolver {
   SolveOptions options_;
   DealOptions deal_;
   Share<Corners> share_;
-  std::unique_ptr<Teams> teams_;  ///< null before the first solve
+  std::unique_ptr<Teams> teams_;
   std::unique_ptr<DistributedSolver<Corners>> solver_;
   std::unique_ptr<Solver<Corners>> whole_;  ///< instead, where there is one team
   Traffic traffic_;

@@ -41,8 +41,8 @@ class Teams {
   /// Between those that lead, for them alone.
   [[nodiscard]] Transport& between() { return between_ == nullptr ? world_ : *between_; }
 
-  /// The options of a rank that leads: threads of its team, and a progress that is told to stop by any of it. Refer to
-  /// this.
+  /// The options of a rank that leads: threads of its team, and a progress that is told to stop by any of it. They
+  /// must not outlive this.
   [[nodiscard]] SolveOptions options(SolveOptions own) const {
     if (!any()) return own;
     own.threads = threads_;
