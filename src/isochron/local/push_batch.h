@@ -13,7 +13,7 @@ namespace isochron {
 /// x.
 template <class T>
 struct FaceBatch {
-  static constexpr int capacity = 64;
+  static constexpr int capacity = 144;  ///< whole vectors of any width, and three for each of 48 elements
   alignas(64) T ub[capacity], uc[capacity];
   alignas(64) T lxb[capacity], lxc[capacity], lbc[capacity], lxt[capacity], lbt[capacity], lct[capacity];
   alignas(64) T time[capacity];
@@ -25,23 +25,29 @@ namespace detail {
 /// The last lanes of a vector are computed even when they are not used.
 constexpr int whole_vectors(int count) { return (count + 7) & ~7; }
 
-/// edge_time without branches: outside [0,1], and without a stationary point, the better end holds the minimum. `xt`
-/// and `bt` are the plain lengths of the edges to the target.
+/// What it takes from x to the target, as a fraction: several are compared by products, and one is divided.
 template <class T>
-ISOCHRON_HD ISOCHRON_ALWAYS_INLINE T edge_time_lane(T ux, T ub, T lxb, T lxt, T lbt, T xt, T bt) {
-  const T delta = ub - ux;
+struct Delay {
+  T over, under;
+};
+template <class T>
+ISOCHRON_HD ISOCHRON_ALWAYS_INLINE Delay<T> choose(bool first, const Delay<T>& a, const Delay<T>& b) {
+  return {first ? a.over : b.over, first ? a.under : b.under};
+}
+
+/// edge_time along (x, b) without branches, but for an arrival from b alone: outside [0,1], and without a stationary
+/// point, the end x. `delta` is b's time after x's, `g` the product of the edges to b and to the target, and `xt` the
+/// plain length to that.
+template <class T>
+ISOCHRON_HD ISOCHRON_ALWAYS_INLINE Delay<T> edge_delay_lane(T delta, T g, T lxb, T lxt, T lbt, T xt) {
   const T room = lxb - delta * delta;
-  const T lead = lxt - lbt;
-  const T inverse = T(1) / (lxb * room);
-  const T foot = T(0.5) * (lxb - std::fabs(lead));
-  const T height = smaller(lbt, lxt) - foot * foot * (room * inverse);
-  const T k = std::sqrt(larger(height, T(0)) * room * (room * inverse));
-  const T along = T(0.5) * (lxb + lead) * (room * inverse);
-  const T lambda = along - delta * k * (lxb * inverse);
-  const T ends = smaller(ub + bt, ux + xt);
-  const T inside = ux + along * delta + k;
-  // Written as products of comparisons with one result, so that NaN lanes fall to the ends.
-  return ((room > T(0)) & (lambda >= T(0)) & (lambda <= T(1))) ? inside : ends;
+  const T foot = T(0.5) * (lxb - std::fabs(lxt - lbt));
+  const T height = larger(smaller(lbt, lxt) * lxb - foot * foot, T(0));  // squared, times lxb
+  const T k = std::sqrt(height * room);
+  const T weight = g * room - delta * k;
+  // Written as products of comparisons with one result, so that NaN lanes fall to the end.
+  const bool inside = (room > T(0)) & (weight >= T(0)) & (weight <= lxb * room);
+  return choose<T>(inside, {delta * g + k, lxb}, {xt, T(1)});
 }
 
 /// push_time without branches for a face that is not too thin: what uses x only, +inf where the minimum lies on the
@@ -59,26 +65,36 @@ ISOCHRON_HD ISOCHRON_ALWAYS_INLINE T push_time_lane(T ux, T ub, T uc, T lxb, T l
   const T volume = larger(lxt * det - (g1 * ag1 + g2 * ag2), T(0));
   const T k = std::sqrt(volume) * std::sqrt(larger(room, T(0)));
   const T w1 = ag1 * room - k * ad1, w2 = ag2 * room - k * ad2, w3 = det * room - w1 - w2;
-  const T face = ux + (d1 * ag1 + d2 * ag2 + k) / det;
 
-  const T xt = std::sqrt(lxt);
-  const T via_b = edge_time_lane(ux, ub, lxb, lxt, lbt, xt, std::sqrt(lbt));
-  const T via_c = edge_time_lane(ux, uc, lxc, lxt, lct, xt, std::sqrt(lct));
   // The edges stand in for a negative weight of the corner they leave out, and for both when there is no stationary
   // point.
+  const Delay<T> never{infinity<T>(), T(1)};
+  const T xt = std::sqrt(lxt);
   const bool exists = room > T(0);
-  const T without_b = (exists & (!(w1 < T(0)))) ? infinity<T>() : via_c;
-  const T without_c = (exists & (!(w2 < T(0)))) ? infinity<T>() : via_b;
+  const Delay<T> without_b = choose(exists & (!(w1 < T(0))), never, edge_delay_lane(d2, g2, lxc, lxt, lct, xt));
+  const Delay<T> without_c = choose(exists & (!(w2 < T(0))), never, edge_delay_lane(d1, g1, lxb, lxt, lbt, xt));
   const bool inside = exists & (w1 >= T(0)) & (w2 >= T(0)) & (w3 >= T(0));
   thin = !(det > T(1.0 / 16) * (lxb * lxc));
-  return inside ? face : smaller(without_b, without_c);
+  const Delay<T> edge =
+      choose(without_b.over * without_c.under < without_c.over * without_b.under, without_b, without_c);
+  const Delay<T> delay = choose<T>(inside, {d1 * ag1 + d2 * ag2 + k, det}, edge);
+  return ux + delay.over / delay.under;
 }
 
 }  // namespace detail
 
-/// Fills `batch.time` for the first `count` lanes as `push_time` would, with the widest vectors that the processor has.
-/// Processors that multiply and add in one step may round the last digit differently.
-void solve_faces(FaceBatch<float>& batch, float ux, int count);
-void solve_faces(FaceBatch<double>& batch, double ux, int count);
+/// Fills `batch.time` for the first `count` lanes as `push_time` would, but for arrivals from b or c alone. Inlined, so
+/// that it is compiled for the vectors of its caller.
+template <class T>
+ISOCHRON_ALWAYS_INLINE void solve_faces(FaceBatch<T>& batch, T ux, int count) {
+  const int lanes = detail::whole_vectors(count);
+#pragma omp simd
+  for (int i = 0; i < lanes; ++i) {
+    bool thin;
+    batch.time[i] = detail::push_time_lane(ux, batch.ub[i], batch.uc[i], batch.lxb[i], batch.lxc[i], batch.lbc[i],
+                                           batch.lxt[i], batch.lbt[i], batch.lct[i], thin);
+    batch.thin[i] = thin ? T(1) : T(0);
+  }
+}
 
 }  // namespace isochron

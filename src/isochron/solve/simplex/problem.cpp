@@ -8,6 +8,7 @@
 #include "isochron/core/error.h"
 #include "isochron/core/parallel.h"
 #include "isochron/core/stop.h"
+#include "isochron/solve/simplex/leads.h"
 #include "isochron/solve/simplex/obtuse_mask.h"
 
 namespace isochron {
@@ -45,8 +46,19 @@ struct LengthSummary {
   std::uint64_t obtuse = 0;
 };
 
-/// Fills the per-vertex data of the vertices [begin, end): stars of triangles, mean travel times of edges. Returns the
-/// sum of the latter.
+/// Fills the leads of a vertex, whose longest edge has this squared length.
+template <class T>
+void fill_leads(SimplexProblem<T, 4>& problem, std::size_t v, T longest) {
+  // A little more than its share of the longest edge, so that no lead is out of range by rounding.
+  problem.lead_step[v] = std::sqrt(longest) * T(1.001 / Leads::most);
+  const T steps = problem.lead_step[v] > 0 ? T(1) / problem.lead_step[v] : T(0);
+  Leads* leads = problem.leads.data() + problem.adjacency.offsets[v];
+  for (const std::uint32_t incidence : problem.adjacency.at(VertexId(v)))
+    *leads++ = leads_from(problem.elements[incidence >> 2], Adjacency::corner_of(incidence), steps);
+}
+
+/// Fills the per-vertex data of the vertices [begin, end): stars of triangles, leads of tetrahedra, mean travel times
+/// of edges. Returns the sum of the latter.
 template <class T, int Corners>
 double fill_vertices(SimplexProblem<T, Corners>& problem, std::size_t begin, std::size_t end,
                      const StoppableLoop& loop) {
@@ -54,6 +66,7 @@ double fill_vertices(SimplexProblem<T, Corners>& problem, std::size_t begin, std
   loop(begin, end, [&](std::size_t v) {
     const auto incidences = problem.adjacency.at(VertexId(v));
     T edge = 0;
+    [[maybe_unused]] T longest = 0;
     [[maybe_unused]] std::size_t star = problem.adjacency.offsets[v];
     for (const std::uint32_t incidence : incidences) {
       const auto& record = problem.elements[incidence >> 2];
@@ -65,8 +78,11 @@ double fill_vertices(SimplexProblem<T, Corners>& problem, std::size_t begin, std
         const int b = x == 0 ? 2 : x - 1;
         problem.stars[star++] = {record.corner[a], record.corner[b], record.length[edge_index(x, a)],
                                  record.length[edge_index(x, b)], record.length[edge_index(a, b)]};
+      } else {
+        for (int k = 1; k < Corners; ++k) longest = std::max(longest, record.length[edge_index(x, (x + k) & 3)]);
       }
     }
+    if constexpr (Corners == 4) fill_leads(problem, v, longest);
     if (!incidences.empty()) edge /= static_cast<T>(incidences.size());
     problem.edge[v] = edge;
     sum += edge;
@@ -85,7 +101,8 @@ SimplexProblem<T, Corners> prepare_topology(const SimplexMesh<Corners>& mesh, Ke
 }
 
 template <class T, int Corners>
-SimplexProblem<T, Corners> prepare_topology(const SimplexMesh<Corners>& mesh, Permutation order, int threads) {
+SimplexProblem<T, Corners> prepare_topology(const SimplexMesh<Corners>& mesh, Permutation order,  // NOLINT: moved from
+                                            int threads) {
   using Element = typename SimplexMesh<Corners>::Element;
   SimplexProblem<T, Corners> problem;
   problem.order = std::move(order);
@@ -103,7 +120,12 @@ SimplexProblem<T, Corners> prepare_topology(const SimplexMesh<Corners>& mesh, Pe
     elements = renumbered;
   }
   problem.adjacency = build_adjacency<Corners>(elements, mesh.vertex_count(), threads);
-  if constexpr (Corners == 3) problem.stars.resize(problem.adjacency.incidences.size());
+  if constexpr (Corners == 3) {
+    problem.stars.resize(problem.adjacency.incidences.size());
+  } else {
+    problem.leads.resize(problem.adjacency.incidences.size());
+    problem.lead_step.resize(problem.vertex_count);
+  }
   problem.edge.resize(problem.vertex_count);
   return problem;
 }

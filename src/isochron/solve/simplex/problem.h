@@ -42,6 +42,13 @@ struct StarRecord {
   [[nodiscard]] bool acute_b() const { return (corner_b & obtuse_flag) == 0; }
 };
 
+/// How much later an arrival through x is at each corner of one of x's tetrahedra at least (`leads.h`), in steps that
+/// are x's own: its longest edge is `most` of them. 0 at x itself.
+struct Leads {
+  static constexpr int most = 127;
+  std::array<std::int8_t, 4> of_corner;
+};
+
 /// A virtual element from splitting an obtuse corner: it updates its target only. `length` is as in `ElementRecord`
 /// with the target as the last corner.
 template <class T, int Corners>
@@ -70,6 +77,8 @@ struct SimplexProblem {
   BigVector<Record> elements;
   Adjacency adjacency;
   BigVector<StarRecord<T>> stars;            ///< of triangles, one per incidence: what their relax steps read
+  BigVector<Leads> leads;                    ///< of tetrahedra, one per incidence
+  BigVector<T> lead_step;                    ///< of tetrahedra, per vertex: what its leads are counted in
   Permutation order;                         ///< identity when the user's order is kept
   std::vector<std::uint32_t> element_order;  ///< record → user's element; empty when the same
   double unit = 1;

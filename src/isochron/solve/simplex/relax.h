@@ -2,10 +2,10 @@
 #pragma once
 
 #include "isochron/core/prefetch.h"
-#include "isochron/local/push_batch.h"
 #include "isochron/local/simplex_update.h"
 #include "isochron/solve/common/state.h"
 #include "isochron/solve/simplex/problem.h"
+#include "isochron/solve/simplex/tet_push.h"
 
 namespace isochron {
 
@@ -47,6 +47,7 @@ struct PullResult {
 struct FirstTargets {
   std::uint32_t count;
   [[nodiscard]] bool holds(std::uint32_t v) const { return v < count; }
+  [[nodiscard]] std::uint32_t end() const { return count; }
 };
 
 /// Relax steps on a prepared problem, over times accessed through `Times`. Pushes go to `Targets` only.
@@ -69,6 +70,7 @@ class Relaxer {
   /// listed, then that list, then the elements.
   void prepare_farthest(std::uint32_t x) const {
     prefetch(reinterpret_cast<std::uintptr_t>(problem_.adjacency.offsets.data() + x));
+    if constexpr (Corners == 4) prefetch(reinterpret_cast<std::uintptr_t>(problem_.lead_step.data() + x));
   }
   void prepare_far(std::uint32_t x) const {
     const std::uint32_t first = problem_.adjacency.offsets[x];
@@ -77,7 +79,9 @@ class Relaxer {
       prefetch(star);
       prefetch(star + 64);
     } else {
-      prefetch(reinterpret_cast<std::uintptr_t>(problem_.adjacency.incidences.data() + first));
+      const auto list = reinterpret_cast<std::uintptr_t>(problem_.adjacency.incidences.data() + first);
+      const auto leads = reinterpret_cast<std::uintptr_t>(problem_.leads.data() + first);
+      for (const std::uintptr_t line : {list, leads, list + 64, leads + 64}) prefetch(line);
     }
   }
   void prepare_near(std::uint32_t x) const {
@@ -87,7 +91,8 @@ class Relaxer {
   }
 
   /// Offers every element at x a chance to improve its other corners: calls `emit(target, candidate)` for candidates
-  /// that beat the target's time. A corner that is acute in the metric is skipped when it is earlier than x, and does
+  /// that beat the target's time. A corner of a triangle that is acute in the metric is skipped when it is earlier than
+  /// x, one of a tetrahedron where its lead (`leads.h`) says that nothing comes through x so early. Acute corners do
   /// not use times from `horizon` on: those vertices are still to be processed and will push to it themselves. Returns
   /// the number of local solves.
   template <class Emit>
@@ -162,28 +167,36 @@ class Relaxer {
  private:
   using Record = ElementRecord<T, Corners>;
 
-  template <class Emit>
-  std::uint64_t push_tets(std::uint32_t x, T ux, T horizon, Emit&& emit) const {
-    std::uint64_t solves = 0;
-    for (const std::uint32_t incidence : problem_.adjacency.at(VertexId(x)))
-      solves +=
-          push_tet(problem_.elements[incidence >> 2], tet_views[Adjacency::corner_of(incidence)], ux, horizon, emit);
-    return solves;
+  /// The leads of x's elements, one for each incidence.
+  [[nodiscard]] const Leads* leads(std::uint32_t x) const {
+    return problem_.leads.data() + problem_.adjacency.offsets[x];
   }
 
   template <class Emit>
-  std::uint64_t push_tet(const Record& record, const TetView& w, T ux, T horizon, Emit&& emit) const {
-    const T ua = times_.load(record.vertex(w.a));
-    const T ub = times_.load(record.vertex(w.b));
-    const T uc = times_.load(record.vertex(w.c));
-    const auto& l = record.length;
+  std::uint64_t push_tets(std::uint32_t x, T ux, T horizon, Emit&& emit) const {
+    const T step = problem_.lead_step[x];
+    const Leads* lead = leads(x);
     std::uint64_t solves = 0;
-    solves +=
-        push_corner(record, w.a, ux, ua, ub, uc, l[w.xb], l[w.xc], l[w.bc], l[w.xa], l[w.ab], l[w.ac], horizon, emit);
-    solves +=
-        push_corner(record, w.b, ux, ub, ua, uc, l[w.xa], l[w.xc], l[w.ac], l[w.xb], l[w.ab], l[w.bc], horizon, emit);
-    solves +=
-        push_corner(record, w.c, ux, uc, ua, ub, l[w.xa], l[w.xb], l[w.ab], l[w.xc], l[w.ac], l[w.bc], horizon, emit);
+    for (const std::uint32_t incidence : problem_.adjacency.at(VertexId(x))) {
+      const Record& record = problem_.elements[incidence >> 2];
+      const TetView& w = tet_views[Adjacency::corner_of(incidence)];
+      const T ua = times_.load(record.vertex(w.a)), ub = times_.load(record.vertex(w.b)),
+              uc = times_.load(record.vertex(w.c));
+      const auto& l = record.length;
+      const auto gains = [&](int t, T ut) {
+        return ut > ux + step * static_cast<T>(lead->of_corner[t]) && targets_.holds(record.vertex(t));
+      };
+      if (gains(w.a, ua))
+        solves += push_corner(record, w.a, ux, ua, ub, uc, l[w.xb], l[w.xc], l[w.bc], l[w.xa], l[w.ab], l[w.ac],
+                              horizon, emit);
+      if (gains(w.b, ub))
+        solves += push_corner(record, w.b, ux, ub, ua, uc, l[w.xa], l[w.xc], l[w.ac], l[w.xb], l[w.ab], l[w.bc],
+                              horizon, emit);
+      if (gains(w.c, uc))
+        solves += push_corner(record, w.c, ux, uc, ua, ub, l[w.xa], l[w.xb], l[w.ab], l[w.xc], l[w.ac], l[w.bc],
+                              horizon, emit);
+      ++lead;
+    }
     return solves;
   }
 
@@ -191,20 +204,14 @@ class Relaxer {
   template <class Emit>
   ISOCHRON_ALWAYS_INLINE std::uint64_t push_corner(const Record& record, int t, T ux, T ut, T ub, T uc, T xb, T xc,
                                                    T bc, T xt, T bt, T ct, T horizon, Emit&& emit) const {
-    if (!targets_.holds(record.vertex(t))) return 0;
+    const T unseen = record.acute(t) ? horizon : inf;
     T time;
     T lambda;
-    if (record.acute(t)) {
-      if (ut <= ux) return 0;
-      if (ub < horizon) {
-        time = uc < horizon ? detail::push_time(ux, ub, uc, xb, xc, bc, xt, bt, ct)
-                            : detail::edge_time(ub, ux, xb, bt, xt, lambda);
-      } else {
-        time = uc < horizon ? detail::edge_time(uc, ux, xc, ct, xt, lambda) : ux + std::sqrt(xt);
-      }
+    if (ub < unseen) {
+      time = uc < unseen ? detail::push_time(ux, ub, uc, xb, xc, bc, xt, bt, ct)
+                         : detail::edge_time(ub, ux, xb, bt, xt, lambda);
     } else {
-      if (ut <= ux && ut <= ub && ut <= uc) return 0;
-      time = detail::push_time(ux, ub, uc, xb, xc, bc, xt, bt, ct);
+      time = uc < unseen ? detail::edge_time(uc, ux, xc, ct, xt, lambda) : ux + std::sqrt(xt);
     }
     if (time < ut) emit(record.vertex(t), time);
     return 1;
@@ -231,80 +238,18 @@ class Relaxer {
   /// The same with all targets of x solved at once.
   template <class Emit>
   std::uint64_t push_tets_in_lanes(std::uint32_t x, T ux, T horizon, Emit&& emit) const {
-    Batch batch;
+    TetPush<T> push{
+        problem_.elements.data(), {}, leads(x), problem_.lead_step[x], times_.data, ux, horizon, targets_.end()};
+    Offers<T> offers;
     std::uint64_t solves = 0;
-    for (const std::uint32_t incidence : problem_.adjacency.at(VertexId(x))) {
-      if (batch.count + 3 > Batch::capacity) solves += flush(batch, ux, emit);
-      add_targets(batch, problem_.elements[incidence >> 2], tet_views[Adjacency::corner_of(incidence)], ux, horizon);
+    std::span<const std::uint32_t> left = problem_.adjacency.at(VertexId(x));
+    while (!left.empty()) {
+      push.incidences = left.first(std::min(left.size(), TetPush<T>::most_elements));
+      solves += push_through(push, offers);
+      for (int k = 0; k < offers.count; ++k) emit(offers.target[k], offers.time[k]);
+      left = left.subspan(push.incidences.size());
+      push.leads += push.incidences.size();
     }
-    return solves + flush(batch, ux, emit);
-  }
-
-  /// Local solves that wait for the vector unit, with their targets.
-  struct Batch {
-    static constexpr int capacity = FaceBatch<T>::capacity;
-    FaceBatch<T> lanes;
-    T ut[capacity];
-    std::uint32_t target[capacity];
-    int count = 0;
-  };
-
-  /// Adds target t of an element if it can gain: an acute corner from x when it is later than x, another from any
-  /// earlier corner. Every lane is written and kept by the count, without a branch.
-  void put(Batch& batch, const Record& record, int t, T ux, T horizon, T ut, T ub, T uc, T xb, T xc, T bc, T xt, T bt,
-           T ct) const {
-    const int n = batch.count;
-    const bool acute = record.acute(t);
-    const auto seen = [&](T time) { return (acute & (!(time < horizon))) ? inf : time; };
-    FaceBatch<T>& lanes = batch.lanes;
-    lanes.ub[n] = seen(ub);
-    lanes.uc[n] = seen(uc);
-    lanes.lxb[n] = xb;
-    lanes.lxc[n] = xc;
-    lanes.lbc[n] = bc;
-    lanes.lxt[n] = xt;
-    lanes.lbt[n] = bt;
-    lanes.lct[n] = ct;
-    batch.ut[n] = ut;
-    batch.target[n] = record.vertex(t);
-    const bool gains = (ut > ux) | ((!acute) & ((ut > ub) | (ut > uc)));
-    batch.count = n + static_cast<int>(gains & targets_.holds(record.vertex(t)));
-  }
-
-  void add_targets(Batch& batch, const Record& record, const TetView& w, T ux, T horizon) const {
-    const auto& l = record.length;
-    const T ua = times_.load(record.vertex(w.a)), ub = times_.load(record.vertex(w.b)),
-            uc = times_.load(record.vertex(w.c));
-    put(batch, record, w.a, ux, horizon, ua, ub, uc, l[w.xb], l[w.xc], l[w.bc], l[w.xa], l[w.ab], l[w.ac]);
-    put(batch, record, w.b, ux, horizon, ub, ua, uc, l[w.xa], l[w.xc], l[w.ac], l[w.xb], l[w.ab], l[w.bc]);
-    put(batch, record, w.c, ux, horizon, uc, ua, ub, l[w.xa], l[w.xb], l[w.ab], l[w.xc], l[w.ac], l[w.bc]);
-  }
-
-  /// Solves what the batch holds and offers each target the best of the candidates that beat its time: it is lowered
-  /// once, where threads share the times. Returns the number of solves.
-  template <class Emit>
-  static std::uint64_t flush(Batch& batch, T ux, Emit&& emit) {
-    FaceBatch<T>& lanes = batch.lanes;
-    solve_faces(lanes, ux, batch.count);
-    int offers = 0;  // the first entries of `target` and `ut` become those, behind where they are read
-    for (int i = 0; i < batch.count; ++i) {
-      if (lanes.thin[i] > T(0)) [[unlikely]]
-        lanes.time[i] = detail::any_push_time(ux, lanes.ub[i], lanes.uc[i], lanes.lxb[i], lanes.lxc[i], lanes.lbc[i],
-                                              lanes.lxt[i], lanes.lbt[i], lanes.lct[i]);
-      const T time = lanes.time[i];
-      if (!(time < batch.ut[i])) continue;
-      int place = 0;
-      while (place < offers && batch.target[place] != batch.target[i]) ++place;
-      if (place == offers) {
-        batch.target[offers] = batch.target[i];
-        batch.ut[offers++] = time;
-      } else {
-        batch.ut[place] = detail::smaller(batch.ut[place], time);
-      }
-    }
-    for (int k = 0; k < offers; ++k) emit(batch.target[k], batch.ut[k]);
-    const auto solves = static_cast<std::uint64_t>(batch.count);
-    batch.count = 0;
     return solves;
   }
 
