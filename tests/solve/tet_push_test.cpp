@@ -170,6 +170,13 @@ TEST(TetPush, PushesToItsTargetsOnly) {
   EXPECT_GT(left_out, 100U);
 }
 
+/// The lead of corner 3 over corner 0, of a tetrahedron with these squared lengths.
+template <class T, class Length>
+T lead_of(const Length& length) {
+  return least_lead<T>(length(0, 3), length(1, 3), length(2, 3), length(0, 1), length(0, 2), length(1, 2),
+                       1 / std::sqrt(length(1, 3)), 1 / std::sqrt(length(2, 3)));
+}
+
 /// Tetrahedra of any shape: nothing comes through x earlier than its lead, and leads are of use.
 template <class T>
 void expect_leads_hold() {
@@ -181,8 +188,7 @@ void expect_leads_hold() {
     const double flat = round % 3 == 0 ? 0.05 : 1;
     for (Vec3d& q : p) q = {random.uniform(), random.uniform(), flat * random.uniform()};
     const auto length = [&](int a, int b) { return static_cast<T>(dot(p[a] - p[b], p[a] - p[b])); };
-    const T lead = least_lead(length(0, 3), length(1, 3), length(2, 3), length(0, 1), length(0, 2), length(1, 2));
-    EXPECT_GE(lead, -std::sqrt(length(0, 3)) * T(1.001));
+    const T lead = std::max(lead_of<T>(length), -std::sqrt(length(0, 3)));
     obtuse += lead < 0 ? 1 : 0;
     T nearest = std::numeric_limits<T>::infinity();
     for (int i = 0; i < 20; ++i) {
@@ -219,11 +225,11 @@ TEST(Leads, AreRoundedDownWithinTheLongestEdge) {
       const int corner = Adjacency::corner_of(incidence);
       EXPECT_EQ(problem.leads[i].of_corner[corner], 0);
       for (int k = 1; k < 4; ++k) {
-        const int t = (corner + k) & 3, b = (corner + k % 3 + 1) & 3, c = (corner + (k + 1) % 3 + 1) & 3;
-        const auto length = [&](int p, int q) { return record.length[edge_index(p, q)]; };
-        longest = std::max(longest, std::sqrt(length(corner, t)));
-        const double exact = least_lead(length(corner, t), length(b, t), length(c, t), length(corner, b),
-                                        length(corner, c), length(b, c));
+        const int t = (corner + k) & 3;
+        const int seen[] = {corner, (corner + k % 3 + 1) & 3, (corner + (k + 1) % 3 + 1) & 3, t};
+        const auto length = [&](int p, int q) { return record.length[edge_index(seen[p], seen[q])]; };
+        longest = std::max(longest, std::sqrt(length(0, 3)));
+        const double exact = std::max(lead_of<double>(length), -problem.lead_step[x] * Leads::most);
         const double stored = problem.lead_step[x] * problem.leads[i].of_corner[t];
         EXPECT_LE(stored, record.acute(t) ? std::max(exact, 0.0) : exact);
         EXPECT_TRUE(!record.acute(t) || stored >= 0);
@@ -237,15 +243,23 @@ TEST(Leads, AreRoundedDownWithinTheLongestEdge) {
   EXPECT_GT(below, 1000U);
 }
 
-/// An element of no size has no angle: then nothing is left out.
+/// Where two corners are one point there is no angle: nothing is left out of pushes to them.
 TEST(Leads, OfDegenerateElementsLeaveNothingOut) {
-  ElementRecord<double, 4> record{};
-  for (auto& corner : record.corner) corner = ElementRecord<double, 4>::obtuse_flag;
-  record.length = {0, 1, 1, 1, 1, 0};
-  for (int x = 0; x < 4; ++x) {
-    const Leads leads = leads_from(record, x, 100.0);
-    for (int t = 0; t < 4; ++t) EXPECT_LE(leads.of_corner[t], 0) << x << " to " << t;
+  TetMesh mesh;
+  mesh.points = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {0, 0, 1}};
+  mesh.elements = {{VertexId(0), VertexId(1), VertexId(2), VertexId(3)},
+                   {VertexId(0), VertexId(1), VertexId(4), VertexId(3)}};
+  auto problem = prepare<double>(mesh, Metric());
+  for (auto& corner : problem.elements[1].corner) corner |= ElementRecord<double, 4>::obtuse_flag;
+  for (std::uint32_t x = 0; x < 5; ++x) fill_leads(problem, x, 2.0);
+  std::size_t seen = 0;
+  for (std::size_t i = 0; i < problem.adjacency.incidences.size(); ++i) {
+    if (problem.adjacency.incidences[i] >> 2 != 1) continue;
+    ++seen;
+    EXPECT_LE(problem.leads[i].of_corner[2], 0) << i;
+    EXPECT_LE(problem.leads[i].of_corner[3], 0) << i;
   }
+  EXPECT_EQ(seen, 4U);
 }
 
 }  // namespace

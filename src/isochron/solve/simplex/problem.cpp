@@ -10,6 +10,7 @@
 #include "isochron/core/stop.h"
 #include "isochron/solve/simplex/leads.h"
 #include "isochron/solve/simplex/obtuse_mask.h"
+#include "isochron/solve/simplex/tet_view.h"
 
 namespace isochron {
 namespace {
@@ -46,17 +47,6 @@ struct LengthSummary {
   std::uint64_t obtuse = 0;
 };
 
-/// Fills the leads of a vertex, whose longest edge has this squared length.
-template <class T>
-void fill_leads(SimplexProblem<T, 4>& problem, std::size_t v, T longest) {
-  // A little more than its share of the longest edge, so that no lead is out of range by rounding.
-  problem.lead_step[v] = std::sqrt(longest) * T(1.001 / Leads::most);
-  const T steps = problem.lead_step[v] > 0 ? T(1) / problem.lead_step[v] : T(0);
-  Leads* leads = problem.leads.data() + problem.adjacency.offsets[v];
-  for (const std::uint32_t incidence : problem.adjacency.at(VertexId(v)))
-    *leads++ = leads_from(problem.elements[incidence >> 2], Adjacency::corner_of(incidence), steps);
-}
-
 /// Fills the per-vertex data of the vertices [begin, end): stars of triangles, leads of tetrahedra, mean travel times
 /// of edges. Returns the sum of the latter.
 template <class T, int Corners>
@@ -79,7 +69,8 @@ double fill_vertices(SimplexProblem<T, Corners>& problem, std::size_t begin, std
         problem.stars[star++] = {record.corner[a], record.corner[b], record.length[edge_index(x, a)],
                                  record.length[edge_index(x, b)], record.length[edge_index(a, b)]};
       } else {
-        for (int k = 1; k < Corners; ++k) longest = std::max(longest, record.length[edge_index(x, (x + k) & 3)]);
+        const TetView& w = tet_views[x];
+        for (const int k : {w.xa, w.xb, w.xc}) longest = std::max(longest, record.length[k]);
       }
     }
     if constexpr (Corners == 4) fill_leads(problem, v, longest);

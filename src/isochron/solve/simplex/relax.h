@@ -6,27 +6,9 @@
 #include "isochron/solve/common/state.h"
 #include "isochron/solve/simplex/problem.h"
 #include "isochron/solve/simplex/tet_push.h"
+#include "isochron/solve/simplex/tet_view.h"
 
 namespace isochron {
-
-/// The other corners of a tetrahedron seen from corner x, and where its six lengths are.
-struct TetView {
-  int a, b, c;
-  int xa, xb, xc, ab, ac, bc;
-};
-constexpr TetView tet_view(int x) {
-  const int a = (x + 1) & 3, b = (x + 2) & 3, c = (x + 3) & 3;
-  return {a,
-          b,
-          c,
-          edge_index(x, a),
-          edge_index(x, b),
-          edge_index(x, c),
-          edge_index(a, b),
-          edge_index(a, c),
-          edge_index(b, c)};
-}
-inline constexpr TetView tet_views[4] = {tet_view(0), tet_view(1), tet_view(2), tet_view(3)};
 
 /// The lengths of a tetrahedron with corner x as the target and a, b, c as the face.
 template <class T>
