@@ -45,6 +45,9 @@ class SpinBarrier {
     }
   }
 
+  /// How many wait now: a guess, others come and go.
+  [[nodiscard]] int waiting() const { return arrived_.load(std::memory_order_relaxed); }
+
  private:
   static constexpr int patience = 4000, offers = 256;
   int threads_;

@@ -22,8 +22,9 @@ struct NoWatch {
 };
 
 /// One solve shared by a team. Each thread queues into its own bins; a phase is one pass over all threads' bins of one
-/// bucket, and what is queued for the same bucket meanwhile waits for the next phase. The first thread leads: it alone
-/// looks at the bins between two phases, and says which bucket comes next.
+/// bucket, and what is queued for the same bucket meanwhile goes with the next phase, unless its thread has time for it
+/// before the others are done. The first thread leads: it alone looks at the bins between two phases, and says which
+/// bucket comes next.
 ///
 /// `Watch` is told by which thread a vertex is processed, before its times are pushed.
 template <class Relax, class Watch = NoWatch>
@@ -45,10 +46,14 @@ class BandedTeam {
         watch_(watch),
         scale_(band_scale(tuning, relax.problem().mean_edge)),
         horizon_(tuning.horizon),
-        slot_(relax.problem().vertex_count, none),
+        slot_(relax.problem().vertex_count),
         workers_(static_cast<std::size_t>(granted_threads(threads))),
         worth_(worth * workers_.size()),
         barrier_(static_cast<int>(workers_.size())) {
+    parallel_chunks(threads, slot_.size(), [&](std::size_t begin, std::size_t end) {
+      std::fill(slot_.begin() + static_cast<std::ptrdiff_t>(begin), slot_.begin() + static_cast<std::ptrdiff_t>(end),
+                none);
+    });
     for (Worker& worker : workers_) {
       worker.ring.resize(tuning.buckets);
       worker.for_others.resize(workers_.size());
@@ -263,7 +268,20 @@ class BandedTeam {
       }
       help_with(own, phase, again);
       if (phase.opens) help_with(own, phase, opened);
+      go_on_alone(own, phase);
     });
+  }
+  /// Until half of the team waits for the rest: what a thread itself has queued for this bucket meanwhile, which nobody
+  /// else looks at before the next phase. Most of it needs no phase of its own then, and comes in its turn.
+  void go_on_alone(Worker& own, const Phase& phase) {
+    std::vector<std::uint32_t>& queued = own.again[phase.parity ^ 1U];
+    const T horizon = scale_.horizon(phase.bucket);
+    std::size_t done = 0;
+    while (done < queued.size() && 2 * static_cast<std::size_t>(barrier_.waiting()) < workers_.size()) {
+      prepare_ahead(relax_, queued, done);
+      visit(own, queued[done++], horizon, phase);
+    }
+    queued.erase(queued.begin(), queued.begin() + static_cast<std::ptrdiff_t>(done));
   }
   void tidy(Worker& own, const Phase& phase) {
     own.again[phase.parity].clear();

@@ -50,10 +50,10 @@ struct PlainTimes {
 
 /// A time that other threads may lower at this moment: the old one or the new one. A read of an aligned float or double
 /// is one instruction; volatile keeps it one, without the way through another register that atomic reads take, which
-/// cost 6 % of a solve (bench/NOTES.md).
+/// cost 6 % of a solve (bench/NOTES.md). The thread sanitizer knows atomic reads only.
 template <class T>
 ISOCHRON_ALWAYS_INLINE T load_shared(T* time) {
-#if defined(__GNUC__) && !defined(__SANITIZE_THREAD__) && !defined(__CUDACC__)
+#if defined(__GNUC__) && !ISOCHRON_THREAD_SANITIZER
   return *static_cast<const volatile T*>(time);
 #else
   return std::atomic_ref<T>(*time).load(std::memory_order_relaxed);
