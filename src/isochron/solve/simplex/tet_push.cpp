@@ -1,6 +1,7 @@
 #include "isochron/solve/simplex/tet_push.h"
 
 #include <array>
+#include <bit>
 #include <cstring>
 #include <limits>
 
@@ -76,6 +77,7 @@ ISOCHRON_ALWAYS_INLINE int pick(const TetPush<T>& push, Picked<T>& picked) {
     }
     constexpr std::uint64_t each = 0x0001000100010001;
     const std::uint64_t targets = (16 * i + 4 * std::size_t{incidence & 3U}) * each + corners_of[late].list;
+    static_assert(std::endian::native == std::endian::little);
     std::memcpy(picked.target + count, &targets, sizeof targets);
     count += corners_of[late].count;
   }
