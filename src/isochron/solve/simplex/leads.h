@@ -19,12 +19,13 @@ ISOCHRON_ALWAYS_INLINE T least_lead(T xt, T bt, T ct, T xb, T xc, T bc, T over_b
   constexpr T rounding = T(4) * std::numeric_limits<T>::epsilon();
   const auto product = [](T p, T q, T pq) { return (T(0.5) - rounding) * (p + q) - (T(0.5) + rounding) * pq; };
   const T along_b = product(xt, bt, xb) * over_b, along_c = product(xt, ct, xc) * over_c;
-  // Of the angle between b and c, from below and from above: `between` errs to the safe side.
+  // Of the angle between b and c, from below and from above, to err to the safe side: where both are beyond 0, the
+  // least is between them.
   const T low = product(bt, ct, bc) * (over_b * over_c), high = -product(bc, T(0), bt + ct) * (over_b * over_c);
   const auto turned = [&](T along) { return (along < T(0) ? low : high) * along; };
-  const bool between = (turned(along_c) > along_b) & (turned(along_b) > along_c);
+  const T beyond_b = turned(along_c) - along_b, beyond_c = turned(along_b) - along_c;
   constexpr T inf = std::numeric_limits<T>::infinity();
-  const bool known = (along_b + along_c < inf) & !between;
+  const bool known = along_b + along_c < inf && !(detail::smaller(beyond_b, beyond_c) > T(0));
   return known ? detail::smaller(along_b, along_c) : -inf;
 }
 
