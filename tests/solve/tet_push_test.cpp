@@ -187,6 +187,8 @@ void expect_leads_hold() {
     Vec3d p[4];
     const double flat = round % 3 == 0 ? 0.05 : 1;
     for (Vec3d& q : p) q = {random.uniform(), random.uniform(), flat * random.uniform()};
+    if (round % 5 == 1) p[1] = p[3] + 0.01 * (p[1] - p[0]);  // an edge that is short, at the corner that is reached
+    if (round % 5 == 2) p[2] = 0.5 * (p[1] + p[3]) + 0.01 * (p[2] - p[0]);  // b, c and t nearly in a row
     const auto length = [&](int a, int b) { return static_cast<T>(dot(p[a] - p[b], p[a] - p[b])); };
     const T lead = std::max(lead_of<T>(length), -std::sqrt(length(0, 3)));
     obtuse += lead < 0 ? 1 : 0;

@@ -35,6 +35,13 @@ ISOCHRON_HD ISOCHRON_ALWAYS_INLINE Delay<T> choose(bool first, const Delay<T>& a
   return {first ? a.over : b.over, first ? a.under : b.under};
 }
 
+/// √(a b) of volumes and areas: by one root where the product is in range.
+template <class T>
+ISOCHRON_HD ISOCHRON_ALWAYS_INLINE T root_of_product(T a, T b) {
+  if constexpr (sizeof(T) == sizeof(double)) return std::sqrt(a * b);
+  else return std::sqrt(a) * std::sqrt(b);
+}
+
 /// edge_time along (x, b) without branches, but for an arrival from b alone: outside [0,1], and without a stationary
 /// point, the end x. `delta` is b's time after x's, `g` the product of the edges to b and to the target, and `xt` the
 /// plain length to that.
@@ -63,18 +70,19 @@ ISOCHRON_HD ISOCHRON_ALWAYS_INLINE T push_time_lane(T ux, T ub, T uc, T lxb, T l
   const T g1 = T(0.5) * (lxb + lxt - lbt), g2 = T(0.5) * (lxc + lxt - lct);
   const T ag1 = lxc * g1 - f12 * g2, ag2 = lxb * g2 - f12 * g1;
   const T volume = larger(lxt * det - (g1 * ag1 + g2 * ag2), T(0));
-  const T k = std::sqrt(volume) * std::sqrt(larger(room, T(0)));
+  const T k = root_of_product(volume, larger(room, T(0)));
   const T w1 = ag1 * room - k * ad1, w2 = ag2 * room - k * ad2, w3 = det * room - w1 - w2;
 
   // The edges stand in for a negative weight of the corner they leave out, and for both when there is no stationary
   // point.
-  const Delay<T> never{infinity<T>(), T(1)};
   const T xt = std::sqrt(lxt);
   const bool exists = room > T(0);
-  const Delay<T> without_b = choose(exists & (!(w1 < T(0))), never, edge_delay_lane(d2, g2, lxc, lxt, lct, xt));
-  const Delay<T> without_c = choose(exists & (!(w2 < T(0))), never, edge_delay_lane(d1, g1, lxb, lxt, lbt, xt));
+  Delay<T> without_b = edge_delay_lane(d2, g2, lxc, lxt, lct, xt),
+           without_c = edge_delay_lane(d1, g1, lxb, lxt, lbt, xt);
+  without_b.over += (exists & (w1 >= T(0))) ? infinity<T>() : T(0);
+  without_c.over += (exists & (w2 >= T(0))) ? infinity<T>() : T(0);
   const bool inside = exists & (w1 >= T(0)) & (w2 >= T(0)) & (w3 >= T(0));
-  thin = !(det > T(1.0 / 16) * (lxb * lxc));
+  thin = det <= T(1.0 / 16) * (lxb * lxc);
   const Delay<T> edge =
       choose(without_b.over * without_c.under < without_c.over * without_b.under, without_b, without_c);
   const Delay<T> delay = choose<T>(inside, {d1 * ag1 + d2 * ag2 + k, det}, edge);

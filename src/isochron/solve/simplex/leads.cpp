@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstring>
+#include <limits>
 
 #include "isochron/local/push_batch.h"
 #include "isochron/solve/simplex/tet_view.h"
@@ -14,7 +16,8 @@ namespace {
 struct Views {
   static constexpr int most = 64;
   float xa[most], xb[most], xc[most], ab[most], ac[most], bc[most];
-  int to_a[most], to_b[most], to_c[most];  ///< leads, in steps
+  float least_a[most], least_b[most], least_c[most];  ///< what a lead is at least, in steps
+  std::uint32_t leads[most];                          ///< of a, b and c, from the lowest byte on
 };
 
 /// 1 / √value to 5 parts in a million, without a root or a division: those took half the time. A first guess halves the
@@ -25,13 +28,12 @@ ISOCHRON_ALWAYS_INLINE float over_root(float value) {
   return guess * (1.5F - 0.5F * value * guess * guess);
 }
 
-/// Down to whole steps; what is not a number, to the fewest.
-ISOCHRON_ALWAYS_INLINE int whole_steps(float lead, float steps) {
-  constexpr auto most = static_cast<float>(Leads::most);
-  float value = lead * steps - 0.01F;
-  value = value > -most ? value : -most;
-  value = value < most ? value : most;
-  return static_cast<int>(value + (most + 1)) - (Leads::most + 1);  // positive in between, where casting rounds down
+/// Down to whole steps, as the lowest byte; what is not a number, to the least.
+ISOCHRON_ALWAYS_INLINE std::uint32_t whole_steps(float lead, float steps, float least) {
+  const float value = lead * steps - 0.01F;
+  // Positive, where casting rounds down; 256 is gone in a byte.
+  const int whole = static_cast<int>((value > least ? value : least) + 256.0F);
+  return static_cast<std::uint32_t>(std::min(whole, 256 + Leads::most)) & 255U;
 }
 
 ISOCHRON_ALWAYS_INLINE void compute(Views& views, float steps, int count) {
@@ -41,9 +43,11 @@ ISOCHRON_ALWAYS_INLINE void compute(Views& views, float steps, int count) {
     const float xa = views.xa[i], xb = views.xb[i], xc = views.xc[i], ab = views.ab[i], ac = views.ac[i],
                 bc = views.bc[i];
     const float over_ab = over_root(ab), over_ac = over_root(ac), over_bc = over_root(bc);
-    views.to_a[i] = whole_steps(least_lead(xa, ab, ac, xb, xc, bc, over_ab, over_ac), steps);
-    views.to_b[i] = whole_steps(least_lead(xb, ab, bc, xa, xc, ac, over_ab, over_bc), steps);
-    views.to_c[i] = whole_steps(least_lead(xc, ac, bc, xa, xb, ab, over_ac, over_bc), steps);
+    const float to_a = least_lead(xa, ab, ac, xb, xc, bc, over_ab, over_ac);
+    const float to_b = least_lead(xb, ab, bc, xa, xc, ac, over_ab, over_bc);
+    const float to_c = least_lead(xc, ac, bc, xa, xb, ab, over_ac, over_bc);
+    views.leads[i] = whole_steps(to_a, steps, views.least_a[i]) | whole_steps(to_b, steps, views.least_b[i]) << 8 |
+                     whole_steps(to_c, steps, views.least_c[i]) << 16;
   }
 }
 
@@ -51,36 +55,34 @@ template <class T>
 void fill(SimplexProblem<T, 4>& problem, std::size_t v, T longest) {
   // A little more than its share of the longest edge, so that no lead is out of range by rounding.
   problem.lead_step[v] = std::sqrt(longest) * T(1.001 / Leads::most);
-  const float steps = problem.lead_step[v] > 0 ? static_cast<float>(T(1) / problem.lead_step[v]) : 0;
+  // Lengths whose products would be out of range make nothing that is a number.
+  const bool known = longest > T(0) && longest < T(1e18);
+  const float steps = known ? static_cast<float>(T(1) / problem.lead_step[v]) : std::numeric_limits<float>::quiet_NaN();
+  const float least[] = {0, -Leads::most};  // of a corner that is acute, and of another
   std::span<const std::uint32_t> left = problem.adjacency.at(VertexId(v));
   Leads* leads = problem.leads.data() + problem.adjacency.offsets[v];
   while (!left.empty()) {
     Views views;
     const auto incidences = left.first(std::min<std::size_t>(left.size(), Views::most));
     for (std::size_t i = 0; i < incidences.size(); ++i) {
-      const auto& length = problem.elements[incidences[i] >> 2].length;
+      const ElementRecord<T, 4>& record = problem.elements[incidences[i] >> 2];
       const TetView& w = tet_views[Adjacency::corner_of(incidences[i])];
-      views.xa[i] = static_cast<float>(length[w.xa]);
-      views.xb[i] = static_cast<float>(length[w.xb]);
-      views.xc[i] = static_cast<float>(length[w.xc]);
-      views.ab[i] = static_cast<float>(length[w.ab]);
-      views.ac[i] = static_cast<float>(length[w.ac]);
-      views.bc[i] = static_cast<float>(length[w.bc]);
+      views.xa[i] = static_cast<float>(record.length[w.xa]);
+      views.xb[i] = static_cast<float>(record.length[w.xb]);
+      views.xc[i] = static_cast<float>(record.length[w.xc]);
+      views.ab[i] = static_cast<float>(record.length[w.ab]);
+      views.ac[i] = static_cast<float>(record.length[w.ac]);
+      views.bc[i] = static_cast<float>(record.length[w.bc]);
+      views.least_a[i] = least[static_cast<int>(!record.acute(w.a))];
+      views.least_b[i] = least[static_cast<int>(!record.acute(w.b))];
+      views.least_c[i] = least[static_cast<int>(!record.acute(w.c))];
     }
     compute(views, steps, static_cast<int>(incidences.size()));
     for (std::size_t i = 0; i < incidences.size(); ++i) {
-      const auto& record = problem.elements[incidences[i] >> 2];
-      const int x = Adjacency::corner_of(incidences[i]);
-      const TetView& w = tet_views[x];
-      Leads& of = *leads++;
-      of.of_corner[x] = 0;
-      const auto set = [&](int t, int lead) {  // a corner that is acute to rounding counts as such
-        const bool counts = !record.acute(t) | (lead > 0);
-        of.of_corner[t] = static_cast<std::int8_t>(lead * static_cast<int>(counts));
-      };
-      set(w.a, views.to_a[i]);
-      set(w.b, views.to_b[i]);
-      set(w.c, views.to_c[i]);
+      // The corner after x in the lowest byte goes to its own place, and 0 to that of x.
+      const std::uint32_t in_place = std::rotl(views.leads[i], 8 * (Adjacency::corner_of(incidences[i]) + 1));
+      static_assert(std::endian::native == std::endian::little && sizeof(Leads) == sizeof in_place);
+      std::memcpy(leads++, &in_place, sizeof in_place);
     }
     left = left.subspan(incidences.size());
   }
