@@ -125,6 +125,24 @@ TEST(DealByTime, GivesEveryRankAboutAsManyVertices) {
   for (const std::size_t own : size) EXPECT_NEAR(static_cast<double>(own) * ranks, mesh.vertex_count(), 0.15 * 36e3);
 }
 
+// The image by which times are guessed is of single precision; what is solved need not be.
+TEST(DealByTime, TakesAnyMetricThatCanBeSolved) {
+  const TetMesh mesh = cube(9);
+  std::vector<Metric> metrics{Metric::isotropic(1e-140), Metric::isotropic(1e140)};
+  for (double angle = 0.1; angle < 1.5; angle += 0.1) {  // 1e-10 along, 1 across
+    const Vec3d n{0.6 * std::cos(angle), 0.8 * std::cos(angle), std::sin(angle)};
+    metrics.push_back(
+        Metric::constant(SymTensor3d::identity(1) +
+                         (1e-10 - 1) * SymTensor3d{n.x * n.x, n.x * n.y, n.x * n.z, n.y * n.y, n.y * n.z, n.z * n.z}));
+  }
+  for (const Metric& metric : metrics) {
+    const std::vector<mpi::GlobalSeed> seeds = mpi::whole_seeds(mesh, metric, from(vertex(0)), {});
+    std::array<std::size_t, 3> size{};
+    for (const std::uint32_t rank : mpi::deal_by_time(mesh, metric, seeds, 3, 1)) ++size.at(rank);
+    for (const std::size_t own : size) EXPECT_GT(own * 6, mesh.vertex_count());
+  }
+}
+
 TEST(DistributedSolver, GivesTheSerialTimesWithVirtualElements) {
   const TriangleMesh flat = square(25, 0.4);
   for (const int ranks : {2, 5}) {

@@ -1,7 +1,8 @@
 #include "isochron/solve/mpi/teams.h"
 
 #include <algorithm>
-#include <mutex>
+#include <atomic>
+#include <memory>
 
 #include <gtest/gtest.h>
 
@@ -97,32 +98,73 @@ TEST(Teams, GiveTheSerialTimes) {
   }
 }
 
-TEST(Teams, StopWhenAnyOfThemIsTold) {
-  const TetMesh mesh = cube(20);
+TEST(Teams, GoOnAfterSourcesThatAreWrong) {
+  const TetMesh mesh = cube(8);
   const Metric metric = Metric::isotropic(1);
-  for (int run = 0; run < 8; ++run) {
-    const int told = run % 4, machine_ranks = run < 4 ? 2 : 4;  // two teams, then one
-    std::atomic<int> cancelled{0};
-    const std::atomic<bool> stop{true};
+  for (const int machine_ranks : {1, 2, 4})
     ThreadWorld(4, {.machine_ranks = machine_ranks}).run([&](Transport& transport) {
       SolveOptions options = no_split();
       options.backend = Backend::mpi;
-      if (transport.rank() == told) options.progress.cancel = &stop;
-      try {
-        if (transport.rank() > 0) {
-          (void)mpi::serve(transport, options);
-          return;
-        }
-        mpi::Ranks all(transport);
-        mpi::RankedSolver<4> solver(all, {mesh, metric}, options, {});
-        // The one that is told may be late for one solve.
-        for (int again = 0; again < 100; ++again) (void)solver.solve(from(vertex(0)));
-      } catch (const Cancelled&) {
-        ++cancelled;
+      if (transport.rank() > 0) {
+        EXPECT_EQ(mpi::serve(transport, options), mpi::AfterServing::end);
+        return;
+      }
+      mpi::Ranks all(transport);
+      mpi::RankedSolver<4> solver(all, {mesh, metric}, options, {});
+      for (int again = 0; again < 2; ++again) {  // before the mesh is shared out, and after
+        EXPECT_THROW(solver.solve(from(vertex(99999))), InputError);
+        EXPECT_FALSE(all.stranded());
+        EXPECT_EQ(solver.solve(from(vertex(0))).reached, mesh.vertex_count());
       }
     });
-    EXPECT_EQ(cancelled, 4) << told << " of " << machine_ranks;
-  }
+}
+
+/// `told` of four ranks has been told to stop: all do, sooner or later, in solves that `make` makes.
+template <class Make>
+void expect_all_stop(int told, int machine_ranks, Make&& make) {
+  std::atomic<int> cancelled{0};
+  const std::atomic<bool> stop{true};
+  ThreadWorld(4, {.machine_ranks = machine_ranks}).run([&](Transport& transport) {
+    SolveOptions options = no_split();
+    options.backend = Backend::mpi;
+    if (transport.rank() == told) options.progress.cancel = &stop;
+    try {
+      if (transport.rank() > 0) {
+        (void)mpi::serve(transport, options);
+        return;
+      }
+      mpi::Ranks all(transport);
+      const auto solver = make(all, options);
+      // The one that is told may be late for one solve.
+      for (int again = 0; again < 100; ++again) (void)solver->solve(from(vertex(0)));
+    } catch (const Cancelled&) {
+      ++cancelled;
+    }
+  });
+  EXPECT_EQ(cancelled, 4) << told << " of " << machine_ranks;
+}
+
+TEST(Teams, StopWhenAnyOfThemIsTold) {
+  const TetMesh mesh = cube(20);
+  const Metric metric = Metric::isotropic(1);
+  for (const int machine_ranks : {2, 4})  // two teams, then one
+    for (int told = 0; told < 4; ++told)
+      expect_all_stop(told, machine_ranks, [&](mpi::Ranks& all, const SolveOptions& options) {
+        return std::make_unique<mpi::RankedSolver<4>>(all, Domain<4>{mesh, metric}, options, mpi::DealOptions{});
+      });
+}
+
+TEST(Teams, StopOnImagesWhenAnyOfThemIsTold) {
+  ImageGrid grid;
+  grid.shape = {30, 30, 30};
+  const Metric metric = Metric::isotropic(1);
+  for (int told = 0; told < 4; ++told)
+    expect_all_stop(told, 4, [&](mpi::Ranks& all, const SolveOptions& options) {
+      GridOptions grid_options;
+      grid_options.common = options;
+      return std::make_unique<mpi::RankedGridSolver>(all, GridDomain{grid, metric, {}}, grid_options,
+                                                     mpi::DealOptions{});
+    });
 }
 
 }  // namespace

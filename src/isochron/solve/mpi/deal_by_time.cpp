@@ -22,11 +22,13 @@ constexpr double slab_edges = 2;
 /// vertices go to others, so that all ranks need about the same memory.
 constexpr std::size_t stretches = 2;
 
-/// A mesh as an image: which voxels have vertices, and the mean metric there.
+/// A mesh as an image: which voxels have vertices, and the mean metric there. Its own times are in units of `unit`,
+/// about that of a unit of length, so that any metric is in the range of single precision.
 class CoarseImage {
  public:
   template <int Corners>
-  CoarseImage(const SimplexMesh<Corners>& mesh, const Metric& metric, double voxel) : size_(voxel) {
+  CoarseImage(const SimplexMesh<Corners>& mesh, const Metric& metric, double voxel, double unit)
+      : size_(voxel), unit_(unit) {
     Vec3d high = low_ = mesh.points.front();
     for (const Vec3d& p : mesh.points)
       for (int k = 0; k < 3; ++k) low_[k] = std::min(low_[k], p[k]), high[k] = std::max(high[k], p[k]);
@@ -44,7 +46,7 @@ class CoarseImage {
   /// Arrival times at the voxels from seeds at these positions.
   void solve_from(std::span<const GlobalSeed> seeds, std::span<const Vec3d> points, int threads) {
     Sources sources;
-    for (const GlobalSeed& seed : seeds) sources.vertices.push_back({nearest(points[seed.vertex]), seed.time});
+    for (const GlobalSeed& seed : seeds) sources.vertices.push_back({nearest(points[seed.vertex]), seed.time / unit_});
     GridOptions options;
     options.order = 2;
     options.common.backend = threads > 1 ? Backend::threads : Backend::serial;
@@ -71,7 +73,7 @@ class CoarseImage {
       const double time = times_[grid_.voxel(index[0], index[1], index[2]).index()];
       if (std::isfinite(time)) sum += share * time, weight += share;
     }
-    return weight > 0 ? sum / weight : std::numeric_limits<double>::infinity();
+    return weight > 0 ? unit_ * sum / weight : std::numeric_limits<double>::infinity();
   }
 
  private:
@@ -87,7 +89,7 @@ class CoarseImage {
     std::vector<double> count(mask_.size(), 0);
     SymTensor3d all{};
     for (std::size_t e = 0; e < mesh.element_count(); e += 2) {
-      const SymTensor3d m = metric.tensor(ElementId(e));
+      const SymTensor3d m = (1 / unit_ / unit_) * metric.tensor(ElementId(e));
       const std::size_t voxel = nearest(mesh.point(mesh.elements[e][0])).index();
       sum[voxel] = sum[voxel] + m;
       count[voxel] += 1;
@@ -98,13 +100,15 @@ class CoarseImage {
     const auto elements = static_cast<double>(looked_at);
     for (std::size_t v = 0; v < sum.size(); ++v) {
       const SymTensor3d m = count[v] > 0 ? (1 / count[v]) * sum[v] : (1 / elements) * all;
-      tensors.tensor.push_back({static_cast<float>(m.xx), static_cast<float>(m.xy), static_cast<float>(m.xz),
-                                static_cast<float>(m.yy), static_cast<float>(m.yz), static_cast<float>(m.zz)});
+      const double slack = 1e-6 * (m.xx + m.yy + m.zz);  // positive definite when rounded too
+      tensors.tensor.push_back({static_cast<float>(m.xx + slack), static_cast<float>(m.xy), static_cast<float>(m.xz),
+                                static_cast<float>(m.yy + slack), static_cast<float>(m.yz),
+                                static_cast<float>(m.zz + slack)});
     }
     metric_ = Metric(std::move(tensors));
   }
 
-  double size_;
+  double size_, unit_;
   Vec3d low_;
   ImageGrid grid_;
   std::vector<std::uint8_t> mask_;
@@ -269,7 +273,7 @@ std::vector<std::uint32_t> deal_by_time(const SimplexMesh<Corners>& mesh, const 
   const MeanEdge edge = mean_edge(mesh, metric);
   std::vector<double> times(mesh.vertex_count());
   {
-    CoarseImage image(mesh, metric, voxel_edges * edge.length);
+    CoarseImage image(mesh, metric, voxel_edges * edge.length, edge.time / edge.length);
     image.solve_from(seeds, mesh.points, threads);
     parallel_for(threads, times.size(), [&](std::size_t v) { times[v] = image.time_at(mesh.points[v]); });
   }

@@ -131,10 +131,12 @@ Arrival RankedGridSolver::solve(const Sources& sources) {
   if (solver_ == nullptr && whole_ == nullptr) share_out(seeds);
   split_ = Split::domain;
   Arrival arrival;
-  solve_together(ranks_, seeds, [&] {
-    if (whole_ == nullptr) arrival = solve_blocks(seeds);
-    else teams_->lead(options_.common.progress, [&] { arrival = solve_as_one(*whole_, sources, traffic_); });
-  });
+  if (whole_ != nullptr) {
+    arrival = solve_as_one(ranks_, *teams_, *whole_, sources, options_.common.progress);
+    traffic_ = traffic_of_one(arrival);
+  } else {
+    solve_together(ranks_, seeds, [&] { arrival = solve_blocks(seeds); });
+  }
   arrival.setup_seconds = setup_seconds_;
   if (!note_.empty()) arrival.notes.push_back(note_);
   return arrival;

@@ -7,6 +7,7 @@
 #include "isochron/mesh/agreement.h"
 #include "isochron/mesh/validate.h"
 #include "isochron/solve/mpi/deal_by_time.h"
+#include "isochron/solve/mpi/rank_exchange.h"
 #include "isochron/solve/mpi/root_seeds.h"
 #include "isochron/solve/mpi/serve.h"
 #include "isochron/solve/mpi/wire_metric.h"
@@ -16,11 +17,19 @@ namespace {
 
 using Order = Ranks::Order;
 
+/// All ranks together, before parts are dealt out: rank 0 makes the seeds, and what is wrong with them all throw.
+template <class Make>
+void seeds_or_none(Transport& transport, Make&& make) {
+  RankExchange exchange(transport);
+  all_or_none(exchange, std::forward<Make>(make));
+}
+
 /// Serves one solver, from the mesh to its release.
 template <int Corners>
 void serve_mesh(Transport& transport, const SolveOptions& options) {
   const SolveOptions own_part = part_options(transport, options, {});
   Teams teams(transport, 0);
+  if (teams.count() > 1) seeds_or_none(transport, [] {});
   Share<Corners> share;
   std::unique_ptr<DistributedSolver<Corners>> solver;
   if (teams.leads()) {
@@ -118,8 +127,14 @@ void RankedSolver<Corners>::release() {
 }
 
 template <int Corners>
-void RankedSolver<Corners>::share_out(std::span<const GlobalSeed> seeds) {
+std::vector<GlobalSeed> RankedSolver<Corners>::seeds_of(const Sources& sources) const {
+  return whole_seeds(domain_.mesh, domain_.metric, sources, options_);
+}
+
+template <int Corners>
+std::vector<GlobalSeed> RankedSolver<Corners>::share_out(const Sources& sources) {
   const Timer timer;
+  std::vector<GlobalSeed> seeds;
   ranks_.together(Corners == 3 ? Order::triangles : Order::tetrahedra, [&] {
     Transport& transport = ranks_.transport();
     const SolveOptions own = part_options(transport, options_, deal_.rank_backend);
@@ -128,6 +143,7 @@ void RankedSolver<Corners>::share_out(std::span<const GlobalSeed> seeds) {
       whole_ = std::make_unique<Solver<Corners>>(domain_, on_threads(teams_->options(own)));
       return;
     }
+    seeds_or_none(transport, [&] { seeds = seeds_of(sources); });
     DealOptions deal = deal_;
     deal.threads = std::max(deal.threads, teams_->threads());
     share_ = scatter<Corners>(teams_->between(), &domain_.mesh, &domain_.metric, dealt(seeds, deal), options_.obtuse,
@@ -136,6 +152,7 @@ void RankedSolver<Corners>::share_out(std::span<const GlobalSeed> seeds) {
                                                            teams_->options(own), Pace::banded, share_.virtual_elements);
   });
   setup_seconds_ += timer.seconds();
+  return seeds;
 }
 
 template <int Corners>
@@ -148,15 +165,18 @@ std::vector<std::uint32_t> RankedSolver<Corners>::dealt(std::span<const GlobalSe
 
 template <int Corners>
 Arrival RankedSolver<Corners>::solve(const Sources& sources) {
-  // What is wrong with the sources shows here, before the others are called.
-  const std::vector<GlobalSeed> seeds = whole_seeds(domain_.mesh, domain_.metric, sources, options_);
-  if (solver_ == nullptr && whole_ == nullptr) share_out(seeds);
+  // Of parts; a team's solver makes its own. What is wrong with them shows before the others are called.
+  std::vector<GlobalSeed> seeds;
+  if (solver_ == nullptr && whole_ == nullptr) seeds = share_out(sources);
+  else if (whole_ == nullptr) seeds = seeds_of(sources);
   split_ = Split::domain;
   Arrival arrival;
-  solve_together(ranks_, seeds, [&] {
-    teams_->lead(options_.progress,
-                 [&] { arrival = whole_ == nullptr ? solve_parts(seeds) : solve_as_one(*whole_, sources, traffic_); });
-  });
+  if (whole_ != nullptr) {
+    arrival = solve_as_one(ranks_, *teams_, *whole_, sources, options_.progress);
+    traffic_ = traffic_of_one(arrival);
+  } else {
+    solve_together(ranks_, seeds, [&] { teams_->lead(options_.progress, [&] { arrival = solve_parts(seeds); }); });
+  }
   arrival.setup_seconds = setup_seconds_;
   if (!teams_->note().empty()) arrival.notes.push_back(teams_->note());
   if (whole_ != nullptr && deal_.pieces > 0) arrival.notes.emplace_back(no_pieces);

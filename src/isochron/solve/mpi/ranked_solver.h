@@ -100,7 +100,9 @@ class RankedSolver {
   [[nodiscard]] Split split() const { return split_; }
 
  private:
-  void share_out(std::span<const GlobalSeed> seeds);
+  [[nodiscard]] std::vector<GlobalSeed> seeds_of(const Sources& sources) const;
+  /// Gives the seeds where there are parts.
+  std::vector<GlobalSeed> share_out(const Sources& sources);
   Arrival solve_parts(std::span<const GlobalSeed> seeds);
   /// The part of every vertex.
   [[nodiscard]] std::vector<std::uint32_t> dealt(std::span<const GlobalSeed> seeds, const DealOptions& deal) const;

@@ -1,7 +1,6 @@
 #include "isochron/solve/mpi/serve.h"
 
 #include <algorithm>
-#include <exception>
 
 #include "isochron/solve/mpi/rank_device.h"
 
@@ -46,20 +45,16 @@ SolveOptions part_options(Transport& transport, SolveOptions options, Backend wa
 void solve_shared_sources(Ranks& ranks, Ranks::Order order, Bytes domain, std::span<const Sources> sets,
                           const DealOptions& deal, const SolveMany& own, const Progress& progress,
                           const TakeArrival& take) {
-  std::exception_ptr failed;  // the others are free again when it is thrown
+  std::exception_ptr failed;
   ranks.together(order, [&] {
     (void)broadcast(ranks.transport(), std::move(domain));
-    try {
+    failed = kept_failure([&] {
       const std::size_t chunk = chunk_of(deal, sets.size(), ranks.transport().size());
       deal_sources(ranks.transport(), sets, chunk, own, progress, [&](std::size_t set, Arrival&& arrival) {
         arrival.backend = Backend::mpi;
         take(set, std::move(arrival));
       });
-    } catch (const Cancelled&) {
-      throw;
-    } catch (...) {
-      failed = std::current_exception();
-    }
+    });
   });
   if (failed) std::rethrow_exception(failed);
 }

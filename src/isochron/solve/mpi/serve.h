@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <exception>
 #include <memory>
 #include <span>
 #include <utility>
@@ -50,14 +51,37 @@ inline constexpr const char* no_pieces = "no pieces were made, since the ranks s
 /// The options of a solver of the whole, in place of those of parts.
 SolveOptions on_threads(SolveOptions options);
 
-/// What the first rank of the only team does.
+/// Does it, and keeps what it throws for when the others are free again; Cancelled goes through.
+template <class Work>
+std::exception_ptr kept_failure(Work&& work) {
+  try {
+    std::forward<Work>(work)();
+  } catch (const Cancelled&) {
+    throw;
+  } catch (...) {
+    return std::current_exception();
+  }
+  return nullptr;
+}
+
+/// Rank 0's end of one solve by the only team, which it leads.
 template <class Solver>
-Arrival solve_as_one(Solver& solver, const Sources& sources, Traffic& traffic) {
-  Arrival arrival = solver.solve(sources);
+Arrival solve_as_one(Ranks& ranks, Teams& teams, Solver& solver, const Sources& sources, const Progress& progress) {
+  Arrival arrival;
+  std::exception_ptr failed;
+  solve_together(ranks, {}, [&] {
+    teams.lead(progress, [&] { failed = kept_failure([&] { arrival = solver.solve(sources); }); });
+  });
+  if (failed) std::rethrow_exception(failed);
   arrival.backend = Backend::mpi;
-  traffic = {};
-  traffic.bands = arrival.counters.rounds;
   return arrival;
+}
+
+/// Of such a solve.
+inline Traffic traffic_of_one(const Arrival& arrival) {
+  Traffic traffic;
+  traffic.bands = arrival.counters.rounds;
+  return traffic;
 }
 
 /// One set after the other, each by all ranks.
