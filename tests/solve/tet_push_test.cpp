@@ -245,6 +245,17 @@ TEST(Leads, AreRoundedDownWithinTheLongestEdge) {
   EXPECT_GT(below, 1000U);
 }
 
+TEST(Leads, AreMadeWhereTheyAreAskedFor) {
+  const TetMesh mesh = jittered_cube();
+  auto problem = prepare_topology<double>(mesh, KeepOrder::yes, 1, ForPushes::no);
+  apply_metric(problem, mesh, fibers_of(mesh), 1);
+  EXPECT_TRUE(problem.leads.empty());
+  EXPECT_TRUE(problem.lead_step.empty());
+  const auto with_leads = prepare<double>(mesh, fibers_of(mesh));
+  EXPECT_EQ(with_leads.leads.size(), problem.adjacency.incidences.size());
+  EXPECT_EQ(problem.mean_edge, with_leads.mean_edge);
+}
+
 /// Where two corners are one point there is no angle: nothing is left out of pushes to them.
 TEST(Leads, OfDegenerateElementsLeaveNothingOut) {
   TetMesh mesh;

@@ -159,7 +159,7 @@ class Solver<Corners>::Engine {
         single != nullptr && !fits_single(single->shortest, single->longest)) {
       notes_.push_back(precision_note(single->shortest * single->unit, single->longest * single->unit));
       const KeepOrder keep_order = single->order.identity() ? KeepOrder::yes : KeepOrder::no;
-      problem_.template emplace<1>(prepare_topology<double>(mesh_, keep_order, threads_));
+      problem_.template emplace<1>(prepare_topology<double>(mesh_, keep_order, threads_, for_pushes()));
       prepare_metric(std::get<1>(problem_));
     }
     if (options_.backend == Backend::cuda && alone_ == nullptr)
@@ -180,8 +180,13 @@ class Solver<Corners>::Engine {
     const bool keep =
         options_.reorder == Reorder::never || (options_.reorder == Reorder::automatic && locally_ordered(mesh_));
     const KeepOrder keep_order = keep ? KeepOrder::yes : KeepOrder::no;
-    if (single) problem_.template emplace<0>(prepare_topology<float>(mesh_, keep_order, threads_));
-    else problem_.template emplace<1>(prepare_topology<double>(mesh_, keep_order, threads_));
+    if (single) problem_.template emplace<0>(prepare_topology<float>(mesh_, keep_order, threads_, for_pushes()));
+    else problem_.template emplace<1>(prepare_topology<double>(mesh_, keep_order, threads_, for_pushes()));
+  }
+
+  /// `banded` pushes; `fmm` may hand over to it.
+  [[nodiscard]] ForPushes for_pushes() const {
+    return method_ == Method::banded || method_ == Method::fmm ? ForPushes::yes : ForPushes::no;
   }
 
   /// Calls `use(relaxer, start)` with the arrival's times on the host's problem.

@@ -220,10 +220,12 @@ DistributedSolver<Corners>::DistributedSolver(Transport& transport, const MeshPa
   const int threads = on_device ? 1 : threads_of(options);
   const Hands hands{pace, options.band_width, threads, band_threads(transport, pace, threads),
                     on_device ? required_device(transport) : -1};
+  const ForPushes pushes = on_device ? ForPushes::no : ForPushes::yes;
   std::vector<std::string> notes;
   if (on_device) notes.emplace_back("each rank solved on its GPU");
   if (options.precision == Precision::single_ || (on_device && options.precision == Precision::automatic)) {
-    auto problem = prepare_part<float>(transport, part, metric, virtual_elements, options.reorder, threads_of(options));
+    auto problem =
+        prepare_part<float>(transport, part, metric, virtual_elements, options.reorder, threads_of(options), pushes);
     if (fits_single(problem.shortest, problem.longest)) {
       engine_ = std::make_unique<EngineOf<float>>(transport, part, std::move(problem), options, hands, notes, timer);
       return;
@@ -232,8 +234,8 @@ DistributedSolver<Corners>::DistributedSolver(Transport& transport, const MeshPa
   }
   engine_ = std::make_unique<EngineOf<double>>(
       transport, part,
-      prepare_part<double>(transport, part, metric, virtual_elements, options.reorder, threads_of(options)), options,
-      hands, notes, timer);
+      prepare_part<double>(transport, part, metric, virtual_elements, options.reorder, threads_of(options), pushes),
+      options, hands, notes, timer);
 }
 
 template <int Corners>

@@ -64,7 +64,7 @@ std::vector<VirtualRecord<T, Corners>> scaled(std::span<const VirtualRecord<doub
 template <class T, int Corners>
 SimplexProblem<T, Corners> prepare_part(Transport& transport, const MeshPart<Corners>& part, const Metric& metric,
                                         std::span<const VirtualRecord<double, Corners>> virtual_elements,
-                                        Reorder reorder, int threads) {
+                                        Reorder reorder, int threads, ForPushes pushes) {
   SampledEdges sampled;
   for (const Scale& scale :
        all_values(transport, Scale{sample_edges(part.mesh, metric, unit_sample(part.mesh.element_count())),
@@ -75,7 +75,7 @@ SimplexProblem<T, Corners> prepare_part(Transport& transport, const MeshPart<Cor
   }
   const bool keep = part.mesh.vertex_count() == 0 || reorder == Reorder::never ||
                     (reorder == Reorder::automatic && locally_ordered(part.mesh));
-  auto problem = prepare_topology<T>(part.mesh, keep ? Permutation{} : owned_first(part, threads), threads);
+  auto problem = prepare_topology<T>(part.mesh, keep ? Permutation{} : owned_first(part, threads), threads, pushes);
   apply_metric(problem, part.mesh, metric, time_unit(sampled), threads);
   problem.virtual_elements = index_virtual_elements(scaled(virtual_elements, problem), problem.vertex_count);
 
@@ -95,12 +95,12 @@ SimplexProblem<T, Corners> prepare_part(Transport& transport, const MeshPart<Cor
 }
 
 template SimplexProblem<float, 3> prepare_part(Transport&, const MeshPart<3>&, const Metric&,
-                                               std::span<const VirtualRecord<double, 3>>, Reorder, int);
+                                               std::span<const VirtualRecord<double, 3>>, Reorder, int, ForPushes);
 template SimplexProblem<float, 4> prepare_part(Transport&, const MeshPart<4>&, const Metric&,
-                                               std::span<const VirtualRecord<double, 4>>, Reorder, int);
+                                               std::span<const VirtualRecord<double, 4>>, Reorder, int, ForPushes);
 template SimplexProblem<double, 3> prepare_part(Transport&, const MeshPart<3>&, const Metric&,
-                                                std::span<const VirtualRecord<double, 3>>, Reorder, int);
+                                                std::span<const VirtualRecord<double, 3>>, Reorder, int, ForPushes);
 template SimplexProblem<double, 4> prepare_part(Transport&, const MeshPart<4>&, const Metric&,
-                                                std::span<const VirtualRecord<double, 4>>, Reorder, int);
+                                                std::span<const VirtualRecord<double, 4>>, Reorder, int, ForPushes);
 
 }  // namespace isochron::mpi

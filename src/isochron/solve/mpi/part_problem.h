@@ -17,6 +17,6 @@ namespace isochron::mpi {
 template <class T, int Corners>
 SimplexProblem<T, Corners> prepare_part(Transport& transport, const MeshPart<Corners>& part, const Metric& metric,
                                         std::span<const VirtualRecord<double, Corners>> virtual_elements,
-                                        Reorder reorder, int threads);
+                                        Reorder reorder, int threads, ForPushes pushes = ForPushes::yes);
 
 }  // namespace isochron::mpi

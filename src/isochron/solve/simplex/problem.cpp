@@ -73,7 +73,8 @@ double fill_vertices(SimplexProblem<T, Corners>& problem, std::size_t begin, std
         for (const int k : {w.xa, w.xb, w.xc}) longest = std::max(longest, record.length[k]);
       }
     }
-    if constexpr (Corners == 4) fill_leads(problem, v, longest);
+    if constexpr (Corners == 4)
+      if (!problem.leads.empty()) fill_leads(problem, v, longest);
     if (!incidences.empty()) edge /= static_cast<T>(incidences.size());
     problem.edge[v] = edge;
     sum += edge;
@@ -84,16 +85,18 @@ double fill_vertices(SimplexProblem<T, Corners>& problem, std::size_t begin, std
 }  // namespace
 
 template <class T, int Corners>
-SimplexProblem<T, Corners> prepare_topology(const SimplexMesh<Corners>& mesh, KeepOrder keep_order, int threads) {
+SimplexProblem<T, Corners> prepare_topology(const SimplexMesh<Corners>& mesh, KeepOrder keep_order, int threads,
+                                            ForPushes pushes) {
   // Tetrahedra are read where they lie, so they move with their vertices; triangles are read from the stars.
   constexpr CurveDetail detail = Corners == 3 ? CurveDetail::blocks : CurveDetail::points;
-  return prepare_topology<T>(
-      mesh, keep_order == KeepOrder::yes ? Permutation{} : hilbert_order(mesh.points, detail, threads), threads);
+  return prepare_topology<T>(mesh,
+                             keep_order == KeepOrder::yes ? Permutation{} : hilbert_order(mesh.points, detail, threads),
+                             threads, pushes);
 }
 
 template <class T, int Corners>
 SimplexProblem<T, Corners> prepare_topology(const SimplexMesh<Corners>& mesh, Permutation order,  // NOLINT: moved from
-                                            int threads) {
+                                            int threads, ForPushes pushes) {
   using Element = typename SimplexMesh<Corners>::Element;
   SimplexProblem<T, Corners> problem;
   problem.order = std::move(order);
@@ -113,7 +116,7 @@ SimplexProblem<T, Corners> prepare_topology(const SimplexMesh<Corners>& mesh, Pe
   problem.adjacency = build_adjacency<Corners>(elements, mesh.vertex_count(), threads);
   if constexpr (Corners == 3) {
     problem.stars.resize(problem.adjacency.incidences.size());
-  } else {
+  } else if (pushes == ForPushes::yes) {
     problem.leads.resize(problem.adjacency.incidences.size());
     problem.lead_step.resize(problem.vertex_count);
   }
@@ -209,14 +212,14 @@ void apply_metric(SimplexProblem<T, Corners>& problem, const SimplexMesh<Corners
       problem.vertex_count > 0 && sum > 0 ? static_cast<T>(sum / static_cast<double>(problem.vertex_count)) : T(1);
 }
 
-template SimplexProblem<float, 3> prepare_topology(const SimplexMesh<3>&, KeepOrder, int);
-template SimplexProblem<float, 3> prepare_topology(const SimplexMesh<3>&, Permutation, int);
-template SimplexProblem<float, 4> prepare_topology(const SimplexMesh<4>&, KeepOrder, int);
-template SimplexProblem<float, 4> prepare_topology(const SimplexMesh<4>&, Permutation, int);
-template SimplexProblem<double, 3> prepare_topology(const SimplexMesh<3>&, KeepOrder, int);
-template SimplexProblem<double, 3> prepare_topology(const SimplexMesh<3>&, Permutation, int);
-template SimplexProblem<double, 4> prepare_topology(const SimplexMesh<4>&, KeepOrder, int);
-template SimplexProblem<double, 4> prepare_topology(const SimplexMesh<4>&, Permutation, int);
+template SimplexProblem<float, 3> prepare_topology(const SimplexMesh<3>&, KeepOrder, int, ForPushes);
+template SimplexProblem<float, 3> prepare_topology(const SimplexMesh<3>&, Permutation, int, ForPushes);
+template SimplexProblem<float, 4> prepare_topology(const SimplexMesh<4>&, KeepOrder, int, ForPushes);
+template SimplexProblem<float, 4> prepare_topology(const SimplexMesh<4>&, Permutation, int, ForPushes);
+template SimplexProblem<double, 3> prepare_topology(const SimplexMesh<3>&, KeepOrder, int, ForPushes);
+template SimplexProblem<double, 3> prepare_topology(const SimplexMesh<3>&, Permutation, int, ForPushes);
+template SimplexProblem<double, 4> prepare_topology(const SimplexMesh<4>&, KeepOrder, int, ForPushes);
+template SimplexProblem<double, 4> prepare_topology(const SimplexMesh<4>&, Permutation, int, ForPushes);
 template SampledEdges sample_edges(const SimplexMesh<3>&, const Metric&, std::span<const ElementId>);
 template SampledEdges sample_edges(const SimplexMesh<4>&, const Metric&, std::span<const ElementId>);
 template void apply_metric(SimplexProblem<float, 3>&, const SimplexMesh<3>&, const Metric&, int);

@@ -77,8 +77,8 @@ struct SimplexProblem {
   BigVector<Record> elements;
   Adjacency adjacency;
   BigVector<StarRecord<T>> stars;            ///< of triangles, one per incidence: what their relax steps read
-  BigVector<Leads> leads;                    ///< of tetrahedra, one per incidence
-  BigVector<T> lead_step;                    ///< of tetrahedra, per vertex: what its leads are counted in
+  BigVector<Leads> leads;                    ///< of tetrahedra that are pushed through, one per incidence
+  BigVector<T> lead_step;                    ///< with them, per vertex: what its leads are counted in
   Permutation order;                         ///< identity when the user's order is kept
   std::vector<std::uint32_t> element_order;  ///< record → user's element; empty when the same
   double unit = 1;
@@ -102,13 +102,18 @@ struct SimplexProblem {
 
 enum class KeepOrder { no, yes };
 
+/// Whether `Relaxer::push` will be used: tetrahedra have leads then.
+enum class ForPushes { no, yes };
+
 /// Topology: order, records' vertices, adjacency. The mesh must have passed `check_mesh`.
 template <class T, int Corners>
-SimplexProblem<T, Corners> prepare_topology(const SimplexMesh<Corners>& mesh, KeepOrder keep_order, int threads);
+SimplexProblem<T, Corners> prepare_topology(const SimplexMesh<Corners>& mesh, KeepOrder keep_order, int threads,
+                                            ForPushes pushes = ForPushes::yes);
 
 /// The same in a given order.
 template <class T, int Corners>
-SimplexProblem<T, Corners> prepare_topology(const SimplexMesh<Corners>& mesh, Permutation order, int threads);
+SimplexProblem<T, Corners> prepare_topology(const SimplexMesh<Corners>& mesh, Permutation order, int threads,
+                                            ForPushes pushes = ForPushes::yes);
 
 /// Travel times along some of the mesh's edges.
 struct SampledEdges {

@@ -76,7 +76,7 @@ class Relaxer {
   /// that beat the target's time. A corner of a triangle that is acute in the metric is skipped when it is earlier than
   /// x, one of a tetrahedron where its lead (`leads.h`) says that nothing comes through x so early. Acute corners do
   /// not use times from `horizon` on: those vertices are still to be processed and will push to it themselves. Returns
-  /// the number of local solves.
+  /// the number of local solves. The problem must be prepared for pushes.
   template <class Emit>
   std::uint64_t push(std::uint32_t x, T horizon, Emit&& emit) const {
     const T ux = times_.load(x);
