@@ -1,7 +1,9 @@
 // A metric in device memory. This header needs no CUDA.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -42,7 +44,7 @@ struct MetricView {
  private:
   template <class Real>
   [[nodiscard]] ISOCHRON_HD static bool finite(Real x) {
-    return x - x == 0;
+    return std::fabs(x) < std::numeric_limits<Real>::infinity();
   }
   [[nodiscard]] ISOCHRON_HD static bool finite(const Vec3f& v) { return finite(v.x) && finite(v.y) && finite(v.z); }
 };
