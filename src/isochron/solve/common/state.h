@@ -53,7 +53,7 @@ struct PlainTimes {
 /// cost 6 % of a solve (bench/NOTES.md). The thread sanitizer knows atomic reads only.
 template <class T>
 ISOCHRON_ALWAYS_INLINE T load_shared(T* time) {
-#if defined(__GNUC__) && !ISOCHRON_THREAD_SANITIZER
+#if defined(__GNUC__) && __SIZEOF_POINTER__ == 8 && !ISOCHRON_THREAD_SANITIZER
   return *static_cast<const volatile T*>(time);
 #else
   return std::atomic_ref<T>(*time).load(std::memory_order_relaxed);
