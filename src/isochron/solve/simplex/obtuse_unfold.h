@@ -145,11 +145,19 @@ class TriangleUnfolder {
     return sum + (1 - before) * whole / scale;
   }
 
+  /// Paths summed in different metrics need not be sides of any triangle: updates through one that cannot exist are not
+  /// monotone, and may come too early.
+  ISOCHRON_HD static bool exists(const VirtualTriangle& v) {
+    const double product = v.ab + v.ax - v.bx;  // twice that of the edges from a
+    return 4 * v.ab * v.ax - product * product > rounding * v.ab * v.ax;
+  }
+
   template <class Emit>
   ISOCHRON_HD static void offer(const Window& w, Emit&& emit) {
     if (!w.made) return;
     const double far = squared(w.left, w.right) / (w.scale * w.scale);
-    emit(VirtualTriangle{w.left.vertex, w.right.vertex, far, w.left.path * w.left.path, w.right.path * w.right.path});
+    const VirtualTriangle v{w.left.vertex, w.right.vertex, far, w.left.path * w.left.path, w.right.path * w.right.path};
+    if (exists(v)) emit(v);
   }
 
   const Input& input_;
