@@ -241,6 +241,18 @@ TEST(DealBlocks, GivesEveryRankItsShareOfTheFront) {
   EXPECT_LT(slowest * ranks, 1.5 * static_cast<double>(grid.voxel_count()));
 }
 
+TEST(DealBlocks, DoesNotDependOnTheUnitOfTime) {
+  const ImageGrid grid = cube_grid(40);
+  const GridCells cells = make_cells(grid, {});
+  const auto dealt = [&](double unit) {
+    const std::vector<mpi::GlobalSeed> seeds{{0, 0, 0}, {500, 3 * unit, 1}};
+    return mpi::deal_blocks({grid, Metric::isotropic(1 / unit)}, cells, {1, 1, 1}, seeds, 3, 0).rank_of;
+  };
+  const std::vector<std::uint32_t> ranks = dealt(1);
+  EXPECT_GT(std::count(ranks.begin(), ranks.end(), 2U), 10);
+  for (const double unit : {0x1p-100, 0x1p100, 0x1p400}) EXPECT_EQ(dealt(unit), ranks) << unit;
+}
+
 TEST(BlockStack, FindsItsVoxelsAgain) {
   for (const bool flat : {false, true}) {
     const mpi::BlockLattice lattice{{3, 1, 0}, {10, 7, flat ? 1 : 5}, {4, 3, flat ? 1 : 2}};

@@ -11,6 +11,7 @@
 #include "isochron/core/parallel.h"
 #include "isochron/solve/grid_solver.h"
 #include "isochron/solve/mpi/expected_work.h"
+#include "isochron/solve/mpi/rough_metric.h"
 
 namespace isochron::mpi {
 namespace {
@@ -22,8 +23,7 @@ constexpr double slab_edges = 2;
 /// vertices go to others, so that all ranks need about the same memory.
 constexpr std::size_t stretches = 2;
 
-/// A mesh as an image: which voxels have vertices, and the mean metric there. Its own times are in units of `unit`,
-/// about that of a unit of length, so that any metric is in the range of single precision.
+/// A mesh as an image: which voxels have vertices, and the mean metric there. Its own times are in units of `unit`.
 class CoarseImage {
  public:
   template <int Corners>
@@ -89,7 +89,7 @@ class CoarseImage {
     std::vector<double> count(mask_.size(), 0);
     SymTensor3d all{};
     for (std::size_t e = 0; e < mesh.element_count(); e += 2) {
-      const SymTensor3d m = (1 / unit_ / unit_) * metric.tensor(ElementId(e));
+      const SymTensor3d m = metric.tensor(ElementId(e));
       const std::size_t voxel = nearest(mesh.point(mesh.elements[e][0])).index();
       sum[voxel] = sum[voxel] + m;
       count[voxel] += 1;
@@ -100,10 +100,7 @@ class CoarseImage {
     const auto elements = static_cast<double>(looked_at);
     for (std::size_t v = 0; v < sum.size(); ++v) {
       const SymTensor3d m = count[v] > 0 ? (1 / count[v]) * sum[v] : (1 / elements) * all;
-      const double slack = 1e-6 * (m.xx + m.yy + m.zz);  // positive definite when rounded too
-      tensors.tensor.push_back({static_cast<float>(m.xx + slack), static_cast<float>(m.xy), static_cast<float>(m.xz),
-                                static_cast<float>(m.yy + slack), static_cast<float>(m.yz),
-                                static_cast<float>(m.zz + slack)});
+      tensors.tensor.push_back(rough_tensor(m, unit_));
     }
     metric_ = Metric(std::move(tensors));
   }

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "isochron/solve/grid_solver.h"
+#include "isochron/solve/mpi/rough_metric.h"
 
 namespace isochron::mpi {
 namespace {
@@ -37,21 +38,23 @@ Vec3i block_shape(const Vec3i& extent, double voxels, int least, bool flat) {
   return shape;
 }
 
-/// The mean metric of each block; that of all where a block has none.
-Metric mean_metric(std::span<const BlockSum> sums) {
+/// The mean metric of each block, that of all where a block has none; with times in units of `unit`.
+struct RoughImage {
+  Metric metric;
+  double unit;
+};
+RoughImage rough_image(std::span<const BlockSum> sums) {
+  const auto mean = [](const BlockSum& sum) { return (1 / static_cast<double>(sum.samples)) * sum.metric; };
   BlockSum all;
   for (const BlockSum& sum : sums) all += sum;
+  const SymTensor3d m = mean(all);
+  const double unit = std::sqrt((m.xx + m.yy + m.zz) / 3);
   TensorMetric tensors;
-  for (const BlockSum& sum : sums) {
-    const BlockSum& from = sum.samples > 0 ? sum : all;
-    const SymTensor3d m = (1 / static_cast<double>(from.samples)) * from.metric;
-    tensors.tensor.push_back({static_cast<float>(m.xx), static_cast<float>(m.xy), static_cast<float>(m.xz),
-                              static_cast<float>(m.yy), static_cast<float>(m.yz), static_cast<float>(m.zz)});
-  }
-  return Metric(std::move(tensors));
+  for (const BlockSum& sum : sums) tensors.tensor.push_back(rough_tensor(sum.samples > 0 ? mean(sum) : m, unit));
+  return {Metric(std::move(tensors)), unit};
 }
 
-/// About when the front reaches each block; infinite where it does not.
+/// About when the front reaches each block, in some unit; infinite where it does not.
 std::vector<double> block_times(const BlockLattice& lattice, const ImageGrid& whole, std::span<const BlockSum> sums,
                                 std::span<const GlobalSeed> seeds) {
   ImageGrid image;
@@ -63,17 +66,18 @@ std::vector<double> block_times(const BlockLattice& lattice, const ImageGrid& wh
     image.axes[static_cast<std::size_t>(axis)] =
         static_cast<double>(lattice.shape[axis]) * whole.axes[static_cast<std::size_t>(axis)];
   }
+  const RoughImage rough = rough_image(sums);
   Sources sources;
   for (const GlobalSeed& seed : seeds) {
     const auto [i, j, k] = whole.index(VertexId(static_cast<std::size_t>(seed.vertex)));
     const Vec3i index{static_cast<int>(i), static_cast<int>(j), static_cast<int>(k)};
-    sources.vertices.push_back({VertexId(lattice.block_of(index)), seed.time});
+    sources.vertices.push_back({VertexId(lattice.block_of(index)), seed.time / rough.unit});
   }
   GridOptions options;
   options.common.backend = Backend::serial;
   options.common.source_init = SourceInit::plain;
   options.common.sources = Keep::no;
-  return solve(image, mean_metric(sums), sources, options, mask).times;
+  return solve(image, rough.metric, sources, options, mask).times;
 }
 
 }  // namespace
