@@ -8,6 +8,8 @@
 
 #include <gtest/gtest.h>
 
+#include "isochron/mesh/generate/irregular_square.h"
+#include "isochron/mesh/generate/random_fields.h"
 #include "isochron/solve/mpi/deal_by_time.h"
 #include "isochron/solve/mpi/part_seeds.h"
 #include "isochron/solve/mpi/root_seeds.h"
@@ -152,6 +154,22 @@ TEST(DistributedSolver, GivesTheSerialTimesWithVirtualElements) {
     SolveOptions always;
     always.obtuse = ObtuseSplit::split;
     expect_serial(cube(7, 0.3), Metric::constant(diag149), from(vertex(0)), {.ranks = ranks}, always);
+  }
+}
+
+// What falls a little at its owner again and again must not add up at those who have a copy.
+TEST(DistributedSolver, LeavesNoMoreThanOneProcess) {
+  const TriangleMesh mesh = generate_irregular_square({.n = 61});
+  FiberMetric fibers;
+  fibers.fiber = random_fibers(mesh, 1);
+  fibers.velocities = {{300, 1, 1}};
+  const Metric metric(std::move(fibers));
+  for (const int threads : {1, 2}) {
+    SolveOptions options;
+    options.threads = threads;
+    const Outcome outcome = solve_over_ranks(mesh, metric, from_two(0, 777), options, {.ranks = 3, .by_time = true});
+    ASSERT_TRUE(outcome.arrival.residual);
+    EXPECT_LT(outcome.arrival.residual->worst, 2e-6) << threads;
   }
 }
 

@@ -79,8 +79,7 @@ class BandedLocal final : public LocalSolver<typename Relax::Scalar> {
   void accept(std::span<const std::uint32_t> vertices, std::span<const T> times) override {
     for (std::size_t i = 0; i < vertices.size(); ++i) {
       const std::uint32_t v = vertices[i];
-      if (lower_as_queued(relax_, state_, ring_, v, times[i])) ring_.add(v, times[i]);
-      else relax_.times().lower(v, times[i], T(0));  // not worth a push, but the owner's time all the same
+      if (relax_.times().lower(v, times[i], T(0))) ring_.add(v, times[i]);
     }
   }
 

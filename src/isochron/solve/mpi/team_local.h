@@ -62,10 +62,7 @@ class TeamLocal final : public LocalSolver<typename Relax::Scalar> {
   void accept(std::span<const std::uint32_t> vertices, std::span<const T> times) override {
     for (std::size_t i = 0; i < vertices.size(); ++i) {
       const std::uint32_t v = vertices[i];
-      const bool queues =
-          team_.waiting(v) ? relax_.times().lower(v, times[i], T(0)) : lower_countably(relax_, state_, v, times[i]);
-      if (queues) team_.add(v, times[i]);
-      else relax_.times().lower(v, times[i], T(0));  // not worth a push, but the owner's time all the same
+      if (relax_.times().lower(v, times[i], T(0))) team_.add(v, times[i]);
     }
   }
 
