@@ -256,6 +256,29 @@ TEST(Leads, AreMadeWhereTheyAreAskedFor) {
   EXPECT_EQ(problem.mean_edge, with_leads.mean_edge);
 }
 
+/// Leads are computed in single precision, whose range is smaller: beyond it there are none.
+TEST(Leads, AreLeftOutWhereLengthsAreOutOfRange) {
+  const TetMesh mesh = jittered_cube();
+  auto problem = prepare<double>(mesh, fibers_of(mesh));
+  for (const double scale : {1e-60, 1e-30, 1e30, 1e60}) {
+    for (auto& record : problem.elements)
+      for (double& length : record.length) length *= scale;
+    for (std::uint32_t x = 0; x < problem.vertex_count; ++x) {
+      fill_leads(problem, x, scale);
+      for (std::uint32_t i = problem.adjacency.offsets[x]; i < problem.adjacency.offsets[x + 1]; ++i) {
+        const std::uint32_t incidence = problem.adjacency.incidences[i];
+        for (int k = 1; k < 4; ++k) {
+          const int t = (Adjacency::corner_of(incidence) + k) & 3;
+          const int least = problem.elements[incidence >> 2].acute(t) ? 0 : -Leads::most;
+          ASSERT_EQ(problem.leads[i].of_corner[t], least) << scale;
+        }
+      }
+    }
+    for (auto& record : problem.elements)
+      for (double& length : record.length) length /= scale;
+  }
+}
+
 /// Where two corners are one point there is no angle: nothing is left out of pushes to them.
 TEST(Leads, OfDegenerateElementsLeaveNothingOut) {
   TetMesh mesh;

@@ -97,6 +97,8 @@ AfterServing serve(Transport& transport, const SolveOptions& options) {
         case Order::write: return AfterServing::write;
         default: return AfterServing::end;
       }
+    } catch (const Cancelled&) {
+      throw;
     } catch (const ThrownTogether&) {  // rank 0 has it too, and says what comes next
     }
   }

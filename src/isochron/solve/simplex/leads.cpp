@@ -55,8 +55,8 @@ template <class T>
 void fill(SimplexProblem<T, 4>& problem, std::size_t v, T longest) {
   // A little more than its share of the longest edge, so that no lead is out of range by rounding.
   problem.lead_step[v] = std::sqrt(longest) * T(1.001 / Leads::most);
-  // Lengths whose products would be out of range make nothing that is a number.
-  const bool known = longest > T(0) && longest < T(1e18);
+  // Not where products would leave the range of single precision: what is no number then counts as the least.
+  const bool known = longest > T(1e-18) && longest < T(1e18);
   const float steps = known ? static_cast<float>(T(1) / problem.lead_step[v]) : std::numeric_limits<float>::quiet_NaN();
   const float least[] = {0, -Leads::most};  // of a corner that is acute, and of another
   std::span<const std::uint32_t> left = problem.adjacency.at(VertexId(v));
