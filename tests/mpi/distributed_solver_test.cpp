@@ -9,7 +9,6 @@
 #include <gtest/gtest.h>
 
 #include "isochron/mesh/generate/irregular_square.h"
-#include "isochron/mesh/generate/random_fields.h"
 #include "isochron/solve/mpi/deal_by_time.h"
 #include "isochron/solve/mpi/part_seeds.h"
 #include "isochron/solve/mpi/root_seeds.h"
@@ -160,10 +159,7 @@ TEST(DistributedSolver, GivesTheSerialTimesWithVirtualElements) {
 // What falls a little at its owner again and again must not add up at those who have a copy.
 TEST(DistributedSolver, LeavesNoMoreThanOneProcess) {
   const TriangleMesh mesh = generate_irregular_square({.n = 61});
-  FiberMetric fibers;
-  fibers.fiber = random_fibers(mesh, 1);
-  fibers.velocities = {{300, 1, 1}};
-  const Metric metric(std::move(fibers));
+  const Metric metric = rough_fibers(mesh, 1, 300);
   for (const int threads : {1, 2}) {
     SolveOptions options;
     options.threads = threads;

@@ -8,11 +8,11 @@
 
 #include "isochron/mesh/generate/cube.h"
 #include "isochron/mesh/generate/irregular_square.h"
-#include "isochron/mesh/generate/random_fields.h"
 #include "isochron/mesh/generate/sphere.h"
 #include "isochron/mesh/generate/square.h"
 #include "isochron/solve/common/banded.h"
 #include "isochron/solve/simplex/relax.h"
+#include "solve/samples.h"
 #include "support/cut_mesh.h"
 
 namespace isochron {
@@ -199,10 +199,7 @@ TEST(ObtuseSplit, SumsThePiecesOfEachMetric) {
 /// one that is none would jump up when a time falls, and the result would depend on the order of work.
 TEST(ObtuseSplit, MakesTrianglesThatExist) {
   const TriangleMesh mesh = generate_irregular_square({.n = 81});
-  FiberMetric fibers;
-  fibers.fiber = random_fibers(mesh, 3);
-  fibers.velocities = {{300, 1, 1}};
-  const Metric metric(std::move(fibers));
+  const Metric metric = test::rough_fibers(mesh, 3, 300);
   auto problem = prepare(mesh, metric);
   problem.virtual_elements = split_obtuse(problem, mesh, metric);
   EXPECT_GT(problem.virtual_elements.records.size(), 500U);

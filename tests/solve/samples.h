@@ -97,12 +97,13 @@ inline Sources from_two(std::size_t a, std::size_t b) {
   return sources;
 }
 
-/// A rough metric: 3:1 fibres in independent random directions, so that many corners are obtuse in it.
+/// A rough metric: fibres in independent random directions, `along` times as quick as across, so that many corners are
+/// obtuse in it.
 template <int Corners>
-Metric rough_fibers(const SimplexMesh<Corners>& mesh, std::uint64_t seed) {
+Metric rough_fibers(const SimplexMesh<Corners>& mesh, std::uint64_t seed, double along = 3) {
   Random random(seed);
   FiberMetric fibers;
-  fibers.velocities = {{3, 1, 1}};
+  fibers.velocities = {{along, 1, 1}};
   for (std::size_t e = 0; e < mesh.element_count(); ++e) {
     Vec3d f{random.normal(), random.normal(), Corners == 4 ? random.normal() : 0};
     f = f / norm(f);
