@@ -55,13 +55,25 @@ BandScale<T> band_scale(BandTuning tuning, T mean_edge) {
   return {width, T(1) / width, tuning.buckets};
 }
 
+/// How many vertices before its turn each part of what a push reads is asked for.
+struct PrepareAhead {
+  static constexpr std::size_t near = 3, far = 8, farthest = 16;
+};
+
 /// Prepares the vertices that come up in a list of those to be pushed from, ahead of place i.
 template <class Relax>
-void prepare_ahead(const Relax& relax, const std::vector<std::uint32_t>& list, std::size_t i) {
-  constexpr std::size_t near = 3, far = 8, farthest = 16;
-  if (i + farthest < list.size()) relax.prepare_farthest(list[i + farthest]);
-  if (i + far < list.size()) relax.prepare_far(list[i + far]);
-  if (i + near < list.size()) relax.prepare_near(list[i + near]);
+void prepare_ahead(const Relax& relax, std::span<const std::uint32_t> list, std::size_t i) {
+  if (i + PrepareAhead::farthest < list.size()) relax.prepare_farthest(list[i + PrepareAhead::farthest]);
+  if (i + PrepareAhead::far < list.size()) relax.prepare_far(list[i + PrepareAhead::far]);
+  if (i + PrepareAhead::near < list.size()) relax.prepare_near(list[i + PrepareAhead::near]);
+}
+/// Where a list is begun at place i: those that nothing has prepared yet.
+template <class Relax>
+void prepare_first(const Relax& relax, std::span<const std::uint32_t> list, std::size_t i) {
+  const auto until = [&](std::size_t count) { return std::min(i + count, list.size()); };
+  for (std::size_t k = i; k < until(PrepareAhead::farthest); ++k) relax.prepare_farthest(list[k]);
+  for (std::size_t k = i; k < until(PrepareAhead::far); ++k) relax.prepare_far(list[k]);
+  for (std::size_t k = i; k < until(PrepareAhead::near); ++k) relax.prepare_near(list[k]);
 }
 
 /// A ring of time buckets over vertices. An entry counts only while `slot[v]` names its bucket; others are stale.

@@ -7,7 +7,9 @@
 #include <exception>
 #include <limits>
 #include <mutex>
+#include <span>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -129,6 +131,7 @@ class BandedTeam {
     take_part(workers_[0], phase);
     wait(workers_[0]);
     tidy(workers_[0], phase);
+    phase_.shares_known = phase.shares_known || phase.stride > 0;
     phase_.parity ^= 1U;
     ++phases_;
     if (error_) std::rethrow_exception(error_);
@@ -202,16 +205,32 @@ class BandedTeam {
   }
 
  private:
+  /// What nobody has taken of a list: how many entries are taken from its beginning (the low half) and from its end.
+  using Cursor = std::atomic<std::uint64_t>;
+  /// How quick a thread is: cores that share what they have with somebody may take twice as long as others. What is
+  /// long ago counts less, and as long as little is known all are alike.
+  struct Pace {
+    double updates = 0, seconds = 0;
+    void add(const Pace& next) {
+      constexpr double kept = 0.95;
+      updates = kept * updates + next.updates;
+      seconds = kept * seconds + next.seconds;
+    }
+    [[nodiscard]] double speed() const { return (updates + 1000) / (seconds + 1e-3); }
+  };
   struct alignas(128) Worker {
-    alignas(128) std::array<std::atomic<std::size_t>, 2> cursor{};  ///< into its `again` and its bin; others help
-    std::vector<std::vector<std::uint32_t>> ring;
+    std::array<Cursor, 2> cursor{};   ///< into its `again` and its bin; others help
+    std::array<Cursor, 2> ahead{};    ///< into the bins of buckets that are processed ahead, by their parity
+    std::atomic<bool> dealt = false;  ///< its bin is what was dealt to it
+    /// From here on what the thread itself writes, in lines that others do not look at while it works.
+    alignas(128) std::vector<std::vector<std::uint32_t>> ring;
     std::array<std::vector<std::uint32_t>, 2> again;     ///< queued for the bucket being processed, by phase parity
     std::vector<std::uint32_t> samples, seen;            ///< of its bin, and of all bins
     std::vector<std::vector<std::uint32_t>> for_others;  ///< by thread: entries of its bin that are in that one's share
     std::uint32_t share_begins = 0;                      ///< the first vertex of its share
-    std::vector<std::uint32_t> again_ahead;              ///< the same while a bucket is processed ahead
-    std::array<std::atomic<std::size_t>, 2> ahead{};     ///< into the bins of those buckets, by their parity
+    std::vector<std::uint32_t> again_ahead;              ///< as `again` while a bucket is processed ahead
     std::uint64_t solves = 0, updates = 0;
+    Pace pace, pace_of_phase;
     double waited = 0;  ///< seconds
   };
   /// A phase reads what was queued again for its bucket or left of those before, and the bucket's own bins when they
@@ -221,14 +240,17 @@ class BandedTeam {
     unsigned parity = 0;
     bool opens = false, ends = false, ahead = false;
     std::size_t stride = 0;  ///< one entry in so many is a sample for `deal_out`; 0: each thread keeps what it queued
+    bool shares_known = false;  ///< where the shares of `deal_out` begin
     /// Acute corners ignore times from here on: those vertices are still queued. What was processed ahead is not, so
     /// this never goes back.
     T reach = 0;
   };
-  /// Entries, and where those that nobody has taken begin.
   struct List {
-    const std::vector<std::uint32_t>& entries;
-    std::atomic<std::size_t>& cursor;
+    std::span<const std::uint32_t> entries;
+    Cursor& cursor;
+  };
+  struct Stretch {
+    std::size_t begin, end;
   };
 
   void wait(Worker& own) {
@@ -257,7 +279,11 @@ class BandedTeam {
 
   void take_part(Worker& own, const Phase& phase) {
     const auto again = [&](Worker& worker) -> List { return {worker.again[phase.parity], worker.cursor[0]}; };
-    const auto opened = [&](Worker& worker) -> List { return {bin(worker, phase.bucket), worker.cursor[1]}; };
+    const auto opened = [&](Worker& worker) -> List {
+      if (phase.stride > 0)
+        while (!worker.dealt.load(std::memory_order_acquire)) std::this_thread::yield();
+      return {bin(worker, phase.bucket), worker.cursor[1]};
+    };
     const auto ahead = [&](Worker& worker) -> List {
       return {bin(worker, phase.bucket), worker.ahead[phase.bucket & 1U]};
     };
@@ -266,9 +292,12 @@ class BandedTeam {
         help_with(own, phase, ahead);
         return;
       }
+      const Timer timer;
+      const std::uint64_t before = own.updates;
       help_with(own, phase, again);
       if (phase.opens) help_with(own, phase, opened);
       go_on_alone(own, phase);
+      own.pace_of_phase = {static_cast<double>(own.updates - before), timer.seconds()};
     });
   }
   /// Until half of the team waits for the rest: what a thread itself has queued for this bucket meanwhile, which nobody
@@ -287,6 +316,8 @@ class BandedTeam {
     own.again[phase.parity].clear();
     if (phase.opens) bin(own, phase.bucket).clear();
     for (auto& cursor : own.cursor) cursor.store(0, std::memory_order_relaxed);
+    own.dealt.store(false, std::memory_order_relaxed);
+    own.pace.add(own.pace_of_phase);
   }
 
   [[nodiscard]] std::size_t sample_stride(std::uint32_t bucket) const {
@@ -296,29 +327,21 @@ class BandedTeam {
     return std::max<std::size_t>(1, sum / (samples_each * workers_.size()));
   }
 
-  /// All threads together: shares the bucket's entries out by vertex number. Numbers run along a curve, so each thread
-  /// gets a compact region, about the one it had before. Without this, what a thread has queued while it helped others
-  /// lies scattered between theirs, and goes on as such from band to band.
+  /// All threads together: shares the bucket's entries out by vertex number, to each as many as it is quick. Numbers
+  /// run along a curve, so each thread gets a compact region, about the one it had before. Without this, what a thread
+  /// has queued while it helped others lies scattered between theirs, and goes on as such from band to band. Where the
+  /// shares begin was found out in the band before; the first time, each keeps what it has.
   void deal_out(Worker& own, const Phase& phase) {
     std::vector<std::uint32_t>& entries = bin(own, phase.bucket);
     const auto number = static_cast<std::size_t>(&own - workers_.data());
     guarded([&] {
       own.samples.clear();
       for (std::size_t i = 0; i < entries.size(); i += phase.stride) own.samples.push_back(entries[i]);
-    });
-    wait(own);
-    guarded([&] {
-      own.seen.clear();
-      for (const Worker& worker : workers_)
-        own.seen.insert(own.seen.end(), worker.samples.begin(), worker.samples.end());
-      const auto place = own.seen.begin() + static_cast<std::ptrdiff_t>(own.seen.size() * number / workers_.size());
-      if (place == own.seen.end()) return;
-      std::nth_element(own.seen.begin(), place, own.seen.end());
-      own.share_begins = *place;
-    });
-    wait(own);
-    guarded([&] {
       for (std::vector<std::uint32_t>& list : own.for_others) list.clear();
+      if (!phase.shares_known) {
+        own.for_others[number] = entries;
+        return;
+      }
       own.seen.clear();
       for (std::size_t t = 1; t < workers_.size(); ++t) own.seen.push_back(workers_[t].share_begins);
       for (const std::uint32_t v : entries) {
@@ -332,7 +355,23 @@ class BandedTeam {
       for (const Worker& worker : workers_)
         entries.insert(entries.end(), worker.for_others[number].begin(), worker.for_others[number].end());
     });
-    wait(own);
+    own.dealt.store(true, std::memory_order_release);
+    guarded([&] { find_share(own); });
+  }
+  /// Where the share of a thread begins: as many of all samples are before it as the threads before it are quick.
+  void find_share(Worker& own) {
+    double all = 0, before = 0;
+    own.seen.clear();
+    for (const Worker& worker : workers_) {
+      own.seen.insert(own.seen.end(), worker.samples.begin(), worker.samples.end());
+      if (&worker == &own) before = all;
+      all += worker.pace.speed();
+    }
+    const auto count = static_cast<std::size_t>(static_cast<double>(own.seen.size()) * (before / all));
+    if (count >= own.seen.size()) return;
+    const auto place = own.seen.begin() + static_cast<std::ptrdiff_t>(count);
+    std::nth_element(own.seen.begin(), place, own.seen.end());
+    own.share_begins = *place;
   }
 
   /// Others wait at the next barrier: what goes wrong is kept until the phase has ended.
@@ -410,19 +449,34 @@ class BandedTeam {
     const auto first = static_cast<std::size_t>(&own - workers_.data());
     for (std::size_t k = 0; k < workers_.size(); ++k) {
       Worker& worker = workers_[(first + k) % workers_.size()];
-      const auto [entries, cursor] = list_of(worker);
-      for (std::size_t taken = cursor.load(std::memory_order_relaxed); taken < entries.size();
-           taken = cursor.load(std::memory_order_relaxed)) {
-        // Ever smaller ones: all should be done at the same time.
-        const std::size_t chunk = std::clamp((entries.size() - taken) / 8, smallest_chunk, largest_chunk);
-        if (phase.ahead && taken_ahead_.fetch_add(chunk, std::memory_order_relaxed) >= most_ahead_) return;
-        const std::size_t begin = cursor.fetch_add(chunk, std::memory_order_relaxed);
-        const std::size_t end = std::min(begin + chunk, entries.size());
-        for (std::size_t i = begin; i < end; ++i) {
+      const List list = list_of(worker);
+      // Somebody else's from the end, where its own thread does not work; but what is processed ahead stays in its
+      // list.
+      const bool from_end = k > 0 && !phase.ahead;
+      for (Stretch stretch = take(list, from_end); stretch.begin < stretch.end; stretch = take(list, from_end)) {
+        if (phase.ahead) taken_ahead_.fetch_add(stretch.end - stretch.begin, std::memory_order_relaxed);
+        const auto entries = from_end ? list.entries.first(stretch.end) : list.entries;
+        if (from_end || stretch.begin == 0) prepare_first(relax_, entries, stretch.begin);
+        for (std::size_t i = stretch.begin; i < stretch.end; ++i) {
           prepare_ahead(relax_, entries, i);
           visit(own, entries[i], horizon, phase);
         }
+        if (phase.ahead && taken_ahead_.load(std::memory_order_relaxed) >= most_ahead_) return;
       }
+    }
+  }
+  /// Takes from the beginning or the end of a list; nothing when nothing is left.
+  static Stretch take(const List& list, bool from_end) {
+    std::uint64_t taken = list.cursor.load(std::memory_order_relaxed);
+    while (true) {
+      const std::size_t begin = taken & 0xffffffffU, end = list.entries.size() - (taken >> 32U);
+      if (begin >= end) return {0, 0};
+      // Ever smaller ones: all should be done at the same time.
+      const std::size_t left = end - begin;
+      const std::size_t count = std::min(left, std::clamp(left / (from_end ? 4 : 8), smallest_chunk, largest_chunk));
+      if (list.cursor.compare_exchange_weak(taken, taken + (from_end ? std::uint64_t{count} << 32U : count),
+                                            std::memory_order_relaxed))
+        return from_end ? Stretch{end - count, end} : Stretch{begin, begin + count};
     }
   }
 

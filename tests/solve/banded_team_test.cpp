@@ -1,0 +1,86 @@
+// The banded schedule on threads, on fronts that are large enough to be shared out.
+#include "isochron/solve/common/banded_threads.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <thread>
+#include <vector>
+
+#include "isochron/solve/simplex/relax.h"
+#include "isochron/solve/simplex/run.h"
+#include "solve/samples.h"
+
+namespace isochron {
+using namespace test;
+namespace {
+
+/// Counts who processes how much; one thread takes its time.
+struct Watched {
+  std::vector<std::atomic<std::uint64_t>>* visits;
+  int slow = -1;
+  void operator()(int thread, std::uint32_t) const {
+    ++(*visits)[static_cast<std::size_t>(thread)];
+    if (thread == slow) std::this_thread::sleep_for(std::chrono::microseconds(50));
+  }
+};
+
+class BandedTeams : public ::testing::Test {
+ protected:
+  using Relax = Relaxer<double, 4, SharedTimes<double>>;
+
+  BandedTeams() : mesh_(cube(33, 0.2)), problem_(prepare_topology<double>(mesh_, KeepOrder::yes, 1)) {
+    apply_metric(problem_, mesh_, rough_fibers(mesh_, 5), 1);
+    SolveState<double> state = start();
+    banded_serial(Relaxer<double, 4, PlainTimes<double>>(problem_, {state.time.data()}), state, tuning_);
+    serial_.assign(state.time.begin(), state.time.end());
+  }
+
+  [[nodiscard]] SolveState<double> start() const {
+    SolveState<double> state;
+    state.tolerance = 1e-7;
+    state.time.resize(problem_.vertex_count);
+    std::fill(state.time.begin(), state.time.end(), std::numeric_limits<double>::infinity());
+    state.seeds = {0};
+    state.time[0] = 0;
+    return state;
+  }
+
+  /// Solves on so many threads, expects the times of one, and gives what each thread did.
+  std::vector<std::uint64_t> expect_times_of_one(int threads, int slow = -1) {
+    std::vector<std::atomic<std::uint64_t>> visits(static_cast<std::size_t>(threads));
+    SolveState<double> state = start();
+    const Relax relax(problem_, {state.time.data()});
+    BandedTeam<Relax, Watched>(relax, state, tuning_, threads, Watched{&visits, slow}).run();
+    std::size_t different = 0;
+    for (std::uint32_t v = 0; v < serial_.size(); ++v)
+      different += std::abs(state.time[v] - serial_[v]) <= 1e-5 * problem_.edge[v] ? 0 : 1;
+    EXPECT_EQ(different, 0U) << threads << " threads";
+    std::vector<std::uint64_t> result(visits.begin(), visits.end());
+    EXPECT_EQ(std::accumulate(result.begin(), result.end(), std::uint64_t{0}), state.counters.vertex_updates);
+    return result;
+  }
+
+  TetMesh mesh_;
+  SimplexProblem<double, 4> problem_;
+  BandTuning tuning_{.width = 0.5, .buckets = 1024};
+  std::vector<double> serial_;
+};
+
+TEST_F(BandedTeams, GiveTheTimesOfOneThread) {
+  for (const int threads : {1, 2, 3, 7}) expect_times_of_one(threads);
+}
+
+TEST_F(BandedTeams, DoNotWaitForAThreadThatIsSlow) {
+  const std::vector<std::uint64_t> visits = expect_times_of_one(4, 2);
+  const std::uint64_t all = std::accumulate(visits.begin(), visits.end(), std::uint64_t{0});
+  EXPECT_LT(visits[2], all / 10);
+}
+
+}  // namespace
+}  // namespace isochron
