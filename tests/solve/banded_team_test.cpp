@@ -26,7 +26,7 @@ struct Watched {
   int slow = -1;
   void operator()(int thread, std::uint32_t) const {
     ++(*visits)[static_cast<std::size_t>(thread)];
-    if (thread == slow) std::this_thread::sleep_for(std::chrono::microseconds(50));
+    if (thread == slow) std::this_thread::sleep_for(std::chrono::microseconds(500));
   }
 };
 
@@ -71,6 +71,27 @@ class BandedTeams : public ::testing::Test {
   BandTuning tuning_{.width = 0.5, .buckets = 1024};
   std::vector<double> serial_;
 };
+
+TEST(FindShares, AreAsLargeAsSpeedsSay) {
+  std::vector<std::uint32_t> samples(1000), begins;
+  for (std::uint32_t i = 0; i < 1000; ++i) samples[i] = (i * 7919) % 1000 + 50;
+  find_shares(samples, std::vector<double>{1, 1, 1, 1}, begins);
+  EXPECT_EQ(begins, (std::vector<std::uint32_t>{300, 550, 800}));
+  find_shares(samples, std::vector<double>{2, 1, 4, 0, 1}, begins);
+  EXPECT_EQ(begins, (std::vector<std::uint32_t>{300, 425, 925, 925}));
+  find_shares(samples, std::vector<double>{3, 0}, begins);
+  EXPECT_EQ(begins, std::vector<std::uint32_t>{1049});
+  find_shares(samples, std::vector<double>{5}, begins);
+  EXPECT_TRUE(begins.empty());
+}
+
+TEST(FindShares, TakeAnySamples) {
+  std::vector<std::uint32_t> few{9, 4}, same(40, 3), begins;
+  find_shares(few, std::vector<double>(7, 2.5), begins);
+  EXPECT_EQ(begins, (std::vector<std::uint32_t>{4, 4, 4, 9, 9, 9}));
+  find_shares(same, std::vector<double>(3, 1), begins);
+  EXPECT_EQ(begins, (std::vector<std::uint32_t>{3, 3}));
+}
 
 TEST_F(BandedTeams, GiveTheTimesOfOneThread) {
   for (const int threads : {1, 2, 3, 7}) expect_times_of_one(threads);

@@ -1,15 +1,16 @@
 // The banded schedule on many threads: all threads push from the vertices of one bucket at a time.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
 #include <exception>
 #include <limits>
 #include <mutex>
+#include <numeric>
 #include <span>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -17,6 +18,32 @@
 #include "isochron/solve/common/banded.h"
 
 namespace isochron {
+
+/// Where shares begin that are as large as `speeds` say, by samples of what is shared out: the first number of each
+/// share but the first, ascending. Changes the order of the samples. There is one of these at least, and one speed.
+inline void find_shares(std::span<std::uint32_t> samples, std::span<const double> speeds,
+                        std::vector<std::uint32_t>& begins) {
+  const double all = std::accumulate(speeds.begin(), speeds.end(), 0.0);
+  std::vector<std::size_t> places;
+  double before = 0;
+  for (const double speed : speeds.first(speeds.size() - 1)) {
+    before += speed;
+    const auto place = static_cast<std::size_t>(static_cast<double>(samples.size()) * (before / all));
+    places.push_back(std::min(place, samples.size() - 1));
+  }
+  const auto put_in_place = [&](const auto& self, std::size_t first, std::size_t last, std::span<std::size_t> left) {
+    if (left.empty()) return;
+    const std::size_t place = left[left.size() / 2];
+    const auto at = [&](std::size_t i) { return samples.begin() + static_cast<std::ptrdiff_t>(i); };
+    std::nth_element(at(first), at(place), at(last));
+    const auto [lower, upper] = std::equal_range(left.begin(), left.end(), place);
+    self(self, first, place, {left.begin(), lower});
+    self(self, place + 1, last, {upper, left.end()});
+  };
+  put_in_place(put_in_place, 0, samples.size(), places);
+  begins.clear();
+  for (const std::size_t place : places) begins.push_back(samples[place]);
+}
 
 /// Nobody else needs to know which vertices are processed.
 struct NoWatch {
@@ -131,7 +158,6 @@ class BandedTeam {
     take_part(workers_[0], phase);
     wait(workers_[0]);
     tidy(workers_[0], phase);
-    phase_.shares_known = phase.shares_known || phase.stride > 0;
     phase_.parity ^= 1U;
     ++phases_;
     if (error_) std::rethrow_exception(error_);
@@ -208,30 +234,31 @@ class BandedTeam {
   /// What nobody has taken of a list: how many entries are taken from its beginning (the low half) and from its end.
   using Cursor = std::atomic<std::uint64_t>;
   /// How quick a thread is: cores that share what they have with somebody may take twice as long as others. What is
-  /// long ago counts less, and as long as little is known all are alike.
+  /// long ago counts less.
   struct Pace {
     double updates = 0, seconds = 0;
-    void add(const Pace& next) {
-      constexpr double kept = 0.95;
+    void add(const Pace& next, double kept = 1) {
       updates = kept * updates + next.updates;
       seconds = kept * seconds + next.seconds;
     }
-    [[nodiscard]] double speed() const { return (updates + 1000) / (seconds + 1e-3); }
   };
   struct alignas(128) Worker {
     std::array<Cursor, 2> cursor{};   ///< into its `again` and its bin; others help
     std::array<Cursor, 2> ahead{};    ///< into the bins of buckets that are processed ahead, by their parity
     std::atomic<bool> dealt = false;  ///< its bin is what was dealt to it
-    /// From here on what the thread itself writes, in lines that others do not look at while it works.
+    /// From here on what the thread itself writes while it works; others look at it once a phase at most.
     alignas(128) std::vector<std::vector<std::uint32_t>> ring;
     std::array<std::vector<std::uint32_t>, 2> again;     ///< queued for the bucket being processed, by phase parity
     std::vector<std::uint32_t> samples, seen;            ///< of its bin, and of all bins
+    std::vector<std::uint32_t> begins;                   ///< the first vertex of each share but the first
+    std::vector<double> speeds;                          ///< of all threads
     std::vector<std::vector<std::uint32_t>> for_others;  ///< by thread: entries of its bin that are in that one's share
-    std::uint32_t share_begins = 0;                      ///< the first vertex of its share
     std::vector<std::uint32_t> again_ahead;              ///< as `again` while a bucket is processed ahead
     std::uint64_t solves = 0, updates = 0;
     Pace pace, pace_of_phase;
-    double waited = 0;  ///< seconds
+    Timer since_barrier;
+    double waited = 0;   ///< seconds
+    double held_up = 0;  ///< of them, since the barrier
   };
   /// A phase reads what was queued again for its bucket or left of those before, and the bucket's own bins when they
   /// are opened.
@@ -240,7 +267,6 @@ class BandedTeam {
     unsigned parity = 0;
     bool opens = false, ends = false, ahead = false;
     std::size_t stride = 0;  ///< one entry in so many is a sample for `deal_out`; 0: each thread keeps what it queued
-    bool shares_known = false;  ///< where the shares of `deal_out` begin
     /// Acute corners ignore times from here on: those vertices are still queued. What was processed ahead is not, so
     /// this never goes back.
     T reach = 0;
@@ -257,6 +283,8 @@ class BandedTeam {
     const Timer timer;
     barrier_.arrive_and_wait();
     own.waited += timer.seconds();
+    own.since_barrier.restart();
+    own.held_up = 0;
   }
 
   /// What the others do: they take part in every phase until they are let go.
@@ -280,8 +308,7 @@ class BandedTeam {
   void take_part(Worker& own, const Phase& phase) {
     const auto again = [&](Worker& worker) -> List { return {worker.again[phase.parity], worker.cursor[0]}; };
     const auto opened = [&](Worker& worker) -> List {
-      if (phase.stride > 0)
-        while (!worker.dealt.load(std::memory_order_acquire)) std::this_thread::yield();
+      if (phase.stride > 0) wait_until_dealt(own, worker);
       return {bin(worker, phase.bucket), worker.cursor[1]};
     };
     const auto ahead = [&](Worker& worker) -> List {
@@ -292,12 +319,11 @@ class BandedTeam {
         help_with(own, phase, ahead);
         return;
       }
-      const Timer timer;
       const std::uint64_t before = own.updates;
       help_with(own, phase, again);
       if (phase.opens) help_with(own, phase, opened);
       go_on_alone(own, phase);
-      own.pace_of_phase = {static_cast<double>(own.updates - before), timer.seconds()};
+      own.pace_of_phase = {static_cast<double>(own.updates - before), own.since_barrier.seconds() - own.held_up};
     });
   }
   /// Until half of the team waits for the rest: what a thread itself has queued for this bucket meanwhile, which nobody
@@ -317,7 +343,8 @@ class BandedTeam {
     if (phase.opens) bin(own, phase.bucket).clear();
     for (auto& cursor : own.cursor) cursor.store(0, std::memory_order_relaxed);
     own.dealt.store(false, std::memory_order_relaxed);
-    own.pace.add(own.pace_of_phase);
+    constexpr double kept = 0.95;
+    own.pace.add(own.pace_of_phase, kept);
   }
 
   [[nodiscard]] std::size_t sample_stride(std::uint32_t bucket) const {
@@ -327,26 +354,27 @@ class BandedTeam {
     return std::max<std::size_t>(1, sum / (samples_each * workers_.size()));
   }
 
-  /// All threads together: shares the bucket's entries out by vertex number, to each as many as it is quick. Numbers
-  /// run along a curve, so each thread gets a compact region, about the one it had before. Without this, what a thread
-  /// has queued while it helped others lies scattered between theirs, and goes on as such from band to band. Where the
-  /// shares begin was found out in the band before; the first time, each keeps what it has.
+  /// All threads together: shares the bucket's entries out by vertex number, in proportion to the threads' speeds.
+  /// Numbers run along a curve, so each thread gets a compact region, about the one it had before. Without this, what a
+  /// thread has queued while it helped others lies scattered between theirs, and goes on as such from band to band.
   void deal_out(Worker& own, const Phase& phase) {
     std::vector<std::uint32_t>& entries = bin(own, phase.bucket);
     const auto number = static_cast<std::size_t>(&own - workers_.data());
     guarded([&] {
       own.samples.clear();
       for (std::size_t i = 0; i < entries.size(); i += phase.stride) own.samples.push_back(entries[i]);
-      for (std::vector<std::uint32_t>& list : own.for_others) list.clear();
-      if (!phase.shares_known) {
-        own.for_others[number] = entries;
-        return;
-      }
+    });
+    wait(own);
+    guarded([&] {
       own.seen.clear();
-      for (std::size_t t = 1; t < workers_.size(); ++t) own.seen.push_back(workers_[t].share_begins);
+      for (const Worker& worker : workers_)
+        own.seen.insert(own.seen.end(), worker.samples.begin(), worker.samples.end());
+      note_speeds(own);
+      if (!own.seen.empty()) find_shares(own.seen, own.speeds, own.begins);  // the same on all of them
+      for (std::vector<std::uint32_t>& list : own.for_others) list.clear();
       for (const std::uint32_t v : entries) {
-        const auto next = std::upper_bound(own.seen.begin(), own.seen.end(), v);
-        own.for_others[static_cast<std::size_t>(next - own.seen.begin())].push_back(v);
+        const auto next = std::upper_bound(own.begins.begin(), own.begins.end(), v);
+        own.for_others[static_cast<std::size_t>(next - own.begins.begin())].push_back(v);
       }
     });
     wait(own);
@@ -356,25 +384,27 @@ class BandedTeam {
         entries.insert(entries.end(), worker.for_others[number].begin(), worker.for_others[number].end());
     });
     own.dealt.store(true, std::memory_order_release);
-    guarded([&] { find_share(own); });
+    own.dealt.notify_all();
   }
-  /// Where the share of a thread begins: as many of all samples are before it as the threads before it are quick.
-  void find_share(Worker& own) {
-    double all = 0, before = 0;
-    own.seen.clear();
-    for (const Worker& worker : workers_) {
-      own.seen.insert(own.seen.end(), worker.samples.begin(), worker.samples.end());
-      if (&worker == &own) before = all;
-      all += worker.pace.speed();
-    }
-    const auto count = static_cast<std::size_t>(static_cast<double>(own.seen.size()) * (before / all));
-    if (count >= own.seen.size()) return;
-    const auto place = own.seen.begin() + static_cast<std::ptrdiff_t>(count);
-    std::nth_element(own.seen.begin(), place, own.seen.end());
-    own.share_begins = *place;
+  /// As long as little is known of a thread it counts as quick as the others.
+  void note_speeds(Worker& own) {
+    constexpr double little = 1e-3;  // seconds
+    Pace all;
+    for (const Worker& worker : workers_) all.add(worker.pace);
+    const double mean = all.updates > 0 && all.seconds > 0 ? all.updates / all.seconds : 1;
+    own.speeds.clear();
+    for (const Worker& worker : workers_)
+      own.speeds.push_back((worker.pace.updates + mean * little) / (worker.pace.seconds + little));
+  }
+  static void wait_until_dealt(Worker& own, const Worker& other) {
+    if (other.dealt.load(std::memory_order_acquire)) return;
+    const Timer timer;
+    other.dealt.wait(false, std::memory_order_acquire);
+    own.waited += timer.seconds();
+    own.held_up += timer.seconds();
   }
 
-  /// Others wait at the next barrier: what goes wrong is kept until the phase has ended.
+  /// Others wait for this thread: what goes wrong is kept until the phase has ended.
   template <class Work>
   void guarded(Work&& work) {
     try {
@@ -386,9 +416,11 @@ class BandedTeam {
   }
 
   void tidy_ahead(Worker& own, const Phase& phase) {
-    std::vector<std::uint32_t>& later = bin(own, phase.bucket);
-    later.insert(later.end(), own.again_ahead.begin(), own.again_ahead.end());
-    own.again_ahead.clear();
+    guarded([&] {
+      std::vector<std::uint32_t>& later = bin(own, phase.bucket);
+      later.insert(later.end(), own.again_ahead.begin(), own.again_ahead.end());
+      own.again_ahead.clear();
+    });
   }
 
   [[nodiscard]] T reach_of(std::uint32_t bucket) const {
@@ -453,7 +485,10 @@ class BandedTeam {
       // Somebody else's from the end, where its own thread does not work; but what is processed ahead stays in its
       // list.
       const bool from_end = k > 0 && !phase.ahead;
-      for (Stretch stretch = take(list, from_end); stretch.begin < stretch.end; stretch = take(list, from_end)) {
+      while (true) {
+        if (phase.ahead && taken_ahead_.load(std::memory_order_relaxed) >= most_ahead_) return;
+        const Stretch stretch = take(list, from_end);
+        if (stretch.begin == stretch.end) break;
         if (phase.ahead) taken_ahead_.fetch_add(stretch.end - stretch.begin, std::memory_order_relaxed);
         const auto entries = from_end ? list.entries.first(stretch.end) : list.entries;
         if (from_end || stretch.begin == 0) prepare_first(relax_, entries, stretch.begin);
@@ -461,7 +496,6 @@ class BandedTeam {
           prepare_ahead(relax_, entries, i);
           visit(own, entries[i], horizon, phase);
         }
-        if (phase.ahead && taken_ahead_.load(std::memory_order_relaxed) >= most_ahead_) return;
       }
     }
   }
