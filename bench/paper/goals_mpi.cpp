@@ -8,13 +8,10 @@
 
 #include <fmt/format.h>
 
-#if defined(__linux__)
-#include <sched.h>
-#endif
-
 #include "bench/paper/cases.h"
 #include "bench/paper/scale_model.h"
 #include "bench/paper/tables.h"
+#include "isochron/core/cores.h"
 #include "isochron/core/parallel.h"
 #include "isochron/core/timer.h"
 #include "isochron/mesh/agreement.h"
@@ -36,51 +33,37 @@ SolveOptions solve_options() {
   return options;
 }
 
-/// The cores that this thread may use; none where the system does not say.
-std::vector<int> usable_cores() {
-  std::vector<int> cores;
-#if defined(__linux__)
-  cpu_set_t all;
-  if (sched_getaffinity(0, sizeof(all), &all) != 0) return cores;
-  for (int core = 0; core < CPU_SETSIZE; ++core)
-    if (CPU_ISSET(core, &all)) cores.push_back(core);
-#endif
-  return cores;
-}
-
-/// Keeps this thread on some cores while it lives. Where it cannot, the thread changes places and takes a little
-/// longer.
+/// Keeps this process on some cores while it lives; on none: where it is. Where it cannot, threads change places and
+/// take a little longer.
 class OnCores {
  public:
-  explicit OnCores(const std::vector<int>& cores) : before_(usable_cores()), kept_(!cores.empty() && stay_on(cores)) {}
+  explicit OnCores(const CoreSet& cores) : before_(allowed_cores()), kept_(cores.count() > 0 && move_to_cores(cores)) {}
   ~OnCores() {
-    if (kept_) (void)stay_on(before_);
+    if (kept_) (void)move_to_cores(before_);
   }
   OnCores(const OnCores&) = delete;
   OnCores& operator=(const OnCores&) = delete;
 
  private:
-  static bool stay_on([[maybe_unused]] const std::vector<int>& cores) {
-#if defined(__linux__)
-    cpu_set_t own;
-    CPU_ZERO(&own);
-    for (const int core : cores) CPU_SET(core, &own);
-    return sched_setaffinity(0, sizeof(own), &own) == 0;
-#else
-    return false;
-#endif
-  }
-  std::vector<int> before_;
+  CoreSet before_;
   bool kept_;
 };
 
+/// Those of a set from its place `first` on, so many.
+CoreSet some_of(const CoreSet& cores, int first, int count) {
+  CoreSet result;
+  int place = 0;
+  for (std::size_t core = 0; core < CoreSet::most; ++core)
+    if (cores.has(core) && place++ >= first && place <= first + count) result.add(core);
+  return result;
+}
+
 /// The share of a rank; none where there are fewer cores than ranks. For its solve: before and after, rank 0 has all of
 /// them for setting up.
-std::vector<int> own_cores(const mpi::Transport& transport) {
-  const std::vector<int> all = usable_cores();
-  const auto each = static_cast<std::ptrdiff_t>(all.size()) / transport.size();
-  const auto first = all.begin() + each * transport.rank();
-  return {first, first + each};
+CoreSet own_cores(const mpi::Transport& transport) {
+  const CoreSet all = allowed_cores();
+  const int each = all.count() / transport.size();
+  return some_of(all, each * transport.rank(), each);
 }
 
 /// The quickest of three results, or of fewer when they take long.
@@ -240,15 +223,14 @@ class SmallHeart {
   void solve() {
     if (alone_ == nullptr) return;
     std::this_thread::sleep_for(std::chrono::milliseconds(50));  // until those who wait for the next one sleep
-    const std::size_t place = seconds_.size() * cores_.size() / static_cast<std::size_t>(turns());
-    const OnCores stay(place < cores_.size() ? std::vector<int>{cores_[place]} : cores_);
+    const OnCores stay(some_of(cores_, static_cast<int>(seconds_.size()) * cores_.count() / turns(), 1));
     const mpi::DistributedArrival arrival = second([&] { return solver_->solve(shared_.seeds); });
     right_ = right_ && arrival.converged();
     seconds_.push_back(arrival.solve_seconds);
   }
   /// To have every core as often as another: sixteen, or a few less.
   [[nodiscard]] int turns() const {
-    const auto cores = static_cast<int>(std::clamp<std::size_t>(cores_.size(), 1, 16));
+    const int cores = std::clamp(cores_.count(), 1, 16);
     return 16 / cores * cores;
   }
   [[nodiscard]] bool right() const { return right_; }
@@ -258,7 +240,7 @@ class SmallHeart {
   std::unique_ptr<mpi::Transport> alone_;  ///< null on the others
   SharedHeart shared_;
   std::unique_ptr<mpi::DistributedSolver<4>> solver_;
-  std::vector<int> cores_ = usable_cores();
+  CoreSet cores_ = allowed_cores();
   std::vector<double> seconds_;
   bool right_ = true;
 };
