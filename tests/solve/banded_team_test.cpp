@@ -36,6 +36,10 @@ class BandedTeams : public ::testing::Test {
 
   BandedTeams() : mesh_(cube(33, 0.2)), problem_(prepare_topology<double>(mesh_, KeepOrder::yes, 1)) {
     apply_metric(problem_, mesh_, rough_fibers(mesh_, 5), 1);
+    solve_on_one();
+  }
+
+  void solve_on_one() {
     SolveState<double> state = start();
     banded_serial(Relaxer<double, 4, PlainTimes<double>>(problem_, {state.time.data()}), state, tuning_);
     serial_.assign(state.time.begin(), state.time.end());
@@ -48,6 +52,10 @@ class BandedTeams : public ::testing::Test {
     std::fill(state.time.begin(), state.time.end(), std::numeric_limits<double>::infinity());
     state.seeds = {0};
     state.time[0] = 0;
+    for (const std::uint32_t v : late_) {
+      state.seeds.push_back(v);
+      state.time[v] = onset_;
+    }
     return state;
   }
 
@@ -69,6 +77,8 @@ class BandedTeams : public ::testing::Test {
   TetMesh mesh_;
   SimplexProblem<double, 4> problem_;
   BandTuning tuning_{.width = 0.5, .buckets = 1024};
+  std::vector<std::uint32_t> late_;  ///< further sources
+  double onset_ = 0;                 ///< of those
   std::vector<double> serial_;
 };
 
@@ -91,10 +101,23 @@ TEST(FindShares, TakeAnySamples) {
   EXPECT_EQ(begins, (std::vector<std::uint32_t>{4, 4, 4, 9, 9, 9}));
   find_shares(same, std::vector<double>(3, 1), begins);
   EXPECT_EQ(begins, (std::vector<std::uint32_t>{3, 3}));
+  std::vector<std::uint32_t> far{0, 0xffffffffU};  // most of them between two that are far apart
+  for (std::uint32_t i = 0; i < 98; ++i) far.push_back(1000 + (i * 41) % 98);
+  find_shares(far, std::vector<double>(4, 1), begins);
+  EXPECT_EQ(begins, (std::vector<std::uint32_t>{1024, 1049, 1074}));
 }
 
 TEST_F(BandedTeams, GiveTheTimesOfOneThread) {
   for (const int threads : {1, 2, 3, 7}) expect_times_of_one(threads);
+}
+
+TEST_F(BandedTeams, TakeOnsetsThatComeAllAtOnce) {
+  onset_ = 0.3 * *std::max_element(serial_.begin(), serial_.end());
+  for (std::uint32_t v = 1; v < serial_.size(); ++v)
+    if (v % 3 == 0 && serial_[v] > onset_) late_.push_back(v);
+  ASSERT_GT(late_.size(), serial_.size() / 5);
+  solve_on_one();
+  for (const int threads : {2, 3, 7}) expect_times_of_one(threads);
 }
 
 TEST_F(BandedTeams, DoNotWaitForAThreadThatIsSlow) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cstdint>
 #include <exception>
 #include <limits>
@@ -20,29 +21,36 @@
 namespace isochron {
 
 /// Where shares begin that are as large as `speeds` say, by samples of what is shared out: the first number of each
-/// share but the first, ascending. Changes the order of the samples. There is one of these at least, and one speed.
-inline void find_shares(std::span<std::uint32_t> samples, std::span<const double> speeds,
+/// share but the first, ascending. There is one of these at least, and one speed.
+inline void find_shares(std::span<const std::uint32_t> samples, std::span<const double> speeds,
                         std::vector<std::uint32_t>& begins) {
+  // Sorted by their leading bits; inside a bin only where a share begins.
+  constexpr int bits = 8;
+  std::uint32_t least = samples[0], most = samples[0];
+  for (const std::uint32_t v : samples) {
+    least = std::min(least, v);
+    most = std::max(most, v);
+  }
+  const int shift = std::max(0, static_cast<int>(std::bit_width(most - least)) - bits);
+  std::array<std::size_t, (1U << bits) + 1> ends{};  // of bins; the first one is before all
+  for (const std::uint32_t v : samples) ++ends[((v - least) >> shift) + 1];
+  std::partial_sum(ends.begin(), ends.end(), ends.begin());
+  std::vector<std::uint32_t> sorted(samples.size());
+  std::array<std::size_t, (1U << bits) + 1> next = ends;
+  for (const std::uint32_t v : samples) sorted[next[(v - least) >> shift]++] = v;
+
   const double all = std::accumulate(speeds.begin(), speeds.end(), 0.0);
-  std::vector<std::size_t> places;
+  const auto at = [&](std::size_t i) { return sorted.begin() + static_cast<std::ptrdiff_t>(i); };
   double before = 0;
+  begins.clear();
   for (const double speed : speeds.first(speeds.size() - 1)) {
     before += speed;
-    const auto place = static_cast<std::size_t>(static_cast<double>(samples.size()) * (before / all));
-    places.push_back(std::min(place, samples.size() - 1));
+    const auto wanted = static_cast<std::size_t>(static_cast<double>(sorted.size()) * (before / all));
+    const std::size_t place = std::min(wanted, sorted.size() - 1);
+    const auto end = std::upper_bound(ends.begin(), ends.end(), place);
+    std::nth_element(at(*(end - 1)), at(place), at(*end));
+    begins.push_back(sorted[place]);
   }
-  const auto put_in_place = [&](const auto& self, std::size_t first, std::size_t last, std::span<std::size_t> left) {
-    if (left.empty()) return;
-    const std::size_t place = left[left.size() / 2];
-    const auto at = [&](std::size_t i) { return samples.begin() + static_cast<std::ptrdiff_t>(i); };
-    std::nth_element(at(first), at(place), at(last));
-    const auto [lower, upper] = std::equal_range(left.begin(), left.end(), place);
-    self(self, first, place, {left.begin(), lower});
-    self(self, place + 1, last, {upper, left.end()});
-  };
-  put_in_place(put_in_place, 0, samples.size(), places);
-  begins.clear();
-  for (const std::size_t place : places) begins.push_back(samples[place]);
 }
 
 /// Nobody else needs to know which vertices are processed.
@@ -130,6 +138,7 @@ class BandedTeam {
       }
     });
     if (failed) std::rethrow_exception(failed);
+    throw_what_went_wrong();
     if (granted != wanted)
       throw RuntimeError("the system took threads away (" + std::to_string(granted) + " of " + std::to_string(wanted) +
                          " are left); ask for fewer (--threads), or unset OMP_DYNAMIC");
@@ -148,19 +157,18 @@ class BandedTeam {
   /// One phase: processes what waits in a bucket, not an earlier one than the last, and what was left of those before.
   void process(std::uint32_t bucket) {
     phase_.opens = !opened_ || bucket != phase_.bucket;
+    plan_deal(bucket);
     phase_.bucket = bucket;
     opened_ = true;
     phase_.reach = std::max(phase_.reach, reach_of(bucket));
-    phase_.stride = phase_.opens ? sample_stride(bucket) : 0;
     const Phase phase = phase_;
     wait(workers_[0]);
-    if (phase.stride > 0) deal_out(workers_[0], phase);
     take_part(workers_[0], phase);
     wait(workers_[0]);
     tidy(workers_[0], phase);
     phase_.parity ^= 1U;
     ++phases_;
-    if (error_) std::rethrow_exception(error_);
+    throw_what_went_wrong();
   }
 
   /// When there is nothing else to do: processes about `most` vertices of a bucket after the last one, those it has not
@@ -178,7 +186,7 @@ class BandedTeam {
     const Phase last = phase_;
     phase_.bucket = bucket;
     phase_.ahead = true;
-    phase_.stride = 0;
+    phase_.deal = Deal::none;
     taken_ahead_.store(0, std::memory_order_relaxed);
     most_ahead_ = most;
     wait(workers_[0]);
@@ -187,7 +195,7 @@ class BandedTeam {
     tidy_ahead(workers_[0], phase_);
     wait(workers_[0]);
     phase_ = last;
-    if (error_) std::rethrow_exception(error_);
+    throw_what_went_wrong();
     return true;
   }
 
@@ -243,9 +251,10 @@ class BandedTeam {
     }
   };
   struct alignas(128) Worker {
-    std::array<Cursor, 2> cursor{};   ///< into its `again` and its bin; others help
-    std::array<Cursor, 2> ahead{};    ///< into the bins of buckets that are processed ahead, by their parity
-    std::atomic<bool> dealt = false;  ///< its bin is what was dealt to it
+    std::array<Cursor, 3> cursor{};  ///< into its `again`, its bin and `handed`; others help
+    std::array<Cursor, 2> ahead{};   ///< into the bins of buckets that are processed ahead, by their parity
+    /// Its bin is without what others get; somebody puts together what others hand to it; that is done.
+    std::atomic<bool> has_split = false, handing = false, has_all = false;
     /// From here on what the thread itself writes while it works; others look at it once a phase at most.
     alignas(128) std::vector<std::vector<std::uint32_t>> ring;
     std::array<std::vector<std::uint32_t>, 2> again;     ///< queued for the bucket being processed, by phase parity
@@ -253,6 +262,7 @@ class BandedTeam {
     std::vector<std::uint32_t> begins;                   ///< the first vertex of each share but the first
     std::vector<double> speeds;                          ///< of all threads
     std::vector<std::vector<std::uint32_t>> for_others;  ///< by thread: entries of its bin that are in that one's share
+    std::vector<std::uint32_t> handed;                   ///< entries of its share that were in the bins of others
     std::vector<std::uint32_t> again_ahead;              ///< as `again` while a bucket is processed ahead
     std::uint64_t solves = 0, updates = 0;
     Pace pace, pace_of_phase;
@@ -260,13 +270,17 @@ class BandedTeam {
     double waited = 0;   ///< seconds
     double held_up = 0;  ///< of them, since the barrier
   };
+  /// What a phase does before its bins are read: nothing, each thread keeps what it queued; or `deal_out`, by the
+  /// samples that were taken after the phase before, or by new ones.
+  enum class Deal : std::uint8_t { none, by_samples, by_new_samples };
   /// A phase reads what was queued again for its bucket or left of those before, and the bucket's own bins when they
   /// are opened.
   struct Phase {
     std::uint32_t bucket = 0;
     unsigned parity = 0;
     bool opens = false, ends = false, ahead = false;
-    std::size_t stride = 0;  ///< one entry in so many is a sample for `deal_out`; 0: each thread keeps what it queued
+    Deal deal = Deal::none;
+    std::size_t stride = 0;  ///< one entry in so many is a sample; 0: there are none
     /// Acute corners ignore times from here on: those vertices are still queued. What was processed ahead is not, so
     /// this never goes back.
     T reach = 0;
@@ -275,6 +289,7 @@ class BandedTeam {
     std::span<const std::uint32_t> entries;
     Cursor& cursor;
   };
+  enum class End : std::uint8_t { front, back };
   struct Stretch {
     std::size_t begin, end;
   };
@@ -293,7 +308,6 @@ class BandedTeam {
       wait(own);
       const Phase phase = phase_;
       if (phase.ends) return;
-      if (phase.stride > 0) deal_out(own, phase);
       take_part(own, phase);
       wait(own);
       if (phase.ahead) {
@@ -306,22 +320,28 @@ class BandedTeam {
   }
 
   void take_part(Worker& own, const Phase& phase) {
-    const auto again = [&](Worker& worker) -> List { return {worker.again[phase.parity], worker.cursor[0]}; };
-    const auto opened = [&](Worker& worker) -> List {
-      if (phase.stride > 0) wait_until_dealt(own, worker);
-      return {bin(worker, phase.bucket), worker.cursor[1]};
-    };
-    const auto ahead = [&](Worker& worker) -> List {
-      return {bin(worker, phase.bucket), worker.ahead[phase.bucket & 1U]};
-    };
+    if (phase.deal != Deal::none) deal_out(own, phase);
     guarded([&] {
       if (phase.ahead) {
-        help_with(own, phase, ahead);
+        each_worker(own, [&](Worker& worker) {
+          drain(own, phase, {bin(worker, phase.bucket), worker.ahead[phase.bucket & 1U]}, End::front);
+        });
         return;
       }
       const std::uint64_t before = own.updates;
-      help_with(own, phase, again);
-      if (phase.opens) help_with(own, phase, opened);
+      // Somebody else's from the back, where its own thread does not work.
+      const auto end_of = [&](const Worker& worker) { return &worker == &own ? End::front : End::back; };
+      each_worker(own, [&](Worker& worker) {
+        drain(own, phase, {worker.again[phase.parity], worker.cursor[0]}, end_of(worker));
+      });
+      if (phase.opens)
+        each_worker(own, [&](Worker& worker) {
+          if (phase.deal != Deal::none) wait_for(own, worker.has_split);
+          drain(own, phase, {bin(worker, phase.bucket), worker.cursor[1]}, end_of(worker));
+          if (phase.deal == Deal::none) return;
+          hand_over(own, worker);
+          drain(own, phase, {worker.handed, worker.cursor[2]}, end_of(worker));
+        });
       go_on_alone(own, phase);
       own.pace_of_phase = {static_cast<double>(own.updates - before), own.since_barrier.seconds() - own.held_up};
     });
@@ -341,50 +361,88 @@ class BandedTeam {
   void tidy(Worker& own, const Phase& phase) {
     own.again[phase.parity].clear();
     if (phase.opens) bin(own, phase.bucket).clear();
+    own.handed.clear();
     for (auto& cursor : own.cursor) cursor.store(0, std::memory_order_relaxed);
-    own.dealt.store(false, std::memory_order_relaxed);
+    for (auto* done : {&own.has_split, &own.handing, &own.has_all}) done->store(false, std::memory_order_relaxed);
     constexpr double kept = 0.95;
     own.pace.add(own.pace_of_phase, kept);
+    guarded([&] { take_samples(own, phase.bucket + 1, phase.stride); });
   }
 
-  [[nodiscard]] std::size_t sample_stride(std::uint32_t bucket) const {
+  /// Says how the bucket that comes next is shared out. Its samples are there if it follows the last one, and are of
+  /// use if there are about as many as there should be: fronts grow little from band to band, but onsets may be
+  /// anywhere.
+  void plan_deal(std::uint32_t bucket) {
+    phase_.deal = Deal::none;
+    if (!phase_.opens || workers_.size() == 1) return;
     std::size_t sum = 0;
     for (const Worker& worker : workers_) sum += worker.ring[bucket & (scale_.buckets - 1)].size();
-    if (workers_.size() == 1 || sum < worth_dealing * workers_.size()) return 0;
-    return std::max<std::size_t>(1, sum / (samples_each * workers_.size()));
+    const std::size_t samples = samples_each * workers_.size(), taken = std::exchange(phase_.stride, 0);
+    if (sum < worth_dealing * workers_.size()) return;
+    const bool of_use =
+        opened_ && bucket == phase_.bucket + 1 && sum < 4 * samples * taken && 4 * sum > samples * taken;
+    phase_.deal = of_use ? Deal::by_samples : Deal::by_new_samples;
+    phase_.stride = std::max<std::size_t>(1, sum / samples);
+  }
+  void take_samples(Worker& own, std::uint32_t bucket, std::size_t stride) {
+    const std::vector<std::uint32_t>& entries = bin(own, bucket);
+    own.samples.clear();
+    if (stride == 0 || entries.size() / stride > 4 * samples_each * workers_.size()) return;  // of no use
+    for (std::size_t i = 0; i < entries.size(); i += stride) own.samples.push_back(entries[i]);
   }
 
   /// All threads together: shares the bucket's entries out by vertex number, in proportion to the threads' speeds.
   /// Numbers run along a curve, so each thread gets a compact region, about the one it had before. Without this, what a
   /// thread has queued while it helped others lies scattered between theirs, and goes on as such from band to band.
+  ///
+  /// Each thread keeps what it has of its own share in its bin, and may work on that at once; the rest is for
+  /// `hand_over`.
   void deal_out(Worker& own, const Phase& phase) {
-    std::vector<std::uint32_t>& entries = bin(own, phase.bucket);
-    const auto number = static_cast<std::size_t>(&own - workers_.data());
-    guarded([&] {
-      own.samples.clear();
-      for (std::size_t i = 0; i < entries.size(); i += phase.stride) own.samples.push_back(entries[i]);
-    });
-    wait(own);
+    if (phase.deal == Deal::by_new_samples) {
+      guarded([&] { take_samples(own, phase.bucket, phase.stride); });
+      wait(own);
+    }
     guarded([&] {
       own.seen.clear();
       for (const Worker& worker : workers_)
         own.seen.insert(own.seen.end(), worker.samples.begin(), worker.samples.end());
-      note_speeds(own);
-      if (!own.seen.empty()) find_shares(own.seen, own.speeds, own.begins);  // the same on all of them
       for (std::vector<std::uint32_t>& list : own.for_others) list.clear();
-      for (const std::uint32_t v : entries) {
-        const auto next = std::upper_bound(own.begins.begin(), own.begins.end(), v);
-        own.for_others[static_cast<std::size_t>(next - own.begins.begin())].push_back(v);
+      if (own.seen.empty()) return;
+      note_speeds(own);
+      find_shares(own.seen, own.speeds, own.begins);  // the same on all of them
+      split(own, bin(own, phase.bucket));
+    });
+    own.has_split.store(true, std::memory_order_release);
+    own.has_split.notify_all();
+  }
+  void split(Worker& own, std::vector<std::uint32_t>& entries) {
+    const std::size_t number = number_of(own);
+    const std::uint64_t first = number > 0 ? own.begins[number - 1] : 0;
+    const std::uint64_t last = number < own.begins.size() ? own.begins[number] : std::uint64_t{1} << 32U;
+    std::size_t kept = 0;
+    for (const std::uint32_t v : entries) {
+      if (v >= first && v < last) {
+        entries[kept++] = v;
+        continue;
+      }
+      const auto next = std::upper_bound(own.begins.begin(), own.begins.end(), v);
+      own.for_others[static_cast<std::size_t>(next - own.begins.begin())].push_back(v);
+    }
+    entries.resize(kept);
+  }
+  /// Puts together what others have for a thread, by whoever comes first: itself, or one that has nothing else to do.
+  void hand_over(Worker& own, Worker& to) {
+    if (to.has_all.load(std::memory_order_acquire)) return;
+    if (to.handing.exchange(true, std::memory_order_relaxed)) return wait_for(own, to.has_all);
+    guarded([&] {
+      for (const Worker& from : workers_) {
+        wait_for(own, from.has_split);
+        const std::vector<std::uint32_t>& list = from.for_others[number_of(to)];
+        to.handed.insert(to.handed.end(), list.begin(), list.end());
       }
     });
-    wait(own);
-    guarded([&] {
-      entries.clear();
-      for (const Worker& worker : workers_)
-        entries.insert(entries.end(), worker.for_others[number].begin(), worker.for_others[number].end());
-    });
-    own.dealt.store(true, std::memory_order_release);
-    own.dealt.notify_all();
+    to.has_all.store(true, std::memory_order_release);
+    to.has_all.notify_all();
   }
   /// As long as little is known of a thread it counts as quick as the others.
   void note_speeds(Worker& own) {
@@ -396,12 +454,15 @@ class BandedTeam {
     for (const Worker& worker : workers_)
       own.speeds.push_back((worker.pace.updates + mean * little) / (worker.pace.seconds + little));
   }
-  static void wait_until_dealt(Worker& own, const Worker& other) {
-    if (other.dealt.load(std::memory_order_acquire)) return;
+  static void wait_for(Worker& own, const std::atomic<bool>& done) {
+    if (done.load(std::memory_order_acquire)) return;
     const Timer timer;
-    other.dealt.wait(false, std::memory_order_acquire);
+    done.wait(false, std::memory_order_acquire);
     own.waited += timer.seconds();
     own.held_up += timer.seconds();
+  }
+  [[nodiscard]] std::size_t number_of(const Worker& worker) const {
+    return static_cast<std::size_t>(&worker - workers_.data());
   }
 
   /// Others wait for this thread: what goes wrong is kept until the phase has ended.
@@ -413,6 +474,10 @@ class BandedTeam {
       const std::lock_guard lock(error_mutex_);
       if (!error_) error_ = std::current_exception();
     }
+  }
+  void throw_what_went_wrong() {
+    const std::lock_guard lock(error_mutex_);  // others may still be tidying
+    if (error_) std::rethrow_exception(error_);
   }
 
   void tidy_ahead(Worker& own, const Phase& phase) {
@@ -475,32 +540,29 @@ class BandedTeam {
 
   /// Each thread takes what it queued itself first: those vertices and their neighbours are in its own cache. Then it
   /// helps the others.
-  template <class ListOf>
-  void help_with(Worker& own, const Phase& phase, const ListOf& list_of) {
+  template <class Use>
+  void each_worker(const Worker& own, Use&& use) {
+    const std::size_t first = number_of(own);
+    for (std::size_t k = 0; k < workers_.size(); ++k) use(workers_[(first + k) % workers_.size()]);
+  }
+  void drain(Worker& own, const Phase& phase, const List& list, End end) {
     const T horizon = scale_.horizon(phase.bucket);
-    const auto first = static_cast<std::size_t>(&own - workers_.data());
-    for (std::size_t k = 0; k < workers_.size(); ++k) {
-      Worker& worker = workers_[(first + k) % workers_.size()];
-      const List list = list_of(worker);
-      // Somebody else's from the end, where its own thread does not work; but what is processed ahead stays in its
-      // list.
-      const bool from_end = k > 0 && !phase.ahead;
-      while (true) {
-        if (phase.ahead && taken_ahead_.load(std::memory_order_relaxed) >= most_ahead_) return;
-        const Stretch stretch = take(list, from_end);
-        if (stretch.begin == stretch.end) break;
-        if (phase.ahead) taken_ahead_.fetch_add(stretch.end - stretch.begin, std::memory_order_relaxed);
-        const auto entries = from_end ? list.entries.first(stretch.end) : list.entries;
-        if (from_end || stretch.begin == 0) prepare_first(relax_, entries, stretch.begin);
-        for (std::size_t i = stretch.begin; i < stretch.end; ++i) {
-          prepare_ahead(relax_, entries, i);
-          visit(own, entries[i], horizon, phase);
-        }
+    while (true) {
+      if (phase.ahead && taken_ahead_.load(std::memory_order_relaxed) >= most_ahead_) return;
+      const Stretch stretch = take(list, end);
+      if (stretch.begin == stretch.end) return;
+      if (phase.ahead) taken_ahead_.fetch_add(stretch.end - stretch.begin, std::memory_order_relaxed);
+      const auto entries = end == End::back ? list.entries.first(stretch.end) : list.entries;
+      if (end == End::back || stretch.begin == 0) prepare_first(relax_, entries, stretch.begin);
+      for (std::size_t i = stretch.begin; i < stretch.end; ++i) {
+        prepare_ahead(relax_, entries, i);
+        visit(own, entries[i], horizon, phase);
       }
     }
   }
   /// Takes from the beginning or the end of a list; nothing when nothing is left.
-  static Stretch take(const List& list, bool from_end) {
+  static Stretch take(const List& list, End side) {
+    const bool from_end = side == End::back;
     std::uint64_t taken = list.cursor.load(std::memory_order_relaxed);
     while (true) {
       const std::size_t begin = taken & 0xffffffffU, end = list.entries.size() - (taken >> 32U);
@@ -528,7 +590,7 @@ class BandedTeam {
       return;
     }
     ++own.updates;
-    watch_(static_cast<int>(&own - workers_.data()), x);
+    watch_(static_cast<int>(number_of(own)), x);
     own.solves += relax_.push(x, phase.reach, [&](std::uint32_t target, T candidate) {
       const bool waits = std::atomic_ref<std::uint32_t>(slot_[target]).load(std::memory_order_relaxed) != none;
       const bool lowered =
