@@ -35,12 +35,12 @@ std::string version() {
   text += ", without VTK";
 #endif
 #if defined(_OPENMP)
-  text += " and OpenMP";
+  text += ", with OpenMP";
 #else
-  text += " and without OpenMP";
+  text += ", without OpenMP";
 #endif
   if (mpi::available()) text += ", with MPI";
-  if (delaunay_available()) text += ", and with CGAL: under the GPL";
+  if (delaunay_available()) text += ", with CGAL (under the GPL)";
   return text;
 }
 

@@ -346,13 +346,13 @@ class BandedTeam {
       own.pace_of_phase = {static_cast<double>(own.updates - before), own.since_barrier.seconds() - own.held_up};
     });
   }
-  /// Until half of the team waits for the rest: what a thread itself has queued for this bucket meanwhile, which nobody
-  /// else looks at before the next phase. Most of it needs no phase of its own then, and comes in its turn.
+  /// Until a quarter of the team waits for the rest: what a thread itself has queued for this bucket meanwhile, which
+  /// nobody else looks at before the next phase. Most of it needs no phase of its own then, and comes in its turn.
   void go_on_alone(Worker& own, const Phase& phase) {
     std::vector<std::uint32_t>& queued = own.again[phase.parity ^ 1U];
     const T horizon = scale_.horizon(phase.bucket);
     std::size_t done = 0;
-    while (done < queued.size() && 2 * static_cast<std::size_t>(barrier_.waiting()) < workers_.size()) {
+    while (done < queued.size() && 4 * static_cast<std::size_t>(barrier_.waiting()) < workers_.size()) {
       prepare_ahead(relax_, queued, done);
       visit(own, queued[done++], horizon, phase);
     }
