@@ -20,6 +20,35 @@ namespace isochron {
 using namespace test;
 namespace {
 
+/// A few vertices, and what it takes from one to the next.
+struct Graph {
+  struct Problem {
+    std::size_t vertex_count;
+    std::vector<double> edge;
+    double mean_edge = 1;
+  };
+  struct Way {
+    std::uint32_t to;
+    double takes;
+  };
+  using Scalar = double;
+
+  Problem whole;
+  double* time;
+  std::vector<std::vector<Way>> ways;
+
+  [[nodiscard]] const Problem& problem() const { return whole; }
+  [[nodiscard]] SharedTimes<double> times() const { return {time}; }
+  void prepare_farthest(std::uint32_t) const {}
+  void prepare_far(std::uint32_t) const {}
+  void prepare_near(std::uint32_t) const {}
+  template <class Offer>
+  std::uint64_t push(std::uint32_t x, double, Offer&& offer) const {
+    for (const Way& way : ways[x]) offer(way.to, times().load(x) + way.takes);
+    return ways[x].size();
+  }
+};
+
 /// Counts who processes how much; one thread takes its time.
 struct Watched {
   std::vector<std::atomic<std::uint64_t>>* visits;
@@ -124,6 +153,36 @@ TEST_F(BandedTeams, DoNotWaitForAThreadThatIsSlow) {
   const std::vector<std::uint64_t> visits = expect_times_of_one(4, 2);
   const std::uint64_t all = std::accumulate(visits.begin(), visits.end(), std::uint64_t{0});
   EXPECT_LT(visits[2], all / 10);
+}
+
+/// The first of two sources is processed, then the bands after it ahead, up to the end of a ring of eight; then all.
+void expect_times_after_going_ahead(double onset, double takes, int threads) {
+  SolveState<double> state;
+  state.tolerance = 1e-9;
+  state.time.assign(4, std::numeric_limits<double>::infinity());
+  state.time[0] = 0;
+  state.time[1] = onset;
+  state.seeds = {0, 1};
+  const Graph graph{{4, std::vector<double>(4, 1.0)}, state.time.data(), {{}, {{2, takes}}, {{3, 1.0}}, {}}};
+  BandedTeam<Graph> team(graph, state, BandTuning{.width = 1, .buckets = 8}, threads);
+  team.lead([&] {
+    team.process(team.next_bucket());
+    for (std::uint32_t band = 1; band < 8; ++band)
+      for (int tries = 0; team.process_ahead(band, 64); ++tries) ASSERT_LT(tries, 10);
+    for (std::uint32_t next = team.next_bucket(); next != BandedTeam<Graph>::none; next = team.next_bucket())
+      team.process(next);
+  });
+  EXPECT_DOUBLE_EQ(state.time[2], onset + takes);
+  EXPECT_DOUBLE_EQ(state.time[3], onset + takes + 1);
+}
+
+TEST(BandsAhead, LoseNothingBeyondTheRing) {
+  for (const int threads : {1, 2}) {
+    expect_times_after_going_ahead(2.5, 1.25, threads);
+    expect_times_after_going_ahead(6.5, 3, threads);    // from the ring into what is beyond it
+    expect_times_after_going_ahead(7.5, 20, threads);   // from its last bucket
+    expect_times_after_going_ahead(100.5, 1, threads);  // waits in the last bucket, too early
+  }
 }
 
 }  // namespace

@@ -60,8 +60,8 @@ struct NoWatch {
 
 /// One solve shared by a team. Each thread queues into its own bins; a phase is one pass over all threads' bins of one
 /// bucket, and what is queued for the same bucket meanwhile goes with the next phase, unless its thread has time for it
-/// before the others are done. The first thread leads: it alone looks at the bins between two phases, and says which
-/// bucket comes next.
+/// before the others are done. The first thread leads: it alone looks at the bins of others between two phases, and
+/// says which bucket comes next.
 ///
 /// `Watch` is told by which thread a vertex is processed, before its times are pushed.
 template <class Relax, class Watch = NoWatch>
@@ -122,6 +122,7 @@ class BandedTeam {
     const auto wanted = static_cast<int>(workers_.size());
     int granted = wanted;
     std::exception_ptr failed;
+    phase_.ends = false;
     parallel_region(wanted, [&](int thread, int team) {
       if (team != wanted) {  // with fewer, the barrier would wait for ever
         if (thread == 0) granted = team;
@@ -158,7 +159,7 @@ class BandedTeam {
   void process(std::uint32_t bucket) {
     phase_.opens = !opened_ || bucket != phase_.bucket;
     plan_deal(bucket);
-    phase_.bucket = bucket;
+    phase_.bucket = phase_.first = bucket;
     opened_ = true;
     phase_.reach = std::max(phase_.reach, reach_of(bucket));
     const Phase phase = phase_;
@@ -255,7 +256,8 @@ class BandedTeam {
     std::array<Cursor, 2> ahead{};   ///< into the bins of buckets that are processed ahead, by their parity
     /// Its bin is without what others get; somebody puts together what others hand to it; that is done.
     std::atomic<bool> has_split = false, handing = false, has_all = false;
-    /// From here on what the thread itself writes while it works; others look at it once a phase at most.
+    /// From here on what the thread itself writes while it works (but `handed`); others look at it once a phase at
+    /// most.
     alignas(128) std::vector<std::vector<std::uint32_t>> ring;
     std::array<std::vector<std::uint32_t>, 2> again;     ///< queued for the bucket being processed, by phase parity
     std::vector<std::uint32_t> samples, seen;            ///< of its bin, and of all bins
@@ -277,6 +279,7 @@ class BandedTeam {
   /// are opened.
   struct Phase {
     std::uint32_t bucket = 0;
+    std::uint32_t first = 0;  ///< of the ring: the same, or where a bucket is processed ahead, the last that was not
     unsigned parity = 0;
     bool opens = false, ends = false, ahead = false;
     Deal deal = Deal::none;
@@ -314,7 +317,7 @@ class BandedTeam {
         tidy_ahead(own, phase);
         wait(own);  // the leader looks at that bin
       } else {
-        tidy(own, phase);  // nobody reads these bins any more, and the leader looks at others
+        tidy(own, phase);  // nobody reads what it clears any more; of others' bins, the leader writes none
       }
     }
   }
@@ -505,7 +508,8 @@ class BandedTeam {
   }
   /// Later: in its bin, or in `again` if that is the one of the phase.
   void queue_again(Worker& worker, std::uint32_t v, T time, const Phase& phase, std::vector<std::uint32_t>& again) {
-    const std::uint32_t bucket = scale_.place(time, phase.bucket);
+    const std::uint32_t last = phase.first + scale_.buckets - 1;
+    const std::uint32_t bucket = std::min(scale_.place(time, phase.bucket), last);
     const std::atomic_ref<std::uint32_t> slot(slot_[v]);
     if (bucket == phase.bucket) {
       // Released after the time was lowered: a thread that takes the entry over in this phase sees that time.
@@ -580,12 +584,15 @@ class BandedTeam {
     // Clearing the slot before reading times: whoever lowers x after this queues it again. Who queues it at this moment
     // counts on this entry, so one more look at the slot.
     const std::atomic_ref<std::uint32_t> slot(slot_[x]);
+    const bool may_be_parked = horizon < std::numeric_limits<T>::infinity();  // in the ring's last bucket
+    if (phase.ahead && may_be_parked && relax_.times().load(x) >= horizon)
+      return;  // stays there until its bucket opens
     std::uint32_t waits_for = slot.load(std::memory_order_relaxed);
     do {
       if (waits_for > phase.bucket) return;
     } while (!slot.compare_exchange_weak(waits_for, none, std::memory_order_acquire, std::memory_order_relaxed));
     const T time = relax_.times().load(x);
-    if (time >= horizon && horizon < std::numeric_limits<T>::infinity()) {  // was parked in the ring's last bucket
+    if (may_be_parked && time >= horizon) {
       requeue(own, x, time, phase);
       return;
     }

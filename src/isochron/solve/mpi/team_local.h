@@ -112,11 +112,13 @@ class TeamLocal final : public LocalSolver<typename Relax::Scalar> {
     if (sent_.empty() || v >= halo_.border_of.size()) return Halo::none;
     const std::uint32_t border = halo_.border_of[v];
     if (border == Halo::none) return Halo::none;
-    // Two threads may process v one after the other in a phase; both times are right, and the lower one is told last.
+    // Two threads may process v in one phase, and the one that has read the higher time may come here last.
     const std::atomic_ref<T> sent(sent_[border]);
     const T time = relax_.times().load(v);
-    if (sent.load(std::memory_order_relaxed) == time) return Halo::none;
-    sent.store(time, std::memory_order_relaxed);
+    T before = sent.load(std::memory_order_relaxed);
+    do {
+      if (!(time < before)) return Halo::none;
+    } while (!sent.compare_exchange_weak(before, time, std::memory_order_relaxed));
     return border;
   }
 
