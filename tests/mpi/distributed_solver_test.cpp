@@ -100,6 +100,17 @@ TEST(DistributedSolver, GivesTheSerialTimesWithThreadsAndDelays) {
   }
 }
 
+// A source that is further off than the ring of bands is long, while ranks with nothing else to do work ahead.
+TEST(DistributedSolver, GivesTheSerialTimesWithThreadsAndLateOnsets) {
+  const TetMesh bar = generate_cube({.nx = 4, .ny = 4, .nz = 2501, .extent = {3, 3, 2500}});
+  Sources late = from(vertex(0));
+  late.vertices.push_back({vertex(16 * 1250 + 8), 1200});
+  late.vertices.push_back({vertex(16 * 2500), 1900});
+  SolveOptions options = no_split();
+  options.threads = 2;
+  expect_serial(bar, Metric::isotropic(1), late, {.ranks = 2, .by_time = true}, options);
+}
+
 TEST(DealByTime, GivesEveryRankItsShareOfTheFront) {
   const TetMesh mesh = cube(33);
   const Metric metric = Metric::isotropic(1);
