@@ -23,7 +23,7 @@ namespace {
 /// A few vertices, and what it takes from one to the next.
 struct Graph {
   struct Problem {
-    std::size_t vertex_count;
+    std::size_t vertex_count = 0;
     std::vector<double> edge;
     double mean_edge = 1;
   };
@@ -34,7 +34,7 @@ struct Graph {
   using Scalar = double;
 
   Problem whole;
-  double* time;
+  double* time = nullptr;
   std::vector<std::vector<Way>> ways;
 
   [[nodiscard]] const Problem& problem() const { return whole; }
@@ -163,7 +163,13 @@ void expect_times_after_going_ahead(double onset, double takes, int threads) {
   state.time[0] = 0;
   state.time[1] = onset;
   state.seeds = {0, 1};
-  const Graph graph{{4, std::vector<double>(4, 1.0)}, state.time.data(), {{}, {{2, takes}}, {{3, 1.0}}, {}}};
+  Graph graph;
+  graph.whole.edge.assign(4, 1.0);
+  graph.whole.vertex_count = 4;
+  graph.time = state.time.data();
+  graph.ways.resize(4);
+  graph.ways[1].push_back({2, takes});
+  graph.ways[2].push_back({3, 1.0});
   BandedTeam<Graph> team(graph, state, BandTuning{.width = 1, .buckets = 8}, threads);
   team.lead([&] {
     team.process(team.next_bucket());
