@@ -20,7 +20,7 @@ void declare_streamlines(Command& command, ConnectRequest& request) {
   const auto option = [&](const std::string& name, const std::string& value, const std::string& help, Take take) {
     command.option(name, value, help, noted(name, request.tracking_options, std::move(take)));
   };
-  option("--streamline-fa", "FA", "They end below this anisotropy (0.15)", into(request.tracking.least_anisotropy));
+  option("--streamline-fa", "FA", "They end below this anisotropy (0.15)", into(request.tracking.min_anisotropy));
   option("--streamline-angle", "DEG", "They end where they would turn by more in a step (45)",
          into(request.tracking.largest_angle));
   option("--streamline-step", "VOXELS", "Length of a step (0.5)", into(request.tracking.step));

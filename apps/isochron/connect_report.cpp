@@ -30,7 +30,7 @@ Json path_json(const ConnectSummary& summary) {
           {"complete", path.end == PathEnd::source},
           {"length_mm", statistics.length},
           {"mean_fa", finite_or_null(statistics.mean_anisotropy)},
-          {"least_fa", finite_or_null(statistics.least_anisotropy)},
+          {"least_fa", finite_or_null(statistics.min_anisotropy)},
           {"mean_md", finite_or_null(statistics.mean_diffusivity)},
           {"cost_per_mm", statistics.cost_density},
           {"integrated_cost", statistics.cost}};

@@ -26,16 +26,16 @@ std::string type_name() {
 
 /// Counts the values of what may be regions.
 void count_values(const DataArray& array, ArraySummary& summary) {
-  constexpr std::size_t most_regions = 1000;  // more are ids or measurements
+  constexpr std::size_t max_regions = 1000;  // more are ids or measurements
   if (array.components != 1 || !summary.whole || summary.not_finite > 0) return;
   std::map<double, std::size_t> counts;
   for (std::size_t i = 0; i < summary.tuples; ++i) {
     ++counts[array.at(i)];
-    if (counts.size() > most_regions) return;
+    if (counts.size() > max_regions) return;
   }
   summary.distinct = counts.size();
   for (const auto& value : counts)
-    if (summary.values.size() < ArraySummary::most_values) summary.values.push_back(value);
+    if (summary.values.size() < ArraySummary::max_values) summary.values.push_back(value);
 }
 
 void summarize_all(const DataArrays& arrays, const std::string& on, std::vector<ArraySummary>& result) {

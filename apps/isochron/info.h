@@ -23,11 +23,11 @@ struct ArraySummary {
   std::size_t not_finite = 0;  ///< NaN or infinite values
   bool integer_type = false;
   bool whole = true;  ///< all values are whole numbers, whatever the type: regions and tags
-  /// Of arrays of one whole number: the smallest values and how often each occurs, at most `most_values`. `distinct` is
+  /// Of arrays of one whole number: the smallest values and how often each occurs, at most `max_values`. `distinct` is
   /// the number of all of them, or 0 where there are too many to be regions.
   std::vector<std::pair<double, std::size_t>> values;
   std::size_t distinct = 0;
-  static constexpr std::size_t most_values = 20;
+  static constexpr std::size_t max_values = 20;
 };
 
 /// Arrays whose shape and values fit an option of `isochron solve`.

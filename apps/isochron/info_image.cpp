@@ -69,7 +69,7 @@ void count(const SymTensor3d& t, TensorSummary& summary) {
   ++summary.voxels;
   summary.not_positive_definite += positive_definite(t) ? 0 : 1;
   summary.fa_above_one += fa > 1 ? 1 : 0;
-  summary.least_fa = std::min(summary.least_fa, fa);
+  summary.min_fa = std::min(summary.min_fa, fa);
   summary.largest_fa = std::max(summary.largest_fa, fa);
   summary.mean_fa += fa;
 }
@@ -81,10 +81,10 @@ TensorSummary sum_up_tensors(const Image& image, const DataArray& array, TensorO
   summary.frame = name_of(frame);
   std::vector<SymTensor3d> tensors = world_tensors(array, order, image.grid, frame, array.name);
   leave_out_masked(image, tensors);
-  summary.least_fa = std::numeric_limits<double>::infinity();
+  summary.min_fa = std::numeric_limits<double>::infinity();
   for (const SymTensor3d& t : tensors) count(t, summary);
   if (summary.voxels > 0) summary.mean_fa /= static_cast<double>(summary.voxels);
-  else summary.least_fa = 0;
+  else summary.min_fa = 0;
   summary.coherence = fiber_coherence(image.grid, tensors, frame);
   return summary;
 }

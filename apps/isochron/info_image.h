@@ -22,7 +22,7 @@ struct TensorSummary {
   std::size_t not_finite = 0;             ///< voxels with NaN or infinity
   std::size_t not_positive_definite = 0;  ///< of `voxels`
   std::size_t fa_above_one = 0;
-  double least_fa = 0, mean_fa = 0, largest_fa = 0;
+  double min_fa = 0, mean_fa = 0, largest_fa = 0;
   FiberCoherence coherence;
 };
 

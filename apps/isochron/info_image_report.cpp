@@ -28,7 +28,7 @@ Json json_of(const TensorSummary& tensors) {
           {"not_finite", tensors.not_finite},
           {"not_positive_definite", tensors.not_positive_definite},
           {"fa_above_one", tensors.fa_above_one},
-          {"min_fa", tensors.least_fa},
+          {"min_fa", tensors.min_fa},
           {"mean_fa", tensors.mean_fa},
           {"max_fa", tensors.largest_fa},
           {"coherence", std::move(coherence)},
@@ -43,7 +43,7 @@ void append_tensors(std::string& text, const TensorSummary& tensors) {
   text += fmt::format("  tensors ({}, order {}, {} frame)\n", tensors.array, tensors.order, tensors.frame);
   text += fmt::format("    voxels       {} with a tensor, {} empty, {} not finite\n", grouped(tensors.voxels),
                       grouped(tensors.empty), grouped(tensors.not_finite));
-  text += fmt::format("    anisotropy   FA {:.3g} … {:.3g}, mean {:.3g}; {} above 1\n", tensors.least_fa,
+  text += fmt::format("    anisotropy   FA {:.3g} … {:.3g}, mean {:.3g}; {} above 1\n", tensors.min_fa,
                       tensors.largest_fa, tensors.mean_fa, grouped(tensors.fa_above_one));
   text += fmt::format("    checks       {} not positive definite ({})\n",
                       percent(share(tensors.not_positive_definite, tensors.voxels)),

@@ -12,7 +12,7 @@ MeshQuality examine_quality(const SimplexMesh<Corners>& mesh, CrossingTest cross
   quality.shape = shape_statistics(mesh, threads);
   if constexpr (Corners == 3) {
     quality.topology = surface_topology(mesh);
-    if (crossings == CrossingTest::always || mesh.element_count() <= most_triangles_tested)
+    if (crossings == CrossingTest::always || mesh.element_count() <= max_triangles_tested)
       quality.self_intersections = self_intersections(mesh, threads, progress).size();
   }
   return quality;

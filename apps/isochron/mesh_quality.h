@@ -13,9 +13,9 @@ namespace isochron::cli {
 /// Whether to look for triangles that run through one another: a second for each million.
 enum class CrossingTest {
   always,
-  small_meshes  ///< up to `most_triangles_tested`
+  small_meshes  ///< up to `max_triangles_tested`
 };
-constexpr std::size_t most_triangles_tested = 500'000;
+constexpr std::size_t max_triangles_tested = 500'000;
 
 struct MeshQuality {
   ShapeStatistics shape;

@@ -28,10 +28,10 @@ Json json_of(const Distribution& values, std::size_t bins) {
 Json json_of(const std::optional<long>& genus) { return genus ? Json(*genus) : Json(nullptr); }
 
 Json json_of(const SurfaceTopology& topology) {
-  constexpr std::size_t most_listed = 1000;
+  constexpr std::size_t max_listed = 1000;
   Json pieces = Json::array();
   for (const SurfaceComponent& piece : topology.components) {
-    if (pieces.size() == most_listed) break;
+    if (pieces.size() == max_listed) break;
     pieces.push_back({{"first_triangle", piece.first.value},
                       {"triangles", piece.triangles},
                       {"vertices", piece.vertices},

@@ -39,17 +39,17 @@ Json json_of(const PathSummary& summary, const Console& console) {
 }
 
 std::string text_of(const PathSummary& summary) {
-  constexpr std::size_t most_rows = 20;
+  constexpr std::size_t max_rows = 20;
   const auto found = static_cast<std::size_t>(std::count_if(summary.targets.begin(), summary.targets.end(),
                                                             [](const TracedTarget& t) { return t.why.empty(); }));
   std::string text = fmt::format("{}: {}\n", summary.input.string(), counted(found, "path", "paths"));
   std::size_t rows = 0;
   for (const auto& [target, path, why] : summary.targets) {
-    if (!why.empty() || ++rows > most_rows) continue;
+    if (!why.empty() || ++rows > max_rows) continue;
     text += fmt::format("  {}: length {:.6g}, travel time {:.6g} (arrives at {:.6g}), from source {}\n",
                         describe(target), path.length, path.travel_time, path.times.front(), path.source);
   }
-  if (found > most_rows) text += fmt::format("  and {} more\n", found - most_rows);
+  if (found > max_rows) text += fmt::format("  and {} more\n", found - max_rows);
   if (summary.guessed_sources) text += "  sources     taken from the file (none given)\n";
   if (!summary.written.empty()) text += fmt::format("  wrote       {}\n", summary.written.string());
   return text;

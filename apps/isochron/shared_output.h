@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "apps/isochron/console.h"
+#include "apps/isochron/exit_code.h"
 #include "isochron/core/error.h"
 #include "isochron/io/image_parts.h"
 #include "isochron/io/part_output.h"
@@ -34,7 +35,7 @@ void write_together(mpi::Transport& transport, Write&& write) {
     throw;
   } catch (const Cancelled& cancelled) {
     if (transport.rank() == 0) print_error(cancelled.what());
-    transport.abort(cancelled.exit_code());
+    transport.abort(exit_code(cancelled.kind()));
   }
   transport.watch = {};
 }

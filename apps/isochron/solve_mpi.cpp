@@ -2,6 +2,7 @@
 
 #include <string_view>
 
+#include "apps/isochron/exit_code.h"
 #include "apps/isochron/solve_parts.h"
 #include "isochron/core/error.h"
 #include "isochron/mesh/agreement.h"
@@ -47,8 +48,8 @@ int serve(mpi::Transport& transport, const SolveRequest& request) {
 void fail_all(mpi::Transport& transport) {
   const Failure failure = current_failure();
   silence(false);
-  print_error(failure.message);
-  while (true) transport.abort(failure.exit_code);  // once; the compiler does not believe a virtual function
+  print_error(to_text(failure));
+  while (true) transport.abort(exit_code(failure.kind));  // once; the compiler does not believe a virtual function
 }
 
 int run_on_all_ranks(const std::function<int(mpi::Transport&)>& work) {

@@ -302,8 +302,8 @@ void write_in_pieces(mpi::Ranks& ranks, const std::filesystem::path& path, Image
 void add_largest(Exchange& exchange, std::size_t vertices, SolveSummary& summary) {
   std::array<double, 2> most{static_cast<double>(vertices), static_cast<double>(peak_resident_bytes())};
   exchange.max(most);
-  summary.most_vertices = static_cast<std::uint64_t>(most[0]);
-  summary.most_bytes = static_cast<std::uint64_t>(most[1]);
+  summary.max_vertices = static_cast<std::uint64_t>(most[0]);
+  summary.max_bytes = static_cast<std::uint64_t>(most[1]);
 }
 
 void help_to_write_pieces(mpi::Transport& transport, const std::filesystem::path& path) {

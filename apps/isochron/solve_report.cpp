@@ -93,9 +93,9 @@ Json json_of(const SolveSummary& summary, const Console& console) {
         {"ranks", summary.ranks},       {"parts", traffic.parts},           {"split", split_name(summary)},
         {"messages", traffic.messages}, {"bytes", traffic.bytes},           {"least_bytes", traffic.halo_bytes},
         {"bands", traffic.bands},       {"agreements", traffic.agreements}, {"idle_seconds", traffic.idle_seconds}};
-    if (summary.most_vertices > 0) {
-      object["mpi"]["most_vertices"] = summary.most_vertices;
-      object["mpi"]["most_peak_bytes"] = summary.most_bytes;
+    if (summary.max_vertices > 0) {
+      object["mpi"]["most_vertices"] = summary.max_vertices;
+      object["mpi"]["most_peak_bytes"] = summary.max_bytes;
     }
   }
   if (!summary.sources.empty()) {

@@ -38,8 +38,8 @@ struct SolveSummary {
   std::vector<SourceSummary> sources;  ///< with --each-source
   int ranks = 0;                       ///< with --backend mpi
   mpi::Traffic traffic;                ///< beside them
-  std::uint64_t most_vertices = 0;     ///< in the largest part, with its ghosts, when no rank has the whole mesh
-  std::uint64_t most_bytes = 0;        ///< memory of the rank that took most, then
+  std::uint64_t max_vertices = 0;      ///< in the largest part, with its ghosts, when no rank has the whole mesh
+  std::uint64_t max_bytes = 0;         ///< memory of the rank that took most, then
   mpi::Split split = mpi::Split::domain;
   double solves_per_vertex = 0;
   double read_seconds = 0;

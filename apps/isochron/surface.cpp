@@ -212,7 +212,7 @@ void declare_surface(Command& root, Console& console) {
   command.option("--uniform", "H", "The same edge length everywhere, whatever the shape",
                  into_positive(sizing.uniform));
   command.option("--most-particles", "N", "Refuse to make more vertices than about N (default: what memory holds)",
-                 into_positive(request->extract.most_particles));
+                 into_positive(request->extract.max_particles));
   command.group("Particles");
   ParticleOptions& particles = request->extract.particles;
   command.option("--iterations", "N",

@@ -155,7 +155,7 @@ int run_view(const ViewRequest& request, Console& console) {
   options.port = request.port;
   options.version = ISOCHRON_VERSION;
   options.open.threads = console.options.threads;
-  options.open.most_bytes = static_cast<std::uintmax_t>(1e9 * std::min(request.max_gigabytes, 1e9));
+  options.open.max_bytes = static_cast<std::uintmax_t>(1e9 * std::min(request.max_gigabytes, 1e9));
   options.open.tensor_order = request.tensors.order;
   options.open.tensor_frame = request.tensors.axes();
   warn_unused_mask(request.mask, console);

@@ -14,9 +14,9 @@ namespace {
 
 /// Times of two schedules agree: tolerances (of a step each) over the hops from the source.
 bool agree(const Arrival& a, const Arrival& b) {
-  constexpr double most_difference = 1e-3;
+  constexpr double max_difference = 1e-3;
   return std::equal(a.times.begin(), a.times.end(), b.times.begin(), b.times.end(), [](double x, double y) {
-    return x == y || std::abs(x - y) <= most_difference * (1 + std::min(x, y));
+    return x == y || std::abs(x - y) <= max_difference * (1 + std::min(x, y));
   });
 }
 

@@ -156,7 +156,7 @@ MeasuredRun run_of(const mpi::DistributedArrival& arrival, const MeshPart<4>& pa
   run.pushes = static_cast<double>(arrival.counters.vertex_updates);
   run.solve_seconds = arrival.solve_seconds;
   run.work_seconds = arrival.solve_seconds - arrival.traffic.idle_seconds;
-  run.work_max_seconds = arrival.solve_seconds - arrival.traffic.least_idle_seconds;
+  run.work_max_seconds = arrival.solve_seconds - arrival.traffic.min_idle_seconds;
   run.idle_seconds = arrival.traffic.idle_seconds;
   return run;
 }

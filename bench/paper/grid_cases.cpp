@@ -54,7 +54,7 @@ GridModel example_two(std::uint32_t n) {
 }
 
 GridModel folded_shell(const std::array<std::uint32_t, 3>& shape, double thickness) {
-  constexpr double most_ratio = 10;
+  constexpr double max_ratio = 10;
   GridModel model{image_grid({shape, 1}), {}, {}, 0, {}};
   model.mask.assign(model.grid.voxel_count(), 0);
   std::vector<SymTensor3f> tensors(model.grid.voxel_count(), in_single(SymTensor3d::identity()));
@@ -67,7 +67,7 @@ GridModel folded_shell(const std::array<std::uint32_t, 3>& shape, double thickne
     model.mask[v] = 1;
     const double share = std::sin(3 * around + 2 * up);
     const Vec3d along{-at.y + 0.2 * std::sin(5 * at.z), at.x, 0.5 * std::cos(9 * at.x)};
-    tensors[v] = in_single(fiber_tensor(1 + (most_ratio - 1) * share * share, along));
+    tensors[v] = in_single(fiber_tensor(1 + (max_ratio - 1) * share * share, along));
     if (++model.cells == 1) model.source = VertexId(v);
   }
   model.metric = Metric(TensorMetric{std::move(tensors)});

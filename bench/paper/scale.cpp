@@ -129,8 +129,7 @@ int scale(const BenchOptions& options) {
                   "us a reduction per doubling of ranks{}",
                   1e6 * m.push, 1e6 * m.message, 1e6 * m.latency, 1e-9 / m.byte, 1e6 * m.reduction,
                   options.runs.empty() && options.machine.empty() ? " (assumed: see docs/scale.md)" : ""));
-  report.note(
-      fmt::format("at most {} parts are simulated, of {:g} vertices or more", study.most_parts, study.least_part));
+  report.note(fmt::format("at most {} parts are simulated, of {:g} vertices or more", study.max_parts, study.min_part));
   return report.finish(options);
 }
 

@@ -33,12 +33,12 @@ Split choose_split(FieldShape shape, const std::array<double, 3>& extent, std::u
   double best_score = 0;
   const auto [side_low, side_high] = range(extent[0]);
   const auto [ring_low, ring_high] = range(extent[1]);
-  const auto most_layers = static_cast<std::uint64_t>(std::max(1.0, extent[2]));
+  const auto max_layers = static_cast<std::uint64_t>(std::max(1.0, extent[2]));
   for (std::uint64_t side = side_low; side <= side_high; ++side)
     for (std::uint64_t ring = ring_low; ring <= ring_high; ++ring) {
       const std::uint64_t base = parts_of(shape, {side, ring, 1});
       if (base > wanted) continue;
-      const Split split{side, ring, std::min(wanted / base, most_layers)};
+      const Split split{side, ring, std::min(wanted / base, max_layers)};
       const std::array<double, 3> s{extent[0] / static_cast<double>(split.side),
                                     extent[1] / static_cast<double>(split.ring),
                                     extent[2] / static_cast<double>(split.layer)};

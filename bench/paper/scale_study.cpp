@@ -54,7 +54,7 @@ std::vector<ScaleResult> study_case(const ScaleStudy& study, const ScaleCase& pr
   for (const Deal deal : {Deal::curve, Deal::arrival}) {
     for (const std::uint32_t k : study.parts_per_rank) {
       const std::uint64_t parts = static_cast<std::uint64_t>(problem.ranks()) * k;
-      if (k > 1 && (parts > study.most_parts || vertices / static_cast<double>(parts) < study.least_part)) break;
+      if (k > 1 && (parts > study.max_parts || vertices / static_cast<double>(parts) < study.min_part)) break;
       const BlockPlan plan = plan_blocks(*problem.field, problem.elements, problem.ranks(), k, deal);
       halo = halo_values(plan) / plan.vertices();
       play(plan, front_cells(*problem.field, plan, study.cells), 1, BandRule::flow);
@@ -75,7 +75,7 @@ std::vector<ScaleResult> study_case(const ScaleStudy& study, const ScaleCase& pr
 const ScaleResult& best_of(const std::vector<ScaleResult>& results, Deal deal) {
   return *std::min_element(results.begin(), results.end(), [deal](const ScaleResult& a, const ScaleResult& b) {
     const auto order = [deal](const ScaleResult& r) {
-      return std::array{r.rule == BandRule::flow && r.deal == deal ? 0.0 : 1.0, r.halo <= most_halo ? 0.0 : 1.0,
+      return std::array{r.rule == BandRule::flow && r.deal == deal ? 0.0 : 1.0, r.halo <= max_halo ? 0.0 : 1.0,
                         r.outcome.seconds};
     };
     return order(a) < order(b);

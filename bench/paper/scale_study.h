@@ -38,8 +38,8 @@ struct ScaleStudy {
   double team_speed_up = 8.5;  ///< of 16 threads in a rank over one
   std::vector<std::uint32_t> parts_per_rank{1, 4, 16, 64, 256};
   std::vector<double> widths{0.5, 1, 2, 4};
-  std::uint64_t most_parts = 700000;  ///< more would take this simulation minutes
-  double least_part = 512;            ///< vertices
+  std::uint64_t max_parts = 700000;  ///< more would take this simulation minutes
+  double min_part = 512;             ///< vertices
   std::size_t cells = 20000;
   std::int64_t samples = 32;  ///< bands; fewer of many parts
 
@@ -47,7 +47,7 @@ struct ScaleStudy {
 };
 
 /// Ghosts to owned vertices up to which a choice is recommended: memory of 1.3 times a rank's share.
-inline constexpr double most_halo = 0.3;
+inline constexpr double max_halo = 0.3;
 
 /// All that was tried for one case: every number of parts and deal at a width of one edge, then other widths and rules
 /// for the best of them.

@@ -63,7 +63,7 @@ int main(int argc, char** argv) {
     peers::print(measure(std::stoi(order), argv[2]));
   } catch (const isochron::Error& error) {
     std::fprintf(stderr, "isochron_cube: %s\n", error.what());
-    return error.exit_code();
+    return 1;
   }
   return 0;
 }

@@ -47,7 +47,7 @@ int main(int argc, char** argv) {
     peers::print(measure(argv[1], argv[2], argv[3]));
   } catch (const isochron::Error& error) {
     std::fprintf(stderr, "isochron_square: %s\n", error.what());
-    return error.exit_code();
+    return 1;
   }
   return 0;
 }

@@ -24,7 +24,7 @@ struct SurfaceOptions {
   double epsilon = 0.5, delta = 0.3, smallest = 0, largest = 0, uniform = 0;
   std::string inside = "above", border = "close", backend = "auto";
   double smoothing = -1;
-  std::size_t most_particles = 0;
+  std::size_t max_particles = 0;
   int iterations = 50;
   std::uint64_t seed = 1;
   int threads = 0;
@@ -32,10 +32,10 @@ struct SurfaceOptions {
 
 SurfaceOptions make_options(double epsilon, double delta, double smallest, double largest, double uniform,
                             const std::string& inside, const std::string& border, const std::string& backend,
-                            double smoothing, std::size_t most_particles, int iterations, std::uint64_t seed,
+                            double smoothing, std::size_t max_particles, int iterations, std::uint64_t seed,
                             int threads) {
-  return {epsilon, delta,     smallest,       largest,    uniform, inside, border,
-          backend, smoothing, most_particles, iterations, seed,    threads};
+  return {epsilon, delta,     smallest,      largest,    uniform, inside, border,
+          backend, smoothing, max_particles, iterations, seed,    threads};
 }
 
 Backend backend_named(const std::string& name) {
@@ -72,7 +72,7 @@ ExtractOptions extract_options(const SurfaceOptions& given, const Progress& prog
   options.sizing.uniform = given.uniform;
   options.particles.iterations = given.iterations;
   options.particles.seed = given.seed;
-  options.most_particles = given.most_particles;
+  options.max_particles = given.max_particles;
   options.threads = given.threads;
   options.backend = backend_named(given.backend);
   options.begin_stage = [progress](const std::string&) { return progress; };
@@ -197,7 +197,7 @@ void bind_surfaces(py::module_& module) {
       .def(py::init(&make_options), "epsilon"_a = usual.epsilon, "delta"_a = usual.delta, "smallest"_a = usual.smallest,
            "largest"_a = usual.largest, "uniform"_a = usual.uniform, "inside"_a = usual.inside,
            "border"_a = usual.border, "backend"_a = usual.backend, "smoothing"_a = usual.smoothing,
-           "most_particles"_a = usual.most_particles, "iterations"_a = usual.iterations, "seed"_a = usual.seed,
+           "most_particles"_a = usual.max_particles, "iterations"_a = usual.iterations, "seed"_a = usual.seed,
            "threads"_a = usual.threads);
   module.def("surface_of_values", &surface_of_values, "grid"_a, "values"_a, "isovalue"_a, "options"_a,
              "progress"_a = py::none(), "The surface where a volume crosses a value.");

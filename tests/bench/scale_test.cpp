@@ -239,10 +239,10 @@ TEST(Scale, TheStudyTakesTheQuickestWithinTheMemory) {
   study.samples = 8;
   const auto results = study_case(study, {&field, 1e7, 8, 1});
   const ScaleResult& best = best_of(results, Deal::arrival);
-  EXPECT_LE(best.halo, most_halo);
+  EXPECT_LE(best.halo, max_halo);
   EXPECT_EQ(best.rule, BandRule::flow);
   for (const ScaleResult& r : results) {
-    if (r.halo > most_halo || r.rule != BandRule::flow || r.deal != Deal::arrival) continue;
+    if (r.halo > max_halo || r.rule != BandRule::flow || r.deal != Deal::arrival) continue;
     EXPECT_GE(r.outcome.seconds, best.outcome.seconds);
   }
   EXPECT_GT(best.efficiency(study.machine), 0.1);

@@ -42,7 +42,7 @@ TEST(PathStatistics, MeansAreByLengthAndSkipWhatIsNotKnown) {
   const PathStatistics found = path_statistics(path, field, Metric::isotropic(2));
   const double fiber = fractional_anisotropy(fiber_tensor({1, 0, 0}));
   EXPECT_NEAR(found.mean_anisotropy, (4 * fiber + 2 * 0.5 * fiber) / 9, 1e-9);
-  EXPECT_NEAR(found.least_anisotropy, 0, 1e-9);
+  EXPECT_NEAR(found.min_anisotropy, 0, 1e-9);
   EXPECT_TRUE(std::isnan(found.profile.back().anisotropy));
   EXPECT_NEAR(found.length, 10, 1e-12);
   EXPECT_NEAR(found.cost, 5, 1e-12);

@@ -36,7 +36,7 @@ Axes axes_of(const TensorAt& at, const GlyphShape& shape, const GlyphOptions& op
   for (int a = 0; a < 3; ++a) {
     const int e = along_first ? (a + 1) % 3 : a;
     axes.direction[a] = eigen.vectors[e];
-    axes.length[a] = options.size * std::max(eigen.values[e] / eigen.values.x, options.least_thickness);
+    axes.length[a] = options.size * std::max(eigen.values[e] / eigen.values.x, options.min_thickness);
   }
   return axes;
 }
@@ -196,7 +196,7 @@ TEST(Glyphs, RefusesOptionsThatMakeNoSense) {
   EXPECT_THROW(with([](GlyphOptions& o) { o.size = 0; }), UsageError);
   EXPECT_THROW(with([](GlyphOptions& o) { o.sharpness = -1; }), UsageError);
   EXPECT_THROW(with([](GlyphOptions& o) { o.sides = 6; }), UsageError);
-  EXPECT_THROW(with([](GlyphOptions& o) { o.least_thickness = 0; }), UsageError);
+  EXPECT_THROW(with([](GlyphOptions& o) { o.min_thickness = 0; }), UsageError);
 }
 
 }  // namespace

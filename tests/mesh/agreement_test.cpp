@@ -10,7 +10,8 @@ namespace {
 
 TEST(Agreement, AllThrowWhatTheFirstThatFailsThrows) {
   std::vector<std::string> said(4);
-  std::vector<int> code(4, 0), together(4, 0);
+  std::vector<ErrorKind> kind(4, ErrorKind::cancelled);
+  std::vector<int> together(4, 0);
   ThreadsExchange(4).run([&](Exchange& exchange) {
     const std::size_t rank = exchange.rank();
     all_or_none(exchange, [] {});
@@ -21,34 +22,35 @@ TEST(Agreement, AllThrowWhatTheFirstThatFailsThrows) {
       });
     } catch (const Error& error) {
       said[rank] = error.what();
-      code[rank] = error.exit_code();
+      kind[rank] = error.kind();
       together[rank] = dynamic_cast<const ThrownTogether*>(&error) != nullptr ? 1 : 0;
     }
   });
   EXPECT_EQ(said, std::vector<std::string>(4, "two"));
-  EXPECT_EQ(code, std::vector<int>(4, 3));
+  EXPECT_EQ(kind, std::vector<ErrorKind>(4, ErrorKind::input));
   EXPECT_EQ(together, std::vector<int>(4, 1));
 }
 
 TEST(Agreement, KeepsTheKindOfError) {
   const auto thrown = [](auto error) {
-    int code = 0;
+    std::optional<ErrorKind> kind;
     ThreadsExchange(2).run([&](Exchange& exchange) {
       try {
         all_or_none(exchange, [&] {
           if (exchange.rank() == 1) throw error;
         });
       } catch (const Error& got) {
-        if (exchange.rank() == 0) code = got.exit_code();
+        if (exchange.rank() == 0) kind = got.kind();
       }
     });
-    return code;
+    return kind;
   };
-  EXPECT_EQ(thrown(UsageError("a")), 2);
-  EXPECT_EQ(thrown(NoAnswerError("a")), 5);
-  EXPECT_EQ(thrown(Cancelled()), 130);
-  EXPECT_EQ(thrown(std::bad_alloc()), 1);
-  EXPECT_EQ(thrown(std::runtime_error("a")), 1);
+  EXPECT_EQ(thrown(UsageError("a")), ErrorKind::usage);
+  EXPECT_EQ(thrown(NoAnswerError("a")), ErrorKind::no_answer);
+  EXPECT_EQ(thrown(DeviceError("a")), ErrorKind::device);
+  EXPECT_EQ(thrown(Cancelled()), ErrorKind::cancelled);
+  EXPECT_EQ(thrown(std::bad_alloc()), ErrorKind::runtime);
+  EXPECT_EQ(thrown(std::runtime_error("a")), ErrorKind::runtime);
 }
 
 }  // namespace

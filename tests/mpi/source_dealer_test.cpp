@@ -58,7 +58,7 @@ TEST(SourceDealer, GivesEveryResultOnceAndInOrder) {
 
 TEST(SourceDealer, HoldsAFewResultsAtATime) {
   constexpr int ranks = 3;
-  std::atomic<std::size_t> taken{0}, most_ahead{0};
+  std::atomic<std::size_t> taken{0}, max_ahead{0};
   std::mutex mutex;
   std::set<std::thread::id> solvers;
   const mpi::SolveMany solve = [&](std::span<const Sources> sets, const TakeArrival& take) {
@@ -66,7 +66,7 @@ TEST(SourceDealer, HoldsAFewResultsAtATime) {
     {
       const std::lock_guard lock(mutex);
       solvers.insert(std::this_thread::get_id());
-      most_ahead = std::max(most_ahead.load(), set - std::min(set, taken.load()));
+      max_ahead = std::max(max_ahead.load(), set - std::min(set, taken.load()));
     }
     // The first set takes long: all others wait for their turn.
     if (set == 0) std::this_thread::sleep_for(std::chrono::milliseconds(100));
@@ -78,7 +78,7 @@ TEST(SourceDealer, HoldsAFewResultsAtATime) {
   });
   EXPECT_EQ(taken, sets.size());
   EXPECT_EQ(solvers.size(), static_cast<std::size_t>(ranks));  // all had a share
-  EXPECT_LT(most_ahead, mpi::chunks_ahead * ranks);
+  EXPECT_LT(max_ahead, mpi::chunks_ahead * ranks);
 }
 
 TEST(SourceDealer, ThrowsWhatASolveThrowsWhenItsTurnComes) {

@@ -134,7 +134,7 @@ TEST(TetPush, OffersWhatSolvingAllFinds) {
 
 TEST(TetPush, TakesManyElementsInTurns) {
   const TetMesh mesh = hedgehog();
-  ASSERT_GT(mesh.elements.size(), 3 * TetPush<double>::most_elements);
+  ASSERT_GT(mesh.elements.size(), 3 * TetPush<double>::max_elements);
   expect_offers_of_all(prepare<double>(mesh, Metric::constant(SymTensor3d::diagonal(1, 4, 9))),
                        std::numeric_limits<double>::infinity(), 1e-10);
   SolveOptions options;
@@ -173,8 +173,8 @@ TEST(TetPush, PushesToItsTargetsOnly) {
 /// The lead of corner 3 over corner 0, of a tetrahedron with these squared lengths.
 template <class T, class Length>
 T lead_of(const Length& length) {
-  return least_lead<T>(length(0, 3), length(1, 3), length(2, 3), length(0, 1), length(0, 2), length(1, 2),
-                       1 / std::sqrt(length(1, 3)), 1 / std::sqrt(length(2, 3)));
+  return min_lead<T>(length(0, 3), length(1, 3), length(2, 3), length(0, 1), length(0, 2), length(1, 2),
+                     1 / std::sqrt(length(1, 3)), 1 / std::sqrt(length(2, 3)));
 }
 
 /// Tetrahedra of any shape: nothing comes through x earlier than its lead, and leads are of use.

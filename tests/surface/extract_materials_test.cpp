@@ -248,9 +248,9 @@ TEST_F(ExtractMaterials, SaysWhatIsWrong) {
   EXPECT_THROW(extract_materials(grid, labels, {4, 7}, {}, options_), InputError);
   EXPECT_THROW(extract_materials(grid, std::vector<std::int32_t>(labels.size()), {}, {}, options_), InputError);
   EXPECT_THROW(extract_materials(grid, std::span(labels).first(9), {}, {}, options_), InputError);
-  options_.most_particles = 100;
+  options_.max_particles = 100;
   EXPECT_THROW(extract_materials(grid, labels, {}, {}, options_), InputError);
-  options_.most_particles = 0;
+  options_.max_particles = 0;
   options_.sizing.uniform = 1e-5;
   EXPECT_THROW(extract_materials(grid, labels, {}, {}, options_), InputError);
 }

@@ -93,9 +93,9 @@ TEST_F(Extract, ThreadsMakeNoDifference) {
 TEST_F(Extract, RefusesMoreParticlesThanAllowedOrThanMemoryHolds) {
   const ImplicitSurface field = rough_object();
   ExtractOptions options;
-  options.most_particles = 10;
+  options.max_particles = 10;
   EXPECT_THROW(extract_surface(field, options), InputError);
-  options.most_particles = 0;
+  options.max_particles = 0;
   options.sizing.uniform = 1e-5;
   try {
     extract_surface(field, options);

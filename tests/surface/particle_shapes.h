@@ -80,7 +80,7 @@ inline Shape make_ring(double size, double vary = 0) {
 
 /// Triangles around particles, as a Delaunay triangulation of each one's neighbours in its tangent plane has them.
 struct Stars {
-  double mean_ratio = 0, least_ratio = 1;
+  double mean_ratio = 0, min_ratio = 1;
   double six = 0;       ///< share of particles with six triangles
   double shortest = 0;  ///< smallest distance to another particle, in sizes
 };
@@ -121,7 +121,7 @@ inline Stars examine_stars(const Particles& particles) {
         const double ratio =
             radius_ratio(std::array{particles.positions[i], particles.positions[a.id], particles.positions[b.id]});
         stars.mean_ratio += ratio;
-        stars.least_ratio = std::min(stars.least_ratio, ratio);
+        stars.min_ratio = std::min(stars.min_ratio, ratio);
       }
     }
     triangles += static_cast<std::size_t>(around);

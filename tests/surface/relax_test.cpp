@@ -35,7 +35,7 @@ void expect_good(const Shape& shape, const Particles& particles, double mean_rat
   EXPECT_NEAR(particles.iterations.back().energy / ideal_energy, 1, 0.1);
   const Stars stars = examine_stars(particles);
   EXPECT_GT(stars.mean_ratio, mean_ratio);
-  EXPECT_GT(stars.least_ratio, 0.5);
+  EXPECT_GT(stars.min_ratio, 0.5);
   EXPECT_GT(stars.six, 0.7);
   EXPECT_GT(stars.shortest, 0.6);
 }

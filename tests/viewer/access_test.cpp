@@ -54,7 +54,7 @@ TEST(Events, AreLimited) {
   using namespace std::chrono_literals;
   Events events;
   const auto first = events.open("a");
-  for (std::size_t i = 1; i < Events::most_streams; ++i) EXPECT_NE(events.open("a"), nullptr);
+  for (std::size_t i = 1; i < Events::max_streams; ++i) EXPECT_NE(events.open("a"), nullptr);
   EXPECT_EQ(events.open("a"), nullptr);
   for (int i = 0; i < 10000; ++i) events.send("a", "progress", {{"i", i}});
   const std::string text = *first->next(0ms);

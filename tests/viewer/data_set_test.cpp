@@ -75,7 +75,7 @@ TEST(DataSet, SizesAreInPowersOfTen) {
   EXPECT_EQ(size_text(512), "512 bytes");
   EXPECT_EQ(size_text(999'999), "999999 bytes");
   EXPECT_EQ(size_text(1'500'000), "1.5 MB");
-  EXPECT_EQ(size_text(OpenOptions{}.most_bytes), "8.0 GB");
+  EXPECT_EQ(size_text(OpenOptions{}.max_bytes), "8.0 GB");
   EXPECT_EQ(size_text(10'700'000'000), "10.7 GB");
 }
 
@@ -86,7 +86,7 @@ TEST(DataSet, RefusesMoreThanTheLimitPackedOrNot) {
   write_dataset(packed, read_dataset(plain), Overwrite::no);
   const auto refused = [](const fs::path& path, std::uintmax_t most) -> std::string {
     OpenOptions options;
-    options.most_bytes = most;
+    options.max_bytes = most;
     try {
       const DataSet opened(path, options);
     } catch (const InputError& error) {

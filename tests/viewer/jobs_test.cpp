@@ -135,7 +135,7 @@ TEST(Jobs, TooManyWaitingAreRefused) {
   endless.begun.get_future().wait();
   std::vector<std::future<void>> waiting;
   std::atomic<int> refused{0};
-  for (std::size_t i = 0; i < Jobs::most_waiting + 3; ++i) {
+  for (std::size_t i = 0; i < Jobs::max_waiting + 3; ++i) {
     waiting.push_back(std::async(std::launch::async, [&] {
       try {
         jobs.run({"a", "b"}, [](Job&) {});

@@ -67,12 +67,12 @@ FileLook check_size(const fs::path& path, const std::vector<fs::path>& files, st
 }
 
 std::unique_ptr<Scene> open_scene(const fs::path& path, const OpenOptions& options) {
-  const UnpackLimit limit(options.most_bytes);
+  const UnpackLimit limit(options.max_bytes);
   try {
     if (is_image_file(path) && !is_mesh_file(path)) return open_image_scene(path, options);
     return make_mesh_scene(read_dataset(path), path, options.threads);
   } catch (const UnpackedTooLarge&) {
-    refuse_size(path, "unpacks to more", options.most_bytes);
+    refuse_size(path, "unpacks to more", options.max_bytes);
   }
 }
 
@@ -117,7 +117,7 @@ std::string size_text(std::uintmax_t bytes) {
 DataSet::DataSet(fs::path path, const OpenOptions& options)
     : path_(std::move(path)),
       files_(files_of(path_)),
-      read_(check_size(path_, files_, options.most_bytes)),
+      read_(check_size(path_, files_, options.max_bytes)),
       seen_(read_),
       scene_(open_scene(path_, options)) {}
 

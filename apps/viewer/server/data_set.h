@@ -19,7 +19,7 @@ namespace isochron::viewer {
 
 struct OpenOptions {
   int threads = 0;                            ///< 0: all cores
-  std::uintmax_t most_bytes = 8'000'000'000;  ///< of a file, once it is unpacked
+  std::uintmax_t max_bytes = 8'000'000'000;   ///< of a file, once it is unpacked
   std::optional<TensorOrder> tensor_order{};  ///< of images with tensors; else what the file says
   TensorFrame tensor_frame = TensorFrame::world;
   std::filesystem::path mask{};  ///< where tensors count; else wherever there is one

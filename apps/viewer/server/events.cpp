@@ -18,7 +18,7 @@ std::optional<std::string> EventStream::next(std::chrono::milliseconds patience)
 
 std::shared_ptr<EventStream> Events::open(const std::string& client) {
   const std::lock_guard lock(mutex_);
-  if (closed_ || streams_.size() >= most_streams) return nullptr;
+  if (closed_ || streams_.size() >= max_streams) return nullptr;
   return streams_.emplace_back(std::make_shared<EventStream>(client));
 }
 
@@ -38,7 +38,7 @@ void Events::send(const std::string& client, std::string_view name, const Json& 
   for (const auto& stream : streams_) {
     if (!client.empty() && stream->client() != client) continue;
     const std::lock_guard inner(stream->mutex_);
-    if (stream->events_.size() >= EventStream::most_kept) stream->events_.pop_front();
+    if (stream->events_.size() >= EventStream::max_kept) stream->events_.pop_front();
     stream->events_.push_back(text);
     stream->changed_.notify_all();
   }

@@ -28,7 +28,7 @@ class EventStream {
 
  private:
   friend class Events;
-  static constexpr std::size_t most_kept = 256;
+  static constexpr std::size_t max_kept = 256;
 
   std::string client_;
   std::mutex mutex_;
@@ -40,7 +40,7 @@ class EventStream {
 /// Hands events to the streams. Any thread may call.
 class Events {
  public:
-  static constexpr std::size_t most_streams = 16;
+  static constexpr std::size_t max_streams = 16;
 
   /// A new stream of a client; null when there are too many.
   std::shared_ptr<EventStream> open(const std::string& client);

@@ -18,7 +18,7 @@ namespace isochron::viewer {
 /// A question that is not put as it should be, whatever the data: it is answered with 400.
 class RequestError : public Error {
  public:
-  explicit RequestError(const std::string& message) : Error(message, 2) {}
+  explicit RequestError(const std::string& message) : Error(ErrorKind::usage, message) {}
 };
 
 /// How many of something may be asked for.

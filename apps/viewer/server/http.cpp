@@ -25,14 +25,14 @@ namespace {
 using Request = httplib::Request;
 using Response = httplib::Response;
 
-constexpr std::size_t most_body = 1 << 20;
+constexpr std::size_t max_body = 1 << 20;
 constexpr std::size_t longest_path = 512;
 /// Of questions to all data sets together.
-constexpr int most_in_flight = 40;
+constexpr int max_in_flight = 40;
 /// Every stream, question and kept connection holds one; a few are left for what is answered at once.
-constexpr std::size_t pool_threads = most_in_flight + 16 + Events::most_streams;
+constexpr std::size_t pool_threads = max_in_flight + 16 + Events::max_streams;
 /// Connections that nobody has taken yet.
-constexpr int most_waiting = 512;
+constexpr int max_waiting = 512;
 constexpr auto heartbeat = std::chrono::milliseconds(1000);
 constexpr auto look_interval = std::chrono::milliseconds(250);
 
@@ -125,7 +125,7 @@ Refusal refusal_of(const std::exception_ptr& error) {
 class InFlight {
  public:
   explicit InFlight(std::atomic<int>& count) : count_(count) {
-    if (++count_ <= most_in_flight) return;
+    if (++count_ <= max_in_flight) return;
     --count_;
     throw TooBusy();
   }
@@ -150,7 +150,7 @@ std::uint64_t announced_bytes(const Request& request) {
   const std::string text = request.get_header_value("Content-Length");
   std::uint64_t bytes = 0;
   const std::errc error = std::from_chars(text.data(), text.data() + text.size(), bytes).ec;
-  return error == std::errc::result_out_of_range ? most_body + 1 : bytes;
+  return error == std::errc::result_out_of_range ? max_body + 1 : bytes;
 }
 
 bool has_body(const Request& request) {
@@ -171,12 +171,12 @@ Json read_body(const Request& request, const httplib::ContentReader& read) {
   std::string body;
   bool too_large = false;
   const auto keep = [&](const char* data, std::size_t size) {
-    too_large = too_large || body.size() + size > most_body;
+    too_large = too_large || body.size() + size > max_body;
     if (!too_large) body.append(data, size);
     return true;
   };
   const bool whole = !has_body(request) || read(keep);
-  if (too_large) throw Refusal{413, fmt::format("the body is too large; send at most {} bytes", most_body)};
+  if (too_large) throw Refusal{413, fmt::format("the body is too large; send at most {} bytes", max_body)};
   if (!whole) throw unreadable_body;
   if (is_form(request) && !body.starts_with('{')) throw forms;
   return body.empty() ? Json::object() : parse_object(body);
@@ -254,7 +254,7 @@ Server::Engine::Engine(ServerOptions options) : options_(std::move(options)) {
   http_.set_keep_alive_max_count(1000000);
   http_.set_keep_alive_timeout(2);
   http_.set_write_timeout(60);  // a browser that is busy drawing may leave an answer for a while
-  http_.set_payload_max_length(most_body);
+  http_.set_payload_max_length(max_body);
   http_.set_default_headers({{"Accept-Ranges", "none"},
                              {"Content-Security-Policy", content_policy},
                              {"X-Content-Type-Options", "nosniff"},
@@ -269,7 +269,7 @@ void Server::Engine::bind() {
   else port_ = http_.bind_to_port("127.0.0.1", options_.port) ? options_.port : -1;
   if (port_ > 0) {
     // httplib lets 5 connections wait to be taken, and the system resets those that come at the same time as others.
-    ::listen(listening_, most_waiting);
+    ::listen(listening_, max_waiting);
     return;
   }
   if (options_.port == 0) throw RuntimeError("no port of the loopback is free; close other programs that use many");
@@ -322,8 +322,8 @@ std::optional<Refusal> Server::Engine::check(const Request& request) const {
   if (request.method != "GET" && request.method != "POST" && request.method != "HEAD")
     return Refusal{405, "only GET and POST are understood", "GET, HEAD, POST"};
   if (request.path.size() > longest_path) return Refusal{414, "the path is too long"};
-  if (announced_bytes(request) > most_body)
-    return Refusal{413, fmt::format("the body is too large; send at most {} bytes", most_body)};
+  if (announced_bytes(request) > max_body)
+    return Refusal{413, fmt::format("the body is too large; send at most {} bytes", max_body)};
   if (request.has_header("Range")) return Refusal{400, "parts are not served; ask for the whole"};
   if (!own_host(request.get_header_value("Host"), port_)) return Refusal{403, "the Host header is not this server"};
   if (!own_origin(request.get_header_value("Origin"), port_)) return Refusal{403, "other pages may not ask"};
@@ -410,7 +410,7 @@ void Server::Engine::get_events(const Request& request, Response& response) {
   fields.done();
   if (client.empty()) throw RequestError("'client' is missing; give an id");
   const auto stream = events_.open(client);
-  if (!stream) throw Refusal{503, fmt::format("{} streams are open; close other windows", Events::most_streams)};
+  if (!stream) throw Refusal{503, fmt::format("{} streams are open; close other windows", Events::max_streams)};
   response.set_chunked_content_provider(
       "text/event-stream",
       [stream, last = std::chrono::steady_clock::time_point{}](std::size_t, httplib::DataSink& sink) mutable {

@@ -7,7 +7,7 @@ namespace isochron::viewer {
 namespace {
 
 /// More clients and channels than this in one run are somebody's mistake: then old numbers are forgotten.
-constexpr std::size_t most_channels = 4096;
+constexpr std::size_t max_channels = 4096;
 
 std::string name_of(const JobKey& key) { return key.client + '\n' + key.channel; }
 
@@ -52,7 +52,7 @@ Jobs::~Jobs() {
 void Jobs::admit(const JobKey& key, const std::shared_ptr<Task>& task) {
   if (stopped_) throw Superseded();
   if (key.sequence) {
-    if (latest_.size() >= most_channels) latest_.clear();
+    if (latest_.size() >= max_channels) latest_.clear();
     const auto [latest, fresh] = latest_.try_emplace(task->name, *key.sequence);
     if (!fresh && *key.sequence < latest->second) throw Superseded();
     latest->second = *key.sequence;
@@ -64,7 +64,7 @@ void Jobs::admit(const JobKey& key, const std::shared_ptr<Task>& task) {
     if (replaced(running_)) running_->job.cancel();
   }
   answer_cancelled();
-  if (waiting_.size() >= most_waiting) throw TooBusy();
+  if (waiting_.size() >= max_waiting) throw TooBusy();
   waiting_.push_back(task);
 }
 

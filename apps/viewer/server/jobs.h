@@ -21,13 +21,13 @@ namespace isochron::viewer {
 /// A newer request of the same client took this one's place, or the client left.
 class Superseded : public Error {
  public:
-  Superseded() : Error("superseded", 130) {}
+  Superseded() : Error(ErrorKind::cancelled, "superseded") {}
 };
 
 /// More requests wait than the server is ready to keep.
 class TooBusy : public Error {
  public:
-  TooBusy() : Error("too many requests are waiting; try again later", 1) {}
+  TooBusy() : Error(ErrorKind::runtime, "too many requests are waiting; try again later") {}
 };
 
 /// One request while it waits and is worked on.
@@ -86,7 +86,7 @@ class Jobs {
   /// Cancels everything and takes nothing more.
   void stop();
 
-  static constexpr std::size_t most_waiting = 256;
+  static constexpr std::size_t max_waiting = 256;
 
  private:
   struct Task;

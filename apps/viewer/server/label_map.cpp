@@ -11,7 +11,7 @@ namespace isochron::viewer {
 namespace {
 
 /// Maps of a whole brain have some 100 to 200; images of grey values in 8 bits have up to 256.
-constexpr std::size_t most_labels = 200;
+constexpr std::size_t max_labels = 200;
 
 bool whole(float value) { return std::abs(value) < 0x1p31F && value == std::round(value); }
 
@@ -27,7 +27,7 @@ std::map<std::int32_t, std::size_t> label_counts(std::span<const float> values) 
     const auto label = static_cast<std::int32_t>(value);
     if (last == counts.end() || last->first != label) last = counts.try_emplace(label, 0).first;
     ++last->second;
-    if (counts.size() > most_labels) return {};
+    if (counts.size() > max_labels) return {};
   }
   return counts;
 }

@@ -14,17 +14,17 @@
 namespace isochron::viewer {
 namespace {
 
-constexpr std::size_t most_sources = 10000;
-constexpr std::size_t most_regions = 64;
+constexpr std::size_t max_sources = 10000;
+constexpr std::size_t max_regions = 64;
 
 /// Beyond these a metric, which has the squares, is no good in double precision.
-constexpr double least_speed = 1e-100;
-constexpr double most_speed = 1e100;
-constexpr double most_ratio = 1e6;
+constexpr double min_speed = 1e-100;
+constexpr double max_speed = 1e100;
+constexpr double max_ratio = 1e6;
 
 void check_speed(const std::string& name, double speed) {
   if (!(speed > 0)) throw RequestError(fmt::format("'{}' is {:g}; give a positive number", name, speed));
-  if (!(speed >= least_speed && speed <= most_speed))
+  if (!(speed >= min_speed && speed <= max_speed))
     throw RequestError(fmt::format("'{}' is {:g} (too {} to compute with); give it in another unit", name, speed,
                                    speed < 1 ? "small" : "large"));
 }
@@ -34,10 +34,10 @@ Velocities parse_velocities(Fields& fields, const std::string& name) {
   std::vector<double> numbers = fields.number_or_numbers(name, 3);
   for (const double number : numbers) check_speed(name, number);
   const auto [least, most] = std::minmax_element(numbers.begin(), numbers.end());
-  if (*most / *least > most_ratio)
+  if (*most / *least > max_ratio)
     throw RequestError(
         fmt::format("'{}' has {:g} and {:g} (too different to compute with); keep them within {:g} times", name, *least,
-                    *most, most_ratio));
+                    *most, max_ratio));
   while (numbers.size() < 3) numbers.push_back(numbers.back());
   return {numbers[0], numbers[1], numbers[2]};
 }
@@ -65,7 +65,7 @@ std::optional<std::vector<std::int64_t>> whole_values(const DataArray& array) {
   for (std::size_t i = 0; i < array.tuple_count(); ++i) {
     const double value = array.at(i);
     if (value != std::floor(value) || std::abs(value) > 1e15) return std::nullopt;
-    if (values.insert(value).second && values.size() > most_regions) return std::nullopt;
+    if (values.insert(value).second && values.size() > max_regions) return std::nullopt;
   }
   std::vector<std::int64_t> result;
   result.reserve(values.size());
@@ -82,7 +82,7 @@ void parse_regions(Fields regions, const DataArrays& cell_data, const Velocities
     throw InputError(
         fmt::format("array '{}' does not number regions (whole numbers, at most {} of them); choose "
                     "another",
-                    request.region_array, most_regions));
+                    request.region_array, max_regions));
   std::map<std::int64_t, Velocities> given;
   for (const std::string& name : speeds.names()) {
     const std::int64_t region = parse_region(name);
@@ -121,7 +121,7 @@ std::variant<VertexId, Vec3d> parse_place(Fields& fields) {
 
 Sources parse_sources(Fields& fields, std::size_t vertex_count) {
   Sources sources;
-  for (Fields& source : fields.objects("sources", most_sources)) {
+  for (Fields& source : fields.objects("sources", max_sources)) {
     const double time = source.number("time", 0);
     const auto place = parse_place(source);
     source.done();

@@ -28,15 +28,15 @@ constexpr const char* time_array = "arrival_time";
 /// A picked point may be this share of the mesh's diagonal away.
 constexpr double reach = 0.01;
 /// Settings that are solved side by side, each with a solver of its own.
-constexpr std::size_t most_solvers = 2;
+constexpr std::size_t max_solvers = 2;
 /// Results that are kept for paths and cuts: two slots of a few browsers.
-constexpr std::size_t most_results = 8;
+constexpr std::size_t max_results = 8;
 /// Later ones would be sent as infinity, which means that nothing arrives.
-constexpr double most_time = 1e38;
+constexpr double max_time = 1e38;
 /// Isochrones that are drawn at a time.
-constexpr double most_levels = 500;
+constexpr double max_levels = 500;
 /// Surfaces of equal time that are drawn at a time.
-constexpr std::size_t most_surfaces = 100;
+constexpr std::size_t max_surfaces = 100;
 
 Box bounds_of(const std::vector<Vec3d>& points) {
   if (points.empty()) return {};
@@ -289,7 +289,7 @@ auto MeshScene<Corners>::prepare(const Json& asked) -> Prepared& {
   }
   auto metric = std::make_shared<const Metric>(
       metric_from_dataset<Corners>(mesh_, file_, parse_metric(asked, file_.block<Corners>().data)));
-  if (prepared_.size() < most_solvers) {
+  if (prepared_.size() < max_solvers) {
     SolveOptions options;
     options.threads = threads_;
     options.progress.cancel = &stop_;
@@ -329,7 +329,7 @@ auto MeshScene<Corners>::result_of(const Place& place) -> Result& {
 template <int Corners>
 auto MeshScene<Corners>::keep_result(const Place& place) -> Result& {
   if (Result* known = find_result(place)) return *known;
-  if (results_.size() >= most_results)
+  if (results_.size() >= max_results)
     results_.erase(
         std::min_element(results_.begin(), results_.end(), [](auto& a, auto& b) { return a->used < b->used; }));
   results_.push_back(std::make_unique<Result>(Result{place}));
@@ -364,10 +364,10 @@ void MeshScene<Corners>::set_drawn_times(const std::vector<double>& times) {
 template <int Corners>
 void MeshScene<Corners>::add_isochrones(Pack& pack, const IsochroneRequest& wanted, const Arrival& arrival) {
   const double low = *std::min_element(arrival.times.begin(), arrival.times.end());
-  if (wanted.spacing > 0 && (arrival.max_time - low) / wanted.spacing > most_levels)
+  if (wanted.spacing > 0 && (arrival.max_time - low) / wanted.spacing > max_levels)
     throw InputError(
         fmt::format("a spacing of {:g} is too small (it gives more than {} isochrones); choose a larger one",
-                    wanted.spacing, most_levels));
+                    wanted.spacing, max_levels));
   const double spacing = wanted.spacing > 0 ? wanted.spacing : round_spacing(low, arrival.max_time, wanted.about);
   add_level_lines(pack, isolines(drawn_.surface, time_array, spaced_levels(low, arrival.max_time, spacing)));
   pack.meta["spacing"] = spacing > 0 ? Json(spacing) : Json(nullptr);
@@ -391,7 +391,7 @@ Reply MeshScene<Corners>::solve(Fields& fields, Job& job, const Tell& tell) {
   put_on_mesh(sources);
   Arrival arrival = prepared.solver->solve(sources);
   if (job.cancelled()) throw Cancelled();
-  if (arrival.max_time > most_time)
+  if (arrival.max_time > max_time)
     throw InputError(
         fmt::format("times go up to {:g} (single precision ends before); choose other units", arrival.max_time));
   set_drawn_times(arrival.times);
@@ -450,7 +450,7 @@ Reply MeshScene<Corners>::clip(Fields& fields) {
   const double longest = std::max({std::abs(normal.x), std::abs(normal.y), std::abs(normal.z)});
   const CutPlane plane{fields.point("point"), normal / longest};  // so that its length is a number
   std::vector<double> levels;
-  if (fields.has("levels")) levels = fields.numbers("levels", static_cast<std::size_t>(most_levels) + 1);
+  if (fields.has("levels")) levels = fields.numbers("levels", static_cast<std::size_t>(max_levels) + 1);
   fields.done();
   if (!(longest > 0)) throw RequestError("'normal' has no length; give a direction");
   const Result* result = find_result(place);
@@ -477,7 +477,7 @@ Reply MeshScene<Corners>::isosurface(Fields& fields) {
   const Place place(fields);
   fields.choose({"level", "levels"});
   const std::vector<double> levels =
-      fields.has("levels") ? fields.numbers("levels", most_surfaces) : std::vector{fields.number("level")};
+      fields.has("levels") ? fields.numbers("levels", max_surfaces) : std::vector{fields.number("level")};
   fields.done();
   Pack pack;
   if constexpr (Corners == 4) {

@@ -52,7 +52,8 @@ struct Reply {
 /// The scene has no answer of that name.
 class UnknownCall : public Error {
  public:
-  explicit UnknownCall(const std::string& name) : Error("there is nothing called '" + name + "' here", 2) {}
+  explicit UnknownCall(const std::string& name)
+      : Error(ErrorKind::usage, "there is nothing called '" + name + "' here") {}
 };
 
 /// Sources that are not on the mesh, counted as in the answers.

@@ -23,11 +23,11 @@ namespace {
 
 constexpr std::size_t histogram_bins = 256;
 constexpr std::size_t quality_bins = 50;
-constexpr std::size_t most_brushes = 500;
+constexpr std::size_t max_brushes = 500;
 /// Clients whose particles and meshes are kept to be asked for.
-constexpr std::size_t most_clients = 8;
+constexpr std::size_t max_clients = 8;
 /// More would keep a browser busy for minutes.
-constexpr std::size_t most_particles = 400000;
+constexpr std::size_t max_particles = 400000;
 
 /// How many finite values there are in equal parts of their range. Where all are the same that range is one point, and
 /// all are counted in the first part.
@@ -76,7 +76,7 @@ ParticleFrame frame_of(std::span<const Particle<double>> particles, const Lattic
 
 std::vector<SizeBrush> parse_brushes(Fields& fields) {
   std::vector<SizeBrush> brushes;
-  for (Fields& stroke : fields.objects("brush", most_brushes)) {
+  for (Fields& stroke : fields.objects("brush", max_brushes)) {
     const double factor = stroke.within("factor", {SizeBrush::smallest_factor, SizeBrush::largest_factor});
     brushes.push_back({stroke.point("point"), stroke.positive("radius"), factor});
     stroke.done();
@@ -131,7 +131,7 @@ Json describe_labels(std::span<const float> values) {
 /// By client, in place of what was kept for it before.
 template <class Kept>
 void keep(std::map<std::string, Kept>& all, const std::string& client, Kept kept) {
-  if (all.size() >= most_clients && !all.contains(client)) all.clear();  // of clients that never took leave
+  if (all.size() >= max_clients && !all.contains(client)) all.clear();  // of clients that never took leave
   all[client] = std::move(kept);
 }
 
@@ -314,7 +314,7 @@ Reply SurfaceScene::surface(Fields& fields, Job& job, const Tell& tell) {
     });
   };
   options.threads = threads_;
-  options.most_particles = most_particles;
+  options.max_particles = max_particles;
   options.begin_stage = stage;
   const ImplicitSurface& object = object_of(level, stage("distances"));
   options.particles.show = [&, count = std::size_t{0}](const RelaxIteration& iteration,

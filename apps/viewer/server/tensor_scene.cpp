@@ -29,11 +29,11 @@ namespace isochron::viewer {
 namespace {
 
 /// Sharpenings that are ready at the same time: somebody drags the slider to and fro.
-constexpr std::size_t most_prepared = 3;
+constexpr std::size_t max_prepared = 3;
 /// Pathways that are kept, of all clients: those not asked about for longest are dropped.
-constexpr std::size_t most_pathways = 24;
+constexpr std::size_t max_pathways = 24;
 constexpr std::size_t longest_name = 100;
-constexpr std::uint32_t most_glyphs = 50000;
+constexpr std::uint32_t max_glyphs = 50000;
 
 double smallest_spacing(const ImageGrid& grid) {
   double result = std::min(grid.spacing(0), grid.spacing(1));
@@ -85,12 +85,12 @@ struct Pathway {
 /// Negative in the pathway, and zero where the cost is that of its border; voxels beside it that are as cheap, but
 /// belong to no way between the regions, have no value.
 std::vector<float> around_pathway(const Connection& connection) {
-  constexpr double least_inside = 1e-4;  // a voxel at the border is in the pathway all the same
+  constexpr double min_inside = 1e-4;  // a voxel at the border is in the pathway all the same
   const double border = (1 + connection.pathway_epsilon) * connection.least_cost;
   std::vector<float> values(connection.cost.size(), std::numeric_limits<float>::quiet_NaN());
   for (std::size_t v = 0; v < values.size(); ++v) {
     const double beyond = connection.cost[v] / border - 1;
-    if (connection.pathway[v] != 0) values[v] = static_cast<float>(std::min(beyond, -least_inside));
+    if (connection.pathway[v] != 0) values[v] = static_cast<float>(std::min(beyond, -min_inside));
     else if (beyond > 0 && std::isfinite(beyond)) values[v] = static_cast<float>(beyond);
   }
   return values;
@@ -245,7 +245,7 @@ Prepared& TensorScene::prepare(double alpha) {
                              &stop_};
   fresh->connector = std::make_unique<Connector>(GridDomain{grid_, fresh->metric.metric, usable_}, options);
   fresh->used = ++clock_;
-  if (prepared_.size() >= most_prepared)
+  if (prepared_.size() >= max_prepared)
     prepared_.erase(std::min_element(prepared_.begin(), prepared_.end(),
                                      [](const auto& a, const auto& b) { return a->used < b->used; }));
   prepared_.push_back(std::move(fresh));
@@ -286,7 +286,7 @@ void TensorScene::keep(const PathwayName& as, const Connection& connection, cons
   kept->least_cost = connection.least_cost;
   kept->used = ++clock_;
   std::erase_if(pathways_, [&](const auto& other) { return other->of == as; });
-  if (pathways_.size() >= most_pathways)
+  if (pathways_.size() >= max_pathways)
     pathways_.erase(std::min_element(pathways_.begin(), pathways_.end(),
                                      [](const auto& a, const auto& b) { return a->used < b->used; }));
   pathways_.push_back(std::move(kept));
@@ -316,7 +316,7 @@ Reply TensorScene::connect(Fields& fields, Job& job, const Tell& tell) {
   const PathwayName name(fields);
   if (name.name.empty()) throw RequestError("'name' is missing (the pathway is kept by it); choose one");
   const Ball from = parse_ball(fields, "from"), to = parse_ball(fields, "to");
-  const double alpha = fields.within("alpha", DiffusionMetricOptions{}.alpha, {0, DiffusionMetricOptions::most_alpha});
+  const double alpha = fields.within("alpha", DiffusionMetricOptions{}.alpha, {0, DiffusionMetricOptions::max_alpha});
   const double tube_radius = fields.has("tube_radius") ? fields.positive("tube_radius") : 0.5 * smallest_spacing(grid_);
   ConnectQuery query;
   query.epsilon = fields.within("epsilon", query.epsilon, {0});
@@ -347,7 +347,7 @@ Reply TensorScene::connect(Fields& fields, Job& job, const Tell& tell) {
                {"least_cost", connection.least_cost},
                {"length", statistics.length},
                {"mean_fa", finite_or_null(statistics.mean_anisotropy)},
-               {"least_fa", finite_or_null(statistics.least_anisotropy)},
+               {"least_fa", finite_or_null(statistics.min_anisotropy)},
                {"voxels", connection.pathway_voxels},
                {"volume", connection.pathway_volume},
                {"epsilon", connection.pathway_epsilon},
@@ -375,7 +375,7 @@ Reply TensorScene::cost(Fields& fields) {
 
 Reply TensorScene::glyphs(Fields& fields) {
   const PathwayName name(fields);
-  const std::size_t most = fields.whole("most", 5000, {1, most_glyphs});
+  const std::size_t most = fields.whole("most", 5000, {1, max_glyphs});
   fields.done();
   const Pathway& pathway = pathway_of(name);
   // Evenly spread where there are more voxels than glyphs.

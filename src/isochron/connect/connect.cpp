@@ -41,7 +41,7 @@ VertexId cheapest(const Region& region, const std::vector<double>& cost) {
                            [&](VertexId a, VertexId b) { return cost[a.index()] < cost[b.index()]; });
 }
 
-double least_in(const Region& region, const std::vector<double>& cost) { return cost[cheapest(region, cost).index()]; }
+double min_in(const Region& region, const std::vector<double>& cost) { return cost[cheapest(region, cost).index()]; }
 
 std::size_t reached_voxels(const std::vector<double>& times) {
   return static_cast<std::size_t>(
@@ -199,8 +199,8 @@ Connection Connector::connect(const ConnectQuery& query) {
   result.least_cost = *std::min_element(result.cost.begin(), result.cost.end());
   if (!std::isfinite(result.least_cost))
     throw_apart(query.from, reached_voxels(forward.front().times), query.to, reached_voxels(backward.front().times));
-  result.forward_cost = least_in(query.to, forward.back().times);
-  result.backward_cost = least_in(query.from, backward.back().times);
+  result.forward_cost = min_in(query.to, forward.back().times);
+  result.backward_cost = min_in(query.from, backward.back().times);
   find_pathway(domain_.grid, query, result);
   result.path = trace_back(domain_, forward, query, result.notes);
   return result;

@@ -39,14 +39,14 @@ class PieceMean {
 
 PathStatistics path_statistics(std::span<const Vec3d> path, const TensorField& field, const Metric& metric) {
   PathStatistics result;
-  result.least_anisotropy = std::numeric_limits<double>::infinity();
+  result.min_anisotropy = std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i < path.size(); ++i) {
     PathSample sample{path[i], 0, unknown, unknown, unknown};
     if (i > 0) sample.distance = result.profile.back().distance + norm(path[i] - path[i - 1]);
     if (const auto tensor = tensor_at(field, path[i])) {
       sample.anisotropy = fractional_anisotropy(*tensor);
       sample.diffusivity = mean_diffusivity(*tensor);
-      result.least_anisotropy = std::min(result.least_anisotropy, sample.anisotropy);
+      result.min_anisotropy = std::min(result.min_anisotropy, sample.anisotropy);
     }
     // Each piece by itself: at a bend between two kinds of tissue a tangent of both would suit neither.
     PieceMean beside;
@@ -55,7 +55,7 @@ PathStatistics path_statistics(std::span<const Vec3d> path, const TensorField& f
     sample.local_cost = beside.mean();
     result.profile.push_back(sample);
   }
-  if (std::isinf(result.least_anisotropy)) result.least_anisotropy = unknown;
+  if (std::isinf(result.min_anisotropy)) result.min_anisotropy = unknown;
   PieceMean anisotropy, diffusivity, cost;
   for (std::size_t i = 1; i < path.size(); ++i) {
     const PathSample &a = result.profile[i - 1], &b = result.profile[i];

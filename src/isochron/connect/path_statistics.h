@@ -22,7 +22,7 @@ struct PathStatistics {
   double length = 0;           ///< in the world's unit
   double mean_anisotropy = 0;  ///< averages along the path, each piece with its length; NaN for a path of one point
   double mean_diffusivity = 0;
-  double least_anisotropy = 0;
+  double min_anisotropy = 0;
   double cost = 0;                  ///< the local cost summed up along the path
   double cost_density = 0;          ///< cost / length; 0 for a path of one point
   std::vector<PathSample> profile;  ///< at every point of the path

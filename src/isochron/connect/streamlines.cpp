@@ -19,7 +19,7 @@ void check(const StreamlineOptions& options) {
     if (!good) throw UsageError(fmt::format("the streamlines' {} {} cannot be used; give one {}", what, value, limits));
   };
   require(options.step > 0 && options.step <= 2, "step", options.step, "above 0 and at most 2 voxels");
-  require(options.least_anisotropy >= 0 && options.least_anisotropy < 1, "least anisotropy", options.least_anisotropy,
+  require(options.min_anisotropy >= 0 && options.min_anisotropy < 1, "least anisotropy", options.min_anisotropy,
           "from 0 to below 1");
   require(options.largest_angle > 0 && options.largest_angle <= 90, "largest angle", options.largest_angle,
           "above 0 and at most 90 degrees");
@@ -31,8 +31,8 @@ class Tracker {
  public:
   Tracker(const TensorField& field, const StreamlineOptions& options)
       : field_(field),
-        least_anisotropy_(options.least_anisotropy),
-        least_cosine_(std::cos(options.largest_angle * std::numbers::pi / 180)) {
+        min_anisotropy_(options.min_anisotropy),
+        min_cosine_(std::cos(options.largest_angle * std::numbers::pi / 180)) {
     const ImageGrid& grid = field.grid;
     double smallest = grid.spacing(0);
     for (int d = 1; d < (grid.flat() ? 2 : 3); ++d) smallest = std::min(smallest, grid.spacing(d));
@@ -41,7 +41,7 @@ class Tracker {
     for (int d = 0; d < 3; ++d)
       diagonal += static_cast<double>(grid.shape[static_cast<std::size_t>(d)]) * grid.axes[static_cast<std::size_t>(d)];
     const double longest = options.longest > 0 ? options.longest : 2 * norm(diagonal);
-    most_steps_ = static_cast<std::size_t>(std::ceil(longest / step_));
+    max_steps_ = static_cast<std::size_t>(std::ceil(longest / step_));
   }
 
   /// The whole line through a seed; fewer than two points when tracking cannot start.
@@ -61,14 +61,14 @@ class Tracker {
   /// is too small to have one.
   [[nodiscard]] std::optional<Vec3d> direction(const Vec3d& at, const Vec3d& before) const {
     const auto tensor = tensor_at(field_, at);
-    if (!tensor || !(fractional_anisotropy(*tensor) >= least_anisotropy_)) return std::nullopt;
+    if (!tensor || !(fractional_anisotropy(*tensor) >= min_anisotropy_)) return std::nullopt;
     const Vec3d along = principal_direction(*tensor);
     return dot(along, before) < 0 ? -along : along;
   }
 
   [[nodiscard]] std::vector<Vec3d> follow(Vec3d at, Vec3d heading) const {
     std::vector<Vec3d> points;
-    while (points.size() < most_steps_) {
+    while (points.size() < max_steps_) {
       const auto k1 = direction(at, heading);
       const auto k2 = k1 ? direction(at + 0.5 * step_ * *k1, *k1) : std::nullopt;
       const auto k3 = k2 ? direction(at + 0.5 * step_ * *k2, *k2) : std::nullopt;
@@ -76,7 +76,7 @@ class Tracker {
       if (!k4) break;
       const Vec3d sum = *k1 + 2.0 * *k2 + 2.0 * *k3 + *k4;
       const double size = norm(sum);
-      if (!(size > 0) || dot(sum, heading) < least_cosine_ * size) break;
+      if (!(size > 0) || dot(sum, heading) < min_cosine_ * size) break;
       heading = sum / size;
       at += step_ * heading;
       const auto voxel = field_.grid.voxel_at(at);
@@ -87,10 +87,10 @@ class Tracker {
   }
 
   const TensorField& field_;
-  double least_anisotropy_;
-  double least_cosine_;
+  double min_anisotropy_;
+  double min_cosine_;
   double step_ = 0;
-  std::size_t most_steps_ = 0;
+  std::size_t max_steps_ = 0;
 };
 
 std::vector<Vec3d> seeds_in(const Region& region, const ImageGrid& grid, int per_axis) {

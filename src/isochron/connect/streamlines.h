@@ -10,12 +10,12 @@
 namespace isochron {
 
 struct StreamlineOptions {
-  double step = 0.5;               ///< in voxels (of the smallest spacing)
-  double least_anisotropy = 0.15;  ///< tracking ends where the fractional anisotropy is below
-  double largest_angle = 45;       ///< and where the direction turns by more degrees from one step to the next
-  double shortest = 0;             ///< shorter streamlines are dropped, in the world's unit
-  double longest = 0;              ///< tracking ends there; 0: twice the diagonal of the image
-  int seeds_per_axis = 2;          ///< of each voxel: n³ seeds on a lattice inside it
+  double step = 0.5;             ///< in voxels (of the smallest spacing)
+  double min_anisotropy = 0.15;  ///< tracking ends where the fractional anisotropy is below
+  double largest_angle = 45;     ///< and where the direction turns by more degrees from one step to the next
+  double shortest = 0;           ///< shorter streamlines are dropped, in the world's unit
+  double longest = 0;            ///< tracking ends there; 0: twice the diagonal of the image
+  int seeds_per_axis = 2;        ///< of each voxel: n³ seeds on a lattice inside it
   int threads = 1;
 };
 

@@ -80,8 +80,8 @@ bool move_to_cores(const CoreSet& cores) {
 }
 
 int memory_of(const CoreSet& cores) {
-  constexpr int most_nodes = 256;
-  for (int node = 0; node < most_nodes; ++node) {
+  constexpr int max_nodes = 256;
+  for (int node = 0; node < max_nodes; ++node) {
     const std::filesystem::path path = "/sys/devices/system/node/node" + std::to_string(node) + "/cpulist";
     std::error_code error;
     if (!std::filesystem::exists(path, error)) continue;

@@ -74,8 +74,8 @@ ISOCHRON_HD inline EigenSystem3<T> eigen_system(const SymTensor3<T>& m) {
     return result;
   }
   SymTensor3<T> a{m.xx / scale, m.xy / scale, m.xz / scale, m.yy / scale, m.yz / scale, m.zz / scale};
-  constexpr int most_sweeps = 16;  // five to eight are used
-  for (int sweep = 0; sweep < most_sweeps && !(a.xy == 0 && a.xz == 0 && a.yz == 0); ++sweep) {
+  constexpr int max_sweeps = 16;  // five to eight are used
+  for (int sweep = 0; sweep < max_sweeps && !(a.xy == 0 && a.xz == 0 && a.yz == 0); ++sweep) {
     detail::jacobi_rotate(a.xx, a.yy, a.xy, a.xz, a.yz, u, v);
     detail::jacobi_rotate(a.xx, a.zz, a.xz, a.xy, a.yz, u, w);
     detail::jacobi_rotate(a.yy, a.zz, a.yz, a.xy, a.xz, v, w);

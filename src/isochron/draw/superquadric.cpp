@@ -118,7 +118,7 @@ bool drawable(const Vec3d& values) {
 
 Glyph glyph_of(const TensorAt& at, const EigenSystem3<double>& eigen, const GlyphOptions& options) {
   const double longest = eigen.values.x;
-  const auto length = [&](double value) { return options.size * std::max(value / longest, options.least_thickness); };
+  const auto length = [&](double value) { return options.size * std::max(value / longest, options.min_thickness); };
   const Vec3d first = eigen.vectors[0], second = eigen.vectors[1], third = cross(first, second);
   const double l1 = length(eigen.values.x), l2 = length(eigen.values.y), l3 = length(eigen.values.z);
   Glyph glyph{at.position, glyph_shape(tensor_shape(eigen.values), options.sharpness), {}, direction_color(first)};
@@ -132,9 +132,9 @@ void check(const GlyphOptions& options) {
     throw UsageError(fmt::format("glyphs of size {} cannot be drawn; give a positive length", options.size));
   if (!(options.sharpness >= 0 && std::isfinite(options.sharpness)))
     throw UsageError(fmt::format("a sharpness of {} makes no sense; give 0 or more, usually 3", options.sharpness));
-  if (!(options.least_thickness > 0 && options.least_thickness <= 1))
+  if (!(options.min_thickness > 0 && options.min_thickness <= 1))
     throw UsageError(fmt::format("a thickness of {} makes no sense (it is a share of the longest axis); give 0.05",
-                                 options.least_thickness));
+                                 options.min_thickness));
   if (options.sides != 0 && (options.sides < 4 || options.sides % 4 != 0))
     throw UsageError(fmt::format("glyphs of {} sides are not symmetric; give a multiple of 4", options.sides));
 }
@@ -154,9 +154,9 @@ GlyphShape glyph_shape(const TensorShape& shape, double sharpness) {
   return {rounded(shape.linear), rounded(shape.planar), GlyphShape::Axis::smallest};
 }
 
-int glyph_sides(std::size_t glyphs, std::size_t most_vertices) {
+int glyph_sides(std::size_t glyphs, std::size_t max_vertices) {
   for (const int sides : {32, 24, 16, 12})
-    if (glyphs * grid_of(sides).vertices() <= most_vertices) return sides;
+    if (glyphs * grid_of(sides).vertices() <= max_vertices) return sides;
   return 8;
 }
 
@@ -167,7 +167,7 @@ ShadedMesh superquadric_glyphs(std::span<const TensorAt> tensors, const GlyphOpt
     const EigenSystem3<double> eigen = eigen_system(at.tensor);
     if (drawable(eigen.values)) glyphs.push_back(glyph_of(at, eigen, options));
   }
-  const Grid grid = grid_of(options.sides > 0 ? options.sides : glyph_sides(glyphs.size(), options.most_vertices));
+  const Grid grid = grid_of(options.sides > 0 ? options.sides : glyph_sides(glyphs.size(), options.max_vertices));
   const std::size_t vertices = glyphs.size() * grid.vertices();
   if (vertices >= VertexId::invalid_value)
     throw UsageError(fmt::format("{} glyphs have more vertices than can be numbered; draw fewer", glyphs.size()));

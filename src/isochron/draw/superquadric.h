@@ -35,14 +35,14 @@ struct GlyphOptions {
   double size = 1;       ///< half the longest axis of every glyph, in the unit of the positions
   double sharpness = 3;  ///< γ
   /// Shortest axis per longest: thin glyphs keep an inside.
-  double least_thickness = 0.05;
-  int sides = 0;                       ///< around the main axis, a multiple of 4; 0: as many as `most_vertices` allows
-  std::size_t most_vertices = 400000;  ///< of all glyphs together
+  double min_thickness = 0.05;
+  int sides = 0;                      ///< around the main axis, a multiple of 4; 0: as many as `max_vertices` allows
+  std::size_t max_vertices = 400000;  ///< of all glyphs together
   int threads = 1;
 };
 
 /// Sides around the main axis that so many glyphs get: 8 to 32.
-int glyph_sides(std::size_t glyphs, std::size_t most_vertices);
+int glyph_sides(std::size_t glyphs, std::size_t max_vertices);
 
 /// One mesh of all glyphs, each closed and coloured by its principal direction. Axes are the eigenvectors, as long as
 /// their eigenvalues relative to the largest. Tensors that have no positive eigenvalue or are not finite have no glyph.

@@ -37,7 +37,7 @@ ByteReader::ByteReader(const std::filesystem::path& path) : path_(path), buffer_
   if (file_ == nullptr) fail(fmt::format("cannot be opened ({})", std::strerror(errno)), "check its permissions");
   gzbuffer(as_gz(file_), 1 << 17);
   packed_ = gzdirect(as_gz(file_)) == 0;
-  most_bytes_ = error ? ~std::uint64_t{0} : packed_ ? file_bytes * most_deflate_gain : file_bytes;
+  max_bytes_ = error ? ~std::uint64_t{0} : packed_ ? file_bytes * max_deflate_gain : file_bytes;
 }
 
 ByteReader::~ByteReader() {
@@ -161,7 +161,7 @@ std::size_t ByteReader::count(std::string_view what, std::size_t min_bytes) {
 void ByteReader::require_room(std::size_t items, std::size_t min_bytes) {
   const std::uint64_t used = taken_ + begin_;
   // One byte more: the last word of a text file needs no white space behind it.
-  const std::uint64_t left = (most_bytes_ > used ? most_bytes_ - used : 0) + 1;
+  const std::uint64_t left = (max_bytes_ > used ? max_bytes_ - used : 0) + 1;
   if (min_bytes > 0 && items > left / min_bytes) {
     fail(fmt::format("the file is too short for what it announces (items: {})", items));
   }

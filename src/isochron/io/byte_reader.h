@@ -57,8 +57,8 @@ class ByteReader {
   std::size_t begin_ = 0;
   std::size_t end_ = 0;
   bool ended_ = false;
-  std::uint64_t taken_ = 0;       // bytes that have left the buffer's front
-  std::uint64_t most_bytes_ = 0;  // the file cannot unpack to more
+  std::uint64_t taken_ = 0;      // bytes that have left the buffer's front
+  std::uint64_t max_bytes_ = 0;  // the file cannot unpack to more
   bool packed_ = false;
 };
 

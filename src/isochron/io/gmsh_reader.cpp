@@ -62,7 +62,7 @@ constexpr std::array<ElementType, 33> element_types{{
     {92, 64, Kind::ignored, "hexahedron"},
     {93, 125, Kind::ignored, "hexahedron"},
 }};
-constexpr std::size_t most_nodes = 125;
+constexpr std::size_t max_nodes = 125;
 
 int corners_of(Kind kind) { return kind == Kind::tet ? 4 : kind == Kind::triangle ? 3 : 2; }
 
@@ -501,7 +501,7 @@ class GmshReader {
   Dataset result_;
   std::map<std::pair<int, std::int32_t>, Entity> entities_;
   gmsh::TagMap node_of_tag_;
-  std::array<VertexId, most_nodes> scratch_;  // the nodes of the element being read
+  std::array<VertexId, max_nodes> scratch_;  // the nodes of the element being read
   std::array<Cells, used_kinds> cells_;
   std::array<gmsh::TagMap, used_kinds> element_of_tag_;
 };

@@ -128,7 +128,7 @@ class LegacyReading {
     if (encoding_ != Encoding::text) reader_.line();
   }
 
-  std::size_t least_bytes() const { return encoding_ == Encoding::text ? 2 : 1; }
+  std::size_t min_bytes() const { return encoding_ == Encoding::text ? 2 : 1; }
 
   FileType parse_type() {
     static const std::map<std::string, ScalarType> types{{"UNSIGNED_CHAR", ScalarType::uint8},
@@ -156,7 +156,7 @@ class LegacyReading {
   void read_points() {
     if (have_points_) reader_.fail("there are two POINTS sections");
     have_points_ = true;
-    const std::size_t count = reader_.count("the number of points", 3 * least_bytes());
+    const std::size_t count = reader_.count("the number of points", 3 * min_bytes());
     const FileType type = parse_type();
     if (type.special != FileType::none) reader_.fail("points must be numbers");
     end_header_line();
@@ -179,8 +179,8 @@ class LegacyReading {
   void read_cells(RawCells& cells) {
     if (sorter_) reader_.fail("the cells come after their arrays");
     if (!cells.ends.empty()) reader_.fail("there are two sections of the same cells");
-    const std::size_t first = reader_.count("the number of cells", least_bytes());
-    const std::size_t second = reader_.count("the size of the cell list", least_bytes());
+    const std::size_t first = reader_.count("the number of cells", min_bytes());
+    const std::size_t second = reader_.count("the size of the cell list", min_bytes());
     if (version5_) read_offset_cells(cells, first, second);
     else read_counted_cells(cells, first, second);
   }
@@ -248,7 +248,7 @@ class LegacyReading {
   }
 
   void read_types() {
-    const std::size_t count = reader_.count("the number of cell types", least_bytes());
+    const std::size_t count = reader_.count("the number of cell types", min_bytes());
     end_header_line();
     types_.reserve(count);
     for_each_value<std::int32_t>(reader_, encoding_, count, [&](std::int32_t value) {
@@ -327,7 +327,7 @@ class LegacyReading {
       read_colours(named());
     } else if (word == "LOOKUP_TABLE") {
       named();
-      const std::size_t size = reader_.count("the size of a lookup table", 4 * least_bytes());
+      const std::size_t size = reader_.count("the size of a lookup table", 4 * min_bytes());
       end_header_line();
       if (encoding_ == Encoding::text) for_each_value<double>(reader_, encoding_, 4 * size, [](double) {});
       else reader_.skip(4 * size);
@@ -363,7 +363,7 @@ class LegacyReading {
 
   void read_fields(Attachment attachment) {
     reader_.require_token("a field name");
-    const std::size_t arrays = reader_.count("the number of arrays", least_bytes());
+    const std::size_t arrays = reader_.count("the number of arrays", min_bytes());
     for (std::size_t i = 0; i < arrays; ++i) {
       std::string word(reader_.require_token("an array name"));
       if (upper(word) == "METADATA") {
@@ -398,7 +398,7 @@ class LegacyReading {
     if (tuples == 0) return;
     check_components(components, name);
     if (type.special == FileType::string) return skip_strings(components * tuples);
-    if (type.special != FileType::bit) reader_.require_room(tuples, components * least_bytes());
+    if (type.special != FileType::bit) reader_.require_room(tuples, components * min_bytes());
     DataArray array{name, static_cast<int>(components), {}};
     if (type.special == FileType::bit && encoding_ != Encoding::text) {
       array.values = read_bits(components * tuples);

@@ -76,7 +76,7 @@ DataArray::Values read_block(ByteReader& reader, const NrrdHeader& h, std::size_
     // Bytes are skipped behind the unpacking.
     const auto skip = static_cast<std::size_t>(std::max<std::int64_t>(0, h.byte_skip));
     // Few bytes cannot stand for many; so the sizes below do not overflow.
-    const std::size_t most = (packed.size() + 1) * most_deflate_gain;
+    const std::size_t most = (packed.size() + 1) * max_deflate_gain;
     if (skip > most || count > (most - skip) / size_of(h.type)) reader.fail("it is shorter than its header says");
     const std::string bytes = unpacked(packed, skip + count * size_of(h.type), reader.path());
     return values_of_bytes(std::string_view(bytes).substr(skip), h.type, h.encoding);

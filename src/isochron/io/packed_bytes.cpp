@@ -49,7 +49,7 @@ constexpr std::array<std::int8_t, 256> base64_values() {
 
 std::string unpacked(std::string_view packed, std::size_t expected, const std::filesystem::path& path) {
   constexpr std::string_view too_short = "the compressed data is too short for what the file announces";
-  if (expected / most_deflate_gain > packed.size()) damaged(path, too_short);
+  if (expected / max_deflate_gain > packed.size()) damaged(path, too_short);
   UnpackLimit::take(expected, path);
   Inflater inflater;
   z_stream& stream = inflater.stream();

@@ -9,7 +9,7 @@
 namespace isochron {
 
 /// A byte of deflate data stands for at most so many; the format cannot pack better.
-inline constexpr std::size_t most_deflate_gain = 1032;
+inline constexpr std::size_t max_deflate_gain = 1032;
 
 /// The first `expected` bytes of zlib or gzip data. Throws InputError that begins with the path when the data is
 /// damaged or shorter; a size that the data cannot hold allocates nothing.

@@ -18,10 +18,10 @@ namespace isochron {
 namespace {
 
 /// Of the largest share over the mean; more makes a process wait, and hold, too much.
-constexpr double most_uneven = 1.3;
+constexpr double max_uneven = 1.3;
 /// Blocks of fewer vertices have too long a border, and more than some do not pay (docs/scale.md).
-constexpr std::uint64_t least_block = 9000;
-constexpr std::uint64_t most_blocks = 16;
+constexpr std::uint64_t min_block = 9000;
+constexpr std::uint64_t max_blocks = 16;
 
 /// What readers noticed, as lines of text: "c COUNT KIND" for cells that were left out, "w TEXT".
 std::string noticed(const std::vector<Dataset>& pieces) {
@@ -160,7 +160,7 @@ bool are_even(Exchange& exchange, const NumberedPieces<Corners>& own) {
   std::uint64_t all = 0;
   for (const std::uint64_t count : counts) all += count;
   const double mean = static_cast<double>(all) / static_cast<double>(counts.size());
-  return static_cast<double>(*std::max_element(counts.begin(), counts.end())) <= most_uneven * mean;
+  return static_cast<double>(*std::max_element(counts.begin(), counts.end())) <= max_uneven * mean;
 }
 
 template <int Corners>
@@ -168,7 +168,7 @@ std::uint32_t paying_blocks(Exchange& exchange, std::span<const MeshPiece<Corner
   std::uint64_t vertices = 0;
   for (const auto& piece : pieces) vertices += piece.mesh.vertex_count();
   const std::uint64_t share = sum_of_all(exchange, vertices) / exchange.ranks();
-  return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(share / least_block, 1, most_blocks));
+  return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(share / min_block, 1, max_blocks));
 }
 
 /// Whether the list names the pieces of parts in the order of the parts. A part's own vertices come first in its piece.

@@ -90,7 +90,7 @@ Header parse_header(ByteReader& reader) {
 }
 
 // Smallest size of one element in the file, against damaged counts.
-std::size_t least_bytes(const Element& element, Encoding encoding) {
+std::size_t min_bytes(const Element& element, Encoding encoding) {
   std::size_t bytes = 0;
   for (const Property& p : element.properties) {
     bytes += encoding == Encoding::text ? 2 : size_of(p.count_type.value_or(p.type));
@@ -224,7 +224,7 @@ class PlyReading {
     bool have_points = false;
     for (const Element& element : header_.elements) {
       if (element.properties.empty()) continue;
-      reader_.require_room(element.count, least_bytes(element, header_.encoding));
+      reader_.require_room(element.count, min_bytes(element, header_.encoding));
       if (element.name == "vertex") {
         if (have_points) reader_.fail("there are two vertex elements");
         have_points = true;

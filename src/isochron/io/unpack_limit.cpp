@@ -12,7 +12,7 @@ thread_local UnpackLimit* current = nullptr;
 
 }  // namespace
 
-UnpackLimit::UnpackLimit(std::uint64_t most_bytes) : most_(most_bytes), left_(most_bytes), outer_(current) {
+UnpackLimit::UnpackLimit(std::uint64_t max_bytes) : most_(max_bytes), left_(max_bytes), outer_(current) {
   current = this;
 }
 

@@ -18,7 +18,7 @@ class UnpackedTooLarge : public InputError {
 /// more is refused before there is memory for it. Of several that live the last one counts.
 class UnpackLimit {
  public:
-  explicit UnpackLimit(std::uint64_t most_bytes);
+  explicit UnpackLimit(std::uint64_t max_bytes);
   ~UnpackLimit();
   UnpackLimit(const UnpackLimit&) = delete;
   UnpackLimit& operator=(const UnpackLimit&) = delete;

@@ -1,4 +1,4 @@
-// The local updates with additive factoring (DESIGN section 3, source accuracy): near a point source the arrival time u
+// The local updates with additive factoring: near a point source the arrival time u
 // has a kink that linear interpolation on a face misses, so only the smooth rest τ = u − T0 is interpolated. The
 // distance T0(x) = |x − s| in the metric at the source is known. The candidate is the minimum over the weights λ of the
 // face of

@@ -59,7 +59,7 @@ ISOCHRON_HD inline void flip(Superbase& base, int place) {
 }  // namespace selling
 
 /// Flips before a decomposition counts as reduced; needed are about as many as the ratio of the semi-axes.
-inline constexpr int most_selling_flips = 1 << 20;
+inline constexpr int max_selling_flips = 1 << 20;
 
 /// The decomposition in space. D must be positive definite (up to a condition number of about 1e12).
 ISOCHRON_HD inline SellingTerms<6> selling_terms(const SymTensor3d& d) {
@@ -72,7 +72,7 @@ ISOCHRON_HD inline SellingTerms<6> selling_terms(const SymTensor3d& d) {
   base.product[5] = -(d.xz + d.yz + d.zz);
   // Products this small are rounding; flipping on them could go round in circles.
   const double rounding = 1e-15 * (d.xx + d.yy + d.zz);
-  for (int flips = 0; flips < most_selling_flips; ++flips) {
+  for (int flips = 0; flips < max_selling_flips; ++flips) {
     int largest = 0;
     for (int k = 1; k < 6; ++k)
       if (base.product[k] > base.product[largest]) largest = k;
@@ -93,7 +93,7 @@ ISOCHRON_HD inline SellingTerms<3> selling_terms_flat(double xx, double xy, doub
   Vec3i b[3] = {{1, 0, 0}, {0, 1, 0}, {-1, -1, 0}};
   double p[3] = {-(xy + yy), -(xx + xy), xy};  // p[k] belongs to the pair that leaves k out
   const double rounding = 1e-15 * (xx + yy);
-  for (int flips = 0; flips < most_selling_flips; ++flips) {
+  for (int flips = 0; flips < max_selling_flips; ++flips) {
     int k = 0;
     for (int candidate = 1; candidate < 3; ++candidate)
       if (p[candidate] > p[k]) k = candidate;

@@ -1,5 +1,5 @@
 // The local updates: times at the corners of one face and the element's squared metric lengths in, the earliest arrival
-// at the opposite corner and its barycentric weights out (DESIGN section 3). Pure functions for host and device.
+// at the opposite corner and its barycentric weights out. Pure functions for host and device.
 //
 // All lengths are squared lengths in the travel-time metric M; times may be +inf (that corner then drops out). The
 // `*_update` functions accept any scale; the `detail` ones multiply four of them and so expect them within about 1e±8

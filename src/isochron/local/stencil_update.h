@@ -71,11 +71,11 @@ ISOCHRON_HD ISOCHRON_ALWAYS_INLINE T upwind_time(T (&m)[N], T (&weight)[N]) {
 
 /// An offset between voxels in 32 bits: 11, 11 and 10 for x, y and z.
 struct PackedOffset {
-  static constexpr std::int32_t most_xy = 1023, most_z = 511;
+  static constexpr std::int32_t max_xy = 1023, max_z = 511;
   std::uint32_t bits = 0;
 
   ISOCHRON_HD static constexpr bool fits(const Vec3i& e) {
-    return e.x >= -most_xy && e.x <= most_xy && e.y >= -most_xy && e.y <= most_xy && e.z >= -most_z && e.z <= most_z;
+    return e.x >= -max_xy && e.x <= max_xy && e.y >= -max_xy && e.y <= max_xy && e.z >= -max_z && e.z <= max_z;
   }
   ISOCHRON_HD static constexpr PackedOffset of(const Vec3i& e) {
     return {(static_cast<std::uint32_t>(e.x) & 0x7ffU) | (static_cast<std::uint32_t>(e.y) & 0x7ffU) << 11U |

@@ -69,7 +69,7 @@ DataArray split_confidence(DataArray& array) {
       [&](auto& values) {
         for (std::size_t t = 0; t < tuples; ++t) {
           const auto* tuple = values.data() + t * components;
-          mask[t] = static_cast<double>(tuple[0]) >= least_confidence ? 1 : 0;
+          mask[t] = static_cast<double>(tuple[0]) >= min_confidence ? 1 : 0;
           std::copy(tuple + 1, tuple + components, values.data() + t * (components - 1));
         }
         values.resize(tuples * (components - 1));

@@ -11,7 +11,7 @@
 namespace isochron {
 
 /// Tensors may come with a confidence, from 0 to 1; below this they are background, as they are to teem.
-inline constexpr double least_confidence = 0.5;
+inline constexpr double min_confidence = 0.5;
 
 /// An array of an image that has the voxels of `grid` and one value for each: that of this name, or the first. Throws
 /// InputError when it is not there, lies elsewhere, has another shape or several values a voxel; `what` names the

@@ -22,11 +22,11 @@ std::vector<std::uint32_t> curve_parts(const SimplexMesh<Corners>& mesh, std::ui
 
 #if defined(ISOCHRON_WITH_METIS)
 /// With smaller parts METIS leaves some empty, and below a few vertices it prints complaints.
-constexpr std::size_t least_metis_part = 16;
+constexpr std::size_t min_metis_part = 16;
 
 template <int Corners>
 bool metis_fits(const SimplexMesh<Corners>& mesh, std::uint32_t parts) {
-  return parts > 1 && mesh.element_count() > 0 && mesh.vertex_count() / parts >= least_metis_part;
+  return parts > 1 && mesh.element_count() > 0 && mesh.vertex_count() / parts >= min_metis_part;
 }
 #endif
 

@@ -83,7 +83,7 @@ double shape_quality(double size, double squared_edges) {
   else return 12 * std::cbrt(9 * size * size) / squared_edges;
 }
 
-/// True when every two edges that meet at a corner have a product of at least 0 in the metric (DESIGN section 3).
+/// True when every two edges that meet at a corner have a product of at least 0 in the metric.
 template <int Corners>
 bool acute(const std::array<Vec3d, Corners>& p, const SymTensor3d& m) {
   for (int at = 0; at < Corners; ++at)
@@ -244,9 +244,9 @@ SetCounts count_sets(const Elements& elements, std::size_t vertex_count, std::si
 
 /// How many of the boundary faces have an element on both sides. A face of the true boundary has one side in the open.
 std::size_t count_unmatched(const TetMesh& mesh, const VertexSets<3>& faces, int threads) {
-  constexpr std::size_t most_tested = 100'000;
+  constexpr std::size_t max_tested = 100'000;
   constexpr double step = 1e-3;  // of the face's size; further off than rounding, nearer than any real gap
-  const std::size_t stride = 1 + faces.size() / most_tested;
+  const std::size_t stride = 1 + faces.size() / max_tested;
   const PointLocator<4> locator(mesh, threads);
   std::vector<std::uint8_t> unmatched(faces.size() / stride, 0);
   parallel_for(threads, unmatched.size(), [&](std::size_t i) {

@@ -43,7 +43,7 @@ struct MeshReport {
   Vec3d low, high;                                   ///< bounding box of all points
   double min_edge = 0, mean_edge = 0, max_edge = 0;  ///< edge lengths; the mean is over element edges
   double min_quality = 0, mean_quality = 0;  ///< 1 is equilateral: 4√3·A/Σl² (triangles), 12·(3V)^⅔/Σl² (tets)
-  double obtuse_share = 0;  ///< share of elements with a corner not acute in the metric (DESIGN section 3, Causality)
+  double obtuse_share = 0;                   ///< share of elements with a corner not acute in the metric
 
   /// True when nothing counted makes first-arrival times wrong or meaningless.
   [[nodiscard]] bool sound() const { return degenerate == 0 && duplicate_elements == 0; }

@@ -15,9 +15,9 @@ namespace {
 bool finite(const SymTensor3d& t) { return std::isfinite(t.xx + t.xy + t.xz + t.yy + t.yz + t.zz); }
 
 void check(const DiffusionMetricOptions& options) {
-  if (!(options.alpha >= 0 && options.alpha <= DiffusionMetricOptions::most_alpha))
+  if (!(options.alpha >= 0 && options.alpha <= DiffusionMetricOptions::max_alpha))
     throw UsageError(fmt::format("alpha {} cannot be used (it sharpens by a power); give one from 0 to {}, usually 3",
-                                 options.alpha, DiffusionMetricOptions::most_alpha));
+                                 options.alpha, DiffusionMetricOptions::max_alpha));
   if (!(options.floor > 0 && options.floor <= 1))
     throw UsageError(
         fmt::format("the eigenvalue floor {} cannot be used (it is a share of the median diffusivity); "

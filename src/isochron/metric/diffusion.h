@@ -56,8 +56,8 @@ inline constexpr double default_eigenvalue_floor = 0.01;
 
 struct DiffusionMetricOptions {
   DiffusionMetricKind kind = DiffusionMetricKind::sharpened;
-  double alpha = 3;  ///< from 0 to `most_alpha`
-  static constexpr double most_alpha = 20;
+  double alpha = 3;  ///< from 0 to `max_alpha`
+  static constexpr double max_alpha = 20;
   /// Eigenvalues of T below this share of the image's median mean diffusivity are raised to it.
   double floor = default_eigenvalue_floor;
   RaisedTensors raised = RaisedTensors::all;

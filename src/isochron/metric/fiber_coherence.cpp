@@ -99,11 +99,11 @@ const AxesCandidate* FiberCoherence::better() const {
 }
 
 FiberCoherence fiber_coherence(const ImageGrid& grid, std::span<const SymTensor3d> tensors, TensorFrame given,
-                               double least_anisotropy) {
+                               double min_anisotropy) {
   const std::vector<Fiber> fibers = fibers_of(tensors);
   std::vector<std::size_t> where;
   for (std::size_t i = 0; i < fibers.size(); ++i)
-    if (fibers[i].anisotropy > least_anisotropy && fibers[i].anisotropy <= 1) where.push_back(i);
+    if (fibers[i].anisotropy > min_anisotropy && fibers[i].anisotropy <= 1) where.push_back(i);
   FiberCoherence result;
   result.voxels = where.size();
   const Neighbours neighbours(grid);

@@ -26,7 +26,7 @@ struct FiberCoherence {
   [[nodiscard]] const AxesCandidate* better() const;
 };
 
-/// From every voxel of fractional anisotropy above `least_anisotropy` (and at most 1) one step is made, both ways, to
+/// From every voxel of fractional anisotropy above `min_anisotropy` (and at most 1) one step is made, both ways, to
 /// the neighbour that lies most nearly along the principal direction, as each candidate understands it. The coherence
 /// is the mean |cosine| between the two principal directions, weighted by the anisotropy; a neighbour without a
 /// direction counts as 0. Fibres are longer than voxels, so the right candidate has the highest value (after Schilling
@@ -34,6 +34,6 @@ struct FiberCoherence {
 /// has one tensor per voxel, in the world if `given` was their frame; candidates are that with an axis negated, and the
 /// others.
 FiberCoherence fiber_coherence(const ImageGrid& grid, std::span<const SymTensor3d> tensors,
-                               TensorFrame given = TensorFrame::world, double least_anisotropy = 0.25);
+                               TensorFrame given = TensorFrame::world, double min_anisotropy = 0.25);
 
 }  // namespace isochron

@@ -31,7 +31,7 @@ struct TensorMetric {
   Array<SymTensor3f> tensor;
 };
 
-/// Fibres (and sheets) with velocities: M = ffᵀ/v_f² + ssᵀ/v_s² + nnᵀ/v_n² (DESIGN section 3). Without sheets, or
+/// Fibres (and sheets) with velocities: M = ffᵀ/v_f² + ssᵀ/v_s² + nnᵀ/v_n². Without sheets, or
 /// where the sheet is zero or along the fibre, `sheet` is the velocity in all directions across the fibre. `region`
 /// picks a row of `velocities`; empty means row 0 everywhere. A zero fibre makes the element isotropic at
 /// `velocities[row].sheet`.

@@ -16,7 +16,7 @@ decltype(auto) for_source_set(std::size_t set, std::size_t sets, Work&& work) {
     return work();
   } catch (const InputError& error) {
     if (sets < 2) throw;
-    throw InputError(fmt::format("source set {}: {}", set, error.what()));
+    throw InputError(fmt::format("source set {}: ", set) + error.detail(), error.file());
   }
 }
 

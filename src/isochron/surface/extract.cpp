@@ -28,8 +28,8 @@ void to_world(const LatticeFrame& frame, TriangleMesh& mesh) {
     for (auto& [a, b, c] : mesh.elements) std::swap(b, c);
 }
 
-void check_particle_count(double expected, const Lattice& lattice, std::size_t most_particles) {
-  const double most = static_cast<double>(most_particles);
+void check_particle_count(double expected, const Lattice& lattice, std::size_t max_particles) {
+  const double most = static_cast<double>(max_particles);
   if (most > 0 && expected > most)
     throw InputError(
         fmt::format("the sizes ask for about {:.0f} particles (allowed: {:.0f}); ask for larger triangles, or "
@@ -101,7 +101,7 @@ ExtractedSurface extract_surface(const ImplicitSurface& surface, const ExtractOp
   result.isosurface = marching_tetrahedra(surface.lattice, surface.distance);
   result.expected_particles = particle_estimate(result.isosurface, size);
   check_particle_count(std::max(result.expected_particles, static_cast<double>(options.seeds)), surface.lattice,
-                       options.most_particles);
+                       options.max_particles);
   std::vector<Vec3d> seeds = surface_seeds(
       result.isosurface, field, size, {.count = options.seeds, .seed = options.particles.seed, .threads = threads});
   result.seeds = seeds.size();

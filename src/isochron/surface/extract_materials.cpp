@@ -149,7 +149,7 @@ ExtractedMaterials extract_materials(const ImageGrid& grid, std::span<const std:
   sizing.threads = threads;
   SizeField size = material_sizes(materials, field, field_options, sizing, begin("sizes"));
   result.expected_particles = particle_estimate(material_isosurface(field, 1, threads, begin("estimate")), size);
-  check_particle_count(result.expected_particles, field.lattice(), options.most_particles);
+  check_particle_count(result.expected_particles, field.lattice(), options.max_particles);
   result.times.sizing = timer.seconds();
 
   timer.restart();

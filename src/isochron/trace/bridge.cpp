@@ -11,7 +11,7 @@
 namespace isochron {
 namespace {
 
-constexpr std::size_t most_vertices = 512;  // looked at: several rings around a vertex of a volume mesh
+constexpr std::size_t max_vertices = 512;  // looked at: several rings around a vertex of a volume mesh
 
 /// Dijkstra's search over the edges, a bounded number of vertices far.
 template <int Corners>
@@ -25,7 +25,7 @@ class EdgeSearch {
     for_elements_sharing(on_.mesh, on_.adjacency, from.carrier(), [&](ElementId e) {
       for (const VertexId v : from.carrier()) reach(v, length_in(e, on_.mesh.point(v) - x), VertexId());
     });
-    for (std::size_t settled = 0; !queue_.empty() && settled < most_vertices;) {
+    for (std::size_t settled = 0; !queue_.empty() && settled < max_vertices;) {
       const auto [cost, v] = queue_.top();
       queue_.pop();
       if (cost > known_.at(v).cost) continue;

@@ -30,14 +30,14 @@ void check_field(const ImageGrid& grid, const Metric& metric, std::span<const st
 
 GridTrail walk(const GridField& field, const GridEnds& ends, const Vec3d& start, Path& path) {
   // Times decrease by a part of a voxel's travel time in nearly every step.
-  const std::size_t most_steps = 10'000 + 4 * field.grid().voxel_count();
+  const std::size_t max_steps = 10'000 + 4 * field.grid().voxel_count();
   GridTrail trail;
   trail.add(start, field.time(start));
   const auto end_at = [&](const GridEnds::End& end) {
     if (end.onset < trail.times.back()) trail.add(end.index, end.onset);
     path.source = end.source;
   };
-  for (std::size_t steps = 0; steps < most_steps; ++steps) {
+  for (std::size_t steps = 0; steps < max_steps; ++steps) {
     const Vec3d p = trail.points.back();
     const double now = trail.times.back();
     if (const auto end = ends.find(p, now, false)) {
@@ -71,7 +71,7 @@ GridTrail walk(const GridField& field, const GridEnds& ends, const Vec3d& start,
     ++path.bridges;
   }
   path.end = PathEnd::unended;
-  path.why = fmt::format("no source was met in {} steps (the times are no solution)", most_steps);
+  path.why = fmt::format("no source was met in {} steps (the times are no solution)", max_steps);
   return trail;
 }
 

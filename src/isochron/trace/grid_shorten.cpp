@@ -20,10 +20,10 @@ class Relaxation {
       : field_(field), start_(start), finish_(finish), points_(points) {}
 
   void run() {
-    constexpr int most_sweeps = 10, least_sweeps = 5;
-    constexpr double least_gain = 1e-4, new_way = 0.01;
+    constexpr int max_sweeps = 10, min_sweeps = 5;
+    constexpr double min_gain = 1e-4, new_way = 0.01;
     double before = cost(1, points_.size() - 1);
-    for (int sweep = 0; sweep < most_sweeps; ++sweep) {
+    for (int sweep = 0; sweep < max_sweeps; ++sweep) {
       leave_regions();
       cut_short(std::min(farthest_cut, first_cut << sweep));
       if (cost(1, points_.size() - 1) < (1 - new_way) * before) probe_ = first_probe;
@@ -36,7 +36,7 @@ class Relaxation {
             move(centre, width, axis);
         }
       const double now = cost(1, points_.size() - 1);
-      if (sweep >= least_sweeps && !(now < (1 - least_gain) * before)) break;
+      if (sweep >= min_sweeps && !(now < (1 - min_gain) * before)) break;
       before = now;
       probe_ = std::max(0.01, 0.5 * probe_);
     }

@@ -23,7 +23,7 @@ constexpr double cost_slack = 0.05;
 constexpr double time_slack = 1e-6;
 
 /// Descent of the time over travel time below which a step is not taken for a characteristic; 1 is that of the front.
-constexpr double least_slope = 0.5;
+constexpr double min_slope = 0.5;
 
 /// Calls `visit(index)` for all whole indices at most `reach` away from the one around p, along each axis.
 template <class Visit>
@@ -47,7 +47,7 @@ std::optional<Vec3d> characteristic_step(const GridField& field, const Vec3d& p,
     if (dot(second, second) == 0) continue;
     const Vec3d to = p + h * second;
     const double fall = now - field.time(to);
-    if (fall > 0 && fall >= least_slope * field.cost(p, to)) return to;
+    if (fall > 0 && fall >= min_slope * field.cost(p, to)) return to;
   }
   return std::nullopt;
 }
@@ -155,7 +155,7 @@ std::optional<Vec3d> upwind_voxel(const GridField& field, const Vec3d& p, double
 
 std::vector<Vec3d> way_out(const GridField& field, const Vec3d& p, double now) {
   if (const auto upwind = upwind_voxel(field, p, now)) return {*upwind};
-  constexpr std::size_t most_voxels = 4096;
+  constexpr std::size_t max_voxels = 4096;
   struct Reached {
     double cost = infinity;
     VertexId before;
@@ -175,7 +175,7 @@ std::vector<Vec3d> way_out(const GridField& field, const Vec3d& p, double now) {
     });
   };
   reach_from(p, 0, VertexId());
-  for (std::size_t settled = 0; !queue.empty() && settled < most_voxels; ++settled) {
+  for (std::size_t settled = 0; !queue.empty() && settled < max_voxels; ++settled) {
     const auto [cost, at] = queue.top();
     queue.pop();
     if (cost > known[at].cost) continue;

@@ -13,11 +13,11 @@ namespace {
 /// A chain is searched in windows of so many points, so that the work grows with its length alone.
 constexpr std::size_t window = 48;
 /// Sweeps of straightening stop when one gains less than this share, or after so many.
-constexpr double least_gain = 1e-6;
-constexpr int most_sweeps = 20;
+constexpr double min_gain = 1e-6;
+constexpr int max_sweeps = 20;
 /// The chain is searched again, now around its new place, while a round gains more than this share.
 constexpr double worth_a_round = 1e-3;
-constexpr int most_rounds = 6;
+constexpr int max_rounds = 6;
 
 template <int Corners>
 using Chain = std::vector<MeshPoint<Corners>>;
@@ -99,11 +99,11 @@ std::optional<Piece> piece_between(const TimedMesh<Corners>& on, const MeshPoint
 template <int Corners>
 void shorten(const TimedMesh<Corners>& on, std::vector<MeshPoint<Corners>>& chain) {
   double cost = total_cost(on, chain);
-  for (int round = 0; round < most_rounds; ++round) {
+  for (int round = 0; round < max_rounds; ++round) {
     // Every other round begins within a window, for the places where windows met before.
     search_windows(on, chain, round % 2 == 1 && chain.size() > window ? window / 2 : 0);
     Straightener<Corners> straightener(on, chain);
-    for (int sweep = 0; sweep < most_sweeps && straightener.sweep() > least_gain;) ++sweep;
+    for (int sweep = 0; sweep < max_sweeps && straightener.sweep() > min_gain;) ++sweep;
     drop_needless(on, chain);
     const double before = cost;
     cost = total_cost(on, chain);

@@ -132,11 +132,11 @@ Path PathTracer<Corners>::Engine::trace(const MeshPoint<Corners>& start) const {
 template <int Corners>
 auto PathTracer<Corners>::Engine::walk(const MeshPoint<Corners>& start, Path& path) const -> Trail {
   // Times decrease, so a path passes each element a few times at most, and mostly very few elements at all.
-  const std::size_t most_steps = 10'000 + 4 * mesh_.element_count();
+  const std::size_t max_steps = 10'000 + 4 * mesh_.element_count();
   std::vector<Descent<Corners>> scratch;
   Trail trail;
   trail.add(start, time_at(on_.times, start));
-  for (std::size_t steps = 0; steps < most_steps; ++steps) {
+  for (std::size_t steps = 0; steps < max_steps; ++steps) {
     const MeshPoint<Corners> at = trail.points.back();
     if (const auto finish = ends_.find(at, FinishRule::first_arrival)) {
       end_at(*finish, trail, path);
@@ -161,7 +161,7 @@ auto PathTracer<Corners>::Engine::walk(const MeshPoint<Corners>& start, Path& pa
     }
   }
   path.end = PathEnd::unended;
-  path.why = fmt::format("no source was met in {} steps (the times are no solution)", most_steps);
+  path.why = fmt::format("no source was met in {} steps (the times are no solution)", max_steps);
   return trail;
 }
 

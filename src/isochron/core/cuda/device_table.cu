@@ -9,7 +9,7 @@ namespace isochron::cuda {
 namespace {
 
 struct Picked {
-  int column[most_picked_columns];
+  int column[max_picked_columns];
   std::size_t count;
 };
 
@@ -46,7 +46,7 @@ __global__ void copy_numbers(DeviceTable table, std::size_t rows, Picked picked,
 
 template <class To>
 void copy_typed(const DeviceTable& table, std::span<const int> columns, To* result) {
-  assert(columns.size() <= most_picked_columns);
+  assert(columns.size() <= max_picked_columns);
   Picked picked{};
   picked.count = columns.size();
   for (std::size_t k = 0; k < columns.size(); ++k) picked.column[k] = columns[k];

@@ -46,7 +46,7 @@ void wait_for_stream(std::uintptr_t stream);
 
 /// In place of a column: zeros.
 inline constexpr int zero_column = -1;
-inline constexpr std::size_t most_picked_columns = 9;
+inline constexpr std::size_t max_picked_columns = 9;
 
 /// Writes some columns of all rows, one row behind the other, to device memory. As ids, numbers that are no 32-bit ids
 /// become the largest one, and numbers with a fraction are not taken (InputError).

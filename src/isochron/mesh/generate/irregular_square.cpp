@@ -36,12 +36,12 @@ class Flipper {
     const VertexId p = mine[k], a = mine[(k + 1) % 3], b = mine[(k + 2) % 3];
     const int opposite = corner_across(other, t);
     const VertexId q = theirs[opposite];
-    constexpr std::uint32_t least_valence = 4;
-    if (valence_[a.index()] <= least_valence || valence_[b.index()] <= least_valence ||
+    constexpr std::uint32_t min_valence = 4;
+    if (valence_[a.index()] <= min_valence || valence_[b.index()] <= min_valence ||
         valence_[p.index()] >= max_valence_ || valence_[q.index()] >= max_valence_)
       return;
-    constexpr double least_quality = 0.3;
-    if (quality({p, a, q}) < least_quality || quality({p, q, b}) < least_quality) return;
+    constexpr double min_quality = 0.3;
+    if (quality({p, a, q}) < min_quality || quality({p, q, b}) < min_quality) return;
 
     const ElementId beyond_bp = neighbors_[t.index()][(k + 1) % 3], beyond_pa = neighbors_[t.index()][(k + 2) % 3];
     const ElementId beyond_aq = neighbors_[other.index()][(opposite + 1) % 3];

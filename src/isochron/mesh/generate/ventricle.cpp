@@ -93,7 +93,7 @@ struct Counts {
   std::size_t patch, ring, layers;
 };
 
-Counts choose_counts(const VentricleOptions& options, const Wall& wall, double most_elements) {
+Counts choose_counts(const VentricleOptions& options, const Wall& wall, double max_elements) {
   const double around = 0.85 * 2 * pi * wall.short_axis(0.5);  // mean over the ring
   const double along = (1 - patch_radius) * wall.arc_length();
   const double through = (options.epi_short - options.endo_short + options.epi_long - options.endo_long) / 2;
@@ -105,10 +105,10 @@ Counts choose_counts(const VentricleOptions& options, const Wall& wall, double m
   double ring = cells(along, 2);
   if (options.elements > 0)  // what rounding took elsewhere
     ring = std::max(2.0, std::round((wanted / layers - patch * patch) / (4 * patch)));
-  if (!(6 * (patch * patch + 4 * patch * ring) * layers < most_elements))
+  if (!(6 * (patch * patch + 4 * patch * ring) * layers < max_elements))
     throw UsageError(
         fmt::format("cells of {:.3g} mm make more than {:.3g} tetrahedra (ids and memory run out); choose larger cells",
-                    h, most_elements));
+                    h, max_elements));
   return {static_cast<std::size_t>(patch), static_cast<std::size_t>(ring), static_cast<std::size_t>(layers)};
 }
 

@@ -1,4 +1,4 @@
-// Time-band ordered label correcting, pushing through elements (DESIGN section 3, last paragraph): vertices wait in
+// Time-band ordered label correcting, pushing through elements: vertices wait in
 // buckets of time, first in first out inside a bucket, and each push offers its elements' other corners a better time.
 #pragma once
 

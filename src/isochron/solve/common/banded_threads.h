@@ -189,7 +189,7 @@ class BandedTeam {
     phase_.ahead = true;
     phase_.deal = Deal::none;
     taken_ahead_.store(0, std::memory_order_relaxed);
-    most_ahead_ = most;
+    max_ahead_ = most;
     wait(workers_[0]);
     take_part(workers_[0], phase_);
     wait(workers_[0]);
@@ -552,7 +552,7 @@ class BandedTeam {
   void drain(Worker& own, const Phase& phase, const List& list, End end) {
     const T horizon = scale_.horizon(phase.bucket);
     while (true) {
-      if (phase.ahead && taken_ahead_.load(std::memory_order_relaxed) >= most_ahead_) return;
+      if (phase.ahead && taken_ahead_.load(std::memory_order_relaxed) >= max_ahead_) return;
       const Stretch stretch = take(list, end);
       if (stretch.begin == stretch.end) return;
       if (phase.ahead) taken_ahead_.fetch_add(stretch.end - stretch.begin, std::memory_order_relaxed);
@@ -629,7 +629,7 @@ class BandedTeam {
   std::uint64_t phases_ = 0;
   std::array<std::uint32_t, 2> ahead_of_{none, none};  ///< buckets that were processed ahead, by their parity
   std::atomic<std::size_t> taken_ahead_{0};
-  std::size_t most_ahead_ = 0;
+  std::size_t max_ahead_ = 0;
   std::mutex error_mutex_;
   std::exception_ptr error_;
 };

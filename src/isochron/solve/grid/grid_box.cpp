@@ -10,7 +10,7 @@
 namespace isochron {
 namespace {
 
-constexpr std::uint32_t most_along_an_axis = 1U << 30;
+constexpr std::uint32_t max_along_an_axis = 1U << 30;
 
 Vec3i shape_of(const ImageGrid& grid) {
   return {static_cast<int>(grid.shape[0]), static_cast<int>(grid.shape[1]), static_cast<int>(grid.shape[2])};
@@ -44,9 +44,9 @@ GridCells make_cells(const ImageGrid& grid, std::span<const std::uint8_t> mask) 
                                  mask.size(), grid.voxel_count()));
   GridCells cells;
   GridBox& box = cells.box;
-  if (*std::max_element(grid.shape.begin(), grid.shape.end()) > most_along_an_axis)
+  if (*std::max_element(grid.shape.begin(), grid.shape.end()) > max_along_an_axis)
     throw InputError(fmt::format("the image is too long ({} x {} x {}, at most {} along an axis); cut it",
-                                 grid.shape[0], grid.shape[1], grid.shape[2], most_along_an_axis));
+                                 grid.shape[0], grid.shape[1], grid.shape[2], max_along_an_axis));
   box.image_shape = shape_of(grid);
   const auto [low, high] = bounds(box.image_shape, mask);
   box.lower = low;

@@ -83,14 +83,14 @@ class SourceFactor {
       const double along = side * slope[i];
       if (!(along > 0)) return time;
       const double correction = here - times->time(y) - along;
-      return correction * correction * weight[i] < most_of_a_step ? time + correction : time;
+      return correction * correction * weight[i] < max_of_a_step ? time + correction : time;
     }
     [[nodiscard]] ISOCHRON_ALWAYS_INLINE double two(double near, double far, std::uint32_t y, std::uint32_t z, int i,
                                                     int side) const {
       const double plain = (4 * near - far) / 3, along = side * slope[i];
       if (!(along > 0)) return plain;
       const double correction = here - (4 * times->time(y) - times->time(z)) / 3 - along * (2.0 / 3);
-      return correction * correction * weight[i] < most_of_a_step ? plain + correction : plain;
+      return correction * correction * weight[i] < max_of_a_step ? plain + correction : plain;
     }
   };
   template <class Problem>
@@ -122,7 +122,7 @@ class SourceFactor {
   }
 
  private:
-  static constexpr double most_of_a_step = 0.5;  ///< squared
+  static constexpr double max_of_a_step = 0.5;  ///< squared
   const SourceTimes* times_;
 };
 

@@ -8,7 +8,7 @@
 namespace isochron {
 namespace {
 
-constexpr std::uint64_t most_rounds = 20000;
+constexpr std::uint64_t max_rounds = 20000;
 
 /// Updates of cells from their neighbours along the axes.
 template <class T, int Dim>
@@ -71,7 +71,7 @@ void fast_iterative(const TensorProblem<T, Dim>& problem, SolveState<T>& state) 
     where.push_back(x);
   };
   for (const std::uint32_t seed : state.seeds) problem.for_dependents(seed, [&](std::uint32_t x) { call_in(x, list); });
-  for (; !list.empty() && state.counters.rounds < most_rounds; ++state.counters.rounds) {
+  for (; !list.empty() && state.counters.rounds < max_rounds; ++state.counters.rounds) {
     if ((state.counters.rounds & 15U) == 0 && state.progress.cancelled()) throw Cancelled();
     fresh.clear();
     for (const std::uint32_t x : list) fresh.push_back(update.godunov(x));  // all from the times before, as Jacobi's
@@ -119,7 +119,7 @@ void sweep(const TensorProblem<T, Dim>& problem, SolveState<T>& state, const Upd
     state.time[x] = time;
   };
   bool changed = true;
-  while (changed && state.counters.rounds < most_rounds) {
+  while (changed && state.counters.rounds < max_rounds) {
     changed = false;
     for (unsigned direction = 0; direction < directions; ++direction, ++state.counters.rounds) {
       if (state.progress.cancelled()) throw Cancelled();

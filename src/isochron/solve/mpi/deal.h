@@ -42,11 +42,11 @@ struct Traffic {
   int parts = 1;  ///< that the mesh or image was shared out in: one a rank, or a team
   std::uint64_t messages = 0;
   std::uint64_t bytes = 0;
-  std::uint64_t halo_bytes = 0;   ///< what it would be with each time sent once to each rank that holds a copy
-  std::uint64_t bands = 0;        ///< as the ranks went through them together
-  std::uint64_t agreements = 0;   ///< reductions
-  double idle_seconds = 0;        ///< mean over the ranks
-  double least_idle_seconds = 0;  ///< of the busiest one
+  std::uint64_t halo_bytes = 0;  ///< what it would be with each time sent once to each rank that holds a copy
+  std::uint64_t bands = 0;       ///< as the ranks went through them together
+  std::uint64_t agreements = 0;  ///< reductions
+  double idle_seconds = 0;       ///< mean over the ranks
+  double min_idle_seconds = 0;   ///< of the busiest one
 };
 
 }  // namespace isochron::mpi

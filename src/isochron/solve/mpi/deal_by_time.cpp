@@ -135,10 +135,10 @@ std::vector<std::uint32_t> slabs_of(std::span<const double> times, std::span<con
                                     int threads) {
   double first = std::numeric_limits<double>::infinity();
   for (const GlobalSeed& seed : seeds) first = std::min(first, seed.time);
-  constexpr double most_slabs = 1e6;  // what nothing reaches is the last one
+  constexpr double max_slabs = 1e6;  // what nothing reaches is the last one
   std::vector<std::uint32_t> slab(times.size());
   parallel_for(threads, times.size(), [&](std::size_t v) {
-    slab[v] = static_cast<std::uint32_t>(std::clamp((times[v] - first) / thickness, 0.0, most_slabs));
+    slab[v] = static_cast<std::uint32_t>(std::clamp((times[v] - first) / thickness, 0.0, max_slabs));
   });
   return slab;
 }

@@ -17,9 +17,9 @@ namespace {
 
 /// Enough blocks to keep ranks busy, of sides long enough to keep borders short (bench/NOTES.md).
 constexpr int tuned_blocks = 64;
-constexpr int least_side = 12, least_flat_side = 24;
+constexpr int min_side = 12, min_flat_side = 24;
 /// Updates that read further than this are not worth blocks.
-constexpr int most_pad = 32;
+constexpr int max_pad = 32;
 
 std::string voxels(int count) { return fmt::format("{} voxel{}", count, count == 1 ? "" : "s"); }
 
@@ -91,7 +91,7 @@ ImageGrid BlockStack::grid(const ImageGrid& image) const {
   return stack;
 }
 
-bool GridDeal::shared() const { return reach <= most_pad; }
+bool GridDeal::shared() const { return reach <= max_pad; }
 
 std::string GridDeal::note(int ranks) const {
   std::vector<bool> busy(static_cast<std::size_t>(ranks), false);
@@ -102,9 +102,9 @@ std::string GridDeal::note(int ranks) const {
   const std::string who = used == 1 ? "one rank solves it all" : fmt::format("{} of {} ranks solve it", used, ranks);
   if (!shared())
     return fmt::format("{}: the metric is so anisotropic that updates read too far for blocks ({} voxels; up to {})",
-                       who, reach, most_pad);
+                       who, reach, max_pad);
   return fmt::format("{}: the image is too small for more blocks (at least {} wide; updates read {} away)", who,
-                     voxels(least_side), voxels(reach));
+                     voxels(min_side), voxels(reach));
 }
 
 GridDeal cut_blocks(const CellExtent& cells, const Vec3i& reach, int ranks, int blocks) {
@@ -112,11 +112,10 @@ GridDeal cut_blocks(const CellExtent& cells, const Vec3i& reach, int ranks, int 
   GridDeal deal;
   deal.lattice = {cells.lower, cells.shape, cells.shape};
   deal.reach = longest;
-  deal.least_side = std::max(blocks > 0 ? 1 : cells.flat ? least_flat_side : least_side, 2 * longest);
+  deal.min_side = std::max(blocks > 0 ? 1 : cells.flat ? min_flat_side : min_side, 2 * longest);
   if ((ranks > 1 || blocks > 0) && deal.shared()) {
     const double wanted = static_cast<double>(ranks) * (blocks > 0 ? blocks : tuned_blocks);
-    deal.lattice.shape =
-        block_shape(cells.shape, static_cast<double>(cells.count) / wanted, deal.least_side, cells.flat);
+    deal.lattice.shape = block_shape(cells.shape, static_cast<double>(cells.count) / wanted, deal.min_side, cells.flat);
   }
   deal.pad = deal.lattice.count() > 1 ? reach : Vec3i{1, 1, cells.flat ? 0 : 1};
   return deal;

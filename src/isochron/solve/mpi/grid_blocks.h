@@ -107,7 +107,7 @@ struct GridDeal {
   Vec3i pad;                           ///< how far the updates of a block's cells read
   std::vector<std::uint32_t> rank_of;  ///< by block; nobody where nothing may pass
   int reach = 1;                       ///< how far updates read at most, in voxels
-  int least_side = 1;                  ///< of a block that is worth its padding
+  int min_side = 1;                    ///< of a block that is worth its padding
 
   /// False when updates read too far for blocks: then one rank has it all.
   [[nodiscard]] bool shared() const;

@@ -13,7 +13,7 @@ Bytes packed(const GridPart& part) {
   put(bytes, part.deal.pad);
   put_vector(bytes, part.deal.rank_of);
   put(bytes, part.deal.reach);
-  put(bytes, part.deal.least_side);
+  put(bytes, part.deal.min_side);
   put<std::uint8_t>(bytes, part.plan.diagonal ? 1 : 0);
   put(bytes, part.plan.unit);
   put<std::uint8_t>(bytes, part.masked ? 1 : 0);
@@ -32,7 +32,7 @@ GridPart unpacked(const Bytes& bytes) {
   part.deal.pad = unpack.take<Vec3i>();
   part.deal.rank_of = unpack.take_vector<std::uint32_t>();
   part.deal.reach = unpack.take<int>();
-  part.deal.least_side = unpack.take<int>();
+  part.deal.min_side = unpack.take<int>();
   part.plan.diagonal = unpack.take<std::uint8_t>() != 0;
   part.plan.unit = unpack.take<double>();
   part.masked = unpack.take<std::uint8_t>() != 0;

@@ -19,7 +19,7 @@ namespace {
 
 /// Messages of more bytes than an int counts are sent in pieces of this size, the last one filled up.
 constexpr std::size_t unit_bytes = 4096;
-constexpr std::size_t most_bytes = std::numeric_limits<int>::max();
+constexpr std::size_t max_bytes = std::numeric_limits<int>::max();
 
 void combine_tallies(void* in, void* inout, int* count, MPI_Datatype*) {
   const auto* from = static_cast<const Tally*>(in);
@@ -40,7 +40,7 @@ bool mpi_takes_device_memory() {
 
 /// Bytes filled up to whole units, when they need units.
 std::size_t filled_up(std::size_t bytes) {
-  return bytes > most_bytes ? (bytes + unit_bytes - 1) / unit_bytes * unit_bytes : bytes;
+  return bytes > max_bytes ? (bytes + unit_bytes - 1) / unit_bytes * unit_bytes : bytes;
 }
 
 class MpiTransport final : public Transport {
@@ -166,7 +166,7 @@ class MpiTransport final : public Transport {
   };
 
   void start(Sending& sending, int to, int tag, const std::byte* data, std::size_t bytes) {
-    const bool large = bytes > most_bytes;
+    const bool large = bytes > max_bytes;
     MPI_Isend(data, static_cast<int>(large ? bytes / unit_bytes : bytes), large ? unit_ : MPI_BYTE, to, tag, world_,
               &sending.request);
   }
@@ -183,7 +183,7 @@ class MpiTransport final : public Transport {
     return true;
   }
   void take(Arrived& arrived, std::byte* to) {
-    const bool large = arrived.bytes > most_bytes;
+    const bool large = arrived.bytes > max_bytes;
     MPI_Mrecv(to, static_cast<int>(large ? arrived.bytes / unit_bytes : arrived.bytes), large ? unit_ : MPI_BYTE,
               &arrived.handle, MPI_STATUS_IGNORE);
   }

@@ -194,7 +194,7 @@ class RankEngine {
     GlobalResidual residual;
     residual.limit = residual_limit(start);
     arrival.max_time = -infinity;
-    arrival.traffic.least_idle_seconds = infinity;
+    arrival.traffic.min_idle_seconds = infinity;
     for (const Share& share : all_values(transport_, own)) {
       arrival.reached += share.reached;
       arrival.unreached += share.unreached;
@@ -206,7 +206,7 @@ class RankEngine {
       arrival.traffic.bytes += share.bytes;
       arrival.traffic.halo_bytes += share.halo_bytes;
       arrival.traffic.idle_seconds += share.idle / transport_.size();
-      arrival.traffic.least_idle_seconds = std::min(arrival.traffic.least_idle_seconds, share.idle);
+      arrival.traffic.min_idle_seconds = std::min(arrival.traffic.min_idle_seconds, share.idle);
       if (share.residual.worst > residual.worst)
         residual.worst = share.residual.worst, residual.worst_vertex = share.residual.vertex;
     }

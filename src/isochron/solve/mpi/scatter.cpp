@@ -16,10 +16,10 @@ namespace {
 
 /// Enough pieces to keep ranks busy, of enough vertices to keep borders short (bench/NOTES.md).
 constexpr int tuned_pieces = 64;
-constexpr std::size_t least_piece = 3500;
+constexpr std::size_t min_piece = 3500;
 
 std::uint32_t piece_count(std::size_t vertices, int ranks, int wanted) {
-  const auto most = static_cast<int>(vertices / least_piece / static_cast<std::size_t>(ranks));
+  const auto most = static_cast<int>(vertices / min_piece / static_cast<std::size_t>(ranks));
   return static_cast<std::uint32_t>(ranks * (wanted > 0 ? wanted : std::clamp(most, 1, tuned_pieces)));
 }
 

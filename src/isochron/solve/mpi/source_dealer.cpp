@@ -18,31 +18,15 @@ namespace {
 
 enum class Task : std::uint32_t { solve, end, cancel };
 
-/// Why there is no result.
-struct Failure {
-  int exit_code = 1;
-  std::string message;
-};
 using Outcome = std::variant<Arrival, Failure>;
-
-[[noreturn]] void throw_again(const Failure& failure) {
-  switch (failure.exit_code) {
-    case 2: throw UsageError(failure.message);
-    case 3: throw InputError(failure.message);
-    case 130: throw Cancelled();
-    default: throw RuntimeError(failure.message);
-  }
-}
 
 /// What `work` throws, if anything.
 template <class Work>
 std::optional<Failure> failure_of(Work&& work) {
   try {
     work();
-  } catch (const Error& error) {
-    return Failure{error.exit_code(), error.what()};
-  } catch (const std::exception& error) {
-    return Failure{1, error.what()};
+  } catch (...) {
+    return current_failure();
   }
   return std::nullopt;
 }
@@ -54,7 +38,7 @@ std::vector<Outcome> solve_chunk(std::span<const Sources> sets, const SolveMany&
   std::optional<Failure> failure = failure_of([&] { solve(sets, take); });
   if (!failure) return outcomes;
   // Of several sets the message would name one by its place among these. Alone it is the message itself.
-  if (failure->exit_code == 3 && sets.size() > 1 && outcomes.size() < sets.size()) {
+  if (failure->kind == ErrorKind::input && sets.size() > 1 && outcomes.size() < sets.size()) {
     const std::size_t failed = outcomes.size();
     if (auto alone = failure_of([&] { solve(sets.subspan(failed, 1), [](std::size_t, Arrival&&) {}); }))
       failure = std::move(alone);
@@ -69,8 +53,8 @@ Bytes packed(std::size_t first, const std::vector<Outcome>& outcomes) {
   put<std::uint64_t>(bytes, outcomes.size());
   for (const Outcome& outcome : outcomes) {
     const auto* failure = std::get_if<Failure>(&outcome);
-    put<std::int32_t>(bytes, failure != nullptr ? failure->exit_code : 0);
-    if (failure != nullptr) put_text(bytes, failure->message);
+    put<std::uint8_t>(bytes, failure != nullptr ? 1 : 0);
+    if (failure != nullptr) put_text(bytes, pack(*failure));
     else put_arrival(bytes, std::get<Arrival>(outcome));
   }
   return bytes;
@@ -157,9 +141,9 @@ class Dealer {
       const auto count = unpack.take<std::uint64_t>();
       std::vector<Outcome> outcomes;
       for (std::uint64_t i = 0; i < count; ++i) {
-        const auto code = unpack.take<std::int32_t>();
-        if (code == 0) outcomes.emplace_back(take_arrival(unpack));
-        else outcomes.emplace_back(Failure{code, take_text(unpack)});
+        const bool failed = unpack.take<std::uint8_t>() != 0;
+        if (failed) outcomes.emplace_back(unpack_failure(take_text(unpack)));
+        else outcomes.emplace_back(take_arrival(unpack));
       }
       keep(first, std::move(outcomes));
     }

@@ -59,7 +59,7 @@ class Transport {
   /// This one must outlive it.
   virtual std::unique_ptr<Transport> split(bool member) = 0;
 
-  /// Sends the bytes to another rank (or to this one). Tags are from 0 to `most_tags` − 1.
+  /// Sends the bytes to another rank (or to this one). Tags are from 0 to `max_tags` − 1.
   virtual void send(int to, int tag, Bytes&& bytes) = 0;
   /// Takes a message with this tag that has arrived; false when there is none now.
   virtual bool receive(int tag, Message& message) = 0;
@@ -96,11 +96,11 @@ class Transport {
   /// step on this rank.
   std::function<void()> watch;
 
-  static constexpr int most_tags = 16384;
+  static constexpr int max_tags = 16384;
 
   /// A tag for the next thing that all ranks do together. They do everything in the same order, so they get the same
   /// one, and a rank that is ahead does not mix with one that is behind.
-  int next_tag() { return rounds_++ % most_tags; }
+  int next_tag() { return rounds_++ % max_tags; }
 
  private:
   int rounds_ = 0;

@@ -16,7 +16,7 @@
 namespace isochron {
 
 /// The papers update "neighbours of greater value" only. That is right at vertices whose corners are all acute in the
-/// metric; elsewhere every neighbour is offered the update, else the answer would differ (DESIGN section 3).
+/// metric; elsewhere every neighbour is offered the update, else the answer would differ.
 template <class T>
 bool may_depend_on(const std::vector<std::uint8_t>& acute, std::uint32_t vertex, T time, T neighbor_time) {
   return time > neighbor_time || acute[vertex] == 0;

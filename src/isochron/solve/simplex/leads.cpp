@@ -16,8 +16,8 @@ namespace {
 struct Views {
   static constexpr int most = 64;
   float xa[most], xb[most], xc[most], ab[most], ac[most], bc[most];
-  float least_a[most], least_b[most], least_c[most];  ///< what a lead is at least, in steps
-  std::uint32_t leads[most];                          ///< of a, b and c, from the lowest byte on
+  float min_a[most], min_b[most], min_c[most];  ///< what a lead is at least, in steps
+  std::uint32_t leads[most];                    ///< of a, b and c, from the lowest byte on
 };
 
 /// 1 / √value to 5 parts in a million, without a root or a division: those took half the time. A first guess halves the
@@ -43,11 +43,11 @@ ISOCHRON_ALWAYS_INLINE void compute(Views& views, float steps, int count) {
     const float xa = views.xa[i], xb = views.xb[i], xc = views.xc[i], ab = views.ab[i], ac = views.ac[i],
                 bc = views.bc[i];
     const float over_ab = over_root(ab), over_ac = over_root(ac), over_bc = over_root(bc);
-    const float to_a = least_lead(xa, ab, ac, xb, xc, bc, over_ab, over_ac);
-    const float to_b = least_lead(xb, ab, bc, xa, xc, ac, over_ab, over_bc);
-    const float to_c = least_lead(xc, ac, bc, xa, xb, ab, over_ac, over_bc);
-    views.leads[i] = whole_steps(to_a, steps, views.least_a[i]) | whole_steps(to_b, steps, views.least_b[i]) << 8 |
-                     whole_steps(to_c, steps, views.least_c[i]) << 16;
+    const float to_a = min_lead(xa, ab, ac, xb, xc, bc, over_ab, over_ac);
+    const float to_b = min_lead(xb, ab, bc, xa, xc, ac, over_ab, over_bc);
+    const float to_c = min_lead(xc, ac, bc, xa, xb, ab, over_ac, over_bc);
+    views.leads[i] = whole_steps(to_a, steps, views.min_a[i]) | whole_steps(to_b, steps, views.min_b[i]) << 8 |
+                     whole_steps(to_c, steps, views.min_c[i]) << 16;
   }
 }
 
@@ -73,9 +73,9 @@ void fill(SimplexProblem<T, 4>& problem, std::size_t v, T longest) {
       views.ab[i] = static_cast<float>(record.length[w.ab]);
       views.ac[i] = static_cast<float>(record.length[w.ac]);
       views.bc[i] = static_cast<float>(record.length[w.bc]);
-      views.least_a[i] = least[static_cast<int>(!record.acute(w.a))];
-      views.least_b[i] = least[static_cast<int>(!record.acute(w.b))];
-      views.least_c[i] = least[static_cast<int>(!record.acute(w.c))];
+      views.min_a[i] = least[static_cast<int>(!record.acute(w.a))];
+      views.min_b[i] = least[static_cast<int>(!record.acute(w.b))];
+      views.min_c[i] = least[static_cast<int>(!record.acute(w.c))];
     }
     compute(views, steps, static_cast<int>(incidences.size()));
     for (std::size_t i = 0; i < incidences.size(); ++i) {

@@ -20,9 +20,9 @@ namespace isochron {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double angle_tolerance = 1e-9;      // of the rays through a facet, over the angle it is seen at
-constexpr double slope_margin = 1.05;         // of the level set further out over that beside the vertex
-constexpr std::size_t most_openings = 2'000;  // looked through from one vertex: a guard for needles
+constexpr double angle_tolerance = 1e-9;     // of the rays through a facet, over the angle it is seen at
+constexpr double slope_margin = 1.05;        // of the level set further out over that beside the vertex
+constexpr std::size_t max_openings = 2'000;  // looked through from one vertex: a guard for needles
 
 /// A point as placed around the vertex that looks for the zero set, which is the origin, and where it is in the mesh.
 struct Placed {
@@ -237,7 +237,7 @@ double ZeroSetView<Corners>::time_at(VertexId v) {
   for (const auto& [element, corner] : around) open(element, corner, none);
   const auto later = [&](std::uint32_t a, std::uint32_t b) { return openings_[a].least > openings_[b].least; };
   std::make_heap(queue_.begin(), queue_.end(), later);
-  while (!queue_.empty() && openings_[queue_.front()].least < best_ && openings_.size() < most_openings) {
+  while (!queue_.empty() && openings_[queue_.front()].least < best_ && openings_.size() < max_openings) {
     std::pop_heap(queue_.begin(), queue_.end(), later);
     const std::uint32_t next = queue_.back();
     queue_.pop_back();

@@ -21,7 +21,7 @@ struct SplitLimits {
 /// Triangles are unfolded isometrically into the plane of the first; vertices outside the obtuse angle are passed by.
 /// Of tetrahedra, only the apex straight behind the opposite face is tried (no split when it is not seen). Splitting
 /// ends at angles that are acute, at the boundary, at edges and faces shared by more than two elements, at jumps of the
-/// metric (where one virtual element could not stand for both sides), at `limits` and after `most_unfolds` triangles.
+/// metric (where one virtual element could not stand for both sides), at `limits` and after `max_unfolds` triangles.
 template <class T, int Corners>
 VirtualElements<T, Corners> split_obtuse(const SimplexProblem<T, Corners>& problem, const SimplexMesh<Corners>& mesh,
                                          const Metric& metric, const SplitLimits& limits = {}, int threads = 1);

@@ -12,7 +12,7 @@
 namespace isochron {
 
 /// Triangles unfolded behind one corner, at most.
-inline constexpr int most_unfolds = 8;
+inline constexpr int max_unfolds = 8;
 
 /// Squared lengths a and b of an edge in the metrics on its two sides are alike enough for one virtual element.
 ISOCHRON_HD inline bool alike(double squared_a, double squared_b, double contrast) {
@@ -55,7 +55,7 @@ class TriangleUnfolder {
     Window window{left, right, 1, false};
     crossings_ = 0;
     // The window's rays cross the edge (left, right) of triangle i; what is behind it?
-    while (crossings_ < most_unfolds && obtuse(window)) {
+    while (crossings_ < max_unfolds && obtuse(window)) {
       const Behind next = input_.behind(left.vertex, right.vertex, i);
       Drawn apex;
       if (next.apex < 0 || !draw(left, right, next, apex)) break;
@@ -163,7 +163,7 @@ class TriangleUnfolder {
   const Input& input_;
   double contrast_;
   int crossings_ = 0;
-  Crossed crossed_[most_unfolds];
+  Crossed crossed_[max_unfolds];
 };
 
 }  // namespace isochron

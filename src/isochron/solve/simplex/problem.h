@@ -23,7 +23,7 @@ struct ElementRecord {
 
   [[nodiscard]] std::uint32_t vertex(int k) const { return corner[k] & ~obtuse_flag; }
   /// True when all edges leaving corner k have pairwise products ≥ 0 in the metric: only then a later neighbour cannot
-  /// matter to it (DESIGN section 3, causality).
+  /// matter to it.
   [[nodiscard]] bool acute(int k) const { return (corner[k] & obtuse_flag) == 0; }
 };
 

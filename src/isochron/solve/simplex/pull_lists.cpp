@@ -7,7 +7,7 @@
 namespace isochron {
 namespace {
 
-constexpr std::size_t most_records = std::size_t{1} << 30;
+constexpr std::size_t max_records = std::size_t{1} << 30;
 
 void check_size(bool fits) {
   if (!fits)
@@ -21,7 +21,7 @@ template <class T, int Corners>
 PullLists<T, Corners>::PullLists(const SimplexProblem<T, Corners>& problem) : problem_(problem) {
   const auto& extra = problem.virtual_elements;
   if (extra.empty()) return;
-  check_size(problem.elements.size() + extra.records.size() <= most_records);
+  check_size(problem.elements.size() + extra.records.size() <= max_records);
   add_records();
   const auto first = static_cast<std::uint32_t>(problem.elements.size());
   pulls_ = merge(extra.target_offsets, extra.target_list,

@@ -226,7 +226,7 @@ class Relaxer {
     std::uint64_t solves = 0;
     std::span<const std::uint32_t> left = problem_.adjacency.at(VertexId(x));
     while (!left.empty()) {
-      push.incidences = left.first(std::min(left.size(), TetPush<T>::most_elements));
+      push.incidences = left.first(std::min(left.size(), TetPush<T>::max_elements));
       solves += push_through(push, offers);
       for (int k = 0; k < offers.count; ++k) emit(offers.target[k], offers.time[k]);
       left = left.subspan(push.incidences.size());

@@ -171,7 +171,7 @@ template <int Corners>
 void SourceBall<Corners>::grow(int max_rings) {
   // Nearest first, hidden or not: a path behind an obstacle may be faster too. Graded meshes are stopped by the count.
   const double rings = std::max(max_rings, 0);
-  const auto most_elements = static_cast<std::size_t>((Corners == 4 ? 64 : 16) * std::pow(rings + 1, Corners - 1));
+  const auto max_elements = static_cast<std::size_t>((Corners == 4 ? 64 : 16) * std::pow(rings + 1, Corners - 1));
   using Item = std::pair<double, std::uint32_t>;
   std::priority_queue<Item, std::vector<Item>, std::greater<>> queue;
   const auto place_of = [&](ElementId e) {
@@ -191,7 +191,7 @@ void SourceBall<Corners>::grow(int max_rings) {
   for (std::size_t count = 0; !queue.empty() && queue.top().first <= radius_; ++count) {
     const std::size_t i = queue.top().second;
     queue.pop();
-    radius_ = std::min(radius_, count < most_elements ? limit_by(entries_[i]) : entries_[i].nearest);
+    radius_ = std::min(radius_, count < max_elements ? limit_by(entries_[i]) : entries_[i].nearest);
     for_face_neighbours(mesh_, adjacency_, entries_[i].element, [&](ElementId other, int corner) {
       const std::uint32_t place = place_of(other);  // may move the entries
       entries_[i].across[corner] = place;

@@ -16,10 +16,9 @@ struct PartTooSmall {};
 /// Receives each vertex once, with the time at which the front reaches it.
 using SetTime = std::function<void(VertexId, double)>;
 
-/// Gives `set` the times onset + √(dᵀ M d) of the vertices in a metric ball around a point source (DESIGN section 3,
-/// source accuracy), where d is the vector from `position` and M the metric there. `seeds` are the element that holds
-/// the position or all elements at the source vertex; their corners are always set, each with its own element's M (the
-/// least where several share it).
+/// Gives `set` the times onset + √(dᵀ M d) of the vertices in a metric ball around a point source, where d is the
+/// vector from `position` and M the metric there. `seeds` are the element that holds the position or all elements at
+/// the source vertex; their corners are always set, each with its own element's M (the least where several share it).
 ///
 /// The ball has the volume of one of `max_rings` rings of elements as large as the seeds, whatever the anisotropy. It
 /// ends earlier where an element's M differs from that at the source, unless the whole effect on the ball's times stays

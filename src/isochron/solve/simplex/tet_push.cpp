@@ -53,7 +53,7 @@ constexpr std::array<Corners, 16> corners_of = [] {
 /// What a push knows of its elements: the times of their corners, and the targets that can gain.
 template <class T>
 struct Picked {
-  static constexpr std::size_t most = TetPush<T>::most_elements;
+  static constexpr std::size_t most = TetPush<T>::max_elements;
   alignas(64) T time[most][4];
   const ElementRecord<T, 4>* record[most];
   std::uint16_t target[3 * most + 4];  ///< element * 16 + corner of x * 4 + corner of the target

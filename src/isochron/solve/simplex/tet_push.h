@@ -13,10 +13,10 @@ namespace isochron {
 template <class T>
 struct TetPush {
   /// Elements at once: their targets fit a batch.
-  static constexpr std::size_t most_elements = FaceBatch<T>::capacity / 3;
+  static constexpr std::size_t max_elements = FaceBatch<T>::capacity / 3;
 
   const ElementRecord<T, 4>* elements;
-  std::span<const std::uint32_t> incidences;  ///< of x, at most `most_elements`
+  std::span<const std::uint32_t> incidences;  ///< of x, at most `max_elements`
   const Leads* leads;                         ///< of these incidences
   T lead_step;
   T* times;  ///< of all vertices; others may lower them meanwhile

@@ -12,7 +12,7 @@ namespace {
 constexpr int window =
     static_cast<int>(farthest_level);  // voxels that face distances are looked for in, along each axis
 constexpr float least = 0.02F;         // of the level, so that signs are clear
-constexpr float most_move = 0.5F;      // voxels
+constexpr float max_move = 0.5F;       // voxels
 constexpr int rounds = 5;
 
 std::size_t size_of(int n) { return static_cast<std::size_t>(n); }
@@ -119,7 +119,7 @@ std::vector<float> smoothed_level(const Lattice& lattice, std::span<const std::u
   for (int round = 0; round < (width > 0 ? rounds : 0); ++round) {
     smooth(lattice, width, threads, level);
     parallel_for(threads, level.size(), [&](std::size_t v) {
-      level[v] = std::clamp(level[v], faces[v] - most_move, faces[v] + most_move);
+      level[v] = std::clamp(level[v], faces[v] - max_move, faces[v] + max_move);
       level[v] = inside[v] != 0 ? std::min(level[v], -least) : std::max(level[v], least);
     });
   }

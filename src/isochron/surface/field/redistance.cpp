@@ -27,11 +27,11 @@ Vec3d position_of(const Lattice& lattice, std::size_t index) {
 // plane towards x, in turn. Negative when that does not settle on a point that x can be the nearest to.
 double distance_to_spline(const SplineView<double>& spline, const Vec3d& x, bool inside, const Vec3d& start,
                           const Lattice& lattice) {
-  constexpr int most_steps = 12;
+  constexpr int max_steps = 12;
   const double voxel = lattice.smallest_spacing(), cell = norm(lattice.spacing);
   double bound = norm(x - start) + 0.05 * voxel;
   Vec3d p = start;
-  for (int step = 0; step < most_steps; ++step) {
+  for (int step = 0; step < max_steps; ++step) {
     const Jet<double> jet = spline.slope(p);
     const double slope = norm(jet.gradient);
     if (!(slope > 0)) return -1;

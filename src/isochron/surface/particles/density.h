@@ -51,7 +51,7 @@ ISOCHRON_HD T density_urge(T energy, std::size_t neighbours, T chance, const Den
 
 /// Where a newcomer would have more than this, in parts of the ideal energy, there is no gap: its parent lacks energy
 /// since it does not see those beyond a sharp ridge. (The middle of a triangle of the ideal lattice has 3.1.)
-inline constexpr double most_crowded = 2.7;
+inline constexpr double max_crowded = 2.7;
 
 /// The emptiest place around a particle: of some points half a size to a size away in the tangent plane, where the
 /// fields hold them, the one where the energy would be least.
@@ -125,7 +125,7 @@ DensityPlan plan_density(std::span<const Particle<double>> particles, const BinF
     const Projection<double> landed = fields.put(place, here.size, 0.02 * here.size, 8);
     if (!landed.reached || !(dot(landed.normal, here.normal) > 0)) continue;
     const Particle<double> newcomer{landed.position, fields.sizes.size(landed.position), landed.normal, here.lambda};
-    if (newcomer_energy(frame, bins.table(), particles.data(), newcomer) < most_crowded * ideal_energy) {
+    if (newcomer_energy(frame, bins.table(), particles.data(), newcomer) < max_crowded * ideal_energy) {
       plan.added.push_back(newcomer);
     }
   }

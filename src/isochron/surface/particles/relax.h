@@ -34,12 +34,12 @@ struct RelaxIteration {
 };
 
 struct ParticleOptions {
-  double split_below = 0.75;     ///< of the ideal energy: a particle is added beside one with less
-  double delete_above = 1.35;    ///< one with more is removed
-  int iterations = 50;           ///< at most
-  double least_change = 0.0015;  ///< of the mean energy; it ends when an iteration without density control has less
-  double lambda_step = 10;       ///< factor of the Levenberg–Marquardt damping
-  std::uint64_t seed = 1;        ///< of the random numbers that bias the density control
+  double split_below = 0.75;   ///< of the ideal energy: a particle is added beside one with less
+  double delete_above = 1.35;  ///< one with more is removed
+  int iterations = 50;         ///< at most
+  double min_change = 0.0015;  ///< of the mean energy; it ends when an iteration without density control has less
+  double lambda_step = 10;     ///< factor of the Levenberg–Marquardt damping
+  std::uint64_t seed = 1;      ///< of the random numbers that bias the density control
   BinKind bins = BinKind::adaptive;
   DensityControl density = DensityControl::full;
   Backend backend = Backend::automatic;  ///< cuda: in single precision on the GPU; all else: on `threads` threads
@@ -56,7 +56,7 @@ struct Particles {
   std::vector<Vec3d> normals;    ///< unit, outward
   std::vector<double> sizes;     ///< edge length wanted there
   std::vector<RelaxIteration> iterations;
-  bool converged = false;  ///< the energy's change fell below `least_change`
+  bool converged = false;  ///< the energy's change fell below `min_change`
 };
 
 /// Projects the seeds to the surface and relaxes them: sweeps of damped Newton steps, one particle after another, with

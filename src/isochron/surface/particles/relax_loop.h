@@ -72,7 +72,7 @@ Particles run_relaxation(Relaxation& relaxation, const ParticleOptions& options,
       iteration.deleted = done.deleted;
       if (k >= last_control || hardly_any * (done.added + done.deleted) < iteration.particles) settled = 1;
     } else if (settled > 0) {
-      result.converged = ++settled > settling && change < options.least_change * energy;
+      result.converged = ++settled > settling && change < options.min_change * energy;
     }
     iteration.new_lists = iteration.added + iteration.deleted > 0 || relaxation.lists_are_old();
     if (iteration.new_lists && !result.converged) relaxation.prepare();

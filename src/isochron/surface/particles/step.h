@@ -56,7 +56,7 @@ struct Pull {
 
 /// Coincident particles push each other finitely.
 template <class T>
-inline constexpr T least_distance = T(1e-3);
+inline constexpr T min_distance = T(1e-3);
 
 /// Adds what a neighbour does to a particle of size `size` at `position`.
 template <class T>
@@ -69,7 +69,7 @@ ISOCHRON_HD inline void add_pull(Pull<T>& sum, Vec3<T> position, T size, const T
   if (!(squared < reach * reach)) return;
   const T length = std::sqrt(squared);
   T d = length / reach;
-  if (d < least_distance<T>) d = least_distance<T>;
+  if (d < min_distance<T>) d = min_distance<T>;
   const PairEnergy<T> pair = pair_energy(d);
   const T per_length = length > 0 ? 1 / length : T(0);
   const T u = dot(apart, plane.u) * per_length, v = dot(apart, plane.v) * per_length;
@@ -105,7 +105,7 @@ ISOCHRON_HD inline void add_energy(Energies<T>& sum, Vec3<T> position, T size, c
   const T squared = dot(apart, apart);
   if (!(squared < reach * reach)) return;
   T d = std::sqrt(squared) / reach;
-  if (d < least_distance<T>) d = least_distance<T>;
+  if (d < min_distance<T>) d = min_distance<T>;
   const T value = half_turn_cotangent(d) - T(1.5707963267948966) * (1 - d);
   sum.plain += value;
   sum.weighted += pair_size * value;

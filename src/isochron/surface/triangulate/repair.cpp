@@ -100,10 +100,10 @@ void Repair::inspect(Finding& found) const {
 }
 
 bool Repair::badly_shaped(const std::array<Vec3d, 3>& x, double ratio) const {
-  if (ratio < options_.least_ratio) return true;
+  if (ratio < options_.min_ratio) return true;
   if (ratio > 0.9) return false;  // no angle below 41 degrees
   const auto angles = shape_of(x).angles;
-  return *std::min_element(angles.begin(), angles.end()) < options_.least_angle;
+  return *std::min_element(angles.begin(), angles.end()) < options_.min_angle;
 }
 
 // Dual edges that cross the surface and come back: what lies between is thinner than the tetrahedra can tell.

@@ -7,7 +7,7 @@
 namespace isochron {
 namespace {
 
-constexpr int most_tries = 3;
+constexpr int max_tries = 3;
 constexpr double reach = 2;  // edge lengths within which the other side of something thin is looked for
 
 // How far the label changes again in this direction, from just beyond p on; `reach` lengths at most.
@@ -28,7 +28,7 @@ double thickness(const LabelField& field, Vec3d p, Vec3d direction, double size)
 std::size_t Rescues::help(std::span<const VertexId> unused) {
   std::size_t added = 0;
   for (const VertexId v : unused) {
-    if (v.index() >= tries_.size() || tries_[v.index()] >= most_tries) continue;
+    if (v.index() >= tries_.size() || tries_[v.index()] >= max_tries) continue;
     ++tries_[v.index()];
     added += help(v);
   }

@@ -15,10 +15,10 @@
 namespace isochron {
 
 struct TriangulateOptions {
-  double least_ratio = 0.45;  ///< radius ratio below which a triangle is improved (equilateral: 1)
-  double least_angle = 20;    ///< degrees, likewise
-  int evenings = 1;           ///< times that all particles are smoothed and triangulated anew, before the repair
-  int rounds = 40;            ///< of repair; the last third of them only adds points
+  double min_ratio = 0.45;  ///< radius ratio below which a triangle is improved (equilateral: 1)
+  double min_angle = 20;    ///< degrees, likewise
+  int evenings = 1;         ///< times that all particles are smoothed and triangulated anew, before the repair
+  int rounds = 40;          ///< of repair; the last third of them only adds points
   int threads = hardware_threads();
   /// A surface of the same object, as marching tetrahedra give it: what the particles miss of it is sampled again with
   /// sizes halved, at most `refinements` times, and specks that it lacks are left out. Where they still differ the
@@ -33,7 +33,7 @@ struct TriangulateReport {
   std::size_t added = 0, removed = 0, moved = 0;  ///< points, by the repair
   std::size_t relabelled = 0;                     ///< points where the surface touched itself and labels were changed
   int rounds = 0;
-  std::size_t bad_shapes = 0;       ///< triangles still below `least_ratio` or `least_angle`
+  std::size_t bad_shapes = 0;       ///< triangles still below `min_ratio` or `min_angle`
   std::size_t bad_crossings = 0;    ///< triangles whose dual edge still crosses the field's surface more than once
   std::size_t singular_points = 0;  ///< points where the surface still touches itself; 0 unless the rounds ran out
   std::size_t unused = 0;           ///< particles that are no corner of any triangle

@@ -106,7 +106,7 @@ export function slotsOf(compare: Compare): SlotName[] {
 }
 
 /** The server draws no more surfaces of equal time at once. */
-const mostSurfaces = 100;
+const maxSurfaces = 100;
 
 /**
  * The times whose surfaces are drawn inside a volume, of an arrival with isochrones at `lines`. While all times are shown
@@ -119,7 +119,7 @@ export function surfaceTimes(
   if (inside === '') return [];
   if (inside === 'front') return [moment ?? (Math.min(...sources.map(({ time }) => time)) + maxTime) / 2];
   const times = [...new Set(lines)];
-  const each = Math.ceil(times.length / mostSurfaces);
+  const each = Math.ceil(times.length / maxSurfaces);
   return times.filter((_, i) => i % each === 0);
 }
 

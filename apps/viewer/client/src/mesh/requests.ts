@@ -11,7 +11,7 @@ import { slotsOf, speedRequest, surfaceTimes } from './model';
 
 export type Part = SlotName | 'clip' | 'surfaces' | 'paths' | 'fibers' | 'array';
 
-const mostFibers = 4000;
+const maxFibers = 4000;
 
 /** Some of the sources are not on the mesh. */
 export class OffMesh extends Error {
@@ -160,7 +160,7 @@ export class Requests {
       this.shown.fibers = null;
       return;
     }
-    const query = `fibers?array=${encodeURIComponent(name)}&count=${mostFibers}`;
+    const query = `fibers?array=${encodeURIComponent(name)}&count=${maxFibers}`;
     this.shown.fibers = (await this.api.get(this.address(query))).floats('segments');
   }
 

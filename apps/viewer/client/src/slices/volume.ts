@@ -8,7 +8,7 @@ export const axes: readonly Axis[] = [0, 1, 2];
 export const sliceAxes: Record<Axis, readonly [Axis, Axis]> = { 0: [1, 2], 1: [0, 2], 2: [0, 1] };
 
 /** At most so many pixels along a side of a slice. */
-const mostPixels = 420;
+const maxPixels = 420;
 
 export class Volume {
   private readonly inverse: number[];
@@ -23,7 +23,7 @@ export class Volume {
   ) {
     this.inverse = invert(affine);
     const longest = Math.max(...bounds[1].map((high, k) => high - bounds[0][k as Axis]));
-    this.step = Math.max(Math.min(...spacing) / 2, longest / mostPixels);
+    this.step = Math.max(Math.min(...spacing) / 2, longest / maxPixels);
   }
 
   get smallestSpacing(): number {

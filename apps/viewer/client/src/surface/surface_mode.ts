@@ -23,7 +23,7 @@ import { section } from './section';
 import type { SurfaceModel } from './surface_model';
 import {
   defaultSurfaceModel,
-  mostPlaces,
+  maxPlaces,
   placeCount,
   readSurfaceState,
   surfaceRequest,
@@ -376,8 +376,8 @@ export class SurfaceMode extends SlicedMode {
   private beginStroke(x: number, y: number): boolean {
     const point = this.panel.tool === 'brush' ? this.surfacePoint(x, y) : null;
     if (point === null) return false;
-    if (placeCount(this.model.strokes) >= mostPlaces) {
-      this.context.notices.show('error', 'error', `The brush has ${mostPlaces} places at most; delete some strokes.`);
+    if (placeCount(this.model.strokes) >= maxPlaces) {
+      this.context.notices.show('error', 'error', `The brush has ${maxPlaces} places at most; delete some strokes.`);
       return false;
     }
     this.model.strokes.push({ points: [point], ...this.model.brush });
@@ -390,7 +390,7 @@ export class SurfaceMode extends SlicedMode {
     const point = this.surfacePoint(x, y);
     if (stroke === undefined || point === null) return;
     const apart = stroke.points.every((other) => norm(sub(point, other)) >= strokeStep * stroke.radius);
-    if (apart && placeCount(this.model.strokes) < mostPlaces) stroke.points.push(point);
+    if (apart && placeCount(this.model.strokes) < maxPlaces) stroke.points.push(point);
     this.drawBrush(point);
   }
 

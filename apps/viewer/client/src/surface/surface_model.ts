@@ -34,7 +34,7 @@ export interface SurfaceModel {
 }
 
 /** The server takes no more places of the brush than this. */
-export const mostPlaces = 500;
+export const maxPlaces = 500;
 
 export const limits = {
   epsilon: [0.1, 2],

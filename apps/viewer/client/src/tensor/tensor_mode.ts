@@ -37,7 +37,7 @@ export interface Found {
   glyphs: Shape | null;
 }
 
-const mostGlyphs = 3000;
+const maxGlyphs = 3000;
 /** Files of a pathway that the server writes: a name for the menu's entry, its words, and what is asked for. */
 const fileExports: readonly (readonly [string, string, { format: string; what?: string }])[] = [
   ['csv', 'profile as .csv', { format: 'csv' }],
@@ -298,7 +298,7 @@ export class TensorMode extends SlicedMode {
   }
 
   private async askGlyphs(name: string): Promise<Shape> {
-    return readShape(await this.context.api.post(this.address('glyphs'), { name, most: mostGlyphs }), '');
+    return readShape(await this.context.api.post(this.address('glyphs'), { name, most: maxGlyphs }), '');
   }
 
   /** FA as it is; of the cost, how near it is to the least: 1 at the best path, 0 from half as much again on. */

@@ -2,7 +2,7 @@
 import type { Notices } from '../ui/notices';
 
 /** More losses than this mean that drawing again does not help. */
-const mostLosses = 5;
+const maxLosses = 5;
 /** Milliseconds; a driver that has just failed is left alone for so long. */
 const pause = 300;
 
@@ -12,7 +12,7 @@ export function afterLoss(notices: Notices, ended: AbortSignal, drawAgain: () =>
   const retry = () => {
     if (ended.aborted) return;
     try {
-      if (++losses > mostLosses) throw new Error('it was lost several times');
+      if (++losses > maxLosses) throw new Error('it was lost several times');
       drawAgain();
       notices.hide('webgl');
     } catch {

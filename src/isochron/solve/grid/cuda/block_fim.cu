@@ -24,7 +24,7 @@ namespace {
 
 constexpr unsigned block_cells = 64;
 constexpr std::uint32_t no_block = 0xffffffffU;
-constexpr std::uint64_t most_rounds = 20000;
+constexpr std::uint64_t max_rounds = 20000;
 constexpr int default_iterations = 6;
 
 /// Cells along the sides of a block.
@@ -357,7 +357,7 @@ class BlockFim final : public DeviceGrid<T> {
     launch_for(seeds.size(), set_seeds<T>, device_seeds.data(), seeds.size(), time_.data());
     const auto count = static_cast<std::uint32_t>(blocks_.blocks.size());
     bool settled = false;
-    for (; !settled && counters.rounds < most_rounds; ++counters.rounds) {
+    for (; !settled && counters.rounds < max_rounds; ++counters.rounds) {
       counts_.clear();
       std::array<std::uint32_t, 2> counts{0, count};
       if (active > 0) {

@@ -34,8 +34,8 @@ constexpr unsigned block_threads = 512;
 constexpr unsigned warp_threads = 32;
 constexpr unsigned queue_size =
     4096;  ///< entries that a block collects in a round before threads write them themselves
-constexpr unsigned most_layers = 128;
-static_assert(most_layers <= block_threads, "a thread for each layer");
+constexpr unsigned max_layers = 128;
+static_assert(max_layers <= block_threads, "a thread for each layer");
 constexpr std::uint32_t never = 0xffffffffU;  ///< stamp of cells that are never put on a list
 
 template <class T>
@@ -69,8 +69,8 @@ struct BlockMemory {
   std::uint32_t queue[queue_size];
   std::uint32_t queue_count;
   std::uint32_t queue_begin;
-  T horizon[most_layers];
-  typename TimeBits<T>::Type least[most_layers];
+  T horizon[max_layers];
+  typename TimeBits<T>::Type least[max_layers];
 };
 
 /// Puts cells of a layer on the next round's list.
@@ -209,7 +209,7 @@ __device__ void open_round(const Lists<T>& lists, BlockMemory<T>& block, std::ui
   if (blockIdx.x == 0) {
     const std::uint32_t clear = (round + 2) % 3;
     if (threadIdx.x == 0) lists.count[clear] = 0;
-    if (threadIdx.x < lists.layers) lists.least[clear * most_layers + threadIdx.x] = infinity<T>();
+    if (threadIdx.x < lists.layers) lists.least[clear * max_layers + threadIdx.x] = infinity<T>();
   }
   __syncthreads();
 }
@@ -223,7 +223,7 @@ __device__ void close_round(const Lists<T>& lists, BlockMemory<T>& block, std::u
   const std::uint32_t next = (round + 1) % 3;
   if (threadIdx.x == 0) block.queue_begin = atomicAdd(lists.count + next, count);
   if (threadIdx.x < lists.layers && block.least[threadIdx.x] < TimeBits<T>::of(infinity<T>()))
-    lower_to(lists.least + next * most_layers + threadIdx.x, TimeBits<T>::back(block.least[threadIdx.x]));
+    lower_to(lists.least + next * max_layers + threadIdx.x, TimeBits<T>::back(block.least[threadIdx.x]));
   __syncthreads();
   std::uint32_t* list = lists.list[(round + 1) & 1] + block.queue_begin;
   for (unsigned i = threadIdx.x; i < count; i += block_threads) list[i] = block.queue[i];
@@ -241,7 +241,7 @@ __global__ void __launch_bounds__(block_threads)
   std::uint32_t round = 0;
   while (true) {
     // Both are on their way at once: a round is short, and waiting is most of it.
-    const T least = __ldcg(lists.least + (round % 3) * most_layers + threadIdx.x % most_layers);
+    const T least = __ldcg(lists.least + (round % 3) * max_layers + threadIdx.x % max_layers);
     const std::uint32_t count = __ldcg(lists.count + round % 3);
     if (count == 0) break;
     open_round(lists, block, round, least);
@@ -344,7 +344,7 @@ class DeviceGridOf final : public DeviceGrid<T> {
         width_(same_everywhere(problem) ? std::numeric_limits<double>::infinity() : tuning_.width),
         order_(order),
         stencils_(problem, order, threads) {
-    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&most_blocks_, pull_rounds<T, View>, block_threads, 0),
+    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&max_blocks_, pull_rounds<T, View>, block_threads, 0),
           "asking how much of a kernel fits");
   }
 
@@ -359,7 +359,7 @@ class DeviceGridOf final : public DeviceGrid<T> {
     const std::size_t reserve = marks * cell_count() + missing_pass_bytes() + (std::size_t{64} << 20);
     const std::size_t free = free_bytes();
     const std::size_t room = layers_ + (free > reserve ? (free - reserve) / layer_bytes() : 0);
-    return std::clamp<std::size_t>(std::min(most, room), 1, most_layers);
+    return std::clamp<std::size_t>(std::min(most, room), 1, max_layers);
   }
 
   Counters solve(std::span<const GridSeeds> layers, T tolerance, double band_width, double& seconds) override {
@@ -451,7 +451,7 @@ class DeviceGridOf final : public DeviceGrid<T> {
 
   [[nodiscard]] unsigned grid_size(std::size_t layers) const {
     const int wanted = cell_count() * layers <= tuning_.few_cells ? tuning_.few_blocks : tuning_.blocks;
-    return static_cast<unsigned>(std::max(1, std::min(most_blocks_, wanted)) * multiprocessors_);
+    return static_cast<unsigned>(std::max(1, std::min(max_blocks_, wanted)) * multiprocessors_);
   }
 
   void make_room(std::size_t layers) {
@@ -482,7 +482,7 @@ class DeviceGridOf final : public DeviceGrid<T> {
 
   void start(std::span<const GridSeeds> layers) {
     seeds_.clear();
-    std::vector<T> least(3 * most_layers, std::numeric_limits<T>::infinity());
+    std::vector<T> least(3 * max_layers, std::numeric_limits<T>::infinity());
     for (std::size_t k = 0; k < layers.size(); ++k)
       for (const SeedEntry<T>& entry : seed_entries(layers[k], k)) {
         seeds_.push_back(entry);
@@ -512,13 +512,13 @@ class DeviceGridOf final : public DeviceGrid<T> {
 
   GridTuning tuning_;
   int multiprocessors_;
-  int most_blocks_ = 0;
+  int max_blocks_ = 0;
   T mean_edge_;
   double width_;  ///< of the time band, in mean edges
   int order_;
   Stencils stencils_;
   std::size_t layers_ = 0;  ///< that there is memory for
-  DeviceArray<T> time_, told_, second_, least_{3 * most_layers};
+  DeviceArray<T> time_, told_, second_, least_{3 * max_layers};
   DeviceArray<std::uint32_t> stamp_, count_{3};
   std::array<DeviceArray<std::uint32_t>, 2> list_;
   DeviceArray<Work> work_{1};
@@ -536,7 +536,7 @@ std::unique_ptr<DeviceGrid<typename Problem::Scalar>> make_device_grid(const Pro
   const GridCells& cells = *problem.cells;
   const double share = static_cast<double>(cells.list.size()) / static_cast<double>(cells.box.cell_count);
   const bool computable = Problem::terms == Problem::dim || same_everywhere(problem);
-  if (computable && share >= grid_tuning(device).least_box_share)
+  if (computable && share >= grid_tuning(device).min_box_share)
     return std::make_unique<DeviceGridOf<T, BoxOnDevice<T, Problem::dim, Problem::terms>>>(device, problem, order,
                                                                                            threads);
   return std::make_unique<DeviceGridOf<T, ListOnDevice<T, Problem::dim, Problem::terms>>>(device, problem, order,

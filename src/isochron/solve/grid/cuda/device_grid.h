@@ -29,13 +29,13 @@ struct GridSeeds {
 template <class T>
 class DeviceGrid {
  public:
-  static constexpr std::size_t most_layers = 128;
+  static constexpr std::size_t max_layers = 128;
 
   virtual ~DeviceGrid() = default;
   [[nodiscard]] virtual CellNumbers numbers() const = 0;
   [[nodiscard]] virtual std::size_t cell_count() const = 0;  ///< numbers from 0 on
   [[nodiscard]] virtual std::size_t device_bytes() const = 0;
-  /// Layers that fit the memory now, at most `most_layers`.
+  /// Layers that fit the memory now, at most `max_layers`.
   [[nodiscard]] virtual std::size_t layers_that_fit() const = 0;
   /// Brings every layer to the first-order fixed point, and to the order asked for. Gives the work of all; seconds of
   /// the kernels alone go to `seconds`. `band_width` is in mean shortest steps, 0: tuned.

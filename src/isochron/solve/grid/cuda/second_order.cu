@@ -20,7 +20,7 @@ namespace {
 constexpr unsigned lanes = 32;
 constexpr unsigned all_lanes = 0xffffffffU;
 constexpr int block_threads = 128;
-constexpr std::size_t most_blocks = 528;  ///< cells that wait keep others from running: not many more than a front has
+constexpr std::size_t max_blocks = 528;  ///< cells that wait keep others from running: not many more than a front has
 
 template <class T>
 __device__ constexpr T infinity() {
@@ -233,7 +233,7 @@ void second_order_times(const View& view, const T* first, const SeedEntry<T>* se
   sort_by_time(first, view.count, memory, memory.scratch.data(), scratch);
   memory.ticket.clear();
   const std::size_t blocks = (count + block_threads - 1) / block_threads;
-  launch(pass<T, View>, blocks < most_blocks ? blocks : most_blocks, block_threads, 0, view, first, memory.order.data(),
+  launch(pass<T, View>, blocks < max_blocks ? blocks : max_blocks, block_threads, 0, view, first, memory.order.data(),
          view.count, memory.ticket.data(), second);
 }
 

@@ -11,8 +11,8 @@ struct GridTuning {
   int major;               ///< from this compute capability on
   int few_blocks, blocks;  ///< thread blocks a multiprocessor, at most: with few cells (of all layers), and with many
   std::size_t few_cells;   ///< so many are few
-  double width;  ///< where the metric varies: cells later than the earliest by so many mean shortest steps wait
-  double least_box_share;  ///< cells are numbered as in the box when at least this share of it is allowed
+  double width;          ///< where the metric varies: cells later than the earliest by so many mean shortest steps wait
+  double min_box_share;  ///< cells are numbered as in the box when at least this share of it is allowed
 };
 
 inline constexpr GridTuning grid_tunings[] = {{8, 1, 2, 1500000, 24, 0.5}, {9, 1, 2, 1500000, 24, 0.5}};

@@ -182,7 +182,7 @@ class ActiveListOnDevice final : public DeviceSchedule<T, Corners> {
   ActiveListOnDevice(const Device& device, const SimplexProblem<T, Corners>& problem,
                      const PullLists<T, Corners>& lists)
       : vertices_(static_cast<std::uint32_t>(problem.vertex_count)),
-        most_blocks_(static_cast<unsigned>(device.multiprocessors) * blocks_per_multiprocessor),
+        max_blocks_(static_cast<unsigned>(device.multiprocessors) * blocks_per_multiprocessor),
         incidences_(lists),
         elements_(make_elements(problem, lists)),
         edge_(std::span<const T>(problem.edge)),
@@ -209,7 +209,7 @@ class ActiveListOnDevice final : public DeviceSchedule<T, Corners> {
       return records;
     } else {
       DeviceArray<Record> products(records.size());
-      launch(form_products<T>, most_blocks_, block_threads, 0, records.data(), products.data(),
+      launch(form_products<T>, max_blocks_, block_threads, 0, records.data(), products.data(),
              std::uint64_t{records.size()});
       check(cudaDeviceSynchronize(), "forming products");
       return products;
@@ -224,14 +224,14 @@ class ActiveListOnDevice final : public DeviceSchedule<T, Corners> {
     const View<T, Record> view{elements_.data(), edge_.data(),     state.tolerance, time_.data(),
                                best_.data(),     listed_.data(),   marked_.data(),  chosen_.data(),
                                ends_.data(),     gathered_.data(), solves_.data()};
-    launch(clear_vertices<T, Record>, most_blocks_, block_threads, 0, view, vertices_);
+    launch(clear_vertices<T, Record>, max_blocks_, block_threads, 0, view, vertices_);
     const auto seeds = static_cast<std::uint32_t>(state.seeds.size());
     launch(list_chosen<T, Record>, blocks_for(seeds), block_threads, 0, view, seeds);
     return view;
   }
 
   [[nodiscard]] unsigned blocks_for(std::uint32_t count) const {
-    return std::min(most_blocks_, 1 + count / block_threads);
+    return std::min(max_blocks_, 1 + count / block_threads);
   }
 
   cudaError_t select(void* memory, std::size_t& bytes, InRound chosen) {
@@ -258,22 +258,22 @@ class ActiveListOnDevice final : public DeviceSchedule<T, Corners> {
   void gather_chosen(const View<T, Record>& view, const Count& count_of, std::uint32_t count) {
     std::size_t bytes = temporary_.bytes();
     check(add_up(temporary_.data(), bytes, count_of, count), "adding up a list");
-    launch(gather<T, Record>, most_blocks_, block_threads, 0, view, count_of.incidences, count);
+    launch(gather<T, Record>, max_blocks_, block_threads, 0, view, count_of.incidences, count);
   }
 
   void pull_chosen(const View<T, Record>& view, std::uint32_t count, std::uint32_t round) {
     gather_chosen(view, AllIncidences{incidences_.pulls()}, count);
-    launch(pull<T, Record>, most_blocks_, block_threads, 0, view, count);
+    launch(pull<T, Record>, max_blocks_, block_threads, 0, view, count);
     launch(settle<T, Record>, blocks_for(count), block_threads, 0, view, count, round);
   }
 
   void wake_around_leaving(const View<T, Record>& view, std::uint32_t count, std::uint32_t round) {
     gather_chosen(view, IncidencesOfLeaving{incidences_.wakes(), {listed_.data(), round}}, count);
-    launch(wake<T, Record>, most_blocks_, block_threads, 0, view, count, round);
+    launch(wake<T, Record>, max_blocks_, block_threads, 0, view, count, round);
   }
 
   std::uint32_t vertices_;
-  unsigned most_blocks_;
+  unsigned max_blocks_;
   IncidenceArrays incidences_;
   DeviceArray<Record> elements_;
   DeviceArray<T> edge_, time_, best_;

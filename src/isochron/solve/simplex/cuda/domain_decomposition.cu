@@ -259,7 +259,7 @@ class DomainDecompositionOnDevice final : public DeviceSchedule<T, Corners> {
                               const Subdomains& subdomains, SubdomainBlocks blocks, const PullLists<T, Corners>& lists)
       : blocks_(blocks),
         subdomains_(static_cast<std::uint32_t>(subdomains.count())),
-        most_blocks_(static_cast<unsigned>(device.multiprocessors) * blocks_per_multiprocessor),
+        max_blocks_(static_cast<unsigned>(device.multiprocessors) * blocks_per_multiprocessor),
         incidences_(lists),
         elements_(upload_records(problem, lists)),
         edge_(std::span<const T>(problem.edge)),
@@ -336,12 +336,12 @@ class DomainDecompositionOnDevice final : public DeviceSchedule<T, Corners> {
     launch(list_subdomains<T, Corners>, active, block_threads, 0, view);
     std::size_t bytes = temporary_.bytes();
     check(add_up(temporary_.data(), bytes, active), "adding up a list");
-    launch(sweep_lists<T, Corners>, most_blocks_, block_threads, 0, view, active, round);
+    launch(sweep_lists<T, Corners>, max_blocks_, block_threads, 0, view, active, round);
   }
 
   SubdomainBlocks blocks_;
   std::uint32_t subdomains_;
-  unsigned most_blocks_;
+  unsigned max_blocks_;
   IncidenceArrays incidences_;
   DeviceArray<ElementRecord<T, Corners>> elements_;
   DeviceArray<T> edge_, time_;

@@ -65,7 +65,7 @@ __global__ void find_upwind(View view, const T* time, std::int32_t* word, Upwind
     return;
   }
   const auto mine = view.pull(time, v, lane);
-  const unsigned winners = __ballot_sync(0xffffffffU, mine.time == least_of_warp(mine.time));
+  const unsigned winners = __ballot_sync(0xffffffffU, mine.time == min_of_warp(mine.time));
   if (lane != static_cast<unsigned>(__ffs(static_cast<int>(winners)) - 1)) return;
   UpwindEnds<View::ends> ends;
   for (int k = 0; k < View::ends; ++k) {
@@ -193,7 +193,7 @@ template <class View, class T>
 void find_labels(const View& view, const Numbering& numbering, const T* time, const LayerSeeds& seeds,
                  DeviceArray<std::int32_t>& result) {
   constexpr int block_threads = 128;
-  constexpr std::size_t most_blocks = 528;  // vertices that wait keep others from running
+  constexpr std::size_t max_blocks = 528;  // vertices that wait keep others from running
   const std::size_t count = view.count;
   const DeviceArray<std::uint32_t> order = detail_passes::order_by_time(time, count);
   DeviceArray<std::int32_t> word(count);
@@ -210,7 +210,7 @@ void find_labels(const View& view, const Numbering& numbering, const T* time, co
   const std::size_t blocks = (count + block_threads - 1) / block_threads;
   for (unsigned adopted = 1; adopted != 0;) {
     DeviceValue<unsigned long long> ticket;
-    launch(detail_passes::mix_labels<View::ends>, blocks < most_blocks ? blocks : most_blocks, block_threads, 0, mixes,
+    launch(detail_passes::mix_labels<View::ends>, blocks < max_blocks ? blocks : max_blocks, block_threads, 0, mixes,
            upwind.data(), order.data(), count, ticket.data());
     DeviceValue<unsigned> changed;
     launch_for(count, detail_passes::adopt_labels<View, T>, view, time, upwind.data(), mixes, changed.data());

@@ -51,7 +51,7 @@ __device__ inline CornerList<4> corners_of(const uint4& e) { return {{e.x, e.y, 
 namespace detail_passes {
 
 template <class T>
-__device__ T least_of_warp(T value) {
+__device__ T min_of_warp(T value) {
   for (unsigned step = 16; step > 0; step /= 2)
     value = detail::smaller(value, __shfl_xor_sync(0xffffffffU, value, step));
   return value;
@@ -73,7 +73,7 @@ __global__ void residual_pass(View view, const T* time, const std::uint8_t* seed
   const std::uint32_t lane = threadIdx.x % 32;
   const std::size_t v = thread_number() / 32;
   if (v >= view.count) return;
-  const T again = least_of_warp(view.pull(time, v, lane).time);
+  const T again = min_of_warp(view.pull(time, v, lane).time);
   if (lane != 0) return;
   const T now = time[v];
   if (now == again || (seeded[v] != 0 && !(again < now))) return;

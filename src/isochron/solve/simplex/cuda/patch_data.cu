@@ -285,7 +285,7 @@ class PatchBuilder {
       const std::uint64_t own = packing_.vertex_begin[p + 1] - packing_.vertex_begin[p];
       const std::uint64_t cells = cell[p + 1] - cell[p];
       data_.room[p] = own + (halo[p + 1] - halo[p]) + (layout == PatchLayout::cell_assembly ? cells * Corners : own);
-      data_.most_cells = std::max(data_.most_cells, cells);
+      data_.max_cells = std::max(data_.max_cells, cells);
     }
   }
 

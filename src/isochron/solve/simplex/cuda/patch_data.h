@@ -75,7 +75,7 @@ struct PatchData {
   PatchCells<T> cells;              ///< empty with strips
   PatchStrips<T> strips;            ///< empty with cells
   std::vector<std::uint64_t> room;  ///< by patch: values that an update of it works on, times included
-  std::uint64_t most_cells = 0;     ///< of a patch
+  std::uint64_t max_cells = 0;      ///< of a patch
 };
 
 /// Builds the lists on the device by sorting, reducing and scanning (paper 003 section 3.2.2). Throws RuntimeError when

@@ -32,7 +32,7 @@ namespace isochron::cuda {
 namespace {
 
 /// More than this leaves a thread too few registers; larger patches take turns.
-constexpr int most_threads = 256;
+constexpr int max_threads = 256;
 constexpr int warp_threads = 32;
 constexpr std::uint64_t in_shared_memory = ~std::uint64_t{0};
 
@@ -238,7 +238,7 @@ __device__ inline void append(std::uint32_t* list, std::uint32_t* count, std::ui
 
 /// First step: the active patches. Those that are not settled stay active, those that are call their dependents.
 template <class T, class Layout>
-__global__ void __launch_bounds__(most_threads)
+__global__ void __launch_bounds__(max_threads)
     update_active(PatchView<T> view, Layout layout, RoundView round, int sweeps) {
   Sweeper<T, Layout> sweeper(view, layout, shared_room<T>());
   for (std::uint32_t i = blockIdx.x; i < round.active_count; i += gridDim.x) {
@@ -261,7 +261,7 @@ __global__ void __launch_bounds__(most_threads)
 
 /// Second step: one sweep of the patches that were called and are not active anyway.
 template <class T, class Layout>
-__global__ void __launch_bounds__(most_threads) check_called(PatchView<T> view, Layout layout, RoundView round) {
+__global__ void __launch_bounds__(max_threads) check_called(PatchView<T> view, Layout layout, RoundView round) {
   Sweeper<T, Layout> sweeper(view, layout, shared_room<T>());
   const std::uint32_t count = round.counts[1];
   for (std::uint32_t i = blockIdx.x; i < count; i += gridDim.x) {
@@ -322,7 +322,7 @@ class PatchFim final : public DeviceSchedule<T, Corners> {
     launch_for(packing_.vertices(), to_places<T>, place_of_.data(), packing_.vertices(), internal_time_.data(),
                edge_.data());
     const std::uint64_t warps = (busiest + warp_threads - 1) / warp_threads;
-    threads_ = static_cast<int>(std::clamp<std::uint64_t>(warps * warp_threads, warp_threads, most_threads));
+    threads_ = static_cast<int>(std::clamp<std::uint64_t>(warps * warp_threads, warp_threads, max_threads));
     place_rooms();
     fit_kernels();
   }
@@ -386,7 +386,7 @@ class PatchFim final : public DeviceSchedule<T, Corners> {
     std::uint64_t scratch = 0;
     for (std::size_t p = 0; p < begin.size(); ++p) {
       const std::size_t bytes = data_.room[p] * sizeof(T);
-      if (bytes <= most_shared_bytes_) {
+      if (bytes <= max_shared_bytes_) {
         shared_bytes_ = std::max(shared_bytes_, bytes);
       } else {
         begin[p] = scratch;
@@ -402,7 +402,7 @@ class PatchFim final : public DeviceSchedule<T, Corners> {
     for (const auto kernel : {reinterpret_cast<const void*>(update_active<T, Layout>),
                               reinterpret_cast<const void*>(check_called<T, Layout>)})
       check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                 static_cast<int>(most_shared_bytes_)),
+                                 static_cast<int>(max_shared_bytes_)),
             "asking for shared memory");
     int blocks = 0;
     check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, check_called<T, Layout>, threads_, shared_bytes_),
@@ -440,7 +440,7 @@ class PatchFim final : public DeviceSchedule<T, Corners> {
   PatchData<T> data_;
   Layout layout_;
   int sweeps_, threads_ = warp_threads;
-  std::size_t most_shared_bytes_ = device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);  ///< for a block
+  std::size_t max_shared_bytes_ = device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);  ///< for a block
   std::size_t shared_bytes_ = 0, check_blocks_ = 0;
   Numbers place_of_;
   DeviceArray<T> edge_, time_, internal_time_, scratch_;
@@ -462,7 +462,7 @@ std::unique_ptr<DeviceSchedule<T, Corners>> make_patch_fim(const SimplexProblem<
   PatchData<T> data = build_patches(problem, packing, options.layout);
   if (options.layout == PatchLayout::cell_assembly) {
     const CellLayout<T, Corners> layout{data.cells.view()};
-    const std::uint64_t busiest = data.most_cells;
+    const std::uint64_t busiest = data.max_cells;
     return std::make_unique<PatchFim<T, Corners, CellLayout<T, Corners>>>(problem, std::move(packing), std::move(data),
                                                                           layout, busiest, sweeps);
   }

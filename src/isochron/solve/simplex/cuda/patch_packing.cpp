@@ -11,14 +11,14 @@ namespace isochron::cuda {
 
 namespace {
 
-constexpr int fewest_vertices = 16, most_vertices = 1024;
+constexpr int fewest_vertices = 16, max_vertices = 1024;
 
 }  // namespace
 
 template <class T, int Corners>
 PatchPacking pack_vertices(const SimplexProblem<T, Corners>& problem, const SimplexMesh<Corners>& mesh,
                            const SchemeOptions& options) {
-  if (options.patch_vertices < fewest_vertices || options.patch_vertices > most_vertices)
+  if (options.patch_vertices < fewest_vertices || options.patch_vertices > max_vertices)
     throw UsageError("patches of " + std::to_string(options.patch_vertices) +
                      " vertices do not work (one thread block updates a patch); give 16 to 1024");
   const std::size_t vertices = problem.vertex_count, size = static_cast<std::size_t>(options.patch_vertices);

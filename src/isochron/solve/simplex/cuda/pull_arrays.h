@@ -51,7 +51,7 @@ DeviceArray<ElementRecord<T, Corners>> upload_records(const SimplexProblem<T, Co
 }
 
 /// True when the vertex at a record's corner can gain from a neighbour in that record, with these times of both: an
-/// acute corner does not depend on later ones (DESIGN section 3).
+/// acute corner does not depend on later ones.
 template <class T>
 __device__ bool may_gain(std::uint32_t corner, T time, T neighbor_time) {
   return (corner & detail::corner_flags) != 0 || time > neighbor_time;

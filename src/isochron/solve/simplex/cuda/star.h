@@ -17,9 +17,9 @@ struct StarHead {
   std::uint32_t next;  ///< another star of the same vertex; 0: none
 };
 
-inline constexpr unsigned most_neighbours = 48;  ///< of a star: what a tile's table in shared memory holds
-inline constexpr unsigned most_tets = 64;        ///< of a star that was not cut
-inline constexpr unsigned cut_tets = 16;         ///< of a star that was: 3 · 16 ≤ 48 neighbours in any mesh
+inline constexpr unsigned max_neighbours = 48;  ///< of a star: what a tile's table in shared memory holds
+inline constexpr unsigned max_tets = 64;        ///< of a star that was not cut
+inline constexpr unsigned cut_tets = 16;        ///< of a star that was: 3 · 16 ≤ 48 neighbours in any mesh
 
 /// Corner word: three bytes with places in the neighbour list, then one bit for each that is obtuse.
 inline constexpr std::uint32_t obtuse_bit = 1U << 24;

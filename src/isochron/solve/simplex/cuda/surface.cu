@@ -30,7 +30,7 @@ constexpr std::uint32_t near_count = SurfacePatches<float>::near_count;
 
 /// Doubles need more registers, so their blocks are smaller.
 template <class T>
-constexpr std::uint32_t most_threads = sizeof(T) == 4 ? 1024 : 512;
+constexpr std::uint32_t max_threads = sizeof(T) == 4 ? 1024 : 512;
 
 /// Work of a solve, summed over its threads.
 struct Work {
@@ -364,7 +364,7 @@ __device__ T* block_times() {
 }
 
 template <class T, int Lanes, int Held>
-__global__ void __launch_bounds__(most_threads<T>) surface_queue(View<T> view) {
+__global__ void __launch_bounds__(max_threads<T>) surface_queue(View<T> view) {
   __shared__ Board board;
   Visit<T, Lanes, Held> visit(view, board, block_times<T>());
   const Queue queue(view.turns);
@@ -421,8 +421,7 @@ struct Kernel {
 template <class T, int Lanes, int Held>
 Kernel<T> kernel_of(const SurfaceTuning& tuning) {
   // Whole warps, and a bit of a word for each.
-  const std::uint32_t vertices =
-      std::bit_floor(std::clamp(tuning.patch_vertices, 32U / Lanes, most_threads<T> / Lanes));
+  const std::uint32_t vertices = std::bit_floor(std::clamp(tuning.patch_vertices, 32U / Lanes, max_threads<T> / Lanes));
   return {{vertices, Lanes, Held}, surface_queue<T, Lanes, Held>};
 }
 

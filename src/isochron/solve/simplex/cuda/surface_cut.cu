@@ -53,7 +53,7 @@ constexpr int fill_threads = 256;
 class GhostTable {
  public:
   static constexpr std::uint32_t cells = 4096;
-  static_assert(3 * (PatchShape::most_threads + fill_threads) <= cells);
+  static_assert(3 * (PatchShape::max_threads + fill_threads) <= cells);
   struct Memory {
     std::uint32_t key[cells];
     std::uint16_t number[cells];
@@ -121,7 +121,7 @@ struct FillView {
 template <class T>
 __global__ void __launch_bounds__(fill_threads) fill_patches(FillView<T> f) {
   __shared__ GhostTable::Memory memory;
-  __shared__ std::uint32_t refused[PatchShape::most_threads];
+  __shared__ std::uint32_t refused[PatchShape::max_threads];
   const std::uint32_t patch = blockIdx.x, first = f.pieces.begin(patch), own_count = f.pieces.begin(patch + 1) - first;
   const std::uint32_t threads = f.shape.threads(), slots = f.shape.vertices * f.shape.slots();
   GhostTable table(memory, f.shape.ghosts());
@@ -313,7 +313,7 @@ class Cutter {
  public:
   Cutter(const SurfaceTopology& topology, const SurfaceRecords<T>& records, const PatchShape& shape)
       : records_(topology, records), pieces_{topology.vertices(), 0, shape.vertices} {
-    assert(shape.threads() <= PatchShape::most_threads && shape.slots() <= 32);
+    assert(shape.threads() <= PatchShape::max_threads && shape.slots() <= 32);
     pieces_.count = static_cast<std::uint32_t>((topology.vertices() + shape.vertices - 1) / shape.vertices);
     patches_.shape = shape;
     patches_.count = pieces_.count;

@@ -11,9 +11,9 @@
 namespace isochron::cuda {
 
 /// How a block is laid over a patch: `lanes` threads share a vertex and hold `held` records each. At most
-/// `most_threads` threads and 32 records a vertex.
+/// `max_threads` threads and 32 records a vertex.
 struct PatchShape {
-  static constexpr std::uint32_t most_threads = 1024;
+  static constexpr std::uint32_t max_threads = 1024;
 
   std::uint32_t vertices = 256;
   std::uint32_t lanes = 2;

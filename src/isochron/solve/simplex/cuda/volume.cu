@@ -29,7 +29,7 @@ namespace cg = cooperative_groups;
 constexpr unsigned block_threads = 512;
 constexpr unsigned lanes = 32;         ///< that share a vertex's tetrahedra, of which there are about 24
 constexpr unsigned queue_size = 1024;  ///< vertices that a block collects in a round before it writes them itself
-constexpr unsigned most_layers = 64;
+constexpr unsigned max_layers = 64;
 
 struct Work {
   unsigned long long solves, updates, rounds;
@@ -63,17 +63,17 @@ struct BlockMemory {
   std::uint32_t push_count;
   std::uint32_t queue[queue_size];
   std::uint32_t queue_count;
-  T horizon[most_layers];
-  typename TimeBits<T>::Type least[most_layers];
+  T horizon[max_layers];
+  typename TimeBits<T>::Type least[max_layers];
 };
 
 /// What a tile holds: its star's neighbours with their times before the push and the best offered, and the local solves
 /// to do (tetrahedron · 4 + target).
 template <class T>
 struct TileMemory {
-  T time[most_neighbours];
-  typename TimeBits<T>::Type best[most_neighbours];
-  std::uint16_t solve[3 * most_tets];
+  T time[max_neighbours];
+  typename TimeBits<T>::Type best[max_neighbours];
+  std::uint16_t solve[3 * max_tets];
 };
 
 /// Thin faces are rare: kept out of the loop, they do not cost it registers.
@@ -227,7 +227,7 @@ __device__ void sort_entry(const View<T>& view, BlockMemory<T>& block, const Enq
 template <class T>
 __device__ void open_round(const View<T>& view, BlockMemory<T>& block, std::uint32_t round) {
   for (unsigned layer = threadIdx.x; layer < view.layers; layer += block_threads) {
-    block.horizon[layer] = __ldcg(view.least + (round % 3) * most_layers + layer) + view.width;
+    block.horizon[layer] = __ldcg(view.least + (round % 3) * max_layers + layer) + view.width;
     block.least[layer] = TimeBits<T>::of(detail::infinity<T>());
   }
   if (threadIdx.x == 0) block.queue_count = block.push_count = 0;
@@ -235,7 +235,7 @@ __device__ void open_round(const View<T>& view, BlockMemory<T>& block, std::uint
     const std::uint32_t clear = (round + 2) % 3;
     if (threadIdx.x == 0) view.count[clear] = 0;
     for (unsigned layer = threadIdx.x; layer < view.layers; layer += block_threads)
-      view.least[clear * most_layers + layer] = detail::infinity<T>();
+      view.least[clear * max_layers + layer] = detail::infinity<T>();
   }
   __syncthreads();
 }
@@ -250,7 +250,7 @@ __device__ void close_round(const View<T>& view, BlockMemory<T>& block, std::uin
   if (threadIdx.x == 0) begin = atomicAdd(view.count + next, count);
   for (unsigned layer = threadIdx.x; layer < view.layers; layer += block_threads)
     if (block.least[layer] < TimeBits<T>::of(detail::infinity<T>()))
-      lower_to(view.least + next * most_layers + layer, TimeBits<T>::back(block.least[layer]));
+      lower_to(view.least + next * max_layers + layer, TimeBits<T>::back(block.least[layer]));
   __syncthreads();
   std::uint32_t* list = view.list[(round + 1) & 1];
   for (unsigned i = threadIdx.x; i < count; i += block_threads) list[begin + i] = block.queue[i];
@@ -345,7 +345,7 @@ class VolumeOnDevice final : public MeshSolver<T> {
     const std::size_t reserve = volume_.vertices * 56;
     const std::size_t free = free_bytes();
     const std::size_t room = layers_ + (free > reserve ? (free - reserve) / 10 * 9 / layer_bytes() : 0);
-    return std::clamp<std::size_t>(std::min(most, room), 1, most_layers);
+    return std::clamp<std::size_t>(std::min(most, room), 1, max_layers);
   }
 
   Counters solve(std::span<const LayerSeeds> layers, T tolerance, double band_width, double& seconds) override {
@@ -444,7 +444,7 @@ class VolumeOnDevice final : public MeshSolver<T> {
 
   void start(std::span<const LayerSeeds> layers) {
     seeds_.clear();
-    std::vector<T> least(3 * most_layers, std::numeric_limits<T>::infinity());
+    std::vector<T> least(3 * max_layers, std::numeric_limits<T>::infinity());
     for (std::size_t k = 0; k < layers.size(); ++k)
       for (const SeedEntry& entry : seed_entries(layers[k], static_cast<std::uint32_t>(k))) {
         seeds_.push_back(entry);
@@ -479,7 +479,7 @@ class VolumeOnDevice final : public MeshSolver<T> {
   int multiprocessors_;
   DeviceVolume<T> volume_;
   std::size_t layers_ = 0;  ///< that there is memory for
-  DeviceArray<T> time_, pushed_, least_{3 * most_layers};
+  DeviceArray<T> time_, pushed_, least_{3 * max_layers};
   DeviceArray<std::uint32_t> stamp_, count_{3};
   std::array<DeviceArray<std::uint32_t>, 2> lists_;
   DeviceArray<Work> work_{1};

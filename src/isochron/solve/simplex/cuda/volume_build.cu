@@ -65,7 +65,7 @@ class Neighbours {
     if (lane == 0) m_.count = 0;
     __syncwarp();
   }
-  /// The number of ids is at most 3 · most_tets < slots.
+  /// The number of ids is at most 3 · max_tets < slots.
   __device__ void add(std::uint32_t id) {
     for (unsigned slot = first(id);; slot = (slot + 1) % slots) {
       const std::uint32_t old = atomicCAS(&m_.key[slot], empty, id);
@@ -92,7 +92,7 @@ class Neighbours {
   __device__ static unsigned first(std::uint32_t id) { return (id * 2654435761U) >> 23; }
   Memory& m_;
 };
-static_assert(3 * most_tets < Neighbours::slots && Neighbours::slots == 1U << (32 - 23));
+static_assert(3 * max_tets < Neighbours::slots && Neighbours::slots == 1U << (32 - 23));
 
 __device__ inline std::uint32_t corner_of(const uint4& e, int k) {
   return k == 0 ? e.x : k == 1 ? e.y : k == 2 ? e.z : e.w;
@@ -121,8 +121,8 @@ __global__ void plan_stars(const uint4* elements, const std::uint64_t* offsets, 
   if (v >= vertices) return;
   const std::uint64_t begin = offsets[v];
   const std::uint64_t valence = offsets[v + 1] - begin;
-  unsigned count = most_neighbours + 1;
-  if (valence <= most_tets) {
+  unsigned count = max_neighbours + 1;
+  if (valence <= max_tets) {
     Neighbours neighbours(memory[threadIdx.x / 32], lane);
     for (unsigned i = lane; i < valence; i += 32)
       add_corners(neighbours, elements[incidences[begin + i]], static_cast<std::uint32_t>(v));
@@ -130,7 +130,7 @@ __global__ void plan_stars(const uint4* elements, const std::uint64_t* offsets, 
     count = neighbours.count();
   }
   if (lane != 0) return;
-  if (count <= most_neighbours) {
+  if (count <= max_neighbours) {
     plan[v] = {star_units<T>(static_cast<std::uint32_t>(valence), count), 0};
   } else {
     const auto stars = static_cast<std::uint32_t>((valence + cut_tets - 1) / cut_tets);

@@ -197,7 +197,7 @@ __global__ void decide(View view, BinFrame frame, BinTable table, std::uint32_t 
   const Projection<float> landed = project(view.fields.distance, there, here.size, 0.02F * here.size, 8);
   if (!landed.reached || !(dot(landed.normal, here.normal) > 0)) return;
   const Particle<float> newcomer{landed.position, view.fields.sizes.size(landed.position), landed.normal, here.lambda};
-  if (!(newcomer_energy(frame, table, view.particles, newcomer) < static_cast<float>(most_crowded * ideal_energy))) {
+  if (!(newcomer_energy(frame, table, view.particles, newcomer) < static_cast<float>(max_crowded * ideal_energy))) {
     return;
   }
   offspring[i] = newcomer;
@@ -262,9 +262,9 @@ class DeviceRelaxation {
       else move<8, 128>(first, count);
     }
     DeviceValue<Tally> tally;
-    constexpr std::size_t most_blocks = 528;
+    constexpr std::size_t max_blocks = 528;
     const std::uint32_t count = particles_.count();
-    launch(tally_up, std::min<std::size_t>(most_blocks, (count + launch_threads - 1) / launch_threads), launch_threads,
+    launch(tally_up, std::min<std::size_t>(max_blocks, (count + launch_threads - 1) / launch_threads), launch_threads,
            0, particles_.particles.data(), particles_.records.data(), count, tally.data());
     const Tally found = tally.read();
     far_ = found.far;

@@ -1,0 +1,107 @@
+// Messages that name things a front end has its own words for: an option, a place in the data, the metric.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace isochron {
+
+/// What a caller can set. Each front end (command, Python, viewer) has its own name for it.
+enum class Option {
+  source,  ///< where the front starts, in any form
+  method,
+  backend,
+  precision,
+  threads,
+  scheme,
+  order,
+  tolerance,
+  source_init,
+  split_obtuse,
+  unordered,  ///< what fast marching does where its order does not hold
+  storage,
+  partitioner,
+  mask,
+  mask_array,
+  speed,
+  speed_array,
+  fibers,
+  sheets,
+  velocity,
+  region_array,
+  allow_zero_fibers,
+  tensor_order,
+  max_particles,
+  tetrahedra,
+  replace  ///< write over files that exist
+};
+
+/// An option, and the value that it should have (empty: the option as such).
+struct Setting {
+  Option option;
+  std::string value = {};
+};
+
+/// One vertex, element or voxel.
+struct Place {
+  enum class Kind : std::uint8_t { vertex, element, voxel };
+  Kind kind = Kind::vertex;
+  /// The id; of a voxel its index along the three axes of the image, which may lie between voxels.
+  std::array<double, 3> index{};
+};
+
+/// What the message is about.
+enum class Subject : std::uint8_t { metric };
+
+/// Text with settings, places and subjects in it. Built with `+`: "use " + Setting{Option::method, "banded"}.
+class Message {
+ public:
+  using Part = std::variant<std::string, Setting, Place, Subject>;
+
+  Message() = default;
+  Message(std::string text) { add(std::move(text)); }        // NOLINT(google-explicit-constructor)
+  Message(const char* text) : Message(std::string(text)) {}  // NOLINT(google-explicit-constructor)
+  Message(Setting setting) { add(std::move(setting)); }      // NOLINT(google-explicit-constructor)
+  Message(Place place) { add(place); }                       // NOLINT(google-explicit-constructor)
+  Message(Subject subject) { add(subject); }                 // NOLINT(google-explicit-constructor)
+
+  friend Message operator+(Message a, const Message& b) {
+    a.parts_.insert(a.parts_.end(), b.parts_.begin(), b.parts_.end());
+    return a;
+  }
+
+  [[nodiscard]] const std::vector<Part>& parts() const { return parts_; }
+  [[nodiscard]] bool empty() const { return parts_.empty(); }
+
+ private:
+  void add(Part part) { parts_.push_back(std::move(part)); }
+
+  std::vector<Part> parts_;
+};
+
+/// How the parts of a message that are not plain text are said. This is the library's own way ("method banded",
+/// "voxel 1,2,3", "the metric"); a front end overrides what it says in other words.
+class Wording {
+ public:
+  virtual ~Wording() = default;
+  [[nodiscard]] virtual std::string setting(const Setting& setting) const;
+  [[nodiscard]] virtual std::string place(const Place& place) const;
+  [[nodiscard]] virtual std::string subject(Subject subject) const;
+};
+
+/// The message in the words of a front end.
+std::string to_text(const Message& message, const Wording& wording = Wording());
+
+/// A message as bytes, for another process, and back.
+std::string pack(const Message& message);
+Message unpack_message(std::string_view bytes);
+
+/// The name of an option as a field of the library's options has it: "source_init".
+std::string_view option_name(Option option);
+
+}  // namespace isochron
