@@ -127,7 +127,7 @@ class GridPartRun {
                                                  [&](const NameValue& tag) { return tagged(tag); });
     const mpi::GridHome home(transport_, share_.whole, share_.boxes, problem_.metric, std::move(problem_.mask));
     const std::vector<mpi::GlobalSeed> seeds = home.seeds(sources, options);
-    const mpi::GridPart part = home.deal(seeds, request_.grid.order, request_.deal.pieces);
+    const mpi::GridPart part = home.deal(seeds, request_.options.order, request_.deal.pieces);
     problem_.metric = {};
     part_voxels_ = static_cast<std::size_t>(
         std::count_if(part.allowed.begin(), part.allowed.end(), [](std::uint8_t value) { return value != 0; }));
@@ -162,8 +162,8 @@ class GridPartRun {
     summary_.vertices = share_.whole.voxel_count();
     summary_.elements = home.allowed_count();
     summary_.corners = voxel_corners;
-    if (request_.grid.scheme != GridScheme::automatic) summary_.scheme = request_.grid.scheme;
-    summary_.order = request_.grid.order;
+    if (request_.options.scheme != GridScheme::automatic) summary_.scheme = request_.options.scheme;
+    summary_.order = request_.options.order;
     summary_.arrival = mpi::common_result(own);
     summary_.arrival.unreached = summary_.vertices - own.reached;
     summary_.solves_per_vertex =
@@ -204,9 +204,7 @@ int run_solve_grid_parts(const SolveRequest& request, mpi::Transport& transport,
   SideInputs inputs;
   all_or_none(exchange, [&] {
     check_request(request);
-    GridOptions options = request.grid;
-    options.common = request.options;
-    mpi::check_distributed_options(options);
+    mpi::check_distributed_options(DomainKind::image, request.options);
     inputs = read_side_inputs(request);
   });
   return GridPartRun(request, inputs, transport, console).run();

@@ -232,7 +232,7 @@ int run_solve_parts(const SolveRequest& request, mpi::Transport& transport, Cons
   SideInputs inputs;
   all_or_none(exchange, [&] {
     check_request(request);
-    mpi::check_distributed_options(request.options);
+    mpi::check_distributed_options(DomainKind::tetrahedra, request.options);
     inputs = read_side_inputs(request);
   });
   SolveSummary summary;

@@ -259,7 +259,7 @@ template <int Corners>
 std::vector<GlobalSeed> part_seeds(Transport& transport, const MeshPart<Corners>& part, const Metric& metric,
                                    const GlobalSources& sources, const SolveOptions& options) {
   const std::size_t count = sources.vertices.size() + sources.points.size();
-  if (count == 0) throw InputError("no source given; say where the front starts (--source, --source-point, …)");
+  if (count == 0) refuse_no_source();
   Collector<Corners> collector(transport, part, metric);
   check_vertices(transport, part, collector, sources.vertices);
   const std::vector<Found<Corners>> found = find_points(transport, part, sources.points);

@@ -13,13 +13,13 @@ namespace {
 
 using Order = Ranks::Order;
 
-SolveMany own_grid_solver(const Transport& transport, GridDomain domain, const GridOptions& options) {
-  return own_solver(own_device(transport, options.common),
-                    [domain, options] { return std::make_shared<GridSolver>(domain, options); });
+SolveMany own_grid_solver(const Transport& transport, GridDomain domain, const SolveOptions& options) {
+  return own_solver(own_device(transport, options),
+                    [domain, options] { return std::make_shared<Solver>(domain, options); });
 }
 
-GridOptions own_grid_options(GridOptions options, const DealOptions& deal) {
-  options.common = own_options(std::move(options.common), deal);
+SolveOptions own_grid_options(SolveOptions options, const DealOptions& deal) {
+  options = own_options(std::move(options), deal);
   return options;
 }
 
@@ -51,8 +51,8 @@ void serve_whole_image(Transport& transport, const SolveOptions& options) {
   Bytes bytes = broadcast(transport, {});
   Unpack unpack(bytes);
   const DealOptions deal = take_batch(unpack);
-  GridOptions grid_options;
-  grid_options.common = options;
+  SolveOptions grid_options;
+  grid_options = options;
   grid_options.order = unpack.take<int>();
   const auto grid = unpack.take<ImageGrid>();
   const Metric metric = take_metric(unpack);
@@ -61,10 +61,10 @@ void serve_whole_image(Transport& transport, const SolveOptions& options) {
   serve_sources(transport, own_grid_solver(transport, {grid, metric, mask}, own_grid_options(grid_options, deal)));
 }
 
-RankedGridSolver::RankedGridSolver(Ranks& ranks, GridDomain domain, GridOptions options, const DealOptions& deal)
+RankedGridSolver::RankedGridSolver(Ranks& ranks, GridDomain domain, SolveOptions options, const DealOptions& deal)
     : ranks_(ranks), domain_(domain), options_(std::move(options)), deal_(deal) {
   const Timer timer;
-  check_distributed_options(options_);
+  check_distributed_options(DomainKind::image, options_);
   check_grid(domain_.grid, "the image");
   cells_ = make_cells(domain_.grid, domain_.mask);
   check_grid_metric({domain_.grid, domain_.metric}, cells_);
@@ -85,10 +85,9 @@ void RankedGridSolver::release() {
 
 std::vector<GlobalSeed> RankedGridSolver::seeds_of(const Sources& sources) const {
   const auto placed = place_grid_sources(domain_.grid, cells_, sources);
-  const int radius = limited_radius(options_.common.ball_rings, placed.size(), domain_.grid);
+  const int radius = limited_radius(options_.ball_rings, placed.size(), domain_.grid);
   std::vector<GlobalSeed> seeds;
-  for (const Seed& seed :
-       make_grid_seeds({domain_.grid, domain_.metric}, cells_, placed, options_.common.source_init, radius))
+  for (const Seed& seed : make_grid_seeds({domain_.grid, domain_.metric}, cells_, placed, options_.source_init, radius))
     seeds.push_back({seed.vertex.index(), seed.time, seed.source});
   return seeds;
 }
@@ -106,14 +105,14 @@ void RankedGridSolver::share_out(std::span<const GlobalSeed> seeds) {
   const Timer timer;
   ranks_.together(Order::image, [&] {
     Transport& transport = ranks_.transport();
-    const SolveOptions own = part_options(transport, options_.common, deal_.rank_backend);
+    const SolveOptions own = part_options(transport, options_, deal_.rank_backend);
     teams_ = std::make_unique<Teams>(transport, own.backend == Backend::cuda ? 1 : deal_.team);
     note_ = teams_->note();
     if (solves_as_one(*teams_, transport, own.backend, deal_)) {
       if (deal_.pieces > 0) note_ = no_pieces;
-      GridOptions options = options_;
-      options.common = on_threads(teams_->options(own));
-      whole_ = std::make_unique<GridSolver>(domain_, options);
+      SolveOptions options = options_;
+      options = on_threads(teams_->options(own));
+      whole_ = std::make_unique<Solver>(domain_, options);
       return;
     }
     if (deal_.team > 1 && note_.empty())
@@ -132,7 +131,7 @@ Arrival RankedGridSolver::solve(const Sources& sources) {
   split_ = Split::domain;
   Arrival arrival;
   if (whole_ != nullptr) {
-    arrival = solve_as_one(ranks_, *teams_, *whole_, sources, options_.common.progress);
+    arrival = solve_as_one(ranks_, *teams_, *whole_, sources, options_.progress);
     traffic_ = traffic_of_one(arrival);
   } else {
     solve_together(ranks_, seeds, [&] { arrival = solve_blocks(seeds); });
@@ -158,7 +157,7 @@ void RankedGridSolver::solve_many(std::span<const Sources> source_sets, const Ta
   traffic_ = {};
   solve_shared_sources(ranks_, Order::whole_image, packed_image(domain_, options_.order, deal_), source_sets, deal_,
                        own_grid_solver(ranks_.transport(), domain_, own_grid_options(options_, deal_)),
-                       options_.common.progress, take);
+                       options_.progress, take);
 }
 
 }  // namespace isochron::mpi

@@ -43,13 +43,13 @@ void serve_mesh(Transport& transport, const SolveOptions& options) {
 }
 
 template <int Corners>
-SolveMany own_mesh_solver(const Transport& transport, Domain<Corners> domain, const SolveOptions& options) {
+SolveMany own_mesh_solver(const Transport& transport, MeshDomain<Corners> domain, const SolveOptions& options) {
   return own_solver(own_device(transport, options),
-                    [domain, options] { return std::make_shared<Solver<Corners>>(domain, options); });
+                    [domain, options] { return std::make_shared<Solver>(domain, options); });
 }
 
 template <int Corners>
-Bytes packed_mesh(Domain<Corners> domain, const DealOptions& deal) {
+Bytes packed_mesh(MeshDomain<Corners> domain, const DealOptions& deal) {
   Bytes bytes;
   put_batch(bytes, deal);
   put_vector(bytes, domain.mesh.points);
@@ -105,12 +105,13 @@ AfterServing serve(Transport& transport, const SolveOptions& options) {
 }
 
 template <int Corners>
-RankedSolver<Corners>::RankedSolver(Ranks& ranks, Domain<Corners> domain, SolveOptions options, const DealOptions& deal)
+RankedSolver<Corners>::RankedSolver(Ranks& ranks, MeshDomain<Corners> domain, SolveOptions options,
+                                    const DealOptions& deal)
     : ranks_(ranks), domain_(domain), options_(std::move(options)), deal_(deal) {
   const Timer timer;
   check_mesh(domain.mesh);
   check_metric(domain.metric, domain.mesh.element_count(), "the metric");
-  check_distributed_options(options_);
+  check_distributed_options(Corners == 3 ? DomainKind::triangles : DomainKind::tetrahedra, options_);
   setup_seconds_ = timer.seconds();
 }
 
@@ -142,7 +143,7 @@ std::vector<GlobalSeed> RankedSolver<Corners>::share_out(const Sources& sources)
     const SolveOptions own = part_options(transport, options_, deal_.rank_backend);
     teams_ = std::make_unique<Teams>(transport, own.backend == Backend::cuda ? 1 : deal_.team);
     if (solves_as_one(*teams_, transport, own.backend, deal_)) {
-      whole_ = std::make_unique<Solver<Corners>>(domain_, on_threads(teams_->options(own)));
+      whole_ = std::make_unique<Solver>(domain_, on_threads(teams_->options(own)));
       return;
     }
     seeds_or_none(transport, [&] { seeds = seeds_of(sources); });

@@ -1,4 +1,4 @@
-// Solvers for rank 0 that look like `Solver` and `GridSolver` and let all ranks do the work; the other ranks serve
+// Solvers for rank 0 that look like `Solver` and `Solver` and let all ranks do the work; the other ranks serve
 // them.
 #pragma once
 
@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "isochron/mesh/agreement.h"
-#include "isochron/solve/grid_solver.h"
 #include "isochron/solve/mpi/distributed_grid_solver.h"
 #include "isochron/solve/mpi/scatter.h"
 #include "isochron/solve/mpi/teams.h"
@@ -85,7 +84,7 @@ template <int Corners>
 class RankedSolver {
  public:
   /// Keeps references. Throws as `Solver` does.
-  RankedSolver(Ranks& ranks, Domain<Corners> domain, SolveOptions options, const DealOptions& deal);
+  RankedSolver(Ranks& ranks, MeshDomain<Corners> domain, SolveOptions options, const DealOptions& deal);
   ~RankedSolver();
   RankedSolver(const RankedSolver&) = delete;
   RankedSolver& operator=(const RankedSolver&) = delete;
@@ -109,13 +108,13 @@ class RankedSolver {
   void release();
 
   Ranks& ranks_;
-  Domain<Corners> domain_;
+  MeshDomain<Corners> domain_;
   SolveOptions options_;
   DealOptions deal_;
   Share<Corners> share_;
   std::unique_ptr<Teams> teams_;
   std::unique_ptr<DistributedSolver<Corners>> solver_;
-  std::unique_ptr<Solver<Corners>> whole_;  ///< instead, where there is one team
+  std::unique_ptr<Solver> whole_;  ///< instead, where there is one team
   Traffic traffic_;
   Split split_ = Split::domain;
   double setup_seconds_ = 0;
@@ -124,8 +123,8 @@ class RankedSolver {
 /// The same on images; `DealOptions::pieces` are blocks. Several teams are none: each rank has blocks of its own then.
 class RankedGridSolver {
  public:
-  /// Keeps references. Throws as `GridSolver` does.
-  RankedGridSolver(Ranks& ranks, GridDomain domain, GridOptions options, const DealOptions& deal);
+  /// Keeps references. Throws as `Solver` does.
+  RankedGridSolver(Ranks& ranks, GridDomain domain, SolveOptions options, const DealOptions& deal);
   ~RankedGridSolver();
   RankedGridSolver(const RankedGridSolver&) = delete;
   RankedGridSolver& operator=(const RankedGridSolver&) = delete;
@@ -146,12 +145,12 @@ class RankedGridSolver {
 
   Ranks& ranks_;
   GridDomain domain_;
-  GridOptions options_;
+  SolveOptions options_;
   DealOptions deal_;
   GridCells cells_;
   std::unique_ptr<DistributedGridSolver> solver_;
-  std::unique_ptr<Teams> teams_;       ///< null where ranks have blocks
-  std::unique_ptr<GridSolver> whole_;  ///< instead of them, where there is one team
+  std::unique_ptr<Teams> teams_;   ///< null where ranks have blocks
+  std::unique_ptr<Solver> whole_;  ///< instead of them, where there is one team
   std::string note_;
   Traffic traffic_;
   Split split_ = Split::domain;

@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "isochron/solve/common/solve_shell.h"
 #include "isochron/solve/mpi/collectives.h"
+#include "isochron/solve/plan.h"
 #include "isochron/solve/simplex/seeds.h"
 
 namespace isochron::mpi {
