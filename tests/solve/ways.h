@@ -17,7 +17,7 @@ struct Way {
   Method method = Method::banded;
   Precision precision = Precision::double_;
   int threads = 1;
-  PaperOptions scheme = {};
+  PaperOptions paper = {};
   std::string detail = {};  ///< of the scheme
 };
 
@@ -75,7 +75,7 @@ inline SolveOptions options_for(const Way& way) {
   options.backend = way.threads > 1 ? Backend::threads : Backend::serial;
   for (const Way& device_way : device_ways(4))
     if (way.method == device_way.method) options.backend = Backend::cuda;
-  options.paper = way.scheme;
+  options.paper = way.paper;
   options.unordered = Unordered::hand_over;
   options.verify = Keep::yes;
   return options;
