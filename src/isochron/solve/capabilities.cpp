@@ -212,12 +212,6 @@ bool runs_on_gpu(Method method) {
                      [&](const Capability& row) { return row.method == method && row.hardware == Hardware::gpu; });
 }
 
-bool runs_on_threads(Method method) {
-  return std::any_of(rows.begin(), rows.end(), [&](const Capability& row) {
-    return row.method == method && row.hardware == Hardware::cpu && row.several_threads;
-  });
-}
-
 std::string capability_table() {
   std::string text =
       "| domain | method | back end | scheme | order | sources | virtual elements | device arrays | weights |\n"

@@ -22,8 +22,6 @@ BandTuning band_tuning(int corners, std::size_t vertices, int threads, double wa
   return {std::clamp(busy * threads / front, serial, 4 * serial), buckets};
 }
 
-bool runs_on_threads(Method method) { return method == Method::banded || method == Method::fim; }
-
 namespace {
 
 template <class T, int Corners>

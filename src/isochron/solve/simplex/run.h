@@ -21,9 +21,6 @@ struct RunOptions {
 /// wins.
 BandTuning band_tuning(int corners, std::size_t vertices, int threads, double wanted_width);
 
-/// True for schedules that use more than one thread.
-bool runs_on_threads(Method method);
-
 /// Brings `state.time` to the method's result. Throws Cancelled.
 template <class T, int Corners>
 void run_schedule(const SimplexProblem<T, Corners>& problem, SolveState<T>& state, const RunOptions& options);
