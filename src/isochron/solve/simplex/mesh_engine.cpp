@@ -252,7 +252,8 @@ class MeshAdapter {
 
   template <class T>
   MeshRun<T, Corners> make_run(const SimplexProblem<T, Corners>& problem, const MeshGroup& group, int threads) const {
-    return {problem, group, {*mesh_, *metric_, *plan_, options_, threads}, std::get<Device<T, Corners>>(device_).get()};
+    const auto* device = std::get_if<Device<T, Corners>>(&device_);  // of the CPU's methods it is empty
+    return {problem, group, {*mesh_, *metric_, *plan_, options_, threads}, device != nullptr ? device->get() : nullptr};
   }
 
   template <class T>
