@@ -19,7 +19,7 @@ namespace {
 
 /// Of the largest share over the mean; more makes a process wait, and hold, too much.
 constexpr double max_uneven = 1.3;
-/// Blocks of fewer vertices have too long a border, and more than some do not pay (docs/scale.md).
+/// Blocks of fewer vertices have too long a border, and more than some do not pay (docs/internals/scale.md).
 constexpr std::uint64_t min_block = 9000;
 constexpr std::uint64_t max_blocks = 16;
 
