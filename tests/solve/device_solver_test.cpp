@@ -125,7 +125,7 @@ TEST(DeviceSolverErrors, PushMakesNoVirtualTetrahedra) {
     solve(cube(3), Metric(), from(VertexId(0)), options);
     FAIL() << "took virtual tetrahedra";
   } catch (const UsageError& error) {
-    EXPECT_THAT(error.what(), AllOf(HasSubstr("--method active-list"), HasSubstr("--split-obtuse")));
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("method active-list"), HasSubstr("leave obtuse out")));
   }
 }
 
