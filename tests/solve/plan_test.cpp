@@ -2,6 +2,8 @@
 #include "isochron/solve/plan.h"
 
 #include <algorithm>
+#include <fstream>
+#include <iterator>
 #include <limits>
 
 #include <gmock/gmock.h>
@@ -201,6 +203,12 @@ TEST(Capabilities, EachQuestionHasARowOrAnErrorInOneLine) {
   });
   EXPECT_GT(rows, 100U);
   EXPECT_GT(errors, 1000U);
+}
+
+TEST(Capabilities, TheDocsHaveTheTable) {
+  std::ifstream file(ISOCHRON_SOURCE_DIR "/docs/reference/capabilities.md");
+  const std::string page{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_THAT(page, HasSubstr(capability_table())) << "put this into the page:\n" << capability_table();
 }
 
 /// The advice of an error must lead on: whoever leaves method, back end and all else out gets an answer.
