@@ -30,7 +30,7 @@ class GridThreads {
     if (threads_ == 1) report_.note("There is one thread only; give --threads for more.");
   }
 
-  int run() {
+  bool run() {
     const ExampleSizes sizes = example_sizes(options_.size);
     const std::uint32_t large = options_.size == BenchSize::paper ? 128 : 24;
     for (const int order : {1, 2})
@@ -71,6 +71,6 @@ class GridThreads {
 
 }  // namespace
 
-int goals_grid_threads(const BenchOptions& options) { return GridThreads(options).run(); }
+bool goals_grid_threads(const BenchOptions& options) { return GridThreads(options).run(); }
 
 }  // namespace isochron::bench

@@ -105,11 +105,11 @@ void Report::write(const BenchOptions& options) const {
   save(options, name_ + ".json", json());
 }
 
-int Report::finish(const BenchOptions& options) const {
+bool Report::finish(const BenchOptions& options) const {
   if (options.output == BenchOutput::text) print();
   if (options.output == BenchOutput::json) fmt::print("{}", json());
   write(options);
-  return sound() ? 0 : 4;
+  return sound();
 }
 
 }  // namespace isochron::bench

@@ -41,8 +41,8 @@ class Report {
   void print() const;
   [[nodiscard]] std::string json() const;
   void write(const BenchOptions& options) const;
-  /// Prints, writes and gives the exit code: 0, or 4 when a result failed its check.
-  [[nodiscard]] int finish(const BenchOptions& options) const;
+  /// Prints, writes and gives `sound`.
+  [[nodiscard]] bool finish(const BenchOptions& options) const;
 
  private:
   std::string name_, title_;

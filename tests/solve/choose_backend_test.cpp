@@ -71,15 +71,15 @@ TEST(ChooseBackend, TooLittleMemoryIsNoted) {
   const BackendChoice choice = choose_backend({}, large, cramped);
   EXPECT_EQ(choice.backend, Backend::threads);
   EXPECT_THAT(choice.note,
-              AllOf(HasSubstr("on the CPU"), HasSubstr("3328 MiB needed, 2048 MiB free"), Not(HasSubstr("--backend"))));
+              AllOf(HasSubstr("on the CPU"), HasSubstr("3328 MiB needed, 2048 MiB free"), Not(HasSubstr("backend"))));
   const std::size_t exactly = 3 * gibibyte + backend_thresholds.cuda_spare_bytes;
   EXPECT_EQ(choose_backend({}, large, DeviceMemory{exactly, 3 * gibibyte}).backend, Backend::cuda);
   EXPECT_EQ(choose_backend({}, large, DeviceMemory{exactly - 1, 3 * gibibyte}).backend, Backend::threads);
 }
 
 TEST(ChooseBackend, AFailedDeviceIsNotedWithoutItsAdvice) {
-  const BackendChoice choice =
-      without_device(large, "the GPU failed at solving (cudaErrorIllegalAddress); solve with --backend threads");
+  const BackendChoice choice = without_device(
+      large, "the GPU failed at solving (cudaErrorIllegalAddress)" + Message(Advice()) + "solve elsewhere");
   EXPECT_EQ(choice.backend, Backend::threads);
   EXPECT_EQ(choice.note, "solved on the CPU: the GPU failed at solving (cudaErrorIllegalAddress)");
   EXPECT_EQ(without_device(small, "no advice").note, "solved on the CPU: no advice");

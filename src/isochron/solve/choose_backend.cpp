@@ -1,7 +1,5 @@
 #include "isochron/solve/choose_backend.h"
 
-#include <fmt/format.h>
-
 #include "isochron/core/cuda/device.h"
 #include "isochron/core/error.h"
 
@@ -31,9 +29,8 @@ BackendChoice choose_backend(const SolveOptions& options, std::size_t elements,
   return without_device(elements, cuda::memory_shortage(needed, device->free_bytes, "this mesh"));
 }
 
-BackendChoice without_device(std::size_t elements, std::string_view why) {
-  // The advice that follows the problem in an error's message has been taken here.
-  return {on_cpu(elements), fmt::format("solved on the CPU: {}", why.substr(0, why.rfind("; ")))};
+BackendChoice without_device(std::size_t elements, const Message& why) {
+  return {on_cpu(elements), "solved on the CPU: " + to_text(why.problem())};
 }
 
 }  // namespace isochron

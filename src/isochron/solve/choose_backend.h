@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <optional>
 #include <string>
-#include <string_view>
 
+#include "isochron/core/message.h"
 #include "isochron/solve/options.h"
 
 namespace isochron {
@@ -45,7 +45,8 @@ bool asks_for_device(const SolveOptions& options, std::size_t elements);
 BackendChoice choose_backend(const SolveOptions& options, std::size_t elements,
                              const std::optional<DeviceMemory>& device);
 
-/// What is left when the device that `automatic` chose fails with a DeviceError that says `why`: the CPU, and a note.
-BackendChoice without_device(std::size_t elements, std::string_view why);
+/// What is left when the device that `automatic` chose fails with a DeviceError that says `why`: the CPU, and a note
+/// without the advice of the error, which is followed here.
+BackendChoice without_device(std::size_t elements, const Message& why);
 
 }  // namespace isochron

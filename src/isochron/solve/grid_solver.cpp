@@ -288,7 +288,7 @@ class GridSolver::Engine {
       if (!on_device_ || asked_.backend != Backend::automatic || asked_.method != Method::automatic) throw;
       device_.reset();
       ready_ = false;
-      use(without_device(cells_.list.size(), error.what()));
+      use(without_device(cells_.list.size(), error.detail()));
     });
   }
 

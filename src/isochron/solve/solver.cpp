@@ -118,7 +118,7 @@ class Solver<Corners>::Engine {
     on_device_or_cpu(gpu_, work, [&](const DeviceError& error) {
       if (!automatic_ || runs_on_gpu(options_.method) || options_.backend != Backend::cuda) throw;
       forget();
-      use(without_device(mesh_.element_count(), error.what()));
+      use(without_device(mesh_.element_count(), error.detail()));
       prepare();
     });
   }
@@ -262,7 +262,8 @@ class Solver<Corners>::Engine {
       cuda::require_device();
     } catch (const DeviceError& error) {
       if (options_.method == Method::automatic) throw;
-      throw DeviceError(fmt::format("{} and without --method {}", error.what(), name_of(options_.method)));
+      throw DeviceError(error.detail() + " and without " +
+                        Setting{Option::method, std::string(name_of(options_.method))});
     }
   }
 
