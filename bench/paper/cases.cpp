@@ -259,7 +259,7 @@ Measured on_gpu(const std::function<Measured()>& run) {
   } catch (const UsageError& error) {
     return {false, fmt::format("not run: {}", error.what()), {}};
   } catch (const Error& error) {
-    return {false, fmt::format("{}: {}", failed_run, error.what()), {}};
+    return {false, failed_run(error.what()), {}};
   }
 }
 

@@ -45,7 +45,7 @@ class GridThreads {
     const std::string row = fmt::format("{} ({} voxels)", name, model.cells);
     const Measured one = solved(model, order, 1);
     Measured all = solved(model, order, threads_);
-    if (one.valid && all.valid && !agree(one.arrival, all.arrival)) all = {false, failed_agreement, {}};
+    if (one.valid && all.valid && !agree(one.arrival, all.arrival)) all = {false, failed_run(wrong_times), {}};
     report_.add(entry_of(row, "1 thread", {}, one, "s", seconds));
     report_.add(entry_of(row, fmt::format("{} threads", threads_), {}, all, "s", seconds));
     if (one.valid && all.valid)
@@ -62,7 +62,7 @@ class GridThreads {
     return quickest_solve(model, options, options_);
   }
 
-  static constexpr const char* failed_agreement = "run FAILED: the times are not those of one thread";
+  static constexpr const char* wrong_times = "the times are not those of one thread";
 
   const BenchOptions& options_;
   int threads_;

@@ -397,7 +397,7 @@ bool gpu_513(const BenchOptions& options) {
   std::array<double, 2> previous{};
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     const Size& size = sizes[i];
-    const std::string missing = has_gpu() ? missing_memory(size.n) : without_gpu().remark;
+    const std::string missing = has_gpu() ? missing_memory(size.n) : without_gpu().remark.text;
     std::optional<TetMesh> mesh;
     if (missing.empty()) mesh = accuracy_cube(size.n, KuhnDiagonal::npp);
     for (const int speed : {1, 2}) {
