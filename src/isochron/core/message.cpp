@@ -72,7 +72,7 @@ void put_part(std::string& bytes, const Part& part) {
   put(bytes, part);
 }
 
-struct Say {
+struct Render {
   const Wording& wording;
   std::string operator()(const std::string& text) const { return text; }
   std::string operator()(const Setting& setting) const { return wording.setting(setting); }
@@ -114,7 +114,7 @@ Message Message::problem() const {
 
 std::string to_text(const Message& message, const Wording& wording) {
   std::string text;
-  for (const Message::Part& part : message.parts()) text += std::visit(Say{wording}, part);
+  for (const Message::Part& part : message.parts()) text += std::visit(Render{wording}, part);
   return text;
 }
 
