@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "apps/isochron/connect.h"
+#include "apps/isochron/exit_code.h"
 #include "apps/isochron/output_files.h"
 #include "apps/isochron/solve_grid.h"
 #include "isochron/connect/path_data.h"
@@ -132,7 +133,7 @@ int judge(const ConnectSummary& summary) {
                           summary.request.tensors.file.string(),
                           work.converged ? "the check of the costs failed" : "updates were still above the tolerance",
                           better_grid_options(work, summary.request.options.scheme)));
-  return 4;
+  return exit_not_converged;
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // isochron connectome: all pairs of regions.
 #include "apps/isochron/connectome.h"
+#include "apps/isochron/exit_code.h"
 
 #include <algorithm>
 #include <memory>
@@ -122,7 +123,7 @@ int judge(const ConnectomeSummary& summary) {
   print_error(fmt::format("{}: not converged; the output was written all the same: treat it with care, and {}",
                           summary.request.tensors.file.string(),
                           better_grid_options(work, summary.request.options.scheme)));
-  return 4;
+  return exit_not_converged;
 }
 
 int run_connectome(const ConnectomeRequest& request, Console& console) {

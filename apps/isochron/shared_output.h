@@ -22,8 +22,8 @@ inline PartChoice part_of_rank(const mpi::Transport& transport) {
 }
 
 /// All ranks together: calls `write(exchange)`. A signal ends the writing, and then nothing is left of it: a rank that
-/// waits looks for signals too, because the launcher sends them to all when one rank is gone. One that is told by
-/// itself ends the others.
+/// waits looks for signals too, because the launcher sends them to all when one rank is gone. One that alone
+/// gets a signal ends the others.
 template <class Write>
 void write_together(mpi::Transport& transport, Write&& write) {
   const InterruptGuard guard;

@@ -4,6 +4,7 @@
 
 #include "apps/isochron/exit_code.h"
 #include "apps/isochron/solve_parts.h"
+#include "apps/isochron/wording.h"
 #include "isochron/core/error.h"
 #include "isochron/mesh/agreement.h"
 #include "isochron/solve/mpi/mpi_transport.h"
@@ -48,7 +49,7 @@ int serve(mpi::Transport& transport, const SolveRequest& request) {
 void fail_all(mpi::Transport& transport) {
   const Failure failure = current_failure();
   silence(false);
-  print_error(to_text(failure));
+  print_error(to_text(failure, command_wording()));
   while (true) transport.abort(exit_code(failure.kind));  // once; the compiler does not believe a virtual function
 }
 

@@ -101,7 +101,7 @@ class PartRun {
         check_metric(metric_, data_.part.mesh.element_count(), "the metric");
       } catch (const InputError& error) {
         if (transport_.size() == 1) throw;
-        throw InputError(fmt::format("in the part of rank {}: {}", transport_.rank(), error.what()));
+        throw InputError(fmt::format("in the part of rank {}: ", transport_.rank()) + error.detail(), error.file());
       }
     });
     if (request_.unit) metric_.change_unit(*request_.unit);

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "apps/isochron/exit_code.h"
 #include "apps/isochron/mesh_input.h"
 #include "apps/isochron/result_arrays.h"
 #include "apps/isochron/solve_each.h"
@@ -378,7 +379,7 @@ int judge(const SolveSummary& summary) {
         fmt::format("{}: nothing was reached (travel times are too large for any number); check the units of "
                     "coordinates and speeds",
                     mesh));
-    return 5;
+    return exit_code(ErrorKind::no_answer);
   }
   const bool failed = arrival.residual && !arrival.residual->passed();
   if (arrival.converged && !failed) return 0;
@@ -389,7 +390,7 @@ int judge(const SolveSummary& summary) {
              : "updates were still above the tolerance";
   print_error(fmt::format("{}: not converged ({}); the output was written all the same: treat it with care, and {}",
                           mesh, why, better_options(summary)));
-  return 4;
+  return exit_not_converged;
 }
 
 Box bounding_box(std::span<const Vec3d> points) {

@@ -40,8 +40,7 @@ Input read_input(const TensorsRequest& request, Console& console) {
   input.table = read_gradients(request.bval, request.bvec);
   input.image = read_reported(request.image, {}, console);
   if (input.image.data.empty())
-    throw InputError(
-        fmt::format("{}: there are no values in it; give a diffusion-weighted image", request.image.string()));
+    throw InputError("there are no values in it; give a diffusion-weighted image", request.image.string());
   if (static_cast<std::size_t>(signals(input.image).components) != input.table.b.size())
     throw InputError(fmt::format(
         "{} and {} do not belong together (volumes: {}, b-values: {}); give the b-values and "

@@ -258,7 +258,7 @@ Measured on_gpu(const std::function<Measured()>& run) {
   } catch (const UsageError& error) {
     return {false, fmt::format("not run: {}", error.what()), {}};
   } catch (const Error& error) {
-    return {false, fmt::format("{}: {}", failed_run, error.what()), {}};
+    return {false, failed_run(error.what()), {}};
   }
 }
 
@@ -267,7 +267,7 @@ void note_gpu(Report& report) {
   if (const auto device = cuda::find_device(why))
     report.note(fmt::format("GPU: {}, {} multiprocessors; its times are medians, without set-up and transfer.",
                             device->name, device->multiprocessors));
-  else report.note(fmt::format("No GPU: {}.", why.reason.substr(0, why.reason.find(';'))));
+  else report.note(fmt::format("No GPU: {}.", to_text(why.reason.problem())));
 }
 
 double seconds(const Arrival& arrival) { return arrival.solve_seconds; }

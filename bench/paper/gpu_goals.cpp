@@ -49,7 +49,7 @@ class GpuGoals {
     note_gpu(report_);
   }
 
-  int run() {
+  bool run() {
     cubes();
     hearts();
     surfaces();
@@ -202,6 +202,6 @@ void GpuGoals::batch() {
 
 }  // namespace
 
-int gpu_goals(const BenchOptions& options) { return GpuGoals(options).run(); }
+bool gpu_goals(const BenchOptions& options) { return GpuGoals(options).run(); }
 
 }  // namespace isochron::bench

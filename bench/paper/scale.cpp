@@ -104,7 +104,7 @@ void write_grid(const std::vector<std::vector<ScaleResult>>& all, const ScaleStu
 
 }  // namespace
 
-int scale(const BenchOptions& options) {
+bool scale(const BenchOptions& options) {
   const bool quick = options.size == BenchSize::quick;
   Report report("scale", "Simulated solves over ranks; 'paper' is what was measured", options, QuickRun::fewer_meshes);
   ScaleStudy study;

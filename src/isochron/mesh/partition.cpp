@@ -44,14 +44,15 @@ template <int Corners>
 std::vector<std::uint32_t> partition_vertices(const SimplexMesh<Corners>& mesh, std::uint32_t parts,
                                               Partitioner partitioner, int threads) {
   if (partitioner == Partitioner::metis && !has_metis())
-    throw UsageError("this build has no METIS; leave --partitioner out, or build where libmetis-dev is installed");
+    throw UsageError("this build has no METIS; leave " + Setting{Option::partitioner} +
+                     " out, or build where libmetis-dev is installed");
 #if defined(ISOCHRON_WITH_METIS)
   if (partitioner != Partitioner::curve && metis_fits(mesh, parts)) {
     const MetisGraph graph = metis_graph(mesh);
     if (graph.fits) return metis_parts(graph, parts);
     if (partitioner == Partitioner::metis)
-      throw UsageError(
-          "the mesh is too large for this build's METIS, which counts in 32 bits; use --partitioner curve");
+      throw UsageError("the mesh is too large for this build's METIS, which counts in 32 bits; use " +
+                       Setting{Option::partitioner, "curve"});
   }
 #endif
   return curve_parts(mesh, parts, threads);

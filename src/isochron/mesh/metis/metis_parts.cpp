@@ -66,8 +66,8 @@ std::vector<std::uint32_t> metis_parts(const MetisGraph& graph, std::uint32_t pa
                                        nullptr, nullptr, options, &cut, found.data());
   if (code != METIS_OK)
     throw RuntimeError(std::string("METIS could not cut the mesh (") +
-                       (code == METIS_ERROR_MEMORY ? "out of memory" : "code " + std::to_string(code)) +
-                       "); use --partitioner curve");
+                       (code == METIS_ERROR_MEMORY ? "out of memory" : "code " + std::to_string(code)) + "); use " +
+                       Setting{Option::partitioner, "curve"});
   std::vector<std::uint32_t> part_of(found.begin(), found.end());
   fill_empty_parts(part_of, parts);
   return part_of;
