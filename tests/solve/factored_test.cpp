@@ -10,8 +10,8 @@
 
 #include "isochron/mesh/generate/cube.h"
 #include "isochron/mesh/generate/square.h"
-#include "isochron/solve/common/banded.h"
-#include "isochron/solve/common/banded_threads.h"
+#include "isochron/solve/schedules/banded/banded.h"
+#include "isochron/solve/schedules/banded/banded_team.h"
 #include "support/cut_mesh.h"
 
 namespace isochron {

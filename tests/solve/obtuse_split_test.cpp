@@ -10,7 +10,7 @@
 #include "isochron/mesh/generate/irregular_square.h"
 #include "isochron/mesh/generate/sphere.h"
 #include "isochron/mesh/generate/square.h"
-#include "isochron/solve/common/banded.h"
+#include "isochron/solve/schedules/banded/banded.h"
 #include "isochron/solve/simplex/relax.h"
 #include "solve/samples.h"
 #include "support/cut_mesh.h"

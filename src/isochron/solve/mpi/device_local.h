@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include "isochron/solve/common/banded.h"
 #include "isochron/solve/mpi/cuda/device_part.h"
 #include "isochron/solve/mpi/local_solver.h"
+#include "isochron/solve/schedules/banded/banded.h"
 
 namespace isochron::mpi {
 

@@ -4,7 +4,7 @@
 #include <utility>
 #include <variant>
 
-#include "isochron/solve/common/banded_threads.h"
+#include "isochron/solve/schedules/banded/banded_team.h"
 #include "isochron/solve/engine.h"
 #include "isochron/solve/simplex/cuda/schedule.h"
 #include "isochron/solve/simplex/device_engine.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "isochron/solve/common/banded_threads.h"
+#include "isochron/solve/schedules/banded/banded_team.h"
 #include "isochron/solve/simplex/fim.h"
 #include "isochron/solve/simplex/fmm.h"
 #include "isochron/solve/simplex/fsm.h"

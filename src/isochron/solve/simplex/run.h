@@ -3,9 +3,9 @@
 
 #include <span>
 
-#include "isochron/solve/common/banded.h"
 #include "isochron/solve/common/state.h"
 #include "isochron/solve/options.h"
+#include "isochron/solve/schedules/banded/banded.h"
 #include "isochron/solve/simplex/problem.h"
 
 namespace isochron {
