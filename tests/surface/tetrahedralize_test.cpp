@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "isochron/core/error.h"
-#include "isochron/mesh/generate/sphere.h"
+#include "isochron/generate/sphere.h"
 #include "isochron/mesh/quality.h"
 #include "isochron/mesh/topology.h"
 #include "isochron/mesh/validate.h"

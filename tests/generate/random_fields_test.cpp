@@ -1,4 +1,4 @@
-#include "isochron/mesh/generate/random_fields.h"
+#include "isochron/generate/random_fields.h"
 
 #include <gtest/gtest.h>
 
@@ -6,9 +6,9 @@
 #include <cmath>
 
 #include "isochron/core/error.h"
-#include "isochron/mesh/generate/cube.h"
-#include "isochron/mesh/generate/sphere.h"
-#include "isochron/mesh/generate/square.h"
+#include "isochron/generate/cube.h"
+#include "isochron/generate/sphere.h"
+#include "isochron/generate/square.h"
 
 namespace isochron {
 namespace {

@@ -4,11 +4,9 @@
 #include <array>
 
 #include "isochron/core/error.h"
-#include "isochron/mesh/generate/blobs.h"
-#include "isochron/mesh/generate/cube.h"
-#include "isochron/mesh/generate/displace.h"
-#include "isochron/mesh/generate/irregular_cube.h"
-#include "isochron/mesh/generate/lens.h"
+#include "isochron/generate/cube.h"
+#include "isochron/generate/lattice.h"
+#include "isochron/generate/region_model.h"
 #include "mesh/mesh_checks.h"
 
 namespace isochron {

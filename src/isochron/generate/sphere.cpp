@@ -1,4 +1,4 @@
-#include "isochron/mesh/generate/sphere.h"
+#include "isochron/generate/sphere.h"
 
 #include <array>
 #include <numbers>
@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "isochron/core/error.h"
-#include "isochron/mesh/generate/check.h"
+#include "isochron/generate/check.h"
 
 namespace isochron {
 namespace {

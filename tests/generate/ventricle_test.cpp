@@ -1,4 +1,4 @@
-#include "isochron/mesh/generate/ventricle.h"
+#include "isochron/generate/ventricle.h"
 
 #include <gtest/gtest.h>
 

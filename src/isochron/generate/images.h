@@ -1,4 +1,5 @@
-// Images of tensors with known answers: the two examples of paper 004 and crossing fibres.
+// Images: tensors with known answers (the two examples of paper 004, crossing fibres), flat seismic models, and three
+// materials to take surfaces from.
 #pragma once
 
 #include <array>
@@ -67,5 +68,56 @@ struct CrossingFibersOptions {
 /// the bundles) and `fa`. Throws UsageError.
 Image generate_crossing_fibers(const CrossingFibersOptions& options);
 ImageShare generate_crossing_fibers_part(const CrossingFibersOptions& options, const PartChoice& choice);
+
+// ---- Flat seismic models: a speed per pixel; the second axis is the depth.
+
+struct LayersOptions {
+  std::array<std::uint32_t, 2> n{301, 101};  ///< pixels along x and down
+  double spacing = 10;                       ///< m
+  std::uint32_t layers = 8;
+  double speed_top = 1500;     ///< m/s, of the first layer
+  double speed_bottom = 4500;  ///< of the last; between them in equal steps
+  double relief = 0.6;         ///< how far interfaces wave, as a share of half a layer: 0 is flat, below 1
+  std::uint64_t seed = 1;
+};
+
+/// Layers with waving interfaces that do not cross; arrays `speed` (float) and `layer` (uint8, 0 on top). Throws
+/// UsageError.
+Image generate_layers(const LayersOptions& options);
+/// One part's box of it with the same values, made without the rest; so for both models.
+ImageShare generate_layers_part(const LayersOptions& options, const PartChoice& choice);
+
+struct SaltOptions {
+  std::array<std::uint32_t, 2> n{301, 101};
+  double spacing = 10;         ///< m
+  double speed_top = 1500;     ///< m/s at the surface
+  double speed_bottom = 3500;  ///< at the bottom, linear between
+  double speed_salt = 4500;
+  double radius = 0.25;     ///< mean radius of the salt, as a share of the depth
+  double roughness = 0.25;  ///< how far its outline leaves the circle, as a share of the radius: 0 to below 1
+  std::uint64_t seed = 1;
+};
+
+/// A body of fast salt in the middle of a medium that gets faster with the depth; arrays `speed` (float) and `salt`
+/// (uint8, 1 inside). Throws UsageError.
+Image generate_salt(const SaltOptions& options);
+ImageShare generate_salt_part(const SaltOptions& options, const PartChoice& choice);
+
+// ---- Three materials.
+
+/// Lengths are shares of the box's smallest side.
+struct PhantomOptions {
+  ImageSize size{};
+  double radius = 0.28;  ///< of the chamber across z, outside; along z it is 1.4 times as long
+  double wall = 0.08;    ///< how thick its wall is
+  double tube = 0.06;    ///< radius of the ring around its equator, which is sunk into the wall by half of that
+};
+
+/// A closed chamber in a ring. Arrays: `label` (uint8: 1 the wall, 2 what it encloses, 3 the ring, 0 outside) and
+/// `density` (float: 0 outside, 100, 200 and 300 in labels 1 to 3, with a ramp of a voxel where two of them meet, as a
+/// scanner's partial volumes have it). Throws UsageError for lengths that do not fit into each other or the box.
+Image generate_phantom(const PhantomOptions& options);
+/// One part's box of it with the same values, made without the rest.
+ImageShare generate_phantom_part(const PhantomOptions& options, const PartChoice& choice);
 
 }  // namespace isochron

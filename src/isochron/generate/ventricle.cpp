@@ -1,4 +1,4 @@
-#include "isochron/mesh/generate/ventricle.h"
+#include "isochron/generate/ventricle.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,7 +9,7 @@
 
 #include "isochron/core/error.h"
 #include "isochron/core/parallel.h"
-#include "isochron/mesh/generate/check.h"
+#include "isochron/generate/check.h"
 #include "isochron/mesh/part_assembly.h"
 
 namespace isochron {

@@ -1,4 +1,4 @@
-#include "isochron/mesh/generate/random_fields.h"
+#include "isochron/generate/random_fields.h"
 
 #include <algorithm>
 #include <cmath>

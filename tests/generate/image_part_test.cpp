@@ -3,9 +3,7 @@
 #include <cstdint>
 
 #include "isochron/core/error.h"
-#include "isochron/mesh/generate/phantom.h"
-#include "isochron/mesh/generate/tensor_images.h"
-#include "isochron/mesh/generate/velocity_models.h"
+#include "isochron/generate/images.h"
 #include "isochron/mesh/image_share.h"
 
 namespace isochron {

@@ -1,4 +1,4 @@
-#include "isochron/mesh/generate/region_model.h"
+#include "isochron/generate/region_model.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,8 +8,9 @@
 #include <fmt/format.h>
 
 #include "isochron/core/error.h"
-#include "isochron/mesh/generate/check.h"
-#include "isochron/mesh/generate/displace.h"
+#include "isochron/core/random.h"
+#include "isochron/generate/check.h"
+#include "isochron/generate/lattice.h"
 
 namespace isochron {
 namespace {
@@ -207,6 +208,57 @@ RegionModel generate_region_model(const CubeOptions& box, const RegionSpeeds& sp
     model.speed.push_back(inside ? speeds.inside : speeds.outside);
   }
   return model;
+}
+
+RegionModel generate_lens(const LensOptions& options) {
+  require_positive("extent", options.extent);
+  require_positive("radius", options.radius);
+  require_positive("refractive index", options.refractive_index);
+  if (!(options.thickness > 0 && options.thickness < std::min(1.0, 2 * options.radius)))
+    throw UsageError(
+        fmt::format("the lens cannot be {} thick (it would be empty, or larger than its spheres or the cube); choose "
+                    "more than 0 and less than {:g}",
+                    options.thickness, std::min(1.0, 2 * options.radius)));
+  const double size = options.extent, radius = options.radius * size;
+  const double offset = radius - options.thickness * size / 2;
+  const Vec3d center{size / 2, size / 2, size / 2}, aside{offset, 0, 0};
+  const auto level = [=](const Vec3d& p) {
+    return std::max(norm(p - (center - aside)), norm(p - (center + aside))) - radius;
+  };
+  CubeOptions box{.nx = options.n, .ny = options.n, .nz = options.n, .jitter = options.jitter, .seed = options.seed};
+  box.extent = {size, size, size};
+  return generate_region_model(box, {.outside = 1, .inside = 1 / options.refractive_index}, level);
+}
+
+RegionModel generate_blobs(const BlobsOptions& options) {
+  require_positive("extent", options.extent);
+  if (options.blobs < 1 || options.blobs > 1000)
+    throw UsageError(
+        fmt::format("{} blobs cannot be placed (none, or too many to tell apart); choose 1 to 1000", options.blobs));
+  struct Ball {
+    Vec3d center;
+    double radius;
+  };
+  Random random(options.seed);
+  // The balls' radii shrink with their number, so that they fill about the same part of the cube.
+  const double size = options.extent / std::cbrt(static_cast<double>(options.blobs));
+  std::vector<Ball> balls;
+  for (std::size_t i = 0; i < options.blobs; ++i) {
+    const Vec3d center{random.uniform(0.1, 0.9), random.uniform(0.1, 0.9), random.uniform(0.1, 0.9)};
+    balls.push_back({options.extent * center, size * random.uniform(0.25, 0.5)});
+  }
+  // −log of the sum of bells grows about like a distance outwards, which the bells themselves do not.
+  const auto level = [&](const Vec3d& p) {
+    double sum = 1e-30;
+    for (const Ball& ball : balls) {
+      const Vec3d r = (p - ball.center) / ball.radius;
+      sum += std::exp(-dot(r, r));
+    }
+    return size * (-0.7 - std::log(sum));
+  };
+  CubeOptions box{.nx = options.n, .ny = options.n, .nz = options.n, .jitter = options.jitter, .seed = options.seed};
+  box.extent = {options.extent, options.extent, options.extent};
+  return generate_region_model(box, {.outside = options.speed_outside, .inside = options.speed_inside}, level);
 }
 
 }  // namespace isochron

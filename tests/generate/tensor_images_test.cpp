@@ -1,4 +1,4 @@
-#include "isochron/mesh/generate/tensor_images.h"
+#include "isochron/generate/images.h"
 
 #include <gtest/gtest.h>
 

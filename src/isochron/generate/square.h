@@ -1,4 +1,4 @@
-// Flat square meshes of triangles.
+// Flat square meshes of triangles, on a lattice or with vertices of many different valences.
 #pragma once
 
 #include <cstddef>
@@ -29,5 +29,20 @@ TriangleMesh generate_square(const SquareOptions& options);
 
 /// One part of that square, the same vertices and elements, without ever holding the whole. Throws UsageError.
 MeshPart<3> generate_square_part(const SquareOptions& options, const PartChoice& choice);
+
+struct IrregularSquareOptions {
+  std::size_t n = 1025;          ///< vertices a side before vertices are added, at least 2
+  double extent = 1;             ///< length of a side
+  double jitter = 0.25;          ///< interior vertices move by up to this share of a cell along each axis; below 0.5
+  double extra = 0.125;          ///< share of the cells that get a vertex in their middle, 0 to 1
+  double flips = 1;              ///< random edge flips tried, as a multiple of the number of triangles
+  std::size_t max_valence = 11;  ///< no flip makes more triangles meet than this
+  std::uint64_t seed = 1;
+};
+
+/// A square like Mesh 2 of paper 000: a lattice with added vertices, moved vertices and flipped edges. With the default
+/// options it has that mesh's 1,181,697 vertices, 2,359,296 triangles and highest valence, 11. No triangle is inverted.
+/// Throws UsageError when an option is out of range.
+TriangleMesh generate_irregular_square(const IrregularSquareOptions& options);
 
 }  // namespace isochron

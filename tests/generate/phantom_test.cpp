@@ -1,4 +1,4 @@
-#include "isochron/mesh/generate/phantom.h"
+#include "isochron/generate/images.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "isochron/mesh/generate/velocity_models.h"
+#include "isochron/generate/images.h"
 
 #include <gtest/gtest.h>
 

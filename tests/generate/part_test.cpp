@@ -5,10 +5,10 @@
 #include <numeric>
 
 #include "isochron/core/error.h"
-#include "isochron/mesh/generate/cube.h"
-#include "isochron/mesh/generate/cut_lattice.h"
-#include "isochron/mesh/generate/square.h"
-#include "isochron/mesh/generate/ventricle.h"
+#include "isochron/generate/cube.h"
+#include "isochron/generate/lattice.h"
+#include "isochron/generate/square.h"
+#include "isochron/generate/ventricle.h"
 
 namespace isochron {
 namespace {

@@ -1,4 +1,4 @@
-#include "isochron/mesh/generate/check.h"
+#include "isochron/generate/check.h"
 
 #include <cmath>
 

@@ -1,4 +1,4 @@
-#include "isochron/mesh/generate/displace.h"
+#include "isochron/generate/lattice.h"
 
 #include <algorithm>
 #include <cmath>

@@ -4,9 +4,8 @@
 #include <numbers>
 
 #include "isochron/core/error.h"
-#include "isochron/mesh/generate/irregular_square.h"
-#include "isochron/mesh/generate/sphere.h"
-#include "isochron/mesh/generate/square.h"
+#include "isochron/generate/sphere.h"
+#include "isochron/generate/square.h"
 #include "mesh/mesh_checks.h"
 
 namespace isochron {
