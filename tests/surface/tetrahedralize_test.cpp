@@ -14,7 +14,7 @@
 #include "isochron/mesh/quality.h"
 #include "isochron/mesh/topology.h"
 #include "isochron/mesh/validate.h"
-#include "isochron/surface/tetrahedra/child_process.h"
+#include "isochron/surface/tetrahedra/programs.h"
 #include "mesh/mesh_checks.h"
 #include "support/surfaces.h"
 
