@@ -17,7 +17,7 @@ foreach(name mpi/transport mpi/teams mpi/mpi_transport mpi/rank_exchange mpi/ran
         grid/grid_box grid/stencils simplex/problem)
   list(APPEND public_headers ${header_root}/isochron/solve/${name}.h)
 endforeach()
-list(FILTER public_headers EXCLUDE REGEX "/core/vtk_|/trace/path_ends|/tetrahedra/programs")
+list(FILTER public_headers EXCLUDE REGEX "/core/vtk_|/tetrahedra/programs")
 if(NOT ISOCHRON_WITH_VTK)
   list(FILTER public_headers EXCLUDE REGEX "/draw/")
 endif()

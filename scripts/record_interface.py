@@ -237,7 +237,7 @@ class Command:
         while waiting:
             name = waiting.pop(0)
             texts[name] = self.run([*name, "--help"])[1]
-            listed = texts[name].partition("Subcommands:\n")[2]
+            listed = texts[name].partition("Subcommands:\n")[2].partition("\n\n")[0]  # examples follow
             waiting += [(*name, found) for found in re.findall(r"^  (\S+)", listed, re.MULTILINE) if not found.startswith("-")]
         return texts
 
@@ -285,7 +285,7 @@ def unpacked(body):
 def shown_answer(body, kind):
     if body[:4] == b"ISO1":
         return unpacked(body)
-    if kind.startswith("application/json"):
+    if body and kind.startswith("application/json"):
         answer = json.loads(body)
         said = [f"error: {answer['error']}"] if "error" in answer else []
         return said + sorted(shown_json(answer))

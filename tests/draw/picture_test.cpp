@@ -22,7 +22,6 @@
 #include "isochron/draw/color_map.h"
 #include "isochron/draw/display.h"
 #include "isochron/draw/legend.h"
-#include "isochron/draw/quality_picture.h"
 #include "isochron/generate/cube.h"
 #include "isochron/generate/sphere.h"
 #include "isochron/mesh/quality.h"
