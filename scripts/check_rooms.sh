@@ -7,6 +7,7 @@ cd "$(dirname "$0")/../src/isochron"
 declare -A below=(
   [core]=""
   [mesh]="core"
+  [generate]="core mesh"
   [io]="core mesh"
   [metric]="core mesh"
   [draw]="core mesh"

@@ -7,7 +7,7 @@
 #include "apps/isochron/exit_code.h"
 #include "apps/isochron/output_files.h"
 #include "apps/isochron/solve_grid.h"
-#include "isochron/connect/path_data.h"
+#include "isochron/connect/path_statistics.h"
 #include "isochron/core/error.h"
 #include "isochron/core/timer.h"
 #include "isochron/io/image_io.h"

@@ -9,7 +9,7 @@
 
 #include "apps/isochron/output_files.h"
 #include "apps/isochron/solve_grid.h"
-#include "isochron/connect/parcels.h"
+#include "isochron/connect/connectome.h"
 #include "isochron/core/error.h"
 #include "isochron/core/timer.h"
 #include "isochron/io/file_name.h"

@@ -10,6 +10,8 @@
 #include "apps/isochron/shared_output.h"
 #include "apps/isochron/solve_mpi.h"
 #include "isochron/core/timer.h"
+#include "isochron/generate/check.h"
+#include "isochron/generate/images.h"
 #include "isochron/io/file_name.h"
 #include "isochron/io/image_io.h"
 #include "isochron/io/image_parts.h"
@@ -17,10 +19,6 @@
 #include "isochron/io/raw_image.h"
 #include "isochron/io/set_files.h"
 #include "isochron/mesh/agreement.h"
-#include "isochron/mesh/generate/check.h"
-#include "isochron/mesh/generate/phantom.h"
-#include "isochron/mesh/generate/tensor_images.h"
-#include "isochron/mesh/generate/velocity_models.h"
 
 namespace isochron::cli {
 namespace {

@@ -3,7 +3,7 @@
 #include "isochron/core/error.h"
 #include "isochron/io/file_name.h"
 #if defined(ISOCHRON_WITH_VTK)
-#include "isochron/draw/quality_picture.h"
+#include "isochron/draw/picture.h"
 #endif
 
 namespace isochron::cli {

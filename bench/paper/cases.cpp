@@ -9,14 +9,12 @@
 #include "isochron/core/cuda/device.h"
 #include "isochron/core/parallel.h"
 #include "isochron/core/timer.h"
+#include "isochron/generate/cube.h"
+#include "isochron/generate/random_fields.h"
+#include "isochron/generate/sphere.h"
+#include "isochron/generate/square.h"
+#include "isochron/generate/ventricle.h"
 #include "isochron/io/io.h"
-#include "isochron/mesh/generate/cube.h"
-#include "isochron/mesh/generate/irregular_cube.h"
-#include "isochron/mesh/generate/irregular_square.h"
-#include "isochron/mesh/generate/random_fields.h"
-#include "isochron/mesh/generate/sphere.h"
-#include "isochron/mesh/generate/square.h"
-#include "isochron/mesh/generate/ventricle.h"
 
 namespace isochron::bench {
 namespace {

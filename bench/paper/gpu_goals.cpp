@@ -3,9 +3,8 @@
 
 #include "bench/paper/cases.h"
 #include "bench/paper/tables.h"
-#include "isochron/mesh/generate/irregular_square.h"
-#include "isochron/mesh/generate/sphere.h"
-#include "isochron/mesh/generate/square.h"
+#include "isochron/generate/sphere.h"
+#include "isochron/generate/square.h"
 
 namespace isochron::bench {
 namespace {

@@ -9,9 +9,8 @@
 #include "bench/paper/tables.h"
 #include "isochron/core/cuda/device.h"
 #include "isochron/core/parallel.h"
-#include "isochron/mesh/generate/blobs.h"
-#include "isochron/mesh/generate/cube.h"
-#include "isochron/mesh/generate/lens.h"
+#include "isochron/generate/cube.h"
+#include "isochron/generate/region_model.h"
 #include "isochron/solve/simplex/cuda/volume.h"
 
 namespace isochron::bench {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "isochron/mesh/generate/square.h"
+#include "isochron/generate/square.h"
 
 namespace isochron::bench {
 namespace {

@@ -3,14 +3,14 @@
 #include <mutex>
 
 #include "io/io_test_support.h"
+#include "isochron/generate/cube.h"
+#include "isochron/generate/square.h"
 #include "isochron/io/part_input.h"
 #include "isochron/io/part_output.h"
 #include "isochron/io/piece_index.h"
 #include "isochron/io/vtk_xml_file.h"
 #include "isochron/io/vtk_xml_writer.h"
 #include "isochron/mesh/block_cut.h"
-#include "isochron/mesh/generate/cube.h"
-#include "isochron/mesh/generate/square.h"
 #include "isochron/mesh/partition.h"
 #include "support/threads_exchange.h"
 

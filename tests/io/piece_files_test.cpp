@@ -5,14 +5,14 @@
 
 #include "io/image_samples.h"
 #include "io/io_test_support.h"
+#include "isochron/generate/cube.h"
+#include "isochron/generate/square.h"
 #include "isochron/io/image_io.h"
 #include "isochron/io/part_file.h"
 #include "isochron/io/piece_join.h"
 #include "isochron/io/vti_writer.h"
 #include "isochron/io/vtk_xml_file.h"
 #include "isochron/mesh/block_cut.h"
-#include "isochron/mesh/generate/cube.h"
-#include "isochron/mesh/generate/square.h"
 #include "isochron/mesh/partition.h"
 
 namespace isochron::test {

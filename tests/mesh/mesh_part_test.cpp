@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "isochron/mesh/generate/cube.h"
+#include "isochron/generate/cube.h"
 #include "isochron/mesh/partition.h"
 
 namespace isochron {

@@ -6,9 +6,9 @@
 
 #include "isochron/core/error.h"
 #include "isochron/core/random.h"
+#include "isochron/generate/cube.h"
+#include "isochron/generate/square.h"
 #include "isochron/mesh/curve_cut.h"
-#include "isochron/mesh/generate/cube.h"
-#include "isochron/mesh/generate/square.h"
 #include "support/threads_exchange.h"
 
 namespace isochron {

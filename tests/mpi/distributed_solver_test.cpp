@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "isochron/mesh/generate/irregular_square.h"
+#include "isochron/generate/square.h"
 #include "isochron/solve/mpi/deal_by_time.h"
 #include "isochron/solve/mpi/part_seeds.h"
 #include "isochron/solve/mpi/root_seeds.h"

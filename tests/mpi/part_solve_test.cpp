@@ -4,7 +4,7 @@
 #include <map>
 #include <numeric>
 
-#include "isochron/mesh/generate/sphere.h"
+#include "isochron/generate/sphere.h"
 #include "isochron/mesh/part_ghosts.h"
 #include "isochron/mesh/partition.h"
 #include "isochron/solve/mpi/part_seeds.h"

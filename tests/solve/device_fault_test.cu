@@ -8,7 +8,7 @@
 
 #include "isochron/core/cuda/check.h"
 #include "isochron/core/cuda/device_array.h"
-#include "isochron/mesh/generate/cube.h"
+#include "isochron/generate/cube.h"
 #include "isochron/solve/solver.h"
 #include "support/device_case.h"
 

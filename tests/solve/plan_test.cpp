@@ -10,8 +10,8 @@
 #include <gtest/gtest.h>
 
 #include "isochron/core/error.h"
-#include "isochron/mesh/generate/cube.h"
-#include "isochron/mesh/generate/square.h"
+#include "isochron/generate/cube.h"
+#include "isochron/generate/square.h"
 #include "isochron/solve/solver.h"
 
 namespace isochron {
@@ -99,9 +99,9 @@ TEST(Plan, TooLittleMemoryIsNoted) {
 }
 
 TEST(Plan, AFailedDeviceIsNotedWithoutItsAdvice) {
-  const Plan plan =
-      plan_without_device({}, mesh_of(large), roomy,
-                          "the GPU failed at solving (cudaErrorIllegalAddress)" + Message(Advice()) + "solve elsewhere");
+  const Plan plan = plan_without_device(
+      {}, mesh_of(large), roomy,
+      "the GPU failed at solving (cudaErrorIllegalAddress)" + Message(Advice()) + "solve elsewhere");
   EXPECT_EQ(plan.backend, Backend::threads);
   EXPECT_EQ(plan.note, "solved on the CPU: the GPU failed at solving (cudaErrorIllegalAddress)");
   EXPECT_EQ(plan_without_device({}, mesh_of(small), roomy, "no advice").note, "solved on the CPU: no advice");

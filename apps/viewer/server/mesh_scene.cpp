@@ -14,7 +14,6 @@
 #include "apps/viewer/server/throttle.h"
 #include "isochron/core/error.h"
 #include "isochron/core/timer.h"
-#include "isochron/draw/cut.h"
 #include "isochron/draw/isochrones.h"
 #include "isochron/mesh/box_tree.h"
 #include "isochron/mesh/locator.h"

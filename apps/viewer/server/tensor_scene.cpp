@@ -14,15 +14,13 @@
 #include "apps/viewer/server/reporting.h"
 #include "apps/viewer/server/throttle.h"
 #include "isochron/connect/connect.h"
-#include "isochron/connect/path_data.h"
 #include "isochron/connect/path_statistics.h"
 #include "isochron/core/error.h"
 #include "isochron/core/parallel.h"
 #include "isochron/core/timer.h"
-#include "isochron/draw/direction_color.h"
+#include "isochron/draw/color_map.h"
 #include "isochron/draw/image_isosurface.h"
-#include "isochron/draw/superquadric.h"
-#include "isochron/draw/tube.h"
+#include "isochron/draw/shaded_mesh.h"
 #include "isochron/metric/diffusion.h"
 
 namespace isochron::viewer {

@@ -4,8 +4,8 @@
 #include <utility>
 #include <variant>
 
-#include "isochron/solve/schedules/banded/banded_team.h"
 #include "isochron/solve/engine.h"
+#include "isochron/solve/schedules/banded/banded_team.h"
 #include "isochron/solve/simplex/cuda/schedule.h"
 #include "isochron/solve/simplex/device_engine.h"
 #include "isochron/solve/simplex/factored.h"

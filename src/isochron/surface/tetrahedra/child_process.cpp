@@ -1,4 +1,4 @@
-#include "isochron/surface/tetrahedra/child_process.h"
+#include "isochron/surface/tetrahedra/programs.h"
 
 #include <fcntl.h>
 #include <signal.h>

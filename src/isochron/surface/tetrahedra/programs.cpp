@@ -8,7 +8,6 @@
 #include <fmt/ostream.h>
 
 #include "isochron/core/error.h"
-#include "isochron/surface/tetrahedra/child_process.h"
 
 namespace isochron {
 
