@@ -3,8 +3,7 @@ import { css } from '../color_map';
 import type { DataSet } from '../types';
 import { button, checkbox, h, keepFocus, section, select, shortNumber, slider, withUnit } from '../ui/dom';
 import { profilePlot } from './profile';
-import type { Found } from './tensor_mode';
-import type { Background, Fog, Region, TensorModel } from './tensor_model';
+import type { Background, Fog, Found, Region, TensorModel } from './tensor_model';
 import { newPathway } from './tensor_model';
 
 export type TensorTool = 'look' | 'from' | 'to';
