@@ -1,4 +1,4 @@
-// What keys do in the mesh mode. ui/help.ts tells the user.
+// What keys do in the mesh mode; ui/help.ts lists them for the user.
 import { arrows } from '../ui/keys';
 
 export interface KeyActions {

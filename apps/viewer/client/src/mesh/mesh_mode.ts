@@ -41,8 +41,8 @@ export class MeshMode extends StageMode {
   private readonly requests: Requests;
   private readonly shown: Shown;
   private view!: MeshView;
-  /** Whose failure is being told; null where it is none of these. */
-  private told: Part | null = null;
+  /** The part whose failure is shown; null when none is. */
+  private failedPart: Part | null = null;
 
   /** Reads the geometry, to be shown later. */
   static async load(data: DataSet, context: ModeContext): Promise<MakeMode> {
@@ -116,7 +116,7 @@ export class MeshMode extends StageMode {
     root.replaceChildren(left, this.panel.element);
     this.makeStage();
     followKeys(meshKeys(this.keyActions(), this.viewKeys()), this.ended.signal);
-    this.tellWarnings();
+    this.showWarnings();
   }
 
   override dispose(): void {
@@ -129,7 +129,7 @@ export class MeshMode extends StageMode {
     this.requests.wantArrivals();
   }
 
-  /** Tells how far the server is, once it takes so long that one wonders. */
+  /** Shows how far the server is, once it takes a noticeable time. */
   progress(stage: string, fraction: number): void {
     if (this.requests.waiting > patience) this.status.textContent = `${stage}: ${Math.round(100 * fraction)} %`;
   }
@@ -209,7 +209,7 @@ export class MeshMode extends StageMode {
     this.timeBar.setRange(low, high, this.model.timeUnit);
     this.overlay.setHint(this.hint());
     this.overlay.setCaption(this.caption());
-    this.tellStatus();
+    this.showStatus();
   }
 
   /** The moment of the front, where one is drawn. */
@@ -229,15 +229,15 @@ export class MeshMode extends StageMode {
   }
 
   private answered(part: Part): void {
-    if (this.told === null || this.told === part) this.mended();
+    if (this.failedPart === null || this.failedPart === part) this.clearFailure();
     if (part === 'paths') this.panel.drawPaths(this.shown.paths);
     // Once a clip is under way the picture waits for it, so that the cut does not flicker.
     const waits = (part === 'a' || part === 'b') && this.model.clip.on && this.shown.clipPlane !== null;
     if (!waits) this.redraw();
   }
 
-  private mended(): void {
-    this.told = null;
+  private clearFailure(): void {
+    this.failedPart = null;
     this.context.notices.hide('error');
   }
 
@@ -247,7 +247,7 @@ export class MeshMode extends StageMode {
       this.dropSources(error);
       return;
     }
-    this.told = part;
+    this.failedPart = part;
     this.failed(error);
   }
 
@@ -263,7 +263,7 @@ export class MeshMode extends StageMode {
     this.sourcesChanged();
   }
 
-  private tellStatus(): void {
+  private showStatus(): void {
     const { a: arrival, b: other } = this.shown.arrival;
     this.context.notices.list('notes', 'warning', [...new Set([...(arrival?.notes ?? []), ...(other?.notes ?? [])])]);
     if (arrival === undefined) {
@@ -290,7 +290,7 @@ export class MeshMode extends StageMode {
   }
 
   private compareChanged(): void {
-    if (this.told === 'b' && this.model.compare === 'off') this.mended();
+    if (this.failedPart === 'b' && this.model.compare === 'off') this.clearFailure();
     this.context.exportsChanged();
     this.requests.wantArrivals();
     if (this.model.clip.on) this.requests.want('clip');

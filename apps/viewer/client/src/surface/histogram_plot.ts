@@ -58,7 +58,7 @@ export class IsovaluePlot {
     const move = (event: PointerEvent) => {
       const edge = this.element.getBoundingClientRect();
       const x = ((event.clientX - edge.left) / edge.width) * width;
-      this.tell(low + ((x - box.left) / across) * (high - low));
+      this.report(low + ((x - box.left) / across) * (high - low));
     };
     this.element.addEventListener('pointerdown', (event) => {
       this.element.setPointerCapture(event.pointerId);
@@ -98,10 +98,10 @@ export class IsovaluePlot {
     if (to === undefined) return;
     event.preventDefault();
     event.stopPropagation();
-    this.tell(to);
+    this.report(to);
   }
 
-  private tell(isovalue: number): void {
+  private report(isovalue: number): void {
     const { low, high } = this.histogram;
     if (low < high) this.onMove(Number(Math.min(Math.max(isovalue, low), high).toPrecision(4)));
   }

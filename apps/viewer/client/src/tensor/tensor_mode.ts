@@ -87,7 +87,7 @@ export class TensorMode extends SlicedMode {
       Escape: () => this.panel.chooseTool('look'),
     };
     followKeys(({ key }) => keys[key], this.ended.signal);
-    this.tellWarnings();
+    this.showWarnings();
     this.status.textContent = 'Choose "Region A" and click a slice, then "Region B".';
   }
 

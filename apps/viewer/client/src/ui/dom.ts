@@ -52,7 +52,7 @@ export function select(
 }
 
 /** Says below a field's row what is wrong with it; "" when nothing is. */
-export function tellWrong(field: HTMLInputElement, words: string): void {
+export function showInvalid(field: HTMLInputElement, words: string): void {
   const row = field.closest('.row') ?? field;
   if (row.nextElementSibling?.className === 'wrong') row.nextElementSibling.remove();
   field.setAttribute('aria-invalid', String(words !== ''));
@@ -68,13 +68,13 @@ export function speedControl(label: string, value: number, onInput: (value: numb
   slider.addEventListener('input', () => {
     const chosen = Number((10 ** Number(slider.value)).toPrecision(3));
     field.value = String(chosen);
-    tellWrong(field, '');
+    showInvalid(field, '');
     onInput(chosen);
   });
   field.addEventListener('change', () => {
     const typed = Number(field.value);
     const good = Number.isFinite(typed) && typed > 0;
-    tellWrong(field, good ? '' : 'A speed is a number above 0.');
+    showInvalid(field, good ? '' : 'A speed is a number above 0.');
     if (!good) return;
     slider.value = String(Math.log10(typed));
     onInput(typed);
