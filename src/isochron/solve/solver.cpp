@@ -108,7 +108,8 @@ class Solver<Corners>::Engine {
     choose_method();
     if (options_.source_init == SourceInit::factored && method_ != Method::banded)
       throw UsageError(
-          fmt::format("factored sources are solved by method banded, not {}; leave --method out", name_of(method_)));
+          Message(fmt::format("factored sources are solved by method banded, not {}; leave ", name_of(method_))) +
+          Setting{Option::method} + " out");
   }
 
   /// Does it; when the device fails that nobody asked for, does it again on the CPU.
@@ -146,7 +147,7 @@ class Solver<Corners>::Engine {
     const Timer timer;
     const bool first = std::visit([](const auto& problem) { return problem.vertex_count == 0; }, problem_);
     if (first) check_mesh(mesh_, ids_);
-    check_metric(*metric_, mesh_.element_count(), "the metric");
+    check_metric(*metric_, mesh_.element_count(), Subject::metric);
     stop_if_cancelled();
     if (first) prepare_order();
     stop_if_cancelled();
@@ -370,10 +371,9 @@ class Solver<Corners>::Engine {
         fmt::format("{} of {} element corners are obtuse in the metric, where a vertex can depend on a later one",
                     problem.obtuse_corners, problem.elements.size() * Corners);
     if (options_.unordered == Unordered::refuse)
-      throw InputError(
-          fmt::format("fast marching cannot order this mesh ({}); use --method banded, or --hand-over to correct "
-                      "its result, or --allow-unordered to run it regardless",
-                      why));
+      throw InputError(Message("fast marching cannot order this mesh (" + why + "); use ") +
+                       Setting{Option::method, "banded"} + ", or " + Setting{Option::unordered, "hand-over"} +
+                       " to correct its result, or " + Setting{Option::unordered, "run"} + " to run it regardless");
     arrival.notes.push_back(options_.unordered == Unordered::run
                                 ? fmt::format("unordered: fast marching ran although {}; times may be too late", why)
                                 : fmt::format("handed over: {}, so banded corrected the result", why));

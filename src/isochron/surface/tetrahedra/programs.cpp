@@ -22,10 +22,11 @@ std::filesystem::path program_of(const TetOptions& options) {
   if (!options.executable.empty())
     throw RuntimeError(fmt::format("{}: not a program (no such file, or it may not be run); check the path",
                                    options.executable.string()));
-  throw RuntimeError(fmt::format(
-      "{} was not found (neither beside this program nor on PATH); {}", name,
-      netgen ? "install libnglib-dev and build Isochron again, or choose another with --tetrahedra=tetgen|gmsh"
-             : "install it, or use --tetrahedra=netgen"));
+  throw RuntimeError(
+      Message(fmt::format(
+          "{} was not found (neither beside this program nor on PATH); {}", name,
+          netgen ? "install libnglib-dev and build Isochron again, or choose another with " : "install it, or use ")) +
+      Setting{Option::tetrahedra, netgen ? "tetgen|gmsh" : "netgen"});
 }
 
 TetAnswer ask_netgen(const TriangleMesh& surface, const TetOptions& options, const std::filesystem::path& folder,
