@@ -14,9 +14,8 @@
 #include "isochron/solve/device_solver.h"
 #include "python/src/bindings.h"
 #include "python/src/gpu_array.h"
+#include "python/src/interpreter.h"
 #include "python/src/problem.h"
-#include "python/src/stats.h"
-#include "python/src/turns.h"
 #include "python/src/work.h"
 
 namespace isochron::python {
@@ -44,17 +43,19 @@ Table make_table(const GpuArray& array, const std::string& name, const std::vect
 /// A metric, wherever it is, and what keeps its arrays.
 struct MetricArgument {
   AnyMetric metric;
+  std::string name;
   std::vector<std::shared_ptr<void>> owners;
 };
 
 MetricArgument uniform_metric(const std::array<double, 6>& m) {
-  return {Metric::constant({m[0], m[1], m[2], m[3], m[4], m[5]}), {}};
+  return {Metric::constant({m[0], m[1], m[2], m[3], m[4], m[5]}), "speed", {}};
 }
-MetricArgument host_metric(const Problem& problem) { return {problem.metric, {}}; }
-MetricArgument speed_metric(const Table& speed) { return {DeviceSpeed{speed.table}, {speed.owner}}; }
-MetricArgument tensor_metric(const Table& tensor) { return {DeviceTensor{tensor.table}, {tensor.owner}}; }
+MetricArgument host_metric(const Problem& problem) { return {problem.metric, problem.metric_argument, {}}; }
+MetricArgument speed_metric(const Table& speed) { return {DeviceSpeed{speed.table}, "speed", {speed.owner}}; }
+MetricArgument tensor_metric(const Table& tensor) { return {DeviceTensor{tensor.table}, "metric", {tensor.owner}}; }
 MetricArgument fiber_metric(const Table& fiber, const std::optional<Table>& sheet, const std::array<double, 3>& v) {
   MetricArgument result{DeviceFiber{fiber.table, sheet ? sheet->table : cuda::DeviceTable{}, {v[0], v[1], v[2]}},
+                        "fibers",
                         {fiber.owner}};
   if (sheet) result.owners.push_back(sheet->owner);
   return result;
@@ -65,7 +66,7 @@ class AnyDeviceSolver {
  public:
   /// On a mesh or grid of the host.
   AnyDeviceSolver(const std::shared_ptr<Shape>& shape, const MetricArgument& metric, GridOptions options)
-      : vertices_(shape->vertex_count()), elements_(shape->element_count()) {
+      : vertices_(shape->vertex_count()), elements_(shape->element_count()), words_(shape->words_with(metric.name)) {
     make(std::move(options), [&](const GridOptions& with) {
       std::visit([&](const auto& on) { start(on, shape->mask, metric.metric, with); }, shape->of);
     });
@@ -73,7 +74,7 @@ class AnyDeviceSolver {
 
   /// On a mesh in the memory of a GPU.
   AnyDeviceSolver(const Table& points, const Table& cells, const MetricArgument& metric, GridOptions options)
-      : vertices_(points.table.rows()), elements_(cells.table.rows()) {
+      : vertices_(points.table.rows()), elements_(cells.table.rows()), words_{.metric = metric.name} {
     const DeviceMesh mesh{points.table, cells.table};
     make(std::move(options), [&](const GridOptions& with) {
       if (cells.table.columns == 3) solver_ = std::make_unique<DeviceSolver<3>>(mesh, metric.metric, with.common);
@@ -84,7 +85,7 @@ class AnyDeviceSolver {
   /// (times, source, stats); both are DeviceArrays.
   py::tuple solve(const Sources& sources, const py::object& callback) {
     const Turns::Turn turn(turns_);
-    auto arrival = work_.run(callback, [&] {
+    auto arrival = work_.run(callback, words_, [&] {
       return std::make_shared<DeviceArrival>(std::visit([&](auto& solver) { return solver->solve(sources); }, solver_));
     });
     const py::dict stats = stats_of(arrival->summary, vertices_, elements_);
@@ -96,17 +97,20 @@ class AnyDeviceSolver {
 
   void set_metric(const MetricArgument& metric) {
     const Turns::Turn turn(turns_);
-    work_.run(py::none(), [&] {
+    CallerWords words = words_;
+    words.metric = metric.name;
+    work_.run(py::none(), words, [&] {
       std::visit([&](auto& solver) { solver->set_metric(metric.metric); }, solver_);
       return 0;
     });
+    words_ = std::move(words);
   }
 
  private:
   template <class Start>
   void make(GridOptions options, const Start& start) {
     options.common.progress = work_.progress();
-    work_.run(py::none(), [&] {
+    work_.run(py::none(), words_, [&] {
       start(options);
       return 0;
     });
@@ -122,6 +126,7 @@ class AnyDeviceSolver {
   }
 
   std::size_t vertices_, elements_;
+  CallerWords words_;
   Work work_;
   std::variant<std::unique_ptr<DeviceSolver<3>>, std::unique_ptr<DeviceSolver<4>>, std::unique_ptr<DeviceGridSolver>>
       solver_;

@@ -9,23 +9,12 @@
 #include "isochron/solve/grid_solver.h"
 #include "isochron/solve/solver.h"
 #include "python/src/bindings.h"
+#include "python/src/interpreter.h"
 #include "python/src/problem.h"
-#include "python/src/stats.h"
-#include "python/src/turns.h"
 #include "python/src/work.h"
 
 namespace isochron::python {
 namespace {
-
-template <class Value>
-Value one_of(const std::string& name, const char* what, std::initializer_list<std::pair<const char*, Value>> known) {
-  std::string names;
-  for (const auto& [candidate, value] : known) {
-    if (name == candidate) return value;
-    names += fmt::format("{}{}", names.empty() ? "" : ", ", candidate);
-  }
-  throw UsageError(fmt::format("unknown {} '{}'; choose one of: {}", what, name, names));
-}
 
 GridOptions make_options(const std::string& method, const std::string& backend, const std::string& precision,
                          int threads, std::optional<double> tolerance, const std::string& source_init, int ball_rings,
@@ -35,11 +24,7 @@ GridOptions make_options(const std::string& method, const std::string& backend, 
   GridOptions options;
   SolveOptions& common = options.common;
   common.method = method_named(method);
-  common.backend = one_of<Backend>(backend, "backend",
-                                   {{"auto", Backend::automatic},
-                                    {"serial", Backend::serial},
-                                    {"threads", Backend::threads},
-                                    {"cuda", Backend::cuda}});
+  common.backend = backend_named(backend);
   common.precision = one_of<Precision>(
       precision, "precision",
       {{"auto", Precision::automatic}, {"single", Precision::single_}, {"double", Precision::double_}});
@@ -125,7 +110,7 @@ class AnySolver {
   AnySolver(std::shared_ptr<Problem> problem, GridOptions options, const py::object& callback)
       : problem_(std::move(problem)) {
     options.common.progress = work_.progress();
-    work_.run(callback, [&] {
+    work_.run(callback, problem_->words(), [&] {
       std::visit([&](const auto& on) { make(on, options); }, problem_->shape->of);
       return 0;
     });
@@ -133,8 +118,9 @@ class AnySolver {
 
   py::tuple solve(const Sources& sources, const py::object& callback) {
     const Turns::Turn turn(turns_);
-    Arrival arrival =
-        work_.run(callback, [&] { return std::visit([&](auto& solver) { return solver->solve(sources); }, solver_); });
+    Arrival arrival = work_.run(callback, problem_->words(), [&] {
+      return std::visit([&](auto& solver) { return solver->solve(sources); }, solver_);
+    });
     return pack(std::move(arrival), *problem_->shape);
   }
 
@@ -148,7 +134,7 @@ class AnySolver {
     const TakeArrival hand_over = [&](std::size_t i, Arrival&& arrival) {
       work_.call_back([&] { take(i, pack(std::move(arrival), *problem_->shape)); });
     };
-    work_.run(callback, [&] {
+    work_.run(callback, problem_->words(), [&] {
       std::visit([&](auto& solver) { solver->solve_many(all, hand_over); }, solver_);
       return 0;
     });
@@ -159,7 +145,7 @@ class AnySolver {
     const Turns::Turn turn(turns_);
     if (problem->shape != problem_->shape)
       throw UsageError("the new metric belongs to another mesh (a solver keeps its own); make another solver");
-    work_.run(py::none(), [&] {
+    work_.run(py::none(), problem->words(), [&] {
       std::visit([&](auto& solver) { solver->set_metric(problem->metric); }, solver_);
       return 0;
     });
@@ -183,6 +169,14 @@ class AnySolver {
 };
 
 }  // namespace
+
+Backend backend_named(const std::string& name) {
+  return one_of<Backend>(name, "backend",
+                         {{"auto", Backend::automatic},
+                          {"serial", Backend::serial},
+                          {"threads", Backend::threads},
+                          {"cuda", Backend::cuda}});
+}
 
 py::dict stats_of(const Arrival& arrival, std::size_t vertices, std::size_t elements) {
   py::dict stats;
