@@ -4,7 +4,7 @@ import type { MakeMode, ModeContext } from '../mode';
 import { StageMode } from '../stage_mode';
 import type { DataSet, Vec3 } from '../types';
 import { download, h, shortNumber } from '../ui/dom';
-import { followKeys } from '../ui/keys';
+import { arrows, followKeys } from '../ui/keys';
 import { Overlay, pngOf } from '../ui/overlay';
 import { TimeBar } from '../ui/time_bar';
 import { scale } from '../vec';
@@ -12,7 +12,6 @@ import type { Camera } from '../view/camera';
 import { frame } from '../view/camera';
 import type { PointerHandlers } from '../view/pointer';
 import { drawnMesh } from './drawn_mesh';
-import { meshKeys } from './keys';
 import type { PaneKind, Shown } from './mesh_view';
 import { MeshView } from './mesh_view';
 import type { Model } from './model';
@@ -115,7 +114,7 @@ export class MeshMode extends StageMode {
     );
     root.replaceChildren(left, this.panel.element);
     this.makeStage();
-    followKeys(meshKeys(this.keyActions(), this.viewKeys()), this.ended.signal);
+    this.followKeys();
     this.showWarnings();
   }
 
@@ -371,59 +370,70 @@ export class MeshMode extends StageMode {
     this.stageBox.title = time === '' ? '' : `${time} ${this.model.timeUnit}`.trim();
   }
 
-  private keyActions() {
+  private followKeys(): void {
     const { model } = this;
-    const middle = () => {
-      const box = this.stageBox.getBoundingClientRect();
-      return [box.left + box.width / this.view.kinds.length / 2, box.top + box.height / 2] as const;
+    const deleteSource = () => {
+      if (model.sources[model.selected] === undefined) return;
+      model.sources.splice(model.selected, 1);
+      model.selected = Math.min(model.selected, model.sources.length - 1);
+      this.panel.drawSources();
+      this.sourcesChanged();
     };
-    return {
-      moveSource: (x: number, y: number) => {
-        const source = model.sources[model.selected];
-        const place = source === undefined ? null : this.stage.screenPlace(0, source.point);
-        const step = this.stage.paneSize / 60;
-        if (place === null) this.turn(x, y);
-        else this.dragTo(place[0] + x * step, place[1] - y * step);
-        this.panel.drawSources();
-      },
-      turn: (x: number, y: number) => this.turn(x, y),
-      placeInMiddle: () => this.click(...middle(), this.panel.clickTool),
-      nextSource: () => {
+    const keys: Record<string, () => void> = {
+      ...this.viewKeys(),
+      n: () => {
         if (model.sources.length > 0) model.selected = (model.selected + 1) % model.sources.length;
         this.panel.drawSources();
         this.view.drawBalls();
       },
-      deleteSource: () => {
-        if (model.sources[model.selected] === undefined) return;
-        model.sources.splice(model.selected, 1);
-        model.selected = Math.min(model.selected, model.sources.length - 1);
-        this.panel.drawSources();
-        this.sourcesChanged();
-      },
-      tool: (name: Tool) => this.panel.chooseTool(name),
-      play: () => this.timeBar.toggle(),
-      stepMoment: (direction: number) => this.timeBar.step(direction),
-      toggleIsochrones: () => {
+      Delete: deleteSource,
+      Backspace: deleteSource,
+      '1': () => this.panel.chooseTool('set'),
+      '2': () => this.panel.chooseTool('add'),
+      '3': () => this.panel.chooseTool('path'),
+      '[': () => this.timeBar.step(-1),
+      ']': () => this.timeBar.step(1),
+      ' ': () => this.timeBar.toggle(),
+      i: () => {
         model.showIsochrones = !model.showIsochrones;
         this.panel.drawDisplay();
         this.redraw();
       },
-      toggleFront: () => {
+      f: () => {
         if (this.data.tets === 0) return;
         model.inside = model.inside === '' ? 'front' : '';
         this.panel.drawDisplay();
         this.requests.want('surfaces');
       },
-      toggleClip: () => {
+      c: () => {
         if (this.data.tets === 0) return;
         model.clip.on = !model.clip.on;
         this.panel.drawDisplay();
         this.requests.want('clip');
       },
-      escape: () => {
+      Escape: () => {
         this.panel.chooseTool('set');
         this.timeBar.set(null);
       },
+      Enter: () => {
+        const box = this.stageBox.getBoundingClientRect();
+        const middle = box.left + box.width / this.view.kinds.length / 2;
+        this.click(middle, box.top + box.height / 2, this.panel.clickTool);
+      },
     };
+    followKeys(({ key, shiftKey }) => {
+      const arrow = arrows[key];
+      if (arrow === undefined) return keys[key];
+      return () => (shiftKey ? this.turn(...arrow) : this.moveSource(...arrow));
+    }, this.ended.signal);
+  }
+
+  private moveSource(x: number, y: number): void {
+    const source = this.model.sources[this.model.selected];
+    const place = source === undefined ? null : this.stage.screenPlace(0, source.point);
+    const step = this.stage.paneSize / 60;
+    if (place === null) this.turn(x, y);
+    else this.dragTo(place[0] + x * step, place[1] - y * step);
+    this.panel.drawSources();
   }
 }

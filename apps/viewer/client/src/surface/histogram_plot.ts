@@ -1,9 +1,8 @@
 // Histograms: that of the volume with the isovalue to drag, and that of the triangles' quality.
 import { css } from '../color_map';
 import type { Color } from '../color_map';
-import { h, shortNumber } from '../ui/dom';
+import { h, shortNumber, svg } from '../ui/dom';
 import { ticks } from '../ui/legend';
-import { svg } from '../ui/svg';
 import type { Histogram } from './values';
 
 const [width, height] = [262, 110];

@@ -18,6 +18,14 @@ export function h<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
+/** A part of a plot. */
+export function svg(tag: string, attributes: Record<string, string | number>, text = ''): SVGElement {
+  const element = document.createElementNS('http://www.w3.org/2000/svg', tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
+  element.textContent = text;
+  return element;
+}
+
 /** Up to four digits, without a tail of zeros. */
 export function shortNumber(value: number): string {
   if (!Number.isFinite(value)) return value > 0 ? '∞' : '–';
