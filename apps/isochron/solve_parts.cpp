@@ -98,7 +98,7 @@ class PartRun {
       try {
         check_mesh(data_.part.mesh);
         metric_ = metric_from_dataset<Corners>(data_.part.mesh, fields_, mesh_metric(request_));
-        check_metric(metric_, data_.part.mesh.element_count(), "the metric");
+        check_metric(metric_, data_.part.mesh.element_count(), Subject::metric);
       } catch (const InputError& error) {
         if (transport_.size() == 1) throw;
         throw InputError(fmt::format("in the part of rank {}: ", transport_.rank()) + error.detail(), error.file());

@@ -1,4 +1,4 @@
-// A mesh in the viewer: a solver prepared once, and times, isochrones, paths and cuts for whoever asks.
+// A mesh in the viewer: a solver prepared once, and times, isochrones, paths and cuts on request.
 #pragma once
 
 #include <filesystem>

@@ -95,9 +95,14 @@ std::string Wording::setting(const Setting& setting) const {
   return setting.value.empty() ? text : text + " " + setting.value;
 }
 std::string Wording::place(const Place& place) const {
-  if (place.kind == Place::Kind::voxel)
-    return fmt::format("voxel {},{},{}", place.index[0], place.index[1], place.index[2]);
-  return fmt::format("{} {}", place.kind == Place::Kind::vertex ? "vertex" : "element", place.index[0]);
+  const auto [i, j, k] = place.index;
+  switch (place.kind) {
+    case Place::Kind::vertex: return fmt::format("vertex {}", i);
+    case Place::Kind::element: return fmt::format("element {}", i);
+    case Place::Kind::voxel: return fmt::format("voxel {},{},{}", i, j, k);
+    case Place::Kind::index: break;
+  }
+  return fmt::format("{:.6g},{:.6g},{:.6g}", i, j, k);
 }
 std::string Wording::subject(Subject /*subject*/) const { return "the metric"; }
 

@@ -47,11 +47,11 @@ struct Setting {
   std::string value = {};
 };
 
-/// One vertex, element or voxel.
+/// One vertex, element or voxel, or an index in an image that is no voxel's (outside it, or between voxels).
 struct Place {
-  enum class Kind : std::uint8_t { vertex, element, voxel };
+  enum class Kind : std::uint8_t { vertex, element, voxel, index };
   Kind kind = Kind::vertex;
-  /// The id; of a voxel its index along the three axes of the image, which may lie between voxels.
+  /// The id; of a voxel or index the three numbers along the axes of the image.
   std::array<double, 3> index{};
 };
 

@@ -231,7 +231,7 @@ void check_field(const ImageGrid& grid, const Metric& metric, std::span<const st
                  std::span<const double> times) {
   check_grid(grid, "the image");
   const std::size_t voxels = grid.voxel_count();
-  check_metric_form(metric, voxels, "the metric");
+  check_metric_form(metric, voxels, Subject::metric);
   if (times.size() != voxels)
     throw InputError(fmt::format("there are {} times for {} voxels; give one a voxel", times.size(), voxels));
   if (!mask.empty() && mask.size() != voxels)

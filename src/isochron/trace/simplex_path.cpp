@@ -301,7 +301,7 @@ class PathTracer<Corners>::Engine {
 
  private:
   [[nodiscard]] std::span<const double> checked(std::span<const double> times) const {
-    check_metric(metric_, mesh_.element_count(), "the metric");
+    check_metric(metric_, mesh_.element_count(), Subject::metric);
     check_field(mesh_, times);
     return times;
   }

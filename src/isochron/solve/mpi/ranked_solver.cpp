@@ -110,7 +110,7 @@ RankedSolver<Corners>::RankedSolver(Ranks& ranks, MeshDomain<Corners> domain, So
     : ranks_(ranks), domain_(domain), options_(std::move(options)), deal_(deal) {
   const Timer timer;
   check_mesh(domain.mesh);
-  check_metric(domain.metric, domain.mesh.element_count(), "the metric");
+  check_metric(domain.metric, domain.mesh.element_count(), Subject::metric);
   check_distributed_options(Corners == 3 ? DomainKind::triangles : DomainKind::tetrahedra, options_);
   setup_seconds_ = timer.seconds();
 }

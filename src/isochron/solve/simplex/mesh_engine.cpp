@@ -190,7 +190,7 @@ class MeshAdapter {
     plan_ = &plan;
     const bool first = std::visit([](const auto& problem) { return problem.vertex_count == 0; }, problem_);
     if (first) check_mesh(*mesh_, ids_);
-    check_metric(*metric_, mesh_->element_count(), "the metric");
+    check_metric(*metric_, mesh_->element_count(), Subject::metric);
     stop_if_cancelled();
     if (first) prepare_order();
     stop_if_cancelled();
