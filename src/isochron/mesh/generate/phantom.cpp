@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "isochron/core/error.h"
+#include "isochron/dist/image_part.h"
 #include "isochron/mesh/generate/check.h"
-#include "isochron/mesh/generate/image_part.h"
 
 namespace isochron {
 namespace {
@@ -47,10 +47,10 @@ void check(const PhantomOptions& options) {
 
 Image generate_phantom(const PhantomOptions& options) { return generate_phantom_part(options, {}).image; }
 
-ImageShare generate_phantom_part(const PhantomOptions& options, const PartChoice& choice) {
+ImagePart generate_phantom_part(const PhantomOptions& options, const PartChoice& choice) {
   check(options);
   const ImageGrid grid = image_grid(options.size);
-  ImageShare share = share_of(grid, choice);
+  ImagePart part = empty_image_part(grid, choice);
   const auto& n = options.size.n;
   const double voxel = options.size.spacing;
   const double side = (std::min({n[0], n[1], n[2]}) - 1) * voxel;
@@ -58,10 +58,10 @@ ImageShare generate_phantom_part(const PhantomOptions& options, const PartChoice
   const double outer = options.radius * side, inner = (options.radius - options.wall) * side;
   const double along_inner = elongation * outer - options.wall * side, tube = options.tube * side;
 
-  const std::size_t count = share.image.grid.voxel_count();
+  const std::size_t count = part.image.grid.voxel_count();
   std::vector<std::uint8_t> labels(count, 0);
   std::vector<float> density(count, 0);
-  for_own_voxels(share, choice, [&](std::size_t v, std::uint32_t i, std::uint32_t j, std::uint32_t k) {
+  for_own_voxels(part, choice, [&](std::size_t v, std::uint32_t i, std::uint32_t j, std::uint32_t k) {
     const Vec3d p = grid.position(grid.voxel(i, j, k)) - middle;
     // Later ones lie over earlier ones.
     const std::array<double, 3> distances{ellipsoid_distance(p, outer, elongation * outer),
@@ -74,9 +74,9 @@ ImageShare generate_phantom_part(const PhantomOptions& options, const PartChoice
     }
     density[v] = static_cast<float>(value);
   });
-  share.image.data.set({"label", 1, std::move(labels)});
-  share.image.data.set({"density", 1, std::move(density)});
-  return share;
+  part.image.data.set({"label", 1, std::move(labels)});
+  part.image.data.set({"density", 1, std::move(density)});
+  return part;
 }
 
 }  // namespace isochron

@@ -19,6 +19,6 @@ struct PhantomOptions {
 /// scanner's partial volumes have it). Throws UsageError for lengths that do not fit into each other or the box.
 Image generate_phantom(const PhantomOptions& options);
 /// One part's box of it with the same values, made without the rest.
-ImageShare generate_phantom_part(const PhantomOptions& options, const PartChoice& choice);
+ImagePart generate_phantom_part(const PhantomOptions& options, const PartChoice& choice);
 
 }  // namespace isochron

@@ -9,8 +9,8 @@
 
 #include "isochron/core/error.h"
 #include "isochron/core/random.h"
+#include "isochron/dist/image_part.h"
 #include "isochron/mesh/generate/check.h"
-#include "isochron/mesh/generate/image_part.h"
 #include "isochron/mesh/generate/tensor_images.h"
 
 namespace isochron {
@@ -53,19 +53,19 @@ void check_speeds(double top, double bottom) {
 
 /// An image whose pixels get a speed and a label: `value(x, depth)`, both from 0 to 1 over the image, gives the pair.
 template <class Value>
-ImageShare flat_model(const std::array<std::uint32_t, 2>& n, double spacing, const PartChoice& choice,
-                      std::string label, Value&& value) {
-  ImageShare share = share_of(image_grid({{n[0], n[1], 1}, spacing}), choice);
+ImagePart flat_model(const std::array<std::uint32_t, 2>& n, double spacing, const PartChoice& choice, std::string label,
+                     Value&& value) {
+  ImagePart part = empty_image_part(image_grid({{n[0], n[1], 1}, spacing}), choice);
   std::vector<float> speed;
   std::vector<std::uint8_t> labels;
-  for_own_voxels(share, choice, [&](std::size_t, std::uint32_t i, std::uint32_t j, std::uint32_t) {
+  for_own_voxels(part, choice, [&](std::size_t, std::uint32_t i, std::uint32_t j, std::uint32_t) {
     const auto [f, what] = value(i / (n[0] - 1.0), j / (n[1] - 1.0));
     speed.push_back(static_cast<float>(f));
     labels.push_back(what);
   });
-  share.image.data.set({"speed", 1, std::move(speed)});
-  share.image.data.set({std::move(label), 1, std::move(labels)});
-  return share;
+  part.image.data.set({"speed", 1, std::move(speed)});
+  part.image.data.set({std::move(label), 1, std::move(labels)});
+  return part;
 }
 
 struct SpeedAndLabel {
@@ -77,7 +77,7 @@ struct SpeedAndLabel {
 
 Image generate_layers(const LayersOptions& options) { return generate_layers_part(options, {}).image; }
 
-ImageShare generate_layers_part(const LayersOptions& options, const PartChoice& choice) {
+ImagePart generate_layers_part(const LayersOptions& options, const PartChoice& choice) {
   check_speeds(options.speed_top, options.speed_bottom);
   require_below_one("relief", options.relief);
   if (options.layers < 1 || options.layers > 255)
@@ -96,7 +96,7 @@ ImageShare generate_layers_part(const LayersOptions& options, const PartChoice& 
 
 Image generate_salt(const SaltOptions& options) { return generate_salt_part(options, {}).image; }
 
-ImageShare generate_salt_part(const SaltOptions& options, const PartChoice& choice) {
+ImagePart generate_salt_part(const SaltOptions& options, const PartChoice& choice) {
   check_speeds(options.speed_top, options.speed_bottom);
   require_positive("speed of the salt", options.speed_salt);
   require_positive("radius of the salt", options.radius);

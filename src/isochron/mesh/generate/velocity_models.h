@@ -4,9 +4,9 @@
 #include <array>
 #include <cstdint>
 
-#include "isochron/mesh/block_cut.h"
+#include "isochron/dist/block_partition.h"
+#include "isochron/dist/image_part.h"
 #include "isochron/mesh/image.h"
-#include "isochron/mesh/image_share.h"
 
 namespace isochron {
 
@@ -24,7 +24,7 @@ struct LayersOptions {
 /// UsageError.
 Image generate_layers(const LayersOptions& options);
 /// One part's box of it with the same values, made without the rest; so for both models.
-ImageShare generate_layers_part(const LayersOptions& options, const PartChoice& choice);
+ImagePart generate_layers_part(const LayersOptions& options, const PartChoice& choice);
 
 struct SaltOptions {
   std::array<std::uint32_t, 2> n{301, 101};
@@ -40,6 +40,6 @@ struct SaltOptions {
 /// A body of fast salt in the middle of a medium that gets faster with the depth; arrays `speed` (float) and `salt`
 /// (uint8, 1 inside). Throws UsageError.
 Image generate_salt(const SaltOptions& options);
-ImageShare generate_salt_part(const SaltOptions& options, const PartChoice& choice);
+ImagePart generate_salt_part(const SaltOptions& options, const PartChoice& choice);
 
 }  // namespace isochron
