@@ -9,7 +9,7 @@ int main() {
   const TetMesh box = generate_cube({.nx = 25, .ny = 25, .nz = 25, .extent = {24, 24, 24}});
   const Metric water = Metric::isotropic(1.5), rock = Metric::isotropic(4.5);
 
-  Solver<4> solver({box, water}, {});
+  Solver solver({box, water}, {});
   double last_in_water = 0;
   for (const std::size_t corner : {std::size_t{0}, box.vertex_count() - 1}) {
     Sources shot;

@@ -24,7 +24,7 @@ struct ConnectRequest {
   std::string prefix;
   bool force = false;
   bool verify = false;
-  GridOptions options;
+  SolveOptions options;
 };
 
 /// Runs everything; gives the exit code.

@@ -148,10 +148,10 @@ int run_connect(const ConnectRequest& request, Console& console) {
   Timer timer;
   {
     Activity activity(console, "connecting");
-    GridOptions options = request.options;
-    options.common.threads = console.options.threads;
-    options.common.verify = request.verify ? Keep::yes : Keep::no;
-    options.common.progress = activity.progress();
+    SolveOptions options = request.options;
+    options.threads = console.options.threads;
+    options.verify = request.verify ? Keep::yes : Keep::no;
+    options.progress = activity.progress();
     connection = Connector(domain, options).connect(query);
   }
   const TensorField field{input.grid, input.tensors, mask};

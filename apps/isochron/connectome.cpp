@@ -129,14 +129,14 @@ int run_connectome(const ConnectomeRequest& request, Console& console) {
   check_request(request, console);
   const TensorInput input = read_tensors(request.tensors, console);
   const GridDomain domain{input.grid, input.metric.metric, input.metric.usable};
-  GridOptions options = request.options;
-  options.common.threads = console.options.threads;
-  options.common.verify = request.verify ? Keep::yes : Keep::no;
+  SolveOptions options = request.options;
+  options.threads = console.options.threads;
+  options.verify = request.verify ? Keep::yes : Keep::no;
   const InterruptGuard guard;
   ImageFiles files(console);
   Image made;
   Timer timer;
-  if (request.parcels > 0) made = parcel_image(request, input, options.common);
+  if (request.parcels > 0) made = parcel_image(request, input, options);
   const double parcel_seconds = timer.seconds();
   const Image& labels = request.parcels > 0 ? made : files.get(request.labels);
   const std::string what = request.parcels > 0 ? "the parcels" : request.labels.string();
@@ -145,7 +145,7 @@ int run_connectome(const ConnectomeRequest& request, Console& console) {
   Connectome connectome;
   {
     Activity activity(console, "connecting");
-    options.common.progress = activity.progress();
+    options.progress = activity.progress();
     connectome = connect_all(domain, regions, options);
   }
   check_interrupted();

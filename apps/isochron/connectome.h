@@ -18,7 +18,7 @@ struct ConnectomeRequest {
   std::filesystem::path output;
   bool force = false;
   bool verify = false;
-  GridOptions options;
+  SolveOptions options;
 };
 
 struct ConnectomeSummary {

@@ -74,8 +74,8 @@ void declare_grid(Command& command, SolveRequest& request) {
   command.group("Images");
   declare_mask(command, request.mask, "Solve where this image is neither 0 nor NaN");
   command.option("--scheme", "NAME", "auto (adaptive), adaptive, godunov, lax-friedrichs",
-                 [&request](const std::string& text) { request.grid.scheme = grid_scheme_named(text); });
-  command.option("--order", "N", "Of the adaptive scheme: 1 (default) or 2", into(request.grid.order));
+                 [&request](const std::string& text) { request.options.scheme = grid_scheme_named(text); });
+  command.option("--order", "N", "Of the adaptive scheme: 1 (default) or 2", into(request.options.order));
   declare_raw(command, request.raw);
 }
 
@@ -87,7 +87,7 @@ struct MethodFlags {
 };
 
 /// The papers' GPU methods, with the papers' own numbers unless told otherwise.
-void declare_scheme(Command& command, SchemeOptions& scheme, MethodFlags& flags) {
+void declare_scheme(Command& command, PaperOptions& scheme, MethodFlags& flags) {
   command.group("The papers' methods on a GPU");
   const auto option = [&](const std::string& name, const std::string& value, const std::string& help,
                           const Take& take) { command.option(name, value, help, noted(name, flags.scheme, take)); };
@@ -141,8 +141,8 @@ void check_kind(const SolveRequest& request, const MethodFlags& flags) {
   if (!request.on_image()) {
     refuse_on_mesh(!request.mask.file.empty(), "--mask");
     refuse_on_mesh(!request.mask.array.empty(), "--mask-array");
-    refuse_on_mesh(request.grid.scheme != GridScheme::automatic, "--scheme");
-    refuse_on_mesh(request.grid.order != 1, "--order");
+    refuse_on_mesh(request.options.scheme != GridScheme::automatic, "--scheme");
+    refuse_on_mesh(request.options.order != 1, "--order");
     refuse_on_mesh(request.tensors.frame.has_value(), "--tensor-frame");
     refuse_on_mesh(request.floor_given(), "--eigenvalue-floor");
     return;
@@ -178,7 +178,8 @@ void warn_unused(const SolveRequest& request, const MethodFlags& flags, Console&
   unused(flags.allow_unordered && method != Method::fmm, "--allow-unordered", "--method fmm");
   unused(request.options.band_width > 0 && !banded && method != Method::push, "--band-width",
          "--method banded or push");
-  const bool adaptive = request.grid.scheme == GridScheme::automatic || request.grid.scheme == GridScheme::adaptive;
+  const bool adaptive =
+      request.options.scheme == GridScheme::automatic || request.options.scheme == GridScheme::adaptive;
   unused(request.options.band_width > 0 && banded && !adaptive, "--band-width", "--scheme adaptive");
   for (const std::string& option : flags.scheme) {
     if (option == "--partitioner" && request.options.backend == Backend::mpi) continue;
@@ -267,7 +268,7 @@ void declare_solve(Command& root, Console& console) {
   declare_flags(command, *flags);
   declare_ranks(command, *request);
   declare_grid(command, *request);
-  declare_scheme(command, request->options.scheme, *flags);
+  declare_scheme(command, request->options.paper, *flags);
   declare_outputs(command, *request, *flags);
   declare_picture(command, request->picture);
   declare_common(command, console);
@@ -276,7 +277,7 @@ void declare_solve(Command& root, Console& console) {
     check_raw({request->mesh}, request->raw, console);
     check_kind(*request, *flags);
     warn_unused(*request, *flags, console);
-    request->rank_options.partitioner = request->options.scheme.partitioner;
+    request->rank_options.partitioner = request->options.paper.partitioner;
     request->rank_options.threads = console.threads();
     request->rank_options.batch_threads = std::max(1, console.options.threads);
     request->rank_options.rank_backend =

@@ -21,8 +21,8 @@
 #include "isochron/mesh/image.h"
 #include "isochron/metric/from_dataset.h"
 #include "isochron/solve/arrival.h"
-#include "isochron/solve/grid_solver.h"
 #include "isochron/solve/ranks/rank_options.h"
+#include "isochron/solve/solver.h"
 #include "isochron/solve/sources.h"
 
 namespace isochron::cli {
@@ -66,7 +66,6 @@ struct SolveRequest {
   PictureRequest picture;
   bool each_source = false;             ///< every source is a solve of its own
   std::filesystem::path matrix;         ///< their times at one another
-  GridOptions grid;                     ///< of images; `common` is `options`
   MaskRequest mask;                     ///< of images
   TensorLayout tensors;                 ///< as given; of images the file may tell it
   RawRequest raw;                       ///< of images that are bare numbers

@@ -15,7 +15,7 @@
 #include "isochron/io/image_io.h"
 #include "isochron/io/piece_index.h"
 #include "isochron/mesh/image_mask.h"
-#include "isochron/solve/grid_solver.h"
+#include "isochron/solve/solver.h"
 
 namespace isochron::cli {
 namespace {
@@ -26,18 +26,17 @@ void with_solver(const SolveRequest& request, const ImageGrid& grid, ImageMetric
                  Console& console, Work&& work) {
   const Metric metric = std::move(problem.metric);
   Activity activity(console, "solving");
-  GridOptions options = request.grid;
-  options.common = request.options;
-  options.common.threads = console.options.threads;
-  options.common.progress = activity.progress();
+  SolveOptions options = request.options;
+  options.threads = console.options.threads;
+  options.progress = activity.progress();
   const InterruptGuard guard;
   if (ranks != nullptr) {
-    if (options.common.threads > 1 && ranks->communicator().size() > 1 && !request.each_source)
+    if (options.threads > 1 && ranks->communicator().size() > 1 && !request.each_source)
       console.warn("--threads has no effect on an image over several ranks (those of one machine have a thread each)");
     mpi::RankedGridSolver solver(*ranks, {grid, metric, problem.mask}, options, request.rank_options);
     work(solver);
   } else {
-    GridSolver solver({grid, metric, problem.mask}, options);
+    Solver solver({grid, metric, problem.mask}, options);
     work(solver);
   }
   check_interrupted();
@@ -136,8 +135,8 @@ void sum_up(const SolveRequest& request, const ImageGrid& grid, std::span<const 
       mask.empty() ? summary.vertices
                    : static_cast<std::size_t>(std::count_if(mask.begin(), mask.end(), [](auto m) { return m != 0; }));
   summary.corners = voxel_corners;
-  if (request.grid.scheme != GridScheme::automatic) summary.scheme = request.grid.scheme;
-  summary.order = request.grid.order;
+  if (request.options.scheme != GridScheme::automatic) summary.scheme = request.options.scheme;
+  summary.order = request.options.order;
   summary.solves_per_vertex = arrival.solves_per_vertex();
   if (found.each) summary.sources = found.each->summaries();
   if (arrival.unreached > 0) summary.unreached = unreached_voxels(grid, mask, arrival.times);

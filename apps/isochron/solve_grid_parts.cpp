@@ -125,7 +125,7 @@ class GridPartRun {
     const mpi::GridBoxes boxes(communicator_, image_part_.whole, image_part_.boxes, problem_.metric,
                                std::move(problem_.mask));
     const std::vector<mpi::GlobalSeed> seeds = boxes.seeds(sources, options);
-    const mpi::GridPart part = boxes.partition(seeds, request_.grid.order, request_.rank_options.blocks_per_rank);
+    const mpi::GridPart part = boxes.partition(seeds, request_.options.order, request_.rank_options.blocks_per_rank);
     problem_.metric = {};
     part_voxels_ = static_cast<std::size_t>(
         std::count_if(part.allowed.begin(), part.allowed.end(), [](std::uint8_t value) { return value != 0; }));
@@ -160,8 +160,8 @@ class GridPartRun {
     summary_.vertices = image_part_.whole.voxel_count();
     summary_.elements = boxes.allowed_count();
     summary_.corners = voxel_corners;
-    if (request_.grid.scheme != GridScheme::automatic) summary_.scheme = request_.grid.scheme;
-    summary_.order = request_.grid.order;
+    if (request_.options.scheme != GridScheme::automatic) summary_.scheme = request_.options.scheme;
+    summary_.order = request_.options.order;
     summary_.arrival = mpi::common_result(own);
     summary_.arrival.unreached = summary_.vertices - own.reached;
     summary_.solves_per_vertex =
@@ -200,9 +200,7 @@ int run_solve_grid_parts(const SolveRequest& request, Communicator& communicator
   SideInputs inputs;
   all_or_none(communicator, [&] {
     check_request(request);
-    GridOptions options = request.grid;
-    options.common = request.options;
-    mpi::check_distributed_options(options);
+    mpi::check_distributed_options(DomainKind::image, request.options);
     inputs = read_side_inputs(request);
   });
   return GridPartRun(request, inputs, communicator, console).run();

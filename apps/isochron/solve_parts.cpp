@@ -229,7 +229,7 @@ int run_solve_parts(const SolveRequest& request, Communicator& communicator, Con
   SideInputs inputs;
   all_or_none(communicator, [&] {
     check_request(request);
-    mpi::check_distributed_options(request.options);
+    mpi::check_distributed_options(DomainKind::tetrahedra, request.options);
     inputs = read_side_inputs(request);
   });
   SolveSummary summary;

@@ -233,7 +233,7 @@ void with_solver(const SolveRequest& request, const SimplexMesh<Corners>& mesh, 
     mpi::RankedSolver<Corners> solver(*ranks, {mesh, metric}, options, request.rank_options);
     work(solver);
   } else {
-    Solver<Corners> solver({mesh, metric}, options);
+    Solver solver({mesh, metric}, options);
     work(solver);
   }
   check_interrupted();

@@ -55,8 +55,8 @@ void check_tensor_request(const TensorRequest& request, Console& console) {
     console.warn_unused(request.metric.kind != DiffusionMetricKind::sharpened, option, "--metric sharpened");
 }
 
-void declare_grid_method(Command& command, GridOptions& options, bool& verify) {
-  SolveOptions& common = options.common;
+void declare_grid_method(Command& command, SolveOptions& options, bool& verify) {
+  SolveOptions& common = options;
   command.group("How it is solved");
   command.option("--scheme", "NAME", "adaptive (default), godunov or lax-friedrichs",
                  [&options](const std::string& text) { options.scheme = grid_scheme_named(text); });

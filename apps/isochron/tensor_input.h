@@ -9,7 +9,7 @@
 #include "apps/isochron/image_input.h"
 #include "isochron/connect/tensor_field.h"
 #include "isochron/metric/diffusion.h"
-#include "isochron/solve/grid_solver.h"
+#include "isochron/solve/solver.h"
 
 namespace isochron::cli {
 
@@ -27,7 +27,7 @@ void declare_tensor_image(Command& command, TensorRequest& request);
 /// Throws UsageError and warns of options that do nothing beside the others.
 void check_tensor_request(const TensorRequest& request, Console& console);
 /// Scheme, order, back end, precision and --verify.
-void declare_grid_method(Command& command, GridOptions& options, bool& verify);
+void declare_grid_method(Command& command, SolveOptions& options, bool& verify);
 
 /// Diffusion tensors in the world, and the metric made of them.
 struct TensorInput {

@@ -21,7 +21,7 @@ inline Json metric_json(const TensorRequest& request, const TensorInput& input) 
   return object;
 }
 
-inline void add_work_json(Json& object, const Arrival& work, std::size_t solves, const GridOptions& options) {
+inline void add_work_json(Json& object, const Arrival& work, std::size_t solves, const SolveOptions& options) {
   object["scheme"] = name_of(options.scheme == GridScheme::automatic ? GridScheme::adaptive : options.scheme);
   object["order"] = options.order;
   object["method"] = name_of(work.method);

@@ -138,7 +138,7 @@ SolveOptions paper_options(const MethodCase& method) {
   options.verify = Keep::yes;
   if (method.gpu) {
     options.backend = Backend::cuda;
-    options.scheme = *method.gpu;
+    options.paper = *method.gpu;
     options.verify = Keep::no;  // once, after the timing
   }
   return options;
@@ -146,7 +146,7 @@ SolveOptions paper_options(const MethodCase& method) {
 
 namespace {
 
-MethodCase gpu_case(std::string name, Method method, const SchemeOptions& scheme = {}) {
+MethodCase gpu_case(std::string name, Method method, const PaperOptions& scheme = {}) {
   return {std::move(name), method, 0, scheme};
 }
 
@@ -176,11 +176,11 @@ Measured measure(const SimplexMesh<Corners>& mesh, const Metric& metric, const S
                  const MethodCase& method, const BenchOptions& options, int repeats) {
   if (method.gpu)
     return on_gpu([&] {
-      Solver<Corners> solver({mesh, metric}, solve_options(method, options));
+      Solver solver({mesh, metric}, solve_options(method, options));
       return median_solve(solver, sources, options);
     });
   if (options.columns == BenchColumns::gpu) return {false, "left out", {}};
-  Solver<Corners> solver({mesh, metric}, solve_options(method, options));
+  Solver solver({mesh, metric}, solve_options(method, options));
   Measured result;
   for (int i = 0; i < repeats; ++i) {
     Arrival arrival = solver.solve(sources);
@@ -200,14 +200,13 @@ double median_set_up(const SimplexMesh<Corners>& mesh, const Metric& metric, con
   std::vector<double> set_ups;
   while (set_ups.size() < 3) {
     const Timer timer;
-    const Solver<Corners> solver({mesh, metric}, solve_options(method, options));
+    const Solver solver({mesh, metric}, solve_options(method, options));
     set_ups.push_back(timer.seconds());
   }
   return median(std::move(set_ups));
 }
 
-template <int Corners>
-Measured median_solve(Solver<Corners>& solver, const Sources& sources, const BenchOptions& options) {
+Measured median_solve(Solver& solver, const Sources& sources, const BenchOptions& options) {
   constexpr std::size_t fewest = 3, wanted = 10;
   constexpr double patience = 20;  // seconds; a scheme that needs them is timed well enough by fewer runs
   const std::size_t runs = options.size == BenchSize::quick ? fewest : wanted;
@@ -309,7 +308,6 @@ int paper_threads(const BenchOptions& options) {
   template Measured measure(const SimplexMesh<Corners>&, const Metric&, const Sources&, const MethodCase&,           \
                             const BenchOptions&, int);                                                               \
   template double median_set_up(const SimplexMesh<Corners>&, const Metric&, const MethodCase&, const BenchOptions&); \
-  template Measured median_solve(Solver<Corners>&, const Sources&, const BenchOptions&);                             \
   template void add_problem(Report&, const Table&, const std::string&, std::size_t, const SimplexMesh<Corners>&,     \
                             const Metric&, const Sources&, const BenchOptions&);
 ISOCHRON_INSTANTIATE(3)

@@ -49,9 +49,9 @@ struct MethodCase {
   std::string name;
   Method method;
   int threads;
-  std::optional<SchemeOptions> gpu;  ///< runs on the GPU, and how
+  std::optional<PaperOptions> gpu;  ///< runs on the GPU, and how
 
-  MethodCase(std::string label, Method which, int team, std::optional<SchemeOptions> scheme = {})
+  MethodCase(std::string label, Method which, int team, std::optional<PaperOptions> scheme = {})
       : name(std::move(label)), method(which), threads(team), gpu(scheme) {}
 };
 SolveOptions paper_options(const MethodCase& method);
@@ -85,8 +85,7 @@ double median_set_up(const SimplexMesh<Corners>& mesh, const Metric& metric, con
 
 /// Solves ten times (fewer when that takes long or the run is quick) on a prepared solver. Gives the last answer, with
 /// its residual checked and the median times of solve and transfer.
-template <int Corners>
-Measured median_solve(Solver<Corners>& solver, const Sources& sources, const BenchOptions& options);
+Measured median_solve(Solver& solver, const Sources& sources, const BenchOptions& options);
 
 double median(std::vector<double> values);
 

@@ -127,7 +127,7 @@ int tuning_bands(const BenchOptions& options) {
       for (const double width : widths) {
         SolveOptions solve_options = paper_options({"", Method::banded, team});
         solve_options.band_width = width;
-        Solver solver(Domain<std::decay_t<decltype(mesh)>::corners>{mesh, metric}, solve_options);
+        Solver solver({mesh, metric}, solve_options);
         Arrival best = solver.solve(sources);
         for (int i = 0; i < 3; ++i)
           if (Arrival again = solver.solve(sources); again.solve_seconds < best.solve_seconds) best = std::move(again);

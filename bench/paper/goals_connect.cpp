@@ -62,7 +62,7 @@ class ConnectGoals {
     add(size + ", region to region", "ms", 1e3, {}, 16,
         [&](Backend backend) { return region_to_region(queries, backend); });
     const std::size_t count = quick_ ? 6 : 80;
-    const auto parcels = brain_parcels(brain_, count, options_of(Backend::threads, Keep::no).common);
+    const auto parcels = brain_parcels(brain_, count, options_of(Backend::threads, Keep::no));
     add(fmt::format("{}, {} regions", size, count), "s", 1, 5, 0.5,
         [&](Backend backend) { return connectome(parcels, backend); });
     return report_.finish(options_);
@@ -75,13 +75,13 @@ class ConnectGoals {
     return real ? std::move(*real) : phantom_brain(options.size, threads);
   }
 
-  [[nodiscard]] GridOptions options_of(Backend backend, Keep verify) const {
-    GridOptions result;
-    result.common.backend = backend;
-    result.common.threads = threads_;
-    result.common.verify = verify;
-    result.common.sources = Keep::no;
-    result.common.progress.cancel = options_.progress.cancel;
+  [[nodiscard]] SolveOptions options_of(Backend backend, Keep verify) const {
+    SolveOptions result;
+    result.backend = backend;
+    result.threads = threads_;
+    result.verify = verify;
+    result.sources = Keep::no;
+    result.progress.cancel = options_.progress.cancel;
     return result;
   }
 

@@ -20,8 +20,8 @@ GridCase linear_case(std::uint32_t n) {
           [s](const Vec3d& x) { return std::acosh(1 + dot(x - s, x - s) / (2 * (1 + x.z) * (1 + s.z))); }};
 }
 
-std::string column_of(const GridOptions& options) {
-  return fmt::format("{}, {}", scheme_label(options), name_of(options.common.source_init));
+std::string column_of(const SolveOptions& options) {
+  return fmt::format("{}, {}", scheme_label(options), name_of(options.source_init));
 }
 
 }  // namespace
@@ -33,11 +33,11 @@ int goals_grid(const BenchOptions& options) {
   const bool paper = options.size == BenchSize::paper;
   const std::uint32_t small = paper ? 64 : 24, large = paper ? 128 : 32;
   const int repeats = paper ? 5 : 1;
-  const auto accuracy = [&](const GridCase& problem, const GridOptions& wanted, std::optional<double> aim) {
+  const auto accuracy = [&](const GridCase& problem, const SolveOptions& wanted, std::optional<double> aim) {
     const GridResult result = measured(problem, wanted, 0);
     report.add(entry(problem, column_of(wanted), aim, result, 100 * result.mean_relative, "%"));
   };
-  const auto speed = [&](const GridCase& problem, const GridOptions& wanted, std::optional<double> most,
+  const auto speed = [&](const GridCase& problem, const SolveOptions& wanted, std::optional<double> most,
                          std::optional<double> largest) {
     const GridResult result = measured(problem, wanted, repeats);
     report.add(entry(problem, column_of(wanted), most, result, result.cpu_seconds, "s"));

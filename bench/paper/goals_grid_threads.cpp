@@ -53,12 +53,12 @@ class GridThreads {
   }
 
   [[nodiscard]] Measured solved(const GridModel& model, int order, int threads) const {
-    GridOptions options;
+    SolveOptions options;
     options.order = order;
-    options.common.backend = threads > 1 ? Backend::threads : Backend::serial;
-    options.common.threads = threads;
-    options.common.sources = Keep::no;
-    options.common.progress.cancel = options_.progress.cancel;
+    options.backend = threads > 1 ? Backend::threads : Backend::serial;
+    options.threads = threads;
+    options.sources = Keep::no;
+    options.progress.cancel = options_.progress.cancel;
     return quickest_solve(model, options, options_);
   }
 

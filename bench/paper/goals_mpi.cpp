@@ -80,7 +80,7 @@ auto quickest(Solve&& solve) {
 
 /// One process with these options.
 Measured measure_alone(const Heart& heart, const SolveOptions& options) {
-  Solver<4> solver({heart.mesh, heart.metric}, options);
+  Solver solver({heart.mesh, heart.metric}, options);
   const Sources sources = middle_source(heart.mesh);
   Measured best;
   best.arrival = quickest([&] { return solver.solve(sources); });
@@ -354,7 +354,7 @@ void add_copies(Report& report, Communicator& communicator, std::size_t elements
   const Sources sources = middle_source(own.mesh);
   SolveOptions options = solve_options();
   options.backend = Backend::serial;
-  Solver<4> solver({own.mesh, own.metric}, options);
+  Solver solver({own.mesh, own.metric}, options);
   std::vector<double> means;
   bool right = true;
   for (int i = 0; i < 5; ++i) {

@@ -156,7 +156,7 @@ std::vector<Sources> spread_sources(const TetMesh& mesh, std::size_t count) {
 }
 
 /// Like `median_solve`, for many sources in one go: times per source. The work shown is that of one.
-Measured median_batch(Solver<4>& solver, const std::vector<Sources>& sources, const BenchOptions& options) {
+Measured median_batch(Solver& solver, const std::vector<Sources>& sources, const BenchOptions& options) {
   const auto count = static_cast<double>(sources.size());
   const int runs = options.size == BenchSize::quick ? 3 : 10;
   std::vector<double> solves, transfers;
@@ -192,7 +192,7 @@ void GpuGoals::batch() {
   const Metric isotropic = Metric::isotropic(1);
   const auto measured = [&] {
     return on_gpu([&] {
-      Solver<4> solver({h->mesh, isotropic}, solve_options(gpu_push(), options_));
+      Solver solver({h->mesh, isotropic}, solve_options(gpu_push(), options_));
       return median_batch(solver, spread_sources(h->mesh, sources), options_);
     });
   };

@@ -27,16 +27,16 @@ GridCase constant_case(const std::string& name, std::uint32_t n, const SymTensor
           [m, s = middle(grid)](const Vec3d& x) { return std::sqrt(squared_length(m, x - s)); }};
 }
 
-GridResult measured(const GridCase& problem, const GridOptions& wanted, int repeats) {
-  GridOptions options = wanted;
-  options.common.verify = Keep::yes;
+GridResult measured(const GridCase& problem, const SolveOptions& wanted, int repeats) {
+  SolveOptions options = wanted;
+  options.verify = Keep::yes;
   Sources sources;
   sources.points.push_back({middle(problem.grid), 0});
   GridResult result;
-  result.arrival = GridSolver({problem.grid, problem.metric, {}}, options).solve(sources);
+  result.arrival = Solver({problem.grid, problem.metric, {}}, options).solve(sources);
   result.valid = result.arrival.residual && result.arrival.residual->passed();
-  options.common.verify = Keep::no;
-  GridSolver solver({problem.grid, problem.metric, {}}, options);
+  options.verify = Keep::no;
+  Solver solver({problem.grid, problem.metric, {}}, options);
   result.cpu_seconds = std::numeric_limits<double>::infinity();
   for (int k = 0; k < repeats; ++k) {
     const std::clock_t begin = std::clock();
@@ -58,17 +58,17 @@ GridResult measured(const GridCase& problem, const GridOptions& wanted, int repe
   return result;
 }
 
-GridOptions options_of(int order, SourceInit init, GridScheme scheme) {
-  GridOptions options;
-  options.common.backend = Backend::serial;
-  options.common.source_init = init;
-  options.common.sources = Keep::no;
+SolveOptions options_of(int order, SourceInit init, GridScheme scheme) {
+  SolveOptions options;
+  options.backend = Backend::serial;
+  options.source_init = init;
+  options.sources = Keep::no;
   options.order = order;
   options.scheme = scheme;
   return options;
 }
 
-std::string scheme_label(const GridOptions& options) {
+std::string scheme_label(const SolveOptions& options) {
   if (options.scheme == GridScheme::adaptive) return fmt::format("order {}", options.order);
   return std::string(name_of(options.scheme));
 }

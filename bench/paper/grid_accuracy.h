@@ -7,7 +7,7 @@
 #include <string>
 
 #include "bench/paper/report.h"
-#include "isochron/solve/grid_solver.h"
+#include "isochron/solve/solver.h"
 
 namespace isochron::bench {
 
@@ -38,12 +38,12 @@ struct GridResult {
 };
 
 /// Solves once for the errors and `repeats` times for the seconds.
-GridResult measured(const GridCase& problem, const GridOptions& wanted, int repeats);
+GridResult measured(const GridCase& problem, const SolveOptions& wanted, int repeats);
 
 /// One thread, without labels of sources.
-GridOptions options_of(int order, SourceInit init, GridScheme scheme = GridScheme::adaptive);
+SolveOptions options_of(int order, SourceInit init, GridScheme scheme = GridScheme::adaptive);
 /// "order 2", or the scheme's name.
-std::string scheme_label(const GridOptions& options);
+std::string scheme_label(const SolveOptions& options);
 
 /// A value of a result, which is shown only when the result is valid.
 Entry entry(const GridCase& problem, const std::string& column, std::optional<double> aim, const GridResult& result,

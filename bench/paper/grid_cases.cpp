@@ -84,21 +84,21 @@ SymTensor3d fiber_tensor(double ratio, Vec3d along) {
   return SymTensor3d::identity() + SymTensor3d::outer(along, 1 / (ratio * ratio) - 1);
 }
 
-GridOptions gpu_grid_options(GridScheme scheme, const BenchOptions& options) {
-  GridOptions result;
+SolveOptions gpu_grid_options(GridScheme scheme, const BenchOptions& options) {
+  SolveOptions result;
   result.scheme = scheme;
-  result.common.backend = Backend::cuda;
-  result.common.precision = Precision::single_;
-  result.common.sources = Keep::no;
-  result.common.threads = options.threads;
-  result.common.progress.cancel = options.progress.cancel;
+  result.backend = Backend::cuda;
+  result.precision = Precision::single_;
+  result.sources = Keep::no;
+  result.threads = options.threads;
+  result.progress.cancel = options.progress.cancel;
   return result;
 }
 
-Measured median_solve(const GridModel& model, const std::vector<Sources>& sets, const GridOptions& options,
+Measured median_solve(const GridModel& model, const std::vector<Sources>& sets, const SolveOptions& options,
                       const BenchOptions& bench, double& whole_seconds) {
   const int runs = bench.size == BenchSize::quick ? 3 : 10;
-  GridSolver solver(model.domain(), options);
+  Solver solver(model.domain(), options);
   std::vector<double> solves, transfers, wholes;
   std::vector<Arrival> all;
   for (int i = 0; i < runs; ++i) {
@@ -129,11 +129,11 @@ Measured median_solve(const GridModel& model, const std::vector<Sources>& sets, 
   return result;
 }
 
-Measured quickest_solve(const GridModel& model, const GridOptions& options, const BenchOptions& bench) {
+Measured quickest_solve(const GridModel& model, const SolveOptions& options, const BenchOptions& bench) {
   constexpr int most = 3;
   constexpr double patience = 2;  // seconds; a scheme that needs them is timed well enough by fewer runs
   const Sources sources = model.sources();
-  GridSolver solver(model.domain(), options);
+  Solver solver(model.domain(), options);
   Measured result;
   const Timer timer;
   for (int i = 0; i < most && (i == 0 || timer.seconds() < patience); ++i) {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "bench/paper/cases.h"
-#include "isochron/solve/grid_solver.h"
+#include "isochron/solve/solver.h"
 
 namespace isochron::bench {
 
@@ -48,15 +48,15 @@ ExampleSizes example_sizes(BenchSize size);
 SymTensor3d fiber_tensor(double ratio, Vec3d along);
 
 /// Single precision on the GPU: our scheme, or with `godunov` the paper's blocks.
-GridOptions gpu_grid_options(GridScheme scheme, const BenchOptions& options);
+SolveOptions gpu_grid_options(GridScheme scheme, const BenchOptions& options);
 
 /// Solves all sets several times (ten; three when the run is quick). Times are medians of the sums over the sets, the
 /// rest is of the first set. Every result of the last time is checked. `whole_seconds` also has the results on the
 /// host.
-Measured median_solve(const GridModel& model, const std::vector<Sources>& sets, const GridOptions& options,
+Measured median_solve(const GridModel& model, const std::vector<Sources>& sets, const SolveOptions& options,
                       const BenchOptions& bench, double& whole_seconds);
 
 /// A whole problem on the CPU: the quickest of three solves, or of fewer when they take long.
-Measured quickest_solve(const GridModel& model, const GridOptions& options, const BenchOptions& bench);
+Measured quickest_solve(const GridModel& model, const SolveOptions& options, const BenchOptions& bench);
 
 }  // namespace isochron::bench

@@ -66,7 +66,7 @@ class GridGpuGoals {
 
  private:
   Measured median_of(const GridModel& model, const std::vector<Sources>& sets, double& whole_seconds) const {
-    const GridOptions grid_options = gpu_grid_options(GridScheme::adaptive, options_);
+    const SolveOptions grid_options = gpu_grid_options(GridScheme::adaptive, options_);
     return on_gpu([&] { return median_solve(model, sets, grid_options, options_, whole_seconds); });
   }
 

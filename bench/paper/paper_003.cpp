@@ -371,7 +371,7 @@ CubeResult solve_cube(const TetMesh& mesh, int speed, const BenchOptions& option
   CubeResult result;
   result.measured = on_gpu([&] {
     const Sources sources = surface_sources(mesh, m, SurfaceInit::nearest);
-    Solver<4> solver({mesh, metric}, solve_options(gpu_push(), options));
+    Solver solver({mesh, metric}, solve_options(gpu_push(), options));
     return median_solve(solver, sources, options);
   });
   const int threads = options.threads > 0 ? options.threads : hardware_threads();

@@ -58,14 +58,14 @@ class TableOne {
 
   void on_cpu(const std::string& row, const std::string& column, const GridModel& model, GridScheme scheme,
               Method method, int threads, std::optional<double> paper) {
-    GridOptions options;
+    SolveOptions options;
     options.scheme = scheme;
-    options.common.method = method;
-    options.common.backend = threads > 1 ? Backend::threads : Backend::serial;
-    options.common.threads = threads;
-    options.common.precision = Precision::single_;
-    options.common.sources = Keep::no;
-    options.common.progress.cancel = options_.progress.cancel;
+    options.method = method;
+    options.backend = threads > 1 ? Backend::threads : Backend::serial;
+    options.threads = threads;
+    options.precision = Precision::single_;
+    options.sources = Keep::no;
+    options.progress.cancel = options_.progress.cancel;
     const Measured measured = options_.columns == BenchColumns::gpu ? Measured{false, "left out", {}}
                                                                     : quickest_solve(model, options, options_);
     report_.add(entry_of(row, column, paper, measured, "s", seconds));
@@ -98,10 +98,10 @@ int anisotropy_004(const BenchOptions& options) {
   for (const double ratio : {1.0, 2.0, 5.0, 10.0, 30.0}) {
     const GridCase problem =
         constant_case(fmt::format("{}:1", ratio), paper ? 64 : 16, fiber_tensor(ratio, {1, 0.37, 0.61}));
-    for (GridOptions wanted : {options_of(1, SourceInit::ball), options_of(2, SourceInit::ball),
-                               options_of(1, SourceInit::ball, GridScheme::godunov),
-                               options_of(1, SourceInit::ball, GridScheme::lax_friedrichs)}) {
-      wanted.common.progress.cancel = options.progress.cancel;
+    for (SolveOptions wanted : {options_of(1, SourceInit::ball), options_of(2, SourceInit::ball),
+                                options_of(1, SourceInit::ball, GridScheme::godunov),
+                                options_of(1, SourceInit::ball, GridScheme::lax_friedrichs)}) {
+      wanted.progress.cancel = options.progress.cancel;
       const GridResult result = measured(problem, wanted, 0);
       report.add(entry(problem, scheme_label(wanted) + ", mean", {}, result, 100 * result.mean_relative, "%"));
       report.add(entry(problem, scheme_label(wanted) + ", largest", {}, result, 100 * result.largest_relative, "%"));

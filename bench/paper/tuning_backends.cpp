@@ -20,7 +20,7 @@ Measured whole_solve(const SimplexMesh<Corners>& mesh, const Metric& metric, con
     result.arrival = solve(mesh, metric, sources, options);
     if (i > 0) times.push_back(timer.seconds());
   }
-  result.valid = Solver<Corners>({mesh, metric}, options).residual(result.arrival, sources).passed();
+  result.valid = Solver({mesh, metric}, options).residual(result.arrival, sources).passed();
   if (!result.valid) result.remark = failed_check;
   result.arrival.solve_seconds = median(std::move(times));
   return result;

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "isochron/core/error.h"
-#include "isochron/solve/grid_solver.h"
+#include "isochron/solve/solver.h"
 #include "measure.h"
 
 namespace {
@@ -21,12 +21,12 @@ isochron::ImageGrid cube() {
 }
 
 peers::Row measure(int order, const std::string& source_init) {
-  isochron::GridOptions options;
+  isochron::SolveOptions options;
   options.order = order;
-  options.common.source_init = isochron::source_init_named(source_init);
-  options.common.backend = isochron::Backend::serial;
-  options.common.precision = isochron::Precision::double_;
-  options.common.sources = isochron::Keep::no;
+  options.source_init = isochron::source_init_named(source_init);
+  options.backend = isochron::Backend::serial;
+  options.precision = isochron::Precision::double_;
+  options.sources = isochron::Keep::no;
   const isochron::ImageGrid grid = cube();
   const isochron::Metric metric = isochron::Metric::isotropic(1);
   const isochron::VertexId middle = grid.voxel(n / 2, n / 2, n / 2);
@@ -34,7 +34,7 @@ peers::Row measure(int order, const std::string& source_init) {
   sources.vertices.push_back({middle});
 
   const double start = peers::cpu_seconds();
-  isochron::GridSolver solver({grid, metric, {}}, options);
+  isochron::Solver solver({grid, metric, {}}, options);
   const double prepared = peers::cpu_seconds();
   const isochron::Arrival arrival = solver.solve(sources);
   const double solved = peers::cpu_seconds();

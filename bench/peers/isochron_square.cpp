@@ -24,7 +24,7 @@ peers::Row measure(const std::string& method, const std::string& precision, cons
   sources.vertices.push_back({isochron::VertexId(SquareCase::source)});
 
   const double start = peers::cpu_seconds();
-  isochron::Solver<3> solver({mesh, metric}, options);
+  isochron::Solver solver({mesh, metric}, options);
   const double prepared = peers::cpu_seconds();
   const isochron::Arrival arrival = solver.solve(sources);
   const double solved = peers::cpu_seconds();

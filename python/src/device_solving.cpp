@@ -10,8 +10,7 @@
 #include <pybind11/stl.h>
 
 #include "isochron/core/error.h"
-#include "isochron/solve/device_grid_solver.h"
-#include "isochron/solve/device_solver.h"
+#include "isochron/solve/solver.h"
 #include "python/src/bindings.h"
 #include "python/src/gpu_array.h"
 #include "python/src/problem.h"
@@ -41,16 +40,17 @@ Table make_table(const GpuArray& array, const std::string& name, const std::vect
   return result;
 }
 
-/// A metric, wherever it is, and what keeps its arrays.
+/// A metric, wherever it is, and what keeps it or its arrays.
 struct MetricArgument {
   AnyMetric metric;
   std::vector<std::shared_ptr<void>> owners;
 };
 
 MetricArgument uniform_metric(const std::array<double, 6>& m) {
-  return {Metric::constant({m[0], m[1], m[2], m[3], m[4], m[5]}), {}};
+  auto metric = std::make_shared<Metric>(Metric::constant({m[0], m[1], m[2], m[3], m[4], m[5]}));
+  return {*metric, {metric}};
 }
-MetricArgument host_metric(const Problem& problem) { return {problem.metric, {}}; }
+MetricArgument host_metric(const std::shared_ptr<Problem>& problem) { return {problem->metric, {problem}}; }
 MetricArgument speed_metric(const Table& speed) { return {DeviceSpeed{speed.table}, {speed.owner}}; }
 MetricArgument tensor_metric(const Table& tensor) { return {DeviceTensor{tensor.table}, {tensor.owner}}; }
 MetricArgument fiber_metric(const Table& fiber, const std::optional<Table>& sheet, const std::array<double, 3>& v) {
@@ -60,71 +60,66 @@ MetricArgument fiber_metric(const Table& fiber, const std::optional<Table>& shee
   return result;
 }
 
-/// A solver of any kind. Threads that call it at once take turns.
-class AnyDeviceSolver {
+/// A solver whose times stay in the memory of a GPU. Threads that call it at once take turns.
+class DeviceSolver {
  public:
   /// On a mesh or grid of the host.
-  AnyDeviceSolver(const std::shared_ptr<Shape>& shape, const MetricArgument& metric, GridOptions options)
-      : vertices_(shape->vertex_count()), elements_(shape->element_count()) {
-    make(std::move(options), [&](const GridOptions& with) {
-      std::visit([&](const auto& on) { start(on, shape->mask, metric.metric, with); }, shape->of);
-    });
+  DeviceSolver(std::shared_ptr<Shape> shape, MetricArgument metric, SolveOptions options)
+      : vertices_(shape->vertex_count()),
+        elements_(shape->element_count()),
+        shape_(std::move(shape)),
+        metric_(std::move(metric)) {
+    std::visit([&](const auto& on) { make(domain(on), std::move(options)); }, shape_->of);
   }
 
   /// On a mesh in the memory of a GPU.
-  AnyDeviceSolver(const Table& points, const Table& cells, const MetricArgument& metric, GridOptions options)
-      : vertices_(points.table.rows()), elements_(cells.table.rows()) {
-    const DeviceMesh mesh{points.table, cells.table};
-    make(std::move(options), [&](const GridOptions& with) {
-      if (cells.table.columns == 3) solver_ = std::make_unique<DeviceSolver<3>>(mesh, metric.metric, with.common);
-      else solver_ = std::make_unique<DeviceSolver<4>>(mesh, metric.metric, with.common);
-    });
+  DeviceSolver(const Table& points, const Table& cells, MetricArgument metric, SolveOptions options)
+      : vertices_(points.table.rows()), elements_(cells.table.rows()), metric_(std::move(metric)) {
+    make({DeviceMesh{points.table, cells.table}, metric_.metric}, std::move(options));
   }
 
   /// (times, source, stats); both are DeviceArrays.
   py::tuple solve(const Sources& sources, const py::object& callback) {
     const Turns::Turn turn(turns_);
-    auto arrival = work_.run(callback, [&] {
-      return std::make_shared<DeviceArrival>(std::visit([&](auto& solver) { return solver->solve(sources); }, solver_));
-    });
-    const py::dict stats = stats_of(arrival->summary, vertices_, elements_);
+    const Arrival arrival = work_.run(callback, [&] { return solver_->solve(sources); });
+    const py::dict stats = stats_of(arrival, vertices_, elements_);
     const std::vector<py::ssize_t> shape{static_cast<py::ssize_t>(vertices_)};
-    return py::make_tuple(
-        GpuArray(arrival->times.data(), arrival->device, py::dtype::of<double>(), shape, arrival),
-        GpuArray(arrival->source.data(), arrival->device, py::dtype::of<std::int32_t>(), shape, arrival), stats);
+    const std::shared_ptr<DeviceResult>& result = arrival.on_device;
+    return py::make_tuple(GpuArray(result->times.data(), result->device, py::dtype::of<double>(), shape, result),
+                          GpuArray(result->source.data(), result->device, py::dtype::of<std::int32_t>(), shape, result),
+                          stats);
   }
 
   void set_metric(const MetricArgument& metric) {
     const Turns::Turn turn(turns_);
     work_.run(py::none(), [&] {
-      std::visit([&](auto& solver) { solver->set_metric(metric.metric); }, solver_);
+      solver_->set_metric(metric.metric);
       return 0;
     });
+    metric_ = metric;
   }
 
  private:
-  template <class Start>
-  void make(GridOptions options, const Start& start) {
-    options.common.progress = work_.progress();
+  template <int Corners>
+  [[nodiscard]] Domain domain(const SimplexMesh<Corners>& mesh) const {
+    return {mesh, metric_.metric};
+  }
+  [[nodiscard]] Domain domain(const ImageGrid& grid) const { return {grid, metric_.metric, shape_->mask}; }
+
+  void make(const Domain& domain, SolveOptions options) {
+    options.progress = work_.progress();
+    options.results = ResultMemory::device;
     work_.run(py::none(), [&] {
-      start(options);
+      solver_ = std::make_unique<Solver>(domain, std::move(options));
       return 0;
     });
   }
-  template <int Corners>
-  void start(const SimplexMesh<Corners>& mesh, std::span<const std::uint8_t>, const AnyMetric& metric,
-             const GridOptions& options) {
-    solver_ = std::make_unique<DeviceSolver<Corners>>(mesh, metric, options.common);
-  }
-  void start(const ImageGrid& grid, std::span<const std::uint8_t> mask, const AnyMetric& metric,
-             const GridOptions& options) {
-    solver_ = std::make_unique<DeviceGridSolver>(grid, metric, mask, options);
-  }
 
   std::size_t vertices_, elements_;
+  std::shared_ptr<Shape> shape_;  ///< of a mesh or grid of the host
+  MetricArgument metric_;
   Work work_;
-  std::variant<std::unique_ptr<DeviceSolver<3>>, std::unique_ptr<DeviceSolver<4>>, std::unique_ptr<DeviceGridSolver>>
-      solver_;
+  std::unique_ptr<Solver> solver_;
   Turns turns_;
 };
 
@@ -142,17 +137,16 @@ void bind_device_solving(py::module_& module) {
       .def_static("speed", &speed_metric, "speed"_a, "Isotropic speed per element.")
       .def_static("tensor", &tensor_metric, "tensor"_a, "M per element.")
       .def_static("fiber", &fiber_metric, "fiber"_a, "sheet"_a, "velocity"_a, "Fibres with velocities.");
-  py::class_<AnyDeviceSolver>(module, "DeviceSolver", "A problem prepared in the memory of a GPU.")
-      .def(py::init<const std::shared_ptr<Shape>&, const MetricArgument&, GridOptions>(), "shape"_a, "metric"_a,
-           "options"_a)
+  py::class_<DeviceSolver>(module, "DeviceSolver", "A problem prepared in the memory of a GPU.")
+      .def(py::init<std::shared_ptr<Shape>, MetricArgument, SolveOptions>(), "shape"_a, "metric"_a, "options"_a)
       .def_static(
           "of_tables",
-          [](const Table& points, const Table& cells, const MetricArgument& metric, GridOptions options) {
-            return std::make_unique<AnyDeviceSolver>(points, cells, metric, std::move(options));
+          [](const Table& points, const Table& cells, const MetricArgument& metric, SolveOptions options) {
+            return std::make_unique<DeviceSolver>(points, cells, metric, std::move(options));
           },
           "points"_a, "cells"_a, "metric"_a, "options"_a, "On a mesh in the memory of a GPU.")
-      .def("solve", &AnyDeviceSolver::solve, "sources"_a, "progress"_a = py::none(), "One solve.")
-      .def("set_metric", &AnyDeviceSolver::set_metric, "metric"_a, "Another metric on the same mesh or grid.");
+      .def("solve", &DeviceSolver::solve, "sources"_a, "progress"_a = py::none(), "One solve.")
+      .def("set_metric", &DeviceSolver::set_metric, "metric"_a, "Another metric on the same mesh or grid.");
 }
 
 }  // namespace isochron::python

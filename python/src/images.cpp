@@ -115,7 +115,7 @@ class Tracts {
   }
 
   py::dict connect(const py::array& from, const py::array& to, const py::list& waypoints, const py::list& exclude,
-                   const py::list& stop, double epsilon, GridOptions options, const py::object& callback) {
+                   const py::list& stop, double epsilon, SolveOptions options, const py::object& callback) {
     ConnectQuery query;
     query.from = region_of("source", from, grid_);
     query.to = region_of("target", to, grid_);
@@ -129,7 +129,7 @@ class Tracts {
     check_apart(query.from, query.to);
     PathStatistics statistics;
     Connection connection = run_work(callback, [&](const Progress& progress) {
-      options.common.progress = progress;
+      options.progress = progress;
       Connection answer = Connector({grid_, metric_.metric, mask}, options).connect(query);
       statistics = path_statistics(answer.path.points, {grid_, tensors_, mask}, metric_.metric);
       return answer;
@@ -137,12 +137,12 @@ class Tracts {
     return packed(std::move(connection), statistics);
   }
 
-  py::dict connect_labels(const py::array& labels, GridOptions options, const py::object& callback) {
+  py::dict connect_labels(const py::array& labels, SolveOptions options, const py::object& callback) {
     Image image{grid_, {}, {}, {}};
     image.data.set(data_array("labels", labels));
     const std::vector<LabelledRegion> regions = all_labels(image, grid_, "labels");
     Connectome answer = run_work(callback, [&](const Progress& progress) {
-      options.common.progress = progress;
+      options.progress = progress;
       return connect_all({grid_, metric_.metric, metric_.usable}, regions, options);
     });
     const auto n = static_cast<py::ssize_t>(answer.size());

@@ -6,7 +6,6 @@
 
 #include "isochron/core/error.h"
 #include "isochron/core/timer.h"
-#include "isochron/solve/grid_solver.h"
 #include "isochron/solve/solver.h"
 #include "python/src/bindings.h"
 #include "python/src/problem.h"
@@ -27,45 +26,44 @@ Value one_of(const std::string& name, const char* what, std::initializer_list<st
   throw UsageError(fmt::format("unknown {} '{}'; choose one of: {}", what, name, names));
 }
 
-GridOptions make_options(const std::string& method, const std::string& backend, const std::string& precision,
-                         int threads, std::optional<double> tolerance, const std::string& source_init, int ball_rings,
-                         const std::string& split_obtuse, const std::string& unordered, const std::string& reorder,
-                         bool weights, bool verify, bool labels, double band_width, const std::string& scheme,
-                         int order) {
-  GridOptions options;
-  SolveOptions& common = options.common;
-  common.method = method_named(method);
-  common.backend = one_of<Backend>(backend, "backend",
-                                   {{"auto", Backend::automatic},
-                                    {"serial", Backend::serial},
-                                    {"threads", Backend::threads},
-                                    {"cuda", Backend::cuda}});
-  common.precision = one_of<Precision>(
+SolveOptions make_options(const std::string& method, const std::string& backend, const std::string& precision,
+                          int threads, std::optional<double> tolerance, const std::string& source_init, int ball_rings,
+                          const std::string& split_obtuse, const std::string& unordered, const std::string& reorder,
+                          bool weights, bool verify, bool labels, double band_width, const std::string& scheme,
+                          int order) {
+  SolveOptions options;
+  options.method = method_named(method);
+  options.backend = one_of<Backend>(backend, "backend",
+                                    {{"auto", Backend::automatic},
+                                     {"serial", Backend::serial},
+                                     {"threads", Backend::threads},
+                                     {"cuda", Backend::cuda}});
+  options.precision = one_of<Precision>(
       precision, "precision",
       {{"auto", Precision::automatic}, {"single", Precision::single_}, {"double", Precision::double_}});
-  common.threads = threads;
+  options.threads = threads;
   if (threads < 0) throw UsageError(fmt::format("threads is {} (a number of threads, 0: all cores)", threads));
   if (tolerance && !(*tolerance > 0 && *tolerance < 1))
     throw UsageError(fmt::format("tolerance is {} (it is a share of an edge's time); give one like 1e-6", *tolerance));
-  common.tolerance = tolerance;
-  common.source_init = source_init_named(source_init);
+  options.tolerance = tolerance;
+  options.source_init = source_init_named(source_init);
   if (ball_rings < 0)
     throw UsageError(fmt::format("ball_rings is {} (a number of elements); give 0 or more", ball_rings));
-  common.ball_rings = ball_rings;
-  common.obtuse = one_of<ObtuseSplit>(
+  options.ball_rings = ball_rings;
+  options.obtuse = one_of<ObtuseSplit>(
       split_obtuse, "split_obtuse",
       {{"auto", ObtuseSplit::automatic}, {"always", ObtuseSplit::split}, {"never", ObtuseSplit::none}});
-  common.unordered =
+  options.unordered =
       one_of<Unordered>(unordered, "unordered",
                         {{"refuse", Unordered::refuse}, {"hand-over", Unordered::hand_over}, {"run", Unordered::run}});
-  common.reorder = one_of<Reorder>(
+  options.reorder = one_of<Reorder>(
       reorder, "reorder", {{"auto", Reorder::automatic}, {"always", Reorder::always}, {"never", Reorder::never}});
-  common.weights = weights ? Keep::yes : Keep::no;
-  common.verify = verify ? Keep::yes : Keep::no;
-  common.sources = labels ? Keep::yes : Keep::no;
+  options.weights = weights ? Keep::yes : Keep::no;
+  options.verify = verify ? Keep::yes : Keep::no;
+  options.sources = labels ? Keep::yes : Keep::no;
   if (!(band_width >= 0 && band_width < 1 / 0.0))
     throw UsageError(fmt::format("band_width is {} (in mean edge times, 0: tuned); give another", band_width));
-  common.band_width = band_width;
+  options.band_width = band_width;
   options.scheme = grid_scheme_named(scheme);
   options.order = order;
   return options;
@@ -119,22 +117,21 @@ py::tuple pack(Arrival&& arrival, const Shape& shape) {
   return py::make_tuple(array_on(std::move(arrival.times)), source, from, weights, stats);
 }
 
-/// A solver of any kind with the problem it works on. Threads that call it at once take turns.
-class AnySolver {
+/// A solver with the problem it works on. Threads that call it at once take turns.
+class PreparedSolver {
  public:
-  AnySolver(std::shared_ptr<Problem> problem, GridOptions options, const py::object& callback)
+  PreparedSolver(std::shared_ptr<Problem> problem, SolveOptions options, const py::object& callback)
       : problem_(std::move(problem)) {
-    options.common.progress = work_.progress();
+    options.progress = work_.progress();
     work_.run(callback, [&] {
-      std::visit([&](const auto& on) { make(on, options); }, problem_->shape->of);
+      std::visit([&](const auto& on) { solver_ = std::make_unique<Solver>(domain(on), options); }, problem_->shape->of);
       return 0;
     });
   }
 
   py::tuple solve(const Sources& sources, const py::object& callback) {
     const Turns::Turn turn(turns_);
-    Arrival arrival =
-        work_.run(callback, [&] { return std::visit([&](auto& solver) { return solver->solve(sources); }, solver_); });
+    Arrival arrival = work_.run(callback, [&] { return solver_->solve(sources); });
     return pack(std::move(arrival), *problem_->shape);
   }
 
@@ -149,7 +146,7 @@ class AnySolver {
       work_.call_back([&] { take(i, pack(std::move(arrival), *problem_->shape)); });
     };
     work_.run(callback, [&] {
-      std::visit([&](auto& solver) { solver->solve_many(all, hand_over); }, solver_);
+      solver_->solve_many(all, hand_over);
       return 0;
     });
   }
@@ -160,7 +157,7 @@ class AnySolver {
     if (problem->shape != problem_->shape)
       throw UsageError("the new metric belongs to another mesh (a solver keeps its own); make another solver");
     work_.run(py::none(), [&] {
-      std::visit([&](auto& solver) { solver->set_metric(problem->metric); }, solver_);
+      solver_->set_metric(problem->metric);
       return 0;
     });
     problem_ = std::move(problem);
@@ -168,17 +165,14 @@ class AnySolver {
 
  private:
   template <int Corners>
-  void make(const SimplexMesh<Corners>& mesh, const GridOptions& options) {
-    const Domain<Corners> domain{mesh, problem_->metric, MeshIds::in_range};  // `mesh_shape` has looked at them
-    solver_ = std::make_unique<Solver<Corners>>(domain, options.common);
+  [[nodiscard]] Domain domain(const SimplexMesh<Corners>& mesh) const {
+    return {mesh, problem_->metric, MeshIds::in_range};  // `mesh_shape` has looked at them
   }
-  void make(const ImageGrid& grid, const GridOptions& options) {
-    solver_ = std::make_unique<GridSolver>(GridDomain{grid, problem_->metric, problem_->shape->mask}, options);
-  }
+  [[nodiscard]] Domain domain(const ImageGrid& grid) const { return {grid, problem_->metric, problem_->shape->mask}; }
 
   std::shared_ptr<Problem> problem_;
   Work work_;
-  std::variant<std::unique_ptr<Solver<3>>, std::unique_ptr<Solver<4>>, std::unique_ptr<GridSolver>> solver_;
+  std::unique_ptr<Solver> solver_;
   Turns turns_;
 };
 
@@ -211,7 +205,7 @@ py::dict stats_of(const Arrival& arrival, std::size_t vertices, std::size_t elem
 
 void bind_solving(py::module_& module) {
   using namespace py::literals;
-  py::class_<GridOptions>(module, "Options", "How to solve.")
+  py::class_<SolveOptions>(module, "Options", "How to solve.")
       .def(py::init(&make_options), "method"_a = "auto", "backend"_a = "auto", "precision"_a = "auto", "threads"_a = 0,
            "tolerance"_a = py::none(), "source_init"_a = "ball", "ball_rings"_a = 8, "split_obtuse"_a = "auto",
            "unordered"_a = "refuse", "reorder"_a = "auto", "weights"_a = false, "verify"_a = false, "labels"_a = true,
@@ -220,12 +214,12 @@ void bind_solving(py::module_& module) {
       .def(py::init(&make_sources), "vertex_count"_a, "vertices"_a = py::none(), "vertex_times"_a = py::none(),
            "points"_a = py::none(), "point_times"_a = py::none(), "level_set"_a = py::none())
       .def_property_readonly("count", &Sources::count, "Number of sources.");
-  py::class_<AnySolver>(module, "Solver", "A prepared problem.")
-      .def(py::init<std::shared_ptr<Problem>, GridOptions, const py::object&>(), "problem"_a, "options"_a,
+  py::class_<PreparedSolver>(module, "Solver", "A prepared problem.")
+      .def(py::init<std::shared_ptr<Problem>, SolveOptions, const py::object&>(), "problem"_a, "options"_a,
            "progress"_a = py::none())
-      .def("solve", &AnySolver::solve, "sources"_a, "progress"_a = py::none(), "One solve.")
-      .def("solve_many", &AnySolver::solve_many, "sets"_a, "take"_a, "progress"_a = py::none(), "Several solves.")
-      .def("set_problem", &AnySolver::set_problem, "problem"_a, "Another metric on the same shape.");
+      .def("solve", &PreparedSolver::solve, "sources"_a, "progress"_a = py::none(), "One solve.")
+      .def("solve_many", &PreparedSolver::solve_many, "sets"_a, "take"_a, "progress"_a = py::none(), "Several solves.")
+      .def("set_problem", &PreparedSolver::set_problem, "problem"_a, "Another metric on the same shape.");
 }
 
 }  // namespace isochron::python

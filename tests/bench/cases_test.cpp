@@ -25,7 +25,7 @@ TEST(BenchCases, MedianSolveChecksItsAnswer) {
   const Metric metric = Metric::isotropic(1);
   SolveOptions options = paper_options({"", Method::banded, 1});
   options.verify = Keep::no;
-  Solver<3> solver({mesh, metric}, options);
+  Solver solver({mesh, metric}, options);
   const Measured m = median_solve(solver, middle_source(mesh), quick());
   EXPECT_TRUE(m.valid);
   ASSERT_TRUE(m.arrival.residual.has_value());
@@ -61,8 +61,8 @@ TEST(BenchCases, GpuSchemesAskForTheGpu) {
   const SolveOptions options = paper_options(gpu_subdomains("", SubdomainBlocks::several, 5));
   EXPECT_EQ(options.backend, Backend::cuda);
   EXPECT_EQ(options.method, Method::domain_decomposition);
-  EXPECT_EQ(options.scheme.subdomains, 5);
-  EXPECT_EQ(options.scheme.subdomain_blocks, SubdomainBlocks::several);
+  EXPECT_EQ(options.paper.subdomains, 5);
+  EXPECT_EQ(options.paper.subdomain_blocks, SubdomainBlocks::several);
 }
 
 TEST(BenchReport, FailuresMakeATableUnsound) {

@@ -37,8 +37,8 @@ TEST(GridCases, MeasuresAreCheckedAndReachTheWholeShell) {
   const GridModel shell = folded_shell(sizes.brain, sizes.thickness);
   BenchOptions bench;
   bench.size = BenchSize::quick;
-  GridOptions options;
-  options.common.backend = Backend::serial;
+  SolveOptions options;
+  options.backend = Backend::serial;
   const Measured quickest = quickest_solve(shell, options, bench);
   EXPECT_TRUE(quickest.valid);
   EXPECT_EQ(quickest.arrival.reached, shell.cells);
@@ -52,7 +52,7 @@ TEST(GridCases, MeasuresAreCheckedAndReachTheWholeShell) {
 
 TEST(GridAccuracy, ErrorsAreThoseOfTheTimes) {
   GridCase problem = constant_case("isotropic", 16, SymTensor3d::identity());
-  const GridOptions options = options_of(2, SourceInit::factored);
+  const SolveOptions options = options_of(2, SourceInit::factored);
   const GridResult right = measured(problem, options, 0);
   EXPECT_TRUE(right.valid);
   EXPECT_LT(right.largest_relative, 1e-12);

@@ -30,8 +30,8 @@ class Brain : public ::testing::Test {
   }
 
   [[nodiscard]] Connection connect(const Vec3d& left, const Vec3d& right) const {
-    GridOptions options;
-    options.common.threads = hardware_threads();
+    SolveOptions options;
+    options.threads = hardware_threads();
     const auto region = [&](const Vec3d& at) { return make_region({"seed", SphereRegion{at, 4}}, grid_, {}); };
     ConnectQuery query;
     query.from = inside_mask(region(left), grid_, metric_.usable);
@@ -108,8 +108,8 @@ TEST_F(Brain, TransCallosalPathwayIsFoundAndStableSlow) {
 TEST_F(Brain, ConnectomeOfParcelsIsWholeSlow) {
   Image parcels{grid_, {}, {}, {}};
   parcels.data.set({"parcel", 1, make_parcels(grid_, metric_.usable, 14)});
-  GridOptions options;
-  options.common.threads = hardware_threads();
+  SolveOptions options;
+  options.threads = hardware_threads();
   const Connectome found =
       connect_all({grid_, metric_.metric, metric_.usable}, all_labels(parcels, grid_, "parcels"), options);
   EXPECT_EQ(found.size(), 14u);

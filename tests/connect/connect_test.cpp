@@ -31,9 +31,9 @@ struct Asked {
       : sample(on), metric(diffusion_metric(on.tensors, on.mask, options)), mask(metric.usable) {}
 
   [[nodiscard]] Connection connect(const ConnectQuery& query) const {
-    GridOptions options;
-    options.common.threads = 1;
-    options.common.verify = Keep::yes;
+    SolveOptions options;
+    options.threads = 1;
+    options.verify = Keep::yes;
     Connection found = Connector({sample.grid, metric.metric, mask}, options).connect(query);
     EXPECT_TRUE(found.work.residual && found.work.residual->passed());
     return found;

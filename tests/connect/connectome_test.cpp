@@ -13,9 +13,9 @@
 namespace isochron::test {
 namespace {
 
-GridOptions quiet_options(int threads = 1) {
-  GridOptions options;
-  options.common.threads = threads;
+SolveOptions quiet_options(int threads = 1) {
+  SolveOptions options;
+  options.threads = threads;
   return options;
 }
 

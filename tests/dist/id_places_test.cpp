@@ -33,7 +33,7 @@ TEST(IdPlaces, AreThoseOfASortedList) {
           std::uint64_t lowest = 0;
           const auto has = [&](const auto& list) { return std::find(list.begin(), list.end(), id) != list.end(); };
           while (std::none_of(lists[lowest].begin(), lists[lowest].end(), has)) ++lowest;
-          EXPECT_EQ(places[r].of[i][k].process, lowest);
+          EXPECT_EQ(places[r].of[i][k].rank, lowest);
         }
   }
 }

@@ -101,7 +101,7 @@ TEST_F(Kitfim, StoredTimesAgreeInMostPlaces) {
   const TetMesh mesh = take_mesh<4>(box);
   const std::vector<Sources> sets = seed_sets();
   ASSERT_EQ(sets.size(), 4U);
-  Solver<4> solver({mesh, metric}, verified(SourceInit::plain));
+  Solver solver({mesh, metric}, verified(SourceInit::plain));
   for (std::size_t i = 0; i < sets.size(); ++i) {
     const std::string name = "seed" + std::to_string(i + 1);
     SCOPED_TRACE(name);
@@ -173,7 +173,7 @@ TEST_F(TvbGdist, PairwiseMatrixBoundsOursFromBelow) {
   const std::vector<double> matrix = numbers("oracle/tvb_gdist/flat_triangular_mesh_pairwise_matrix.txt");
   ASSERT_EQ(matrix.size(), 121U * 121U);
   const Metric metric;
-  Solver<3> solver({mesh, metric}, verified(SourceInit::plain));
+  Solver solver({mesh, metric}, verified(SourceInit::plain));
   std::size_t compared = 0;
   for (std::size_t v = 0; v < 121; ++v) {
     const auto row = std::span(matrix).subspan(v * 121, 121);

@@ -11,9 +11,9 @@ namespace {
 
 class DevicePartsOfImages : public DeviceCase {
  protected:
-  static GridOptions with(Precision precision, int order = 1) {
-    GridOptions options;
-    options.common.precision = precision;
+  static SolveOptions with(Precision precision, int order = 1) {
+    SolveOptions options;
+    options.precision = precision;
     options.order = order;
     return options;
   }
@@ -28,7 +28,7 @@ TEST_F(DevicePartsOfImages, GiveTheSerialTimes) {
     for (const Precision precision : {Precision::double_, Precision::single_})
       for (const int ranks : {1, 2, 3, 5}) {
         SCOPED_TRACE(ranks);
-        const GridOptions options = with(precision);
+        const SolveOptions options = with(precision);
         const ImageCase how = on_gpus(ranks);
         expect_serial({plain, Metric::isotropic(2), {}}, centre_source(plain), how, options);
         expect_serial({plain, rough_speed(plain, 3), {}}, two_voxels(plain), how, options);
@@ -50,7 +50,7 @@ TEST_F(DevicePartsOfImages, KeepToMasks) {
 }
 
 TEST_F(DevicePartsOfImages, StandEmptyPartsAndLateOnsets) {
-  const GridOptions options = with(Precision::double_);
+  const SolveOptions options = with(Precision::double_);
   ImageGrid tiny;
   tiny.shape = {2, 2, 1};
   const Metric tensors = rough_tensors(tiny, 3), tensor = Metric::constant(fiber_metric(3, {1, 2, 0}));
@@ -88,7 +88,7 @@ TEST_F(DevicePartsOfImages, GiveTheSerialTimesOfSecondOrder) {
   for (const int ranks : {1, 3, 5}) {
     SCOPED_TRACE(ranks);
     const ImageCase how = on_gpus(ranks, {.looks = 15});
-    const GridOptions options = with(Precision::double_, 2);
+    const SolveOptions options = with(Precision::double_, 2);
     expect_serial({flat, Metric::isotropic(1), wall(flat)}, voxel_source(flat.voxel(30, 4, 0)), how, options);
     expect_serial({flat, rough_speed(flat, 2), {}}, two_voxels(flat), how, options);
     expect_serial({grid, rough_tensors(grid, 3), {}}, two_voxels(grid), how, options);
@@ -116,13 +116,13 @@ TEST_F(DevicePartsOfImages, SolveAgainFromOtherSources) {
   const ImageGrid grid = cube_grid(14);
   const Metric metric = rough_speed(grid, 2);
   const std::size_t sources[] = {0, 700, 2743};
-  GridOptions options = with(Precision::double_);
+  SolveOptions options = with(Precision::double_);
   std::vector<Arrival> arrivals;
-  over_ranks({.ranks = 3}, options.common, [&](mpi::Ranks& ranks) {
+  over_ranks({.ranks = 3}, options, [&](mpi::Ranks& ranks) {
     mpi::RankedGridSolver solver(ranks, {grid, metric, {}}, options, {.rank_backend = Backend::cuda});
     for (const std::size_t source : sources) arrivals.push_back(solver.solve(voxel_source(VertexId(source))));
   });
-  options.common.backend = Backend::serial;
+  options.backend = Backend::serial;
   ASSERT_EQ(arrivals.size(), 3U);
   for (std::size_t i = 0; i < 3; ++i)
     EXPECT_LE(

@@ -40,7 +40,7 @@ TEST(DistributedGridSolver, GivesTheSerialTimesInThePlane) {
 TEST(DistributedGridSolver, GivesTheExactTimesOfAConstantSpeed) {
   const ImageGrid grid = cube_grid(33);
   const Metric metric = Metric::isotropic(2);
-  GridOptions options;
+  SolveOptions options;
   options.order = 2;
   const ImageOutcome outcome = solve_over_ranks({grid, metric, {}}, centre_source(grid), options, {.ranks = 4});
   const GridError error =
@@ -69,7 +69,7 @@ TEST(DistributedGridSolver, KeepsToMasks) {
 }
 
 TEST(DistributedGridSolver, GivesTheSerialTimesOfSecondOrder) {
-  GridOptions options;
+  SolveOptions options;
   options.order = 2;
   const ImageGrid flat = tilted({37, 41, 1}), grid = tilted({15, 13, 18});
   const OvertakenSeeds overtaken = overtaken_seeds();
@@ -89,8 +89,8 @@ TEST(DistributedGridSolver, GivesTheSerialTimesOfSecondOrder) {
 }
 
 TEST(DistributedGridSolver, GivesTheSerialTimesInSinglePrecision) {
-  GridOptions options;
-  options.common.precision = Precision::single_;
+  SolveOptions options;
+  options.precision = Precision::single_;
   const ImageGrid grid = cube_grid(16);
   expect_serial({grid, rough_speed(grid, 1), {}}, centre_source(grid), {.ranks = 3}, options);
   options.order = 2;
@@ -103,8 +103,8 @@ TEST(DistributedGridSolver, TakesEverySource) {
   expect_serial({grid, Metric::isotropic(1), {}}, point, {.ranks = 4});
   point.points.push_back({grid.position(Vec3d{12.2, 3.5, 9.9}), -2});
   expect_serial({grid, rough_tensors(grid, 2), {}}, point, {.ranks = 4});
-  GridOptions plain;
-  plain.common.source_init = SourceInit::plain;
+  SolveOptions plain;
+  plain.source_init = SourceInit::plain;
   expect_serial({grid, rough_speed(grid, 8), {}}, two_voxels(grid), {.ranks = 4}, plain);
   expect_serial({grid, Metric::isotropic(1), {}}, two_voxels(grid, 500), {.ranks = 3});
   Sources region;
@@ -187,7 +187,7 @@ TEST(DistributedGridSolver, SendsEachTimeAboutOnce) {
   EXPECT_GT(outcome.traffic.messages, 0U);
   EXPECT_GE(outcome.traffic.bytes, outcome.traffic.halo_bytes);
   EXPECT_LE(outcome.traffic.bytes, 3 * outcome.traffic.halo_bytes);
-  GridOptions second;
+  SolveOptions second;
   second.order = 2;
   const ImageOutcome twice =
       solve_over_ranks({grid, rough_speed(grid, 1), {}}, centre_source(grid), second, {.ranks = 4});
@@ -198,22 +198,22 @@ TEST(DistributedGridSolver, SendsEachTimeAboutOnce) {
 TEST(DistributedGridSolver, StopsOnAllRanksWhenOneIsTold) {
   const ImageGrid grid = cube_grid(10);
   std::atomic<bool> stop{true};
-  GridOptions options;
-  options.common.progress.cancel = &stop;
+  SolveOptions options;
+  options.progress.cancel = &stop;
   EXPECT_THROW(solve_over_ranks({grid, Metric::isotropic(1), {}}, centre_source(grid), options, {}), Cancelled);
 }
 
 TEST(DistributedGridSolver, RefusesWhatItCannotDo) {
   const ImageGrid grid = cube_grid(5);
   const Image3 image{grid, Metric::isotropic(1), {}};
-  GridOptions options;
+  SolveOptions options;
   options.scheme = GridScheme::godunov;
   EXPECT_THROW(solve_over_ranks(image, centre_source(grid), options, {}), UsageError);
   options = {};
   options.order = 3;
   EXPECT_THROW(solve_over_ranks(image, centre_source(grid), options, {}), UsageError);
   options = {};
-  options.common.source_init = SourceInit::factored;
+  options.source_init = SourceInit::factored;
   EXPECT_THROW(solve_over_ranks(image, centre_source(grid), options, {}), UsageError);
   EXPECT_THROW(solve_over_ranks(image, voxel_source(VertexId(5000)), {}, {}), InputError);
   EXPECT_THROW(

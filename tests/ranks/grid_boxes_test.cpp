@@ -44,19 +44,19 @@ OwnBox own_box(const WholeImage& image, const Communicator& communicator) {
 }
 
 /// Every rank knows its box only, and brings boxes the times of one process.
-void expect_serial(const WholeImage& image, const Sources& sources, int ranks, GridOptions options = {},
+void expect_serial(const WholeImage& image, const Sources& sources, int ranks, SolveOptions options = {},
                    int blocks = 3) {
   SCOPED_TRACE(ranks);
-  GridOptions serial_options = options;
-  serial_options.common.backend = Backend::serial;
+  SolveOptions serial_options = options;
+  serial_options.backend = Backend::serial;
   const Arrival serial = solve(image.grid, image.metric, sources, serial_options, image.mask);
-  options.common.verify = Keep::yes;
+  options.verify = Keep::yes;
   run_delayed(ranks, {}, [&](Communicator& communicator) {
     OwnBox own = own_box(image, communicator);
     const mpi::GridBoxes boxes(communicator, image.grid, own.boxes, own.metric, own.mask);
-    const std::vector<mpi::GlobalSeed> seeds = boxes.seeds(sources, options.common);
+    const std::vector<mpi::GlobalSeed> seeds = boxes.seeds(sources, options);
     const mpi::GridPart part = boxes.partition(seeds, options.order, blocks);
-    mpi::DistributedGridSolver solver(communicator, part, options.common);
+    mpi::DistributedGridSolver solver(communicator, part, options);
     const mpi::DistributedArrival arrival = solver.solve(seeds);
     EXPECT_TRUE(arrival.residual && arrival.residual->passed());
     EXPECT_EQ(arrival.reached, serial.reached);
@@ -101,7 +101,7 @@ TEST(GridBoxes, GivesTheSerialTimes) {
     expect_serial({grid, fibers, wall(grid)}, point_source(grid.position(Vec3d{9.4, 5.5, 6.2}), 1.5), ranks);
     expect_serial({grid, fibers, {}}, centre_source(grid), ranks, {}, 0);
     expect_serial({flat, rough_speed(flat), wall(flat)}, voxel_source(flat.voxel(28, 20, 0)), ranks);
-    GridOptions second;
+    SolveOptions second;
     second.order = 2;
     expect_serial({grid, fibers, wall(grid)}, voxel_source(grid.voxel(10, 3, 5)), ranks, second);
   }
@@ -116,8 +116,8 @@ TEST(GridBoxes, TakesEverySource) {
   many.vertices.push_back({grid.voxel(11, 11, 11), 2});
   for (const int ranks : {1, 4}) {
     expect_serial(image, many, ranks);
-    GridOptions plain;
-    plain.common.source_init = SourceInit::plain;
+    SolveOptions plain;
+    plain.source_init = SourceInit::plain;
     expect_serial(image, many, ranks, plain);
   }
 }

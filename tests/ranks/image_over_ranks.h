@@ -50,11 +50,11 @@ struct ImageOutcome {
   mpi::Traffic traffic;
 };
 
-inline ImageOutcome solve_over_ranks(const Image3& image, const Sources& sources, GridOptions options,
+inline ImageOutcome solve_over_ranks(const Image3& image, const Sources& sources, SolveOptions options,
                                      const ImageCase& how) {
-  options.common.verify = Keep::yes;
+  options.verify = Keep::yes;
   ImageOutcome outcome;
-  over_ranks(how, options.common, [&](mpi::Ranks& ranks) {
+  over_ranks(how, options, [&](mpi::Ranks& ranks) {
     mpi::RankedGridSolver solver(ranks, {image.grid, image.metric, image.mask}, options,
                                  {.blocks_per_rank = how.blocks, .rank_backend = how.rank_backend});
     outcome.arrival = solver.solve(sources);
@@ -63,11 +63,12 @@ inline ImageOutcome solve_over_ranks(const Image3& image, const Sources& sources
   return outcome;
 }
 
-inline void expect_serial(const Image3& image, const Sources& sources, const ImageCase& how, GridOptions options = {}) {
+inline void expect_serial(const Image3& image, const Sources& sources, const ImageCase& how,
+                          SolveOptions options = {}) {
   const ImageOutcome outcome = solve_over_ranks(image, sources, options, how);
-  options.common.backend = Backend::serial;
+  options.backend = Backend::serial;
   const Arrival serial = solve(image.grid, image.metric, sources, options, image.mask);
-  expect_same(outcome.arrival, serial, options.common.precision);
+  expect_same(outcome.arrival, serial, options.precision);
 }
 
 /// Spacings and directions as scanners give them.

@@ -150,7 +150,7 @@ TEST(RankGroups, StopWhenAnyOfThemIsTold) {
   for (const int machine_ranks : {2, 4})  // two groups, then one
     for (int told = 0; told < 4; ++told)
       expect_all_stop(told, machine_ranks, [&](mpi::Ranks& all, const SolveOptions& options) {
-        return std::make_unique<mpi::RankedSolver<4>>(all, Domain<4>{mesh, metric}, options, mpi::RankOptions{});
+        return std::make_unique<mpi::RankedSolver<4>>(all, MeshDomain<4>{mesh, metric}, options, mpi::RankOptions{});
       });
 }
 
@@ -160,8 +160,8 @@ TEST(RankGroups, StopOnImagesWhenAnyOfThemIsTold) {
   const Metric metric = Metric::isotropic(1);
   for (int told = 0; told < 4; ++told)
     expect_all_stop(told, 4, [&](mpi::Ranks& all, const SolveOptions& options) {
-      GridOptions grid_options;
-      grid_options.common = options;
+      SolveOptions grid_options;
+      grid_options = options;
       return std::make_unique<mpi::RankedGridSolver>(all, GridDomain{grid, metric, {}}, grid_options,
                                                      mpi::RankOptions{});
     });

@@ -188,8 +188,8 @@ TEST(RankedSolver, SharesOutSourcesWhenThereAreEnough) {
   options.verify = Keep::yes;
   SolveOptions serial = options;
   serial.backend = Backend::serial;
-  const std::vector<Arrival> expected = Solver<4>({mesh, metric}, serial).solve_many(sets);
-  const Domain<4> domain{mesh, metric};
+  const std::vector<Arrival> expected = Solver({mesh, metric}, serial).solve_many(sets);
+  const MeshDomain<4> domain{mesh, metric};
   using Ranked = mpi::RankedSolver<4>;
   EXPECT_EQ(expect_batch<Ranked>(3, domain, options, options, {}, sets, expected), mpi::Division::sources);
   EXPECT_EQ(expect_batch<Ranked>(6, domain, options, options, {}, sets, expected), mpi::Division::sources);
@@ -208,8 +208,8 @@ TEST(RankedSolver, SharesOutSourcesOnTriangles) {
   SolveOptions options;
   options.verify = Keep::yes;
   options.backend = Backend::serial;
-  const std::vector<Arrival> expected = Solver<3>({mesh, metric}, options).solve_many(sets);
-  EXPECT_EQ(expect_batch<mpi::RankedSolver<3>>(3, Domain<3>{mesh, metric}, options, options, {}, sets, expected),
+  const std::vector<Arrival> expected = Solver({mesh, metric}, options).solve_many(sets);
+  EXPECT_EQ(expect_batch<mpi::RankedSolver<3>>(3, MeshDomain<3>{mesh, metric}, options, options, {}, sets, expected),
             mpi::Division::sources);
 }
 
@@ -221,13 +221,13 @@ TEST(RankedGridSolver, SharesOutSourcesWhenThereAreEnough) {
   std::vector<Sources> sets;
   for (const std::uint32_t i : {0U, 3U, 7U, 10U}) sets.push_back(voxel_source(grid.voxel(i, i, 10 - i)));
   for (const int order : {1, 2}) {
-    GridOptions options = checked_options();
+    SolveOptions options = checked_options();
     options.order = order;
-    const std::vector<Arrival> expected = GridSolver({grid, metric, mask}, options).solve_many(sets);
+    const std::vector<Arrival> expected = Solver({grid, metric, mask}, options).solve_many(sets);
     const GridDomain domain{grid, metric, mask};
     using Ranked = mpi::RankedGridSolver;
-    EXPECT_EQ(expect_batch<Ranked>(3, domain, options, options.common, {}, sets, expected), mpi::Division::sources);
-    EXPECT_EQ(expect_batch<Ranked>(5, domain, options, options.common, {}, sets, expected), mpi::Division::domain);
+    EXPECT_EQ(expect_batch<Ranked>(3, domain, options, options, {}, sets, expected), mpi::Division::sources);
+    EXPECT_EQ(expect_batch<Ranked>(5, domain, options, options, {}, sets, expected), mpi::Division::domain);
   }
 }
 

@@ -33,7 +33,7 @@ TEST_F(DeviceFault, IsReportedAndTheCpuGoesOn) {
   const Metric metric;
   Sources sources;
   sources.vertices.push_back({VertexId(0), 0});
-  std::optional<Solver<4>> device_solver(std::in_place, Domain<4>{mesh, metric}, on(Backend::cuda));
+  std::optional<Solver> device_solver(std::in_place, MeshDomain<4>{mesh, metric}, on(Backend::cuda));
   const Arrival before = device_solver->solve(sources);
   std::optional<cuda::DeviceArray<int>> array(10);
 

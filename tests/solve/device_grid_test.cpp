@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "isochron/core/random.h"
-#include "isochron/solve/grid_solver.h"
+#include "isochron/solve/solver.h"
 #include "solve/grid_samples.h"
 #include "support/device_case.h"
 
@@ -21,15 +21,15 @@ class DeviceGrid : public DeviceCase {};
 class DeviceSmallGrid : public DeviceCase {};
 
 /// Plain sources: balls would leave little to solve on images this small.
-GridOptions plain_options(Backend backend) {
-  GridOptions options = checked_options(backend);
-  options.common.source_init = SourceInit::plain;
+SolveOptions plain_options(Backend backend) {
+  SolveOptions options = checked_options(backend);
+  options.source_init = SourceInit::plain;
   return options;
 }
 
-GridOptions device_options(Precision precision) {
-  GridOptions options = plain_options(Backend::cuda);
-  options.common.precision = precision;
+SolveOptions device_options(Precision precision) {
+  SolveOptions options = plain_options(Backend::cuda);
+  options.precision = precision;
   return options;
 }
 
@@ -64,18 +64,18 @@ const Ways one_way{{Precision::single_}, {0}, {0}};
 
 /// The GPU gives the CPU's times in both precisions and for all band widths. `step` is the time of a step.
 void expect_solved(const GridCase& problem, double step, const Ways& ways = {}) {
-  GridOptions exact = plain_options(Backend::serial);
-  exact.common.tolerance = 1e-12;
-  const Arrival expected = GridSolver(problem.domain(), exact).solve(problem.sources);
+  SolveOptions exact = plain_options(Backend::serial);
+  exact.tolerance = 1e-12;
+  const Arrival expected = Solver(problem.domain(), exact).solve(problem.sources);
   ASSERT_TRUE(expected.residual->passed());
   const double hops = 3.0 * (problem.grid.shape[0] + problem.grid.shape[1] + problem.grid.shape[2]);
   for (const Precision precision : ways.precisions) {
     const bool single = precision == Precision::single_;
     SCOPED_TRACE(single ? "single" : "double");
     for (const double width : ways.widths) {
-      GridOptions options = device_options(precision);
-      options.common.band_width = width;
-      GridSolver solver(problem.domain(), options);
+      SolveOptions options = device_options(precision);
+      options.band_width = width;
+      Solver solver(problem.domain(), options);
       const Arrival arrival = solver.solve(problem.sources);
       EXPECT_TRUE(arrival.converged) << arrival.residual->worst;
       EXPECT_EQ(arrival.backend, Backend::cuda);
@@ -197,7 +197,7 @@ TEST_F(DeviceGrid, OffsetsThatNoRecordHolds) {
 TEST_F(DeviceGrid, AnErrorNamesItsSetOfSources) {
   const ImageGrid grid = cube_grid(5);
   const Metric metric = Metric::isotropic(1);
-  GridSolver solver({grid, metric, {}}, device_options(Precision::single_));
+  Solver solver({grid, metric, {}}, device_options(Precision::single_));
   std::vector<Sources> sets(9, centre_source(grid));
   sets[7] = voxel_source(VertexId(9999));
   try {
@@ -215,10 +215,10 @@ TEST_F(DeviceGrid, SeveralSourcesWithOnsetsAndTheirLabels) {
   sources.points.push_back({{10.3, 4.6, 17.2}, 0.25});
   for (const Metric& metric : {Metric::isotropic(1), Metric::constant(example_one), helix_metric(grid, 3)}) {
     expect_solved({grid, metric, sources}, 1);
-    GridOptions with_balls = device_options(Precision::double_);
-    with_balls.common.source_init = SourceInit::ball;
-    const Arrival host = GridSolver({grid, metric, {}}, checked_options()).solve(sources);
-    const Arrival device = GridSolver({grid, metric, {}}, with_balls).solve(sources);
+    SolveOptions with_balls = device_options(Precision::double_);
+    with_balls.source_init = SourceInit::ball;
+    const Arrival host = Solver({grid, metric, {}}, checked_options()).solve(sources);
+    const Arrival device = Solver({grid, metric, {}}, with_balls).solve(sources);
     expect_near(device, host, 1e-3);
     std::size_t different = 0;
     for (std::size_t v = 0; v < grid.voxel_count(); ++v) different += host.source[v] == device.source[v] ? 0 : 1;
@@ -234,8 +234,8 @@ TEST_F(DeviceGrid, ABatchIsItsSingleSolves) {
     if (mask[v] != 0) sets.push_back(voxel_source(VertexId(v), 0.1 * static_cast<double>(sets.size())));
   ASSERT_GT(sets.size(), 128U) << "more than go at once";
   for (const Metric& metric : {Metric::isotropic(1), helix_metric(grid, 4)}) {
-    GridSolver batch({grid, metric, mask}, device_options(Precision::single_));
-    GridSolver single({grid, metric, mask}, device_options(Precision::single_));
+    Solver batch({grid, metric, mask}, device_options(Precision::single_));
+    Solver single({grid, metric, mask}, device_options(Precision::single_));
     const std::vector<Arrival> arrivals = batch.solve_many(sets);
     ASSERT_EQ(arrivals.size(), sets.size());
     for (const std::size_t i : {std::size_t{0}, std::size_t{1}, std::size_t{77}, sets.size() - 1}) {
@@ -250,12 +250,11 @@ TEST_F(DeviceGrid, AnotherMetricOnTheSameImage) {
   const ImageGrid grid = cube_grid(12);
   const Metric slow = Metric::isotropic(1), turning = helix_metric(grid, 4),
                bad = Metric::constant(SymTensor3d::diagonal(1, -1, 1));
-  GridSolver solver({grid, slow, {}}, device_options(Precision::single_));
+  Solver solver({grid, slow, {}}, device_options(Precision::single_));
   const Sources sources = centre_source(grid);
   const Arrival before = solver.solve(sources);
   solver.set_metric(turning);
-  expect_near(solver.solve(sources), GridSolver({grid, turning, {}}, plain_options(Backend::serial)).solve(sources),
-              1e-3);
+  expect_near(solver.solve(sources), Solver({grid, turning, {}}, plain_options(Backend::serial)).solve(sources), 1e-3);
   solver.set_metric(slow);
   EXPECT_THROW(solver.set_metric(bad), InputError);
   expect_near(solver.solve(sources), before, 1e-3);
@@ -265,7 +264,7 @@ TEST_F(DeviceGrid, TheResidualFindsWrongTimes) {
   const ImageGrid grid = cube_grid(12);
   const Sources sources = centre_source(grid);
   for (const Metric& metric : {Metric::isotropic(1), Metric::constant(example_one), helix_metric(grid, 4)}) {
-    GridSolver solver({grid, metric, {}}, device_options(Precision::single_));
+    Solver solver({grid, metric, {}}, device_options(Precision::single_));
     Arrival arrival = solver.solve(sources);
     EXPECT_TRUE(solver.residual(arrival, sources).passed());
     const VertexId wrong = grid.voxel(9, 2, 10);
@@ -285,14 +284,14 @@ TEST_F(DeviceGrid, TheResidualFindsWrongTimes) {
 /// Second order on the GPU against the CPU. The first-order times, which differ by the tolerance, choose the
 /// differences; where the choice is a close one, a voxel and those behind it may differ by more.
 void expect_second_order(const GridCase& problem) {
-  GridOptions host = plain_options(Backend::serial);
+  SolveOptions host = plain_options(Backend::serial);
   host.order = 2;
-  const Arrival expected = GridSolver(problem.domain(), host).solve(problem.sources);
+  const Arrival expected = Solver(problem.domain(), host).solve(problem.sources);
   ASSERT_TRUE(expected.converged);
   for (const Precision precision : {Precision::single_, Precision::double_}) {
-    GridOptions options = device_options(precision);
+    SolveOptions options = device_options(precision);
     options.order = 2;
-    GridSolver solver(problem.domain(), options);
+    Solver solver(problem.domain(), options);
     const Arrival arrival = solver.solve(problem.sources);
     EXPECT_TRUE(arrival.converged) << arrival.residual->worst;
     EXPECT_EQ(arrival.reached, expected.reached);
@@ -315,10 +314,10 @@ void expect_exact_ball() {
   const Metric metric = Metric::constant(example_one);
   const Sources sources = centre_source(grid);
   const Vec3d centre = grid.position(sources.vertices[0].vertex);
-  GridOptions options = device_options(Precision::double_);
-  options.common.source_init = SourceInit::ball;
+  SolveOptions options = device_options(Precision::double_);
+  options.source_init = SourceInit::ball;
   options.order = 2;
-  const Arrival arrival = GridSolver({grid, metric, {}}, options).solve(sources);
+  const Arrival arrival = Solver({grid, metric, {}}, options).solve(sources);
   EXPECT_TRUE(arrival.converged);
   std::size_t near = 0;
   for (std::size_t v = 0; v < grid.voxel_count(); ++v) {
@@ -333,12 +332,12 @@ void expect_exact_ball() {
 void expect_overtaken_seeds() {
   const OvertakenSeeds image = overtaken_seeds();
   for (const Precision precision : {Precision::single_, Precision::double_}) {
-    GridOptions options = device_options(precision);
-    options.common.source_init = SourceInit::ball;
+    SolveOptions options = device_options(precision);
+    options.source_init = SourceInit::ball;
     options.order = 2;
     const Arrival arrival = solved(image.grid, image.metric, image.sources, options);
     options = checked_options();
-    options.common.precision = precision;
+    options.precision = precision;
     options.order = 2;
     expect_near(arrival, solved(image.grid, image.metric, image.sources, options), 1e-2);
   }
@@ -358,9 +357,9 @@ TEST_F(DeviceGrid, SecondOrder) {
   expect_overtaken_seeds();
   std::vector<Sources> sets{centre_source(grid), voxel_source(VertexId(7), 3), voxel_source(VertexId(99))};
   const Metric metric = Metric::constant(example_one);
-  GridOptions options = device_options(Precision::double_);
+  SolveOptions options = device_options(Precision::double_);
   options.order = 2;
-  GridSolver batch({grid, metric, {}}, options), single({grid, metric, {}}, options);
+  Solver batch({grid, metric, {}}, options), single({grid, metric, {}}, options);
   const std::vector<Arrival> arrivals = batch.solve_many(sets);
   for (std::size_t i = 0; i < sets.size(); ++i) {
     EXPECT_TRUE(arrivals[i].converged);
@@ -370,16 +369,16 @@ TEST_F(DeviceGrid, SecondOrder) {
 
 /// Paper 004's blocks against its list on the CPU, which has the same update.
 void expect_blocks(const GridCase& problem, double near, const Ways& ways = {}) {
-  GridOptions host = plain_options(Backend::serial);
+  SolveOptions host = plain_options(Backend::serial);
   host.scheme = GridScheme::godunov;
-  const Arrival expected = GridSolver(problem.domain(), host).solve(problem.sources);
+  const Arrival expected = Solver(problem.domain(), host).solve(problem.sources);
   ASSERT_TRUE(expected.converged);
   for (const Precision precision : ways.precisions)
     for (const int iterations : ways.iterations) {
-      GridOptions options = device_options(precision);
+      SolveOptions options = device_options(precision);
       options.scheme = GridScheme::godunov;
-      options.common.scheme.inner_iterations = iterations;
-      GridSolver solver(problem.domain(), options);
+      options.paper.inner_iterations = iterations;
+      Solver solver(problem.domain(), options);
       const Arrival arrival = solver.solve(problem.sources);
       EXPECT_TRUE(arrival.converged) << arrival.residual->worst;
       EXPECT_EQ(arrival.method, Method::patch_fim);
@@ -412,9 +411,9 @@ TEST_F(DeviceSmallGrid, OneBlockAndTwo) {
 TEST_F(DeviceSmallGrid, SecondOrder) {
   const ImageGrid grid = cube_grid(6);
   for (const Metric& metric : {Metric::isotropic(1), helix_metric(grid, 3)}) {
-    GridOptions options = device_options(Precision::single_);
+    SolveOptions options = device_options(Precision::single_);
     options.order = 2;
-    EXPECT_TRUE(GridSolver({grid, metric, {}}, options).solve(centre_source(grid)).converged);
+    EXPECT_TRUE(Solver({grid, metric, {}}, options).solve(centre_source(grid)).converged);
   }
 }
 
@@ -423,7 +422,7 @@ TEST_F(DeviceSmallGrid, OneVoxelAndOneRow) {
   for (const Metric& metric : {Metric::isotropic(1), Metric::constant(fiber_metric(3, {1, 0.4, 0.2}))}) {
     grid.shape = {1, 1, 1};
     const Arrival one =
-        GridSolver({grid, metric, {}}, device_options(Precision::single_)).solve(voxel_source(VertexId(0), 2));
+        Solver({grid, metric, {}}, device_options(Precision::single_)).solve(voxel_source(VertexId(0), 2));
     EXPECT_EQ(one.times, std::vector<double>{2});
     EXPECT_TRUE(one.converged);
     for (const auto& shape : {std::array<std::uint32_t, 3>{9, 1, 1}, {1, 9, 1}, {1, 1, 9}}) {
@@ -440,7 +439,7 @@ TEST_F(DeviceSmallGrid, AMaskOfOneVoxelAndPartsThatAreNotReached) {
     std::vector<std::uint8_t> mask(grid.voxel_count(), 0);
     mask[62] = 1;
     const Arrival one =
-        GridSolver({grid, metric, mask}, device_options(Precision::single_)).solve(voxel_source(VertexId(62)));
+        Solver({grid, metric, mask}, device_options(Precision::single_)).solve(voxel_source(VertexId(62)));
     EXPECT_EQ(one.reached, 1U);
     EXPECT_EQ(one.times[62], 0);
     EXPECT_EQ(one.times[61], inf);
@@ -452,15 +451,15 @@ TEST_F(DeviceSmallGrid, AMaskOfOneVoxelAndPartsThatAreNotReached) {
 TEST_F(DeviceSmallGrid, WhatTheGpuDoesNotHaveIsSaid) {
   const ImageGrid grid = cube_grid(4);
   const Metric metric = Metric::isotropic(1);
-  GridOptions options = device_options(Precision::single_);
+  SolveOptions options = device_options(Precision::single_);
   options.scheme = GridScheme::lax_friedrichs;
-  EXPECT_THROW(GridSolver({grid, metric, {}}, options), UsageError);
+  EXPECT_THROW(Solver({grid, metric, {}}, options), UsageError);
   options = device_options(Precision::single_);
-  options.common.source_init = SourceInit::factored;
-  EXPECT_THROW(GridSolver({grid, metric, {}}, options), UsageError);
+  options.source_init = SourceInit::factored;
+  EXPECT_THROW(Solver({grid, metric, {}}, options), UsageError);
   options = device_options(Precision::single_);
-  options.common.method = Method::active_list;
-  EXPECT_THROW(GridSolver({grid, metric, {}}, options), UsageError);
+  options.method = Method::active_list;
+  EXPECT_THROW(Solver({grid, metric, {}}, options), UsageError);
 }
 
 }  // namespace

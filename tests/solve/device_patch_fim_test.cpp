@@ -22,20 +22,20 @@ namespace {
 
 constexpr PatchLayout both_layouts[] = {PatchLayout::one_ring_strip, PatchLayout::cell_assembly};
 
-SchemeOptions scheme(PatchLayout layout, int patch_vertices = 64, int inner_iterations = 0) {
-  SchemeOptions options;
+PaperOptions scheme(PatchLayout layout, int patch_vertices = 64, int inner_iterations = 0) {
+  PaperOptions options;
   options.layout = layout;
   options.patch_vertices = patch_vertices;
   options.inner_iterations = inner_iterations;
   return options;
 }
 
-SolveOptions in_patches(const SchemeOptions& how, Precision precision = Precision::double_) {
+SolveOptions in_patches(const PaperOptions& how, Precision precision = Precision::double_) {
   SolveOptions options;
   options.method = Method::patch_fim;
   options.backend = Backend::cuda;
   options.precision = precision;
-  options.scheme = how;
+  options.paper = how;
   options.verify = Keep::yes;
   return options;
 }
@@ -160,8 +160,8 @@ TEST_F(DevicePatchFim, SolversOfDifferentSizesDoNotDisturbEachOther) {
   const TetMesh mesh = generate_cube({.nx = 12, .ny = 12, .nz = 12, .extent = {11, 11, 11}, .jitter = 0.2});
   const Metric metric;
   for (const PatchLayout layout : both_layouts) {
-    Solver<4> large({mesh, metric}, in_patches(scheme(layout, 1000), Precision::single_));
-    Solver<4> small({mesh, metric}, in_patches(scheme(layout, 16), Precision::single_));
+    Solver large({mesh, metric}, in_patches(scheme(layout, 1000), Precision::single_));
+    Solver small({mesh, metric}, in_patches(scheme(layout, 16), Precision::single_));
     for (const std::uint32_t v : {0U, 1700U, 0U}) {
       const Arrival reference = on_cpu(mesh, metric, two_sources(v, 9));
       expect_times(mesh, large.solve(two_sources(v, 9)), reference);
@@ -223,10 +223,10 @@ TEST_F(DevicePatchFim, CanBeCancelledAndRefusesWhatItCannotDo) {
   EXPECT_THROW(solve(mesh, Metric(), one_source(0), options), Cancelled);
   options.progress.cancel = nullptr;
   for (const int size : {-1, 0, 15, 1025}) {
-    options.scheme.patch_vertices = size;
+    options.paper.patch_vertices = size;
     EXPECT_THROW(solve(mesh, Metric(), one_source(0), options), UsageError) << size;
   }
-  options.scheme = scheme(PatchLayout::one_ring_strip, 64, -1);
+  options.paper = scheme(PatchLayout::one_ring_strip, 64, -1);
   EXPECT_THROW(solve(mesh, Metric(), one_source(0), options), UsageError);
 }
 

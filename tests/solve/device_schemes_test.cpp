@@ -22,7 +22,7 @@ namespace {
 struct Scheme {
   std::string name;
   Method method = Method::active_list;
-  SchemeOptions options;
+  PaperOptions options;
 };
 
 Scheme active_list(ElementStorage storage) {
@@ -53,7 +53,7 @@ std::vector<Scheme> schemes(const SimplexMesh<Corners>& mesh) {
 SolveOptions options_of(const Scheme& scheme, Precision precision) {
   SolveOptions options;
   options.method = scheme.method;
-  options.scheme = scheme.options;
+  options.paper = scheme.options;
   options.backend = Backend::cuda;
   options.precision = precision;
   options.verify = Keep::yes;
@@ -171,7 +171,7 @@ TEST_F(DeviceSchemes, SolveAgainWithOtherSources) {
   const Metric metric;
   for (const Scheme& scheme : schemes(mesh)) {
     SCOPED_TRACE(scheme.name);
-    Solver<4> solver({mesh, metric}, options_of(scheme, Precision::double_));
+    Solver solver({mesh, metric}, options_of(scheme, Precision::double_));
     const Arrival first = solver.solve(two_sources(0, 9));
     solver.solve(two_sources(500, 3));
     const Arrival again = solver.solve(two_sources(0, 9));

@@ -144,7 +144,7 @@ TEST_F(DeviceSurface, LabelsAndResidualAreTheHosts) {
   const Arrival arrival = solve(mesh, metric, sources, options);
   SolveOptions host = options;
   host.backend = Backend::serial;
-  Solver<3> reference({mesh, metric}, host);
+  Solver reference({mesh, metric}, host);
   const Arrival expected = reference.solve(sources);
   EXPECT_TRUE(arrival.converged);
   EXPECT_LT(test::worst_difference(arrival.times, expected.times), 1e-6);
@@ -154,7 +154,7 @@ TEST_F(DeviceSurface, LabelsAndResidualAreTheHosts) {
   EXPECT_LE(differ, mesh.vertex_count() / 100);
   EXPECT_EQ(arrival.source.back(), -1);
   // Each has the other's times pass, and finds the same fault in wrong ones.
-  Solver<3> solver({mesh, metric}, options);
+  Solver solver({mesh, metric}, options);
   EXPECT_TRUE(solver.residual(expected, sources).passed());
   EXPECT_TRUE(reference.residual(arrival, sources).passed());
   for (const double wrong : {0.9, 1.1}) {
@@ -171,7 +171,7 @@ TEST_F(DeviceSurface, AnotherMetricIsPreparedAgain) {
   const TriangleMesh mesh = generate_irregular_square({.n = 25, .extent = 24});
   const Metric first = Metric::isotropic(2), second = test::rough_fibers(mesh, 6), bad = Metric(SpeedMetric{{1, 2}});
   const Sources sources = test::from_two(3, 500);
-  Solver<3> solver({mesh, first}, on_device());
+  Solver solver({mesh, first}, on_device());
   const Arrival before = solver.solve(sources);
   solver.set_metric(second);
   const Arrival changed = solver.solve(sources);
@@ -189,7 +189,7 @@ TEST_F(DeviceSurface, ManySetsAreSolvedOneByOne) {
   const Metric metric = random_speed_metric(mesh);
   std::vector<Sources> sets{test::from(VertexId(0)), test::from_two(3, 1500), test::from(VertexId(800), 2)};
   sets.emplace_back().points.push_back({{10.3, 20.1, 0}, 0});
-  Solver<3> solver({mesh, metric}, on_device());
+  Solver solver({mesh, metric}, on_device());
   const std::vector<Arrival> all = solver.solve_many(sets);
   for (std::size_t i = 0; i < sets.size(); ++i) {
     EXPECT_TRUE(all[i].converged);

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "isochron/solve/grid_solver.h"
+#include "isochron/solve/solver.h"
 
 namespace isochron::test {
 
@@ -94,16 +94,16 @@ inline GridError error_against_straight(const ImageGrid& grid, const SymTensor3d
   return error;
 }
 
-inline GridOptions checked_options(Backend backend = Backend::serial) {
-  GridOptions options;
-  options.common.backend = backend;
-  options.common.verify = Keep::yes;
-  if (backend == Backend::threads) options.common.threads = 3;
+inline SolveOptions checked_options(Backend backend = Backend::serial) {
+  SolveOptions options;
+  options.backend = backend;
+  options.verify = Keep::yes;
+  if (backend == Backend::threads) options.threads = 3;
   return options;
 }
 
 /// Solves and expects the residual check to pass.
-inline Arrival solved(const ImageGrid& grid, const Metric& metric, const Sources& sources, const GridOptions& options,
+inline Arrival solved(const ImageGrid& grid, const Metric& metric, const Sources& sources, const SolveOptions& options,
                       std::span<const std::uint8_t> mask = {}) {
   Arrival arrival = solve(grid, metric, sources, options, mask);
   EXPECT_TRUE(arrival.converged);

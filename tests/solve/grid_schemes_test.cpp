@@ -10,10 +10,10 @@
 namespace isochron::test {
 namespace {
 
-GridOptions with_scheme(GridScheme scheme, Method method) {
-  GridOptions options = checked_options();
+SolveOptions with_scheme(GridScheme scheme, Method method) {
+  SolveOptions options = checked_options();
   options.scheme = scheme;
-  options.common.method = method;
+  options.method = method;
   return options;
 }
 
@@ -23,11 +23,11 @@ TEST(GridSchemes, AgreeOnMildAnisotropy) {
   for (const ImageGrid& image : {grid, flat})
     for (const Metric& metric : {Metric::constant(m), varying(image, m)}) {
       const Arrival adaptive = solved(image, metric, centre_source(image), checked_options());
-      for (const GridOptions& options :
+      for (const SolveOptions& options :
            {with_scheme(GridScheme::godunov, Method::fim), with_scheme(GridScheme::godunov, Method::fsm),
             with_scheme(GridScheme::lax_friedrichs, Method::fsm)}) {
         const Arrival arrival = solved(image, metric, centre_source(image), options);
-        EXPECT_EQ(arrival.method, options.common.method);
+        EXPECT_EQ(arrival.method, options.method);
         EXPECT_EQ(arrival.reached, image.voxel_count());
         const double allowed = options.scheme == GridScheme::godunov ? 0.06 : 0.2;
         for (std::size_t v = 0; v < image.voxel_count(); ++v)
@@ -59,7 +59,7 @@ TEST(GridSchemes, StayInTheMask) {
   std::vector<std::uint8_t> mask(grid.voxel_count(), 1);
   for (std::uint32_t k = 0; k < 11; ++k)
     for (std::uint32_t j = 0; j < 11; ++j) mask[grid.voxel(5, j, k).index()] = 0;
-  for (const GridOptions& options :
+  for (const SolveOptions& options :
        {with_scheme(GridScheme::godunov, Method::fim), with_scheme(GridScheme::godunov, Method::fsm),
         with_scheme(GridScheme::lax_friedrichs, Method::fsm)}) {
     const Arrival arrival =

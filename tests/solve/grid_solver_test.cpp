@@ -1,4 +1,4 @@
-#include "isochron/solve/grid_solver.h"
+#include "isochron/solve/solver.h"
 
 #include <algorithm>
 #include <array>
@@ -19,7 +19,7 @@ namespace {
 
 constexpr double inf = std::numeric_limits<double>::infinity();
 
-double error_of(const ImageGrid& grid, const SymTensor3d& m, const GridOptions& options) {
+double error_of(const ImageGrid& grid, const SymTensor3d& m, const SolveOptions& options) {
   const Sources sources = centre_source(grid);
   const Arrival arrival = solved(grid, Metric::constant(m), sources, options);
   return error_against_straight(grid, m, grid.position(sources.vertices[0].vertex), arrival).mean_relative;
@@ -28,7 +28,7 @@ double error_of(const ImageGrid& grid, const SymTensor3d& m, const GridOptions& 
 TEST(GridSolver, ExampleOneReachesItsStatedErrors) {
   const ImageGrid grid = cube_grid(64);
   const SymTensor3d m = inverse(SymTensor3d{1, 0.9, 0.9, 1, 0.9, 1});
-  GridOptions options = checked_options();
+  SolveOptions options = checked_options();
   EXPECT_LT(error_of(grid, m, options), 0.02);
   options.order = 2;
   EXPECT_LT(error_of(grid, m, options), 0.005);
@@ -37,7 +37,7 @@ TEST(GridSolver, ExampleOneReachesItsStatedErrors) {
 TEST(GridSolver, TenToOneAtAnAngleReachesItsStatedErrors) {
   const ImageGrid grid = cube_grid(64);
   for (const Vec3d& fiber : {Vec3d{1, 0.37, 0.61}, Vec3d{0.2, -1, 0.05}}) {
-    GridOptions options = checked_options();
+    SolveOptions options = checked_options();
     EXPECT_LT(error_of(grid, fiber_metric(10, fiber), options), 0.03);
     options.order = 2;
     EXPECT_LT(error_of(grid, fiber_metric(10, fiber), options), 0.01);
@@ -48,7 +48,7 @@ TEST(GridSolver, ConstantTensorsAtManyAnisotropiesAndAngles) {
   const ImageGrid grid = cube_grid(33), flat = flat_grid(65);
   for (const double ratio : {1.0, 2.0, 5.0, 20.0})
     for (const Vec3d& fiber : {Vec3d{1, 0, 0}, Vec3d{1, 1, 0}, Vec3d{1, 2, 3}, Vec3d{-0.3, 1, 0.1}}) {
-      GridOptions options = checked_options();
+      SolveOptions options = checked_options();
       options.order = 2;
       EXPECT_LT(error_of(grid, fiber_metric(ratio, fiber), options), 0.02) << ratio;
       EXPECT_LT(error_of(flat, fiber_metric(ratio, fiber), options), 0.02) << ratio;
@@ -59,7 +59,7 @@ TEST(GridSolver, ObliqueAxesAndUnequalSpacingMeasureTheWorld) {
   ImageGrid grid = cube_grid(40);
   grid.origin = {-30, 12, 5};
   grid.axes = {Vec3d{0.9, 0.2, -0.1}, Vec3d{-0.3, 1.4, 0.2}, Vec3d{0.4, 0.1, 2.1}};
-  GridOptions options = checked_options();
+  SolveOptions options = checked_options();
   for (const SymTensor3d& m : {SymTensor3d::identity(0.25), fiber_metric(3, {1, -1, 0.5})}) {
     options.order = 1;
     EXPECT_LT(error_of(grid, m, options), 0.03);
@@ -73,9 +73,9 @@ TEST(GridSolver, ErrorsFallWithTheOrder) {
   // The ball has the same size in the world, so that its share of the error falls too.
   const auto error = [&](std::uint32_t n, int order) {
     ImageGrid grid = flat_grid(2 * n + 1);
-    GridOptions options = checked_options();
+    SolveOptions options = checked_options();
     options.order = order;
-    options.common.ball_rings = static_cast<int>(n / 5);
+    options.ball_rings = static_cast<int>(n / 5);
     return error_of(grid, m, options);
   };
   const double first = std::log2(error(40, 1) / error(80, 1)), second = std::log2(error(40, 2) / error(80, 2));
@@ -87,8 +87,8 @@ TEST(GridSolver, SeedsAreNotLaterThanTheirOwnTimeAtSecondOrder) {
   const OvertakenSeeds image = overtaken_seeds();
   for (const Precision precision : {Precision::single_, Precision::double_})
     for (const Backend backend : {Backend::serial, Backend::threads}) {
-      GridOptions options = checked_options(backend);
-      options.common.precision = precision;
+      SolveOptions options = checked_options(backend);
+      options.precision = precision;
       options.order = 2;
       solved(image.grid, image.metric, image.sources, options);
     }
@@ -104,7 +104,7 @@ TEST(GridSolver, SecondOrderStaysAfterItsSourceWhereTheSpeedJumps) {
     const Metric metric = metric_from_image(image, {.velocity_tensor_array = "velocity_tensor"}, {}, {}).metric;
     Sources sources;
     sources.vertices.push_back({*image.grid.voxel_at(helix_point(helix, 0)), 0});
-    GridOptions options = checked_options();
+    SolveOptions options = checked_options();
     const Arrival first = solved(image.grid, metric, sources, options);
     options.order = 2;
     const Arrival second = solved(image.grid, metric, sources, options);
@@ -121,9 +121,9 @@ TEST(GridSolver, AxisOrderDoesNotMatter) {
   const SymTensor3d m = fiber_metric(4, {1, 2, 0.4});
   const SymTensor3d turned{m.yy, m.yz, m.xy, m.zz, m.xz, m.xx};  // x, y, z are y, z, x there
   for (const int order : {1, 2}) {
-    GridOptions options = checked_options();
+    SolveOptions options = checked_options();
     options.order = order;
-    options.common.tolerance = 1e-12;
+    options.tolerance = 1e-12;
     const Arrival a = solved(grid, Metric::constant(m), voxel_source(grid.voxel(5, 9, 14)), options);
     const Arrival b = solved(grid, Metric::constant(turned), voxel_source(grid.voxel(9, 14, 5)), options);
     for (std::uint32_t k = 0; k < n; ++k)
@@ -137,8 +137,8 @@ TEST(GridSolver, ThereAndBackTakeTheSameTime) {
   const ImageGrid grid = cube_grid(24);
   const SymTensor3d m = fiber_metric(6, {1, 0.3, -0.8});
   const VertexId a = grid.voxel(3, 5, 8), b = grid.voxel(19, 14, 17);
-  GridOptions options = checked_options();
-  options.common.source_init = SourceInit::plain;
+  SolveOptions options = checked_options();
+  options.source_init = SourceInit::plain;
   const auto time = [&](const Metric& metric, VertexId from, VertexId to) {
     return solved(grid, metric, voxel_source(from), options).times[to.index()];
   };
@@ -160,9 +160,9 @@ TEST(GridSolver, ThreadsGiveTheSameTimes) {
   for (const int order : {1, 2})
     for (const SourceInit init : {SourceInit::ball, SourceInit::factored})
       for (const Metric& metric : {Metric::isotropic(1), Metric::constant(m), varying(grid, m)}) {
-        GridOptions serial = checked_options(), threads = checked_options(Backend::threads);
+        SolveOptions serial = checked_options(), threads = checked_options(Backend::threads);
         serial.order = threads.order = order;
-        serial.common.source_init = threads.common.source_init = init;
+        serial.source_init = threads.source_init = init;
         const Arrival a = solved(grid, metric, centre_source(grid), serial, mask);
         const Arrival b = solved(grid, metric, centre_source(grid), threads, mask);
         EXPECT_EQ(b.backend, Backend::threads);
@@ -180,13 +180,13 @@ TEST(GridSolver, ThreadsGiveTheSameTimes) {
 TEST(GridSolver, SinglePrecisionIsClose) {
   const ImageGrid grid = cube_grid(32);
   const SymTensor3d m = fiber_metric(5, {1, 0.5, 0.2});
-  GridOptions options = checked_options();
+  SolveOptions options = checked_options();
   for (const int order : {1, 2})
     for (const Metric& metric : {Metric::isotropic(3e-7), Metric::constant(m), varying(grid, m)}) {
       options.order = order;
-      options.common.precision = Precision::double_;
+      options.precision = Precision::double_;
       const Arrival a = solved(grid, metric, centre_source(grid), options);
-      options.common.precision = Precision::single_;
+      options.precision = Precision::single_;
       const Arrival b = solved(grid, metric, centre_source(grid), options);
       EXPECT_EQ(b.precision, Precision::single_);
       for (std::size_t v = 0; v < grid.voxel_count(); ++v)
@@ -217,8 +217,8 @@ TEST(GridSolver, OffsetsThatNoRecordHoldsLeaveTheAxes) {
     const Metric metrics[] = {Metric::constant(m), varying(grid, m)};
     for (const Metric& metric : metrics)
       for (const int order : {1, 2}) {
-        GridOptions options = checked_options();
-        options.common.source_init = SourceInit::plain;
+        SolveOptions options = checked_options();
+        options.source_init = SourceInit::plain;
         options.order = order;
         const Arrival arrival = solved(grid, metric, voxel_source(VertexId(0)), options);
         for (std::size_t v = 0; v < grid.voxel_count(); ++v) {
@@ -267,7 +267,7 @@ TEST(GridSolver, ALabyrinthIsWalkedThrough) {
       if (i != ((j / 2) % 2 == 0 ? n - 1 : 0)) mask[grid.voxel(i, j, 0).index()] = 0;
   const double corridors = 7 * (n - 1) + 6 * 2;
   for (const int order : {1, 2}) {
-    GridOptions options = checked_options();
+    SolveOptions options = checked_options();
     options.order = order;
     const Arrival plain = solved(grid, Metric::isotropic(1), voxel_source(grid.voxel(0, 0, 0)), options, mask);
     EXPECT_NEAR(plain.times[grid.voxel(n - 1, n - 1, 0).index()], corridors, 4) << order;  // corners are cut a little
@@ -314,7 +314,7 @@ TEST(GridSolver, StandsTinyImages) {
     grid.shape = shape;
     for (const int order : {1, 2})
       for (const SymTensor3d& m : {SymTensor3d::identity(), fiber_metric(7, {1, 0.6, 0.3})}) {
-        GridOptions options = checked_options();
+        SolveOptions options = checked_options();
         options.order = order;
         const Arrival arrival = solved(grid, varying(grid, m), voxel_source(VertexId(0)), options);
         EXPECT_EQ(arrival.reached, grid.voxel_count());
@@ -325,7 +325,7 @@ TEST(GridSolver, StandsTinyImages) {
 TEST(GridSolver, TakesAnotherMetric) {
   const ImageGrid grid = cube_grid(10);
   const Metric slow = Metric::isotropic(1), fast = Metric::isotropic(4);
-  GridSolver solver({grid, slow, {}}, checked_options());
+  Solver solver({grid, slow, {}}, checked_options());
   const Arrival before = solver.solve(centre_source(grid));
   solver.set_metric(fast);
   const Arrival after = solver.solve(centre_source(grid));
@@ -340,8 +340,8 @@ TEST(GridSolver, SolvesManySetsOfSourcesInOrder) {
   const Metric metric = Metric::constant(fiber_metric(3, {1, 1, 0.2}));
   std::vector<Sources> sets;
   for (std::size_t v = 0; v < 40; ++v) sets.push_back(voxel_source(VertexId(31 * v)));
-  GridOptions options = checked_options(Backend::threads);
-  GridSolver solver({grid, metric, {}}, options);
+  SolveOptions options = checked_options(Backend::threads);
+  Solver solver({grid, metric, {}}, options);
   const std::vector<Arrival> all = solver.solve_many(sets);
   ASSERT_EQ(all.size(), sets.size());
   for (const std::size_t k : {std::size_t{0}, std::size_t{17}, std::size_t{39}}) {
@@ -355,7 +355,7 @@ TEST(GridSolver, SolvesManySetsOfSourcesInOrder) {
 TEST(GridSolver, AnErrorNamesItsSetOfSources) {
   const ImageGrid grid = cube_grid(5);
   const Metric metric = Metric::isotropic(1);
-  GridSolver solver({grid, metric, {}}, checked_options(Backend::threads));
+  Solver solver({grid, metric, {}}, checked_options(Backend::threads));
   const Sources bad = voxel_source(VertexId(9999));
   const auto message_of = [&](std::span<const Sources> sets, std::size_t& taken) -> std::string {
     try {
@@ -379,10 +379,10 @@ TEST(GridSolver, ResidualNoticesAChangedTime) {
   const ImageGrid grid = cube_grid(16);
   const Metric metric = Metric::constant(fiber_metric(3, {1, 1, 0.2}));
   for (const int order : {1, 2}) {
-    GridOptions options = checked_options();
+    SolveOptions options = checked_options();
     options.order = order;
-    options.common.ball_rings = 3;
-    GridSolver solver({grid, metric, {}}, options);
+    options.ball_rings = 3;
+    Solver solver({grid, metric, {}}, options);
     Arrival arrival = solver.solve(centre_source(grid));
     EXPECT_TRUE(solver.residual(arrival, centre_source(grid)).passed());
     const VertexId wrong = grid.voxel(2, 13, 4);
@@ -396,8 +396,8 @@ TEST(GridSolver, ResidualNoticesAChangedTime) {
 TEST(GridSolver, StopsWhenCancelled) {
   const ImageGrid grid = cube_grid(8);
   const std::atomic<bool> cancel{true};
-  GridOptions options;
-  options.common.progress.cancel = &cancel;
+  SolveOptions options;
+  options.progress.cancel = &cancel;
   EXPECT_THROW(solve(grid, Metric::isotropic(1), centre_source(grid), options), Cancelled);
 }
 
@@ -416,13 +416,13 @@ TEST(GridSolver, RefusesWhatItCannotUse) {
   SymTensor3d indefinite = SymTensor3d::diagonal(1, 1, -1);
   EXPECT_THROW(solve(grid, Metric::constant(indefinite), voxel_source(VertexId(0))), InputError);
   EXPECT_THROW(solve(grid, varying(grid, indefinite), voxel_source(VertexId(0))), InputError);
-  GridOptions options;
+  SolveOptions options;
   options.order = 3;
   EXPECT_THROW(solve(grid, metric, voxel_source(VertexId(0)), options), UsageError);
   options.order = 1;
-  options.common.method = Method::fmm;
+  options.method = Method::fmm;
   EXPECT_THROW(solve(grid, metric, voxel_source(VertexId(0)), options), UsageError);
-  options.common.method = Method::automatic;
+  options.method = Method::automatic;
   options.scheme = GridScheme::godunov;
   options.order = 2;
   EXPECT_THROW(solve(grid, metric, voxel_source(VertexId(0)), options), UsageError);

@@ -16,8 +16,8 @@ TEST(GridSources, PointsBetweenVoxelsAreNotMoved) {
   const SymTensor3d m = fiber_metric(2, {1, 1, 0});
   const Vec3d from{14.3, 20.1, 15.45};
   for (const SourceInit init : {SourceInit::plain, SourceInit::ball, SourceInit::factored}) {
-    GridOptions options = checked_options();
-    options.common.source_init = init;
+    SolveOptions options = checked_options();
+    options.source_init = init;
     options.order = 2;
     const Arrival arrival = solved(grid, Metric::constant(m), point_source(from, 7), options);
     double worst_near = 0;
@@ -35,10 +35,10 @@ TEST(GridSources, FactoringIsExactForConstantSpeed) {
   const double side = 39;
   for (const SymTensor3d& m : {SymTensor3d::identity(), SymTensor3d::diagonal(1, 4, 9)})
     for (const int order : {1, 2}) {
-      GridOptions options = checked_options();
-      options.common.source_init = SourceInit::factored;
-      options.common.ball_rings = 2;
-      options.common.tolerance = 1e-9;
+      SolveOptions options = checked_options();
+      options.source_init = SourceInit::factored;
+      options.ball_rings = 2;
+      options.tolerance = 1e-9;
       options.order = order;
       const Arrival arrival = solved(grid, Metric::constant(m), centre_source(grid), options);
       EXPECT_LT(error_against_straight(grid, m, {20, 20, 20}, arrival).largest, 1e-6 * side);
@@ -48,9 +48,9 @@ TEST(GridSources, FactoringIsExactForConstantSpeed) {
 TEST(GridSources, FactoringBeatsTheBallOnOffsetStencils) {
   const ImageGrid grid = cube_grid(40);
   const SymTensor3d m = inverse(SymTensor3d{1, 0.9, 0.9, 1, 0.9, 1});
-  GridOptions options = checked_options();
+  SolveOptions options = checked_options();
   const auto error = [&](SourceInit init) {
-    options.common.source_init = init;
+    options.source_init = init;
     const Arrival arrival = solved(grid, Metric::constant(m), centre_source(grid), options);
     return error_against_straight(grid, m, {20, 20, 20}, arrival).mean_relative;
   };
@@ -68,8 +68,8 @@ TEST(GridSources, ALinearMediumIsWithinAThousandthAtSecondOrder) {
   SpeedMetric speeds;
   for (std::size_t v = 0; v < grid.voxel_count(); ++v)
     speeds.speed.push_back(1 + gradient * grid.position(VertexId(v)).z);
-  GridOptions options = checked_options();
-  options.common.source_init = SourceInit::factored;
+  SolveOptions options = checked_options();
+  options.source_init = SourceInit::factored;
   options.order = 2;
   for (const Vec3d& from : {Vec3d{32, 32, 32}, Vec3d{20.3, 40.6, 10.2}}) {
     const Arrival arrival = solved(grid, Metric(speeds), point_source(from), options);
@@ -92,8 +92,8 @@ TEST(GridSources, ABallDoesNotReachBehindAWall) {
   std::vector<std::uint8_t> mask(grid.voxel_count(), 1);
   for (std::uint32_t j = 0; j < 30; ++j) mask[grid.voxel(16, j, 0).index()] = 0;
   for (const SourceInit init : {SourceInit::ball, SourceInit::factored}) {
-    GridOptions options = checked_options();
-    options.common.source_init = init;
+    SolveOptions options = checked_options();
+    options.source_init = init;
     const Arrival arrival = solved(grid, Metric::isotropic(1), voxel_source(grid.voxel(14, 5, 0)), options, mask);
     EXPECT_GT(arrival.times[grid.voxel(18, 5, 0).index()], 48);
   }
@@ -115,8 +115,8 @@ TEST(GridSources, RegionsKeepTheirTimes) {
   Sources region;
   for (std::uint32_t j = 0; j < 30; ++j) region.vertices.push_back({grid.voxel(10, j, 0), 3});
   for (const SourceInit init : {SourceInit::plain, SourceInit::ball, SourceInit::factored}) {
-    GridOptions options = checked_options();
-    options.common.source_init = init;
+    SolveOptions options = checked_options();
+    options.source_init = init;
     const Arrival arrival = solved(grid, Metric::isotropic(2), region, options);
     for (std::uint32_t j = 0; j < 30; ++j)
       for (std::uint32_t i = 0; i < 30; ++i)
@@ -132,8 +132,8 @@ TEST(GridSources, EveryVoxelKnowsItsSource) {
   sources.points.push_back({{4.4, 19.0, 6.6}, -1});
   for (const SourceInit init : {SourceInit::ball, SourceInit::factored})
     for (const SymTensor3d& m : {SymTensor3d::identity(), fiber_metric(2, {1, 0.4, 0.1})}) {
-      GridOptions options = checked_options();
-      options.common.source_init = init;
+      SolveOptions options = checked_options();
+      options.source_init = init;
       const Arrival arrival = solved(grid, Metric::constant(m), sources, options);
       const Vec3d from[3] = {{4, 4, 4}, sources.points[0].position, sources.points[1].position};
       const double onset[3] = {0, 1.5, -1};
@@ -152,8 +152,8 @@ TEST(GridSources, ManyFactoredSourcesAreRefused) {
   Sources sources;
   for (std::uint32_t j = 0; j < 40; j += 4)
     for (std::uint32_t i = 0; i < 40; i += 4) sources.vertices.push_back({grid.voxel(i, j, 0), 0});
-  GridOptions options = checked_options();
-  options.common.source_init = SourceInit::factored;
+  SolveOptions options = checked_options();
+  options.source_init = SourceInit::factored;
   EXPECT_THROW(solve(grid, Metric::isotropic(1), sources, options), UsageError);
 }
 

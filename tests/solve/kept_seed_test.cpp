@@ -20,9 +20,9 @@ TEST(KeptSeed, GainsAsSmallAsRoundingDoNotCount) {
 TEST(KeptSeed, ASourceThatIsOvertakenIsSolvedFor) {
   const ImageGrid grid = flat_grid(21);
   const Metric metric = Metric::isotropic(1);
-  GridOptions options = checked_options();
+  SolveOptions options = checked_options();
   options.order = 2;
-  options.common.source_init = SourceInit::plain;
+  options.source_init = SourceInit::plain;
   Sources sources = voxel_source(grid.voxel(3, 10, 0));
   sources.vertices.push_back({grid.voxel(13, 10, 0), 11.5});
   const Arrival both = solved(grid, metric, sources, options);

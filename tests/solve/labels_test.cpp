@@ -73,7 +73,7 @@ WrongLabels wrong_labels(const TwoSources& problem, const Arrival& arrival,
   return wrong;
 }
 
-WrongLabels on_image(const TwoSources& problem, std::uint32_t n, bool flat, GridOptions options) {
+WrongLabels on_image(const TwoSources& problem, std::uint32_t n, bool flat, SolveOptions options) {
   ImageGrid grid = flat ? flat_grid(n + 1) : cube_grid(n + 1);
   const double h = 1.0 / n;
   grid.axes = {Vec3d{h, 0, 0}, Vec3d{0, h, 0}, Vec3d{0, 0, h}};
@@ -99,7 +99,7 @@ TEST(Labels, OnImagesTheRegionsAreThoseOfTheMetric) {
       for (const Backend backend : {Backend::serial, Backend::threads})
         for (const std::uint32_t n : {64U, 128U, 256U}) {
           SCOPED_TRACE(problem.name + " " + std::to_string(n));
-          GridOptions options = checked_options(backend);
+          SolveOptions options = checked_options(backend);
           options.order = order;
           expect_near_line(on_image(problem, n, true, options), n, 2.5);
         }
@@ -114,7 +114,7 @@ TEST(Labels, OnImagesWithTheSchemesOfPaper004) {
   for (const TwoSources& problem : two_sources(0))
     for (const std::uint32_t n : {64U, 128U}) {
       SCOPED_TRACE(problem.name + " " + std::to_string(n));
-      GridOptions options;
+      SolveOptions options;
       options.scheme = GridScheme::godunov;
       expect_near_line(on_image(problem, n, true, options), n, 2.5);
     }
@@ -202,8 +202,8 @@ TEST_F(DeviceLabels, AreThoseOfTheMetric) {
       SCOPED_TRACE(problem.name);
       const TetMesh mesh = generate_cube({.nx = 33, .ny = 33, .nz = 33, .jitter = 0.2});
       expect_near_line(on_mesh(problem, mesh, options), 32, 2.5);
-      GridOptions grid;
-      grid.common = options;
+      SolveOptions grid;
+      grid = options;
       expect_near_line(on_image(problem, 32, false, grid), 32, 2.5);
     }
   }

@@ -41,7 +41,7 @@ class SolveMany : public OnEachBackend {
   template <int Corners>
   static void expect_each_is_its_own_solve(const SimplexMesh<Corners>& mesh, const Metric& metric,
                                            const std::vector<Sources>& sets, const SolveOptions& options) {
-    Solver<Corners> solver({mesh, metric}, options);
+    Solver solver({mesh, metric}, options);
     const std::vector<Arrival> many = solver.solve_many(sets);
     ASSERT_EQ(many.size(), sets.size());
     for (std::size_t i = 0; i < sets.size(); ++i) {
@@ -95,7 +95,7 @@ TEST_P(SolveMany, ChecksAndWeighsEach) {
   SolveOptions all = options();
   all.verify = all.weights = Keep::yes;
   const Metric metric = Metric::constant(diag149);
-  Solver<4> solver({mesh, metric}, all);
+  Solver solver({mesh, metric}, all);
   for (const Arrival& arrival : solver.solve_many(mixed_sets(mesh))) {
     ASSERT_TRUE(arrival.residual.has_value());
     EXPECT_TRUE(arrival.residual->passed());
@@ -108,7 +108,7 @@ TEST_P(SolveMany, ManySetsComeOnceAndInOrder) {
   const TetMesh mesh = cube(6, 0.2);
   const Metric metric = Metric::constant(diag149);
   const std::vector<Sources> sets = first_vertices(150);
-  Solver<4> solver({mesh, metric}, options());
+  Solver solver({mesh, metric}, options());
   std::size_t next = 0;
   solver.solve_many(sets, [&](std::size_t i, Arrival&& arrival) {
     ASSERT_EQ(i, next++);
@@ -120,14 +120,14 @@ TEST_P(SolveMany, ManySetsComeOnceAndInOrder) {
 
 TEST_P(SolveMany, NoSetsGiveNothing) {
   const TetMesh mesh = cube(4);
-  Solver<4> solver({mesh, unit_speed}, options());
+  Solver solver({mesh, unit_speed}, options());
   EXPECT_TRUE(solver.solve_many({}).empty());
   solver.solve_many({}, [](std::size_t, Arrival&&) { FAIL() << "there is nothing to take"; });
 }
 
 TEST_P(SolveMany, OneBadSetIsNamed) {
   const TetMesh mesh = cube(4);
-  Solver<4> solver({mesh, unit_speed}, options());
+  Solver solver({mesh, unit_speed}, options());
   Sources outside;
   outside.points.push_back({{50, 0, 0}, 0});
   const std::vector<Sources> all_bad{from(vertex(9999)), from(vertex(0), std::numeric_limits<double>::infinity()),
@@ -160,7 +160,7 @@ TEST_P(SolveMany, WhatTheCallbackThrowsEndsIt) {
     int why;
   };
   const TetMesh mesh = cube(5);
-  Solver<4> solver({mesh, unit_speed}, options());
+  Solver solver({mesh, unit_speed}, options());
   std::size_t taken = 0;
   try {
     solver.solve_many(first_vertices(100), [&](std::size_t i, Arrival&&) {
@@ -180,7 +180,7 @@ TEST_P(SolveMany, CanBeCancelled) {
   std::atomic<bool> cancel{false};
   SolveOptions cancellable = options();
   cancellable.progress.cancel = &cancel;
-  Solver<4> solver({mesh, unit_speed}, cancellable);
+  Solver solver({mesh, unit_speed}, cancellable);
   std::size_t taken = 0;
   const auto run = [&] {
     solver.solve_many(first_vertices(120), [&](std::size_t i, Arrival&&) {
@@ -205,7 +205,7 @@ TEST_P(SolveMany, ProgressIsThatOfAllTogether) {
     last = fraction;
     ++reports;
   };
-  Solver<4> solver({mesh, unit_speed}, told);
+  Solver solver({mesh, unit_speed}, told);
   solver.solve_many(first_vertices(210), [](std::size_t, Arrival&&) {});
   EXPECT_EQ(last, 1.0);
   EXPECT_GT(reports, 1U);
@@ -216,7 +216,7 @@ TEST_P(SolveMany, StreamedResultsAreNotKeptSlow) {
   TetMesh mesh = one_tet();
   mesh.points.resize(400'000, {9, 9, 9});  // in no element: large results of small solves
   const std::vector<Sources> sets(200, from(vertex(2)));
-  Solver<4> solver({mesh, unit_speed}, options());
+  Solver solver({mesh, unit_speed}, options());
   solver.solve(sets.front());
   const std::size_t before = peak_resident_bytes();
   solver.solve_many(sets, [](std::size_t, Arrival&& arrival) { EXPECT_EQ(arrival.reached, 4U); });
@@ -250,10 +250,10 @@ TEST(SolveManyOnThreads, OneSetAThreadGivesTheBitsOfASerialSolve) {
   all.push_back(base);
   for (SolveOptions options : all) {
     options.backend = Backend::serial;
-    Solver<4> alone({mesh, metric}, options);
+    Solver alone({mesh, metric}, options);
     for (const Backend backend : {Backend::threads, Backend::automatic}) {
       options.backend = backend;
-      const std::vector<Arrival> many = Solver<4>({mesh, metric}, options).solve_many(sets);
+      const std::vector<Arrival> many = Solver({mesh, metric}, options).solve_many(sets);
       for (std::size_t i = 0; i < sets.size(); ++i) {
         SCOPED_TRACE(std::string(name_of(options.method)) + " " + std::to_string(i));
         const Arrival one = alone.solve(sets[i]);
@@ -276,7 +276,7 @@ TEST(SolveManyOnThreads, FewSetsShareAllThreadsOneAfterTheOther) {
   options.backend = Backend::threads;
   options.threads = 4;
   const int granted = granted_threads(4);
-  Solver<4> solver({mesh, unit_speed}, options);
+  Solver solver({mesh, unit_speed}, options);
   for (const Arrival& arrival : solver.solve_many(first_vertices(3))) EXPECT_EQ(arrival.threads, granted);
   for (const Arrival& arrival : solver.solve_many(first_vertices(4))) EXPECT_EQ(arrival.threads, 4);
 }

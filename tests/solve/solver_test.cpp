@@ -317,7 +317,7 @@ TEST(Solver, FmmRefusesWhereItsOrderDoesNotHold) {
 TEST_P(EachBackend, TakesANewMetricWithoutANewSolver) {
   const TetMesh mesh = cube(9);
   const Metric first = Metric::isotropic(1), second = Metric::constant(diag149);
-  Solver<4> solver({mesh, first}, options());
+  Solver solver({mesh, first}, options());
   const Arrival a = solver.solve(from(VertexId(0)));
   solver.set_metric(second);
   const Arrival b = solver.solve(from(VertexId(0)));
@@ -331,7 +331,7 @@ TEST_P(EachBackend, TakesANewMetricWithoutANewSolver) {
 TEST_P(EachBackend, SolvesAgainWithOtherSources) {
   const TetMesh mesh = cube(12, 0.2);
   const Metric metric;
-  Solver<4> solver({mesh, metric}, options());
+  Solver solver({mesh, metric}, options());
   const Arrival first = solver.solve(from_two(0, 9));
   const Arrival other = solver.solve(from_two(1700, 3));
   const Arrival again = solver.solve(from_two(0, 9));
@@ -343,7 +343,7 @@ TEST_P(EachBackend, SolvesAgainWithOtherSources) {
 TEST_P(EachBackend, ResidualCheckCatchesAWrongTime) {
   const TetMesh mesh = cube(9);
   const Metric metric;
-  Solver<4> solver({mesh, metric}, options());
+  Solver solver({mesh, metric}, options());
   Arrival arrival = solver.solve(from(VertexId(0)));
   ASSERT_TRUE(solver.residual(arrival, from(VertexId(0))).passed());
   arrival.times[700] += 0.01;
@@ -356,7 +356,7 @@ TEST_P(EachBackend, ResidualCheckCatchesAWrongTime) {
 TEST_P(EachBackend, ResidualCheckCatchesALateSource) {
   const TetMesh mesh = cube(9);
   const Metric metric;
-  Solver<4> solver({mesh, metric}, options());
+  Solver solver({mesh, metric}, options());
   const Arrival right = solver.solve(from(VertexId(0), 3));
   ASSERT_TRUE(solver.residual(right, from(VertexId(0), 3)).passed());
   Arrival wrong = right;
@@ -372,7 +372,7 @@ TEST_P(EachBackend, ARefusedMetricLeavesTheOneBefore) {
   SpeedMetric speeds{std::vector<double>(mesh.element_count(), 100)};
   speeds.speed.back() = -1;
   const Metric bad(speeds);
-  Solver<4> solver({mesh, first}, options());
+  Solver solver({mesh, first}, options());
   const Arrival before = solver.solve(from(VertexId(0)));
   EXPECT_THROW(solver.set_metric(bad), InputError);
   const Arrival after = solver.solve(from(VertexId(0)));
@@ -421,7 +421,7 @@ TEST(Solver, ThreadsLeaveTogetherWhenCancelledOrInterrupted) {
     options.progress.report = [&](double) {
       if (++looks > late % 3) cancel = true;
     };
-    Solver<4> solver({mesh, metric}, options);
+    Solver solver({mesh, metric}, options);
     try {
       solver.solve(from(VertexId(0)));
     } catch (const Cancelled&) {

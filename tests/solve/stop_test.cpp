@@ -8,9 +8,9 @@
 #include "isochron/mesh/ordering.h"
 #include "isochron/mesh/validate.h"
 #include "isochron/solve/grid/stencils.h"
-#include "isochron/solve/grid_solver.h"
 #include "isochron/solve/simplex/obtuse_split.h"
 #include "isochron/solve/simplex/problem.h"
+#include "isochron/solve/solver.h"
 #include "solve/samples.h"
 
 namespace isochron {
@@ -84,7 +84,7 @@ TEST(Stop, AMeshSolverIsUsableAfterwards) {
   SolveOptions options;
   options.backend = Backend::serial;
   options.progress.cancel = &flag;
-  Solver<4> solver({mesh, slow}, options);
+  Solver solver({mesh, slow}, options);
   expect_usable_after_stops(solver, flag, fast);
 }
 
@@ -94,10 +94,10 @@ TEST(Stop, AnImageSolverIsUsableAfterwards) {
   const Metric slow(SpeedMetric{std::vector<double>(grid.voxel_count(), 1.0)});
   const Metric fast(SpeedMetric{std::vector<double>(grid.voxel_count(), 2.0)});
   std::atomic<bool> flag{false};
-  GridOptions options;
-  options.common.backend = Backend::serial;
-  options.common.progress.cancel = &flag;
-  GridSolver solver({grid, slow, {}}, options);
+  SolveOptions options;
+  options.backend = Backend::serial;
+  options.progress.cancel = &flag;
+  Solver solver({grid, slow, {}}, options);
   expect_usable_after_stops(solver, flag, fast);
 }
 

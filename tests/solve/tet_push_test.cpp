@@ -141,7 +141,7 @@ TEST(TetPush, TakesManyElementsInTurns) {
   options.precision = Precision::double_;
   options.verify = Keep::yes;
   const Metric metric;
-  Solver<4> solver({mesh, metric}, options);
+  Solver solver({mesh, metric}, options);
   Sources sources;
   sources.vertices.push_back({VertexId(mesh.points.size() - 1)});
   const Arrival arrival = solver.solve(sources);

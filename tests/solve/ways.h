@@ -17,7 +17,7 @@ struct Way {
   Method method = Method::banded;
   Precision precision = Precision::double_;
   int threads = 1;
-  SchemeOptions scheme = {};
+  PaperOptions paper = {};
   std::string detail = {};  ///< of the scheme
 };
 
@@ -45,16 +45,16 @@ inline std::vector<Way> device_ways(int corners) {
   add({.method = Method::push}, "");
   Way patch{.method = Method::patch_fim};
   add(patch, "one-ring-strip");
-  patch.scheme.layout = PatchLayout::cell_assembly;
+  patch.paper.layout = PatchLayout::cell_assembly;
   add(patch, "cell-assembly");
   Way list{.method = Method::active_list};
   add(list, "gray-code");
-  list.scheme.storage = ElementStorage::products;
+  list.paper.storage = ElementStorage::products;
   if (corners == 4) add(list, "products");  // a triangle has none to store
   Way parts{.method = Method::domain_decomposition};
-  parts.scheme.subdomains = 5;
+  parts.paper.subdomains = 5;
   add(parts, "one-block");
-  parts.scheme.subdomain_blocks = SubdomainBlocks::several;
+  parts.paper.subdomain_blocks = SubdomainBlocks::several;
   add(parts, "several-blocks");
   return ways;
 }
@@ -75,7 +75,7 @@ inline SolveOptions options_for(const Way& way) {
   options.backend = way.threads > 1 ? Backend::threads : Backend::serial;
   for (const Way& device_way : device_ways(4))
     if (way.method == device_way.method) options.backend = Backend::cuda;
-  options.scheme = way.scheme;
+  options.paper = way.paper;
   options.unordered = Unordered::hand_over;
   options.verify = Keep::yes;
   return options;

@@ -8,7 +8,7 @@
 #include "isochron/mesh/generate/tensor_images.h"
 #include "isochron/metric/diffusion.h"
 #include "isochron/metric/from_image.h"
-#include "isochron/solve/grid_solver.h"
+#include "isochron/solve/solver.h"
 #include "isochron/trace/grid_field.h"
 #include "isochron/trace/grid_path.h"
 #include "solve/grid_samples.h"
@@ -218,7 +218,7 @@ TEST(GridSolvedPath, SecondOrderAndSmearedTimesOfARoughImageHaveTheirPaths) {
   const Metric metric(speeds);
   const Sources sources = centre_source(grid);
   for (const auto& [scheme, order] : {std::pair{GridScheme::adaptive, 2}, std::pair{GridScheme::lax_friedrichs, 1}}) {
-    GridOptions options;
+    SolveOptions options;
     options.scheme = scheme;
     options.order = order;
     const Arrival arrival = solve(grid, metric, sources, options);

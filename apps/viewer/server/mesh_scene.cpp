@@ -110,7 +110,7 @@ class MeshScene final : public Scene {
   struct Prepared {
     std::string key;  ///< of the metric, as it was asked for
     std::shared_ptr<const Metric> metric;
-    std::unique_ptr<Solver<Corners>> solver;
+    std::unique_ptr<Solver> solver;
     std::uint64_t used = 0;
   };
   /// Whose result, and which of them.
@@ -296,7 +296,7 @@ auto MeshScene<Corners>::prepare(const Json& asked) -> Prepared& {
     options.progress.report = [this](double fraction) {
       if (report_) report_(fraction);
     };
-    auto solver = std::make_unique<Solver<Corners>>(Domain<Corners>{mesh_, *metric}, options);
+    auto solver = std::make_unique<Solver>(MeshDomain<Corners>{mesh_, *metric}, options);
     prepared_.push_back(std::make_unique<Prepared>(Prepared{key, std::move(metric), std::move(solver), ++clock_}));
     return *prepared_.back();
   }
@@ -430,7 +430,7 @@ Reply MeshScene<Corners>::path(Fields& fields) {
   Result& result = result_of(place);
   if (!result.tracer)
     result.tracer =
-        std::make_unique<PathTracer<Corners>>(Domain<Corners>{mesh_, *result.metric}, result.times, result.sources);
+        std::make_unique<PathTracer<Corners>>(MeshDomain<Corners>{mesh_, *result.metric}, result.times, result.sources);
   const auto* vertex = std::get_if<VertexId>(&to);
   const Path path = vertex != nullptr
                         ? result.tracer->from(*vertex)

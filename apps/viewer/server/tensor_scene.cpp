@@ -237,12 +237,12 @@ Prepared& TensorScene::prepare(double alpha) {
   metric.alpha = alpha;
   metric.threads = threads_;
   fresh->metric = diffusion_metric(tensors_, usable_, metric);
-  GridOptions options;
-  options.common.threads = threads_;
-  options.common.progress = {[this](double fraction) {
-                               if (report_) report_(fraction);
-                             },
-                             &stop_};
+  SolveOptions options;
+  options.threads = threads_;
+  options.progress = {[this](double fraction) {
+                        if (report_) report_(fraction);
+                      },
+                      &stop_};
   fresh->connector = std::make_unique<Connector>(GridDomain{grid_, fresh->metric.metric, usable_}, options);
   fresh->used = ++clock_;
   if (prepared_.size() >= max_prepared)

@@ -161,10 +161,10 @@ std::vector<std::uint8_t> path_mask(std::span<const std::uint8_t> usable, std::s
   return mask;
 }
 
-Connector::Connector(GridDomain domain, const GridOptions& options)
+Connector::Connector(GridDomain domain, const SolveOptions& options)
     : domain_(domain), solver_(domain, [&] {
-        GridOptions without = options;
-        without.common.sources = Keep::no;
+        SolveOptions without = options;
+        without.sources = Keep::no;
         return without;
       }()) {}
 

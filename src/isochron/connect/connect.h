@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "isochron/connect/region.h"
-#include "isochron/solve/grid_solver.h"
+#include "isochron/solve/solver.h"
 #include "isochron/trace/path.h"
 
 namespace isochron {
@@ -54,8 +54,8 @@ std::vector<std::uint8_t> path_mask(std::span<const std::uint8_t> usable, std::s
 /// Answers many queries on one image; prepared once. Not for use by two threads at a time.
 class Connector {
  public:
-  /// Keeps references to the domain. Throws like `GridSolver`.
-  Connector(GridDomain domain, const GridOptions& options);
+  /// Keeps references to the domain. Throws like `Solver`.
+  Connector(GridDomain domain, const SolveOptions& options);
 
   /// Regions must have voxels, all inside the mask (see `inside_mask`). Throws UsageError for an epsilon out of range,
   /// InputError for regions that overlap, and NoAnswerError when the mask does not join them.
@@ -63,7 +63,7 @@ class Connector {
 
  private:
   GridDomain domain_;
-  GridSolver solver_;
+  Solver solver_;
 };
 
 }  // namespace isochron

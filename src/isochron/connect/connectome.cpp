@@ -127,14 +127,14 @@ class Matrices {
 
 }  // namespace
 
-Connectome connect_all(const GridDomain& domain, std::span<const LabelledRegion> regions, const GridOptions& options) {
+Connectome connect_all(const GridDomain& domain, std::span<const LabelledRegion> regions, const SolveOptions& options) {
   const Ends ends = ends_in_mask(domain, regions);
   Connectome result;
   for (const LabelledRegion& region : regions) result.labels.push_back(region.label);
-  GridOptions solve_options = options;
-  solve_options.common.sources = Keep::no;
-  GridSolver solver(domain, solve_options);
-  const int threads = options.common.backend == Backend::serial ? 1 : options.common.threads;
+  SolveOptions solve_options = options;
+  solve_options.sources = Keep::no;
+  Solver solver(domain, solve_options);
+  const int threads = options.backend == Backend::serial ? 1 : options.threads;
   Matrices matrices(domain, ends, threads > 0 ? threads : hardware_threads(), result);
   solver.solve_many(ends.sources, [&](std::size_t i, Arrival&& arrival) { matrices.take(i, arrival); });
   matrices.finish();

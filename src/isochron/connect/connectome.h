@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "isochron/connect/region.h"
-#include "isochron/solve/grid_solver.h"
+#include "isochron/solve/solver.h"
 
 namespace isochron {
 
@@ -31,6 +31,6 @@ struct Connectome {
 /// One solve a region, and one traced path a pair: from the best voxel of the later region back to the earlier one.
 /// Voxels outside the mask are left out; a region without others is joined to nothing. Throws InputError when fewer
 /// than two regions have voxels in the mask or two overlap, and Cancelled.
-Connectome connect_all(const GridDomain& domain, std::span<const LabelledRegion> regions, const GridOptions& options);
+Connectome connect_all(const GridDomain& domain, std::span<const LabelledRegion> regions, const SolveOptions& options);
 
 }  // namespace isochron

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "isochron/core/error.h"
-#include "isochron/solve/grid_solver.h"
+#include "isochron/solve/solver.h"
 
 namespace isochron {
 namespace {
@@ -51,10 +51,10 @@ std::vector<std::int32_t> make_parcels(const ImageGrid& grid, std::span<const st
   Sources seeds;
   for (const std::size_t i : farthest_points(points, count)) seeds.vertices.push_back({voxels[i], 0});
   const Metric even = Metric::isotropic(1);
-  GridOptions solve_options;
-  solve_options.common = options;
-  solve_options.common.sources = Keep::yes;
-  const Arrival arrival = GridSolver(GridDomain{grid, even, mask}, solve_options).solve(seeds);
+  SolveOptions solve_options;
+  solve_options = options;
+  solve_options.sources = Keep::yes;
+  const Arrival arrival = Solver(GridDomain{grid, even, mask}, solve_options).solve(seeds);
   std::vector<std::int32_t> labels(mask.size(), 0);
   for (std::size_t v = 0; v < labels.size(); ++v) labels[v] = arrival.source[v] + 1;  // −1 where unreached
   return labels;

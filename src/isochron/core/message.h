@@ -70,9 +70,9 @@ class Message {
   Message(Place place) { add(place); }                       // NOLINT(google-explicit-constructor)
   Message(Subject subject) { add(subject); }                 // NOLINT(google-explicit-constructor)
 
-  friend Message operator+(Message a, const Message& b) {
-    a.parts_.insert(a.parts_.end(), b.parts_.begin(), b.parts_.end());
-    return a;
+  Message& operator+=(const Message& other) {
+    parts_.insert(parts_.end(), other.parts_.begin(), other.parts_.end());
+    return *this;
   }
 
   [[nodiscard]] const std::vector<Part>& parts() const { return parts_; }
@@ -83,6 +83,8 @@ class Message {
 
   std::vector<Part> parts_;
 };
+
+inline Message operator+(Message a, const Message& b) { return a += b; }
 
 /// How the parts of a message that are not plain text are said. This is the library's own way ("method banded",
 /// "voxel 1,2,3", "the metric"); a front end overrides what it says in other words.

@@ -241,7 +241,7 @@ PartData<Corners> part_of_pieces(Communicator& communicator, const NumberedPiece
   const std::span<const MeshPiece<Corners>> pieces(own.pieces);
   PartData<Corners> result =
       blocks == 0 && are_even(communicator, own)
-          ? share_out(communicator, pieces, std::span<const std::vector<std::uint32_t>>(own.owner))
+          ? redistribute(communicator, pieces, std::span<const std::vector<std::uint32_t>>(own.owner))
           : repartition(communicator, pieces, blocks > 0 ? blocks : paying_blocks(communicator, pieces));
   const std::uint64_t vertices = result.part.whole_vertices, elements = result.part.whole_elements;
   if (own.announced_vertices.value_or(vertices) != vertices || own.announced_elements.value_or(elements) != elements)

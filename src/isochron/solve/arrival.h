@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -36,11 +37,15 @@ struct Residual {
   [[nodiscard]] bool passed() const { return worst <= limit; }
 };
 
+struct DeviceResult;  // solve/device_data.h
+
 /// First-arrival times in the user's numbering; +inf where nothing arrived.
 struct Arrival {
   std::vector<double> times;
   std::vector<std::int32_t> source;  ///< index into Sources, −1 where unreached
-  std::vector<Upwind> upwind;        ///< on request
+  /// The times and sources where they were left in device memory; those above are empty then.
+  std::shared_ptr<DeviceResult> on_device;
+  std::vector<Upwind> upwind;  ///< on request
   std::size_t reached = 0;
   std::size_t unreached = 0;
   double max_time = 0;  ///< of the reached vertices

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <utility>
 #include <variant>
 
 #include "isochron/core/cuda/device_array.h"
@@ -30,16 +32,33 @@ struct DeviceFiber {
   Velocities velocities;
 };
 
-/// A metric, wherever it is.
-using AnyMetric = std::variant<Metric, DeviceSpeed, DeviceTensor, DeviceFiber>;
+/// A metric, wherever its arrays are. One on the host is referred to; a temporary one is kept.
+struct AnyMetric : std::variant<std::shared_ptr<const Metric>, DeviceSpeed, DeviceTensor, DeviceFiber> {
+  using variant::variant;
+  AnyMetric(const Metric& metric)  // NOLINT(google-explicit-constructor): it is either
+      : variant(std::shared_ptr<const Metric>(std::shared_ptr<const Metric>(), &metric)) {}
+  AnyMetric(Metric&& metric)  // NOLINT(google-explicit-constructor)
+      : variant(std::make_shared<const Metric>(std::move(metric))) {}
 
-/// As `Arrival`, with the times (and the sources, when the options ask for them) in device memory, complete when it is
-/// returned.
-struct DeviceArrival {
+  /// Null when the arrays are in device memory.
+  [[nodiscard]] std::shared_ptr<const Metric> host() const {
+    const auto* metric = std::get_if<std::shared_ptr<const Metric>>(this);
+    return metric != nullptr ? *metric : nullptr;
+  }
+};
+
+/// Times, and the sources when the options ask for them, in device memory; complete when they are returned.
+struct DeviceResult {
   cuda::DeviceArray<double> times;         ///< user's numbering; +inf where nothing arrived
   cuda::DeviceArray<std::int32_t> source;  ///< −1 where nothing arrived
-  Arrival summary;                         ///< all else; its own times and sources are empty
   int device = -1;                         ///< whose memory it is
 };
+
+/// The device that holds a table; `expected` for one without rows. Throws InputError when it is not the expected one
+/// (unless that is −1).
+int device_holding(const cuda::DeviceTable& table, int expected);
+/// The same for all arrays of a mesh or a metric; `expected` for one on the host.
+int device_holding(const DeviceMesh& mesh, int expected);
+int device_holding(const AnyMetric& metric, int expected);
 
 }  // namespace isochron

@@ -24,6 +24,11 @@ constexpr std::array<std::pair<Method, std::string_view>, 11> methods{
      {Method::relabel_async, "relabel-async"}}};
 constexpr std::array<std::pair<SourceInit, std::string_view>, 3> source_inits{
     {{SourceInit::plain, "plain"}, {SourceInit::ball, "ball"}, {SourceInit::factored, "factored"}}};
+constexpr std::array<std::pair<GridScheme, std::string_view>, 4> schemes{
+    {{GridScheme::automatic, "auto"},
+     {GridScheme::adaptive, "adaptive"},
+     {GridScheme::godunov, "godunov"},
+     {GridScheme::lax_friedrichs, "lax-friedrichs"}}};
 
 template <class Table, class Value>
 std::string_view name_in(const Table& table, Value value) {
@@ -46,8 +51,10 @@ auto value_in(const Table& table, std::string_view wanted, std::string_view what
 
 std::string_view name_of(Method method) { return name_in(methods, method); }
 std::string_view name_of(SourceInit init) { return name_in(source_inits, init); }
+std::string_view name_of(GridScheme scheme) { return name_in(schemes, scheme); }
 Method method_named(std::string_view name) { return value_in(methods, name, "method"); }
 SourceInit source_init_named(std::string_view name) { return value_in(source_inits, name, "source initialisation"); }
+GridScheme grid_scheme_named(std::string_view name) { return value_in(schemes, name, "scheme"); }
 
 std::string_view name_of(Backend backend) {
   switch (backend) {

@@ -23,14 +23,15 @@ enum class Method {
   relabel_sync,          ///< synchronous relabelling, the reference of paper 000 Table 2.1
   relabel_async          ///< asynchronous relabelling, likewise
 };
-enum class Backend {
-  automatic,
-  serial,
-  threads,
-  cuda,
-  mpi  ///< of results of solve/mpi; `Solver` refuses it
-};
+enum class Backend { automatic, serial, threads, cuda, mpi };
 enum class Precision { automatic, single_, double_ };
+/// How the equation is discretised on images.
+enum class GridScheme {
+  automatic,      ///< adaptive
+  adaptive,       ///< upwind along integer directions that follow the metric (local/selling.h): right at any anisotropy
+  godunov,        ///< paper 004's anisotropic Godunov Hamiltonian on the axes' neighbours; methods fim and fsm
+  lax_friedrichs  ///< paper 004's reference, smeared but simple; method fsm
+};
 enum class SourceInit {
   plain,    ///< only the source itself (or its element's corners) is set
   ball,     ///< exact times in a metric ball of a few rings around isolated point sources
@@ -47,6 +48,12 @@ enum class Unordered {
 };
 enum class Reorder { automatic, always, never };
 enum class Keep { no, yes };
+/// The memory that times and sources are left in.
+enum class ResultMemory {
+  automatic,  ///< where the arrays of the domain are
+  host,
+  device
+};
 
 /// Where the papers' patches find their elements.
 enum class PatchLayout {
@@ -60,11 +67,11 @@ enum class ElementStorage {
 };
 enum class SubdomainBlocks {
   one,     ///< a thread block works on a subdomain of its own until nothing in it changes
-  several  ///< several thread blocks share a subdomain, and all active ones meet after each round
+  several  ///< several thread blocks share a subdomain; a grid-wide synchronisation ends each round
 };
 
 /// How the papers' GPU methods run; by default with the papers' own numbers.
-struct SchemeOptions {
+struct PaperOptions {
   int patch_vertices = 64;
   int inner_iterations = 0;  ///< 0: 7 on triangles, 3 on tetrahedra, 6 on images
   PatchLayout layout = PatchLayout::one_ring_strip;
@@ -74,6 +81,7 @@ struct SchemeOptions {
   Partitioner partitioner = Partitioner::automatic;  ///< METIS where the build has it
 };
 
+/// On images tolerances and edge times are those of a cell's shortest step, and rings are voxels.
 struct SolveOptions {
   Method method = Method::automatic;
   Backend backend = Backend::automatic;
@@ -85,11 +93,14 @@ struct SolveOptions {
   ObtuseSplit obtuse = ObtuseSplit::automatic;
   Unordered unordered = Unordered::refuse;
   Reorder reorder = Reorder::automatic;
-  Keep sources = Keep::yes;  ///< fill Arrival::source
-  Keep weights = Keep::no;   ///< fill Arrival::upwind
-  Keep verify = Keep::no;    ///< run the residual pass
-  double band_width = 0;     ///< banded and push: in mean edge travel times; 0: tuned
-  SchemeOptions scheme;      ///< of the papers' GPU methods
+  Keep sources = Keep::yes;                   ///< fill Arrival::source
+  Keep weights = Keep::no;                    ///< fill Arrival::upwind
+  Keep verify = Keep::no;                     ///< run the residual pass
+  double band_width = 0;                      ///< banded and push: in mean edge travel times; 0: tuned
+  GridScheme scheme = GridScheme::automatic;  ///< of images
+  int order = 1;  ///< of images: 1, or 2: second-order differences where they are smooth (adaptive scheme)
+  ResultMemory results = ResultMemory::automatic;
+  PaperOptions paper;  ///< of the papers' GPU methods
   Progress progress;
 };
 
@@ -97,8 +108,10 @@ std::string_view name_of(Method method);
 std::string_view name_of(Backend backend);
 std::string_view name_of(Precision precision);
 std::string_view name_of(SourceInit init);
+std::string_view name_of(GridScheme scheme);
 /// By the names of the command line ("banded", "relabel-sync"); throws UsageError that lists them.
 Method method_named(std::string_view name);
 SourceInit source_init_named(std::string_view name);
+GridScheme grid_scheme_named(std::string_view name);
 
 }  // namespace isochron

@@ -1,42 +1,41 @@
-// Arrival times on simplex meshes: prepare once, solve many times.
+// Arrival times: prepare once, solve many times.
 #pragma once
 
-#include <cstddef>
 #include <memory>
 #include <span>
 #include <vector>
 
-#include "isochron/mesh/simplex_mesh.h"
-#include "isochron/mesh/validate.h"
-#include "isochron/metric/metric.h"
 #include "isochron/solve/arrival.h"
+#include "isochron/solve/domain.h"
 #include "isochron/solve/options.h"
 #include "isochron/solve/sources.h"
 
 namespace isochron {
 
-/// A mesh and the travel-time metric on it. Both are immutable while a solver uses them.
-template <int Corners>
-struct Domain {
-  const SimplexMesh<Corners>& mesh;
-  const Metric& metric;
-  MeshIds ids = MeshIds::unknown;  ///< `in_range` where the caller has checked them already
-};
+class Engine;
 
-/// Owns what can be prepared once for a mesh: adjacency, ordering, metric lengths. Not for use by two threads at a
-/// time.
-template <int Corners>
+/// Owns what can be prepared once for a domain: adjacency, ordering, metric lengths, stencils, buffers on a device. Not
+/// for use by two threads at a time.
+///
+/// Where a domain's arrays are decides where it is solved. Arrays in device memory are solved there (method push), and
+/// the times stay there unless `SolveOptions::results` says otherwise; everything happens on the device that holds
+/// them. Sources that are not vertices (points, a level set) are placed on the host, to which a mesh in device memory
+/// is then copied once and its metric once each time it changes. Of an image in device memory, metrics other than
+/// speeds on orthogonal axes are prepared on the host (`Arrival::notes` says so).
 class Solver {
  public:
-  /// Keeps references to mesh and metric. Throws InputError when an id is out of range, a coordinate is not finite, or
-  /// the metric does not fit (see `check_metric`).
-  Solver(Domain<Corners> domain, SolveOptions options);
+  /// Throws InputError when an id is out of range, a coordinate is not finite, an image has no voxels or usable axes, a
+  /// mask has another size or lets nothing through, arrays lie on several devices, or the metric does not fit (see
+  /// `check_metric`); UsageError for options that do not go together; DeviceError when a GPU is asked for and is not
+  /// there.
+  explicit Solver(const Domain& domain, SolveOptions options = {});
   ~Solver();
   Solver(Solver&&) noexcept;
   Solver& operator=(Solver&&) noexcept;
 
-  /// First arrivals from `sources`. Throws InputError for a source that is not there (id out of range, not a vertex of
-  /// any element, point outside the mesh) and Cancelled.
+  /// First arrivals from `sources`. Of images vertices are voxels (`ImageGrid::voxel`), points are world positions, and
+  /// many voxels side by side are a region, each with its own time. Throws InputError for a source that is not there
+  /// (id out of range, not a vertex of any element, point outside the mesh, image or mask) and Cancelled.
   Arrival solve(const Sources& sources);
 
   /// The same for several sets of sources, each on its own. On the GPU many are solved at once on one reading of the
@@ -47,22 +46,27 @@ class Solver {
   std::vector<Arrival> solve_many(std::span<const Sources> source_sets);
   void solve_many(std::span<const Sources> source_sets, const TakeArrival& take);
 
-  /// Takes another metric on the same mesh; adjacency and ordering stay.
-  void set_metric(const Metric& metric);
+  /// Takes another metric on the same mesh or image; adjacency and ordering stay. When it is refused, the one before
+  /// stays.
+  void set_metric(const AnyMetric& metric);
 
-  /// |u(v) − update(v)| everywhere for given times (user's numbering); vertices that `sources` sets are exempt.
+  /// |u − update(u)| everywhere for given times (user's numbering), in local edge travel times or shortest steps;
+  /// vertices that `sources` sets are exempt. Of second order the choice of differences is that of the first-order
+  /// times, which are computed again.
   Residual residual(const Arrival& arrival, const Sources& sources);
 
  private:
-  class Engine;
   std::unique_ptr<Engine> engine_;
 };
 
-/// The common case in one line.
-template <int Corners>
-Arrival solve(const SimplexMesh<Corners>& mesh, const Metric& metric, const Sources& sources,
-              const SolveOptions& options = {}) {
-  return Solver<Corners>(Domain<Corners>{mesh, metric}, options).solve(sources);
+/// The common case in one line, for a mesh or an image.
+template <class Shape>
+Arrival solve(const Shape& shape, const Metric& metric, const Sources& sources, const SolveOptions& options = {}) {
+  return Solver(Domain(shape, metric), options).solve(sources);
+}
+inline Arrival solve(const ImageGrid& grid, const Metric& metric, const Sources& sources, const SolveOptions& options,
+                     std::span<const std::uint8_t> mask) {
+  return Solver(Domain(grid, metric, mask), options).solve(sources);
 }
 
 }  // namespace isochron

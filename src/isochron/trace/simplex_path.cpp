@@ -40,7 +40,7 @@ void check_field(const SimplexMesh<Corners>& mesh, std::span<const double> times
 template <int Corners>
 class PathTracer<Corners>::Engine {
  public:
-  Engine(Domain<Corners> domain, std::span<const double> times, const Sources& sources, PathOptions options)
+  Engine(MeshDomain<Corners> domain, std::span<const double> times, const Sources& sources, PathOptions options)
       : options_(options),
         mesh_(domain.mesh),
         metric_(domain.metric),
@@ -200,7 +200,7 @@ void PathTracer<Corners>::Engine::shorten_trail(Trail& trail) const {
 }
 
 template <int Corners>
-PathTracer<Corners>::PathTracer(Domain<Corners> domain, std::span<const double> times, const Sources& sources,
+PathTracer<Corners>::PathTracer(MeshDomain<Corners> domain, std::span<const double> times, const Sources& sources,
                                 PathOptions options)
     : engine_(std::make_unique<Engine>(domain, times, sources, options)) {}
 template <int Corners>

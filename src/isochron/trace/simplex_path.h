@@ -19,7 +19,8 @@ class PathTracer {
   /// Keeps references to mesh, metric and times, which must be those of a solve with these sources (one time a vertex,
   /// +inf where unreached). Throws InputError where the sizes do not fit, a time is NaN or −inf, and like
   /// `Solver::solve` for sources that are not there.
-  PathTracer(Domain<Corners> domain, std::span<const double> times, const Sources& sources, PathOptions options = {});
+  PathTracer(MeshDomain<Corners> domain, std::span<const double> times, const Sources& sources,
+             PathOptions options = {});
   ~PathTracer();
   PathTracer(PathTracer&&) noexcept;
   PathTracer& operator=(PathTracer&&) noexcept;

@@ -41,8 +41,8 @@ void check_factored_count(std::size_t sources) {
   constexpr std::size_t most = 64;
   if (sources > most)
     throw UsageError(
-        fmt::format("factored sources are solved one by one and {} are too many (at most {}); use --source-init ball",
-                    sources, most));
+        fmt::format("factored sources are solved one by one and {} are too many (at most {}); use ", sources, most) +
+        Setting{Option::source_init, "ball"});
 }
 
 }  // namespace isochron

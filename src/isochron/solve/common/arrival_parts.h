@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <exception>
 
 #include "isochron/solve/arrival.h"
 
@@ -12,6 +13,11 @@ void take_earlier(Arrival&& part, Arrival& arrival);
 
 /// Counts what was reached, and when the last.
 void summarise(Arrival& arrival);
+
+/// Factoring does not suit the metric of the domain: the sources get balls instead.
+struct FactoringFailed : std::exception {
+  [[nodiscard]] const char* what() const noexcept override { return "factoring does not suit this metric"; }
+};
 
 /// Factoring solves once per source: throws UsageError when that would be too often.
 void check_factored_count(std::size_t sources);

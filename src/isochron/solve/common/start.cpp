@@ -27,24 +27,18 @@ StartSeeds make_start_seeds(const std::vector<Seed>& seeds, double unit, double 
     if (!std::isfinite(time) && std::isfinite(seed.time) && std::isfinite(unit))
       throw InputError(
           fmt::format("onset time {} is too far after the first one, {} (edges take about {:.1g}); give times in the "
-                      "same unit, or use --precision double",
-                      seed.time, start.base, unit));
+                      "same unit, or use ",
+                      seed.time, start.base, unit) +
+          Setting{Option::precision, "double"});
     if (ascending) {
       start.seeds.push_back({seed.vertex, time, seed.source});
       continue;
     }
     const auto [found, fresh] = place.try_emplace(seed.vertex.value, start.seeds.size());
     if (fresh) start.seeds.push_back({seed.vertex, time, seed.source});
-    else if (StartSeed& known = start.seeds[found->second]; time < known.time) known = {seed.vertex, time, seed.source};
+    else if (Seed& known = start.seeds[found->second]; time < known.time) known = {seed.vertex, time, seed.source};
   }
   return start;
-}
-
-double checked_tolerance(double tolerance) {
-  if (!(tolerance > 0 && tolerance < 1))
-    throw UsageError(
-        fmt::format("tolerance {} is not between 0 and 1; it is a share of the local edge travel time", tolerance));
-  return tolerance;
 }
 
 std::string precision_note(double shortest, double longest) {

@@ -1,23 +1,23 @@
 // From seeds to what a schedule starts with: each vertex once, times from zero on in internal units.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <limits>
 #include <string>
 #include <vector>
 
+#include "isochron/core/big_vector.h"
+#include "isochron/solve/common/residual.h"
 #include "isochron/solve/common/seed.h"
+#include "isochron/solve/common/state.h"
 
 namespace isochron {
 
-struct StartSeed {
-  VertexId vertex;
-  double time = 0;  ///< internal units, from `base` on
-  std::int32_t source = -1;
-};
-
+/// Seeds in internal units.
 struct StartSeeds {
-  std::vector<StartSeed> seeds;  ///< in the order they were given, the earliest of each vertex
-  double base = 0;               ///< user's time that is 0 inside
+  std::vector<Seed> seeds;  ///< in the order they were given, the earliest of each vertex; times from `base` on
+  double base = 0;          ///< user's time that is 0 inside
 };
 
 /// Times are counted from the earliest seed on, or from `latest_base` when that is before it. Throws InputError when a
@@ -26,8 +26,43 @@ template <class T>
 StartSeeds make_start_seeds(const std::vector<Seed>& seeds, double unit,
                             double latest_base = std::numeric_limits<double>::infinity());
 
-/// Returns it, or throws UsageError when it is not a share of an edge.
-double checked_tolerance(double tolerance);
+/// The source of all seeds, where there is only one; −1 else.
+inline std::int32_t only_source(const std::vector<Seed>& seeds) {
+  const bool one =
+      std::all_of(seeds.begin(), seeds.end(), [&](const Seed& seed) { return seed.source == seeds.front().source; });
+  return one ? seeds.front().source : -1;
+}
+
+/// The state before a schedule runs, and what is needed to read its result.
+template <class T>
+struct Start {
+  SolveState<T> state;
+  BigVector<T> first;                ///< of a second-order solve: the first-order times
+  std::vector<std::uint8_t> pinned;  ///< per vertex: starts with a time
+  std::vector<std::int32_t> label;   ///< per vertex: the source of a seed, −1 elsewhere
+  std::vector<SeedTime<T>> seeds;    ///< as they were before the schedule ran
+  double base = 0;                   ///< user's time that is 0 inside
+};
+
+/// `internal(vertex)` is the problem's number of a user's vertex.
+template <class Problem, class Internal, class T = typename Problem::Scalar>
+Start<T> make_start(const Problem& problem, const StartSeeds& seeds, double tolerance, const Internal& internal) {
+  Start<T> start;
+  start.state.time.assign(problem.vertex_count, std::numeric_limits<T>::infinity());
+  start.state.tolerance = static_cast<T>(tolerance);
+  start.pinned.assign(problem.vertex_count, 0);
+  start.label.assign(problem.vertex_count, -1);
+  start.base = seeds.base;
+  for (const Seed& seed : seeds.seeds) {
+    const std::uint32_t v = internal(seed.vertex);
+    start.state.seeds.push_back(v);
+    start.pinned[v] = 1;
+    start.state.time[v] = static_cast<T>(seed.time);
+    start.label[v] = seed.source;
+    start.seeds.push_back({v, start.state.time[v]});
+  }
+  return start;
+}
 
 /// What the user is told when the edges' travel times do not fit single precision.
 std::string precision_note(double shortest, double longest);

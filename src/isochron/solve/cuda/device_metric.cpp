@@ -40,13 +40,12 @@ const Value* sent(DeviceArray<Value>& place, std::span<const std::type_identity_
 DeviceMetric::DeviceMetric(const Metric& metric, std::size_t elements) : elements_(elements) { send(metric); }
 
 DeviceMetric::DeviceMetric(const AnyMetric& metric, std::size_t elements) : elements_(elements) {
-  if (const auto* host = std::get_if<Metric>(&metric)) send(*host);
-  else
-    std::visit(
-        [&](const auto& kind) {
-          if constexpr (!std::is_same_v<std::decay_t<decltype(kind)>, Metric>) copy(kind);
-        },
-        metric);
+  std::visit(
+      [&](const auto& kind) {
+        if constexpr (std::is_same_v<decltype(kind), const std::shared_ptr<const Metric>&>) send(*kind);
+        else copy(kind);
+      },
+      static_cast<const AnyMetric::variant&>(metric));
 }
 
 void DeviceMetric::send(const Metric& metric) {

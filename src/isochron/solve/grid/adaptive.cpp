@@ -25,7 +25,7 @@ void march(const Problem& problem, const Factor& factor, SolveState<typename Pro
 
 template <class Problem, class Factor>
 Residual check_first(const Problem& problem, const Factor& factor, const BigVector<typename Problem::Scalar>& times,
-                     const GridStart<typename Problem::Scalar>& start, int threads, double limit) {
+                     const Start<typename Problem::Scalar>& start, int threads, double limit) {
   using T = typename Problem::Scalar;
   const GridRelaxer<Problem, ConstTimes<T>, Factor> relax(problem, ConstTimes<T>{times.data()}, factor);
   return grid_residual(problem, times.data(), start.pinned, start.seeds, limit, threads,
@@ -33,11 +33,11 @@ Residual check_first(const Problem& problem, const Factor& factor, const BigVect
 }
 
 template <class Problem, class Factor>
-Residual check_second(const Problem& problem, const Factor& factor, const GridStart<typename Problem::Scalar>& start,
+Residual check_second(const Problem& problem, const Factor& factor, const Start<typename Problem::Scalar>& start,
                       int threads, double limit) {
   using T = typename Problem::Scalar;
   const BigVector<T>& first = start.first;
-  const SeedRule<T> rule = start.seed_rule(problem);
+  const SeedRule<T> rule = seed_rule(problem, start);
   const T* times = start.state.time.data();
   const SecondOrder<Problem, ConstTimes<T>, Factor> second(problem, first.data(), {times}, factor);
   return grid_residual(problem, times, start.pinned, start.seeds, limit, threads, [&](std::uint32_t x) {
@@ -61,7 +61,7 @@ auto with_factor(const Problem& problem, const AdaptiveRun& run, Use&& use) {
 }  // namespace
 
 template <class Problem>
-void solve_adaptive(const Problem& problem, GridStart<typename Problem::Scalar>& start, const AdaptiveRun& run) {
+void solve_adaptive(const Problem& problem, Start<typename Problem::Scalar>& start, const AdaptiveRun& run) {
   SolveState<typename Problem::Scalar>& state = start.state;
   if (run.order == 1) {
     with_factor(problem, run, [&](const auto& factor) { march(problem, factor, state, run); });
@@ -70,7 +70,7 @@ void solve_adaptive(const Problem& problem, GridStart<typename Problem::Scalar>&
   march(problem, NoFactor{}, state, run);
   start.first.swap(state.time);
   with_factor(problem, run, [&](const auto& factor) {
-    second_order_times(problem, factor, start.first, start.seed_rule(problem), run.threads, state.time);
+    second_order_times(problem, factor, start.first, seed_rule(problem, start), run.threads, state.time);
   });
   state.counters.local_solves += problem.cells->list.size();
   state.counters.vertex_updates += problem.cells->list.size();
@@ -78,8 +78,8 @@ void solve_adaptive(const Problem& problem, GridStart<typename Problem::Scalar>&
 }
 
 template <class Problem>
-Residual check_adaptive(const Problem& problem, const GridStart<typename Problem::Scalar>& start,
-                        const AdaptiveRun& run, double limit) {
+Residual check_adaptive(const Problem& problem, const Start<typename Problem::Scalar>& start, const AdaptiveRun& run,
+                        double limit) {
   if (run.order == 1)
     return with_factor(problem, run, [&](const auto& factor) {
       return check_first(problem, factor, start.state.time, start, run.threads, limit);
@@ -91,10 +91,9 @@ Residual check_adaptive(const Problem& problem, const GridStart<typename Problem
 }
 
 // One problem kind and scalar.
-#define ISOCHRON_INSTANTIATE(...)                                                                                 \
-  template void solve_adaptive(const __VA_ARGS__&, GridStart<__VA_ARGS__::Scalar>&, const AdaptiveRun&);          \
-  template Residual check_adaptive(const __VA_ARGS__&, const GridStart<__VA_ARGS__::Scalar>&, const AdaptiveRun&, \
-                                   double);
+#define ISOCHRON_INSTANTIATE(...)                                                                    \
+  template void solve_adaptive(const __VA_ARGS__&, Start<__VA_ARGS__::Scalar>&, const AdaptiveRun&); \
+  template Residual check_adaptive(const __VA_ARGS__&, const Start<__VA_ARGS__::Scalar>&, const AdaptiveRun&, double);
 ISOCHRON_INSTANTIATE(AxisProblem<float, 2>)
 ISOCHRON_INSTANTIATE(AxisProblem<float, 3>)
 ISOCHRON_INSTANTIATE(AxisProblem<double, 2>)

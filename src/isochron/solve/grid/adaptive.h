@@ -29,11 +29,11 @@ inline BandTuning adaptive_tuning(double band_width) {
 /// Times from the seeds: to the first-order fixed point, by time bands of cells that push to those that read them;
 /// then, for order 2, one pass as `grid/second_order.h` says.
 template <class Problem>
-void solve_adaptive(const Problem& problem, GridStart<typename Problem::Scalar>& start, const AdaptiveRun& run);
+void solve_adaptive(const Problem& problem, Start<typename Problem::Scalar>& start, const AdaptiveRun& run);
 
 /// The fixed-point check of such times, those of first order included.
 template <class Problem>
-Residual check_adaptive(const Problem& problem, const GridStart<typename Problem::Scalar>& start,
-                        const AdaptiveRun& run, double limit);
+Residual check_adaptive(const Problem& problem, const Start<typename Problem::Scalar>& start, const AdaptiveRun& run,
+                        double limit);
 
 }  // namespace isochron

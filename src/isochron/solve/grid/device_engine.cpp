@@ -17,12 +17,12 @@ namespace isochron {
 namespace {
 
 template <class T, int Dim>
-auto make_device(const TensorProblem<T, Dim>& problem, const SolveOptions& options, int /*order*/, int /*threads*/) {
-  return cuda::make_block_fim(problem, options.scheme.inner_iterations);
+auto make_device(const TensorProblem<T, Dim>& problem, const Plan& /*plan*/, const SolveOptions& options) {
+  return cuda::make_block_fim(problem, options.paper.inner_iterations);
 }
 template <class Problem>
-auto make_device(const Problem& problem, const SolveOptions& /*options*/, int order, int threads) {
-  return cuda::make_device_grid(problem, order, threads);
+auto make_device(const Problem& problem, const Plan& plan, const SolveOptions& /*options*/) {
+  return cuda::make_device_grid(problem, plan.order, plan.batch_threads);
 }
 
 /// How the answers of a problem are labelled.
@@ -36,17 +36,18 @@ class EngineOf final : public GridDeviceEngine {
   using T = typename Problem::Scalar;
 
  public:
-  EngineOf(const ImageGrid& grid, const Problem& problem, const GridOptions& options, int threads)
-      : EngineOf(grid, problem, make_device(problem, options.common, options.order, threads), options, threads) {}
+  EngineOf(const ImageGrid& grid, const Problem& problem, const Plan& plan, const SolveOptions& options)
+      : EngineOf(grid, problem, make_device(problem, plan, options), plan, options) {}
 
-  EngineOf(const ImageGrid& grid, const Problem& problem, std::unique_ptr<cuda::DeviceGrid<T>> device,
-           const GridOptions& options, int threads)
+  EngineOf(const ImageGrid& grid, const Problem& problem, std::unique_ptr<cuda::DeviceGrid<T>> device, const Plan& plan,
+           const SolveOptions& options)
       : grid_(grid),
         problem_(problem),
         cells_(*problem.cells),
-        options_(options.common),
-        order_(options.order),
-        threads_(threads),
+        options_(options),
+        order_(plan.order),
+        threads_(plan.batch_threads),
+        tolerance_(plan.tolerance(std::is_same_v<T, float> ? Precision::single_ : Precision::double_)),
         device_(std::move(device)) {}
 
   void solve(std::span<const std::vector<Seed>> seed_sets, const TakeArrival& take) override {
@@ -60,25 +61,24 @@ class EngineOf final : public GridDeviceEngine {
     }
   }
 
-  DeviceArrival solve_on_device(const std::vector<Seed>& seeds) override {
+  Arrival solve_in_place(const std::vector<Seed>& seeds) override {
     if (options_.progress.cancelled()) throw Cancelled();
     const Layer layer = make_layer(seeds);
-    DeviceArrival arrival;
-    Arrival& summary = arrival.summary = describe();
+    Arrival arrival = describe();
+    arrival.on_device = std::make_shared<DeviceResult>();
     const Timer whole;
-    summary.counters = device_->solve({&layer.seeds, 1}, static_cast<T>(*options_.tolerance), options_.band_width,
-                                      summary.solve_seconds);
-    arrival.times = cuda::DeviceArray<double>(grid_.voxel_count());
-    cuda::fill_times(arrival.times, std::numeric_limits<double>::infinity());
-    cuda::to_user_times(device_->times(0), owners().data(), owners().size(), problem_.unit, layer.start.base,
-                        arrival.times);
-    cuda::summarise(arrival.times, summary);
-    summary.transfer_seconds = whole.seconds() - summary.solve_seconds;
-    summary.device_bytes = device_->device_bytes();
-    summary.converged = device_->converged();
-    if (options_.verify == Keep::yes) add_residual(0, layer, summary);
-    if (options_.sources == Keep::yes) add_sources(layer, arrival);
-    arrival.device = cuda::current_device();
+    arrival.counters =
+        device_->solve({&layer.seeds, 1}, static_cast<T>(tolerance_), options_.band_width, arrival.solve_seconds);
+    cuda::DeviceArray<double>& times = arrival.on_device->times = cuda::DeviceArray<double>(grid_.voxel_count());
+    cuda::fill_times(times, std::numeric_limits<double>::infinity());
+    cuda::to_user_times(device_->times(0), owners().data(), owners().size(), problem_.unit, layer.start.base, times);
+    cuda::summarise(times, arrival);
+    arrival.transfer_seconds = whole.seconds() - arrival.solve_seconds;
+    arrival.device_bytes = device_->device_bytes();
+    arrival.converged = device_->converged();
+    if (options_.verify == Keep::yes) add_residual(0, layer, arrival);
+    if (options_.sources == Keep::yes) add_sources(layer, *arrival.on_device);
+    arrival.on_device->device = cuda::current_device();
     options_.progress.update(1);
     return arrival;
   }
@@ -94,8 +94,7 @@ class EngineOf final : public GridDeviceEngine {
       given[number(k)] = static_cast<T>((times[voxel(k)] - layer.start.base) / problem_.unit);
     });
     double seconds = 0;
-    if (order_ == 2)
-      device_->solve({&layer.seeds, 1}, static_cast<T>(*options_.tolerance), options_.band_width, seconds);
+    if (order_ == 2) device_->solve({&layer.seeds, 1}, static_cast<T>(tolerance_), options_.band_width, seconds);
     device_->load_times(given);
     return checked(0, layer);
   }
@@ -138,7 +137,7 @@ class EngineOf final : public GridDeviceEngine {
     layer.seeds.cells.reserve(layer.start.seeds.size());
     layer.seeds.times.reserve(layer.start.seeds.size());
     std::size_t place = 0;
-    for (const StartSeed& seed : layer.start.seeds) {
+    for (const Seed& seed : layer.start.seeds) {
       place = place_of(cell_of(seed.vertex), place);
       layer.seeds.cells.push_back(number(place));
       layer.seeds.times.push_back(seed.time);
@@ -147,7 +146,7 @@ class EngineOf final : public GridDeviceEngine {
   }
 
   [[nodiscard]] Residual checked(std::size_t layer, const Layer& start) const {
-    Residual result = device_->residual(layer, start.seeds, residual_tolerances * *options_.tolerance);
+    Residual result = device_->residual(layer, start.seeds, residual_tolerances * tolerance_);
     if (!(result.worst > 0)) return result;
     const std::uint32_t worst = result.worst_vertex.value;
     const std::uint32_t cell = device_->numbers() == cuda::CellNumbers::list ? cells_.list[worst] : worst;
@@ -166,7 +165,7 @@ class EngineOf final : public GridDeviceEngine {
     Arrival common = describe();
     const Timer whole;
     double seconds = 0;
-    common.counters = device_->solve(seeds, static_cast<T>(*options_.tolerance), options_.band_width, seconds);
+    common.counters = device_->solve(seeds, static_cast<T>(tolerance_), options_.band_width, seconds);
     common.counters.local_solves /= layers.size();  // each layer's share; the rounds are common to all
     common.counters.vertex_updates /= layers.size();
     common.solve_seconds = seconds / count;
@@ -227,16 +226,10 @@ class EngineOf final : public GridDeviceEngine {
     if (options_.sources == Keep::yes) add_sources(layer, times, threads, arrival);
   }
 
-  static bool one_source(const Layer& layer) {
-    const auto& seeds = layer.start.seeds;
-    return std::all_of(seeds.begin(), seeds.end(),
-                       [&](const StartSeed& seed) { return seed.source == seeds.front().source; });
-  }
-
-  void add_sources(const Layer& layer, DeviceArrival& arrival) {
-    arrival.source = cuda::DeviceArray<std::int32_t>(grid_.voxel_count());
-    if (one_source(layer)) {
-      cuda::label_reached(arrival.times, layer.start.seeds.front().source, arrival.source);
+  void add_sources(const Layer& layer, DeviceResult& result) {
+    result.source = cuda::DeviceArray<std::int32_t>(grid_.voxel_count());
+    if (const std::int32_t only = only_source(layer.start.seeds); only >= 0) {
+      cuda::label_reached(result.times, only, result.source);
       cuda::wait();
       return;
     }
@@ -244,23 +237,22 @@ class EngineOf final : public GridDeviceEngine {
     device_->times(0, times);
     Arrival on_host;
     add_sources(layer, times, threads_, on_host);
-    arrival.source.upload_from(on_host.source);
+    result.source.upload_from(on_host.source);
   }
 
   void add_sources(const Layer& layer, const std::vector<T>& times, int threads, Arrival& arrival) const {
     const auto& seeds = layer.start.seeds;
-    const std::int32_t first = seeds.front().source;
     arrival.source.assign(grid_.voxel_count(), -1);
-    if (one_source(layer)) {
+    if (const std::int32_t only = only_source(seeds); only >= 0) {
       parallel_for(threads, cells_.list.size(), [&](std::size_t k) {
-        if (std::isfinite(times[number(k)])) arrival.source[voxel(k)] = first;
+        if (std::isfinite(times[number(k)])) arrival.source[voxel(k)] = only;
       });
       return;
     }
     std::vector<T> in_box(problem_.vertex_count, std::numeric_limits<T>::infinity());
     std::vector<std::int32_t> label(problem_.vertex_count, -1);
     for (std::size_t k = 0; k < cells_.list.size(); ++k) in_box[cells_.list[k]] = times[number(k)];
-    for (const StartSeed& seed : seeds) {
+    for (const Seed& seed : seeds) {
       const std::uint32_t cell = cell_of(seed.vertex);
       if (!(in_box[cell] < static_cast<T>(seed.time))) label[cell] = seed.source;
     }
@@ -284,6 +276,7 @@ class EngineOf final : public GridDeviceEngine {
   SolveOptions options_;
   int order_;
   int threads_;
+  double tolerance_;
   std::unique_ptr<cuda::DeviceGrid<T>> device_;
   cuda::DeviceArray<std::uint32_t> owners_;  ///< from the first times on that stay on the device
 };
@@ -292,16 +285,16 @@ class EngineOf final : public GridDeviceEngine {
 
 template <class Problem>
 std::unique_ptr<GridDeviceEngine> make_grid_device_engine(const ImageGrid& grid, const Problem& problem,
-                                                          const GridOptions& options, int threads) {
-  return std::make_unique<EngineOf<Problem>>(grid, problem, options, threads);
+                                                          const Plan& plan, const SolveOptions& options) {
+  return std::make_unique<EngineOf<Problem>>(grid, problem, plan, options);
 }
 
 template <class T, int Dim>
 std::unique_ptr<GridDeviceEngine> make_speed_engine(const ImageGrid& grid, const AxisProblem<T, Dim>& problem,
-                                                    cuda::DeviceArray<float>&& scale, const GridOptions& options,
-                                                    int threads) {
+                                                    cuda::DeviceArray<float>&& scale, const Plan& plan,
+                                                    const SolveOptions& options) {
   return std::make_unique<EngineOf<AxisProblem<T, Dim>>>(
-      grid, problem, cuda::make_speed_grid(problem, std::move(scale), options.order), options, threads);
+      grid, problem, cuda::make_speed_grid(problem, std::move(scale), plan.order), plan, options);
 }
 
 std::vector<std::uint32_t> voxels_of_cells(const GridCells& cells) {
@@ -310,9 +303,9 @@ std::vector<std::uint32_t> voxels_of_cells(const GridCells& cells) {
   return voxels;
 }
 
-#define ISOCHRON_INSTANTIATE_SPEED(T, dim)                                                                   \
-  template std::unique_ptr<GridDeviceEngine> make_speed_engine(const ImageGrid&, const AxisProblem<T, dim>&, \
-                                                               cuda::DeviceArray<float>&&, const GridOptions&, int);
+#define ISOCHRON_INSTANTIATE_SPEED(T, dim)                      \
+  template std::unique_ptr<GridDeviceEngine> make_speed_engine( \
+      const ImageGrid&, const AxisProblem<T, dim>&, cuda::DeviceArray<float>&&, const Plan&, const SolveOptions&);
 ISOCHRON_INSTANTIATE_SPEED(float, 2)
 ISOCHRON_INSTANTIATE_SPEED(float, 3)
 ISOCHRON_INSTANTIATE_SPEED(double, 2)
@@ -321,7 +314,7 @@ ISOCHRON_INSTANTIATE_SPEED(double, 3)
 
 #define ISOCHRON_INSTANTIATE(problem, T, dim)                                                                  \
   template std::unique_ptr<GridDeviceEngine> make_grid_device_engine(const ImageGrid&, const problem<T, dim>&, \
-                                                                     const GridOptions&, int);
+                                                                     const Plan&, const SolveOptions&);
 ISOCHRON_INSTANTIATE(AxisProblem, float, 2)
 ISOCHRON_INSTANTIATE(AxisProblem, float, 3)
 ISOCHRON_INSTANTIATE(AxisProblem, double, 2)

@@ -1,4 +1,4 @@
-// The state before a grid schedule runs, and what is needed to read its result.
+// What becomes of seeds at second order.
 #pragma once
 
 #include <algorithm>
@@ -6,8 +6,7 @@
 #include <vector>
 
 #include "isochron/core/big_vector.h"
-#include "isochron/solve/common/residual.h"
-#include "isochron/solve/common/state.h"
+#include "isochron/solve/common/start.h"
 #include "isochron/solve/grid/kept_seed.h"
 #include "isochron/solve/grid/stencils.h"
 
@@ -43,19 +42,9 @@ class SeedRule {
   std::vector<SeedTime<T>> overtaken_;
 };
 
-template <class T>
-struct GridStart {
-  SolveState<T> state;
-  BigVector<T> first;                ///< of a second-order solve: the first-order times
-  std::vector<std::uint8_t> pinned;  ///< per cell: starts with a time
-  std::vector<std::int32_t> label;
-  std::vector<SeedTime<T>> seeds;  ///< as they were before the schedule ran
-  double base = 0;                 ///< user's time that is 0 inside
-
-  template <class Problem>
-  [[nodiscard]] SeedRule<T> seed_rule(const Problem& problem) const {
-    return {problem, seeds, first};
-  }
-};
+template <class Problem, class T = typename Problem::Scalar>
+SeedRule<T> seed_rule(const Problem& problem, const Start<T>& start) {
+  return {problem, start.seeds, start.first};
+}
 
 }  // namespace isochron

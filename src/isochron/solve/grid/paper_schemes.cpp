@@ -139,7 +139,7 @@ void sweep(const TensorProblem<T, Dim>& problem, SolveState<T>& state, const Upd
 
 /// The cells that the seeds' parts consist of get a time later than any arrival: Lax–Friedrichs cannot start from +inf.
 template <class T, int Dim>
-void start_late(const TensorProblem<T, Dim>& problem, GridStart<T>& start) {
+void start_late(const TensorProblem<T, Dim>& problem, Start<T>& start) {
   constexpr T inf = std::numeric_limits<T>::infinity();
   T slowest = 0, latest_seed = 0;
   for (const std::uint32_t x : problem.cells->list) {
@@ -162,7 +162,7 @@ void start_late(const TensorProblem<T, Dim>& problem, GridStart<T>& start) {
 }  // namespace
 
 template <class T, int Dim>
-void solve_paper_scheme(const TensorProblem<T, Dim>& problem, PaperScheme scheme, GridStart<T>& start) {
+void solve_paper_scheme(const TensorProblem<T, Dim>& problem, PaperScheme scheme, Start<T>& start) {
   const AxisUpdate<T, Dim> update(problem, start.state.time.data());
   switch (scheme) {
     case PaperScheme::godunov_fim: fast_iterative(problem, start.state); break;
@@ -179,7 +179,7 @@ void solve_paper_scheme(const TensorProblem<T, Dim>& problem, PaperScheme scheme
 }
 
 template <class T, int Dim>
-Residual check_paper_scheme(const TensorProblem<T, Dim>& problem, PaperScheme scheme, const GridStart<T>& start,
+Residual check_paper_scheme(const TensorProblem<T, Dim>& problem, PaperScheme scheme, const Start<T>& start,
                             int threads, double limit) {
   const T* time = start.state.time.data();
   const AxisUpdate<T, Dim> update(problem, time);
@@ -191,9 +191,9 @@ Residual check_paper_scheme(const TensorProblem<T, Dim>& problem, PaperScheme sc
   });
 }
 
-#define ISOCHRON_INSTANTIATE(T, Dim)                                                          \
-  template void solve_paper_scheme(const TensorProblem<T, Dim>&, PaperScheme, GridStart<T>&); \
-  template Residual check_paper_scheme(const TensorProblem<T, Dim>&, PaperScheme, const GridStart<T>&, int, double);
+#define ISOCHRON_INSTANTIATE(T, Dim)                                                      \
+  template void solve_paper_scheme(const TensorProblem<T, Dim>&, PaperScheme, Start<T>&); \
+  template Residual check_paper_scheme(const TensorProblem<T, Dim>&, PaperScheme, const Start<T>&, int, double);
 ISOCHRON_INSTANTIATE(float, 2)
 ISOCHRON_INSTANTIATE(float, 3)
 ISOCHRON_INSTANTIATE(double, 2)

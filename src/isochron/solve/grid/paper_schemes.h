@@ -13,12 +13,12 @@ enum class PaperScheme { godunov_fim, godunov_fsm, lax_friedrichs_fsm };
 /// Runs a scheme from the seeds until nothing changes by more than the tolerance. Times only fall, as in the paper.
 /// `state.converged` tells whether it got there within a bound on rounds.
 template <class T, int Dim>
-void solve_paper_scheme(const TensorProblem<T, Dim>& problem, PaperScheme scheme, GridStart<T>& start);
+void solve_paper_scheme(const TensorProblem<T, Dim>& problem, PaperScheme scheme, Start<T>& start);
 
 /// How far an update would still lower a time. One-sided: at strong anisotropy these updates are not monotone, so a
 /// time may be below what its neighbours give in the end.
 template <class T, int Dim>
-Residual check_paper_scheme(const TensorProblem<T, Dim>& problem, PaperScheme scheme, const GridStart<T>& start,
+Residual check_paper_scheme(const TensorProblem<T, Dim>& problem, PaperScheme scheme, const Start<T>& start,
                             int threads, double limit);
 
 }  // namespace isochron

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "isochron/solve/arrival.h"
+#include "isochron/solve/capabilities.h"
 #include "isochron/solve/ranks/rank_options.h"
 
 namespace isochron::mpi {
@@ -50,6 +51,6 @@ struct DistributedArrival {
 Arrival common_result(const DistributedArrival& arrival);
 
 /// Throws UsageError for what is not solved over ranks.
-void check_distributed_options(const SolveOptions& options);
+void check_distributed_options(DomainKind domain, const SolveOptions& options);
 
 }  // namespace isochron::mpi

@@ -63,7 +63,7 @@ class PreparedBlocks {
  public:
   using Scalar = typename Problem::Scalar;
   using T = Scalar;
-  using Start = GridStart<T>;
+  using Start = isochron::Start<T>;
 
   /// `device` is the GPU that solves; the CPU does where it is negative.
   PreparedBlocks(Communicator& communicator, const GridPart& part, GridCells&& cells, Problem&& problem,
@@ -193,15 +193,6 @@ class PreparedBlocks {
 
 }  // namespace
 
-void check_distributed_options(const GridOptions& options) {
-  check_distributed_options(options.common);
-  if (options.scheme != GridScheme::automatic && options.scheme != GridScheme::adaptive)
-    throw UsageError(fmt::format("ranks solve images by scheme adaptive, not {} (--backend mpi); leave --scheme out",
-                                 name_of(options.scheme)));
-  if (options.order != 1 && options.order != 2)
-    throw UsageError(fmt::format("order {} is not there; choose 1 or 2", options.order));
-}
-
 class DistributedGridSolver::Engine {
  public:
   Engine() = default;
@@ -230,7 +221,7 @@ DistributedGridSolver::DistributedGridSolver(Communicator& communicator, const G
                                              const SolveOptions& options)
     : own_voxels_(part.own_voxels()) {
   const Timer timer;
-  check_distributed_options(options);
+  check_distributed_options(DomainKind::image, options);
   std::vector<std::string> notes;
   if (std::string note = part.partition.note(communicator.size()); !note.empty()) notes.push_back(std::move(note));
   const bool on_device = options.backend == Backend::cuda;

@@ -6,14 +6,11 @@
 #include <span>
 #include <vector>
 
-#include "isochron/solve/grid_solver.h"
 #include "isochron/solve/ranks/distributed_arrival.h"
 #include "isochron/solve/ranks/grid_part.h"
+#include "isochron/solve/solver.h"
 
 namespace isochron::mpi {
-
-/// Throws UsageError for what is not solved over ranks.
-void check_distributed_options(const GridOptions& options);
 
 /// One rank's end of the solver; every rank makes one and calls the same functions in the same order. A rank may have
 /// no voxel at all.

@@ -171,12 +171,14 @@ Arrival common_result(const DistributedArrival& arrival) {
   return result;
 }
 
-void check_distributed_options(const SolveOptions& options) {
-  if (options.method != Method::automatic && options.method != Method::banded)
-    throw UsageError("ranks solve by method banded (--backend mpi); leave --method out");
-  if (options.source_init == SourceInit::factored)
-    throw UsageError("factored sources are not solved over ranks; use --source-init ball, or leave --backend mpi out");
-  if (options.weights == Keep::yes) throw UsageError("upwind weights are not kept over ranks; leave --backend mpi out");
+void check_distributed_options(DomainKind domain, const SolveOptions& options) {
+  Wanted wanted{domain, Hardware::ranks};
+  wanted.method = options.method;
+  wanted.scheme = options.scheme;
+  wanted.source_init = options.source_init;
+  wanted.order = options.order;
+  wanted.weights = options.weights == Keep::yes;
+  (void)require_capability(wanted);
 }
 
 template <int Corners>
@@ -211,7 +213,7 @@ DistributedSolver<Corners>::DistributedSolver(Communicator& communicator, const 
                                               const Metric& metric, SolveOptions options, Pace pace,
                                               std::span<const VirtualRecord<double, Corners>> virtual_elements) {
   const Timer timer;
-  check_distributed_options(options);
+  check_distributed_options(Corners == 3 ? DomainKind::triangles : DomainKind::tetrahedra, options);
   if (part.mesh.element_count() > 0) {
     check_mesh(part.mesh);
     check_metric(metric, part.mesh.element_count(), "the metric");

@@ -28,7 +28,7 @@ class GridBoxes {
   /// Voxels of all boxes that may be entered.
   [[nodiscard]] std::uint64_t allowed_count() const { return extent_.count; }
 
-  /// All ranks together, with the same sources on each: the seeds that `GridSolver` would start with on the whole
+  /// All ranks together, with the same sources on each: the seeds that `Solver` would start with on the whole
   /// image, on all ranks. Throws InputError on all ranks, as `place_grid_sources` does.
   [[nodiscard]] std::vector<GlobalSeed> seeds(const Sources& sources, const SolveOptions& options) const;
 

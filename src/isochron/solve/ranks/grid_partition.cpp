@@ -9,7 +9,8 @@
 
 #include <fmt/format.h>
 
-#include "isochron/solve/grid_solver.h"
+#include "isochron/solve/ranks/grid_partition.h"
+#include "isochron/solve/solver.h"
 
 namespace isochron::mpi {
 namespace {
@@ -72,10 +73,10 @@ std::vector<double> block_times(const BlockLattice& lattice, const ImageGrid& wh
     const Vec3i index{static_cast<int>(i), static_cast<int>(j), static_cast<int>(k)};
     sources.vertices.push_back({VertexId(lattice.block_of(index)), seed.time / rough.unit});
   }
-  GridOptions options;
-  options.common.backend = Backend::serial;
-  options.common.source_init = SourceInit::plain;
-  options.common.sources = Keep::no;
+  SolveOptions options;
+  options.backend = Backend::serial;
+  options.source_init = SourceInit::plain;
+  options.sources = Keep::no;
   return solve(image, rough.metric, sources, options, mask).times;
 }
 

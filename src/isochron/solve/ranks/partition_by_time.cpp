@@ -11,8 +11,9 @@
 #include <numeric>
 
 #include "isochron/core/parallel.h"
-#include "isochron/solve/grid_solver.h"
 #include "isochron/solve/ranks/grid_partition.h"
+#include "isochron/solve/ranks/partition_by_time.h"
+#include "isochron/solve/solver.h"
 
 namespace isochron::mpi {
 namespace {
@@ -152,12 +153,12 @@ class CoarseImage {
   void solve_from(std::span<const GlobalSeed> seeds, std::span<const Vec3d> points, int threads) {
     Sources sources;
     for (const GlobalSeed& seed : seeds) sources.vertices.push_back({nearest(points[seed.vertex]), seed.time / unit_});
-    GridOptions options;
+    SolveOptions options;
     options.order = 2;
-    options.common.backend = threads > 1 ? Backend::threads : Backend::serial;
-    options.common.threads = threads;
-    options.common.source_init = SourceInit::plain;
-    options.common.sources = Keep::no;
+    options.backend = threads > 1 ? Backend::threads : Backend::serial;
+    options.threads = threads;
+    options.source_init = SourceInit::plain;
+    options.sources = Keep::no;
     times_ = solve(grid_, metric_, sources, options, mask_).times;
   }
 

@@ -58,7 +58,7 @@ struct OwnResidual {
 
 /// A solve of one `Part`, which is a part of a mesh or of an image, prepared:
 ///
-/// - `Scalar`, and `Start`, the state before a schedule runs (`GridStart` has what is needed of it);
+/// - `Scalar`, and `Start`, the state before a schedule runs (`Start` has what is needed of it);
 /// - `owned()` vertices that it computes, `numbers()` with ghosts; `number(own)` of the own-th of
 ///   them, and `own(global)`, none when it is not among them; `unit()` of its times;
 /// - `halo()`; `threads()`; `run(start, progress)` to the fixed point; `residual(start, limit)`;
@@ -134,14 +134,13 @@ class RankEngine {
     if (extent.highest < 0) throw InputError("no rank has a seed; say where the front starts");
 
     Start start;
-    start.state.tolerance =
-        static_cast<T>(checked_tolerance(options_.tolerance.value_or(default_tolerance(std::is_same_v<T, float>))));
+    start.state.tolerance = static_cast<T>(options_.tolerance.value_or(default_tolerance(std::is_same_v<T, float>)));
     start.state.time.assign(part_.numbers(), std::numeric_limits<T>::infinity());
     start.pinned.assign(part_.numbers(), 0);
     start.label.assign(part_.numbers(), -1);
     const StartSeeds start_seeds = make_start_seeds<T>(own, part_.unit(), extent.base);
     start.base = start_seeds.base;
-    for (const StartSeed& seed : start_seeds.seeds) {
+    for (const Seed& seed : start_seeds.seeds) {
       const std::uint32_t v = part_.number(seed.vertex.index());
       start.state.seeds.push_back(v);
       start.pinned[v] = 1;

@@ -12,8 +12,8 @@
 namespace isochron::mpi {
 namespace {
 
-/// Where a rank sits.
-struct Seat {
+/// The machine and memory of a rank.
+struct RankPlace {
   int machine = 0;  ///< its first rank
   int memory = -1;
   int alone = 0;
@@ -40,26 +40,26 @@ bool may_use(const CoreSet& own, const CoreSet& all) {
 }
 
 /// Ranks with the same machine and memory, `most` of them one after the other, are a group.
-void form(std::vector<Seat>& seats, int most) {
+void form(std::vector<RankPlace>& places, int most) {
   struct Group {
     int leader = -1, size = 0;
   };
   std::map<std::pair<int, int>, Group> last;  // of each machine and memory
-  for (std::size_t r = 0; r < seats.size(); ++r) {
-    Seat& seat = seats[r];
-    seat.leader = static_cast<int>(r);
-    if (seat.alone != 0) continue;
-    Group& group = last[{seat.machine, seat.memory}];
-    if (group.size == 0 || group.size == most) group = {seat.leader, 0};
-    seat.leader = group.leader;
+  for (std::size_t r = 0; r < places.size(); ++r) {
+    RankPlace& place = places[r];
+    place.leader = static_cast<int>(r);
+    if (place.alone != 0) continue;
+    Group& group = last[{place.machine, place.memory}];
+    if (group.size == 0 || group.size == most) group = {place.leader, 0};
+    place.leader = group.leader;
     ++group.size;
   }
 }
 
-CoreSet cores_of(const std::vector<Seat>& seats, int leader) {
+CoreSet cores_of(const std::vector<RankPlace>& places, int leader) {
   CoreSet cores;
-  for (const Seat& seat : seats)
-    if (seat.leader == leader) cores.join(seat.cores);
+  for (const RankPlace& place : places)
+    if (place.leader == leader) cores.join(place.cores);
   return cores;
 }
 
@@ -72,29 +72,29 @@ RankGroups::RankGroups(Communicator& world, int most)
   most = Unpack(broadcast(world, std::move(wish))).take<int>();
   const std::string tie = tie_of_threads();
   const bool alone = most == 1 || own_cores_.count() == 0 || !tie.empty();
-  std::vector<Seat> seats =
-      all_values(world, Seat{world.machine(), memory_of(own_cores_), alone ? 1 : 0, 0, own_cores_});
-  form(seats, most);
+  std::vector<RankPlace> places =
+      all_values(world, RankPlace{world.machine(), memory_of(own_cores_), alone ? 1 : 0, 0, own_cores_});
+  form(places, most);
   // A rank that may not go where its group is leaves it alone: then the whole group stays as it was.
-  const int wanted = seats[static_cast<std::size_t>(world.rank())].leader;
-  const CoreSet cores = cores_of(seats, wanted);
+  const int wanted = places[static_cast<std::size_t>(world.rank())].leader;
+  const CoreSet cores = cores_of(places, wanted);
   int size = 0;
-  for (const Seat& seat : seats) size += seat.leader == wanted ? 1 : 0;
+  for (const RankPlace& place : places) size += place.leader == wanted ? 1 : 0;
   const int threads = std::min(size, cores.count());
   const bool asked = size > 1 && wanted == world.rank();
   const bool may = !asked || may_use(own_cores_, cores);
   const bool willing = may && (!asked || granted_threads(threads) == threads);
   const std::vector<int> can = all_values(world, willing ? 1 : 0);
-  for (std::size_t r = 0; r < seats.size(); ++r)
-    if (can[static_cast<std::size_t>(seats[r].leader)] == 0) seats[r].leader = static_cast<int>(r);
+  for (std::size_t r = 0; r < places.size(); ++r)
+    if (can[static_cast<std::size_t>(places[r].leader)] == 0) places[r].leader = static_cast<int>(r);
 
-  own_leader_ = seats[static_cast<std::size_t>(world.rank())].leader;
-  for (std::size_t r = 0; r < seats.size(); ++r) {
-    if (seats[r].leader == static_cast<int>(r)) ++count_;
-    else if (seats[r].leader == world.rank()) members_.push_back(static_cast<int>(r));
+  own_leader_ = places[static_cast<std::size_t>(world.rank())].leader;
+  for (std::size_t r = 0; r < places.size(); ++r) {
+    if (places[r].leader == static_cast<int>(r)) ++count_;
+    else if (places[r].leader == world.rank()) members_.push_back(static_cast<int>(r));
   }
-  const auto near =
-      std::count_if(seats.begin(), seats.end(), [&](const Seat& seat) { return seat.machine == world.machine(); });
+  const auto near = std::count_if(places.begin(), places.end(),
+                                  [&](const RankPlace& place) { return place.machine == world.machine(); });
   if (most != 1 && near > 1 && !tie.empty())
     note_ = "each rank has a part of its own, since " + tie + " ties threads to places";
   else if (!may) note_ = "each rank has a part of its own, since one may not use the cores of the others";
@@ -130,9 +130,9 @@ void RankGroups::dismiss(int tag, bool cancelled) {
 
 void RankGroups::wait_for_leader(int tag, const Progress& own) {
   RankMessage message;
-  for (bool told = false; !world_.receive(tag, message);) {
-    if (!told && own.cancelled()) {
-      told = true;
+  for (bool sent = false; !world_.receive(tag, message);) {
+    if (!sent && own.cancelled()) {
+      sent = true;
       world_.send(own_leader_, tag, {});
     }
     world_.pause();

@@ -14,7 +14,7 @@
 #include "isochron/comm/collectives.h"
 #include "isochron/mesh/locator.h"
 #include "isochron/mesh/visibility.h"
-#include "isochron/solve/common/solve_shell.h"
+#include "isochron/solve/plan.h"
 #include "isochron/solve/ranks/packing.h"
 #include "isochron/solve/simplex/near_sources.h"
 #include "isochron/solve/simplex/seeds.h"
@@ -260,7 +260,7 @@ template <int Corners>
 std::vector<GlobalSeed> part_seeds(Communicator& communicator, const MeshPart<Corners>& part, const Metric& metric,
                                    const GlobalSources& sources, const SolveOptions& options) {
   const std::size_t count = sources.vertices.size() + sources.points.size();
-  if (count == 0) throw InputError("no source given; say where the front starts (--source, --source-point, …)");
+  if (count == 0) refuse_no_source();
   Collector<Corners> collector(communicator, part, metric);
   check_vertices(communicator, part, collector, sources.vertices);
   const std::vector<Found<Corners>> found = find_points(communicator, part, sources.points);

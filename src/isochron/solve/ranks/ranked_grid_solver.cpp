@@ -13,13 +13,13 @@ namespace {
 
 using Order = Ranks::Order;
 
-SolveMany own_grid_solver(const Communicator& communicator, GridDomain domain, const GridOptions& options) {
-  return own_solver(own_device(communicator, options.common),
-                    [domain, options] { return std::make_shared<GridSolver>(domain, options); });
+SolveMany own_grid_solver(const Communicator& communicator, GridDomain domain, const SolveOptions& options) {
+  return own_solver(own_device(communicator, options),
+                    [domain, options] { return std::make_shared<Solver>(domain, options); });
 }
 
-GridOptions own_grid_options(GridOptions options, const RankOptions& rank_options) {
-  options.common = own_options(std::move(options.common), rank_options);
+SolveOptions own_grid_options(SolveOptions options, const RankOptions& rank_options) {
+  options = own_options(std::move(options), rank_options);
   return options;
 }
 
@@ -51,8 +51,8 @@ void serve_whole_image(Communicator& communicator, const SolveOptions& options) 
   Bytes bytes = broadcast(communicator, {});
   Unpack unpack(bytes);
   const RankOptions rank_options = take_batch(unpack);
-  GridOptions grid_options;
-  grid_options.common = options;
+  SolveOptions grid_options;
+  grid_options = options;
   grid_options.order = unpack.take<int>();
   const auto grid = unpack.take<ImageGrid>();
   const Metric metric = take_metric(unpack);
@@ -62,11 +62,11 @@ void serve_whole_image(Communicator& communicator, const SolveOptions& options) 
                 own_grid_solver(communicator, {grid, metric, mask}, own_grid_options(grid_options, rank_options)));
 }
 
-RankedGridSolver::RankedGridSolver(Ranks& ranks, GridDomain domain, GridOptions options,
+RankedGridSolver::RankedGridSolver(Ranks& ranks, GridDomain domain, SolveOptions options,
                                    const RankOptions& rank_options)
     : ranks_(ranks), domain_(domain), options_(std::move(options)), rank_options_(rank_options) {
   const Timer timer;
-  check_distributed_options(options_);
+  check_distributed_options(DomainKind::image, options_);
   check_grid(domain_.grid, "the image");
   cells_ = make_cells(domain_.grid, domain_.mask);
   check_grid_metric({domain_.grid, domain_.metric}, cells_);
@@ -87,10 +87,9 @@ void RankedGridSolver::release() {
 
 std::vector<GlobalSeed> RankedGridSolver::seeds_of(const Sources& sources) const {
   const auto placed = place_grid_sources(domain_.grid, cells_, sources);
-  const int radius = limited_radius(options_.common.ball_rings, placed.size(), domain_.grid);
+  const int radius = limited_radius(options_.ball_rings, placed.size(), domain_.grid);
   std::vector<GlobalSeed> seeds;
-  for (const Seed& seed :
-       make_grid_seeds({domain_.grid, domain_.metric}, cells_, placed, options_.common.source_init, radius))
+  for (const Seed& seed : make_grid_seeds({domain_.grid, domain_.metric}, cells_, placed, options_.source_init, radius))
     seeds.push_back({seed.vertex.index(), seed.time, seed.source});
   return seeds;
 }
@@ -100,7 +99,7 @@ WholeGrid RankedGridSolver::partition(std::span<const GlobalSeed> seeds) const {
   WholeGrid whole{domain_.grid, domain_.metric, cells_, plan_stencils(metric, cells_, rank_options_.threads),
                   {},           options_.order};
   const Vec3i reach = options_.order * stencil_reach(metric, cells_, whole.plan, rank_options_.threads);
-  whole.rank_options =
+  whole.partition =
       partition_blocks(metric, cells_, reach, seeds, ranks_.communicator().size(), rank_options_.blocks_per_rank);
   return whole;
 }
@@ -109,14 +108,14 @@ void RankedGridSolver::distribute(std::span<const GlobalSeed> seeds) {
   const Timer timer;
   ranks_.together(Order::image, [&] {
     Communicator& communicator = ranks_.communicator();
-    const SolveOptions own = part_options(communicator, options_.common, rank_options_.rank_backend);
+    const SolveOptions own = part_options(communicator, options_, rank_options_.rank_backend);
     groups_ = std::make_unique<RankGroups>(communicator, own.backend == Backend::cuda ? 1 : rank_options_.group_size);
     note_ = groups_->note();
     if (solves_as_one(*groups_, communicator, own.backend, rank_options_)) {
       if (rank_options_.blocks_per_rank > 0) note_ = no_pieces;
-      GridOptions options = options_;
-      options.common = on_threads(groups_->options(own));
-      whole_ = std::make_unique<GridSolver>(domain_, options);
+      SolveOptions options = options_;
+      options = on_threads(groups_->options(own));
+      whole_ = std::make_unique<Solver>(domain_, options);
       return;
     }
     if (rank_options_.group_size > 1 && note_.empty())
@@ -135,7 +134,7 @@ Arrival RankedGridSolver::solve(const Sources& sources) {
   division_ = Division::domain;
   Arrival arrival;
   if (whole_ != nullptr) {
-    arrival = solve_as_one(ranks_, *groups_, *whole_, sources, options_.common.progress);
+    arrival = solve_as_one(ranks_, *groups_, *whole_, sources, options_.progress);
     traffic_ = traffic_of_one(arrival);
   } else {
     solve_together(ranks_, seeds, [&] { arrival = solve_blocks(seeds); });
@@ -162,7 +161,7 @@ void RankedGridSolver::solve_many(std::span<const Sources> source_sets, const Ta
   solve_shared_sources(ranks_, Order::whole_image, packed_image(domain_, options_.order, rank_options_), source_sets,
                        rank_options_,
                        own_grid_solver(ranks_.communicator(), domain_, own_grid_options(options_, rank_options_)),
-                       options_.common.progress, take);
+                       options_.progress, take);
 }
 
 }  // namespace isochron::mpi

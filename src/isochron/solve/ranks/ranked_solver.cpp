@@ -35,13 +35,13 @@ void serve_mesh(Communicator& communicator, const SolveOptions& options) {
 }
 
 template <int Corners>
-SolveMany own_mesh_solver(const Communicator& communicator, Domain<Corners> domain, const SolveOptions& options) {
+SolveMany own_mesh_solver(const Communicator& communicator, MeshDomain<Corners> domain, const SolveOptions& options) {
   return own_solver(own_device(communicator, options),
-                    [domain, options] { return std::make_shared<Solver<Corners>>(domain, options); });
+                    [domain, options] { return std::make_shared<Solver>(domain, options); });
 }
 
 template <int Corners>
-Bytes packed_mesh(Domain<Corners> domain, const RankOptions& rank_options) {
+Bytes packed_mesh(MeshDomain<Corners> domain, const RankOptions& rank_options) {
   Bytes bytes;
   put_batch(bytes, rank_options);
   put_vector(bytes, domain.mesh.points);
@@ -98,13 +98,13 @@ AfterServing serve(Communicator& communicator, const SolveOptions& options) {
 }
 
 template <int Corners>
-RankedSolver<Corners>::RankedSolver(Ranks& ranks, Domain<Corners> domain, SolveOptions options,
+RankedSolver<Corners>::RankedSolver(Ranks& ranks, MeshDomain<Corners> domain, SolveOptions options,
                                     const RankOptions& rank_options)
     : ranks_(ranks), domain_(domain), options_(std::move(options)), rank_options_(rank_options) {
   const Timer timer;
   check_mesh(domain.mesh);
   check_metric(domain.metric, domain.mesh.element_count(), "the metric");
-  check_distributed_options(options_);
+  check_distributed_options(Corners == 3 ? DomainKind::triangles : DomainKind::tetrahedra, options_);
   setup_seconds_ = timer.seconds();
 }
 
@@ -136,7 +136,7 @@ std::vector<GlobalSeed> RankedSolver<Corners>::distribute(const Sources& sources
     const SolveOptions own = part_options(communicator, options_, rank_options_.rank_backend);
     groups_ = std::make_unique<RankGroups>(communicator, own.backend == Backend::cuda ? 1 : rank_options_.group_size);
     if (solves_as_one(*groups_, communicator, own.backend, rank_options_)) {
-      whole_ = std::make_unique<Solver<Corners>>(domain_, on_threads(groups_->options(own)));
+      whole_ = std::make_unique<Solver>(domain_, on_threads(groups_->options(own)));
       return;
     }
     all_or_none(communicator, [&] { seeds = seeds_of(sources); });

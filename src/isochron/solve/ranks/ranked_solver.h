@@ -1,4 +1,4 @@
-// Solvers for rank 0 that look like `Solver` and `GridSolver` and let all ranks do the work; the other ranks serve
+// Solvers for rank 0 that look like `Solver` and `Solver` and let all ranks do the work; the other ranks serve
 // them.
 #pragma once
 
@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "isochron/comm/collectives.h"
-#include "isochron/solve/grid_solver.h"
 #include "isochron/solve/ranks/distributed_grid_solver.h"
 #include "isochron/solve/ranks/rank_groups.h"
 #include "isochron/solve/ranks/scatter.h"
@@ -85,7 +84,7 @@ template <int Corners>
 class RankedSolver {
  public:
   /// Keeps references. Throws as `Solver` does.
-  RankedSolver(Ranks& ranks, Domain<Corners> domain, SolveOptions options, const RankOptions& rank_options);
+  RankedSolver(Ranks& ranks, MeshDomain<Corners> domain, SolveOptions options, const RankOptions& rank_options);
   ~RankedSolver();
   RankedSolver(const RankedSolver&) = delete;
   RankedSolver& operator=(const RankedSolver&) = delete;
@@ -110,13 +109,13 @@ class RankedSolver {
   void release();
 
   Ranks& ranks_;
-  Domain<Corners> domain_;
+  MeshDomain<Corners> domain_;
   SolveOptions options_;
   RankOptions rank_options_;
   SolvePart<Corners> part_;
   std::unique_ptr<RankGroups> groups_;
   std::unique_ptr<DistributedSolver<Corners>> solver_;
-  std::unique_ptr<Solver<Corners>> whole_;  ///< instead, where there is one group
+  std::unique_ptr<Solver> whole_;  ///< instead, where there is one group
   Traffic traffic_;
   Division division_ = Division::domain;
   double setup_seconds_ = 0;
@@ -125,8 +124,8 @@ class RankedSolver {
 /// The same on images. Several groups are none: each rank has blocks of its own then.
 class RankedGridSolver {
  public:
-  /// Keeps references. Throws as `GridSolver` does.
-  RankedGridSolver(Ranks& ranks, GridDomain domain, GridOptions options, const RankOptions& rank_options);
+  /// Keeps references. Throws as `Solver` does.
+  RankedGridSolver(Ranks& ranks, GridDomain domain, SolveOptions options, const RankOptions& rank_options);
   ~RankedGridSolver();
   RankedGridSolver(const RankedGridSolver&) = delete;
   RankedGridSolver& operator=(const RankedGridSolver&) = delete;
@@ -147,12 +146,12 @@ class RankedGridSolver {
 
   Ranks& ranks_;
   GridDomain domain_;
-  GridOptions options_;
+  SolveOptions options_;
   RankOptions rank_options_;
   GridCells cells_;
   std::unique_ptr<DistributedGridSolver> solver_;
   std::unique_ptr<RankGroups> groups_;  ///< null where ranks have blocks
-  std::unique_ptr<GridSolver> whole_;   ///< instead of them, where there is one group
+  std::unique_ptr<Solver> whole_;       ///< instead of them, where there is one group
   std::string note_;
   Traffic traffic_;
   Division division_ = Division::domain;

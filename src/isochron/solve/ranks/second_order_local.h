@@ -24,14 +24,14 @@ class SecondOrderLocal final : public LocalSolver<typename Problem::Scalar> {
  public:
   /// `start.first` has the first-order times, those of ghosts that are read, too; `start.state.time` gets the result.
   /// Keeps references.
-  SecondOrderLocal(const Problem& problem, GridStart<T>& start, const Halo& halo, const BandTuning& tuning)
+  SecondOrderLocal(const Problem& problem, Start<T>& start, const Halo& halo, const BandTuning& tuning)
       : halo_(halo),
         first_(start.first),
         times_(start.state.time),
         width_(static_cast<T>(tuning.width) * problem.mean_edge),
         order_(by_bands(problem.cells->list, first_.data(), width_)),
         problem_(problem),
-        rule_(start.seed_rule(problem)),
+        rule_(seed_rule(problem, start)),
         waits_for_(first_.size(), none),
         next_waiting_(first_.size(), none) {
     times_ = first_;

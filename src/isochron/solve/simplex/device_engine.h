@@ -3,37 +3,38 @@
 
 #include <memory>
 #include <span>
+#include <vector>
 
-#include "isochron/solve/arrival.h"
-#include "isochron/solve/device_data.h"
-#include "isochron/solve/options.h"
+#include "isochron/solve/device_engine.h"
+#include "isochron/solve/plan.h"
 #include "isochron/solve/simplex/cuda/mesh_input.h"
 #include "isochron/solve/sources.h"
 
 namespace isochron {
 
-/// Keeps the mesh in device memory between solves; the host only sends sources and gets times. `Arrival::upwind` is not
-/// filled. Throws RuntimeError when there is no device or its memory does not do.
-class DeviceEngine {
+class MeshDeviceEngine : public DeviceEngine {
  public:
-  virtual ~DeviceEngine() = default;
   /// False when the metric does not fit the engine's precision: then make another engine. The metric must outlive its
   /// use.
   [[nodiscard]] virtual bool set_metric(const cuda::MetricInput& metric) = 0;
-  /// Solves for each set of sources; on tetrahedra as many at once as the memory allows.
-  virtual void solve(std::span<const Sources> source_sets, const TakeArrival& take) = 0;
-  /// Leaves the times on the device.
-  virtual DeviceArrival solve_on_device(const Sources& sources) = 0;
-  virtual Residual residual(const Arrival& arrival, const Sources& sources) = 0;
+  /// The seeds of each set of sources; an InputError names its set.
+  virtual std::vector<std::vector<Seed>> seeds(std::span<const Sources> source_sets, std::size_t first) = 0;
+};
+
+/// What an engine was made with beside mesh and metric.
+struct MadeEngine {
+  std::unique_ptr<MeshDeviceEngine> engine;
+  std::vector<std::string> notes;  ///< a precision that had to be raised
 };
 
 /// Mesh and metric must outlive it. Throws InputError as `check_mesh` and `check_metric` do.
 template <int Corners>
-std::unique_ptr<DeviceEngine> make_device_engine(const cuda::MeshInput<Corners>& mesh, const cuda::MetricInput& metric,
-                                                 const SolveOptions& options, int threads);
+MadeEngine make_device_engine(const cuda::MeshInput<Corners>& mesh, const cuda::MetricInput& metric, const Plan& plan,
+                              const SolveOptions& options);
 
 /// Device memory that it takes, about.
 template <int Corners>
-std::size_t device_engine_bytes(const SimplexMesh<Corners>& mesh, const Metric& metric, Precision precision);
+std::size_t device_engine_bytes(std::size_t vertices, std::size_t elements, std::size_t metric_bytes,
+                                Precision precision);
 
 }  // namespace isochron

@@ -3,13 +3,13 @@
 
 #include <array>
 #include <cstdint>
-#include <exception>
 #include <limits>
 #include <span>
 #include <type_traits>
 #include <vector>
 
 #include "isochron/local/factored_update.h"
+#include "isochron/solve/common/arrival_parts.h"
 #include "isochron/solve/simplex/metric_frame.h"
 #include "isochron/solve/simplex/relax.h"
 
@@ -35,12 +35,6 @@ std::vector<SourceView> view_from_source(const SimplexProblem<double, Corners>& 
   }
   return views;
 }
-
-/// Where the metric jumps, T0 inside a face can lie so far below its corners that a candidate is earlier than all it
-/// comes from, and times lower one another without end. They are then soon earlier than the source itself.
-struct FactoringFailed : std::exception {
-  [[nodiscard]] const char* what() const noexcept override { return "factoring does not suit this metric"; }
-};
 
 /// Relax steps on a prepared problem with times factored by the singular part in `views`. Both must outlive it.
 ///
@@ -190,6 +184,8 @@ class FactoredRelaxer {
     return target.time > 0;
   }
 
+  /// Where the metric jumps, T0 inside a face can lie so far below its corners that a candidate is earlier than all it
+  /// comes from, and times lower one another without end. They are then soon earlier than the source itself.
   /// Throws FactoringFailed for a time well before the first seed's, which is 0 inside.
   auto update(std::uint32_t target, const Corner& c, const Lengths& lengths, double limit) const {
     const FactoredGoal<double> goal{limit, slack * problem_.edge[target]};

@@ -73,6 +73,7 @@ template <class T, int Corners>
 struct SimplexProblem {
   using Record = ElementRecord<T, Corners>;
 
+  using Scalar = T;
   std::size_t vertex_count = 0;
   BigVector<Record> elements;
   Adjacency adjacency;

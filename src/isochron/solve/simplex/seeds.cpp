@@ -68,6 +68,10 @@ void check_vertex_source(const VertexSource& source, std::size_t vertex_count) {
   check_onset(source.time, fmt::format("source vertex {}", source.vertex.value));
 }
 
+void refuse_no_source() {
+  throw InputError("no source given; say where the front starts (" + Message(Setting{Option::source}) + ")");
+}
+
 void refuse_isolated(VertexId vertex) {
   throw InputError(fmt::format("source vertex {} is not a vertex of any element; choose one that is", vertex.value));
 }
@@ -75,7 +79,7 @@ void refuse_isolated(VertexId vertex) {
 template <int Corners>
 PlacedSources place_sources(const SimplexMesh<Corners>& mesh, const Adjacency& adjacency, const Sources& sources,
                             const PointLocator<Corners>* locator) {
-  if (sources.empty()) throw InputError("no source given; say where the front starts (--source, --source-point, …)");
+  if (sources.empty()) refuse_no_source();
   PlacedSources placed;
   std::int32_t index = 0;
   for (const VertexSource& source : sources.vertices) {

@@ -34,6 +34,8 @@ inline bool on_corner(double weight) { return weight > 1 - 1e-9; }
 
 /// Throws InputError when the vertex is out of range or its onset time not finite.
 void check_vertex_source(const VertexSource& source, std::size_t vertex_count);
+/// Throws InputError: there is none.
+[[noreturn]] void refuse_no_source();
 /// Throws InputError: the source is not a vertex of any element.
 [[noreturn]] void refuse_isolated(VertexId vertex);
 

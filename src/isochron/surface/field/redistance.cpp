@@ -8,7 +8,7 @@
 #include "isochron/core/cuda/device.h"
 #include "isochron/core/error.h"
 #include "isochron/core/parallel.h"
-#include "isochron/solve/grid_solver.h"
+#include "isochron/solve/solver.h"
 #include "isochron/surface/field/near_band.h"
 #include "isochron/surface/field/spline.h"
 
@@ -110,30 +110,30 @@ std::vector<float> arrivals(const Lattice& lattice, const StartPoints& start, st
     grid.axes[a][a] = lattice.spacing[a];
   }
   const Metric metric = Metric::isotropic(speed);
-  GridOptions options;
+  SolveOptions options;
   options.order = order;
-  options.common.precision = Precision::single_;
-  options.common.source_init = SourceInit::plain;
-  options.common.sources = Keep::no;
-  options.common.backend = march.backend;
-  options.common.progress = progress;
+  options.precision = Precision::single_;
+  options.source_init = SourceInit::plain;
+  options.sources = Keep::no;
+  options.backend = march.backend;
+  options.progress = progress;
   // Several solves follow one another, so a GPU pays sooner than for a single one.
   const auto cells = static_cast<std::size_t>(std::count(mask.begin(), mask.end(), std::uint8_t{1}));
   const bool try_device = march.backend == Backend::automatic && cells >= cells_worth_a_gpu && uses_device(march);
-  if (try_device) options.common.backend = Backend::cuda;
+  if (try_device) options.backend = Backend::cuda;
   // On several threads the last bits of times depend on who came first, and all that follows on them.
-  else if (march.backend != Backend::cuda) options.common.backend = Backend::serial;
+  else if (march.backend != Backend::cuda) options.backend = Backend::serial;
   Sources sources;
   sources.vertices.reserve(start.points.size());
   for (std::size_t i = 0; i < start.points.size(); ++i)
     sources.vertices.push_back({VertexId(start.points[i]), static_cast<double>(start.times[i])});
   Arrival arrival;
   try {
-    arrival = GridSolver(GridDomain{grid, metric, mask}, options).solve(sources);
+    arrival = Solver(GridDomain{grid, metric, mask}, options).solve(sources);
   } catch (const DeviceError&) {
     if (!try_device) throw;
-    options.common.backend = Backend::serial;
-    arrival = GridSolver(GridDomain{grid, metric, mask}, options).solve(sources);
+    options.backend = Backend::serial;
+    arrival = Solver(GridDomain{grid, metric, mask}, options).solve(sources);
   }
   std::vector<float> result(arrival.times.size());
   parallel_for(march.threads, result.size(), [&](std::size_t v) { result[v] = static_cast<float>(arrival.times[v]); });

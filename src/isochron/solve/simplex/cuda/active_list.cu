@@ -286,8 +286,7 @@ class ActiveListOnDevice final : public DeviceSchedule<T, Corners> {
 
 template <class T, int Corners>
 std::unique_ptr<DeviceSchedule<T, Corners>> make_active_list(const SimplexProblem<T, Corners>& problem,
-                                                             const SimplexMesh<Corners>&,
-                                                             const SchemeOptions& options) {
+                                                             const SimplexMesh<Corners>&, const PaperOptions& options) {
   const Device device = require_device();
   if (options.storage == ElementStorage::products) {
     if constexpr (Corners == 4)
@@ -300,12 +299,12 @@ std::unique_ptr<DeviceSchedule<T, Corners>> make_active_list(const SimplexProble
 }
 
 template std::unique_ptr<DeviceSchedule<float, 3>> make_active_list(const SimplexProblem<float, 3>&,
-                                                                    const SimplexMesh<3>&, const SchemeOptions&);
+                                                                    const SimplexMesh<3>&, const PaperOptions&);
 template std::unique_ptr<DeviceSchedule<float, 4>> make_active_list(const SimplexProblem<float, 4>&,
-                                                                    const SimplexMesh<4>&, const SchemeOptions&);
+                                                                    const SimplexMesh<4>&, const PaperOptions&);
 template std::unique_ptr<DeviceSchedule<double, 3>> make_active_list(const SimplexProblem<double, 3>&,
-                                                                     const SimplexMesh<3>&, const SchemeOptions&);
+                                                                     const SimplexMesh<3>&, const PaperOptions&);
 template std::unique_ptr<DeviceSchedule<double, 4>> make_active_list(const SimplexProblem<double, 4>&,
-                                                                     const SimplexMesh<4>&, const SchemeOptions&);
+                                                                     const SimplexMesh<4>&, const PaperOptions&);
 
 }  // namespace isochron::cuda

@@ -356,7 +356,7 @@ class DomainDecompositionOnDevice final : public DeviceSchedule<T, Corners> {
 template <class T, int Corners>
 std::unique_ptr<DeviceSchedule<T, Corners>> make_domain_decomposition(const SimplexProblem<T, Corners>& problem,
                                                                       const SimplexMesh<Corners>& mesh,
-                                                                      const SchemeOptions& options) {
+                                                                      const PaperOptions& options) {
   const Device device = require_device();
   return std::make_unique<DomainDecompositionOnDevice<T, Corners>>(
       device, problem, make_subdomains(problem, mesh, options.subdomains, options.partitioner),
@@ -365,15 +365,15 @@ std::unique_ptr<DeviceSchedule<T, Corners>> make_domain_decomposition(const Simp
 
 template std::unique_ptr<DeviceSchedule<float, 3>> make_domain_decomposition(const SimplexProblem<float, 3>&,
                                                                              const SimplexMesh<3>&,
-                                                                             const SchemeOptions&);
+                                                                             const PaperOptions&);
 template std::unique_ptr<DeviceSchedule<float, 4>> make_domain_decomposition(const SimplexProblem<float, 4>&,
                                                                              const SimplexMesh<4>&,
-                                                                             const SchemeOptions&);
+                                                                             const PaperOptions&);
 template std::unique_ptr<DeviceSchedule<double, 3>> make_domain_decomposition(const SimplexProblem<double, 3>&,
                                                                               const SimplexMesh<3>&,
-                                                                              const SchemeOptions&);
+                                                                              const PaperOptions&);
 template std::unique_ptr<DeviceSchedule<double, 4>> make_domain_decomposition(const SimplexProblem<double, 4>&,
                                                                               const SimplexMesh<4>&,
-                                                                              const SchemeOptions&);
+                                                                              const PaperOptions&);
 
 }  // namespace isochron::cuda

@@ -284,7 +284,7 @@ __global__ void from_places(const std::uint32_t* place_of, std::uint32_t count, 
   if (v < count) internal[v] = placed[place_of[v]];
 }
 
-int sweeps_of(const SchemeOptions& options, int corners) {
+int sweeps_of(const PaperOptions& options, int corners) {
   if (options.inner_iterations < 0)
     throw UsageError(std::to_string(options.inner_iterations) +
                      " inner iterations make no sense; give at least 1, or 0 for the papers' own number");
@@ -455,7 +455,7 @@ class PatchFim final : public DeviceSchedule<T, Corners> {
 template <class T, int Corners>
 std::unique_ptr<DeviceSchedule<T, Corners>> make_patch_fim(const SimplexProblem<T, Corners>& problem,
                                                            const SimplexMesh<Corners>& mesh,
-                                                           const SchemeOptions& options) {
+                                                           const PaperOptions& options) {
   const int sweeps = sweeps_of(options, Corners);
   PatchPacking packing = pack_vertices(problem, mesh, options);
   require_device();
@@ -472,12 +472,12 @@ std::unique_ptr<DeviceSchedule<T, Corners>> make_patch_fim(const SimplexProblem<
 }
 
 template std::unique_ptr<DeviceSchedule<float, 3>> make_patch_fim(const SimplexProblem<float, 3>&,
-                                                                  const SimplexMesh<3>&, const SchemeOptions&);
+                                                                  const SimplexMesh<3>&, const PaperOptions&);
 template std::unique_ptr<DeviceSchedule<float, 4>> make_patch_fim(const SimplexProblem<float, 4>&,
-                                                                  const SimplexMesh<4>&, const SchemeOptions&);
+                                                                  const SimplexMesh<4>&, const PaperOptions&);
 template std::unique_ptr<DeviceSchedule<double, 3>> make_patch_fim(const SimplexProblem<double, 3>&,
-                                                                   const SimplexMesh<3>&, const SchemeOptions&);
+                                                                   const SimplexMesh<3>&, const PaperOptions&);
 template std::unique_ptr<DeviceSchedule<double, 4>> make_patch_fim(const SimplexProblem<double, 4>&,
-                                                                   const SimplexMesh<4>&, const SchemeOptions&);
+                                                                   const SimplexMesh<4>&, const PaperOptions&);
 
 }  // namespace isochron::cuda

@@ -17,7 +17,7 @@ constexpr int fewest_vertices = 16, max_vertices = 1024;
 
 template <class T, int Corners>
 PatchPacking pack_vertices(const SimplexProblem<T, Corners>& problem, const SimplexMesh<Corners>& mesh,
-                           const SchemeOptions& options) {
+                           const PaperOptions& options) {
   if (options.patch_vertices < fewest_vertices || options.patch_vertices > max_vertices)
     throw UsageError("patches of " + std::to_string(options.patch_vertices) +
                      " vertices do not work (one thread block updates a patch); give 16 to 1024");
@@ -39,9 +39,9 @@ PatchPacking pack_vertices(const SimplexProblem<T, Corners>& problem, const Simp
   return packing;
 }
 
-template PatchPacking pack_vertices(const SimplexProblem<float, 3>&, const SimplexMesh<3>&, const SchemeOptions&);
-template PatchPacking pack_vertices(const SimplexProblem<float, 4>&, const SimplexMesh<4>&, const SchemeOptions&);
-template PatchPacking pack_vertices(const SimplexProblem<double, 3>&, const SimplexMesh<3>&, const SchemeOptions&);
-template PatchPacking pack_vertices(const SimplexProblem<double, 4>&, const SimplexMesh<4>&, const SchemeOptions&);
+template PatchPacking pack_vertices(const SimplexProblem<float, 3>&, const SimplexMesh<3>&, const PaperOptions&);
+template PatchPacking pack_vertices(const SimplexProblem<float, 4>&, const SimplexMesh<4>&, const PaperOptions&);
+template PatchPacking pack_vertices(const SimplexProblem<double, 3>&, const SimplexMesh<3>&, const PaperOptions&);
+template PatchPacking pack_vertices(const SimplexProblem<double, 4>&, const SimplexMesh<4>&, const PaperOptions&);
 
 }  // namespace isochron::cuda

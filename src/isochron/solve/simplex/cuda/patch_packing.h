@@ -22,6 +22,6 @@ struct PatchPacking {
 /// Patches of about `options.patch_vertices` vertices. Throws UsageError unless that is from 16 to 1024.
 template <class T, int Corners>
 PatchPacking pack_vertices(const SimplexProblem<T, Corners>& problem, const SimplexMesh<Corners>& mesh,
-                           const SchemeOptions& options);
+                           const PaperOptions& options);
 
 }  // namespace isochron::cuda

@@ -23,14 +23,14 @@ class DeviceSchedule {
 template <class T, int Corners>
 std::unique_ptr<DeviceSchedule<T, Corners>> make_patch_fim(const SimplexProblem<T, Corners>& problem,
                                                            const SimplexMesh<Corners>& mesh,
-                                                           const SchemeOptions& options);
+                                                           const PaperOptions& options);
 template <class T, int Corners>
 std::unique_ptr<DeviceSchedule<T, Corners>> make_active_list(const SimplexProblem<T, Corners>& problem,
                                                              const SimplexMesh<Corners>& mesh,
-                                                             const SchemeOptions& options);
+                                                             const PaperOptions& options);
 template <class T, int Corners>
 std::unique_ptr<DeviceSchedule<T, Corners>> make_domain_decomposition(const SimplexProblem<T, Corners>& problem,
                                                                       const SimplexMesh<Corners>& mesh,
-                                                                      const SchemeOptions& options);
+                                                                      const PaperOptions& options);
 
 }  // namespace isochron::cuda

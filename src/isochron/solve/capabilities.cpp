@@ -1,0 +1,243 @@
+#include "isochron/solve/capabilities.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "isochron/core/error.h"
+
+namespace isochron {
+namespace {
+
+constexpr SetOf meshes{DomainKind::triangles, DomainKind::tetrahedra};
+constexpr SetOf images{DomainKind::image};
+constexpr SetOf triangles{DomainKind::triangles};
+constexpr SetOf<DomainKind> nothing{};
+constexpr SetOf any_source{SourceInit::plain, SourceInit::ball, SourceInit::factored};
+constexpr SetOf not_factored{SourceInit::plain, SourceInit::ball};
+constexpr GridScheme mesh = GridScheme::automatic;
+
+constexpr std::array<Capability, 19> rows{{
+    // method, domains, hardware, scheme, sources, order, splits, threads, device arrays, weights
+    {Method::banded, meshes, Hardware::cpu, mesh, any_source, 1, meshes, true, false, true},
+    {Method::fim, meshes, Hardware::cpu, mesh, not_factored, 1, meshes, true, false, true},
+    {Method::fmm, meshes, Hardware::cpu, mesh, not_factored, 1, meshes, false, false, true},
+    {Method::fsm, meshes, Hardware::cpu, mesh, not_factored, 1, meshes, false, false, true},
+    {Method::relabel_sync, meshes, Hardware::cpu, mesh, not_factored, 1, meshes, false, false, true},
+    {Method::relabel_async, meshes, Hardware::cpu, mesh, not_factored, 1, meshes, false, false, true},
+    {Method::push, meshes, Hardware::gpu, mesh, not_factored, 1, triangles, false, true, false},
+    // Weights are found on the host, once the times are there.
+    {Method::push, meshes, Hardware::gpu, mesh, not_factored, 1, triangles, false, false, true},
+    {Method::active_list, meshes, Hardware::gpu, mesh, not_factored, 1, meshes, false, false, true},
+    {Method::patch_fim, meshes, Hardware::gpu, mesh, not_factored, 1, meshes, false, false, true},
+    {Method::domain_decomposition, meshes, Hardware::gpu, mesh, not_factored, 1, meshes, false, false, true},
+    {Method::banded, meshes, Hardware::ranks, mesh, not_factored, 1, meshes, true, false, false},
+
+    {Method::banded, images, Hardware::cpu, GridScheme::adaptive, any_source, 2, nothing, true, false, false},
+    {Method::fim, images, Hardware::cpu, GridScheme::godunov, not_factored, 1, nothing, false, false, false},
+    {Method::fsm, images, Hardware::cpu, GridScheme::godunov, not_factored, 1, nothing, false, false, false},
+    {Method::fsm, images, Hardware::cpu, GridScheme::lax_friedrichs, not_factored, 1, nothing, false, false, false},
+    {Method::push, images, Hardware::gpu, GridScheme::adaptive, not_factored, 2, nothing, false, true, false},
+    {Method::patch_fim, images, Hardware::gpu, GridScheme::godunov, not_factored, 1, nothing, false, false, false},
+    {Method::banded, images, Hardware::ranks, GridScheme::adaptive, not_factored, 2, nothing, true, false, false},
+}};
+
+bool does(const Capability& row, const Wanted& wanted) {
+  return row.sources.has(wanted.source_init) && wanted.order <= row.max_order &&
+         (!wanted.split_obtuse || row.splits.has(wanted.domain)) && (!wanted.device_arrays || row.device_arrays) &&
+         (!wanted.weights || row.weights);
+}
+
+bool about(const Capability& row, const Wanted& wanted) {
+  return row.domains.has(wanted.domain) && row.hardware == wanted.hardware &&
+         row.scheme == resolved_scheme(wanted.domain, wanted.scheme);
+}
+
+/// "a, b and c".
+std::string listed(const std::vector<std::string>& names) {
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    text += (i == 0 ? "" : i + 1 == names.size() ? " and " : ", ") + names[i];
+  return text;
+}
+
+std::vector<std::string> methods_of(DomainKind domain, Hardware hardware, GridScheme scheme) {
+  std::vector<std::string> names;
+  for (const Capability& row : rows) {
+    if (!row.domains.has(domain) || row.hardware != hardware || row.scheme != scheme) continue;
+    const std::string name(name_of(row.method));
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  return names;
+}
+
+const Setting leave_method{Option::method}, leave_backend{Option::backend};
+
+/// Arrays in device memory are solved by one method alone.
+[[noreturn]] void refuse_device_arrays(const Wanted& wanted) {
+  if (wanted.hardware != Hardware::gpu)
+    throw UsageError("arrays in the memory of a GPU are not solved on the CPU or over ranks; leave the back end out");
+  if (wanted.method != Method::automatic && wanted.method != Method::push)
+    throw UsageError(
+        fmt::format("arrays in the memory of a GPU are not solved with method {} (push does it); leave it out",
+                    name_of(wanted.method)));
+  if (wanted.source_init == SourceInit::factored)
+    throw UsageError("factored sources are solved on the CPU, not with arrays in the memory of a GPU; use ball");
+  if (wanted.weights)
+    throw UsageError("upwind weights are found on the CPU, not with arrays in the memory of a GPU; leave them out");
+  if (wanted.domain == DomainKind::image)
+    throw UsageError(fmt::format("scheme {} does not take or leave arrays in the memory of a GPU; leave it out",
+                                 name_of(wanted.scheme)));
+  throw UsageError("there are no virtual tetrahedra on the GPU for arrays in its memory; do not split them");
+}
+
+[[noreturn]] void refuse_ranks(const Wanted& wanted) {
+  const Message back_end = Setting{Option::backend, "mpi"};
+  if (wanted.domain == DomainKind::image && resolved_scheme(wanted.domain, wanted.scheme) != GridScheme::adaptive)
+    throw UsageError(fmt::format("ranks solve images by scheme adaptive, not {} (", name_of(wanted.scheme)) + back_end +
+                     "); leave " + Setting{Option::scheme} + " out");
+  if (wanted.method != Method::automatic && wanted.method != Method::banded)
+    throw UsageError("ranks solve by method banded (" + back_end + "); leave " + leave_method + " out");
+  if (wanted.source_init == SourceInit::factored)
+    throw UsageError("factored sources are not solved over ranks; use " +
+                     Message(Setting{Option::source_init, "ball"}) + ", or leave " + back_end + " out");
+  throw UsageError("upwind weights are not kept over ranks; leave " + back_end + " out");
+}
+
+/// The method is there for the domain and hardware, but cannot do what is asked for.
+[[noreturn]] void refuse_on_mesh(const Wanted& wanted, Method method) {
+  const bool gpu = wanted.hardware == Hardware::gpu;
+  if (wanted.order != 1)
+    throw UsageError(fmt::format("order {} is for images; meshes are solved at order 1", wanted.order));
+  if (wanted.scheme != GridScheme::automatic)
+    throw UsageError(fmt::format("scheme {} is for images; leave it out", name_of(wanted.scheme)));
+  const std::vector<std::string> on_gpu = methods_of(wanted.domain, Hardware::gpu, mesh);
+  if (gpu && !runs_on_gpu(method))
+    throw UsageError(fmt::format("method {} does not run on the GPU ({} do); leave ", name_of(method), listed(on_gpu)) +
+                     leave_method + " or " + leave_backend + " out");
+  if (!gpu && runs_on_gpu(method))
+    throw UsageError(fmt::format("method {} runs on the GPU only; give ", name_of(method)) +
+                     Setting{Option::backend, "cuda"} + ", or leave " + leave_method + " out");
+  if (wanted.source_init == SourceInit::factored && gpu)
+    throw UsageError("factored sources are solved on the CPU; leave " + Message(leave_backend) + " out");
+  if (wanted.source_init == SourceInit::factored)
+    throw UsageError(fmt::format("factored sources are solved by method banded, not {}; leave ", name_of(method)) +
+                     leave_method + " out");
+  throw UsageError(fmt::format("method {} makes no virtual tetrahedra on the GPU; use ", name_of(method)) +
+                   Setting{Option::method, "active-list"} + ", or leave " + Setting{Option::split_obtuse} + " out");
+}
+
+/// "banded solves adaptive, fim and fsm godunov, fsm lax-friedrichs".
+std::string schemes_and_methods() {
+  std::string text;
+  for (const GridScheme scheme : {GridScheme::adaptive, GridScheme::godunov, GridScheme::lax_friedrichs})
+    text +=
+        fmt::format("{}{}{} {}", text.empty() ? "" : ", ", listed(methods_of(DomainKind::image, Hardware::cpu, scheme)),
+                    text.empty() ? " solves" : "", name_of(scheme));
+  return text;
+}
+
+[[noreturn]] void refuse_on_image_gpu(const Wanted& wanted) {
+  const GridScheme scheme = resolved_scheme(wanted.domain, wanted.scheme);
+  Wanted any_method = wanted;
+  any_method.method = Method::automatic;
+  const Capability* other = find_capability(any_method);
+  if (other == nullptr)
+    throw UsageError(
+        "images are solved on the GPU with scheme adaptive, or godunov at first order, without factored sources; "
+        "leave " +
+        Message(leave_backend) + " and " + leave_method + " out");
+  throw UsageError(fmt::format("method {} does not solve scheme {} on the GPU ({} does); leave ",
+                               name_of(wanted.method), name_of(scheme), name_of(other->method)) +
+                   leave_method + " out");
+}
+
+[[noreturn]] void refuse_on_image(const Wanted& wanted) {
+  if (wanted.order != 1 && wanted.order != 2)
+    throw UsageError(fmt::format("order {} is not there; choose 1 or 2", wanted.order));
+  if (wanted.weights) throw UsageError("upwind weights are given on meshes only; leave them out");
+  if (wanted.hardware == Hardware::gpu) refuse_on_image_gpu(wanted);
+  if (runs_on_gpu(wanted.method))
+    throw UsageError(fmt::format("method {} runs on the GPU only; give ", name_of(wanted.method)) +
+                     Setting{Option::backend, "cuda"} + ", or leave " + leave_method + " out");
+  const GridScheme scheme = resolved_scheme(wanted.domain, wanted.scheme);
+  const std::vector<std::string> methods = methods_of(DomainKind::image, Hardware::cpu, scheme);
+  if (wanted.method != Method::automatic &&
+      std::find(methods.begin(), methods.end(), name_of(wanted.method)) == methods.end())
+    throw UsageError(fmt::format("method {} does not solve scheme {} ({}); leave ", name_of(wanted.method),
+                                 name_of(scheme), schemes_and_methods()) +
+                     leave_method + " out");
+  const Setting adaptive{Option::scheme, "adaptive"};
+  if (wanted.order != 1)
+    throw UsageError(fmt::format("scheme {} is of first order; use ", name_of(scheme)) + adaptive + " for order 2");
+  throw UsageError(fmt::format("scheme {} does not factor sources; use ", name_of(scheme)) +
+                   Setting{Option::source_init, "ball"} + " or " + adaptive);
+}
+
+std::string_view domain_name(DomainKind kind) {
+  return kind == DomainKind::triangles ? "triangles" : kind == DomainKind::tetrahedra ? "tetrahedra" : "images";
+}
+
+}  // namespace
+
+std::span<const Capability> capabilities() { return rows; }
+
+GridScheme resolved_scheme(DomainKind domain, GridScheme scheme) {
+  return domain == DomainKind::image && scheme == GridScheme::automatic ? GridScheme::adaptive : scheme;
+}
+
+const Capability* find_capability(const Wanted& wanted) {
+  for (const Capability& row : rows)
+    if (about(row, wanted) && (wanted.method == Method::automatic || wanted.method == row.method) && does(row, wanted))
+      return &row;
+  return nullptr;
+}
+
+const Capability& require_capability(const Wanted& wanted) {
+  if (const Capability* row = find_capability(wanted)) return *row;
+  if (wanted.domain == DomainKind::image && wanted.order != 1 && wanted.order != 2) refuse_on_image(wanted);
+  if (wanted.device_arrays) refuse_device_arrays(wanted);
+  if (wanted.hardware == Hardware::ranks) refuse_ranks(wanted);
+  if (wanted.domain == DomainKind::image) refuse_on_image(wanted);
+  if (wanted.method != Method::automatic) refuse_on_mesh(wanted, wanted.method);
+  const auto first = std::find_if(rows.begin(), rows.end(), [&](const Capability& row) { return about(row, wanted); });
+  refuse_on_mesh(wanted, first == rows.end() ? Method::banded : first->method);
+}
+
+bool runs_on_gpu(Method method) {
+  return std::any_of(rows.begin(), rows.end(),
+                     [&](const Capability& row) { return row.method == method && row.hardware == Hardware::gpu; });
+}
+
+bool runs_on_threads(Method method) {
+  return std::any_of(rows.begin(), rows.end(), [&](const Capability& row) {
+    return row.method == method && row.hardware == Hardware::cpu && row.several_threads;
+  });
+}
+
+std::string capability_table() {
+  std::string text =
+      "| domain | method | back end | scheme | order | sources | virtual elements | device arrays | weights |\n"
+      "|---|---|---|---|---|---|---|---|---|\n";
+  for (const DomainKind domain : {DomainKind::triangles, DomainKind::tetrahedra, DomainKind::image})
+    for (const Capability& row : rows) {
+      if (!row.domains.has(domain)) continue;
+      std::vector<std::string> sources;
+      for (const SourceInit init : {SourceInit::plain, SourceInit::ball, SourceInit::factored})
+        if (row.sources.has(init)) sources.emplace_back(name_of(init));
+      const std::string_view back_end = row.hardware == Hardware::gpu     ? "cuda"
+                                        : row.hardware == Hardware::ranks ? "mpi"
+                                        : row.several_threads             ? "serial, threads"
+                                                                          : "serial";
+      text += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", domain_name(domain), name_of(row.method),
+                          back_end, row.scheme == mesh ? "" : name_of(row.scheme), row.max_order == 2 ? "1, 2" : "1",
+                          listed(sources), row.splits.has(domain) ? "yes" : "", row.device_arrays ? "yes" : "",
+                          row.weights ? "yes" : "");
+    }
+  return text;
+}
+
+}  // namespace isochron

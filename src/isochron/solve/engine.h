@@ -1,0 +1,422 @@
+// What a solver does, whatever the domain: fall back to the CPU, share out a batch, start a schedule from seeds, and
+// read the result off the times. An adapter knows the domain.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <limits>
+#include <memory>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "isochron/core/cuda/device.h"
+#include "isochron/core/error.h"
+#include "isochron/core/parallel.h"
+#include "isochron/core/parallel_in_order.h"
+#include "isochron/core/progress.h"
+#include "isochron/core/stop.h"
+#include "isochron/core/timer.h"
+#include "isochron/solve/arrival.h"
+#include "isochron/solve/common/arrival_parts.h"
+#include "isochron/solve/common/limits.h"
+#include "isochron/solve/common/start.h"
+#include "isochron/solve/cuda/device_metric.h"
+#include "isochron/solve/device_engine.h"
+#include "isochron/solve/plan.h"
+#include "isochron/solve/source_set.h"
+#include "isochron/solve/sources.h"
+
+namespace isochron {
+
+class Engine {
+ public:
+  virtual ~Engine() = default;
+  virtual void set_metric(const AnyMetric& metric) = 0;
+  virtual void solve_many(std::span<const Sources> source_sets, const TakeArrival& take) = 0;
+  virtual Residual residual(const Arrival& arrival, const Sources& sources) = 0;
+};
+
+template <int Corners>
+std::unique_ptr<Engine> make_mesh_engine(const Domain& domain, SolveOptions options);
+std::unique_ptr<Engine> make_image_engine(const Domain& domain, SolveOptions options);
+
+/// A metric as an engine keeps it: the host's by reference, one in device memory in a copy of its own.
+class HeldMetric {
+ public:
+  HeldMetric() = default;
+  HeldMetric(const AnyMetric& metric, std::size_t elements)
+      : host_(metric.host()),
+        device_(host_ != nullptr ? nullptr : std::make_shared<cuda::DeviceMetric>(metric, elements)),
+        speeds_(std::holds_alternative<DeviceSpeed>(metric)) {}
+
+  /// Null when it is in device memory; `device` is null when it is on the host.
+  [[nodiscard]] const Metric* host() const { return host_.get(); }
+  [[nodiscard]] const cuda::DeviceMetric* device() const { return device_.get(); }
+  /// Speeds in device memory.
+  [[nodiscard]] bool device_speeds() const { return speeds_; }
+
+ private:
+  std::shared_ptr<const Metric> host_;
+  std::shared_ptr<cuda::DeviceMetric> device_;
+  bool speeds_ = false;
+};
+
+/// What one of several solves may use, and whom it reports to.
+struct SolveResources {
+  int threads = 1;
+  Progress progress;
+};
+
+/// One progress for several solves, shown on the thread that asked for them.
+class BatchProgress {
+ public:
+  BatchProgress(const Progress& whole, std::size_t solves) : whole_(whole), solves_(static_cast<double>(solves)) {}
+
+  void show(double solves_done) {
+    constexpr int steps = 200;
+    const int step = static_cast<int>(steps * solves_done / solves_);
+    if (!whole_.report || step == shown_) return;
+    shown_ = step;
+    whole_.report(solves_done / solves_);
+  }
+
+ private:
+  const Progress& whole_;
+  double solves_;
+  int shown_ = -1;
+};
+
+/// Solves to do side by side. `threads` is what one solve alone would use; `available`, what there is.
+inline int solves_at_once(std::size_t sets, int threads, int available) {
+  const auto limit = static_cast<std::size_t>(available);
+  return threads > 1 && sets < limit ? 1 : static_cast<int>(std::clamp<std::size_t>(sets, 1, limit));
+}
+
+/// Solves the sets from `first` on with `solve_one(sources, resources)`, `at_once` side by side on one thread each, or
+/// one after the other on `threads`. Gives each result to `take`, in order. An InputError names its set.
+template <class SolveOne, class Take>
+void solve_batch(std::span<const Sources> sets, std::size_t first, int at_once, int threads, const Progress& whole,
+                 const SolveOne& solve_one, const Take& take) {
+  const std::size_t count = sets.size() - first;
+  BatchProgress progress(whole, count);
+  const auto resources = [&](std::size_t i, const std::atomic<bool>& stop) {
+    SolveResources result{at_once > 1 ? 1 : threads, {{}, whole.cancel}};
+    if (at_once == 1) {
+      result.progress.report = [&progress, i](double fraction) { progress.show(static_cast<double>(i) + fraction); };
+    } else {
+      result.progress.report = [&stop](double) {
+        if (stop) throw Cancelled();
+      };
+    }
+    return result;
+  };
+  parallel_in_order<Arrival>(
+      at_once, count,
+      [&](std::size_t i, const std::atomic<bool>& stop) {
+        if (i > 0 && whole.cancelled()) throw Cancelled();
+        const std::size_t set = first + i;
+        return for_source_set(set, sets.size(), [&] { return solve_one(sets[set], resources(i, stop)); });
+      },
+      [&](std::size_t i, Arrival&& arrival) {
+        if (at_once > 1) arrival.backend = Backend::threads, arrival.threads = at_once;
+        take(first + i, std::move(arrival));
+        progress.show(static_cast<double>(i + 1));
+      });
+}
+
+/// What a domain calls the places that have a time.
+struct Noun {
+  const char *singular, *plural;
+};
+
+/// The engine of a domain. An adapter has
+/// - `facts(metric)`, `gpu()` (the device that holds the shape's arrays, −1: the host), `user_count()` and
+///   `user_noun()` (vertices or voxels), `element_count()`;
+/// - `prepare(plan, metric)`, which makes what is not there yet, `metric_changed()` and `forget()`; `notes()` of it;
+/// - `device()`, the engine on the device when that does everything, else null, and `device_seeds(sets, first)`;
+/// - `prepare_host(plan, metric)`, `prepare_sources(sets)`, `groups(sources, init)`: sources that are solved together;
+/// - `with_problem(use)`: the prepared problem; `internal(problem, vertex)` and `for_users(problem, threads, visit)`,
+///   which calls `visit(internal, user)`; `make_run(problem, group, threads)`, one run of a schedule, with `solve`,
+///   `residual`, `spread_labels`, `upwind`.
+template <class Adapter>
+class EngineOf final : public Engine {
+ public:
+  EngineOf(Adapter adapter, const AnyMetric& metric, SolveOptions options)
+      : adapter_(std::move(adapter)), options_(std::move(options)), machine_(this_machine()) {
+    adapter_.use(options_);
+    gpu_ = device_holding(metric, adapter_.gpu());
+    use(make_plan(options_, adapter_.facts(metric), machine_));
+    set_metric(metric);
+  }
+
+  /// When the metric is refused, the one before stays, and is prepared again for the next solve.
+  void set_metric(const AnyMetric& metric) override {
+    if (gpu_ >= 0) device_holding(metric, gpu_);
+    const cuda::OnDevice here(gpu_);
+    HeldMetric before = std::exchange(metric_, HeldMetric(metric, adapter_.element_count()));
+    adapter_.metric_changed();
+    try {
+      with_cpu_fallback([&] { prepare(); });
+    } catch (...) {
+      adapter_.forget();
+      metric_ = std::move(before);
+      throw;
+    }
+  }
+
+  void solve_many(std::span<const Sources> source_sets, const TakeArrival& take) override {
+    std::size_t taken = 0;  // after a fallback the solves go on behind these
+    const auto take_next = [&](std::size_t set, Arrival&& arrival) {
+      const cuda::OnDevice still_here(gpu_);  // `take` may go to another device than ours
+      take(set, std::move(arrival));
+      ++taken;
+    };
+    with_cpu_fallback([&] {
+      prepare();
+      if (adapter_.device() != nullptr) solve_on_device(source_sets, taken, take_next);
+      else solve_on_host(source_sets, taken, take_next);
+    });
+  }
+
+  Residual residual(const Arrival& arrival, const Sources& sources) override {
+    const std::vector<double> fetched = arrival.on_device ? fetch_times(*arrival.on_device) : std::vector<double>();
+    const std::span<const double> times = arrival.on_device ? fetched : arrival.times;
+    if (times.size() != adapter_.user_count())
+      throw UsageError(fmt::format("{} times for {} {}; give one per {}", times.size(), adapter_.user_count(),
+                                   adapter_.user_noun().plural, adapter_.user_noun().singular));
+    Residual result;
+    with_cpu_fallback([&] {
+      prepare();
+      if (adapter_.device() != nullptr) {
+        result = adapter_.device()->residual(times, adapter_.device_seeds({&sources, 1}, 0)[0]);
+        return;
+      }
+      with_times(times, sources, [&](auto& run, const auto& start) { result = run.residual(start, limit_of(start)); });
+    });
+    return result;
+  }
+
+ private:
+  void use(Plan plan) {
+    plan_ = std::move(plan);
+    plan_.threads = granted_threads(plan_.threads);
+    if (!plan_.on_device()) return;
+    if (gpu_ < 0) gpu_ = cuda::current_device();
+    const cuda::OnDevice here(gpu_);
+    require_device();
+  }
+
+  /// The advice of the message must lead on: on the CPU there is no such method.
+  void require_device() const {
+    try {
+      cuda::require_device();
+    } catch (const DeviceError& error) {
+      if (options_.method == Method::automatic) throw;
+      throw DeviceError(error.detail() + " and without " +
+                        Setting{Option::method, std::string(name_of(options_.method))});
+    }
+  }
+
+  /// Does the work; when the device fails that nobody asked for, does it again on the CPU.
+  template <class Work>
+  void with_cpu_fallback(Work&& work) {
+    const StopScope stop(options_.progress.cancel);
+    try {
+      const cuda::OnDevice here(plan_.on_device() ? gpu_ : -1);
+      work();
+      return;
+    } catch (const DeviceError& error) {
+      if (!plan_.may_fall_back) throw;
+      adapter_.forget();
+      use(plan_without_device(options_, adapter_.facts(AnyMetric(*metric_.host())), machine_, error.what()));
+      gpu_ = -1;
+    }
+    work();
+  }
+
+  void prepare() {
+    if (adapter_.ready()) return;
+    const Timer timer;
+    adapter_.prepare(plan_, metric_);
+    setup_seconds_ = timer.seconds();
+  }
+
+  void describe(Arrival& arrival) const {
+    summarise_if_on_host(arrival);
+    arrival.setup_seconds = setup_seconds_;
+    std::vector<std::string> notes;
+    if (!plan_.note.empty()) notes.push_back(plan_.note);
+    if (options_.precision == Precision::single_ && plan_.source_init == SourceInit::factored)
+      notes.emplace_back("precision raised to double: factored sources need it");
+    const std::vector<std::string>& more = adapter_.notes();
+    notes.insert(notes.end(), more.begin(), more.end());
+    arrival.notes.insert(arrival.notes.begin(), notes.begin(), notes.end());
+  }
+
+  static void summarise_if_on_host(Arrival& arrival) {
+    if (!arrival.on_device) summarise(arrival);
+  }
+
+  /// These solve from set `first` on.
+  template <class Take>
+  void solve_on_device(std::span<const Sources> source_sets, std::size_t first, const Take& take) {
+    const std::vector<std::vector<Seed>> seeds = adapter_.device_seeds(source_sets, first);
+    const TakeArrival finish = [&](std::size_t i, Arrival&& arrival) {
+      if (options_.weights == Keep::yes) add_upwind(source_sets[first + i], arrival);
+      describe(arrival);
+      take(first + i, std::move(arrival));
+    };
+    if (!plan_.keep_on_device) {
+      adapter_.device()->solve(seeds, finish);
+      return;
+    }
+    for (std::size_t i = 0; i < seeds.size(); ++i) finish(i, adapter_.device()->solve_in_place(seeds[i]));
+  }
+
+  template <class Take>
+  void solve_on_host(std::span<const Sources> source_sets, std::size_t first, const Take& take) {
+    adapter_.prepare_sources(source_sets);
+    const int at_once = plan_.on_device()
+                            ? 1
+                            : solves_at_once(source_sets.size() - first, plan_.several_threads ? plan_.threads : 1,
+                                             plan_.batch_threads);
+    solve_batch(
+        source_sets, first, at_once, plan_.threads, options_.progress,
+        [&](const Sources& sources, const SolveResources& resources) { return solve_one(sources, resources); }, take);
+  }
+
+  Arrival solve_one(const Sources& sources, const SolveResources& resources) {
+    Arrival arrival;
+    try {
+      arrival = solve_groups(sources, plan_.source_init, resources);
+    } catch (const FactoringFailed&) {
+      arrival = solve_groups(sources, SourceInit::ball, resources);
+      arrival.notes.emplace_back("ball instead of factored sources: the metric changes too much for factoring");
+    }
+    describe(arrival);
+    return arrival;
+  }
+
+  /// The first arrival is the least of all groups.
+  Arrival solve_groups(const Sources& sources, SourceInit init, const SolveResources& resources) {
+    Arrival arrival;
+    for (const auto& group : adapter_.groups(sources, init)) {
+      Arrival part;
+      adapter_.with_problem([&](const auto& problem) { solve_group(problem, group, resources, part); });
+      if (arrival.times.empty()) arrival = std::move(part);
+      else take_earlier(std::move(part), arrival);
+    }
+    return arrival;
+  }
+
+  template <class Problem, class Group>
+  void solve_group(const Problem& problem, const Group& group, const SolveResources& resources, Arrival& arrival) {
+    auto run = adapter_.make_run(problem, group, resources.threads);
+    auto start = start_of(problem, group.seeds);
+    start.state.progress = resources.progress;
+    const Timer timer;
+    if (start.state.progress.cancelled()) throw Cancelled();  // a kernel once started runs to its end
+    run.solve(start, arrival.notes);
+    arrival.transfer_seconds = start.state.transfer_seconds;
+    arrival.solve_seconds = timer.seconds() - arrival.transfer_seconds;
+    arrival.threads = plan_.several_threads ? resources.threads : 1;
+    finish(problem, run, group.seeds, resources.threads, start, arrival);
+  }
+
+  /// Everything of the result that is read off the times.
+  template <class Problem, class Run, class T = typename Problem::Scalar>
+  void finish(const Problem& problem, Run& run, const std::vector<Seed>& seeds, int threads, Start<T>& start,
+              Arrival& arrival) {
+    arrival.counters = start.state.counters;
+    arrival.converged = start.state.converged;
+    arrival.method = plan_.method;
+    arrival.backend = plan_.on_device() ? Backend::cuda : arrival.threads > 1 ? Backend::threads : Backend::serial;
+    arrival.precision = std::is_same_v<T, float> ? Precision::single_ : Precision::double_;
+    arrival.times.assign(adapter_.user_count(), std::numeric_limits<double>::infinity());
+    adapter_.for_users(problem, threads, [&](std::uint32_t v, std::size_t user) {
+      arrival.times[user] = static_cast<double>(start.state.time[v]) * problem.unit + start.base;
+    });
+    if (options_.verify == Keep::yes) {
+      arrival.residual = run.residual(start, limit_of(start));
+      if (!arrival.residual->passed()) arrival.converged = false;
+    }
+    if (options_.sources == Keep::yes) label(problem, run, seeds, threads, start, arrival);
+    if (options_.weights == Keep::yes) arrival.upwind = run.upwind(start);
+  }
+
+  template <class Problem, class Run, class T = typename Problem::Scalar>
+  void label(const Problem& problem, Run& run, const std::vector<Seed>& seeds, int threads, Start<T>& start,
+             Arrival& arrival) {
+    const std::int32_t only = only_source(seeds);
+    if (only < 0) {
+      for (const auto& [v, time] : start.seeds)
+        if (start.state.time[v] < time) start.label[v] = -1;
+      run.spread_labels(start);
+    }
+    arrival.source.assign(adapter_.user_count(), -1);
+    adapter_.for_users(problem, threads, [&](std::uint32_t v, std::size_t user) {
+      if (start.state.time[v] < std::numeric_limits<T>::infinity())
+        arrival.source[user] = only >= 0 ? only : start.label[v];
+    });
+  }
+
+  template <class Problem, class T = typename Problem::Scalar>
+  Start<T> start_of(const Problem& problem, const std::vector<Seed>& seeds) const {
+    const Precision precision = std::is_same_v<T, float> ? Precision::single_ : Precision::double_;
+    return make_start(problem, make_start_seeds<T>(seeds, problem.unit), plan_.tolerance(precision),
+                      [&](VertexId vertex) { return adapter_.internal(problem, vertex); });
+  }
+
+  template <class T>
+  static double limit_of(const Start<T>& start) {
+    return residual_tolerances * static_cast<double>(start.state.tolerance);
+  }
+
+  /// Calls `use(run, start)` with given times in place of a schedule's result, on the host.
+  template <class Use>
+  void with_times(std::span<const double> times, const Sources& sources, Use&& use) {
+    adapter_.prepare_host(plan_, metric_);
+    adapter_.prepare_sources({&sources, 1});
+    const auto groups = adapter_.groups(sources, plan_.source_init);
+    if (groups.size() > 1)
+      throw UsageError("factored sources are solved one by one; check the times of each on its own");
+    adapter_.with_problem([&](const auto& problem) {
+      using T = typename std::decay_t<decltype(problem)>::Scalar;
+      auto run = adapter_.make_run(problem, groups[0], plan_.threads);
+      Start<T> start = start_of(problem, groups[0].seeds);
+      // The choice of second-order differences is that of the first-order times.
+      std::vector<std::string> notes;
+      if (plan_.order == 2) run.solve(start, notes);
+      adapter_.for_users(problem, plan_.threads, [&](std::uint32_t v, std::size_t user) {
+        start.state.time[v] = static_cast<T>((times[user] - start.base) / problem.unit);
+      });
+      use(run, start);
+    });
+  }
+
+  void add_upwind(const Sources& sources, Arrival& arrival) {
+    with_times(arrival.times, sources, [&](auto& run, const auto& start) { arrival.upwind = run.upwind(start); });
+  }
+
+  static std::vector<double> fetch_times(const DeviceResult& result) {
+    std::vector<double> times(result.times.size());
+    result.times.download_to(times);
+    return times;
+  }
+
+  Adapter adapter_;
+  SolveOptions options_;
+  Machine machine_;
+  Plan plan_;
+  HeldMetric metric_;
+  int gpu_ = -1;  ///< the device that everything on the GPU is done on
+  double setup_seconds_ = 0;
+};
+
+}  // namespace isochron

@@ -1,0 +1,358 @@
+// The engine of meshes: how triangles and tetrahedra are prepared, seeded, run and checked.
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <variant>
+
+#include "isochron/solve/common/banded_threads.h"
+#include "isochron/solve/engine.h"
+#include "isochron/solve/simplex/cuda/schedule.h"
+#include "isochron/solve/simplex/device_engine.h"
+#include "isochron/solve/simplex/factored.h"
+#include "isochron/solve/simplex/finish.h"
+#include "isochron/solve/simplex/obtuse_split.h"
+#include "isochron/solve/simplex/run.h"
+#include "isochron/solve/simplex/seeds.h"
+
+namespace isochron {
+namespace {
+
+struct MeshGroup {
+  std::vector<Seed> seeds;
+  std::optional<PlacedSource> factored;  ///< whose singular part is taken out
+};
+
+template <class T, int Corners>
+using Device = std::unique_ptr<cuda::DeviceSchedule<T, Corners>>;
+
+/// What one run needs to know of the rest.
+template <int Corners>
+struct MeshRunContext {
+  const SimplexMesh<Corners>& mesh;
+  const Metric& metric;
+  const Plan& plan;
+  const SolveOptions& options;
+  int threads;
+};
+
+/// One run of the plan's schedule.
+template <class T, int Corners>
+class MeshRun {
+  using Context = MeshRunContext<Corners>;
+
+ public:
+  MeshRun(const SimplexProblem<T, Corners>& problem, const MeshGroup& group, const Context& context,
+          cuda::DeviceSchedule<T, Corners>* device)
+      : problem_(problem), context_(context), device_(device) {
+    if constexpr (std::is_same_v<T, double>)
+      if (group.factored) make_views(*group.factored);
+  }
+
+  void solve(Start<T>& start, std::vector<std::string>& notes) const {
+    const Plan& plan = context_.plan;
+    if (!views_.empty()) {
+      run_factored(start);
+      return;
+    }
+    const bool marches = plan.method == Method::fmm && problem_.obtuse_corners > 0;
+    if (marches) check_ordering(notes);
+    const std::span<const Vec3d> points = context_.mesh.points;
+    const double width = context_.options.band_width;
+    if (device_ != nullptr) device_->run(start.state);
+    else run_schedule(problem_, start.state, {plan.method, plan.several_threads ? context_.threads : 1, width, points});
+    if (marches && context_.options.unordered == Unordered::hand_over)
+      correct(problem_, start.state, {Method::banded, context_.threads, width, points});
+  }
+
+  [[nodiscard]] Residual residual(const Start<T>& start, double limit) const {
+    return with_relaxer(start, [&](const auto& relax) {
+      return residual_pass(relax, start.pinned, start.seeds, limit, context_.threads);
+    });
+  }
+
+  /// Groups with a factored source have no other, so that their labels need no spreading.
+  void spread_labels(Start<T>& start) const { LabelSpreader(plain(start), start.label, context_.threads).spread(); }
+
+  [[nodiscard]] std::vector<Upwind> upwind(const Start<T>& start) const {
+    return with_relaxer(start, [&](const auto& relax) { return upwind_pass(relax, start.pinned, context_.threads); });
+  }
+
+ private:
+  using Plain = Relaxer<T, Corners, PlainTimes<T>>;
+
+  [[nodiscard]] Plain plain(const Start<T>& start) const {
+    return {problem_, PlainTimes<T>{const_cast<T*>(start.state.time.data())}};
+  }
+
+  template <class Use>
+  auto with_relaxer(const Start<T>& start, Use&& use) const {
+    if constexpr (std::is_same_v<T, double>)
+      if (!views_.empty())
+        return use(FactoredRelaxer<Corners, PlainTimes<double>>(
+            problem_, PlainTimes<double>{const_cast<double*>(start.state.time.data())}, views_));
+    return use(plain(start));
+  }
+
+  void make_views(const PlacedSource& source) {
+    SymTensor3d at_source{};
+    for (const ElementId e : source.elements)
+      at_source = at_source + (1.0 / static_cast<double>(source.elements.size())) * context_.metric.tensor(e);
+    views_ = view_from_source(problem_, context_.mesh, source.position, at_source);
+  }
+
+  void run_factored(Start<T>& start) const {
+    if constexpr (std::is_same_v<T, double>) {
+      const int threads = context_.threads;
+      const BandTuning tuning = band_tuning(Corners, problem_.vertex_count, threads, context_.options.band_width);
+      double* time = start.state.time.data();
+      if (threads > 1) {
+        const FactoredRelaxer<Corners, SharedTimes<double>> shared(problem_, SharedTimes<double>{time}, views_);
+        BandedTeam(shared, start.state, tuning, threads).run();
+      } else {
+        banded_serial(FactoredRelaxer<Corners, PlainTimes<double>>(problem_, PlainTimes<double>{time}, views_),
+                      start.state, tuning);
+      }
+    }
+  }
+
+  /// Refuses fast marching where its ordering does not hold, unless the options say otherwise.
+  void check_ordering(std::vector<std::string>& notes) const {
+    const std::string why =
+        fmt::format("{} of {} element corners are obtuse in the metric, where a vertex can depend on a later one",
+                    problem_.obtuse_corners, problem_.elements.size() * Corners);
+    if (context_.options.unordered == Unordered::refuse)
+      throw InputError(fmt::format("fast marching cannot order this mesh ({}); use ", why) +
+                       Setting{Option::method, "banded"} + ", or " + Setting{Option::unordered, "hand-over"} +
+                       " to correct its result, or " + Setting{Option::unordered, "run"} + " to run it regardless");
+    notes.push_back(context_.options.unordered == Unordered::run
+                        ? fmt::format("unordered: fast marching ran although {}; times may be too late", why)
+                        : fmt::format("handed over: {}, so banded corrected the result", why));
+  }
+
+  const SimplexProblem<T, Corners>& problem_;
+  Context context_;
+  cuda::DeviceSchedule<T, Corners>* device_;
+  std::vector<SourceView> views_;  ///< of a factored source
+};
+
+template <int Corners>
+class MeshAdapter {
+ public:
+  explicit MeshAdapter(const Domain& domain) : ids_(domain.ids) {
+    if (const auto* tables = std::get_if<DeviceMesh>(&domain.shape)) {
+      tables_ = *tables;
+      gpu_ = device_holding(*tables, -1);
+    } else {
+      mesh_ = std::get<const SimplexMesh<Corners>*>(domain.shape);
+    }
+  }
+
+  void use(const SolveOptions& options) { options_ = options; }
+  [[nodiscard]] int gpu() const { return gpu_; }
+  [[nodiscard]] static Noun user_noun() { return {"vertex", "vertices"}; }
+  [[nodiscard]] std::size_t user_count() const {
+    return mesh_ != nullptr ? mesh_->vertex_count() : tables_->points.rows();
+  }
+  [[nodiscard]] std::size_t element_count() const {
+    return mesh_ != nullptr ? mesh_->element_count() : tables_->elements.rows();
+  }
+  [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
+
+  [[nodiscard]] DomainFacts facts(const AnyMetric& metric) const {
+    const std::size_t metric_bytes = metric.host() != nullptr ? metric.host()->bytes_per_element() : 0;
+    return {Corners == 3 ? DomainKind::triangles : DomainKind::tetrahedra, element_count(),
+            mesh_ == nullptr || metric.host() == nullptr,
+            [vertices = user_count(), elements = element_count(), metric_bytes](Precision precision) {
+              return device_engine_bytes<Corners>(vertices, elements, metric_bytes, precision);
+            }};
+  }
+
+  [[nodiscard]] bool ready() const { return ready_; }
+  void metric_changed() { ready_ = host_ready_ = false; }
+  void forget() {
+    engine_.reset();
+    device_ = {};
+    problem_ = {};
+    metric_changed();
+  }
+
+  void prepare(const Plan& plan, const HeldMetric& metric) {
+    metric_ = metric.host();
+    if (plan.method == Method::push) prepare_device(plan, metric);
+    else prepare_host(plan, metric);
+    ready_ = true;
+  }
+
+  /// What schedules need that work on a problem prepared by the host.
+  void prepare_host(const Plan& plan, const HeldMetric& metric) {
+    if (host_ready_) return;
+    metric_ = metric.host();
+    plan_ = &plan;
+    const bool first = std::visit([](const auto& problem) { return problem.vertex_count == 0; }, problem_);
+    if (first) check_mesh(*mesh_, ids_);
+    check_metric(*metric_, mesh_->element_count(), "the metric");
+    stop_if_cancelled();
+    if (first) prepare_order();
+    stop_if_cancelled();
+    if (engine_ == nullptr) notes_.clear();
+    std::visit([&](auto& problem) { prepare_metric(problem); }, problem_);
+    if (const auto* single = std::get_if<0>(&problem_);
+        single != nullptr && !fits_single(single->shortest, single->longest)) {
+      if (engine_ == nullptr)
+        notes_.push_back(precision_note(single->shortest * single->unit, single->longest * single->unit));
+      const KeepOrder keep_order = single->order.identity() ? KeepOrder::yes : KeepOrder::no;
+      prepare_metric(
+          problem_.template emplace<1>(prepare_topology<double>(*mesh_, keep_order, plan.threads, for_pushes())));
+    }
+    if (plan.on_device() && engine_ == nullptr)
+      std::visit([&](auto& problem) { device_ = make_device_schedule(problem); }, problem_);
+    host_ready_ = true;
+  }
+
+  [[nodiscard]] DeviceEngine* device() const { return engine_.get(); }
+  std::vector<std::vector<Seed>> device_seeds(std::span<const Sources> source_sets, std::size_t first) {
+    return engine_->seeds(source_sets, first);
+  }
+
+  /// Makes what all solves read and the first one would make.
+  void prepare_sources(std::span<const Sources> source_sets) {
+    (void)user_adjacency();
+    const auto has_points = [](const Sources& sources) { return !sources.points.empty(); };
+    if (locator_ == nullptr && std::any_of(source_sets.begin(), source_sets.end(), has_points))
+      locator_ = std::make_unique<PointLocator<Corners>>(*mesh_, plan_->threads);
+  }
+
+  /// Of factored sources one group for each point and one for the level set, else one of all.
+  std::vector<MeshGroup> groups(const Sources& sources, SourceInit init) {
+    const PlacedSources placed = place_sources(*mesh_, user_adjacency(), sources, locator_.get());
+    if (init != SourceInit::factored) {
+      const int rings = limited_rings(options_.ball_rings, placed.points.size(), mesh_->vertex_count(), Corners - 1);
+      return {{make_seeds(*mesh_, *metric_, user_adjacency(), sources, placed, init, rings), {}}};
+    }
+    check_factored_count(placed.points.size());
+    std::vector<MeshGroup> groups;
+    for (const PlacedSource& source : placed.points) {
+      MeshGroup& group = groups.emplace_back(MeshGroup{{}, source});
+      add_seeds(*mesh_, *metric_, user_adjacency(), source, SourceInit::plain, 0, group.seeds);
+    }
+    if (placed.level_set) {
+      PlacedSources only_level_set;
+      only_level_set.level_set = true;
+      MeshGroup& group = groups.emplace_back();
+      group.seeds = make_seeds(*mesh_, *metric_, user_adjacency(), sources, only_level_set, SourceInit::plain, 0);
+      for (Seed& seed : group.seeds) seed.source = static_cast<std::int32_t>(placed.points.size());
+    }
+    return groups;
+  }
+
+  template <class Use>
+  void with_problem(Use&& use) const {
+    std::visit(use, problem_);
+  }
+
+  template <class T>
+  MeshRun<T, Corners> make_run(const SimplexProblem<T, Corners>& problem, const MeshGroup& group, int threads) const {
+    return {problem, group, {*mesh_, *metric_, *plan_, options_, threads}, std::get<Device<T, Corners>>(device_).get()};
+  }
+
+  template <class T>
+  [[nodiscard]] std::uint32_t internal(const SimplexProblem<T, Corners>& problem, VertexId vertex) const {
+    return problem.internal(vertex);
+  }
+  template <class T, class Visit>
+  void for_users(const SimplexProblem<T, Corners>& problem, int threads, const Visit& visit) const {
+    stoppable_for(threads, problem.vertex_count, [&](std::size_t v) {
+      visit(static_cast<std::uint32_t>(v), problem.user(static_cast<std::uint32_t>(v)));
+    });
+  }
+
+ private:
+  void prepare_device(const Plan& plan, const HeldMetric& metric) {
+    plan_ = &plan;
+    if (mesh_ == nullptr && !on_device_) on_device_.emplace(*tables_);
+    const cuda::MetricInput metric_input =
+        metric.host() != nullptr ? cuda::MetricInput(*metric.host()) : cuda::MetricInput(*metric.device());
+    if (engine_ != nullptr && engine_->set_metric(metric_input)) return;
+    engine_.reset();  // its memory may be needed
+    const cuda::MeshInput<Corners> mesh_input =
+        mesh_ != nullptr ? cuda::MeshInput<Corners>(*mesh_) : cuda::MeshInput<Corners>(*on_device_);
+    MadeEngine made = make_device_engine<Corners>(mesh_input, metric_input, plan, options_);
+    engine_ = std::move(made.engine);
+    notes_ = std::move(made.notes);
+  }
+
+  /// Between the steps of preparing, of which each takes a share of a second on a mesh of millions.
+  void stop_if_cancelled() const {
+    if (options_.progress.cancelled()) throw Cancelled();
+  }
+
+  void prepare_order() {
+    const bool keep =
+        options_.reorder == Reorder::never || (options_.reorder == Reorder::automatic && locally_ordered(*mesh_));
+    const KeepOrder keep_order = keep ? KeepOrder::yes : KeepOrder::no;
+    const int threads = plan_->threads;
+    if (plan_->precision == Precision::single_)
+      problem_.template emplace<0>(prepare_topology<float>(*mesh_, keep_order, threads, for_pushes()));
+    else problem_.template emplace<1>(prepare_topology<double>(*mesh_, keep_order, threads, for_pushes()));
+  }
+
+  /// `banded` pushes; `fmm` may hand over to it.
+  [[nodiscard]] ForPushes for_pushes() const {
+    return plan_->method == Method::banded || plan_->method == Method::fmm ? ForPushes::yes : ForPushes::no;
+  }
+
+  template <class T>
+  void prepare_metric(SimplexProblem<T, Corners>& problem) {
+    apply_metric(problem, *mesh_, *metric_, plan_->threads);
+    problem.virtual_elements = {};
+    if (plan_->split_obtuse && problem.obtuse_corners > 0)
+      problem.virtual_elements = split_obtuse(problem, *mesh_, *metric_, SplitLimits{}, plan_->threads);
+  }
+
+  template <class T>
+  Device<T, Corners> make_device_schedule(const SimplexProblem<T, Corners>& problem) const {
+    switch (plan_->method) {
+      case Method::patch_fim: return cuda::make_patch_fim(problem, *mesh_, options_.paper);
+      case Method::domain_decomposition: return cuda::make_domain_decomposition(problem, *mesh_, options_.paper);
+      default: return cuda::make_active_list(problem, *mesh_, options_.paper);
+    }
+  }
+
+  /// Incidences in the user's numbering. The internal ones serve when the order was kept.
+  const Adjacency& user_adjacency() {
+    const Adjacency* result = std::visit(
+        [](const auto& problem) { return problem.order.identity() ? &problem.adjacency : nullptr; }, problem_);
+    if (result != nullptr) return *result;
+    if (user_adjacency_.offsets.empty()) user_adjacency_ = build_adjacency(*mesh_, plan_->threads);
+    return user_adjacency_;
+  }
+
+  const SimplexMesh<Corners>* mesh_ = nullptr;            ///< null when the mesh is in device memory
+  std::optional<DeviceMesh> tables_;                      ///< then these are its arrays, until they are copied
+  std::optional<cuda::MeshOnDevice<Corners>> on_device_;  ///< and this is the copy
+  MeshIds ids_;
+  int gpu_ = -1;
+  SolveOptions options_;
+  const Plan* plan_ = nullptr;
+  const Metric* metric_ = nullptr;
+  bool ready_ = false, host_ready_ = false;
+  std::vector<std::string> notes_;
+  std::unique_ptr<MeshDeviceEngine> engine_;  ///< when the GPU does everything: `push` also prepares there
+  std::variant<Device<float, Corners>, Device<double, Corners>> device_;
+  std::variant<SimplexProblem<float, Corners>, SimplexProblem<double, Corners>> problem_;
+  Adjacency user_adjacency_;
+  std::unique_ptr<PointLocator<Corners>> locator_;  ///< from the first point source on
+};
+
+}  // namespace
+
+template <int Corners>
+std::unique_ptr<Engine> make_mesh_engine(const Domain& domain, SolveOptions options) {
+  return std::make_unique<EngineOf<MeshAdapter<Corners>>>(MeshAdapter<Corners>(domain), domain.metric,
+                                                          std::move(options));
+}
+
+template std::unique_ptr<Engine> make_mesh_engine<3>(const Domain&, SolveOptions);
+template std::unique_ptr<Engine> make_mesh_engine<4>(const Domain&, SolveOptions);
+
+}  // namespace isochron

@@ -1,0 +1,259 @@
+// What a solve will do, decided from the options, the domain and the machine; and the table of what is possible.
+#include "isochron/solve/plan.h"
+
+#include <algorithm>
+#include <limits>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "isochron/core/error.h"
+#include "isochron/mesh/generate/cube.h"
+#include "isochron/mesh/generate/square.h"
+#include "isochron/solve/solver.h"
+
+namespace isochron {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr std::size_t gibibyte = std::size_t{1} << 30;
+constexpr std::size_t small = 1000, medium = backend_thresholds.threads_elements, large = 5000000;
+static_assert(small < medium && medium < backend_thresholds.cuda_elements && backend_thresholds.cuda_elements < large);
+
+Machine with_device(std::size_t free_bytes) {
+  return {8, [free_bytes] { return std::optional(free_bytes); }};
+}
+const Machine roomy = with_device(80 * gibibyte), cramped = with_device(2 * gibibyte);
+const Machine no_device{8, []() -> std::optional<std::size_t> { return std::nullopt; }};
+
+DomainFacts mesh_of(std::size_t elements, DomainKind kind = DomainKind::tetrahedra) {
+  return {kind, elements, false, [](Precision) { return 3 * gibibyte; }};
+}
+
+SolveOptions with(Method method, Backend backend = Backend::automatic) {
+  SolveOptions options;
+  options.method = method;
+  options.backend = backend;
+  return options;
+}
+
+Backend backend_of(const SolveOptions& options, std::size_t elements, const Machine& machine) {
+  return make_plan(options, mesh_of(elements), machine).backend;
+}
+
+TEST(Plan, LargeMeshesGoToTheGpu) {
+  EXPECT_EQ(backend_of({}, large, roomy), Backend::cuda);
+  EXPECT_EQ(backend_of({}, backend_thresholds.cuda_elements, roomy), Backend::cuda);
+  EXPECT_EQ(backend_of({}, backend_thresholds.cuda_elements - 1, roomy), Backend::threads);
+  EXPECT_EQ(backend_of({}, small, roomy), Backend::serial);
+  EXPECT_EQ(make_plan({}, mesh_of(large), roomy).note, "");
+  SolveOptions exact;
+  exact.precision = Precision::double_;
+  EXPECT_EQ(backend_of(exact, large, roomy), Backend::cuda);
+}
+
+TEST(Plan, WithoutADeviceTheCpuNeedsNoNote) {
+  EXPECT_EQ(backend_of({}, large, no_device), Backend::threads);
+  EXPECT_EQ(backend_of({}, medium, no_device), Backend::threads);
+  EXPECT_EQ(backend_of({}, medium - 1, no_device), Backend::serial);
+  EXPECT_EQ(make_plan({}, mesh_of(large), no_device).note, "");
+}
+
+TEST(Plan, ABackEndThatIsNamedIsKept) {
+  for (const Backend backend : {Backend::serial, Backend::threads, Backend::cuda})
+    for (const std::size_t elements : {small, large}) {
+      EXPECT_EQ(backend_of(with(Method::automatic, backend), elements, cramped), backend);
+      EXPECT_EQ(backend_of(with(Method::automatic, backend), elements, no_device), backend);
+      EXPECT_EQ(make_plan(with(Method::automatic, backend), mesh_of(elements), cramped).note, "");
+    }
+}
+
+TEST(Plan, OptionsOfTheCpuKeepTheCpu) {
+  for (const Method method : {Method::banded, Method::fim, Method::fmm, Method::fsm, Method::relabel_sync})
+    EXPECT_EQ(backend_of(with(method), large, roomy), Backend::threads);
+  SolveOptions factored;
+  factored.source_init = SourceInit::factored;
+  EXPECT_EQ(backend_of(factored, large, roomy), Backend::threads);
+}
+
+TEST(Plan, AMethodOfTheGpuMeansTheGpu) {
+  for (const Method method : {Method::push, Method::patch_fim, Method::active_list, Method::domain_decomposition}) {
+    EXPECT_EQ(backend_of(with(method), small, no_device), Backend::cuda);
+    EXPECT_EQ(backend_of(with(method), large, cramped), Backend::cuda);
+  }
+}
+
+TEST(Plan, TooLittleMemoryIsNoted) {
+  const Plan plan = make_plan({}, mesh_of(large), cramped);
+  EXPECT_EQ(plan.backend, Backend::threads);
+  EXPECT_THAT(plan.note,
+              AllOf(HasSubstr("on the CPU"), HasSubstr("3328 MiB needed, 2048 MiB free"), Not(HasSubstr("backend"))));
+  const std::size_t exactly = 3 * gibibyte + backend_thresholds.cuda_spare_bytes;
+  EXPECT_EQ(backend_of({}, large, with_device(exactly)), Backend::cuda);
+  EXPECT_EQ(backend_of({}, large, with_device(exactly - 1)), Backend::threads);
+}
+
+TEST(Plan, AFailedDeviceIsNotedWithoutItsAdvice) {
+  const Plan plan = plan_without_device({}, mesh_of(large), roomy,
+                                        "the GPU failed at solving (cudaErrorIllegalAddress); solve without it");
+  EXPECT_EQ(plan.backend, Backend::threads);
+  EXPECT_EQ(plan.note, "solved on the CPU: the GPU failed at solving (cudaErrorIllegalAddress)");
+  EXPECT_EQ(plan_without_device({}, mesh_of(small), roomy, "no advice").note, "solved on the CPU: no advice");
+  EXPECT_EQ(plan_without_device({}, mesh_of(small), roomy, "no advice").backend, Backend::serial);
+}
+
+TEST(Plan, TheDeviceIsLookedForOnlyWhereItMatters) {
+  const auto looks = [](const SolveOptions& options, std::size_t elements) {
+    bool looked = false;
+    const Machine machine{8, [&]() -> std::optional<std::size_t> {
+                            looked = true;
+                            return std::nullopt;
+                          }};
+    (void)make_plan(options, mesh_of(elements), machine);
+    return looked;
+  };
+  EXPECT_TRUE(looks({}, large));
+  EXPECT_FALSE(looks({}, small));
+  EXPECT_FALSE(looks(with(Method::fim), large));
+  EXPECT_FALSE(looks(with(Method::automatic, Backend::threads), large));
+  EXPECT_FALSE(looks(with(Method::automatic, Backend::cuda), large));
+}
+
+TEST(Plan, PrecisionAndToleranceFollowTheBackEnd) {
+  const Plan cpu = make_plan({}, mesh_of(small), roomy), gpu = make_plan({}, mesh_of(large), roomy);
+  EXPECT_EQ(cpu.precision, Precision::double_);
+  EXPECT_EQ(gpu.precision, Precision::single_);
+  EXPECT_EQ(cpu.tolerance(cpu.precision), 1e-6);
+  EXPECT_EQ(gpu.tolerance(gpu.precision), 1e-5);
+  SolveOptions options;
+  options.tolerance = 1e-3;
+  EXPECT_EQ(make_plan(options, mesh_of(small), roomy).tolerance(Precision::double_), 1e-3);
+  for (const double wrong : {0.0, -1.0, 1.0, std::numeric_limits<double>::quiet_NaN()}) {
+    options.tolerance = wrong;
+    EXPECT_THROW(make_plan(options, mesh_of(small), roomy), UsageError) << wrong;
+  }
+}
+
+TEST(Plan, FactoredSourcesAreSolvedInDoublePrecision) {
+  SolveOptions options;
+  options.precision = Precision::single_;
+  options.source_init = SourceInit::factored;
+  EXPECT_EQ(make_plan(options, mesh_of(small), roomy).precision, Precision::double_);
+}
+
+TEST(Plan, VirtualTetrahedraAreMadeByTheActiveList) {
+  SolveOptions options = with(Method::automatic, Backend::cuda);
+  EXPECT_EQ(make_plan(options, mesh_of(small), roomy).method, Method::push);
+  options.obtuse = ObtuseSplit::split;
+  EXPECT_EQ(make_plan(options, mesh_of(small), roomy).method, Method::active_list);
+  EXPECT_EQ(make_plan(options, mesh_of(small, DomainKind::triangles), roomy).method, Method::push);
+}
+
+TEST(Plan, ResultsStayWhereTheArraysAre) {
+  DomainFacts facts = mesh_of(small);
+  EXPECT_FALSE(make_plan({}, facts, roomy).keep_on_device);
+  facts.device_arrays = true;
+  EXPECT_TRUE(make_plan({}, facts, roomy).keep_on_device);
+  EXPECT_EQ(make_plan({}, facts, roomy).backend, Backend::cuda);
+  SolveOptions options;
+  options.results = ResultMemory::host;
+  EXPECT_FALSE(make_plan(options, facts, roomy).keep_on_device);
+  options.results = ResultMemory::device;
+  EXPECT_TRUE(make_plan(options, mesh_of(small), roomy).keep_on_device);
+}
+
+/// Everything that can be asked of the table.
+template <class Visit>
+void for_all_wanted(const Visit& visit) {
+  for (const DomainKind domain : {DomainKind::triangles, DomainKind::tetrahedra, DomainKind::image})
+    for (const Hardware hardware : {Hardware::cpu, Hardware::gpu, Hardware::ranks})
+      for (int method = 0; method <= static_cast<int>(Method::relabel_async); ++method)
+        for (int scheme = 0; scheme <= static_cast<int>(GridScheme::lax_friedrichs); ++scheme)
+          for (const SourceInit init : {SourceInit::plain, SourceInit::ball, SourceInit::factored})
+            for (const int order : {0, 1, 2, 3})
+              for (int flags = 0; flags < 8; ++flags) {
+                Wanted wanted{domain, hardware, static_cast<Method>(method), static_cast<GridScheme>(scheme),
+                              init,   order};
+                wanted.split_obtuse = (flags & 1) != 0 && domain != DomainKind::image;
+                wanted.device_arrays = (flags & 2) != 0;
+                wanted.weights = (flags & 4) != 0;
+                visit(wanted);
+              }
+}
+
+TEST(Capabilities, EachQuestionHasARowOrAnErrorInOneLine) {
+  std::size_t rows = 0, errors = 0;
+  for_all_wanted([&](const Wanted& wanted) {
+    const Capability* row = find_capability(wanted);
+    try {
+      EXPECT_EQ(&require_capability(wanted), row);
+      ++rows;
+    } catch (const UsageError& error) {
+      EXPECT_EQ(row, nullptr);
+      ++errors;
+      const std::string text = error.what();
+      EXPECT_THAT(text, AllOf(HasSubstr("; "), Not(HasSubstr("\n")), Not(HasSubstr("--"))));
+      EXPECT_FALSE(text.empty());
+    }
+  });
+  EXPECT_GT(rows, 100U);
+  EXPECT_GT(errors, 1000U);
+}
+
+/// The advice of an error must lead on: whoever leaves method, back end and all else out gets an answer.
+TEST(Capabilities, EachDomainHasADefaultOnAllHardware) {
+  for (const DomainKind domain : {DomainKind::triangles, DomainKind::tetrahedra, DomainKind::image})
+    for (const Hardware hardware : {Hardware::cpu, Hardware::gpu, Hardware::ranks})
+      EXPECT_NE(find_capability({domain, hardware}), nullptr);
+}
+
+TEST(Capabilities, EachMethodIsInTheTable) {
+  for (int method = 1; method <= static_cast<int>(Method::relabel_async); ++method) {
+    const auto& all = capabilities();
+    EXPECT_TRUE(std::any_of(all.begin(), all.end(), [&](const Capability& row) {
+      return static_cast<int>(row.method) == method;
+    })) << method;
+  }
+}
+
+/// What the table has on the CPU is solved, and what it has not is refused, whatever the options.
+TEST(Capabilities, SolversDoWhatTheTableSays) {
+  const TriangleMesh square = generate_square({.n = 4});
+  const TetMesh cube = generate_cube({.nx = 3, .ny = 3, .nz = 3});
+  const ImageGrid grid{{4, 4, 4}};
+  const Metric metric = Metric::isotropic(1);
+  Sources sources;
+  sources.vertices.push_back({VertexId(0), 0});
+  for_all_wanted([&](const Wanted& wanted) {
+    if (wanted.hardware != Hardware::cpu || wanted.device_arrays || wanted.order == 0) return;
+    SolveOptions options;
+    options.backend = Backend::serial;
+    options.method = wanted.method;
+    options.scheme = wanted.scheme;
+    options.source_init = wanted.source_init;
+    options.order = wanted.order;
+    options.obtuse = wanted.split_obtuse ? ObtuseSplit::split : ObtuseSplit::none;
+    options.unordered = Unordered::hand_over;
+    options.weights = wanted.weights ? Keep::yes : Keep::no;
+    options.verify = Keep::yes;
+    const Domain domain = wanted.domain == DomainKind::triangles    ? Domain(square, metric)
+                          : wanted.domain == DomainKind::tetrahedra ? Domain(cube, metric)
+                                                                    : Domain(grid, metric);
+    const Capability* row = find_capability(wanted);
+    if (row == nullptr) {
+      EXPECT_THROW(Solver(domain, options), UsageError);
+      return;
+    }
+    const Arrival arrival = Solver(domain, options).solve(sources);
+    EXPECT_EQ(arrival.method, row->method);
+    EXPECT_EQ(arrival.unreached, 0U);
+    EXPECT_TRUE(arrival.converged);
+    EXPECT_EQ(arrival.upwind.empty(), !wanted.weights);
+  });
+}
+
+}  // namespace
+}  // namespace isochron
