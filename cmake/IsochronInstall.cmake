@@ -7,13 +7,14 @@ set(header_root ${PROJECT_SOURCE_DIR}/src)
 set(public_headers ${header_root}/isochron/io/io.h ${header_root}/isochron/io/image_io.h
   ${header_root}/isochron/core/cuda/device.h ${header_root}/isochron/core/cuda/device_array.h
   ${header_root}/isochron/core/cuda/device_table.h)
-foreach(folder core mesh generate metric local solve trace connect draw surface surface/field surface/particles
+foreach(folder core comm mesh dist generate metric local solve trace connect draw surface surface/field surface/particles
         surface/triangulate surface/tetrahedra)
   file(GLOB headers CONFIGURE_DEPENDS ${header_root}/isochron/${folder}/*.h)
   list(APPEND public_headers ${headers})
 endforeach()
-foreach(name mpi/transport mpi/teams mpi/mpi_transport mpi/rank_exchange mpi/rank_device mpi/deal mpi/distributed_arrival mpi/distributed_solver
-        mpi/distributed_grid_solver mpi/grid_blocks mpi/grid_home mpi/grid_part mpi/part_seeds mpi/part_split mpi/scatter mpi/ranked_solver
+foreach(name ranks/rank_groups ranks/rank_device ranks/rank_options ranks/distributed_arrival ranks/distributed_solver
+        ranks/distributed_grid_solver ranks/grid_partition ranks/grid_boxes ranks/grid_part ranks/rank_seeds ranks/part_split
+        ranks/scatter ranks/ranked_solver
         grid/grid_box grid/stencils simplex/problem)
   list(APPEND public_headers ${header_root}/isochron/solve/${name}.h)
 endforeach()

@@ -6,13 +6,15 @@ cd "$(dirname "$0")/../src/isochron"
 # What each room may include, besides itself.
 declare -A below=(
   [core]=""
+  [comm]="core"
   [mesh]="core"
-  [generate]="core mesh"
-  [io]="core mesh"
+  [dist]="core comm mesh"
+  [generate]="core mesh comm dist"
+  [io]="core comm mesh dist"
   [metric]="core mesh"
   [draw]="core mesh"
   [local]="core"
-  [solve]="core mesh metric local"
+  [solve]="core comm mesh dist metric local"
   [trace]="core mesh metric local solve"
   [connect]="core mesh metric local solve trace"
   [surface]="core mesh metric local solve"
@@ -41,11 +43,15 @@ for folder in */; do
       continue
     fi
     target=${BASH_REMATCH[1]}
-    [[ " $room ${below[$room]} " == *" $target "* ]] || complain "src/isochron/$file:$line: $room must not include $target"
-    # Serial code does not know that MPI exists.
-    if [[ $path == isochron/solve/mpi/* && $file != solve/mpi/* ]]; then
-      complain "src/isochron/$file:$line: only solve/mpi may include solve/mpi"
-    fi
+    from=$room
+    [[ $file == mesh/generate/* ]] && from=generate
+    [[ " $from $room ${below[$from]} " == *" $target "* ]] || complain "src/isochron/$file:$line: $from must not include $target"
+    # The library does not know that examples can be generated, nor serial code that there are ranks.
+    for inner in mesh/generate solve/ranks; do
+      if [[ $path == isochron/$inner/* && $file != $inner/* ]]; then
+        complain "src/isochron/$file:$line: only $inner may include $inner"
+      fi
+    done
   done < <(quoted_includes "$room")
 done
 

@@ -8,6 +8,7 @@
 #include "apps/isochron/generate_report.h"
 #include "apps/isochron/shared_output.h"
 #include "apps/isochron/solve_mpi.h"
+#include "isochron/comm/collectives.h"
 #include "isochron/core/timer.h"
 #include "isochron/generate/cube.h"
 #include "isochron/generate/random_fields.h"
@@ -18,7 +19,6 @@
 #include "isochron/io/file_name.h"
 #include "isochron/io/io.h"
 #include "isochron/io/part_output.h"
-#include "isochron/mesh/agreement.h"
 
 namespace isochron::cli {
 namespace {
@@ -186,14 +186,13 @@ int write_generated(Dataset&& dataset, const OutputRequest& request, double seco
 /// Every rank makes and writes its own part; no rank ever has the whole mesh.
 template <class GeneratePart>
 int generate_over_ranks(const OutputRequest& request, GeneratePart&& generate_part, Console& console) {
-  return run_on_all_ranks([&](mpi::Transport& transport) {
-    mpi::RankExchange exchange(transport);
-    const PartChoice choice = part_of_rank(transport);
+  return run_on_all_ranks([&](Communicator& communicator) {
+    const PartChoice choice = part_of_rank(communicator);
     GenerateSummary summary{.kind = request.kind, .file = request.file};
     using Data = decltype(to_part_data(generate_part(choice)));
     Data data;
     Timer timer;
-    all_or_none(exchange, [&] {
+    all_or_none(communicator, [&] {
       const Activity activity(console, "generating " + request.kind);
       check_set_name(request.file, request.overwrite());
       data = to_part_data(generate_part(choice));
@@ -206,9 +205,9 @@ int generate_over_ranks(const OutputRequest& request, GeneratePart&& generate_pa
     for (const DataArrays* arrays : {&data.point_data, &data.cell_data})
       for (const std::string& name : arrays->names()) summary.arrays.push_back(name);
     timer.restart();
-    write_shared(transport, request.file, std::move(data));
+    write_shared(communicator, request.file, std::move(data));
     summary.write_seconds = timer.seconds();
-    if (transport.rank() == 0) print_summary(summary, console);
+    if (communicator.rank() == 0) print_summary(summary, console);
     return 0;
   });
 }

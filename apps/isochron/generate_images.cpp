@@ -9,6 +9,7 @@
 #include "apps/isochron/output_files.h"
 #include "apps/isochron/shared_output.h"
 #include "apps/isochron/solve_mpi.h"
+#include "isochron/comm/collectives.h"
 #include "isochron/core/timer.h"
 #include "isochron/generate/check.h"
 #include "isochron/generate/images.h"
@@ -18,7 +19,6 @@
 #include "isochron/io/number_rows.h"
 #include "isochron/io/raw_image.h"
 #include "isochron/io/set_files.h"
-#include "isochron/mesh/agreement.h"
 
 namespace isochron::cli {
 namespace {
@@ -83,12 +83,12 @@ Paths write_arrays(const ImageRequest& request, Image&& image, Console& console)
 }
 
 /// All ranks together: the same with sets of pieces.
-void write_sets(mpi::Transport& transport, const Paths& files, ImageShare&& share) {
-  write_together(transport, [&](Exchange& exchange) {
+void write_sets(Communicator& communicator, const Paths& files, ImagePart&& part) {
+  write_together(communicator, [&] {
     std::size_t done = 0;
     try {
       for (; done < files.size(); ++done)
-        write_image_share(exchange, files[done], {share.whole, share.boxes, taken(share.image, done)});
+        write_image_part(communicator, files[done], {part.whole, part.boxes, taken(part.image, done)});
     } catch (...) {
       while (done > 0) remove_set(files[--done]);  // whoever is left does
       throw;
@@ -99,25 +99,24 @@ void write_sets(mpi::Transport& transport, const Paths& files, ImageShare&& shar
 /// Every rank makes and writes its own box; no rank ever has the whole image.
 template <class GeneratePart>
 int generate_over_ranks(const ImageRequest& request, GeneratePart&& generate_part, Console& console) {
-  return run_on_all_ranks([&](mpi::Transport& transport) {
-    mpi::RankExchange exchange(transport);
+  return run_on_all_ranks([&](Communicator& communicator) {
     ImageSummary summary{.kind = request.kind};
-    ImageShare share;
+    ImagePart part;
     Timer timer;
-    all_or_none(exchange, [&] {
+    all_or_none(communicator, [&] {
       const Activity activity(console, "generating " + request.kind);
       check_image_set(request.file, request.overwrite());
-      share = generate_part(part_of_rank(transport));
-      summary.written = files_of(request, share.image);
+      part = generate_part(part_of_rank(communicator));
+      summary.written = files_of(request, part.image);
       for (const auto& file : summary.written) check_set_writable(file, request.overwrite());
     });
     summary.generate_seconds = timer.seconds();
-    summary.shape = share.whole.shape;
-    summary.arrays = share.image.data.names();
+    summary.shape = part.whole.shape;
+    summary.arrays = part.image.data.names();
     timer.restart();
-    write_sets(transport, summary.written, std::move(share));
+    write_sets(communicator, summary.written, std::move(part));
     summary.write_seconds = timer.seconds();
-    if (transport.rank() == 0) print_summary(summary, console);
+    if (communicator.rank() == 0) print_summary(summary, console);
     return 0;
   });
 }

@@ -7,45 +7,43 @@
 
 #include "apps/isochron/console.h"
 #include "apps/isochron/exit_code.h"
+#include "isochron/comm/collectives.h"
 #include "isochron/core/error.h"
+#include "isochron/dist/block_partition.h"
 #include "isochron/io/image_parts.h"
 #include "isochron/io/part_output.h"
-#include "isochron/mesh/agreement.h"
-#include "isochron/mesh/block_cut.h"
-#include "isochron/solve/mpi/rank_exchange.h"
 
 namespace isochron::cli {
 
 /// What a rank makes of something that ranks make in parts.
-inline PartChoice part_of_rank(const mpi::Transport& transport) {
-  return {static_cast<std::uint32_t>(transport.rank()), static_cast<std::uint32_t>(transport.size())};
+inline PartChoice part_of_rank(const Communicator& communicator) {
+  return {static_cast<std::uint32_t>(communicator.rank()), static_cast<std::uint32_t>(communicator.size())};
 }
 
-/// All ranks together: calls `write(exchange)`. A signal ends the writing, and then nothing is left of it: a rank that
-/// waits looks for signals too, because the launcher sends them to all when one rank is gone. One that alone
-/// gets a signal ends the others.
+/// All ranks together: calls `write()`. A signal ends the writing, and then nothing is left of it: a rank that waits
+/// looks for signals too, because the launcher sends them to all when one rank is gone. One that alone gets a signal
+/// ends the others.
 template <class Write>
-void write_together(mpi::Transport& transport, Write&& write) {
+void write_together(Communicator& communicator, Write&& write) {
   const InterruptGuard guard;
-  transport.watch = check_interrupted;
-  mpi::RankExchange exchange(transport);
+  communicator.watch = check_interrupted;
   try {
-    write(exchange);
+    write();
   } catch (const ThrownTogether&) {
     throw;
   } catch (const Cancelled& cancelled) {
-    if (transport.rank() == 0) print_error(cancelled.what());
-    transport.abort(exit_code(cancelled.kind()));
+    if (communicator.rank() == 0) print_error(cancelled.what());
+    communicator.abort(exit_code(cancelled.kind()));
   }
-  transport.watch = {};
+  communicator.watch = {};
 }
 
 template <int Corners>
-void write_shared(mpi::Transport& transport, const std::filesystem::path& path, PartData<Corners> data) {
-  write_together(transport, [&](Exchange& exchange) { write_parts(exchange, path, std::move(data)); });
+void write_shared(Communicator& communicator, const std::filesystem::path& path, PartData<Corners> data) {
+  write_together(communicator, [&] { write_parts(communicator, path, std::move(data)); });
 }
-inline void write_shared(mpi::Transport& transport, const std::filesystem::path& path, ImageShare share) {
-  write_together(transport, [&](Exchange& exchange) { write_image_share(exchange, path, std::move(share)); });
+inline void write_shared(Communicator& communicator, const std::filesystem::path& path, ImagePart part) {
+  write_together(communicator, [&] { write_image_part(communicator, path, std::move(part)); });
 }
 
 }  // namespace isochron::cli

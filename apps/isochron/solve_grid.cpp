@@ -31,9 +31,9 @@ void with_solver(const SolveRequest& request, const ImageGrid& grid, ImageMetric
   options.progress = activity.progress();
   const InterruptGuard guard;
   if (ranks != nullptr) {
-    if (options.threads > 1 && ranks->transport().size() > 1 && !request.each_source)
+    if (options.threads > 1 && ranks->communicator().size() > 1 && !request.each_source)
       console.warn("--threads has no effect on an image over several ranks (those of one machine have a thread each)");
-    mpi::RankedGridSolver solver(*ranks, {grid, metric, problem.mask}, options, request.deal);
+    mpi::RankedGridSolver solver(*ranks, {grid, metric, problem.mask}, options, request.rank_options);
     work(solver);
   } else {
     Solver solver({grid, metric, problem.mask}, options);
@@ -220,7 +220,7 @@ int run_solve_grid(const SolveRequest& request, mpi::Ranks* ranks, Console& cons
   const SideInputs inputs = read_side_inputs(request);
   SolveSummary summary;
   summary.mesh = request.mesh;
-  if (ranks != nullptr) summary.ranks = ranks->transport().size();
+  if (ranks != nullptr) summary.ranks = ranks->communicator().size();
   const Timer reading;
   Image image = read_reported(request.mesh, request.raw, console);
   check_picture_of(request, image.grid);

@@ -3,7 +3,7 @@
 
 #include "apps/isochron/solve.h"
 #include "isochron/metric/from_image.h"
-#include "isochron/solve/mpi/ranked_solver.h"
+#include "isochron/solve/ranks/ranked_solver.h"
 
 namespace isochron::cli {
 

@@ -14,16 +14,13 @@
 #include "apps/isochron/solve_parts.h"
 #include "apps/isochron/solve_report.h"
 #include "apps/isochron/tensor_input.h"
+#include "isochron/comm/collectives.h"
 #include "isochron/core/timer.h"
 #include "isochron/io/image_parts.h"
-#include "isochron/mesh/agreement.h"
 #include "isochron/mesh/image_mask.h"
-#include "isochron/mesh/shared_median.h"
-#include "isochron/solve/mpi/collectives.h"
-#include "isochron/solve/mpi/distributed_grid_solver.h"
-#include "isochron/solve/mpi/grid_home.h"
-#include "isochron/solve/mpi/rank_device.h"
-#include "isochron/solve/mpi/rank_exchange.h"
+#include "isochron/solve/ranks/distributed_grid_solver.h"
+#include "isochron/solve/ranks/grid_boxes.h"
+#include "isochron/solve/ranks/rank_device.h"
 
 namespace isochron::cli {
 namespace {
@@ -31,15 +28,15 @@ namespace {
 /// One rank's share of a run, step by step; every step is one that all ranks take together.
 class GridPartRun {
  public:
-  GridPartRun(const SolveRequest& request, const SideInputs& inputs, mpi::Transport& transport, Console& console)
-      : request_(request), inputs_(inputs), transport_(transport), exchange_(transport), console_(console) {
+  GridPartRun(const SolveRequest& request, const SideInputs& inputs, Communicator& communicator, Console& console)
+      : request_(request), inputs_(inputs), communicator_(communicator), console_(console) {
     summary_.mesh = request.mesh;
-    summary_.ranks = transport.size();
+    summary_.ranks = communicator.size();
   }
 
   int run() {
     const Timer timer;
-    if (transport_.rank() == 0) warn_unused();
+    if (communicator_.rank() == 0) warn_unused();
     read();
     about_file(request_.mesh, [&] {
       make_problem();
@@ -47,7 +44,7 @@ class GridPartRun {
       solve();
     });
     write();
-    if (transport_.rank() != 0) return 0;
+    if (communicator_.rank() != 0) return 0;
     print_summary(summary_, console_);
     return judge(summary_);
   }
@@ -58,42 +55,42 @@ class GridPartRun {
     if (console_.options.threads > 1) console_.warn("--threads has no effect on an image in pieces (a rank uses one)");
   }
 
-  ImageShare read_reported(const std::filesystem::path& path) {
-    ImageShare share = [&] {
+  ImagePart read_reported(const std::filesystem::path& path) {
+    ImagePart share = [&] {
       const Activity activity(console_, "reading " + path.string());
-      return read_image_share(exchange_, path);
+      return read_image_part(communicator_, path);
     }();
-    if (transport_.rank() == 0)
+    if (communicator_.rank() == 0)
       for (const std::string& warning : share.image.warnings)
         console_.warn(fmt::format("{}: {}", path.string(), warning));
     return share;
   }
 
   void read() {
-    share_ = read_reported(request_.mesh);
+    image_part_ = read_reported(request_.mesh);
     const MaskRequest& request = request_.mask;
     warn_unused_mask(request, console_);
     if (request.file.empty()) return;
-    ImageShare mask = read_reported(request.file);
+    ImagePart mask = read_reported(request.file);
     mask.image.grid = mask.whole;  // to be compared
-    mask_ = mask_values(mask_array(share_.whole, mask.image, request.file.string(), request.array));
+    mask_ = mask_values(mask_array(image_part_.whole, mask.image, request.file.string(), request.array));
   }
 
   void make_problem() {
-    Image& image = share_.image;
+    Image& image = image_part_.image;
     leave_out_own_mask(request_, image, mask_);
     std::vector<double> eigenvalues;
-    all_or_none(exchange_, [&] {
+    all_or_none(communicator_, [&] {
       eigenvalues = mean_eigenvalues(image, request_.metric, request_.tensors.order, mask_, request_.tensors.axes());
     });
     const bool tensors = !request_.metric.metric_array.empty() || !request_.metric.velocity_tensor_array.empty();
-    const std::optional<double> median = shared_median(exchange_, eigenvalues);
+    const std::optional<double> median = median_of_all(communicator_, eigenvalues);
     if (tensors && !median) refuse_diffusivities();
     eigenvalues = {};
-    all_or_none(exchange_, [&] { problem_ = image_metric(request_, image, std::move(mask_), 1, median); });
+    all_or_none(communicator_, [&] { problem_ = image_metric(request_, image, std::move(mask_), 1, median); });
     if (!problem_.tensors) return;
     DiffusionCounts counts;
-    for (const DiffusionCounts& part : mpi::all_values(transport_, *problem_.tensors)) counts += part;
+    for (const DiffusionCounts& part : all_values(communicator_, *problem_.tensors)) counts += part;
     summary_.tensors = counts;
     summary_.eigenvalue_floor = request_.metric.eigenvalue_floor;
     warn_about_tensors(request_.mesh.string(), counts, console_);
@@ -101,16 +98,16 @@ class GridPartRun {
 
   /// All ranks together: the voxels of the whole image that a tag marks.
   std::vector<VertexId> tagged(const NameValue& tag) {
-    const IndexBox& box = share_.boxes[exchange_.rank()];
+    const IndexBox& box = image_part_.boxes[communicator_.index()];
     std::vector<std::uint32_t> own;
-    for (const VertexId voxel : tagged_voxels(share_.image, tag)) {
-      const auto at = share_.image.grid.index(voxel);
+    for (const VertexId voxel : tagged_voxels(image_part_.image, tag)) {
+      const auto at = image_part_.image.grid.index(voxel);
       std::array<std::uint32_t, 3> index{};
       for (std::size_t d = 0; d < 3; ++d) index[d] = at[d] + static_cast<std::uint32_t>(box.low[d]);
-      own.push_back(share_.whole.voxel(index[0], index[1], index[2]).value);
+      own.push_back(image_part_.whole.voxel(index[0], index[1], index[2]).value);
     }
     std::vector<VertexId> all;
-    for (const auto& list : exchange_values(exchange_, std::vector(exchange_.ranks(), own)))
+    for (const auto& list : exchange_values(communicator_, std::vector(communicator_.ranks(), own)))
       for (const std::uint32_t voxel : list) all.emplace_back(std::size_t{voxel});
     std::sort(all.begin(), all.end());
     return all;
@@ -120,14 +117,15 @@ class GridPartRun {
     const Timer setup;
     Activity activity(console_, "solving");
     SolveOptions options = request_.options;
-    options.progress = transport_.rank() == 0 ? activity.progress() : interruptible();
-    options.backend = mpi::agreed_backend(transport_, request_.deal.rank_backend);
+    options.progress = communicator_.rank() == 0 ? activity.progress() : interruptible();
+    options.backend = mpi::agreed_backend(communicator_, request_.rank_options.rank_backend);
     const InterruptGuard guard;
-    const Sources sources = gather_voxel_sources(request_, inputs_, share_.whole.voxel_count(),
+    const Sources sources = gather_voxel_sources(request_, inputs_, image_part_.whole.voxel_count(),
                                                  [&](const NameValue& tag) { return tagged(tag); });
-    const mpi::GridHome home(transport_, share_.whole, share_.boxes, problem_.metric, std::move(problem_.mask));
-    const std::vector<mpi::GlobalSeed> seeds = home.seeds(sources, options);
-    const mpi::GridPart part = home.deal(seeds, request_.options.order, request_.deal.pieces);
+    const mpi::GridBoxes boxes(communicator_, image_part_.whole, image_part_.boxes, problem_.metric,
+                               std::move(problem_.mask));
+    const std::vector<mpi::GlobalSeed> seeds = boxes.seeds(sources, options);
+    const mpi::GridPart part = boxes.partition(seeds, request_.options.order, request_.rank_options.blocks_per_rank);
     problem_.metric = {};
     part_voxels_ = static_cast<std::size_t>(
         std::count_if(part.allowed.begin(), part.allowed.end(), [](std::uint8_t value) { return value != 0; }));
@@ -138,29 +136,29 @@ class GridPartRun {
       own = solver.solve(seeds);
       own.setup_seconds = setup_seconds;
     }
-    finish(home, part, own);
+    finish(boxes, part, own);
   }
 
   /// What only one rank finds wrong with its stencils ends all: the others are past the point where they could be told.
   mpi::DistributedGridSolver prepare(const mpi::GridPart& part, const SolveOptions& options) {
     try {
-      return {transport_, part, options};
+      return {communicator_, part, options};
     } catch (const InputError&) {
-      fail_all(transport_);
+      fail_all(communicator_);
     }
   }
 
   /// The result as arrays of the rank's box.
-  void finish(const mpi::GridHome& home, const mpi::GridPart& part, mpi::DistributedArrival& own) {
+  void finish(const mpi::GridBoxes& boxes, const mpi::GridPart& part, mpi::DistributedArrival& own) {
     Arrival result;
     result.precision = own.precision;
-    result.times = home.bring_home(part, std::span<const double>(std::exchange(own.times, {})),
-                                   std::numeric_limits<double>::infinity());
+    result.times = boxes.gather_to_boxes(part, std::span<const double>(std::exchange(own.times, {})),
+                                         std::numeric_limits<double>::infinity());
     result.source =
-        home.bring_home(part, std::span<const std::int32_t>(std::exchange(own.source, {})), std::int32_t{-1});
+        boxes.gather_to_boxes(part, std::span<const std::int32_t>(std::exchange(own.source, {})), std::int32_t{-1});
     summary_.traffic = own.traffic;
-    summary_.vertices = share_.whole.voxel_count();
-    summary_.elements = home.allowed_count();
+    summary_.vertices = image_part_.whole.voxel_count();
+    summary_.elements = boxes.allowed_count();
     summary_.corners = voxel_corners;
     if (request_.options.scheme != GridScheme::automatic) summary_.scheme = request_.options.scheme;
     summary_.order = request_.options.order;
@@ -169,9 +167,9 @@ class GridPartRun {
     summary_.solves_per_vertex =
         static_cast<double>(own.counters.local_solves) / static_cast<double>(summary_.vertices);
     if (summary_.arrival.unreached > 0)
-      summary_.unreached = explain_unreached(exchange_, share_, home.allowed(), result.times);
-    if (transport_.rank() == 0) warn_unreached_voxels(summary_, console_);
-    Image& image = share_.image;
+      summary_.unreached = explain_unreached(communicator_, image_part_, boxes.allowed(), result.times);
+    if (communicator_.rank() == 0) warn_unreached_voxels(summary_, console_);
+    Image& image = image_part_.image;
     if (!image.data.empty() && made_by_solve(image.data.all().front().name)) image.tensor_order.reset();
     drop_results(image.data);
     add_result(result, image.data);
@@ -179,19 +177,18 @@ class GridPartRun {
 
   void write() {
     const Timer timer;
-    write_shared(transport_, request_.output, std::move(share_));
+    write_shared(communicator_, request_.output, std::move(image_part_));
     summary_.written.push_back(request_.output);
     summary_.write_seconds = timer.seconds();
-    add_largest(exchange_, part_voxels_, summary_);
+    add_largest(communicator_, part_voxels_, summary_);
   }
 
   const SolveRequest& request_;
   const SideInputs& inputs_;
-  mpi::Transport& transport_;
-  mpi::RankExchange exchange_;
+  Communicator& communicator_;
   Console& console_;
   SolveSummary summary_;
-  ImageShare share_;
+  ImagePart image_part_;
   std::vector<std::uint8_t> mask_;  ///< that is asked for, on the rank's box
   ImageMetric problem_;
   std::size_t part_voxels_ = 0;  ///< with ghosts
@@ -199,15 +196,14 @@ class GridPartRun {
 
 }  // namespace
 
-int run_solve_grid_parts(const SolveRequest& request, mpi::Transport& transport, Console& console) {
-  mpi::RankExchange exchange(transport);
+int run_solve_grid_parts(const SolveRequest& request, Communicator& communicator, Console& console) {
   SideInputs inputs;
-  all_or_none(exchange, [&] {
+  all_or_none(communicator, [&] {
     check_request(request);
     mpi::check_distributed_options(DomainKind::image, request.options);
     inputs = read_side_inputs(request);
   });
-  return GridPartRun(request, inputs, transport, console).run();
+  return GridPartRun(request, inputs, communicator, console).run();
 }
 
 }  // namespace isochron::cli

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "apps/isochron/solve.h"
-#include "isochron/solve/mpi/ranked_solver.h"
+#include "isochron/solve/ranks/ranked_solver.h"
 
 namespace isochron::cli {
 
@@ -15,11 +15,11 @@ int run_over_ranks(const SolveRequest& request, const std::function<int(mpi::Ran
 
 /// Joins the job and calls `work` on all ranks; gives the exit code of the first. What all of them throw only the first
 /// one says; what one alone throws ends all.
-int run_on_all_ranks(const std::function<int(mpi::Transport&)>& work);
+int run_on_all_ranks(const std::function<int(Communicator&)>& work);
 
 /// Says what the exception in flight says and ends all ranks: the others may be in the middle of something that this
 /// one has left, and cannot go on without it.
-[[noreturn]] void fail_all(mpi::Transport& transport);
+[[noreturn]] void fail_all(Communicator& communicator);
 
 /// True when the launcher started this process as another than the first, and all of them would say the same.
 bool is_another_rank(int argc, const char* const* argv);

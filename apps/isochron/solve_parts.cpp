@@ -10,26 +10,25 @@
 #include "apps/isochron/result_arrays.h"
 #include "apps/isochron/shared_output.h"
 #include "apps/isochron/solve_report.h"
+#include "isochron/comm/collectives.h"
 #include "isochron/core/timer.h"
+#include "isochron/dist/mesh_part.h"
 #include "isochron/io/part_input.h"
 #include "isochron/io/part_output.h"
-#include "isochron/mesh/agreement.h"
-#include "isochron/mesh/part_ghosts.h"
 #include "isochron/mesh/validate.h"
-#include "isochron/solve/mpi/part_seeds.h"
-#include "isochron/solve/mpi/part_split.h"
-#include "isochron/solve/mpi/rank_device.h"
-#include "isochron/solve/mpi/rank_exchange.h"
+#include "isochron/solve/ranks/part_split.h"
+#include "isochron/solve/ranks/rank_device.h"
+#include "isochron/solve/ranks/rank_seeds.h"
 
 namespace isochron::cli {
 namespace {
 
-/// One rank's share of a run, step by step; every step is one that all ranks take together.
+/// One rank's part of a run, step by step; every step is one that all ranks take together.
 template <int Corners>
 class PartRun {
  public:
-  PartRun(const SolveRequest& request, const SideInputs& inputs, mpi::Transport& transport, Console& console)
-      : request_(request), inputs_(inputs), transport_(transport), exchange_(transport), console_(console) {}
+  PartRun(const SolveRequest& request, const SideInputs& inputs, Communicator& communicator, Console& console)
+      : request_(request), inputs_(inputs), communicator_(communicator), console_(console) {}
 
   int run(OwnPieces&& own, SolveSummary& summary, const Timer& since_start) {
     about_file(request_.mesh, [&] {
@@ -39,7 +38,7 @@ class PartRun {
     });
     finish_arrays(summary);
     write(summary);
-    if (transport_.rank() != 0) return 0;
+    if (communicator_.rank() != 0) return 0;
     print_summary(summary, console_);
     return judge(summary);
   }
@@ -47,8 +46,8 @@ class PartRun {
  private:
   /// The part, and the sources on it.
   void take_part(OwnPieces&& own) {
-    if (own.ready_parts && request_.deal.pieces == 0) {
-      data_ = take_ready_part<Corners>(exchange_, std::move(own));
+    if (own.ready_parts && request_.rank_options.blocks_per_rank == 0) {
+      data_ = take_ready_part<Corners>(communicator_, std::move(own));
       const CellBlock<7 - Corners> no_cells;
       const std::array pieces{TaggedPiece<Corners>{data_.point_data,
                                                    data_.part.global_vertex,
@@ -57,8 +56,8 @@ class PartRun {
       gather(pieces);
       return;
     }
-    const NumberedPieces<Corners> numbered = number_pieces<Corners>(exchange_, std::move(own));
-    data_ = part_of_pieces(exchange_, numbered, static_cast<std::uint32_t>(request_.deal.pieces));
+    const NumberedPieces<Corners> numbered = number_pieces<Corners>(communicator_, std::move(own));
+    data_ = part_of_pieces(communicator_, numbered, static_cast<std::uint32_t>(request_.rank_options.blocks_per_rank));
     std::vector<TaggedPiece<Corners>> pieces;
     for (std::size_t p = 0; p < numbered.pieces.size(); ++p) {
       const MeshPiece<Corners>& piece = numbered.pieces[p];
@@ -74,7 +73,7 @@ class PartRun {
     const Sources named = gather_named_sources(request_, inputs_, data_.part.whole_vertices);
     for (const VertexSource& source : named.vertices) sources_.vertices.push_back({source.vertex.value, source.time});
     for (const NameValue& tag : request_.sources.tags)
-      for (const std::uint64_t vertex : tagged_vertices<Corners>(exchange_, tag, pieces))
+      for (const std::uint64_t vertex : tagged_vertices<Corners>(communicator_, tag, pieces))
         sources_.vertices.push_back({vertex, request_.sources.time.value_or(0.0)});
     sources_.points = named.points;
   }
@@ -87,21 +86,21 @@ class PartRun {
         ends[k] = std::max(ends[k], -p[k]);
         ends[k + 3] = std::max(ends[k + 3], p[k]);
       }
-    exchange_.max(ends);
+    max_over_ranks(communicator_, ends);
     check_size({{-ends[0], -ends[1], -ends[2]}, {ends[3], ends[4], ends[5]}});
   }
 
   /// Counts and cells in messages are those of the rank's part.
   void make_metric() {
-    all_or_none(exchange_, [&] {
+    all_or_none(communicator_, [&] {
       if (data_.part.mesh.element_count() == 0) return;
       try {
         check_mesh(data_.part.mesh);
         metric_ = metric_from_dataset<Corners>(data_.part.mesh, fields_, mesh_metric(request_));
         check_metric(metric_, data_.part.mesh.element_count(), Subject::metric);
       } catch (const InputError& error) {
-        if (transport_.size() == 1) throw;
-        throw InputError(fmt::format("in the part of rank {}: ", transport_.rank()) + error.detail(), error.file());
+        if (communicator_.size() == 1) throw;
+        throw InputError(fmt::format("in the part of rank {}: ", communicator_.rank()) + error.detail(), error.file());
       }
     });
     if (request_.unit) metric_.change_unit(*request_.unit);
@@ -109,7 +108,7 @@ class PartRun {
 
   std::vector<VirtualRecord<double, Corners>> split() {
     if constexpr (Corners == 3) {
-      if (request_.options.obtuse != ObtuseSplit::none) return mpi::split_part(exchange_, data_.part, metric_);
+      if (request_.options.obtuse != ObtuseSplit::none) return mpi::split_part(communicator_, data_.part, metric_);
     }
     return {};
   }
@@ -122,14 +121,14 @@ class PartRun {
     make_metric();
     Activity activity(console_, "solving");
     SolveOptions options = request_.options;
-    options.progress = transport_.rank() == 0 ? activity.progress() : interruptible();
-    options.backend = mpi::agreed_backend(transport_, request_.deal.rank_backend);
+    options.progress = communicator_.rank() == 0 ? activity.progress() : interruptible();
+    options.backend = mpi::agreed_backend(communicator_, request_.rank_options.rank_backend);
     const InterruptGuard guard;
-    const std::vector<mpi::GlobalSeed> seeds = mpi::part_seeds(transport_, data_.part, metric_, sources_, options);
+    const std::vector<mpi::GlobalSeed> seeds = mpi::part_seeds(communicator_, data_.part, metric_, sources_, options);
     const std::size_t vertices = data_.part.mesh.vertex_count();
     const std::vector<VirtualRecord<double, Corners>> virtual_elements = split();
     {
-      mpi::DistributedSolver<Corners> solver(transport_, data_.part, metric_, options, mpi::Pace::banded,
+      mpi::DistributedSolver<Corners> solver(communicator_, data_.part, metric_, options, mpi::Pace::banded,
                                              virtual_elements);
       const double setup_seconds = setup.seconds();
       own_ = solver.solve(seeds);
@@ -149,7 +148,7 @@ class PartRun {
     result.precision = own_.precision;
     const auto with_ghosts = [&](auto& values) {
       using T = typename std::decay_t<decltype(values)>::value_type;
-      const std::vector<T> ghosts = ghost_values(exchange_, data_.part, std::span<const T>(values));
+      const std::vector<T> ghosts = ghost_values(communicator_, data_.part, std::span<const T>(values));
       values.insert(values.end(), ghosts.begin(), ghosts.end());
       return std::move(values);
     };
@@ -162,8 +161,8 @@ class PartRun {
     summary.solves_per_vertex =
         static_cast<double>(own_.counters.local_solves) / static_cast<double>(data_.part.whole_vertices);
     if (own_.unreached > 0)
-      summary.unreached = explain_unreached(exchange_, data_.part, std::span<const double>(result.times));
-    if (own_.unreached > 0 && own_.reached > 0 && transport_.rank() == 0)
+      summary.unreached = explain_unreached(communicator_, data_.part, std::span<const double>(result.times));
+    if (own_.unreached > 0 && own_.reached > 0 && communicator_.rank() == 0)
       warn_unreached(summary, own_.unreached, console_);
     drop_results(fields_.point_data);
     add_result(result, fields_.point_data);
@@ -174,16 +173,15 @@ class PartRun {
   void write(SolveSummary& summary) {
     const Timer timer;
     const std::size_t vertices = data_.part.mesh.vertex_count();
-    write_shared(transport_, request_.output, std::move(data_));
+    write_shared(communicator_, request_.output, std::move(data_));
     summary.written.push_back(request_.output);
     summary.write_seconds = timer.seconds();
-    add_largest(exchange_, vertices, summary);
+    add_largest(communicator_, vertices, summary);
   }
 
   const SolveRequest& request_;
   const SideInputs& inputs_;
-  mpi::Transport& transport_;
-  mpi::RankExchange exchange_;
+  Communicator& communicator_;
   Console& console_;
   PartData<Corners> data_;
   Dataset fields_;  ///< the arrays of the part while the mesh is solved on
@@ -193,23 +191,23 @@ class PartRun {
 };
 
 template <int Corners>
-int run_parts(const SolveRequest& request, const SideInputs& inputs, OwnPieces&& own, mpi::Transport& transport,
+int run_parts(const SolveRequest& request, const SideInputs& inputs, OwnPieces&& own, Communicator& communicator,
               SolveSummary& summary, const Timer& timer, Console& console) {
   check_set_holds<Corners>(request.output);
   if (Corners == 4 && request.options.obtuse == ObtuseSplit::split)
     throw UsageError(
         "virtual tetrahedra are not made on pieces (--split-obtuse always); leave it out, or write one file");
-  if (transport.rank() == 0) {
+  if (communicator.rank() == 0) {
     warn_of_reading(request, own.warnings, own.ignored_cells, console);
     warn_left_out<Corners>(request, Corners == 4 ? own.triangles : own.tets, own.lines, console);
-    if (request.deal.partitioner != Partitioner::automatic)
+    if (request.rank_options.partitioner != Partitioner::automatic)
       console.warn("--partitioner does not apply to pieces (they stay as they are, or are cut along a curve)");
     if (request.team > 1) console.warn("--team does not apply to pieces (each rank has its own)");
     if (own.lines > 0)
       console.warn(fmt::format("{}: {} will not be in it (pieces are written without lines)", request.output.string(),
                                counted(own.lines, "line", "lines")));
   }
-  return PartRun<Corners>(request, inputs, transport, console).run(std::move(own), summary, timer);
+  return PartRun<Corners>(request, inputs, communicator, console).run(std::move(own), summary, timer);
 }
 
 }  // namespace
@@ -227,29 +225,28 @@ bool goes_by_parts(const SolveRequest& request) {
   return request.to_pieces() && piece_kind_of(request.mesh).has_value() && !what_needs_whole(request);
 }
 
-int run_solve_parts(const SolveRequest& request, mpi::Transport& transport, Console& console) {
-  mpi::RankExchange exchange(transport);
+int run_solve_parts(const SolveRequest& request, Communicator& communicator, Console& console) {
   SideInputs inputs;
-  all_or_none(exchange, [&] {
+  all_or_none(communicator, [&] {
     check_request(request);
     mpi::check_distributed_options(DomainKind::tetrahedra, request.options);
     inputs = read_side_inputs(request);
   });
   SolveSummary summary;
   summary.mesh = request.mesh;
-  summary.ranks = transport.size();
+  summary.ranks = communicator.size();
   const Timer timer;
   OwnPieces own = [&] {
     const Activity activity(console, "reading " + request.mesh.string());
-    return read_own_pieces(exchange, request.mesh);
+    return read_own_pieces(communicator, request.mesh);
   }();
   const int corners = about_file(request.mesh, [&] { return pick_elements(request, own.triangles, own.tets); });
-  return corners == 3 ? run_parts<3>(request, inputs, std::move(own), transport, summary, timer, console)
-                      : run_parts<4>(request, inputs, std::move(own), transport, summary, timer, console);
+  return corners == 3 ? run_parts<3>(request, inputs, std::move(own), communicator, summary, timer, console)
+                      : run_parts<4>(request, inputs, std::move(own), communicator, summary, timer, console);
 }
 
 template <int Corners>
-std::vector<std::uint64_t> tagged_vertices(Exchange& exchange, const NameValue& tag,
+std::vector<std::uint64_t> tagged_vertices(Communicator& communicator, const NameValue& tag,
                                            std::span<const TaggedPiece<Corners>> pieces) {
   std::vector<std::uint64_t> marked;
   std::uint64_t found = 0;
@@ -264,14 +261,14 @@ std::vector<std::uint64_t> tagged_vertices(Exchange& exchange, const NameValue& 
       for (std::size_t v = 0; v < here.size(); ++v)
         if (here[v]) marked.push_back(piece.global_vertex[v]);
     }
-    if (sum_of_all(exchange, marked.size()) > 0) break;
+    if (sum_of_all(communicator, marked.size()) > 0) break;
   }
   std::vector<std::uint64_t> all;
-  for (const auto& list : exchange_values(exchange, std::vector(exchange.ranks(), marked)))
+  for (const auto& list : exchange_values(communicator, std::vector(communicator.ranks(), marked)))
     all.insert(all.end(), list.begin(), list.end());
   std::sort(all.begin(), all.end());
   all.erase(std::unique(all.begin(), all.end()), all.end());
-  check_tag(tag, sum_of_all(exchange, found) > 0, !all.empty());
+  check_tag(tag, sum_of_all(communicator, found) > 0, !all.empty());
   return all;
 }
 
@@ -287,36 +284,35 @@ void write_in_pieces(mpi::Ranks& ranks, const std::filesystem::path& path, Datas
   std::iota(whole.global_vertex.begin(), whole.global_vertex.end(), std::uint64_t{0});
   std::iota(whole.global_element.begin(), whole.global_element.end(), std::uint64_t{0});
   ranks.start_writing();
-  mpi::RankExchange exchange(ranks.transport());
-  (void)sum_of_all(exchange, Corners);
-  write_shared(ranks.transport(), path, recut(exchange, std::span<const MeshPiece<Corners>>(pieces)));
+  Communicator& communicator = ranks.communicator();
+  (void)sum_of_all(communicator, Corners);
+  write_shared(ranks.communicator(), path, repartition(communicator, std::span<const MeshPiece<Corners>>(pieces)));
 }
 
 void write_in_pieces(mpi::Ranks& ranks, const std::filesystem::path& path, Image&& image) {
   ranks.start_writing();
-  mpi::RankExchange exchange(ranks.transport());
-  (void)sum_of_all(exchange, voxel_corners);
-  write_shared(ranks.transport(), path, share_image(exchange, std::move(image)));
+  Communicator& communicator = ranks.communicator();
+  (void)sum_of_all(communicator, voxel_corners);
+  write_shared(ranks.communicator(), path, scatter_image(communicator, std::move(image)));
 }
 
-void add_largest(Exchange& exchange, std::size_t vertices, SolveSummary& summary) {
+void add_largest(Communicator& communicator, std::size_t vertices, SolveSummary& summary) {
   std::array<double, 2> most{static_cast<double>(vertices), static_cast<double>(peak_resident_bytes())};
-  exchange.max(most);
+  max_over_ranks(communicator, most);
   summary.max_vertices = static_cast<std::uint64_t>(most[0]);
   summary.max_bytes = static_cast<std::uint64_t>(most[1]);
 }
 
-void help_to_write_pieces(mpi::Transport& transport, const std::filesystem::path& path) {
-  mpi::RankExchange exchange(transport);
+void help_to_write_pieces(Communicator& communicator, const std::filesystem::path& path) {
   const InterruptGuard guard;
-  const std::uint64_t corners = sum_of_all(exchange, 0);
-  if (corners == 3) write_shared(transport, path, recut(exchange, std::span<const MeshPiece<3>>()));
-  else if (corners == 4) write_shared(transport, path, recut(exchange, std::span<const MeshPiece<4>>()));
-  else write_shared(transport, path, share_image(exchange, {}));
+  const std::uint64_t corners = sum_of_all(communicator, 0);
+  if (corners == 3) write_shared(communicator, path, repartition(communicator, std::span<const MeshPiece<3>>()));
+  else if (corners == 4) write_shared(communicator, path, repartition(communicator, std::span<const MeshPiece<4>>()));
+  else write_shared(communicator, path, scatter_image(communicator, {}));
 }
 
-template std::vector<std::uint64_t> tagged_vertices(Exchange&, const NameValue&, std::span<const TaggedPiece<3>>);
-template std::vector<std::uint64_t> tagged_vertices(Exchange&, const NameValue&, std::span<const TaggedPiece<4>>);
+template std::vector<std::uint64_t> tagged_vertices(Communicator&, const NameValue&, std::span<const TaggedPiece<3>>);
+template std::vector<std::uint64_t> tagged_vertices(Communicator&, const NameValue&, std::span<const TaggedPiece<4>>);
 template void write_in_pieces<3>(mpi::Ranks&, const std::filesystem::path&, Dataset&&);
 template void write_in_pieces<4>(mpi::Ranks&, const std::filesystem::path&, Dataset&&);
 

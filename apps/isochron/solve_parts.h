@@ -6,10 +6,10 @@
 #include <string>
 
 #include "apps/isochron/solve.h"
-#include "isochron/mesh/exchange.h"
-#include "isochron/mesh/image_share.h"
-#include "isochron/mesh/mesh_part.h"
-#include "isochron/solve/mpi/ranked_solver.h"
+#include "isochron/comm/collectives.h"
+#include "isochron/dist/image_part.h"
+#include "isochron/dist/mesh_part.h"
+#include "isochron/solve/ranks/ranked_solver.h"
 
 namespace isochron::cli {
 
@@ -22,11 +22,11 @@ std::optional<std::string> what_needs_whole(const SolveRequest& request);
 bool goes_by_parts(const SolveRequest& request);
 
 /// All ranks together; gives the exit code. The first rank speaks.
-int run_solve_parts(const SolveRequest& request, mpi::Transport& transport, Console& console);
+int run_solve_parts(const SolveRequest& request, Communicator& communicator, Console& console);
 /// The same on an image.
-int run_solve_grid_parts(const SolveRequest& request, mpi::Transport& transport, Console& console);
+int run_solve_grid_parts(const SolveRequest& request, Communicator& communicator, Console& console);
 
-/// The sources on a mesh that is shared out, numbered as reading it on one rank does. `Pieces` list what this rank has.
+/// The sources on a mesh in parts, numbered as reading it on one rank does. `Pieces` list what this rank has.
 template <int Corners>
 struct TaggedPiece {
   const DataArrays& point_data;
@@ -36,24 +36,24 @@ struct TaggedPiece {
 };
 /// All ranks together: the vertices that a tag marks, ascending. Throws InputError on all of them.
 template <int Corners>
-std::vector<std::uint64_t> tagged_vertices(Exchange& exchange, const NameValue& tag,
+std::vector<std::uint64_t> tagged_vertices(Communicator& communicator, const NameValue& tag,
                                            std::span<const TaggedPiece<Corners>> pieces);
 
 /// All ranks together: why vertices have no time, on the first rank. `times` has those of ghosts too.
 template <int Corners>
-Unreached explain_unreached(Exchange& exchange, const MeshPart<Corners>& part, std::span<const double> times);
+Unreached explain_unreached(Communicator& communicator, const MeshPart<Corners>& part, std::span<const double> times);
 
 /// The same of voxels, which are in parts where faces join them. `times` are those of the rank's box.
-Unreached explain_unreached(Exchange& exchange, const ImageShare& share, std::span<const std::uint8_t> allowed,
+Unreached explain_unreached(Communicator& communicator, const ImagePart& part, std::span<const std::uint8_t> allowed,
                             std::span<const double> times);
 
 /// All ranks together: adds the largest part, of which this rank has so many vertices, and the most memory of a rank.
-void add_largest(Exchange& exchange, std::size_t vertices, SolveSummary& summary);
+void add_largest(Communicator& communicator, std::size_t vertices, SolveSummary& summary);
 
 /// Shares out the mesh of the first rank and lets every rank write a piece. The others call `help_to_write_pieces`.
 template <int Corners>
 void write_in_pieces(mpi::Ranks& ranks, const std::filesystem::path& path, Dataset&& dataset);
 void write_in_pieces(mpi::Ranks& ranks, const std::filesystem::path& path, Image&& image);
-void help_to_write_pieces(mpi::Transport& transport, const std::filesystem::path& path);
+void help_to_write_pieces(Communicator& communicator, const std::filesystem::path& path);
 
 }  // namespace isochron::cli

@@ -25,13 +25,13 @@ Json json_of(const SourceSummary& source) {
 }
 
 std::string_view split_name(const SolveSummary& summary) {
-  if (summary.split == mpi::Split::sources) return "sources";
+  if (summary.split == mpi::Division::sources) return "sources";
   return summary.corners == voxel_corners ? "image" : "mesh";
 }
 
 std::string text_of_ranks(const SolveSummary& summary) {
   const mpi::Traffic& traffic = summary.traffic;
-  if (summary.split == mpi::Split::sources)
+  if (summary.split == mpi::Division::sources)
     return fmt::format("{}, the sources shared out between them", summary.ranks);
   const bool teams = traffic.parts < summary.ranks;
   std::string ranks = teams ? fmt::format("{} in {}", summary.ranks, counted(traffic.parts, "team", "teams"))

@@ -40,7 +40,7 @@ struct SolveSummary {
   mpi::Traffic traffic;                ///< beside them
   std::uint64_t max_vertices = 0;      ///< in the largest part, with its ghosts, when no rank has the whole mesh
   std::uint64_t max_bytes = 0;         ///< memory of the rank that took most, then
-  mpi::Split split = mpi::Split::domain;
+  mpi::Division split = mpi::Division::domain;
   double solves_per_vertex = 0;
   double read_seconds = 0;
   double write_seconds = 0;
@@ -50,7 +50,7 @@ struct SolveSummary {
   void note_ranks(const AnySolver& solver) {
     if constexpr (requires { solver.traffic(); }) {
       traffic = solver.traffic();
-      split = solver.split();
+      split = solver.division();
     }
   }
 };

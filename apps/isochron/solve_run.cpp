@@ -13,6 +13,7 @@
 #include "apps/isochron/solve_mpi.h"
 #include "apps/isochron/solve_parts.h"
 #include "apps/isochron/solve_report.h"
+#include "isochron/comm/mpi_communicator.h"
 #include "isochron/core/error.h"
 #include "isochron/core/timer.h"
 #include "isochron/io/file_name.h"
@@ -20,7 +21,6 @@
 #include "isochron/io/part_output.h"
 #include "isochron/io/piece_index.h"
 #include "isochron/io/set_files.h"
-#include "isochron/solve/mpi/mpi_transport.h"
 #include "isochron/solve/solver.h"
 
 namespace isochron::cli {
@@ -32,7 +32,7 @@ bool same_place(const std::filesystem::path& a, const std::filesystem::path& b) 
 }
 
 /// The pieces of an input that is a set. None when it is not one, or not a good one: who reads it says so.
-Paths pieces_of(const std::filesystem::path& input) {
+Paths boxes_of(const std::filesystem::path& input) {
   if (!piece_kind_of(input)) return {};
   try {
     return read_piece_index(input).pieces;
@@ -46,7 +46,7 @@ void check_input_pieces(const SolveRequest& request, std::string_view why) {
   if (request.output.empty()) return;
   for (const auto& input : {request.mesh, request.mask.file}) {
     if (same_place(input, request.output)) continue;
-    const Paths pieces = pieces_of(input);
+    const Paths pieces = boxes_of(input);
     if (!request.to_pieces()) check_not_among(request.output, pieces, why);
     else if (std::any_of(pieces.begin(), pieces.end(), [&](const std::filesystem::path& piece) {
                return same_place(piece.parent_path(), piece_path(request.output, 0).parent_path());
@@ -231,7 +231,7 @@ void with_solver(const SolveRequest& request, const SimplexMesh<Corners>& mesh, 
   options.progress = activity.progress();
   const InterruptGuard guard;
   if (ranks != nullptr) {
-    mpi::RankedSolver<Corners> solver(*ranks, {mesh, metric}, options, request.deal);
+    mpi::RankedSolver<Corners> solver(*ranks, {mesh, metric}, options, request.rank_options);
     work(solver);
   } else {
     Solver solver({mesh, metric}, options);
@@ -411,7 +411,7 @@ int run_solve_mesh(const SolveRequest& request, mpi::Ranks* ranks, Console& cons
   const SideInputs inputs = read_side_inputs(request);
   SolveSummary summary;
   summary.mesh = request.mesh;
-  if (ranks != nullptr) summary.ranks = ranks->transport().size();
+  if (ranks != nullptr) summary.ranks = ranks->communicator().size();
   const Timer timer;
   Dataset dataset = read_mesh(request, console);
   summary.read_seconds = timer.seconds();
@@ -436,7 +436,7 @@ int run_solve(const SolveRequest& request, Console& console) {
     if (!over_ranks) return run_solve_grid(request, nullptr, console);
     if (goes_by_parts(request))
       return run_on_all_ranks(
-          [&](mpi::Transport& transport) { return run_solve_grid_parts(request, transport, console); });
+          [&](Communicator& communicator) { return run_solve_grid_parts(request, communicator, console); });
     return run_over_ranks(request, [&](mpi::Ranks& ranks) { return run_solve_grid(request, &ranks, console); });
   }
   if (is_image_file(request.output) && FileName(request.output).extension != ".npy")
@@ -446,7 +446,8 @@ int run_solve(const SolveRequest& request, Console& console) {
         request.mesh.string(), request.output.string()));
   if (!over_ranks) return run_solve_mesh(request, nullptr, console);
   if (goes_by_parts(request))
-    return run_on_all_ranks([&](mpi::Transport& transport) { return run_solve_parts(request, transport, console); });
+    return run_on_all_ranks(
+        [&](Communicator& communicator) { return run_solve_parts(request, communicator, console); });
   return run_over_ranks(request, [&](mpi::Ranks& ranks) { return run_solve_mesh(request, &ranks, console); });
 }
 

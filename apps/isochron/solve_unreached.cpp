@@ -8,8 +8,8 @@
 
 #include "apps/isochron/solve_grid.h"
 #include "apps/isochron/solve_parts.h"
+#include "isochron/dist/mesh_part.h"
 #include "isochron/io/vti_writer.h"
-#include "isochron/mesh/part_ghosts.h"
 #include "isochron/mesh/validate.h"
 
 namespace isochron::cli {
@@ -62,21 +62,21 @@ class Labels {
 };
 
 template <class T>
-std::vector<T> on_first(Exchange& exchange, const std::vector<T>& values) {
-  std::vector<std::vector<T>> to(exchange.ranks());
+std::vector<T> on_first(Communicator& communicator, const std::vector<T>& values) {
+  std::vector<std::vector<T>> to(communicator.ranks());
   to[0] = values;
   std::vector<T> all;
-  for (const auto& list : exchange_values(exchange, to)) all.insert(all.end(), list.begin(), list.end());
+  for (const auto& list : exchange_values(communicator, to)) all.insert(all.end(), list.begin(), list.end());
   return all;
 }
 
 /// Counts what is left of pieces of the whole that ranks have parts of, on the first rank.
-void add_pieces(Exchange& exchange, const std::vector<Link>& links, const std::vector<Component>& own,
+void add_pieces(Communicator& communicator, const std::vector<Link>& links, const std::vector<Component>& own,
                 Unreached& result) {
   Labels labels;
-  for (const Link& link : on_first(exchange, links)) labels.join(link.a, link.b);
+  for (const Link& link : on_first(communicator, links)) labels.join(link.a, link.b);
   std::map<std::uint64_t, Component> whole;
-  for (const Component& here : on_first(exchange, own)) {
+  for (const Component& here : on_first(communicator, own)) {
     const std::uint64_t root = labels.root(here.label);
     Component& all = whole.try_emplace(root, Component{root, 0, 0}).first->second;
     all.unreached += here.unreached;
@@ -135,26 +135,26 @@ Unreached unreached_voxels(const ImageGrid& grid, std::span<const std::uint8_t> 
   return result;
 }
 
-Unreached explain_unreached(Exchange& exchange, const ImageShare& share, std::span<const std::uint8_t> allowed,
+Unreached explain_unreached(Communicator& communicator, const ImagePart& part, std::span<const std::uint8_t> allowed,
                             std::span<const double> times) {
   // A piece is known by its first voxel on this rank, with the numbers of all ranks one after the other.
-  const std::uint64_t before = sum_before(exchange, times.size());
+  const std::uint64_t before = sum_before(communicator, times.size());
   std::vector<std::int64_t> label(times.size(), -1);
   std::map<std::uint64_t, Component> components;
-  for_unreached(share.image.grid, allowed, times, [&](std::size_t first, std::size_t voxel) {
+  for_unreached(part.image.grid, allowed, times, [&](std::size_t first, std::size_t voxel) {
     label[voxel] = static_cast<std::int64_t>(before + first);
     ++components.try_emplace(before + first, Component{before + first, 0, 0}).first->second.unreached;
   });
-  std::vector<IndexBox> wider = share.boxes;
+  std::vector<IndexBox> wider = part.boxes;
   for (IndexBox& box : wider)
-    if (!box.empty()) box = shared_box(box, share.whole);
-  const IndexBox &own = share.boxes[exchange.rank()], &wide = wider[exchange.rank()];
+    if (!box.empty()) box = shared_box(box, part.whole);
+  const IndexBox &own = part.boxes[communicator.index()], &wide = wider[communicator.index()];
   std::vector<BoxData> boxes(1);
   boxes[0].box = own;
   boxes[0].data.set({"label", 1, std::move(label)});
   DataArrays kinds;
   kinds.set({"label", 1, std::vector<std::int64_t>()});
-  const DataArrays moved = move_boxes(exchange, std::move(boxes), wider, kinds).data;
+  const DataArrays moved = move_boxes(communicator, std::move(boxes), wider, kinds).data;
   const auto& labels = std::get<std::vector<std::int64_t>>(moved.all()[0].values);
   std::set<std::pair<std::uint64_t, std::uint64_t>> pairs;
   for (int axis = 0; axis < 3; ++axis) {
@@ -175,13 +175,13 @@ Unreached explain_unreached(Exchange& exchange, const ImageShare& share, std::sp
   found.reserve(components.size());
   for (const auto& [known_by, here] : components) found.push_back(here);
   Unreached result;
-  result.no_element = sum_of_all(exchange, masked_out(allowed));
-  add_pieces(exchange, links, found, result);
+  result.no_element = sum_of_all(communicator, masked_out(allowed));
+  add_pieces(communicator, links, found, result);
   return result;
 }
 
 template <int Corners>
-Unreached explain_unreached(Exchange& exchange, const MeshPart<Corners>& part, std::span<const double> times) {
+Unreached explain_unreached(Communicator& communicator, const MeshPart<Corners>& part, std::span<const double> times) {
   constexpr std::uint64_t in_no_element = ~std::uint64_t{0};
   const std::vector<VertexId> component = parts_of(part.mesh);
   std::vector<std::uint64_t> label(component.size(), in_no_element);
@@ -195,7 +195,7 @@ Unreached explain_unreached(Exchange& exchange, const MeshPart<Corners>& part, s
     if (std::isfinite(times[v])) here.started = 1;
     else if (v < part.owned) ++here.unreached;
   }
-  const auto owners = ghost_values(exchange, part, std::span<const std::uint64_t>(label).first(part.owned));
+  const auto owners = ghost_values(communicator, part, std::span<const std::uint64_t>(label).first(part.owned));
   std::set<std::pair<std::uint64_t, std::uint64_t>> pairs;
   for (std::size_t i = 0; i < owners.size(); ++i) pairs.emplace(label[part.owned + i], owners[i]);
   std::vector<Link> links;
@@ -206,13 +206,13 @@ Unreached explain_unreached(Exchange& exchange, const MeshPart<Corners>& part, s
   for (const auto& [known_by, here] : components) own.push_back(here);
 
   Unreached result;
-  result.no_element = sum_of_all(exchange, no_element);
-  add_pieces(exchange, links, own, result);
+  result.no_element = sum_of_all(communicator, no_element);
+  add_pieces(communicator, links, own, result);
   return result;
 }
 
-template Unreached explain_unreached(Exchange&, const MeshPart<3>&, std::span<const double>);
-template Unreached explain_unreached(Exchange&, const MeshPart<4>&, std::span<const double>);
+template Unreached explain_unreached(Communicator&, const MeshPart<3>&, std::span<const double>);
+template Unreached explain_unreached(Communicator&, const MeshPart<4>&, std::span<const double>);
 template Unreached explain_unreached<3>(const SimplexMesh<3>&, const std::vector<double>&);
 template Unreached explain_unreached<4>(const SimplexMesh<4>&, const std::vector<double>&);
 

@@ -11,17 +11,16 @@
 #include "bench/paper/cases.h"
 #include "bench/paper/scale_model.h"
 #include "bench/paper/tables.h"
+#include "isochron/comm/collectives.h"
+#include "isochron/comm/mpi_communicator.h"
 #include "isochron/core/cores.h"
 #include "isochron/core/parallel.h"
 #include "isochron/core/timer.h"
-#include "isochron/mesh/agreement.h"
-#include "isochron/solve/mpi/collectives.h"
-#include "isochron/solve/mpi/deal_by_time.h"
-#include "isochron/solve/mpi/mpi_transport.h"
-#include "isochron/solve/mpi/rank_device.h"
-#include "isochron/solve/mpi/ranked_solver.h"
-#include "isochron/solve/mpi/root_seeds.h"
-#include "isochron/solve/mpi/scatter.h"
+#include "isochron/solve/ranks/partition_by_time.h"
+#include "isochron/solve/ranks/rank_device.h"
+#include "isochron/solve/ranks/rank_seeds.h"
+#include "isochron/solve/ranks/ranked_solver.h"
+#include "isochron/solve/ranks/scatter.h"
 
 namespace isochron::bench {
 namespace {
@@ -60,10 +59,10 @@ CoreSet some_of(const CoreSet& cores, int first, int count) {
 
 /// The share of a rank; none where there are fewer cores than ranks. For its solve: before and after, rank 0 has all of
 /// them for setting up.
-CoreSet own_cores(const mpi::Transport& transport) {
+CoreSet own_cores(const Communicator& communicator) {
   const CoreSet all = allowed_cores();
-  const int each = all.count() / transport.size();
-  return some_of(all, each * transport.rank(), each);
+  const int each = all.count() / communicator.size();
+  return some_of(all, each * communicator.rank(), each);
 }
 
 /// The quickest of three results, or of fewer when they take long.
@@ -105,14 +104,14 @@ void add_one_process(Report& report, const std::string& row, const Heart& heart,
 /// A ventricle shared out over ranks, and what that took.
 struct SharedHeart {
   std::vector<mpi::GlobalSeed> seeds;
-  mpi::Share<4> share;
+  mpi::SolvePart<4> own;
   double make_seconds = 0, deal_seconds = 0, scatter_seconds = 0;
 };
 
 /// All ranks together: rank 0 makes it and deals it out. With `before`, rank 0 does that first, on the whole.
-SharedHeart share_heart(mpi::Transport& transport, std::size_t elements,
+SharedHeart share_heart(Communicator& communicator, std::size_t elements,
                         const std::function<void(const Heart&)>& before) {
-  const bool root = transport.rank() == 0;
+  const bool root = communicator.rank() == 0;
   const int team = hardware_threads();
   SharedHeart result;
   Timer timer;
@@ -132,12 +131,12 @@ SharedHeart share_heart(mpi::Transport& transport, std::size_t elements,
   timer.restart();
   const TetMesh* mesh = root ? &whole->mesh : nullptr;
   const Metric* metric = root ? &whole->metric : nullptr;
-  result.seeds = mpi::root_seeds<4>(transport, mesh, metric, root ? &sources : nullptr, solve_options());
+  result.seeds = mpi::root_seeds<4>(communicator, mesh, metric, root ? &sources : nullptr, solve_options());
   std::vector<std::uint32_t> rank_of;
-  if (root && transport.size() == 1) rank_of.assign(mesh->vertex_count(), 0);
-  else if (root) rank_of = mpi::deal_by_time(*mesh, *metric, result.seeds, transport.size(), team);
+  if (root && communicator.size() == 1) rank_of.assign(mesh->vertex_count(), 0);
+  else if (root) rank_of = mpi::partition_by_time(*mesh, *metric, result.seeds, communicator.size(), team);
   result.deal_seconds = lap();
-  result.share = mpi::scatter<4>(transport, mesh, metric, std::move(rank_of), ObtuseSplit::automatic, team);
+  result.own = mpi::scatter<4>(communicator, mesh, metric, std::move(rank_of), ObtuseSplit::automatic, team);
   result.scatter_seconds = lap();
   return result;
 }
@@ -167,8 +166,8 @@ void add_solve(Report& report, const std::string& row, const SharedHeart& shared
     const std::optional<double> ours = best.converged() ? std::optional(value) : std::nullopt;
     report.add({row, column, {}, ours, unit, best.converged() ? "" : failed_check});
   };
-  const auto whole = static_cast<double>(shared.share.part.whole_vertices);
-  add("elements", static_cast<double>(shared.share.part.whole_elements), "");
+  const auto whole = static_cast<double>(shared.own.part.whole_vertices);
+  add("elements", static_cast<double>(shared.own.part.whole_elements), "");
   add("generate", shared.make_seconds, "s");
   add("deal", shared.deal_seconds, "s");
   add("scatter", shared.scatter_seconds, "s");
@@ -184,11 +183,11 @@ void add_solve(Report& report, const std::string& row, const SharedHeart& shared
 }
 
 /// All ranks together: elements of the largest part over a rank's share of them.
-double elements_kept(mpi::Transport& transport, const MeshPart<4>& part) {
+double elements_kept(Communicator& communicator, const MeshPart<4>& part) {
   double most = 0;
-  for (const double count : mpi::all_values(transport, static_cast<double>(part.mesh.element_count())))
+  for (const double count : all_values(communicator, static_cast<double>(part.mesh.element_count())))
     most = std::max(most, count);
-  return most * transport.size() / static_cast<double>(part.whole_elements);
+  return most * communicator.size() / static_cast<double>(part.whole_elements);
 }
 
 /// A ventricle over ranks.
@@ -212,12 +211,12 @@ auto second(Solve&& solve) {
 class SmallHeart {
  public:
   /// All ranks together; of no elements, it does nothing.
-  SmallHeart(mpi::Transport& transport, std::size_t elements)
-      : alone_(transport.split(transport.rank() == 0 && elements > 0)) {
+  SmallHeart(Communicator& communicator, std::size_t elements)
+      : alone_(communicator.split(communicator.rank() == 0 && elements > 0)) {
     if (alone_ == nullptr) return;
     shared_ = share_heart(*alone_, elements, {});
     solver_ =
-        std::make_unique<mpi::DistributedSolver<4>>(*alone_, shared_.share.part, shared_.share.metric, solve_options());
+        std::make_unique<mpi::DistributedSolver<4>>(*alone_, shared_.own.part, shared_.own.metric, solve_options());
   }
   /// Rank 0 keeps the seconds of its turn; the others do nothing.
   void solve() {
@@ -237,7 +236,7 @@ class SmallHeart {
   [[nodiscard]] const std::vector<double>& seconds() const { return seconds_; }
 
  private:
-  std::unique_ptr<mpi::Transport> alone_;  ///< null on the others
+  std::unique_ptr<Communicator> alone_;  ///< null on the others
   SharedHeart shared_;
   std::unique_ptr<mpi::DistributedSolver<4>> solver_;
   CoreSet cores_ = allowed_cores();
@@ -292,39 +291,39 @@ auto solve_in_turns(Report& report, const std::vector<std::string>& rows, SmallH
 }
 
 /// All ranks together. Rank 0 reports, in each of the rows, and gives the run if it was right.
-std::optional<MeasuredRun> add_ventricle(Report& report, mpi::Transport& transport,
+std::optional<MeasuredRun> add_ventricle(Report& report, Communicator& communicator,
                                          const std::vector<std::string>& rows, const Ventricle& ventricle) {
-  const SharedHeart shared = share_heart(transport, ventricle.elements, ventricle.before);
-  const MeshPart<4>& part = shared.share.part;
-  SmallHeart small(transport, ventricle.beside);
-  const OnCores stay(own_cores(transport));
+  const SharedHeart shared = share_heart(communicator, ventricle.elements, ventricle.before);
+  const MeshPart<4>& part = shared.own.part;
+  SmallHeart small(communicator, ventricle.beside);
+  const OnCores stay(own_cores(communicator));
   SolveOptions own = solve_options();
   own.threads = ventricle.threads;
-  mpi::DistributedSolver<4> solver(transport, part, shared.share.metric, own);
+  mpi::DistributedSolver<4> solver(communicator, part, shared.own.metric, own);
   const auto solve = [&] { return solver.solve(shared.seeds); };
   const mpi::DistributedArrival best =
       ventricle.beside == 0 ? quickest(solve) : solve_in_turns(report, rows, small, solve);
-  const double kept = elements_kept(transport, part);
-  if (transport.rank() != 0) return std::nullopt;
+  const double kept = elements_kept(communicator, part);
+  if (communicator.rank() != 0) return std::nullopt;
   for (const std::string& row : rows) add_solve(report, row, shared, best, kept);
-  return best.converged() ? std::optional(run_of(best, part, transport.size())) : std::nullopt;
+  return best.converged() ? std::optional(run_of(best, part, communicator.size())) : std::nullopt;
 }
 
 /// All ranks together: as they solve without further options, all of a machine as one.
-void add_in_teams(Report& report, mpi::Transport& transport, const std::vector<std::string>& rows,
+void add_in_teams(Report& report, Communicator& communicator, const std::vector<std::string>& rows,
                   const Ventricle& ventricle) {
   SolveOptions options = solve_options();
   options.backend = Backend::mpi;
-  SmallHeart small(transport, ventricle.beside);
-  if (transport.rank() != 0) {
-    (void)mpi::serve(transport, options);
+  SmallHeart small(communicator, ventricle.beside);
+  if (communicator.rank() != 0) {
+    (void)mpi::serve(communicator, options);
     return;
   }
   const Timer timer;
   const Heart whole = heart(ventricle.elements, 0.6, 0.3, hardware_threads());
   const double make_seconds = timer.seconds();
   const Sources sources = middle_source(whole.mesh);
-  mpi::Ranks ranks(transport);
+  mpi::Ranks ranks(communicator);
   mpi::RankedSolver<4> solver(ranks, {whole.mesh, whole.metric}, options, {});
   const auto solve = [&] { return solver.solve(sources); };
   const Arrival best = ventricle.beside == 0 ? quickest(solve) : solve_in_turns(report, rows, small, solve);
@@ -349,8 +348,8 @@ void add_in_teams(Report& report, mpi::Transport& transport, const std::vector<s
 
 /// All ranks at the same time, each a whole ventricle of its own, without a message: what sharing a machine costs. Rank
 /// 0 reports the harmonic mean of their times, the median of five.
-void add_copies(Report& report, mpi::Transport& transport, std::size_t elements) {
-  const OnCores stay(own_cores(transport));
+void add_copies(Report& report, Communicator& communicator, std::size_t elements) {
+  const OnCores stay(own_cores(communicator));
   const Heart own = heart(elements, 0.6, 0.3, 1);
   const Sources sources = middle_source(own.mesh);
   SolveOptions options = solve_options();
@@ -359,12 +358,12 @@ void add_copies(Report& report, mpi::Transport& transport, std::size_t elements)
   std::vector<double> means;
   bool right = true;
   for (int i = 0; i < 5; ++i) {
-    (void)mpi::all_values(transport, i);  // all begin together
+    (void)all_values(communicator, i);  // all begin together
     const Arrival arrival = solver.solve(sources);
-    means.push_back(harmonic_mean(mpi::all_values(transport, arrival.solve_seconds)));
+    means.push_back(harmonic_mean(all_values(communicator, arrival.solve_seconds)));
     right = right && arrival.converged && arrival.residual->passed();
   }
-  if (transport.rank() != 0) return;
+  if (communicator.rank() != 0) return;
   report.add({"weak",
               "copies side by side",
               {},
@@ -374,7 +373,7 @@ void add_copies(Report& report, mpi::Transport& transport, std::size_t elements)
 }
 
 /// All ranks together, each on its GPU. Rank 0 reports, a row for each precision; one rank also without ranks.
-void add_on_gpus(Report& report, mpi::Transport& transport, std::size_t elements) {
+void add_on_gpus(Report& report, Communicator& communicator, std::size_t elements) {
   constexpr Precision precisions[] = {Precision::single_, Precision::double_};
   const auto row = [](Precision precision) { return fmt::format("GPUs, {}", name_of(precision)); };
   const auto on_gpu = [](Precision precision) {
@@ -383,42 +382,42 @@ void add_on_gpus(Report& report, mpi::Transport& transport, std::size_t elements
     options.precision = precision;
     return options;
   };
-  const SharedHeart shared = share_heart(transport, elements, [&](const Heart& heart) {
-    if (transport.size() > 1) return;
+  const SharedHeart shared = share_heart(communicator, elements, [&](const Heart& heart) {
+    if (communicator.size() > 1) return;
     for (const Precision precision : precisions)
       report.add(entry_of(row(precision), "no ranks", {}, measure_alone(heart, on_gpu(precision)), "s", seconds));
   });
   for (const Precision precision : precisions) {
     const SolveOptions own = on_gpu(precision);
-    mpi::DistributedSolver<4> solver(transport, shared.share.part, shared.share.metric, own);
+    mpi::DistributedSolver<4> solver(communicator, shared.own.part, shared.own.metric, own);
     const mpi::DistributedArrival best = quickest([&] { return solver.solve(shared.seeds); });
-    const double kept = elements_kept(transport, shared.share.part);
-    if (transport.rank() == 0) add_solve(report, row(precision), shared, best, kept);
+    const double kept = elements_kept(communicator, shared.own.part);
+    if (communicator.rank() == 0) add_solve(report, row(precision), shared, best, kept);
   }
 }
 
 }  // namespace
 
 bool goals_mpi(const BenchOptions& options) {
-  const std::unique_ptr<mpi::Transport> transport = mpi::join_world();
-  const int ranks = transport->size();
+  const std::unique_ptr<Communicator> communicator = mpi::join_world();
+  const int ranks = communicator->size();
   if (options.columns == BenchColumns::gpu) {
     try {
-      (void)mpi::agreed_backend(*transport, Backend::cuda);
+      (void)mpi::agreed_backend(*communicator, Backend::cuda);
     } catch (const ThrownTogether&) {
-      if (transport->rank() == 0) throw;
+      if (communicator->rank() == 0) throw;
       return true;  // the first one says why
     }
     Report report("goals-mpi", fmt::format("A ventricle over {} ranks with a GPU each", ranks), options);
-    add_on_gpus(report, *transport, options.size == BenchSize::quick ? 200000 : 24000000);
-    return transport->rank() == 0 ? report.finish(options) : true;
+    add_on_gpus(report, *communicator, options.size == BenchSize::quick ? 200000 : 24000000);
+    return communicator->rank() == 0 ? report.finish(options) : true;
   }
   Report report("goals-mpi", fmt::format("A ventricle over {} ranks, double precision", ranks), options);
   const bool quick = options.size == BenchSize::quick;
   const std::size_t whole = quick ? 200000 : 24000000, each = quick ? 20000 : 1500000;
   const std::size_t weak = each * static_cast<std::size_t>(ranks);
   std::vector<MeasuredRun> runs;
-  add_copies(report, *transport, each);
+  add_copies(report, *communicator, each);
   const bool teams = ranks > 1 && options.threads == 0;
   const auto rows = [&](const std::vector<std::string>& names, const char* how) {
     std::vector<std::string> result;
@@ -427,8 +426,8 @@ bool goals_mpi(const BenchOptions& options) {
     return result;
   };
   const auto measure = [&](const std::vector<std::string>& names, const Ventricle& ventricle) {
-    if (teams) add_in_teams(report, *transport, rows(names, ""), {ventricle.elements, 0, {}, ventricle.beside});
-    if (const auto run = add_ventricle(report, *transport, rows(names, teams ? ", by messages" : ""), ventricle))
+    if (teams) add_in_teams(report, *communicator, rows(names, ""), {ventricle.elements, 0, {}, ventricle.beside});
+    if (const auto run = add_ventricle(report, *communicator, rows(names, teams ? ", by messages" : ""), ventricle))
       runs.push_back(*run);
   };
   const std::size_t beside = teams ? each : 0;
@@ -438,7 +437,7 @@ bool goals_mpi(const BenchOptions& options) {
   };
   if (weak == whole) measure({"strong", "weak"}, {whole, options.threads, before, beside});
   else measure({"strong"}, {whole, options.threads, before});
-  if (transport->rank() != 0) return true;
+  if (communicator->rank() != 0) return true;
   save(options, "goals-mpi-runs.csv", runs_csv(runs));
   return report.finish(options);
 }

@@ -8,9 +8,9 @@
 #include "bench/paper/tables.h"
 #include "bench/paper/virtual_ranks.h"
 #include "isochron/core/parallel.h"
-#include "isochron/solve/mpi/deal_by_time.h"
-#include "isochron/solve/mpi/root_seeds.h"
-#include "isochron/solve/mpi/scatter.h"
+#include "isochron/solve/ranks/partition_by_time.h"
+#include "isochron/solve/ranks/rank_seeds.h"
+#include "isochron/solve/ranks/scatter.h"
 
 namespace isochron::bench {
 namespace {
@@ -68,10 +68,10 @@ bool tuning_ranks(const BenchOptions& options) {
   for (const int ranks : quick ? std::vector<int>{4} : std::vector<int>{2, 4, 8, 16}) {
     stop_if_cancelled(options);
     add_ranks(report, reference, fmt::format("{}, {} ranks by time", size, ranks),
-              mpi::deal_by_time(mesh, reference.heart.metric, reference.seeds, ranks, threads), ranks, one);
-    const mpi::DealOptions blind{.pieces = 0, .partitioner = Partitioner::curve, .threads = threads};
+              mpi::partition_by_time(mesh, reference.heart.metric, reference.seeds, ranks, threads), ranks, one);
+    const mpi::RankOptions blind{.blocks_per_rank = 0, .partitioner = Partitioner::curve, .threads = threads};
     add_ranks(report, reference, fmt::format("{}, {} ranks, blind", size, ranks),
-              mpi::deal_vertices(mesh, ranks, blind), ranks, one);
+              mpi::partition_in_blocks(mesh, ranks, blind), ranks, one);
   }
   report.note("Each rank has a clock that goes on with what it does, at costs that are assumed (bench/NOTES.md).");
   return report.finish(options);

@@ -11,11 +11,11 @@
 #include <thread>
 #include <utility>
 
-#include "isochron/mesh/mesh_part.h"
+#include "isochron/dist/mesh_part.h"
 #include "isochron/solve/common/limits.h"
-#include "isochron/solve/mpi/banded_local.h"
-#include "isochron/solve/mpi/bands.h"
-#include "isochron/solve/mpi/part_problem.h"
+#include "isochron/solve/ranks/banded_local.h"
+#include "isochron/solve/ranks/bands.h"
+#include "isochron/solve/ranks/part_problem.h"
 #include "isochron/solve/simplex/relax.h"
 #include "isochron/solve/simplex/run.h"
 
@@ -30,7 +30,7 @@ class World {
   World(int ranks, const RankCosts& costs, const std::function<double(int)>& spent)
       : costs_(costs), spent_(spent), ranks_(static_cast<std::size_t>(ranks)) {}
 
-  std::vector<double> run(const std::function<void(mpi::Transport&)>& work) {
+  std::vector<double> run(const std::function<void(Communicator&)>& work) {
     std::vector<double> ends(ranks_.size());
     std::vector<std::thread> threads;
     for (std::size_t r = 0; r < ranks_.size(); ++r)
@@ -57,7 +57,7 @@ class World {
   struct Posted {
     int tag;
     double due;
-    mpi::Message message;
+    RankMessage message;
   };
   struct Rank {
     double now = 0;         ///< what it has lived through
@@ -73,20 +73,20 @@ class World {
     }
   };
   struct Collected {
-    mpi::Tally tally;
+    Tally tally;
     int contributions = 0;
     double ready = 0;
   };
 
-  class End final : public mpi::Transport {
+  class End final : public Communicator {
    public:
     End(World& world, int rank) : world_(world), rank_(rank), own_(world.ranks_[static_cast<std::size_t>(rank)]) {}
 
     [[nodiscard]] int rank() const override { return rank_; }
     [[nodiscard]] int size() const override { return static_cast<int>(world_.ranks_.size()); }
-    std::unique_ptr<mpi::Transport> split(bool) override { return nullptr; }  // each has a machine of its own
+    std::unique_ptr<Communicator> split(bool) override { return nullptr; }  // each has a machine of its own
 
-    void send(int to, int tag, mpi::Bytes&& bytes) override {
+    void send(int to, int tag, Bytes&& bytes) override {
       account();
       const double copying = world_.costs_.message + world_.costs_.byte * static_cast<double>(bytes.size());
       own_.clock += copying;
@@ -95,7 +95,7 @@ class World {
       other.wake(other.box.back().due);
     }
 
-    bool receive(int tag, mpi::Message& message) override {
+    bool receive(int tag, RankMessage& message) override {
       account();
       own_.clock += world_.costs_.look;
       own_.now = own_.clock;
@@ -109,7 +109,7 @@ class World {
       return true;
     }
 
-    void start_tally(const mpi::Tally& own) override {
+    void start_tally(const Tally& own) override {
       account();
       const auto number = static_cast<std::size_t>(own_.tallies++);
       if (number >= world_.tallies_.size()) world_.tallies_.emplace_back();
@@ -121,7 +121,7 @@ class World {
       if (all.contributions == size())
         for (Rank& rank : world_.ranks_) rank.wake(all.ready);
     }
-    bool tally_done(mpi::Tally& all) override {
+    bool tally_done(Tally& all) override {
       account();
       if (!(ready() <= own_.clock)) return false;
       all = world_.tallies_[static_cast<std::size_t>(own_.tallies - 1)].tally;
@@ -191,12 +191,12 @@ using Relax = Relaxer<double, 4, PlainTimes<double>, FirstTargets>;
 /// One rank of a solve.
 class Player {
  public:
-  void play(mpi::Transport& transport, const Metric& metric, std::span<const mpi::GlobalSeed> seeds) {
+  void play(Communicator& communicator, const Metric& metric, std::span<const mpi::GlobalSeed> seeds) {
     std::vector<ElementId> elements;
     for (const std::uint64_t e : part.global_element) elements.emplace_back(static_cast<std::size_t>(e));
     const Metric own = metric.of(elements);
-    const auto problem = mpi::prepare_part<double, 4>(transport, part, own, {}, Reorder::automatic, 1);
-    const mpi::Halo halo = mpi::make_halo<4>(transport, part, [&](VertexId v) { return problem.internal(v); });
+    const auto problem = mpi::prepare_part<double, 4>(communicator, part, own, {}, Reorder::automatic, 1);
+    const Halo halo = make_halo<4>(communicator, part, [&](VertexId v) { return problem.internal(v); });
     SolveState<double> state;
     state.tolerance = default_tolerance(false);
     state.time.assign(problem.vertex_count, infinity);
@@ -207,18 +207,18 @@ class Player {
       }
     const Relax relax(problem, PlainTimes<double>{state.time.data()},
                       FirstTargets{static_cast<std::uint32_t>(part.owned)});
-    const int tag = transport.next_tag();
-    mpi::Outbox<double> out(transport, halo, tag);
+    const int tag = communicator.next_tag();
+    Outbox<double> out(communicator, halo, tag);
     mpi::BandedLocal<Relax> local(relax, state, halo, band_tuning(4, part.whole_vertices, 1, 0));
     const Progress progress;
-    mpi::Bands<double> bands(transport, local, out, tag, mpi::Pace::banded, progress);
+    mpi::Bands<double> bands(communicator, local, out, tag, mpi::Pace::banded, progress);
     running_ = &local;
     bands.run();
     ended_ = local.counters();
     running_ = nullptr;
     traffic.messages = out.messages();
     traffic.bytes = out.bytes();
-    traffic.halo_bytes = halo.copies.size() * mpi::Outbox<double>::value_bytes;
+    traffic.halo_bytes = halo.copies.size() * Outbox<double>::value_bytes;
     traffic.bands = bands.counters().bands;
     traffic.agreements = bands.counters().agreements;
     for (std::size_t v = 0; v < part.owned; ++v)
@@ -243,7 +243,7 @@ class Player {
 }  // namespace
 
 std::vector<double> run_on_virtual_clocks(int ranks, const RankCosts& costs, const std::function<double(int)>& spent,
-                                          const std::function<void(mpi::Transport&)>& work) {
+                                          const std::function<void(Communicator&)>& work) {
   return World(ranks, costs, spent).run(work);
 }
 
@@ -257,7 +257,7 @@ VirtualSolve virtual_solve(const TetMesh& mesh, const Metric& metric, const std:
   const auto player = [&](int rank) -> Player& { return players[static_cast<std::size_t>(rank)]; };
   const std::vector<double> ends = run_on_virtual_clocks(
       ranks, costs, [&](int rank) { return player(rank).worked(costs); },
-      [&](mpi::Transport& transport) { player(transport.rank()).play(transport, metric, seeds); });
+      [&](Communicator& communicator) { player(communicator.rank()).play(communicator, metric, seeds); });
   VirtualSolve result;
   result.seconds = *std::max_element(ends.begin(), ends.end());
   result.times.resize(mesh.vertex_count());

@@ -5,10 +5,10 @@
 #include <functional>
 #include <vector>
 
+#include "isochron/comm/communicator.h"
 #include "isochron/mesh/simplex_mesh.h"
 #include "isochron/metric/metric.h"
-#include "isochron/solve/mpi/distributed_solver.h"
-#include "isochron/solve/mpi/transport.h"
+#include "isochron/solve/ranks/distributed_solver.h"
 
 namespace isochron::bench {
 
@@ -23,12 +23,12 @@ struct RankCosts {
   double reduction = 1.5e-6;  ///< for each doubling of the ranks
 };
 
-/// Calls `work(transport)` for every rank, each on a thread of its own, of which one runs at a time: the rank whose
+/// Calls `work(communicator)` for every rank, each on a thread of its own, of which one runs at a time: the rank whose
 /// clock is behind all others, until it looks for messages. So all that happens depends on the clocks alone. A clock
-/// goes on with what the transport does and by `spent(rank)`, the seconds that a rank has worked so far by its own
+/// goes on with what the communicator does and by `spent(rank)`, the seconds that a rank has worked so far by its own
 /// account. Returns the clocks at the end. Rethrows what the first rank threw.
 std::vector<double> run_on_virtual_clocks(int ranks, const RankCosts& costs, const std::function<double(int)>& spent,
-                                          const std::function<void(mpi::Transport&)>& work);
+                                          const std::function<void(Communicator&)>& work);
 
 /// A solve over ranks by such clocks.
 struct VirtualSolve {

@@ -5,9 +5,9 @@
 #include <gtest/gtest.h>
 
 #include "bench/paper/cases.h"
-#include "isochron/solve/mpi/collectives.h"
-#include "isochron/solve/mpi/deal_by_time.h"
-#include "isochron/solve/mpi/root_seeds.h"
+#include "isochron/comm/collectives.h"
+#include "isochron/solve/ranks/partition_by_time.h"
+#include "isochron/solve/ranks/rank_seeds.h"
 
 namespace isochron::bench {
 namespace {
@@ -19,18 +19,18 @@ TEST(VirtualClocks, CountWorkAndMessages) {
   std::vector<double> worked(2, 0);
   const auto ends = run_on_virtual_clocks(
       2, costs, [&](int rank) { return worked[static_cast<std::size_t>(rank)]; },
-      [&](mpi::Transport& transport) {
-        const int tag = transport.next_tag();
-        if (transport.rank() == 0) {
+      [&](Communicator& communicator) {
+        const int tag = communicator.next_tag();
+        if (communicator.rank() == 0) {
           worked[0] = 1000;
-          transport.send(1, tag, mpi::Bytes(8));
+          communicator.send(1, tag, Bytes(8));
         } else {
-          mpi::Message message;
-          while (!transport.receive(tag, message)) transport.pause();
+          RankMessage message;
+          while (!communicator.receive(tag, message)) communicator.pause();
           EXPECT_EQ(message.rank, 0);
           EXPECT_EQ(message.bytes.size(), 8U);
         }
-        (void)mpi::agree(transport, {});
+        (void)agree(communicator, {});
       });
   // 1000 of work, 1 to send, 10 on the way, 1 to take, and a reduction of two ranks.
   EXPECT_EQ(ends, (std::vector<double>{1112, 1112}));
@@ -39,9 +39,9 @@ TEST(VirtualClocks, CountWorkAndMessages) {
 TEST(VirtualClocks, EndWhenARankFails) {
   EXPECT_THROW(run_on_virtual_clocks(
                    3, {}, [](int) { return 0.0; },
-                   [](mpi::Transport& transport) {
-                     if (transport.rank() == 1) throw std::logic_error("no more");
-                     (void)mpi::agree(transport, {});
+                   [](Communicator& communicator) {
+                     if (communicator.rank() == 1) throw std::logic_error("no more");
+                     (void)agree(communicator, {});
                    }),
                std::logic_error);
 }
@@ -53,7 +53,7 @@ TEST(VirtualSolve, GivesTheSerialTimesAndTheSameCountsEachTime) {
   options.backend = Backend::serial;
   const Arrival serial = solve(heart.mesh, heart.metric, sources, options);
   const auto seeds = mpi::whole_seeds(heart.mesh, heart.metric, sources, options);
-  const auto rank_of = mpi::deal_by_time(heart.mesh, heart.metric, seeds, 4, 1);
+  const auto rank_of = mpi::partition_by_time(heart.mesh, heart.metric, seeds, 4, 1);
   const VirtualSolve once = virtual_solve(heart.mesh, heart.metric, seeds, rank_of, 4, {});
   for (std::size_t v = 0; v < serial.times.size(); ++v) ASSERT_NEAR(once.times[v], serial.times[v], 1e-4) << v;
   const VirtualSolve again = virtual_solve(heart.mesh, heart.metric, seeds, rank_of, 4, {});

@@ -3,8 +3,8 @@
 #include <cstdint>
 
 #include "isochron/core/error.h"
+#include "isochron/dist/image_part.h"
 #include "isochron/generate/images.h"
-#include "isochron/mesh/image_share.h"
 
 namespace isochron {
 namespace {
@@ -16,9 +16,9 @@ void expect_parts(const Options& options, Generate&& generate, GeneratePart&& ge
   for (const std::uint32_t parts : {1U, 2U, 3U, 7U, 12U}) {
     std::size_t covered = 0;
     for (std::uint32_t part = 0; part < parts; ++part) {
-      const ImageShare share = generate_part(options, PartChoice{part, parts});
+      const ImagePart share = generate_part(options, PartChoice{part, parts});
       EXPECT_EQ(share.whole, whole.grid);
-      EXPECT_EQ(share.boxes, share_boxes(whole.grid, parts));
+      EXPECT_EQ(share.boxes, partition_boxes(whole.grid, parts));
       const IndexBox& box = share.boxes[part];
       EXPECT_EQ(share.image.grid, grid_of_box(whole.grid, box));
       EXPECT_EQ(share.image.data.names(), whole.data.names());

@@ -99,7 +99,7 @@ TEST(VentriclePart, IsTheSerialMeshCutWithItsFibres) {
   }
 }
 
-TEST(BlockCut, SharesAreEqualAndBlocksNearlyCubes) {
+TEST(BlockPartition, SharesAreEqualAndBlocksNearlyCubes) {
   for (const std::uint32_t parts : {2U, 5U, 8U, 13U, 64U}) {
     const auto part = [&](std::uint32_t p) {
       return generate_cube_part({.nx = 40, .ny = 40, .nz = 40}, {p, parts, 1});
@@ -108,14 +108,14 @@ TEST(BlockCut, SharesAreEqualAndBlocksNearlyCubes) {
     EXPECT_LE(static_cast<double>(most), 1.2 * 64000 / parts) << parts;
     EXPECT_GE(static_cast<double>(least), 0.8 * 64000 / parts) << parts;
   }
-  const BlockCut cut({{64, 64, 64}}, 8, 8);
+  const BlockPartition cut({{64, 64, 64}}, 8, 8);
   for (std::uint32_t p = 0; p < 8; ++p)
-    for (const auto& piece : cut.pieces_of(p))
+    for (const auto& piece : cut.boxes_of(p))
       for (int d = 0; d < 3; ++d) EXPECT_EQ(piece.box.length(d), 16U);
 }
 
-TEST(BlockCut, NeighboursBelongToDifferentParts) {
-  const BlockCut cut({{64, 64, 64}}, 8, 8);
+TEST(BlockPartition, NeighboursBelongToDifferentParts) {
+  const BlockPartition cut({{64, 64, 64}}, 8, 8);
   for (std::uint64_t i = 15; i < 63; i += 16)
     for (std::uint64_t j = 8; j < 64; j += 16)
       for (std::uint64_t k = 8; k < 64; k += 16) {
@@ -125,11 +125,11 @@ TEST(BlockCut, NeighboursBelongToDifferentParts) {
       }
 }
 
-TEST(BlockCut, HasNoMoreBlocksThanThereAreVertices) {
-  const BlockCut cut({{2, 2, 2}, {1, 3, 1}}, 40, 2);
+TEST(BlockPartition, HasNoMoreBlocksThanThereAreVertices) {
+  const BlockPartition cut({{2, 2, 2}, {1, 3, 1}}, 40, 2);
   std::uint64_t all = 0;
   for (std::uint32_t p = 0; p < 40; ++p)
-    for (const auto& piece : cut.pieces_of(p)) {
+    for (const auto& piece : cut.boxes_of(p)) {
       EXPECT_FALSE(piece.box.empty());
       for_each_index(piece.box, [&](const LatticeIndex& at) { EXPECT_EQ(cut.part_of(piece.lattice, at), p); });
       all += piece.box.count();

@@ -3,6 +3,9 @@
 #include <mutex>
 
 #include "io/io_test_support.h"
+#include "isochron/comm/threads_communicator.h"
+#include "isochron/dist/block_partition.h"
+#include "isochron/dist/partition.h"
 #include "isochron/generate/cube.h"
 #include "isochron/generate/square.h"
 #include "isochron/io/part_input.h"
@@ -10,9 +13,6 @@
 #include "isochron/io/piece_index.h"
 #include "isochron/io/vtk_xml_file.h"
 #include "isochron/io/vtk_xml_writer.h"
-#include "isochron/mesh/block_cut.h"
-#include "isochron/mesh/partition.h"
-#include "support/threads_exchange.h"
 
 namespace isochron::test {
 namespace {
@@ -32,22 +32,24 @@ void set_arrays(const SimplexMesh<Corners>& mesh, const std::vector<std::uint64_
 template <int Corners>
 void write_set(const fs::path& path, const SimplexMesh<Corners>& mesh, std::uint32_t parts) {
   const auto part_of = partition_vertices(mesh, parts, Partitioner::curve);
-  ThreadsExchange(parts).run([&](Exchange& exchange) {
+  run_on_threads(parts, [&](Communicator& communicator) {
     PartData<Corners> data;
-    data.part = cut_part(mesh, std::span<const std::uint32_t>(part_of), static_cast<std::uint32_t>(exchange.rank()));
+    data.part =
+        cut_part(mesh, std::span<const std::uint32_t>(part_of), static_cast<std::uint32_t>(communicator.index()));
     set_arrays(data.part.mesh, data.part.global_element, data.point_data, data.cell_data);
-    write_parts(exchange, path, std::move(data));
+    write_parts(communicator, path, std::move(data));
   });
 }
 
 template <int Corners>
 std::vector<PartData<Corners>> read_set(const fs::path& path, std::size_t ranks, std::uint32_t blocks = 0) {
   std::vector<PartData<Corners>> parts(ranks);
-  ThreadsExchange(ranks).run([&](Exchange& exchange) {
-    OwnPieces own = read_own_pieces(exchange, path);
-    parts[exchange.rank()] = own.ready_parts && blocks == 0
-                                 ? take_ready_part<Corners>(exchange, std::move(own))
-                                 : part_of_pieces(exchange, number_pieces<Corners>(exchange, std::move(own)), blocks);
+  run_on_threads(ranks, [&](Communicator& communicator) {
+    OwnPieces own = read_own_pieces(communicator, path);
+    parts[communicator.index()] =
+        own.ready_parts && blocks == 0
+            ? take_ready_part<Corners>(communicator, std::move(own))
+            : part_of_pieces(communicator, number_pieces<Corners>(communicator, std::move(own)), blocks);
   });
   return parts;
 }
@@ -182,11 +184,11 @@ TEST(PartSets, ForeignPiecesAreNumberedAsByOneProcess) {
 std::string set_error(const fs::path& path, std::size_t ranks) {
   std::mutex mutex;
   std::vector<std::string> said;
-  ThreadsExchange(ranks).run([&](Exchange& exchange) {
+  run_on_threads(ranks, [&](Communicator& communicator) {
     try {
-      OwnPieces own = read_own_pieces(exchange, path);
-      if (own.ready_parts) static_cast<void>(take_ready_part<4>(exchange, std::move(own)));
-      else static_cast<void>(part_of_pieces(exchange, number_pieces<4>(exchange, std::move(own)), 0));
+      OwnPieces own = read_own_pieces(communicator, path);
+      if (own.ready_parts) static_cast<void>(take_ready_part<4>(communicator, std::move(own)));
+      else static_cast<void>(part_of_pieces(communicator, number_pieces<4>(communicator, std::move(own)), 0));
     } catch (const InputError& error) {
       const std::lock_guard lock(mutex);
       said.emplace_back(error.what());
@@ -220,11 +222,12 @@ TEST(PartSets, PiecesThatDoNotFitAreRefused) {
   const TetMesh cube = generate_cube({.nx = 5, .ny = 5, .nz = 5});
   const auto part_of = partition_vertices(cube, 3, Partitioner::curve);
   const auto with = [&](auto change) {
-    ThreadsExchange(3).run([&](Exchange& exchange) {
+    run_on_threads(3, [&](Communicator& communicator) {
       PartData<4> data;
-      data.part = cut_part(cube, std::span<const std::uint32_t>(part_of), static_cast<std::uint32_t>(exchange.rank()));
-      if (exchange.rank() == 1) change(data.part);
-      write_parts(exchange, path, std::move(data));
+      data.part =
+          cut_part(cube, std::span<const std::uint32_t>(part_of), static_cast<std::uint32_t>(communicator.index()));
+      if (communicator.index() == 1) change(data.part);
+      write_parts(communicator, path, std::move(data));
     });
   };
   for (const std::size_t ranks : {3, 2}) {

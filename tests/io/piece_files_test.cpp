@@ -5,6 +5,8 @@
 
 #include "io/image_samples.h"
 #include "io/io_test_support.h"
+#include "isochron/dist/block_partition.h"
+#include "isochron/dist/partition.h"
 #include "isochron/generate/cube.h"
 #include "isochron/generate/square.h"
 #include "isochron/io/image_io.h"
@@ -12,8 +14,6 @@
 #include "isochron/io/piece_join.h"
 #include "isochron/io/vti_writer.h"
 #include "isochron/io/vtk_xml_file.h"
-#include "isochron/mesh/block_cut.h"
-#include "isochron/mesh/partition.h"
 
 namespace isochron::test {
 namespace {
@@ -317,9 +317,9 @@ ImageSample image_sample() {
   ImageSample sample;
   sample.whole = counted_image<float>(2);
   const auto& shape = sample.whole.grid.shape;
-  const BlockCut cut({{shape[0], shape[1], shape[2]}}, 3, 1);
+  const BlockPartition cut({{shape[0], shape[1], shape[2]}}, 3, 1);
   for (std::uint32_t p = 0; p < 3; ++p)
-    for (const auto& piece : cut.pieces_of(p)) sample.boxes.push_back(shared_box(piece.box, sample.whole.grid));
+    for (const auto& piece : cut.boxes_of(p)) sample.boxes.push_back(shared_box(piece.box, sample.whole.grid));
   return sample;
 }
 

@@ -16,6 +16,7 @@
 #include "isochron/core/eigen3.h"
 #include "isochron/core/error.h"
 #include "isochron/core/random.h"
+#include "isochron/dist/image_part.h"
 #include "isochron/generate/check.h"
 
 namespace isochron {
@@ -128,15 +129,15 @@ Image generate_diagonal_tensors(const DiagonalTensorsOptions& options) {
   return generate_diagonal_tensors_part(options, {}).image;
 }
 
-ImageShare generate_diagonal_tensors_part(const DiagonalTensorsOptions& options, const PartChoice& choice) {
+ImagePart generate_diagonal_tensors_part(const DiagonalTensorsOptions& options, const PartChoice& choice) {
   const double c = options.coupling;
   if (!(c > -0.5 && c < 1))
     throw UsageError(
         fmt::format("the coupling {} gives no positive definite tensor; choose one between -0.5 and 1", c));
-  ImageShare share = share_of(image_grid(options.size), choice);
-  const std::size_t voxels = share.image.grid.voxel_count();
-  set_tensors(share.image, "velocity_tensor", std::vector<SymTensor3d>(voxels, {1, c, c, 1, c, 1}));
-  return share;
+  ImagePart part = empty_image_part(image_grid(options.size), choice);
+  const std::size_t voxels = part.image.grid.voxel_count();
+  set_tensors(part.image, "velocity_tensor", std::vector<SymTensor3d>(voxels, {1, c, c, 1, c, 1}));
+  return part;
 }
 
 double helix_tube_radius(const HelixTensorsOptions& options) { return options.tube * width(options.size); }
@@ -159,29 +160,29 @@ Image generate_helix_tensors(const HelixTensorsOptions& options) {
   return generate_helix_tensors_part(options, {}).image;
 }
 
-ImageShare generate_helix_tensors_part(const HelixTensorsOptions& options, const PartChoice& choice) {
+ImagePart generate_helix_tensors_part(const HelixTensorsOptions& options, const PartChoice& choice) {
   check(options);
   const ImageGrid grid = image_grid(options.size);
-  ImageShare share = share_of(grid, choice);
-  std::vector<SymTensor3d> tensors(share.image.grid.voxel_count(), SymTensor3d::identity(options.across));
+  ImagePart part = empty_image_part(grid, choice);
+  std::vector<SymTensor3d> tensors(part.image.grid.voxel_count(), SymTensor3d::identity(options.across));
   const double tube = helix_tube_radius(options), radius = options.radius * width(options.size);
   const Vec3d middle = 0.5 * grid.position(VertexId(grid.voxel_count() - 1));
-  for_own_voxels(share, choice, [&](std::size_t v, std::uint32_t i, std::uint32_t j, std::uint32_t k) {
+  for_own_voxels(part, choice, [&](std::size_t v, std::uint32_t i, std::uint32_t j, std::uint32_t k) {
     const Vec3d p = grid.position(grid.voxel(i, j, k));
     const double from_axis = std::hypot(p.x - middle.x, p.y - middle.y);
     if (std::abs(from_axis - radius) > tube) return;
     if (const auto t = place_in_tube(options, p))
       tensors[v] = along_direction(helix_tangent(options, *t), options.along, options.across);
   });
-  set_tensors(share.image, "velocity_tensor", tensors);
-  return share;
+  set_tensors(part.image, "velocity_tensor", tensors);
+  return part;
 }
 
 Image generate_crossing_fibers(const CrossingFibersOptions& options) {
   return generate_crossing_fibers_part(options, {}).image;
 }
 
-ImageShare generate_crossing_fibers_part(const CrossingFibersOptions& options, const PartChoice& choice) {
+ImagePart generate_crossing_fibers_part(const CrossingFibersOptions& options, const PartChoice& choice) {
   require_positive("diffusivity along", options.along);
   require_positive("diffusivity across", options.across);
   require_positive("diffusivity of the background", options.background);
@@ -196,11 +197,11 @@ ImageShare generate_crossing_fibers_part(const CrossingFibersOptions& options, c
   const double half = options.angle * std::numbers::pi / 360;
   const std::array<Vec3d, 2> direction{Vec3d{std::cos(half), std::sin(half), 0},
                                        Vec3d{std::cos(half), -std::sin(half), 0}};
-  ImageShare share = share_of(grid, choice);
-  std::vector<SymTensor3d> tensors(share.image.grid.voxel_count());
+  ImagePart part = empty_image_part(grid, choice);
+  std::vector<SymTensor3d> tensors(part.image.grid.voxel_count());
   std::vector<std::uint8_t> mask(tensors.size(), 0);
   std::vector<float> fa(tensors.size());
-  for_own_voxels(share, choice, [&](std::size_t v, std::uint32_t i, std::uint32_t j, std::uint32_t k) {
+  for_own_voxels(part, choice, [&](std::size_t v, std::uint32_t i, std::uint32_t j, std::uint32_t k) {
     const VertexId voxel = grid.voxel(i, j, k);
     const Vec3d p = grid.position(voxel) - middle;
     SymTensor3d sum;
@@ -216,10 +217,10 @@ ImageShare generate_crossing_fibers_part(const CrossingFibersOptions& options, c
     mask[v] = bundles > 0 ? 1 : 0;
     fa[v] = static_cast<float>(fractional_anisotropy(t));
   });
-  set_tensors(share.image, "tensor", tensors);
-  share.image.data.set({"mask", 1, std::move(mask)});
-  share.image.data.set({"fa", 1, std::move(fa)});
-  return share;
+  set_tensors(part.image, "tensor", tensors);
+  part.image.data.set({"mask", 1, std::move(mask)});
+  part.image.data.set({"fa", 1, std::move(fa)});
+  return part;
 }
 
 namespace {

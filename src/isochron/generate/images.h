@@ -6,9 +6,9 @@
 #include <cstdint>
 
 #include "isochron/core/vec.h"
-#include "isochron/mesh/block_cut.h"
+#include "isochron/dist/block_partition.h"
+#include "isochron/dist/image_part.h"
 #include "isochron/mesh/image.h"
-#include "isochron/mesh/image_share.h"
 
 namespace isochron {
 
@@ -30,7 +30,7 @@ struct DiagonalTensorsOptions {
 /// eigenvalues are 1 + 2c along the diagonal and 1 − c across. Throws UsageError unless D is positive definite.
 Image generate_diagonal_tensors(const DiagonalTensorsOptions& options);
 /// One part's box of it with the same values, made without the rest; so for all images here.
-ImageShare generate_diagonal_tensors_part(const DiagonalTensorsOptions& options, const PartChoice& choice);
+ImagePart generate_diagonal_tensors_part(const DiagonalTensorsOptions& options, const PartChoice& choice);
 
 struct HelixTensorsOptions {
   ImageSize size{};
@@ -44,7 +44,7 @@ struct HelixTensorsOptions {
 /// Velocity tensors D (array `velocity_tensor`) along the tangent of a helix around the z axis through the box's
 /// middle, inside a tube; outside they are isotropic. After paper 004, Example 2. Throws UsageError.
 Image generate_helix_tensors(const HelixTensorsOptions& options);
-ImageShare generate_helix_tensors_part(const HelixTensorsOptions& options, const PartChoice& choice);
+ImagePart generate_helix_tensors_part(const HelixTensorsOptions& options, const PartChoice& choice);
 /// The helix's centre line in the world: t = 0 in the first slice, 1 in the last.
 Vec3d helix_point(const HelixTensorsOptions& options, double t);
 /// The unit tangent there, upwards.
@@ -67,7 +67,7 @@ struct CrossingFibersOptions {
 /// middle, at ± angle/2 from the x axis; where they cross, T is their mean. Beside them the arrays `mask` (uint8: 1 in
 /// the bundles) and `fa`. Throws UsageError.
 Image generate_crossing_fibers(const CrossingFibersOptions& options);
-ImageShare generate_crossing_fibers_part(const CrossingFibersOptions& options, const PartChoice& choice);
+ImagePart generate_crossing_fibers_part(const CrossingFibersOptions& options, const PartChoice& choice);
 
 // ---- Flat seismic models: a speed per pixel; the second axis is the depth.
 

@@ -9,9 +9,8 @@
 
 #include "isochron/core/random.h"
 #include "isochron/core/vec.h"
-#include "isochron/mesh/block_cut.h"
-#include "isochron/mesh/mesh_part.h"
-#include "isochron/mesh/part_assembly.h"
+#include "isochron/dist/block_partition.h"
+#include "isochron/dist/mesh_part.h"
 #include "isochron/mesh/simplex_mesh.h"
 
 namespace isochron {
@@ -192,18 +191,18 @@ std::vector<Vec3d> box_points(const CutLattice<Corners>& lattice, const IndexBox
 template <int Corners>
 MeshPart<Corners> lattice_part(const CutLattice<Corners>& lattice, const PartChoice& choice) {
   check_choice(choice);
-  const BlockCut cut({lattice.shape}, choice.parts, choice.blocks_per_part);
-  const std::vector<BlockCut::Piece> pieces = cut.pieces_of(choice.part);
+  const BlockPartition partition({lattice.shape}, choice.parts, choice.blocks_per_part);
+  const std::vector<BlockPartition::Box> boxes = partition.boxes_of(choice.part);
   std::uint64_t count = 0;
-  for (const auto& piece : pieces) count += piece.box.count();
+  for (const auto& own : boxes) count += own.box.count();
   check_part_size(count);
 
   std::vector<std::uint64_t> owned;
   owned.reserve(count);
   std::vector<GlobalElement<Corners>> elements;
-  for (const auto& piece : pieces) {
-    for_each_index(piece.box, [&](const LatticeIndex& at) { owned.push_back(lattice.vertex(at)); });
-    const IndexBox near = piece.box.grown(1, lattice.whole());
+  for (const auto& own : boxes) {
+    for_each_index(own.box, [&](const LatticeIndex& at) { owned.push_back(lattice.vertex(at)); });
+    const IndexBox near = own.box.grown(1, lattice.whole());
     for_each_index(cells_inside(lattice, near), [&](const LatticeIndex& cell) {
       const std::uint64_t first = CutLattice<Corners>::per_cell *
                                   (cell[0] + lattice.cells_along(0) * (cell[1] + lattice.cells_along(1) * cell[2]));
@@ -212,19 +211,20 @@ MeshPart<Corners> lattice_part(const CutLattice<Corners>& lattice, const PartCho
         bool touches = false;
         for (int k = 0; k < Corners; ++k) {
           const LatticeIndex corner = lattice.corner(cell, lattice.pattern(cell)[e][k]);
-          touches |= piece.box.contains(corner);
+          touches |= own.box.contains(corner);
           element.corners[k] = lattice.vertex(corner);
         }
         if (touches) elements.push_back(element);
       }
     });
   }
-  MeshPart<Corners> part = assemble_part(std::move(elements), std::move(owned),
-                                         [&](std::uint64_t vertex) { return cut.part_of(0, lattice.index(vertex)); });
+  MeshPart<Corners> part = assemble_part(std::move(elements), std::move(owned), [&](std::uint64_t vertex) {
+    return partition.part_of(0, lattice.index(vertex));
+  });
   part.whole_vertices = lattice.whole().count();
   part.whole_elements = lattice.element_count();
-  for (const auto& piece : pieces) {
-    const IndexBox near = piece.box.grown(1, lattice.whole());
+  for (const auto& own : boxes) {
+    const IndexBox near = own.box.grown(1, lattice.whole());
     const std::vector<Vec3d> points = box_points(lattice, near);
     std::size_t at = 0;
     for_each_index(near, [&](const LatticeIndex& index) {

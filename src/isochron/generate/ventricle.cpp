@@ -9,8 +9,8 @@
 
 #include "isochron/core/error.h"
 #include "isochron/core/parallel.h"
+#include "isochron/dist/mesh_part.h"
 #include "isochron/generate/check.h"
-#include "isochron/mesh/part_assembly.h"
 
 namespace isochron {
 namespace {
@@ -272,10 +272,10 @@ Column column_of(const Disc& disc, std::uint64_t v) {
 
 /// Calls `take` with every cell of the disc that may touch a column of the box; some may come twice.
 template <class Take>
-void for_each_cell_near(const Disc& disc, const BlockCut::Piece& piece, Take&& take) {
-  const auto& [low, high] = piece.box;
+void for_each_cell_near(const Disc& disc, const BlockPartition::Box& own, Take&& take) {
+  const auto& [low, high] = own.box;
   const std::uint64_t m = disc.row() - 1, around = disc.around();
-  if (piece.lattice == in_rings) {
+  if (own.lattice == in_rings) {
     for (std::uint64_t c = low[2]; c < std::min(high[2] + 1, disc.rings()); ++c)
       for (std::uint64_t k = low[1] + around - 1; k < high[1] + around; ++k) take(disc.ring_cell(c, k));
     return;
@@ -288,15 +288,15 @@ void for_each_cell_near(const Disc& disc, const BlockCut::Piece& piece, Take&& t
 }
 
 /// The tetrahedra with a vertex in the box.
-void add_touching(const Disc& disc, std::uint64_t layers, const BlockCut::Piece& piece,
+void add_touching(const Disc& disc, std::uint64_t layers, const BlockPartition::Box& own,
                   std::vector<GlobalElement<4>>& elements) {
-  const auto &low = piece.box.low, &high = piece.box.high;  // no structured binding: clang 14 has none in lambdas
+  const auto &low = own.box.low, &high = own.box.high;  // no structured binding: clang 14 has none in lambdas
   const auto over_box = [&](std::uint64_t v) {
     const Column column = column_of(disc, v);
-    return column.lattice == piece.lattice && piece.box.contains({low[0], column.across, column.along});
+    return column.lattice == own.lattice && own.box.contains({low[0], column.across, column.along});
   };
   const std::uint64_t first = low[0] > 0 ? low[0] - 1 : 0, last = std::min(high[0], layers);
-  for_each_cell_near(disc, piece, [&](std::uint64_t cell) {
+  for_each_cell_near(disc, own, [&](std::uint64_t cell) {
     const auto triangles = disc.triangles(cell);
     for (std::uint64_t half = 0; half < 2; ++half) {
       const auto& triangle = triangles[half];
@@ -348,27 +348,27 @@ VentriclePart generate_ventricle_part(const VentricleOptions& options, const Par
   const Counts counts = choose_counts(options, wall, 1e15);
   const Disc disc(counts);
   const std::uint64_t column = counts.layers + 1;
-  const BlockCut cut({{column, disc.row(), disc.row()}, {column, disc.around(), disc.rings()}}, choice.parts,
-                     choice.blocks_per_part);
-  const std::vector<BlockCut::Piece> pieces = cut.pieces_of(choice.part);
+  const BlockPartition partition({{column, disc.row(), disc.row()}, {column, disc.around(), disc.rings()}},
+                                 choice.parts, choice.blocks_per_part);
+  const std::vector<BlockPartition::Box> boxes = partition.boxes_of(choice.part);
   std::uint64_t count = 0;
-  for (const auto& piece : pieces) count += piece.box.count();
+  for (const auto& own : boxes) count += own.box.count();
   check_part_size(count);
 
   std::vector<std::uint64_t> owned;
   owned.reserve(count);
   std::vector<GlobalElement<4>> elements;
-  for (const auto& piece : pieces) {
-    const std::uint64_t before = piece.lattice == in_patch ? 0 : disc.patch_vertices();
-    const std::uint64_t width = piece.lattice == in_patch ? disc.row() : disc.around();
-    for_each_index(piece.box,
+  for (const auto& own : boxes) {
+    const std::uint64_t before = own.lattice == in_patch ? 0 : disc.patch_vertices();
+    const std::uint64_t width = own.lattice == in_patch ? disc.row() : disc.around();
+    for_each_index(own.box,
                    [&](const LatticeIndex& at) { owned.push_back((before + at[2] * width + at[1]) * column + at[0]); });
-    add_touching(disc, counts.layers, piece, elements);
+    add_touching(disc, counts.layers, own, elements);
   }
   VentriclePart heart;
   heart.part = assemble_part(std::move(elements), std::move(owned), [&](std::uint64_t vertex) {
     const Column over = column_of(disc, vertex / column);
-    return cut.part_of(over.lattice, {vertex % column, over.across, over.along});
+    return partition.part_of(over.lattice, {vertex % column, over.across, over.along});
   });
   heart.part.whole_vertices = disc.vertex_count() * column;
   heart.part.whole_elements = 6 * disc.cell_count() * counts.layers;

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "isochron/core/vec.h"
-#include "isochron/mesh/block_cut.h"
-#include "isochron/mesh/mesh_part.h"
+#include "isochron/dist/block_partition.h"
+#include "isochron/dist/mesh_part.h"
 #include "isochron/mesh/simplex_mesh.h"
 
 namespace isochron {

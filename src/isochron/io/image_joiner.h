@@ -6,9 +6,9 @@
 #include <filesystem>
 #include <vector>
 
+#include "isochron/dist/index_box.h"
 #include "isochron/io/vtk_xml_header.h"
 #include "isochron/mesh/image.h"
-#include "isochron/mesh/index_box.h"
 
 namespace isochron {
 

@@ -8,12 +8,12 @@
 
 #include <fmt/format.h>
 
+#include "isochron/comm/collectives.h"
 #include "isochron/core/error.h"
 #include "isochron/io/image_joiner.h"
 #include "isochron/io/piece_index.h"
 #include "isochron/io/set_files.h"
 #include "isochron/io/vti_writer.h"
-#include "isochron/mesh/agreement.h"
 
 namespace isochron {
 namespace {
@@ -67,39 +67,40 @@ void match_arrays(const PieceIndex& index, std::size_t piece, const DataArrays& 
 
 }  // namespace
 
-ImageShare read_image_share(Exchange& exchange, const fs::path& path) {
+ImagePart read_image_part(Communicator& communicator, const fs::path& path) {
   PieceIndex index;
   OwnPieces own;
-  all_or_none(exchange, [&] {
+  all_or_none(communicator, [&] {
     index = read_piece_index(path);
-    for (const std::size_t number : pieces_of_rank(index, exchange.ranks(), exchange.rank()))
+    for (const std::size_t number : pieces_of_rank(index, communicator.ranks(), communicator.index()))
       index.read_piece(number, [&](const fs::path& file) { add_piece(index, number, VtkXmlFile(file), own); });
   });
-  std::vector<std::uint64_t> readers(exchange.ranks(), 0);
-  readers[exchange.rank()] = own.first ? 1 + (own.on_cells.front() ? 1 : 0) : 0;
-  exchange.sum(readers);
-  const auto teller = std::find_if(readers.begin(), readers.end(), [](std::uint64_t n) { return n > 0; });
-  if (teller == readers.end())
+  std::vector<std::uint64_t> readers(communicator.ranks(), 0);
+  readers[communicator.index()] = own.first ? 1 + (own.on_cells.front() ? 1 : 0) : 0;
+  sum_over_ranks(communicator, readers);
+  const auto reader = std::find_if(readers.begin(), readers.end(), [](std::uint64_t n) { return n > 0; });
+  if (reader == readers.end())
     throw InputError(fmt::format("{}: there is no piece of an image in it; get or write it again", path.string()));
-  ImageShare share;
-  share.image = told_image(exchange, static_cast<std::size_t>(teller - readers.begin()), own.first.value_or(Image{}));
-  share.whole = share.image.grid;
-  all_or_none(exchange, [&] {
-    check_grid(share.whole, path.string() + ": the image");
+  ImagePart part;
+  part.image =
+      broadcast_header(communicator, static_cast<std::size_t>(reader - readers.begin()), own.first.value_or(Image{}));
+  part.whole = part.image.grid;
+  all_or_none(communicator, [&] {
+    check_grid(part.whole, path.string() + ": the image");
     for (std::size_t i = 0; i < own.boxes.size(); ++i) {
       if (own.boxes[i].box.empty()) continue;
-      if (own.on_cells[i] != (*teller == 2)) own.boxes[i].data = {};
-      match_arrays(index, own.number[i], share.image.data, own.boxes[i].data);
+      if (own.on_cells[i] != (*reader == 2)) own.boxes[i].data = {};
+      match_arrays(index, own.number[i], part.image.data, own.boxes[i].data);
     }
   });
   std::erase_if(own.boxes, [](const BoxData& box) { return box.box.empty(); });
-  share.boxes = share_boxes(share.whole, exchange.ranks());
-  MovedBoxes moved = move_boxes(exchange, std::move(own.boxes), share.boxes, share.image.data);
-  const std::uint64_t missing = sum_of_all(exchange, moved.missing);
-  if (missing > 0 && !share.image.data.empty()) fail_uncovered(path, missing);
-  share.image.data = std::move(moved.data);
-  share.image.grid = grid_of_box(share.whole, share.boxes[exchange.rank()]);
-  return share;
+  part.boxes = partition_boxes(part.whole, communicator.ranks());
+  MovedBoxes moved = move_boxes(communicator, std::move(own.boxes), part.boxes, part.image.data);
+  const std::uint64_t missing = sum_of_all(communicator, moved.missing);
+  if (missing > 0 && !part.image.data.empty()) fail_uncovered(path, missing);
+  part.image.data = std::move(moved.data);
+  part.image.grid = grid_of_box(part.whole, part.boxes[communicator.index()]);
+  return part;
 }
 
 void check_image_set(const fs::path& path, Overwrite overwrite) {
@@ -108,19 +109,19 @@ void check_image_set(const fs::path& path, Overwrite overwrite) {
   check_set_writable(path, overwrite);
 }
 
-void write_image_share(Exchange& exchange, const fs::path& path, ImageShare share) {
-  std::vector<IndexBox> boxes = share.boxes;
+void write_image_part(Communicator& communicator, const fs::path& path, ImagePart part) {
+  std::vector<IndexBox> boxes = part.boxes;
   for (IndexBox& box : boxes)
-    if (!box.empty()) box = shared_box(box, share.whole);
-  const IndexBox& box = boxes[exchange.rank()];
-  const Image kinds = told_image(exchange, 0, share.image);
+    if (!box.empty()) box = shared_box(box, part.whole);
+  const IndexBox& box = boxes[communicator.index()];
+  const Image kinds = broadcast_header(communicator, 0, part.image);
   std::vector<BoxData> own;
-  own.push_back({share.boxes[exchange.rank()], std::move(share.image.data)});
-  share.image.data = move_boxes(exchange, std::move(own), boxes, kinds.data).data;
+  own.push_back({part.boxes[communicator.index()], std::move(part.image.data)});
+  part.image.data = move_boxes(communicator, std::move(own), boxes, kinds.data).data;
   const auto pieces =
       static_cast<std::size_t>(std::count_if(boxes.begin(), boxes.end(), [](const auto& b) { return !b.empty(); }));
-  const PieceIndex index = image_index(kinds, share.whole, std::span(boxes).first(pieces));
-  write_set(exchange, path, index, {pieces, 0}, [&](PieceFile& file) { file.write(share.image, share.whole, box); });
+  const PieceIndex index = image_index(kinds, part.whole, std::span(boxes).first(pieces));
+  write_set(communicator, path, index, {pieces, 0}, [&](PieceFile& file) { file.write(part.image, part.whole, box); });
 }
 
 }  // namespace isochron

@@ -3,20 +3,20 @@
 
 #include <filesystem>
 
+#include "isochron/comm/collectives.h"
+#include "isochron/dist/image_part.h"
 #include "isochron/io/io.h"
-#include "isochron/mesh/exchange.h"
-#include "isochron/mesh/image_share.h"
 
 namespace isochron {
 
 /// All processes together: each reads its share of the pieces of a .pvti set and gets its box of the image, by
-/// `share_boxes`. What is read is what `read_image` gives. Throws InputError on all of them.
-ImageShare read_image_share(Exchange& exchange, const std::filesystem::path& path);
+/// `partition_boxes`. What is read is what `read_image` gives. Throws InputError on all of them.
+ImagePart read_image_part(Communicator& communicator, const std::filesystem::path& path);
 
 /// Before any work: throws UsageError unless the name is that of a set of an image, and like `check_set_writable`.
 void check_image_set(const std::filesystem::path& path, Overwrite overwrite);
 
 /// All processes together: writes a .pvti set, a piece from each process that has voxels, as `write_set` does.
-void write_image_share(Exchange& exchange, const std::filesystem::path& path, ImageShare share);
+void write_image_part(Communicator& communicator, const std::filesystem::path& path, ImagePart part);
 
 }  // namespace isochron

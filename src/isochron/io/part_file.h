@@ -5,12 +5,12 @@
 #include <filesystem>
 #include <optional>
 
+#include "isochron/dist/index_box.h"
+#include "isochron/dist/mesh_part.h"
 #include "isochron/io/atomic_file.h"
 #include "isochron/io/piece_index.h"
 #include "isochron/mesh/dataset.h"
 #include "isochron/mesh/image.h"
-#include "isochron/mesh/index_box.h"
-#include "isochron/mesh/part_data.h"
 
 namespace isochron {
 

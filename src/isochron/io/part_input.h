@@ -8,11 +8,11 @@
 #include <utility>
 #include <vector>
 
+#include "isochron/comm/collectives.h"
+#include "isochron/dist/mesh_part.h"
+#include "isochron/dist/repartition.h"
 #include "isochron/io/piece_index.h"
 #include "isochron/mesh/dataset.h"
-#include "isochron/mesh/exchange.h"
-#include "isochron/mesh/part_data.h"
-#include "isochron/mesh/recut.h"
 
 namespace isochron {
 
@@ -33,7 +33,7 @@ struct OwnPieces {
 
 /// All processes together: each reads its share of the pieces, which may be none. Throws InputError on all of them when
 /// one cannot read its files.
-OwnPieces read_own_pieces(Exchange& exchange, const std::filesystem::path& path);
+OwnPieces read_own_pieces(Communicator& communicator, const std::filesystem::path& path);
 
 /// One process's share of a mesh on its way to the parts. `others` are the cells of the other kind, triangles beside
 /// tetrahedra, in the vertices of their piece.
@@ -48,16 +48,16 @@ struct NumberedPieces {
 /// All processes together: numbers the vertices and elements as reading all pieces on one process does. Throws
 /// InputError on all of them when ids contradict one another.
 template <int Corners>
-NumberedPieces<Corners> number_pieces(Exchange& exchange, OwnPieces&& own);
+NumberedPieces<Corners> number_pieces(Communicator& communicator, OwnPieces&& own);
 
 /// All processes together: this process's part of the mesh. Pieces stay where they are when each process has about as
 /// much as the others; else, or with a number of blocks, the mesh is cut anew, into so many blocks for each process (0:
 /// as many as pay). Throws InputError on all processes when pieces contradict one another.
 template <int Corners>
-PartData<Corners> part_of_pieces(Exchange& exchange, const NumberedPieces<Corners>& own, std::uint32_t blocks);
+PartData<Corners> part_of_pieces(Communicator& communicator, const NumberedPieces<Corners>& own, std::uint32_t blocks);
 
 /// All processes together: the part of `ready_parts`. Throws InputError on all processes unless they fit together.
 template <int Corners>
-PartData<Corners> take_ready_part(Exchange& exchange, OwnPieces&& own);
+PartData<Corners> take_ready_part(Communicator& communicator, OwnPieces&& own);
 
 }  // namespace isochron

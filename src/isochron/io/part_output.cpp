@@ -4,11 +4,11 @@
 
 #include <fmt/format.h>
 
+#include "isochron/comm/collectives.h"
 #include "isochron/core/error.h"
 #include "isochron/io/part_file.h"
 #include "isochron/io/piece_index.h"
 #include "isochron/io/set_files.h"
-#include "isochron/mesh/agreement.h"
 
 namespace isochron {
 namespace {
@@ -17,25 +17,25 @@ namespace fs = std::filesystem;
 
 /// The lowest process that has something an index can be made of.
 template <int Corners>
-std::size_t index_writer(Exchange& exchange, const PartData<Corners>& data) {
-  std::vector<std::uint64_t> elements(exchange.ranks(), 0);
-  elements[exchange.rank()] = data.part.mesh.element_count();
-  exchange.sum(elements);
+std::size_t index_writer(Communicator& communicator, const PartData<Corners>& data) {
+  std::vector<std::uint64_t> elements(communicator.ranks(), 0);
+  elements[communicator.index()] = data.part.mesh.element_count();
+  sum_over_ranks(communicator, elements);
   std::size_t writer = 0;
   while (writer + 1 < elements.size() && elements[writer] == 0) ++writer;
   return writer;
 }
 
 /// All processes together: the arrays that the writer of the index announces.
-void share_announced(Exchange& exchange, std::size_t writer, PieceIndex& index) {
+void share_announced(Communicator& communicator, std::size_t writer, PieceIndex& index) {
   std::string text;
-  if (exchange.rank() == writer)
+  if (communicator.index() == writer)
     for (const auto* arrays : {&index.point_arrays, &index.cell_arrays})
       for (const PieceArray& array : *arrays)
         text += fmt::format("{} {} {} {}\n", arrays == &index.point_arrays ? 'p' : 'c', static_cast<int>(array.type),
                             array.components, array.name);
   const std::vector<char> bytes(text.begin(), text.end());
-  const std::vector<char> told = exchange_values(exchange, std::vector(exchange.ranks(), bytes))[writer];
+  const std::vector<char> told = exchange_values(communicator, std::vector(communicator.ranks(), bytes))[writer];
   index.point_arrays.clear();
   index.cell_arrays.clear();
   std::istringstream lines(std::string(told.begin(), told.end()));
@@ -72,13 +72,13 @@ void check_set_holds(const fs::path& path) {
 }
 
 template <int Corners>
-void write_parts(Exchange& exchange, const fs::path& path, PartData<Corners> data) {
-  const std::size_t writer = index_writer(exchange, data);
+void write_parts(Communicator& communicator, const fs::path& path, PartData<Corners> data) {
+  const std::size_t writer = index_writer(communicator, data);
   PieceIndex index;
-  if (exchange.rank() == writer) index = part_index(path, data);
-  share_announced(exchange, writer, index);
-  write_set(exchange, path, index, {exchange.ranks(), writer}, [&](PieceFile& file) {
-    Dataset piece = piece_of(std::move(data), static_cast<std::uint32_t>(exchange.rank()));
+  if (communicator.index() == writer) index = part_index(path, data);
+  share_announced(communicator, writer, index);
+  write_set(communicator, path, index, {communicator.ranks(), writer}, [&](PieceFile& file) {
+    Dataset piece = piece_of(std::move(data), static_cast<std::uint32_t>(communicator.index()));
     add_missing(index.point_arrays, piece.point_data);
     add_missing(index.cell_arrays, piece.block<Corners>().data);
     file.write(piece);
@@ -87,7 +87,7 @@ void write_parts(Exchange& exchange, const fs::path& path, PartData<Corners> dat
 
 template void check_set_holds<3>(const fs::path&);
 template void check_set_holds<4>(const fs::path&);
-template void write_parts(Exchange&, const fs::path&, PartData<3>);
-template void write_parts(Exchange&, const fs::path&, PartData<4>);
+template void write_parts(Communicator&, const fs::path&, PartData<3>);
+template void write_parts(Communicator&, const fs::path&, PartData<4>);
 
 }  // namespace isochron

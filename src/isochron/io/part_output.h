@@ -3,9 +3,9 @@
 
 #include <filesystem>
 
+#include "isochron/comm/collectives.h"
+#include "isochron/dist/mesh_part.h"
 #include "isochron/io/io.h"
-#include "isochron/mesh/exchange.h"
-#include "isochron/mesh/part_data.h"
 
 namespace isochron {
 
@@ -19,6 +19,6 @@ void check_set_holds(const std::filesystem::path& path);
 /// when all have succeeded; otherwise nothing of it is, and all throw the same RuntimeError. An old set of this name is
 /// replaced.
 template <int Corners>
-void write_parts(Exchange& exchange, const std::filesystem::path& path, PartData<Corners> data);
+void write_parts(Communicator& communicator, const std::filesystem::path& path, PartData<Corners> data);
 
 }  // namespace isochron

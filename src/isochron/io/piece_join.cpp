@@ -7,10 +7,10 @@
 #include <fmt/format.h>
 
 #include "isochron/core/error.h"
+#include "isochron/dist/piece_border.h"
 #include "isochron/io/dataset_check.h"
 #include "isochron/io/vtk_xml_file.h"
 #include "isochron/io/vtk_xml_reader.h"
-#include "isochron/mesh/piece_border.h"
 #include "isochron/mesh/tuples.h"
 
 namespace isochron {

@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
+#include "isochron/comm/collectives.h"
 #include "isochron/core/error.h"
 #include "isochron/io/piece_index.h"
-#include "isochron/mesh/agreement.h"
 
 namespace isochron {
 namespace {
@@ -26,10 +26,10 @@ void remove_pieces(const fs::path& path, std::size_t first) {
 class SetFiles {
  public:
   /// `own` is where this process writes first; nothing when it has no piece.
-  SetFiles(Exchange& exchange, const fs::path& index, const fs::path& own) : index_(index) {
+  SetFiles(Communicator& communicator, const fs::path& index, const fs::path& own) : index_(index) {
     const std::string name = own.string();
     const std::vector<char> text(name.begin(), name.end());
-    for (const auto& told : exchange_values(exchange, std::vector(exchange.ranks(), text)))
+    for (const auto& told : exchange_values(communicator, std::vector(communicator.ranks(), text)))
       if (!told.empty()) files_.emplace_back(std::string(told.begin(), told.end()));
   }
   ~SetFiles() {
@@ -72,33 +72,33 @@ void check_set_writable(const fs::path& path, Overwrite overwrite) {
                     piece_path(path, 0).string()));
 }
 
-void write_set(Exchange& exchange, const fs::path& path, const PieceIndex& index, const SetWriters& writers,
+void write_set(Communicator& communicator, const fs::path& path, const PieceIndex& index, const SetWriters& writers,
                const std::function<void(PieceFile&)>& write) {
   std::optional<PieceFile> file;
-  all_or_none(exchange, [&] {
-    if (exchange.rank() < writers.pieces) file.emplace(path, exchange.rank());
+  all_or_none(communicator, [&] {
+    if (communicator.index() < writers.pieces) file.emplace(path, communicator.index());
   });
-  SetFiles files(exchange, path, file ? file->temporary() : fs::path());
-  all_or_none(exchange, [&] {
+  SetFiles files(communicator, path, file ? file->temporary() : fs::path());
+  all_or_none(communicator, [&] {
     if (file) write(*file);
   });
   // Pieces replace old ones one by one, so that the old set is none from here on.
-  all_or_none(exchange, [&] {
+  all_or_none(communicator, [&] {
     std::error_code ignored;
-    if (exchange.rank() == writers.index) fs::remove(path, ignored);
+    if (communicator.index() == writers.index) fs::remove(path, ignored);
   });
   files.start_renaming();
-  all_or_none(exchange, [&] {
+  all_or_none(communicator, [&] {
     if (file) file->commit();
   });
-  all_or_none(exchange, [&] {
-    if (exchange.rank() != writers.index) return;
+  all_or_none(communicator, [&] {
+    if (communicator.index() != writers.index) return;
     commit_piece_index(path, index, writers.pieces);
     files.check_pieces();
   });
   if (file) file->keep();
   files.keep();
-  if (exchange.rank() == writers.index) remove_pieces(path, writers.pieces);
+  if (communicator.index() == writers.index) remove_pieces(path, writers.pieces);
 }
 
 void remove_set(const fs::path& path) {

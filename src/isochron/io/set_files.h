@@ -5,9 +5,9 @@
 #include <filesystem>
 #include <functional>
 
+#include "isochron/comm/collectives.h"
 #include "isochron/io/io.h"
 #include "isochron/io/part_file.h"
-#include "isochron/mesh/exchange.h"
 
 namespace isochron {
 
@@ -22,7 +22,7 @@ struct SetWriters {
 /// All processes together: each calls `write` for its piece, and one of them writes the index. The set is there when
 /// all have succeeded; otherwise nothing of it is, and all throw the same RuntimeError. An old set of this name is
 /// replaced.
-void write_set(Exchange& exchange, const std::filesystem::path& path, const PieceIndex& index,
+void write_set(Communicator& communicator, const std::filesystem::path& path, const PieceIndex& index,
                const SetWriters& writers, const std::function<void(PieceFile&)>& write);
 
 /// Takes away a set that was written: its index, its pieces and their folder when nothing else is in it.

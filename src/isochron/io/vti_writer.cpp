@@ -2,9 +2,9 @@
 
 #include <array>
 
+#include "isochron/dist/image_part.h"
 #include "isochron/io/image_values.h"
 #include "isochron/io/vtk_xml_file.h"
-#include "isochron/mesh/image_share.h"
 
 namespace isochron {
 namespace {

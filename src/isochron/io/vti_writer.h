@@ -3,10 +3,10 @@
 
 #include <span>
 
+#include "isochron/dist/index_box.h"
 #include "isochron/io/piece_index.h"
 #include "isochron/io/text_sink.h"
 #include "isochron/mesh/image.h"
-#include "isochron/mesh/index_box.h"
 
 namespace isochron {
 

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "isochron/core/progress.h"
-#include "isochron/mesh/partition.h"
+#include "isochron/dist/partition.h"
 
 namespace isochron {
 

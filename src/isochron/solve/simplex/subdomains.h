@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "isochron/mesh/partition.h"
+#include "isochron/dist/partition.h"
 #include "isochron/solve/simplex/problem.h"
 
 namespace isochron {

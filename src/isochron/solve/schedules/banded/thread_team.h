@@ -50,7 +50,7 @@ class ThreadTeam {
     rethrow_pending();
     if (granted != wanted)
       throw RuntimeError("the system took threads away (" + std::to_string(granted) + " of " + std::to_string(wanted) +
-                         " are left); ask for fewer (--threads), or unset OMP_DYNAMIC");
+                         " are left); ask for fewer (" + Setting{Option::threads} + "), or unset OMP_DYNAMIC");
   }
 
   /// Waits until all threads are here. What happened before is visible to all afterwards.

@@ -5,7 +5,7 @@
 
 #include "isochron/core/error.h"
 #include "isochron/core/parallel.h"
-#include "isochron/mesh/partition.h"
+#include "isochron/dist/partition.h"
 
 namespace isochron::cuda {
 

@@ -1,0 +1,67 @@
+// Plain values and arrays as bytes of a message. Both ends are the same program on the same kind of machine.
+#pragma once
+
+#include <cstring>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include "isochron/comm/communicator.h"
+#include "isochron/core/error.h"
+
+namespace isochron {
+
+template <class T>
+void put_span(Bytes& bytes, std::span<const T> values) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  const std::size_t before = bytes.size();
+  bytes.resize(before + values.size_bytes());
+  if (!values.empty()) std::memcpy(bytes.data() + before, values.data(), values.size_bytes());
+}
+template <class T>
+void put(Bytes& bytes, const T& value) {
+  put_span(bytes, std::span<const T>(&value, 1));
+}
+/// With its length in front.
+template <class Values>
+void put_vector(Bytes& bytes, const Values& values) {
+  put<std::uint64_t>(bytes, values.size());
+  put_span(bytes, std::span(values.data(), values.size()));
+}
+
+/// Reads what was put, in the same order.
+class Unpack {
+ public:
+  explicit Unpack(std::span<const std::byte> bytes) : bytes_(bytes) {}
+
+  [[nodiscard]] std::size_t left() const { return bytes_.size(); }
+
+  template <class T>
+  void take_span(std::span<T> values) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    if (values.size_bytes() > bytes_.size())
+      throw RuntimeError("a message between ranks is cut short; run the same program on all of them");
+    if (!values.empty()) std::memcpy(static_cast<void*>(values.data()), bytes_.data(), values.size_bytes());
+    bytes_ = bytes_.subspan(values.size_bytes());
+  }
+  template <class T>
+  T take() {
+    T value;
+    take_span(std::span<T>(&value, 1));
+    return value;
+  }
+  template <class T>
+  std::vector<T> take_vector() {
+    const auto count = take<std::uint64_t>();
+    if (count > left() / sizeof(T))
+      throw RuntimeError("a message between ranks is cut short; run the same program on all of them");
+    std::vector<T> values(count);
+    take_span(std::span<T>(values));
+    return values;
+  }
+
+ private:
+  std::span<const std::byte> bytes_;
+};
+
+}  // namespace isochron

@@ -1,0 +1,255 @@
+#include "isochron/solve/ranks/distributed_solver.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "isochron/comm/collectives.h"
+#include "isochron/core/cuda/device.h"
+#include "isochron/core/timer.h"
+#include "isochron/mesh/validate.h"
+#include "isochron/solve/ranks/banded_local.h"
+#include "isochron/solve/ranks/device_local.h"
+#include "isochron/solve/ranks/global_labels.h"
+#include "isochron/solve/ranks/part_problem.h"
+#include "isochron/solve/ranks/rank_device.h"
+#include "isochron/solve/ranks/rank_engine.h"
+#include "isochron/solve/ranks/sweep_local.h"
+#include "isochron/solve/ranks/team_local.h"
+#include "isochron/solve/simplex/finish.h"
+#include "isochron/solve/simplex/run.h"
+
+namespace isochron::mpi {
+namespace {
+
+/// Of each rank.
+int threads_of(const SolveOptions& options) { return std::max(1, options.threads); }
+
+/// All ranks together: threads that a band should keep busy. Ranks that have one each go without wider bands: they have
+/// work of the next ones meanwhile.
+int band_threads(Communicator& communicator, Pace pace, int own) {
+  int most = 1, sum = 0;
+  for (const int threads : all_values(communicator, pace == Pace::banded ? own : 1)) {
+    most = std::max(most, threads);
+    sum += threads;
+  }
+  return most > 1 ? sum : 1;
+}
+
+/// How a rank works on its part.
+struct RankSetup {
+  Pace pace = Pace::banded;
+  double band_width = 0;
+  int threads = 1;
+  int band_threads = 1;  ///< that a band should keep busy, on all ranks together; alike on all
+  int device = -1;       ///< a GPU instead of threads, when it is one
+};
+
+/// A part of a mesh as `RankEngine` wants it.
+template <class T, int Corners>
+class PreparedPart {
+  using Relax = Relaxer<T, Corners, PlainTimes<T>, FirstTargets>;
+  using SharedRelax = Relaxer<T, Corners, SharedTimes<T>, FirstTargets>;
+
+ public:
+  using Scalar = T;
+  struct Start {
+    SolveState<T> state;
+    std::vector<std::uint8_t> pinned;
+    std::vector<std::int32_t> label;
+    std::vector<SeedTime<T>> seeds;
+    double base = 0;
+  };
+
+  PreparedPart(Communicator& communicator, const MeshPart<Corners>& part, SimplexProblem<T, Corners> problem,
+               const RankSetup& setup)
+      : communicator_(communicator),
+        part_(part),
+        problem_(std::move(problem)),
+        setup_(setup),
+        halo_(make_halo<Corners>(communicator, part, [&](VertexId v) { return problem_.internal(v); })) {
+    if (setup.pace != Pace::banded) setup_.threads = 1;
+    if (setup.device < 0) return;
+    const cuda::OnDevice here(setup.device);
+    device_part_ = make_device_part(problem_, static_cast<std::uint32_t>(part.owned), halo_);
+  }
+
+  [[nodiscard]] std::size_t owned() const { return part_.owned; }
+  [[nodiscard]] std::size_t numbers() const { return problem_.vertex_count; }
+  [[nodiscard]] double unit() const { return problem_.unit; }
+  [[nodiscard]] std::uint32_t number(std::size_t own) const { return problem_.internal(VertexId(own)); }
+  [[nodiscard]] std::optional<std::size_t> own(std::uint64_t global) const {
+    const auto end = part_.global_vertex.begin() + static_cast<std::ptrdiff_t>(part_.owned);
+    const auto found = std::lower_bound(part_.global_vertex.begin(), end, global);
+    if (found == end || *found != global) return std::nullopt;
+    return static_cast<std::size_t>(found - part_.global_vertex.begin());
+  }
+  [[nodiscard]] const Halo& halo() const { return halo_; }
+  [[nodiscard]] int threads() const { return setup_.threads; }
+
+  RankWork run(Start& start, const Progress& progress) const {
+    if (device_part_ != nullptr) {
+      const cuda::OnDevice here(setup_.device);
+      BandTuning wide = tuning();
+      if (!(setup_.band_width > 0)) wide.width *= device_bands;
+      return run_on_device(communicator_, halo_, *device_part_, start.state, wide, problem_.mean_edge, setup_.pace,
+                           progress, static_cast<double>(part_.whole_vertices));
+    }
+    if (setup_.threads > 1) return run_in_team(start.state, progress);
+    const Relax relax = relax_of(start);
+    if (setup_.pace == Pace::sweeps) {
+      SweepLocal<Relax> local(relax, start.state, halo_);
+      return run_here(local, progress);
+    }
+    BandTuning tuning = this->tuning();
+    if (setup_.pace == Pace::local_solves) tuning.horizon = Horizon::none;
+    BandedLocal<Relax> local(relax, start.state, halo_, tuning);
+    return run_here(local, progress);
+  }
+
+  [[nodiscard]] OwnResidual residual(Start& start, double limit) const {
+    const Residual own = residual_pass(relax_of(start), start.pinned, start.seeds, limit, setup_.threads, part_.owned);
+    return {own.worst, own.worst_vertex.valid() ? part_.global_vertex[own.worst_vertex.index()] : 0};
+  }
+
+  void spread_labels(Start& start) const {
+    const Relax relax = relax_of(start);
+    spread_labels_over_ranks(communicator_, halo_, LabelSpreader<Relax>(relax, start.label, 1, part_.owned));
+  }
+
+ private:
+  [[nodiscard]] Relax relax_of(Start& start) const {
+    return Relax(problem_, PlainTimes<T>{start.state.time.data()},
+                 FirstTargets{static_cast<std::uint32_t>(part_.owned)});
+  }
+
+  RankWork run_in_team(SolveState<T>& state, const Progress& progress) const {
+    const SharedRelax relax(problem_, SharedTimes<T>{state.time.data()},
+                            FirstTargets{static_cast<std::uint32_t>(part_.owned)});
+    TeamLocal<SharedRelax> local(relax, state, halo_, tuning(), setup_.threads);
+    RankWork work;
+    local.lead([&] { work = run_here(local, progress); });
+    // The others wait with the one that waits for other ranks; it counts for itself alone.
+    work.bands.idle_seconds = work.bands.idle_seconds / setup_.threads + local.waited_seconds();
+    return work;
+  }
+
+  RankWork run_here(LocalSolver<T>& local, const Progress& progress) const {
+    return run_bands(communicator_, halo_, local, setup_.pace, progress, static_cast<double>(part_.whole_vertices));
+  }
+
+  [[nodiscard]] BandTuning tuning() const {
+    return band_tuning(Corners, static_cast<std::size_t>(part_.whole_vertices), setup_.band_threads, setup_.band_width);
+  }
+
+  Communicator& communicator_;
+  const MeshPart<Corners>& part_;
+  SimplexProblem<T, Corners> problem_;
+  RankSetup setup_;
+  Halo halo_;
+  std::unique_ptr<DevicePart<T>> device_part_;  ///< null where the CPU solves
+};
+
+}  // namespace
+
+Arrival common_result(const DistributedArrival& arrival) {
+  Arrival result;
+  result.backend = Backend::mpi;
+  result.precision = arrival.precision;
+  result.threads = arrival.threads;
+  result.counters = arrival.counters;
+  result.converged = arrival.converged();
+  result.setup_seconds = arrival.setup_seconds;
+  result.solve_seconds = arrival.solve_seconds;
+  result.notes = arrival.notes;
+  result.reached = arrival.reached;
+  result.unreached = arrival.unreached;
+  result.max_time = arrival.max_time;
+  if (arrival.residual)
+    result.residual = Residual{arrival.residual->worst, arrival.residual->limit,
+                               VertexId(static_cast<std::size_t>(arrival.residual->worst_vertex))};
+  return result;
+}
+
+void check_distributed_options(DomainKind domain, const SolveOptions& options) {
+  Wanted wanted{domain, Hardware::ranks};
+  wanted.method = options.method;
+  wanted.scheme = options.scheme;
+  wanted.source_init = options.source_init;
+  wanted.order = options.order;
+  wanted.weights = options.weights == Keep::yes;
+  (void)require_capability(wanted);
+}
+
+template <int Corners>
+class DistributedSolver<Corners>::Engine {
+ public:
+  Engine() = default;
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+  virtual ~Engine() = default;
+  virtual DistributedArrival solve(std::span<const GlobalSeed> seeds) = 0;
+};
+
+template <int Corners>
+template <class T>
+class DistributedSolver<Corners>::EngineOf final : public Engine {
+ public:
+  EngineOf(Communicator& communicator, const MeshPart<Corners>& part, SimplexProblem<T, Corners> problem,
+           const SolveOptions& options, const RankSetup& setup, std::vector<std::string> notes,
+           const Timer& since_start)
+      : part_(communicator, part, std::move(problem), setup),
+        engine_(communicator, part_, options, std::move(notes), since_start.seconds()) {}
+
+  DistributedArrival solve(std::span<const GlobalSeed> seeds) override { return engine_.solve(seeds); }
+
+ private:
+  PreparedPart<T, Corners> part_;
+  RankEngine<PreparedPart<T, Corners>> engine_;
+};
+
+template <int Corners>
+DistributedSolver<Corners>::DistributedSolver(Communicator& communicator, const MeshPart<Corners>& part,
+                                              const Metric& metric, SolveOptions options, Pace pace,
+                                              std::span<const VirtualRecord<double, Corners>> virtual_elements) {
+  const Timer timer;
+  check_distributed_options(Corners == 3 ? DomainKind::triangles : DomainKind::tetrahedra, options);
+  if (part.mesh.element_count() > 0) {
+    check_mesh(part.mesh);
+    check_metric(metric, part.mesh.element_count(), Subject::metric);
+  }
+  const bool on_device = options.backend == Backend::cuda;
+  if (on_device && pace == Pace::sweeps) throw UsageError("sweeps over ranks are made on CPUs; choose another pace");
+  const int threads = on_device ? 1 : threads_of(options);
+  const RankSetup setup{pace, options.band_width, threads, band_threads(communicator, pace, threads),
+                        on_device ? required_device(communicator) : -1};
+  const ForPushes pushes = on_device ? ForPushes::no : ForPushes::yes;
+  std::vector<std::string> notes;
+  if (on_device) notes.emplace_back("each rank solved on its GPU");
+  if (options.precision == Precision::single_ || (on_device && options.precision == Precision::automatic)) {
+    auto problem =
+        prepare_part<float>(communicator, part, metric, virtual_elements, options.reorder, threads_of(options), pushes);
+    if (fits_single(problem.shortest, problem.longest)) {
+      engine_ = std::make_unique<EngineOf<float>>(communicator, part, std::move(problem), options, setup, notes, timer);
+      return;
+    }
+    notes.push_back(precision_note(problem.shortest * problem.unit, problem.longest * problem.unit));
+  }
+  engine_ = std::make_unique<EngineOf<double>>(
+      communicator, part,
+      prepare_part<double>(communicator, part, metric, virtual_elements, options.reorder, threads_of(options), pushes),
+      options, setup, notes, timer);
+}
+
+template <int Corners>
+DistributedSolver<Corners>::~DistributedSolver() = default;
+
+template <int Corners>
+DistributedArrival DistributedSolver<Corners>::solve(std::span<const GlobalSeed> seeds) {
+  return engine_->solve(seeds);
+}
+
+template class DistributedSolver<3>;
+template class DistributedSolver<4>;
+
+}  // namespace isochron::mpi

@@ -1,0 +1,52 @@
+// Which source each vertex was reached from, when the way there leads through several parts.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "isochron/comm/collectives.h"
+#include "isochron/dist/halo.h"
+#include "isochron/solve/common/label_mix.h"
+
+namespace isochron::mpi {
+
+/// A `LabelSpreader` or `GridLabelSpreader` over all ranks: what border vertices have is sent to their copies, until
+/// nothing is new anywhere. Its labels have a place for every vertex of the part, ghosts too.
+template <class Spreader>
+void spread_labels_over_ranks(Communicator& communicator, const Halo& halo, Spreader&& spreader) {
+  struct Entry {
+    std::uint32_t vertex;
+    LabelMix mix;
+  };
+  std::vector<std::uint32_t> untold;
+  for (std::size_t v = 0; v < halo.border_of.size(); ++v)
+    if (halo.border_of[v] != Halo::none) untold.push_back(static_cast<std::uint32_t>(v));
+  spreader.start();
+  while (true) {
+    std::vector<std::vector<Entry>> lists(halo.peers.size());
+    const auto tell = [&](std::uint32_t v) {
+      const LabelMix mix = spreader.mix(v);
+      if (mix.first < 0) return false;
+      const std::uint32_t border = halo.border_of[v];
+      for (std::uint32_t i = halo.offsets[border]; i < halo.offsets[border + 1]; ++i)
+        lists[halo.copies[i].peer].push_back({halo.copies[i].vertex, mix});
+      return true;
+    };
+    std::erase_if(untold, tell);
+    std::vector<RankMessage> blocks;
+    for (std::size_t p = 0; p < lists.size(); ++p) {
+      if (lists[p].empty()) continue;
+      RankMessage& block = blocks.emplace_back();
+      block.rank = halo.peers[p];
+      put_vector(block.bytes, lists[p]);
+    }
+    const auto sent = static_cast<std::int64_t>(blocks.size());
+    for (const RankMessage& block : exchange_messages(communicator, std::move(blocks)))
+      for (const Entry& entry : Unpack(block.bytes).take_vector<Entry>()) spreader.give(entry.vertex, entry.mix);
+    spreader.adopt();
+    if (agree(communicator, {0, {sent}}).sums[0] == 0) break;
+  }
+  spreader.finish();
+}
+
+}  // namespace isochron::mpi

@@ -1,0 +1,145 @@
+// What ranks that have a part each do beside the solve: values of ghosts, and virtual elements.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <numeric>
+
+#include "isochron/comm/collectives.h"
+#include "isochron/dist/mesh_part.h"
+#include "isochron/dist/partition.h"
+#include "isochron/generate/sphere.h"
+#include "isochron/solve/ranks/part_split.h"
+#include "isochron/solve/ranks/rank_seeds.h"
+#include "isochron/solve/simplex/obtuse_split.h"
+#include "isochron/solve/solver.h"
+#include "solve/samples.h"
+#include "support/delayed_messages.h"
+
+namespace isochron::test {
+namespace {
+
+template <int Corners>
+MeshPart<Corners> own_part(const SimplexMesh<Corners>& mesh, const std::vector<std::uint32_t>& part_of,
+                           const Communicator& communicator, std::vector<ElementId>& elements) {
+  auto part = cut_part(mesh, std::span<const std::uint32_t>(part_of), static_cast<std::uint32_t>(communicator.rank()));
+  for (const std::uint64_t e : part.global_element) elements.emplace_back(static_cast<std::size_t>(e));
+  return part;
+}
+
+TEST(PartGhosts, HaveTheValuesOfTheirOwners) {
+  const TetMesh mesh = cube(6, 0.2);
+  for (const int ranks : {1, 3, 8}) {
+    const auto part_of = partition_vertices(mesh, static_cast<std::uint32_t>(ranks), Partitioner::curve);
+    run_delayed(ranks, {.looks = 2}, [&](Communicator& communicator) {
+      std::vector<ElementId> elements;
+      const MeshPart<4> part = own_part(mesh, part_of, communicator, elements);
+      check_parts(communicator, part);
+      const auto values =
+          ghost_values(communicator, part, std::span<const std::uint64_t>(part.global_vertex).first(part.owned));
+      EXPECT_EQ(values, std::vector<std::uint64_t>(part.global_vertex.begin() + static_cast<std::ptrdiff_t>(part.owned),
+                                                   part.global_vertex.end()));
+    });
+  }
+}
+
+using Virtual = std::map<std::array<std::uint64_t, 3>, std::array<double, 3>>;
+
+/// By target and face, in the numbers of the whole mesh.
+Virtual whole_virtual(const TriangleMesh& mesh, const Metric& metric) {
+  auto problem = prepare_topology<double>(mesh, KeepOrder::yes, 1);
+  apply_metric(problem, mesh, metric, 1);
+  Virtual result;
+  for (const auto& record : split_obtuse(problem, mesh, metric).records) {
+    auto& lengths = result[{record.target, record.face[0], record.face[1]}];
+    for (std::size_t k = 0; k < 3; ++k) lengths[k] = record.length[k] * problem.unit * problem.unit;
+  }
+  return result;
+}
+
+void expect_whole_split(const TriangleMesh& mesh, const Metric& metric, int ranks) {
+  const Virtual expected = whole_virtual(mesh, metric);
+  ASSERT_FALSE(expected.empty());
+  const auto part_of = partition_vertices(mesh, static_cast<std::uint32_t>(ranks), Partitioner::curve);
+  std::mutex mutex;
+  Virtual found;
+  run_delayed(ranks, {.looks = 2}, [&](Communicator& communicator) {
+    std::vector<ElementId> elements;
+    MeshPart<3> part = own_part(mesh, part_of, communicator, elements);
+    const Metric own = metric.of(elements);
+    const auto records = mpi::split_part(communicator, part, own);
+    ASSERT_EQ(part.mesh.points.size(), part.global_vertex.size());
+    ASSERT_EQ(part.ghost_owner.size(), part.global_vertex.size() - part.owned);
+    for (std::size_t v = 0; v < part.mesh.points.size(); ++v) {
+      ASSERT_EQ(part.mesh.points[v], mesh.points[part.global_vertex[v]]);
+      if (v < part.owned) continue;
+      ASSERT_EQ(part.ghost_owner[v - part.owned], part_of[part.global_vertex[v]]);
+    }
+    const std::lock_guard lock(mutex);
+    for (const auto& record : records) {
+      ASSERT_LT(record.target, part.owned);
+      found[{part.global_vertex[record.target], part.global_vertex[record.face[0]],
+             part.global_vertex[record.face[1]]}] = record.length;
+    }
+  });
+  ASSERT_EQ(found.size(), expected.size());
+  for (const auto& [key, lengths] : expected) {
+    ASSERT_TRUE(found.contains(key));
+    for (std::size_t k = 0; k < 3; ++k) EXPECT_NEAR(found.at(key)[k], lengths[k], 1e-9 * (1 + lengths[k]));
+  }
+}
+
+TEST(PartSplit, GivesTheVirtualTrianglesOfTheWholeMesh) {
+  const TriangleMesh flat = square(18, 0.45);
+  const TriangleMesh ball = generate_sphere({.frequency = 5, .radius = 3});
+  for (const int ranks : {1, 2, 5, 8}) {
+    SCOPED_TRACE(ranks);
+    expect_whole_split(flat, Metric::isotropic(2), ranks);
+    expect_whole_split(flat, rough_fibers(flat, 3), ranks);
+    expect_whole_split(flat, Metric::constant(diag149), ranks);
+    expect_whole_split(ball, Metric::constant(diag149), ranks);
+  }
+}
+
+/// From parts that come from anywhere, with nothing that a rank with the whole mesh has done.
+template <int Corners>
+void expect_serial_times(const SimplexMesh<Corners>& mesh, const Metric& metric, const mpi::GlobalSources& sources,
+                         int ranks) {
+  Sources serial_sources;
+  for (const auto& [v, time] : sources.vertices) serial_sources.vertices.push_back({vertex(v), time});
+  serial_sources.points = sources.points;
+  SolveOptions options;
+  options.verify = Keep::yes;
+  const Arrival serial = solve(mesh, metric, serial_sources, options);
+  const auto part_of = partition_vertices(mesh, static_cast<std::uint32_t>(ranks), Partitioner::curve);
+  std::mutex mutex;
+  std::vector<double> times(mesh.vertex_count(), -1);
+  run_delayed(ranks, {}, [&](Communicator& communicator) {
+    std::vector<ElementId> elements;
+    MeshPart<Corners> part = own_part(mesh, part_of, communicator, elements);
+    const Metric own = metric.of(elements);
+    const auto seeds = mpi::part_seeds(communicator, part, own, sources, options);
+    std::vector<VirtualRecord<double, Corners>> virtual_elements;
+    if constexpr (Corners == 3) virtual_elements = mpi::split_part(communicator, part, own);
+    mpi::DistributedSolver<Corners> solver(communicator, part, own, options, mpi::Pace::banded, virtual_elements);
+    const mpi::DistributedArrival arrival = solver.solve(seeds);
+    EXPECT_TRUE(arrival.converged());
+    const std::lock_guard lock(mutex);
+    for (std::size_t v = 0; v < part.owned; ++v) times[part.global_vertex[v]] = arrival.times[v];
+  });
+  EXPECT_LE(worst_difference(times, serial.times), 1e-4);
+}
+
+TEST(PartSolve, GivesTheSerialTimes) {
+  const TriangleMesh flat = square(22, 0.45);
+  const TetMesh box = cube(8, 0.3);
+  for (const int ranks : {1, 3, 8}) {
+    SCOPED_TRACE(ranks);
+    expect_serial_times(flat, Metric::isotropic(2), {.vertices = {{0, 1}}, .points = {}}, ranks);
+    expect_serial_times(flat, rough_fibers(flat, 3), {.vertices = {{5, 0}, {300, 2}}, .points = {}}, ranks);
+    expect_serial_times(flat, Metric::constant(diag149), {.vertices = {}, .points = {{{10.3, 9.2, 0}, 1}}}, ranks);
+    expect_serial_times(box, rough_fibers(box, 3), {.vertices = {{5, 0}}, .points = {{{3.3, 4.2, 2.1}, 1}}}, ranks);
+  }
+}
+
+}  // namespace
+}  // namespace isochron::test
