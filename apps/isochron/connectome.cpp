@@ -11,9 +11,9 @@
 #include "isochron/connect/parcels.h"
 #include "isochron/core/error.h"
 #include "isochron/core/timer.h"
-#include "isochron/io/file_name.h"
+#include "isochron/io/file.h"
 #include "isochron/io/image_io.h"
-#include "isochron/io/npy_file.h"
+#include "isochron/io/tables.h"
 
 namespace isochron::cli {
 namespace {
@@ -63,7 +63,7 @@ void check_request(const ConnectomeRequest& request, Console& console) {
 }
 
 void write_csv(const OutputFile& file, const Connectome& connectome, const std::vector<double>& matrix) {
-  TextSink sink(file);
+  ByteWriter sink(file);
   sink.print("region");
   for (const std::int64_t label : connectome.labels) sink.print(",{}", label);
   sink.print("\n");
@@ -73,7 +73,7 @@ void write_csv(const OutputFile& file, const Connectome& connectome, const std::
       sink.print(",{:.9g}", matrix[row * connectome.size() + column]);
     sink.print("\n");
   }
-  sink.close();
+  sink.finish();
 }
 
 void write_npy(const OutputFile& file, const Connectome& connectome, const std::vector<double>& matrix) {
@@ -84,9 +84,9 @@ void write_npy(const OutputFile& file, const Connectome& connectome, const std::
 }
 
 void write_ids(const OutputFile& file, const std::vector<std::int64_t>& labels) {
-  TextSink sink(file);
+  ByteWriter sink(file);
   for (const std::int64_t label : labels) sink.print("{}\n", label);
-  sink.close();
+  sink.finish();
 }
 
 Image parcel_image(const ConnectomeRequest& request, const TensorInput& input, const SolveOptions& options) {

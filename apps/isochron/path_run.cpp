@@ -9,7 +9,7 @@
 #include "apps/isochron/path.h"
 #include "apps/isochron/problem_options.h"
 #include "isochron/core/error.h"
-#include "isochron/io/file_name.h"
+#include "isochron/io/file.h"
 #include "isochron/mesh/adjacency.h"
 #include "isochron/trace/simplex_path.h"
 

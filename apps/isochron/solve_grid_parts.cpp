@@ -15,7 +15,7 @@
 #include "apps/isochron/solve_report.h"
 #include "apps/isochron/tensor_input.h"
 #include "isochron/core/timer.h"
-#include "isochron/io/image_parts.h"
+#include "isochron/io/pieces/image_pieces.h"
 #include "isochron/mesh/agreement.h"
 #include "isochron/mesh/image_mask.h"
 #include "isochron/mesh/shared_median.h"

@@ -8,7 +8,7 @@
 
 #include "apps/isochron/solve_grid.h"
 #include "apps/isochron/solve_parts.h"
-#include "isochron/io/vti_writer.h"
+#include "isochron/io/image/vti.h"
 #include "isochron/mesh/part_ghosts.h"
 #include "isochron/mesh/validate.h"
 

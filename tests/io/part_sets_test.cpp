@@ -3,11 +3,11 @@
 #include <mutex>
 
 #include "io/io_test_support.h"
-#include "isochron/io/part_input.h"
-#include "isochron/io/part_output.h"
-#include "isochron/io/piece_index.h"
-#include "isochron/io/vtk_xml_file.h"
-#include "isochron/io/vtk_xml_writer.h"
+#include "isochron/io/mesh/formats.h"
+#include "isochron/io/pieces/part_files.h"
+#include "isochron/io/pieces/part_input.h"
+#include "isochron/io/pieces/piece_index.h"
+#include "isochron/io/vtk_xml.h"
 #include "isochron/mesh/block_cut.h"
 #include "isochron/mesh/generate/cube.h"
 #include "isochron/mesh/generate/square.h"

@@ -14,10 +14,9 @@
 #include "apps/viewer/server/image_scene.h"
 #include "apps/viewer/server/mesh_scene.h"
 #include "isochron/core/error.h"
-#include "isochron/io/file_bytes.h"
+#include "isochron/io/bytes.h"
 #include "isochron/io/image_io.h"
 #include "isochron/io/io.h"
-#include "isochron/io/unpack_limit.h"
 
 namespace isochron::viewer {
 namespace {

@@ -11,7 +11,7 @@
 #include "apps/viewer/server/fields.h"
 #include "apps/viewer/server/temporary_folder.h"
 #include "isochron/core/error.h"
-#include "isochron/io/file_name.h"
+#include "isochron/io/file.h"
 #include "isochron/io/image_io.h"
 
 namespace isochron::viewer {

@@ -8,9 +8,9 @@
 
 #include "apps/viewer/server/file_export.h"
 #include "isochron/core/error.h"
-#include "isochron/io/file_name.h"
+#include "isochron/io/file.h"
 #include "isochron/io/io.h"
-#include "isochron/io/npy_file.h"
+#include "isochron/io/tables.h"
 
 namespace isochron::viewer {
 namespace {
