@@ -9,7 +9,7 @@ import sys
 
 SOURCE = pathlib.Path(__file__).resolve().parent.parent / "src"
 # Folders below src/isochron whose messages still name flags.
-ALLOWED = ("io",)
+ALLOWED = ()
 
 # A raw string, a string, a character or a comment, whichever comes first.
 TOKEN = re.compile(r'R"(?P<mark>[^()\s]*)\((?P<raw>.*?)\)(?P=mark)"|"(?P<text>(?:[^"\\\n]|\\.)*)"|'

@@ -103,9 +103,9 @@ Image image_like(const ImageGrid& grid, DataArray array) {
 }
 
 void write_text(const OutputFile& file, const std::string& text) {
-  TextSink sink(file);
+  ByteWriter sink(file);
   sink.print("{}", text);
-  sink.close();
+  sink.finish();
 }
 
 /// Writes everything but the summary, which comes last and has their names.

@@ -12,9 +12,9 @@
 #include "isochron/connect/connectome.h"
 #include "isochron/core/error.h"
 #include "isochron/core/timer.h"
-#include "isochron/io/file_name.h"
+#include "isochron/io/file.h"
 #include "isochron/io/image_io.h"
-#include "isochron/io/npy_file.h"
+#include "isochron/io/tables.h"
 
 namespace isochron::cli {
 namespace {
@@ -64,7 +64,7 @@ void check_request(const ConnectomeRequest& request, Console& console) {
 }
 
 void write_csv(const OutputFile& file, const Connectome& connectome, const std::vector<double>& matrix) {
-  TextSink sink(file);
+  ByteWriter sink(file);
   sink.print("region");
   for (const std::int64_t label : connectome.labels) sink.print(",{}", label);
   sink.print("\n");
@@ -74,7 +74,7 @@ void write_csv(const OutputFile& file, const Connectome& connectome, const std::
       sink.print(",{:.9g}", matrix[row * connectome.size() + column]);
     sink.print("\n");
   }
-  sink.close();
+  sink.finish();
 }
 
 void write_npy(const OutputFile& file, const Connectome& connectome, const std::vector<double>& matrix) {
@@ -85,9 +85,9 @@ void write_npy(const OutputFile& file, const Connectome& connectome, const std::
 }
 
 void write_ids(const OutputFile& file, const std::vector<std::int64_t>& labels) {
-  TextSink sink(file);
+  ByteWriter sink(file);
   for (const std::int64_t label : labels) sink.print("{}\n", label);
-  sink.close();
+  sink.finish();
 }
 
 Image parcel_image(const ConnectomeRequest& request, const TensorInput& input, const SolveOptions& options) {

@@ -16,9 +16,9 @@
 #include "isochron/generate/sphere.h"
 #include "isochron/generate/square.h"
 #include "isochron/generate/ventricle.h"
-#include "isochron/io/file_name.h"
+#include "isochron/io/file.h"
 #include "isochron/io/io.h"
-#include "isochron/io/part_output.h"
+#include "isochron/io/pieces/part_files.h"
 
 namespace isochron::cli {
 namespace {

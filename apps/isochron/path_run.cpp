@@ -11,7 +11,7 @@
 #include "apps/isochron/problem_options.h"
 #include "apps/isochron/wording.h"
 #include "isochron/core/error.h"
-#include "isochron/io/file_name.h"
+#include "isochron/io/file.h"
 #include "isochron/mesh/adjacency.h"
 #include "isochron/trace/simplex_path.h"
 

@@ -10,8 +10,8 @@
 #include "isochron/comm/collectives.h"
 #include "isochron/core/error.h"
 #include "isochron/dist/block_partition.h"
-#include "isochron/io/image_parts.h"
-#include "isochron/io/part_output.h"
+#include "isochron/io/pieces/image_pieces.h"
+#include "isochron/io/pieces/part_files.h"
 
 namespace isochron::cli {
 

@@ -14,7 +14,7 @@
 #include "isochron/core/error.h"
 #include "isochron/draw/picture.h"
 #include "isochron/io/io.h"
-#include "isochron/io/point_lists.h"
+#include "isochron/io/tables.h"
 #include "isochron/mesh/dataset.h"
 #include "isochron/mesh/image.h"
 #include "isochron/metric/from_dataset.h"

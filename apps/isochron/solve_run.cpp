@@ -16,11 +16,10 @@
 #include "isochron/comm/mpi_communicator.h"
 #include "isochron/core/error.h"
 #include "isochron/core/timer.h"
-#include "isochron/io/file_name.h"
+#include "isochron/io/file.h"
 #include "isochron/io/image_io.h"
-#include "isochron/io/part_output.h"
-#include "isochron/io/piece_index.h"
-#include "isochron/io/set_files.h"
+#include "isochron/io/pieces/part_files.h"
+#include "isochron/io/pieces/piece_index.h"
 #include "isochron/solve/solver.h"
 
 namespace isochron::cli {

@@ -8,9 +8,9 @@
 #include "apps/isochron/tensors_report.h"
 #include "isochron/core/parallel.h"
 #include "isochron/core/timer.h"
-#include "isochron/io/gradient_files.h"
+#include "isochron/io/image/formats.h"
 #include "isochron/io/image_io.h"
-#include "isochron/io/nifti_file.h"
+#include "isochron/io/tables.h"
 #include "isochron/metric/diffusion.h"
 #include "isochron/metric/tensor_fit.h"
 

@@ -15,11 +15,10 @@
 #include "apps/viewer/server/surface_scene.h"
 #include "apps/viewer/server/tensor_scene.h"
 #include "isochron/core/error.h"
-#include "isochron/io/file_bytes.h"
-#include "isochron/io/file_name.h"
+#include "isochron/io/bytes.h"
+#include "isochron/io/file.h"
 #include "isochron/io/image_io.h"
 #include "isochron/io/io.h"
-#include "isochron/io/unpack_limit.h"
 #include "isochron/mesh/image_mask.h"
 #include "isochron/metric/tensor_image.h"
 
