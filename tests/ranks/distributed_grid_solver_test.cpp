@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "mpi/image_over_ranks.h"
+#include "ranks/image_over_ranks.h"
 
 namespace isochron::test {
 namespace {
