@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "mpi/image_over_ranks.h"
+#include "ranks/image_over_ranks.h"
 #include "support/device_case.h"
 
 namespace isochron::test {

@@ -10,12 +10,10 @@
 #include "isochron/solve/ranks/rank_engine.h"
 #include "isochron/solve/simplex/relax.h"
 #include "isochron/solve/simplex/run.h"
-#include "mpi/over_ranks.h"
+#include "ranks/over_ranks.h"
 
 namespace isochron::test {
 namespace {
-
-using Communicator;
 
 /// Does what a device does, one vertex after the other.
 template <int Corners>

@@ -5,13 +5,11 @@
 #include "isochron/core/cuda/device.h"
 #include "isochron/solve/ranks/rank_device.h"
 #include "isochron/solve/ranks/ranked_solver.h"
-#include "mpi/over_ranks.h"
+#include "ranks/over_ranks.h"
 #include "support/device_case.h"
 
 namespace isochron::test {
 namespace {
-
-using Communicator;
 
 class DeviceParts : public DeviceCase {
  protected:

@@ -13,14 +13,12 @@
 #include "isochron/solve/ranks/rank_seeds.h"
 #include "isochron/solve/ranks/scatter.h"
 #include "isochron/solve/solver.h"
-#include "mpi/over_ranks.h"
+#include "ranks/over_ranks.h"
 #include "solve/samples.h"
 #include "support/delayed_messages.h"
 
 namespace isochron::test {
 namespace {
-
-using Communicator;
 
 TEST(DistributedSolver, SendsEachTimeAboutOnce) {
   const TetMesh mesh = cube(11, 0.2);

@@ -16,8 +16,6 @@
 namespace isochron::test {
 namespace {
 
-using Communicator;
-
 struct WholeImage {
   ImageGrid grid;
   Metric metric;

@@ -12,7 +12,7 @@
 
 #include "isochron/core/random.h"
 #include "isochron/solve/ranks/ranked_solver.h"
-#include "mpi/over_ranks.h"
+#include "ranks/over_ranks.h"
 #include "solve/grid_samples.h"
 #include "solve/samples.h"
 #include "support/delayed_messages.h"

@@ -7,12 +7,10 @@
 #include <gtest/gtest.h>
 
 #include "isochron/solve/ranks/ranked_solver.h"
-#include "mpi/over_ranks.h"
+#include "ranks/over_ranks.h"
 
 namespace isochron::test {
 namespace {
-
-using Communicator;
 
 struct Place {
   int groups = 0;

@@ -16,8 +16,6 @@
 namespace isochron::test {
 namespace {
 
-using Communicator;
-
 /// Sets of one source each: vertex i with onset i.
 std::vector<Sources> numbered(std::size_t count) {
   std::vector<Sources> sets;
