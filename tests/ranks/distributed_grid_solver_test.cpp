@@ -258,21 +258,21 @@ TEST(PaddedBlocks, FindsItsVoxelsAgain) {
   for (const bool flat : {false, true}) {
     const mpi::BlockLattice lattice{{3, 1, 0}, {10, 7, flat ? 1 : 5}, {4, 3, flat ? 1 : 2}};
     EXPECT_EQ(lattice.count(), flat ? 9U : 27U);
-    const mpi::PaddedBlocks stack(lattice, {2, 1, flat ? 0 : 1}, {1, 4, 8}, flat);
-    const ImageGrid grid = stack.grid(ImageGrid{});
+    const mpi::PaddedBlocks blocks(lattice, {2, 1, flat ? 0 : 1}, {1, 4, 8}, flat);
+    const ImageGrid grid = blocks.grid(ImageGrid{});
     EXPECT_EQ(grid.flat(), flat);
-    EXPECT_EQ(grid.voxel_count(), stack.voxel_count());
+    EXPECT_EQ(grid.voxel_count(), blocks.voxel_count());
     std::size_t at = 0;
-    stack.for_voxels([&](const Vec3i& index, bool inside) {
+    blocks.for_voxels([&](const Vec3i& index, bool inside) {
       const auto [i, j, k] = grid.index(VertexId(at++));
-      const Vec3i stacked{static_cast<int>(i), static_cast<int>(j), static_cast<int>(k)};
-      EXPECT_EQ(stack.image_index(stacked), index);
+      const Vec3i padded_index{static_cast<int>(i), static_cast<int>(j), static_cast<int>(k)};
+      EXPECT_EQ(blocks.image_index(padded_index), index);
       if (!inside || !lattice.holds(index)) return;
-      const auto place = std::find(stack.blocks().begin(), stack.blocks().end(), lattice.block_of(index));
-      ASSERT_NE(place, stack.blocks().end());
-      EXPECT_EQ(stack.stacked(static_cast<std::size_t>(place - stack.blocks().begin()), index), stacked);
+      const auto place = std::find(blocks.blocks().begin(), blocks.blocks().end(), lattice.block_of(index));
+      ASSERT_NE(place, blocks.blocks().end());
+      EXPECT_EQ(blocks.padded_index(static_cast<std::size_t>(place - blocks.blocks().begin()), index), padded_index);
     });
-    EXPECT_EQ(at, stack.voxel_count());
+    EXPECT_EQ(at, blocks.voxel_count());
   }
 }
 

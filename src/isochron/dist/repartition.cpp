@@ -298,7 +298,7 @@ PartData<Corners> redistribute(Communicator& communicator, std::span<const MeshP
   }
   // All must learn of it, or the others would wait for this process.
   if (sum_of_all(communicator, problem.empty() ? 0 : 1) > 0)
-    throw InputError(problem.empty() ? "the pieces contradict one another (other ranks say how); write them again"
+    throw InputError(problem.empty() ? "the pieces contradict one another (other processes say how); write them again"
                                      : problem);
   result.part.whole_vertices = sum_of_all(communicator, result.part.owned);
   result.part.whole_elements = sum_of_all(communicator, elements);
