@@ -87,7 +87,7 @@ std::optional<double> place_in_tube(const HelixTensorsOptions& options, const Ve
   return best;
 }
 
-/// The same for a voxel whoever makes it: its numbers are those that come after all voxels before it.
+/// The same for a voxel in whichever part it is made: its numbers are those that come after all voxels before it.
 void add_noise(const CrossingFibersOptions& options, VertexId voxel, SymTensor3d& t) {
   constexpr std::uint64_t draws = 12;  // two for each of six normal numbers
   Random random(options.seed);
