@@ -221,6 +221,7 @@ class Command:
     def masked(self, text):
         """What the command says on stderr; MPI and display libraries say more, with names of the machine in it."""
         lines = [line for line in text.splitlines() if line.startswith("isochron: ")]
+        lines = [re.sub(r"free: [\d.]+ GB", "free: # GB", line) for line in lines]
         return [line.replace(str(self.folder), "FOLDER").replace(self.binary, "isochron") for line in lines]
 
     def record(self, line):

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "bench/paper/data_folder.h"
+#include "bench/paper/cases.h"
 #include "isochron/connect/connectome.h"
 #include "isochron/core/error.h"
 #include "isochron/core/random.h"

@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "bench/paper/data_folder.h"
 #include "isochron/core/cuda/device.h"
 #include "isochron/core/parallel.h"
 #include "isochron/core/timer.h"

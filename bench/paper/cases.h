@@ -1,6 +1,8 @@
 // The papers' meshes, speeds and methods, and how a solve of them is measured.
 #pragma once
 
+#include <cstdlib>
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
@@ -149,5 +151,11 @@ void add_problem(Report& report, const Table& table, const std::string& row, std
 /// Threads to use for the papers' "MT" rows: what was asked for, else four as in the papers, but not more than there
 /// are.
 int paper_threads(const BenchOptions& options);
+
+/// The folder that ISOCHRON_DATA names, else `../shared/data` seen from where the user is. It need not be there.
+inline std::filesystem::path data_folder() {
+  const char* named = std::getenv("ISOCHRON_DATA");
+  return named != nullptr ? named : "../shared/data";
+}
 
 }  // namespace isochron::bench

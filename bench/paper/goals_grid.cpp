@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include "bench/paper/grid_accuracy.h"
 #include "bench/paper/grid_cases.h"
 #include "bench/paper/tables.h"
 

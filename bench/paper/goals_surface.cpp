@@ -19,7 +19,7 @@
 namespace isochron::bench {
 namespace {
 
-/// On a GPU the last bits of times, which sizes are made of, depend on who came first.
+/// On a GPU the last bits of times, which sizes are made of, depend on the order of updates.
 bool agree(const SizeField& a, const SizeField& b) {
   return std::equal(a.values.begin(), a.values.end(), b.values.begin(), b.values.end(),
                     [](float x, float y) { return std::abs(x - y) <= 1e-3F * x; });

@@ -1,11 +1,15 @@
 // Paper 003, "A fast iterative method for solving the eikonal equation on tetrahedral domains".
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
+#include <fstream>
+#include <optional>
+#include <string>
 
 #include <fmt/format.h>
 
 #include "bench/paper/cases.h"
-#include "bench/paper/memory.h"
 #include "bench/paper/tables.h"
 #include "isochron/core/cuda/device.h"
 #include "isochron/core/parallel.h"
@@ -15,6 +19,35 @@
 
 namespace isochron::bench {
 namespace {
+
+double in_gibibytes(double bytes) { return bytes / (1024.0 * 1024.0 * 1024.0); }
+
+/// The first number in a small file; nothing when it has none ("max").
+std::optional<std::size_t> number_in(const char* path) {
+  std::ifstream file(path);
+  std::size_t value = 0;
+  if (file >> value) return value;
+  return std::nullopt;
+}
+
+std::size_t available_by_system() {
+  std::ifstream file("/proc/meminfo");
+  std::string name, unit;
+  std::size_t kibibytes = 0;
+  while (file >> name >> kibibytes) {
+    if (name == "MemAvailable:") return kibibytes * 1024;
+    std::getline(file, unit);
+  }
+  return 0;
+}
+
+/// Bytes that this process may still take, by what Linux and its control group say; 0 where they do not tell.
+std::size_t available_host_bytes() {
+  const std::size_t free = available_by_system();
+  const auto most = number_in("/sys/fs/cgroup/memory.max"), used = number_in("/sys/fs/cgroup/memory.current");
+  if (!most || !used) return free;
+  return std::min(free, *most - std::min(*used, *most));
+}
 
 const SymTensor3d speed2 = SymTensor3d::diagonal(1, 4, 9);
 

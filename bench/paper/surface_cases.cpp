@@ -5,7 +5,7 @@
 #include <numbers>
 #include <utility>
 
-#include "bench/paper/data_folder.h"
+#include "bench/paper/cases.h"
 #include "isochron/core/parallel.h"
 #include "isochron/core/timer.h"
 #include "isochron/io/image_io.h"

@@ -5,8 +5,6 @@
 
 #include <gtest/gtest.h>
 
-#include "bench/paper/grid_accuracy.h"
-
 namespace isochron::bench {
 namespace {
 

@@ -22,16 +22,6 @@
 namespace isochron {
 namespace {
 
-/// Calls `body(v, i, j, k)` for the part's voxels in their order: the number in its box, and the indices in the whole
-/// image. Values that are made from the latter are the same whatever the parts.
-template <class Body>
-void for_own_voxels(const ImagePart& part, const PartChoice& choice, Body&& body) {
-  std::size_t v = 0;
-  for_each_index(part.boxes[choice.part], [&](const LatticeIndex& at) {
-    body(v++, static_cast<std::uint32_t>(at[0]), static_cast<std::uint32_t>(at[1]), static_cast<std::uint32_t>(at[2]));
-  });
-}
-
 void set_tensors(Image& image, std::string name, const std::vector<SymTensor3d>& tensors) {
   std::vector<float> values;
   values.reserve(6 * tensors.size());
@@ -78,7 +68,7 @@ std::optional<double> place_in_tube(const HelixTensorsOptions& options, const Ve
   return best;
 }
 
-/// The same for a voxel whoever makes it: its numbers are those that come after all voxels before it.
+/// The same for a voxel in whichever part it is made: its numbers are those that come after all voxels before it.
 void add_noise(const CrossingFibersOptions& options, VertexId voxel, SymTensor3d& t) {
   constexpr std::uint64_t draws = 12;  // two for each of six normal numbers
   Random random(options.seed);
@@ -257,7 +247,7 @@ ImagePart flat_model(const std::array<std::uint32_t, 2>& n, double spacing, cons
   ImagePart part = empty_image_part(image_grid({{n[0], n[1], 1}, spacing}), choice);
   std::vector<float> speed;
   std::vector<std::uint8_t> labels;
-  for_own_voxels(share, choice, [&](std::size_t, std::uint32_t i, std::uint32_t j, std::uint32_t) {
+  for_own_voxels(part, choice, [&](std::size_t, std::uint32_t i, std::uint32_t j, std::uint32_t) {
     const auto [f, what] = value(i / (n[0] - 1.0), j / (n[1] - 1.0));
     speed.push_back(static_cast<float>(f));
     labels.push_back(what);
@@ -360,7 +350,7 @@ ImagePart generate_phantom_part(const PhantomOptions& options, const PartChoice&
   const std::size_t count = part.image.grid.voxel_count();
   std::vector<std::uint8_t> labels(count, 0);
   std::vector<float> density(count, 0);
-  for_own_voxels(share, choice, [&](std::size_t v, std::uint32_t i, std::uint32_t j, std::uint32_t k) {
+  for_own_voxels(part, choice, [&](std::size_t v, std::uint32_t i, std::uint32_t j, std::uint32_t k) {
     const Vec3d p = grid.position(grid.voxel(i, j, k)) - middle;
     // Later ones lie over earlier ones.
     const std::array<double, 3> distances{ellipsoid_distance(p, outer, elongation * outer),

@@ -9,7 +9,7 @@
 
 namespace isochron {
 
-/// The width to smooth with, in voxels, unless told otherwise.
+/// The width to smooth with by default, in voxels.
 constexpr double usual_label_smoothing = 1;
 
 /// A level field whose zero set is the smoothed surface of the voxels where `inside` is not 0: negative in those, in

@@ -130,8 +130,8 @@ NearBand::Places NearBand::crossings_in(int from_slice, int to_slice) const {
   return found;
 }
 
-// The points of the front offer their feet to their neighbours in some slices; who has none yet or a farther one takes
-// it.
+// The points of the front offer their feet to their neighbours in some slices; a neighbour without one, or with a
+// farther one, takes it.
 NearBand::Round NearBand::neighbours_in(int from_slice, int to_slice, const Places& front) {
   Round round;
   Places& found = round.found;
@@ -317,7 +317,7 @@ std::vector<float> arrivals(const Lattice& lattice, const StartPoints& start, st
   const auto cells = static_cast<std::size_t>(std::count(mask.begin(), mask.end(), std::uint8_t{1}));
   const bool try_device = march.backend == Backend::automatic && cells >= cells_worth_a_gpu && uses_device(march);
   if (try_device) options.backend = Backend::cuda;
-  // On several threads the last bits of times depend on who came first, and all that follows on them.
+  // On several threads the last bits of times depend on the order of updates, and all that follows on them.
   else if (march.backend != Backend::cuda) options.backend = Backend::serial;
   Sources sources;
   sources.vertices.reserve(start.points.size());

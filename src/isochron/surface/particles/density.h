@@ -86,7 +86,7 @@ struct DensityPlan {
   std::vector<Particle<double>> added;  ///< on the surface
 };
 
-/// Whether nobody nearby wants to act more; of equals the first may.
+/// Whether no neighbour wants to act more; of equals the first one acts.
 inline bool has_most_urge(std::size_t i, const std::vector<double>& urges, const NeighbourLists& lists) {
   const double own = std::abs(urges[i]);
   if (own == certain_urge<double>) return true;

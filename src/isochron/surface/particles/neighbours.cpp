@@ -26,7 +26,7 @@ ParticleBox particle_box(std::span<const Particle<double>> particles) {
 BinFrame::BinFrame(const ParticleBox& box, BinKind kind, double reach)
     : low_(box.low), smallest_(kind == BinKind::uniform ? box.largest : box.smallest), reach_(reach) {
   level_count_ = std::min(std::ilogb(box.largest / smallest_) + 1, BinPlace::levels);
-  // A level's particles are smaller than twice its smallest size. A little wider, so that rounding loses nobody.
+  // A level's particles are smaller than twice its smallest size. A little wider, so that rounding loses no neighbour.
   narrowest_ = (1 + 1e-5) * reach * (level_count_ == 1 ? box.largest : 2 * smallest_);
   // No more cells along an axis than a key has room for: in a box too large for that, bins are wider than they need be.
   const Vec3d sides = box.high - box.low;

@@ -148,7 +148,7 @@ ISOCHRON_HD void find_neighbours(const BinFrame& frame, const BinTable& bins, co
                                  const Particle<T>& here, std::uint32_t i, Visit&& visit) {
   for (int level = 0; level < frame.level_count(); ++level) {
     const double width = frame.width(level), own = frame.reach() * here.size;
-    const double radius = (1 + 1e-6) * (own < width ? own : width);  // rounding loses nobody
+    const double radius = (1 + 1e-6) * (own < width ? own : width);  // rounding loses no neighbour
     int first[3], last[3];
     for (int a = 0; a < 3; ++a) {
       first[a] = frame.cell(width, a, here.position[a] - radius);

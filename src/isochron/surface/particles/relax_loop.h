@@ -1,4 +1,4 @@
-// What relaxing does one after another, whoever does it.
+// The stages of relaxing particles, on host and device alike.
 #pragma once
 
 #include <algorithm>

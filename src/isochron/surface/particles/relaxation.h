@@ -16,7 +16,7 @@
 
 namespace isochron {
 
-/// Particles on one surface and who their neighbours are, for `run_relaxation`. `Fields` says where the surface is
+/// Particles on one surface and their neighbours, for `run_relaxation`. `Fields` says where the surface is
 /// (`put`, `holds`) and how long edges should be (`sizes`), as `SurfaceFields<double>` does. The same for any number of
 /// threads.
 template <class Fields>
@@ -97,7 +97,7 @@ void Relaxation<Fields>::fix(std::span<const Vec3d> points) {
   fixed_ += points.size();
 }
 
-// Sorts the particles into bins, lists their neighbours and says who moves when.
+// Sorts the particles into bins, lists their neighbours and decides which of them move at the same time.
 template <class Fields>
 void Relaxation<Fields>::prepare() {
   frame_ = BinFrame(particle_box(particles_), options_.bins, list_reach);

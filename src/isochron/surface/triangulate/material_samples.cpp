@@ -94,7 +94,7 @@ std::vector<Vec3d> directions(const MaterialLabels& field, const JunctionPoint& 
   return result;
 }
 
-// Takes points, and goes on from them along their curves for as long as there is nobody.
+// Takes points, and goes on from them along their curves as long as there is room.
 class Follower {
  public:
   Follower(const MaterialLabels& field, const SizeField& sizes) : field_(field), taken_(sizes) {}
@@ -127,8 +127,8 @@ class Follower {
 
 // The two points beside one on its curve.
 struct Beside {
-  static constexpr std::uint32_t nobody = std::numeric_limits<std::uint32_t>::max();
-  std::uint32_t before = nobody, behind = nobody;
+  static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
+  std::uint32_t before = none, behind = none;
 };
 
 Beside beside(const MaterialLabels& field, const std::vector<JunctionPoint>& points, const Thinning& taken,
@@ -163,7 +163,7 @@ void even_out(const MaterialLabels& field, const Thinning& taken, int threads, s
     parallel_for(threads, points.size(), [&](std::size_t i) {
       const JunctionPoint& here = points[i];
       moved[i] = here.position;
-      if (sides[i].before == Beside::nobody || sides[i].behind == Beside::nobody) return;
+      if (sides[i].before == Beside::none || sides[i].behind == Beside::none) return;
       const Vec3d before = points[sides[i].before].position, behind = points[sides[i].behind].position;
       const double size = taken.size(here.position);
       const double ahead = norm(before - here.position) / (size + taken.size(before));

@@ -1,4 +1,4 @@
-// Particles on the device, their neighbours, and who moves when. For .cu files only.
+// Particles on the device, their neighbours, and which of them move at the same time. For .cu files only.
 #pragma once
 
 #include <cstdint>

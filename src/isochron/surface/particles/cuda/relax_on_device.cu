@@ -163,7 +163,7 @@ __global__ void find_urges(View view, std::uint32_t count, DensityRules<float> r
                           static_cast<float>(particle_chance(seed, iteration, i)), rules);
 }
 
-// Whether nobody nearby wants to act more; of equals the first may.
+// Whether no neighbour wants to act more; of equals the first one acts.
 __device__ bool acts(const View& view, std::uint32_t i, const float* urges) {
   const float own = fabsf(urges[i]);
   if (own == certain_urge<float>) return true;
@@ -175,7 +175,7 @@ __device__ bool acts(const View& view, std::uint32_t i, const float* urges) {
   return true;
 }
 
-// Who stays, and who has offspring.
+// Which particles stay, and which are split.
 __global__ void decide(View view, BinFrame frame, BinTable table, std::uint32_t count, const float* urges,
                        std::uint32_t* kept, std::uint32_t* added, Particle<float>* offspring) {
   const std::size_t place = thread_number();
