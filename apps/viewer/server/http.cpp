@@ -283,8 +283,8 @@ void Server::Engine::add_routes() {
     auto& plain = const_cast<Request&>(request);  // NOLINT
     plain.ranges.clear();
     plain.headers.erase("Accept-Encoding");
-    if (request.path.size() > max_path_length) plain.path.resize(max_path_length + 1);     // refused, and quickly matched
-    if (may_have_body(request)) return httplib::Server::HandlerResponse::Unhandled;  // `post` checks, and reads it
+    if (request.path.size() > max_path_length) plain.path.resize(max_path_length + 1);  // refused, and quickly matched
+    if (may_have_body(request)) return httplib::Server::HandlerResponse::Unhandled;     // `post` checks, and reads it
     auto refusal = check(request);
     if (!refusal && has_body(request)) {
       refusal = Refusal{400, "only POST has a body; leave it out"};
