@@ -247,10 +247,10 @@ std::vector<Fields> Fields::objects(const std::string& name, std::size_t max_cou
 
 std::optional<std::int64_t> Fields::sequence() {
   if (!has("seq")) return std::nullopt;
-  constexpr double most = 9007199254740991;  // 2⁵³ − 1
+  constexpr double max_sequence = 9007199254740991;  // 2⁵³ − 1
   const double value = number("seq");
-  if (value != std::floor(value) || !(std::abs(value) <= most))
-    throw RequestError(fmt::format("{} is {:g}; count in whole numbers up to {:.0f}", of("seq"), value, max_count));
+  if (value != std::floor(value) || !(std::abs(value) <= max_sequence))
+    throw RequestError(fmt::format("{} is {:g}; count in whole numbers up to {:.0f}", of("seq"), value, max_sequence));
   return static_cast<std::int64_t>(value);
 }
 
