@@ -7,14 +7,6 @@
 #define ISOCHRON_HD
 #endif
 
-#if defined(__SANITIZE_THREAD__)
-#define ISOCHRON_THREAD_SANITIZER 1
-#elif defined(__has_feature)
-#define ISOCHRON_THREAD_SANITIZER __has_feature(thread_sanitizer)
-#else
-#define ISOCHRON_THREAD_SANITIZER 0
-#endif
-
 #if defined(__GNUC__) && !defined(__CUDACC__)
 #define ISOCHRON_ALWAYS_INLINE [[gnu::always_inline]] inline
 #else

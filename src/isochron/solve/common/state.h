@@ -52,9 +52,10 @@ struct PlainTimes {
 // free of data races by the letter of the standard. 0: volatile loads beside atomic writes, which the standard calls a
 // race, though a load of an aligned float or double is one instruction and gives the old value or the new one. GCC
 // brings atomic loads of floating-point numbers through an integer register, which costs some percent of a solve
-// (bench/NOTES.md); Clang does not. The CMake option ISOCHRON_ATOMIC_TIME_READS sets it to 1.
+// (bench/NOTES.md); Clang does not. The CMake option ISOCHRON_ATOMIC_TIME_READS sets it to 1, as do other compilers
+// than GCC and the thread sanitizer.
 #if !defined(ISOCHRON_ATOMIC_TIME_READS)
-#if defined(__GNUC__) && !defined(__clang__) && __SIZEOF_POINTER__ == 8 && !ISOCHRON_THREAD_SANITIZER
+#if defined(__GNUC__) && !defined(__clang__) && __SIZEOF_POINTER__ == 8 && !defined(__SANITIZE_THREAD__)
 #define ISOCHRON_ATOMIC_TIME_READS 0
 #else
 #define ISOCHRON_ATOMIC_TIME_READS 1

@@ -254,7 +254,7 @@ std::vector<std::uint8_t> dilated(const Lattice& lattice, const NearBand& band, 
   const std::size_t stride[3] = {1, static_cast<std::size_t>(n[0]), static_cast<std::size_t>(n[0]) * n[1]};
   for (int a = 0; a < 3; ++a) {
     const int b = a == 0 ? 1 : 0, c = 3 - a - b;  // the outer loop runs over the larger strides
-    const int width = static_cast<int>(std::min(1e6, std::ceil(radius / lattice.spacing[a])));
+    const int reach = static_cast<int>(std::min(1e6, std::ceil(radius / lattice.spacing[a])));
     parallel_region(threads, [&](int thread, int team) {
       std::vector<std::uint8_t> line(static_cast<std::size_t>(n[a]));
       for (int at_c = n[c] * thread / team; at_c < n[c] * (thread + 1) / team; ++at_c) {
@@ -264,7 +264,7 @@ std::vector<std::uint8_t> dilated(const Lattice& lattice, const NearBand& band, 
           int filled = 0;  // up to here
           for (int i = 0; i < n[a]; ++i) {
             if (line[static_cast<std::size_t>(i)] == 0) continue;
-            for (filled = std::max(filled, i - width); filled < std::min(n[a], i + width + 1); ++filled)
+            for (filled = std::max(filled, i - reach); filled < std::min(n[a], i + reach + 1); ++filled)
               start[filled * stride[a]] = 1;
           }
         }

@@ -111,11 +111,11 @@ class BucketRing {
 
   /// The same for at most so many entries of the current bucket; true when the bucket is empty then.
   template <class Relax, class Process>
-  bool drain_some(const Relax& relax, std::size_t most, Process&& process) {
+  bool drain_some(const Relax& relax, std::size_t max_entries, Process&& process) {
     std::vector<std::uint32_t>& list = bucket(current_);
     const T horizon = scale_.horizon(current_);
     std::size_t i = taken_;
-    for (; i < list.size() && i - taken_ < most; ++i) {  // the list grows while it is read
+    for (; i < list.size() && i - taken_ < max_entries; ++i) {  // the list grows while it is read
       prepare_ahead(relax, list, i);
       const std::uint32_t v = list[i];
       if (slot_[v] != current_) continue;
@@ -138,11 +138,11 @@ class BucketRing {
   /// The same for a bucket after the current one: at most so many entries from its place `from` on. Returns the first
   /// place that was not looked at.
   template <class Relax, class Process>
-  std::size_t take_ahead(const Relax& relax, std::uint32_t number, std::size_t from, std::size_t most,
+  std::size_t take_ahead(const Relax& relax, std::uint32_t number, std::size_t from, std::size_t max_entries,
                          Process&& process) {
     const std::vector<std::uint32_t>& list = bucket(number);
     const T horizon = scale_.horizon(number);
-    for (const std::size_t end = from + most; from < std::min(end, list.size()); ++from) {
+    for (const std::size_t end = from + max_entries; from < std::min(end, list.size()); ++from) {
       prepare_ahead(relax, list, from);
       const std::uint32_t v = list[from];
       if (slot_[v] != number || relax.times().load(v) >= horizon) continue;

@@ -182,7 +182,7 @@ class BandedTeam {
   struct alignas(128) Worker {
     ChunkCursor repeats, bin, received;     ///< into its lists; other threads steal
     std::array<ChunkCursor, 2> ahead;       ///< into the bins of buckets that are processed ahead, by their parity
-    alignas(128) std::uint64_t solves = 0;  /// From here on what the thread itself writes.
+    alignas(128) std::uint64_t solves = 0;  ///< from here on what the thread itself writes
     std::uint64_t updates = 0;
     ThreadPace pace_of_phase;
   };

@@ -62,7 +62,7 @@ class ThreadTeam {
     clock.since_barrier.restart();
     clock.blocked = 0;
   }
-  /// Whether so many threads wait at the barrier that the others should come too. An estimate: it may change at once.
+  /// Whether a quarter of the team waits at the barrier. An estimate: it may change at once.
   [[nodiscard]] bool is_waited_for() const { return 4 * static_cast<std::size_t>(barrier_.waiting()) >= size(); }
 
   /// Waits for a flag that another thread sets before the next barrier.
