@@ -23,7 +23,7 @@ std::string as_csv(const Dataset& file, const std::vector<double>& times) {
   std::string text = "id,x,y,z,arrival_time\n";
   for (std::size_t i = 0; i < times.size(); ++i) {
     const Vec3d& p = file.points[i];
-    fmt::format_to(std::back_inserter(text), "{},{},{},{},{}\n", i, p.x, p.y, p.z, times[i]);
+    text += fmt::format("{},{},{},{},{}\n", i, p.x, p.y, p.z, times[i]);
   }
   return text;
 }

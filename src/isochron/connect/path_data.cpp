@@ -37,9 +37,8 @@ std::string profile_csv(const Path& path, const PathStatistics& statistics) {
   std::string text = "x,y,z,distance,cost,fa,md,local_cost\n";
   for (std::size_t i = 0; i < statistics.profile.size(); ++i) {
     const PathSample& s = statistics.profile[i];
-    fmt::format_to(std::back_inserter(text), "{:.9g},{:.9g},{:.9g},{:.9g},{:.9g},{},{},{}\n", s.position.x,
-                   s.position.y, s.position.z, s.distance, path.times[i], known(s.anisotropy), known(s.diffusivity),
-                   known(s.local_cost));
+    text += fmt::format("{:.9g},{:.9g},{:.9g},{:.9g},{:.9g},{},{},{}\n", s.position.x, s.position.y, s.position.z,
+                        s.distance, path.times[i], known(s.anisotropy), known(s.diffusivity), known(s.local_cost));
   }
   return text;
 }

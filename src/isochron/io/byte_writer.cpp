@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <iterator>
 
 #include <zlib.h>
 
@@ -52,6 +53,12 @@ void ByteWriter::write(const void* bytes, std::size_t count) {
     count -= part;
     if (buffer_.size() == chunk_bytes) flush();
   }
+}
+
+void ByteWriter::print_args(fmt::string_view format, fmt::format_args args) {
+  text_.clear();
+  fmt::vformat_to(std::back_inserter(text_), format, args);
+  write(text_.data(), text_.size());
 }
 
 void ByteWriter::finish() {

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <filesystem>
-#include <iterator>
 #include <string>
 #include <vector>
 
@@ -26,14 +25,13 @@ class ByteWriter {
   void write(const void* bytes, std::size_t count);
   template <class... Args>
   void print(fmt::format_string<Args...> format, Args&&... args) {
-    text_.clear();
-    fmt::format_to(std::back_inserter(text_), format, std::forward<Args>(args)...);
-    write(text_.data(), text_.size());
+    print_args(format, fmt::make_format_args(args...));
   }
   /// Flushes and closes.
   void finish();
 
  private:
+  void print_args(fmt::string_view format, fmt::format_args args);  // not a template, as in TextSink
   void flush();
   [[noreturn]] void fail(int error_number) const;
 

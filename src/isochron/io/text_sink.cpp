@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <iterator>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -26,6 +27,11 @@ TextSink::TextSink(const OutputFile& file) : target_(file.target) {
 TextSink::~TextSink() {
   if (gzip_ != nullptr) gzclose_w(static_cast<gzFile>(gzip_));
   else if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+void TextSink::print_args(fmt::string_view format, fmt::format_args args) {
+  fmt::vformat_to(std::back_inserter(buffer_), format, args);
+  if (buffer_.size() >= flush_size) flush();
 }
 
 void TextSink::flush() {

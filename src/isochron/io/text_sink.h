@@ -2,7 +2,6 @@
 #pragma once
 
 #include <filesystem>
-#include <iterator>
 
 #include <fmt/format.h>
 
@@ -25,13 +24,14 @@ class TextSink {
 
   template <class... Args>
   void print(fmt::format_string<Args...> format, Args&&... args) {
-    fmt::format_to(std::back_inserter(buffer_), format, std::forward<Args>(args)...);
-    if (buffer_.size() >= flush_size) flush();
+    print_args(format, fmt::make_format_args(args...));
   }
   /// Must be called last: errors can show as late as here.
   void close();
 
  private:
+  // Not a template: fmt's whole formatting engine would be compiled again with every writer.
+  void print_args(fmt::string_view format, fmt::format_args args);
   static constexpr std::size_t flush_size = 1 << 16;
   void flush();
   [[noreturn]] void failed(int code) const;
