@@ -15,8 +15,6 @@
 namespace isochron {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
 /// A straight way to a source may be later than the interpolated time it explains by this share of its cost, and of the
 /// time, which may have been stored in single precision.
 constexpr double cost_slack = 0.05;
@@ -157,7 +155,7 @@ std::vector<Vec3d> way_out(const GridField& field, const Vec3d& p, double now) {
   if (const auto upwind = upwind_voxel(field, p, now)) return {*upwind};
   constexpr std::size_t max_voxels = 4096;
   struct Reached {
-    double cost = infinity;
+    double cost = std::numeric_limits<double>::infinity();
     VertexId before;
   };
   std::unordered_map<std::uint32_t, Reached> known;

@@ -15,8 +15,8 @@ namespace {
 
 /// How far a straight piece may be later than the interpolated time that it explains: of its own cost, and of the time,
 /// which may have been stored in single precision.
-constexpr double cost_slack = 1e-3;
-constexpr double time_slack = 1e-6;
+constexpr double end_cost_slack = 1e-3;
+constexpr double end_time_slack = 1e-6;
 
 template <int Corners>
 void take_earlier(const Finish<Corners>& finish, std::optional<Finish<Corners>>& best) {
@@ -77,7 +77,7 @@ std::optional<Finish<Corners>> PathEnds<Corners>::find(const MeshPoint<Corners>&
   });
   if (!best) return best;
   const double now = time_at(on_.times, from);
-  const bool explains = best->onset + best->cost <= now + cost_slack * best->cost + time_slack * std::abs(now);
+  const bool explains = best->onset + best->cost <= now + end_cost_slack * best->cost + end_time_slack * std::abs(now);
   const bool earlier = best->onset < now || best->cost == 0;
   return earlier && (explains || rule == FinishRule::nearest) ? best : std::nullopt;
 }

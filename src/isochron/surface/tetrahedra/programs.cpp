@@ -5,7 +5,6 @@
 #include <fstream>
 
 #include <fmt/format.h>
-#include <fmt/format.h>
 
 #include "isochron/core/error.h"
 #include "isochron/surface/tetrahedra/child_process.h"
