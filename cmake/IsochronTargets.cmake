@@ -31,10 +31,10 @@ option(ISOCHRON_UNITY "Compile the sources of a folder in batches (shortest full
 set(ISOCHRON_UNITY_BATCH 8 CACHE STRING "Most sources in a batch of a unity build")
 mark_as_advanced(ISOCHRON_UNITY_BATCH)
 
-# isochron_unity(target [BATCH n] [SKIP regex…]): batches hold sources of one folder, in the order of their names, all about
+# isochron_unity(target [BATCH n] [SKIP regex]): batches hold sources of one folder, in the order of their names, all about
 # the same number. CUDA sources and those with compile options of their own stay alone.
 function(isochron_unity target)
-  cmake_parse_arguments(unity "" "BATCH" "SKIP" ${ARGN})
+  cmake_parse_arguments(unity "" "BATCH;SKIP" "" ${ARGN})
   if(NOT ISOCHRON_UNITY)
     return()
   endif()
@@ -44,9 +44,6 @@ function(isochron_unity target)
   get_target_property(sources ${target} SOURCES)
   list(FILTER sources INCLUDE REGEX "\\.cpp$")
   list(FILTER sources EXCLUDE REGEX "^${PROJECT_BINARY_DIR}/")  # generated
-  foreach(regex IN LISTS unity_SKIP)
-    list(FILTER sources EXCLUDE REGEX ${regex})
-  endforeach()
   set(folders)
   foreach(source IN LISTS sources)
     cmake_path(GET source PARENT_PATH folder)
@@ -63,7 +60,9 @@ function(isochron_unity target)
     set(index 0)
     foreach(source IN LISTS ${folder})
       math(EXPR batch "${index} * ${batches} / ${count}")
-      set_property(SOURCE ${source} PROPERTY UNITY_GROUP ${folder}_${batch})
+      if(NOT unity_SKIP OR NOT source MATCHES "${unity_SKIP}")  # leaves the other batches as they are
+        set_property(SOURCE ${source} PROPERTY UNITY_GROUP ${folder}_${batch})
+      endif()
       math(EXPR index "${index} + 1")
     endforeach()
   endforeach()
