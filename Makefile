@@ -59,7 +59,6 @@ check-rooms:  ## complain about includes that go against the one-way rule
 	scripts/check_rooms.sh
 
 tidy: setup-dev  ## clang-tidy on the files changed since the last commit and in it
-	cmake --preset release
 	scripts/tidy.sh --changed
 
 install: build  ## install to PREFIX (/usr/local)

@@ -19,7 +19,7 @@
 set -euo pipefail
 
 declare -A packages=(
-  [build]="g++ cmake ninja-build libeigen3-dev libfmt-dev libcli11-dev nlohmann-json3-dev zlib1g-dev libgtest-dev libgmock-dev python3"
+  [build]="g++ cmake ninja-build libfmt-dev libcli11-dev nlohmann-json3-dev zlib1g-dev libgtest-dev libgmock-dev python3"
   [vtk]="libvtk9-dev xvfb xauth libgl1-mesa-dri"
   [metis]="libmetis-dev"
   [cgal]="libcgal-dev libgmp-dev libmpfr-dev"
@@ -31,7 +31,7 @@ declare -A packages=(
   [mpi]="libopenmpi-dev openmpi-bin"
   [dev]="ccache clang-format-14 clang-tidy-14 clang-14 libclang-rt-14-dev llvm-14 libomp-14-dev"
   [micro]="libbenchmark-dev"
-  [peers]="libcgal-dev python3-scikit-fmm"
+  [peers]="libcgal-dev libeigen3-dev python3-scikit-fmm"
 )
 
 fail() {

@@ -3,12 +3,13 @@
 #
 #   scripts/tidy.sh [--changed] [--at-most N] [FILE…]
 #
-# Needs a configured build folder for the compile commands: BUILD (default build/release).
+# Needs a configured build folder with a compile command for every source: BUILD (default build/tidy, which is configured
+# where it is missing; a unity build has commands for its batches only).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 shopt -s nullglob
 
-build=${BUILD:-build/release}
+build=${BUILD:-build/tidy}
 most=1000
 files=()
 while (($# > 0)); do
@@ -34,8 +35,9 @@ tidy=$(command -v clang-tidy-14 || command -v clang-tidy) || {
   echo "tidy: there is no clang-tidy; run scripts/setup.sh dev" >&2
   exit 1
 }
+[[ -n ${BUILD:-} ]] || cmake --preset tidy >/dev/null
 [[ -f $build/compile_commands.json ]] || {
-  echo "tidy: $build is not configured; run cmake --preset release" >&2
+  echo "tidy: $build is not configured; run cmake --preset tidy" >&2
   exit 1
 }
 # Parts that this build leaves out (another project, an option that is off) have no compile command to check them with.

@@ -14,8 +14,6 @@
 namespace isochron {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
 /// A solve from one end through the first waypoints to everywhere.
 struct Stage {
   Sources sources;
@@ -190,7 +188,7 @@ Connection Connector::connect(const ConnectQuery& query) {
     backward.push_back({std::move(starts[1]), std::move(arrivals[1].times)});
   }
   // Through x after `leg` waypoints: what it took to get there, and what the rest takes.
-  result.cost.assign(forward.front().times.size(), infinity);
+  result.cost.assign(forward.front().times.size(), std::numeric_limits<double>::infinity());
   for (std::size_t leg = 0; leg < legs; ++leg) {
     const std::vector<double>&before = forward[leg].times, &after = backward[legs - 1 - leg].times;
     for (std::size_t v = 0; v < result.cost.size(); ++v)

@@ -55,7 +55,7 @@ struct Axes {
 };
 
 // What is to be drawn, before VTK comes in.
-struct Subject {
+struct DrawnSurface {
   Dataset surface;
   std::vector<double> values;
   Dataset isolines;
@@ -87,13 +87,13 @@ Dataset surface_to_draw(const Dataset& dataset, const DataArray& array, const Pi
   return surface;
 }
 
-Subject make_subject(const Dataset& dataset, const PictureOptions& options) {
+DrawnSurface make_subject(const Dataset& dataset, const PictureOptions& options) {
   const DataArray& wanted = dataset.point_data.require(options.array, "points");
   if (wanted.components != 1) {
     throw InputError(fmt::format("array '{}' has {} components (a picture needs one); choose a scalar array",
                                  options.array, wanted.components));
   }
-  Subject subject;
+  DrawnSurface subject;
   subject.surface = surface_to_draw(dataset, wanted, options);
   const DataArray& array = subject.surface.point_data.require(options.array, "points");
   double low = std::numeric_limits<double>::infinity();
@@ -166,7 +166,7 @@ void insert_cell(vtkCellArray& cells, const Cell& ids) {
 // The triangles with a value at every corner, or the others.
 enum class Part { reached, unreached };
 
-vtkSmartPointer<vtkPolyData> vtk_surface(const Subject& subject, Part part) {
+vtkSmartPointer<vtkPolyData> vtk_surface(const DrawnSurface& subject, Part part) {
   vtkNew<vtkCellArray> cells;
   for (const auto& triangle : subject.surface.triangles.cells) {
     const bool reached = std::all_of(triangle.begin(), triangle.end(),
@@ -195,7 +195,8 @@ vtkSmartPointer<vtkPolyData> vtk_lines(const Dataset& dataset) {
   return data;
 }
 
-void add_surface(vtkRenderer& renderer, const Subject& subject, Part part, vtkLookupTable& colors, ElementEdges edges) {
+void add_surface(vtkRenderer& renderer, const DrawnSurface& subject, Part part, vtkLookupTable& colors,
+                 ElementEdges edges) {
   const auto data = vtk_surface(subject, part);
   if (data->GetNumberOfCells() == 0) return;
   vtkNew<vtkPolyDataNormals> normals;
@@ -301,7 +302,7 @@ struct Layers {
   vtkNew<vtkRenderer> scene;
 };
 
-void fill_layers(Layers& layers, const Dataset& dataset, const Subject& subject, const PictureOptions& options) {
+void fill_layers(Layers& layers, const Dataset& dataset, const DrawnSurface& subject, const PictureOptions& options) {
   const std::array<double, 4> frame{0.0, 0.0, options.histogram.empty() ? 0.86 : LegendPlace::histogram_left - 0.01,
                                     0.93};
   const std::vector<Color> colors = color_map(color_count);
@@ -423,7 +424,7 @@ void check_picture_options(const PictureOptions& options) {
 void draw_picture(const std::filesystem::path& png, const Dataset& dataset, const PictureOptions& options,
                   const Progress& progress) {
   check_picture_options(options);
-  const auto subject = make_subject(dataset, options);
+  const DrawnSurface subject = make_subject(dataset, options);
   progress.update(0.2);
   vtkSmartPointer<vtkUnsignedCharArray> bytes;
   {

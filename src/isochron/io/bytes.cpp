@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <iterator>
 #include <limits>
 #include <new>
 #include <system_error>
@@ -362,6 +363,11 @@ void ByteWriter::fail(int error_number) const {
   throw RuntimeError(fmt::format("cannot be written ({}); {}",
                                  error_number != 0 ? std::strerror(error_number) : "unknown reason", remedy),
                      target_.string());
+}
+
+void ByteWriter::print_args(fmt::string_view format, fmt::format_args args) {
+  fmt::vformat_to(std::back_inserter(buffer_), format, args);
+  if (buffer_.size() >= chunk_bytes) flush();
 }
 
 void ByteWriter::flush() {

@@ -158,14 +158,15 @@ class ByteWriter {
   void write(std::string_view bytes) { write(bytes.data(), bytes.size()); }
   template <class... Args>
   void print(fmt::format_string<Args...> format, Args&&... args) {
-    fmt::format_to(std::back_inserter(buffer_), format, std::forward<Args>(args)...);
-    if (buffer_.size() >= chunk_bytes) flush();
+    print_args(format, fmt::make_format_args(args...));
   }
   /// Flushes and closes.
   void finish();
 
  private:
   static constexpr std::size_t chunk_bytes = std::size_t{1} << 20;
+  // Not a template: fmt's whole formatting engine would be compiled again with every writer.
+  void print_args(fmt::string_view format, fmt::format_args args);
   void flush();
   [[noreturn]] void fail(int error_number) const;
 

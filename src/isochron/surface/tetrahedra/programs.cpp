@@ -5,7 +5,6 @@
 #include <fstream>
 
 #include <fmt/format.h>
-#include <fmt/ostream.h>
 
 #include "isochron/core/error.h"
 
@@ -53,7 +52,7 @@ class TextFile {
   explicit TextFile(const std::filesystem::path& name) : name_(name), file_(name) {}
   template <class... Values>
   void print(fmt::format_string<Values...> format, Values&&... values) {
-    fmt::print(file_, format, std::forward<Values>(values)...);
+    file_ << fmt::format(format, std::forward<Values>(values)...);
   }
   void close() {
     file_.close();
