@@ -7,7 +7,7 @@ set(header_root ${PROJECT_SOURCE_DIR}/src)
 set(public_headers ${header_root}/isochron/io/io.h ${header_root}/isochron/io/image_io.h
   ${header_root}/isochron/core/cuda/device.h ${header_root}/isochron/core/cuda/device_array.h
   ${header_root}/isochron/core/cuda/device_table.h)
-foreach(folder core comm mesh mesh/generate dist metric local solve trace connect draw surface surface/field surface/particles
+foreach(folder core comm mesh dist generate metric local solve trace connect draw surface surface/field surface/particles
         surface/triangulate surface/tetrahedra)
   file(GLOB headers CONFIGURE_DEPENDS ${header_root}/isochron/${folder}/*.h)
   list(APPEND public_headers ${headers})
@@ -18,7 +18,7 @@ foreach(name ranks/rank_groups ranks/rank_device ranks/rank_options ranks/distri
         grid/grid_box grid/stencils simplex/problem)
   list(APPEND public_headers ${header_root}/isochron/solve/${name}.h)
 endforeach()
-list(FILTER public_headers EXCLUDE REGEX "/core/vtk_|/trace/path_ends|/tetrahedra/(child_process|programs)")
+list(FILTER public_headers EXCLUDE REGEX "/core/vtk_|/tetrahedra/programs")
 if(NOT ISOCHRON_WITH_VTK)
   list(FILTER public_headers EXCLUDE REGEX "/draw/")
 endif()

@@ -1,7 +1,7 @@
 // Activation of a ventricle with fibres from a stimulus at the apex: the cardiac modeller's first question.
 #include <cstdio>
 
-#include "isochron/mesh/generate/ventricle.h"
+#include "isochron/generate/ventricle.h"
 #include "isochron/solve/solver.h"
 
 int main() {

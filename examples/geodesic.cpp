@@ -3,7 +3,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "isochron/mesh/generate/sphere.h"
+#include "isochron/generate/sphere.h"
 #include "isochron/solve/solver.h"
 
 int main() {

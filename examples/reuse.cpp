@@ -1,7 +1,7 @@
 // One mesh, many questions: a Solver keeps what can be prepared once and takes new sources and new metrics.
 #include <cstdio>
 
-#include "isochron/mesh/generate/cube.h"
+#include "isochron/generate/cube.h"
 #include "isochron/solve/solver.h"
 
 int main() {

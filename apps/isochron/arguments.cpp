@@ -18,7 +18,7 @@ void take_named(const std::string& name, const Take& take, const std::string& te
   try {
     take(text);
   } catch (const UsageError& error) {
-    throw UsageError(fmt::format("{}: {}", name, error.what()));
+    throw UsageError(name + ": " + error.detail());
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include "apps/isochron/bench_report.h"
 #include "apps/isochron/commands.h"
+#include "apps/isochron/exit_code.h"
 #include "bench/paper/registry.h"
 
 namespace isochron::cli {
@@ -59,7 +60,7 @@ int run_bench(const BenchRequest& request, const Console& console) {
   if (console.options.json) options.output = BenchOutput::json;
   else if (console.options.quiet) options.output = BenchOutput::none;
   options.progress = activity.progress();
-  return bench.run(options);
+  return bench.run(options) ? 0 : exit_not_converged;
 }
 
 }  // namespace

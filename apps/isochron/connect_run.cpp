@@ -4,9 +4,10 @@
 #include <fmt/format.h>
 
 #include "apps/isochron/connect.h"
+#include "apps/isochron/exit_code.h"
 #include "apps/isochron/output_files.h"
 #include "apps/isochron/solve_grid.h"
-#include "isochron/connect/path_data.h"
+#include "isochron/connect/path_statistics.h"
 #include "isochron/core/error.h"
 #include "isochron/core/timer.h"
 #include "isochron/io/image_io.h"
@@ -102,9 +103,9 @@ Image image_like(const ImageGrid& grid, DataArray array) {
 }
 
 void write_text(const OutputFile& file, const std::string& text) {
-  TextSink sink(file);
+  ByteWriter sink(file);
   sink.print("{}", text);
-  sink.close();
+  sink.finish();
 }
 
 /// Writes everything but the summary, which comes last and has their names.
@@ -132,7 +133,7 @@ int judge(const ConnectSummary& summary) {
                           summary.request.tensors.file.string(),
                           work.converged ? "the check of the costs failed" : "updates were still above the tolerance",
                           better_grid_options(work, summary.request.options.scheme)));
-  return 4;
+  return exit_not_converged;
 }
 
 }  // namespace

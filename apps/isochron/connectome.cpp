@@ -1,5 +1,6 @@
 // isochron connectome: all pairs of regions.
 #include "apps/isochron/connectome.h"
+#include "apps/isochron/exit_code.h"
 
 #include <algorithm>
 #include <memory>
@@ -8,12 +9,12 @@
 
 #include "apps/isochron/output_files.h"
 #include "apps/isochron/solve_grid.h"
-#include "isochron/connect/parcels.h"
+#include "isochron/connect/connectome.h"
 #include "isochron/core/error.h"
 #include "isochron/core/timer.h"
-#include "isochron/io/file_name.h"
+#include "isochron/io/file.h"
 #include "isochron/io/image_io.h"
-#include "isochron/io/npy_file.h"
+#include "isochron/io/tables.h"
 
 namespace isochron::cli {
 namespace {
@@ -63,7 +64,7 @@ void check_request(const ConnectomeRequest& request, Console& console) {
 }
 
 void write_csv(const OutputFile& file, const Connectome& connectome, const std::vector<double>& matrix) {
-  TextSink sink(file);
+  ByteWriter sink(file);
   sink.print("region");
   for (const std::int64_t label : connectome.labels) sink.print(",{}", label);
   sink.print("\n");
@@ -73,7 +74,7 @@ void write_csv(const OutputFile& file, const Connectome& connectome, const std::
       sink.print(",{:.9g}", matrix[row * connectome.size() + column]);
     sink.print("\n");
   }
-  sink.close();
+  sink.finish();
 }
 
 void write_npy(const OutputFile& file, const Connectome& connectome, const std::vector<double>& matrix) {
@@ -84,9 +85,9 @@ void write_npy(const OutputFile& file, const Connectome& connectome, const std::
 }
 
 void write_ids(const OutputFile& file, const std::vector<std::int64_t>& labels) {
-  TextSink sink(file);
+  ByteWriter sink(file);
   for (const std::int64_t label : labels) sink.print("{}\n", label);
-  sink.close();
+  sink.finish();
 }
 
 Image parcel_image(const ConnectomeRequest& request, const TensorInput& input, const SolveOptions& options) {
@@ -122,7 +123,7 @@ int judge(const ConnectomeSummary& summary) {
   print_error(fmt::format("{}: not converged; the output was written all the same: treat it with care, and {}",
                           summary.request.tensors.file.string(),
                           better_grid_options(work, summary.request.options.scheme)));
-  return 4;
+  return exit_not_converged;
 }
 
 int run_connectome(const ConnectomeRequest& request, Console& console) {

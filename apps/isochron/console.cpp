@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "apps/isochron/exit_code.h"
 #include "isochron/core/error.h"
 #include "isochron/core/parallel.h"
 #include "isochron/core/timer.h"
@@ -33,7 +34,7 @@ extern "C" void on_signal(int) {
   if (!silent_process.load()) [[maybe_unused]]
     const auto written = ::write(STDERR_FILENO, message.data(), message.size());
   errno = saved;
-  ::_exit(130);
+  ::_exit(exit_code(ErrorKind::cancelled));
 }
 
 void write_line(std::string_view kind, const std::string& message) {

@@ -1,9 +1,12 @@
-// What the command ends with.
+// What the command ends with: 0 when all went well, else one of these.
 #pragma once
 
 #include "isochron/core/error.h"
 
 namespace isochron::cli {
+
+/// The result failed its check, or there is none within the steps that were allowed.
+inline constexpr int exit_not_converged = 4;
 
 constexpr int exit_code(ErrorKind kind) {
   switch (kind) {

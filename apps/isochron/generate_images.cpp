@@ -11,16 +11,14 @@
 #include "apps/isochron/solve_mpi.h"
 #include "isochron/comm/collectives.h"
 #include "isochron/core/timer.h"
-#include "isochron/io/file_name.h"
+#include "isochron/generate/check.h"
+#include "isochron/generate/images.h"
+#include "isochron/io/file.h"
+#include "isochron/io/image/formats.h"
 #include "isochron/io/image_io.h"
-#include "isochron/io/image_parts.h"
-#include "isochron/io/number_rows.h"
-#include "isochron/io/raw_image.h"
-#include "isochron/io/set_files.h"
-#include "isochron/mesh/generate/check.h"
-#include "isochron/mesh/generate/phantom.h"
-#include "isochron/mesh/generate/tensor_images.h"
-#include "isochron/mesh/generate/velocity_models.h"
+#include "isochron/io/pieces/image_pieces.h"
+#include "isochron/io/pieces/part_files.h"
+#include "isochron/io/tables.h"
 
 namespace isochron::cli {
 namespace {

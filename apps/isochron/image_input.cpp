@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "isochron/io/image/formats.h"
 #include "isochron/io/image_io.h"
-#include "isochron/io/raw_image.h"
 #include "isochron/mesh/image_mask.h"
 
 namespace isochron::cli {

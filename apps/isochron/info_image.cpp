@@ -124,9 +124,9 @@ ImageInfo examine_image(const std::filesystem::path& file, const Image& image, c
   const DataArray* tensors = find_tensors(image, layout);
   if (tensors == nullptr && layout.order) {
     throw InputError(
-        fmt::format("{}: there are no tensors (arrays have 1 component or another number than 6 and 9); "
-                    "leave out --tensor-order, or fit tensors first",
-                    file.string()));
+        "there are no tensors (arrays have 1 component or another number than 6 and 9); leave out --tensor-order, or "
+        "fit tensors first",
+        file.string());
   }
   for (const DataArray& array : image.data.all()) {
     info.arrays.push_back(summarize(array, "voxels"));

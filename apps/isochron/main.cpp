@@ -8,6 +8,7 @@
 #include "apps/isochron/commands.h"
 #include "apps/isochron/exit_code.h"
 #include "apps/isochron/solve_mpi.h"
+#include "apps/isochron/wording.h"
 #include "isochron/comm/mpi_communicator.h"
 #include "isochron/surface/triangulate/delaunay.h"
 
@@ -75,7 +76,7 @@ int run_and_report(int argc, char** argv) {
   try {
     return isochron::cli::run(argc, argv);
   } catch (const isochron::Error& error) {
-    print_error(error.what());
+    print_error(to_text(error, isochron::cli::command_wording()));
     return isochron::cli::exit_code(error.kind());
   } catch (const std::bad_alloc&) {
     print_error("out of memory; use a smaller mesh or --precision single, or a machine with more memory");

@@ -1,6 +1,6 @@
 #include "apps/isochron/mesh_input.h"
 
-#include "isochron/io/file_name.h"
+#include "isochron/io/file.h"
 
 namespace isochron::cli {
 

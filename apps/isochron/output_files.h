@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "apps/isochron/mesh_input.h"
-#include "isochron/io/atomic_file.h"
+#include "isochron/io/bytes.h"
+#include "isochron/io/file.h"
 #include "isochron/io/io.h"
-#include "isochron/io/text_sink.h"
 
 namespace isochron::cli {
 

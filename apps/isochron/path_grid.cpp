@@ -34,9 +34,9 @@ Image read_problem(const PathRequest& request, const Image& arrival, Console& co
   Image problem = read_reported(request.image, request.problem.raw, console);
   if (!same_voxels(arrival.grid, problem.grid))
     throw InputError(
-        fmt::format("{}: the image has other voxels than the times (another shape, or another place in the world); "
-                    "give the one that was solved",
-                    request.image.string()));
+        "the image has other voxels than the times (another shape, or another place in the world); give the one that "
+        "was solved",
+        request.image.string());
   return problem;
 }
 

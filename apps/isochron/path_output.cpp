@@ -6,9 +6,8 @@
 
 #include "apps/isochron/path.h"
 #include "isochron/core/error.h"
-#include "isochron/io/atomic_file.h"
-#include "isochron/io/file_name.h"
-#include "isochron/io/text_sink.h"
+#include "isochron/io/bytes.h"
+#include "isochron/io/file.h"
 
 namespace isochron::cli {
 namespace {
@@ -48,7 +47,7 @@ Dataset as_lines(const std::vector<TracedTarget>& targets) {
 
 void write_table(const std::filesystem::path& target, const std::vector<TracedTarget>& targets) {
   AtomicFile file(target);
-  TextSink sink({target, file.path()});
+  ByteWriter sink({target, file.path()});
   sink.print("path,x,y,z,time\n");
   for (std::size_t i = 0; i < targets.size(); ++i) {
     const Path& path = targets[i].path;
@@ -57,7 +56,7 @@ void write_table(const std::filesystem::path& target, const std::vector<TracedTa
       sink.print("{},{},{},{},{}\n", i, p.x, p.y, p.z, path.times[k]);
     }
   }
-  sink.close();
+  sink.finish();
   file.commit();
 }
 

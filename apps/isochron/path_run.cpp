@@ -5,11 +5,13 @@
 
 #include <fmt/format.h>
 
+#include "apps/isochron/exit_code.h"
 #include "apps/isochron/mesh_input.h"
 #include "apps/isochron/path.h"
 #include "apps/isochron/problem_options.h"
+#include "apps/isochron/wording.h"
 #include "isochron/core/error.h"
-#include "isochron/io/file_name.h"
+#include "isochron/io/file.h"
 #include "isochron/mesh/adjacency.h"
 #include "isochron/trace/simplex_path.h"
 
@@ -85,7 +87,7 @@ void trace_one(const std::function<Path(const PathTarget&)>& trace, TracedTarget
     if (path.end == PathEnd::source) traced.path = std::move(path);
     else traced.why = fmt::format("there is no path from {}: {}", describe(traced.target), path.why);
   } catch (const NoAnswerError& error) {
-    traced.why = error.what();
+    traced.why = to_text(error, command_wording());
   }
 }
 
@@ -147,7 +149,7 @@ int judge(const PathSummary& summary) {
   else
     print_error(
         fmt::format("{}: {} of {} targets have no path, first {}", input, count, summary.targets.size(), first->why));
-  return 5;
+  return exit_code(ErrorKind::no_answer);
 }
 
 }  // namespace

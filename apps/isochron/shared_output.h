@@ -10,8 +10,8 @@
 #include "isochron/comm/collectives.h"
 #include "isochron/core/error.h"
 #include "isochron/dist/block_partition.h"
-#include "isochron/io/image_parts.h"
-#include "isochron/io/part_output.h"
+#include "isochron/io/pieces/image_pieces.h"
+#include "isochron/io/pieces/part_files.h"
 
 namespace isochron::cli {
 
@@ -20,9 +20,9 @@ inline PartChoice part_of_rank(const Communicator& communicator) {
   return {static_cast<std::uint32_t>(communicator.rank()), static_cast<std::uint32_t>(communicator.size())};
 }
 
-/// All ranks together: calls `write()`. A signal ends the writing, and then nothing is left of it: a rank
-/// that waits looks for signals too, because the launcher sends them to all when one rank is gone. One that gets a
-/// signal by itself ends the others.
+/// All ranks together: calls `write()`. A signal ends the writing, and then nothing is left of it: a rank that waits
+/// looks for signals too, because the launcher sends them to all when one rank is gone. One that alone gets a signal
+/// ends the others.
 template <class Write>
 void write_together(Communicator& communicator, Write&& write) {
   const InterruptGuard guard;

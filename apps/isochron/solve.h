@@ -8,15 +8,13 @@
 #include <string>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include "apps/isochron/console.h"
 #include "apps/isochron/image_input.h"
 #include "apps/isochron/values.h"
 #include "isochron/core/error.h"
 #include "isochron/draw/picture.h"
 #include "isochron/io/io.h"
-#include "isochron/io/point_lists.h"
+#include "isochron/io/tables.h"
 #include "isochron/mesh/dataset.h"
 #include "isochron/mesh/image.h"
 #include "isochron/metric/from_dataset.h"
@@ -150,9 +148,9 @@ auto about_file(const std::filesystem::path& file, Work&& work) {
   try {
     return work();
   } catch (const InputError& error) {
-    const std::string message = error.what();
-    if (message.starts_with(file.string())) throw;
-    throw InputError(fmt::format("{}: {}", file.string(), message));
+    if (error.file() == file.string()) throw;
+    const Message other = error.file().empty() ? Message() : Message(error.file() + ": ");
+    throw InputError(other + error.detail(), file.string());
   }
 }
 

@@ -6,10 +6,9 @@
 #include <fmt/format.h>
 
 #include "isochron/core/error.h"
-#include "isochron/io/atomic_file.h"
-#include "isochron/io/file_name.h"
-#include "isochron/io/npy_file.h"
-#include "isochron/io/text_sink.h"
+#include "isochron/io/bytes.h"
+#include "isochron/io/file.h"
+#include "isochron/io/tables.h"
 
 namespace isochron::cli {
 namespace {
@@ -91,7 +90,7 @@ struct EachSource::TimesFile {
 /// The times of each source at all source vertices.
 struct EachSource::MatrixFile {
   AtomicFile file;
-  TextSink sink;
+  ByteWriter sink;
 
   MatrixFile(const SolveRequest& request, std::span<const Sources> sets)
       : file(request.matrix, TemporaryName::none), sink({request.matrix, file.path()}) {

@@ -13,7 +13,7 @@
 #include "isochron/core/error.h"
 #include "isochron/core/timer.h"
 #include "isochron/io/image_io.h"
-#include "isochron/io/piece_index.h"
+#include "isochron/io/pieces/piece_index.h"
 #include "isochron/mesh/image_mask.h"
 #include "isochron/solve/solver.h"
 

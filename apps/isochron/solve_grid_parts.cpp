@@ -16,7 +16,7 @@
 #include "apps/isochron/tensor_input.h"
 #include "isochron/comm/collectives.h"
 #include "isochron/core/timer.h"
-#include "isochron/io/image_parts.h"
+#include "isochron/io/pieces/image_pieces.h"
 #include "isochron/mesh/image_mask.h"
 #include "isochron/solve/ranks/distributed_grid_solver.h"
 #include "isochron/solve/ranks/grid_boxes.h"

@@ -4,6 +4,7 @@
 
 #include "apps/isochron/exit_code.h"
 #include "apps/isochron/solve_parts.h"
+#include "apps/isochron/wording.h"
 #include "isochron/comm/collectives.h"
 #include "isochron/comm/mpi_communicator.h"
 #include "isochron/core/error.h"
@@ -49,7 +50,7 @@ int serve(Communicator& communicator, const SolveRequest& request) {
 void fail_all(Communicator& communicator) {
   const Failure failure = current_failure();
   silence(false);
-  print_error(to_text(failure));
+  print_error(to_text(failure, command_wording()));
   while (true) communicator.abort(exit_code(failure.kind));  // once; the compiler does not believe a virtual function
 }
 

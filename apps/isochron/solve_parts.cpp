@@ -13,8 +13,8 @@
 #include "isochron/comm/collectives.h"
 #include "isochron/core/timer.h"
 #include "isochron/dist/mesh_part.h"
-#include "isochron/io/part_input.h"
-#include "isochron/io/part_output.h"
+#include "isochron/io/pieces/part_files.h"
+#include "isochron/io/pieces/part_input.h"
 #include "isochron/mesh/validate.h"
 #include "isochron/solve/ranks/part_split.h"
 #include "isochron/solve/ranks/rank_device.h"
@@ -97,10 +97,10 @@ class PartRun {
       try {
         check_mesh(data_.part.mesh);
         metric_ = metric_from_dataset<Corners>(data_.part.mesh, fields_, mesh_metric(request_));
-        check_metric(metric_, data_.part.mesh.element_count(), "the metric");
+        check_metric(metric_, data_.part.mesh.element_count(), Subject::metric);
       } catch (const InputError& error) {
         if (communicator_.size() == 1) throw;
-        throw InputError(fmt::format("in the part of rank {}: {}", communicator_.rank(), error.what()));
+        throw InputError(fmt::format("in the part of rank {}: ", communicator_.rank()) + error.detail(), error.file());
       }
     });
     if (request_.unit) metric_.change_unit(*request_.unit);

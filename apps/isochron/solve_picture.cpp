@@ -1,7 +1,7 @@
 // A picture of the result, in builds with VTK.
 #include "apps/isochron/solve_report.h"
 #include "isochron/core/error.h"
-#include "isochron/io/file_name.h"
+#include "isochron/io/file.h"
 
 namespace isochron::cli {
 

@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 
 #include "apps/isochron/solve.h"
-#include "isochron/io/atomic_file.h"
-#include "isochron/io/text_sink.h"
+#include "isochron/io/bytes.h"
+#include "isochron/io/file.h"
 #include "isochron/mesh/locator.h"
 #include "isochron/trace/grid_field.h"
 
@@ -91,7 +91,7 @@ std::vector<ProbeTime> probe_voxels(const SolveRequest& request, const std::vect
 
 void write_probes(const std::filesystem::path& path, const NamedPoints& points, const std::vector<ProbeTime>& times) {
   AtomicFile file(path);
-  TextSink sink({path, file.path()});
+  ByteWriter sink({path, file.path()});
   const bool named = !points.names.empty();
   sink.print("{}x,y,z,time,distance\n", named ? "name," : "");
   for (std::size_t i = 0; i < times.size(); ++i) {
@@ -100,7 +100,7 @@ void write_probes(const std::filesystem::path& path, const NamedPoints& points, 
     sink.print("{},{},{},{},{}\n", p.x, p.y, p.z, times[i].time ? fmt::format("{}", *times[i].time) : "",
                times[i].distance);
   }
-  sink.close();
+  sink.finish();
   file.commit();
 }
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "apps/isochron/exit_code.h"
 #include "apps/isochron/mesh_input.h"
 #include "apps/isochron/result_arrays.h"
 #include "apps/isochron/solve_each.h"
@@ -15,11 +16,10 @@
 #include "isochron/comm/mpi_communicator.h"
 #include "isochron/core/error.h"
 #include "isochron/core/timer.h"
-#include "isochron/io/file_name.h"
+#include "isochron/io/file.h"
 #include "isochron/io/image_io.h"
-#include "isochron/io/part_output.h"
-#include "isochron/io/piece_index.h"
-#include "isochron/io/set_files.h"
+#include "isochron/io/pieces/part_files.h"
+#include "isochron/io/pieces/piece_index.h"
 #include "isochron/solve/solver.h"
 
 namespace isochron::cli {
@@ -378,7 +378,7 @@ int judge(const SolveSummary& summary) {
         fmt::format("{}: nothing was reached (travel times are too large for any number); check the units of "
                     "coordinates and speeds",
                     mesh));
-    return 5;
+    return exit_code(ErrorKind::no_answer);
   }
   const bool failed = arrival.residual && !arrival.residual->passed();
   if (arrival.converged && !failed) return 0;
@@ -389,7 +389,7 @@ int judge(const SolveSummary& summary) {
              : "updates were still above the tolerance";
   print_error(fmt::format("{}: not converged ({}); the output was written all the same: treat it with care, and {}",
                           mesh, why, better_options(summary)));
-  return 4;
+  return exit_not_converged;
 }
 
 Box bounding_box(std::span<const Vec3d> points) {

@@ -9,7 +9,7 @@
 #include "apps/isochron/solve_grid.h"
 #include "apps/isochron/solve_parts.h"
 #include "isochron/dist/mesh_part.h"
-#include "isochron/io/vti_writer.h"
+#include "isochron/io/image/vti.h"
 #include "isochron/mesh/validate.h"
 
 namespace isochron::cli {

@@ -15,17 +15,19 @@ namespace isochron::cli {
 
 const DataArray& chosen_array(const Image& image, const SurfaceRequest& request) {
   const std::string file = request.image.string();
-  if (image.data.empty()) throw InputError(file + ": holds no values; give an image that does");
+  if (image.data.empty()) throw InputError("holds no values; give an image that does", file);
   const DataArray* array = &image.data.all().front();
   if (!request.array.empty()) {
     array = image.data.find(request.array);
     if (array == nullptr)
-      throw InputError(fmt::format("{}: there is no array '{}'; there are: {}", file, request.array,
-                                   fmt::join(image.data.names(), ", ")));
+      throw InputError(
+          fmt::format("there is no array '{}'; there are: {}", request.array, fmt::join(image.data.names(), ", ")),
+          file);
   }
   if (array->components != 1)
-    throw InputError(fmt::format("{}: {} values a voxel, but a surface needs one; take one volume out of it first",
-                                 file, array->components));
+    throw InputError(
+        fmt::format("{} values a voxel, but a surface needs one; take one volume out of it first", array->components),
+        file);
   return *array;
 }
 
@@ -37,7 +39,7 @@ std::vector<std::int32_t> as_labels(const DataArray& array, const std::string& f
     const double value = array.at(i);
     const bool whole = value == std::round(value) && std::abs(value) <= std::numeric_limits<std::int32_t>::max();
     if (!whole && std::isfinite(value))
-      throw InputError(fmt::format("{}: is no label map (voxel {} is {}); use --isovalue", file, i, value));
+      throw InputError(fmt::format("is no label map (voxel {} is {}); use --isovalue", i, value), file);
     labels[i] = whole ? static_cast<std::int32_t>(value) : no_number;
     not_finite += whole ? 0 : 1;
   }

@@ -1,9 +1,9 @@
 // A picture of the mesh by the shapes of its elements, in builds with VTK.
 #include "apps/isochron/surface.h"
 #include "isochron/core/error.h"
-#include "isochron/io/file_name.h"
+#include "isochron/io/file.h"
 #if defined(ISOCHRON_WITH_VTK)
-#include "isochron/draw/quality_picture.h"
+#include "isochron/draw/picture.h"
 #endif
 
 namespace isochron::cli {

@@ -20,11 +20,11 @@ void warn_about_order(const TensorRequest& request, const Image& image, Console&
                     request.file.string()));
 }
 
-std::string mixed_up(const std::string& name, const DiffusionCounts& counts) {
+std::string mixed_up(const DiffusionCounts& counts) {
   return fmt::format(
-      "{}: {} of {} tensors are not positive definite (their components are mixed up, or these are no "
-      "such tensors); check --tensor-order with 'isochron info'",
-      name, grouped(counts.not_positive_definite), grouped(counts.usable));
+      "{} of {} tensors are not positive definite (their components are mixed up, or these are no such tensors); check "
+      "--tensor-order with 'isochron info'",
+      grouped(counts.not_positive_definite), grouped(counts.usable));
 }
 
 }  // namespace
@@ -91,7 +91,7 @@ TensorInput read_tensors(const TensorRequest& request, Console& console) {
 }
 
 void warn_about_tensors(const std::string& name, const DiffusionCounts& counts, Console& console) {
-  if (mostly_wrong(counts.not_positive_definite, counts.usable)) throw InputError(mixed_up(name, counts));
+  if (mostly_wrong(counts.not_positive_definite, counts.usable)) throw InputError(mixed_up(counts), name);
   const auto voxels = [](std::size_t n) { return counted(n, "voxel", "voxels"); };
   if (counts.not_finite > 0)
     console.warn(fmt::format("{}: {} with NaN or infinite tensors left out", name, voxels(counts.not_finite)));

@@ -8,9 +8,9 @@
 #include "apps/isochron/tensors_report.h"
 #include "isochron/core/parallel.h"
 #include "isochron/core/timer.h"
-#include "isochron/io/gradient_files.h"
+#include "isochron/io/image/formats.h"
 #include "isochron/io/image_io.h"
-#include "isochron/io/nifti_file.h"
+#include "isochron/io/tables.h"
 #include "isochron/metric/diffusion.h"
 #include "isochron/metric/tensor_fit.h"
 
@@ -40,8 +40,7 @@ Input read_input(const TensorsRequest& request, Console& console) {
   input.table = read_gradients(request.bval, request.bvec);
   input.image = read_reported(request.image, {}, console);
   if (input.image.data.empty())
-    throw InputError(
-        fmt::format("{}: there are no values in it; give a diffusion-weighted image", request.image.string()));
+    throw InputError("there are no values in it; give a diffusion-weighted image", request.image.string());
   if (static_cast<std::size_t>(signals(input.image).components) != input.table.b.size())
     throw InputError(fmt::format(
         "{} and {} do not belong together (volumes: {}, b-values: {}); give the b-values and "

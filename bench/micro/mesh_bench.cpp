@@ -3,9 +3,9 @@
 
 #include <cstdint>
 
+#include "isochron/generate/cube.h"
+#include "isochron/generate/square.h"
 #include "isochron/mesh/adjacency.h"
-#include "isochron/mesh/generate/cube.h"
-#include "isochron/mesh/generate/square.h"
 #include "isochron/mesh/ordering.h"
 
 namespace isochron {

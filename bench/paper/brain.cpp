@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "bench/paper/data_folder.h"
-#include "isochron/connect/parcels.h"
+#include "isochron/connect/connectome.h"
 #include "isochron/core/error.h"
 #include "isochron/core/random.h"
 #include "isochron/io/image_io.h"

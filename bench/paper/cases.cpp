@@ -9,14 +9,12 @@
 #include "isochron/core/cuda/device.h"
 #include "isochron/core/parallel.h"
 #include "isochron/core/timer.h"
+#include "isochron/generate/cube.h"
+#include "isochron/generate/random_fields.h"
+#include "isochron/generate/sphere.h"
+#include "isochron/generate/square.h"
+#include "isochron/generate/ventricle.h"
 #include "isochron/io/io.h"
-#include "isochron/mesh/generate/cube.h"
-#include "isochron/mesh/generate/irregular_cube.h"
-#include "isochron/mesh/generate/irregular_square.h"
-#include "isochron/mesh/generate/random_fields.h"
-#include "isochron/mesh/generate/sphere.h"
-#include "isochron/mesh/generate/square.h"
-#include "isochron/mesh/generate/ventricle.h"
 
 namespace isochron::bench {
 namespace {
@@ -258,7 +256,7 @@ Measured on_gpu(const std::function<Measured()>& run) {
   } catch (const UsageError& error) {
     return {false, fmt::format("not run: {}", error.what()), {}};
   } catch (const Error& error) {
-    return {false, fmt::format("{}: {}", failed_run, error.what()), {}};
+    return {false, failed_run(error.what()), {}};
   }
 }
 
@@ -267,7 +265,7 @@ void note_gpu(Report& report) {
   if (const auto device = cuda::find_device(why))
     report.note(fmt::format("GPU: {}, {} multiprocessors; its times are medians, without set-up and transfer.",
                             device->name, device->multiprocessors));
-  else report.note(fmt::format("No GPU: {}.", why.reason.substr(0, why.reason.find(';'))));
+  else report.note(fmt::format("No GPU: {}.", to_text(why.reason.problem())));
 }
 
 double seconds(const Arrival& arrival) { return arrival.solve_seconds; }

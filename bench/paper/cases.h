@@ -67,7 +67,7 @@ MethodCase gpu_subdomains(std::string name, SubdomainBlocks blocks, int subdomai
 /// What one solve gave; `valid` only when its residual passed (or it is fast marching run unordered on purpose).
 struct Measured {
   bool valid = false;
-  std::string remark;
+  Remark remark;
   Arrival arrival;
   std::string timing = {};  ///< how the times came about, on the GPU
 };

@@ -7,7 +7,7 @@
 #include "bench/paper/cases.h"
 #include "bench/paper/tables.h"
 #include "isochron/core/parallel.h"
-#include "isochron/mesh/generate/random_fields.h"
+#include "isochron/generate/random_fields.h"
 
 namespace isochron::bench {
 namespace {
@@ -48,7 +48,7 @@ double calls(const Arrival& arrival) { return arrival.solves_per_vertex(); }
 
 }  // namespace
 
-int goals_work(const BenchOptions& options) {
+bool goals_work(const BenchOptions& options) {
   Report report("goals-work", "Local solves per vertex", options);
   report.note_on_paper(paper_is_the_aim);
   const auto square = surface_mesh(1, options.size);
@@ -76,7 +76,7 @@ int goals_work(const BenchOptions& options) {
   return report.finish(options);
 }
 
-int goals_speed(const BenchOptions& options) {
+bool goals_speed(const BenchOptions& options) {
   Report report("goals-speed", "Seconds on one thread in single precision", options);
   report.note_on_paper(paper_is_the_aim);
   const auto aim = [](double value) { return std::isnan(value) ? std::nullopt : std::optional(value); };
@@ -117,7 +117,7 @@ int goals_speed(const BenchOptions& options) {
   return report.finish(options);
 }
 
-int tuning_bands(const BenchOptions& options) {
+bool tuning_bands(const BenchOptions& options) {
   Report report("tuning-bands", "Banded over the width of its bands, in mean edge travel times", options);
   const int threads = options.threads > 0 ? options.threads : hardware_threads();
   const auto sweep = [&](const std::string& name, const auto& mesh, const Metric& metric,
@@ -149,7 +149,7 @@ int tuning_bands(const BenchOptions& options) {
   return report.finish(options);
 }
 
-int goals_accuracy(const BenchOptions& options) {
+bool goals_accuracy(const BenchOptions& options) {
   const std::size_t n = side(options);
   Report report("goals-accuracy",
                 fmt::format("Mean error of a point source in the middle of the jittered {}^3 cube, in edges", n),

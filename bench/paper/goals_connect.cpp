@@ -56,7 +56,7 @@ class ConnectGoals {
     note_gpu(report_);
   }
 
-  int run() {
+  bool run() {
     const auto queries = dragged_queries(brain_, quick_ ? 3 : 15);
     const std::string size = fmt::format("{} ({} voxels)", brain_.name, brain_.metric.counts.usable);
     add(size + ", region to region", "ms", 1e3, {}, 16,
@@ -158,6 +158,6 @@ class ConnectGoals {
 
 }  // namespace
 
-int goals_connect(const BenchOptions& options) { return ConnectGoals(options).run(); }
+bool goals_connect(const BenchOptions& options) { return ConnectGoals(options).run(); }
 
 }  // namespace isochron::bench

@@ -26,7 +26,7 @@ std::string column_of(const SolveOptions& options) {
 
 }  // namespace
 
-int goals_grid(const BenchOptions& options) {
+bool goals_grid(const BenchOptions& options) {
   Report report("goals-grid", "Errors and CPU seconds on image grids, one thread, source in the middle", options);
   report.note_on_paper(paper_is_the_aim);
   report.note("Errors in % are means of |u - exact| / exact beyond five voxels from the source.");

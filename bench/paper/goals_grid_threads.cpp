@@ -30,7 +30,7 @@ class GridThreads {
     if (threads_ == 1) report_.note("There is one thread only; give --threads for more.");
   }
 
-  int run() {
+  bool run() {
     const ExampleSizes sizes = example_sizes(options_.size);
     const std::uint32_t large = options_.size == BenchSize::paper ? 128 : 24;
     for (const int order : {1, 2})
@@ -45,7 +45,7 @@ class GridThreads {
     const std::string row = fmt::format("{} ({} voxels)", name, model.cells);
     const Measured one = solved(model, order, 1);
     Measured all = solved(model, order, threads_);
-    if (one.valid && all.valid && !agree(one.arrival, all.arrival)) all = {false, failed_agreement, {}};
+    if (one.valid && all.valid && !agree(one.arrival, all.arrival)) all = {false, failed_run(wrong_times), {}};
     report_.add(entry_of(row, "1 thread", {}, one, "s", seconds));
     report_.add(entry_of(row, fmt::format("{} threads", threads_), {}, all, "s", seconds));
     if (one.valid && all.valid)
@@ -62,7 +62,7 @@ class GridThreads {
     return quickest_solve(model, options, options_);
   }
 
-  static constexpr const char* failed_agreement = "run FAILED: the times are not those of one thread";
+  static constexpr const char* wrong_times = "the times are not those of one thread";
 
   const BenchOptions& options_;
   int threads_;
@@ -71,6 +71,6 @@ class GridThreads {
 
 }  // namespace
 
-int goals_grid_threads(const BenchOptions& options) { return GridThreads(options).run(); }
+bool goals_grid_threads(const BenchOptions& options) { return GridThreads(options).run(); }
 
 }  // namespace isochron::bench

@@ -398,7 +398,7 @@ void add_on_gpus(Report& report, Communicator& communicator, std::size_t element
 
 }  // namespace
 
-int goals_mpi(const BenchOptions& options) {
+bool goals_mpi(const BenchOptions& options) {
   const std::unique_ptr<Communicator> communicator = mpi::join_world();
   const int ranks = communicator->size();
   if (options.columns == BenchColumns::gpu) {
@@ -406,11 +406,11 @@ int goals_mpi(const BenchOptions& options) {
       (void)mpi::agreed_backend(*communicator, Backend::cuda);
     } catch (const ThrownTogether&) {
       if (communicator->rank() == 0) throw;
-      return 0;  // the first one says why
+      return true;  // the first one says why
     }
     Report report("goals-mpi", fmt::format("A ventricle over {} ranks with a GPU each", ranks), options);
     add_on_gpus(report, *communicator, options.size == BenchSize::quick ? 200000 : 24000000);
-    return communicator->rank() == 0 ? report.finish(options) : 0;
+    return communicator->rank() == 0 ? report.finish(options) : true;
   }
   Report report("goals-mpi", fmt::format("A ventricle over {} ranks, double precision", ranks), options);
   const bool quick = options.size == BenchSize::quick;
@@ -437,7 +437,7 @@ int goals_mpi(const BenchOptions& options) {
   };
   if (weak == whole) measure({"strong", "weak"}, {whole, options.threads, before, beside});
   else measure({"strong"}, {whole, options.threads, before});
-  if (communicator->rank() != 0) return 0;
+  if (communicator->rank() != 0) return true;
   save(options, "goals-mpi-runs.csv", runs_csv(runs));
   return report.finish(options);
 }

@@ -39,7 +39,7 @@ class SurfaceGoals {
     note_gpu(report_);
   }
 
-  int run() {
+  bool run() {
     const ImageGrid grid = cube_image(quick_ ? 32 : 256);
     const std::vector<float> values = blob_values(grid);
     SurfaceModel model = fields(grid, values);
@@ -115,6 +115,6 @@ class SurfaceGoals {
 
 }  // namespace
 
-int goals_surface(const BenchOptions& options) { return SurfaceGoals(options).run(); }
+bool goals_surface(const BenchOptions& options) { return SurfaceGoals(options).run(); }
 
 }  // namespace isochron::bench

@@ -3,9 +3,8 @@
 
 #include "bench/paper/cases.h"
 #include "bench/paper/tables.h"
-#include "isochron/mesh/generate/irregular_square.h"
-#include "isochron/mesh/generate/sphere.h"
-#include "isochron/mesh/generate/square.h"
+#include "isochron/generate/sphere.h"
+#include "isochron/generate/square.h"
 
 namespace isochron::bench {
 namespace {
@@ -49,7 +48,7 @@ class GpuGoals {
     note_gpu(report_);
   }
 
-  int run() {
+  bool run() {
     cubes();
     hearts();
     surfaces();
@@ -202,6 +201,6 @@ void GpuGoals::batch() {
 
 }  // namespace
 
-int gpu_goals(const BenchOptions& options) { return GpuGoals(options).run(); }
+bool gpu_goals(const BenchOptions& options) { return GpuGoals(options).run(); }
 
 }  // namespace isochron::bench

@@ -6,7 +6,7 @@
 
 #include "isochron/core/error.h"
 #include "isochron/core/timer.h"
-#include "isochron/mesh/generate/tensor_images.h"
+#include "isochron/generate/images.h"
 
 namespace isochron::bench {
 namespace {

@@ -52,7 +52,7 @@ class GridGpuGoals {
     note_gpu(report_);
   }
 
-  int run() {
+  bool run() {
     const ExampleSizes examples = example_sizes(options_.size);
     const std::uint32_t n = examples.cube, large = sizes_.isotropic;
     solve(fmt::format("{}^3 Example 1", n), [&] { return example_one(n); }, {5, 1, "1000 ms (8800 GTX)"});
@@ -123,6 +123,6 @@ class GridGpuGoals {
 
 }  // namespace
 
-int grid_gpu_goals(const BenchOptions& options) { return GridGpuGoals(options).run(); }
+bool grid_gpu_goals(const BenchOptions& options) { return GridGpuGoals(options).run(); }
 
 }  // namespace isochron::bench

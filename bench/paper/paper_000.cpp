@@ -6,7 +6,7 @@
 
 #include "bench/paper/cases.h"
 #include "bench/paper/tables.h"
-#include "isochron/mesh/generate/square.h"
+#include "isochron/generate/square.h"
 
 namespace isochron::bench {
 namespace {
@@ -57,7 +57,7 @@ void add_random_speed(Report& report, const Table& table, const BenchOptions& op
 
 }  // namespace
 
-int table_000_2_1(const BenchOptions& options) {
+bool table_000_2_1(const BenchOptions& options) {
   Report report("000-table-2.1", "Paper 000 Table 2.1: local solver calls per vertex", options);
   report.note_on_paper(
       "The paper's 59.2 for meshFIM on the complex mesh is what its Table 3.4 gives for Mesh 3 with Speed 2; for the "
@@ -77,7 +77,7 @@ int table_000_2_1(const BenchOptions& options) {
   return report.finish(options);
 }
 
-int table_000_3_1(const BenchOptions& options) {
+bool table_000_3_1(const BenchOptions& options) {
   Report report("000-table-3.1", "Paper 000 Table 3.1: milliseconds, constant speed", options);
   report.note_on_paper("The paper's computer: i7 920, four threads.");
   const Table table{{{fmm_case, {5092, 7063, 6362, 3612}},
@@ -92,7 +92,7 @@ int table_000_3_1(const BenchOptions& options) {
   return report.finish(options);
 }
 
-int table_000_3_2(const BenchOptions& options) {
+bool table_000_3_2(const BenchOptions& options) {
   Report report("000-table-3.2", "Paper 000 Table 3.2: milliseconds on the sphere", options);
   const auto mesh = surface_mesh(3, options.size);
   report.note(fmt::format("The sphere has {} vertices.", mesh->vertex_count()));
@@ -112,7 +112,7 @@ int table_000_3_2(const BenchOptions& options) {
   return report.finish(options);
 }
 
-int table_000_3_3(const BenchOptions& options) {
+bool table_000_3_3(const BenchOptions& options) {
   Report report("000-table-3.3", "Paper 000 Table 3.3: milliseconds of CPU and GPU", options);
   report.note_on_paper("The paper's computer: i7 920 and GTX 275, without transfers.");
   note_gpu(report);
@@ -131,7 +131,7 @@ int table_000_3_3(const BenchOptions& options) {
   return report.finish(options);
 }
 
-int table_000_3_4(const BenchOptions& options) {
+bool table_000_3_4(const BenchOptions& options) {
   Report report("000-table-3.4", "Paper 000 Table 3.4: local solver calls per vertex", options);
   note_gpu(report);
   const Table table{{{fmm_case, {17.9, 19.5, 18.1, 18.3, 18.1}},
@@ -149,7 +149,7 @@ int table_000_3_4(const BenchOptions& options) {
   return report.finish(options);
 }
 
-int cost_model_000(const BenchOptions& options) {
+bool cost_model_000(const BenchOptions& options) {
   Report report("000-cost-model", "Paper 000 section 3.3.1: cost of FIM over FMM, from calls P and heap size h",
                 options);
   const std::array<std::optional<double>, 5> heap_in_paper{{1302, {}, {}, {}, {}}};
@@ -187,7 +187,7 @@ int cost_model_000(const BenchOptions& options) {
   return report.finish(options);
 }
 
-int figure_000_3_2(const BenchOptions& options) {
+bool figure_000_3_2(const BenchOptions& options) {
   Report report("000-figure-3.2",
                 "Paper 000 Figure 3.2: solver calls over vertices for N smoothing steps of the random speed", options);
   const bool full = options.size == BenchSize::paper;
@@ -244,7 +244,7 @@ Sources nearest_vertices(const TriangleMesh& mesh, const TwoSources& two, double
 
 }  // namespace
 
-int figure_000_3_3(const BenchOptions& options) {
+bool figure_000_3_3(const BenchOptions& options) {
   Report report("000-figure-3.3",
                 "Paper 000 Figure 3.3: RMS error over resolution, square with sides of 16; order between rows", options,
                 QuickRun::fewer_meshes);

@@ -85,7 +85,7 @@ void add_storages(Report& report, const std::string& row, const Heart& h, const 
 
 }  // namespace
 
-int table_001_5(const BenchOptions& options) {
+bool table_001_5(const BenchOptions& options) {
   const int threads = options.threads > 0 ? options.threads : std::min(8, hardware_threads());
   Report report("001-table-5", fmt::format("Paper 001 Table 5: seconds, {} threads and the GPU", threads), options);
   const bool full = options.size == BenchSize::paper;
@@ -119,8 +119,8 @@ struct SubdomainRow {
 };
 
 /// Tables 6 and 7: seconds over the number of subdomains.
-int subdomain_table(Report report, std::size_t tets, const std::vector<SubdomainRow>& rows,
-                    const BenchOptions& options) {
+bool subdomain_table(Report report, std::size_t tets, const std::vector<SubdomainRow>& rows,
+                     const BenchOptions& options) {
   note_gpu(report);
   std::optional<Heart> h;
   Sources sources;
@@ -146,7 +146,7 @@ const std::vector<SubdomainRow> quick_subdomains{{4, {}, {}}, {8, {}, {}}};
 
 }  // namespace
 
-int table_001_6(const BenchOptions& options) {
+bool table_001_6(const BenchOptions& options) {
   const bool full = options.size == BenchSize::paper;
   return subdomain_table(
       {"001-table-6", "Paper 001 Table 6: seconds, GPU, coarse heart in subdomains", options},
@@ -155,7 +155,7 @@ int table_001_6(const BenchOptions& options) {
       options);
 }
 
-int table_001_7(const BenchOptions& options) {
+bool table_001_7(const BenchOptions& options) {
   const bool full = options.size == BenchSize::paper;
   return subdomain_table(
       {"001-table-7", "Paper 001 Table 7: seconds, GPU, fine heart in subdomains", options},
@@ -165,7 +165,7 @@ int table_001_7(const BenchOptions& options) {
       options);
 }
 
-int figure_001_8(const BenchOptions& options) {
+bool figure_001_8(const BenchOptions& options) {
   Report report("001-figure-8", "Paper 001 Figure 8: speed-up over threads", options);
   report.note_on_paper("The paper's is nearly linear to 64 threads on a Xeon Phi.");
   const Heart h = paper_heart(options.size == BenchSize::paper ? coarse_tets : quick_tets, hardware_threads());

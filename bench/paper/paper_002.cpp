@@ -91,7 +91,7 @@ class ParticleTable {
 
   Report& report() { return report_; }
   [[nodiscard]] int threads() const { return threads_; }
-  int finish() { return report_.finish(options_); }
+  bool finish() { return report_.finish(options_); }
 
  private:
   const BenchOptions& options_;
@@ -106,7 +106,7 @@ struct PaperQuality {
 
 }  // namespace
 
-int table_002_1(const BenchOptions& options) {
+bool table_002_1(const BenchOptions& options) {
   ParticleTable table("002-table-1", "Paper 002 Table 1: radius ratios of the triangles", options);
   if (!delaunay_available()) {
     table.report().note("All rows are left out: this build has no CGAL to make triangles with (libcgal-dev).");
@@ -130,7 +130,7 @@ int table_002_1(const BenchOptions& options) {
   return table.finish();
 }
 
-int table_002_2(const BenchOptions& options) {
+bool table_002_2(const BenchOptions& options) {
   ParticleTable table("002-table-2", "Paper 002 Table 2: seconds to place the particles", options);
   table.report().note("The sizes are scaled so that they ask for the paper's number of particles.");
   struct Row {
@@ -147,7 +147,7 @@ int table_002_2(const BenchOptions& options) {
   return table.finish();
 }
 
-int table_002_3(const BenchOptions& options) {
+bool table_002_3(const BenchOptions& options) {
   ParticleTable table("002-table-3", "Paper 002 Table 3: seconds with a given number of seeds, none added", options);
   SurfaceModel model = surface_model(Organ::ribcage, options);
   struct Row {
@@ -167,7 +167,7 @@ int table_002_3(const BenchOptions& options) {
   return table.finish();
 }
 
-int table_002_4(const BenchOptions& options) {
+bool table_002_4(const BenchOptions& options) {
   ParticleTable table("002-table-4", "Paper 002 Table 4: seconds over the number of particles", options);
   table.report().note_on_paper("The paper's seconds of one thread are its speed-up times those of the GPU.");
   struct Row {

@@ -9,9 +9,8 @@
 #include "bench/paper/tables.h"
 #include "isochron/core/cuda/device.h"
 #include "isochron/core/parallel.h"
-#include "isochron/mesh/generate/blobs.h"
-#include "isochron/mesh/generate/cube.h"
-#include "isochron/mesh/generate/lens.h"
+#include "isochron/generate/cube.h"
+#include "isochron/generate/region_model.h"
 #include "isochron/solve/simplex/cuda/volume.h"
 
 namespace isochron::bench {
@@ -129,7 +128,7 @@ Table volume_table(const BenchOptions& options, PaperNumbers fmm, PaperNumbers f
 }
 
 /// The table with the three speeds on one mesh.
-int time_table(const std::string& name, int number, Table table, const BenchOptions& options) {
+bool time_table(const std::string& name, int number, Table table, const BenchOptions& options) {
   Report report(name, fmt::format("Paper 003 Table {}: seconds on {}", name.substr(10), volume_mesh_names[number]),
                 options);
   report.note_on_paper("The paper's computer: i7 965, four threads.");
@@ -151,7 +150,7 @@ struct SpeedTable {
   Table table;
 };
 
-int mesh_table(Report report, const std::vector<SpeedTable>& tables, const BenchOptions& options) {
+bool mesh_table(Report report, const std::vector<SpeedTable>& tables, const BenchOptions& options) {
   report.note_on_paper("The paper's computer: i7 965 and GTX 580, without transfers.");
   note_gpu(report);
   for (const int number : {1, 2, 3}) {
@@ -167,7 +166,7 @@ int mesh_table(Report report, const std::vector<SpeedTable>& tables, const Bench
 
 }  // namespace
 
-int table_003_4_1(const BenchOptions& options) {
+bool table_003_4_1(const BenchOptions& options) {
   Report report("003-table-4.1",
                 "Paper 003 Table 4.1: L1 error on the 256-unit cube, source surface of radius 40 around a corner",
                 options, QuickRun::fewer_meshes);
@@ -203,20 +202,20 @@ int table_003_4_1(const BenchOptions& options) {
   return report.finish(options);
 }
 
-int table_003_4_2(const BenchOptions& options) {
+bool table_003_4_2(const BenchOptions& options) {
   return time_table("003-table-4.2", 1, volume_table(options, {69}, {213, 216, 680}, {80, 81, 107}, {27, 28, 41}),
                     options);
 }
-int table_003_4_3(const BenchOptions& options) {
+bool table_003_4_3(const BenchOptions& options) {
   return time_table("003-table-4.3", 2, volume_table(options, {42}, {407, 409, 674}, {60, 59, 175}, {22, 23, 55}),
                     options);
 }
-int table_003_4_4(const BenchOptions& options) {
+bool table_003_4_4(const BenchOptions& options) {
   return time_table("003-table-4.4", 3, volume_table(options, {71}, {807, 823, 1307}, {113, 122, 173}, {46, 48, 56}),
                     options);
 }
 
-int table_003_4_5(const BenchOptions& options) {
+bool table_003_4_5(const BenchOptions& options) {
   const Table table{{{{"tetFIM-ST", Method::fim, 1}, {80, 60, 113}},
                      {{"tetFIM-MT", Method::fim, paper_threads(options)}, {27, 22, 46}},
                      {strips_case(), {0.396, 1.412, 2.694}},
@@ -230,7 +229,7 @@ int table_003_4_5(const BenchOptions& options) {
                     options);
 }
 
-int table_003_4_6(const BenchOptions& options) {
+bool table_003_4_6(const BenchOptions& options) {
   const auto table = [](PaperNumbers single, PaperNumbers cells, PaperNumbers speed_up) {
     return Table{{{{"tetFIM-ST", Method::fim, 1}, std::move(single)},
                   {strips_case(), {}},
@@ -249,7 +248,7 @@ int table_003_4_6(const BenchOptions& options) {
                     options);
 }
 
-int table_003_4_7(const BenchOptions& options) {
+bool table_003_4_7(const BenchOptions& options) {
   Report report("003-table-4.7", "Paper 003 Table 4.7: seconds of set-up", options);
   report.note_on_paper("The paper's are without cutting the mesh into agglomerates; ours begin with the raw mesh.");
   note_gpu(report);
@@ -276,7 +275,7 @@ int table_003_4_7(const BenchOptions& options) {
   return report.finish(options);
 }
 
-int table_003_4_8(const BenchOptions& options) {
+bool table_003_4_8(const BenchOptions& options) {
   Report report("003-table-4.8",
                 "Paper 003 Table 4.8: seconds on the lens (index 2.419) and the blobs (speeds 1 and 10)", options);
   note_gpu(report);
@@ -302,7 +301,7 @@ int table_003_4_8(const BenchOptions& options) {
   return report.finish(options);
 }
 
-int table_003_4_9(const BenchOptions& options) {
+bool table_003_4_9(const BenchOptions& options) {
   Report report("003-table-4.9", "Paper 003 Table 4.9: iterations and updates per vertex", options,
                 QuickRun::fewer_meshes);
   note_gpu(report);
@@ -382,7 +381,7 @@ CubeResult solve_cube(const TetMesh& mesh, int speed, const BenchOptions& option
 
 }  // namespace
 
-int gpu_513(const BenchOptions& options) {
+bool gpu_513(const BenchOptions& options) {
   Report report("gpu-513", "Paper 003 Table 4.1 up to 513 on the GPU: L1 error, nearest vertices, diagonal across",
                 options, QuickRun::fewer_meshes);
   note_gpu(report);
@@ -397,7 +396,7 @@ int gpu_513(const BenchOptions& options) {
   std::array<double, 2> previous{};
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     const Size& size = sizes[i];
-    const std::string missing = has_gpu() ? missing_memory(size.n) : without_gpu().remark;
+    const std::string missing = has_gpu() ? missing_memory(size.n) : without_gpu().remark.text;
     std::optional<TetMesh> mesh;
     if (missing.empty()) mesh = accuracy_cube(size.n, KuhnDiagonal::npp);
     for (const int speed : {1, 2}) {

@@ -34,7 +34,7 @@ class TableOne {
     note_gpu(report_);
   }
 
-  int run() {
+  bool run() {
     const auto [n, brain, thickness] = example_sizes(options_.size);
     add(fmt::format("Example 1, {}^3", n), example_one(n), {1, 54, 142});
     add(fmt::format("Example 2, helix, {}^3", n), example_two(n), {1.5, 76, 220});
@@ -87,9 +87,9 @@ class TableOne {
 
 }  // namespace
 
-int table_004_1(const BenchOptions& options) { return TableOne(options).run(); }
+bool table_004_1(const BenchOptions& options) { return TableOne(options).run(); }
 
-int anisotropy_004(const BenchOptions& options) {
+bool anisotropy_004(const BenchOptions& options) {
   Report report("004-anisotropy", "Paper 004's schemes and ours: relative error over the ratio of speeds", options);
   report.note(
       "One tensor at an angle to the axes, source in the middle with exact times in its ball, double precision.");

@@ -40,7 +40,7 @@ MethodCase strips_case() { return gpu_patches("one-ring strips", PatchLayout::on
 
 }  // namespace
 
-int section_000_3_3_3(const BenchOptions& options) {
+bool section_000_3_3_3(const BenchOptions& options) {
   Report report("000-section-3.3.3", "Paper 000 section 3.3.3: patches on surfaces by size and inner iterations",
                 options);
   report.note_on_paper("The paper found 64 vertices and 7 iterations best, and more than 7 hardly slower.");
@@ -54,7 +54,7 @@ int section_000_3_3_3(const BenchOptions& options) {
   return report.finish(options);
 }
 
-int section_003_4_5_2(const BenchOptions& options) {
+bool section_003_4_5_2(const BenchOptions& options) {
   Report report("003-section-4.5.2", "Paper 003 section 4.5.2: agglomerates by size and inner iterations", options);
   report.note_on_paper("The paper found 64 vertices and 3 iterations best.");
   note_gpu(report);

@@ -32,11 +32,12 @@ struct BenchOptions {
   Progress progress;                       ///< `update` throws Cancelled
 };
 
-/// One table or figure. `run` prints it beside the paper's numbers on stdout and returns the command's exit code.
+/// One table or figure. `run` prints it beside the paper's numbers on stdout; false when a
+/// result failed its check.
 struct PaperBench {
   std::string name;
   std::string what;
-  int (*run)(const BenchOptions& options) = nullptr;
+  bool (*run)(const BenchOptions& options) = nullptr;
 };
 
 /// All benches, in the order of the papers.

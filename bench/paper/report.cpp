@@ -56,8 +56,7 @@ void Report::note_on_paper(std::string text) {
 }
 
 bool Report::sound() const {
-  return std::none_of(entries_.begin(), entries_.end(),
-                      [](const Entry& e) { return e.remark == failed_check || e.remark.starts_with(failed_run); });
+  return std::none_of(entries_.begin(), entries_.end(), [](const Entry& e) { return e.remark.failed; });
 }
 
 void Report::print() const {
@@ -74,7 +73,7 @@ void Report::print() const {
   std::string previous;
   for (const Entry& e : entries_) {
     fmt::print("{:<{}}  {:<{}}  {}  {} {}\n", e.row == previous ? "" : e.row, rows, e.column, columns,
-               numbers(number(e.paper), number(e.ours), ratio(e)), e.unit, e.remark);
+               numbers(number(e.paper), number(e.ours), ratio(e)), e.unit, e.remark.text);
     previous = e.row;
   }
   for (const std::string& text : notes_) fmt::print("  {}\n", text);
@@ -88,7 +87,7 @@ std::string Report::json() const {
     text += fmt::format(
         "{}\n  {{\"row\": \"{}\", \"column\": \"{}\", \"paper\": {}, \"ours\": {}, \"unit\": \"{}\", \"remark\": "
         "\"{}\"}}",
-        i == 0 ? "" : ",", e.row, e.column, json_number(e.paper), json_number(e.ours), e.unit, e.remark);
+        i == 0 ? "" : ",", e.row, e.column, json_number(e.paper), json_number(e.ours), e.unit, e.remark.text);
   }
   text += "\n], \"notes\": [";
   for (std::size_t i = 0; i < notes_.size(); ++i) text += fmt::format("{}\n  \"{}\"", i == 0 ? "" : ",", notes_[i]);
@@ -100,16 +99,16 @@ void Report::write(const BenchOptions& options) const {
   for (const Entry& e : entries_)
     csv += fmt::format("{},{},{},{},{},{},{}\n", quoted(e.row), quoted(e.column),
                        e.paper ? fmt::format("{}", *e.paper) : "", e.ours ? fmt::format("{}", *e.ours) : "",
-                       quoted(e.unit), quoted(e.remark), quick_);
+                       quoted(e.unit), quoted(e.remark.text), quick_);
   save(options, name_ + ".csv", csv);
   save(options, name_ + ".json", json());
 }
 
-int Report::finish(const BenchOptions& options) const {
+bool Report::finish(const BenchOptions& options) const {
   if (options.output == BenchOutput::text) print();
   if (options.output == BenchOutput::json) fmt::print("{}", json());
   write(options);
-  return sound() ? 0 : 4;
+  return sound();
 }
 
 }  // namespace isochron::bench

@@ -3,11 +3,29 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bench/paper/registry.h"
 
 namespace isochron::bench {
+
+/// What a table says beside a number, and whether that is a failure: then the number is missing.
+struct Remark {
+  std::string text;
+  bool failed = false;
+
+  Remark() = default;
+  Remark(std::string said) : text(std::move(said)) {}  // NOLINT(google-explicit-constructor)
+  Remark(const char* said) : text(said) {}             // NOLINT(google-explicit-constructor)
+  Remark(std::string said, bool failure) : text(std::move(said)), failed(failure) {}
+
+  Remark& operator+=(const std::string& more) {
+    text += more;
+    return *this;
+  }
+  friend bool operator==(const Remark&, const Remark&) = default;
+};
 
 /// One number of a table: what the paper has, what we measured, and a remark ("unordered", "residual failed").
 struct Entry {
@@ -16,7 +34,7 @@ struct Entry {
   std::optional<double> paper;
   std::optional<double> ours;  ///< absent when the result did not pass its check, or was not run
   std::string unit;
-  std::string remark;
+  Remark remark;
 };
 
 /// What a quick run of a table leaves out.
@@ -41,8 +59,8 @@ class Report {
   void print() const;
   [[nodiscard]] std::string json() const;
   void write(const BenchOptions& options) const;
-  /// Prints, writes and gives the exit code: 0, or 4 when a result failed its check.
-  [[nodiscard]] int finish(const BenchOptions& options) const;
+  /// Prints, writes and gives `sound`.
+  [[nodiscard]] bool finish(const BenchOptions& options) const;
 
  private:
   std::string name_, title_;
@@ -56,8 +74,8 @@ class Report {
 void save(const BenchOptions& options, const std::string& name, const std::string& text);
 
 /// The remark of an entry whose result failed its check: it has no time.
-inline constexpr const char* failed_check = "residual check FAILED: no number";
-/// How the remark of an entry begins whose run ended with an error.
-inline constexpr const char* failed_run = "run FAILED";
+inline const Remark failed_check{"residual check FAILED: no number", true};
+/// The remark of an entry whose run ended with an error, or with a wrong result.
+inline Remark failed_run(const std::string& why) { return {"run FAILED: " + why, true}; }
 
 }  // namespace isochron::bench

@@ -104,7 +104,7 @@ void write_grid(const std::vector<std::vector<ScaleResult>>& all, const ScaleStu
 
 }  // namespace
 
-int scale(const BenchOptions& options) {
+bool scale(const BenchOptions& options) {
   const bool quick = options.size == BenchSize::quick;
   Report report("scale", "Simulated solves over ranks; 'paper' is what was measured", options, QuickRun::fewer_meshes);
   ScaleStudy study;
@@ -128,7 +128,7 @@ int scale(const BenchOptions& options) {
       fmt::format("machine: {:.3g} us a vertex, {:.2g} us a message, {:.2g} us flight, {:.3g} GB/s a core, {:.2g} "
                   "us a reduction per doubling of ranks{}",
                   1e6 * m.push, 1e6 * m.message, 1e6 * m.latency, 1e-9 / m.byte, 1e6 * m.reduction,
-                  options.runs.empty() && options.machine.empty() ? " (assumed: see docs/scale.md)" : ""));
+                  options.runs.empty() && options.machine.empty() ? " (assumed: see docs/internals/scale.md)" : ""));
   report.note(fmt::format("at most {} parts are simulated, of {:g} vertices or more", study.max_parts, study.min_part));
   return report.finish(options);
 }

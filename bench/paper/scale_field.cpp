@@ -5,8 +5,8 @@
 
 #include "bench/paper/cases.h"
 #include "isochron/core/error.h"
-#include "isochron/mesh/generate/cube.h"
-#include "isochron/mesh/generate/ventricle.h"
+#include "isochron/generate/cube.h"
+#include "isochron/generate/ventricle.h"
 
 namespace isochron::bench {
 namespace {

@@ -44,7 +44,8 @@ class Row {
   [[nodiscard]] std::string word(const std::string& name) const {
     const auto it = fields_.find(name);
     if (it != fields_.end() && !it->second.empty()) return it->second;
-    throw InputError(fmt::format("{}: no {} (the model needs it); see docs/scale.md for the columns", where_, name));
+    throw InputError(
+        fmt::format("{}: no {} (the model needs it); see docs/internals/scale.md for the columns", where_, name));
   }
   [[nodiscard]] double number(const std::string& name) const { return parse(name, word(name)); }
   [[nodiscard]] std::optional<double> maybe(const std::string& name) const {

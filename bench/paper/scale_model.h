@@ -27,7 +27,7 @@ void set_costs(Machine& machine, const std::string& text);
 /// What working in parts costs beside the network: ranks go ahead within a band with times that a neighbour's values
 /// correct later. For a band of x sides of a part, a vertex is pushed 1 + `early` x times in place of once, and
 /// 1 + `early` x + `late` x² times where values of one band are used only in the next. A border value is sent
-/// 1 + `resend` w times for a band of w edges. Measured on small meshes (docs/scale.md).
+/// 1 + `resend` w times for a band of w edges. Measured on small meshes (docs/internals/scale.md).
 struct Rework {
   double early = 1.6, late = 14;
   double resend = 0.38;
@@ -35,7 +35,7 @@ struct Rework {
 };
 inline constexpr Rework isotropic_rework{1.6, 14, 0.38, 0}, fiber_rework{2.8, 140, 0.8, 8};
 
-/// One measured solve, as a line of the CSV file that `--runs` names (docs/scale.md lists the columns).
+/// One measured solve, as a line of the CSV file that `--runs` names (docs/internals/scale.md lists the columns).
 struct MeasuredRun {
   std::string mesh;
   double ranks = 1, parts_per_rank = 1, vertices = 0, elements = 0;

@@ -6,61 +6,61 @@
 namespace isochron::bench {
 
 // Paper 000: triangulated surfaces (2011).
-int table_000_2_1(const BenchOptions& options);
-int table_000_3_1(const BenchOptions& options);
-int table_000_3_2(const BenchOptions& options);
-int table_000_3_3(const BenchOptions& options);
-int table_000_3_4(const BenchOptions& options);
-int section_000_3_3_3(const BenchOptions& options);
-int cost_model_000(const BenchOptions& options);
-int figure_000_3_2(const BenchOptions& options);
-int figure_000_3_3(const BenchOptions& options);
+bool table_000_2_1(const BenchOptions& options);
+bool table_000_3_1(const BenchOptions& options);
+bool table_000_3_2(const BenchOptions& options);
+bool table_000_3_3(const BenchOptions& options);
+bool table_000_3_4(const BenchOptions& options);
+bool section_000_3_3_3(const BenchOptions& options);
+bool cost_model_000(const BenchOptions& options);
+bool figure_000_3_2(const BenchOptions& options);
+bool figure_000_3_3(const BenchOptions& options);
 
 // Paper 002: surfaces by a particle system (2012).
-int table_002_1(const BenchOptions& options);
-int table_002_2(const BenchOptions& options);
-int table_002_3(const BenchOptions& options);
-int table_002_4(const BenchOptions& options);
+bool table_002_1(const BenchOptions& options);
+bool table_002_2(const BenchOptions& options);
+bool table_002_3(const BenchOptions& options);
+bool table_002_4(const BenchOptions& options);
 
 // Paper 003: tetrahedral domains (2013).
-int table_003_4_1(const BenchOptions& options);
-int table_003_4_2(const BenchOptions& options);
-int table_003_4_3(const BenchOptions& options);
-int table_003_4_4(const BenchOptions& options);
-int table_003_4_5(const BenchOptions& options);
-int table_003_4_6(const BenchOptions& options);
-int table_003_4_7(const BenchOptions& options);
-int table_003_4_8(const BenchOptions& options);
-int table_003_4_9(const BenchOptions& options);
-int section_003_4_5_2(const BenchOptions& options);
-int gpu_513(const BenchOptions& options);
+bool table_003_4_1(const BenchOptions& options);
+bool table_003_4_2(const BenchOptions& options);
+bool table_003_4_3(const BenchOptions& options);
+bool table_003_4_4(const BenchOptions& options);
+bool table_003_4_5(const BenchOptions& options);
+bool table_003_4_6(const BenchOptions& options);
+bool table_003_4_7(const BenchOptions& options);
+bool table_003_4_8(const BenchOptions& options);
+bool table_003_4_9(const BenchOptions& options);
+bool section_003_4_5_2(const BenchOptions& options);
+bool gpu_513(const BenchOptions& options);
 
 // Paper 001: massively parallel, unstructured (2018).
-int table_001_5(const BenchOptions& options);
-int table_001_6(const BenchOptions& options);
-int table_001_7(const BenchOptions& options);
-int figure_001_8(const BenchOptions& options);
+bool table_001_5(const BenchOptions& options);
+bool table_001_6(const BenchOptions& options);
+bool table_001_7(const BenchOptions& options);
+bool figure_001_8(const BenchOptions& options);
 
 // Paper 004: image grids of tensors (2007).
-int table_004_1(const BenchOptions& options);
-int anisotropy_004(const BenchOptions& options);
+bool table_004_1(const BenchOptions& options);
+bool anisotropy_004(const BenchOptions& options);
 
 // Our own aims: accuracy, work and speed.
-int goals_work(const BenchOptions& options);
-int goals_speed(const BenchOptions& options);
-int goals_accuracy(const BenchOptions& options);
-int goals_grid(const BenchOptions& options);
-int goals_surface(const BenchOptions& options);
-int goals_grid_threads(const BenchOptions& options);
-int goals_connect(const BenchOptions& options);
-int goals_mpi(const BenchOptions& options);
-int gpu_goals(const BenchOptions& options);
-int grid_gpu_goals(const BenchOptions& options);
-int tuning_bands(const BenchOptions& options);
-int tuning_backends(const BenchOptions& options);
-int tuning_ranks(const BenchOptions& options);
+bool goals_work(const BenchOptions& options);
+bool goals_speed(const BenchOptions& options);
+bool goals_accuracy(const BenchOptions& options);
+bool goals_grid(const BenchOptions& options);
+bool goals_surface(const BenchOptions& options);
+bool goals_grid_threads(const BenchOptions& options);
+bool goals_connect(const BenchOptions& options);
+bool goals_mpi(const BenchOptions& options);
+bool gpu_goals(const BenchOptions& options);
+bool grid_gpu_goals(const BenchOptions& options);
+bool tuning_bands(const BenchOptions& options);
+bool tuning_backends(const BenchOptions& options);
+bool tuning_ranks(const BenchOptions& options);
 
 // Over many ranks, on paper.
-int scale(const BenchOptions& options);
+bool scale(const BenchOptions& options);
 
 }  // namespace isochron::bench

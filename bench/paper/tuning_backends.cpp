@@ -4,7 +4,7 @@
 #include "bench/paper/cases.h"
 #include "bench/paper/tables.h"
 #include "isochron/core/timer.h"
-#include "isochron/mesh/generate/square.h"
+#include "isochron/generate/square.h"
 
 namespace isochron::bench {
 namespace {
@@ -39,7 +39,7 @@ void compare(Report& report, const std::string& row, const SimplexMesh<Corners>&
 
 }  // namespace
 
-int tuning_backends(const BenchOptions& options) {
+bool tuning_backends(const BenchOptions& options) {
   Report report("tuning-backends", "Set-up and one solve on all cores and on the GPU", options);
   report.note("A program's first use of the GPU takes some tenths of a second more.");
   note_gpu(report);

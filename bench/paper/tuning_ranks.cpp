@@ -50,7 +50,7 @@ double add_ranks(Report& report, const Reference& reference, const std::string& 
 
 }  // namespace
 
-int tuning_ranks(const BenchOptions& options) {
+bool tuning_ranks(const BenchOptions& options) {
   Report report("tuning-ranks", "Counts and times of ranks on clocks of their own", options);
   const bool quick = options.size == BenchSize::quick;
   const int threads = options.threads > 0 ? options.threads : hardware_threads();

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "isochron/core/error.h"
-#include "isochron/mesh/generate/square.h"
+#include "isochron/generate/square.h"
 #include "isochron/solve/solver.h"
 #include "measure.h"
 #include "square_case.h"

@@ -4,6 +4,8 @@ from typing import Any, Callable, Sequence
 
 import numpy as np
 
+_Progress = Callable[[float], Any] | None
+
 __version__: str
 
 def hardware_threads() -> int: ...
@@ -20,7 +22,12 @@ class Shape:
 
 def mesh_shape(points: np.ndarray, cells: np.ndarray) -> Shape: ...
 def grid_shape(
-    shape: Sequence[int], origin: Sequence[float], axes: Sequence[Sequence[float]], mask: np.ndarray | None = None
+    shape: Sequence[int],
+    origin: Sequence[float],
+    axes: Sequence[Sequence[float]],
+    mask: np.ndarray | None = None,
+    dimensions: int = 3,
+    order: str = "F",
 ) -> Shape: ...
 
 class Problem:
@@ -74,15 +81,13 @@ class Sources:
     def count(self) -> int: ...
 
 class Solver:
-    def __init__(
-        self, problem: Problem, options: Options, progress: Callable[[float], Any] | None = None
-    ) -> None: ...
-    def solve(self, sources: Sources, progress: Callable[[float], Any] | None = None) -> tuple[Any, ...]: ...
+    def __init__(self, problem: Problem, options: Options, progress: _Progress = None) -> None: ...
+    def solve(self, sources: Sources, progress: _Progress = None) -> tuple[Any, ...]: ...
     def solve_many(
         self,
         sets: Sequence[Sources],
         take: Callable[[int, tuple[Any, ...]], Any],
-        progress: Callable[[float], Any] | None = None,
+        progress: _Progress = None,
     ) -> None: ...
     def set_problem(self, problem: Problem) -> None: ...
 
@@ -133,11 +138,9 @@ class DeviceMetric:
 class DeviceSolver:
     def __init__(self, shape: Shape, metric: DeviceMetric, options: Options) -> None: ...
     @staticmethod
-    def of_tables(
-        points: DeviceTable, cells: DeviceTable, metric: DeviceMetric, options: Options
-    ) -> DeviceSolver: ...
+    def of_tables(points: DeviceTable, cells: DeviceTable, metric: DeviceMetric, options: Options) -> DeviceSolver: ...
     def solve(
-        self, sources: Sources, progress: Callable[[float], Any] | None = None
+        self, sources: Sources, progress: _Progress = None
     ) -> tuple[DeviceArray, DeviceArray, dict[str, Any]]: ...
     def set_metric(self, metric: DeviceMetric) -> None: ...
 
@@ -149,7 +152,7 @@ def trace_paths(
     points: np.ndarray | None,
     tolerance: float,
     shorten: bool,
-    progress: Callable[[float], Any] | None = None,
+    progress: _Progress = None,
 ) -> list[dict[str, Any]]: ...
 def is_mesh_file(path: Any) -> bool: ...
 def is_image_file(path: Any) -> bool: ...
@@ -192,11 +195,9 @@ class Tracts:
         stop: list[np.ndarray],
         epsilon: float,
         options: Options,
-        progress: Callable[[float], Any] | None = None,
+        progress: _Progress = None,
     ) -> dict[str, Any]: ...
-    def connect_labels(
-        self, labels: np.ndarray, options: Options, progress: Callable[[float], Any] | None = None
-    ) -> dict[str, Any]: ...
+    def connect_labels(self, labels: np.ndarray, options: Options, progress: _Progress = None) -> dict[str, Any]: ...
     @property
     def counts(self) -> dict[str, int]: ...
 
@@ -209,7 +210,7 @@ def tensor_fit(
     mask: np.ndarray | None,
     method: str,
     threads: int,
-    progress: Callable[[float], Any] | None = None,
+    progress: _Progress = None,
 ) -> dict[str, Any]: ...
 
 class SurfaceOptions:
@@ -235,21 +236,21 @@ def surface_of_values(
     values: np.ndarray,
     isovalue: float,
     options: SurfaceOptions,
-    progress: Callable[[float], Any] | None = None,
+    progress: _Progress = None,
 ) -> dict[str, Any]: ...
 def surface_of_labels(
     grid: tuple,
     labels: np.ndarray,
     wanted: set[int],
     options: SurfaceOptions,
-    progress: Callable[[float], Any] | None = None,
+    progress: _Progress = None,
 ) -> dict[str, Any]: ...
 def surface_of_materials(
     grid: tuple,
     labels: np.ndarray,
     wanted: set[int],
     options: SurfaceOptions,
-    progress: Callable[[float], Any] | None = None,
+    progress: _Progress = None,
 ) -> dict[str, Any]: ...
 def fill_surface(
     points: np.ndarray,
@@ -261,5 +262,5 @@ def fill_surface(
     largest: float,
     grading: float,
     time_limit: float,
-    progress: Callable[[float], Any] | None = None,
+    progress: _Progress = None,
 ) -> dict[str, Any]: ...

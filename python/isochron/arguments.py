@@ -1,4 +1,4 @@
-"""What callers give, checked where it comes in: what is wrong with an argument is told in one line that names it."""
+"""Checks of what callers give: the error for a wrong argument is one line that names it."""
 
 from __future__ import annotations
 

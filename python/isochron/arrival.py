@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .errors import SolveWarning, tell
+from .draw import plot, thumbnail
+from .errors import SolveWarning, warn
 from .grid import Grid
 from .mesh import Mesh, on_host
 from .problem import Problem
@@ -17,7 +18,7 @@ class Arrival:
     """First-arrival times and how they came about.
 
     ``times`` has a value per vertex, or on grids the grid's shape; ``inf`` where nothing arrived. ``source`` is the index
-    of the source that reached each vertex first, -1 where none did; None with ``labels=False``. ``stats`` tells what was
+    of the source that reached each vertex first, -1 where none did; None with ``labels=False``. ``stats`` says what was
     done, with the keys of the command's ``--json``, and in ``"converted"`` which arrays could not be used as they came.
     ``upwind`` is None, or with ``weights=True`` the vertices, (N, 3), and weights, (N, 3), that each time came from; where
     there are fewer than three, or none, vertices are -1. Solved with ``out="device"``, times and source are a `DeviceArray`.
@@ -63,13 +64,9 @@ class Arrival:
 
     def plot(self, ax: Any = None, **options: Any) -> Any:
         """Draws the times with matplotlib and returns the axes; see `isochron.draw.plot`."""
-        from .draw import plot
-
         return plot(self, ax=ax, **options)
 
     def _repr_png_(self) -> bytes | None:
-        from .draw import thumbnail
-
         return thumbnail(self) if isinstance(self.times, np.ndarray) else None
 
     def __getstate__(self) -> tuple:
@@ -99,10 +96,10 @@ def unpack(packed: tuple, problem: Problem, sources: Sources) -> Arrival:
     return Arrival(times, source, None if vertices is None else (vertices, weights), stats, problem, sources)
 
 
-def tell_notes(arrival: Arrival) -> Arrival:
-    """Tells what the library noted, as warnings, and gives the Arrival back."""
+def with_warnings(arrival: Arrival) -> Arrival:
+    """Warns of what the library noted, and gives the Arrival back."""
     for note in arrival.stats["notes"]:
-        tell(note, SolveWarning)
+        warn(note, SolveWarning)
     if not arrival.converged:
-        tell("the times did not settle; see Arrival.residual and the options", SolveWarning)
+        warn("the times did not settle; see Arrival.residual and the options", SolveWarning)
     return arrival

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Callable
+from typing import Any, Callable
 
 import numpy as np
 
 from . import _core
 from .errors import InputError, UsageError
 from .grid import Grid
-from .mesh import Mesh, as_array, on_host
-
-if TYPE_CHECKING:
-    from .problem import Problem
-    from .sources import Sources
+from .mesh import as_array, on_device, on_host
+from .problem import Problem, velocities_of
 
 DeviceArray = _core.DeviceArray
 
@@ -24,13 +21,6 @@ _KEPT_AS = {"points": "float64", "cells": "int32", "speed": "float64"}
 def to_device(values: Any) -> DeviceArray:
     """A copy of a host's array in the memory of the current GPU, for those who have no CuPy or PyTorch there."""
     return _core.to_device(on_host(as_array(values)))
-
-
-def on_device(value: Any) -> bool:
-    """Whether an array, or one of a mesh's arrays, is in the memory of a GPU."""
-    if isinstance(value, Mesh):
-        return on_device(value.points) or on_device(value.cells)
-    return isinstance(value, DeviceArray)
 
 
 class DeviceBackend:
@@ -132,8 +122,6 @@ def _tensor_metric(problem: Problem, array: DeviceArray) -> _core.DeviceMetric:
 
 
 def _fiber_metric(problem: Problem, given: dict[str, Any]) -> _core.DeviceMetric:
-    from .problem import velocities_of
-
     sheets = given.get("sheets")
     for name, array in (("fibers", given["fibers"]), ("sheets", sheets)):
         if array is not None and (not on_device(array) or array.ndim < 2 or array.shape[-1] != 3):

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import struct
 import zlib
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from .errors import UsageError
 from .grid import Grid
-
-if TYPE_CHECKING:
-    from .arrival import Arrival
+from .mesh import Mesh
 
 #: Early to late: dark blue, teal, green, yellow. Equal steps of lightness.
 _COLOURS = np.array([[48, 18, 92], [33, 84, 140], [31, 140, 138], [92, 196, 96], [250, 230, 60]], dtype=np.float64)
@@ -21,6 +19,18 @@ _BANDS = 14  # between isochrones of a picture
 _SIDE = 240  # its longer side, in pixels
 _MANY = 2_000_000  # samples that are drawn in well under a second
 _MANY_TETRAHEDRA = 100_000  # whose surface is not looked for
+
+
+class Arrival(Protocol):
+    """What is drawn: an `isochron.Arrival`."""
+
+    times: np.ndarray
+
+    @property
+    def mesh(self) -> Mesh | Grid: ...
+
+    @property
+    def reached(self) -> np.ndarray: ...
 
 
 def _colours(times: np.ndarray) -> np.ndarray:

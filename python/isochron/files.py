@@ -9,7 +9,7 @@ import numpy as np
 
 from . import _core
 from .arrival import Arrival
-from .errors import InputError, SolveWarning, UsageError, tell
+from .errors import InputError, SolveWarning, UsageError, warn
 from .grid import Grid
 from .image import Image, image_from_core, in_file_order, rows_of
 from .mesh import Mesh, as_mesh
@@ -36,17 +36,17 @@ def read(path: str | os.PathLike, cells: str | None = None) -> Mesh | Image | li
         if cells is not None:
             raise UsageError("cells is for meshes (the file is an image); leave it out")
         found = _core.read_image(path)
-        _tell(path, found["warnings"])
+        _warn_of(path, found["warnings"])
         return image_from_core(found)
     found = _core.read_mesh(path)
     left_out = [f"{n} {'cell' if n == 1 else 'cells'} of kind {kind} left out" for kind, n in found["ignored_cells"]]
-    _tell(path, found["warnings"] + left_out)
+    _warn_of(path, found["warnings"] + left_out)
     return _from_dataset(path, found, cells)
 
 
-def _tell(path: Any, lines: list[str]) -> None:
+def _warn_of(path: Any, lines: list[str]) -> None:
     for line in lines:
-        tell(f"{os.fspath(path)}: {line}", SolveWarning)
+        warn(f"{os.fspath(path)}: {line}", SolveWarning)
 
 
 def _from_dataset(path: Any, found: dict, cells: str | None) -> Mesh | list[Path]:
@@ -80,7 +80,7 @@ def write(path: str | os.PathLike, what: Any, *, force: bool = False) -> None:
     path = os.fsdecode(path)
     dropped = _written(path, what, force)
     if dropped:
-        _tell(path, [f"left out {', '.join(dropped)} (the format has no place for them); .vtu keeps everything"])
+        _warn_of(path, [f"left out {', '.join(dropped)} (the format has no place for them); .vtu keeps everything"])
 
 
 def _written(path: str, what: Any, force: bool) -> list[str]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from .arguments import no_others
 from .errors import InputError, UsageError
-from .grid import Grid
+from .grid import Grid, steps
 from .levelset import inverse_squared_distances
 from .mesh import real_array
 from .problem import METRIC_ARGUMENTS
@@ -78,10 +78,7 @@ def _arguments(phi: Any, dx: Any) -> tuple[np.ndarray, np.ndarray | None, Grid]:
         raise InputError("phi holds NaN or infinite values; mask them, or replace them")
     if inside.size == 0 or not ((inside <= 0).any() and (inside >= 0).any()):
         raise InputError("phi has no zero contour (all its values have one sign); give one that changes its sign")
-    try:
-        return values, mask, Grid(values.shape, spacing=dx)
-    except InputError as error:
-        raise InputError(str(error).replace("spacing", "dx", 1)) from None
+    return values, mask, Grid(values.shape, steps(dx, "dx", values.ndim))
 
 
 def _solve(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Sequence
+import functools
+import inspect
+from typing import Any, Callable, Sequence
 
 import numpy as np
 
@@ -13,15 +15,33 @@ from .mesh import Mesh
 from .problem import Problem
 
 
-def _mesh(kind: str, **options: Any) -> Mesh:
+def _mesh(kind: str, options: dict[str, Any]) -> Mesh:
     found = _core.generate_mesh(kind, options)
     cells = "tetrahedra" if len(found["tetrahedra"]) else "triangles"
     data = "tetrahedron_data" if cells == "tetrahedra" else "triangle_data"
     return Mesh(found["points"], found[cells], found["point_data"], found[data])
 
 
-def _image(kind: str, **options: Any) -> Image:
-    return image_from_core(_core.generate_image(kind, options))
+def _image(kind: str, options: dict[str, Any]) -> Image:
+    return image_from_core(_core.generate_image(kind, {**options, "shape": _box(options["shape"])}))
+
+
+def _generator(make: Callable) -> Callable:
+    """Decorates a function without a body: its name is that of the library's generator, its arguments are the options."""
+
+    def decorate(function: Callable) -> Callable:
+        signature = inspect.signature(function)
+
+        @functools.wraps(function)
+        def generate(*arguments: Any, **options: Any) -> Any:
+            function(*arguments, **options)  # raises what Python raises for arguments that do not fit
+            given = signature.bind(*arguments, **options)
+            given.apply_defaults()
+            return make(function.__name__, given.arguments)
+
+        return generate
+
+    return decorate
 
 
 def _box(n: int | Sequence[int]) -> tuple[int, ...]:
@@ -29,13 +49,13 @@ def _box(n: int | Sequence[int]) -> tuple[int, ...]:
     return tuple(sizes * 3 if len(sizes) == 1 else sizes)
 
 
+@_generator(_mesh)
 def square(n: int = 65, *, extent: float = 1.0, jitter: float = 0.0, pattern: str = "diagonal", seed: int = 1) -> Mesh:
     """A flat square of triangles with n vertices a side; pattern "diagonal" or "alternating".
 
     >>> square(3)
     Mesh(9 points, 8 triangles)
     """
-    return _mesh("square", n=n, extent=extent, jitter=jitter, pattern=pattern, seed=seed)
 
 
 def cube(n: int | Sequence[int] = 33, *, extent: float | Sequence[float] = 1.0, jitter: float = 0.0, seed: int = 1) -> Mesh:
@@ -45,28 +65,29 @@ def cube(n: int | Sequence[int] = 33, *, extent: float | Sequence[float] = 1.0, 
     Mesh(27 points, 48 tetrahedra)
     """
     size = (float(extent),) * 3 if np.ndim(extent) == 0 else tuple(extent)  # type: ignore[arg-type]
-    return _mesh("cube", shape=_box(n), extent=size, jitter=jitter, seed=seed)
+    return _mesh("cube", dict(shape=_box(n), extent=size, jitter=jitter, seed=seed))
 
 
+@_generator(_mesh)
 def irregular_square(n: int = 65, *, extent: float = 1.0, jitter: float = 0.25, seed: int = 1) -> Mesh:
     """A flat square whose vertices have many different valences."""
-    return _mesh("irregular_square", n=n, extent=extent, jitter=jitter, seed=seed)
 
 
+@_generator(_mesh)
 def irregular_cube(n: int = 17, *, extent: float = 1.0, jitter: float = 0.2, seed: int = 1) -> Mesh:
     """A cube of tetrahedra whose vertices have many different valences."""
-    return _mesh("irregular_cube", n=n, extent=extent, jitter=jitter, seed=seed)
 
 
+@_generator(_mesh)
 def sphere(frequency: int = 40, *, radius: float = 1.0) -> Mesh:
     """A sphere of 20 frequency² nearly equal triangles.
 
     >>> sphere(2)
     Mesh(42 points, 80 triangles)
     """
-    return _mesh("sphere", frequency=frequency, radius=radius)
 
 
+@_generator(_mesh)
 def ventricle(
     edge: float = 1.0,
     *,
@@ -84,25 +105,14 @@ def ventricle(
     ``cell_data`` has "fiber" and "sheet", ``point_data`` "transmural" (0 inside, 1 outside) and "apicobasal" (0 at the
     apex, 1 on the base). ``elements`` is the wanted number of tetrahedra, instead of the size ``edge`` of a cell.
     """
-    return _mesh(
-        "ventricle",
-        edge=edge,
-        elements=elements,
-        endo_short=endo_short,
-        endo_long=endo_long,
-        epi_short=epi_short,
-        epi_long=epi_long,
-        base=base,
-        helix_endo=helix_endo,
-        helix_epi=helix_epi,
-    )
 
 
+@_generator(_mesh)
 def lens(n: int = 33, *, extent: float = 1.0, refractive_index: float = 2.419, jitter: float = 0.1, seed: int = 1) -> Mesh:
     """A lens in a cube of tetrahedra; ``cell_data`` has "region" and "speed"."""
-    return _mesh("lens", n=n, extent=extent, refractive_index=refractive_index, jitter=jitter, seed=seed)
 
 
+@_generator(_mesh)
 def blobs(
     n: int = 33,
     *,
@@ -114,16 +124,6 @@ def blobs(
     seed: int = 1,
 ) -> Mesh:
     """Smooth regions in a cube of tetrahedra; ``cell_data`` has "region" and "speed"."""
-    return _mesh(
-        "blobs",
-        n=n,
-        extent=extent,
-        blobs=blobs,
-        speed_outside=speed_outside,
-        speed_inside=speed_inside,
-        jitter=jitter,
-        seed=seed,
-    )
 
 
 def random_speed(mesh: Any, low: float = 0.1, high: float = 1.0, *, smoothing: int = 10, seed: int = 1) -> np.ndarray:
@@ -131,11 +131,12 @@ def random_speed(mesh: Any, low: float = 0.1, high: float = 1.0, *, smoothing: i
     return _core.random_speed(Problem(mesh).shape, low, high, smoothing, seed)
 
 
+@_generator(_image)
 def diagonal_tensors(shape: int | Sequence[int] = 64, *, spacing: float = 1.0, coupling: float = 0.9) -> Image:
     """One velocity tensor everywhere, fast along (1, 1, 1)."""
-    return _image("diagonal_tensors", shape=_box(shape), spacing=spacing, coupling=coupling)
 
 
+@_generator(_image)
 def helix_tensors(
     shape: int | Sequence[int] = 64,
     *,
@@ -147,18 +148,9 @@ def helix_tensors(
     across: float = 1e-4,
 ) -> Image:
     """Velocity tensors along a helix in a tube, isotropic outside."""
-    return _image(
-        "helix_tensors",
-        shape=_box(shape),
-        spacing=spacing,
-        radius=radius,
-        tube=tube,
-        turns=turns,
-        along=along,
-        across=across,
-    )
 
 
+@_generator(_image)
 def crossing_fibers(
     shape: Sequence[int] = (64, 64, 24),
     *,
@@ -176,20 +168,9 @@ def crossing_fibers(
     >>> crossing_fibers((16, 16, 6))["tensor"].shape
     (16, 16, 6, 6)
     """
-    return _image(
-        "crossing_fibers",
-        shape=_box(shape),
-        spacing=spacing,
-        angle=angle,
-        radius=radius,
-        along=along,
-        across=across,
-        background=background,
-        noise=noise,
-        seed=seed,
-    )
 
 
+@_generator(_image)
 def layers(
     shape: Sequence[int] = (301, 101),
     *,
@@ -201,18 +182,9 @@ def layers(
     seed: int = 1,
 ) -> Image:
     """Speeds of a layered underground, m/s; axis 0 is x, axis 1 the depth."""
-    return _image(
-        "layers",
-        shape=tuple(shape),
-        spacing=spacing,
-        layers=layers,
-        speed_top=speed_top,
-        speed_bottom=speed_bottom,
-        relief=relief,
-        seed=seed,
-    )
 
 
+@_generator(_image)
 def salt(
     shape: Sequence[int] = (301, 101),
     *,
@@ -225,21 +197,10 @@ def salt(
     seed: int = 1,
 ) -> Image:
     """Speeds of an underground with a body of fast salt, m/s; axis 0 is x, axis 1 the depth."""
-    return _image(
-        "salt",
-        shape=tuple(shape),
-        spacing=spacing,
-        speed_top=speed_top,
-        speed_bottom=speed_bottom,
-        speed_salt=speed_salt,
-        radius=radius,
-        roughness=roughness,
-        seed=seed,
-    )
 
 
+@_generator(_image)
 def phantom(
     shape: int | Sequence[int] = 64, *, spacing: float = 1.0, radius: float = 0.28, wall: float = 0.08, tube: float = 0.06
 ) -> Image:
     """A chamber in a ring, to take surfaces from; arrays "label" and "density"."""
-    return _image("phantom", shape=_box(shape), spacing=spacing, radius=radius, wall=wall, tube=tube)

@@ -24,6 +24,14 @@ def _numbers(value: Any, name: str, count: int) -> np.ndarray:
     return numbers
 
 
+def steps(value: Any, name: str, count: int) -> np.ndarray:
+    """Distances between voxels along each axis."""
+    numbers = _numbers(value, name, count)
+    if not numbers.all():
+        raise InputError(f"{name} is {value!r} (voxels at one place); give steps that are not 0")
+    return numbers
+
+
 def _counts(shape: Any) -> tuple[int, ...]:
     """Voxels along each axis."""
     try:
@@ -62,9 +70,7 @@ class Grid:
     ) -> None:
         self.shape = _counts(shape)
         dims = len(self.shape)
-        self.spacing = _numbers(spacing, "spacing", dims)
-        if not self.spacing.all():
-            raise InputError(f"spacing is {spacing!r} (voxels at one place); give steps that are not 0")
+        self.spacing = steps(spacing, "spacing", dims)
         self.origin = _numbers(origin, "origin", dims)
         try:
             self.direction = np.eye(dims) if direction is None else np.array(direction, dtype=np.float64)
@@ -123,10 +129,6 @@ class Grid:
     def shaped(self, values: np.ndarray) -> np.ndarray:
         """One value per voxel id as an array of the grid's shape, without a copy."""
         return values.reshape(self.shape, order=self.order)
-
-    def _index_of_core(self, index: tuple[int, int, int]) -> tuple[int, ...]:
-        """The index of what the library calls voxel (i, j, k), its first index running fastest."""
-        return index[: self.ndim][:: -1 if self.order == "C" else 1]
 
     def _core_arguments(self) -> tuple:
         """Shape, origin and axes as the library counts, its first index running fastest."""

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from .errors import InputError, SolveWarning, tell
+from .errors import InputError, SolveWarning, warn
 from .grid import Grid, grid_from_core
 
 
@@ -56,6 +56,13 @@ def as_array(values: Any, name: str = "an argument") -> Any:
     except ValueError as error:
         reason = str(error).splitlines()[0].rstrip(".")
         raise InputError(f"{name} cannot be an array ({reason}); give rows of one length") from None
+
+
+def on_device(value: Any) -> bool:
+    """Whether an array, or one of a mesh's arrays, is in the memory of a GPU."""
+    if isinstance(value, Mesh):
+        return on_device(value.points) or on_device(value.cells)
+    return isinstance(value, _core.DeviceArray)
 
 
 def on_host(values: Any) -> Any:
@@ -111,38 +118,24 @@ def _from_blocks(mesh: Any) -> Mesh:
     blocks = mesh.cells_dict
     for kind in ("tetra", "triangle", 10, 5):
         if kind in blocks and len(blocks[kind]) > 0:
-            _tell_left_out({_VTK_KINDS.get(name, name): len(cells) for name, cells in blocks.items()})
+            _warn_left_out({_VTK_KINDS.get(name, name): len(cells) for name, cells in blocks.items()})
             return Mesh(mesh.points, blocks[kind])
     known = ", ".join(str(kind) for kind in blocks) or "none"
     raise InputError(f"mesh has no triangles or tetrahedra (its kinds of cells: {known}); convert its cells first")
 
 
-#: VTK's numbers of cells, by the names that meshio has for them.
-_VTK_KINDS = {
-    1: "vertex",
-    2: "vertex",
-    3: "line",
-    4: "line",
-    5: "triangle",
-    6: "triangle strip",
-    7: "polygon",
-    8: "pixel",
-    9: "quad",
-    10: "tetra",
-    11: "voxel",
-    12: "hexahedron",
-    13: "wedge",
-    14: "pyramid",
-}
+#: VTK's numbers of cells, which count from 1, by the names that meshio has for them.
+_VTK_NAMES = "vertex vertex line line triangle triangle_strip polygon pixel quad tetra voxel hexahedron wedge pyramid"
+_VTK_KINDS = {number: name.replace("_", " ") for number, name in enumerate(_VTK_NAMES.split(), 1)}
 
 
-def _tell_left_out(counts: dict[Any, int]) -> None:
+def _warn_left_out(counts: dict[Any, int]) -> None:
     """Warns of cells by kind that nothing can be solved on; lines and vertices leave no gap."""
     for kind, count in counts.items():
         if count > 0 and kind not in ("tetra", "triangle", "line", "vertex"):
             name = kind if isinstance(kind, str) else f"VTK cell type {kind}"
             cells = "1 cell" if count == 1 else f"{count} cells"
-            tell(f"mesh: {cells} of kind {name} left out (the front does not pass there); triangulate it", SolveWarning)
+            warn(f"mesh: {cells} of kind {name} left out (the front does not pass there); triangulate it", SolveWarning)
 
 
 def _vtk_values(array: Any) -> np.ndarray:
@@ -158,7 +151,7 @@ def _vtk_polygons(cells: Any) -> np.ndarray:
     if (sizes == 3).all():
         return ids.reshape(-1, 3)
     quads = int((sizes == 4).sum())
-    _tell_left_out({"quad": quads, "polygon": int((sizes != 3).sum()) - quads})
+    _warn_left_out({"quad": quads, "polygon": int((sizes != 3).sum()) - quads})
     return ids[offsets[:-1][sizes == 3][:, None] + np.arange(3)]
 
 
@@ -196,7 +189,7 @@ def _from_vtk(mesh: Any) -> Mesh:
             chosen = offsets[:-1][types == kind]
             if len(chosen):
                 whole = len(chosen) == len(types)
-                _tell_left_out({_VTK_KINDS.get(n, n): int((types == n).sum()) for n in np.unique(types).tolist()})
+                _warn_left_out({_VTK_KINDS.get(n, n): int((types == n).sum()) for n in np.unique(types).tolist()})
                 cells = ids.reshape(-1, corners) if whole else ids[chosen[:, None] + np.arange(corners)]
                 break
     if cells is None:

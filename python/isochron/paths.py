@@ -13,7 +13,7 @@ from .errors import NoAnswerError, UsageError
 from .grid import Grid
 from .mesh import Mesh
 from .mesh import host_array as as_array
-from .progress import Reporter
+from .progress import reporting
 from .sources import as_places, warn_of_index
 
 
@@ -75,8 +75,7 @@ def trace_path(
         tolerance = 0.0 if isinstance(mesh, Grid) else 0.01 * float(np.linalg.norm(np.ptp(mesh.points, axis=0)))
     times = np.asarray(arrival.times)
     rows = mesh.flat(times, "times") if isinstance(mesh, Grid) else times
-    reporter = Reporter(progress)
-    try:
+    with reporting(progress) as callback:
         found = _core.trace_paths(
             arrival.problem.core,
             rows,
@@ -85,10 +84,8 @@ def trace_path(
             None if asked.points is None else _padded(asked.points),
             tolerance,
             shorten,
-            reporter.callback,
+            callback,
         )
-    finally:
-        reporter.close()
     if not single:
         return [None if one["why"] else path_from_core(one, flat) for one in found]
     if found[0]["why"]:

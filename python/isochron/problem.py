@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import numpy as np
 
 from . import _core
-from .errors import Error, InputError, SolveWarning, UsageError, tell
+from .errors import InputError, SolveWarning, UsageError, warn
 from .grid import Grid
-from .device import on_device
 from .image import Image
-from .mesh import as_mesh, number_array, on_host, real_array
+from .mesh import as_mesh, number_array, on_device, on_host, real_array
 from .mesh import host_array as as_array
 
 #: Ways to say how fast the front runs, of which one is given, and all arguments of `solve` about that.
@@ -63,7 +61,7 @@ class Problem:
         if self._core_problem is None:
             self._core_problem = self._make_metric()
             for note in self._core_problem.notes:
-                tell(note, SolveWarning)
+                warn(note, SolveWarning)
         return self._core_problem
 
     @property
@@ -71,18 +69,6 @@ class Problem:
         """What could not be used as it came, one line each."""
         made = [part for part in (self._shape, self._core_problem) if part is not None]
         return [line for part in made for line in part.converted] + self._converted
-
-    def retold(self, error: Error) -> Error:
-        """An error of the library in the words of the caller: the argument's name, and indices as arrays on the grid have
-        them."""
-        name = next((name for name in _KINDS if name in self.arguments), "speed")
-        text = str(error).replace("the metric", name, 1)
-        if isinstance(self.mesh, Grid):
-            index = self.mesh._index_of_core
-            text = re.sub(r"voxel (\d+),(\d+),(\d+)", lambda found: f"voxel {index(tuple(map(int, found.groups())))}", text)
-            between = re.compile(r"would be ([^,()]+),([^,()]+),([^,()]+)")
-            text = between.sub(lambda found: f"would be ({', '.join(index(found.groups()))})", text)
-        return type(error)(text)
 
     def with_metric(self, **arguments: Any) -> Problem:
         """The same mesh with another metric; nothing of the mesh is made again."""
@@ -96,7 +82,7 @@ class Problem:
     def _make_shape(self) -> _core.Shape:
         if isinstance(self.mesh, Grid):
             mask = None if self.mask is None else self._flat(self.mask, "mask")
-            return _core.grid_shape(*self.mesh._core_arguments(), mask)
+            return _core.grid_shape(*self.mesh._core_arguments(), mask, self.mesh.ndim, self.mesh.order)
         points, cells = on_host(self.mesh.points), on_host(self.mesh.cells)
         if points.ndim == 2 and points.shape[1] == 2:
             points = np.column_stack([points, np.zeros(len(points))])

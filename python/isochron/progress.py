@@ -22,8 +22,8 @@ class _Bar:
             self.shown = now
 
 
-class Reporter:
-    """Turns what the caller gave as ``progress`` into the callback that the library calls.
+class reporting:
+    """Turns what the caller gave as ``progress`` into the callback that the library calls, for the time of a block.
 
     A function is called with the share done, from 0 to 1. A bar (an object with ``update``) is advanced up to its
     total. A class of bars, like ``tqdm``, is asked for a bar of total 1, which is closed at the end.
@@ -44,6 +44,9 @@ class Reporter:
         else:
             raise UsageError(f"progress is {progress!r}; give a function of the share done, a bar or a class of bars")
 
-    def close(self) -> None:
+    def __enter__(self) -> Callable[[float], Any] | None:
+        return self.callback
+
+    def __exit__(self, *_: Any) -> None:
         if self._bar is not None:
             self._bar.close()

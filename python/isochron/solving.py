@@ -9,21 +9,21 @@ import numpy as np
 
 from . import _core
 from .arguments import no_others
-from .arrival import Arrival, tell_notes, unpack
+from .arrival import Arrival, unpack, with_warnings
 from .device import DeviceBackend
 from .errors import InputError, UsageError
 from .grid import Grid
 from .levelset import level_set_sources
 from .mesh import on_host
 from .problem import METRIC_ARGUMENTS, Problem
-from .progress import Reporter
+from .progress import reporting
 from .sources import Sources, as_places, as_sources, warn_of_index
 
 _PRECISIONS = {None: "auto", "float32": "single", "float64": "double"}
 
 
 def solve_options(precision: Any = None, **options: Any) -> _core.Options:
-    """The library's options, None for its own choice. Names and types that it does not know are told in one line."""
+    """The library's options, None for its own choice. Names and types that it does not know raise an error of one line."""
     options = {name: value for name, value in options.items() if value is not None}
     try:
         name = precision if isinstance(precision, str) or precision is None else np.dtype(precision).name  # np.float32
@@ -99,52 +99,22 @@ class Solver:
         order: int = 1,
         out: str = "host",
     ) -> None:
-        self.problem = Problem(
-            mesh,
-            mask,
-            speed=speed,
-            metric=metric,
-            velocity_tensor=velocity_tensor,
-            fibers=fibers,
-            sheets=sheets,
-            velocity=velocity,
-            regions=regions,
-            tensor_order=tensor_order,
-        )
+        given = locals()
+        self.problem = Problem(mesh, mask, **{name: given[name] for name in METRIC_ARGUMENTS})
         if out not in ("host", "device"):
             raise UsageError(f"unknown out {out!r} (where the times go); choose one of: host, device")
         if not isinstance(self.problem.mesh, Grid) and (scheme not in (None, "auto") or order not in (None, 1)):
             raise UsageError("scheme and order are for grids; leave them out")
         self._out = out
-        self._arguments = dict(
-            precision=precision,
-            method=method,
-            backend=backend,
-            verify=verify,
-            threads=threads,
-            tolerance=tolerance,
-            source_init=source_init,
-            ball_rings=ball_rings,
-            split_obtuse=split_obtuse,
-            unordered=unordered,
-            reorder=reorder,
-            weights=weights,
-            labels=labels,
-            band_width=band_width,
-            scheme=scheme,
-            order=order,
-        )
+        self._arguments = {name: value for name, value in given.items() if name in _SOLVE_OPTIONS}
         self._core = self._make_core(self.problem)
 
     def _make_core(self, problem: Problem) -> Any:
         options = solve_options(**self._arguments)
-        try:
-            if self._out == "device" or problem.on_device:
-                labels = self._arguments["labels"] is None or bool(self._arguments["labels"])
-                return DeviceBackend(problem, options, keep=self._out == "device", labels=labels)
-            return _core.Solver(problem.core, options)
-        except InputError as error:
-            raise problem.retold(error) from None
+        if self._out == "device" or problem.on_device:
+            labels = self._arguments["labels"] is None or bool(self._arguments["labels"])
+            return DeviceBackend(problem, options, keep=self._out == "device", labels=labels)
+        return _core.Solver(problem.core, options)
 
     def __getstate__(self) -> tuple:
         return self.problem, self._arguments, self._out
@@ -157,14 +127,9 @@ class Solver:
     def solve(self, sources: Any = None, times: Any = None, *, level_set: Any = None, progress: Any = None) -> Arrival:
         """First arrivals from the sources; see `solve`."""
         given = self._sources(sources, times, level_set)
-        reporter = Reporter(progress)
-        try:
-            found = self._core.solve(given._core(self.problem.vertices), reporter.callback)
-            return tell_notes(unpack(found, self.problem, given))
-        except InputError as error:
-            raise self.problem.retold(error) from None
-        finally:
-            reporter.close()
+        with reporting(progress) as callback:
+            found = self._core.solve(given._core(self.problem.vertices), callback)
+            return with_warnings(unpack(found, self.problem, given))
 
     def solve_many(self, source_sets: Iterable[Any], *, progress: Any = None) -> list[Arrival]:
         """One Arrival for each set of sources, each on its own; many are solved at once where that is quicker."""
@@ -175,7 +140,7 @@ class Solver:
             results.append(unpack(packed, self.problem, given[index]))
 
         self._run_many(given, take, progress)
-        return [tell_notes(arrival) for arrival in results]
+        return [with_warnings(arrival) for arrival in results]
 
     def distance_matrix(self, sources: Any, targets: Any = None, *, progress: Any = None) -> np.ndarray:
         """Times from each source on its own (rows) to each target vertex or voxel (columns); targets default to all
@@ -205,15 +170,12 @@ class Solver:
         problem = self.problem.with_metric(metric=metric, **arguments)
         if not problem.arguments:
             raise UsageError("set_metric() got no metric (a solver keeps the one it has); give metric, speed or fibers")
-        try:
-            if isinstance(self._core, DeviceBackend):
-                self._core.set_problem(problem)
-            elif problem.on_device:
-                self._core = self._make_core(problem)
-            else:
-                self._core.set_problem(problem.core)
-        except InputError as error:
-            raise problem.retold(error) from None
+        if isinstance(self._core, DeviceBackend):
+            self._core.set_problem(problem)
+        elif problem.on_device:
+            self._core = self._make_core(problem)
+        else:
+            self._core.set_problem(problem.core)
         self.problem = problem
 
     def _sources(self, sources: Any, times: Any, level_set: Any) -> Sources:
@@ -239,13 +201,8 @@ class Solver:
         return chosen
 
     def _run_many(self, sets: list[Sources], take: Any, progress: Any) -> None:
-        reporter = Reporter(progress)
-        try:
-            self._core.solve_many([one._core(self.problem.vertices) for one in sets], take, reporter.callback)
-        except InputError as error:
-            raise self.problem.retold(error) from None
-        finally:
-            reporter.close()
+        with reporting(progress) as callback:
+            self._core.solve_many([one._core(self.problem.vertices) for one in sets], take, callback)
 
     def __repr__(self) -> str:
         return f"Solver({self.problem.mesh!r})"
@@ -253,6 +210,7 @@ class Solver:
 
 #: What `Solver` takes beside the mesh.
 SOLVER_ARGUMENTS = frozenset(inspect.signature(Solver).parameters) - {"mesh"}
+_SOLVE_OPTIONS = SOLVER_ARGUMENTS.difference(METRIC_ARGUMENTS, ("mask", "out"))
 
 
 def _one_by_one(sources: Sources) -> Iterator[Sources]:

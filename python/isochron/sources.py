@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from .errors import IndexWarning, InputError, UsageError, tell
+from .errors import IndexWarning, InputError, UsageError, warn
 from .grid import Grid
 from .mesh import Mesh, real_array
 from .mesh import host_array as as_array
@@ -96,8 +96,8 @@ def _onsets(times: Any, of: np.ndarray | None, name: str) -> np.ndarray | None:
     return times
 
 
-def as_sources(sources: Any, times: Any, level_set: Any, mesh: Mesh | Grid) -> Sources:
-    """Sources from ids, positions, masks or a Sources; see `solve`."""
+def as_sources(sources: Any, times: Any, level_set: Any, mesh: Mesh | Grid, name: str = "sources") -> Sources:
+    """Sources from ids, positions, masks or a Sources; see `solve`. Messages call them `name`."""
     if isinstance(sources, Sources):
         if times is not None or level_set is not None:
             raise InputError("times and level_set do not go with a Sources object (it has its own); leave them out")
@@ -107,20 +107,20 @@ def as_sources(sources: Any, times: Any, level_set: Any, mesh: Mesh | Grid) -> S
         if level_set is None:
             raise InputError("sources is None (the front must start somewhere); give vertex ids, positions or a mask")
         return Sources(level_set=level_set)
-    values = as_array(sources, "sources")
+    values = as_array(sources, name)
     if values.size == 0:
-        raise InputError("sources is empty (the front must start somewhere); give vertex ids, positions or a mask")
+        raise InputError(f"{name} is empty{_why(name)}; give vertex ids, positions or a mask")
     kind = values.dtype.kind
     if kind == "b":
-        ids, times = _from_mask(values, times, mesh)
+        ids, times = _from_mask(values, times, mesh, name)
         return _named(Sources(ids, level_set=level_set), times, "vertex_times")
     if kind in "iu":
         if values.ndim == 2 and on_grid and values.shape[1] == mesh.ndim:
-            values = _voxel_ids(values, mesh)
+            values = _voxel_ids(values, mesh, name)
         elif values.ndim > 1:
             wanted = f"(K,) or (K, {mesh.ndim})" if on_grid else "(K,)"
             raise InputError(
-                f"sources are ids of the wrong shape (it is {values.shape}); give an array of shape {wanted}, or "
+                f"{name} are ids of the wrong shape (it is {values.shape}); give an array of shape {wanted}, or "
                 "positions as floating-point numbers"
             )
         return _named(Sources(values, None, None, None, level_set), times, "vertex_times")
@@ -130,19 +130,23 @@ def as_sources(sources: Any, times: Any, level_set: Any, mesh: Mesh | Grid) -> S
         if width != 3 and not (width == 2 and flat):
             wanted = "(K, 2)" if flat else "(K, 3)"
             raise InputError(
-                f"sources are positions of the wrong shape (it is {values.shape}); give an array of shape {wanted}, or "
+                f"{name} are positions of the wrong shape (it is {values.shape}); give an array of shape {wanted}, or "
                 "ids as integers"
             )
         return _named(Sources(points=values, level_set=level_set), times, "point_times")
-    raise InputError(f"sources have dtype {values.dtype}; give integers (ids), floats (positions) or booleans (a mask)")
+    raise InputError(f"{name} have dtype {values.dtype}; give integers (ids), floats (positions) or booleans (a mask)")
 
 
 def as_places(places: Any, name: str, mesh: Mesh | Grid) -> Sources:
     """Places where no front starts, given as sources are; messages call them `name`."""
-    try:
-        return as_sources(places, None, None, mesh)
-    except InputError as error:
-        raise InputError(str(error).replace("sources", name).replace(" (the front must start somewhere)", "")) from None
+    if places is None:
+        raise InputError(f"{name} is None; give vertex ids, positions or a mask")
+    return as_sources(places, None, None, mesh, name)
+
+
+def _why(name: str) -> str:
+    """Why there must be one."""
+    return " (the front must start somewhere)" if name == "sources" else ""
 
 
 def warn_of_index(given: Any, mesh: Mesh | Grid, name: str) -> None:
@@ -152,7 +156,7 @@ def warn_of_index(given: Any, mesh: Mesh | Grid, name: str) -> None:
     if all(isinstance(i, (int, np.integer)) and not isinstance(i, bool) and 0 <= i < n for i, n in zip(given, mesh.shape)):
         row = [int(i) for i in given]
         text = f"{name} is {row}, which are {len(row)} voxel ids; for the voxel of that index give [{row}]"
-        tell(f"{text}, for ids np.array({row})", IndexWarning)
+        warn(f"{text}, for ids np.array({row})", IndexWarning)
 
 
 def _named(sources: Sources, times: Any, attribute: str) -> Sources:
@@ -161,26 +165,26 @@ def _named(sources: Sources, times: Any, attribute: str) -> Sources:
     return sources
 
 
-def _from_mask(mask: np.ndarray, times: Any, mesh: Mesh | Grid) -> tuple[np.ndarray, Any]:
+def _from_mask(mask: np.ndarray, times: Any, mesh: Mesh | Grid, name: str) -> tuple[np.ndarray, Any]:
     """Ids where the mask is set, and their times, which may have the mask's shape too."""
     if isinstance(mesh, Grid):
-        flat = mesh.flat(mask, "sources")
+        flat = mesh.flat(mask, name)
     else:
         flat = mask
         if mask.shape != (len(mesh.points),):
             raise InputError(
-                f"sources is a mask of the wrong shape (it is {mask.shape}); give an array of shape ({len(mesh.points)},)"
+                f"{name} is a mask of the wrong shape (it is {mask.shape}); give an array of shape ({len(mesh.points)},)"
             )
     if times is not None and np.ndim(times) > 0 and np.shape(times) == mask.shape:
         times = as_array(times)
         times = (mesh.flat(times, "times") if isinstance(mesh, Grid) else times)[flat]
     ids = np.flatnonzero(flat)
     if len(ids) == 0:
-        raise InputError("sources is a mask that is false everywhere (the front must start somewhere); set some of it")
+        raise InputError(f"{name} is a mask that is false everywhere{_why(name)}; set some of it")
     return ids, times
 
 
-def _voxel_ids(index: np.ndarray, grid: Grid) -> np.ndarray:
+def _voxel_ids(index: np.ndarray, grid: Grid, name: str) -> np.ndarray:
     if (index < 0).any() or (index >= np.array(grid.shape)).any():
-        raise InputError(f"sources holds an index outside the grid of shape {grid.shape}; indices count from 0")
+        raise InputError(f"{name} holds an index outside the grid of shape {grid.shape}; indices count from 0")
     return np.ravel_multi_index(tuple(index.T), grid.shape, order=grid.order)

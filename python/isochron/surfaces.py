@@ -7,11 +7,11 @@ from typing import Any, Iterable
 
 from . import _core
 from .arguments import number, whole, wholes
-from .errors import SolveWarning, UsageError, tell
+from .errors import SolveWarning, UsageError, warn
 from .grid import Grid
 from .image import rows_of, volume_of
 from .mesh import Mesh, as_mesh
-from .progress import Reporter
+from .progress import reporting
 
 
 class Surface(Mesh):
@@ -85,21 +85,18 @@ def extract_surface(
         whole(seed, "seed", 0, 2**64 - 1),
         whole(threads, "threads", 0),
     )
-    reporter = Reporter(progress)
     arguments = (where._core_arguments(), rows)
-    try:
+    with reporting(progress) as callback:
         if isovalue is not None:
-            found = _core.surface_of_values(*arguments, number(isovalue, "isovalue"), options, reporter.callback)
+            found = _core.surface_of_values(*arguments, number(isovalue, "isovalue"), options, callback)
         elif labels is not None:
-            found = _core.surface_of_labels(*arguments, set(wholes(labels, "labels")), options, reporter.callback)
+            found = _core.surface_of_labels(*arguments, set(wholes(labels, "labels")), options, callback)
         else:
             every = isinstance(materials, str) and materials == "all"
             wanted = set() if every else set(wholes(materials, "materials"))
-            found = _core.surface_of_materials(*arguments, wanted, options, reporter.callback)
-    finally:
-        reporter.close()
+            found = _core.surface_of_materials(*arguments, wanted, options, callback)
     for note in found["notes"]:
-        tell(note, SolveWarning)
+        warn(note, SolveWarning)
     sides = {"inside": found["behind"], "outside": found["before"]} if "behind" in found else {}
     return Surface(found["points"], found["cells"], {"size": found["sizes"]}, sides, found["stats"])
 
@@ -145,8 +142,7 @@ def tetrahedralize(
     sides = (mesh.cell_data.get("inside"), mesh.cell_data.get("outside"))
     if (sides[0] is None) != (sides[1] is None):
         sides = (None, None)
-    reporter = Reporter(progress)
-    try:
+    with reporting(progress) as callback:
         found = _core.fill_surface(
             mesh.points,
             mesh.cells,
@@ -156,10 +152,8 @@ def tetrahedralize(
             _length(largest, "largest"),
             number(grading, "grading"),
             number(time_limit, "time_limit"),
-            reporter.callback,
+            callback,
         )
-    finally:
-        reporter.close()
     return Mesh(found["points"], found["cells"], {}, {"region": found["region"]})
 
 

@@ -9,12 +9,12 @@ import numpy as np
 
 from . import _core
 from .arguments import number, whole
-from .errors import InputError, SolveWarning, tell
+from .errors import InputError, SolveWarning, warn
 from .grid import Grid
 from .image import Image, from_rows, rows_of, volume_of
 from .mesh import host_array as as_array
 from .paths import Path, path_from_core
-from .progress import Reporter
+from .progress import reporting
 from .solving import solve_options
 from .sources import as_places, warn_of_index
 
@@ -208,8 +208,7 @@ class Tracts:
         much dearer than the best a voxel of the pathway may be, as a share. Other options are those of `Solver` for grids
         (backend, precision, threads, scheme, order, verify).
         """
-        reporter = Reporter(progress)
-        try:
+        with reporting(progress) as callback:
             found = self._core.connect(
                 self._ids(source, "source"),
                 self._ids(target, "target"),
@@ -218,12 +217,10 @@ class Tracts:
                 [self._ids(region, "stop") for region in stop],
                 number(epsilon, "epsilon"),
                 solve_options(**options),
-                reporter.callback,
+                callback,
             )
-        finally:
-            reporter.close()
         for note in found["notes"]:
-            tell(note, SolveWarning)
+            warn(note, SolveWarning)
         return Connection(found, self.grid)
 
     def connectome(self, labels: Any, *, progress: Any = None, **options: Any) -> Connectome:
@@ -231,11 +228,8 @@ class Tracts:
         rows = rows_of(_plain(labels), self.grid, "labels")
         if rows.dtype.kind == "f" and np.isnan(rows).any():
             raise InputError(f"labels holds NaN in {np.count_nonzero(np.isnan(rows))} voxels; give 0 where no label is")
-        reporter = Reporter(progress)
-        try:
-            return Connectome(self._core.connect_labels(rows, solve_options(**options), reporter.callback))
-        finally:
-            reporter.close()
+        with reporting(progress) as callback:
+            return Connectome(self._core.connect_labels(rows, solve_options(**options), callback))
 
     def __repr__(self) -> str:
         return f"Tracts({self.grid!r}; {self.counts['usable']} of {self.counts['voxels']} voxels usable)"
@@ -313,8 +307,7 @@ def tensor_fit(
     if directions.ndim == 2 and directions.shape[0] == 3 and directions.shape[1] == np.size(bvals) != 3:
         directions = directions.T
     inside = None if mask is None else rows_of(_plain(mask), where, "mask")
-    reporter = Reporter(progress)
-    try:
+    with reporting(progress) as callback:
         found = _core.tensor_fit(
             where._core_arguments(),
             rows_of(values, where, "signal", 1),
@@ -324,8 +317,6 @@ def tensor_fit(
             inside,
             str(method),
             whole(threads, "threads", 0),
-            reporter.callback,
+            callback,
         )
-    finally:
-        reporter.close()
     return TensorFit(found, where)

@@ -13,8 +13,7 @@
 
 #include "isochron/core/error.h"
 #include "isochron/core/parallel.h"
-#include "python/src/ending.h"
-#include "python/src/unlocked.h"
+#include "python/src/interpreter.h"
 
 namespace isochron::python {
 namespace {
@@ -71,7 +70,7 @@ bool same_memory(const py::array& array) {
   return type_fits && (array.flags() & wanted) == wanted;
 }
 
-/// Keeps a Python object alive for those who do not know Python; it may be let go on any thread.
+/// Keeps a Python object alive for code that does not know Python; any thread may release it.
 std::shared_ptr<const void> keeper_of(const py::object& object) {
   return {object.inc_ref().ptr(), [](PyObject* kept) {
             if (!ending_elsewhere()) with_lock([&] { Py_DECREF(kept); });
@@ -194,7 +193,7 @@ void require_fitting(const py::array& array, const std::string& name, py::ssize_
   }
 }
 
-/// `array` as rows of T; what was converted is told of `given`, which it was made from.
+/// `array` as rows of T; what was converted is listed for `given`, which it was made from.
 template <class T>
 Array<T> taken(const py::array& array, const py::array& given, Conversions& converted, const std::string& name) {
   using Scalar = typename Row<T>::Scalar;

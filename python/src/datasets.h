@@ -1,4 +1,4 @@
-// Meshes, images and their arrays between the library and Python.
+// Meshes, images, paths and their arrays between the library and Python.
 #pragma once
 
 #include <array>
@@ -7,6 +7,7 @@
 
 #include "isochron/mesh/dataset.h"
 #include "isochron/mesh/image.h"
+#include "isochron/trace/path.h"
 #include "python/src/arrays.h"
 
 namespace isochron::python {
@@ -33,6 +34,9 @@ DataArrays arrays_of(const py::dict& arrays, std::size_t rows, const char* what)
 py::dict dict_of(Dataset&& dataset);
 /// {"grid", "arrays", "tensor_order", "warnings"}.
 py::dict dict_of(Image&& image);
+
+/// {"points", "times", "length", "travel_time", "source", "why"}; "why" is empty for a path that ends at a source.
+py::dict dict_of(Path&& path);
 
 TensorOrder tensor_order_named(const std::string& name);
 

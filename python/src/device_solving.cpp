@@ -13,9 +13,8 @@
 #include "isochron/solve/solver.h"
 #include "python/src/bindings.h"
 #include "python/src/gpu_array.h"
+#include "python/src/interpreter.h"
 #include "python/src/problem.h"
-#include "python/src/stats.h"
-#include "python/src/turns.h"
 #include "python/src/work.h"
 
 namespace isochron::python {
@@ -43,18 +42,22 @@ Table make_table(const GpuArray& array, const std::string& name, const std::vect
 /// A metric, wherever it is, and what keeps it or its arrays.
 struct MetricArgument {
   AnyMetric metric;
+  std::string name;
   std::vector<std::shared_ptr<void>> owners;
 };
 
 MetricArgument uniform_metric(const std::array<double, 6>& m) {
   auto metric = std::make_shared<Metric>(Metric::constant({m[0], m[1], m[2], m[3], m[4], m[5]}));
-  return {*metric, {metric}};
+  return {*metric, "speed", {metric}};
 }
-MetricArgument host_metric(const std::shared_ptr<Problem>& problem) { return {problem->metric, {problem}}; }
-MetricArgument speed_metric(const Table& speed) { return {DeviceSpeed{speed.table}, {speed.owner}}; }
-MetricArgument tensor_metric(const Table& tensor) { return {DeviceTensor{tensor.table}, {tensor.owner}}; }
+MetricArgument host_metric(const std::shared_ptr<Problem>& problem) {
+  return {problem->metric, problem->metric_argument, {problem}};
+}
+MetricArgument speed_metric(const Table& speed) { return {DeviceSpeed{speed.table}, "speed", {speed.owner}}; }
+MetricArgument tensor_metric(const Table& tensor) { return {DeviceTensor{tensor.table}, "metric", {tensor.owner}}; }
 MetricArgument fiber_metric(const Table& fiber, const std::optional<Table>& sheet, const std::array<double, 3>& v) {
   MetricArgument result{DeviceFiber{fiber.table, sheet ? sheet->table : cuda::DeviceTable{}, {v[0], v[1], v[2]}},
+                        "fibers",
                         {fiber.owner}};
   if (sheet) result.owners.push_back(sheet->owner);
   return result;
@@ -68,20 +71,24 @@ class DeviceSolver {
       : vertices_(shape->vertex_count()),
         elements_(shape->element_count()),
         shape_(std::move(shape)),
-        metric_(std::move(metric)) {
+        metric_(std::move(metric)),
+        words_(shape_->words_with(metric_.name)) {
     std::visit([&](const auto& on) { make(domain(on), std::move(options)); }, shape_->of);
   }
 
   /// On a mesh in the memory of a GPU.
   DeviceSolver(const Table& points, const Table& cells, MetricArgument metric, SolveOptions options)
-      : vertices_(points.table.rows()), elements_(cells.table.rows()), metric_(std::move(metric)) {
+      : vertices_(points.table.rows()),
+        elements_(cells.table.rows()),
+        metric_(std::move(metric)),
+        words_{.metric = metric_.name} {
     make({DeviceMesh{points.table, cells.table}, metric_.metric}, std::move(options));
   }
 
   /// (times, source, stats); both are DeviceArrays.
   py::tuple solve(const Sources& sources, const py::object& callback) {
     const Turns::Turn turn(turns_);
-    const Arrival arrival = work_.run(callback, [&] { return solver_->solve(sources); });
+    const Arrival arrival = work_.run(callback, words_, [&] { return solver_->solve(sources); });
     const py::dict stats = stats_of(arrival, vertices_, elements_);
     const std::vector<py::ssize_t> shape{static_cast<py::ssize_t>(vertices_)};
     const std::shared_ptr<DeviceResult>& result = arrival.on_device;
@@ -92,10 +99,13 @@ class DeviceSolver {
 
   void set_metric(const MetricArgument& metric) {
     const Turns::Turn turn(turns_);
-    work_.run(py::none(), [&] {
+    CallerWords words = words_;
+    words.metric = metric.name;
+    work_.run(py::none(), words, [&] {
       solver_->set_metric(metric.metric);
       return 0;
     });
+    words_ = std::move(words);
     metric_ = metric;
   }
 
@@ -109,7 +119,7 @@ class DeviceSolver {
   void make(const Domain& domain, SolveOptions options) {
     options.progress = work_.progress();
     options.results = ResultMemory::device;
-    work_.run(py::none(), [&] {
+    work_.run(py::none(), words_, [&] {
       solver_ = std::make_unique<Solver>(domain, std::move(options));
       return 0;
     });
@@ -118,6 +128,7 @@ class DeviceSolver {
   std::size_t vertices_, elements_;
   std::shared_ptr<Shape> shape_;  ///< of a mesh or grid of the host
   MetricArgument metric_;
+  CallerWords words_;
   Work work_;
   std::unique_ptr<Solver> solver_;
   Turns turns_;

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "isochron/core/error.h"
-#include "python/src/ending.h"
+#include "python/src/interpreter.h"
 
 namespace isochron::python {
 namespace {
@@ -75,7 +75,7 @@ struct Given {
 
 void take_back(DLManagedTensor* managed) { delete static_cast<Given*>(managed->context); }
 
-/// A capsule that nobody took still has its tensor.
+/// A capsule that was not taken still has its tensor.
 void end_capsule(PyObject* capsule) {
   if (PyCapsule_IsValid(capsule, fresh_name) == 0) return;
   auto* managed = static_cast<DLManagedTensor*>(PyCapsule_GetPointer(capsule, fresh_name));

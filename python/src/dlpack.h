@@ -17,7 +17,7 @@ namespace py = pybind11;
 /// Where memory is: DLPack's numbers.
 enum class DlpackDevice : std::int32_t { cpu = 1, cuda = 2, cuda_host = 3, cuda_managed = 13 };
 
-/// Memory as arrays see it, and who keeps it. Strides are in bytes.
+/// Memory as arrays see it, and its owner. Strides are in bytes.
 struct ForeignArray {
   void* data = nullptr;
   DlpackDevice kind = DlpackDevice::cpu;
@@ -28,7 +28,7 @@ struct ForeignArray {
 };
 
 /// The array that an object's `__dlpack__` gives, or none when it has none of a kind and type that we know. `stream` is
-/// who will read CUDA memory, as DLPack counts streams (1: the default one). The capsule is used up.
+/// the stream that will read CUDA memory, as DLPack counts streams (1: the default one). The capsule is used up.
 std::optional<ForeignArray> from_dlpack(const py::object& object, int stream);
 
 /// A capsule with the array, for another library to take; its owner lives until that gives it back.

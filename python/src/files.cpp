@@ -10,7 +10,7 @@
 #include "isochron/mesh/simplex_mesh.h"
 #include "python/src/bindings.h"
 #include "python/src/datasets.h"
-#include "python/src/unlocked.h"
+#include "python/src/interpreter.h"
 
 namespace isochron::python {
 namespace {

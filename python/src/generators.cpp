@@ -4,30 +4,27 @@
 
 #include "isochron/core/error.h"
 #include "isochron/core/parallel.h"
-#include "isochron/mesh/generate/blobs.h"
-#include "isochron/mesh/generate/cube.h"
-#include "isochron/mesh/generate/irregular_cube.h"
-#include "isochron/mesh/generate/irregular_square.h"
-#include "isochron/mesh/generate/lens.h"
-#include "isochron/mesh/generate/phantom.h"
-#include "isochron/mesh/generate/random_fields.h"
-#include "isochron/mesh/generate/sphere.h"
-#include "isochron/mesh/generate/square.h"
-#include "isochron/mesh/generate/tensor_images.h"
-#include "isochron/mesh/generate/velocity_models.h"
-#include "isochron/mesh/generate/ventricle.h"
+#include "isochron/generate/cube.h"
+#include "isochron/generate/images.h"
+#include "isochron/generate/random_fields.h"
+#include "isochron/generate/region_model.h"
+#include "isochron/generate/sphere.h"
+#include "isochron/generate/square.h"
+#include "isochron/generate/ventricle.h"
 #include "python/src/bindings.h"
 #include "python/src/datasets.h"
+#include "python/src/interpreter.h"
 #include "python/src/problem.h"
-#include "python/src/unlocked.h"
 
 namespace isochron::python {
 namespace {
 
-/// Options of a generator by name. What nobody takes is an error.
+/// Options of a generator by name. What is not taken is an error.
 class Given {
  public:
-  explicit Given(py::dict options) : options_(std::move(options)) {}
+  Given(std::string kind, py::dict options) : kind_(std::move(kind)), options_(std::move(options)) {}
+
+  [[nodiscard]] const std::string& kind() const { return kind_; }
 
   template <class T>
   void take(const char* name, T& into) {
@@ -47,32 +44,41 @@ class Given {
     take(name, v);
     into = {v[0], v[1], v[2]};
   }
-  void take_size(ImageSize& size) {
-    take("shape", size.n);
+  void take(const char* name, ImageSize& size) {
+    take(name, size.n);
     take("spacing", size.spacing);
   }
-  /// What most meshes on a lattice have.
-  template <class Options>
-  void take_lattice(Options& options) {
-    take("n", options.n);
-    take("extent", options.extent);
-    take("jitter", options.jitter);
-    take("seed", options.seed);
+  void take(const char* name, SquarePattern& into) {
+    std::string pattern = "diagonal";
+    take(name, pattern);
+    if (pattern != "diagonal" && pattern != "alternating")
+      throw UsageError(fmt::format("unknown pattern '{}'; choose diagonal or alternating", pattern));
+    into = pattern == "diagonal" ? SquarePattern::diagonal : SquarePattern::alternating;
   }
-  void finish(const std::string& kind) const {
+
+  /// The options with those members that are given; names and members in turn.
+  template <class Options, class Member, class... Rest>
+  Options options(Options usual, const char* name, Member member, Rest... rest) {
+    take(name, usual.*member);
+    return options(std::move(usual), rest...);
+  }
+  template <class Options>
+  Options options(Options usual) {
     if (py::len(options_) > 0)
-      throw UsageError(fmt::format("{} has no option '{}'", kind, std::string(py::str(*py::list(options_).begin()))));
+      throw UsageError(fmt::format("{} has no option '{}'", kind_, std::string(py::str(*py::list(options_).begin()))));
+    return usual;
+  }
+  /// The same for meshes on a lattice.
+  template <class Options, class... Rest>
+  Options lattice(Options usual, Rest... rest) {
+    return options(std::move(usual), "n", &Options::n, "extent", &Options::extent, "jitter", &Options::jitter, "seed",
+                   &Options::seed, rest...);
   }
 
  private:
+  std::string kind_;
   py::dict options_;
 };
-
-template <class Make>
-auto made(Given& given, const std::string& kind, Make&& make) {
-  given.finish(kind);
-  return unlocked(make);
-}
 
 template <int Corners>
 Dataset dataset_with(SimplexMesh<Corners>&& mesh) {
@@ -104,176 +110,104 @@ Dataset dataset_with(Ventricle&& ventricle) {
   return dataset;
 }
 
-Dataset make_square(Given& given) {
-  SquareOptions options;
-  given.take_lattice(options);
-  std::string pattern = "diagonal";
-  given.take("pattern", pattern);
-  if (pattern != "diagonal" && pattern != "alternating")
-    throw UsageError(fmt::format("unknown pattern '{}'; choose diagonal or alternating", pattern));
-  if (pattern == "alternating") options.pattern = SquarePattern::alternating;
-  return made(given, "square", [&] { return dataset_with(generate_square(options)); });
+template <class Generate, class Options>
+Dataset mesh_by(Generate generate, const Options& options) {
+  return unlocked([&] { return dataset_with(generate(options)); });
+}
+
+template <class Generate, class Options>
+Image image_by(Generate generate, const Options& options) {
+  return unlocked([&] { return generate(options); });
 }
 
 Dataset make_cube(Given& given) {
-  CubeOptions options;
+  using O = CubeOptions;
+  O options;
   std::array<std::size_t, 3> n{options.nx, options.ny, options.nz};
   given.take("shape", n);
   options.nx = n[0], options.ny = n[1], options.nz = n[2];
-  given.take("extent", options.extent);
-  given.take("jitter", options.jitter);
-  given.take("seed", options.seed);
-  return made(given, "cube", [&] { return dataset_with(generate_cube(options)); });
-}
-
-Dataset make_irregular_square(Given& given) {
-  IrregularSquareOptions options;
-  given.take_lattice(options);
-  return made(given, "irregular_square", [&] { return dataset_with(generate_irregular_square(options)); });
-}
-
-Dataset make_irregular_cube(Given& given) {
-  IrregularCubeOptions options;
-  given.take_lattice(options);
-  return made(given, "irregular_cube", [&] { return dataset_with(generate_irregular_cube(options)); });
-}
-
-Dataset make_sphere(Given& given) {
-  SphereOptions options;
-  given.take("frequency", options.frequency);
-  given.take("radius", options.radius);
-  return made(given, "sphere", [&] { return dataset_with(generate_sphere(options)); });
+  return mesh_by(generate_cube, given.options(options, "extent", &O::extent, "jitter", &O::jitter, "seed", &O::seed));
 }
 
 Dataset make_ventricle(Given& given) {
-  VentricleOptions options;
-  given.take("edge", options.edge);
-  given.take("elements", options.elements);
-  given.take("endo_short", options.endo_short);
-  given.take("endo_long", options.endo_long);
-  given.take("epi_short", options.epi_short);
-  given.take("epi_long", options.epi_long);
-  given.take("base", options.base);
-  given.take("helix_endo", options.helix_endo);
-  given.take("helix_epi", options.helix_epi);
+  using O = VentricleOptions;
+  O options;
   options.threads = hardware_threads();
-  return made(given, "ventricle", [&] { return dataset_with(generate_ventricle(options)); });
+  return mesh_by(generate_ventricle,
+                 given.options(options, "edge", &O::edge, "elements", &O::elements, "endo_short", &O::endo_short,
+                               "endo_long", &O::endo_long, "epi_short", &O::epi_short, "epi_long", &O::epi_long, "base",
+                               &O::base, "helix_endo", &O::helix_endo, "helix_epi", &O::helix_epi));
 }
 
-Dataset make_lens(Given& given) {
-  LensOptions options;
-  given.take_lattice(options);
-  given.take("refractive_index", options.refractive_index);
-  return made(given, "lens", [&] { return dataset_with(generate_lens(options)); });
+Dataset make_mesh(Given& given) {
+  if (given.kind() == "square")
+    return mesh_by(generate_square, given.lattice(SquareOptions(), "pattern", &SquareOptions::pattern));
+  if (given.kind() == "cube") return make_cube(given);
+  if (given.kind() == "irregular_square")
+    return mesh_by(generate_irregular_square, given.lattice(IrregularSquareOptions()));
+  if (given.kind() == "irregular_cube") return mesh_by(generate_irregular_cube, given.lattice(IrregularCubeOptions()));
+  if (given.kind() == "sphere") {
+    using O = SphereOptions;
+    return mesh_by(generate_sphere, given.options(O(), "frequency", &O::frequency, "radius", &O::radius));
+  }
+  if (given.kind() == "ventricle") return make_ventricle(given);
+  if (given.kind() == "lens")
+    return mesh_by(generate_lens, given.lattice(LensOptions(), "refractive_index", &LensOptions::refractive_index));
+  if (given.kind() == "blobs") {
+    using O = BlobsOptions;
+    return mesh_by(generate_blobs, given.lattice(O(), "blobs", &O::blobs, "speed_outside", &O::speed_outside,
+                                                 "speed_inside", &O::speed_inside));
+  }
+  throw UsageError(fmt::format("there is no generator '{}'", given.kind()));
 }
 
-Dataset make_blobs(Given& given) {
-  BlobsOptions options;
-  given.take_lattice(options);
-  given.take("blobs", options.blobs);
-  given.take("speed_outside", options.speed_outside);
-  given.take("speed_inside", options.speed_inside);
-  return made(given, "blobs", [&] { return dataset_with(generate_blobs(options)); });
-}
-
-Image make_diagonal_tensors(Given& given) {
-  DiagonalTensorsOptions options;
-  given.take_size(options.size);
-  given.take("coupling", options.coupling);
-  return made(given, "diagonal_tensors", [&] { return generate_diagonal_tensors(options); });
-}
-
-Image make_helix_tensors(Given& given) {
-  HelixTensorsOptions options;
-  given.take_size(options.size);
-  given.take("radius", options.radius);
-  given.take("tube", options.tube);
-  given.take("turns", options.turns);
-  given.take("along", options.along);
-  given.take("across", options.across);
-  return made(given, "helix_tensors", [&] { return generate_helix_tensors(options); });
-}
-
-Image make_crossing_fibers(Given& given) {
-  CrossingFibersOptions options;
-  given.take_size(options.size);
-  given.take("angle", options.angle);
-  given.take("radius", options.radius);
-  given.take("along", options.along);
-  given.take("across", options.across);
-  given.take("background", options.background);
-  given.take("noise", options.noise);
-  given.take("seed", options.seed);
-  return made(given, "crossing_fibers", [&] { return generate_crossing_fibers(options); });
-}
-
-Image make_layers(Given& given) {
-  LayersOptions options;
-  given.take("shape", options.n);
-  given.take("spacing", options.spacing);
-  given.take("layers", options.layers);
-  given.take("speed_top", options.speed_top);
-  given.take("speed_bottom", options.speed_bottom);
-  given.take("relief", options.relief);
-  given.take("seed", options.seed);
-  return made(given, "layers", [&] { return generate_layers(options); });
-}
-
-Image make_salt(Given& given) {
-  SaltOptions options;
-  given.take("shape", options.n);
-  given.take("spacing", options.spacing);
-  given.take("speed_top", options.speed_top);
-  given.take("speed_bottom", options.speed_bottom);
-  given.take("speed_salt", options.speed_salt);
-  given.take("radius", options.radius);
-  given.take("roughness", options.roughness);
-  given.take("seed", options.seed);
-  return made(given, "salt", [&] { return generate_salt(options); });
-}
-
-Image make_phantom(Given& given) {
-  PhantomOptions options;
-  given.take_size(options.size);
-  given.take("radius", options.radius);
-  given.take("wall", options.wall);
-  given.take("tube", options.tube);
-  return made(given, "phantom", [&] { return generate_phantom(options); });
-}
-
-template <class Result>
-using Makers = std::initializer_list<std::pair<const char*, Result (*)(Given&)>>;
-
-template <class Result>
-py::dict make(const std::string& kind, py::dict options, Makers<Result> makers) {
-  for (const auto& [name, maker] : makers)
-    if (kind == name) {
-      Given given(options.attr("copy")().cast<py::dict>());
-      return dict_of(maker(given));
-    }
-  throw UsageError(fmt::format("there is no generator '{}'", kind));
+Image make_image(Given& given) {
+  if (given.kind() == "diagonal_tensors") {
+    using O = DiagonalTensorsOptions;
+    return image_by(generate_diagonal_tensors, given.options(O(), "shape", &O::size, "coupling", &O::coupling));
+  }
+  if (given.kind() == "helix_tensors") {
+    using O = HelixTensorsOptions;
+    return image_by(generate_helix_tensors,
+                    given.options(O(), "shape", &O::size, "radius", &O::radius, "tube", &O::tube, "turns", &O::turns,
+                                  "along", &O::along, "across", &O::across));
+  }
+  if (given.kind() == "crossing_fibers") {
+    using O = CrossingFibersOptions;
+    return image_by(
+        generate_crossing_fibers,
+        given.options(O(), "shape", &O::size, "angle", &O::angle, "radius", &O::radius, "along", &O::along, "across",
+                      &O::across, "background", &O::background, "noise", &O::noise, "seed", &O::seed));
+  }
+  if (given.kind() == "layers") {
+    using O = LayersOptions;
+    return image_by(generate_layers, given.options(O(), "shape", &O::n, "spacing", &O::spacing, "layers", &O::layers,
+                                                   "speed_top", &O::speed_top, "speed_bottom", &O::speed_bottom,
+                                                   "relief", &O::relief, "seed", &O::seed));
+  }
+  if (given.kind() == "salt") {
+    using O = SaltOptions;
+    return image_by(generate_salt,
+                    given.options(O(), "shape", &O::n, "spacing", &O::spacing, "speed_top", &O::speed_top,
+                                  "speed_bottom", &O::speed_bottom, "speed_salt", &O::speed_salt, "radius", &O::radius,
+                                  "roughness", &O::roughness, "seed", &O::seed));
+  }
+  if (given.kind() == "phantom") {
+    using O = PhantomOptions;
+    return image_by(generate_phantom,
+                    given.options(O(), "shape", &O::size, "radius", &O::radius, "wall", &O::wall, "tube", &O::tube));
+  }
+  throw UsageError(fmt::format("there is no generator '{}'", given.kind()));
 }
 
 py::dict generate_mesh(const std::string& kind, const py::dict& options) {
-  return make<Dataset>(kind, options,
-                       {{"square", make_square},
-                        {"cube", make_cube},
-                        {"irregular_square", make_irregular_square},
-                        {"irregular_cube", make_irregular_cube},
-                        {"sphere", make_sphere},
-                        {"ventricle", make_ventricle},
-                        {"lens", make_lens},
-                        {"blobs", make_blobs}});
+  Given given(kind, options.attr("copy")());
+  return dict_of(make_mesh(given));
 }
 
 py::dict generate_image(const std::string& kind, const py::dict& options) {
-  return make<Image>(kind, options,
-                     {{"diagonal_tensors", make_diagonal_tensors},
-                      {"helix_tensors", make_helix_tensors},
-                      {"crossing_fibers", make_crossing_fibers},
-                      {"layers", make_layers},
-                      {"salt", make_salt},
-                      {"phantom", make_phantom}});
+  Given given(kind, options.attr("copy")());
+  return dict_of(make_image(given));
 }
 
 py::array_t<double> random_speeds(const Shape& shape, double low, double high, int smoothing, std::uint64_t seed) {

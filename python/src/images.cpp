@@ -13,25 +13,22 @@
 #include "isochron/metric/tensor_fit.h"
 #include "python/src/bindings.h"
 #include "python/src/datasets.h"
-#include "python/src/paths.h"
-#include "python/src/unlocked.h"
+#include "python/src/interpreter.h"
 #include "python/src/work.h"
 
 namespace isochron::python {
 namespace {
 
 TensorFrame frame_named(const std::string& name) {
-  if (name == "world") return TensorFrame::world;
-  if (name == "voxel") return TensorFrame::voxel;
-  if (name == "fsl") return TensorFrame::fsl;
-  throw UsageError(fmt::format("unknown tensor_frame '{}'; choose one of: world, voxel, fsl", name));
+  return one_of<TensorFrame>(name, "tensor_frame",
+                             {{"world", TensorFrame::world}, {"voxel", TensorFrame::voxel}, {"fsl", TensorFrame::fsl}});
 }
 
 DiffusionMetricKind kind_named(const std::string& name) {
-  if (name == "sharpened") return DiffusionMetricKind::sharpened;
-  if (name == "inverse") return DiffusionMetricKind::inverse;
-  if (name == "adjugate") return DiffusionMetricKind::adjugate;
-  throw UsageError(fmt::format("unknown metric '{}'; choose one of: sharpened, inverse, adjugate", name));
+  return one_of<DiffusionMetricKind>(name, "metric",
+                                     {{"sharpened", DiffusionMetricKind::sharpened},
+                                      {"inverse", DiffusionMetricKind::inverse},
+                                      {"adjugate", DiffusionMetricKind::adjugate}});
 }
 
 std::vector<std::uint8_t> mask_of(const py::object& mask, const ImageGrid& grid) {

@@ -1,6 +1,4 @@
 // Rays and geodesics back to the source.
-#include "python/src/paths.h"
-
 #include <fmt/format.h>
 #include <pybind11/stl.h>
 
@@ -8,6 +6,7 @@
 #include "isochron/trace/grid_path.h"
 #include "isochron/trace/simplex_path.h"
 #include "python/src/bindings.h"
+#include "python/src/datasets.h"
 #include "python/src/problem.h"
 #include "python/src/work.h"
 
@@ -37,7 +36,7 @@ struct Starts {
 
 /// A path, or why there is none: targets that nothing reached do not end the others.
 template <class Trace>
-std::vector<Path> trace_all(const Starts& starts, const Progress& progress, Trace&& trace) {
+std::vector<Path> trace_all(const Starts& starts, const Problem& problem, const Progress& progress, Trace&& trace) {
   std::vector<Path> paths;
   for (std::size_t i = 0; i < starts.count(); ++i) {
     if (progress.cancelled()) throw Cancelled();
@@ -46,7 +45,7 @@ std::vector<Path> trace_all(const Starts& starts, const Progress& progress, Trac
     } catch (const NoAnswerError& error) {
       Path none;
       none.end = PathEnd::unended;
-      none.why = error.what();
+      none.why = to_text(error, PythonWording(problem.words()));
       paths.push_back(std::move(none));
     }
     progress.update(static_cast<double>(i + 1) / static_cast<double>(starts.count()));
@@ -59,7 +58,7 @@ std::vector<Path> trace_on(const SimplexMesh<Corners>& mesh, const Problem& prob
                            const Sources& sources, const Starts& starts, PathOptions options,
                            const Progress& progress) {
   const PathTracer<Corners> tracer({mesh, problem.metric}, times, sources, options);
-  return trace_all(starts, progress, [&](std::size_t i) {
+  return trace_all(starts, problem, progress, [&](std::size_t i) {
     return i < starts.vertices.size() ? tracer.from(starts.vertices[i])
                                       : tracer.from(starts.points[i - starts.vertices.size()], starts.tolerance);
   });
@@ -69,7 +68,7 @@ std::vector<Path> trace_on(const ImageGrid& grid, const Problem& problem, std::s
                            const Sources& sources, const Starts& starts, PathOptions options,
                            const Progress& progress) {
   const GridPathTracer tracer(grid, problem.metric, problem.shape->mask, times, sources);
-  return trace_all(starts, progress, [&](std::size_t i) {
+  return trace_all(starts, problem, progress, [&](std::size_t i) {
     const Vec3d from =
         i < starts.vertices.size() ? grid.position(starts.vertices[i]) : starts.points[i - starts.vertices.size()];
     const auto voxel = grid.voxel_at(from);
@@ -94,10 +93,11 @@ py::list trace_paths(const std::shared_ptr<Problem>& problem, const py::array& t
   if (!vertices.is_none()) starts.vertices = ids_of<VertexId>(vertices, "to", problem->shape->vertex_count(), unseen);
   if (!points.is_none()) starts.points = rows_of<Vec3d>(points, "to", -1, unseen);
   const PathOptions options{shorten ? Shorten::yes : Shorten::no};
-  std::vector<Path> paths = run_work(callback, [&](const Progress& progress) {
+  const auto trace = [&](const Progress& progress) {
     return std::visit([&](const auto& on) { return trace_on(on, *problem, field, sources, starts, options, progress); },
                       problem->shape->of);
-  });
+  };
+  std::vector<Path> paths = run_work(callback, trace, problem->words());
   py::list result;
   for (Path& path : paths) result.append(dict_of(std::move(path)));
   return result;

@@ -10,7 +10,7 @@
 #include "isochron/mesh/tensor_order.h"
 #include "python/src/bindings.h"
 #include "python/src/datasets.h"
-#include "python/src/unlocked.h"
+#include "python/src/interpreter.h"
 
 namespace isochron::python {
 
@@ -44,8 +44,11 @@ std::shared_ptr<Shape> mesh_shape(const py::array& points, const py::array& cell
 }
 
 std::shared_ptr<Shape> grid_shape(const std::array<std::uint32_t, 3>& shape, const std::array<double, 3>& origin,
-                                  const std::array<std::array<double, 3>, 3>& axes, const py::object& mask) {
+                                  const std::array<std::array<double, 3>, 3>& axes, const py::object& mask,
+                                  int dimensions, const std::string& order) {
   auto result = std::make_shared<Shape>();
+  result->words.dimensions = dimensions;
+  result->words.last_axis_fastest = order == "C";
   const ImageGrid grid = grid_of({shape, origin, axes});
   if (!mask.is_none())
     result->mask = rows_of<std::uint8_t>(mask, "mask", static_cast<py::ssize_t>(grid.voxel_count()), result->converted);
@@ -134,6 +137,7 @@ Metric speed_metric(const Shape& shape, const py::array& speed, Conversions& con
 std::shared_ptr<Problem> problem_with_speed(std::shared_ptr<Shape> shape, const py::array& speed) {
   auto problem = std::make_shared<Problem>();
   problem->metric = speed_metric(*shape, speed, problem->converted);
+  problem->metric_argument = "speed";
   problem->shape = std::move(shape);
   return problem;
 }
@@ -141,9 +145,9 @@ std::shared_ptr<Problem> problem_with_speed(std::shared_ptr<Shape> shape, const 
 std::shared_ptr<Problem> problem_with_tensors(std::shared_ptr<Shape> shape, const py::array& tensors,
                                               const std::string& order, bool inverse) {
   auto problem = std::make_shared<Problem>();
-  problem->metric =
-      tensor_metric(tensors, inverse ? "velocity_tensor" : "metric", shape->element_count(), tensor_order_named(order),
-                    inverse ? Given::velocity_tensor : Given::metric, problem->converted);
+  problem->metric_argument = inverse ? "velocity_tensor" : "metric";
+  problem->metric = tensor_metric(tensors, problem->metric_argument, shape->element_count(), tensor_order_named(order),
+                                  inverse ? Given::velocity_tensor : Given::metric, problem->converted);
   problem->shape = std::move(shape);
   return problem;
 }
@@ -202,6 +206,7 @@ std::shared_ptr<Problem> problem_with_fibers(std::shared_ptr<Shape> shape, const
     metric.velocities.push_back({v.x, v.y, v.z});
   problem->notes = missing_directions(metric, *shape);
   problem->metric = Metric(std::move(metric));
+  problem->metric_argument = "fibers";
   problem->shape = std::move(shape);
   return problem;
 }
@@ -216,8 +221,8 @@ void bind_problem(py::module_& module) {
       .def_property_readonly("is_grid", &Shape::is_grid, "Whether it is a grid.")
       .def_readonly("converted", &Shape::converted, "What was converted.");
   module.def("mesh_shape", &mesh_shape, "points"_a, "cells"_a, "Triangles or tetrahedra.");
-  module.def("grid_shape", &grid_shape, "shape"_a, "origin"_a, "axes"_a, "mask"_a = py::none(),
-             "A grid, its first index running fastest.");
+  module.def("grid_shape", &grid_shape, "shape"_a, "origin"_a, "axes"_a, "mask"_a = py::none(), "dimensions"_a = 3,
+             "order"_a = "F", "A grid, its first index running fastest; messages say indices as arrays have them.");
   py::class_<Problem, std::shared_ptr<Problem>>(module, "Problem", "A shape with the metric on it.")
       .def_readonly("converted", &Problem::converted, "What was converted of the metric.")
       .def_readonly("notes", &Problem::notes, "What the user of the times should know of the metric.");

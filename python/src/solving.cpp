@@ -8,23 +8,12 @@
 #include "isochron/core/timer.h"
 #include "isochron/solve/solver.h"
 #include "python/src/bindings.h"
+#include "python/src/interpreter.h"
 #include "python/src/problem.h"
-#include "python/src/stats.h"
-#include "python/src/turns.h"
 #include "python/src/work.h"
 
 namespace isochron::python {
 namespace {
-
-template <class Value>
-Value one_of(const std::string& name, const char* what, std::initializer_list<std::pair<const char*, Value>> known) {
-  std::string names;
-  for (const auto& [candidate, value] : known) {
-    if (name == candidate) return value;
-    names += fmt::format("{}{}", names.empty() ? "" : ", ", candidate);
-  }
-  throw UsageError(fmt::format("unknown {} '{}'; choose one of: {}", what, name, names));
-}
 
 SolveOptions make_options(const std::string& method, const std::string& backend, const std::string& precision,
                           int threads, std::optional<double> tolerance, const std::string& source_init, int ball_rings,
@@ -33,11 +22,7 @@ SolveOptions make_options(const std::string& method, const std::string& backend,
                           int order) {
   SolveOptions options;
   options.method = method_named(method);
-  options.backend = one_of<Backend>(backend, "backend",
-                                    {{"auto", Backend::automatic},
-                                     {"serial", Backend::serial},
-                                     {"threads", Backend::threads},
-                                     {"cuda", Backend::cuda}});
+  options.backend = backend_named(backend);
   options.precision = one_of<Precision>(
       precision, "precision",
       {{"auto", Precision::automatic}, {"single", Precision::single_}, {"double", Precision::double_}});
@@ -123,7 +108,7 @@ class PreparedSolver {
   PreparedSolver(std::shared_ptr<Problem> problem, SolveOptions options, const py::object& callback)
       : problem_(std::move(problem)) {
     options.progress = work_.progress();
-    work_.run(callback, [&] {
+    work_.run(callback, problem_->words(), [&] {
       std::visit([&](const auto& on) { solver_ = std::make_unique<Solver>(domain(on), options); }, problem_->shape->of);
       return 0;
     });
@@ -131,7 +116,7 @@ class PreparedSolver {
 
   py::tuple solve(const Sources& sources, const py::object& callback) {
     const Turns::Turn turn(turns_);
-    Arrival arrival = work_.run(callback, [&] { return solver_->solve(sources); });
+    Arrival arrival = work_.run(callback, problem_->words(), [&] { return solver_->solve(sources); });
     return pack(std::move(arrival), *problem_->shape);
   }
 
@@ -145,7 +130,7 @@ class PreparedSolver {
     const TakeArrival hand_over = [&](std::size_t i, Arrival&& arrival) {
       work_.call_back([&] { take(i, pack(std::move(arrival), *problem_->shape)); });
     };
-    work_.run(callback, [&] {
+    work_.run(callback, problem_->words(), [&] {
       solver_->solve_many(all, hand_over);
       return 0;
     });
@@ -156,7 +141,7 @@ class PreparedSolver {
     const Turns::Turn turn(turns_);
     if (problem->shape != problem_->shape)
       throw UsageError("the new metric belongs to another mesh (a solver keeps its own); make another solver");
-    work_.run(py::none(), [&] {
+    work_.run(py::none(), problem->words(), [&] {
       solver_->set_metric(problem->metric);
       return 0;
     });
@@ -177,6 +162,14 @@ class PreparedSolver {
 };
 
 }  // namespace
+
+Backend backend_named(const std::string& name) {
+  return one_of<Backend>(name, "backend",
+                         {{"auto", Backend::automatic},
+                          {"serial", Backend::serial},
+                          {"threads", Backend::threads},
+                          {"cuda", Backend::cuda}});
+}
 
 py::dict stats_of(const Arrival& arrival, std::size_t vertices, std::size_t elements) {
   py::dict stats;

@@ -14,6 +14,7 @@
 #include "isochron/surface/tetrahedra/tetrahedralize.h"
 #include "python/src/bindings.h"
 #include "python/src/datasets.h"
+#include "python/src/problem.h"
 #include "python/src/work.h"
 
 namespace isochron::python {
@@ -36,14 +37,6 @@ SurfaceOptions make_options(double epsilon, double delta, double smallest, doubl
                             int threads) {
   return {epsilon, delta,     smallest,      largest,    uniform, inside, border,
           backend, smoothing, max_particles, iterations, seed,    threads};
-}
-
-Backend backend_named(const std::string& name) {
-  if (name == "auto") return Backend::automatic;
-  if (name == "serial") return Backend::serial;
-  if (name == "threads") return Backend::threads;
-  if (name == "cuda") return Backend::cuda;
-  throw UsageError(fmt::format("unknown backend '{}'; choose one of: auto, serial, threads, cuda", name));
 }
 
 FieldOptions field_options(const SurfaceOptions& given, const ImageGrid& grid) {

@@ -26,7 +26,7 @@ InterruptGuard::InterruptGuard(std::atomic<bool>& flag) {
   if (!on_main_thread()) return;
   outer_ = interrupted_work.load();
   if (outer_ == nullptr) {
-    // Where nobody handles the signal, or by other means than Python does, it stays as it is.
+    // A signal that is not handled, or not by Python's own handler, stays as it is.
     if (sigaction(SIGINT, nullptr, &pythons_action) != 0) return;
     if ((pythons_action.sa_flags & SA_SIGINFO) != 0 || pythons_action.sa_handler == SIG_IGN ||
         pythons_action.sa_handler == SIG_DFL)

@@ -9,8 +9,8 @@
 
 #include "isochron/core/error.h"
 #include "isochron/core/progress.h"
-#include "python/src/ending.h"
-#include "python/src/unlocked.h"
+#include "python/src/errors.h"
+#include "python/src/interpreter.h"
 
 namespace isochron::python {
 
@@ -50,11 +50,11 @@ class Work {
   }
 
   /// Runs `body()` without the interpreter's lock; `callback` is None or takes the share done, from 0 to 1. An
-  /// exception from it and KeyboardInterrupt end the work and are passed on.
+  /// exception from it and KeyboardInterrupt end the work and are passed on. Errors are said in the caller's `words`.
   template <class Body>
-  auto run(const py::object& callback, Body&& body) {
+  auto run(const py::object& callback, const CallerWords& words, Body&& body) {
     begin(callback);
-    UnderWay under_way(cancel_);
+    RunningWork under_way(cancel_);
     under_way_ = &under_way;
     const InterruptGuard guard(cancel_);
     try {
@@ -68,12 +68,14 @@ class Work {
       rethrow();
       if (PyErr_CheckSignals() != 0) throw py::error_already_set();
       throw;
+    } catch (const Error& error) {
+      throw WordedError(error, words);
     }
   }
 
  private:
   struct Leaving {
-    UnderWay& work;
+    RunningWork& work;
     ~Leaving() { work.leave(); }
   };
 
@@ -85,15 +87,15 @@ class Work {
   std::atomic<bool> cancel_{false};
   py::handle callback_;  // the caller's, alive during the call
   std::exception_ptr error_;
-  UnderWay* under_way_ = nullptr;  // during the call
+  RunningWork* under_way_ = nullptr;  // during the call
 };
 
 /// The same in one line, for functions that take a Progress.
 template <class Body>
-auto run_work(const py::object& callback, Body&& body) {
+auto run_work(const py::object& callback, Body&& body, const CallerWords& words = {}) {
   Work work;
   const Progress progress = work.progress();
-  return work.run(callback, [&] { return body(progress); });
+  return work.run(callback, words, [&] { return body(progress); });
 }
 
 }  // namespace isochron::python

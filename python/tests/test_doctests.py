@@ -19,7 +19,7 @@ def test_examples(name):
 
 
 def test_page():
-    page = Path(__file__).resolve().parents[2] / "docs" / "python.md"
+    page = Path(__file__).resolve().parents[2] / "docs" / "guide" / "python.md"
     result = doctest.testfile(str(page), module_relative=False)
     assert result.failed == 0 and result.attempted > 20
 

@@ -16,7 +16,7 @@ grid = isochron.Grid((1500, 1500))
 speed = np.random.default_rng(1).uniform(0.5, 2, grid.shape)
 under_way = threading.Event()
 
-def told(fraction):
+def report(fraction):
     under_way.set()
     {in_callback}
 
@@ -43,9 +43,9 @@ def ended(work, in_callback="pass", threads=1):
 @pytest.mark.parametrize(
     "work",
     [
-        "isochron.solve(grid, [0], speed=speed, progress=told)",
-        "isochron.solve_many(grid, [[v] for v in range(50)], speed=speed, progress=told)",
-        "isochron.distance_matrix(isochron.Grid((60, 60)), range(2000), [0], progress=told)",
+        "isochron.solve(grid, [0], speed=speed, progress=report)",
+        "isochron.solve_many(grid, [[v] for v in range(50)], speed=speed, progress=report)",
+        "isochron.distance_matrix(isochron.Grid((60, 60)), range(2000), [0], progress=report)",
         "under_way.set(); isochron.generate.square(300)",
     ],
 )
@@ -54,11 +54,11 @@ def test_a_script_ends_while_daemon_threads_work(work, threads):
 
 
 def test_a_script_ends_while_threads_wait_for_their_turn():
-    ended("solver.solve([0], progress=told)".replace("solver", "globals().setdefault('s', isochron.Solver(grid))"), threads=3)
+    ended("solver.solve([0], progress=report)".replace("solver", "globals().setdefault('s', isochron.Solver(grid))"), threads=3)
 
 
 def test_a_script_does_not_wait_for_a_callback_that_sleeps():
-    assert ended("isochron.solve(grid, [0], speed=speed, progress=told)", in_callback="time.sleep(100)") < 60
+    assert ended("isochron.solve(grid, [0], speed=speed, progress=report)", in_callback="time.sleep(100)") < 60
 
 
 def test_work_in_other_hooks_at_the_end_is_done():

@@ -13,7 +13,7 @@ from meshes import square
 
 
 class Owner(np.ndarray):
-    """An array that tells when it is gone."""
+    """An array that notes when it is gone."""
 
 
 class HostTensor:

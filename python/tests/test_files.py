@@ -136,7 +136,7 @@ def test_paths_that_were_not_found_are_left_out(tmp_path):
 )
 def test_cells_that_are_left_out_are_told(tmp_path, name, text):
     (tmp_path / name).write_text(text)
-    with pytest.warns(isochron.SolveWarning, match="1 cell of kind (quad|polygon) left out") as told:
+    with pytest.warns(isochron.SolveWarning, match="1 cell of kind (quad|polygon) left out") as warned:
         mesh = isochron.read(tmp_path / name)
-    assert told[0].filename == __file__
+    assert warned[0].filename == __file__
     assert mesh.cells.tolist() == [[1, 4, 2]]

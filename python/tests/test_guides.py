@@ -1,4 +1,4 @@
-"""The code in docs/python-from.md runs: ours always, that of other packages where they are installed."""
+"""The code in docs/guide/python-migration.md runs: ours always, that of other packages where they are installed."""
 
 import importlib.util
 import re
@@ -11,7 +11,7 @@ import pytest
 
 import isochron
 
-GUIDE = Path(__file__).resolve().parents[2] / "docs" / "python-from.md"
+GUIDE = Path(__file__).resolve().parents[2] / "docs" / "guide" / "python-migration.md"
 BLOCKS = re.findall(r"<!-- (isochron|package: \w+) -->\n```python\n(.*?)```", GUIDE.read_text(), re.DOTALL)
 
 

@@ -53,7 +53,7 @@ def test_our_own_mesh():
 def test_blocks_that_are_left_out_are_told():
     points, cells = square(3)
     mesh = like_meshio(points, triangle=cells, quad=np.array([[0, 1, 5, 4]] * 2), line=np.array([[0, 1]]))
-    with pytest.warns(isochron.SolveWarning) as told:
+    with pytest.warns(isochron.SolveWarning) as warned:
         arrival = isochron.solve(mesh, [0])
-    assert ["2 cells of kind quad left out" in str(one.message) for one in told] == [True]
+    assert ["2 cells of kind quad left out" in str(one.message) for one in warned] == [True]
     np.testing.assert_array_equal(arrival.times, isochron.solve((points, cells), [0]).times)

@@ -1,5 +1,6 @@
-"""What is wrong is told in one line that names the argument and the shapes that would be right."""
+"""Errors are one line that names the argument and the shapes that would be right."""
 
+import pickle
 import re
 import warnings
 
@@ -78,6 +79,28 @@ def test_the_argument_that_is_wrong_is_named(call, words):
         assert word in text
 
 
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_errors_hold_what_their_messages_name(order):
+    grid = isochron.Grid((5, 6), order=order)
+    speed, bad = np.ones((5, 6)), np.tile(np.eye(3), (2, 1, 1))
+    speed[3, 2] = bad[1] = -1
+    for call, subject, index, words in (
+        (lambda: isochron.solve(grid, [0], speed=speed), "speed", (3, 2), "(first: voxel (3, 2))"),
+        (lambda: isochron.solve(MESH, [0], metric=bad), "metric", 1, "(first: element 1)"),
+        (lambda: isochron.Solver(MESH).set_metric(velocity_tensor=bad), "velocity_tensor", 1, "(first: element 1)"),
+        (lambda: isochron.solve(grid, [[9.0, 9.75]]), None, (9.0, 9.75), "would be (9, 9.75)"),
+        (lambda: isochron.solve(grid, [[4.0, 1.0]], mask=np.eye(5, 6)), None, (4, 1), "is in voxel (4, 1)"),
+    ):
+        with pytest.raises(isochron.InputError) as caught:
+            call()
+        for error in (caught.value, pickle.loads(pickle.dumps(caught.value))):
+            assert words in str(error)
+            assert (error.kind, error.subject, error.index, error.file) == ("input", subject, index, None)
+    with pytest.raises(isochron.UsageError) as caught:
+        isochron.solve(MESH, [0], mask=[1])
+    assert (caught.value.kind, caught.value.index) == ("usage", None)
+
+
 def test_unknown_keywords_of_distances():
     for call in (isochron.distance, lambda phi, **more: isochron.travel_time(phi, 1 + 0 * phi, **more)):
         for name in ("narrow", "metric", "labels"):
@@ -89,7 +112,7 @@ def test_a_program_that_is_missing_is_named_as_it_was_given(monkeypatch, tmp_pat
     monkeypatch.setenv("PATH", str(tmp_path))
     surface = (np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]), [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]])
     text = message_of(lambda: isochron.tetrahedralize(surface, program="gmsh"), isochron.RuntimeFailure)
-    assert "use program=netgen" in text and "tetrahedra=" not in text
+    assert 'use program="netgen"' in text and "tetrahedra" not in text
 
 
 def extract(**arguments):
@@ -156,12 +179,12 @@ def test_nan_outside_the_mask_does_no_harm():
     np.testing.assert_array_equal(isochron.solve(GRID, level_set=level_set, mask=mask).times, expected)
 
 
-def test_missing_directions_are_told():
+def test_missing_directions_are_warned_of():
     """The times are those of the velocity across fibres, here as a speed."""
     points, cells = square(4)
-    with pytest.warns(isochron.SolveWarning, match="fibers is zero in 32 of 32 elements") as told:
+    with pytest.warns(isochron.SolveWarning, match="fibers is zero in 32 of 32 elements") as warned:
         arrival = isochron.solve((points, cells), [0], fibers=np.zeros((32, 3)), velocity=(2, 0.5))
-    assert told[0].filename == __file__
+    assert warned[0].filename == __file__
     np.testing.assert_allclose(arrival.times, isochron.solve((points, cells), [0], speed=0.5).times)
     along = np.tile([1.0, 0, 0], (32, 1))
     sheets = np.tile([0.0, 1, 0], (32, 1))
@@ -219,14 +242,14 @@ def test_warnings_point_to_the_caller():
         lambda: isochron.connect(image, *ends, mask=image["mask"], epsilon=1e-6),
     ]
     for call in calls:
-        with pytest.warns(isochron.SolveWarning) as told:
+        with pytest.warns(isochron.SolveWarning) as warned:
             call()
-        assert {one.filename for one in told} == {__file__}
+        assert {one.filename for one in warned} == {__file__}
 
 
-def test_foreign_byte_orders_are_told_as_they_came():
-    told = isochron.solve((POINTS, CELLS.astype(">i4")), [0]).stats["converted"]
-    assert told == ["cells: >i4 to uint32"]
+def test_foreign_byte_orders_are_listed_as_they_came():
+    converted = isochron.solve((POINTS, CELLS.astype(">i4")), [0]).stats["converted"]
+    assert converted == ["cells: >i4 to uint32"]
 
 
 def test_reprs_of_tracts():

@@ -1,5 +1,7 @@
-"""What is built can be installed: into an environment of its own, from Debian's packages alone, without a network."""
+"""The package as a whole: no module imports itself by way of others, and what is built can be installed into an
+environment of its own, from Debian's packages alone, without a network."""
 
+import ast
 import os
 import subprocess
 import sys
@@ -22,6 +24,23 @@ def run(*command, **more):
 def test_version_is_that_of_the_project():
     text = (FOLDER.parent / "CMakeLists.txt").read_text()
     assert f"project(isochron VERSION {isochron.__version__} " in text
+
+
+def imported_by(path):
+    """Modules of the package that a module imports anywhere: inside functions and for type checkers too."""
+    nodes = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.ImportFrom) and node.level == 1]
+    names = {node.module or alias.name for node in nodes for alias in node.names}
+    return {name for name in names if (path.parent / f"{name}.py").exists()}
+
+
+def test_no_module_imports_itself_by_way_of_others():
+    imports = {path.stem: imported_by(path) for path in (FOLDER / "isochron").glob("*.py") if path.stem != "__init__"}
+    assert "grid" in imports["arrival"]
+    while imports:
+        free = [name for name, needed in imports.items() if not needed & imports.keys()]
+        assert free, f"modules that import one another: {sorted(imports)}"
+        for name in free:
+            del imports[name]
 
 
 @pytest.mark.skipif(BUILD is None, reason="ISOCHRON_BUILD_DIR is not set: there is no build to install")

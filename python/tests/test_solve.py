@@ -62,7 +62,7 @@ def test_grid_frames(shape):
 
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_grid_values_go_where_they_belong(order):
-    """A slow wall with one door: the way round tells which axis is which."""
+    """A slow wall with one door: the way round shows which axis is which."""
     speed = np.ones((20, 12))
     speed[10, :] = 1e-3
     speed[10, 2] = 1.0

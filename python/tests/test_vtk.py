@@ -110,10 +110,10 @@ def polydata(points, polygons=(), strips=()):
 def test_polygons_that_are_left_out_are_told():
     points = np.array([[x, y, 0.0] for x in range(4) for y in range(2)])
     polygons = [[0, 2, 1], [1, 2, 3], [2, 4, 5, 3], [4, 6, 5], [5, 6, 7], [0, 2, 4, 5, 1]]
-    with pytest.warns(isochron.SolveWarning) as told:
+    with pytest.warns(isochron.SolveWarning) as warned:
         arrival = isochron.solve(polydata(points, polygons), [0])
-    assert [str(one.message).split(" left")[0] for one in told] == ["mesh: 1 cell of kind quad", "mesh: 1 cell of kind polygon"]
-    assert all(one.filename == __file__ for one in told)
+    assert [str(one.message).split(" left")[0] for one in warned] == ["mesh: 1 cell of kind quad", "mesh: 1 cell of kind polygon"]
+    assert all(one.filename == __file__ for one in warned)
     assert arrival.reached.tolist() == [True] * 4 + [False] * 4
 
 

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "bench/paper/scale_study.h"
-#include "isochron/mesh/generate/cube.h"
+#include "isochron/generate/cube.h"
 #include "isochron/solve/solver.h"
 #include "tests/bench/scale_emulation.h"
 

@@ -179,8 +179,8 @@ class ViewImages(ViewCase):
         self.alive()
 
     def test_all_questions_and_answers_are_described(self):
-        pages = pathlib.Path(__file__).resolve().parents[2] / "docs"
-        text = (pages / "view-api.md").read_text(encoding="utf-8")
+        pages = pathlib.Path(__file__).resolve().parents[2] / "docs" / "reference"
+        text = (pages / "viewer-api.md").read_text(encoding="utf-8")
         self.succeed("generate", "cube", "--n", "4", "-o", "cube.vtk")
         self.start("cube.vtk", "fibers.nii.gz", "heart_density.nii.gz")
         mesh, tensors, volume = self.data_sets()

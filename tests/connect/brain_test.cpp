@@ -5,7 +5,6 @@
 
 #include "isochron/connect/connect.h"
 #include "isochron/connect/connectome.h"
-#include "isochron/connect/parcels.h"
 #include "isochron/connect/path_statistics.h"
 #include "isochron/core/parallel.h"
 #include "isochron/io/image_io.h"

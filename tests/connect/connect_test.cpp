@@ -6,7 +6,7 @@
 #include "connect/connect_samples.h"
 #include "isochron/connect/path_statistics.h"
 #include "isochron/core/error.h"
-#include "isochron/mesh/generate/tensor_images.h"
+#include "isochron/generate/images.h"
 #include "isochron/metric/diffusion.h"
 #include "support/random_frame.h"
 

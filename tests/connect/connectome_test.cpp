@@ -6,7 +6,6 @@
 
 #include "connect/connect_samples.h"
 #include "isochron/connect/connect.h"
-#include "isochron/connect/parcels.h"
 #include "isochron/core/error.h"
 #include "isochron/metric/diffusion.h"
 

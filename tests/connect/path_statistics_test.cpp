@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "connect/connect_samples.h"
-#include "isochron/connect/components.h"
+#include "isochron/connect/region.h"
 #include "isochron/metric/diffusion.h"
 
 namespace isochron::test {

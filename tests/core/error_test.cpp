@@ -6,8 +6,9 @@ namespace isochron {
 namespace {
 
 InputError some_error() {
-  return InputError(Subject::metric + Message(" is wrong at ") + Place{Place::Kind::voxel, {1, 2, 3}} + "; use " +
-                        Setting{Option::method, "banded"} + " or leave " + Setting{Option::backend} + " out",
+  return InputError(Subject::metric + Message(" is wrong at ") + Place{Place::Kind::voxel, {1, 2, 3}} + Advice() +
+                        "use " + Setting{Option::method, "banded"} + " or leave " + Setting{Option::backend} +
+                        " out, or " + Task::inspect_file,
                     "a.vtk");
 }
 
@@ -18,7 +19,9 @@ TEST(Error, HasKindSubjectIndexAndFile) {
   ASSERT_TRUE(error.index());
   EXPECT_EQ(error.index()->index, (std::array<double, 3>{1, 2, 3}));
   EXPECT_EQ(error.file(), "a.vtk");
-  EXPECT_STREQ(error.what(), "a.vtk: the metric is wrong at voxel 1,2,3; use method banded or leave backend out");
+  EXPECT_STREQ(error.what(),
+               "a.vtk: the metric is wrong at voxel 1,2,3; use method banded or leave backend out, "
+               "or check the file");
 }
 
 TEST(Error, IsSaidInTheWordsOfAFrontEnd) {
@@ -27,9 +30,15 @@ TEST(Error, IsSaidInTheWordsOfAFrontEnd) {
       return "--" + Wording::setting(setting);
     }
     [[nodiscard]] std::string subject(Subject) const override { return "speed"; }
+    [[nodiscard]] std::string task(Task) const override { return "call info"; }
   };
   EXPECT_EQ(to_text(some_error(), Flags()),
-            "a.vtk: speed is wrong at voxel 1,2,3; use --method banded or leave --backend out");
+            "a.vtk: speed is wrong at voxel 1,2,3; use --method banded or leave --backend out, or call info");
+}
+
+TEST(Error, KeepsTheProblemApartFromTheAdvice) {
+  EXPECT_EQ(to_text(some_error().detail().problem()), "the metric is wrong at voxel 1,2,3");
+  EXPECT_EQ(to_text(Message("no advice").problem()), "no advice");
 }
 
 TEST(Error, SurvivesThePassageToAnotherProcess) {

@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "isochron/dist/partition.h"
-#include "isochron/mesh/generate/cube.h"
+#include "isochron/generate/cube.h"
 
 namespace isochron {
 namespace {

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "isochron/core/error.h"
-#include "isochron/mesh/generate/cube.h"
-#include "isochron/mesh/generate/square.h"
+#include "isochron/generate/cube.h"
+#include "isochron/generate/square.h"
 
 namespace isochron {
 namespace {

@@ -8,8 +8,8 @@
 #include "isochron/core/error.h"
 #include "isochron/core/random.h"
 #include "isochron/dist/repartition.h"
-#include "isochron/mesh/generate/cube.h"
-#include "isochron/mesh/generate/square.h"
+#include "isochron/generate/cube.h"
+#include "isochron/generate/square.h"
 
 namespace isochron {
 namespace {

@@ -13,7 +13,6 @@
 #include "draw/draw_samples.h"
 #include "isochron/core/error.h"
 #include "isochron/draw/color_map.h"
-#include "isochron/draw/cut.h"
 
 namespace isochron {
 namespace {

@@ -22,9 +22,8 @@
 #include "isochron/draw/color_map.h"
 #include "isochron/draw/display.h"
 #include "isochron/draw/legend.h"
-#include "isochron/draw/quality_picture.h"
-#include "isochron/mesh/generate/cube.h"
-#include "isochron/mesh/generate/sphere.h"
+#include "isochron/generate/cube.h"
+#include "isochron/generate/sphere.h"
 #include "isochron/mesh/quality.h"
 
 namespace isochron {

@@ -1,4 +1,4 @@
-#include "isochron/draw/superquadric.h"
+#include "isochron/draw/shaded_mesh.h"
 
 #include <cmath>
 #include <limits>
@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "isochron/core/error.h"
-#include "isochron/draw/direction_color.h"
+#include "isochron/draw/color_map.h"
 #include "isochron/mesh/topology.h"
 #include "support/random_frame.h"
 

@@ -1,4 +1,4 @@
-#include "isochron/draw/tube.h"
+#include "isochron/draw/shaded_mesh.h"
 
 #include <cmath>
 #include <limits>

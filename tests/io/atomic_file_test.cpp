@@ -1,7 +1,7 @@
-#include "isochron/io/atomic_file.h"
+#include "isochron/io/file.h"
 
 #include "io/io_test_support.h"
-#include "isochron/io/text_sink.h"
+#include "isochron/io/bytes.h"
 
 namespace isochron::test {
 namespace {
@@ -110,19 +110,19 @@ TEST(AtomicFile, LongNamesFit) {
   EXPECT_NO_THROW(file.commit());
 }
 
-TEST(TextSink, FullDiskIsARuntimeError) {
+TEST(ByteWriter, FullDiskIsARuntimeError) {
   if (!fs::exists("/dev/full")) GTEST_SKIP() << "no /dev/full";
   for (const char* name : {"a.off", "a.off.gz"}) {
     const auto write = [&] {
-      TextSink sink({name, "/dev/full"});
+      ByteWriter sink({name, "/dev/full"});
       for (int i = 0; i < 100000; ++i) sink.print("{} {}\n", i, 0.1 * i);
-      sink.close();
+      sink.finish();
     };
     EXPECT_THROW(write(), RuntimeError) << name;
     const auto write_little = [&] {
-      TextSink sink({name, "/dev/full"});
+      ByteWriter sink({name, "/dev/full"});
       sink.print("x\n");
-      sink.close();
+      sink.finish();
     };
     EXPECT_THROW(write_little(), RuntimeError) << name;
   }

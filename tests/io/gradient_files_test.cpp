@@ -1,4 +1,4 @@
-#include "isochron/io/gradient_files.h"
+#include "isochron/io/tables.h"
 
 #include <cmath>
 

@@ -1,5 +1,5 @@
 // What all image formats have in common: what is written is read again, and what cannot be written is refused.
-#include "isochron/io/raw_image.h"
+#include "isochron/io/image/formats.h"
 
 #include "io/image_samples.h"
 #include "support/data_folder.h"

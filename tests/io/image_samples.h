@@ -7,7 +7,7 @@
 
 #include "io/io_test_support.h"
 #include "isochron/io/image_io.h"
-#include "isochron/io/scalar_type.h"
+#include "isochron/io/values.h"
 
 namespace isochron::test {
 

@@ -1,4 +1,4 @@
-#include "isochron/io/npy_file.h"
+#include "isochron/io/tables.h"
 
 #include <cstring>
 #include <limits>

@@ -6,13 +6,13 @@
 #include "isochron/comm/threads_communicator.h"
 #include "isochron/dist/block_partition.h"
 #include "isochron/dist/partition.h"
-#include "isochron/io/part_input.h"
-#include "isochron/io/part_output.h"
-#include "isochron/io/piece_index.h"
-#include "isochron/io/vtk_xml_file.h"
-#include "isochron/io/vtk_xml_writer.h"
-#include "isochron/mesh/generate/cube.h"
-#include "isochron/mesh/generate/square.h"
+#include "isochron/generate/cube.h"
+#include "isochron/generate/square.h"
+#include "isochron/io/mesh/formats.h"
+#include "isochron/io/pieces/part_files.h"
+#include "isochron/io/pieces/part_input.h"
+#include "isochron/io/pieces/piece_index.h"
+#include "isochron/io/vtk_xml.h"
 
 namespace isochron::test {
 namespace {

@@ -7,13 +7,13 @@
 #include "io/io_test_support.h"
 #include "isochron/dist/block_partition.h"
 #include "isochron/dist/partition.h"
+#include "isochron/generate/cube.h"
+#include "isochron/generate/square.h"
+#include "isochron/io/image/vti.h"
 #include "isochron/io/image_io.h"
-#include "isochron/io/part_file.h"
-#include "isochron/io/piece_join.h"
-#include "isochron/io/vti_writer.h"
-#include "isochron/io/vtk_xml_file.h"
-#include "isochron/mesh/generate/cube.h"
-#include "isochron/mesh/generate/square.h"
+#include "isochron/io/pieces/mesh_pieces.h"
+#include "isochron/io/pieces/part_files.h"
+#include "isochron/io/vtk_xml.h"
 
 namespace isochron::test {
 namespace {

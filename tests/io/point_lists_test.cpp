@@ -1,4 +1,4 @@
-#include "isochron/io/point_lists.h"
+#include "isochron/io/tables.h"
 
 #include "io/io_test_support.h"
 

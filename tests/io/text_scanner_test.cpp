@@ -1,4 +1,4 @@
-#include "isochron/io/text_scanner.h"
+#include "isochron/io/text.h"
 
 #include <cmath>
 

@@ -1,4 +1,4 @@
-#include "isochron/io/unpack_limit.h"
+#include "isochron/io/bytes.h"
 
 #include <limits>
 #include <string>
@@ -7,7 +7,6 @@
 
 #include "io/io_test_support.h"
 #include "isochron/io/image_io.h"
-#include "isochron/io/packed_bytes.h"
 
 namespace isochron {
 namespace {

@@ -6,11 +6,7 @@
 
 #include "io/io_test_support.h"
 #include "isochron/core/random.h"
-#include "isochron/io/legacy_vtk_file.h"
-#include "isochron/io/obj_file.h"
-#include "isochron/io/ply_file.h"
-#include "isochron/io/stl_file.h"
-#include "isochron/io/vtk_xml_writer.h"
+#include "isochron/io/mesh/formats.h"
 
 namespace isochron::test {
 namespace {

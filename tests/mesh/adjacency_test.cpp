@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "isochron/mesh/generate/cube.h"
-#include "isochron/mesh/generate/square.h"
+#include "isochron/generate/cube.h"
+#include "isochron/generate/square.h"
 
 namespace isochron {
 namespace {

@@ -59,9 +59,9 @@ TEST(ImageMask, OfSeveralArraysOneIsNamed) {
   image.data.set({"reached", 1, std::vector<std::uint8_t>{0, 1}});
   EXPECT_THAT(mask_of(image, grid, "f", "reached"), ElementsAre(0, 1));
   EXPECT_THAT(mask_of(image, grid, "f", "values"), ElementsAre(1, 0));
-  EXPECT_THAT(
-      [&] { mask_of(image, grid, "f"); },
-      ThrowsMessage<InputError>(AllOf(HasSubstr("f has several arrays (values, reached)"), HasSubstr("--mask-array"))));
+  EXPECT_THAT([&] { mask_of(image, grid, "f"); },
+              ThrowsMessage<InputError>(
+                  AllOf(HasSubstr("f has several arrays (values, reached)"), HasSubstr("name it with mask_array"))));
   EXPECT_THAT([&] { mask_of(image, grid, "f", "other"); },
               ThrowsMessage<InputError>(HasSubstr("f has no array 'other'; it has: values, reached")));
 }

@@ -8,10 +8,10 @@
 
 #include "isochron/core/error.h"
 #include "isochron/core/random.h"
+#include "isochron/generate/cube.h"
+#include "isochron/generate/sphere.h"
+#include "isochron/generate/square.h"
 #include "isochron/mesh/closest_point.h"
-#include "isochron/mesh/generate/cube.h"
-#include "isochron/mesh/generate/sphere.h"
-#include "isochron/mesh/generate/square.h"
 #include "support/cut_mesh.h"
 
 namespace isochron {

@@ -2,9 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include "isochron/mesh/generate/cube.h"
-#include "isochron/mesh/generate/sphere.h"
-#include "isochron/mesh/generate/square.h"
+#include "isochron/generate/cube.h"
+#include "isochron/generate/sphere.h"
+#include "isochron/generate/square.h"
 #include "mesh/mesh_checks.h"
 
 namespace isochron {

@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "isochron/core/random.h"
-#include "isochron/mesh/generate/irregular_cube.h"
-#include "isochron/mesh/generate/sphere.h"
+#include "isochron/generate/cube.h"
+#include "isochron/generate/sphere.h"
 
 namespace isochron {
 namespace {

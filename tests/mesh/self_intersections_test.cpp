@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "isochron/core/random.h"
-#include "isochron/mesh/generate/sphere.h"
-#include "isochron/mesh/generate/square.h"
+#include "isochron/generate/sphere.h"
+#include "isochron/generate/square.h"
 #include "support/surfaces.h"
 
 namespace isochron {

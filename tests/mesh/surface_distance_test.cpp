@@ -7,9 +7,9 @@
 #include <limits>
 
 #include "isochron/core/error.h"
+#include "isochron/generate/sphere.h"
+#include "isochron/generate/square.h"
 #include "isochron/mesh/closest_point.h"
-#include "isochron/mesh/generate/sphere.h"
-#include "isochron/mesh/generate/square.h"
 #include "support/surfaces.h"
 
 namespace isochron {

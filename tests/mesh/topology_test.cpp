@@ -4,8 +4,8 @@
 
 #include <numbers>
 
-#include "isochron/mesh/generate/sphere.h"
-#include "isochron/mesh/generate/square.h"
+#include "isochron/generate/sphere.h"
+#include "isochron/generate/square.h"
 #include "mesh/mesh_checks.h"
 #include "support/surfaces.h"
 

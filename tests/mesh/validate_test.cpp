@@ -7,8 +7,8 @@
 #include <limits>
 
 #include "isochron/core/error.h"
-#include "isochron/mesh/generate/cube.h"
-#include "isochron/mesh/generate/square.h"
+#include "isochron/generate/cube.h"
+#include "isochron/generate/square.h"
 #include "mesh/mesh_checks.h"
 
 namespace isochron {

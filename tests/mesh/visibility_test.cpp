@@ -3,10 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "isochron/core/random.h"
-#include "isochron/mesh/generate/cube.h"
-#include "isochron/mesh/generate/irregular_cube.h"
-#include "isochron/mesh/generate/sphere.h"
-#include "isochron/mesh/generate/square.h"
+#include "isochron/generate/cube.h"
+#include "isochron/generate/sphere.h"
+#include "isochron/generate/square.h"
 #include "isochron/mesh/locator.h"
 #include "support/cut_mesh.h"
 

@@ -200,7 +200,7 @@ TEST(MetricFromDataset, SaysWhatIsWrongWithFibers) {
   const Dataset zero = with_cells("f", 3, {1, 0, 0, 0, 0, 0});
   EXPECT_THAT([&] { build(zero, request); },
               ThrowsMessage<InputError>(
-                  AllOf(HasSubstr("zero length on 1 of 2"), HasSubstr("cell 1"), HasSubstr("--allow-zero-fibers"))));
+                  AllOf(HasSubstr("zero length on 1 of 2"), HasSubstr("cell 1"), HasSubstr("(allow_zero_fibers)"))));
   EXPECT_THAT(
       [&] {
         build(with_cells("f", 3, {1, 0, 0, nan, 0, 0}), request);

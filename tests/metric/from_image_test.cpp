@@ -26,7 +26,7 @@ TEST(MetricFromImage, TheFileTellsTheOrderOfItsFirstArrayAlone) {
   const Metric metric = metric_from_image(image, {.metric_array = "first"}, {}, {}).metric;
   EXPECT_EQ(metric.tensor(ElementId(0)), SymTensor3d::diagonal(1, 4, 9));
   EXPECT_THAT([&] { metric_from_image(image, {.metric_array = "second"}, {}, {}); },
-              ThrowsMessage<InputError>(HasSubstr("--tensor-order")));
+              ThrowsMessage<InputError>(HasSubstr("tensor_order")));
   const Metric told = metric_from_image(image, {.metric_array = "second"}, TensorOrder::row, {}).metric;
   EXPECT_EQ(told.tensor(ElementId(0)), SymTensor3d::diagonal(1, 4, 9));
 }

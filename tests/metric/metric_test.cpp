@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "isochron/core/error.h"
-#include "isochron/mesh/generate/cube.h"
+#include "isochron/generate/cube.h"
 
 namespace isochron {
 namespace {

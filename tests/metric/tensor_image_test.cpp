@@ -53,7 +53,7 @@ TEST(TensorImage, SaysWhatIsMissing) {
     return std::string();
   };
   EXPECT_THAT(message(image_of(6)),
-              testing::AllOf(testing::HasSubstr("brain.nii"), testing::HasSubstr("--tensor-order")));
+              testing::AllOf(testing::HasSubstr("brain.nii"), testing::HasSubstr("tensor_order fsl")));
   EXPECT_THAT(message(image_of(4)), testing::HasSubstr("no tensor image (volumes: 4"));
   EXPECT_THAT(message(Image{}), testing::HasSubstr("no values"));
 }

@@ -1,8 +1,8 @@
 // The tensor fit on a real brain, against the one that MRtrix made of the same images.
 #include <numbers>
 
-#include "isochron/io/gradient_files.h"
 #include "isochron/io/image_io.h"
+#include "isochron/io/tables.h"
 #include "isochron/metric/diffusion.h"
 #include "isochron/metric/tensor_fit.h"
 #include "oracles/real_data.h"

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "isochron/io/io.h"
-#include "isochron/io/point_lists.h"
+#include "isochron/io/tables.h"
 #include "support/data_folder.h"
 
 namespace isochron::test {

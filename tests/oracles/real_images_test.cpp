@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "isochron/io/image/formats.h"
 #include "isochron/io/image_io.h"
-#include "isochron/io/raw_image.h"
 #include "isochron/metric/diffusion.h"
 #include "isochron/metric/fiber_coherence.h"
 #include "support/data_folder.h"

@@ -5,7 +5,7 @@
 #include <sstream>
 #include <string>
 
-#include "isochron/io/point_lists.h"
+#include "isochron/io/tables.h"
 #include "oracles/real_data.h"
 
 namespace isochron::test {

@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "isochron/mesh/generate/irregular_square.h"
+#include "isochron/generate/square.h"
 #include "isochron/solve/ranks/partition_by_time.h"
 #include "isochron/solve/ranks/rank_seeds.h"
 #include "isochron/solve/ranks/scatter.h"

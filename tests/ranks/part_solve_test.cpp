@@ -7,7 +7,7 @@
 #include "isochron/comm/collectives.h"
 #include "isochron/dist/mesh_part.h"
 #include "isochron/dist/partition.h"
-#include "isochron/mesh/generate/sphere.h"
+#include "isochron/generate/sphere.h"
 #include "isochron/solve/ranks/part_split.h"
 #include "isochron/solve/ranks/rank_seeds.h"
 #include "isochron/solve/simplex/obtuse_split.h"

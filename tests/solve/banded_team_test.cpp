@@ -1,5 +1,5 @@
-// The banded schedule on threads, on fronts that are large enough to be shared out.
-#include "isochron/solve/common/banded_threads.h"
+// The banded schedule on threads, on fronts that are large enough for a partition.
+#include "isochron/solve/schedules/banded/banded_team.h"
 
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ namespace isochron {
 using namespace test;
 namespace {
 
-/// A few vertices, and what it takes from one to the next.
+/// A few vertices, and the travel times from one to the next.
 struct Graph {
   struct Problem {
     std::size_t vertex_count = 0;
@@ -49,8 +49,8 @@ struct Graph {
   }
 };
 
-/// Counts who processes how much; one thread takes its time.
-struct Watched {
+/// Counts the vertices that each thread processes; one thread is slow.
+struct VisitCounter {
   std::vector<std::atomic<std::uint64_t>>* visits;
   int slow = -1;
   void operator()(int thread, std::uint32_t) const {
@@ -93,7 +93,7 @@ class BandedTeams : public ::testing::Test {
     std::vector<std::atomic<std::uint64_t>> visits(static_cast<std::size_t>(threads));
     SolveState<double> state = start();
     const Relax relax(problem_, {state.time.data()});
-    BandedTeam<Relax, Watched>(relax, state, tuning_, threads, Watched{&visits, slow}).run();
+    BandedTeam<Relax, VisitCounter>(relax, state, tuning_, threads, VisitCounter{&visits, slow}).run();
     std::size_t different = 0;
     for (std::uint32_t v = 0; v < serial_.size(); ++v)
       different += std::abs(state.time[v] - serial_[v]) <= 1e-5 * problem_.edge[v] ? 0 : 1;
@@ -110,31 +110,6 @@ class BandedTeams : public ::testing::Test {
   double onset_ = 0;                 ///< of those
   std::vector<double> serial_;
 };
-
-TEST(FindShares, AreAsLargeAsSpeedsSay) {
-  std::vector<std::uint32_t> samples(1000), begins;
-  for (std::uint32_t i = 0; i < 1000; ++i) samples[i] = (i * 7919) % 1000 + 50;
-  find_shares(samples, std::vector<double>{1, 1, 1, 1}, begins);
-  EXPECT_EQ(begins, (std::vector<std::uint32_t>{300, 550, 800}));
-  find_shares(samples, std::vector<double>{2, 1, 4, 0, 1}, begins);
-  EXPECT_EQ(begins, (std::vector<std::uint32_t>{300, 425, 925, 925}));
-  find_shares(samples, std::vector<double>{3, 0}, begins);
-  EXPECT_EQ(begins, std::vector<std::uint32_t>{1049});
-  find_shares(samples, std::vector<double>{5}, begins);
-  EXPECT_TRUE(begins.empty());
-}
-
-TEST(FindShares, TakeAnySamples) {
-  std::vector<std::uint32_t> few{9, 4}, same(40, 3), begins;
-  find_shares(few, std::vector<double>(7, 2.5), begins);
-  EXPECT_EQ(begins, (std::vector<std::uint32_t>{4, 4, 4, 9, 9, 9}));
-  find_shares(same, std::vector<double>(3, 1), begins);
-  EXPECT_EQ(begins, (std::vector<std::uint32_t>{3, 3}));
-  std::vector<std::uint32_t> far{0, 0xffffffffU};  // most of them between two that are far apart
-  for (std::uint32_t i = 0; i < 98; ++i) far.push_back(1000 + (i * 41) % 98);
-  find_shares(far, std::vector<double>(4, 1), begins);
-  EXPECT_EQ(begins, (std::vector<std::uint32_t>{1024, 1049, 1074}));
-}
 
 TEST_F(BandedTeams, GiveTheTimesOfOneThread) {
   for (const int threads : {1, 2, 3, 7}) expect_times_of_one(threads);

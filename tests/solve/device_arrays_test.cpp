@@ -335,10 +335,11 @@ TEST_F(DeviceArrays, AreRefusedWithTheHostsWords) {
               }),
               HasSubstr("integers"));
   const auto ids = sent_elements<std::int32_t>(mesh);
+  const auto pairs = sent(std::vector<std::int32_t>(2 * mesh.element_count(), 0), 2);
   EXPECT_THAT(refusal([&] {
-                device_solver({DeviceMesh{points.table(), ids.table()}, speed});
+                device_solver({DeviceMesh{points.table(), pairs.table()}, speed});
               }),
-              HasSubstr("elements have 4 corners; give 3"));
+              HasSubstr("elements have 2 corners; give 4"));
   DeviceTable on_host = cuda::packed_table(mesh.points.data(), NumberType::float64, mesh.vertex_count(), 3);
   EXPECT_THAT(refusal([&] {
                 device_solver({DeviceMesh{on_host, ids.table()}, speed});

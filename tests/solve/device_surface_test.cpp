@@ -7,10 +7,9 @@
 #include <vector>
 
 #include "isochron/core/error.h"
-#include "isochron/mesh/generate/irregular_square.h"
-#include "isochron/mesh/generate/random_fields.h"
-#include "isochron/mesh/generate/sphere.h"
-#include "isochron/mesh/generate/square.h"
+#include "isochron/generate/random_fields.h"
+#include "isochron/generate/sphere.h"
+#include "isochron/generate/square.h"
 #include "isochron/solve/simplex/cuda/surface.h"
 #include "isochron/solve/solver.h"
 #include "solve/samples.h"

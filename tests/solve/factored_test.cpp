@@ -8,10 +8,10 @@
 #include <limits>
 #include <numeric>
 
-#include "isochron/mesh/generate/cube.h"
-#include "isochron/mesh/generate/square.h"
-#include "isochron/solve/common/banded.h"
-#include "isochron/solve/common/banded_threads.h"
+#include "isochron/generate/cube.h"
+#include "isochron/generate/square.h"
+#include "isochron/solve/schedules/banded/banded.h"
+#include "isochron/solve/schedules/banded/banded_team.h"
 #include "support/cut_mesh.h"
 
 namespace isochron {

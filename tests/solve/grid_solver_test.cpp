@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "isochron/core/error.h"
-#include "isochron/mesh/generate/tensor_images.h"
+#include "isochron/generate/images.h"
 #include "isochron/metric/from_image.h"
 #include "solve/grid_samples.h"
 

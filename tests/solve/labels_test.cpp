@@ -6,8 +6,8 @@
 
 #include <gtest/gtest.h>
 
-#include "isochron/mesh/generate/cube.h"
-#include "isochron/mesh/generate/square.h"
+#include "isochron/generate/cube.h"
+#include "isochron/generate/square.h"
 #include "isochron/solve/common/label_mix.h"
 #include "isochron/solve/common/label_spread.h"
 #include "isochron/solve/solver.h"

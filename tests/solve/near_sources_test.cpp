@@ -6,10 +6,10 @@
 #include <algorithm>
 
 #include "isochron/core/error.h"
-#include "isochron/mesh/generate/cube.h"
-#include "isochron/mesh/generate/irregular_square.h"
-#include "isochron/mesh/generate/random_fields.h"
-#include "isochron/mesh/generate/sphere.h"
+#include "isochron/generate/cube.h"
+#include "isochron/generate/random_fields.h"
+#include "isochron/generate/sphere.h"
+#include "isochron/generate/square.h"
 
 namespace isochron {
 namespace {

@@ -6,11 +6,10 @@
 #include <cmath>
 #include <limits>
 
-#include "isochron/mesh/generate/cube.h"
-#include "isochron/mesh/generate/irregular_square.h"
-#include "isochron/mesh/generate/sphere.h"
-#include "isochron/mesh/generate/square.h"
-#include "isochron/solve/common/banded.h"
+#include "isochron/generate/cube.h"
+#include "isochron/generate/sphere.h"
+#include "isochron/generate/square.h"
+#include "isochron/solve/schedules/banded/banded.h"
 #include "isochron/solve/simplex/relax.h"
 #include "solve/samples.h"
 #include "support/cut_mesh.h"

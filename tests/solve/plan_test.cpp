@@ -2,14 +2,16 @@
 #include "isochron/solve/plan.h"
 
 #include <algorithm>
+#include <fstream>
+#include <iterator>
 #include <limits>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "isochron/core/error.h"
-#include "isochron/mesh/generate/cube.h"
-#include "isochron/mesh/generate/square.h"
+#include "isochron/generate/cube.h"
+#include "isochron/generate/square.h"
 #include "isochron/solve/solver.h"
 
 namespace isochron {
@@ -97,8 +99,9 @@ TEST(Plan, TooLittleMemoryIsNoted) {
 }
 
 TEST(Plan, AFailedDeviceIsNotedWithoutItsAdvice) {
-  const Plan plan = plan_without_device({}, mesh_of(large), roomy,
-                                        "the GPU failed at solving (cudaErrorIllegalAddress); solve without it");
+  const Plan plan = plan_without_device(
+      {}, mesh_of(large), roomy,
+      "the GPU failed at solving (cudaErrorIllegalAddress)" + Message(Advice()) + "solve elsewhere");
   EXPECT_EQ(plan.backend, Backend::threads);
   EXPECT_EQ(plan.note, "solved on the CPU: the GPU failed at solving (cudaErrorIllegalAddress)");
   EXPECT_EQ(plan_without_device({}, mesh_of(small), roomy, "no advice").note, "solved on the CPU: no advice");
@@ -201,6 +204,12 @@ TEST(Capabilities, EachQuestionHasARowOrAnErrorInOneLine) {
   });
   EXPECT_GT(rows, 100U);
   EXPECT_GT(errors, 1000U);
+}
+
+TEST(Capabilities, TheDocsHaveTheTable) {
+  std::ifstream file(ISOCHRON_SOURCE_DIR "/docs/reference/capabilities.md");
+  const std::string page{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_THAT(page, HasSubstr(capability_table())) << "put this into the page:\n" << capability_table();
 }
 
 /// The advice of an error must lead on: whoever leaves method, back end and all else out gets an answer.

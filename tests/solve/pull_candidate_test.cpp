@@ -6,9 +6,9 @@
 #include <algorithm>
 
 #include "isochron/core/random.h"
-#include "isochron/mesh/generate/cube.h"
-#include "isochron/mesh/generate/random_fields.h"
-#include "isochron/mesh/generate/square.h"
+#include "isochron/generate/cube.h"
+#include "isochron/generate/random_fields.h"
+#include "isochron/generate/square.h"
 #include "isochron/solve/simplex/neighbors.h"
 #include "isochron/solve/simplex/obtuse_split.h"
 #include "isochron/solve/simplex/pull_lists.h"

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "isochron/core/random.h"
-#include "isochron/mesh/generate/cube.h"
-#include "isochron/mesh/generate/square.h"
+#include "isochron/generate/cube.h"
+#include "isochron/generate/square.h"
 #include "isochron/solve/solver.h"
 
 namespace isochron::test {

@@ -5,8 +5,8 @@
 
 #include <gtest/gtest.h>
 
-#include "isochron/mesh/generate/irregular_square.h"
-#include "isochron/mesh/generate/sphere.h"
+#include "isochron/generate/sphere.h"
+#include "isochron/generate/square.h"
 #include "solve/samples.h"
 #include "solve/ways.h"
 #include "support/device_case.h"

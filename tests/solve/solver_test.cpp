@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "isochron/mesh/generate/sphere.h"
+#include "isochron/generate/sphere.h"
 #include "solve/each_backend.h"
 #include "solve/samples.h"
 #include "solve/ways.h"

@@ -7,10 +7,9 @@
 #include <map>
 
 #include "isochron/core/error.h"
-#include "isochron/mesh/generate/cube.h"
-#include "isochron/mesh/generate/irregular_cube.h"
-#include "isochron/mesh/generate/sphere.h"
-#include "isochron/mesh/generate/square.h"
+#include "isochron/generate/cube.h"
+#include "isochron/generate/sphere.h"
+#include "isochron/generate/square.h"
 #include "isochron/mesh/locator.h"
 #include "isochron/mesh/visibility.h"
 #include "support/cut_mesh.h"

@@ -7,9 +7,8 @@
 #include <tuple>
 #include <vector>
 
-#include "isochron/mesh/generate/irregular_square.h"
-#include "isochron/mesh/generate/sphere.h"
-#include "isochron/mesh/generate/square.h"
+#include "isochron/generate/sphere.h"
+#include "isochron/generate/square.h"
 #include "isochron/solve/simplex/cuda/surface_build.h"
 #include "isochron/solve/simplex/obtuse_split.h"
 #include "solve/samples.h"

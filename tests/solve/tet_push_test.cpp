@@ -9,9 +9,9 @@
 #include <map>
 
 #include "isochron/core/random.h"
-#include "isochron/mesh/generate/cube.h"
-#include "isochron/mesh/generate/random_fields.h"
-#include "isochron/mesh/generate/sphere.h"
+#include "isochron/generate/cube.h"
+#include "isochron/generate/random_fields.h"
+#include "isochron/generate/sphere.h"
 #include "isochron/solve/simplex/leads.h"
 #include "isochron/solve/simplex/relax.h"
 #include "isochron/solve/solver.h"

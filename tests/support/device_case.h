@@ -12,7 +12,7 @@ namespace isochron::test {
 inline const std::string& no_device() {
   static const std::string reason = [] {
     cuda::NoDevice why;
-    return cuda::find_device(why) ? std::string() : why.reason;
+    return cuda::find_device(why) ? std::string() : to_text(why.reason);
   }();
   return reason;
 }

@@ -6,7 +6,7 @@
 #include <array>
 #include <set>
 
-#include "isochron/surface/triangulate/fans.h"
+#include "isochron/surface/triangulate/smooth.h"
 #include "surface/shapes.h"
 
 namespace isochron {

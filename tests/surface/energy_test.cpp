@@ -1,4 +1,4 @@
-#include "isochron/surface/particles/energy.h"
+#include "isochron/surface/particles/step.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "isochron/surface/particles/neighbours.h"
-#include "isochron/surface/particles/step.h"
 
 namespace isochron {
 namespace {

@@ -11,7 +11,6 @@
 #include "isochron/core/random.h"
 #include "isochron/mesh/quality.h"
 #include "isochron/surface/field/spline.h"
-#include "isochron/surface/particles/energy.h"
 #include "isochron/surface/particles/relax.h"
 #include "isochron/surface/particles/step.h"
 #include "surface/sampled.h"

@@ -1,4 +1,4 @@
-#include "isochron/surface/field/refined_isosurface.h"
+#include "isochron/surface/field/isosurface.h"
 
 #include <gtest/gtest.h>
 
@@ -6,8 +6,6 @@
 
 #include "isochron/core/random.h"
 #include "isochron/mesh/topology.h"
-#include "isochron/surface/field/doubtful_cells.h"
-#include "isochron/surface/field/isosurface.h"
 #include "surface/sampled.h"
 
 namespace isochron {

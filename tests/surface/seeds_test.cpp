@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "isochron/core/error.h"
-#include "isochron/mesh/generate/sphere.h"
+#include "isochron/generate/sphere.h"
 #include "particle_shapes.h"
 
 namespace isochron {

@@ -1,4 +1,4 @@
-#include "isochron/surface/field/size_brush.h"
+#include "isochron/surface/field/sizing.h"
 
 #include <cmath>
 #include <limits>
@@ -7,7 +7,6 @@
 
 #include "isochron/core/error.h"
 #include "isochron/surface/field/isosurface.h"
-#include "isochron/surface/field/sizing.h"
 #include "surface/sampled.h"
 
 namespace isochron {

@@ -8,7 +8,6 @@
 #include <random>
 
 #include "isochron/core/error.h"
-#include "isochron/surface/field/curvature.h"
 #include "isochron/surface/field/isosurface.h"
 #include "surface/sampled.h"
 

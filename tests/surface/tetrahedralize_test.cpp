@@ -10,11 +10,11 @@
 #include <thread>
 
 #include "isochron/core/error.h"
-#include "isochron/mesh/generate/sphere.h"
+#include "isochron/generate/sphere.h"
 #include "isochron/mesh/quality.h"
 #include "isochron/mesh/topology.h"
 #include "isochron/mesh/validate.h"
-#include "isochron/surface/tetrahedra/child_process.h"
+#include "isochron/surface/tetrahedra/programs.h"
 #include "mesh/mesh_checks.h"
 #include "support/surfaces.h"
 

@@ -1,6 +1,6 @@
 // Paths from everywhere end at the source, whatever the mesh, the metric and the times.
-#include "isochron/mesh/generate/sphere.h"
-#include "isochron/mesh/generate/ventricle.h"
+#include "isochron/generate/sphere.h"
+#include "isochron/generate/ventricle.h"
 #include "isochron/metric/from_dataset.h"
 #include "oracles/real_data.h"
 #include "trace/trace_samples.h"

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "isochron/core/random.h"
-#include "isochron/mesh/generate/tensor_images.h"
+#include "isochron/generate/images.h"
 #include "isochron/metric/diffusion.h"
 #include "isochron/metric/from_image.h"
 #include "isochron/solve/solver.h"

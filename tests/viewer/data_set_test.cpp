@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* triangle = "OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n";
 
-TEST(DataSet, TellsOnceWhatBecomesOfItsFile) {
+TEST(DataSet, ReportsEachChangeOfItsFileOnce) {
   const test::TemporaryFolder folder;
   const fs::path path = folder.file("triangle.off", triangle);
   const fs::path aside = path.parent_path() / "aside.off";

@@ -117,6 +117,12 @@ TEST(Fields, NameWhatIsMisspelledRatherThanWhatIsMissing) {
   EXPECT_EQ(refusal([&] { Fields(body).text("name"); }), "'name' is missing; give it");
 }
 
+TEST(FieldWording, NamesOptionsThatAreFields) {
+  const InputError error("there is no " + Message(Setting{Option::source}) + "; give one, or " +
+                         Setting{Option::speed, "2"} + " or " + Setting{Option::method, "banded"});
+  EXPECT_EQ(to_text(error, FieldWording()), "there is no 'sources'; give one, or 'speed' 2 or method banded");
+}
+
 TEST(ParseObject, TakesObjectsAlone) {
   EXPECT_EQ(parse_object(R"({"a": {"a": [1, {"a": 2}]}, "b": {"a": 3}})")["b"]["a"], 3);
   for (const char* text : {"", "{", "[]", "5", "null", "\"x\"", "{}}", "{\"a\": NaN}", "\xff", "{\"\xff\": 1}"})

@@ -85,7 +85,7 @@ class Surfaces : public testing::Test {
 TEST_F(Surfaces, ABallIsRoundAndItsParticlesAreSeen) {
   const auto scene = make_surface_scene(ball_image(), 2);
   std::size_t frames = 0, seen = 0;
-  const Tell tell = [&](std::string_view event, const Json& data) {
+  const Notify notify = [&](std::string_view event, const Json& data) {
     if (event != "particles") return;
     ++frames;
     EXPECT_EQ(data["iteration"], frames);
@@ -102,7 +102,7 @@ TEST_F(Surfaces, ABallIsRoundAndItsParticlesAreSeen) {
       EXPECT_GT(dot(offset / norm(offset), normals[i]), 0.95);
     }
   };
-  const Unpacked made = ask(*scene, "surface", ball_level, tell);
+  const Unpacked made = ask(*scene, "surface", ball_level, notify);
   EXPECT_EQ(made.meta()["iterations"], frames);
   EXPECT_EQ(made.meta()["particles"], seen);
   const TriangleMesh mesh = made.mesh();
@@ -179,7 +179,7 @@ TEST_F(Surfaces, ABrushAsksForMoreParticlesThere) {
   EXPECT_TRUE(surface_topology(brushed).closed());
 }
 
-TEST_F(Surfaces, TheLastMeshCanBeTakenHome) {
+TEST_F(Surfaces, TheLastMeshCanBeDownloaded) {
   const auto scene = make_surface_scene(ball_image(), 2);
   EXPECT_THAT(refusal(*scene, "export", {{"format", "ply"}}), testing::HasSubstr("no surface yet"));
   const TriangleMesh mesh = ask(*scene, "surface", ball_level).mesh();
@@ -238,12 +238,12 @@ TEST_F(Surfaces, SaysWhatIsWrong) {
 TEST_F(Surfaces, StopsWhenCancelledInTheMiddle) {
   const auto scene = make_surface_scene(ball_image(), 1);
   Job job("c");
-  const Tell tell = [&](std::string_view event, const Json&) {
+  const Notify notify = [&](std::string_view event, const Json&) {
     if (event == "particles") job.cancel();
   };
   Json body = ball_level;
   body["client"] = "c";
-  EXPECT_THROW(scene->handle({"surface", body}, job, tell), Cancelled);
+  EXPECT_THROW(scene->handle({"surface", body}, job, notify), Cancelled);
   EXPECT_NO_THROW(ask(*scene, "surface", ball_level));
   scene->forget("c");
   const auto reply = scene->glance({"surface/particles", {{"client", "c"}}});

@@ -164,7 +164,7 @@ TEST(TensorScene, PathwaysBelongToTheirClientAndName) {
   EXPECT_THROW(ask(*scene, "volume/cost", {{"name", "second"}}), InputError);
 }
 
-TEST(TensorScene, PathwaysCanBeTakenHome) {
+TEST(TensorScene, PathwaysCanBeDownloaded) {
   const TensorImage image = ring_image();
   const auto scene = make_tensor_scene(image, 1);
   EXPECT_THAT(refusal(*scene, "export", {{"name", "ring"}, {"format", "tck"}}),

@@ -72,17 +72,17 @@ class Unpacked {
 };
 
 /// Asks a scene, as the client "c", in the way that the question is asked.
-inline Reply reply_of(Scene& scene, const std::string& name, Json body, const Tell& tell = {}) {
+inline Reply reply_of(Scene& scene, const std::string& name, Json body, const Notify& notify = {}) {
   if (!body.contains("client")) body["client"] = "c";
   Job job(body["client"].get<std::string>());
-  const Tell silent = [](std::string_view, const Json&) {};
+  const Notify silent = [](std::string_view, const Json&) {};
   auto values = Fields::Values::typed;
   for (const Question& question : scene.questions())
     if (question.name == name && question.asked == Asked::get) values = Fields::Values::texts;
-  return scene.handle({name, std::move(body), values}, job, tell ? tell : silent);
+  return scene.handle({name, std::move(body), values}, job, notify ? notify : silent);
 }
-inline Unpacked ask(Scene& scene, const std::string& name, Json body = Json::object(), const Tell& tell = {}) {
-  return Unpacked(reply_of(scene, name, std::move(body), tell).bytes);
+inline Unpacked ask(Scene& scene, const std::string& name, Json body = Json::object(), const Notify& notify = {}) {
+  return Unpacked(reply_of(scene, name, std::move(body), notify).bytes);
 }
 
 /// The names in a scene's list of questions that it does not know itself; `handle` may refuse them for other reasons.

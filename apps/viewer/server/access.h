@@ -1,4 +1,4 @@
-// Who may ask: the rules that keep other pages and other users out.
+// Access: the rules that keep other pages and other users out.
 #pragma once
 
 #include <string>

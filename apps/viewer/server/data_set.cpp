@@ -11,13 +11,16 @@
 
 #include <fmt/format.h>
 
-#include "apps/viewer/server/image_scene.h"
 #include "apps/viewer/server/mesh_scene.h"
+#include "apps/viewer/server/surface_scene.h"
+#include "apps/viewer/server/tensor_scene.h"
 #include "isochron/core/error.h"
-#include "isochron/io/file_bytes.h"
+#include "isochron/io/bytes.h"
+#include "isochron/io/file.h"
 #include "isochron/io/image_io.h"
 #include "isochron/io/io.h"
-#include "isochron/io/unpack_limit.h"
+#include "isochron/mesh/image_mask.h"
+#include "isochron/metric/tensor_image.h"
 
 namespace isochron::viewer {
 namespace {
@@ -66,6 +69,49 @@ FileLook check_size(const fs::path& path, const std::vector<fs::path>& files, st
   return look;
 }
 
+std::string base_of(const fs::path& path) { return FileName(path).base.filename().string(); }
+
+/// NumPy arrays and VTK's images do not say what their lengths are in; those of the other formats are in mm.
+std::string units_of(const fs::path& path) {
+  const std::string extension = FileName(path).extension;
+  return extension == ".npy" || extension == ".vti" ? "" : "mm";
+}
+
+std::unique_ptr<Scene> open_tensors(Image image, const fs::path& path, const OpenOptions& options) {
+  const std::string name = path.string();
+  TensorImage tensors{image.grid, {}, {}, image.warnings, base_of(path), units_of(path)};
+  if (!options.mask.empty())
+    tensors.mask = mask_of(read_image(options.mask), image.grid, options.mask.string(), options.mask_array);
+  tensors.tensors = image_tensors(std::move(image), options.tensor_order, options.tensor_frame, name);
+  try {
+    return make_tensor_scene(std::move(tensors), options.threads);
+  } catch (const InputError& error) {
+    throw InputError(error.detail(), name);
+  }
+}
+
+std::unique_ptr<Scene> open_volume(Image image, const fs::path& path, const OpenOptions& options) {
+  const DataArray& array = image.data.all().front();
+  VolumeImage volume{image.grid, std::vector<float>(array.tuple_count()), image.warnings, base_of(path),
+                     units_of(path)};
+  for (std::size_t v = 0; v < volume.values.size(); ++v) volume.values[v] = static_cast<float>(array.at(v));
+  image.data = {};
+  return make_surface_scene(std::move(volume), options.threads);
+}
+
+/// Diffusion tensors when a voxel has 6, 7 or 9 values, a volume when it has one.
+std::unique_ptr<Scene> open_image_scene(const fs::path& path, const OpenOptions& options) {
+  const std::string name = path.string();
+  Image image = read_image(path);
+  check_grid(image.grid, name);
+  if (holds_tensors(image)) return open_tensors(std::move(image), path, options);
+  const int components = image.data.empty() ? 0 : image.data.all().front().components;
+  if (components == 1) return open_volume(std::move(image), path, options);
+  throw InputError(
+      fmt::format("{}: has {} values a voxel (the viewer shows 1, or the 6, 7 or 9 of a tensor); {}", name, components,
+                  components > 9 ? "fit tensors to diffusion images first with 'isochron tensors'" : "give another"));
+}
+
 std::unique_ptr<Scene> open_scene(const fs::path& path, const OpenOptions& options) {
   const UnpackLimit limit(options.max_bytes);
   try {
@@ -88,13 +134,13 @@ constexpr const char* server_itself = "\n";
 
 /// Requests of one client that replace one another: the same question about the same thing.
 JobKey key_of(const Call& call) {
-  constexpr std::size_t longest = 200;
+  constexpr std::size_t max_length = 200;
   Fields fields = call.fields();
   JobKey key{fields.client(), call.name, fields.sequence()};
   for (const char* part : {"slot", "name"}) {
     const std::string text = fields.text(part, "");
-    if (text.size() > longest)
-      throw RequestError(fmt::format("'{}' is too long; give at most {} bytes", part, longest));
+    if (text.size() > max_length)
+      throw RequestError(fmt::format("'{}' is too long; give at most {} bytes", part, max_length));
     key.channel += '\n' + text;
   }
   return key;
@@ -160,9 +206,9 @@ std::optional<Reply> DataSet::answer_at_once(const Call& call) {
   return Reply::of(Json::object());
 }
 
-Reply DataSet::answer(const Call& call, const Tell& tell) {
+Reply DataSet::answer(const Call& call, const Notify& notify) {
   Reply reply;
-  jobs_.run(key_of(call), [&](Job& job) { reply = scene_->handle(call, job, tell); });
+  jobs_.run(key_of(call), [&](Job& job) { reply = scene_->handle(call, job, notify); });
   return reply;
 }
 

@@ -64,7 +64,7 @@ class DataSet {
   /// The answer to a question that need not wait; none where it has to.
   std::optional<Reply> answer_at_once(const Call& call);
   /// Waits for its turn, then answers. Throws what the scene throws, Superseded and TooBusy.
-  Reply answer(const Call& call, const Tell& tell);
+  Reply answer(const Call& call, const Notify& notify);
   /// Stops what is done for the client, and forgets it, as long as `gone` says that it has not come back.
   void leave(const std::string& client, const std::function<bool()>& gone);
   /// Stops all work.

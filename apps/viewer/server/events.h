@@ -1,4 +1,4 @@
-// What the server tells the browsers on its own: progress, changed files, particles.
+// Events that the server sends to browsers: progress, changed files, particles.
 #pragma once
 
 #include <chrono>

@@ -12,7 +12,7 @@
 namespace isochron::viewer {
 namespace {
 
-constexpr int deepest = 16;
+constexpr int max_depth = 16;
 
 /// How many letters must be put in, taken out or exchanged (V. Levenshtein, 1966).
 std::size_t distance(const std::string& a, const std::string& b) {
@@ -74,7 +74,26 @@ std::string described(const Json& value) {
   return value.is_array() ? "a list" : "an object";
 }
 
+/// The field of a request that an option is; empty when requests do not have it.
+std::string_view field_of(Option option) {
+  switch (option) {
+    case Option::source: return "sources";
+    case Option::speed: return "speed";
+    case Option::speed_array: return "speed_array";
+    case Option::fibers: return "fibers";
+    case Option::velocity: return "velocity";
+    case Option::region_array: return "regions";
+    default: return {};
+  }
+}
+
 }  // namespace
+
+std::string FieldWording::setting(const Setting& setting) const {
+  const std::string_view field = field_of(setting.option);
+  if (field.empty()) return Wording::setting(setting);
+  return fmt::format("'{}'{}{}", field, setting.value.empty() ? "" : " ", setting.value);
+}
 
 Fields::Fields(const Json& object, std::string what, Values values)
     : object_(&object), what_(std::move(what)), values_(values) {
@@ -158,18 +177,18 @@ double Fields::within(const std::string& name, Range range) {
 
 std::uint32_t Fields::whole(const std::string& name, Limits limits) {
   const double value = number(name);
-  if (value != std::floor(value) || !(value >= limits.least && value <= limits.most))
+  if (value != std::floor(value) || !(value >= limits.min && value <= limits.max))
     throw RequestError(
-        fmt::format("{} is {:g}; give a whole number from {} to {}", of(name), value, limits.least, limits.most));
+        fmt::format("{} is {:g}; give a whole number from {} to {}", of(name), value, limits.min, limits.max));
   return static_cast<std::uint32_t>(value);
 }
 
-std::vector<double> Fields::numbers(const std::string& name, std::size_t most) {
+std::vector<double> Fields::numbers(const std::string& name, std::size_t max_count) {
   const Json& list = require(name);
   if (!list.is_array())
-    throw RequestError(fmt::format("{} is not a list of numbers; give one of up to {}", of(name), most));
-  if (list.empty() || list.size() > most)
-    throw RequestError(fmt::format("{} has {} numbers in it; give 1 to {}", of(name), list.size(), most));
+    throw RequestError(fmt::format("{} is not a list of numbers; give one of up to {}", of(name), max_count));
+  if (list.empty() || list.size() > max_count)
+    throw RequestError(fmt::format("{} has {} numbers in it; give 1 to {}", of(name), list.size(), max_count));
   std::vector<double> result;
   for (const Json& value : list) {
     if (!value.is_number())
@@ -179,8 +198,8 @@ std::vector<double> Fields::numbers(const std::string& name, std::size_t most) {
   return result;
 }
 
-std::vector<double> Fields::number_or_numbers(const std::string& name, std::size_t most) {
-  return require(name).is_array() ? numbers(name, most) : std::vector<double>{number(name)};
+std::vector<double> Fields::number_or_numbers(const std::string& name, std::size_t max_count) {
+  return require(name).is_array() ? numbers(name, max_count) : std::vector<double>{number(name)};
 }
 
 Vec3d Fields::point(const std::string& name) {
@@ -207,21 +226,21 @@ std::string Fields::word(const std::string& name, std::initializer_list<const ch
   return given;
 }
 
-std::string Fields::label(const std::string& name, std::size_t longest) {
+std::string Fields::label(const std::string& name, std::size_t max_length) {
   std::string given = text(name, "");
-  if (given.size() > longest)
-    throw RequestError(fmt::format("{} is too long; give at most {} bytes", of(name), longest));
+  if (given.size() > max_length)
+    throw RequestError(fmt::format("{} is too long; give at most {} bytes", of(name), max_length));
   return given;
 }
 
 Fields Fields::object(const std::string& name) { return Fields(require(name), of(name)); }
 
-std::vector<Fields> Fields::objects(const std::string& name, std::size_t most) {
+std::vector<Fields> Fields::objects(const std::string& name, std::size_t max_count) {
   std::vector<Fields> result;
   const Json* list = find(name);
   if (list == nullptr) return result;
-  if (!list->is_array() || list->size() > most)
-    throw RequestError(fmt::format("{} is not a list of at most {} objects; give one", of(name), most));
+  if (!list->is_array() || list->size() > max_count)
+    throw RequestError(fmt::format("{} is not a list of at most {} objects; give one", of(name), max_count));
   for (const Json& item : *list) result.emplace_back(item, fmt::format("{}[{}]", name, result.size()));
   return result;
 }
@@ -231,7 +250,7 @@ std::optional<std::int64_t> Fields::sequence() {
   constexpr double most = 9007199254740991;  // 2⁵³ − 1
   const double value = number("seq");
   if (value != std::floor(value) || !(std::abs(value) <= most))
-    throw RequestError(fmt::format("{} is {:g}; count in whole numbers up to {:.0f}", of("seq"), value, most));
+    throw RequestError(fmt::format("{} is {:g}; count in whole numbers up to {:.0f}", of("seq"), value, max_count));
   return static_cast<std::int64_t>(value);
 }
 
@@ -251,8 +270,8 @@ Json parse_object(const std::string& text) {
       open;  // names of the objects that are being read, those around before those inside
   const auto watch = [&](int depth, Json::parse_event_t event, Json& value) {
     using Event = Json::parse_event_t;
-    if (depth > deepest)
-      throw RequestError(fmt::format("the body is nested too deeply (over {} levels); send less", deepest));
+    if (depth > max_depth)
+      throw RequestError(fmt::format("the body is nested too deeply (over {} levels); send less", max_depth));
     if (event == Event::object_start) open.emplace_back();
     if (event == Event::object_end) open.pop_back();
     if (event == Event::key && !open.back().insert(value.get<std::string>()).second)

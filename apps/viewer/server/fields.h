@@ -1,4 +1,4 @@
-// Reads a JSON object that somebody sent: hands out its values by name and type, and refuses what nobody asks for.
+// Reads a JSON object of a request: hands out its values by name and type, and refuses fields that are not asked for.
 #pragma once
 
 #include <cstddef>
@@ -21,10 +21,16 @@ class RequestError : public Error {
   explicit RequestError(const std::string& message) : Error(ErrorKind::usage, message) {}
 };
 
+/// Messages of the library in the words of requests: what is a field of one has the field's name.
+class FieldWording : public Wording {
+ public:
+  [[nodiscard]] std::string setting(const Setting& setting) const override;
+};
+
 /// How many of something may be asked for.
 struct Limits {
-  std::uint32_t least = 0;
-  std::uint32_t most = 4294967294;
+  std::uint32_t min = 0;
+  std::uint32_t max = 4294967294;
 };
 
 /// Between which numbers one may be.
@@ -68,23 +74,23 @@ class Fields {
   std::uint32_t whole(const std::string& name, std::uint32_t otherwise, Limits limits) {
     return has(name) ? whole(name, limits) : otherwise;
   }
-  /// From 1 to `most` numbers.
-  std::vector<double> numbers(const std::string& name, std::size_t most);
+  /// From 1 to `max_count` numbers.
+  std::vector<double> numbers(const std::string& name, std::size_t max_count);
   /// The same, where one number may stand alone.
-  std::vector<double> number_or_numbers(const std::string& name, std::size_t most);
+  std::vector<double> number_or_numbers(const std::string& name, std::size_t max_count);
   Vec3d point(const std::string& name);
   /// Without control characters.
   std::string text(const std::string& name);
   std::string text(const std::string& name, const std::string& otherwise) { return has(name) ? text(name) : otherwise; }
   /// One of a few words, the first when it is not given.
   std::string word(const std::string& name, std::initializer_list<const char*> words);
-  /// A name that somebody chose: empty when it is not given, at most so many bytes.
-  std::string label(const std::string& name, std::size_t longest);
+  /// A name that the user chose: empty when it is not given, at most so many bytes.
+  std::string label(const std::string& name, std::size_t max_length);
   Fields object(const std::string& name);
   /// A list of at most so many objects; empty when it is not given.
-  std::vector<Fields> objects(const std::string& name, std::size_t most);
+  std::vector<Fields> objects(const std::string& name, std::size_t max_count);
 
-  /// Who asks.
+  /// The client's id.
   std::string client() { return label("client", 64); }
   /// Which of the client's questions this is: what a double counts exactly.
   std::optional<std::int64_t> sequence();

@@ -26,12 +26,12 @@ using Request = httplib::Request;
 using Response = httplib::Response;
 
 constexpr std::size_t max_body = 1 << 20;
-constexpr std::size_t longest_path = 512;
+constexpr std::size_t max_path_length = 512;
 /// Of questions to all data sets together.
 constexpr int max_in_flight = 40;
 /// Every stream, question and kept connection holds one; a few are left for what is answered at once.
 constexpr std::size_t pool_threads = max_in_flight + 16 + Events::max_streams;
-/// Connections that nobody has taken yet.
+/// Connections that are not accepted yet.
 constexpr int max_waiting = 512;
 constexpr auto heartbeat = std::chrono::milliseconds(1000);
 constexpr auto look_interval = std::chrono::milliseconds(250);
@@ -90,7 +90,7 @@ std::optional<DataSetPath> parse_data_set_path(std::string_view path) {
   return DataSetPath{id, std::string(path.substr(digits + 1))};
 }
 
-/// What an exception means to the one who asked.
+/// The answer that an exception gives.
 Refusal refusal_of(const std::exception_ptr& error) {
   try {
     std::rethrow_exception(error);
@@ -108,10 +108,9 @@ Refusal refusal_of(const std::exception_ptr& error) {
     return {404, why.what()};
   } catch (const OffMesh& why) {
     return {422, why.what(), {}, {{"sources", why.sources}}};
-  } catch (const RuntimeError& why) {
-    return {500, why.what()};
   } catch (const Error& why) {
-    return {422, why.what()};
+    const bool our_fault = why.kind() == ErrorKind::runtime || why.kind() == ErrorKind::device;
+    return {our_fault ? 500 : 422, to_text(why, FieldWording())};
   } catch (const std::bad_alloc&) {
     return {500, "out of memory; close other data sets, or use a machine with more memory"};
   } catch (const std::exception& why) {
@@ -284,8 +283,8 @@ void Server::Engine::add_routes() {
     auto& plain = const_cast<Request&>(request);  // NOLINT
     plain.ranges.clear();
     plain.headers.erase("Accept-Encoding");
-    if (request.path.size() > longest_path) plain.path.resize(longest_path + 1);     // refused, and quickly matched
-    if (may_have_body(request)) return httplib::Server::HandlerResponse::Unhandled;  // `post` checks, and reads it
+    if (request.path.size() > max_path_length) plain.path.resize(max_path_length + 1);  // refused, and quickly matched
+    if (may_have_body(request)) return httplib::Server::HandlerResponse::Unhandled;     // `post` checks, and reads it
     auto refusal = check(request);
     if (!refusal && has_body(request)) {
       refusal = Refusal{400, "only POST has a body; leave it out"};
@@ -321,7 +320,7 @@ Opened Server::Engine::open(const std::filesystem::path& file) {
 std::optional<Refusal> Server::Engine::check(const Request& request) const {
   if (request.method != "GET" && request.method != "POST" && request.method != "HEAD")
     return Refusal{405, "only GET and POST are understood", "GET, HEAD, POST"};
-  if (request.path.size() > longest_path) return Refusal{414, "the path is too long"};
+  if (request.path.size() > max_path_length) return Refusal{414, "the path is too long"};
   if (announced_bytes(request) > max_body)
     return Refusal{413, fmt::format("the body is too large; send at most {} bytes", max_body)};
   if (request.has_header("Range")) return Refusal{400, "parts are not served; ask for the whole"};
@@ -355,7 +354,7 @@ void Server::Engine::reload(std::size_t id) {
   {
     const std::lock_guard lock(mutex_);
     data_sets_[id] = std::move(fresh);
-    // Before the file is looked at again: what becomes of it from now on is told afterwards.
+    // Before the file is looked at again: later changes are sent after this.
     events_.send("", "reloaded", {{"dataset", id}});
   }
   old->stop();

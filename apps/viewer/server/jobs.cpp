@@ -6,7 +6,7 @@
 namespace isochron::viewer {
 namespace {
 
-/// More clients and channels than this in one run are somebody's mistake: then old numbers are forgotten.
+/// More clients and channels than this in one run are a mistake of a client: then old numbers are forgotten.
 constexpr std::size_t max_channels = 4096;
 
 std::string name_of(const JobKey& key) { return key.client + '\n' + key.channel; }

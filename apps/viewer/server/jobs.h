@@ -1,4 +1,5 @@
-// Who works when: one thread a data set, the latest request of a client wins, and work nobody waits for is stopped.
+// Scheduling: one thread a data set, the latest request of a client wins, and work that is no longer waited for is
+// stopped.
 #pragma once
 
 #include <atomic>

@@ -8,13 +8,11 @@
 #include <fmt/format.h>
 
 #include "apps/viewer/server/drawn_mesh.h"
-#include "apps/viewer/server/mesh_export.h"
+#include "apps/viewer/server/file_export.h"
 #include "apps/viewer/server/mesh_request.h"
 #include "apps/viewer/server/reporting.h"
-#include "apps/viewer/server/throttle.h"
 #include "isochron/core/error.h"
 #include "isochron/core/timer.h"
-#include "isochron/draw/cut.h"
 #include "isochron/draw/isochrones.h"
 #include "isochron/mesh/box_tree.h"
 #include "isochron/mesh/locator.h"
@@ -101,7 +99,7 @@ class MeshScene final : public Scene {
   [[nodiscard]] Json describe() const override { return description_; }
   [[nodiscard]] std::span<const Question> questions() const override;
   [[nodiscard]] bool can_answer(std::string_view question) const override;
-  Reply handle(const Call& call, Job& job, const Tell& tell) override;
+  Reply handle(const Call& call, Job& job, const Notify& notify) override;
   void forget(const std::string& client) override;
 
  private:
@@ -155,7 +153,7 @@ class MeshScene final : public Scene {
   Reply geometry(Fields& fields);
   Reply array(Fields& fields);
   Reply fibers(Fields& fields);
-  Reply solve(Fields& fields, Job& job, const Tell& tell);
+  Reply solve(Fields& fields, Job& job, const Notify& notify);
   Reply path(Fields& fields);
   Reply clip(Fields& fields);
   Reply isosurface(Fields& fields);
@@ -240,12 +238,12 @@ bool MeshScene<Corners>::can_answer(std::string_view question) const {
 }
 
 template <int Corners>
-Reply MeshScene<Corners>::handle(const Call& call, Job& job, const Tell& tell) {
+Reply MeshScene<Corners>::handle(const Call& call, Job& job, const Notify& notify) {
   Fields fields = call.fields();
   if (call.name == "geometry") return geometry(fields);
   if (call.name == "array") return array(fields);
   if (call.name == "fibers") return fibers(fields);
-  if (call.name == "solve") return solve(fields, job, tell);
+  if (call.name == "solve") return solve(fields, job, notify);
   if (call.name == "path") return path(fields);
   if (call.name == "clip") return clip(fields);
   if (call.name == "isosurface") return isosurface(fields);
@@ -374,7 +372,7 @@ void MeshScene<Corners>::add_isochrones(Pack& pack, const IsochroneRequest& want
 }
 
 template <int Corners>
-Reply MeshScene<Corners>::solve(Fields& fields, Job& job, const Tell& tell) {
+Reply MeshScene<Corners>::solve(Fields& fields, Job& job, const Notify& notify) {
   if (!why_not_.empty()) throw InputError(why_not_);
   const Timer timer;
   const Place place(fields);
@@ -382,10 +380,7 @@ Reply MeshScene<Corners>::solve(Fields& fields, Job& job, const Tell& tell) {
   const auto isochrones = parse_isochrones(fields);
   const Json metric = metric_fields(fields);
   fields.done();
-  Throttle throttle;
-  const Reporting reporting(report_, [&](double fraction) {
-    if (throttle.passes()) tell("progress", {{"stage", "solve"}, {"fraction", fraction}});
-  });
+  const Reporting reporting(report_, notify, "solve");
   const Job::Watch watch(job, stop_);
   Prepared& prepared = prepare(metric);
   put_on_mesh(sources);

@@ -1,4 +1,4 @@
-// A mesh in the viewer: a solver prepared once, and times, isochrones, paths and cuts for whoever asks.
+// A mesh in the viewer: a solver prepared once, and times, isochrones, paths and cuts on request.
 #pragma once
 
 #include <filesystem>
@@ -11,7 +11,7 @@ namespace isochron::viewer {
 
 /// The scene of a file with triangles or tetrahedra (solved on the latter where there are both), or with lines or
 /// points alone, which can be looked at. `threads`: 0 for all cores. Its answers are geometry, array, solve, path,
-/// clip, isosurface, fibers and export (docs/view.md).
+/// clip, isosurface, fibers and export (docs/reference/viewer-api.md).
 std::unique_ptr<Scene> make_mesh_scene(Dataset&& file, const std::filesystem::path& path, int threads);
 
 }  // namespace isochron::viewer

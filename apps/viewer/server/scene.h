@@ -22,7 +22,7 @@ struct Call {
   Json body = Json::object();
   Fields::Values values = Fields::Values::typed;
 
-  /// What is asked. Every question may say who asks, and the how manieth question it is.
+  /// What is asked. Every question may have the client's id and the number of the question.
   [[nodiscard]] Fields fields() const {
     Fields fields(body, "the request", values);
     (void)fields.client();
@@ -69,8 +69,8 @@ inline Json sequence_of(Fields& fields) {
   return sequence ? Json(*sequence) : Json(nullptr);
 }
 
-/// Tells the client that asked how far its work is, or something else that happens while it is done.
-using Tell = std::function<void(std::string_view event, Json data)>;
+/// Sends the client that asked how far its work is, or something else that happens while it is done.
+using Notify = std::function<void(std::string_view event, Json data)>;
 
 /// A data set that is open: what it is, and answers to questions about it.
 class Scene {
@@ -93,7 +93,7 @@ class Scene {
 
   /// Answers; only one call at a time. Long work looks at `job` and stops when it is cancelled. Throws UnknownCall,
   /// RequestError, InputError, UsageError and NoAnswerError, whose messages are shown.
-  virtual Reply handle(const Call& call, Job& job, const Tell& tell) = 0;
+  virtual Reply handle(const Call& call, Job& job, const Notify& notify) = 0;
 
   /// Answers from another thread while `handle` works, for those few things that cannot wait.
   virtual std::optional<Reply> glance(const Call& call) {

@@ -10,8 +10,7 @@
 
 #include "apps/viewer/server/file_export.h"
 #include "apps/viewer/server/image_pack.h"
-#include "apps/viewer/server/label_map.h"
-#include "apps/viewer/server/throttle.h"
+#include "apps/viewer/server/reporting.h"
 #include "isochron/core/error.h"
 #include "isochron/core/parallel.h"
 #include "isochron/core/timer.h"
@@ -52,6 +51,42 @@ struct Histogram {
     }
   }
 };
+
+/// Maps of a whole brain have some 100 to 200; images of grey values in 8 bits have up to 256.
+constexpr std::size_t max_labels = 200;
+
+bool whole(float value) { return std::abs(value) < 0x1p31F && value == std::round(value); }
+
+/// The labels of an image with how many voxels have each: its values, when these are whole numbers and few. Empty when
+/// they are not. Voxels without a number have no label.
+std::map<std::int32_t, std::size_t> label_counts(std::span<const float> values) {
+  std::map<std::int32_t, std::size_t> counts;
+  // Neighbours mostly have the same label, so most voxels need no search.
+  auto last = counts.end();
+  for (const float value : values) {
+    if (!std::isfinite(value)) continue;
+    if (!whole(value)) return {};
+    const auto label = static_cast<std::int32_t>(value);
+    if (last == counts.end() || last->first != label) last = counts.try_emplace(label, 0).first;
+    ++last->second;
+    if (counts.size() > max_labels) return {};
+  }
+  return counts;
+}
+
+/// The values as labels; voxels without a number get the least integer. Throws InputError when a value is not whole.
+std::vector<std::int32_t> as_labels(std::span<const float> values) {
+  std::vector<std::int32_t> labels;
+  labels.reserve(values.size());
+  for (const float value : values) {
+    if (std::isfinite(value) && !whole(value))
+      throw InputError(
+          fmt::format("the image is no label map (voxel {} is {}); give an isovalue", labels.size(), value));
+    labels.push_back(std::isfinite(value) ? static_cast<std::int32_t>(value)
+                                          : std::numeric_limits<std::int32_t>::min());
+  }
+  return labels;
+}
 
 /// Where particles were at some moment, in the world.
 struct ParticleFrame {
@@ -121,7 +156,7 @@ struct Level {
   friend bool operator==(const Level&, const Level&) = default;
 };
 
-/// Values and numbers of voxels; null for an image that is no label map, or has nothing to tell apart.
+/// Values and numbers of voxels; null for an image that is no label map, or has one label.
 Json describe_labels(std::span<const float> values) {
   Json labels = Json::array();
   for (const auto& [label, voxels] : label_counts(values)) labels.push_back({{"value", label}, {"voxels", voxels}});
@@ -164,17 +199,17 @@ class SurfaceScene final : public Scene {
   [[nodiscard]] bool can_answer(std::string_view question) const override {
     return why_not_.empty() || question == "histogram" || question == "volume/values";
   }
-  Reply handle(const Call& call, Job& job, const Tell& tell) override;
+  Reply handle(const Call& call, Job& job, const Notify& notify) override;
   std::optional<Reply> glance(const Call& call) override;
   void forget(const std::string& client) override {
     meshes_.erase(client);
     const std::lock_guard lock(mutex_);
     frames_.erase(client);
-    if (frames_.empty()) object_.reset();  // nobody plays with it any more, and it is larger than the image
+    if (frames_.empty()) object_.reset();  // it is not needed any more, and it is larger than the image
   }
 
  private:
-  /// The object of the last isovalue or label: somebody plays with sizes and brushes next.
+  /// The object of the last isovalue or label: sizes and brushes mostly change next.
   struct Object {
     Level level;
     ImplicitSurface surface;
@@ -182,7 +217,7 @@ class SurfaceScene final : public Scene {
 
   const ImplicitSurface& object_of(const Level& level, const Progress& progress);
   void show(const std::string& client, ParticleFrame frame);
-  Reply surface(Fields& fields, Job& job, const Tell& tell);
+  Reply surface(Fields& fields, Job& job, const Notify& notify);
   [[nodiscard]] Reply write(Fields& fields) const;
   [[nodiscard]] Reply histogram(Fields& fields) const;
   [[nodiscard]] Reply values(Fields& fields) const;
@@ -232,11 +267,11 @@ std::span<const Question> SurfaceScene::questions() const {
   return all;
 }
 
-Reply SurfaceScene::handle(const Call& call, Job& job, const Tell& tell) {
+Reply SurfaceScene::handle(const Call& call, Job& job, const Notify& notify) {
   Fields fields = call.fields();
   if (call.name == "histogram") return histogram(fields);
   if (call.name == "volume/values") return values(fields);
-  if (call.name == "surface") return surface(fields, job, tell);
+  if (call.name == "surface") return surface(fields, job, notify);
   if (call.name == "export") return write(fields);
   throw UnknownCall(call.name);
 }
@@ -299,7 +334,7 @@ Json quality_of(const ShapeStatistics& shape) {
           {"largest_angle", shape.largest_angle.max()}};
 }
 
-Reply SurfaceScene::surface(Fields& fields, Job& job, const Tell& tell) {
+Reply SurfaceScene::surface(Fields& fields, Job& job, const Notify& notify) {
   if (!why_not_.empty()) throw InputError(why_not_);
   const Timer timer;
   const Level level(fields);
@@ -308,9 +343,9 @@ Reply SurfaceScene::surface(Fields& fields, Job& job, const Tell& tell) {
   fields.done();
   Throttle throttle;
   const auto stage = [&](const std::string& name) {
-    tell("progress", {{"stage", name}, {"fraction", 0}});
+    notify("progress", {{"stage", name}, {"fraction", 0}});
     return job.progress([&, name](double fraction) {
-      if (throttle.passes()) tell("progress", {{"stage", name}, {"fraction", fraction}});
+      if (throttle.passes()) notify("progress", {{"stage", name}, {"fraction", fraction}});
     });
   };
   options.threads = threads_;
@@ -323,7 +358,7 @@ Reply SurfaceScene::surface(Fields& fields, Job& job, const Tell& tell) {
     frame.iteration = ++count;
     frame.energy = iteration.energy;
     show(job.client(), std::move(frame));
-    tell("particles", {{"iteration", count}, {"count", now.size()}, {"energy", iteration.energy}});
+    notify("particles", {{"iteration", count}, {"count", now.size()}, {"energy", iteration.energy}});
   };
   ExtractedSurface made = extract_surface(object, options);
   const ShapeStatistics shape = shape_statistics(made.mesh, threads_);

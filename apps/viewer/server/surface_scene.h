@@ -20,8 +20,8 @@ struct VolumeImage {
   std::string units{"mm"};     ///< of lengths; empty where the file does not say
 };
 
-/// Its answers are histogram, volume/values, surface and export (docs/view-api.md); while a surface is made,
-/// surface/particles shows where its particles are. `threads`: 0 for all cores.
+/// Its answers are histogram, volume/values, surface and export (docs/reference/viewer-api.md); while a surface is
+/// made, surface/particles shows where its particles are. `threads`: 0 for all cores.
 std::unique_ptr<Scene> make_surface_scene(VolumeImage image, int threads);
 
 /// What the user should know about a surface, a line each: its own notes, and whether its particles had not settled.

@@ -12,27 +12,24 @@
 #include "apps/viewer/server/file_export.h"
 #include "apps/viewer/server/image_pack.h"
 #include "apps/viewer/server/reporting.h"
-#include "apps/viewer/server/throttle.h"
 #include "isochron/connect/connect.h"
-#include "isochron/connect/path_data.h"
 #include "isochron/connect/path_statistics.h"
 #include "isochron/core/error.h"
 #include "isochron/core/parallel.h"
 #include "isochron/core/timer.h"
-#include "isochron/draw/direction_color.h"
+#include "isochron/draw/color_map.h"
 #include "isochron/draw/image_isosurface.h"
-#include "isochron/draw/superquadric.h"
-#include "isochron/draw/tube.h"
+#include "isochron/draw/shaded_mesh.h"
 #include "isochron/metric/diffusion.h"
 
 namespace isochron::viewer {
 namespace {
 
-/// Sharpenings that are ready at the same time: somebody drags the slider to and fro.
+/// Sharpenings that are ready at the same time: the slider is dragged to and fro.
 constexpr std::size_t max_prepared = 3;
 /// Pathways that are kept, of all clients: those not asked about for longest are dropped.
 constexpr std::size_t max_pathways = 24;
-constexpr std::size_t longest_name = 100;
+constexpr std::size_t max_name_length = 100;
 constexpr std::uint32_t max_glyphs = 50000;
 
 double smallest_spacing(const ImageGrid& grid) {
@@ -52,7 +49,7 @@ struct Prepared {
 /// Whose pathway, and which of them; the name is empty where it was not given.
 struct PathwayName {
   std::string client, name;
-  explicit PathwayName(Fields& fields) : client(fields.client()), name(fields.label("name", longest_name)) {
+  explicit PathwayName(Fields& fields) : client(fields.client()), name(fields.label("name", max_name_length)) {
     if (name.empty()) fields.check_spelling("name");
   }
   friend bool operator==(const PathwayName&, const PathwayName&) = default;
@@ -109,11 +106,11 @@ class TensorScene final : public Scene {
 
   [[nodiscard]] Json describe() const override { return description_; }
   [[nodiscard]] std::span<const Question> questions() const override;
-  Reply handle(const Call& call, Job& job, const Tell& tell) override;
+  Reply handle(const Call& call, Job& job, const Notify& notify) override;
   void forget(const std::string& client) override {
     std::erase_if(pathways_, [&](const auto& pathway) { return pathway->of.client == client; });
     if (!pathways_.empty()) return;
-    // Nobody drags a slider any more: what the next first pick needs is enough.
+    // No slider is dragged any more: what the next first pick needs is enough.
     std::erase_if(prepared_, [](const auto& prepared) { return prepared->alpha != DiffusionMetricOptions{}.alpha; });
   }
 
@@ -128,7 +125,7 @@ class TensorScene final : public Scene {
   [[nodiscard]] Reply anisotropy(Fields& fields) const;
   [[nodiscard]] Reply directions(Fields& fields) const;
   Reply cost(Fields& fields);
-  Reply connect(Fields& fields, Job& job, const Tell& tell);
+  Reply connect(Fields& fields, Job& job, const Notify& notify);
   Reply glyphs(Fields& fields);
   Reply write(Fields& fields);
   Reply remove(Fields& fields);
@@ -187,12 +184,12 @@ std::span<const Question> TensorScene::questions() const {
   return all;
 }
 
-Reply TensorScene::handle(const Call& call, Job& job, const Tell& tell) {
+Reply TensorScene::handle(const Call& call, Job& job, const Notify& notify) {
   Fields fields = call.fields();
   if (call.name == "volume/fa") return anisotropy(fields);
   if (call.name == "volume/direction") return directions(fields);
   if (call.name == "volume/cost") return cost(fields);
-  if (call.name == "connect") return connect(fields, job, tell);
+  if (call.name == "connect") return connect(fields, job, notify);
   if (call.name == "glyphs") return glyphs(fields);
   if (call.name == "export") return write(fields);
   if (call.name == "remove") return remove(fields);
@@ -256,7 +253,7 @@ Region TensorScene::region(const Ball& ball, const Prepared& prepared) const {
   return inside_mask(make_region({ball.which, ball.sphere}, grid_, {}), grid_, prepared.metric.usable);
 }
 
-/// What to do about a pathway that cannot be told.
+/// What to do about a pathway whose name is not known.
 std::string TensorScene::listed_pathways(const std::string& client) const {
   std::vector<std::string> names;
   for (const auto& pathway : pathways_)
@@ -312,7 +309,7 @@ void add_path(Pack& pack, const Path& path, const PathStatistics& statistics, do
   pack.add_integers("tube_point", tube.point_of);
 }
 
-Reply TensorScene::connect(Fields& fields, Job& job, const Tell& tell) {
+Reply TensorScene::connect(Fields& fields, Job& job, const Notify& notify) {
   const PathwayName name(fields);
   if (name.name.empty()) throw RequestError("'name' is missing (the pathway is kept by it); choose one");
   const Ball from = parse_ball(fields, "from"), to = parse_ball(fields, "to");
@@ -323,10 +320,7 @@ Reply TensorScene::connect(Fields& fields, Job& job, const Tell& tell) {
   fields.done();
   const Timer timer;
   const Job::Watch watch(job, stop_);
-  Throttle throttle;
-  const Reporting reporting(report_, [&](double fraction) {
-    if (throttle.passes()) tell("progress", {{"stage", "connecting"}, {"fraction", fraction}});
-  });
+  const Reporting reporting(report_, notify, "connecting");
   Prepared& prepared = prepare(alpha);
   query.from = region(from, prepared);
   query.to = region(to, prepared);

@@ -21,7 +21,8 @@ struct TensorImage {
   std::string units{"mm"};      ///< of lengths; empty where the file does not say
 };
 
-/// Its answers are volume/fa, volume/direction, volume/cost, connect, glyphs, export and remove (docs/view-api.md).
+/// Its answers are volume/fa, volume/direction, volume/cost, connect, glyphs, export and remove
+/// (docs/reference/viewer-api.md).
 /// Pathways are kept by client and name. `threads`: 0 for all cores. Throws InputError when the tensors cannot be
 /// diffusion tensors.
 std::unique_ptr<Scene> make_tensor_scene(TensorImage image, int threads);

@@ -234,8 +234,8 @@ namespace isochron::mpi {
 bool available() { return false; }
 
 std::unique_ptr<Communicator> join_world() {
-  throw RuntimeError(
-      "this build has no MPI back end (--backend mpi); use another one, or build where MPI is installed");
+  throw RuntimeError("this build has no MPI back end (" + Setting{Option::backend, "mpi"} +
+                     "); use another one, or build where MPI is installed");
 }
 
 }  // namespace isochron::mpi

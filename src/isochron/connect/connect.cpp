@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "isochron/connect/components.h"
+#include "isochron/connect/region.h"
 #include "isochron/connect/work.h"
 #include "isochron/core/error.h"
 #include "isochron/trace/grid_path.h"

@@ -1,4 +1,4 @@
-// All pairs of regions: what it costs to get from each to each.
+// All pairs of regions: what it costs to get from each to each; and regions for masks without a label map.
 #pragma once
 
 #include <cstddef>
@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "isochron/connect/region.h"
+#include "isochron/mesh/image.h"
+#include "isochron/solve/options.h"
 #include "isochron/solve/solver.h"
 
 namespace isochron {
@@ -32,5 +34,12 @@ struct Connectome {
 /// Voxels outside the mask are left out; a region without others is joined to nothing. Throws InputError when fewer
 /// than two regions have voxels in the mask or two overlap, and Cancelled.
 Connectome connect_all(const GridDomain& domain, std::span<const LabelledRegion> regions, const SolveOptions& options);
+
+/// Labels 1 … count in the voxels of the mask and 0 outside. Seeds are placed one after the other where the mask is
+/// farthest from those before (in a straight line); each voxel gets the label of the seed that reaches it first at unit
+/// speed inside the mask. Parts of the mask without a seed stay 0. Throws UsageError when count is 0 and InputError
+/// when the mask has fewer voxels than that.
+std::vector<std::int32_t> make_parcels(const ImageGrid& grid, std::span<const std::uint8_t> mask, std::size_t count,
+                                       const SolveOptions& options = {});
 
 }  // namespace isochron

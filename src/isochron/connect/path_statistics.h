@@ -1,11 +1,14 @@
-// What a path runs through: its length, the tensors and the cost along it.
+// What a path runs through (its length, the tensors and the cost along it), also as data for files.
 #pragma once
 
 #include <span>
+#include <string>
 #include <vector>
 
 #include "isochron/connect/tensor_field.h"
+#include "isochron/mesh/dataset.h"
 #include "isochron/metric/metric.h"
+#include "isochron/trace/path.h"
 
 namespace isochron {
 
@@ -30,5 +33,15 @@ struct PathStatistics {
 
 /// Looks at a path of at least one point. `metric` has an M per voxel.
 PathStatistics path_statistics(std::span<const Vec3d> path, const TensorField& field, const Metric& metric);
+
+/// Adds a line with points of its own.
+void add_line(Dataset& dataset, std::span<const Vec3d> points);
+
+/// The path as one line with point arrays "distance", "fa", "md", "local_cost" and "cost". `statistics` are those of
+/// its points.
+Dataset path_dataset(const Path& path, const PathStatistics& statistics);
+
+/// The same as a table with a row for each point, under a line of names; what is not known is left empty.
+std::string profile_csv(const Path& path, const PathStatistics& statistics);
 
 }  // namespace isochron

@@ -21,7 +21,7 @@ struct CoreSet {
   friend bool operator==(const CoreSet&, const CoreSet&) = default;
 };
 
-/// Those the system lets this process use; none where it does not tell.
+/// Those the system lets this process use; none where it does not say.
 CoreSet allowed_cores();
 
 /// Lets all threads of this process run on these cores, and those they start. False when the system does not.

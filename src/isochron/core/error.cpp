@@ -43,8 +43,8 @@ Failure current_failure() {
   } catch (const Error& error) {
     return {error.kind(), error.detail(), error.file()};
   } catch (const std::bad_alloc&) {
-    return {ErrorKind::runtime, "out of memory; use more processes or " +
-                                    Message(Setting{Option::precision, "single"}) + ", or machines with more memory"};
+    return {ErrorKind::runtime, "out of memory" + Message(Advice()) + "use more processes or " +
+                                    Setting{Option::precision, "single"} + ", or machines with more memory"};
   } catch (const std::exception& error) {
     return {ErrorKind::runtime, error.what()};
   } catch (...) {
@@ -73,7 +73,7 @@ Failure unpack_failure(std::string_view bytes) {
   const Message message = unpack_message(bytes.substr(1));  // the file's name is its first part
   Message detail;
   for (std::size_t i = 1; i < message.parts().size(); ++i)
-    detail = detail + std::visit([](const auto& part) { return Message(part); }, message.parts()[i]);
+    detail += std::visit([](const auto& part) { return Message(part); }, message.parts()[i]);
   return {kind, std::move(detail), std::get<std::string>(message.parts().front())};
 }
 

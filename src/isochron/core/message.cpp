@@ -1,5 +1,6 @@
 #include "isochron/core/message.h"
 
+#include <algorithm>
 #include <cstring>
 #include <type_traits>
 
@@ -71,12 +72,14 @@ void put_part(std::string& bytes, const Part& part) {
   put(bytes, part);
 }
 
-struct Say {
+struct Render {
   const Wording& wording;
   std::string operator()(const std::string& text) const { return text; }
   std::string operator()(const Setting& setting) const { return wording.setting(setting); }
   std::string operator()(const Place& place) const { return wording.place(place); }
   std::string operator()(Subject subject) const { return wording.subject(subject); }
+  std::string operator()(Task task) const { return wording.task(task); }
+  std::string operator()(Advice /*advice*/) const { return "; "; }
 };
 
 }  // namespace
@@ -92,15 +95,31 @@ std::string Wording::setting(const Setting& setting) const {
   return setting.value.empty() ? text : text + " " + setting.value;
 }
 std::string Wording::place(const Place& place) const {
-  if (place.kind == Place::Kind::voxel)
-    return fmt::format("voxel {},{},{}", place.index[0], place.index[1], place.index[2]);
-  return fmt::format("{} {}", place.kind == Place::Kind::vertex ? "vertex" : "element", place.index[0]);
+  const auto [i, j, k] = place.index;
+  switch (place.kind) {
+    case Place::Kind::vertex: return fmt::format("vertex {}", i);
+    case Place::Kind::element: return fmt::format("element {}", i);
+    case Place::Kind::voxel: return fmt::format("voxel {},{},{}", i, j, k);
+    case Place::Kind::index: break;
+  }
+  return fmt::format("{:.6g},{:.6g},{:.6g}", i, j, k);
 }
 std::string Wording::subject(Subject /*subject*/) const { return "the metric"; }
 
+std::string Wording::task(Task task) const {
+  return task == Task::inspect_file ? "check the file" : "fit tensors to diffusion images first";
+}
+
+Message Message::problem() const {
+  Message result;
+  const auto is_advice = [](const Part& part) { return std::holds_alternative<Advice>(part); };
+  result.parts_.assign(parts_.begin(), std::find_if(parts_.begin(), parts_.end(), is_advice));
+  return result;
+}
+
 std::string to_text(const Message& message, const Wording& wording) {
   std::string text;
-  for (const Message::Part& part : message.parts()) text += std::visit(Say{wording}, part);
+  for (const Message::Part& part : message.parts()) text += std::visit(Render{wording}, part);
   return text;
 }
 
@@ -117,14 +136,16 @@ Message unpack_message(std::string_view bytes) {
   Message message;
   while (!bytes.empty()) {
     switch (take<std::uint8_t>(bytes)) {
-      case 0: message = message + take_text(bytes); break;
+      case 0: message += take_text(bytes); break;
       case 1: {
         const auto option = take<Option>(bytes);
-        message = message + Setting{option, take_text(bytes)};
+        message += Setting{option, take_text(bytes)};
         break;
       }
-      case 2: message = message + take<Place>(bytes); break;
-      default: message = message + take<Subject>(bytes);
+      case 2: message += take<Place>(bytes); break;
+      case 3: message += take<Subject>(bytes); break;
+      case 4: message += take<Task>(bytes); break;
+      default: message += take<Advice>(bytes);
     }
   }
   return message;

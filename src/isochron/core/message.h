@@ -47,21 +47,27 @@ struct Setting {
   std::string value = {};
 };
 
-/// One vertex, element or voxel.
+/// One vertex, element or voxel, or an index in an image that is no voxel's (outside it, or between voxels).
 struct Place {
-  enum class Kind : std::uint8_t { vertex, element, voxel };
+  enum class Kind : std::uint8_t { vertex, element, voxel, index };
   Kind kind = Kind::vertex;
-  /// The id; of a voxel its index along the three axes of the image, which may lie between voxels.
+  /// The id; of a voxel or index the three numbers along the axes of the image.
   std::array<double, 3> index{};
 };
 
 /// What the message is about.
 enum class Subject : std::uint8_t { metric };
 
-/// Text with settings, places and subjects in it. Built with `+`: "use " + Setting{Option::method, "banded"}.
+/// Something to do first that has a command or a function of its own. It is said as a whole phrase.
+enum class Task : std::uint8_t { inspect_file, fit_tensors };
+
+/// Stands between a problem and what to do about it; said as "; ".
+struct Advice {};
+
+/// Text with settings, places, subjects and tasks in it. Built with `+`: "use " + Setting{Option::method, "banded"}.
 class Message {
  public:
-  using Part = std::variant<std::string, Setting, Place, Subject>;
+  using Part = std::variant<std::string, Setting, Place, Subject, Task, Advice>;
 
   Message() = default;
   Message(std::string text) { add(std::move(text)); }        // NOLINT(google-explicit-constructor)
@@ -69,6 +75,8 @@ class Message {
   Message(Setting setting) { add(std::move(setting)); }      // NOLINT(google-explicit-constructor)
   Message(Place place) { add(place); }                       // NOLINT(google-explicit-constructor)
   Message(Subject subject) { add(subject); }                 // NOLINT(google-explicit-constructor)
+  Message(Task task) { add(task); }                          // NOLINT(google-explicit-constructor)
+  Message(Advice advice) { add(advice); }                    // NOLINT(google-explicit-constructor)
 
   Message& operator+=(const Message& other) {
     parts_.insert(parts_.end(), other.parts_.begin(), other.parts_.end());
@@ -77,6 +85,8 @@ class Message {
 
   [[nodiscard]] const std::vector<Part>& parts() const { return parts_; }
   [[nodiscard]] bool empty() const { return parts_.empty(); }
+  /// What stands before the advice: everything when there is none.
+  [[nodiscard]] Message problem() const;
 
  private:
   void add(Part part) { parts_.push_back(std::move(part)); }
@@ -84,16 +94,17 @@ class Message {
   std::vector<Part> parts_;
 };
 
-inline Message operator+(Message a, const Message& b) { return a += b; }
+inline Message operator+(Message a, const Message& b) { return std::move(a += b); }
 
 /// How the parts of a message that are not plain text are said. This is the library's own way ("method banded",
-/// "voxel 1,2,3", "the metric"); a front end overrides what it says in other words.
+/// "voxel 1,2,3", "the metric", "check the file"); a front end overrides what it says in other words.
 class Wording {
  public:
   virtual ~Wording() = default;
   [[nodiscard]] virtual std::string setting(const Setting& setting) const;
   [[nodiscard]] virtual std::string place(const Place& place) const;
   [[nodiscard]] virtual std::string subject(Subject subject) const;
+  [[nodiscard]] virtual std::string task(Task task) const;
 };
 
 /// The message in the words of a front end.

@@ -14,7 +14,7 @@
 
 namespace isochron {
 
-/// Tells the core that this thread only waits for another.
+/// A hint to the core that this thread only waits for another.
 inline void relax_core() {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();
@@ -23,9 +23,9 @@ inline void relax_core() {
 #endif
 }
 
-/// A barrier for teams that meet every few microseconds: it spins, offers the core to others when the wait gets long
-/// (more threads than cores), and sleeps when it gets longer still, so that whoever is waited for finds a core. What
-/// happens before arriving is visible to all after waiting.
+/// A barrier for teams that synchronise every few microseconds: it spins, offers the core to others when the wait gets
+/// long (more threads than cores), and sleeps when it gets longer still, so that the threads waited for find a core.
+/// What happens before arriving is visible to all after waiting.
 class SpinBarrier {
  public:
   explicit SpinBarrier(int threads) : threads_(threads) {}

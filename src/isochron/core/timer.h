@@ -19,10 +19,10 @@ class Timer {
 /// CPU seconds used by the calling thread so far.
 double thread_cpu_seconds();
 
-/// Peak resident memory of the process in bytes (0 where the system does not tell).
+/// Peak resident memory of the process in bytes (0 where the system does not say).
 std::size_t peak_resident_bytes();
 
-/// Memory that processes can still get without swapping, in bytes (0 where the system does not tell).
+/// Memory that processes can still get without swapping, in bytes (0 where the system does not say).
 std::size_t available_bytes();
 
 }  // namespace isochron

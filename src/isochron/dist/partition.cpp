@@ -84,8 +84,8 @@ std::vector<std::uint32_t> metis_partition(const MetisGraph& graph, std::uint32_
                                        nullptr, nullptr, options, &cut, found.data());
   if (code != METIS_OK)
     throw RuntimeError(std::string("METIS could not cut the mesh (") +
-                       (code == METIS_ERROR_MEMORY ? "out of memory" : "code " + std::to_string(code)) +
-                       "); use --partitioner curve");
+                       (code == METIS_ERROR_MEMORY ? "out of memory" : "code " + std::to_string(code)) + "); use " +
+                       Setting{Option::partitioner, "curve"});
   std::vector<std::uint32_t> part_of(found.begin(), found.end());
   fill_empty_parts(part_of, parts);
   return part_of;
@@ -114,14 +114,15 @@ template <int Corners>
 std::vector<std::uint32_t> partition_vertices(const SimplexMesh<Corners>& mesh, std::uint32_t parts,
                                               Partitioner partitioner, int threads) {
   if (partitioner == Partitioner::metis && !has_metis())
-    throw UsageError("this build has no METIS; leave --partitioner out, or build where libmetis-dev is installed");
+    throw UsageError("this build has no METIS; leave " + Setting{Option::partitioner} +
+                     " out, or build where libmetis-dev is installed");
 #if defined(ISOCHRON_WITH_METIS)
   if (partitioner != Partitioner::curve && metis_fits(mesh, parts)) {
     const MetisGraph graph = metis_graph(mesh);
     if (graph.fits) return metis_partition(graph, parts);
     if (partitioner == Partitioner::metis)
-      throw UsageError(
-          "the mesh is too large for this build's METIS, which counts in 32 bits; use --partitioner curve");
+      throw UsageError("the mesh is too large for this build's METIS, which counts in 32 bits; use " +
+                       Setting{Option::partitioner, "curve"});
   }
 #endif
   return curve_parts(mesh, parts, threads);

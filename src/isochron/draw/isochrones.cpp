@@ -4,15 +4,86 @@
 #include <cmath>
 #include <numeric>
 #include <tuple>
+#include <unordered_map>
+#include <variant>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "isochron/core/error.h"
-#include "isochron/draw/edge_points.h"
+#include "isochron/core/ids.h"
+#include "isochron/mesh/dataset.h"
 
 namespace isochron {
-
 namespace {
+
+/// Collects new points a + t (b − a) on the edges of one mesh, with interpolated arrays. An edge is known by its two
+/// ends, so an edge that is cut from both sides gives one point; call `next_level` before it is cut again elsewhere.
+class EdgePoints {
+ public:
+  explicit EdgePoints(const Dataset& from) : from_(from) {}
+
+  /// The new point where a value that is `value_a` at a and `value_b` at b is `level`, which must lie between.
+  VertexId cut(VertexId a, VertexId b, double value_a, double value_b, double level) {
+    if (b < a) {
+      std::swap(a, b);
+      std::swap(value_a, value_b);
+    }
+    const auto [it, fresh] = known_.try_emplace(std::uint64_t{a.value} << 32 | b.value, VertexId(cuts_.size()));
+    if (fresh) cuts_.push_back({a, b, (level - value_a) / (value_b - value_a)});
+    return it->second;
+  }
+  /// The old vertex v as a point of the new data set.
+  VertexId keep(VertexId v) { return cut(v, v, 0, 1, 0); }
+  void next_level() { known_.clear(); }
+  [[nodiscard]] Vec3d position(VertexId v) const {
+    const Cut& c = cuts_[v.index()];
+    const Vec3d& a = from_.points[c.a.index()];
+    return a + c.t * (from_.points[c.b.index()] - a);
+  }
+
+  /// Writes the points and all point arrays: real values linearly, whole numbers from the nearer end.
+  void finish(Dataset& to) const {
+    to.points.reserve(cuts_.size());
+    for (std::size_t i = 0; i < cuts_.size(); ++i) to.points.push_back(position(VertexId(i)));
+    for (const DataArray& array : from_.point_data.all()) {
+      DataArray cut_array{array.name, array.components, {}};
+      cut_array.values =
+          std::visit([&](const auto& values) { return interpolate(values, array.components); }, array.values);
+      to.point_data.set(std::move(cut_array));
+    }
+  }
+
+ private:
+  struct Cut {
+    VertexId a, b;
+    double t;
+  };
+
+  template <class T>
+  DataArray::Values interpolate(const std::vector<T>& values, int components) const {
+    std::vector<T> result;
+    const auto width = static_cast<std::size_t>(components);
+    result.reserve(cuts_.size() * width);
+    for (const Cut& c : cuts_) {
+      for (std::size_t k = 0; k < width; ++k) {
+        const T a = values[c.a.index() * width + k];
+        const T b = values[c.b.index() * width + k];
+        if constexpr (std::is_floating_point_v<T>) {
+          // An end with weight 0 must not spoil the point, whatever its value.
+          result.push_back(c.t == 0 ? a : c.t == 1 ? b : static_cast<T>((1 - c.t) * a + c.t * b));
+        } else {
+          result.push_back(c.t < 0.5 ? a : b);
+        }
+      }
+    }
+    return result;
+  }
+
+  const Dataset& from_;
+  std::vector<Cut> cuts_;
+  std::unordered_map<std::uint64_t, VertexId> known_;
+};
 
 constexpr std::array<std::array<int, 3>, 4> tet_faces{{{1, 2, 3}, {0, 3, 2}, {0, 1, 3}, {0, 2, 1}}};
 
@@ -301,6 +372,78 @@ Dataset level_surfaces(const Dataset& volume, std::span<const double> values, st
 Dataset isosurfaces(const Dataset& volume, std::string_view array, std::span<const double> levels) {
   Dataset result = level_surfaces(volume, scalar_values(volume, array), levels);
   result.triangles.data.all().front().name = array;
+  return result;
+}
+
+// ---- Cutting a data set open with a plane.
+
+namespace {
+
+std::vector<double> heights(const Dataset& dataset, const CutPlane& plane) {
+  std::vector<double> result;
+  result.reserve(dataset.points.size());
+  for (const Vec3d& p : dataset.points) result.push_back(dot(p - plane.point, plane.normal));
+  return result;
+}
+
+}  // namespace
+
+void check_cut(const Dataset& dataset, const CutPlane& plane) {
+  const std::vector<double> height = heights(dataset, plane);
+  if (std::none_of(height.begin(), height.end(), [](double h) { return h < 0; }))
+    throw UsageError("there is nothing left to draw (the cut removes everything); move the cut plane or turn it round");
+}
+
+Dataset clip_surface(const Dataset& surface, const CutPlane& plane) {
+  const std::vector<double> height = heights(surface, plane);
+  Dataset result;
+  EdgePoints points(surface);
+  for (const auto& triangle : surface.triangles.cells) {
+    // Walk round the triangle and collect what stays: at most four corners.
+    std::vector<VertexId> polygon;
+    for (std::size_t i = 0; i < 3; ++i) {
+      const VertexId a = triangle[i];
+      const VertexId b = triangle[(i + 1) % 3];
+      const double height_a = height[a.index()];
+      const double height_b = height[b.index()];
+      if (height_a < 0) polygon.push_back(points.keep(a));
+      if ((height_a < 0) != (height_b < 0)) polygon.push_back(points.cut(a, b, height_a, height_b, 0));
+    }
+    for (std::size_t i = 2; i < polygon.size(); ++i) {
+      result.triangles.cells.push_back({polygon[0], polygon[i - 1], polygon[i]});
+    }
+  }
+  points.finish(result);
+  return result;
+}
+
+Dataset cut_face(const Dataset& volume, const CutPlane& plane) {
+  const double level = 0;
+  return level_surfaces(volume, heights(volume, plane), std::span(&level, 1));
+}
+
+Dataset merged_surfaces(const Dataset& first, const Dataset& second) {
+  Dataset result;
+  result.points = first.points;
+  result.points.insert(result.points.end(), second.points.begin(), second.points.end());
+  result.triangles.cells = first.triangles.cells;
+  for (auto triangle : second.triangles.cells) {
+    for (VertexId& v : triangle) v = VertexId(v.index() + first.points.size());
+    result.triangles.cells.push_back(triangle);
+  }
+  for (const DataArray& array : first.point_data.all()) {
+    const DataArray* other = second.point_data.find(array.name);
+    if (other == nullptr || other->components != array.components || other->values.index() != array.values.index())
+      continue;
+    DataArray both = array;
+    std::visit(
+        [&](auto& values) {
+          const auto& more = std::get<std::decay_t<decltype(values)>>(other->values);
+          values.insert(values.end(), more.begin(), more.end());
+        },
+        both.values);
+    result.point_data.set(std::move(both));
+  }
   return result;
 }
 

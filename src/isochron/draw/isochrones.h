@@ -1,4 +1,4 @@
-// Isochrones: lines and surfaces of equal value, and the outside of a volume to draw them on.
+// Isochrones: lines and surfaces of equal value, the outside of a volume to draw them on, and cuts with a plane.
 #pragma once
 
 #include <array>
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "isochron/core/ids.h"
+#include "isochron/core/vec.h"
 #include "isochron/mesh/dataset.h"
 #include "isochron/mesh/simplex_mesh.h"
 
@@ -46,5 +47,27 @@ Dataset isosurfaces(const Dataset& volume, std::string_view array, std::span<con
 
 /// The same for values that are no array of the data set, one per point; the levels are in the array "level".
 Dataset level_surfaces(const Dataset& volume, std::span<const double> values, std::span<const double> levels);
+
+// ---- Cutting a data set open with a plane.
+
+/// The plane through `point`; what lies on the side that `normal` points to is removed.
+struct CutPlane {
+  Vec3d point;
+  Vec3d normal{1, 0, 0};
+};
+
+/// Throws UsageError when all points of the data set lie on the side that is removed.
+void check_cut(const Dataset& dataset, const CutPlane& plane);
+
+/// The part of a surface (triangles and lines left out elsewhere) that stays, with interpolated point arrays; triangles
+/// the plane crosses are cut along it.
+Dataset clip_surface(const Dataset& surface, const CutPlane& plane);
+
+/// The part of the plane that lies inside the tetrahedra, as triangles facing along the normal, with interpolated point
+/// arrays.
+Dataset cut_face(const Dataset& volume, const CutPlane& plane);
+
+/// One data set with the points and triangles of both; only point arrays that both have are kept.
+Dataset merged_surfaces(const Dataset& first, const Dataset& second);
 
 }  // namespace isochron

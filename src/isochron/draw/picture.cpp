@@ -423,7 +423,7 @@ void check_picture_options(const PictureOptions& options) {
 void draw_picture(const std::filesystem::path& png, const Dataset& dataset, const PictureOptions& options,
                   const Progress& progress) {
   check_picture_options(options);
-  const Subject subject = make_subject(dataset, options);
+  const auto subject = make_subject(dataset, options);
   progress.update(0.2);
   vtkSmartPointer<vtkUnsignedCharArray> bytes;
   {

@@ -1,4 +1,5 @@
-// Pictures of arrival times: a surface coloured by an array, with isochrones and a legend.
+// Pictures of arrival times (a surface coloured by an array, with isochrones and a legend), and of the shapes of
+// elements.
 #pragma once
 
 #include <filesystem>
@@ -9,8 +10,9 @@
 
 #include "isochron/core/progress.h"
 #include "isochron/core/vec.h"
-#include "isochron/draw/cut.h"
+#include "isochron/draw/isochrones.h"
 #include "isochron/mesh/dataset.h"
+#include "isochron/mesh/simplex_mesh.h"
 
 namespace isochron {
 
@@ -48,6 +50,15 @@ void check_picture_options(const PictureOptions& options);
 /// display or the file fails, Cancelled between its steps. Takes one picture at a time: calls from several threads wait
 /// for one another.
 void draw_picture(const std::filesystem::path& png, const Dataset& dataset, const PictureOptions& options,
+                  const Progress& progress = {});
+
+/// Draws the triangles, or the outside of the tetrahedra, each in the colour of its radius ratio (mesh/quality.h), with
+/// edges where they are not too dense, and the histogram of all elements beside the legend. A cut in `options` leaves
+/// out whole elements, by their middles; array, legend, range, isochrones, edges and histogram are chosen here. Throws
+/// as `draw_picture`.
+void draw_quality(const std::filesystem::path& png, const TriangleMesh& mesh, PictureOptions options,
+                  const Progress& progress = {});
+void draw_quality(const std::filesystem::path& png, const TetMesh& mesh, PictureOptions options,
                   const Progress& progress = {});
 
 }  // namespace isochron

@@ -1,4 +1,4 @@
-#include "isochron/draw/quality_picture.h"
+#include "isochron/draw/picture.h"
 
 #include <algorithm>
 

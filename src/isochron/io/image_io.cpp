@@ -3,21 +3,10 @@
 #include <algorithm>
 #include <new>
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "isochron/core/error.h"
-#include "isochron/io/atomic_file.h"
-#include "isochron/io/file_bytes.h"
-#include "isochron/io/file_name.h"
-#include "isochron/io/mgh_file.h"
-#include "isochron/io/nifti_file.h"
-#include "isochron/io/npy_image.h"
-#include "isochron/io/nrrd_file.h"
-#include "isochron/io/piece_join.h"
-#include "isochron/io/text_sink.h"
-#include "isochron/io/vti_writer.h"
-#include "isochron/io/vtk_xml_reader.h"
+#include "isochron/io/image/formats.h"
+#include "isochron/io/pieces/mesh_pieces.h"
 
 namespace isochron {
 namespace {
@@ -51,13 +40,8 @@ const std::vector<Codec>& codecs() {
   return table;
 }
 
-std::string extension_of(const fs::path& path) {
-  const FileName name(path);
-  return name.extension + (name.gzip ? ".gz" : "");
-}
-
 const Codec* find_codec(const fs::path& path) {
-  const std::string extension = extension_of(path);
+  const std::string extension = FileName(path).full_extension();
   for (const Codec& codec : codecs()) {
     const auto& known = codec.extensions;
     if (std::find(known.begin(), known.end(), extension) != known.end()) return &codec;
@@ -74,46 +58,31 @@ std::vector<std::string> extensions_where(Has&& has) {
   return result;
 }
 
-const Codec& readable_codec(const fs::path& path) {
-  const Codec* codec = find_codec(path);
-  if (codec == nullptr) {
-    throw InputError(fmt::format("{}: unknown extension '{}' (it tells the format of an image); use one of {}",
-                                 path.string(), extension_of(path),
-                                 fmt::join(extensions_where([](const Codec&) { return true; }), " ")));
-  }
-  return *codec;
-}
-
 const Codec& writable_codec(const fs::path& path) {
   const Codec* codec = find_codec(path);
   if (codec != nullptr && codec->write != nullptr) return *codec;
   if (piece_kind_of(path) == PieceKind::image) refuse_set_output(path);
-  throw UsageError(fmt::format(
-      "{}: images are not written with the extension '{}' (it tells the format); use one of {}, or .pvti with solve or "
-      "generate over ranks (--backend mpi)",
-      path.string(), extension_of(path),
-      fmt::join(extensions_where([](const Codec& c) { return c.write != nullptr; }), " ")));
+  const auto writes = [](const Codec& c) { return c.write != nullptr; };
+  throw UsageError(
+      fmt::format("images are not written with the extension '{}' (it tells the format); use one of {}, or .pvti with "
+                  "solve or generate over ranks (",
+                  FileName(path).full_extension(), fmt::join(extensions_where(writes), " ")) +
+          Message(Setting{Option::backend, "mpi"}) + ")",
+      path.string());
 }
 
 void check_image(const fs::path& path, const Image& image) {
-  check_grid(image.grid, path.string() + ": the image");
-  const std::size_t voxels = image.grid.voxel_count();
-  for (const DataArray& array : image.data.all()) {
-    if (array.components >= 1 && array.value_count() == voxels * static_cast<std::size_t>(array.components)) continue;
-    throw InputError(
-        fmt::format("{}: array '{}' does not fit (values: {} in tuples of {}, voxels: {}); export the image again",
-                    path.string(), array.name, array.value_count(), array.components, voxels));
-  }
+  with_file(path, [&] { check_grid(image.grid, "the image"); });
+  check_arrays(path, image.data, image.grid.voxel_count(), "voxels", "image");
 }
 
 void check_arrays_held(const fs::path& path, const Codec& codec, const Image& image) {
   if (image.data.empty())
-    throw UsageError(
-        fmt::format("{}: there is nothing to write (the image has no arrays); give it one", path.string()));
+    throw UsageError("there is nothing to write (the image has no arrays); give it one", path.string());
   if (codec.holds == Holds::all_arrays || image.data.all().size() == 1) return;
-  throw UsageError(fmt::format("{}: {} files hold one array (the image has {}: {}); write one of them, or all to .vti",
-                               path.string(), codec.name, image.data.all().size(),
-                               fmt::join(image.data.names(), ", ")));
+  throw UsageError(fmt::format("{} files hold one array (the image has {}: {}); write one of them, or all to .vti",
+                               codec.name, image.data.all().size(), fmt::join(image.data.names(), ", ")),
+                   path.string());
 }
 
 }  // namespace
@@ -142,17 +111,13 @@ bool holds_many_arrays(const fs::path& path) {
 
 Image read_image(const fs::path& path) {
   require_file(path);
-  const Codec& codec = readable_codec(path);
-  try {
-    Image image = codec.read(path);
-    check_image(path, image);
-    return image;
-  } catch (const std::bad_alloc&) {
-    throw InputError(
-        fmt::format("{}: there is not enough memory for what the file announces (it is very large, or damaged); use a "
-                    "larger machine, or get or write it again",
-                    path.string()));
-  }
+  const Codec* codec = find_codec(path);
+  if (codec == nullptr)
+    bad_file(path, "unknown extension '{}' (it tells the format of an image); use one of {}",
+             FileName(path).full_extension(), fmt::join(extensions_where([](const Codec&) { return true; }), " "));
+  Image image = within_memory(path, [&] { return codec->read(path); });
+  check_image(path, image);
+  return image;
 }
 
 void check_image_writable(const fs::path& path, Overwrite overwrite) {

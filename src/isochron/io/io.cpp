@@ -9,32 +9,12 @@
 #include <span>
 #include <type_traits>
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <unistd.h>
 
-#include "isochron/core/error.h"
-#include "isochron/io/array_columns.h"
-#include "isochron/io/atomic_file.h"
-#include "isochron/io/carp.h"
-#include "isochron/io/dataset_check.h"
-#include "isochron/io/file_bytes.h"
-#include "isochron/io/file_name.h"
-#include "isochron/io/freesurfer_surface.h"
-#include "isochron/io/gifti_file.h"
-#include "isochron/io/gmsh.h"
 #include "isochron/io/image_io.h"
-#include "isochron/io/legacy_vtk_file.h"
-#include "isochron/io/medit.h"
-#include "isochron/io/obj_file.h"
-#include "isochron/io/off.h"
-#include "isochron/io/piece_join.h"
-#include "isochron/io/ply_file.h"
-#include "isochron/io/stl_file.h"
-#include "isochron/io/tck_file.h"
-#include "isochron/io/tetgen.h"
-#include "isochron/io/vtk_xml_reader.h"
-#include "isochron/io/vtk_xml_writer.h"
+#include "isochron/io/mesh/formats.h"
+#include "isochron/io/pieces/mesh_pieces.h"
 
 namespace isochron {
 namespace {
@@ -112,18 +92,13 @@ const Codec* find_codec(std::string_view extension) {
   return nullptr;
 }
 
-std::string extension_of(const fs::path& path) {
-  const FileName name(path);
-  return name.extension + (name.gzip ? ".gz" : "");
-}
-
 /// Those extensions of a format that do not only add .gz.
 void add_plain(const std::vector<std::string>& extensions, std::vector<std::string>& plain) {
   for (const std::string& one : extensions)
     if (!one.ends_with(".gz")) plain.push_back(one);
 }
 
-/// Of meshes and images: who reads a file may mean any.
+/// Of meshes and images: a file to be read may be either.
 std::vector<std::string> read_extensions() {
   std::vector<std::string> result;
   for (const Format& format : formats())
@@ -136,18 +111,18 @@ std::vector<std::string> read_extensions() {
 template <class Error>
 const Codec& require_codec(const fs::path& path) {
   const FileName name(path);
-  const std::string extension = extension_of(path);
-  if (const Codec* codec = find_codec(extension)) return *codec;
-  if (name.gzip && find_codec(name.extension) != nullptr) {
+  if (const Codec* codec = find_codec(name.full_extension())) return *codec;
+  if (name.gzip && find_codec(name.extension) != nullptr)
     throw Error(
-        fmt::format("{}: {} files cannot be gzipped (other programs do not expect it); leave out .gz or gunzip "
-                    "it first",
-                    path.string(), name.extension));
-  }
+        name.extension + " files cannot be gzipped (other programs do not expect it); leave out .gz or gunzip it first",
+        path.string());
   constexpr bool reads = std::is_same_v<Error, InputError>;
-  throw Error(fmt::format("{}: unknown extension '{}' (it tells the format); use one of {}{}", path.string(), extension,
-                          fmt::join(reads ? read_extensions() : written_extensions(WrittenCells::elements), " "),
-                          reads ? "" : ", or .pvtu or .pvtp with solve or generate over ranks (--backend mpi)"));
+  Message problem = fmt::format("unknown extension '{}' (it tells the format); use one of {}", name.full_extension(),
+                                fmt::join(reads ? read_extensions() : written_extensions(WrittenCells::elements), " "));
+  if (!reads)
+    problem =
+        problem + ", or .pvtu or .pvtp with solve or generate over ranks (" + Setting{Option::backend, "mpi"} + ")";
+  throw Error(problem, path.string());
 }
 
 const Codec& writable_codec(const fs::path& path) {
@@ -155,14 +130,12 @@ const Codec& writable_codec(const fs::path& path) {
   if (codec.write != nullptr) return codec;
   if (is_mesh_set(path)) refuse_set_output(path);
   throw UsageError(
-      fmt::format("{}: {} files are only read (they are not written); choose another extension, for "
-                  "example .vtp",
-                  path.string(), codec.name));
+      codec.name + " files are only read (they are not written); choose another extension, for example .vtp",
+      path.string());
 }
 
 void validate(const fs::path& path, const Dataset& dataset) {
-  if (dataset.points.empty())
-    throw InputError(fmt::format("{}: there are no points (the mesh is empty); export it again", path.string()));
+  if (dataset.points.empty()) bad_file(path, "there are no points (the mesh is empty); export it again");
   check_dataset(path, dataset);
 }
 
@@ -174,9 +147,9 @@ struct PlacedArrays {
 };
 std::array<PlacedArrays, 4> arrays_by_place(const Dataset& d) {
   return {{{ArrayPlace::points, 0, d.point_data, !d.points.empty()},
-           {ArrayPlace::triangles, triangles, d.triangles.data, !d.triangles.cells.empty()},
-           {ArrayPlace::tets, tets, d.tets.data, !d.tets.cells.empty()},
-           {ArrayPlace::lines, lines, d.line_data, !d.lines.empty()}}};
+           {ArrayPlace::cells, triangles, d.triangles.data, !d.triangles.cells.empty()},
+           {ArrayPlace::cells, tets, d.tets.data, !d.tets.cells.empty()},
+           {ArrayPlace::cells, lines, d.line_data, !d.lines.empty()}}};
 }
 
 // The name under which a file holds the array; empty when it does not.
@@ -188,17 +161,6 @@ std::string name_in_file(const Codec& codec, const PlacedArrays& at, const DataA
 
 void add_once(std::vector<std::string>& names, const std::string& name) {
   if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-}
-
-Dataset read_with(const Codec& codec, const fs::path& path) {
-  try {
-    return codec.read(path);
-  } catch (const std::bad_alloc&) {
-    throw InputError(
-        fmt::format("{}: there is not enough memory for what the file announces (it is very large, or "
-                    "damaged); use a larger machine, or get or write it again",
-                    path.string()));
-  }
 }
 
 /// Names of open files: one may stand for a file that the shell writes to, and renaming another over it would lose
@@ -235,12 +197,13 @@ std::vector<std::string> written_extensions(WrittenCells cells) {
   return result;
 }
 
-bool is_mesh_file(const fs::path& path) { return find_codec(extension_of(path)) != nullptr; }
+bool is_mesh_file(const fs::path& path) { return find_codec(FileName(path).full_extension()) != nullptr; }
 
 Dataset read_dataset(const fs::path& path) {
   require_file(path);
   const bool by_content = find_codec(FileName(path).extension) == nullptr && is_freesurfer_surface(path);
-  Dataset result = read_with(by_content ? freesurfer_codec() : require_codec<InputError>(path), path);
+  const Codec& codec = by_content ? freesurfer_codec() : require_codec<InputError>(path);
+  Dataset result = within_memory(path, [&] { return codec.read(path); });
   validate(path, result);
   return result;
 }
@@ -248,26 +211,18 @@ Dataset read_dataset(const fs::path& path) {
 void check_output_file(const fs::path& path, Overwrite overwrite) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
-  if (is_stream(path) && !fs::exists(status)) {
-    throw RuntimeError(fmt::format("{}: cannot be written (no files can be made in {}); choose another folder",
-                                   path.string(), path.parent_path().string()));
-  }
-  if (is_stream(path) || (fs::exists(status) && !fs::is_regular_file(status))) {
-    throw InputError(fmt::format("{}: is not a file (it is a folder or a device); choose another name", path.string()));
-  }
-  if (fs::exists(status) && overwrite == Overwrite::no) {
-    throw InputError(fmt::format(
-        "{}: exists already (it would be replaced); allow that (--force) or choose another name", path.string()));
-  }
+  const auto unwritable = [&](const std::string& why) {
+    throw RuntimeError("cannot be written (" + why, path.string());
+  };
+  if (is_stream(path) && !fs::exists(status))
+    unwritable("no files can be made in " + path.parent_path().string() + "); choose another folder");
+  if (is_stream(path) || (fs::exists(status) && !fs::is_regular_file(status)))
+    bad_file(path, "is not a file (it is a folder or a device); choose another name");
+  if (fs::exists(status) && overwrite == Overwrite::no) refuse_replacing(path);
   const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
-  if (!fs::is_directory(folder, error)) {
-    throw RuntimeError(
-        fmt::format("{}: cannot be written ({} is not a folder); create it first", path.string(), folder.string()));
-  }
-  if (::access(folder.c_str(), W_OK | X_OK) != 0) {
-    throw RuntimeError(fmt::format("{}: cannot be written (folder {}: {}); choose another folder", path.string(),
-                                   folder.string(), std::strerror(errno)));
-  }
+  if (!fs::is_directory(folder, error)) unwritable(folder.string() + " is not a folder); create it first");
+  if (::access(folder.c_str(), W_OK | X_OK) != 0)
+    unwritable(fmt::format("folder {}: {}); choose another folder", folder.string(), std::strerror(errno)));
 }
 
 std::vector<fs::path> files_written(const fs::path& path) {
@@ -285,12 +240,12 @@ void check_writable(const fs::path& path, Overwrite overwrite) {
 // Elements are not dropped in silence, and a file that would hold none of the cells is not written.
 void check_holds(const fs::path& path, const Dataset& dataset) {
   const Codec& codec = writable_codec(path);
-  if (FileName(path).extension == ".lon" && !has_carp_fibers(dataset)) {
+  if (FileName(path).extension == ".lon" && !has_carp_fibers(dataset))
     throw UsageError(
-        fmt::format("{}: there are no fibres to write (no cell array 'fiber' with 3 components); name the mesh {} or "
-                    "give it fibres",
-                    path.string(), FileName(path).with(".elem").string()));
-  }
+        fmt::format("there are no fibres to write (no cell array 'fiber' with 3 components); name the mesh "
+                    "{} or give it fibres",
+                    FileName(path).with(".elem").string()),
+        path.string());
   unsigned present = 0;
   if (!dataset.triangles.cells.empty()) present |= triangles;
   if (!dataset.tets.cells.empty()) present |= tets;
@@ -298,10 +253,12 @@ void check_holds(const fs::path& path, const Dataset& dataset) {
   const unsigned kept = present & codec.holds;
   const unsigned elements = present & (triangles | tets);
   if (present == 0 || (kept != 0 && elements == (kept & elements))) return;
-  throw UsageError(fmt::format(
-      "{}: {} files cannot hold these cells (triangles: {}, tetrahedra: {}, lines: {}); choose "
-      "another extension, for example .vtk",
-      path.string(), codec.name, dataset.triangles.cells.size(), dataset.tets.cells.size(), dataset.lines.size()));
+  throw UsageError(
+      fmt::format(
+          "{} files cannot hold these cells (triangles: {}, tetrahedra: {}, lines: {}); choose another extension, "
+          "for example .vtk",
+          codec.name, dataset.triangles.cells.size(), dataset.tets.cells.size(), dataset.lines.size()),
+      path.string());
 }
 
 KeptArrays kept_arrays(const fs::path& path, const Dataset& dataset) {

@@ -26,10 +26,9 @@ const DataArray* DataArrays::find(std::string_view name) const {
 const DataArray& DataArrays::require(std::string_view name, std::string_view where) const {
   if (const DataArray* array = find(name)) return *array;
   const auto have = names();
-  throw InputError(
-      have.empty() ? fmt::format("no array '{}' on the {} (there are no arrays); check the file with 'isochron info'",
-                                 name, where)
-                   : fmt::format("no array '{}' on the {}; choose one of: {}", name, where, fmt::join(have, ", ")));
+  if (have.empty())
+    throw InputError(fmt::format("no array '{}' on the {} (there are no arrays); ", name, where) + Task::inspect_file);
+  throw InputError(fmt::format("no array '{}' on the {}; choose one of: {}", name, where, fmt::join(have, ", ")));
 }
 
 void DataArrays::set(DataArray array) {

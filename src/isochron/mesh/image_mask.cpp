@@ -41,9 +41,9 @@ const DataArray& values_on(const ImageGrid& grid, const Image& image, const std:
 const DataArray& mask_array(const ImageGrid& grid, const Image& image, const std::string& what,
                             const std::string& name) {
   if (name.empty() && image.data.all().size() > 1)
-    throw InputError(fmt::format(
-        "{} has several arrays ({}), and a mask is one; name it with --mask-array, or give an image with one", what,
-        fmt::join(image.data.names(), ", ")));
+    throw InputError(fmt::format("{} has several arrays ({}), and a mask is one; name it with ", what,
+                                 fmt::join(image.data.names(), ", ")) +
+                     Setting{Option::mask_array} + ", or give an image with one");
   return values_on(grid, image, what, name);
 }
 

@@ -31,9 +31,9 @@ class BadCells {
     if (count_++ == 0) first_ = cell;
   }
   /// Throws InputError "`what` on N of M cells (first: cell F); `advice`" when any was added.
-  void check(const std::string& what, std::size_t cells, std::string_view advice) const {
+  void check(const std::string& what, std::size_t cells, const Message& advice) const {
     if (count_ > 0)
-      throw InputError(fmt::format("{} on {} of {} cells (first: cell {}); {}", what, count_, cells, first_, advice));
+      throw InputError(fmt::format("{} on {} of {} cells (first: cell {}); ", what, count_, cells, first_) + advice);
   }
 
  private:
@@ -82,9 +82,9 @@ class CellValues {
     const DataArrays& data = dataset_.block<Corners>().data;
     for (const char* name : names)
       if (data.find(name) != nullptr) return name;
-    throw InputError(fmt::format(
-        "no region array for the velocity table ({} not found on the {}); name one with --region-array, there are: {}",
-        fmt::join(names, ", "), cell_name<Corners>, listed(data)));
+    throw InputError(fmt::format("no region array for the velocity table ({} not found on the {}); name one with ",
+                                 fmt::join(names, ", "), cell_name<Corners>) +
+                     Setting{Option::region_array} + ", there are: " + listed(data));
   }
 
  private:
@@ -228,7 +228,8 @@ template <int Corners>
 Metric fiber_metric(const CellValues<Corners>& cells, const MetricRequest& request) {
   FiberMetric result;
   const bool strict = request.zero_fibers == ZeroFibers::refuse;
-  constexpr auto advice = "repair the array, or let those cells conduct alike in all directions (--allow-zero-fibers)";
+  const Message advice = "repair the array, or let those cells conduct alike in all directions (" +
+                         Setting{Option::allow_zero_fibers} + ")";
   BadCells zero, no_sheet;
   result.fiber = directions(cells, request.fiber_array, zero);
   if (strict) zero.check(fmt::format("fibre array '{}' has zero length", request.fiber_array), cells.size(), advice);
@@ -284,14 +285,14 @@ void check_request(const MetricRequest& r) {
         "tensor array, or fibres with velocities");
   if (!r.sheet_array.empty() && !fibers) throw UsageError("sheets are given without fibres; name the fibre array too");
   if (fibers && !velocities)
-    throw UsageError(
-        "fibres are given without velocities; give them along and across the fibre, like --velocity 0.6,0.3");
+    throw UsageError("fibres are given without velocities; give them along and across the fibre, like " +
+                     Setting{Option::velocity, "0.6,0.3"});
   if (r.velocities.has_value() && !r.table.empty())
     throw UsageError("velocities are given for everywhere and by region (one would be ignored); choose one");
   if (r.velocities.has_value() && !fibers)
-    throw UsageError(
-        "velocities are given without fibres (--velocity needs --fibers); name the fibre array with --fibers, or give "
-        "--speed");
+    throw UsageError("velocities are given without fibres (" + Setting{Option::velocity} + " needs " +
+                     Setting{Option::fibers} + "); name the fibre array with " + Setting{Option::fibers} +
+                     ", or give " + Setting{Option::speed});
   if (r.speed.has_value() && !usable_speed(*r.speed))
     throw UsageError(
         fmt::format("a speed of {} cannot be used (it must be positive and finite); give another", *r.speed));

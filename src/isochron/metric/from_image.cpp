@@ -30,8 +30,8 @@ TensorOrder order_of(const DataArray& array, const Image& image, std::optional<T
   if (wanted || array.components == 9) return wanted.value_or(TensorOrder::row);
   if (const auto known = image.order_of(array)) return *known;
   throw InputError(
-      fmt::format("array '{}' has six components in an order that the file does not tell; give it with --tensor-order",
-                  array.name));
+      fmt::format("array '{}' has six components in an order that the file does not tell; give it with ", array.name) +
+      Setting{Option::tensor_order});
 }
 
 std::vector<SymTensor3d> tensors_of_array(const Image& image, const std::string& name,
@@ -58,7 +58,8 @@ std::vector<Vec3f> directions(const Image& image, const std::string& name) {
 }
 
 Metric fibers(const Image& image, const MetricRequest& request, std::span<const std::uint8_t> mask) {
-  if (!request.velocities) throw UsageError("fibres need velocities (along and across them); give --velocity L,T");
+  if (!request.velocities)
+    throw UsageError("fibres need velocities (along and across them); give " + Setting{Option::velocity, "L,T"});
   FiberMetric metric;
   metric.fiber = directions(image, request.fiber_array);
   if (!request.sheet_array.empty()) metric.sheet = directions(image, request.sheet_array);
@@ -67,10 +68,9 @@ Metric fibers(const Image& image, const MetricRequest& request, std::span<const 
   for (std::size_t v = 0; v < metric.fiber.size(); ++v)
     if (inside(mask, v) && metric.fiber[v] == Vec3f{}) ++zero;
   if (zero > 0 && request.zero_fibers == ZeroFibers::refuse)
-    throw InputError(
-        fmt::format("the fibre is zero in {} of {} voxels; mask them out (--mask), or let them conduct alike in all "
-                    "directions with --allow-zero-fibers",
-                    zero, metric.fiber.size()));
+    throw InputError(fmt::format("the fibre is zero in {} of {} voxels; mask them out (", zero, metric.fiber.size()) +
+                     Setting{Option::mask} + "), or let them conduct alike in all directions with " +
+                     Setting{Option::allow_zero_fibers});
   return Metric(std::move(metric));
 }
 
@@ -81,11 +81,14 @@ void check_one(const MetricRequest& request) {
   if (given > 1)
     throw UsageError("speeds, tensors and fibres exclude one another (each is a whole metric); give one of them");
   if (!request.table.empty() || !request.region_array.empty())
-    throw UsageError("velocity tables are for meshes; on an image give --speed-array or a tensor array");
+    throw UsageError("velocity tables are for meshes; on an image give " + Setting{Option::speed_array} +
+                     " or a tensor array");
   if (!request.sheet_array.empty() && request.fiber_array.empty())
-    throw UsageError("sheets need fibres (--fibers NAME); give both, or leave out --sheets");
+    throw UsageError("sheets need fibres (" + Setting{Option::fibers, "NAME"} + "); give both, or leave out " +
+                     Setting{Option::sheets});
   if (request.velocities && request.fiber_array.empty())
-    throw UsageError("--velocity needs fibres (--fibers NAME); give --speed for the same in all directions");
+    throw UsageError(Setting{Option::velocity} + " needs fibres (" + Setting{Option::fibers, "NAME"} + "); give " +
+                     Setting{Option::speed} + " for the same in all directions");
 }
 
 }  // namespace

@@ -12,25 +12,27 @@ namespace {
 
 bool finite(Vec3f v) { return std::isfinite(v.x) && std::isfinite(v.y) && std::isfinite(v.z); }
 
+Place element_place(std::size_t e) { return {Place::Kind::element, {static_cast<double>(e)}}; }
+
 /// Sizes, rows and velocities; whatever would make `fiber_tensor` read out of bounds or give nonsense everywhere.
-void check_fibers(const FiberMetric& fibers, const std::string& what) {
+void check_fibers(const FiberMetric& fibers, const Message& what) {
   const std::size_t count = fibers.fiber.size();
   if (!fibers.sheet.empty() && fibers.sheet.size() != count)
-    throw InputError(fmt::format("{} has sheets that do not fit (sheets: {}, fibres: {}); give one per element", what,
-                                 fibers.sheet.size(), count));
+    throw InputError(what + fmt::format(" has sheets that do not fit (sheets: {}, fibres: {}); give one per element",
+                                        fibers.sheet.size(), count));
   if (!fibers.region.empty() && fibers.region.size() != count)
-    throw InputError(fmt::format("{} has regions that do not fit (regions: {}, fibres: {}); give one per element", what,
-                                 fibers.region.size(), count));
-  if (fibers.velocities.empty()) throw InputError(fmt::format("{} has no velocities; give at least one row", what));
+    throw InputError(what + fmt::format(" has regions that do not fit (regions: {}, fibres: {}); give one per element",
+                                        fibers.region.size(), count));
+  if (fibers.velocities.empty()) throw InputError(what + " has no velocities; give at least one row");
   for (std::size_t e = 0; e < fibers.region.size(); ++e)
     if (fibers.region[e] >= fibers.velocities.size())
-      throw InputError(
-          fmt::format("{}: element {} is in a region without velocities; add it to the velocity table", what, e));
+      throw InputError(what + ": " + element_place(e) +
+                       " is in a region without velocities; add it to the velocity table");
   for (const Velocities& v : fibers.velocities)
     if (!(v.fiber > 0 && v.sheet > 0 && v.normal > 0) || !std::isfinite(v.fiber + v.sheet + v.normal))
       throw InputError(
-          fmt::format("{}: velocities {}, {}, {} cannot be used (each must be positive and finite); give others", what,
-                      v.fiber, v.sheet, v.normal));
+          what + fmt::format(": velocities {}, {}, {} cannot be used (each must be positive and finite); give others",
+                             v.fiber, v.sheet, v.normal));
 }
 
 }  // namespace
@@ -117,20 +119,19 @@ const char* fault_of(const Metric& metric) {
   return "not a positive definite tensor, or too large or too small a one";
 }
 
-void check_metric_form(const Metric& metric, std::size_t element_count, const std::string& what) {
+void check_metric_form(const Metric& metric, std::size_t element_count, const Message& what) {
   const std::size_t have = metric.element_count();
   if (std::holds_alternative<UniformMetric>(metric.kind())) {
     if (!usable_on(metric, ElementId(0)))
-      throw InputError(
-          fmt::format("{} is {} (times cannot be computed from it); give another", what, fault_of(metric)));
+      throw InputError(what + fmt::format(" is {} (times cannot be computed from it); give another", fault_of(metric)));
   } else if (have != element_count) {
-    throw InputError(fmt::format("{} does not fit the mesh (values: {}, elements: {}); give one per element", what,
-                                 have, element_count));
+    throw InputError(what + fmt::format(" does not fit the mesh (values: {}, elements: {}); give one per element", have,
+                                        element_count));
   }
   if (const auto* fibers = std::get_if<FiberMetric>(&metric.kind())) check_fibers(*fibers, what);
 }
 
-void check_metric(const Metric& metric, std::size_t element_count, const std::string& what) {
+void check_metric(const Metric& metric, std::size_t element_count, const Message& what) {
   check_metric_form(metric, element_count, what);
   std::size_t bad = 0, first = 0;
   const std::size_t to_check = metric.element_count();
@@ -140,9 +141,9 @@ void check_metric(const Metric& metric, std::size_t element_count, const std::st
   });
   if (bad == 0) return;
   const bool tensors = std::holds_alternative<TensorMetric>(metric.kind());
-  throw InputError(
-      fmt::format("{} is {} on {} of {} elements (first: element {}); {}", what, fault_of(metric), bad, to_check, first,
-                  tensors ? "repair the tensors or their component order" : "repair the array or choose another"));
+  throw InputError(what + fmt::format(" is {} on {} of {} elements (first: ", fault_of(metric), bad, to_check) +
+                   element_place(first) + "); " +
+                   (tensors ? "repair the tensors or their component order" : "repair the array or choose another"));
 }
 
 }  // namespace isochron

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "isochron/core/array.h"
+#include "isochron/core/message.h"
 #include "isochron/core/vec.h"
 #include "isochron/mesh/simplex_mesh.h"
 #include "isochron/metric/element_tensor.h"
@@ -81,14 +82,14 @@ class Metric {
 bool usable_on(const Metric& metric, ElementId element);
 
 /// The part of `check_metric` that does not look at every element: counts, velocities, a uniform tensor.
-void check_metric_form(const Metric& metric, std::size_t element_count, const std::string& what);
+void check_metric_form(const Metric& metric, std::size_t element_count, const Message& what);
 
 /// What a metric is on an element that it cannot be used on, for messages: "not a positive definite tensor, …".
 const char* fault_of(const Metric& metric);
 
 /// Throws InputError unless `metric` fits `element_count` elements and is positive definite, finite and non-zero on
 /// each of them; the message has the count and the first bad element. `what` names the data ("speed array 'cv'").
-void check_metric(const Metric& metric, std::size_t element_count, const std::string& what);
+void check_metric(const Metric& metric, std::size_t element_count, const Message& what);
 
 /// The squared lengths of the element's edges in the metric, in the order of `edge_corners`.
 template <int Corners>

@@ -230,7 +230,7 @@ TensorFit fit_tensors(const DataArray& signal, const WorldGradients& gradients, 
       add(result.counts, fitter.counts);
     });
   };
-  // In steps, to tell the progress between them; interleaving would balance masks better but reads across pages.
+  // In steps, to report the progress between them; interleaving would balance masks better but reads across pages.
   constexpr std::size_t steps = 100;
   const std::size_t step = std::max<std::size_t>(65536, voxels / steps + 1);
   std::visit(

@@ -12,23 +12,25 @@ namespace isochron {
 namespace {
 
 void check_tensors(const Image& image, const std::string& what) {
-  if (image.data.empty()) throw InputError(fmt::format("{}: there are no values in it; give a tensor image", what));
+  if (image.data.empty()) throw InputError("there are no values in it; give a tensor image", what);
   if (holds_tensors(image)) return;
   const int n = image.data.all().front().components;
-  throw InputError(fmt::format(
-      "{}: this is no tensor image (volumes: {}, a symmetric tensor has 6, or 7 with a confidence, or 9); {}", what, n,
-      n == 1 ? "give the fitted tensors" : "fit tensors to diffusion images first with 'isochron tensors'"));
+  throw InputError(
+      fmt::format("this is no tensor image (volumes: {}, a symmetric tensor has 6, or 7 with a confidence, or 9); ",
+                  n) +
+          (n == 1 ? Message("give the fitted tensors") : Message(Task::fit_tensors)),
+      what);
 }
 
 TensorOrder order_of(const Image& image, std::optional<TensorOrder> wanted, const std::string& what) {
   if (image.data.all().front().components != 6) return TensorOrder::row;  // nine are the whole matrix
   if (wanted) return *wanted;
   if (image.tensor_order) return *image.tensor_order;
-  throw InputError(fmt::format(
-      "{}: the order of the six tensor components is not known (the header does not say); give --tensor-order fsl "
-      "(xx,xy,xz,yy,yz,zz along FSL's axes), row (along world axes), mrtrix (xx,yy,zz,xy,xz,yz), vtk "
-      "(xx,yy,zz,xy,yz,xz) or lower (xx,xy,yy,xz,yz,zz)",
-      what));
+  throw InputError("the order of the six tensor components is not known (the header does not say); give " +
+                       Setting{Option::tensor_order, "fsl"} +
+                       " (xx,xy,xz,yy,yz,zz along FSL's axes), row (along world axes), mrtrix (xx,yy,zz,xy,xz,yz), vtk "
+                       "(xx,yy,zz,xy,yz,xz) or lower (xx,xy,yy,xz,yz,zz)",
+                   what);
 }
 
 }  // namespace

@@ -135,10 +135,9 @@ std::vector<RegionVelocities> read_velocity_table(const std::string& path) {
     auto table = parse_velocity_table(content_of(path));
     if (!table.empty()) return table;
   } catch (const InputError& error) {
-    throw InputError(fmt::format("{}: {}", path, error.what()));
+    throw InputError(error.detail(), path);
   }
-  throw InputError(
-      fmt::format("{}: there are no rows (every line is blank or a comment); write rows like 1:0.6,0.3", path));
+  throw InputError("there are no rows (every line is blank or a comment); write rows like 1:0.6,0.3", path);
 }
 
 }  // namespace isochron

@@ -177,8 +177,20 @@ std::string schemes_and_methods() {
                    Setting{Option::source_init, "ball"} + " or " + adaptive);
 }
 
-std::string_view domain_name(DomainKind kind) {
-  return kind == DomainKind::triangles ? "triangles" : kind == DomainKind::tetrahedra ? "tetrahedra" : "images";
+/// "triangles, tetrahedra".
+std::string domains_in(SetOf<DomainKind> domains) {
+  std::string text;
+  for (const auto& [kind, name] :
+       {std::pair{DomainKind::triangles, "triangles"}, std::pair{DomainKind::tetrahedra, "tetrahedra"},
+        std::pair{DomainKind::image, "images"}})
+    if (domains.has(kind)) text += (text.empty() ? "" : ", ") + std::string(name);
+  return text;
+}
+
+std::string_view back_ends_of(const Capability& row) {
+  if (row.hardware == Hardware::gpu) return "cuda";
+  if (row.hardware == Hardware::ranks) return "mpi";
+  return row.several_threads ? "serial, threads" : "serial";
 }
 
 }  // namespace
@@ -212,31 +224,17 @@ bool runs_on_gpu(Method method) {
                      [&](const Capability& row) { return row.method == method && row.hardware == Hardware::gpu; });
 }
 
-bool runs_on_threads(Method method) {
-  return std::any_of(rows.begin(), rows.end(), [&](const Capability& row) {
-    return row.method == method && row.hardware == Hardware::cpu && row.several_threads;
-  });
-}
-
 std::string capability_table() {
   std::string text =
-      "| domain | method | back end | scheme | order | sources | virtual elements | device arrays | weights |\n"
+      "| method | domain | back end | scheme | order | sources | splits | device arrays | weights |\n"
       "|---|---|---|---|---|---|---|---|---|\n";
-  for (const DomainKind domain : {DomainKind::triangles, DomainKind::tetrahedra, DomainKind::image})
-    for (const Capability& row : rows) {
-      if (!row.domains.has(domain)) continue;
-      std::vector<std::string> sources;
-      for (const SourceInit init : {SourceInit::plain, SourceInit::ball, SourceInit::factored})
-        if (row.sources.has(init)) sources.emplace_back(name_of(init));
-      const std::string_view back_end = row.hardware == Hardware::gpu     ? "cuda"
-                                        : row.hardware == Hardware::ranks ? "mpi"
-                                        : row.several_threads             ? "serial, threads"
-                                                                          : "serial";
-      text += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", domain_name(domain), name_of(row.method),
-                          back_end, row.scheme == mesh ? "" : name_of(row.scheme), row.max_order == 2 ? "1, 2" : "1",
-                          listed(sources), row.splits.has(domain) ? "yes" : "", row.device_arrays ? "yes" : "",
-                          row.weights ? "yes" : "");
-    }
+  for (const Capability& row : rows) {
+    const std::string_view sources = row.sources.has(SourceInit::factored) ? "all" : "plain, ball";
+    text +=
+        fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", name_of(row.method), domains_in(row.domains),
+                    back_ends_of(row), row.scheme == mesh ? "" : name_of(row.scheme), row.max_order == 2 ? "1, 2" : "1",
+                    sources, domains_in(row.splits), row.device_arrays ? "yes" : "", row.weights ? "yes" : "");
+  }
   return text;
 }
 

@@ -69,8 +69,6 @@ const Capability& require_capability(const Wanted& wanted);
 
 /// True for methods that exist on the GPU only; the others exist on the CPU and over ranks.
 bool runs_on_gpu(Method method);
-/// True for methods that use several threads of a CPU.
-bool runs_on_threads(Method method);
 
 /// The table in Markdown, as the docs have it.
 std::string capability_table();

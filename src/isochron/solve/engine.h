@@ -234,7 +234,7 @@ class EngineOf final : public Engine {
     } catch (const DeviceError& error) {
       if (!plan_.may_fall_back) throw;
       adapter_.forget();
-      use(plan_without_device(options_, adapter_.facts(AnyMetric(*metric_.host())), machine_, error.what()));
+      use(plan_without_device(options_, adapter_.facts(AnyMetric(*metric_.host())), machine_, error.detail()));
       gpu_ = -1;
     }
     work();

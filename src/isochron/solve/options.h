@@ -38,7 +38,7 @@ enum class SourceInit {
   factored  ///< additive factoring: the known singular part is taken out of the local update
 };
 /// Virtual elements at obtuse corners (papers 000 and 003). Automatic: on triangles, where they halve the error for
-/// less than a finer mesh would cost, not on tetrahedra, where they do not pay (docs/maths.md has the measurement).
+/// less than a finer mesh would cost, not on tetrahedra, where they do not pay (bench/NOTES.md has the measurement).
 enum class ObtuseSplit { automatic, none, split };
 /// What fast marching does on a mesh whose ordering assumption does not hold in the metric.
 enum class Unordered {

@@ -13,7 +13,7 @@ namespace {
 
 struct Choice {
   Backend backend;
-  std::string note = {};
+  std::optional<Message> why = {};  ///< the device is not used
 };
 
 Backend on_cpu(std::size_t elements) {
@@ -95,9 +95,8 @@ Plan plan_on(const Choice& choice, const SolveOptions& options, const DomainFact
   plan.threads = choice.backend == Backend::serial ? 1 : wanted_threads(options, machine);
   plan.batch_threads = options.backend == Backend::serial ? 1 : wanted_threads(options, machine);
   plan.asked_tolerance = options.tolerance;
-  // The advice that follows the problem in an error's message has been taken here.
-  if (!choice.note.empty())
-    plan.note = fmt::format("solved on the CPU: {}", choice.note.substr(0, choice.note.rfind("; ")));
+  // The advice of the message is followed here.
+  if (choice.why) plan.note = "solved on the CPU: " + to_text(choice.why->problem());
   return plan;
 }
 
@@ -121,7 +120,7 @@ Plan make_plan(const SolveOptions& options, const DomainFacts& domain, const Mac
 }
 
 Plan plan_without_device(const SolveOptions& options, const DomainFacts& domain, const Machine& machine,
-                         const std::string& why) {
+                         const Message& why) {
   return plan_on({on_cpu(domain.elements), why}, options, domain, machine);
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "isochron/core/message.h"
 #include "isochron/solve/capabilities.h"
 #include "isochron/solve/domain.h"
 #include "isochron/solve/options.h"
@@ -66,7 +67,7 @@ Plan make_plan(const SolveOptions& options, const DomainFacts& domain, const Mac
 
 /// The plan that is left when the device that `automatic` chose fails: the CPU, with a note that says why.
 Plan plan_without_device(const SolveOptions& options, const DomainFacts& domain, const Machine& machine,
-                         const std::string& why);
+                         const Message& why);
 
 /// Threads that the options ask for: all cores where they leave it open.
 int wanted_threads(const SolveOptions& options, const Machine& machine);

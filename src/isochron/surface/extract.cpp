@@ -31,10 +31,10 @@ void to_world(const LatticeFrame& frame, TriangleMesh& mesh) {
 void check_particle_count(double expected, const Lattice& lattice, std::size_t max_particles) {
   const double most = static_cast<double>(max_particles);
   if (most > 0 && expected > most)
-    throw InputError(
-        fmt::format("the sizes ask for about {:.0f} particles (allowed: {:.0f}); ask for larger triangles, or "
-                    "allow more with --most-particles of isochron surface",
-                    expected, most));
+    throw InputError(fmt::format("the sizes ask for about {:.0f} particles (allowed: {:.0f}); ask for larger "
+                                 "triangles, or allow more with ",
+                                 expected, most) +
+                     Setting{Option::max_particles});
   const double needed = static_cast<double>(extract_bytes(expected, lattice));
   const auto free = static_cast<double>(available_bytes());
   if (free > 0 && needed > free)
@@ -64,8 +64,8 @@ Particles relaxed(const SplineField& field, const SizeField& size, const std::ve
     return relax(field, size, seeds, options, progress);
   } catch (const DeviceError& error) {
     if (!chosen_here) throw;
-    result.notes.push_back(
-        fmt::format("the particles are relaxed on the CPU, because the GPU failed: {}", error.what()));
+    result.notes.push_back("the particles are relaxed on the CPU, because the GPU failed: " +
+                           to_text(error.detail().problem()));
   }
   options.backend = result.backend = options.threads > 1 ? Backend::threads : Backend::serial;
   return relax(field, size, seeds, options, progress);

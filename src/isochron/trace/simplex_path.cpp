@@ -1,22 +1,248 @@
 #include "isochron/trace/simplex_path.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdint>
+#include <functional>
+#include <limits>
 #include <mutex>
 #include <optional>
+#include <queue>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "isochron/core/error.h"
 #include "isochron/mesh/adjacency.h"
+#include "isochron/mesh/closest_point.h"
 #include "isochron/mesh/locator.h"
-#include "isochron/trace/bridge.h"
+#include "isochron/solve/simplex/metric_frame.h"
+#include "isochron/solve/simplex/seeds.h"
 #include "isochron/trace/descent.h"
-#include "isochron/trace/path_ends.h"
 #include "isochron/trace/shorten.h"
 
 namespace isochron {
 namespace {
+
+/// The cheapest way along edges from the point to a vertex that is strictly earlier: the vertices on it in order, with
+/// their travel times from the point.
+struct Bridge {
+  std::vector<VertexId> vertices;
+  std::vector<double> costs;
+};
+
+constexpr std::size_t max_vertices = 512;  // looked at: several rings around a vertex of a volume mesh
+
+/// Dijkstra's search over the edges, a bounded number of vertices far.
+template <int Corners>
+class EdgeSearch {
+ public:
+  explicit EdgeSearch(const TimedMesh<Corners>& on) : on_(on) {}
+
+  std::optional<Bridge> run(const MeshPoint<Corners>& from) {
+    const double now = time_at(on_.times, from);
+    const Vec3d x = position(on_.mesh, from);
+    for_elements_sharing(on_.mesh, on_.adjacency, from.carrier(), [&](ElementId e) {
+      for (const VertexId v : from.carrier()) reach(v, length_in(e, on_.mesh.point(v) - x), VertexId());
+    });
+    for (std::size_t settled = 0; !queue_.empty() && settled < max_vertices;) {
+      const auto [cost, v] = queue_.top();
+      queue_.pop();
+      if (cost > known_.at(v).cost) continue;
+      ++settled;
+      if (on_.times[v] < now) return way_to(VertexId(v));
+      reach_neighbours(VertexId(v), cost);
+    }
+    return std::nullopt;
+  }
+
+ private:
+  struct Reached {
+    double cost = std::numeric_limits<double>::infinity();
+    VertexId before;
+  };
+
+  [[nodiscard]] double length_in(ElementId e, Vec3d d) const {
+    return std::sqrt(squared_length(on_.metric.tensor(e), d));
+  }
+
+  void reach(VertexId v, double cost, VertexId before) {
+    Reached& known = known_[v.value];
+    if (!(cost < known.cost)) return;
+    known = {cost, before};
+    queue_.emplace(cost, v.value);
+  }
+
+  void reach_neighbours(VertexId v, double cost) {
+    for (const std::uint32_t incidence : on_.adjacency.at(v)) {
+      const ElementId e = Adjacency::element_of(incidence);
+      for (const VertexId w : on_.mesh.element(e))
+        if (w != v) reach(w, cost + length_in(e, on_.mesh.point(w) - on_.mesh.point(v)), v);
+    }
+  }
+
+  [[nodiscard]] Bridge way_to(VertexId v) const {
+    Bridge bridge;
+    for (; v.valid(); v = known_.at(v.value).before) {
+      if (known_.at(v.value).cost == 0) break;  // where the path is already
+      bridge.vertices.push_back(v);
+      bridge.costs.push_back(known_.at(v.value).cost);
+    }
+    std::reverse(bridge.vertices.begin(), bridge.vertices.end());
+    std::reverse(bridge.costs.begin(), bridge.costs.end());
+    return bridge;
+  }
+
+  const TimedMesh<Corners>& on_;
+  std::unordered_map<std::uint32_t, Reached> known_;
+  using Entry = std::pair<double, std::uint32_t>;
+  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue_;
+};
+
+/// The way out of a minimum of the interpolated times that is no source, along the edges of the mesh. A vertex can be
+/// earlier than all of its neighbours without being a source: its time came straight over an obtuse
+/// element from further away (virtual elements, or exact times around a source). The search ends after a few hundred
+/// vertices; empty when none of them is earlier.
+template <int Corners>
+std::optional<Bridge> find_bridge(const TimedMesh<Corners>& on, const MeshPoint<Corners>& from) {
+  return EdgeSearch<Corners>(on).run(from);
+}
+
+/// The last piece of a path: from a point beside a source straight to it.
+template <int Corners>
+struct Finish {
+  MeshPoint<Corners> to;
+  double onset = 0;
+  double cost = 0;  ///< travel time from where the path was
+  std::int32_t source = -1;
+};
+
+/// How well a straight last piece must explain the time of the point it starts at.
+enum class FinishRule {
+  first_arrival,  ///< nothing else may reach the point earlier
+  nearest         ///< for want of another way: any source in an element at the point
+};
+
+/// Knows the elements at sources.
+template <int Corners>
+class PathEnds {
+ public:
+  /// Keeps references. Throws InputError like `place_sources`.
+  PathEnds(const TimedMesh<Corners>& on, const Sources& sources);
+
+  /// The way to a source in one of the elements that hold the point; the earliest if there are several.
+  [[nodiscard]] std::optional<Finish<Corners>> find(const MeshPoint<Corners>& from, FinishRule rule) const;
+
+ private:
+  void offer_points(ElementId e, Vec3d from, std::optional<Finish<Corners>>& best) const;
+  void offer_level_set(ElementId e, Vec3d from, std::optional<Finish<Corners>>& best) const;
+
+  const TimedMesh<Corners>& on_;
+  PlacedSources placed_;
+  std::vector<double> level_set_;
+  std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> sources_of_;  // element -> places in placed_.points
+};
+
+/// How far a straight piece may be later than the interpolated time that it explains: of its own cost, and of the time,
+/// which may have been stored in single precision.
+constexpr double cost_slack = 1e-3;
+constexpr double time_slack = 1e-6;
+
+template <int Corners>
+void take_earlier(const Finish<Corners>& finish, std::optional<Finish<Corners>>& best) {
+  if (!best || finish.onset + finish.cost < best->onset + best->cost) best = finish;
+}
+
+/// The points where a linear function is zero on a simplex: its corners and the crossings of its edges, so that the
+/// zero set is their convex hull.
+template <int Corners>
+std::vector<Vec3d> zero_points(const std::array<Vec3d, Corners>& x, const std::array<double, Corners>& value) {
+  std::vector<Vec3d> zeros;
+  for (int a = 0; a < Corners; ++a) {
+    if (value[a] == 0) zeros.push_back(x[a]);
+    for (int b = a + 1; b < Corners; ++b)
+      if (value[a] * value[b] < 0) zeros.push_back(x[a] + (value[a] / (value[a] - value[b])) * (x[b] - x[a]));
+  }
+  return zeros;
+}
+
+/// Where a place in the element is; flat elements are answered by their faces.
+template <int Corners>
+MeshPoint<Corners> place_in(const SimplexMesh<Corners>& mesh, ElementId e, Vec3d x) {
+  return mesh_point<Corners>(mesh, e, closest_point(corner_points(mesh, e), x).weights);
+}
+
+/// A point of the zero set, as its travel time from where the frame's origin is.
+struct ZeroPoint {
+  Vec3d x;
+  double cost = std::numeric_limits<double>::infinity();
+};
+
+template <std::size_t N>
+void take_nearest(const MetricFrame& frame, const std::array<Vec3d, N>& hull, ZeroPoint& nearest) {
+  const auto found = closest_point(frame.map(hull), Vec3d{});
+  const double cost = std::sqrt(found.squared_distance);
+  if (cost < nearest.cost) nearest = {weighted_point(hull, found.weights), cost};
+}
+
+template <int Corners>
+PathEnds<Corners>::PathEnds(const TimedMesh<Corners>& on, const Sources& sources)
+    : on_(on), placed_(place_sources(on.mesh, on.adjacency, sources)), level_set_(sources.level_set) {
+  if (!level_set_.empty() && level_set_.size() != on.mesh.vertex_count())
+    throw InputError(fmt::format("the level set has {} values (the mesh has {} vertices); give one per vertex",
+                                 level_set_.size(), on.mesh.vertex_count()));
+  for (std::size_t i = 0; i < placed_.points.size(); ++i)
+    for (const ElementId e : placed_.points[i].elements) sources_of_[e.value].push_back(static_cast<std::uint32_t>(i));
+}
+
+template <int Corners>
+std::optional<Finish<Corners>> PathEnds<Corners>::find(const MeshPoint<Corners>& from, FinishRule rule) const {
+  const Vec3d x = position(on_.mesh, from);
+  std::optional<Finish<Corners>> best;
+  for_elements_sharing(on_.mesh, on_.adjacency, from.carrier(), [&](ElementId e) {
+    offer_points(e, x, best);
+    if (!level_set_.empty()) offer_level_set(e, x, best);
+  });
+  if (!best) return best;
+  const double now = time_at(on_.times, from);
+  const bool explains = best->onset + best->cost <= now + cost_slack * best->cost + time_slack * std::abs(now);
+  const bool earlier = best->onset < now || best->cost == 0;
+  return earlier && (explains || rule == FinishRule::nearest) ? best : std::nullopt;
+}
+
+template <int Corners>
+void PathEnds<Corners>::offer_points(ElementId e, Vec3d from, std::optional<Finish<Corners>>& best) const {
+  const auto found = sources_of_.find(e.value);
+  if (found == sources_of_.end()) return;
+  const SymTensor3d m = on_.metric.tensor(e);
+  for (const std::uint32_t i : found->second) {
+    const PlacedSource& source = placed_.points[i];
+    const double cost = std::sqrt(squared_length(m, source.position - from));
+    const auto to = source.vertex.valid() ? mesh_point<Corners>(source.vertex) : place_in(on_.mesh, e, source.position);
+    take_earlier<Corners>({to, source.time, cost, source.source}, best);
+  }
+}
+
+template <int Corners>
+void PathEnds<Corners>::offer_level_set(ElementId e, Vec3d from, std::optional<Finish<Corners>>& best) const {
+  std::array<double, Corners> value;
+  for (int c = 0; c < Corners; ++c) value[c] = level_set_[on_.mesh.element(e)[c].index()];
+  const auto zeros = zero_points<Corners>(corner_points(on_.mesh, e), value);
+  if (zeros.empty()) return;
+  const MetricFrame frame(on_.metric.tensor(e), from);
+  ZeroPoint nearest;
+  if (zeros.size() == 1) take_nearest(frame, std::array{zeros[0]}, nearest);
+  if (zeros.size() == 2) take_nearest(frame, std::array{zeros[0], zeros[1]}, nearest);
+  // All triangles of three or four points: together they cover the hull, in whatever order the points come.
+  for (std::size_t i = 2; i < zeros.size(); ++i)
+    for (std::size_t j = 1; j < i; ++j)
+      for (std::size_t k = 0; k < j; ++k) take_nearest(frame, std::array{zeros[i], zeros[j], zeros[k]}, nearest);
+  const auto index = static_cast<std::int32_t>(placed_.points.size());
+  take_earlier<Corners>({place_in(on_.mesh, e, nearest.x), 0, nearest.cost, index}, best);
+}
 
 template <int Corners>
 void check_field(const SimplexMesh<Corners>& mesh, std::span<const double> times) {
@@ -75,7 +301,7 @@ class PathTracer<Corners>::Engine {
 
  private:
   [[nodiscard]] std::span<const double> checked(std::span<const double> times) const {
-    check_metric(metric_, mesh_.element_count(), "the metric");
+    check_metric(metric_, mesh_.element_count(), Subject::metric);
     check_field(mesh_, times);
     return times;
   }

@@ -13,12 +13,12 @@ export class ApiError extends Error {
     super(message);
   }
 
-  /** A newer request took this one's place: nothing to tell anybody. */
+  /** A newer request took this one's place: no message is needed. */
   get superseded(): boolean {
     return this.status === 409;
   }
 
-  /** Nobody is told about it here: of lost connections the event stream tells. */
+  /** No message is shown for it: the event stream reports lost connections. */
   get quiet(): boolean {
     return this.superseded || this.status === 0;
   }
@@ -61,7 +61,7 @@ export class Api {
   /** Asks now for what `get` will be asked for first. */
   readAhead(path: string): void {
     const bytes = this.bytes(path);
-    bytes.catch(() => {}); // whoever gets it is told
+    bytes.catch(() => {}); // its receiver handles the failure
     this.ahead.set(path, bytes);
   }
 

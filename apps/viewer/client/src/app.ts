@@ -26,7 +26,7 @@ const modes: Record<DataSet['kind'], () => Promise<LoadMode>> = {
   volume: async () => (await import('./surface/surface_mode')).SurfaceMode.load,
 };
 
-function tellNoWebGl(): void {
+function showNoWebGl(): void {
   wholePage(
     'No WebGL',
     'This browser does not draw with WebGL 2, which isochron view needs. Turn on hardware acceleration or use another browser; isochron solve --picture draws without one.',
@@ -58,7 +58,7 @@ export class App {
       changed: (id, file) => this.changed(id, file),
       reloaded: (id) => void this.reloaded(id),
       progress: (id, stage, fraction) => id === this.current?.id && this.mode?.progress(stage, fraction),
-      particles: (id, told) => id === this.current?.id && this.mode?.particles?.(told),
+      particles: (id, event) => id === this.current?.id && this.mode?.particles?.(event),
     });
     void this.open(state.datasets[0]!);
   }
@@ -120,7 +120,7 @@ export class App {
     this.current = data;
     this.fillExports();
     this.notices.hideAll();
-    this.tellFiles();
+    this.showFileStates();
     document.title = `${data.name} – isochron view`;
     this.body.replaceChildren(h('p', { class: 'loading', role: 'status' }, `Loading ${data.name} …`));
     try {
@@ -140,7 +140,7 @@ export class App {
     } catch (error) {
       if (turn !== this.opened) return null;
       if (error instanceof NoWebGl) {
-        tellNoWebGl();
+        showNoWebGl();
         return null;
       }
       const text = `${data.name} could not be shown: ${wordsOf(error)}`;
@@ -163,7 +163,7 @@ export class App {
 
   private changed(id: number, file: FileState): void {
     this.files.set(id, file);
-    this.tellFiles();
+    this.showFileStates();
   }
 
   private takeFiles(): void {
@@ -171,7 +171,7 @@ export class App {
   }
 
   /** Says what has become of a file: of the one that is shown, or else of the first that is not as it was read. */
-  private tellFiles(): void {
+  private showFileStates(): void {
     const changed = this.state.datasets.filter(({ id }) => this.files.get(id) !== 'as read');
     const data = changed.find(({ id }) => id === this.current?.id) ?? changed[0];
     if (data === undefined) {
@@ -188,7 +188,7 @@ export class App {
     }
   }
 
-  /** What was told while nobody listened. */
+  /** Events that were missed while the stream was down. */
   private async lookAgain(): Promise<void> {
     try {
       this.state = await this.api.state();
@@ -196,7 +196,7 @@ export class App {
       return; // the line is down again, which is said already
     }
     this.takeFiles();
-    this.tellFiles();
+    this.showFileStates();
   }
 
   private async reload(id: number): Promise<void> {
@@ -209,8 +209,8 @@ export class App {
 
   /** This or another window had the file read again: it is shown anew, with the same choices. */
   private async reloaded(id: number): Promise<void> {
-    this.files.set(id, 'as read'); // what is told from now on comes after this
-    this.tellFiles();
+    this.files.set(id, 'as read'); // later events are about what comes after this
+    this.showFileStates();
     try {
       this.state = await this.api.state();
     } catch (error) {

@@ -11,17 +11,17 @@ export interface EventHandlers {
   /** The server has read a file again. */
   reloaded(dataset: number): void;
   progress(dataset: number, stage: string, fraction: number): void;
-  particles(dataset: number, told: ParticlesTold): void;
+  particles(dataset: number, event: ParticlesEvent): void;
 }
 
 /** How far the particles of a surface are. */
-export interface ParticlesTold {
+export interface ParticlesEvent {
   iteration: number;
   count: number;
   energy: number;
 }
 
-interface Told extends Partial<ParticlesTold> {
+interface EventData extends Partial<ParticlesEvent> {
   dataset: number;
   file?: FileState;
   stage?: string;
@@ -40,8 +40,8 @@ export function listen(api: Api, handlers: EventHandlers): void {
       if (lost) handlers.connection('back');
       lost = false;
     };
-    const on = (name: string, handle: (told: Told) => void) =>
-      stream.addEventListener(name, (event) => handle(JSON.parse((event as MessageEvent<string>).data) as Told));
+    const on = (name: string, handle: (data: EventData) => void) =>
+      stream.addEventListener(name, (event) => handle(JSON.parse((event as MessageEvent<string>).data) as EventData));
     on('changed', ({ dataset, file = 'written' }) => handlers.changed(dataset, file));
     on('reloaded', ({ dataset }) => handlers.reloaded(dataset));
     on('progress', ({ dataset, stage = '', fraction = 0 }) => handlers.progress(dataset, stage, fraction));

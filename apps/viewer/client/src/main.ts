@@ -5,7 +5,7 @@ import { firstQuestions } from './mode';
 import { wholePage } from './ui/notices';
 import { findGraphics } from './view/graphics';
 
-function tellWhy(error: unknown): void {
+function showError(error: unknown): void {
   if (error instanceof ApiError && (error.status === 401 || error.status === 403)) {
     wholePage(
       'Wrong token',
@@ -36,7 +36,7 @@ async function start(): Promise<void> {
     const { App } = await program;
     new App(api, state, graphics);
   } catch (error) {
-    tellWhy(error);
+    showError(error);
   }
 }
 

@@ -1,7 +1,7 @@
 // What the page asks of whatever it shows.
 import type { Api } from './api';
 import type { Color } from './color_map';
-import type { ParticlesTold } from './events';
+import type { ParticlesEvent } from './events';
 import type { DataSet, Vec3 } from './types';
 import type { Notices } from './ui/notices';
 import type { Graphics } from './view/graphics';
@@ -35,7 +35,7 @@ export interface Mode {
   refresh(): void;
   progress(stage: string, fraction: number): void;
   /** A surface is being made: where its particles are can be asked for. */
-  particles?(told: ParticlesTold): void;
+  particles?(event: ParticlesEvent): void;
   setTheme(): void;
   savePicture(): Promise<void>;
   /** Names of exports and what the menu calls them. */

@@ -106,11 +106,11 @@ export abstract class StageMode implements Mode {
     return this.ended.signal.aborted;
   }
 
-  protected tellWarnings(): void {
+  protected showWarnings(): void {
     this.context.notices.list('warnings', 'info', this.data.warnings);
   }
 
-  /** Says what went wrong, where there is somebody to be told. */
+  /** Shows what went wrong, while the mode is shown. */
   protected failed(error: unknown): void {
     if (this.over || (error instanceof ApiError && error.quiet)) return;
     this.context.notices.show('error', 'error', wordsOf(error));

@@ -1,4 +1,4 @@
-// What the server tells about the data it has opened.
+// The server's description of the data it has opened.
 
 /** What has become of a file on disk since it was read. */
 export type FileState = 'as read' | 'written' | 'deleted' | 'unreadable';

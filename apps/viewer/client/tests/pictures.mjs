@@ -43,7 +43,7 @@ async function tensors(browser) {
     await page.keyboard.press(key);
     await axial.click({ position: { x: box.width / 2 + (x - 63) * scale, y: box.height / 2 - (y - 63) * scale } });
   };
-  const costs = page.locator('.told', { hasText: 'cost' });
+  const costs = page.locator('.path .cost', { hasText: 'cost' });
   await pick('2', 20, 38);
   await pick('3', 106, 88);
   await costs.nth(0).waitFor();

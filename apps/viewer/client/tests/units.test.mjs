@@ -1,6 +1,9 @@
 // The client's parts that need no browser.
 import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { load } from './bundle.mjs';
 
 function packed(header, payload) {
@@ -325,4 +328,25 @@ test('a state of a tensor image keeps its pathways', async () => {
   const camera = { position: [0, 0, 9], focus: [0, 0, 0], up: [0, 1, 0] };
   assert.deepEqual(readTensorState(tensorStateFile(model, camera, data), data), { model, camera });
   assert.throws(() => readTensorState('{"what": "isochron view state"}', data), /no state of a tensor image/);
+});
+
+test('no file of the client imports itself by way of others', () => {
+  const folder = resolve(dirname(fileURLToPath(import.meta.url)), '../src');
+  const sources = readdirSync(folder, { recursive: true }).filter((name) => name.endsWith('.ts'));
+  const imports = new Map(
+    sources.map((name) => {
+      const path = join(folder, name);
+      const named = [...readFileSync(path, 'utf8').matchAll(/(?:from|import)\s*\(?\s*'(\.[^']*)'/g)];
+      return [path, named.map(([, to]) => `${resolve(dirname(path), to)}.ts`).filter((to) => existsSync(to))];
+    }),
+  );
+  const done = new Set();
+  const visit = (path, way) => {
+    assert.ok(!way.includes(path), `a circle of imports: ${[...way, path].join(' -> ')}`);
+    if (done.has(path)) return;
+    for (const next of imports.get(path)) visit(next, [...way, path]);
+    done.add(path);
+  };
+  for (const path of imports.keys()) visit(path, []);
+  assert.ok([...imports.values()].flat().length > 100, 'imports are found');
 });

@@ -6,9 +6,8 @@
 namespace isochron::cuda {
 
 std::optional<Device> find_device(NoDevice& why) {
-  why.reason =
-      "this build has no GPU code (it was made without CUDA); build with -DISOCHRON_WITH_CUDA=ON, or solve with "
-      "--backend threads";
+  why.reason = "this build has no GPU code (it was made without CUDA)" + Message(Advice()) +
+               "build with -DISOCHRON_WITH_CUDA=ON, or solve with " + Setting{Option::backend, "threads"};
   return std::nullopt;
 }
 

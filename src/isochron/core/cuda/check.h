@@ -16,7 +16,8 @@ inline void check(cudaError_t code, const char* what) {
   if (code == cudaSuccess) return;
   cudaGetLastError();
   throw DeviceError(std::string("the GPU failed at ") + what + " (" + cudaGetErrorName(code) + ": " +
-                    cudaGetErrorString(code) + "); start the program again, or solve with --backend threads");
+                    cudaGetErrorString(code) + ")" + Advice() + "start the program again, or solve with " +
+                    Setting{Option::backend, "threads"});
 }
 
 }  // namespace isochron::cuda

@@ -9,11 +9,16 @@ namespace {
 /// Stands for all our kernels: they are compiled for the same devices.
 __global__ void probe() {}
 
-std::string said(cudaError_t code) { return std::string(cudaGetErrorName(code)) + ": " + cudaGetErrorString(code); }
+std::string name_and_text(cudaError_t code) {
+  return std::string(cudaGetErrorName(code)) + ": " + cudaGetErrorString(code);
+}
+
+Message solve_on_cpu() { return "solve with " + Setting{Option::backend, "threads"}; }
 
 NoDevice failed(const std::string& device, cudaError_t code) {
   cudaGetLastError();
-  return {device + " cannot be used (" + said(code) + "); start the program again, or solve with --backend threads"};
+  return {device + " cannot be used (" + name_and_text(code) + ")" + Advice() + "start the program again, or " +
+          solve_on_cpu()};
 }
 
 /// Whether the current device is whole and has code of ours. A fault stays with a process until it ends.
@@ -24,8 +29,8 @@ std::optional<NoDevice> unusable(const Device& device) {
       code == cudaErrorUnsupportedPtxVersion) {
     cudaGetLastError();
     const std::string kind = std::to_string(device.major) + std::to_string(device.minor);
-    return NoDevice{"this build has no code for " + device.name + " (" + said(code) +
-                    "); build with -DCMAKE_CUDA_ARCHITECTURES=" + kind + ", or solve with --backend threads"};
+    return NoDevice{"this build has no code for " + device.name + " (" + name_and_text(code) + ")" + Advice() +
+                    "build with -DCMAKE_CUDA_ARCHITECTURES=" + kind + ", or " + solve_on_cpu()};
   }
   if (code == cudaSuccess) code = cudaStreamQuery(nullptr);
   if (code == cudaSuccess || code == cudaErrorNotReady) return std::nullopt;
@@ -40,7 +45,8 @@ std::optional<Device> find_device(NoDevice& why) {
   if (code == cudaSuccess && count == 0) code = cudaErrorNoDevice;
   if (code != cudaSuccess) {
     cudaGetLastError();  // it would be reported again by the next call
-    why.reason = "there is no GPU to use (" + said(code) + "); install its driver, or solve with --backend threads";
+    why.reason =
+        "there is no GPU to use (" + name_and_text(code) + ")" + Advice() + "install its driver, or " + solve_on_cpu();
     return std::nullopt;
   }
   cudaDeviceProp properties{};

@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "isochron/core/message.h"
+
 namespace isochron::cuda {
 
 struct Device {
@@ -15,9 +17,9 @@ struct Device {
   int multiprocessors = 0;
 };
 
-/// Why no device can be used: problem (why); what to do.
+/// Why no device can be used, with advice.
 struct NoDevice {
-  std::string reason;
+  Message reason;
 };
 
 /// The device that this process uses, when it can run our kernels. Otherwise `why` says what is missing: a driver, a
@@ -56,8 +58,8 @@ std::size_t free_bytes();
 /// Nothing is allocated.
 void require_memory(std::size_t bytes, std::string_view what);
 
-/// What is said where memory does not do: problem (why); what to do.
-std::string memory_shortage(std::size_t needed, std::size_t free, std::string_view what);
+/// What is said where there is too little memory, with advice.
+Message memory_shortage(std::size_t needed, std::size_t free, std::string_view what);
 
 /// Memory on the device. Throws DeviceError with the bytes wanted and free when they do not fit.
 void* allocate(std::size_t bytes);

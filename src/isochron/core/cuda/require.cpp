@@ -17,8 +17,8 @@ std::string in_mebibytes(std::size_t bytes) {
 std::optional<NoDevice> too_old(const Device& device) {
   if (device.major >= oldest_major) return std::nullopt;
   return NoDevice{device.name + " is too old (compute capability " + std::to_string(device.major) + "." +
-                  std::to_string(device.minor) + ", " + std::to_string(oldest_major) +
-                  ".0 is needed); solve with --backend threads"};
+                  std::to_string(device.minor) + ", " + std::to_string(oldest_major) + ".0 is needed)" + Advice() +
+                  "solve with " + Setting{Option::backend, "threads"}};
 }
 
 Device require_device() {
@@ -28,9 +28,10 @@ Device require_device() {
   return *device;
 }
 
-std::string memory_shortage(std::size_t needed, std::size_t free, std::string_view what) {
+Message memory_shortage(std::size_t needed, std::size_t free, std::string_view what) {
   return "the GPU's memory is too small for " + std::string(what) + " (" + in_mebibytes(needed) + " needed, " +
-         in_mebibytes(free) + " free); use a smaller mesh, or solve with --backend threads";
+         in_mebibytes(free) + " free)" + Advice() + "use a smaller mesh, or solve with " +
+         Setting{Option::backend, "threads"};
 }
 
 void require_memory(std::size_t bytes, std::string_view what) {

@@ -48,15 +48,25 @@ struct PlainTimes {
   }
 };
 
-/// A time that other threads may lower at this moment: the old one or the new one. A read of an aligned float or double
-/// is one instruction; volatile keeps it one, without the way through another register that atomic reads take, which
-/// cost 6 % of a solve (bench/NOTES.md). The thread sanitizer knows atomic reads only.
+// The one switch for reads of times that other threads may lower at this moment. 1: relaxed atomic loads, which are
+// free of data races by the letter of the standard. 0: volatile loads beside atomic writes, which the standard calls a
+// race, though a load of an aligned float or double is one instruction and gives the old value or the new one. GCC
+// brings atomic loads of floating-point numbers through an integer register, which costs some percent of a solve
+// (bench/NOTES.md); Clang does not. The CMake option ISOCHRON_ATOMIC_TIME_READS sets it to 1.
+#if !defined(ISOCHRON_ATOMIC_TIME_READS)
+#if defined(__GNUC__) && !defined(__clang__) && __SIZEOF_POINTER__ == 8 && !ISOCHRON_THREAD_SANITIZER
+#define ISOCHRON_ATOMIC_TIME_READS 0
+#else
+#define ISOCHRON_ATOMIC_TIME_READS 1
+#endif
+#endif
+
 template <class T>
 ISOCHRON_ALWAYS_INLINE T load_shared(T* time) {
-#if defined(__GNUC__) && __SIZEOF_POINTER__ == 8 && !ISOCHRON_THREAD_SANITIZER
-  return *static_cast<const volatile T*>(time);
-#else
+#if ISOCHRON_ATOMIC_TIME_READS
   return std::atomic_ref<T>(*time).load(std::memory_order_relaxed);
+#else
+  return *static_cast<const volatile T*>(time);
 #endif
 }
 

@@ -15,9 +15,9 @@ constexpr std::array<int, 3> three{0, 1, 2};
 constexpr std::array<int, 6> six{0, 1, 2, 3, 4, 5};
 constexpr std::array<int, 6> upper_triangle{0, 1, 2, 4, 5, 8};
 
-void check_columns(const DeviceTable& table, std::size_t columns, std::string_view what) {
+void check_columns(const DeviceTable& table, std::size_t columns, const Message& what) {
   if (table.columns != columns)
-    throw InputError(fmt::format("{} has {} numbers for each element; give {}", what, table.columns, columns));
+    throw InputError(what + fmt::format(" has {} numbers for each element; give {}", table.columns, columns));
 }
 
 /// A copy of the table as values of so many numbers.
@@ -49,7 +49,7 @@ DeviceMetric::DeviceMetric(const AnyMetric& metric, std::size_t elements) : elem
 }
 
 void DeviceMetric::send(const Metric& metric) {
-  check_metric_form(metric, elements_, "the metric");
+  check_metric_form(metric, elements_, Subject::metric);
   view_.kind = static_cast<int>(metric.kind().index());
   if (const auto* uniform = std::get_if<UniformMetric>(&metric.kind())) view_.uniform = uniform->tensor;
   if (const auto* speeds = std::get_if<SpeedMetric>(&metric.kind())) view_.speed = sent(speed_, speeds->speed);
@@ -72,7 +72,7 @@ void DeviceMetric::copy(const DeviceSpeed& metric) {
 
 void DeviceMetric::copy(const DeviceTensor& metric) {
   const bool whole = metric.tensor.columns == 9;
-  if (!whole) check_columns(metric.tensor, 6, "the metric");
+  if (!whole) check_columns(metric.tensor, 6, Subject::metric);
   check_rows(metric.tensor);
   tensor_ = copied<SymTensor3f>(metric.tensor, whole ? std::span<const int>(upper_triangle) : six);
   view_.kind = 2;
@@ -89,7 +89,7 @@ void DeviceMetric::copy(const DeviceFiber& metric) {
   }
   FiberMetric form;  // velocities are checked as on the host
   form.velocities = {metric.velocities};
-  check_metric_form(Metric(form), 0, "the metric");
+  check_metric_form(Metric(form), 0, Subject::metric);
   fiber_ = copied<Vec3f>(metric.fiber, three);
   if (sheets) sheet_ = copied<Vec3f>(metric.sheet, three);
   view_.kind = 3;
@@ -100,8 +100,9 @@ void DeviceMetric::copy(const DeviceFiber& metric) {
 
 void DeviceMetric::check_rows(const DeviceTable& table) const {
   if (table.rows() != elements_)
-    throw InputError(fmt::format("the metric does not fit the mesh (values: {}, elements: {}); give one per element",
-                                 table.rows(), elements_));
+    throw InputError(Subject::metric +
+                     Message(fmt::format(" does not fit the mesh (values: {}, elements: {}); give one per element",
+                                         table.rows(), elements_)));
 }
 
 void DeviceMetric::set_velocities(const std::vector<Velocities>& velocities) {

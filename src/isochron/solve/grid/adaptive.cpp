@@ -1,10 +1,10 @@
 #include "isochron/solve/grid/adaptive.h"
 
-#include "isochron/solve/common/banded_threads.h"
 #include "isochron/solve/grid/grid_factor.h"
 #include "isochron/solve/grid/grid_finish.h"
 #include "isochron/solve/grid/grid_relax.h"
 #include "isochron/solve/grid/second_order.h"
+#include "isochron/solve/schedules/banded/banded_team.h"
 
 namespace isochron {
 namespace {

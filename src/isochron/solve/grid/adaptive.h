@@ -1,9 +1,9 @@
 // Solves of the adaptive scheme, of first or second order, with or without a factored source.
 #pragma once
 
-#include "isochron/solve/common/banded.h"
 #include "isochron/solve/grid/grid_start.h"
 #include "isochron/solve/grid/stencils.h"
+#include "isochron/solve/schedules/banded/banded.h"
 
 namespace isochron {
 

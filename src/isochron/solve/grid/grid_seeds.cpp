@@ -23,6 +23,8 @@ Vec3i index_of(const ImageGrid& grid, VertexId voxel) {
   return {static_cast<int>(i), static_cast<int>(j), static_cast<int>(k)};
 }
 
+Message place(Place::Kind kind, const Vec3d& index) { return Place{kind, {index.x, index.y, index.z}}; }
+
 std::string name_of(const PointSource& source) {
   const Vec3d& p = source.position;
   return fmt::format("source point {},{},{}", p.x, p.y, p.z);
@@ -50,10 +52,8 @@ PlacedVoxelSource place_point(const ImageGrid& grid, const PointSource& source) 
     throw InputError(fmt::format("{} is not finite; give three numbers", name_of(source)));
   const std::optional<VertexId> voxel = grid.voxel_at(p);
   if (!voxel)
-    throw InputError(
-        fmt::format("{} is outside the image (its index there would be {:.6g},{:.6g},{:.6g}); give a point in the "
-                    "image, in the world's unit",
-                    name_of(source), grid.index_of(p).x, grid.index_of(p).y, grid.index_of(p).z));
+    throw InputError(name_of(source) + " is outside the image (its index there would be " +
+                     place(Place::Kind::index, grid.index_of(p)) + "); give a point in the image, in the world's unit");
   check_onset(source);
   Vec3d index = grid.index_of(p);
   const Vec3d centre = real(index_of(grid, *voxel));
@@ -266,11 +266,10 @@ std::vector<PlacedVoxelSource> place_in_grid(const ImageGrid& grid, const Source
 void refuse_masked(const ImageGrid& grid, const Sources& sources, const PlacedVoxelSource& placed) {
   const auto number = static_cast<std::size_t>(placed.source);
   const std::size_t voxels = sources.vertices.size();
-  const Vec3i at = index_of(grid, placed.voxel);
-  throw InputError(
-      fmt::format("{} is in voxel {},{},{}, outside the mask; choose one inside",
-                  number < voxels ? name_of(sources.vertices[number]) : name_of(sources.points[number - voxels]), at.x,
-                  at.y, at.z));
+  const std::string name =
+      number < voxels ? name_of(sources.vertices[number]) : name_of(sources.points[number - voxels]);
+  throw InputError(name + " is in " + place(Place::Kind::voxel, real(index_of(grid, placed.voxel))) +
+                   ", outside the mask; choose one inside");
 }
 
 std::vector<PlacedVoxelSource> place_grid_sources(const ImageGrid& grid, const GridCells& cells,

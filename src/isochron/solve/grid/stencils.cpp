@@ -335,9 +335,9 @@ AnyGridProblem<T> stencils_of(const VoxelMetric& metric, const GridCells& cells,
 }  // namespace
 
 void refuse_contrast() {
-  throw InputError(
-      "the metric differs too much from voxel to voxel (speeds by more than 1e18 times); repair or mask what is not "
-      "meant");
+  throw InputError(Message(Subject::metric) +
+                   " differs too much from voxel to voxel (speeds by more than 1e18 times); repair or mask what is not "
+                   "meant");
 }
 
 template <class T, int Dim>
@@ -360,7 +360,7 @@ std::optional<SpeedStencils<T, Dim>> speed_stencils(const ImageGrid& grid, const
 }
 
 void check_grid_metric(const VoxelMetric& metric, const GridCells& cells) {
-  check_metric_form(metric.metric, metric.grid.voxel_count(), "the metric");
+  check_metric_form(metric.metric, metric.grid.voxel_count(), Subject::metric);
   if (uniform(metric.metric)) return;
   std::size_t bad = 0, first = 0;
   const StoppableLoop loop;
@@ -370,9 +370,9 @@ void check_grid_metric(const VoxelMetric& metric, const GridCells& cells) {
   });
   if (bad == 0) return;
   const auto [i, j, k] = metric.grid.index(VertexId(first));
-  throw InputError(
-      fmt::format("the metric is {} in {} of {} voxels (first: voxel {},{},{}); repair those voxels or mask them out",
-                  fault_of(metric.metric), bad, cells.list.size(), i, j, k));
+  throw InputError(Message(Subject::metric) +
+                   fmt::format(" is {} in {} of {} voxels (first: ", fault_of(metric.metric), bad, cells.list.size()) +
+                   Place{Place::Kind::voxel, {1.0 * i, 1.0 * j, 1.0 * k}} + "); repair those voxels or mask them out");
 }
 
 StencilPlan plan_stencils(const VoxelMetric& metric, const GridCells& cells, int threads) {

@@ -6,8 +6,8 @@
 #include <limits>
 #include <vector>
 
-#include "isochron/solve/common/banded.h"
 #include "isochron/solve/ranks/local_solver.h"
+#include "isochron/solve/schedules/banded/banded.h"
 
 namespace isochron::mpi {
 

@@ -5,10 +5,10 @@
 #include <utility>
 #include <vector>
 
-#include "isochron/solve/common/banded.h"
 #include "isochron/solve/ranks/cuda/device_part.h"
 #include "isochron/solve/ranks/local_solver.h"
 #include "isochron/solve/ranks/rank_engine.h"
+#include "isochron/solve/schedules/banded/banded.h"
 
 namespace isochron::mpi {
 

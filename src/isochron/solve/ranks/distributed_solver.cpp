@@ -216,7 +216,7 @@ DistributedSolver<Corners>::DistributedSolver(Communicator& communicator, const 
   check_distributed_options(Corners == 3 ? DomainKind::triangles : DomainKind::tetrahedra, options);
   if (part.mesh.element_count() > 0) {
     check_mesh(part.mesh);
-    check_metric(metric, part.mesh.element_count(), "the metric");
+    check_metric(metric, part.mesh.element_count(), Subject::metric);
   }
   const bool on_device = options.backend == Backend::cuda;
   if (on_device && pace == Pace::sweeps) throw UsageError("sweeps over ranks are made on CPUs; choose another pace");

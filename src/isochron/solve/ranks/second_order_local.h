@@ -6,10 +6,10 @@
 #include <limits>
 #include <vector>
 
-#include "isochron/solve/common/banded.h"
 #include "isochron/solve/grid/grid_start.h"
 #include "isochron/solve/grid/second_order.h"
 #include "isochron/solve/ranks/local_solver.h"
+#include "isochron/solve/schedules/banded/banded.h"
 
 namespace isochron::mpi {
 

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "isochron/solve/common/banded_threads.h"
 #include "isochron/solve/ranks/local_solver.h"
+#include "isochron/solve/schedules/banded/banded_team.h"
 
 namespace isochron::mpi {
 

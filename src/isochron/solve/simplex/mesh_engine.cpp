@@ -4,8 +4,8 @@
 #include <utility>
 #include <variant>
 
-#include "isochron/solve/common/banded_threads.h"
 #include "isochron/solve/engine.h"
+#include "isochron/solve/schedules/banded/banded_team.h"
 #include "isochron/solve/simplex/cuda/schedule.h"
 #include "isochron/solve/simplex/device_engine.h"
 #include "isochron/solve/simplex/factored.h"
@@ -190,7 +190,7 @@ class MeshAdapter {
     plan_ = &plan;
     const bool first = std::visit([](const auto& problem) { return problem.vertex_count == 0; }, problem_);
     if (first) check_mesh(*mesh_, ids_);
-    check_metric(*metric_, mesh_->element_count(), "the metric");
+    check_metric(*metric_, mesh_->element_count(), Subject::metric);
     stop_if_cancelled();
     if (first) prepare_order();
     stop_if_cancelled();
@@ -252,7 +252,8 @@ class MeshAdapter {
 
   template <class T>
   MeshRun<T, Corners> make_run(const SimplexProblem<T, Corners>& problem, const MeshGroup& group, int threads) const {
-    return {problem, group, {*mesh_, *metric_, *plan_, options_, threads}, std::get<Device<T, Corners>>(device_).get()};
+    const auto* device = std::get_if<Device<T, Corners>>(&device_);  // of the CPU's methods it is empty
+    return {problem, group, {*mesh_, *metric_, *plan_, options_, threads}, device != nullptr ? device->get() : nullptr};
   }
 
   template <class T>

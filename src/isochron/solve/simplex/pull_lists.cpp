@@ -11,8 +11,8 @@ constexpr std::size_t max_records = std::size_t{1} << 30;
 
 void check_size(bool fits) {
   if (!fits)
-    throw InputError(
-        "the mesh and its virtual elements are too large for this method (32-bit numbers); use --split-obtuse never");
+    throw InputError("the mesh and its virtual elements are too large for this method (32-bit numbers); use " +
+                     Message(Setting{Option::split_obtuse, "never"}));
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "isochron/solve/common/banded_threads.h"
+#include "isochron/solve/schedules/banded/banded_team.h"
 #include "isochron/solve/simplex/fim.h"
 #include "isochron/solve/simplex/fmm.h"
 #include "isochron/solve/simplex/fsm.h"
@@ -21,8 +21,6 @@ BandTuning band_tuning(int corners, std::size_t vertices, int threads, double wa
   const double busy = corners == 3 ? 1024 : 128;
   return {std::clamp(busy * threads / front, serial, 4 * serial), buckets};
 }
-
-bool runs_on_threads(Method method) { return method == Method::banded || method == Method::fim; }
 
 namespace {
 

@@ -3,9 +3,9 @@
 
 #include <span>
 
-#include "isochron/solve/common/banded.h"
 #include "isochron/solve/common/state.h"
 #include "isochron/solve/options.h"
+#include "isochron/solve/schedules/banded/banded.h"
 #include "isochron/solve/simplex/problem.h"
 
 namespace isochron {
@@ -20,9 +20,6 @@ struct RunOptions {
 /// The tuned band width and ring size for a kind of problem (bench/NOTES.md has the measurements); `wanted_width` > 0
 /// wins.
 BandTuning band_tuning(int corners, std::size_t vertices, int threads, double wanted_width);
-
-/// True for schedules that use more than one thread.
-bool runs_on_threads(Method method);
 
 /// Brings `state.time` to the method's result. Throws Cancelled.
 template <class T, int Corners>

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "isochron/core/progress.h"
-#include "isochron/surface/field/image_box.h"
+#include "isochron/surface/field/frame.h"
 #include "isochron/surface/field/signed_distance.h"
 #include "isochron/surface/field/spline.h"
 

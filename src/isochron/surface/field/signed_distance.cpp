@@ -10,7 +10,7 @@
 #include "isochron/core/error.h"
 #include "isochron/core/parallel.h"
 #include "isochron/surface/field/blocks.h"
-#include "isochron/surface/field/image_box.h"
+#include "isochron/surface/field/frame.h"
 #include "isochron/surface/field/label_smoothing.h"
 #include "isochron/surface/field/redistance.h"
 

@@ -1,16 +1,55 @@
-// How large triangles may be: from curvature and the distance to the medial axis, changing slowly.
+// How large triangles may be: from curvature and the distance to the medial axis, changing slowly, and by hand.
 #pragma once
 
+#include <cmath>
+#include <span>
 #include <vector>
 
+#include "isochron/core/host_device.h"
 #include "isochron/core/progress.h"
+#include "isochron/core/vec.h"
 #include "isochron/mesh/simplex_mesh.h"
+#include "isochron/surface/field/frame.h"
 #include "isochron/surface/field/redistance.h"
 #include "isochron/surface/field/signed_distance.h"
-#include "isochron/surface/field/size_brush.h"
 #include "isochron/surface/field/spline.h"
 
 namespace isochron {
+
+/// The larger principal curvature, by magnitude, of the level set through a point. With n = ∇F/|∇F| and P = I − nnᵀ the
+/// shape operator is G = PHP/|∇F|, and its larger eigenvalue ½(|tr G| + √(2‖G‖² − tr²G)). 0 where the gradient is.
+template <class T>
+ISOCHRON_HD T largest_curvature(const Jet<T>& jet) {
+  const T slope = norm(jet.gradient);
+  if (!(slope > 0)) return 0;
+  const Vec3<T> n = jet.gradient / slope;
+  const SymTensor3<T>& h = jet.hessian;
+  // Traces of G and G² without G: PHP loses what H does along n.
+  const Vec3<T> hn = h * n;
+  const T along = dot(n, hn);
+  const T trace = h.xx + h.yy + h.zz - along;
+  const T squares = h.xx * h.xx + h.yy * h.yy + h.zz * h.zz + 2 * (h.xy * h.xy + h.xz * h.xz + h.yz * h.yz) -
+                    2 * dot(hn, hn) + along * along;
+  const T spread = 2 * squares - trace * trace;
+  return (std::abs(trace) + std::sqrt(spread > 0 ? spread : T(0))) / (2 * slope);
+}
+
+/// A place where smaller or larger triangles are asked for by hand. Multiplies sizes by `factor` at `center`, less and
+/// less so up to `radius`: by 1 + (factor − 1)(1 − (d/radius)²)².
+struct SizeBrush {
+  Vec3d center;       ///< in the world
+  double radius = 0;  ///< a length of the world
+  double factor = 1;  ///< 0.5: edges half as long, four times as many triangles
+
+  static constexpr double smallest_factor = 0.05, largest_factor = 20;
+};
+
+/// Throws UsageError for a radius that is not positive or a factor out of range.
+void check_brushes(std::span<const SizeBrush> brushes);
+
+/// Applies brushes one after another (together no more than one may do alone), then makes sizes grow by at most `delta`
+/// per length.
+void apply_brushes(std::span<const SizeBrush> brushes, const LatticeFrame& frame, double delta, SizeField& sizes);
 
 /// Lengths are those of the world.
 struct SizingOptions {

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "isochron/core/parallel.h"
-#include "isochron/surface/field/lattice_values.h"
+#include "isochron/surface/field/lattice.h"
 
 namespace isochron {
 namespace {

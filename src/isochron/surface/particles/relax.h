@@ -10,7 +10,7 @@
 #include "isochron/core/vec.h"
 #include "isochron/solve/options.h"
 #include "isochron/surface/field/spline.h"
-#include "isochron/surface/particles/bins.h"
+#include "isochron/surface/particles/neighbours.h"
 #include "isochron/surface/particles/particle.h"
 
 namespace isochron {

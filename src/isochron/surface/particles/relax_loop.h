@@ -9,9 +9,9 @@
 #include "isochron/core/parallel.h"
 #include "isochron/core/progress.h"
 #include "isochron/surface/particles/density.h"
-#include "isochron/surface/particles/energy.h"
 #include "isochron/surface/particles/particle.h"
 #include "isochron/surface/particles/relax.h"
+#include "isochron/surface/particles/step.h"
 
 namespace isochron {
 

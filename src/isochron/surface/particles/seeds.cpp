@@ -10,8 +10,8 @@
 #include "isochron/core/parallel.h"
 #include "isochron/core/random.h"
 #include "isochron/mesh/topology.h"
-#include "isochron/surface/particles/energy.h"
 #include "isochron/surface/particles/particle.h"
+#include "isochron/surface/particles/step.h"
 
 namespace isochron {
 namespace {

@@ -1,4 +1,4 @@
-#include "isochron/surface/tetrahedra/child_process.h"
+#include "isochron/surface/tetrahedra/programs.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -160,8 +160,9 @@ void run_program(const std::filesystem::path& program, const std::vector<std::st
   const std::string last = last_line(log);
   const std::string how = WIFSIGNALED(status) ? fmt::format("crashed ({})", ::strsignal(WTERMSIG(status)))
                                               : fmt::format("failed with code {}", WEXITSTATUS(status));
-  throw RuntimeError(fmt::format("{} {}{}; try another program (--tetrahedra=netgen|tetgen|gmsh) or a finer surface",
-                                 name, how, last.empty() ? "" : fmt::format(", its last words: '{}'", last)));
+  throw RuntimeError(fmt::format("{} {}{}; try another program (", name, how,
+                                 last.empty() ? "" : fmt::format(", its last words: '{}'", last)) +
+                     Setting{Option::tetrahedra, "netgen|tetgen|gmsh"} + ") or a finer surface");
 }
 
 }  // namespace isochron

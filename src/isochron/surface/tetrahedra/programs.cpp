@@ -8,7 +8,6 @@
 #include <fmt/ostream.h>
 
 #include "isochron/core/error.h"
-#include "isochron/surface/tetrahedra/child_process.h"
 
 namespace isochron {
 
@@ -20,12 +19,12 @@ std::filesystem::path program_of(const TetOptions& options) {
   auto found = find_program(name, options.executable);
   if (!found.empty()) return found;
   if (!options.executable.empty())
-    throw RuntimeError(fmt::format("{}: not a program (no such file, or it may not be run); check the path",
-                                   options.executable.string()));
-  throw RuntimeError(fmt::format(
-      "{} was not found (neither beside this program nor on PATH); {}", name,
-      netgen ? "install libnglib-dev and build Isochron again, or choose another with --tetrahedra=tetgen|gmsh"
-             : "install it, or use --tetrahedra=netgen"));
+    throw RuntimeError("not a program (no such file, or it may not be run); check the path",
+                       options.executable.string());
+  throw RuntimeError(fmt::format("{} was not found (neither beside this program nor on PATH); {}", name,
+                                 netgen ? "install libnglib-dev and build Isochron again, or choose another with "
+                                        : "install it, or use ") +
+                     Setting{Option::tetrahedra, netgen ? "tetgen|gmsh" : "netgen"});
 }
 
 TetAnswer ask_netgen(const TriangleMesh& surface, const TetOptions& options, const std::filesystem::path& folder,
@@ -96,10 +95,9 @@ class NumberFile {
 
  private:
   [[noreturn]] void damaged() const {
-    throw RuntimeError(
-        fmt::format("{}: missing or not whole (the program that writes it stopped early); try another "
-                    "program (--tetrahedra=netgen|tetgen|gmsh)",
-                    name_.filename().string()));
+    throw RuntimeError("missing or not whole (the program that writes it stopped early); try another program (" +
+                           Setting{Option::tetrahedra, "netgen|tetgen|gmsh"} + ")",
+                       name_.filename().string());
   }
   std::filesystem::path name_;
   std::ifstream file_;

@@ -16,7 +16,11 @@ namespace isochron {
 
 namespace {
 
-constexpr auto other_program = "try another program (--tetrahedra=netgen|tetgen|gmsh) or a finer surface";
+/// The program's answer cannot be used.
+[[noreturn]] void refuse_answer(const std::string& problem) {
+  throw RuntimeError(problem + "; try another program (" + Setting{Option::tetrahedra, "netgen|tetgen|gmsh"} +
+                     ") or a finer surface");
+}
 
 /// What can be filled. Gives the volume inside.
 double check_surface(const TriangleMesh& surface) {
@@ -141,26 +145,23 @@ void check_boundary(const TriangleMesh& surface, const std::vector<std::array<st
     if (uses.size() != 2 || (uses[1].owner == FaceUse::of_surface) != (uses[0].even == uses[1].even)) ++wrong;
   });
   if (wrong > 0)
-    throw RuntimeError(
-        fmt::format("the tetrahedra do not fit the surface ({} faces are not shared by two of them or "
-                    "one and the surface); {}",
-                    wrong, other_program));
+    refuse_answer(fmt::format(
+        "the tetrahedra do not fit the surface ({} faces are not shared by two of them or one and the surface)",
+        wrong));
 }
 
 /// Brings the answer into our form and checks it: the surface's own points first, volumes positive, boundary kept.
 void take_answer(const TriangleMesh& surface, double volume, TetAnswer& answer) {
-  if (answer.tets.empty())
-    throw RuntimeError(fmt::format("no tetrahedra were made (the program gave up); {}", other_program));
+  if (answer.tets.empty()) refuse_answer("no tetrahedra were made (the program gave up)");
   const double size = std::cbrt(volume);
   bool in_place = answer.points.size() >= surface.vertex_count();
   for (std::size_t v = 0; in_place && v < surface.vertex_count(); ++v)
     in_place = norm(answer.points[v] - surface.points[v]) <= 1e-6 * size;
-  if (!in_place) throw RuntimeError(fmt::format("the program moved or lost points of the surface; {}", other_program));
+  if (!in_place) refuse_answer("the program moved or lost points of the surface");
   std::copy(surface.points.begin(), surface.points.end(), answer.points.begin());
   for (auto& tet : answer.tets) {
     for (const std::uint32_t corner : tet)
-      if (corner >= answer.points.size())
-        throw RuntimeError(fmt::format("the program's answer names points that are not there; {}", other_program));
+      if (corner >= answer.points.size()) refuse_answer("the program's answer names points that are not there");
     if (volume_of(answer.points, tet) < 0) std::swap(tet[2], tet[3]);
   }
   keep_inside(surface, answer.tets);
@@ -172,11 +173,10 @@ void take_answer(const TriangleMesh& surface, double volume, TetAnswer& answer) 
     sum += one;
     if (!(one > 0)) ++flat;
   }
-  if (flat > 0) throw RuntimeError(fmt::format("{} of the tetrahedra have no volume; {}", flat, other_program));
+  if (flat > 0) refuse_answer(fmt::format("{} of the tetrahedra have no volume", flat));
   if (!(std::abs(sum - volume) <= 1e-6 * volume))
-    throw RuntimeError(
-        fmt::format("the tetrahedra overlap or leave gaps (their volume is {:g}, the surface's {:g}); {}", sum, volume,
-                    other_program));
+    refuse_answer(
+        fmt::format("the tetrahedra overlap or leave gaps (their volume is {:g}, the surface's {:g})", sum, volume));
 }
 
 /// Adds the tetrahedra inside one closed surface; `points` of `result` start with those of `whole`, whose triangles
@@ -245,9 +245,9 @@ FilledSurface tetrahedralize_regions(const TriangleMesh& surface, std::span<cons
     try {
       add_region(region, label, options, progress, result);
     } catch (const InputError& error) {
-      throw InputError(fmt::format("region {}: {}", label, error.what()));
+      throw InputError(fmt::format("region {}: ", label) + error.detail(), error.file());
     } catch (const RuntimeError& error) {
-      throw RuntimeError(fmt::format("region {}: {}", label, error.what()));
+      throw RuntimeError(fmt::format("region {}: ", label) + error.detail(), error.file());
     }
   }
   if (result.mesh.elements.empty())

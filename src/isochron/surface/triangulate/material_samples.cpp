@@ -4,17 +4,192 @@
 #include <array>
 #include <atomic>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <map>
 #include <span>
+#include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "isochron/core/parallel.h"
+#include "isochron/core/vec.h"
+#include "isochron/surface/field/spline.h"
 #include "isochron/surface/particles/relaxation.h"
-#include "isochron/surface/triangulate/junctions.h"
-#include "isochron/surface/triangulate/thinning.h"
 
 namespace isochron {
 namespace {
+
+/// Takes points that are far enough from all that it took before. Positions are in the lattice of the sizes.
+class Thinning {
+ public:
+  explicit Thinning(const SizeField& sizes)
+      : sizes_(sizes.view()), width_(3 * *std::min_element(sizes.values.begin(), sizes.values.end())) {}
+
+  /// Takes p if all others are at least `apart` sizes away; says whether it did.
+  bool offer(Vec3d p, double apart) {
+    const double distance = apart * sizes_.size(p);
+    bool free = true;
+    visit_near(p, distance, [&](std::uint32_t i) { free &= norm(points_[i] - p) >= distance; });
+    if (!free) return false;
+    bins_[key(p, 0, 0, 0)].push_back(static_cast<std::uint32_t>(points_.size()));
+    points_.push_back(p);
+    return true;
+  }
+
+  /// Calls `visit` with the numbers of all points that are less than `distance` away, and of others.
+  template <class Visit>
+  void visit_near(Vec3d p, double distance, Visit&& visit) const {
+    const int far = static_cast<int>(std::ceil(distance / width_));
+    for (int z = -far; z <= far; ++z)
+      for (int y = -far; y <= far; ++y)
+        for (int x = -far; x <= far; ++x) {
+          const auto bin = bins_.find(key(p, x, y, z));
+          if (bin == bins_.end()) continue;
+          for (const std::uint32_t i : bin->second) visit(i);
+        }
+  }
+
+  [[nodiscard]] const std::vector<Vec3d>& points() const { return points_; }
+  [[nodiscard]] double size(Vec3d p) const { return sizes_.size(p); }
+
+ private:
+  [[nodiscard]] std::uint64_t key(Vec3d p, int x, int y, int z) const {
+    const int step[3] = {x, y, z};
+    std::uint64_t result = 0;
+    for (int a = 0; a < 3; ++a) {
+      const auto cell = static_cast<std::int64_t>(std::floor(p[a] / width_)) + step[a];
+      result = result << 21 | (static_cast<std::uint64_t>(cell) & 0x1fffff);
+    }
+    return result;
+  }
+
+  SizeView<double> sizes_;
+  double width_;
+  std::vector<Vec3d> points_;
+  std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> bins_;
+};
+
+/// A point where three or more materials meet.
+struct JunctionPoint {
+  Vec3d position;
+  std::vector<MultiLabelField::Index> materials;  ///< places in `labels()`, ascending
+};
+
+constexpr double apart = 0.7;  // in sizes: least distance along curves
+constexpr int sweeps = 20;
+
+// The directions of the curves at a point.
+std::vector<Vec3d> directions(const MaterialLabels& field, const JunctionPoint& at) {
+  std::vector<Vec3d> result;
+  const auto& m = at.materials;
+  for (std::size_t a = 0; a < m.size(); ++a)
+    for (std::size_t b = a + 1; b < m.size(); ++b)
+      for (std::size_t c = b + 1; c < m.size(); ++c) {
+        const Vec3d along = field.along({m[a], m[b], m[c]}, at.position);
+        result.push_back(along);
+        result.push_back(-1.0 * along);
+      }
+  return result;
+}
+
+// Takes points, and goes on from them along their curves for as long as there is nobody.
+class Follower {
+ public:
+  Follower(const MaterialLabels& field, const SizeField& sizes) : field_(field), taken_(sizes) {}
+
+  bool add(Vec3d p) {
+    if (!taken_.offer(p, apart)) return false;
+    points_.push_back({p, field_.meeting(p)});
+    return true;
+  }
+  void follow() {
+    for (; followed_ < points_.size(); ++followed_) {
+      const Vec3d here = points_[followed_].position;
+      const double size = taken_.size(here);
+      for (const Vec3d along : directions(field_, points_[followed_]))
+        for (const double step : {1.0, apart + 0.05}) {
+          Vec3d there = here + step * size * along;
+          if (field_.find_junction(there, 0.5 * size) && add(there)) break;
+        }
+    }
+  }
+  [[nodiscard]] const Thinning& taken() const { return taken_; }
+  std::vector<JunctionPoint> take_points() { return std::move(points_); }
+
+ private:
+  const MaterialLabels& field_;
+  Thinning taken_;
+  std::vector<JunctionPoint> points_;
+  std::size_t followed_ = 0;
+};
+
+// The two points beside one on its curve.
+struct Beside {
+  static constexpr std::uint32_t nobody = std::numeric_limits<std::uint32_t>::max();
+  std::uint32_t before = nobody, behind = nobody;
+};
+
+Beside beside(const MaterialLabels& field, const std::vector<JunctionPoint>& points, const Thinning& taken,
+              std::uint32_t i) {
+  Beside result;
+  const JunctionPoint& here = points[i];
+  if (here.materials.size() != 3) return result;
+  const Vec3d along = field.along({here.materials[0], here.materials[1], here.materials[2]}, here.position);
+  const double far = 2 * taken.size(here.position);
+  double least[2] = {far, far};
+  taken.visit_near(here.position, far, [&](std::uint32_t j) {
+    const auto& others = points[j].materials;
+    const bool same_curve = std::includes(others.begin(), others.end(), here.materials.begin(), here.materials.end());
+    if (j == i || !same_curve) return;
+    const Vec3d chord = points[j].position - here.position;
+    const double length = norm(chord), on = dot(chord, along);
+    const int side = on > 0 ? 1 : 0;
+    if (std::abs(on) < 0.5 * length || length >= least[side]) return;
+    least[side] = length;
+    (side == 1 ? result.before : result.behind) = j;
+  });
+  return result;
+}
+
+// Slides points along their curves to the middle between those beside them, as the sizes measure it.
+void even_out(const MaterialLabels& field, const Thinning& taken, int threads, std::vector<JunctionPoint>& points) {
+  std::vector<Beside> sides(points.size());
+  parallel_for(threads, points.size(),
+               [&](std::size_t i) { sides[i] = beside(field, points, taken, static_cast<std::uint32_t>(i)); });
+  for (int sweep = 0; sweep < sweeps; ++sweep) {
+    std::vector<Vec3d> moved(points.size());
+    parallel_for(threads, points.size(), [&](std::size_t i) {
+      const JunctionPoint& here = points[i];
+      moved[i] = here.position;
+      if (sides[i].before == Beside::nobody || sides[i].behind == Beside::nobody) return;
+      const Vec3d before = points[sides[i].before].position, behind = points[sides[i].behind].position;
+      const double size = taken.size(here.position);
+      const double ahead = norm(before - here.position) / (size + taken.size(before));
+      const double back = norm(here.position - behind) / (size + taken.size(behind));
+      const Vec3d way = ahead > back ? before - here.position : behind - here.position;
+      Vec3d there = here.position + (size * std::abs(ahead - back) / norm(way)) * way;
+      if (field.find_junction(there, 0.5 * size) && field.meeting(there) == here.materials) moved[i] = there;
+    });
+    for (std::size_t i = 0; i < points.size(); ++i) points[i].position = moved[i];
+  }
+}
+
+/// Points of the corners where four materials meet, and evenly along the curves between them, which are followed from
+/// these and from `starts` on.
+std::vector<JunctionPoint> follow_junctions(const MaterialLabels& field, const SizeField& sizes,
+                                            std::span<const Vec3d> corners, std::span<const Vec3d> starts,
+                                            int threads) {
+  Follower follower(field, sizes);
+  for (const Vec3d& p : corners) follower.add(p);
+  follower.follow();
+  for (const Vec3d& p : starts)
+    if (follower.add(p)) follower.follow();
+  std::vector<JunctionPoint> points = follower.take_points();
+  even_out(field, follower.taken(), threads, points);
+  return points;
+}
 
 // In sizes. Junction points of different curves may have slid towards each other.
 constexpr double apart_on_borders = 0.8, apart_on_junctions = 0.5;

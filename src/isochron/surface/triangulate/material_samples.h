@@ -7,7 +7,7 @@
 #include "isochron/core/progress.h"
 #include "isochron/surface/field/spline.h"
 #include "isochron/surface/particles/relax.h"
-#include "isochron/surface/triangulate/materials.h"
+#include "isochron/surface/triangulate/label_field.h"
 
 namespace isochron {
 

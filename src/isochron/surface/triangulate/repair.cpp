@@ -2,12 +2,130 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
+#include <numbers>
 
 #include "isochron/mesh/quality.h"
 #include "isochron/surface/triangulate/smooth.h"
 
 namespace isochron {
+namespace {
+
+// The part of a segment in the box where labels can differ from 0; false when there is none. One end may be very far.
+bool clip(Vec3d& from, Vec3d& to, Vec3d extent) {
+  double begin = 0, end = 1;
+  const Vec3d step = to - from;
+  for (int a = 0; a < 3; ++a) {
+    if (step[a] == 0) {
+      if (from[a] < 0 || from[a] > extent[a]) return false;
+      continue;
+    }
+    const double low = -from[a] / step[a], high = (extent[a] - from[a]) / step[a];
+    begin = std::max(begin, std::min(low, high));
+    end = std::min(end, std::max(low, high));
+  }
+  if (!(begin < end)) return false;
+  const Vec3d start = from;
+  if (begin > 0) from = start + begin * step;
+  if (end < 1) to = start + end * step;
+  return true;
+}
+
+Vec3d bisect(const LabelField& field, Vec3d from, Vec3d to, int label) {
+  for (int step = 0; step < 8; ++step) {
+    const Vec3d middle = 0.5 * (from + to);
+    (field.look(middle).label == label ? from : to) = middle;
+  }
+  return 0.5 * (from + to);
+}
+
+}  // namespace
+
+DualCrossings dual_crossings(const LabelField& field, const DelaunayFacet& facet, Vec3d corner, double finest) {
+  DualCrossings result;
+  Vec3d from = facet.centres[0], to = facet.centres[1];
+  if (!clip(from, to, field.extent())) return result;
+  const double length = norm(to - from);
+  const Vec3d along = length > 0 ? (to - from) / length : Vec3d{};
+  LabelField::Look last = field.look(from);
+  for (double at = 0; at < length;) {
+    const double next = std::min(length, at + std::max(finest, 0.8 * last.clearance));
+    const LabelField::Look now = field.look(from + next * along);
+    if (now.label != last.label) {
+      ++result.count;
+      const Vec3d crossing = bisect(field, from + at * along, from + next * along, last.label);
+      const double radius = norm(crossing - corner);
+      if (result.count == 1 || radius > result.radius) {
+        result.farthest = crossing;
+        result.radius = radius;
+      }
+    }
+    last = now;
+    at = next;
+  }
+  return result;
+}
+
+namespace {
+
+constexpr int max_tries = 3;
+constexpr double reach = 2;  // edge lengths within which the other side of something thin is looked for
+
+// How far the label changes again in this direction, from just beyond p on; `reach` lengths at most.
+double thickness(const LabelField& field, Vec3d p, Vec3d direction, double size) {
+  const double step = 0.02 * size;
+  const int label = field.look(p + step * direction).label;
+  double at = step;
+  while (at < reach * size) {
+    const LabelField::Look now = field.look(p + at * direction);
+    if (now.label != label) break;
+    at += std::max(step, 0.8 * now.clearance);
+  }
+  return std::min(at, reach * size);
+}
+
+}  // namespace
+
+std::size_t Rescues::help(std::span<const VertexId> unused) {
+  std::size_t added = 0;
+  for (const VertexId v : unused) {
+    if (v.index() >= tries_.size() || tries_[v.index()] >= max_tries) continue;
+    ++tries_[v.index()];
+    added += help(v);
+  }
+  return added;
+}
+
+std::size_t Rescues::help(VertexId v) {
+  const Vec3d p = tets_.point(v), normal = field_.normal(p);
+  const double size = sizes_.size(v, p);
+  const double inward = thickness(field_, p, -normal, size), outward = thickness(field_, p, normal, size);
+  const double gap = std::min(inward, outward);
+  const double ring = size / std::exp2(tries_[v.index()]);
+  const double factor = sizes_.factor(v) / std::exp2(tries_[v.index()] - 1);
+  std::size_t added = 0;
+  if (gap < reach * size) added += add(p + (inward < outward ? -gap : gap) * normal, v, 0.2 * gap, factor) ? 1 : 0;
+  const Vec3d other = std::abs(normal.x) < 0.6 ? Vec3d{1, 0, 0} : Vec3d{0, 1, 0};
+  const Vec3d a = cross(normal, other) / norm(cross(normal, other)), b = cross(normal, a);
+  constexpr int corners = 6;
+  for (int k = 0; k < corners; ++k) {
+    const double angle = 2 * std::numbers::pi * k / corners;
+    added += add(p + ring * std::cos(angle) * a + ring * std::sin(angle) * b, v, 0.5 * ring, factor) ? 1 : 0;
+  }
+  return added;
+}
+
+// Only where no point is nearer than `apart`.
+bool Rescues::add(Vec3d p, VertexId near, double apart, double factor) {
+  const Vec3d q = field_.project(p);
+  const VertexId nearest = tets_.nearest(q, near);
+  if (nearest.valid() && norm(q - tets_.point(nearest)) < apart) return false;
+  const VertexId added = tets_.insert(q, near);
+  if (added.valid()) sizes_.set_factor(added, factor);
+  return added.valid();
+}
+
 namespace {
 
 // In edge lengths wanted. An equilateral triangle has the circumradius 0.58.

@@ -2,17 +2,47 @@
 #pragma once
 
 #include <array>
+#include <span>
 #include <vector>
 
 #include "isochron/core/progress.h"
 #include "isochron/surface/triangulate/delaunay.h"
-#include "isochron/surface/triangulate/dual_edge.h"
-#include "isochron/surface/triangulate/fans.h"
-#include "isochron/surface/triangulate/local_sizes.h"
-#include "isochron/surface/triangulate/rescues.h"
+#include "isochron/surface/triangulate/smooth.h"
 #include "isochron/surface/triangulate/triangulate.h"
 
 namespace isochron {
+
+/// Where the dual edge of a facet crosses the surface of a field.
+struct DualCrossings {
+  int count = 0;
+  Vec3d farthest;     ///< the crossing farthest from the facet's corners
+  double radius = 0;  ///< how far it is from each of them
+};
+
+/// Walks along the dual edge of a facet with corner `corner`, in steps of the field's clearance but no shorter than
+/// `finest`: pairs of crossings closer than that can be missed.
+DualCrossings dual_crossings(const LabelField& field, const DelaunayFacet& facet, Vec3d corner, double finest);
+
+/// Helps particles that no triangle uses, because what they lie on is thinner or smaller than the tetrahedra can tell:
+/// adds points around them, in closer and closer rings; gives up after a few tries. Points it added itself
+/// and points that were not there at the start get no help.
+class Rescues {
+ public:
+  Rescues(Delaunay& tets, const LabelField& field, LocalSizes& sizes)
+      : tets_(tets), field_(field), sizes_(sizes), tries_(tets.id_count()) {}
+
+  /// Returns how many points were added.
+  std::size_t help(std::span<const VertexId> unused);
+
+ private:
+  std::size_t help(VertexId v);
+  bool add(Vec3d p, VertexId near, double apart, double factor);
+
+  Delaunay& tets_;
+  const LabelField& field_;
+  LocalSizes& sizes_;
+  std::vector<unsigned char> tries_;
+};
 
 /// Repairs in rounds: finds what is wrong, adds or removes points there, and smooths around them. `run` may be called
 /// again after more points were added.

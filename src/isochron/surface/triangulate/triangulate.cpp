@@ -9,11 +9,9 @@
 
 #include "isochron/core/error.h"
 #include "isochron/core/timer.h"
-#include "isochron/surface/field/doubtful_cells.h"
-#include "isochron/surface/field/refined_isosurface.h"
+#include "isochron/surface/field/isosurface.h"
 #include "isochron/surface/triangulate/delaunay.h"
 #include "isochron/surface/triangulate/label_field.h"
-#include "isochron/surface/triangulate/local_sizes.h"
 #include "isochron/surface/triangulate/repair.h"
 #include "isochron/surface/triangulate/smooth.h"
 

@@ -4,7 +4,7 @@ import type { MakeMode, ModeContext } from '../mode';
 import { StageMode } from '../stage_mode';
 import type { DataSet, Vec3 } from '../types';
 import { download, h, shortNumber } from '../ui/dom';
-import { followKeys } from '../ui/keys';
+import { arrows, followKeys } from '../ui/keys';
 import { Overlay, pngOf } from '../ui/overlay';
 import { TimeBar } from '../ui/time_bar';
 import { scale } from '../vec';
@@ -12,7 +12,6 @@ import type { Camera } from '../view/camera';
 import { frame } from '../view/camera';
 import type { PointerHandlers } from '../view/pointer';
 import { drawnMesh } from './drawn_mesh';
-import { meshKeys } from './keys';
 import type { PaneKind, Shown } from './mesh_view';
 import { MeshView } from './mesh_view';
 import type { Model } from './model';
@@ -41,8 +40,8 @@ export class MeshMode extends StageMode {
   private readonly requests: Requests;
   private readonly shown: Shown;
   private view!: MeshView;
-  /** Whose failure is being told; null where it is none of these. */
-  private told: Part | null = null;
+  /** The part whose failure is shown; null when none is. */
+  private failedPart: Part | null = null;
 
   /** Reads the geometry, to be shown later. */
   static async load(data: DataSet, context: ModeContext): Promise<MakeMode> {
@@ -115,8 +114,8 @@ export class MeshMode extends StageMode {
     );
     root.replaceChildren(left, this.panel.element);
     this.makeStage();
-    followKeys(meshKeys(this.keyActions(), this.viewKeys()), this.ended.signal);
-    this.tellWarnings();
+    this.followKeys();
+    this.showWarnings();
   }
 
   override dispose(): void {
@@ -129,7 +128,7 @@ export class MeshMode extends StageMode {
     this.requests.wantArrivals();
   }
 
-  /** Tells how far the server is, once it takes so long that one wonders. */
+  /** Shows how far the server is, once it takes a noticeable time. */
   progress(stage: string, fraction: number): void {
     if (this.requests.waiting > patience) this.status.textContent = `${stage}: ${Math.round(100 * fraction)} %`;
   }
@@ -209,7 +208,7 @@ export class MeshMode extends StageMode {
     this.timeBar.setRange(low, high, this.model.timeUnit);
     this.overlay.setHint(this.hint());
     this.overlay.setCaption(this.caption());
-    this.tellStatus();
+    this.showStatus();
   }
 
   /** The moment of the front, where one is drawn. */
@@ -229,15 +228,15 @@ export class MeshMode extends StageMode {
   }
 
   private answered(part: Part): void {
-    if (this.told === null || this.told === part) this.mended();
+    if (this.failedPart === null || this.failedPart === part) this.clearFailure();
     if (part === 'paths') this.panel.drawPaths(this.shown.paths);
     // Once a clip is under way the picture waits for it, so that the cut does not flicker.
     const waits = (part === 'a' || part === 'b') && this.model.clip.on && this.shown.clipPlane !== null;
     if (!waits) this.redraw();
   }
 
-  private mended(): void {
-    this.told = null;
+  private clearFailure(): void {
+    this.failedPart = null;
     this.context.notices.hide('error');
   }
 
@@ -247,7 +246,7 @@ export class MeshMode extends StageMode {
       this.dropSources(error);
       return;
     }
-    this.told = part;
+    this.failedPart = part;
     this.failed(error);
   }
 
@@ -263,7 +262,7 @@ export class MeshMode extends StageMode {
     this.sourcesChanged();
   }
 
-  private tellStatus(): void {
+  private showStatus(): void {
     const { a: arrival, b: other } = this.shown.arrival;
     this.context.notices.list('notes', 'warning', [...new Set([...(arrival?.notes ?? []), ...(other?.notes ?? [])])]);
     if (arrival === undefined) {
@@ -290,7 +289,7 @@ export class MeshMode extends StageMode {
   }
 
   private compareChanged(): void {
-    if (this.told === 'b' && this.model.compare === 'off') this.mended();
+    if (this.failedPart === 'b' && this.model.compare === 'off') this.clearFailure();
     this.context.exportsChanged();
     this.requests.wantArrivals();
     if (this.model.clip.on) this.requests.want('clip');
@@ -371,59 +370,70 @@ export class MeshMode extends StageMode {
     this.stageBox.title = time === '' ? '' : `${time} ${this.model.timeUnit}`.trim();
   }
 
-  private keyActions() {
+  private followKeys(): void {
     const { model } = this;
-    const middle = () => {
-      const box = this.stageBox.getBoundingClientRect();
-      return [box.left + box.width / this.view.kinds.length / 2, box.top + box.height / 2] as const;
+    const deleteSource = () => {
+      if (model.sources[model.selected] === undefined) return;
+      model.sources.splice(model.selected, 1);
+      model.selected = Math.min(model.selected, model.sources.length - 1);
+      this.panel.drawSources();
+      this.sourcesChanged();
     };
-    return {
-      moveSource: (x: number, y: number) => {
-        const source = model.sources[model.selected];
-        const place = source === undefined ? null : this.stage.screenPlace(0, source.point);
-        const step = this.stage.paneSize / 60;
-        if (place === null) this.turn(x, y);
-        else this.dragTo(place[0] + x * step, place[1] - y * step);
-        this.panel.drawSources();
-      },
-      turn: (x: number, y: number) => this.turn(x, y),
-      placeInMiddle: () => this.click(...middle(), this.panel.clickTool),
-      nextSource: () => {
+    const keys: Record<string, () => void> = {
+      ...this.viewKeys(),
+      n: () => {
         if (model.sources.length > 0) model.selected = (model.selected + 1) % model.sources.length;
         this.panel.drawSources();
         this.view.drawBalls();
       },
-      deleteSource: () => {
-        if (model.sources[model.selected] === undefined) return;
-        model.sources.splice(model.selected, 1);
-        model.selected = Math.min(model.selected, model.sources.length - 1);
-        this.panel.drawSources();
-        this.sourcesChanged();
-      },
-      tool: (name: Tool) => this.panel.chooseTool(name),
-      play: () => this.timeBar.toggle(),
-      stepMoment: (direction: number) => this.timeBar.step(direction),
-      toggleIsochrones: () => {
+      Delete: deleteSource,
+      Backspace: deleteSource,
+      '1': () => this.panel.chooseTool('set'),
+      '2': () => this.panel.chooseTool('add'),
+      '3': () => this.panel.chooseTool('path'),
+      '[': () => this.timeBar.step(-1),
+      ']': () => this.timeBar.step(1),
+      ' ': () => this.timeBar.toggle(),
+      i: () => {
         model.showIsochrones = !model.showIsochrones;
         this.panel.drawDisplay();
         this.redraw();
       },
-      toggleFront: () => {
+      f: () => {
         if (this.data.tets === 0) return;
         model.inside = model.inside === '' ? 'front' : '';
         this.panel.drawDisplay();
         this.requests.want('surfaces');
       },
-      toggleClip: () => {
+      c: () => {
         if (this.data.tets === 0) return;
         model.clip.on = !model.clip.on;
         this.panel.drawDisplay();
         this.requests.want('clip');
       },
-      escape: () => {
+      Escape: () => {
         this.panel.chooseTool('set');
         this.timeBar.set(null);
       },
+      Enter: () => {
+        const box = this.stageBox.getBoundingClientRect();
+        const middle = box.left + box.width / this.view.kinds.length / 2;
+        this.click(middle, box.top + box.height / 2, this.panel.clickTool);
+      },
     };
+    followKeys(({ key, shiftKey }) => {
+      const arrow = arrows[key];
+      if (arrow === undefined) return keys[key];
+      return () => (shiftKey ? this.turn(...arrow) : this.moveSource(...arrow));
+    }, this.ended.signal);
+  }
+
+  private moveSource(x: number, y: number): void {
+    const source = this.model.sources[this.model.selected];
+    const place = source === undefined ? null : this.stage.screenPlace(0, source.point);
+    const step = this.stage.paneSize / 60;
+    if (place === null) this.turn(x, y);
+    else this.dragTo(place[0] + x * step, place[1] - y * step);
+    this.panel.drawSources();
   }
 }

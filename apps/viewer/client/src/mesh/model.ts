@@ -18,7 +18,7 @@ export interface Setting {
   fibers: string;
   along: number;
   across: number;
-  /** Speeds of regions, by region; null when regions are not told apart. */
+  /** Speeds of regions, by region; null when regions are not distinguished. */
   regions: Record<string, number> | null;
 }
 

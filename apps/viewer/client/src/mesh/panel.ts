@@ -1,7 +1,7 @@
 // The controls beside the picture. They are made anew when the choice they offer changes, and otherwise left alone, so
 // that the focus stays where it is.
 import type { DataSet } from '../types';
-import { button, checkbox, h, keepFocus, section, select, shortNumber, speedControl, tellWrong } from '../ui/dom';
+import { button, checkbox, h, keepFocus, section, select, shortNumber, speedControl, showInvalid } from '../ui/dom';
 import type { Path } from './answers';
 import type { Compare, Inside, Model, Setting, SlotName } from './model';
 import { defaultSetting, slotsOf, speedArrays } from './model';
@@ -122,7 +122,7 @@ export class Panel {
       return;
     }
     const rows = model.targets.map((_, i) => {
-      const told = slotsOf(model.compare).map((slot) => {
+      const states = slotsOf(model.compare).map((slot) => {
         const path = paths[slot]?.[i];
         const which = model.compare === 'off' ? '' : `${slot.toUpperCase()} `;
         if (path === undefined) return `${which}…`;
@@ -139,7 +139,7 @@ export class Panel {
         'div',
         { class: 'item path' },
         h('span', { class: 'name' }, `Path ${i + 1}`),
-        h('span', {}, told.join(' · ')),
+        h('span', {}, states.join(' · ')),
         remove,
       );
     });
@@ -303,7 +303,7 @@ export class Panel {
     spacing.addEventListener('change', () => {
       const typed = spacing.value === '' ? 0 : Number(spacing.value);
       const good = Number.isFinite(typed) && typed >= 0;
-      tellWrong(spacing, good ? '' : 'A spacing is a number above 0; empty for an automatic one.');
+      showInvalid(spacing, good ? '' : 'A spacing is a number above 0; empty for an automatic one.');
       if (!good) return;
       model.spacing = typed;
       actions.isochronesChanged();

@@ -1,4 +1,4 @@
-// Where does a ray from the eye meet the surface?
+// The intersection of a ray from the eye with the surface.
 import type { Vec3 } from '../types';
 import type { Triangles } from './drawn_mesh';
 

@@ -68,14 +68,14 @@ export class SliceView {
       role: 'img',
       'aria-label': `${names[axis]} slice; arrow keys move the crosshair, Page Up and Page Down the slice`,
     });
-    const tell = (event: PointerEvent) =>
+    const report = (event: PointerEvent) =>
       handlers.point(this.worldAt(event.offsetX, event.offsetY, this.content.crosshair));
     this.canvas.addEventListener('pointerdown', (event) => {
       this.canvas.setPointerCapture(event.pointerId);
-      tell(event);
+      report(event);
     });
     this.canvas.addEventListener('pointermove', (event) => {
-      if (event.buttons !== 0) tell(event);
+      if (event.buttons !== 0) report(event);
     });
     this.canvas.addEventListener(
       'wheel',

@@ -64,20 +64,7 @@ export class Volume {
 
 /** The inverse of the first three rows of an affine matrix. */
 function invert(m: readonly number[]): number[] {
-  const [a, b, c, x, d, e, f, y, g, h, i, z] = m as [
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-  ];
+  const [a = 0, b = 0, c = 0, x = 0, d = 0, e = 0, f = 0, y = 0, g = 0, h = 0, i = 0, z = 0] = m;
   const det = a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g);
   const n = [
     e * i - f * h,

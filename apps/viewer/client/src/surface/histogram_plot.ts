@@ -1,9 +1,8 @@
 // Histograms: that of the volume with the isovalue to drag, and that of the triangles' quality.
 import { css } from '../color_map';
 import type { Color } from '../color_map';
-import { h, shortNumber } from '../ui/dom';
+import { h, shortNumber, svg } from '../ui/dom';
 import { ticks } from '../ui/legend';
-import { svg } from '../ui/svg';
 import type { Histogram } from './values';
 
 const [width, height] = [262, 110];
@@ -58,7 +57,7 @@ export class IsovaluePlot {
     const move = (event: PointerEvent) => {
       const edge = this.element.getBoundingClientRect();
       const x = ((event.clientX - edge.left) / edge.width) * width;
-      this.tell(low + ((x - box.left) / across) * (high - low));
+      this.report(low + ((x - box.left) / across) * (high - low));
     };
     this.element.addEventListener('pointerdown', (event) => {
       this.element.setPointerCapture(event.pointerId);
@@ -98,10 +97,10 @@ export class IsovaluePlot {
     if (to === undefined) return;
     event.preventDefault();
     event.stopPropagation();
-    this.tell(to);
+    this.report(to);
   }
 
-  private tell(isovalue: number): void {
+  private report(isovalue: number): void {
     const { low, high } = this.histogram;
     if (low < high) this.onMove(Number(Math.min(Math.max(isovalue, low), high).toPrecision(4)));
   }

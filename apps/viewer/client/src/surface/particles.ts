@@ -1,4 +1,4 @@
-// Particles as small discs that lie on the surface, and which of them a ray meets.
+// Particles as small discs that lie on the surface, and which of them a ray hits.
 import { colorMap } from '../color_map';
 import type { Ray } from '../mesh/pick';
 import type { Pack } from '../pack';

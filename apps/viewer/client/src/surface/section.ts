@@ -1,4 +1,4 @@
-// Where a mesh meets a slice.
+// The intersection of a mesh with a slice.
 import type { Triangles } from '../mesh/drawn_mesh';
 import type { Axis } from '../slices/volume';
 

@@ -1,7 +1,7 @@
 // The surface mode: an isovalue, particles that settle on its surface, and the mesh made of them.
 import { ApiError } from '../api';
 import type { Color } from '../color_map';
-import type { ParticlesTold } from '../events';
+import type { ParticlesEvent } from '../events';
 import { pick } from '../mesh/pick';
 import type { MakeMode, ModeContext } from '../mode';
 import type { Pack } from '../pack';
@@ -97,9 +97,9 @@ export class SurfaceMode extends SlicedMode {
     this.panel = new SurfacePanel(data, this.model, histogram, {
       objectChanged: () => {
         this.drawSlices();
-        this.tell();
+        this.showHint();
       },
-      settingsChanged: () => this.tell(),
+      settingsChanged: () => this.showHint(),
       strokesChanged: () => this.strokesChanged(),
       displayChanged: () => this.redraw(),
       toolChanged: () => this.drawBrush(null),
@@ -125,7 +125,7 @@ export class SurfaceMode extends SlicedMode {
     );
     this.makeStage();
     this.followKeys();
-    this.tellWarnings();
+    this.showWarnings();
   }
 
   override dispose(): void {
@@ -150,7 +150,7 @@ export class SurfaceMode extends SlicedMode {
     this.status.textContent = stage === 'particles' && this.settling !== '' ? this.settling : `${stage}${share}`;
   }
 
-  particles({ iteration, count, energy }: ParticlesTold): void {
+  particles({ iteration, count, energy }: ParticlesEvent): void {
     if (this.running === null) return;
     this.settling = `settling: iteration ${iteration} · ${count.toLocaleString('en')} particles · energy ${shortNumber(energy)}`;
     this.status.textContent = this.settling;
@@ -241,11 +241,11 @@ export class SurfaceMode extends SlicedMode {
     this.drawBrush();
     this.overlay.setPanes([{ title: '', legend: surfaceLegend(model, particles, made, this.data.units) }]);
     this.context.exportsChanged();
-    this.tell();
+    this.showHint();
   }
 
   /** What is to be done next, over the view. */
-  private tell(): void {
+  private showHint(): void {
     const changed = this.made !== null && this.made.request !== JSON.stringify(surfaceRequest(this.model));
     let hint = '';
     if (!this.data.solvable) hint = `A surface cannot be made here: ${this.data.why}`;
@@ -398,7 +398,7 @@ export class SurfaceMode extends SlicedMode {
     this.panel.drawBrush();
     this.drawBrush();
     this.drawOverlays();
-    this.tell();
+    this.showHint();
   }
 
   private hover(x: number, y: number): void {

@@ -29,7 +29,7 @@ export interface SurfaceModel {
   showEdges: boolean;
   showSlices: boolean;
   crosshair: Vec3;
-  /** A surface was asked for: whoever opens the state sees it too. */
+  /** A surface was asked for: it is made again when the state is opened. */
   started: boolean;
 }
 

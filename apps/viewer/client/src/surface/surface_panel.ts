@@ -119,14 +119,14 @@ export class SurfacePanel {
     });
     const voxel = Math.min(...(data.spacing ?? [1, 1, 1]));
     const strokes = model.strokes.map(({ points, radius, factor }, i) => {
-      const told = `${points.length === 1 ? '1 place' : `${points.length} places`}, ${withUnit(shortNumber(radius), data.units)}, edges × ${shortNumber(factor)}`;
+      const text = `${points.length === 1 ? '1 place' : `${points.length} places`}, ${withUnit(shortNumber(radius), data.units)}, edges × ${shortNumber(factor)}`;
       const remove = button('×', `Delete stroke ${i + 1}`, () => {
         model.strokes.splice(i, 1);
         actions.strokesChanged();
       });
       remove.className = 'plain';
       remove.setAttribute('aria-label', `Delete stroke ${i + 1}`);
-      return h('div', { class: 'item stroke' }, h('span', {}, `${i + 1}.`), h('span', {}, told), remove);
+      return h('div', { class: 'item stroke' }, h('span', {}, `${i + 1}.`), h('span', {}, text), remove);
     });
     const undo = button('Undo', 'Take back the last stroke (u)', () => this.undo());
     undo.disabled = strokes.length === 0;

@@ -1,4 +1,4 @@
-// What the histogram of a volume tells: where to begin, and which values the slices show.
+// From the histogram of a volume: where to begin, and which values the slices show.
 import type { Pack } from '../pack';
 
 export interface Histogram {

@@ -1,9 +1,8 @@
 // FA and cost along a path, as a plot.
 import { css } from '../color_map';
 import type { Color } from '../color_map';
-import { shortNumber, withUnit } from '../ui/dom';
+import { shortNumber, svg, withUnit } from '../ui/dom';
 import { ticks } from '../ui/legend';
-import { svg } from '../ui/svg';
 
 const [width, height] = [262, 132];
 const box = { left: 30, right: width - 34, top: 10, bottom: height - 26 };

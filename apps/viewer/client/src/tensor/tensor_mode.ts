@@ -1,7 +1,6 @@
 // The tensor mode: three slices, two regions, and the pathway between them.
 import { ApiError } from '../api';
 import type { MakeMode, ModeContext } from '../mode';
-import type { Pack } from '../pack';
 import { Refresh } from '../refresh';
 import type { SliceBall } from '../slices/slice_view';
 import type { Paint } from '../slices/sliced_mode';
@@ -14,28 +13,10 @@ import { pngOf } from '../ui/overlay';
 import { unit } from '../vec';
 import type { Camera } from '../view/camera';
 import type { Shape } from '../view/layers';
-import type { Profile } from './profile';
-import type { Pathway, Region, TensorModel } from './tensor_model';
-import { defaultTensorModel, readTensorState, tensorStateFile } from './tensor_model';
+import type { Found, Pathway, Region, TensorModel } from './tensor_model';
+import { defaultTensorModel, readFound, readShape, readTensorState, tensorStateFile } from './tensor_model';
 import { TensorPanel } from './tensor_panel';
 import { TensorView } from './tensor_view';
-
-/** What the server has found for a pathway. */
-export interface Found {
-  cost: number;
-  length: number;
-  meanFa: number;
-  voxels: number;
-  volume: number;
-  milliseconds: number;
-  solveMilliseconds: number;
-  notes: string[];
-  path: Float32Array;
-  profile: Profile;
-  tube: Shape;
-  surface: Shape;
-  glyphs: Shape | null;
-}
 
 const maxGlyphs = 3000;
 /** Files of a pathway that the server writes: a name for the menu's entry, its words, and what is asked for. */
@@ -47,38 +28,6 @@ const fileExports: readonly (readonly [string, string, { format: string; what?: 
   ['cost', 'cost as .nii.gz', { format: 'nii.gz', what: 'cost' }],
 ];
 const fromAbove: Vec3 = unit([0.3, -0.8, 0.9]);
-
-function readShape(pack: Pack, prefix: string): Shape {
-  const colors = pack.has(`${prefix}colors`) ? pack.bytes(`${prefix}colors`) : null;
-  return {
-    points: pack.floats(`${prefix}points`),
-    normals: pack.floats(`${prefix}normals`),
-    triangles: pack.ids(`${prefix}triangles`),
-    colors,
-  };
-}
-
-function readFound(pack: Pack): Found {
-  return {
-    cost: pack.number('cost'),
-    length: pack.number('length'),
-    meanFa: pack.number('mean_fa'),
-    voxels: pack.number('voxels'),
-    volume: pack.number('volume'),
-    milliseconds: pack.number('milliseconds'),
-    solveMilliseconds: pack.number('solve_milliseconds'),
-    notes: pack.notes,
-    path: pack.floats('path'),
-    profile: {
-      distance: pack.floats('profile_distance'),
-      fa: pack.floats('profile_fa'),
-      cost: pack.floats('profile_cost'),
-    },
-    tube: readShape(pack, 'tube_'),
-    surface: readShape(pack, 'pathway_'),
-    glyphs: null,
-  };
-}
 
 export class TensorMode extends SlicedMode {
   private readonly model: TensorModel;
@@ -138,7 +87,7 @@ export class TensorMode extends SlicedMode {
       Escape: () => this.panel.chooseTool('look'),
     };
     followKeys(({ key }) => keys[key], this.ended.signal);
-    this.tellWarnings();
+    this.showWarnings();
     this.status.textContent = 'Choose "Region A" and click a slice, then "Region B".';
   }
 

@@ -1,8 +1,11 @@
-// What the user has chosen in the tensor mode; also its state file.
+// What the user has chosen in the tensor mode and what the server has found for it; also its state file.
 import type { Color } from '../color_map';
+import type { Pack } from '../pack';
 import { isNumber, isVec3, parseState, writeState } from '../state_file';
 import type { DataSet, Vec3 } from '../types';
 import type { Camera } from '../view/camera';
+import type { Shape } from '../view/layers';
+import type { Profile } from './profile';
 
 export interface Region {
   point: Vec3;
@@ -33,6 +36,23 @@ export interface TensorModel {
   showGlyphs: boolean;
   showSlices: boolean;
   fog: Fog;
+}
+
+/** What the server has found for a pathway. */
+export interface Found {
+  cost: number;
+  length: number;
+  meanFa: number;
+  voxels: number;
+  volume: number;
+  milliseconds: number;
+  solveMilliseconds: number;
+  notes: string[];
+  path: Float32Array;
+  profile: Profile;
+  tube: Shape;
+  surface: Shape;
+  glyphs: Shape | null;
 }
 
 /** Colours that most colour-blind people tell apart (after M. Okabe and K. Ito). */
@@ -103,4 +123,36 @@ export function readTensorState(text: string, data: DataSet): { model: TensorMod
     if (typeof raw[key] === 'boolean') model[key] = raw[key];
   }
   return { model, camera };
+}
+
+export function readShape(pack: Pack, prefix: string): Shape {
+  const colors = pack.has(`${prefix}colors`) ? pack.bytes(`${prefix}colors`) : null;
+  return {
+    points: pack.floats(`${prefix}points`),
+    normals: pack.floats(`${prefix}normals`),
+    triangles: pack.ids(`${prefix}triangles`),
+    colors,
+  };
+}
+
+export function readFound(pack: Pack): Found {
+  return {
+    cost: pack.number('cost'),
+    length: pack.number('length'),
+    meanFa: pack.number('mean_fa'),
+    voxels: pack.number('voxels'),
+    volume: pack.number('volume'),
+    milliseconds: pack.number('milliseconds'),
+    solveMilliseconds: pack.number('solve_milliseconds'),
+    notes: pack.notes,
+    path: pack.floats('path'),
+    profile: {
+      distance: pack.floats('profile_distance'),
+      fa: pack.floats('profile_fa'),
+      cost: pack.floats('profile_cost'),
+    },
+    tube: readShape(pack, 'tube_'),
+    surface: readShape(pack, 'pathway_'),
+    glyphs: null,
+  };
 }

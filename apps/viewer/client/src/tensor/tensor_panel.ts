@@ -3,8 +3,7 @@ import { css } from '../color_map';
 import type { DataSet } from '../types';
 import { button, checkbox, h, keepFocus, section, select, shortNumber, slider, withUnit } from '../ui/dom';
 import { profilePlot } from './profile';
-import type { Found } from './tensor_mode';
-import type { Background, Fog, Region, TensorModel } from './tensor_model';
+import type { Background, Fog, Found, Region, TensorModel } from './tensor_model';
 import { newPathway } from './tensor_model';
 
 export type TensorTool = 'look' | 'from' | 'to';
@@ -67,7 +66,7 @@ export class TensorPanel {
       choose.className = 'name';
       choose.setAttribute('aria-pressed', String(i === model.active));
       const cost = found[i]?.cost;
-      const told = h('span', { class: 'told' }, cost === undefined ? '' : `cost ${shortNumber(cost)}`);
+      const text = h('span', { class: 'cost' }, cost === undefined ? '' : `cost ${shortNumber(cost)}`);
       const remove = button('×', `Delete ${pathway.name}`, () => {
         model.pathways.splice(i, 1);
         if (model.pathways.length === 0) model.pathways.push(newPathway(model));
@@ -76,7 +75,7 @@ export class TensorPanel {
       });
       remove.className = 'plain';
       remove.setAttribute('aria-label', `Delete ${pathway.name}`);
-      return h('div', { class: 'item path' }, dot, choose, told, remove);
+      return h('div', { class: 'item path' }, dot, choose, text, remove);
     });
     const add = button('New pathway', 'Two more regions to join', () => {
       model.active = model.pathways.push(newPathway(model)) - 1;

@@ -6,8 +6,7 @@ import type { Shape } from '../view/layers';
 import { ShapeLayer } from '../view/layers';
 import type { Stage } from '../view/stage';
 import { VolumeLayer } from '../view/volume_layer';
-import type { Found } from './tensor_mode';
-import type { TensorModel } from './tensor_model';
+import type { Found, TensorModel } from './tensor_model';
 
 class PathwayLayers {
   readonly tube: ShapeLayer;

@@ -18,6 +18,14 @@ export function h<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
+/** A part of a plot. */
+export function svg(tag: string, attributes: Record<string, string | number>, text = ''): SVGElement {
+  const element = document.createElementNS('http://www.w3.org/2000/svg', tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
+  element.textContent = text;
+  return element;
+}
+
 /** Up to four digits, without a tail of zeros. */
 export function shortNumber(value: number): string {
   if (!Number.isFinite(value)) return value > 0 ? '∞' : '–';
@@ -52,7 +60,7 @@ export function select(
 }
 
 /** Says below a field's row what is wrong with it; "" when nothing is. */
-export function tellWrong(field: HTMLInputElement, words: string): void {
+export function showInvalid(field: HTMLInputElement, words: string): void {
   const row = field.closest('.row') ?? field;
   if (row.nextElementSibling?.className === 'wrong') row.nextElementSibling.remove();
   field.setAttribute('aria-invalid', String(words !== ''));
@@ -68,13 +76,13 @@ export function speedControl(label: string, value: number, onInput: (value: numb
   slider.addEventListener('input', () => {
     const chosen = Number((10 ** Number(slider.value)).toPrecision(3));
     field.value = String(chosen);
-    tellWrong(field, '');
+    showInvalid(field, '');
     onInput(chosen);
   });
   field.addEventListener('change', () => {
     const typed = Number(field.value);
     const good = Number.isFinite(typed) && typed > 0;
-    tellWrong(field, good ? '' : 'A speed is a number above 0.');
+    showInvalid(field, good ? '' : 'A speed is a number above 0.');
     if (!good) return;
     slider.value = String(Math.log10(typed));
     onInput(typed);

@@ -40,11 +40,11 @@ export class TimeBar {
   }
 
   /** Null for all times. */
-  set(moment: number | null, tell = true): void {
+  set(moment: number | null, notify = true): void {
     if (moment === null) this.stop();
     this.moment = moment === null ? null : Math.min(Math.max(moment, this.low), this.high);
     this.show();
-    if (tell) this.onMoment(this.moment);
+    if (notify) this.onMoment(this.moment);
   }
 
   step(direction: number): void {

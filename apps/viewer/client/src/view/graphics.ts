@@ -17,11 +17,11 @@ export function findGraphics(): Promise<Graphics> {
   const unknown = { software: false };
   return new Promise((resolve) => {
     const worker = new Worker(new URL('./graphics_worker.ts', import.meta.url), { type: 'module' });
-    const tell = (found: Graphics) => {
+    const report = (found: Graphics) => {
       worker.terminate();
       resolve(found);
     };
-    worker.onmessage = ({ data }: MessageEvent<Graphics | null>) => tell(data ?? unknown);
-    worker.onerror = () => tell(unknown);
+    worker.onmessage = ({ data }: MessageEvent<Graphics | null>) => report(data ?? unknown);
+    worker.onerror = () => report(unknown);
   });
 }

@@ -1,4 +1,4 @@
-// Answers view/graphics.ts; null where a worker cannot tell.
+// Answers view/graphics.ts; null where a worker cannot find out.
 import type { Graphics } from './graphics';
 
 function look(): Graphics | null {

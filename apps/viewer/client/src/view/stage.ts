@@ -21,7 +21,7 @@ export class Pane {
   }
 }
 
-/** What a stage can be told. */
+/** Options of a stage. */
 export interface StageOptions {
   /** From where the data is seen first. */
   direction?: Vec3;
@@ -29,7 +29,7 @@ export interface StageOptions {
   multisample?: boolean;
 }
 
-/** A canvas with its context: vtk.js, which asks for it again, cannot be told how it is to be. */
+/** A canvas with its context: vtk.js, which asks for it again, takes no attributes for it. */
 function makeCanvas(antialias: boolean): HTMLCanvasElement {
   const canvas = document.createElement('canvas');
   canvas.style.width = '100%';
@@ -186,7 +186,7 @@ export class Stage {
     const pixels = (length: number) => Math.max(1, Math.round(length * window.devicePixelRatio));
     const [across, up] = [pixels(width), pixels(height)];
     const before = this.view.getSize();
-    if (before[0] === across && before[1] === up) return; // the observer tells the first size once more
+    if (before[0] === across && before[1] === up) return; // the observer reports the first size once more
     this.view.setSize(across, up);
     this.render();
   }

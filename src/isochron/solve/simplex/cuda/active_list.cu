@@ -292,8 +292,8 @@ std::unique_ptr<DeviceSchedule<T, Corners>> make_active_list(const SimplexProble
     if constexpr (Corners == 4)
       return std::make_unique<ActiveListOnDevice<T, Corners, ProductRecord<T>>>(device, problem);
     else
-      throw UsageError(
-          "stored products are for tetrahedra (a triangle's three lengths are all it has); leave --storage out");
+      throw UsageError("stored products are for tetrahedra (a triangle's three lengths are all it has); leave " +
+                       Setting{Option::storage} + " out");
   }
   return std::make_unique<ActiveListOnDevice<T, Corners, ElementRecord<T, Corners>>>(device, problem);
 }

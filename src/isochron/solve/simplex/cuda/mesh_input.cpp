@@ -79,7 +79,7 @@ std::vector<Vec3d> MeshInput<Corners>::points(std::span<const VertexId> ids) con
 const DeviceMetric& MetricInput::on_device(std::optional<DeviceMetric>& place, std::size_t elements) const {
   const DeviceMetric& metric = device_ != nullptr ? *device_ : place.emplace(*host_, elements);
   if (!usable_everywhere(metric))  // then it is said where not
-    check_metric(host_ != nullptr ? *host_ : metric.fetch(), elements, "the metric");
+    check_metric(host_ != nullptr ? *host_ : metric.fetch(), elements, Subject::metric);
   return metric;
 }
 

@@ -216,7 +216,7 @@ class PatchBuilder {
   static void check_length(std::size_t length) {
     if (length <= longest_list) return;
     throw RuntimeError("the mesh is too large for patches (" + std::to_string(length) + " element corners, at most " +
-                       std::to_string(longest_list) + "); leave --method out");
+                       std::to_string(longest_list) + "); leave " + Setting{Option::method} + " out");
   }
 
   /// Elements sorted by the patches they are a cell of.

@@ -179,7 +179,7 @@ SurfaceTopology build_surface_topology(const MeshInput<3>& mesh) {
   if (vertices == 0 || elements == 0 || vertices >= longest_list) mesh.check();
   if (incidences > longest_list || vertices > longest_list)
     throw DeviceError("the GPU takes " + std::to_string(longest_list / 3) + " triangles at most (the mesh has " +
-                      std::to_string(elements) + "); solve with --backend threads");
+                      std::to_string(elements) + ")" + Advice() + "solve with " + Setting{Option::backend, "threads"});
   SurfaceTopology topology;
   topology.elements = DeviceArray<CornerList<3>>(elements);
   static_assert(sizeof(TriangleMesh::Element) == sizeof(CornerList<3>));

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "isochron/core/cuda/device_array.h"
-#include "isochron/surface/particles/bins.h"
+#include "isochron/surface/particles/neighbours.h"
 #include "isochron/surface/particles/particle.h"
 
 namespace isochron::cuda {

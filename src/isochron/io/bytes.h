@@ -1,0 +1,177 @@
+// The bytes of files, plain or compressed: whole, as a stream, and written. Compressed data is unpacked here alone.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "isochron/core/error.h"
+#include "isochron/io/file.h"
+#include "isochron/io/text.h"
+
+namespace isochron {
+
+/// A file unpacks to more than the limit that is set.
+class UnpackedTooLarge : public InputError {
+ public:
+  using InputError::InputError;
+};
+
+/// While one lives, this thread reads no more than so many bytes out of compressed files, all of them together: a few
+/// kilobytes can stand for gigabytes. What is more is refused before there is memory for it. Of several that live the
+/// last one counts.
+class UnpackLimit {
+ public:
+  explicit UnpackLimit(std::uint64_t max_bytes);
+  ~UnpackLimit();
+  UnpackLimit(const UnpackLimit&) = delete;
+  UnpackLimit& operator=(const UnpackLimit&) = delete;
+
+  /// How many bytes may still be unpacked; the largest number where no limit is set.
+  static std::uint64_t left();
+  /// Throws UnpackedTooLarge about the file when so many more are too many.
+  static void require(std::uint64_t bytes, const std::filesystem::path& path);
+  /// The same, and counts them.
+  static void take(std::uint64_t bytes, const std::filesystem::path& path);
+
+ private:
+  std::uint64_t max_;
+  std::uint64_t left_;
+  UnpackLimit* outer_;
+};
+
+/// A byte of deflate data stands for at most so many; the format cannot pack better.
+inline constexpr std::size_t max_deflate_gain = 1032;
+
+/// The first `expected` bytes of zlib or gzip data. Throws InputError about the file when the data is damaged or
+/// shorter; a size that the data cannot hold allocates nothing.
+std::string unpacked(std::string_view packed, std::size_t expected, const std::filesystem::path& path);
+
+/// The bytes of base64 text, in which white space does not count. Throws InputError about the file.
+std::string from_base64(std::string_view text, const std::filesystem::path& path);
+
+/// A whole file in memory, decompressed.
+class FileBytes {
+ public:
+  /// Reads the file; gzip is recognised by its first two bytes. Throws InputError: missing, unreadable, a folder,
+  /// empty, damaged gzip, more than an UnpackLimit allows.
+  explicit FileBytes(const std::filesystem::path& path);
+  [[nodiscard]] std::string_view text() const { return {data_.get(), size_}; }
+
+ private:
+  struct Free {
+    void operator()(char* p) const { std::free(p); }
+  };
+  void resize(std::size_t capacity);
+  void read_plain(const std::filesystem::path& path, std::FILE* file, std::size_t capacity);
+  void read_gzip(const std::filesystem::path& path, std::size_t size);
+
+  std::unique_ptr<char, Free> data_;  // malloc, because realloc grows large blocks without copying
+  std::size_t size_ = 0;
+};
+
+/// A forward-only view of one file as lines, words or bytes. Views returned by `peek`, `line` and `token` live until
+/// the next call. Every surprise is an InputError about the file.
+class ByteReader {
+ public:
+  /// Opens the file; gzip is recognised by content.
+  explicit ByteReader(const std::filesystem::path& path);
+  ~ByteReader();
+  ByteReader(const ByteReader&) = delete;
+  ByteReader& operator=(const ByteReader&) = delete;
+
+  [[nodiscard]] bool at_end();
+  /// The next bytes without taking them; fewer than `count` only at the end of the file.
+  std::string_view peek(std::size_t count);
+  /// The rest of the current line without its end ("\n" or "\r\n"); nothing at the end of the file.
+  std::optional<std::string_view> line();
+  /// The next word between white space; empty at the end of the file.
+  std::string_view token();
+  /// The same; throws, saying that `what` is missing, at the end of the file.
+  std::string_view require_token(std::string_view what);
+  /// The next word as a number. Throws, naming `what`.
+  double real(std::string_view what);
+  std::int64_t integer(std::string_view what);
+  /// The next word as a count that the rest of the file can hold, each item taking at least `min_bytes` bytes.
+  std::size_t count(std::string_view what, std::size_t min_bytes);
+  /// Throws unless the rest of the file can hold `items` of `min_bytes` each, so that a damaged count allocates
+  /// nothing.
+  void require_room(std::size_t items, std::size_t min_bytes);
+  /// Takes exactly `bytes` bytes. Throws when the file ends before.
+  void read(void* to, std::size_t bytes);
+  void skip(std::size_t bytes);
+
+  /// Throws InputError: the file may be damaged.
+  template <class... Args>
+  [[noreturn]] void fail(fmt::format_string<Args...> problem, Args&&... args) const {
+    damaged_file(path_, problem, std::forward<Args>(args)...);
+  }
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+ private:
+  bool fill();                                   ///< Reads more behind what is there; false at the end of the file.
+  std::size_t require_some(std::size_t wanted);  ///< How many of the wanted bytes are buffered, at least one.
+  double parse_real(std::string_view word, std::string_view what) const;
+
+  std::filesystem::path path_;
+  void* file_ = nullptr;  // a gzFile
+  std::vector<char> buffer_;
+  std::size_t begin_ = 0;
+  std::size_t end_ = 0;
+  bool ended_ = false;
+  std::uint64_t taken_ = 0;      // bytes that have left the buffer's front
+  std::uint64_t max_bytes_ = 0;  // the file cannot unpack to more
+  bool packed_ = false;
+};
+
+/// A buffered output file, of bytes or text. Call `finish` at the end: only then is everything known to be written. A
+/// full disk is a RuntimeError about the target, never a short file taken for a whole one.
+class ByteWriter {
+ public:
+  /// Opens `file.where`, gzipped when the target's name asks for it (".gz", ".mgz").
+  explicit ByteWriter(const OutputFile& file);
+  ~ByteWriter();
+  ByteWriter(const ByteWriter&) = delete;
+  ByteWriter& operator=(const ByteWriter&) = delete;
+
+  void write(const void* bytes, std::size_t count) {
+    const char* from = static_cast<const char*>(bytes);
+    while (count > 0) {
+      const std::size_t part = std::min(count, chunk_bytes - buffer_.size());
+      buffer_.append(from, from + part);
+      from += part;
+      count -= part;
+      if (buffer_.size() >= chunk_bytes) flush();
+    }
+  }
+  void write(std::string_view bytes) { write(bytes.data(), bytes.size()); }
+  template <class... Args>
+  void print(fmt::format_string<Args...> format, Args&&... args) {
+    fmt::format_to(std::back_inserter(buffer_), format, std::forward<Args>(args)...);
+    if (buffer_.size() >= chunk_bytes) flush();
+  }
+  /// Flushes and closes.
+  void finish();
+
+ private:
+  static constexpr std::size_t chunk_bytes = std::size_t{1} << 20;
+  void flush();
+  [[noreturn]] void fail(int error_number) const;
+
+  std::filesystem::path target_;
+  void* file_ = nullptr;  // a gzFile
+  fmt::memory_buffer buffer_;
+};
+
+}  // namespace isochron

@@ -1,0 +1,210 @@
+#include <algorithm>
+
+#include "isochron/io/mesh/formats.h"
+
+namespace isochron {
+namespace {
+
+struct ElementType {
+  std::string_view code;
+  int nodes;
+  CellKind kind;
+  std::string_view name;
+};
+using enum CellKind;
+constexpr ElementType element_types[] = {
+    {"Tt", 4, tet, "tetrahedron"},  {"Tr", 3, triangle, "triangle"}, {"Ln", 2, line, "line"},
+    {"Cx", 2, other, "connection"}, {"Qd", 4, other, "quad"},        {"Py", 5, other, "pyramid"},
+    {"Pr", 6, other, "prism"},      {"Oc", 6, other, "octahedron"},  {"Hx", 8, other, "hexahedron"}};
+
+const ElementType& element_type(TextScanner& in) {
+  const std::string_view code = in.word("an element type");
+  for (const ElementType& type : element_types) {
+    if (type.code == code) return type;
+  }
+  in.fail("{} is not an element type (known are Tt, Tr, Ln, Cx, Qd, Py, Pr, Oc, Hx); repair the file", in_quotes(code));
+}
+
+void read_pts(const std::filesystem::path& path, Dataset& result) {
+  const FileBytes bytes(path);
+  TextScanner in(path, bytes.text(), {.hash_comments = true});
+  result.points.resize(in.count("the number of points", 6));
+  for (Vec3d& p : result.points) {
+    for (int k = 0; k < 3; ++k) p[k] = in.coordinate();
+    in.skip_rest();
+  }
+}
+
+// Returns the kind of every element in file order, which is the order of the fibres.
+std::vector<CellKind> read_elements(const std::filesystem::path& path, Dataset& result) {
+  const FileBytes bytes(path);
+  TextScanner in(path, bytes.text(), {.hash_comments = true});
+  const std::size_t points = result.points.size();
+  std::vector<CellKind> kinds(in.count("the number of elements", 7));
+  std::array<std::vector<std::int32_t>, cell_kinds.size()> regions;
+  for (CellKind& kind : kinds) {
+    const ElementType& type = element_type(in);
+    // Most files hold one kind of element; what is reserved in vain is never touched.
+    if (&kind == kinds.data()) reserve_cells(result, type.kind, kinds.size());
+    std::array<VertexId, 8> nodes;
+    for (int k = 0; k < type.nodes; ++k) nodes[static_cast<std::size_t>(k)] = in.vertex(0, points);
+    const auto region = in.more_on_line() ? in.integer<std::int32_t>("a region tag") : 0;
+    in.skip_rest();
+    kind = type.kind;
+    add_cell(result, kind, nodes);
+    if (kind == CellKind::other) count_ignored(result, type.name);
+    else regions[static_cast<std::size_t>(kind)].push_back(region);
+  }
+  for (std::size_t k = 0; k < cell_kinds.size(); ++k) {
+    if (!regions[k].empty()) arrays_of(result, cell_kinds[k]).set({"region", 1, std::move(regions[k])});
+  }
+  return kinds;
+}
+
+std::size_t words_on_line(TextScanner& in) {
+  std::size_t words = 0;
+  for (; in.more_on_line(); ++words) in.word("a number");
+  return words;
+}
+
+// The number of values a row has. A header line (1: fibres, 2: fibres and sheets) is optional; many real files have
+// none.
+std::size_t read_fiber_header(TextScanner& in) {
+  if (in.at_end()) in.truncated("fibres");
+  TextScanner ahead = in;
+  const std::size_t words = words_on_line(ahead);
+  if (words == 3 || words == 6) return words;
+  const auto directions = words == 1 ? in.integer<int>("the number of directions") : 0;
+  if (directions != 1 && directions != 2) {
+    in.fail(
+        "the first line is no header and no row (words: {}; it must be 1 or 2, or hold the 3 or 6 numbers of an "
+        "element); repair the file",
+        words);
+  }
+  return static_cast<std::size_t>(3 * directions);
+}
+
+void read_fibers(const std::filesystem::path& path, const std::vector<CellKind>& kinds, Dataset& result) {
+  const FileBytes bytes(path);
+  TextScanner in(path, bytes.text(), {.hash_comments = true});
+  const std::size_t values = read_fiber_header(in);
+  std::array<std::array<std::vector<double>, 2>, cell_kinds.size()> directions;
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    if (in.at_end()) {
+      in.fail("there are too few fibres (rows: {}, elements in the .elem file: {}); use the .lon file of the same mesh",
+              i, kinds.size());
+    }
+    for (std::size_t k = 0; k < values; ++k) {
+      const double value = in.coordinate("a fibre component");
+      if (kinds[i] != CellKind::other) directions[static_cast<std::size_t>(kinds[i])][k / 3].push_back(value);
+    }
+    if (in.more_on_line()) in.fail("too many numbers in the line (rows differ in length); repair the file");
+  }
+  if (!in.at_end()) {
+    in.peek();
+    in.fail("there are too many fibres (elements in the .elem file: {}); use the .lon file of the same mesh",
+            kinds.size());
+  }
+  for (std::size_t k = 0; k < cell_kinds.size(); ++k) {
+    auto& [fiber, sheet] = directions[k];
+    if (!fiber.empty()) arrays_of(result, cell_kinds[k]).set({"fiber", 3, std::move(fiber)});
+    if (!sheet.empty()) arrays_of(result, cell_kinds[k]).set({"sheet", 3, std::move(sheet)});
+  }
+}
+
+const DataArray* find_directions(const DataArrays& arrays, std::string_view name) {
+  const DataArray* array = arrays.find(name);
+  return array != nullptr && array->components == 3 ? array : nullptr;
+}
+
+bool has_fibers(const Dataset& dataset, CellKind kind) {
+  return cells_written(dataset, kind) > 0 && find_directions(arrays_of(dataset, kind), "fiber") != nullptr;
+}
+
+template <class Cells>
+void write_cells(ByteWriter& out, std::string_view code, const Cells& cells, const DataArray* labels) {
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    out.print("{}", code);
+    for (const VertexId v : cells[i]) out.print(" {}", v.value);
+    out.print(" {}\n", label_at(labels, i));
+  }
+}
+
+void write_elements(const OutputFile& file, const Dataset& dataset) {
+  ByteWriter out(file);
+  const SegmentList segments(dataset.lines);
+  out.print("{}\n", dataset.tets.cells.size() + dataset.triangles.cells.size() + segments.size());
+  write_cells(out, "Tt", dataset.tets.cells, find_labels(dataset.tets.data, "region"));
+  write_cells(out, "Tr", dataset.triangles.cells, find_labels(dataset.triangles.data, "region"));
+  const DataArray* labels = find_labels(dataset.line_data, "region");
+  segments.for_each([&](std::size_t line, VertexId a, VertexId b) {
+    out.print("Ln {} {} {}\n", a.value, b.value, label_at(labels, line));
+  });
+  out.finish();
+}
+
+void print_direction(ByteWriter& out, const DataArray* array, std::size_t tuple, const char* otherwise) {
+  if (array == nullptr) out.print("{}", otherwise);
+  else print_tuple(out, *array, tuple);
+}
+
+// Every element needs a row. Kinds without fibres (cables, mostly) get the x axis, as is usual in such files.
+void write_fibers(const OutputFile& file, const Dataset& dataset) {
+  if (!has_carp_fibers(dataset)) return;
+  bool sheets = true;
+  for (const CellKind kind : cell_kinds)
+    if (has_fibers(dataset, kind)) sheets = sheets && find_directions(arrays_of(dataset, kind), "sheet") != nullptr;
+  ByteWriter out(file);
+  out.print("{}\n", sheets ? 2 : 1);
+  for (const CellKind kind : cell_kinds) {
+    const DataArray* fiber = find_directions(arrays_of(dataset, kind), "fiber");
+    const DataArray* sheet = find_directions(arrays_of(dataset, kind), "sheet");
+    const auto row = [&](std::size_t tuple) {
+      print_direction(out, fiber, tuple, "1 0 0");
+      if (sheets) out.print(" ");
+      if (sheets) print_direction(out, sheet, tuple, "0 1 0");
+      out.print("\n");
+    };
+    const std::size_t cells = cells_written(dataset, kind);
+    if (kind == CellKind::line)
+      SegmentList(dataset.lines).for_each([&](std::size_t line, VertexId, VertexId) { row(line); });
+    else
+      for (std::size_t i = 0; i < cells; ++i) row(i);
+  }
+  out.finish();
+}
+
+}  // namespace
+
+Dataset read_carp(const std::filesystem::path& path) {
+  const std::filesystem::path points = require_companion(path, ".pts");
+  const std::filesystem::path elements = require_companion(path, ".elem");
+  Dataset result;
+  read_pts(points, result);
+  const std::vector<CellKind> kinds = read_elements(elements, result);
+  if (const auto fibers = find_companion(path, ".lon")) read_fibers(*fibers, kinds, result);
+  return result;
+}
+
+std::string carp_array_name(ArrayPlace place, const DataArrays& arrays, const DataArray& array) {
+  if (place == ArrayPlace::points) return {};
+  if (find_labels(arrays, "region") == &array) return "region";
+  const DataArray* fiber = find_directions(arrays, "fiber");
+  if (fiber == nullptr) return {};
+  return fiber == &array || find_directions(arrays, "sheet") == &array ? array.name : std::string();
+}
+
+bool has_carp_fibers(const Dataset& dataset) {
+  return std::any_of(cell_kinds.begin(), cell_kinds.end(), [&](CellKind kind) { return has_fibers(dataset, kind); });
+}
+
+void write_carp(std::span<const OutputFile> files, const Dataset& dataset) {
+  ByteWriter points(files[0]);
+  points.print("{}\n", dataset.points.size());
+  for (const Vec3d& p : dataset.points) points.print("{} {} {}\n", p.x, p.y, p.z);
+  points.finish();
+  write_elements(files[1], dataset);
+  write_fibers(files[2], dataset);
+}
+
+}  // namespace isochron

@@ -1,0 +1,173 @@
+#include <algorithm>
+
+#include "isochron/io/mesh/formats.h"
+
+namespace isochron {
+namespace {
+
+constexpr std::string_view reference = "medit:ref";
+
+bool same_word(std::string_view a, std::string_view b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) { return (x | 0x20) == (y | 0x20); });
+}
+
+// Sections that are skipped: how many numbers a row has, and the kind of cell, empty when it is none.
+struct Skipped {
+  std::string_view keyword;
+  int numbers;
+  std::string_view cells;
+};
+constexpr std::array<Skipped, 16> skipped_sections{{{"Quadrilaterals", 5, "quad"},
+                                                    {"Hexahedra", 9, "hexahedron"},
+                                                    {"Hexaedra", 9, "hexahedron"},
+                                                    {"Prisms", 7, "prism"},
+                                                    {"Pentahedra", 7, "prism"},
+                                                    {"Pyramids", 6, "pyramid"},
+                                                    {"Corners", 1, ""},
+                                                    {"Ridges", 1, ""},
+                                                    {"RequiredVertices", 1, ""},
+                                                    {"RequiredEdges", 1, ""},
+                                                    {"RequiredTriangles", 1, ""},
+                                                    {"RequiredTetrahedra", 1, ""},
+                                                    {"Normals", 3, ""},
+                                                    {"NormalAtVertices", 2, ""},
+                                                    {"Tangents", 3, ""},
+                                                    {"TangentAtVertices", 2, ""}}};
+
+class MeditReader {
+ public:
+  MeditReader(const std::filesystem::path& path, std::string_view text) : in_(path, text, {.hash_comments = true}) {}
+
+  Dataset read() {
+    if (!same_word(in_.peek(), "MeshVersionFormatted")) {
+      in_.fail("the word MeshVersionFormatted is missing (this is not a Medit text file); check the extension");
+    }
+    in_.word("MeshVersionFormatted");
+    in_.integer<int>("the format version");
+    while (!in_.at_end()) {
+      const std::string_view keyword = in_.word("a section");
+      if (same_word(keyword, "End")) break;
+      read_section(keyword);
+    }
+    if (!vertices_seen_) in_.fail("there is no Vertices section (nothing to read); export the file again");
+    return std::move(result_);
+  }
+
+ private:
+  void read_section(std::string_view keyword) {
+    if (same_word(keyword, "Dimension")) {
+      dimension_ = in_.integer<int>("the dimension");
+      if (dimension_ != 2 && dimension_ != 3)
+        in_.fail("the dimension is not 2 or 3 (nothing else exists); repair the file");
+    } else if (same_word(keyword, "Vertices")) {
+      read_vertices();
+    } else if (same_word(keyword, "Triangles")) {
+      read_cells(result_.triangles.cells, result_.triangles.data);
+    } else if (same_word(keyword, "Tetrahedra") || same_word(keyword, "Tetrahedrons")) {
+      read_cells(result_.tets.cells, result_.tets.data);
+    } else if (same_word(keyword, "Edges")) {
+      std::vector<std::array<VertexId, 2>> edges;
+      if (!result_.lines.empty()) second_section();
+      read_cells(edges, result_.line_data);
+      result_.lines.reserve(edges.size());
+      for (const auto& [a, b] : edges) result_.lines.push_back({a, b});
+    } else {
+      skip_section(keyword);
+    }
+  }
+
+  void read_vertices() {
+    if (vertices_seen_) in_.fail("a second Vertices section (one is allowed); split the file");
+    vertices_seen_ = true;
+    const std::size_t rows = in_.count("the number of vertices", static_cast<std::size_t>(2 * dimension_ + 2));
+    result_.points.resize(rows);
+    std::vector<std::int32_t> references(rows);
+    for (std::size_t i = 0; i < rows; ++i) {
+      for (int k = 0; k < dimension_; ++k) result_.points[i][k] = in_.coordinate();
+      references[i] = in_.integer<std::int32_t>("a reference number");
+    }
+    set_labels(result_.point_data, std::string(reference), std::move(references));
+  }
+
+  template <std::size_t Corners>
+  void read_cells(std::vector<std::array<VertexId, Corners>>& cells, DataArrays& data) {
+    if (!vertices_seen_)
+      in_.fail("cells come before the vertices (they cannot be checked); move Vertices to the front");
+    if (!cells.empty()) second_section();
+    const std::size_t rows = in_.count("the number of cells", 2 * Corners + 2);
+    cells.resize(rows);
+    std::vector<std::int32_t> references(rows);
+    for (std::size_t i = 0; i < rows; ++i) {
+      for (VertexId& v : cells[i]) v = in_.vertex(1, result_.points.size());
+      references[i] = in_.integer<std::int32_t>("a reference number");
+    }
+    set_labels(data, std::string(reference), std::move(references));
+  }
+
+  [[noreturn]] void second_section() { in_.fail("a second section of the same cells (one is allowed); join the two"); }
+
+  void skip_section(std::string_view keyword) {
+    for (const Skipped& section : skipped_sections) {
+      if (!same_word(keyword, section.keyword)) continue;
+      const std::size_t rows = in_.count("the number of rows", static_cast<std::size_t>(2 * section.numbers));
+      for (std::size_t i = 0; i < rows * static_cast<std::size_t>(section.numbers); ++i) in_.real("a number");
+      if (!section.cells.empty() && rows > 0) count_ignored(result_, section.cells, rows);
+      return;
+    }
+    const char first = keyword.front();
+    if (!((first | 0x20) >= 'a' && (first | 0x20) <= 'z')) {
+      in_.fail("{} is not a section's name (rows and counts do not match); export the file again", in_quotes(keyword));
+    }
+    result_.warnings.push_back("Medit section " + in_quotes(keyword) + " is not known and was left out");
+    while (!in_.at_end() && (in_.peek().front() | 0x20) < 'a') in_.word("a number");
+  }
+
+  TextScanner in_;
+  Dataset result_;
+  int dimension_ = 3;
+  bool vertices_seen_ = false;
+};
+
+template <class Cells>
+void write_cells(ByteWriter& out, std::string_view keyword, const Cells& cells, const DataArray* labels) {
+  if (cells.empty()) return;
+  out.print("\n{}\n{}\n", keyword, cells.size());
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    for (const VertexId v : cells[i]) out.print("{} ", v.index() + 1);
+    out.print("{}\n", label_at(labels, i));
+  }
+}
+
+}  // namespace
+
+Dataset read_medit(const std::filesystem::path& path) {
+  const FileBytes bytes(path);
+  return MeditReader(path, bytes.text()).read();
+}
+
+std::string medit_array_name(ArrayPlace place, const DataArrays& arrays, const DataArray& array) {
+  const DataArray* labels = place == ArrayPlace::points ? arrays.find(reference) : find_labels(arrays, reference);
+  return labels == &array ? std::string(reference) : std::string();
+}
+
+void write_medit(std::span<const OutputFile> files, const Dataset& dataset) {
+  ByteWriter out(files[0]);
+  out.print("MeshVersionFormatted 2\n\nDimension 3\n\nVertices\n{}\n", dataset.points.size());
+  const DataArray* references = dataset.point_data.find(reference);
+  for (std::size_t i = 0; i < dataset.points.size(); ++i) {
+    const Vec3d& p = dataset.points[i];
+    out.print("{} {} {} {}\n", p.x, p.y, p.z, label_at(references, i));
+  }
+  const SegmentList segments(dataset.lines);
+  const DataArray* labels = find_labels(dataset.line_data, reference);
+  if (!segments.empty()) out.print("\nEdges\n{}\n", segments.size());
+  segments.for_each([&](std::size_t line, VertexId a, VertexId b) {
+    out.print("{} {} {}\n", a.index() + 1, b.index() + 1, label_at(labels, line));
+  });
+  write_cells(out, "Triangles", dataset.triangles.cells, find_labels(dataset.triangles.data, reference));
+  write_cells(out, "Tetrahedra", dataset.tets.cells, find_labels(dataset.tets.data, reference));
+  out.print("\nEnd\n");
+  out.finish();
+}
+
+}  // namespace isochron

@@ -1,0 +1,437 @@
+#include <algorithm>
+#include <limits>
+#include <optional>
+
+#include "isochron/io/mesh/formats.h"
+
+namespace isochron {
+namespace {
+
+struct Property {
+  std::string name;
+  ScalarType type;
+  std::optional<ScalarType> count_type;  // set for lists
+};
+
+struct Element {
+  std::string name;
+  std::size_t count = 0;
+  std::vector<Property> properties;
+};
+
+struct Header {
+  Encoding encoding = Encoding::text;
+  std::vector<Element> elements;
+};
+
+constexpr TypeNames ply_types[] = {{ScalarType::int8, "char|int8"},        {ScalarType::uint8, "uchar|uint8"},
+                                   {ScalarType::int16, "short|int16"},     {ScalarType::uint16, "ushort|uint16"},
+                                   {ScalarType::int32, "int|int32"},       {ScalarType::uint32, "uint|uint32"},
+                                   {ScalarType::float32, "float|float32"}, {ScalarType::float64, "double|float64"}};
+
+ScalarType parse_type(const ByteReader& reader, std::string_view word) {
+  if (const auto type = type_named(ply_types, word)) return *type;
+  reader.fail("unknown PLY property type {}", in_quotes(word));
+}
+
+Encoding parse_encoding(ByteReader& reader) {
+  const std::string_view word = reader.require_token("the PLY format");
+  if (word == "ascii") return Encoding::text;
+  if (word == "binary_little_endian") return Encoding::little_endian;
+  if (word == "binary_big_endian") return Encoding::big_endian;
+  bad_file(reader.path(), "unknown PLY format {}; write it as ascii, binary_little_endian or binary_big_endian",
+           in_quotes(word));
+}
+
+Property parse_property(ByteReader& reader) {
+  constexpr std::string_view what = "a property type";
+  Property property;
+  std::string_view word = reader.require_token(what);
+  if (word == "list") {
+    property.count_type = parse_type(reader, reader.require_token(what));
+    word = reader.require_token(what);
+  }
+  property.type = parse_type(reader, word);
+  property.name = reader.require_token("a property name");
+  return property;
+}
+
+Header parse_header(ByteReader& reader) {
+  if (reader.token() != "ply")
+    bad_file(reader.path(), "this is no PLY file (it does not begin with 'ply'); check the extension");
+  Header header;
+  for (;;) {
+    const std::string word(reader.require_token("a header line or end_header"));
+    if (word == "format") {
+      header.encoding = parse_encoding(reader);
+    } else if (word == "element") {
+      Element& element = header.elements.emplace_back();
+      element.name = reader.require_token("an element name");
+      element.count = reader.count("an element count", 0);
+    } else if (word == "property") {
+      if (header.elements.empty()) reader.fail("a PLY property comes before any element");
+      header.elements.back().properties.push_back(parse_property(reader));
+    } else if (word != "comment" && word != "obj_info" && word != "end_header") {
+      reader.fail("unknown PLY header line {}", in_quotes(word));
+    }
+    reader.line();  // the rest, up to the one line end that binary data follows
+    if (word == "end_header") return header;
+  }
+}
+
+// Smallest size of one element in the file, against damaged counts.
+std::size_t min_bytes(const Element& element, Encoding encoding) {
+  std::size_t bytes = 0;
+  for (const Property& p : element.properties) bytes += min_bytes(p.count_type.value_or(p.type), encoding);
+  return bytes;
+}
+
+// One scalar property's place in an array.
+struct Column {
+  std::size_t array = 0;
+  int component = 0;
+};
+
+// Groups an element's scalar properties into arrays and takes their values one by one.
+class Table {
+ public:
+  Table(const Element& element, std::span<const std::string> left_out) : columns_(element.properties.size()) {
+    std::vector<bool> done(element.properties.size());
+    for (std::size_t i = 0; i < done.size(); ++i) {
+      const Property& p = element.properties[i];
+      done[i] = p.count_type || std::find(left_out.begin(), left_out.end(), p.name) != left_out.end();
+    }
+    for (const auto& [name, parts] : known_groups()) try_group(element, name, parts, done);
+    for (std::size_t i = 0; i < done.size(); ++i) {
+      if (!done[i] && element.properties[i].name.ends_with("_0")) try_numbered(element, i, done);
+      if (!done[i]) start(element, element.properties[i].name, std::vector{i}, done);
+    }
+    for (DataArray& array : arrays_) {
+      std::visit([&](auto& v) { v.reserve(element.count * static_cast<std::size_t>(array.components)); }, array.values);
+    }
+  }
+
+  [[nodiscard]] bool keeps(std::size_t property) const { return columns_[property].has_value(); }
+  // Values of one array must arrive in the order of its components; `next_row` sorts them in.
+  template <class T>
+  void take(std::size_t property, T value) {
+    const Column& column = *columns_[property];
+    std::visit(
+        [&](auto& v) {
+          const auto components = static_cast<std::size_t>(arrays_[column.array].components);
+          if (v.size() < (rows_ + 1) * components) v.resize((rows_ + 1) * components);
+          using Value = typename std::decay_t<decltype(v)>::value_type;
+          v[rows_ * components + static_cast<std::size_t>(column.component)] = static_cast<Value>(value);
+        },
+        arrays_[column.array].values);
+  }
+  void next_row() { ++rows_; }
+  [[nodiscard]] std::vector<DataArray>& arrays() { return arrays_; }
+
+ private:
+  using Group = std::pair<std::string, std::vector<std::string>>;
+  static const std::vector<Group>& known_groups() {
+    static const std::vector<Group> groups{{"Normals", {"nx", "ny", "nz"}},
+                                           {"RGBA", {"red", "green", "blue", "alpha"}},
+                                           {"RGB", {"red", "green", "blue"}},
+                                           {"TCoords", {"s", "t"}},
+                                           {"TCoords", {"u", "v"}}};
+    return groups;
+  }
+
+  void try_group(const Element& element, const std::string& name, const std::vector<std::string>& parts,
+                 std::vector<bool>& done) {
+    std::vector<std::size_t> members;
+    for (const std::string& part : parts) {
+      for (std::size_t i = 0; i < done.size(); ++i) {
+        if (!done[i] && element.properties[i].name == part) {
+          members.push_back(i);
+          break;
+        }
+      }
+    }
+    if (members.size() == parts.size()) start(element, name, members, done);
+  }
+
+  void try_numbered(const Element& element, std::size_t first, std::vector<bool>& done) {
+    const std::string& first_name = element.properties[first].name;
+    const std::string stem = first_name.substr(0, first_name.size() - 2);
+    std::vector<std::size_t> members;
+    for (std::size_t i = first; i < done.size() && !done[i]; ++i) {
+      if (element.properties[i].name != fmt::format("{}_{}", stem, members.size())) break;
+      members.push_back(i);
+    }
+    if (members.size() > 1 && !stem.empty()) start(element, stem, members, done);
+  }
+
+  void start(const Element& element, const std::string& name, const std::vector<std::size_t>& members,
+             std::vector<bool>& done) {
+    const ScalarType type = element.properties[members[0]].type;
+    for (const std::size_t i : members) {
+      if (element.properties[i].type != type) return;
+    }
+    DataArray array{name, static_cast<int>(members.size()), {}};
+    array.values = empty_values(type);
+    for (std::size_t c = 0; c < members.size(); ++c) {
+      columns_[members[c]] = Column{arrays_.size(), static_cast<int>(c)};
+      done[members[c]] = true;
+    }
+    arrays_.push_back(std::move(array));
+  }
+
+  std::vector<std::optional<Column>> columns_;
+  std::vector<DataArray> arrays_;
+  std::size_t rows_ = 0;
+};
+
+void take_scalar(ByteReader& reader, const Property& property, Encoding encoding, Table& table, std::size_t index) {
+  with_type(property.type, [&]<class T>() {
+    const T value = read_value<T>(reader, encoding);
+    if (table.keeps(index)) table.take(index, value);
+  });
+}
+
+void read_list(ByteReader& reader, const Property& property, Encoding encoding, std::vector<std::int64_t>& list) {
+  const auto length =
+      with_type(*property.count_type, [&]<class T>() { return static_cast<double>(read_value<T>(reader, encoding)); });
+  if (!(length >= 0 && length < 9e15)) reader.fail("a list has {} items", length);
+  const auto items = static_cast<std::size_t>(length);
+  reader.require_room(items, min_bytes(property.type, encoding));
+  list.clear();
+  list.reserve(items);
+  with_type(property.type, [&]<class T>() {
+    for (std::size_t i = 0; i < items; ++i) list.push_back(static_cast<std::int64_t>(read_value<T>(reader, encoding)));
+  });
+}
+
+class PlyReading {
+ public:
+  explicit PlyReading(const std::filesystem::path& path) : reader_(path), header_(parse_header(reader_)) {}
+
+  Dataset run() {
+    bool have_points = false;
+    for (const Element& element : header_.elements) {
+      if (element.properties.empty()) continue;
+      reader_.require_room(element.count, min_bytes(element, header_.encoding));
+      if (element.name == "vertex") {
+        if (have_points) reader_.fail("there are two vertex elements");
+        have_points = true;
+        read_points(element);
+      } else {
+        read_rows(element);
+      }
+    }
+    if (!have_points) bad_file(reader_.path(), "the PLY file has no vertex element; give a file with a mesh in it");
+    sort_cells();
+    return std::move(dataset_);
+  }
+
+ private:
+  // The cells of one element, kept until the points are known (their element may come last).
+  struct Cells {
+    int kind = 0;
+    std::vector<std::int64_t> ids;
+    std::vector<std::size_t> ends;
+    std::vector<DataArray> arrays;
+  };
+
+  void read_points(const Element& element) {
+    std::array<std::size_t, 3> axes{};
+    const std::vector<std::string> names{"x", "y", "z"};
+    for (std::size_t a = 0; a < 3; ++a) {
+      const auto it = std::find_if(element.properties.begin(), element.properties.end(),
+                                   [&](const Property& p) { return p.name == names[a] && !p.count_type; });
+      if (it == element.properties.end()) reader_.fail("the vertices have no property {}", names[a]);
+      axes[a] = static_cast<std::size_t>(it - element.properties.begin());
+    }
+    Table table(element, names);
+    dataset_.points.resize(element.count);
+    std::vector<std::int64_t> unused;
+    for (Vec3d& point : dataset_.points) {
+      for (std::size_t i = 0; i < element.properties.size(); ++i) {
+        const Property& p = element.properties[i];
+        const auto axis = std::find(axes.begin(), axes.end(), i);
+        if (p.count_type) {
+          read_list(reader_, p, header_.encoding, unused);
+        } else if (axis != axes.end()) {
+          point[static_cast<int>(axis - axes.begin())] = with_type(
+              p.type, [&]<class T>() { return static_cast<double>(read_value<T>(reader_, header_.encoding)); });
+        } else {
+          take_scalar(reader_, p, header_.encoding, table, i);
+        }
+      }
+      table.next_row();
+    }
+    for (DataArray& array : table.arrays()) add_named(dataset_.point_data, std::move(array), "point_array");
+  }
+
+  void read_rows(const Element& element) {
+    Cells cells;
+    cells.kind = element.name == "face"        ? kind_polygon
+                 : element.name == "tristrips" ? kind_triangle_strip
+                 : element.name == "edge"      ? kind_line
+                                               : 0;
+    Table table(element, std::vector<std::string>{"vertex1", "vertex2"});
+    std::vector<std::int64_t> list;
+    for (std::size_t row = 0; row < element.count; ++row) {
+      bool have_corners = false;
+      for (std::size_t i = 0; i < element.properties.size(); ++i) {
+        const Property& p = element.properties[i];
+        const bool corner = cells.kind == kind_line && (p.name == "vertex1" || p.name == "vertex2");
+        if (p.count_type) {
+          read_list(reader_, p, header_.encoding, list);
+          if (cells.kind == 0 || (p.name != "vertex_indices" && p.name != "vertex_index") || have_corners) continue;
+          have_corners = true;
+          cells.ids.insert(cells.ids.end(), list.begin(), list.end());
+        } else if (corner) {
+          cells.ids.push_back(with_type(
+              p.type, [&]<class T>() { return static_cast<std::int64_t>(read_value<T>(reader_, header_.encoding)); }));
+        } else {
+          take_scalar(reader_, p, header_.encoding, table, i);
+        }
+      }
+      cells.ends.push_back(cells.ids.size());
+      table.next_row();
+    }
+    cells.arrays = std::move(table.arrays());
+    if (cells.kind != 0) cells_.push_back(std::move(cells));
+  }
+
+  // Stanford's strips put -1 between the strips of one long list.
+  static void add_strips(CellSorter& sorter, std::span<const std::int64_t> ids) {
+    auto begin = ids.begin();
+    while (begin != ids.end()) {
+      const auto end = std::find(begin, ids.end(), -1);
+      if (end - begin >= 3) sorter.add(kind_triangle_strip, std::span(begin, end));
+      begin = end == ids.end() ? end : end + 1;
+    }
+  }
+
+  void sort_cells() {
+    const auto of_kind = [&](int kind) {
+      return std::count_if(cells_.begin(), cells_.end(), [&](const Cells& c) { return c.kind == kind; });
+    };
+    const bool edges_fit = of_kind(kind_line) <= 1;
+    const bool faces_fit = of_kind(kind_polygon) <= 1 && of_kind(kind_triangle_strip) == 0;
+    for (Cells& cells : cells_) {
+      CellSorter sorter(dataset_, reader_.path());
+      if (cells.kind == kind_polygon) sorter.reserve(kind_triangle, cells.ends.size());
+      std::size_t begin = 0;
+      for (const std::size_t end : cells.ends) {
+        const auto ids = std::span<const std::int64_t>(cells.ids).subspan(begin, end - begin);
+        if (cells.kind == kind_triangle_strip) add_strips(sorter, ids);
+        else sorter.add(cells.kind, ids);
+        begin = end;
+      }
+      sorter.finish();
+      // Arrays cover one element of the file; with several elements of a kind they would not cover all its cells.
+      if (cells.kind == kind_line ? edges_fit : faces_fit) {
+        for (DataArray& array : cells.arrays) sorter.add_array(std::move(array));
+      } else if (!cells.arrays.empty()) {
+        dataset_.warnings.push_back("arrays on faces were left out (the file has several lists of faces or strips)");
+      }
+      cells.ids = {};
+      cells.ends = {};
+    }
+  }
+
+  ByteReader reader_;
+  Header header_;
+  Dataset dataset_;
+  std::vector<Cells> cells_;
+};
+
+// ---- writing ----
+
+// PLY has no 64-bit integers.
+ScalarType ply_type(const JoinedArray& array) {
+  if (array.type != ScalarType::int64) return array.type;
+  for (const JoinedArray::Part& part : array.parts) {
+    const auto& values = std::get<std::vector<std::int64_t>>(part.array->values);
+    for (const std::int64_t v : values) {
+      if (v != static_cast<std::int32_t>(v)) return ScalarType::float64;
+    }
+  }
+  return ScalarType::int32;
+}
+
+struct OutColumn {
+  const DataArray* array;
+  int component;
+  ScalarType type;
+  std::string name;
+};
+
+std::vector<OutColumn> columns_of(const DataArrays& data, std::size_t tuples, const char* kind) {
+  const ArrayBlock block{&data, tuples, kind};
+  std::vector<OutColumn> columns;
+  for (const JoinedArray& joined : join_arrays(std::span(&block, 1))) {
+    std::string stem = joined.name;
+    std::replace_if(
+        stem.begin(), stem.end(), [](char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }, '_');
+    for (int c = 0; c < joined.components; ++c) {
+      std::string name = joined.components == 1 ? stem : fmt::format("{}_{}", stem, c);
+      if (joined.name == "Normals" && joined.components == 3) name = fmt::format("n{}", "xyz"[c]);
+      columns.push_back({joined.parts[0].array, c, ply_type(joined), std::move(name)});
+    }
+  }
+  return columns;
+}
+
+void write_row(ByteWriter& writer, const std::vector<OutColumn>& columns, std::size_t row) {
+  for (const OutColumn& column : columns) {
+    const double value = column.array->at(row, column.component);
+    with_type(column.type, [&]<class T>() { write_value(writer, static_cast<T>(value), native_encoding); });
+  }
+}
+
+void print_columns(ByteWriter& writer, const std::vector<OutColumn>& columns) {
+  for (const OutColumn& c : columns) writer.print("property {} {}\n", name_of(ply_types, c.type), c.name);
+}
+
+}  // namespace
+
+Dataset read_ply(const std::filesystem::path& path) { return PlyReading(path).run(); }
+
+void write_ply(std::span<const OutputFile> files, const Dataset& dataset) {
+  const auto point_columns = columns_of(dataset.point_data, dataset.points.size(), "points");
+  const auto face_columns = columns_of(dataset.triangles.data, dataset.triangles.cells.size(), "triangles");
+  const auto line_columns = columns_of(dataset.line_data, dataset.lines.size(), "lines");
+  const ScalarType point_type = smallest_type(dataset.points);
+  const SegmentList edges(dataset.lines);
+
+  ByteWriter writer(files[0]);
+  writer.print("ply\nformat {} 1.0\ncomment written by Isochron\nelement vertex {}\n",
+               native_encoding == Encoding::little_endian ? "binary_little_endian" : "binary_big_endian",
+               dataset.points.size());
+  for (const char axis : {'x', 'y', 'z'}) writer.print("property {} {}\n", name_of(ply_types, point_type), axis);
+  print_columns(writer, point_columns);
+  writer.print("element face {}\nproperty list uchar int vertex_indices\n", dataset.triangles.cells.size());
+  print_columns(writer, face_columns);
+  if (!edges.empty()) {
+    writer.print("element edge {}\nproperty int vertex1\nproperty int vertex2\n", edges.size());
+    print_columns(writer, line_columns);
+  }
+  writer.print("end_header\n");
+
+  for (std::size_t i = 0; i < dataset.points.size(); ++i) {
+    for (int a = 0; a < 3; ++a) {
+      if (point_type == ScalarType::float32)
+        write_value(writer, static_cast<float>(dataset.points[i][a]), native_encoding);
+      else write_value(writer, dataset.points[i][a], native_encoding);
+    }
+    write_row(writer, point_columns, i);
+  }
+  for (std::size_t i = 0; i < dataset.triangles.cells.size(); ++i) {
+    write_value(writer, std::uint8_t{3}, native_encoding);
+    writer.write(dataset.triangles.cells[i].data(), 3 * sizeof(std::uint32_t));
+    write_row(writer, face_columns, i);
+  }
+  edges.for_each([&](std::size_t line, VertexId a, VertexId b) {
+    for (const VertexId id : {a, b}) write_value(writer, id.value, native_encoding);
+    write_row(writer, line_columns, line);
+  });
+  writer.finish();
+}
+
+}  // namespace isochron

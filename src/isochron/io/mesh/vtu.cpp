@@ -1,0 +1,278 @@
+#include <limits>
+
+#include "isochron/io/mesh/formats.h"
+
+namespace isochron {
+namespace {
+
+/// Several pieces become one list of points, cells and values.
+class MeshJoiner {
+ public:
+  MeshJoiner(const VtkXmlFile& file, Dataset& dataset)
+      : file_(file), dataset_(dataset), sorter_(dataset, file.path()) {}
+
+  void add_points(const XmlPiece& piece) {
+    const std::uint64_t count = whole_attribute(file_.xml(), piece.element, "NumberOfPoints");
+    const XmlSection* section = piece.find("Points");
+    if (count == 0 && (section == nullptr || section->arrays.empty())) return;
+    if (section == nullptr || section->arrays.empty()) file_.fail("the points are missing");
+    const DataArray array = file_.read(section->arrays[0], count);
+    if (array.components != 3) file_.fail("the points do not have three coordinates");
+    dataset_.points.reserve(dataset_.points.size() + count);
+    std::visit(
+        [&](const auto& v) {
+          for (std::size_t i = 0; i + 2 < v.size(); i += 3)
+            dataset_.points.push_back(
+                {static_cast<double>(v[i]), static_cast<double>(v[i + 1]), static_cast<double>(v[i + 2])});
+        },
+        array.values);
+  }
+
+  /// The cells of a section, all of one kind or of those in the array `types`. `before` points are of earlier pieces.
+  void add_cells(const XmlSection* section, int kind, std::size_t before) {
+    if (section == nullptr || section->arrays.empty()) return;
+    const XmlArray* ids = section->find("connectivity");
+    const XmlArray* ends = section->find("offsets");
+    if (ids == nullptr || ends == nullptr) file_.fail("the cells have no connectivity or no offsets");
+    std::vector<std::uint8_t> kinds;
+    if (kind == 0) {
+      const XmlArray* types = section->find("types");
+      if (types == nullptr) file_.fail("the cells have no types");
+      std::visit([&](const auto& v) { kinds.assign(v.begin(), v.end()); }, file_.values(*types));
+      std::array<std::size_t, 256> counts{};
+      for (const std::uint8_t one : kinds) ++counts[one];
+      for (int k = 0; k < 256; ++k) sorter_.reserve(k, counts[static_cast<std::size_t>(k)]);
+    }
+    std::visit(
+        [&](const auto& id_values, const auto& end_values) {
+          if constexpr (std::is_integral_v<typename std::decay_t<decltype(id_values)>::value_type>) {
+            if (kind == 0 && kinds.size() != end_values.size())
+              file_.fail("the numbers of cells and of cell types differ ({} and {})", end_values.size(), kinds.size());
+            add_runs(id_values, end_values, before, [&](std::size_t i) { return kind == 0 ? int{kinds[i]} : kind; });
+          } else {
+            file_.fail("the connectivity of the cells is no array of whole numbers");
+          }
+        },
+        file_.values(*ids), file_.values(*ends));
+  }
+
+  CellSorter& sorter() { return sorter_; }
+
+ private:
+  template <class Ids, class Ends, class KindOf>
+  void add_runs(const Ids& ids, const Ends& ends, std::size_t before, KindOf&& kind_of) {
+    std::vector<std::int64_t> cell;
+    std::size_t begin = 0;
+    for (std::size_t i = 0; i < ends.size(); ++i) {
+      const auto end = static_cast<std::size_t>(ends[i]);
+      if (ends[i] < 0 || end < begin || end > ids.size())
+        file_.fail("the offsets of cell {} do not fit the connectivity", i);
+      cell.assign(ids.begin() + static_cast<std::ptrdiff_t>(begin), ids.begin() + static_cast<std::ptrdiff_t>(end));
+      for (std::int64_t& id : cell)
+        if (id >= 0) id += static_cast<std::int64_t>(before);
+      sorter_.add(kind_of(i), std::span<const std::int64_t>(cell));
+      begin = end;
+    }
+  }
+
+  const VtkXmlFile& file_;
+  Dataset& dataset_;
+  CellSorter sorter_;
+};
+
+struct Counted {
+  const XmlPiece* piece;
+  std::size_t tuples;
+};
+
+/// The arrays of a section that every piece has; those that some lack are left out with a warning.
+template <class Take>
+void join_sections(const VtkXmlFile& file, std::string_view name, const std::vector<Counted>& pieces,
+                   std::vector<std::string>& warnings, Take&& take) {
+  const XmlSection* first = pieces.empty() ? nullptr : pieces[0].piece->find(name);
+  if (first == nullptr) return;
+  for (const XmlArray& wanted : first->arrays) {
+    DataArray joined = file.read(wanted, pieces[0].tuples);
+    bool everywhere = true;
+    for (std::size_t i = 1; i < pieces.size() && everywhere; ++i) {
+      const XmlSection* section = pieces[i].piece->find(name);
+      const XmlArray* array = section != nullptr ? section->find(wanted.name) : nullptr;
+      everywhere = array != nullptr && array->components == wanted.components && array->type == wanted.type;
+      if (!everywhere) break;
+      const DataArray more = file.read(*array, pieces[i].tuples);
+      std::visit(
+          [&](auto& to) {
+            const auto& from = std::get<std::decay_t<decltype(to)>>(more.values);
+            to.insert(to.end(), from.begin(), from.end());
+          },
+          joined.values);
+    }
+    if (everywhere) take(std::move(joined));
+    else warnings.push_back(fmt::format("array '{}' is left out (not every piece has it)", wanted.name));
+  }
+}
+
+struct CellSection {
+  const char* name;
+  int kind;  // 0: see the types in it
+};
+
+Dataset read_mesh(const std::filesystem::path& path, const char* kind, std::span<const CellSection> sections) {
+  const VtkXmlFile file(path);
+  file.expect_kind(kind);
+  Dataset dataset;
+  std::vector<Counted> with_points, with_cells;
+  std::vector<std::size_t> before;
+  MeshJoiner joiner(file, dataset);
+  for (const XmlPiece& piece : file.pieces()) {
+    before.push_back(dataset.points.size());
+    joiner.add_points(piece);
+    if (dataset.points.size() > before.back()) with_points.push_back({&piece, dataset.points.size() - before.back()});
+  }
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    const std::size_t cells = joiner.sorter().cell_count();
+    for (const CellSection& section : sections)
+      joiner.add_cells(file.pieces()[i].find(section.name), section.kind, before[i]);
+    if (joiner.sorter().cell_count() > cells)
+      with_cells.push_back({&file.pieces()[i], joiner.sorter().cell_count() - cells});
+  }
+  joiner.sorter().finish();
+  join_sections(file, "PointData", with_points, dataset.warnings,
+                [&](DataArray array) { add_named(dataset.point_data, std::move(array), "point_array"); });
+  join_sections(file, "CellData", with_cells, dataset.warnings,
+                [&](DataArray array) { joiner.sorter().add_array(std::move(array)); });
+  return dataset;
+}
+
+// ---- writing ----
+
+template <class Int, class Cells>
+void write_ids(ByteWriter& writer, const Cells& cells) {
+  for (const auto& cell : cells) {
+    if constexpr (sizeof(Int) == sizeof(VertexId)) {
+      writer.write(cell.data(), cell.size() * sizeof(VertexId));
+    } else {
+      for (const VertexId id : cell) write_value(writer, static_cast<Int>(id.value), native_encoding);
+    }
+  }
+}
+
+template <class Int, class Cells>
+void write_ends(ByteWriter& writer, const Cells& cells, std::uint64_t& end) {
+  for (const auto& cell : cells) write_value(writer, static_cast<Int>(end += cell.size()), native_encoding);
+}
+
+template <class Cells>
+std::size_t corner_count(const Cells& cells) {
+  std::size_t corners = 0;
+  for (const auto& cell : cells) corners += cell.size();
+  return corners;
+}
+
+// connectivity and offsets of some of the blocks, one after the other.
+template <class... Cells>
+void cell_lists(VtkXmlWriter& xml, std::size_t points, const Cells&... blocks) {
+  const std::size_t cells = (std::size_t{0} + ... + blocks.size());
+  const std::size_t corners = (std::size_t{0} + ... + corner_count(blocks));
+  const bool small = std::max(points, corners) <= static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max());
+  const ScalarType type = small ? ScalarType::int32 : ScalarType::int64;
+  with_type(type, [&]<class Int>() {
+    if constexpr (std::is_integral_v<Int>) {
+      xml.array("connectivity", type, 1, corners * sizeof(Int),
+                [&blocks...](ByteWriter& writer) { (write_ids<Int>(writer, blocks), ...); });
+      xml.array("offsets", type, 1, cells * sizeof(Int), [&blocks...](ByteWriter& writer) {
+        std::uint64_t end = 0;
+        (write_ends<Int>(writer, blocks, end), ...);
+      });
+    }
+  });
+}
+
+void points_section(VtkXmlWriter& xml, const Dataset& dataset, ScalarType type) {
+  xml.print("      <Points>\n");
+  xml.array("Points", type, 3, 3 * dataset.points.size() * size_of(type),
+            [&dataset, type](ByteWriter& writer) { write_points(writer, dataset.points, type, native_encoding); });
+  xml.print("      </Points>\n");
+}
+
+void grid_cells(VtkXmlWriter& xml, const Dataset& dataset) {
+  xml.print("      <Cells>\n");
+  cell_lists(xml, dataset.points.size(), dataset.tets.cells, dataset.triangles.cells, dataset.lines);
+  const std::size_t cells = dataset.tets.cells.size() + dataset.triangles.cells.size() + dataset.lines.size();
+  xml.array("types", ScalarType::uint8, 1, cells, [&dataset](ByteWriter& writer) {
+    constexpr std::uint8_t tetra = 10, triangle = 5, poly_line = 4;
+    for (std::size_t i = 0; i < dataset.tets.cells.size(); ++i) writer.write(&tetra, 1);
+    for (std::size_t i = 0; i < dataset.triangles.cells.size(); ++i) writer.write(&triangle, 1);
+    for (std::size_t i = 0; i < dataset.lines.size(); ++i) writer.write(&poly_line, 1);
+  });
+  xml.print("      </Cells>\n");
+}
+
+void surface_cells(VtkXmlWriter& xml, const Dataset& dataset) {
+  xml.print("      <Lines>\n");
+  cell_lists(xml, dataset.points.size(), dataset.lines);
+  xml.print("      </Lines>\n      <Polys>\n");
+  cell_lists(xml, dataset.points.size(), dataset.triangles.cells);
+  xml.print("      </Polys>\n");
+}
+
+/// Names the array that holds the ids in a larger mesh, where there is one.
+std::string ids_attribute(const DataArrays& data, const char* name) {
+  return data.find(name) != nullptr ? fmt::format(" GlobalIds=\"{}\"", name) : std::string();
+}
+
+void write_mesh(const OutputFile& file, const Dataset& dataset, PieceKind kind, ScalarType point_type) {
+  const bool grid = kind == PieceKind::grid;
+  VtkXmlWriter xml(file, grid ? "UnstructuredGrid" : "PolyData");
+  const std::size_t points = dataset.points.size(), lines = dataset.lines.size(),
+                    triangles = dataset.triangles.cells.size(), tets = dataset.tets.cells.size();
+  if (grid) xml.print("    <Piece NumberOfPoints=\"{}\" NumberOfCells=\"{}\">\n", points, tets + triangles + lines);
+  else
+    xml.print(
+        "    <Piece NumberOfPoints=\"{}\" NumberOfVerts=\"0\" NumberOfLines=\"{}\" NumberOfStrips=\"0\" "
+        "NumberOfPolys=\"{}\">\n",
+        points, lines, triangles);
+  xml.arrays("PointData", std::array{point_block(dataset)}, ids_attribute(dataset.point_data, global_point_ids));
+  xml.arrays("CellData", cell_blocks(dataset, kind),
+             ids_attribute(grid ? dataset.tets.data : dataset.triangles.data, global_cell_ids));
+  points_section(xml, dataset, point_type);
+  if (grid) grid_cells(xml, dataset);
+  else surface_cells(xml, dataset);
+  xml.finish();
+}
+
+}  // namespace
+
+Dataset read_vtu(const std::filesystem::path& path) {
+  return read_mesh(path, "UnstructuredGrid", std::array{CellSection{"Cells", 0}});
+}
+
+Dataset read_vtp(const std::filesystem::path& path) {
+  return read_mesh(path, "PolyData",
+                   std::array{CellSection{"Verts", kind_poly_vertex}, CellSection{"Lines", kind_poly_line},
+                              CellSection{"Polys", kind_polygon}, CellSection{"Strips", kind_triangle_strip}});
+}
+
+ArrayBlock point_block(const Dataset& d) { return {&d.point_data, d.points.size(), "points"}; }
+
+std::vector<ArrayBlock> cell_blocks(const Dataset& d, PieceKind kind) {
+  const ArrayBlock tets{&d.tets.data, d.tets.cells.size(), "tets"};
+  const ArrayBlock triangles{&d.triangles.data, d.triangles.cells.size(), "triangles"};
+  const ArrayBlock lines{&d.line_data, d.lines.size(), "lines"};
+  if (kind == PieceKind::surface) return {lines, triangles};
+  return {tets, triangles, lines};
+}
+
+void write_vtu(std::span<const OutputFile> files, const Dataset& dataset) {
+  write_mesh(files[0], dataset, PieceKind::grid, smallest_type(dataset.points));
+}
+
+void write_vtp(std::span<const OutputFile> files, const Dataset& dataset) {
+  write_mesh(files[0], dataset, PieceKind::surface, smallest_type(dataset.points));
+}
+
+void write_vtk_piece(const OutputFile& file, const Dataset& dataset, PieceKind kind) {
+  write_mesh(file, dataset, kind, ScalarType::float64);
+}
+
+}  // namespace isochron

@@ -1,0 +1,234 @@
+#include "isochron/io/tables.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cassert>
+#include <cmath>
+
+#include <fmt/ranges.h>
+
+namespace isochron {
+namespace {
+
+VertexId read_id(TextScanner& in) {
+  const auto id = in.integer<std::uint32_t>("a vertex id");
+  if (id == VertexId::invalid_value) in.fail("the vertex id is too large (32 bits are used); check the file");
+  return VertexId(id);
+}
+
+bool is_number(std::string_view word) {
+  if (word.starts_with('+')) word.remove_prefix(1);
+  double value = 0;
+  const auto [stop, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+  return error != std::errc::invalid_argument && stop == word.data() + word.size();
+}
+
+std::string without_quotes(std::string_view word) {
+  if (word.size() >= 2 && word.front() == word.back() && (word.front() == '"' || word.front() == '\''))
+    word = word.substr(1, word.size() - 2);
+  return std::string(word);
+}
+
+// Copies of the scanner are cheap, so looking ahead is reading with a copy.
+struct Row {
+  std::size_t words = 0;
+  std::size_t numbers = 0;
+  bool starts_with_number = false;
+  bool ends_with_number = false;
+  std::string first;
+};
+Row look_ahead(TextScanner in) {
+  Row row;
+  for (; in.more_on_line(); ++row.words) {
+    const std::string_view word = in.word("a number");
+    row.ends_with_number = is_number(word);
+    if (row.words == 0) {
+      row.starts_with_number = row.ends_with_number;
+      row.first = without_quotes(word);
+    }
+    row.numbers += row.ends_with_number ? 1 : 0;
+  }
+  return row;
+}
+
+enum class NamePlace { none, front, back };
+
+// Where the name of a row stands, if it can be a row. Of four numbers either end could be an id.
+std::optional<NamePlace> name_place(const Row& row, NamePlace of_four_numbers) {
+  if (row.numbers == row.words) return row.words == 4 ? of_four_numbers : NamePlace::none;
+  if (row.numbers + 1 != row.words) return std::nullopt;
+  if (!row.starts_with_number) return NamePlace::front;
+  if (!row.ends_with_number) return NamePlace::back;
+  return std::nullopt;
+}
+
+std::vector<double> read_b_values(const std::filesystem::path& path) {
+  std::vector<double> result;
+  for (const auto& row : read_number_rows(path)) result.insert(result.end(), row.begin(), row.end());
+  for (const double b : result)
+    if (!(b >= 0) || !std::isfinite(b))
+      bad_file(path,
+               "{} is no b-value (they are finite and not negative); check that this is the "
+               "file of b-values",
+               b);
+  return result;
+}
+
+std::vector<Vec3d> read_directions(const std::filesystem::path& path) {
+  const auto rows = read_number_rows(path);
+  const auto all_have = [&](std::size_t columns) {
+    return std::all_of(rows.begin(), rows.end(), [&](const auto& row) { return row.size() == columns; });
+  };
+  std::vector<Vec3d> result;
+  if (rows.size() == 3 && all_have(rows[0].size())) {
+    for (std::size_t i = 0; i < rows[0].size(); ++i) result.push_back({rows[0][i], rows[1][i], rows[2][i]});
+  } else if (!rows.empty() && all_have(3)) {
+    for (const auto& row : rows) result.push_back({row[0], row[1], row[2]});
+  } else {
+    bad_file(path,
+             "no b-vectors (rows: {}, values in the first: {}); give three rows with a column per volume, "
+             "or a row of three values per volume",
+             rows.size(), rows.empty() ? 0 : rows[0].size());
+  }
+  return result;
+}
+
+}  // namespace
+
+std::vector<std::vector<double>> read_number_rows(const std::filesystem::path& path) {
+  const FileBytes bytes(path);
+  TextScanner in(path, bytes.text(), {.hash_comments = true, .separators = ","});
+  std::vector<std::vector<double>> rows;
+  while (!in.at_end()) {
+    std::vector<double>& row = rows.emplace_back();
+    do row.push_back(in.real("a number"));
+    while (in.more_on_line());
+  }
+  return rows;
+}
+
+std::vector<VertexId> read_vtx(const std::filesystem::path& path) {
+  const FileBytes bytes(path);
+  TextScanner in(path, bytes.text(), {.hash_comments = true});
+  const std::size_t count = in.count("the number of vertices", 2);
+  if (!in.at_end() && !is_number(in.peek())) in.word("a keyword");  // intra or extra; both are the same here
+  std::vector<VertexId> result(count);
+  for (VertexId& v : result) {
+    v = read_id(in);
+    in.skip_rest();
+  }
+  if (!in.at_end()) {
+    in.peek();
+    in.fail("more ids than the {} that the first line says; repair the first line", count);
+  }
+  return result;
+}
+
+std::vector<SourceRow> read_source_file(const std::filesystem::path& path) {
+  std::vector<SourceRow> result;
+  if (FileName(path).extension == ".vtx") {
+    for (const VertexId v : read_vtx(path)) result.push_back({v, std::nullopt});
+  } else {
+    const FileBytes bytes(path);
+    TextScanner in(path, bytes.text(), {.hash_comments = true, .separators = ",;"});
+    while (!in.at_end()) {
+      SourceRow& row = result.emplace_back();
+      row.vertex = read_id(in);
+      if (in.more_on_line()) row.time = in.coordinate("a time");
+      if (in.more_on_line()) in.fail("more than two values in the line (a row is: id time); split it into rows");
+    }
+  }
+  if (result.empty()) {
+    bad_file(path, "no sources (every line is blank or a comment); add rows: id time");
+  }
+  return result;
+}
+
+NamedPoints read_points(const std::filesystem::path& path) {
+  const FileBytes bytes(path);
+  TextScanner in(path, bytes.text(), {.hash_comments = true, .separators = ",;"});
+  NamedPoints result;
+  std::size_t columns = 0;
+  bool header_seen = false, any_name = false;
+  NamePlace of_four_numbers = NamePlace::front;
+  while (!in.at_end()) {
+    const Row row = look_ahead(in);
+    in.peek();
+    if (row.numbers == 0 && result.points.empty() && !header_seen) {
+      header_seen = true;
+      if (row.first == "x" || row.first == "X") of_four_numbers = NamePlace::back;
+      in.skip_line();
+      continue;
+    }
+    const std::optional<NamePlace> place = name_place(row, of_four_numbers);
+    const std::size_t coordinates = row.words - (place == NamePlace::none ? 0 : 1);
+    if (!place || coordinates < 2 || coordinates > 3 || (columns != 0 && coordinates != columns)) {
+      in.fail(
+          "{} of {} values are numbers (a row is: x y z or x y, with a name in front or behind, all rows "
+          "alike); keep only these columns",
+          row.numbers, row.words);
+    }
+    columns = coordinates;
+    std::string& name = result.names.emplace_back();
+    if (place == NamePlace::front) name = without_quotes(in.word("a name"));
+    Vec3d& p = result.points.emplace_back();
+    for (int k = 0; k < static_cast<int>(columns); ++k) p[k] = in.coordinate();
+    if (place == NamePlace::back) name = without_quotes(in.word("a name"));
+    any_name = any_name || !name.empty();
+  }
+  if (result.points.empty()) {
+    bad_file(path, "no points (every line is blank or a comment); add rows: x y z");
+  }
+  if (!any_name) result.names.clear();
+  return result;
+}
+
+GradientTable read_gradients(const std::filesystem::path& bval, const std::filesystem::path& bvec) {
+  GradientTable table{read_b_values(bval), read_directions(bvec)};
+  if (table.b.size() != table.direction.size())
+    throw InputError(
+        fmt::format("{} and {} do not belong together (b-values: {}, b-vectors: {}); give the files of one image",
+                    bval.string(), bvec.string(), table.b.size(), table.direction.size()));
+  for (std::size_t i = 0; i < table.b.size(); ++i) {
+    const Vec3d& g = table.direction[i];
+    if (table.b[i] > 0 && !std::isfinite(g.x + g.y + g.z))
+      bad_file(bvec, "the direction of volume {} is not finite (its b-value is {}); repair the file", i, table.b[i]);
+  }
+  return table;
+}
+
+// Magic, version and length; then a Python dictionary, filled up so that the numbers begin at a multiple of 64.
+std::string npy_header(std::string_view type, NpyOrder order, std::span<const std::size_t> shape) {
+  constexpr std::size_t before = 10, alignment = 64;
+  // A tuple of one needs its comma.
+  std::string text = fmt::format("{{'descr': '{}{}', 'fortran_order': {}, 'shape': ({}{}), }}",
+                                 std::endian::native == std::endian::little ? '<' : '>', type,
+                                 order == NpyOrder::columns_first ? "True" : "False", fmt::join(shape, ", "),
+                                 shape.size() == 1 ? "," : "");
+  text.append((alignment - (before + text.size() + 1) % alignment) % alignment, ' ');
+  text += '\n';
+  std::string header("\x93NUMPY\x01\x00", 8);
+  header += static_cast<char>(text.size() & 0xffU);
+  header += static_cast<char>(text.size() >> 8U);
+  return header + text;
+}
+
+NpyWriter::NpyWriter(const OutputFile& file, std::size_t rows, std::size_t columns)
+    : out_(file), rows_left_(rows), columns_(columns) {
+  const std::string header = npy_header("f8", NpyOrder::rows_first, std::array{rows, columns});
+  out_.write(header.data(), header.size());
+}
+
+void NpyWriter::row(std::span<const double> values) {
+  assert(rows_left_ > 0 && values.size() == columns_);
+  out_.write(values.data(), values.size_bytes());
+  --rows_left_;
+}
+
+void NpyWriter::finish() {
+  assert(rows_left_ == 0);
+  out_.finish();
+}
+
+}  // namespace isochron

@@ -1,0 +1,75 @@
+// Small tables beside meshes and images: rows of numbers, vertex lists, timed sources, probe points and gradients read
+// from text files, and tables written for NumPy.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "isochron/core/ids.h"
+#include "isochron/core/vec.h"
+#include "isochron/io/bytes.h"
+#include "isochron/mesh/gradient_table.h"
+
+namespace isochron {
+
+/// The numbers of each line that has some, separated by blanks or commas; '#' starts a comment. NaN and infinity are
+/// numbers here. Throws InputError for words that are none, with the line.
+std::vector<std::vector<double>> read_number_rows(const std::filesystem::path& path);
+
+/// One row of a source file.
+struct SourceRow {
+  VertexId vertex;
+  std::optional<double> time;  ///< in the caller's unit; absent where the file does not give one
+};
+
+/// A CARP .vtx file: the number of ids, a line "intra" or "extra", then 0-based ids. Throws InputError.
+std::vector<VertexId> read_vtx(const std::filesystem::path& path);
+
+/// Rows "id [time]", 0-based, '#' comments; no time where it is not given. A .vtx file is read as such. Throws
+/// InputError for a malformed row, a time that is not finite and a file without rows; ids are not checked against any
+/// mesh.
+std::vector<SourceRow> read_source_file(const std::filesystem::path& path);
+
+/// Points and what they are called.
+struct NamedPoints {
+  std::vector<Vec3d> points;
+  std::vector<std::string> names;  ///< one a point, empty where a row has none; no entry at all when no row has one
+};
+
+/// Rows "x y z" or "x y", separated by blanks, commas or semicolons, with '#' comments, one header line at most, and
+/// optionally a name in front of each row or behind it. Of four numbers the first is the name, or the last when there
+/// is a header that begins with x. Throws InputError.
+NamedPoints read_points(const std::filesystem::path& path);
+
+/// Reads FSL's pair: b-values in a row or a column; b-vectors in three rows with a column per volume, or in a row of
+/// three per volume (three rows of three are taken as FSL's rows). Throws InputError: a file cannot be read, holds
+/// something else, or the counts differ.
+GradientTable read_gradients(const std::filesystem::path& bval, const std::filesystem::path& bvec);
+
+/// The first bytes of a .npy file (format version 1.0) of this type ("f8") in the machine's byte order.
+enum class NpyOrder { rows_first, columns_first };  // NumPy's C and Fortran order
+std::string npy_header(std::string_view type, NpyOrder order, std::span<const std::size_t> shape);
+
+/// Writes a table of 64-bit reals as a .npy file (format version 1.0, row after row), one row at a time: it need not
+/// fit the memory. Throws RuntimeError like `ByteWriter`.
+class NpyWriter {
+ public:
+  NpyWriter(const OutputFile& file, std::size_t rows, std::size_t columns);
+
+  /// The next row, with as many values as there are columns.
+  void row(std::span<const double> values);
+  /// Must be called after the last row: only then is everything known to be written.
+  void finish();
+
+ private:
+  ByteWriter out_;
+  std::size_t rows_left_;
+  std::size_t columns_;
+};
+
+}  // namespace isochron

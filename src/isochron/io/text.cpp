@@ -1,0 +1,170 @@
+#include "isochron/io/text.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+namespace isochron {
+
+std::string lower_case(std::string_view text) {
+  std::string result(text);
+  for (char& c : result) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return result;
+}
+
+std::string upper_case(std::string_view text) {
+  std::string result(text);
+  for (char& c : result) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  return result;
+}
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view blanks = " \t\r\n";
+  const auto first = text.find_first_not_of(blanks);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(blanks) - first + 1);
+}
+
+std::vector<std::string_view> words_of(std::string_view line) {
+  constexpr std::string_view blanks = " \t\r\f\v";
+  std::vector<std::string_view> words;
+  for (std::size_t begin = line.find_first_not_of(blanks); begin != std::string_view::npos;) {
+    const std::size_t end = std::min(line.find_first_of(blanks, begin), line.size());
+    words.push_back(line.substr(begin, end - begin));
+    begin = line.find_first_not_of(blanks, end);
+  }
+  return words;
+}
+
+std::string in_quotes(std::string_view text) {
+  constexpr std::size_t longest = 32;
+  std::string result = "'";
+  for (const char c : text.substr(0, longest)) result += c >= ' ' && c <= '~' ? c : '?';
+  return result + (text.size() > longest ? "...'" : "'");
+}
+
+TextScanner::TextScanner(std::filesystem::path path, std::string_view text, Syntax syntax)
+    : path_(std::move(path)), begin_(text.data()), pos_(begin_), end_(begin_ + text.size()), word_(begin_) {
+  if (text.starts_with("\xef\xbb\xbf")) pos_ += 3;  // a byte order mark that some editors leave
+  for (std::size_t c = 0; c <= ' '; ++c) classes_[c] = blank;
+  for (const char c : syntax.separators) classes_[static_cast<unsigned char>(c)] = blank;
+  classes_['\n'] = newline;
+  if (syntax.hash_comments) classes_['#'] = comment;
+}
+
+void TextScanner::skip_to_newline() {
+  const void* found = std::memchr(pos_, '\n', remaining());
+  pos_ = found == nullptr ? end_ : static_cast<const char*>(found);
+}
+
+bool TextScanner::more_on_line() {
+  while (pos_ != end_ && kind(pos_) == blank) ++pos_;
+  if (pos_ != end_ && kind(pos_) == comment) skip_to_newline();
+  return pos_ != end_ && kind(pos_) == ordinary;
+}
+
+void TextScanner::skip_line() {
+  skip_to_newline();
+  if (pos_ != end_) ++pos_;
+}
+
+bool TextScanner::skip_past(std::string_view marker) {
+  const std::string_view left(pos_, remaining());
+  const std::size_t found = left.find(marker);
+  if (found == std::string_view::npos) return false;
+  pos_ += found + marker.size();
+  return true;
+}
+
+std::string_view TextScanner::current_word() const {
+  const char* stop = word_;
+  while (!ends_word(stop)) ++stop;
+  return {word_, static_cast<std::size_t>(stop - word_)};
+}
+
+std::string_view TextScanner::word(std::string_view what) {
+  start_word(what);
+  const std::string_view result = current_word();
+  pos_ += result.size();
+  return result;
+}
+
+std::string_view TextScanner::peek() {
+  skip_blanks();
+  word_ = pos_;
+  return current_word();
+}
+
+std::string_view TextScanner::rest_of_line() {
+  while (pos_ != end_ && kind(pos_) == blank) ++pos_;
+  word_ = pos_;
+  skip_line();
+  const char* stop = pos_;
+  while (stop != word_ && static_cast<unsigned char>(stop[-1]) <= ' ') --stop;
+  return {word_, static_cast<std::size_t>(stop - word_)};
+}
+
+double TextScanner::real(std::string_view what) {
+  start_word(what);
+  double value = 0;
+  const auto [stop, error] = std::from_chars(pos_, end_, value);
+  if (error != std::errc{} || !ends_word(stop)) return unusual_real(what);
+  pos_ = stop;
+  return value;
+}
+
+// "+1.5", Fortran's "1.5D+03", and numbers too large or too small for a double, which become infinity or zero.
+double TextScanner::unusual_real(std::string_view what) {
+  std::string text(current_word());
+  std::replace(text.begin(), text.end(), 'D', 'e');
+  std::replace(text.begin(), text.end(), 'd', 'e');
+  const char* first = text.c_str() + (text.starts_with('+') ? 1 : 0);
+  const char* last = text.c_str() + text.size();
+  double value = 0;
+  const auto [stop, error] = std::from_chars(first, last, value);
+  if (stop != last || first == last || error == std::errc::invalid_argument) bad_number(what, "a number");
+  if (error == std::errc::result_out_of_range) value = std::strtod(first, nullptr);
+  pos_ = word_ + text.size();
+  return value;
+}
+
+double TextScanner::coordinate(std::string_view what) {
+  const double value = real(what);
+  if (!std::isfinite(value)) fail("{} is {} (it must be finite); repair or export the file again", what, value);
+  return value;
+}
+
+std::size_t TextScanner::count(std::string_view what, std::size_t bytes_each) {
+  const auto number = integer<std::uint64_t>(what);
+  check_count(what, number, bytes_each);
+  return static_cast<std::size_t>(number);
+}
+
+void TextScanner::check_count(std::string_view what, std::uint64_t number, std::size_t bytes_each) const {
+  if (number > remaining() / bytes_each + 1 || number >= VertexId::invalid_value) {
+    fail("{} {} cannot be right (only {} bytes follow); the file is truncated or damaged: export it again", what,
+         number, remaining());
+  }
+}
+
+void TextScanner::fail_at_word(std::string_view problem) const {
+  const auto place = report_bytes_ ? word_ - begin_ : 1 + std::count(begin_, word_, '\n');
+  bad_file(path_, "{} {}: {}", report_bytes_ ? "byte" : "line", place, problem);
+}
+
+void TextScanner::truncated(std::string_view what) {
+  word_ = end_;
+  fail("the file ends early ({} was expected); it is truncated: copy or export it again", what);
+}
+
+void TextScanner::bad_number(std::string_view what, std::string_view expected) const {
+  fail("{} is not {} ({} was expected); repair or export the file again", in_quotes(current_word()), expected, what);
+}
+
+void TextScanner::bad_vertex(std::uint64_t id, std::size_t base, std::size_t vertices) const {
+  if (vertices == 0) fail("vertex id {} (there are no vertices before it); export the file again", id);
+  fail("vertex id {} is out of range (the file has vertices {} to {}); repair or export it again", id, base,
+       base + vertices - 1);
+}
+
+}  // namespace isochron

@@ -1,0 +1,190 @@
+// Text in memory: words and numbers of it, and where something was wrong.
+#pragma once
+
+#include <array>
+#include <charconv>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <new>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "isochron/core/error.h"
+#include "isochron/core/ids.h"
+
+namespace isochron {
+
+/// ASCII letters made small, or large.
+std::string lower_case(std::string_view text);
+std::string upper_case(std::string_view text);
+/// The text without white space at its ends.
+std::string_view trimmed(std::string_view text);
+/// The words of a line, between white space.
+std::vector<std::string_view> words_of(std::string_view line);
+/// A part of a file's text made fit for a one-line message.
+std::string in_quotes(std::string_view text);
+
+/// The whole text as a number; a sign '+' in front is left to the caller.
+template <class Number>
+std::optional<Number> parse_number(std::string_view text) {
+  Number value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
+}
+
+/// Throws InputError about a file, "problem (why); what to do".
+template <class... Args>
+[[noreturn]] void bad_file(const std::filesystem::path& path, fmt::format_string<Args...> problem, Args&&... args) {
+  throw InputError(fmt::format(problem, std::forward<Args>(args)...), path.string());
+}
+/// The same for a file that may be damaged; `problem` stands without a remedy.
+template <class... Args>
+[[noreturn]] void damaged_file(const std::filesystem::path& path, fmt::format_string<Args...> problem, Args&&... args) {
+  bad_file(path, "{}; the file may be cut short or damaged, get or write it again",
+           fmt::format(problem, std::forward<Args>(args)...));
+}
+
+/// Calls `work`, which reads the file; an allocation that fails is an InputError about it.
+template <class Work>
+auto within_memory(const std::filesystem::path& path, Work&& work) {
+  try {
+    return work();
+  } catch (const std::bad_alloc&) {
+    bad_file(path,
+             "there is not enough memory for what the file announces (it is very large, or damaged); use a larger "
+             "machine, or get or write it again");
+  }
+}
+
+/// Calls `work`; an InputError in it that names no file is about this one.
+template <class Work>
+auto with_file(const std::filesystem::path& path, Work&& work) {
+  try {
+    return work();
+  } catch (const InputError& error) {
+    if (!error.file().empty()) throw;
+    throw InputError(error.detail(), path.string());
+  }
+}
+
+/// A cursor over a text. Words are separated by blanks. Every failure throws InputError "line N: problem; what to do"
+/// about the file. The `what` arguments name the thing expected, for the message. The text must outlive the scanner.
+class TextScanner {
+ public:
+  struct Syntax {
+    bool hash_comments = false;     ///< '#' starts a comment that ends with the line
+    std::string_view separators{};  ///< characters that count as blanks, besides white space
+  };
+
+  TextScanner(std::filesystem::path path, std::string_view text, Syntax syntax);
+
+  /// True when only blanks and comments are left.
+  bool at_end() {
+    skip_blanks();
+    return pos_ == end_;
+  }
+  /// True when another word stands in the current line. Never goes past the line's end.
+  bool more_on_line();
+  /// Goes to the start of the next line.
+  void skip_line();
+  /// The same where more words stand in the current line.
+  void skip_rest() {
+    if (more_on_line()) skip_line();
+  }
+  /// Goes just behind the next occurrence of `marker` (false and no move when there is none).
+  bool skip_past(std::string_view marker);
+
+  std::string_view word(std::string_view what);
+  /// The next word without taking it; empty at the end.
+  std::string_view peek();
+  /// The rest of the current line, trimmed; the cursor moves to the next line.
+  std::string_view rest_of_line();
+
+  double real(std::string_view what);
+  /// A finite real.
+  double coordinate(std::string_view what = "a coordinate");
+  template <std::integral Int>
+  Int integer(std::string_view what) {
+    start_word(what);
+    Int value{};
+    const char* first = *pos_ == '+' ? pos_ + 1 : pos_;
+    const auto [stop, error] = std::from_chars(first, end_, value);
+    if (error != std::errc{} || !ends_word(stop)) bad_number(what, "a whole number in range");
+    pos_ = stop;
+    return value;
+  }
+  /// A number of things of which each takes at least `bytes_each` bytes of what is left; a larger one is refused, so
+  /// that a damaged count never makes anyone allocate.
+  std::size_t count(std::string_view what, std::size_t bytes_each);
+  /// Refuses `number` like `count` does.
+  void check_count(std::string_view what, std::uint64_t number, std::size_t bytes_each) const;
+  /// A vertex id that counts from `base`, of `vertices` vertices.
+  VertexId vertex(std::size_t base, std::size_t vertices) {
+    const auto id = integer<std::uint64_t>("a vertex id");
+    if (id < base || id - base >= vertices) bad_vertex(id, base, vertices);
+    return VertexId(id - base);
+  }
+
+  /// Raw bytes, for the binary parts of mixed files.
+  template <class T>
+  T raw(std::string_view what) {
+    if (remaining() < sizeof(T)) truncated(what);
+    word_ = pos_;
+    T value;
+    std::memcpy(&value, pos_, sizeof(T));
+    pos_ += sizeof(T);
+    return value;
+  }
+  /// From now on messages give the byte and not the line.
+  void report_bytes() { report_bytes_ = true; }
+
+  [[nodiscard]] std::size_t remaining() const { return static_cast<std::size_t>(end_ - pos_); }
+  /// Throws InputError at the last word read; `problem` is "problem (why); what to do".
+  template <class... Args>
+  [[noreturn]] void fail(fmt::format_string<Args...> problem, Args&&... args) const {
+    fail_at_word(fmt::format(problem, std::forward<Args>(args)...));
+  }
+  [[noreturn]] void truncated(std::string_view what);
+
+ private:
+  enum Class : unsigned char { ordinary, blank, newline, comment };
+
+  [[nodiscard]] Class kind(const char* p) const { return classes_[static_cast<unsigned char>(*p)]; }
+  void skip_blanks() {
+    for (; pos_ != end_ && kind(pos_) != ordinary; ++pos_) {
+      if (kind(pos_) == comment) {
+        skip_to_newline();
+        if (pos_ == end_) return;
+      }
+    }
+  }
+  void skip_to_newline();
+  void start_word(std::string_view what) {
+    skip_blanks();
+    if (pos_ == end_) truncated(what);
+    word_ = pos_;
+  }
+  [[nodiscard]] bool ends_word(const char* p) const { return p == end_ || kind(p) != ordinary; }
+  [[nodiscard]] std::string_view current_word() const;
+  [[noreturn]] void fail_at_word(std::string_view problem) const;
+  [[noreturn]] void bad_number(std::string_view what, std::string_view expected) const;
+  [[noreturn]] void bad_vertex(std::uint64_t id, std::size_t base, std::size_t vertices) const;
+  double unusual_real(std::string_view what);
+
+  std::filesystem::path path_;
+  const char* begin_;
+  const char* pos_;
+  const char* end_;
+  const char* word_;  // where the last word started, for messages
+  std::array<Class, 256> classes_{};
+  bool report_bytes_ = false;
+};
+
+}  // namespace isochron

@@ -1,0 +1,141 @@
+#include "isochron/io/values.h"
+
+namespace isochron {
+namespace {
+
+JoinedArray& find_or_start(std::vector<JoinedArray>& joined, const DataArray& array, const ArrayBlock& block,
+                           std::span<const ArrayBlock> blocks) {
+  const auto called = [&](const std::string& name) {
+    return std::find_if(joined.begin(), joined.end(), [&](const JoinedArray& j) { return j.name == name; });
+  };
+  auto it = called(array.name);
+  if (it != joined.end() && it->components == array.components) {
+    if (it->type != scalar_type(array.values)) it->type = ScalarType::float64;
+    return *it;
+  }
+  std::string name = array.name;
+  while (called(name) != joined.end()) name += "_" + block.kind;
+  JoinedArray fresh{std::move(name), array.components, scalar_type(array.values), {}};
+  for (const ArrayBlock& b : blocks) fresh.parts.push_back({nullptr, b.tuples});
+  return joined.emplace_back(std::move(fresh));
+}
+
+template <class T>
+void write_part(ByteWriter& writer, const JoinedArray::Part& part, std::size_t values, Encoding encoding) {
+  if (part.array == nullptr) {
+    const T nothing = std::is_floating_point_v<T> ? std::numeric_limits<T>::quiet_NaN() : T{};
+    for (std::size_t i = 0; i < values; ++i) write_value(writer, nothing, encoding);
+    return;
+  }
+  std::visit(
+      [&](const auto& from) {
+        using From = typename std::decay_t<decltype(from)>::value_type;
+        if constexpr (std::is_same_v<From, T>) {
+          if (encoding == native_encoding) {
+            writer.write(from.data(), from.size() * sizeof(T));
+            return;
+          }
+        }
+        for (const From value : from) write_value(writer, static_cast<T>(value), encoding);
+      },
+      part.array->values);
+}
+
+}  // namespace
+
+std::optional<ScalarType> type_named(std::span<const TypeNames> table, std::string_view name) {
+  for (const TypeNames& row : table)
+    for (std::string_view left = row.names; !left.empty();) {
+      const std::size_t bar = std::min(left.find('|'), left.size());
+      if (left.substr(0, bar) == name) return row.type;
+      left.remove_prefix(std::min(bar + 1, left.size()));
+    }
+  return std::nullopt;
+}
+
+std::string_view name_of(std::span<const TypeNames> table, ScalarType type) {
+  const auto row = std::find_if(table.begin(), table.end(), [&](const TypeNames& r) { return r.type == type; });
+  return row == table.end() ? std::string_view() : row->names.substr(0, row->names.find('|'));
+}
+
+DataArray::Values read_values(ByteReader& reader, ScalarType type, Encoding encoding, std::size_t count) {
+  return with_type(type, [&]<class T>() -> DataArray::Values {
+    reader.require_room(count, min_bytes(type, encoding));
+    std::vector<Stored<T>> values;
+    values.reserve(count);
+    for_each_value<T>(reader, encoding, count, [&](T value) { values.push_back(to_stored(value)); });
+    return values;
+  });
+}
+
+DataArray::Values values_of_bytes(std::string_view bytes, ScalarType type, Encoding encoding) {
+  return with_type(type, [&]<class T>() -> DataArray::Values {
+    std::vector<Stored<T>> values(bytes.size() / sizeof(T));
+    for (std::size_t i = 0; i < values.size(); ++i)
+      values[i] = to_stored(value_at<T>(bytes.data() + i * sizeof(T), encoding));
+    return values;
+  });
+}
+
+DataArray::Values empty_values(ScalarType type) {
+  return with_type(type, []<class T>() -> DataArray::Values { return std::vector<Stored<T>>(); });
+}
+
+void check_arrays(const std::filesystem::path& path, const DataArrays& arrays, std::size_t tuples,
+                  std::string_view kind, std::string_view what) {
+  for (const DataArray& array : arrays.all())
+    if (array.components < 1 || array.value_count() != tuples * static_cast<std::size_t>(array.components))
+      bad_file(path, "array '{}' does not fit (values: {} in tuples of {}, {}: {}); export the {} again", array.name,
+               array.value_count(), array.components, kind, tuples, what);
+}
+
+void add_named(DataArrays& data, DataArray array, const std::string& fallback) {
+  if (array.name.empty()) array.name = fallback;
+  const std::string wanted = array.name;
+  for (int number = 2; data.find(array.name) != nullptr; ++number) array.name = fmt::format("{}_{}", wanted, number);
+  data.set(std::move(array));
+}
+
+std::size_t JoinedArray::value_count() const {
+  std::size_t tuples = 0;
+  for (const Part& part : parts) tuples += part.tuples;
+  return tuples * static_cast<std::size_t>(components);
+}
+
+std::vector<JoinedArray> join_arrays(std::span<const ArrayBlock> blocks) {
+  std::vector<JoinedArray> joined;
+  const bool nothing =
+      std::all_of(blocks.begin(), blocks.end(), [](const ArrayBlock& block) { return block.tuples == 0; });
+  for (std::size_t b = 0; b < blocks.size(); ++b) {
+    if (blocks[b].tuples == 0 && !nothing) continue;
+    for (const DataArray& array : blocks[b].data->all()) {
+      find_or_start(joined, array, blocks[b], blocks).parts[b].array = &array;
+    }
+  }
+  return joined;
+}
+
+void write_values(ByteWriter& writer, const JoinedArray& array, Encoding encoding) {
+  with_type(array.type, [&]<class T>() {
+    for (const JoinedArray::Part& part : array.parts) {
+      write_part<T>(writer, part, part.tuples * static_cast<std::size_t>(array.components), encoding);
+    }
+  });
+}
+
+ScalarType smallest_type(const std::vector<Vec3d>& points) {
+  const auto exact = [](double v) { return static_cast<double>(static_cast<float>(v)) == v; };
+  const bool exactly =
+      std::all_of(points.begin(), points.end(), [&](const Vec3d& p) { return exact(p.x) && exact(p.y) && exact(p.z); });
+  return exactly ? ScalarType::float32 : ScalarType::float64;
+}
+
+void write_points(ByteWriter& writer, const std::vector<Vec3d>& points, ScalarType type, Encoding encoding) {
+  for (const Vec3d& p : points)
+    for (int i = 0; i < 3; ++i) {
+      if (type == ScalarType::float32) write_value(writer, static_cast<float>(p[i]), encoding);
+      else write_value(writer, p[i], encoding);
+    }
+}
+
+}  // namespace isochron

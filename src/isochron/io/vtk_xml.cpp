@@ -1,0 +1,410 @@
+#include "isochron/io/vtk_xml.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace isochron {
+namespace {
+
+constexpr std::string_view blanks = " \t\r\n";
+constexpr std::string_view too_short = "an array is longer than the file";
+
+/// Values in a file, raw or as base64, that are taken bit by bit. VTK starts base64 anew behind some of the numbers in
+/// front of the values.
+class ByteSource {
+ public:
+  ByteSource(const VtkXmlFile& file, std::string_view text, bool base64) : file_(file), text_(text), base64_(base64) {}
+
+  /// The next bytes, with what base64 put behind them passed over.
+  std::string take(std::size_t bytes) {
+    const std::string_view from = text_.substr(0, length_of(bytes));
+    std::string result = decoded(from, bytes);
+    text_.remove_prefix(from.size());
+    return result;
+  }
+  std::string peek(std::size_t bytes) const { return decoded(text_.substr(0, length_of(bytes)), bytes); }
+  /// Whether base64 ends behind the next bytes, however many follow.
+  [[nodiscard]] bool ends_behind(std::size_t bytes) const {
+    return !base64_ || text_.substr(0, length_of(bytes)).find('=') != std::string_view::npos;
+  }
+
+ private:
+  [[nodiscard]] std::size_t length_of(std::size_t bytes) const {
+    if (bytes > text_.size()) file_.fail("{}", too_short);
+    return base64_ ? (bytes + 2) / 3 * 4 : bytes;
+  }
+  [[nodiscard]] std::string decoded(std::string_view from, std::size_t bytes) const {
+    std::string result = base64_ ? from_base64(from, file_.path()) : std::string(from);
+    if (result.size() < bytes) file_.fail("{}", too_short);
+    result.resize(bytes);
+    return result;
+  }
+
+  const VtkXmlFile& file_;
+  std::string_view text_;
+  bool base64_;
+};
+
+std::string without_blanks(std::string_view text) {
+  std::string result;
+  std::copy_if(text.begin(), text.end(), std::back_inserter(result),
+               [](char c) { return !(c == ' ' || (c >= '\t' && c <= '\r')); });
+  return result;
+}
+
+/// The types that are read and written; ids are 64 bits wide.
+constexpr TypeNames vtk_types[] = {{ScalarType::uint8, "UInt8"},
+                                   {ScalarType::int32, "Int32"},
+                                   {ScalarType::int64, "Int64"},
+                                   {ScalarType::float32, "Float32"}};
+
+}  // namespace
+
+std::optional<std::string_view> XmlEvent::attribute(std::string_view wanted) const {
+  std::string_view left = attributes;
+  for (;;) {
+    const std::size_t equals = left.find('=');
+    if (equals == std::string_view::npos) return std::nullopt;
+    const std::string_view name_found = trimmed(left.substr(0, equals));
+    const std::size_t begin = left.find_first_of("\"'", equals);
+    if (begin == std::string_view::npos) return std::nullopt;
+    const std::size_t end = left.find(left[begin], begin + 1);
+    if (end == std::string_view::npos) return std::nullopt;
+    if (name_found == wanted) return left.substr(begin + 1, end - begin - 1);
+    left.remove_prefix(end + 1);
+  }
+}
+
+std::string_view XmlScanner::up_to(std::string_view marker) {
+  const std::size_t at = text_.find(marker);
+  if (at == std::string_view::npos) fail("the XML text ends too early");
+  const std::string_view before = text_.substr(0, at);
+  text_.remove_prefix(at + marker.size());
+  return before;
+}
+
+std::string_view XmlScanner::rest_of_tag() {
+  char quote = 0;  // inside the value of an attribute
+  for (std::size_t at = 0; at < text_.size(); ++at) {
+    const char c = text_[at];
+    if (quote == 0 && c == '>') {
+      const std::string_view tag = text_.substr(0, at);
+      text_.remove_prefix(at + 1);
+      return tag;
+    }
+    if (quote == 0 && (c == '"' || c == '\'')) quote = c;
+    else if (c == quote) quote = 0;
+  }
+  fail("the XML text ends too early");
+}
+
+XmlEvent XmlScanner::next() {
+  for (;;) {
+    if (text_.find('<') == std::string_view::npos) return {};
+    up_to("<");
+    if (text_.starts_with("!--")) {
+      up_to("-->");
+    } else if (text_.starts_with("![CDATA[")) {
+      up_to("]]>");
+    } else if (text_.starts_with('!') || text_.starts_with('?')) {
+      up_to(">");
+    } else {
+      break;
+    }
+  }
+  std::string_view tag = rest_of_tag();
+  XmlEvent event{XmlEvent::Kind::open, {}, {}, false};
+  if (tag.starts_with('/')) {
+    event.kind = XmlEvent::Kind::close;
+    tag.remove_prefix(1);
+  } else if (tag.ends_with('/')) {
+    event.empty = true;
+    tag.remove_suffix(1);
+  }
+  tag = trimmed(tag);
+  const std::size_t end = std::min(tag.find_first_of(blanks), tag.size());
+  event.name = tag.substr(0, end);
+  event.attributes = tag.substr(end);
+  return event;
+}
+
+std::string_view XmlScanner::text() {
+  constexpr std::string_view cdata = "<![CDATA[";
+  const std::size_t first = std::min(text_.find_first_not_of(blanks), text_.size());
+  if (text_.substr(first).starts_with(cdata)) {
+    text_.remove_prefix(first + cdata.size());
+    return trimmed(up_to("]]>"));
+  }
+  const std::size_t end = std::min(text_.find('<'), text_.size());
+  const std::string_view result = trimmed(text_.substr(0, end));
+  text_.remove_prefix(end);
+  return result;
+}
+
+std::optional<ScalarType> vtk_type_named(std::string_view name) {
+  if (name == "vtkIdType") return ScalarType::int64;
+  return type_named(scalar_type_names, lower_case(name));  // "Float32", "UInt8", …
+}
+
+std::uint64_t whole_attribute(const XmlScanner& xml, const XmlEvent& element, std::string_view name) {
+  const std::string_view text = trimmed(element.attribute(name).value_or(""));
+  const auto value = parse_number<std::uint64_t>(text);
+  if (!value || *value >= std::uint64_t{1} << 48U)
+    xml.fail("{} of an element {} is no number ({})", name, element.name, in_quotes(text));
+  return *value;
+}
+
+std::vector<double> real_attribute(const XmlScanner& xml, const XmlEvent& element, std::string_view name,
+                                   std::size_t count) {
+  const auto text = element.attribute(name);
+  if (!text) xml.fail("an element {} has no attribute {}", element.name, name);
+  TextScanner scanner(xml.path(), *text, {});
+  std::vector<double> values;
+  while (!scanner.at_end() && values.size() <= count) values.push_back(scanner.coordinate("a number"));
+  if (values.size() != count) xml.fail("{} of an element {} has not {} numbers", name, element.name, count);
+  return values;
+}
+
+const XmlArray* XmlSection::find(std::string_view name) const {
+  const auto at = std::find_if(arrays.begin(), arrays.end(), [&](const XmlArray& a) { return a.name == name; });
+  return at == arrays.end() ? nullptr : &*at;
+}
+
+const XmlSection* XmlPiece::find(std::string_view name) const {
+  const auto at =
+      std::find_if(sections.begin(), sections.end(), [&](const XmlSection& s) { return s.element.name == name; });
+  return at == sections.end() ? nullptr : &*at;
+}
+
+VtkXmlFile::VtkXmlFile(const std::filesystem::path& path) : path_(path), file_(path), xml_(path_, file_.text()) {
+  read_header();
+}
+
+void VtkXmlFile::read_header() {
+  bool known = false, complete = false;
+  while (!complete) {
+    const XmlEvent event = xml_.next();
+    if (event.kind == XmlEvent::Kind::end) break;
+    if (event.kind == XmlEvent::Kind::close) {
+      complete = event.name == "VTKFile";
+    } else if (event.name == "VTKFile") {
+      known = true;
+      start_file(event);
+    } else if (!known) {
+      break;
+    } else if (event.name == kind_) {
+      element_ = event;
+    } else if (event.name == "Piece") {
+      pieces_.push_back({event, {}});
+    } else if (event.name == "AppendedData") {
+      start_appended(event);
+      complete = true;
+    } else if (event.name == "DataArray" || event.name == "Array") {
+      read_array(event);
+    } else if (!pieces_.empty()) {
+      pieces_.back().sections.push_back({event, {}});
+    }
+  }
+  if (!known || kind_.empty()) fail("is no VTK XML file (there is no element VTKFile with a type)");
+  if (!complete) fail("the XML text ends too early");
+  if (element_.name.empty()) fail("there is no element {}", in_quotes(kind_));
+}
+
+void VtkXmlFile::start_file(const XmlEvent& element) {
+  kind_ = element.attribute("type").value_or("");
+  if (element.attribute("byte_order") == "BigEndian") order_ = Encoding::big_endian;
+  if (element.attribute("header_type") == "UInt64") header_bytes_ = 8;
+  const std::string_view compressor = element.attribute("compressor").value_or("");
+  compressed_ = !compressor.empty();
+  if (compressed_ && compressor != "vtkZLibDataCompressor")
+    bad_file(path_,
+             "cannot be unpacked (its compressor is {}, and only zlib is understood); write it "
+             "with zlib or without compression",
+             in_quotes(compressor));
+}
+
+void VtkXmlFile::start_appended(const XmlEvent& element) {
+  appended_base64_ = element.attribute("encoding") == "base64";
+  const char* behind = element.attributes.data() + element.attributes.size();
+  appended_ = file_.text().substr(static_cast<std::size_t>(behind - file_.text().data()));
+  const std::size_t start = appended_.find('_');
+  if (start == std::string_view::npos) fail("the appended values are missing");
+  appended_.remove_prefix(start + 1);
+}
+
+void VtkXmlFile::read_array(const XmlEvent& element) {
+  XmlArray array;
+  array.name = xml_unescaped(element.attribute("Name").value_or(""));
+  array.format = element.attribute("format").value_or("ascii");
+  if (element.attribute("NumberOfComponents")) {
+    const std::uint64_t components = whole_attribute(xml_, element, "NumberOfComponents");
+    if (components > 1U << 20U) fail("an array with a senseless number of components");
+    array.components = std::max(1, static_cast<int>(components));
+  }
+  if (array.format == "appended") array.offset = whole_attribute(xml_, element, "offset");
+  if (!element.empty) {  // the values may stand behind elements that describe them
+    int depth = 0;
+    for (XmlEvent event = element; depth >= 0;) {
+      const std::string_view text = xml_.text();
+      if (depth == 0 && !text.empty()) array.inside = text;
+      event = xml_.next();
+      if (event.kind == XmlEvent::Kind::end) fail("an array does not end");
+      if (event.kind == XmlEvent::Kind::close) --depth;
+      else if (!event.empty) ++depth;
+    }
+  }
+  const auto type = vtk_type_named(element.attribute("type").value_or(""));
+  if (!type || pieces_.empty() || pieces_.back().sections.empty()) return;  // words, or a value for the whole file
+  array.type = *type;
+  pieces_.back().sections.back().arrays.push_back(std::move(array));
+}
+
+void VtkXmlFile::expect_kind(std::string_view kind) const {
+  if (kind_ != kind) fail("is a VTK file of another kind ({}, not {})", in_quotes(kind_), kind);
+}
+
+std::string VtkXmlFile::bytes(const XmlArray& array) const {
+  const bool appended = array.format == "appended";
+  if (appended && array.offset > appended_.size()) fail("{}", too_short);
+  const std::string inside = appended ? std::string() : without_blanks(array.inside);
+  ByteSource source(*this, appended ? appended_.substr(array.offset) : std::string_view(inside),
+                    !appended || appended_base64_);
+  const auto number = [&](std::string_view header, std::size_t i) -> std::uint64_t {
+    const char* at = header.data() + i * header_bytes_;
+    if (header_bytes_ == 4) return value_at<std::uint32_t>(at, order_);
+    return static_cast<std::uint64_t>(to_stored(value_at<std::uint64_t>(at, order_)));
+  };
+  const std::uint64_t first = number(source.peek(header_bytes_), 0);
+  if (!compressed_) {
+    if (first > file_.text().size()) fail("{}", too_short);
+    if (source.ends_behind(header_bytes_)) {
+      source.take(header_bytes_);
+      return source.take(first);
+    }
+    return source.take(header_bytes_ + first).substr(header_bytes_);
+  }
+  // The numbers of blocks, of bytes in a block and in the last one if that is shorter, and of packed bytes in each.
+  if (first > file_.text().size()) fail("{}", too_short);
+  const std::string header = source.take((3 + first) * header_bytes_);
+  std::uint64_t packed = 0;
+  for (std::uint64_t i = 0; i < first; ++i) {
+    packed += number(header, 3 + i);
+    if (packed > file_.text().size()) fail("{}", too_short);
+  }
+  const std::string blocks = source.take(packed);
+  std::string result;
+  std::size_t at = 0;
+  for (std::uint64_t i = 0; i < first; ++i) {
+    const std::uint64_t last = number(header, 2), size = number(header, 3 + i);
+    result += unpacked(std::string_view(blocks).substr(at, size), i + 1 == first && last > 0 ? last : number(header, 1),
+                       path_);
+    at += size;
+  }
+  return result;
+}
+
+DataArray::Values VtkXmlFile::text_values(const XmlArray& array) const {
+  TextScanner in(path_, array.inside, {});
+  return with_type(array.type, [&]<class T>() -> DataArray::Values {
+    std::vector<Stored<T>> values;
+    while (!in.at_end()) {
+      if constexpr (std::is_floating_point_v<T>) values.push_back(static_cast<T>(in.real("a number")));
+      else values.push_back(to_stored(static_cast<T>(in.integer<std::int64_t>("a whole number"))));
+    }
+    return values;
+  });
+}
+
+DataArray::Values VtkXmlFile::values(const XmlArray& array) const {
+  if (array.format == "ascii") return text_values(array);
+  if (array.format != "appended" && array.inside.empty()) return values_of_bytes({}, array.type, order_);
+  return values_of_bytes(bytes(array), array.type, order_);
+}
+
+DataArray VtkXmlFile::read(const XmlArray& array, std::size_t tuples) const {
+  DataArray result{array.name, array.components, values(array)};
+  if (result.value_count() != tuples * static_cast<std::size_t>(array.components))
+    fail("array '{}' does not fit (values: {} in tuples of {}, items: {})", array.name, result.value_count(),
+         array.components, tuples);
+  return result;
+}
+
+std::string_view vtk_type_name(ScalarType type) {
+  const std::string_view name = name_of(vtk_types, type);
+  return name.empty() ? "Float64" : name;
+}
+
+std::string xml_escaped(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    switch (c) {
+      case '&': result += "&amp;"; break;
+      case '<': result += "&lt;"; break;
+      case '>': result += "&gt;"; break;
+      case '"': result += "&quot;"; break;
+      default: result += static_cast<unsigned char>(c) < ' ' ? '_' : c;  // XML has no other control characters
+    }
+  }
+  return result;
+}
+
+std::string xml_unescaped(std::string_view text) {
+  std::string result;
+  while (!text.empty()) {
+    std::size_t taken = 1;
+    char c = text[0];
+    constexpr std::array<std::pair<std::string_view, char>, 5> entities{
+        {{"&amp;", '&'}, {"&lt;", '<'}, {"&gt;", '>'}, {"&quot;", '"'}, {"&apos;", '\''}}};
+    for (const auto& [name, meaning] : entities)
+      if (text.starts_with(name)) {
+        taken = name.size();
+        c = meaning;
+      }
+    result += c;
+    text.remove_prefix(taken);
+  }
+  return result;
+}
+
+VtkXmlWriter::VtkXmlWriter(const OutputFile& file, const char* kind, std::string_view attributes)
+    : writer_(file), kind_(kind) {
+  writer_.print(
+      "<?xml version=\"1.0\"?>\n<VTKFile type=\"{}\" version=\"1.0\" byte_order=\"{}\" header_type=\"UInt64\">\n  "
+      "<{}{}>\n",
+      kind, native_encoding == Encoding::little_endian ? "LittleEndian" : "BigEndian", kind, attributes);
+}
+
+void VtkXmlWriter::array(const std::string& name, ScalarType type, int components, std::size_t bytes,
+                         std::function<void(ByteWriter&)> write) {
+  writer_.print(
+      "        <DataArray type=\"{}\" Name=\"{}\" NumberOfComponents=\"{}\" format=\"appended\" offset=\"{}\"/>\n",
+      vtk_type_name(type), xml_escaped(name), components, offset_);
+  offset_ += sizeof(std::uint64_t) + bytes;
+  blocks_.push_back({bytes, std::move(write)});
+}
+
+void VtkXmlWriter::arrays(const char* tag, std::span<const ArrayBlock> blocks, std::string_view attributes) {
+  writer_.print("      <{}{}>\n", tag, attributes);
+  for (JoinedArray& joined : join_arrays(blocks)) {
+    const std::string name = joined.name;
+    const ScalarType type = joined.type;
+    const int components = joined.components;
+    const std::size_t bytes = joined.byte_count();
+    array(name, type, components, bytes,
+          [j = std::move(joined)](ByteWriter& writer) { write_values(writer, j, native_encoding); });
+  }
+  writer_.print("      </{}>\n", tag);
+}
+
+void VtkXmlWriter::finish() {
+  writer_.print("    </Piece>\n  </{}>\n  <AppendedData encoding=\"raw\">\n_", kind_);
+  for (const Block& block : blocks_) {
+    write_value(writer_, std::uint64_t{block.bytes}, native_encoding);
+    block.write(writer_);
+  }
+  writer_.print("\n  </AppendedData>\n</VTKFile>\n");
+  writer_.finish();
+}
+
+}  // namespace isochron

@@ -1,0 +1,59 @@
+"""The reference describes what the command has: every option of every --help, and the keys of the summaries."""
+
+import pathlib
+import re
+
+from cli_case import CliCase
+
+DOCS = pathlib.Path(__file__).resolve().parents[2] / "docs"
+PAGES = {"connectome": "reference/connect.md", "view": "guide/viewer.md"}
+
+
+def page_of(command):
+    return (DOCS / PAGES.get(command, f"reference/{command}.md")).read_text(encoding="utf-8")
+
+
+def keys_in(value):
+    """All keys of a JSON value, however deep."""
+    if isinstance(value, dict):
+        return set(value).union(*map(keys_in, value.values()))
+    return set().union(*map(keys_in, value)) if isinstance(value, list) else set()
+
+
+class Docs(CliCase):
+    COMMANDS = ("generate", "info", "solve", "path", "tensors", "connect", "connectome", "surface", "view", "bench")
+    KINDS = ("square", "irregular-square", "cube", "irregular-cube", "sphere", "ventricle", "lens", "blobs",
+             "diagonal-tensors", "helix-tensors", "crossing-fibers", "layers", "salt", "phantom", "from-raw")
+
+    def assert_described(self, command, names, text):
+        self.assertEqual([name for name in sorted(names) if not re.search(rf"`{re.escape(name)}\b", text)], [], command)
+
+    def test_all_options_are_described(self):
+        shared = page_of("command") + page_of("solve")
+        for words in [(command,) for command in self.COMMANDS] + [("generate", kind) for kind in self.KINDS]:
+            done = self.run_isochron(*words, "--help")
+            if done.returncode == 0:  # a build may lack a command
+                options = set(re.findall(r"(?<![\w-])--[a-z][a-z-]*[a-z]|--n\b", done.stdout))
+                self.assert_described(words, options, page_of(words[0]) + shared)
+
+    def test_all_commands_are_described(self):
+        text = page_of("command")
+        for command in self.COMMANDS:
+            self.assertIn(f"`{command}`", text)
+
+    def test_all_keys_of_summaries_are_described(self):
+        made = self.succeed_json("generate", "square", "--n", "9", "-o", "square.vtp")
+        self.assert_described("generate", made, page_of("generate"))
+        image = self.succeed_json("generate", "crossing-fibers", "--n", "24", "-o", "fibers.nii.gz")
+        self.assert_described("generate", image, page_of("generate"))
+        solved = self.succeed_json("solve", "square.vtp", "-o", "times.vtp", "--source", "0", "--verify")
+        self.assert_described("solve", solved, page_of("solve"))
+        each = self.succeed_json("solve", "square.vtp", "-o", "each.vtp", "--source", "0,5", "--each-source")
+        self.assert_described("solve", keys_in(each), page_of("solve"))
+        paths = self.succeed_json("path", "times.vtp", "-o", "path.vtp", "--source", "0", "--to", "80")
+        self.assert_described("path", keys_in(paths), page_of("path"))
+        joined = self.succeed_json("connect", "fibers.nii.gz", "--from", "voxels:4,12,12", "--to", "voxels:20,12,12",
+                                   "-o", "c")
+        self.assert_described("connect", keys_in(joined), page_of("connect"))
+        matrix = self.succeed_json("connectome", "fibers.nii.gz", "--parcels", "3", "-o", "m.csv")
+        self.assert_described("connectome", keys_in(matrix), page_of("connectome"))
