@@ -22,26 +22,6 @@
 namespace isochron {
 namespace {
 
-/// A part's share of an image, without arrays. Throws UsageError unless the part is one of the parts.
-ImageShare share_of(const ImageGrid& whole, const PartChoice& choice) {
-  check_choice(choice);
-  ImageShare share;
-  share.whole = whole;
-  share.boxes = share_boxes(whole, choice.parts);
-  share.image.grid = grid_of_box(whole, share.boxes[choice.part]);
-  return share;
-}
-
-/// Calls `body(v, i, j, k)` for the part's voxels in their order: the number in its box, and the indices in the whole
-/// image. Values that are made from the latter are the same whatever the parts.
-template <class Body>
-void for_own_voxels(const ImageShare& share, const PartChoice& choice, Body&& body) {
-  std::size_t v = 0;
-  for_each_index(share.boxes[choice.part], [&](const LatticeIndex& at) {
-    body(v++, static_cast<std::uint32_t>(at[0]), static_cast<std::uint32_t>(at[1]), static_cast<std::uint32_t>(at[2]));
-  });
-}
-
 void set_tensors(Image& image, std::string name, const std::vector<SymTensor3d>& tensors) {
   std::vector<float> values;
   values.reserve(6 * tensors.size());
@@ -262,19 +242,19 @@ void check_speeds(double top, double bottom) {
 
 /// An image whose pixels get a speed and a label: `value(x, depth)`, both from 0 to 1 over the image, gives the pair.
 template <class Value>
-ImageShare flat_model(const std::array<std::uint32_t, 2>& n, double spacing, const PartChoice& choice,
-                      std::string label, Value&& value) {
-  ImageShare share = share_of(image_grid({{n[0], n[1], 1}, spacing}), choice);
+ImagePart flat_model(const std::array<std::uint32_t, 2>& n, double spacing, const PartChoice& choice, std::string label,
+                     Value&& value) {
+  ImagePart part = empty_image_part(image_grid({{n[0], n[1], 1}, spacing}), choice);
   std::vector<float> speed;
   std::vector<std::uint8_t> labels;
-  for_own_voxels(share, choice, [&](std::size_t, std::uint32_t i, std::uint32_t j, std::uint32_t) {
+  for_own_voxels(part, choice, [&](std::size_t, std::uint32_t i, std::uint32_t j, std::uint32_t) {
     const auto [f, what] = value(i / (n[0] - 1.0), j / (n[1] - 1.0));
     speed.push_back(static_cast<float>(f));
     labels.push_back(what);
   });
-  share.image.data.set({"speed", 1, std::move(speed)});
-  share.image.data.set({std::move(label), 1, std::move(labels)});
-  return share;
+  part.image.data.set({"speed", 1, std::move(speed)});
+  part.image.data.set({std::move(label), 1, std::move(labels)});
+  return part;
 }
 
 struct SpeedAndLabel {
@@ -286,7 +266,7 @@ struct SpeedAndLabel {
 
 Image generate_layers(const LayersOptions& options) { return generate_layers_part(options, {}).image; }
 
-ImageShare generate_layers_part(const LayersOptions& options, const PartChoice& choice) {
+ImagePart generate_layers_part(const LayersOptions& options, const PartChoice& choice) {
   check_speeds(options.speed_top, options.speed_bottom);
   require_below_one("relief", options.relief);
   if (options.layers < 1 || options.layers > 255)
@@ -305,7 +285,7 @@ ImageShare generate_layers_part(const LayersOptions& options, const PartChoice& 
 
 Image generate_salt(const SaltOptions& options) { return generate_salt_part(options, {}).image; }
 
-ImageShare generate_salt_part(const SaltOptions& options, const PartChoice& choice) {
+ImagePart generate_salt_part(const SaltOptions& options, const PartChoice& choice) {
   check_speeds(options.speed_top, options.speed_bottom);
   require_positive("speed of the salt", options.speed_salt);
   require_positive("radius of the salt", options.radius);
@@ -356,10 +336,10 @@ void check(const PhantomOptions& options) {
 
 Image generate_phantom(const PhantomOptions& options) { return generate_phantom_part(options, {}).image; }
 
-ImageShare generate_phantom_part(const PhantomOptions& options, const PartChoice& choice) {
+ImagePart generate_phantom_part(const PhantomOptions& options, const PartChoice& choice) {
   check(options);
   const ImageGrid grid = image_grid(options.size);
-  ImageShare share = share_of(grid, choice);
+  ImagePart part = empty_image_part(grid, choice);
   const auto& n = options.size.n;
   const double voxel = options.size.spacing;
   const double side = (std::min({n[0], n[1], n[2]}) - 1) * voxel;
@@ -367,10 +347,10 @@ ImageShare generate_phantom_part(const PhantomOptions& options, const PartChoice
   const double outer = options.radius * side, inner = (options.radius - options.wall) * side;
   const double along_inner = elongation * outer - options.wall * side, tube = options.tube * side;
 
-  const std::size_t count = share.image.grid.voxel_count();
+  const std::size_t count = part.image.grid.voxel_count();
   std::vector<std::uint8_t> labels(count, 0);
   std::vector<float> density(count, 0);
-  for_own_voxels(share, choice, [&](std::size_t v, std::uint32_t i, std::uint32_t j, std::uint32_t k) {
+  for_own_voxels(part, choice, [&](std::size_t v, std::uint32_t i, std::uint32_t j, std::uint32_t k) {
     const Vec3d p = grid.position(grid.voxel(i, j, k)) - middle;
     // Later ones lie over earlier ones.
     const std::array<double, 3> distances{ellipsoid_distance(p, outer, elongation * outer),
@@ -383,9 +363,9 @@ ImageShare generate_phantom_part(const PhantomOptions& options, const PartChoice
     }
     density[v] = static_cast<float>(value);
   });
-  share.image.data.set({"label", 1, std::move(labels)});
-  share.image.data.set({"density", 1, std::move(density)});
-  return share;
+  part.image.data.set({"label", 1, std::move(labels)});
+  part.image.data.set({"density", 1, std::move(density)});
+  return part;
 }
 
 }  // namespace isochron

@@ -85,7 +85,7 @@ struct LayersOptions {
 /// UsageError.
 Image generate_layers(const LayersOptions& options);
 /// One part's box of it with the same values, made without the rest; so for both models.
-ImageShare generate_layers_part(const LayersOptions& options, const PartChoice& choice);
+ImagePart generate_layers_part(const LayersOptions& options, const PartChoice& choice);
 
 struct SaltOptions {
   std::array<std::uint32_t, 2> n{301, 101};
@@ -101,7 +101,7 @@ struct SaltOptions {
 /// A body of fast salt in the middle of a medium that gets faster with the depth; arrays `speed` (float) and `salt`
 /// (uint8, 1 inside). Throws UsageError.
 Image generate_salt(const SaltOptions& options);
-ImageShare generate_salt_part(const SaltOptions& options, const PartChoice& choice);
+ImagePart generate_salt_part(const SaltOptions& options, const PartChoice& choice);
 
 // ---- Three materials.
 
@@ -118,6 +118,6 @@ struct PhantomOptions {
 /// scanner's partial volumes have it). Throws UsageError for lengths that do not fit into each other or the box.
 Image generate_phantom(const PhantomOptions& options);
 /// One part's box of it with the same values, made without the rest.
-ImageShare generate_phantom_part(const PhantomOptions& options, const PartChoice& choice);
+ImagePart generate_phantom_part(const PhantomOptions& options, const PartChoice& choice);
 
 }  // namespace isochron
