@@ -1,6 +1,7 @@
 #include "isochron/io/tables.h"
 
 #include "io/io_test_support.h"
+#include "isochron/io/image/formats.h"
 
 namespace isochron::test {
 namespace {

@@ -11,6 +11,7 @@
 #include "isochron/generate/square.h"
 #include "isochron/io/image/vti.h"
 #include "isochron/io/image_io.h"
+#include "isochron/io/pieces/image_pieces.h"
 #include "isochron/io/pieces/mesh_pieces.h"
 #include "isochron/io/pieces/part_files.h"
 #include "isochron/io/vtk_xml.h"
