@@ -104,7 +104,7 @@ struct EachSource::MatrixFile {
     sink.print("\n");
   }
   void commit() {
-    sink.close();
+    sink.finish();
     file.commit();
   }
 };

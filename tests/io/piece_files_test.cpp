@@ -7,6 +7,7 @@
 #include "io/io_test_support.h"
 #include "isochron/io/image/vti.h"
 #include "isochron/io/image_io.h"
+#include "isochron/io/pieces/image_pieces.h"
 #include "isochron/io/pieces/mesh_pieces.h"
 #include "isochron/io/pieces/part_files.h"
 #include "isochron/io/vtk_xml.h"
