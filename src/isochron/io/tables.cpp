@@ -139,9 +139,7 @@ std::vector<SourceRow> read_source_file(const std::filesystem::path& path) {
       if (in.more_on_line()) in.fail("more than two values in the line (a row is: id time); split it into rows");
     }
   }
-  if (result.empty()) {
-    bad_file(path, "no sources (every line is blank or a comment); add rows: id time");
-  }
+  if (result.empty()) bad_file(path, "no sources (every line is blank or a comment); add rows: id time");
   return result;
 }
 
@@ -163,12 +161,11 @@ NamedPoints read_points(const std::filesystem::path& path) {
     }
     const std::optional<NamePlace> place = name_place(row, of_four_numbers);
     const std::size_t coordinates = row.words - (place == NamePlace::none ? 0 : 1);
-    if (!place || coordinates < 2 || coordinates > 3 || (columns != 0 && coordinates != columns)) {
+    if (!place || coordinates < 2 || coordinates > 3 || (columns != 0 && coordinates != columns))
       in.fail(
           "{} of {} values are numbers (a row is: x y z or x y, with a name in front or behind, all rows "
           "alike); keep only these columns",
           row.numbers, row.words);
-    }
     columns = coordinates;
     std::string& name = result.names.emplace_back();
     if (place == NamePlace::front) name = without_quotes(in.word("a name"));
@@ -177,9 +174,7 @@ NamedPoints read_points(const std::filesystem::path& path) {
     if (place == NamePlace::back) name = without_quotes(in.word("a name"));
     any_name = any_name || !name.empty();
   }
-  if (result.points.empty()) {
-    bad_file(path, "no points (every line is blank or a comment); add rows: x y z");
-  }
+  if (result.points.empty()) bad_file(path, "no points (every line is blank or a comment); add rows: x y z");
   if (!any_name) result.names.clear();
   return result;
 }

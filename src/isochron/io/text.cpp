@@ -141,10 +141,9 @@ std::size_t TextScanner::count(std::string_view what, std::size_t bytes_each) {
 }
 
 void TextScanner::check_count(std::string_view what, std::uint64_t number, std::size_t bytes_each) const {
-  if (number > remaining() / bytes_each + 1 || number >= VertexId::invalid_value) {
+  if (number > remaining() / bytes_each + 1 || number >= VertexId::invalid_value)
     fail("{} {} cannot be right (only {} bytes follow); the file is truncated or damaged: export it again", what,
          number, remaining());
-  }
 }
 
 void TextScanner::fail_at_word(std::string_view problem) const {

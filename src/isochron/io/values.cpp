@@ -108,18 +108,16 @@ std::vector<JoinedArray> join_arrays(std::span<const ArrayBlock> blocks) {
       std::all_of(blocks.begin(), blocks.end(), [](const ArrayBlock& block) { return block.tuples == 0; });
   for (std::size_t b = 0; b < blocks.size(); ++b) {
     if (blocks[b].tuples == 0 && !nothing) continue;
-    for (const DataArray& array : blocks[b].data->all()) {
+    for (const DataArray& array : blocks[b].data->all())
       find_or_start(joined, array, blocks[b], blocks).parts[b].array = &array;
-    }
   }
   return joined;
 }
 
 void write_values(ByteWriter& writer, const JoinedArray& array, Encoding encoding) {
   with_type(array.type, [&]<class T>() {
-    for (const JoinedArray::Part& part : array.parts) {
+    for (const JoinedArray::Part& part : array.parts)
       write_part<T>(writer, part, part.tuples * static_cast<std::size_t>(array.components), encoding);
-    }
   });
 }
 

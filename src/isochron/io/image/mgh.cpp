@@ -59,10 +59,9 @@ void write_as(const OutputFile& file, const ImageGrid& grid, const DataArray& ar
     const auto i = static_cast<std::size_t>(a);
     header.put(at_spacing + 4 * i, static_cast<float>(grid.spacing(a)));
     header.put(at_centre + 4 * i, static_cast<float>(centre[a]));
-    for (int d = 0; d < 3; ++d) {
+    for (int d = 0; d < 3; ++d)
       header.put(at_directions + 4 * (3 * i + static_cast<std::size_t>(d)),
                  static_cast<float>(grid.axes[i][d] / grid.spacing(a)));
-    }
   }
   ByteWriter writer(file);
   writer.write(header.bytes().data(), header.bytes().size());

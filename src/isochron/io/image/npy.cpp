@@ -55,10 +55,9 @@ void parse_shape(std::string_view value, NpyHeader& header, const ByteReader& re
     list = trimmed(list.substr(static_cast<std::size_t>(stop - list.data())));
     if (list.starts_with(',')) list.remove_prefix(1);
   }
-  if (header.shape.size() < 2 || header.shape.size() > 4) {
+  if (header.shape.size() < 2 || header.shape.size() > 4)
     bad_file(reader.path(), "an array with {} indices (an image has 2 or 3, or 4 with components); reshape it",
              header.shape.size());
-  }
 }
 
 NpyHeader read_header(ByteReader& reader) {

@@ -247,10 +247,9 @@ void place(const NrrdHeader& h, const std::vector<std::size_t>& space, Image& im
     }
     mins[static_cast<int>(d)] = number(h.axis_mins, 0);
   }
-  if (h.directions.empty()) {
+  if (h.directions.empty())
     image.warnings.emplace_back(
         "the affine is missing (no space directions); the image's axes are taken for x, y and z");
-  }
   grid.origin = h.origin ? *h.origin : mins;
   if (space.size() < 3) grid.axes[2] = {};
   if (space.size() < 2) grid.axes[1] = std::abs(grid.axes[0].y) < norm(grid.axes[0]) ? Vec3d{0, 1, 0} : Vec3d{1, 0, 0};

@@ -75,9 +75,8 @@ void write_planar_as(ByteWriter& writer, const DataArray& array, Encoding encodi
       [&](const auto& values) {
         const auto step = static_cast<std::size_t>(array.components);
         for (std::size_t component = 0; component < step; ++component) {
-          for (std::size_t i = component; i < values.size(); i += step) {
+          for (std::size_t i = component; i < values.size(); i += step)
             write_value(writer, static_cast<T>(values[i]), encoding);
-          }
         }
       },
       array.values);

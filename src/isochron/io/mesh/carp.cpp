@@ -75,12 +75,11 @@ std::size_t read_fiber_header(TextScanner& in) {
   const std::size_t words = words_on_line(ahead);
   if (words == 3 || words == 6) return words;
   const auto directions = words == 1 ? in.integer<int>("the number of directions") : 0;
-  if (directions != 1 && directions != 2) {
+  if (directions != 1 && directions != 2)
     in.fail(
         "the first line is no header and no row (words: {}; it must be 1 or 2, or hold the 3 or 6 numbers of an "
         "element); repair the file",
         words);
-  }
   return static_cast<std::size_t>(3 * directions);
 }
 
@@ -90,10 +89,9 @@ void read_fibers(const std::filesystem::path& path, const std::vector<CellKind>&
   const std::size_t values = read_fiber_header(in);
   std::array<std::array<std::vector<double>, 2>, cell_kinds.size()> directions;
   for (std::size_t i = 0; i < kinds.size(); ++i) {
-    if (in.at_end()) {
+    if (in.at_end())
       in.fail("there are too few fibres (rows: {}, elements in the .elem file: {}); use the .lon file of the same mesh",
               i, kinds.size());
-    }
     for (std::size_t k = 0; k < values; ++k) {
       const double value = in.coordinate("a fibre component");
       if (kinds[i] != CellKind::other) directions[static_cast<std::size_t>(kinds[i])][k / 3].push_back(value);

@@ -8,9 +8,8 @@ namespace isochron {
 namespace {
 
 void check_points(const std::filesystem::path& path, const Dataset& dataset) {
-  if (dataset.points.size() >= VertexId::invalid_value) {
+  if (dataset.points.size() >= VertexId::invalid_value)
     bad_file(path, "{} points are too many (ids have 32 bits); split the mesh", dataset.points.size());
-  }
   for (std::size_t i = 0; i < dataset.points.size(); ++i) {
     const Vec3d& p = dataset.points[i];
     if (std::isfinite(p.x) && std::isfinite(p.y) && std::isfinite(p.z)) continue;

@@ -21,7 +21,7 @@ void check_dataset(const std::filesystem::path& path, const Dataset& dataset);
 
 /// The kinds of cells that a data set has; files have others too.
 enum class CellKind : std::uint8_t { tet, triangle, line, other };
-constexpr std::array cell_kinds{CellKind::tet, CellKind::triangle, CellKind::line};
+inline constexpr std::array cell_kinds{CellKind::tet, CellKind::triangle, CellKind::line};
 
 DataArrays& arrays_of(Dataset& dataset, CellKind kind);
 const DataArrays& arrays_of(const Dataset& dataset, CellKind kind);

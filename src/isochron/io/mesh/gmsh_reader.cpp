@@ -32,9 +32,8 @@ class TagMap {
     sorted_.reserve(tags.size());
     for (std::size_t i = 0; i < tags.size(); ++i) sorted_.emplace_back(tags[i], static_cast<std::uint32_t>(i));
     std::sort(sorted_.begin(), sorted_.end());
-    for (std::size_t i = 1; i < sorted_.size(); ++i) {
+    for (std::size_t i = 1; i < sorted_.size(); ++i)
       duplicates_ = duplicates_ || sorted_[i].first == sorted_[i - 1].first;
-    }
   }
 
   [[nodiscard]] bool duplicates() const { return duplicates_; }
@@ -140,14 +139,12 @@ class GmshReader {
   }
 
   void read_format() {
-    if (in_.peek() != "$MeshFormat") {
+    if (in_.peek() != "$MeshFormat")
       in_.fail("$MeshFormat is missing (this is not a Gmsh file of version 2 or 4); check the extension");
-    }
     in_.word("$MeshFormat");
     version_ = in_.real("the version");
-    if (!((version_ >= 2.0 && version_ < 3.0) || version_ == 4.1)) {
+    if (!((version_ >= 2.0 && version_ < 3.0) || version_ == 4.1))
       in_.fail("format version {} (known are 2.x and 4.1); save it as 4.1 or 2.2", version_);
-    }
     const bool binary = in_.integer<int>("the file type") != 0;
     if (in_.integer<int>("the size of a number") != 8)
       in_.fail("numbers are not 8 bytes wide; save the file with Gmsh again");
@@ -165,10 +162,9 @@ class GmshReader {
 
   void end_section(std::string_view name) {
     const std::string_view word = in_.word("the end of the section");
-    if (word.substr(0, 4) != "$End" || word.substr(4) != name) {
+    if (word.substr(0, 4) != "$End" || word.substr(4) != name)
       in_.fail("$End{} was expected, not {} (counts and rows do not match); export the file again", name,
                in_quotes(word));
-    }
   }
 
   void read_section(const std::string& name) {
@@ -459,13 +455,11 @@ class GmshReader {
   void store(DataArrays& arrays, const Header& header, std::vector<double> values, std::size_t placed,
              std::string_view where) {
     const std::size_t tuples = values.size() / static_cast<std::size_t>(header.components);
-    if (placed < tuples) {
+    if (placed < tuples)
       warn_once(fmt::format("array {} has values for {} of {} {}; the others are NaN", in_quotes(header.name), placed,
                             tuples, where));
-    }
-    if (arrays.find(header.name) != nullptr) {
+    if (arrays.find(header.name) != nullptr)
       warn_once(fmt::format("array {} is there more than once; the last one is kept", in_quotes(header.name)));
-    }
     arrays.set({header.name, header.components, std::move(values)});
   }
 
@@ -481,10 +475,9 @@ class GmshReader {
     }
     if (several_groups_)
       result_.warnings.emplace_back("cells in several physical groups: gmsh:physical holds the first");
-    if (high_order_) {
+    if (high_order_)
       result_.warnings.emplace_back(
           "curved elements: only their corners are used, the nodes between them belong to no element");
-    }
   }
 
   TextScanner in_;

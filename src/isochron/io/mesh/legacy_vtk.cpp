@@ -70,16 +70,14 @@ class LegacyReading {
   void read_header() {
     const auto first = reader_.line();
     constexpr std::string_view magic = "# vtk DataFile Version ";
-    if (!first || !upper_case(*first).starts_with(upper_case(magic))) {
+    if (!first || !upper_case(*first).starts_with(upper_case(magic)))
       bad_file(reader_.path(),
                "this is no legacy VTK file (it does not begin with '# vtk DataFile Version'); check the extension");
-    }
     version5_ = first->size() > magic.size() && (*first)[magic.size()] >= '5';
     reader_.line();  // the title
     const std::string encoding = upper_case(reader_.require_token("ASCII or BINARY"));
-    if (encoding != "ASCII" && encoding != "BINARY") {
+    if (encoding != "ASCII" && encoding != "BINARY")
       reader_.fail("{} where ASCII or BINARY should be", in_quotes(encoding));
-    }
     encoding_ = encoding == "ASCII" ? Encoding::text : Encoding::big_endian;
     std::string word = upper_case(reader_.require_token("DATASET"));
     if (word == "FIELD") {  // VTK allows fields before the data set
@@ -88,11 +86,10 @@ class LegacyReading {
     }
     if (word != "DATASET") reader_.fail("{} where DATASET should be", in_quotes(word));
     const std::string kind = upper_case(reader_.require_token("the kind of data set"));
-    if (kind != "POLYDATA" && kind != "UNSTRUCTURED_GRID") {
+    if (kind != "POLYDATA" && kind != "UNSTRUCTURED_GRID")
       bad_file(reader_.path(),
                "the data set is of kind {}; give POLYDATA or UNSTRUCTURED_GRID (images go through .vti, .nii or .nrrd)",
                in_quotes(kind));
-    }
     grid_ = kind == "UNSTRUCTURED_GRID";
   }
 
@@ -190,9 +187,8 @@ class LegacyReading {
       cells.ends.reserve(offsets);
       for_each_value<T>(reader_, encoding_, offsets, [&](T value) {
         const auto end = static_cast<std::uint64_t>(value);
-        if (!(value >= 0) || end > corners || (!cells.ends.empty() && end < cells.ends.back())) {
+        if (!(value >= 0) || end > corners || (!cells.ends.empty() && end < cells.ends.back()))
           reader_.fail("the cell offsets do not increase");
-        }
         cells.ends.push_back(end);
       });
     });
@@ -242,9 +238,8 @@ class LegacyReading {
     if (!have_points_) reader_.fail("the cells' arrays come before the POINTS");
     sorter_.emplace(dataset_, reader_.path().string());
     if (grid_) {
-      if (types_.size() != cells_[0].ends.size()) {
+      if (types_.size() != cells_[0].ends.size())
         reader_.fail("the numbers of cells and of cell types differ ({} and {})", cells_[0].ends.size(), types_.size());
-      }
       std::array<std::size_t, 256> counts{};
       for (const std::uint8_t type : types_) ++counts[type];
       for (int kind = 0; kind < 256; ++kind) sorter_->reserve(kind, counts[static_cast<std::size_t>(kind)]);
@@ -274,10 +269,9 @@ class LegacyReading {
     end_header_line();
     if (attachment == Attachment::cells && !sorter_) sort_cells();
     tuples_ = attachment == Attachment::points ? dataset_.points.size() : sorter_->cell_count();
-    if (announced != tuples_) {
+    if (announced != tuples_)
       reader_.fail("{} is announced for another number of items than there are ({} and {})",
                    attachment == Attachment::points ? "POINT_DATA" : "CELL_DATA", announced, tuples_);
-    }
   }
 
   void take_attribute(const std::string& word) {
@@ -347,10 +341,9 @@ class LegacyReading {
       const std::size_t components = reader_.count("the number of components", 0);
       const std::size_t tuples = reader_.count("the number of tuples", 0);
       const bool fits = attachment == Attachment::nothing || tuples == tuples_;
-      if (!fits) {
+      if (!fits)
         dataset_.warnings.push_back(fmt::format("array {} was left out: it does not fit (tuples: {}, items: {})",
                                                 in_quotes(word), tuples, tuples_));
-      }
       read_array(fits ? attachment : Attachment::nothing, decoded(word), components, tuples);
     }
   }
@@ -501,10 +494,9 @@ void write_arrays(ByteWriter& writer, const char* keyword, std::span<const Array
 Dataset read_legacy_vtk(const std::filesystem::path& path) { return LegacyReading(path).run(); }
 
 void write_legacy_vtk(std::span<const OutputFile> files, const Dataset& dataset) {
-  if (dataset.points.size() > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max())) {
+  if (dataset.points.size() > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()))
     throw UsageError("there are too many points (legacy VTK files hold at most 2147483647); write .vtu",
                      files[0].target.string());
-  }
   const ScalarType point_type = smallest_type(dataset.points);
   const bool grid = !dataset.tets.cells.empty();
   const ArrayBlock points{&dataset.point_data, dataset.points.size(), "points"};

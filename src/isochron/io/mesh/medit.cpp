@@ -39,9 +39,8 @@ class MeditReader {
   MeditReader(const std::filesystem::path& path, std::string_view text) : in_(path, text, {.hash_comments = true}) {}
 
   Dataset read() {
-    if (!same_word(in_.peek(), "MeshVersionFormatted")) {
+    if (!same_word(in_.peek(), "MeshVersionFormatted"))
       in_.fail("the word MeshVersionFormatted is missing (this is not a Medit text file); check the extension");
-    }
     in_.word("MeshVersionFormatted");
     in_.integer<int>("the format version");
     while (!in_.at_end()) {
@@ -115,9 +114,8 @@ class MeditReader {
       return;
     }
     const char first = keyword.front();
-    if (!((first | 0x20) >= 'a' && (first | 0x20) <= 'z')) {
+    if (!((first | 0x20) >= 'a' && (first | 0x20) <= 'z'))
       in_.fail("{} is not a section's name (rows and counts do not match); export the file again", in_quotes(keyword));
-    }
     result_.warnings.push_back("Medit section " + in_quotes(keyword) + " is not known and was left out");
     while (!in_.at_end() && (in_.peek().front() | 0x20) < 'a') in_.word("a number");
   }

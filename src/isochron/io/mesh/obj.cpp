@@ -118,9 +118,8 @@ void write_obj(std::span<const OutputFile> files, const Dataset& dataset) {
   ByteWriter sink(files[0]);
   sink.print("# written by Isochron\n");
   for (const Vec3d& p : dataset.points) sink.print("v {} {} {}\n", p.x, p.y, p.z);
-  for (const auto& t : dataset.triangles.cells) {
+  for (const auto& t : dataset.triangles.cells)
     sink.print("f {} {} {}\n", t[0].index() + 1, t[1].index() + 1, t[2].index() + 1);
-  }
   for (const auto& line : dataset.lines) {
     sink.print("l");
     for (const VertexId id : line) sink.print(" {}", id.index() + 1);

@@ -14,9 +14,8 @@ void read_header(TextScanner& in) {
     in.fail("the word OFF is missing (this is not an OFF file); check the extension");
   }
   in.word("OFF");
-  if (in.more_on_line() && in.peek() == "BINARY") {
+  if (in.more_on_line() && in.peek() == "BINARY")
     in.fail("binary OFF is not understood (only text is); convert the file to text");
-  }
 }
 
 void read_face(TextScanner& in, Dataset& result) {

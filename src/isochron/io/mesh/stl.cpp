@@ -56,10 +56,9 @@ class StlReading {
         (start.find("facet") != std::string_view::npos || start.find("endsolid") != std::string_view::npos);
     if (text) read_text();
     else read_binary();
-    if (collapsed_ > 0) {
+    if (collapsed_ > 0)
       dataset_.warnings.push_back(
           fmt::format("left out because two corners are in one place: {} of the triangles", collapsed_));
-    }
     return std::move(dataset_);
   }
 
@@ -134,10 +133,9 @@ class StlReading {
 Dataset read_stl(const std::filesystem::path& path) { return StlReading(path).run(); }
 
 void write_stl(std::span<const OutputFile> files, const Dataset& dataset) {
-  if (dataset.triangles.cells.size() > std::numeric_limits<std::uint32_t>::max()) {
+  if (dataset.triangles.cells.size() > std::numeric_limits<std::uint32_t>::max())
     throw UsageError("there are too many triangles (STL files count them with 32 bits); write .vtp",
                      files[0].target.string());
-  }
   ByteWriter writer(files[0]);
   std::array<char, 80> header{};
   std::string_view title = "written by Isochron";

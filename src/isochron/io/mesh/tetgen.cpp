@@ -122,10 +122,9 @@ void read_cells(TextScanner& in, std::size_t cells, int extra, std::size_t base,
     in.skip_rest();
   }
   columns.store(block.data);
-  if (extra > 0) {
+  if (extra > 0)
     result.warnings.push_back(fmt::format(
         "second-order elements: only the {} corners are used, the nodes between them belong to no element", Corners));
-  }
 }
 
 void read_elements(const std::filesystem::path& path, std::size_t base, Dataset& result) {
