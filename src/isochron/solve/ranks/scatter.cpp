@@ -15,12 +15,12 @@ namespace isochron::mpi {
 namespace {
 
 /// Enough blocks to keep ranks busy, of enough vertices to keep borders short (bench/NOTES.md).
-constexpr int tuned_blocks = 64;
+constexpr int tuned_mesh_blocks = 64;
 constexpr std::size_t min_block = 3500;
 
 std::uint32_t block_count(std::size_t vertices, int ranks, int wanted) {
   const auto most = static_cast<int>(vertices / min_block / static_cast<std::size_t>(ranks));
-  return static_cast<std::uint32_t>(ranks * (wanted > 0 ? wanted : std::clamp(most, 1, tuned_blocks)));
+  return static_cast<std::uint32_t>(ranks * (wanted > 0 ? wanted : std::clamp(most, 1, tuned_mesh_blocks)));
 }
 
 /// The blocks in the order in which a curve passes through their middles.
