@@ -21,7 +21,7 @@ struct ImageFormat {
 };
 
 /// Every image format this build knows, in the order shown to users. Raw files have no extension of their own: see
-/// io/raw_image.h.
+/// io/image/formats.h.
 const std::vector<ImageFormat>& image_formats();
 
 /// Whether the extension is that of an image. Looks at the name only.
@@ -30,7 +30,7 @@ bool is_image_file(const std::filesystem::path& path);
 bool holds_many_arrays(const std::filesystem::path& path);
 
 /// Reads an image with all its arrays. World space is RAS in mm where the format has a notion of it. Throws InputError
-/// whose message begins with a path: missing, truncated or malformed file, a file of another kind, sizes that the file
+/// about a file: missing, truncated or malformed file, a file of another kind, sizes that the file
 /// cannot hold, a singular affine. What was assumed is in the result's `warnings`.
 Image read_image(const std::filesystem::path& path);
 

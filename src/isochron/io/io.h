@@ -30,7 +30,7 @@ std::vector<std::string> written_extensions(WrittenCells cells);
 bool is_mesh_file(const std::filesystem::path& path);
 
 /// Reads a file (and, for formats of several files, its companions). Ids in the result are 0-based. Throws InputError
-/// whose message begins with the path: missing, unreadable, empty, truncated or malformed file, unknown extension, id
+/// about the file: missing, unreadable, empty, truncated or malformed file, unknown extension, id
 /// out of range, NaN or infinite coordinate. What was left out is listed in the result's `ignored_cells` and
 /// `warnings`.
 Dataset read_dataset(const std::filesystem::path& path);

@@ -13,7 +13,7 @@ namespace isochron {
 
 /// The whole mesh. Ghost cells are dropped. Where all pieces tell ids of the whole mesh, vertices and cells come in
 /// their order; otherwise piece by piece, and vertices at the same place on borders of pieces are one, see
-/// `match_borders`. Throws InputError that begins with the path: a piece is missing, pieces disagree on their arrays,
+/// `match_borders`. Throws InputError about the list: a piece is missing, pieces disagree on their arrays,
 /// ids contradict one another.
 Dataset read_mesh_pieces(const std::filesystem::path& path);
 

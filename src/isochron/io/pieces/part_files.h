@@ -26,7 +26,7 @@ Dataset piece_of(PartData<Corners> data, std::uint32_t part);
 /// Whether the set was made of parts, so that each piece can be read as one.
 bool holds_parts(const PieceIndex& index);
 
-/// A piece of a set that `holds_parts` as the part it was made of. Throws InputError that begins with a path: ids or
+/// A piece of a set that `holds_parts` as the part it was made of. Throws InputError about the list: ids or
 /// owners that cannot be.
 template <int Corners>
 PartData<Corners> read_part(const PieceIndex& index, std::uint32_t part);
