@@ -67,6 +67,9 @@ function(isochron_unity target)
     endforeach()
   endforeach()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  # GCC takes the sources of a batch for headers, whose unnamed namespaces would be a mistake.
+  target_compile_options(${target} PRIVATE
+    $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU>>:-Wno-subobject-linkage>)
 endfunction()
 
 # isochron_precompile(target [header…]): the headers that most sources include, and these. They are no substitute for a

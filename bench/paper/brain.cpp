@@ -41,7 +41,7 @@ ImageGrid with_affine(ImageGrid grid, const std::filesystem::path& path) {
 
 /// Semi-axes of the head, and of the ventricles beside the middle.
 constexpr Vec3d head{0.70, 0.78, 0.80};
-constexpr Vec3d ventricle{0.07, 0.30, 0.16};
+constexpr Vec3d ventricle_axes{0.07, 0.30, 0.16};
 constexpr double ventricle_aside = 0.13;
 constexpr double cortex = 0.85;  ///< of the head's radius, from here on outwards
 
@@ -50,7 +50,7 @@ double radius_in(const Vec3d& p, const Vec3d& semi_axes) {
 }
 
 bool in_head(const Vec3d& p) {
-  return radius_in(p, head) <= 1 && radius_in({std::abs(p.x) - ventricle_aside, p.y, p.z}, ventricle) > 1;
+  return radius_in(p, head) <= 1 && radius_in({std::abs(p.x) - ventricle_aside, p.y, p.z}, ventricle_axes) > 1;
 }
 
 /// The fibres: arches over the ventricles from half to half in the middle part, else bundles from front to back that

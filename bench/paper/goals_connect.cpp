@@ -20,11 +20,11 @@ namespace isochron::bench {
 namespace {
 
 /// Costs of two solves of one problem agree: tolerances and single precision over the hops of a way.
-constexpr double max_difference = 2e-3;
+constexpr double max_cost_difference = 2e-3;
 
 bool agree(const std::vector<double>& a, const std::vector<double>& b) {
   return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), [](double x, double y) {
-           return x == y || std::abs(x - y) <= max_difference * std::min(x, y);
+           return x == y || std::abs(x - y) <= max_cost_difference * std::min(x, y);
          });
 }
 

@@ -230,13 +230,13 @@ std::vector<std::pair<VertexId, double>> SourceBall<Corners>::times() const {
       const auto [place, fresh] = set.try_emplace(v, time);
       if (!fresh) place->second = std::min(place->second, time);
     }
-  constexpr double rounding = 1 + 1e-12;
+  constexpr double rounding_error = 1 + 1e-12;
   std::vector<std::pair<VertexId, double>> unsure;
   for (const Entry& entry : entries_) {
     if (!entry.flat || entry.nearest > radius_) continue;
     for (const VertexId v : mesh_.element(entry.element)) {
       const double time = norm(frame_.map(mesh_.point(v)));
-      if (time > radius_ * rounding) continue;
+      if (time > radius_ * rounding_error) continue;
       if (entry.visible) set.try_emplace(v, time);
       else unsure.emplace_back(v, time);
     }

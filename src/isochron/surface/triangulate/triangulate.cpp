@@ -50,12 +50,12 @@ TriangleMesh compacted(const Delaunay& tets, const std::vector<DelaunayFacet>& f
 
 // Adds points with half of the sizes around, no closer to others than that asks for. Returns how many.
 std::size_t refine(Delaunay& tets, LocalSizes& sizes, const std::vector<Vec3d>& points) {
-  constexpr double apart = 0.8, smallest_factor = 0.1;
+  constexpr double separation = 0.8, smallest_factor = 0.1;
   std::size_t added = 0;
   VertexId near;
   for (const Vec3d p : points) {
     near = tets.nearest(p, near);
-    if (!near.valid() || norm(tets.point(near) - p) < apart * 0.5 * sizes.size(near, p)) continue;
+    if (!near.valid() || norm(tets.point(near) - p) < separation * 0.5 * sizes.size(near, p)) continue;
     const double factor = std::max(0.5 * sizes.factor(near), smallest_factor);
     const VertexId v = tets.insert(p, near);
     if (!v.valid()) continue;
