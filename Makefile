@@ -8,7 +8,7 @@ PYTHON ?= /usr/bin/python3
 VENV ?= .venv
 
 .DEFAULT_GOAL := help
-.PHONY: help build-python setup-bare setup setup-test setup-dev build demo test format check-format check-rooms asan tsan bare cuda tidy install python wheel clean
+.PHONY: help build-python setup-bare setup setup-test setup-dev build demo test format check-format check-modules asan tsan bare cuda tidy install python wheel clean
 
 help:  ## show this
 	@awk -F ':[^#]*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -55,8 +55,8 @@ format: setup-dev  ## format all sources
 check-format: setup-dev  ## complain about sources that are not formatted
 	scripts/format.sh --check
 
-check-rooms:  ## complain about includes that go against the one-way rule
-	scripts/check_rooms.sh
+check-modules:  ## complain about includes that go against the one-way rule
+	scripts/check_modules.sh
 
 tidy: setup-dev  ## clang-tidy on the files changed since the last commit and in it
 	scripts/tidy.sh --changed

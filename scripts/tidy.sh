@@ -15,7 +15,7 @@ files=()
 while (($# > 0)); do
   case $1 in
     --changed)
-      # A header is checked with its source. Without history (a shallow clone) a few rooms stand for the rest.
+      # A header is checked with its source. Without history (a shallow clone) a few modules stand for the rest.
       if git rev-parse -q --verify HEAD~1 >/dev/null 2>&1; then
         while IFS= read -r file; do [[ -f $file ]] && files+=("$file"); done < <(
           { git diff --name-only HEAD~1 && git ls-files --others --exclude-standard; } |

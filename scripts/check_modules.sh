@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Checks that the rooms of src/isochron include only the rooms below them (see CONTRIBUTING.md).
+# Checks that the modules of src/isochron include only the modules below them (see CONTRIBUTING.md).
 set -euo pipefail
 cd "$(dirname "$0")/../src/isochron"
 
-# What each room may include, besides itself.
+# What each module may include, besides itself.
 declare -A below=(
   [core]=""
   [comm]="core"
@@ -32,27 +32,27 @@ quoted_includes() {
 }
 
 for folder in */; do
-  room=${folder%/}
-  if [[ -z ${below[$room]+known} ]]; then
-    complain "src/isochron/$room: not a known room; add it to scripts/check_rooms.sh"
+  module=${folder%/}
+  if [[ -z ${below[$module]+known} ]]; then
+    complain "src/isochron/$module: not a known module; add it to scripts/check_modules.sh"
     continue
   fi
   while IFS=: read -r file line path; do
     if [[ ! $path =~ ^isochron/([a-z_]+)/ ]]; then
-      complain "src/isochron/$file:$line: \"$path\" is not written from the root, as \"isochron/room/file.h\""
+      complain "src/isochron/$file:$line: \"$path\" is not written from the root, as \"isochron/module/file.h\""
       continue
     fi
     target=${BASH_REMATCH[1]}
-    from=$room
+    from=$module
     [[ $file == mesh/generate/* ]] && from=generate
-    [[ " $from $room ${below[$from]} " == *" $target "* ]] || complain "src/isochron/$file:$line: $from must not include $target"
+    [[ " $from $module ${below[$from]} " == *" $target "* ]] || complain "src/isochron/$file:$line: $from must not include $target"
     # The library does not know that examples can be generated, nor serial code that there are ranks.
     for inner in mesh/generate solve/ranks; do
       if [[ $path == isochron/$inner/* && $file != $inner/* ]]; then
         complain "src/isochron/$file:$line: only $inner may include $inner"
       fi
     done
-  done < <(quoted_includes "$room")
+  done < <(quoted_includes "$module")
 done
 
 # These headers are compiled by nvcc too, which chokes on the big libraries.
@@ -61,7 +61,7 @@ while IFS=: read -r file line text; do
 done < <(find core local -name '*.h' -exec grep -nHE '#[[:space:]]*include[[:space:]]*<(fmt|nlohmann)/' {} + || true)
 
 if ((wrong > 0)); then
-  echo "check_rooms: $wrong wrong includes" >&2
+  echo "check_modules: $wrong wrong includes" >&2
   exit 1
 fi
-echo "check_rooms: all includes point down"
+echo "check_modules: all includes point down"
