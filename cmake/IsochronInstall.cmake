@@ -2,7 +2,7 @@
 include(CMakePackageConfigHelpers)
 
 # The public headers: all of these folders, two of io, three for arrays in device memory, and what solves over
-# ranks. Readers, schedules and what wraps other libraries stay at home.
+# ranks. Readers, engines, schedules and what wraps other libraries are private.
 set(header_root ${PROJECT_SOURCE_DIR}/src)
 set(public_headers ${header_root}/isochron/io/io.h ${header_root}/isochron/io/image_io.h
   ${header_root}/isochron/core/cuda/device.h ${header_root}/isochron/core/cuda/device_array.h
@@ -18,7 +18,7 @@ foreach(name ranks/rank_groups ranks/rank_device ranks/rank_options ranks/distri
         grid/grid_box grid/stencils simplex/problem)
   list(APPEND public_headers ${header_root}/isochron/solve/${name}.h)
 endforeach()
-list(FILTER public_headers EXCLUDE REGEX "/core/vtk_|/tetrahedra/programs")
+list(FILTER public_headers EXCLUDE REGEX "/core/vtk_|/tetrahedra/programs|/solve/(device_)?engine.h")
 if(NOT ISOCHRON_WITH_VTK)
   list(FILTER public_headers EXCLUDE REGEX "/draw/")
 endif()
