@@ -168,6 +168,16 @@ TEST(Plan, ResultsStayWhereTheArraysAre) {
   EXPECT_TRUE(make_plan(options, mesh_of(small), roomy).keep_on_device);
 }
 
+TEST(Plan, ASolverOfTheCpuTakesNoMetricOfADevice) {
+  const TetMesh cube = generate_cube({.nx = 3, .ny = 3, .nz = 3});
+  const Metric metric = Metric::isotropic(1);
+  Solver solver(Domain(cube, metric));
+  EXPECT_THROW(solver.set_metric(DeviceSpeed{}), UsageError);
+  Sources sources;
+  sources.vertices.push_back({VertexId(0), 0});
+  EXPECT_EQ(solver.solve(sources).unreached, 0U);  // with the metric before
+}
+
 /// Everything that can be asked of the table.
 template <class Visit>
 void for_all_wanted(const Visit& visit) {

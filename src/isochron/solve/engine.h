@@ -157,6 +157,9 @@ class EngineOf final : public Engine {
 
   /// When the metric is refused, the one before stays, and is prepared again for the next solve.
   void set_metric(const AnyMetric& metric) override {
+    if (metric.host() == nullptr && plan_.method != Method::push)
+      throw UsageError(fmt::format("a metric in the memory of a GPU is not taken by method {}; make another solver",
+                                   name_of(plan_.method)));
     if (gpu_ >= 0) device_holding(metric, gpu_);
     const cuda::OnDevice here(gpu_);
     HeldMetric before = std::exchange(metric_, HeldMetric(metric, adapter_.element_count()));
@@ -248,7 +251,8 @@ class EngineOf final : public Engine {
   }
 
   void describe(Arrival& arrival) const {
-    summarise_if_on_host(arrival);
+    const bool summarised = arrival.reached + arrival.unreached > 0;  // on a device
+    if (!summarised) summarise(arrival);
     arrival.setup_seconds = setup_seconds_;
     std::vector<std::string> notes;
     if (!plan_.note.empty()) notes.push_back(plan_.note);
@@ -257,10 +261,6 @@ class EngineOf final : public Engine {
     const std::vector<std::string>& more = adapter_.notes();
     notes.insert(notes.end(), more.begin(), more.end());
     arrival.notes.insert(arrival.notes.begin(), notes.begin(), notes.end());
-  }
-
-  static void summarise_if_on_host(Arrival& arrival) {
-    if (!arrival.on_device) summarise(arrival);
   }
 
   /// These solve from set `first` on.
