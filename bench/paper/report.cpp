@@ -51,6 +51,8 @@ void Report::add(Entry entry) {
   entries_.push_back(std::move(entry));
 }
 
+void Report::note(std::string text) { notes_.push_back(std::move(text)); }
+
 void Report::note_on_paper(std::string text) {
   if (comparable()) note(std::move(text));
 }

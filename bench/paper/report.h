@@ -51,7 +51,7 @@ class Report {
   /// True when the meshes are the paper's. Otherwise `add` drops the paper's numbers.
   [[nodiscard]] bool comparable() const { return !quick_ || run_ == QuickRun::fewer_meshes; }
   void add(Entry entry);
-  void note(std::string text) { notes_.push_back(std::move(text)); }
+  void note(std::string text);
   /// A note that makes sense beside the paper's numbers only.
   void note_on_paper(std::string text);
   /// True when every entry that was run passed its check.

@@ -53,6 +53,7 @@ struct Arrival {
   std::optional<Residual> residual;  ///< with `verify`
 
   Method method = Method::banded;
+  std::optional<SourceInit> source_init;  ///< as it was used: a ball where factoring did not suit the metric
   Backend backend = Backend::serial;
   Precision precision = Precision::double_;
   int threads = 1;  ///< of this solve, or of the batch that it was one of

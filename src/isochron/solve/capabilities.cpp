@@ -46,7 +46,7 @@ constexpr std::array<Capability, 19> rows{{
 }};
 
 bool does(const Capability& row, const Wanted& wanted) {
-  return row.sources.has(wanted.source_init) && wanted.order <= row.max_order &&
+  return row.sources.has(wanted.source_init) && wanted.order >= 1 && wanted.order <= row.max_order &&
          (!wanted.split_obtuse || row.splits.has(wanted.domain)) && (!wanted.device_arrays || row.device_arrays) &&
          (!wanted.weights || row.weights);
 }
@@ -211,6 +211,8 @@ const Capability* find_capability(const Wanted& wanted) {
 const Capability& require_capability(const Wanted& wanted) {
   if (const Capability* row = find_capability(wanted)) return *row;
   if (wanted.domain == DomainKind::image && wanted.order != 1 && wanted.order != 2) refuse_on_image(wanted);
+  if (wanted.domain != DomainKind::image && (wanted.order != 1 || wanted.scheme != GridScheme::automatic))
+    refuse_on_mesh(wanted, wanted.method);
   if (wanted.device_arrays) refuse_device_arrays(wanted);
   if (wanted.hardware == Hardware::ranks) refuse_ranks(wanted);
   if (wanted.domain == DomainKind::image) refuse_on_image(wanted);

@@ -135,8 +135,11 @@ struct Noun {
   const char *singular, *plural;
 };
 
-/// The engine of a domain. An adapter has
-/// - `facts(metric)`, `gpu()` (the device that holds the shape's arrays, −1: the host), `user_count()` and
+/// The engine of a domain. A solve on the host goes from `solve_many` through `solve_one` (one set of sources) and
+/// `solve_group` (sources that are solved together) to a run of the adapter, which starts a schedule. Where a
+/// DeviceEngine does everything, `solve_on_device` gives it the seeds. An adapter has
+/// - `use(options)`, `ready()`, `facts(metric)`, `gpu()` (the device that holds the shape's arrays, −1: the host),
+/// `user_count()` and
 ///   `user_noun()` (vertices or voxels), `element_count()`;
 /// - `prepare(plan, metric)`, which makes what is not there yet, `metric_changed()` and `forget()`; `notes()` of it;
 /// - `device()`, the engine on the device when that does everything, else null, and `device_seeds(sets, first)`;
@@ -157,12 +160,13 @@ class EngineOf final : public Engine {
 
   /// When the metric is refused, the one before stays, and is prepared again for the next solve.
   void set_metric(const AnyMetric& metric) override {
-    if (metric.host() == nullptr && plan_.method != Method::push)
-      throw UsageError(fmt::format("a metric in the memory of a GPU is not taken by method {}; make another solver",
-                                   name_of(plan_.method)));
-    if (gpu_ >= 0) device_holding(metric, gpu_);
-    const cuda::OnDevice here(gpu_);
-    HeldMetric before = std::exchange(metric_, HeldMetric(metric, adapter_.element_count()));
+    if (metric.host() == nullptr) check_device_metric(metric);
+    HeldMetric next;
+    {
+      const cuda::OnDevice here(metric.host() == nullptr ? gpu_ : -1);
+      next = HeldMetric(metric, adapter_.element_count());
+    }
+    HeldMetric before = std::exchange(metric_, std::move(next));
     adapter_.metric_changed();
     try {
       with_cpu_fallback([&] { prepare(); });
@@ -200,12 +204,22 @@ class EngineOf final : public Engine {
         result = adapter_.device()->residual(times, adapter_.device_seeds({&sources, 1}, 0)[0]);
         return;
       }
-      with_times(times, sources, [&](auto& run, const auto& start) { result = run.residual(start, limit_of(start)); });
+      with_times(times, sources, arrival.source_init.value_or(plan_.source_init),
+                 [&](auto& run, const auto& start) { result = run.residual(start, limit_of(start)); });
     });
     return result;
   }
 
  private:
+  /// Whether this solver can take a metric in device memory; throws UsageError.
+  void check_device_metric(const AnyMetric& metric) const {
+    if (plan_.method != Method::push)
+      throw UsageError(fmt::format("a metric in the memory of a GPU is not taken by method {}; make another solver",
+                                   name_of(plan_.method)));
+    (void)make_plan(options_, adapter_.facts(metric), machine_);
+    device_holding(metric, gpu_);
+  }
+
   void use(Plan plan) {
     plan_ = std::move(plan);
     plan_.threads = granted_threads(plan_.threads);
@@ -235,7 +249,7 @@ class EngineOf final : public Engine {
       work();
       return;
     } catch (const DeviceError& error) {
-      if (!plan_.may_fall_back) throw;
+      if (!plan_.may_fall_back || metric_.host() == nullptr) throw;
       adapter_.forget();
       use(plan_without_device(options_, adapter_.facts(AnyMetric(*metric_.host())), machine_, error.detail()));
       gpu_ = -1;
@@ -276,7 +290,10 @@ class EngineOf final : public Engine {
       adapter_.device()->solve(seeds, finish);
       return;
     }
-    for (std::size_t i = 0; i < seeds.size(); ++i) finish(i, adapter_.device()->solve_in_place(seeds[i]));
+    for (std::size_t i = 0; i < seeds.size(); ++i) {
+      finish(i, adapter_.device()->solve_in_place(seeds[i]));
+      options_.progress.update(static_cast<double>(i + 1) / static_cast<double>(seeds.size()));
+    }
   }
 
   template <class Take>
@@ -312,15 +329,16 @@ class EngineOf final : public Engine {
       if (arrival.times.empty()) arrival = std::move(part);
       else take_earlier(std::move(part), arrival);
     }
+    arrival.source_init = init;
     return arrival;
   }
 
   template <class Problem, class Group>
   void solve_group(const Problem& problem, const Group& group, const SolveResources& resources, Arrival& arrival) {
-    auto run = adapter_.make_run(problem, group, resources.threads);
     auto start = start_of(problem, group.seeds);
     start.state.progress = resources.progress;
     const Timer timer;
+    auto run = adapter_.make_run(problem, group, resources.threads);
     if (start.state.progress.cancelled()) throw Cancelled();  // a kernel once started runs to its end
     run.solve(start, arrival.notes);
     arrival.transfer_seconds = start.state.transfer_seconds;
@@ -380,10 +398,10 @@ class EngineOf final : public Engine {
 
   /// Calls `use(run, start)` with given times in place of a schedule's result, on the host.
   template <class Use>
-  void with_times(std::span<const double> times, const Sources& sources, Use&& use) {
+  void with_times(std::span<const double> times, const Sources& sources, SourceInit init, Use&& use) {
     adapter_.prepare_host(plan_, metric_);
     adapter_.prepare_sources({&sources, 1});
-    const auto groups = adapter_.groups(sources, plan_.source_init);
+    const auto groups = adapter_.groups(sources, init);
     if (groups.size() > 1)
       throw UsageError("factored sources are solved one by one; check the times of each on its own");
     adapter_.with_problem([&](const auto& problem) {
@@ -401,7 +419,8 @@ class EngineOf final : public Engine {
   }
 
   void add_upwind(const Sources& sources, Arrival& arrival) {
-    with_times(arrival.times, sources, [&](auto& run, const auto& start) { arrival.upwind = run.upwind(start); });
+    with_times(arrival.times, sources, plan_.source_init,
+               [&](auto& run, const auto& start) { arrival.upwind = run.upwind(start); });
   }
 
   static std::vector<double> fetch_times(const DeviceResult& result) {

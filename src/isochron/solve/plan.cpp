@@ -116,6 +116,9 @@ int wanted_threads(const SolveOptions& options, const Machine& machine) {
 int wanted_threads(const SolveOptions& options) { return options.threads > 0 ? options.threads : hardware_threads(); }
 
 Plan make_plan(const SolveOptions& options, const DomainFacts& domain, const Machine& machine) {
+  if (options.backend == Backend::mpi)
+    throw UsageError("this solver is for one process (" + Message(Setting{Option::backend, "mpi"}) +
+                     "); give each rank its part with DistributedSolver");
   return plan_on(choose_backend(options, domain, machine), options, domain, machine);
 }
 

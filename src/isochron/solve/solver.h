@@ -52,7 +52,7 @@ class Solver {
 
   /// |u − update(u)| everywhere for given times (user's numbering), in local edge travel times or shortest steps;
   /// vertices that `sources` sets are exempt. Of second order the choice of differences is that of the first-order
-  /// times, which are computed again.
+  /// times, which are computed again. Throws UsageError for several factored sources, which are solved one by one.
   Residual residual(const Arrival& arrival, const Sources& sources);
 
  private:

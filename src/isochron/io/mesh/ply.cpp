@@ -328,7 +328,7 @@ class PlyReading {
       if (cells.kind == kind_line ? edges_fit : faces_fit) {
         for (DataArray& array : cells.arrays) sorter.add_array(std::move(array));
       } else if (!cells.arrays.empty()) {
-        dataset_.warnings.push_back("arrays on faces were left out (the file has several lists of faces or strips)");
+        dataset_.warnings.emplace_back("arrays on faces were left out (the file has several lists of faces or strips)");
       }
       cells.ids = {};
       cells.ends = {};

@@ -32,15 +32,15 @@ template <class T, int Dim>
 inline constexpr Method method_of<TensorProblem<T, Dim>> = Method::patch_fim;
 
 template <class Problem>
-class EngineOf final : public GridDeviceEngine {
+class GridDeviceEngineOf final : public GridDeviceEngine {
   using T = typename Problem::Scalar;
 
  public:
-  EngineOf(const ImageGrid& grid, const Problem& problem, const Plan& plan, const SolveOptions& options)
-      : EngineOf(grid, problem, make_device(problem, plan, options), plan, options) {}
+  GridDeviceEngineOf(const ImageGrid& grid, const Problem& problem, const Plan& plan, const SolveOptions& options)
+      : GridDeviceEngineOf(grid, problem, make_device(problem, plan, options), plan, options) {}
 
-  EngineOf(const ImageGrid& grid, const Problem& problem, std::unique_ptr<cuda::DeviceGrid<T>> device, const Plan& plan,
-           const SolveOptions& options)
+  GridDeviceEngineOf(const ImageGrid& grid, const Problem& problem, std::unique_ptr<cuda::DeviceGrid<T>> device,
+                     const Plan& plan, const SolveOptions& options)
       : grid_(grid),
         problem_(problem),
         cells_(*problem.cells),
@@ -79,7 +79,6 @@ class EngineOf final : public GridDeviceEngine {
     if (options_.verify == Keep::yes) add_residual(0, layer, arrival);
     if (options_.sources == Keep::yes) add_sources(layer, *arrival.on_device);
     arrival.on_device->device = cuda::current_device();
-    options_.progress.update(1);
     return arrival;
   }
 
@@ -286,14 +285,14 @@ class EngineOf final : public GridDeviceEngine {
 template <class Problem>
 std::unique_ptr<GridDeviceEngine> make_grid_device_engine(const ImageGrid& grid, const Problem& problem,
                                                           const Plan& plan, const SolveOptions& options) {
-  return std::make_unique<EngineOf<Problem>>(grid, problem, plan, options);
+  return std::make_unique<GridDeviceEngineOf<Problem>>(grid, problem, plan, options);
 }
 
 template <class T, int Dim>
 std::unique_ptr<GridDeviceEngine> make_speed_engine(const ImageGrid& grid, const AxisProblem<T, Dim>& problem,
                                                     cuda::DeviceArray<float>&& scale, const Plan& plan,
                                                     const SolveOptions& options) {
-  return std::make_unique<EngineOf<AxisProblem<T, Dim>>>(
+  return std::make_unique<GridDeviceEngineOf<AxisProblem<T, Dim>>>(
       grid, problem, cuda::make_speed_grid(problem, std::move(scale), plan.order), plan, options);
 }
 

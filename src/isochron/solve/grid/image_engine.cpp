@@ -68,16 +68,16 @@ class ImageAdapter {
   }
 
  public:
-  explicit ImageAdapter(const Domain& domain) : grid_(std::get<MaskedGrid>(domain.shape).grid) {
-    check_grid(*grid_, "the image");
-    cells_ = std::make_unique<GridCells>(make_cells(*grid_, std::get<MaskedGrid>(domain.shape).mask));
+  explicit ImageAdapter(const Domain& domain) : grid_(*std::get<MaskedGrid>(domain.shape).grid) {
+    check_grid(grid_, "the image");
+    cells_ = std::make_unique<GridCells>(make_cells(grid_, std::get<MaskedGrid>(domain.shape).mask));
   }
 
   void use(const SolveOptions& options) { options_ = options; }
   [[nodiscard]] static int gpu() { return -1; }
   [[nodiscard]] static Noun user_noun() { return {"voxel", "voxels"}; }
-  [[nodiscard]] std::size_t user_count() const { return grid_->voxel_count(); }
-  [[nodiscard]] std::size_t element_count() const { return grid_->voxel_count(); }
+  [[nodiscard]] std::size_t user_count() const { return grid_.voxel_count(); }
+  [[nodiscard]] std::size_t element_count() const { return grid_.voxel_count(); }
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
 
   [[nodiscard]] DomainFacts facts(const AnyMetric& metric) const {
@@ -128,14 +128,14 @@ class ImageAdapter {
 
   /// Of factored sources one group for each point and one for all that are parts of regions, else one of all.
   [[nodiscard]] std::vector<ImageGroup> groups(const Sources& sources, SourceInit init) const {
-    const VoxelMetric metric{*grid_, *metric_};
-    const auto placed = place_grid_sources(*grid_, *cells_, sources);
-    const int radius = limited_radius(options_.ball_rings, placed.size(), *grid_);
+    const VoxelMetric metric{grid_, *metric_};
+    const auto placed = place_grid_sources(grid_, *cells_, sources);
+    const int radius = limited_radius(options_.ball_rings, placed.size(), grid_);
     const auto group = [&](const std::vector<PlacedVoxelSource>& members) {
       return ImageGroup{make_grid_seeds(metric, *cells_, members, init, radius), std::nullopt};
     };
     if (init != SourceInit::factored) return {group(placed)};
-    auto [alone, regions] = split_regions(*grid_, placed);
+    auto [alone, regions] = split_regions(grid_, placed);
     check_factored_count(alone.size());
     std::vector<ImageGroup> groups;
     if (!regions.empty()) groups.push_back(group(regions));
@@ -159,7 +159,7 @@ class ImageAdapter {
 
   template <class Problem>
   [[nodiscard]] std::uint32_t internal(const Problem& /*problem*/, VertexId voxel) const {
-    const auto [i, j, k] = grid_->index(voxel);
+    const auto [i, j, k] = grid_.index(voxel);
     return cells_->box.cell({static_cast<int>(i), static_cast<int>(j), static_cast<int>(k)});
   }
   template <class Problem, class Visit>
@@ -180,7 +180,7 @@ class ImageAdapter {
   void take_on_host(const HeldMetric& metric) {
     if (metric.host() == nullptr) fetched_ = metric.device()->fetch();
     const Metric& here = metric.host() != nullptr ? *metric.host() : fetched_;
-    const VoxelMetric in_voxels{*grid_, here};
+    const VoxelMetric in_voxels{grid_, here};
     check_grid_metric(in_voxels, *cells_);
     engine_.reset();  // its memory may be needed, and it reads the stencils
     speeds_ = nullptr;
@@ -191,7 +191,7 @@ class ImageAdapter {
       problem<T>() = plan_->scheme == GridScheme::adaptive ? make_stencils<T>(in_voxels, *cells_, threads)
                                                            : make_tensors<T>(in_voxels, *cells_, threads);
       if (plan_->on_device())
-        engine_ = std::visit([&](const auto& made) { return make_grid_device_engine(*grid_, made, *plan_, options_); },
+        engine_ = std::visit([&](const auto& made) { return make_grid_device_engine(grid_, made, *plan_, options_); },
                              problem<T>());
     });
   }
@@ -200,7 +200,7 @@ class ImageAdapter {
   bool take_speeds(const cuda::DeviceMetric& metric) {
     return with_precision([&](auto scalar) {
       using T = decltype(scalar);
-      return grid_->flat() ? take_speeds<T, 2>(metric) : take_speeds<T, 3>(metric);
+      return grid_.flat() ? take_speeds<T, 2>(metric) : take_speeds<T, 3>(metric);
     });
   }
 
@@ -212,9 +212,9 @@ class ImageAdapter {
     const cuda::SpeedSums sums = cuda::add_up_speeds(speed, voxels_);
     if (sums.bad > 0) {
       const Metric fetched = metric.fetch();
-      check_grid_metric({*grid_, fetched}, *cells_);  // says where
+      check_grid_metric({grid_, fetched}, *cells_);  // says where
     }
-    auto stencils = speed_stencils<T, Dim>(*grid_, *cells_, sums.slowness / static_cast<double>(cells_->list.size()));
+    auto stencils = speed_stencils<T, Dim>(grid_, *cells_, sums.slowness / static_cast<double>(cells_->list.size()));
     if (!stencils) return false;
     cuda::DeviceArray<float> scale(voxels_.size());
     if (!cuda::write_scales(speed, voxels_, stencils->factor, scale)) refuse_contrast();
@@ -225,7 +225,7 @@ class ImageAdapter {
     } else {
       engine_.reset();  // its memory may be needed
       const Problem& made = problem<T>().template emplace<Problem>(std::move(stencils->problem));
-      engine_ = make_speed_engine(*grid_, made, std::move(scale), *plan_, options_);
+      engine_ = make_speed_engine(grid_, made, std::move(scale), *plan_, options_);
     }
     factor_ = stencils->factor;
     speeds_ = &metric;
@@ -235,15 +235,15 @@ class ImageAdapter {
   [[nodiscard]] std::vector<Seed> seeds_of(const Sources& sources) const {
     if (speeds_ == nullptr) return std::move(groups(sources, plan_->source_init)[0].seeds);
     const SourceInit init = plan_->source_init;
-    const auto placed = place_grid_sources(*grid_, *cells_, sources);
-    const int radius = limited_radius(options_.ball_rings, placed.size(), *grid_);
-    const std::vector<std::uint32_t> voxels = voxels_of_seeds(*grid_, *cells_, placed, init, radius);
+    const auto placed = place_grid_sources(grid_, *cells_, sources);
+    const int radius = limited_radius(options_.ball_rings, placed.size(), grid_);
+    const std::vector<std::uint32_t> voxels = voxels_of_seeds(grid_, *cells_, placed, init, radius);
     const std::vector<double> values = cuda::fetch_some(speeds_->view().speed, voxels);
     SomeSpeeds near;
     near.reserve(voxels.size());
     for (std::size_t i = 0; i < voxels.size(); ++i) near.emplace(voxels[i], values[i]);
     const Metric varying(SpeedMetric{});
-    return make_grid_seeds({*grid_, varying, &near}, *cells_, placed, init, radius);
+    return make_grid_seeds({grid_, varying, &near}, *cells_, placed, init, radius);
   }
 
   /// The labels of several sources are found on the host.
@@ -255,11 +255,11 @@ class ImageAdapter {
       axes.scale.resize(scale.size());
       scale.download_to(axes.scale);
     };
-    if (grid_->flat()) fetch(std::get<AxisProblem<T, 2>>(problem<T>()));
+    if (grid_.flat()) fetch(std::get<AxisProblem<T, 2>>(problem<T>()));
     else fetch(std::get<AxisProblem<T, 3>>(problem<T>()));
   }
 
-  const ImageGrid* grid_;
+  ImageGrid grid_;
   std::unique_ptr<GridCells> cells_;  ///< problems keep its address
   SolveOptions options_;
   const Plan* plan_ = nullptr;

@@ -17,12 +17,6 @@ SolveMany own_grid_solver(const Communicator& communicator, GridDomain domain, c
   return own_solver(own_device(communicator, options),
                     [domain, options] { return std::make_shared<Solver>(domain, options); });
 }
-
-SolveOptions own_grid_options(SolveOptions options, const RankOptions& rank_options) {
-  options = own_options(std::move(options), rank_options);
-  return options;
-}
-
 Bytes packed_image(GridDomain domain, int order, const RankOptions& rank_options) {
   Bytes bytes;
   put_batch(bytes, rank_options);
@@ -59,7 +53,7 @@ void serve_whole_image(Communicator& communicator, const SolveOptions& options) 
   const auto mask = unpack.take_vector<std::uint8_t>();
   bytes = {};
   serve_sources(communicator,
-                own_grid_solver(communicator, {grid, metric, mask}, own_grid_options(grid_options, rank_options)));
+                own_grid_solver(communicator, {grid, metric, mask}, own_options(grid_options, rank_options)));
 }
 
 RankedGridSolver::RankedGridSolver(Ranks& ranks, GridDomain domain, SolveOptions options,
@@ -113,9 +107,7 @@ void RankedGridSolver::distribute(std::span<const GlobalSeed> seeds) {
     note_ = groups_->note();
     if (solves_as_one(*groups_, communicator, own.backend, rank_options_)) {
       if (rank_options_.blocks_per_rank > 0) note_ = no_pieces;
-      SolveOptions options = options_;
-      options = on_threads(groups_->options(own));
-      whole_ = std::make_unique<Solver>(domain_, options);
+      whole_ = std::make_unique<Solver>(domain_, on_threads(groups_->options(own)));
       return;
     }
     if (rank_options_.group_size > 1 && note_.empty())
@@ -158,10 +150,9 @@ void RankedGridSolver::solve_many(std::span<const Sources> source_sets, const Ta
   release();
   division_ = Division::sources;
   traffic_ = {};
-  solve_shared_sources(ranks_, Order::whole_image, packed_image(domain_, options_.order, rank_options_), source_sets,
-                       rank_options_,
-                       own_grid_solver(ranks_.communicator(), domain_, own_grid_options(options_, rank_options_)),
-                       options_.progress, take);
+  solve_shared_sources(
+      ranks_, Order::whole_image, packed_image(domain_, options_.order, rank_options_), source_sets, rank_options_,
+      own_grid_solver(ranks_.communicator(), domain_, own_options(options_, rank_options_)), options_.progress, take);
 }
 
 }  // namespace isochron::mpi

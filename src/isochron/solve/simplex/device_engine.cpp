@@ -21,10 +21,10 @@ namespace isochron {
 namespace {
 
 template <class T, int Corners>
-class DeviceEngineOf final : public MeshDeviceEngine {
+class MeshDeviceEngineOf final : public MeshDeviceEngine {
  public:
-  DeviceEngineOf(const cuda::MeshInput<Corners>& mesh, const cuda::MetricInput& metric, const Plan& plan,
-                 const SolveOptions& options)
+  MeshDeviceEngineOf(const cuda::MeshInput<Corners>& mesh, const cuda::MetricInput& metric, const Plan& plan,
+                     const SolveOptions& options)
       : mesh_(mesh),
         metric_(metric),
         options_(options),
@@ -95,7 +95,6 @@ class DeviceEngineOf final : public MeshDeviceEngine {
     if (options_.verify == Keep::yes) add_residual(0, layer, arrival);
     if (options_.sources == Keep::yes) add_sources(start, layer, *arrival.on_device);
     arrival.on_device->device = cuda::current_device();
-    options_.progress.update(1);
     return arrival;
   }
 
@@ -224,7 +223,7 @@ MadeEngine make_device_engine(const cuda::MeshInput<Corners>& mesh, const cuda::
                               const SolveOptions& options) {
   MadeEngine made;
   if (plan.precision == Precision::single_) {
-    auto engine = std::make_unique<DeviceEngineOf<float, Corners>>(mesh, metric, plan, options);
+    auto engine = std::make_unique<MeshDeviceEngineOf<float, Corners>>(mesh, metric, plan, options);
     const cuda::MeshSummary summary = engine->summary();
     if (engine->fits()) {
       made.engine = std::move(engine);
@@ -232,7 +231,7 @@ MadeEngine make_device_engine(const cuda::MeshInput<Corners>& mesh, const cuda::
     }
     made.notes.push_back(precision_note(summary.shortest * summary.unit, summary.longest * summary.unit));
   }
-  made.engine = std::make_unique<DeviceEngineOf<double, Corners>>(mesh, metric, plan, options);
+  made.engine = std::make_unique<MeshDeviceEngineOf<double, Corners>>(mesh, metric, plan, options);
   return made;
 }
 
