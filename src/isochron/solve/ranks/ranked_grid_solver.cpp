@@ -45,8 +45,7 @@ void serve_whole_image(Communicator& communicator, const SolveOptions& options) 
   Bytes bytes = broadcast(communicator, {});
   Unpack unpack(bytes);
   const RankOptions rank_options = take_batch(unpack);
-  SolveOptions grid_options;
-  grid_options = options;
+  SolveOptions grid_options = options;
   grid_options.order = unpack.take<int>();
   const auto grid = unpack.take<ImageGrid>();
   const Metric metric = take_metric(unpack);
