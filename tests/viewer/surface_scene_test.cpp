@@ -9,6 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "apps/viewer/server/fields.h"
 #include "io/io_test_support.h"
 #include "isochron/core/error.h"
 #include "isochron/io/io.h"
@@ -213,7 +214,7 @@ TEST_F(Surfaces, SaysWhatIsWrong) {
     try {
       ask(*scene, "surface", body);
     } catch (const Error& error) {
-      return std::string(error.what());
+      return to_text(error, FieldWording());
     }
     return std::string();
   };

@@ -90,6 +90,8 @@ std::string_view field_of(Option option) {
 }  // namespace
 
 std::string FieldWording::setting(const Setting& setting) const {
+  // The page has no field for it; the command has.
+  if (setting.option == Option::max_particles) return "--most-particles of isochron surface";
   const std::string_view field = field_of(setting.option);
   if (field.empty()) return Wording::setting(setting);
   return fmt::format("'{}'{}{}", field, setting.value.empty() ? "" : " ", setting.value);
