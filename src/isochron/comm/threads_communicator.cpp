@@ -140,11 +140,7 @@ std::unique_ptr<Communicator> ThreadsCommunicator::split(bool member) {
 
 void ThreadsCommunicator::send(int to, int tag, Bytes&& bytes) { world_->send(rank_, to, tag, std::move(bytes)); }
 
-bool ThreadsCommunicator::receive(int tag, RankMessage& message) {
-  const bool received = world_->receive(rank_, tag, message);
-  if (received) pauses_ = 0;
-  return received;
-}
+bool ThreadsCommunicator::receive(int tag, RankMessage& message) { return world_->receive(rank_, tag, message); }
 
 void ThreadsCommunicator::start_tally(const Tally& own) {
   ++tallies_;
@@ -155,10 +151,7 @@ bool ThreadsCommunicator::tally_done(Tally& all) { return world_->result(tallies
 
 void ThreadsCommunicator::pause() {
   world_->failure().stop_if_long_ago();
-  // A rank that waits longer leaves the core to those that work, on a busy machine too.
-  constexpr int pauses_before_sleep = 100;
-  if (++pauses_ < pauses_before_sleep) std::this_thread::yield();
-  else std::this_thread::sleep_for(std::chrono::microseconds(20));
+  std::this_thread::yield();
 }
 
 void ThreadsCommunicator::abort(int) { throw RuntimeError("a rank has ended all ranks"); }

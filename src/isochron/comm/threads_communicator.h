@@ -30,7 +30,6 @@ class ThreadsCommunicator : public Communicator {
   std::shared_ptr<ThreadsWorld> world_;
   int rank_;
   int tallies_ = 0, splits_ = 0;
-  int pauses_ = 0;  ///< since the last message
 };
 
 /// Calls `work` on as many ranks, each a thread, and waits for all. Throws what the lowest rank threw that failed by
