@@ -65,7 +65,12 @@ class DelayingCommunicator final : public Communicator {
   bool tally_done(Tally& all) override { return up_to(delays_.looks) == 0 && inner_.tally_done(all); }
 
   [[nodiscard]] bool takes_device_memory() const override { return delays_.device_memory; }
-  void pause() override { inner_.pause(); }
+  /// Delays are counted in looks, so most pauses go on looking: giving the core away each time takes long on a machine
+  /// that is busy.
+  void pause() override {
+    constexpr int looks_in_a_row = 16;
+    if (delays_.looks == 0 || ++pauses_ % looks_in_a_row == 0) inner_.pause();
+  }
   [[noreturn]] void abort(int exit_code) override {
     while (true) inner_.abort(exit_code);  // once; the compiler does not believe a virtual function
   }
@@ -83,6 +88,7 @@ class DelayingCommunicator final : public Communicator {
   Delays delays_;
   Random random_;
   std::uint64_t look_ = 0;
+  int pauses_ = 0;
   std::map<int, std::vector<Waiting>> waiting_;  ///< by tag
 };
 
