@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <string_view>
 #include <vector>
 
@@ -65,12 +66,11 @@ std::string listed(const std::vector<std::string>& names) {
 }
 
 std::vector<std::string> methods_of(DomainKind domain, Hardware hardware, GridScheme scheme) {
+  std::set<Method> methods;
+  for (const Capability& row : rows)
+    if (row.domains.has(domain) && row.hardware == hardware && row.scheme == scheme) methods.insert(row.method);
   std::vector<std::string> names;
-  for (const Capability& row : rows) {
-    if (!row.domains.has(domain) || row.hardware != hardware || row.scheme != scheme) continue;
-    const std::string name(name_of(row.method));
-    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-  }
+  for (const Method method : methods) names.emplace_back(name_of(method));
   return names;
 }
 
@@ -159,8 +159,11 @@ std::string schemes_and_methods() {
   if (wanted.order != 1 && wanted.order != 2)
     throw UsageError(fmt::format("order {} is not there; choose 1 or 2", wanted.order));
   if (wanted.weights) throw UsageError("upwind weights are given on meshes only; leave them out");
-  if (wanted.hardware == Hardware::gpu) refuse_on_image_gpu(wanted);
-  if (runs_on_gpu(wanted.method))
+  Wanted on_gpu = wanted;
+  on_gpu.hardware = Hardware::gpu;
+  const bool wants_gpu = wanted.hardware == Hardware::gpu || runs_on_gpu(wanted.method);
+  if (wants_gpu && find_capability(on_gpu) == nullptr) refuse_on_image_gpu(on_gpu);
+  if (wants_gpu)
     throw UsageError(fmt::format("method {} runs on the GPU only; give ", name_of(wanted.method)) +
                      Setting{Option::backend, "cuda"} + ", or leave " + leave_method + " out");
   const GridScheme scheme = resolved_scheme(wanted.domain, wanted.scheme);
