@@ -70,6 +70,7 @@ std::vector<std::string> methods_of(DomainKind domain, Hardware hardware, GridSc
   for (const Capability& row : rows)
     if (row.domains.has(domain) && row.hardware == hardware && row.scheme == scheme) methods.insert(row.method);
   std::vector<std::string> names;
+  names.reserve(methods.size());
   for (const Method method : methods) names.emplace_back(name_of(method));
   return names;
 }
