@@ -203,7 +203,7 @@ void list_dependents(OffsetProblem<T, Dim>& problem) {
   });
 }
 
-/// Where one stencil serves all cells, who reads a ghost is who the ghost would read.
+/// Where one stencil serves all cells, the cells that read a ghost are those that the ghost would read.
 template <class T, int Dim>
 void read_from_ghosts(OffsetProblem<T, Dim>& problem) {
   const GridCells& cells = *problem.cells;

@@ -169,7 +169,8 @@ struct OffsetProblem : GridProblem<T> {
       for (std::size_t k = dependent_offsets[record]; k < end; ++k) visit(dependents[k]);
       return;
     }
-    // Lines are usable from either end, so who reads x is who x reads; and neighbours along the axes where those count.
+    // Lines are usable from either end, so the cells that read x are the cells that x reads and, where those
+    // count, its neighbours along the axes.
     const Stencil s = stencil(x);
     for (int i = 0; i < terms; ++i) {
       if (s.back(i)) visit(static_cast<std::uint32_t>(x - s.step[i]));

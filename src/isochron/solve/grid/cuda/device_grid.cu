@@ -1,11 +1,11 @@
 // Rounds of pulls on the device. A round goes over a list of cells. One whose neighbours' times fell (it is stale) is
-// computed again; one whose own time fell puts the later cells that read it on the next round's list, as stale. One
-// meeting of the grid a round.
+// computed again; one whose own time fell puts the later cells that read it on the next round's list, as stale. Each
+// round ends with one grid-wide synchronisation.
 //
 // No fall of a time is lost: who lowers a time either marks all later readers stale for the next round (the stamp has
-// the round and whether the cell is stale then), or keeps itself on the list, and the meeting between the rounds makes
-// the lowered time visible to those who read it. A cell that is not later than the one that fell does not depend on it,
-// and times only fall, so a reader that looks later than it is costs an update and nothing else.
+// the round and whether the cell is stale then), or keeps itself on the list, and the synchronisation between the
+// rounds makes the lowered time visible to those who read it. A cell that is not later than the one that fell does not
+// depend on it, and times only fall, so a reader that looks later than it is costs an update and nothing else.
 #include "isochron/solve/grid/cuda/device_grid.h"
 
 #include <algorithm>

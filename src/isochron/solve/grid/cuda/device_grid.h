@@ -72,7 +72,7 @@ template <class T, int Dim>
 std::unique_ptr<DeviceGrid<T>> make_block_fim(const TensorProblem<T, Dim>& problem, int inner_iterations);
 
 /// Copies the stencils to the device, for solves of order 1 or 2; the problem is not needed afterwards. Throws
-/// DeviceError when there is no device or its memory does not do.
+/// DeviceError when there is no device or its memory is too small.
 template <class Problem>
 std::unique_ptr<DeviceGrid<typename Problem::Scalar>> make_device_grid(const Problem& problem, int order, int threads);
 

@@ -54,7 +54,7 @@ class DevicePart {
 };
 
 /// Copies what a solve needs of the part to the current device. The first `owned` vertices are its own. Throws
-/// DeviceError when there is no device or its memory does not do.
+/// DeviceError when there is no device or its memory is too small.
 template <class T, int Corners>
 std::unique_ptr<DevicePart<T>> make_device_part(const SimplexProblem<T, Corners>& problem, std::uint32_t owned,
                                                 const Halo& halo);

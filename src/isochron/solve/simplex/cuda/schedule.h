@@ -18,8 +18,8 @@ class DeviceSchedule {
   virtual void run(SolveState<T>& state) = 0;
 };
 
-/// Each copies what a solve needs to the device. Throws RuntimeError when there is no device or its memory does not do,
-/// UsageError when an option cannot be met.
+/// Each copies what a solve needs to the device. Throws RuntimeError when there is no device or its memory is too
+/// small, UsageError when an option cannot be met.
 template <class T, int Corners>
 std::unique_ptr<DeviceSchedule<T, Corners>> make_patch_fim(const SimplexProblem<T, Corners>& problem,
                                                            const SimplexMesh<Corners>& mesh,

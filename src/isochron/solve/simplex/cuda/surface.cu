@@ -14,7 +14,7 @@
 
 // A block takes a patch, holds its records in registers and its times in shared memory, and updates all its vertices in
 // hops, each from its own ring, until none falls by a gain that counts. Then it stores what fell and tells the patches
-// that have those vertices as ghosts. The block's hops cost a tenth of what meetings of the whole grid cost.
+// that have those vertices as ghosts. The block's hops cost a tenth of what grid-wide synchronisations cost.
 //
 // No update is lost: whenever a time falls, everything that depends on it is updated once more and sees that time or an
 // earlier one. Inside a patch the warp that lowered it leaves its bit for the next hop, and every warp knows whose
@@ -268,11 +268,11 @@ class Visit {
   std::uint32_t solves_ = 0, updates_ = 0;
 };
 
-/// Turns without meetings of the grid, earlier patches first: who works on late ones while early ones wait works in
-/// vain. A patch is idle (0), told and waiting in a ring (`told`), open in a block (`opened`), or both: then the block
-/// goes on with it. So a patch waits at most once and is open in at most one block. Who finds it idle puts it into a
-/// ring; whoever opens it, or goes on with it, takes `told` off before reading its ghosts, and what is stored after
-/// that comes with another telling.
+/// Turns without grid-wide synchronisation, earlier patches first: who works on late ones while early ones wait works
+/// in vain. A patch is idle (0), told and waiting in a ring (`told`), open in a block (`opened`), or both: then the
+/// block goes on with it. So a patch waits at most once and is open in at most one block. Who finds it idle puts it
+/// into a ring; whoever opens it, or goes on with it, takes `told` off before reading its ghosts, and what is stored
+/// after that comes with another telling.
 ///
 /// There is a ring for each band of time, and bands share rings in turn, which may put patches out of order but loses
 /// none. Places in a ring are drawn by ticket. A ring has more places than there are patches and blocks, so a place is

@@ -1,9 +1,10 @@
 // Rounds of pushes on the device. A round goes over a list of vertices whose time fell; each offers its tetrahedra's
-// other corners a better time and puts those that take it on the next round's list. One meeting of the grid a round.
+// other corners a better time and puts those that take it on the next round's list. Each round ends
+// with one grid-wide synchronisation.
 //
 // No fall of a time is lost: who lowers a time in round r sees to it that the vertex is on the list of round r + 1
-// (the stamp says whether it already is), and the meeting between the rounds makes the lowered time visible to whoever
-// processes that list. A vertex is left out only when its time is the one it last pushed with.
+// (the stamp says whether it already is), and the synchronisation between the rounds makes the lowered time visible to
+// whoever processes that list. A vertex is left out only when its time is the one it last pushed with.
 #include "isochron/solve/simplex/cuda/volume.h"
 
 #include <array>
