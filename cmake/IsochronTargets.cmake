@@ -6,7 +6,7 @@ function(isochron_target_defaults target)
     # Alike everywhere: of a template that several targets compile, the linker keeps any one for all of them.
     $<$<COMPILE_LANGUAGE:CXX>:-fno-math-errno -fno-trapping-math -fopenmp-simd>
     $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${ISOCHRON_WARNINGS_AS_ERRORS}>>:-Werror>
-    $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr -Xcompiler=-Wall,-Wextra>
+    $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr -Xcompiler=-Wall,-Wextra,-Wno-unknown-pragmas>
     $<$<AND:$<COMPILE_LANGUAGE:CUDA>,$<BOOL:${ISOCHRON_WARNINGS_AS_ERRORS}>>:-Werror=all-warnings>)
   if(ISOCHRON_SANITIZE)
     target_compile_options(${target} PRIVATE
@@ -44,6 +44,7 @@ function(isochron_unity target)
   get_target_property(sources ${target} SOURCES)
   list(FILTER sources INCLUDE REGEX "\\.cpp$")
   list(FILTER sources EXCLUDE REGEX "^${PROJECT_BINARY_DIR}/")  # generated
+  list(FILTER sources EXCLUDE REGEX "/absent.cpp$")  # with CUDA or without, the batches stay the same
   set(folders)
   foreach(source IN LISTS sources)
     cmake_path(GET source PARENT_PATH folder)

@@ -205,7 +205,7 @@ void ScheduleClock::gather(const BandLoad& band) {
     busy_[w.rank] = w.vertices * pushes;
     owned += w.vertices;
   }
-  for (const RankMessage& m : band.messages) {
+  for (const ModelMessage& m : band.messages) {
     busy_[m.to] += machine.ghost_push * again * m.values;
     const double any = std::min(1.0, m.values);  // less than a value on average: a message now and then
     traffic_[m.from] += machine.sends * any;
@@ -230,7 +230,7 @@ void ScheduleClock::gather(const BandLoad& band) {
 
 void ScheduleClock::forget(const BandLoad& band) {
   for (const RankWork& w : band.work) busy_[w.rank] = traffic_[w.rank] = 0;
-  for (const RankMessage& m : band.messages) busy_[m.to] = traffic_[m.to] = 0;
+  for (const ModelMessage& m : band.messages) busy_[m.to] = traffic_[m.to] = 0;
 }
 
 void ScheduleClock::play(const BandLoad& band) {
@@ -257,7 +257,7 @@ void ScheduleClock::play_together(Clock& clock, const BandLoad& band) {
     later = std::max(later, m.push * busy_[w.rank] * late);
   }
   const double value = m.byte * m.value_bytes * (1 + rework_.resend * band.width);
-  for (const RankMessage& message : band.messages) sent = std::max(sent, value * message.values);
+  for (const ModelMessage& message : band.messages) sent = std::max(sent, value * message.values);
   const double flight = band.messages.empty() ? 0 : m.latency;
   const double reductions = m.reduction * doublings_ * (rule_ == BandRule::wait ? 1 + crossings : 1);
   clock.now += band.weight * (first + later + sent + flight * (1 + crossings) + reductions);
@@ -276,7 +276,7 @@ void ScheduleClock::play_ahead(Clock& clock, const BandLoad& band) {
     clock.free[w.rank] = start + m.push * busy_[w.rank] + m.message * traffic_[w.rank];
     end = std::max(end, clock.free[w.rank]);
   }
-  for (const RankMessage& message : band.messages) {
+  for (const ModelMessage& message : band.messages) {
     const double arrival = clock.free[message.from] + m.latency + value * message.values;
     clock.filled[message.to] = std::max(clock.filled[message.to], arrival);
     clock.last = std::max(clock.last, arrival);

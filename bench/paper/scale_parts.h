@@ -62,7 +62,7 @@ struct RankWork {
 };
 
 /// The border values that one rank sends another in a band.
-struct RankMessage {
+struct ModelMessage {
   std::uint32_t from, to;
   double values;
 };
@@ -70,7 +70,7 @@ struct RankMessage {
 /// One band. Each rank and each pair of ranks occurs once; a rank that sends has work.
 struct BandLoad {
   std::vector<RankWork> work;
-  std::vector<RankMessage> messages;
+  std::vector<ModelMessage> messages;
   int crossings = 0;         ///< how many times a front passes from rank to rank within the band, at most
   double width = 0;          ///< in mean edges
   double parts_crossed = 0;  ///< width in sides of a part

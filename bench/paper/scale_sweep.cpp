@@ -199,7 +199,7 @@ void BandSweep::send(const FrontCell& cell, const BlockAt& at, BandLoad& band) {
 
 void BandSweep::add_message(std::uint32_t from, std::uint32_t to, double values, BandLoad& band) {
   for (std::int32_t i = messages_of_[from]; i >= 0; i = next_message_[static_cast<std::size_t>(i)])
-    if (RankMessage& known = band.messages[static_cast<std::size_t>(i)]; known.to == to) {
+    if (ModelMessage& known = band.messages[static_cast<std::size_t>(i)]; known.to == to) {
       known.values += values;
       return;
     }

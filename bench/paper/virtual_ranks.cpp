@@ -57,7 +57,7 @@ class World {
   struct Posted {
     int tag;
     double due;
-    isochron::RankMessage message;
+    RankMessage message;
   };
   struct Rank {
     double now = 0;         ///< what it has lived through
@@ -95,7 +95,7 @@ class World {
       other.wake(other.box.back().due);
     }
 
-    bool receive(int tag, isochron::RankMessage& message) override {
+    bool receive(int tag, RankMessage& message) override {
       account();
       own_.clock += world_.costs_.look;
       own_.now = own_.clock;

@@ -67,13 +67,13 @@ DLDataType type_of(const py::dtype& dtype) {
 // ---- capsules
 
 /// What a tensor that we gave away needs until it comes back.
-struct Given {
+struct LentTensor {
   DLManagedTensor managed;
   std::vector<std::int64_t> shape, strides;
   std::shared_ptr<void> owner;
 };
 
-void take_back(DLManagedTensor* managed) { delete static_cast<Given*>(managed->context); }
+void take_back(DLManagedTensor* managed) { delete static_cast<LentTensor*>(managed->context); }
 
 /// A capsule that was not taken still has its tensor.
 void end_capsule(PyObject* capsule) {
@@ -133,7 +133,7 @@ std::optional<ForeignArray> from_dlpack(const py::object& object, int stream) {
 }
 
 py::capsule to_dlpack(const ForeignArray& array) {
-  auto given = std::make_unique<Given>();
+  auto given = std::make_unique<LentTensor>();
   given->shape.assign(array.shape.begin(), array.shape.end());
   for (const py::ssize_t stride : array.strides) given->strides.push_back(stride / array.dtype.itemsize());
   given->owner = array.owner;

@@ -56,14 +56,16 @@ std::shared_ptr<Shape> grid_shape(const std::array<std::uint32_t, 3>& shape, con
   return result;
 }
 
-enum class Given { metric, velocity_tensor };
+enum class TensorKind { metric, velocity_tensor };
 
 /// One tensor as M. Velocity tensors that cannot be inverted become NaN, which the check of the metric finds.
-SymTensor3d metric_tensor(const SymTensor3d& t, Given given) { return given == Given::metric ? t : inverse(t); }
+SymTensor3d metric_tensor(const SymTensor3d& t, TensorKind given) {
+  return given == TensorKind::metric ? t : inverse(t);
+}
 
 /// Tensors, one (of shape (6,) or (3, 3)) or one per element, as a metric.
 Metric tensor_metric(const py::array& array, const std::string& name, std::size_t elements, TensorOrder order,
-                     Given given, Conversions& converted) {
+                     TensorKind given, Conversions& converted) {
   const py::ssize_t width = array.ndim() > 0 && array.shape(array.ndim() - 1) == 3 ? 9 : 6;
   const bool one = array.size() == width && array.ndim() == (width == 9 ? 2 : 1);
   const py::ssize_t count = one ? 1 : static_cast<py::ssize_t>(elements);
@@ -75,7 +77,7 @@ Metric tensor_metric(const py::array& array, const std::string& name, std::size_
                     name, shape_text(array), elements, elements));
   require_numbers(array, name);
   const py::array flat = array.attr("reshape")(count, width);
-  if (!one && width == 6 && order == TensorOrder::row && given == Given::metric)
+  if (!one && width == 6 && order == TensorOrder::row && given == TensorKind::metric)
     return Metric(TensorMetric{rows_of<SymTensor3f>(flat, name, count, converted)});
   const auto values = flat.cast<py::array_t<double, py::array::c_style | py::array::forcecast>>();
   const double* from = values.data();
@@ -147,7 +149,7 @@ std::shared_ptr<Problem> problem_with_tensors(std::shared_ptr<Shape> shape, cons
   auto problem = std::make_shared<Problem>();
   problem->metric_argument = inverse ? "velocity_tensor" : "metric";
   problem->metric = tensor_metric(tensors, problem->metric_argument, shape->element_count(), tensor_order_named(order),
-                                  inverse ? Given::velocity_tensor : Given::metric, problem->converted);
+                                  inverse ? TensorKind::velocity_tensor : TensorKind::metric, problem->converted);
   problem->shape = std::move(shape);
   return problem;
 }

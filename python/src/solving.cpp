@@ -15,11 +15,11 @@
 namespace isochron::python {
 namespace {
 
-SolveOptions make_options(const std::string& method, const std::string& backend, const std::string& precision,
-                          int threads, std::optional<double> tolerance, const std::string& source_init, int ball_rings,
-                          const std::string& split_obtuse, const std::string& unordered, const std::string& reorder,
-                          bool weights, bool verify, bool labels, double band_width, const std::string& scheme,
-                          int order) {
+SolveOptions make_solve_options(const std::string& method, const std::string& backend, const std::string& precision,
+                                int threads, std::optional<double> tolerance, const std::string& source_init,
+                                int ball_rings, const std::string& split_obtuse, const std::string& unordered,
+                                const std::string& reorder, bool weights, bool verify, bool labels, double band_width,
+                                const std::string& scheme, int order) {
   SolveOptions options;
   options.method = method_named(method);
   options.backend = backend_named(backend);
@@ -199,10 +199,10 @@ py::dict stats_of(const Arrival& arrival, std::size_t vertices, std::size_t elem
 void bind_solving(py::module_& module) {
   using namespace py::literals;
   py::class_<SolveOptions>(module, "Options", "How to solve.")
-      .def(py::init(&make_options), "method"_a = "auto", "backend"_a = "auto", "precision"_a = "auto", "threads"_a = 0,
-           "tolerance"_a = py::none(), "source_init"_a = "ball", "ball_rings"_a = 8, "split_obtuse"_a = "auto",
-           "unordered"_a = "refuse", "reorder"_a = "auto", "weights"_a = false, "verify"_a = false, "labels"_a = true,
-           "band_width"_a = 0.0, "scheme"_a = "auto", "order"_a = 1);
+      .def(py::init(&make_solve_options), "method"_a = "auto", "backend"_a = "auto", "precision"_a = "auto",
+           "threads"_a = 0, "tolerance"_a = py::none(), "source_init"_a = "ball", "ball_rings"_a = 8,
+           "split_obtuse"_a = "auto", "unordered"_a = "refuse", "reorder"_a = "auto", "weights"_a = false,
+           "verify"_a = false, "labels"_a = true, "band_width"_a = 0.0, "scheme"_a = "auto", "order"_a = 1);
   py::class_<Sources, std::shared_ptr<Sources>>(module, "Sources", "Where the front starts.")
       .def(py::init(&make_sources), "vertex_count"_a, "vertices"_a = py::none(), "vertex_times"_a = py::none(),
            "points"_a = py::none(), "point_times"_a = py::none(), "level_set"_a = py::none())

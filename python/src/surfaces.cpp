@@ -31,10 +31,10 @@ struct SurfaceOptions {
   int threads = 0;
 };
 
-SurfaceOptions make_options(double epsilon, double delta, double smallest, double largest, double uniform,
-                            const std::string& inside, const std::string& border, const std::string& backend,
-                            double smoothing, std::size_t max_particles, int iterations, std::uint64_t seed,
-                            int threads) {
+SurfaceOptions make_surface_options(double epsilon, double delta, double smallest, double largest, double uniform,
+                                    const std::string& inside, const std::string& border, const std::string& backend,
+                                    double smoothing, std::size_t max_particles, int iterations, std::uint64_t seed,
+                                    int threads) {
   return {epsilon, delta,     smallest,      largest,    uniform, inside, border,
           backend, smoothing, max_particles, iterations, seed,    threads};
 }
@@ -187,11 +187,11 @@ void bind_surfaces(py::module_& module) {
   using namespace py::literals;
   const SurfaceOptions usual;
   py::class_<SurfaceOptions>(module, "SurfaceOptions", "How a surface is meshed.")
-      .def(py::init(&make_options), "epsilon"_a = usual.epsilon, "delta"_a = usual.delta, "smallest"_a = usual.smallest,
-           "largest"_a = usual.largest, "uniform"_a = usual.uniform, "inside"_a = usual.inside,
-           "border"_a = usual.border, "backend"_a = usual.backend, "smoothing"_a = usual.smoothing,
-           "most_particles"_a = usual.max_particles, "iterations"_a = usual.iterations, "seed"_a = usual.seed,
-           "threads"_a = usual.threads);
+      .def(py::init(&make_surface_options), "epsilon"_a = usual.epsilon, "delta"_a = usual.delta,
+           "smallest"_a = usual.smallest, "largest"_a = usual.largest, "uniform"_a = usual.uniform,
+           "inside"_a = usual.inside, "border"_a = usual.border, "backend"_a = usual.backend,
+           "smoothing"_a = usual.smoothing, "most_particles"_a = usual.max_particles, "iterations"_a = usual.iterations,
+           "seed"_a = usual.seed, "threads"_a = usual.threads);
   module.def("surface_of_values", &surface_of_values, "grid"_a, "values"_a, "isovalue"_a, "options"_a,
              "progress"_a = py::none(), "The surface where a volume crosses a value.");
   module.def("surface_of_labels", &surface_of_labels, "grid"_a, "labels"_a, "wanted"_a, "options"_a,

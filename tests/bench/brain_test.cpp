@@ -8,7 +8,7 @@
 #include "isochron/io/image_io.h"
 
 namespace isochron::bench {
-namespace {
+namespace TEST_FILE {
 
 TEST(Brain, ThePhantomHasAsManyVoxelsAsTheRealOne) {
   const Brain brain = phantom_brain(BenchSize::paper, 2);
@@ -87,5 +87,5 @@ TEST_F(BrainFiles, ArraysWithAnAffineAreTheImage) {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron::bench

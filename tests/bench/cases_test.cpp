@@ -5,7 +5,7 @@
 #include "isochron/generate/square.h"
 
 namespace isochron::bench {
-namespace {
+namespace TEST_FILE {
 
 BenchOptions quick() {
   BenchOptions options;
@@ -77,5 +77,5 @@ TEST(BenchReport, FailuresMakeATableUnsound) {
   EXPECT_FALSE(sound(failed_run("the GPU's memory is full")));
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron::bench

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 namespace isochron::bench {
-namespace {
+namespace TEST_FILE {
 
 TEST(GridCases, FibersAreAsManyTimesFasterAsAsked) {
   const Vec3d along{1, 0.37, 0.61}, across{0.37, -1, 0};
@@ -63,5 +63,5 @@ TEST(GridAccuracy, ErrorsAreThoseOfTheTimes) {
   EXPECT_LT(half.cpu_seconds, 10);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron::bench

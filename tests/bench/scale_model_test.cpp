@@ -9,7 +9,7 @@
 #include "isochron/core/error.h"
 
 namespace isochron::bench {
-namespace {
+namespace TEST_FILE {
 
 MeasuredRun made_up(double ranks, double rounds, double messages, double bytes) {
   MeasuredRun run;
@@ -131,5 +131,5 @@ TEST_F(RunsFile, NamesTheLineThatIsWrong) {
   EXPECT_NE(problem().find("cannot be read"), std::string::npos) << problem();
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron::bench

@@ -11,7 +11,7 @@
 #include "tests/bench/scale_emulation.h"
 
 namespace isochron::bench {
-namespace {
+namespace TEST_FILE {
 
 /// A front that rises along x by one edge a vertex, over a box of n × m × m vertices.
 ScaleField planar_field(std::size_t n, std::size_t m) {
@@ -251,5 +251,5 @@ TEST(Scale, TheStudyTakesTheQuickestWithinTheMemory) {
   EXPECT_EQ(static_cast<std::size_t>(std::count(csv.begin(), csv.end(), '\n')), results.size() + 1);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron::bench

@@ -10,7 +10,7 @@
 #include "isochron/solve/ranks/rank_seeds.h"
 
 namespace isochron::bench {
-namespace {
+namespace TEST_FILE {
 
 TEST(VirtualClocks, CountWorkAndMessages) {
   RankCosts costs;
@@ -69,5 +69,5 @@ TEST(VirtualSolve, GivesTheSerialTimesAndTheSameCountsEachTime) {
   EXPECT_GT(one.seconds, once.seconds);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron::bench

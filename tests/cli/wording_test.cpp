@@ -7,7 +7,7 @@
 #include "isochron/core/error.h"
 
 namespace isochron::cli {
-namespace {
+namespace TEST_FILE {
 
 TEST(CommandWording, EveryOptionHasAFlagOfItsOwn) {
   std::set<std::string_view> flags;
@@ -35,5 +35,5 @@ TEST(CommandWording, SaysTasksAsSubcommands) {
   EXPECT_EQ(to_text(Task::inspect_file, command_wording()), "check the file with 'isochron info'");
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron::cli

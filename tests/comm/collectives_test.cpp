@@ -11,7 +11,7 @@
 #include "support/delayed_messages.h"
 
 namespace isochron::test {
-namespace {
+namespace TEST_FILE {
 
 TEST(Collectives, GivesEveryMessageToItsRank) {
   for (const int ranks : {1, 2, 5, 8})
@@ -131,5 +131,5 @@ TEST(SelfCommunicator, IsAllRanks) {
   EXPECT_THROW(all_or_none(self, [] { throw UsageError("alone"); }), UsageError);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron::test

@@ -13,7 +13,7 @@
 #include "support/data_folder.h"
 
 namespace isochron::test {
-namespace {
+namespace TEST_FILE {
 
 /// The tensors, and where the two halves of the brain meet.
 class Brain : public ::testing::Test {
@@ -117,5 +117,5 @@ TEST_F(Brain, ConnectomeOfParcelsIsWholeSlow) {
   EXPECT_LT(found.asymmetry, 0.25);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron::test

@@ -11,7 +11,7 @@
 #include "support/random_frame.h"
 
 namespace isochron::test {
-namespace {
+namespace TEST_FILE {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
@@ -402,5 +402,5 @@ TEST(Connect, APathwayFinerThanTheGridIsWidenedUntilItJoins) {
   EXPECT_LT(found.pathway_voxels, 80u);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron::test

@@ -10,7 +10,7 @@
 #include "isochron/metric/diffusion.h"
 
 namespace isochron::test {
-namespace {
+namespace TEST_FILE {
 
 SolveOptions quiet_options(int threads = 1) {
   SolveOptions options;
@@ -121,5 +121,5 @@ TEST(Connectome, NeedsTwoRegionsThatAreApart) {
   EXPECT_THROW(connect_all(domain, shared, quiet_options()), InputError);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron::test

@@ -9,7 +9,7 @@
 #include "isochron/metric/diffusion.h"
 
 namespace isochron::test {
-namespace {
+namespace TEST_FILE {
 
 TEST(PathStatistics, AreThoseOfTheTensorsAlongAStraightPath) {
   const Vec3d along{0.6, 0.8, 0};
@@ -96,5 +96,5 @@ TEST(Components, JoiningLevelIsThatOfTheLowestPass) {
   EXPECT_EQ(joining_level(grid, heights, left, shut), wall);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron::test

@@ -6,7 +6,7 @@
 #include "isochron/core/error.h"
 
 namespace isochron {
-namespace {
+namespace TEST_FILE {
 
 using ::testing::AllOf;
 using ::testing::ElementsAre;
@@ -135,5 +135,5 @@ TEST(Region, OverlapIsCounted) {
       ThrowsMessage<InputError>(AllOf(HasSubstr("overlap"), HasSubstr("voxels in both: 1"))));
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron

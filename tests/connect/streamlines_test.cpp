@@ -6,7 +6,7 @@
 #include "isochron/core/error.h"
 
 namespace isochron::test {
-namespace {
+namespace TEST_FILE {
 
 TensorField view(const TensorSample& sample) { return {sample.grid, sample.tensors, sample.mask}; }
 
@@ -132,5 +132,5 @@ TEST(Streamlines, RefuseOptionsOutOfRange) {
   EXPECT_THROW(track_streamlines(view(sample), region, region, options), UsageError);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron::test

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 namespace isochron {
-namespace {
+namespace TEST_FILE {
 
 using testing::ElementsAre;
 
@@ -109,5 +109,5 @@ TEST(Array, LeavesBorrowedMemoryToTheLenderWhenItBecomesAVector) {
   EXPECT_EQ(lender.borrowers(), 0);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron

@@ -13,7 +13,7 @@
 #include "support/device_case.h"
 
 namespace isochron::cuda {
-namespace {
+namespace TEST_FILE {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
@@ -117,5 +117,5 @@ TEST_F(DeviceMemory, ReleasedMemoryComesBack) {
   EXPECT_GE(free_bytes() + 4 * mebibyte, before);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron::cuda

@@ -11,7 +11,7 @@
 #include "support/random_frame.h"
 
 namespace isochron {
-namespace {
+namespace TEST_FILE {
 
 using test::random_unit;
 using test::RandomFrame;
@@ -151,5 +151,5 @@ TEST(MapEigenvalues, PowersOfATensor) {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron

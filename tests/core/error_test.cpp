@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace isochron {
-namespace {
+namespace TEST_FILE {
 
 InputError some_error() {
   return InputError(Subject::metric + Message(" is wrong at ") + Place{Place::Kind::voxel, {1, 2, 3}} + Advice() +
@@ -67,5 +67,5 @@ TEST(Error, EveryOptionHasAName) {
   for (int i = 0; i <= static_cast<int>(Option::replace); ++i) EXPECT_NE(option_name(static_cast<Option>(i)), "?") << i;
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron

@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 namespace isochron {
-namespace {
+namespace TEST_FILE {
 
 using Stop = std::atomic<bool>;
 
@@ -102,5 +102,5 @@ TEST(ParallelInOrder, WhatTakeThrowsStopsTheOthersAndComesBackUnchanged) {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron

@@ -9,7 +9,7 @@
 #include <vector>
 
 namespace isochron {
-namespace {
+namespace TEST_FILE {
 
 TEST(Parallel, ForVisitsEveryIndexOnce) {
   for (const int threads : {1, 2, 3})
@@ -69,5 +69,5 @@ TEST(SpinBarrier, NobodyPassesBeforeTheLastOne) {
   EXPECT_EQ(early, 0);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron

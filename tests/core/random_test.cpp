@@ -5,7 +5,7 @@
 #include <array>
 
 namespace isochron {
-namespace {
+namespace TEST_FILE {
 
 TEST(Random, IsSplitMix64) {
   // The first outputs for seed 1234567, as published with the generator.
@@ -60,5 +60,5 @@ TEST(Random, BelowStaysBelow) {
   for (const int count : counts) EXPECT_NEAR(count, 1000, 150);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron

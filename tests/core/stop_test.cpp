@@ -5,7 +5,7 @@
 #include <vector>
 
 namespace isochron {
-namespace {
+namespace TEST_FILE {
 
 TEST(Stop, LoopsVisitEveryIndexOnce) {
   const std::atomic<bool> flag{false};
@@ -62,5 +62,5 @@ TEST(Stop, WithoutAFlagTheOneAroundStays) {
   EXPECT_NO_THROW(one());
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron

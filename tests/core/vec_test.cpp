@@ -8,7 +8,7 @@
 #include "isochron/core/random.h"
 
 namespace isochron {
-namespace {
+namespace TEST_FILE {
 
 SymTensor3d random_spd(Random& random) {
   SymTensor3d m = SymTensor3d::identity(0.1);
@@ -85,5 +85,5 @@ TEST(Ids, StartInvalidAndOrder) {
   EXPECT_EQ(std::hash<VertexId>()(VertexId(7)), 7U);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron

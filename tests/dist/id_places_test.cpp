@@ -8,7 +8,7 @@
 #include "isochron/core/random.h"
 
 namespace isochron {
-namespace {
+namespace TEST_FILE {
 
 TEST(IdPlaces, AreThoseOfASortedList) {
   for (const std::size_t ranks : {1, 2, 5, 8}) {
@@ -48,5 +48,5 @@ TEST(IdPlaces, TellsAllOfOneThatIsThereTwice) {
   });
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron

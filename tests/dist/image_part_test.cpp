@@ -6,7 +6,7 @@
 #include "isochron/core/random.h"
 
 namespace isochron::test {
-namespace {
+namespace TEST_FILE {
 
 ImageGrid grid_of(std::uint32_t i, std::uint32_t j, std::uint32_t k) {
   ImageGrid grid;
@@ -91,5 +91,5 @@ TEST(MoveBoxes, TellsWhatIsMissingAndTakesTheLast) {
   });
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron::test

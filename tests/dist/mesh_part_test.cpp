@@ -9,7 +9,7 @@
 #include "isochron/generate/cube.h"
 
 namespace isochron {
-namespace {
+namespace TEST_FILE {
 
 TEST(MeshPart, PartsShareOutVerticesAndElements) {
   const TetMesh mesh = generate_cube({.nx = 7, .ny = 6, .nz = 5, .extent = {6, 5, 4}, .jitter = 0.1});
@@ -75,5 +75,5 @@ TEST(MeshPart, OfNothingIsEmpty) {
   EXPECT_EQ(own.mesh.element_count(), 0U);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron

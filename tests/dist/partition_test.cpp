@@ -9,7 +9,7 @@
 #include "isochron/generate/square.h"
 
 namespace isochron {
-namespace {
+namespace TEST_FILE {
 
 std::vector<Partitioner> partitioners() {
   std::vector<Partitioner> all{Partitioner::automatic, Partitioner::curve};
@@ -116,5 +116,5 @@ TEST(Partition, SaysWhenThereIsNoMetis) {
   EXPECT_THROW(partition_vertices(small_cube(), 4, Partitioner::metis), UsageError);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron

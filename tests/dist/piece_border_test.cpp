@@ -6,7 +6,7 @@
 #include "isochron/generate/square.h"
 
 namespace isochron {
-namespace {
+namespace TEST_FILE {
 
 TEST(PieceBorder, IsTheSurfaceOfACube) {
   const TetMesh mesh = generate_cube({.nx = 6, .ny = 5, .nz = 4, .extent = {5, 4, 3}});
@@ -39,5 +39,5 @@ TEST(PieceBorder, SidesOfASlitStayApart) {
   EXPECT_EQ(match_borders(vertices), (std::vector<std::size_t>{0, 1, 0, 1, 0, 0, 1, 7}));
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron

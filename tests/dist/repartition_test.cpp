@@ -12,7 +12,7 @@
 #include "isochron/generate/square.h"
 
 namespace isochron {
-namespace {
+namespace TEST_FILE {
 
 /// Pieces of a mesh by element, in turn slabs of it, without ids; each with arrays that tell where it came from.
 template <int Corners>
@@ -191,5 +191,5 @@ TEST(CurveCut, EqualPointsAndNoPoints) {
   });
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron

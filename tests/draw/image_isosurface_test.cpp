@@ -11,7 +11,7 @@
 #include "support/random_frame.h"
 
 namespace isochron {
-namespace {
+namespace TEST_FILE {
 
 /// Turned, mirrored when asked for, with three spacings.
 ImageGrid turned_grid(std::array<std::uint32_t, 3> shape, bool mirrored) {
@@ -115,7 +115,7 @@ TEST_P(ImageIsosurface, AFullImageIsClosedBeyondItsBorder) {
   EXPECT_LT(volume, 64);
 }
 
-INSTANTIATE_TEST_SUITE_P(Hands, ImageIsosurface, testing::Bool());
+INSTANTIATE_TEST_SUITE_P(Handedness, ImageIsosurface, testing::Bool());
 
 TEST(ImageIsosurfaceInput, NothingInsideGivesNothing) {
   const ImageGrid grid = turned_grid({4, 4, 4}, false);
@@ -132,5 +132,5 @@ TEST(ImageIsosurfaceInput, IsRefusedWhenItMakesNoSense) {
   EXPECT_THROW(image_isosurface(grid, std::span(values).first(7), 0, Enclose::above), InputError);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron

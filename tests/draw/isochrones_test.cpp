@@ -15,7 +15,7 @@
 #include "isochron/draw/color_map.h"
 
 namespace isochron {
-namespace {
+namespace TEST_FILE {
 
 TEST(Isolines, AreStraightOnAPlane) {
   const Dataset square = sample_square(8);  // "x" is the first coordinate
@@ -190,7 +190,7 @@ TEST(ColorMap, GetsLighterAllTheWay) {
   for (std::size_t i = 8; i < colors.size(); i += 8) EXPECT_GT(luminance(colors[i]), luminance(colors[i - 8])) << i;
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron
 
 #endif

@@ -27,7 +27,7 @@
 #include "isochron/mesh/quality.h"
 
 namespace isochron {
-namespace {
+namespace TEST_FILE {
 
 struct Image {
   std::size_t width = 0, height = 0;
@@ -312,7 +312,7 @@ TEST(Display, SaysWhatToInstall) {
   else setenv("DISPLAY", display.c_str(), 1);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron
 
 #endif

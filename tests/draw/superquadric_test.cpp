@@ -12,7 +12,7 @@
 #include "support/random_frame.h"
 
 namespace isochron {
-namespace {
+namespace TEST_FILE {
 
 Vec3d as_double(const Vec3f& v) { return {v.x, v.y, v.z}; }
 
@@ -199,5 +199,5 @@ TEST(Glyphs, RefusesOptionsThatMakeNoSense) {
   EXPECT_THROW(with([](GlyphOptions& o) { o.min_thickness = 0; }), UsageError);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron

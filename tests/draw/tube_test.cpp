@@ -11,7 +11,7 @@
 #include "isochron/mesh/topology.h"
 
 namespace isochron {
-namespace {
+namespace TEST_FILE {
 
 double polygon_area(const TubeOptions& o) {
   return 0.5 * o.sides * o.radius * o.radius * std::sin(2 * std::numbers::pi / o.sides);
@@ -146,5 +146,5 @@ TEST(Tube, RefusesWhatCannotBeDrawn) {
   EXPECT_THROW(make_tube(lost, {1, 8}), UsageError);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron

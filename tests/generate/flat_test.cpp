@@ -9,7 +9,7 @@
 #include "mesh/mesh_checks.h"
 
 namespace isochron {
-namespace {
+namespace TEST_FILE {
 
 TEST(GenerateSquare, RegularHasTheCountsOfItsLattice) {
   for (const auto pattern : {SquarePattern::diagonal, SquarePattern::alternating}) {
@@ -105,5 +105,5 @@ TEST(GenerateSphere, AreaConverges) {
   EXPECT_THROW(generate_sphere({.frequency = 1, .radius = 0}), UsageError);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron

@@ -7,7 +7,7 @@
 #include "isochron/generate/images.h"
 
 namespace isochron {
-namespace {
+namespace TEST_FILE {
 
 /// Boxes of parts cover the image once, and their values are those of the image, bit by bit.
 template <class Options, class Generate, class GeneratePart>
@@ -63,5 +63,5 @@ TEST(ImagePart, RefusesPartsThatAreNone) {
   EXPECT_THROW((void)generate_layers_part({}, PartChoice{0, 0}), UsageError);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron

@@ -11,7 +11,7 @@
 #include "isochron/generate/ventricle.h"
 
 namespace isochron {
-namespace {
+namespace TEST_FILE {
 
 /// The owners that the parts claim, and what they are cut from: each part must be what `cut_part` makes of the whole.
 template <int Corners, class PartOf>
@@ -198,5 +198,5 @@ TEST(DisplacePiece, KnowsWhatItCannotKnow) {
   EXPECT_LT(sure, 18U * 18U);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron

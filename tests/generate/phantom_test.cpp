@@ -9,7 +9,7 @@
 #include "isochron/core/error.h"
 
 namespace isochron {
-namespace {
+namespace TEST_FILE {
 
 double volume_of(const Image& image, double label) {
   std::size_t count = 0;
@@ -54,5 +54,5 @@ TEST(Phantom, RefusesShapesThatDoNotFit) {
   EXPECT_THROW((void)generate_phantom({.radius = std::nan("")}), UsageError);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron

@@ -11,7 +11,7 @@
 #include "isochron/generate/square.h"
 
 namespace isochron {
-namespace {
+namespace TEST_FILE {
 
 TetMesh cube() { return generate_cube({.nx = 12, .ny = 12, .nz = 12}); }
 
@@ -109,5 +109,5 @@ TEST(RotatingFibers, TurnAlongTheirAxis) {
   EXPECT_THROW(rotating_fibers(mesh, 1, 3), UsageError);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron

@@ -10,7 +10,7 @@
 #include "mesh/mesh_checks.h"
 
 namespace isochron {
-namespace {
+namespace TEST_FILE {
 
 constexpr std::array all_diagonals{KuhnDiagonal::ppp, KuhnDiagonal::npp, KuhnDiagonal::pnp, KuhnDiagonal::ppn};
 
@@ -146,5 +146,5 @@ TEST(GenerateBlobs, HasTwoRegionsAndKeepsTheBox) {
   EXPECT_THROW(generate_blobs({.n = 8, .speed_inside = 0}), UsageError);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron

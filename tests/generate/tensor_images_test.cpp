@@ -10,7 +10,7 @@
 #include "isochron/core/error.h"
 
 namespace isochron {
-namespace {
+namespace TEST_FILE {
 
 SymTensor3d tensor_at(const Image& image, VertexId voxel) {
   const DataArray& array = image.data.all().front();
@@ -130,5 +130,5 @@ TEST(CrossingFibers, NoiseRepeatsWithItsSeed) {
   EXPECT_THROW((void)generate_crossing_fibers({.noise = 1}), UsageError);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron

@@ -8,7 +8,7 @@
 #include "isochron/core/error.h"
 
 namespace isochron {
-namespace {
+namespace TEST_FILE {
 
 TEST(Layers, FlatLayersAreExact) {
   const Image image =
@@ -71,5 +71,5 @@ TEST(Salt, SitsInAGradient) {
   EXPECT_THROW((void)generate_salt({.radius = 0}), UsageError);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron

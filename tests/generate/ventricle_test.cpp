@@ -8,7 +8,7 @@
 #include "mesh/mesh_checks.h"
 
 namespace isochron {
-namespace {
+namespace TEST_FILE {
 
 Vec3d widen(Vec3f v) { return {v.x, v.y, v.z}; }
 
@@ -113,5 +113,5 @@ TEST(Ventricle, RefusesNonsense) {
   EXPECT_THROW(generate_ventricle({.edge = 0.01}), UsageError);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron

@@ -5,7 +5,7 @@
 #include "io/image_samples.h"
 
 namespace isochron::test {
-namespace {
+namespace TEST_FILE {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -192,5 +192,5 @@ TEST(BrainSurfaces, AreOnlyRead) {
   EXPECT_THROW(check_writable(folder.path() / "lh.pial", Overwrite::no), UsageError);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron::test

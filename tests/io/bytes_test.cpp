@@ -9,7 +9,7 @@
 #include "isochron/io/image_io.h"
 
 namespace isochron {
-namespace {
+namespace TEST_FILE {
 
 using testing::HasSubstr;
 using testing::ThrowsMessage;
@@ -98,5 +98,5 @@ TEST(UnpackLimit, EndsWithItsScope) {
   EXPECT_EQ(UnpackLimit::left(), 10U);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron

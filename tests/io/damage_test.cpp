@@ -4,7 +4,7 @@
 #include "isochron/core/random.h"
 
 namespace isochron::test {
-namespace {
+namespace TEST_FILE {
 
 struct Sample {
   std::string main;                            // the file that is opened
@@ -114,5 +114,5 @@ TEST(DamagedFile, HugeCountsTakeNoMemory) {
   reading_error(folder.path() / "d.pts", folder.path() / "d.elem");
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron::test

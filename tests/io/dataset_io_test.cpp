@@ -4,7 +4,7 @@
 #include "io/io_test_support.h"
 
 namespace isochron::test {
-namespace {
+namespace TEST_FILE {
 
 using ::testing::HasSubstr;
 
@@ -178,5 +178,5 @@ TEST(WriteDataset, RefusesADatasetThatIsBroken) {
   EXPECT_EQ(folder.entries(), 0U);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron::test

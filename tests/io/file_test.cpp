@@ -4,7 +4,7 @@
 #include "isochron/io/bytes.h"
 
 namespace isochron::test {
-namespace {
+namespace TEST_FILE {
 
 void fill(const fs::path& path, const std::string& content) { std::ofstream(path) << content; }
 
@@ -128,5 +128,5 @@ TEST(ByteWriter, FullDiskIsARuntimeError) {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron::test

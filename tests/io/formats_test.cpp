@@ -6,7 +6,7 @@
 #include "io/io_test_support.h"
 
 namespace isochron::test {
-namespace {
+namespace TEST_FILE {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -305,5 +305,5 @@ TEST(Carp, SaysWhatIsWrong) {
   EXPECT_THAT(reading_error(points, elements), HasSubstr("line 2: vertex id 2 is out of range"));
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron::test

@@ -6,7 +6,7 @@
 #include "io/io_test_support.h"
 
 namespace isochron::test {
-namespace {
+namespace TEST_FILE {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -114,5 +114,5 @@ TEST(Gmsh, SaysWhatIsWrong) {
   EXPECT_THAT(error(head + "$Nodes\n4000000000\n"), HasSubstr("cannot be right"));
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron::test

@@ -3,7 +3,7 @@
 #include "isochron/core/random.h"
 
 namespace isochron::test {
-namespace {
+namespace TEST_FILE {
 
 struct Sample {
   std::string name;
@@ -87,5 +87,5 @@ TEST(DamagedImage, PiecesRemovedOrRepeated) {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron::test

@@ -5,7 +5,7 @@
 #include "support/data_folder.h"
 
 namespace isochron::test {
-namespace {
+namespace TEST_FILE {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -284,5 +284,5 @@ TEST(Mgh, DamageIsRefused) {
   EXPECT_THAT(image_error(folder.file("a.mgh", mgh_header(true) + "short")), HasSubstr("too short"));
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron::test

@@ -4,7 +4,7 @@
 #include "io/image_samples.h"
 
 namespace isochron::test {
-namespace {
+namespace TEST_FILE {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -287,5 +287,5 @@ TEST(Nifti, LongImagesBecomeVersion2) {
   expect_same_arrays(image.data, again.data);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron::test

@@ -5,7 +5,7 @@
 #include "io/image_samples.h"
 
 namespace isochron::test {
-namespace {
+namespace TEST_FILE {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -220,5 +220,5 @@ TEST(Nrrd, BadHeadersAreRefused) {
   EXPECT_THAT(error("# a comment", "nonsense"), HasSubstr("nonsense"));
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron::test

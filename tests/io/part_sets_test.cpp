@@ -15,7 +15,7 @@
 #include "isochron/io/vtk_xml.h"
 
 namespace isochron::test {
-namespace {
+namespace TEST_FILE {
 
 using testing::HasSubstr;
 
@@ -296,5 +296,5 @@ TEST(PartSets, ReplaceAnOldSetAsAWhole) {
   EXPECT_THROW(check_set_holds<4>("a.pvtp"), UsageError);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron::test

@@ -17,7 +17,7 @@
 #include "isochron/io/vtk_xml.h"
 
 namespace isochron::test {
-namespace {
+namespace TEST_FILE {
 
 using testing::HasSubstr;
 
@@ -415,5 +415,5 @@ TEST(ImagePieces, MustCoverTheImage) {
   EXPECT_THROW(static_cast<void>(read_image(folder.path() / "b.pvti")), InputError);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron::test

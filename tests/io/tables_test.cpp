@@ -8,7 +8,7 @@
 #include "isochron/io/image/formats.h"
 
 namespace isochron::test {
-namespace {
+namespace TEST_FILE {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -206,5 +206,5 @@ TEST(NpyFile, AFullDiskIsAnError) {
   EXPECT_THROW(written("/dev/full", 4, {{1, 2, 3, 4}}), RuntimeError);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron::test

@@ -7,7 +7,7 @@
 #include "isochron/core/random.h"
 
 namespace isochron::test {
-namespace {
+namespace TEST_FILE {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -100,5 +100,5 @@ TEST(Tck, DamagedFilesAreInputErrors) {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron::test

@@ -5,7 +5,7 @@
 #include "io/io_test_support.h"
 
 namespace isochron::test {
-namespace {
+namespace TEST_FILE {
 
 using ::testing::HasSubstr;
 
@@ -69,5 +69,5 @@ TEST(TextScanner, MessagesStayOnOnePrintableLine) {
   for (const char c : message) EXPECT_TRUE(c >= ' ' && c <= '~');
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron::test

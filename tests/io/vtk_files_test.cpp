@@ -9,7 +9,7 @@
 #include "isochron/io/mesh/formats.h"
 
 namespace isochron::test {
-namespace {
+namespace TEST_FILE {
 
 using testing::HasSubstr;
 using testing::StartsWith;
@@ -527,5 +527,5 @@ TEST(VtkXmlFiles, BadNumbersAreInputErrors) {
 
 TEST(VtkXmlFiles, DamagedTextNeverCrashes) { Damage("text.vtu").run(text_vtu, 120); }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron::test

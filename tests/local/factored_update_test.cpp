@@ -11,7 +11,7 @@
 #include "simplex_samples.h"
 
 namespace isochron::test {
-namespace {
+namespace TEST_FILE {
 
 constexpr double inf = std::numeric_limits<double>::infinity();
 
@@ -216,5 +216,5 @@ TYPED_TEST(FactoredUpdate, WorksInSinglePrecision) {
     }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron::test

@@ -11,7 +11,7 @@
 #include "isochron/local/stencil_update.h"
 
 namespace isochron {
-namespace {
+namespace TEST_FILE {
 
 constexpr double inf = std::numeric_limits<double>::infinity();
 
@@ -121,5 +121,5 @@ TEST(LaxFriedrichsUpdate, LeavesAPlaneFrontAlone) {
   EXPECT_NEAR(lax_friedrichs_time(d, u, 3), 5, 1e-12);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron

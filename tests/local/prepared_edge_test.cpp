@@ -8,7 +8,7 @@
 #include "isochron/local/prepared_edge.h"
 
 namespace isochron {
-namespace {
+namespace TEST_FILE {
 
 template <class T>
 class PreparedEdgeTest : public testing::Test {};
@@ -82,5 +82,5 @@ TYPED_TEST(PreparedEdgeTest, EdgesWithoutLengthOrHeight) {
   EXPECT_EQ(PreparedEdge<T>::from_lengths(1, 1, 2).time(0, 1), T(1));
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron

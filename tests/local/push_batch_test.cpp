@@ -10,7 +10,7 @@
 #include "isochron/core/vec.h"
 
 namespace isochron {
-namespace {
+namespace TEST_FILE {
 
 /// Fills one lane with a random tetrahedron (x, b, c, t) and times up to `spread` apart; now and then a time is
 /// infinite.
@@ -81,5 +81,5 @@ TEST(PushBatch, ThinFacesAreMarked) {
   EXPECT_GT(batch.thin[0], 0);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron

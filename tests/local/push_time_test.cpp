@@ -12,7 +12,7 @@
 #include "local/simplex_samples.h"
 
 namespace isochron {
-namespace {
+namespace TEST_FILE {
 
 using test::Family;
 using test::Reference;
@@ -117,5 +117,5 @@ TYPED_TEST(PushTime, UnreachedNeighboursLeaveTheStraightPath) {
   EXPECT_NEAR(push_all<T>({T(2), never, T(2)}, l).best, 2 + std::sqrt(0.75), 8 * std::numeric_limits<T>::epsilon());
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron

@@ -9,7 +9,7 @@
 #include "isochron/core/random.h"
 
 namespace isochron {
-namespace {
+namespace TEST_FILE {
 
 Vec3d real(const Vec3i& v) { return {static_cast<double>(v.x), static_cast<double>(v.y), static_cast<double>(v.z)}; }
 
@@ -89,5 +89,5 @@ TEST(Selling, RebuildsRandomFlatTensors) {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron

@@ -16,7 +16,7 @@
 #include "local/simplex_samples.h"
 
 namespace isochron {
-namespace {
+namespace TEST_FILE {
 
 using test::Family;
 using test::Reference;
@@ -354,5 +354,5 @@ TEST(SimplexUpdateCases, KnownValues) {
   EXPECT_LE(kuhn.time, root2 + 1);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron

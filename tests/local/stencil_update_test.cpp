@@ -9,7 +9,7 @@
 #include "isochron/core/random.h"
 
 namespace isochron {
-namespace {
+namespace TEST_FILE {
 
 constexpr double inf = std::numeric_limits<double>::infinity();
 
@@ -73,5 +73,5 @@ TEST(PackedOffset, KeepsItsWholeRange) {
   EXPECT_FALSE(PackedOffset::fits({0, 0, 512}));
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron

@@ -6,7 +6,7 @@
 #include "isochron/generate/square.h"
 
 namespace isochron {
-namespace {
+namespace TEST_FILE {
 
 template <int Corners>
 void expect_incidences(const SimplexMesh<Corners>& mesh) {
@@ -49,5 +49,5 @@ TEST(EdgeIndex, AgreesWithTheStorageOrder) {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron

@@ -6,7 +6,7 @@
 #include "isochron/core/error.h"
 
 namespace isochron {
-namespace {
+namespace TEST_FILE {
 
 using testing::AllOf;
 using testing::HasSubstr;
@@ -46,5 +46,5 @@ TEST(Dataset, LendsItsMeshAndTakesItBack) {
   EXPECT_EQ(dataset.triangles.cells.size(), 1U);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron

@@ -8,7 +8,7 @@
 #include "isochron/core/error.h"
 
 namespace isochron {
-namespace {
+namespace TEST_FILE {
 
 using ::testing::AllOf;
 using ::testing::ElementsAre;
@@ -95,5 +95,5 @@ TEST(ImageMask, ImagesWithoutOneStayAsTheyAre) {
   EXPECT_TRUE(mask.empty());
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron

@@ -5,7 +5,7 @@
 #include "isochron/core/error.h"
 
 namespace isochron {
-namespace {
+namespace TEST_FILE {
 
 /// Oblique, with three spacings.
 ImageGrid oblique() {
@@ -90,5 +90,5 @@ TEST(TensorOrder, AllOrdersGiveOneTensor) {
   EXPECT_EQ(read({1, 2, 3, 2, 4, 5, 3, 5, 6}, TensorOrder::vtk), expected);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron

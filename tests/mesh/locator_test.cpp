@@ -15,7 +15,7 @@
 #include "support/cut_mesh.h"
 
 namespace isochron {
-namespace {
+namespace TEST_FILE {
 
 Vec3d random_point(Random& random, double low, double high) {
   const double x = random.uniform(low, high), y = random.uniform(low, high);
@@ -134,5 +134,5 @@ TEST(Locator, IsTheSameOnSeveralThreads) {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron

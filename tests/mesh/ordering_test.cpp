@@ -8,7 +8,7 @@
 #include "mesh/mesh_checks.h"
 
 namespace isochron {
-namespace {
+namespace TEST_FILE {
 
 void expect_permutation(const Permutation& order, std::size_t count) {
   ASSERT_EQ(order.new_to_old.size(), count);
@@ -94,5 +94,5 @@ TEST(LocallyOrdered, AcceptsLattices) {
   EXPECT_EQ(mean_id_span(generate_square({.n = 100})), 101);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron

@@ -10,7 +10,7 @@
 #include "isochron/core/random.h"
 
 namespace isochron {
-namespace {
+namespace TEST_FILE {
 
 using Points = std::array<Vec3d, 4>;
 
@@ -100,5 +100,5 @@ TEST(Orientation, InThePlane) {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron

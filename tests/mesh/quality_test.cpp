@@ -10,7 +10,7 @@
 #include "isochron/generate/sphere.h"
 
 namespace isochron {
-namespace {
+namespace TEST_FILE {
 
 using Triangle = std::array<Vec3d, 3>;
 using Tet = std::array<Vec3d, 4>;
@@ -140,5 +140,5 @@ TEST(Quality, OfMeshes) {
   EXPECT_GE(solid.largest_angle.min(), std::acos(1.0 / 3) * 180 / M_PI - 1e-9);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron

@@ -13,7 +13,7 @@
 #include "support/surfaces.h"
 
 namespace isochron {
-namespace {
+namespace TEST_FILE {
 
 TriangleMesh::Element ids(std::size_t a, std::size_t b, std::size_t c) {
   return {VertexId(a), VertexId(b), VertexId(c)};
@@ -215,5 +215,5 @@ TEST(SelfIntersections, StopsWhenAsked) {
   EXPECT_THROW(self_intersections(torus(3, 1, 30, 30), 2, {.report = {}, .cancel = &cancel}), Cancelled);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron

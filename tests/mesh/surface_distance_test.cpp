@@ -13,7 +13,7 @@
 #include "support/surfaces.h"
 
 namespace isochron {
-namespace {
+namespace TEST_FILE {
 
 TEST(SurfaceDistance, ParallelSquares) {
   const TriangleMesh low = generate_square({.n = 12});
@@ -77,5 +77,5 @@ TEST(SurfaceDistance, NeedsSurfaces) {
   EXPECT_LT(surface_distance(square, spare).back.max, 1e-14);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron

@@ -9,7 +9,7 @@
 #include "support/random_frame.h"
 
 namespace isochron {
-namespace {
+namespace TEST_FILE {
 
 using test::random_unit;
 using test::RandomFrame;
@@ -84,5 +84,5 @@ TEST(TensorFrame, ShearedAxesGiveTheNearestRightAngles) {
   EXPECT_NEAR(axes.axis[1].x, std::sin(0.05), 1e-12);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron

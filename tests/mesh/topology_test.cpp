@@ -10,7 +10,7 @@
 #include "support/surfaces.h"
 
 namespace isochron {
-namespace {
+namespace TEST_FILE {
 
 TriangleMesh sphere() { return generate_sphere({.frequency = 8}); }
 
@@ -127,5 +127,5 @@ TEST(Topology, Orientation) {
   EXPECT_FALSE(found.genus().has_value());
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron

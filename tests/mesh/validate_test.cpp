@@ -12,7 +12,7 @@
 #include "mesh/mesh_checks.h"
 
 namespace isochron {
-namespace {
+namespace TEST_FILE {
 
 using testing::HasSubstr;
 using testing::ThrowsMessage;
@@ -190,5 +190,5 @@ TEST(Validate, DoesNotDependOnThreadsOrNumbering) {
   EXPECT_EQ(a.obtuse_share, b.obtuse_share);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron

@@ -10,7 +10,7 @@
 #include "support/cut_mesh.h"
 
 namespace isochron {
-namespace {
+namespace TEST_FILE {
 
 template <int Corners>
 bool sees(const SimplexMesh<Corners>& mesh, const Adjacency& adjacency, VertexId from, VertexId to) {
@@ -130,5 +130,5 @@ TEST(Visibility, NotOverARoof) {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron

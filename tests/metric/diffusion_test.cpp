@@ -11,7 +11,7 @@
 #include "support/random_frame.h"
 
 namespace isochron {
-namespace {
+namespace TEST_FILE {
 
 using test::RandomFrame;
 
@@ -241,5 +241,5 @@ TEST(WorldTensors, ReadsOrdersAndFrames) {
   EXPECT_THROW((void)world_tensors(longer, TensorOrder::vtk, grid, TensorFrame::world, "t"), InputError);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron

@@ -7,7 +7,7 @@
 #include "isochron/mesh/tensor_frame.h"
 
 namespace isochron::test {
-namespace {
+namespace TEST_FILE {
 
 /// Thin straight fibres along the voxel diagonals (1, 1, 1) and, in the upper half, (1, 1, 0), nothing between them, on
 /// an axis-permuted, mirrored grid.
@@ -97,5 +97,5 @@ TEST(FiberCoherence, NothingToSeeIsNoComplaint) {
   EXPECT_EQ(fiber_coherence(grid, std::vector<SymTensor3d>(64)).voxels, 0U);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron::test

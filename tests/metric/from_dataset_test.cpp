@@ -9,7 +9,7 @@
 #include "isochron/core/error.h"
 
 namespace isochron {
-namespace {
+namespace TEST_FILE {
 
 using testing::AllOf;
 using testing::HasSubstr;
@@ -227,5 +227,5 @@ TEST(MetricFromDataset, RefusesContradictions) {
   EXPECT_THROW(build(dataset, {.fiber_array = "f", .velocities = Velocities{1, -1, 1}}), UsageError);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron

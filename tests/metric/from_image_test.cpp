@@ -6,7 +6,7 @@
 #include "isochron/core/error.h"
 
 namespace isochron {
-namespace {
+namespace TEST_FILE {
 
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
@@ -31,5 +31,5 @@ TEST(MetricFromImage, TheFileTellsTheOrderOfItsFirstArrayAlone) {
   EXPECT_EQ(told.tensor(ElementId(0)), SymTensor3d::diagonal(1, 4, 9));
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron

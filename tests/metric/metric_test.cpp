@@ -10,7 +10,7 @@
 #include "isochron/generate/cube.h"
 
 namespace isochron {
-namespace {
+namespace TEST_FILE {
 
 using testing::AllOf;
 using testing::HasSubstr;
@@ -175,5 +175,5 @@ TEST(CheckMetric, LooksIntoFibers) {
   EXPECT_THAT([&] { check_metric(Metric(bad), 2, "fibres"); }, ThrowsMessage<InputError>(HasSubstr("1 of 2")));
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron

@@ -14,7 +14,7 @@
 #include "support/random_frame.h"
 
 namespace isochron {
-namespace {
+namespace TEST_FILE {
 
 using test::random_unit;
 using test::RandomFrame;
@@ -223,5 +223,5 @@ TEST(TensorFit, CountsMustAgree) {
   EXPECT_THROW((void)fit_tensors(DataArray{"dwi", 22, std::vector<float>(44, 1.0F)}, gradients, mask), InputError);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron

@@ -6,7 +6,7 @@
 #include "isochron/core/error.h"
 
 namespace isochron {
-namespace {
+namespace TEST_FILE {
 
 /// Two voxels whose components count up.
 Image image_of(int components) {
@@ -58,5 +58,5 @@ TEST(TensorImage, SaysWhatIsMissing) {
   EXPECT_THAT(message(Image{}), testing::HasSubstr("no values"));
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron

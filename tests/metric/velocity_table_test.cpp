@@ -9,7 +9,7 @@
 #include "isochron/core/error.h"
 
 namespace isochron {
-namespace {
+namespace TEST_FILE {
 
 using testing::HasSubstr;
 using testing::ThrowsMessage;
@@ -58,5 +58,5 @@ TEST(ReadVelocityTable, ReadsAFile) {
   EXPECT_THAT([&] { read_velocity_table(path.string()); }, ThrowsMessage<InputError>(HasSubstr("cannot be read")));
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron

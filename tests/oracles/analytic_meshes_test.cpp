@@ -7,7 +7,7 @@
 #include "oracles/real_data.h"
 
 namespace isochron::test {
-namespace {
+namespace TEST_FILE {
 
 using SciEikonal = RealData;
 
@@ -98,5 +98,5 @@ TEST_F(SciEikonal, NonConformingCubeIsSolvedAndReported) {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron::test

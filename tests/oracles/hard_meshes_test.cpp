@@ -9,7 +9,7 @@
 #include "support/device_case.h"
 
 namespace isochron::test {
-namespace {
+namespace TEST_FILE {
 
 /// A mesh, what is known to be wrong with it, and whether it has fibres.
 struct HardMesh {
@@ -114,5 +114,5 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(HardMesh{.path = "heart/kit_heartT4.node", .source = 30493, .components = 2, .reached = 30973},
                       HardMesh{.path = "tet/hand.mesh", .source = 0, .reached = 7234}));
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron::test

@@ -8,7 +8,7 @@
 #include "oracles/real_data.h"
 
 namespace isochron::test {
-namespace {
+namespace TEST_FILE {
 
 class MrtrixTensors : public RealData {};
 
@@ -46,5 +46,5 @@ TEST_F(MrtrixTensors, DirectionsAndAnisotropyAgree) {
   EXPECT_LT(percentile(anisotropy, 0.5), 0.01);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron::test

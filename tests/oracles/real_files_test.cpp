@@ -8,7 +8,7 @@
 #include "support/data_folder.h"
 
 namespace isochron::test {
-namespace {
+namespace TEST_FILE {
 
 struct RealFile {
   const char* path;
@@ -89,5 +89,5 @@ TEST(RealLists, SourcesAndProbes) {
   EXPECT_EQ(probes.points[2], (Vec3d{0.019999, 0, 0.007}));
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron::test

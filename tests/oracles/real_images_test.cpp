@@ -10,7 +10,7 @@
 #include "support/data_folder.h"
 
 namespace isochron::test {
-namespace {
+namespace TEST_FILE {
 
 class RealImage : public ::testing::Test {
  protected:
@@ -96,5 +96,5 @@ TEST_F(RealImage, BrainSurfacesAreWhole) {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron::test

@@ -6,7 +6,7 @@
 #include "oracles/real_data.h"
 
 namespace isochron::test {
-namespace {
+namespace TEST_FILE {
 
 using RealVtkFiles = RealData;
 
@@ -72,5 +72,5 @@ TEST_F(RealVtkFiles, IdsThatCountFromOneAreRefused) {
   EXPECT_THROW(read("oracle/sci_eikonal/SquareMesh_size16.ply"), InputError);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron::test

@@ -9,7 +9,7 @@
 #include "oracles/real_data.h"
 
 namespace isochron::test {
-namespace {
+namespace TEST_FILE {
 
 Vec3f narrow(Vec3d v) { return {static_cast<float>(v.x), static_cast<float>(v.y), static_cast<float>(v.z)}; }
 
@@ -188,5 +188,5 @@ TEST_F(TvbGdist, PairwiseMatrixBoundsOursFromBelow) {
   EXPECT_EQ(compared, 30U);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron::test

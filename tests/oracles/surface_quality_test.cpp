@@ -6,7 +6,7 @@
 #include "oracles/real_data.h"
 
 namespace isochron::test {
-namespace {
+namespace TEST_FILE {
 
 class SurfaceQuality : public RealData {
  protected:
@@ -36,5 +36,5 @@ TEST_F(SurfaceQuality, BunnyHasFiveHoles) {
   EXPECT_TRUE(self_intersections(mesh, 2).empty());
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron::test

@@ -7,7 +7,7 @@
 #include "support/device_case.h"
 
 namespace isochron::test {
-namespace {
+namespace TEST_FILE {
 
 class DevicePartsOfImages : public DeviceCase {
  protected:
@@ -144,5 +144,5 @@ TEST(RankDevice, RanksAreFreeAfterAnImageHasMissedItsGpu) {
   });
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron::test

@@ -13,7 +13,7 @@
 #include "ranks/over_ranks.h"
 
 namespace isochron::test {
-namespace {
+namespace TEST_FILE {
 
 /// Does what a device does, one vertex after the other.
 template <int Corners>
@@ -187,5 +187,5 @@ TEST(DeviceLocal, SendsLittleMoreThanItMust) {
   EXPECT_LT(told.work.bands.bands, 40U);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron::test

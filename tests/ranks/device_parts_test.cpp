@@ -9,7 +9,7 @@
 #include "support/device_case.h"
 
 namespace isochron::test {
-namespace {
+namespace TEST_FILE {
 
 class DeviceParts : public DeviceCase {
  protected:
@@ -161,5 +161,5 @@ TEST(RankDevice, RanksAreFreeAfterOneHasMissedItsGpu) {
   });
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron::test

@@ -10,7 +10,7 @@
 #include "ranks/image_over_ranks.h"
 
 namespace isochron::test {
-namespace {
+namespace TEST_FILE {
 
 TEST(DistributedGridSolver, GivesTheSerialTimesInSpace) {
   const ImageGrid plain = cube_grid(17);
@@ -276,5 +276,5 @@ TEST(PaddedBlocks, FindsItsVoxelsAgain) {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron::test

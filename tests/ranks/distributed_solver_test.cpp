@@ -18,7 +18,7 @@
 #include "support/delayed_messages.h"
 
 namespace isochron::test {
-namespace {
+namespace TEST_FILE {
 
 TEST(DistributedSolver, SendsEachTimeAboutOnce) {
   const TetMesh mesh = cube(11, 0.2);
@@ -352,5 +352,5 @@ TEST(DistributedSolver, StandsDelaysAndReorderedMessages) {
     }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron::test

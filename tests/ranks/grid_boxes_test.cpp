@@ -14,7 +14,7 @@
 #include "support/delayed_messages.h"
 
 namespace isochron::test {
-namespace {
+namespace TEST_FILE {
 
 struct WholeImage {
   ImageGrid grid;
@@ -166,5 +166,5 @@ TEST(GridBoxes, SaysWhatIsWrongOnAllRanks) {
   });
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron::test

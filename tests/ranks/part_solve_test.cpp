@@ -16,7 +16,7 @@
 #include "support/delayed_messages.h"
 
 namespace isochron::test {
-namespace {
+namespace TEST_FILE {
 
 template <int Corners>
 MeshPart<Corners> own_part(const SimplexMesh<Corners>& mesh, const std::vector<std::uint32_t>& part_of,
@@ -141,5 +141,5 @@ TEST(PartSolve, GivesTheSerialTimes) {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron::test

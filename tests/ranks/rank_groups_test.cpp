@@ -10,7 +10,7 @@
 #include "ranks/over_ranks.h"
 
 namespace isochron::test {
-namespace {
+namespace TEST_FILE {
 
 struct Place {
   int groups = 0;
@@ -165,5 +165,5 @@ TEST(RankGroups, StopOnImagesWhenAnyOfThemIsTold) {
     });
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron::test

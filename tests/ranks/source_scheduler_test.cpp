@@ -14,7 +14,7 @@
 #include "support/delayed_messages.h"
 
 namespace isochron::test {
-namespace {
+namespace TEST_FILE {
 
 /// Sets of one source each: vertex i with onset i.
 std::vector<Sources> numbered(std::size_t count) {
@@ -252,5 +252,5 @@ TEST(RankedSolver, NamesTheSetThatIsWrong) {
   });
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron::test

@@ -14,7 +14,7 @@
 #include "isochron/solve/schedules/banded/thread_team.h"
 
 namespace isochron {
-namespace {
+namespace TEST_FILE {
 
 using List = std::vector<std::uint32_t>;
 using Kind = PartitionPlan::Kind;
@@ -336,5 +336,5 @@ TEST(ThreadTeams, EndWhenTheLeaderThrows) {
   EXPECT_THROW(team.run([] { throw std::out_of_range("leader"); }, [](std::size_t) {}), std::out_of_range);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron

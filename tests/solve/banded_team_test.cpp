@@ -18,7 +18,7 @@
 
 namespace isochron {
 using namespace test;
-namespace {
+namespace TEST_FILE {
 
 /// A few vertices, and the travel times from one to the next.
 struct Graph {
@@ -166,5 +166,5 @@ TEST(BandsAhead, LoseNothingBeyondTheRing) {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron

@@ -19,7 +19,7 @@
 #include "support/device_case.h"
 
 namespace isochron::test {
-namespace {
+namespace TEST_FILE {
 
 using cuda::DeviceArray;
 using cuda::DeviceTable;
@@ -619,5 +619,5 @@ TEST(ArraysOfADevice, WithoutADeviceThatIsSaid) {
   EXPECT_EQ(failure([&] { device_solver({cube_grid(3), DeviceSpeed{table}, {}}); }), no_device());
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron::test

@@ -13,7 +13,7 @@
 #include "support/device_case.h"
 
 namespace isochron::test {
-namespace {
+namespace TEST_FILE {
 
 constexpr double inf = std::numeric_limits<double>::infinity();
 
@@ -462,5 +462,5 @@ TEST_F(DeviceSmallGrid, WhatTheGpuDoesNotHaveIsSaid) {
   EXPECT_THROW(Solver({grid, metric, {}}, options), UsageError);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron::test

@@ -18,7 +18,7 @@
 #include "solve/samples.h"
 
 namespace isochron {
-namespace {
+namespace TEST_FILE {
 
 constexpr PatchLayout both_layouts[] = {PatchLayout::one_ring_strip, PatchLayout::cell_assembly};
 
@@ -269,5 +269,5 @@ TEST(PatchPacking, PutsThePatchesSideBySide) {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron

@@ -17,7 +17,7 @@
 #include "solve/samples.h"
 
 namespace isochron {
-namespace {
+namespace TEST_FILE {
 
 struct Scheme {
   std::string name;
@@ -217,5 +217,5 @@ TEST(Subdomains, HaveEveryVertexOnce) {
   EXPECT_THROW(make_subdomains(problem, mesh, -3, Partitioner::automatic), UsageError);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron

@@ -12,7 +12,7 @@
 #include "support/device_case.h"
 
 namespace isochron::test {
-namespace {
+namespace TEST_FILE {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
@@ -129,5 +129,5 @@ TEST(DeviceSolverErrors, PushMakesNoVirtualTetrahedra) {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron::test

@@ -16,7 +16,7 @@
 #include "support/device_case.h"
 
 namespace isochron {
-namespace {
+namespace TEST_FILE {
 
 using cuda::SurfaceTuning;
 
@@ -294,5 +294,5 @@ TEST_F(DeviceSurface, OneTriangle) {
   expect_solved(mesh, Metric(), {{0, 0}, {1, 0.25}, {2, 9}});
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron

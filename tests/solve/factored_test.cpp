@@ -15,7 +15,7 @@
 #include "support/cut_mesh.h"
 
 namespace isochron {
-namespace {
+namespace TEST_FILE {
 
 constexpr double inf = std::numeric_limits<double>::infinity();
 constexpr BandTuning tuning{1.0, 64};
@@ -194,5 +194,5 @@ TEST_F(FactoredFixedPoint, ThreadsAgree) {
   for (std::size_t v = 0; v < serial.size(); ++v) EXPECT_NEAR(team[v], serial[v], 2e-5);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron

@@ -8,7 +8,7 @@
 #include "solve/grid_samples.h"
 
 namespace isochron::test {
-namespace {
+namespace TEST_FILE {
 
 SolveOptions with_scheme(GridScheme scheme, Method method) {
   SolveOptions options = checked_options();
@@ -87,5 +87,5 @@ TEST(SegmentCells, TouchesWhatTheLineTouches) {
   EXPECT_LT(touched.size(), 24U);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron::test

@@ -15,7 +15,7 @@
 #include "solve/grid_samples.h"
 
 namespace isochron::test {
-namespace {
+namespace TEST_FILE {
 
 constexpr double inf = std::numeric_limits<double>::infinity();
 
@@ -433,5 +433,5 @@ TEST(GridSolver, RefusesWhatItCannotUse) {
   EXPECT_THROW(solve(empty, metric, voxel_source(VertexId(0))), InputError);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron::test

@@ -8,7 +8,7 @@
 #include "solve/grid_samples.h"
 
 namespace isochron::test {
-namespace {
+namespace TEST_FILE {
 
 TEST(GridSources, PointsBetweenVoxelsAreNotMoved) {
   ImageGrid grid = cube_grid(30);
@@ -157,5 +157,5 @@ TEST(GridSources, ManyFactoredSourcesAreRefused) {
   EXPECT_THROW(solve(grid, Metric::isotropic(1), sources, options), UsageError);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron::test

@@ -6,7 +6,7 @@
 #include "solve/grid_samples.h"
 
 namespace isochron::test {
-namespace {
+namespace TEST_FILE {
 
 TEST(KeptSeed, GainsAsSmallAsRoundingDoNotCount) {
   EXPECT_TRUE(keeps_its_time(2.0, 2.0, 1.0));
@@ -30,5 +30,5 @@ TEST(KeptSeed, ASourceThatIsOvertakenIsSolvedFor) {
   for (std::size_t v = 0; v < grid.voxel_count(); ++v) ASSERT_NEAR(both.times[v], alone.times[v], 1e-9);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron::test

@@ -15,7 +15,7 @@
 #include "support/device_case.h"
 
 namespace isochron::test {
-namespace {
+namespace TEST_FILE {
 
 /// Two points in the unit square or cube and a constant metric. The line between the regions is where both are first.
 struct TwoSources {
@@ -224,5 +224,5 @@ TEST(LabelMix, KeepsTheTwoLargestShares) {
   EXPECT_EQ(trace.second, -1);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron::test

@@ -12,7 +12,7 @@
 #include "isochron/generate/square.h"
 
 namespace isochron {
-namespace {
+namespace TEST_FILE {
 
 /// What a device gives, by going through all elements once a ring.
 template <int Corners>
@@ -132,5 +132,5 @@ TEST(NearSources, BadSourcesAreNamed) {
   EXPECT_THROW(seeds(at({28})), InputError);  // not there
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron

@@ -15,7 +15,7 @@
 #include "support/cut_mesh.h"
 
 namespace isochron {
-namespace {
+namespace TEST_FILE {
 
 constexpr double inf = std::numeric_limits<double>::infinity();
 
@@ -229,5 +229,5 @@ TEST(ObtuseSplit, ThreadsGiveTheSame) {
   for (std::size_t i = 0; i < one.records.size(); ++i) EXPECT_EQ(one.records[i].length, three.records[i].length);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron

@@ -15,7 +15,7 @@
 #include "isochron/solve/solver.h"
 
 namespace isochron {
-namespace {
+namespace TEST_FILE {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
@@ -284,5 +284,5 @@ TEST(Capabilities, SolversDoWhatTheTableSays) {
   });
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron

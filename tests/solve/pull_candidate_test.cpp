@@ -15,7 +15,7 @@
 #include "isochron/solve/simplex/relax.h"
 
 namespace isochron {
-namespace {
+namespace TEST_FILE {
 
 enum class Virtual { no, yes };
 
@@ -116,5 +116,5 @@ TEST(PullCandidate, IsTheRelaxersOnTriangles) {
   expect_right_lists(mesh, Metric::constant(SymTensor3d::diagonal(1, 9, 1)));
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron

@@ -12,7 +12,7 @@
 #include "support/device_case.h"
 
 namespace isochron::test {
-namespace {
+namespace TEST_FILE {
 
 /// Options that a whole comparison shares.
 struct Shared {
@@ -223,5 +223,5 @@ TEST_P(DeviceSmallTriangles, AgreeWithVirtualElements) {
   expect_agreement(mesh, rough_fibers(mesh, 2), from_two(0, 44), {.obtuse = ObtuseSplit::split});
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron::test

@@ -11,7 +11,7 @@
 #include "solve/samples.h"
 
 namespace isochron::test {
-namespace {
+namespace TEST_FILE {
 
 const Metric unit_speed;
 
@@ -281,5 +281,5 @@ TEST(SolveManyOnThreads, FewSetsShareAllThreadsOneAfterTheOther) {
   for (const Arrival& arrival : solver.solve_many(first_vertices(4))) EXPECT_EQ(arrival.threads, 4);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron::test

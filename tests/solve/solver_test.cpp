@@ -14,7 +14,7 @@
 #include "solve/ways.h"
 
 namespace isochron::test {
-namespace {
+namespace TEST_FILE {
 
 class EachBackend : public OnEachBackend {};
 
@@ -504,5 +504,5 @@ TEST_P(EachBackend, BadMeshesAndMetricsAreRefused) {
   EXPECT_THROW(solve_here(mesh, Metric(), from(VertexId(0))), InputError);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron::test

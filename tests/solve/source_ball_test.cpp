@@ -15,7 +15,7 @@
 #include "support/cut_mesh.h"
 
 namespace isochron {
-namespace {
+namespace TEST_FILE {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
@@ -421,5 +421,5 @@ TEST(LevelSet, RefusesWhatHasNoZeroSet) {
   EXPECT_THROW(zero_times(mesh, Metric{}, values), InputError);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron

@@ -14,7 +14,7 @@
 #include "solve/samples.h"
 
 namespace isochron {
-namespace {
+namespace TEST_FILE {
 
 template <class Step>
 void expect_stopped(const Step& step) {
@@ -101,5 +101,5 @@ TEST(Stop, AnImageSolverIsUsableAfterwards) {
   expect_usable_after_stops(solver, flag, fast);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron

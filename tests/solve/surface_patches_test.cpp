@@ -15,7 +15,7 @@
 #include "support/device_case.h"
 
 namespace isochron::cuda {
-namespace {
+namespace TEST_FILE {
 
 /// A record by the user's vertices and the lengths it stands for.
 struct Record {
@@ -210,5 +210,5 @@ TEST_F(DeviceSurfacePatches, FollowTheHostsCurve) {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron::cuda

@@ -17,7 +17,7 @@
 #include "isochron/solve/solver.h"
 
 namespace isochron {
-namespace {
+namespace TEST_FILE {
 
 template <class T>
 SimplexProblem<T, 4> prepare(const TetMesh& mesh, const Metric& metric) {
@@ -298,5 +298,5 @@ TEST(Leads, OfDegenerateElementsLeaveNothingOut) {
   EXPECT_EQ(seen, 4U);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron

@@ -8,7 +8,7 @@
 #include "surface/shapes.h"
 
 namespace isochron {
-namespace {
+namespace TEST_FILE {
 
 using Kind = SurfaceDifference::Kind;
 
@@ -88,5 +88,5 @@ TEST_F(Compare, UncoveredPointsLieOnWhatIsMissing) {
   for (const Vec3d p : missing) EXPECT_NEAR(left(p), 0, 0.1);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron

@@ -10,7 +10,7 @@
 #include "surface/shapes.h"
 
 namespace isochron {
-namespace {
+namespace TEST_FILE {
 
 // Facets by the places of their corners, so that ids do not matter.
 using Place = std::array<double, 3>;
@@ -94,5 +94,5 @@ TEST(Fans, TellHowSurfacesTouch) {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron

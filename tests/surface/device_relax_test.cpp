@@ -9,7 +9,7 @@
 #include "support/device_case.h"
 
 namespace isochron {
-namespace {
+namespace TEST_FILE {
 
 using particle_test::examine_stars;
 using particle_test::Shape;
@@ -85,5 +85,5 @@ TEST_F(DeviceSmallRelax, RefusesWhatCannotBe) {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron

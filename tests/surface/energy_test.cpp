@@ -9,7 +9,7 @@
 #include "isochron/surface/particles/neighbours.h"
 
 namespace isochron {
-namespace {
+namespace TEST_FILE {
 
 TEST(Energy, IsTheCotangent) {
   for (double d = 0.002; d < 1; d += 0.001) {
@@ -118,5 +118,5 @@ TEST(Step, NewtonFindsTheMiddleOfAHexagonAndThenRests) {
   EXPECT_EQ(step.moved, 0);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron

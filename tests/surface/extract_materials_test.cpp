@@ -19,7 +19,7 @@
 #include "support/data_folder.h"
 
 namespace isochron {
-namespace {
+namespace TEST_FILE {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -277,5 +277,5 @@ TEST_F(ExtractMaterials, SlowFortyTwoLabels) {
   expect_closed_borders(surface);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron

@@ -15,7 +15,7 @@
 #include "surface/sampled.h"
 
 namespace isochron {
-namespace {
+namespace TEST_FILE {
 
 ImageGrid box(std::uint32_t n, double spacing) {
   ImageGrid grid;
@@ -123,5 +123,5 @@ TEST_F(Extract, AFineIsosurfaceIsNearerToTheSurface) {
   EXPECT_LT(fine, 0.05);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron

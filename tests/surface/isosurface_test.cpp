@@ -10,7 +10,7 @@
 #include "surface/sampled.h"
 
 namespace isochron {
-namespace {
+namespace TEST_FILE {
 
 double area(const TriangleMesh& mesh) {
   double sum = 0;
@@ -94,5 +94,5 @@ TEST(MarchingTetrahedra, NothingInsideGivesNothing) {
   EXPECT_EQ(marching_tetrahedra(lattice, std::vector<float>(64, 0)).element_count(), 0U);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron

@@ -9,7 +9,7 @@
 #include "surface/sampled.h"
 
 namespace isochron {
-namespace {
+namespace TEST_FILE {
 
 // Random seeds, each voxel with the label of the nearest one: cells that meet in threes and fours. Label 0 outside a
 // ball.
@@ -149,5 +149,5 @@ TEST(MultiLabel, SaysWhatIsWrong) {
   EXPECT_THROW(MultiLabelField(grid, std::vector<std::int32_t>(64, 1)), InputError);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron

@@ -10,7 +10,7 @@
 #include "isochron/core/random.h"
 
 namespace isochron {
-namespace {
+namespace TEST_FILE {
 
 constexpr double reach = 2.2;
 
@@ -92,5 +92,5 @@ TEST_P(EachBinKind, NeighboursNeverMoveTogether) {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron

@@ -11,7 +11,7 @@
 #include "support/data_folder.h"
 
 namespace isochron {
-namespace {
+namespace TEST_FILE {
 
 class RealVolumes : public ::testing::Test {
  protected:
@@ -99,5 +99,5 @@ TEST_F(RealVolumes, FortyTwoLabels) {
   EXPECT_EQ(wrong, 0U);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron

@@ -9,7 +9,7 @@
 #include "surface/sampled.h"
 
 namespace isochron {
-namespace {
+namespace TEST_FILE {
 
 long euler(const SurfaceTopology& topology) {
   long sum = 0;
@@ -124,5 +124,5 @@ TEST(DoubtfulCells, HoldAllThatTheLatticeGetsWrong) {
   EXPECT_EQ(euler(here), euler(everywhere));
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron

@@ -11,7 +11,7 @@
 #include "particle_shapes.h"
 
 namespace isochron {
-namespace {
+namespace TEST_FILE {
 
 using particle_test::examine_stars;
 using particle_test::make_ball;
@@ -222,5 +222,5 @@ TEST(Relax, ShowsItsParticlesWhileTheyMove) {
   for (std::size_t i = 0; i < last.size(); ++i) EXPECT_LT(norm(last[i] - result.positions[i]), 0.05);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron

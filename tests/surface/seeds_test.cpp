@@ -9,7 +9,7 @@
 #include "particle_shapes.h"
 
 namespace isochron {
-namespace {
+namespace TEST_FILE {
 
 // Balls of several radii side by side.
 struct Balls {
@@ -99,5 +99,5 @@ TEST(Seeds, RefuseWhatCannotBe) {
   EXPECT_THROW(surface_seeds(balls.surface(), field, sizes), InputError);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron

@@ -13,7 +13,7 @@
 #include "surface/sampled.h"
 
 namespace isochron {
-namespace {
+namespace TEST_FILE {
 
 using ::testing::HasSubstr;
 
@@ -317,5 +317,5 @@ TEST(FromLabels, AnImageFullOfTheLabelIsABox) {
   EXPECT_THAT(message_of([&] { from_labels(grid, labels, {4}, refuse); }), HasSubstr("touches the border"));
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron

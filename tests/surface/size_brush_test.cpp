@@ -10,7 +10,7 @@
 #include "surface/sampled.h"
 
 namespace isochron {
-namespace {
+namespace TEST_FILE {
 
 SizeField constant_sizes(double size) {
   const Lattice lattice{{21, 21, 21}, {0.5, 0.5, 0.5}};
@@ -93,5 +93,5 @@ TEST(SizeBrush, AsksForMoreParticlesThere) {
   EXPECT_EQ(brushed.view().size(surface.frame.to_lattice(centre - Vec3d{11, 0, 0})), 1);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron

@@ -12,7 +12,7 @@
 #include "surface/sampled.h"
 
 namespace isochron {
-namespace {
+namespace TEST_FILE {
 
 struct Shape {
   ImplicitSurface surface;
@@ -161,5 +161,5 @@ TEST(Sizes, UniformAndNonsense) {
   EXPECT_THROW(sizes(round.field, round.surface, swapped), UsageError);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron

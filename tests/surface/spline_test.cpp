@@ -8,7 +8,7 @@
 #include "surface/sampled.h"
 
 namespace isochron {
-namespace {
+namespace TEST_FILE {
 
 TEST(Spline, TakesTheValuesAtThePoints) {
   const Lattice lattice{{7, 2, 9}, {0.5, 2, 1.25}};
@@ -59,5 +59,5 @@ TEST(Sizes, AreTrilinear) {
   EXPECT_NEAR(sizes.view().size({1.5, 3, 0.75}), 1 + 1.5 * 3 * 0.75, 1e-5);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron

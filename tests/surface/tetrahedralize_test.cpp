@@ -19,7 +19,7 @@
 #include "support/surfaces.h"
 
 namespace isochron {
-namespace {
+namespace TEST_FILE {
 
 using testing::HasSubstr;
 using testing::ThrowsMessage;
@@ -320,5 +320,5 @@ TEST_F(OtherProgram, AnswersAreChecked) {
   expect_error(answer_with([](TetAnswer& a) { a.points.back() = {2, 0, 0}; }), "the tetrahedra");
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron

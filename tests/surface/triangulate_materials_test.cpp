@@ -14,7 +14,7 @@
 #include "surface/shapes.h"
 
 namespace isochron {
-namespace {
+namespace TEST_FILE {
 
 // A ball whose lower half is of another material than its upper half: 1 below, 2 above.
 class TwoHalves final : public LabelField {
@@ -222,5 +222,5 @@ TEST(TriangulateMaterials, LabelMap) {
   EXPECT_EQ(labels.image_label(5), 50);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron

@@ -15,7 +15,7 @@
 #include "surface/shapes.h"
 
 namespace isochron {
-namespace {
+namespace TEST_FILE {
 
 class Triangulate : public testing::Test {
  protected:
@@ -238,5 +238,5 @@ TEST_F(Triangulate, NothingFromNothing) {
   EXPECT_THROW(triangulate(field, uniform_size(lattice, 1), {}), NoAnswerError);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron

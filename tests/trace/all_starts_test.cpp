@@ -6,7 +6,7 @@
 #include "trace/trace_samples.h"
 
 namespace isochron::test {
-namespace {
+namespace TEST_FILE {
 
 template <int Corners>
 void expect_all_end(const Traced<Corners>& on, std::size_t stride, Shorten shorten) {
@@ -116,5 +116,5 @@ TEST_F(RealSurface, EveryStartOnAnAtriumWithFibresEndsAtTheSource) {
   expect_all_end(on, 6001, Shorten::yes);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron::test

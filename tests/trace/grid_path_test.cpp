@@ -12,7 +12,7 @@
 #include "trace/trace_samples.h"
 
 namespace isochron::test {
-namespace {
+namespace TEST_FILE {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
@@ -193,5 +193,5 @@ TEST(GridPath, SaysWhatIsWrong) {
   EXPECT_THROW(trace({1, 1, 1}), InputError);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron::test

@@ -16,7 +16,7 @@
 #include "trace/trace_samples.h"
 
 namespace isochron::test {
-namespace {
+namespace TEST_FILE {
 
 /// An image with times from its sources.
 struct SolvedGrid {
@@ -248,5 +248,5 @@ TEST(GridSolvedPath, EndsAtAPointBetweenVoxels) {
   EXPECT_LT(bend(path), 0.3);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron::test

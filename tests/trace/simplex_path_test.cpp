@@ -4,7 +4,7 @@
 #include "trace/trace_samples.h"
 
 namespace isochron::test {
-namespace {
+namespace TEST_FILE {
 
 constexpr std::size_t n = 41;
 
@@ -223,5 +223,5 @@ TEST(SimplexPath, SaysWhatIsWrong) {
   EXPECT_THROW(PathTracer<4>({on.mesh, on.metric}, on.arrival.times, Sources{}), InputError);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron::test

@@ -5,7 +5,7 @@
 #include "apps/viewer/server/events.h"
 
 namespace isochron::viewer {
-namespace {
+namespace TEST_FILE {
 
 TEST(Access, TokensAreLongAndNeverTheSame) {
   const std::string token = make_token();
@@ -62,5 +62,5 @@ TEST(Events, AreLimited) {
   EXPECT_NE(text.find("9999"), std::string::npos);  // the last are kept
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron::viewer

@@ -11,7 +11,7 @@
 #include "isochron/core/error.h"
 
 namespace isochron::viewer {
-namespace {
+namespace TEST_FILE {
 
 namespace fs = std::filesystem;
 
@@ -106,5 +106,5 @@ TEST(DataSet, RefusesMoreThanTheLimitPackedOrNot) {
   EXPECT_THAT(refused(packed, 4000), testing::HasSubstr("packed.off.gz: unpacks to more (the viewer"));
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron::viewer

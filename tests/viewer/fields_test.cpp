@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 namespace isochron::viewer {
-namespace {
+namespace TEST_FILE {
 
 using testing::HasSubstr;
 
@@ -140,5 +140,5 @@ TEST(ParseObject, RefusesDeepNests) {
     EXPECT_THAT(refusal([&] { parse_object(nested(depth)); }), HasSubstr("nested too deeply"));
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron::viewer

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 namespace isochron::viewer {
-namespace {
+namespace TEST_FILE {
 
 using namespace std::chrono_literals;
 
@@ -180,5 +180,5 @@ TEST(Jobs, AWatchedFlagFollowsTheJob) {
   EXPECT_TRUE(flag);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron::viewer

@@ -14,7 +14,7 @@
 #include "viewer/unpacked.h"
 
 namespace isochron::viewer {
-namespace {
+namespace TEST_FILE {
 
 using testing::AnyOf;
 using testing::Each;
@@ -371,5 +371,5 @@ TEST(MeshScene, ACancelledJobIsNotSolved) {
   EXPECT_EQ(ask(*scene, "solve", from_vertex(0)).meta()["unreached"], 0);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron::viewer

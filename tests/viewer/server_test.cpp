@@ -9,7 +9,7 @@
 #include "isochron/core/error.h"
 
 namespace isochron::viewer {
-namespace {
+namespace TEST_FILE {
 
 using namespace std::chrono_literals;
 
@@ -45,5 +45,5 @@ TEST(Server, EndsInOrderWhenTheLoopFails) {
   EXPECT_THROW(server.run([]() -> bool { throw InputError("bad"); }), InputError);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron::viewer

@@ -18,7 +18,7 @@
 #include "viewer/unpacked.h"
 
 namespace isochron::viewer {
-namespace {
+namespace TEST_FILE {
 
 constexpr Vec3d centre{40, -10, 6};
 constexpr double radius = 9;
@@ -280,5 +280,5 @@ TEST(SurfaceScene, SaysThatThereAreNoNumbers) {
   EXPECT_EQ(histogram.meta()["not_finite"], 24 * 26 * 25);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron::viewer

@@ -19,7 +19,7 @@
 #include "viewer/unpacked.h"
 
 namespace isochron::viewer {
-namespace {
+namespace TEST_FILE {
 
 SymTensor3d fiber(const Vec3d& along) {
   return SymTensor3d::identity(0.2e-3) + SymTensor3d::outer(along / norm(along), 1.5e-3);
@@ -288,5 +288,5 @@ TEST(TensorScene, RealBrainAnswersAtOnceSlow) {
   EXPECT_LT(quickest, 2);  // a fifth of that on an idle machine
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron::viewer

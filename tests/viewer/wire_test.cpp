@@ -8,7 +8,7 @@
 #include "viewer/unpacked.h"
 
 namespace isochron::viewer {
-namespace {
+namespace TEST_FILE {
 
 TEST(Wire, ArraysComeBack) {
   Pack pack;
@@ -51,5 +51,5 @@ TEST(Wire, NamesThatAreNotUtf8AreReplaced) {
   EXPECT_EQ(finite_or_null(2.5), 2.5);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace isochron::viewer

@@ -80,8 +80,8 @@ class SetFiles {
   SetFiles(Communicator& communicator, const fs::path& index, const fs::path& own) : index_(index) {
     const std::string name = own.string();
     const std::vector<char> text(name.begin(), name.end());
-    for (const auto& told : exchange_values(communicator, std::vector(communicator.ranks(), text)))
-      if (!told.empty()) files_.emplace_back(std::string(told.begin(), told.end()));
+    for (const auto& file : exchange_values(communicator, std::vector(communicator.ranks(), text)))
+      if (!file.empty()) files_.emplace_back(std::string(file.begin(), file.end()));
   }
   ~SetFiles() {
     std::error_code ignored;
@@ -132,10 +132,10 @@ void share_announced(Communicator& communicator, std::size_t writer, PieceIndex&
         text += fmt::format("{} {} {} {}\n", arrays == &index.point_arrays ? 'p' : 'c', static_cast<int>(array.type),
                             array.components, array.name);
   const std::vector<char> bytes(text.begin(), text.end());
-  const std::vector<char> told = exchange_values(communicator, std::vector(communicator.ranks(), bytes))[writer];
+  const std::vector<char> listed = exchange_values(communicator, std::vector(communicator.ranks(), bytes))[writer];
   index.point_arrays.clear();
   index.cell_arrays.clear();
-  std::istringstream lines(std::string(told.begin(), told.end()));
+  std::istringstream lines(std::string(listed.begin(), listed.end()));
   char place = 0;
   int type = 0, components = 0;
   while (lines >> place >> type >> components) {

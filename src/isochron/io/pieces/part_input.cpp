@@ -57,7 +57,7 @@ void add_up(Communicator& communicator, OwnPieces& own) {
   const std::string text = noticed(own.pieces);
   std::vector<std::vector<char>> remarks(communicator.ranks());
   remarks[0].assign(text.begin(), text.end());
-  for (const auto& told : exchange_values(communicator, remarks)) add_noticed({told.begin(), told.end()}, own);
+  for (const auto& remark : exchange_values(communicator, remarks)) add_noticed({remark.begin(), remark.end()}, own);
 }
 
 std::vector<std::uint64_t> ids_of(const DataArray& array, const OwnPieces& own, std::size_t piece) {
