@@ -39,6 +39,11 @@ ISOCHRON_HD T norm(Vec3<T> a) {
   return std::sqrt(dot(a, a));
 }
 
+template <class T>
+bool is_finite(Vec3<T> a) {
+  return std::isfinite(a.x) && std::isfinite(a.y) && std::isfinite(a.z);
+}
+
 /// A symmetric 3×3 tensor; the six components are stored row by row of the upper triangle.
 template <class T>
 struct SymTensor3 {

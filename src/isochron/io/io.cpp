@@ -21,18 +21,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
-using Reader = Dataset (*)(const fs::path&);
-using Writer = void (*)(std::span<const OutputFile>, const Dataset&);
+using MeshReader = Dataset (*)(const fs::path&);
+using MeshWriter = void (*)(std::span<const OutputFile>, const Dataset&);
 using ArrayNamer = std::string (*)(ArrayPlace, const DataArrays&, const DataArray&);
 
-enum Holds : unsigned { triangles = 1, tets = 2, lines = 4, all_cells = 7, arrays = 8, everything = 15 };
+enum MeshHolds : unsigned { triangles = 1, tets = 2, lines = 4, all_cells = 7, arrays = 8, everything = 15 };
 
-struct Codec {
+struct MeshCodec {
   std::string name;
   std::vector<std::string> extensions;
   unsigned holds;
-  Reader read;
-  Writer write;                               // null: only read
+  MeshReader read;
+  MeshWriter write;                           // null: only read
   std::vector<std::string> file_set = {};     // the extensions of all files it writes, in that order; empty: one file
   ArrayNamer array_name = nullptr;            // where only some arrays have a place: an array's name there, or none
   std::vector<std::string> some_arrays = {};  // all names that it can give
@@ -45,17 +45,17 @@ std::vector<std::string> with_gzip(std::vector<std::string> extensions) {
 }
 
 // Its files have no extension of their own, so the first bytes tell too: see `read_dataset`.
-const Codec& freesurfer_codec() {
-  static const Codec codec{"FreeSurfer surface",
-                           {".pial", ".white", ".inflated", ".sphere", ".orig", ".smoothwm", ".reg"},
-                           triangles,
-                           read_freesurfer_surface,
-                           nullptr};
+const MeshCodec& freesurfer_codec() {
+  static const MeshCodec codec{"FreeSurfer surface",
+                               {".pial", ".white", ".inflated", ".sphere", ".orig", ".smoothwm", ".reg"},
+                               triangles,
+                               read_freesurfer_surface,
+                               nullptr};
   return codec;
 }
 
-const std::vector<Codec>& codecs() {
-  static const std::vector<Codec> table{
+const std::vector<MeshCodec>& mesh_codecs() {
+  static const std::vector<MeshCodec> table{
       {"VTK unstructured grid", {".vtu"}, everything, read_vtu, write_vtu},
       {"VTK surface", {".vtp"}, triangles | lines | arrays, read_vtp, write_vtp},
       {"VTK unstructured grid in pieces", {".pvtu"}, everything, read_mesh_pieces, nullptr},
@@ -83,8 +83,8 @@ const std::vector<Codec>& codecs() {
   return table;
 }
 
-const Codec* find_codec(std::string_view extension) {
-  for (const Codec& codec : codecs()) {
+const MeshCodec* find_mesh_codec(std::string_view extension) {
+  for (const MeshCodec& codec : mesh_codecs()) {
     for (const std::string& known : codec.extensions) {
       if (known == extension) return &codec;
     }
@@ -109,10 +109,10 @@ std::vector<std::string> read_extensions() {
 }
 
 template <class Error>
-const Codec& require_codec(const fs::path& path) {
+const MeshCodec& require_codec(const fs::path& path) {
   const FileName name(path);
-  if (const Codec* codec = find_codec(name.full_extension())) return *codec;
-  if (name.gzip && find_codec(name.extension) != nullptr)
+  if (const MeshCodec* codec = find_mesh_codec(name.full_extension())) return *codec;
+  if (name.gzip && find_mesh_codec(name.extension) != nullptr)
     throw Error(
         name.extension + " files cannot be gzipped (other programs do not expect it); leave out .gz or gunzip it first",
         path.string());
@@ -125,8 +125,8 @@ const Codec& require_codec(const fs::path& path) {
   throw Error(problem, path.string());
 }
 
-const Codec& writable_codec(const fs::path& path) {
-  const Codec& codec = require_codec<UsageError>(path);
+const MeshCodec& writable_mesh_codec(const fs::path& path) {
+  const MeshCodec& codec = require_codec<UsageError>(path);
   if (codec.write != nullptr) return codec;
   if (is_mesh_set(path)) refuse_set_output(path);
   throw UsageError(
@@ -141,7 +141,7 @@ void validate(const fs::path& path, const Dataset& dataset) {
 
 struct PlacedArrays {
   ArrayPlace place;
-  unsigned cells;  // of Holds; 0: points
+  unsigned cells;  // of MeshHolds; 0: points
   const DataArrays& data;
   bool any;  // arrays on no cells at all are not written
 };
@@ -153,7 +153,7 @@ std::array<PlacedArrays, 4> arrays_by_place(const Dataset& d) {
 }
 
 // The name under which a file holds the array; empty when it does not.
-std::string name_in_file(const Codec& codec, const PlacedArrays& at, const DataArray& array) {
+std::string name_in_file(const MeshCodec& codec, const PlacedArrays& at, const DataArray& array) {
   if ((codec.holds & at.cells) != at.cells) return {};
   if (codec.array_name != nullptr) return codec.array_name(at.place, at.data, array);
   return (codec.holds & arrays) != 0 ? array.name : std::string();
@@ -175,7 +175,7 @@ bool is_stream(const fs::path& path) {
 const std::vector<Format>& formats() {
   static const std::vector<Format> list = [] {
     std::vector<Format> result;
-    for (const Codec& codec : codecs()) {
+    for (const MeshCodec& codec : mesh_codecs()) {
       result.push_back({.name = codec.name,
                         .extensions = codec.extensions,
                         .reads = true,
@@ -191,18 +191,18 @@ const std::vector<Format>& formats() {
 std::vector<std::string> written_extensions(WrittenCells cells) {
   const unsigned needed = cells == WrittenCells::lines ? lines : triangles | tets;
   std::vector<std::string> result;
-  for (const Codec& codec : codecs())
+  for (const MeshCodec& codec : mesh_codecs())
     if (codec.write != nullptr && (codec.holds & needed) != 0) add_plain(codec.extensions, result);
   std::erase(result, ".lon");  // needs fibres; the other names of its set write it too where there are any
   return result;
 }
 
-bool is_mesh_file(const fs::path& path) { return find_codec(FileName(path).full_extension()) != nullptr; }
+bool is_mesh_file(const fs::path& path) { return find_mesh_codec(FileName(path).full_extension()) != nullptr; }
 
 Dataset read_dataset(const fs::path& path) {
   require_file(path);
-  const bool by_content = find_codec(FileName(path).extension) == nullptr && is_freesurfer_surface(path);
-  const Codec& codec = by_content ? freesurfer_codec() : require_codec<InputError>(path);
+  const bool by_content = find_mesh_codec(FileName(path).extension) == nullptr && is_freesurfer_surface(path);
+  const MeshCodec& codec = by_content ? freesurfer_codec() : require_codec<InputError>(path);
   Dataset result = within_memory(path, [&] { return codec.read(path); });
   validate(path, result);
   return result;
@@ -226,7 +226,7 @@ void check_output_file(const fs::path& path, Overwrite overwrite) {
 }
 
 std::vector<fs::path> files_written(const fs::path& path) {
-  const Codec& codec = writable_codec(path);
+  const MeshCodec& codec = writable_mesh_codec(path);
   if (codec.file_set.empty()) return {path};
   std::vector<fs::path> result;
   for (const std::string& extension : codec.file_set) result.push_back(FileName(path).with(extension));
@@ -239,7 +239,7 @@ void check_writable(const fs::path& path, Overwrite overwrite) {
 
 // Elements are not dropped in silence, and a file that would hold none of the cells is not written.
 void check_holds(const fs::path& path, const Dataset& dataset) {
-  const Codec& codec = writable_codec(path);
+  const MeshCodec& codec = writable_mesh_codec(path);
   if (FileName(path).extension == ".lon" && !has_carp_fibers(dataset))
     throw UsageError(
         fmt::format("there are no fibres to write (no cell array 'fiber' with 3 components); name the mesh "
@@ -262,7 +262,7 @@ void check_holds(const fs::path& path, const Dataset& dataset) {
 }
 
 KeptArrays kept_arrays(const fs::path& path, const Dataset& dataset) {
-  const Codec& codec = writable_codec(path);
+  const MeshCodec& codec = writable_mesh_codec(path);
   KeptArrays result;
   for (const PlacedArrays& at : arrays_by_place(dataset)) {
     if (!at.any) continue;
@@ -275,12 +275,12 @@ KeptArrays kept_arrays(const fs::path& path, const Dataset& dataset) {
 }
 
 std::size_t dropped_lines(const fs::path& path, const Dataset& dataset) {
-  return (writable_codec(path).holds & lines) != 0 ? 0 : dataset.lines.size();
+  return (writable_mesh_codec(path).holds & lines) != 0 ? 0 : dataset.lines.size();
 }
 
 void write_dataset(const fs::path& path, const Dataset& dataset, Overwrite overwrite) {
   check_writable(path, overwrite);
-  const Codec& codec = writable_codec(path);
+  const MeshCodec& codec = writable_mesh_codec(path);
   check_holds(path, dataset);
   validate(path, dataset);
   std::vector<std::unique_ptr<AtomicFile>> temporaries;

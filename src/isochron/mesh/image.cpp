@@ -12,12 +12,10 @@ namespace {
 
 double volume(const std::array<Vec3d, 3>& axes) { return dot(axes[0], cross(axes[1], axes[2])); }
 
-bool finite(const Vec3d& v) { return std::isfinite(v.x) && std::isfinite(v.y) && std::isfinite(v.z); }
-
 /// Whether the square of a finite step's length is lost.
 bool out_of_range(const Vec3d& step) {
   const double largest = std::max({std::abs(step.x), std::abs(step.y), std::abs(step.z)});
-  return largest > 0 && finite(step) && !(largest > 1e-150 && largest < 1e150);
+  return largest > 0 && is_finite(step) && !(largest > 1e-150 && largest < 1e150);
 }
 
 }  // namespace
@@ -53,7 +51,7 @@ void check_grid(const ImageGrid& grid, const std::string& what) {
       throw InputError(fmt::format(
           "{} has voxels too large or too small to compute with (a step is {:g},{:g},{:g}); change the unit", what,
           axis.x, axis.y, axis.z));
-  const bool usable = finite(grid.origin) && std::all_of(grid.axes.begin(), grid.axes.end(), finite);
+  const bool usable = is_finite(grid.origin) && std::all_of(grid.axes.begin(), grid.axes.end(), is_finite<double>);
   const double box = grid.spacing(0) * grid.spacing(1) * grid.spacing(2);
   if (!usable || !(std::abs(volume(grid.axes)) > 1e-6 * box))
     throw InputError(

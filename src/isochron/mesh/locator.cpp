@@ -11,10 +11,6 @@ namespace isochron {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
-bool finite(Vec3d p) { return std::isfinite(p.x) && std::isfinite(p.y) && std::isfinite(p.z); }
-
 double squared_distance(const Box& box, Vec3d p) {
   double sum = 0;
   for (int i = 0; i < 3; ++i) {
@@ -82,15 +78,16 @@ std::optional<Location<Corners>> PointLocator<Corners>::search(Vec3d p, double s
 
 template <int Corners>
 std::optional<Location<Corners>> PointLocator<Corners>::locate(Vec3d p, double tolerance) const {
-  if (!finite(p) || !(tolerance >= 0)) return std::nullopt;
+  if (!is_finite(p) || !(tolerance >= 0)) return std::nullopt;
   return search(p, tolerance * tolerance);
 }
 
 template <int Corners>
 Location<Corners> PointLocator<Corners>::nearest(Vec3d p) const {
-  if (!finite(p)) throw InputError("the point has a coordinate that is not a finite number; give three finite numbers");
+  if (!is_finite(p))
+    throw InputError("the point has a coordinate that is not a finite number; give three finite numbers");
   auto found = search(p, 0);  // mostly it lies in an element, and this looks at very few
-  if (!found) found = search(p, infinity);
+  if (!found) found = search(p, std::numeric_limits<double>::infinity());
   if (!found) throw InputError("the mesh has no elements to find a point in; give a mesh with triangles or tetrahedra");
   return *found;
 }

@@ -20,12 +20,12 @@ struct Entry {
   std::uint32_t id;
 };
 
-struct Box {
+struct Bounds {
   Vec3d low, high;
 };
 
-Box bounding_box(std::span<const Vec3d> points) {
-  Box box{points[0], points[0]};
+Bounds bounding_box(std::span<const Vec3d> points) {
+  Bounds box{points[0], points[0]};
   for (const Vec3d& p : points)
     for (int axis = 0; axis < 3; ++axis) {
       box.low[axis] = std::min(box.low[axis], p[axis]);
@@ -111,7 +111,7 @@ CurveFrame curve_frame(const Vec3d& low, const Vec3d& high, std::size_t count, C
 
 Permutation hilbert_order(std::span<const Vec3d> points, CurveDetail detail, int threads) {
   if (points.empty()) return {};
-  const Box box = bounding_box(points);
+  const Bounds box = bounding_box(points);
   const CurveFrame frame = curve_frame(box.low, box.high, points.size(), detail);
   return frame.bits * frame.dim <= 32 ? sort_by_key<std::uint32_t>(points, frame, threads)
                                       : sort_by_key<std::uint64_t>(points, frame, threads);

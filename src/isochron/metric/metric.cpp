@@ -10,8 +10,6 @@
 namespace isochron {
 namespace {
 
-bool finite(Vec3f v) { return std::isfinite(v.x) && std::isfinite(v.y) && std::isfinite(v.z); }
-
 Place element_place(std::size_t e) { return {Place::Kind::element, {static_cast<double>(e)}}; }
 
 /// Sizes, rows and velocities; whatever would make `fiber_tensor` read out of bounds or give nonsense everywhere.
@@ -107,7 +105,7 @@ bool usable_on(const Metric& metric, ElementId element) {
     return speed > 0 && square > 1e-307 && square < 1e307;  // its inverse is a number too
   }
   if (const auto* fibers = std::get_if<FiberMetric>(&metric.kind()))
-    if (!finite(fibers->fiber[e]) || (!fibers->sheet.empty() && !finite(fibers->sheet[e]))) return false;
+    if (!is_finite(fibers->fiber[e]) || (!fibers->sheet.empty() && !is_finite(fibers->sheet[e]))) return false;
   return positive_definite(metric.tensor(element));
 }
 

@@ -48,12 +48,10 @@ class GridEnds {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
 /// A straight way to a source may be later than the interpolated time it explains by this share of its cost, and of the
 /// time, which may have been stored in single precision.
-constexpr double cost_slack = 0.05;
-constexpr double time_slack = 1e-6;
+constexpr double step_cost_slack = 0.05;
+constexpr double step_time_slack = 1e-6;
 
 /// Descent of the time over travel time below which a step is not taken for a characteristic; 1 is that of the front.
 constexpr double min_slope = 0.5;
@@ -124,7 +122,8 @@ std::optional<GridEnds::End> GridEnds::find(const Vec3d& p, double now, bool any
     }
   });
   if (!best || any) return best;
-  const bool explains = best->onset + best->cost <= now + cost_slack * best->cost + time_slack * std::abs(now);
+  const bool explains =
+      best->onset + best->cost <= now + step_cost_slack * best->cost + step_time_slack * std::abs(now);
   return explains ? best : std::nullopt;
 }
 
@@ -193,7 +192,7 @@ std::vector<Vec3d> way_out(const GridField& field, const Vec3d& p, double now) {
   if (const auto upwind = upwind_voxel(field, p, now)) return {*upwind};
   constexpr std::size_t max_voxels = 4096;
   struct Reached {
-    double cost = infinity;
+    double cost = std::numeric_limits<double>::infinity();
     VertexId before;
   };
   std::unordered_map<std::uint32_t, Reached> known;

@@ -60,7 +60,7 @@ void parse_shape(std::string_view value, NpyHeader& header, const ByteReader& re
              header.shape.size());
 }
 
-NpyHeader read_header(ByteReader& reader) {
+NpyHeader read_npy_header(ByteReader& reader) {
   if (!reader.peek(6).starts_with("\x93NUMPY")) reader.fail("is no NumPy array (its magic word is missing)");
   reader.skip(6);
   const auto version = read_value<std::uint8_t>(reader, native_encoding);
@@ -82,7 +82,7 @@ NpyHeader read_header(ByteReader& reader) {
 
 Image read_npy_image(const std::filesystem::path& path) {
   ByteReader reader(path);
-  const NpyHeader header = read_header(reader);
+  const NpyHeader header = read_npy_header(reader);
   const std::span<const std::int64_t> shape(header.shape);
   const std::size_t space = std::min<std::size_t>(3, shape.size());
   const ImageExtents extents = checked_extents(reader, shape.first(space), shape.subspan(space), size_of(header.type));

@@ -5,21 +5,21 @@
 namespace isochron {
 namespace {
 
-struct ElementType {
+struct CarpElement {
   std::string_view code;
   int nodes;
   CellKind kind;
   std::string_view name;
 };
 using enum CellKind;
-constexpr ElementType element_types[] = {
+constexpr CarpElement element_types[] = {
     {"Tt", 4, tet, "tetrahedron"},  {"Tr", 3, triangle, "triangle"}, {"Ln", 2, line, "line"},
     {"Cx", 2, other, "connection"}, {"Qd", 4, other, "quad"},        {"Py", 5, other, "pyramid"},
     {"Pr", 6, other, "prism"},      {"Oc", 6, other, "octahedron"},  {"Hx", 8, other, "hexahedron"}};
 
-const ElementType& element_type(TextScanner& in) {
+const CarpElement& element_type(TextScanner& in) {
   const std::string_view code = in.word("an element type");
-  for (const ElementType& type : element_types) {
+  for (const CarpElement& type : element_types) {
     if (type.code == code) return type;
   }
   in.fail("{} is not an element type (known are Tt, Tr, Ln, Cx, Qd, Py, Pr, Oc, Hx); repair the file", in_quotes(code));
@@ -43,7 +43,7 @@ std::vector<CellKind> read_elements(const std::filesystem::path& path, Dataset& 
   std::vector<CellKind> kinds(in.count("the number of elements", 7));
   std::array<std::vector<std::int32_t>, cell_kinds.size()> regions;
   for (CellKind& kind : kinds) {
-    const ElementType& type = element_type(in);
+    const CarpElement& type = element_type(in);
     // Most files hold one kind of element; what is reserved in vain is never touched.
     if (&kind == kinds.data()) reserve_cells(result, type.kind, kinds.size());
     std::array<VertexId, 8> nodes;
@@ -120,7 +120,7 @@ bool has_fibers(const Dataset& dataset, CellKind kind) {
 }
 
 template <class Cells>
-void write_cells(ByteWriter& out, std::string_view code, const Cells& cells, const DataArray* labels) {
+void write_elements(ByteWriter& out, std::string_view code, const Cells& cells, const DataArray* labels) {
   for (std::size_t i = 0; i < cells.size(); ++i) {
     out.print("{}", code);
     for (const VertexId v : cells[i]) out.print(" {}", v.value);
@@ -132,8 +132,8 @@ void write_elements(const OutputFile& file, const Dataset& dataset) {
   ByteWriter out(file);
   const SegmentList segments(dataset.lines);
   out.print("{}\n", dataset.tets.cells.size() + dataset.triangles.cells.size() + segments.size());
-  write_cells(out, "Tt", dataset.tets.cells, find_labels(dataset.tets.data, "region"));
-  write_cells(out, "Tr", dataset.triangles.cells, find_labels(dataset.triangles.data, "region"));
+  write_elements(out, "Tt", dataset.tets.cells, find_labels(dataset.tets.data, "region"));
+  write_elements(out, "Tr", dataset.triangles.cells, find_labels(dataset.triangles.data, "region"));
   const DataArray* labels = find_labels(dataset.line_data, "region");
   segments.for_each([&](std::size_t line, VertexId a, VertexId b) {
     out.print("Ln {} {} {}\n", a.value, b.value, label_at(labels, line));

@@ -57,7 +57,7 @@ class TagMap {
 
 using enum CellKind;
 
-struct ElementType {
+struct GmshElement {
   CellKind kind;
   std::string_view name;  // of a kind that is left out
   int nodes = 0;
@@ -280,7 +280,7 @@ class GmshReader {
 
   // ---- elements
 
-  ElementType element_type(int number) {
+  GmshElement element_type(int number) {
     for (const ElementFamily& family : element_families)
       for (const auto& [known, nodes] : family.members)
         if (known == number && nodes > 0) return {family.kind, family.name, nodes};
@@ -297,7 +297,7 @@ class GmshReader {
     const std::size_t elements = text_count("the number of elements", 6, 8);
     for (std::size_t done = 0; done < elements;) {
       std::int32_t tag = binary_ ? 0 : integer("an element's number");
-      const ElementType type = element_type(integer("an element type"));
+      const GmshElement type = element_type(integer("an element type"));
       const std::int32_t rows = binary_ ? integer("the number of elements in a block") : 1;
       const std::int32_t labels = integer("the number of tags");
       if (rows < 1 || labels < 0) in_.fail("a count is negative (the file is damaged); export it again");
@@ -325,7 +325,7 @@ class GmshReader {
     for (std::size_t b = 0; b < blocks; ++b) {
       const int dimension = integer("a block's dimension");
       const Entity owner = entity(dimension, integer("a block's entity"));
-      const ElementType type = element_type(integer("an element type"));
+      const GmshElement type = element_type(integer("an element type"));
       const std::size_t rows = count("the number of elements in a block", 4, 16);
       reserve_cells(result_, type.kind, rows);
       for (std::size_t i = 0; i < rows; ++i) {
@@ -338,7 +338,7 @@ class GmshReader {
   }
 
   template <class Stored>
-  void read_element(const ElementType& type, Entity labels, std::uint64_t tag) {
+  void read_element(const GmshElement& type, Entity labels, std::uint64_t tag) {
     auto& nodes = scratch_;
     for (int k = 0; k < type.nodes; ++k) {
       const auto number = static_cast<std::uint64_t>(value<Stored>("an element's node"));

@@ -19,7 +19,7 @@ struct Element {
   std::vector<Property> properties;
 };
 
-struct Header {
+struct PlyHeader {
   Encoding encoding = Encoding::text;
   std::vector<Element> elements;
 };
@@ -56,10 +56,10 @@ Property parse_property(ByteReader& reader) {
   return property;
 }
 
-Header parse_header(ByteReader& reader) {
+PlyHeader parse_header(ByteReader& reader) {
   if (reader.token() != "ply")
     bad_file(reader.path(), "this is no PLY file (it does not begin with 'ply'); check the extension");
-  Header header;
+  PlyHeader header;
   for (;;) {
     const std::string word(reader.require_token("a header line or end_header"));
     if (word == "format") {
@@ -336,7 +336,7 @@ class PlyReading {
   }
 
   ByteReader reader_;
-  Header header_;
+  PlyHeader header_;
   Dataset dataset_;
   std::vector<Cells> cells_;
 };

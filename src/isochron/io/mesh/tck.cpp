@@ -11,16 +11,16 @@ constexpr std::string_view first_line = "mrtrix tracks";
   bad_file(path, "{}; get or write it again", problem);
 }
 
-struct Header {
+struct TrackHeader {
   std::string_view datatype;
   std::optional<std::uint64_t> count;
   std::uint64_t offset = 0;
 };
 
 /// The lines "key: value" up to END.
-Header read_header(const std::filesystem::path& path, std::string_view text) {
+TrackHeader read_header(const std::filesystem::path& path, std::string_view text) {
   if (!text.starts_with(first_line)) fail(path, "not a track file (it does not begin with 'mrtrix tracks')");
-  Header header;
+  TrackHeader header;
   for (std::size_t at = 0;;) {
     const std::size_t end = text.find('\n', at);
     if (end == std::string_view::npos) fail(path, "the header has no END");
@@ -68,7 +68,7 @@ void read_streamlines(const std::filesystem::path& path, std::string_view bytes,
 
 Dataset read_tck(const std::filesystem::path& path) {
   const FileBytes file(path);
-  const Header header = read_header(path, file.text());
+  const TrackHeader header = read_header(path, file.text());
   const std::string_view bytes = file.text().substr(header.offset);
   Dataset dataset;
   if (header.datatype == "Float32LE") read_streamlines<float>(path, bytes, Encoding::little_endian, dataset);

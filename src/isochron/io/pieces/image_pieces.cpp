@@ -17,14 +17,14 @@ namespace {
 namespace fs = std::filesystem;
 
 /// What a process has read.
-struct OwnPieces {
+struct OwnImagePieces {
   std::vector<BoxData> boxes;
   std::vector<std::size_t> number;  ///< of the piece that a box is from
   std::vector<bool> on_cells;
   std::optional<Image> first;  ///< of the first piece: what is in it, and the grid of the whole image
 };
 
-void add_piece(const PieceIndex& index, std::size_t number, const VtkXmlFile& file, OwnPieces& own) {
+void add_piece(const PieceIndex& index, std::size_t number, const VtkXmlFile& file, OwnImagePieces& own) {
   for (const XmlPiece& piece : file.pieces()) {
     ImageJoiner joiner(index.frame, index.path, read_extent(file.xml(), piece.element, "Extent"));
     joiner.add(file, piece);
@@ -76,7 +76,7 @@ PieceIndex image_index(const Image& piece, const ImageGrid& whole, std::span<con
 
 ImagePart read_image_part(Communicator& communicator, const fs::path& path) {
   PieceIndex index;
-  OwnPieces own;
+  OwnImagePieces own;
   all_or_none(communicator, [&] {
     index = read_piece_index(path);
     for (const std::size_t number : pieces_of_rank(index, communicator.ranks(), communicator.index()))

@@ -230,8 +230,6 @@ double particle_estimate(const TriangleMesh& surface, const SizeField& sizes) {
 
 namespace {
 
-bool finite(const Vec3d& p) { return std::isfinite(p.x) && std::isfinite(p.y) && std::isfinite(p.z); }
-
 /// Multiplies what a brush does into the factors of the lattice points that it reaches.
 void paint(const SizeBrush& brush, const Vec3d& center, const Lattice& lattice, std::vector<float>& factors) {
   int from[3], to[3];
@@ -255,7 +253,7 @@ void paint(const SizeBrush& brush, const Vec3d& center, const Lattice& lattice, 
 
 void check_brushes(std::span<const SizeBrush> brushes) {
   for (const SizeBrush& brush : brushes) {
-    if (!(brush.radius > 0 && std::isfinite(brush.radius) && finite(brush.center)))
+    if (!(brush.radius > 0 && std::isfinite(brush.radius) && is_finite(brush.center)))
       throw UsageError(
           fmt::format("a brush of radius {} cannot be used; give a place and a positive length", brush.radius));
     if (!(brush.factor >= SizeBrush::smallest_factor && brush.factor <= SizeBrush::largest_factor))

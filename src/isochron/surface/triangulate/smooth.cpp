@@ -66,7 +66,7 @@ Fans::Fault Fans::fault_of(VertexId v, int label) const {
 namespace {
 
 constexpr double good_enough = 0.75;  // radius ratio above which a triangle's corners stay
-constexpr int sweeps = 4;
+constexpr int smoothing_sweeps = 4;
 constexpr double over_step = 1;  // of the way to the mean
 
 class Smoother {
@@ -159,7 +159,7 @@ class Smoother {
 std::size_t smooth(Delaunay& tets, std::span<const DelaunayFacet> facets, std::span<const VertexId> points,
                    const LabelField& field, const LocalSizes& sizes) {
   Smoother smoother(tets, facets, field, sizes);
-  for (int sweep = 0; sweep < sweeps; ++sweep)
+  for (int sweep = 0; sweep < smoothing_sweeps; ++sweep)
     for (const VertexId v : points) smoother.step(v);
   std::size_t moved = 0;
   for (const VertexId v : points) {
@@ -173,7 +173,7 @@ std::size_t smooth(Delaunay& tets, std::span<const DelaunayFacet> facets, std::s
 std::vector<Vec3d> evened_out(const Delaunay& tets, std::span<const DelaunayFacet> facets, const LabelField& field,
                               const LocalSizes& sizes, int threads, std::size_t fixed) {
   Smoother smoother(tets, facets, field, sizes);
-  for (int sweep = 0; sweep < sweeps; ++sweep) smoother.step_all(threads, fixed);
+  for (int sweep = 0; sweep < smoothing_sweeps; ++sweep) smoother.step_all(threads, fixed);
   return smoother.take_places();
 }
 
