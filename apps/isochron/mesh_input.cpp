@@ -13,6 +13,11 @@ void check_not_among(const std::filesystem::path& file, const Paths& others, std
     if (place(file) == place(other)) throw UsageError(fmt::format("{}: {}; choose another name", file.string(), why));
 }
 
+bool is_carp_file(const std::filesystem::path& file) {
+  const std::string extension = FileName(file).extension;
+  return extension == ".pts" || extension == ".elem" || extension == ".lon";
+}
+
 void warn_of_reading(const SolveRequest& request, const std::vector<std::string>& warnings,
                      const std::vector<std::pair<std::string, std::size_t>>& ignored_cells, Console& console) {
   const std::string name = request.mesh.string();
@@ -25,14 +30,11 @@ Dataset read_mesh(const SolveRequest& request, Console& console) {
   const Activity activity(console, "reading " + request.mesh.string());
   Dataset dataset = read_dataset(request.mesh);
   warn_of_reading(request, dataset.warnings, dataset.ignored_cells, console);
-  const std::string name = request.mesh.string();
-  const std::string extension = FileName(request.mesh).extension;
-  if ((extension == ".pts" || extension == ".elem" || extension == ".lon") && !request.unit) {
+  if (is_carp_file(request.mesh) && !request.unit)
     console.warn(
         fmt::format("{}: CARP coordinates are usually in µm; say so with --length-unit um, so that velocities "
                     "are in mm/ms",
-                    name));
-  }
+                    request.mesh.string()));
   return dataset;
 }
 

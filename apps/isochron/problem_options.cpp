@@ -1,4 +1,4 @@
-#include "apps/isochron/problem_options.h"
+#include "apps/isochron/solve.h"
 
 #include <cmath>
 
@@ -94,14 +94,6 @@ void warn_unused_tensor_layout(const SolveRequest& request, Console& console) {
   console.warn_unused(none && request.tensors.order, "--tensor-order", tensors);
   console.warn_unused(none && request.tensors.frame, "--tensor-frame", tensors);
   console.warn_unused(none && request.floor_given(), "--eigenvalue-floor", tensors);
-}
-
-Take into_backend(Backend& backend) {
-  return one_of(backend, {{"auto", Backend::automatic},
-                          {"serial", Backend::serial},
-                          {"threads", Backend::threads},
-                          {"cuda", Backend::cuda},
-                          {"mpi", Backend::mpi}});
 }
 
 }  // namespace isochron::cli

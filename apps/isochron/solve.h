@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/isochron/arguments.h"
 #include "apps/isochron/console.h"
 #include "apps/isochron/image_input.h"
 #include "apps/isochron/values.h"
@@ -80,6 +81,18 @@ struct SolveRequest {
   [[nodiscard]] bool floor_given() const { return metric.eigenvalue_floor != default_eigenvalue_floor; }
   [[nodiscard]] Overwrite overwrite() const { return force ? Overwrite::yes : Overwrite::no; }
 };
+
+// The options that say what is solved: the mesh, the sources, the metric. Commands that look at a solution have them
+// too.
+
+/// --elements, --length-unit
+void declare_mesh(Command& command, SolveRequest& request);
+/// --source and its kin
+void declare_sources(Command& command, SourceRequest& sources);
+/// --speed and its kin
+void declare_metric(Command& command, SolveRequest& request);
+/// Warns of an order or a frame of tensors where none are asked for.
+void warn_unused_tensor_layout(const SolveRequest& request, Console& console);
 
 /// Runs everything; gives the exit code.
 int run_solve(const SolveRequest& request, Console& console);
@@ -181,9 +194,7 @@ std::vector<ProbeTime> probe_voxels(const SolveRequest& request, const std::vect
 /// As CSV: x,y,z,time,distance, with the name in front when there are names.
 void write_probes(const std::filesystem::path& file, const NamedPoints& points, const std::vector<ProbeTime>& times);
 
-/// A PNG with isochrones. The checks throw before the work what can be known then.
+/// Throws before the work what can be known then of a PNG with isochrones.
 void check_picture(const SolveRequest& request);
-void check_picture_cut(const PictureRequest& picture, const Dataset& dataset);
-void write_picture(const PictureRequest& picture, const Dataset& dataset);
 
 }  // namespace isochron::cli
