@@ -13,6 +13,7 @@
 #include "apps/isochron/image_input.h"
 #include "apps/isochron/values.h"
 #include "isochron/core/error.h"
+#include "isochron/dist/unreached.h"
 #include "isochron/draw/picture.h"
 #include "isochron/io/io.h"
 #include "isochron/io/tables.h"
@@ -23,6 +24,7 @@
 #include "isochron/solve/ranks/rank_options.h"
 #include "isochron/solve/solver.h"
 #include "isochron/solve/sources.h"
+#include "isochron/trace/probe.h"
 
 namespace isochron::cli {
 
@@ -167,30 +169,9 @@ auto about_file(const std::filesystem::path& file, Work&& work) {
   }
 }
 
-/// Why vertices have no time.
-struct Unreached {
-  std::size_t parts = 0;       ///< pieces of the mesh in which nothing was reached
-  std::size_t in_parts = 0;    ///< their vertices
-  std::size_t no_element = 0;  ///< points that are no corner of an element
-};
-template <int Corners>
-Unreached explain_unreached(const SimplexMesh<Corners>& mesh, const std::vector<double>& times);
-
-/// What a probe found.
-struct ProbeTime {
-  std::optional<double> time;  ///< none where the mesh is further away than the tolerance
-  double distance = 0;         ///< from the mesh, in the file's unit
-};
-
-/// Times at points, interpolated in their elements. Warns of points outside.
-template <int Corners>
-std::vector<ProbeTime> probe_times(const SolveRequest& request, const std::vector<Vec3d>& points,
-                                   const SimplexMesh<Corners>& mesh, const std::vector<double>& times,
-                                   Console& console);
-/// The same in an image, between its voxels; points outside the mask have no time either.
-std::vector<ProbeTime> probe_voxels(const SolveRequest& request, const std::vector<Vec3d>& points,
-                                    const ImageGrid& grid, std::span<const std::uint8_t> mask,
-                                    const std::vector<double>& times, Console& console);
+/// Says how many points are outside, of a mesh or image that is `what`.
+void warn_outside(const ProbeRequest& probe, const std::vector<ProbeTime>& probed, const std::string& what,
+                  Console& console);
 /// As CSV: x,y,z,time,distance, with the name in front when there are names.
 void write_probes(const std::filesystem::path& file, const NamedPoints& points, const std::vector<ProbeTime>& times);
 

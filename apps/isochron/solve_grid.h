@@ -18,9 +18,8 @@ void leave_out_own_mask(const SolveRequest& request, Image& image, std::vector<s
 ImageMetric image_metric(const SolveRequest& request, const Image& image, std::vector<std::uint8_t> mask, int threads,
                          std::optional<double> median = {});
 
-/// Why voxels have no time: outside the mask (empty: none is), or in parts without a source, joined through faces.
-Unreached unreached_voxels(const ImageGrid& grid, std::span<const std::uint8_t> mask, std::span<const double> times);
 struct SolveSummary;
+/// Says which voxels have no time, and why.
 void warn_unreached_voxels(const SolveSummary& summary, Console& console);
 
 /// What to try when a run did not converge, for its message: what was not used already.

@@ -1,6 +1,7 @@
 // What comes out of `isochron solve`: arrays, warnings, the picture, the report and the exit code.
 #include "apps/isochron/solve_report.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "apps/isochron/exit_code.h"
@@ -8,6 +9,7 @@
 #include "apps/isochron/solve_grid.h"
 #include "apps/isochron/tensor_input.h"
 #include "isochron/core/timer.h"
+#include "isochron/io/bytes.h"
 #include "isochron/io/file.h"
 
 namespace isochron::cli {
@@ -141,6 +143,14 @@ void report_result(Report& report, const SolveSummary& summary) {
   else if (!arrival.converged) report.row("converged", "NO");
 }
 
+// Names come from a text file without commas, but a quote would still confuse who reads the table.
+std::string csv_field(const std::string& text) {
+  if (text.find('"') == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + '"';
+}
+
 /// What to try when a run did not converge: what was not used already.
 std::string better_options(const SolveSummary& summary) {
   if (summary.corners == voxel_corners) return better_grid_options(summary.arrival, summary.scheme);
@@ -254,6 +264,31 @@ std::optional<RuntimeError> draw_result(const SolveRequest& request, const Datas
   }
   summary.written.push_back(request.picture.file);
   return std::nullopt;
+}
+
+void warn_outside(const ProbeRequest& probe, const std::vector<ProbeTime>& probed, const std::string& what,
+                  Console& console) {
+  const auto outside = static_cast<std::size_t>(
+      std::count_if(probed.begin(), probed.end(), [](const ProbeTime& one) { return !one.time; }));
+  if (outside == 0) return;
+  console.warn(fmt::format("{}: {} of {} outside {} and without a time; allow more with --probe-tolerance",
+                           probe.points.string(), grouped(outside),
+                           counted(probed.size(), "point is", outside == 1 ? "points is" : "points are"), what));
+}
+
+void write_probes(const std::filesystem::path& path, const NamedPoints& points, const std::vector<ProbeTime>& times) {
+  AtomicFile file(path);
+  ByteWriter sink({path, file.path()});
+  const bool named = !points.names.empty();
+  sink.print("{}x,y,z,time,distance\n", named ? "name," : "");
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    const Vec3d& p = points.points[i];
+    if (named) sink.print("{},", csv_field(points.names[i]));
+    sink.print("{},{},{},{},{}\n", p.x, p.y, p.z, times[i].time ? fmt::format("{}", *times[i].time) : "",
+               times[i].distance);
+  }
+  sink.finish();
+  file.commit();
 }
 
 int judge(const SolveSummary& summary) {

@@ -19,6 +19,9 @@
 namespace isochron::cli {
 namespace {
 
+/// Without --probe-tolerance a point may be this share of the diagonal away.
+constexpr double probe_reach = 0.01;
+
 // ---- meshes
 
 /// Says before the work what the output file will not hold.
@@ -97,7 +100,11 @@ class MeshRun {
   void warn_of_ranks(mpi::Ranks&, Console&) const {}
 
   std::vector<ProbeTime> probe(const std::vector<Vec3d>& points, const Arrival& arrival, Console& console) const {
-    return probe_times(request_, points, mesh_, arrival.times, console);
+    const Box box = bounding_box(mesh_.points);
+    const double tolerance = request_.probe.tolerance.value_or(probe_reach * norm(box.high - box.low));
+    std::vector<ProbeTime> probed = probe_times(mesh_, arrival.times, points, tolerance, console.threads());
+    warn_outside(request_.probe, probed, fmt::format("the mesh (further than {:.4g})", tolerance), console);
+    return probed;
   }
 
   void sum_up(Arrival& arrival, SolveSummary& summary, Console& console) const {
@@ -192,7 +199,14 @@ class ImageRun {
   }
 
   std::vector<ProbeTime> probe(const std::vector<Vec3d>& points, const Arrival& arrival, Console& console) const {
-    return probe_voxels(request_, points, image_.grid, problem_.mask, arrival.times, console);
+    const ImageGrid& grid = image_.grid;
+    const Vec3d last{grid.shape[0] - 1.0, grid.shape[1] - 1.0, grid.shape[2] - 1.0};
+    const double diagonal = norm(grid.position(last) - grid.position(Vec3d{}));
+    const double tolerance = request_.probe.tolerance.value_or(probe_reach * diagonal);
+    std::vector<ProbeTime> probed = probe_times(grid, problem_.mask, arrival.times, points, tolerance);
+    warn_outside(request_.probe, probed, fmt::format("the mask or the image (further than {:.4g})", tolerance),
+                 console);
+    return probed;
   }
 
   void sum_up(const Arrival& arrival, SolveSummary& summary, Console& console) const {
