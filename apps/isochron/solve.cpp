@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <set>
 
 #include "apps/isochron/commands.h"
 #include "apps/isochron/mesh_input.h"
@@ -11,15 +12,31 @@
 #include "isochron/io/image_io.h"
 #include "isochron/io/pieces/part_files.h"
 #include "isochron/io/pieces/piece_index.h"
+#include "isochron/solve/capabilities.h"
 #include "isochron/solve/option_tables.h"
 
 namespace isochron::cli {
 namespace {
 
+/// All methods, first those of the CPU, as the table of capabilities has them.
+std::string methods_by_hardware() {
+  std::set<Method> everywhere, on_gpu;
+  for (const Capability& row : capabilities()) (runs_on_gpu(row.method) ? on_gpu : everywhere).insert(row.method);
+  const auto names = [](const std::set<Method>& methods) {
+    std::vector<std::string_view> list;
+    for (const Method method : methods) list.push_back(name_of(method));
+    return list;
+  };
+  return fmt::format("{}; only on a GPU: {}", fmt::join(names(everywhere), ", "), fmt::join(names(on_gpu), ", "));
+}
+
 /// Declares the options of a solve; some have limits.
 struct DeclareSolve : DeclareOptions {
   using DeclareOptions::operator();
 
+  void operator()(const OptionText& text, Method& method) const {
+    command.option(flag_name(text.name), text.value, shown_help(text.help, methods_by_hardware()), into(method));
+  }
   void operator()(const OptionText& text, std::optional<double>& share) const {
     declare(text, share, [&share](const std::string& given) {
       const double value = parse_number(given);

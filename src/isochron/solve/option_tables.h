@@ -49,13 +49,10 @@ inline Method named(std::string_view name, Method) { return method_named(name); 
 inline SourceInit named(std::string_view name, SourceInit) { return source_init_named(name); }
 inline GridScheme named(std::string_view name, GridScheme) { return grid_scheme_named(name); }
 
-/// How meshes and images are solved.
+/// How meshes and images are solved. What stands for the default of the method is the list of all methods.
 template <class Visit>
 void each_option(SolveOptions& options, Visit&& visit) {
-  visit({"method", "NAME",
-         "auto (banded; on a GPU push, or active-list for split tetrahedra), banded, fim, fmm, fsm, relabel-sync, "
-         "relabel-async; only on a GPU: push, patch-fim, active-list, domain-decomposition"},
-        options.method);
+  visit({"method", "NAME", "auto (banded; on a GPU push, or active-list for split tetrahedra), {}"}, options.method);
   visit({"backend", "NAME", "auto, serial, threads, cuda where there is a GPU, or mpi under mpirun"}, options.backend);
   visit({"precision", "NAME", "auto (double, on a GPU single), double or single"}, options.precision);
   visit({"tolerance", "E", "Of an edge's travel time (1e-6 double, 1e-5 single)"}, options.tolerance);
