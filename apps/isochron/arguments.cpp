@@ -143,6 +143,21 @@ void Command::action(std::function<int()> run) {
   app_->final_callback([chosen = chosen_, run = std::move(run)] { *chosen = run; });
 }
 
+std::string flag_name(std::string_view name) {
+  std::string flag = "--" + std::string(name);
+  std::replace(flag.begin(), flag.end(), '_', '-');
+  return flag;
+}
+
+std::string shown_help(const char* help, const std::string& otherwise) {
+  std::string text = fmt::format(fmt::runtime(help), otherwise);
+  for (auto begin = text.find('<'); begin != std::string::npos; begin = text.find('<', begin)) {
+    const auto end = text.find('>', begin);
+    text.replace(begin, end + 1 - begin, flag_name(text.substr(begin + 1, end - begin - 1)));
+  }
+  return text;
+}
+
 int parse_and_run(int argc, const char* const* argv, const std::string& version,
                   const std::function<void(Command&)>& declare) {
   CLI::App app("First-arrival times on meshes: when does a front that starts here reach everywhere else?", "isochron");

@@ -11,6 +11,7 @@
 
 #include "apps/isochron/values.h"
 #include "isochron/core/error.h"
+#include "isochron/core/option_table.h"
 
 namespace CLI {
 class App;
@@ -52,10 +53,35 @@ class Command {
   std::string group_ = "Options";
 };
 
-/// Stores the parsed text in `target`, which may be a number, a string, a path, a list, a point or an optional of such.
+/// Stores the choice of that name.
+template <class T>
+Take one_of(T& target, std::vector<std::pair<std::string, T>> choices) {
+  return [&target, choices = std::move(choices)](const std::string& text) {
+    std::vector<std::string> names;
+    for (const auto& [name, value] : choices) {
+      if (name == text) {
+        target = value;
+        return;
+      }
+      names.push_back(name);
+    }
+    throw UsageError(fmt::format("unknown choice '{}'; use one of: {}", text, fmt::join(names, ", ")));
+  };
+}
+
+/// Stores the parsed text in `target`, which may be a number, a string, a path, a list, a point or an optional of such,
+/// or an enumeration that has a table of its choices.
 template <class T>
 Take into(T& target) {
-  return [&target](const std::string& text) { target = Value<T>::parse(text); };
+  if constexpr (requires { named("", target); }) {
+    return [&target](const std::string& text) { target = named(text, target); };
+  } else if constexpr (std::is_enum_v<T>) {
+    std::vector<std::pair<std::string, T>> choices;
+    for (const Choice<T>& choice : choices_of(target)) choices.emplace_back(choice.name, choice.value);
+    return one_of(target, std::move(choices));
+  } else {
+    return [&target](const std::string& text) { target = Value<T>::parse(text); };
+  }
 }
 
 /// The same for numbers that have to be positive.
@@ -82,21 +108,27 @@ inline Take noted(const std::string& name, std::vector<std::string>& given, Take
   };
 }
 
-/// Stores the choice of that name.
-template <class T>
-Take one_of(T& target, std::vector<std::pair<std::string, T>> choices) {
-  return [&target, choices = std::move(choices)](const std::string& text) {
-    std::vector<std::string> names;
-    for (const auto& [name, value] : choices) {
-      if (name == text) {
-        target = value;
-        return;
-      }
-      names.push_back(name);
-    }
-    throw UsageError(fmt::format("unknown choice '{}'; use one of: {}", text, fmt::join(names, ", ")));
-  };
-}
+/// "ball_rings" as "--ball-rings".
+std::string flag_name(std::string_view name);
+/// The help of an option of a table: `otherwise` is its default, and other options are named by their flags.
+std::string shown_help(const char* help, const std::string& otherwise);
+
+/// Declares the options of a table when `each_option` visits it.
+struct DeclareOptions {
+  Command& command;
+
+  template <class T>
+  void operator()(const OptionText& text, T& field) const {
+    declare(text, field, into(field));
+  }
+  /// The same with another way to take the value.
+  template <class T>
+  void declare(const OptionText& text, const T& field, Take take) const {
+    std::string otherwise;
+    if constexpr (std::is_arithmetic_v<T>) otherwise = fmt::format("{}", field);
+    command.option(flag_name(text.name), text.value, shown_help(text.help, otherwise), std::move(take));
+  }
+};
 
 /// Parses the command line that `declare` describes and runs the chosen action. Prints help and version on stdout.
 /// Throws UsageError, with one line, for everything that is wrong with the arguments.

@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <memory>
 
-#include "apps/isochron/bench_report.h"
 #include "apps/isochron/commands.h"
 #include "apps/isochron/exit_code.h"
+#include "apps/isochron/report.h"
 #include "bench/paper/registry.h"
 
 namespace isochron::cli {
@@ -32,6 +32,17 @@ const PaperBench& find_bench(const std::string& name) {
   if (it != all.end()) return *it;
   throw UsageError(
       fmt::format("unknown table '{}'; choose one of: {}; see 'isochron bench --list'", name, bench_names()));
+}
+
+void print_benches(const Console& console) {
+  Json tables = Json::array();
+  std::string text;
+  for (const PaperBench& bench : paper_benches()) {
+    tables.push_back({{"name", bench.name}, {"what", bench.what}});
+    text += fmt::format("{:<19}{}\n", bench.name, bench.what);
+  }
+  if (text.empty()) text = "this build has no benches\n";
+  console.print(console.options.json ? json_line({{"tables", std::move(tables)}}) : text);
 }
 
 int run_bench(const BenchRequest& request, const Console& console) {

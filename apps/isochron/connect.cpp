@@ -1,10 +1,268 @@
-// isochron connect: the options; the steps are in connect_run.cpp.
-#include "apps/isochron/connect.h"
-
+// isochron connect: the white-matter pathway between two regions of a tensor image.
+#include <algorithm>
+#include <cmath>
 #include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apps/isochron/shared_output.h"
+#include "apps/isochron/tensor_input.h"
+#include "isochron/connect/connect.h"
+#include "isochron/connect/path_statistics.h"
+#include "isochron/connect/streamlines.h"
+#include "isochron/core/timer.h"
+#include "isochron/io/image_io.h"
 
 namespace isochron::cli {
 namespace {
+
+using FilePath = std::filesystem::path;
+
+struct ConnectRequest {
+  TensorRequest tensors;
+  std::optional<RegionRequest> from, to;
+  std::vector<RegionRequest> waypoints, exclude, stop;
+  double epsilon = 0.05;
+  bool streamlines = false;
+  StreamlineOptions tracking;
+  std::vector<std::string> tracking_options;  ///< those given
+  std::string prefix;
+  bool force = false;
+  GridMethod method;
+};
+
+/// The names of all files, in the order they are listed.
+struct ConnectFiles {
+  FilePath cost, pathway, tracks, surface, profile, summary, streamlines;
+
+  explicit ConnectFiles(const std::string& prefix)
+      : cost(prefix + "_cost.nii.gz"),
+        pathway(prefix + "_pathway.nii.gz"),
+        tracks(prefix + "_path.tck"),
+        surface(prefix + "_path.vtp"),
+        profile(prefix + "_profile.csv"),
+        summary(prefix + ".json"),
+        streamlines(prefix + "_streamlines.tck") {}
+
+  [[nodiscard]] Paths all(bool with_streamlines) const {
+    Paths files{cost, pathway, tracks, surface, profile};
+    if (with_streamlines) files.push_back(streamlines);
+    files.push_back(summary);
+    return files;
+  }
+};
+
+Paths inputs_of(const ConnectRequest& request) {
+  Paths files{request.tensors.file};
+  if (!request.tensors.mask.file.empty()) files.push_back(request.tensors.mask.file);
+  const auto add = [&](const RegionRequest& region) {
+    if (const auto* label = std::get_if<LabelRegion>(&region.what)) files.push_back(label->file);
+    if (const auto* mask = std::get_if<MaskRegion>(&region.what)) files.push_back(mask->file);
+  };
+  add(*request.from);
+  add(*request.to);
+  for (const auto* list : {&request.waypoints, &request.exclude, &request.stop})
+    for (const RegionRequest& region : *list) add(region);
+  return files;
+}
+
+void check_request(const ConnectRequest& request, Console& console) {
+  check_tensor_request(request.tensors, console);
+  for (const std::string& option : request.tracking_options)
+    console.warn_unused(!request.streamlines, option, "--streamlines");
+  const std::string name = FilePath(request.prefix).filename().string();
+  if (name.empty())
+    throw UsageError(fmt::format("'{}' is no prefix of file names (it ends in a folder); give one like results/tract",
+                                 request.prefix));
+  if (!(request.epsilon >= 0))
+    throw UsageError(
+        fmt::format("--epsilon: {} is negative (it is a share of the least cost); give 0 or more, usually "
+                    "0.05",
+                    request.epsilon));
+  check_output_files(ConnectFiles(request.prefix).all(request.streamlines), inputs_of(request),
+                     request.force ? Overwrite::yes : Overwrite::no);
+}
+
+std::vector<Region> regions_of(const std::vector<RegionRequest>& requests, const ImageGrid& grid, ImageFiles& files) {
+  std::vector<Region> regions;
+  regions.reserve(requests.size());
+  for (const RegionRequest& request : requests)
+    regions.push_back(
+        make_region(request, grid, [&](const FilePath& path) -> const Image& { return files.get(path); }));
+  return regions;
+}
+
+/// The regions of the query inside the mask that all of them leave to paths.
+ConnectQuery make_query(const ConnectRequest& request, const TensorInput& input, std::vector<std::uint8_t>& mask,
+                        Console& console) {
+  ImageFiles files(console);
+  const auto at = regions_of({*request.from, *request.to}, input.grid, files);
+  const auto exclude = regions_of(request.exclude, input.grid, files);
+  const auto stop = regions_of(request.stop, input.grid, files);
+  mask = path_mask(input.metric.usable, exclude, stop, at[0], at[1]);
+  ConnectQuery query;
+  query.from = inside_mask(at[0], input.grid, mask);
+  query.to = inside_mask(at[1], input.grid, mask);
+  for (const Region& region : regions_of(request.waypoints, input.grid, files))
+    query.waypoints.push_back(inside_mask(region, input.grid, mask));
+  query.epsilon = request.epsilon;
+  check_apart(query.from, query.to);
+  return query;
+}
+
+Image image_like(const ImageGrid& grid, DataArray array) {
+  Image image{grid, {}, {}, {}};
+  image.data.set(std::move(array));
+  return image;
+}
+
+void write_text(const OutputFile& file, const std::string& text) {
+  ByteWriter sink(file);
+  sink.print("{}", text);
+  sink.finish();
+}
+
+/// Everything that one run finds.
+struct Connected {
+  Connection connection;
+  PathStatistics statistics;
+  std::optional<Streamlines> streamlines;
+};
+
+/// Writes everything but the summary, which comes last and has their names.
+void write_results(const ConnectFiles& names, const ImageGrid& grid, const Connected& found, OutputFiles& files) {
+  const Connection& connection = found.connection;
+  const auto image = [&](const FilePath& name, DataArray array) {
+    write_image(files.add(name), image_like(grid, std::move(array)));
+  };
+  image(names.cost, {"cost", 1, std::vector<float>(connection.cost.begin(), connection.cost.end())});
+  image(names.pathway, {"pathway", 1, connection.pathway});
+  const Dataset path = path_dataset(connection.path, found.statistics);
+  write_dataset(files.add(names.tracks).where, path, Overwrite::yes);
+  write_dataset(files.add(names.surface).where, path, Overwrite::yes);
+  write_text(files.add(names.profile), profile_csv(connection.path, found.statistics));
+  if (!found.streamlines) return;
+  Dataset lines;
+  for (const Streamline& line : found.streamlines->lines) add_line(lines, line.points);
+  write_dataset(files.add(names.streamlines).where, lines, Overwrite::yes);
+}
+
+void report_regions(Report& report, const ConnectQuery& query) {
+  const auto region = [&](const char* label, const Region& one) {
+    report.row(label, "{}, {}", one.name, counted(one.voxels.size(), "voxel", "voxels"));
+    return Json{{"region", one.name}, {"voxels", one.voxels.size()}};
+  };
+  report.object()["from"] = region("from", query.from);
+  Json& waypoints = report.object()["waypoints"] = Json::array();
+  for (const Region& waypoint : query.waypoints) waypoints.push_back(region("through", waypoint));
+  report.object()["to"] = region("to", query.to);
+}
+
+void report_costs(Report& report, const Connection& connection, double epsilon) {
+  // Without discretisation the costs of the two directions are equal.
+  const double cost = connection.mean_cost();
+  const double spread = cost > 0 ? std::abs(connection.forward_cost - connection.backward_cost) / cost : 0;
+  report.add({{"cost", cost},
+              {"forward_cost", connection.forward_cost},
+              {"backward_cost", connection.backward_cost},
+              {"cost_spread", spread},
+              {"least_sum", connection.least_cost},
+              {"epsilon", epsilon},
+              {"pathway_epsilon", connection.pathway_epsilon},
+              {"pathway_voxels", connection.pathway_voxels},
+              {"pathway_volume_mm3", connection.pathway_volume}});
+  report.row("cost", "{:.6g}, the mean of {:.6g} there and {:.6g} back ({} apart)", cost, connection.forward_cost,
+             connection.backward_cost, percent(spread));
+  report.row("pathway", "{} ({:.4g} mm³) with u1 + u2 at most {} above its least, {:.6g}",
+             counted(connection.pathway_voxels, "voxel", "voxels"), connection.pathway_volume,
+             percent(connection.pathway_epsilon), connection.least_cost);
+}
+
+void report_path(Report& report, const Path& path, const PathStatistics& statistics) {
+  report.object()["path"] = {{"points", path.points.size()},
+                             {"start", json_of(path.points.front())},
+                             {"end", json_of(path.points.back())},
+                             {"complete", path.end == PathEnd::source},
+                             {"length_mm", statistics.length},
+                             {"mean_fa", finite_or_null(statistics.mean_anisotropy)},
+                             {"least_fa", finite_or_null(statistics.min_anisotropy)},
+                             {"mean_md", finite_or_null(statistics.mean_diffusivity)},
+                             {"cost_per_mm", statistics.cost_density},
+                             {"integrated_cost", statistics.cost}};
+  report.row("path", "{:.1f} mm, mean FA {:.3f}, cost per mm {:.4g}", statistics.length, statistics.mean_anisotropy,
+             statistics.cost_density);
+}
+
+void report_streamlines(Report& report, const std::optional<Streamlines>& streamlines, double seconds) {
+  report.object()["streamlines"] = nullptr;
+  if (!streamlines) return;
+  report.object()["streamlines"] = {{"seeds", streamlines->seeds},
+                                    {"lines", streamlines->lines.size()},
+                                    {"reaching", streamlines->reaching},
+                                    {"seconds", seconds}};
+  report.row("streamlines", "{} of {} reach the other region", grouped(streamlines->reaching),
+             grouped(streamlines->lines.size()));
+}
+
+int run_connect(const ConnectRequest& request, Console& console) {
+  check_request(request, console);
+  const TensorInput input = read_tensors(request.tensors, console);
+  std::vector<std::uint8_t> mask;
+  const ConnectQuery query = make_query(request, input, mask, console);
+  const GridDomain domain{input.grid, input.metric.metric, mask};
+  const InterruptGuard guard;
+  Connected found;
+  Timer timer;
+  {
+    Activity activity(console, "connecting");
+    found.connection = Connector(domain, request.method.options_for(console, activity.progress())).connect(query);
+  }
+  const TensorField field{input.grid, input.tensors, mask};
+  found.statistics = path_statistics(found.connection.path.points, field, input.metric.metric);
+  const double connect_seconds = timer.seconds();
+  timer.restart();
+  if (request.streamlines) {
+    StreamlineOptions tracking = request.tracking;
+    tracking.threads = console.threads();
+    found.streamlines = track_streamlines(field, query.from, query.to, tracking);
+  }
+  const double track_seconds = timer.seconds();
+  check_interrupted();
+  timer.restart();
+  const ConnectFiles names(request.prefix);
+  OutputFiles files;
+  write_results(names, input.grid, found, files);
+  const double write_seconds = timer.seconds();
+
+  const Connection& connection = found.connection;
+  const auto passable = std::count(mask.begin(), mask.end(), 1);
+  const auto& [nx, ny, nz] = input.grid.shape;
+  Report report;
+  report.title("tensors", request.tensors.file.string(),
+               fmt::format("{} x {} x {} voxels, {} for paths", nx, ny, nz, grouped(passable)));
+  report.add({{"shape", input.grid.shape}, {"mask_voxels", passable}});
+  report_regions(report, query);
+  report_costs(report, connection, query.epsilon);
+  report_path(report, connection.path, found.statistics);
+  report_streamlines(report, found.streamlines, track_seconds);
+  add_metric(report, request.tensors, input);
+  add_work(report, connection.work, connection.solves, request.method);
+  report.add(
+      {{"connect_seconds", connect_seconds}, {"read_seconds", input.read_seconds}, {"write_seconds", write_seconds}});
+  report.row("time", "read {:.2f} s, connect {:.2f} s with {}, write {:.2f} s", input.read_seconds, connect_seconds,
+             counted(connection.solves, "solve", "solves"), write_seconds);
+  report.notes(connection.notes);
+  report.notes(connection.work.notes);
+  report.written(names.all(request.streamlines));
+  write_text(files.add(names.summary), json_line(report.with_warnings(console)));
+  check_interrupted();
+  files.commit();
+  report.print(console);
+  const bool converged = connection.work.converged;
+  return judge_costs(request.tensors, connection.work, request.method,
+                     converged ? " (the check of the costs failed)" : " (updates were still above the tolerance)");
+}
 
 Take into_region(std::optional<RegionRequest>& region) {
   return [&region](const std::string& text) { region = parse_region(text); };
@@ -44,7 +302,7 @@ void declare_connect(Command& root, Console& console) {
   command.repeated("--stop", "R", "They may end in this but not go on from it", append_region(request->stop));
   command.option("--epsilon", "E", "The pathway is what is at most this share dearer than the best (0.05)",
                  into(request->epsilon));
-  declare_grid_method(command, request->options, request->verify);
+  declare_grid_method(command, request->method);
   declare_streamlines(command, *request);
   command.group("Output");
   command.option("-o,--output", "PREFIX",

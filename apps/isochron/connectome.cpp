@@ -1,16 +1,10 @@
 // isochron connectome: all pairs of regions.
-#include "apps/isochron/connectome.h"
-#include "apps/isochron/exit_code.h"
-
 #include <algorithm>
 #include <memory>
 
-#include <fmt/format.h>
-
-#include "apps/isochron/output_files.h"
-#include "apps/isochron/solve_grid.h"
+#include "apps/isochron/shared_output.h"
+#include "apps/isochron/tensor_input.h"
 #include "isochron/connect/connectome.h"
-#include "isochron/core/error.h"
 #include "isochron/core/timer.h"
 #include "isochron/io/file.h"
 #include "isochron/io/image_io.h"
@@ -20,6 +14,16 @@ namespace isochron::cli {
 namespace {
 
 using FilePath = std::filesystem::path;
+
+struct ConnectomeRequest {
+  TensorRequest tensors;
+  std::filesystem::path labels;
+  std::size_t parcels = 0;             ///< instead of labels: cut the mask into so many regions
+  std::filesystem::path parcels_file;  ///< where to write them
+  std::filesystem::path output;
+  bool force = false;
+  GridMethod method;
+};
 
 enum class MatrixFormat { csv, npy };
 
@@ -37,8 +41,8 @@ struct MatrixFiles {
       : cost(output), normalised(FileName(output).beside("_normalised")), length(FileName(output).beside("_length")) {
     if (format_of(output) == MatrixFormat::npy) ids = FileName(output).with(".txt");
   }
-  [[nodiscard]] std::vector<FilePath> all() const {
-    std::vector<FilePath> files{cost, normalised, length};
+  [[nodiscard]] Paths all() const {
+    Paths files{cost, normalised, length};
     if (!ids.empty()) files.push_back(ids);
     return files;
   }
@@ -51,13 +55,13 @@ void check_request(const ConnectomeRequest& request, Console& console) {
         "the regions are not clear (a label map, or parcels to be made); give either --labels or --parcels");
   if (!request.parcels_file.empty() && request.parcels == 0)
     throw UsageError("--parcels-output goes with --parcels (a label map is there already); leave it out");
-  std::vector<FilePath> outputs = MatrixFiles(request.output).all();
+  Paths outputs = MatrixFiles(request.output).all();
   const Overwrite overwrite = request.force ? Overwrite::yes : Overwrite::no;
   if (!request.parcels_file.empty()) {
     check_image_writable(request.parcels_file, overwrite);
     outputs.push_back(request.parcels_file);
   }
-  std::vector<FilePath> inputs{request.tensors.file};
+  Paths inputs{request.tensors.file};
   for (const FilePath& file : {request.tensors.mask.file, request.labels})
     if (!file.empty()) inputs.push_back(file);
   check_output_files(outputs, inputs, overwrite);
@@ -108,36 +112,43 @@ void write_all(const ConnectomeRequest& request, const Connectome& connectome, c
   files.commit();
 }
 
-/// A matrix without a single cost is no answer.
-void check_joined(const ConnectomeSummary& summary) {
-  const Connectome& connectome = summary.connectome;
-  if (connectome.unconnected < connectome.pairs()) return;
-  throw NoAnswerError(fmt::format(
-      "{}: no pair of regions is joined (the mask falls apart between them), so nothing was written; widen the mask",
-      summary.request.tensors.file.string()));
+/// Warns of labels without a voxel in the mask, and gives their number.
+std::size_t count_outside(const std::vector<LabelledRegion>& regions, const std::string& what, const TensorInput& input,
+                          Console& console) {
+  const auto outside =
+      static_cast<std::size_t>(std::count_if(regions.begin(), regions.end(), [&](const LabelledRegion& region) {
+        return std::none_of(region.region.voxels.begin(), region.region.voxels.end(),
+                            [&](VertexId v) { return input.metric.usable[v.index()] != 0; });
+      }));
+  if (outside > 0)
+    console.warn(
+        fmt::format("{}: {} outside the mask, joined to nothing", what, counted(outside, "label is", "labels are")));
+  return outside;
 }
 
-int judge(const ConnectomeSummary& summary) {
-  const Arrival& work = summary.connectome.work;
-  if (work.converged && (!work.residual || work.residual->passed())) return 0;
-  print_error(fmt::format("{}: not converged; the output was written all the same: treat it with care, and {}",
-                          summary.request.tensors.file.string(),
-                          better_grid_options(work, summary.request.options.scheme)));
-  return exit_not_converged;
+void report_pairs(Report& report, const Connectome& connectome, std::size_t outside_mask) {
+  report.add({{"regions", connectome.size()},
+              {"regions_outside_mask", outside_mask},
+              {"pairs", connectome.pairs()},
+              {"unconnected_pairs", connectome.unconnected},
+              {"unfinished_paths", connectome.unfinished},
+              {"asymmetry", connectome.asymmetry}});
+  report.row("pairs", "{}, {}", grouped(connectome.pairs()),
+             connectome.unconnected == 0 ? "all joined" : grouped(connectome.unconnected) + " not joined");
+  report.row("asymmetry", "{:.2g} of the cost on average between the two directions", connectome.asymmetry);
+  if (connectome.unfinished > 0)
+    report.row("note", "{} could not be traced to the end", counted(connectome.unfinished, "path", "paths"));
 }
 
 int run_connectome(const ConnectomeRequest& request, Console& console) {
   check_request(request, console);
   const TensorInput input = read_tensors(request.tensors, console);
   const GridDomain domain{input.grid, input.metric.metric, input.metric.usable};
-  SolveOptions options = request.options;
-  options.threads = console.options.threads;
-  options.verify = request.verify ? Keep::yes : Keep::no;
   const InterruptGuard guard;
   ImageFiles files(console);
   Image made;
   Timer timer;
-  if (request.parcels > 0) made = parcel_image(request, input, options);
+  if (request.parcels > 0) made = parcel_image(request, input, request.method.options_for(console, {}));
   const double parcel_seconds = timer.seconds();
   const Image& labels = request.parcels > 0 ? made : files.get(request.labels);
   const std::string what = request.parcels > 0 ? "the parcels" : request.labels.string();
@@ -146,25 +157,35 @@ int run_connectome(const ConnectomeRequest& request, Console& console) {
   Connectome connectome;
   {
     Activity activity(console, "connecting");
-    options.progress = activity.progress();
-    connectome = connect_all(domain, regions, options);
+    connectome = connect_all(domain, regions, request.method.options_for(console, activity.progress()));
   }
   check_interrupted();
-  ConnectomeSummary summary{request, input, connectome, 0, {}, parcel_seconds, timer.seconds(), 0};
-  for (const LabelledRegion& region : regions)
-    summary.outside_mask += std::none_of(region.region.voxels.begin(), region.region.voxels.end(),
-                                         [&](VertexId v) { return input.metric.usable[v.index()] != 0; });
-  if (summary.outside_mask > 0)
-    console.warn(fmt::format("{}: {} outside the mask, joined to nothing", what,
-                             counted(summary.outside_mask, "label is", "labels are")));
-  check_joined(summary);
+  const double connect_seconds = timer.seconds();
+  const std::size_t outside = count_outside(regions, what, input, console);
+  if (connectome.unconnected >= connectome.pairs())
+    throw NoAnswerError(fmt::format(
+        "{}: no pair of regions is joined (the mask falls apart between them), so nothing was written; widen the mask",
+        request.tensors.file.string()));
   timer.restart();
   OutputFiles outputs;
   write_all(request, connectome, labels, outputs);
-  summary.written = outputs.targets();
-  summary.write_seconds = timer.seconds();
-  print_summary(summary, console);
-  return judge(summary);
+
+  const std::size_t usable = input.metric.counts.usable;
+  Report report;
+  report.title("tensors", request.tensors.file.string(),
+               counted(connectome.size(), "region", "regions") + ", " + counted(usable, "voxel", "voxels"));
+  report.add({{"shape", input.grid.shape}, {"mask_voxels", usable}});
+  report_pairs(report, connectome, outside);
+  add_metric(report, request.tensors, input);
+  add_work(report, connectome.work, connectome.solves, request.method);
+  report.times({{"read", input.read_seconds},
+                {"parcel", parcel_seconds, "parcels"},
+                {"connect", connect_seconds},
+                {"write", timer.seconds()}});
+  report.notes(connectome.work.notes);
+  report.written(outputs.targets());
+  report.print(console);
+  return judge_costs(request.tensors, connectome.work, request.method, "");
 }
 
 }  // namespace
@@ -179,7 +200,7 @@ void declare_connectome(Command& root, Console& console) {
   command.option("--labels", "FILE", "An image of labels; 0 is background", into(request->labels));
   command.option("--parcels", "N", "Or: cut the mask into N compact regions", into(request->parcels));
   command.option("--parcels-output", "FILE", "Writes these as an image of labels", into(request->parcels_file));
-  declare_grid_method(command, request->options, request->verify);
+  declare_grid_method(command, request->method);
   command.group("Output");
   command.option("-o,--output", "MATRIX",
                  "The costs, as .csv or .npy; beside it MATRIX_normalised (cost per mm) and MATRIX_length (mm)",

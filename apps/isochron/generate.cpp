@@ -1,39 +1,44 @@
-// isochron generate: meshes to try things on.
+// isochron generate: meshes and images to try things on.
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <tuple>
 
 #include "apps/isochron/commands.h"
-#include "apps/isochron/generate_images.h"
-#include "apps/isochron/generate_report.h"
+#include "apps/isochron/report.h"
 #include "apps/isochron/shared_output.h"
 #include "apps/isochron/solve_mpi.h"
 #include "isochron/comm/collectives.h"
 #include "isochron/core/timer.h"
-#include "isochron/generate/cube.h"
+#include "isochron/generate/check.h"
+#include "isochron/generate/datasets.h"
+#include "isochron/generate/option_tables.h"
 #include "isochron/generate/random_fields.h"
-#include "isochron/generate/region_model.h"
-#include "isochron/generate/sphere.h"
-#include "isochron/generate/square.h"
-#include "isochron/generate/ventricle.h"
 #include "isochron/io/file.h"
+#include "isochron/io/image/formats.h"
+#include "isochron/io/image_io.h"
 #include "isochron/io/io.h"
+#include "isochron/io/pieces/image_pieces.h"
 #include "isochron/io/pieces/part_files.h"
+#include "isochron/io/tables.h"
 
 namespace isochron::cli {
 namespace {
 
-/// What every kind of mesh has: where it goes, and random arrays on it.
-struct OutputRequest {
+/// In place of the function that makes a part: the kind is made in one piece only.
+struct NoParts {};
+
+/// What every kind has: where it goes; and random arrays on meshes.
+struct GenerateRequest {
   std::string kind;
   std::filesystem::path file;
   bool force = false;
+  bool over_ranks = false;
   std::vector<double> random_speed;    // smoothing[,low,high]
   std::vector<double> random_tensors;  // smoothing[,low,high]
   bool random_fibers = false;
   std::vector<double> rotating_fibers;  // turns[,axis]
   std::uint64_t field_seed = 1;
-  bool over_ranks = false;
 
   [[nodiscard]] Overwrite overwrite() const { return force ? Overwrite::yes : Overwrite::no; }
   [[nodiscard]] bool any_field() const {
@@ -41,12 +46,7 @@ struct OutputRequest {
   }
 };
 
-DataArray vector_array(std::string name, const std::vector<Vec3f>& vectors) {
-  std::vector<float> values;
-  values.reserve(3 * vectors.size());
-  for (const Vec3f& v : vectors) values.insert(values.end(), {v.x, v.y, v.z});
-  return {std::move(name), 3, std::move(values)};
-}
+// ---- meshes
 
 // All nine components: any reader then knows which is which.
 DataArray tensor_array(std::string name, const std::vector<SymTensor3f>& tensors) {
@@ -55,40 +55,6 @@ DataArray tensor_array(std::string name, const std::vector<SymTensor3f>& tensors
   for (const SymTensor3f& m : tensors)
     values.insert(values.end(), {m.xx, m.xy, m.xz, m.xy, m.yy, m.yz, m.xz, m.yz, m.zz});
   return {std::move(name), 9, std::move(values)};
-}
-
-Dataset to_dataset(TriangleMesh&& mesh) {
-  Dataset dataset;
-  restore_mesh<3>(dataset, std::move(mesh));
-  return dataset;
-}
-
-Dataset to_dataset(TetMesh&& mesh) {
-  Dataset dataset;
-  restore_mesh<4>(dataset, std::move(mesh));
-  return dataset;
-}
-
-Dataset to_dataset(RegionModel&& model) {
-  Dataset dataset = to_dataset(std::move(model.mesh));
-  dataset.tets.data.set({"region", 1, std::move(model.region)});
-  dataset.tets.data.set({"speed", 1, std::move(model.speed)});
-  return dataset;
-}
-
-/// Of a whole ventricle or a part of one.
-template <class AnyVentricle>
-void add_arrays(AnyVentricle& ventricle, DataArrays& points, DataArrays& cells) {
-  cells.set(vector_array("fiber", ventricle.fiber));
-  cells.set(vector_array("sheet", ventricle.sheet));
-  points.set({"transmural", 1, std::move(ventricle.transmural)});
-  points.set({"apicobasal", 1, std::move(ventricle.apicobasal)});
-}
-
-Dataset to_dataset(Ventricle&& ventricle) {
-  Dataset dataset = to_dataset(std::move(ventricle.mesh));
-  add_arrays(ventricle, dataset.point_data, dataset.tets.data);
-  return dataset;
 }
 
 template <int Corners>
@@ -113,7 +79,7 @@ FieldRequest field_request(const std::vector<double>& numbers, const ValueRange&
 }
 
 template <int Corners>
-void add_fields(Dataset& dataset, const OutputRequest& request) {
+void add_fields(Dataset& dataset, const GenerateRequest& request) {
   if (dataset.block<Corners>().cells.empty()) return;
   auto mesh = take_mesh<Corners>(dataset);
   DataArrays& data = dataset.block<Corners>().data;
@@ -155,244 +121,384 @@ Take into_turns(std::vector<double>& target) {
   };
 }
 
-int write_generated(Dataset&& dataset, const OutputRequest& request, double seconds, Console& console) {
-  GenerateSummary summary{.kind = request.kind, .file = request.file, .generate_seconds = seconds};
-  Timer timer;
+void declare_fields(Command& command, GenerateRequest& request) {
+  command.group("Arrays, one value per element");
+  command.option("--random-speed", "N[,LO,HI]", "Array 'speed': noise smoothed N times, in LO…HI (0.1…1)",
+                 into_field(request.random_speed));
+  command.option("--random-tensors", "N[,LO,HI]", "Array 'metric': tensors with eigenvalues in LO…HI (1…9)",
+                 into_field(request.random_tensors));
+  command.flag("--random-fibers", "Array 'fiber': independent random directions", request.random_fibers);
+  command.option("--rotating-fibers", "TURNS[,AXIS]", "Array 'fiber': turning about z along axis 0, 1 or 2",
+                 into_turns(request.rotating_fibers));
+  command.option("--field-seed", "SEED", "Of the random arrays (1)", into(request.field_seed));
+}
+
+struct MeshCounts {
+  std::uint64_t vertices = 0, triangles = 0, tetrahedra = 0;
+};
+
+void report_mesh(const GenerateRequest& request, const MeshCounts& counts, const std::vector<std::string>& arrays,
+                 double generate_seconds, double write_seconds, const Console& console) {
+  Report report(9);
+  report.title("file", request.file.string(),
+               counted(counts.vertices, "vertex", "vertices") + ", " +
+                   (counts.tetrahedra > 0 ? counted(counts.tetrahedra, "tetrahedron", "tetrahedra")
+                                          : counted(counts.triangles, "triangle", "triangles")));
+  report.add({{"kind", request.kind},
+              {"vertices", counts.vertices},
+              {"triangles", counts.triangles},
+              {"tetrahedra", counts.tetrahedra},
+              {"arrays", arrays}});
+  if (!arrays.empty()) report.row("arrays", "{}", fmt::join(arrays, ", "));
+  report.times({{"generate", generate_seconds}, {"write", write_seconds}});
+  report.print(console);
+}
+
+int write_generated(Dataset&& dataset, const GenerateRequest& request, double seconds, Console& console) {
+  const std::string file = request.file.string();
+  const Timer timer;
   {
     const InterruptGuard guard;
-    const Activity activity(console, "writing " + request.file.string());
+    const Activity activity(console, "writing " + file);
     write_dataset(request.file, dataset, request.overwrite());
   }
-  summary.write_seconds = timer.seconds();
-  KeptArrays arrays = kept_arrays(request.file, dataset);
-  summary.arrays = std::move(arrays.kept);
-  if (!arrays.dropped.empty()) {
+  const double write_seconds = timer.seconds();
+  const KeptArrays arrays = kept_arrays(request.file, dataset);
+  if (!arrays.dropped.empty())
+    console.warn(
+        fmt::format("{}: left out {} (the format has no place for {}); write .vtu, .vtk or .msh to keep everything",
+                    file, fmt::join(arrays.dropped, ", "), arrays.dropped.size() == 1 ? "it" : "them"));
+  if (is_carp_file(request.file))
     console.warn(fmt::format(
-        "{}: left out {} (the format has no place for {}); write .vtu, .vtk or .msh to keep everything",
-        request.file.string(), fmt::join(arrays.dropped, ", "), arrays.dropped.size() == 1 ? "it" : "them"));
-  }
-  const std::string extension = FileName(request.file).extension;
-  if (extension == ".pts" || extension == ".elem" || extension == ".lon")
-    console.warn(fmt::format(
-        "{}: the numbers are written as they are{}, but CARP files are in µm; solve it with --length-unit mm",
-        request.file.string(), request.kind == "ventricle" ? " (in mm)" : " (take them as mm)"));
-  summary.vertices = dataset.points.size();
-  summary.triangles = dataset.triangles.cells.size();
-  summary.tetrahedra = dataset.tets.cells.size();
-  print_summary(summary, console);
+        "{}: the numbers are written as they are{}, but CARP files are in µm; solve it with --length-unit mm", file,
+        request.kind == "ventricle" ? " (in mm)" : " (take them as mm)"));
+  report_mesh(request, {dataset.points.size(), dataset.triangles.cells.size(), dataset.tets.cells.size()}, arrays.kept,
+              seconds, write_seconds, console);
   return 0;
 }
 
 /// Every rank makes and writes its own part; no rank ever has the whole mesh.
-template <class GeneratePart>
-int generate_over_ranks(const OutputRequest& request, GeneratePart&& generate_part, Console& console) {
-  return run_on_all_ranks([&](Communicator& communicator) {
-    const PartChoice choice = part_of_rank(communicator);
-    GenerateSummary summary{.kind = request.kind, .file = request.file};
-    using Data = decltype(to_part_data(generate_part(choice)));
-    Data data;
-    Timer timer;
-    all_or_none(communicator, [&] {
-      const Activity activity(console, "generating " + request.kind);
-      check_set_name(request.file, request.overwrite());
-      data = to_part_data(generate_part(choice));
-      constexpr int corners = decltype(data.part.mesh)::corners;
-      check_set_holds<corners>(request.file);
-      (corners == 4 ? summary.tetrahedra : summary.triangles) = data.part.whole_elements;
-    });
-    summary.generate_seconds = timer.seconds();
-    summary.vertices = data.part.whole_vertices;
-    for (const DataArrays* arrays : {&data.point_data, &data.cell_data})
-      for (const std::string& name : arrays->names()) summary.arrays.push_back(name);
-    timer.restart();
-    write_shared(communicator, request.file, std::move(data));
-    summary.write_seconds = timer.seconds();
-    if (communicator.rank() == 0) print_summary(summary, console);
-    return 0;
+template <int Corners>
+int write_part(Communicator& communicator, const GenerateRequest& request,
+               const std::function<PartData<Corners>()>& make, Console& console) {
+  PartData<Corners> data;
+  Timer timer;
+  all_or_none(communicator, [&] {
+    const Activity activity(console, "generating " + request.kind);
+    check_set_name(request.file, request.overwrite());
+    data = make();
+    check_set_holds<Corners>(request.file);
   });
+  const double generate_seconds = timer.seconds();
+  MeshCounts counts{.vertices = data.part.whole_vertices};
+  (Corners == 4 ? counts.tetrahedra : counts.triangles) = data.part.whole_elements;
+  std::vector<std::string> names = data.point_data.names();
+  for (const std::string& name : data.cell_data.names()) names.push_back(name);
+  timer.restart();
+  write_shared(communicator, request.file, std::move(data));
+  if (communicator.rank() == 0) report_mesh(request, counts, names, generate_seconds, timer.seconds(), console);
+  return 0;
 }
 
-/// Refuses what is not made in parts.
-void check_parts_request(const OutputRequest& request) {
-  if (request.over_ranks && request.any_field())
+template <class Options, class Generate>
+int generate_mesh(const GenerateRequest& request, const Options& options, Generate generate, Console& console) {
+  if (request.random_fibers && !request.rotating_fibers.empty())
     throw UsageError(
-        "arrays of noise or fibres are not made in parts (--backend mpi); leave them out, or leave out --backend");
+        "--random-fibers and --rotating-fibers exclude each other (both make the array 'fiber'); give one");
+  check_writable(request.file, request.overwrite());
+  const Timer timer;
+  Dataset dataset;
+  {
+    const Activity activity(console, "generating " + request.kind);
+    dataset = to_dataset(generate(options));
+    add_fields<3>(dataset, request);
+    add_fields<4>(dataset, request);
+  }
+  return write_generated(std::move(dataset), request, timer.seconds(), console);
 }
 
-/// Adds what all kinds have in common, and the action: `generate(options)` makes the mesh, and `generate_part(options,
-/// choice)` a part of it, for kinds that have parts.
-template <class Options, class Generate, class GeneratePart = NoParts>
-void finish_kind(Command& command, const std::string& kind, const std::shared_ptr<Options>& options, Generate generate,
-                 Console& console, GeneratePart generate_part = {}) {
-  const auto request = std::make_shared<OutputRequest>();
-  request->kind = kind;
-  command.group("Arrays, one value per element");
-  command.option("--random-speed", "N[,LO,HI]", "Array 'speed': noise smoothed N times, in LO…HI (0.1…1)",
-                 into_field(request->random_speed));
-  command.option("--random-tensors", "N[,LO,HI]", "Array 'metric': tensors with eigenvalues in LO…HI (1…9)",
-                 into_field(request->random_tensors));
-  command.flag("--random-fibers", "Array 'fiber': independent random directions", request->random_fibers);
-  command.option("--rotating-fibers", "TURNS[,AXIS]", "Array 'fiber': turning about z along axis 0, 1 or 2",
-                 into_turns(request->rotating_fibers));
-  command.option("--field-seed", "SEED", "Of the random arrays (1)", into(request->field_seed));
-  command.group("Output");
-  command.option("-o,--output", "FILE", "Where the mesh goes; the extension picks the format", into(request->file),
-                 Need::required);
-  command.flag("--force", "Replace an existing file", request->force);
-  if constexpr (std::is_same_v<GeneratePart, NoParts>) declare_serial_backend(command, kind);
-  else
-    command.option("--backend", "NAME", "serial, or mpi under mpirun: a piece of FILE.pvtu (or .pvtp) from each rank",
-                   one_of(request->over_ranks, {{"serial", false}, {"mpi", true}}));
-  declare_common(command, console);
-  command.action([options, request, generate, generate_part, &console] {
-    check_parts_request(*request);
-    static_cast<void>(generate_part);  // most kinds have none
-    if constexpr (!std::is_same_v<GeneratePart, NoParts>)
-      if (request->over_ranks)
-        return generate_over_ranks(
-            *request, [&](const PartChoice& choice) { return generate_part(*options, choice); }, console);
-    if (request->random_fibers && !request->rotating_fibers.empty())
-      throw UsageError(
-          "--random-fibers and --rotating-fibers exclude each other (both make the array 'fiber'); give one");
-    check_writable(request->file, request->overwrite());
-    Timer timer;
-    Dataset dataset;
-    {
-      const Activity activity(console, "generating " + request->kind);
-      dataset = to_dataset(generate(*options));
-      add_fields<3>(dataset, *request);
-      add_fields<4>(dataset, *request);
+// ---- images
+
+/// The first array goes into the named file and each other one into a file beside it, whatever the format can hold.
+Paths files_of(const GenerateRequest& request, const Image& image) {
+  Paths files;
+  for (const DataArray& array : image.data.all())
+    files.push_back(files.empty() ? request.file : FileName(request.file).beside("_" + array.name));
+  return files;
+}
+
+/// Takes one of an image's arrays out, as an image of its own.
+Image taken(Image& image, std::size_t array) {
+  Image one;
+  one.grid = image.grid;
+  if (array == 0) one.tensor_order = image.tensor_order;
+  one.data.set(std::move(image.data.all()[array]));
+  return one;
+}
+
+/// All files appear, or none.
+void write_arrays(const Paths& files, Image&& image, Console& console) {
+  const InterruptGuard guard;
+  OutputFiles outputs;
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    check_interrupted();
+    const Activity activity(console, "writing " + files[i].string());
+    write_image(outputs.add(files[i]), taken(image, i));
+  }
+  check_interrupted();
+  outputs.commit();
+}
+
+/// All ranks together: the same with sets of pieces.
+void write_sets(Communicator& communicator, const Paths& files, ImagePart&& part) {
+  write_together(communicator, [&] {
+    std::size_t done = 0;
+    try {
+      for (; done < files.size(); ++done)
+        write_image_part(communicator, files[done], {part.whole, part.boxes, taken(part.image, done)});
+    } catch (...) {
+      while (done > 0) remove_set(files[--done]);  // whoever is left does
+      throw;
     }
-    return write_generated(std::move(dataset), *request, timer.seconds(), console);
   });
 }
 
-template <class Options>
-void lattice_options(Command& command, Options& options, const std::string& default_jitter) {
-  command.option("--n", "N", fmt::format("Vertices a side ({})", options.n), into(options.n));
-  command.option("--extent", "E", "Length of a side (1)", into(options.extent));
-  command.option("--jitter", "J", "Move inner vertices by up to this share of a cell (" + default_jitter + ")",
-                 into(options.jitter));
-  command.option("--seed", "SEED", "Of the random moves (1)", into(options.seed));
+void report_image(const GenerateRequest& request, const ImageGrid& grid, const std::vector<std::string>& arrays,
+                  const Paths& written, double generate_seconds, double write_seconds, const Console& console) {
+  Report report(9);
+  report.title("file", written.front().string(), fmt::format("{} voxels", fmt::join(grid.shape, " x ")));
+  report.add({{"kind", request.kind}, {"shape", grid.shape}, {"arrays", arrays}, {"written", file_names(written)}});
+  report.row("arrays", "{}", fmt::join(arrays, ", "));
+  if (written.size() > 1) report.written(written, "files");
+  report.times({{"generate", generate_seconds}, {"write", write_seconds}});
+  report.print(console);
 }
 
-void declare_square(Command& parent, Console& console) {
-  Command command = parent.subcommand("square", "A flat square of triangles on a lattice",
-                                      "isochron generate square --n 1024 -o square.vtu");
-  const auto options = std::make_shared<SquareOptions>();
-  lattice_options(command, *options, "0");
-  command.option(
-      "--pattern", "NAME", "How cells are cut: diagonal (default) or alternating",
-      one_of(options->pattern, {{"diagonal", SquarePattern::diagonal}, {"alternating", SquarePattern::alternating}}));
-  finish_kind(command, "square", options, generate_square, console, generate_square_part);
+/// Every rank makes and writes its own box; no rank ever has the whole image.
+int write_part(Communicator& communicator, const GenerateRequest& request, const std::function<ImagePart()>& make,
+               Console& console) {
+  ImagePart part;
+  Paths files;
+  Timer timer;
+  all_or_none(communicator, [&] {
+    const Activity activity(console, "generating " + request.kind);
+    check_image_set(request.file, request.overwrite());
+    part = make();
+    files = files_of(request, part.image);
+    for (const auto& file : files) check_set_writable(file, request.overwrite());
+  });
+  const double generate_seconds = timer.seconds();
+  const ImageGrid whole = part.whole;
+  const std::vector<std::string> names = part.image.data.names();
+  timer.restart();
+  write_sets(communicator, files, std::move(part));
+  if (communicator.rank() == 0) report_image(request, whole, names, files, generate_seconds, timer.seconds(), console);
+  return 0;
 }
 
-void declare_irregular_square(Command& parent, Console& console) {
-  Command command = parent.subcommand("irregular-square", "A square with many different valences (paper 000, Mesh 2)",
-                                      "isochron generate irregular-square --n 256 -o square.vtu");
-  const auto options = std::make_shared<IrregularSquareOptions>();
-  lattice_options(command, *options, "0.25");
-  command.option("--extra", "SHARE", "Share of cells with a vertex in the middle (0.125)", into(options->extra));
-  command.option("--flips", "F", "Edge flips tried per triangle (1)", into(options->flips));
-  command.option("--max-valence", "N", "Flips add no triangles at a vertex beyond N (11)", into(options->max_valence));
-  finish_kind(command, "irregular-square", options, generate_irregular_square, console);
+template <class Options, class Generate>
+int generate_image(const GenerateRequest& request, const Options& options, Generate generate, Console& console) {
+  check_image_writable(request.file, request.overwrite());
+  if constexpr (requires { options.file; }) check_output_files({request.file}, {options.file}, request.overwrite());
+  else check_output_files({request.file}, {}, request.overwrite());
+  Timer timer;
+  Image image = generate(options);
+  const double generate_seconds = timer.seconds();
+  timer.restart();
+  const Paths files = files_of(request, image);
+  for (const auto& file : files) check_image_writable(file, request.overwrite());
+  const ImageGrid grid = image.grid;
+  const std::vector<std::string> names = image.data.names();
+  write_arrays(files, std::move(image), console);
+  report_image(request, grid, names, files, generate_seconds, timer.seconds(), console);
+  return 0;
 }
 
-Take into_lattice(CubeOptions& options) {
-  return [&options](const std::string& text) {
-    const std::vector<std::uint32_t> n = parse_size(text, 3);
-    options.nx = n[0];
-    options.ny = n[1];
-    options.nz = n[2];
-  };
+// ---- all kinds
+
+/// Declares the options of a generator; some of them are lists.
+struct DeclareGenerator : DeclareOptions {
+  using DeclareOptions::operator();
+
+  template <std::size_t Axes>
+  void operator()(const OptionText& text, std::array<std::uint32_t, Axes>& size) const {
+    const bool equal = std::count(size.begin(), size.end(), size[0]) == static_cast<std::ptrdiff_t>(Axes);
+    command.option(flag_name(text.name), text.value,
+                   shown_help(text.help, equal ? fmt::format("{}", size[0]) : fmt::format("{}", fmt::join(size, ","))),
+                   [&size](const std::string& value) {
+                     const std::vector<std::uint32_t> numbers = parse_size(value, Axes);
+                     std::copy(numbers.begin(), numbers.end(), size.begin());
+                   });
+  }
+  void operator()(const OptionText& text, const std::tuple<std::size_t&, std::size_t&, std::size_t&>& size) const {
+    declare(text, std::get<0>(size), [size](const std::string& value) {
+      const std::vector<std::uint32_t> numbers = parse_size(value, 3);
+      auto target = size;
+      target = std::make_tuple(numbers[0], numbers[1], numbers[2]);
+    });
+  }
+  void operator()(const OptionText& text, BoxExtent extent) const {
+    declare(text, extent, [extent](const std::string& value) {
+      const std::vector<double> e = parse_numbers(value);
+      if (e.size() != 1 && e.size() != 3)
+        throw UsageError(fmt::format("'{}' is not a size; write it like 1 or 2,1,1", value));
+      extent.sides = e.size() == 1 ? Vec3d{e[0], e[0], e[0]} : Vec3d{e[0], e[1], e[2]};
+    });
+  }
+};
+
+/// --backend of a kind: over ranks where it is made in parts too, else of one process only, which it says.
+void declare_backend(Command& command, GenerateRequest& request, const char* piece) {
+  if (piece != nullptr)
+    return command.option("--backend", "NAME", fmt::format("serial, or mpi under mpirun: a piece of {}", piece),
+                          one_of(request.over_ranks, {{"serial", false}, {"mpi", true}}));
+  command.option("--backend", "NAME", "serial (over MPI ranks: square, cube, ventricle and the images but from-raw)",
+                 [&request](const std::string& text) {
+                   if (text != "serial")
+                     throw UsageError(fmt::format(
+                         "{} is made by one process (over MPI ranks: square, cube, ventricle and the images but "
+                         "from-raw); leave the option out",
+                         request.kind));
+                 });
 }
 
-/// Takes "E" or "X,Y,Z".
-Take into_extent(Vec3d& extent) {
-  return [&extent](const std::string& text) {
-    const std::vector<double> e = parse_numbers(text);
-    if (e.size() != 1 && e.size() != 3)
-      throw UsageError(fmt::format("'{}' is not a size; write it like 1 or 2,1,1", text));
-    extent = e.size() == 1 ? Vec3d{e[0], e[0], e[0]} : Vec3d{e[0], e[1], e[2]};
-  };
+/// What the command says of a kind.
+struct Kind {
+  const char *name, *what, *example;
+};
+
+class Kinds {
+ public:
+  Kinds(Command& parent, Console& console) : parent_(parent), console_(console) {}
+
+  /// Declares a kind: `generate(options)` makes the mesh or image, and `generate_part(options, choice)` a part of it,
+  /// for kinds that have parts.
+  template <class Options, class Made, class GeneratePart = NoParts>
+  void add(const Kind& kind, Made (*generate)(const Options&), GeneratePart generate_part = {}) {
+    constexpr bool image = std::is_same_v<Made, Image>, parts = !std::is_same_v<GeneratePart, NoParts>;
+    Command command = parent_.subcommand(kind.name, kind.what, kind.example);
+    const auto options = std::make_shared<Options>();
+    const auto request = std::make_shared<GenerateRequest>();
+    request->kind = kind.name;
+    each_option(*options, DeclareGenerator{{command}});
+    if (!image) declare_fields(command, *request);
+    command.group("Output");
+    command.option("-o,--output", "FILE",
+                   fmt::format("Where the {} goes; the extension picks the format", image ? "image" : "mesh"),
+                   into(request->file), Need::required);
+    command.flag("--force", image ? "Replace existing files" : "Replace an existing file", request->force);
+    const char* piece = image ? "FILE.pvti from each rank" : "FILE.pvtu (or .pvtp) from each rank";
+    declare_backend(command, *request, parts ? piece : nullptr);
+    declare_common(command, console_);
+    command.action([options, request, generate, generate_part, &console = console_] {
+      if (request->over_ranks && request->any_field())
+        throw UsageError(
+            "arrays of noise or fibres are not made in parts (--backend mpi); leave them out, or leave out --backend");
+      static_cast<void>(generate_part);  // some kinds have none
+      if constexpr (parts)
+        if (request->over_ranks) return run_parts(*request, *options, generate_part, console);
+      if constexpr (requires { options->threads; }) options->threads = console.threads();
+      if constexpr (image) return generate_image(*request, *options, generate, console);
+      else return generate_mesh(*request, *options, generate, console);
+    });
+  }
+
+ private:
+  template <class Options, class GeneratePart>
+  static int run_parts(const GenerateRequest& request, const Options& options, GeneratePart generate_part,
+                       Console& console) {
+    return run_on_all_ranks([&](Communicator& communicator) {
+      const auto make = [&] { return generate_part(options, part_of_rank(communicator)); };
+      if constexpr (std::is_same_v<decltype(make()), ImagePart>) {
+        return write_part(communicator, request, make, console);
+      } else {
+        using Data = decltype(to_part_data(make()));
+        constexpr int corners = decltype(Data::part.mesh)::corners;
+        return write_part<corners>(
+            communicator, request, [&] { return to_part_data(make()); }, console);
+      }
+    });
+  }
+
+  Command& parent_;
+  Console& console_;
+};
+
+// ---- from-raw
+
+struct FromRawOptions {
+  std::filesystem::path file;
+  std::array<std::uint32_t, 3> shape{};
+  std::string type = "float32";
+  std::vector<double> spacing{1};
+  std::size_t skip = 0;
+  bool swap = false;
+  std::string name = "speed";
+};
+
+void each_option(FromRawOptions& options, const DeclareGenerator& visit) {
+  Command& command = visit.command;
+  command.positional("FILE", "The numbers", into(options.file));
+  command.option("--shape", "NX,NY[,NZ]", "Values along each axis, the one that runs fastest first",
+                 [&options](const std::string& text) {
+                   const bool flat = std::count(text.begin(), text.end(), ',') < 2;
+                   const std::vector<std::uint32_t> shape = parse_size(text, flat ? 2 : 3);
+                   options.shape = {shape[0], shape[1], flat ? 1 : shape[2]};
+                 });
+  command.option("--type", "NAME", "uint8, int16, float32 (default), float64 …, with le or be behind it; or text",
+                 into(options.type));
+  command.option("--skip", "BYTES", "Before the first value (0)", into(options.skip));
+  command.flag("--swap", "Swap the first two axes, so that the depth of seismic traces comes second", options.swap);
+  command.option("--spacing", "H|X,Y,Z", "Size of a voxel (1)", into(options.spacing));
+  command.option("--name", "NAME", "Of the array (speed)", into(options.name));
 }
 
-void declare_cube(Command& parent, Console& console) {
-  Command command = parent.subcommand("cube", "A box of tetrahedra, six to a cell",
-                                      "isochron generate cube --n 64 --jitter 0.2 -o cube.vtu");
-  const auto options = std::make_shared<CubeOptions>();
-  command.option("--n", "N|NX,NY,NZ", "Vertices along each axis (64)", into_lattice(*options));
-  command.option("--extent", "E|X,Y,Z", "Size of the box (1)", into_extent(options->extent));
-  command.option("--jitter", "J", "Move inner vertices by up to this share of a cell (0)", into(options->jitter));
-  command.option("--seed", "SEED", "Of the random moves (1)", into(options->seed));
-  command.option("--diagonal", "NAME", "Which diagonal cells share: ppp (default), npp, pnp, ppn",
-                 one_of(options->diagonal, {{"ppp", KuhnDiagonal::ppp},
-                                            {"npp", KuhnDiagonal::npp},
-                                            {"pnp", KuhnDiagonal::pnp},
-                                            {"ppn", KuhnDiagonal::ppn}}));
-  finish_kind(command, "cube", options, generate_cube, console, generate_cube_part);
+/// The image with its first two axes swapped, values and all.
+void swap_axes(Image& image) {
+  ImageGrid turned = image.grid;
+  std::swap(turned.shape[0], turned.shape[1]);
+  for (DataArray& array : image.data.all()) {
+    const auto components = static_cast<std::size_t>(array.components);
+    std::visit(
+        [&](auto& values) {
+          auto moved = values;
+          for (std::size_t v = 0; v < turned.voxel_count(); ++v) {
+            const auto [i, j, k] = turned.index(VertexId(v));
+            const std::size_t from = image.grid.voxel(j, i, k).index();
+            std::copy_n(&values[from * components], components, &moved[v * components]);
+          }
+          values = std::move(moved);
+        },
+        array.values);
+  }
+  image.grid = turned;
 }
 
-void declare_irregular_cube(Command& parent, Console& console) {
-  Command command = parent.subcommand("irregular-cube", "A cube with many different valences (paper 003, Mesh 2)",
-                                      "isochron generate irregular-cube --n 32 -o cube.vtu");
-  const auto options = std::make_shared<IrregularCubeOptions>();
-  lattice_options(command, *options, "0.2");
-  command.option("--random-faces", "SHARE", "Share of cell faces with a random diagonal (0.58)",
-                 into(options->random_faces));
-  finish_kind(command, "irregular-cube", options, generate_irregular_cube, console);
-}
-
-void declare_sphere(Command& parent, Console& console) {
-  Command command = parent.subcommand("sphere", "A geodesic sphere of nearly equal triangles",
-                                      "isochron generate sphere --frequency 64 -o sphere.vtp");
-  const auto options = std::make_shared<SphereOptions>();
-  command.option("--frequency", "F", "Parts of each icosahedron edge (320): 10 F² + 2 vertices",
-                 into(options->frequency));
-  command.option("--radius", "R", "Of the sphere (1)", into(options->radius));
-  finish_kind(command, "sphere", options, generate_sphere, console);
-}
-
-void declare_ventricle(Command& parent, Console& console) {
-  Command command = parent.subcommand("ventricle", "A left ventricle with arrays 'fiber' and 'sheet', in mm",
-                                      "isochron generate ventricle --elements 400000 -o heart.vtu");
-  const auto options = std::make_shared<VentricleOptions>();
-  command.option("--edge", "MM", "Size of a cell before it is cut into six (1)", into(options->edge));
-  command.option("--elements", "N", "Wanted number of tetrahedra, instead of --edge", into(options->elements));
-  command.option("--helix-endo", "DEG", "Fibre angle on the inner surface (60)", into(options->helix_endo));
-  command.option("--helix-epi", "DEG", "Fibre angle on the outer surface (-60)", into(options->helix_epi));
-  command.option("--endo-short", "MM", "Half-axis of the inner surface, across (17)", into(options->endo_short));
-  command.option("--endo-long", "MM", "Half-axis of the inner surface, along (47)", into(options->endo_long));
-  command.option("--epi-short", "MM", "Half-axis of the outer surface, across (27)", into(options->epi_short));
-  command.option("--epi-long", "MM", "Half-axis of the outer surface, along (54)", into(options->epi_long));
-  command.option("--base", "MM", "Height of the base plane (15)", into(options->base));
-  const auto on_all_threads = [&console](VentricleOptions with_threads) {
-    with_threads.threads = console.threads();
-    return generate_ventricle(with_threads);
-  };
-  finish_kind(command, "ventricle", options, on_all_threads, console, generate_ventricle_part);
-}
-
-void declare_lens(Command& parent, Console& console) {
-  Command command = parent.subcommand("lens", "A lens in a cube of air, with arrays 'region' and 'speed' (paper 003)",
-                                      "isochron generate lens --n 48 -o lens.vtu");
-  const auto options = std::make_shared<LensOptions>();
-  lattice_options(command, *options, "0.1");
-  command.option("--radius", "R", "Of the lens's spheres, as a share of the extent (0.55)", into(options->radius));
-  command.option("--thickness", "T", "Of the lens, as a share of the extent (0.25)", into(options->thickness));
-  command.option("--refractive-index", "N", "Of the lens; its speed is 1/N (2.419)", into(options->refractive_index));
-  finish_kind(command, "lens", options, generate_lens, console);
-}
-
-void declare_blobs(Command& parent, Console& console) {
-  Command command = parent.subcommand("blobs", "Fast blobs in a cube, with arrays 'region' and 'speed' (paper 003)",
-                                      "isochron generate blobs --n 48 -o blobs.vtu");
-  const auto options = std::make_shared<BlobsOptions>();
-  lattice_options(command, *options, "0.1");
-  command.option("--blobs", "N", "Balls that melt together (12)", into(options->blobs));
-  command.option("--speed-outside", "S", "Region 0 (1)", into(options->speed_outside));
-  command.option("--speed-inside", "S", "Region 1, the blobs (10)", into(options->speed_inside));
-  finish_kind(command, "blobs", options, generate_blobs, console);
+Image from_raw(const FromRawOptions& options) {
+  if (options.spacing.size() != 1 && options.spacing.size() != 3)
+    throw UsageError("--spacing: not a spacing (one number, or three); write it like 10 or 10,10,5");
+  const bool text = options.type == "text";
+  if (text != (options.shape[0] == 0))
+    throw UsageError(text ? "--shape and --type text exclude each other (a text has rows); leave --shape out"
+                          : "--shape is required (a raw file does not say it); give it like 401,1601");
+  if (text && options.skip > 0)
+    throw UsageError("--skip goes with bytes, not with --type text; leave it out, and take the lines out of the file");
+  Image image;
+  if (text) {
+    image = read_text_image(options.file);
+  } else {
+    const auto [type, encoding] = parse_raw_type(options.type);
+    image = read_raw_image(options.file,
+                           {.shape = options.shape, .type = type, .encoding = encoding, .skip = options.skip});
+  }
+  if (options.swap) swap_axes(image);
+  for (std::size_t d = 0; d < 3; ++d) {
+    const double spacing = options.spacing[options.spacing.size() == 3 ? d : 0];
+    require_positive("spacing", spacing);
+    image.grid.axes[d] = spacing * image.grid.axes[d];
+  }
+  image.data.all().front().name = options.name;
+  return image;
 }
 
 }  // namespace
@@ -401,15 +507,50 @@ void declare_generate(Command& root, Console& console) {
   Command command = root.subcommand("generate", "Make a mesh or an image to try things on",
                                     "isochron generate cube --n 32 -o cube.vtu\n"
                                     "  isochron generate cube --help          shows the options of a kind");
-  declare_square(command, console);
-  declare_irregular_square(command, console);
-  declare_cube(command, console);
-  declare_irregular_cube(command, console);
-  declare_sphere(command, console);
-  declare_ventricle(command, console);
-  declare_lens(command, console);
-  declare_blobs(command, console);
-  declare_image_kinds(command, console);
+  Kinds kinds(command, console);
+  kinds.add({"square", "A flat square of triangles on a lattice", "isochron generate square --n 1024 -o square.vtu"},
+            generate_square, generate_square_part);
+  kinds.add({"irregular-square", "A square with many different valences (paper 000, Mesh 2)",
+             "isochron generate irregular-square --n 256 -o square.vtu"},
+            generate_irregular_square);
+  kinds.add({"cube", "A box of tetrahedra, six to a cell", "isochron generate cube --n 64 --jitter 0.2 -o cube.vtu"},
+            generate_cube, generate_cube_part);
+  kinds.add({"irregular-cube", "A cube with many different valences (paper 003, Mesh 2)",
+             "isochron generate irregular-cube --n 32 -o cube.vtu"},
+            generate_irregular_cube);
+  kinds.add({"sphere", "A geodesic sphere of nearly equal triangles",
+             "isochron generate sphere --frequency 64 -o sphere.vtp"},
+            generate_sphere);
+  kinds.add({"ventricle", "A left ventricle with arrays 'fiber' and 'sheet', in mm",
+             "isochron generate ventricle --elements 400000 -o heart.vtu"},
+            generate_ventricle, generate_ventricle_part);
+  kinds.add({"lens", "A lens in a cube of air, with arrays 'region' and 'speed' (paper 003)",
+             "isochron generate lens --n 48 -o lens.vtu"},
+            generate_lens);
+  kinds.add({"blobs", "Fast blobs in a cube, with arrays 'region' and 'speed' (paper 003)",
+             "isochron generate blobs --n 48 -o blobs.vtu"},
+            generate_blobs);
+  kinds.add({"diagonal-tensors", "Image: one velocity tensor everywhere (paper 004, Example 1)",
+             "isochron generate diagonal-tensors -o example1.nii.gz"},
+            generate_diagonal_tensors, generate_diagonal_tensors_part);
+  kinds.add({"helix-tensors", "Image: velocity tensors along a helix (after paper 004, Example 2)",
+             "isochron generate helix-tensors --turns 3 -o example2.nii.gz"},
+            generate_helix_tensors, generate_helix_tensors_part);
+  kinds.add({"crossing-fibers", "Image: diffusion tensors of two crossing bundles, with _mask and _fa beside",
+             "isochron generate crossing-fibers --angle 45 -o crossing.nii.gz"},
+            generate_crossing_fibers, generate_crossing_fibers_part);
+  kinds.add({"layers", "Image: speeds of a layered underground, with _layer beside",
+             "isochron generate layers --layers 12 -o layers.nii.gz"},
+            generate_layers, generate_layers_part);
+  kinds.add({"salt", "Image: speeds of an underground with a salt body, with _salt beside",
+             "isochron generate salt --seed 4 -o salt.nii.gz"},
+            generate_salt, generate_salt_part);
+  kinds.add({"phantom", "Image: labels of a chamber in a ring, with _density beside",
+             "isochron generate phantom --n 96 -o phantom.nii.gz"},
+            generate_phantom, generate_phantom_part);
+  kinds.add({"from-raw", "Image: bare numbers of a file without a header",
+             "isochron generate from-raw marmousi.bin --shape 401,1601 --swap --spacing 10 -o marmousi.nii.gz"},
+            from_raw);
 }
 
 }  // namespace isochron::cli

@@ -11,9 +11,11 @@
 #include <type_traits>
 
 #include "apps/isochron/commands.h"
-#include "apps/isochron/info_report.h"
+#include "apps/isochron/mesh_quality.h"
 #include "apps/isochron/result_arrays.h"
+#include "isochron/io/image_io.h"
 #include "isochron/io/io.h"
+#include "isochron/mesh/validate.h"
 
 namespace isochron::cli {
 namespace {
@@ -38,21 +40,6 @@ void count_values(const DataArray& array, ArraySummary& summary) {
     if (summary.values.size() < ArraySummary::max_values) summary.values.push_back(value);
 }
 
-void summarize_all(const DataArrays& arrays, const std::string& on, std::vector<ArraySummary>& result) {
-  for (const DataArray& array : arrays.all()) result.push_back(summarize(array, on));
-}
-
-template <int Corners>
-void report_on(Dataset& dataset, InfoDepth depth, int threads, std::optional<MeshReport>& report,
-               std::optional<MeshQuality>& quality) {
-  if (dataset.block<Corners>().cells.empty()) return;
-  auto mesh = take_mesh<Corners>(dataset);
-  report = validate(mesh, {}, threads);
-  quality =
-      examine_quality(mesh, depth == InfoDepth::full ? CrossingTest::always : CrossingTest::small_meshes, threads);
-  restore_mesh<Corners>(dataset, std::move(mesh));
-}
-
 /// Whether an array's name says that it is a speed; any positive number could be one.
 bool named_like_a_speed(std::string name) {
   std::transform(name.begin(), name.end(), name.begin(),
@@ -61,6 +48,216 @@ bool named_like_a_speed(std::string name) {
   for (const char* word : {"speed", "veloc", "vel", "cv", "conduction"})
     if (name.find(word) != std::string::npos) return true;
   return false;
+}
+
+/// Arrays whose shape and values fit an option of `isochron solve`.
+struct SolveChoices {
+  std::vector<std::string> speed_array;           ///< by their names too
+  std::vector<std::string> possible_speed_array;  ///< positive numbers that may be anything
+  std::vector<std::string> tensor_array, fibers, region_array, source_tag, source_levelset;
+};
+
+/// What could be given to `isochron solve`, judged by shape and range; what `solve` itself wrote is not offered.
+SolveChoices choices_among(const std::vector<ArraySummary>& arrays) {
+  SolveChoices choices;
+  const auto add = [](std::vector<std::string>& names, const std::string& name) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  };
+  for (const ArraySummary& array : arrays) {
+    if (array.on == "lines" || array.tuples == 0) continue;
+    const bool on_points = array.on == "points";
+    if (on_points && made_by_solve(array.name)) continue;
+    const bool good = array.not_finite == 0;
+    if (array.components == 1) {
+      if (good && array.low > 0 && !array.integer_type)
+        add(named_like_a_speed(array.name) ? choices.speed_array : choices.possible_speed_array, array.name);
+      if (good && array.whole) add(choices.source_tag, array.name);
+      if (good && array.whole && !on_points) add(choices.region_array, array.name);
+      if (good && on_points && array.low < 0 && array.high > 0) add(choices.source_levelset, array.name);
+    } else if (good && !array.integer_type) {
+      if (array.components == 3) add(choices.fibers, array.name);
+      if (array.components == 6 || array.components == 9) add(choices.tensor_array, array.name);
+    }
+  }
+  return choices;
+}
+
+/// What a kind of element and its boundary are called.
+struct ElementWords {
+  const char *kind, *element, *elements, *facet, *facets;
+};
+constexpr ElementWords tet_words{"tet", "tetrahedron", "tetrahedra", "face", "faces"};
+constexpr ElementWords triangle_words{"triangle", "triangle", "triangles", "edge", "edges"};
+
+/// What is wrong with a mesh, or may be.
+std::string faults_of(const MeshReport& found, const ElementWords& words) {
+  std::vector<std::string> faults;
+  const auto fault = [&](std::size_t count, const std::string& one, const std::string& many) {
+    if (count > 0) faults.push_back(counted(count, one, many));
+  };
+  fault(found.degenerate, "degenerate", "degenerate");
+  fault(found.duplicate_elements, "duplicate", "duplicate");
+  fault(found.inverted, "inverted (harmless)", "inverted (harmless)");
+  fault(found.non_manifold_facets, fmt::format("non-manifold {}", words.facet),
+        fmt::format("non-manifold {}", words.facets));
+  fault(found.unmatched_facets, fmt::format("unmatched {}", words.facet), fmt::format("unmatched {}", words.facets));
+  fault(found.duplicate_points, "point in the place of another", "points in the place of another");
+  fault(found.unreferenced_vertices, "point without an element", "points without an element");
+  return faults.empty() ? "nothing wrong" : fmt::format("{}", fmt::join(faults, ", "));
+}
+
+Report report_on(const MeshReport& found, const ElementWords& words) {
+  Report report = mesh_report();
+  report.add({{"elements", words.kind},
+              {"element_count", found.elements},
+              {"inverted", found.inverted},
+              {"degenerate", found.degenerate},
+              {"duplicate_elements", found.duplicate_elements},
+              {"unreferenced_vertices", found.unreferenced_vertices},
+              {"duplicate_points", found.duplicate_points},
+              {"boundary_facets", found.boundary_facets},
+              {"non_manifold_facets", found.non_manifold_facets},
+              {"unmatched_facets", found.unmatched_facets},
+              {"components", found.components},
+              {"largest_component", found.largest_component},
+              {"max_valence", found.max_valence},
+              {"min_edge", found.min_edge},
+              {"mean_edge", found.mean_edge},
+              {"max_edge", found.max_edge},
+              {"min_quality", found.min_quality},
+              {"mean_quality", found.mean_quality},
+              {"obtuse_share", found.obtuse_share},
+              {"sound", found.sound()},
+              {"fmm_safe", found.obtuse_share == 0},
+              {"low", json_of(found.low)},
+              {"high", json_of(found.high)}});
+  report.line("  " + counted(found.elements, words.element, words.elements));
+  report.row("box", "{:.6g} … {:.6g},  {:.6g} … {:.6g},  {:.6g} … {:.6g}", found.low.x, found.high.x, found.low.y,
+             found.high.y, found.low.z, found.high.z);
+  report.row("edges", "{:.4g} … {:.4g}, mean {:.4g}", found.min_edge, found.max_edge, found.mean_edge);
+  report.row("quality", "worst {:.3g}, mean {:.3g} (1 is equilateral)", found.min_quality, found.mean_quality);
+  report.row("parts", "{}, the largest with {}; at most {} at a vertex", grouped(found.components),
+             counted(found.largest_component, "vertex", "vertices"), found.max_valence);
+  report.row("boundary", "{}", counted(found.boundary_facets, words.facet, words.facets));
+  report.row("checks", "{}", faults_of(found, words));
+  report.row("obtuse", "{:.1f} % of the elements{}", 100 * found.obtuse_share,
+             found.obtuse_share == 0 ? ": --method fmm is safe with any speed" : ": --method fmm needs --hand-over");
+  return report;
+}
+
+/// Whether to look closer than is quick: histograms, and crossings of any number of triangles.
+enum class InfoDepth { quick, full };
+
+/// Adds a mesh of one kind of elements to `meshes`, if there are any.
+template <int Corners>
+void examine_mesh(Dataset& dataset, InfoDepth depth, int threads, FileReport& info) {
+  if (dataset.block<Corners>().cells.empty()) return;
+  auto mesh = take_mesh<Corners>(dataset);
+  const MeshReport found = validate(mesh, {}, threads);
+  const bool full = depth == InfoDepth::full;
+  Report report = report_on(found, Corners == 4 ? tet_words : triangle_words);
+  report_quality(report, examine_quality(mesh, full ? CrossingTest::always : CrossingTest::small_meshes, threads),
+                 full ? Histograms::show : Histograms::hide);
+  info.report.object()["meshes"].push_back(report.object());
+  info.report.text() += report.text();
+  if (Corners == 4 && found.unmatched_facets > 0)
+    info.warnings.push_back(fmt::format(
+        "{} inside the mesh that no neighbour shares (it is not conforming, or parts of it touch, overlap or "
+        "are cut open there); the front crosses only at shared vertices, and times are less exact",
+        counted(found.unmatched_facets, "face lies", "faces lie")));
+  restore_mesh<Corners>(dataset, std::move(mesh));
+}
+
+/// "1 (5,000 times), 2 (3,000), and 8 more".
+std::string values_of(const ArraySummary& array) {
+  std::vector<std::string> parts;
+  for (const auto& [value, count] : array.values)
+    parts.push_back(
+        fmt::format("{:g} ({}{})", value, grouped(count), parts.empty() ? (count == 1 ? " time" : " times") : ""));
+  if (array.distinct > array.values.size())
+    parts.push_back(fmt::format("and {} more", grouped(array.distinct - array.values.size())));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+void report_choices(Report& report, const SolveChoices& choices, bool triangles, bool tets) {
+  const bool any = triangles || tets;
+  report.line(any ? "  isochron solve can use\n    --speed S"
+                  : "  nothing can be solved here: there are no triangles and no tetrahedra");
+  Json& object = report.object()["choices"];
+  const auto choice = [&](const char* key, const char* option, const std::vector<std::string>& names) {
+    object[key] = names;
+    if (any && !names.empty()) report.line(fmt::format("    {:<46} {}", option, fmt::join(names, ", ")));
+  };
+  choice("speed_array", "--speed-array", choices.speed_array);
+  choice("possible_speed_array", "--speed-array, if it is a speed:", choices.possible_speed_array);
+  choice("tensor_array", "--metric-array, --velocity-tensor-array", choices.tensor_array);
+  choice("fibers", "--fibers, --sheets", choices.fibers);
+  choice("region_array", "--region-array", choices.region_array);
+  choice("source_tag", "--source-tag NAME=VALUE", choices.source_tag);
+  choice("source_levelset", "--source-levelset", choices.source_levelset);
+  if (triangles && tets) report.line("    --elements tet (default) or triangle");
+}
+
+/// Reads and examines a file. Throws InputError.
+FileReport examine(const std::filesystem::path& file, InfoDepth depth, int threads) {
+  Dataset dataset = read_dataset(file);
+  FileReport info{.file = file, .warnings = dataset.warnings};
+  Report& report = info.report;
+  const bool triangles = !dataset.triangles.cells.empty(), tets = !dataset.tets.cells.empty();
+  report.title("file", file.string(),
+               counted(dataset.points.size(), "point", "points") +
+                   (dataset.lines.empty() ? "" : ", " + counted(dataset.lines.size(), "line", "lines")));
+  report.add({{"points", dataset.points.size()},
+              {"triangles", dataset.triangles.cells.size()},
+              {"tetrahedra", dataset.tets.cells.size()},
+              {"lines", dataset.lines.size()},
+              {"ignored_cells", Json::object()},
+              {"meshes", Json::array()}});
+  std::vector<ArraySummary> arrays;
+  const auto add = [&](const DataArrays& on, const char* name) {
+    for (const DataArray& array : on.all()) arrays.push_back(summarize(array, name));
+  };
+  add(dataset.point_data, "points");
+  add(dataset.triangles.data, "triangles");
+  add(dataset.tets.data, "tetrahedra");
+  add(dataset.line_data, "lines");
+  examine_mesh<4>(dataset, depth, threads, info);
+  examine_mesh<3>(dataset, depth, threads, info);
+  for (const auto& [name, count] : dataset.ignored_cells) {
+    report.object()["ignored_cells"][name] = count;
+    report.line(fmt::format("  left out: {} of kind {}", grouped(count), name));
+  }
+  report_arrays(report, arrays);
+  report_choices(report, choices_among(arrays), triangles, tets);
+  return info;
+}
+
+/// A format of meshes or images; `limits` says what it does not hold.
+Json report_format(Report& report, const auto& format, const std::string& limits) {
+  report.line(fmt::format("{:<24} {}{}  {}{}", format.name, format.reads ? "read " : "     ",
+                          format.writes ? "write" : "     ", fmt::join(format.extensions, " "), limits));
+  return {{"name", format.name}, {"extensions", format.extensions}, {"reads", format.reads}, {"writes", format.writes}};
+}
+
+void print_formats(const Console& console) {
+  Report report;
+  report.add({{"formats", Json::array()}, {"image_formats", Json::array()}});
+  for (const Format& format : formats()) {
+    const std::string kept = format.some_arrays.empty()
+                                 ? "  (arrays are not kept)"
+                                 : fmt::format("  (arrays kept: {})", fmt::join(format.some_arrays, ", "));
+    Json one = report_format(report, format, format.keeps_arrays ? "" : kept);
+    one.update({{"keeps_arrays", format.keeps_arrays}, {"some_arrays", format.some_arrays}});
+    report.object()["formats"].push_back(std::move(one));
+  }
+  report.line("images");
+  for (const ImageFormat& format : image_formats()) {
+    Json one = report_format(report, format, format.many_arrays ? "" : "  (one array)");
+    one["many_arrays"] = format.many_arrays;
+    report.object()["image_formats"].push_back(std::move(one));
+  }
+  if (console.options.json) console.print(json_line(report.object()));
+  else console.say(report.text());
 }
 
 struct InfoRequest {
@@ -73,7 +270,7 @@ struct InfoRequest {
 
 int run_info(const InfoRequest& request, Console& console) {
   if (request.formats) {
-    print_formats(formats(), image_formats(), console);
+    print_formats(console);
     return 0;
   }
   if (request.files.empty()) throw UsageError("no file given; name one or more, or say --formats");
@@ -82,20 +279,23 @@ int run_info(const InfoRequest& request, Console& console) {
                                    [&](const auto& file) { return is_image(file, request.raw); });
   refuse_on_mesh(meshes && request.tensors.order, "--tensor-order");
   refuse_on_mesh(meshes && request.tensors.frame, "--tensor-frame");
-  std::vector<std::variant<FileInfo, ImageInfo>> infos;
+  std::vector<FileReport> infos;
   for (const auto& file : request.files) {
     const Activity activity(console, "examining " + file.string());
     if (is_image(file, request.raw))
       infos.push_back(examine_image(file, load_image(file, request.raw), request.tensors));
     else infos.push_back(examine(file, request.report ? InfoDepth::full : InfoDepth::quick, console.threads()));
   }
-  for (const auto& one : infos) {
-    const auto warn = [&](const auto& info) {
-      for (const std::string& warning : info.warnings) console.warn(fmt::format("{}: {}", info.file.string(), warning));
-    };
-    std::visit(warn, one);
+  Json files = Json::array();
+  std::string text;
+  for (FileReport& info : infos) {
+    for (const std::string& warning : info.warnings) console.warn(fmt::format("{}: {}", info.file.string(), warning));
+    info.report.object()["warnings"] = info.warnings;
+    files.push_back(info.report.object());
+    text += info.report.text();
   }
-  print_infos(infos, console);
+  if (console.options.json) console.print(json_line({{"files", std::move(files)}}));
+  else console.say(text);
   return 0;
 }
 
@@ -132,55 +332,31 @@ ArraySummary summarize(const DataArray& array, const std::string& on) {
   return summary;
 }
 
-SolveChoices choices_among(const std::vector<ArraySummary>& arrays) {
-  SolveChoices choices;
-  const auto add = [](std::vector<std::string>& names, const std::string& name) {
-    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-  };
+void report_arrays(Report& report, const std::vector<ArraySummary>& arrays) {
+  Json& list = report.object()["arrays"] = Json::array();
+  report.line(arrays.empty() ? "  no arrays" : "  arrays");
+  std::size_t width = 0;
+  for (const ArraySummary& array : arrays) width = std::max(width, array.name.size());
   for (const ArraySummary& array : arrays) {
-    if (array.on == "lines" || array.tuples == 0) continue;
-    const bool on_points = array.on == "points";
-    if (on_points && made_by_solve(array.name)) continue;
-    const bool good = array.not_finite == 0;
-    if (array.components == 1) {
-      if (good && array.low > 0 && !array.integer_type)
-        add(named_like_a_speed(array.name) ? choices.speed_array : choices.possible_speed_array, array.name);
-      if (good && array.whole) add(choices.source_tag, array.name);
-      if (good && array.whole && !on_points) add(choices.region_array, array.name);
-      if (good && on_points && array.low < 0 && array.high > 0) add(choices.source_levelset, array.name);
-    } else if (good && !array.integer_type) {
-      if (array.components == 3) add(choices.fibers, array.name);
-      if (array.components == 6 || array.components == 9) add(choices.tensor_array, array.name);
-    }
+    Json values = Json::array();
+    for (const auto& [value, count] : array.values) values.push_back({{"value", value}, {"count", count}});
+    list.push_back({{"name", array.name},
+                    {"on", array.on},
+                    {"type", array.type},
+                    {"components", array.components},
+                    {"tuples", array.tuples},
+                    {"min", finite_or_null(array.low)},
+                    {"max", finite_or_null(array.high)},
+                    {"not_finite", array.not_finite},
+                    {"distinct", array.distinct > 0 ? Json(array.distinct) : Json(nullptr)},
+                    {"values", std::move(values)}});
+    const std::string type = array.components > 1 ? fmt::format("{} × {}", array.type, array.components) : array.type;
+    const std::string range =
+        array.low <= array.high ? fmt::format("{:.6g} … {:.6g}", array.low, array.high) : "no finite value";
+    const std::string missing = array.not_finite > 0 ? fmt::format(", {} not finite", grouped(array.not_finite)) : "";
+    report.line(fmt::format("    {:<{}}  {:<10}  {:<11}  {}{}", array.name, width, array.on, type, range, missing));
+    if (!array.values.empty()) report.line(fmt::format("    {:<{}}  values {}", "", width, values_of(array)));
   }
-  return choices;
-}
-
-FileInfo examine(const std::filesystem::path& file, InfoDepth depth, int threads) {
-  Dataset dataset = read_dataset(file);
-  FileInfo info;
-  info.file = file;
-  info.points = dataset.points.size();
-  info.triangles = dataset.triangles.cells.size();
-  info.tets = dataset.tets.cells.size();
-  info.lines = dataset.lines.size();
-  info.ignored_cells = dataset.ignored_cells;
-  info.warnings = dataset.warnings;
-  summarize_all(dataset.point_data, "points", info.arrays);
-  summarize_all(dataset.triangles.data, "triangles", info.arrays);
-  summarize_all(dataset.tets.data, "tetrahedra", info.arrays);
-  summarize_all(dataset.line_data, "lines", info.arrays);
-  info.full_report = depth == InfoDepth::full;
-  report_on<3>(dataset, depth, threads, info.triangle_report, info.triangle_quality);
-  report_on<4>(dataset, depth, threads, info.tet_report, info.tet_quality);
-  info.choices = choices_among(info.arrays);
-  const std::size_t unmatched = info.tet_report ? info.tet_report->unmatched_facets : 0;
-  if (unmatched > 0)
-    info.warnings.push_back(fmt::format(
-        "{} inside the mesh that no neighbour shares (it is not conforming, or parts of it touch, overlap or "
-        "are cut open there); the front crosses only at shared vertices, and times are less exact",
-        counted(unmatched, "face lies", "faces lie")));
-  return info;
 }
 
 void declare_info(Command& root, Console& console) {

@@ -2,13 +2,12 @@
 #pragma once
 
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "apps/isochron/mesh_quality.h"
+#include "apps/isochron/image_input.h"
+#include "apps/isochron/report.h"
 #include "isochron/mesh/dataset.h"
-#include "isochron/mesh/validate.h"
 
 namespace isochron::cli {
 
@@ -30,35 +29,19 @@ struct ArraySummary {
   static constexpr std::size_t max_values = 20;
 };
 
-/// Arrays whose shape and values fit an option of `isochron solve`.
-struct SolveChoices {
-  std::vector<std::string> speed_array;           ///< by their names too
-  std::vector<std::string> possible_speed_array;  ///< positive numbers that may be anything
-  std::vector<std::string> tensor_array, fibers, region_array, source_tag, source_levelset;
-};
-
-struct FileInfo {
-  std::filesystem::path file;
-  std::size_t points = 0, triangles = 0, tets = 0, lines = 0;
-  std::vector<std::pair<std::string, std::size_t>> ignored_cells;
-  std::vector<std::string> warnings;
-  std::vector<ArraySummary> arrays;
-  std::optional<MeshReport> triangle_report, tet_report;
-  std::optional<MeshQuality> triangle_quality, tet_quality;
-  bool full_report = false;  ///< histograms are shown too
-  SolveChoices choices;
-};
-
 /// Sums up an array that sits on `on`.
 ArraySummary summarize(const DataArray& array, const std::string& on);
+/// Sums up all arrays as rows of the text; `arrays` of the object are the summaries.
+void report_arrays(Report& report, const std::vector<ArraySummary>& arrays);
 
-/// What could be given to `isochron solve`, judged by shape and range; what `solve` itself wrote is not offered.
-SolveChoices choices_among(const std::vector<ArraySummary>& arrays);
+/// What is in a file; the report has its own warnings.
+struct FileReport {
+  std::filesystem::path file;
+  Report report{13, 4};
+  std::vector<std::string> warnings{};
+};
 
-/// Whether to look closer than is quick: histograms, and crossings of any number of triangles.
-enum class InfoDepth { quick, full };
-
-/// Reads and examines a file. Throws InputError.
-FileInfo examine(const std::filesystem::path& file, InfoDepth depth, int threads);
+/// Examines an image. Throws InputError when an order of tensors is given and there are none.
+FileReport examine_image(const std::filesystem::path& file, const Image& image, const TensorLayout& layout);
 
 }  // namespace isochron::cli

@@ -1,4 +1,4 @@
-#include "apps/isochron/info_image.h"
+#include "apps/isochron/info.h"
 
 #include <algorithm>
 #include <array>
@@ -7,10 +7,25 @@
 
 #include "isochron/core/eigen3.h"
 #include "isochron/metric/diffusion.h"
+#include "isochron/metric/fiber_coherence.h"
 #include "isochron/metric/tensor_image.h"
 
 namespace isochron::cli {
 namespace {
+
+/// The tensors of an image, summed up over the voxels that have one.
+struct TensorSummary {
+  std::string array;
+  std::string order;  ///< "row", "mrtrix", …; "matrix" of nine components
+  std::string frame;  ///< "world", "voxel", "fsl"
+  std::size_t voxels = 0;
+  std::size_t empty = 0;                  ///< all components zero: background
+  std::size_t not_finite = 0;             ///< voxels with NaN or infinity
+  std::size_t not_positive_definite = 0;  ///< of `voxels`
+  std::size_t fa_above_one = 0;
+  double min_fa = 0, mean_fa = 0, largest_fa = 0;
+  FiberCoherence coherence;
+};
 
 /// For each voxel axis the world direction that it follows most: Right, Left, Anterior, Posterior, Superior, Inferior.
 std::string axis_letters(const ImageGrid& grid) {
@@ -113,14 +128,63 @@ void warn_about(const TensorSummary& tensors, std::vector<std::string>& warnings
         fmt::format("{} with tensors that are not finite", counted(tensors.not_finite, "voxel", "voxels")));
 }
 
+void report_tensors(Report& report, const TensorSummary& tensors) {
+  const AxesCandidate* better = tensors.coherence.better();
+  Json coherence = Json::object();
+  std::vector<std::string> shown;
+  for (const AxesCandidate& candidate : tensors.coherence.candidates) {
+    coherence[candidate.name] = candidate.coherence;
+    shown.push_back(fmt::format("{:.3f} {}", candidate.coherence, candidate.name));
+  }
+  report.object()["tensors"] = {{"array", tensors.array},
+                                {"order", tensors.order},
+                                {"frame", tensors.frame},
+                                {"voxels", tensors.voxels},
+                                {"empty", tensors.empty},
+                                {"not_finite", tensors.not_finite},
+                                {"not_positive_definite", tensors.not_positive_definite},
+                                {"fa_above_one", tensors.fa_above_one},
+                                {"min_fa", tensors.min_fa},
+                                {"mean_fa", tensors.mean_fa},
+                                {"max_fa", tensors.largest_fa},
+                                {"coherence", std::move(coherence)},
+                                {"better_axes", better != nullptr ? Json(better->name) : Json(nullptr)}};
+  report.line(fmt::format("  tensors ({}, order {}, {} frame)", tensors.array, tensors.order, tensors.frame));
+  report.row("voxels", "{} with a tensor, {} empty, {} not finite", grouped(tensors.voxels), grouped(tensors.empty),
+             grouped(tensors.not_finite));
+  report.row("anisotropy", "FA {:.3g} … {:.3g}, mean {:.3g}; {} above 1", tensors.min_fa, tensors.largest_fa,
+             tensors.mean_fa, grouped(tensors.fa_above_one));
+  const double share = tensors.voxels == 0
+                           ? 0
+                           : static_cast<double>(tensors.not_positive_definite) / static_cast<double>(tensors.voxels);
+  report.row("checks", "{} not positive definite ({})", percent(share),
+             counted(tensors.not_positive_definite, "voxel", "voxels"));
+  if (tensors.coherence.voxels > 0) report.row("coherence", "{}", fmt::join(shown, ", "));
+}
+
+void report_grid(Report& report, const ImageGrid& grid) {
+  const Vec3d spacing{grid.spacing(0), grid.spacing(1), grid.spacing(2)};
+  const std::string axes = axis_letters(grid);
+  report.add({{"shape", grid.shape},
+              {"voxels", grid.voxel_count()},
+              {"spacing", json_of(spacing)},
+              {"axes", axes},
+              {"affine", Json::array()}});
+  report.row("spacing", "{:.6g} {:.6g} {:.6g}", spacing.x, spacing.y, spacing.z);
+  report.row("axes", "{}", axes);
+  for (int d = 0; d < 3; ++d) {
+    const double x = grid.axes[0][d], y = grid.axes[1][d], z = grid.axes[2][d], origin = grid.origin[d];
+    report.object()["affine"].push_back({x, y, z, origin});
+    report.row(d == 0 ? "affine" : "", "{:>10.5g} {:>10.5g} {:>10.5g}  {:>10.6g}", x, y, z, origin);
+  }
+  report.object()["affine"].push_back({0, 0, 0, 1});
+}
+
 }  // namespace
 
-ImageInfo examine_image(const std::filesystem::path& file, const Image& image, const TensorLayout& layout) {
-  ImageInfo info;
-  info.file = file;
-  info.grid = image.grid;
-  info.axes = axis_letters(image.grid);
-  info.warnings = image.warnings;
+FileReport examine_image(const std::filesystem::path& file, const Image& image, const TensorLayout& layout) {
+  FileReport info{.file = file, .warnings = image.warnings};
+  Report& report = info.report;
   const DataArray* tensors = find_tensors(image, layout);
   if (tensors == nullptr && layout.order) {
     throw InputError(
@@ -128,18 +192,32 @@ ImageInfo examine_image(const std::filesystem::path& file, const Image& image, c
         "fit tensors first",
         file.string());
   }
+  std::optional<TensorSummary> found;
+  std::vector<ArraySummary> arrays;
+  std::vector<std::string> meanings;
   for (const DataArray& array : image.data.all()) {
-    info.arrays.push_back(summarize(array, "voxels"));
+    arrays.push_back(summarize(array, "voxels"));
     if (&array != tensors) {
-      info.meanings.push_back(meaning_of(info.arrays.back()));
+      meanings.push_back(meaning_of(arrays.back()));
       continue;
     }
     // The user knows better than the file; nine components have one order.
     const TensorOrder order = layout.order.value_or(image.tensor_order.value_or(TensorOrder::row));
-    info.tensors = sum_up_tensors(image, array, order, layout.axes());
-    info.meanings.push_back(fmt::format("tensor, order {}, {} frame", info.tensors->order, info.tensors->frame));
-    warn_about(*info.tensors, info.warnings);
+    found = sum_up_tensors(image, array, order, layout.axes());
+    meanings.push_back(fmt::format("tensor, order {}, {} frame", found->order, found->frame));
+    warn_about(*found, info.warnings);
   }
+  const auto& shape = image.grid.shape;
+  report.title("file", file.string(), fmt::format("image of {} × {} × {} voxels", shape[0], shape[1], shape[2]));
+  report_grid(report, image.grid);
+  report_arrays(report, arrays);
+  report.line("  taken to be");
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    report.object()["arrays"][i]["meaning"] = meanings[i];
+    report.line(fmt::format("    {}: {}", arrays[i].name, meanings[i]));
+  }
+  report.object()["tensors"] = nullptr;
+  if (found) report_tensors(report, *found);
   return info;
 }
 

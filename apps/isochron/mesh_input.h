@@ -5,10 +5,11 @@
 
 namespace isochron::cli {
 
-using Paths = std::vector<std::filesystem::path>;
-
 /// Throws UsageError when `file` is one of `others`, however it is written.
 void check_not_among(const std::filesystem::path& file, const Paths& others, std::string_view why);
+
+/// Whether a file is one of CARP's, whose lengths are in µm.
+bool is_carp_file(const std::filesystem::path& file);
 
 /// Passes on what a reader noticed.
 void warn_of_reading(const SolveRequest& request, const std::vector<std::string>& warnings,

@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "apps/isochron/report.h"
 #include "isochron/core/progress.h"
 #include "isochron/mesh/quality.h"
 #include "isochron/mesh/surface_distance.h"
@@ -29,5 +30,14 @@ struct MeshQuality {
 template <int Corners>
 MeshQuality examine_quality(const SimplexMesh<Corners>& mesh, CrossingTest crossings, int threads,
                             const Progress& progress = {});
+
+enum class Histograms { show, hide };
+
+/// `shape` and, for triangles, `surface` (and `distance`, where one was measured); the text in the columns of
+/// `isochron info`.
+void report_quality(Report& report, const MeshQuality& quality, Histograms histograms);
+
+/// Reports on a mesh are indented, under the line that says what is in it.
+inline Report mesh_report() { return Report(13, 4); }
 
 }  // namespace isochron::cli

@@ -1,12 +1,435 @@
-// isochron path: the options; the steps are in path_run.cpp.
-#include "apps/isochron/path.h"
-
+// isochron path: rays and geodesics back to the source, through a solved mesh or image.
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
 #include <memory>
 
 #include "apps/isochron/commands.h"
-#include "apps/isochron/problem_options.h"
+#include "apps/isochron/exit_code.h"
+#include "apps/isochron/mesh_input.h"
+#include "apps/isochron/report.h"
+#include "apps/isochron/solve_grid.h"
+#include "apps/isochron/wording.h"
+#include "isochron/io/bytes.h"
+#include "isochron/io/file.h"
+#include "isochron/mesh/adjacency.h"
+#include "isochron/trace/grid_path.h"
+#include "isochron/trace/path.h"
+#include "isochron/trace/simplex_path.h"
+#include "isochron/trace/starts.h"
 
 namespace isochron::cli {
+namespace {
+
+struct PathRequest {
+  SolveRequest problem;  ///< the file with the times, its mesh, sources and metric
+  std::string time_array = "arrival_time";
+  std::vector<std::vector<IdRange>> ids;
+  std::vector<Vec3d> points;
+  std::vector<std::filesystem::path> files;
+  std::optional<double> tolerance;  ///< of points, in the file's unit; default 1 % of the mesh's diagonal
+  std::filesystem::path image;      ///< that was solved, where the file with the times has nothing but them
+  bool raw = false;                 ///< characteristics as they are traced
+  std::filesystem::path output;
+  bool force = false;
+
+  [[nodiscard]] Overwrite overwrite() const { return force ? Overwrite::yes : Overwrite::no; }
+};
+
+/// Where a path is wanted to.
+struct PathTarget {
+  std::optional<VertexId> vertex;  ///< or a point
+  Vec3d point{};
+  std::string name{};           ///< from a file of named points
+  const char* kind = "vertex";  ///< or "voxel"
+};
+
+/// One target and what came of it.
+struct TracedTarget {
+  PathTarget target;
+  Path path;          ///< empty where there is none
+  std::string why{};  ///< then the reason
+};
+
+struct PathSummary {
+  std::filesystem::path input;
+  std::filesystem::path written;
+  std::vector<TracedTarget> targets;
+  bool guessed_sources = false;
+};
+
+/// "vertex 5", "point 1,2,3", with the name where there is one.
+std::string describe(const PathTarget& target) {
+  const std::string place = target.vertex
+                                ? fmt::format("{} {}", target.kind, target.vertex->value)
+                                : fmt::format("point {:g},{:g},{:g}", target.point.x, target.point.y, target.point.z);
+  return target.name.empty() ? place : fmt::format("{} ({})", target.name, place);
+}
+
+// ---- files
+
+bool is_table(const std::filesystem::path& file) { return FileName(file).extension == ".csv"; }
+
+/// One line a path. A path that is one point, because it starts at the source, has it twice: a line has two ends.
+Dataset as_lines(const std::vector<TracedTarget>& targets) {
+  Dataset dataset;
+  std::vector<double> times, lengths, travel_times;
+  std::vector<std::int32_t> numbers, vertices, sources;
+  for (std::size_t i = 0; i < targets.size(); ++i) {
+    const auto& [target, path, why] = targets[i];
+    if (!why.empty()) continue;
+    auto& line = dataset.lines.emplace_back();
+    const std::size_t count = std::max<std::size_t>(path.points.size(), 2);
+    for (std::size_t k = 0; k < count; ++k) {
+      const std::size_t from = std::min(k, path.points.size() - 1);
+      line.emplace_back(dataset.points.size());
+      dataset.points.push_back(path.points[from]);
+      times.push_back(path.times[from]);
+    }
+    numbers.push_back(static_cast<std::int32_t>(i));
+    vertices.push_back(target.vertex ? static_cast<std::int32_t>(target.vertex->value) : -1);
+    sources.push_back(path.source);
+    lengths.push_back(path.length);
+    travel_times.push_back(path.travel_time);
+  }
+  dataset.point_data.set({"arrival_time", 1, std::move(times)});
+  dataset.line_data.set({"path", 1, std::move(numbers)});
+  dataset.line_data.set({"vertex", 1, std::move(vertices)});
+  dataset.line_data.set({"source", 1, std::move(sources)});
+  dataset.line_data.set({"length", 1, std::move(lengths)});
+  dataset.line_data.set({"travel_time", 1, std::move(travel_times)});
+  return dataset;
+}
+
+void write_table(const std::filesystem::path& target, const std::vector<TracedTarget>& targets) {
+  AtomicFile file(target);
+  ByteWriter sink({target, file.path()});
+  sink.print("path,x,y,z,time\n");
+  for (std::size_t i = 0; i < targets.size(); ++i) {
+    const Path& path = targets[i].path;
+    for (std::size_t k = 0; k < path.points.size(); ++k) {
+      const Vec3d& p = path.points[k];
+      sink.print("{},{},{},{},{}\n", i, p.x, p.y, p.z, path.times[k]);
+    }
+  }
+  sink.finish();
+  file.commit();
+}
+
+void check_path_output(const PathRequest& request) {
+  if (is_table(request.output)) return check_output_file(request.output, request.overwrite());
+  if (const FileName name(request.output); !is_mesh_file(request.output) && !name.gzip)
+    throw UsageError(fmt::format("{}: unknown extension '{}' (it tells the format); use one of {} .csv",
+                                 request.output.string(), name.extension,
+                                 fmt::join(written_extensions(WrittenCells::lines), " ")));
+  check_writable(request.output, request.overwrite());
+  Dataset sample;
+  sample.points = {{}, {}};
+  sample.lines = {{VertexId(0), VertexId(1)}};
+  check_holds(request.output, sample);
+}
+
+void write_paths(const PathRequest& request, const std::vector<TracedTarget>& targets) {
+  if (is_table(request.output)) write_table(request.output, targets);
+  else write_dataset(request.output, as_lines(targets), request.overwrite());
+}
+
+/// Without --to-tolerance a point may be this share of the mesh's diagonal away.
+constexpr double default_reach = 0.01;
+void check_request(const PathRequest& request) {
+  if (request.ids.empty() && request.points.empty() && request.files.empty())
+    throw UsageError("no target (nothing to trace from); give --to, --to-point or --to-file");
+  check_path_output(request);
+  Paths inputs = request.files;
+  inputs.insert(inputs.end(), request.problem.sources.files.begin(), request.problem.sources.files.end());
+  for (const auto& file : {request.problem.mesh, request.problem.mask.file, request.image})
+    if (!file.empty()) inputs.push_back(file);
+  check_not_among(request.output, inputs, "is an input too (it would be replaced)");
+}
+
+/// Of options that do nothing beside the others.
+void check_options(const PathRequest& request, Console& console) {
+  Paths images{request.problem.mesh};
+  if (!request.image.empty()) images.push_back(request.image);
+  check_raw(images, request.problem.raw, console);
+  warn_unused_tensor_layout(request.problem, console);
+}
+
+std::vector<PathTarget> read_targets(const std::filesystem::path& file) {
+  std::vector<PathTarget> targets;
+  if (FileName(file).extension == ".vtx") {
+    for (const VertexId v : read_vtx(file)) targets.push_back({.vertex = v});
+    return targets;
+  }
+  const NamedPoints rows = read_points(file);
+  for (std::size_t i = 0; i < rows.points.size(); ++i)
+    targets.push_back(
+        {.vertex = {}, .point = rows.points[i], .name = rows.names.empty() ? std::string() : rows.names[i]});
+  return targets;
+}
+
+/// Everything asked for, by id out of `count` of a kind ("vertex", "vertices", of the "mesh") or elsewhere.
+struct PathSpace {
+  std::size_t count;
+  const char *holder, *one, *many;
+};
+std::vector<TracedTarget> gather_targets(const PathRequest& request, const PathSpace& space) {
+  std::vector<TracedTarget> targets;
+  const auto check = [&](std::size_t id) {
+    if (id >= space.count)
+      throw InputError(fmt::format("target id {} is out of range (the {} has {}: 0…{}); give an id of the {}", id,
+                                   space.holder, counted(space.count, space.one, space.many), space.count - 1,
+                                   space.holder));
+  };
+  const auto add = [&](PathTarget target) {
+    if (target.vertex) check(target.vertex->index());
+    target.kind = space.one;
+    targets.push_back({.target = std::move(target), .path = {}});
+  };
+  for (const auto& ranges : request.ids)
+    for (const IdRange& range : ranges) {
+      check(range.last);
+      for (std::size_t v = range.first; v <= range.last; ++v) add({.vertex = VertexId(v)});
+    }
+  for (const Vec3d& point : request.points) add({.vertex = {}, .point = point});
+  for (const auto& file : request.files)
+    for (PathTarget& target : read_targets(file)) add(std::move(target));
+  return targets;
+}
+
+/// The times in the array asked for, null where there is none. Throws InputError.
+std::vector<double> read_times(const PathRequest& request, const DataArray* array) {
+  if (array == nullptr)
+    throw InputError(
+        fmt::format("there is no point array '{}' (no times to trace on); run 'isochron solve' first, or "
+                    "name the array with --time-array",
+                    request.time_array));
+  if (array->components != 1)
+    throw InputError(
+        fmt::format("array '{}' has {} components (a time is one number); choose another with --time-array",
+                    array->name, array->components));
+  std::vector<double> times(array->tuple_count());
+  for (std::size_t v = 0; v < times.size(); ++v) times[v] = array->at(v);
+  return times;
+}
+
+/// By the array of sources that the solve left, or else by the times.
+Sources guess_sources(const auto& domain, const DataArrays& data, const std::vector<double>& times,
+                      std::string_view one) {
+  const DataArray* label = data.find("source");
+  Sources sources =
+      label != nullptr && label->components == 1 ? sources_by_label(*label, times) : sources_at_minima(domain, times);
+  if (sources.empty())
+    throw NoAnswerError(
+        fmt::format("nothing was reached (no {} has a time), so there is no path; solve with other sources", one));
+  return sources;
+}
+
+// ---- tracing
+
+void trace_one(const std::function<Path(const PathTarget&)>& trace, TracedTarget& traced) {
+  try {
+    Path path = trace(traced.target);
+    if (path.end == PathEnd::source) traced.path = std::move(path);
+    else traced.why = fmt::format("there is no path from {}: {}", describe(traced.target), path.why);
+  } catch (const NoAnswerError& error) {
+    traced.why = to_text(error, command_wording());
+  }
+}
+
+/// When the front came, after its onset.
+double front_time(const Path& path) { return path.times.front() - path.times.back(); }
+
+void warn_of_another_metric(const TracedTarget& traced, Console& console) {
+  console.warn(
+      fmt::format("{}: the path takes {:.6g} by the metric, but the front took {:.6g}: give the options that the "
+                  "times were solved with",
+                  describe(traced.target), traced.path.travel_time, front_time(traced.path)));
+}
+
+/// Whether a path's travel time differs from that of the front by more than a share.
+bool far_off(const Path& path, double share) {
+  return path.points.size() > 1 && std::abs(path.travel_time / front_time(path) - 1) > share;
+}
+
+/// Traces all targets; notes why where there is no path, and warns of suspicious paths, which were probably traced with
+/// another metric than they were solved with.
+void trace_all(PathSummary& summary, const std::function<bool(const Path&)>& suspicious,
+               const std::function<Path(const PathTarget&)>& trace, Console& console) {
+  Activity activity(console, "tracing");
+  const InterruptGuard guard;
+  for (TracedTarget& traced : summary.targets) {
+    check_interrupted();
+    trace_one(trace, traced);
+    if (suspicious(traced.path)) warn_of_another_metric(traced, console);
+  }
+}
+
+template <int Corners>
+void trace_targets(const PathRequest& request, Dataset&& dataset, const SideInputs& inputs, PathSummary& summary,
+                   Console& console) {
+  const std::vector<double> times = read_times(request, dataset.point_data.find(request.time_array));
+  summary.targets = gather_targets(request, {dataset.points.size(), "mesh", "vertex", "vertices"});
+  summary.guessed_sources = request.problem.sources.empty();
+  Sources sources;
+  if (!summary.guessed_sources) sources = gather_sources<Corners>(request.problem, inputs, dataset, console);
+  const SimplexMesh<Corners> mesh = take_mesh<Corners>(dataset);
+  if (summary.guessed_sources) sources = guess_sources(mesh, dataset.point_data, times, "vertex");
+  Metric metric = metric_from_dataset<Corners>(mesh, dataset, mesh_metric(request.problem));
+  if (request.problem.unit) metric.change_unit(*request.problem.unit);
+  const Box box = bounding_box(mesh.points);
+  const double tolerance = request.tolerance.value_or(default_reach * norm(box.high - box.low));
+  const PathTracer<Corners> tracer({mesh, metric}, times, sources, {request.raw ? Shorten::no : Shorten::yes});
+  trace_all(
+      summary, [](const Path& path) { return far_off(path, 0.1); },
+      [&](const PathTarget& target) {
+        return target.vertex ? tracer.from(*target.vertex) : tracer.from(target.point, tolerance);
+      },
+      console);
+}
+
+void trace_mesh(const PathRequest& request, const SideInputs& inputs, PathSummary& summary, Console& console) {
+  refuse_on_mesh(!request.image.empty(), "--image");
+  refuse_on_mesh(!request.problem.mask.file.empty(), "--mask");
+  refuse_on_mesh(!request.problem.mask.array.empty(), "--mask-array");
+  refuse_on_mesh(request.problem.tensors.frame.has_value(), "--tensor-frame");
+  refuse_on_mesh(request.problem.floor_given(), "--eigenvalue-floor");
+  Dataset dataset = read_mesh(request.problem, console);
+  about_file(request.problem.mesh, [&] {
+    if (pick_elements(request.problem, dataset) == 3)
+      trace_targets<3>(request, std::move(dataset), inputs, summary, console);
+    else trace_targets<4>(request, std::move(dataset), inputs, summary, console);
+  });
+}
+
+/// How far a path's travel time may be from the front's before a closer look is taken at the metric. Between voxels
+/// whose tensors differ the two differ by themselves, and by a lot before the path is shortened.
+double suspicious_share(const Metric& metric, bool raw) {
+  if (metric.isotropic()) return 0.1;
+  return raw ? std::numeric_limits<double>::infinity() : 0.5;
+}
+
+/// The array of that name. Formats that keep no names give `values`.
+const DataArray* find_times(const PathRequest& request, const Image& arrival) {
+  const DataArray* array = arrival.data.find(request.time_array);
+  return array == nullptr && request.time_array == PathRequest{}.time_array ? arrival.data.find("values") : array;
+}
+
+/// What the times were solved on.
+Image read_problem(const PathRequest& request, const Image& arrival, Console& console) {
+  if (request.image.empty()) return arrival;
+  Image problem = read_reported(request.image, request.problem.raw, console);
+  if (!same_voxels(arrival.grid, problem.grid))
+    throw InputError(
+        "the image has other voxels than the times (another shape, or another place in the world); give the one that "
+        "was solved",
+        request.image.string());
+  return problem;
+}
+
+void trace_image(const PathRequest& request, const SideInputs& inputs, PathSummary& summary, Console& console) {
+  refuse_on_image(request.problem.elements != Elements::automatic, "--elements");
+  refuse_on_image(request.tolerance.has_value(), "--to-tolerance");
+  refuse_on_image(!request.problem.sources.level_set.empty(), "--source-levelset");
+  const Image arrival = read_reported(request.problem.mesh, request.problem.raw, console);
+  const ImageGrid& grid = arrival.grid;
+  Image problem = read_problem(request, arrival, console);
+  SolveRequest solved = request.problem;
+  if (!request.image.empty()) solved.mesh = request.image;
+  const ImageMetric on = about_file(solved.mesh, [&] { return image_problem(solved, problem, console); });
+  about_file(request.problem.mesh, [&] {
+    const std::vector<double> times = read_times(request, find_times(request, arrival));
+    summary.targets = gather_targets(request, {grid.voxel_count(), "image", "voxel", "voxels"});
+    summary.guessed_sources = request.problem.sources.empty();
+    const Sources sources = summary.guessed_sources ? guess_sources(grid, arrival.data, times, "voxel")
+                                                    : gather_voxel_sources(request.problem, inputs, problem);
+    const GridPathTracer tracer(grid, on.metric, on.mask, times, sources);
+    const double share = suspicious_share(on.metric, request.raw);
+    trace_all(
+        summary, [&](const Path& path) { return far_off(path, share) && !tracer.explains(path, share); },
+        [&](const PathTarget& target) {
+          return tracer.from(target.vertex ? grid.position(*target.vertex) : target.point,
+                             {request.raw ? Shorten::no : Shorten::yes});
+        },
+        console);
+  });
+}
+
+// ---- the report
+
+Json json_of(const TracedTarget& traced) {
+  const auto& [target, path, why] = traced;
+  Json object;
+  if (target.vertex) object["vertex"] = target.vertex->value;
+  else object["point"] = cli::json_of(target.point);
+  if (!target.name.empty()) object["name"] = target.name;
+  if (!why.empty()) object["why"] = why;
+  else
+    object.update({{"source", path.source},
+                   {"arrival_time", path.times.front()},
+                   {"onset", path.times.back()},
+                   {"travel_time", path.travel_time},
+                   {"length", path.length},
+                   {"points", path.points.size()},
+                   {"bridges", path.bridges}});
+  return object;
+}
+
+Report report_of(const PathSummary& summary) {
+  constexpr std::size_t max_rows = 20;
+  Json paths = Json::array(), without_path = Json::array();
+  std::string rows;
+  for (const TracedTarget& traced : summary.targets) {
+    const auto& [target, path, why] = traced;
+    (why.empty() ? paths : without_path).push_back(json_of(traced));
+    if (why.empty() && paths.size() <= max_rows)
+      rows += fmt::format("  {}: length {:.6g}, travel time {:.6g} (arrives at {:.6g}), from source {}\n",
+                          describe(target), path.length, path.travel_time, path.times.front(), path.source);
+  }
+  Report report;
+  report.title("mesh", summary.input.string(), counted(paths.size(), "path", "paths"));
+  report.text() += rows;
+  if (paths.size() > max_rows) report.line(fmt::format("  and {} more", paths.size() - max_rows));
+  if (summary.guessed_sources) report.row("sources", "taken from the file (none given)");
+  report.written(summary.written.empty() ? Paths() : Paths{summary.written});
+  report.add({{"guessed_sources", summary.guessed_sources}, {"paths", paths}, {"without_path", without_path}});
+  return report;
+}
+
+/// Exit code of a finished run, and its line on stderr when that is not 0.
+int judge(const PathSummary& summary) {
+  const auto failed = [](const TracedTarget& t) { return !t.why.empty(); };
+  const auto first = std::find_if(summary.targets.begin(), summary.targets.end(), failed);
+  if (first == summary.targets.end()) return 0;
+  const auto count = std::count_if(summary.targets.begin(), summary.targets.end(), failed);
+  const std::string input = summary.input.string();
+  if (summary.targets.size() == 1) print_error(fmt::format("{}: {}", input, first->why));
+  else
+    print_error(
+        fmt::format("{}: {} of {} targets have no path, first {}", input, count, summary.targets.size(), first->why));
+  return exit_code(ErrorKind::no_answer);
+}
+
+int run_path(const PathRequest& request, Console& console) {
+  check_request(request);
+  check_options(request, console);
+  const SideInputs inputs = read_side_inputs(request.problem);
+  PathSummary summary;
+  summary.input = request.problem.mesh;
+  if (request.problem.on_image()) trace_image(request, inputs, summary, console);
+  else trace_mesh(request, inputs, summary, console);
+  const bool any =
+      std::any_of(summary.targets.begin(), summary.targets.end(), [](const TracedTarget& t) { return t.why.empty(); });
+  if (any) {
+    write_paths(request, summary.targets);
+    summary.written = request.output;
+  }
+  report_of(summary).print(console);
+  return judge(summary);
+}
+
+}  // namespace
 
 void declare_path(Command& root, Console& console) {
   Command command =

@@ -4,48 +4,62 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <set>
 
 #include "apps/isochron/commands.h"
-#include "apps/isochron/problem_options.h"
+#include "apps/isochron/mesh_input.h"
+#include "apps/isochron/solve_each.h"
+#include "isochron/io/image_io.h"
+#include "isochron/io/pieces/part_files.h"
+#include "isochron/io/pieces/piece_index.h"
+#include "isochron/solve/capabilities.h"
+#include "isochron/solve/option_tables.h"
 
 namespace isochron::cli {
 namespace {
 
-void declare_method(Command& command, SolveOptions& options) {
-  command.group("How it is solved");
-  command.option(
-      "--method", "NAME",
-      "auto (banded; on a GPU push, or active-list for split tetrahedra), banded, fim, fmm, fsm, relabel-sync, "
-      "relabel-async; only on a GPU: push, patch-fim, active-list, domain-decomposition",
-      [&options](const std::string& text) { options.method = method_named(text); });
-  command.option("--backend", "NAME", "auto, serial, threads, cuda where there is a GPU, or mpi under mpirun",
-                 into_backend(options.backend));
-  command.option(
-      "--precision", "NAME", "auto (double, on a GPU single), double or single",
-      one_of(options.precision,
-             {{"auto", Precision::automatic}, {"single", Precision::single_}, {"double", Precision::double_}}));
-  command.option(
-      "--tolerance", "E", "Of an edge's travel time (1e-6 double, 1e-5 single)", [&options](const std::string& text) {
-        const double value = parse_number(text);
-        if (!(value > 0 && value < 1))
-          throw UsageError(
-              fmt::format("{} is not between 0 and 1 (it is a share of an edge's time); give one like 1e-6", text));
-        options.tolerance = value;
-      });
-  command.option("--source-init", "NAME", "Times near point sources: ball (default), plain, factored",
-                 [&options](const std::string& text) { options.source_init = source_init_named(text); });
-  command.option("--ball-rings", "N", fmt::format("Largest radius of the ball, in elements ({})", options.ball_rings),
-                 into(options.ball_rings));
-  command.option(
-      "--reorder", "NAME", "Cache-friendly numbering inside: auto, always, never",
-      one_of(options.reorder, {{"auto", Reorder::automatic}, {"always", Reorder::always}, {"never", Reorder::never}}));
-  command.option(
-      "--split-obtuse", "WHEN", "Virtual elements at obtuse corners: auto (on triangles), always, never",
-      one_of(options.obtuse,
-             {{"auto", ObtuseSplit::automatic}, {"always", ObtuseSplit::split}, {"never", ObtuseSplit::none}}));
-  command.option("--band-width", "W", "Of banded and push, in mean edge times (tuned)",
-                 into_positive(options.band_width));
+/// All methods, first those of the CPU, as the table of capabilities has them.
+std::string methods_by_hardware() {
+  std::set<Method> everywhere, on_gpu;
+  for (const Capability& row : capabilities()) (runs_on_gpu(row.method) ? on_gpu : everywhere).insert(row.method);
+  const auto names = [](const std::set<Method>& methods) {
+    std::vector<std::string_view> list;
+    for (const Method method : methods) list.push_back(name_of(method));
+    return list;
+  };
+  return fmt::format("{}; only on a GPU: {}", fmt::join(names(everywhere), ", "), fmt::join(names(on_gpu), ", "));
 }
+
+/// Declares the options of a solve; some have limits.
+struct DeclareSolve : DeclareOptions {
+  using DeclareOptions::operator();
+
+  void operator()(const OptionText& text, Method& method) const {
+    command.option(flag_name(text.name), text.value, shown_help(text.help, methods_by_hardware()), into(method));
+  }
+  void operator()(const OptionText& text, std::optional<double>& share) const {
+    declare(text, share, [&share](const std::string& given) {
+      const double value = parse_number(given);
+      if (!(value > 0 && value < 1))
+        throw UsageError(
+            fmt::format("{} is not between 0 and 1 (it is a share of an edge's time); give one like 1e-6", given));
+      share = value;
+    });
+  }
+  void operator()(const OptionText& text, double& field) const { declare(text, field, into_positive(field)); }
+};
+
+/// Declares the options of the papers' methods, and notes those that are given.
+struct DeclarePaper : DeclareOptions {
+  std::vector<std::string>& given;
+
+  template <class T>
+  void operator()(const OptionText& text, T& field) const {
+    const std::string name = flag_name(text.name);
+    if constexpr (std::is_enum_v<T>) declare(text, field, noted(name, given, into(field)));
+    else declare(text, field, noted(name, given, into_positive(field)));
+  }
+};
 
 void declare_ranks(Command& command, SolveRequest& request) {
   command.group("Over MPI ranks");
@@ -73,9 +87,7 @@ void declare_ranks(Command& command, SolveRequest& request) {
 void declare_grid(Command& command, SolveRequest& request) {
   command.group("Images");
   declare_mask(command, request.mask, "Solve where this image is neither 0 nor NaN");
-  command.option("--scheme", "NAME", "auto (adaptive), adaptive, godunov, lax-friedrichs",
-                 [&request](const std::string& text) { request.options.scheme = grid_scheme_named(text); });
-  command.option("--order", "N", "Of the adaptive scheme: 1 (default) or 2", into(request.options.order));
+  each_image_option(request.options, DeclareOptions{command});
   declare_raw(command, request.raw);
 }
 
@@ -85,29 +97,6 @@ struct MethodFlags {
   bool allow_zero_fibers = false;
   std::vector<std::string> scheme;  ///< options of the papers' GPU methods that were given
 };
-
-/// The papers' GPU methods, with the papers' own numbers unless told otherwise.
-void declare_scheme(Command& command, PaperOptions& scheme, MethodFlags& flags) {
-  command.group("The papers' methods on a GPU");
-  const auto option = [&](const std::string& name, const std::string& value, const std::string& help,
-                          const Take& take) { command.option(name, value, help, noted(name, flags.scheme, take)); };
-  option("--patch-size", "N", fmt::format("patch-fim: vertices of a patch ({})", scheme.patch_vertices),
-         into_positive(scheme.patch_vertices));
-  option("--inner-iterations", "N", "patch-fim: of a patch before its neighbours see it (7 on triangles, 3 on tets)",
-         into_positive(scheme.inner_iterations));
-  option("--layout", "NAME", "patch-fim: one-ring-strip (default) or cell-assembly",
-         one_of(scheme.layout,
-                {{"one-ring-strip", PatchLayout::one_ring_strip}, {"cell-assembly", PatchLayout::cell_assembly}}));
-  option("--storage", "NAME", "active-list: 6 lengths of a tet (gray-code, default) or 18 products",
-         one_of(scheme.storage, {{"gray-code", ElementStorage::gray_code}, {"products", ElementStorage::products}}));
-  option("--subdomains", "N", "domain-decomposition: how many (one for about a thousand vertices)",
-         into_positive(scheme.subdomains));
-  option("--subdomain-blocks", "NAME", "domain-decomposition: thread blocks on a subdomain, one (default) or several",
-         one_of(scheme.subdomain_blocks, {{"one", SubdomainBlocks::one}, {"several", SubdomainBlocks::several}}));
-  option("--partitioner", "NAME", "Of patches and subdomains: auto (METIS where it is built in), metis, curve",
-         one_of(scheme.partitioner,
-                {{"auto", Partitioner::automatic}, {"metis", Partitioner::metis}, {"curve", Partitioner::curve}}));
-}
 
 void declare_flags(Command& command, MethodFlags& flags) {
   command.flag("--hand-over", "fmm: let banded correct what came out of order", flags.hand_over);
@@ -128,7 +117,7 @@ void apply_flags(const MethodFlags& flags, SolveRequest& request) {
   if (flags.allow_zero_fibers) request.metric.zero_fibers = ZeroFibers::isotropic;
 }
 
-/// The methods that use an option of `declare_scheme`.
+/// The methods that use an option of the papers' methods.
 std::vector<Method> methods_with(std::string_view option) {
   if (option == "--storage") return {Method::active_list};
   if (option == "--subdomains" || option == "--subdomain-blocks") return {Method::domain_decomposition};
@@ -250,7 +239,89 @@ void declare_picture(Command& command, PictureRequest& picture) {
                  into(options.isochrone_spacing));
 }
 
+// ---- files
+
+bool same_place(const std::filesystem::path& a, const std::filesystem::path& b) {
+  std::error_code ignored;
+  return std::filesystem::equivalent(a, b, ignored);
+}
+
+/// The pieces of an input that is a set. None when it is not one, or not a good one: who reads it says so.
+Paths boxes_of(const std::filesystem::path& input) {
+  if (!piece_kind_of(input)) return {};
+  try {
+    return read_piece_index(input).pieces;
+  } catch (const InputError&) {
+    return {};
+  }
+}
+
+/// Pieces of an input must not be replaced either, unless the whole set is.
+void check_input_pieces(const SolveRequest& request, std::string_view why) {
+  if (request.output.empty()) return;
+  for (const auto& input : {request.mesh, request.mask.file}) {
+    if (same_place(input, request.output)) continue;
+    const Paths pieces = boxes_of(input);
+    if (!request.to_pieces()) check_not_among(request.output, pieces, why);
+    else if (std::any_of(pieces.begin(), pieces.end(), [&](const std::filesystem::path& piece) {
+               return same_place(piece.parent_path(), piece_path(request.output, 0).parent_path());
+             }))
+      throw UsageError(fmt::format("{}: its pieces would replace those of {}, an input; choose another name",
+                                   request.output.string(), input.string()));
+  }
+}
+
+/// An output must not replace another, nor an input, --force or not. Only -o may replace the mesh, which it holds.
+void check_distinct_files(const SolveRequest& request) {
+  Paths inputs = request.sources.files;
+  for (const auto& file : {request.probe.points, request.mask.file})
+    if (!file.empty()) inputs.push_back(file);
+  if (request.on_image()) inputs.push_back(request.mesh);
+  const std::string_view is_input = "is an input too (it would be replaced)";
+  Paths outputs;
+  if (request.to_mesh() && !request.on_image() && !request.to_pieces()) outputs = files_written(request.output);
+  else if (!request.output.empty()) outputs = {request.output};
+  for (const auto& file : outputs) check_not_among(file, inputs, is_input);
+  check_input_pieces(request, is_input);
+  inputs.push_back(request.mesh);
+  if (request.to_table()) check_not_among(request.output, inputs, is_input);
+  for (const auto& file : {request.probe.output, request.picture.file, request.matrix}) {
+    if (file.empty()) continue;
+    check_not_among(file, inputs, is_input);
+    check_not_among(file, outputs, "is named for two outputs (one would replace the other)");
+    outputs.push_back(file);
+  }
+}
+
 }  // namespace
+
+bool SolveRequest::to_pieces() const {
+  return to_mesh() && options.backend == Backend::mpi &&
+         (on_image() ? piece_kind_of(output) == PieceKind::image : is_mesh_set(output));
+}
+
+void check_request(const SolveRequest& request) {
+  if (request.output.empty() && request.probe.output.empty() && request.picture.file.empty() && request.matrix.empty())
+    throw UsageError(
+        "no output (the result would be lost); give -o FILE, --probe-output or --picture, or --matrix with "
+        "--each-source");
+  if (request.sources.empty()) {
+    throw UsageError(
+        "no source (the front starts nowhere); give --source, --source-point, --source-file, --source-tag or "
+        "--source-levelset");
+  }
+  if (request.probe.points.empty() != request.probe.output.empty())
+    throw UsageError("--probe and --probe-output go together (where the points are, where the times go); give both");
+  check_each_source(request);
+  if (request.to_pieces()) check_set_writable(request.output, request.overwrite());
+  else if (request.to_mesh() && request.on_image()) check_image_writable(request.output, request.overwrite());
+  else if (request.to_mesh()) check_writable(request.output, request.overwrite());
+  if (request.to_table()) check_output_file(request.output, request.overwrite());
+  if (!request.matrix.empty()) check_output_file(request.matrix, request.overwrite());
+  if (!request.probe.output.empty()) check_output_file(request.probe.output, request.overwrite());
+  if (!request.picture.file.empty()) check_picture(request);
+  check_distinct_files(request);
+}
 
 void declare_solve(Command& root, Console& console) {
   Command command =
@@ -264,11 +335,13 @@ void declare_solve(Command& root, Console& console) {
   command.flag("--each-source", "Solve from every source on its own: arrays arrival_time_0, arrival_time_1, …",
                request->each_source);
   declare_metric(command, *request);
-  declare_method(command, request->options);
+  command.group("How it is solved");
+  each_option(request->options, DeclareSolve{{command}});
   declare_flags(command, *flags);
   declare_ranks(command, *request);
   declare_grid(command, *request);
-  declare_scheme(command, request->options.paper, *flags);
+  command.group("The papers' methods on a GPU");
+  each_option(request->options.paper, DeclarePaper{{command}, flags->scheme});
   declare_outputs(command, *request, *flags);
   declare_picture(command, request->picture);
   declare_common(command, console);

@@ -8,10 +8,12 @@
 #include <string>
 #include <vector>
 
+#include "apps/isochron/arguments.h"
 #include "apps/isochron/console.h"
 #include "apps/isochron/image_input.h"
 #include "apps/isochron/values.h"
 #include "isochron/core/error.h"
+#include "isochron/dist/unreached.h"
 #include "isochron/draw/picture.h"
 #include "isochron/io/io.h"
 #include "isochron/io/tables.h"
@@ -22,6 +24,7 @@
 #include "isochron/solve/ranks/rank_options.h"
 #include "isochron/solve/solver.h"
 #include "isochron/solve/sources.h"
+#include "isochron/trace/probe.h"
 
 namespace isochron::cli {
 
@@ -80,6 +83,18 @@ struct SolveRequest {
   [[nodiscard]] bool floor_given() const { return metric.eigenvalue_floor != default_eigenvalue_floor; }
   [[nodiscard]] Overwrite overwrite() const { return force ? Overwrite::yes : Overwrite::no; }
 };
+
+// The options that say what is solved: the mesh, the sources, the metric. Commands that look at a solution have them
+// too.
+
+/// --elements, --length-unit
+void declare_mesh(Command& command, SolveRequest& request);
+/// --source and its kin
+void declare_sources(Command& command, SourceRequest& sources);
+/// --speed and its kin
+void declare_metric(Command& command, SolveRequest& request);
+/// Warns of an order or a frame of tensors where none are asked for.
+void warn_unused_tensor_layout(const SolveRequest& request, Console& console);
 
 /// Runs everything; gives the exit code.
 int run_solve(const SolveRequest& request, Console& console);
@@ -154,36 +169,13 @@ auto about_file(const std::filesystem::path& file, Work&& work) {
   }
 }
 
-/// Why vertices have no time.
-struct Unreached {
-  std::size_t parts = 0;       ///< pieces of the mesh in which nothing was reached
-  std::size_t in_parts = 0;    ///< their vertices
-  std::size_t no_element = 0;  ///< points that are no corner of an element
-};
-template <int Corners>
-Unreached explain_unreached(const SimplexMesh<Corners>& mesh, const std::vector<double>& times);
-
-/// What a probe found.
-struct ProbeTime {
-  std::optional<double> time;  ///< none where the mesh is further away than the tolerance
-  double distance = 0;         ///< from the mesh, in the file's unit
-};
-
-/// Times at points, interpolated in their elements. Warns of points outside.
-template <int Corners>
-std::vector<ProbeTime> probe_times(const SolveRequest& request, const std::vector<Vec3d>& points,
-                                   const SimplexMesh<Corners>& mesh, const std::vector<double>& times,
-                                   Console& console);
-/// The same in an image, between its voxels; points outside the mask have no time either.
-std::vector<ProbeTime> probe_voxels(const SolveRequest& request, const std::vector<Vec3d>& points,
-                                    const ImageGrid& grid, std::span<const std::uint8_t> mask,
-                                    const std::vector<double>& times, Console& console);
+/// Says how many points are outside, of a mesh or image that is `what`.
+void warn_outside(const ProbeRequest& probe, const std::vector<ProbeTime>& probed, const std::string& what,
+                  Console& console);
 /// As CSV: x,y,z,time,distance, with the name in front when there are names.
 void write_probes(const std::filesystem::path& file, const NamedPoints& points, const std::vector<ProbeTime>& times);
 
-/// A PNG with isochrones. The checks throw before the work what can be known then.
+/// Throws before the work what can be known then of a PNG with isochrones.
 void check_picture(const SolveRequest& request);
-void check_picture_cut(const PictureRequest& picture, const Dataset& dataset);
-void write_picture(const PictureRequest& picture, const Dataset& dataset);
 
 }  // namespace isochron::cli

@@ -1,4 +1,4 @@
-// `isochron solve` on an image, and how other commands read what it read.
+// What `isochron solve` and other commands do with an image to solve on.
 #pragma once
 
 #include "apps/isochron/solve.h"
@@ -6,9 +6,6 @@
 #include "isochron/solve/ranks/ranked_solver.h"
 
 namespace isochron::cli {
-
-/// Runs everything, over ranks when there are any; gives the exit code.
-int run_solve_grid(const SolveRequest& request, mpi::Ranks* ranks, Console& console);
 
 /// The metric that is asked for on an image and where the front may pass: the mask that is asked for and, when the
 /// metric is an array of tensors, the image's own and the voxels that have a usable one. Tensors that have a confidence
@@ -21,9 +18,8 @@ void leave_out_own_mask(const SolveRequest& request, Image& image, std::vector<s
 ImageMetric image_metric(const SolveRequest& request, const Image& image, std::vector<std::uint8_t> mask, int threads,
                          std::optional<double> median = {});
 
-/// Why voxels have no time: outside the mask (empty: none is), or in parts without a source, joined through faces.
-Unreached unreached_voxels(const ImageGrid& grid, std::span<const std::uint8_t> mask, std::span<const double> times);
 struct SolveSummary;
+/// Says which voxels have no time, and why.
 void warn_unreached_voxels(const SolveSummary& summary, Console& console);
 
 /// What to try when a run did not converge, for its message: what was not used already.

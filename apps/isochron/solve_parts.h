@@ -39,14 +39,6 @@ template <int Corners>
 std::vector<std::uint64_t> tagged_vertices(Communicator& communicator, const NameValue& tag,
                                            std::span<const TaggedPiece<Corners>> pieces);
 
-/// All ranks together: why vertices have no time, on the first rank. `times` has those of ghosts too.
-template <int Corners>
-Unreached explain_unreached(Communicator& communicator, const MeshPart<Corners>& part, std::span<const double> times);
-
-/// The same of voxels, which are in parts where faces join them. `times` are those of the rank's box.
-Unreached explain_unreached(Communicator& communicator, const ImagePart& part, std::span<const std::uint8_t> allowed,
-                            std::span<const double> times);
-
 /// All ranks together: adds the largest part, of which this rank has so many vertices, and the most memory of a rank.
 void add_largest(Communicator& communicator, std::size_t vertices, SolveSummary& summary);
 

@@ -1,26 +1,46 @@
+// What comes out of `isochron solve`: arrays, warnings, the picture, the report and the exit code.
 #include "apps/isochron/solve_report.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include <algorithm>
+#include <cmath>
 
-#include "apps/isochron/json_text.h"
-#include "apps/isochron/tensor_report.h"
+#include "apps/isochron/exit_code.h"
+#include "apps/isochron/report.h"
+#include "apps/isochron/solve_grid.h"
+#include "apps/isochron/tensor_input.h"
 #include "isochron/core/timer.h"
+#include "isochron/io/bytes.h"
+#include "isochron/io/file.h"
 
 namespace isochron::cli {
 namespace {
 
+DataArray upwind_vertices(const std::vector<Upwind>& upwind) {
+  std::vector<std::int32_t> values;
+  values.reserve(3 * upwind.size());
+  for (const Upwind& from : upwind)
+    for (const VertexId v : from.vertices) values.push_back(v.valid() ? static_cast<std::int32_t>(v.value) : -1);
+  return {"upwind_vertices", 3, std::move(values)};
+}
+
+DataArray upwind_weights(const std::vector<Upwind>& upwind) {
+  std::vector<float> values;
+  values.reserve(3 * upwind.size());
+  for (const Upwind& from : upwind) values.insert(values.end(), from.weights.begin(), from.weights.end());
+  return {"upwind_weights", 3, std::move(values)};
+}
+
 Json json_of(const SourceSummary& source) {
   Json object;
   if (source.vertex) object["vertex"] = source.vertex->value;
-  else object["point"] = {source.point.x, source.point.y, source.point.z};
-  object["onset"] = source.onset;
-  object["reached"] = source.reached;
-  object["unreached"] = source.unreached;
-  object["max_time"] = finite_or_null(source.max_time);
-  object["solve_seconds"] = source.solve_seconds;
-  object["converged"] = source.converged;
-  object["residual"] = source.residual ? finite_or_null(source.residual->worst) : Json(nullptr);
+  else object["point"] = cli::json_of(source.point);
+  object.update({{"onset", source.onset},
+                 {"reached", source.reached},
+                 {"unreached", source.unreached},
+                 {"max_time", finite_or_null(source.max_time)},
+                 {"solve_seconds", source.solve_seconds},
+                 {"converged", source.converged},
+                 {"residual", source.residual ? finite_or_null(source.residual->worst) : Json(nullptr)}});
   return object;
 }
 
@@ -44,64 +64,14 @@ std::string text_of_ranks(const SolveSummary& summary) {
       traffic.idle_seconds);
 }
 
-Json json_of(const SolveSummary& summary, const Console& console) {
-  const Arrival& arrival = summary.arrival;
-  Json object{{"mesh", summary.mesh.string()},
-              {"written", file_names(summary.written)},
-              {"vertices", summary.vertices},
-              {"elements", summary.elements},
-              {"element_kind", summary.corners == voxel_corners ? "voxel"
-                               : summary.corners == 4           ? "tet"
-                                                                : "triangle"},
-              {"method", name_of(arrival.method)},
-              {"backend", name_of(arrival.backend)},
-              {"threads", arrival.threads},
-              {"precision", name_of(arrival.precision)},
-              {"setup_seconds", arrival.setup_seconds},
-              {"solve_seconds", arrival.solve_seconds},
-              {"transfer_seconds", arrival.transfer_seconds},
-              {"read_seconds", summary.read_seconds},
-              {"write_seconds", summary.write_seconds},
-              {"solves_per_vertex", summary.solves_per_vertex},
-              {"rounds", arrival.counters.rounds},
-              {"reached", arrival.reached},
-              {"unreached", arrival.unreached},
-              {"unreached_parts", summary.unreached.parts},
-              {"unreached_in_parts", summary.unreached.in_parts},
-              {"unreached_in_no_element", summary.unreached.no_element},
-              {"max_time", finite_or_null(arrival.max_time)},
-              {"converged", arrival.converged},
-              {"residual", nullptr},
-              {"residual_limit", nullptr},
-              {"peak_bytes", peak_resident_bytes()},
-              {"notes", arrival.notes},
-              {"warnings", console.warnings()}};
-  if (arrival.residual) {
-    object["residual"] = finite_or_null(arrival.residual->worst);
-    object["residual_limit"] = arrival.residual->limit;
-  }
-  if (summary.corners == voxel_corners) {
-    object["scheme"] = name_of(summary.scheme);
-    object["order"] = summary.order;
-    object["tensors"] = nullptr;
-    if (summary.tensors)
-      add_counts_json(object["tensors"] = Json::object(), *summary.tensors, summary.eigenvalue_floor);
-  }
-  if (summary.ranks > 0) {
-    const mpi::Traffic& traffic = summary.traffic;
-    object["mpi"] = {
-        {"ranks", summary.ranks},       {"parts", traffic.parts},           {"split", split_name(summary)},
-        {"messages", traffic.messages}, {"bytes", traffic.bytes},           {"least_bytes", traffic.halo_bytes},
-        {"bands", traffic.bands},       {"agreements", traffic.agreements}, {"idle_seconds", traffic.idle_seconds}};
-    if (summary.max_vertices > 0) {
-      object["mpi"]["most_vertices"] = summary.max_vertices;
-      object["mpi"]["most_peak_bytes"] = summary.max_bytes;
-    }
-  }
-  if (!summary.sources.empty()) {
-    object["sources"] = Json::array();
-    for (const SourceSummary& source : summary.sources) object["sources"].push_back(json_of(source));
-  }
+Json mpi_json(const SolveSummary& summary) {
+  const mpi::Traffic& traffic = summary.traffic;
+  Json object{
+      {"ranks", summary.ranks},       {"parts", traffic.parts},           {"split", split_name(summary)},
+      {"messages", traffic.messages}, {"bytes", traffic.bytes},           {"least_bytes", traffic.halo_bytes},
+      {"bands", traffic.bands},       {"agreements", traffic.agreements}, {"idle_seconds", traffic.idle_seconds}};
+  if (summary.max_vertices > 0)
+    object.update({{"most_vertices", summary.max_vertices}, {"most_peak_bytes", summary.max_bytes}});
   return object;
 }
 
@@ -116,46 +86,259 @@ std::string text_of(const DiffusionCounts& counts, double floor) {
   return text;
 }
 
-std::string text_of(const SolveSummary& summary) {
+std::string points_of(const SolveSummary& summary, std::size_t count) {
+  return summary.corners == voxel_corners ? counted(count, "voxel", "voxels") : counted(count, "vertex", "vertices");
+}
+
+/// How it was solved.
+void report_method(Report& report, const SolveSummary& summary) {
+  const Arrival& arrival = summary.arrival;
+  report.add({{"method", name_of(arrival.method)},
+              {"backend", name_of(arrival.backend)},
+              {"threads", arrival.threads},
+              {"precision", name_of(arrival.precision)}});
+  report.row("method", "{}, {}, {} precision", name_of(arrival.method), counted(arrival.threads, "thread", "threads"),
+             name_of(arrival.precision));
+  if (summary.ranks > 0) {
+    report.object()["mpi"] = mpi_json(summary);
+    report.row("ranks", "{}", text_of_ranks(summary));
+  }
+  if (!summary.sources.empty()) {
+    Json& sources = report.object()["sources"] = Json::array();
+    for (const SourceSummary& source : summary.sources) sources.push_back(json_of(source));
+    report.row("sources", "{}, each on its own", grouped(summary.sources.size()));
+  }
+  if (summary.corners != voxel_corners) return;
+  report.add({{"scheme", name_of(summary.scheme)}, {"order", summary.order}, {"tensors", nullptr}});
+  if (!summary.tensors) return;
+  report.object()["tensors"] = cli::json_of(*summary.tensors, summary.eigenvalue_floor);
+  report.row("tensors", "{}", text_of(*summary.tensors, summary.eigenvalue_floor));
+}
+
+/// What came out of it, and whether it can be trusted.
+void report_result(Report& report, const SolveSummary& summary) {
   const Arrival& arrival = summary.arrival;
   const bool image = summary.corners == voxel_corners;
-  const auto points = [&](std::size_t n) {
-    return image ? counted(n, "voxel", "voxels") : counted(n, "vertex", "vertices");
-  };
-  std::string text = fmt::format("{}: {}, {}\n", summary.mesh.string(), points(summary.vertices),
-                                 image                  ? fmt::format("{} in the mask", grouped(summary.elements))
-                                 : summary.corners == 4 ? counted(summary.elements, "tetrahedron", "tetrahedra")
-                                                        : counted(summary.elements, "triangle", "triangles"));
-  const auto row = [&](const char* key, const std::string& value) { text += fmt::format("  {:<12}{}\n", key, value); };
-  row("method", fmt::format("{}, {}, {} precision", name_of(arrival.method),
-                            counted(arrival.threads, "thread", "threads"), name_of(arrival.precision)));
-  if (summary.ranks > 0) row("ranks", text_of_ranks(summary));
-  if (!summary.sources.empty()) row("sources", fmt::format("{}, each on its own", grouped(summary.sources.size())));
-  if (summary.tensors) row("tensors", text_of(*summary.tensors, summary.eigenvalue_floor));
-  row("reached", arrival.unreached == 0 ? (image ? "all voxels" : "all vertices")
-                                        : fmt::format("{}; {} unreached", points(arrival.reached),
-                                                      counted(arrival.unreached, "stays", "stay")));
-  if (arrival.reached > 0) row("last time", fmt::format("{:.6g}", arrival.max_time));
-  row("work", fmt::format("{:.1f} local solves a {}, {}", summary.solves_per_vertex, image ? "voxel" : "vertex",
-                          counted(arrival.counters.rounds, "round", "rounds")));
-  if (arrival.residual) {
-    row("residual", fmt::format("{:.2g} of an edge, limit {:.2g}: {}", arrival.residual->worst, arrival.residual->limit,
-                                arrival.residual->passed() ? "passed" : "FAILED"));
-  }
-  if (!arrival.converged && !arrival.residual) row("converged", "NO");
-  row("time", fmt::format("read {:.2f} s, set-up {:.2f} s, solve {:.2f} s, write {:.2f} s", summary.read_seconds,
-                          arrival.setup_seconds, arrival.solve_seconds, summary.write_seconds));
-  row("memory", fmt::format("{:.0f} MB at most", static_cast<double>(peak_resident_bytes()) / 1e6));
-  for (const std::string& note : arrival.notes) row("note", note);
-  if (!summary.written.empty()) row("wrote", fmt::format("{}", fmt::join(file_names(summary.written), ", ")));
-  return text;
+  report.add({{"solves_per_vertex", summary.solves_per_vertex},
+              {"rounds", arrival.counters.rounds},
+              {"reached", arrival.reached},
+              {"unreached", arrival.unreached},
+              {"unreached_parts", summary.unreached.parts},
+              {"unreached_in_parts", summary.unreached.in_parts},
+              {"unreached_in_no_element", summary.unreached.no_element},
+              {"max_time", finite_or_null(arrival.max_time)},
+              {"converged", arrival.converged},
+              {"residual", arrival.residual ? finite_or_null(arrival.residual->worst) : Json(nullptr)},
+              {"residual_limit", arrival.residual ? Json(arrival.residual->limit) : Json(nullptr)}});
+  report.row("reached", "{}",
+             arrival.unreached == 0 ? (image ? "all voxels" : "all vertices")
+                                    : fmt::format("{}; {} unreached", points_of(summary, arrival.reached),
+                                                  counted(arrival.unreached, "stays", "stay")));
+  if (arrival.reached > 0) report.row("last time", "{:.6g}", arrival.max_time);
+  report.row("work", "{:.1f} local solves a {}, {}", summary.solves_per_vertex, image ? "voxel" : "vertex",
+             counted(arrival.counters.rounds, "round", "rounds"));
+  if (arrival.residual)
+    report.row("residual", "{:.2g} of an edge, limit {:.2g}: {}", arrival.residual->worst, arrival.residual->limit,
+               arrival.residual->passed() ? "passed" : "FAILED");
+  else if (!arrival.converged) report.row("converged", "NO");
+}
+
+// Names come from a text file without commas, but a quote would still confuse who reads the table.
+std::string csv_field(const std::string& text) {
+  if (text.find('"') == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + '"';
+}
+
+/// What to try when a run did not converge: what was not used already.
+std::string better_options(const SolveSummary& summary) {
+  if (summary.corners == voxel_corners) return better_grid_options(summary.arrival, summary.scheme);
+  std::vector<std::string> options;
+  if (summary.arrival.precision == Precision::single_) options.emplace_back("--precision double");
+  if (summary.arrival.method != Method::banded) options.emplace_back("--method banded");
+  if (options.empty()) return "check the mesh with 'isochron info'";
+  return fmt::format("try {}", fmt::join(options, " or "));
 }
 
 }  // namespace
 
+void add_result(Arrival& arrival, DataArrays& data) {
+  std::vector<std::uint8_t> reached(arrival.times.size());
+  for (std::size_t v = 0; v < reached.size(); ++v) reached[v] = std::isfinite(arrival.times[v]) ? 1 : 0;
+  if (arrival.precision == Precision::single_)
+    data.set({"arrival_time", 1, std::vector<float>(arrival.times.begin(), arrival.times.end())});
+  else data.set({"arrival_time", 1, std::move(arrival.times)});
+  arrival.times = {};
+  data.set({"source", 1, std::move(arrival.source)});
+  data.set({"reached", 1, std::move(reached)});
+  if (!arrival.upwind.empty()) {
+    data.set(upwind_vertices(arrival.upwind));
+    data.set(upwind_weights(arrival.upwind));
+    arrival.upwind = {};
+  }
+}
+
+void warn_unreached(const SolveSummary& summary, std::size_t count, Console& console) {
+  const auto& [parts, in_parts, no_element] = summary.unreached;
+  std::vector<std::string> why;
+  if (in_parts > 0)
+    why.push_back(fmt::format("{} in {} without a source", grouped(in_parts), counted(parts, "part", "parts")));
+  if (no_element > 0) why.push_back(fmt::format("{} in no element", grouped(no_element)));
+  const std::size_t rest = count - in_parts - no_element;
+  if (rest > 0) why.push_back(fmt::format("{} too far for any number", grouped(rest)));
+  console.warn(fmt::format("{}: {} unreached ({}){}", summary.mesh.string(),
+                           counted(count, "vertex stays", "vertices stay"), fmt::join(why, ", "),
+                           in_parts > 0 ? "; give each part a source, or join the parts" : ""));
+}
+
+void warn_unreached_voxels(const SolveSummary& summary, Console& console) {
+  const auto& [parts, in_parts, masked] = summary.unreached;
+  if (in_parts > 0)
+    console.warn(fmt::format("{}: {} unreached ({} without a source); give each part a source, or widen the mask",
+                             summary.mesh.string(), counted(in_parts, "voxel stays", "voxels stay"),
+                             counted(parts, "part", "parts")));
+}
+
+void note_unused_fibers(const MetricRequest& metric, std::vector<std::string>& notes) {
+  if (metric.fiber_array.empty()) return;
+  std::vector<double> regions;
+  for (const RegionVelocities& row : metric.table) {
+    const Velocities& v = row.velocities;
+    if (v.fiber == v.sheet && (metric.sheet_array.empty() || v.normal == v.sheet))
+      regions.push_back(static_cast<double>(row.region));
+  }
+  if (regions.empty()) return;
+  notes.push_back(fmt::format("the fibres have no effect in {} {} (one velocity for all directions)",
+                              regions.size() == 1 ? "region" : "regions", region_list(regions)));
+}
+
+std::string better_grid_options(const Arrival& arrival, GridScheme scheme) {
+  std::vector<std::string> options;
+  if (arrival.precision == Precision::single_) options.emplace_back("--precision double");
+  if (scheme != GridScheme::adaptive && scheme != GridScheme::automatic) options.emplace_back("--scheme adaptive");
+  if (options.empty()) return "check the image with 'isochron info'";
+  return fmt::format("try {}", fmt::join(options, " or "));
+}
+
+template <int Corners>
+void warn_left_out(const SolveRequest& request, std::size_t other_cells, std::size_t lines, Console& console) {
+  if (other_cells > 0)
+    console.warn(fmt::format("{}: {} are not solved on and left out of the output; --elements {} picks them",
+                             request.mesh.string(),
+                             Corners == 4 ? counted(other_cells, "triangle", "triangles")
+                                          : counted(other_cells, "tetrahedron", "tetrahedra"),
+                             Corners == 4 ? "triangle" : "tet"));
+  if (lines > 0)
+    console.warn(fmt::format("{}: {} left out of the solve (lines do not conduct)", request.mesh.string(),
+                             counted(lines, "line is", "lines are")));
+}
+template void warn_left_out<3>(const SolveRequest&, std::size_t, std::size_t, Console&);
+template void warn_left_out<4>(const SolveRequest&, std::size_t, std::size_t, Console&);
+
+void check_picture(const SolveRequest& request) {
+#if defined(ISOCHRON_WITH_VTK)
+  const std::filesystem::path& file = request.picture.file;
+  if (const FileName name(file); name.extension != ".png" || name.gzip)
+    throw UsageError(file.string() + ": is no name of a picture (they are PNG files); give one that ends in .png");
+  check_picture_options(request.picture.options);
+  check_output_file(file, request.overwrite());
+#else
+  static_cast<void>(request);
+  throw RuntimeError("--picture needs VTK (this build has none); rebuild with -DISOCHRON_WITH_VTK=ON");
+#endif
+}
+
+std::optional<RuntimeError> draw_result(const SolveRequest& request, const Dataset& dataset, SolveSummary& summary,
+                                        const Console& console) {
+  if (request.picture.file.empty()) return std::nullopt;
+  const Activity activity(console, "drawing " + request.picture.file.string());
+  try {
+#if defined(ISOCHRON_WITH_VTK)
+    draw_picture(request.picture.file, dataset, request.picture.options, interruptible());
+#else
+    static_cast<void>(dataset);
+#endif
+  } catch (const RuntimeError& error) {
+    return error;
+  }
+  summary.written.push_back(request.picture.file);
+  return std::nullopt;
+}
+
+void warn_outside(const ProbeRequest& probe, const std::vector<ProbeTime>& probed, const std::string& what,
+                  Console& console) {
+  const auto outside = static_cast<std::size_t>(
+      std::count_if(probed.begin(), probed.end(), [](const ProbeTime& one) { return !one.time; }));
+  if (outside == 0) return;
+  console.warn(fmt::format("{}: {} of {} outside {} and without a time; allow more with --probe-tolerance",
+                           probe.points.string(), grouped(outside),
+                           counted(probed.size(), "point is", outside == 1 ? "points is" : "points are"), what));
+}
+
+void write_probes(const std::filesystem::path& path, const NamedPoints& points, const std::vector<ProbeTime>& times) {
+  AtomicFile file(path);
+  ByteWriter sink({path, file.path()});
+  const bool named = !points.names.empty();
+  sink.print("{}x,y,z,time,distance\n", named ? "name," : "");
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    const Vec3d& p = points.points[i];
+    if (named) sink.print("{},", csv_field(points.names[i]));
+    sink.print("{},{},{},{},{}\n", p.x, p.y, p.z, times[i].time ? fmt::format("{}", *times[i].time) : "",
+               times[i].distance);
+  }
+  sink.finish();
+  file.commit();
+}
+
+int judge(const SolveSummary& summary) {
+  const Arrival& arrival = summary.arrival;
+  const std::string mesh = summary.mesh.string();
+  if (arrival.reached == 0) {  // a source reaches itself, unless travel times are infinite even there
+    print_error(
+        fmt::format("{}: nothing was reached (travel times are too large for any number); check the units of "
+                    "coordinates and speeds",
+                    mesh));
+    return exit_code(ErrorKind::no_answer);
+  }
+  const bool failed = arrival.residual && !arrival.residual->passed();
+  if (arrival.converged && !failed) return 0;
+  const std::string why =
+      failed ? fmt::format("residual {:.2g} at {} {} exceeds {:.2g} of an edge", arrival.residual->worst,
+                           summary.corners == voxel_corners ? "voxel" : "vertex", arrival.residual->worst_vertex.value,
+                           arrival.residual->limit)
+             : "updates were still above the tolerance";
+  print_error(fmt::format("{}: not converged ({}); the output was written all the same: treat it with care, and {}",
+                          mesh, why, better_options(summary)));
+  return exit_not_converged;
+}
+
 void print_summary(const SolveSummary& summary, const Console& console) {
-  if (console.options.json) print_json(json_of(summary, console), console);
-  else console.say(text_of(summary));
+  const Arrival& arrival = summary.arrival;
+  const bool image = summary.corners == voxel_corners, tets = summary.corners == 4;
+  const std::string elements = image  ? fmt::format("{} in the mask", grouped(summary.elements))
+                               : tets ? counted(summary.elements, "tetrahedron", "tetrahedra")
+                                      : counted(summary.elements, "triangle", "triangles");
+  const auto bytes = peak_resident_bytes();
+  Report report;
+  report.title("mesh", summary.mesh.string(), points_of(summary, summary.vertices) + ", " + elements);
+  report.add({{"vertices", summary.vertices},
+              {"elements", summary.elements},
+              {"element_kind", image  ? "voxel"
+                               : tets ? "tet"
+                                      : "triangle"},
+              {"transfer_seconds", arrival.transfer_seconds},
+              {"peak_bytes", bytes}});
+  report_method(report, summary);
+  report_result(report, summary);
+  report.times({{"read", summary.read_seconds},
+                {"setup", arrival.setup_seconds, "set-up"},
+                {"solve", arrival.solve_seconds},
+                {"write", summary.write_seconds}});
+  report.row("memory", "{:.0f} MB at most", static_cast<double>(bytes) / 1e6);
+  report.notes(arrival.notes);
+  report.written(summary.written);
+  report.print(console);
 }
 
 }  // namespace isochron::cli

@@ -1,9 +1,6 @@
-// The steps of `isochron solve`: read, solve, write. Points and cells are moved along, not copied.
+// The steps of `isochron solve`: read, solve, write, report. Meshes and images take the same ones.
 #include <algorithm>
 #include <cmath>
-
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "apps/isochron/exit_code.h"
 #include "apps/isochron/mesh_input.h"
@@ -12,109 +9,20 @@
 #include "apps/isochron/solve_grid.h"
 #include "apps/isochron/solve_mpi.h"
 #include "apps/isochron/solve_parts.h"
-#include "apps/isochron/solve_report.h"
 #include "isochron/comm/mpi_communicator.h"
-#include "isochron/core/error.h"
 #include "isochron/core/timer.h"
 #include "isochron/io/file.h"
 #include "isochron/io/image_io.h"
 #include "isochron/io/pieces/part_files.h"
 #include "isochron/io/pieces/piece_index.h"
-#include "isochron/solve/solver.h"
 
 namespace isochron::cli {
 namespace {
 
-bool same_place(const std::filesystem::path& a, const std::filesystem::path& b) {
-  std::error_code ignored;
-  return std::filesystem::equivalent(a, b, ignored);
-}
+/// Without --probe-tolerance a point may be this share of the diagonal away.
+constexpr double probe_reach = 0.01;
 
-/// The pieces of an input that is a set. None when it is not one, or not a good one: who reads it says so.
-Paths boxes_of(const std::filesystem::path& input) {
-  if (!piece_kind_of(input)) return {};
-  try {
-    return read_piece_index(input).pieces;
-  } catch (const InputError&) {
-    return {};
-  }
-}
-
-/// Pieces of an input must not be replaced either, unless the whole set is.
-void check_input_pieces(const SolveRequest& request, std::string_view why) {
-  if (request.output.empty()) return;
-  for (const auto& input : {request.mesh, request.mask.file}) {
-    if (same_place(input, request.output)) continue;
-    const Paths pieces = boxes_of(input);
-    if (!request.to_pieces()) check_not_among(request.output, pieces, why);
-    else if (std::any_of(pieces.begin(), pieces.end(), [&](const std::filesystem::path& piece) {
-               return same_place(piece.parent_path(), piece_path(request.output, 0).parent_path());
-             }))
-      throw UsageError(fmt::format("{}: its pieces would replace those of {}, an input; choose another name",
-                                   request.output.string(), input.string()));
-  }
-}
-
-/// An output must not replace another, nor an input, --force or not. Only -o may replace the mesh, which it holds.
-void check_distinct_files(const SolveRequest& request) {
-  Paths inputs = request.sources.files;
-  for (const auto& file : {request.probe.points, request.mask.file})
-    if (!file.empty()) inputs.push_back(file);
-  if (request.on_image()) inputs.push_back(request.mesh);
-  const std::string_view is_input = "is an input too (it would be replaced)";
-  Paths outputs;
-  if (request.to_mesh() && !request.on_image() && !request.to_pieces()) outputs = files_written(request.output);
-  else if (!request.output.empty()) outputs = {request.output};
-  for (const auto& file : outputs) check_not_among(file, inputs, is_input);
-  check_input_pieces(request, is_input);
-  inputs.push_back(request.mesh);
-  if (request.to_table()) check_not_among(request.output, inputs, is_input);
-  for (const auto& file : {request.probe.output, request.picture.file, request.matrix}) {
-    if (file.empty()) continue;
-    check_not_among(file, inputs, is_input);
-    check_not_among(file, outputs, "is named for two outputs (one would replace the other)");
-    outputs.push_back(file);
-  }
-}
-
-}  // namespace
-
-bool SolveRequest::to_pieces() const {
-  return to_mesh() && options.backend == Backend::mpi &&
-         (on_image() ? piece_kind_of(output) == PieceKind::image : is_mesh_set(output));
-}
-
-void check_request(const SolveRequest& request) {
-  if (request.output.empty() && request.probe.output.empty() && request.picture.file.empty() && request.matrix.empty())
-    throw UsageError(
-        "no output (the result would be lost); give -o FILE, --probe-output or --picture, or --matrix with "
-        "--each-source");
-  if (request.sources.empty()) {
-    throw UsageError(
-        "no source (the front starts nowhere); give --source, --source-point, --source-file, --source-tag or "
-        "--source-levelset");
-  }
-  if (request.probe.points.empty() != request.probe.output.empty())
-    throw UsageError("--probe and --probe-output go together (where the points are, where the times go); give both");
-  check_each_source(request);
-  if (request.to_pieces()) check_set_writable(request.output, request.overwrite());
-  else if (request.to_mesh() && request.on_image()) check_image_writable(request.output, request.overwrite());
-  else if (request.to_mesh()) check_writable(request.output, request.overwrite());
-  if (request.to_table()) check_output_file(request.output, request.overwrite());
-  if (!request.matrix.empty()) check_output_file(request.matrix, request.overwrite());
-  if (!request.probe.output.empty()) check_output_file(request.probe.output, request.overwrite());
-  if (!request.picture.file.empty()) check_picture(request);
-  check_distinct_files(request);
-}
-
-SideInputs read_side_inputs(const SolveRequest& request) {
-  SideInputs inputs;
-  for (const auto& file : request.sources.files) inputs.source_rows.push_back(read_source_file(file));
-  if (!request.probe.points.empty()) inputs.probes = read_points(request.probe.points);
-  return inputs;
-}
-
-namespace {
+// ---- meshes
 
 /// Says before the work what the output file will not hold.
 void warn_about_output(const SolveRequest& request, const Dataset& dataset, Console& console) {
@@ -141,14 +49,15 @@ void warn_about_output(const SolveRequest& request, const Dataset& dataset, Cons
 }
 
 /// Refuses before the work a picture of an array that will not be there, or of nothing.
-void check_picture_data(const SolveRequest& request, const Dataset& dataset) {
-  check_picture_cut(request.picture, dataset);
+void check_picture_data(const PictureRequest& picture, const Dataset& dataset) {
 #if defined(ISOCHRON_WITH_VTK)
-  const std::string& array = request.picture.options.array;
+  if (picture.file.empty()) return;
+  if (picture.options.cut) check_cut(dataset, *picture.options.cut);
+  const std::string& array = picture.options.array;
   const bool made_here = array.empty() || array == "arrival_time" || array == "source" || array == "reached";
-  if (!request.picture.file.empty() && !made_here) (void)dataset.point_data.require(array, "points (--picture-array)");
+  if (!made_here) (void)dataset.point_data.require(array, "points (--picture-array)");
 #else
-  (void)dataset;
+  static_cast<void>(picture), static_cast<void>(dataset);
 #endif
 }
 
@@ -165,32 +74,306 @@ void drop_other_cells(const SolveRequest& request, Dataset& dataset, Console& co
   if (request.to_mesh()) warn_about_output(request, dataset, console);
 }
 
-}  // namespace
+/// A mesh and what becomes of it. Points and cells are moved along, not copied.
+template <int Corners>
+class MeshRun {
+ public:
+  using RankedSolver = mpi::RankedSolver<Corners>;
 
-void warn_unreached(const SolveSummary& summary, std::size_t count, Console& console) {
-  const auto& [parts, in_parts, no_element] = summary.unreached;
-  std::vector<std::string> why;
-  if (in_parts > 0)
-    why.push_back(fmt::format("{} in {} without a source", grouped(in_parts), counted(parts, "part", "parts")));
-  if (no_element > 0) why.push_back(fmt::format("{} in no element", grouped(no_element)));
-  const std::size_t rest = count - in_parts - no_element;
-  if (rest > 0) why.push_back(fmt::format("{} too far for any number", grouped(rest)));
-  console.warn(fmt::format("{}: {} unreached ({}){}", summary.mesh.string(),
-                           counted(count, "vertex stays", "vertices stay"), fmt::join(why, ", "),
-                           in_parts > 0 ? "; give each part a source, or join the parts" : ""));
+  MeshRun(const SolveRequest& request, Dataset&& dataset) : request_(request), dataset_(std::move(dataset)) {}
+
+  Sources sources(const SideInputs& inputs, Console& console) {
+    Sources sources = gather_sources<Corners>(request_, inputs, dataset_, console);
+    drop_other_cells<Corners>(request_, dataset_, console);
+    mesh_ = take_mesh<Corners>(dataset_);
+    check_size(bounding_box(mesh_.points));
+    return sources;
+  }
+  [[nodiscard]] std::size_t vertex_count() const { return mesh_.vertex_count(); }
+
+  Metric metric() {
+    Metric metric = metric_from_dataset<Corners>(mesh_, dataset_, mesh_metric(request_));
+    if (request_.unit) metric.change_unit(*request_.unit);  // coordinates stay as they are, in messages too
+    return metric;
+  }
+  [[nodiscard]] MeshDomain<Corners> domain(const Metric& metric) const { return {mesh_, metric}; }
+  void warn_of_ranks(mpi::Ranks&, Console&) const {}
+
+  std::vector<ProbeTime> probe(const std::vector<Vec3d>& points, const Arrival& arrival, Console& console) const {
+    const Box box = bounding_box(mesh_.points);
+    const double tolerance = request_.probe.tolerance.value_or(probe_reach * norm(box.high - box.low));
+    std::vector<ProbeTime> probed = probe_times(mesh_, arrival.times, points, tolerance, console.threads());
+    warn_outside(request_.probe, probed, fmt::format("the mesh (further than {:.4g})", tolerance), console);
+    return probed;
+  }
+
+  void sum_up(Arrival& arrival, SolveSummary& summary, Console& console) const {
+    if (!request_.each_source && request_.options.backend == Backend::threads && arrival.threads == 1 &&
+        console.threads() > 1)
+      arrival.notes.push_back(fmt::format("{} runs on one thread, whatever --backend says", name_of(arrival.method)));
+    note_unused_fibers(request_.metric, arrival.notes);
+    summary.elements = mesh_.element_count();
+    summary.corners = Corners;
+    if (arrival.unreached > 0) summary.unreached = explain_unreached(mesh_, arrival.times);
+    if (arrival.unreached > 0 && arrival.reached > 0) warn_unreached(summary, arrival.unreached, console);
+  }
+
+  /// Puts the results into the data that is written, and draws them.
+  std::optional<RuntimeError> add_results(Arrival& arrival, EachSource* each, SolveSummary& summary,
+                                          const Console& console) {
+    restore_mesh<Corners>(dataset_, std::move(mesh_));
+    drop_results(dataset_.point_data);
+    if (each != nullptr) each->add_arrays(dataset_.point_data);
+    else add_result(arrival, dataset_.point_data);
+    return draw_result(request_, dataset_, summary, console);
+  }
+  void write(mpi::Ranks* ranks) {
+    if (request_.to_pieces()) write_in_pieces<Corners>(*ranks, request_.output, std::move(dataset_));
+    else write_dataset(request_.output, dataset_, request_.overwrite());
+  }
+
+ private:
+  const SolveRequest& request_;
+  Dataset dataset_;
+  SimplexMesh<Corners> mesh_;
+};
+
+// ---- images
+
+/// Times from all sources as one array with a component for each, where a format holds no more than one.
+DataArray side_by_side(const std::vector<DataArray>& arrays) {
+  const std::size_t sources = arrays.size();
+  return std::visit(
+      [&](const auto& first) -> DataArray {
+        using Values = std::decay_t<decltype(first)>;
+        Values values(sources * first.size());
+        for (std::size_t i = 0; i < sources; ++i)
+          for (std::size_t v = 0; v < first.size(); ++v)
+            values[v * sources + i] = static_cast<typename Values::value_type>(arrays[i].at(v));
+        return {"arrival_time", static_cast<int>(sources), std::move(values)};
+      },
+      arrays.front().values);
 }
 
-void note_unused_fibers(const MetricRequest& metric, std::vector<std::string>& notes) {
-  if (metric.fiber_array.empty()) return;
-  std::vector<double> regions;
-  for (const RegionVelocities& row : metric.table) {
-    const Velocities& v = row.velocities;
-    if (v.fiber == v.sheet && (metric.sheet_array.empty() || v.normal == v.sheet))
-      regions.push_back(static_cast<double>(row.region));
+/// A flat image as a surface, with the centres of its pixels as vertices; none between pixels outside the mask.
+Dataset flat_surface(const Image& image, std::span<const std::uint8_t> mask) {
+  Dataset surface;
+  surface.point_data = image.data;
+  const ImageGrid& grid = image.grid;
+  for (std::size_t v = 0; v < grid.voxel_count(); ++v) surface.points.push_back(grid.position(VertexId(v)));
+  const auto add = [&](VertexId a, VertexId b, VertexId c) {
+    const auto inside = [&](VertexId v) { return mask.empty() || mask[v.index()] != 0; };
+    if (inside(a) && inside(b) && inside(c)) surface.triangles.cells.push_back({a, b, c});
+  };
+  for (std::uint32_t j = 0; j + 1 < grid.shape[1]; ++j)
+    for (std::uint32_t i = 0; i + 1 < grid.shape[0]; ++i) {
+      add(grid.voxel(i, j, 0), grid.voxel(i + 1, j, 0), grid.voxel(i + 1, j + 1, 0));
+      add(grid.voxel(i, j, 0), grid.voxel(i + 1, j + 1, 0), grid.voxel(i, j + 1, 0));
+    }
+  return surface;
+}
+
+void check_picture_of(const SolveRequest& request, const ImageGrid& grid) {
+  if (request.picture.file.empty() || grid.flat()) return;
+  throw UsageError(
+      fmt::format("--picture draws flat images ({} has {} slices); leave it out, and open the result in a viewer",
+                  request.mesh.string(), grid.shape[2]));
+}
+
+/// An image and what becomes of it.
+class ImageRun {
+ public:
+  using RankedSolver = mpi::RankedGridSolver;
+
+  ImageRun(const SolveRequest& request, Image&& image, ImageMetric&& problem)
+      : request_(request), image_(std::move(image)), problem_(std::move(problem)) {}
+
+  Sources sources(const SideInputs& inputs, Console&) { return gather_voxel_sources(request_, inputs, image_); }
+  [[nodiscard]] std::size_t vertex_count() const { return image_.grid.voxel_count(); }
+
+  Metric metric() { return std::move(problem_.metric); }
+  [[nodiscard]] GridDomain domain(const Metric& metric) const { return {image_.grid, metric, problem_.mask}; }
+  void warn_of_ranks(mpi::Ranks& ranks, Console& console) const {
+    if (request_.options.threads > 1 && ranks.communicator().size() > 1 && !request_.each_source)
+      console.warn("--threads has no effect on an image over several ranks (those of one machine have a thread each)");
   }
-  if (regions.empty()) return;
-  notes.push_back(fmt::format("the fibres have no effect in {} {} (one velocity for all directions)",
-                              regions.size() == 1 ? "region" : "regions", region_list(regions)));
+
+  std::vector<ProbeTime> probe(const std::vector<Vec3d>& points, const Arrival& arrival, Console& console) const {
+    const ImageGrid& grid = image_.grid;
+    const Vec3d last{grid.shape[0] - 1.0, grid.shape[1] - 1.0, grid.shape[2] - 1.0};
+    const double diagonal = norm(grid.position(last) - grid.position(Vec3d{}));
+    const double tolerance = request_.probe.tolerance.value_or(probe_reach * diagonal);
+    std::vector<ProbeTime> probed = probe_times(grid, problem_.mask, arrival.times, points, tolerance);
+    warn_outside(request_.probe, probed, fmt::format("the mask or the image (further than {:.4g})", tolerance),
+                 console);
+    return probed;
+  }
+
+  void sum_up(const Arrival& arrival, SolveSummary& summary, Console& console) const {
+    const std::vector<std::uint8_t>& mask = problem_.mask;
+    summary.elements = mask.empty() ? vertex_count() : mask.size() - std::count(mask.begin(), mask.end(), 0);
+    summary.corners = voxel_corners;
+    summary.tensors = problem_.tensors;
+    summary.eigenvalue_floor = request_.metric.eigenvalue_floor;
+    if (request_.options.scheme != GridScheme::automatic) summary.scheme = request_.options.scheme;
+    summary.order = request_.options.order;
+    if (arrival.unreached > 0) summary.unreached = unreached_voxels(image_.grid, mask, arrival.times);
+    warn_unreached_voxels(summary, console);
+  }
+
+  /// Draws the results, and puts them beside the input's arrays or, where the format has room for one, the times alone
+  /// in their place.
+  std::optional<RuntimeError> add_results(Arrival& arrival, EachSource* each, SolveSummary& summary,
+                                          const Console& console) {
+    const auto not_drawn = draw(arrival, summary, console);
+    const bool many = request_.output.empty() || holds_many_arrays(request_.output);
+    DataArrays& data = image_.data;
+    if (!many || (!data.empty() && made_by_solve(data.all().front().name))) image_.tensor_order.reset();
+    drop_results(data);
+    if (!many) data = {};
+    if (each != nullptr) each->add_arrays(data);
+    else add_result(arrival, data);
+    if (many || data.empty()) return not_drawn;
+    if (each != nullptr) {
+      DataArray times = side_by_side(data.all());
+      data = {};
+      data.set(std::move(times));
+    } else {
+      std::erase_if(data.all(), [](const DataArray& array) { return array.name != "arrival_time"; });
+    }
+    return not_drawn;
+  }
+  void write(mpi::Ranks* ranks) {
+    if (request_.to_pieces()) write_in_pieces(*ranks, request_.output, std::move(image_));
+    else write_image(request_.output, image_, request_.overwrite());
+  }
+
+ private:
+  std::optional<RuntimeError> draw(const Arrival& found, SolveSummary& summary, const Console& console) const {
+    if (request_.picture.file.empty()) return std::nullopt;
+    Arrival arrival = found;
+    Dataset surface = flat_surface(image_, problem_.mask);
+    drop_results(surface.point_data);
+    add_result(arrival, surface.point_data);
+    return draw_result(request_, surface, summary, console);
+  }
+
+  const SolveRequest& request_;
+  Image image_;
+  ImageMetric problem_;
+};
+
+// ---- both
+
+/// Calls `work` with a solver, over ranks when there are any. It and the metric live only in here: their memory is free
+/// again before the rest is written.
+template <class Run, class Work>
+void with_solver(const SolveRequest& request, Run& run, mpi::Ranks* ranks, Console& console, Work&& work) {
+  const Metric metric = run.metric();
+  Activity activity(console, "solving");
+  SolveOptions options = request.options;
+  options.progress = activity.progress();
+  const InterruptGuard guard;
+  if (ranks != nullptr) {
+    run.warn_of_ranks(*ranks, console);
+    typename Run::RankedSolver solver(*ranks, run.domain(metric), options, request.rank_options);
+    work(solver);
+  } else {
+    Solver solver(run.domain(metric), options);
+    work(solver);
+  }
+  check_interrupted();
+}
+
+/// A picture that could not be drawn because there is no display ends the run only when all else is written.
+template <class Run>
+void write_results(const SolveRequest& request, Run& run, mpi::Ranks* ranks, EachSource* each,
+                   const NamedPoints& points, const std::vector<ProbeTime>& probed, SolveSummary& summary,
+                   Console& console) {
+  if (request.to_mesh()) {
+    const Activity activity(console, "writing " + request.output.string());
+    run.write(ranks);
+    summary.written.push_back(request.output);
+  }
+  if (each != nullptr) each->commit(summary.written);
+  if (!request.probe.output.empty()) {
+    write_probes(request.probe.output, points, probed);
+    summary.written.push_back(request.probe.output);
+  }
+}
+
+/// Solves on what was read, writes and reports; gives the exit code.
+template <class Run>
+int solve_and_write(const SolveRequest& request, Run&& run, const SideInputs& inputs, mpi::Ranks* ranks,
+                    SolveSummary& summary, Console& console) {
+  std::vector<ProbeTime> probed;
+  std::optional<EachSource> each;
+  Arrival arrival;
+  about_file(request.mesh, [&] {
+    const Sources sources = run.sources(inputs, console);
+    if (request.each_source) each.emplace(request, sources, run.vertex_count());
+    with_solver(request, run, ranks, console, [&](auto& solver) {
+      if (each) each->run(solver);
+      else arrival = solver.solve(sources);
+      summary.note_ranks(solver);
+    });
+    if (each) arrival = each->take_all();
+    if (!request.probe.output.empty()) probed = run.probe(inputs.probes.points, arrival, console);
+  });
+  summary.vertices = run.vertex_count();
+  summary.solves_per_vertex = arrival.solves_per_vertex();
+  if (each) summary.sources = each->summaries();
+  run.sum_up(arrival, summary, console);
+  if (request.to_pieces() && piece_kind_of(request.mesh))
+    arrival.notes.push_back(fmt::format("the first rank read the whole {} ({} needs it)",
+                                        request.on_image() ? "image" : "mesh", *what_needs_whole(request)));
+  const InterruptGuard guard;
+  const Timer writing;
+  EachSource* const of_each = each ? &*each : nullptr;
+  const auto not_drawn = run.add_results(arrival, of_each, summary, console);
+  write_results(request, run, ranks, of_each, inputs.probes, probed, summary, console);
+  if (not_drawn) throw RuntimeError(*not_drawn);
+  summary.write_seconds = writing.seconds();
+  summary.arrival = std::move(arrival);
+  print_summary(summary, console);
+  return judge(summary);
+}
+
+/// All steps on one process, or on the first of several that solve together.
+int run_whole(const SolveRequest& request, mpi::Ranks* ranks, Console& console) {
+  check_request(request);
+  const SideInputs inputs = read_side_inputs(request);
+  SolveSummary summary;
+  summary.mesh = request.mesh;
+  if (ranks != nullptr) summary.ranks = ranks->communicator().size();
+  const Timer reading;
+  const auto finish = [&](auto&& run) {
+    return solve_and_write(request, std::move(run), inputs, ranks, summary, console);
+  };
+  if (request.on_image()) {
+    Image image = read_reported(request.mesh, request.raw, console);
+    check_picture_of(request, image.grid);
+    ImageMetric problem = about_file(request.mesh, [&] { return image_problem(request, image, console); });
+    summary.read_seconds = reading.seconds();
+    return finish(ImageRun(request, std::move(image), std::move(problem)));
+  }
+  Dataset dataset = read_mesh(request, console);
+  summary.read_seconds = reading.seconds();
+  const int corners = about_file(request.mesh, [&] {
+    check_picture_data(request.picture, dataset);
+    return pick_elements(request, dataset);
+  });
+  return corners == 3 ? finish(MeshRun<3>(request, std::move(dataset)))
+                      : finish(MeshRun<4>(request, std::move(dataset)));
+}
+
+}  // namespace
+
+SideInputs read_side_inputs(const SolveRequest& request) {
+  SideInputs inputs;
+  for (const auto& file : request.sources.files) inputs.source_rows.push_back(read_source_file(file));
+  if (!request.probe.points.empty()) inputs.probes = read_points(request.probe.points);
+  return inputs;
 }
 
 void check_size(const Box& box) {
@@ -199,197 +382,6 @@ void check_size(const Box& box) {
   if (size > 1e100 || (size > 0 && size < 1e-100))
     throw InputError(
         fmt::format("the mesh is {:g} across (too large or too small to compute with); give it in another unit", size));
-}
-
-template <int Corners>
-void warn_left_out(const SolveRequest& request, std::size_t other_cells, std::size_t lines, Console& console) {
-  if (other_cells > 0)
-    console.warn(fmt::format("{}: {} are not solved on and left out of the output; --elements {} picks them",
-                             request.mesh.string(),
-                             Corners == 4 ? counted(other_cells, "triangle", "triangles")
-                                          : counted(other_cells, "tetrahedron", "tetrahedra"),
-                             Corners == 4 ? "triangle" : "tet"));
-  if (lines > 0)
-    console.warn(fmt::format("{}: {} left out of the solve (lines do not conduct)", request.mesh.string(),
-                             counted(lines, "line is", "lines are")));
-}
-template void warn_left_out<3>(const SolveRequest&, std::size_t, std::size_t, Console&);
-template void warn_left_out<4>(const SolveRequest&, std::size_t, std::size_t, Console&);
-
-namespace {
-
-/// Calls `work` with a solver, over ranks when there are any. It and the metric live only in here: their memory is free
-/// again before the rest is written.
-template <int Corners, class Work>
-void with_solver(const SolveRequest& request, const SimplexMesh<Corners>& mesh, const Dataset& dataset,
-                 mpi::Ranks* ranks, Console& console, Work&& work) {
-  Metric metric = metric_from_dataset<Corners>(mesh, dataset, mesh_metric(request));
-  if (request.unit) metric.change_unit(*request.unit);  // coordinates stay as they are, in messages too
-  Activity activity(console, "solving");
-  SolveOptions options = request.options;
-  options.progress = activity.progress();
-  const InterruptGuard guard;
-  if (ranks != nullptr) {
-    mpi::RankedSolver<Corners> solver(*ranks, {mesh, metric}, options, request.rank_options);
-    work(solver);
-  } else {
-    Solver solver({mesh, metric}, options);
-    work(solver);
-  }
-  check_interrupted();
-}
-
-template <int Corners>
-Arrival solve_on(const SolveRequest& request, const SimplexMesh<Corners>& mesh, const Dataset& dataset,
-                 const Sources& sources, mpi::Ranks* ranks, SolveSummary& summary, Console& console) {
-  Arrival arrival;
-  with_solver(request, mesh, dataset, ranks, console, [&](auto& solver) {
-    arrival = solver.solve(sources);
-    summary.note_ranks(solver);
-  });
-  if (request.options.backend == Backend::threads && arrival.threads == 1 && console.threads() > 1)
-    arrival.notes.push_back(fmt::format("{} runs on one thread, whatever --backend says", name_of(arrival.method)));
-  return arrival;
-}
-
-/// Every source on its own. The result is that of all together, without arrays but with the first times at each vertex.
-template <int Corners>
-Arrival solve_each_on(const SolveRequest& request, const SimplexMesh<Corners>& mesh, const Dataset& dataset,
-                      EachSource& each, mpi::Ranks* ranks, SolveSummary& summary, Console& console) {
-  with_solver(request, mesh, dataset, ranks, console, [&](auto& solver) {
-    each.run(solver);
-    summary.note_ranks(solver);
-  });
-  return each.take_all();
-}
-
-DataArray upwind_vertices(const std::vector<Upwind>& upwind) {
-  std::vector<std::int32_t> values;
-  values.reserve(3 * upwind.size());
-  for (const Upwind& from : upwind)
-    for (const VertexId v : from.vertices) values.push_back(v.valid() ? static_cast<std::int32_t>(v.value) : -1);
-  return {"upwind_vertices", 3, std::move(values)};
-}
-
-DataArray upwind_weights(const std::vector<Upwind>& upwind) {
-  std::vector<float> values;
-  values.reserve(3 * upwind.size());
-  for (const Upwind& from : upwind) values.insert(values.end(), from.weights.begin(), from.weights.end());
-  return {"upwind_weights", 3, std::move(values)};
-}
-
-/// The picture comes first, because its options can still turn out wrong: then nothing is written. Where only drawing
-/// fails (no display), the other results are written all the same.
-template <int Corners>
-void write_results(const SolveRequest& request, Dataset& dataset, const NamedPoints& probes,
-                   const std::vector<ProbeTime>& probe_times, EachSource* each, mpi::Ranks* ranks,
-                   SolveSummary& summary, Console& console) {
-  const Timer timer;
-  const auto not_drawn = draw_result(request, dataset, summary, console);
-  if (request.to_mesh()) {
-    const Activity activity(console, "writing " + request.output.string());
-    if (request.to_pieces()) write_in_pieces<Corners>(*ranks, request.output, std::move(dataset));
-    else write_dataset(request.output, dataset, request.overwrite());
-    summary.written.push_back(request.output);
-  }
-  if (each != nullptr) each->commit(summary.written);
-  if (!request.probe.output.empty()) {
-    write_probes(request.probe.output, probes, probe_times);
-    summary.written.push_back(request.probe.output);
-  }
-  if (not_drawn) throw RuntimeError(*not_drawn);
-  summary.write_seconds += timer.seconds();
-}
-
-/// What to try when a run did not converge: what was not used already.
-std::string better_options(const SolveSummary& summary) {
-  if (summary.corners == voxel_corners) return better_grid_options(summary.arrival, summary.scheme);
-  std::vector<std::string> options;
-  if (summary.arrival.precision == Precision::single_) options.emplace_back("--precision double");
-  if (summary.arrival.method != Method::banded) options.emplace_back("--method banded");
-  if (options.empty()) return "check the mesh with 'isochron info'";
-  return fmt::format("try {}", fmt::join(options, " or "));
-}
-
-template <int Corners>
-int solve_dataset(const SolveRequest& request, Dataset&& dataset, const SideInputs& inputs, mpi::Ranks* ranks,
-                  SolveSummary& summary, Console& console) {
-  SimplexMesh<Corners> mesh;
-  std::vector<ProbeTime> probed;
-  std::optional<EachSource> each;
-  Arrival arrival = about_file(request.mesh, [&] {
-    const Sources sources = gather_sources<Corners>(request, inputs, dataset, console);
-    drop_other_cells<Corners>(request, dataset, console);
-    mesh = take_mesh<Corners>(dataset);
-    check_size(bounding_box(mesh.points));
-    if (request.each_source) {
-      each.emplace(request, sources, mesh.vertex_count());
-      return solve_each_on(request, mesh, dataset, *each, ranks, summary, console);
-    }
-    Arrival result = solve_on(request, mesh, dataset, sources, ranks, summary, console);
-    if (!request.probe.output.empty()) probed = probe_times(request, inputs.probes.points, mesh, result.times, console);
-    return result;
-  });
-  note_unused_fibers(request.metric, arrival.notes);
-  if (request.to_pieces() && is_mesh_set(request.mesh))
-    arrival.notes.push_back(
-        fmt::format("the first rank read the whole mesh ({} needs it)", *what_needs_whole(request)));
-  summary.vertices = mesh.vertex_count();
-  summary.elements = mesh.element_count();
-  summary.corners = Corners;
-  summary.solves_per_vertex = arrival.solves_per_vertex();
-  if (each) summary.sources = each->summaries();
-  if (arrival.unreached > 0) summary.unreached = explain_unreached(mesh, arrival.times);
-  if (arrival.unreached > 0 && arrival.reached > 0) warn_unreached(summary, arrival.unreached, console);
-  restore_mesh<Corners>(dataset, std::move(mesh));
-  const InterruptGuard guard;
-  drop_results(dataset.point_data);
-  if (each) each->add_arrays(dataset.point_data);
-  else add_result(arrival, dataset.point_data);
-  write_results<Corners>(request, dataset, inputs.probes, probed, each ? &*each : nullptr, ranks, summary, console);
-  summary.arrival = std::move(arrival);
-  print_summary(summary, console);
-  return judge(summary);
-}
-
-}  // namespace
-
-void add_result(Arrival& arrival, DataArrays& data) {
-  std::vector<std::uint8_t> reached(arrival.times.size());
-  for (std::size_t v = 0; v < reached.size(); ++v) reached[v] = std::isfinite(arrival.times[v]) ? 1 : 0;
-  if (arrival.precision == Precision::single_)
-    data.set({"arrival_time", 1, std::vector<float>(arrival.times.begin(), arrival.times.end())});
-  else data.set({"arrival_time", 1, std::move(arrival.times)});
-  arrival.times = {};
-  data.set({"source", 1, std::move(arrival.source)});
-  data.set({"reached", 1, std::move(reached)});
-  if (!arrival.upwind.empty()) {
-    data.set(upwind_vertices(arrival.upwind));
-    data.set(upwind_weights(arrival.upwind));
-    arrival.upwind = {};
-  }
-}
-
-int judge(const SolveSummary& summary) {
-  const Arrival& arrival = summary.arrival;
-  const std::string mesh = summary.mesh.string();
-  if (arrival.reached == 0) {  // a source reaches itself, unless travel times are infinite even there
-    print_error(
-        fmt::format("{}: nothing was reached (travel times are too large for any number); check the units of "
-                    "coordinates and speeds",
-                    mesh));
-    return exit_code(ErrorKind::no_answer);
-  }
-  const bool failed = arrival.residual && !arrival.residual->passed();
-  if (arrival.converged && !failed) return 0;
-  const std::string why =
-      failed ? fmt::format("residual {:.2g} at {} {} exceeds {:.2g} of an edge", arrival.residual->worst,
-                           summary.corners == voxel_corners ? "voxel" : "vertex", arrival.residual->worst_vertex.value,
-                           arrival.residual->limit)
-             : "updates were still above the tolerance";
-  print_error(fmt::format("{}: not converged ({}); the output was written all the same: treat it with care, and {}",
-                          mesh, why, better_options(summary)));
-  return exit_not_converged;
 }
 
 Box bounding_box(std::span<const Vec3d> points) {
@@ -403,27 +395,6 @@ Box bounding_box(std::span<const Vec3d> points) {
   return box;
 }
 
-namespace {
-
-int run_solve_mesh(const SolveRequest& request, mpi::Ranks* ranks, Console& console) {
-  check_request(request);
-  const SideInputs inputs = read_side_inputs(request);
-  SolveSummary summary;
-  summary.mesh = request.mesh;
-  if (ranks != nullptr) summary.ranks = ranks->communicator().size();
-  const Timer timer;
-  Dataset dataset = read_mesh(request, console);
-  summary.read_seconds = timer.seconds();
-  const int corners = about_file(request.mesh, [&] {
-    check_picture_data(request, dataset);
-    return pick_elements(request, dataset);
-  });
-  return corners == 3 ? solve_dataset<3>(request, std::move(dataset), inputs, ranks, summary, console)
-                      : solve_dataset<4>(request, std::move(dataset), inputs, ranks, summary, console);
-}
-
-}  // namespace
-
 int run_solve(const SolveRequest& request, Console& console) {
   const bool over_ranks = request.options.backend == Backend::mpi;
   if (!over_ranks && mpi::launched_rank() == 0 && mpi::launched_ranks() > 1)
@@ -431,23 +402,18 @@ int run_solve(const SolveRequest& request, Console& console) {
         fmt::format("{} ranks were launched, and each does the same by itself; add --backend mpi to solve over "
                     "them together",
                     mpi::launched_ranks()));
-  if (request.on_image()) {
-    if (!over_ranks) return run_solve_grid(request, nullptr, console);
-    if (goes_by_parts(request))
-      return run_on_all_ranks(
-          [&](Communicator& communicator) { return run_solve_grid_parts(request, communicator, console); });
-    return run_over_ranks(request, [&](mpi::Ranks& ranks) { return run_solve_grid(request, &ranks, console); });
-  }
-  if (is_image_file(request.output) && FileName(request.output).extension != ".npy")
+  if (!request.on_image() && is_image_file(request.output) && FileName(request.output).extension != ".npy")
     throw UsageError(fmt::format(
         "{}: is not an image by its name ({} would be one); name a mesh file as output, or give the shape of an image "
         "of bare numbers with --raw-shape",
         request.mesh.string(), request.output.string()));
-  if (!over_ranks) return run_solve_mesh(request, nullptr, console);
+  if (!over_ranks) return run_whole(request, nullptr, console);
   if (goes_by_parts(request))
-    return run_on_all_ranks(
-        [&](Communicator& communicator) { return run_solve_parts(request, communicator, console); });
-  return run_over_ranks(request, [&](mpi::Ranks& ranks) { return run_solve_mesh(request, &ranks, console); });
+    return run_on_all_ranks([&](Communicator& communicator) {
+      return request.on_image() ? run_solve_grid_parts(request, communicator, console)
+                                : run_solve_parts(request, communicator, console);
+    });
+  return run_over_ranks(request, [&](mpi::Ranks& ranks) { return run_whole(request, &ranks, console); });
 }
 
 }  // namespace isochron::cli

@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
-#include "apps/isochron/mesh_input.h"
+#include "apps/isochron/exit_code.h"
+#include "apps/isochron/solve_grid.h"
 #include "isochron/core/error.h"
 #include "isochron/core/timer.h"
 #include "isochron/metric/tensor_image.h"
+#include "isochron/solve/option_tables.h"
 
 namespace isochron::cli {
 namespace {
@@ -55,22 +57,26 @@ void check_tensor_request(const TensorRequest& request, Console& console) {
     console.warn_unused(request.metric.kind != DiffusionMetricKind::sharpened, option, "--metric sharpened");
 }
 
-void declare_grid_method(Command& command, SolveOptions& options, bool& verify) {
-  SolveOptions& common = options;
+SolveOptions GridMethod::options_for(const Console& console, const Progress& progress) const {
+  SolveOptions result = options;
+  result.threads = console.options.threads;
+  result.verify = verify ? Keep::yes : Keep::no;
+  result.progress = progress;
+  return result;
+}
+
+void declare_grid_method(Command& command, GridMethod& method) {
+  SolveOptions& options = method.options;
   command.group("How it is solved");
-  command.option("--scheme", "NAME", "adaptive (default), godunov or lax-friedrichs",
-                 [&options](const std::string& text) { options.scheme = grid_scheme_named(text); });
+  command.option("--scheme", "NAME", "adaptive (default), godunov or lax-friedrichs", into(options.scheme));
   command.option("--order", "N", "1 (default) or 2", one_of(options.order, {{"1", 1}, {"2", 2}}));
   command.option("--backend", "NAME", "auto, serial, threads, or cuda where there is a GPU",
-                 one_of(common.backend, {{"auto", Backend::automatic},
-                                         {"serial", Backend::serial},
-                                         {"threads", Backend::threads},
-                                         {"cuda", Backend::cuda}}));
-  command.option(
-      "--precision", "NAME", "auto (double, on a GPU single), double or single",
-      one_of(common.precision,
-             {{"auto", Precision::automatic}, {"single", Precision::single_}, {"double", Precision::double_}}));
-  command.flag("--verify", "Check that every cost fits its neighbours' (exit code 4 if not)", verify);
+                 one_of(options.backend, {{"auto", Backend::automatic},
+                                          {"serial", Backend::serial},
+                                          {"threads", Backend::threads},
+                                          {"cuda", Backend::cuda}}));
+  command.option("--precision", "NAME", "auto (double, on a GPU single), double or single", into(options.precision));
+  command.flag("--verify", "Check that every cost fits its neighbours' (exit code 4 if not)", method.verify);
 }
 
 TensorInput read_tensors(const TensorRequest& request, Console& console) {
@@ -98,6 +104,47 @@ void warn_about_tensors(const std::string& name, const DiffusionCounts& counts, 
   if (counts.not_positive_definite > 0)
     console.warn(fmt::format("{}: {} of {} have tensors that are not positive definite; their eigenvalues were raised",
                              name, voxels(counts.not_positive_definite), grouped(counts.usable)));
+}
+
+Json json_of(const DiffusionCounts& counts, double floor) {
+  Json object = Json::object();
+  for (const auto& [name, count] : counts.named()) object[std::string(name) + "_voxels"] = count;
+  object["eigenvalue_floor"] = floor;
+  return object;
+}
+
+void add_metric(Report& report, const TensorRequest& request, const TensorInput& input) {
+  const auto kind = request.metric.kind;
+  Json object{{"kind", kind == DiffusionMetricKind::sharpened ? "sharpened"
+                       : kind == DiffusionMetricKind::inverse ? "inverse"
+                                                              : "adjugate"}};
+  if (kind == DiffusionMetricKind::sharpened) object["alpha"] = request.metric.alpha;
+  object.update(json_of(input.metric.counts, request.metric.floor));
+  report.object()["metric"] = std::move(object);
+}
+
+void add_work(Report& report, const Arrival& work, std::size_t solves, const GridMethod& method) {
+  const GridScheme scheme = method.options.scheme;
+  report.add({{"scheme", name_of(scheme == GridScheme::automatic ? GridScheme::adaptive : scheme)},
+              {"order", method.options.order},
+              {"method", name_of(work.method)},
+              {"backend", name_of(work.backend)},
+              {"threads", work.threads},
+              {"precision", name_of(work.precision)},
+              {"solves", solves},
+              {"setup_seconds", work.setup_seconds},
+              {"solve_seconds", work.solve_seconds},
+              {"transfer_seconds", work.transfer_seconds},
+              {"converged", work.converged},
+              {"residual", work.residual ? finite_or_null(work.residual->worst) : Json(nullptr)},
+              {"peak_bytes", peak_resident_bytes()}});
+}
+
+int judge_costs(const TensorRequest& request, const Arrival& work, const GridMethod& method, std::string_view why) {
+  if (work.converged && (!work.residual || work.residual->passed())) return 0;
+  print_error(fmt::format("{}: not converged{}; the output was written all the same: treat it with care, and {}",
+                          request.file.string(), why, better_grid_options(work, method.options.scheme)));
+  return exit_not_converged;
 }
 
 const Image& ImageFiles::get(const std::filesystem::path& path) {

@@ -7,6 +7,7 @@
 
 #include "apps/isochron/commands.h"
 #include "apps/isochron/image_input.h"
+#include "apps/isochron/report.h"
 #include "isochron/connect/tensor_field.h"
 #include "isochron/metric/diffusion.h"
 #include "isochron/solve/solver.h"
@@ -26,8 +27,16 @@ struct TensorRequest {
 void declare_tensor_image(Command& command, TensorRequest& request);
 /// Throws UsageError and warns of options that do nothing beside the others.
 void check_tensor_request(const TensorRequest& request, Console& console);
+
+/// How costs are computed on the image.
+struct GridMethod {
+  SolveOptions options;
+  bool verify = false;
+
+  [[nodiscard]] SolveOptions options_for(const Console& console, const Progress& progress) const;
+};
 /// Scheme, order, back end, precision and --verify.
-void declare_grid_method(Command& command, SolveOptions& options, bool& verify);
+void declare_grid_method(Command& command, GridMethod& method);
 
 /// Diffusion tensors in the world, and the metric made of them.
 struct TensorInput {
@@ -45,6 +54,13 @@ TensorInput read_tensors(const TensorRequest& request, Console& console);
 /// Warns of tensors that were left out or raised, by what `diffusion_metric` counted in a file. Throws InputError when
 /// that many are wrong that the file must be.
 void warn_about_tensors(const std::string& name, const DiffusionCounts& counts, Console& console);
+
+/// What reports have in common: how many tensors were of what kind, the metric made of them, and the solves on it.
+Json json_of(const DiffusionCounts& counts, double floor);
+void add_metric(Report& report, const TensorRequest& request, const TensorInput& input);
+void add_work(Report& report, const Arrival& work, std::size_t solves, const GridMethod& method);
+/// The exit code of a finished run, with a line on stderr when its costs cannot be trusted.
+int judge_costs(const TensorRequest& request, const Arrival& work, const GridMethod& method, std::string_view why);
 
 /// --eigenvalue-floor
 void declare_eigenvalue_floor(Command& command, double& floor, const std::string& help);

@@ -4,8 +4,8 @@
 
 #include "apps/isochron/commands.h"
 #include "apps/isochron/image_input.h"
-#include "apps/isochron/output_files.h"
-#include "apps/isochron/tensors_report.h"
+#include "apps/isochron/report.h"
+#include "apps/isochron/shared_output.h"
 #include "isochron/core/parallel.h"
 #include "isochron/core/timer.h"
 #include "isochron/io/image/formats.h"
@@ -82,13 +82,12 @@ double median_fitted(const std::vector<float>& values, const std::vector<SymTens
   return *middle;
 }
 
-void warn_about(const TensorsSummary& summary, Console& console) {
-  const TensorFitCounts& counts = summary.counts;
-  const std::string file = summary.file.string();
-  if (summary.volumes_left_out > 0)
+void warn_about(const std::string& file, const WorldGradients& gradients, const TensorFitCounts& counts,
+                Console& console) {
+  if (gradients.left_out() > 0)
     console.warn(fmt::format("{}: left out {} (a b-value but no direction: mean images); remove them to be rid of this",
-                             file, counted(summary.volumes_left_out, "volume", "volumes")));
-  if (summary.b_scaled)
+                             file, counted(gradients.left_out(), "volume", "volumes")));
+  if (gradients.scaled)
     console.warn(
         fmt::format("{}: multiplied b-values with the squared lengths of the b-vectors (some are more than 1 % "
                     "off 1); check the b-vectors if that was not meant",
@@ -101,59 +100,82 @@ void warn_about(const TensorsSummary& summary, Console& console) {
                              counted(counts.failed, "voxel has", "voxels have")));
 }
 
-int run_tensors(const TensorsRequest& request, Console& console) {
-  TensorsSummary summary{.file = request.image, .fit = request.fit == TensorFitMethod::wls ? "wls" : "ols"};
-  for (const char* map : {"_tensor", "_fa", "_v1", "_md"})
-    summary.written.emplace_back(request.prefix + map + ".nii.gz");
-  Paths inputs{request.image, request.bval, request.bvec};
-  if (!request.mask.file.empty()) inputs.push_back(request.mask.file);
-  check_output_files(summary.written, inputs, request.force ? Overwrite::yes : Overwrite::no);
-
-  Timer timer;
-  const Input input = read_input(request, console);
-  summary.read_seconds = timer.seconds();
-  summary.shape = input.image.grid.shape;
-  summary.volumes = input.table.b.size();
-
-  const InterruptGuard guard;
-  timer.restart();
-  TensorFit fit;
-  {
-    Activity activity(console, "fitting tensors");
-    const WorldGradients gradients = world_gradients(input.table, input.image.grid);
-    summary.volumes_left_out = gradients.left_out();
-    summary.b_scaled = gradients.scaled;
-    fit = fit_tensors(signals(input.image), gradients, input.mask,
-                      {.method = request.fit, .threads = console.threads(), .progress = activity.progress()});
-  }
-  summary.counts = fit.counts;
-  Maps maps(fit.tensor, console.threads());
-  summary.median_fa = median_fitted(maps.fa, fit.tensor);
-  summary.median_diffusivity = median_fitted(maps.diffusivity, fit.tensor);
-  summary.fit_seconds = timer.seconds();
-  warn_about(summary, console);
-  if (summary.counts.fitted == 0)
-    throw NoAnswerError(
-        fmt::format("{}: no voxel has a tensor (voxels looked at: {}, without signal: {}); check the "
-                    "image and the mask",
-                    request.image.string(), summary.counts.voxels, summary.counts.empty));
-  timer.restart();
+void write_maps(const ImageGrid& grid, Maps&& maps, const Paths& names, Console& console) {
   std::array<DataArray, 4> arrays{DataArray{mrtrix_tensor_name, 6, std::move(maps.tensor)},
                                   DataArray{"fa", 1, std::move(maps.fa)}, DataArray{"v1", 3, std::move(maps.direction)},
                                   DataArray{"md", 1, std::move(maps.diffusivity)}};
   OutputFiles files;
   for (std::size_t i = 0; i < arrays.size(); ++i) {
     check_interrupted();
-    const Activity activity(console, "writing " + summary.written[i].string());
+    const Activity activity(console, "writing " + names[i].string());
     Image image;
-    image.grid = input.image.grid;
+    image.grid = grid;
     image.data.set(std::move(arrays[i]));
-    write_image(files.add(summary.written[i]), image);
+    write_image(files.add(names[i]), image);
   }
   check_interrupted();
   files.commit();
-  summary.write_seconds = timer.seconds();
-  print_summary(summary, console);
+}
+
+int run_tensors(const TensorsRequest& request, Console& console) {
+  Paths written;
+  for (const char* map : {"_tensor", "_fa", "_v1", "_md"}) written.emplace_back(request.prefix + map + ".nii.gz");
+  Paths inputs{request.image, request.bval, request.bvec};
+  if (!request.mask.file.empty()) inputs.push_back(request.mask.file);
+  check_output_files(written, inputs, request.force ? Overwrite::yes : Overwrite::no);
+
+  const std::string file = request.image.string();
+  Timer timer;
+  const Input input = read_input(request, console);
+  const double read_seconds = timer.seconds();
+  const ImageGrid& grid = input.image.grid;
+  Report report(9);
+  report.title(
+      "file", file,
+      fmt::format("{} voxels, {}", fmt::join(grid.shape, " x "), counted(input.table.b.size(), "volume", "volumes")));
+
+  const InterruptGuard guard;
+  timer.restart();
+  const WorldGradients gradients = world_gradients(input.table, grid);
+  const TensorFit fit = [&] {
+    Activity activity(console, "fitting tensors");
+    return fit_tensors(signals(input.image), gradients, input.mask,
+                       {.method = request.fit, .threads = console.threads(), .progress = activity.progress()});
+  }();
+  const TensorFitCounts& counts = fit.counts;
+  Maps maps(fit.tensor, console.threads());
+  const double median_fa = median_fitted(maps.fa, fit.tensor);
+  const double median_diffusivity = median_fitted(maps.diffusivity, fit.tensor);
+  const double fit_seconds = timer.seconds();
+  warn_about(file, gradients, counts, console);
+  if (counts.fitted == 0)
+    throw NoAnswerError(
+        fmt::format("{}: no voxel has a tensor (voxels looked at: {}, without signal: {}); check the "
+                    "image and the mask",
+                    file, counts.voxels, counts.empty));
+  timer.restart();
+  write_maps(grid, std::move(maps), written, console);
+
+  report.add({{"shape", grid.shape},
+              {"volumes", input.table.b.size()},
+              {"volumes_left_out", gradients.left_out()},
+              {"b_values_scaled", gradients.scaled},
+              {"fit", request.fit == TensorFitMethod::wls ? "wls" : "ols"},
+              {"voxels", counts.voxels},
+              {"fitted", counts.fitted},
+              {"empty", counts.empty},
+              {"failed", counts.failed},
+              {"missing_signals", counts.missing_signals},
+              {"not_positive_definite", counts.not_positive_definite},
+              {"median_fa", median_fa},
+              {"median_diffusivity", median_diffusivity},
+              {"threads", console.threads()}});
+  report.row("tensors", "{} of {} ({} without signal, {} not positive definite)", grouped(counts.fitted),
+             counted(counts.voxels, "voxel", "voxels"), grouped(counts.empty), grouped(counts.not_positive_definite));
+  report.row("median", "anisotropy {:.3f}, mean diffusivity {:.3g}", median_fa, median_diffusivity);
+  report.written(written, "files");
+  report.times({{"read", read_seconds}, {"fit", fit_seconds}, {"write", timer.seconds()}});
+  report.print(console);
   return 0;
 }
 

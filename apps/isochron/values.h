@@ -14,6 +14,8 @@
 
 namespace isochron::cli {
 
+using Paths = std::vector<std::filesystem::path>;
+
 /// Vertex ids from `first` to `last`, both included.
 struct IdRange {
   std::uint32_t first = 0;

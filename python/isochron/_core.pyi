@@ -47,25 +47,7 @@ def problem_with_fibers(
 ) -> Problem: ...
 
 class Options:
-    def __init__(
-        self,
-        method: str = "auto",
-        backend: str = "auto",
-        precision: str = "auto",
-        threads: int = 0,
-        tolerance: float | None = None,
-        source_init: str = "ball",
-        ball_rings: int = 8,
-        split_obtuse: str = "auto",
-        unordered: str = "refuse",
-        reorder: str = "auto",
-        weights: bool = False,
-        verify: bool = False,
-        labels: bool = True,
-        band_width: float = 0.0,
-        scheme: str = "auto",
-        order: int = 1,
-    ) -> None: ...
+    def __init__(self, **options: Any) -> None: ...
 
 class Sources:
     def __init__(
@@ -214,22 +196,7 @@ def tensor_fit(
 ) -> dict[str, Any]: ...
 
 class SurfaceOptions:
-    def __init__(
-        self,
-        epsilon: float = 0.5,
-        delta: float = 0.3,
-        smallest: float = 0.0,
-        largest: float = 0.0,
-        uniform: float = 0.0,
-        inside: str = "above",
-        border: str = "close",
-        backend: str = "auto",
-        smoothing: float = -1.0,
-        most_particles: int = 0,
-        iterations: int = 50,
-        seed: int = 1,
-        threads: int = 0,
-    ) -> None: ...
+    def __init__(self, **options: Any) -> None: ...
 
 def surface_of_values(
     grid: tuple,

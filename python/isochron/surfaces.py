@@ -69,21 +69,19 @@ def extract_surface(
     if size_range is not None:
         if uniform is not None:
             raise UsageError("uniform and size_range exclude each other; give one of them")
-    smallest, largest = (0.0, 0.0) if size_range is None else _size_range(size_range)
     options = _core.SurfaceOptions(
-        number(epsilon, "epsilon"),
-        number(delta, "delta"),
-        smallest,
-        largest,
-        _length(uniform, "uniform"),
-        str(inside),
-        str(border),
-        str(backend),
-        -1.0 if smoothing is None else number(smoothing, "smoothing"),
-        whole(most_particles, "most_particles", 0, 2**32 - 1),
-        whole(iterations, "iterations", 0),
-        whole(seed, "seed", 0, 2**64 - 1),
-        whole(threads, "threads", 0),
+        epsilon=number(epsilon, "epsilon"),
+        delta=number(delta, "delta"),
+        size_range=None if size_range is None else _size_range(size_range),
+        uniform=_length(uniform, "uniform"),
+        inside=str(inside),
+        border=str(border),
+        backend=str(backend),
+        smoothing=None if smoothing is None else number(smoothing, "smoothing"),
+        most_particles=whole(most_particles, "most_particles", 0, 2**32 - 1),
+        iterations=whole(iterations, "iterations", 0),
+        seed=whole(seed, "seed", 0, 2**64 - 1),
+        threads=whole(threads, "threads", 0),
     )
     arguments = (where._core_arguments(), rows)
     with reporting(progress) as callback:

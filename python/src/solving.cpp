@@ -6,51 +6,37 @@
 
 #include "isochron/core/error.h"
 #include "isochron/core/timer.h"
+#include "isochron/solve/option_tables.h"
 #include "isochron/solve/solver.h"
 #include "python/src/bindings.h"
 #include "python/src/interpreter.h"
+#include "python/src/option_reader.h"
 #include "python/src/problem.h"
 #include "python/src/work.h"
 
 namespace isochron::python {
 namespace {
 
-SolveOptions make_solve_options(const std::string& method, const std::string& backend, const std::string& precision,
-                                int threads, std::optional<double> tolerance, const std::string& source_init,
-                                int ball_rings, const std::string& split_obtuse, const std::string& unordered,
-                                const std::string& reorder, bool weights, bool verify, bool labels, double band_width,
-                                const std::string& scheme, int order) {
+SolveOptions make_solve_options(const py::kwargs& given) {
   SolveOptions options;
-  options.method = method_named(method);
-  options.backend = backend_named(backend);
-  options.precision = one_of<Precision>(
-      precision, "precision",
-      {{"auto", Precision::automatic}, {"single", Precision::single_}, {"double", Precision::double_}});
-  options.threads = threads;
-  if (threads < 0) throw UsageError(fmt::format("threads is {} (a number of threads, 0: all cores)", threads));
-  if (tolerance && !(*tolerance > 0 && *tolerance < 1))
-    throw UsageError(fmt::format("tolerance is {} (it is a share of an edge's time); give one like 1e-6", *tolerance));
-  options.tolerance = tolerance;
-  options.source_init = source_init_named(source_init);
-  if (ball_rings < 0)
-    throw UsageError(fmt::format("ball_rings is {} (a number of elements); give 0 or more", ball_rings));
-  options.ball_rings = ball_rings;
-  options.obtuse = one_of<ObtuseSplit>(
-      split_obtuse, "split_obtuse",
-      {{"auto", ObtuseSplit::automatic}, {"always", ObtuseSplit::split}, {"never", ObtuseSplit::none}});
-  options.unordered =
-      one_of<Unordered>(unordered, "unordered",
-                        {{"refuse", Unordered::refuse}, {"hand-over", Unordered::hand_over}, {"run", Unordered::run}});
-  options.reorder = one_of<Reorder>(
-      reorder, "reorder", {{"auto", Reorder::automatic}, {"always", Reorder::always}, {"never", Reorder::never}});
-  options.weights = weights ? Keep::yes : Keep::no;
-  options.verify = verify ? Keep::yes : Keep::no;
-  options.sources = labels ? Keep::yes : Keep::no;
-  if (!(band_width >= 0 && band_width < 1 / 0.0))
-    throw UsageError(fmt::format("band_width is {} (in mean edge times, 0: tuned); give another", band_width));
-  options.band_width = band_width;
-  options.scheme = grid_scheme_named(scheme);
-  options.order = order;
+  OptionReader read(given);
+  each_option(options, read);
+  each_image_option(options, read);
+  read({"threads", "N", "Threads to use; 0: all cores"}, options.threads);
+  read({"unordered", "WHEN", "What fast marching does where its order does not hold"}, options.unordered);
+  read({"weights", "FLAG", "Keep what each time was made of"}, options.weights);
+  read({"verify", "FLAG", "Check every time against its neighbours"}, options.verify);
+  read({"labels", "FLAG", "Keep which source came first"}, options.sources);
+  read.check_all_taken();
+  if (options.threads < 0)
+    throw UsageError(fmt::format("threads is {} (a number of threads, 0: all cores)", options.threads));
+  if (options.tolerance && !(*options.tolerance > 0 && *options.tolerance < 1))
+    throw UsageError(
+        fmt::format("tolerance is {} (it is a share of an edge's time); give one like 1e-6", *options.tolerance));
+  if (options.ball_rings < 0)
+    throw UsageError(fmt::format("ball_rings is {} (a number of elements); give 0 or more", options.ball_rings));
+  if (!(options.band_width >= 0 && options.band_width < 1 / 0.0))
+    throw UsageError(fmt::format("band_width is {} (in mean edge times, 0: tuned); give another", options.band_width));
   return options;
 }
 
@@ -198,11 +184,7 @@ py::dict stats_of(const Arrival& arrival, std::size_t vertices, std::size_t elem
 
 void bind_solving(py::module_& module) {
   using namespace py::literals;
-  py::class_<SolveOptions>(module, "Options", "How to solve.")
-      .def(py::init(&make_solve_options), "method"_a = "auto", "backend"_a = "auto", "precision"_a = "auto",
-           "threads"_a = 0, "tolerance"_a = py::none(), "source_init"_a = "ball", "ball_rings"_a = 8,
-           "split_obtuse"_a = "auto", "unordered"_a = "refuse", "reorder"_a = "auto", "weights"_a = false,
-           "verify"_a = false, "labels"_a = true, "band_width"_a = 0.0, "scheme"_a = "auto", "order"_a = 1);
+  py::class_<SolveOptions>(module, "Options", "How to solve.").def(py::init(&make_solve_options));
   py::class_<Sources, std::shared_ptr<Sources>>(module, "Sources", "Where the front starts.")
       .def(py::init(&make_sources), "vertex_count"_a, "vertices"_a = py::none(), "vertex_times"_a = py::none(),
            "points"_a = py::none(), "point_times"_a = py::none(), "level_set"_a = py::none())

@@ -11,63 +11,58 @@
 #include "isochron/surface/extract.h"
 #include "isochron/surface/extract_materials.h"
 #include "isochron/surface/field/signed_distance.h"
+#include "isochron/surface/option_tables.h"
 #include "isochron/surface/tetrahedra/tetrahedralize.h"
 #include "python/src/bindings.h"
 #include "python/src/datasets.h"
+#include "python/src/option_reader.h"
 #include "python/src/problem.h"
 #include "python/src/work.h"
 
 namespace isochron::python {
 namespace {
 
-/// What `extract_surface` can be asked for. Lengths of 0 and a negative smoothing are the library's own.
+/// What `extract_surface` can be asked for.
 struct SurfaceOptions {
-  double epsilon = 0.5, delta = 0.3, smallest = 0, largest = 0, uniform = 0;
-  std::string inside = "above", border = "close", backend = "auto";
-  double smoothing = -1;
-  std::size_t max_particles = 0;
-  int iterations = 50;
-  std::uint64_t seed = 1;
-  int threads = 0;
+  FieldOptions field;
+  ExtractOptions extract;
 };
 
-SurfaceOptions make_surface_options(double epsilon, double delta, double smallest, double largest, double uniform,
-                                    const std::string& inside, const std::string& border, const std::string& backend,
-                                    double smoothing, std::size_t max_particles, int iterations, std::uint64_t seed,
-                                    int threads) {
-  return {epsilon, delta,     smallest,      largest,    uniform, inside, border,
-          backend, smoothing, max_particles, iterations, seed,    threads};
+struct SurfaceReader : OptionReader {
+  using OptionReader::OptionReader, OptionReader::operator();
+
+  void operator()(const OptionText& text, SizeRange into) {
+    std::array<double, 2> range{into.smallest, into.largest};
+    take(text.name, range);
+    into.smallest = range[0];
+    into.largest = range[1];
+  }
+};
+
+SurfaceOptions make_surface_options(const py::kwargs& given) {
+  SurfaceOptions options;
+  ExtractOptions& extract = options.extract;
+  SurfaceReader read(given);
+  each_level_option(options.field, read);
+  each_option(options.field, read);
+  each_option(extract.sizing, read);
+  each_particle_option(extract, read);
+  read({"most_particles", "N", "Refuse to make more vertices than about N"}, extract.max_particles);
+  read({"threads", "N", "Threads to use; 0: all cores"}, extract.threads);
+  read.check_all_taken();
+  options.field.threads = extract.threads;
+  options.field.backend = extract.backend;
+  return options;
 }
 
 FieldOptions field_options(const SurfaceOptions& given, const ImageGrid& grid) {
-  FieldOptions options;
-  if (given.inside != "above" && given.inside != "below")
-    throw UsageError(fmt::format("inside is '{}'; choose above or below", given.inside));
-  if (given.border != "close" && given.border != "refuse")
-    throw UsageError(fmt::format("border is '{}'; choose close or refuse", given.border));
-  options.inside = given.inside == "above" ? InsideIs::above : InsideIs::below;
-  options.border = given.border == "close" ? AtBorder::close : AtBorder::refuse;
-  options.smoothing = given.smoothing;
-  options.threads = given.threads;
-  options.backend = backend_named(given.backend);
-  // Sizes grow with the distance to the medial axis, so long edges need distances that go that far.
-  const double voxel = std::min({grid.spacing(0), grid.spacing(1), grid.spacing(2)});
-  if (voxel > 0 && given.epsilon > 0) options.reach = std::max(options.reach, given.largest / (given.epsilon * voxel));
+  FieldOptions options = given.field;
+  options.reach = needed_reach(grid, given.extract.sizing, options.reach);
   return options;
 }
 
 ExtractOptions extract_options(const SurfaceOptions& given, const Progress& progress) {
-  ExtractOptions options;
-  options.sizing.epsilon = given.epsilon;
-  options.sizing.delta = given.delta;
-  options.sizing.smallest = given.smallest;
-  options.sizing.largest = given.largest;
-  options.sizing.uniform = given.uniform;
-  options.particles.iterations = given.iterations;
-  options.particles.seed = given.seed;
-  options.max_particles = given.max_particles;
-  options.threads = given.threads;
-  options.backend = backend_named(given.backend);
+  ExtractOptions options = given.extract;
   options.begin_stage = [progress](const std::string&) { return progress; };
   return options;
 }
@@ -185,13 +180,7 @@ py::dict fill_surface(const py::array& points, const py::array& cells, const py:
 
 void bind_surfaces(py::module_& module) {
   using namespace py::literals;
-  const SurfaceOptions usual;
-  py::class_<SurfaceOptions>(module, "SurfaceOptions", "How a surface is meshed.")
-      .def(py::init(&make_surface_options), "epsilon"_a = usual.epsilon, "delta"_a = usual.delta,
-           "smallest"_a = usual.smallest, "largest"_a = usual.largest, "uniform"_a = usual.uniform,
-           "inside"_a = usual.inside, "border"_a = usual.border, "backend"_a = usual.backend,
-           "smoothing"_a = usual.smoothing, "most_particles"_a = usual.max_particles, "iterations"_a = usual.iterations,
-           "seed"_a = usual.seed, "threads"_a = usual.threads);
+  py::class_<SurfaceOptions>(module, "SurfaceOptions", "How a surface is meshed.").def(py::init(&make_surface_options));
   module.def("surface_of_values", &surface_of_values, "grid"_a, "values"_a, "isovalue"_a, "options"_a,
              "progress"_a = py::none(), "The surface where a volume crosses a value.");
   module.def("surface_of_labels", &surface_of_labels, "grid"_a, "labels"_a, "wanted"_a, "options"_a,

@@ -15,6 +15,7 @@
 #include "isochron/core/parallel.h"
 #include "isochron/core/timer.h"
 #include "isochron/mesh/quality.h"
+#include "isochron/surface/option_tables.h"
 #include "isochron/surface/triangulate/delaunay.h"
 
 namespace isochron::viewer {
@@ -119,14 +120,22 @@ std::vector<SizeBrush> parse_brushes(Fields& fields) {
   return brushes;
 }
 
+/// Reads the options of a table that the page offers: lengths, which are positive.
+struct ReadFields {
+  Fields& fields;
+
+  void operator()(const OptionText& text, double& field) const {
+    if (fields.has(text.name)) field = fields.positive(text.name);
+  }
+  void operator()(const OptionText&, SizeRange) const {}
+};
+
 /// How large the triangles are to be.
 SizingOptions parse_sizing(Fields& fields) {
   SizingOptions sizing;
   fields.exclude({"uniform", "epsilon"});
   fields.exclude({"uniform", "delta"});
-  if (fields.has("epsilon")) sizing.epsilon = fields.positive("epsilon");
-  if (fields.has("delta")) sizing.delta = fields.positive("delta");
-  if (fields.has("uniform")) sizing.uniform = fields.positive("uniform");
+  each_option(sizing, ReadFields{fields});
   sizing.brushes = parse_brushes(fields);
   return sizing;
 }

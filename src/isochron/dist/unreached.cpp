@@ -1,4 +1,5 @@
-// Why vertices were not reached: a part without a source, or no element at all.
+#include "isochron/dist/unreached.h"
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -6,13 +7,10 @@
 #include <unordered_map>
 #include <utility>
 
-#include "apps/isochron/solve_grid.h"
-#include "apps/isochron/solve_parts.h"
-#include "isochron/dist/mesh_part.h"
-#include "isochron/io/image/vti.h"
+#include "isochron/comm/collectives.h"
 #include "isochron/mesh/validate.h"
 
-namespace isochron::cli {
+namespace isochron {
 
 template <int Corners>
 Unreached explain_unreached(const SimplexMesh<Corners>& mesh, const std::vector<double>& times) {
@@ -146,8 +144,9 @@ Unreached explain_unreached(Communicator& communicator, const ImagePart& part, s
     ++components.try_emplace(before + first, Component{before + first, 0, 0}).first->second.unreached;
   });
   std::vector<IndexBox> wider = part.boxes;
-  for (IndexBox& box : wider)
-    if (!box.empty()) box = shared_box(box, part.whole);
+  for (IndexBox& box : wider)  // by the next layer of voxels, where there is one
+    for (int d = 0; d < 3 && !box.empty(); ++d)
+      box.high[d] = std::min<std::uint64_t>(box.high[d] + 1, part.whole.shape[d]);
   const IndexBox &own = part.boxes[communicator.index()], &wide = wider[communicator.index()];
   std::vector<BoxData> boxes(1);
   boxes[0].box = own;
@@ -216,4 +215,4 @@ template Unreached explain_unreached(Communicator&, const MeshPart<4>&, std::spa
 template Unreached explain_unreached<3>(const SimplexMesh<3>&, const std::vector<double>&);
 template Unreached explain_unreached<4>(const SimplexMesh<4>&, const std::vector<double>&);
 
-}  // namespace isochron::cli
+}  // namespace isochron

@@ -1,8 +1,12 @@
-#include "apps/isochron/problem_options.h"
-
+// What is solved: the options that say it, and the steps from a mesh or image to the metric on it.
 #include <cmath>
 
+#include "apps/isochron/mesh_input.h"
+#include "apps/isochron/solve.h"
+#include "apps/isochron/solve_grid.h"
 #include "apps/isochron/tensor_input.h"
+#include "isochron/io/file.h"
+#include "isochron/mesh/image_mask.h"
 #include "isochron/metric/velocity_table.h"
 
 namespace isochron::cli {
@@ -96,12 +100,88 @@ void warn_unused_tensor_layout(const SolveRequest& request, Console& console) {
   console.warn_unused(none && request.floor_given(), "--eigenvalue-floor", tensors);
 }
 
-Take into_backend(Backend& backend) {
-  return one_of(backend, {{"auto", Backend::automatic},
-                          {"serial", Backend::serial},
-                          {"threads", Backend::threads},
-                          {"cuda", Backend::cuda},
-                          {"mpi", Backend::mpi}});
+// ---- meshes
+
+void check_not_among(const std::filesystem::path& file, const Paths& others, std::string_view why) {
+  std::error_code ignored;
+  const auto place = [&](const std::filesystem::path& p) {
+    return std::filesystem::weakly_canonical(std::filesystem::absolute(p, ignored), ignored);
+  };
+  for (const auto& other : others)
+    if (place(file) == place(other)) throw UsageError(fmt::format("{}: {}; choose another name", file.string(), why));
+}
+
+bool is_carp_file(const std::filesystem::path& file) {
+  const std::string extension = FileName(file).extension;
+  return extension == ".pts" || extension == ".elem" || extension == ".lon";
+}
+
+void warn_of_reading(const SolveRequest& request, const std::vector<std::string>& warnings,
+                     const std::vector<std::pair<std::string, std::size_t>>& ignored_cells, Console& console) {
+  const std::string name = request.mesh.string();
+  for (const std::string& warning : warnings) console.warn(fmt::format("{}: {}", name, warning));
+  for (const auto& [kind, count] : ignored_cells)
+    console.warn(fmt::format("{}: {} of kind {} left out", name, counted(count, "cell", "cells"), kind));
+}
+
+Dataset read_mesh(const SolveRequest& request, Console& console) {
+  const Activity activity(console, "reading " + request.mesh.string());
+  Dataset dataset = read_dataset(request.mesh);
+  warn_of_reading(request, dataset.warnings, dataset.ignored_cells, console);
+  if (is_carp_file(request.mesh) && !request.unit)
+    console.warn(
+        fmt::format("{}: CARP coordinates are usually in µm; say so with --length-unit um, so that velocities "
+                    "are in mm/ms",
+                    request.mesh.string()));
+  return dataset;
+}
+
+MetricRequest mesh_metric(const SolveRequest& request) {
+  refuse_on_mesh(request.tensors.frame.has_value(), "--tensor-frame");
+  MetricRequest metric = request.metric;
+  if (request.tensors.order) metric.tensor_order = *request.tensors.order;
+  return metric;
+}
+
+int pick_elements(const SolveRequest& request, std::size_t triangles, std::size_t tets) {
+  if (triangles + tets == 0)
+    throw InputError("there are no triangles and no tetrahedra (nothing to solve on); give a surface or volume mesh");
+  if (request.elements == Elements::tet && tets == 0)
+    throw InputError("there are no tetrahedra (--elements tet), only triangles; leave --elements out");
+  if (request.elements == Elements::triangle && triangles == 0)
+    throw InputError("there are no triangles (--elements triangle), only tetrahedra; leave --elements out");
+  if (request.elements == Elements::automatic) return tets > 0 ? 4 : 3;
+  return request.elements == Elements::tet ? 4 : 3;
+}
+
+// ---- images
+
+void leave_out_own_mask(const SolveRequest& request, Image& image, std::vector<std::uint8_t>& mask) {
+  const std::string& tensors =
+      request.metric.metric_array.empty() ? request.metric.velocity_tensor_array : request.metric.metric_array;
+  if (tensors.empty()) return;
+  for (std::size_t i = 0; i < image.data.all().size(); ++i)
+    if (image.data.all()[i].name == tensors) {
+      split_confidence(image, i);
+      break;
+    }
+  apply_own_mask(image, mask);
+}
+
+ImageMetric image_metric(const SolveRequest& request, const Image& image, std::vector<std::uint8_t> mask, int threads,
+                         std::optional<double> median) {
+  ImageMetric problem = metric_from_image(image, request.metric, request.tensors.order, std::move(mask),
+                                          request.tensors.axes(), threads, median);
+  if (request.unit) problem.metric.change_unit(*request.unit);
+  return problem;
+}
+
+ImageMetric image_problem(const SolveRequest& request, Image& image, Console& console) {
+  std::vector<std::uint8_t> mask = read_mask(request.mask, image.grid, console);
+  leave_out_own_mask(request, image, mask);
+  ImageMetric problem = image_metric(request, image, std::move(mask), console.threads());
+  if (problem.tensors) warn_about_tensors(request.mesh.string(), *problem.tensors, console);
+  return problem;
 }
 
 }  // namespace isochron::cli

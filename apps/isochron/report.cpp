@@ -1,0 +1,47 @@
+#include "apps/isochron/report.h"
+
+namespace isochron::cli {
+
+std::vector<std::string> file_names(const Paths& files) {
+  std::vector<std::string> names;
+  for (const auto& file : files) names.push_back(file.string());
+  return names;
+}
+
+std::string json_line(const Json& object) { return object.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
+
+void Report::times(std::initializer_list<Step> steps) {
+  std::vector<std::string> shown;
+  for (const Step& step : steps) {
+    object_[std::string(step.name) + "_seconds"] = step.seconds;
+    shown.push_back(fmt::format("{} {:.2f} s", step.shown != nullptr ? step.shown : step.name, step.seconds));
+  }
+  row("time", "{}", fmt::join(shown, ", "));
+}
+
+void Report::written(const Paths& files, std::string_view label) {
+  object_["written"] = file_names(files);
+  if (!files.empty()) row(label, "{}", fmt::join(file_names(files), ", "));
+}
+
+void Report::notes(const std::vector<std::string>& notes) {
+  Json& all = object_["notes"];
+  if (!all.is_array()) all = Json::array();
+  for (const std::string& note : notes) {
+    all.push_back(note);
+    row("note", "{}", note);
+  }
+}
+
+Json Report::with_warnings(const Console& console) const {
+  Json object = object_;
+  object["warnings"] = console.warnings();
+  return object;
+}
+
+void Report::print(const Console& console) const {
+  if (console.options.json) console.print(json_line(with_warnings(console)));
+  else console.say(text_);
+}
+
+}  // namespace isochron::cli
