@@ -15,6 +15,7 @@ declare -A below=(
   [draw]="core mesh"
   [local]="core"
   [solve]="core comm mesh dist metric local"
+  [papers]="core mesh dist metric local solve"
   [trace]="core mesh metric local solve"
   [connect]="core mesh metric local solve trace"
   [surface]="core mesh metric local solve"

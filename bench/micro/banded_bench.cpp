@@ -27,7 +27,7 @@ void banded_bench(benchmark::State& state) {
     solve.time.assign(problem.vertex_count, std::numeric_limits<T>::infinity());
     solve.time[middle] = 0;
     solve.counters = {};
-    run_schedule(problem, solve, {.method = Method::banded, .threads = 1, .points = mesh.points});
+    run_banded(problem, solve, {});
     benchmark::DoNotOptimize(solve.time.data());
   }
   state.SetItemsProcessed(static_cast<std::int64_t>(state.iterations() * problem.vertex_count));

@@ -9,7 +9,7 @@
 #include "bench/paper/tables.h"
 #include "isochron/core/parallel.h"
 #include "isochron/core/timer.h"
-#include "isochron/solve/simplex/fim.h"
+#include "isochron/papers/fim.h"
 #include "isochron/solve/simplex/finish.h"
 #include "isochron/solve/simplex/pull_candidate.h"
 #include "isochron/solve/simplex/relax.h"

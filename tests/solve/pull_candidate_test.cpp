@@ -9,7 +9,7 @@
 #include "isochron/generate/cube.h"
 #include "isochron/generate/random_fields.h"
 #include "isochron/generate/square.h"
-#include "isochron/solve/simplex/neighbors.h"
+#include "isochron/papers/neighbors.h"
 #include "isochron/solve/simplex/obtuse_split.h"
 #include "isochron/solve/simplex/pull_lists.h"
 #include "isochron/solve/simplex/relax.h"

@@ -7,6 +7,7 @@
 #include "isochron/mesh/locator.h"
 #include "isochron/mesh/ordering.h"
 #include "isochron/mesh/validate.h"
+#include "isochron/papers/axis_schemes.h"
 #include "isochron/solve/grid/stencils.h"
 #include "isochron/solve/simplex/obtuse_split.h"
 #include "isochron/solve/simplex/problem.h"

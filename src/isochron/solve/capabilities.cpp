@@ -9,42 +9,41 @@
 #include <fmt/format.h>
 
 #include "isochron/core/error.h"
+#include "isochron/solve/common/methods.h"
 
 namespace isochron {
 namespace {
 
-constexpr SetOf meshes{DomainKind::triangles, DomainKind::tetrahedra};
 constexpr SetOf images{DomainKind::image};
 constexpr SetOf triangles{DomainKind::triangles};
 constexpr SetOf<DomainKind> nothing{};
 constexpr SetOf any_source{SourceInit::plain, SourceInit::ball, SourceInit::factored};
-constexpr SetOf not_factored{SourceInit::plain, SourceInit::ball};
 constexpr GridScheme mesh = GridScheme::automatic;
 
-constexpr std::array<Capability, 19> rows{{
+constexpr std::array<Capability, 8> own_rows{{
     // method, domains, hardware, scheme, sources, order, splits, threads, device arrays, weights
-    {Method::banded, meshes, Hardware::cpu, mesh, any_source, 1, meshes, true, false, true},
-    {Method::fim, meshes, Hardware::cpu, mesh, not_factored, 1, meshes, true, false, true},
-    {Method::fmm, meshes, Hardware::cpu, mesh, not_factored, 1, meshes, false, false, true},
-    {Method::fsm, meshes, Hardware::cpu, mesh, not_factored, 1, meshes, false, false, true},
-    {Method::relabel_sync, meshes, Hardware::cpu, mesh, not_factored, 1, meshes, false, false, true},
-    {Method::relabel_async, meshes, Hardware::cpu, mesh, not_factored, 1, meshes, false, false, true},
-    {Method::push, meshes, Hardware::gpu, mesh, not_factored, 1, triangles, false, true, false},
+    {Method::banded, any_mesh, Hardware::cpu, mesh, any_source, 1, any_mesh, true, false, true},
+    {Method::push, any_mesh, Hardware::gpu, mesh, unfactored, 1, triangles, false, true, false},
     // Weights are found on the host, once the times are there.
-    {Method::push, meshes, Hardware::gpu, mesh, not_factored, 1, triangles, false, false, true},
-    {Method::active_list, meshes, Hardware::gpu, mesh, not_factored, 1, meshes, false, false, true},
-    {Method::patch_fim, meshes, Hardware::gpu, mesh, not_factored, 1, meshes, false, false, true},
-    {Method::domain_decomposition, meshes, Hardware::gpu, mesh, not_factored, 1, meshes, false, false, true},
-    {Method::banded, meshes, Hardware::ranks, mesh, not_factored, 1, meshes, true, false, false},
+    {Method::push, any_mesh, Hardware::gpu, mesh, unfactored, 1, triangles, false, false, true},
+    {Method::active_list, any_mesh, Hardware::gpu, mesh, unfactored, 1, any_mesh, false, false, true},
+    {Method::banded, any_mesh, Hardware::ranks, mesh, unfactored, 1, any_mesh, true, false, false},
 
     {Method::banded, images, Hardware::cpu, GridScheme::adaptive, any_source, 2, nothing, true, false, false},
-    {Method::fim, images, Hardware::cpu, GridScheme::godunov, not_factored, 1, nothing, false, false, false},
-    {Method::fsm, images, Hardware::cpu, GridScheme::godunov, not_factored, 1, nothing, false, false, false},
-    {Method::fsm, images, Hardware::cpu, GridScheme::lax_friedrichs, not_factored, 1, nothing, false, false, false},
-    {Method::push, images, Hardware::gpu, GridScheme::adaptive, not_factored, 2, nothing, false, true, false},
-    {Method::patch_fim, images, Hardware::gpu, GridScheme::godunov, not_factored, 1, nothing, false, false, false},
-    {Method::banded, images, Hardware::ranks, GridScheme::adaptive, not_factored, 2, nothing, true, false, false},
+    {Method::push, images, Hardware::gpu, GridScheme::adaptive, unfactored, 2, nothing, false, true, false},
+    {Method::banded, images, Hardware::ranks, GridScheme::adaptive, unfactored, 2, nothing, true, false, false},
 }};
+
+/// Domain by domain and back end by back end; our own rows come first in each, so that automatic choices find them.
+std::vector<Capability> all_rows() {
+  std::vector<Capability> all(own_rows.begin(), own_rows.end());
+  for (const PaperMethod& method : paper_methods()) all.push_back(method.row);
+  std::stable_sort(all.begin(), all.end(), [](const Capability& a, const Capability& b) {
+    const auto key = [](const Capability& row) { return std::pair(row.domains.has(DomainKind::image), row.hardware); };
+    return key(a) < key(b);
+  });
+  return all;
+}
 
 bool does(const Capability& row, const Wanted& wanted) {
   return row.sources.has(wanted.source_init) && wanted.order >= 1 && wanted.order <= row.max_order &&
@@ -67,7 +66,7 @@ std::string listed(const std::vector<std::string>& names) {
 
 std::vector<std::string> methods_of(DomainKind domain, Hardware hardware, GridScheme scheme) {
   std::set<Method> methods;
-  for (const Capability& row : rows)
+  for (const Capability& row : capabilities())
     if (row.domains.has(domain) && row.hardware == hardware && row.scheme == scheme) methods.insert(row.method);
   std::vector<std::string> names;
   names.reserve(methods.size());
@@ -199,14 +198,29 @@ std::string_view back_ends_of(const Capability& row) {
 
 }  // namespace
 
-std::span<const Capability> capabilities() { return rows; }
+std::span<const Capability> capabilities() {
+  static const std::vector<Capability> rows = all_rows();
+  return rows;
+}
+
+const PaperMethod* paper_method_on_meshes(Method method) {
+  for (const PaperMethod& paper : paper_methods())
+    if (paper.row.method == method && !paper.row.domains.has(DomainKind::image)) return &paper;
+  return nullptr;
+}
+
+const PaperMethod* paper_method_of(GridScheme scheme) {
+  for (const PaperMethod& paper : paper_methods())
+    if (paper.row.domains.has(DomainKind::image) && paper.row.scheme == scheme) return &paper;
+  return nullptr;
+}
 
 GridScheme resolved_scheme(DomainKind domain, GridScheme scheme) {
   return domain == DomainKind::image && scheme == GridScheme::automatic ? GridScheme::adaptive : scheme;
 }
 
 const Capability* find_capability(const Wanted& wanted) {
-  for (const Capability& row : rows)
+  for (const Capability& row : capabilities())
     if (about(row, wanted) && (wanted.method == Method::automatic || wanted.method == row.method) && does(row, wanted))
       return &row;
   return nullptr;
@@ -221,20 +235,21 @@ const Capability& require_capability(const Wanted& wanted) {
   if (wanted.hardware == Hardware::ranks) refuse_ranks(wanted);
   if (wanted.domain == DomainKind::image) refuse_on_image(wanted);
   if (wanted.method != Method::automatic) refuse_on_mesh(wanted, wanted.method);
+  const std::span<const Capability> rows = capabilities();
   const auto first = std::find_if(rows.begin(), rows.end(), [&](const Capability& row) { return about(row, wanted); });
   refuse_on_mesh(wanted, first == rows.end() ? Method::banded : first->method);
 }
 
 bool runs_on_gpu(Method method) {
-  return std::any_of(rows.begin(), rows.end(),
-                     [&](const Capability& row) { return row.method == method && row.hardware == Hardware::gpu; });
+  return std::ranges::any_of(
+      capabilities(), [&](const Capability& row) { return row.method == method && row.hardware == Hardware::gpu; });
 }
 
 std::string capability_table() {
   std::string text =
       "| method | domain | back end | scheme | order | sources | splits | device arrays | weights |\n"
       "|---|---|---|---|---|---|---|---|---|\n";
-  for (const Capability& row : rows) {
+  for (const Capability& row : capabilities()) {
     const std::string_view sources = row.sources.has(SourceInit::factored) ? "all" : "plain, ball";
     text +=
         fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", name_of(row.method), domains_in(row.domains),

@@ -28,6 +28,9 @@ class SetOf {
   unsigned bits_ = 0;
 };
 
+inline constexpr SetOf any_mesh{DomainKind::triangles, DomainKind::tetrahedra};
+inline constexpr SetOf unfactored{SourceInit::plain, SourceInit::ball};
+
 /// One row: a method on some domains and one kind of hardware.
 struct Capability {
   Method method;
@@ -42,7 +45,8 @@ struct Capability {
   bool weights;               ///< upwind weights can be found
 };
 
-/// All rows. Where the method is left open, the first row that can do all that is asked for is taken.
+/// All rows, those of the papers' methods included. Where the method is left open, the first row that can do all that
+/// is asked for is taken.
 std::span<const Capability> capabilities();
 
 /// What a solve asks for, as far as the table is concerned.

@@ -75,8 +75,8 @@ class GridUpwind {
     UpwindVertices<most> result;
     const T now = time_[x];
     if (!(now < std::numeric_limits<T>::infinity())) return result;
-    if constexpr (is_tensor_problem<Problem>) {
-      result = along_tensor(x);
+    if constexpr (requires { problem_.upwind(time_, x); }) {  // its updates are others than those of its stencils
+      result = problem_.upwind(time_, x);
       if (result.count > 0) return result;
     }
     const auto s = problem_.stencil(x);
@@ -96,26 +96,6 @@ class GridUpwind {
   }
 
  private:
-  /// Fronts run along D ∇u, which need not be the side of an axis where the earlier cell is.
-  [[nodiscard]] UpwindVertices<most> along_tensor(std::uint32_t x) const {
-    const T now = time_[x];
-    T slope[3] = {};
-    for (int i = 0; i < most; ++i) {
-      const std::ptrdiff_t step = problem_.cells->box.axis_step(i);
-      const T back = time_[x - step], ahead = time_[x + step];
-      slope[i] = back < ahead ? std::max(now - back, T(0)) : std::min(ahead - now, T(0));
-    }
-    const Vec3<T> front = problem_.tensor(x) * Vec3<T>{slope[0], slope[1], slope[2]};
-    const T along[3] = {front.x, front.y, front.z};
-    UpwindVertices<most> result;
-    for (int i = 0; i < most; ++i) {
-      const std::ptrdiff_t step = problem_.cells->box.axis_step(i);
-      const auto from = static_cast<std::uint32_t>(along[i] > 0 ? x - step : x + step);
-      if (time_[from] < now) result.add(from, static_cast<float>(std::abs(along[i])));
-    }
-    return result;
-  }
-
   [[nodiscard]] std::uint32_t earlier(std::uint32_t x, std::uint32_t y) const { return time_[y] < time_[x] ? y : x; }
 
   const Problem& problem_;

@@ -1,45 +1,30 @@
-// The engine of images: how voxels are prepared, seeded, run and checked.
-#include <optional>
+// The engine of images: how voxels are prepared, seeded, run and checked with the adaptive scheme.
+#include <algorithm>
 #include <utility>
 #include <variant>
 
-#include "isochron/solve/engine.h"
-#include "isochron/solve/grid/adaptive.h"
-#include "isochron/solve/grid/cuda/device_grid.h"
+#include "isochron/solve/common/methods.h"
 #include "isochron/solve/grid/cuda/speed_scale.h"
 #include "isochron/solve/grid/device_engine.h"
 #include "isochron/solve/grid/grid_finish.h"
-#include "isochron/solve/grid/grid_seeds.h"
-#include "isochron/solve/grid/paper_schemes.h"
+#include "isochron/solve/grid/image_adapter.h"
 
 namespace isochron {
 namespace {
 
-struct ImageGroup {
-  std::vector<Seed> seeds;
-  std::optional<FactoredSource> factored;
-};
-
-/// One run of the plan's scheme.
+/// One run of the adaptive scheme.
 template <class Problem>
 class ImageRun {
   using T = typename Problem::Scalar;
 
  public:
   ImageRun(const Problem& problem, const ImageGroup& group, const Plan& plan, double band_width, int threads)
-      : problem_(problem),
-        plan_(plan),
-        run_{plan.order, threads, band_width, group.factored ? &*group.factored : nullptr} {}
+      : problem_(problem), run_{plan.order, threads, band_width, group.factored ? &*group.factored : nullptr} {}
 
-  void solve(Start<T>& start, std::vector<std::string>& /*notes*/) const {
-    if constexpr (is_tensor_problem<Problem>) solve_paper_scheme(problem_, paper_scheme(), start);
-    else solve_adaptive(problem_, start, run_);
-  }
+  void solve(Start<T>& start, std::vector<std::string>& /*notes*/) const { solve_adaptive(problem_, start, run_); }
 
   [[nodiscard]] Residual residual(const Start<T>& start, double limit) const {
-    if constexpr (is_tensor_problem<Problem>)
-      return check_paper_scheme(problem_, paper_scheme(), start, run_.threads, limit);
-    else return check_adaptive(problem_, start, run_, limit);
+    return check_adaptive(problem_, start, run_, limit);
   }
 
   void spread_labels(Start<T>& start) const {
@@ -50,46 +35,14 @@ class ImageRun {
   [[nodiscard]] static std::vector<Upwind> upwind(const Start<T>& /*start*/) { return {}; }
 
  private:
-  [[nodiscard]] PaperScheme paper_scheme() const {
-    if (plan_.scheme == GridScheme::lax_friedrichs) return PaperScheme::lax_friedrichs_fsm;
-    return plan_.method == Method::fim ? PaperScheme::godunov_fim : PaperScheme::godunov_fsm;
-  }
-
   const Problem& problem_;
-  const Plan& plan_;
   AdaptiveRun run_;
 };
 
-class ImageAdapter {
-  /// Calls `use(T())` with the type of the times.
-  template <class Use>
-  auto with_precision(Use&& use) {
-    return plan_->precision == Precision::single_ ? use(float()) : use(double());
-  }
-
+class ImageAdapter : public ImageAdapterBase<AnyGridProblem> {
  public:
-  explicit ImageAdapter(const Domain& domain) : grid_(*std::get<MaskedGrid>(domain.shape).grid) {
-    check_grid(grid_, "the image");
-    cells_ = std::make_unique<GridCells>(make_cells(grid_, std::get<MaskedGrid>(domain.shape).mask));
-  }
+  using ImageAdapterBase::ImageAdapterBase;
 
-  void use(const SolveOptions& options) { options_ = options; }
-  [[nodiscard]] static int gpu() { return -1; }
-  [[nodiscard]] static Noun user_noun() { return {"voxel", "voxels"}; }
-  [[nodiscard]] std::size_t user_count() const { return grid_.voxel_count(); }
-  [[nodiscard]] std::size_t element_count() const { return grid_.voxel_count(); }
-  [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
-
-  [[nodiscard]] DomainFacts facts(const AnyMetric& metric) const {
-    return {DomainKind::image, cells_->list.size(), metric.host() == nullptr, [this](Precision precision) {
-              return cuda::device_grid_bytes(cells_->list.size(), cells_->box.cell_count,
-                                             precision == Precision::double_ ? sizeof(double) : sizeof(float),
-                                             options_.order);
-            }};
-  }
-
-  [[nodiscard]] bool ready() const { return ready_; }
-  void metric_changed() { ready_ = false; }
   void forget() {
     engine_.reset();
     speeds_ = nullptr;
@@ -106,50 +59,14 @@ class ImageAdapter {
     }
     ready_ = true;
   }
-  /// All that the host needs is prepared with the rest.
-  void prepare_host(const Plan& /*plan*/, const HeldMetric& /*metric*/) {}
-  void prepare_sources(std::span<const Sources> /*source_sets*/) {}
 
   [[nodiscard]] DeviceEngine* device() const { return engine_.get(); }
   std::vector<std::vector<Seed>> device_seeds(std::span<const Sources> source_sets, std::size_t first) {
-    const std::size_t count = source_sets.size() - first;
     if (speeds_ != nullptr && options_.sources == Keep::yes &&
         std::any_of(source_sets.begin(), source_sets.end(), [](const Sources& s) { return s.count() > 1; }))
       with_precision([this](auto scalar) { fetch_scales<decltype(scalar)>(); });
-    std::vector<std::vector<Seed>> seeds;
-    parallel_in_order<std::vector<Seed>>(
-        speeds_ != nullptr ? 1 : solves_at_once(count, 1, plan_->batch_threads), count,
-        [&](std::size_t i, const std::atomic<bool>&) {
-          return for_source_set(first + i, source_sets.size(), [&] { return seeds_of(source_sets[first + i]); });
-        },
-        [&](std::size_t, std::vector<Seed>&& set) { seeds.push_back(std::move(set)); });
-    return seeds;
-  }
-
-  /// Of factored sources one group for each point and one for all that are parts of regions, else one of all.
-  [[nodiscard]] std::vector<ImageGroup> groups(const Sources& sources, SourceInit init) const {
-    const VoxelMetric metric{grid_, *metric_};
-    const auto placed = place_grid_sources(grid_, *cells_, sources);
-    const int radius = limited_radius(options_.ball_rings, placed.size(), grid_);
-    const auto group = [&](const std::vector<PlacedVoxelSource>& members) {
-      return ImageGroup{make_grid_seeds(metric, *cells_, members, init, radius), std::nullopt};
-    };
-    if (init != SourceInit::factored) return {group(placed)};
-    auto [alone, regions] = split_regions(grid_, placed);
-    check_factored_count(alone.size());
-    std::vector<ImageGroup> groups;
-    if (!regions.empty()) groups.push_back(group(regions));
-    for (const PlacedVoxelSource& source : alone) {
-      groups.push_back(group({source}));
-      groups.back().factored = FactoredSource{source.index, metric_at(metric, *cells_, source)};
-    }
-    return groups;
-  }
-
-  template <class Use>
-  void with_problem(Use&& use) const {
-    if (plan_->precision == Precision::single_) std::visit(use, single_);
-    else std::visit(use, double_);
+    const int at_once = speeds_ != nullptr ? 1 : solves_at_once(source_sets.size() - first, 1, plan_->batch_threads);
+    return seeds_of_sets(source_sets, first, at_once, [this](const Sources& sources) { return seeds_of(sources); });
   }
 
   template <class Problem>
@@ -157,39 +74,14 @@ class ImageAdapter {
     return {problem, group, *plan_, options_.band_width, threads};
   }
 
-  template <class Problem>
-  [[nodiscard]] std::uint32_t internal(const Problem& /*problem*/, VertexId voxel) const {
-    const auto [i, j, k] = grid_.index(voxel);
-    return cells_->box.cell({static_cast<int>(i), static_cast<int>(j), static_cast<int>(k)});
-  }
-  template <class Problem, class Visit>
-  void for_users(const Problem& /*problem*/, int threads, const Visit& visit) const {
-    stoppable_for(threads, cells_->list.size(), [&](std::size_t k) {
-      const std::uint32_t cell = cells_->list[k];
-      visit(cell, cells_->box.voxel(cells_->box.index(cell)).index());
-    });
-  }
-
  private:
-  template <class T>
-  AnyGridProblem<T>& problem() {
-    if constexpr (std::is_same_v<T, float>) return single_;
-    else return double_;
-  }
-
   void take_on_host(const HeldMetric& metric) {
-    if (metric.host() == nullptr) fetched_ = metric.device()->fetch();
-    const Metric& here = metric.host() != nullptr ? *metric.host() : fetched_;
-    const VoxelMetric in_voxels{grid_, here};
-    check_grid_metric(in_voxels, *cells_);
+    const VoxelMetric in_voxels = take_metric(metric);
     engine_.reset();  // its memory may be needed, and it reads the stencils
     speeds_ = nullptr;
-    metric_ = &here;
     with_precision([&](auto scalar) {
       using T = decltype(scalar);
-      const int threads = plan_->batch_threads;
-      problem<T>() = plan_->scheme == GridScheme::adaptive ? make_stencils<T>(in_voxels, *cells_, threads)
-                                                           : make_tensors<T>(in_voxels, *cells_, threads);
+      problem<T>() = make_stencils<T>(in_voxels, *cells_, plan_->batch_threads);
       if (plan_->on_device())
         engine_ = std::visit([&](const auto& made) { return make_grid_device_engine(grid_, made, *plan_, options_); },
                              problem<T>());
@@ -259,25 +151,16 @@ class ImageAdapter {
     else fetch(std::get<AxisProblem<T, 3>>(problem<T>()));
   }
 
-  ImageGrid grid_;
-  std::unique_ptr<GridCells> cells_;  ///< problems keep its address
-  SolveOptions options_;
-  const Plan* plan_ = nullptr;
-  bool ready_ = false;
-  const Metric* metric_ = nullptr;              ///< of stencils that are prepared on the host
-  Metric fetched_;                              ///< it, where it was copied from the device
   const cuda::DeviceMetric* speeds_ = nullptr;  ///< of stencils that are prepared on the device
   double factor_ = 0;                           ///< from speeds to scales
   cuda::DeviceArray<std::uint32_t> voxels_;     ///< of the cells, see `voxels_of_cells`
-  AnyGridProblem<float> single_;                ///< the one of the two that the precision asks for
-  AnyGridProblem<double> double_;
   std::unique_ptr<GridDeviceEngine> engine_;
-  std::vector<std::string> notes_;
 };
 
 }  // namespace
 
 std::unique_ptr<Engine> make_image_engine(const Domain& domain, SolveOptions options) {
+  if (const PaperMethod* paper = paper_method_of(options.scheme)) return paper->make_engine(domain, std::move(options));
   return std::make_unique<EngineOf<ImageAdapter>>(ImageAdapter(domain), domain.metric, std::move(options));
 }
 

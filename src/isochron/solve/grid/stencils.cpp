@@ -14,20 +14,7 @@
 #include "isochron/solve/grid/segment_cells.h"
 
 namespace isochron {
-namespace {
 
-/// Off-diagonal parts below this share of the diagonal are rounding of tensors kept in single precision.
-constexpr double diagonal_tolerance = 1e-7;
-
-template <int Dim>
-bool diagonal(const SymTensor3d& m) {
-  const auto small = [](double ab, double aa, double bb) {
-    return ab * ab <= diagonal_tolerance * diagonal_tolerance * aa * bb;
-  };
-  return small(m.xy, m.xx, m.yy) && (Dim == 2 || (small(m.xz, m.xx, m.zz) && small(m.yz, m.yy, m.zz)));
-}
-
-/// D in voxels from M in voxels; of a flat image the block in its plane.
 template <int Dim>
 SymTensor3d velocity_tensor(SymTensor3d m) {
   if (Dim == 2) {
@@ -39,6 +26,19 @@ SymTensor3d velocity_tensor(SymTensor3d m) {
   if (Dim == 2) m.zz = size;
   const SymTensor3d d = (1 / size) * inverse((1 / size) * m);
   return d;
+}
+
+namespace {
+
+/// Off-diagonal parts below this share of the diagonal are rounding of tensors kept in single precision.
+constexpr double diagonal_tolerance = 1e-7;
+
+template <int Dim>
+bool diagonal(const SymTensor3d& m) {
+  const auto small = [](double ab, double aa, double bb) {
+    return ab * ab <= diagonal_tolerance * diagonal_tolerance * aa * bb;
+  };
+  return small(m.xy, m.xx, m.yy) && (Dim == 2 || (small(m.xz, m.xx, m.zz) && small(m.yz, m.yy, m.zz)));
 }
 
 double largest_of(const SymTensor3d& d, int dim) { return std::max({d.xx, d.yy, dim == 3 ? d.zz : 0}); }
@@ -96,12 +96,6 @@ template <int Dim>
 double time_across(const Tensors<Dim>& tensors, int threads) {
   return ordered_sum(threads, tensors.count(),
                      [&](std::size_t k) { return 1 / std::sqrt(largest_of(tensors.velocity(k), Dim)); });
-}
-
-/// A power of two near their mean.
-template <int Dim>
-double unit_of(const Tensors<Dim>& tensors, int threads) {
-  return StencilShare{true, time_across(tensors, threads), static_cast<double>(tensors.count())}.plan().unit;
 }
 
 template <class Problem>
@@ -277,27 +271,6 @@ OffsetProblem<T, Dim> offset_stencils(const VoxelMetric& metric, const GridCells
   return problem;
 }
 
-template <class T, int Dim>
-AnyGridProblem<T> tensors_of(const VoxelMetric& metric, const GridCells& cells, int threads) {
-  const Tensors<Dim> tensors(metric, cells);
-  TensorProblem<T, Dim> problem;
-  static_cast<AxisProblem<T, Dim>&>(problem) =
-      axis_stencils<T, Dim>(metric, cells, tensors, unit_of(tensors, threads), threads);
-  const double square = problem.unit * problem.unit;
-  problem.tensors.resize(tensors.count());
-  stoppable_for(threads, tensors.count(), [&](std::size_t k) {
-    const SymTensor3d d = square * tensors.velocity(k);
-    problem.tensors[k] = {static_cast<T>(d.xx), static_cast<T>(d.xy), static_cast<T>(d.xz),
-                          static_cast<T>(d.yy), static_cast<T>(d.yz), static_cast<T>(d.zz)};
-  });
-  if (tensors.count() > 1) {
-    problem.tensor_of.assign(cells.box.cell_count, 0);
-    for (std::size_t k = 0; k < cells.list.size(); ++k)
-      problem.tensor_of[cells.list[k]] = static_cast<std::uint32_t>(k);
-  }
-  return AnyGridProblem<T>(std::in_place_type<TensorProblem<T, Dim>>, std::move(problem));
-}
-
 template <int Dim>
 StencilShare share_of(const VoxelMetric& metric, const GridCells& cells, int threads) {
   if (cells.list.empty()) return {};
@@ -404,17 +377,12 @@ AnyGridProblem<T> make_stencils(const VoxelMetric& metric, const GridCells& cell
                             : stencils_of<T, 3>(metric, cells, plan, threads);
 }
 
-template <class T>
-AnyGridProblem<T> make_tensors(const VoxelMetric& metric, const GridCells& cells, int threads) {
-  return metric.grid.flat() ? tensors_of<T, 2>(metric, cells, threads) : tensors_of<T, 3>(metric, cells, threads);
-}
-
 template std::optional<SpeedStencils<float, 2>> speed_stencils(const ImageGrid&, const GridCells&, double);
 template std::optional<SpeedStencils<float, 3>> speed_stencils(const ImageGrid&, const GridCells&, double);
 template std::optional<SpeedStencils<double, 2>> speed_stencils(const ImageGrid&, const GridCells&, double);
 template std::optional<SpeedStencils<double, 3>> speed_stencils(const ImageGrid&, const GridCells&, double);
-template AnyGridProblem<float> make_tensors(const VoxelMetric&, const GridCells&, int);
-template AnyGridProblem<double> make_tensors(const VoxelMetric&, const GridCells&, int);
+template SymTensor3d velocity_tensor<2>(SymTensor3d);
+template SymTensor3d velocity_tensor<3>(SymTensor3d);
 template AnyGridProblem<float> make_stencils(const VoxelMetric&, const GridCells&, const StencilPlan&, int);
 template AnyGridProblem<double> make_stencils(const VoxelMetric&, const GridCells&, const StencilPlan&, int);
 

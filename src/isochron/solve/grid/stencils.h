@@ -73,23 +73,6 @@ struct AxisProblem : GridProblem<T> {
   }
 };
 
-/// Whole tensors on the axes' neighbours, as the schemes of paper 004 read them (`grid/paper_schemes.h`). Its axis
-/// weights are the diagonal.
-template <class T, int Dim>
-struct TensorProblem : AxisProblem<T, Dim> {
-  std::vector<SymTensor3<T>> tensors;  ///< D in voxels; one for all, or one per allowed cell
-  BigVector<std::uint32_t> tensor_of;  ///< of each cell; empty when there is one for all
-
-  [[nodiscard]] const SymTensor3<T>& tensor(std::uint32_t cell) const {
-    return tensors[tensor_of.empty() ? 0 : tensor_of[cell]];
-  }
-};
-
-template <class Problem>
-inline constexpr bool is_tensor_problem = false;
-template <class T, int Dim>
-inline constexpr bool is_tensor_problem<TensorProblem<T, Dim>> = true;
-
 /// The terms of one cell as they are stored: `local/selling.h`.
 template <int Terms>
 struct StencilRecord {
@@ -272,8 +255,11 @@ struct VoxelMetric {
 };
 
 template <class T>
-using AnyGridProblem = std::variant<AxisProblem<T, 2>, AxisProblem<T, 3>, OffsetProblem<T, 2>, OffsetProblem<T, 3>,
-                                    TensorProblem<T, 2>, TensorProblem<T, 3>>;
+using AnyGridProblem = std::variant<AxisProblem<T, 2>, AxisProblem<T, 3>, OffsetProblem<T, 2>, OffsetProblem<T, 3>>;
+
+/// D in voxels from M in voxels; of a flat image the block in its plane.
+template <int Dim>
+SymTensor3d velocity_tensor(SymTensor3d m);
 
 /// Throws InputError unless the metric fits the image and is positive definite and finite on all allowed cells (what it
 /// is elsewhere does not matter).
@@ -327,9 +313,5 @@ std::optional<SpeedStencils<T, Dim>> speed_stencils(const ImageGrid& grid, const
                                                     double mean_slowness);
 /// Throws InputError: a cell's scale is too large or too small.
 [[noreturn]] void refuse_contrast();
-
-/// The same for the schemes of paper 004.
-template <class T>
-AnyGridProblem<T> make_tensors(const VoxelMetric& metric, const GridCells& cells, int threads);
 
 }  // namespace isochron

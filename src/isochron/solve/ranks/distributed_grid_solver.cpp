@@ -236,9 +236,8 @@ DistributedGridSolver::DistributedGridSolver(Communicator& communicator, const G
     std::visit(
         [&](auto& problem) {
           using Problem = std::decay_t<decltype(problem)>;
-          if constexpr (!is_tensor_problem<Problem>)
-            engine_ = std::make_unique<EngineOf<Problem>>(communicator, part, std::move(cells), std::move(problem),
-                                                          options, device, std::move(notes), timer);
+          engine_ = std::make_unique<EngineOf<Problem>>(communicator, part, std::move(cells), std::move(problem),
+                                                        options, device, std::move(notes), timer);
         },
         any);
   };

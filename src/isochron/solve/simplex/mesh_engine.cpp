@@ -4,9 +4,9 @@
 #include <utility>
 #include <variant>
 
+#include "isochron/solve/common/methods.h"
 #include "isochron/solve/engine.h"
 #include "isochron/solve/schedules/banded/banded_team.h"
-#include "isochron/solve/simplex/cuda/schedule.h"
 #include "isochron/solve/simplex/device_engine.h"
 #include "isochron/solve/simplex/factored.h"
 #include "isochron/solve/simplex/finish.h"
@@ -23,14 +23,13 @@ struct MeshGroup {
 };
 
 template <class T, int Corners>
-using Device = std::unique_ptr<cuda::DeviceSchedule<T, Corners>>;
+using Schedule = std::unique_ptr<MeshSchedule<T, Corners>>;
 
 /// What one run needs to know of the rest.
 template <int Corners>
 struct MeshRunContext {
   const SimplexMesh<Corners>& mesh;
   const Metric& metric;
-  const Plan& plan;
   const SolveOptions& options;
   int threads;
 };
@@ -42,26 +41,16 @@ class MeshRun {
 
  public:
   MeshRun(const SimplexProblem<T, Corners>& problem, const MeshGroup& group, const Context& context,
-          cuda::DeviceSchedule<T, Corners>* device)
-      : problem_(problem), context_(context), device_(device) {
+          MeshSchedule<T, Corners>* schedule)
+      : problem_(problem), context_(context), schedule_(schedule) {
     if constexpr (std::is_same_v<T, double>)
       if (group.factored) make_views(*group.factored);
   }
 
   void solve(Start<T>& start, std::vector<std::string>& notes) const {
-    const Plan& plan = context_.plan;
-    if (!views_.empty()) {
-      run_factored(start);
-      return;
-    }
-    const bool marches = plan.method == Method::fmm && problem_.obtuse_corners > 0;
-    if (marches) check_ordering(notes);
-    const std::span<const Vec3d> points = context_.mesh.points;
-    const double width = context_.options.band_width;
-    if (device_ != nullptr) device_->run(start.state);
-    else run_schedule(problem_, start.state, {plan.method, plan.several_threads ? context_.threads : 1, width, points});
-    if (marches && context_.options.unordered == Unordered::hand_over)
-      correct(problem_, start.state, {Method::banded, context_.threads, width, points});
+    if (!views_.empty()) run_factored(start);
+    else if (schedule_ != nullptr) schedule_->run(start.state, context_.threads, notes);
+    else run_banded(problem_, start.state, {context_.threads, context_.options.band_width});
   }
 
   [[nodiscard]] Residual residual(const Start<T>& start, double limit) const {
@@ -115,24 +104,10 @@ class MeshRun {
     }
   }
 
-  /// Refuses fast marching where its ordering does not hold, unless the options say otherwise.
-  void check_ordering(std::vector<std::string>& notes) const {
-    const std::string why =
-        fmt::format("{} of {} element corners are obtuse in the metric, where a vertex can depend on a later one",
-                    problem_.obtuse_corners, problem_.elements.size() * Corners);
-    if (context_.options.unordered == Unordered::refuse)
-      throw InputError(fmt::format("fast marching cannot order this mesh ({}); use ", why) +
-                       Setting{Option::method, "banded"} + ", or " + Setting{Option::unordered, "hand-over"} +
-                       " to correct its result, or " + Setting{Option::unordered, "run"} + " to run it regardless");
-    notes.push_back(context_.options.unordered == Unordered::run
-                        ? fmt::format("unordered: fast marching ran although {}; times may be too late", why)
-                        : fmt::format("handed over: {}, so banded corrected the result", why));
-  }
-
   const SimplexProblem<T, Corners>& problem_;
   Context context_;
-  cuda::DeviceSchedule<T, Corners>* device_;
-  std::vector<SourceView> views_;  ///< of a factored source
+  MeshSchedule<T, Corners>* schedule_;  ///< null: time bands
+  std::vector<SourceView> views_;       ///< of a factored source
 };
 
 template <int Corners>
@@ -171,7 +146,7 @@ class MeshAdapter {
   void metric_changed() { ready_ = host_ready_ = false; }
   void forget() {
     engine_.reset();
-    device_ = {};
+    schedule_ = {};
     problem_ = {};
     metric_changed();
   }
@@ -204,8 +179,7 @@ class MeshAdapter {
       prepare_metric(
           problem_.template emplace<1>(prepare_topology<double>(*mesh_, keep_order, plan.threads, for_pushes())));
     }
-    if (plan.on_device() && engine_ == nullptr)
-      std::visit([&](auto& problem) { device_ = make_device_schedule(problem); }, problem_);
+    if (engine_ == nullptr) std::visit([&](auto& problem) { schedule_ = make_schedule(problem); }, problem_);
     host_ready_ = true;
   }
 
@@ -252,8 +226,8 @@ class MeshAdapter {
 
   template <class T>
   MeshRun<T, Corners> make_run(const SimplexProblem<T, Corners>& problem, const MeshGroup& group, int threads) const {
-    const auto* device = std::get_if<Device<T, Corners>>(&device_);  // of the CPU's methods it is empty
-    return {problem, group, {*mesh_, *metric_, *plan_, options_, threads}, device != nullptr ? device->get() : nullptr};
+    const auto* schedule = std::get_if<Schedule<T, Corners>>(&schedule_);  // `push` has none
+    return {problem, group, {*mesh_, *metric_, options_, threads}, schedule != nullptr ? schedule->get() : nullptr};
   }
 
   template <class T>
@@ -297,9 +271,9 @@ class MeshAdapter {
     else problem_.template emplace<1>(prepare_topology<double>(*mesh_, keep_order, threads, for_pushes()));
   }
 
-  /// `banded` pushes; `fmm` may hand over to it.
   [[nodiscard]] ForPushes for_pushes() const {
-    return plan_->method == Method::banded || plan_->method == Method::fmm ? ForPushes::yes : ForPushes::no;
+    if (const PaperMethod* paper = paper_method_on_meshes(plan_->method)) return paper->prepare_pushes;
+    return plan_->method == Method::banded ? ForPushes::yes : ForPushes::no;
   }
 
   template <class T>
@@ -311,12 +285,11 @@ class MeshAdapter {
   }
 
   template <class T>
-  Device<T, Corners> make_device_schedule(const SimplexProblem<T, Corners>& problem) const {
-    switch (plan_->method) {
-      case Method::patch_fim: return cuda::make_patch_fim(problem, *mesh_, options_.paper);
-      case Method::domain_decomposition: return cuda::make_domain_decomposition(problem, *mesh_, options_.paper);
-      default: return cuda::make_active_list(problem, *mesh_, options_.paper);
-    }
+  Schedule<T, Corners> make_schedule(const SimplexProblem<T, Corners>& problem) const {
+    if (const PaperMethod* paper = paper_method_on_meshes(plan_->method))
+      return std::get<MakeMeshSchedule<T, Corners>>(paper->make_schedule)(problem, *mesh_, options_);
+    if (plan_->method == Method::active_list) return cuda::make_active_list(problem, options_.paper.storage);
+    return nullptr;
   }
 
   /// Incidences in the user's numbering. The internal ones serve when the order was kept.
@@ -339,7 +312,7 @@ class MeshAdapter {
   bool ready_ = false, host_ready_ = false;
   std::vector<std::string> notes_;
   std::unique_ptr<MeshDeviceEngine> engine_;  ///< when the GPU does everything: `push` also prepares there
-  std::variant<Device<float, Corners>, Device<double, Corners>> device_;
+  std::variant<Schedule<float, Corners>, Schedule<double, Corners>> schedule_;  ///< null: time bands
   std::variant<SimplexProblem<float, Corners>, SimplexProblem<double, Corners>> problem_;
   Adjacency user_adjacency_;
   std::unique_ptr<PointLocator<Corners>> locator_;  ///< from the first point source on

@@ -39,14 +39,4 @@ bool write_scales(const double*, const DeviceArray<std::uint32_t>&, double, Devi
   return false;
 }
 
-template <class T, int Dim>
-std::unique_ptr<DeviceGrid<T>> make_block_fim(const TensorProblem<T, Dim>&, int) {
-  require_device();
-  return nullptr;
-}
-template std::unique_ptr<DeviceGrid<float>> make_block_fim(const TensorProblem<float, 2>&, int);
-template std::unique_ptr<DeviceGrid<float>> make_block_fim(const TensorProblem<float, 3>&, int);
-template std::unique_ptr<DeviceGrid<double>> make_block_fim(const TensorProblem<double, 2>&, int);
-template std::unique_ptr<DeviceGrid<double>> make_block_fim(const TensorProblem<double, 3>&, int);
-
 }  // namespace isochron::cuda

@@ -66,11 +66,6 @@ constexpr std::size_t device_grid_bytes(std::size_t allowed_cells, std::size_t b
   return listed > boxed ? listed : boxed;
 }
 
-/// Paper 004's blocks (its Algorithm 5.1) for its Godunov scheme: one layer at a time, and a residual that only counts
-/// times which an update would lower. `inner_iterations` of a block before its neighbours see it; 0: chosen.
-template <class T, int Dim>
-std::unique_ptr<DeviceGrid<T>> make_block_fim(const TensorProblem<T, Dim>& problem, int inner_iterations);
-
 /// Copies the stencils to the device, for solves of order 1 or 2; the problem is not needed afterwards. Throws
 /// DeviceError when there is no device or its memory is too small.
 template <class Problem>

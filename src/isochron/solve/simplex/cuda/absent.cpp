@@ -1,61 +1,21 @@
 // In a build without CUDA asking for the GPU says so.
 #include "isochron/core/cuda/device.h"
-#include "isochron/solve/simplex/cuda/schedule.h"
 #include "isochron/solve/simplex/cuda/surface.h"
 #include "isochron/solve/simplex/cuda/surface_build.h"
 #include "isochron/solve/simplex/cuda/volume.h"
+#include "isochron/solve/simplex/mesh_schedule.h"
 
 namespace isochron::cuda {
 
 template <class T, int Corners>
-std::unique_ptr<DeviceSchedule<T, Corners>> make_patch_fim(const SimplexProblem<T, Corners>&,
-                                                           const SimplexMesh<Corners>&, const PaperOptions&) {
+std::unique_ptr<MeshSchedule<T, Corners>> make_active_list(const SimplexProblem<T, Corners>&, ElementStorage) {
   require_device();
   return nullptr;
 }
-template std::unique_ptr<DeviceSchedule<float, 3>> make_patch_fim(const SimplexProblem<float, 3>&,
-                                                                  const SimplexMesh<3>&, const PaperOptions&);
-template std::unique_ptr<DeviceSchedule<float, 4>> make_patch_fim(const SimplexProblem<float, 4>&,
-                                                                  const SimplexMesh<4>&, const PaperOptions&);
-template std::unique_ptr<DeviceSchedule<double, 3>> make_patch_fim(const SimplexProblem<double, 3>&,
-                                                                   const SimplexMesh<3>&, const PaperOptions&);
-template std::unique_ptr<DeviceSchedule<double, 4>> make_patch_fim(const SimplexProblem<double, 4>&,
-                                                                   const SimplexMesh<4>&, const PaperOptions&);
-
-template <class T, int Corners>
-std::unique_ptr<DeviceSchedule<T, Corners>> make_active_list(const SimplexProblem<T, Corners>&,
-                                                             const SimplexMesh<Corners>&, const PaperOptions&) {
-  require_device();
-  return nullptr;
-}
-template std::unique_ptr<DeviceSchedule<float, 3>> make_active_list(const SimplexProblem<float, 3>&,
-                                                                    const SimplexMesh<3>&, const PaperOptions&);
-template std::unique_ptr<DeviceSchedule<float, 4>> make_active_list(const SimplexProblem<float, 4>&,
-                                                                    const SimplexMesh<4>&, const PaperOptions&);
-template std::unique_ptr<DeviceSchedule<double, 3>> make_active_list(const SimplexProblem<double, 3>&,
-                                                                     const SimplexMesh<3>&, const PaperOptions&);
-template std::unique_ptr<DeviceSchedule<double, 4>> make_active_list(const SimplexProblem<double, 4>&,
-                                                                     const SimplexMesh<4>&, const PaperOptions&);
-
-template <class T, int Corners>
-std::unique_ptr<DeviceSchedule<T, Corners>> make_domain_decomposition(const SimplexProblem<T, Corners>&,
-                                                                      const SimplexMesh<Corners>&,
-                                                                      const PaperOptions&) {
-  require_device();
-  return nullptr;
-}
-template std::unique_ptr<DeviceSchedule<float, 3>> make_domain_decomposition(const SimplexProblem<float, 3>&,
-                                                                             const SimplexMesh<3>&,
-                                                                             const PaperOptions&);
-template std::unique_ptr<DeviceSchedule<float, 4>> make_domain_decomposition(const SimplexProblem<float, 4>&,
-                                                                             const SimplexMesh<4>&,
-                                                                             const PaperOptions&);
-template std::unique_ptr<DeviceSchedule<double, 3>> make_domain_decomposition(const SimplexProblem<double, 3>&,
-                                                                              const SimplexMesh<3>&,
-                                                                              const PaperOptions&);
-template std::unique_ptr<DeviceSchedule<double, 4>> make_domain_decomposition(const SimplexProblem<double, 4>&,
-                                                                              const SimplexMesh<4>&,
-                                                                              const PaperOptions&);
+template std::unique_ptr<MeshSchedule<float, 3>> make_active_list(const SimplexProblem<float, 3>&, ElementStorage);
+template std::unique_ptr<MeshSchedule<float, 4>> make_active_list(const SimplexProblem<float, 4>&, ElementStorage);
+template std::unique_ptr<MeshSchedule<double, 3>> make_active_list(const SimplexProblem<double, 3>&, ElementStorage);
+template std::unique_ptr<MeshSchedule<double, 4>> make_active_list(const SimplexProblem<double, 4>&, ElementStorage);
 
 template <class T>
 std::unique_ptr<MeshSolver<T>> make_volume_solver(const MeshInput<4>&, const MetricInput&) {

@@ -6,7 +6,7 @@
 // it did not fall, and then every vertex off the list that can gain from it is pulled with the times as they are after
 // the round's falls; those on the list have been pulled this round with this very time, or are pulled next round. Times
 // change only between the pulls, so results do not depend on the order of threads.
-#include "isochron/solve/simplex/cuda/schedule.h"
+#include "isochron/solve/simplex/mesh_schedule.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -142,12 +142,12 @@ __global__ void form_products(const ElementRecord<T, 4>* from, ProductRecord<T>*
 }
 
 template <class T, int Corners, class Record>
-class ActiveListOnDevice final : public DeviceSchedule<T, Corners> {
+class ActiveListOnDevice final : public MeshSchedule<T, Corners> {
  public:
   ActiveListOnDevice(const Device& device, const SimplexProblem<T, Corners>& problem)
       : ActiveListOnDevice(device, problem, PullLists<T, Corners>(problem)) {}
 
-  void run(SolveState<T>& state) override {
+  void run(SolveState<T>& state, int /*threads*/, std::vector<std::string>& /*notes*/) override {
     if (state.seeds.empty()) return;
     const Timer whole;
     const View<T, Record> view = start(state);
@@ -285,10 +285,10 @@ class ActiveListOnDevice final : public DeviceSchedule<T, Corners> {
 }  // namespace
 
 template <class T, int Corners>
-std::unique_ptr<DeviceSchedule<T, Corners>> make_active_list(const SimplexProblem<T, Corners>& problem,
-                                                             const SimplexMesh<Corners>&, const PaperOptions& options) {
+std::unique_ptr<MeshSchedule<T, Corners>> make_active_list(const SimplexProblem<T, Corners>& problem,
+                                                           ElementStorage storage) {
   const Device device = require_device();
-  if (options.storage == ElementStorage::products) {
+  if (storage == ElementStorage::products) {
     if constexpr (Corners == 4)
       return std::make_unique<ActiveListOnDevice<T, Corners, ProductRecord<T>>>(device, problem);
     else
@@ -298,13 +298,9 @@ std::unique_ptr<DeviceSchedule<T, Corners>> make_active_list(const SimplexProble
   return std::make_unique<ActiveListOnDevice<T, Corners, ElementRecord<T, Corners>>>(device, problem);
 }
 
-template std::unique_ptr<DeviceSchedule<float, 3>> make_active_list(const SimplexProblem<float, 3>&,
-                                                                    const SimplexMesh<3>&, const PaperOptions&);
-template std::unique_ptr<DeviceSchedule<float, 4>> make_active_list(const SimplexProblem<float, 4>&,
-                                                                    const SimplexMesh<4>&, const PaperOptions&);
-template std::unique_ptr<DeviceSchedule<double, 3>> make_active_list(const SimplexProblem<double, 3>&,
-                                                                     const SimplexMesh<3>&, const PaperOptions&);
-template std::unique_ptr<DeviceSchedule<double, 4>> make_active_list(const SimplexProblem<double, 4>&,
-                                                                     const SimplexMesh<4>&, const PaperOptions&);
+template std::unique_ptr<MeshSchedule<float, 3>> make_active_list(const SimplexProblem<float, 3>&, ElementStorage);
+template std::unique_ptr<MeshSchedule<float, 4>> make_active_list(const SimplexProblem<float, 4>&, ElementStorage);
+template std::unique_ptr<MeshSchedule<double, 3>> make_active_list(const SimplexProblem<double, 3>&, ElementStorage);
+template std::unique_ptr<MeshSchedule<double, 4>> make_active_list(const SimplexProblem<double, 4>&, ElementStorage);
 
 }  // namespace isochron::cuda

@@ -15,9 +15,9 @@
 #include "isochron/core/cuda/launch.h"
 #include "isochron/core/cuda/stopwatch.h"
 #include "isochron/local/godunov_update.h"
+#include "isochron/papers/methods.h"
 #include "isochron/solve/common/state.h"
 #include "isochron/solve/cuda/worst_vertex.h"
-#include "isochron/solve/grid/cuda/device_grid.h"
 
 namespace isochron::cuda {
 namespace {

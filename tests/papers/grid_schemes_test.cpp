@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include "isochron/solve/grid/segment_cells.h"
 #include "solve/grid_samples.h"
 
 namespace isochron::test {
@@ -66,25 +65,6 @@ TEST(GridSchemes, StayInTheMask) {
         solved(grid, Metric::constant(fiber_metric(3, {1, 0.2, 0})), voxel_source(grid.voxel(2, 5, 5)), options, mask);
     EXPECT_EQ(arrival.reached, 5U * 11 * 11);
   }
-}
-
-TEST(SegmentCells, TouchesWhatTheLineTouches) {
-  EXPECT_TRUE(touched_voxels({1, 0, 0}).empty());
-  EXPECT_EQ(touched_voxels({1, -1, 0}).size(), 2U);  // through an edge: both voxels beside it
-  EXPECT_EQ(touched_voxels({1, 1, 1}).size(), 6U);   // through a corner: all that meet there
-  EXPECT_EQ(touched_voxels({2, 1, 0}).size(), 2U);   // (1,0) and (1,1)
-  EXPECT_EQ(touched_voxels({0, 0, -3}).size(), 2U);
-  // By sampling: every voxel a fine walk along the line is in.
-  const Vec3i end{7, -4, 3};
-  const std::vector<Vec3i> touched = touched_voxels(end);
-  for (int step = 0; step <= 1000; ++step) {
-    const double t = step / 1000.0;
-    const Vec3i voxel{static_cast<int>(std::lround(t * end.x)), static_cast<int>(std::lround(t * end.y)),
-                      static_cast<int>(std::lround(t * end.z))};
-    if (voxel == Vec3i{} || voxel == end) continue;
-    EXPECT_NE(std::find(touched.begin(), touched.end(), voxel), touched.end());
-  }
-  EXPECT_LT(touched.size(), 24U);
 }
 
 }  // namespace TEST_FILE

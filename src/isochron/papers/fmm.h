@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-#include "isochron/solve/simplex/neighbors.h"
+#include "isochron/papers/neighbors.h"
 #include "isochron/solve/simplex/relax.h"
 
 namespace isochron {

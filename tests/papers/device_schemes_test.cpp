@@ -12,7 +12,7 @@
 #include "isochron/generate/random_fields.h"
 #include "isochron/generate/sphere.h"
 #include "isochron/generate/square.h"
-#include "isochron/solve/simplex/subdomains.h"
+#include "isochron/papers/vertex_parts.h"
 #include "isochron/solve/solver.h"
 #include "solve/samples.h"
 

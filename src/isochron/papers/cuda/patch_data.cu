@@ -1,4 +1,4 @@
-#include "isochron/solve/simplex/cuda/patch_data.h"
+#include "isochron/papers/cuda/patch_data.h"
 
 #include <algorithm>
 #include <string>
@@ -6,7 +6,6 @@
 
 #include "isochron/core/cuda/grouping.h"
 #include "isochron/core/cuda/launch.h"
-#include "isochron/solve/simplex/cuda/patch_simplex.h"
 
 namespace isochron::cuda {
 namespace {

@@ -14,8 +14,6 @@
 // So when the list is empty, every vertex was computed after the last change of all it depends on, and gained nothing
 // that counts. That lists are filled in any order and halos are read while others write them does no harm: times only
 // fall, and who changes is heard again.
-#include "isochron/solve/simplex/cuda/schedule.h"
-
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -25,8 +23,8 @@
 
 #include "isochron/core/cuda/launch.h"
 #include "isochron/core/timer.h"
-#include "isochron/solve/simplex/cuda/patch_data.h"
-#include "isochron/solve/simplex/cuda/patch_simplex.h"
+#include "isochron/papers/cuda/patch_data.h"
+#include "isochron/papers/methods.h"
 
 namespace isochron::cuda {
 namespace {
@@ -300,7 +298,7 @@ std::size_t device_attribute(cudaDeviceAttr attribute) {
 }
 
 template <class T, int Corners, class Layout>
-class PatchFim final : public DeviceSchedule<T, Corners> {
+class PatchFim final : public MeshSchedule<T, Corners> {
  public:
   PatchFim(const SimplexProblem<T, Corners>& problem, PatchPacking packing, PatchData<T> data, Layout layout,
            std::uint64_t busiest, int sweeps)
@@ -327,7 +325,7 @@ class PatchFim final : public DeviceSchedule<T, Corners> {
     fit_kernels();
   }
 
-  void run(SolveState<T>& state) override {
+  void run(SolveState<T>& state, int /*threads*/, std::vector<std::string>& /*notes*/) override {
     if (state.seeds.empty()) return;
     const Timer whole;
     const std::vector<std::uint32_t> active = patches_of(state.seeds);
@@ -453,14 +451,15 @@ class PatchFim final : public DeviceSchedule<T, Corners> {
 }  // namespace
 
 template <class T, int Corners>
-std::unique_ptr<DeviceSchedule<T, Corners>> make_patch_fim(const SimplexProblem<T, Corners>& problem,
-                                                           const SimplexMesh<Corners>& mesh,
-                                                           const PaperOptions& options) {
-  const int sweeps = sweeps_of(options, Corners);
-  PatchPacking packing = pack_vertices(problem, mesh, options);
+std::unique_ptr<MeshSchedule<T, Corners>> make_patch_fim(const SimplexProblem<T, Corners>& problem,
+                                                         const SimplexMesh<Corners>& mesh,
+                                                         const SolveOptions& options) {
+  const PaperOptions& paper = options.paper;
+  const int sweeps = sweeps_of(paper, Corners);
+  PatchPacking packing = pack_vertices(problem, mesh, paper);
   require_device();
-  PatchData<T> data = build_patches(problem, packing, options.layout);
-  if (options.layout == PatchLayout::cell_assembly) {
+  PatchData<T> data = build_patches(problem, packing, paper.layout);
+  if (paper.layout == PatchLayout::cell_assembly) {
     const CellLayout<T, Corners> layout{data.cells.view()};
     const std::uint64_t busiest = data.max_cells;
     return std::make_unique<PatchFim<T, Corners, CellLayout<T, Corners>>>(problem, std::move(packing), std::move(data),
@@ -468,16 +467,16 @@ std::unique_ptr<DeviceSchedule<T, Corners>> make_patch_fim(const SimplexProblem<
   }
   const StripLayout<T, Corners> layout{data.strips.view()};
   return std::make_unique<PatchFim<T, Corners, StripLayout<T, Corners>>>(
-      problem, std::move(packing), std::move(data), layout, static_cast<std::uint64_t>(options.patch_vertices), sweeps);
+      problem, std::move(packing), std::move(data), layout, static_cast<std::uint64_t>(paper.patch_vertices), sweeps);
 }
 
-template std::unique_ptr<DeviceSchedule<float, 3>> make_patch_fim(const SimplexProblem<float, 3>&,
-                                                                  const SimplexMesh<3>&, const PaperOptions&);
-template std::unique_ptr<DeviceSchedule<float, 4>> make_patch_fim(const SimplexProblem<float, 4>&,
-                                                                  const SimplexMesh<4>&, const PaperOptions&);
-template std::unique_ptr<DeviceSchedule<double, 3>> make_patch_fim(const SimplexProblem<double, 3>&,
-                                                                   const SimplexMesh<3>&, const PaperOptions&);
-template std::unique_ptr<DeviceSchedule<double, 4>> make_patch_fim(const SimplexProblem<double, 4>&,
-                                                                   const SimplexMesh<4>&, const PaperOptions&);
+#define ISOCHRON_INSTANTIATE(T, corners)                                                               \
+  template std::unique_ptr<MeshSchedule<T, corners>> make_patch_fim(const SimplexProblem<T, corners>&, \
+                                                                    const SimplexMesh<corners>&, const SolveOptions&);
+ISOCHRON_INSTANTIATE(float, 3)
+ISOCHRON_INSTANTIATE(float, 4)
+ISOCHRON_INSTANTIATE(double, 3)
+ISOCHRON_INSTANTIATE(double, 4)
+#undef ISOCHRON_INSTANTIATE
 
 }  // namespace isochron::cuda

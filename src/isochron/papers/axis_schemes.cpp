@@ -1,14 +1,38 @@
-#include "isochron/solve/grid/paper_schemes.h"
+#include "isochron/papers/axis_schemes.h"
 
 #include <algorithm>
 #include <limits>
 
+#include "isochron/core/parallel.h"
+#include "isochron/core/stop.h"
+#include "isochron/local/godunov_update.h"
 #include "isochron/solve/grid/grid_finish.h"
 
 namespace isochron {
 namespace {
 
 constexpr std::uint64_t max_rounds = 20000;
+
+template <class T, int Dim>
+TensorProblem<T, Dim> tensors_of(const VoxelMetric& metric, const GridCells& cells, int threads) {
+  StencilPlan plan = plan_stencils(metric, cells, threads);
+  plan.diagonal = true;  // the axes' neighbours alone
+  TensorProblem<T, Dim> problem;
+  static_cast<AxisProblem<T, Dim>&>(problem) =
+      std::get<AxisProblem<T, Dim>>(make_stencils<T>(metric, cells, plan, threads));
+  const double square = problem.unit * problem.unit;
+  const bool uniform = std::holds_alternative<UniformMetric>(metric.metric.kind());
+  problem.tensors.resize(uniform ? 1 : cells.list.size());
+  stoppable_for(threads, problem.tensors.size(), [&](std::size_t k) {
+    const SymTensor3d d = square * velocity_tensor<Dim>(metric.at(cells.box.voxel(cells.box.index(cells.list[k]))));
+    problem.tensors[k] = {static_cast<T>(d.xx), static_cast<T>(d.xy), static_cast<T>(d.xz),
+                          static_cast<T>(d.yy), static_cast<T>(d.yz), static_cast<T>(d.zz)};
+  });
+  if (uniform) return problem;
+  problem.tensor_of.assign(cells.box.cell_count, 0);
+  for (std::size_t k = 0; k < cells.list.size(); ++k) problem.tensor_of[cells.list[k]] = static_cast<std::uint32_t>(k);
+  return problem;
+}
 
 /// Updates of cells from their neighbours along the axes.
 template <class T, int Dim>
@@ -161,12 +185,21 @@ void start_late(const TensorProblem<T, Dim>& problem, Start<T>& start) {
 
 }  // namespace
 
+template <class T>
+AnyTensorProblem<T> make_tensors(const VoxelMetric& metric, const GridCells& cells, int threads) {
+  if (metric.grid.flat()) return tensors_of<T, 2>(metric, cells, threads);
+  return tensors_of<T, 3>(metric, cells, threads);
+}
+
+template AnyTensorProblem<float> make_tensors(const VoxelMetric&, const GridCells&, int);
+template AnyTensorProblem<double> make_tensors(const VoxelMetric&, const GridCells&, int);
+
 template <class T, int Dim>
-void solve_paper_scheme(const TensorProblem<T, Dim>& problem, PaperScheme scheme, Start<T>& start) {
+void solve_axis_scheme(const TensorProblem<T, Dim>& problem, AxisScheme scheme, Start<T>& start) {
   const AxisUpdate<T, Dim> update(problem, start.state.time.data());
   switch (scheme) {
-    case PaperScheme::godunov_fim: fast_iterative(problem, start.state); break;
-    case PaperScheme::godunov_fsm:
+    case AxisScheme::godunov_fim: fast_iterative(problem, start.state); break;
+    case AxisScheme::godunov_fsm:
       sweep(problem, start.state, [&](std::uint32_t x) { return update.godunov(x); });
       break;
     default:
@@ -179,21 +212,21 @@ void solve_paper_scheme(const TensorProblem<T, Dim>& problem, PaperScheme scheme
 }
 
 template <class T, int Dim>
-Residual check_paper_scheme(const TensorProblem<T, Dim>& problem, PaperScheme scheme, const Start<T>& start,
-                            int threads, double limit) {
+Residual check_axis_scheme(const TensorProblem<T, Dim>& problem, AxisScheme scheme, const Start<T>& start, int threads,
+                           double limit) {
   const T* time = start.state.time.data();
   const AxisUpdate<T, Dim> update(problem, time);
   return grid_residual(problem, time, start.pinned, start.seeds, limit, threads, [&](std::uint32_t x) {
-    if (scheme == PaperScheme::lax_friedrichs_fsm && (start.pinned[x] != 0 || !(time[x] < AxisUpdate<T, Dim>::inf)))
+    if (scheme == AxisScheme::lax_friedrichs_fsm && (start.pinned[x] != 0 || !(time[x] < AxisUpdate<T, Dim>::inf)))
       return time[x];
-    const T again = scheme == PaperScheme::lax_friedrichs_fsm ? update.lax_friedrichs(x) : update.godunov(x);
+    const T again = scheme == AxisScheme::lax_friedrichs_fsm ? update.lax_friedrichs(x) : update.godunov(x);
     return std::min(time[x], again);
   });
 }
 
-#define ISOCHRON_INSTANTIATE(T, Dim)                                                      \
-  template void solve_paper_scheme(const TensorProblem<T, Dim>&, PaperScheme, Start<T>&); \
-  template Residual check_paper_scheme(const TensorProblem<T, Dim>&, PaperScheme, const Start<T>&, int, double);
+#define ISOCHRON_INSTANTIATE(T, Dim)                                                    \
+  template void solve_axis_scheme(const TensorProblem<T, Dim>&, AxisScheme, Start<T>&); \
+  template Residual check_axis_scheme(const TensorProblem<T, Dim>&, AxisScheme, const Start<T>&, int, double);
 ISOCHRON_INSTANTIATE(float, 2)
 ISOCHRON_INSTANTIATE(float, 3)
 ISOCHRON_INSTANTIATE(double, 2)

@@ -9,8 +9,6 @@
 // vertex takes the request off first and reads the times after that. So a request is either seen together with the time
 // that it was made for, or stays for the next round; its subdomain is in that round because the asker says so. Each
 // vertex is written by one thread at a time, that of the block which works on it.
-#include "isochron/solve/simplex/cuda/schedule.h"
-
 #include <algorithm>
 #include <cstdint>
 
@@ -23,8 +21,9 @@
 #include "isochron/core/cuda/launch.h"
 #include "isochron/core/error.h"
 #include "isochron/core/timer.h"
+#include "isochron/papers/methods.h"
+#include "isochron/papers/vertex_parts.h"
 #include "isochron/solve/simplex/cuda/pull_arrays.h"
-#include "isochron/solve/simplex/subdomains.h"
 
 namespace isochron::cuda {
 namespace {
@@ -223,13 +222,13 @@ __global__ void __launch_bounds__(block_threads)
 }
 
 template <class T, int Corners>
-class DomainDecompositionOnDevice final : public DeviceSchedule<T, Corners> {
+class DomainDecompositionOnDevice final : public MeshSchedule<T, Corners> {
  public:
   DomainDecompositionOnDevice(const Device& device, const SimplexProblem<T, Corners>& problem,
                               const Subdomains& subdomains, SubdomainBlocks blocks)
       : DomainDecompositionOnDevice(device, problem, subdomains, blocks, PullLists<T, Corners>(problem)) {}
 
-  void run(SolveState<T>& state) override {
+  void run(SolveState<T>& state, int /*threads*/, std::vector<std::string>& /*notes*/) override {
     if (state.seeds.empty()) return;
     const Timer whole;
     const View<T, Corners> view = start(state);
@@ -354,26 +353,22 @@ class DomainDecompositionOnDevice final : public DeviceSchedule<T, Corners> {
 }  // namespace
 
 template <class T, int Corners>
-std::unique_ptr<DeviceSchedule<T, Corners>> make_domain_decomposition(const SimplexProblem<T, Corners>& problem,
-                                                                      const SimplexMesh<Corners>& mesh,
-                                                                      const PaperOptions& options) {
+std::unique_ptr<MeshSchedule<T, Corners>> make_domain_decomposition(const SimplexProblem<T, Corners>& problem,
+                                                                    const SimplexMesh<Corners>& mesh,
+                                                                    const SolveOptions& options) {
   const Device device = require_device();
+  const PaperOptions& paper = options.paper;
   return std::make_unique<DomainDecompositionOnDevice<T, Corners>>(
-      device, problem, make_subdomains(problem, mesh, options.subdomains, options.partitioner),
-      options.subdomain_blocks);
+      device, problem, make_subdomains(problem, mesh, paper.subdomains, paper.partitioner), paper.subdomain_blocks);
 }
 
-template std::unique_ptr<DeviceSchedule<float, 3>> make_domain_decomposition(const SimplexProblem<float, 3>&,
-                                                                             const SimplexMesh<3>&,
-                                                                             const PaperOptions&);
-template std::unique_ptr<DeviceSchedule<float, 4>> make_domain_decomposition(const SimplexProblem<float, 4>&,
-                                                                             const SimplexMesh<4>&,
-                                                                             const PaperOptions&);
-template std::unique_ptr<DeviceSchedule<double, 3>> make_domain_decomposition(const SimplexProblem<double, 3>&,
-                                                                              const SimplexMesh<3>&,
-                                                                              const PaperOptions&);
-template std::unique_ptr<DeviceSchedule<double, 4>> make_domain_decomposition(const SimplexProblem<double, 4>&,
-                                                                              const SimplexMesh<4>&,
-                                                                              const PaperOptions&);
+#define ISOCHRON_INSTANTIATE(T, corners)                                        \
+  template std::unique_ptr<MeshSchedule<T, corners>> make_domain_decomposition( \
+      const SimplexProblem<T, corners>&, const SimplexMesh<corners>&, const SolveOptions&);
+ISOCHRON_INSTANTIATE(float, 3)
+ISOCHRON_INSTANTIATE(float, 4)
+ISOCHRON_INSTANTIATE(double, 3)
+ISOCHRON_INSTANTIATE(double, 4)
+#undef ISOCHRON_INSTANTIATE
 
 }  // namespace isochron::cuda

@@ -11,9 +11,8 @@
 #include "isochron/generate/random_fields.h"
 #include "isochron/generate/sphere.h"
 #include "isochron/generate/square.h"
-#include "isochron/solve/simplex/cuda/patch_packing.h"
-#include "isochron/solve/simplex/cuda/patch_simplex.h"
-#include "isochron/solve/simplex/cuda/schedule.h"
+#include "isochron/papers/cuda/patch_data.h"
+#include "isochron/papers/methods.h"
 #include "isochron/solve/solver.h"
 #include "solve/samples.h"
 
@@ -198,7 +197,8 @@ TEST_F(DevicePatchFim, WithoutElementsOrVerticesNothingHappens) {
         state.time[1] = 2;
         state.seeds.push_back(1);
       }
-      cuda::make_patch_fim(problem, mesh, scheme(layout))->run(state);
+      std::vector<std::string> notes;
+      cuda::make_patch_fim(problem, mesh, in_patches(scheme(layout)))->run(state, 1, notes);
       for (std::size_t v = 0; v < vertices; ++v) EXPECT_EQ(state.time[v] == 2, v == 1) << v;
     }
 }
@@ -253,7 +253,7 @@ TEST(PatchSimplex, TurnsEdgesWithTheirCorners) {
 TEST(PatchPacking, PutsThePatchesSideBySide) {
   const TriangleMesh mesh = generate_square({.n = 21, .jitter = 0.3});
   const auto problem = prepare_topology<float>(mesh, KeepOrder::no, 1);
-  const cuda::PatchPacking packing = cuda::pack_vertices(problem, mesh, scheme(PatchLayout::cell_assembly, 32));
+  const PatchPacking packing = pack_vertices(problem, mesh, scheme(PatchLayout::cell_assembly, 32));
   EXPECT_EQ(packing.patches(), 14U);
   ASSERT_EQ(packing.vertices(), mesh.vertex_count());
   EXPECT_EQ(packing.vertex_begin.back(), mesh.vertex_count());

@@ -10,7 +10,7 @@
 
 #include "isochron/core/parallel.h"
 #include "isochron/core/random.h"
-#include "isochron/solve/simplex/neighbors.h"
+#include "isochron/papers/neighbors.h"
 #include "isochron/solve/simplex/relax.h"
 
 namespace isochron {
