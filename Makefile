@@ -38,7 +38,7 @@ test: setup-test build  ## build, then run all tests
 	ctest --preset release
 
 bare: setup-bare  ## build and test with every optional part off
-asan: setup-dev  ## build with address and undefined-behaviour sanitizers, run the quick tests
+asan: setup-bare  ## build with address and undefined-behaviour sanitizers, run the quick tests
 tsan: setup-dev  ## build with the thread sanitizer, run the quick tests
 cuda: setup-bare  ## build the CUDA code (needs nvcc)
 bare asan tsan:

@@ -13,7 +13,7 @@
 #   python  what the Python module is built from
 #   pytest  what the Python module and its examples are tested with
 #   mpi     OpenMPI, for meshes that outgrow one machine
-#   dev     compiler cache, formatter, linter, and clang for the sanitizers
+#   dev     compiler cache, formatter, linter, and clang for the thread sanitizer
 #   micro   Google Benchmark, for bench/micro
 #   peers   the tools that bench/peers measures beside ours (CGAL's heat method is GPL too)
 set -euo pipefail
