@@ -22,7 +22,7 @@ namespace {
 
 /// Calls `work` with a solver, over ranks when there are any. It and the metric live only in here.
 template <class Work>
-void with_solver(const SolveRequest& request, const ImageGrid& grid, ImageMetric& problem, mpi::Ranks* ranks,
+void with_solver(const SolveRequest& request, const ImageGrid& grid, ImageMetric& problem, SharedSteps* ranks,
                  Console& console, Work&& work) {
   const Metric metric = std::move(problem.metric);
   Activity activity(console, "solving");
@@ -33,8 +33,10 @@ void with_solver(const SolveRequest& request, const ImageGrid& grid, ImageMetric
   if (ranks != nullptr) {
     if (options.threads > 1 && ranks->communicator().size() > 1 && !request.each_source)
       console.warn("--threads has no effect on an image over several ranks (those of one machine have a thread each)");
-    mpi::RankedGridSolver solver(*ranks, {grid, metric, problem.mask}, options, request.rank_options);
-    work(solver);
+    ranks->take([&] {
+      Solver solver({grid, metric, problem.mask}, options, ranks->communicator());
+      work(solver);
+    });
   } else {
     Solver solver({grid, metric, problem.mask}, options);
     work(solver);
@@ -108,21 +110,16 @@ struct Found {
 };
 
 void solve_image(const SolveRequest& request, const SideInputs& inputs, const Image& image, ImageMetric& problem,
-                 mpi::Ranks* ranks, Found& found, SolveSummary& summary, Console& console) {
+                 SharedSteps* ranks, Found& found, Console& console) {
   const Sources sources = gather_voxel_sources(request, inputs, image);
   if (request.each_source) {
     found.each.emplace(request, sources, image.grid.voxel_count());
-    with_solver(request, image.grid, problem, ranks, console, [&](auto& solver) {
-      found.each->run(solver);
-      summary.note_ranks(solver);
-    });
+    with_solver(request, image.grid, problem, ranks, console, [&](Solver& solver) { found.each->run(solver); });
     found.arrival = found.each->take_all();
     return;
   }
-  with_solver(request, image.grid, problem, ranks, console, [&](auto& solver) {
-    found.arrival = solver.solve(sources);
-    summary.note_ranks(solver);
-  });
+  with_solver(request, image.grid, problem, ranks, console,
+              [&](Solver& solver) { found.arrival = solver.solve(sources); });
   if (!request.probe.output.empty())
     found.probed = probe_voxels(request, inputs.probes.points, image.grid, problem.mask, found.arrival.times, console);
 }
@@ -155,7 +152,7 @@ std::optional<RuntimeError> draw(const SolveRequest& request, const Image& image
 }
 
 void write_results(const SolveRequest& request, const SideInputs& inputs, Image&& image, Found& found,
-                   mpi::Ranks* ranks, SolveSummary& summary, Console& console) {
+                   SharedSteps* ranks, SolveSummary& summary, Console& console) {
   if (request.to_mesh()) {
     const Activity activity(console, "writing " + request.output.string());
     if (request.to_pieces()) write_in_pieces(*ranks, request.output, std::move(image));
@@ -215,7 +212,7 @@ std::string better_grid_options(const Arrival& arrival, GridScheme scheme) {
   return fmt::format("try {}", fmt::join(options, " or "));
 }
 
-int run_solve_grid(const SolveRequest& request, mpi::Ranks* ranks, Console& console) {
+int run_solve_grid(const SolveRequest& request, SharedSteps* ranks, Console& console) {
   check_request(request);
   const SideInputs inputs = read_side_inputs(request);
   SolveSummary summary;
@@ -230,7 +227,7 @@ int run_solve_grid(const SolveRequest& request, mpi::Ranks* ranks, Console& cons
   summary.eigenvalue_floor = request.metric.eigenvalue_floor;
   summary.read_seconds = reading.seconds();
   Found found;
-  about_file(request.mesh, [&] { solve_image(request, inputs, image, problem, ranks, found, summary, console); });
+  about_file(request.mesh, [&] { solve_image(request, inputs, image, problem, ranks, found, console); });
   sum_up(request, image.grid, mask, found, summary, console);
   const InterruptGuard guard;
   const Timer writing;

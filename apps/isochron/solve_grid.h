@@ -1,14 +1,13 @@
 // `isochron solve` on an image, and how other commands read what it read.
 #pragma once
 
-#include "apps/isochron/solve.h"
+#include "apps/isochron/solve_mpi.h"
 #include "isochron/metric/from_image.h"
-#include "isochron/solve/ranks/ranked_solver.h"
 
 namespace isochron::cli {
 
 /// Runs everything, over ranks when there are any; gives the exit code.
-int run_solve_grid(const SolveRequest& request, mpi::Ranks* ranks, Console& console);
+int run_solve_grid(const SolveRequest& request, SharedSteps* ranks, Console& console);
 
 /// The metric that is asked for on an image and where the front may pass: the mask that is asked for and, when the
 /// metric is an array of tensors, the image's own and the voxels that have a usable one. Tensors that have a confidence

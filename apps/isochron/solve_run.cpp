@@ -222,7 +222,7 @@ namespace {
 /// again before the rest is written.
 template <int Corners, class Work>
 void with_solver(const SolveRequest& request, const SimplexMesh<Corners>& mesh, const Dataset& dataset,
-                 mpi::Ranks* ranks, Console& console, Work&& work) {
+                 SharedSteps* ranks, Console& console, Work&& work) {
   Metric metric = metric_from_dataset<Corners>(mesh, dataset, mesh_metric(request));
   if (request.unit) metric.change_unit(*request.unit);  // coordinates stay as they are, in messages too
   Activity activity(console, "solving");
@@ -230,8 +230,10 @@ void with_solver(const SolveRequest& request, const SimplexMesh<Corners>& mesh, 
   options.progress = activity.progress();
   const InterruptGuard guard;
   if (ranks != nullptr) {
-    mpi::RankedSolver<Corners> solver(*ranks, {mesh, metric}, options, request.rank_options);
-    work(solver);
+    ranks->take([&] {
+      Solver solver({mesh, metric}, options, ranks->communicator());
+      work(solver);
+    });
   } else {
     Solver solver({mesh, metric}, options);
     work(solver);
@@ -241,12 +243,9 @@ void with_solver(const SolveRequest& request, const SimplexMesh<Corners>& mesh, 
 
 template <int Corners>
 Arrival solve_on(const SolveRequest& request, const SimplexMesh<Corners>& mesh, const Dataset& dataset,
-                 const Sources& sources, mpi::Ranks* ranks, SolveSummary& summary, Console& console) {
+                 const Sources& sources, SharedSteps* ranks, Console& console) {
   Arrival arrival;
-  with_solver(request, mesh, dataset, ranks, console, [&](auto& solver) {
-    arrival = solver.solve(sources);
-    summary.note_ranks(solver);
-  });
+  with_solver(request, mesh, dataset, ranks, console, [&](Solver& solver) { arrival = solver.solve(sources); });
   if (request.options.backend == Backend::threads && arrival.threads == 1 && console.threads() > 1)
     arrival.notes.push_back(fmt::format("{} runs on one thread, whatever --backend says", name_of(arrival.method)));
   return arrival;
@@ -255,11 +254,8 @@ Arrival solve_on(const SolveRequest& request, const SimplexMesh<Corners>& mesh, 
 /// Every source on its own. The result is that of all together, without arrays but with the first times at each vertex.
 template <int Corners>
 Arrival solve_each_on(const SolveRequest& request, const SimplexMesh<Corners>& mesh, const Dataset& dataset,
-                      EachSource& each, mpi::Ranks* ranks, SolveSummary& summary, Console& console) {
-  with_solver(request, mesh, dataset, ranks, console, [&](auto& solver) {
-    each.run(solver);
-    summary.note_ranks(solver);
-  });
+                      EachSource& each, SharedSteps* ranks, Console& console) {
+  with_solver(request, mesh, dataset, ranks, console, [&](Solver& solver) { each.run(solver); });
   return each.take_all();
 }
 
@@ -282,7 +278,7 @@ DataArray upwind_weights(const std::vector<Upwind>& upwind) {
 /// fails (no display), the other results are written all the same.
 template <int Corners>
 void write_results(const SolveRequest& request, Dataset& dataset, const NamedPoints& probes,
-                   const std::vector<ProbeTime>& probe_times, EachSource* each, mpi::Ranks* ranks,
+                   const std::vector<ProbeTime>& probe_times, EachSource* each, SharedSteps* ranks,
                    SolveSummary& summary, Console& console) {
   const Timer timer;
   const auto not_drawn = draw_result(request, dataset, summary, console);
@@ -312,7 +308,7 @@ std::string better_options(const SolveSummary& summary) {
 }
 
 template <int Corners>
-int solve_dataset(const SolveRequest& request, Dataset&& dataset, const SideInputs& inputs, mpi::Ranks* ranks,
+int solve_dataset(const SolveRequest& request, Dataset&& dataset, const SideInputs& inputs, SharedSteps* ranks,
                   SolveSummary& summary, Console& console) {
   SimplexMesh<Corners> mesh;
   std::vector<ProbeTime> probed;
@@ -324,9 +320,9 @@ int solve_dataset(const SolveRequest& request, Dataset&& dataset, const SideInpu
     check_size(bounding_box(mesh.points));
     if (request.each_source) {
       each.emplace(request, sources, mesh.vertex_count());
-      return solve_each_on(request, mesh, dataset, *each, ranks, summary, console);
+      return solve_each_on(request, mesh, dataset, *each, ranks, console);
     }
-    Arrival result = solve_on(request, mesh, dataset, sources, ranks, summary, console);
+    Arrival result = solve_on(request, mesh, dataset, sources, ranks, console);
     if (!request.probe.output.empty()) probed = probe_times(request, inputs.probes.points, mesh, result.times, console);
     return result;
   });
@@ -405,7 +401,7 @@ Box bounding_box(std::span<const Vec3d> points) {
 
 namespace {
 
-int run_solve_mesh(const SolveRequest& request, mpi::Ranks* ranks, Console& console) {
+int run_solve_mesh(const SolveRequest& request, SharedSteps* ranks, Console& console) {
   check_request(request);
   const SideInputs inputs = read_side_inputs(request);
   SolveSummary summary;
@@ -436,7 +432,7 @@ int run_solve(const SolveRequest& request, Console& console) {
     if (goes_by_parts(request))
       return run_on_all_ranks(
           [&](Communicator& communicator) { return run_solve_grid_parts(request, communicator, console); });
-    return run_over_ranks(request, [&](mpi::Ranks& ranks) { return run_solve_grid(request, &ranks, console); });
+    return run_over_ranks(request, [&](SharedSteps& ranks) { return run_solve_grid(request, &ranks, console); });
   }
   if (is_image_file(request.output) && FileName(request.output).extension != ".npy")
     throw UsageError(fmt::format(
@@ -447,7 +443,7 @@ int run_solve(const SolveRequest& request, Console& console) {
   if (goes_by_parts(request))
     return run_on_all_ranks(
         [&](Communicator& communicator) { return run_solve_parts(request, communicator, console); });
-  return run_over_ranks(request, [&](mpi::Ranks& ranks) { return run_solve_mesh(request, &ranks, console); });
+  return run_over_ranks(request, [&](SharedSteps& ranks) { return run_solve_mesh(request, &ranks, console); });
 }
 
 }  // namespace isochron::cli
