@@ -1,8 +1,8 @@
 # Installs the library so that find_package(isochron) gives others isochron::isochron.
 include(CMakePackageConfigHelpers)
 
-# The public headers: all of these folders, two of io, three for arrays in device memory, and what solves over
-# ranks. Readers, engines, schedules and what wraps other libraries are private.
+# The public headers: all of these folders, two of io, and three for arrays in device memory. Readers, engines,
+# schedules and what wraps other libraries are private.
 set(header_root ${PROJECT_SOURCE_DIR}/src)
 set(public_headers ${header_root}/isochron/io/io.h ${header_root}/isochron/io/image_io.h
   ${header_root}/isochron/core/cuda/device.h ${header_root}/isochron/core/cuda/device_array.h
@@ -11,12 +11,6 @@ foreach(folder core comm mesh dist generate metric local solve trace connect dra
         surface/triangulate surface/tetrahedra)
   file(GLOB headers CONFIGURE_DEPENDS ${header_root}/isochron/${folder}/*.h)
   list(APPEND public_headers ${headers})
-endforeach()
-foreach(name ranks/rank_groups ranks/rank_device ranks/rank_options ranks/distributed_arrival ranks/distributed_solver
-        ranks/distributed_grid_solver ranks/grid_partition ranks/grid_boxes ranks/grid_part ranks/rank_seeds ranks/part_split
-        ranks/scatter ranks/ranked_solver
-        grid/grid_box grid/stencils simplex/problem)
-  list(APPEND public_headers ${header_root}/isochron/solve/${name}.h)
 endforeach()
 list(FILTER public_headers EXCLUDE REGEX "/core/vtk_|/tetrahedra/programs|/solve/(device_)?engine.h")
 if(NOT ISOCHRON_WITH_VTK)

@@ -67,7 +67,7 @@ void declare_ranks(Command& command, SolveRequest& request) {
       "--pieces", "N",
       "Of the mesh or image for each rank, from all over it (by default it is cut for the sources; a mesh in "
       "pieces is cut anew)",
-      into_positive(request.rank_options.blocks_per_rank));
+      into_positive(request.options.ranks.blocks_per_rank));
   command.option("--team", "N",
                  "Ranks of one machine that solve a mesh or image from one file as one, with a thread each (all that "
                  "share a memory; 1 with --pieces and, on a mesh, --threads; an image only if it is all ranks)",
@@ -177,7 +177,7 @@ void warn_unused(const SolveRequest& request, const MethodFlags& flags, Console&
     for (const Method user : users) names += fmt::format("{}{}", names.empty() ? "--method " : " or ", name_of(user));
     unused(std::find(users.begin(), users.end(), method) == users.end(), option, names);
   }
-  unused(request.rank_options.blocks_per_rank > 0 && request.options.backend != Backend::mpi, "--pieces",
+  unused(request.options.ranks.blocks_per_rank > 0 && request.options.backend != Backend::mpi, "--pieces",
          "--backend mpi");
   unused(request.rank_backend && request.options.backend != Backend::mpi, "--rank-backend", "--backend mpi");
   unused(request.team > 0 && request.options.backend != Backend::mpi, "--team", "--backend mpi");
@@ -350,14 +350,14 @@ void declare_solve(Command& root, Console& console) {
     check_raw({request->mesh}, request->raw, console);
     check_kind(*request, *flags);
     warn_unused(*request, *flags, console);
-    request->rank_options.partitioner = request->options.paper.partitioner;
-    request->rank_options.threads = console.threads();
-    request->rank_options.batch_threads = std::max(1, console.options.threads);
-    request->rank_options.rank_backend =
-        request->rank_backend.value_or(request->rank_options.batch_threads > 1 ? Backend::threads : Backend::serial);
+    request->options.ranks.partitioner = request->options.paper.partitioner;
+    request->options.ranks.threads = console.threads();
+    request->options.ranks.batch_threads = std::max(1, console.options.threads);
+    request->options.ranks.rank_backend =
+        request->rank_backend.value_or(request->options.ranks.batch_threads > 1 ? Backend::threads : Backend::serial);
     const bool own_parts =
-        (console.options.threads > 0 && !request->on_image()) || request->rank_options.blocks_per_rank > 0;
-    request->rank_options.group_size = request->team == 0 && own_parts ? 1 : request->team;
+        (console.options.threads > 0 && !request->on_image()) || request->options.ranks.blocks_per_rank > 0;
+    request->options.ranks.group_size = request->team == 0 && own_parts ? 1 : request->team;
     request->options.threads = console.options.threads;
     return run_solve(*request, console);
   });

@@ -21,7 +21,7 @@
 #include "isochron/mesh/image.h"
 #include "isochron/metric/from_dataset.h"
 #include "isochron/solve/arrival.h"
-#include "isochron/solve/ranks/rank_options.h"
+#include "isochron/solve/options.h"
 #include "isochron/solve/solver.h"
 #include "isochron/solve/sources.h"
 #include "isochron/trace/probe.h"
@@ -71,7 +71,6 @@ struct SolveRequest {
   TensorLayout tensors;                 ///< as given; of images the file may tell it
   RawRequest raw;                       ///< of images that are bare numbers
   int team = 0;                         ///< ranks, when asked for
-  mpi::RankOptions rank_options;        ///< over ranks
   std::optional<Backend> rank_backend;  ///< of each of them
 
   /// -o is a table of times, not a mesh.

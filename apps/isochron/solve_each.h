@@ -8,6 +8,7 @@
 #include "apps/isochron/solve.h"
 #include "apps/isochron/solve_report.h"
 #include "isochron/core/timer.h"
+#include "isochron/solve/solver.h"
 
 namespace isochron::cli {
 
@@ -24,8 +25,7 @@ class EachSource {
   EachSource& operator=(const EachSource&) = delete;
 
   /// Solves from each.
-  template <class AnySolver>
-  void run(AnySolver& solver) {
+  void run(Solver& solver) {
     const Timer timer;
     solver.solve_many(sets_, [&](std::size_t i, Arrival&& arrival) { take(i, std::move(arrival)); });
     seconds_ = timer.seconds();

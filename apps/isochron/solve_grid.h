@@ -1,9 +1,8 @@
 // What `isochron solve` and other commands do with an image to solve on.
 #pragma once
 
-#include "apps/isochron/solve.h"
+#include "apps/isochron/solve_mpi.h"
 #include "isochron/metric/from_image.h"
-#include "isochron/solve/ranks/ranked_solver.h"
 
 namespace isochron::cli {
 

@@ -18,9 +18,8 @@
 #include "isochron/core/timer.h"
 #include "isochron/io/pieces/image_pieces.h"
 #include "isochron/mesh/image_mask.h"
-#include "isochron/solve/ranks/distributed_grid_solver.h"
-#include "isochron/solve/ranks/grid_boxes.h"
-#include "isochron/solve/ranks/rank_device.h"
+#include "isochron/solve/ranks/part_solver.h"
+#include "isochron/solve/solver.h"
 
 namespace isochron::cli {
 namespace {
@@ -43,6 +42,7 @@ class GridPartRun {
       summary_.read_seconds = timer.seconds();
       solve();
     });
+    finish();
     write();
     if (communicator_.rank() != 0) return 0;
     print_summary(summary_, console_);
@@ -118,56 +118,37 @@ class GridPartRun {
     Activity activity(console_, "solving");
     SolveOptions options = request_.options;
     options.progress = communicator_.rank() == 0 ? activity.progress() : interruptible();
-    options.backend = mpi::agreed_backend(communicator_, request_.rank_options.rank_backend);
     const InterruptGuard guard;
     const Sources sources = gather_voxel_sources(request_, inputs_, image_part_.whole.voxel_count(),
                                                  [&](const NameValue& tag) { return tagged(tag); });
-    const mpi::GridBoxes boxes(communicator_, image_part_.whole, image_part_.boxes, problem_.metric,
-                               std::move(problem_.mask));
-    const std::vector<mpi::GlobalSeed> seeds = boxes.seeds(sources, options);
-    const mpi::GridPart part = boxes.partition(seeds, request_.options.order, request_.rank_options.blocks_per_rank);
-    problem_.metric = {};
-    part_voxels_ = static_cast<std::size_t>(
-        std::count_if(part.allowed.begin(), part.allowed.end(), [](std::uint8_t value) { return value != 0; }));
-    mpi::DistributedArrival own;
-    {
-      mpi::DistributedGridSolver solver = prepare(part, options);
-      const double setup_seconds = setup.seconds();
-      own = solver.solve(seeds);
-      own.setup_seconds = setup_seconds;
-    }
-    finish(boxes, part, own);
-  }
-
-  /// What only one rank finds wrong with its stencils ends all: the others are past the point where they could be told.
-  mpi::DistributedGridSolver prepare(const mpi::GridPart& part, const SolveOptions& options) {
-    try {
-      return {communicator_, part, options};
-    } catch (const InputError&) {
-      fail_all(communicator_);
-    }
+    const double before = setup.seconds();
+    Solver solver({BoxedGrid{&image_part_.whole, &image_part_.boxes, problem_.mask}, problem_.metric}, options,
+                  communicator_);
+    summary_.arrival = solver.solve(sources);
+    summary_.arrival.setup_seconds += before;
   }
 
   /// The result as arrays of the rank's box.
-  void finish(const mpi::GridBoxes& boxes, const mpi::GridPart& part, mpi::DistributedArrival& own) {
+  void finish() {
+    Arrival& arrival = summary_.arrival;
     Arrival result;
-    result.precision = own.precision;
-    result.times = boxes.gather_to_boxes(part, std::span<const double>(std::exchange(own.times, {})),
-                                         std::numeric_limits<double>::infinity());
-    result.source =
-        boxes.gather_to_boxes(part, std::span<const std::int32_t>(std::exchange(own.source, {})), std::int32_t{-1});
-    summary_.traffic = own.traffic;
+    result.precision = arrival.precision;
+    result.times = std::exchange(arrival.times, {});
+    result.source = std::exchange(arrival.source, {});
+    std::vector<std::uint8_t> allowed = std::move(problem_.mask);
+    if (allowed.empty()) allowed.assign(result.times.size(), 1);
+    problem_ = {};
     summary_.vertices = image_part_.whole.voxel_count();
-    summary_.elements = boxes.allowed_count();
+    summary_.elements =
+        sum_of_all(communicator_, static_cast<std::uint64_t>(std::count_if(
+                                      allowed.begin(), allowed.end(), [](std::uint8_t value) { return value != 0; })));
     summary_.corners = voxel_corners;
     if (request_.options.scheme != GridScheme::automatic) summary_.scheme = request_.options.scheme;
     summary_.order = request_.options.order;
-    summary_.arrival = mpi::common_result(own);
-    summary_.arrival.unreached = summary_.vertices - own.reached;
     summary_.solves_per_vertex =
-        static_cast<double>(own.counters.local_solves) / static_cast<double>(summary_.vertices);
-    if (summary_.arrival.unreached > 0)
-      summary_.unreached = explain_unreached(communicator_, image_part_, boxes.allowed(), result.times);
+        static_cast<double>(arrival.counters.local_solves) / static_cast<double>(summary_.vertices);
+    if (arrival.unreached > 0)
+      summary_.unreached = explain_unreached(communicator_, image_part_, allowed, result.times);
     if (communicator_.rank() == 0) warn_unreached_voxels(summary_, console_);
     Image& image = image_part_.image;
     if (!image.data.empty() && made_by_solve(image.data.all().front().name)) image.tensor_order.reset();
@@ -180,7 +161,7 @@ class GridPartRun {
     write_shared(communicator_, request_.output, std::move(image_part_));
     summary_.written.push_back(request_.output);
     summary_.write_seconds = timer.seconds();
-    add_largest(communicator_, part_voxels_, summary_);
+    add_largest(communicator_, summary_.arrival.traffic->part_vertices, summary_);
   }
 
   const SolveRequest& request_;
@@ -191,7 +172,6 @@ class GridPartRun {
   ImagePart image_part_;
   std::vector<std::uint8_t> mask_;  ///< that is asked for, on the rank's box
   ImageMetric problem_;
-  std::size_t part_voxels_ = 0;  ///< with ghosts
 };
 
 }  // namespace
@@ -200,7 +180,7 @@ int run_solve_grid_parts(const SolveRequest& request, Communicator& communicator
   SideInputs inputs;
   all_or_none(communicator, [&] {
     check_request(request);
-    mpi::check_distributed_options(DomainKind::image, request.options);
+    ranks::check_rank_options(DomainKind::image, request.options);
     inputs = read_side_inputs(request);
   });
   return GridPartRun(request, inputs, communicator, console).run();

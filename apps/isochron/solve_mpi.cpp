@@ -8,6 +8,7 @@
 #include "isochron/comm/collectives.h"
 #include "isochron/comm/mpi_communicator.h"
 #include "isochron/core/error.h"
+#include "isochron/solve/solver.h"
 
 namespace isochron::cli {
 namespace {
@@ -28,20 +29,19 @@ auto as_one(Communicator& communicator, Work&& work) {
   }
 }
 
-int serve(Communicator& communicator, const SolveRequest& request) {
+/// The steps of `isochron solve` on ranks other than the first.
+int follow(SharedSteps& steps, const SolveRequest& request) {
   SolveOptions options = request.options;
   const InterruptGuard guard;
   options.progress = interruptible();
-  mpi::AfterServing next = mpi::AfterServing::end;
   try {
-    next = mpi::serve(communicator, options);
-  } catch (const Cancelled&) {
-    return 0;  // all ranks do; the first one says so
+    steps.take([&] { Solver(Domain(), options, steps.communicator()).solve_many({}, {}); });
+    if (request.to_pieces()) steps.take([&] { help_to_write_pieces(steps.communicator(), request.output); });
+  } catch (const Cancelled&) {       // all ranks do; the first one says so
+  } catch (const ThrownTogether&) {  // likewise
   } catch (...) {
-    fail_all(communicator);
+    fail_all(steps.communicator());
   }
-  if (next == mpi::AfterServing::write)
-    as_one(communicator, [&] { help_to_write_pieces(communicator, request.output); });
   return 0;
 }
 
@@ -54,20 +54,30 @@ void fail_all(Communicator& communicator) {
   while (true) communicator.abort(exit_code(failure.kind));  // once; the compiler does not believe a virtual function
 }
 
+void SharedSteps::give_up() {
+  if (left_ == 0) return;
+  left_ = 0;
+  try {
+    throw_together(communicator_, current_failure());
+  } catch (const ThrownTogether&) {  // it is in flight here already
+  }
+}
+
 int run_on_all_ranks(const std::function<int(Communicator&)>& work) {
   const std::unique_ptr<Communicator> communicator = mpi::join_world();
   return as_one(*communicator, [&] { return work(*communicator); });
 }
 
-int run_over_ranks(const SolveRequest& request, const std::function<int(mpi::Ranks&)>& work) {
+int run_over_ranks(const SolveRequest& request, const std::function<int(SharedSteps&)>& work) {
   const std::unique_ptr<Communicator> communicator = mpi::join_world();
-  if (communicator->rank() > 0) return serve(*communicator, request);
-  mpi::Ranks ranks(*communicator);
+  SharedSteps steps(*communicator, request.to_pieces() ? 2 : 1);
+  if (communicator->rank() > 0) return follow(steps, request);
   try {
-    return work(ranks);
+    return work(steps);
   } catch (...) {
-    if (!ranks.stranded()) throw;
-    fail_all(*communicator);
+    if (steps.stranded()) fail_all(*communicator);
+    steps.give_up();
+    throw;
   }
 }
 

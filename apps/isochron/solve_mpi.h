@@ -5,13 +5,50 @@
 #include <memory>
 
 #include "apps/isochron/solve.h"
-#include "isochron/solve/ranks/ranked_solver.h"
+#include "isochron/comm/collectives.h"
 
 namespace isochron::cli {
 
-/// Joins the job. On rank 0 calls `work` with all ranks and gives its exit code; the others serve until that is done.
-/// An error in the middle of a solve ends all ranks.
-int run_over_ranks(const SolveRequest& request, const std::function<int(mpi::Ranks&)>& work);
+/// What all ranks of a job do together where the first one does the rest alone: it solves with all, and with all writes
+/// pieces.
+class SharedSteps {
+ public:
+  SharedSteps(Communicator& communicator, int steps) : communicator_(communicator), left_(steps) {}
+
+  [[nodiscard]] Communicator& communicator() { return communicator_; }
+  /// True while the others are in the middle of a step that this rank has left with an exception: only
+  /// `Communicator::abort` ends them then.
+  [[nodiscard]] bool stranded() const { return in_step_; }
+
+  /// All ranks together: the next step. What they throw together and Cancelled are the end of all steps.
+  template <class Work>
+  void take(Work&& work) {
+    --left_;
+    throw_together(communicator_, {});  // the first rank has come so far
+    in_step_ = true;
+    try {
+      std::forward<Work>(work)();
+    } catch (const Cancelled&) {
+      in_step_ = false, left_ = 0;
+      throw;
+    } catch (const ThrownTogether&) {
+      in_step_ = false, left_ = 0;
+      throw;
+    }
+    in_step_ = false;
+  }
+  /// On the first rank, with an exception in flight: the others need not wait for the next step.
+  void give_up();
+
+ private:
+  Communicator& communicator_;
+  int left_;
+  bool in_step_ = false;
+};
+
+/// Joins the job. On rank 0 calls `work` and gives its exit code; the others take the steps with it. An error in the
+/// middle of a step ends all ranks.
+int run_over_ranks(const SolveRequest& request, const std::function<int(SharedSteps&)>& work);
 
 /// Joins the job and calls `work` on all ranks; gives the exit code of the first. What all of them throw only the first
 /// one says; what one alone throws ends all.

@@ -16,9 +16,8 @@
 #include "isochron/io/pieces/part_files.h"
 #include "isochron/io/pieces/part_input.h"
 #include "isochron/mesh/validate.h"
-#include "isochron/solve/ranks/part_split.h"
-#include "isochron/solve/ranks/rank_device.h"
-#include "isochron/solve/ranks/rank_seeds.h"
+#include "isochron/solve/ranks/part_solver.h"
+#include "isochron/solve/solver.h"
 
 namespace isochron::cli {
 namespace {
@@ -34,7 +33,7 @@ class PartRun {
     about_file(request_.mesh, [&] {
       take_part(std::move(own));
       summary.read_seconds = since_start.seconds();
-      solve(summary);
+      solve();
     });
     finish_arrays(summary);
     write(summary);
@@ -46,7 +45,7 @@ class PartRun {
  private:
   /// The part, and the sources on it.
   void take_part(OwnPieces&& own) {
-    if (own.ready_parts && request_.rank_options.blocks_per_rank == 0) {
+    if (own.ready_parts && request_.options.ranks.blocks_per_rank == 0) {
       data_ = take_ready_part<Corners>(communicator_, std::move(own));
       const CellBlock<7 - Corners> no_cells;
       const std::array pieces{TaggedPiece<Corners>{data_.point_data,
@@ -57,7 +56,7 @@ class PartRun {
       return;
     }
     const NumberedPieces<Corners> numbered = number_pieces<Corners>(communicator_, std::move(own));
-    data_ = part_of_pieces(communicator_, numbered, static_cast<std::uint32_t>(request_.rank_options.blocks_per_rank));
+    data_ = part_of_pieces(communicator_, numbered, static_cast<std::uint32_t>(request_.options.ranks.blocks_per_rank));
     std::vector<TaggedPiece<Corners>> pieces;
     for (std::size_t p = 0; p < numbered.pieces.size(); ++p) {
       const MeshPiece<Corners>& piece = numbered.pieces[p];
@@ -70,12 +69,16 @@ class PartRun {
   }
 
   void gather(std::span<const TaggedPiece<Corners>> pieces) {
-    const Sources named = gather_named_sources(request_, inputs_, data_.part.whole_vertices);
-    for (const VertexSource& source : named.vertices) sources_.vertices.push_back({source.vertex.value, source.time});
+    sources_ = gather_named_sources(request_, inputs_, data_.part.whole_vertices);
     for (const NameValue& tag : request_.sources.tags)
-      for (const std::uint64_t vertex : tagged_vertices<Corners>(communicator_, tag, pieces))
-        sources_.vertices.push_back({vertex, request_.sources.time.value_or(0.0)});
-    sources_.points = named.points;
+      for (const std::uint64_t vertex : tagged_vertices<Corners>(communicator_, tag, pieces)) {
+        if (vertex >= VertexId::invalid_value)
+          throw InputError(
+              fmt::format("vertex {} is a source (--source-tag), and sources are among the first {}; "
+                          "name them with --source-point",
+                          vertex, VertexId::invalid_value));
+        sources_.vertices.push_back({VertexId(static_cast<std::size_t>(vertex)), request_.sources.time.value_or(0.0)});
+      }
   }
 
   void check_extent() {
@@ -106,14 +109,7 @@ class PartRun {
     if (request_.unit) metric_.change_unit(*request_.unit);
   }
 
-  std::vector<VirtualRecord<double, Corners>> split() {
-    if constexpr (Corners == 3) {
-      if (request_.options.obtuse != ObtuseSplit::none) return mpi::split_part(communicator_, data_.part, metric_);
-    }
-    return {};
-  }
-
-  void solve(SolveSummary& summary) {
+  void solve() {
     const Timer setup;
     fields_.point_data = std::move(data_.point_data);
     fields_.template block<Corners>().data = std::move(data_.cell_data);
@@ -122,24 +118,12 @@ class PartRun {
     Activity activity(console_, "solving");
     SolveOptions options = request_.options;
     options.progress = communicator_.rank() == 0 ? activity.progress() : interruptible();
-    options.backend = mpi::agreed_backend(communicator_, request_.rank_options.rank_backend);
     const InterruptGuard guard;
-    const std::vector<mpi::GlobalSeed> seeds = mpi::part_seeds(communicator_, data_.part, metric_, sources_, options);
-    const std::size_t vertices = data_.part.mesh.vertex_count();
-    const std::vector<VirtualRecord<double, Corners>> virtual_elements = split();
-    {
-      mpi::DistributedSolver<Corners> solver(communicator_, data_.part, metric_, options, mpi::Pace::banded,
-                                             virtual_elements);
-      const double setup_seconds = setup.seconds();
-      own_ = solver.solve(seeds);
-      own_.setup_seconds = setup_seconds;
-    }
+    const double before = setup.seconds();
+    own_ = Solver({data_.part, metric_}, options, communicator_).solve(sources_);
+    own_.setup_seconds += before;
     metric_ = {};
-    data_.part.mesh.points.resize(vertices);  // without the ghosts that only virtual elements need
-    data_.part.global_vertex.resize(vertices);
-    data_.part.ghost_owner.resize(vertices - data_.part.owned);
     note_unused_fibers(request_.metric, own_.notes);
-    summary.traffic = own_.traffic;
   }
 
   /// The result as arrays of the part, ghosts too.
@@ -157,7 +141,6 @@ class PartRun {
     summary.vertices = data_.part.whole_vertices;
     summary.elements = data_.part.whole_elements;
     summary.corners = Corners;
-    summary.arrival = mpi::common_result(own_);
     summary.solves_per_vertex =
         static_cast<double>(own_.counters.local_solves) / static_cast<double>(data_.part.whole_vertices);
     if (own_.unreached > 0)
@@ -166,6 +149,7 @@ class PartRun {
       warn_unreached(summary, own_.unreached, console_);
     drop_results(fields_.point_data);
     add_result(result, fields_.point_data);
+    summary.arrival = std::move(own_);
     data_.point_data = std::move(fields_.point_data);
     data_.cell_data = std::move(fields_.template block<Corners>().data);
   }
@@ -186,8 +170,8 @@ class PartRun {
   PartData<Corners> data_;
   Dataset fields_;  ///< the arrays of the part while the mesh is solved on
   Metric metric_;
-  mpi::GlobalSources sources_;
-  mpi::DistributedArrival own_;
+  Sources sources_;
+  Arrival own_;
 };
 
 template <int Corners>
@@ -200,7 +184,7 @@ int run_parts(const SolveRequest& request, const SideInputs& inputs, OwnPieces&&
   if (communicator.rank() == 0) {
     warn_of_reading(request, own.warnings, own.ignored_cells, console);
     warn_left_out<Corners>(request, Corners == 4 ? own.triangles : own.tets, own.lines, console);
-    if (request.rank_options.partitioner != Partitioner::automatic)
+    if (request.options.ranks.partitioner != Partitioner::automatic)
       console.warn("--partitioner does not apply to pieces (they stay as they are, or are cut along a curve)");
     if (request.team > 1) console.warn("--team does not apply to pieces (each rank has its own)");
     if (own.lines > 0)
@@ -229,7 +213,7 @@ int run_solve_parts(const SolveRequest& request, Communicator& communicator, Con
   SideInputs inputs;
   all_or_none(communicator, [&] {
     check_request(request);
-    mpi::check_distributed_options(DomainKind::tetrahedra, request.options);
+    ranks::check_rank_options(DomainKind::tetrahedra, request.options);
     inputs = read_side_inputs(request);
   });
   SolveSummary summary;
@@ -273,7 +257,7 @@ std::vector<std::uint64_t> tagged_vertices(Communicator& communicator, const Nam
 }
 
 template <int Corners>
-void write_in_pieces(mpi::Ranks& ranks, const std::filesystem::path& path, Dataset&& dataset) {
+void write_in_pieces(SharedSteps& ranks, const std::filesystem::path& path, Dataset&& dataset) {
   std::vector<MeshPiece<Corners>> pieces(1);
   MeshPiece<Corners>& whole = pieces[0];
   whole.mesh = take_mesh<Corners>(dataset);
@@ -283,17 +267,18 @@ void write_in_pieces(mpi::Ranks& ranks, const std::filesystem::path& path, Datas
   whole.global_element.resize(whole.mesh.element_count());
   std::iota(whole.global_vertex.begin(), whole.global_vertex.end(), std::uint64_t{0});
   std::iota(whole.global_element.begin(), whole.global_element.end(), std::uint64_t{0});
-  ranks.start_writing();
-  Communicator& communicator = ranks.communicator();
-  (void)sum_of_all(communicator, Corners);
-  write_shared(ranks.communicator(), path, repartition(communicator, std::span<const MeshPiece<Corners>>(pieces)));
+  ranks.take([&] {
+    (void)sum_of_all(ranks.communicator(), Corners);
+    write_shared(ranks.communicator(), path,
+                 repartition(ranks.communicator(), std::span<const MeshPiece<Corners>>(pieces)));
+  });
 }
 
-void write_in_pieces(mpi::Ranks& ranks, const std::filesystem::path& path, Image&& image) {
-  ranks.start_writing();
-  Communicator& communicator = ranks.communicator();
-  (void)sum_of_all(communicator, voxel_corners);
-  write_shared(ranks.communicator(), path, scatter_image(communicator, std::move(image)));
+void write_in_pieces(SharedSteps& ranks, const std::filesystem::path& path, Image&& image) {
+  ranks.take([&] {
+    (void)sum_of_all(ranks.communicator(), voxel_corners);
+    write_shared(ranks.communicator(), path, scatter_image(ranks.communicator(), std::move(image)));
+  });
 }
 
 void add_largest(Communicator& communicator, std::size_t vertices, SolveSummary& summary) {
@@ -313,7 +298,7 @@ void help_to_write_pieces(Communicator& communicator, const std::filesystem::pat
 
 template std::vector<std::uint64_t> tagged_vertices(Communicator&, const NameValue&, std::span<const TaggedPiece<3>>);
 template std::vector<std::uint64_t> tagged_vertices(Communicator&, const NameValue&, std::span<const TaggedPiece<4>>);
-template void write_in_pieces<3>(mpi::Ranks&, const std::filesystem::path&, Dataset&&);
-template void write_in_pieces<4>(mpi::Ranks&, const std::filesystem::path&, Dataset&&);
+template void write_in_pieces<3>(SharedSteps&, const std::filesystem::path&, Dataset&&);
+template void write_in_pieces<4>(SharedSteps&, const std::filesystem::path&, Dataset&&);
 
 }  // namespace isochron::cli

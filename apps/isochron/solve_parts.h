@@ -5,11 +5,10 @@
 #include <optional>
 #include <string>
 
-#include "apps/isochron/solve.h"
+#include "apps/isochron/solve_mpi.h"
 #include "isochron/comm/collectives.h"
 #include "isochron/dist/image_part.h"
 #include "isochron/dist/mesh_part.h"
-#include "isochron/solve/ranks/ranked_solver.h"
 
 namespace isochron::cli {
 
@@ -44,8 +43,8 @@ void add_largest(Communicator& communicator, std::size_t vertices, SolveSummary&
 
 /// Shares out the mesh of the first rank and lets every rank write a piece. The others call `help_to_write_pieces`.
 template <int Corners>
-void write_in_pieces(mpi::Ranks& ranks, const std::filesystem::path& path, Dataset&& dataset);
-void write_in_pieces(mpi::Ranks& ranks, const std::filesystem::path& path, Image&& image);
+void write_in_pieces(SharedSteps& ranks, const std::filesystem::path& path, Dataset&& dataset);
+void write_in_pieces(SharedSteps& ranks, const std::filesystem::path& path, Image&& image);
 void help_to_write_pieces(Communicator& communicator, const std::filesystem::path& path);
 
 }  // namespace isochron::cli

@@ -44,14 +44,16 @@ Json json_of(const SourceSummary& source) {
   return object;
 }
 
+Traffic traffic_of(const SolveSummary& summary) { return summary.arrival.traffic.value_or(Traffic()); }
+
 std::string_view split_name(const SolveSummary& summary) {
-  if (summary.split == mpi::Division::sources) return "sources";
+  if (traffic_of(summary).division == Division::sources) return "sources";
   return summary.corners == voxel_corners ? "image" : "mesh";
 }
 
 std::string text_of_ranks(const SolveSummary& summary) {
-  const mpi::Traffic& traffic = summary.traffic;
-  if (summary.split == mpi::Division::sources)
+  const Traffic traffic = traffic_of(summary);
+  if (traffic.division == Division::sources)
     return fmt::format("{}, the sources shared out between them", summary.ranks);
   const bool teams = traffic.parts < summary.ranks;
   std::string ranks = teams ? fmt::format("{} in {}", summary.ranks, counted(traffic.parts, "team", "teams"))
@@ -65,7 +67,7 @@ std::string text_of_ranks(const SolveSummary& summary) {
 }
 
 Json mpi_json(const SolveSummary& summary) {
-  const mpi::Traffic& traffic = summary.traffic;
+  const Traffic traffic = traffic_of(summary);
   Json object{
       {"ranks", summary.ranks},       {"parts", traffic.parts},           {"split", split_name(summary)},
       {"messages", traffic.messages}, {"bytes", traffic.bytes},           {"least_bytes", traffic.halo_bytes},

@@ -37,22 +37,11 @@ struct SolveSummary {
   Arrival arrival;  ///< counts, times of the work and notes; its arrays are empty. Of all solves with --each-source
   std::vector<SourceSummary> sources;  ///< with --each-source
   int ranks = 0;                       ///< with --backend mpi
-  mpi::Traffic traffic;                ///< beside them
   std::uint64_t max_vertices = 0;      ///< in the largest part, with its ghosts, when no rank has the whole mesh
   std::uint64_t max_bytes = 0;         ///< memory of the rank that took most, then
-  mpi::Division split = mpi::Division::domain;
   double solves_per_vertex = 0;
   double read_seconds = 0;
   double write_seconds = 0;
-
-  /// Takes over what a solver over ranks tells of them; others tell nothing.
-  template <class AnySolver>
-  void note_ranks(const AnySolver& solver) {
-    if constexpr (requires { solver.traffic(); }) {
-      traffic = solver.traffic();
-      split = solver.division();
-    }
-  }
 };
 
 /// Draws the picture that was asked for, if any. Gives why it could not be drawn (no display), for after the other

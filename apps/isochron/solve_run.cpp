@@ -78,8 +78,6 @@ void drop_other_cells(const SolveRequest& request, Dataset& dataset, Console& co
 template <int Corners>
 class MeshRun {
  public:
-  using RankedSolver = mpi::RankedSolver<Corners>;
-
   MeshRun(const SolveRequest& request, Dataset&& dataset) : request_(request), dataset_(std::move(dataset)) {}
 
   Sources sources(const SideInputs& inputs, Console& console) {
@@ -97,7 +95,7 @@ class MeshRun {
     return metric;
   }
   [[nodiscard]] MeshDomain<Corners> domain(const Metric& metric) const { return {mesh_, metric}; }
-  void warn_of_ranks(mpi::Ranks&, Console&) const {}
+  void warn_of_ranks(SharedSteps&, Console&) const {}
 
   std::vector<ProbeTime> probe(const std::vector<Vec3d>& points, const Arrival& arrival, Console& console) const {
     const Box box = bounding_box(mesh_.points);
@@ -127,7 +125,7 @@ class MeshRun {
     else add_result(arrival, dataset_.point_data);
     return draw_result(request_, dataset_, summary, console);
   }
-  void write(mpi::Ranks* ranks) {
+  void write(SharedSteps* ranks) {
     if (request_.to_pieces()) write_in_pieces<Corners>(*ranks, request_.output, std::move(dataset_));
     else write_dataset(request_.output, dataset_, request_.overwrite());
   }
@@ -183,8 +181,6 @@ void check_picture_of(const SolveRequest& request, const ImageGrid& grid) {
 /// An image and what becomes of it.
 class ImageRun {
  public:
-  using RankedSolver = mpi::RankedGridSolver;
-
   ImageRun(const SolveRequest& request, Image&& image, ImageMetric&& problem)
       : request_(request), image_(std::move(image)), problem_(std::move(problem)) {}
 
@@ -193,7 +189,7 @@ class ImageRun {
 
   Metric metric() { return std::move(problem_.metric); }
   [[nodiscard]] GridDomain domain(const Metric& metric) const { return {image_.grid, metric, problem_.mask}; }
-  void warn_of_ranks(mpi::Ranks& ranks, Console& console) const {
+  void warn_of_ranks(SharedSteps& ranks, Console& console) const {
     if (request_.options.threads > 1 && ranks.communicator().size() > 1 && !request_.each_source)
       console.warn("--threads has no effect on an image over several ranks (those of one machine have a thread each)");
   }
@@ -243,7 +239,7 @@ class ImageRun {
     }
     return not_drawn;
   }
-  void write(mpi::Ranks* ranks) {
+  void write(SharedSteps* ranks) {
     if (request_.to_pieces()) write_in_pieces(*ranks, request_.output, std::move(image_));
     else write_image(request_.output, image_, request_.overwrite());
   }
@@ -268,7 +264,7 @@ class ImageRun {
 /// Calls `work` with a solver, over ranks when there are any. It and the metric live only in here: their memory is free
 /// again before the rest is written.
 template <class Run, class Work>
-void with_solver(const SolveRequest& request, Run& run, mpi::Ranks* ranks, Console& console, Work&& work) {
+void with_solver(const SolveRequest& request, Run& run, SharedSteps* ranks, Console& console, Work&& work) {
   const Metric metric = run.metric();
   Activity activity(console, "solving");
   SolveOptions options = request.options;
@@ -276,8 +272,10 @@ void with_solver(const SolveRequest& request, Run& run, mpi::Ranks* ranks, Conso
   const InterruptGuard guard;
   if (ranks != nullptr) {
     run.warn_of_ranks(*ranks, console);
-    typename Run::RankedSolver solver(*ranks, run.domain(metric), options, request.rank_options);
-    work(solver);
+    ranks->take([&] {
+      Solver solver(run.domain(metric), options, ranks->communicator());
+      work(solver);
+    });
   } else {
     Solver solver(run.domain(metric), options);
     work(solver);
@@ -287,7 +285,7 @@ void with_solver(const SolveRequest& request, Run& run, mpi::Ranks* ranks, Conso
 
 /// A picture that could not be drawn because there is no display ends the run only when all else is written.
 template <class Run>
-void write_results(const SolveRequest& request, Run& run, mpi::Ranks* ranks, EachSource* each,
+void write_results(const SolveRequest& request, Run& run, SharedSteps* ranks, EachSource* each,
                    const NamedPoints& points, const std::vector<ProbeTime>& probed, SolveSummary& summary,
                    Console& console) {
   if (request.to_mesh()) {
@@ -304,7 +302,7 @@ void write_results(const SolveRequest& request, Run& run, mpi::Ranks* ranks, Eac
 
 /// Solves on what was read, writes and reports; gives the exit code.
 template <class Run>
-int solve_and_write(const SolveRequest& request, Run&& run, const SideInputs& inputs, mpi::Ranks* ranks,
+int solve_and_write(const SolveRequest& request, Run&& run, const SideInputs& inputs, SharedSteps* ranks,
                     SolveSummary& summary, Console& console) {
   std::vector<ProbeTime> probed;
   std::optional<EachSource> each;
@@ -312,10 +310,9 @@ int solve_and_write(const SolveRequest& request, Run&& run, const SideInputs& in
   about_file(request.mesh, [&] {
     const Sources sources = run.sources(inputs, console);
     if (request.each_source) each.emplace(request, sources, run.vertex_count());
-    with_solver(request, run, ranks, console, [&](auto& solver) {
+    with_solver(request, run, ranks, console, [&](Solver& solver) {
       if (each) each->run(solver);
       else arrival = solver.solve(sources);
-      summary.note_ranks(solver);
     });
     if (each) arrival = each->take_all();
     if (!request.probe.output.empty()) probed = run.probe(inputs.probes.points, arrival, console);
@@ -340,7 +337,7 @@ int solve_and_write(const SolveRequest& request, Run&& run, const SideInputs& in
 }
 
 /// All steps on one process, or on the first of several that solve together.
-int run_whole(const SolveRequest& request, mpi::Ranks* ranks, Console& console) {
+int run_whole(const SolveRequest& request, SharedSteps* ranks, Console& console) {
   check_request(request);
   const SideInputs inputs = read_side_inputs(request);
   SolveSummary summary;
@@ -413,7 +410,7 @@ int run_solve(const SolveRequest& request, Console& console) {
       return request.on_image() ? run_solve_grid_parts(request, communicator, console)
                                 : run_solve_parts(request, communicator, console);
     });
-  return run_over_ranks(request, [&](mpi::Ranks& ranks) { return run_whole(request, &ranks, console); });
+  return run_over_ranks(request, [&](SharedSteps& ranks) { return run_whole(request, &ranks, console); });
 }
 
 }  // namespace isochron::cli

@@ -19,8 +19,8 @@
 #include "isochron/solve/ranks/partition_by_time.h"
 #include "isochron/solve/ranks/rank_device.h"
 #include "isochron/solve/ranks/rank_seeds.h"
-#include "isochron/solve/ranks/ranked_solver.h"
 #include "isochron/solve/ranks/scatter.h"
+#include "isochron/solve/solver.h"
 
 namespace isochron::bench {
 namespace {
@@ -103,8 +103,8 @@ void add_one_process(Report& report, const std::string& row, const Heart& heart,
 
 /// A ventricle shared out over ranks, and what that took.
 struct SharedHeart {
-  std::vector<mpi::GlobalSeed> seeds;
-  mpi::SolvePart<4> own;
+  Sources sources;
+  ranks::SolvePart<4> own;
   double make_seconds = 0, deal_seconds = 0, scatter_seconds = 0;
 };
 
@@ -121,50 +121,51 @@ SharedHeart share_heart(Communicator& communicator, std::size_t elements,
     return seconds;
   };
   std::unique_ptr<Heart> whole;
-  Sources sources;
   if (root) {
     whole = std::make_unique<Heart>(heart(elements, 0.6, 0.3, team));
-    sources = middle_source(whole->mesh);
+    result.sources = middle_source(whole->mesh);
   }
+  // One vertex.
+  result.sources.vertices = broadcast_values(communicator, result.sources.vertices);
   result.make_seconds = lap();
   if (root && before) before(*whole);
   timer.restart();
   const TetMesh* mesh = root ? &whole->mesh : nullptr;
   const Metric* metric = root ? &whole->metric : nullptr;
-  result.seeds = mpi::root_seeds<4>(communicator, mesh, metric, root ? &sources : nullptr, solve_options());
   std::vector<std::uint32_t> rank_of;
   if (root && communicator.size() == 1) rank_of.assign(mesh->vertex_count(), 0);
-  else if (root) rank_of = mpi::partition_by_time(*mesh, *metric, result.seeds, communicator.size(), team);
+  else if (root)
+    rank_of = ranks::partition_by_time(
+        *mesh, *metric, ranks::whole_seeds(*mesh, *metric, result.sources, solve_options()), communicator.size(), team);
   result.deal_seconds = lap();
-  result.own = mpi::scatter<4>(communicator, mesh, metric, std::move(rank_of), ObtuseSplit::automatic, team);
+  result.own = ranks::scatter<4>(communicator, mesh, metric, std::move(rank_of), ObtuseSplit::automatic, team);
   result.scatter_seconds = lap();
   return result;
 }
 
-MeasuredRun run_of(const mpi::DistributedArrival& arrival, const MeshPart<4>& part, int ranks) {
+MeasuredRun run_of(const Arrival& arrival, const MeshPart<4>& part, int ranks) {
   MeasuredRun run;
   run.mesh = "ventricle";
   run.ranks = ranks;
   run.parts_per_rank = ranks == 1 ? 1 : 0;
   run.vertices = static_cast<double>(part.whole_vertices);
   run.elements = static_cast<double>(part.whole_elements);
-  run.bands = static_cast<double>(arrival.traffic.bands);
-  run.rounds = static_cast<double>(arrival.traffic.agreements);
-  run.messages = static_cast<double>(arrival.traffic.messages);
-  run.bytes = static_cast<double>(arrival.traffic.bytes);
+  run.bands = static_cast<double>(arrival.traffic->bands);
+  run.rounds = static_cast<double>(arrival.traffic->agreements);
+  run.messages = static_cast<double>(arrival.traffic->messages);
+  run.bytes = static_cast<double>(arrival.traffic->bytes);
   run.pushes = static_cast<double>(arrival.counters.vertex_updates);
   run.solve_seconds = arrival.solve_seconds;
-  run.work_seconds = arrival.solve_seconds - arrival.traffic.idle_seconds;
-  run.work_max_seconds = arrival.solve_seconds - arrival.traffic.min_idle_seconds;
-  run.idle_seconds = arrival.traffic.idle_seconds;
+  run.work_seconds = arrival.solve_seconds - arrival.traffic->idle_seconds;
+  run.work_max_seconds = arrival.solve_seconds - arrival.traffic->min_idle_seconds;
+  run.idle_seconds = arrival.traffic->idle_seconds;
   return run;
 }
 
-void add_solve(Report& report, const std::string& row, const SharedHeart& shared, const mpi::DistributedArrival& best,
-               double kept) {
+void add_solve(Report& report, const std::string& row, const SharedHeart& shared, const Arrival& best, double kept) {
   const auto add = [&](const char* column, double value, const char* unit) {
-    const std::optional<double> ours = best.converged() ? std::optional(value) : std::nullopt;
-    report.add({row, column, {}, ours, unit, best.converged() ? "" : failed_check});
+    const std::optional<double> ours = best.converged ? std::optional(value) : std::nullopt;
+    report.add({row, column, {}, ours, unit, best.converged ? "" : failed_check});
   };
   const auto whole = static_cast<double>(shared.own.part.whole_vertices);
   add("elements", static_cast<double>(shared.own.part.whole_elements), "");
@@ -173,12 +174,12 @@ void add_solve(Report& report, const std::string& row, const SharedHeart& shared
   add("scatter", shared.scatter_seconds, "s");
   add("set-up", best.setup_seconds, "s");
   add("solve", best.solve_seconds, "s");
-  add("idle", 100 * best.traffic.idle_seconds / best.solve_seconds, "% of the solve");
-  add("bands", static_cast<double>(best.traffic.bands), "");
+  add("idle", 100 * best.traffic->idle_seconds / best.solve_seconds, "% of the solve");
+  add("bands", static_cast<double>(best.traffic->bands), "");
   add("updates", static_cast<double>(best.counters.vertex_updates) / whole, "a vertex");
-  add("messages", static_cast<double>(best.traffic.messages), "");
-  const auto least = static_cast<double>(best.traffic.halo_bytes);
-  add("bytes over least", least == 0 ? 1 : static_cast<double>(best.traffic.bytes) / least, "times");
+  add("messages", static_cast<double>(best.traffic->messages), "");
+  const auto least = static_cast<double>(best.traffic->halo_bytes);
+  add("bytes over least", least == 0 ? 1 : static_cast<double>(best.traffic->bytes) / least, "times");
   add("elements kept over share", kept, "times");
 }
 
@@ -215,16 +216,15 @@ class SmallHeart {
       : alone_(communicator.split(communicator.rank() == 0 && elements > 0)) {
     if (alone_ == nullptr) return;
     shared_ = share_heart(*alone_, elements, {});
-    solver_ =
-        std::make_unique<mpi::DistributedSolver<4>>(*alone_, shared_.own.part, shared_.own.metric, solve_options());
+    solver_ = std::make_unique<Solver>(Domain(shared_.own.part, shared_.own.metric), solve_options(), *alone_);
   }
   /// Rank 0 keeps the seconds of its turn; the others do nothing.
   void solve() {
     if (alone_ == nullptr) return;
     std::this_thread::sleep_for(std::chrono::milliseconds(50));  // until those who wait for the next one sleep
     const OnCores stay(some_of(cores_, static_cast<int>(seconds_.size()) * cores_.count() / turns(), 1));
-    const mpi::DistributedArrival arrival = second([&] { return solver_->solve(shared_.seeds); });
-    right_ = right_ && arrival.converged();
+    const Arrival arrival = second([&] { return solver_->solve(shared_.sources); });
+    right_ = right_ && arrival.converged;
     seconds_.push_back(arrival.solve_seconds);
   }
   /// To have every core as often as another: sixteen, or a few less.
@@ -238,7 +238,7 @@ class SmallHeart {
  private:
   std::unique_ptr<Communicator> alone_;  ///< null on the others
   SharedHeart shared_;
-  std::unique_ptr<mpi::DistributedSolver<4>> solver_;
+  std::unique_ptr<Solver> solver_;
   CoreSet cores_ = allowed_cores();
   std::vector<double> seconds_;
   bool right_ = true;
@@ -256,7 +256,6 @@ double harmonic_mean(const std::vector<double>& values) {
   return static_cast<double>(values.size()) / sum;
 }
 
-bool is_right(const mpi::DistributedArrival& arrival) { return arrival.converged(); }
 bool is_right(const Arrival& arrival) { return arrival.converged && arrival.residual && arrival.residual->passed(); }
 
 /// The quickest of several, in turn with the small one where there is one: a machine that is shared is quicker at one
@@ -299,14 +298,13 @@ std::optional<MeasuredRun> add_ventricle(Report& report, Communicator& communica
   const OnCores stay(own_cores(communicator));
   SolveOptions own = solve_options();
   own.threads = ventricle.threads;
-  mpi::DistributedSolver<4> solver(communicator, part, shared.own.metric, own);
-  const auto solve = [&] { return solver.solve(shared.seeds); };
-  const mpi::DistributedArrival best =
-      ventricle.beside == 0 ? quickest(solve) : solve_in_turns(report, rows, small, solve);
+  Solver solver({part, shared.own.metric}, own, communicator);
+  const auto solve = [&] { return solver.solve(shared.sources); };
+  const Arrival best = ventricle.beside == 0 ? quickest(solve) : solve_in_turns(report, rows, small, solve);
   const double kept = elements_kept(communicator, part);
   if (communicator.rank() != 0) return std::nullopt;
   for (const std::string& row : rows) add_solve(report, row, shared, best, kept);
-  return best.converged() ? std::optional(run_of(best, part, communicator.size())) : std::nullopt;
+  return best.converged ? std::optional(run_of(best, part, communicator.size())) : std::nullopt;
 }
 
 /// All ranks together: as they solve without further options, all of a machine as one.
@@ -315,20 +313,22 @@ void add_in_teams(Report& report, Communicator& communicator, const std::vector<
   SolveOptions options = solve_options();
   options.backend = Backend::mpi;
   SmallHeart small(communicator, ventricle.beside);
-  if (communicator.rank() != 0) {
-    (void)mpi::serve(communicator, options);
-    return;
-  }
+  const bool root = communicator.rank() == 0;
   const Timer timer;
-  const Heart whole = heart(ventricle.elements, 0.6, 0.3, hardware_threads());
+  Heart whole;
+  if (root) whole = heart(ventricle.elements, 0.6, 0.3, hardware_threads());
   const double make_seconds = timer.seconds();
-  const Sources sources = middle_source(whole.mesh);
-  mpi::Ranks ranks(communicator);
-  mpi::RankedSolver<4> solver(ranks, {whole.mesh, whole.metric}, options, {});
-  const auto solve = [&] { return solver.solve(sources); };
+  const Sources sources = root ? middle_source(whole.mesh) : Sources();
+  Solver solver(root ? Domain(whole.mesh, whole.metric) : Domain(), options, communicator);
+  const auto solve = [&] {
+    Arrival arrival = solver.solve(sources);
+    arrival.solve_seconds = broadcast_value(communicator, arrival.solve_seconds);  // it decides how many there are
+    return arrival;
+  };
   const Arrival best = ventricle.beside == 0 ? quickest(solve) : solve_in_turns(report, rows, small, solve);
+  if (!root) return;
   const bool right = is_right(best);
-  const mpi::Traffic& traffic = solver.traffic();
+  const Traffic& traffic = *best.traffic;
   for (const std::string& row : rows) {
     const auto add = [&](const char* column, double value, const char* unit) {
       report.add({row, column, {}, right ? std::optional(value) : std::nullopt, unit, right ? "" : failed_check});
@@ -378,7 +378,7 @@ void add_on_gpus(Report& report, Communicator& communicator, std::size_t element
   const auto row = [](Precision precision) { return fmt::format("GPUs, {}", name_of(precision)); };
   const auto on_gpu = [](Precision precision) {
     SolveOptions options = solve_options();
-    options.backend = Backend::cuda;
+    options.backend = options.ranks.rank_backend = Backend::cuda;
     options.precision = precision;
     return options;
   };
@@ -389,8 +389,8 @@ void add_on_gpus(Report& report, Communicator& communicator, std::size_t element
   });
   for (const Precision precision : precisions) {
     const SolveOptions own = on_gpu(precision);
-    mpi::DistributedSolver<4> solver(communicator, shared.own.part, shared.own.metric, own);
-    const mpi::DistributedArrival best = quickest([&] { return solver.solve(shared.seeds); });
+    Solver solver({shared.own.part, shared.own.metric}, own, communicator);
+    const Arrival best = quickest([&] { return solver.solve(shared.sources); });
     const double kept = elements_kept(communicator, shared.own.part);
     if (communicator.rank() == 0) add_solve(report, row(precision), shared, best, kept);
   }
@@ -403,7 +403,7 @@ bool goals_mpi(const BenchOptions& options) {
   const int ranks = communicator->size();
   if (options.columns == BenchColumns::gpu) {
     try {
-      (void)mpi::agreed_backend(*communicator, Backend::cuda);
+      (void)ranks::agreed_backend(*communicator, Backend::cuda);
     } catch (const ThrownTogether&) {
       if (communicator->rank() == 0) throw;
       return true;  // the first one says why

@@ -18,7 +18,7 @@ namespace {
 /// A solve on one thread, and what ranks are held against.
 struct Reference {
   Heart heart;
-  std::vector<mpi::GlobalSeed> seeds;
+  std::vector<GlobalSeed> seeds;
   Arrival serial;
 };
 
@@ -60,7 +60,7 @@ bool tuning_ranks(const BenchOptions& options) {
   SolveOptions serial;
   serial.backend = Backend::serial;
   serial.precision = Precision::double_;
-  reference.seeds = mpi::whole_seeds(mesh, reference.heart.metric, sources, serial);
+  reference.seeds = ranks::whole_seeds(mesh, reference.heart.metric, sources, serial);
   reference.serial = solve(mesh, reference.heart.metric, sources, serial);
   const std::string size = fmt::format("{:.2g} million tets", static_cast<double>(mesh.element_count()) / 1e6);
   const std::vector<std::uint32_t> whole(mesh.vertex_count(), 0);
@@ -68,10 +68,10 @@ bool tuning_ranks(const BenchOptions& options) {
   for (const int ranks : quick ? std::vector<int>{4} : std::vector<int>{2, 4, 8, 16}) {
     stop_if_cancelled(options);
     add_ranks(report, reference, fmt::format("{}, {} ranks by time", size, ranks),
-              mpi::partition_by_time(mesh, reference.heart.metric, reference.seeds, ranks, threads), ranks, one);
-    const mpi::RankOptions blind{.blocks_per_rank = 0, .partitioner = Partitioner::curve, .threads = threads};
+              ranks::partition_by_time(mesh, reference.heart.metric, reference.seeds, ranks, threads), ranks, one);
+    const RankOptions blind{.blocks_per_rank = 0, .partitioner = Partitioner::curve, .threads = threads};
     add_ranks(report, reference, fmt::format("{}, {} ranks, blind", size, ranks),
-              mpi::partition_in_blocks(mesh, ranks, blind), ranks, one);
+              ranks::partition_in_blocks(mesh, ranks, blind), ranks, one);
   }
   report.note("Each rank has a clock that goes on with what it does, at costs that are assumed (bench/NOTES.md).");
   return report.finish(options);

@@ -191,16 +191,16 @@ using Relax = Relaxer<double, 4, PlainTimes<double>, FirstTargets>;
 /// One rank of a solve.
 class Player {
  public:
-  void play(Communicator& communicator, const Metric& metric, std::span<const mpi::GlobalSeed> seeds) {
+  void play(Communicator& communicator, const Metric& metric, std::span<const GlobalSeed> seeds) {
     std::vector<ElementId> elements;
     for (const std::uint64_t e : part.global_element) elements.emplace_back(static_cast<std::size_t>(e));
     const Metric own = metric.of(elements);
-    const auto problem = mpi::prepare_part<double, 4>(communicator, part, own, {}, Reorder::automatic, 1);
+    const auto problem = ranks::prepare_part<double, 4>(communicator, part, own, {}, Reorder::automatic, 1);
     const Halo halo = make_halo<4>(communicator, part, [&](VertexId v) { return problem.internal(v); });
     SolveState<double> state;
     state.tolerance = default_tolerance(false);
     state.time.assign(problem.vertex_count, infinity);
-    for (const mpi::GlobalSeed& seed : seeds)
+    for (const GlobalSeed& seed : seeds)
       if (const VertexId v = part.local_vertex(seed.vertex); v.valid() && part.owns(v)) {
         state.seeds.push_back(problem.internal(v));
         state.time[problem.internal(v)] = seed.time / problem.unit;
@@ -209,9 +209,9 @@ class Player {
                       FirstTargets{static_cast<std::uint32_t>(part.owned)});
     const int tag = communicator.next_tag();
     Outbox<double> out(communicator, halo, tag);
-    mpi::BandedLocal<Relax> local(relax, state, halo, band_tuning(4, part.whole_vertices, 1, 0));
+    ranks::BandedLocal<Relax> local(relax, state, halo, band_tuning(4, part.whole_vertices, 1, 0));
     const Progress progress;
-    mpi::Bands<double> bands(communicator, local, out, tag, mpi::Pace::banded, progress);
+    ranks::Bands<double> bands(communicator, local, out, tag, Pace::banded, progress);
     running_ = &local;
     bands.run();
     ended_ = local.counters();
@@ -232,11 +232,11 @@ class Player {
   }
 
   MeshPart<4> part;
-  mpi::Traffic traffic;       ///< of this rank
+  Traffic traffic;            ///< of this rank
   std::vector<double> times;  ///< of the part's own vertices
 
  private:
-  const mpi::BandedLocal<Relax>* running_ = nullptr;
+  const ranks::BandedLocal<Relax>* running_ = nullptr;
   Counters ended_;
 };
 
@@ -247,7 +247,7 @@ std::vector<double> run_on_virtual_clocks(int ranks, const RankCosts& costs, con
   return World(ranks, costs, spent).run(work);
 }
 
-VirtualSolve virtual_solve(const TetMesh& mesh, const Metric& metric, const std::vector<mpi::GlobalSeed>& seeds,
+VirtualSolve virtual_solve(const TetMesh& mesh, const Metric& metric, const std::vector<GlobalSeed>& seeds,
                            const std::vector<std::uint32_t>& rank_of, int ranks, const RankCosts& costs) {
   std::vector<Player> players(static_cast<std::size_t>(ranks));
   {

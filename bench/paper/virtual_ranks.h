@@ -8,7 +8,7 @@
 #include "isochron/comm/communicator.h"
 #include "isochron/mesh/simplex_mesh.h"
 #include "isochron/metric/metric.h"
-#include "isochron/solve/ranks/distributed_solver.h"
+#include "isochron/solve/ranks/part_solver.h"
 
 namespace isochron::bench {
 
@@ -36,10 +36,10 @@ struct VirtualSolve {
   double busy = 0;     ///< share of that in which ranks worked, mean
   double updates = 0;  ///< a vertex of the mesh, ghosts' among them
   double kept = 0;     ///< elements of the largest part over its share
-  mpi::Traffic traffic;
+  Traffic traffic;
   std::vector<double> times;  ///< by vertex
 };
-VirtualSolve virtual_solve(const TetMesh& mesh, const Metric& metric, const std::vector<mpi::GlobalSeed>& seeds,
+VirtualSolve virtual_solve(const TetMesh& mesh, const Metric& metric, const std::vector<GlobalSeed>& seeds,
                            const std::vector<std::uint32_t>& rank_of, int ranks, const RankCosts& costs);
 
 }  // namespace isochron::bench

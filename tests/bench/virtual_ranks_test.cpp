@@ -52,8 +52,8 @@ TEST(VirtualSolve, GivesTheSerialTimesAndTheSameCountsEachTime) {
   SolveOptions options;
   options.backend = Backend::serial;
   const Arrival serial = solve(heart.mesh, heart.metric, sources, options);
-  const auto seeds = mpi::whole_seeds(heart.mesh, heart.metric, sources, options);
-  const auto rank_of = mpi::partition_by_time(heart.mesh, heart.metric, seeds, 4, 1);
+  const auto seeds = ranks::whole_seeds(heart.mesh, heart.metric, sources, options);
+  const auto rank_of = ranks::partition_by_time(heart.mesh, heart.metric, seeds, 4, 1);
   const VirtualSolve once = virtual_solve(heart.mesh, heart.metric, seeds, rank_of, 4, {});
   for (std::size_t v = 0; v < serial.times.size(); ++v) ASSERT_NEAR(once.times[v], serial.times[v], 1e-4) << v;
   const VirtualSolve again = virtual_solve(heart.mesh, heart.metric, seeds, rank_of, 4, {});

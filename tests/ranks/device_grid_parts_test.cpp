@@ -98,17 +98,17 @@ TEST_F(DevicePartsOfImages, GiveTheSerialTimesOfSecondOrder) {
 TEST_F(DevicePartsOfImages, SolveLargeImagesInFewPushes) {
   const ImageGrid grid = cube_grid(96);
   for (const Precision precision : {Precision::double_, Precision::single_}) {
-    const ImageOutcome outcome =
+    const Arrival outcome =
         solve_over_ranks({grid, rough_speed(grid, 1), {}}, centre_source(grid), with(precision), on_gpus(2));
-    const Counters& counters = outcome.arrival.counters;
-    EXPECT_EQ(outcome.arrival.reached, grid.voxel_count());
-    EXPECT_TRUE(outcome.arrival.residual->passed()) << outcome.arrival.residual->worst;
-    EXPECT_EQ(outcome.arrival.precision, precision);
+    const Counters& counters = outcome.counters;
+    EXPECT_EQ(outcome.reached, grid.voxel_count());
+    EXPECT_TRUE(outcome.residual->passed()) << outcome.residual->worst;
+    EXPECT_EQ(outcome.precision, precision);
     EXPECT_GE(counters.vertex_updates, grid.voxel_count());
     EXPECT_LE(counters.vertex_updates, 50 * grid.voxel_count());
-    EXPECT_GT(outcome.traffic.bytes, 0U);
-    ASSERT_EQ(outcome.arrival.notes.size(), 1U);
-    EXPECT_EQ(outcome.arrival.notes[0], "each rank solved on its GPU");
+    EXPECT_GT(outcome.traffic->bytes, 0U);
+    ASSERT_EQ(outcome.notes.size(), 1U);
+    EXPECT_EQ(outcome.notes[0], "each rank solved on its GPU");
   }
 }
 
@@ -118,9 +118,13 @@ TEST_F(DevicePartsOfImages, SolveAgainFromOtherSources) {
   const std::size_t sources[] = {0, 700, 2743};
   SolveOptions options = with(Precision::double_);
   std::vector<Arrival> arrivals;
-  over_ranks({.ranks = 3}, options, [&](mpi::Ranks& ranks) {
-    mpi::RankedGridSolver solver(ranks, {grid, metric, {}}, options, {.rank_backend = Backend::cuda});
-    for (const std::size_t source : sources) arrivals.push_back(solver.solve(voxel_source(VertexId(source))));
+  options.ranks.rank_backend = Backend::cuda;
+  run_delayed(3, {}, [&](Communicator& communicator) {
+    Solver solver({grid, metric, {}}, options, communicator);
+    for (const std::size_t source : sources) {
+      Arrival arrival = solver.solve(voxel_source(VertexId(source)));
+      if (communicator.rank() == 0) arrivals.push_back(std::move(arrival));
+    }
   });
   options.backend = Backend::serial;
   ASSERT_EQ(arrivals.size(), 3U);
@@ -135,12 +139,15 @@ TEST(RankDevice, RanksAreFreeAfterAnImageHasMissedItsGpu) {
   if (cuda::find_device(why)) GTEST_SKIP() << "there is a GPU";
   const ImageGrid grid = cube_grid(6);
   const Metric metric = Metric::isotropic(1);
-  over_ranks({.ranks = 3}, {}, [&](mpi::Ranks& ranks) {
-    mpi::RankedGridSolver lost(ranks, {grid, metric, {}}, {}, {.rank_backend = Backend::cuda});
+  run_delayed(3, {}, [&](Communicator& communicator) {
+    SolveOptions options;
+    options.ranks.rank_backend = Backend::cuda;
+    Solver lost({grid, metric, {}}, options, communicator);
     EXPECT_THROW(lost.solve(centre_source(grid)), RuntimeError);
-    EXPECT_FALSE(ranks.stranded());
-    mpi::RankedGridSolver solver(ranks, {grid, metric, {}}, {}, {.rank_backend = Backend::automatic});
-    EXPECT_EQ(solver.solve(centre_source(grid)).reached, grid.voxel_count());
+    options.ranks.rank_backend = Backend::automatic;
+    Solver solver({grid, metric, {}}, options, communicator);
+    const Arrival arrival = solver.solve(centre_source(grid));
+    EXPECT_EQ(arrival.reached, communicator.rank() == 0 ? grid.voxel_count() : 0);
   });
 }
 

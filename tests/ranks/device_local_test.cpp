@@ -8,6 +8,8 @@
 
 #include "isochron/solve/ranks/part_problem.h"
 #include "isochron/solve/ranks/rank_engine.h"
+#include "isochron/solve/ranks/rank_seeds.h"
+#include "isochron/solve/ranks/scatter.h"
 #include "isochron/solve/simplex/relax.h"
 #include "isochron/solve/simplex/run.h"
 #include "ranks/over_ranks.h"
@@ -17,7 +19,7 @@ namespace TEST_FILE {
 
 /// Does what a device does, one vertex after the other.
 template <int Corners>
-class HostPart final : public mpi::DevicePart<double> {
+class HostPart final : public ranks::DevicePart<double> {
  public:
   HostPart(const SimplexProblem<double, Corners>& problem, std::uint32_t owned, const Halo& halo)
       : problem_(problem), owned_(owned), halo_(halo) {}
@@ -67,7 +69,7 @@ class HostPart final : public mpi::DevicePart<double> {
       found_.push_back({border, state_.time[v]});
     }
   }
-  [[nodiscard]] mpi::PartStanding<double> standing() override {
+  [[nodiscard]] ranks::PartStanding<double> standing() override {
     standing_.near = static_cast<std::uint32_t>(near_.size());
     standing_.far = static_cast<std::uint32_t>(far_.size());
     standing_.far_least = infinity;
@@ -75,10 +77,10 @@ class HostPart final : public mpi::DevicePart<double> {
     standing_.changed = static_cast<std::uint32_t>(found_.size());
     return standing_;
   }
-  void changed(std::vector<mpi::BorderTime<double>>& result, std::uint32_t count) override {
+  void changed(std::vector<ranks::BorderTime<double>>& result, std::uint32_t count) override {
     result.assign(found_.begin(), found_.begin() + count);
   }
-  std::vector<mpi::PackedMessage> pack(std::uint32_t) override { return {}; }
+  std::vector<ranks::PackedMessage> pack(std::uint32_t) override { return {}; }
   void times(std::span<double> result) override { std::copy(state_.time.begin(), state_.time.end(), result.begin()); }
 
  private:
@@ -93,13 +95,13 @@ class HostPart final : public mpi::DevicePart<double> {
   double horizon_ = 0;
   std::vector<double> pushed_, sent_;
   std::vector<std::uint32_t> near_, far_;
-  std::vector<mpi::BorderTime<double>> found_;
-  mpi::PartStanding<double> standing_;
+  std::vector<ranks::BorderTime<double>> found_;
+  ranks::PartStanding<double> standing_;
 };
 
 struct Told {
   std::vector<double> times;
-  mpi::RankWork work;
+  ranks::RankWork work;
 };
 
 template <int Corners>
@@ -107,20 +109,19 @@ Told solve_on_parts(const SimplexMesh<Corners>& mesh, const Metric& metric, cons
   Told told;
   run_delayed(how.ranks, how.delays, [&](Communicator& communicator) {
     const bool root = communicator.rank() == 0;
-    const auto seeds = mpi::root_seeds<Corners>(communicator, root ? &mesh : nullptr, root ? &metric : nullptr,
-                                                root ? &sources : nullptr, {});
+    const std::vector<GlobalSeed> seeds = ranks::whole_seeds(mesh, metric, sources, {});
     std::vector<std::uint32_t> rank_of;
-    if (root) rank_of = mpi::partition_in_blocks(mesh, how.ranks, how.rank_options);
-    const auto share = mpi::scatter<Corners>(communicator, root ? &mesh : nullptr, root ? &metric : nullptr, rank_of,
-                                             ObtuseSplit::automatic, 1);
-    const auto problem = mpi::prepare_part<double>(communicator, share.part, share.metric,
-                                                   std::span(share.virtual_elements), Reorder::automatic, 1);
+    if (root) rank_of = ranks::partition_in_blocks(mesh, how.ranks, how.rank_options);
+    const auto share = ranks::scatter<Corners>(communicator, root ? &mesh : nullptr, root ? &metric : nullptr, rank_of,
+                                               ObtuseSplit::automatic, 1);
+    const auto problem = ranks::prepare_part<double>(communicator, share.part, share.metric,
+                                                     std::span(share.virtual_elements), Reorder::automatic, 1);
     const Halo halo = make_halo<Corners>(communicator, share.part, [&](VertexId v) { return problem.internal(v); });
     HostPart<Corners> part(problem, static_cast<std::uint32_t>(share.part.owned), halo);
     SolveState<double> state;
     state.tolerance = 1e-6;
     state.time.assign(problem.vertex_count, std::numeric_limits<double>::infinity());
-    for (const mpi::GlobalSeed& seed : seeds)
+    for (const GlobalSeed& seed : seeds)
       for (std::size_t v = 0; v < share.part.owned; ++v)
         if (share.part.global_vertex[v] == seed.vertex) {
           const std::uint32_t inside = problem.internal(vertex(v));
@@ -128,15 +129,17 @@ Told solve_on_parts(const SimplexMesh<Corners>& mesh, const Metric& metric, cons
           state.seeds.push_back(inside);
         }
     BandTuning tuning = band_tuning(Corners, mesh.vertex_count(), 1, 0);
-    tuning.width *= mpi::device_bands;
-    mpi::DeviceLocal<double> local(part, state, halo, mpi::device_scale(tuning, problem.mean_edge));
-    const mpi::RankWork work = mpi::run_bands(communicator, halo, local, how.pace, {}, 0);
+    tuning.width *= ranks::device_bands;
+    ranks::DeviceLocal<double> local(part, state, halo, ranks::device_scale(tuning, problem.mean_edge));
+    const ranks::RankWork work = ranks::run_bands(communicator, halo, local, how.rank_options.pace, {}, 0);
     part.times(state.time);
-    mpi::DistributedArrival own;
+    Arrival own;
     for (std::size_t v = 0; v < share.part.owned; ++v)
       own.times.push_back(state.time[problem.internal(vertex(v))] * problem.unit);
-    Arrival whole = mpi::gather_arrival(communicator, share.part, own);
-    if (root) told = {std::move(whole.times), work};
+    const Arrival whole = ranks::gather_arrival(
+        communicator, std::span<const std::uint64_t>(share.part.global_vertex).first(share.part.owned),
+        mesh.vertex_count(), std::move(own));
+    if (root) told = {whole.times, work};
   });
   return told;
 }
@@ -177,7 +180,8 @@ TEST(DeviceLocal, StandsDelaysAndOnsetsFarApart) {
 
 TEST(DeviceLocal, SolvesPartsToTheirEnds) {
   const TetMesh mesh = cube(8, 0.3);
-  expect_serial_times(mesh, rough_fibers(mesh, 2), from(vertex(100)), {.ranks = 3, .pace = mpi::Pace::local_solves});
+  expect_serial_times(mesh, rough_fibers(mesh, 2), from(vertex(100)),
+                      {.ranks = 3, .rank_options = at_pace(Pace::local_solves)});
 }
 
 TEST(DeviceLocal, SendsLittleMoreThanItMust) {

@@ -4,7 +4,6 @@
 #include "isochron/comm/collectives.h"
 #include "isochron/core/cuda/device.h"
 #include "isochron/solve/ranks/rank_device.h"
-#include "isochron/solve/ranks/ranked_solver.h"
 #include "ranks/over_ranks.h"
 #include "support/device_case.h"
 
@@ -31,7 +30,7 @@ TEST_F(DeviceParts, GiveTheSerialTimesOnTetrahedra) {
       expect_serial(mesh, Metric::isotropic(1), from(vertex(0)), {.ranks = ranks}, options);
       expect_serial(mesh, Metric::constant(diag149), from(vertex(700)), {.ranks = ranks}, options);
       expect_serial(mesh, rough_fibers(mesh, 3), from_two(5, 900), {.ranks = ranks}, options);
-      expect_serial(mesh, rough_speed(mesh), from(vertex(5)), {.ranks = ranks, .by_time = true}, options);
+      expect_serial(mesh, rough_speed(mesh), from(vertex(5)), {.ranks = ranks, .rank_options = by_time}, options);
     }
 }
 
@@ -74,8 +73,8 @@ TEST_F(DeviceParts, StandDelaysAndReorderedMessages) {
     for (const int delay : {3, 40})
       expect_serial(mesh, rough_fibers(mesh, seed), from_two(5, 400),
                     {.ranks = 4, .delays = {.seed = seed, .looks = delay}}, on_device(Precision::double_));
-  expect_serial(mesh, rough_fibers(mesh, 9), from_two(3, 300), {.ranks = 3, .pace = mpi::Pace::local_solves},
-                on_device(Precision::double_));
+  expect_serial(mesh, rough_fibers(mesh, 9), from_two(3, 300),
+                {.ranks = 3, .rank_options = at_pace(Pace::local_solves)}, on_device(Precision::double_));
 }
 
 TEST_F(DeviceParts, SendOutOfDeviceMemory) {
@@ -93,15 +92,15 @@ TEST_F(DeviceParts, SolveLargeMeshesInFewPushes) {
   const TetMesh mesh = cube(60, 0.2);
   const Metric metric = rough_fibers(mesh, 1);
   for (const Precision precision : {Precision::double_, Precision::single_}) {
-    const Outcome outcome = solve_over_ranks(mesh, metric, from(vertex(0)), on_device(precision), {.ranks = 2});
-    const Counters& counters = outcome.arrival.counters;
-    EXPECT_EQ(outcome.arrival.reached, mesh.vertex_count());
-    EXPECT_TRUE(outcome.arrival.residual->passed()) << outcome.arrival.residual->worst;
-    EXPECT_EQ(outcome.arrival.precision, precision);
+    const Arrival outcome = solve_over_ranks(mesh, metric, from(vertex(0)), on_device(precision), {.ranks = 2});
+    const Counters& counters = outcome.counters;
+    EXPECT_EQ(outcome.reached, mesh.vertex_count());
+    EXPECT_TRUE(outcome.residual->passed()) << outcome.residual->worst;
+    EXPECT_EQ(outcome.precision, precision);
     EXPECT_GE(counters.vertex_updates, mesh.vertex_count());
     EXPECT_LE(counters.vertex_updates, 50 * mesh.vertex_count());
     EXPECT_GT(counters.local_solves, counters.vertex_updates);
-    EXPECT_GT(outcome.traffic.bytes, 0U);
+    EXPECT_GT(outcome.traffic->bytes, 0U);
   }
 }
 
@@ -113,13 +112,12 @@ TEST_F(DeviceParts, SolveAgainFromOtherSources) {
     SolveOptions options;
     options.verify = Keep::yes;
     options.precision = Precision::double_;
-    if (communicator.rank() > 0) {
-      (void)mpi::serve(communicator, options);
-      return;
+    options.ranks.rank_backend = Backend::cuda;
+    Solver solver({mesh, metric}, options, communicator);
+    for (const std::size_t source : {0, 300, 728}) {
+      Arrival arrival = solver.solve(from(vertex(source)));
+      if (communicator.rank() == 0) arrivals.push_back(std::move(arrival));
     }
-    mpi::Ranks ranks(communicator);
-    mpi::RankedSolver<4> solver(ranks, {mesh, metric}, options, {.rank_backend = Backend::cuda});
-    for (const std::size_t source : {0, 300, 728}) arrivals.push_back(solver.solve(from(vertex(source))));
   });
   ASSERT_EQ(arrivals.size(), 3U);
   SolveOptions serial;
@@ -135,10 +133,10 @@ TEST(RankDevice, AllRanksAgree) {
   cuda::NoDevice why;
   const bool there = cuda::find_device(why).has_value();
   run_delayed(3, {}, [&](Communicator& communicator) {
-    EXPECT_EQ(mpi::agreed_backend(communicator, Backend::serial), Backend::serial);
-    EXPECT_EQ(mpi::agreed_backend(communicator, Backend::automatic), there ? Backend::cuda : Backend::threads);
-    if (there) EXPECT_EQ(mpi::agreed_backend(communicator, Backend::cuda), Backend::cuda);
-    else EXPECT_THROW(mpi::agreed_backend(communicator, Backend::cuda), ThrownTogether);
+    EXPECT_EQ(ranks::agreed_backend(communicator, Backend::serial), Backend::serial);
+    EXPECT_EQ(ranks::agreed_backend(communicator, Backend::automatic), there ? Backend::cuda : Backend::threads);
+    if (there) EXPECT_EQ(ranks::agreed_backend(communicator, Backend::cuda), Backend::cuda);
+    else EXPECT_THROW(ranks::agreed_backend(communicator, Backend::cuda), ThrownTogether);
   });
 }
 
@@ -148,16 +146,14 @@ TEST(RankDevice, RanksAreFreeAfterOneHasMissedItsGpu) {
   const TetMesh mesh = cube(5);
   const Metric metric = Metric::isotropic(1);
   run_delayed(3, {}, [&](Communicator& communicator) {
-    if (communicator.rank() > 0) {
-      EXPECT_EQ(mpi::serve(communicator, {}), mpi::AfterServing::end);
-      return;
-    }
-    mpi::Ranks ranks(communicator);
-    mpi::RankedSolver<4> lost(ranks, {mesh, metric}, {}, {.rank_backend = Backend::cuda});
+    SolveOptions options;
+    options.ranks.rank_backend = Backend::cuda;
+    Solver lost({mesh, metric}, options, communicator);
     EXPECT_THROW(lost.solve(from(vertex(0))), RuntimeError);
-    EXPECT_FALSE(ranks.stranded());
-    mpi::RankedSolver<4> solver(ranks, {mesh, metric}, {}, {.rank_backend = Backend::automatic});
-    EXPECT_EQ(solver.solve(from(vertex(0))).reached, mesh.vertex_count());
+    options.ranks.rank_backend = Backend::automatic;
+    Solver solver({mesh, metric}, options, communicator);
+    const Arrival arrival = solver.solve(from(vertex(0)));
+    EXPECT_EQ(arrival.reached, communicator.rank() == 0 ? mesh.vertex_count() : 0);
   });
 }
 

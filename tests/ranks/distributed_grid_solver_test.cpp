@@ -1,4 +1,4 @@
-#include "isochron/solve/ranks/distributed_grid_solver.h"
+#include "isochron/solve/ranks/grid_partition.h"
 
 #include <algorithm>
 #include <array>
@@ -42,9 +42,9 @@ TEST(DistributedGridSolver, GivesTheExactTimesOfAConstantSpeed) {
   const Metric metric = Metric::isotropic(2);
   SolveOptions options;
   options.order = 2;
-  const ImageOutcome outcome = solve_over_ranks({grid, metric, {}}, centre_source(grid), options, {.ranks = 4});
+  const Arrival outcome = solve_over_ranks({grid, metric, {}}, centre_source(grid), options, {.ranks = 4});
   const GridError error =
-      error_against_straight(grid, metric.tensor(ElementId(0)), grid.position(Vec3d{16, 16, 16}), outcome.arrival);
+      error_against_straight(grid, metric.tensor(ElementId(0)), grid.position(Vec3d{16, 16, 16}), outcome);
   EXPECT_LT(error.mean_relative, 0.01);
 }
 
@@ -136,16 +136,16 @@ TEST(DistributedGridSolver, LeavesTooLongUpdatesToOneRank) {
   ImageGrid grid;
   grid.shape = {60, 60, 1};
   const Metric metric = varying(grid, fiber_metric(300, {41, 40, 0}));
-  const ImageOutcome outcome = solve_over_ranks({grid, metric, {}}, centre_source(grid), {}, {.ranks = 3});
-  EXPECT_EQ(outcome.traffic.messages, 0U);
-  ASSERT_EQ(outcome.arrival.notes.size(), 1U);
-  EXPECT_NE(outcome.arrival.notes[0].find("one rank solves it all: the metric is so anisotropic"), std::string::npos);
+  const Arrival outcome = solve_over_ranks({grid, metric, {}}, centre_source(grid), {}, {.ranks = 3});
+  EXPECT_EQ(outcome.traffic->messages, 0U);
+  ASSERT_EQ(outcome.notes.size(), 1U);
+  EXPECT_NE(outcome.notes[0].find("one rank solves it all: the metric is so anisotropic"), std::string::npos);
   expect_serial({grid, metric, {}}, centre_source(grid), {.ranks = 3});
 }
 
 TEST(DistributedGridSolver, SaysWhereRanksHaveNothingToDo) {
   const auto notes = [](const ImageGrid& grid, const Metric& metric, int ranks) {
-    return solve_over_ranks({grid, metric, {}}, centre_source(grid), {}, {.ranks = ranks, .blocks = 0}).arrival.notes;
+    return solve_over_ranks({grid, metric, {}}, centre_source(grid), {}, {.ranks = ranks, .blocks = 0}).notes;
   };
   EXPECT_EQ(notes(cube_grid(9), Metric::isotropic(1), 1), std::vector<std::string>{});
   EXPECT_EQ(notes(cube_grid(9), Metric::isotropic(1), 3),
@@ -182,17 +182,15 @@ TEST(DistributedGridSolver, StandsDelaysAndReorderedMessages) {
 
 TEST(DistributedGridSolver, SendsEachTimeAboutOnce) {
   const ImageGrid grid = cube_grid(24);
-  const ImageOutcome outcome =
-      solve_over_ranks({grid, rough_speed(grid, 1), {}}, centre_source(grid), {}, {.ranks = 4});
-  EXPECT_GT(outcome.traffic.messages, 0U);
-  EXPECT_GE(outcome.traffic.bytes, outcome.traffic.halo_bytes);
-  EXPECT_LE(outcome.traffic.bytes, 3 * outcome.traffic.halo_bytes);
+  const Arrival outcome = solve_over_ranks({grid, rough_speed(grid, 1), {}}, centre_source(grid), {}, {.ranks = 4});
+  EXPECT_GT(outcome.traffic->messages, 0U);
+  EXPECT_GE(outcome.traffic->bytes, outcome.traffic->halo_bytes);
+  EXPECT_LE(outcome.traffic->bytes, 3 * outcome.traffic->halo_bytes);
   SolveOptions second;
   second.order = 2;
-  const ImageOutcome twice =
-      solve_over_ranks({grid, rough_speed(grid, 1), {}}, centre_source(grid), second, {.ranks = 4});
-  EXPECT_GE(twice.traffic.bytes, twice.traffic.halo_bytes);
-  EXPECT_LE(twice.traffic.bytes, 3 * twice.traffic.halo_bytes);
+  const Arrival twice = solve_over_ranks({grid, rough_speed(grid, 1), {}}, centre_source(grid), second, {.ranks = 4});
+  EXPECT_GE(twice.traffic->bytes, twice.traffic->halo_bytes);
+  EXPECT_LE(twice.traffic->bytes, 3 * twice.traffic->halo_bytes);
 }
 
 TEST(DistributedGridSolver, StopsOnAllRanksWhenOneIsTold) {
@@ -226,8 +224,8 @@ TEST(DealBlocks, GivesEveryRankItsShareOfTheFront) {
   const Metric metric = Metric::isotropic(1);
   const GridCells cells = make_cells(grid, {});
   constexpr int ranks = 4;
-  const std::vector<mpi::GlobalSeed> seeds{{0, 0, 0}};
-  const mpi::GridPartition partition = mpi::partition_blocks({grid, metric}, cells, {1, 1, 1}, seeds, ranks, 0);
+  const std::vector<GlobalSeed> seeds{{0, 0, 0}};
+  const ranks::GridPartition partition = ranks::partition_blocks({grid, metric}, cells, {1, 1, 1}, seeds, ranks, 0);
   // Work of a shell is done when its slowest rank is done.
   const Arrival arrival = solve(grid, metric, voxel_source(VertexId(0)));
   std::map<int, std::array<double, ranks>> shells;
@@ -246,8 +244,8 @@ TEST(DealBlocks, DoesNotDependOnTheUnitOfTime) {
   const ImageGrid grid = cube_grid(40);
   const GridCells cells = make_cells(grid, {});
   const auto partitioned = [&](double unit) {
-    const std::vector<mpi::GlobalSeed> seeds{{0, 0, 0}, {500, 3 * unit, 1}};
-    return mpi::partition_blocks({grid, Metric::isotropic(1 / unit)}, cells, {1, 1, 1}, seeds, 3, 0).rank_of;
+    const std::vector<GlobalSeed> seeds{{0, 0, 0}, {500, 3 * unit, 1}};
+    return ranks::partition_blocks({grid, Metric::isotropic(1 / unit)}, cells, {1, 1, 1}, seeds, 3, 0).rank_of;
   };
   const std::vector<std::uint32_t> ranks = partitioned(1);
   EXPECT_GT(std::count(ranks.begin(), ranks.end(), 2U), 10);
@@ -256,9 +254,9 @@ TEST(DealBlocks, DoesNotDependOnTheUnitOfTime) {
 
 TEST(PaddedBlocks, FindsItsVoxelsAgain) {
   for (const bool flat : {false, true}) {
-    const mpi::BlockLattice lattice{{3, 1, 0}, {10, 7, flat ? 1 : 5}, {4, 3, flat ? 1 : 2}};
+    const ranks::BlockLattice lattice{{3, 1, 0}, {10, 7, flat ? 1 : 5}, {4, 3, flat ? 1 : 2}};
     EXPECT_EQ(lattice.count(), flat ? 9U : 27U);
-    const mpi::PaddedBlocks blocks(lattice, {2, 1, flat ? 0 : 1}, {1, 4, 8}, flat);
+    const ranks::PaddedBlocks blocks(lattice, {2, 1, flat ? 0 : 1}, {1, 4, 8}, flat);
     const ImageGrid grid = blocks.grid(ImageGrid{});
     EXPECT_EQ(grid.flat(), flat);
     EXPECT_EQ(grid.voxel_count(), blocks.voxel_count());

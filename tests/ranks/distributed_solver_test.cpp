@@ -1,5 +1,3 @@
-#include "isochron/solve/ranks/distributed_solver.h"
-
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -22,9 +20,9 @@ namespace TEST_FILE {
 
 TEST(DistributedSolver, SendsEachTimeAboutOnce) {
   const TetMesh mesh = cube(11, 0.2);
-  const Outcome outcome = solve_over_ranks(mesh, Metric::constant(diag149), from(vertex(0)), no_split(), {.ranks = 4});
-  EXPECT_GE(outcome.traffic.bytes, outcome.traffic.halo_bytes);
-  EXPECT_LE(outcome.traffic.bytes, 3 * outcome.traffic.halo_bytes);
+  const Arrival outcome = solve_over_ranks(mesh, Metric::constant(diag149), from(vertex(0)), no_split(), {.ranks = 4});
+  EXPECT_GE(outcome.traffic->bytes, outcome.traffic->halo_bytes);
+  EXPECT_LE(outcome.traffic->bytes, 3 * outcome.traffic->halo_bytes);
 }
 
 TEST(DistributedSolver, GivesTheSerialTimesOnTetrahedra) {
@@ -64,9 +62,9 @@ TEST(DistributedSolver, GivesTheSerialTimesWhenDealtByTime) {
   const TetMesh mesh = beside(cube(12, 0.2), cube(4));
   const TriangleMesh flat = square(40, 0.3);
   for (const int ranks : {2, 5}) {
-    expect_serial(mesh, rough_fibers(mesh, 3), from_two(5, 900), {.ranks = ranks, .by_time = true});
-    expect_serial(flat, Metric::isotropic(1), from(vertex(820), 4), {.ranks = ranks, .by_time = true}, {});
-    expect_serial(one_tet(), Metric::isotropic(1), from(vertex(0)), {.ranks = ranks, .by_time = true});
+    expect_serial(mesh, rough_fibers(mesh, 3), from_two(5, 900), {.ranks = ranks, .rank_options = by_time});
+    expect_serial(flat, Metric::isotropic(1), from(vertex(820), 4), {.ranks = ranks, .rank_options = by_time}, {});
+    expect_serial(one_tet(), Metric::isotropic(1), from(vertex(0)), {.ranks = ranks, .rank_options = by_time});
   }
 }
 
@@ -79,8 +77,8 @@ TEST(DistributedSolver, GivesTheSerialTimesWithThreadsInEachRank) {
     SCOPED_TRACE(ranks);
     expect_serial(mesh, rough_fibers(mesh, 3), from_two(5, 900), {.ranks = ranks}, options);
     expect_serial(flat, rough_speed(flat), from(vertex(820)), {.ranks = ranks}, options);
-    expect_serial(mesh, Metric::isotropic(1), from(vertex(0)), {.ranks = ranks, .pace = mpi::Pace::local_solves},
-                  options);
+    expect_serial(mesh, Metric::isotropic(1), from(vertex(0)),
+                  {.ranks = ranks, .rank_options = at_pace(Pace::local_solves)}, options);
   }
 }
 
@@ -91,7 +89,7 @@ TEST(DistributedSolver, GivesTheSerialTimesWithThreadsAndDelays) {
   options.threads = 2;
   for (const std::uint64_t seed : {1U, 2U}) {
     expect_serial(mesh, rough_fibers(mesh, 3), from_two(5, 900),
-                  {.ranks = 2, .delays = {.seed = seed, .looks = 30}, .by_time = true}, options);
+                  {.ranks = 2, .delays = {.seed = seed, .looks = 30}, .rank_options = by_time}, options);
     expect_serial(mesh, Metric::isotropic(1), from(vertex(0)),
                   {.ranks = 2, .delays = {.seed = seed, .looks = 5, .slow_rank = 1, .slow_micros = 300}}, options);
   }
@@ -105,15 +103,15 @@ TEST(DistributedSolver, GivesTheSerialTimesWithThreadsAndLateOnsets) {
   late.vertices.push_back({vertex(16 * 2500), 1900});
   SolveOptions options = no_split();
   options.threads = 2;
-  expect_serial(bar, Metric::isotropic(1), late, {.ranks = 2, .by_time = true}, options);
+  expect_serial(bar, Metric::isotropic(1), late, {.ranks = 2, .rank_options = by_time}, options);
 }
 
 TEST(DealByTime, GivesEveryRankItsShareOfTheFront) {
   const TetMesh mesh = cube(33);
   const Metric metric = Metric::isotropic(1);
   constexpr int ranks = 4;
-  const std::vector<mpi::GlobalSeed> seeds = mpi::whole_seeds(mesh, metric, from(vertex(0)), {});
-  const std::vector<std::uint32_t> rank_of = mpi::partition_by_time(mesh, metric, seeds, ranks, 1);
+  const std::vector<GlobalSeed> seeds = ranks::whole_seeds(mesh, metric, from(vertex(0)), {});
+  const std::vector<std::uint32_t> rank_of = ranks::partition_by_time(mesh, metric, seeds, ranks, 1);
   const Arrival arrival = solve(mesh, metric, from(vertex(0)));
   // Work of a shell is done when its slowest rank is done.
   std::map<int, std::array<double, ranks>> shells;
@@ -128,9 +126,9 @@ TEST(DealByTime, GivesEveryRankAboutAsManyVertices) {
   constexpr int ranks = 6;
   // Much is processed again with these fibres, and not everywhere alike.
   const Metric metric = rough_fibers(mesh, 3);
-  const std::vector<mpi::GlobalSeed> seeds = mpi::whole_seeds(mesh, metric, from(vertex(0)), {});
+  const std::vector<GlobalSeed> seeds = ranks::whole_seeds(mesh, metric, from(vertex(0)), {});
   std::array<std::size_t, ranks> size{};
-  for (const std::uint32_t rank : mpi::partition_by_time(mesh, metric, seeds, ranks, 2)) ++size.at(rank);
+  for (const std::uint32_t rank : ranks::partition_by_time(mesh, metric, seeds, ranks, 2)) ++size.at(rank);
   for (const std::size_t own : size) EXPECT_NEAR(static_cast<double>(own) * ranks, mesh.vertex_count(), 0.15 * 36e3);
 }
 
@@ -145,9 +143,9 @@ TEST(DealByTime, TakesAnyMetricThatCanBeSolved) {
                          (1e-10 - 1) * SymTensor3d{n.x * n.x, n.x * n.y, n.x * n.z, n.y * n.y, n.y * n.z, n.z * n.z}));
   }
   for (const Metric& metric : metrics) {
-    const std::vector<mpi::GlobalSeed> seeds = mpi::whole_seeds(mesh, metric, from(vertex(0)), {});
+    const std::vector<GlobalSeed> seeds = ranks::whole_seeds(mesh, metric, from(vertex(0)), {});
     std::array<std::size_t, 3> size{};
-    for (const std::uint32_t rank : mpi::partition_by_time(mesh, metric, seeds, 3, 1)) ++size.at(rank);
+    for (const std::uint32_t rank : ranks::partition_by_time(mesh, metric, seeds, 3, 1)) ++size.at(rank);
     for (const std::size_t own : size) EXPECT_GT(own * 6, mesh.vertex_count());
   }
 }
@@ -171,18 +169,19 @@ TEST(DistributedSolver, LeavesNoMoreThanOneProcess) {
   for (const int threads : {1, 2}) {
     SolveOptions options;
     options.threads = threads;
-    const Outcome outcome = solve_over_ranks(mesh, metric, from_two(0, 777), options, {.ranks = 3, .by_time = true});
-    ASSERT_TRUE(outcome.arrival.residual);
-    EXPECT_LT(outcome.arrival.residual->worst, 2e-6) << threads;
+    const Arrival outcome =
+        solve_over_ranks(mesh, metric, from_two(0, 777), options, {.ranks = 3, .rank_options = by_time});
+    ASSERT_TRUE(outcome.residual);
+    EXPECT_LT(outcome.residual->worst, 2e-6) << threads;
   }
 }
 
 TEST(DistributedSolver, GivesTheSerialTimesAtThePapersPaces) {
   const TetMesh mesh = cube(8, 0.3);
   const TriangleMesh flat = square(20, 0.4);
-  for (const mpi::Pace pace : {mpi::Pace::sweeps, mpi::Pace::local_solves})
+  for (const Pace pace : {Pace::sweeps, Pace::local_solves})
     for (const int delay : {0, 20}) {
-      const Case how{.ranks = 3, .delays = {.seed = 7, .looks = delay}, .pace = pace};
+      const Case how{.ranks = 3, .delays = {.seed = 7, .looks = delay}, .rank_options = at_pace(pace)};
       expect_serial(mesh, rough_fibers(mesh, 2), from(vertex(100)), how);
       expect_serial(flat, Metric::isotropic(1), from(vertex(100)), how, {});
     }
@@ -212,9 +211,9 @@ TEST(DistributedSolver, TakesEverySource) {
 }
 
 /// Seeds by vertex, earliest of each.
-std::map<std::uint64_t, std::pair<double, std::int32_t>> by_vertex(const std::vector<mpi::GlobalSeed>& seeds) {
+std::map<std::uint64_t, std::pair<double, std::int32_t>> by_vertex(const std::vector<GlobalSeed>& seeds) {
   std::map<std::uint64_t, std::pair<double, std::int32_t>> result;
-  for (const mpi::GlobalSeed& seed : seeds) {
+  for (const GlobalSeed& seed : seeds) {
     const auto [place, fresh] = result.try_emplace(seed.vertex, seed.time, seed.source);
     if (!fresh && seed.time < place->second.first) place->second = {seed.time, seed.source};
   }
@@ -223,20 +222,17 @@ std::map<std::uint64_t, std::pair<double, std::int32_t>> by_vertex(const std::ve
 
 /// Seeds found by ranks that have a part each are those of the whole mesh.
 template <int Corners>
-void expect_whole_seeds(const SimplexMesh<Corners>& mesh, const Metric& metric, const mpi::GlobalSources& global,
+void expect_whole_seeds(const SimplexMesh<Corners>& mesh, const Metric& metric, const Sources& sources,
                         const SolveOptions& options) {
-  Sources sources;
-  for (const auto& [v, time] : global.vertices) sources.vertices.push_back({vertex(v), time});
-  sources.points = global.points;
-  const auto expected = by_vertex(mpi::whole_seeds(mesh, metric, sources, options));
+  const auto expected = by_vertex(ranks::whole_seeds(mesh, metric, sources, options));
   run_delayed(4, {.looks = 3}, [&](Communicator& communicator) {
     const bool root = communicator.rank() == 0;
-    const auto share = mpi::scatter<Corners>(
+    const auto share = ranks::scatter<Corners>(
         communicator, root ? &mesh : nullptr, root ? &metric : nullptr,
-        root ? mpi::partition_in_blocks(mesh, 4, {.blocks_per_rank = 3, .partitioner = Partitioner::curve})
+        root ? ranks::partition_in_blocks(mesh, 4, {.blocks_per_rank = 3, .partitioner = Partitioner::curve})
              : std::vector<std::uint32_t>(),
         ObtuseSplit::none, 1);
-    const auto seeds = by_vertex(mpi::part_seeds(communicator, share.part, share.metric, global, options));
+    const auto seeds = by_vertex(ranks::part_seeds(communicator, share.part, share.metric, sources, options));
     ASSERT_EQ(seeds.size(), expected.size());
     for (const auto& [v, seed] : expected) {
       ASSERT_TRUE(seeds.contains(v)) << v;
@@ -253,34 +249,33 @@ TEST(PartSeeds, AreThoseOfTheWholeMesh) {
   SolveOptions plain;
   plain.source_init = SourceInit::plain;
   for (const SolveOptions& options : {SolveOptions{}, plain}) {
-    expect_whole_seeds(mesh, Metric::isotropic(1), {.vertices = {{middle, 2}}, .points = {}}, options);
-    expect_whole_seeds(mesh, Metric::constant(diag149), {.vertices = {{0, 0}, {middle, 1}}, .points = {}}, options);
-    expect_whole_seeds(mesh, rough_fibers(mesh, 1), {.vertices = {}, .points = {{{5.3, 5.2, 4.9}, 1}}}, options);
-    expect_whole_seeds(flat, Metric::isotropic(1), {.vertices = {{0, 0}}, .points = {{{14.3, 15.2, 0}, 1}}}, options);
+    expect_whole_seeds(mesh, Metric::isotropic(1), from(vertex(middle), 2), options);
+    expect_whole_seeds(mesh, Metric::constant(diag149), {{{vertex(0), 0}, {vertex(middle), 1}}, {}, {}}, options);
+    expect_whole_seeds(mesh, rough_fibers(mesh, 1), {{}, {{{5.3, 5.2, 4.9}, 1}}, {}}, options);
+    expect_whole_seeds(flat, Metric::isotropic(1), {{{vertex(0), 0}}, {{{14.3, 15.2, 0}, 1}}, {}}, options);
   }
 }
 
 TEST(PartSeeds, RefuseWhatIsNotThere) {
   const TetMesh mesh = one_tet();  // vertex 1 is in no element
   const Metric metric = Metric::isotropic(1);
-  for (const mpi::GlobalSources& sources :
-       {mpi::GlobalSources{}, mpi::GlobalSources{.vertices = {{1, 0}}, .points = {}},
-        mpi::GlobalSources{.vertices = {{99, 0}}, .points = {}},
-        mpi::GlobalSources{.vertices = {}, .points = {{{9, 9, 9}, 0}}}})
+  Sources off_the_mesh;
+  off_the_mesh.points.push_back({{9, 9, 9}, 0});
+  for (const Sources& sources : {Sources{}, from(vertex(1)), from(vertex(99)), off_the_mesh})
     run_delayed(2, {}, [&](Communicator& communicator) {
       const bool root = communicator.rank() == 0;
-      const auto share = mpi::scatter<4>(
+      const auto share = ranks::scatter<4>(
           communicator, root ? &mesh : nullptr, root ? &metric : nullptr,
-          root ? mpi::partition_in_blocks(mesh, 2, {.blocks_per_rank = 1}) : std::vector<std::uint32_t>(),
+          root ? ranks::partition_in_blocks(mesh, 2, {.blocks_per_rank = 1}) : std::vector<std::uint32_t>(),
           ObtuseSplit::none, 1);
-      EXPECT_THROW(mpi::part_seeds(communicator, share.part, share.metric, sources, {}), InputError);
+      EXPECT_THROW(ranks::part_seeds(communicator, share.part, share.metric, sources, {}), InputError);
     });
 }
 
 TEST(DistributedSolver, SourceOnABorderVertex) {
   const TetMesh mesh = cube(7, 0.2);
   const std::vector<std::uint32_t> rank_of =
-      mpi::partition_in_blocks(mesh, 3, {.blocks_per_rank = 1, .partitioner = Partitioner::curve});
+      ranks::partition_in_blocks(mesh, 3, {.blocks_per_rank = 1, .partitioner = Partitioner::curve});
   for (const auto& element : mesh.elements)
     if (rank_of[element[0].index()] != rank_of[element[1].index()]) {
       expect_serial(mesh, rough_fibers(mesh, 1), from(element[0]),

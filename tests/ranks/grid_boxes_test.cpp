@@ -8,7 +8,7 @@
 #include "isochron/comm/collectives.h"
 #include "isochron/core/random.h"
 #include "isochron/dist/image_part.h"
-#include "isochron/solve/ranks/distributed_grid_solver.h"
+#include "isochron/solve/solver.h"
 #include "solve/grid_samples.h"
 #include "solve/samples.h"
 #include "support/delayed_messages.h"
@@ -49,26 +49,22 @@ void expect_serial(const WholeImage& image, const Sources& sources, int ranks, S
   serial_options.backend = Backend::serial;
   const Arrival serial = solve(image.grid, image.metric, sources, serial_options, image.mask);
   options.verify = Keep::yes;
+  options.ranks.blocks_per_rank = blocks;
   run_delayed(ranks, {}, [&](Communicator& communicator) {
-    OwnBox own = own_box(image, communicator);
-    const mpi::GridBoxes boxes(communicator, image.grid, own.boxes, own.metric, own.mask);
-    const std::vector<mpi::GlobalSeed> seeds = boxes.seeds(sources, options);
-    const mpi::GridPart part = boxes.partition(seeds, options.order, blocks);
-    mpi::DistributedGridSolver solver(communicator, part, options);
-    const mpi::DistributedArrival arrival = solver.solve(seeds);
+    const OwnBox own = own_box(image, communicator);
+    Solver solver({BoxedGrid{&image.grid, &own.boxes, own.mask}, own.metric}, options, communicator);
+    const Arrival arrival = solver.solve(sources);
     EXPECT_TRUE(arrival.residual && arrival.residual->passed());
     EXPECT_EQ(arrival.reached, serial.reached);
-    const std::vector<double> times =
-        boxes.gather_to_boxes(part, std::span<const double>(arrival.times), std::numeric_limits<double>::infinity());
-    const std::vector<std::int32_t> source =
-        boxes.gather_to_boxes(part, std::span<const std::int32_t>(arrival.source), std::int32_t{-1});
-    ASSERT_EQ(times.size(), boxes.box().count());
-    for_each_index(boxes.box(), [&](const LatticeIndex& at) {
-      const auto here = static_cast<std::size_t>(boxes.box().offset(at)),
+    EXPECT_EQ(arrival.unreached, serial.unreached);
+    const IndexBox& box = own.boxes[communicator.index()];
+    ASSERT_EQ(arrival.times.size(), box.count());
+    for_each_index(box, [&](const LatticeIndex& at) {
+      const auto here = static_cast<std::size_t>(box.offset(at)),
                  there = static_cast<std::size_t>(whole_box(image.grid).offset(at));
-      if (std::isfinite(serial.times[there])) EXPECT_NEAR(times[here], serial.times[there], 1e-4);
-      else EXPECT_FALSE(std::isfinite(times[here]));
-      EXPECT_EQ(source[here] < 0, serial.source[there] < 0);
+      if (std::isfinite(serial.times[there])) EXPECT_NEAR(arrival.times[here], serial.times[there], 1e-4);
+      else EXPECT_FALSE(std::isfinite(arrival.times[here]));
+      EXPECT_EQ(arrival.source[here] < 0, serial.source[there] < 0);
     });
   });
 }
@@ -125,12 +121,12 @@ TEST(GridBoxes, FindsTheSeedsOfOneProcess) {
   const WholeImage image{grid, rough_speed(grid), wall(grid)};
   Sources sources = point_source(grid.position(Vec3d{5.4999999999, 7.3, 6.1}), 0.5);
   sources.vertices.push_back({grid.voxel(3, 3, 3), 0});
-  std::vector<mpi::GlobalSeed> one;
+  std::vector<GlobalSeed> one;
   for (const int ranks : {1, 2, 5})
     run_delayed(ranks, {}, [&](Communicator& communicator) {
       OwnBox own = own_box(image, communicator);
-      const mpi::GridBoxes boxes(communicator, grid, own.boxes, own.metric, own.mask);
-      const std::vector<mpi::GlobalSeed> seeds = boxes.seeds(sources, {});
+      const ranks::GridBoxes boxes(communicator, grid, own.boxes, own.metric, own.mask);
+      const std::vector<GlobalSeed> seeds = boxes.seeds(sources, {});
       if (ranks == 1) one = seeds;
       ASSERT_EQ(seeds.size(), one.size());
       for (std::size_t i = 0; i < one.size(); ++i) {
@@ -156,11 +152,11 @@ TEST(GridBoxes, SaysWhatIsWrongOnAllRanks) {
   run_delayed(3, {}, [&](Communicator& communicator) {
     for (const WholeImage& image : {WholeImage{grid, Metric(SpeedMetric{speeds}), {}}, WholeImage{grid, {}, nothing}}) {
       OwnBox own = own_box(image, communicator);
-      EXPECT_THROW(mpi::GridBoxes(communicator, grid, own.boxes, own.metric, own.mask), InputError);
+      EXPECT_THROW(ranks::GridBoxes(communicator, grid, own.boxes, own.metric, own.mask), InputError);
     }
     const WholeImage image{grid, Metric::isotropic(1), wall(grid)};
     OwnBox own = own_box(image, communicator);
-    const mpi::GridBoxes boxes(communicator, grid, own.boxes, own.metric, own.mask);
+    const ranks::GridBoxes boxes(communicator, grid, own.boxes, own.metric, own.mask);
     EXPECT_THROW(static_cast<void>(boxes.seeds(voxel_source(grid.voxel(3, 4, 4)), {})), InputError);
     EXPECT_THROW(static_cast<void>(boxes.seeds(voxel_source(VertexId(5000)), {})), InputError);
   });

@@ -4,14 +4,12 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <functional>
 #include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "isochron/core/random.h"
-#include "isochron/solve/ranks/ranked_solver.h"
 #include "ranks/over_ranks.h"
 #include "solve/grid_samples.h"
 #include "solve/samples.h"
@@ -32,43 +30,17 @@ struct Image3 {
   std::vector<std::uint8_t> mask;
 };
 
-/// Rank 0 works with all ranks, which serve it.
-inline void over_ranks(const ImageCase& how, const SolveOptions& options,
-                       const std::function<void(mpi::Ranks&)>& work) {
-  run_delayed(how.ranks, how.delays, [&](Communicator& communicator) {
-    if (communicator.rank() > 0) {
-      mpi::serve(communicator, options);
-      return;
-    }
-    mpi::Ranks ranks(communicator);
-    work(ranks);
-  });
-}
-
-struct ImageOutcome {
-  Arrival arrival;
-  mpi::Traffic traffic;
-};
-
-inline ImageOutcome solve_over_ranks(const Image3& image, const Sources& sources, SolveOptions options,
-                                     const ImageCase& how) {
-  options.verify = Keep::yes;
-  ImageOutcome outcome;
-  over_ranks(how, options, [&](mpi::Ranks& ranks) {
-    mpi::RankedGridSolver solver(ranks, {image.grid, image.metric, image.mask}, options,
-                                 {.blocks_per_rank = how.blocks, .rank_backend = how.rank_backend});
-    outcome.arrival = solver.solve(sources);
-    outcome.traffic = solver.traffic();
-  });
-  return outcome;
+inline Arrival solve_over_ranks(const Image3& image, const Sources& sources, SolveOptions options,
+                                const ImageCase& how) {
+  options.ranks = {.blocks_per_rank = how.blocks, .rank_backend = how.rank_backend};
+  return solve_whole({image.grid, image.metric, image.mask}, sources, options, how.ranks, how.delays);
 }
 
 inline void expect_serial(const Image3& image, const Sources& sources, const ImageCase& how,
                           SolveOptions options = {}) {
-  const ImageOutcome outcome = solve_over_ranks(image, sources, options, how);
+  const Arrival arrival = solve_over_ranks(image, sources, options, how);
   options.backend = Backend::serial;
-  const Arrival serial = solve(image.grid, image.metric, sources, options, image.mask);
-  expect_same(outcome.arrival, serial, options.precision);
+  expect_same(arrival, solve(image.grid, image.metric, sources, options, image.mask), options.precision);
 }
 
 /// Spacings and directions as scanners give them.

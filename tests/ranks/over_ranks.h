@@ -6,10 +6,6 @@
 
 #include <gtest/gtest.h>
 
-#include "isochron/solve/ranks/distributed_solver.h"
-#include "isochron/solve/ranks/partition_by_time.h"
-#include "isochron/solve/ranks/rank_seeds.h"
-#include "isochron/solve/ranks/scatter.h"
 #include "isochron/solve/solver.h"
 #include "solve/samples.h"
 #include "support/delayed_messages.h"
@@ -19,37 +15,38 @@ namespace isochron::test {
 struct Case {
   int ranks = 3;
   Delays delays = {};
-  mpi::RankOptions rank_options = {.blocks_per_rank = 2, .partitioner = Partitioner::curve};
-  mpi::Pace pace = mpi::Pace::banded;
-  bool by_time = false;  ///< rank_of for the sources, instead of `rank_options`
+  RankOptions rank_options = {.blocks_per_rank = 2, .partitioner = Partitioner::curve};
 };
 
-struct Outcome {
+/// Parts that are made for the sources.
+inline const RankOptions by_time = {.group_size = 1};
+
+inline RankOptions at_pace(Pace pace) {
+  return {.blocks_per_rank = 2, .partitioner = Partitioner::curve, .pace = pace};
+}
+
+/// What rank 0 finds.
+inline Arrival solve_whole(const Domain& domain, const Sources& sources, SolveOptions options, int ranks,
+                           const Delays& delays) {
+  options.verify = Keep::yes;
   Arrival arrival;
-  mpi::Traffic traffic;
-};
+  run_delayed(ranks, delays, [&](Communicator& communicator) {
+    const bool root = communicator.rank() == 0;
+    Solver solver(root ? domain : Domain(), options, communicator);
+    Arrival own = solver.solve(root ? sources : Sources());
+    if (root) arrival = std::move(own);
+    else EXPECT_TRUE(own.times.empty());
+  });
+  return arrival;
+}
 
 template <int Corners>
-Outcome solve_over_ranks(const SimplexMesh<Corners>& mesh, const Metric& metric, const Sources& sources,
+Arrival solve_over_ranks(const SimplexMesh<Corners>& mesh, const Metric& metric, const Sources& sources,
                          SolveOptions options, const Case& how) {
-  options.verify = Keep::yes;
-  Outcome outcome;
-  run_delayed(how.ranks, how.delays, [&](Communicator& communicator) {
-    const bool root = communicator.rank() == 0;
-    const auto seeds = mpi::root_seeds<Corners>(communicator, root ? &mesh : nullptr, root ? &metric : nullptr,
-                                                root ? &sources : nullptr, options);
-    std::vector<std::uint32_t> rank_of;
-    if (root && how.by_time) rank_of = mpi::partition_by_time(mesh, metric, seeds, how.ranks, 1);
-    else if (root) rank_of = mpi::partition_in_blocks(mesh, how.ranks, how.rank_options);
-    const auto share = mpi::scatter<Corners>(communicator, root ? &mesh : nullptr, root ? &metric : nullptr, rank_of,
-                                             options.obtuse, 1);
-    mpi::DistributedSolver<Corners> solver(communicator, share.part, share.metric, options, how.pace,
-                                           share.virtual_elements);
-    const mpi::DistributedArrival own = solver.solve(seeds);
-    Arrival whole = mpi::gather_arrival(communicator, share.part, own);
-    if (root) outcome = {std::move(whole), own.traffic};
-  });
-  return outcome;
+  const Backend backend = options.backend;
+  options.ranks = how.rank_options;
+  if (backend == Backend::cuda) options.ranks.rank_backend = backend;
+  return solve_whole({mesh, metric}, sources, options, how.ranks, how.delays);
 }
 
 inline SolveOptions no_split() {
@@ -80,10 +77,9 @@ inline void expect_same(const Arrival& arrival, const Arrival& serial, Precision
 template <int Corners>
 void expect_serial(const SimplexMesh<Corners>& mesh, const Metric& metric, const Sources& sources, const Case& how,
                    SolveOptions options = no_split()) {
-  const Outcome outcome = solve_over_ranks(mesh, metric, sources, options, how);
+  const Arrival arrival = solve_over_ranks(mesh, metric, sources, options, how);
   options.backend = Backend::serial;
-  const Arrival serial = solve(mesh, metric, sources, options);
-  expect_same(outcome.arrival, serial, options.precision);
+  expect_same(arrival, solve(mesh, metric, sources, options), options.precision);
 }
 
 }  // namespace isochron::test

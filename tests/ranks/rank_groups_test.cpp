@@ -6,7 +6,6 @@
 
 #include <gtest/gtest.h>
 
-#include "isochron/solve/ranks/ranked_solver.h"
 #include "ranks/over_ranks.h"
 
 namespace isochron::test {
@@ -23,7 +22,7 @@ std::vector<Place> places(int ranks, int machine_ranks, int most) {
   std::vector<Place> all(static_cast<std::size_t>(ranks));
   run_delayed(ranks, {.machine_ranks = machine_ranks}, [&](Communicator& communicator) {
     // What rank 0 says counts.
-    mpi::RankGroups groups(communicator, communicator.rank() == 0 ? most : 0);
+    ranks::RankGroups groups(communicator, communicator.rank() == 0 ? most : 0);
     all[static_cast<std::size_t>(communicator.rank())] = {
         groups.count(), groups.leads(), groups.leads() ? groups.between().size() : 0, groups.threads()};
   });
@@ -59,7 +58,7 @@ TEST(RankGroups, HaveAThreadForEachRankAsFarAsThereAreCores) {
   EXPECT_EQ(all[3].threads, std::min(2, cores));
 }
 
-/// What rank 0 finds when the others serve it.
+/// What rank 0 finds.
 template <int Corners>
 void expect_serial_in_teams(const SimplexMesh<Corners>& mesh, const Metric& metric, const Sources& sources,
                             const Delays& delays, int ranks, int parts) {
@@ -69,18 +68,14 @@ void expect_serial_in_teams(const SimplexMesh<Corners>& mesh, const Metric& metr
   const Arrival serial = solve(mesh, metric, sources, options);
   options.backend = Backend::mpi;
   run_delayed(ranks, delays, [&](Communicator& communicator) {
-    if (communicator.rank() > 0) {
-      EXPECT_EQ(mpi::serve(communicator, options), mpi::AfterServing::end);
-      return;
-    }
-    mpi::Ranks all(communicator);
-    mpi::RankedSolver<Corners> solver(all, {mesh, metric}, options, {});
+    Solver solver({mesh, metric}, options, communicator);
     for (int again = 0; again < 2; ++again) {
       const Arrival arrival = solver.solve(sources);
+      if (communicator.rank() > 0) continue;
       EXPECT_LE(worst_difference(arrival.times, serial.times), 1e-4);
       EXPECT_EQ(arrival.reached, serial.reached);
       EXPECT_TRUE(arrival.residual && arrival.residual->passed());
-      EXPECT_EQ(solver.traffic().parts, parts);
+      EXPECT_EQ(arrival.traffic->parts, parts);
     }
   });
 }
@@ -103,23 +98,17 @@ TEST(RankGroups, GoOnAfterSourcesThatAreWrong) {
     run_delayed(4, {.machine_ranks = machine_ranks}, [&](Communicator& communicator) {
       SolveOptions options = no_split();
       options.backend = Backend::mpi;
-      if (communicator.rank() > 0) {
-        EXPECT_EQ(mpi::serve(communicator, options), mpi::AfterServing::end);
-        return;
-      }
-      mpi::Ranks all(communicator);
-      mpi::RankedSolver<4> solver(all, {mesh, metric}, options, {});
-      for (int again = 0; again < 2; ++again) {  // before the mesh is shared out, and after
+      Solver solver({mesh, metric}, options, communicator);
+      for (int again = 0; again < 2; ++again) {  // before the mesh is partitioned, and after
         EXPECT_THROW(solver.solve(from(vertex(99999))), InputError);
-        EXPECT_FALSE(all.stranded());
-        EXPECT_EQ(solver.solve(from(vertex(0))).reached, mesh.vertex_count());
+        const Arrival arrival = solver.solve(from(vertex(0)));
+        EXPECT_EQ(arrival.reached, communicator.rank() == 0 ? mesh.vertex_count() : 0);
       }
     });
 }
 
-/// `told` of four ranks has been told to stop: all do, sooner or later, in solves that `make` makes.
-template <class Make>
-void expect_all_stop(int told, int machine_ranks, Make&& make) {
+/// `told` of four ranks has been told to stop: all do, sooner or later.
+void expect_all_stop(const Domain& domain, int told, int machine_ranks) {
   std::atomic<int> cancelled{0};
   const std::atomic<bool> stop{true};
   run_delayed(4, {.machine_ranks = machine_ranks}, [&](Communicator& communicator) {
@@ -127,14 +116,9 @@ void expect_all_stop(int told, int machine_ranks, Make&& make) {
     options.backend = Backend::mpi;
     if (communicator.rank() == told) options.progress.cancel = &stop;
     try {
-      if (communicator.rank() > 0) {
-        (void)mpi::serve(communicator, options);
-        return;
-      }
-      mpi::Ranks all(communicator);
-      const auto solver = make(all, options);
+      Solver solver(domain, options, communicator);
       // The one that is told may be late for one solve.
-      for (int again = 0; again < 100; ++again) (void)solver->solve(from(vertex(0)));
+      for (int again = 0; again < 100; ++again) (void)solver.solve(from(vertex(0)));
     } catch (const Cancelled&) {
       ++cancelled;
     }
@@ -146,23 +130,14 @@ TEST(RankGroups, StopWhenAnyOfThemIsTold) {
   const TetMesh mesh = cube(20);
   const Metric metric = Metric::isotropic(1);
   for (const int machine_ranks : {2, 4})  // two groups, then one
-    for (int told = 0; told < 4; ++told)
-      expect_all_stop(told, machine_ranks, [&](mpi::Ranks& all, const SolveOptions& options) {
-        return std::make_unique<mpi::RankedSolver<4>>(all, MeshDomain<4>{mesh, metric}, options, mpi::RankOptions{});
-      });
+    for (int told = 0; told < 4; ++told) expect_all_stop({mesh, metric}, told, machine_ranks);
 }
 
 TEST(RankGroups, StopOnImagesWhenAnyOfThemIsTold) {
   ImageGrid grid;
   grid.shape = {30, 30, 30};
   const Metric metric = Metric::isotropic(1);
-  for (int told = 0; told < 4; ++told)
-    expect_all_stop(told, 4, [&](mpi::Ranks& all, const SolveOptions& options) {
-      SolveOptions grid_options;
-      grid_options = options;
-      return std::make_unique<mpi::RankedGridSolver>(all, GridDomain{grid, metric, {}}, grid_options,
-                                                     mpi::RankOptions{});
-    });
+  for (int told = 0; told < 4; ++told) expect_all_stop({grid, metric}, told, 4);
 }
 
 }  // namespace TEST_FILE

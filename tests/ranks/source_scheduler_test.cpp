@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "isochron/solve/ranks/ranked_solver.h"
+#include "isochron/solve/solver.h"
 #include "solve/grid_samples.h"
 #include "solve/samples.h"
 #include "support/delayed_messages.h"
@@ -24,16 +24,16 @@ std::vector<Sources> numbered(std::size_t count) {
 }
 
 /// Calls `work` on rank 0, while the others serve with `solve`.
-void with_scheduler(int ranks, Delays delays, const mpi::SolveMany& solve,
+void with_scheduler(int ranks, Delays delays, const ranks::SolveMany& solve,
                     const std::function<void(Communicator&)>& work) {
   run_delayed(ranks, delays, [&](Communicator& communicator) {
-    if (communicator.rank() > 0) mpi::serve_sources(communicator, solve);
+    if (communicator.rank() > 0) ranks::serve_sources(communicator, solve);
     else work(communicator);
   });
 }
 
 TEST(SourceDealer, GivesEveryResultOnceAndInOrder) {
-  const mpi::SolveMany solve = [](std::span<const Sources> sets, const TakeArrival& take) {
+  const ranks::SolveMany solve = [](std::span<const Sources> sets, const TakeArrival& take) {
     for (std::size_t i = 0; i < sets.size(); ++i) {
       Arrival arrival;
       arrival.times = {sets[i].vertices[0].time, static_cast<double>(sets[i].vertices[0].vertex.value)};
@@ -46,7 +46,7 @@ TEST(SourceDealer, GivesEveryResultOnceAndInOrder) {
         const std::vector<Sources> sets = numbered(23);
         std::size_t next = 0;
         with_scheduler(ranks, {.looks = delay}, solve, [&](Communicator& communicator) {
-          mpi::schedule_sources(communicator, sets, chunk, solve, {}, [&](std::size_t i, Arrival&& arrival) {
+          ranks::schedule_sources(communicator, sets, chunk, solve, {}, [&](std::size_t i, Arrival&& arrival) {
             EXPECT_EQ(i, next++);
             EXPECT_EQ(arrival.times, (std::vector<double>{static_cast<double>(i), static_cast<double>(i)}));
           });
@@ -60,7 +60,7 @@ TEST(SourceDealer, HoldsAFewResultsAtATime) {
   std::atomic<std::size_t> taken{0}, max_ahead{0};
   std::mutex mutex;
   std::set<std::thread::id> solvers;
-  const mpi::SolveMany solve = [&](std::span<const Sources> sets, const TakeArrival& take) {
+  const ranks::SolveMany solve = [&](std::span<const Sources> sets, const TakeArrival& take) {
     const std::size_t set = sets[0].vertices[0].vertex.index();
     {
       const std::lock_guard lock(mutex);
@@ -73,15 +73,15 @@ TEST(SourceDealer, HoldsAFewResultsAtATime) {
   };
   const std::vector<Sources> sets = numbered(60);
   with_scheduler(ranks, {}, solve, [&](Communicator& communicator) {
-    mpi::schedule_sources(communicator, sets, 1, solve, {}, [&](std::size_t, Arrival&&) { ++taken; });
+    ranks::schedule_sources(communicator, sets, 1, solve, {}, [&](std::size_t, Arrival&&) { ++taken; });
   });
   EXPECT_EQ(taken, sets.size());
   EXPECT_EQ(solvers.size(), static_cast<std::size_t>(ranks));  // all had a share
-  EXPECT_LT(max_ahead, mpi::chunks_ahead * ranks);
+  EXPECT_LT(max_ahead, ranks::chunks_ahead * ranks);
 }
 
 TEST(SourceDealer, ThrowsWhatASolveThrowsWhenItsTurnComes) {
-  const mpi::SolveMany solve = [](std::span<const Sources> sets, const TakeArrival& take) {
+  const ranks::SolveMany solve = [](std::span<const Sources> sets, const TakeArrival& take) {
     for (std::size_t i = 0; i < sets.size(); ++i) {
       if (sets[i].vertices[0].vertex.index() == 7) throw InputError("no such vertex; give another");
       take(i, {});
@@ -94,7 +94,7 @@ TEST(SourceDealer, ThrowsWhatASolveThrowsWhenItsTurnComes) {
       std::string message;
       with_scheduler(ranks, {.looks = 3}, solve, [&](Communicator& communicator) {
         try {
-          mpi::schedule_sources(communicator, sets, chunk, solve, {}, [&](std::size_t, Arrival&&) { ++taken; });
+          ranks::schedule_sources(communicator, sets, chunk, solve, {}, [&](std::size_t, Arrival&&) { ++taken; });
         } catch (const InputError& error) {
           message = error.what();
         }
@@ -105,22 +105,22 @@ TEST(SourceDealer, ThrowsWhatASolveThrowsWhenItsTurnComes) {
 }
 
 TEST(SourceDealer, LetsTheOthersGoWhenTheTakerThrows) {
-  const mpi::SolveMany solve = [](std::span<const Sources> sets, const TakeArrival& take) {
+  const ranks::SolveMany solve = [](std::span<const Sources> sets, const TakeArrival& take) {
     for (std::size_t i = 0; i < sets.size(); ++i) take(i, {});
   };
   const std::vector<Sources> sets = numbered(12);
   with_scheduler(3, {}, solve, [&](Communicator& communicator) {
-    EXPECT_THROW(mpi::schedule_sources(communicator, sets, 1, solve, {},
-                                       [&](std::size_t i, Arrival&&) {
-                                         if (i == 4) throw RuntimeError("the disk is full; make room");
-                                       }),
+    EXPECT_THROW(ranks::schedule_sources(communicator, sets, 1, solve, {},
+                                         [&](std::size_t i, Arrival&&) {
+                                           if (i == 4) throw RuntimeError("the disk is full; make room");
+                                         }),
                  RuntimeError);
   });
 }
 
 TEST(SourceDealer, StopsOnAllRanksWhenTold) {
   std::atomic<bool> stop{false};
-  const mpi::SolveMany solve = [](std::span<const Sources> sets, const TakeArrival& take) {
+  const ranks::SolveMany solve = [](std::span<const Sources> sets, const TakeArrival& take) {
     for (std::size_t i = 0; i < sets.size(); ++i) take(i, {});
   };
   const std::vector<Sources> sets = numbered(50);
@@ -128,9 +128,9 @@ TEST(SourceDealer, StopsOnAllRanksWhenTold) {
   std::atomic<int> stopped{0};
   run_delayed(3, {}, [&](Communicator& communicator) {
     try {
-      if (communicator.rank() > 0) mpi::serve_sources(communicator, solve);
+      if (communicator.rank() > 0) ranks::serve_sources(communicator, solve);
       else
-        mpi::schedule_sources(communicator, sets, 1, solve, progress, [&](std::size_t i, Arrival&&) {
+        ranks::schedule_sources(communicator, sets, 1, solve, progress, [&](std::size_t i, Arrival&&) {
           if (i == 5) stop = true;
         });
     } catch (const Cancelled&) {
@@ -141,20 +141,14 @@ TEST(SourceDealer, StopsOnAllRanksWhenTold) {
 }
 
 /// Solves all sets over ranks and gives how they were shared out.
-template <class Ranked, class Domain, class Options>
-mpi::Division expect_batch(int ranks, const Domain& domain, const Options& options, const SolveOptions& common,
-                           const mpi::RankOptions& rank_options, const std::vector<Sources>& sets,
-                           const std::vector<Arrival>& expected) {
-  mpi::Division split{};
+Division expect_batch(int ranks, const Domain& domain, const SolveOptions& options, const std::vector<Sources>& sets,
+                      const std::vector<Arrival>& expected) {
+  Division division{};
   std::size_t next = 0;
   run_delayed(ranks, {.looks = 2}, [&](Communicator& communicator) {
-    if (communicator.rank() > 0) {
-      mpi::serve(communicator, common);
-      return;
-    }
-    mpi::Ranks all(communicator);
-    Ranked solver(all, domain, options, rank_options);
+    Solver solver(domain, options, communicator);
     solver.solve_many(sets, [&](std::size_t i, Arrival&& arrival) {
+      EXPECT_EQ(communicator.rank(), 0);
       EXPECT_EQ(i, next++);
       EXPECT_LE(worst_difference(arrival.times, expected[i].times), 1e-4);
       EXPECT_EQ(arrival.times.size(), expected[i].times.size());
@@ -164,15 +158,17 @@ mpi::Division expect_batch(int ranks, const Domain& domain, const Options& optio
       EXPECT_EQ(arrival.backend, Backend::mpi);
       ASSERT_TRUE(arrival.residual);
       EXPECT_TRUE(arrival.residual->passed());
+      division = arrival.traffic->division;
     });
-    split = solver.division();
-    // The same solver goes on, with the mesh shared out.
+    // The same solver goes on, with the domain partitioned.
     const Arrival last = solver.solve(sets.back());
+    EXPECT_TRUE(solver.residual(last, sets.back()).passed());
+    if (communicator.rank() > 0) return;
     EXPECT_LE(worst_difference(last.times, expected.back().times), 1e-4);
-    EXPECT_EQ(solver.division(), mpi::Division::domain);
+    EXPECT_EQ(last.traffic->division, Division::domain);
   });
   EXPECT_EQ(next, sets.size());
-  return split;
+  return division;
 }
 
 TEST(RankedSolver, SharesOutSourcesWhenThereAreEnough) {
@@ -187,16 +183,18 @@ TEST(RankedSolver, SharesOutSourcesWhenThereAreEnough) {
   SolveOptions serial = options;
   serial.backend = Backend::serial;
   const std::vector<Arrival> expected = Solver({mesh, metric}, serial).solve_many(sets);
-  const MeshDomain<4> domain{mesh, metric};
-  using Ranked = mpi::RankedSolver<4>;
-  EXPECT_EQ(expect_batch<Ranked>(3, domain, options, options, {}, sets, expected), mpi::Division::sources);
-  EXPECT_EQ(expect_batch<Ranked>(6, domain, options, options, {}, sets, expected), mpi::Division::sources);
-  EXPECT_EQ(expect_batch<Ranked>(7, domain, options, options, {}, sets, expected), mpi::Division::domain);
-  EXPECT_EQ(expect_batch<Ranked>(3, domain, options, options, {.blocks_per_rank = 2}, sets, expected),
-            mpi::Division::domain);
-  EXPECT_EQ(expect_batch<Ranked>(2, domain, options, options, {.rank_backend = Backend::threads, .batch_threads = 2},
-                                 sets, expected),
-            mpi::Division::sources);
+  const Domain domain(mesh, metric);
+  const auto with = [&](const RankOptions& ranks) {
+    SolveOptions result = options;
+    result.ranks = ranks;
+    return result;
+  };
+  EXPECT_EQ(expect_batch(3, domain, options, sets, expected), Division::sources);
+  EXPECT_EQ(expect_batch(6, domain, options, sets, expected), Division::sources);
+  EXPECT_EQ(expect_batch(7, domain, options, sets, expected), Division::domain);
+  EXPECT_EQ(expect_batch(3, domain, with({.blocks_per_rank = 2}), sets, expected), Division::domain);
+  EXPECT_EQ(expect_batch(2, domain, with({.rank_backend = Backend::threads, .batch_threads = 2}), sets, expected),
+            Division::sources);
 }
 
 TEST(RankedSolver, SharesOutSourcesOnTriangles) {
@@ -207,8 +205,7 @@ TEST(RankedSolver, SharesOutSourcesOnTriangles) {
   options.verify = Keep::yes;
   options.backend = Backend::serial;
   const std::vector<Arrival> expected = Solver({mesh, metric}, options).solve_many(sets);
-  EXPECT_EQ(expect_batch<mpi::RankedSolver<3>>(3, MeshDomain<3>{mesh, metric}, options, options, {}, sets, expected),
-            mpi::Division::sources);
+  EXPECT_EQ(expect_batch(3, {mesh, metric}, options, sets, expected), Division::sources);
 }
 
 TEST(RankedGridSolver, SharesOutSourcesWhenThereAreEnough) {
@@ -222,10 +219,9 @@ TEST(RankedGridSolver, SharesOutSourcesWhenThereAreEnough) {
     SolveOptions options = checked_options();
     options.order = order;
     const std::vector<Arrival> expected = Solver({grid, metric, mask}, options).solve_many(sets);
-    const GridDomain domain{grid, metric, mask};
-    using Ranked = mpi::RankedGridSolver;
-    EXPECT_EQ(expect_batch<Ranked>(3, domain, options, options, {}, sets, expected), mpi::Division::sources);
-    EXPECT_EQ(expect_batch<Ranked>(5, domain, options, options, {}, sets, expected), mpi::Division::domain);
+    const Domain domain(grid, metric, mask);
+    EXPECT_EQ(expect_batch(3, domain, options, sets, expected), Division::sources);
+    EXPECT_EQ(expect_batch(5, domain, options, sets, expected), Division::domain);
   }
 }
 
@@ -234,12 +230,7 @@ TEST(RankedSolver, NamesTheSetThatIsWrong) {
   const Metric metric = Metric::isotropic(1);
   const std::vector<Sources> sets{from(vertex(0)), from(vertex(1)), from(vertex(99999)), from(vertex(3))};
   run_delayed(2, {}, [&](Communicator& communicator) {
-    if (communicator.rank() > 0) {
-      mpi::serve(communicator, {});
-      return;
-    }
-    mpi::Ranks ranks(communicator);
-    mpi::RankedSolver<4> solver(ranks, {mesh, metric}, {}, {});
+    Solver solver({mesh, metric}, {}, communicator);
     std::size_t taken = 0;
     try {
       solver.solve_many(sets, [&](std::size_t, Arrival&&) { ++taken; });
@@ -247,8 +238,12 @@ TEST(RankedSolver, NamesTheSetThatIsWrong) {
     } catch (const InputError& error) {
       EXPECT_NE(std::string(error.what()).find("source set 2"), std::string::npos) << error.what();
     }
-    EXPECT_EQ(taken, 2U);
-    EXPECT_FALSE(ranks.stranded());
+    EXPECT_EQ(taken, communicator.rank() == 0 ? 2U : 0U);
+    // All go on together, and what `take` throws all throw.
+    EXPECT_THROW(
+        solver.solve_many({&sets[0], 1}, [](std::size_t, Arrival&&) { throw RuntimeError("full; make room"); }),
+        RuntimeError);
+    EXPECT_EQ(solver.solve(sets[0]).reached, communicator.rank() == 0 ? mesh.vertex_count() : 0);
   });
 }
 

@@ -23,6 +23,18 @@ std::vector<RankMessage> exchange_messages(Communicator& communicator, std::vect
 /// Rank 0's bytes, on all ranks.
 Bytes broadcast(Communicator& communicator, Bytes bytes);
 
+/// Rank 0's values, on all ranks.
+template <class T>
+std::vector<T> broadcast_values(Communicator& communicator, const std::vector<T>& values) {
+  Bytes bytes;
+  put_vector(bytes, values);
+  return Unpack(broadcast(communicator, std::move(bytes))).template take_vector<T>();
+}
+template <class T>
+T broadcast_value(Communicator& communicator, const T& value) {
+  return broadcast_values(communicator, std::vector<T>{value})[0];
+}
+
 /// Every rank's bytes by rank, on rank 0; empty elsewhere.
 std::vector<Bytes> gather(Communicator& communicator, Bytes bytes);
 

@@ -37,9 +37,30 @@ struct Residual {
   [[nodiscard]] bool passed() const { return worst <= limit; }
 };
 
+/// What is divided between ranks.
+enum class Division {
+  domain,  ///< the mesh or image: all work on one solve
+  sources  ///< many solves: each rank does some by itself, on the whole
+};
+
+/// Communication of one solve over ranks, of all of them together; none where each rank does some solves.
+struct Traffic {
+  Division division = Division::domain;
+  int parts = 1;  ///< of the mesh or image: one a rank, or a group of ranks
+  std::uint64_t messages = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t halo_bytes = 0;   ///< what it would be with each time sent once to each rank that holds a copy
+  std::uint64_t bands = 0;        ///< as the ranks went through them together
+  std::uint64_t agreements = 0;   ///< reductions
+  double idle_seconds = 0;        ///< mean over the ranks
+  double min_idle_seconds = 0;    ///< of the busiest one
+  std::size_t part_vertices = 0;  ///< of this rank's part, ghosts too
+};
+
 struct DeviceResult;  // solve/device_data.h
 
-/// First-arrival times in the user's numbering; +inf where nothing arrived.
+/// First-arrival times in the user's numbering; +inf where nothing arrived. Of a domain in parts the arrays are those
+/// of this rank's own vertices (of the voxels of its box), everything else is of all ranks.
 struct Arrival {
   std::vector<double> times;
   std::vector<std::int32_t> source;  ///< index into Sources, −1 where unreached
@@ -62,6 +83,7 @@ struct Arrival {
   double solve_seconds = 0;
   double transfer_seconds = 0;     ///< copies to and from a device, beside the solve
   std::size_t device_bytes = 0;    ///< of GPU memory that the prepared mesh and the solve hold
+  std::optional<Traffic> traffic;  ///< of a solve over ranks
   std::vector<std::string> notes;  ///< what the user should know: a label, a hand-over, a raised precision
 
   [[nodiscard]] double solves_per_vertex() const {

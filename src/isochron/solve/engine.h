@@ -34,6 +34,8 @@
 
 namespace isochron {
 
+class Communicator;
+
 class Engine {
  public:
   virtual ~Engine() = default;
@@ -45,6 +47,7 @@ class Engine {
 template <int Corners>
 std::unique_ptr<Engine> make_mesh_engine(const Domain& domain, SolveOptions options);
 std::unique_ptr<Engine> make_image_engine(const Domain& domain, SolveOptions options);
+std::unique_ptr<Engine> make_rank_engine(const Domain& domain, SolveOptions options, Communicator& communicator);
 
 /// A metric as an engine keeps it: the host's by reference, one in device memory in a copy of its own.
 class HeldMetric {

@@ -81,6 +81,31 @@ struct PaperOptions {
   Partitioner partitioner = Partitioner::automatic;  ///< METIS where the build has it
 };
 
+/// How ranks go about a solve.
+enum class Pace {
+  banded,       ///< band after band; what arrives is worked on at once
+  sweeps,       ///< one pass over the active vertices, then all border values: paper 001 Algorithm 9
+  local_solves  ///< each part to its end, then all border values: paper 001 Algorithm 10
+};
+
+/// How ranks divide a solve between them.
+struct RankOptions {
+  /// Blocks of the mesh or image that each rank gets, from all over it: a front that moves through the mesh then finds
+  /// work for every rank most of the time. More blocks balance better and have longer borders. 0: tuned
+  /// (bench/NOTES.md), or a partition by time where the sources are known.
+  int blocks_per_rank = 0;
+  Partitioner partitioner = Partitioner::automatic;
+  int threads = 1;  ///< of rank 0 while it cuts the whole
+  /// Of each rank: of its own solves where each does some sets (`Division::sources`); of its part `cuda`, or
+  /// `automatic` where every rank has a GPU, is on its GPU.
+  Backend rank_backend = Backend::serial;
+  int batch_threads = 1;  ///< of each rank's own solves
+  /// Ranks of one machine that solve a part of a mesh as one (`RankGroups`), at most; 0: all that share a memory, 1:
+  /// each has a part of its own. Not on GPUs.
+  int group_size = 0;
+  Pace pace = Pace::banded;
+};
+
 /// On images tolerances and edge times are those of a cell's shortest step, and rings are voxels.
 struct SolveOptions {
   Method method = Method::automatic;
@@ -101,6 +126,7 @@ struct SolveOptions {
   int order = 1;  ///< of images: 1, or 2: second-order differences where they are smooth (adaptive scheme)
   ResultMemory results = ResultMemory::automatic;
   PaperOptions paper;  ///< of the papers' GPU methods
+  RankOptions ranks;   ///< of a solver with a communicator
   Progress progress;
 };
 

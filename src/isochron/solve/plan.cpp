@@ -118,7 +118,7 @@ int wanted_threads(const SolveOptions& options) { return options.threads > 0 ? o
 Plan make_plan(const SolveOptions& options, const DomainFacts& domain, const Machine& machine) {
   if (options.backend == Backend::mpi)
     throw UsageError("this solver is for one process (" + Message(Setting{Option::backend, "mpi"}) +
-                     "); give each rank its part with DistributedSolver");
+                     "); give it a communicator");
   return plan_on(choose_backend(options, domain, machine), options, domain, machine);
 }
 
@@ -130,6 +130,8 @@ Plan plan_without_device(const SolveOptions& options, const DomainFacts& domain,
 DomainKind Domain::kind() const {
   if (const auto* mesh = std::get_if<DeviceMesh>(&shape))
     return mesh->elements.columns == 3 ? DomainKind::triangles : DomainKind::tetrahedra;
+  if (in_parts())
+    return static_cast<DomainKind>(shape.index() - Shape(static_cast<const MeshPart<3>*>(nullptr)).index());
   return static_cast<DomainKind>(shape.index());
 }
 

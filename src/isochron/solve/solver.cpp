@@ -8,6 +8,8 @@ namespace isochron {
 namespace {
 
 std::unique_ptr<Engine> make_engine(const Domain& domain, SolveOptions options) {
+  if (domain.in_parts() || std::holds_alternative<std::monostate>(domain.shape))
+    throw UsageError("a domain in parts is solved over ranks; give the solver a communicator, or the whole domain");
   switch (domain.kind()) {
     case DomainKind::triangles: return make_mesh_engine<3>(domain, std::move(options));
     case DomainKind::tetrahedra: return make_mesh_engine<4>(domain, std::move(options));
@@ -19,6 +21,8 @@ std::unique_ptr<Engine> make_engine(const Domain& domain, SolveOptions options) 
 }  // namespace
 
 Solver::Solver(const Domain& domain, SolveOptions options) : engine_(make_engine(domain, std::move(options))) {}
+Solver::Solver(const Domain& domain, SolveOptions options, Communicator& communicator)
+    : engine_(make_rank_engine(domain, std::move(options), communicator)) {}
 Solver::~Solver() = default;
 Solver::Solver(Solver&&) noexcept = default;
 Solver& Solver::operator=(Solver&&) noexcept = default;

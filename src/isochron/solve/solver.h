@@ -12,6 +12,7 @@
 
 namespace isochron {
 
+class Communicator;
 class Engine;
 
 /// Owns what can be prepared once for a domain: adjacency, ordering, metric lengths, stencils, buffers on a device. Not
@@ -29,6 +30,18 @@ class Solver {
   /// `check_metric`); UsageError for options that do not go together; DeviceError when a GPU is asked for and is not
   /// there.
   explicit Solver(const Domain& domain, SolveOptions options = {});
+  /// Over ranks: every rank makes one with the same options (progress and the domain are its own) and calls the same
+  /// functions in the same order; what is thrown is thrown on all ranks (`ThrownTogether`), unless something outside
+  /// fails on one. Keeps a reference to the communicator. Each rank solves on `RankOptions::rank_backend`. What is not
+  /// solved over ranks is refused with UsageError.
+  ///
+  /// Where rank 0 has the whole, its sources, metrics and times count, those of the others do not; it alone gets
+  /// results, and the others' `take` is not called. The domain is partitioned for the first sources, unless the options
+  /// say how; where all ranks share a memory, they solve it as one. With at least as many sets as ranks each rank
+  /// solves some sets, and has the whole, unless `RankOptions::blocks_per_rank` are asked for.
+  ///
+  /// Where each has a part, all give the same sources, by their numbers in the whole. A rank may own no vertex at all.
+  Solver(const Domain& domain, SolveOptions options, Communicator& communicator);
   ~Solver();
   Solver(Solver&&) noexcept;
   Solver& operator=(Solver&&) noexcept;

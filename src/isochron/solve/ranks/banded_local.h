@@ -9,7 +9,7 @@
 #include "isochron/solve/ranks/local_solver.h"
 #include "isochron/solve/schedules/banded/banded.h"
 
-namespace isochron::mpi {
+namespace isochron::ranks {
 
 /// Buckets of time as in `banded_serial`, with one bucket for each band. `Relax` pushes to owned vertices only; those
 /// are the first `halo.border_of.size()` ones, ghosts come behind them.
@@ -138,4 +138,4 @@ class BandedLocal final : public LocalSolver<typename Relax::Scalar> {
   Counters counters_;
 };
 
-}  // namespace isochron::mpi
+}  // namespace isochron::ranks

@@ -8,10 +8,10 @@
 
 #include "isochron/core/progress.h"
 #include "isochron/core/timer.h"
+#include "isochron/solve/options.h"
 #include "isochron/solve/ranks/local_solver.h"
-#include "isochron/solve/ranks/rank_options.h"
 
-namespace isochron::mpi {
+namespace isochron::ranks {
 
 /// What communication a solve took on one rank.
 struct BandCounters {
@@ -182,4 +182,4 @@ class Bands {
   DeviceMessage device_message_;
 };
 
-}  // namespace isochron::mpi
+}  // namespace isochron::ranks

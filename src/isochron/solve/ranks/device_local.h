@@ -10,7 +10,7 @@
 #include "isochron/solve/ranks/rank_engine.h"
 #include "isochron/solve/schedules/banded/banded.h"
 
-namespace isochron::mpi {
+namespace isochron::ranks {
 
 /// The width of a band in those of the CPU, on meshes, and in mean shortest steps, on images. A GPU wants thousands of
 /// vertices at a time and some microseconds before it starts on them, so its bands are wide; inside a band the order is
@@ -131,4 +131,4 @@ RankWork run_on_device(Communicator& communicator, const Halo& halo, DevicePart<
   return work;
 }
 
-}  // namespace isochron::mpi
+}  // namespace isochron::ranks

@@ -8,7 +8,7 @@
 #include "isochron/dist/halo.h"
 #include "isochron/solve/common/label_mix.h"
 
-namespace isochron::mpi {
+namespace isochron::ranks {
 
 /// A `LabelSpreader` or `GridLabelSpreader` over all ranks: what border vertices have is sent to their copies, until
 /// nothing is new anywhere. Its labels have a place for every vertex of the part, ghosts too.
@@ -49,4 +49,4 @@ void spread_labels_over_ranks(Communicator& communicator, const Halo& halo, Spre
   spreader.finish();
 }
 
-}  // namespace isochron::mpi
+}  // namespace isochron::ranks

@@ -14,7 +14,7 @@
 #include "isochron/solve/grid/grid_seeds.h"
 #include "isochron/solve/ranks/packing.h"
 
-namespace isochron::mpi {
+namespace isochron::ranks {
 namespace {
 
 Vec3i signed_index(const LatticeIndex& at) {
@@ -249,13 +249,8 @@ GridPart GridBoxes::partition(std::span<const GlobalSeed> seeds, int order, int 
       communicator_.size(), blocks);
   const std::vector<BlockSum> sums =
       added_up(communicator_, block_sums(part.partition.lattice, metric, cells_, signed_index(box().low)));
-  Bytes assigned;
-  if (communicator_.rank() == 0) {
-    assign_blocks(part.partition, image_, sums, seeds, communicator_.size());
-    put_vector(assigned, part.partition.rank_of);
-  }
-  assigned = broadcast(communicator_, std::move(assigned));
-  part.partition.rank_of = Unpack(assigned).take_vector<std::uint32_t>();
+  if (communicator_.rank() == 0) assign_blocks(part.partition, image_, sums, seeds, communicator_.size());
+  part.partition.rank_of = broadcast_values(communicator_, part.partition.rank_of);
   const std::vector<std::vector<BoxRequest>> requests = requests_of(part.partition);
   Answer answer = ask(requests);
   part.metric = std::move(answer.metric);
@@ -323,4 +318,4 @@ template std::vector<double> GridBoxes::gather_to_boxes(const GridPart&, std::sp
 template std::vector<std::int32_t> GridBoxes::gather_to_boxes(const GridPart&, std::span<const std::int32_t>,
                                                               std::int32_t) const;
 
-}  // namespace isochron::mpi
+}  // namespace isochron::ranks

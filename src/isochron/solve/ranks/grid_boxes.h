@@ -10,7 +10,7 @@
 #include "isochron/solve/ranks/grid_part.h"
 #include "isochron/solve/sources.h"
 
-namespace isochron::mpi {
+namespace isochron::ranks {
 
 /// What a rank knows of an image: the metric on the voxels of its box, and where the front may pass. Boxes are those of
 /// `partition_boxes`.
@@ -67,4 +67,4 @@ class GridBoxes {
   CellExtent extent_;
 };
 
-}  // namespace isochron::mpi
+}  // namespace isochron::ranks

@@ -3,7 +3,7 @@
 #include "isochron/comm/packing.h"
 #include "isochron/solve/ranks/packing.h"
 
-namespace isochron::mpi {
+namespace isochron::ranks {
 namespace {
 
 Bytes packed(const GridPart& part) {
@@ -88,4 +88,4 @@ GridPart scatter_grid(Communicator& communicator, const WholeGrid* whole) {
   return unpacked(message.bytes);
 }
 
-}  // namespace isochron::mpi
+}  // namespace isochron::ranks

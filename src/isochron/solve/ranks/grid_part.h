@@ -10,7 +10,7 @@
 #include "isochron/solve/grid/stencils.h"
 #include "isochron/solve/ranks/grid_partition.h"
 
-namespace isochron::mpi {
+namespace isochron::ranks {
 
 /// Some blocks of an image with all that their updates need. A rank may have none.
 struct GridPart {
@@ -51,4 +51,4 @@ GridPart cut_grid_part(const WholeGrid& whole, int rank);
 /// All ranks together: rank 0 cuts its image and sends each rank its part. Other ranks give null.
 GridPart scatter_grid(Communicator& communicator, const WholeGrid* whole);
 
-}  // namespace isochron::mpi
+}  // namespace isochron::ranks

@@ -12,7 +12,7 @@
 #include "isochron/solve/ranks/grid_partition.h"
 #include "isochron/solve/solver.h"
 
-namespace isochron::mpi {
+namespace isochron::ranks {
 namespace {
 
 /// Enough blocks to keep ranks busy, of sides long enough to keep borders short (bench/NOTES.md).
@@ -174,4 +174,4 @@ GridPartition partition_blocks(const VoxelMetric& metric, const GridCells& cells
   return partition;
 }
 
-}  // namespace isochron::mpi
+}  // namespace isochron::ranks

@@ -10,10 +10,10 @@
 
 #include "isochron/core/vec.h"
 #include "isochron/mesh/image.h"
+#include "isochron/solve/common/seed.h"
 #include "isochron/solve/grid/stencils.h"
-#include "isochron/solve/ranks/distributed_arrival.h"
 
-namespace isochron::mpi {
+namespace isochron::ranks {
 
 /// A box of voxels cut into blocks of one shape; those at its upper sides may be smaller. Blocks are numbered with the
 /// first axis fastest.
@@ -155,4 +155,4 @@ GridPartition partition_blocks(const VoxelMetric& metric, const GridCells& cells
 /// range where that is about the time for a unit of length, and positive definite when rounded too.
 SymTensor3f rough_tensor(const SymTensor3d& metric, double unit);
 
-}  // namespace isochron::mpi
+}  // namespace isochron::ranks

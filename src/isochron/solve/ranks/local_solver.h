@@ -9,7 +9,7 @@
 #include "isochron/dist/halo.h"
 #include "isochron/solve/arrival.h"
 
-namespace isochron::mpi {
+namespace isochron::ranks {
 
 /// After all bands: nothing is left to do.
 inline constexpr std::uint32_t no_band = 0xffffffffU;
@@ -47,4 +47,4 @@ class LocalSolver {
   [[nodiscard]] virtual Counters counters() const = 0;
 };
 
-}  // namespace isochron::mpi
+}  // namespace isochron::ranks

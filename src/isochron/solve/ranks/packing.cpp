@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace isochron::mpi {
+namespace isochron::ranks {
 namespace {
 
 /// Everything of an arrival that is a plain number. No gaps: it travels as bytes.
@@ -157,4 +157,4 @@ Metric joined(std::span<const Metric> parts) {
   return parts[0];
 }
 
-}  // namespace isochron::mpi
+}  // namespace isochron::ranks

@@ -9,7 +9,7 @@
 #include "isochron/solve/arrival.h"
 #include "isochron/solve/sources.h"
 
-namespace isochron::mpi {
+namespace isochron::ranks {
 
 void put_text(Bytes& bytes, const std::string& text);
 std::string take_text(Unpack& unpack);
@@ -27,4 +27,4 @@ Metric take_metric(Unpack& unpack);
 /// One metric of the elements of several, which are parts of the same one; in their order.
 Metric joined(std::span<const Metric> parts);
 
-}  // namespace isochron::mpi
+}  // namespace isochron::ranks

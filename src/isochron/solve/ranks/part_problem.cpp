@@ -7,7 +7,7 @@
 #include "isochron/comm/collectives.h"
 #include "isochron/solve/simplex/obtuse_split.h"
 
-namespace isochron::mpi {
+namespace isochron::ranks {
 namespace {
 
 /// Adds the vertices from `first` to `last` along a curve of their own.
@@ -103,4 +103,4 @@ template SimplexProblem<double, 3> prepare_part(Communicator&, const MeshPart<3>
 template SimplexProblem<double, 4> prepare_part(Communicator&, const MeshPart<4>&, const Metric&,
                                                 std::span<const VirtualRecord<double, 4>>, Reorder, int, ForPushes);
 
-}  // namespace isochron::mpi
+}  // namespace isochron::ranks

@@ -9,7 +9,7 @@
 #include "isochron/solve/options.h"
 #include "isochron/solve/simplex/problem.h"
 
-namespace isochron::mpi {
+namespace isochron::ranks {
 
 /// All ranks together. Owned vertices come first in the problem too. Unit, mean edge, and shortest and longest edge are
 /// those of the whole mesh. Virtual elements are in the part's numbers and the user's units.
@@ -19,4 +19,4 @@ SimplexProblem<T, Corners> prepare_part(Communicator& communicator, const MeshPa
                                         std::span<const VirtualRecord<double, Corners>> virtual_elements,
                                         Reorder reorder, int threads, ForPushes pushes = ForPushes::yes);
 
-}  // namespace isochron::mpi
+}  // namespace isochron::ranks

@@ -10,7 +10,7 @@
 #include "isochron/solve/simplex/obtuse_split.h"
 #include "isochron/solve/simplex/obtuse_unfold.h"
 
-namespace isochron::mpi {
+namespace isochron::ranks {
 namespace {
 
 constexpr std::uint32_t none = 0xffffffffU;
@@ -262,4 +262,4 @@ std::vector<VirtualRecord<double, 3>> split_part(Communicator& communicator, Mes
   return records;
 }
 
-}  // namespace isochron::mpi
+}  // namespace isochron::ranks

@@ -15,7 +15,7 @@
 #include "isochron/solve/ranks/partition_by_time.h"
 #include "isochron/solve/solver.h"
 
-namespace isochron::mpi {
+namespace isochron::ranks {
 namespace {
 
 using Corner4 = std::array<double, 4>;
@@ -430,4 +430,4 @@ template std::vector<std::uint32_t> partition_by_time(const SimplexMesh<3>&, con
 template std::vector<std::uint32_t> partition_by_time(const SimplexMesh<4>&, const Metric&, std::span<const GlobalSeed>,
                                                       int, int);
 
-}  // namespace isochron::mpi
+}  // namespace isochron::ranks

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "isochron/metric/metric.h"
-#include "isochron/solve/ranks/distributed_solver.h"
-#include "isochron/solve/ranks/rank_options.h"
+#include "isochron/solve/options.h"
+#include "isochron/solve/ranks/part_solver.h"
 
-namespace isochron::mpi {
+namespace isochron::ranks {
 
 /// The rank of every vertex, for a solve from these seeds: the mesh is cut into slabs of about the same arrival time,
 /// and each slab by planes into as many blocks as there are ranks. So every rank has a part of the front at any
@@ -26,4 +26,4 @@ std::vector<float> expected_work(const TetMesh& mesh, const Metric& metric, std:
 std::vector<float> expected_work(const TriangleMesh& mesh, const Metric& metric, std::span<const double> times,
                                  int threads);
 
-}  // namespace isochron::mpi
+}  // namespace isochron::ranks

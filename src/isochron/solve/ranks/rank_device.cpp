@@ -3,7 +3,7 @@
 #include "isochron/comm/collectives.h"
 #include "isochron/core/cuda/device.h"
 
-namespace isochron::mpi {
+namespace isochron::ranks {
 
 int rank_device(const Communicator& communicator) {
   const int devices = cuda::device_count();
@@ -28,4 +28,4 @@ Backend agreed_backend(Communicator& communicator, Backend wanted) {
   return Backend::cuda;
 }
 
-}  // namespace isochron::mpi
+}  // namespace isochron::ranks

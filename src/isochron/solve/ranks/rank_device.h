@@ -4,7 +4,7 @@
 #include "isochron/comm/communicator.h"
 #include "isochron/solve/options.h"
 
-namespace isochron::mpi {
+namespace isochron::ranks {
 
 /// The GPU of a rank: the one of its number among the ranks of its machine, modulo the GPUs there; −1 without any.
 int rank_device(const Communicator& communicator);
@@ -16,4 +16,4 @@ int required_device(const Communicator& communicator);
 /// (`ThrownTogether`) why one has none when `cuda` was asked for.
 Backend agreed_backend(Communicator& communicator, Backend wanted);
 
-}  // namespace isochron::mpi
+}  // namespace isochron::ranks

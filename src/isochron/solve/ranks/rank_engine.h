@@ -16,9 +16,9 @@
 #include "isochron/solve/common/limits.h"
 #include "isochron/solve/common/start.h"
 #include "isochron/solve/ranks/bands.h"
-#include "isochron/solve/ranks/distributed_arrival.h"
+#include "isochron/solve/ranks/part_solver.h"
 
-namespace isochron::mpi {
+namespace isochron::ranks {
 
 /// What a rank does and sends in a solve.
 struct RankWork {
@@ -58,46 +58,46 @@ struct OwnResidual {
 
 /// A solve of one `Part`, which is a part of a mesh or of an image, prepared:
 ///
-/// - `Scalar`, and `Start`, the state before a schedule runs (`Start` has what is needed of it);
-/// - `owned()` vertices that it computes, `numbers()` with ghosts; `number(own)` of the own-th of
-///   them, and `own(global)`, none when it is not among them; `unit()` of its times;
+/// - `problem()`, which has vertices with ghosts and the unit of times; `Scalar` of it;
+/// - `owned()` vertices that it computes; `number(own)` of the own-th of them in the problem, and `own(global)`, none
+///   when it is not among them; `vertices()` with the ghosts that it needs;
 /// - `halo()`; `threads()`; `run(start, progress)` to the fixed point; `residual(start, limit)`;
-/// `spread_labels(start)`.
+///   `spread_labels(start)`.
 template <class Part>
-class RankEngine {
+class RankEngine final : public PartSolver {
   using T = typename Part::Scalar;
-  using Start = typename Part::Start;
   static constexpr double infinity = std::numeric_limits<double>::infinity();
 
  public:
-  /// Keeps references to the first two.
-  RankEngine(Communicator& communicator, const Part& part, SolveOptions options, std::vector<std::string> notes,
-             double setup_seconds)
+  /// Keeps a reference to the communicator. The part is made from it and `made_of`.
+  template <class... Args>
+  RankEngine(Communicator& communicator, const SolveOptions& options, std::vector<std::string> notes,
+             const Timer& since_start, Args&&... made_of)
       : communicator_(communicator),
-        part_(part),
-        options_(std::move(options)),
+        part_(communicator, std::forward<Args>(made_of)...),
+        options_(options),
         notes_(std::move(notes)),
-        setup_seconds_(setup_seconds) {}
+        setup_seconds_(since_start.seconds()) {}
 
-  DistributedArrival solve(std::span<const GlobalSeed> seeds) {
+  Arrival solve(std::span<const GlobalSeed> seeds) override {
     Extent extent;
-    Start start = make_start(seeds, extent);
+    Start<T> start = make_start(seeds, extent);
     const Timer timer;
     const RankWork work = part_.run(start, options_.progress);
-    Totals totals;
-    totals.seconds = timer.seconds();
-    totals.messages = work.messages;
-    totals.bytes = work.bytes;
-    totals.idle = work.bands.idle_seconds;
-    totals.local_solves = work.counters.local_solves;
-    totals.vertex_updates = work.counters.vertex_updates;
-    DistributedArrival arrival = read_times(start, totals);
-    totals.halo_bytes *= work.passes;
-    arrival.traffic.bands = work.bands.bands;
-    arrival.traffic.agreements = work.bands.agreements;
-    if (options_.verify == Keep::yes) totals.residual = part_.residual(start, residual_limit(start));
+    Totals own;
+    own.seconds = timer.seconds();
+    own.messages = work.messages;
+    own.bytes = work.bytes;
+    own.idle = work.bands.idle_seconds;
+    own.local_solves = work.counters.local_solves;
+    own.vertex_updates = work.counters.vertex_updates;
+    Arrival arrival;
+    arrival.times = read_times(start, own);
+    own.halo_bytes *= work.passes;
+    const double limit = residual_tolerances * static_cast<double>(start.state.tolerance);
+    if (options_.verify == Keep::yes) own.residual = part_.residual(start, limit);
     if (options_.sources == Keep::yes) arrival.source = sources_of(start, extent);
-    add_up(totals, start, arrival);
+    add_up(own, work.bands, limit, arrival);
     return arrival;
   }
 
@@ -123,7 +123,7 @@ class RankEngine {
     OwnResidual residual;
   };
 
-  Start make_start(std::span<const GlobalSeed> seeds, Extent& extent) const {
+  Start<T> make_start(std::span<const GlobalSeed> seeds, Extent& extent) const {
     std::vector<Seed> own;
     for (const GlobalSeed& seed : seeds)
       if (const std::optional<std::size_t> v = part_.own(seed.vertex)) {
@@ -133,49 +133,30 @@ class RankEngine {
     for (const Extent& other : all_values(communicator_, Extent(extent))) extent.add(other);
     if (extent.highest < 0) throw InputError("no rank has a seed; say where the front starts");
 
-    Start start;
-    start.state.tolerance = static_cast<T>(options_.tolerance.value_or(default_tolerance(std::is_same_v<T, float>)));
-    start.state.time.assign(part_.numbers(), std::numeric_limits<T>::infinity());
-    start.pinned.assign(part_.numbers(), 0);
-    start.label.assign(part_.numbers(), -1);
-    const StartSeeds start_seeds = make_start_seeds<T>(own, part_.unit(), extent.base);
-    start.base = start_seeds.base;
-    for (const Seed& seed : start_seeds.seeds) {
-      const std::uint32_t v = part_.number(seed.vertex.index());
-      start.state.seeds.push_back(v);
-      start.pinned[v] = 1;
-      start.state.time[v] = static_cast<T>(seed.time);
-      start.label[v] = seed.source;
-      start.seeds.push_back({v, start.state.time[v]});
-    }
-    return start;
+    return isochron::make_start(part_.problem(), make_start_seeds<T>(own, part_.problem().unit, extent.base),
+                                options_.tolerance.value_or(default_tolerance(std::is_same_v<T, float>)),
+                                [&](VertexId v) { return part_.number(v.index()); });
   }
 
-  DistributedArrival read_times(const Start& start, Totals& totals) const {
+  std::vector<double> read_times(const Start<T>& start, Totals& totals) const {
     const Halo& halo = part_.halo();
-    DistributedArrival arrival;
-    arrival.times.resize(part_.owned());
-    for (std::size_t v = 0; v < part_.owned(); ++v) {
+    std::vector<double> times(part_.owned());
+    for (std::size_t v = 0; v < times.size(); ++v) {
       const std::uint32_t inside = part_.number(v);
-      const double time = static_cast<double>(start.state.time[inside]) * part_.unit() + start.base;
-      arrival.times[v] = time;
-      if (!std::isfinite(time)) {
+      times[v] = static_cast<double>(start.state.time[inside]) * part_.problem().unit + start.base;
+      if (!std::isfinite(times[v])) {
         ++totals.unreached;
         continue;
       }
       ++totals.reached;
-      totals.max_time = std::max(totals.max_time, time);
+      totals.max_time = std::max(totals.max_time, times[v]);
       if (const std::uint32_t border = halo.border_of[inside]; border != Halo::none)
         totals.halo_bytes += Outbox<T>::value_bytes * (halo.offsets[border + 1] - halo.offsets[border]);
     }
-    return arrival;
+    return times;
   }
 
-  [[nodiscard]] double residual_limit(const Start& start) const {
-    return residual_tolerances * static_cast<double>(start.state.tolerance);
-  }
-
-  std::vector<std::int32_t> sources_of(Start& start, const Extent& extent) {
+  std::vector<std::int32_t> sources_of(Start<T>& start, const Extent& extent) {
     std::vector<std::int32_t> source(part_.owned(), -1);
     if (extent.lowest == extent.highest) {
       for (std::size_t v = 0; v < source.size(); ++v)
@@ -189,11 +170,12 @@ class RankEngine {
     return source;
   }
 
-  void add_up(const Totals& own, const Start& start, DistributedArrival& arrival) {
-    GlobalResidual residual;
-    residual.limit = residual_limit(start);
+  void add_up(const Totals& own, const BandCounters& bands, double limit, Arrival& arrival) {
+    Residual residual;
+    residual.limit = limit;
+    Traffic& traffic = arrival.traffic.emplace();
     arrival.max_time = -infinity;
-    arrival.traffic.min_idle_seconds = infinity;
+    traffic.min_idle_seconds = infinity;
     for (const Totals& totals : all_values(communicator_, own)) {
       arrival.reached += totals.reached;
       arrival.unreached += totals.unreached;
@@ -201,17 +183,23 @@ class RankEngine {
       arrival.solve_seconds = std::max(arrival.solve_seconds, totals.seconds);
       arrival.counters.local_solves += totals.local_solves;
       arrival.counters.vertex_updates += totals.vertex_updates;
-      arrival.traffic.messages += totals.messages;
-      arrival.traffic.bytes += totals.bytes;
-      arrival.traffic.halo_bytes += totals.halo_bytes;
-      arrival.traffic.idle_seconds += totals.idle / communicator_.size();
-      arrival.traffic.min_idle_seconds = std::min(arrival.traffic.min_idle_seconds, totals.idle);
-      if (totals.residual.worst > residual.worst)
-        residual.worst = totals.residual.worst, residual.worst_vertex = totals.residual.vertex;
+      traffic.messages += totals.messages;
+      traffic.bytes += totals.bytes;
+      traffic.halo_bytes += totals.halo_bytes;
+      traffic.idle_seconds += totals.idle / communicator_.size();
+      traffic.min_idle_seconds = std::min(traffic.min_idle_seconds, totals.idle);
+      if (totals.residual.worst > residual.worst) {
+        residual.worst = totals.residual.worst;
+        residual.worst_vertex = VertexId(static_cast<std::size_t>(totals.residual.vertex));
+      }
     }
-    arrival.counters.rounds = arrival.traffic.bands;
-    arrival.traffic.parts = communicator_.size();
+    arrival.counters.rounds = traffic.bands = bands.bands;
+    traffic.agreements = bands.agreements;
+    traffic.parts = communicator_.size();
+    traffic.part_vertices = part_.vertices();
     if (options_.verify == Keep::yes) arrival.residual = residual;
+    arrival.converged = residual.passed();
+    arrival.backend = Backend::mpi;
     arrival.precision = std::is_same_v<T, float> ? Precision::single_ : Precision::double_;
     arrival.threads = part_.threads();
     arrival.setup_seconds = setup_seconds_;
@@ -219,10 +207,10 @@ class RankEngine {
   }
 
   Communicator& communicator_;
-  const Part& part_;
+  Part part_;
   SolveOptions options_;
   std::vector<std::string> notes_;
   double setup_seconds_;
 };
 
-}  // namespace isochron::mpi
+}  // namespace isochron::ranks

@@ -9,7 +9,7 @@
 #include "isochron/comm/collectives.h"
 #include "isochron/core/parallel.h"
 
-namespace isochron::mpi {
+namespace isochron::ranks {
 namespace {
 
 /// The machine and memory of a rank.
@@ -140,4 +140,4 @@ void RankGroups::wait_for_leader(int tag, const Progress& own) {
   if (Unpack(message.bytes).take<std::uint8_t>() != 0) throw Cancelled();
 }
 
-}  // namespace isochron::mpi
+}  // namespace isochron::ranks

@@ -12,7 +12,7 @@
 #include "isochron/core/progress.h"
 #include "isochron/solve/options.h"
 
-namespace isochron::mpi {
+namespace isochron::ranks {
 
 /// Ranks that share a memory make a group: the first of them has the part of all, and solves it with a thread for each
 /// of them, as far as there are cores, on the cores of all, while the others wait. So there are no borders and no
@@ -94,4 +94,4 @@ class RankGroups {
   std::atomic<bool> stop_{false};
 };
 
-}  // namespace isochron::mpi
+}  // namespace isochron::ranks

@@ -20,7 +20,7 @@
 #include "isochron/solve/simplex/seeds.h"
 #include "isochron/solve/simplex/source_ball.h"
 
-namespace isochron::mpi {
+namespace isochron::ranks {
 namespace {
 
 /// A point source as found on some rank's part: the nearest place of all.
@@ -85,13 +85,12 @@ class Collector {
 
  private:
   std::vector<std::uint64_t> everyones(const std::vector<std::uint64_t>& values) {
-    Bytes bytes, all;
+    Bytes bytes;
     put_vector(bytes, values);
     std::vector<std::uint64_t> together;
     for (const Bytes& part : gather(communicator_, std::move(bytes)))
       for (const std::uint64_t value : Unpack(part).take_vector<std::uint64_t>()) together.push_back(value);
-    put_vector(all, together);
-    return Unpack(broadcast(communicator_, std::move(all))).template take_vector<std::uint64_t>();
+    return broadcast_values(communicator_, together);
   }
 
   /// One element on its way.
@@ -211,8 +210,9 @@ std::vector<Found<Corners>> find_points(Communicator& communicator, const MeshPa
 /// Throws InputError on all ranks for a vertex that is none, or one of no element.
 template <int Corners>
 void check_vertices(Communicator& communicator, const MeshPart<Corners>& part, const Collector<Corners>& collector,
-                    const std::vector<GlobalSources::Vertex>& vertices) {
-  for (const auto& [vertex, time] : vertices) {
+                    const std::vector<VertexSource>& vertices) {
+  for (const auto& [id, time] : vertices) {
+    const std::uint64_t vertex = id.index();
     if (vertex >= part.whole_vertices)
       throw InputError(
           fmt::format("source vertex {} is out of range (the mesh has vertices 0 to {}); give an id of the mesh",
@@ -223,19 +223,19 @@ void check_vertices(Communicator& communicator, const MeshPart<Corners>& part, c
   // By source: whether this rank has the vertex, and an element at it.
   std::vector<std::uint64_t> used;
   for (const auto& source : vertices) {
-    const auto own = collector.own(source.vertex);
+    const auto own = collector.own(source.vertex.index());
     used.push_back(own && collector.adjacency().valence(*own) > 0 ? 1 : 0);
   }
   sum_over_ranks(communicator, used);
   for (std::size_t i = 0; i < used.size(); ++i)
     if (used[i] == 0)
       throw InputError(
-          fmt::format("source vertex {} is not a vertex of any element; choose one that is", vertices[i].vertex));
+          fmt::format("source vertex {} is not a vertex of any element; choose one that is", vertices[i].vertex.value));
 }
 
 /// The sources as they lie in their surroundings.
 template <int Corners>
-PlacedSources placed_in(const Surroundings<Corners>& near, const Adjacency& adjacency, const GlobalSources& sources,
+PlacedSources placed_in(const Surroundings<Corners>& near, const Adjacency& adjacency, const Sources& sources,
                         const std::vector<Found<Corners>>& found) {
   PlacedSources placed;
   std::int32_t index = 0;
@@ -243,7 +243,7 @@ PlacedSources placed_in(const Surroundings<Corners>& near, const Adjacency& adja
     const VertexId v = near.vertex.at(global);
     placed.points.push_back({near.mesh.point(v), elements_at(adjacency, v), time, index++, v});
   };
-  for (const auto& [vertex, time] : sources.vertices) at_vertex(vertex, time);
+  for (const auto& [vertex, time] : sources.vertices) at_vertex(vertex.index(), time);
   for (std::size_t i = 0; i < found.size(); ++i) {
     const double time = sources.points[i].time;
     const auto corner = std::find_if(found[i].weights.begin(), found[i].weights.end(), on_corner);
@@ -258,14 +258,17 @@ PlacedSources placed_in(const Surroundings<Corners>& near, const Adjacency& adja
 
 template <int Corners>
 std::vector<GlobalSeed> part_seeds(Communicator& communicator, const MeshPart<Corners>& part, const Metric& metric,
-                                   const GlobalSources& sources, const SolveOptions& options) {
-  const std::size_t count = sources.vertices.size() + sources.points.size();
+                                   const Sources& sources, const SolveOptions& options) {
+  if (!sources.level_set.empty())
+    throw UsageError(
+        "a level set is not taken on a mesh in parts; give vertices or points, or one rank the whole mesh");
+  const std::size_t count = sources.count();
   if (count == 0) refuse_no_source();
   Collector<Corners> collector(communicator, part, metric);
   check_vertices(communicator, part, collector, sources.vertices);
   const std::vector<Found<Corners>> found = find_points(communicator, part, sources.points);
   std::vector<std::uint64_t> centres;
-  for (const auto& source : sources.vertices) centres.push_back(source.vertex);
+  for (const auto& source : sources.vertices) centres.push_back(source.vertex.index());
   for (const Found<Corners>& one : found) centres.insert(centres.end(), one.corners.begin(), one.corners.end());
   const int most = limited_rings(options.ball_rings, count, part.whole_vertices, Corners - 1);
   // The ball is round in the metric, not in edges: where elements are stretched it goes further than its rings.
@@ -285,16 +288,14 @@ std::vector<GlobalSeed> part_seeds(Communicator& communicator, const MeshPart<Co
         seeds.clear();  // ends: what holds all that is connected with the sources has no edge
       }
     }
-    Bytes bytes;
-    put_vector(bytes, seeds);
-    seeds = Unpack(broadcast(communicator, std::move(bytes))).take_vector<GlobalSeed>();
+    seeds = broadcast_values(communicator, seeds);
     if (!seeds.empty()) return seeds;
   }
 }
 
-template std::vector<GlobalSeed> part_seeds(Communicator&, const MeshPart<3>&, const Metric&, const GlobalSources&,
+template std::vector<GlobalSeed> part_seeds(Communicator&, const MeshPart<3>&, const Metric&, const Sources&,
                                             const SolveOptions&);
-template std::vector<GlobalSeed> part_seeds(Communicator&, const MeshPart<4>&, const Metric&, const GlobalSources&,
+template std::vector<GlobalSeed> part_seeds(Communicator&, const MeshPart<4>&, const Metric&, const Sources&,
                                             const SolveOptions&);
 
 template <int Corners>
@@ -309,20 +310,7 @@ std::vector<GlobalSeed> whole_seeds(const SimplexMesh<Corners>& mesh, const Metr
   return seeds;
 }
 
-template <int Corners>
-std::vector<GlobalSeed> root_seeds(Communicator& communicator, const SimplexMesh<Corners>* mesh, const Metric* metric,
-                                   const Sources* sources, const SolveOptions& options) {
-  Bytes bytes;
-  if (communicator.rank() == 0) put_vector(bytes, whole_seeds(*mesh, *metric, *sources, options));
-  bytes = broadcast(communicator, std::move(bytes));
-  return Unpack(bytes).take_vector<GlobalSeed>();
-}
-
 template std::vector<GlobalSeed> whole_seeds(const SimplexMesh<3>&, const Metric&, const Sources&, const SolveOptions&);
 template std::vector<GlobalSeed> whole_seeds(const SimplexMesh<4>&, const Metric&, const Sources&, const SolveOptions&);
-template std::vector<GlobalSeed> root_seeds(Communicator&, const SimplexMesh<3>*, const Metric*, const Sources*,
-                                            const SolveOptions&);
-template std::vector<GlobalSeed> root_seeds(Communicator&, const SimplexMesh<4>*, const Metric*, const Sources*,
-                                            const SolveOptions&);
 
-}  // namespace isochron::mpi
+}  // namespace isochron::ranks

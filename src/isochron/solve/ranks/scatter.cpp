@@ -11,7 +11,7 @@
 #include "isochron/solve/ranks/packing.h"
 #include "isochron/solve/simplex/obtuse_split.h"
 
-namespace isochron::mpi {
+namespace isochron::ranks {
 namespace {
 
 /// Enough blocks to keep ranks busy, of enough vertices to keep borders short (bench/NOTES.md).
@@ -179,28 +179,27 @@ SolvePart<Corners> scatter(Communicator& communicator, const SimplexMesh<Corners
 }
 
 Arrival gather_arrival(Communicator& communicator, std::span<const std::uint64_t> own, std::uint64_t whole,
-                       const DistributedArrival& arrival) {
+                       Arrival arrival) {
   Bytes mine;
   put_vector(mine, own);
-  put_vector(mine, arrival.times);
-  put_vector(mine, arrival.source);
+  put_vector(mine, std::exchange(arrival.times, {}));
+  put_vector(mine, std::exchange(arrival.source, {}));
   const std::vector<Bytes> parts = gather(communicator, std::move(mine));
-  Arrival result = common_result(arrival);
-  result.unreached = whole - arrival.reached;
-  if (parts.empty()) return result;
-  result.times.assign(whole, std::numeric_limits<double>::infinity());
+  arrival.unreached = static_cast<std::size_t>(whole) - arrival.reached;
+  if (parts.empty()) return arrival;
+  arrival.times.assign(whole, std::numeric_limits<double>::infinity());
   for (const Bytes& bytes : parts) {
     Unpack unpack(bytes);
     const auto vertices = unpack.take_vector<std::uint64_t>();
     const auto times = unpack.take_vector<double>();
     const auto source = unpack.take_vector<std::int32_t>();
-    if (!source.empty()) result.source.resize(whole, -1);
+    if (!source.empty()) arrival.source.resize(whole, -1);
     for (std::size_t i = 0; i < vertices.size(); ++i) {
-      result.times[vertices[i]] = times[i];
-      if (!source.empty()) result.source[vertices[i]] = source[i];
+      arrival.times[vertices[i]] = times[i];
+      if (!source.empty()) arrival.source[vertices[i]] = source[i];
     }
   }
-  return result;
+  return arrival;
 }
 
 template std::vector<std::uint32_t> partition_in_blocks(const SimplexMesh<3>&, int, const RankOptions&);
@@ -210,4 +209,4 @@ template SolvePart<3> scatter(Communicator&, const SimplexMesh<3>*, const Metric
 template SolvePart<4> scatter(Communicator&, const SimplexMesh<4>*, const Metric*, std::vector<std::uint32_t>,
                               ObtuseSplit, int);
 
-}  // namespace isochron::mpi
+}  // namespace isochron::ranks

@@ -7,10 +7,10 @@
 
 #include "isochron/dist/mesh_part.h"
 #include "isochron/metric/metric.h"
-#include "isochron/solve/ranks/distributed_solver.h"
+#include "isochron/solve/arrival.h"
 #include "isochron/solve/simplex/problem.h"
 
-namespace isochron::mpi {
+namespace isochron::ranks {
 
 /// The rank of every vertex, from 0 to `ranks` − 1: the mesh is cut into blocks, which ranks get in turn, in
 /// the order in which a curve passes through them.
@@ -33,13 +33,9 @@ template <int Corners>
 SolvePart<Corners> scatter(Communicator& communicator, const SimplexMesh<Corners>* mesh, const Metric* metric,
                            std::vector<std::uint32_t> rank_of, ObtuseSplit obtuse, int threads);
 
-/// All ranks together: the result of all `whole` vertices, on rank 0; without arrays elsewhere. `own` are the ids of
-/// the vertices that this rank has times of; vertices that no rank has are unreached.
+/// All ranks together: from results on parts, that of all `whole` vertices, on rank 0; without arrays elsewhere. `own`
+/// are the ids of the vertices that this rank has times of; vertices that no rank has are unreached.
 Arrival gather_arrival(Communicator& communicator, std::span<const std::uint64_t> own, std::uint64_t whole,
-                       const DistributedArrival& arrival);
-template <int Corners>
-Arrival gather_arrival(Communicator& communicator, const MeshPart<Corners>& part, const DistributedArrival& arrival) {
-  return gather_arrival(communicator, std::span(part.global_vertex).first(part.owned), part.whole_vertices, arrival);
-}
+                       Arrival arrival);
 
-}  // namespace isochron::mpi
+}  // namespace isochron::ranks

@@ -11,7 +11,7 @@
 #include "isochron/solve/ranks/local_solver.h"
 #include "isochron/solve/schedules/banded/banded.h"
 
-namespace isochron::mpi {
+namespace isochron::ranks {
 
 /// What `second_order_times` does, with some of the cells elsewhere. Cells go by bands of their first-order times; one
 /// whose update asks for a time that is not known yet waits until it is, computed here or received. Each border time is
@@ -127,4 +127,4 @@ class SecondOrderLocal final : public LocalSolver<typename Problem::Scalar> {
   Counters counters_;
 };
 
-}  // namespace isochron::mpi
+}  // namespace isochron::ranks

@@ -13,7 +13,7 @@
 #include "isochron/solve/ranks/packing.h"
 #include "isochron/solve/source_set.h"
 
-namespace isochron::mpi {
+namespace isochron::ranks {
 namespace {
 
 enum class Task : std::uint32_t { solve, end, cancel };
@@ -227,4 +227,4 @@ void serve_sources(Communicator& communicator, const SolveMany& solve) {
   if (end->first == Task::cancel) throw Cancelled();
 }
 
-}  // namespace isochron::mpi
+}  // namespace isochron::ranks

@@ -11,7 +11,7 @@
 #include "isochron/solve/arrival.h"
 #include "isochron/solve/sources.h"
 
-namespace isochron::mpi {
+namespace isochron::ranks {
 
 /// Solves from some sets and gives the results in order, as `Solver::solve_many` does.
 using SolveMany = std::function<void(std::span<const Sources>, const TakeArrival&)>;
@@ -30,4 +30,4 @@ void schedule_sources(Communicator& communicator, std::span<const Sources> sets,
 /// The other ranks' end, until there is nothing left to do.
 void serve_sources(Communicator& communicator, const SolveMany& solve);
 
-}  // namespace isochron::mpi
+}  // namespace isochron::ranks

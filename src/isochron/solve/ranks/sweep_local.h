@@ -8,7 +8,7 @@
 #include "isochron/solve/ranks/local_solver.h"
 #include "isochron/solve/simplex/relax.h"
 
-namespace isochron::mpi {
+namespace isochron::ranks {
 
 /// Each pass recomputes the active vertices from all their elements; the neighbours of those that changed are active in
 /// the next one. A band is a pass, so all ranks make one each between two exchanges.
@@ -88,4 +88,4 @@ class SweepLocal final : public LocalSolver<typename Relax::Scalar> {
   Counters counters_;
 };
 
-}  // namespace isochron::mpi
+}  // namespace isochron::ranks

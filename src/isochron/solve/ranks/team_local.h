@@ -10,7 +10,7 @@
 #include "isochron/solve/ranks/local_solver.h"
 #include "isochron/solve/schedules/banded/banded_team.h"
 
-namespace isochron::mpi {
+namespace isochron::ranks {
 
 /// As `BandedLocal`, with the phases of `BandedTeam`: the thread that leads the team receives and sends between two of
 /// them. Acute corners ignore times beyond the band, so bands may only go up. `Relax` must have shared times.
@@ -132,4 +132,4 @@ class TeamLocal final : public LocalSolver<typename Relax::Scalar> {
   std::uint32_t band_ = 0;          ///< that all are in
 };
 
-}  // namespace isochron::mpi
+}  // namespace isochron::ranks

@@ -3,7 +3,7 @@
 #include "isochron/solve/ranks/cuda/device_grid_part.h"
 #include "isochron/solve/ranks/cuda/device_part.h"
 
-namespace isochron::mpi {
+namespace isochron::ranks {
 
 template <class T, int Corners>
 std::unique_ptr<DevicePart<T>> make_device_part(const SimplexProblem<T, Corners>&, std::uint32_t, const Halo&) {
@@ -35,4 +35,4 @@ ISOCHRON_INSTANTIATE(AxisProblem)
 ISOCHRON_INSTANTIATE(OffsetProblem)
 #undef ISOCHRON_INSTANTIATE
 
-}  // namespace isochron::mpi
+}  // namespace isochron::ranks

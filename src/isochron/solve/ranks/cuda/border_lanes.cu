@@ -2,7 +2,7 @@
 
 #include "isochron/core/cuda/launch.h"
 
-namespace isochron::mpi {
+namespace isochron::ranks {
 namespace {
 
 template <class T>
@@ -67,4 +67,4 @@ std::vector<PackedMessage> BorderLanes<T>::pack(const BorderTime<T>* changed, st
 template class BorderLanes<float>;
 template class BorderLanes<double>;
 
-}  // namespace isochron::mpi
+}  // namespace isochron::ranks

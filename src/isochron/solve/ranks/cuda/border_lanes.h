@@ -8,7 +8,7 @@
 #include "isochron/core/cuda/device_array.h"
 #include "isochron/dist/halo.h"
 
-namespace isochron::mpi {
+namespace isochron::ranks {
 
 /// A time that the ranks with copies of a border vertex do not have yet.
 template <class T>
@@ -40,4 +40,4 @@ class BorderLanes {
   cuda::DeviceArray<std::byte> packed_;
 };
 
-}  // namespace isochron::mpi
+}  // namespace isochron::ranks

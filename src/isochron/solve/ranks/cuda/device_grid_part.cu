@@ -11,7 +11,7 @@
 #include "isochron/solve/grid/cuda/stencils_on_device.h"
 #include "isochron/solve/ranks/cuda/part_rounds.h"
 
-namespace isochron::mpi {
+namespace isochron::ranks {
 namespace {
 
 using cuda::DeviceArray;
@@ -252,4 +252,4 @@ ISOCHRON_INSTANTIATE(AxisProblem)
 ISOCHRON_INSTANTIATE(OffsetProblem)
 #undef ISOCHRON_INSTANTIATE
 
-}  // namespace isochron::mpi
+}  // namespace isochron::ranks

@@ -5,7 +5,7 @@
 #include "isochron/solve/ranks/cuda/part_rounds.h"
 #include "isochron/solve/simplex/pull_candidate.h"
 
-namespace isochron::mpi {
+namespace isochron::ranks {
 namespace {
 
 using cuda::DeviceArray;
@@ -192,4 +192,4 @@ template std::unique_ptr<DevicePart<double>> make_device_part(const SimplexProbl
 template std::unique_ptr<DevicePart<double>> make_device_part(const SimplexProblem<double, 4>&, std::uint32_t,
                                                               const Halo&);
 
-}  // namespace isochron::mpi
+}  // namespace isochron::ranks

@@ -11,7 +11,7 @@
 #include "isochron/solve/ranks/cuda/border_lanes.h"
 #include "isochron/solve/simplex/problem.h"
 
-namespace isochron::mpi {
+namespace isochron::ranks {
 
 /// What a part has left to do, and what it has done since it was cleared.
 template <class T>
@@ -59,4 +59,4 @@ template <class T, int Corners>
 std::unique_ptr<DevicePart<T>> make_device_part(const SimplexProblem<T, Corners>& problem, std::uint32_t owned,
                                                 const Halo& halo);
 
-}  // namespace isochron::mpi
+}  // namespace isochron::ranks

@@ -33,7 +33,7 @@
 #include "isochron/solve/cuda/counts.h"
 #include "isochron/solve/ranks/cuda/device_part.h"
 
-namespace isochron::mpi {
+namespace isochron::ranks {
 
 inline constexpr unsigned part_threads = 256;  ///< of a block
 
@@ -344,4 +344,4 @@ class PartOnDevice final : public DevicePart<T> {
   unsigned blocks_ = 0;
 };
 
-}  // namespace isochron::mpi
+}  // namespace isochron::ranks

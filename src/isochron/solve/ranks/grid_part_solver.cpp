@@ -1,5 +1,3 @@
-#include "isochron/solve/ranks/distributed_grid_solver.h"
-
 #include <algorithm>
 #include <optional>
 #include <type_traits>
@@ -17,11 +15,12 @@
 #include "isochron/solve/ranks/cuda/device_grid_part.h"
 #include "isochron/solve/ranks/device_local.h"
 #include "isochron/solve/ranks/global_labels.h"
+#include "isochron/solve/ranks/grid_part.h"
 #include "isochron/solve/ranks/rank_device.h"
 #include "isochron/solve/ranks/rank_engine.h"
 #include "isochron/solve/ranks/second_order_local.h"
 
-namespace isochron::mpi {
+namespace isochron::ranks {
 namespace {
 
 /// The cells of a part; none when it has no voxel.
@@ -92,8 +91,8 @@ class PreparedBlocks {
   ~PreparedBlocks() = default;
 
   [[nodiscard]] std::size_t owned() const { return cells_.list.size(); }
-  [[nodiscard]] std::size_t numbers() const { return cells_.box.cell_count; }
-  [[nodiscard]] double unit() const { return problem_.unit; }
+  [[nodiscard]] std::size_t vertices() const { return cells_.list.size() + cells_.ghosts.size(); }
+  [[nodiscard]] const Problem& problem() const { return problem_; }
   [[nodiscard]] std::uint32_t number(std::size_t own) const { return cells_.list[own]; }
   [[nodiscard]] std::optional<std::size_t> own(std::uint64_t global) const {
     const auto [i, j, k] = image_.index(VertexId(static_cast<std::size_t>(global)));
@@ -193,35 +192,9 @@ class PreparedBlocks {
 
 }  // namespace
 
-class DistributedGridSolver::Engine {
- public:
-  Engine() = default;
-  Engine(const Engine&) = delete;
-  Engine& operator=(const Engine&) = delete;
-  virtual ~Engine() = default;
-  virtual DistributedArrival solve(std::span<const GlobalSeed> seeds) = 0;
-};
-
-template <class Problem>
-class DistributedGridSolver::EngineOf final : public Engine {
- public:
-  EngineOf(Communicator& communicator, const GridPart& part, GridCells&& cells, Problem&& problem,
-           const SolveOptions& options, int device, std::vector<std::string> notes, const Timer& since_start)
-      : blocks_(communicator, part, std::move(cells), std::move(problem), options.band_width, device),
-        engine_(communicator, blocks_, options, std::move(notes), since_start.seconds()) {}
-
-  DistributedArrival solve(std::span<const GlobalSeed> seeds) override { return engine_.solve(seeds); }
-
- private:
-  PreparedBlocks<Problem> blocks_;
-  RankEngine<PreparedBlocks<Problem>> engine_;
-};
-
-DistributedGridSolver::DistributedGridSolver(Communicator& communicator, const GridPart& part,
-                                             const SolveOptions& options)
-    : own_voxels_(part.own_voxels()) {
+std::unique_ptr<PartSolver> make_part_solver(Communicator& communicator, const GridPart& part,
+                                             const SolveOptions& options) {
   const Timer timer;
-  check_distributed_options(DomainKind::image, options);
   std::vector<std::string> notes;
   if (std::string note = part.partition.note(communicator.size()); !note.empty()) notes.push_back(std::move(note));
   const bool on_device = options.backend == Backend::cuda;
@@ -232,22 +205,21 @@ DistributedGridSolver::DistributedGridSolver(Communicator& communicator, const G
   const ImageGrid padded = part.padded_blocks().grid(part.image);
   GridCells cells = cells_of(part, padded);
   const VoxelMetric metric{padded, part.metric, nullptr, MetricOrder::cells};
-  const auto start = [&](auto any) {
-    std::visit(
-        [&](auto& problem) {
+  const auto make = [&](auto scalar) -> std::unique_ptr<PartSolver> {
+    AnyGridProblem<decltype(scalar)> any;
+    all_or_none(communicator, [&] { any = make_stencils<decltype(scalar)>(metric, cells, part.plan, 1); });
+    return std::visit(
+        [&](auto& problem) -> std::unique_ptr<PartSolver> {
           using Problem = std::decay_t<decltype(problem)>;
-          engine_ = std::make_unique<EngineOf<Problem>>(communicator, part, std::move(cells), std::move(problem),
-                                                        options, device, std::move(notes), timer);
+          return std::make_unique<RankEngine<PreparedBlocks<Problem>>>(communicator, options, std::move(notes), timer,
+                                                                       part, std::move(cells), std::move(problem),
+                                                                       options.band_width, device);
         },
         any);
   };
-  if (options.precision == Precision::single_ || (on_device && options.precision == Precision::automatic))
-    start(make_stencils<float>(metric, cells, part.plan, 1));
-  else start(make_stencils<double>(metric, cells, part.plan, 1));
+  const bool single =
+      options.precision == Precision::single_ || (on_device && options.precision == Precision::automatic);
+  return single ? make(float()) : make(double());
 }
 
-DistributedGridSolver::~DistributedGridSolver() = default;
-
-DistributedArrival DistributedGridSolver::solve(std::span<const GlobalSeed> seeds) { return engine_->solve(seeds); }
-
-}  // namespace isochron::mpi
+}  // namespace isochron::ranks

@@ -1,5 +1,3 @@
-#include "isochron/solve/ranks/distributed_solver.h"
-
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -7,7 +5,6 @@
 #include "isochron/comm/collectives.h"
 #include "isochron/core/cuda/device.h"
 #include "isochron/core/timer.h"
-#include "isochron/mesh/validate.h"
 #include "isochron/solve/ranks/banded_local.h"
 #include "isochron/solve/ranks/device_local.h"
 #include "isochron/solve/ranks/global_labels.h"
@@ -19,7 +16,7 @@
 #include "isochron/solve/simplex/finish.h"
 #include "isochron/solve/simplex/run.h"
 
-namespace isochron::mpi {
+namespace isochron::ranks {
 namespace {
 
 /// Of each rank.
@@ -53,15 +50,9 @@ class PreparedPart {
 
  public:
   using Scalar = T;
-  struct Start {
-    SolveState<T> state;
-    std::vector<std::uint8_t> pinned;
-    std::vector<std::int32_t> label;
-    std::vector<SeedTime<T>> seeds;
-    double base = 0;
-  };
+  using Start = isochron::Start<T>;
 
-  PreparedPart(Communicator& communicator, const MeshPart<Corners>& part, SimplexProblem<T, Corners> problem,
+  PreparedPart(Communicator& communicator, const MeshPart<Corners>& part, SimplexProblem<T, Corners>&& problem,
                const RankSetup& setup)
       : communicator_(communicator),
         part_(part),
@@ -75,8 +66,8 @@ class PreparedPart {
   }
 
   [[nodiscard]] std::size_t owned() const { return part_.owned; }
-  [[nodiscard]] std::size_t numbers() const { return problem_.vertex_count; }
-  [[nodiscard]] double unit() const { return problem_.unit; }
+  [[nodiscard]] std::size_t vertices() const { return problem_.vertex_count; }
+  [[nodiscard]] const SimplexProblem<T, Corners>& problem() const { return problem_; }
   [[nodiscard]] std::uint32_t number(std::size_t own) const { return problem_.internal(VertexId(own)); }
   [[nodiscard]] std::optional<std::size_t> own(std::uint64_t global) const {
     const auto end = part_.global_vertex.begin() + static_cast<std::ptrdiff_t>(part_.owned);
@@ -152,26 +143,7 @@ class PreparedPart {
 
 }  // namespace
 
-Arrival common_result(const DistributedArrival& arrival) {
-  Arrival result;
-  result.backend = Backend::mpi;
-  result.precision = arrival.precision;
-  result.threads = arrival.threads;
-  result.counters = arrival.counters;
-  result.converged = arrival.converged();
-  result.setup_seconds = arrival.setup_seconds;
-  result.solve_seconds = arrival.solve_seconds;
-  result.notes = arrival.notes;
-  result.reached = arrival.reached;
-  result.unreached = arrival.unreached;
-  result.max_time = arrival.max_time;
-  if (arrival.residual)
-    result.residual = Residual{arrival.residual->worst, arrival.residual->limit,
-                               VertexId(static_cast<std::size_t>(arrival.residual->worst_vertex))};
-  return result;
-}
-
-void check_distributed_options(DomainKind domain, const SolveOptions& options) {
+void check_rank_options(DomainKind domain, const SolveOptions& options) {
   Wanted wanted{domain, Hardware::ranks};
   wanted.method = options.method;
   wanted.scheme = options.scheme;
@@ -182,42 +154,11 @@ void check_distributed_options(DomainKind domain, const SolveOptions& options) {
 }
 
 template <int Corners>
-class DistributedSolver<Corners>::Engine {
- public:
-  Engine() = default;
-  Engine(const Engine&) = delete;
-  Engine& operator=(const Engine&) = delete;
-  virtual ~Engine() = default;
-  virtual DistributedArrival solve(std::span<const GlobalSeed> seeds) = 0;
-};
-
-template <int Corners>
-template <class T>
-class DistributedSolver<Corners>::EngineOf final : public Engine {
- public:
-  EngineOf(Communicator& communicator, const MeshPart<Corners>& part, SimplexProblem<T, Corners> problem,
-           const SolveOptions& options, const RankSetup& setup, std::vector<std::string> notes,
-           const Timer& since_start)
-      : part_(communicator, part, std::move(problem), setup),
-        engine_(communicator, part_, options, std::move(notes), since_start.seconds()) {}
-
-  DistributedArrival solve(std::span<const GlobalSeed> seeds) override { return engine_.solve(seeds); }
-
- private:
-  PreparedPart<T, Corners> part_;
-  RankEngine<PreparedPart<T, Corners>> engine_;
-};
-
-template <int Corners>
-DistributedSolver<Corners>::DistributedSolver(Communicator& communicator, const MeshPart<Corners>& part,
-                                              const Metric& metric, SolveOptions options, Pace pace,
-                                              std::span<const VirtualRecord<double, Corners>> virtual_elements) {
+std::unique_ptr<PartSolver> make_part_solver(Communicator& communicator, const MeshPart<Corners>& part,
+                                             const Metric& metric, const SolveOptions& options,
+                                             std::span<const VirtualRecord<double, Corners>> virtual_elements) {
   const Timer timer;
-  check_distributed_options(Corners == 3 ? DomainKind::triangles : DomainKind::tetrahedra, options);
-  if (part.mesh.element_count() > 0) {
-    check_mesh(part.mesh);
-    check_metric(metric, part.mesh.element_count(), Subject::metric);
-  }
+  const Pace pace = options.ranks.pace;
   const bool on_device = options.backend == Backend::cuda;
   if (on_device && pace == Pace::sweeps) throw UsageError("sweeps over ranks are made on CPUs; choose another pace");
   const int threads = on_device ? 1 : threads_of(options);
@@ -226,30 +167,25 @@ DistributedSolver<Corners>::DistributedSolver(Communicator& communicator, const 
   const ForPushes pushes = on_device ? ForPushes::no : ForPushes::yes;
   std::vector<std::string> notes;
   if (on_device) notes.emplace_back("each rank solved on its GPU");
+  const auto prepared = [&](auto scalar) {
+    return prepare_part<decltype(scalar)>(communicator, part, metric, virtual_elements, options.reorder,
+                                          threads_of(options), pushes);
+  };
+  const auto engine = [&](auto problem) -> std::unique_ptr<PartSolver> {
+    using Part = PreparedPart<typename decltype(problem)::Scalar, Corners>;
+    return std::make_unique<RankEngine<Part>>(communicator, options, notes, timer, part, std::move(problem), setup);
+  };
   if (options.precision == Precision::single_ || (on_device && options.precision == Precision::automatic)) {
-    auto problem =
-        prepare_part<float>(communicator, part, metric, virtual_elements, options.reorder, threads_of(options), pushes);
-    if (fits_single(problem.shortest, problem.longest)) {
-      engine_ = std::make_unique<EngineOf<float>>(communicator, part, std::move(problem), options, setup, notes, timer);
-      return;
-    }
+    auto problem = prepared(float());
+    if (fits_single(problem.shortest, problem.longest)) return engine(std::move(problem));
     notes.push_back(precision_note(problem.shortest * problem.unit, problem.longest * problem.unit));
   }
-  engine_ = std::make_unique<EngineOf<double>>(
-      communicator, part,
-      prepare_part<double>(communicator, part, metric, virtual_elements, options.reorder, threads_of(options), pushes),
-      options, setup, notes, timer);
+  return engine(prepared(double()));
 }
 
-template <int Corners>
-DistributedSolver<Corners>::~DistributedSolver() = default;
+template std::unique_ptr<PartSolver> make_part_solver(Communicator&, const MeshPart<3>&, const Metric&,
+                                                      const SolveOptions&, std::span<const VirtualRecord<double, 3>>);
+template std::unique_ptr<PartSolver> make_part_solver(Communicator&, const MeshPart<4>&, const Metric&,
+                                                      const SolveOptions&, std::span<const VirtualRecord<double, 4>>);
 
-template <int Corners>
-DistributedArrival DistributedSolver<Corners>::solve(std::span<const GlobalSeed> seeds) {
-  return engine_->solve(seeds);
-}
-
-template class DistributedSolver<3>;
-template class DistributedSolver<4>;
-
-}  // namespace isochron::mpi
+}  // namespace isochron::ranks

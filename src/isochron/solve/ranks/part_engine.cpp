@@ -1,0 +1,167 @@
+// Engines of domains that ranks have in parts.
+#include <limits>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "isochron/comm/collectives.h"
+#include "isochron/core/timer.h"
+#include "isochron/mesh/validate.h"
+#include "isochron/solve/engine.h"
+#include "isochron/solve/ranks/grid_boxes.h"
+#include "isochron/solve/ranks/part_solver.h"
+#include "isochron/solve/ranks/part_split.h"
+#include "isochron/solve/ranks/rank_device.h"
+#include "isochron/solve/ranks/rank_engines.h"
+#include "isochron/solve/ranks/rank_seeds.h"
+
+namespace isochron::ranks {
+namespace {
+
+/// What parts of meshes and images have in common: one set of sources is solved after the other.
+class PartEngine : public Engine {
+ public:
+  PartEngine(DomainKind kind, SolveOptions options, Communicator& communicator)
+      : communicator_(communicator), options_(std::move(options)) {
+    check_rank_options(kind, options_);
+    options_.backend = agreed_backend(communicator, options_.ranks.rank_backend);
+  }
+
+  void solve_many(std::span<const Sources> source_sets, const TakeArrival& take) final {
+    for (std::size_t i = 0; i < source_sets.size(); ++i)
+      take(i, for_source_set(i, source_sets.size(), [&] { return solve(source_sets[i]); }));
+  }
+
+  Residual residual(const Arrival& /*arrival*/, const Sources& /*sources*/) final {
+    throw UsageError("given times are not checked in parts; ask for the residual with the solve, or check the whole");
+  }
+
+ protected:
+  virtual Arrival solve(const Sources& sources) = 0;
+
+  Communicator& communicator_;
+  SolveOptions options_;
+  double setup_seconds_ = 0;
+};
+
+template <int Corners>
+class MeshPartEngine final : public PartEngine {
+  static constexpr DomainKind kind = Corners == 3 ? DomainKind::triangles : DomainKind::tetrahedra;
+
+ public:
+  MeshPartEngine(const MeshPart<Corners>& part, const AnyMetric& metric, SolveOptions options,
+                 Communicator& communicator)
+      : PartEngine(kind, std::move(options), communicator), part_(part) {
+    if (Corners == 4 && options_.obtuse == ObtuseSplit::split)
+      throw UsageError("virtual tetrahedra are not made on a mesh in parts; leave them out, or solve on the whole");
+    set_metric(metric);
+  }
+
+  void set_metric(const AnyMetric& metric) override {
+    const Timer timer;
+    const std::shared_ptr<const Metric> next = host_metric(metric);
+    all_or_none(communicator_, [&] {
+      if (part_.mesh.element_count() == 0) return;
+      check_mesh(part_.mesh);
+      check_metric(*next, part_.mesh.element_count(), Subject::metric);
+    });
+    metric_ = next;
+    solver_.reset();
+    const std::vector<VirtualRecord<double, Corners>> virtual_elements = split();
+    solver_ =
+        make_part_solver<Corners>(communicator_, extended_ ? *extended_ : part_, *metric_, options_, virtual_elements);
+    setup_seconds_ = timer.seconds();
+  }
+
+ private:
+  Arrival solve(const Sources& sources) override {
+    const Timer timer;
+    const std::vector<GlobalSeed> seeds = part_seeds(communicator_, part_, *metric_, sources, options_);
+    const double seconds = timer.seconds();
+    Arrival arrival = solver_->solve(seeds);
+    arrival.setup_seconds = setup_seconds_ + seconds;
+    return arrival;
+  }
+
+  /// The vertices that virtual elements need are ghosts of a copy: the caller's part stays as it is.
+  std::vector<VirtualRecord<double, Corners>> split() {
+    std::vector<VirtualRecord<double, Corners>> records;
+    if constexpr (Corners == 3) {
+      if (options_.obtuse == ObtuseSplit::none) return records;
+      records = split_part(communicator_, extended_.emplace(part_), *metric_);
+      if (records.empty()) extended_.reset();
+    }
+    return records;
+  }
+
+  const MeshPart<Corners>& part_;
+  std::shared_ptr<const Metric> metric_;
+  std::optional<MeshPart<Corners>> extended_;
+  std::unique_ptr<PartSolver> solver_;
+};
+
+/// Results are brought from the blocks that ranks solve on to their boxes. Blocks are made for the first sources.
+class BoxEngine final : public PartEngine {
+ public:
+  BoxEngine(const BoxedGrid& grid, const AnyMetric& metric, SolveOptions options, Communicator& communicator)
+      : PartEngine(DomainKind::image, std::move(options), communicator), grid_(grid) {
+    set_metric(metric);
+  }
+
+  void set_metric(const AnyMetric& metric) override {
+    const Timer timer;
+    const std::shared_ptr<const Metric> next = host_metric(metric);
+    boxes_ = std::make_unique<GridBoxes>(communicator_, *grid_.whole, *grid_.boxes, *next,
+                                         std::vector<std::uint8_t>(grid_.mask.begin(), grid_.mask.end()));
+    metric_ = next;
+    solver_.reset();
+    setup_seconds_ = timer.seconds();
+  }
+
+ private:
+  Arrival solve(const Sources& sources) override {
+    const Timer timer;
+    const std::vector<GlobalSeed> seeds = boxes_->seeds(sources, options_);
+    if (solver_ == nullptr) {
+      part_ = boxes_->partition(seeds, options_.order, options_.ranks.blocks_per_rank);
+      solver_ = make_part_solver(communicator_, part_, options_);
+      part_.metric = {};
+      setup_seconds_ += timer.seconds();
+    }
+    Arrival arrival = solver_->solve(seeds);
+    arrival.setup_seconds = setup_seconds_;
+    arrival.unreached = grid_.whole->voxel_count() - arrival.reached;
+    arrival.times = boxes_->gather_to_boxes(part_, std::span<const double>(std::exchange(arrival.times, {})),
+                                            std::numeric_limits<double>::infinity());
+    if (options_.sources == Keep::yes)
+      arrival.source = boxes_->gather_to_boxes(part_, std::span<const std::int32_t>(std::exchange(arrival.source, {})),
+                                               std::int32_t{-1});
+    return arrival;
+  }
+
+  BoxedGrid grid_;
+  std::shared_ptr<const Metric> metric_;
+  std::unique_ptr<GridBoxes> boxes_;
+  GridPart part_;
+  std::unique_ptr<PartSolver> solver_;
+};
+
+}  // namespace
+
+std::shared_ptr<const Metric> host_metric(const AnyMetric& metric) {
+  std::shared_ptr<const Metric> host = metric.host();
+  if (host == nullptr)
+    throw UsageError("a metric in the memory of a GPU is not solved with over ranks; give it on the host");
+  return host;
+}
+
+std::unique_ptr<Engine> make_part_engine(const Domain& domain, SolveOptions options, Communicator& communicator) {
+  if (const auto* triangles = std::get_if<const MeshPart<3>*>(&domain.shape))
+    return std::make_unique<MeshPartEngine<3>>(**triangles, domain.metric, std::move(options), communicator);
+  if (const auto* tetrahedra = std::get_if<const MeshPart<4>*>(&domain.shape))
+    return std::make_unique<MeshPartEngine<4>>(**tetrahedra, domain.metric, std::move(options), communicator);
+  return std::make_unique<BoxEngine>(std::get<BoxedGrid>(domain.shape), domain.metric, std::move(options),
+                                     communicator);
+}
+
+}  // namespace isochron::ranks
