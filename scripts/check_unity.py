@@ -22,7 +22,7 @@ def check(entry):
         if option in words:
             at = words.index(option)
             del words[at : at + 2]
-    done = subprocess.run([*words, "-w", "-fsyntax-only"], cwd=entry["directory"], capture_output=True, text=True)
+    done = subprocess.run([*words, "-fsyntax-only"], cwd=entry["directory"], capture_output=True, text=True)
     return done.stderr if done.returncode else ""
 
 

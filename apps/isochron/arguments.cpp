@@ -72,7 +72,7 @@ std::string complaint(const CLI::App& app, const CLI::ParseError& error) {
                        fmt::join(names, ", "));
   }
   if (!unknown.empty()) return fmt::format("unknown argument '{}'", one_line(unknown.front()));
-  const std::string message = one_line(error.what());
+  std::string message = one_line(error.what());
   for (const std::string& better : {missing_value(message), repeated_option(message)})
     if (!better.empty()) return better;
   return message;
@@ -94,7 +94,7 @@ Command Command::subcommand(const std::string& name, const std::string& what, co
   return {*sub, *chosen_};
 }
 
-void Command::option(const std::string& names, const std::string& value, const std::string& what, Take take,
+void Command::option(const std::string& names, const std::string& value, const std::string& what, const Take& take,
                      Need need) {
   app_->add_option_function<std::string>(
           names, [name = shown_name(names), take](const std::string& text) { take_named(name, take, text); }, what)
@@ -103,7 +103,7 @@ void Command::option(const std::string& names, const std::string& value, const s
       ->required(need == Need::required);
 }
 
-void Command::repeated(const std::string& names, const std::string& value, const std::string& what, Take take) {
+void Command::repeated(const std::string& names, const std::string& value, const std::string& what, const Take& take) {
   app_->add_option_function<std::vector<std::string>>(
           names,
           [name = shown_name(names), take](const std::vector<std::string>& texts) {
@@ -121,14 +121,14 @@ void Command::flag(const std::string& names, const std::string& what, bool& targ
       ->group(group_);
 }
 
-void Command::positional(const std::string& name, const std::string& what, Take take, Need need) {
+void Command::positional(const std::string& name, const std::string& what, const Take& take, Need need) {
   app_->add_option_function<std::string>(
           name, [name, take](const std::string& text) { take_named(name, take, text); }, what)
       ->type_name("")
       ->required(need == Need::required);
 }
 
-void Command::positionals(const std::string& name, const std::string& what, Take take, Need need) {
+void Command::positionals(const std::string& name, const std::string& what, const Take& take, Need need) {
   app_->add_option_function<std::vector<std::string>>(
           name,
           [name, take](const std::vector<std::string>& texts) {

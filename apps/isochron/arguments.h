@@ -36,14 +36,14 @@ class Command {
   void group(const std::string& heading) { group_ = heading; }
 
   /// An option with a value; `value` stands for it in the help text ("--speed", "S").
-  void option(const std::string& names, const std::string& value, const std::string& what, Take take,
+  void option(const std::string& names, const std::string& value, const std::string& what, const Take& take,
               Need need = Need::optional);
   /// An option that may come several times.
-  void repeated(const std::string& names, const std::string& value, const std::string& what, Take take);
+  void repeated(const std::string& names, const std::string& value, const std::string& what, const Take& take);
   void flag(const std::string& names, const std::string& what, bool& target);
-  void positional(const std::string& name, const std::string& what, Take take, Need need = Need::required);
+  void positional(const std::string& name, const std::string& what, const Take& take, Need need = Need::required);
   /// One positional argument or more (none when optional).
-  void positionals(const std::string& name, const std::string& what, Take take, Need need = Need::required);
+  void positionals(const std::string& name, const std::string& what, const Take& take, Need need = Need::required);
   /// What the command does once everything is parsed; gives the exit code.
   void action(std::function<int()> run);
 
@@ -123,10 +123,10 @@ struct DeclareOptions {
   }
   /// The same with another way to take the value.
   template <class T>
-  void declare(const OptionText& text, const T& field, Take take) const {
+  void declare(const OptionText& text, const T& field, const Take& take) const {
     std::string otherwise;
     if constexpr (std::is_arithmetic_v<T>) otherwise = fmt::format("{}", field);
-    command.option(flag_name(text.name), text.value, shown_help(text.help, otherwise), std::move(take));
+    command.option(flag_name(text.name), text.value, shown_help(text.help, otherwise), take);
   }
 };
 

@@ -221,7 +221,7 @@ class ImageRun {
   /// in their place.
   std::optional<RuntimeError> add_results(Arrival& arrival, EachSource* each, SolveSummary& summary,
                                           const Console& console) {
-    const auto not_drawn = draw(arrival, summary, console);
+    auto not_drawn = draw(arrival, summary, console);
     const bool many = request_.output.empty() || holds_many_arrays(request_.output);
     DataArrays& data = image_.data;
     if (!many || (!data.empty() && made_by_solve(data.all().front().name))) image_.tensor_order.reset();
@@ -345,7 +345,7 @@ int run_whole(const SolveRequest& request, SharedSteps* ranks, Console& console)
   if (ranks != nullptr) summary.ranks = ranks->communicator().size();
   const Timer reading;
   const auto finish = [&](auto&& run) {
-    return solve_and_write(request, std::move(run), inputs, ranks, summary, console);
+    return solve_and_write(request, std::forward<decltype(run)>(run), inputs, ranks, summary, console);
   };
   if (request.on_image()) {
     Image image = read_reported(request.mesh, request.raw, console);

@@ -332,6 +332,9 @@ int finish(const SurfaceRequest& request, const Surface& s, const LatticeFrame& 
   const std::optional<FilledSurface> filled = fill(request, s, frame, sides, console);
   const double tetrahedra_seconds = timer.seconds();
   const MeshQuality quality = examine(request, s.mesh, s.isosurface, console);
+  Report shapes(10);  // what takes long comes before the files: an interrupt leaves none
+  if constexpr (materials) report_materials(shapes, s);
+  report_shapes(shapes, request, quality, filled, tetrahedra_seconds, console);
   timer.restart();
   {
     const Activity activity(console, "writing " + request.output.string());
@@ -372,8 +375,7 @@ int finish(const SurfaceRequest& request, const Surface& s, const LatticeFrame& 
     report.times(
         {reading, field, {"sizing", s.times.sizing + s.times.seeding, "sizes"}, relaxing, triangulating, writing});
   report.add({{"sizing_seconds", s.times.sizing}, {"seeding_seconds", s.times.seeding}});
-  if constexpr (materials) report_materials(report, s);
-  report_shapes(report, request, quality, filled, tetrahedra_seconds, console);
+  report.append(shapes);
   report.print(console);
   return 0;
 }
@@ -389,14 +391,16 @@ std::vector<std::string> large_differences(const ExtractedMaterials& surface, do
 }
 
 int make_materials(const SurfaceRequest& request, Image image, double read_seconds, Console& console) {
-  const std::vector<std::int32_t> labels = as_labels(chosen_array(image, request), request.image.string(), 0, console);
-  image.data = {};
   const ImageGrid& grid = image.grid;
   const double voxel_area = std::cbrt(std::pow(grid.spacing(0) * grid.spacing(1) * grid.spacing(2), 2.0));
   FieldOptions field = request.field;
   field.threads = console.threads();
-  const ExtractedMaterials surface =
-      extract_materials(grid, labels, *request.materials, field, extract_options(request, console));
+  const ExtractedMaterials surface = [&] {  // the labels are freed when it is made
+    const std::vector<std::int32_t> labels =
+        as_labels(chosen_array(image, request), request.image.string(), 0, console);
+    image.data = {};
+    return extract_materials(grid, labels, *request.materials, field, extract_options(request, console));
+  }();
   return finish(request, surface, surface.frame, surface.sides, large_differences(surface, voxel_area),
                 {read_seconds, surface.field_seconds}, console);
 }

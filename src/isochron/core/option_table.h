@@ -18,5 +18,7 @@ struct Choice {
   const char* name;
   Value value;
 };
+template <class Value>
+Choice(const char*, Value) -> Choice<Value>;  // clang 14 does not find it by itself
 
 }  // namespace isochron

@@ -246,9 +246,10 @@ class LegacyReading {
       add_cells(cells_[0], [&](std::size_t i) { return int{types_[i]}; });
     } else {
       // VTK numbers polygonal cells in this order, whatever the order in the file.
-      constexpr std::array kinds{kind_poly_vertex, kind_poly_line, kind_polygon, kind_triangle_strip};
+      constexpr std::array polygonal{kind_poly_vertex, kind_poly_line, kind_polygon, kind_triangle_strip};
       sorter_->reserve(kind_triangle, cells_[2].ends.size());
-      for (std::size_t k = 0; k < kinds.size(); ++k) add_cells(cells_[k], [&](std::size_t) { return int{kinds[k]}; });
+      for (std::size_t k = 0; k < polygonal.size(); ++k)
+        add_cells(cells_[k], [&](std::size_t) { return int{polygonal[k]}; });
     }
     sorter_->finish();
   }
