@@ -28,7 +28,7 @@ std::vector<Sources> one_by_one(const Sources& sources) {
 SourceSummary summary_of(const Sources& source, const Arrival& arrival) {
   SourceSummary summary;
   if (source.points.empty()) {
-    summary.vertex = source.vertices.front().vertex;
+    summary.vertex = source.vertices.front().vertex.in_whole();
     summary.onset = source.vertices.front().time;
   } else {
     summary.point = source.points.front().position;

@@ -71,14 +71,8 @@ class PartRun {
   void gather(std::span<const TaggedPiece<Corners>> pieces) {
     sources_ = gather_named_sources(request_, inputs_, data_.part.whole_vertices);
     for (const NameValue& tag : request_.sources.tags)
-      for (const std::uint64_t vertex : tagged_vertices<Corners>(communicator_, tag, pieces)) {
-        if (vertex >= VertexId::invalid_value)
-          throw InputError(
-              fmt::format("vertex {} is a source (--source-tag), and sources are among the first {}; "
-                          "name them with --source-point",
-                          vertex, VertexId::invalid_value));
-        sources_.vertices.push_back({VertexId(static_cast<std::size_t>(vertex)), request_.sources.time.value_or(0.0)});
-      }
+      for (const std::uint64_t vertex : tagged_vertices<Corners>(communicator_, tag, pieces))
+        sources_.vertices.push_back({GlobalVertexId(vertex), request_.sources.time.value_or(0.0)});
   }
 
   void check_extent() {

@@ -157,7 +157,7 @@ bool goals_accuracy(const BenchOptions& options) {
   report.note_on_paper(paper_is_the_aim);
   const TetMesh mesh = unit_cell_cube(n, 0.2);
   const Sources sources = middle_source(mesh);
-  const Vec3d s = mesh.point(sources.vertices[0].vertex);
+  const Vec3d s = mesh.point(sources.vertices[0].vertex.in_whole());
   const double v0 = 1, gradient = 2.0 / static_cast<double>(n - 1);
   std::vector<double> speed;
   for (const auto& element : mesh.elements) {

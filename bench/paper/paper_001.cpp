@@ -150,7 +150,7 @@ void add_storages(Report& report, const std::string& row, const Heart& h, const 
                   int threads) {
   SimplexProblem<float, 4> problem = prepare_topology<float>(h.mesh, KeepOrder::yes, threads);
   apply_metric(problem, h.mesh, h.metric, threads);
-  const std::uint32_t source = problem.internal(sources.vertices[0].vertex);
+  const std::uint32_t source = problem.internal(sources.vertices[0].vertex.in_whole());
   const auto add = [&](const std::string& column, std::optional<double> paper, std::optional<double> ours,
                        double bytes) {
     report.add({row, column, paper, ours, "s", ours ? fmt::format("{:.0f} bytes per tet", bytes) : failed_check});

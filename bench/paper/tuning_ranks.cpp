@@ -18,7 +18,7 @@ namespace {
 /// A solve on one thread, and what ranks are held against.
 struct Reference {
   Heart heart;
-  std::vector<GlobalSeed> seeds;
+  std::vector<Seed> seeds;
   Arrival serial;
 };
 

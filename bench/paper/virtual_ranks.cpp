@@ -191,7 +191,7 @@ using Relax = Relaxer<double, 4, PlainTimes<double>, FirstTargets>;
 /// One rank of a solve.
 class Player {
  public:
-  void play(Communicator& communicator, const Metric& metric, std::span<const GlobalSeed> seeds) {
+  void play(Communicator& communicator, const Metric& metric, std::span<const Seed> seeds) {
     std::vector<ElementId> elements;
     for (const std::uint64_t e : part.global_element) elements.emplace_back(static_cast<std::size_t>(e));
     const Metric own = metric.of(elements);
@@ -200,8 +200,8 @@ class Player {
     SolveState<double> state;
     state.tolerance = default_tolerance(false);
     state.time.assign(problem.vertex_count, infinity);
-    for (const GlobalSeed& seed : seeds)
-      if (const VertexId v = part.local_vertex(seed.vertex); v.valid() && part.owns(v)) {
+    for (const Seed& seed : seeds)
+      if (const VertexId v = part.local_vertex(seed.vertex.value); v.valid() && part.owns(v)) {
         state.seeds.push_back(problem.internal(v));
         state.time[problem.internal(v)] = seed.time / problem.unit;
       }
@@ -247,7 +247,7 @@ std::vector<double> run_on_virtual_clocks(int ranks, const RankCosts& costs, con
   return World(ranks, costs, spent).run(work);
 }
 
-VirtualSolve virtual_solve(const TetMesh& mesh, const Metric& metric, const std::vector<GlobalSeed>& seeds,
+VirtualSolve virtual_solve(const TetMesh& mesh, const Metric& metric, const std::vector<Seed>& seeds,
                            const std::vector<std::uint32_t>& rank_of, int ranks, const RankCosts& costs) {
   std::vector<Player> players(static_cast<std::size_t>(ranks));
   {

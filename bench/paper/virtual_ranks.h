@@ -39,7 +39,7 @@ struct VirtualSolve {
   Traffic traffic;
   std::vector<double> times;  ///< by vertex
 };
-VirtualSolve virtual_solve(const TetMesh& mesh, const Metric& metric, const std::vector<GlobalSeed>& seeds,
+VirtualSolve virtual_solve(const TetMesh& mesh, const Metric& metric, const std::vector<Seed>& seeds,
                            const std::vector<std::uint32_t>& rank_of, int ranks, const RankCosts& costs);
 
 }  // namespace isochron::bench

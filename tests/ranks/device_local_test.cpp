@@ -109,7 +109,7 @@ Told solve_on_parts(const SimplexMesh<Corners>& mesh, const Metric& metric, cons
   Told told;
   run_delayed(how.ranks, how.delays, [&](Communicator& communicator) {
     const bool root = communicator.rank() == 0;
-    const std::vector<GlobalSeed> seeds = ranks::whole_seeds(mesh, metric, sources, {});
+    const std::vector<Seed> seeds = ranks::whole_seeds(mesh, metric, sources, {});
     std::vector<std::uint32_t> rank_of;
     if (root) rank_of = ranks::partition_in_blocks(mesh, how.ranks, how.rank_options);
     const auto share = ranks::scatter<Corners>(communicator, root ? &mesh : nullptr, root ? &metric : nullptr, rank_of,
@@ -121,9 +121,9 @@ Told solve_on_parts(const SimplexMesh<Corners>& mesh, const Metric& metric, cons
     SolveState<double> state;
     state.tolerance = 1e-6;
     state.time.assign(problem.vertex_count, std::numeric_limits<double>::infinity());
-    for (const GlobalSeed& seed : seeds)
+    for (const Seed& seed : seeds)
       for (std::size_t v = 0; v < share.part.owned; ++v)
-        if (share.part.global_vertex[v] == seed.vertex) {
+        if (share.part.global_vertex[v] == seed.vertex.value) {
           const std::uint32_t inside = problem.internal(vertex(v));
           state.time[inside] = std::min(state.time[inside], seed.time / problem.unit);
           state.seeds.push_back(inside);

@@ -224,7 +224,7 @@ TEST(DealBlocks, GivesEveryRankItsShareOfTheFront) {
   const Metric metric = Metric::isotropic(1);
   const GridCells cells = make_cells(grid, {});
   constexpr int ranks = 4;
-  const std::vector<GlobalSeed> seeds{{0, 0, 0}};
+  const std::vector<Seed> seeds{{VertexId(0), 0, 0}};
   const ranks::GridPartition partition = ranks::partition_blocks({grid, metric}, cells, {1, 1, 1}, seeds, ranks, 0);
   // Work of a shell is done when its slowest rank is done.
   const Arrival arrival = solve(grid, metric, voxel_source(VertexId(0)));
@@ -244,7 +244,7 @@ TEST(DealBlocks, DoesNotDependOnTheUnitOfTime) {
   const ImageGrid grid = cube_grid(40);
   const GridCells cells = make_cells(grid, {});
   const auto partitioned = [&](double unit) {
-    const std::vector<GlobalSeed> seeds{{0, 0, 0}, {500, 3 * unit, 1}};
+    const std::vector<Seed> seeds{{VertexId(0), 0, 0}, {VertexId(500), 3 * unit, 1}};
     return ranks::partition_blocks({grid, Metric::isotropic(1 / unit)}, cells, {1, 1, 1}, seeds, 3, 0).rank_of;
   };
   const std::vector<std::uint32_t> ranks = partitioned(1);

@@ -110,7 +110,7 @@ TEST(DealByTime, GivesEveryRankItsShareOfTheFront) {
   const TetMesh mesh = cube(33);
   const Metric metric = Metric::isotropic(1);
   constexpr int ranks = 4;
-  const std::vector<GlobalSeed> seeds = ranks::whole_seeds(mesh, metric, from(vertex(0)), {});
+  const std::vector<Seed> seeds = ranks::whole_seeds(mesh, metric, from(vertex(0)), {});
   const std::vector<std::uint32_t> rank_of = ranks::partition_by_time(mesh, metric, seeds, ranks, 1);
   const Arrival arrival = solve(mesh, metric, from(vertex(0)));
   // Work of a shell is done when its slowest rank is done.
@@ -126,7 +126,7 @@ TEST(DealByTime, GivesEveryRankAboutAsManyVertices) {
   constexpr int ranks = 6;
   // Much is processed again with these fibres, and not everywhere alike.
   const Metric metric = rough_fibers(mesh, 3);
-  const std::vector<GlobalSeed> seeds = ranks::whole_seeds(mesh, metric, from(vertex(0)), {});
+  const std::vector<Seed> seeds = ranks::whole_seeds(mesh, metric, from(vertex(0)), {});
   std::array<std::size_t, ranks> size{};
   for (const std::uint32_t rank : ranks::partition_by_time(mesh, metric, seeds, ranks, 2)) ++size.at(rank);
   for (const std::size_t own : size) EXPECT_NEAR(static_cast<double>(own) * ranks, mesh.vertex_count(), 0.15 * 36e3);
@@ -143,7 +143,7 @@ TEST(DealByTime, TakesAnyMetricThatCanBeSolved) {
                          (1e-10 - 1) * SymTensor3d{n.x * n.x, n.x * n.y, n.x * n.z, n.y * n.y, n.y * n.z, n.z * n.z}));
   }
   for (const Metric& metric : metrics) {
-    const std::vector<GlobalSeed> seeds = ranks::whole_seeds(mesh, metric, from(vertex(0)), {});
+    const std::vector<Seed> seeds = ranks::whole_seeds(mesh, metric, from(vertex(0)), {});
     std::array<std::size_t, 3> size{};
     for (const std::uint32_t rank : ranks::partition_by_time(mesh, metric, seeds, 3, 1)) ++size.at(rank);
     for (const std::size_t own : size) EXPECT_GT(own * 6, mesh.vertex_count());
@@ -211,10 +211,10 @@ TEST(DistributedSolver, TakesEverySource) {
 }
 
 /// Seeds by vertex, earliest of each.
-std::map<std::uint64_t, std::pair<double, std::int32_t>> by_vertex(const std::vector<GlobalSeed>& seeds) {
+std::map<std::uint64_t, std::pair<double, std::int32_t>> by_vertex(const std::vector<Seed>& seeds) {
   std::map<std::uint64_t, std::pair<double, std::int32_t>> result;
-  for (const GlobalSeed& seed : seeds) {
-    const auto [place, fresh] = result.try_emplace(seed.vertex, seed.time, seed.source);
+  for (const Seed& seed : seeds) {
+    const auto [place, fresh] = result.try_emplace(seed.vertex.value, seed.time, seed.source);
     if (!fresh && seed.time < place->second.first) place->second = {seed.time, seed.source};
   }
   return result;

@@ -121,12 +121,12 @@ TEST(GridBoxes, FindsTheSeedsOfOneProcess) {
   const WholeImage image{grid, rough_speed(grid), wall(grid)};
   Sources sources = point_source(grid.position(Vec3d{5.4999999999, 7.3, 6.1}), 0.5);
   sources.vertices.push_back({grid.voxel(3, 3, 3), 0});
-  std::vector<GlobalSeed> one;
+  std::vector<Seed> one;
   for (const int ranks : {1, 2, 5})
     run_delayed(ranks, {}, [&](Communicator& communicator) {
       OwnBox own = own_box(image, communicator);
       const ranks::GridBoxes boxes(communicator, grid, own.boxes, own.metric, own.mask);
-      const std::vector<GlobalSeed> seeds = boxes.seeds(sources, {});
+      const std::vector<Seed> seeds = boxes.seeds(sources, {});
       if (ranks == 1) one = seeds;
       ASSERT_EQ(seeds.size(), one.size());
       for (std::size_t i = 0; i < one.size(); ++i) {

@@ -1,6 +1,8 @@
 // What ranks that have a part each do beside the solve: values of ghosts, and virtual elements.
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <functional>
 #include <map>
 #include <numeric>
 
@@ -139,6 +141,95 @@ TEST(PartSolve, GivesTheSerialTimes) {
     expect_serial_times(flat, Metric::constant(diag149), {{}, {{{10.3, 9.2, 0}, 1}}, {}}, ranks);
     expect_serial_times(box, rough_fibers(box, 3), {{{vertex(5), 0}}, {{{3.3, 4.2, 2.1}, 1}}, {}}, ranks);
   }
+}
+
+SolveOptions plain_sources() {
+  SolveOptions options;
+  options.source_init = SourceInit::plain;
+  options.obtuse = ObtuseSplit::none;
+  return options;
+}
+
+/// Ranks with a part each of one mesh.
+class RanksWithParts {
+ public:
+  void run(const Delays& delays, const std::function<void(Communicator&, MeshPart<4>&)>& work) const {
+    run_delayed(ranks, delays, [&](Communicator& communicator) {
+      std::vector<ElementId> elements;
+      MeshPart<4> part = own_part(mesh, part_of, communicator, elements);
+      work(communicator, part);
+    });
+  }
+  void expect_times(const MeshPart<4>& part, const Arrival& arrival, std::uint64_t first = 0) const {
+    ASSERT_EQ(arrival.times.size(), part.owned);
+    for (std::size_t v = 0; v < part.owned; ++v)
+      EXPECT_NEAR(arrival.times[v], expected.times[part.global_vertex[v] - first], 1e-4) << v;
+  }
+
+  static constexpr int ranks = 3;
+  TetMesh mesh = cube(9, 0.2);
+  Metric metric = Metric::isotropic(1);
+  std::vector<std::uint32_t> part_of = partition_vertices(mesh, ranks, Partitioner::curve);
+  Arrival expected = solve(mesh, metric, from(vertex(40)), plain_sources());
+};
+
+TEST(PartSolve, TakesNumbersBeyond32Bits) {
+  const RanksWithParts with;
+  constexpr std::uint64_t first = 5'000'000'000;
+  with.run({}, [&](Communicator& communicator, MeshPart<4>& part) {
+    for (std::uint64_t& v : part.global_vertex) v += first;
+    part.whole_vertices += first;
+    SolveOptions options = plain_sources();
+    options.verify = Keep::yes;
+    // In mean edges, which are counted as those of all vertices that the whole says it has.
+    options.band_width = static_cast<double>(part.whole_vertices) / static_cast<double>(with.mesh.vertex_count());
+    Sources sources;
+    sources.vertices.push_back({GlobalVertexId(first + 40)});
+    const Arrival arrival = Solver({part, with.metric}, options, communicator).solve(sources);
+    with.expect_times(part, arrival, first);
+    ASSERT_TRUE(arrival.residual && arrival.residual->passed());
+    EXPECT_TRUE(arrival.residual->worst == 0 || arrival.residual->worst_vertex.value >= first);
+  });
+}
+
+TEST(PartSolve, ThrowsOnAllRanksWhatOneFinds) {
+  const RanksWithParts with;
+  with.run({.looks = 2}, [&](Communicator& communicator, MeshPart<4>& part) {
+    const bool wrong = communicator.rank() == 1;
+    EXPECT_THROW(Solver(wrong ? Domain() : Domain(part, with.metric), plain_sources(), communicator), UsageError);
+    EXPECT_THROW(Solver({part, wrong ? Metric(SpeedMetric{{1, 2}}) : with.metric}, plain_sources(), communicator),
+                 InputError);
+    MeshPart<4> elsewhere = part;
+    if (wrong) elsewhere.ghost_owner.front() = (elsewhere.ghost_owner.front() + 1) % RanksWithParts::ranks;
+    EXPECT_THROW(Solver({elsewhere, with.metric}, plain_sources(), communicator), InputError);
+
+    Solver solver({part, with.metric}, plain_sources(), communicator);
+    const std::vector<Sources> sets{from(vertex(40)), from(vertex(41))};
+    const TakeArrival refuse = [&](std::size_t, Arrival&&) {
+      if (wrong) throw InputError("the disk is full; make room");
+    };
+    EXPECT_THROW(solver.solve_many(sets, refuse), InputError);
+    with.expect_times(part, solver.solve(from(vertex(40))));
+  });
+}
+
+TEST(PartSolve, SolvesAgainAfterItWasStopped) {
+  const RanksWithParts with;
+  for (const std::uint64_t seed : {1U, 2U, 3U})
+    with.run({.seed = seed, .looks = 20}, [&](Communicator& communicator, MeshPart<4>& part) {
+      std::atomic<bool> stop{false};
+      bool once = communicator.rank() == 2;
+      SolveOptions options = plain_sources();
+      options.progress.cancel = &stop;
+      options.progress.report = [&](double) {
+        if (once) stop = true;
+      };
+      Solver solver({part, with.metric}, options, communicator);
+      EXPECT_THROW((void)solver.solve(from(vertex(700))), Cancelled);
+      once = false;
+      stop = false;
+      with.expect_times(part, solver.solve(from(vertex(40))));
+    });
 }
 
 }  // namespace TEST_FILE

@@ -313,7 +313,7 @@ void expect_exact_ball() {
   const ImageGrid grid = cube_grid(16);
   const Metric metric = Metric::constant(example_one);
   const Sources sources = centre_source(grid);
-  const Vec3d centre = grid.position(sources.vertices[0].vertex);
+  const Vec3d centre = grid.position(sources.vertices[0].vertex.in_whole());
   SolveOptions options = device_options(Precision::double_);
   options.source_init = SourceInit::ball;
   options.order = 2;

@@ -42,15 +42,11 @@ void expect_times(const TriangleMesh& mesh, const Metric& metric, const std::vec
     SCOPED_TRACE(testing::Message() << (sizeof(T) == 4 ? "single " : "double ") << tuning.patch_vertices);
     const auto solver = cuda::make_surface_solver<T>(mesh, metric, ObtuseSplit::automatic, tuning);
     const cuda::MeshSummary summary = solver->summary();
-    cuda::LayerSeeds seeds;
-    for (const Onset& onset : onsets) {
-      seeds.vertices.push_back(onset.vertex);
-      seeds.times.push_back(onset.time / summary.unit);
-      seeds.labels.push_back(0);
-    }
+    StartSeeds start;
+    for (const Onset& onset : onsets) start.seeds.push_back({VertexId(onset.vertex), onset.time / summary.unit});
     const T tolerance = sizeof(T) == 4 ? T(1e-5) : T(1e-6);
     double seconds = 0;
-    const Counters counters = solver->solve({&seeds, 1}, tolerance, 0, seconds);
+    const Counters counters = solver->solve({&start, 1}, tolerance, 0, seconds);
     std::vector<double> times(mesh.vertex_count());
     solver->times(0, 0, times);
     const double near = tolerance * summary.mean_edge * summary.unit * hops;

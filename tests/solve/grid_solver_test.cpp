@@ -23,7 +23,7 @@ constexpr double inf = std::numeric_limits<double>::infinity();
 double error_of(const ImageGrid& grid, const SymTensor3d& m, const SolveOptions& options) {
   const Sources sources = centre_source(grid);
   const Arrival arrival = solved(grid, Metric::constant(m), sources, options);
-  return error_against_straight(grid, m, grid.position(sources.vertices[0].vertex), arrival).mean_relative;
+  return error_against_straight(grid, m, grid.position(sources.vertices[0].vertex.in_whole()), arrival).mean_relative;
 }
 
 TEST(GridSolver, ExampleOneReachesItsStatedErrors) {

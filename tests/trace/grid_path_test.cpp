@@ -143,7 +143,7 @@ TEST(GridPath, EndsAtTheNearestVoxelOfARegion) {
   EXPECT_LE(norm(path.points.back() - Vec3d{8, 8, 8}), 4);
   EXPECT_NEAR(path.travel_time, path.times.front(), 1);
   ASSERT_GE(path.source, 0);
-  EXPECT_LT(norm(grid.position(sources.vertices[static_cast<std::size_t>(path.source)].vertex) - path.points.back()),
+  EXPECT_LT(norm(grid.position(sources.vertices[static_cast<std::size_t>(path.source)].vertex.in_whole()) - path.points.back()),
             1e-9);
 }
 

@@ -14,7 +14,7 @@ double from_straight(const Path& path, Vec3d p) {
 
 template <int Corners>
 PathErrors straight_errors(const Traced<Corners>& on, std::size_t stride, Shorten shorten = Shorten::yes) {
-  const Vec3d source = on.mesh.point(on.sources.vertices[0].vertex);
+  const Vec3d source = on.mesh.point(on.sources.vertices[0].vertex.in_whole());
   const SymTensor3d m = on.metric.tensor(ElementId(0));
   return path_errors(
       on, stride, [&](VertexId v) { return std::sqrt(squared_length(m, on.mesh.point(v) - source)); }, from_straight,

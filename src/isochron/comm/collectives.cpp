@@ -122,11 +122,11 @@ std::vector<Bytes> all_to_all(Communicator& communicator, std::vector<Bytes> mes
     if (r == own) received[r] = std::move(messages[r]);
     else if (!messages[r].empty())
       put_vector(sent.emplace_back(RankMessage{static_cast<int>(r), {}}).bytes, messages[r]);
-    if (r != own) messages[r] = {};
+    if (r != own) messages[r] = Bytes();
   }
   for (RankMessage& message : exchange_messages(communicator, std::move(sent))) {
     received[static_cast<std::size_t>(message.rank)] = Unpack(message.bytes).take_vector<std::byte>();
-    message.bytes = {};
+    message.bytes = Bytes();
   }
   return received;
 }

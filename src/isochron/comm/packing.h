@@ -52,16 +52,55 @@ class Unpack {
   }
   template <class T>
   std::vector<T> take_vector() {
-    const auto count = take<std::uint64_t>();
-    if (count > left() / sizeof(T))
-      throw RuntimeError("a message between ranks is cut short; run the same program on all of them");
-    std::vector<T> values(count);
-    take_span(std::span<T>(values));
+    std::vector<T> values;
+    take_vector(values);
     return values;
+  }
+  template <class Values>
+  void take_vector(Values& values) {
+    const auto count = take<std::uint64_t>();
+    if (count > left() / sizeof(typename Values::value_type))
+      throw RuntimeError("a message between ranks is cut short; run the same program on all of them");
+    values.resize(count);
+    take_span(std::span(values.data(), values.size()));
   }
 
  private:
   std::span<const std::byte> bytes_;
+};
+
+/// Puts values, or takes them: a function that calls it with the fields of an object, which it has by a deduced
+/// reference, does both. Fields are plain values, lists of them, text and lists of text.
+class Archive {
+ public:
+  explicit Archive(Bytes& put_to) : bytes_(&put_to) {}
+  explicit Archive(Unpack& take_from) : unpack_(&take_from) {}
+
+  template <class... Fields>
+  void operator()(Fields&... fields) {
+    (field(fields), ...);
+  }
+
+ private:
+  template <class Field>
+  void field(Field& field) {
+    using Value = std::remove_const_t<Field>;
+    if constexpr (std::is_trivially_copyable_v<Value>) {
+      if (bytes_ != nullptr) put(*bytes_, field);
+      else if constexpr (!std::is_const_v<Field>) field = unpack_->take<Value>();
+    } else if constexpr (std::is_trivially_copyable_v<typename Value::value_type>) {
+      if (bytes_ != nullptr) put_vector(*bytes_, field);
+      else if constexpr (!std::is_const_v<Field>) unpack_->take_vector(field);
+    } else {
+      std::uint64_t count = field.size();
+      (*this)(count);
+      if constexpr (!std::is_const_v<Field>) field.resize(count);
+      for (auto& one : field) (*this)(one);
+    }
+  }
+
+  Bytes* bytes_ = nullptr;
+  Unpack* unpack_ = nullptr;
 };
 
 }  // namespace isochron

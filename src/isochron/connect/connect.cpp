@@ -137,7 +137,7 @@ Path trace_back(const GridDomain& domain, const std::vector<Stage>& stages, cons
       notes.push_back(fmt::format("the path does not reach its beginning ({}); use it with care", leg.why));
       break;
     }
-    at = stages[s].sources.vertices[static_cast<std::size_t>(leg.source)].vertex;
+    at = stages[s].sources.vertices[static_cast<std::size_t>(leg.source)].vertex.in_whole();
   }
   std::reverse(joined.points.begin(), joined.points.end());
   std::reverse(joined.times.begin(), joined.times.end());

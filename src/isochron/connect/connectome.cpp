@@ -53,7 +53,7 @@ VertexId cheapest(const Sources& region, const std::vector<double>& times) {
   const auto best = std::min_element(
       region.vertices.begin(), region.vertices.end(),
       [&](const VertexSource& a, const VertexSource& b) { return times[a.vertex.index()] < times[b.vertex.index()]; });
-  return best->vertex;
+  return best->vertex.in_whole();
 }
 
 /// Takes the field of each region and notes what it says of the others.

@@ -1,4 +1,4 @@
-// Typed 32-bit indices, so that a vertex is never mistaken for an element.
+// Typed indices, so that a vertex is never mistaken for an element, nor its number in a part for that in the whole.
 #pragma once
 
 #include <compare>
@@ -29,6 +29,26 @@ struct VertexTag {};
 struct ElementTag {};
 using VertexId = Id<VertexTag>;
 using ElementId = Id<ElementTag>;
+
+/// The number of a vertex or voxel in the whole domain, as the user counts. A domain in parts may have more of them
+/// than a `VertexId` can number.
+struct GlobalVertexId {
+  std::uint64_t value = invalid_value;
+
+  static constexpr std::uint64_t invalid_value = std::numeric_limits<std::uint64_t>::max();
+
+  constexpr GlobalVertexId() = default;
+  constexpr explicit GlobalVertexId(std::uint64_t number) : value(number) {}
+  /// Of a vertex of a whole mesh or image.
+  constexpr GlobalVertexId(VertexId vertex)  // NOLINT(google-explicit-constructor)
+      : value(vertex.valid() ? vertex.value : invalid_value) {}
+
+  [[nodiscard]] constexpr bool valid() const { return value != invalid_value; }
+  [[nodiscard]] constexpr std::size_t index() const { return static_cast<std::size_t>(value); }
+  /// The vertex of a mesh or image that is whole.
+  [[nodiscard]] constexpr VertexId in_whole() const { return VertexId(index()); }
+  friend constexpr auto operator<=>(GlobalVertexId, GlobalVertexId) = default;
+};
 
 }  // namespace isochron
 

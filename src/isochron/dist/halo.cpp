@@ -40,18 +40,20 @@ Halo make_halo(Communicator& communicator, const std::vector<Ghost>& ghosts, std
   };
   std::vector<Entry> entries;
   Halo halo;
-  for (const RankMessage& question : questions) {
-    const auto peer = static_cast<std::uint32_t>(halo.peers.size());
-    halo.peers.push_back(question.rank);
-    for (const Wanted& wanted : Unpack(question.bytes).take_vector<Wanted>()) {
-      const std::uint32_t number = own(wanted.global);
-      if (number == Halo::none)
-        throw InputError(
-            fmt::format("vertex {} is not in part {}, which part {} takes for its owner; cut the mesh into parts again",
-                        wanted.global, communicator.rank(), question.rank));
-      entries.push_back({number, {peer, wanted.vertex}});
+  all_or_none(communicator, [&] {
+    for (const RankMessage& question : questions) {
+      const auto peer = static_cast<std::uint32_t>(halo.peers.size());
+      halo.peers.push_back(question.rank);
+      for (const Wanted& wanted : Unpack(question.bytes).take_vector<Wanted>()) {
+        const std::uint32_t number = own(wanted.global);
+        if (number == Halo::none)
+          throw InputError(fmt::format(
+              "vertex {} is not in part {}, which part {} takes for its owner; cut the mesh into parts again",
+              wanted.global, communicator.rank(), question.rank));
+        entries.push_back({number, {peer, wanted.vertex}});
+      }
     }
-  }
+  });
   std::stable_sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.own < b.own; });
   halo.border_of.assign(numbers, Halo::none);
   halo.copies.reserve(entries.size());

@@ -31,9 +31,9 @@ struct Upwind {
 };
 
 struct Residual {
-  double worst = 0;       ///< largest |u(v) − update(v)|, in local edge travel times, outside the sources
-  double limit = 0;       ///< what counts as passed
-  VertexId worst_vertex;  ///< where
+  double worst = 0;             ///< largest |u(v) − update(v)|, in local edge travel times, outside the sources
+  double limit = 0;             ///< what counts as passed
+  GlobalVertexId worst_vertex;  ///< where
   [[nodiscard]] bool passed() const { return worst <= limit; }
 };
 
@@ -87,7 +87,8 @@ struct Arrival {
   std::vector<std::string> notes;  ///< what the user should know: a label, a hand-over, a raised precision
 
   [[nodiscard]] double solves_per_vertex() const {
-    return times.empty() ? 0 : static_cast<double>(counters.local_solves) / static_cast<double>(times.size());
+    const std::size_t vertices = reached + unreached;
+    return vertices == 0 ? 0 : static_cast<double>(counters.local_solves) / static_cast<double>(vertices);
   }
 };
 

@@ -79,7 +79,7 @@ const Setting leave_method{Option::method}, leave_backend{Option::backend};
 /// Arrays in device memory are solved by one method alone.
 [[noreturn]] void refuse_device_arrays(const Wanted& wanted) {
   if (wanted.hardware != Hardware::gpu)
-    throw UsageError("arrays in the memory of a GPU are not solved on the CPU or over ranks; leave the back end out");
+    throw UsageError("arrays in the memory of a GPU are not solved with back end serial, threads or mpi; leave it out");
   if (wanted.method != Method::automatic && wanted.method != Method::push)
     throw UsageError(
         fmt::format("arrays in the memory of a GPU are not solved with method {} (push does it); leave it out",

@@ -391,7 +391,7 @@ class EngineOf final : public Engine {
   Start<T> start_of(const Problem& problem, const std::vector<Seed>& seeds) const {
     const Precision precision = std::is_same_v<T, float> ? Precision::single_ : Precision::double_;
     return make_start(problem, make_start_seeds<T>(seeds, problem.unit), plan_.tolerance(precision),
-                      [&](VertexId vertex) { return adapter_.internal(problem, vertex); });
+                      [&](GlobalVertexId vertex) { return adapter_.internal(problem, vertex.in_whole()); });
   }
 
   template <class T>

@@ -9,9 +9,9 @@
 
 namespace isochron {
 
-/// The front starts at a mesh vertex at `time`.
+/// The front starts at a vertex or voxel at `time`.
 struct VertexSource {
-  VertexId vertex;
+  GlobalVertexId vertex;
   double time = 0;
 };
 

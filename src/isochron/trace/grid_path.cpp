@@ -97,8 +97,8 @@ GridEnds::GridEnds(const GridField& field, const Sources& sources) : field_(fiel
   };
   for (const VertexSource& source : sources.vertices) {
     const bool inside = source.vertex.index() < grid.voxel_count();
-    add(inside ? GridField::index_of(grid, source.vertex) : Vec3d{},
-        inside ? std::optional(source.vertex) : std::nullopt, source.time,
+    add(inside ? GridField::index_of(grid, source.vertex.in_whole()) : Vec3d{},
+        inside ? std::optional(source.vertex.in_whole()) : std::nullopt, source.time,
         fmt::format("source voxel {}", source.vertex.value));
   }
   for (const PointSource& source : sources.points)

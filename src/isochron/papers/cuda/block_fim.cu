@@ -397,9 +397,8 @@ class BlockFim final : public DeviceGrid<T> {
  private:
   [[nodiscard]] std::vector<SeedEntry<T>> entries(const GridSeeds& seeds) const {
     std::vector<SeedEntry<T>> result;
-    for (std::size_t i = 0; i < seeds.cells.size(); ++i)
-      result.push_back(
-          {static_cast<T>(seeds.times[i]), seeds.cells[i], shortest_step(blocks_.tensor(seeds.cells[i]), Dim)});
+    for (const auto& [cell, time] : seeds)
+      result.push_back({static_cast<T>(time), cell, shortest_step(blocks_.tensor(cell), Dim)});
     return result;
   }
 

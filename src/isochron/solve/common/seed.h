@@ -3,24 +3,35 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "isochron/core/ids.h"
+#include "isochron/core/vec.h"
 
 namespace isochron {
 
-/// A vertex or voxel (user's numbering) that starts with a time, and the source it has it from.
-struct Seed {
-  VertexId vertex;
+/// A source at a vertex or point, as found on a mesh or in an image.
+struct PlacedSource {
+  Vec3d position;                   ///< of an image in voxels; may lie between them
+  VertexId vertex;                  ///< where the source is one; of an image the nearest voxel
+  bool centred = true;              ///< of an image: at that voxel's centre
+  std::vector<ElementId> elements;  ///< of a mesh: those that hold it
   double time = 0;
   std::int32_t source = 0;
 };
 
-/// The same by the number in a domain that is in parts.
-struct GlobalSeed {
-  std::uint64_t vertex = 0;
+/// A vertex or voxel that starts with a time, and the source it has it from.
+struct Seed {
+  GlobalVertexId vertex;
   double time = 0;
   std::int32_t source = 0;
   std::int32_t unused = 0;  ///< no gap: seeds travel as bytes
+};
+
+/// Seeds in internal units.
+struct StartSeeds {
+  std::vector<Seed> seeds;  ///< in the order they were given, the earliest of each vertex; times from `base` on
+  double base = 0;          ///< user's time that is 0 inside
 };
 
 /// The radius of source balls in rings: when there are many they are kept small, so that together they cover at most

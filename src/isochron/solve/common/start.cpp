@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <unordered_map>
 
 #include <fmt/format.h>
@@ -11,15 +12,15 @@
 namespace isochron {
 
 template <class T>
-StartSeeds make_start_seeds(const std::vector<Seed>& seeds, double unit, double latest_base) {
+StartSeeds make_start_seeds(std::span<const Seed> seeds, double unit) {
   StartSeeds start;
-  start.base = latest_base;
+  start.base = std::numeric_limits<double>::infinity();
   for (const Seed& seed : seeds) start.base = std::min(start.base, seed.time);
   // In ascending order no vertex comes twice, and hundreds of thousands are not looked up.
   const bool ascending = std::adjacent_find(seeds.begin(), seeds.end(), [](const Seed& a, const Seed& b) {
                            return a.vertex.value >= b.vertex.value;
                          }) == seeds.end();
-  std::unordered_map<std::uint32_t, std::size_t> place;
+  std::unordered_map<std::uint64_t, std::size_t> place;
   start.seeds.reserve(seeds.size());
   if (!ascending) place.reserve(seeds.size());
   for (const Seed& seed : seeds) {
@@ -47,7 +48,7 @@ std::string precision_note(double shortest, double longest) {
       shortest, longest);
 }
 
-template StartSeeds make_start_seeds<float>(const std::vector<Seed>&, double, double);
-template StartSeeds make_start_seeds<double>(const std::vector<Seed>&, double, double);
+template StartSeeds make_start_seeds<float>(std::span<const Seed>, double);
+template StartSeeds make_start_seeds<double>(std::span<const Seed>, double);
 
 }  // namespace isochron

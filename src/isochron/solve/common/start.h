@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -14,20 +15,12 @@
 
 namespace isochron {
 
-/// Seeds in internal units.
-struct StartSeeds {
-  std::vector<Seed> seeds;  ///< in the order they were given, the earliest of each vertex; times from `base` on
-  double base = 0;          ///< user's time that is 0 inside
-};
-
-/// Times are counted from the earliest seed on, or from `latest_base` when that is before it. Throws InputError when a
-/// time cannot be held in T.
+/// Times are counted from the earliest seed on. Throws InputError when a time cannot be held in T.
 template <class T>
-StartSeeds make_start_seeds(const std::vector<Seed>& seeds, double unit,
-                            double latest_base = std::numeric_limits<double>::infinity());
+StartSeeds make_start_seeds(std::span<const Seed> seeds, double unit);
 
 /// The source of all seeds, where there is only one; −1 else.
-inline std::int32_t only_source(const std::vector<Seed>& seeds) {
+inline std::int32_t only_source(std::span<const Seed> seeds) {
   const bool one =
       std::all_of(seeds.begin(), seeds.end(), [&](const Seed& seed) { return seed.source == seeds.front().source; });
   return one ? seeds.front().source : -1;

@@ -130,13 +130,11 @@ class GridDeviceEngineOf final : public GridDeviceEngine {
 
   [[nodiscard]] Layer make_layer(const std::vector<Seed>& seeds) const {
     Layer layer{make_start_seeds<T>(seeds, problem_.unit), {}};
-    layer.seeds.cells.reserve(layer.start.seeds.size());
-    layer.seeds.times.reserve(layer.start.seeds.size());
+    layer.seeds.reserve(layer.start.seeds.size());
     std::size_t place = 0;
     for (const Seed& seed : layer.start.seeds) {
-      place = place_of(cell_of(seed.vertex), place);
-      layer.seeds.cells.push_back(number(place));
-      layer.seeds.times.push_back(seed.time);
+      place = place_of(cell_of(seed.vertex.in_whole()), place);
+      layer.seeds.push_back({number(place), seed.time});
     }
     return layer;
   }
@@ -144,7 +142,7 @@ class GridDeviceEngineOf final : public GridDeviceEngine {
   [[nodiscard]] Residual checked(std::size_t layer, const Layer& start) const {
     Residual result = device_->residual(layer, start.seeds, residual_tolerances * tolerance_);
     if (!(result.worst > 0)) return result;
-    const std::uint32_t worst = result.worst_vertex.value;
+    const auto worst = static_cast<std::uint32_t>(result.worst_vertex.value);
     const std::uint32_t cell = device_->numbers() == cuda::CellNumbers::list ? cells_.list[worst] : worst;
     result.worst_vertex = cells_.box.voxel(cells_.box.index(cell));
     return result;
@@ -249,7 +247,7 @@ class GridDeviceEngineOf final : public GridDeviceEngine {
     std::vector<std::int32_t> label(problem_.vertex_count, -1);
     for (std::size_t k = 0; k < cells_.list.size(); ++k) in_box[cells_.list[k]] = times[number(k)];
     for (const Seed& seed : seeds) {
-      const std::uint32_t cell = cell_of(seed.vertex);
+      const std::uint32_t cell = cell_of(seed.vertex.in_whole());
       if (!(in_box[cell] < static_cast<T>(seed.time))) label[cell] = seed.source;
     }
     GridLabelSpreader(problem_, in_box.data(), label, threads).spread();

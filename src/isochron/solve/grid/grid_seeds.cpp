@@ -37,16 +37,17 @@ void check_onset(const Source& source) {
     throw InputError(fmt::format("{} has onset time {}; give a finite number", name_of(source), source.time));
 }
 
-PlacedVoxelSource place_voxel(const ImageGrid& grid, const VertexSource& source) {
+PlacedSource place_voxel(const ImageGrid& grid, const VertexSource& source) {
   if (source.vertex.index() >= grid.voxel_count())
     throw InputError(
         fmt::format("source voxel {} is out of range (the image has voxels 0 to {}); give an id of the image",
                     source.vertex.value, grid.voxel_count() - 1));
   check_onset(source);
-  return {real(index_of(grid, source.vertex)), source.vertex, true, source.time, 0};
+  const VertexId voxel = source.vertex.in_whole();
+  return {real(index_of(grid, voxel)), voxel, true, {}, source.time};
 }
 
-PlacedVoxelSource place_point(const ImageGrid& grid, const PointSource& source) {
+PlacedSource place_point(const ImageGrid& grid, const PointSource& source) {
   const Vec3d& p = source.position;
   if (!std::isfinite(p.x + p.y + p.z))
     throw InputError(fmt::format("{} is not finite; give three numbers", name_of(source)));
@@ -59,7 +60,7 @@ PlacedVoxelSource place_point(const ImageGrid& grid, const PointSource& source) 
   const Vec3d centre = real(index_of(grid, *voxel));
   if (grid.flat()) index.z = centre.z;
   const bool centred = norm(index - centre) < 1e-9 * (1 + norm(centre));
-  return {centred ? centre : index, *voxel, centred, source.time, 0};
+  return {centred ? centre : index, *voxel, centred, {}, source.time};
 }
 
 /// The allowed voxels around a place between voxels, each with the weight of its nearness.
@@ -154,27 +155,27 @@ double change(const SymTensor3d& inverse_at_source, const SymTensor3d& m) {
 /// The seeds of one source.
 class SourceBall {
  public:
-  SourceBall(const VoxelMetric& metric, const GridCells& cells, const PlacedVoxelSource& source)
+  SourceBall(const VoxelMetric& metric, const GridCells& cells, const PlacedSource& source)
       : metric_(metric), cells_(cells), source_(source), tensor_(metric_at(metric, cells, source)) {}
 
   void add_plain(std::vector<Seed>& seeds) const {
     if (source_.centred) {
-      seeds.push_back({source_.voxel, source_.time, source_.source});
+      seeds.push_back({source_.vertex, source_.time, source_.source});
       return;
     }
     const std::size_t before = seeds.size();
-    const LineOfSight sight(cells_, source_.index, 1);
-    for_corners(cells_, source_.index, [&](const Vec3i& voxel, double) {
+    const LineOfSight sight(cells_, source_.position, 1);
+    for_corners(cells_, source_.position, [&](const Vec3i& voxel, double) {
       if (sight.reaches(voxel)) add(voxel, seeds);
     });
     // On the face of a masked-out voxel every line begins by touching that one.
-    if (seeds.size() == before) add(index_of(metric_.grid, source_.voxel), seeds);
+    if (seeds.size() == before) add(index_of(metric_.grid, source_.vertex), seeds);
   }
 
   void add_ball(int most, std::vector<Seed>& seeds) const {
     const double radius = constant_radius(most);
     if (!(radius > 0)) return;
-    const LineOfSight sight(cells_, source_.index, most);
+    const LineOfSight sight(cells_, source_.position, most);
     for_ball(radius, [&](const Vec3i& voxel) {
       if (sight.reaches(voxel)) add(voxel, seeds);
     });
@@ -184,14 +185,14 @@ class SourceBall {
   /// Exact where the metric is constant, and to the second order where it changes evenly.
   void add(const Vec3i& voxel, std::vector<Seed>& seeds) const {
     const VertexId id = cells_.box.voxel(voxel);
-    Vec3d way = real(voxel) - source_.index;
+    Vec3d way = real(voxel) - source_.position;
     const double here = std::sqrt(squared_length(tensor_, way)), there = std::sqrt(squared_length(metric_.at(id), way));
     seeds.push_back({id, source_.time + 0.5 * (here + there), source_.source});
   }
 
   template <class Visit>
   void for_ball(double radius, Visit&& visit) const {
-    const Vec3d& at = source_.index;
+    const Vec3d& at = source_.position;
     const auto low = [&](int d) { return static_cast<int>(std::ceil(at[d] - radius)); };
     const auto high = [&](int d) { return static_cast<int>(std::floor(at[d] + radius)); };
     for (int k = low(2); k <= high(2); ++k)
@@ -205,7 +206,7 @@ class SourceBall {
     if (std::holds_alternative<UniformMetric>(metric_.metric.kind())) return radius;
     const SymTensor3d inverse_at_source = inverse(tensor_);
     for_ball(radius, [&](const Vec3i& voxel) {
-      const double distance = norm(real(voxel) - source_.index);
+      const double distance = norm(real(voxel) - source_.position);
       if (distance > radius) return;
       if (change(inverse_at_source, metric_.at(cells_.box.voxel(voxel))) * distance > allowed_change)
         radius = distance * (1 - 1e-9);
@@ -215,19 +216,19 @@ class SourceBall {
 
   const VoxelMetric& metric_;
   const GridCells& cells_;
-  const PlacedVoxelSource& source_;
+  const PlacedSource& source_;
   SymTensor3d tensor_;
 };
 
 /// Which sources have another source voxel beside them.
 class Regions {
  public:
-  Regions(const ImageGrid& grid, const std::vector<PlacedVoxelSource>& placed) : grid_(grid) {
-    for (const PlacedVoxelSource& source : placed) voxels_.insert(source.voxel.value);
+  Regions(const ImageGrid& grid, const std::vector<PlacedSource>& placed) : grid_(grid) {
+    for (const PlacedSource& source : placed) voxels_.insert(source.vertex.value);
   }
-  [[nodiscard]] bool alone(const PlacedVoxelSource& source) const {
+  [[nodiscard]] bool alone(const PlacedSource& source) const {
     if (voxels_.size() == 1) return true;
-    const Vec3i at = index_of(grid_, source.voxel);
+    const Vec3i at = index_of(grid_, source.vertex);
     for (int k = -1; k <= 1; ++k)
       for (int j = -1; j <= 1; ++j)
         for (int i = -1; i <= 1; ++i)
@@ -251,11 +252,11 @@ class Regions {
 
 }  // namespace
 
-std::vector<PlacedVoxelSource> place_in_grid(const ImageGrid& grid, const Sources& sources) {
+std::vector<PlacedSource> place_in_grid(const ImageGrid& grid, const Sources& sources) {
   if (!sources.level_set.empty())
     throw UsageError("a level set starts fronts on meshes only; on images give voxels with onset times");
   if (sources.empty()) throw InputError("no source is given; name a voxel or a point");
-  std::vector<PlacedVoxelSource> placed;
+  std::vector<PlacedSource> placed;
   placed.reserve(sources.count());
   for (const VertexSource& source : sources.vertices) placed.push_back(place_voxel(grid, source));
   for (const PointSource& source : sources.points) placed.push_back(place_point(grid, source));
@@ -263,44 +264,42 @@ std::vector<PlacedVoxelSource> place_in_grid(const ImageGrid& grid, const Source
   return placed;
 }
 
-void refuse_masked(const ImageGrid& grid, const Sources& sources, const PlacedVoxelSource& placed) {
+void refuse_masked(const ImageGrid& grid, const Sources& sources, const PlacedSource& placed) {
   const auto number = static_cast<std::size_t>(placed.source);
   const std::size_t voxels = sources.vertices.size();
   const std::string name =
       number < voxels ? name_of(sources.vertices[number]) : name_of(sources.points[number - voxels]);
-  throw InputError(name + " is in " + place(Place::Kind::voxel, real(index_of(grid, placed.voxel))) +
+  throw InputError(name + " is in " + place(Place::Kind::voxel, real(index_of(grid, placed.vertex))) +
                    ", outside the mask; choose one inside");
 }
 
-std::vector<PlacedVoxelSource> place_grid_sources(const ImageGrid& grid, const GridCells& cells,
-                                                  const Sources& sources) {
-  std::vector<PlacedVoxelSource> placed = place_in_grid(grid, sources);
-  for (const PlacedVoxelSource& source : placed)
-    if (!cells.may_enter(index_of(grid, source.voxel))) refuse_masked(grid, sources, source);
+std::vector<PlacedSource> place_grid_sources(const ImageGrid& grid, const GridCells& cells, const Sources& sources) {
+  std::vector<PlacedSource> placed = place_in_grid(grid, sources);
+  for (const PlacedSource& source : placed)
+    if (!cells.may_enter(index_of(grid, source.vertex))) refuse_masked(grid, sources, source);
   return placed;
 }
 
-std::vector<bool> stand_alone(const ImageGrid& grid, const std::vector<PlacedVoxelSource>& placed) {
+std::vector<bool> stand_alone(const ImageGrid& grid, const std::vector<PlacedSource>& placed) {
   const Regions regions(grid, placed);
   std::vector<bool> alone;
   alone.reserve(placed.size());
-  for (const PlacedVoxelSource& source : placed) alone.push_back(regions.alone(source));
+  for (const PlacedSource& source : placed) alone.push_back(regions.alone(source));
   return alone;
 }
 
-SplitSources split_regions(const ImageGrid& grid, const std::vector<PlacedVoxelSource>& placed) {
+SplitSources split_regions(const ImageGrid& grid, const std::vector<PlacedSource>& placed) {
   SplitSources result;
   const Regions regions(grid, placed);
-  for (const PlacedVoxelSource& source : placed)
-    (regions.alone(source) ? result.alone : result.regions).push_back(source);
+  for (const PlacedSource& source : placed) (regions.alone(source) ? result.alone : result.regions).push_back(source);
   return result;
 }
 
-SymTensor3d metric_at(const VoxelMetric& metric, const GridCells& cells, const PlacedVoxelSource& source) {
-  if (source.centred || std::holds_alternative<UniformMetric>(metric.metric.kind())) return metric.at(source.voxel);
+SymTensor3d metric_at(const VoxelMetric& metric, const GridCells& cells, const PlacedSource& source) {
+  if (source.centred || std::holds_alternative<UniformMetric>(metric.metric.kind())) return metric.at(source.vertex);
   SymTensor3d sum{};
   double total = 0;
-  for_corners(cells, source.index, [&](const Vec3i& voxel, double weight) {
+  for_corners(cells, source.position, [&](const Vec3i& voxel, double weight) {
     sum = sum + weight * metric.at(cells.box.voxel(voxel));
     total += weight;
   });
@@ -312,12 +311,12 @@ int limited_radius(int ball_rings, std::size_t sources, const ImageGrid& grid) {
 }
 
 std::vector<Seed> make_grid_seeds(const VoxelMetric& metric, const GridCells& cells,
-                                  const std::vector<PlacedVoxelSource>& placed, SourceInit init, int radius) {
+                                  const std::vector<PlacedSource>& placed, SourceInit init, int radius) {
   std::vector<Seed> seeds;
   seeds.reserve(placed.size());
   std::optional<Regions> regions;
   if (init != SourceInit::plain) regions.emplace(metric.grid, placed);
-  for (const PlacedVoxelSource& source : placed) {
+  for (const PlacedSource& source : placed) {
     const SourceBall ball(metric, cells, source);
     ball.add_plain(seeds);
     if (regions && regions->alone(source)) ball.add_ball(radius, seeds);
@@ -326,13 +325,13 @@ std::vector<Seed> make_grid_seeds(const VoxelMetric& metric, const GridCells& ce
 }
 
 std::vector<std::uint32_t> voxels_of_seeds(const ImageGrid& grid, const GridCells& cells,
-                                           const std::vector<PlacedVoxelSource>& placed, SourceInit init, int radius) {
+                                           const std::vector<PlacedSource>& placed, SourceInit init, int radius) {
   const Regions regions(grid, placed);
   std::vector<std::uint32_t> voxels;
-  for (const PlacedVoxelSource& source : placed) {
+  for (const PlacedSource& source : placed) {
     const bool ball = init != SourceInit::plain && regions.alone(source);
     const int reach = std::max(source.centred ? 0 : 1, ball ? radius : 0);
-    const Vec3i at = index_of(grid, source.voxel);
+    const Vec3i at = index_of(grid, source.vertex);
     for (int k = at.z - reach; k <= at.z + reach; ++k)
       for (int j = at.y - reach; j <= at.y + reach; ++j)
         for (int i = at.x - reach; i <= at.x + reach; ++i)

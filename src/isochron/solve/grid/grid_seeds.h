@@ -11,35 +11,25 @@
 
 namespace isochron {
 
-/// A source as found in the image.
-struct PlacedVoxelSource {
-  Vec3d index;          ///< where it is, in voxels; may lie between them
-  VertexId voxel;       ///< the nearest one
-  bool centred = true;  ///< at that voxel's centre
-  double time = 0;
-  std::int32_t source = 0;
-};
-
 /// Checks and places the sources, voxels first. Throws InputError: none given, id out of range, NaN or infinite onset,
 /// outside the image or the mask; UsageError for a level set.
-std::vector<PlacedVoxelSource> place_grid_sources(const ImageGrid& grid, const GridCells& cells,
-                                                  const Sources& sources);
+std::vector<PlacedSource> place_grid_sources(const ImageGrid& grid, const GridCells& cells, const Sources& sources);
 
 /// The same without a look at the mask, and what it throws for a source whose voxel is outside.
-std::vector<PlacedVoxelSource> place_in_grid(const ImageGrid& grid, const Sources& sources);
-[[noreturn]] void refuse_masked(const ImageGrid& grid, const Sources& sources, const PlacedVoxelSource& placed);
+std::vector<PlacedSource> place_in_grid(const ImageGrid& grid, const Sources& sources);
+[[noreturn]] void refuse_masked(const ImageGrid& grid, const Sources& sources, const PlacedSource& placed);
 
 /// By source: whether it stands alone, without another source voxel beside it.
-std::vector<bool> stand_alone(const ImageGrid& grid, const std::vector<PlacedVoxelSource>& placed);
+std::vector<bool> stand_alone(const ImageGrid& grid, const std::vector<PlacedSource>& placed);
 
 /// The sources that stand alone, and those with another source voxel beside them: parts of regions.
 struct SplitSources {
-  std::vector<PlacedVoxelSource> alone, regions;
+  std::vector<PlacedSource> alone, regions;
 };
-SplitSources split_regions(const ImageGrid& grid, const std::vector<PlacedVoxelSource>& placed);
+SplitSources split_regions(const ImageGrid& grid, const std::vector<PlacedSource>& placed);
 
 /// The metric at a source, in voxels: between voxels the mean of those around it, weighted by nearness.
-SymTensor3d metric_at(const VoxelMetric& metric, const GridCells& cells, const PlacedVoxelSource& source);
+SymTensor3d metric_at(const VoxelMetric& metric, const GridCells& cells, const PlacedSource& source);
 
 /// The radius of source balls, in voxels: when there are many they are kept small (see `limited_rings`).
 int limited_radius(int ball_rings, std::size_t sources, const ImageGrid& grid);
@@ -49,10 +39,10 @@ int limited_radius(int ball_rings, std::size_t sources, const ImageGrid& grid);
 /// line from the source stays in the mask; not for sources with another source voxel beside them, which are parts of a
 /// region. All have the straight line's time.
 std::vector<Seed> make_grid_seeds(const VoxelMetric& metric, const GridCells& cells,
-                                  const std::vector<PlacedVoxelSource>& placed, SourceInit init, int radius);
+                                  const std::vector<PlacedSource>& placed, SourceInit init, int radius);
 
 /// The voxels whose metric `make_grid_seeds` may look at.
 std::vector<std::uint32_t> voxels_of_seeds(const ImageGrid& grid, const GridCells& cells,
-                                           const std::vector<PlacedVoxelSource>& placed, SourceInit init, int radius);
+                                           const std::vector<PlacedSource>& placed, SourceInit init, int radius);
 
 }  // namespace isochron

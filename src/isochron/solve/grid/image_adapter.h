@@ -59,7 +59,7 @@ class ImageAdapterBase {
     const VoxelMetric metric{grid_, *metric_};
     const auto placed = place_grid_sources(grid_, *cells_, sources);
     const int radius = limited_radius(options_.ball_rings, placed.size(), grid_);
-    const auto group = [&](const std::vector<PlacedVoxelSource>& members) {
+    const auto group = [&](const std::vector<PlacedSource>& members) {
       return ImageGroup{make_grid_seeds(metric, *cells_, members, init, radius), std::nullopt};
     };
     if (init != SourceInit::factored) return {group(placed)};
@@ -67,9 +67,9 @@ class ImageAdapterBase {
     check_factored_count(alone.size());
     std::vector<ImageGroup> groups;
     if (!regions.empty()) groups.push_back(group(regions));
-    for (const PlacedVoxelSource& source : alone) {
+    for (const PlacedSource& source : alone) {
       groups.push_back(group({source}));
-      groups.back().factored = FactoredSource{source.index, metric_at(metric, *cells_, source)};
+      groups.back().factored = FactoredSource{source.position, metric_at(metric, *cells_, source)};
     }
     return groups;
   }

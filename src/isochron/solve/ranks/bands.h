@@ -69,7 +69,10 @@ class Bands {
         receive();  // the reduction may be over before anybody looks
       }
       const Tally next = agree(pace_ == Pace::banded);
-      if (next.sums[2] > 0) throw Cancelled();
+      if (next.sums[2] > 0) {
+        drain();
+        throw Cancelled();
+      }
       report(next);
       const bool none_waits = next.least == no_band && next.sums[0] == next.sums[1];
       if (quiet && none_waits && next.sums == last.sums) {
@@ -111,6 +114,11 @@ class Bands {
     if (local_.work_ahead(between_looks, out_)) return true;
     out_.flush();
     return false;
+  }
+
+  /// Until no message is on its way. From the first reduction on nobody sends any more.
+  void drain() {
+    for (Tally all = agree(false); all.sums[0] != all.sums[1];) all = agree(false);
   }
 
   bool receive() {

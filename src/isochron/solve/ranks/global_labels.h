@@ -18,13 +18,13 @@ void spread_labels_over_ranks(Communicator& communicator, const Halo& halo, Spre
     std::uint32_t vertex;
     LabelMix mix;
   };
-  std::vector<std::uint32_t> untold;
+  std::vector<std::uint32_t> unsent;
   for (std::size_t v = 0; v < halo.border_of.size(); ++v)
-    if (halo.border_of[v] != Halo::none) untold.push_back(static_cast<std::uint32_t>(v));
+    if (halo.border_of[v] != Halo::none) unsent.push_back(static_cast<std::uint32_t>(v));
   spreader.start();
   while (true) {
     std::vector<std::vector<Entry>> lists(halo.peers.size());
-    const auto tell = [&](std::uint32_t v) {
+    const auto send = [&](std::uint32_t v) {
       const LabelMix mix = spreader.mix(v);
       if (mix.first < 0) return false;
       const std::uint32_t border = halo.border_of[v];
@@ -32,7 +32,7 @@ void spread_labels_over_ranks(Communicator& communicator, const Halo& halo, Spre
         lists[halo.copies[i].peer].push_back({halo.copies[i].vertex, mix});
       return true;
     };
-    std::erase_if(untold, tell);
+    std::erase_if(unsent, send);
     std::vector<RankMessage> blocks;
     for (std::size_t p = 0; p < lists.size(); ++p) {
       if (lists[p].empty()) continue;

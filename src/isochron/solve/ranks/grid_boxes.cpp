@@ -81,9 +81,14 @@ CellExtent common_extent(Communicator& communicator, const GridCells& cells, con
 GridBoxes::GridBoxes(Communicator& communicator, const ImageGrid& image, std::vector<IndexBox> boxes,
                      const Metric& metric, std::vector<std::uint8_t> mask)
     : communicator_(communicator), image_(image), boxes_(std::move(boxes)), metric_(metric), allowed_(std::move(mask)) {
-  grid_ = grid_of_box(image_, box());
   all_or_none(communicator_, [&] {
     check_grid(image_, "the image");
+    if (boxes_.size() != communicator_.ranks())
+      throw UsageError(fmt::format("{} boxes for {} ranks; give one for each", boxes_.size(), communicator_.size()));
+    if (!allowed_.empty() && allowed_.size() != box().count())
+      throw InputError(
+          fmt::format("{} mask values for a box of {} voxels; give one for each", allowed_.size(), box().count()));
+    grid_ = grid_of_box(image_, box());
     const bool any = allowed_.empty() ? !box().empty()
                                       : std::any_of(allowed_.begin(), allowed_.end(), [](auto m) { return m != 0; });
     if (any) cells_ = make_cells(grid_, allowed_);
@@ -141,7 +146,7 @@ GridBoxes::Answer GridBoxes::ask(const std::vector<std::vector<BoxRequest>>& of_
     Unpack unpack(std::span(received[r])
                       .subspan(static_cast<std::size_t>(reinterpret_cast<const std::byte*>(at) - received[r].data())));
     metrics.push_back(take_metric(unpack));
-    received[r] = {};
+    received[r] = Bytes();
   }
   std::vector<ElementId> order;
   order.reserve(next);
@@ -164,8 +169,8 @@ std::size_t GridBoxes::owner_of(const LatticeIndex& voxel) const {
   return static_cast<std::size_t>(found - boxes_.begin());
 }
 
-std::vector<GlobalSeed> GridBoxes::seeds(const Sources& sources, const SolveOptions& options) const {
-  const std::vector<PlacedVoxelSource> placed = place_in_grid(image_, sources);
+std::vector<Seed> GridBoxes::seeds(const Sources& sources, const SolveOptions& options) const {
+  const std::vector<PlacedSource> placed = place_in_grid(image_, sources);
   const std::vector<bool> alone = stand_alone(image_, placed);
   const int radius = limited_radius(options.ball_rings, placed.size(), image_);
   const auto init = [&](std::size_t s) { return alone[s] ? options.source_init : SourceInit::plain; };
@@ -173,22 +178,22 @@ std::vector<GlobalSeed> GridBoxes::seeds(const Sources& sources, const SolveOpti
   std::vector<std::vector<BoxRequest>> requests(boxes_.size());
   std::vector<std::size_t> own;
   for (std::size_t s = 0; s < placed.size(); ++s) {
-    const auto [i, j, k] = image_.index(placed[s].voxel);
+    const auto [i, j, k] = image_.index(placed[s].vertex);
     const std::size_t owner = owner_of({i, j, k});
     const bool ball = init(s) != SourceInit::plain;
-    const IndexBox box = ball || !placed[s].centred ? window(placed[s].index, ball ? radius + 1 : 2)
+    const IndexBox box = ball || !placed[s].centred ? window(placed[s].position, ball ? radius + 1 : 2)
                                                     : common({{i, j, k}, {i + 1U, j + 1U, k + 1U}}, box_of(extent_));
     requests[owner].push_back({box, box});
     if (owner == static_cast<std::size_t>(communicator_.rank())) own.push_back(s);
   }
   const Answer answer = ask(requests);
-  std::vector<GlobalSeed> found;
+  std::vector<Seed> found;
   all_or_none(communicator_, [&] {
     std::size_t first = 0;  // in the metric
     for (std::size_t w = 0; w < own.size(); ++w) {
-      PlacedVoxelSource source = placed[own[w]];
+      PlacedSource source = placed[own[w]];
       const IndexBox& window = requests[communicator_.index()][w].box;
-      const auto [i, j, k] = image_.index(source.voxel);
+      const auto [i, j, k] = image_.index(source.vertex);
       if (!window.contains({i, j, k}) || answer.allowed[w][window.offset({i, j, k})] == 0)
         refuse_masked(image_, sources, source);
       // The window as an image of its own. All of it is in the box of the cells, also what nothing may enter.
@@ -201,18 +206,18 @@ std::vector<GlobalSeed> GridBoxes::seeds(const Sources& sources, const SolveOpti
         else cells.allowed[cells.box.cell(signed_index(at) - signed_index(window.low))] = 0;
       });
       const Metric metric = answer.metric.of(elements);
-      for (int d = 0; d < 3; ++d) source.index[d] -= static_cast<double>(window.low[d]);
-      source.voxel = VertexId(static_cast<std::size_t>(window.offset({i, j, k})));
+      for (int d = 0; d < 3; ++d) source.position[d] -= static_cast<double>(window.low[d]);
+      source.vertex = VertexId(static_cast<std::size_t>(window.offset({i, j, k})));
       for (const Seed& seed : make_grid_seeds({grid, metric}, cells, {source}, init(own[w]), radius)) {
-        const auto [x, y, z] = grid.index(seed.vertex);
+        const auto [x, y, z] = grid.index(seed.vertex.in_whole());
         const VertexId voxel =
             image_.voxel(static_cast<std::uint32_t>(x + window.low[0]), static_cast<std::uint32_t>(y + window.low[1]),
                          static_cast<std::uint32_t>(z + window.low[2]));
-        found.push_back({voxel.index(), seed.time, seed.source});
+        found.push_back({voxel, seed.time, seed.source});
       }
     }
   });
-  std::vector<GlobalSeed> all;
+  std::vector<Seed> all;
   for (const auto& part : exchange_values(communicator_, std::vector(communicator_.ranks(), found)))
     all.insert(all.end(), part.begin(), part.end());
   std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.source < b.source; });
@@ -231,7 +236,7 @@ std::vector<std::vector<GridBoxes::BoxRequest>> GridBoxes::requests_of(const Gri
   return requests;
 }
 
-GridPart GridBoxes::partition(std::span<const GlobalSeed> seeds, int order, int blocks) const {
+GridPart GridBoxes::partition(std::span<const Seed> seeds, int order, int blocks) const {
   const VoxelMetric metric{grid_, metric_};
   GridPart part;
   part.image = image_;

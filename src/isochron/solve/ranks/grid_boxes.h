@@ -30,11 +30,11 @@ class GridBoxes {
 
   /// All ranks together, with the same sources on each: the seeds that `Solver` would start with on the whole
   /// image, on all ranks. Throws InputError on all ranks, as `place_grid_sources` does.
-  [[nodiscard]] std::vector<GlobalSeed> seeds(const Sources& sources, const SolveOptions& options) const;
+  [[nodiscard]] std::vector<Seed> seeds(const Sources& sources, const SolveOptions& options) const;
 
   /// All ranks together: partitions by blocks for a solve from these seeds, and gives this rank its part. `order` is
   /// that of the scheme; `blocks` as for `partition_blocks`.
-  [[nodiscard]] GridPart partition(std::span<const GlobalSeed> seeds, int order, int blocks) const;
+  [[nodiscard]] GridPart partition(std::span<const Seed> seeds, int order, int blocks) const;
 
   /// All ranks together: brings what ranks found on their blocks to the boxes. `values` has one for each of the part's
   /// own voxels, in their order; voxels that are nobody's get `elsewhere`.

@@ -6,20 +6,15 @@
 namespace isochron::ranks {
 namespace {
 
+template <class Part>
+void visit_plain(Archive archive, Part& part) {
+  archive(part.image, part.partition.lattice, part.partition.pad, part.partition.rank_of, part.partition.reach,
+          part.partition.min_side, part.plan, part.masked, part.order, part.blocks, part.allowed);
+}
+
 Bytes packed(const GridPart& part) {
   Bytes bytes;
-  put(bytes, part.image);
-  put(bytes, part.partition.lattice);
-  put(bytes, part.partition.pad);
-  put_vector(bytes, part.partition.rank_of);
-  put(bytes, part.partition.reach);
-  put(bytes, part.partition.min_side);
-  put<std::uint8_t>(bytes, part.plan.diagonal ? 1 : 0);
-  put(bytes, part.plan.unit);
-  put<std::uint8_t>(bytes, part.masked ? 1 : 0);
-  put(bytes, part.order);
-  put_vector(bytes, part.blocks);
-  put_vector(bytes, part.allowed);
+  visit_plain(Archive(bytes), part);
   put_metric(bytes, part.metric);
   return bytes;
 }
@@ -27,18 +22,7 @@ Bytes packed(const GridPart& part) {
 GridPart unpacked(const Bytes& bytes) {
   Unpack unpack(bytes);
   GridPart part;
-  part.image = unpack.take<ImageGrid>();
-  part.partition.lattice = unpack.take<BlockLattice>();
-  part.partition.pad = unpack.take<Vec3i>();
-  part.partition.rank_of = unpack.take_vector<std::uint32_t>();
-  part.partition.reach = unpack.take<int>();
-  part.partition.min_side = unpack.take<int>();
-  part.plan.diagonal = unpack.take<std::uint8_t>() != 0;
-  part.plan.unit = unpack.take<double>();
-  part.masked = unpack.take<std::uint8_t>() != 0;
-  part.order = unpack.take<int>();
-  part.blocks = unpack.take_vector<std::uint32_t>();
-  part.allowed = unpack.take_vector<std::uint8_t>();
+  visit_plain(Archive(unpack), part);
   part.metric = take_metric(unpack);
   return part;
 }

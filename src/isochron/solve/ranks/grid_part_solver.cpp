@@ -79,7 +79,7 @@ class PreparedBlocks {
     problem_.cells = &cells_;
     share_mean_edge(communicator, problem_);
     halo_ = make_halo(communicator, ghosts_of(part), cells_.box.cell_count, [&](std::uint64_t global) {
-      const std::optional<std::size_t> found = own(global);
+      const std::optional<std::size_t> found = own(GlobalVertexId(global));
       return found ? number(*found) : Halo::none;
     });
     if (device < 0) return;
@@ -94,8 +94,8 @@ class PreparedBlocks {
   [[nodiscard]] std::size_t vertices() const { return cells_.list.size() + cells_.ghosts.size(); }
   [[nodiscard]] const Problem& problem() const { return problem_; }
   [[nodiscard]] std::uint32_t number(std::size_t own) const { return cells_.list[own]; }
-  [[nodiscard]] std::optional<std::size_t> own(std::uint64_t global) const {
-    const auto [i, j, k] = image_.index(VertexId(static_cast<std::size_t>(global)));
+  [[nodiscard]] std::optional<std::size_t> own(GlobalVertexId voxel) const {
+    const auto [i, j, k] = image_.index(voxel.in_whole());
     const Vec3i index{static_cast<int>(i), static_cast<int>(j), static_cast<int>(k)};
     if (!lattice_.holds(index)) return std::nullopt;
     const std::vector<std::uint32_t>& blocks = padded_.blocks();
@@ -119,10 +119,11 @@ class PreparedBlocks {
     return work;
   }
 
-  [[nodiscard]] OwnResidual residual(const Start& start, double limit) const {
+  [[nodiscard]] Residual residual(const Start& start, double limit) const {
     if (cells_.list.empty()) return {};
-    const Residual own = check_adaptive(problem_, start, {.order = order_, .band_width = band_width_}, limit);
-    return {own.worst, own.worst_vertex.valid() ? global(own.worst_vertex) : 0};
+    Residual own = check_adaptive(problem_, start, {.order = order_, .band_width = band_width_}, limit);
+    if (own.worst_vertex.valid()) own.worst_vertex = global(own.worst_vertex.in_whole());
+    return own;
   }
 
   void spread_labels(Start& start) const {
@@ -148,16 +149,14 @@ class PreparedBlocks {
   }
 
   /// Of a voxel of the padded.
-  [[nodiscard]] std::uint64_t global(VertexId padded_index) const {
+  [[nodiscard]] GlobalVertexId global(VertexId padded_index) const {
     const auto shape = padded_.grid(image_);
     const auto [i, j, k] = shape.index(padded_index);
     return voxel(padded_.image_index({static_cast<int>(i), static_cast<int>(j), static_cast<int>(k)}));
   }
-  [[nodiscard]] std::uint64_t voxel(const Vec3i& index) const {
-    return image_
-        .voxel(static_cast<std::uint32_t>(index.x), static_cast<std::uint32_t>(index.y),
-               static_cast<std::uint32_t>(index.z))
-        .index();
+  [[nodiscard]] VertexId voxel(const Vec3i& index) const {
+    return image_.voxel(static_cast<std::uint32_t>(index.x), static_cast<std::uint32_t>(index.y),
+                        static_cast<std::uint32_t>(index.z));
   }
 
   /// The ghosts that updates really read.
@@ -172,7 +171,7 @@ class PreparedBlocks {
     for (const std::uint32_t cell : cells_.ghosts) {
       if (read[cell] == 0) continue;
       const Vec3i index = padded_.image_index(cells_.box.index(cell));
-      ghosts.push_back({voxel(index), part.partition.rank_of[lattice_.block_of(index)], cell});
+      ghosts.push_back({voxel(index).index(), part.partition.rank_of[lattice_.block_of(index)], cell});
     }
     return ghosts;
   }

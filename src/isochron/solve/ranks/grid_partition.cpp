@@ -56,7 +56,7 @@ RoughImage rough_image(std::span<const BlockSum> sums) {
 
 /// About when the front reaches each block, in some unit; infinite where it does not.
 std::vector<double> block_times(const BlockLattice& lattice, const ImageGrid& whole, std::span<const BlockSum> sums,
-                                std::span<const GlobalSeed> seeds) {
+                                std::span<const Seed> seeds) {
   ImageGrid image;
   const Vec3i counts = lattice.counts();
   std::vector<std::uint8_t> mask(sums.size());
@@ -68,8 +68,8 @@ std::vector<double> block_times(const BlockLattice& lattice, const ImageGrid& wh
   }
   const RoughImage rough = rough_image(sums);
   Sources sources;
-  for (const GlobalSeed& seed : seeds) {
-    const auto [i, j, k] = whole.index(VertexId(static_cast<std::size_t>(seed.vertex)));
+  for (const Seed& seed : seeds) {
+    const auto [i, j, k] = whole.index(VertexId(seed.vertex.index()));
     const Vec3i index{static_cast<int>(i), static_cast<int>(j), static_cast<int>(k)};
     sources.vertices.push_back({VertexId(lattice.block_of(index)), seed.time / rough.unit});
   }
@@ -146,7 +146,7 @@ std::vector<BlockSum> block_sums(const BlockLattice& lattice, const VoxelMetric&
 }
 
 void assign_blocks(GridPartition& partition, const ImageGrid& image, std::span<const BlockSum> sums,
-                   std::span<const GlobalSeed> seeds, int ranks) {
+                   std::span<const Seed> seeds, int ranks) {
   std::vector<std::uint32_t> order(sums.size());
   std::iota(order.begin(), order.end(), 0U);
   if (order.size() > 1) {
@@ -167,7 +167,7 @@ void assign_blocks(GridPartition& partition, const ImageGrid& image, std::span<c
 }
 
 GridPartition partition_blocks(const VoxelMetric& metric, const GridCells& cells, const Vec3i& reach,
-                               std::span<const GlobalSeed> seeds, int ranks, int blocks) {
+                               std::span<const Seed> seeds, int ranks, int blocks) {
   GridPartition partition =
       cut_blocks({cells.box.lower, cells.box.shape, cells.list.size(), metric.grid.flat()}, reach, ranks, blocks);
   assign_blocks(partition, metric.grid, block_sums(partition.lattice, metric, cells), seeds, ranks);

@@ -145,11 +145,11 @@ std::vector<BlockSum> block_sums(const BlockLattice& lattice, const VoxelMetric&
 /// the order in which the front reaches the blocks (guessed by solving on an image of one voxel a block): so every rank
 /// has a part of the front at any time. Solves from other seeds are right too.
 void assign_blocks(GridPartition& partition, const ImageGrid& image, std::span<const BlockSum> sums,
-                   std::span<const GlobalSeed> seeds, int ranks);
+                   std::span<const Seed> seeds, int ranks);
 
 /// All of that for an image that is here as a whole.
 GridPartition partition_blocks(const VoxelMetric& metric, const GridCells& cells, const Vec3i& reach,
-                               std::span<const GlobalSeed> seeds, int ranks, int blocks);
+                               std::span<const Seed> seeds, int ranks, int blocks);
 
 /// The metric of a small image on which times are guessed, in single precision and with times in units of `unit`: in
 /// range where that is about the time for a unit of length, and positive definite when rounded too.

@@ -69,10 +69,10 @@ class PreparedPart {
   [[nodiscard]] std::size_t vertices() const { return problem_.vertex_count; }
   [[nodiscard]] const SimplexProblem<T, Corners>& problem() const { return problem_; }
   [[nodiscard]] std::uint32_t number(std::size_t own) const { return problem_.internal(VertexId(own)); }
-  [[nodiscard]] std::optional<std::size_t> own(std::uint64_t global) const {
+  [[nodiscard]] std::optional<std::size_t> own(GlobalVertexId vertex) const {
     const auto end = part_.global_vertex.begin() + static_cast<std::ptrdiff_t>(part_.owned);
-    const auto found = std::lower_bound(part_.global_vertex.begin(), end, global);
-    if (found == end || *found != global) return std::nullopt;
+    const auto found = std::lower_bound(part_.global_vertex.begin(), end, vertex.value);
+    if (found == end || *found != vertex.value) return std::nullopt;
     return static_cast<std::size_t>(found - part_.global_vertex.begin());
   }
   [[nodiscard]] const Halo& halo() const { return halo_; }
@@ -98,9 +98,10 @@ class PreparedPart {
     return run_here(local, progress);
   }
 
-  [[nodiscard]] OwnResidual residual(Start& start, double limit) const {
-    const Residual own = residual_pass(relax_of(start), start.pinned, start.seeds, limit, setup_.threads, part_.owned);
-    return {own.worst, own.worst_vertex.valid() ? part_.global_vertex[own.worst_vertex.index()] : 0};
+  [[nodiscard]] Residual residual(Start& start, double limit) const {
+    Residual own = residual_pass(relax_of(start), start.pinned, start.seeds, limit, setup_.threads, part_.owned);
+    if (own.worst_vertex.valid()) own.worst_vertex = GlobalVertexId(part_.global_vertex[own.worst_vertex.index()]);
+    return own;
   }
 
   void spread_labels(Start& start) const {

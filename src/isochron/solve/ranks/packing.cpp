@@ -5,33 +5,16 @@
 namespace isochron::ranks {
 namespace {
 
-/// Everything of an arrival that is a plain number. No gaps: it travels as bytes.
-struct Numbers {
-  std::uint64_t reached, unreached, device_bytes;
-  Counters counters;
-  double max_time, setup_seconds, solve_seconds, transfer_seconds;
-  double worst, limit;
-  std::uint32_t worst_vertex, has_residual;
-  std::uint32_t converged, threads;
-  std::uint32_t method, backend, precision, unused;
-};
+template <class Object>
+void visit_sources(Archive archive, Object& sources) {
+  archive(sources.vertices, sources.points, sources.level_set);
+}
 
-/// Between an arrival and its numbers, either way.
-template <class From, class To>
-void copy_plain(const From& from, To& to) {
-  to.reached = from.reached;
-  to.unreached = from.unreached;
-  to.device_bytes = from.device_bytes;
-  to.counters = from.counters;
-  to.max_time = from.max_time;
-  to.setup_seconds = from.setup_seconds;
-  to.solve_seconds = from.solve_seconds;
-  to.transfer_seconds = from.transfer_seconds;
-  to.converged = from.converged != 0;
-  to.threads = static_cast<decltype(to.threads)>(from.threads);
-  to.method = static_cast<decltype(to.method)>(from.method);
-  to.backend = static_cast<decltype(to.backend)>(from.backend);
-  to.precision = static_cast<decltype(to.precision)>(from.precision);
+template <class Object>
+void visit_arrival(Archive archive, Object& a) {
+  archive(a.times, a.source, a.notes, a.reached, a.unreached, a.device_bytes, a.counters, a.max_time, a.setup_seconds,
+          a.solve_seconds, a.transfer_seconds, a.residual, a.converged, a.threads, a.method, a.source_init, a.backend,
+          a.precision);
 }
 
 template <class T>
@@ -41,64 +24,17 @@ void append(Array<T>& values, const Array<T>& more) {
 
 }  // namespace
 
-void put_text(Bytes& bytes, const std::string& text) { put_vector(bytes, text); }
-std::string take_text(Unpack& unpack) {
-  const auto text = unpack.take_vector<char>();
-  return {text.begin(), text.end()};
-}
-
-void put_sources(Bytes& bytes, const Sources& sources) {
-  put<std::uint64_t>(bytes, sources.vertices.size());
-  for (const VertexSource& source : sources.vertices) {
-    put<std::uint64_t>(bytes, source.vertex.value);
-    put(bytes, source.time);
-  }
-  put_vector(bytes, sources.points);
-  put_vector(bytes, sources.level_set);
-}
-
+void put_sources(Bytes& bytes, const Sources& sources) { visit_sources(Archive(bytes), sources); }
 Sources take_sources(Unpack& unpack) {
   Sources sources;
-  const auto count = unpack.take<std::uint64_t>();
-  for (std::uint64_t i = 0; i < count; ++i) {
-    const auto vertex = unpack.take<std::uint64_t>();
-    sources.vertices.push_back({VertexId(static_cast<std::size_t>(vertex)), unpack.take<double>()});
-  }
-  sources.points = unpack.take_vector<PointSource>();
-  sources.level_set = unpack.take_vector<double>();
+  visit_sources(Archive(unpack), sources);
   return sources;
 }
 
-void put_arrival(Bytes& bytes, const Arrival& arrival) {
-  Numbers numbers{};
-  copy_plain(arrival, numbers);
-  numbers.has_residual = arrival.residual ? 1 : 0;
-  if (arrival.residual) {
-    numbers.worst = arrival.residual->worst;
-    numbers.limit = arrival.residual->limit;
-    numbers.worst_vertex = arrival.residual->worst_vertex.value;
-  }
-  put(bytes, numbers);
-  put_vector(bytes, arrival.times);
-  put_vector(bytes, arrival.source);
-  put<std::uint64_t>(bytes, arrival.notes.size());
-  for (const std::string& note : arrival.notes) put_text(bytes, note);
-}
-
+void put_arrival(Bytes& bytes, const Arrival& arrival) { visit_arrival(Archive(bytes), arrival); }
 Arrival take_arrival(Unpack& unpack) {
-  const auto numbers = unpack.take<Numbers>();
   Arrival arrival;
-  copy_plain(numbers, arrival);
-  if (numbers.has_residual != 0) {
-    Residual& residual = arrival.residual.emplace();
-    residual.worst = numbers.worst;
-    residual.limit = numbers.limit;
-    residual.worst_vertex.value = numbers.worst_vertex;
-  }
-  arrival.times = unpack.take_vector<double>();
-  arrival.source = unpack.take_vector<std::int32_t>();
-  const auto notes = unpack.take<std::uint64_t>();
-  for (std::uint64_t i = 0; i < notes; ++i) arrival.notes.push_back(take_text(unpack));
+  visit_arrival(Archive(unpack), arrival);
   return arrival;
 }
 

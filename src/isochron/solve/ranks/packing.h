@@ -2,7 +2,6 @@
 #pragma once
 
 #include <span>
-#include <string>
 
 #include "isochron/comm/packing.h"
 #include "isochron/metric/metric.h"
@@ -10,9 +9,6 @@
 #include "isochron/solve/sources.h"
 
 namespace isochron::ranks {
-
-void put_text(Bytes& bytes, const std::string& text);
-std::string take_text(Unpack& unpack);
 
 void put_sources(Bytes& bytes, const Sources& sources);
 Sources take_sources(Unpack& unpack);

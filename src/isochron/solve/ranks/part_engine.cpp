@@ -28,8 +28,10 @@ class PartEngine : public Engine {
   }
 
   void solve_many(std::span<const Sources> source_sets, const TakeArrival& take) final {
-    for (std::size_t i = 0; i < source_sets.size(); ++i)
-      take(i, for_source_set(i, source_sets.size(), [&] { return solve(source_sets[i]); }));
+    for (std::size_t i = 0; i < source_sets.size(); ++i) {
+      Arrival arrival = for_source_set(i, source_sets.size(), [&] { return solve(source_sets[i]); });
+      all_or_none(communicator_, [&] { take(i, std::move(arrival)); });
+    }
   }
 
   Residual residual(const Arrival& /*arrival*/, const Sources& /*sources*/) final {
@@ -59,8 +61,9 @@ class MeshPartEngine final : public PartEngine {
 
   void set_metric(const AnyMetric& metric) override {
     const Timer timer;
-    const std::shared_ptr<const Metric> next = host_metric(metric);
+    std::shared_ptr<const Metric> next;
     all_or_none(communicator_, [&] {
+      next = host_metric(metric);
       if (part_.mesh.element_count() == 0) return;
       check_mesh(part_.mesh);
       check_metric(*next, part_.mesh.element_count(), Subject::metric);
@@ -76,7 +79,7 @@ class MeshPartEngine final : public PartEngine {
  private:
   Arrival solve(const Sources& sources) override {
     const Timer timer;
-    const std::vector<GlobalSeed> seeds = part_seeds(communicator_, part_, *metric_, sources, options_);
+    const std::vector<Seed> seeds = part_seeds(communicator_, part_, *metric_, sources, options_);
     const double seconds = timer.seconds();
     Arrival arrival = solver_->solve(seeds);
     arrival.setup_seconds = setup_seconds_ + seconds;
@@ -110,7 +113,8 @@ class BoxEngine final : public PartEngine {
 
   void set_metric(const AnyMetric& metric) override {
     const Timer timer;
-    const std::shared_ptr<const Metric> next = host_metric(metric);
+    std::shared_ptr<const Metric> next;
+    all_or_none(communicator_, [&] { next = host_metric(metric); });
     boxes_ = std::make_unique<GridBoxes>(communicator_, *grid_.whole, *grid_.boxes, *next,
                                          std::vector<std::uint8_t>(grid_.mask.begin(), grid_.mask.end()));
     metric_ = next;
@@ -121,7 +125,7 @@ class BoxEngine final : public PartEngine {
  private:
   Arrival solve(const Sources& sources) override {
     const Timer timer;
-    const std::vector<GlobalSeed> seeds = boxes_->seeds(sources, options_);
+    const std::vector<Seed> seeds = boxes_->seeds(sources, options_);
     if (solver_ == nullptr) {
       part_ = boxes_->partition(seeds, options_.order, options_.ranks.blocks_per_rank);
       solver_ = make_part_solver(communicator_, part_, options_);

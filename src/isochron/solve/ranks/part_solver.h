@@ -24,9 +24,8 @@ class PartSolver {
   PartSolver& operator=(const PartSolver&) = delete;
   virtual ~PartSolver() = default;
 
-  /// First arrivals at the part's own vertices. Each rank gives seeds: all of them, or at least those of its own
-  /// vertices.
-  virtual Arrival solve(std::span<const GlobalSeed> seeds) = 0;
+  /// First arrivals at the part's own vertices. Each rank gives all seeds.
+  virtual Arrival solve(std::span<const Seed> seeds) = 0;
 };
 
 /// All ranks together. Keeps references to the communicator and the part; `metric` has one value for each element of

@@ -150,9 +150,10 @@ class CoarseImage {
   }
 
   /// Arrival times at the voxels from seeds at these positions.
-  void solve_from(std::span<const GlobalSeed> seeds, std::span<const Vec3d> points, int threads) {
+  void solve_from(std::span<const Seed> seeds, std::span<const Vec3d> points, int threads) {
     Sources sources;
-    for (const GlobalSeed& seed : seeds) sources.vertices.push_back({nearest(points[seed.vertex]), seed.time / unit_});
+    for (const Seed& seed : seeds)
+      sources.vertices.push_back({nearest(points[seed.vertex.index()]), seed.time / unit_});
     SolveOptions options;
     options.order = 2;
     options.backend = threads > 1 ? Backend::threads : Backend::serial;
@@ -237,10 +238,10 @@ MeanEdge mean_edge(const SimplexMesh<Corners>& mesh, const Metric& metric) {
 }
 
 /// The slab of each vertex: as many edges thick as is tuned, by time from the first seed on.
-std::vector<std::uint32_t> slabs_of(std::span<const double> times, std::span<const GlobalSeed> seeds, double thickness,
+std::vector<std::uint32_t> slabs_of(std::span<const double> times, std::span<const Seed> seeds, double thickness,
                                     int threads) {
   double first = std::numeric_limits<double>::infinity();
-  for (const GlobalSeed& seed : seeds) first = std::min(first, seed.time);
+  for (const Seed& seed : seeds) first = std::min(first, seed.time);
   constexpr double max_slabs = 1e6;  // what nothing reaches is the last one
   std::vector<std::uint32_t> slab(times.size());
   parallel_for(threads, times.size(), [&](std::size_t v) {
@@ -396,7 +397,7 @@ std::vector<float> expected_work(const TriangleMesh& mesh, const Metric&, std::s
 
 template <int Corners>
 std::vector<std::uint32_t> partition_by_time(const SimplexMesh<Corners>& mesh, const Metric& metric,
-                                             std::span<const GlobalSeed> seeds, int ranks, int threads) {
+                                             std::span<const Seed> seeds, int ranks, int threads) {
   const MeanEdge edge = mean_edge(mesh, metric);
   std::vector<double> times(mesh.vertex_count());
   {
@@ -425,9 +426,9 @@ std::vector<std::uint32_t> partition_by_time(const SimplexMesh<Corners>& mesh, c
   return rank_of;
 }
 
-template std::vector<std::uint32_t> partition_by_time(const SimplexMesh<3>&, const Metric&, std::span<const GlobalSeed>,
-                                                      int, int);
-template std::vector<std::uint32_t> partition_by_time(const SimplexMesh<4>&, const Metric&, std::span<const GlobalSeed>,
-                                                      int, int);
+template std::vector<std::uint32_t> partition_by_time(const SimplexMesh<3>&, const Metric&, std::span<const Seed>, int,
+                                                      int);
+template std::vector<std::uint32_t> partition_by_time(const SimplexMesh<4>&, const Metric&, std::span<const Seed>, int,
+                                                      int);
 
 }  // namespace isochron::ranks

@@ -18,7 +18,7 @@ namespace isochron::ranks {
 /// too, and no worse balanced than by chance.
 template <int Corners>
 std::vector<std::uint32_t> partition_by_time(const SimplexMesh<Corners>& mesh, const Metric& metric,
-                                             std::span<const GlobalSeed> seeds, int ranks, int threads);
+                                             std::span<const Seed> seeds, int ranks, int threads);
 
 /// How often a solve will process each vertex, 1 where once is enough; guessed from times that are known roughly.
 std::vector<float> expected_work(const TetMesh& mesh, const Metric& metric, std::span<const double> times, int threads);

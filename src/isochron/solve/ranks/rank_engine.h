@@ -50,19 +50,13 @@ RankWork run_bands(Communicator& communicator, const Halo& halo, LocalSolver<T>&
   return {bands.counters(), local.counters(), out.messages(), out.bytes()};
 }
 
-/// The worst of a rank's own vertices in the residual check.
-struct OwnResidual {
-  double worst = 0;
-  std::uint64_t vertex = 0;  ///< of the whole
-};
-
 /// A solve of one `Part`, which is a part of a mesh or of an image, prepared:
 ///
 /// - `problem()`, which has vertices with ghosts and the unit of times; `Scalar` of it;
-/// - `owned()` vertices that it computes; `number(own)` of the own-th of them in the problem, and `own(global)`, none
+/// - `owned()` vertices that it computes; `number(own)` of the own-th of them in the problem, and `own(vertex)`, none
 ///   when it is not among them; `vertices()` with the ghosts that it needs;
-/// - `halo()`; `threads()`; `run(start, progress)` to the fixed point; `residual(start, limit)`;
-///   `spread_labels(start)`.
+/// - `halo()`; `threads()`; `run(start, progress)` to the fixed point; `residual(start, limit)` of own vertices, which
+///   names the worst as the whole does; `spread_labels(start)`.
 template <class Part>
 class RankEngine final : public PartSolver {
   using T = typename Part::Scalar;
@@ -79,9 +73,8 @@ class RankEngine final : public PartSolver {
         notes_(std::move(notes)),
         setup_seconds_(since_start.seconds()) {}
 
-  Arrival solve(std::span<const GlobalSeed> seeds) override {
-    Extent extent;
-    Start<T> start = make_start(seeds, extent);
+  Arrival solve(std::span<const Seed> seeds) override {
+    Start<T> start = make_start(seeds);
     const Timer timer;
     const RankWork work = part_.run(start, options_.progress);
     Totals own;
@@ -96,46 +89,29 @@ class RankEngine final : public PartSolver {
     own.halo_bytes *= work.passes;
     const double limit = residual_tolerances * static_cast<double>(start.state.tolerance);
     if (options_.verify == Keep::yes) own.residual = part_.residual(start, limit);
-    if (options_.sources == Keep::yes) arrival.source = sources_of(start, extent);
+    if (options_.sources == Keep::yes) arrival.source = sources_of(start, only_source(seeds));
     add_up(own, work.bands, limit, arrival);
     return arrival;
   }
 
  private:
-  /// The earliest seed of all ranks, and the sources that seeds are from.
-  struct Extent {
-    double base = infinity;
-    std::int32_t lowest = std::numeric_limits<std::int32_t>::max(), highest = -1;
-
-    void add(const Extent& other) {
-      base = std::min(base, other.base);
-      lowest = std::min(lowest, other.lowest);
-      highest = std::max(highest, other.highest);
-    }
-  };
-
   /// What the ranks add up after a solve.
   struct Totals {
     std::uint64_t reached = 0, unreached = 0;
     std::uint64_t local_solves = 0, vertex_updates = 0;
     std::uint64_t messages = 0, bytes = 0, halo_bytes = 0;
     double max_time = -infinity, idle = 0, seconds = 0;
-    OwnResidual residual;
+    Residual residual;
   };
 
-  Start<T> make_start(std::span<const GlobalSeed> seeds, Extent& extent) const {
-    std::vector<Seed> own;
-    for (const GlobalSeed& seed : seeds)
-      if (const std::optional<std::size_t> v = part_.own(seed.vertex)) {
-        own.push_back({VertexId(*v), seed.time, seed.source});
-        extent.add({seed.time, seed.source, seed.source});
-      }
-    for (const Extent& other : all_values(communicator_, Extent(extent))) extent.add(other);
-    if (extent.highest < 0) throw InputError("no rank has a seed; say where the front starts");
-
-    return isochron::make_start(part_.problem(), make_start_seeds<T>(own, part_.problem().unit, extent.base),
+  /// What is wrong with seeds all ranks find, since each has all of them.
+  Start<T> make_start(std::span<const Seed> seeds) const {
+    if (seeds.empty()) throw InputError("no rank has a seed; say where the front starts");
+    StartSeeds own = make_start_seeds<T>(seeds, part_.problem().unit);
+    std::erase_if(own.seeds, [&](const Seed& seed) { return !part_.own(seed.vertex); });
+    return isochron::make_start(part_.problem(), own,
                                 options_.tolerance.value_or(default_tolerance(std::is_same_v<T, float>)),
-                                [&](VertexId v) { return part_.number(v.index()); });
+                                [&](GlobalVertexId v) { return part_.number(*part_.own(v)); });
   }
 
   std::vector<double> read_times(const Start<T>& start, Totals& totals) const {
@@ -156,11 +132,12 @@ class RankEngine final : public PartSolver {
     return times;
   }
 
-  std::vector<std::int32_t> sources_of(Start<T>& start, const Extent& extent) {
+  /// `only` is the source of all seeds, where there is only one; −1 else.
+  std::vector<std::int32_t> sources_of(Start<T>& start, std::int32_t only) {
     std::vector<std::int32_t> source(part_.owned(), -1);
-    if (extent.lowest == extent.highest) {
+    if (only >= 0) {
       for (std::size_t v = 0; v < source.size(); ++v)
-        if (start.state.time[part_.number(v)] < std::numeric_limits<T>::infinity()) source[v] = extent.lowest;
+        if (start.state.time[part_.number(v)] < std::numeric_limits<T>::infinity()) source[v] = only;
       return source;
     }
     for (const auto& [v, time] : start.seeds)
@@ -190,7 +167,7 @@ class RankEngine final : public PartSolver {
       traffic.min_idle_seconds = std::min(traffic.min_idle_seconds, totals.idle);
       if (totals.residual.worst > residual.worst) {
         residual.worst = totals.residual.worst;
-        residual.worst_vertex = VertexId(static_cast<std::size_t>(totals.residual.vertex));
+        residual.worst_vertex = totals.residual.worst_vertex;
       }
     }
     arrival.counters.rounds = traffic.bands = bands.bands;

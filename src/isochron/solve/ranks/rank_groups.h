@@ -3,11 +3,12 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "isochron/comm/communicator.h"
+#include "isochron/comm/collectives.h"
 #include "isochron/core/cores.h"
 #include "isochron/core/progress.h"
 #include "isochron/solve/options.h"
@@ -54,22 +55,29 @@ class RankGroups {
     return own;
   }
 
-  /// All ranks together, each with its own progress: `work` on those that lead, while the others wait. Throws Cancelled
-  /// on all of a group when its leader does.
+  /// All ranks together, each with its own progress: `work` on those that lead, while the others wait. What a leader
+  /// throws all ranks throw; Cancelled its own group does.
   template <class Work>
   void lead(const Progress& own, Work&& work) {
-    if (!any()) return std::forward<Work>(work)();
+    if (!any() && world_.size() > 1) return std::forward<Work>(work)();
     const int tag = world_.next_tag();
-    if (!leads()) return wait_for_leader(tag, own);
-    listen(tag, own);
-    look();
-    try {
-      std::forward<Work>(work)();
-    } catch (const Cancelled&) {
-      dismiss(tag, true);
-      throw;
+    std::optional<Failure> failed;
+    if (leads()) {
+      listen(tag, own);
+      look();
+      try {
+        std::forward<Work>(work)();
+      } catch (const Cancelled&) {
+        dismiss(tag, true);
+        throw;
+      } catch (...) {
+        failed = current_failure();
+      }
+      dismiss(tag, false);
+    } else {
+      wait_for_leader(tag, own);
     }
-    dismiss(tag, false);
+    throw_together(world_, failed);
   }
 
  private:

@@ -212,7 +212,7 @@ template <int Corners>
 void check_vertices(Communicator& communicator, const MeshPart<Corners>& part, const Collector<Corners>& collector,
                     const std::vector<VertexSource>& vertices) {
   for (const auto& [id, time] : vertices) {
-    const std::uint64_t vertex = id.index();
+    const std::uint64_t vertex = id.value;
     if (vertex >= part.whole_vertices)
       throw InputError(
           fmt::format("source vertex {} is out of range (the mesh has vertices 0 to {}); give an id of the mesh",
@@ -223,7 +223,7 @@ void check_vertices(Communicator& communicator, const MeshPart<Corners>& part, c
   // By source: whether this rank has the vertex, and an element at it.
   std::vector<std::uint64_t> used;
   for (const auto& source : vertices) {
-    const auto own = collector.own(source.vertex.index());
+    const auto own = collector.own(source.vertex.value);
     used.push_back(own && collector.adjacency().valence(*own) > 0 ? 1 : 0);
   }
   sum_over_ranks(communicator, used);
@@ -241,15 +241,16 @@ PlacedSources placed_in(const Surroundings<Corners>& near, const Adjacency& adja
   std::int32_t index = 0;
   const auto at_vertex = [&](std::uint64_t global, double time) {
     const VertexId v = near.vertex.at(global);
-    placed.points.push_back({near.mesh.point(v), elements_at(adjacency, v), time, index++, v});
+    placed.points.push_back({near.mesh.point(v), v, true, elements_at(adjacency, v), time, index++});
   };
-  for (const auto& [vertex, time] : sources.vertices) at_vertex(vertex.index(), time);
+  for (const auto& [vertex, time] : sources.vertices) at_vertex(vertex.value, time);
   for (std::size_t i = 0; i < found.size(); ++i) {
     const double time = sources.points[i].time;
     const auto corner = std::find_if(found[i].weights.begin(), found[i].weights.end(), on_corner);
     if (corner != found[i].weights.end())
       at_vertex(found[i].corners[static_cast<std::size_t>(corner - found[i].weights.begin())], time);
-    else placed.points.push_back({found[i].point, {near.element.at(found[i].element)}, time, index++, VertexId()});
+    else
+      placed.points.push_back({found[i].point, VertexId(), false, {near.element.at(found[i].element)}, time, index++});
   }
   return placed;
 }
@@ -257,8 +258,8 @@ PlacedSources placed_in(const Surroundings<Corners>& near, const Adjacency& adja
 }  // namespace
 
 template <int Corners>
-std::vector<GlobalSeed> part_seeds(Communicator& communicator, const MeshPart<Corners>& part, const Metric& metric,
-                                   const Sources& sources, const SolveOptions& options) {
+std::vector<Seed> part_seeds(Communicator& communicator, const MeshPart<Corners>& part, const Metric& metric,
+                             const Sources& sources, const SolveOptions& options) {
   if (!sources.level_set.empty())
     throw UsageError(
         "a level set is not taken on a mesh in parts; give vertices or points, or one rank the whole mesh");
@@ -268,13 +269,13 @@ std::vector<GlobalSeed> part_seeds(Communicator& communicator, const MeshPart<Co
   check_vertices(communicator, part, collector, sources.vertices);
   const std::vector<Found<Corners>> found = find_points(communicator, part, sources.points);
   std::vector<std::uint64_t> centres;
-  for (const auto& source : sources.vertices) centres.push_back(source.vertex.index());
+  for (const auto& source : sources.vertices) centres.push_back(source.vertex.value);
   for (const Found<Corners>& one : found) centres.insert(centres.end(), one.corners.begin(), one.corners.end());
   const int most = limited_rings(options.ball_rings, count, part.whole_vertices, Corners - 1);
   // The ball is round in the metric, not in edges: where elements are stretched it goes further than its rings.
   for (int rings = options.source_init == SourceInit::ball ? most + 3 : 1;; rings = 2 * rings + 1) {
     const Surroundings<Corners> near = collector.collect(centres, rings);
-    std::vector<GlobalSeed> seeds;
+    std::vector<Seed> seeds;
     if (communicator.rank() == 0) {
       std::vector<VertexId> inside;
       for (const std::uint64_t global : centres) inside.push_back(near.vertex.at(global));
@@ -283,7 +284,7 @@ std::vector<GlobalSeed> part_seeds(Communicator& communicator, const MeshPart<Co
         const PlacedSources placed = placed_in(near, adjacency, sources, found);
         for (const Seed& seed :
              make_seeds(near.mesh, near.metric, adjacency, Sources{}, placed, options.source_init, most))
-          seeds.push_back({near.global_vertex[seed.vertex.index()], seed.time, seed.source});
+          seeds.push_back({GlobalVertexId(near.global_vertex[seed.vertex.index()]), seed.time, seed.source});
       } catch (const PartTooSmall&) {
         seeds.clear();  // ends: what holds all that is connected with the sources has no edge
       }
@@ -293,24 +294,21 @@ std::vector<GlobalSeed> part_seeds(Communicator& communicator, const MeshPart<Co
   }
 }
 
-template std::vector<GlobalSeed> part_seeds(Communicator&, const MeshPart<3>&, const Metric&, const Sources&,
-                                            const SolveOptions&);
-template std::vector<GlobalSeed> part_seeds(Communicator&, const MeshPart<4>&, const Metric&, const Sources&,
-                                            const SolveOptions&);
+template std::vector<Seed> part_seeds(Communicator&, const MeshPart<3>&, const Metric&, const Sources&,
+                                      const SolveOptions&);
+template std::vector<Seed> part_seeds(Communicator&, const MeshPart<4>&, const Metric&, const Sources&,
+                                      const SolveOptions&);
 
 template <int Corners>
-std::vector<GlobalSeed> whole_seeds(const SimplexMesh<Corners>& mesh, const Metric& metric, const Sources& sources,
-                                    const SolveOptions& options) {
+std::vector<Seed> whole_seeds(const SimplexMesh<Corners>& mesh, const Metric& metric, const Sources& sources,
+                              const SolveOptions& options) {
   const Adjacency adjacency = build_adjacency(mesh, wanted_threads(options));
   const PlacedSources placed = place_sources(mesh, adjacency, sources);
   const int rings = limited_rings(options.ball_rings, placed.points.size(), mesh.vertex_count(), Corners - 1);
-  std::vector<GlobalSeed> seeds;
-  for (const Seed& seed : make_seeds(mesh, metric, adjacency, sources, placed, options.source_init, rings))
-    seeds.push_back({seed.vertex.index(), seed.time, seed.source});
-  return seeds;
+  return make_seeds(mesh, metric, adjacency, sources, placed, options.source_init, rings);
 }
 
-template std::vector<GlobalSeed> whole_seeds(const SimplexMesh<3>&, const Metric&, const Sources&, const SolveOptions&);
-template std::vector<GlobalSeed> whole_seeds(const SimplexMesh<4>&, const Metric&, const Sources&, const SolveOptions&);
+template std::vector<Seed> whole_seeds(const SimplexMesh<3>&, const Metric&, const Sources&, const SolveOptions&);
+template std::vector<Seed> whole_seeds(const SimplexMesh<4>&, const Metric&, const Sources&, const SolveOptions&);
 
 }  // namespace isochron::ranks

@@ -16,12 +16,12 @@ namespace isochron::ranks {
 /// all ranks. The surroundings of the sources are collected on rank 0, whosoever parts they lie in. Throws InputError
 /// on all ranks, as `place_sources` does, and UsageError for a level set.
 template <int Corners>
-std::vector<GlobalSeed> part_seeds(Communicator& communicator, const MeshPart<Corners>& part, const Metric& metric,
-                                   const Sources& sources, const SolveOptions& options);
+std::vector<Seed> part_seeds(Communicator& communicator, const MeshPart<Corners>& part, const Metric& metric,
+                             const Sources& sources, const SolveOptions& options);
 
 /// The seeds that `Solver` would start with. Throws as `Solver::solve` does.
 template <int Corners>
-std::vector<GlobalSeed> whole_seeds(const SimplexMesh<Corners>& mesh, const Metric& metric, const Sources& sources,
-                                    const SolveOptions& options);
+std::vector<Seed> whole_seeds(const SimplexMesh<Corners>& mesh, const Metric& metric, const Sources& sources,
+                              const SolveOptions& options);
 
 }  // namespace isochron::ranks

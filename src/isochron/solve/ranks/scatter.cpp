@@ -37,6 +37,13 @@ std::vector<std::uint32_t> along_curve(std::span<const Vec3d> points, std::span<
   return hilbert_order(middle).new_to_old;
 }
 
+template <class Part>
+void visit_plain(Archive archive, Part& one) {
+  auto& part = one.part;
+  archive(part.mesh.points, part.mesh.elements, part.owned, part.global_vertex, part.global_element, part.ghost_owner,
+          part.whole_vertices, part.whole_elements, one.virtual_elements);
+}
+
 template <int Corners>
 Bytes packed(const SolvePart<Corners>& solve_part) {
   const MeshPart<Corners>& part = solve_part.part;
@@ -46,16 +53,8 @@ Bytes packed(const SolvePart<Corners>& solve_part) {
   bytes.reserve(size_of(part.mesh.points) + size_of(part.mesh.elements) + size_of(part.global_vertex) +
                 size_of(part.global_element) + size_of(part.ghost_owner) + size_of(solve_part.virtual_elements) +
                 solve_part.metric.bytes_per_element() * part.mesh.element_count() + counts);
-  put_vector(bytes, part.mesh.points);
-  put_vector(bytes, part.mesh.elements);
-  put<std::uint64_t>(bytes, part.owned);
-  put_vector(bytes, part.global_vertex);
-  put_vector(bytes, part.global_element);
-  put_vector(bytes, part.ghost_owner);
-  put(bytes, part.whole_vertices);
-  put(bytes, part.whole_elements);
+  visit_plain(Archive(bytes), solve_part);
   put_metric(bytes, solve_part.metric);
-  put_vector(bytes, solve_part.virtual_elements);
   return bytes;
 }
 
@@ -63,17 +62,8 @@ template <int Corners>
 SolvePart<Corners> unpacked(const Bytes& bytes) {
   Unpack unpack(bytes);
   SolvePart<Corners> solve_part;
-  MeshPart<Corners>& part = solve_part.part;
-  part.mesh.points = unpack.take_vector<Vec3d>();
-  part.mesh.elements = unpack.take_vector<typename SimplexMesh<Corners>::Element>();
-  part.owned = unpack.take<std::uint64_t>();
-  part.global_vertex = unpack.take_vector<std::uint64_t>();
-  part.global_element = unpack.take_vector<std::uint64_t>();
-  part.ghost_owner = unpack.take_vector<std::uint32_t>();
-  part.whole_vertices = unpack.take<std::uint64_t>();
-  part.whole_elements = unpack.take<std::uint64_t>();
+  visit_plain(Archive(unpack), solve_part);
   solve_part.metric = take_metric(unpack);
-  solve_part.virtual_elements = unpack.take_vector<VirtualRecord<double, Corners>>();
   return solve_part;
 }
 

@@ -54,7 +54,7 @@ Bytes packed(std::size_t first, const std::vector<Outcome>& outcomes) {
   for (const Outcome& outcome : outcomes) {
     const auto* failure = std::get_if<Failure>(&outcome);
     put<std::uint8_t>(bytes, failure != nullptr ? 1 : 0);
-    if (failure != nullptr) put_text(bytes, pack(*failure));
+    if (failure != nullptr) put_vector(bytes, pack(*failure));
     else put_arrival(bytes, std::get<Arrival>(outcome));
   }
   return bytes;
@@ -143,8 +143,10 @@ class SourceScheduler {
       std::vector<Outcome> outcomes;
       for (std::uint64_t i = 0; i < count; ++i) {
         const bool failed = unpack.take<std::uint8_t>() != 0;
-        if (failed) outcomes.emplace_back(unpack_failure(take_text(unpack)));
-        else outcomes.emplace_back(take_arrival(unpack));
+        if (failed) {
+          const auto text = unpack.take_vector<char>();
+          outcomes.emplace_back(unpack_failure({text.data(), text.size()}));
+        } else outcomes.emplace_back(take_arrival(unpack));
       }
       keep(first, std::move(outcomes));
     }

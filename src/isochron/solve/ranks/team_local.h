@@ -45,7 +45,7 @@ class TeamLocal final : public LocalSolver<typename Relax::Scalar> {
     if (next == no_band || next > band) return false;
     if (halo_.border() > 0 && (opened_ == no_band || next > opened_)) open(next, out);
     team_.process(next);
-    tell(out);
+    send_new(out);
     return true;
   }
 
@@ -53,7 +53,7 @@ class TeamLocal final : public LocalSolver<typename Relax::Scalar> {
   bool work_ahead(std::size_t, Outbox<T>& out) override {
     for (std::uint32_t step = 1; step <= bands_ahead; ++step)
       if (team_.process_ahead(std::max(band_, team_.current()) + step, ahead_share * team_.threads())) {
-        tell(out);
+        send_new(out);
         return true;
       }
     return false;
@@ -97,7 +97,7 @@ class TeamLocal final : public LocalSolver<typename Relax::Scalar> {
     });
     out.flush();
   }
-  void tell(Outbox<T>& out) {
+  void send_new(Outbox<T>& out) {
     for (News& news : news_) {
       for (const std::uint32_t border : news.borders) out.put(border, sent_[border]);
       news.borders.clear();

@@ -40,8 +40,8 @@ class WholeMesh {
   }
   [[nodiscard]] std::size_t count() const { return mesh_.vertex_count(); }
 
-  [[nodiscard]] std::vector<GlobalSeed> seeds(const Metric& metric, const Sources& sources,
-                                              const SolveOptions& options) const {
+  [[nodiscard]] std::vector<Seed> seeds(const Metric& metric, const Sources& sources,
+                                        const SolveOptions& options) const {
     return whole_seeds(mesh_, metric, sources, options);
   }
 
@@ -63,19 +63,26 @@ class WholeMesh {
     SimplexMesh<Corners> mesh_;
   };
 
+  /// The part of every vertex.
+  using Cut = std::vector<std::uint32_t>;
+  [[nodiscard]] Cut cut(const Metric& metric, std::span<const Seed> seeds, int parts, const SolveOptions& options,
+                        int threads) const {
+    RankOptions how = options.ranks;
+    how.threads = threads;
+    return parts > 1 && how.blocks_per_rank == 0 ? partition_by_time(mesh_, metric, seeds, parts, threads)
+                                                 : partition_in_blocks(mesh_, parts, how);
+  }
+
   /// One rank's part.
   class Part {
    public:
-    /// All ranks together, of which the first has the whole.
-    Part(Communicator& communicator, const WholeMesh* whole, const Metric* metric, std::span<const GlobalSeed> seeds,
+    /// All ranks together, of which the first has the whole and how it is cut.
+    Part(Communicator& communicator, const WholeMesh* whole, const Metric* metric, std::optional<Cut>&& cut,
          const SolveOptions& options, int threads)
         : part_(scatter<Corners>(communicator, whole == nullptr ? nullptr : &whole->mesh_, metric,
-                                 whole == nullptr
-                                     ? std::vector<std::uint32_t>()
-                                     : whole->partition(*metric, seeds, communicator.size(), options, threads),
-                                 options.obtuse, threads)),
+                                 cut ? std::move(*cut) : Cut(), options.obtuse, threads)),
           solver_(make_part_solver<Corners>(communicator, part_.part, part_.metric, options, part_.virtual_elements)) {}
-    Arrival solve(std::span<const GlobalSeed> seeds) { return solver_->solve(seeds); }
+    Arrival solve(std::span<const Seed> seeds) { return solver_->solve(seeds); }
     [[nodiscard]] std::span<const std::uint64_t> own() const {
       return std::span(part_.part.global_vertex).first(part_.part.owned);
     }
@@ -86,15 +93,6 @@ class WholeMesh {
   };
 
  private:
-  /// The part of every vertex.
-  [[nodiscard]] std::vector<std::uint32_t> partition(const Metric& metric, std::span<const GlobalSeed> seeds, int parts,
-                                                     const SolveOptions& options, int threads) const {
-    RankOptions cut = options.ranks;
-    cut.threads = threads;
-    return parts > 1 && cut.blocks_per_rank == 0 ? partition_by_time(mesh_, metric, seeds, parts, threads)
-                                                 : partition_in_blocks(mesh_, parts, cut);
-  }
-
   const SimplexMesh<Corners>& mesh_;
 };
 
@@ -112,14 +110,11 @@ class WholeImage {
   void check(const Metric& metric) const { check_grid_metric({*grid_.grid, metric}, cells_); }
   [[nodiscard]] std::size_t count() const { return grid_.grid->voxel_count(); }
 
-  [[nodiscard]] std::vector<GlobalSeed> seeds(const Metric& metric, const Sources& sources,
-                                              const SolveOptions& options) const {
+  [[nodiscard]] std::vector<Seed> seeds(const Metric& metric, const Sources& sources,
+                                        const SolveOptions& options) const {
     const auto placed = place_grid_sources(*grid_.grid, cells_, sources);
     const int radius = limited_radius(options.ball_rings, placed.size(), *grid_.grid);
-    std::vector<GlobalSeed> seeds;
-    for (const Seed& seed : make_grid_seeds({*grid_.grid, metric}, cells_, placed, options.source_init, radius))
-      seeds.push_back({seed.vertex.index(), seed.time, seed.source});
-    return seeds;
+    return make_grid_seeds({*grid_.grid, metric}, cells_, placed, options.source_init, radius);
   }
 
   void pack(Bytes& bytes) const {
@@ -137,17 +132,27 @@ class WholeImage {
     std::vector<std::uint8_t> mask_;
   };
 
+  /// What the ranks get, and who gets what.
+  using Cut = WholeGrid;
+  [[nodiscard]] Cut cut(const Metric& metric, std::span<const Seed> seeds, int ranks, const SolveOptions& options,
+                        int threads) const {
+    const VoxelMetric in_voxels{*grid_.grid, metric};
+    WholeGrid whole{*grid_.grid, metric, cells_, plan_stencils(in_voxels, cells_, threads), {}, options.order};
+    const Vec3i reach = options.order * stencil_reach(in_voxels, cells_, whole.plan, threads);
+    whole.partition = partition_blocks(in_voxels, cells_, reach, seeds, ranks, options.ranks.blocks_per_rank);
+    return whole;
+  }
+
   class Part {
    public:
-    Part(Communicator& communicator, const WholeImage* whole, const Metric* metric, std::span<const GlobalSeed> seeds,
-         const SolveOptions& options, int threads) {
-      std::optional<WholeGrid> cut;
-      if (whole != nullptr) cut.emplace(whole->partition(*metric, seeds, communicator.size(), options, threads));
+    Part(Communicator& communicator, const WholeImage* /*whole*/, const Metric* /*metric*/, std::optional<Cut>&& cut,
+         const SolveOptions& options, int /*threads*/) {
       const GridPart part = scatter_grid(communicator, cut ? &*cut : nullptr);
+      cut.reset();
       own_ = part.own_voxels();
       solver_ = make_part_solver(communicator, part, options);
     }
-    Arrival solve(std::span<const GlobalSeed> seeds) { return solver_->solve(seeds); }
+    Arrival solve(std::span<const Seed> seeds) { return solver_->solve(seeds); }
     [[nodiscard]] std::span<const std::uint64_t> own() const { return own_; }
 
    private:
@@ -156,16 +161,6 @@ class WholeImage {
   };
 
  private:
-  /// What the ranks get, and who gets what.
-  [[nodiscard]] WholeGrid partition(const Metric& metric, std::span<const GlobalSeed> seeds, int ranks,
-                                    const SolveOptions& options, int threads) const {
-    const VoxelMetric in_voxels{*grid_.grid, metric};
-    WholeGrid whole{*grid_.grid, metric, cells_, plan_stencils(in_voxels, cells_, threads), {}, options.order};
-    const Vec3i reach = options.order * stencil_reach(in_voxels, cells_, whole.plan, threads);
-    whole.partition = partition_blocks(in_voxels, cells_, reach, seeds, ranks, options.ranks.blocks_per_rank);
-    return whole;
-  }
-
   MaskedGrid grid_;
   GridCells cells_;
 };
@@ -239,6 +234,7 @@ class WholeEngine final : public Engine {
 
   void release() {
     part_.reset();
+    has_parts_ = false;
     as_one_.reset();
     groups_.reset();
   }
@@ -281,17 +277,8 @@ class WholeEngine final : public Engine {
       setup_seconds_ += timer.seconds();
     });
     Arrival arrival;
-    std::optional<Failure> failed;
-    groups_->lead(options_.progress, [&] {
-      try {
-        arrival = for_source_set(set, sets.size(), [&] { return as_one_->solve(sets[set]); });
-      } catch (const Cancelled&) {
-        throw;
-      } catch (...) {
-        failed = current_failure();
-      }
-    });
-    throw_together(communicator_, failed);
+    groups_->lead(options_.progress,
+                  [&] { arrival = for_source_set(set, sets.size(), [&] { return as_one_->solve(sets[set]); }); });
     arrival.backend = Backend::mpi;
     arrival.traffic.emplace().bands = arrival.counters.rounds;
     return arrival;
@@ -299,15 +286,21 @@ class WholeEngine final : public Engine {
 
   Arrival solve_parts(std::span<const Sources> sets, std::size_t set) {
     const Timer timer;
-    std::vector<GlobalSeed> seeds;
+    const int threads = std::max(options_.ranks.threads, groups_->threads());
+    std::vector<Seed> seeds;
+    std::optional<typename Whole::Cut> cut;
     all_or_none(communicator_, [&] {
-      if (root_) seeds = for_source_set(set, sets.size(), [&] { return whole_->seeds(*metric_, sets[set], options_); });
+      if (!root_) return;
+      seeds = for_source_set(set, sets.size(), [&] { return whole_->seeds(*metric_, sets[set], options_); });
+      if (!has_parts_) cut.emplace(whole_->cut(*metric_, seeds, groups_->count(), options_, threads));
     });
     seeds = broadcast_values(communicator_, seeds);
-    if (groups_->leads() && part_ == nullptr) {
-      part_ = std::make_unique<typename Whole::Part>(groups_->between(), root_ ? &*whole_ : nullptr, metric_.get(),
-                                                     seeds, groups_->options(own_),
-                                                     std::max(options_.ranks.threads, groups_->threads()));
+    if (!has_parts_) {
+      groups_->lead(options_.progress, [&] {
+        part_ = std::make_unique<typename Whole::Part>(groups_->between(), root_ ? &*whole_ : nullptr, metric_.get(),
+                                                       std::move(cut), groups_->options(own_), threads);
+      });
+      has_parts_ = true;
       setup_seconds_ += timer.seconds();
     }
     Arrival arrival;
@@ -333,7 +326,7 @@ class WholeEngine final : public Engine {
       copy.emplace(unpack);
       metric = ranks::take_metric(unpack);
     }
-    bytes = {};
+    bytes = Bytes();
     SolveOptions own = options_;
     own.backend = options_.ranks.rank_backend;
     own.threads = options_.ranks.batch_threads;
@@ -375,7 +368,8 @@ class WholeEngine final : public Engine {
   bool solved_as_one_ = false;
   std::string note_;
   std::unique_ptr<Solver> as_one_;              ///< on rank 0
-  std::unique_ptr<typename Whole::Part> part_;  ///< instead, on those that lead
+  bool has_parts_ = false;                      ///< instead
+  std::unique_ptr<typename Whole::Part> part_;  ///< on those that lead
   double setup_seconds_ = 0;
 };
 
@@ -404,6 +398,11 @@ std::unique_ptr<Engine> make_whole_engine(const Domain& domain, SolveOptions opt
 namespace isochron {
 
 std::unique_ptr<Engine> make_rank_engine(const Domain& domain, SolveOptions options, Communicator& communicator) {
+  const std::vector<std::size_t> shapes = all_values(communicator, domain.in_parts() ? domain.shape.index() : 0);
+  all_or_none(communicator, [&] {
+    if (std::count(shapes.begin(), shapes.end(), shapes[0]) != communicator.size())
+      throw UsageError("some ranks have a part of the domain, others none or one of another kind; give each its part");
+  });
   return domain.in_parts() ? ranks::make_part_engine(domain, std::move(options), communicator)
                            : ranks::make_whole_engine(domain, std::move(options), communicator);
 }

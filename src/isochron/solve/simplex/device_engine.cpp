@@ -82,18 +82,17 @@ class MeshDeviceEngineOf final : public MeshDeviceEngine {
   Arrival solve_in_place(const std::vector<Seed>& seeds) override {
     if (options_.progress.cancelled()) throw Cancelled();
     const StartSeeds start = start_of(seeds);
-    const cuda::LayerSeeds layer = as_layer(start);
     Arrival arrival = describe();
     arrival.on_device = std::make_shared<DeviceResult>();
     const Timer whole;
     double& seconds = arrival.solve_seconds;
-    arrival.counters = device_->solve({&layer, 1}, static_cast<T>(tolerance_), options_.band_width, seconds);
+    arrival.counters = device_->solve({&start, 1}, static_cast<T>(tolerance_), options_.band_width, seconds);
     cuda::DeviceArray<double>& times = arrival.on_device->times = cuda::DeviceArray<double>(mesh_.vertex_count());
     device_->times(0, start.base, times);
     cuda::summarise(times, arrival);
     arrival.transfer_seconds = whole.seconds() - seconds;
-    if (options_.verify == Keep::yes) add_residual(0, layer, arrival);
-    if (options_.sources == Keep::yes) add_sources(start, layer, *arrival.on_device);
+    if (options_.verify == Keep::yes) add_residual(0, start, arrival);
+    if (options_.sources == Keep::yes) add_sources(start, *arrival.on_device);
     arrival.on_device->device = cuda::current_device();
     return arrival;
   }
@@ -101,7 +100,7 @@ class MeshDeviceEngineOf final : public MeshDeviceEngine {
   Residual residual(std::span<const double> times, const std::vector<Seed>& seeds) override {
     const StartSeeds start = start_of(seeds);
     device_->load_times(times, start.base);
-    return device_->residual(0, as_layer(start), residual_tolerances * tolerance_);
+    return device_->residual(0, start.seeds, residual_tolerances * tolerance_);
   }
 
  private:
@@ -135,26 +134,12 @@ class MeshDeviceEngineOf final : public MeshDeviceEngine {
     return *whole_metric_;
   }
 
-  static cuda::LayerSeeds as_layer(const StartSeeds& start) {
-    cuda::LayerSeeds layer;
-    for (const Seed& seed : start.seeds) {
-      layer.vertices.push_back(seed.vertex.value);
-      layer.times.push_back(seed.time);
-      layer.labels.push_back(seed.source);
-    }
-    return layer;
-  }
-
   void solve_layers(std::span<const std::vector<Seed>> seed_sets, const TakeArrival& take) {
     std::vector<StartSeeds> starts;
-    std::vector<cuda::LayerSeeds> layers;
-    for (const std::vector<Seed>& seeds : seed_sets) {
-      starts.push_back(start_of(seeds));
-      layers.push_back(as_layer(starts.back()));
-    }
+    for (const std::vector<Seed>& seeds : seed_sets) starts.push_back(start_of(seeds));
     const Timer whole;
     double seconds = 0;
-    Counters counters = device_->solve(layers, static_cast<T>(tolerance_), options_.band_width, seconds);
+    Counters counters = device_->solve(starts, static_cast<T>(tolerance_), options_.band_width, seconds);
     counters.local_solves /= starts.size();  // each layer's share; the rounds are common to all
     counters.vertex_updates /= starts.size();
     const double around = (whole.seconds() - seconds) / static_cast<double>(starts.size());
@@ -166,18 +151,18 @@ class MeshDeviceEngineOf final : public MeshDeviceEngine {
       arrival.times.resize(mesh_.vertex_count());
       device_->times(layer, starts[layer].base, arrival.times);
       arrival.transfer_seconds = around + copying.seconds();
-      if (options_.verify == Keep::yes) add_residual(layer, layers[layer], arrival);
-      if (options_.sources == Keep::yes) add_sources(layer, starts[layer], layers[layer], arrival);
+      if (options_.verify == Keep::yes) add_residual(layer, starts[layer], arrival);
+      if (options_.sources == Keep::yes) add_sources(layer, starts[layer], arrival);
       take(layer, std::move(arrival));
     }
   }
 
-  void add_residual(std::size_t layer, const cuda::LayerSeeds& seeds, Arrival& arrival) {
-    arrival.residual = device_->residual(layer, seeds, residual_tolerances * tolerance_);
+  void add_residual(std::size_t layer, const StartSeeds& start, Arrival& arrival) {
+    arrival.residual = device_->residual(layer, start.seeds, residual_tolerances * tolerance_);
     arrival.converged = arrival.residual->passed();
   }
 
-  void add_sources(std::size_t layer, const StartSeeds& start, const cuda::LayerSeeds& seeds, Arrival& arrival) {
+  void add_sources(std::size_t layer, const StartSeeds& start, Arrival& arrival) {
     arrival.source.resize(mesh_.vertex_count());
     if (const std::int32_t only = only_source(start.seeds); only >= 0) {
       for (std::size_t v = 0; v < arrival.source.size(); ++v)
@@ -185,14 +170,14 @@ class MeshDeviceEngineOf final : public MeshDeviceEngine {
       return;
     }
     cuda::DeviceArray<std::int32_t> labels(mesh_.vertex_count());
-    device_->labels(layer, seeds, labels);
+    device_->labels(layer, start.seeds, labels);
     labels.download_to(arrival.source);
   }
-  void add_sources(const StartSeeds& start, const cuda::LayerSeeds& seeds, DeviceResult& result) {
+  void add_sources(const StartSeeds& start, DeviceResult& result) {
     result.source = cuda::DeviceArray<std::int32_t>(mesh_.vertex_count());
     if (const std::int32_t only = only_source(start.seeds); only >= 0)
       cuda::label_reached(result.times, only, result.source);
-    else device_->labels(0, seeds, result.source);
+    else device_->labels(0, start.seeds, result.source);
     cuda::wait();
   }
 

@@ -90,7 +90,7 @@ std::vector<std::vector<Seed>> seeds_near(const MeshParts<Corners>& mesh, std::s
     widest = std::max(widest, limited_rings(ball_rings, sources.size(), mesh.vertex_count, Corners - 1));
     for (const VertexSource& source : sources) {
       for_source_set(i, source_sets.size(), [&] { check_vertex_source(source, mesh.vertex_count); });
-      vertices.push_back(source.vertex);
+      vertices.push_back(source.vertex.in_whole());
     }
   }
   // The ball is round in the metric, not in edges: where elements are stretched it goes further than its rings.

@@ -20,8 +20,9 @@ void check_onset(double time, const std::string& what) {
 template <int Corners>
 PlacedSource place_vertex(const SimplexMesh<Corners>& mesh, const Adjacency& adjacency, const VertexSource& source) {
   check_vertex_source(source, mesh.vertex_count());
-  PlacedSource placed{mesh.point(source.vertex), elements_at(adjacency, source.vertex), source.time, 0, source.vertex};
-  if (placed.elements.empty()) refuse_isolated(source.vertex);
+  const VertexId v = source.vertex.in_whole();
+  PlacedSource placed{mesh.point(v), v, true, elements_at(adjacency, v), source.time};
+  if (placed.elements.empty()) refuse_isolated(v);
   return placed;
 }
 
@@ -53,9 +54,9 @@ PlacedSource place_point(const SimplexMesh<Corners>& mesh, const Adjacency& adja
   for (int c = 0; c < Corners; ++c)
     if (on_corner(found->weights[c])) {
       const VertexId v = mesh.element(found->element)[c];
-      return {mesh.point(v), elements_at(adjacency, v), source.time, 0, v};
+      return {mesh.point(v), v, true, elements_at(adjacency, v), source.time};
     }
-  return {found->point, {found->element}, source.time, 0, VertexId()};
+  return {found->point, VertexId(), false, {found->element}, source.time};
 }
 
 }  // namespace

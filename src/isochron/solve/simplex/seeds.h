@@ -14,15 +14,6 @@
 
 namespace isochron {
 
-/// A point source as found on the mesh: where it is, the elements that hold it, and when it starts.
-struct PlacedSource {
-  Vec3d position;
-  std::vector<ElementId> elements;
-  double time = 0;
-  std::int32_t source = 0;
-  VertexId vertex;  ///< when the source is a vertex
-};
-
 /// All sources placed on one mesh.
 struct PlacedSources {
   std::vector<PlacedSource> points;  ///< vertex sources first, then point sources

@@ -55,7 +55,7 @@ struct Lists {
   T tolerance;
   T width;  ///< cells later than the layer's earliest by more than this wait a round
   T* time;
-  T* told;               ///< the time its readers know of; +inf: none
+  T* sent;               ///< the time that its dependents were notified of; +inf: none
   std::uint32_t* stamp;  ///< 2 · round (from 0 on) on whose list the entry was last put, + 1 when stale
   std::uint32_t* list[2];
   std::uint32_t* count;  ///< three, taken in turn: one is read, one counts what is put, one is cleared
@@ -139,7 +139,7 @@ class Puller {
     const T horizon = block_.horizon[layer];
     // Another round's stamp is there when the entry was put again in this one; it then says stale, which is safe.
     const bool stale = (__ldcg(l_.stamp + entry) & 1U) != 0;
-    const T told = __ldcg(l_.told + entry);
+    const T sent = __ldcg(l_.sent + entry);
     T now = read_time(time, x);
     const typename View::Cell cell = view_.open(x);
     if (stale || now <= horizon) {
@@ -152,10 +152,10 @@ class Puller {
         const T least = now < infinity<T>() ? countable_gain(l_.tolerance, shortest_step(cell), now) : T(0);
         if (again < now - least) time[x] = now = again;
       }
-      if (now == told) return;
+      if (now == sent) return;
       if (now <= horizon) {
-        l_.told[entry] = now;
-        tell(next, cell, ahead, seen, x, now, layer);
+        l_.sent[entry] = now;
+        notify(next, cell, ahead, seen, x, now, layer);
         return;
       }
     }
@@ -167,8 +167,8 @@ class Puller {
 
  private:
   /// Marks the later readers of x stale.
-  __device__ void tell(const Enqueuer<T>& next, const typename View::Cell& cell, const typename View::Ahead& ahead,
-                       const T (&seen)[2 * View::terms], std::uint32_t x, T now, std::uint32_t layer) {
+  __device__ void notify(const Enqueuer<T>& next, const typename View::Cell& cell, const typename View::Ahead& ahead,
+                         const T (&seen)[2 * View::terms], std::uint32_t x, T now, std::uint32_t layer) {
     const std::uint32_t first = layer * l_.cells;
     unsigned any = 0;
     if constexpr (View::symmetric) {
@@ -272,7 +272,7 @@ __global__ void reset(const __grid_constant__ Lists<T> lists, const __grid_const
   for (std::size_t i = thread_number(); i < entries; i += std::size_t{gridDim.x} * blockDim.x) {
     const auto x = static_cast<std::uint32_t>(lists.layers == 1 ? i : i % lists.cells);
     lists.time[i] = infinity<T>();
-    lists.told[i] = infinity<T>();
+    lists.sent[i] = infinity<T>();
     lists.stamp[i] = view.allowed(x) ? 0 : never;
   }
 }
@@ -283,7 +283,7 @@ __global__ void set_seeds(const SeedEntry<T>* seeds, std::size_t count, const __
   if (i >= count) return;
   const std::uint32_t entry = seeds[i].entry;
   lists.time[entry] = seeds[i].time;
-  lists.told[entry] = T(-1);  // nobody knows of it yet
+  lists.sent[entry] = T(-1);  // nobody knows of it yet
   lists.list[0][i] = entry;
 }
 
@@ -440,7 +440,7 @@ class DeviceGridOf final : public DeviceGrid<T> {
   void raise_order(std::span<const GridSeeds> layers) {
     std::size_t first_seed = 0;
     for (std::size_t k = 0; k < layers.size(); ++k) {
-      const std::size_t count = layers[k].cells.size();
+      const std::size_t count = layers[k].size();
       launch_for(count, in_layer<T>, device_seeds_.data() + first_seed, count,
                  static_cast<std::uint32_t>(k * cell_count()));
       second_order_times(stencils_.view(), layer_time(k), device_seeds_.data() + first_seed, count, memory_,
@@ -457,11 +457,11 @@ class DeviceGridOf final : public DeviceGrid<T> {
   void make_room(std::size_t layers) {
     if (layers <= layers_) return;
     layers_ = 0;
-    for (DeviceArray<T>* array : {&time_, &told_, &second_}) *array = {};
+    for (DeviceArray<T>* array : {&time_, &sent_, &second_}) *array = {};
     for (DeviceArray<std::uint32_t>* array : {&stamp_, &list_[0], &list_[1]}) *array = {};
     require_memory(layer_bytes() * layers + missing_pass_bytes(), "this image");
     const std::size_t entries = cell_count() * layers;
-    for (DeviceArray<T>* array : {&time_, &told_}) *array = DeviceArray<T>(entries);
+    for (DeviceArray<T>* array : {&time_, &sent_}) *array = DeviceArray<T>(entries);
     if (order_ == 2) {
       second_ = DeviceArray<T>(entries);
       memory_.make_room(cell_count());
@@ -473,10 +473,9 @@ class DeviceGridOf final : public DeviceGrid<T> {
 
   [[nodiscard]] std::vector<SeedEntry<T>> seed_entries(const GridSeeds& seeds, std::size_t layer) const {
     std::vector<SeedEntry<T>> entries;
-    entries.reserve(seeds.cells.size());
-    for (std::size_t i = 0; i < seeds.cells.size(); ++i)
-      entries.push_back(
-          {static_cast<T>(seeds.times[i]), static_cast<std::uint32_t>(layer * cell_count() + seeds.cells[i])});
+    entries.reserve(seeds.size());
+    for (const auto& [cell, time] : seeds)
+      entries.push_back({static_cast<T>(time), static_cast<std::uint32_t>(layer * cell_count() + cell)});
     return entries;
   }
 
@@ -501,7 +500,7 @@ class DeviceGridOf final : public DeviceGrid<T> {
     result.cells = static_cast<std::uint32_t>(cell_count());
     result.layers = static_cast<std::uint32_t>(layers);
     result.time = time_.data();
-    result.told = told_.data();
+    result.sent = sent_.data();
     result.stamp = stamp_.data();
     for (int i : {0, 1}) result.list[i] = list_[i].data();
     result.count = count_.data();
@@ -518,7 +517,7 @@ class DeviceGridOf final : public DeviceGrid<T> {
   int order_;
   Stencils stencils_;
   std::size_t layers_ = 0;  ///< that there is memory for
-  DeviceArray<T> time_, told_, second_, least_{3 * max_layers};
+  DeviceArray<T> time_, sent_, second_, least_{3 * max_layers};
   DeviceArray<std::uint32_t> stamp_, count_{3};
   std::array<DeviceArray<std::uint32_t>, 2> list_;
   DeviceArray<Work> work_{1};

@@ -9,6 +9,7 @@
 
 #include "isochron/core/cuda/device_array.h"
 #include "isochron/solve/arrival.h"
+#include "isochron/solve/common/residual.h"
 #include "isochron/solve/grid/stencils.h"
 
 namespace isochron::cuda {
@@ -20,10 +21,7 @@ enum class CellNumbers {
 };
 
 /// Cells (device's numbers) that have a time at the start, in the problem's unit; none twice.
-struct GridSeeds {
-  std::vector<std::uint32_t> cells;
-  std::vector<double> times;
-};
+using GridSeeds = std::vector<SeedTime<double>>;
 
 /// Several independent solves on one image, its layers, go at once.
 template <class T>

@@ -96,7 +96,7 @@ struct BoxView {
     if (!along_axes_only && (cell.word >> (12 + 2 * i + side) & 1U) == 0) return none;
     return side == 0 ? x - 2 * step[i] : x + 2 * step[i];
   }
-  /// What of the dependents is read before it is known whether they are told.
+  /// What of the dependents is read before it is known whether they are notified.
   struct Ahead {};
   [[nodiscard]] __device__ Ahead look_ahead(const Cell&, const T*) const { return {}; }
   /// Calls `visit` with arrays of cells, which may hold `none`, and of their times.

@@ -151,12 +151,12 @@ __global__ void reopen(Mixes mixes, const UpwindEnds<Ends>* upwind, const T* tim
 
 /// Seeds that kept their time have their own label, everyone else none yet.
 template <class T>
-__global__ void label_seeds(const std::uint32_t* seeds, const double* times, const std::int32_t* labels,
-                            std::size_t count, const std::uint32_t* to_inner, const T* time, std::int32_t* label) {
+__global__ void label_seeds(const Seed* seeds, std::size_t count, const std::uint32_t* to_inner, const T* time,
+                            std::int32_t* label) {
   const std::size_t i = thread_number();
   if (i >= count) return;
-  const std::uint32_t v = to_inner[seeds[i]];
-  if (!(time[v] < static_cast<T>(times[i]))) label[v] = labels[i];
+  const std::uint32_t v = to_inner[seeds[i].vertex.value];
+  if (!(time[v] < static_cast<T>(seeds[i].time))) label[v] = seeds[i].source;
 }
 
 template <class Mark>
@@ -190,7 +190,7 @@ DeviceArray<std::uint32_t> order_by_time(const T* time, std::size_t count) {
 
 /// See `MeshSolver::labels`; `time` is a layer's, in the device's numbering.
 template <class View, class T>
-void find_labels(const View& view, const Numbering& numbering, const T* time, const LayerSeeds& seeds,
+void find_labels(const View& view, const Numbering& numbering, const T* time, std::span<const Seed> seeds,
                  DeviceArray<std::int32_t>& result) {
   constexpr int block_threads = 128;
   constexpr std::size_t max_blocks = 528;  // vertices that wait keep others from running
@@ -201,11 +201,9 @@ void find_labels(const View& view, const Numbering& numbering, const T* time, co
   DeviceArray<detail_passes::UpwindEnds<View::ends>> upwind(count);
   const detail_passes::Mixes mixes{word.data(), rest.data()};
   fill_bytes(word.data(), 0xff, word.bytes());
-  const DeviceArray<std::uint32_t> vertices{std::span<const std::uint32_t>(seeds.vertices)};
-  const DeviceArray<double> times{std::span<const double>(seeds.times)};
-  const DeviceArray<std::int32_t> labels{std::span<const std::int32_t>(seeds.labels)};
-  launch_for(vertices.size(), detail_passes::label_seeds<T>, vertices.data(), times.data(), labels.data(),
-             vertices.size(), numbering.to_inner.data(), time, word.data());
+  const DeviceArray<Seed> on_device(seeds);
+  launch_for(seeds.size(), detail_passes::label_seeds<T>, on_device.data(), seeds.size(), numbering.to_inner.data(),
+             time, word.data());
   launch_for(count * 32, detail_passes::find_upwind<View, T>, view, time, word.data(), upwind.data());
   const std::size_t blocks = (count + block_threads - 1) / block_threads;
   for (unsigned adopted = 1; adopted != 0;) {

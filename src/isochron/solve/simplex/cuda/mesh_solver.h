@@ -7,16 +7,10 @@
 #include <vector>
 
 #include "isochron/solve/arrival.h"
+#include "isochron/solve/common/seed.h"
 #include "isochron/solve/simplex/cuda/mesh_input.h"
 
 namespace isochron::cuda {
-
-/// Vertices (user's numbering) that have a time at the start, in units of `MeshSummary::unit`; no vertex twice.
-struct LayerSeeds {
-  std::vector<std::uint32_t> vertices;
-  std::vector<double> times;
-  std::vector<std::int32_t> labels;  ///< the source of each
-};
 
 /// What the host needs to know of a prepared mesh; see `SimplexProblem`.
 struct MeshSummary {
@@ -36,8 +30,9 @@ class MeshSolver {
   [[nodiscard]] virtual MeshSummary summary() const = 0;
   /// Layers that one `solve` takes now.
   [[nodiscard]] virtual std::size_t layers_that_fit() const = 0;
-  /// Brings every layer to the fixed point. Returns the work of all; seconds of the kernels alone go to `seconds`.
-  virtual Counters solve(std::span<const LayerSeeds> layers, T tolerance, double band_width, double& seconds) = 0;
+  /// Brings every layer to the fixed point from its seeds, whose times are in units of `MeshSummary::unit`. Returns the
+  /// work of all; seconds of the kernels alone go to `seconds`.
+  virtual Counters solve(std::span<const StartSeeds> layers, T tolerance, double band_width, double& seconds) = 0;
   /// The times of a layer of the last solve in the user's numbering: unit · time + base.
   virtual void times(std::size_t layer, double base, std::span<double> result) = 0;
   /// The same in device memory.
@@ -45,9 +40,9 @@ class MeshSolver {
   /// Puts given times (user's numbering) in place of the first layer's.
   virtual void load_times(std::span<const double> times, double base) = 0;
   /// The source of every vertex of a layer, −1 where nothing arrived; see `LabelSpreader`.
-  virtual void labels(std::size_t layer, const LayerSeeds& seeds, DeviceArray<std::int32_t>& result) = 0;
+  virtual void labels(std::size_t layer, std::span<const Seed> seeds, DeviceArray<std::int32_t>& result) = 0;
   /// |u − update(u)| at every vertex of a layer; seeds may be earlier than their elements say, not later.
-  virtual Residual residual(std::size_t layer, const LayerSeeds& seeds, double limit) = 0;
+  virtual Residual residual(std::size_t layer, std::span<const Seed> seeds, double limit) = 0;
   /// Elements with a corner at most `rings` edges away from one of the vertices.
   virtual std::vector<ElementId> elements_near(std::span<const VertexId> vertices, int rings) = 0;
 };

@@ -59,12 +59,13 @@ __device__ T min_of_warp(T value) {
 
 /// Seeds may not be later than their own time.
 template <class T>
-__global__ void check_seeds(const std::uint32_t* seeds, const double* times, std::size_t count,
-                            const std::uint32_t* to_inner, const T* time, const T* edge, unsigned long long* worst) {
+__global__ void check_seeds(const Seed* seeds, std::size_t count, const std::uint32_t* to_inner, const T* time,
+                            const T* edge, std::uint8_t* seeded, unsigned long long* worst) {
   const std::size_t i = thread_number();
   if (i >= count) return;
-  const std::uint32_t v = to_inner[seeds[i]];
-  const T wanted = static_cast<T>(times[i]);
+  const std::uint32_t v = to_inner[seeds[i].vertex.value];
+  seeded[v] = 1;
+  const T wanted = static_cast<T>(seeds[i].time);
   if (!(time[v] <= wanted)) report_difference(time[v], wanted, edge[v], v, worst);
 }
 
@@ -129,15 +130,15 @@ inline DeviceArray<std::uint8_t> marks_at(const Numbering& numbering, std::span<
 
 /// See `MeshSolver` for each; `time` is a layer's, in the device's numbering.
 template <class View, class T>
-Residual find_residual(const View& view, const Numbering& numbering, const T* time, const LayerSeeds& seeds,
+Residual find_residual(const View& view, const Numbering& numbering, const T* time, std::span<const Seed> seeds,
                        double limit) {
-  const DeviceArray<std::uint8_t> seeded = detail_passes::marks_at(numbering, seeds.vertices);
+  DeviceArray<std::uint8_t> seeded(numbering.to_user.size());
+  seeded.clear();
   DeviceValue<unsigned long long> worst;
+  const DeviceArray<Seed> on_device(seeds);
+  launch_for(seeds.size(), detail_passes::check_seeds<T>, on_device.data(), seeds.size(), numbering.to_inner.data(),
+             time, view.edge, seeded.data(), worst.data());
   launch_for(view.count * 32, detail_passes::residual_pass<View, T>, view, time, seeded.data(), worst.data());
-  const DeviceArray<std::uint32_t> vertices{std::span<const std::uint32_t>(seeds.vertices)};
-  const DeviceArray<double> times{std::span<const double>(seeds.times)};
-  launch_for(vertices.size(), detail_passes::check_seeds<T>, vertices.data(), times.data(), vertices.size(),
-             numbering.to_inner.data(), time, view.edge, worst.data());
   Residual result = found_residual(worst.read(), limit);
   if (!result.worst_vertex.valid()) return result;
   std::uint32_t vertex = 0;

@@ -18,8 +18,8 @@
 //
 // No update is lost: whenever a time falls, everything that depends on it is updated once more and sees that time or an
 // earlier one. Inside a patch the warp that lowered it leaves its bit for the next hop, and every warp knows whose
-// vertices its records name. Between patches the time is stored before the patches that name it are told, and a patch
-// takes note that it was told before it reads its ghosts. Times fall by gains that count only, so the work ends.
+// vertices its records name. Between patches the time is stored before the patches that name it are notified, and a
+// patch clears its flag before it reads its ghosts. Times fall by gains that count only, so the work ends.
 
 namespace isochron::cuda {
 namespace {
@@ -70,8 +70,8 @@ struct View {
 /// What the threads of a block share, beside the times.
 struct Board {
   std::uint32_t changed[3];  ///< warps whose vertices fell, one bit each: read, written and cleared in turn
-  std::uint32_t touched;     ///< neighbours to tell
-  std::uint32_t earliest;    ///< of what they are told: the bits of a float, which sort as the times do
+  std::uint32_t touched;     ///< neighbours to notify
+  std::uint32_t earliest;    ///< of what they are notified of: the bits of a float, which sort as the times do
   std::uint32_t patch;
   std::uint32_t keep;
   std::uint32_t visits;
@@ -139,7 +139,7 @@ class Visit {
     return false;
   }
 
-  /// Stores what fell and has `turns` tell the neighbours that it concerns. Ends with the stores made and the first
+  /// Stores what fell and has `turns` notify the neighbours that it concerns. Ends with the stores made and the first
   /// warp's work done; others may go ahead of it up to the next barrier.
   template <class Telling>
   __device__ void publish(const Telling& turns) {
@@ -165,10 +165,10 @@ class Visit {
       board_.earliest = none;
     }
     __threadfence();  // the block's stores, which the barrier has shown to this thread, come before the telling
-    if (threadIdx.x < near_count && ((touched >> threadIdx.x) & 1U) != 0) turns.tell(neighbour_, earliest);
+    if (threadIdx.x < near_count && ((touched >> threadIdx.x) & 1U) != 0) turns.notify(neighbour_, earliest);
     if ((touched >> near_count) != 0)
       for (std::uint32_t i = v_.far_offsets[patch_] + threadIdx.x; i < v_.far_offsets[patch_ + 1]; i += warpSize)
-        turns.tell(v_.far[i], earliest);
+        turns.notify(v_.far[i], earliest);
     __syncwarp();
   }
 
@@ -269,10 +269,10 @@ class Visit {
 };
 
 /// Turns without grid-wide synchronisation, earlier patches first: who works on late ones while early ones wait works
-/// in vain. A patch is idle (0), told and waiting in a ring (`told`), open in a block (`opened`), or both: then the
-/// block goes on with it. So a patch waits at most once and is open in at most one block. Who finds it idle puts it
-/// into a ring; whoever opens it, or goes on with it, takes `told` off before reading its ghosts, and what is stored
-/// after that comes with another telling.
+/// in vain. A patch is idle (0), notified and waiting in a ring (`notified`), open in a block (`opened`), or both: then
+/// the block goes on with it. So a patch waits at most once and is open in at most one block. Who finds it idle puts it
+/// into a ring; whoever opens it, or goes on with it, clears `notified` before reading its ghosts, and what is stored
+/// after that comes with another notification.
 ///
 /// There is a ring for each band of time, and bands share rings in turn, which may put patches out of order but loses
 /// none. Places in a ring are drawn by ticket. A ring has more places than there are patches and blocks, so a place is
@@ -280,15 +280,15 @@ class Visit {
 class Queue {
  public:
   static constexpr std::uint32_t rings = 32;  ///< one a lane of the warp that takes
-  static constexpr std::uint32_t told = 1, opened = 2;
+  static constexpr std::uint32_t notified = 1, opened = 2;
   /// Counters: tickets put into each ring, tickets taken from each, patches closed, the ring taken from last.
   static constexpr std::uint32_t put = 0, taken = rings, closed = 2 * rings, last = 2 * rings + 1;
   static constexpr std::uint32_t counters = 2 * rings + 2;
 
   explicit __device__ Queue(const Turns& turns) : t_(turns) {}
 
-  __device__ void tell(std::uint32_t patch, float time) const {
-    if (atomicOr(t_.state + patch, told) != 0) return;
+  __device__ void notify(std::uint32_t patch, float time) const {
+    if (atomicOr(t_.state + patch, notified) != 0) return;
     const std::uint32_t ring = static_cast<std::uint32_t>(fminf(time * t_.bands_per_time, 1e9F)) % rings;
     std::uint32_t* slot = slot_of(ring, atomicAdd(t_.counters + put + ring, 1U));
     while (atomicCAS(slot, 0U, patch + 1) != 0) __nanosleep(20);
@@ -327,8 +327,8 @@ class Queue {
     __threadfence();
   }
 
-  /// Closes a patch at rest, unless it was told meanwhile: then it stays open, and 1 is returned. By a thread that has
-  /// published, so that the block's stores and tellings come before the closing.
+  /// Closes a patch at rest, unless it was notified meanwhile: then it stays open, and 1 is returned. By a thread that
+  /// has published, so that the block's stores and tellings come before the closing.
   [[nodiscard]] __device__ std::uint32_t close_or_reopen(std::uint32_t patch) const {
     if (atomicCAS(t_.state + patch, opened, 0U) == opened) {
       atomicAdd(t_.counters + closed, 1U);
@@ -395,21 +395,21 @@ __global__ void __launch_bounds__(max_threads<T>) surface_queue(View<T> view) {
 
 /// Sets the seeds' times and gives a turn to their patches and to those that name them, all in the first ring.
 template <class T>
-__global__ void start_turns(View<T> view, const std::uint32_t* seeds, const double* times, std::size_t count,
-                            const std::uint32_t* place_of) {
+__global__ void start_turns(View<T> view, const Seed* seeds, std::size_t count, const std::uint32_t* place_of) {
   const std::size_t i = thread_number();
   if (i >= count) return;
-  const auto tell = [&](std::uint32_t patch) {
-    if (atomicOr(view.turns.state + patch, Queue::told) == 0)
+  const auto notify = [&](std::uint32_t patch) {
+    if (atomicOr(view.turns.state + patch, Queue::notified) == 0)
       view.turns.slots[atomicAdd(view.turns.counters + Queue::put, 1U)] = patch + 1;
   };
-  const std::uint32_t place = place_of[seeds[i]], patch = place / view.shape.vertices, reach = view.reach[place];
-  view.time[place] = static_cast<T>(times[i]);
-  tell(patch);
+  const std::uint32_t place = place_of[seeds[i].vertex.value], patch = place / view.shape.vertices,
+                      reach = view.reach[place];
+  view.time[place] = static_cast<T>(seeds[i].time);
+  notify(patch);
   for (std::uint32_t k = 0; k < near_count; ++k)
-    if (((reach >> k) & 1U) != 0) tell(view.near[patch * (near_count + 1) + k]);
+    if (((reach >> k) & 1U) != 0) notify(view.near[patch * (near_count + 1) + k]);
   if ((reach >> near_count) != 0)
-    for (std::uint32_t k = view.far_offsets[patch]; k < view.far_offsets[patch + 1]; ++k) tell(view.far[k]);
+    for (std::uint32_t k = view.far_offsets[patch]; k < view.far_offsets[patch + 1]; ++k) notify(view.far[k]);
 }
 
 template <class T>
@@ -464,18 +464,15 @@ class SurfaceOnDevice final : public MeshSolver<T> {
 
   [[nodiscard]] std::size_t layers_that_fit() const override { return 1; }
 
-  Counters solve(std::span<const LayerSeeds> layers, T tolerance, double band_width, double& seconds) override {
-    const LayerSeeds& seeds = layers.front();
-    const DeviceArray<std::uint32_t> vertices{std::span<const std::uint32_t>(seeds.vertices)};
-    const DeviceArray<double> times{std::span<const double>(seeds.times)};
+  Counters solve(std::span<const StartSeeds> layers, T tolerance, double band_width, double& seconds) override {
+    const DeviceArray<Seed> seeds{std::span<const Seed>(layers.front().seeds)};
     View<T> view = make_view(tolerance, band_width > 0 ? band_width : tuning_.band_width);
     void* arguments[] = {&view};
     const Stopwatch watch;
     fill(time_, time_.size(), detail::infinity<T>());
     for (DeviceArray<std::uint32_t>* array : {&state_, &slots_, &counters_}) array->clear();
     work_.clear();
-    launch_for(vertices.size(), start_turns<T>, view, vertices.data(), times.data(), vertices.size(),
-               patches_.place_of.data());
+    launch_for(seeds.size(), start_turns<T>, view, seeds.data(), seeds.size(), patches_.place_of.data());
     check(cudaLaunchCooperativeKernel(kernel_.run, dim3(blocks_), dim3(patches_.shape.threads()), arguments,
                                       shared_bytes(), nullptr),
           "starting a kernel");
@@ -502,11 +499,11 @@ class SurfaceOnDevice final : public MeshSolver<T> {
     load_surface_times(patches_, times, summary_.unit, base, time_.data());
   }
 
-  void labels(std::size_t, const LayerSeeds& seeds, DeviceArray<std::int32_t>& result) override {
+  void labels(std::size_t, std::span<const Seed> seeds, DeviceArray<std::int32_t>& result) override {
     surface_labels(patches_, time_.data(), seeds, result);
   }
 
-  Residual residual(std::size_t, const LayerSeeds& seeds, double limit) override {
+  Residual residual(std::size_t, std::span<const Seed> seeds, double limit) override {
     return surface_residual(patches_, time_.data(), seeds, limit);
   }
 

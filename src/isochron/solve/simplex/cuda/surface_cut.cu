@@ -182,7 +182,7 @@ __global__ void __launch_bounds__(fill_threads) fill_patches(FillView<T> f) {
 
 // ---- who depends on whom
 
-/// "The patch of `place` has to tell `patch`", to sort by; past the end when it is the same.
+/// "The patch of `place` has to notify `patch`", to sort by; past the end when it is the same.
 __device__ std::uint64_t dependence(const Pieces& pieces, std::uint32_t place, std::uint32_t patch) {
   const std::uint32_t from = pieces.patch_of(place);
   return from == patch ? ~std::uint64_t{0} : std::uint64_t{from} << 32 | patch;

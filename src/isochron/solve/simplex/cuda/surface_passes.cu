@@ -84,11 +84,11 @@ Numbering numbering_of(const SurfacePatches<T>& patches) {
 }  // namespace
 
 template <class T>
-Residual surface_residual(const SurfacePatches<T>& patches, const T* time, const LayerSeeds& seeds, double limit) {
+Residual surface_residual(const SurfacePatches<T>& patches, const T* time, std::span<const Seed> seeds, double limit) {
   return find_residual(view_of(patches), numbering_of(patches), time, seeds, limit);
 }
 template <class T>
-void surface_labels(const SurfacePatches<T>& patches, const T* time, const LayerSeeds& seeds,
+void surface_labels(const SurfacePatches<T>& patches, const T* time, std::span<const Seed> seeds,
                     DeviceArray<std::int32_t>& result) {
   find_labels(view_of(patches), numbering_of(patches), time, seeds, result);
 }
@@ -108,10 +108,11 @@ std::vector<ElementId> surface_elements_near(const SurfaceTopology& topology, st
                             vertices, rings);
 }
 
-template Residual surface_residual(const SurfacePatches<float>&, const float*, const LayerSeeds&, double);
-template Residual surface_residual(const SurfacePatches<double>&, const double*, const LayerSeeds&, double);
-template void surface_labels(const SurfacePatches<float>&, const float*, const LayerSeeds&, DeviceArray<std::int32_t>&);
-template void surface_labels(const SurfacePatches<double>&, const double*, const LayerSeeds&,
+template Residual surface_residual(const SurfacePatches<float>&, const float*, std::span<const Seed>, double);
+template Residual surface_residual(const SurfacePatches<double>&, const double*, std::span<const Seed>, double);
+template void surface_labels(const SurfacePatches<float>&, const float*, std::span<const Seed>,
+                             DeviceArray<std::int32_t>&);
+template void surface_labels(const SurfacePatches<double>&, const double*, std::span<const Seed>,
                              DeviceArray<std::int32_t>&);
 template void surface_times(const SurfacePatches<float>&, const float*, double, double, DeviceArray<double>&);
 template void surface_times(const SurfacePatches<double>&, const double*, double, double, DeviceArray<double>&);

@@ -10,9 +10,9 @@ namespace isochron::cuda {
 
 /// See `MeshSolver` for each; `time` is by place.
 template <class T>
-Residual surface_residual(const SurfacePatches<T>& patches, const T* time, const LayerSeeds& seeds, double limit);
+Residual surface_residual(const SurfacePatches<T>& patches, const T* time, std::span<const Seed> seeds, double limit);
 template <class T>
-void surface_labels(const SurfacePatches<T>& patches, const T* time, const LayerSeeds& seeds,
+void surface_labels(const SurfacePatches<T>& patches, const T* time, std::span<const Seed> seeds,
                     DeviceArray<std::int32_t>& result);
 template <class T>
 void surface_times(const SurfacePatches<T>& patches, const T* time, double unit, double base,

@@ -349,7 +349,7 @@ class VolumeOnDevice final : public MeshSolver<T> {
     return std::clamp<std::size_t>(std::min(most, room), 1, max_layers);
   }
 
-  Counters solve(std::span<const LayerSeeds> layers, T tolerance, double band_width, double& seconds) override {
+  Counters solve(std::span<const StartSeeds> layers, T tolerance, double band_width, double& seconds) override {
     make_room(layers.size());
     const std::size_t entries = volume_.vertices * layers.size();
     start(layers);
@@ -392,11 +392,11 @@ class VolumeOnDevice final : public MeshSolver<T> {
     load_volume_times(volume_, times, base, time_.data());
   }
 
-  void labels(std::size_t layer, const LayerSeeds& seeds, DeviceArray<std::int32_t>& result) override {
+  void labels(std::size_t layer, std::span<const Seed> seeds, DeviceArray<std::int32_t>& result) override {
     volume_labels(volume_, layer_time(layer), seeds, result);
   }
 
-  Residual residual(std::size_t layer, const LayerSeeds& seeds, double limit) override {
+  Residual residual(std::size_t layer, std::span<const Seed> seeds, double limit) override {
     return volume_residual(volume_, layer_time(layer), seeds, limit);
   }
 
@@ -435,21 +435,13 @@ class VolumeOnDevice final : public MeshSolver<T> {
     for (DeviceArray<std::uint32_t>* array : {&stamp_, &lists_[0], &lists_[1]}) *array = {};
   }
 
-  static std::vector<SeedEntry> seed_entries(const LayerSeeds& seeds, std::uint32_t layer) {
-    std::vector<SeedEntry> entries;
-    entries.reserve(seeds.vertices.size());
-    for (std::size_t i = 0; i < seeds.vertices.size(); ++i)
-      entries.push_back({seeds.times[i], seeds.vertices[i], layer});
-    return entries;
-  }
-
-  void start(std::span<const LayerSeeds> layers) {
+  void start(std::span<const StartSeeds> layers) {
     seeds_.clear();
     std::vector<T> least(3 * max_layers, std::numeric_limits<T>::infinity());
     for (std::size_t k = 0; k < layers.size(); ++k)
-      for (const SeedEntry& entry : seed_entries(layers[k], static_cast<std::uint32_t>(k))) {
-        seeds_.push_back(entry);
-        least[k] = std::min(least[k], static_cast<T>(entry.time));
+      for (const Seed& seed : layers[k].seeds) {
+        seeds_.push_back({seed.time, seed.vertex.in_whole().value, static_cast<std::uint32_t>(k)});
+        least[k] = std::min(least[k], static_cast<T>(seed.time));
       }
     device_seeds_ = DeviceArray<SeedEntry>(std::span<const SeedEntry>(seeds_));
     least_.upload_from(std::span<const T>(least));

@@ -62,11 +62,11 @@ Numbering numbering_of(const DeviceVolume<T>& volume) {
 }  // namespace
 
 template <class T>
-Residual volume_residual(const DeviceVolume<T>& volume, const T* time, const LayerSeeds& seeds, double limit) {
+Residual volume_residual(const DeviceVolume<T>& volume, const T* time, std::span<const Seed> seeds, double limit) {
   return find_residual(view_of(volume), numbering_of(volume), time, seeds, limit);
 }
 template <class T>
-void volume_labels(const DeviceVolume<T>& volume, const T* time, const LayerSeeds& seeds,
+void volume_labels(const DeviceVolume<T>& volume, const T* time, std::span<const Seed> seeds,
                    DeviceArray<std::int32_t>& result) {
   find_labels(view_of(volume), numbering_of(volume), time, seeds, result);
 }
@@ -84,10 +84,12 @@ std::vector<ElementId> volume_elements_near(const DeviceVolume<T>& volume, std::
   return find_elements_near(volume.elements, numbering_of(volume), vertices, rings);
 }
 
-template Residual volume_residual(const DeviceVolume<float>&, const float*, const LayerSeeds&, double);
-template Residual volume_residual(const DeviceVolume<double>&, const double*, const LayerSeeds&, double);
-template void volume_labels(const DeviceVolume<float>&, const float*, const LayerSeeds&, DeviceArray<std::int32_t>&);
-template void volume_labels(const DeviceVolume<double>&, const double*, const LayerSeeds&, DeviceArray<std::int32_t>&);
+template Residual volume_residual(const DeviceVolume<float>&, const float*, std::span<const Seed>, double);
+template Residual volume_residual(const DeviceVolume<double>&, const double*, std::span<const Seed>, double);
+template void volume_labels(const DeviceVolume<float>&, const float*, std::span<const Seed>,
+                            DeviceArray<std::int32_t>&);
+template void volume_labels(const DeviceVolume<double>&, const double*, std::span<const Seed>,
+                            DeviceArray<std::int32_t>&);
 template void volume_times(const DeviceVolume<float>&, const float*, double, DeviceArray<double>&);
 template void volume_times(const DeviceVolume<double>&, const double*, double, DeviceArray<double>&);
 template void load_volume_times(const DeviceVolume<float>&, std::span<const double>, double, float*);

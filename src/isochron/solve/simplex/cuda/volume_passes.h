@@ -10,9 +10,9 @@ namespace isochron::cuda {
 
 /// See `MeshSolver` for each; `time` is a layer's, in the device's numbering.
 template <class T>
-Residual volume_residual(const DeviceVolume<T>& volume, const T* time, const LayerSeeds& seeds, double limit);
+Residual volume_residual(const DeviceVolume<T>& volume, const T* time, std::span<const Seed> seeds, double limit);
 template <class T>
-void volume_labels(const DeviceVolume<T>& volume, const T* time, const LayerSeeds& seeds,
+void volume_labels(const DeviceVolume<T>& volume, const T* time, std::span<const Seed> seeds,
                    DeviceArray<std::int32_t>& result);
 template <class T>
 void volume_times(const DeviceVolume<T>& volume, const T* time, double base, DeviceArray<double>& result);
