@@ -1,6 +1,5 @@
 // GIFTI and FreeSurfer surfaces, put together by hand.
-#include <fmt/format.h>
-#include <zlib.h>
+#include <fmt/ranges.h>
 
 #include "io/image_samples.h"
 
@@ -12,13 +11,6 @@ using ::testing::HasSubstr;
 
 const std::vector<float> corner_points{0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 3};
 const std::vector<std::int32_t> two_triangles{0, 1, 2, 0, 2, 3};
-
-template <class T>
-std::string packed(const std::vector<T>& values, Encoding e) {
-  std::string bytes;
-  for (const T value : values) bytes += bytes_of(value, e);
-  return bytes;
-}
 
 std::string base64(const std::string& bytes) {
   constexpr std::string_view alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -34,28 +26,11 @@ std::string base64(const std::string& bytes) {
   return text;
 }
 
-std::string zipped(const std::string& bytes) {
-  uLongf size = compressBound(static_cast<uLong>(bytes.size()));
-  std::string result(size, '\0');
-  EXPECT_EQ(compress(reinterpret_cast<Bytef*>(result.data()), &size, reinterpret_cast<const Bytef*>(bytes.data()),
-                     static_cast<uLong>(bytes.size())),
-            Z_OK);
-  result.resize(size);
-  return result;
-}
-
-template <class T>
-std::string as_text(const std::vector<T>& values) {
-  std::string text;
-  for (const T value : values) text += fmt::format("{} ", value);
-  return text;
-}
-
 /// The text of values in one of GIFTI's encodings.
 template <class T>
 std::string encoded(const std::vector<T>& values, const std::string& how, Encoding e) {
-  if (how == "ASCII") return as_text(values);
-  return base64(how == "Base64Binary" ? packed(values, e) : zipped(packed(values, e)));
+  if (how == "ASCII") return fmt::format("{} ", fmt::join(values, " "));
+  return base64(how == "Base64Binary" ? bytes_of(values, e) : zipped(bytes_of(values, e)));
 }
 
 std::string array(const std::string& intent, const std::string& type, std::size_t rows, std::size_t columns,
@@ -74,10 +49,9 @@ std::string surface(const std::string& how, Encoding e, const std::string& insid
 }
 
 TEST(Gifti, EveryEncodingGivesTheSameSurface) {
-  const TemporaryFolder folder;
   for (const char* how : {"ASCII", "Base64Binary", "GZipBase64Binary"}) {
     for (const Encoding e : {Encoding::little_endian, Encoding::big_endian}) {
-      const Dataset d = read_dataset(folder.file("a.surf.gii", surface(how, e)));
+      const Dataset d = read_content("a.surf.gii", surface(how, e));
       EXPECT_THAT(d.points, ElementsAre(Vec3d{0, 0, 0}, Vec3d{1, 0, 0}, Vec3d{0, 2, 0}, Vec3d{0, 0, 3})) << how;
       EXPECT_THAT(d.triangles.cells, ElementsAre(triangle(0, 1, 2), triangle(0, 2, 3))) << how;
       EXPECT_TRUE(d.warnings.empty());
@@ -86,14 +60,13 @@ TEST(Gifti, EveryEncodingGivesTheSameSurface) {
 }
 
 TEST(Gifti, OnlyATransformToScannerSpaceIsApplied) {
-  const TemporaryFolder folder;
   const auto first_point = [&](const char* from, const char* to) {
     const std::string transform = fmt::format(
         "<CoordinateSystemTransformMatrix><DataSpace><![CDATA[{}]]></DataSpace><TransformedSpace><![CDATA[{}]]>"
         "</TransformedSpace><MatrixData>0 1 0 10\n1 0 0 20\n0 0 2 30\n0 0 0 1</MatrixData>"
         "</CoordinateSystemTransformMatrix>",
         from, to);
-    return read_dataset(folder.file("a.gii", surface("ASCII", Encoding::little_endian, transform))).points[2];
+    return read_content("a.gii", surface("ASCII", Encoding::little_endian, transform)).points[2];
   };
   EXPECT_EQ(first_point("NIFTI_XFORM_UNKNOWN", "NIFTI_XFORM_SCANNER_ANAT"), (Vec3d{12, 20, 30}));
   EXPECT_EQ(first_point("NIFTI_XFORM_UNKNOWN", "NIFTI_XFORM_TALAIRACH"), (Vec3d{0, 2, 0}));
@@ -101,13 +74,12 @@ TEST(Gifti, OnlyATransformToScannerSpaceIsApplied) {
 }
 
 TEST(Gifti, ArraysOnPointsAreKept) {
-  const TemporaryFolder folder;
   const Encoding e = Encoding::little_endian;
   const std::string name = "<MetaData><MD><Name>Name</Name><Value><![CDATA[curvature]]></Value></MD></MetaData>";
   const std::string more = array("SHAPE", "FLOAT32", 4, 1, "ASCII", e, name, "0.5 1 2 3") +
                            array("LABEL", "INT32", 4, 1, "ASCII", e, "", "7 8 9 10") +
                            array("SHAPE", "FLOAT32", 3, 1, "ASCII", e, "", "1 2 3");
-  const Dataset d = read_dataset(folder.file("a.gii", surface("ASCII", e, "", more)));
+  const Dataset d = read_content("a.gii", surface("ASCII", e, "", more));
   EXPECT_THAT(d.point_data.names(), ElementsAre("curvature", "label"));
   EXPECT_EQ(d.point_data.require("curvature", "").at(0), 0.5);
   EXPECT_EQ(d.point_data.require("label", "").at(3), 10);
@@ -115,23 +87,21 @@ TEST(Gifti, ArraysOnPointsAreKept) {
 }
 
 TEST(Gifti, ColumnsMayComeFirst) {
-  const TemporaryFolder folder;
   std::string text = surface("ASCII", Encoding::little_endian);
   text.replace(text.find("RowMajorOrder"), 13, "ColumnMajorOrder");
-  const Dataset d = read_dataset(folder.file("a.gii", text));
+  const Dataset d = read_content("a.gii", text);
   EXPECT_THAT(d.points[1], (Vec3d{0, 0, 0}));
   EXPECT_THAT(d.points[3], (Vec3d{1, 2, 3}));
 }
 
 TEST(Gifti, BadFilesAreRefused) {
-  const TemporaryFolder folder;
   const auto error = [&](const std::string& how, const std::string& from, const std::string& to) {
     std::string text = surface(how, Encoding::little_endian);
     text.replace(text.find(from), from.size(), to);
-    return reading_error(folder.file("a.gii", text));
+    return content_error("a.gii", text);
   };
-  EXPECT_THAT(reading_error(folder.file("b.gii", "no XML")), HasSubstr("no GIFTI file"));
-  EXPECT_THAT(reading_error(folder.file("b.gii", "<GIFTI></GIFTI>")), HasSubstr("no points"));
+  EXPECT_THAT(content_error("b.gii", "no XML"), HasSubstr("no GIFTI file"));
+  EXPECT_THAT(content_error("b.gii", "<GIFTI></GIFTI>"), HasSubstr("no points"));
   EXPECT_THAT(error("ASCII", "Dim0=\"4\"", "Dim0=\"4000000000\""), HasSubstr("numbers of an array"));
   EXPECT_THAT(error("Base64Binary", "Dim0=\"4\"", "Dim0=\"4000000000\""), HasSubstr("shorter"));
   EXPECT_THAT(error("GZipBase64Binary", "Dim0=\"4\"", "Dim0=\"4000000000\""), HasSubstr("too short"));
@@ -147,13 +117,12 @@ TEST(Gifti, BadFilesAreRefused) {
 std::string freesurfer(const std::string& footer = "") {
   const Encoding e = Encoding::big_endian;
   return "\xff\xff\xfe" + std::string("created by somebody\n\n") + bytes_of<std::int32_t>(4, e) +
-         bytes_of<std::int32_t>(2, e) + packed(corner_points, e) + packed(two_triangles, e) + footer;
+         bytes_of<std::int32_t>(2, e) + bytes_of(corner_points, e) + bytes_of(two_triangles, e) + footer;
 }
 
 TEST(FreeSurfer, IsReadByItsContentWhateverTheName) {
-  const TemporaryFolder folder;
   for (const char* name : {"lh.pial", "rh.white.preaparc", "surface", "lh.pial.T1"}) {
-    const Dataset d = read_dataset(folder.file(name, freesurfer()));
+    const Dataset d = read_content(name, freesurfer());
     EXPECT_THAT(d.points, ElementsAre(Vec3d{0, 0, 0}, Vec3d{1, 0, 0}, Vec3d{0, 2, 0}, Vec3d{0, 0, 3}));
     EXPECT_THAT(d.triangles.cells, ElementsAre(triangle(0, 1, 2), triangle(0, 2, 3)));
     EXPECT_TRUE(d.warnings.empty());
@@ -161,29 +130,27 @@ TEST(FreeSurfer, IsReadByItsContentWhateverTheName) {
 }
 
 TEST(FreeSurfer, TheShiftToScannerSpaceIsTold) {
-  const TemporaryFolder folder;
   const std::string footer =
       std::string("\0\0\0\x02", 4) + "valid = 1  # volume info valid\nvolume = 256 256 256\ncras   = 1.5 -2 0\n";
-  EXPECT_THAT(read_dataset(folder.file("lh.pial", freesurfer(footer))).warnings, ElementsAre(HasSubstr("1.5 -2 0")));
+  EXPECT_THAT(read_content("lh.pial", freesurfer(footer)).warnings, ElementsAre(HasSubstr("1.5 -2 0")));
   std::string zero = footer;
   zero.replace(zero.find("1.5 -2"), 6, "0.0 00");
-  EXPECT_THAT(read_dataset(folder.file("lh.pial", freesurfer(zero))).warnings, ElementsAre());
+  EXPECT_THAT(read_content("lh.pial", freesurfer(zero)).warnings, ElementsAre());
 }
 
 TEST(FreeSurfer, BadFilesAreRefused) {
-  const TemporaryFolder folder;
   std::string bytes = freesurfer();
-  EXPECT_THAT(reading_error(folder.file("lh.pial", bytes.substr(0, bytes.size() - 1))), HasSubstr("cut short"));
+  EXPECT_THAT(content_error("lh.pial", bytes.substr(0, bytes.size() - 1)), HasSubstr("cut short"));
   bytes.replace(24, 4, bytes_of<std::int32_t>(2000000000, Encoding::big_endian));
-  EXPECT_THAT(reading_error(folder.file("lh.pial", bytes)), HasSubstr("too short"));
+  EXPECT_THAT(content_error("lh.pial", bytes), HasSubstr("too short"));
   bytes.replace(24, 4, bytes_of<std::int32_t>(-5, Encoding::big_endian));
-  EXPECT_THAT(reading_error(folder.file("lh.pial", bytes)), HasSubstr("below zero"));
+  EXPECT_THAT(content_error("lh.pial", bytes), HasSubstr("below zero"));
   bytes = freesurfer();
   bytes[bytes.size() - 1] = 4;
-  EXPECT_THAT(reading_error(folder.file("lh.pial", bytes)), HasSubstr("vertex 4"));
-  EXPECT_THAT(reading_error(folder.file("lh.pial", "\xff\xff\xff quads")), HasSubstr("quads"));
-  EXPECT_THAT(reading_error(folder.file("lh.pial", "something")), HasSubstr("magic"));
-  EXPECT_THAT(reading_error(folder.file("a.unknown", "something")), HasSubstr("unknown extension"));
+  EXPECT_THAT(content_error("lh.pial", bytes), HasSubstr("vertex 4"));
+  EXPECT_THAT(content_error("lh.pial", "\xff\xff\xff quads"), HasSubstr("quads"));
+  EXPECT_THAT(content_error("lh.pial", "something"), HasSubstr("magic"));
+  EXPECT_THAT(content_error("a.unknown", "something"), HasSubstr("unknown extension"));
 }
 
 TEST(BrainSurfaces, AreOnlyRead) {

@@ -1,6 +1,7 @@
-// Damaged files: reading ends with InputError or a valid data set; it never crashes, hangs or takes absurd memory.
+// Damaged meshes and images: reading ends with InputError or with valid data; it never crashes, hangs or takes absurd
+// memory.
 #include "io/gmsh_samples.h"
-#include "io/io_test_support.h"
+#include "io/image_samples.h"
 #include "isochron/core/random.h"
 
 namespace isochron::test {
@@ -10,23 +11,32 @@ struct Sample {
   std::string main;                            // the file that is opened
   std::map<std::string, std::string> content;  // all files of the set
 };
+using Samples = std::vector<Sample>;
 
-std::vector<Sample> samples() {
-  std::vector<Sample> result;
-  TemporaryFolder folder;
+/// What `write(path)` writes under these names, each in a folder of its own.
+template <class Write>
+Samples written_samples(std::initializer_list<const char*> names, Write&& write) {
+  Samples result;
+  for (const char* name : names) {
+    const TemporaryFolder folder;
+    write(folder.path() / name);
+    Sample& sample = result.emplace_back(Sample{name, {}});
+    for (const auto& entry : fs::directory_iterator(folder.path()))
+      sample.content[entry.path().filename().string()] = content_of(entry.path());
+  }
+  return result;
+}
+
+Samples mesh_samples() {
   Dataset mesh = mixed_mesh();
   mesh.point_data.set({"time", 1, std::vector<double>{0, 0.1, 2, 3, 4, 5}});
   mesh.tets.data.set({"region", 1, std::vector<std::int32_t>{30, 31}});
   mesh.tets.data.set({"fiber", 3, std::vector<double>{1, 0, 0, 0.1, 0.2, 0.3}});
-  for (const char* name : {"a.off", "a.msh", "a.mesh", "a.ele", "a.elem", "z.off.gz", "z.elem.gz"}) {
-    TemporaryFolder own;
-    write_dataset(own.path() / name, std::string_view(name).find(".off") == 1 ? surface_mesh() : mesh, Overwrite::no);
-    Sample& sample = result.emplace_back();
-    sample.main = name;
-    for (const auto& entry : fs::directory_iterator(own.path())) {
-      sample.content[entry.path().filename().string()] = content_of(entry.path());
-    }
-  }
+  Samples result = written_samples({"a.off", "a.msh", "a.mesh", "a.ele", "a.elem", "z.off.gz", "z.elem.gz"},
+                                   [&](const fs::path& path) {
+                                     const bool surface = path.string().find(".off") != std::string::npos;
+                                     write_dataset(path, surface ? surface_mesh() : mesh, Overwrite::no);
+                                   });
   using gmsh_samples::Encoding;
   for (const Encoding encoding : {Encoding::text, Encoding::binary, Encoding::swapped}) {
     result.push_back({"a.msh", {{"a.msh", gmsh_samples::version_2(encoding)}}});
@@ -35,84 +45,103 @@ std::vector<Sample> samples() {
   return result;
 }
 
-// Reads the sample with one file replaced.
-void read_damaged(const TemporaryFolder& folder, const Sample& sample, const std::string& name,
-                  const std::string& damaged, const std::string& how) {
-  for (const auto& [other, content] : sample.content) {
-    static_cast<void>(folder.file(other, other == name ? damaged : content));
+Samples image_samples() {
+  Image image = counted_image<float>(6);
+  image.tensor_order = TensorOrder::row;
+  Samples result = written_samples({"a.nii", "a.nii.gz", "a.nrrd", "a.npy", "a.mgh", "a.mgz"},
+                                   [&](const fs::path& path) { write_image(path, image, Overwrite::no); });
+  // A text file: its values are damaged one by one.
+  const std::string text =
+      "NRRD0004\ntype: double\ndimension: 4\nspace: LPS\nsizes: 7 2 1 2\n"
+      "space directions: none (1,0,0) (0,1,0) (0,0,1.5)\nkinds: 3D-masked-symmetric-matrix domain domain "
+      "domain\nmeasurement frame: (0,1,0) (1,0,0) (0,0,1)\nencoding: ascii\nspace origin: (1,2,3)\n\n"
+      "1 1 0 0 1 0 1 1 2 0 0 2 0 2\n0 3 0 0 3 0 3 1 1e-3 nan 0 1 0 1\n";
+  result.push_back({"b.nrrd", {{"b.nrrd", text}}});
+  return result;
+}
+
+/// Reads each sample with each of its files replaced by `damaged(content, seed)` for so many seeds.
+template <class Damaged>
+void read_damaged(const Samples& samples, std::uint64_t seeds, Damaged&& damaged) {
+  for (const Sample& sample : samples) {
+    const TemporaryFolder folder;
+    for (const auto& [name, content] : sample.content)
+      for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+        SCOPED_TRACE(fmt::format("{} seed {}", name, seed));
+        for (const auto& [other, whole] : sample.content)
+          folder.put(other, other == name ? damaged(content, seed) : whole);
+        const fs::path path = folder.path() / sample.main;
+        expect_read_or_refused(folder.path(), [&] {
+          const bool image = is_image_file(path);
+          const std::size_t items = image ? read_image(path).grid.voxel_count() : read_dataset(path).points.size();
+          EXPECT_TRUE(items > 0 && (!image || items < std::size_t{1} << 24U)) << items;
+        });
+      }
   }
-  try {
-    const Dataset d = read_dataset(folder.path() / sample.main);
-    EXPECT_FALSE(d.points.empty()) << name << " " << how;
-  } catch (const InputError& error) {
-    const std::string message = error.what();
-    EXPECT_TRUE(message.starts_with(folder.path().string())) << message;
-    EXPECT_EQ(message.find('\n'), std::string::npos) << message;
-  } catch (const std::exception& error) {
-    ADD_FAILURE() << name << " " << how << ": " << error.what();
-  }
+}
+
+/// Half of the changes keep a text plausible, so that they get past the first check; half hit the first bytes, if any.
+auto with_changed_bytes(std::string_view plausible, std::size_t first_bytes) {
+  return [=](std::string text, std::uint64_t seed) {
+    Random random(seed);
+    for (std::uint64_t changes = 1 + random.below(4); changes > 0; --changes) {
+      const bool in_front = first_bytes > 0 && random.below(2) == 0;
+      char& byte = text[random.below(in_front ? std::min(first_bytes, text.size()) : text.size())];
+      byte = random.below(2) == 0 ? static_cast<char>(random.bits()) : plausible[random.below(plausible.size())];
+    }
+    return text;
+  };
+}
+
+std::string with_a_piece_removed_or_repeated(std::string text, std::uint64_t seed) {
+  Random random(1000 + seed);
+  const std::size_t from = random.below(text.size());
+  const std::size_t length = 1 + random.below(20);
+  return seed % 2 == 0 ? text.erase(from, length) : text.insert(from, text.substr(from, length));
 }
 
 TEST(DamagedFile, TruncatedAnywhere) {
-  for (const Sample& sample : samples()) {
-    TemporaryFolder folder;
-    for (const auto& [name, content] : sample.content) {
-      for (int part = 0; part < 41; ++part) {
-        const std::size_t length = content.size() * static_cast<std::size_t>(part) / 41;
-        read_damaged(folder, sample, name, content.substr(0, length), "cut to " + std::to_string(length));
-      }
-    }
-  }
+  read_damaged(mesh_samples(), 41, [](const std::string& text, std::uint64_t part) {
+    return text.substr(0, text.size() * static_cast<std::size_t>(part) / 41);
+  });
 }
 
 TEST(DamagedFile, BytesChangedAtRandom) {
-  for (const Sample& sample : samples()) {
-    TemporaryFolder folder;
-    for (const auto& [name, content] : sample.content) {
-      for (std::uint64_t seed = 0; seed < 300; ++seed) {
-        Random random(seed);
-        std::string damaged = content;
-        for (std::uint64_t changes = 1 + random.below(4); changes > 0; --changes) {
-          char& byte = damaged[random.below(damaged.size())];
-          // Half of the changes keep the text plausible, so that they get past the first check.
-          byte = random.below(2) == 0 ? static_cast<char>(random.bits()) : "0123456789-.e \n$#"[random.below(17)];
-        }
-        read_damaged(folder, sample, name, damaged, "seed " + std::to_string(seed));
-      }
-    }
-  }
+  read_damaged(mesh_samples(), 300, with_changed_bytes("0123456789-.e \n$#", 0));
 }
 
-TEST(DamagedFile, PiecesRemovedOrRepeated) {
-  for (const Sample& sample : samples()) {
-    TemporaryFolder folder;
-    for (const auto& [name, content] : sample.content) {
-      for (std::uint64_t seed = 0; seed < 100; ++seed) {
-        Random random(1000 + seed);
-        const std::size_t from = random.below(content.size());
-        const std::size_t length = 1 + random.below(20);
-        std::string damaged = content;
-        if (seed % 2 == 0) damaged.erase(from, length);
-        else damaged.insert(from, content.substr(from, length));
-        read_damaged(folder, sample, name, damaged, "seed " + std::to_string(1000 + seed));
-      }
-    }
-  }
-}
+TEST(DamagedFile, PiecesRemovedOrRepeated) { read_damaged(mesh_samples(), 100, with_a_piece_removed_or_repeated); }
 
 TEST(DamagedFile, HugeCountsTakeNoMemory) {
-  TemporaryFolder folder;
+  const TemporaryFolder folder;
   const std::string huge = "4000000000";
-  static_cast<void>(folder.file("c.node", huge + " 3 0 0\n0 0 0 0\n"));
-  static_cast<void>(folder.file("c.ele", huge + " 4 0\n0 0 0 0 0\n"));
-  static_cast<void>(folder.file("d.pts", "1\n0 0 0\n"));
-  static_cast<void>(folder.file("d.elem", huge + "\nTt 0 0 0 0 1\n"));
-  reading_error(folder.file("a.off", "OFF\n" + huge + " 1 0\n0 0 0\n"));
-  reading_error(folder.file("b.off", "OFF\n1 " + huge + " 0\n0 0 0\n"));
-  reading_error(folder.file("a.mesh", "MeshVersionFormatted 1\nDimension 3\nVertices " + huge + "\n0 0 0 0\n"));
+  folder.put("c.node", huge + " 3 0 0\n0 0 0 0\n");
+  folder.put("c.ele", huge + " 4 0\n0 0 0 0 0\n");
+  folder.put("d.pts", "1\n0 0 0\n");
+  folder.put("d.elem", huge + "\nTt 0 0 0 0 1\n");
+  content_error("a.off", "OFF\n" + huge + " 1 0\n0 0 0\n");
+  content_error("b.off", "OFF\n1 " + huge + " 0\n0 0 0\n");
+  content_error("a.mesh", "MeshVersionFormatted 1\nDimension 3\nVertices " + huge + "\n0 0 0 0\n");
   reading_error(folder.path() / "c.node");
   reading_error(folder.path() / "d.pts", folder.path() / "d.elem");
 }
+
+TEST(DamagedImage, EveryTruncationIsRefused) {
+  for (const Sample& sample : image_samples()) {
+    const std::string& whole = sample.content.at(sample.main);
+    // Every length in the header, and some in the values.
+    for (std::size_t length = 0; length + 1 < whole.size(); length += length < 400 ? 3 : 37) {
+      SCOPED_TRACE(fmt::format("{} cut to {}", sample.main, length));
+      image_content_error(sample.main, whole.substr(0, length));
+    }
+  }
+}
+
+TEST(DamagedImage, BytesChangedAtRandom) {
+  read_damaged(image_samples(), 400, with_changed_bytes("0123456789-.e (),\n:", 400));
+}
+
+TEST(DamagedImage, PiecesRemovedOrRepeated) { read_damaged(image_samples(), 100, with_a_piece_removed_or_repeated); }
 
 }  // namespace TEST_FILE
 }  // namespace isochron::test

@@ -45,30 +45,28 @@ TEST(ReadDataset, RefusesWhatIsNoFile) {
   TemporaryFolder folder;
   EXPECT_THAT(reading_error(folder.path() / "none.off"), HasSubstr("no such file"));
   EXPECT_THAT(reading_error(folder.file("a.off", "") / "b.off"), HasSubstr("b.off: "));
-  EXPECT_THAT(reading_error(folder.file("empty.off", "")), HasSubstr("is empty"));
+  EXPECT_THAT(content_error("empty.off", ""), HasSubstr("is empty"));
   fs::create_directory(folder.path() / "folder.off");
   EXPECT_THAT(reading_error(folder.path() / "folder.off"), HasSubstr("is a folder"));
 }
 
 TEST(ReadDataset, UnknownExtensionListsTheKnownOnes) {
-  TemporaryFolder folder;
   for (const char* name : {"a.xyz", "a", ".off", "a.gz", "a.xyz.gz"}) {
-    EXPECT_THAT(reading_error(folder.file(name, square)), HasSubstr(".msh")) << name;
+    EXPECT_THAT(content_error(name, square), HasSubstr(".msh")) << name;
   }
 }
 
 TEST(ReadDataset, RefusesBadNumbers) {
-  TemporaryFolder folder;
   std::string bad = square;
-  EXPECT_THAT(reading_error(folder.file("a.off", bad.replace(bad.find("1 1 0"), 1, "nan"))), HasSubstr("line 5"));
+  EXPECT_THAT(content_error("a.off", bad.replace(bad.find("1 1 0"), 1, "nan")), HasSubstr("line 5"));
   bad = square;
-  EXPECT_THAT(reading_error(folder.file("b.off", bad.replace(bad.find("0 2 3"), 5, "0 2 4"))), HasSubstr("line 8"));
-  EXPECT_THAT(reading_error(folder.file("c.off", "OFF\n0 0 0\n")), HasSubstr("no points"));
+  EXPECT_THAT(content_error("b.off", bad.replace(bad.find("0 2 3"), 5, "0 2 4")), HasSubstr("line 8"));
+  EXPECT_THAT(content_error("c.off", "OFF\n0 0 0\n"), HasSubstr("no points"));
 }
 
 TEST(ReadDataset, XmlFilesAreNotGzipped) {
   TemporaryFolder folder;
-  EXPECT_THAT(reading_error(folder.file("a.vtu.gz", "x")), HasSubstr("gunzip"));
+  EXPECT_THAT(content_error("a.vtu.gz", "x"), HasSubstr("gunzip"));
   EXPECT_THROW(check_writable(folder.path() / "b.vtp.gz", Overwrite::yes), UsageError);
 }
 

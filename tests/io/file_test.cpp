@@ -1,10 +1,14 @@
+// Files as bytes and text: written whole or not at all, unpacked within limits, and scanned.
 #include "isochron/io/file.h"
 
-#include "io/io_test_support.h"
+#include "io/image_samples.h"
 #include "isochron/io/bytes.h"
 
 namespace isochron::test {
 namespace TEST_FILE {
+
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
 
 void fill(const fs::path& path, const std::string& content) { std::ofstream(path) << content; }
 
@@ -126,6 +130,143 @@ TEST(ByteWriter, FullDiskIsARuntimeError) {
     };
     EXPECT_THROW(write_little(), RuntimeError) << name;
   }
+}
+
+constexpr std::uint64_t mega = 1'000'000;
+
+/// A grid of 100³ zeros as float: 4 MB in a few kilobytes.
+Image zeros() {
+  Image image;
+  image.grid.shape = {100, 100, 100};
+  image.data.set({"values", 1, std::vector<float>(image.grid.voxel_count(), 0.0F)});
+  return image;
+}
+
+TEST(UnpackLimit, HoldsForCompressedImages) {
+  const TemporaryFolder folder;
+  for (const char* name : {"a.nii.gz", "a.npy.gz", "a.mgz"}) {
+    const auto path = folder.path() / name;
+    write_image(path, zeros(), Overwrite::no);
+    ASSERT_LT(std::filesystem::file_size(path), 50'000U) << name;
+    {
+      const UnpackLimit enough(4 * mega + 2000);
+      EXPECT_EQ(read_image(path).grid.voxel_count(), 1'000'000U) << name;
+      EXPECT_LT(UnpackLimit::left(), 2000U) << "everything is counted";
+      EXPECT_THROW(static_cast<void>(read_image(path)), UnpackedTooLarge) << "all files together";
+    }
+    const UnpackLimit limit(3 * mega);
+    EXPECT_THAT([&] { static_cast<void>(read_image(path)); },
+                ThrowsMessage<UnpackedTooLarge>(HasSubstr(std::string(name) + ": unpacks to more than 3000000 bytes")));
+    EXPECT_GT(UnpackLimit::left(), mega) << "known from the header: no more than a buffer was unpacked";
+  }
+}
+
+TEST(UnpackLimit, HoldsForFilesThatAreUnpackedAsAWhole) {
+  const TemporaryFolder folder;
+  Dataset mesh = surface_mesh();
+  mesh.points.resize(100'000);
+  const auto path = folder.path() / "a.off.gz";
+  write_dataset(path, mesh, Overwrite::no);
+  const std::uint64_t bytes = [&] {
+    const UnpackLimit none(std::numeric_limits<std::uint64_t>::max());
+    static_cast<void>(read_dataset(path));
+    return std::numeric_limits<std::uint64_t>::max() - UnpackLimit::left();
+  }();
+  ASSERT_GT(bytes, 500'000U);
+  {
+    const UnpackLimit just_enough(bytes);
+    EXPECT_EQ(read_dataset(path).points.size(), mesh.points.size());
+    EXPECT_EQ(UnpackLimit::left(), 0U);
+  }
+  const UnpackLimit one_too_few(bytes - 1);
+  EXPECT_THROW(static_cast<void>(read_dataset(path)), UnpackedTooLarge);
+}
+
+TEST(UnpackLimit, HoldsForDataInsideOtherFiles) {
+  const std::string plain(10'000, 'x');
+  const std::string packed = zipped(plain);
+  const UnpackLimit limit(15'000);
+  EXPECT_EQ(unpacked(packed, plain.size(), "a.vtu"), plain);
+  EXPECT_THROW(unpacked(packed, plain.size(), "a.vtu"), UnpackedTooLarge);
+}
+
+TEST(UnpackLimit, LetsPlainFilesAlone) {
+  const TemporaryFolder folder;
+  const auto path = folder.path() / "a.npy";
+  write_image(path, zeros(), Overwrite::no);
+  const UnpackLimit limit(10);
+  EXPECT_EQ(read_image(path).grid.voxel_count(), 1'000'000U);
+}
+
+TEST(UnpackLimit, EndsWithItsScope) {
+  EXPECT_EQ(UnpackLimit::left(), std::numeric_limits<std::uint64_t>::max());
+  const UnpackLimit outer(10);
+  {
+    const UnpackLimit inner(20);
+    UnpackLimit::take(5, "a");
+    EXPECT_EQ(UnpackLimit::left(), 15U);
+  }
+  EXPECT_EQ(UnpackLimit::left(), 10U);
+  EXPECT_THROW(UnpackLimit::take(11, "a"), UnpackedTooLarge);
+  EXPECT_EQ(UnpackLimit::left(), 10U);
+}
+
+TextScanner scan(std::string_view text) { return {"f", text, {.hash_comments = true, .separators = ","}}; }
+
+std::string message_of(const std::function<void()>& body) {
+  return input_error("f", [&] {
+    body();
+    return 0;
+  });
+}
+
+TEST(TextScanner, ReadsUnusualNumbers) {
+  TextScanner in = scan("+1.5, -2 3D2 1e400 1e-400 inf nan .5 5. -0");
+  EXPECT_EQ(in.real("x"), 1.5);
+  EXPECT_EQ(in.integer<int>("x"), -2);
+  EXPECT_EQ(in.real("x"), 300);
+  EXPECT_EQ(in.real("x"), INFINITY);
+  EXPECT_EQ(in.real("x"), 0);
+  EXPECT_EQ(in.real("x"), INFINITY);
+  EXPECT_TRUE(std::isnan(in.real("x")));
+  EXPECT_EQ(in.real("x"), 0.5);
+  EXPECT_EQ(in.real("x"), 5);
+  EXPECT_TRUE(std::signbit(in.real("x")));
+  EXPECT_TRUE(in.at_end());
+}
+
+TEST(TextScanner, RefusesWhatIsNoNumber) {
+  for (const char* text : {"1x", "x", "+", "1.5.2", "--1", "1e", "d"}) {
+    EXPECT_THAT(message_of([&] { scan(text).real("a time"); }), HasSubstr("a time was expected")) << text;
+  }
+  for (const char* text : {"1.0", "x", "99999999999", "-"}) {
+    EXPECT_THAT(message_of([&] { scan(text).integer<int>("an id"); }), HasSubstr("an id was expected")) << text;
+  }
+}
+
+TEST(TextScanner, CountsLinesAndSkipsComments) {
+  TextScanner in = scan("1 # one\n# nothing\n\n2 word\n");
+  EXPECT_EQ(in.integer<int>("x"), 1);
+  EXPECT_FALSE(in.more_on_line());
+  EXPECT_EQ(in.integer<int>("x"), 2);
+  EXPECT_TRUE(in.more_on_line());
+  EXPECT_EQ(message_of([&] { in.integer<int>("an id"); }).substr(0, 11), "f: line 4: ");
+  EXPECT_EQ(in.word("x"), "word");
+  EXPECT_THAT(message_of([&] { in.word("the rest"); }), HasSubstr("ends early (the rest was expected)"));
+}
+
+TEST(TextScanner, RefusesCountsTheFileCannotHold) {
+  EXPECT_EQ(scan("2 1 2").count("rows", 2), 2U);
+  EXPECT_THAT(message_of([] { scan("4000000000 1 2").count("rows", 2); }), HasSubstr("cannot be right"));
+  EXPECT_THAT(message_of([] { scan("-1").count("rows", 2); }), HasSubstr("rows was expected"));
+}
+
+TEST(TextScanner, MessagesStayOnOnePrintableLine) {
+  std::string text(100, '\x80');
+  text.push_back('\n');
+  const std::string message = message_of([&] { scan(text).real("x"); });
+  EXPECT_LT(message.size(), 160U);
+  for (const char c : message) EXPECT_TRUE(c >= ' ' && c <= '~');
 }
 
 }  // namespace TEST_FILE

@@ -1,9 +1,6 @@
 // Each text format: what is written is read again, and what others write is read right.
-#include <limits>
-
-#include <fmt/format.h>
-
-#include "io/io_test_support.h"
+#include "io/image_samples.h"
+#include "isochron/core/random.h"
 
 namespace isochron::test {
 namespace TEST_FILE {
@@ -16,17 +13,11 @@ using Ints = std::vector<std::int32_t>;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-Dataset write_and_read(const TemporaryFolder& folder, const std::string& name, const Dataset& dataset) {
-  write_dataset(folder.path() / name, dataset, Overwrite::no);
-  return read_dataset(folder.path() / name);
-}
-
 class TextFormat : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(TextFormat, KeepsPointsAndTriangles) {
-  TemporaryFolder folder;
   const Dataset mesh = surface_mesh();
-  const Dataset again = write_and_read(folder, GetParam(), mesh);
+  const Dataset again = write_and_read(GetParam(), mesh);
   EXPECT_EQ(again.points, mesh.points);
   EXPECT_EQ(again.triangles.cells, mesh.triangles.cells);
   EXPECT_TRUE(again.tets.cells.empty());
@@ -51,9 +42,8 @@ INSTANTIATE_TEST_SUITE_P(All, TextFormat,
 class MixedFormat : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(MixedFormat, KeepsAllKindsOfCells) {
-  TemporaryFolder folder;
   const Dataset mesh = mixed_mesh();
-  const Dataset again = write_and_read(folder, GetParam(), mesh);
+  const Dataset again = write_and_read(GetParam(), mesh);
   EXPECT_EQ(again.points, mesh.points);
   EXPECT_EQ(again.triangles.cells, mesh.triangles.cells);
   EXPECT_EQ(again.tets.cells, mesh.tets.cells);
@@ -61,11 +51,10 @@ TEST_P(MixedFormat, KeepsAllKindsOfCells) {
 }
 
 TEST_P(MixedFormat, SplitsPolylines) {
-  TemporaryFolder folder;
   Dataset mesh = mixed_mesh();
   mesh.lines = {{VertexId(0), VertexId(1), VertexId(2)}, {VertexId(4), VertexId(5)}, {}};
   mesh.line_data.set({"region", 1, Ints{7, 8, 9}});
-  const Dataset again = write_and_read(folder, GetParam(), mesh);
+  const Dataset again = write_and_read(GetParam(), mesh);
   ASSERT_EQ(again.lines.size(), 3U);
   EXPECT_THAT(again.lines[1], ElementsAre(VertexId(1), VertexId(2)));
 }
@@ -99,13 +88,11 @@ TEST(Gzip, DamagedDataIsAnInputError) {
 }
 
 TEST(Off, ToleratesColoursCommentsAndOtherPolygons) {
-  TemporaryFolder folder;
-  const fs::path path = folder.file("a.off",
-                                    "\xef\xbb\xbf"
-                                    "COFF # with colours\r\n# a comment\r\n\r\n5 4 0\r\n"
-                                    "0 0 0 255 0 0 255\r\n1 0 0 0 0 0 1\n0 1 0\n+1 1 0 # last\n2 2 1.5D+01\n"
-                                    "3 0 1 2 0.5 0.5 0.5\n4 0 1 3 2\n3 1 3 2\n2 0 4\n");
-  const Dataset d = read_dataset(path);
+  const Dataset d = read_content("a.off",
+                                 "\xef\xbb\xbf"
+                                 "COFF # with colours\r\n# a comment\r\n\r\n5 4 0\r\n"
+                                 "0 0 0 255 0 0 255\r\n1 0 0 0 0 0 1\n0 1 0\n+1 1 0 # last\n2 2 1.5D+01\n"
+                                 "3 0 1 2 0.5 0.5 0.5\n4 0 1 3 2\n3 1 3 2\n2 0 4\n");
   EXPECT_EQ(d.points[3], (Vec3d{1, 1, 0}));
   EXPECT_EQ(d.points[4], (Vec3d{2, 2, 15}));
   EXPECT_THAT(d.triangles.cells, ElementsAre(triangle(0, 1, 2), triangle(1, 3, 2)));
@@ -114,25 +101,22 @@ TEST(Off, ToleratesColoursCommentsAndOtherPolygons) {
 }
 
 TEST(Off, HeaderMayBeMissingOrOnOneLine) {
-  TemporaryFolder folder;
-  EXPECT_EQ(read_dataset(folder.file("a.off", "3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2")).triangles.cells.size(), 1U);
-  EXPECT_EQ(read_dataset(folder.file("b.off", "OFF 3 1\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2")).triangles.cells.size(), 1U);
+  EXPECT_EQ(read_content("a.off", "3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2").triangles.cells.size(), 1U);
+  EXPECT_EQ(read_content("b.off", "OFF 3 1\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2").triangles.cells.size(), 1U);
 }
 
 TEST(Off, SaysWhatIsNotUnderstood) {
-  TemporaryFolder folder;
-  EXPECT_THAT(reading_error(folder.file("a.off", "OFF BINARY\n3 1 0\n")), HasSubstr("binary"));
-  EXPECT_THAT(reading_error(folder.file("b.off", "4OFF\n3 1 0\n")), HasSubstr("4OFF"));
-  EXPECT_THAT(reading_error(folder.file("c.off", "solid thing\n")), HasSubstr("not an OFF file"));
+  EXPECT_THAT(content_error("a.off", "OFF BINARY\n3 1 0\n"), HasSubstr("binary"));
+  EXPECT_THAT(content_error("b.off", "4OFF\n3 1 0\n"), HasSubstr("4OFF"));
+  EXPECT_THAT(content_error("c.off", "solid thing\n"), HasSubstr("not an OFF file"));
 }
 
 TEST(Medit, KeepsReferences) {
-  TemporaryFolder folder;
   Dataset mesh = mixed_mesh();
   mesh.point_data.set({"medit:ref", 1, Ints{0, 1, 2, 3, 4, 5}});
   mesh.tets.data.set({"region", 1, Ints{30, 31}});
   mesh.triangles.data.set({"medit:ref", 1, Ints{1, 1, -4}});
-  const Dataset again = write_and_read(folder, "a.mesh", mesh);
+  const Dataset again = write_and_read("a.mesh", mesh);
   expect_same_arrays(mesh.point_data, again.point_data);
   expect_same_arrays(mesh.triangles.data, again.triangles.data);
   EXPECT_EQ(again.tets.data.require("medit:ref", "tetrahedra").at(1), 31);
@@ -140,12 +124,10 @@ TEST(Medit, KeepsReferences) {
 }
 
 TEST(Medit, ReadsTwoDimensionsAndSkipsOtherSections) {
-  TemporaryFolder folder;
-  const fs::path path = folder.file("a.mesh",
-                                    "MeshVersionFormatted\n1\nDimension\n2\n# note\nVertices 3\n0 0 1\n1 0 1\n0 1 1\n"
-                                    "Corners\n1\n2\nQuadrilaterals 1\n1 2 3 3 5\nStrangeThing\n2\n5 6 7\n"
-                                    "Triangles\n1\n1 2 3 9\nEnd");
-  const Dataset d = read_dataset(path);
+  const Dataset d = read_content("a.mesh",
+                                 "MeshVersionFormatted\n1\nDimension\n2\n# note\nVertices 3\n0 0 1\n1 0 1\n0 1 1\n"
+                                 "Corners\n1\n2\nQuadrilaterals 1\n1 2 3 3 5\nStrangeThing\n2\n5 6 7\n"
+                                 "Triangles\n1\n1 2 3 9\nEnd");
   EXPECT_EQ(d.points[2], (Vec3d{0, 1, 0}));
   EXPECT_THAT(d.triangles.cells, ElementsAre(triangle(0, 1, 2)));
   EXPECT_THAT(d.ignored_cells, ElementsAre(Pair("quad", 1)));
@@ -153,22 +135,20 @@ TEST(Medit, ReadsTwoDimensionsAndSkipsOtherSections) {
 }
 
 TEST(Medit, SaysWhatIsWrong) {
-  TemporaryFolder folder;
   const std::string head = "MeshVersionFormatted 2\nDimension 3\nVertices\n1\n0 0 0 0\n";
-  EXPECT_THAT(reading_error(folder.file("a.mesh", "MFEM mesh v1.0\n")), HasSubstr("not a Medit"));
-  EXPECT_THAT(reading_error(folder.file("b.mesh", head + "Triangles\n1\n1 2 1 0\nEnd\n")), HasSubstr("line 8"));
-  EXPECT_THAT(reading_error(folder.file("c.mesh", head + "77\n")), HasSubstr("not a section"));
-  EXPECT_THAT(reading_error(folder.file("d.mesh", head + "Triangles\n1\n0 1 1 0\nEnd\n")), HasSubstr("out of range"));
+  EXPECT_THAT(content_error("a.mesh", "MFEM mesh v1.0\n"), HasSubstr("not a Medit"));
+  EXPECT_THAT(content_error("b.mesh", head + "Triangles\n1\n1 2 1 0\nEnd\n"), HasSubstr("line 8"));
+  EXPECT_THAT(content_error("c.mesh", head + "77\n"), HasSubstr("not a section"));
+  EXPECT_THAT(content_error("d.mesh", head + "Triangles\n1\n0 1 1 0\nEnd\n"), HasSubstr("out of range"));
 }
 
 TEST(TetGen, KeepsNamedArraysOfEveryType) {
-  TemporaryFolder folder;
   Dataset mesh = mixed_mesh();
   mesh.point_data.set({"arrival_time", 1, Doubles{0, 0.1, 1e-9, infinity, 5, 6}});
   mesh.point_data.set({"with blank:and colon", 1, std::vector<std::uint8_t>{0, 255, 3, 4, 5, 6}});
   mesh.tets.data.set({"region", 1, std::vector<std::int64_t>{1LL << 60, -2}});
   mesh.tets.data.set({"fiber", 3, std::vector<float>{0.1F, 0.2F, 0.3F, 1, 2, 3}});
-  const Dataset again = write_and_read(folder, "a.ele", mesh);
+  const Dataset again = write_and_read("a.ele", mesh);
   expect_same_array(mesh.point_data.all()[0], again.point_data);
   EXPECT_EQ(again.point_data.require("with_blank:and_colon", "points").values, mesh.point_data.all()[1].values);
   EXPECT_EQ(again.tets.data.require("region", "tets").values, mesh.tets.data.all()[0].values);
@@ -182,7 +162,7 @@ TEST(TetGen, CountsFromZeroOrOne) {
     for (int i = 0; i < 4; ++i) nodes += fmt::format("{} {} 0 0 0.5 2\n", base + i, i);
     const fs::path path = folder.file("a.node", nodes);
     const auto id = [base](int i) { return fmt::format(" {}", base + i); };
-    static_cast<void>(folder.file("a.ele", "1  4  1\n  7" + id(3) + id(2) + id(1) + id(0) + " 31\n# end\n"));
+    folder.put("a.ele", "1  4  1\n  7" + id(3) + id(2) + id(1) + id(0) + " 31\n# end\n");
     const Dataset d = read_dataset(path);
     EXPECT_THAT(d.tets.cells, ElementsAre(tet(3, 2, 1, 0)));
     EXPECT_EQ(d.tets.data.require("region", "tets").values, DataArray::Values(Ints{31}));
@@ -194,7 +174,7 @@ TEST(TetGen, CountsFromZeroOrOne) {
 TEST(TetGen, ReadsTrianglesAndSecondOrder) {
   TemporaryFolder folder;
   const fs::path path = folder.file("a.node", "6 2 0 0\n1 0 0\n2 1 0\n3 0 1\n4 .5 .5\n5 0 .5\n6 .5 0\n");
-  static_cast<void>(folder.file("a.ele", "1 6 0\n1 1 2 3 4 5 6\n"));
+  folder.put("a.ele", "1 6 0\n1 1 2 3 4 5 6\n");
   const Dataset d = read_dataset(path);
   EXPECT_THAT(d.triangles.cells, ElementsAre(triangle(0, 1, 2)));
   EXPECT_EQ(d.warnings.size(), 1U);
@@ -203,7 +183,7 @@ TEST(TetGen, ReadsTrianglesAndSecondOrder) {
 TEST(TetGen, NamesMayBeInCapitals) {
   TemporaryFolder folder;
   const fs::path path = folder.file("A.NODE", "4 3 0 0\n0 0 0 0\n1 1 0 0\n2 0 1 0\n3 0 0 1\n");
-  static_cast<void>(folder.file("A.ELE", "1 4 0\n0 0 1 2 3\n"));
+  folder.put("A.ELE", "1 4 0\n0 0 1 2 3\n");
   EXPECT_EQ(read_dataset(path).tets.cells.size(), 1U);
 }
 
@@ -213,9 +193,9 @@ TEST(TetGen, SaysWhatIsWrong) {
   EXPECT_THAT(reading_error(nodes), HasSubstr(".ele file that goes with it is missing"));
   const fs::path elements = folder.file("a.ele", "1 4 0\n0 0 1 2 1\n");
   EXPECT_THAT(reading_error(nodes, elements), HasSubstr("line 2: vertex id 2 is out of range"));
-  EXPECT_THAT(reading_error(folder.file("b.ele", "1 4 0\n0 0 1 2 1\n")), HasSubstr(".node file"));
+  EXPECT_THAT(content_error("b.ele", "1 4 0\n0 0 1 2 1\n"), HasSubstr(".node file"));
   const fs::path gap = folder.file("c.node", "2 3 0 0\n0 0 0 0\n5 1 1 1\n");
-  static_cast<void>(folder.file("c.ele", "1 4 0\n0 0 1 2 1\n"));
+  folder.put("c.ele", "1 4 0\n0 0 1 2 1\n");
   EXPECT_THAT(reading_error(gap), HasSubstr("line 3: points are not numbered"));
 }
 
@@ -226,12 +206,13 @@ TEST(Carp, KeepsRegionsFibresAndSheets) {
   mesh.tets.data.set({"fiber", 3, Doubles{1, 0, 0, 0.1, 0.2, 1.0 / 3}});
   mesh.tets.data.set({"sheet", 3, std::vector<float>{0, 1, 0, 0.1F, 0.2F, 0.3F}});
   mesh.triangles.data.set({"region", 1, Ints{1, 2, 3}});
-  const Dataset again = write_and_read(folder, "a.elem", mesh);
+  const Dataset again = write_and_read("a.elem", mesh);
   expect_same_array(mesh.tets.data.all()[0], again.tets.data);
   expect_same_array(mesh.tets.data.all()[1], again.tets.data);
   EXPECT_EQ(again.tets.data.require("sheet", "tets").at(1, 0), 0.1);  // the digits of the float
   expect_same_arrays(mesh.triangles.data, again.triangles.data);
   EXPECT_EQ(again.line_data.require("fiber", "lines").at(0, 0), 1);
+  write_dataset(folder.path() / "a.elem", mesh, Overwrite::no);
   EXPECT_TRUE(content_of(folder.path() / "a.lon").starts_with("2\n"));
 }
 
@@ -250,7 +231,7 @@ class CarpFibres : public ::testing::Test {
  protected:
   CarpFibres() {
     points_ = folder_.file("a.pts", "4\n0 0 0\n1 0 0\n0 1 0\n0 0 1\n");
-    static_cast<void>(folder_.file("a.elem", "5\nTr 0 1 2 11\nLn 0 3 12\nQd 0 1 2 3 13\nTt 0 1 2 3 14\nTr 1 2 3\n"));
+    folder_.put("a.elem", "5\nTr 0 1 2 11\nLn 0 3 12\nQd 0 1 2 3 13\nTt 0 1 2 3 14\nTr 1 2 3\n");
   }
   TemporaryFolder folder_;
   fs::path points_;
@@ -266,7 +247,7 @@ TEST_F(CarpFibres, AreOptional) {
 TEST_F(CarpFibres, GoToTheRightKindsWithAndWithoutHeader) {
   const std::string rows = "1 0 0\n2 0 0\n3 0 0\n4 0 0\n5 0 0\n";
   for (const std::string& header : {std::string(), std::string("1\n")}) {
-    static_cast<void>(folder_.file("a.lon", header + rows));
+    folder_.put("a.lon", header + rows);
     const Dataset d = read_dataset(folder_.path() / "a.elem");
     EXPECT_EQ(d.triangles.data.require("fiber", "t").values, DataArray::Values(Doubles{1, 0, 0, 5, 0, 0}));
     EXPECT_EQ(d.line_data.require("fiber", "l").values, DataArray::Values(Doubles{2, 0, 0}));
@@ -278,21 +259,19 @@ TEST_F(CarpFibres, GoToTheRightKindsWithAndWithoutHeader) {
 TEST_F(CarpFibres, SheetsWithAndWithoutHeader) {
   const std::string rows = "1 0 0 0 1 6\n1 0 0 0 1 7\n1 0 0 0 1 8\n1 0 0 0 1 9\n1 0 0 0 1 10\n";
   for (const std::string& header : {std::string(), std::string("2\n")}) {
-    static_cast<void>(folder_.file("a.lon", header + rows));
+    folder_.put("a.lon", header + rows);
     const Dataset d = read_dataset(folder_.path() / "a.lon");
     EXPECT_EQ(d.tets.data.require("sheet", "T").values, DataArray::Values(Doubles{0, 1, 9}));
   }
 }
 
 TEST_F(CarpFibres, OfAnotherMeshAreRefused) {
-  const fs::path few = folder_.file("a.lon", "1\n1 0 0\n");
-  EXPECT_THAT(reading_error(points_, few), HasSubstr("rows: 1, elements in the .elem file: 5"));
-  const fs::path many = folder_.file("a.lon", "1 0 0\n1 0 0\n1 0 0\n1 0 0\n1 0 0\n1 0 0\n");
-  EXPECT_THAT(reading_error(points_, many), HasSubstr("line 6: there are too many fibres"));
-  const fs::path wide = folder_.file("a.lon", "1 0 0\n1 0 0 0\n1 0 0\n1 0 0\n1 0 0\n");
-  EXPECT_THAT(reading_error(points_, wide), HasSubstr("line 2"));
-  const fs::path odd = folder_.file("a.lon", "1 0\n");
-  EXPECT_THAT(reading_error(points_, odd), HasSubstr("first line"));
+  for (const auto& [fibres, said] : std::vector<std::pair<std::string, std::string>>{
+           {"1\n1 0 0\n", "rows: 1, elements in the .elem file: 5"},
+           {"1 0 0\n1 0 0\n1 0 0\n1 0 0\n1 0 0\n1 0 0\n", "line 6: there are too many fibres"},
+           {"1 0 0\n1 0 0 0\n1 0 0\n1 0 0\n1 0 0\n", "line 2"},
+           {"1 0\n", "first line"}})
+    EXPECT_THAT(reading_error(points_, folder_.file("a.lon", fibres)), HasSubstr(said));
 }
 
 TEST(Carp, SaysWhatIsWrong) {
@@ -301,8 +280,85 @@ TEST(Carp, SaysWhatIsWrong) {
   EXPECT_THAT(reading_error(points), HasSubstr(".elem file that goes with it is missing"));
   const fs::path elements = folder.file("a.elem", "1\nXx 0 1 1\n");
   EXPECT_THAT(reading_error(points, elements), HasSubstr("line 2: 'Xx' is not an element type"));
-  static_cast<void>(folder.file("a.elem", "1\nLn 0 2 1\n"));
+  folder.put("a.elem", "1\nLn 0 2 1\n");
   EXPECT_THAT(reading_error(points, elements), HasSubstr("line 2: vertex id 2 is out of range"));
+}
+
+// ---- MRtrix track files
+
+Dataset two_paths() {
+  Dataset d;
+  d.points = {{0, 0, 0}, {1.5, -2, 3}, {0.25, 7, -9}, {4, 4, 4}, {5, 5, 5}};
+  d.lines = {{VertexId(2), VertexId(1), VertexId(0)}, {VertexId(3), VertexId(4)}};
+  return d;
+}
+
+/// A file as others write it: one streamline of two points, more header lines.
+template <class T>
+std::string foreign_tracks(const std::string& datatype, Encoding encoding) {
+  std::string head = "mrtrix tracks\nmethod: iFOD2\ntimestamp: 1234.5\ndatatype: " + datatype +
+                     "\ncount: 0000000001\nfile: . 100\nEND\n";
+  head.resize(100, ' ');
+  constexpr T nan = std::numeric_limits<T>::quiet_NaN(), inf = std::numeric_limits<T>::infinity();
+  for (const T value : {T(1), T(2), T(3), T(4), T(5), T(6), nan, nan, nan, inf, inf, inf})
+    head += bytes_of(value, encoding);
+  return head;
+}
+
+TEST(Tck, KeepsLinesInTheirOrder) {
+  const Dataset again = write_and_read("a.tck", two_paths());
+  ASSERT_EQ(again.lines.size(), 2U);
+  EXPECT_EQ(again.points[again.lines[0][0].index()], (Vec3d{0.25, 7, -9}));
+  EXPECT_EQ(again.points[again.lines[0][2].index()], (Vec3d{0, 0, 0}));
+  EXPECT_EQ(again.points[again.lines[1][1].index()], (Vec3d{5, 5, 5}));
+  EXPECT_TRUE(again.warnings.empty());
+}
+
+TEST(Tck, ReadsAllTypesOfReals) {
+  for (const std::string& bytes : {foreign_tracks<float>("Float32LE", Encoding::little_endian),
+                                   foreign_tracks<float>("Float32BE", Encoding::big_endian),
+                                   foreign_tracks<double>("Float64LE", Encoding::little_endian),
+                                   foreign_tracks<double>("Float64BE", Encoding::big_endian)}) {
+    const Dataset d = read_content("a.tck", bytes);
+    EXPECT_THAT(d.points, ElementsAre(Vec3d{1, 2, 3}, Vec3d{4, 5, 6}));
+    EXPECT_EQ(d.lines.size(), 1U);
+  }
+}
+
+TEST(Tck, SaysWhatIsWrong) {
+  const std::string good = foreign_tracks<float>("Float32LE", Encoding::little_endian);
+  EXPECT_THAT(content_error("a.tck", "solid\n"), HasSubstr("not a track file"));
+  EXPECT_THAT(content_error("a.tck", "mrtrix tracks\ncount: 1\n"), HasSubstr("no END"));
+  EXPECT_THAT(content_error("a.tck", "mrtrix tracks\ndatatype: Float32LE\nEND\n"), HasSubstr("no place"));
+  EXPECT_THAT(content_error("a.tck", "mrtrix tracks\nfile: other.dat 10\nEND\n"), HasSubstr("'file'"));
+  EXPECT_THAT(content_error("a.tck", foreign_tracks<float>("Int16", Encoding::little_endian)),
+              HasSubstr("datatype 'Int16'"));
+  EXPECT_THAT(content_error("a.tck", good.substr(0, good.size() - 12)), HasSubstr("cut off"));
+  std::string more = good;
+  more.replace(more.find("0000000001"), 10, "0000000007");
+  EXPECT_THAT(read_content("a.tck", more).warnings, ElementsAre(HasSubstr("counts 7")));
+}
+
+TEST(Tck, HoldsLinesAlone) {
+  TemporaryFolder folder;
+  EXPECT_THROW(write_dataset(folder.path() / "a.tck", mixed_mesh(), Overwrite::no), UsageError);
+  EXPECT_THROW(write_dataset(folder.path() / "a.tck", surface_mesh(), Overwrite::no), UsageError);
+  EXPECT_EQ(dropped_lines(folder.path() / "a.tck", two_paths()), 0U);
+  Dataset d = two_paths();
+  d.point_data.set({"arrival_time", 1, std::vector<double>(5)});
+  EXPECT_THAT(kept_arrays(folder.path() / "a.tck", d).dropped, ElementsAre("arrival_time"));
+}
+
+TEST(Tck, DamagedFilesAreInputErrors) {
+  TemporaryFolder folder;
+  const std::string good = foreign_tracks<float>("Float32LE", Encoding::little_endian);
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    Random random(seed);
+    std::string damaged = good.substr(0, random.below(4) == 0 ? random.below(good.size()) : good.size());
+    if (!damaged.empty()) damaged[random.below(damaged.size())] = static_cast<char>(random.bits());
+    expect_read_or_refused(folder.path(),
+                           [&] { EXPECT_FALSE(read_dataset(folder.file("a.tck", damaged)).points.empty()); });
+  }
 }
 
 }  // namespace TEST_FILE

@@ -142,8 +142,8 @@ TEST(ImageIo, KnowsImagesByTheirNames) {
 TEST(ImageIo, BadRequestsAreRefused) {
   const TemporaryFolder folder;
   EXPECT_THAT(image_error(folder.path() / "a.nii"), HasSubstr("no such file"));
-  EXPECT_THAT(image_error(folder.file("a.xyz", "1")), HasSubstr("unknown extension '.xyz'"));
-  EXPECT_THAT(image_error(folder.file("a.mgz", "")), HasSubstr("empty"));
+  EXPECT_THAT(image_content_error("a.xyz", "1"), HasSubstr("unknown extension '.xyz'"));
+  EXPECT_THAT(image_content_error("a.mgz", ""), HasSubstr("empty"));
   Image image = counted_image<float>(1);
   EXPECT_THROW(write_image(folder.path() / "a.xyz", image, Overwrite::no), UsageError);
   EXPECT_THROW(write_image(folder.path() / "a.hdr", image, Overwrite::no), UsageError);
@@ -161,9 +161,7 @@ TEST(ImageIo, BadRequestsAreRefused) {
 
 TEST(RawImage, IsReadWithTheGivenShape) {
   const TemporaryFolder folder;
-  std::string bytes = "head";
-  for (int i = 0; i < 12; ++i) bytes += bytes_of(static_cast<std::int16_t>(i - 3), Encoding::big_endian);
-  const fs::path path = folder.file("a.raw", bytes);
+  const fs::path path = folder.file("a.raw", "head" + counted_bytes<std::int16_t>(12, Encoding::big_endian, -3));
   RawLayout layout{.shape = {3, 2, 1}, .components = 2, .spacing = {2, 3, 4}, .skip = 4};
   std::tie(layout.type, layout.encoding) = parse_raw_type("int16be");
   const Image image = read_raw_image(path, layout);
@@ -184,9 +182,7 @@ TEST(RawImage, IsReadWithTheGivenShape) {
 // ---- arrays as NumPy writes them
 
 std::string npy(const std::string& dictionary, const std::string& values, char version = 1) {
-  std::string header("\x93NUMPY", 6);
-  header += version;
-  header += '\0';
+  std::string header = "\x93NUMPY" + std::string{version, '\0'};
   const std::string text = dictionary + "  \n";
   if (version == 1) header += bytes_of(static_cast<std::uint16_t>(text.size()), Encoding::little_endian);
   else header += bytes_of(static_cast<std::uint32_t>(text.size()), Encoding::little_endian);
@@ -194,13 +190,11 @@ std::string npy(const std::string& dictionary, const std::string& values, char v
 }
 
 TEST(NpyImage, IndicesAreVoxelsInEitherOrder) {
-  const TemporaryFolder folder;
-  std::string values;
-  for (int i = 0; i < 24; ++i) values += bytes_of(static_cast<float>(i), Encoding::big_endian);
+  const std::string values = counted_bytes<float>(24, Encoding::big_endian);
   const Image c =
-      read_image(folder.file("c.npy", npy("{'descr': '>f4', 'fortran_order': False, 'shape': (2, 3, 4), }", values)));
+      read_image_content("c.npy", npy("{'descr': '>f4', 'fortran_order': False, 'shape': (2, 3, 4), }", values));
   const Image f =
-      read_image(folder.file("f.npy", npy("{'descr': '>f4', 'fortran_order': True, 'shape': (2, 3, 4), }", values, 2)));
+      read_image_content("f.npy", npy("{'descr': '>f4', 'fortran_order': True, 'shape': (2, 3, 4), }", values, 2));
   EXPECT_THAT(c.grid.shape, ElementsAre(2, 3, 4));
   for (std::uint32_t i = 0; i < 2; ++i)
     for (std::uint32_t j = 0; j < 3; ++j)
@@ -208,27 +202,25 @@ TEST(NpyImage, IndicesAreVoxelsInEitherOrder) {
         EXPECT_EQ(c.data.all()[0].at(c.grid.voxel(i, j, k).index()), (i * 3 + j) * 4 + k);
         EXPECT_EQ(f.data.all()[0].at(f.grid.voxel(i, j, k).index()), i + 2 * (j + 3 * k));
       }
-  const Image four = read_image(
-      folder.file("d.npy", npy("{\"descr\": \">f4\", \"fortran_order\": False, \"shape\": (2, 2, 3, 2)}", values)));
+  const Image four = read_image_content(
+      "d.npy", npy("{\"descr\": \">f4\", \"fortran_order\": False, \"shape\": (2, 2, 3, 2)}", values));
   EXPECT_EQ(four.data.all()[0].components, 2);
   EXPECT_EQ(four.data.all()[0].at(four.grid.voxel(1, 0, 2).index(), 1), ((1 * 2 + 0) * 3 + 2) * 2 + 1);
 }
 
 TEST(NpyImage, TruthValuesAndSmallIntegers) {
-  const TemporaryFolder folder;
-  const Image truth = read_image(folder.file(
-      "a.npy", npy("{'descr': '|b1', 'fortran_order': False, 'shape': (2, 2), }", std::string("\1\0\0\1", 4))));
+  const Image truth = read_image_content(
+      "a.npy", npy("{'descr': '|b1', 'fortran_order': False, 'shape': (2, 2), }", std::string("\1\0\0\1", 4)));
   EXPECT_TRUE(std::holds_alternative<std::vector<std::uint8_t>>(truth.data.all()[0].values));
   EXPECT_EQ(truth.data.all()[0].at(3), 1);
   const Image small =
-      read_image(folder.file("b.npy", npy("{'descr': '|i1', 'fortran_order': False, 'shape': (1, 2), }", "\xff\x7f")));
+      read_image_content("b.npy", npy("{'descr': '|i1', 'fortran_order': False, 'shape': (1, 2), }", "\xff\x7f"));
   EXPECT_EQ(small.data.all()[0].at(0), -1);
 }
 
 TEST(NpyImage, OtherArraysAreRefused) {
-  const TemporaryFolder folder;
   const auto error = [&](const std::string& dictionary, const std::string& values = "1234567812345678") {
-    return image_error(folder.file("a.npy", npy(dictionary, values)));
+    return image_content_error("a.npy", npy(dictionary, values));
   };
   EXPECT_THAT(error("{'descr': '<c8', 'fortran_order': False, 'shape': (1, 2), }"), HasSubstr("<c8"));
   EXPECT_THAT(error("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1, 2), }"), HasSubstr("kind"));
@@ -239,7 +231,7 @@ TEST(NpyImage, OtherArraysAreRefused) {
   EXPECT_THAT(error("{'descr': '<f8', 'fortran_order': False, 'shape': (90000, 90000, 90000), }"), HasSubstr("sizes"));
   EXPECT_THAT(error("{'descr': '<f8', 'fortran_order': False, 'shape': (2, 2), }"), HasSubstr("too short"));
   EXPECT_THAT(error("{'fortran_order': False, 'shape': (2, 2), }"), HasSubstr("descr"));
-  EXPECT_THAT(image_error(folder.file("b.npy", "not at all")), HasSubstr("no NumPy array"));
+  EXPECT_THAT(image_content_error("b.npy", "not at all"), HasSubstr("no NumPy array"));
 }
 
 // ---- FreeSurfer volumes, byte by byte
@@ -247,20 +239,16 @@ TEST(NpyImage, OtherArraysAreRefused) {
 std::string mgh_header(bool placed) {
   const Encoding e = Encoding::big_endian;
   std::string h(284, '\0');
-  const std::array<std::int32_t, 6> numbers{1, 2, 3, 1, 2, 4};  // version, sizes, frames, int16
-  for (std::size_t i = 0; i < 6; ++i) put(h, 4 * i, numbers[i], e);
+  put_all<std::int32_t>(h, 0, {1, 2, 3, 1, 2, 4}, e);  // version, sizes, frames, int16
   if (!placed) return h;
   put<std::int16_t>(h, 28, 1, e);
-  const std::array<float, 15> place{2, 3, 4, 0, 1, 0, 0, 0, 1, 1, 0, 0, 10, 20, 30};
-  for (std::size_t i = 0; i < 15; ++i) put(h, 30 + 4 * i, place[i], e);
+  put_all<float>(h, 30, {2, 3, 4, 0, 1, 0, 0, 0, 1, 1, 0, 0, 10, 20, 30}, e);
   return h;
 }
 
 TEST(Mgh, GivesThePlaceOfTheMiddle) {
-  const TemporaryFolder folder;
-  std::string values;
-  for (int i = 0; i < 12; ++i) values += bytes_of(static_cast<std::int16_t>(i - 6), Encoding::big_endian);
-  const Image image = read_image(folder.file("a.mgh", mgh_header(true) + values + "tags"));
+  const std::string values = counted_bytes<std::int16_t>(12, Encoding::big_endian, -6);
+  const Image image = read_image_content("a.mgh", mgh_header(true) + values + "tags");
   EXPECT_THAT(image.grid.shape, ElementsAre(2, 3, 1));
   expect_near(image.grid.axes[0], {0, 2, 0});
   expect_near(image.grid.axes[1], {0, 0, 3});
@@ -270,18 +258,17 @@ TEST(Mgh, GivesThePlaceOfTheMiddle) {
   EXPECT_EQ(image.data.all()[0].components, 2);
   EXPECT_EQ(image.data.all()[0].at(5, 0), -1);
   EXPECT_EQ(image.data.all()[0].at(5, 1), 5);
-  const Image unplaced = read_image(folder.file("b.mgh", mgh_header(false) + values));
+  const Image unplaced = read_image_content("b.mgh", mgh_header(false) + values);
   EXPECT_THAT(unplaced.warnings, ElementsAre(HasSubstr("affine is missing")));
   expect_near(unplaced.grid.axes[1], {0, 0, -1});
 }
 
 TEST(Mgh, DamageIsRefused) {
-  const TemporaryFolder folder;
-  EXPECT_THAT(image_error(folder.file("a.mgh", std::string(300, '\0'))), HasSubstr("no MGH file"));
+  EXPECT_THAT(image_content_error("a.mgh", std::string(300, '\0')), HasSubstr("no MGH file"));
   std::string h = mgh_header(true);
   put<std::int32_t>(h, 20, 77, Encoding::big_endian);
-  EXPECT_THAT(image_error(folder.file("a.mgh", h + std::string(24, '\0'))), HasSubstr("type 77"));
-  EXPECT_THAT(image_error(folder.file("a.mgh", mgh_header(true) + "short")), HasSubstr("too short"));
+  EXPECT_THAT(image_content_error("a.mgh", h + std::string(24, '\0')), HasSubstr("type 77"));
+  EXPECT_THAT(image_content_error("a.mgh", mgh_header(true) + "short"), HasSubstr("too short"));
 }
 
 }  // namespace TEST_FILE

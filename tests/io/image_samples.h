@@ -2,8 +2,9 @@
 #pragma once
 
 #include <cmath>
-#include <cstring>
 #include <limits>
+
+#include <zlib.h>
 
 #include "io/io_test_support.h"
 #include "isochron/io/image_io.h"
@@ -11,19 +12,49 @@
 
 namespace isochron::test {
 
-/// A value's bytes in the given order, for headers built by hand.
+/// The bytes of a value, or of several in a row, in the given order, for headers built by hand.
 template <class T>
 std::string bytes_of(T value, Encoding encoding) {
   if (encoding != native_encoding) value = byte_swapped(value);
-  std::string bytes(sizeof(T), '\0');
-  std::memcpy(bytes.data(), &value, sizeof(T));
+  return {reinterpret_cast<const char*>(&value), sizeof(T)};
+}
+template <class T>
+std::string bytes_of(const std::vector<T>& values, Encoding encoding) {
+  std::string bytes;
+  for (const T value : values) bytes += bytes_of(value, encoding);
   return bytes;
 }
+/// The numbers first, first + step, … as such bytes.
+template <class T>
+std::string counted_bytes(std::size_t count, Encoding encoding, int first = 0, int step = 1) {
+  std::vector<T> values(count);
+  for (std::size_t i = 0; i < count; ++i) values[i] = static_cast<T>(first + step * static_cast<int>(i));
+  return bytes_of(values, encoding);
+}
 
-/// Puts a value into a header built by hand.
+/// Puts a value, or several in a row, into a header built by hand.
 template <class T>
 void put(std::string& header, std::size_t offset, T value, Encoding encoding) {
   header.replace(offset, sizeof(T), bytes_of(value, encoding));
+}
+template <class T>
+void put_all(std::string& header, std::size_t offset, const std::vector<T>& values, Encoding encoding) {
+  header.replace(offset, values.size() * sizeof(T), bytes_of(values, encoding));
+}
+
+enum class Packed { zlib, gzip };
+inline std::string zipped(const std::string& bytes, Packed how = Packed::zlib) {
+  z_stream stream{};
+  EXPECT_EQ(deflateInit2(&stream, 6, Z_DEFLATED, 15 + (how == Packed::gzip ? 16 : 0), 8, Z_DEFAULT_STRATEGY), Z_OK);
+  std::string packed(bytes.size() + 200, '\0'), input = bytes;
+  stream.next_in = reinterpret_cast<Bytef*>(input.data());
+  stream.avail_in = static_cast<uInt>(input.size());
+  stream.next_out = reinterpret_cast<Bytef*>(packed.data());
+  stream.avail_out = static_cast<uInt>(packed.size());
+  EXPECT_EQ(deflate(&stream, Z_FINISH), Z_STREAM_END);
+  packed.resize(stream.total_out);
+  deflateEnd(&stream);
+  return packed;
 }
 
 /// A grid of 4 × 3 × 2 voxels of different sizes in an oblique, left-handed frame.
@@ -67,19 +98,18 @@ inline void expect_same_grid(const ImageGrid& actual, const ImageGrid& expected,
   for (std::size_t a = 0; a < 3; ++a) expect_near(actual.axes[a], expected.axes[a], tolerance);
 }
 
-/// The InputError message that reading the image ends with; a failure when there is none or it is not one line that
-/// begins with the path.
 inline std::string image_error(const fs::path& path) {
-  try {
-    static_cast<void>(read_image(path));
-  } catch (const InputError& error) {
-    const std::string message = error.what();
-    EXPECT_TRUE(message.starts_with(path.string() + ": ")) << message;
-    EXPECT_EQ(message.find('\n'), std::string::npos) << message;
-    return message;
-  }
-  ADD_FAILURE() << path << " was read without an error";
-  return "";
+  return input_error(path, [&] { return read_image(path); });
+}
+
+/// What reading a file of this name and content gives, or the error that it ends with.
+inline Image read_image_content(const std::string& name, const std::string& content) {
+  const TemporaryFolder folder;
+  return read_image(folder.file(name, content));
+}
+inline std::string image_content_error(const std::string& name, const std::string& content) {
+  const TemporaryFolder folder;
+  return image_error(folder.file(name, content));
 }
 
 }  // namespace isochron::test

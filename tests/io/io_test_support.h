@@ -4,11 +4,9 @@
 #include <atomic>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
-#include <string>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <unistd.h>
 
 #include "isochron/core/error.h"
@@ -35,11 +33,13 @@ class TemporaryFolder {
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
 
   [[nodiscard]] const fs::path& path() const { return folder_; }
-  /// Writes a file and returns its path.
-  [[nodiscard]] fs::path file(const std::string& name, const std::string& content) const {
+  /// Writes a file; the second one returns its path.
+  void put(const std::string& name, const std::string& content) const {
     fs::remove(folder_ / name);  // some file systems wait for the disk when a file is overwritten
-    std::ofstream out(folder_ / name, std::ios::binary);
-    out << content;
+    std::ofstream(folder_ / name, std::ios::binary) << content;
+  }
+  [[nodiscard]] fs::path file(const std::string& name, const std::string& content) const {
+    put(name, content);
     return folder_ / name;
   }
   [[nodiscard]] std::size_t entries() const {
@@ -79,32 +79,66 @@ inline Dataset surface_mesh() {
   return d;
 }
 
-/// The InputError message that reading the file ends with; a failure when there is none, or when it is not one line
-/// that starts with the path.
-inline std::string reading_error(const fs::path& path, const fs::path& named_in_message) {
+/// The InputError message that `read` ends with; a failure when there is none, or when it is not one line that starts
+/// with the path.
+template <class Read>
+std::string input_error(const fs::path& named_in_message, Read&& read) {
   try {
-    static_cast<void>(read_dataset(path));
+    static_cast<void>(read());
   } catch (const InputError& error) {
     const std::string message = error.what();
     EXPECT_TRUE(message.starts_with(named_in_message.string() + ": ")) << message;
     EXPECT_EQ(message.find('\n'), std::string::npos) << message;
     return message;
   }
-  ADD_FAILURE() << path << " was read without an error";
+  ADD_FAILURE() << named_in_message << " was read without an error";
   return "";
 }
+inline std::string reading_error(const fs::path& path, const fs::path& named_in_message) {
+  return input_error(named_in_message, [&] { return read_dataset(path); });
+}
 inline std::string reading_error(const fs::path& path) { return reading_error(path, path); }
+
+/// Reading must succeed or end with an InputError, one line about a file in the folder. Returns whether it succeeded.
+template <class Read>
+bool expect_read_or_refused(const fs::path& folder, Read&& read) {
+  try {
+    read();
+    return true;
+  } catch (const InputError& error) {
+    const std::string message = error.what();
+    EXPECT_TRUE(message.starts_with(folder.string())) << message;
+    EXPECT_EQ(message.find('\n'), std::string::npos) << message;
+  } catch (const std::exception& error) {
+    ADD_FAILURE() << error.what();
+  }
+  return false;
+}
+
+/// What reading a file of this name and content gives, or the error that it ends with.
+inline Dataset read_content(const std::string& name, const std::string& content) {
+  const TemporaryFolder folder;
+  return read_dataset(folder.file(name, content));
+}
+inline std::string content_error(const std::string& name, const std::string& content) {
+  const TemporaryFolder folder;
+  return reading_error(folder.file(name, content));
+}
+/// What comes back of a data set that was written under this name.
+inline Dataset write_and_read(const std::string& name, const Dataset& dataset) {
+  const TemporaryFolder folder;
+  write_dataset(folder.path() / name, dataset, Overwrite::no);
+  return read_dataset(folder.path() / name);
+}
 
 inline void expect_same_array(const DataArray& expected, const DataArrays& arrays) {
   const DataArray* actual = arrays.find(expected.name);
   ASSERT_NE(actual, nullptr) << expected.name;
   ASSERT_EQ(actual->components, expected.components) << expected.name;
   ASSERT_EQ(actual->tuple_count(), expected.tuple_count()) << expected.name;
-  for (std::size_t i = 0; i < expected.tuple_count(); ++i) {
-    for (int k = 0; k < expected.components; ++k) {
+  for (std::size_t i = 0; i < expected.tuple_count(); ++i)
+    for (int k = 0; k < expected.components; ++k)
       EXPECT_EQ(actual->at(i, k), expected.at(i, k)) << expected.name << " tuple " << i;
-    }
-  }
 }
 
 inline void expect_same_arrays(const DataArrays& expected, const DataArrays& actual) {

@@ -15,12 +15,9 @@ constexpr std::array both_orders{Encoding::little_endian, Encoding::big_endian};
 std::string header_1(Encoding e) {
   std::string h(352, '\0');
   put<std::int32_t>(h, 0, 348, e);
-  const std::array<std::int16_t, 8> dim{3, 2, 3, 1, 1, 1, 1, 1};
-  for (std::size_t i = 0; i < 8; ++i) put(h, 40 + 2 * i, dim[i], e);
-  put<std::int16_t>(h, 70, 4, e);
-  put<std::int16_t>(h, 72, 16, e);
-  const std::array<float, 8> pixdim{1, 2, 3, 4, 1, 1, 1, 1};
-  for (std::size_t i = 0; i < 8; ++i) put(h, 76 + 4 * i, pixdim[i], e);
+  put_all<std::int16_t>(h, 40, {3, 2, 3, 1, 1, 1, 1, 1}, e);
+  put_all<std::int16_t>(h, 70, {4, 16}, e);
+  put_all<float>(h, 76, {1, 2, 3, 4, 1, 1, 1, 1}, e);
   put<float>(h, 108, 352, e);
   h.replace(344, 3, "n+1");
   return h;
@@ -32,35 +29,26 @@ std::string header_2(Encoding e) {
   put<std::int32_t>(h, 0, 540, e);
   h.replace(4, 8, std::string("n+2\0\r\n\032\n", 8));
   put<std::int16_t>(h, 12, 4, e);
-  const std::array<std::int64_t, 8> dim{3, 2, 3, 1, 1, 1, 1, 1};
-  for (std::size_t i = 0; i < 8; ++i) put(h, 16 + 8 * i, dim[i], e);
-  const std::array<double, 8> pixdim{1, 2, 3, 4, 1, 1, 1, 1};
-  for (std::size_t i = 0; i < 8; ++i) put(h, 104 + 8 * i, pixdim[i], e);
+  put_all<std::int64_t>(h, 16, {3, 2, 3, 1, 1, 1, 1, 1}, e);
+  put_all<double>(h, 104, {1, 2, 3, 4, 1, 1, 1, 1}, e);
   put<std::int64_t>(h, 168, 544, e);
   return h;
 }
 
-std::string int16_values(Encoding e, std::size_t count = 6) {
-  std::string values;
-  for (std::size_t i = 0; i < count; ++i) values += bytes_of(static_cast<std::int16_t>(10 * i - 20), e);
-  return values;
-}
+std::string int16_values(Encoding e, std::size_t count = 6) { return counted_bytes<std::int16_t>(count, e, -20, 10); }
 
-void put_sform(std::string& h, Encoding e, const std::array<float, 12>& rows) {
+void put_sform(std::string& h, Encoding e, const std::vector<float>& rows) {
   put<std::int16_t>(h, 254, 2, e);
-  for (std::size_t i = 0; i < 12; ++i) put(h, 280 + 4 * i, rows[i], e);
+  put_all(h, 280, rows, e);
 }
 
-void put_qform(std::string& h, Encoding e, const std::array<float, 3>& quaternion, const std::array<float, 3>& origin) {
+void put_qform(std::string& h, Encoding e, const std::vector<float>& quaternion, const std::vector<float>& origin) {
   put<std::int16_t>(h, 252, 1, e);
-  for (std::size_t i = 0; i < 3; ++i) put(h, 256 + 4 * i, quaternion[i], e);
-  for (std::size_t i = 0; i < 3; ++i) put(h, 268 + 4 * i, origin[i], e);
+  put_all(h, 256, quaternion, e);
+  put_all(h, 268, origin, e);
 }
 
-Image read_bytes(const std::string& bytes) {
-  const TemporaryFolder folder;
-  return read_image(folder.file("a.nii", bytes));
-}
+Image read_bytes(const std::string& bytes) { return read_image_content("a.nii", bytes); }
 
 TEST(Nifti, BothVersionsInBothByteOrders) {
   for (const Encoding e : both_orders) {
@@ -213,37 +201,31 @@ TEST(Nifti, AFlatImageWithoutAThirdAxisGetsOne) {
 }
 
 TEST(Nifti, BadHeadersAreRefused) {
-  const TemporaryFolder folder;
   const Encoding e = Encoding::little_endian;
-  const auto error = [&](const std::string& bytes) { return image_error(folder.file("a.nii", bytes)); };
-  std::string h = header_1(e);
-  put_sform(h, e, {2, 0, 0, 0, 0, 3, 3, 0, 0, 3, 3, 0});
-  EXPECT_THAT(error(h + int16_values(e)), HasSubstr("affine")) << "singular";
-  h = header_1(e);
-  h[344] = 'x';
-  EXPECT_THAT(error(h + int16_values(e)), HasSubstr("magic"));
+  const auto error = [](const std::string& bytes) { return image_content_error("a.nii", bytes); };
+  const auto with = [&](auto&& change) {
+    std::string h = header_1(e);
+    change(h);
+    return error(h + int16_values(e));
+  };
+  const auto sizes = [&](const std::vector<std::int16_t>& values) {
+    return with([&](std::string& h) { put_all(h, values.size() == 8 ? 40 : 42, values, e); });
+  };
+  EXPECT_THAT(with([&](std::string& h) {
+                put_sform(h, e, {2, 0, 0, 0, 0, 3, 3, 0, 0, 3, 3, 0});
+              }),
+              HasSubstr("affine"))
+      << "singular";
+  EXPECT_THAT(with([](std::string& h) { h[344] = 'x'; }), HasSubstr("magic"));
   EXPECT_THAT(error(std::string(400, 'x')), HasSubstr("no NIfTI file"));
   EXPECT_THAT(error("abc"), HasSubstr("no NIfTI file"));
-  h = header_1(e);
-  EXPECT_THAT(error(h + int16_values(e, 5)), HasSubstr("too short"));
-  for (const int n : {0, -1}) {
-    h = header_1(e);
-    put(h, 44, static_cast<std::int16_t>(n), e);
-    EXPECT_THAT(error(h + int16_values(e)), HasSubstr(n == 0 ? "nothing in the image" : "sizes"));
-  }
-  h = header_1(e);
-  for (std::size_t i = 0; i < 8; ++i) put<std::int16_t>(h, 40 + 2 * i, i == 0 ? 7 : 32767, e);
-  EXPECT_THAT(error(h + int16_values(e)), HasSubstr("sizes"));
-  h = header_1(e);
-  put<std::int16_t>(h, 42, 20000, e);
-  put<std::int16_t>(h, 44, 20000, e);
-  EXPECT_THAT(error(h + int16_values(e)), HasSubstr("too short"));
-  h = header_1(e);
-  put<std::int16_t>(h, 70, 32, e);
-  EXPECT_THAT(error(h + int16_values(e)), HasSubstr("datatype 32")) << "complex numbers";
-  h = header_1(e);
-  put<float>(h, 108, 100, e);
-  EXPECT_THAT(error(h + int16_values(e)), HasSubstr("offset"));
+  EXPECT_THAT(error(header_1(e) + int16_values(e, 5)), HasSubstr("too short"));
+  EXPECT_THAT(sizes({2, 0}), HasSubstr("nothing in the image"));
+  EXPECT_THAT(sizes({2, -1}), HasSubstr("sizes"));
+  EXPECT_THAT(sizes({7, 32767, 32767, 32767, 32767, 32767, 32767, 32767}), HasSubstr("sizes"));
+  EXPECT_THAT(sizes({20000, 20000}), HasSubstr("too short"));
+  EXPECT_THAT(with([&](std::string& h) { put<std::int16_t>(h, 70, 32, e); }), HasSubstr("datatype 32")) << "complex";
+  EXPECT_THAT(with([&](std::string& h) { put<float>(h, 108, 100, e); }), HasSubstr("offset"));
 }
 
 TEST(Nifti, TheWrittenQformAgreesWithTheSform) {
@@ -261,7 +243,7 @@ TEST(Nifti, TheWrittenQformAgreesWithTheSform) {
     std::string bytes = content_of(folder.path() / "a.nii");
     put<std::int16_t>(bytes, 254, 0, native_encoding);  // forget the sform
     // Close to half turns the format itself keeps only half of a float's digits.
-    expect_same_grid(read_image(folder.file("b.nii", bytes)).grid, image.grid, turn < 12 ? 3e-6 : 2e-3);
+    expect_same_grid(read_image_content("b.nii", bytes).grid, image.grid, turn < 12 ? 3e-6 : 2e-3);
   }
 }
 

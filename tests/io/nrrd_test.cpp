@@ -1,7 +1,4 @@
 // NRRD files as others write them.
-#include <fmt/format.h>
-#include <zlib.h>
-
 #include "io/image_samples.h"
 
 namespace isochron::test {
@@ -10,32 +7,7 @@ namespace TEST_FILE {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-std::string gzipped(const std::string& bytes) {
-  z_stream stream{};
-  EXPECT_EQ(deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
-  std::string packed(bytes.size() + 200, '\0');
-  std::string input = bytes;
-  stream.next_in = reinterpret_cast<Bytef*>(input.data());
-  stream.avail_in = static_cast<uInt>(input.size());
-  stream.next_out = reinterpret_cast<Bytef*>(packed.data());
-  stream.avail_out = static_cast<uInt>(packed.size());
-  EXPECT_EQ(deflate(&stream, Z_FINISH), Z_STREAM_END);
-  packed.resize(stream.total_out);
-  deflateEnd(&stream);
-  return packed;
-}
-
-template <class T>
-std::string list_of(std::size_t count, Encoding e) {
-  std::string bytes;
-  for (std::size_t i = 0; i < count; ++i) bytes += bytes_of(static_cast<T>(i), e);
-  return bytes;
-}
-
-Image read_bytes(const std::string& bytes) {
-  const TemporaryFolder folder;
-  return read_image(folder.file("a.nrrd", bytes));
-}
+Image read_bytes(const std::string& bytes) { return read_image_content("a.nrrd", bytes); }
 
 const std::string volume =
     "NRRD0004\n# a comment\ntype: short\ndimension: 3\nspace: left-posterior-superior\nsizes: 2 3 4\n"
@@ -47,8 +19,8 @@ TEST(Nrrd, LpsBecomesRas) {
                                     std::tuple{"right-anterior-superior", 1.0, 1.0}, std::tuple{"ras", 1.0, 1.0}}) {
     std::string header = volume;
     header.replace(header.find("left-posterior-superior"), 23, space);
-    const Image image =
-        read_bytes(header + "encoding: raw\nendian: little\n\n" + list_of<std::int16_t>(24, Encoding::little_endian));
+    const Image image = read_bytes(header + "encoding: raw\nendian: little\n\n" +
+                                   counted_bytes<std::int16_t>(24, Encoding::little_endian));
     EXPECT_THAT(image.grid.shape, ElementsAre(2, 3, 4));
     expect_near(image.grid.origin, {10 * x, 20 * y, 30});
     expect_near(image.grid.axes[0], {2 * x, 0, 0});
@@ -62,13 +34,13 @@ TEST(Nrrd, LpsBecomesRas) {
 TEST(Nrrd, EveryEncodingGivesTheSameValues) {
   std::string text;
   for (int i = 0; i < 24; ++i) text += fmt::format("{}{}", i, i % 5 == 0 ? "\n" : " ");
-  const std::string little = list_of<std::int16_t>(24, Encoding::little_endian);
-  const std::string big = list_of<std::int16_t>(24, Encoding::big_endian);
+  const std::string little = counted_bytes<std::int16_t>(24, Encoding::little_endian);
+  const std::string big = counted_bytes<std::int16_t>(24, Encoding::big_endian);
   const std::array<std::string, 6> files{
       "encoding: raw\nendian: little\n\n" + little,
       "encoding: raw\nendian: big\n\n" + big,
-      "encoding: gzip\nendian: little\n\n" + gzipped(little),
-      "encoding: gz\nendian: big\n\n" + gzipped(big),
+      "encoding: gzip\nendian: little\n\n" + zipped(little, Packed::gzip),
+      "encoding: gz\nendian: big\n\n" + zipped(big, Packed::gzip),
       "encoding: ascii\n\n" + text,
       "encoding: raw\nendian: big\nline skip: 1\nbyte skip: 2\n\nsome text\nxx" + big};
   for (const std::string& file : files) {
@@ -79,24 +51,25 @@ TEST(Nrrd, EveryEncodingGivesTheSameValues) {
 
 TEST(Nrrd, ValuesInAnotherFile) {
   const TemporaryFolder folder;
-  const std::string big = list_of<std::int16_t>(24, Encoding::big_endian);
+  const std::string big = counted_bytes<std::int16_t>(24, Encoding::big_endian);
   const auto value = [&](const std::string& fields) {
     return read_image(folder.file("a.nhdr", volume + "endian: big\n" + fields)).data.all()[0].at(23);
   };
-  static_cast<void>(folder.file("a.raw", big));
-  static_cast<void>(folder.file("b.raw", "a header of any length" + big));
-  static_cast<void>(folder.file("c.raw.gz", gzipped(big)));
+  folder.put("a.raw", big);
+  folder.put("b.raw", "a header of any length" + big);
+  folder.put("c.raw.gz", zipped(big, Packed::gzip));
   EXPECT_EQ(value("encoding: raw\ndata file: a.raw\n"), 23);
   EXPECT_EQ(value("encoding: raw\nbyte skip: -1\ndatafile: b.raw"), 23);
   EXPECT_EQ(value("encoding: gzip\ndata file: c.raw.gz\n"), 23);
   EXPECT_THROW(value("encoding: raw\ndata file: d.raw\n"), InputError);
   EXPECT_THROW(value("encoding: raw\ndata file: LIST\na.raw\n"), InputError);
-  static_cast<void>(folder.file("a.raw", big.substr(1)));
+  folder.put("a.raw", big.substr(1));
   EXPECT_THROW(value("encoding: raw\ndata file: a.raw\n"), InputError);
 }
 
 TEST(Nrrd, ComponentsMayStandOnAnyAxis) {
-  const std::string end = "encoding: raw\nendian: little\n\n" + list_of<std::int16_t>(12, Encoding::little_endian);
+  const std::string end =
+      "encoding: raw\nendian: little\n\n" + counted_bytes<std::int16_t>(12, Encoding::little_endian);
   const std::string start = "NRRD0005\ntype: int16\ndimension: 3\nspace: RAS\n";
   const Image first = read_bytes(start + "sizes: 2 3 2\nspace directions: none (1,0,0) (0,1,0)\n" + end);
   EXPECT_THAT(first.grid.shape, ElementsAre(3, 2, 1));
@@ -121,8 +94,7 @@ const SymTensor3d sample_tensor{3, 0.5, -0.25, 2, 0.75, 1};
 Image tensor_image(const std::string& kind, const std::vector<double>& values, const std::string& more,
                    const std::string& space = "left-posterior-superior") {
   std::string bytes;
-  for (int voxel = 0; voxel < 2; ++voxel)
-    for (const double value : values) bytes += bytes_of(value, Encoding::big_endian);
+  for (int voxel = 0; voxel < 2; ++voxel) bytes += bytes_of(values, Encoding::big_endian);
   return read_bytes(fmt::format("NRRD0005\ntype: double\ndimension: 4\nspace: {}\nsizes: {} 2 1 1\n"
                                 "space directions: none (1,0,0) (0,1,0) (0,0,1)\nkinds: {} space space space\n{}"
                                 "endian: big\nencoding: raw\n\n",
@@ -196,12 +168,11 @@ TEST(Nrrd, VectorsAreTurnedToo) {
 }
 
 TEST(Nrrd, BadHeadersAreRefused) {
-  const TemporaryFolder folder;
-  const std::string values = list_of<std::int16_t>(24, Encoding::little_endian);
+  const std::string values = counted_bytes<std::int16_t>(24, Encoding::little_endian);
   const auto error = [&](const std::string& from, const std::string& to) {
     std::string header = volume + "encoding: raw\nendian: little\n\n";
     header.replace(header.find(from), from.size(), to);
-    return image_error(folder.file("a.nrrd", header + values));
+    return image_content_error("a.nrrd", header + values);
   };
   EXPECT_THAT(error("NRRD", "DRRN"), HasSubstr("no NRRD file"));
   EXPECT_THAT(error("type: short\n", ""), HasSubstr("no field 'type'"));

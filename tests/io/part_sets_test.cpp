@@ -1,4 +1,5 @@
 // Sets of pieces that several processes read and write together.
+#include <functional>
 #include <map>
 #include <mutex>
 
@@ -29,27 +30,34 @@ void set_arrays(const SimplexMesh<Corners>& mesh, const std::vector<std::uint64_
   cells.set({"id", 1, std::vector<std::int64_t>(elements.begin(), elements.end())});
 }
 
+/// `change` may do something to the second part before it is written.
 template <int Corners>
-void write_set(const fs::path& path, const SimplexMesh<Corners>& mesh, std::uint32_t parts) {
+void write_set(
+    const fs::path& path, const SimplexMesh<Corners>& mesh, std::uint32_t parts,
+    const std::function<void(MeshPart<Corners>&)>& change = [](MeshPart<Corners>&) {}) {
   const auto part_of = partition_vertices(mesh, parts, Partitioner::curve);
   run_on_threads(parts, [&](Communicator& communicator) {
     PartData<Corners> data;
     data.part =
         cut_part(mesh, std::span<const std::uint32_t>(part_of), static_cast<std::uint32_t>(communicator.index()));
+    if (communicator.index() == 1) change(data.part);
     set_arrays(data.part.mesh, data.part.global_element, data.point_data, data.cell_data);
     write_parts(communicator, path, std::move(data));
   });
 }
 
 template <int Corners>
+PartData<Corners> read_own_part(Communicator& communicator, const fs::path& path, std::uint32_t blocks = 0) {
+  OwnPieces own = read_own_pieces(communicator, path);
+  if (own.ready_parts && blocks == 0) return take_ready_part<Corners>(communicator, std::move(own));
+  return part_of_pieces(communicator, number_pieces<Corners>(communicator, std::move(own)), blocks);
+}
+
+template <int Corners>
 std::vector<PartData<Corners>> read_set(const fs::path& path, std::size_t ranks, std::uint32_t blocks = 0) {
   std::vector<PartData<Corners>> parts(ranks);
   run_on_threads(ranks, [&](Communicator& communicator) {
-    OwnPieces own = read_own_pieces(communicator, path);
-    parts[communicator.index()] =
-        own.ready_parts && blocks == 0
-            ? take_ready_part<Corners>(communicator, std::move(own))
-            : part_of_pieces(communicator, number_pieces<Corners>(communicator, std::move(own)), blocks);
+    parts[communicator.index()] = read_own_part<Corners>(communicator, path, blocks);
   });
   return parts;
 }
@@ -186,17 +194,14 @@ std::string set_error(const fs::path& path, std::size_t ranks) {
   std::vector<std::string> said;
   run_on_threads(ranks, [&](Communicator& communicator) {
     try {
-      OwnPieces own = read_own_pieces(communicator, path);
-      if (own.ready_parts) static_cast<void>(take_ready_part<4>(communicator, std::move(own)));
-      else static_cast<void>(part_of_pieces(communicator, number_pieces<4>(communicator, std::move(own)), 0));
+      static_cast<void>(read_own_part<4>(communicator, path));
     } catch (const InputError& error) {
       const std::lock_guard lock(mutex);
       said.emplace_back(error.what());
     }
   });
   EXPECT_EQ(said.size(), ranks);
-  if (said.empty()) return "";
-  return said[0];
+  return said.empty() ? "" : said[0];
 }
 
 TEST(PartSets, WhatOneProcessFindsAllSay) {
@@ -208,9 +213,9 @@ TEST(PartSets, WhatOneProcessFindsAllSay) {
     const std::string piece = content_of(piece_path(path, 1));
     fs::remove(piece_path(path, 1));
     EXPECT_THAT(set_error(path, ranks), testing::AllOf(HasSubstr("piece 1 of 3"), HasSubstr("is missing")));
-    static_cast<void>(folder.file("cube/cube_0001.vtu", piece.substr(0, piece.size() / 2)));
+    folder.put("cube/cube_0001.vtu", piece.substr(0, piece.size() / 2));
     EXPECT_THAT(set_error(path, ranks), HasSubstr("cube_0001.vtu"));
-    static_cast<void>(folder.file("cube/cube_0001.vtu", content_of(piece_path(path, 2))));
+    folder.put("cube/cube_0001.vtu", content_of(piece_path(path, 2)));
     EXPECT_NE(set_error(path, ranks), "");  // another part in its place
     EXPECT_THAT(set_error(folder.path() / "none.pvtu", ranks), HasSubstr("none.pvtu"));
   }
@@ -220,22 +225,12 @@ TEST(PartSets, PiecesThatDoNotFitAreRefused) {
   const TemporaryFolder folder;
   const fs::path path = folder.path() / "cube.pvtu";
   const TetMesh cube = generate_cube({.nx = 5, .ny = 5, .nz = 5});
-  const auto part_of = partition_vertices(cube, 3, Partitioner::curve);
-  const auto with = [&](auto change) {
-    run_on_threads(3, [&](Communicator& communicator) {
-      PartData<4> data;
-      data.part =
-          cut_part(cube, std::span<const std::uint32_t>(part_of), static_cast<std::uint32_t>(communicator.index()));
-      if (communicator.index() == 1) change(data.part);
-      write_parts(communicator, path, std::move(data));
-    });
-  };
   for (const std::size_t ranks : {3, 2}) {
-    with([](MeshPart<4>& part) {
+    write_set<4>(path, cube, 3, [](MeshPart<4>& part) {
       for (std::size_t v = part.owned; v < part.mesh.points.size(); ++v) part.mesh.points[v].x += 3;
     });
     EXPECT_THAT(set_error(path, ranks), HasSubstr("at two places"));
-    with([](MeshPart<4>& part) {
+    write_set<4>(path, cube, 3, [](MeshPart<4>& part) {
       part.mesh.elements.resize(part.mesh.elements.size() / 2);
       part.global_element.resize(part.mesh.elements.size());
     });

@@ -15,13 +15,7 @@ using ::testing::HasSubstr;
 
 template <class Read>
 std::string error_of(Read&& read, const fs::path& path) {
-  try {
-    static_cast<void>(read(path));
-  } catch (const InputError& error) {
-    EXPECT_TRUE(std::string(error.what()).starts_with(path.string() + ": ")) << error.what();
-    return error.what();
-  }
-  return "no error";
+  return input_error(path, [&] { return read(path); });
 }
 
 TEST(Vtx, ReadsIds) {

@@ -1,14 +1,9 @@
 #include "isochron/io/bytes.h"
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
-#include <iterator>
 #include <limits>
-#include <new>
-#include <system_error>
 
 #include <zlib.h>
 
@@ -17,22 +12,6 @@ namespace {
 
 /// Readers are many and take no options; each reads on the thread that asked.
 thread_local UnpackLimit* current = nullptr;
-
-/// zlib's state, let go in any case.
-class Inflater {
- public:
-  Inflater() {
-    constexpr int zlib_or_gzip = 15 + 32;
-    if (inflateInit2(&stream_, zlib_or_gzip) != Z_OK) throw std::bad_alloc();
-  }
-  ~Inflater() { inflateEnd(&stream_); }
-  Inflater(const Inflater&) = delete;
-  Inflater& operator=(const Inflater&) = delete;
-  z_stream& stream() { return stream_; }
-
- private:
-  z_stream stream_{};
-};
 
 constexpr std::array<std::int8_t, 256> base64_values() {
   std::array<std::int8_t, 256> values{};
@@ -47,19 +26,8 @@ constexpr std::array<std::int8_t, 256> base64_values() {
   bad_file(path, "cannot be read ({}); check the file and its permissions", why);
 }
 
-struct CloseFile {
-  void operator()(std::FILE* file) const { std::fclose(file); }
-};
-struct CloseGzip {
-  void operator()(gzFile file) const { gzclose_r(file); }
-};
-
 constexpr std::size_t chunk_bytes = std::size_t{1} << 20;
 constexpr std::size_t longest_word = std::size_t{1} << 28;
-
-bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
-
-gzFile as_gz(void* file) { return static_cast<gzFile>(file); }
 
 }  // namespace
 
@@ -89,8 +57,10 @@ std::string unpacked(std::string_view packed, std::size_t expected, const std::f
   constexpr std::string_view too_short = "the compressed data is too short for what the file announces";
   if (expected / max_deflate_gain > packed.size()) damaged_file(path, "{}", too_short);
   UnpackLimit::take(expected, path);
-  Inflater inflater;
-  z_stream& stream = inflater.stream();
+  z_stream stream{};
+  constexpr int zlib_or_gzip = 15 + 32;
+  if (inflateInit2(&stream, zlib_or_gzip) != Z_OK) throw std::bad_alloc();
+  const std::unique_ptr<z_stream, decltype(&inflateEnd)> end(&stream, inflateEnd);
   std::string result(expected, '\0');
   std::size_t taken = 0, made = 0;
   while (made < expected) {  // zlib counts in 32 bits
@@ -119,7 +89,7 @@ std::string from_base64(std::string_view text, const std::filesystem::path& path
   int count = 0;
   for (const char c : text) {
     if (c == '=') break;
-    if (c == ' ' || (c >= '\t' && c <= '\r')) continue;
+    if (is_blank(c)) continue;
     const std::int8_t value = values[static_cast<unsigned char>(c)];
     if (value < 0) damaged_file(path, "the base64 data has other characters in it");
     bits = bits << 6U | static_cast<std::uint32_t>(value);
@@ -136,19 +106,33 @@ FileBytes::FileBytes(const std::filesystem::path& path) {
   std::error_code error;
   const auto size = std::filesystem::file_size(path, error);
   const std::size_t known = error ? 0 : static_cast<std::size_t>(size);
-  const std::unique_ptr<std::FILE, CloseFile> file(std::fopen(path.c_str(), "rb"));
+  const std::unique_ptr<gzFile_s, decltype(&gzclose_r)> file(gzopen(path.c_str(), "rb"), gzclose_r);
   if (!file) unreadable(path, std::strerror(errno));
-  char magic[2];
-  const std::size_t got = std::fread(magic, 1, sizeof(magic), file.get());
-  if (got == 2 && magic[0] == '\x1f' && magic[1] == '\x8b') {
-    read_gzip(path, known);
-  } else {
-    resize(std::max<std::size_t>(known, got) + 1);  // one more, so that the end is seen without growing
-    std::memcpy(data_.get(), magic, got);
-    size_ = got;
-    read_plain(path, file.get(), std::max<std::size_t>(known, got) + 1);
+  gzbuffer(file.get(), 1 << 17);
+  const bool packed = gzdirect(file.get()) == 0;
+  // One more than is allowed, or than a plain file has, so that it is seen without growing.
+  const std::uint64_t limit = packed ? UnpackLimit::left() : std::numeric_limits<std::uint64_t>::max();
+  const std::size_t max_size = std::min<std::uint64_t>(limit, std::numeric_limits<std::size_t>::max() - 1) + 1;
+  std::size_t capacity = std::min(packed ? 4 * known + 4096 : known + 1, max_size);
+  resize(capacity);
+  for (;;) {
+    errno = 0;
+    const std::size_t room = std::min<std::size_t>(capacity - size_, 1 << 30);
+    const int got = gzread(file.get(), data_.get() + size_, static_cast<unsigned>(room));
+    int code = Z_OK;
+    const char* message = gzerror(file.get(), &code);
+    if (got < 0 || (code != Z_OK && code != Z_STREAM_END)) {
+      if (!packed) unreadable(path, std::strerror(errno));
+      bad_file(path, "damaged gzip data ({}); copy or compress it again",
+               code == Z_BUF_ERROR ? "it ends early" : message);
+    }
+    if (got == 0) break;
+    if (packed) UnpackLimit::take(static_cast<std::uint64_t>(got), path);
+    size_ += static_cast<std::size_t>(got);
+    if (size_ == capacity) resize(capacity = std::min(2 * capacity + 4096, max_size));
   }
   if (size_ == 0) bad_file(path, "is empty (0 bytes inside); export it again");
+  if (packed) resize(size_);
 }
 
 void FileBytes::resize(std::size_t capacity) {
@@ -158,55 +142,19 @@ void FileBytes::resize(std::size_t capacity) {
   data_.reset(static_cast<char*>(grown));
 }
 
-void FileBytes::read_plain(const std::filesystem::path& path, std::FILE* file, std::size_t capacity) {
-  for (;;) {
-    errno = 0;
-    const std::size_t got = std::fread(data_.get() + size_, 1, capacity - size_, file);
-    size_ += got;
-    if (std::ferror(file) != 0) unreadable(path, std::strerror(errno));
-    if (std::feof(file) != 0 || got == 0) return;
-    if (size_ == capacity) resize(capacity = 2 * capacity + 4096);
-  }
-}
-
-void FileBytes::read_gzip(const std::filesystem::path& path, std::size_t size) {
-  const std::unique_ptr<gzFile_s, CloseGzip> file(gzopen(path.c_str(), "rb"));
-  if (!file) unreadable(path, std::strerror(errno));
-  gzbuffer(file.get(), 1 << 17);
-  // One more than is allowed, so that it is seen.
-  const std::size_t max_size =
-      std::min<std::uint64_t>(UnpackLimit::left(), std::numeric_limits<std::size_t>::max() - 1) + 1;
-  std::size_t capacity = std::min(4 * size + 4096, max_size);
-  resize(capacity);
-  for (;;) {
-    const std::size_t room = std::min<std::size_t>(capacity - size_, 1 << 30);
-    const int got = gzread(file.get(), data_.get() + size_, static_cast<unsigned>(room));
-    int code = Z_OK;
-    const char* message = gzerror(file.get(), &code);
-    if (got < 0 || (code != Z_OK && code != Z_STREAM_END))
-      bad_file(path, "damaged gzip data ({}); copy or compress it again",
-               code == Z_BUF_ERROR ? "it ends early" : message);
-    if (got == 0) break;
-    UnpackLimit::take(static_cast<std::uint64_t>(got), path);
-    size_ += static_cast<std::size_t>(got);
-    if (size_ == capacity) resize(capacity = std::min(2 * capacity, max_size));
-  }
-  if (size_ > 0) resize(size_);
-}
-
 ByteReader::ByteReader(const std::filesystem::path& path) : path_(path), buffer_(chunk_bytes) {
   require_file(path);
   std::error_code error;
   const std::uint64_t file_bytes = std::filesystem::file_size(path, error);
   file_ = gzopen(path.c_str(), "rb");
   if (file_ == nullptr) bad_file(path, "cannot be opened ({}); check its permissions", std::strerror(errno));
-  gzbuffer(as_gz(file_), 1 << 17);
-  packed_ = gzdirect(as_gz(file_)) == 0;
+  gzbuffer(file_, 1 << 17);
+  packed_ = gzdirect(file_) == 0;
   max_bytes_ = error ? ~std::uint64_t{0} : packed_ ? file_bytes * max_deflate_gain : file_bytes;
 }
 
 ByteReader::~ByteReader() {
-  if (file_ != nullptr) gzclose_r(as_gz(file_));
+  if (file_ != nullptr) gzclose_r(file_);
 }
 
 bool ByteReader::fill() {
@@ -218,9 +166,9 @@ bool ByteReader::fill() {
     begin_ = 0;
   }
   if (end_ == buffer_.size()) buffer_.resize(2 * buffer_.size());
-  const int got = gzread(as_gz(file_), buffer_.data() + end_, static_cast<unsigned>(buffer_.size() - end_));
+  const int got = gzread(file_, buffer_.data() + end_, static_cast<unsigned>(buffer_.size() - end_));
   int code = Z_OK;
-  const char* message = gzerror(as_gz(file_), &code);
+  const char* message = gzerror(file_, &code);
   if (got < 0 || (code != Z_OK && code != Z_STREAM_END)) {
     if (code == Z_ERRNO) bad_file(path_, "cannot be read ({}); check the disk", std::strerror(errno));
     fail("the compressed data is damaged ({})", code == Z_BUF_ERROR ? "it ends too early" : message);
@@ -241,21 +189,13 @@ std::string_view ByteReader::peek(std::size_t count) {
 
 std::optional<std::string_view> ByteReader::line() {
   if (at_end()) return std::nullopt;
-  std::size_t searched = 0;
   std::size_t length = 0;
   for (;;) {
     const char* start = buffer_.data() + begin_;
-    const void* found = std::memchr(start + searched, '\n', end_ - begin_ - searched);
-    if (found != nullptr) {
-      length = static_cast<std::size_t>(static_cast<const char*>(found) - start);
-      break;
-    }
-    searched = end_ - begin_;
-    if (searched > longest_word) fail("a line does not end");
-    if (!fill()) {
-      length = searched;
-      break;
-    }
+    const void* found = std::memchr(start + length, '\n', end_ - begin_ - length);
+    length = found != nullptr ? static_cast<std::size_t>(static_cast<const char*>(found) - start) : end_ - begin_;
+    if (found == nullptr && length > longest_word) fail("a line does not end");
+    if (found != nullptr || !fill()) break;
   }
   std::string_view text(buffer_.data() + begin_, length);
   begin_ = std::min(begin_ + length + 1, end_);
@@ -265,12 +205,12 @@ std::optional<std::string_view> ByteReader::line() {
 
 std::string_view ByteReader::token() {
   for (;;) {
-    while (begin_ < end_ && is_space(buffer_[begin_])) ++begin_;
+    while (begin_ < end_ && is_blank(buffer_[begin_])) ++begin_;
     if (begin_ < end_ || !fill()) break;
   }
   std::size_t length = 0;
   for (;;) {
-    while (begin_ + length < end_ && !is_space(buffer_[begin_ + length])) ++length;
+    while (begin_ + length < end_ && !is_blank(buffer_[begin_ + length])) ++length;
     if (begin_ + length < end_) break;
     if (length > longest_word) fail("a word does not end");
     if (!fill()) break;
@@ -286,24 +226,20 @@ std::string_view ByteReader::require_token(std::string_view what) {
   return word;
 }
 
-double ByteReader::parse_real(std::string_view word, std::string_view what) const {
-  const std::string_view digits = word.starts_with('+') ? word.substr(1) : word;
-  double value = 0;
-  const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (end != digits.data() + digits.size() || (code != std::errc() && code != std::errc::result_out_of_range))
-    fail("{} where {} should be", in_quotes(word), what);
-  return value;
+double ByteReader::real(std::string_view what) {
+  const std::string_view word = require_token(what);
+  const auto value = parse_real(word);
+  if (!value) fail("{} where {} should be", in_quotes(word), what);
+  return *value;
 }
-
-double ByteReader::real(std::string_view what) { return parse_real(require_token(what), what); }
 
 std::int64_t ByteReader::integer(std::string_view what) {
   const std::string_view word = require_token(what);
-  if (const auto value = parse_number<std::int64_t>(word.starts_with('+') ? word.substr(1) : word)) return *value;
+  if (const auto value = parse_number<std::int64_t>(without_plus(word))) return *value;
   // Some programs write whole numbers as "3.0" or "1e5".
-  const double value = parse_real(word, what);
-  if (!(value > -9.2e18 && value < 9.2e18)) fail("{} where {} should be", in_quotes(word), what);
-  return static_cast<std::int64_t>(value);
+  const auto value = parse_real(word);
+  if (!value || !(*value > -9.2e18 && *value < 9.2e18)) fail("{} where {} should be", in_quotes(word), what);
+  return static_cast<std::int64_t>(*value);
 }
 
 std::size_t ByteReader::count(std::string_view what, std::size_t min_bytes) {
@@ -323,24 +259,11 @@ void ByteReader::require_room(std::size_t items, std::size_t min_bytes) {
   if (packed_ && needed > buffered) UnpackLimit::require(needed - buffered, path_);
 }
 
-std::size_t ByteReader::require_some(std::size_t wanted) {
-  if (at_end()) fail("the file ends in the middle of its data");
-  return std::min(wanted, end_ - begin_);
-}
-
 void ByteReader::read(void* to, std::size_t bytes) {
   for (char* target = static_cast<char*>(to); bytes > 0;) {
-    const std::size_t part = require_some(bytes);
-    std::memcpy(target, buffer_.data() + begin_, part);
-    begin_ += part;
-    target += part;
-    bytes -= part;
-  }
-}
-
-void ByteReader::skip(std::size_t bytes) {
-  while (bytes > 0) {
-    const std::size_t part = require_some(bytes);
+    if (at_end()) fail("the file ends in the middle of its data");
+    const std::size_t part = std::min(bytes, end_ - begin_);
+    if (target != nullptr) target = std::copy_n(buffer_.data() + begin_, part, target);
     begin_ += part;
     bytes -= part;
   }
@@ -353,7 +276,7 @@ ByteWriter::ByteWriter(const OutputFile& file) : target_(file.target) {
 }
 
 ByteWriter::~ByteWriter() {
-  if (file_ != nullptr) gzclose_w(as_gz(file_));
+  if (file_ != nullptr) gzclose_w(file_);
 }
 
 void ByteWriter::fail(int error_number) const {
@@ -371,16 +294,14 @@ void ByteWriter::print_args(fmt::string_view format, fmt::format_args args) {
 void ByteWriter::flush() {
   const auto left = static_cast<unsigned>(buffer_.size());
   errno = 0;
-  if (left > 0 && gzwrite(as_gz(file_), buffer_.data(), left) != static_cast<int>(left)) fail(errno);
+  if (left > 0 && gzwrite(file_, buffer_.data(), left) != static_cast<int>(left)) fail(errno);
   buffer_.clear();
 }
 
 void ByteWriter::finish() {
   flush();
-  void* file = file_;
-  file_ = nullptr;
   errno = 0;
-  if (gzclose_w(as_gz(file)) != Z_OK) fail(errno);
+  if (gzclose_w(std::exchange(file_, nullptr)) != Z_OK) fail(errno);
 }
 
 }  // namespace isochron

@@ -4,21 +4,18 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include <fmt/format.h>
-
-#include "isochron/core/error.h"
 #include "isochron/io/file.h"
 #include "isochron/io/text.h"
+
+struct gzFile_s;  // zlib's
 
 namespace isochron {
 
@@ -74,8 +71,6 @@ class FileBytes {
     void operator()(char* p) const { std::free(p); }
   };
   void resize(std::size_t capacity);
-  void read_plain(const std::filesystem::path& path, std::FILE* file, std::size_t capacity);
-  void read_gzip(const std::filesystem::path& path, std::size_t size);
 
   std::unique_ptr<char, Free> data_;  // malloc, because realloc grows large blocks without copying
   std::size_t size_ = 0;
@@ -108,9 +103,9 @@ class ByteReader {
   /// Throws unless the rest of the file can hold `items` of `min_bytes` each, so that a damaged count allocates
   /// nothing.
   void require_room(std::size_t items, std::size_t min_bytes);
-  /// Takes exactly `bytes` bytes. Throws when the file ends before.
+  /// Takes exactly `bytes` bytes, to nowhere if `to` is null. Throws when the file ends before.
   void read(void* to, std::size_t bytes);
-  void skip(std::size_t bytes);
+  void skip(std::size_t bytes) { read(nullptr, bytes); }
 
   /// Throws InputError: the file may be damaged.
   template <class... Args>
@@ -120,12 +115,10 @@ class ByteReader {
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
 
  private:
-  bool fill();                                   ///< Reads more behind what is there; false at the end of the file.
-  std::size_t require_some(std::size_t wanted);  ///< How many of the wanted bytes are buffered, at least one.
-  double parse_real(std::string_view word, std::string_view what) const;
+  bool fill();  ///< Reads more behind what is there; false at the end of the file.
 
   std::filesystem::path path_;
-  void* file_ = nullptr;  // a gzFile
+  gzFile_s* file_ = nullptr;
   std::vector<char> buffer_;
   std::size_t begin_ = 0;
   std::size_t end_ = 0;
@@ -171,7 +164,7 @@ class ByteWriter {
   [[noreturn]] void fail(int error_number) const;
 
   std::filesystem::path target_;
-  void* file_ = nullptr;  // a gzFile
+  gzFile_s* file_ = nullptr;
   fmt::memory_buffer buffer_;
 };
 

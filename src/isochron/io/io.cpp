@@ -1,17 +1,13 @@
 #include "isochron/io/io.h"
 
-#include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
-#include <memory>
-#include <new>
 #include <span>
-#include <type_traits>
 
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include "isochron/io/image/formats.h"
 #include "isochron/io/image_io.h"
 #include "isochron/io/mesh/formats.h"
 #include "isochron/io/pieces/mesh_pieces.h"
@@ -37,6 +33,13 @@ struct MeshCodec {
   ArrayNamer array_name = nullptr;            // where only some arrays have a place: an array's name there, or none
   std::vector<std::string> some_arrays = {};  // all names that it can give
 };
+
+template <class Codec>
+const Codec* find_in(const std::vector<Codec>& table, std::string_view extension) {
+  for (const Codec& codec : table)
+    if (std::find(codec.extensions.begin(), codec.extensions.end(), extension) != codec.extensions.end()) return &codec;
+  return nullptr;
+}
 
 std::vector<std::string> with_gzip(std::vector<std::string> extensions) {
   const std::size_t plain = extensions.size();
@@ -83,14 +86,7 @@ const std::vector<MeshCodec>& mesh_codecs() {
   return table;
 }
 
-const MeshCodec* find_mesh_codec(std::string_view extension) {
-  for (const MeshCodec& codec : mesh_codecs()) {
-    for (const std::string& known : codec.extensions) {
-      if (known == extension) return &codec;
-    }
-  }
-  return nullptr;
-}
+const MeshCodec* find_mesh_codec(std::string_view extension) { return find_in(mesh_codecs(), extension); }
 
 /// Those extensions of a format that do not only add .gz.
 void add_plain(const std::vector<std::string>& extensions, std::vector<std::string>& plain) {
@@ -170,19 +166,83 @@ bool is_stream(const fs::path& path) {
   return name.starts_with("/dev/std") || name.starts_with("/dev/fd/") || name.starts_with("/proc/");
 }
 
+// ---- images ----
+
+using ImageReader = Image (*)(const fs::path&);
+using ImageWriter = void (*)(const OutputFile&, const Image&);
+
+enum class Holds { one_array, all_arrays };
+
+struct ImageCodec {
+  std::string name;
+  std::vector<std::string> extensions;
+  Holds holds;
+  ImageReader read;
+  ImageWriter write;  // null: never
+};
+
+const std::vector<ImageCodec>& image_codecs() {
+  static const std::vector<ImageCodec> table{
+      {"NIfTI", {".nii", ".nii.gz"}, Holds::one_array, read_nifti, write_nifti},
+      {"NIfTI, two files", {".hdr", ".img", ".hdr.gz", ".img.gz"}, Holds::one_array, read_nifti, nullptr},
+      {"NRRD", {".nrrd"}, Holds::one_array, read_nrrd, write_nrrd},
+      {"NRRD, two files", {".nhdr"}, Holds::one_array, read_nrrd, nullptr},
+      {"VTK image", {".vti"}, Holds::all_arrays, read_vti, write_vti},
+      {"VTK image in pieces", {".pvti"}, Holds::all_arrays, read_image_pieces, nullptr},
+      {"NumPy array", {".npy", ".npy.gz"}, Holds::one_array, read_npy_image, write_npy_image},
+      {"FreeSurfer volume", {".mgz", ".mgh"}, Holds::one_array, read_mgh, write_mgh},
+  };
+  return table;
+}
+
+const ImageCodec* find_image_codec(const fs::path& path) {
+  return find_in(image_codecs(), FileName(path).full_extension());
+}
+
+/// The extensions of the formats that can be read, or written.
+template <class Has>
+std::vector<std::string> extensions_where(Has&& has) {
+  std::vector<std::string> result;
+  for (const ImageCodec& codec : image_codecs())
+    if (has(codec)) result.insert(result.end(), codec.extensions.begin(), codec.extensions.end());
+  return result;
+}
+
+const ImageCodec& writable_image_codec(const fs::path& path) {
+  const ImageCodec* codec = find_image_codec(path);
+  if (codec != nullptr && codec->write != nullptr) return *codec;
+  if (piece_kind_of(path) == PieceKind::image) refuse_set_output(path);
+  const auto writes = [](const ImageCodec& c) { return c.write != nullptr; };
+  throw UsageError(
+      fmt::format("images are not written with the extension '{}' (it tells the format); use one of {}, or .pvti with "
+                  "solve or generate over ranks (",
+                  FileName(path).full_extension(), fmt::join(extensions_where(writes), " ")) +
+          Message(Setting{Option::backend, "mpi"}) + ")",
+      path.string());
+}
+
+void check_image(const fs::path& path, const Image& image) {
+  with_file(path, [&] { check_grid(image.grid, "the image"); });
+  check_arrays(path, image.data, image.grid.voxel_count(), "voxels", "image");
+}
+
+void check_arrays_held(const fs::path& path, const ImageCodec& codec, const Image& image) {
+  if (image.data.empty())
+    throw UsageError("there is nothing to write (the image has no arrays); give it one", path.string());
+  if (codec.holds == Holds::all_arrays || image.data.all().size() == 1) return;
+  throw UsageError(fmt::format("{} files hold one array (the image has {}: {}); write one of them, or all to .vti",
+                               codec.name, image.data.all().size(), fmt::join(image.data.names(), ", ")),
+                   path.string());
+}
+
 }  // namespace
 
 const std::vector<Format>& formats() {
   static const std::vector<Format> list = [] {
     std::vector<Format> result;
-    for (const MeshCodec& codec : mesh_codecs()) {
-      result.push_back({.name = codec.name,
-                        .extensions = codec.extensions,
-                        .reads = true,
-                        .writes = codec.write != nullptr,
-                        .keeps_arrays = (codec.holds & arrays) != 0,
-                        .some_arrays = codec.some_arrays});
-    }
+    for (const MeshCodec& codec : mesh_codecs())
+      result.push_back(
+          {codec.name, codec.extensions, true, codec.write != nullptr, (codec.holds & arrays) != 0, codec.some_arrays});
     return result;
   }();
   return list;
@@ -247,9 +307,7 @@ void check_holds(const fs::path& path, const Dataset& dataset) {
                     FileName(path).with(".elem").string()),
         path.string());
   unsigned present = 0;
-  if (!dataset.triangles.cells.empty()) present |= triangles;
-  if (!dataset.tets.cells.empty()) present |= tets;
-  if (!dataset.lines.empty()) present |= lines;
+  for (const PlacedArrays& at : arrays_by_place(dataset)) present |= at.any ? at.cells : 0;
   const unsigned kept = present & codec.holds;
   const unsigned elements = present & (triangles | tets);
   if (present == 0 || (kept != 0 && elements == (kept & elements))) return;
@@ -294,6 +352,55 @@ void write_dataset(const fs::path& path, const Dataset& dataset, Overwrite overw
     if (fs::exists(files[i].where)) temporaries[i]->commit();
     else fs::remove(files[i].target);  // an old part of the set (fibres) that no longer belongs to it
   }
+}
+
+// ---- images ----
+
+const std::vector<ImageFormat>& image_formats() {
+  static const std::vector<ImageFormat> list = [] {
+    std::vector<ImageFormat> result;
+    for (const ImageCodec& codec : image_codecs())
+      result.push_back({codec.name, codec.extensions, true, codec.write != nullptr, codec.holds == Holds::all_arrays});
+    return result;
+  }();
+  return list;
+}
+
+bool is_image_file(const fs::path& path) { return find_image_codec(path) != nullptr; }
+
+bool holds_many_arrays(const fs::path& path) {
+  const ImageCodec* codec = find_image_codec(path);
+  return codec != nullptr && codec->holds == Holds::all_arrays;
+}
+
+Image read_image(const fs::path& path) {
+  require_file(path);
+  const ImageCodec* codec = find_image_codec(path);
+  if (codec == nullptr)
+    bad_file(path, "unknown extension '{}' (it tells the format of an image); use one of {}",
+             FileName(path).full_extension(), fmt::join(extensions_where([](const ImageCodec&) { return true; }), " "));
+  Image image = within_memory(path, [&] { return codec->read(path); });
+  check_image(path, image);
+  return image;
+}
+
+void check_image_writable(const fs::path& path, Overwrite overwrite) {
+  static_cast<void>(writable_image_codec(path));
+  check_output_file(path, overwrite);
+}
+
+void write_image(const fs::path& path, const Image& image, Overwrite overwrite) {
+  check_image_writable(path, overwrite);
+  AtomicFile temporary(path);
+  write_image(OutputFile{path, temporary.path()}, image);
+  temporary.commit();
+}
+
+void write_image(const OutputFile& file, const Image& image) {
+  const ImageCodec& codec = writable_image_codec(file.target);
+  check_image(file.target, image);
+  check_arrays_held(file.target, codec, image);
+  codec.write(file, image);
 }
 
 }  // namespace isochron

@@ -1,7 +1,5 @@
 #include "isochron/io/tables.h"
 
-#include <algorithm>
-#include <array>
 #include <bit>
 #include <cassert>
 #include <cmath>
@@ -15,13 +13,6 @@ VertexId read_id(TextScanner& in) {
   const auto id = in.integer<std::uint32_t>("a vertex id");
   if (id == VertexId::invalid_value) in.fail("the vertex id is too large (32 bits are used); check the file");
   return VertexId(id);
-}
-
-bool is_number(std::string_view word) {
-  if (word.starts_with('+')) word.remove_prefix(1);
-  double value = 0;
-  const auto [stop, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  return error != std::errc::invalid_argument && stop == word.data() + word.size();
 }
 
 std::string without_quotes(std::string_view word) {
@@ -42,7 +33,7 @@ Row look_ahead(TextScanner in) {
   Row row;
   for (; in.more_on_line(); ++row.words) {
     const std::string_view word = in.word("a number");
-    row.ends_with_number = is_number(word);
+    row.ends_with_number = parse_real(word).has_value();
     if (row.words == 0) {
       row.starts_with_number = row.ends_with_number;
       row.first = without_quotes(word);
@@ -112,7 +103,7 @@ std::vector<VertexId> read_vtx(const std::filesystem::path& path) {
   const FileBytes bytes(path);
   TextScanner in(path, bytes.text(), {.hash_comments = true});
   const std::size_t count = in.count("the number of vertices", 2);
-  if (!in.at_end() && !is_number(in.peek())) in.word("a keyword");  // intra or extra; both are the same here
+  if (!in.at_end() && !parse_real(in.peek())) in.word("a keyword");  // intra or extra; both are the same here
   std::vector<VertexId> result(count);
   for (VertexId& v : result) {
     v = read_id(in);
@@ -211,8 +202,7 @@ std::string npy_header(std::string_view type, NpyOrder order, std::span<const st
 
 NpyWriter::NpyWriter(const OutputFile& file, std::size_t rows, std::size_t columns)
     : out_(file), rows_left_(rows), columns_(columns) {
-  const std::string header = npy_header("f8", NpyOrder::rows_first, std::array{rows, columns});
-  out_.write(header.data(), header.size());
+  out_.write(npy_header("f8", NpyOrder::rows_first, std::array{rows, columns}));
 }
 
 void NpyWriter::row(std::span<const double> values) {

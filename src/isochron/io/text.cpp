@@ -25,14 +25,18 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(blanks) - first + 1);
 }
 
-std::vector<std::string_view> words_of(std::string_view line) {
+std::string_view next_word(std::string_view& line) {
   constexpr std::string_view blanks = " \t\r\f\v";
+  const std::size_t begin = std::min(line.find_first_not_of(blanks), line.size());
+  const std::size_t end = std::min(line.find_first_of(blanks, begin), line.size());
+  const std::string_view word = line.substr(begin, end - begin);
+  line.remove_prefix(end);
+  return word;
+}
+
+std::vector<std::string_view> words_of(std::string_view line) {
   std::vector<std::string_view> words;
-  for (std::size_t begin = line.find_first_not_of(blanks); begin != std::string_view::npos;) {
-    const std::size_t end = std::min(line.find_first_of(blanks, begin), line.size());
-    words.push_back(line.substr(begin, end - begin));
-    begin = line.find_first_not_of(blanks, end);
-  }
+  for (auto word = next_word(line); !word.empty(); word = next_word(line)) words.push_back(word);
   return words;
 }
 
@@ -41,6 +45,14 @@ std::string in_quotes(std::string_view text) {
   std::string result = "'";
   for (const char c : text.substr(0, longest)) result += c >= ' ' && c <= '~' ? c : '?';
   return result + (text.size() > longest ? "...'" : "'");
+}
+
+std::optional<double> parse_real(std::string_view text) {
+  const std::string_view digits = without_plus(text);
+  double value = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  return error != std::errc::invalid_argument && end == digits.data() + digits.size() ? std::optional(value)
+                                                                                      : std::nullopt;
 }
 
 TextScanner::TextScanner(std::filesystem::path path, std::string_view text, Syntax syntax)

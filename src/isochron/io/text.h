@@ -26,18 +26,27 @@ std::string lower_case(std::string_view text);
 std::string upper_case(std::string_view text);
 /// The text without white space at its ends.
 std::string_view trimmed(std::string_view text);
+/// Takes the next word off the front of a line; empty: there are no more.
+std::string_view next_word(std::string_view& line);
 /// The words of a line, between white space.
 std::vector<std::string_view> words_of(std::string_view line);
+/// Blanks, tabs and the ends of lines and pages.
+inline bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 /// A part of a file's text made fit for a one-line message.
 std::string in_quotes(std::string_view text);
 
-/// The whole text as a number; a sign '+' in front is left to the caller.
+/// The text behind a sign '+' in front, which some programs write.
+inline std::string_view without_plus(std::string_view word) { return word.substr(word.starts_with('+') ? 1 : 0); }
+/// The whole text as a number without such a sign.
 template <class Number>
 std::optional<Number> parse_number(std::string_view text) {
   Number value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   return error == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
 }
+
+/// The whole text, with or without '+', as a number; 0 where double cannot hold it.
+std::optional<double> parse_real(std::string_view text);
 
 /// Throws InputError about a file, "problem (why); what to do".
 template <class... Args>

@@ -128,7 +128,7 @@ ScalarType smallest_type(const std::vector<Vec3d>& points) {
   return exactly ? ScalarType::float32 : ScalarType::float64;
 }
 
-void write_points(ByteWriter& writer, const std::vector<Vec3d>& points, ScalarType type, Encoding encoding) {
+void write_points(ByteWriter& writer, std::span<const Vec3d> points, ScalarType type, Encoding encoding) {
   for (const Vec3d& p : points)
     for (int i = 0; i < 3; ++i) {
       if (type == ScalarType::float32) write_value(writer, static_cast<float>(p[i]), encoding);

@@ -1,20 +1,11 @@
 // The numbers of files: their types, how they are read into the arrays of a data set, and how those are written.
 #pragma once
 
-#include <algorithm>
-#include <array>
 #include <bit>
 #include <cassert>
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
 #include <limits>
-#include <optional>
 #include <span>
-#include <string>
-#include <string_view>
 #include <type_traits>
-#include <vector>
 
 #include "isochron/io/bytes.h"
 #include "isochron/mesh/dataset.h"
@@ -113,6 +104,12 @@ T read_value(ByteReader& reader, Encoding encoding) {
   return native(value, encoding);
 }
 
+/// One value of a file's type, converted.
+template <class To>
+To read_as(ByteReader& reader, ScalarType type, Encoding encoding) {
+  return with_type(type, [&]<class T>() { return static_cast<To>(read_value<T>(reader, encoding)); });
+}
+
 /// The bytes that a value takes at least.
 inline std::size_t min_bytes(ScalarType type, Encoding encoding) {
   return encoding == Encoding::text ? 2 : size_of(type);
@@ -174,10 +171,11 @@ class BinaryHeader {
     assert(offset + sizeof(T) <= bytes_.size());
     return value_at<T>(bytes_.data() + offset, encoding_);
   }
-  template <class T, std::size_t N>
-  [[nodiscard]] std::array<T, N> list(std::size_t offset) const {
-    std::array<T, N> values;
-    for (std::size_t i = 0; i < N; ++i) values[i] = at<T>(offset + i * sizeof(T));
+  /// Several values of type T in a row, converted.
+  template <class T, std::size_t N, class To = T>
+  [[nodiscard]] std::array<To, N> list(std::size_t offset) const {
+    std::array<To, N> values;
+    for (std::size_t i = 0; i < N; ++i) values[i] = static_cast<To>(at<T>(offset + i * sizeof(T)));
     return values;
   }
   /// The characters up to a zero byte, at most `size`.
@@ -191,6 +189,14 @@ class BinaryHeader {
     assert(offset + sizeof(T) <= bytes_.size());
     value = native(value, encoding_);
     std::memcpy(bytes_.data() + offset, &value, sizeof(T));
+  }
+  /// Several values in a row, converted to T.
+  template <class T, class List>
+  void put_list(std::size_t offset, const List& values) {
+    for (const auto value : values) {
+      put(offset, static_cast<T>(value));
+      offset += sizeof(T);
+    }
   }
   void put_text(std::size_t offset, std::string_view text) { bytes_.replace(offset, text.size(), text); }
 
@@ -243,6 +249,6 @@ void write_values(ByteWriter& writer, const JoinedArray& array, Encoding encodin
 ScalarType smallest_type(const std::vector<Vec3d>& points);
 
 /// Writes x y z of every point, as float or double.
-void write_points(ByteWriter& writer, const std::vector<Vec3d>& points, ScalarType type, Encoding encoding);
+void write_points(ByteWriter& writer, std::span<const Vec3d> points, ScalarType type, Encoding encoding);
 
 }  // namespace isochron

@@ -1,9 +1,5 @@
 #include "isochron/io/vtk_xml.h"
 
-#include <algorithm>
-#include <array>
-#include <utility>
-
 namespace isochron {
 namespace {
 
@@ -48,10 +44,12 @@ class ByteSource {
 
 std::string without_blanks(std::string_view text) {
   std::string result;
-  std::copy_if(text.begin(), text.end(), std::back_inserter(result),
-               [](char c) { return !(c == ' ' || (c >= '\t' && c <= '\r')); });
+  std::remove_copy_if(text.begin(), text.end(), std::back_inserter(result), is_blank);
   return result;
 }
+
+constexpr std::array<std::pair<std::string_view, char>, 5> entities{
+    {{"&amp;", '&'}, {"&lt;", '<'}, {"&gt;", '>'}, {"&quot;", '"'}, {"&apos;", '\''}}};
 
 /// The types that are read and written; ids are 64 bits wide.
 constexpr TypeNames vtk_types[] = {{ScalarType::uint8, "UInt8"},
@@ -62,16 +60,13 @@ constexpr TypeNames vtk_types[] = {{ScalarType::uint8, "UInt8"},
 }  // namespace
 
 std::optional<std::string_view> XmlEvent::attribute(std::string_view wanted) const {
-  std::string_view left = attributes;
-  for (;;) {
+  constexpr std::size_t none = std::string_view::npos;
+  for (std::string_view left = attributes;;) {
     const std::size_t equals = left.find('=');
-    if (equals == std::string_view::npos) return std::nullopt;
-    const std::string_view name_found = trimmed(left.substr(0, equals));
-    const std::size_t begin = left.find_first_of("\"'", equals);
-    if (begin == std::string_view::npos) return std::nullopt;
-    const std::size_t end = left.find(left[begin], begin + 1);
-    if (end == std::string_view::npos) return std::nullopt;
-    if (name_found == wanted) return left.substr(begin + 1, end - begin - 1);
+    const std::size_t begin = equals == none ? none : left.find_first_of("\"'", equals);
+    const std::size_t end = begin == none ? none : left.find(left[begin], begin + 1);
+    if (end == none) return std::nullopt;
+    if (trimmed(left.substr(0, equals)) == wanted) return left.substr(begin + 1, end - begin - 1);
     left.remove_prefix(end + 1);
   }
 }
@@ -103,15 +98,10 @@ XmlEvent XmlScanner::next() {
   for (;;) {
     if (text_.find('<') == std::string_view::npos) return {};
     up_to("<");
-    if (text_.starts_with("!--")) {
-      up_to("-->");
-    } else if (text_.starts_with("![CDATA[")) {
-      up_to("]]>");
-    } else if (text_.starts_with('!') || text_.starts_with('?')) {
-      up_to(">");
-    } else {
-      break;
-    }
+    if (text_.starts_with("!--")) up_to("-->");
+    else if (text_.starts_with("![CDATA[")) up_to("]]>");
+    else if (text_.starts_with('!') || text_.starts_with('?')) up_to(">");
+    else break;
   }
   std::string_view tag = rest_of_tag();
   XmlEvent event{XmlEvent::Kind::open, {}, {}, false};
@@ -276,16 +266,13 @@ std::string VtkXmlFile::bytes(const XmlArray& array) const {
     return static_cast<std::uint64_t>(to_stored(value_at<std::uint64_t>(at, order_)));
   };
   const std::uint64_t first = number(source.peek(header_bytes_), 0);
+  if (first > file_.text().size()) fail("{}", too_short);
   if (!compressed_) {
-    if (first > file_.text().size()) fail("{}", too_short);
-    if (source.ends_behind(header_bytes_)) {
-      source.take(header_bytes_);
-      return source.take(first);
-    }
-    return source.take(header_bytes_ + first).substr(header_bytes_);
+    if (!source.ends_behind(header_bytes_)) return source.take(header_bytes_ + first).substr(header_bytes_);
+    source.take(header_bytes_);
+    return source.take(first);
   }
   // The numbers of blocks, of bytes in a block and in the last one if that is shorter, and of packed bytes in each.
-  if (first > file_.text().size()) fail("{}", too_short);
   const std::string header = source.take((3 + first) * header_bytes_);
   std::uint64_t packed = 0;
   for (std::uint64_t i = 0; i < first; ++i) {
@@ -304,22 +291,20 @@ std::string VtkXmlFile::bytes(const XmlArray& array) const {
   return result;
 }
 
-DataArray::Values VtkXmlFile::text_values(const XmlArray& array) const {
+DataArray::Values VtkXmlFile::values(const XmlArray& array) const {
+  if (array.format != "ascii") {
+    const bool nothing = array.format != "appended" && array.inside.empty();
+    return values_of_bytes(nothing ? std::string() : bytes(array), array.type, order_);
+  }
   TextScanner in(path_, array.inside, {});
   return with_type(array.type, [&]<class T>() -> DataArray::Values {
-    std::vector<Stored<T>> values;
+    std::vector<Stored<T>> result;
     while (!in.at_end()) {
-      if constexpr (std::is_floating_point_v<T>) values.push_back(static_cast<T>(in.real("a number")));
-      else values.push_back(to_stored(static_cast<T>(in.integer<std::int64_t>("a whole number"))));
+      if constexpr (std::is_floating_point_v<T>) result.push_back(static_cast<T>(in.real("a number")));
+      else result.push_back(to_stored(static_cast<T>(in.integer<std::int64_t>("a whole number"))));
     }
-    return values;
+    return result;
   });
-}
-
-DataArray::Values VtkXmlFile::values(const XmlArray& array) const {
-  if (array.format == "ascii") return text_values(array);
-  if (array.format != "appended" && array.inside.empty()) return values_of_bytes({}, array.type, order_);
-  return values_of_bytes(bytes(array), array.type, order_);
 }
 
 DataArray VtkXmlFile::read(const XmlArray& array, std::size_t tuples) const {
@@ -338,13 +323,9 @@ std::string_view vtk_type_name(ScalarType type) {
 std::string xml_escaped(std::string_view text) {
   std::string result;
   for (const char c : text) {
-    switch (c) {
-      case '&': result += "&amp;"; break;
-      case '<': result += "&lt;"; break;
-      case '>': result += "&gt;"; break;
-      case '"': result += "&quot;"; break;
-      default: result += static_cast<unsigned char>(c) < ' ' ? '_' : c;  // XML has no other control characters
-    }
+    const auto entity = std::find_if(entities.begin(), entities.end(), [&](const auto& e) { return e.second == c; });
+    if (entity != entities.end() && c != '\'') result += entity->first;
+    else result += static_cast<unsigned char>(c) < ' ' ? '_' : c;  // XML has no other control characters
   }
   return result;
 }
@@ -352,27 +333,24 @@ std::string xml_escaped(std::string_view text) {
 std::string xml_unescaped(std::string_view text) {
   std::string result;
   while (!text.empty()) {
-    std::size_t taken = 1;
-    char c = text[0];
-    constexpr std::array<std::pair<std::string_view, char>, 5> entities{
-        {{"&amp;", '&'}, {"&lt;", '<'}, {"&gt;", '>'}, {"&quot;", '"'}, {"&apos;", '\''}}};
-    for (const auto& [name, meaning] : entities)
-      if (text.starts_with(name)) {
-        taken = name.size();
-        c = meaning;
-      }
-    result += c;
-    text.remove_prefix(taken);
+    const auto entity =
+        std::find_if(entities.begin(), entities.end(), [&](const auto& e) { return text.starts_with(e.first); });
+    result += entity == entities.end() ? text[0] : entity->second;
+    text.remove_prefix(entity == entities.end() ? 1 : entity->first.size());
   }
   return result;
 }
 
+void start_vtk_file(ByteWriter& writer, const char* kind) {
+  writer.print(
+      "<?xml version=\"1.0\"?>\n<VTKFile type=\"{}\" version=\"1.0\" byte_order=\"{}\" header_type=\"UInt64\">\n", kind,
+      native_encoding == Encoding::little_endian ? "LittleEndian" : "BigEndian");
+}
+
 VtkXmlWriter::VtkXmlWriter(const OutputFile& file, const char* kind, std::string_view attributes)
     : writer_(file), kind_(kind) {
-  writer_.print(
-      "<?xml version=\"1.0\"?>\n<VTKFile type=\"{}\" version=\"1.0\" byte_order=\"{}\" header_type=\"UInt64\">\n  "
-      "<{}{}>\n",
-      kind, native_encoding == Encoding::little_endian ? "LittleEndian" : "BigEndian", kind, attributes);
+  start_vtk_file(writer_, kind);
+  writer_.print("  <{}{}>\n", kind, attributes);
 }
 
 void VtkXmlWriter::array(const std::string& name, ScalarType type, int components, std::size_t bytes,
@@ -386,14 +364,9 @@ void VtkXmlWriter::array(const std::string& name, ScalarType type, int component
 
 void VtkXmlWriter::arrays(const char* tag, std::span<const ArrayBlock> blocks, std::string_view attributes) {
   writer_.print("      <{}{}>\n", tag, attributes);
-  for (JoinedArray& joined : join_arrays(blocks)) {
-    const std::string name = joined.name;
-    const ScalarType type = joined.type;
-    const int components = joined.components;
-    const std::size_t bytes = joined.byte_count();
-    array(name, type, components, bytes,
-          [j = std::move(joined)](ByteWriter& writer) { write_values(writer, j, native_encoding); });
-  }
+  for (const JoinedArray& joined : join_arrays(blocks))
+    array(joined.name, joined.type, joined.components, joined.byte_count(),
+          [joined](ByteWriter& writer) { write_values(writer, joined, native_encoding); });
   writer_.print("      </{}>\n", tag);
 }
 

@@ -2,14 +2,7 @@
 // are written.
 #pragma once
 
-#include <cstdint>
-#include <filesystem>
 #include <functional>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "isochron/io/values.h"
 
@@ -115,7 +108,6 @@ class VtkXmlFile {
   void start_appended(const XmlEvent& element);
   void read_array(const XmlEvent& element);
   [[nodiscard]] std::string bytes(const XmlArray& array) const;
-  [[nodiscard]] DataArray::Values text_values(const XmlArray& array) const;
 
   std::filesystem::path path_;
   FileBytes file_;
@@ -148,6 +140,9 @@ std::string xml_unescaped(std::string_view text);
 
 /// The name that VTK's files have for a type.
 std::string_view vtk_type_name(ScalarType type);
+
+/// Writes the first lines of a file of a kind.
+void start_vtk_file(ByteWriter& writer, const char* kind);
 
 /// Collects what the header announces and writes it behind the header in the same order.
 class VtkXmlWriter {

@@ -28,13 +28,10 @@ void place(const BinaryHeader& header, Image& image) {
   Vec3d centre{};
   grid.axes = {Vec3d{-1, 0, 0}, Vec3d{0, 0, -1}, Vec3d{0, 1, 0}};
   if (header.at<std::int16_t>(at_good_ras) > 0) {
-    const auto spacing = header.list<float, 3>(at_spacing);
-    const auto directions = header.list<float, 9>(at_directions);
+    const auto spacing = header.list<float, 3, double>(at_spacing);
+    const auto d = header.list<float, 9, double>(at_directions);
     const auto c = header.list<float, 3>(at_centre);
-    for (std::size_t a = 0; a < 3; ++a) {
-      const Vec3d direction{directions[3 * a], directions[3 * a + 1], directions[3 * a + 2]};
-      grid.axes[a] = static_cast<double>(spacing[a]) * direction;
-    }
+    for (std::size_t a = 0; a < 3; ++a) grid.axes[a] = spacing[a] * Vec3d{d[3 * a], d[3 * a + 1], d[3 * a + 2]};
     centre = {c[0], c[1], c[2]};
   } else {
     image.warnings.emplace_back(
@@ -49,22 +46,20 @@ void write_as(const OutputFile& file, const ImageGrid& grid, const DataArray& ar
   constexpr Encoding order = Encoding::big_endian;
   BinaryHeader header(header_size, order);
   header.put<std::int32_t>(at_version, 1);
-  const std::array<std::size_t, 4> sizes{grid.shape[0], grid.shape[1], grid.shape[2],
-                                         static_cast<std::size_t>(array.components)};
-  for (std::size_t i = 0; i < 4; ++i) header.put(at_sizes + 4 * i, static_cast<std::int32_t>(sizes[i]));
+  header.put_list<std::int32_t>(at_sizes, grid.shape);
+  header.put<std::int32_t>(at_sizes + 12, array.components);
   header.put<std::int32_t>(at_type, type);
   header.put<std::int16_t>(at_good_ras, 1);
   const Vec3d centre = grid.position(middle(grid));
+  header.put_list<float>(at_spacing, std::array{grid.spacing(0), grid.spacing(1), grid.spacing(2)});
+  header.put_list<float>(at_centre, std::array{centre.x, centre.y, centre.z});
   for (int a = 0; a < 3; ++a) {
     const auto i = static_cast<std::size_t>(a);
-    header.put(at_spacing + 4 * i, static_cast<float>(grid.spacing(a)));
-    header.put(at_centre + 4 * i, static_cast<float>(centre[a]));
-    for (int d = 0; d < 3; ++d)
-      header.put(at_directions + 4 * (3 * i + static_cast<std::size_t>(d)),
-                 static_cast<float>(grid.axes[i][d] / grid.spacing(a)));
+    const Vec3d direction = grid.axes[i] / grid.spacing(a);
+    header.put_list<float>(at_directions + 12 * i, std::array{direction.x, direction.y, direction.z});
   }
   ByteWriter writer(file);
-  writer.write(header.bytes().data(), header.bytes().size());
+  writer.write(header.bytes());
   write_planar_as<T>(writer, array, order);
   writer.finish();
 }
@@ -77,8 +72,7 @@ Image read_mgh(const std::filesystem::path& path) {
   if (const auto version = header.at<std::int32_t>(at_version); version != 1)
     reader.fail("is no MGH file (its first number is {} and not 1)", version);
   const ScalarType type = type_of(header.at<std::int32_t>(at_type), reader);
-  std::array<std::int64_t, 4> sizes{};
-  for (std::size_t i = 0; i < 4; ++i) sizes[i] = header.at<std::int32_t>(at_sizes + 4 * i);
+  const auto sizes = header.list<std::int32_t, 4, std::int64_t>(at_sizes);
   const std::span<const std::int64_t> all(sizes);
   const ImageExtents extents = checked_extents(reader, all.first(3), all.last(1), size_of(type));
   Image image;

@@ -1,6 +1,4 @@
-#include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "isochron/io/image/formats.h"
 #include "isochron/io/image/values.h"
@@ -65,13 +63,6 @@ struct Header {
   Encoding encoding = native_encoding;
 };
 
-template <class To, class From, std::size_t N>
-std::array<To, N> widened(const std::array<From, N>& from) {
-  std::array<To, N> to{};
-  std::transform(from.begin(), from.end(), to.begin(), [](From v) { return static_cast<To>(v); });
-  return to;
-}
-
 template <class V>
 Header parse(ByteReader& reader, Encoding encoding) {
   using Real = typename V::Real;
@@ -85,8 +76,8 @@ Header parse(ByteReader& reader, Encoding encoding) {
   if (!h.pair && magic != std::string("n+") + version)
     bad_file(reader.path(),
              "is no NIfTI file (its magic word is missing); ANALYZE files and others must be converted first");
-  h.dim = widened<std::int64_t>(fields.list<typename V::Dim, 8>(V::dim));
-  h.pixdim = widened<double>(fields.list<Real, 8>(V::pixdim));
+  h.dim = fields.list<typename V::Dim, 8, std::int64_t>(V::dim);
+  h.pixdim = fields.list<Real, 8, double>(V::pixdim);
   h.datatype = fields.at<std::int16_t>(V::datatype);
   h.intent = static_cast<int>(fields.at<typename V::Code>(V::intent_code));
   h.intent_name = fields.text(V::intent_name, intent_name_size);
@@ -96,18 +87,16 @@ Header parse(ByteReader& reader, Encoding encoding) {
   h.units = static_cast<int>(fields.at<typename V::Units>(V::units)) & space_unit_bits;
   h.qform = static_cast<int>(fields.at<typename V::Code>(V::qform));
   h.sform = static_cast<int>(fields.at<typename V::Code>(V::sform));
-  h.quaternion = widened<double>(fields.list<Real, 3>(V::quaternion));
-  h.qoffset = widened<double>(fields.list<Real, 3>(V::qoffset));
-  h.srow = widened<double>(fields.list<Real, 12>(V::srow));
+  h.quaternion = fields.list<Real, 3, double>(V::quaternion);
+  h.qoffset = fields.list<Real, 3, double>(V::qoffset);
+  h.srow = fields.list<Real, 12, double>(V::srow);
   return h;
 }
 
 Header read_header(ByteReader& reader) {
   const std::string_view front = reader.peek(4);
-  std::int32_t size = 0;
-  if (front.size() == 4) std::memcpy(&size, front.data(), 4);
   for (const Encoding encoding : {Encoding::little_endian, Encoding::big_endian}) {
-    const std::int32_t value = encoding == native_encoding ? size : byte_swapped(size);
+    const std::int32_t value = front.size() == 4 ? value_at<std::int32_t>(front.data(), encoding) : 0;
     if (value == Version1::size) return parse<Version1>(reader, encoding);
     if (value == Version2::size) return parse<Version2>(reader, encoding);
   }
@@ -130,10 +119,7 @@ std::array<Vec3d, 3> rotation(const Header& h) {
           Vec3d{2 * (b * d + a * c), 2 * (c * d - a * b), a * a + d * d - b * b - c * c}};
 }
 
-double unit_in_mm(int unit) {
-  if (unit == unit_metre) return 1000;
-  return unit == unit_micron ? 1e-3 : 1;
-}
+double unit_in_mm(int unit) { return unit == unit_metre ? 1000 : unit == unit_micron ? 1e-3 : 1; }
 
 double voxel_size(const Header& h, std::size_t axis) {
   const double size = std::abs(h.pixdim[axis + 1]);
@@ -152,10 +138,7 @@ void place(const Header& h, Image& image) {
     if (h.pixdim[0] < 0) grid.axes[2] = -grid.axes[2];
     grid.origin = {h.qoffset[0], h.qoffset[1], h.qoffset[2]};
   } else {
-    for (int axis = 0; axis < 3; ++axis) {
-      grid.axes[static_cast<std::size_t>(axis)] = {};
-      grid.axes[static_cast<std::size_t>(axis)][axis] = voxel_size(h, static_cast<std::size_t>(axis));
-    }
+    for (std::size_t axis = 0; axis < 3; ++axis) grid.axes[axis][static_cast<int>(axis)] = voxel_size(h, axis);
     image.warnings.emplace_back(
         "the affine is missing (neither sform nor qform is set); the voxel axes are taken for x, y and z");
   }
@@ -259,9 +242,8 @@ std::array<double, 3> quaternion_of(const Matrix& r) {
 }
 
 int datatype_of(ScalarType type) {
-  return std::find_if(std::begin(datatypes), std::end(datatypes),
-                      [&](const auto& known) { return known.second == type; })
-      ->first;
+  const auto same = [&](const auto& known) { return known.second == type; };
+  return std::find_if(std::begin(datatypes), std::end(datatypes), same)->first;
 }
 
 template <class V>
@@ -275,20 +257,13 @@ BinaryHeader header_of(const ImageGrid& grid, const DataArray& array, bool tenso
   h.put(V::datatype, static_cast<std::int16_t>(datatype_of(type)));
   h.put(V::bitpix, static_cast<std::int16_t>(8 * size_of(type)));
   // The parts of a matrix stand on the fifth axis; the fourth is time.
-  const std::array<std::size_t, 8> dim{array.components == 1 ? 3U : (tensor ? 5U : 4U),
-                                       grid.shape[0],
-                                       grid.shape[1],
-                                       grid.shape[2],
-                                       tensor ? 1 : static_cast<std::size_t>(array.components),
-                                       tensor ? static_cast<std::size_t>(array.components) : 1,
-                                       1,
-                                       1};
+  const auto components = static_cast<std::size_t>(array.components);
   const Placement place = placement_of(grid);
-  for (std::size_t i = 0; i < 8; ++i) {
-    h.put(V::dim + i * sizeof(typename V::Dim), static_cast<typename V::Dim>(dim[i]));
-    const double size = i == 0 ? place.handedness : i <= 3 ? grid.spacing(static_cast<int>(i) - 1) : 1;
-    h.put(V::pixdim + i * sizeof(Real), static_cast<Real>(size));
-  }
+  h.put_list<typename V::Dim>(
+      V::dim, std::array<std::size_t, 8>{components == 1 ? 3U : (tensor ? 5U : 4U), grid.shape[0], grid.shape[1],
+                                         grid.shape[2], tensor ? 1 : components, tensor ? components : 1, 1, 1});
+  h.put_list<Real>(V::pixdim,
+                   std::array{place.handedness, grid.spacing(0), grid.spacing(1), grid.spacing(2), 1.0, 1.0, 1.0, 1.0});
   h.put(V::vox_offset, static_cast<typename V::Offset>(V::size + 4));
   h.put(V::slope, Real{1});
   h.put(V::units, static_cast<typename V::Units>(unit_mm));
@@ -300,14 +275,11 @@ BinaryHeader header_of(const ImageGrid& grid, const DataArray& array, bool tenso
   if (array.name.size() < intent_name_size && array.name != unnamed_array) h.put_text(V::intent_name, array.name);
   h.put(V::sform, Code{1});
   h.put(V::qform, static_cast<Code>(place.orthogonal ? 1 : 0));
-  const std::array<double, 3> quaternion = quaternion_of(place.rotation);
-  for (int row = 0; row < 3; ++row) {
-    const auto r = static_cast<std::size_t>(row);
-    h.put(V::quaternion + r * sizeof(Real), static_cast<Real>(quaternion[r]));
-    h.put(V::qoffset + r * sizeof(Real), static_cast<Real>(grid.origin[row]));
-    const std::array<double, 4> srow{grid.axes[0][row], grid.axes[1][row], grid.axes[2][row], grid.origin[row]};
-    for (std::size_t c = 0; c < 4; ++c) h.put(V::srow + (4 * r + c) * sizeof(Real), static_cast<Real>(srow[c]));
-  }
+  h.put_list<Real>(V::quaternion, quaternion_of(place.rotation));
+  h.put_list<Real>(V::qoffset, std::array{grid.origin.x, grid.origin.y, grid.origin.z});
+  for (int row = 0; row < 3; ++row)
+    h.put_list<Real>(V::srow + 4 * static_cast<std::size_t>(row) * sizeof(Real),
+                     std::array{grid.axes[0][row], grid.axes[1][row], grid.axes[2][row], grid.origin[row]});
   return h;
 }
 
@@ -333,7 +305,7 @@ void write_nifti(const OutputFile& file, const Image& image) {
   const BinaryHeader header = small ? header_of<Version1>(image.grid, array, to_write.tensor())
                                     : header_of<Version2>(image.grid, array, to_write.tensor());
   ByteWriter writer(file);
-  writer.write(header.bytes().data(), header.bytes().size());
+  writer.write(header.bytes());
   write_planar(writer, array);
   writer.finish();
 }

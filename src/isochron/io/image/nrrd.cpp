@@ -1,7 +1,5 @@
-#include <algorithm>
 #include <cmath>
 #include <map>
-#include <optional>
 
 #include "isochron/io/image/formats.h"
 #include "isochron/io/image/values.h"
@@ -11,14 +9,12 @@
 namespace isochron {
 namespace {
 
-enum class NrrdPacking { none, gzip };
-
 /// The fields that matter here. Lists per axis are empty or have an entry for each axis, the fastest first. World
 /// coordinates are RAS in mm already.
 struct NrrdHeader {
   ScalarType type = ScalarType::float32;
   Encoding encoding = native_encoding;
-  NrrdPacking packing = NrrdPacking::none;
+  bool gzip = false;
   std::vector<std::int64_t> sizes;
   std::vector<std::string> kinds;  ///< lower case
   std::vector<double> spacings;
@@ -93,10 +89,8 @@ class Fields {
       const std::size_t colon = line->find(": ");
       if (colon == std::string_view::npos) reader_.fail("a header line without a field ({})", in_quotes(*line));
       std::string name = lower_case(line->substr(0, colon));
-      if (name == "datafile") name = "data file";
-      if (name == "lineskip") name = "line skip";
-      if (name == "byteskip") name = "byte skip";
-      if (name == "axismins") name = "axis mins";
+      for (const char* full : {"data file", "line skip", "byte skip", "axis mins"})  // the blank may be missing
+        if (name == std::string(full, 4) + std::string(full + 5)) name = full;
       fields_[name] = trimmed(line->substr(colon + 2));
     }
   }
@@ -120,8 +114,7 @@ class Fields {
     return *number;
   }
   [[nodiscard]] double number(std::string_view word, const std::string& field) const {
-    word = trimmed(word);
-    const auto value = parse_number<double>(word.starts_with('+') ? word.substr(1) : word);
+    const auto value = parse_number<double>(without_plus(trimmed(word)));
     if (!value) bad(field);
     return *value;
   }
@@ -163,12 +156,10 @@ class Fields {
   }
 
   void parse_encoding(NrrdHeader& h) {
+    h.encoding = Encoding::text;
     const std::string name = lower_case(required("encoding"));
-    if (name == "txt" || name == "text" || name == "ascii") {
-      h.encoding = Encoding::text;
-      return;
-    }
-    if (name == "gz" || name == "gzip") h.packing = NrrdPacking::gzip;
+    if (name == "txt" || name == "text" || name == "ascii") return;
+    if (name == "gz" || name == "gzip") h.gzip = true;
     else if (name != "raw")
       bad_file(reader_.path(), "an encoding that is not read ({}); store it raw, gzip or ascii", in_quotes(name));
     const std::string endian = size_of(h.type) == 1 ? "little" : lower_case(required("endian"));
@@ -215,15 +206,17 @@ class Fields {
 std::vector<bool> space_axes(const NrrdHeader& h, Image& image) {
   const std::size_t axes = h.sizes.size();
   std::vector<bool> result(axes, true);
+  const auto by = [&](const auto& list, auto&& in_space) {
+    std::transform(list.begin(), list.end(), result.begin(), in_space);
+  };
   const auto informative = [](const std::string& kind) { return kind != "???" && kind != "none"; };
+  const auto finite = [](double spacing) { return std::isfinite(spacing); };
   if (!h.directions.empty()) {
-    std::transform(h.directions.begin(), h.directions.end(), result.begin(),
-                   [](const auto& d) { return d.has_value(); });
+    by(h.directions, [](const auto& d) { return d.has_value(); });
   } else if (std::any_of(h.kinds.begin(), h.kinds.end(), informative)) {
-    std::transform(h.kinds.begin(), h.kinds.end(), result.begin(),
-                   [](const std::string& kind) { return kind == "space" || kind == "domain"; });
-  } else if (std::any_of(h.spacings.begin(), h.spacings.end(), [](double s) { return std::isfinite(s); })) {
-    std::transform(h.spacings.begin(), h.spacings.end(), result.begin(), [](double s) { return std::isfinite(s); });
+    by(h.kinds, [](const std::string& kind) { return kind == "space" || kind == "domain"; });
+  } else if (std::any_of(h.spacings.begin(), h.spacings.end(), finite)) {
+    by(h.spacings, finite);
   } else if (axes > 3) {
     std::fill(result.begin(), result.end() - 3, false);
     image.warnings.emplace_back("the header does not say which axes are in space (no kinds); the last three are taken");
@@ -239,12 +232,8 @@ void place(const NrrdHeader& h, const std::vector<std::size_t>& space, Image& im
     const auto number = [&](const std::vector<double>& list, double otherwise) {
       return !list.empty() && std::isfinite(list[axis]) ? list[axis] : otherwise;
     };
-    if (!h.directions.empty()) {
-      grid.axes[d] = *h.directions[axis];
-    } else {
-      const double spacing = number(h.spacings, 1);
-      grid.axes[d] = (spacing == 0 ? 1 : spacing) * grid.axes[d];
-    }
+    const double spacing = number(h.spacings, 1);
+    grid.axes[d] = h.directions.empty() ? (spacing == 0 ? 1 : spacing) * grid.axes[d] : *h.directions[axis];
     mins[static_cast<int>(d)] = number(h.axis_mins, 0);
   }
   if (h.directions.empty())
@@ -269,7 +258,7 @@ std::string rest_of(ByteReader& reader) {
 DataArray::Values read_block(ByteReader& reader, const NrrdHeader& h, std::size_t count, bool attached) {
   for (std::int64_t line = 0; line < h.line_skip; ++line)
     if (!reader.line()) reader.fail("the file ends in the lines to be skipped");
-  if (h.packing == NrrdPacking::gzip && attached) {
+  if (h.gzip && attached) {
     const std::string packed = rest_of(reader);
     // Bytes are skipped behind the unpacking.
     const auto skip = static_cast<std::size_t>(std::max<std::int64_t>(0, h.byte_skip));
@@ -388,19 +377,17 @@ Image read_nrrd(const std::filesystem::path& path) {
   };
   // Detached values are measured where they are.
   const ImageExtents extents = checked_extents(reader, sizes_of(space), sizes_of(others), 0);
-  if (h.data_file.empty() && h.packing == NrrdPacking::none)
-    reader.require_room(extents.value_count(), min_bytes(h.type, h.encoding));
+  if (h.data_file.empty() && !h.gzip) reader.require_room(extents.value_count(), min_bytes(h.type, h.encoding));
   image.grid.shape = extents.shape;
   place(h, space, image);
 
   std::vector<ValueAxis> axes(h.sizes.size());
   std::size_t stride = 1;
-  for (const auto* list : {&others, &space}) {
+  for (const auto* list : {&others, &space})
     for (const std::size_t axis : *list) {
       axes[axis] = {static_cast<std::size_t>(h.sizes[axis]), stride};
       stride *= axes[axis].extent;
     }
-  }
   DataArray array{array_name(h.content), extents.components,
                   reordered(read_data(reader, h, extents.value_count()), axes)};
   interpret(h, others, std::move(array), image);

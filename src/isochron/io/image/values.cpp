@@ -1,8 +1,5 @@
 #include "isochron/io/image/values.h"
 
-#include <algorithm>
-#include <limits>
-
 #include <fmt/ranges.h>
 
 namespace isochron {

@@ -1,13 +1,6 @@
 // The values of images on their way between files and memory: order, scale, tensors.
 #pragma once
 
-#include <array>
-#include <cstdint>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-
 #include "isochron/io/values.h"
 #include "isochron/mesh/image.h"
 

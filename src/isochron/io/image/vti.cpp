@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <cmath>
 
 #include "isochron/dist/image_part.h"
@@ -24,6 +23,17 @@ bool inside(const VtkExtent& piece, const VtkExtent& whole) {
   return true;
 }
 
+/// Calls `body(begin)` for each row of an extent along the first axis: where it begins in the list of the places of
+/// `whole`.
+template <class Body>
+void for_each_row(const VtkExtent& extent, const VtkExtent& whole, Body&& body) {
+  for (std::int64_t k = extent[4]; k <= extent[5]; ++k)
+    for (std::int64_t j = extent[2]; j <= extent[3]; ++j)
+      body(static_cast<std::size_t>(extent[0] - whole[0]) +
+           length(whole, 0) *
+               (static_cast<std::size_t>(j - whole[2]) + length(whole, 1) * static_cast<std::size_t>(k - whole[4])));
+}
+
 /// Where an element says that its points are; what it does not say stays as it is.
 void read_place(const XmlScanner& xml, const XmlEvent& element, VtkImageFrame& frame) {
   const auto numbers = [&](std::string_view name, const std::vector<double>& otherwise) {
@@ -44,8 +54,7 @@ bool same_place(const VtkImageFrame& a, const VtkImageFrame& b) {
   double least = norm(a.axes[0]);
   for (const Vec3d& axis : a.axes) least = std::min(least, norm(axis));
   const auto near = [&](const Vec3d& p, const Vec3d& q) { return !(norm(p - q) > 1e-6 * least); };
-  return near(a.origin, b.origin) && near(a.axes[0], b.axes[0]) && near(a.axes[1], b.axes[1]) &&
-         near(a.axes[2], b.axes[2]);
+  return near(a.origin, b.origin) && std::equal(a.axes.begin(), a.axes.end(), b.axes.begin(), near);
 }
 
 std::string place_text(const VtkImageFrame& frame) {
@@ -153,21 +162,16 @@ void ImageJoiner::start(const XmlPiece& piece) {
 }
 
 void ImageJoiner::place(const DataArray& from, const VtkExtent& extent, DataArray& to) const {
-  const VtkExtent whole = voxels(part_);
-  const std::size_t row = length(extent, 0) * static_cast<std::size_t>(from.components);
+  const auto components = static_cast<std::size_t>(from.components);
+  const std::size_t row = length(extent, 0) * components;
   std::visit(
       [&](const auto& source) {
         auto& target = std::get<std::decay_t<decltype(source)>>(to.values);
         auto at = source.begin();
-        for (std::int64_t k = extent[4]; k <= extent[5]; ++k)
-          for (std::int64_t j = extent[2]; j <= extent[3]; ++j, at += static_cast<std::ptrdiff_t>(row)) {
-            const auto first = static_cast<std::size_t>(extent[0] - whole[0]) +
-                               length(whole, 0) * (static_cast<std::size_t>(j - whole[2]) +
-                                                   length(whole, 1) * static_cast<std::size_t>(k - whole[4]));
-            std::copy_n(
-                at, row,
-                target.begin() + static_cast<std::ptrdiff_t>(first * static_cast<std::size_t>(from.components)));
-          }
+        for_each_row(extent, voxels(part_), [&](std::size_t begin) {
+          std::copy_n(at, row, target.begin() + static_cast<std::ptrdiff_t>(begin * components));
+          at += static_cast<std::ptrdiff_t>(row);
+        });
       },
       from.values);
 }
@@ -193,29 +197,25 @@ void ImageJoiner::add(const VtkXmlFile& file, const XmlPiece& piece) {
     const XmlArray* announced = section != nullptr ? section->find(arrays_[i]) : nullptr;
     if (announced == nullptr) file.fail("array '{}' is missing, which other pieces have", arrays_[i]);
     DataArray array = file.read(*announced, here);
-    DataArray* to = i < image_.data.all().size() ? &image_.data.all()[i] : nullptr;
-    if (to == nullptr && here == all) {
+    auto& placed = image_.data.all();
+    const bool fresh = i >= placed.size();
+    if (fresh && here != all) {
+      DataArray whole_array{array.name, array.components, {}};
+      std::visit([&](const auto& v) { whole_array.values = std::decay_t<decltype(v)>(all * array.components); },
+                 array.values);
+      add_named(image_.data, std::move(whole_array), "point_array");
+    } else if (fresh) {
       add_named(image_.data, std::move(array), "point_array");
       continue;
     }
-    if (to == nullptr) {
-      DataArray fresh{array.name, array.components, {}};
-      std::visit([&](const auto& v) { fresh.values = std::decay_t<decltype(v)>(all * array.components); },
-                 array.values);
-      add_named(image_.data, std::move(fresh), "point_array");
-      to = &image_.data.all().back();
-    }
-    if (to->components != array.components || to->values.index() != array.values.index())
+    if (placed[i].components != array.components || placed[i].values.index() != array.values.index())
       file.fail("array '{}' is of another kind than in other pieces", arrays_[i]);
-    place(array, extent, *to);
+    place(array, extent, placed[i]);
   }
   if (known_.empty()) known_.resize(all);
-  for (std::int64_t k = extent[4]; k <= extent[5]; ++k)
-    for (std::int64_t j = extent[2]; j <= extent[3]; ++j)
-      for (std::int64_t i = extent[0]; i <= extent[1]; ++i)
-        known_[static_cast<std::size_t>(i - whole[0]) +
-               length(whole, 0) * (static_cast<std::size_t>(j - whole[2]) +
-                                   length(whole, 1) * static_cast<std::size_t>(k - whole[4]))] = true;
+  for_each_row(extent, whole, [&](std::size_t begin) {
+    std::fill_n(known_.begin() + static_cast<std::ptrdiff_t>(begin), length(extent, 0), true);
+  });
 }
 
 Image ImageJoiner::finish() {

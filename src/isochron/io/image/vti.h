@@ -1,12 +1,6 @@
 // VTK image files in pieces: where their points are, and how an image is put together from them.
 #pragma once
 
-#include <array>
-#include <cstdint>
-#include <filesystem>
-#include <string>
-#include <vector>
-
 #include "isochron/dist/index_box.h"
 #include "isochron/io/vtk_xml.h"
 #include "isochron/mesh/image.h"

@@ -1,7 +1,7 @@
 // GIFTI and FreeSurfer surfaces.
-#include <algorithm>
 #include <fstream>
 
+#include "isochron/io/image/values.h"
 #include "isochron/io/mesh/formats.h"
 
 namespace isochron {
@@ -69,21 +69,25 @@ class GiftiReader {
     }
   }
 
+  /// Calls `body` with each element that opens before the element `outer` ends.
+  template <class Body>
+  void for_each_inside(std::string_view outer, Body&& body) {
+    for (XmlEvent event = xml_.next(); event.name != outer && event.kind != XmlEvent::Kind::end; event = xml_.next())
+      if (event.kind == XmlEvent::Kind::open) body(event);
+  }
+
   void read_meta_data(GiftiArray& array) {
     std::string_view name;
-    for (XmlEvent event = xml_.next(); event.name != "MD" && event.kind != XmlEvent::Kind::end; event = xml_.next()) {
-      if (event.kind != XmlEvent::Kind::open) continue;
+    for_each_inside("MD", [&](const XmlEvent& event) {
       if (event.name == "Name") name = xml_.text();
       if (event.name == "Value" && name == "Name") array.name = xml_.text();
-    }
+    });
   }
 
   void read_transform(GiftiArray& array) {
     std::string_view from, to;
     std::vector<double> matrix;
-    for (XmlEvent event = xml_.next();
-         event.name != "CoordinateSystemTransformMatrix" && event.kind != XmlEvent::Kind::end; event = xml_.next()) {
-      if (event.kind != XmlEvent::Kind::open) continue;
+    for_each_inside("CoordinateSystemTransformMatrix", [&](const XmlEvent& event) {
       if (event.name == "DataSpace") from = xml_.text();
       if (event.name == "TransformedSpace") to = xml_.text();
       if (event.name == "MatrixData") {
@@ -91,7 +95,7 @@ class GiftiReader {
         while (!scanner.at_end() && matrix.size() < 16)
           matrix.push_back(scanner.coordinate("a number of the transform"));
       }
-    }
+    });
     if (to != scanner_space || from == scanner_space || !array.to_scanner.empty()) return;
     if (matrix.size() != 16) xml_.fail("a transform that has not 16 numbers");
     array.to_scanner = std::move(matrix);
@@ -121,8 +125,8 @@ class GiftiReader {
     } else {
       xml_.fail("an array that is not in the file itself (encoding {})", in_quotes(how));
     }
-    const bool by_column = element.attribute("ArrayIndexingOrder") == "ColumnMajorOrder" && array.columns > 1;
-    return by_column ? transposed(result, array.rows, array.columns) : result;
+    if (element.attribute("ArrayIndexingOrder") != "ColumnMajorOrder") return result;
+    return reordered(std::move(result), std::array{ValueAxis{array.rows, array.columns}, ValueAxis{array.columns, 1}});
   }
 
   DataArray::Values text_values(std::string_view text, ScalarType type, std::size_t count) {
@@ -136,17 +140,6 @@ class GiftiReader {
       }
       return list;
     });
-  }
-
-  static DataArray::Values transposed(const DataArray::Values& values, std::size_t rows, std::size_t columns) {
-    return std::visit(
-        [&](const auto& from) -> DataArray::Values {
-          auto to = from;
-          for (std::size_t r = 0; r < rows; ++r)
-            for (std::size_t c = 0; c < columns; ++c) to[r * columns + c] = from[c * rows + r];
-          return to;
-        },
-        values);
   }
 
   const std::filesystem::path& path_;
@@ -169,15 +162,14 @@ void take_points(const GiftiArray& array, Dataset& dataset) {
 
 void take_triangles(const GiftiArray& array, std::size_t points, const XmlScanner& xml, Dataset& dataset) {
   const DataArray numbers{"", 3, array.values};
-  for (std::size_t i = 0; i < array.rows; ++i) {
-    auto& cell = dataset.triangles.cells.emplace_back();
+  dataset.triangles.cells.resize(array.rows);
+  for (std::size_t i = 0; i < array.rows; ++i)
     for (int c = 0; c < 3; ++c) {
       const double id = numbers.at(i, c);
       if (!(id >= 0 && id < static_cast<double>(points)))
         xml.fail("vertex {} in triangle {} (there are {} vertices)", id, i, points);
-      cell[static_cast<std::size_t>(c)] = VertexId(static_cast<std::size_t>(id));
+      dataset.triangles.cells[i][static_cast<std::size_t>(c)] = VertexId(static_cast<std::size_t>(id));
     }
-  }
 }
 
 constexpr std::string_view triangle_magic = "\xff\xff\xfe";

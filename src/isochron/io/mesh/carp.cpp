@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "isochron/io/mesh/formats.h"
 
 namespace isochron {
@@ -12,6 +10,7 @@ struct CarpElement {
   std::string_view name;
 };
 using enum CellKind;
+/// The kinds that are kept come first, in the order of `cell_kinds`.
 constexpr CarpElement element_types[] = {
     {"Tt", 4, tet, "tetrahedron"},  {"Tr", 3, triangle, "triangle"}, {"Ln", 2, line, "line"},
     {"Cx", 2, other, "connection"}, {"Qd", 4, other, "quad"},        {"Py", 5, other, "pyramid"},
@@ -19,9 +18,8 @@ constexpr CarpElement element_types[] = {
 
 const CarpElement& element_type(TextScanner& in) {
   const std::string_view code = in.word("an element type");
-  for (const CarpElement& type : element_types) {
+  for (const CarpElement& type : element_types)
     if (type.code == code) return type;
-  }
   in.fail("{} is not an element type (known are Tt, Tr, Ln, Cx, Qd, Py, Pr, Oc, Hx); repair the file", in_quotes(code));
 }
 
@@ -29,10 +27,7 @@ void read_pts(const std::filesystem::path& path, Dataset& result) {
   const FileBytes bytes(path);
   TextScanner in(path, bytes.text(), {.hash_comments = true});
   result.points.resize(in.count("the number of points", 6));
-  for (Vec3d& p : result.points) {
-    for (int k = 0; k < 3; ++k) p[k] = in.coordinate();
-    in.skip_rest();
-  }
+  read_coordinates(in, result.points);
 }
 
 // Returns the kind of every element in file order, which is the order of the fibres.
@@ -52,12 +47,11 @@ std::vector<CellKind> read_elements(const std::filesystem::path& path, Dataset& 
     in.skip_rest();
     kind = type.kind;
     add_cell(result, kind, nodes);
-    if (kind == CellKind::other) count_ignored(result, type.name);
+    if (kind == CellKind::other) count_ignored(result.ignored_cells, type.name);
     else regions[static_cast<std::size_t>(kind)].push_back(region);
   }
-  for (std::size_t k = 0; k < cell_kinds.size(); ++k) {
+  for (std::size_t k = 0; k < cell_kinds.size(); ++k)
     if (!regions[k].empty()) arrays_of(result, cell_kinds[k]).set({"region", 1, std::move(regions[k])});
-  }
   return kinds;
 }
 
@@ -119,25 +113,19 @@ bool has_fibers(const Dataset& dataset, CellKind kind) {
   return cells_written(dataset, kind) > 0 && find_directions(arrays_of(dataset, kind), "fiber") != nullptr;
 }
 
-template <class Cells>
-void write_elements(ByteWriter& out, std::string_view code, const Cells& cells, const DataArray* labels) {
-  for (std::size_t i = 0; i < cells.size(); ++i) {
-    out.print("{}", code);
-    for (const VertexId v : cells[i]) out.print(" {}", v.value);
-    out.print(" {}\n", label_at(labels, i));
-  }
-}
-
 void write_elements(const OutputFile& file, const Dataset& dataset) {
   ByteWriter out(file);
-  const SegmentList segments(dataset.lines);
-  out.print("{}\n", dataset.tets.cells.size() + dataset.triangles.cells.size() + segments.size());
-  write_elements(out, "Tt", dataset.tets.cells, find_labels(dataset.tets.data, "region"));
-  write_elements(out, "Tr", dataset.triangles.cells, find_labels(dataset.triangles.data, "region"));
-  const DataArray* labels = find_labels(dataset.line_data, "region");
-  segments.for_each([&](std::size_t line, VertexId a, VertexId b) {
-    out.print("Ln {} {} {}\n", a.value, b.value, label_at(labels, line));
-  });
+  std::size_t cells = 0;
+  for (const CellKind kind : cell_kinds) cells += cells_written(dataset, kind);
+  out.print("{}\n", cells);
+  for (std::size_t k = 0; k < cell_kinds.size(); ++k) {
+    const DataArray* labels = find_labels(arrays_of(dataset, cell_kinds[k]), "region");
+    for_each_written(dataset, cell_kinds[k], [&](std::size_t tuple, std::span<const VertexId> corners) {
+      out.print("{}", element_types[k].code);
+      for (const VertexId v : corners) out.print(" {}", v.value);
+      out.print(" {}\n", label_at(labels, tuple));
+    });
+  }
   out.finish();
 }
 
@@ -157,17 +145,12 @@ void write_fibers(const OutputFile& file, const Dataset& dataset) {
   for (const CellKind kind : cell_kinds) {
     const DataArray* fiber = find_directions(arrays_of(dataset, kind), "fiber");
     const DataArray* sheet = find_directions(arrays_of(dataset, kind), "sheet");
-    const auto row = [&](std::size_t tuple) {
+    for_each_written(dataset, kind, [&](std::size_t tuple, std::span<const VertexId>) {
       print_direction(out, fiber, tuple, "1 0 0");
       if (sheets) out.print(" ");
       if (sheets) print_direction(out, sheet, tuple, "0 1 0");
       out.print("\n");
-    };
-    const std::size_t cells = cells_written(dataset, kind);
-    if (kind == CellKind::line)
-      SegmentList(dataset.lines).for_each([&](std::size_t line, VertexId, VertexId) { row(line); });
-    else
-      for (std::size_t i = 0; i < cells; ++i) row(i);
+    });
   }
   out.finish();
 }
@@ -175,8 +158,7 @@ void write_fibers(const OutputFile& file, const Dataset& dataset) {
 }  // namespace
 
 Dataset read_carp(const std::filesystem::path& path) {
-  const std::filesystem::path points = require_companion(path, ".pts");
-  const std::filesystem::path elements = require_companion(path, ".elem");
+  const auto points = require_companion(path, ".pts"), elements = require_companion(path, ".elem");
   Dataset result;
   read_pts(points, result);
   const std::vector<CellKind> kinds = read_elements(elements, result);
@@ -199,7 +181,7 @@ bool has_carp_fibers(const Dataset& dataset) {
 void write_carp(std::span<const OutputFile> files, const Dataset& dataset) {
   ByteWriter points(files[0]);
   points.print("{}\n", dataset.points.size());
-  for (const Vec3d& p : dataset.points) points.print("{} {} {}\n", p.x, p.y, p.z);
+  print_points(points, "", dataset.points);
   points.finish();
   write_elements(files[1], dataset);
   write_fibers(files[2], dataset);

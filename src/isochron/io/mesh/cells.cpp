@@ -1,8 +1,9 @@
 #include "isochron/io/mesh/cells.h"
 
-#include <algorithm>
 #include <cmath>
-#include <limits>
+#include <numeric>
+
+#include "isochron/mesh/tuples.h"
 
 namespace isochron {
 namespace {
@@ -79,9 +80,22 @@ DataArrays& arrays_of(Dataset& dataset, CellKind kind) {
 }
 
 std::size_t cells_written(const Dataset& dataset, CellKind kind) {
-  return kind == CellKind::tet        ? dataset.tets.cells.size()
-         : kind == CellKind::triangle ? dataset.triangles.cells.size()
-                                      : SegmentList(dataset.lines).size();
+  if (kind == CellKind::tet) return dataset.tets.cells.size();
+  if (kind == CellKind::triangle) return dataset.triangles.cells.size();
+  std::size_t pieces = 0;
+  for (const auto& line : dataset.lines) pieces += line.empty() ? 0 : line.size() - 1;
+  return pieces;
+}
+
+void print_points(ByteWriter& out, std::string_view front, const std::vector<Vec3d>& points) {
+  for (const Vec3d& p : points) out.print("{}{} {} {}\n", front, p.x, p.y, p.z);
+}
+
+void read_coordinates(TextScanner& in, std::vector<Vec3d>& points) {
+  for (Vec3d& p : points) {
+    for (int k = 0; k < 3; ++k) p[k] = in.coordinate();
+    in.skip_rest();
+  }
 }
 
 void reserve_cells(Dataset& dataset, CellKind kind, std::size_t more) {
@@ -123,8 +137,8 @@ void set_numbers(DataArrays& arrays, std::string name, std::vector<double> value
   else arrays.set({std::move(name), 1, std::move(values)});
 }
 
-void count_ignored(Dataset& dataset, std::string_view kind, std::size_t cells) {
-  auto& ignored = dataset.ignored_cells;
+void count_ignored(std::vector<std::pair<std::string, std::size_t>>& ignored, std::string_view kind,
+                   std::size_t cells) {
   const auto it = std::find_if(ignored.begin(), ignored.end(), [&](const auto& entry) { return entry.first == kind; });
   if (it == ignored.end()) ignored.emplace_back(kind, cells);
   else it->second += cells;
@@ -144,16 +158,22 @@ void CellSorter::Origins::push(std::size_t cell) {
   if (consecutive && cell != count) {
     consecutive = false;
     cells.resize(count);
-    for (std::size_t i = 0; i < count; ++i) cells[i] = static_cast<std::uint32_t>(i);
+    std::iota(cells.begin(), cells.end(), 0U);
   }
   if (!consecutive) cells.push_back(static_cast<std::uint32_t>(cell));
   ++count;
 }
 
 void CellSorter::reserve(int kind, std::size_t cells) {
-  if (kind == kind_triangle) dataset_.triangles.cells.reserve(dataset_.triangles.cells.size() + cells);
-  if (kind == kind_tetra) dataset_.tets.cells.reserve(dataset_.tets.cells.size() + cells);
+  if (kind == kind_triangle) reserve_cells(dataset_, CellKind::triangle, cells);
+  if (kind == kind_tetra) reserve_cells(dataset_, CellKind::tet, cells);
   if (kind == kind_line || kind == kind_poly_line) dataset_.lines.reserve(dataset_.lines.size() + cells);
+}
+
+void CellSorter::reserve(std::span<const std::uint8_t> kinds) {
+  std::array<std::size_t, 256> counts{};
+  for (const std::uint8_t kind : kinds) ++counts[kind];
+  for (int kind = 0; kind < 256; ++kind) reserve(kind, counts[static_cast<std::size_t>(kind)]);
 }
 
 void CellSorter::fail_id(long long id) const {
@@ -163,13 +183,11 @@ void CellSorter::fail_id(long long id) const {
            count_, id, static_cast<long long>(dataset_.points.size()) - 1);
 }
 
-void CellSorter::ignore(int kind) { ++ignored_[kind_name(kind, scratch_.size())]; }
-
 void CellSorter::place(int kind) {
   const std::vector<VertexId>& ids = scratch_;
   const bool triangle = (kind == kind_triangle || kind == kind_polygon) && ids.size() == 3;
   if (kind == kind_tetra && ids.size() == 4) {
-    dataset_.tets.cells.push_back({ids[0], ids[1], ids[2], ids[3]});
+    add_cell(dataset_, CellKind::tet, ids);
     tets_.push(count_);
   } else if (triangle || (kind == kind_triangle_strip && ids.size() >= 3)) {
     for (std::size_t i = 0; i + 2 < ids.size(); ++i) {
@@ -182,13 +200,13 @@ void CellSorter::place(int kind) {
     dataset_.lines.push_back(ids);
     lines_.push(count_);
   } else {
-    ignore(kind);
+    ++ignored_[kind_name(kind, ids.size())];
   }
   ++count_;
 }
 
 void CellSorter::finish() {
-  for (const auto& [name, cells] : ignored_) count_ignored(dataset_, name, cells);
+  for (const auto& [name, cells] : ignored_) count_ignored(dataset_.ignored_cells, name, cells);
 }
 
 void CellSorter::give(const Origins& origins, DataArrays& data, DataArray& array) const {
@@ -197,20 +215,12 @@ void CellSorter::give(const Origins& origins, DataArrays& data, DataArray& array
     add_named(data, std::move(array), "cell_array");
     return;
   }
-  const auto components = static_cast<std::size_t>(array.components);
-  DataArray part{array.name, array.components, {}};
-  std::visit(
-      [&](const auto& all) {
-        auto values = std::decay_t<decltype(all)>(origins.count * components);
-        for (std::size_t i = 0; i < origins.count; ++i) {
-          const std::size_t from = origins.consecutive ? i : origins.cells[i];
-          std::copy_n(all.begin() + static_cast<std::ptrdiff_t>(from * components), components,
-                      values.begin() + static_cast<std::ptrdiff_t>(i * components));
-        }
-        part.values = std::move(values);
-      },
-      array.values);
-  add_named(data, std::move(part), "cell_array");
+  std::vector<std::uint32_t> tuples = origins.cells;
+  if (origins.consecutive) {
+    tuples.resize(origins.count);
+    std::iota(tuples.begin(), tuples.end(), 0U);
+  }
+  add_named(data, chosen_tuples(array, tuples), "cell_array");
 }
 
 void CellSorter::add_array(DataArray array) {

@@ -1,17 +1,9 @@
 // Cells on their way between files and data sets: kinds, labels, segments of lines, and lists of mixed cells.
 #pragma once
 
-#include <array>
-#include <cstddef>
-#include <cstdint>
 #include <map>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "isochron/io/values.h"
-#include "isochron/mesh/dataset.h"
 
 namespace isochron {
 
@@ -23,14 +15,29 @@ void check_dataset(const std::filesystem::path& path, const Dataset& dataset);
 enum class CellKind : std::uint8_t { tet, triangle, line, other };
 inline constexpr std::array cell_kinds{CellKind::tet, CellKind::triangle, CellKind::line};
 
+/// Calls `body(kind, cells, arrays)` for the tetrahedra, the triangles and the lines, in this order.
+template <class AnyDataset, class Body>
+void for_each_block(AnyDataset& dataset, Body&& body) {
+  body(CellKind::tet, dataset.tets.cells, dataset.tets.data);
+  body(CellKind::triangle, dataset.triangles.cells, dataset.triangles.data);
+  body(CellKind::line, dataset.lines, dataset.line_data);
+}
 DataArrays& arrays_of(Dataset& dataset, CellKind kind);
 const DataArrays& arrays_of(const Dataset& dataset, CellKind kind);
+/// The corners of all cells.
+template <class Cells>
+std::size_t corner_count(const Cells& cells) {
+  std::size_t corners = 0;
+  for (const auto& cell : cells) corners += cell.size();
+  return corners;
+}
 /// Makes room for more cells of a kind, to avoid growing in steps; lines grow as they come.
 void reserve_cells(Dataset& dataset, CellKind kind, std::size_t more);
 /// Adds a cell with these corners.
 void add_cell(Dataset& dataset, CellKind kind, std::span<const VertexId> corners);
-/// Adds to the count of cells of a kind that is not used.
-void count_ignored(Dataset& dataset, std::string_view kind, std::size_t cells = 1);
+/// Adds to a data set's count of cells of a kind that is not used.
+void count_ignored(std::vector<std::pair<std::string, std::size_t>>& ignored, std::string_view kind,
+                   std::size_t cells = 1);
 
 /// What an array is attached to.
 enum class ArrayPlace { points, cells };
@@ -48,32 +55,27 @@ void set_labels(DataArrays& arrays, std::string name, std::vector<std::int32_t> 
 /// Stores a column of numbers, as 32-bit integers when all of them are.
 void set_numbers(DataArrays& arrays, std::string name, std::vector<double> values);
 
-/// The straight pieces of polylines, for formats that know only edges of two vertices.
-class SegmentList {
- public:
-  explicit SegmentList(const std::vector<std::vector<VertexId>>& lines) : lines_(lines) {
-    for (const auto& line : lines) size_ += line.empty() ? 0 : line.size() - 1;
-  }
-  [[nodiscard]] std::size_t size() const { return size_; }
-  [[nodiscard]] bool empty() const { return size_ == 0; }
-  /// Calls `body(line, a, b)` for every piece, in order; `line` is the index of its polyline.
-  template <class Body>
-  void for_each(Body&& body) const {
-    for (std::size_t line = 0; line < lines_.size(); ++line) {
-      for (std::size_t k = 1; k < lines_[line].size(); ++k) body(line, lines_[line][k - 1], lines_[line][k]);
-    }
-  }
-
- private:
-  const std::vector<std::vector<VertexId>>& lines_;
-  std::size_t size_ = 0;
-};
-
-/// The cells of a kind in formats that know only such edges.
+/// The cells of a kind in formats that know only lines of two vertices: polylines count as their straight pieces.
 std::size_t cells_written(const Dataset& dataset, CellKind kind);
+/// Calls `body(tuple, corners)` for each of these cells; `tuple` is where its values are in the arrays of the kind.
+template <class Body>
+void for_each_written(const Dataset& dataset, CellKind kind, Body&& body) {
+  for_each_block(dataset, [&](CellKind block, const auto& cells, const DataArrays&) {
+    if (block != kind) return;
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      const std::span<const VertexId> corners(cells[i]);
+      if (kind != CellKind::line) body(i, corners);
+      else
+        for (std::size_t k = 1; k < corners.size(); ++k) body(i, corners.subspan(k - 1, 2));
+    }
+  });
+}
 
-/// Appends x, y and z, separated by blanks.
-inline void print_point(ByteWriter& out, const Vec3d& p) { out.print("{} {} {}", p.x, p.y, p.z); }
+/// Appends x, y and z of every point, a line each, behind the text in front.
+void print_points(ByteWriter& out, std::string_view front, const std::vector<Vec3d>& points);
+
+/// Fills the points of a text file that has three coordinates in each line; more words in the line are passed over.
+void read_coordinates(TextScanner& in, std::vector<Vec3d>& points);
 
 /// Appends one tuple, its values separated by blanks, so that reading them gives the same values again.
 void print_tuple(ByteWriter& out, const DataArray& array, std::size_t tuple);
@@ -91,6 +93,11 @@ enum VtkCell : int {
   kind_tetra = 10,
 };
 
+/// The kind that files get for a cell of a data set.
+constexpr std::uint8_t vtk_kind(CellKind kind) {
+  return kind == CellKind::tet ? kind_tetra : kind == CellKind::triangle ? kind_triangle : kind_poly_line;
+}
+
 /// Feed it every cell of a file with `add`, call `finish`, then hand over each cell array. Strips become triangles;
 /// polygons of three corners are triangles; everything that is no triangle, tetrahedron or line is counted in
 /// `ignored_cells`.
@@ -99,8 +106,9 @@ class CellSorter {
   /// `path` is for messages. The data set's points must be complete and must outlive the sorter.
   CellSorter(Dataset& dataset, std::filesystem::path path) : dataset_(dataset), path_(std::move(path)) {}
 
-  /// Makes room for this many cells of a VTK kind, to avoid growing in steps.
+  /// Makes room for this many cells of a VTK kind, or for cells of these kinds, to avoid growing in steps.
   void reserve(int kind, std::size_t cells);
+  void reserve(std::span<const std::uint8_t> kinds);
   /// The next cell. Throws InputError when an id is not one of a point.
   template <class Int>
   void add(int kind, std::span<const Int> ids) {
@@ -113,6 +121,16 @@ class CellSorter {
       scratch_.emplace_back(static_cast<std::size_t>(id));
     }
     place(kind);
+  }
+  /// The next cells, whose ids follow one another up to their ends; `kind_of(i)` is the kind of the i-th of them.
+  template <class Int, class End, class KindOf>
+  void add_runs(const std::vector<Int>& ids, const std::vector<End>& ends, KindOf&& kind_of) {
+    std::size_t begin = 0;
+    for (std::size_t i = 0; i < ends.size(); ++i) {
+      const auto end = static_cast<std::size_t>(ends[i]);
+      add(kind_of(i), std::span<const Int>(ids).subspan(begin, end - begin));
+      begin = end;
+    }
   }
   /// Writes the counts of ignored cells to the data set.
   void finish();
@@ -131,7 +149,6 @@ class CellSorter {
   };
 
   void place(int kind);
-  void ignore(int kind);
   void give(const Origins& origins, DataArrays& data, DataArray& array) const;
   [[noreturn]] void fail_id(long long id) const;
 

@@ -1,7 +1,4 @@
-#include <algorithm>
 #include <cmath>
-#include <limits>
-#include <optional>
 
 #include "isochron/io/mesh/formats.h"
 
@@ -131,10 +128,9 @@ class LegacyReading {
     const FileType type = parse_type();
     if (type.special != FileType::none) reader_.fail("points must be numbers");
     end_header_line();
-    with_type(type.scalar, [&]<class T>() {
-      reader_.require_room(count, 3 * (min_bytes(type.scalar, encoding_)));
-      dataset_.points.resize(count);
-      std::size_t i = 0;
+    reader_.require_room(count, 3 * min_bytes(type.scalar, encoding_));
+    dataset_.points.resize(count);
+    with_type(type.scalar, [&, i = std::size_t{0}]<class T>() mutable {
       for_each_value<T>(reader_, encoding_, 3 * count, [&](T value) {
         dataset_.points[i / 3][static_cast<int>(i % 3)] = static_cast<double>(value);
         ++i;
@@ -179,32 +175,31 @@ class LegacyReading {
 
   // From version 5: all offsets, then all corners.
   void read_offset_cells(RawCells& cells, std::size_t offsets, std::size_t corners) {
-    expect_word("OFFSETS");
-    FileType type = parse_type();
-    end_header_line();
-    with_type(type.scalar, [&]<class T>() {
-      reader_.require_room(offsets, min_bytes(type.scalar, encoding_));
-      cells.ends.reserve(offsets);
-      for_each_value<T>(reader_, encoding_, offsets, [&](T value) {
-        const auto end = static_cast<std::uint64_t>(value);
-        if (!(value >= 0) || end > corners || (!cells.ends.empty() && end < cells.ends.back()))
-          reader_.fail("the cell offsets do not increase");
-        cells.ends.push_back(end);
-      });
+    read_list("OFFSETS", offsets, cells.ends, [&](auto value) {
+      const auto end = static_cast<std::uint64_t>(value);
+      if (!(value >= 0) || end > corners || (!cells.ends.empty() && end < cells.ends.back()))
+        reader_.fail("the cell offsets do not increase");
+      return end;
     });
     if (!cells.ends.empty()) {
       if (cells.ends.front() != 0 || cells.ends.back() != corners)
         reader_.fail("the cell offsets do not fit the cells");
       cells.ends.erase(cells.ends.begin());
     }
-    expect_word("CONNECTIVITY");
-    type = parse_type();
+    read_list("CONNECTIVITY", corners, cells.ids,
+              [&](auto value) { return checked_id(static_cast<std::int64_t>(value)); });
+  }
+
+  /// A keyword, a type, and so many numbers of it, each as `checked` returns it.
+  template <class To, class Checked>
+  void read_list(const std::string& keyword, std::size_t count, std::vector<To>& list, Checked&& checked) {
+    expect_word(keyword);
+    const ScalarType type = parse_type().scalar;
     end_header_line();
-    with_type(type.scalar, [&]<class T>() {
-      reader_.require_room(corners, min_bytes(type.scalar, encoding_));
-      cells.ids.reserve(corners);
-      for_each_value<T>(reader_, encoding_, corners,
-                        [&](T value) { cells.ids.push_back(checked_id(static_cast<std::int64_t>(value))); });
+    reader_.require_room(count, min_bytes(type, encoding_));
+    list.reserve(count);
+    with_type(type, [&]<class T>() {
+      for_each_value<T>(reader_, encoding_, count, [&](T value) { list.push_back(checked(value)); });
     });
   }
 
@@ -240,9 +235,7 @@ class LegacyReading {
     if (grid_) {
       if (types_.size() != cells_[0].ends.size())
         reader_.fail("the numbers of cells and of cell types differ ({} and {})", cells_[0].ends.size(), types_.size());
-      std::array<std::size_t, 256> counts{};
-      for (const std::uint8_t type : types_) ++counts[type];
-      for (int kind = 0; kind < 256; ++kind) sorter_->reserve(kind, counts[static_cast<std::size_t>(kind)]);
+      sorter_->reserve(types_);
       add_cells(cells_[0], [&](std::size_t i) { return int{types_[i]}; });
     } else {
       // VTK numbers polygonal cells in this order, whatever the order in the file.
@@ -256,11 +249,7 @@ class LegacyReading {
 
   template <class KindOf>
   void add_cells(RawCells& cells, KindOf&& kind_of) {
-    std::uint64_t begin = 0;
-    for (std::size_t i = 0; i < cells.ends.size(); ++i) {
-      sorter_->add(kind_of(i), std::span<const std::uint32_t>(cells.ids).subspan(begin, cells.ends[i] - begin));
-      begin = cells.ends[i];
-    }
+    sorter_->add_runs(cells.ids, cells.ends, kind_of);
     cells = {};
   }
 
@@ -277,20 +266,22 @@ class LegacyReading {
 
   void take_attribute(const std::string& word) {
     const auto named = [&] { return decoded(reader_.require_token("an array name")); };
-    if (word == "SCALARS") {
+    constexpr std::array<std::pair<std::string_view, std::size_t>, 7> plain{{{"VECTORS", 3},
+                                                                             {"NORMALS", 3},
+                                                                             {"TENSORS", 9},
+                                                                             {"TENSORS6", 6},
+                                                                             {"GLOBAL_IDS", 1},
+                                                                             {"PEDIGREE_IDS", 1},
+                                                                             {"EDGE_FLAGS", 1}}};
+    const auto known = std::find_if(plain.begin(), plain.end(), [&](const auto& row) { return row.first == word; });
+    if (known != plain.end()) {
+      read_array(attachment_, named(), known->second, tuples_);
+    } else if (word == "SCALARS") {
       read_scalars(named());
-    } else if (word == "VECTORS" || word == "NORMALS") {
-      read_array(attachment_, named(), 3, tuples_);
-    } else if (word == "TENSORS") {
-      read_array(attachment_, named(), 9, tuples_);
-    } else if (word == "TENSORS6") {
-      read_array(attachment_, named(), 6, tuples_);
     } else if (word == "TEXTURE_COORDINATES") {
       const std::string name = named();
       const std::size_t components = reader_.count("the number of texture coordinates", 0);
       read_array(attachment_, name, components, tuples_);
-    } else if (word == "GLOBAL_IDS" || word == "PEDIGREE_IDS" || word == "EDGE_FLAGS") {
-      read_array(attachment_, named(), 1, tuples_);
     } else if (word == "COLOR_SCALARS") {
       read_colours(named());
     } else if (word == "LOOKUP_TABLE") {
@@ -355,8 +346,7 @@ class LegacyReading {
   }
 
   void read_array(Attachment attachment, const std::string& name, std::size_t components, std::size_t tuples) {
-    const FileType type = parse_type();
-    read_typed(attachment, name, components, tuples, type);
+    read_typed(attachment, name, components, tuples, parse_type());
   }
 
   void read_typed(Attachment attachment, const std::string& name, std::size_t components, std::size_t tuples,
@@ -367,11 +357,8 @@ class LegacyReading {
     if (type.special == FileType::string) return skip_strings(components * tuples);
     if (type.special != FileType::bit) reader_.require_room(tuples, components * min_item_bytes());
     DataArray array{name, static_cast<int>(components), {}};
-    if (type.special == FileType::bit && encoding_ != Encoding::text) {
-      array.values = read_bits(components * tuples);
-    } else {
-      array.values = read_values(reader_, type.scalar, encoding_, components * tuples);
-    }
+    if (type.special == FileType::bit && encoding_ != Encoding::text) array.values = read_bits(components * tuples);
+    else array.values = read_values(reader_, type.scalar, encoding_, components * tuples);
     keep(attachment, std::move(array));
   }
 
@@ -394,15 +381,11 @@ class LegacyReading {
         if (!reader_.line()) reader_.fail("the file ends in the middle of its strings");
         continue;
       }
-      std::uint8_t first = 0;
-      reader_.read(&first, 1);
+      const auto first = read_value<std::uint8_t>(reader_, encoding_);
       constexpr std::array more_bytes{7, 3, 1, 0};
       std::uint64_t length = first & 0x3f;
-      for (int k = 0; k < more_bytes[first >> 6]; ++k) {
-        std::uint8_t next = 0;
-        reader_.read(&next, 1);
-        length = 256 * length + next;
-      }
+      for (int k = 0; k < more_bytes[first >> 6]; ++k)
+        length = 256 * length + read_value<std::uint8_t>(reader_, encoding_);
       reader_.skip(length);
     }
   }
@@ -440,40 +423,34 @@ std::string encoded(std::string_view name) {
 
 std::string type_name(ScalarType type) { return lower_case(name_of(type_names, type)); }
 
-template <class Cell>
-void write_cell(ByteWriter& writer, const Cell& cell) {
-  write_value(writer, static_cast<std::int32_t>(cell.size()), order);
-  for (const VertexId id : cell) write_value(writer, static_cast<std::int32_t>(id.value), order);
-}
-
-// Numbers the cell list takes: every cell's corner count and its corners.
 template <class Cells>
-std::size_t list_size(const Cells& cells) {
-  std::size_t size = cells.size();
-  for (const auto& cell : cells) size += cell.size();
-  return size;
+void write_cells(ByteWriter& writer, const Cells& cells) {
+  for (const auto& cell : cells) {
+    write_value(writer, static_cast<std::int32_t>(cell.size()), order);
+    for (const VertexId id : cell) write_value(writer, static_cast<std::int32_t>(id.value), order);
+  }
 }
 
 template <class Cells>
 void write_section(ByteWriter& writer, const char* keyword, const Cells& cells) {
   if (cells.empty()) return;
-  writer.print("{} {} {}\n", keyword, cells.size(), list_size(cells));
-  for (const auto& cell : cells) write_cell(writer, cell);
+  writer.print("{} {} {}\n", keyword, cells.size(), cells.size() + corner_count(cells));
+  write_cells(writer, cells);
   writer.print("\n");
 }
 
 void write_grid_cells(ByteWriter& writer, const Dataset& dataset) {
-  const std::size_t cells = dataset.tets.cells.size() + dataset.triangles.cells.size() + dataset.lines.size();
-  writer.print("CELLS {} {}\n", cells,
-               list_size(dataset.tets.cells) + list_size(dataset.triangles.cells) + list_size(dataset.lines));
-  for (const auto& cell : dataset.tets.cells) write_cell(writer, cell);
-  for (const auto& cell : dataset.triangles.cells) write_cell(writer, cell);
-  for (const auto& line : dataset.lines) write_cell(writer, line);
+  std::size_t cells = 0, corners = 0;
+  for_each_block(dataset, [&](CellKind, const auto& block, const DataArrays&) {
+    cells += block.size();
+    corners += corner_count(block);
+  });
+  writer.print("CELLS {} {}\n", cells, cells + corners);
+  for_each_block(dataset, [&](CellKind, const auto& block, const DataArrays&) { write_cells(writer, block); });
   writer.print("\nCELL_TYPES {}\n", cells);
-  constexpr std::int32_t tetra = 10, triangle = 5, poly_line = 4;
-  for (std::size_t i = 0; i < dataset.tets.cells.size(); ++i) write_value(writer, tetra, order);
-  for (std::size_t i = 0; i < dataset.triangles.cells.size(); ++i) write_value(writer, triangle, order);
-  for (std::size_t i = 0; i < dataset.lines.size(); ++i) write_value(writer, poly_line, order);
+  for_each_block(dataset, [&](CellKind kind, const auto& block, const DataArrays&) {
+    for (std::size_t i = 0; i < block.size(); ++i) write_value(writer, std::int32_t{vtk_kind(kind)}, order);
+  });
   writer.print("\n");
 }
 
@@ -500,11 +477,6 @@ void write_legacy_vtk(std::span<const OutputFile> files, const Dataset& dataset)
                      files[0].target.string());
   const ScalarType point_type = smallest_type(dataset.points);
   const bool grid = !dataset.tets.cells.empty();
-  const ArrayBlock points{&dataset.point_data, dataset.points.size(), "points"};
-  const ArrayBlock tets{&dataset.tets.data, dataset.tets.cells.size(), "tets"};
-  const ArrayBlock triangles{&dataset.triangles.data, dataset.triangles.cells.size(), "triangles"};
-  const ArrayBlock lines{&dataset.line_data, dataset.lines.size(), "lines"};
-
   ByteWriter writer(files[0]);
   writer.print("# vtk DataFile Version 3.0\nwritten by Isochron\nBINARY\nDATASET {}\nPOINTS {} {}\n",
                grid ? "UNSTRUCTURED_GRID" : "POLYDATA", dataset.points.size(), type_name(point_type));
@@ -512,13 +484,12 @@ void write_legacy_vtk(std::span<const OutputFile> files, const Dataset& dataset)
   writer.print("\n");
   if (grid) {
     write_grid_cells(writer, dataset);
-    write_arrays(writer, "CELL_DATA", std::array{tets, triangles, lines});
   } else {
     write_section(writer, "LINES", dataset.lines);
     write_section(writer, "POLYGONS", dataset.triangles.cells);
-    write_arrays(writer, "CELL_DATA", std::array{lines, triangles});
   }
-  write_arrays(writer, "POINT_DATA", std::array{points});
+  write_arrays(writer, "CELL_DATA", cell_blocks(dataset, grid ? PieceKind::grid : PieceKind::surface));
+  write_arrays(writer, "POINT_DATA", std::array{point_block(dataset)});
   writer.finish();
 }
 

@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "isochron/io/mesh/formats.h"
 
 namespace isochron {
@@ -61,15 +59,11 @@ class MeditReader {
     } else if (same_word(keyword, "Vertices")) {
       read_vertices();
     } else if (same_word(keyword, "Triangles")) {
-      read_cells(result_.triangles.cells, result_.triangles.data);
+      read_cells(CellKind::triangle, 3);
     } else if (same_word(keyword, "Tetrahedra") || same_word(keyword, "Tetrahedrons")) {
-      read_cells(result_.tets.cells, result_.tets.data);
+      read_cells(CellKind::tet, 4);
     } else if (same_word(keyword, "Edges")) {
-      std::vector<std::array<VertexId, 2>> edges;
-      if (!result_.lines.empty()) second_section();
-      read_cells(edges, result_.line_data);
-      result_.lines.reserve(edges.size());
-      for (const auto& [a, b] : edges) result_.lines.push_back({a, b});
+      read_cells(CellKind::line, 2);
     } else {
       skip_section(keyword);
     }
@@ -88,29 +82,27 @@ class MeditReader {
     set_labels(result_.point_data, std::string(reference), std::move(references));
   }
 
-  template <std::size_t Corners>
-  void read_cells(std::vector<std::array<VertexId, Corners>>& cells, DataArrays& data) {
+  void read_cells(CellKind kind, std::size_t corners) {
     if (!vertices_seen_)
       in_.fail("cells come before the vertices (they cannot be checked); move Vertices to the front");
-    if (!cells.empty()) second_section();
-    const std::size_t rows = in_.count("the number of cells", 2 * Corners + 2);
-    cells.resize(rows);
-    std::vector<std::int32_t> references(rows);
-    for (std::size_t i = 0; i < rows; ++i) {
-      for (VertexId& v : cells[i]) v = in_.vertex(1, result_.points.size());
-      references[i] = in_.integer<std::int32_t>("a reference number");
+    if (cells_written(result_, kind) > 0) in_.fail("a second section of the same cells (one is allowed); join the two");
+    std::vector<std::int32_t> references(in_.count("the number of cells", 2 * corners + 2));
+    reserve_cells(result_, kind, references.size());
+    std::array<VertexId, 4> cell;
+    for (std::int32_t& label : references) {
+      for (std::size_t k = 0; k < corners; ++k) cell[k] = in_.vertex(1, result_.points.size());
+      add_cell(result_, kind, cell);
+      label = in_.integer<std::int32_t>("a reference number");
     }
-    set_labels(data, std::string(reference), std::move(references));
+    set_labels(arrays_of(result_, kind), std::string(reference), std::move(references));
   }
-
-  [[noreturn]] void second_section() { in_.fail("a second section of the same cells (one is allowed); join the two"); }
 
   void skip_section(std::string_view keyword) {
     for (const Skipped& section : skipped_sections) {
       if (!same_word(keyword, section.keyword)) continue;
       const std::size_t rows = in_.count("the number of rows", static_cast<std::size_t>(2 * section.numbers));
       for (std::size_t i = 0; i < rows * static_cast<std::size_t>(section.numbers); ++i) in_.real("a number");
-      if (!section.cells.empty() && rows > 0) count_ignored(result_, section.cells, rows);
+      if (!section.cells.empty() && rows > 0) count_ignored(result_.ignored_cells, section.cells, rows);
       return;
     }
     const char first = keyword.front();
@@ -125,16 +117,6 @@ class MeditReader {
   int dimension_ = 3;
   bool vertices_seen_ = false;
 };
-
-template <class Cells>
-void write_cells(ByteWriter& out, std::string_view keyword, const Cells& cells, const DataArray* labels) {
-  if (cells.empty()) return;
-  out.print("\n{}\n{}\n", keyword, cells.size());
-  for (std::size_t i = 0; i < cells.size(); ++i) {
-    for (const VertexId v : cells[i]) out.print("{} ", v.index() + 1);
-    out.print("{}\n", label_at(labels, i));
-  }
-}
 
 }  // namespace
 
@@ -156,14 +138,16 @@ void write_medit(std::span<const OutputFile> files, const Dataset& dataset) {
     const Vec3d& p = dataset.points[i];
     out.print("{} {} {} {}\n", p.x, p.y, p.z, label_at(references, i));
   }
-  const SegmentList segments(dataset.lines);
-  const DataArray* labels = find_labels(dataset.line_data, reference);
-  if (!segments.empty()) out.print("\nEdges\n{}\n", segments.size());
-  segments.for_each([&](std::size_t line, VertexId a, VertexId b) {
-    out.print("{} {} {}\n", a.index() + 1, b.index() + 1, label_at(labels, line));
-  });
-  write_cells(out, "Triangles", dataset.triangles.cells, find_labels(dataset.triangles.data, reference));
-  write_cells(out, "Tetrahedra", dataset.tets.cells, find_labels(dataset.tets.data, reference));
+  for (const auto& [kind, keyword] : {std::pair(CellKind::line, "Edges"), std::pair(CellKind::triangle, "Triangles"),
+                                      std::pair(CellKind::tet, "Tetrahedra")}) {
+    const std::size_t cells = cells_written(dataset, kind);
+    const DataArray* labels = find_labels(arrays_of(dataset, kind), reference);
+    if (cells > 0) out.print("\n{}\n{}\n", keyword, cells);
+    for_each_written(dataset, kind, [&](std::size_t tuple, std::span<const VertexId> corners) {
+      for (const VertexId v : corners) out.print("{} ", v.index() + 1);
+      out.print("{}\n", label_at(labels, tuple));
+    });
+  }
   out.print("\nEnd\n");
   out.finish();
 }

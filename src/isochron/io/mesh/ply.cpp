@@ -1,7 +1,3 @@
-#include <algorithm>
-#include <limits>
-#include <optional>
-
 #include "isochron/io/mesh/formats.h"
 
 namespace isochron {
@@ -106,9 +102,8 @@ class Table {
       if (!done[i] && element.properties[i].name.ends_with("_0")) try_numbered(element, i, done);
       if (!done[i]) start(element, element.properties[i].name, std::vector{i}, done);
     }
-    for (DataArray& array : arrays_) {
+    for (DataArray& array : arrays_)
       std::visit([&](auto& v) { v.reserve(element.count * static_cast<std::size_t>(array.components)); }, array.values);
-    }
   }
 
   [[nodiscard]] bool keeps(std::size_t property) const { return columns_[property].has_value(); }
@@ -143,12 +138,9 @@ class Table {
                  std::vector<bool>& done) {
     std::vector<std::size_t> members;
     for (const std::string& part : parts) {
-      for (std::size_t i = 0; i < done.size(); ++i) {
-        if (!done[i] && element.properties[i].name == part) {
-          members.push_back(i);
-          break;
-        }
-      }
+      std::size_t i = 0;
+      while (i < done.size() && (done[i] || element.properties[i].name != part)) ++i;
+      if (i < done.size()) members.push_back(i);
     }
     if (members.size() == parts.size()) start(element, name, members, done);
   }
@@ -167,16 +159,13 @@ class Table {
   void start(const Element& element, const std::string& name, const std::vector<std::size_t>& members,
              std::vector<bool>& done) {
     const ScalarType type = element.properties[members[0]].type;
-    for (const std::size_t i : members) {
+    for (const std::size_t i : members)
       if (element.properties[i].type != type) return;
-    }
-    DataArray array{name, static_cast<int>(members.size()), {}};
-    array.values = empty_values(type);
     for (std::size_t c = 0; c < members.size(); ++c) {
       columns_[members[c]] = Column{arrays_.size(), static_cast<int>(c)};
       done[members[c]] = true;
     }
-    arrays_.push_back(std::move(array));
+    arrays_.push_back({name, static_cast<int>(members.size()), empty_values(type)});
   }
 
   std::vector<std::optional<Column>> columns_;
@@ -184,24 +173,12 @@ class Table {
   std::size_t rows_ = 0;
 };
 
-void take_scalar(ByteReader& reader, const Property& property, Encoding encoding, Table& table, std::size_t index) {
-  with_type(property.type, [&]<class T>() {
-    const T value = read_value<T>(reader, encoding);
-    if (table.keeps(index)) table.take(index, value);
-  });
-}
-
 void read_list(ByteReader& reader, const Property& property, Encoding encoding, std::vector<std::int64_t>& list) {
-  const auto length =
-      with_type(*property.count_type, [&]<class T>() { return static_cast<double>(read_value<T>(reader, encoding)); });
+  const auto length = read_as<double>(reader, *property.count_type, encoding);
   if (!(length >= 0 && length < 9e15)) reader.fail("a list has {} items", length);
-  const auto items = static_cast<std::size_t>(length);
-  reader.require_room(items, min_bytes(property.type, encoding));
-  list.clear();
-  list.reserve(items);
-  with_type(property.type, [&]<class T>() {
-    for (std::size_t i = 0; i < items; ++i) list.push_back(static_cast<std::int64_t>(read_value<T>(reader, encoding)));
-  });
+  reader.require_room(static_cast<std::size_t>(length), min_bytes(property.type, encoding));
+  list.resize(static_cast<std::size_t>(length));
+  for (std::int64_t& item : list) item = read_as<std::int64_t>(reader, property.type, encoding);
 }
 
 class PlyReading {
@@ -218,7 +195,7 @@ class PlyReading {
         have_points = true;
         read_points(element);
       } else {
-        read_rows(element);
+        read_cells(element);
       }
     }
     if (!have_points) bad_file(reader_.path(), "the PLY file has no vertex element; give a file with a mesh in it");
@@ -235,6 +212,27 @@ class PlyReading {
     std::vector<DataArray> arrays;
   };
 
+  /// Reads all rows of an element. `take(row, property, list)` may take a number itself and returns whether it did; all
+  /// other numbers become arrays, and lists that it does not use are passed over.
+  template <class Take>
+  std::vector<DataArray> read_rows(const Element& element, std::span<const std::string> left_out, Take&& take) {
+    Table table(element, left_out);
+    std::vector<std::int64_t> list;
+    for (std::size_t row = 0; row < element.count; ++row) {
+      for (std::size_t i = 0; i < element.properties.size(); ++i) {
+        const Property& p = element.properties[i];
+        if (p.count_type) read_list(reader_, p, header_.encoding, list);
+        if (take(row, i, list) || p.count_type) continue;
+        with_type(p.type, [&]<class T>() {
+          const T value = read_value<T>(reader_, header_.encoding);
+          if (table.keeps(i)) table.take(i, value);
+        });
+      }
+      table.next_row();
+    }
+    return std::move(table.arrays());
+  }
+
   void read_points(const Element& element) {
     std::array<std::size_t, 3> axes{};
     const std::vector<std::string> names{"x", "y", "z"};
@@ -244,56 +242,42 @@ class PlyReading {
       if (it == element.properties.end()) reader_.fail("the vertices have no property {}", names[a]);
       axes[a] = static_cast<std::size_t>(it - element.properties.begin());
     }
-    Table table(element, names);
     dataset_.points.resize(element.count);
-    std::vector<std::int64_t> unused;
-    for (Vec3d& point : dataset_.points) {
-      for (std::size_t i = 0; i < element.properties.size(); ++i) {
-        const Property& p = element.properties[i];
-        const auto axis = std::find(axes.begin(), axes.end(), i);
-        if (p.count_type) {
-          read_list(reader_, p, header_.encoding, unused);
-        } else if (axis != axes.end()) {
-          point[static_cast<int>(axis - axes.begin())] = with_type(
-              p.type, [&]<class T>() { return static_cast<double>(read_value<T>(reader_, header_.encoding)); });
-        } else {
-          take_scalar(reader_, p, header_.encoding, table, i);
-        }
-      }
-      table.next_row();
-    }
-    for (DataArray& array : table.arrays()) add_named(dataset_.point_data, std::move(array), "point_array");
+    auto arrays = read_rows(element, names, [&](std::size_t row, std::size_t i, const auto&) {
+      const auto axis = std::find(axes.begin(), axes.end(), i) - axes.begin();
+      if (axis == 3) return false;
+      dataset_.points[row][static_cast<int>(axis)] =
+          read_as<double>(reader_, element.properties[i].type, header_.encoding);
+      return true;
+    });
+    for (DataArray& array : arrays) add_named(dataset_.point_data, std::move(array), "point_array");
   }
 
-  void read_rows(const Element& element) {
+  void read_cells(const Element& element) {
     Cells cells;
     cells.kind = element.name == "face"        ? kind_polygon
                  : element.name == "tristrips" ? kind_triangle_strip
                  : element.name == "edge"      ? kind_line
                                                : 0;
-    Table table(element, std::vector<std::string>{"vertex1", "vertex2"});
-    std::vector<std::int64_t> list;
-    for (std::size_t row = 0; row < element.count; ++row) {
-      bool have_corners = false;
-      for (std::size_t i = 0; i < element.properties.size(); ++i) {
-        const Property& p = element.properties[i];
-        const bool corner = cells.kind == kind_line && (p.name == "vertex1" || p.name == "vertex2");
-        if (p.count_type) {
-          read_list(reader_, p, header_.encoding, list);
-          if (cells.kind == 0 || (p.name != "vertex_indices" && p.name != "vertex_index") || have_corners) continue;
-          have_corners = true;
-          cells.ids.insert(cells.ids.end(), list.begin(), list.end());
-        } else if (corner) {
-          cells.ids.push_back(with_type(
-              p.type, [&]<class T>() { return static_cast<std::int64_t>(read_value<T>(reader_, header_.encoding)); }));
-        } else {
-          take_scalar(reader_, p, header_.encoding, table, i);
-        }
+    bool have_corners = false;
+    const std::vector<std::string> ends{"vertex1", "vertex2"};
+    cells.arrays = read_rows(element, ends, [&](std::size_t, std::size_t i, const std::vector<std::int64_t>& list) {
+      const Property& p = element.properties[i];
+      if (i == 0) {
+        cells.ends.push_back(0);
+        have_corners = false;
       }
-      cells.ends.push_back(cells.ids.size());
-      table.next_row();
-    }
-    cells.arrays = std::move(table.arrays());
+      const bool end = cells.kind == kind_line && !p.count_type && (p.name == ends[0] || p.name == ends[1]);
+      if (end) {
+        cells.ids.push_back(read_as<std::int64_t>(reader_, p.type, header_.encoding));
+      } else if (p.count_type && cells.kind != 0 && !have_corners &&
+                 (p.name == "vertex_indices" || p.name == "vertex_index")) {
+        have_corners = true;
+        cells.ids.insert(cells.ids.end(), list.begin(), list.end());
+      }
+      cells.ends.back() = cells.ids.size();
+      return end;
+    });
     if (cells.kind != 0) cells_.push_back(std::move(cells));
   }
 
@@ -347,10 +331,8 @@ class PlyReading {
 ScalarType ply_type(const JoinedArray& array) {
   if (array.type != ScalarType::int64) return array.type;
   for (const JoinedArray::Part& part : array.parts) {
-    const auto& values = std::get<std::vector<std::int64_t>>(part.array->values);
-    for (const std::int64_t v : values) {
+    for (const std::int64_t v : std::get<std::vector<std::int64_t>>(part.array->values))
       if (v != static_cast<std::int32_t>(v)) return ScalarType::float64;
-    }
   }
   return ScalarType::int32;
 }
@@ -367,8 +349,7 @@ std::vector<OutColumn> columns_of(const DataArrays& data, std::size_t tuples, co
   std::vector<OutColumn> columns;
   for (const JoinedArray& joined : join_arrays(std::span(&block, 1))) {
     std::string stem = joined.name;
-    std::replace_if(
-        stem.begin(), stem.end(), [](char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }, '_');
+    std::replace_if(stem.begin(), stem.end(), is_blank, '_');
     for (int c = 0; c < joined.components; ++c) {
       std::string name = joined.components == 1 ? stem : fmt::format("{}_{}", stem, c);
       if (joined.name == "Normals" && joined.components == 3) name = fmt::format("n{}", "xyz"[c]);
@@ -398,7 +379,7 @@ void write_ply(std::span<const OutputFile> files, const Dataset& dataset) {
   const auto face_columns = columns_of(dataset.triangles.data, dataset.triangles.cells.size(), "triangles");
   const auto line_columns = columns_of(dataset.line_data, dataset.lines.size(), "lines");
   const ScalarType point_type = smallest_type(dataset.points);
-  const SegmentList edges(dataset.lines);
+  const std::size_t edges = cells_written(dataset, CellKind::line);
 
   ByteWriter writer(files[0]);
   writer.print("ply\nformat {} 1.0\ncomment written by Isochron\nelement vertex {}\n",
@@ -408,18 +389,14 @@ void write_ply(std::span<const OutputFile> files, const Dataset& dataset) {
   print_columns(writer, point_columns);
   writer.print("element face {}\nproperty list uchar int vertex_indices\n", dataset.triangles.cells.size());
   print_columns(writer, face_columns);
-  if (!edges.empty()) {
-    writer.print("element edge {}\nproperty int vertex1\nproperty int vertex2\n", edges.size());
+  if (edges > 0) {
+    writer.print("element edge {}\nproperty int vertex1\nproperty int vertex2\n", edges);
     print_columns(writer, line_columns);
   }
   writer.print("end_header\n");
 
   for (std::size_t i = 0; i < dataset.points.size(); ++i) {
-    for (int a = 0; a < 3; ++a) {
-      if (point_type == ScalarType::float32)
-        write_value(writer, static_cast<float>(dataset.points[i][a]), native_encoding);
-      else write_value(writer, dataset.points[i][a], native_encoding);
-    }
+    write_points(writer, std::span(&dataset.points[i], 1), point_type, native_encoding);
     write_row(writer, point_columns, i);
   }
   for (std::size_t i = 0; i < dataset.triangles.cells.size(); ++i) {
@@ -427,8 +404,8 @@ void write_ply(std::span<const OutputFile> files, const Dataset& dataset) {
     writer.write(dataset.triangles.cells[i].data(), 3 * sizeof(std::uint32_t));
     write_row(writer, face_columns, i);
   }
-  edges.for_each([&](std::size_t line, VertexId a, VertexId b) {
-    for (const VertexId id : {a, b}) write_value(writer, id.value, native_encoding);
+  for_each_written(dataset, CellKind::line, [&](std::size_t line, std::span<const VertexId> ends) {
+    for (const VertexId id : ends) write_value(writer, id.value, native_encoding);
     write_row(writer, line_columns, line);
   });
   writer.finish();

@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "isochron/io/mesh/formats.h"
 
 namespace isochron {
@@ -49,9 +47,8 @@ class Columns {
   }
 
   void read_row(TextScanner& in) {
-    for (DataArray& array : arrays_) {
+    for (DataArray& array : arrays_)
       std::visit([&](auto& values) { read_tuple(in, array.components, values); }, array.values);
-    }
   }
 
   void store(DataArrays& target) {
@@ -182,10 +179,8 @@ void write_elements(const OutputFile& file, const CellBlock<Corners>& block) {
 
 Dataset read_tetgen(const std::filesystem::path& path) {
   Dataset result;
-  const std::filesystem::path nodes = require_companion(path, ".node");
-  const std::filesystem::path elements = require_companion(path, ".ele");
-  const std::size_t base = read_nodes(nodes, result);
-  read_elements(elements, base, result);
+  const auto nodes = require_companion(path, ".node"), elements = require_companion(path, ".ele");
+  read_elements(elements, read_nodes(nodes, result), result);
   return result;
 }
 

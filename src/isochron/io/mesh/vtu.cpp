@@ -1,5 +1,3 @@
-#include <limits>
-
 #include "isochron/io/mesh/formats.h"
 
 namespace isochron {
@@ -39,9 +37,7 @@ class MeshJoiner {
       const XmlArray* types = section->find("types");
       if (types == nullptr) file_.fail("the cells have no types");
       std::visit([&](const auto& v) { kinds.assign(v.begin(), v.end()); }, file_.values(*types));
-      std::array<std::size_t, 256> counts{};
-      for (const std::uint8_t one : kinds) ++counts[one];
-      for (int k = 0; k < 256; ++k) sorter_.reserve(k, counts[static_cast<std::size_t>(k)]);
+      sorter_.reserve(kinds);
     }
     std::visit(
         [&](const auto& id_values, const auto& end_values) {
@@ -162,13 +158,6 @@ void write_ends(ByteWriter& writer, const Cells& cells, std::uint64_t& end) {
   for (const auto& cell : cells) write_value(writer, static_cast<Int>(end += cell.size()), native_encoding);
 }
 
-template <class Cells>
-std::size_t corner_count(const Cells& cells) {
-  std::size_t corners = 0;
-  for (const auto& cell : cells) corners += cell.size();
-  return corners;
-}
-
 // connectivity and offsets of some of the blocks, one after the other.
 template <class... Cells>
 void cell_lists(VtkXmlWriter& xml, std::size_t points, const Cells&... blocks) {
@@ -200,10 +189,9 @@ void grid_cells(VtkXmlWriter& xml, const Dataset& dataset) {
   cell_lists(xml, dataset.points.size(), dataset.tets.cells, dataset.triangles.cells, dataset.lines);
   const std::size_t cells = dataset.tets.cells.size() + dataset.triangles.cells.size() + dataset.lines.size();
   xml.array("types", ScalarType::uint8, 1, cells, [&dataset](ByteWriter& writer) {
-    constexpr std::uint8_t tetra = 10, triangle = 5, poly_line = 4;
-    for (std::size_t i = 0; i < dataset.tets.cells.size(); ++i) writer.write(&tetra, 1);
-    for (std::size_t i = 0; i < dataset.triangles.cells.size(); ++i) writer.write(&triangle, 1);
-    for (std::size_t i = 0; i < dataset.lines.size(); ++i) writer.write(&poly_line, 1);
+    for_each_block(dataset, [&](CellKind kind, const auto& block, const DataArrays&) {
+      for (std::size_t i = 0; i < block.size(); ++i) write_value(writer, vtk_kind(kind), native_encoding);
+    });
   });
   xml.print("      </Cells>\n");
 }

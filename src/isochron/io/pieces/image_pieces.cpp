@@ -1,15 +1,7 @@
 #include "isochron/io/pieces/image_pieces.h"
 
-#include <algorithm>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include "isochron/comm/collectives.h"
-#include "isochron/io/image/vti.h"
 #include "isochron/io/pieces/part_files.h"
-#include "isochron/io/pieces/piece_index.h"
+#include "isochron/mesh/tuples.h"
 
 namespace isochron {
 namespace {
@@ -36,10 +28,7 @@ void add_piece(const PieceIndex& index, std::size_t number, const VtkXmlFile& fi
     own.first = std::move(image);
     own.first->grid = joiner.whole();
     for (const DataArray& array : own.boxes.front().data.all())
-      own.first->data.set(
-          {array.name, array.components,
-           std::visit([](const auto& values) -> DataArray::Values { return std::decay_t<decltype(values)>(); },
-                      array.values)});
+      own.first->data.set(chosen_tuples(array, std::vector<std::size_t>{}));
   }
 }
 
@@ -47,7 +36,7 @@ void add_piece(const PieceIndex& index, std::size_t number, const VtkXmlFile& fi
 void match_arrays(const PieceIndex& index, std::size_t piece, const DataArrays& kinds, DataArrays& data) {
   DataArrays matched;
   for (const DataArray& kind : kinds.all()) {
-    const auto& all = data.all();
+    auto& all = data.all();
     const auto at = std::find_if(all.begin(), all.end(), [&](const DataArray& a) { return a.name == kind.name; });
     const auto fail = [&](const char* problem) {
       bad_file(index.path, "{}: array '{}' {} other pieces; write the pieces again", index.piece_name(piece), kind.name,
@@ -56,7 +45,7 @@ void match_arrays(const PieceIndex& index, std::size_t piece, const DataArrays& 
     if (at == all.end()) fail("is missing, which is in");
     if (at->components != kind.components || at->values.index() != kind.values.index())
       fail("is of another kind than in");
-    matched.set(std::move(data.all()[static_cast<std::size_t>(at - all.begin())]));
+    matched.set(std::move(*at));
   }
   data = std::move(matched);
 }

@@ -1,8 +1,6 @@
 // Images in pieces, read and written by several processes at once: none of them has the whole image.
 #pragma once
 
-#include <filesystem>
-
 #include "isochron/comm/collectives.h"
 #include "isochron/dist/image_part.h"
 #include "isochron/io/io.h"

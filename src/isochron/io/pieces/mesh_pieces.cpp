@@ -1,7 +1,5 @@
 #include "isochron/io/pieces/mesh_pieces.h"
 
-#include <algorithm>
-#include <numeric>
 #include <tuple>
 
 #include "isochron/dist/piece_border.h"
@@ -22,10 +20,9 @@ const DataArray* find_ghosts(const DataArrays& data) {
   return now != nullptr ? now : data.find("vtkGhostLevels");
 }
 
-const std::array<const char*, 5> bookkeeping{ghost_array, "vtkGhostLevels", global_point_ids, global_cell_ids,
-                                             owner_array};
-bool is_bookkeeping(const std::string& name) {
-  return std::any_of(bookkeeping.begin(), bookkeeping.end(), [&](const char* known) { return name == known; });
+bool is_bookkeeping(std::string_view name) {
+  return name == ghost_array || name == "vtkGhostLevels" || name == global_point_ids || name == global_cell_ids ||
+         name == owner_array;
 }
 
 template <class Cells>
@@ -45,18 +42,14 @@ void keep_owned(Cells& cells, DataArrays& data) {
 
 /// A ghost counts only where a cell that is left needs it.
 void keep_wanted_points(Dataset& piece) {
-  const DataArray* ghosts = find_ghosts(piece.point_data);
-  if (ghosts == nullptr) return;
-  std::vector<std::uint8_t> wanted(piece.points.size());
-  for (std::size_t v = 0; v < wanted.size(); ++v) wanted[v] = is_duplicate(ghosts, v) ? 0 : 1;
+  if (find_ghosts(piece.point_data) == nullptr) return;
+  std::vector<std::uint8_t> wanted = ghost_points(piece);
+  for (std::uint8_t& one : wanted) one = one == 0 ? 1 : 0;
   const auto each_corner = [&](auto&& call) {
-    const auto of = [&](auto& cells) {
+    for_each_block(piece, [&](CellKind, auto& cells, DataArrays&) {
       for (auto& cell : cells)
         for (VertexId& v : cell) call(v);
-    };
-    of(piece.tets.cells);
-    of(piece.triangles.cells);
-    of(piece.lines);
+    });
   };
   each_corner([&](VertexId v) { wanted[v.index()] = 1; });
   std::vector<std::size_t> kept;
@@ -94,7 +87,7 @@ class Joiner {
     join_block<4>();
     join_lines();
     for (const Dataset& piece : pieces_) {
-      for (const auto& [kind, count] : piece.ignored_cells) count_ignored(whole_, kind, count);
+      for (const auto& [kind, count] : piece.ignored_cells) count_ignored(whole_.ignored_cells, kind, count);
       whole_.warnings.insert(whole_.warnings.end(), piece.warnings.begin(), piece.warnings.end());
     }
     return std::move(whole_);
@@ -169,8 +162,8 @@ class Joiner {
   void join_points() {
     whole_.points.reserve(points_.size());
     for (const Source& from : points_) whole_.points.push_back(pieces_[from.piece].points[from.tuple]);
-    join_arrays_of([](const Dataset& piece) -> const DataArrays& { return piece.point_data; }, points_,
-                   index_.point_arrays, whole_.point_data);
+    join_arrays_of(
+        [](auto& piece) -> auto& { return piece.point_data; }, points_, index_.point_arrays);
   }
 
   template <int Corners>
@@ -186,15 +179,15 @@ class Joiner {
     if (index_.whole_cells && !cells.empty() && *index_.whole_cells != cells.size())
       fail("the pieces have {} cells, not the {} of the whole mesh (their ids are wrong)", cells.size(),
            *index_.whole_cells);
-    CellBlock<Corners>& target = whole_.template block<Corners>();
-    target.cells.reserve(cells.size());
+    auto& target = whole_.template block<Corners>().cells;
+    target.reserve(cells.size());
     for (const Source& from : cells) {
       auto cell = pieces_[from.piece].template block<Corners>().cells[from.tuple];
       for (VertexId& v : cell) v = VertexId(number_[from.piece][v.index()]);
-      target.cells.push_back(cell);
+      target.push_back(cell);
     }
-    join_arrays_of([](const Dataset& piece) -> const DataArrays& { return piece.template block<Corners>().data; },
-                   cells, index_.cell_arrays, target.data);
+    join_arrays_of(
+        [](auto& piece) -> auto& { return piece.template block<Corners>().data; }, cells, index_.cell_arrays);
   }
 
   template <int Corners>
@@ -220,13 +213,13 @@ class Joiner {
         auto& line = whole_.lines.emplace_back(pieces_[p].lines[l]);
         for (VertexId& v : line) v = VertexId(number_[p][v.index()]);
       }
-    join_arrays_of([](const Dataset& piece) -> const DataArrays& { return piece.line_data; }, lines, index_.cell_arrays,
-                   whole_.line_data);
+    join_arrays_of(
+        [](auto& piece) -> auto& { return piece.line_data; }, lines, index_.cell_arrays);
   }
 
+  /// `data_of` gives the arrays in question, of a piece or of the whole.
   template <class DataOf>
-  void join_arrays_of(DataOf&& data_of, const std::vector<Source>& tuples, const std::vector<PieceArray>& announced,
-                      DataArrays& to) {
+  void join_arrays_of(DataOf&& data_of, const std::vector<Source>& tuples, const std::vector<PieceArray>& announced) {
     if (tuples.empty()) return;
     for (const PieceArray& wanted : announced) {
       if (is_bookkeeping(wanted.name)) continue;
@@ -247,7 +240,7 @@ class Joiner {
             joined.values = std::move(values);
           },
           sources[tuples[0].piece]->values);
-      to.set(std::move(joined));
+      data_of(whole_).set(std::move(joined));
     }
   }
 
@@ -281,9 +274,7 @@ void check_arrays(const PieceIndex& index, std::size_t piece, const std::vector<
 }  // namespace
 
 void drop_ghosts(Dataset& piece) {
-  keep_owned(piece.tets.cells, piece.tets.data);
-  keep_owned(piece.triangles.cells, piece.triangles.data);
-  keep_owned(piece.lines, piece.line_data);
+  for_each_block(piece, [](CellKind, auto& cells, DataArrays& data) { keep_owned(cells, data); });
   keep_wanted_points(piece);
 }
 

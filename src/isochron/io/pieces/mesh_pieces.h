@@ -1,13 +1,7 @@
 // Reads all pieces of a mesh or an image and joins them.
 #pragma once
 
-#include <cstdint>
-#include <filesystem>
-#include <vector>
-
 #include "isochron/io/pieces/piece_index.h"
-#include "isochron/mesh/dataset.h"
-#include "isochron/mesh/image.h"
 
 namespace isochron {
 

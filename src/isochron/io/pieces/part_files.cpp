@@ -1,11 +1,7 @@
 #include "isochron/io/pieces/part_files.h"
 
-#include <algorithm>
 #include <sstream>
-#include <system_error>
 
-#include "isochron/comm/collectives.h"
-#include "isochron/io/image/vti.h"
 #include "isochron/io/mesh/formats.h"
 #include "isochron/io/pieces/mesh_pieces.h"
 #include "isochron/mesh/tuples.h"
@@ -173,11 +169,6 @@ bool holds_parts(const PieceIndex& index) {
 }
 
 template <int Corners>
-PartData<Corners> read_part(const PieceIndex& index, std::uint32_t part) {
-  return part_of<Corners>(index, part, read_mesh_piece(index, part));
-}
-
-template <int Corners>
 PartData<Corners> part_of(const PieceIndex& index, std::uint32_t part, Dataset&& piece) {
   PartData<Corners> result;
   MeshPart<Corners>& own = result.part;
@@ -253,19 +244,16 @@ PieceIndex part_index(const fs::path& path, const PartData<Corners>& data) {
   const auto first_tuples = [](const DataArrays& from, DataArrays& to) {
     for (const DataArray& array : from.all()) to.set(chosen_tuples(array, std::vector<std::size_t>{0}));
   };
-  Dataset sample;
-  sample.points.resize(1);
-  sample.block<Corners>().cells.resize(1);
+  PartData<Corners> sample;
   first_tuples(data.point_data, sample.point_data);
-  first_tuples(data.cell_data, sample.block<Corners>().data);
-  MeshPart<Corners> tiny;
+  first_tuples(data.cell_data, sample.cell_data);
+  MeshPart<Corners>& tiny = sample.part;
   tiny.mesh.points.resize(1);
   tiny.mesh.elements.resize(1);
   for (VertexId& v : tiny.mesh.elements[0]) v = VertexId(0);
   tiny.owned = 1;
   tiny.global_vertex = tiny.global_element = {0};
-  add_bookkeeping(tiny, 0, sample.point_data, sample.block<Corners>().data);
-  PieceIndex index = mesh_index(sample, piece_kind_of(path).value_or(PieceKind::grid));
+  PieceIndex index = mesh_index(piece_of(std::move(sample), 0), piece_kind_of(path).value_or(PieceKind::grid));
   index.ghost_level = 1;
   index.whole_points = data.part.whole_vertices;
   index.whole_cells = data.part.whole_elements;
@@ -274,8 +262,6 @@ PieceIndex part_index(const fs::path& path, const PartData<Corners>& data) {
 
 template Dataset piece_of(PartData<3>, std::uint32_t);
 template Dataset piece_of(PartData<4>, std::uint32_t);
-template PartData<3> read_part(const PieceIndex&, std::uint32_t);
-template PartData<4> read_part(const PieceIndex&, std::uint32_t);
 template PartData<3> part_of(const PieceIndex&, std::uint32_t, Dataset&&);
 template PartData<4> part_of(const PieceIndex&, std::uint32_t, Dataset&&);
 template PieceIndex part_index(const fs::path&, const PartData<3>&);

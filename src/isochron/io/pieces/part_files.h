@@ -2,19 +2,12 @@
 // all of them appear or none.
 #pragma once
 
-#include <cstdint>
-#include <filesystem>
 #include <functional>
-#include <optional>
 
 #include "isochron/comm/collectives.h"
-#include "isochron/dist/index_box.h"
 #include "isochron/dist/mesh_part.h"
-#include "isochron/io/file.h"
 #include "isochron/io/io.h"
 #include "isochron/io/pieces/piece_index.h"
-#include "isochron/mesh/dataset.h"
-#include "isochron/mesh/image.h"
 
 namespace isochron {
 
@@ -26,11 +19,8 @@ Dataset piece_of(PartData<Corners> data, std::uint32_t part);
 /// Whether the set was made of parts, so that each piece can be read as one.
 bool holds_parts(const PieceIndex& index);
 
-/// A piece of a set that `holds_parts` as the part it was made of. Throws InputError about the list: ids or
-/// owners that cannot be.
-template <int Corners>
-PartData<Corners> read_part(const PieceIndex& index, std::uint32_t part);
-/// The same of a piece that was read.
+/// A piece that was read, of a set that `holds_parts`, as the part it was made of. Throws InputError about the list:
+/// ids or owners that cannot be.
 template <int Corners>
 PartData<Corners> part_of(const PieceIndex& index, std::uint32_t part, Dataset&& piece);
 

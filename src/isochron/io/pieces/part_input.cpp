@@ -1,11 +1,9 @@
 #include "isochron/io/pieces/part_input.h"
 
-#include <algorithm>
 #include <sstream>
 
-#include "isochron/comm/collectives.h"
 #include "isochron/dist/id_places.h"
-#include "isochron/dist/mesh_part.h"
+#include "isochron/io/mesh/cells.h"
 #include "isochron/io/pieces/mesh_pieces.h"
 #include "isochron/io/pieces/part_files.h"
 #include "isochron/mesh/tuples.h"
@@ -37,11 +35,7 @@ void add_noticed(const std::string& text, OwnPieces& own) {
       continue;
     }
     const std::size_t blank = line.find(' ', 2);
-    const std::string kind = line.substr(blank + 1);
-    const auto known = std::find_if(own.ignored_cells.begin(), own.ignored_cells.end(),
-                                    [&](const auto& entry) { return entry.first == kind; });
-    auto& entry = known == own.ignored_cells.end() ? own.ignored_cells.emplace_back(kind, 0) : *known;
-    entry.second += std::stoull(line.substr(2, blank - 2));
+    count_ignored(own.ignored_cells, line.substr(blank + 1), std::stoull(line.substr(2, blank - 2)));
   }
 }
 
@@ -74,42 +68,46 @@ bool all_have(Communicator& communicator, const OwnPieces& own, Lacks&& lacks) {
   return sum_of_all(communicator, std::any_of(own.pieces.begin(), own.pieces.end(), lacks) ? 1 : 0) == 0;
 }
 
-void take_numbers(const IdPlaces& places, std::size_t piece, std::vector<std::uint64_t>& ids) {
-  for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = places.of[piece][i].number;
+/// All processes together: the numbers of vertices or elements by the ids that the pieces tell, which may leave some
+/// out. `ids_in(piece)` is the array; null: there is nothing to number. Returns an id that is there twice, if any is.
+template <class IdsIn>
+std::optional<std::uint64_t> number_by_ids(Communicator& communicator, const OwnPieces& own, IdsIn&& ids_in,
+                                           std::vector<std::vector<std::uint64_t>>& numbers) {
+  numbers.resize(own.pieces.size());
+  all_or_none(communicator, [&] {
+    for (std::size_t p = 0; p < numbers.size(); ++p)
+      if (const DataArray* ids = ids_in(own.pieces[p])) numbers[p] = ids_of(*ids, own, p);
+  });
+  const IdPlaces places = place_ids(communicator, numbers);
+  for (std::size_t p = 0; p < numbers.size(); ++p)
+    for (std::size_t i = 0; i < numbers[p].size(); ++i) numbers[p][i] = places.of[p][i].number;
+  return places.repeated;
 }
 
-/// Numbers by the ids that the pieces tell. They may leave some out.
 template <int Corners>
 void number_vertices_by_ids(Communicator& communicator, const OwnPieces& own, NumberedPieces<Corners>& result) {
-  std::vector<std::vector<std::uint64_t>> ids(own.pieces.size());
-  all_or_none(communicator, [&] {
-    for (std::size_t p = 0; p < ids.size(); ++p)
-      if (!own.pieces[p].points.empty()) ids[p] = ids_of(*own.pieces[p].point_data.find(global_point_ids), own, p);
-  });
-  const IdPlaces places = place_ids(communicator, ids);
-  for (std::size_t p = 0; p < ids.size(); ++p) {
-    take_numbers(places, p, ids[p]);
-    result.pieces[p].global_vertex = std::move(ids[p]);
+  std::vector<std::vector<std::uint64_t>> numbers;
+  const auto ids_in = [](const Dataset& piece) {
+    return piece.points.empty() ? nullptr : piece.point_data.find(global_point_ids);
+  };
+  number_by_ids(communicator, own, ids_in, numbers);
+  for (std::size_t p = 0; p < numbers.size(); ++p) {
+    result.pieces[p].global_vertex = std::move(numbers[p]);
     result.pieces[p].ghost = ghost_points(own.pieces[p]);
   }
 }
 
 template <int Corners>
 void number_elements_by_ids(Communicator& communicator, const OwnPieces& own, NumberedPieces<Corners>& result) {
-  std::vector<std::vector<std::uint64_t>> ids(own.pieces.size());
-  all_or_none(communicator, [&] {
-    for (std::size_t p = 0; p < ids.size(); ++p)
-      if (const auto& block = own.pieces[p].template block<Corners>(); !block.cells.empty())
-        ids[p] = ids_of(*block.data.find(global_cell_ids), own, p);
-  });
-  const IdPlaces places = place_ids(communicator, ids);
-  if (places.repeated)
+  std::vector<std::vector<std::uint64_t>> numbers;
+  const auto ids_in = [](const Dataset& piece) {
+    const auto& block = piece.block<Corners>();
+    return block.cells.empty() ? nullptr : block.data.find(global_cell_ids);
+  };
+  if (const auto repeated = number_by_ids(communicator, own, ids_in, numbers))
     bad_file(own.index.path, "cell {} is in two pieces (one of them must mark it as a ghost); write the pieces again",
-             *places.repeated);
-  for (std::size_t p = 0; p < ids.size(); ++p) {
-    take_numbers(places, p, ids[p]);
-    result.pieces[p].global_element = std::move(ids[p]);
-  }
+             *repeated);
+  for (std::size_t p = 0; p < numbers.size(); ++p) result.pieces[p].global_element = std::move(numbers[p]);
 }
 
 /// The process that has a piece.

@@ -1,18 +1,9 @@
 // Meshes in pieces, read by several processes at once: each reads its own pieces and none has the whole mesh.
 #pragma once
 
-#include <cstdint>
-#include <filesystem>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "isochron/comm/collectives.h"
-#include "isochron/dist/mesh_part.h"
 #include "isochron/dist/repartition.h"
 #include "isochron/io/pieces/piece_index.h"
-#include "isochron/mesh/dataset.h"
 
 namespace isochron {
 

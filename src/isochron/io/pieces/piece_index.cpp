@@ -1,8 +1,5 @@
 #include "isochron/io/pieces/piece_index.h"
 
-#include <algorithm>
-#include <array>
-
 #include "isochron/io/mesh/formats.h"
 
 namespace isochron {
@@ -168,9 +165,7 @@ PieceIndex mesh_index(const Dataset& dataset, PieceKind kind) {
 void write_piece_index(const OutputFile& file, const PieceIndex& index) {
   const char* element = names_of(index.kind).element;
   ByteWriter sink(file);
-  sink.print(
-      "<?xml version=\"1.0\"?>\n<VTKFile type=\"{}\" version=\"1.0\" byte_order=\"{}\" header_type=\"UInt64\">\n",
-      element, native_encoding == Encoding::little_endian ? "LittleEndian" : "BigEndian");
+  start_vtk_file(sink, element);
   sink.print("  <{} GhostLevel=\"{}\"{}", element, index.ghost_level,
              index.kind == PieceKind::image ? image_attributes(index.frame) : "");
   if (index.whole_points) sink.print(" WholePoints=\"{}\"", *index.whole_points);

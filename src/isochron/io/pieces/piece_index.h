@@ -1,14 +1,6 @@
 // PVTU, PVTP and PVTI files: small text files that list the pieces of a mesh or an image and what is in them.
 #pragma once
 
-#include <cstdint>
-#include <filesystem>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "isochron/io/image/vti.h"
 
 namespace isochron {

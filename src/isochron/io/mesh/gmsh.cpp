@@ -1,7 +1,4 @@
-#include <algorithm>
 #include <cmath>
-#include <limits>
-#include <map>
 
 #include "isochron/io/mesh/formats.h"
 
@@ -56,6 +53,8 @@ class TagMap {
 };
 
 using enum CellKind;
+constexpr const char* physical_name = "gmsh:physical";
+constexpr const char* geometrical_name = "gmsh:geometrical";
 
 struct GmshElement {
   CellKind kind;
@@ -169,8 +168,8 @@ class GmshReader {
 
   void read_section(const std::string& name) {
     if (binary_) in_.skip_line();
-    if (name == "Entities") read_entities();
-    else if (name == "PartitionedEntities") read_partitioned_entities();
+    if (name == "Entities") read_entities(Entities::whole);
+    else if (name == "PartitionedEntities") read_entities(Entities::partitioned);
     else if (name == "Nodes") version_ < 3 ? read_nodes_2() : read_nodes_4();
     else if (name == "Elements") read_elements();
     else if (name == "NodeData") read_node_data();
@@ -182,33 +181,28 @@ class GmshReader {
 
   // ---- entities: the physical group of each geometrical thing
 
-  void read_entities() {
-    std::array<std::size_t, 4> counts{};
-    for (std::size_t& c : counts) c = count("the number of entities", 8, 20);
-    for (int dimension = 0; dimension < 4; ++dimension) {
-      for (std::size_t i = 0; i < counts[static_cast<std::size_t>(dimension)]; ++i) {
-        const std::int32_t tag = integer("an entity");
-        read_entity_body(dimension, tag, tag);
-      }
-    }
-  }
+  enum class Entities { whole, partitioned };
 
-  void read_partitioned_entities() {
-    size("the number of partitions");
-    const std::size_t ghosts = count("the number of ghosts", 4, 8);
-    for (std::size_t i = 0; i < 2 * ghosts; ++i) integer("a ghost entity");
+  void read_entities(Entities which) {
+    if (which == Entities::partitioned) {
+      size("the number of partitions");
+      const std::size_t ghosts = count("the number of ghosts", 4, 8);
+      for (std::size_t i = 0; i < 2 * ghosts; ++i) integer("a ghost entity");
+    }
     std::array<std::size_t, 4> counts{};
     for (std::size_t& c : counts) c = count("the number of entities", 8, 20);
-    for (int dimension = 0; dimension < 4; ++dimension) {
+    for (int dimension = 0; dimension < 4; ++dimension)
       for (std::size_t i = 0; i < counts[static_cast<std::size_t>(dimension)]; ++i) {
         const std::int32_t tag = integer("an entity");
-        integer("the parent's dimension");
-        const std::int32_t parent = integer("the parent");
-        const std::size_t partitions = count("the number of partitions", 2, 4);
-        for (std::size_t k = 0; k < partitions; ++k) integer("a partition");
-        read_entity_body(dimension, tag, parent);
+        std::int32_t geometrical = tag;
+        if (which == Entities::partitioned) {
+          integer("the parent's dimension");
+          geometrical = integer("the parent");
+          const std::size_t partitions = count("the number of partitions", 2, 4);
+          for (std::size_t k = 0; k < partitions; ++k) integer("a partition");
+        }
+        read_entity_body(dimension, tag, geometrical);
       }
-    }
   }
 
   void read_entity_body(int dimension, std::int32_t tag, std::int32_t geometrical) {
@@ -346,7 +340,7 @@ class GmshReader {
       if (!found) in_.fail("node {} is used but not in the file (id out of range); export the file again", number);
       nodes[static_cast<std::size_t>(k)] = VertexId(*found);
     }
-    if (type.kind == CellKind::other) return count_ignored(result_, type.name);
+    if (type.kind == CellKind::other) return count_ignored(result_.ignored_cells, type.name);
     if (type.nodes > corners_of(type.kind)) high_order_ = true;
     add_cell(result_, type.kind, nodes);
     Cells& cells = cells_[static_cast<std::size_t>(type.kind)];
@@ -470,8 +464,8 @@ class GmshReader {
 
   void store_tags() {
     for (std::size_t k = 0; k < cell_kinds.size(); ++k) {
-      set_labels(arrays_of(result_, cell_kinds[k]), "gmsh:physical", std::move(cells_[k].physical));
-      set_labels(arrays_of(result_, cell_kinds[k]), "gmsh:geometrical", std::move(cells_[k].geometrical));
+      set_labels(arrays_of(result_, cell_kinds[k]), physical_name, std::move(cells_[k].physical));
+      set_labels(arrays_of(result_, cell_kinds[k]), geometrical_name, std::move(cells_[k].geometrical));
     }
     if (several_groups_)
       result_.warnings.emplace_back("cells in several physical groups: gmsh:physical holds the first");
@@ -498,11 +492,112 @@ class GmshReader {
   std::array<TagMap, cell_kinds.size()> element_of_tag_;
 };
 
+// ---- writing ----
+
+/// In the order in which elements are written, numbered from 1, and Gmsh's number of each kind.
+constexpr std::array written_kinds{std::pair{line, 1}, std::pair{triangle, 2}, std::pair{tet, 4}};
+
+class GmshWriter {
+ public:
+  GmshWriter(const OutputFile& file, const Dataset& dataset) : out_(file), dataset_(dataset) {}
+
+  void write() {
+    out_.print("$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n{}\n", dataset_.points.size());
+    for (std::size_t i = 0; i < dataset_.points.size(); ++i) {
+      const Vec3d& p = dataset_.points[i];
+      out_.print("{} {} {} {}\n", i + 1, p.x, p.y, p.z);
+    }
+    out_.print("$EndNodes\n");
+    write_elements();
+    for (const DataArray& array : dataset_.point_data.all()) write_node_data(array);
+    write_all_element_data();
+    out_.finish();
+  }
+
+ private:
+  void write_elements() {
+    std::size_t number = 1, elements = 0;
+    for (const auto& [kind, type] : written_kinds) elements += cells_written(dataset_, kind);
+    out_.print("$Elements\n{}\n", elements);
+    for (const auto& [kind, type] : written_kinds) {
+      const DataArrays& arrays = arrays_of(dataset_, kind);
+      const DataArray* physical = find_labels(arrays, physical_name);
+      const DataArray* geometrical = arrays.find(geometrical_name);
+      if (geometrical != nullptr && geometrical->components != 1) geometrical = nullptr;
+      for_each_written(dataset_, kind, [&, type = type](std::size_t tuple, std::span<const VertexId> corners) {
+        // The first tag is the physical group, the second the geometrical entity. Most programs insist on both.
+        out_.print("{} {} 2 {} {}", number++, type, label_at(physical, tuple), label_at(geometrical, tuple));
+        for (const VertexId v : corners) out_.print(" {}", v.index() + 1);
+        out_.print("\n");
+      });
+    }
+    out_.print("$EndElements\n");
+  }
+
+  void write_data_header(std::string_view section, const DataArray& array, std::size_t rows) {
+    std::string name = array.name;
+    std::replace_if(
+        name.begin(), name.end(), [](unsigned char c) { return c < ' ' || c == '"'; }, '_');
+    out_.print("${}\n1\n\"{}\"\n1\n0\n3\n0\n{}\n{}\n", section, name, array.components, rows);
+  }
+
+  void write_row(std::size_t number, const DataArray& array, std::size_t tuple) {
+    out_.print("{} ", number);
+    print_tuple(out_, array, tuple);
+    out_.print("\n");
+  }
+
+  void write_node_data(const DataArray& array) {
+    write_data_header("NodeData", array, dataset_.points.size());
+    for (std::size_t i = 0; i < dataset_.points.size(); ++i) write_row(i + 1, array, i);
+    out_.print("$EndNodeData\n");
+  }
+
+  // Arrays of one name and width on several kinds of elements are one section, so that they are one view in Gmsh.
+  [[nodiscard]] const DataArray* matching(CellKind kind, const DataArray& array) const {
+    const DataArray* other = cells_written(dataset_, kind) == 0 ? nullptr : arrays_of(dataset_, kind).find(array.name);
+    return other != nullptr && other->components == array.components ? other : nullptr;
+  }
+
+  void write_all_element_data() {
+    for (std::size_t k = 0; k < written_kinds.size(); ++k) {
+      const CellKind kind = written_kinds[k].first;
+      if (cells_written(dataset_, kind) == 0) continue;
+      for (const DataArray& array : arrays_of(dataset_, kind).all()) {
+        const bool is_tag = array.name == physical_name || array.name == geometrical_name;
+        const bool done = std::any_of(written_kinds.begin(), written_kinds.begin() + static_cast<std::ptrdiff_t>(k),
+                                      [&](const auto& earlier) { return matching(earlier.first, array) != nullptr; });
+        if (!is_tag && !done) write_element_data(array);
+      }
+    }
+  }
+
+  void write_element_data(const DataArray& like) {
+    std::size_t rows = 0, number = 1;
+    for (const auto& [kind, type] : written_kinds)
+      rows += matching(kind, like) != nullptr ? cells_written(dataset_, kind) : 0;
+    write_data_header("ElementData", like, rows);
+    for (const auto& [kind, type] : written_kinds) {
+      const DataArray* array = matching(kind, like);
+      if (array == nullptr) number += cells_written(dataset_, kind);
+      else
+        for_each_written(dataset_, kind,
+                         [&](std::size_t tuple, std::span<const VertexId>) { write_row(number++, *array, tuple); });
+    }
+    out_.print("$EndElementData\n");
+  }
+
+  ByteWriter out_;
+  const Dataset& dataset_;
+};
+
 }  // namespace
 
 Dataset read_gmsh(const std::filesystem::path& path) {
   const FileBytes bytes(path);
   return GmshReader(path, bytes.text()).read();
 }
+
+void write_gmsh(std::span<const OutputFile> files, const Dataset& dataset) { GmshWriter(files[0], dataset).write(); }
 
 }  // namespace isochron
