@@ -133,8 +133,7 @@ def test_points_and_several_kinds_at_once():
 def test_level_sets():
     mesh = square(10)
     distance = mesh[0][:, 0] - 0.37
-    arrival = isochron.solve(mesh, level_set=distance)
-    np.testing.assert_allclose(arrival.times, np.abs(distance), atol=1e-9)
+    np.testing.assert_allclose(isochron.solve(mesh, level_set=distance).times, np.abs(distance), atol=1e-9)
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
@@ -231,8 +230,7 @@ def test_labels_are_left_out_on_request(mesh, tmp_path):
     assert arrival.source is None and set(full.source.ravel()) == {0, 1}
     np.testing.assert_array_equal(arrival.times, full.times)
     second = isochron.solve(mesh, [48]).times.ravel()
-    matrix = isochron.distance_matrix(mesh, [0, 48], labels=False)
-    np.testing.assert_array_equal(matrix[1], second)
+    np.testing.assert_array_equal(isochron.distance_matrix(mesh, [0, 48], labels=False)[1], second)
     copy = pickle.loads(pickle.dumps(arrival))
     assert copy.source is None and repr(copy) == repr(arrival)
     name = tmp_path / ("times.npy" if isinstance(mesh, isochron.Grid) else "times.ply")
