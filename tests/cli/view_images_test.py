@@ -65,15 +65,12 @@ class ViewImages(ViewCase):
         self.assertEqual(saved(format="nii.gz", what="cost"), "fibers-across-cost.nii.gz")
         self.succeed("info fibers-across-cost.nii.gz")
         self.assertEqual(len(gzip.decompress(self.read_bytes("fibers-across-cost.nii.gz"))), 352 + 4 * 24 ** 3)
-        wrong = {"client": "test", "name": "across", "format": "exe"}
-        self.assertIn("tck, vtp, csv, nii.gz", self.refused(400, "POST", "export", wrong))
-        wrong = {"client": "test", "name": "other", "format": "tck"}
-        self.assertIn("no pathway 'other'", self.refused(422, "POST", "export", wrong))
-
-        same = {"name": "x", "from": ends["from"], "to": ends["from"]}
-        self.assertIn("overlap", self.refused(422, "POST", "connect", same))
-        without = {"name": "x", "from": ends["from"]}
-        self.assertIn("'to' is missing", self.refused(400, "POST", "connect", without))
+        for status, question, body, words in (
+                (400, "export", {"client": "test", "name": "across", "format": "exe"}, "tck, vtp, csv, nii.gz"),
+                (422, "export", {"client": "test", "name": "other", "format": "tck"}, "no pathway 'other'"),
+                (422, "connect", {"name": "x", "from": ends["from"], "to": ends["from"]}, "overlap"),
+                (400, "connect", {"name": "x", "from": ends["from"]}, "'to' is missing")):
+            self.assertIn(words, self.refused(status, "POST", question, body))
         self.assertIn("no pathway", self.refused(422, "GET", "volume/cost?client=test&name=other"))
         self.names_are_needed(ends)
         self.assertEqual(self.status("POST", "solve", {}), 404)
