@@ -202,8 +202,7 @@ class Surface(CliCase):
         self.assert_near(solved["max_time"], 14, 0.06)  # straight through the ball
 
     def test_surface_formats_refuse_tetrahedra(self):
-        if self.run_isochron("surface ball.nii --isovalue 0 -o a.msh",
-                             "--tetrahedra netgen").returncode != 0:
+        if self.run_isochron("surface ball.nii --isovalue 0 -o a.msh --tetrahedra netgen").returncode != 0:
             self.skipTest("there is no isochron-netgen")
         filled = self.succeed("surface ball.nii --isovalue 0 -o b.msh --tetrahedra netgen").stdout
         self.assertRegex(filled.splitlines()[0], r"^b.msh: [\d,]+ vertices, [\d,]+ triangles, [\d,]+ tetrahedra$")
