@@ -55,6 +55,19 @@ def text(x, y, words, anchor="start", size=13, more=""):
     return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size}" {more}>{escape(words)}</text>'
 
 
+def page(width, height, x, y, title):
+    """The first lines of a picture."""
+    return [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
+            'font-family="sans-serif" fill="#222">', f'<rect width="{width}" height="{height}" fill="white"/>',
+            text(x, y, title, size=15)]
+
+
+def save(drawn):
+    """Writes a picture that was drawn before its file is opened: a failure leaves none."""
+    with open(sys.argv[2], "w", encoding="utf-8") as file:
+        file.write("\n".join([*drawn, "</svg>"]) + "\n")
+
+
 def marker(kind, x, y, color):
     r = 4.2
     if kind == "circle":
@@ -97,10 +110,7 @@ def picture(series):
     errors = [error for points in series.values() for _, error in points]
     x_axis = Axis(edges, LEFT, WIDTH - RIGHT)
     y_axis = Axis(errors, HEIGHT - BOTTOM, TOP)
-    out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" '
-           'font-family="sans-serif" fill="#222">',
-           f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>',
-           text(LEFT, 30, "Error over edge length: two sources in a square with sides of 16", size=15)]
+    out = page(WIDTH, HEIGHT, LEFT, 30, "Error over edge length: two sources in a square with sides of 16")
     draw_axes(out, x_axis, y_axis)
     draw_first_order(out, x_axis, y_axis, edges, errors)
     legend_x, legend_y = WIDTH - RIGHT + 16, TOP + 14
@@ -115,8 +125,7 @@ def picture(series):
     y = legend_y + 24 * len(series)
     out.append(f'<line x1="{legend_x}" y1="{y}" x2="{legend_x + 24}" y2="{y}" stroke="#888" stroke-width="1.4" '
                'stroke-dasharray="6 5"/>')
-    out += [text(legend_x + 32, y + 4, "first order"), "</svg>"]
-    return "\n".join(out) + "\n"
+    return [*out, text(legend_x + 32, y + 4, "first order")]
 
 
 def main():
@@ -128,9 +137,7 @@ def main():
     if not any(edge < FINE for points in series.values() for edge, _ in points):
         sys.exit(f"{sys.argv[1]}: its meshes are too coarse to show an order (a quick run?); "
                  "run 'isochron bench 000-figure-3.3' without --quick")
-    drawn = picture(series)  # before the file is opened: a failure leaves none
-    with open(sys.argv[2], "w", encoding="utf-8") as file:
-        file.write(drawn)
+    save(picture(series))
 
 
 if __name__ == "__main__":

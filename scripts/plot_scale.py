@@ -8,7 +8,7 @@ import csv
 import math
 import sys
 
-from plot_convergence import COLORS, MARKERS, marker, text
+from plot_convergence import COLORS, MARKERS, marker, page, save, text
 
 WIDTH, HEIGHT = 980, 430
 PANELS = {"cores": (70, 440), "parts": (560, 930)}
@@ -79,12 +79,10 @@ def panel(out, name, title, axis, series, base):
 
 
 def picture(rows):
-    out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" '
-           'font-family="sans-serif" fill="#222">', f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>',
-           text(70, 26, "Simulated solves of the ventricle, one source: efficiency of all cores", size=15)]
+    out = page(WIDTH, HEIGHT, 70, 26, "Simulated solves of the ventricle, one source: efficiency of all cores")
     panel(out, "cores", "best number of parts and width of bands", "cores", over_cores(rows), 10)
     panel(out, "parts", "1e10 tetrahedra, 1000 cores, bands of one edge", "parts a rank", over_parts(rows), 4)
-    return "\n".join(out + ["</svg>"]) + "\n"
+    return out
 
 
 def main():
@@ -93,9 +91,7 @@ def main():
     rows = read_rows(sys.argv[1])
     if not any(r["elements"] == "1e+10" for r in rows):
         sys.exit(f"{sys.argv[1]}: no large meshes in it (a quick run?); run 'isochron bench scale' without --quick")
-    drawn = picture(rows)  # before the file is opened: a failure leaves none
-    with open(sys.argv[2], "w", encoding="utf-8") as file:
-        file.write(drawn)
+    save(picture(rows))
 
 
 if __name__ == "__main__":

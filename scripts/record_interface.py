@@ -34,6 +34,10 @@ import sys
 import tempfile
 import warnings
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tests" / "cli"))
+import small_files  # noqa: E402
+from small_files import square_mesh, write_msh  # noqa: E402
+
 HERE = pathlib.Path(__file__).resolve().parent / "interface"
 ENVIRONMENT = {**os.environ, "LC_ALL": "C.UTF-8", "COLUMNS": "100", "OMPI_ALLOW_RUN_AS_ROOT": "1",
                "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
@@ -84,59 +88,28 @@ def expanded(line):
 
 # ---- small files
 
-SIDE = 5
-
-
-def write_msh(path, points, cells, point_arrays=(), cell_arrays=()):
-    """A Gmsh 2.2 file; arrays are pairs of a name and a list of tuples."""
-    lines = ["$MeshFormat", "2.2 0 8", "$EndMeshFormat", "$Nodes", str(len(points))]
-    lines += [f"{i + 1} " + " ".join(map(str, point)) for i, point in enumerate(points)]
-    lines += ["$EndNodes", "$Elements", str(len(cells))]
-    for i, cell in enumerate(cells):
-        lines.append(f"{i + 1} {({2: 1, 3: 2, 4: 4})[len(cell)]} 2 1 1 " + " ".join(str(v + 1) for v in cell))
-    lines.append("$EndElements")
-    for section, arrays in (("NodeData", point_arrays), ("ElementData", cell_arrays)):
-        for array, values in arrays:
-            lines += [f"${section}", "1", f'"{array}"', "1", "0", "3", "0", str(len(values[0])), str(len(values))]
-            lines += [" ".join(map(str, [i + 1, *value])) for i, value in enumerate(values)]
-            lines.append(f"$End{section}")
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-
-
 def write_nrrd(path, shape, values, components=1, kind="vector"):
-    """An image of doubles, the first index fastest, the components of a voxel side by side."""
-    sizes, extra = ([components], ["none"]) if components > 1 else ([], [])
-    directions = extra + ["(" + ",".join("1" if d == k else "0" for d in range(3)) + ")" for k in range(len(shape))]
-    lines = ["NRRD0005", "type: double", f"dimension: {len(sizes) + len(shape)}", "space: right-anterior-superior",
-             "sizes: " + " ".join(map(str, [*sizes, *shape])), "space directions: " + " ".join(directions),
-             "space origin: (0,0,0)", "encoding: ascii", "content: values"]
-    if sizes:
-        lines.append(f"kinds: {kind} " + " ".join(["domain"] * len(shape)))
-    path.write_text("\n".join(lines) + "\n\n" + "\n".join(map(repr, values)) + "\n", encoding="utf-8")
+    small_files.write_nrrd(path, shape, values, kind if components > 1 else None, per_voxel=components, content="values")
 
 
 def write_meshes(folder):
-    n = SIDE
-    points = [(i / (n - 1), j / (n - 1), 0.0) for j in range(n) for i in range(n)]
-    cells = []
-    for a in (j * n + i for j in range(n - 1) for i in range(n - 1)):
-        cells += [(a, a + 1, a + n + 1), (a, a + n + 1, a + n)]
+    points, cells = square_mesh(5)
     count = len(cells)
     some = [(1,)] * (count - 3)
-    point_arrays = [("left", [(int(p[0] == 0),) for p in points]), ("level", [(p[0] - 0.3,) for p in points]),
-                    ("ones", [(1.0,)] * len(points)), ("level_nan", [("nan",)] * len(points)),
-                    ("bad_times", [(-1.0,)] * len(points)), ("arrow", [(1, 0, 0)] * len(points))]
-    cell_arrays = [("cv", [(2.0,)] * count), ("cv_zero", some + [(0,)] * 3), ("cv_nan", some + [("nan",)] * 3),
-                   ("cv_large", [(1e300,)] * count), ("cv_negative", some + [(-2,)] * 3),
-                   ("fiber", [(1, 0, 0)] * count), ("fiber_zero", [(1, 0, 0)] * (count - 1) + [(0, 0, 0)]),
-                   ("fiber_nan", [(1, 0, 0)] * (count - 1) + [("nan", 0, 0)]), ("sheet", [(0, 1, 0)] * count),
-                   ("tensor", [(1, 0, 0, 0, 1, 0, 0, 0, 1)] * count), ("tensor6", [(1, 1, 1, 0, 0, 0)] * count),
-                   ("tensor_bad", [(1, 0, 0, 0, -1, 0, 0, 0, 1)] * count),
-                   ("tensor_skew", [(1, 0.5, 0, 0, 1, 0, 0, 0, 1)] * count), ("two", [(1, 2)] * count),
-                   ("region", [(i % 2,) for i in range(count)]), ("region_half", [(0.5,)] * count)]
+    point_arrays = {"left": [(int(p[0] == 0),) for p in points], "level": [(p[0] - 0.3,) for p in points],
+                    "ones": [(1.0,)] * len(points), "level_nan": [("nan",)] * len(points),
+                    "bad_times": [(-1.0,)] * len(points), "arrow": [(1, 0, 0)] * len(points)}
+    cell_arrays = {"cv": [(2.0,)] * count, "cv_zero": some + [(0,)] * 3, "cv_nan": some + [("nan",)] * 3,
+                   "cv_large": [(1e300,)] * count, "cv_negative": some + [(-2,)] * 3, "fiber": [(1, 0, 0)] * count,
+                   "fiber_zero": [(1, 0, 0)] * (count - 1) + [(0, 0, 0)],
+                   "fiber_nan": [(1, 0, 0)] * (count - 1) + [("nan", 0, 0)], "sheet": [(0, 1, 0)] * count,
+                   "tensor": [(1, 0, 0, 0, 1, 0, 0, 0, 1)] * count, "tensor6": [(1, 1, 1, 0, 0, 0)] * count,
+                   "tensor_bad": [(1, 0, 0, 0, -1, 0, 0, 0, 1)] * count,
+                   "tensor_skew": [(1, 0.5, 0, 0, 1, 0, 0, 0, 1)] * count, "two": [(1, 2)] * count,
+                   "region": [(i % 2,) for i in range(count)], "region_half": [(0.5,)] * count}
     write_msh(folder / "arrays.msh", points, cells, point_arrays, cell_arrays)
     write_msh(folder / "islands.msh", [*points, *((x + 5, y, z) for x, y, z in points)],
-              [*cells, *(tuple(v + n * n for v in cell) for cell in cells)])
+              [*cells, *(tuple(v + len(points) for v in cell) for cell in cells)])
     write_msh(folder / "loose.msh", [*points, (9, 9, 9)], cells)
     write_msh(folder / "points.msh", points, [])
     write_msh(folder / "lines.msh", points, [(0, 1), (1, 2)])

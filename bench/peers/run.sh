@@ -43,8 +43,8 @@ measure "Isochron banded, double" "$square" banded double ball
 measure "Isochron fmm, single" "$square" fmm single ball
 measure "CGAL heat method" "$build/cgal_heat" direct
 measure "CGAL heat method, intrinsic Delaunay" "$build/cgal_heat" delaunay
-measure "scikit-fmm, order 1" "$python" "$here/skfmm_square.py" 1
-measure "scikit-fmm, order 2" "$python" "$here/skfmm_square.py" 2
+measure "scikit-fmm, order 1" "$python" "$here/skfmm_grid.py" square 1
+measure "scikit-fmm, order 2" "$python" "$here/skfmm_grid.py" square 2
 cat <<'END'
 
 scikit-fmm solves on the grid, not on the triangles: the same points and distances, another discretisation.
@@ -59,7 +59,7 @@ for order in 1 2; do
   for source in plain ball factored; do
     measure "Isochron, order $order, $source source" "$cube" "$order" "$source"
   done
-  measure "scikit-fmm, order $order" "$python" "$here/skfmm_cube.py" "$order"
+  measure "scikit-fmm, order $order" "$python" "$here/skfmm_grid.py" cube "$order"
 done
 cat <<'END'
 

@@ -11,15 +11,7 @@ from ._core import __version__
 from .arrival import Arrival
 from .device import DeviceArray, to_device
 from .errors import (
-    Cancelled,
-    DeviceError,
-    Error,
-    IndexWarning,
-    InputError,
-    NoAnswerError,
-    RuntimeFailure,
-    SolveWarning,
-    UsageError,
+    Cancelled, DeviceError, Error, IndexWarning, InputError, NoAnswerError, RuntimeFailure, SolveWarning, UsageError
 )
 from .files import read, write
 from .fmm import distance, travel_time

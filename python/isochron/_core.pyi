@@ -39,11 +39,7 @@ class Problem:
 def problem_with_speed(shape: Shape, speed: np.ndarray) -> Problem: ...
 def problem_with_tensors(shape: Shape, tensors: np.ndarray, order: str, inverse: bool) -> Problem: ...
 def problem_with_fibers(
-    shape: Shape,
-    fibers: np.ndarray,
-    sheets: np.ndarray | None,
-    velocities: np.ndarray,
-    regions: np.ndarray | None,
+    shape: Shape, fibers: np.ndarray, sheets: np.ndarray | None, velocities: np.ndarray, regions: np.ndarray | None
 ) -> Problem: ...
 
 class Options:
@@ -66,10 +62,7 @@ class Solver:
     def __init__(self, problem: Problem, options: Options, progress: _Progress = None) -> None: ...
     def solve(self, sources: Sources, progress: _Progress = None) -> tuple[Any, ...]: ...
     def solve_many(
-        self,
-        sets: Sequence[Sources],
-        take: Callable[[int, tuple[Any, ...]], Any],
-        progress: _Progress = None,
+        self, sets: Sequence[Sources], take: Callable[[int, tuple[Any, ...]], Any], progress: _Progress = None
     ) -> None: ...
     def set_problem(self, problem: Problem) -> None: ...
 
@@ -199,25 +192,13 @@ class SurfaceOptions:
     def __init__(self, **options: Any) -> None: ...
 
 def surface_of_values(
-    grid: tuple,
-    values: np.ndarray,
-    isovalue: float,
-    options: SurfaceOptions,
-    progress: _Progress = None,
+    grid: tuple, values: np.ndarray, isovalue: float, options: SurfaceOptions, progress: _Progress = None
 ) -> dict[str, Any]: ...
 def surface_of_labels(
-    grid: tuple,
-    labels: np.ndarray,
-    wanted: set[int],
-    options: SurfaceOptions,
-    progress: _Progress = None,
+    grid: tuple, labels: np.ndarray, wanted: set[int], options: SurfaceOptions, progress: _Progress = None
 ) -> dict[str, Any]: ...
 def surface_of_materials(
-    grid: tuple,
-    labels: np.ndarray,
-    wanted: set[int],
-    options: SurfaceOptions,
-    progress: _Progress = None,
+    grid: tuple, labels: np.ndarray, wanted: set[int], options: SurfaceOptions, progress: _Progress = None
 ) -> dict[str, Any]: ...
 def fill_surface(
     points: np.ndarray,

@@ -107,10 +107,14 @@ def _slice_axes(grid: Grid) -> np.ndarray:
     return np.array([[length, 0.0], [along, np.sqrt(second @ second - along**2)]])
 
 
+def _is_flat(points: np.ndarray) -> bool:
+    return points.shape[1] == 2 or bool(np.ptp(points[:, 2]) == 0)
+
+
 def _view(points: np.ndarray) -> np.ndarray:
     """Where points are seen: right, up and towards the eye. Flat meshes face it, others are seen from a corner."""
     points = np.asarray(points, dtype=np.float64)
-    if points.shape[1] == 2 or np.ptp(points[:, 2]) == 0:
+    if _is_flat(points):
         return np.column_stack([points[:, :2], np.zeros(len(points))])
     eye = np.array([0.58, -0.70, 0.42])
     right = np.array([0.77, 0.64, 0.0])
@@ -185,8 +189,7 @@ def plot(arrival: Arrival, ax: Any = None, levels: int = _BANDS, cmap: str = "vi
         return _plot_grid(arrival, ax, levels, cmap, label)
     if arrival.mesh.kind == "tetra":
         raise UsageError("plot() draws triangles and grids (these are tetrahedra); use PyVista or isochron view")
-    points = np.asarray(arrival.mesh.points)
-    if points.shape[1] == 2 or np.ptp(points[:, 2]) == 0:
+    if _is_flat(np.asarray(arrival.mesh.points)):
         return _plot_flat(arrival, ax, levels, cmap, label)
     return _plot_surface(arrival, ax, cmap, label)
 
@@ -205,6 +208,10 @@ def _plot_grid(arrival: Arrival, ax: Any, levels: int, cmap: str, label: str) ->
     picture = ax.pcolormesh(world[..., 0], world[..., 1], values, cmap=cmap, shading="nearest")
     if min(values.shape) > 1:
         ax.contour(world[..., 0], world[..., 1], values, levels=levels, colors="k", linewidths=0.5)
+    return _finished(ax, picture, label)
+
+
+def _finished(ax: Any, picture: Any, label: str) -> Any:
     ax.set_aspect("equal")
     ax.figure.colorbar(picture, ax=ax, label=label)
     return ax
@@ -218,9 +225,7 @@ def _plot_flat(arrival: Arrival, ax: Any, levels: int, cmap: str, label: str) ->
     shape = (points[:, 0], points[:, 1], cells)
     picture = ax.tripcolor(*shape, times, cmap=cmap, shading="gouraud")
     ax.tricontour(*shape, times, levels=levels, colors="k", linewidths=0.5)
-    ax.set_aspect("equal")
-    ax.figure.colorbar(picture, ax=ax, label=label)
-    return ax
+    return _finished(ax, picture, label)
 
 
 def _plot_surface(arrival: Arrival, ax: Any, cmap: str, label: str) -> Any:

@@ -12,7 +12,7 @@ from .arrival import Arrival
 from .errors import InputError, SolveWarning, UsageError, warn
 from .grid import Grid
 from .image import Image, image_from_core, in_file_order, rows_of
-from .mesh import Mesh, as_mesh
+from .mesh import Mesh, as_mesh, in_space
 from .paths import Path
 
 
@@ -103,13 +103,7 @@ def _written(path: str, what: Any, force: bool) -> list[str]:
 
 
 def _write_mesh(path: str, mesh: Mesh, force: bool) -> list[str]:
-    return _core.write_mesh(path, _three(mesh.points), mesh.cells, [], mesh.point_data, mesh.cell_data, force)
-
-
-def _three(points: np.ndarray) -> np.ndarray:
-    if points.ndim == 2 and points.shape[1] == 2:
-        return np.column_stack([points, np.zeros(len(points))])
-    return points
+    return _core.write_mesh(path, in_space(mesh.points), mesh.cells, [], mesh.point_data, mesh.cell_data, force)
 
 
 def _write_image(path: str, image: Image, force: bool) -> list[str]:
@@ -131,7 +125,7 @@ def _write_arrival(path: str, arrival: Arrival, force: bool) -> list[str]:
 
 
 def _write_paths(path: str, paths: list[Path], force: bool) -> list[str]:
-    points = np.concatenate([_three(one.points) for one in paths])
+    points = np.concatenate([in_space(one.points) for one in paths])
     ends = np.cumsum([len(one.points) for one in paths])
     lines = [np.arange(end - len(one.points), end) for one, end in zip(paths, ends)]
     data = {"arrival_time": np.concatenate([one.times for one in paths])}

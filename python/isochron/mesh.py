@@ -88,6 +88,13 @@ def real_array(values: Any, name: str) -> np.ndarray:
     return np.asarray(number_array(values, name), dtype=np.float64)
 
 
+def in_space(points: np.ndarray) -> np.ndarray:
+    """Positions in the plane get a third coordinate."""
+    if points.ndim == 2 and points.shape[1] == 2:
+        return np.column_stack([points, np.zeros(len(points))])
+    return points
+
+
 def as_mesh(mesh: Any) -> Mesh | Grid:
     """A mesh or grid from a Mesh, a Grid, (points, cells), a meshio mesh, a PyVista or VTK data set, or a mesh of trimesh
     or Open3D."""
@@ -143,10 +150,14 @@ def _vtk_values(array: Any) -> np.ndarray:
     return values.reshape(array.GetNumberOfTuples(), -1)
 
 
+def _vtk_cells(cells: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Offsets and point ids of a vtkCellArray."""
+    return _vtk_values(cells.GetOffsetsArray()).ravel(), _vtk_values(cells.GetConnectivityArray()).ravel()
+
+
 def _vtk_polygons(cells: Any) -> np.ndarray:
     """The triangles of a vtkCellArray of polygons."""
-    offsets = _vtk_values(cells.GetOffsetsArray()).ravel()
-    ids = _vtk_values(cells.GetConnectivityArray()).ravel()
+    offsets, ids = _vtk_cells(cells)
     sizes = np.diff(offsets)
     if (sizes == 3).all():
         return ids.reshape(-1, 3)
@@ -157,8 +168,7 @@ def _vtk_polygons(cells: Any) -> np.ndarray:
 
 def _vtk_strips(cells: Any) -> np.ndarray:
     """The triangles of a vtkCellArray of strips, all with one side out: every second one is turned round."""
-    offsets = _vtk_values(cells.GetOffsetsArray()).ravel()
-    ids = _vtk_values(cells.GetConnectivityArray()).ravel()
+    offsets, ids = _vtk_cells(cells)
     sizes = np.diff(offsets)
     place = np.arange(len(ids)) - np.repeat(offsets[:-1], sizes)
     starts = np.flatnonzero(place < np.repeat(sizes, sizes) - 2)
@@ -183,8 +193,7 @@ def _from_vtk(mesh: Any) -> Mesh:
     elif hasattr(mesh, "GetCellTypesArray"):
         # By type: quads (9) have four corners too.
         types = _vtk_values(mesh.GetCellTypesArray()).ravel()
-        offsets = _vtk_values(mesh.GetCells().GetOffsetsArray()).ravel()
-        ids = _vtk_values(mesh.GetCells().GetConnectivityArray()).ravel()
+        offsets, ids = _vtk_cells(mesh.GetCells())
         for kind, corners in ((10, 4), (5, 3)):
             chosen = offsets[:-1][types == kind]
             if len(chosen):

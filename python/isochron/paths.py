@@ -11,7 +11,7 @@ from .arguments import flag, number
 from .arrival import Arrival
 from .errors import NoAnswerError, UsageError
 from .grid import Grid
-from .mesh import Mesh
+from .mesh import Mesh, in_space
 from .mesh import host_array as as_array
 from .progress import reporting
 from .sources import as_places, warn_of_index
@@ -81,7 +81,7 @@ def trace_path(
             rows,
             arrival.sources._core(arrival.problem.vertices),
             asked.vertices,
-            None if asked.points is None else _padded(asked.points),
+            None if asked.points is None else in_space(np.atleast_2d(np.asarray(asked.points, dtype=np.float64))),
             tolerance,
             shorten,
             callback,
@@ -101,11 +101,6 @@ def _solved(arrival: Any) -> Arrival:
 
 def _is_flat(mesh: Mesh | Grid) -> bool:
     return mesh.ndim == 2 if isinstance(mesh, Grid) else mesh.points.shape[1] == 2
-
-
-def _padded(points: np.ndarray) -> np.ndarray:
-    points = np.atleast_2d(np.asarray(points, dtype=np.float64))
-    return np.column_stack([points, np.zeros(len(points))]) if points.shape[1] == 2 else points
 
 
 def gradient(arrival: Arrival) -> np.ndarray:

@@ -10,7 +10,7 @@ from . import _core
 from .errors import InputError, SolveWarning, UsageError, warn
 from .grid import Grid
 from .image import Image
-from .mesh import as_mesh, number_array, on_device, on_host, real_array
+from .mesh import as_mesh, in_space, number_array, on_device, on_host, real_array
 from .mesh import host_array as as_array
 
 #: Ways to say how fast the front runs, of which one is given, and all arguments of `solve` about that.
@@ -85,9 +85,8 @@ class Problem:
             return _core.grid_shape(*self.mesh._core_arguments(), mask, self.mesh.ndim, self.mesh.order)
         points, cells = on_host(self.mesh.points), on_host(self.mesh.cells)
         if points.ndim == 2 and points.shape[1] == 2:
-            points = np.column_stack([points, np.zeros(len(points))])
             self._converted.append("points: from two coordinates to three")
-        return _core.mesh_shape(points, cells)
+        return _core.mesh_shape(in_space(points), cells)
 
     def _flat(self, values: Any, name: str, trailing: int = 0) -> np.ndarray:
         """A row per element; of grids from arrays of their shape."""

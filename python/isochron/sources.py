@@ -9,7 +9,7 @@ import numpy as np
 from . import _core
 from .errors import IndexWarning, InputError, UsageError, warn
 from .grid import Grid
-from .mesh import Mesh, real_array
+from .mesh import Mesh, in_space, real_array
 from .mesh import host_array as as_array
 
 
@@ -36,7 +36,7 @@ class Sources:
         level_set: Any = None,
     ) -> None:
         self.vertices = None if vertices is None else np.atleast_1d(as_array(vertices))
-        self.points = None if points is None else _xyz(np.atleast_2d(as_array(points)))
+        self.points = None if points is None else in_space(np.atleast_2d(as_array(points)))
         marked = self.vertices is not None and self.vertices.dtype.kind == "b"
         if marked and vertex_times is not None:  # how many there are is known on the mesh
             self.vertex_times = real_array(vertex_times, "vertex_times")
@@ -74,13 +74,6 @@ class Sources:
         if self.level_set is not None:
             parts.append("level set")
         return f"Sources({', '.join(parts) or 'none'})"
-
-
-def _xyz(points: np.ndarray) -> np.ndarray:
-    """Positions in the plane get a third coordinate."""
-    if points.ndim == 2 and points.shape[1] == 2:
-        return np.column_stack([points, np.zeros(len(points))])
-    return points
 
 
 def _onsets(times: Any, of: np.ndarray | None, name: str) -> np.ndarray | None:

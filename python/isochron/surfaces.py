@@ -66,9 +66,8 @@ def extract_surface(
         raise UsageError(f"{' and '.join(chosen) or 'nothing'} given (one says where the surface is); give one of isovalue, labels and materials")
     values, where, _ = volume_of(volume, grid, "volume")
     rows = rows_of(values, where, "volume")
-    if size_range is not None:
-        if uniform is not None:
-            raise UsageError("uniform and size_range exclude each other; give one of them")
+    if size_range is not None and uniform is not None:
+        raise UsageError("uniform and size_range exclude each other; give one of them")
     options = _core.SurfaceOptions(
         epsilon=number(epsilon, "epsilon"),
         delta=number(delta, "delta"),

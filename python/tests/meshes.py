@@ -1,4 +1,6 @@
-"""Meshes for the tests, made with NumPy alone."""
+"""What the tests share: meshes, made with NumPy alone, and calls that must fail."""
+
+import re
 
 import numpy as np
 
@@ -24,3 +26,19 @@ def cube(n):
         walk = np.concatenate([[0], np.cumsum(steps[list(order)])])
         cells.append(corner[:, None] + walk)
     return points, np.vstack(cells).astype(np.int32)
+
+
+def message_of(kind, function, *arguments, **options):
+    """The message of a call that must raise such an exception: one line."""
+    import pytest  # here, as machines with little else than a GPU have none
+
+    with pytest.raises(kind) as error:
+        function(*arguments, **options)
+    assert "\n" not in str(error.value)
+    return str(error.value)
+
+
+def refused(kind, words, function, *arguments, **options):
+    """A call raises such an exception, and its message has what the pattern looks for."""
+    text = message_of(kind, function, *arguments, **options)
+    assert re.search(words, text), text

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from meshes import cube, square
+from meshes import cube, refused, square
 
 import isochron
 
@@ -27,8 +27,7 @@ def test_arrays_come_back(tmp_path):
 
 def test_existing_files_are_kept(tmp_path):
     isochron.write(tmp_path / "a.ply", square(2))
-    with pytest.raises(isochron.InputError, match="exists"):
-        isochron.write(tmp_path / "a.ply", square(3))
+    refused(isochron.InputError, "exists", isochron.write, tmp_path / "a.ply", square(3))
     isochron.write(tmp_path / "a.ply", square(3), force=True)
     assert len(isochron.read(tmp_path / "a.ply").cells) == 18
 
@@ -39,14 +38,12 @@ def test_wrong_arrays_and_ids_leave_no_file(tmp_path):
         isochron.write(tmp_path / "a.vtu", isochron.Mesh(points, cells, {"a": np.zeros(3)}))
     with pytest.raises(isochron.InputError, match="cells holds an id out of range"):
         isochron.write(tmp_path / "a.vtu", (points, np.array([[0, 1, 99]])))
-    with pytest.raises(isochron.UsageError, match="extension|format"):
-        isochron.write(tmp_path / "a.unknown", (points, cells))
+    refused(isochron.UsageError, "extension|format", isochron.write, tmp_path / "a.unknown", (points, cells))
     assert list(tmp_path.iterdir()) == []
 
 
 def test_missing_file():
-    with pytest.raises(isochron.InputError, match="nothing.vtu"):
-        isochron.read("nothing.vtu")
+    refused(isochron.InputError, "nothing.vtu", isochron.read, "nothing.vtu")
 
 
 @pytest.mark.parametrize("name", ["a.nii.gz", "a.nrrd", "a.vti", "a.npy"])
@@ -110,8 +107,7 @@ def test_generators_make_what_they_say():
     assert generate.salt((31, 11)).data.max() == 4500
     speed = generate.random_speed(generate.square(9), 0.5, 2)
     assert len(speed) == 128 and 0.5 <= speed.min() < speed.max() <= 2
-    with pytest.raises(isochron.UsageError, match="jitter"):
-        generate.square(9, jitter=3)
+    refused(isochron.UsageError, "jitter", generate.square, 9, jitter=3)
 
 
 def test_paths_that_were_not_found_are_left_out(tmp_path):
@@ -123,8 +119,7 @@ def test_paths_that_were_not_found_are_left_out(tmp_path):
     isochron.write(tmp_path / "paths.vtp", paths)
     again = isochron.read(tmp_path / "paths.vtp")
     assert [len(path) for path in again] == [len(path) for path in paths[1:]]
-    with pytest.raises(isochron.UsageError, match="no path"):
-        isochron.write(tmp_path / "none.vtp", [None, None])
+    refused(isochron.UsageError, "no path", isochron.write, tmp_path / "none.vtp", [None, None])
 
 
 @pytest.mark.parametrize(

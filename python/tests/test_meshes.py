@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import isochron
-from meshes import cube, square
+from meshes import cube, refused, square
 
 
 def like_meshio(points, **blocks):
@@ -21,26 +21,20 @@ def test_meshio():
     points, cells = square(3)
     arrival = isochron.solve(like_meshio(points, line=np.array([[0, 1]]), triangle=cells), [0])
     np.testing.assert_array_equal(arrival.times, isochron.solve((points, cells), [0]).times)
-    with pytest.raises(isochron.InputError, match="quad"):
-        isochron.solve(like_meshio(points, quad=np.array([[0, 1, 2, 3]])), [0])
+    refused(isochron.InputError, "quad", isochron.solve, like_meshio(points, quad=np.array([[0, 1, 2, 3]])), [0])
 
 
-def test_pyvista_unstructured():
-    points, cells = cube(3)
-    arrival = isochron.solve(SimpleNamespace(points=points, cells_dict={10: cells}), [0])
-    np.testing.assert_array_equal(arrival.times, isochron.solve((points, cells), [0]).times)
-
-
-def test_trimesh():
-    points, cells = square(3)
-    arrival = isochron.solve(SimpleNamespace(vertices=points, faces=cells), [0])
-    np.testing.assert_array_equal(arrival.times, isochron.solve((points, cells), [0]).times)
-
-
-def test_open3d():
-    points, cells = square(3)
-    arrival = isochron.solve(SimpleNamespace(vertices=points.tolist(), triangles=cells.tolist()), [0])
-    np.testing.assert_array_equal(arrival.times, isochron.solve((points, cells), [0]).times)
+@pytest.mark.parametrize(
+    "make, others",
+    [
+        (cube, lambda points, cells: SimpleNamespace(points=points, cells_dict={10: cells})),  # PyVista's
+        (square, lambda points, cells: SimpleNamespace(vertices=points, faces=cells)),  # trimesh's
+        (square, lambda points, cells: SimpleNamespace(vertices=points.tolist(), triangles=cells.tolist())),  # Open3D's
+    ],
+)
+def test_meshes_of_others(make, others):
+    mesh = make(3)
+    np.testing.assert_array_equal(isochron.solve(others(*mesh), [0]).times, isochron.solve(mesh, [0]).times)
 
 
 def test_our_own_mesh():

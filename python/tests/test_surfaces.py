@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 import isochron
+from meshes import refused
 
 
 @pytest.fixture(scope="module")
@@ -57,22 +58,14 @@ def test_labels_and_materials():
 
 
 def test_what_is_asked_must_make_sense(ball):
-    with pytest.raises(isochron.UsageError, match="one of isovalue"):
-        isochron.extract_surface(ball)
+    refused(isochron.UsageError, "one of isovalue", isochron.extract_surface, ball)
     with pytest.raises(isochron.UsageError, match="exclude each other"):
         isochron.extract_surface(ball, 0.0, uniform=1.0, size_range=(1, 2))
-    with pytest.raises(isochron.InputError, match="-?[0-9]"):
-        isochron.extract_surface(ball, 1e6)
-    with pytest.raises(isochron.UsageError, match="grid"):
-        isochron.extract_surface(ball.data, 0.0)
-    with pytest.raises(isochron.UsageError, match="triangles"):
-        isochron.tetrahedralize(isochron.generate.cube(3))
-    with pytest.raises(isochron.UsageError, match="grid"):
-        isochron.extract_surface(ball.data, 0.0, grid=(24, 24, 24))
-    with pytest.raises(isochron.UsageError, match="epsilon is 'a'"):
-        isochron.extract_surface(ball, 0.0, epsilon="a")
-    with pytest.raises(isochron.UsageError, match="iterations is 2.5"):
-        isochron.extract_surface(ball, 0.0, iterations=2.5)
+    refused(isochron.InputError, "-?[0-9]", isochron.extract_surface, ball, 1e6)
+    refused(isochron.UsageError, "grid", isochron.extract_surface, ball.data, 0.0)
+    refused(isochron.UsageError, "triangles", isochron.tetrahedralize, isochron.generate.cube(3))
+    refused(isochron.UsageError, "grid", isochron.extract_surface, ball.data, 0.0, grid=(24, 24, 24))
+    refused(isochron.UsageError, "epsilon is 'a'", isochron.extract_surface, ball, 0.0, epsilon="a")
+    refused(isochron.UsageError, "iterations is 2.5", isochron.extract_surface, ball, 0.0, iterations=2.5)
     for labels in (ball.data, np.full(ball.grid.shape, 2**40)):
-        with pytest.raises(isochron.InputError, match="whole numbers"):
-            isochron.extract_surface(labels, labels=1, grid=ball.grid)
+        refused(isochron.InputError, "whole numbers", isochron.extract_surface, labels, labels=1, grid=ball.grid)

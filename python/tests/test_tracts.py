@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import isochron
+from meshes import refused
 
 
 @pytest.fixture(scope="module")
@@ -51,28 +52,20 @@ def test_regions_of_all_kinds(phantom):
     index = np.argwhere(mask)
     costs = {round(tracts.connect(region, b).least_cost, 9) for region in (a, mask, index, a.voxels(tracts.grid))}
     assert len(costs) == 1
-    with pytest.raises(isochron.InputError, match="source"):
-        tracts.connect(np.zeros(phantom.grid.shape, bool), b)
-    with pytest.raises(isochron.InputError, match="target"):
-        tracts.connect(a, [10**9])
-    with pytest.raises(isochron.InputError, match="outside"):
-        tracts.connect(a, isochron.Sphere((1e6, 0, 0), 1))
+    refused(isochron.InputError, "source", tracts.connect, np.zeros(phantom.grid.shape, bool), b)
+    refused(isochron.InputError, "target", tracts.connect, a, [10**9])
+    refused(isochron.InputError, "outside", tracts.connect, a, isochron.Sphere((1e6, 0, 0), 1))
 
 
 def test_wrong_arguments_are_named(phantom):
     a, b = ends(phantom)
     with pytest.raises(isochron.InputError, match=r"tensors has the wrong shape .*\(6,\) or \(3, 3\)"):
         isochron.Tracts(phantom["mask"], phantom.grid)
-    with pytest.raises(isochron.UsageError, match="alpha is 'a'"):
-        isochron.Tracts(phantom, alpha="a")
-    with pytest.raises(isochron.UsageError, match="epsilon is 'a'"):
-        isochron.connect(phantom, a, b, epsilon="a")
-    with pytest.raises(isochron.UsageError, match="unknown metric 'z'"):
-        isochron.connectome(phantom, phantom["mask"], metric="z")
-    with pytest.raises(TypeError, match="no option 'colour'"):
-        isochron.connect(phantom, a, b, colour=1)
-    with pytest.raises(TypeError, match="no option 'colour'"):
-        isochron.connectome(phantom, phantom["mask"].astype(int), colour=1)
+    refused(isochron.UsageError, "alpha is 'a'", isochron.Tracts, phantom, alpha="a")
+    refused(isochron.UsageError, "epsilon is 'a'", isochron.connect, phantom, a, b, epsilon="a")
+    refused(isochron.UsageError, "unknown metric 'z'", isochron.connectome, phantom, phantom["mask"], metric="z")
+    refused(TypeError, "no option 'colour'", isochron.connect, phantom, a, b, colour=1)
+    refused(TypeError, "no option 'colour'", isochron.connectome, phantom, phantom["mask"].astype(int), colour=1)
 
 
 def test_what_the_tensors_hold_is_counted(phantom):
@@ -100,8 +93,7 @@ def test_excluded_regions_are_avoided(phantom):
     a, b = ends(phantom)
     wall = np.zeros(phantom.grid.shape, bool)
     wall[16] = True
-    with pytest.raises(isochron.NoAnswerError):
-        isochron.connect(phantom, a, b, mask=phantom["mask"], exclude=[wall])
+    refused(isochron.NoAnswerError, "", isochron.connect, phantom, a, b, mask=phantom["mask"], exclude=[wall])
 
 
 def test_connectome_is_symmetric(phantom):
@@ -131,8 +123,7 @@ def test_fit_gives_the_tensors_back():
     turned = isochron.tensor_fit(signal, bvals, bvecs * [-1, 1, 1], grid=grid)  # FSL's sign of the first axis
     assert np.allclose(turned.tensors, six, atol=1e-9)
     assert fit.counts["fitted"] == 24 and fit.fa.shape == grid.shape
-    with pytest.raises(isochron.InputError, match="bvecs"):
-        isochron.tensor_fit(signal, bvals, bvecs[:5], grid=grid)
+    refused(isochron.InputError, "bvecs", isochron.tensor_fit, signal, bvals, bvecs[:5], grid=grid)
 
 
 def test_a_fit_is_taken_as_tensors():

@@ -4,26 +4,42 @@ import numpy as np
 import pytest
 
 import isochron
-from meshes import cube, square
+from meshes import cube, refused, square
 
 vtk = pytest.importorskip("vtkmodules.vtkCommonDataModel", reason="VTK's Python module is not there")
 
 
-def vtk_mesh(points, cells, kind):
-    from vtkmodules.util.numpy_support import numpy_to_vtk, numpy_to_vtkIdTypeArray
+def set_points(mesh, points):
+    from vtkmodules.util.numpy_support import numpy_to_vtk
     from vtkmodules.vtkCommonCore import vtkPoints
 
     places = vtkPoints()
     places.SetData(numpy_to_vtk(points, deep=True))
-    lines = np.column_stack([np.full(len(cells), cells.shape[1]), cells]).astype(np.int64)
-    array = vtk.vtkCellArray()
-    array.ImportLegacyFormat(numpy_to_vtkIdTypeArray(lines.ravel(), deep=True))
-    mesh = vtk.vtkPolyData() if kind is None else vtk.vtkUnstructuredGrid()
     mesh.SetPoints(places)
+    return mesh
+
+
+def cell_array(cells):
+    array = vtk.vtkCellArray()
+    for ids in cells:
+        array.InsertNextCell(len(ids))
+        for i in ids:
+            array.InsertCellPoint(i)
+    return array
+
+
+def vtk_mesh(points, cells, kind):
     if kind is None:
-        mesh.SetPolys(array)
-    else:
-        mesh.SetCells(kind, array)
+        return polydata(points, cells)
+    mesh = set_points(vtk.vtkUnstructuredGrid(), points)
+    mesh.SetCells(kind, cell_array(cells))
+    return mesh
+
+
+def polydata(points, polygons=(), strips=()):
+    mesh = set_points(vtk.vtkPolyData(), points)
+    mesh.SetPolys(cell_array(polygons))
+    mesh.SetStrips(cell_array(strips))
     return mesh
 
 
@@ -53,14 +69,10 @@ def test_vtk_meshes_of_other_cells():
     with pytest.warns(isochron.SolveWarning, match="1 cell of kind quad left out"):
         arrival = isochron.solve(mixed, [0])
     np.testing.assert_array_equal(arrival.times, isochron.solve((points, cells), [0]).times)
-    with pytest.raises(isochron.InputError, match="triangulate"):
-        isochron.solve(vtk_mesh(points, np.array([[0, 1, 5, 4]]), 9), [0])
-    with pytest.raises(isochron.InputError, match="no points"):
-        isochron.solve(vtk.vtkPolyData(), [0])
-    with pytest.raises(isochron.InputError, match="rectilinear"):
-        isochron.solve(vtk.vtkRectilinearGrid(), [0])
-    with pytest.raises(isochron.InputError, match="vtkMultiBlockDataSet"):
-        isochron.solve(vtk.vtkMultiBlockDataSet(), [0])
+    refused(isochron.InputError, "triangulate", isochron.solve, vtk_mesh(points, np.array([[0, 1, 5, 4]]), 9), [0])
+    refused(isochron.InputError, "no points", isochron.solve, vtk.vtkPolyData(), [0])
+    refused(isochron.InputError, "rectilinear", isochron.solve, vtk.vtkRectilinearGrid(), [0])
+    refused(isochron.InputError, "vtkMultiBlockDataSet", isochron.solve, vtk.vtkMultiBlockDataSet(), [0])
 
 
 def flat_image(angle, origin=(0, 0, 0)):
@@ -87,24 +99,6 @@ def test_flat_vtk_images_keep_their_height():
     assert arrival.times.shape == (11, 11, 1)
     np.testing.assert_allclose(arrival.times[[10, 0], [0, 10], 0], [10, 10], rtol=1e-6)
     assert isochron.solve(flat_image(0, (1, 2, 0)), [0]).times.shape == (11, 11)
-
-
-def polydata(points, polygons=(), strips=()):
-    from vtkmodules.util.numpy_support import numpy_to_vtk
-    from vtkmodules.vtkCommonCore import vtkPoints
-
-    places = vtkPoints()
-    places.SetData(numpy_to_vtk(points, deep=True))
-    mesh = vtk.vtkPolyData()
-    mesh.SetPoints(places)
-    for cells, put in ((polygons, mesh.SetPolys), (strips, mesh.SetStrips)):
-        array = vtk.vtkCellArray()
-        for ids in cells:
-            array.InsertNextCell(len(ids))
-            for i in ids:
-                array.InsertCellPoint(i)
-        put(array)
-    return mesh
 
 
 def test_polygons_that_are_left_out_are_told():

@@ -42,18 +42,11 @@ class Docs(CliCase):
             self.assertIn(f"`{command}`", text)
 
     def test_all_keys_of_summaries_are_described(self):
-        made = self.succeed_json("generate", "square", "--n", "9", "-o", "square.vtp")
-        self.assert_described("generate", made, page_of("generate"))
-        image = self.succeed_json("generate", "crossing-fibers", "--n", "24", "-o", "fibers.nii.gz")
-        self.assert_described("generate", image, page_of("generate"))
-        solved = self.succeed_json("solve", "square.vtp", "-o", "times.vtp", "--source", "0", "--verify")
-        self.assert_described("solve", solved, page_of("solve"))
-        each = self.succeed_json("solve", "square.vtp", "-o", "each.vtp", "--source", "0,5", "--each-source")
-        self.assert_described("solve", keys_in(each), page_of("solve"))
-        paths = self.succeed_json("path", "times.vtp", "-o", "path.vtp", "--source", "0", "--to", "80")
-        self.assert_described("path", keys_in(paths), page_of("path"))
-        joined = self.succeed_json("connect", "fibers.nii.gz", "--from", "voxels:4,12,12", "--to", "voxels:20,12,12",
-                                   "-o", "c")
-        self.assert_described("connect", keys_in(joined), page_of("connect"))
-        matrix = self.succeed_json("connectome", "fibers.nii.gz", "--parcels", "3", "-o", "m.csv")
-        self.assert_described("connectome", keys_in(matrix), page_of("connectome"))
+        for command, arguments in (("generate", "square --n 9 -o square.vtp"),
+                                   ("generate", "crossing-fibers --n 24 -o fibers.nii.gz"),
+                                   ("solve", "square.vtp -o times.vtp --source 0 --verify"),
+                                   ("solve", "square.vtp -o each.vtp --source 0,5 --each-source"),
+                                   ("path", "times.vtp -o path.vtp --source 0 --to 80"),
+                                   ("connect", "fibers.nii.gz --from voxels:4,12,12 --to voxels:20,12,12 -o c"),
+                                   ("connectome", "fibers.nii.gz --parcels 3 -o m.csv")):
+            self.assert_described(command, keys_in(self.succeed_json(command, arguments)), page_of(command))

@@ -1,15 +1,11 @@
 """isochron solve --each-source: a solve for every source."""
 
-import ast
-import csv
 import math
 import resource
 import signal
-import struct
-import subprocess
-import time
 
-from cli_case import BINARY, CliCase, square_mesh
+from cli_case import CliCase, square_mesh
+from small_files import read_npy
 
 
 class EachSource(CliCase):
@@ -21,31 +17,22 @@ class EachSource(CliCase):
         self.write_msh("a.msh", self.points, self.triangles, point_arrays={"corner": corner, "level": level})
 
     def each(self, *options):
-        return self.succeed_json("solve", "a.msh", "--each-source", "--force", "--verify", *options)
-
-    def arrays(self, file):
-        return {array["name"]: array for array in self.succeed_json("info", file)["files"][0]["arrays"]}
+        return self.succeed_json("solve a.msh --each-source --force --verify", *options)
 
     def read_npy(self, name):
-        """The rows of a table, by the definition of the format."""
-        data = (self.folder / name).read_bytes()
-        self.assertEqual(data[:8], b"\x93NUMPY\x01\x00")
-        start = 10 + struct.unpack("<H", data[8:10])[0]
-        self.assertEqual(start % 64, 0)
-        header = ast.literal_eval(data[10:start].decode("ascii"))
-        self.assertEqual((header["descr"], header["fortran_order"]), ("<f8", False))
+        """The rows of a table."""
+        header, numbers = read_npy(self.folder / name)
+        self.assert_fields(header, descr="<f8", fortran_order=False)
         rows, columns = header["shape"]
-        numbers = struct.unpack(f"<{rows * columns}d", data[start:])
         return [numbers[i * columns:(i + 1) * columns] for i in range(rows)]
 
     def read_matrix(self, name):
-        with open(self.folder / name, newline="", encoding="utf-8") as file:
-            return list(csv.reader(file))
+        return [line.split(",") for line in self.read_text(name).splitlines()]
 
     # ---- results
 
     def test_an_array_for_each_source_in_the_mesh(self):
-        summary = self.each("-o", "out.msh", "--source", "0,40", "--source-point", "1,1")
+        summary = self.each("-o out.msh --source 0,40 --source-point 1,1")
         arrays = self.arrays("out.msh")
         self.assertLessEqual({"arrival_time_0", "arrival_time_1", "arrival_time_2", "corner"}, set(arrays))
         self.assertNotIn("arrival_time", arrays)
@@ -54,7 +41,7 @@ class EachSource(CliCase):
             array = arrays[f"arrival_time_{i}"]
             self.assertEqual(array["min"], 0)
             self.assertAlmostEqual(array["max"], source["max_time"], places=6)
-            self.assertEqual((source["reached"], source["unreached"], source["converged"]), (81, 0, True))
+            self.assert_fields(source, reached=81, unreached=0, converged=True)
             self.assertGreaterEqual(source["solve_seconds"], 0)
             self.assertIsNotNone(source["residual"])
         self.assertEqual([source.get("vertex") for source in summary["sources"]], [0, 40, None])
@@ -63,31 +50,29 @@ class EachSource(CliCase):
 
     def test_new_results_take_the_place_of_all_earlier_ones(self):
         for suffix in (".msh", ".ply", ".vtk"):
-            self.each("-o", "three" + suffix, "--source", "0,1,2")
-            self.succeed("solve", "three" + suffix, "-o", "two" + suffix, "--force", "--each-source", "--source", "5,6")
+            self.each("-o", "three" + suffix, "--source 0,1,2")
+            self.succeed("solve", "three" + suffix, "-o", "two" + suffix, "--force --each-source --source 5,6")
             names = {name for name in self.arrays("two" + suffix) if name.startswith("arrival_time")}
             # PLY has one column a property, and columns with numbers are read as one array.
             self.assertEqual(names, {"arrival_time"} if suffix == ".ply" else {"arrival_time_0", "arrival_time_1"})
             if suffix == ".ply":
                 self.assertEqual(self.arrays("two.ply")["arrival_time"]["components"], 2)
-            self.succeed("solve", "two" + suffix, "-o", "one" + suffix, "--force", "--source", "5")
+            self.succeed("solve", "two" + suffix, "-o", "one" + suffix, "--force --source 5")
             names = {name for name in self.arrays("one" + suffix) if name.startswith("arrival_time")}
             self.assertEqual(names, {"arrival_time"})
 
     def test_each_is_what_a_solve_from_it_alone_gives(self):
         self.write("s.txt", "0 0.5\n33\n80 2\n")
-        summary = self.each("-o", "t.npy", "--source-file", "s.txt", "--source-time", "1")
+        summary = self.each("-o t.npy --source-file s.txt --source-time 1")
         self.assertEqual([source["onset"] for source in summary["sources"]], [0.5, 1, 2])
         rows = self.read_npy("t.npy")
         for (vertex, onset), row in zip(((0, 0.5), (33, 1), (80, 2)), rows):
-            alone = self.succeed_json("solve", "a.msh", "-o", "one.msh", "--force", "--source", vertex,
-                                      "--source-time", onset)
+            alone = self.succeed_json(f"solve a.msh -o one.msh --force --source {vertex} --source-time {onset}")
             self.assertAlmostEqual(max(row), alone["max_time"], places=9)
             self.assertEqual((row.index(min(row)), min(row)), (vertex, onset))
 
     def test_table_for_numpy(self):
-        summary = self.each("-o", "t.npy", "--source-tag", "corner=1", "--precision", "single")
-        self.assertEqual(summary["written"], ["t.npy"])
+        self.assertEqual(self.each("-o t.npy --source-tag corner=1 --precision single")["written"], ["t.npy"])
         rows = self.read_npy("t.npy")
         self.assertEqual([len(row) for row in rows], [81, 81, 81])
         for row, start in zip(rows, (0, 8, 80)):
@@ -95,7 +80,7 @@ class EachSource(CliCase):
             self.assertAlmostEqual(row[40], 0.5**0.5, delta=0.03)
 
     def test_matrix_between_the_sources(self):
-        summary = self.each("--source", "0,8,80", "--matrix", "m.csv", "-o", "out.msh")
+        summary = self.each("--source 0,8,80 --matrix m.csv -o out.msh")
         self.assertEqual(summary["written"], ["out.msh", "m.csv"])
         rows = self.read_matrix("m.csv")
         self.assertEqual(rows[0], ["vertex", "0", "8", "80"])
@@ -109,90 +94,78 @@ class EachSource(CliCase):
         self.assertAlmostEqual(times[0][2], 2**0.5, delta=0.02)
 
     def test_matrix_alone(self):
-        self.assertEqual(self.each("--source", "0-80", "--matrix", "m.csv")["written"], ["m.csv"])
+        self.assertEqual(self.each("--source 0-80 --matrix m.csv")["written"], ["m.csv"])
         self.assertEqual([len(row) for row in self.read_matrix("m.csv")], [82] * 82)
 
     def test_parts_that_a_source_does_not_reach(self):
         points = self.points + [(x + 5, y, z) for x, y, z in self.points]
         triangles = self.triangles + [tuple(v + 81 for v in triangle) for triangle in self.triangles]
         self.write_msh("two.msh", points, triangles)
-        summary = self.succeed_json("solve", "two.msh", "--each-source", "--source", "0,81", "-o", "t.npy",
-                                    "--matrix", "m.csv")
+        summary = self.succeed_json("solve two.msh --each-source --source 0,81 -o t.npy --matrix m.csv")
         self.assertEqual([source["reached"] for source in summary["sources"]], [81, 81])
-        self.assertEqual((summary["reached"], summary["warnings"]), (162, []))
+        self.assert_fields(summary, reached=162, warnings=[])
         self.assertEqual(self.read_npy("t.npy")[0][81:], (math.inf,) * 81)
         self.assertEqual(self.read_matrix("m.csv")[1:], [["0", "0", "inf"], ["81", "inf", "0"]])
 
     def test_summary_for_people(self):
-        text = self.succeed("solve", "a.msh", "-o", "t.npy", "--each-source", "--source", "0,1").stdout
+        text = self.succeed("solve a.msh -o t.npy --each-source --source 0,1").stdout
         self.assertIn("2, each on its own", text)
 
     def test_threads_do_not_change_the_times(self):
         tables = []
         for threads in (1, 2, 3):
-            self.each("-o", "t.npy", "--source", "0-20", "--backend", "threads", "--threads", threads)
+            self.each(f"-o t.npy --source 0-20 --backend threads --threads {threads}")
             tables.append(self.read_npy("t.npy"))
-        self.assertEqual(tables[1], tables[2])
-        self.assertEqual(tables[0], tables[1])
+        self.assertEqual(tables, tables[:1] * 3)
 
     # ---- what cannot be
 
     def reject(self, *options, code=2, words=()):
-        self.expect(code, "solve", "a.msh", *options, words=words)
+        self.expect(code, "solve a.msh", *options, words=words)
 
     def test_one_source_and_level_sets(self):
-        self.reject("-o", "t.npy", "--each-source", "--source", "3", words=("only one source", "--each-source"))
-        self.reject("-o", "t.npy", "--each-source", "--source-levelset", "level", words=("--source-levelset",))
-        self.reject("-o", "t.npy", "--each-source", "--source", "0,1", "--source-levelset", "level",
-                    words=("--source-levelset",))
+        for options, words in (("--source 3", ("only one source", "--each-source")),
+                               ("--source-levelset level", "--source-levelset"),
+                               ("--source 0,1 --source-levelset level", "--source-levelset")):
+            self.reject("-o t.npy --each-source", options, words=words)
 
     def test_what_goes_with_one_solve(self):
         self.write("p.txt", "0 0 0\n")
-        each = ("-o", "t.npy", "--each-source", "--source", "0,1")
-        self.reject(*each, "--weights", words=("--weights", "--each-source"))
-        self.reject(*each, "--picture", "p.png", words=("--picture", "--each-source"))
-        self.reject(*each, "--probe", "p.txt", "--probe-output", "p.csv", words=("--probe", "--each-source"))
+        for option, value in (("--weights", ""), ("--picture", "p.png"), ("--probe", "p.txt --probe-output p.csv")):
+            self.reject(f"-o t.npy --each-source --source 0,1 {option} {value}", words=(option, "--each-source"))
 
     def test_what_goes_with_many(self):
-        self.reject("-o", "t.npy", "--source", "0,1", words=("t.npy", "--each-source"))
-        self.reject("-o", "t.vtu", "--source", "0,1", "--matrix", "m.csv", words=("--matrix", "--each-source"))
-        self.reject("--each-source", "--source", "0,1", "--source-point", "1,1", "--matrix", "m.csv",
+        self.reject("-o t.npy --source 0,1", words=("t.npy", "--each-source"))
+        self.reject("-o t.vtu --source 0,1 --matrix m.csv", words=("--matrix", "--each-source"))
+        self.reject("--each-source --source 0,1 --source-point 1,1 --matrix m.csv",
                     words=("--matrix", "--source-point"))
-        self.reject("-o", "t.npy.gz", "--each-source", "--source", "0,1", words=("t.npy.gz",))
+        self.reject("-o t.npy.gz --each-source --source 0,1", words="t.npy.gz")
 
     def test_names_of_outputs(self):
-        each = ("--each-source", "--source", "0,1")
+        each = "--each-source --source 0,1"
         self.write("old.npy", "")
-        self.reject(*each, "-o", "old.npy", code=3, words=("old.npy", "exists"))
+        self.reject(each, "-o old.npy", code=3, words=("old.npy", "exists"))
         self.write("old.csv", "")
-        self.reject(*each, "-o", "b.msh", "--matrix", "old.csv", code=3, words=("old.csv", "exists"))
+        self.reject(each, "-o b.msh --matrix old.csv", code=3, words=("old.csv", "exists"))
         self.write("from.csv", "0 0\n1 0\n")
-        self.reject("--each-source", "--source-file", "from.csv", "--matrix", "from.csv", "--force", words=("from.csv", "input"))
-        self.reject(*each, "-o", "none/t.npy", code=1, words=("none/t.npy",))
+        self.reject("--each-source --source-file from.csv --matrix from.csv --force", words=("from.csv", "input"))
+        self.reject(each, "-o none/t.npy", code=1, words="none/t.npy")
 
     def test_a_matrix_is_csv(self):
         for name in ("m.npy", "m.vtu", "-"):
-            self.expect(2, "solve", "a.msh", "--each-source", "--source", "0,1", "--matrix", name, words=(".csv",))
+            self.expect(2, f"solve a.msh --each-source --source 0,1 --matrix {name}", words=".csv")
 
     def test_a_bad_source_leaves_nothing(self):
         self.write_msh("loose.msh", [*self.points, (9, 9, 9)], self.triangles)
-        self.expect(3, "solve", "loose.msh", "--each-source", "--source", "0,5,81", "-o", "t.npy", "--matrix", "m.csv",
+        self.expect(3, "solve loose.msh --each-source --source 0,5,81 -o t.npy --matrix m.csv",
                     words=("loose.msh", "81"))
-        self.reject("-o", "t.npy", "--each-source", "--source-point", "0,0", "--source-point", "7,7", code=3,
-                    words=("a.msh", "7,7"))
+        self.reject("-o t.npy --each-source --source-point 0,0 --source-point 7,7", code=3, words=("a.msh", "7,7"))
 
     def test_full_disk(self):
         limit = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))}
         for option, name in (("-o", "t.npy"), ("--matrix", "m.csv")):
-            self.expect(1, "solve", "a.msh", "--each-source", "--source", "0-80", option, name, words=(name,), **limit)
+            self.expect(1, f"solve a.msh --each-source --source 0-80 {option} {name}", words=name, **limit)
 
     def test_ctrl_c_leaves_nothing(self):
-        self.succeed("generate", "cube", "--n", "24", "-o", "cube.msh", "--quiet")
-        before = self.files()
-        with subprocess.Popen([BINARY, "solve", "cube.msh", "--each-source", "--source", "0-9999", "-o", "t.npy"],
-                              cwd=self.folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-            time.sleep(2)
-            process.send_signal(signal.SIGINT)
-            out, err = process.communicate(timeout=60)
-        self.assertEqual((process.returncode, out, err), (130, "", "isochron: error: interrupted\n"))
-        self.assertEqual(self.files(), before)
+        self.succeed("generate cube --n 24 -o cube.msh --quiet")
+        self.interrupt(signal.SIGINT, 2, "solve cube.msh --each-source --source 0-9999 -o t.npy")

@@ -3,6 +3,7 @@
 import array
 import contextlib
 import json
+import math
 import os
 import pathlib
 import re
@@ -11,7 +12,8 @@ import signal
 import subprocess
 import time
 
-from cli_case import BINARY, TET, TET_POINTS, CliCase
+from cli_case import BINARY, CliCase, words_of
+from small_files import write_nrrd
 
 ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
                "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
@@ -30,9 +32,9 @@ class MpiCase(CliCase):
     environment = ENVIRONMENT
     starter = ()  # a command that starts each rank
 
-    def command(self, ranks, *arguments):
+    def command(self, ranks, *arguments, backend="--backend mpi"):
         return ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", str(ranks), *self.starter, BINARY,
-                *map(str, arguments)]
+                *words_of([*arguments, backend])]
 
     @contextlib.contextmanager
     def full_disk(self):
@@ -44,14 +46,25 @@ class MpiCase(CliCase):
         finally:
             del self.starter, self.environment
 
-    def over_ranks(self, ranks, *arguments):
-        return subprocess.run(self.command(ranks, *arguments), cwd=self.folder, text=True, capture_output=True,
-                              timeout=240, stdin=subprocess.DEVNULL, env=self.environment)
+    def over_ranks(self, ranks, *arguments, **options):
+        return subprocess.run(self.command(ranks, *arguments, **options), cwd=self.folder, text=True,
+                              capture_output=True, timeout=240, stdin=subprocess.DEVNULL, env=self.environment)
+
+    def start_ranks(self, ranks, *arguments):
+        return subprocess.Popen(self.command(ranks, *arguments), cwd=self.folder, text=True, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, env=ENVIRONMENT)
+
+    def succeed_over_ranks(self, ranks, *arguments):
+        done = self.over_ranks(ranks, *arguments)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done
 
     def summary(self, ranks, *arguments):
-        done = self.over_ranks(ranks, *arguments, "--json", "--verify", "--force")
-        self.assertEqual(done.returncode, 0, done.stderr)
-        return json.loads(done.stdout)  # only one rank speaks, or this fails
+        """What a solve that converges says of itself."""
+        done = self.succeed_over_ranks(ranks, *arguments, "--json --verify --force")
+        summary = json.loads(done.stdout)  # only one rank speaks, or this fails
+        self.assertTrue(summary["converged"])
+        return summary
 
     def fail_over_ranks(self, code, *arguments, words=(), ranks=3):
         """One line of ours on stderr (mpirun adds its own), the exit code, and no file."""
@@ -60,16 +73,9 @@ class MpiCase(CliCase):
         self.assertEqual(done.returncode, code, done.stderr)
         ours = [line for line in done.stderr.splitlines() if "isochron: error: " in line]
         self.assertEqual(len(ours), 1, done.stderr)
-        for word in words:
-            self.assertIn(word, ours[0])
+        self.assert_has_all(ours[0], *([words] if isinstance(words, str) else words))
         self.assertEqual(done.stdout, "")
         self.assertEqual(self.files(), before)
-
-    def has_gpu(self):
-        """Whether this build and this machine have one; otherwise why not."""
-        self.write_msh("probe.msh", TET_POINTS, tets=TET)
-        probe = self.run_isochron("solve", "probe.msh", "-o", "probed.msh", "--source", "0", "--backend", "cuda")
-        return probe.returncode == 0, probe.stderr.strip()
 
     def rank_processes(self, launcher):
         """The ranks' process ids by rank, once all are there."""
@@ -89,11 +95,32 @@ class MpiCase(CliCase):
 
     # ---- files
 
+    def image(self, name, shape, value, **more):
+        """A NRRD file, spaced unevenly, of what `value` gives for each index."""
+        i, j, k = shape
+        values = [value(x, y, z) for z in range(k) for y in range(j) for x in range(i)]
+        write_nrrd(self.folder / name, shape, values, spacing=(1.0, 1.5, 0.8), **more)
+
+    def speeds(self, name="speed.nrrd", shape=(14, 12, 10)):
+        self.image(name, shape, lambda i, j, k: 1 + 0.1 * ((3 * i + 5 * j + 7 * k) % 11))
+
+    def turning_tensors(self, shape):
+        """The inverse of a metric, xx xy xz yy yz zz: three times as fast along a direction that turns from slice to
+        slice."""
+        values = []
+        for k in range(shape[2]):
+            x, y = math.cos(0.3 * k), math.sin(0.3 * k)
+            values += [1 + 8 * x * x, 8 * x * y, 0.0, 1 + 8 * y * y, 0.0, 1.0] * (shape[0] * shape[1])
+        return values
+
+    def assert_close(self, found, expected, tolerance):
+        """Times are the same, infinite ones too."""
+        self.assertEqual(len(found), len(expected))
+        self.assertLess(max((abs(a - b) for a, b in zip(found, expected) if a != b), default=0), tolerance)
+
     def vtk_arrays(self, name):
         """The point arrays of a VTU or VTP file as Isochron writes them, by name; a list of numbers each."""
-        content = (self.folder / name).read_bytes()
-        marker = b'<AppendedData encoding="raw">'
-        head, data = content.split(marker, 1)
+        head, data = self.read_bytes(name).split(b'<AppendedData encoding="raw">', 1)
         data = data[data.index(b"_") + 1:]
         points = head[head.index(b"<PointData"):head.index(b"</PointData>")].decode()
         codes = {"Float32": "f", "Float64": "d", "Int32": "i", "Int64": "q", "UInt8": "B"}
@@ -107,38 +134,10 @@ class MpiCase(CliCase):
             arrays[field["Name"]] = list(values)
         return arrays
 
-    def write_foreign_set(self, name, pieces, point_arrays=(), cell_arrays=()):
-        """A set as other programs write it, as text and without ids. A piece is its points, its cells and its arrays
-        by name; those of points and cells are named apart."""
-        sources = []
-        for number, (points, cells, arrays) in enumerate(pieces):
-            numbers = lambda values: " ".join(str(x) for value in values for x in value)
-            ends = [sum(len(cell) for cell in cells[:i + 1]) for i in range(len(cells))]
-            tags = {key: f'<DataArray type="Float64" Name="{key}" format="ascii">{" ".join(map(str, values))}</DataArray>'
-                    for key, values in arrays.items()}
-            sources.append(f"{name}_{number}.vtu")
-            self.write(sources[-1], f"""<?xml version="1.0"?>
-<VTKFile type="UnstructuredGrid" version="0.1" byte_order="LittleEndian"><UnstructuredGrid>
-<Piece NumberOfPoints="{len(points)}" NumberOfCells="{len(cells)}">
-<PointData>{"".join(tags[key] for key in point_arrays)}</PointData>
-<CellData>{"".join(tags[key] for key in cell_arrays)}</CellData>
-<Points><DataArray type="Float64" NumberOfComponents="3" format="ascii">{numbers(points)}</DataArray></Points>
-<Cells><DataArray type="Int64" Name="connectivity" format="ascii">{numbers(cells)}</DataArray>
-<DataArray type="Int64" Name="offsets" format="ascii">{" ".join(map(str, ends))}</DataArray>
-<DataArray type="UInt8" Name="types" format="ascii">{" ".join({3: "5", 4: "10", 2: "3"}[len(c)] for c in cells)}</DataArray>
-</Cells></Piece></UnstructuredGrid></VTKFile>""")
-        announced = lambda names: "".join(f'<PDataArray type="Float64" Name="{key}"/>' for key in names)
-        return self.write(name, f"""<?xml version="1.0"?>
-<VTKFile type="PUnstructuredGrid" version="0.1"><PUnstructuredGrid GhostLevel="0">
-<PPointData>{announced(point_arrays)}</PPointData><PCellData>{announced(cell_arrays)}</PCellData>
-<PPoints><PDataArray type="Float64" NumberOfComponents="3"/></PPoints>
-{"".join(f'<Piece Source="{source}"/>' for source in sources)}</PUnstructuredGrid></VTKFile>""")
-
     def set_arrays(self, name):
         """The point arrays of one component of a set of pieces, in the order of the whole mesh; copies must agree."""
-        pieces = re.findall('<Piece Source="([^"]*)"', (self.folder / name).read_text())
         whole = {}
-        for piece in pieces:
+        for piece in re.findall('<Piece Source="([^"]*)"', self.read_text(name)):
             arrays = self.vtk_arrays(piece)
             if not arrays:
                 continue  # a rank without vertices
@@ -160,14 +159,15 @@ class MpiCase(CliCase):
         for count in ranks:
             with self.subTest(ranks=count):
                 piece.unlink()
-                self.fail_over_ranks(3, *solve, ranks=count, words=(name, "is missing"))
+                self.fail_over_ranks(3, solve, ranks=count, words=(name, "is missing"))
                 for part in (0, len(content) // 4, len(content) * 9 // 10):
                     piece.write_bytes(content[:part])
-                    self.fail_over_ranks(3, *solve, ranks=count, words=(f"error: {solve[1]}: piece 1 of 3 ({first}): ",))
+                    self.fail_over_ranks(3, solve, ranks=count,
+                                         words=f"error: {solve.split()[1]}: piece 1 of 3 ({first}): ")
                 piece.write_bytes((self.folder / other).read_bytes())
-                self.fail_over_ranks(3, *solve, ranks=count, words=words)
+                self.fail_over_ranks(3, solve, ranks=count, words=words)
                 piece.write_bytes(content.replace(f'Name="{array}"'.encode(), f'Name="{array[::-1]}"'.encode()))
-                self.fail_over_ranks(3, *solve, ranks=count, words=(name, array))
+                self.fail_over_ranks(3, solve, ranks=count, words=(name, array))
                 piece.write_bytes(content)
 
     def kill_while_writing(self, solve, suffix):
@@ -180,8 +180,7 @@ class MpiCase(CliCase):
                 self.end_rank_while_writing(solve, suffix, rank, how)
 
     def end_rank_while_writing(self, solve, suffix, rank, how):
-        with subprocess.Popen(self.command(2, *solve), cwd=self.folder, text=True, stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, env=ENVIRONMENT) as launcher:
+        with self.start_ranks(2, solve) as launcher:
             ranks, end = {}, time.monotonic() + 120
             while not (self.folder / "b").exists() and launcher.poll() is None and time.monotonic() < end:
                 ranks = ranks if len(ranks) == 2 else self.rank_processes(launcher.pid)

@@ -1,12 +1,10 @@
 """isochron solve on images: answers, masks, schemes, and what is refused."""
 
-import ast
+import itertools
 import math
-import struct
 
 from cli_case import CliCase, square_mesh
-from nifti import write_nifti
-from nrrd import write_nrrd
+from small_files import read_npy, write_nifti, write_nrrd
 
 
 class SolveImage(CliCase):
@@ -16,28 +14,19 @@ class SolveImage(CliCase):
 
     def numbers(self, name):
         """All values of an .npy file of doubles, in the file's order."""
-        data = (self.folder / name).read_bytes()
-        length = struct.unpack("<H", data[8:10])[0]
-        header = ast.literal_eval(data[10:10 + length].decode())
+        header, values = read_npy(self.folder / name)
         self.assertEqual(header["descr"], "<f8")
-        count = math.prod(header["shape"])
-        return struct.unpack(f"<{count}d", data[10 + length:])
+        return values
 
     def test_distances_in_a_small_image(self):
         n = 9
         image = self.image("a.nrrd", (n, n, n), [2.0] * n**3, spacing=(0.5, 0.5, 0.5))
-        summary = self.succeed_json("solve", image, "-o", "out.npy", "--speed-array", "speed", "--source-point",
-                                    "2,2,2", "--verify")
-        self.assertEqual(summary["element_kind"], "voxel")
-        self.assertEqual((summary["vertices"], summary["reached"], summary["unreached"]), (n**3, n**3, 0))
-        self.assertTrue(summary["converged"])
+        summary = self.succeed_json(f"solve {image} -o out.npy --speed-array speed --source-point 2,2,2 --verify")
+        self.assert_fields(summary, element_kind="voxel", vertices=n**3, reached=n**3, unreached=0, converged=True)
         self.assertLessEqual(summary["residual"], summary["residual_limit"])
         times = self.numbers("out.npy")  # the source is in the middle: any order of the axes will do
-        for k in range(n):
-            for j in range(n):
-                for i in range(n):
-                    exact = 0.25 * math.dist((i, j, k), (4, 4, 4))
-                    self.assertAlmostEqual(times[i + n * (j + n * k)], exact, delta=1e-6)
+        for voxel, time in zip(itertools.product(range(n), repeat=3), times):
+            self.assertAlmostEqual(time, 0.25 * math.dist(voxel, (4, 4, 4)), delta=1e-6)
 
     def test_orders_schemes_and_sources(self):
         n = 12
@@ -47,39 +36,35 @@ class SolveImage(CliCase):
                               "sweeps": ("--scheme", "godunov", "--method", "fsm"),
                               "smeared": ("--scheme", "lax-friedrichs"),
                               "factored": ("--order", "2", "--source-init", "factored")}.items():
-            summary = self.succeed_json("solve", image, "-o", "out.nii.gz", "--force", "--source", "0",
-                                        "--speed-array", "speed", "--verify", *options)
+            summary = self.succeed_json(f"solve {image} -o out.nii.gz --force --source 0 --speed-array speed --verify",
+                                        *options)
             self.assertEqual(summary["reached"], n**3)
             last[name] = summary["max_time"]
         self.assertAlmostEqual(last["godunov"], last["one"], delta=1e-3)
         self.assertAlmostEqual(last["sweeps"], last["one"], delta=1e-3)
         self.assertAlmostEqual(last["two"], last["factored"], delta=0.1 * last["two"])
-        self.assertEqual(self.succeed_json("solve", image, "-o", "out.nrrd", "--source-tag", "speed=1.0")["reached"],
-                         n**3)
+        self.assertEqual(self.succeed_json(f"solve {image} -o out.nrrd --source-tag speed=1.0")["reached"], n**3)
         self.write("start.txt", "0 1.5\n5 2.5\n")
-        self.succeed_json("solve", image, "-o", "again.nrrd", "--source-file", "start.txt")
+        self.succeed_json(f"solve {image} -o again.nrrd --source-file start.txt")
 
     def test_masks(self):
         n = 8
         image = self.image("a.nrrd", (n, n, n), [1.0] * n**3)
         wall = self.image("wall.nrrd", (n, n, n), [0.0 if v % n == 4 else 1.0 for v in range(n**3)])
-        summary = self.succeed_json("solve", image, "-o", "out.nrrd", "--source", "0", "--mask", wall)
-        self.assertEqual(summary["reached"], 4 * n * n)
-        self.assertEqual(summary["elements"], 7 * n * n)
-        self.assertEqual(summary["unreached_in_no_element"], n * n)
-        self.assertEqual((summary["unreached_parts"], summary["unreached_in_parts"]), (1, 3 * n * n))
+        summary = self.succeed_json(f"solve {image} -o out.nrrd --source 0 --mask {wall}")
+        self.assert_fields(summary, reached=4 * n * n, elements=7 * n * n, unreached_in_no_element=n * n,
+                           unreached_parts=1, unreached_in_parts=3 * n * n)
         other = self.image("other.nrrd", (n, n, n - 1), [1.0] * n * n * (n - 1))
-        self.expect(3, "solve", image, "-o", "b.nrrd", "--source", "0", "--mask", other, words=["other voxels"])
-        self.expect(3, "solve", image, "-o", "b.nrrd", "--source", "4", "--mask", wall, words=["outside the mask"])
+        self.expect(3, f"solve {image} -o b.nrrd --source 0 --mask {other}", words="other voxels")
+        self.expect(3, f"solve {image} -o b.nrrd --source 4 --mask {wall}", words="outside the mask")
 
     def test_tensors_need_their_order(self):
         n = 6
         tensor = [1.0, 0.0, 0.0, 4.0, 0.0, 9.0]  # row by row: xx, xy, xz, yy, yz, zz
         bare = self.image("bare.nrrd", (n, n, n), tensor * n**3, per_voxel=6)
-        self.expect(3, "solve", bare, "-o", "b.nrrd", "--source", "0", "--velocity-tensor-array", "speed",
-                    words=["--tensor-order"])
-        summary = self.succeed_json("solve", bare, "-o", "b.nrrd", "--source", "0", "--velocity-tensor-array", "speed",
-                                    "--tensor-order", "fsl", "--order", "2", "--source-init", "factored")
+        self.expect(3, f"solve {bare} -o b.nrrd --source 0 --velocity-tensor-array speed", words="--tensor-order")
+        summary = self.succeed_json(f"solve {bare} -o b.nrrd --source 0 --velocity-tensor-array speed",
+                                    "--tensor-order fsl --order 2 --source-init factored")
         self.assertAlmostEqual(summary["max_time"], (n - 1) * math.sqrt(1 + 1 / 4 + 1 / 9), delta=1e-5)
 
     def test_a_few_bad_tensors_are_mended(self):
@@ -94,56 +79,52 @@ class SolveImage(CliCase):
         plain = self.image("good.nrrd", (n, n, n), good * n**3, per_voxel=6)
         for kind in ("--velocity-tensor-array", "--metric-array"):
             solve = ("--source", n**3 - 1, kind, "speed", "--tensor-order", "row", "--force", "--verify")
-            exact = self.succeed_json("solve", plain, "-o", "good.npy", *solve)
+            exact = self.succeed_json(f"solve {plain} -o good.npy", *solve)
             self.assertEqual(exact["tensors"]["floored_voxels"], 0)
-            summary = self.succeed_json("solve", image, "-o", "bad.npy", *solve)
+            summary = self.succeed_json(f"solve {image} -o bad.npy", *solve)
             counts = summary["tensors"]
-            self.assertEqual((counts["usable_voxels"], counts["empty_voxels"], counts["not_finite_voxels"],
-                              counts["not_positive_definite_voxels"], counts["floored_voxels"],
-                              counts["eigenvalue_floor"]), (n**3 - 2, 1, 1, 3, 3, 0.01))
-            self.assertEqual((summary["elements"], summary["reached"]), (n**3 - 2, n**3 - 2))
+            self.assert_fields(counts, usable_voxels=n**3 - 2, empty_voxels=1, not_finite_voxels=1,
+                               not_positive_definite_voxels=3, floored_voxels=3, eigenvalue_floor=0.01)
+            self.assert_fields(summary, elements=n**3 - 2, reached=n**3 - 2)
             self.assertEqual(len(summary["warnings"]), 2)
             self.assertIn("3 voxels of 214 have tensors that are not positive definite", summary["warnings"][1])
             times = self.numbers("bad.npy"), self.numbers("good.npy")
             self.assertEqual(sum(math.isinf(t) for t in times[0]), 2)
             self.assertAlmostEqual(times[0][n**3 - 2], times[1][n**3 - 2], delta=1e-6)  # far from the bad ones
-        slow = self.succeed_json("solve", image, "-o", "slow.npy", *solve, "--eigenvalue-floor", "0.5")
+        slow = self.succeed_json(f"solve {image} -o slow.npy", *solve, "--eigenvalue-floor 0.5")
         self.assertEqual(slow["tensors"]["eigenvalue_floor"], 0.5)
-        text = self.succeed("solve", image, "-o", "bad.npy", *solve).stdout
+        text = self.succeed(f"solve {image} -o bad.npy", *solve).stdout
         self.assertIn("214 used, 2 left out (1 zero, 1 not finite); 3 not positive definite", text)
-        path = self.succeed_json("path", "bad.npy", "--image", image, "--to", 0, *solve[:6], "-o", "p.csv")
+        path = self.succeed_json(f"path bad.npy --image {image} --to 0", *solve[:6], "-o p.csv")
         self.assertEqual(len(path["paths"]), 1)
 
     def test_small_eigenvalues_of_good_tensors_stay(self):
         n = 5
         flat = self.image("flat.nrrd", (n, n, n), [1.0, 0.0, 0.0, 1.0, 0.0, 1e-4] * n**3, per_voxel=6)
-        summary = self.succeed_json("solve", flat, "-o", "t.npy", "--source", 0, "--velocity-tensor-array", "speed",
-                                    "--tensor-order", "row")
+        summary = self.succeed_json(f"solve {flat} -o t.npy --source 0 --velocity-tensor-array speed",
+                                    "--tensor-order row")
         self.assertAlmostEqual(self.numbers("t.npy")[n * n], 100, delta=1e-3)
         self.assertEqual((summary["tensors"]["floored_voxels"], summary["warnings"]), (0, []))
 
     def test_mostly_bad_tensors_are_refused(self):
         bad = self.image("bad.nrrd", (4, 4, 4), [1.0, 0.0, 0.0, 1.0, 0.0, -1.0] * 64, per_voxel=6)
-        solve = ("solve", bad, "-o", "t.npy", "--source", 0, "--velocity-tensor-array", "speed", "--tensor-order", "row")
-        self.expect(3, *solve, words=["64 of 64", "--tensor-order"])
-        self.assertIn(" 100 % not positive definite (64 voxels)",
-                      self.succeed("info", bad, "--tensor-order", "row").stdout)
-        self.expect(2, *solve, "--eigenvalue-floor", "2", words=["eigenvalue floor 2"])
+        solve = f"solve {bad} -o t.npy --source 0 --velocity-tensor-array speed --tensor-order row"
+        self.expect(3, solve, words=["64 of 64", "--tensor-order"])
+        self.assertIn(" 100 % not positive definite (64 voxels)", self.succeed(f"info {bad} --tensor-order row").stdout)
+        self.expect(2, solve, "--eigenvalue-floor 2", words="eigenvalue floor 2")
         image = self.image("a.nrrd", (4, 4, 4), [1.0] * 64)
-        done = self.succeed("solve", image, "-o", "t.npy", "--source", 0, "--eigenvalue-floor", "0.1")
+        done = self.succeed(f"solve {image} -o t.npy --source 0 --eigenvalue-floor 0.1")
         self.assertIn("--eigenvalue-floor has no effect", done.stderr)
         self.write_msh("m.msh", *square_mesh(3))
-        self.expect(2, "solve", "m.msh", "-o", "m.vtk", "--source", 0, "--eigenvalue-floor", "0.1", words=["images"])
+        self.expect(2, "solve m.msh -o m.vtk --source 0 --eigenvalue-floor 0.1", words="images")
 
     def test_unknown_extensions_name_what_can_be_written(self):
         image = self.image("a.nrrd", (4, 4, 4), [1.0] * 64)
-        error = self.expect(2, "solve", image, "-o", "t.xyz", "--source", 0, words=[".nii", ".mgz"]).stderr
-        for other in (".hdr", ".nhdr", ".vtk", ".stl"):
-            self.assertNotIn(other, error)
+        error = self.expect(2, f"solve {image} -o t.xyz --source 0", words=[".nii", ".mgz"]).stderr
+        self.assert_has_none(error, ".hdr", ".nhdr", ".vtk", ".stl")
         self.write_msh("m.msh", *square_mesh(3))
-        error = self.expect(2, "solve", "m.msh", "-o", "m.xyz", "--source", 0, words=[".vtu", ".stl"]).stderr
-        for other in (".gii", ".pial", ".tck", ".nii"):
-            self.assertNotIn(other, error)
+        error = self.expect(2, "solve m.msh -o m.xyz --source 0", words=[".vtu", ".stl"]).stderr
+        self.assert_has_none(error, ".gii", ".pial", ".tck", ".nii")
 
     def test_images_without_voxels_are_refused(self):
         shapes = {"a.nrrd": (0, 4, 4), "b.nrrd": (4, 4, 0), "c.nii": (4, 0, 4), "d.nii": (4, 4, 4, 0)}
@@ -152,25 +133,25 @@ class SolveImage(CliCase):
                 write_nifti(self.folder / name, shape, [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0]], [])
             else:
                 self.image(name, shape, [])
-            for command in (("info", name), ("solve", name, "-o", "t.npy", "--source", 0)):
-                self.expect(3, *command, words=[name, "nothing in the image", " x ".join(map(str, shape[:3]))])
+            for command in (f"info {name}", f"solve {name} -o t.npy --source 0"):
+                self.expect(3, command, words=[name, "nothing in the image", " x ".join(map(str, shape[:3]))])
         self.write("e.vti", '<VTKFile type="ImageData" version="0.1"><ImageData WholeExtent="0 -1 0 3 0 3" Origin="0 0 0"'
                    ' Spacing="1 1 1"><Piece Extent="0 -1 0 3 0 3"><PointData/></Piece></ImageData></VTKFile>')
-        self.expect(3, "info", "e.vti", words=["nothing in the image"])
+        self.expect(3, "info e.vti", words="nothing in the image")
 
     def test_what_is_refused(self):
         image = self.image("a.nrrd", (4, 4, 4), [1.0] * 64)
-        solve = ("solve", image, "-o", "b.nrrd")
-        self.expect(2, *solve, words=["no source"])
-        self.expect(2, "solve", image, "--source", "0", words=["no output"])
-        self.expect(3, *solve, "--source", "64", words=["64", "image", "63"])
-        self.expect(3, *solve, "--source-point", "9,0,0", words=["outside the image"])
-        self.expect(2, *solve, "--source", "0", "--order", "3", words=["order 3"])
-        self.expect(2, *solve, "--source", "0", "--scheme", "upwind", words=["lax-friedrichs"])
-        self.expect(2, *solve, "--source", "0", "--method", "fmm", words=["fmm", "adaptive"])
-        self.expect(2, *solve, "--source", "0", "--each-source", words=["only one source"])
-        self.expect(2, *solve, "--source-levelset", "speed", words=["--source-levelset", "meshes"])
-        self.expect(2, "solve", image, "-o", "b.vtu", "--source", "0", words=["b.vtu"])
-        self.expect(3, *solve, "--source", "0", "--speed-array", "v", words=["'v'"])
+        solve = f"solve {image} -o b.nrrd"
+        for code, options, words in ((2, "", "no source"), (3, "--source 64", ["64", "image", "63"]),
+                                     (3, "--source-point 9,0,0", "outside the image"),
+                                     (2, "--source 0 --order 3", "order 3"),
+                                     (2, "--source 0 --scheme upwind", "lax-friedrichs"),
+                                     (2, "--source 0 --method fmm", ["fmm", "adaptive"]),
+                                     (2, "--source 0 --each-source", "only one source"),
+                                     (2, "--source-levelset speed", ["--source-levelset", "meshes"]),
+                                     (3, "--source 0 --speed-array v", "'v'")):
+            self.expect(code, solve, options, words=words)
+        self.expect(2, f"solve {image} --source 0", words="no output")
+        self.expect(2, f"solve {image} -o b.vtu --source 0", words="b.vtu")
         bad = self.image("bad.nrrd", (4, 4, 4), [1.0] * 60 + [-1.0] * 4)
-        self.expect(3, "solve", bad, "-o", "b.nrrd", "--source", "0", "--speed-array", "speed", words=["4 of 64"])
+        self.expect(3, f"solve {bad} -o b.nrrd --source 0 --speed-array speed", words="4 of 64")

@@ -4,11 +4,10 @@ import itertools
 import json
 import math
 import signal
-import subprocess
 import time
 
-from cli_case import BINARY, CliCase
-from nifti import write_nifti
+from cli_case import CliCase
+from small_files import write_nifti
 
 NAN = float("nan")
 
@@ -27,10 +26,11 @@ class Surface(CliCase):
     def setUp(self):
         super().setUp()
         # Without CGAL the command says so before it looks for its input.
-        done = self.run_isochron("surface", "none.nii", "--isovalue", "1", "-o", "a.ply")
+        done = self.run_isochron("surface none.nii --isovalue 1 -o a.ply")
         if "CGAL" in done.stderr:
             self.assert_failed(done, 1, words=("CGAL", "; install libcgal-dev"))
             self.skipTest("built without CGAL")
+        self.volume("ball.nii", (21, 21, 21), lambda p: -ball(p))
 
     # ---- volumes
 
@@ -44,9 +44,6 @@ class Surface(CliCase):
         write_nifti(self.folder / name, shape, rows, values)
         return name
 
-    def ball_volume(self, name="ball.nii", **options):
-        return self.volume(name, (21, 21, 21), lambda p: -ball(p), **options)
-
     # ---- what every mesh must be
 
     def assert_sound(self, summary, components=1, genus=0):
@@ -55,10 +52,16 @@ class Surface(CliCase):
         for fault in ("boundary_edges", "non_manifold_edges", "non_manifold_vertices", "inconsistent_edges",
                       "self_intersections"):
             self.assertEqual(surface[fault], 0, fault)
-        self.assertEqual((surface["component_count"], surface["genus"]), (components, genus))
+        self.assert_fields(surface, component_count=components, genus=genus)
         self.assertEqual(summary["differences"], [])
         self.assertGreater(summary["shape"]["radius_ratio"]["mean"], 0.94)
         self.assertGreater(summary["shape"]["angles"]["min"], 12)
+
+    def sound(self, *arguments, **expected):
+        """The summary of a mesh that is sound."""
+        summary = self.succeed_json(*arguments)
+        self.assert_sound(summary, **expected)
+        return summary
 
     def assert_near(self, value, exact, share):
         self.assertAlmostEqual(value / exact, 1, delta=share)
@@ -66,49 +69,40 @@ class Surface(CliCase):
     # ---- meshes
 
     def test_ball(self):
-        summary = self.succeed_json("surface", self.ball_volume(), "--isovalue", "0", "-o", "a.ply", "--report")
-        self.assert_sound(summary)
-        self.assertEqual(summary["warnings"], [])
-        self.assertEqual(summary["written"], ["a.ply"])
-        self.assertTrue(summary["converged"])
+        summary = self.sound("surface ball.nii --isovalue 0 -o a.ply --report")
+        self.assert_fields(summary, warnings=[], written=["a.ply"], converged=True)
         self.assert_near(summary["surface"]["volume"], 4 / 3 * math.pi * 7**3, 0.07)
         self.assert_near(summary["surface"]["area"], 4 * math.pi * 7**2, 0.05)
         self.assertLess(summary["distance"]["to_isosurface"]["percentile_95"], 0.15)
         self.assertLess(summary["distance"]["from_isosurface"]["percentile_95"], 0.15)
-        found = self.succeed_json("info", "a.ply")["files"][0]
-        self.assertEqual((found["points"], found["triangles"]), (summary["vertices"], summary["elements"]))
+        self.assert_fields(self.info("a.ply"), points=summary["vertices"], triangles=summary["elements"])
 
     def test_torus_has_its_handle(self):
         volume = self.volume("torus.nii.gz", (31, 31, 15), lambda p: -torus(p))
-        summary = self.succeed_json("surface", volume, "--isovalue", "0", "-o", "a.obj")
-        self.assert_sound(summary, genus=1)
+        summary = self.sound(f"surface {volume} --isovalue 0 -o a.obj", genus=1)
         self.assert_near(summary["surface"]["volume"], 2 * math.pi**2 * 9 * 3.5**2, 0.03)
 
     def test_inside_below_and_two_components(self):
         volume = self.volume("two.nii", (21, 21, 40),
                              lambda p: min(ball(p, (10, 10, 9), 6), ball(p, (10, 10, 29), 5)))
-        below = self.succeed_json("surface", volume, "--isovalue", "0", "--inside", "below", "-o", "a.stl")
-        self.assert_sound(below, components=2)
+        below = self.sound(f"surface {volume} --isovalue 0 --inside below -o a.stl", components=2)
         # Above: a box of the size of the image, with two cavities.
-        above = self.succeed_json("surface", volume, "--isovalue", "0", "--uniform", "2", "-o", "b.stl")
+        above = self.succeed_json(f"surface {volume} --isovalue 0 --uniform 2 -o b.stl")
         self.assertEqual(above["surface"]["component_count"], 3)
-        self.assertTrue(any("border" in warning for warning in above["warnings"]), above["warnings"])
+        self.assert_said("border", above["warnings"])
         self.assert_near(above["surface"]["volume"] + below["surface"]["volume"], 21 * 21 * 40, 0.03)
 
     def test_spacing_and_direction_are_honoured(self):
         volume = self.volume("a.nii", (21, 21, 11), lambda p: -ball(p), spacing=(1, 1, 2))
-        flat = self.succeed_json("surface", volume, "--isovalue", "0", "--uniform", "1", "-o", "a.ply")
-        self.assert_sound(flat)
+        flat = self.sound(f"surface {volume} --isovalue 0 --uniform 1 -o a.ply")
         self.assert_near(flat["surface"]["volume"], 4 / 3 * math.pi * 7**3, 0.03)
         # Turned, and mirrored: triangles still face outward.
         c, s = math.cos(0.4), math.sin(0.4)
         for turned in ([[c, s, 0], [-s, c, 0], [0, 0, 2]], [[c, s, 0], [s, -c, 0], [0, 0, 2]]):
             volume = self.volume("b.nii", (21, 21, 11), lambda p: -ball(p), spacing=(1, 1, 2), axes=turned)
-            summary = self.succeed_json("surface", volume, "--isovalue", "0", "--uniform", "1", "-o", "b.ply",
-                                        "--force")
-            self.assert_sound(summary)
+            summary = self.sound(f"surface {volume} --isovalue 0 --uniform 1 -o b.ply --force")
             self.assert_near(summary["surface"]["volume"], 4 / 3 * math.pi * 7**3, 0.03)
-            box = self.succeed_json("info", "b.ply")["files"][0]["meshes"][0]
+            box = self.info("b.ply")["meshes"][0]
             middle = [10 * turned[0][a] + 10 * turned[1][a] + 5 * turned[2][a] for a in range(3)]
             for a in range(3):
                 self.assertAlmostEqual(box["low"][a], middle[a] - 7, delta=0.4)
@@ -119,80 +113,68 @@ class Surface(CliCase):
             inside = ball(p) < 0
             return 0 if not inside else 3 if p[2] < 10 else 8
         volume = self.volume("labels.nii.gz", (21, 21, 21), label)
-        whole = self.succeed_json("surface", volume, "--label", "3", "--label", "8", "-o", "a.ply")
-        self.assert_sound(whole)
-        half = self.succeed_json("surface", volume, "--label", "8", "-o", "b.ply")
-        self.assert_sound(half)
-        other = self.succeed_json("surface", volume, "--label", "3", "-o", "c.ply")
+        whole = self.sound(f"surface {volume} --label 3 --label 8 -o a.ply")
+        half = self.sound(f"surface {volume} --label 8 -o b.ply")
+        other = self.succeed_json(f"surface {volume} --label 3 -o c.ply")
         self.assert_near(half["surface"]["volume"] + other["surface"]["volume"], whole["surface"]["volume"], 0.03)
 
     def test_negative_label(self):
         volume = self.volume("labels.nii.gz", (21, 21, 21), lambda p: -1 if ball(p) < 0 else 2)
-        self.assert_sound(self.succeed_json("surface", volume, "--label", "-1", "-o", "a.ply"))
+        self.sound(f"surface {volume} --label -1 -o a.ply")
         for wrong in ("-", "--1", "-1.5", "-3000000000"):
-            self.expect(2, "surface", volume, f"--label={wrong}", "-o", "b.ply", words=("--label",))
+            self.expect(2, f"surface {volume} --label={wrong} -o b.ply", words="--label")
 
     def test_sizes(self):
-        volume = self.ball_volume()
         counts = []
         for size in ("1", "2"):
-            summary = self.succeed_json("surface", volume, "--isovalue", "0", "--uniform", size, "-o", f"{size}.ply")
-            self.assert_sound(summary)
+            summary = self.sound(f"surface ball.nii --isovalue 0 --uniform {size} -o {size}.ply")
             counts.append(summary["vertices"])
         self.assert_near(counts[0] / counts[1], 4, 0.25)
-        ranged = self.succeed_json("surface", volume, "--isovalue", "0", "--size-range", "1.9,2.1", "-o", "a.ply")
+        ranged = self.succeed_json("surface ball.nii --isovalue 0 --size-range 1.9,2.1 -o a.ply")
         self.assert_near(ranged["vertices"], counts[1], 0.2)
-        capped = self.succeed_json("surface", volume, "--isovalue", "0", "--size-range", "0.5,1", "-o", "b.ply")
+        capped = self.succeed_json("surface ball.nii --isovalue 0 --size-range 0.5,1 -o b.ply")
         self.assertGreater(capped["vertices"], 0.8 * counts[0])
 
     def test_seeds_are_all_there_will_be(self):
-        summary = self.succeed_json("surface", self.ball_volume(), "--isovalue", "0", "--uniform", "1", "--seeds",
-                                    "300", "-o", "a.ply")
+        summary = self.succeed_json("surface ball.nii --isovalue 0 --uniform 1 --seeds 300 -o a.ply")
         self.assert_near(summary["seeds"], 300, 0.1)
         self.assertLessEqual(summary["particles"], summary["seeds"])
         self.assertTrue(summary["surface"]["closed"] and summary["surface"]["manifold"])
 
     def test_same_seed_same_mesh(self):
-        volume = self.ball_volume()
         for name, seed in (("a.ply", 5), ("b.ply", 5), ("c.ply", 6)):
-            self.succeed("surface", volume, "--isovalue", "0", "--seed", seed, "-o", name)
-        contents = [(self.folder / name).read_bytes() for name in ("a.ply", "b.ply", "c.ply")]
+            self.succeed(f"surface ball.nii --isovalue 0 --seed {seed} -o {name}")
+        contents = [self.read_bytes(name) for name in ("a.ply", "b.ply", "c.ply")]
         self.assertEqual(contents[0], contents[1])
         self.assertNotEqual(contents[0], contents[2])
 
     def test_text_summary(self):
-        done = self.succeed("surface", self.ball_volume(), "--isovalue", "0", "-o", "a.vtk", "--report")
-        for words in ("a.vtk: ", "particles", "radius ratio", "genus 0", "closed", "crossings    none", "to isosurf.",
-                      "radius ratios"):
-            self.assertIn(words, done.stdout)
+        done = self.succeed("surface ball.nii --isovalue 0 -o a.vtk --report")
+        self.assert_has_all(done.stdout, "a.vtk: ", "particles", "radius ratio", "genus 0", "closed",
+                            "crossings    none", "to isosurf.", "radius ratios")
         self.assertEqual(done.stderr, "")
-        self.assertEqual(self.succeed("surface", "ball.nii", "--isovalue", "0", "-o", "b.ply", "--quiet").stdout, "")
+        self.assertEqual(self.succeed("surface ball.nii --isovalue 0 -o b.ply --quiet").stdout, "")
 
     def test_raw_volume(self):
-        (self.folder / "a.raw").write_bytes(bytes(
+        self.write("a.raw", bytes(
             200 if ball((i, j, k)) < 0 else 10 for k, j, i in itertools.product(range(21), range(21), range(21))))
-        summary = self.succeed_json("surface", "a.raw", "--raw-shape", "21,21,21", "--raw-type", "uint8", "--isovalue",
-                                    "100", "--smoothing", "1", "-o", "a.ply")
-        self.assert_sound(summary)
+        self.sound("surface a.raw --raw-shape 21,21,21 --raw-type uint8 --isovalue 100 --smoothing 1", "-o a.ply")
 
     def test_picture(self):
         if not self.has_vtk():
-            self.expect(1, "surface", self.ball_volume(), "--isovalue", "0", "-o", "a.ply", "--picture", "a.png",
-                        words=("--picture", "VTK"))
+            self.expect(1, "surface ball.nii --isovalue 0 -o a.ply --picture a.png", words=("--picture", "VTK"))
             return
-        self.succeed("surface", self.ball_volume(), "--isovalue", "0", "-o", "a.ply", "--picture", "a.png")
-        self.assertEqual((self.folder / "a.png").read_bytes()[:4], b"\x89PNG")
+        self.succeed("surface ball.nii --isovalue 0 -o a.ply --picture a.png")
+        self.assertEqual(self.read_bytes("a.png")[:4], b"\x89PNG")
         for picture in ("a.jpg", "a.png.gz"):
-            self.expect(2, "surface", "ball.nii", "--isovalue", "0", "-o", "b.ply", "--picture", picture,
-                        words=(picture, ".png"))
-        self.expect(3, "surface", "ball.nii", "--isovalue", "0", "-o", "b.ply", "--picture", "a.png",
-                    words=("a.png", "--force"))
+            self.expect(2, f"surface ball.nii --isovalue 0 -o b.ply --picture {picture}", words=(picture, ".png"))
+        self.expect(3, "surface ball.nii --isovalue 0 -o b.ply --picture a.png", words=("a.png", "--force"))
 
     # ---- tetrahedra
 
     def fill(self, *arguments):
         """The summary of a surface filled by Netgen; skips where that is not there."""
-        done = self.run_isochron("surface", *arguments, "--tetrahedra", "netgen", "--json")
+        done = self.run_isochron("surface", *arguments, "--tetrahedra netgen --json")
         if "netgen is not there" in done.stderr:
             self.assert_failed(done, 1, words=("--tetrahedra", "; install it"))
             self.skipTest("there is no isochron-netgen")
@@ -201,35 +183,32 @@ class Surface(CliCase):
 
     def assert_solvable(self, mesh, *arguments):
         """Times from the first vertex that all the others get."""
-        solved = self.succeed_json("solve", mesh, "-o", "times.msh", "--source", "0", "--verify", *arguments)
-        self.assertEqual((solved["unreached"], solved["converged"]), (0, True))
+        solved = self.succeed_json(f"solve {mesh} -o times.msh --source 0 --verify", *arguments)
+        self.assert_fields(solved, unreached=0, converged=True)
         self.assertLessEqual(solved["residual"], solved["residual_limit"])
         return solved
 
     def test_tetrahedra_to_arrival_times(self):
-        summary = self.fill(self.ball_volume(), "--isovalue", "0", "-o", "a.msh")
+        summary = self.fill("ball.nii", "--isovalue 0 -o a.msh")
         self.assert_sound(summary)
         tets = summary["tetrahedra"]
         self.assertGreater(tets["shape"]["dihedral_angles"]["min"], 10)
         self.assertGreaterEqual(tets["vertices"], summary["vertices"])
-        found = self.succeed_json("info", "a.msh")["files"][0]
-        self.assertEqual((found["tetrahedra"], found["triangles"]), (tets["elements"], 0))
+        found = self.info("a.msh")
+        self.assert_fields(found, tetrahedra=tets["elements"], triangles=0)
         self.assertEqual(found["meshes"][0]["inverted"], 0)
         solved = self.assert_solvable("a.msh")
         self.assertEqual(solved["vertices"], tets["vertices"])
         self.assert_near(solved["max_time"], 14, 0.06)  # straight through the ball
 
     def test_surface_formats_refuse_tetrahedra(self):
-        if self.run_isochron("surface", self.ball_volume(), "--isovalue", "0", "-o", "a.msh", "--tetrahedra",
-                             "netgen").returncode != 0:
+        if self.run_isochron("surface ball.nii --isovalue 0 -o a.msh --tetrahedra netgen").returncode != 0:
             self.skipTest("there is no isochron-netgen")
-        filled = self.succeed("surface", "ball.nii", "--isovalue", "0", "-o", "b.msh", "--tetrahedra", "netgen").stdout
+        filled = self.succeed("surface ball.nii --isovalue 0 -o b.msh --tetrahedra netgen").stdout
         self.assertRegex(filled.splitlines()[0], r"^b.msh: [\d,]+ vertices, [\d,]+ triangles, [\d,]+ tetrahedra$")
-        self.expect(2, "surface", "ball.nii", "--isovalue", "0", "-o", "a.stl", "--tetrahedra", "netgen",
-                    words=("a.stl", "tetrahedra"))
+        self.expect(2, "surface ball.nii --isovalue 0 -o a.stl --tetrahedra netgen", words=("a.stl", "tetrahedra"))
         # That is seen before the image is looked at.
-        self.expect(2, "surface", "none.nii", "--isovalue", "0", "-o", "a.stl", "--tetrahedra", "netgen",
-                    words=("a.stl", "tetrahedra"))
+        self.expect(2, "surface none.nii --isovalue 0 -o a.stl --tetrahedra netgen", words=("a.stl", "tetrahedra"))
 
     # ---- materials
 
@@ -245,12 +224,11 @@ class Surface(CliCase):
         found = {one["label"]: one for one in summary["materials"]}
         for one in found.values():
             self.assertTrue(one["closed"] and one["manifold"] and one["oriented"], one)
-            self.assertEqual((one["components"], one["genus"]), (1, 0))
+            self.assert_fields(one, components=1, genus=0)
         return found
 
     def test_materials_share_their_surfaces(self):
-        summary = self.succeed_json("surface", self.half_balls(), "--materials", "all", "--uniform", "1.2", "-o",
-                                    "a.msh")
+        summary = self.succeed_json("surface", self.half_balls(), "--materials all --uniform 1.2 -o a.msh")
         found = self.materials_of(summary)
         self.assertEqual(sorted(found), [3, 5, 8])
         self.assertEqual((summary["warnings"], summary["surface"]["self_intersections"]), ([], 0))
@@ -266,26 +244,22 @@ class Surface(CliCase):
         self.assertGreater(summary["shape"]["radius_ratio"]["min"], 0.45)
         self.assert_near(summary["expected_particles"], summary["samples"], 0.15)
         self.assertEqual((summary["differences"], "distance" in summary), ([], False))
-        arrays = {array["name"]: array for array in self.succeed_json("info", "a.msh")["files"][0]["arrays"]}
+        arrays = self.arrays("a.msh")
         for name in ("material_inside", "material_outside"):
-            self.assertEqual((arrays[name]["on"], arrays[name]["min"]), ("triangles", 0 if name[9] == "o" else 3))
-        some = self.succeed_json("surface", "halves.nii.gz", "--materials", "8,5", "-o", "b.stl", "--iterations", "20")
+            self.assert_fields(arrays[name], on="triangles", min=0 if name[9] == "o" else 3)
+        some = self.succeed_json("surface halves.nii.gz --materials 8,5 -o b.stl --iterations 20")
         self.assertEqual(sorted(self.materials_of(some)), [5, 8])
         self.assertIn("left out", some["warnings"][0])
-        text = self.succeed("surface", "halves.nii.gz", "--materials", "all", "-o", "c.msh").stdout
-        for words in ("between 3 materials", "on junctions", "material  8: 1 component, area"):
-            self.assertIn(words, text)
+        text = self.succeed("surface halves.nii.gz --materials all -o c.msh").stdout
+        self.assert_has_all(text, "between 3 materials", "on junctions", "material  8: 1 component, area")
 
     def test_report_about_materials(self):
-        summary = self.succeed_json("surface", self.half_balls(), "--materials", "all", "--uniform", "1.2", "--report",
-                                    "-o", "a.msh")
+        summary = self.succeed_json("surface", self.half_balls(), "--materials all --uniform 1.2 --report -o a.msh")
         for way in ("to_isosurface", "from_isosurface"):
             self.assertLess(summary["distance"][way]["percentile_95"], 0.15)
             self.assertGreater(summary["distance"][way]["samples"], 1000)
-        text = self.succeed("surface", "halves.nii.gz", "--materials", "all", "--uniform", "1.2", "--report", "-o",
-                            "b.msh").stdout
-        for words in ("to isosurf.", "and back", "radius ratios", "angles"):
-            self.assertIn(words, text)
+        text = self.succeed("surface halves.nii.gz --materials all --uniform 1.2 --report -o b.msh").stdout
+        self.assert_has_all(text, "to isosurf.", "and back", "radius ratios", "angles")
 
     def test_materials_are_compared_with_the_image(self):
         # Two blocks of one label, which triangles longer than the gap between them join.
@@ -293,189 +267,154 @@ class Surface(CliCase):
             inside = 3 <= p[1] < 9 and 3 <= p[2] < 9
             return 2 if inside and (3 <= p[0] < 9 or 11 <= p[0] < 17) else 0
         volume = self.volume("bars.nii", (20, 12, 12), label)
-        fine = self.succeed_json("surface", volume, "--materials", "all", "-o", "a.msh")
+        fine = self.succeed_json(f"surface {volume} --materials all -o a.msh")
         self.assertEqual((fine["differences"], fine["materials"][0]["components"]), ([], 2))
-        rough = self.succeed_json("surface", volume, "--materials", "all", "--uniform", "9", "-o", "b.msh")
+        rough = self.succeed_json(f"surface {volume} --materials all --uniform 9 -o b.msh")
         self.assertTrue(rough["differences"])
         for one in rough["differences"]:
             self.assertEqual((one["label"], one["kind"] in ("lost", "merged", "divided", "handles")), (2, True))
             self.assert_near(one["area"], 6 * 36, 0.3)
-        self.assertTrue(any("label 2: the component of area" in line for line in rough["warnings"]))
+        self.assert_said("label 2: the component of area", rough["warnings"])
 
     def test_materials_filled(self):
-        summary = self.fill(self.half_balls(), "--materials", "3,8", "-o", "a.msh")
-        found = self.succeed_json("info", "a.msh")["files"][0]
-        self.assertEqual((found["tetrahedra"], found["triangles"]), (summary["tetrahedra"]["elements"], 0))
-        region = found["arrays"][0]
-        self.assertEqual((region["name"], region["on"], region["min"], region["max"]), ("region", "tetrahedra", 3, 8))
+        summary = self.fill(self.half_balls(), "--materials 3,8 -o a.msh")
+        found = self.info("a.msh")
+        self.assert_fields(found, tetrahedra=summary["tetrahedra"]["elements"], triangles=0)
+        self.assert_fields(found["arrays"][0], name="region", on="tetrahedra", min=3, max=8)
         self.assert_solvable("a.msh")
 
     def test_bad_materials(self):
         volume = self.half_balls()
-        for arguments, words in ((("--materials", "some"), ("--materials", "some")),
-                                 (("--materials", "3,,8"), ("--materials",)),
-                                 (("--materials", "0,3"), ("label 0",)),
-                                 (("--materials", "all", "--label", "3"), ("--label and --materials",)),
-                                 (("--materials", "all", "--seeds", "9"), ("--seeds", "--materials")),
-                                 (("--materials", "all", "--uniform=-1"), ("--uniform", "positive"))):
-            self.expect(2, "surface", volume, "-o", "a.msh", *arguments, words=words)
-        self.expect(3, "surface", volume, "--materials", "3,4", "-o", "a.msh", words=("label 4", "0, 3, 5, 8"))
-        self.expect(3, "surface", volume, "--materials", "all", "--most-particles", "10", "-o", "a.msh",
-                    words=("allowed: 10",))
-        self.expect(3, "surface", self.ball_volume(), "--materials", "all", "-o", "a.msh", words=("no label map",))
-        self.expect(3, "surface", self.volume("zeros.nii", (6, 6, 6), lambda p: 0), "--materials", "all", "-o", "a.msh",
-                    words=("no label but 0",))
+        for arguments, words in (("--materials some", ("--materials", "some")), ("--materials 3,,8", "--materials"),
+                                 ("--materials 0,3", "label 0"),
+                                 ("--materials all --label 3", "--label and --materials"),
+                                 ("--materials all --seeds 9", ("--seeds", "--materials")),
+                                 ("--materials all --uniform=-1", ("--uniform", "positive"))):
+            self.expect(2, f"surface {volume} -o a.msh", arguments, words=words)
+        self.expect(3, f"surface {volume} --materials 3,4 -o a.msh", words=("label 4", "0, 3, 5, 8"))
+        self.expect(3, f"surface {volume} --materials all --most-particles 10 -o a.msh", words="allowed: 10")
+        self.expect(3, "surface ball.nii --materials all -o a.msh", words="no label map")
+        self.expect(3, "surface", self.volume("zeros.nii", (6, 6, 6), lambda p: 0), "--materials all -o a.msh",
+                    words="no label but 0")
 
     # ---- what is refused
 
     def test_existing_output_needs_force(self):
-        volume = self.ball_volume()
         self.write("a.ply", "mine")
-        self.expect(3, "surface", volume, "--isovalue", "0", "-o", "a.ply", words=("a.ply", "--force"))
-        self.assertEqual((self.folder / "a.ply").read_text(), "mine")
-        self.succeed("surface", volume, "--isovalue", "0", "-o", "a.ply", "--force")
-        self.expect(2, "surface", volume, "--isovalue", "0", "-o", "a.nothing", words=("a.nothing",))
-        self.expect(3, "surface", "none.nii", "--isovalue", "0", "-o", "b.ply", words=("none.nii",))
+        self.expect(3, "surface ball.nii --isovalue 0 -o a.ply", words=("a.ply", "--force"))
+        self.assertEqual(self.read_text("a.ply"), "mine")
+        self.succeed("surface ball.nii --isovalue 0 -o a.ply --force")
+        self.expect(2, "surface ball.nii --isovalue 0 -o a.nothing", words="a.nothing")
+        self.expect(3, "surface none.nii --isovalue 0 -o b.ply", words="none.nii")
 
     def test_one_way_to_say_what_is_inside(self):
-        volume = self.ball_volume()
-        self.expect(2, "surface", volume, "-o", "a.ply", words=("--isovalue", "--label"))
-        self.expect(2, "surface", volume, "--isovalue", "0", "--label", "1", "-o", "a.ply",
-                    words=("--isovalue", "--label", "exclude"))
-        self.expect(2, "surface", volume, "--label", "1", "--inside", "below", "-o", "a.ply", words=("--inside",))
+        self.expect(2, "surface ball.nii -o a.ply", words=("--isovalue", "--label"))
+        self.expect(2, "surface ball.nii --isovalue 0 --label 1 -o a.ply", words=("--isovalue", "--label", "exclude"))
+        self.expect(2, "surface ball.nii --label 1 --inside below -o a.ply", words="--inside")
 
     def test_values_without_a_surface(self):
-        volume = self.ball_volume()
         for isovalue in ("50", "-50"):
-            self.expect(3, "surface", volume, f"--isovalue={isovalue}", "-o", "a.ply", words=("go from", "choose one"))
+            self.expect(3, f"surface ball.nii --isovalue={isovalue} -o a.ply", words=("go from", "choose one"))
         constant = self.volume("constant.nii", (6, 6, 6), lambda p: 2.5)
-        self.expect(3, "surface", constant, "--isovalue", "2", "-o", "a.ply", words=("same value", "2.5"))
+        self.expect(3, f"surface {constant} --isovalue 2 -o a.ply", words=("same value", "2.5"))
         nothing = self.volume("nan.nii", (6, 6, 6), lambda p: NAN)
-        self.expect(3, "surface", nothing, "--isovalue", "2", "-o", "a.ply", words=("no finite values",))
+        self.expect(3, f"surface {nothing} --isovalue 2 -o a.ply", words="no finite values")
 
     def test_some_voxels_that_are_no_numbers(self):
         volume = self.volume("holes.nii", (21, 21, 21), lambda p: NAN if p[0] + p[1] < 3 else -ball(p))
-        summary = self.succeed_json("surface", volume, "--isovalue", "0", "-o", "a.ply")
-        self.assert_sound(summary)
-        self.assertTrue(any("not finite" in warning for warning in summary["warnings"]))
+        self.assert_said("not finite", self.sound(f"surface {volume} --isovalue 0 -o a.ply")["warnings"])
 
     def test_an_image_full_of_the_label_is_closed_at_its_border(self):
         volume = self.volume("full.nii", (8, 8, 8), lambda p: 4)
-        for options in (("--label", "4"), ("--materials", "all")):
-            summary = self.succeed_json("surface", volume, *options, "-o", "a.ply", "--force")
-            self.assertTrue(any("closed there" in warning for warning in summary["warnings"]), summary["warnings"])
-        self.assert_sound(self.succeed_json("surface", volume, "--label", "4", "-o", "b.ply"))
+        for options in ("--label 4", "--materials all"):
+            summary = self.succeed_json(f"surface {volume}", options, "-o a.ply --force")
+            self.assert_said("closed there", summary["warnings"])
+        self.sound(f"surface {volume} --label 4 -o b.ply")
 
     def test_labels_that_are_no_numbers_are_counted(self):
         volume = self.volume("holes.nii", (12, 12, 12), lambda p: NAN if p[0] < 1 else 4 if 2 < p[0] < 8 else 0)
-        for options in (("--label", "4"), ("--materials", "all")):
-            warnings = self.succeed_json("surface", volume, *options, "-o", "a.ply", "--force")["warnings"]
-            self.assertTrue(any("144 voxels are not finite" in warning for warning in warnings), warnings)
+        for options in ("--label 4", "--materials all"):
+            warnings = self.succeed_json(f"surface {volume}", options, "-o a.ply --force")["warnings"]
+            self.assert_said("144 voxels are not finite", warnings)
 
     def test_labels_that_are_not_there(self):
         volume = self.volume("labels.nii", (8, 8, 8), lambda p: 4 if 1 < p[0] < 6 else 0)
-        self.expect(3, "surface", volume, "--label", "7", "-o", "a.ply", words=("label 7", "0, 4"))
-        self.expect(2, "surface", volume, "--label", "heart", "-o", "a.ply", words=("--label", "heart"))
-        values = self.ball_volume()
-        self.expect(3, "surface", values, "--label", "1", "-o", "a.ply", words=("no label map", "--isovalue"))
+        self.expect(3, f"surface {volume} --label 7 -o a.ply", words=("label 7", "0, 4"))
+        self.expect(2, f"surface {volume} --label heart -o a.ply", words=("--label", "heart"))
+        self.expect(3, "surface ball.nii --label 1 -o a.ply", words=("no label map", "--isovalue"))
 
     def test_images_of_several_volumes(self):
         write_nifti(self.folder / "four.nii", (5, 5, 5, 3), [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0]], range(375))
-        self.expect(3, "surface", "four.nii", "--isovalue", "9", "-o", "a.ply", words=("3 values a voxel",))
-        self.expect(3, "surface", self.ball_volume(), "--isovalue", "0", "--array", "other", "-o", "a.ply",
-                    words=("no array 'other'", "there are"))
+        self.expect(3, "surface four.nii --isovalue 9 -o a.ply", words="3 values a voxel")
+        self.expect(3, "surface ball.nii --isovalue 0 --array other -o a.ply", words=("no array 'other'", "there are"))
         flat = self.volume("flat.nii", (9, 9, 1), lambda p: p[0])
-        self.expect(3, "surface", flat, "--isovalue", "4", "-o", "a.ply")
+        self.expect(3, f"surface {flat} --isovalue 4 -o a.ply")
 
     def test_objects_that_leave_the_image(self):
         volume = self.volume("cut.nii", (12, 21, 21), lambda p: -ball(p))
-        self.expect(3, "surface", volume, "--isovalue", "0", "--border", "refuse", "-o", "a.ply", words=("border",))
-        closed = self.succeed_json("surface", volume, "--isovalue", "0", "-o", "a.ply")
-        self.assert_sound(closed)
-        self.assertTrue(any("border" in warning for warning in closed["warnings"]))
+        self.expect(3, f"surface {volume} --isovalue 0 --border refuse -o a.ply", words="border")
+        self.assert_said("border", self.sound(f"surface {volume} --isovalue 0 -o a.ply")["warnings"])
 
     def test_too_many_particles(self):
-        volume = self.ball_volume()
         start = time.monotonic()
-        self.expect(3, "surface", volume, "--isovalue", "0", "--uniform", "0.0001", "-o", "a.ply",
-                    words=("particles", "GB", "larger"))
-        self.expect(3, "surface", volume, "--isovalue", "0", "--uniform", "0.5", "--most-particles", "100", "-o",
-                    "a.ply", words=("particles", "allowed: 100"))
+        self.expect(3, "surface ball.nii --isovalue 0 --uniform 0.0001 -o a.ply", words=("particles", "GB", "larger"))
+        self.expect(3, "surface ball.nii --isovalue 0 --uniform 0.5 --most-particles 100 -o a.ply",
+                    words=("particles", "allowed: 100"))
         self.assertLess(time.monotonic() - start, 30)
 
     def test_options_that_make_no_sense(self):
-        volume = self.ball_volume()
-        for arguments, words in ((("--uniform", "1", "--size-range", "1,2"), ("--uniform", "--size-range")),
-                                 (("--size-range", "2,1"), ("--size-range",)),
-                                 (("--size-range", "2"), ("--size-range",)),
-                                 (("--uniform=-1",), ("--uniform", "positive")),
-                                 (("--uniform", "0"), ("--uniform", "positive")),
-                                 (("--seeds", "0"), ("--seeds", "positive")),
-                                 (("--most-particles", "0"), ("--most-particles", "positive")),
-                                 (("--smoothing=-1",), ("--smoothing", "negative")),
-                                 (("--epsilon", "0"), ("epsilon",)),
-                                 (("--delta=-1",), ("delta",)),
-                                 (("--uniform", "1", "--epsilon", "1"), ("--epsilon", "--uniform")),
-                                 (("--uniform", "1", "--delta", "1", "--epsilon", "1"), ("--epsilon and --delta",)),
-                                 (("--bins", "many"), ("--bins", "adaptive")),
-                                 (("--tetrahedra", "magic"), ("magic", "netgen")),
-                                 (("--inside", "left"), ("--inside", "above"))):
-            self.expect(2, "surface", volume, "--isovalue", "0", "-o", "a.ply", *arguments, words=words)
-        self.expect(2, "surface", volume, "--isovalue", "0", words=("--output",))
+        for arguments, words in (("--uniform 1 --size-range 1,2", ("--uniform", "--size-range")),
+                                 ("--size-range 2,1", "--size-range"), ("--size-range 2", "--size-range"),
+                                 ("--uniform=-1", ("--uniform", "positive")),
+                                 ("--uniform 0", ("--uniform", "positive")), ("--seeds 0", ("--seeds", "positive")),
+                                 ("--most-particles 0", ("--most-particles", "positive")),
+                                 ("--smoothing=-1", ("--smoothing", "negative")), ("--epsilon 0", "epsilon"),
+                                 ("--delta=-1", "delta"), ("--uniform 1 --epsilon 1", ("--epsilon", "--uniform")),
+                                 ("--uniform 1 --delta 1 --epsilon 1", "--epsilon and --delta"),
+                                 ("--bins many", ("--bins", "adaptive")), ("--tetrahedra magic", ("magic", "netgen")),
+                                 ("--inside left", ("--inside", "above"))):
+            self.expect(2, "surface ball.nii --isovalue 0 -o a.ply", arguments, words=words)
+        self.expect(2, "surface ball.nii --isovalue 0", words="--output")
 
     def test_ctrl_c_leaves_nothing(self):
-        volume = self.ball_volume()
-        before = self.files()
         for after in (0.5, 2):
-            command = [BINARY, "surface", volume, "--isovalue", "0", "--uniform", "0.03", "-o", "a.ply"]
-            with subprocess.Popen(command, cwd=self.folder, text=True, stdout=subprocess.PIPE,
-                                  stderr=subprocess.PIPE) as process:
-                time.sleep(after)
-                process.send_signal(signal.SIGINT)
-                out, err = process.communicate(timeout=100)
-            self.assertEqual(process.returncode, 130, err)
-            self.assertEqual((out, err), ("", "isochron: error: interrupted\n"))
-            self.assertEqual(self.files(), before)
+            self.interrupt(signal.SIGINT, after, "surface ball.nii --isovalue 0 --uniform 0.03 -o a.ply")
 
     def test_ctrl_c_while_drawing_leaves_no_picture(self):
         if not self.has_vtk():
             self.skipTest("built without VTK")
-        command = [BINARY, "surface", self.ball_volume(), "--isovalue", "0", "-o", "a.ply", "--picture", "a.png"]
-        with subprocess.Popen(command, cwd=self.folder, text=True, stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE) as process:
-            # The mesh is written just before the picture is drawn.
+
+        def mesh_is_written(process):  # just before the picture is drawn
             while not (self.folder / "a.ply").exists() and process.poll() is None:
                 time.sleep(0.002)
-            process.send_signal(signal.SIGINT)
-            out, err = process.communicate(timeout=100)
-        self.assertEqual((process.returncode, out, err), (130, "", "isochron: error: interrupted\n"))
-        self.assertEqual(self.files(), ["a.ply", "ball.nii"])
+
+        self.interrupt(signal.SIGINT, mesh_is_written, "surface ball.nii --isovalue 0 -o a.ply --picture a.png",
+                       left=["a.ply", "ball.nii"])
 
     # ---- real volumes
 
     def real_volume_to_arrival_times(self, volume, *arguments):
-        summary = self.fill(self.data_file(volume), *arguments, "-o", "a.msh")
+        summary = self.fill(self.data_file(volume), *arguments, "-o a.msh")
         surface = summary["surface"]
         self.assertTrue(surface["closed"] and surface["manifold"] and surface["oriented"], surface)
         self.assertEqual(surface["self_intersections"], 0)
         self.assertGreater(summary["shape"]["radius_ratio"]["mean"], 0.94)
         self.assertGreater(summary["shape"]["radius_ratio"]["min"], 0.2)
         self.assertGreater(summary["shape"]["angles"]["min"], 12)
-        found = self.succeed_json("info", "a.msh")["files"][0]["meshes"][0]
-        self.assertEqual((found["components"], found["inverted"]), (1, 0))
-        self.assert_solvable("a.msh", "--speed", "0.6")
+        self.assert_fields(self.info("a.msh")["meshes"][0], components=1, inverted=0)
+        self.assert_solvable("a.msh", "--speed 0.6")
 
     def test_heart_mask_to_arrival_times(self):
-        self.real_volume_to_arrival_times("vol/heart_mask_233x167x191.nii.gz", "--label", "1", "--size-range", "3,12")
+        self.real_volume_to_arrival_times("vol/heart_mask_233x167x191.nii.gz", "--label 1 --size-range 3,12")
 
     def test_ct_to_arrival_times(self):
-        self.real_volume_to_arrival_times("vol/ct_122x101x112.nii.gz", "--isovalue=-300", "--smoothing", "2",
-                                          "--size-range", "9,36")
+        self.real_volume_to_arrival_times("vol/ct_122x101x112.nii.gz",
+                                          "--isovalue=-300 --smoothing 2 --size-range 9,36")
 
     def test_forty_two_labels(self):
-        summary = self.succeed_json("surface", self.data_file("vol/labels_122x101x30.nii.gz"), "--materials", "all",
-                                    "--uniform", "7", "-o", "labels.msh")
+        summary = self.succeed_json("surface", self.data_file("vol/labels_122x101x30.nii.gz"),
+                                    "--materials all --uniform 7 -o labels.msh")
         self.assertGreaterEqual(len(summary["materials"]), 39)  # the smallest is a single voxel
         for one in summary["materials"]:
             self.assertTrue(one["closed"] and one["manifold"] and one["oriented"], one)
-        self.assertEqual((summary["surface"]["self_intersections"], summary["surface"]["boundary_edges"]), (0, 0))
+        self.assert_fields(summary["surface"], self_intersections=0, boundary_edges=0)

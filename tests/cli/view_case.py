@@ -7,11 +7,11 @@ import re
 import struct
 import subprocess
 
-from cli_case import BINARY, CliCase, square_mesh
+from cli_case import BINARY, CliCase, square_mesh, words_of
 
 
 class ViewCase(CliCase):
-    """Starts servers and asks them."""
+    """Starts servers and asks them; a test that starts none asks one of square.msh."""
 
     def setUp(self):
         super().setUp()
@@ -23,14 +23,24 @@ class ViewCase(CliCase):
 
     def start(self, *arguments, browser=("--no-browser",), **options):
         """Starts a server that is ended with the test."""
-        process = subprocess.Popen([BINARY, "view", *browser, *map(str, arguments)], cwd=self.folder, text=True,
+        process = subprocess.Popen([BINARY, "view", *browser, *words_of(arguments)], cwd=self.folder, text=True,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
         self.addCleanup(self.end, process)
         line = process.stdout.readline()
         found = re.match(r"http://127\.0\.0\.1:(\d+)/\?token=([0-9a-f]{32})$", line.strip())
         self.assertTrue(found, line or process.communicate()[1])
-        self.port, self.token = int(found[1]), found[2]
+        self.address = int(found[1]), found[2]
         return process
+
+    address = None  # port and token of the server that was started last
+
+    def where(self):
+        if self.address is None:
+            self.start("square.msh")
+        return self.address
+
+    port = property(lambda self: self.where()[0])
+    token = property(lambda self: self.where()[1])
 
     def end(self, process):
         if process.poll() is None:
@@ -43,7 +53,8 @@ class ViewCase(CliCase):
         return connection
 
     def ask(self, method, path, body=None, token=True, headers=None, connection=None):
-        """Status, headers and body of an answer."""
+        """Status, headers and body of an answer. Paths without a slash in front ask data set 0."""
+        path = path if path.startswith("/") else "/api/datasets/0/" + path
         headers = dict(headers or {})
         if token:
             headers.setdefault("X-Isochron-Token", self.token)
@@ -64,11 +75,31 @@ class ViewCase(CliCase):
         self.assertEqual(headers["Content-Type"], "application/json")
         return json.loads(body)["error"]
 
-    def solve(self, sources, **fields):
-        fields.setdefault("client", "test")
-        status, _, body = self.ask("POST", "/api/datasets/0/solve", {"sources": sources, **fields})
+    def data_sets(self):
+        return json.loads(self.ask("GET", "/api/state")[2])["datasets"]
+
+    def answer(self, *arguments):
+        """The meta data and the arrays of an answer that must be one."""
+        status, _, body = self.ask(*arguments)
         self.assertEqual(status, 200, body[:300])
         return self.unpack(body)
+
+    def read(self, path):
+        return self.answer("GET", path)
+
+    def post(self, path, **fields):
+        return self.answer("POST", path, {"client": "test", **fields})
+
+    def solve(self, sources, **fields):
+        return self.post("solve", sources=sources, **fields)
+
+    def events(self, client):
+        """The stream of events of a client: its connection and its answer."""
+        connection = self.connection()
+        connection.request("GET", f"/api/events?client={client}&token={self.token}")
+        stream = connection.getresponse()
+        self.assertEqual(stream.status, 200)
+        return connection, stream
 
     def unpack(self, pack):
         """The meta data and the arrays of a packed answer."""

@@ -14,16 +14,14 @@ class View(ViewCase):
     # ---- the answers
 
     def test_state_geometry_and_solve(self):
-        self.start("square.msh")
         status, headers, body = self.ask("GET", "/api/state")
         self.assertEqual(status, 200)
         self.assertEqual(headers["Cache-Control"], "no-store")
         state = json.loads(body)
         self.assertEqual(len(state["datasets"]), 1)
         entry = state["datasets"][0]
-        self.assertEqual((entry["id"], entry["name"], entry["kind"]), (0, "square.msh", "mesh"))
-        self.assertEqual((entry["points"], entry["triangles"], entry["solvable"]), (144, 242, True))
-        status, headers, body = self.ask("GET", "/api/datasets/0/geometry")
+        self.assert_fields(entry, id=0, name="square.msh", kind="mesh", points=144, triangles=242, solvable=True)
+        status, headers, body = self.ask("GET", "geometry")
         self.assertEqual((status, headers["Content-Type"]), (200, "application/x-isochron-pack"))
         points = self.unpack(body)[1]["points"]
         meta, arrays = self.solve([{"vertex": 0}], speed=2, isochrones={"about": 10})
@@ -33,7 +31,6 @@ class View(ViewCase):
         self.assertGreater(len(arrays["iso_levels"]), 4)
 
     def test_the_page_and_its_headers(self):
-        self.start("square.msh")
         status, headers, body = self.ask("GET", "/", token=False)
         self.assertEqual(status, 200)
         self.assertIn(b"isochron", body.lower())
@@ -43,8 +40,8 @@ class View(ViewCase):
 
     def test_several_files_and_an_export(self):
         self.write_msh("tet.msh", TET_POINTS, tets=TET)
-        self.start("square.msh", "tet.msh")
-        names = [entry["name"] for entry in json.loads(self.ask("GET", "/api/state")[2])["datasets"]]
+        self.start("square.msh tet.msh")
+        names = [entry["name"] for entry in self.data_sets()]
         self.assertEqual(names, ["square.msh", "tet.msh"])
         body = {"client": "x", "sources": [{"vertex": 0}]}
         self.assertEqual(self.status("POST", "/api/datasets/1/solve", body), 200)
@@ -60,29 +57,28 @@ class View(ViewCase):
                        cell_arrays={"fiber": [(1, 0, 0)] * len(triangles)})
         self.start("arrays.msh")
         for name, on, other in (("fiber", "points", "cells"), ("depth", "cells", "points")):
-            self.assertEqual(self.refused(422, "GET", f"/api/datasets/0/array?name={name}&on={on}"),
+            self.assertEqual(self.refused(422, "GET", f"array?name={name}&on={on}"),
                              f"array '{name}' is on the {other}, not on the {on}; ask with on={other}")
-            self.assertEqual(self.status("GET", f"/api/datasets/0/array?name={name}&on={other}"), 200)
-        self.assertIn("on=cells", self.refused(422, "GET", "/api/datasets/0/array?name=fiber"))
-        self.assertIn("choose one of: depth", self.refused(422, "GET", "/api/datasets/0/array?name=cv"))
+            self.assertEqual(self.status("GET", f"array?name={name}&on={other}"), 200)
+        self.assertIn("on=cells", self.refused(422, "GET", "array?name=fiber"))
+        self.assertIn("choose one of: depth", self.refused(422, "GET", "array?name=cv"))
         still = {"sources": [{"vertex": 0}], "speed_array": "still"}
-        self.assertIn("not a positive finite number on 2 of 8 cells", self.refused(422, "POST", "/api/datasets/0/solve", still))
+        self.assertIn("not a positive finite number on 2 of 8 cells", self.refused(422, "POST", "solve", still))
         self.assertEqual(self.solve([{"vertex": 0}], speed_array="depth")[0]["unreached"], 0)
 
     def test_exports_name_the_formats_that_hold_the_mesh(self):
         self.write_msh("tet.msh", TET_POINTS, tets=TET)
         self.start("tet.msh")
         self.solve([{"vertex": 0}])
-        said = self.refused(422, "POST", "/api/datasets/0/export", {"client": "test", "format": "ply"})
+        said = self.refused(422, "POST", "export", {"client": "test", "format": "ply"})
         self.assertTrue(said.startswith("ply files cannot hold these cells"), said)
         able = said.split("use one of ")[1].split(", ")
         self.assertEqual(able, ["vtu", "vtk", "msh", "csv", "npy"])
         for one in able:
-            self.assertEqual(self.status("POST", "/api/datasets/0/export", {"client": "test", "format": one}), 200, one)
-        self.assertIn("vtu, vtp", self.refused(400, "POST", "/api/datasets/0/export", {"client": "test", "format": "exe"}))
+            self.assertEqual(self.status("POST", "export", {"client": "test", "format": one}), 200, one)
+        self.assertIn("vtu, vtp", self.refused(400, "POST", "export", {"client": "test", "format": "exe"}))
 
     def test_the_spacing_is_that_of_the_isochrones(self):
-        self.start("square.msh")
         for about in (1, 2, 5):
             meta, arrays = self.solve([{"vertex": 0}], isochrones={"about": about})
             count = math.ceil(meta["max_time"] / meta["spacing"]) - 1
@@ -92,9 +88,8 @@ class View(ViewCase):
         self.assertIsNone(self.solve(everywhere, isochrones={})[0]["spacing"])
 
     def test_sources_off_the_mesh_are_named(self):
-        self.start("square.msh")
         sources = [{"point": [9, 9, 0]}, {"point": [0.5, 0.5, 0]}, {"vertex": 3}, {"point": [0, 0, 5]}]
-        status, _, body = self.ask("POST", "/api/datasets/0/solve", {"sources": sources})
+        status, _, body = self.ask("POST", "solve", {"sources": sources})
         self.assertEqual((status, json.loads(body)["sources"]), (422, [1, 3]))  # vertices are counted first
         self.assertIn("the point 9,9,0 is 11.3", json.loads(body)["error"])
 
@@ -102,8 +97,8 @@ class View(ViewCase):
         self.write_msh("tet.msh", TET_POINTS, tets=TET)
         self.write("lines.vtk", "# vtk DataFile Version 3.0\nx\nASCII\nDATASET POLYDATA\nPOINTS 2 float\n"
                                 "0 0 0 1 0 0\nLINES 1 3\n2 0 1\n")
-        self.start("tet.msh", "square.msh", "lines.vtk")
-        tet, square, lines = (set(entry["questions"]) for entry in json.loads(self.ask("GET", "/api/state")[2])["datasets"])
+        self.start("tet.msh square.msh lines.vtk")
+        tet, square, lines = (set(entry["questions"]) for entry in self.data_sets())
         self.assertEqual(tet - square, {"POST isosurface"})
         self.assertEqual(square - lines, {"POST solve", "POST path", "POST export"})
         self.assertEqual(lines - tet, set())
@@ -113,42 +108,39 @@ class View(ViewCase):
         points, triangles = square_mesh(3)
         self.write_msh("arrays.msh", points, triangles, point_arrays={"depth": [(1,)] * 9, "along": [(1, 0, 0)] * 9},
                        cell_arrays={"fiber": [(1, 0, 0)] * len(triangles)})
-        self.start("arrays.msh", "square.msh")
+        self.start("arrays.msh square.msh")
         for name, words in (("fi%25zzber", "no array 'fi%zzber'"), ("depth", "'depth' has 1 components")):
-            said = self.refused(422, "GET", f"/api/datasets/0/fibers?array={name}")
+            said = self.refused(422, "GET", f"fibers?array={name}")
             self.assertIn(words, said)
             self.assertTrue(said.endswith("choose one of: fiber, along"), said)
         self.assertIn("no directions", self.refused(422, "GET", "/api/datasets/1/fibers?array=x"))
         for question in ("fibers?array=%00fiber", "array?name=a%0ab"):
-            self.assertIn("control characters", self.refused(400, "GET", f"/api/datasets/0/{question}"))
+            self.assertIn("control characters", self.refused(400, "GET", question))
 
     def test_lines_can_be_seen_but_not_solved(self):
         self.write("lines.vtk", "# vtk DataFile Version 3.0\nx\nASCII\nDATASET POLYDATA\nPOINTS 3 float\n"
                                 "0 0 0 1 0 0 1 1 0\nLINES 1 4\n3 0 1 2\n")
         self.start("lines.vtk")
-        entry = json.loads(self.ask("GET", "/api/state")[2])["datasets"][0]
+        entry = self.data_sets()[0]
         self.assertFalse(entry["solvable"])
         self.assertIn("no triangles", entry["why"])
-        _, arrays = self.unpack(self.ask("GET", "/api/datasets/0/geometry")[2])
+        _, arrays = self.unpack(self.ask("GET", "geometry")[2])
         self.assertEqual(arrays["line_offsets"], (0, 3))
-        self.assertIn("nothing to solve on",
-                      self.refused(422, "POST", "/api/datasets/0/solve", {"sources": [{"vertex": 0}]}))
+        self.assertIn("nothing to solve on", self.refused(422, "POST", "solve", {"sources": [{"vertex": 0}]}))
 
     # ---- who may ask
 
     def test_no_or_wrong_token(self):
-        self.start("square.msh")
         for path in ("/api/state", "/api/events?client=a", "/api/datasets/0/geometry", "/api/nothing", "/api",
                      "/%61pi/state"):
             self.refused(401, "GET", path, token=False)
             self.refused(403, "GET", path, token=False, headers={"X-Isochron-Token": "0" * 32})
-        self.refused(401, "POST", "/api/datasets/0/solve", {"sources": [{"vertex": 0}]}, token=False)
+        self.refused(401, "POST", "solve", {"sources": [{"vertex": 0}]}, token=False)
         self.refused(403, "GET", "/api/state?token=" + self.token[:-1], token=False)
         self.refused(403, "GET", "/api/state?token=" + self.token + "0", token=False)
         self.assertEqual(self.status("GET", "/api/state?token=" + self.token, token=False), 200)
 
     def test_foreign_host_or_origin(self):
-        self.start("square.msh")
         for host in ("evil.example", f"evil.example:{self.port}", "127.0.0.1", f"127.0.0.1:{self.port + 1}", "[::1]", ""):
             self.refused(403, "GET", "/api/state", headers={"Host": host})
             self.refused(403, "GET", "/", headers={"Host": host})
@@ -185,44 +177,38 @@ class View(ViewCase):
         self.alive()
 
     def test_wrong_methods(self):
-        self.start("square.msh")
         for method in ("PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "CONNECT"):
             self.assertIn(self.status(method, "/api/state"), (400, 404, 405), method)
-        for method, path, allowed in (("GET", "/api/datasets/0/solve", "POST"), ("GET", "/api/datasets/0/reload", "POST"),
-                                      ("GET", "/api/datasets/0/cancel", "POST"), ("POST", "/", "GET, HEAD"),
-                                      ("POST", "/api/datasets/0/geometry", "GET, HEAD"),
+        for method, path, allowed in (("GET", "solve", "POST"), ("GET", "reload", "POST"), ("GET", "cancel", "POST"),
+                                      ("POST", "/", "GET, HEAD"), ("POST", "geometry", "GET, HEAD"),
                                       ("POST", "/api/state", "GET, HEAD"), ("POST", "/api/events", "GET, HEAD"),
                                       ("HEAD", "/api/events?client=a", "GET")):
             status, headers, _ = self.ask(method, path, None if method != "POST" else {})
             self.assertEqual((status, headers["Allow"]), (405, allowed), (method, path))
         for method in ("GET", "POST"):
             body = {} if method == "POST" else None
-            for path in ("/api/nothing", "/api/datasets/0/nothing", "/api/datasets/0/histogram", "/api/datasets/9/solve",
-                         "/nothing"):
+            for path in ("/api/nothing", "nothing", "histogram", "/api/datasets/9/solve", "/nothing"):
                 self.refused(404, method, path, body)
-        self.assertIn("'histogram' here; ask for geometry, array", self.refused(404, "GET", "/api/datasets/0/histogram"))
+        self.assertIn("'histogram' here; ask for geometry, array", self.refused(404, "GET", "histogram"))
         self.alive()
 
     def test_whole_answers_only(self):
-        self.start("square.msh")
-        for path in ("/", "/api/state", "/api/datasets/0/geometry"):
+        for path in ("/", "/api/state", "geometry"):
             status, headers, body = self.ask("HEAD", path)
             self.assertEqual((status, headers["Accept-Ranges"], body), (200, "none", b""))
             self.assertEqual(int(headers["Content-Length"]), len(self.ask("GET", path)[2]))
 
     def test_forms(self):
-        self.start("square.msh")
         urlencoded = {"Content-Type": "application/x-www-form-urlencoded"}
         for body, headers in (("--x--", {"Content-Type": "multipart/form-data; boundary=x"}), ("a=1&b=2", urlencoded),
                               ("", urlencoded)):
-            self.assertIn("send JSON", self.refused(415, "POST", "/api/datasets/0/solve", body, headers=headers))
+            self.assertIn("send JSON", self.refused(415, "POST", "solve", body, headers=headers))
         body = json.dumps({"sources": [{"vertex": 0}]})  # as `curl -d` sends it
-        self.assertEqual(self.status("POST", "/api/datasets/0/solve", body, headers=urlencoded), 200)
-        self.assertIn("not JSON", self.refused(400, "POST", "/api/datasets/0/solve", "{a=1", headers=urlencoded))
+        self.assertEqual(self.status("POST", "solve", body, headers=urlencoded), 200)
+        self.assertIn("not JSON", self.refused(400, "POST", "solve", "{a=1", headers=urlencoded))
         self.assertIn("only POST", self.refused(400, "GET", "/api/state", "{}"))
 
     def test_no_body_is_an_object_without_fields(self):
-        self.start("square.msh")
         for headers in ({}, {"Content-Length": "0"}, {"Content-Type": "application/json"}):
             self.assertEqual(self.post_nothing("reload", headers), 200, headers)
             self.assertEqual(self.post_nothing("solve", headers), 400, headers)  # it wants sources
@@ -242,7 +228,6 @@ class View(ViewCase):
     # ---- too much and not well formed
 
     def test_oversized_bodies(self):
-        self.start("square.msh")
         large = b'{"x": "' + b"a" * (2 << 20) + b'"}'
         self.assertEqual(self.post_raw(large), 413)
         self.assertEqual(self.post_raw(large, chunked=True), 413)
@@ -271,16 +256,14 @@ class View(ViewCase):
             return int(raw.recv(4096).split()[1])
 
     def test_what_is_refused_is_read_to_its_end(self):
-        self.start("square.msh")
         hidden = f"GET /api/state HTTP/1.1\r\nHost: 127.0.0.1:{self.port}\r\nX-Isochron-Token: {self.token}\r\n\r\n"
         form = {"Content-Type": "multipart/form-data; boundary=x"}
-        for status, method, path, fields in ((401, "POST", "/api/datasets/0/solve", {"token": False}),
+        for status, method, path, fields in ((401, "POST", "solve", {"token": False}),
                                              (403, "POST", "/", {"headers": {"Host": "evil.example"}}),
-                                             (415, "POST", "/api/datasets/0/solve", {"headers": form}),
+                                             (415, "POST", "solve", {"headers": form}),
                                              (414, "POST", "/" + "a" * 5000, {}), (405, "PUT", "/api/state", {}),
                                              (405, "DELETE", "/", {}), (405, "POST", "/", {"body": "{}"}),
-                                             (404, "POST", "/api/datasets/0/nothing", {}),
-                                             (400, "POST", "/api/datasets/0/solve?client=a", {}),
+                                             (404, "POST", "nothing", {}), (400, "POST", "solve?client=a", {}),
                                              (413, "POST", "/", {"body": hidden * 20000})):
             connection = self.connection()
             self.refused(status, method, path, connection=connection, **{"body": hidden, **fields})
@@ -290,20 +273,18 @@ class View(ViewCase):
         self.alive()
 
     def test_long_or_odd_names_are_refused(self):
-        self.start("square.msh")
         sources = [{"vertex": 0}]
         for name in ("client", "slot"):
             body = {"sources": sources, "seq": 1, name: "x" * 64}
-            self.assertEqual(self.status("POST", "/api/datasets/0/solve", body), 200)
+            self.assertEqual(self.status("POST", "solve", body), 200)
             for text, words in (("x" * 65, "too long"), ("x" * 500, "too long"), ("a\nb", "control"), (5, "not a text")):
-                self.assertIn(f"'{name}'", self.refused(400, "POST", "/api/datasets/0/solve", {**body, name: text}), words)
-        self.assertIn("control", self.refused(400, "POST", "/api/datasets/0/cancel", {"client": "a\nb"}))
-        self.assertIn("missing", self.refused(400, "POST", "/api/datasets/0/cancel", {}))
+                self.assertIn(f"'{name}'", self.refused(400, "POST", "solve", {**body, name: text}), words)
+        self.assertIn("control", self.refused(400, "POST", "cancel", {"client": "a\nb"}))
+        self.assertIn("missing", self.refused(400, "POST", "cancel", {}))
         for client in ("", "%0a", "x" * 65):
             self.assertIn("'client'", self.refused(400, "GET", f"/api/events?client={client}"))
 
     def test_unknown_fields_are_refused(self):
-        self.start("square.msh")
         sources = [{"vertex": 0}]
         for path, body, words in (("solve", {"sources": sources, "sped": 2}, "did you mean 'speed'?"),
                                   ("solve", {"source": sources}, "did you mean 'sources'?"),
@@ -311,21 +292,20 @@ class View(ViewCase):
                                   ("cancel", {"client": "a", "slot": "b"}, "no field 'slot'"),
                                   ("solve?speed=2", {"sources": sources}, "posted object"),
                                   ("solve", '{"sources": [{"vertex": 0}], "speed": 1, "speed": 2}', "'speed' is there twice")):
-            self.assertIn(words, self.refused(400, "POST", f"/api/datasets/0/{path}", body))
-        for path, words in (("state?x=1", "no field 'x'"), ("events?client=a&x=1", "no field 'x'"),
-                            ("datasets/0/geometry?x=1", "no field 'x'"), ("datasets/0/array?nam=a&name=b", "'name'?"),
-                            ("datasets/0/array?nme=a", "no field 'nme'; did you mean 'name'?"),
-                            ("datasets/0/array?on=cells", "'name' is missing"),
-                            ("datasets/0/array?name=a&name=b", "there twice"),
-                            ("datasets/0/fibers?array=f&count=-3", "from 1 to 100000"),
-                            ("datasets/0/fibers?array=f&count=12x", "'count' is \"12x\"; give a finite number"),
-                            ("datasets/0/fibers?array=f&count=%ff", "give a finite number")):
-            self.assertIn(words, self.refused(400, "GET", f"/api/{path}"))
+            self.assertIn(words, self.refused(400, "POST", path, body))
+        for path, words in (("/api/state?x=1", "no field 'x'"), ("/api/events?client=a&x=1", "no field 'x'"),
+                            ("geometry?x=1", "no field 'x'"), ("array?nam=a&name=b", "'name'?"),
+                            ("array?nme=a", "no field 'nme'; did you mean 'name'?"),
+                            ("array?on=cells", "'name' is missing"), ("array?name=a&name=b", "there twice"),
+                            ("fibers?array=f&count=-3", "from 1 to 100000"),
+                            ("fibers?array=f&count=12x", "'count' is \"12x\"; give a finite number"),
+                            ("fibers?array=f&count=%ff", "give a finite number")):
+            self.assertIn(words, self.refused(400, "GET", path))
         self.alive()
 
     def test_what_is_wrong_is_named(self):
-        points, triangles = square_mesh(3)
-        self.write_msh("arrays.msh", points, triangles, cell_arrays={"fiber": [(1, 0, 0)] * 8, "part": [(1,)] * 4 + [(2,)] * 4})
+        self.write_msh("arrays.msh", *square_mesh(3),
+                       cell_arrays={"fiber": [(1, 0, 0)] * 8, "part": [(1,)] * 4 + [(2,)] * 4})
         self.start("arrays.msh")
         source = {"sources": [{"vertex": 0}]}
         parts = lambda speeds: {**source, "regions": {"array": "part", "speeds": speeds}}
@@ -344,44 +324,39 @@ class View(ViewCase):
                 (400, "solve", {**source, "fibers": {"array": "fiber", "velocity": [1, 1e-9]}}, "'velocity' has 1e-09 and 1 (too"),
                 (400, "solve", {**source, "seq": 2 ** 53}, "up to 9007199254740991"),
                 (400, "solve", {**source, "a\0b": 1}, "no field 'a?b'")):
-            self.assertIn(words, self.refused(status, "POST", f"/api/datasets/0/{question}", body), body)
+            self.assertIn(words, self.refused(status, "POST", question, body), body)
         meta = self.solve([{"vertex": 0}], fibers={"array": "fiber", "velocity": [1, 1e-6]}, seq=2 ** 53 - 1)[0]
-        self.assertEqual((meta["seq"], meta["unreached"]), (2 ** 53 - 1, 0))
-        for path in (f"state?token={self.token}&token=x", f"datasets/0/geometry?token={self.token}&token="):
-            self.assertIn("'token' is there twice", self.refused(400, "GET", f"/api/{path}"))
-        self.assertIn("address is too long", self.refused(414, "GET", "/api/datasets/0/array?name=" + "x" * 9000))
+        self.assert_fields(meta, seq=2 ** 53 - 1, unreached=0)
+        for path in (f"/api/state?token={self.token}&token=x", f"geometry?token={self.token}&token="):
+            self.assertIn("'token' is there twice", self.refused(400, "GET", path))
+        self.assertIn("address is too long", self.refused(414, "GET", "array?name=" + "x" * 9000))
 
     def test_packed_bodies(self):
-        self.start("square.msh")
         body = json.dumps({"sources": [{"vertex": 0}]}).encode()
         for kind in ({}, {"Content-Type": "application/x-www-form-urlencoded"}):
             headers = {"Content-Encoding": "gzip", **kind}
-            self.assertEqual(self.status("POST", "/api/datasets/0/solve", gzip.compress(body), headers=headers), 200)
-            self.assertIn("not packed as it says", self.refused(400, "POST", "/api/datasets/0/solve", body, headers=headers))
+            self.assertEqual(self.status("POST", "solve", gzip.compress(body), headers=headers), 200)
+            self.assertIn("not packed as it says", self.refused(400, "POST", "solve", body, headers=headers))
             large = gzip.compress(b'{"x": "' + b"a" * (2 << 20) + b'"}')
-            self.refused(413, "POST", "/api/datasets/0/solve", large, headers=headers)
+            self.refused(413, "POST", "solve", large, headers=headers)
         self.alive()
 
     def test_range_headers(self):
-        self.start("square.msh")
         for value in ("bytes=0-1", "bytes=0-", "bytes=-1", "bytes=" + ",".join(["0-1"] * 1500),
                       "bytes=" + ",".join(f"{i}-{i}" for i in range(1000)), "bytes=9-1", "x", "bytes=" + "-" * 7000):
-            self.assertIn(self.status("GET", "/api/datasets/0/geometry", headers={"Range": value}), (400, 416), value[:40])
+            self.assertIn(self.status("GET", "geometry", headers={"Range": value}), (400, 416), value[:40])
             self.assertIn(self.status("GET", "/", headers={"Range": value}), (400, 416), value[:40])
         self.alive()
 
     def test_malformed_json(self):
-        self.start("square.msh")
         for body in ("", "{", "nothing", "[]", "5", "null", '"x"', '{"sources": [{"vertex": NaN}]}', "{}}", "\xff\xfe",
-                     "[" * 100000, '{"a":' * 20000, '{"sources": [{"point": [1e999, 0, 0]}]}',
-                     '{"client": "\xff"}', '{"slot": "\\ud800"}',
-                     '{"sources": [{"vertex": 0}], "speed": ' + "[" * 400000 + "]" * 400000 + "}",
-                     '{"sources": [{"vertex": 0}], "regions": ' + '{"a":' * 90000 + "1" + "}" * 90000 + "}"):
-            self.refused(400, "POST", "/api/datasets/0/solve", body.encode("latin-1"))
+                     "[" * 100000, '{"a":' * 20000, '{"sources": [{"point": [1e999, 0, 0]}]}', '{"client": "\xff"}',
+                     '{"slot": "\\ud800"}', '{"sources": [{"vertex": 0}], "speed": ' + "[" * 400000 + "]" * 400000
+                     + "}", '{"sources": [{"vertex": 0}], "regions": ' + '{"a":' * 90000 + "1" + "}" * 90000 + "}"):
+            self.refused(400, "POST", "solve", body.encode("latin-1"))
         self.alive()
 
     def test_bad_picks(self):
-        self.start("square.msh")
         for status, source, words in ((422, {"vertex": 144}, "out of range"), (400, {"vertex": -1}, "whole number"),
                                       (400, {"vertex": 0.5}, "whole number"), (400, {"vertex": 1e18}, "whole number"),
                                       (400, {"vertex": "0"}, "number"), (400, {"point": [0, 0]}, "3 numbers"),
@@ -389,9 +364,9 @@ class View(ViewCase):
                                       (422, {"point": [1e300, 1e300, 1e300]}, "away"),
                                       (422, {"point": [3, 3, 3]}, "away"), (400, {"vertex": 0, "time": "0"}, "text ('0')"),
                                       (400, {"vertex": 0, "point": [0, 0, 0]}, "exclude"), (400, {}, "missing")):
-            self.assertIn(words, self.refused(status, "POST", "/api/datasets/0/solve", {"sources": [source]}), source)
-        self.refused(400, "POST", "/api/datasets/0/solve", {"sources": [{"vertex": 0}], "seq": 1e300})
-        self.assertEqual(self.refused(400, "POST", "/api/datasets/0/solve", {"sources": [{"vertex": 0}], "speed": "1"}),
+            self.assertIn(words, self.refused(status, "POST", "solve", {"sources": [source]}), source)
+        self.refused(400, "POST", "solve", {"sources": [{"vertex": 0}], "seq": 1e300})
+        self.assertEqual(self.refused(400, "POST", "solve", {"sources": [{"vertex": 0}], "speed": "1"}),
                          "'speed' is text ('1'); give a number")
-        self.refused(422, "POST", "/api/datasets/0/path", {"client": "none", "to": {"vertex": 0}})
+        self.refused(422, "POST", "path", {"client": "none", "to": {"vertex": 0}})
         self.assertEqual(self.solve([{"vertex": 0}])[0]["unreached"], 0)
