@@ -1,14 +1,12 @@
 // The page: its header, its messages, and the mode that shows a data set.
-import type { Api } from './api';
-import { wordsOf } from './api';
+import { type Api, wordsOf } from './api';
 import { listen } from './events';
 import type { MakeMode, Mode, ModeContext, Theme } from './mode';
 import type { DataSet, FileState, ServerState } from './types';
 import { button, h } from './ui/dom';
 import { Help } from './ui/help';
 import { Notices, wholePage } from './ui/notices';
-import type { Graphics } from './view/graphics';
-import { NoWebGl } from './view/graphics';
+import { type Graphics, NoWebGl } from './view/graphics';
 
 const dark = window.matchMedia('(prefers-color-scheme: dark)');
 

@@ -1,6 +1,5 @@
 // The server's stream of events, with a watch on the connection.
-import type { Api } from './api';
-import { ApiError } from './api';
+import { type Api, ApiError } from './api';
 import type { FileState } from './types';
 
 export interface EventHandlers {

@@ -3,20 +3,22 @@ import { ApiError, wordsOf } from './api';
 import type { Mode, ModeContext } from './mode';
 import type { DataSet } from './types';
 import { download, h } from './ui/dom';
-import type { Camera } from './view/camera';
-import { orbit, zoom } from './view/camera';
+import { type Camera, orbit, zoom } from './view/camera';
 import { afterLoss } from './view/context_loss';
-import type { PointerHandlers } from './view/pointer';
-import { followPointer } from './view/pointer';
-import type { StageOptions } from './view/stage';
-import { Stage } from './view/stage';
+import { type PointerHandlers, followPointer } from './view/pointer';
+import { type StageOptions, Stage } from './view/stage';
 
 const zoomStep = 1.15;
 /** Radians. */
 const turnStep = 0.1;
 
 export abstract class StageMode implements Mode {
-  protected readonly stageBox = h('div', { class: 'stage', tabindex: 0, role: 'application', 'aria-label': '3-D view' });
+  protected readonly stageBox = h('div', {
+    class: 'stage',
+    tabindex: 0,
+    role: 'application',
+    'aria-label': '3-D view',
+  });
   protected readonly status = h('output', { class: 'status' });
   protected readonly ended = new AbortController();
   protected stage!: Stage;

@@ -1,6 +1,5 @@
 // From values to places in a table of colours.
-import type { Color } from '../color_map';
-import { colorMap, differenceMap, unreachedColor } from '../color_map';
+import { type Color, colorMap, differenceMap, unreachedColor } from '../color_map';
 import type { Vec3 } from '../types';
 import { tableSize } from '../view/layers';
 

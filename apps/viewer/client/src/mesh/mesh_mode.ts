@@ -8,19 +8,14 @@ import { arrows, followKeys } from '../ui/keys';
 import { Overlay, pngOf } from '../ui/overlay';
 import { TimeBar } from '../ui/time_bar';
 import { scale } from '../vec';
-import type { Camera } from '../view/camera';
-import { frame } from '../view/camera';
+import { type Camera, frame } from '../view/camera';
 import type { PointerHandlers } from '../view/pointer';
 import { drawnMesh } from './drawn_mesh';
-import type { PaneKind, Shown } from './mesh_view';
-import { MeshView } from './mesh_view';
-import type { Model } from './model';
-import { defaultModel, readStateFile, slotsOf, stateFile, surfaceTimes } from './model';
-import type { Tool } from './panel';
-import { Panel } from './panel';
+import { type PaneKind, type Shown, MeshView } from './mesh_view';
+import { type Model, defaultModel, readStateFile, slotsOf, stateFile, surfaceTimes } from './model';
+import { type Tool, Panel } from './panel';
 import { pick, valueAt } from './pick';
-import type { Part } from './requests';
-import { OffMesh, Requests } from './requests';
+import { type Part, OffMesh, Requests } from './requests';
 
 const paneTitles: Record<PaneKind, string> = { a: 'A', b: 'B', difference: 'B − A' };
 /** Picking a source takes no better aim than this, in pixels. */
@@ -92,15 +87,11 @@ export class MeshMode extends StageMode {
     this.panel = new Panel(data, this.model, {
       setTool: (tool) => this.stageBox.setAttribute('data-tool', tool),
       sourcesChanged: () => this.sourcesChanged(),
-      settingChanged: (slot) => this.requests.want(slot),
       compareChanged: () => this.compareChanged(),
       targetsChanged: () => this.targetsChanged(),
       isochronesChanged: () => this.requests.wantArrivals(),
-      fibersChanged: () => this.requests.want('fibers'),
-      coloringChanged: () => this.requests.want('array'),
-      clipChanged: () => this.requests.want('clip'),
-      insideChanged: () => this.requests.want('surfaces'),
       unitChanged: () => this.redraw(),
+      want: (part) => this.requests.want(part),
       alignClip: () => this.alignClip(),
     });
     this.status.setAttribute('aria-live', 'off'); // it changes with every movement of a source
@@ -216,7 +207,8 @@ export class MeshMode extends StageMode {
     const { moment, inside, timeUnit } = this.model;
     const { a: arrival } = this.shown.arrival;
     if (arrival === undefined || (moment === null && inside !== 'front')) return '';
-    const half = () => surfaceTimes(this.model, { lines: arrival.isochrones.levels, maxTime: arrival.maxTime })[0] ?? NaN;
+    const half = () =>
+      surfaceTimes(this.model, { lines: arrival.isochrones.levels, maxTime: arrival.maxTime })[0] ?? NaN;
     return `front at ${shortNumber(moment ?? half())} ${timeUnit}`.trim();
   }
 

@@ -7,12 +7,17 @@ import { BallLayer, LineLayer, SurfaceLayer } from '../view/layers';
 import type { Pane, Stage } from '../view/stage';
 import type { Color } from '../color_map';
 import type { Theme } from '../mode';
-import type { Arrival, Clipped, LevelSurfaces, Path } from './answers';
-import { difference, pointLevels, surfacesUntil } from './answers';
-import type { MapName, Range } from './coloring';
-import { mapColors, places, plainTable, table } from './coloring';
-import type { DrawnMesh, Triangles } from './drawn_mesh';
-import { drawnMesh, separateTriangles } from './drawn_mesh';
+import {
+  type Arrival,
+  type Clipped,
+  type LevelSurfaces,
+  type Path,
+  difference,
+  pointLevels,
+  surfacesUntil,
+} from './answers';
+import { type MapName, type Range, mapColors, places, plainTable, table } from './coloring';
+import { type DrawnMesh, type Triangles, drawnMesh, separateTriangles } from './drawn_mesh';
 import type { Model, SlotName } from './model';
 
 export type PaneKind = SlotName | 'difference';

@@ -2,8 +2,7 @@
 import type vtkRenderer from '@kitware/vtk.js/Rendering/Core/Renderer';
 import type { Vec3 } from '../types';
 import { PictureLayer } from '../view/layers';
-import type { Axis, Volume } from './volume';
-import { axes, sliceAxes } from './volume';
+import { type Axis, type Volume, axes, sliceAxes } from './volume';
 
 export class SlicePlanes {
   private readonly layers: PictureLayer[];

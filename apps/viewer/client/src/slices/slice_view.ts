@@ -1,10 +1,8 @@
 // One slice on a canvas: the image, the crosshair, and balls and lines over it.
-import type { Color } from '../color_map';
-import { css } from '../color_map';
+import { type Color, css } from '../color_map';
 import type { Vec3 } from '../types';
 import { h } from '../ui/dom';
-import type { Axis, Volume } from './volume';
-import { sliceAxes } from './volume';
+import { type Axis, type Volume, sliceAxes } from './volume';
 
 const names = ['Sagittal', 'Coronal', 'Axial'] as const;
 /** World space is RAS: the letters at the ends of its axes. */

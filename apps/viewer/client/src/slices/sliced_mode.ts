@@ -4,10 +4,8 @@ import { StageMode } from '../stage_mode';
 import type { DataSet, Vec3 } from '../types';
 import type { StageOptions } from '../view/stage';
 import type { SlicePlanes } from './slice_planes';
-import type { SliceContent } from './slice_view';
-import { SliceView } from './slice_view';
-import type { Axis } from './volume';
-import { Volume, axes } from './volume';
+import { type SliceContent, SliceView } from './slice_view';
+import { type Axis, Volume, axes } from './volume';
 
 export type Paint = (voxel: number, rgb: Uint8ClampedArray, at: number) => void;
 

@@ -1,6 +1,5 @@
 // Histograms: that of the volume with the isovalue to drag, and that of the triangles' quality.
-import { css } from '../color_map';
-import type { Color } from '../color_map';
+import { type Color, css } from '../color_map';
 import { h, shortNumber, svg } from '../ui/dom';
 import { ticks } from '../ui/legend';
 import type { Histogram } from './values';
@@ -28,7 +27,11 @@ function bars(
     const anchor = x < box.left + 12 ? 'start' : x > box.right - 12 ? 'end' : 'middle';
     return svg('text', { x: x.toFixed(1), y: height - 5, 'text-anchor': anchor }, shortNumber(tick));
   });
-  return [...parts, svg('line', { x1: box.left, x2: box.right, y1: box.bottom, y2: box.bottom, class: 'grid' }), ...labels];
+  return [
+    ...parts,
+    svg('line', { x1: box.left, x2: box.right, y1: box.bottom, y2: box.bottom, class: 'grid' }),
+    ...labels,
+  ];
 }
 
 /** The histogram of a volume. Its heights are logarithms: most voxels of most images are empty. */

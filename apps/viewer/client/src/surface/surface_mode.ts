@@ -6,10 +6,8 @@ import { pick } from '../mesh/pick';
 import type { MakeMode, ModeContext } from '../mode';
 import type { Pack } from '../pack';
 import { Refresh } from '../refresh';
-import type { Paint } from '../slices/sliced_mode';
-import { SlicedMode, volumeOf } from '../slices/sliced_mode';
-import type { Volume } from '../slices/volume';
-import { axes } from '../slices/volume';
+import { type Paint, SlicedMode, volumeOf } from '../slices/sliced_mode';
+import { type Volume, axes } from '../slices/volume';
 import type { DataSet, Vec3 } from '../types';
 import { download, h, shortNumber } from '../ui/dom';
 import { arrows, followKeys } from '../ui/keys';
@@ -17,11 +15,10 @@ import { Overlay, pngOf } from '../ui/overlay';
 import { norm, sub } from '../vec';
 import type { Camera } from '../view/camera';
 import type { PointerHandlers } from '../view/pointer';
-import type { Particles } from './particles';
-import { pickParticle, readParticles } from './particles';
+import { type Particles, pickParticle, readParticles } from './particles';
 import { section } from './section';
-import type { SurfaceModel } from './surface_model';
 import {
+  type SurfaceModel,
   defaultSurfaceModel,
   maxPlaces,
   placeCount,
@@ -29,12 +26,9 @@ import {
   surfaceRequest,
   surfaceStateFile,
 } from './surface_model';
-import type { Facts } from './surface_panel';
-import { SurfacePanel } from './surface_panel';
-import type { Made } from './surface_view';
-import { SurfaceView, brushColor, surfaceLegend } from './surface_view';
-import type { Histogram } from './values';
-import { greyRange, partingValue, readHistogram } from './values';
+import { type Facts, SurfacePanel } from './surface_panel';
+import { type Made, SurfaceView, brushColor, surfaceLegend } from './surface_view';
+import { type Histogram, greyRange, partingValue, readHistogram } from './values';
 
 const formats = ['ply', 'stl', 'vtp', 'vtu', 'vtk', 'off', 'obj'];
 /** Places of a stroke are so many radii apart. */

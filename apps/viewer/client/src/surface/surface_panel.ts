@@ -1,9 +1,22 @@
 // The controls of the surface mode.
 import type { DataSet, LabelInfo } from '../types';
-import { button, checkbox, h, keepFocus, section, select, shortNumber, slider, withUnit } from '../ui/dom';
+import {
+  aboutImage,
+  button,
+  checkbox,
+  crossButton,
+  h,
+  keepFocus,
+  row,
+  section,
+  select,
+  shortNumber,
+  slider,
+  toolButtons,
+  withUnit,
+} from '../ui/dom';
 import { IsovaluePlot, qualityPlot } from './histogram_plot';
-import type { Coloring, SurfaceModel } from './surface_model';
-import { limits } from './surface_model';
+import { type SurfaceModel, limits } from './surface_model';
 import { qualityColors } from './surface_view';
 import type { Histogram } from './values';
 
@@ -40,7 +53,7 @@ function numberField(label: string, value: number, good: (v: number) => boolean,
     field.setAttribute('aria-invalid', String(!taken));
     if (taken) onInput(typed);
   });
-  return { field, row: h('label', { class: 'row' }, h('span', {}, label), field) };
+  return { field, row: row(label, field) };
 }
 
 export class SurfacePanel {
@@ -69,13 +82,10 @@ export class SurfacePanel {
     };
     this.plot = new IsovaluePlot(histogram, moved);
     this.isovalue = numberField('Isovalue', model.isovalue, () => true, moved);
-    this.startButton = button('Start', 'Make the surface (Enter)', () => actions.start());
-    this.startButton.classList.add('primary');
+    this.startButton = button('Start', 'Make the surface (Enter)', () => actions.start(), { class: 'primary' });
     this.stopButton = button('Stop', 'Stop the particles (Escape)', () => actions.stop());
-    const shape = data.shape?.join(' × ') ?? '';
-    const voxel = data.spacing?.map(shortNumber).join(' × ') ?? '';
     this.element.append(
-      h('p', { class: 'about' }, `${shape} voxels of ${withUnit(voxel, data.units)}`),
+      aboutImage(data),
       section(data.labels ? 'Object' : 'Isovalue', this.object),
       section('Triangles', this.sizes, h('div', { class: 'tools' }, this.startButton, this.stopButton)),
       section('Brush', this.brush),
@@ -108,24 +118,18 @@ export class SurfacePanel {
 
   drawBrush(): void {
     const { model, actions, data } = this;
-    const tools: [SurfaceTool, string, string][] = [
+    const tools = [
       ['look', 'Look', 'A drag turns the view (1)'],
       ['brush', 'Brush', 'A drag over the surface asks for more particles there (2)'],
-    ];
-    const choose = tools.map(([tool, label, title]) => {
-      const one = button(label, title, () => this.chooseTool(tool));
-      one.setAttribute('aria-pressed', String(tool === this.tool));
-      return one;
-    });
+    ] as const;
+    const choose = toolButtons(tools, this.tool, (tool) => this.chooseTool(tool));
     const voxel = Math.min(...(data.spacing ?? [1, 1, 1]));
     const strokes = model.strokes.map(({ points, radius, factor }, i) => {
       const text = `${points.length === 1 ? '1 place' : `${points.length} places`}, ${withUnit(shortNumber(radius), data.units)}, edges × ${shortNumber(factor)}`;
-      const remove = button('×', `Delete stroke ${i + 1}`, () => {
+      const remove = crossButton(`Delete stroke ${i + 1}`, () => {
         model.strokes.splice(i, 1);
         actions.strokesChanged();
       });
-      remove.className = 'plain';
-      remove.setAttribute('aria-label', `Delete stroke ${i + 1}`);
       return h('div', { class: 'item stroke' }, h('span', {}, `${i + 1}.`), h('span', {}, text), remove);
     });
     const undo = button('Undo', 'Take back the last stroke (u)', () => this.undo());
@@ -133,8 +137,8 @@ export class SurfacePanel {
     keepFocus(this.brush, () =>
       this.brush.replaceChildren(
         h('div', { class: 'tools', role: 'group', 'aria-label': 'What a drag does' }, ...choose),
-        slider('Radius', model.brush.radius, [voxel, 30 * voxel, voxel / 2], (v) => (model.brush.radius = v)),
-        slider('Edges ×', model.brush.factor, [...limits.factor, 0.05], (v) => (model.brush.factor = v)),
+        slider('Radius', [voxel, 30 * voxel, voxel / 2], model.brush, 'radius'),
+        slider('Edges ×', [...limits.factor, 0.05], model.brush, 'factor'),
         h('p', { class: 'hint' }, 'Edges half as long: four times as many triangles.'),
         ...strokes,
         undo,
@@ -162,21 +166,17 @@ export class SurfacePanel {
 
   drawDisplay(): void {
     const { model, actions } = this;
-    const colorings: [Coloring, string][] = [
+    const colorings = [
       ['plain', 'nothing'],
       ['quality', 'quality'],
       ['size', 'edge length'],
-    ];
-    const color = select('Colour by', colorings, model.coloring, (value) => {
-      model.coloring = value as Coloring;
-      actions.displayChanged();
-    });
-    const show = (label: string, key: 'showEdges' | 'showSlices') =>
-      checkbox(label, model[key], (on) => {
-        model[key] = on;
-        actions.displayChanged();
-      });
-    this.display.replaceChildren(color, show('Edges', 'showEdges'), show('Slices in the 3-D view', 'showSlices'));
+    ] as const;
+    const changed = () => actions.displayChanged();
+    this.display.replaceChildren(
+      select('Colour by', colorings, model, 'coloring', changed),
+      checkbox('Edges', model, 'showEdges', changed),
+      checkbox('Slices in the 3-D view', model, 'showSlices', changed),
+    );
   }
 
   private drawIsovalue(): void {
@@ -194,12 +194,11 @@ export class SurfacePanel {
     ] as const;
     const parts: Node[] = [];
     if (labels.length > 0) {
-      const chosen = (value: string) => {
-        model.by = value as SurfaceModel['by'];
+      const changed = () => {
         this.drawObject();
         this.actions.objectChanged();
       };
-      parts.push(select('The object is', kinds, model.by, chosen));
+      parts.push(select('The object is', kinds, model, 'by', changed));
     }
     parts.push(...(model.by === 'label' ? [this.labelControl(labels)] : this.isovalueControls()));
     keepFocus(this.object, () => this.object.replaceChildren(...parts));
@@ -210,8 +209,9 @@ export class SurfacePanel {
       const count = `${voxels.toLocaleString('en')} ${voxels === 1 ? 'voxel' : 'voxels'}`;
       return [String(value), `${value} (${count})`] as const;
     });
-    return select('Label', options, String(this.model.label), (value) => {
-      this.model.label = Number(value);
+    const chosen = { label: String(this.model.label) };
+    return select('Label', options, chosen, 'label', () => {
+      this.model.label = Number(chosen.label);
       this.actions.objectChanged();
     });
   }
@@ -221,8 +221,7 @@ export class SurfacePanel {
       ['above', 'values above it'],
       ['below', 'values below it'],
     ] as const;
-    const inside = select('Inside are', sides, this.model.inside, (value) => {
-      this.model.inside = value as SurfaceModel['inside'];
+    const inside = select('Inside are', sides, this.model, 'inside', () => {
       this.drawIsovalue();
       this.actions.objectChanged();
     });
@@ -235,21 +234,23 @@ export class SurfacePanel {
       ['adapted', 'follow the shape'],
       ['uniform', 'all the same'],
     ] as const;
-    const kind = select('Sizes', kinds, model.uniform > 0 ? 'uniform' : 'adapted', (value) => {
-      model.uniform = value === 'uniform' ? 2 * Math.min(...(data.spacing ?? [1, 1, 1])) : 0;
+    const chosen = { kind: model.uniform > 0 ? 'uniform' : 'adapted' };
+    const kind = select('Sizes', kinds, chosen, 'kind', () => {
+      model.uniform = chosen.kind === 'uniform' ? 2 * Math.min(...(data.spacing ?? [1, 1, 1])) : 0;
       this.drawSizes();
       actions.settingsChanged();
     });
-    const set = (key: 'epsilon' | 'delta' | 'uniform') => (value: number) => {
-      model[key] = value;
-      actions.settingsChanged();
+    const changed = () => actions.settingsChanged();
+    const setLength = (length: number) => {
+      model.uniform = length;
+      changed();
     };
     const controls =
       model.uniform > 0
-        ? [numberField('Edge length', model.uniform, (v) => v > 0, set('uniform')).row]
+        ? [numberField('Edge length', model.uniform, (v) => v > 0, setLength).row]
         : [
-            slider('Epsilon ε', model.epsilon, [...limits.epsilon, 0.05], set('epsilon')),
-            slider('Delta δ', model.delta, [...limits.delta, 0.05], set('delta')),
+            slider('Epsilon ε', [...limits.epsilon, 0.05], model, 'epsilon', changed),
+            slider('Delta δ', [...limits.delta, 0.05], model, 'delta', changed),
             h('p', { class: 'hint' }, 'Less ε: more triangles where it bends. Less δ: sizes change more slowly.'),
           ];
     keepFocus(this.sizes, () => this.sizes.replaceChildren(kind, ...controls));

@@ -1,18 +1,14 @@
 // The 3-D view of the surface mode: particles, the mesh, the brush and the slices.
-import type { Color } from '../color_map';
-import { colorMap } from '../color_map';
-import type { DrawnMesh, Triangles } from '../mesh/drawn_mesh';
-import { drawnMesh, separateTriangles } from '../mesh/drawn_mesh';
+import { type Color, colorMap } from '../color_map';
+import { type DrawnMesh, type Triangles, drawnMesh, separateTriangles } from '../mesh/drawn_mesh';
 import type { Theme } from '../mode';
 import { SlicePlanes } from '../slices/slice_planes';
 import type { Volume } from '../slices/volume';
 import type { Vec3 } from '../types';
 import type { LegendContent } from '../ui/legend';
-import type { Shape } from '../view/layers';
-import { BallLayer, ShapeLayer } from '../view/layers';
+import { type Shape, BallLayer, ShapeLayer } from '../view/layers';
 import type { Stage } from '../view/stage';
-import type { Particles } from './particles';
-import { discs, sizeRange, valueColors } from './particles';
+import { type Particles, discs, sizeRange, valueColors } from './particles';
 import type { Stroke, SurfaceModel } from './surface_model';
 
 /** A mesh that the server has made. */

@@ -1,6 +1,5 @@
 // FA and cost along a path, as a plot.
-import { css } from '../color_map';
-import type { Color } from '../color_map';
+import { type Color, css } from '../color_map';
 import { shortNumber, svg, withUnit } from '../ui/dom';
 import { ticks } from '../ui/legend';
 

@@ -3,8 +3,7 @@ import { ApiError } from '../api';
 import type { MakeMode, ModeContext } from '../mode';
 import { Refresh } from '../refresh';
 import type { SliceBall } from '../slices/slice_view';
-import type { Paint } from '../slices/sliced_mode';
-import { SlicedMode, volumeOf } from '../slices/sliced_mode';
+import { type Paint, SlicedMode, volumeOf } from '../slices/sliced_mode';
 import type { Volume } from '../slices/volume';
 import type { DataSet, Vec3 } from '../types';
 import { download, h, shortNumber } from '../ui/dom';
@@ -13,8 +12,17 @@ import { pngOf } from '../ui/overlay';
 import { unit } from '../vec';
 import type { Camera } from '../view/camera';
 import type { Shape } from '../view/layers';
-import type { Found, Pathway, Region, TensorModel } from './tensor_model';
-import { defaultTensorModel, readFound, readShape, readTensorState, tensorStateFile } from './tensor_model';
+import {
+  type Found,
+  type Pathway,
+  type Region,
+  type TensorModel,
+  defaultTensorModel,
+  readFound,
+  readShape,
+  readTensorState,
+  tensorStateFile,
+} from './tensor_model';
 import { TensorPanel } from './tensor_panel';
 import { TensorView } from './tensor_view';
 

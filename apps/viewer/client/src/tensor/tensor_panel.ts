@@ -1,10 +1,22 @@
 // The controls of the tensor mode.
 import { css } from '../color_map';
 import type { DataSet } from '../types';
-import { button, checkbox, h, keepFocus, section, select, shortNumber, slider, withUnit } from '../ui/dom';
+import {
+  aboutImage,
+  button,
+  checkbox,
+  crossButton,
+  h,
+  keepFocus,
+  section,
+  select,
+  shortNumber,
+  slider,
+  toolButtons,
+  withUnit,
+} from '../ui/dom';
 import { profilePlot } from './profile';
-import type { Background, Fog, Found, Region, TensorModel } from './tensor_model';
-import { newPathway } from './tensor_model';
+import { type Found, type TensorModel, newPathway } from './tensor_model';
 
 export type TensorTool = 'look' | 'from' | 'to';
 
@@ -31,9 +43,8 @@ export class TensorPanel {
     private readonly spacing: number,
     private readonly actions: TensorActions,
   ) {
-    const shape = data.shape?.join(' × ') ?? '';
     this.element.append(
-      h('p', { class: 'about' }, `${shape} voxels of ${withUnit(data.spacing?.map(shortNumber).join(' × ') ?? '', data.units)}`),
+      aboutImage(data),
       section('Pick on the slices', this.tools),
       section('Pathways', this.pathways),
       section('Along the path', this.numbers),
@@ -59,22 +70,20 @@ export class TensorPanel {
     const rows = model.pathways.map((pathway, i) => {
       const dot = h('i', { class: 'dot' });
       dot.style.background = css(pathway.color);
-      const choose = button(pathway.name, `Change ${pathway.name}`, () => {
+      const activate = () => {
         model.active = i;
         actions.activeChanged();
-      });
-      choose.className = 'name';
-      choose.setAttribute('aria-pressed', String(i === model.active));
+      };
+      const pressed = { class: 'name', 'aria-pressed': String(i === model.active) };
+      const choose = button(pathway.name, `Change ${pathway.name}`, activate, pressed);
       const cost = found[i]?.cost;
       const text = h('span', { class: 'cost' }, cost === undefined ? '' : `cost ${shortNumber(cost)}`);
-      const remove = button('×', `Delete ${pathway.name}`, () => {
+      const remove = crossButton(`Delete ${pathway.name}`, () => {
         model.pathways.splice(i, 1);
         if (model.pathways.length === 0) model.pathways.push(newPathway(model));
         model.active = Math.min(model.active, model.pathways.length - 1);
         actions.pathwayRemoved(pathway.name);
       });
-      remove.className = 'plain';
-      remove.setAttribute('aria-label', `Delete ${pathway.name}`);
       return h('div', { class: 'item path' }, dot, choose, text, remove);
     });
     const add = button('New pathway', 'Two more regions to join', () => {
@@ -103,80 +112,43 @@ export class TensorPanel {
     const pathway = model.pathways[model.active];
     if (pathway === undefined) return [];
     const changed = () => actions.pathwayChanged(model.active);
-    const largest = 12 * this.spacing;
-    const radius = (label: string, region: Region | null) =>
-      region === null
-        ? []
-        : [
-            slider(
-              label,
-              region.radius,
-              [this.spacing / 2, largest, this.spacing / 4],
-              (v) => ((region.radius = v), changed()),
-            ),
-          ];
+    const radii = [this.spacing / 2, 12 * this.spacing, this.spacing / 4] as const;
     return [
-      ...radius('Radius A', pathway.from),
-      ...radius('Radius B', pathway.to),
-      slider('Sharpen α', pathway.alpha, [1, 8, 0.25], (v) => ((pathway.alpha = v), changed())),
-      slider('Width ε', pathway.epsilon, [0, 0.5, 0.005], (v) => ((pathway.epsilon = v), changed())),
+      ...(pathway.from === null ? [] : [slider('Radius A', radii, pathway.from, 'radius', changed)]),
+      ...(pathway.to === null ? [] : [slider('Radius B', radii, pathway.to, 'radius', changed)]),
+      slider('Sharpen α', [1, 8, 0.25], pathway, 'alpha', changed),
+      slider('Width ε', [0, 0.5, 0.005], pathway, 'epsilon', changed),
     ];
   }
 
   private drawTools(): void {
-    const tools: [TensorTool, string, string][] = [
+    const tools = [
       ['look', 'Look', 'A click moves the crosshair (1)'],
       ['from', 'Region A', 'A click sets region A (2)'],
       ['to', 'Region B', 'A click sets region B (3)'],
-    ];
-    this.tools.replaceChildren(
-      ...tools.map(([tool, label, title]) => {
-        const one = button(label, title, () => this.chooseTool(tool));
-        one.setAttribute('aria-pressed', String(tool === this.tool));
-        return one;
-      }),
-    );
+    ] as const;
+    this.tools.replaceChildren(...toolButtons(tools, this.tool, (tool) => this.chooseTool(tool)));
   }
 
   private drawDisplay(): void {
     const { model, actions } = this;
-    const show = (label: string, key: 'showSurface' | 'showTube' | 'showGlyphs' | 'showSlices') =>
-      checkbox(label, model[key], (on) => {
-        model[key] = on;
-        actions.displayChanged();
-      });
-    const background = select(
-      'Slices',
-      [
-        ['direction', 'directions'],
-        ['fa', 'FA'],
-      ],
-      model.background,
-      (value) => {
-        model.background = value as Background;
-        actions.backgroundChanged();
-      },
-    );
-    const fog = select(
-      'Volume',
-      [
-        ['', 'none'],
-        ['fa', 'FA'],
-        ['cost', 'total cost'],
-      ],
-      model.fog,
-      (value) => {
-        model.fog = value as Fog;
-        actions.fogChanged();
-      },
-    );
+    const backgrounds = [
+      ['direction', 'directions'],
+      ['fa', 'FA'],
+    ] as const;
+    const fogs = [
+      ['', 'none'],
+      ['fa', 'FA'],
+      ['cost', 'total cost'],
+    ] as const;
+    const changed = () => actions.displayChanged();
     this.display.replaceChildren(
-      background,
-      fog,
-      show('Pathways', 'showSurface'),
-      show('Paths', 'showTube'),
-      show('Tensor glyphs', 'showGlyphs'),
-      show('Slices in the 3-D view', 'showSlices'),
+      select('Slices', backgrounds, model, 'background', () => actions.backgroundChanged()),
+      select('Volume', fogs, model, 'fog', () => actions.fogChanged()),
+      checkbox('Pathways', model, 'showSurface', changed),
+      checkbox('Paths', model, 'showTube', changed),
+      checkbox('Tensor glyphs', model, 'showGlyphs', changed),
+      checkbox('Slices in the 3-D view', model, 'showSlices', changed),
     );
   }
 }

@@ -2,8 +2,7 @@
 import { SlicePlanes } from '../slices/slice_planes';
 import type { Volume } from '../slices/volume';
 import type { Vec3 } from '../types';
-import type { Shape } from '../view/layers';
-import { ShapeLayer } from '../view/layers';
+import { type Shape, ShapeLayer } from '../view/layers';
 import type { Stage } from '../view/stage';
 import { VolumeLayer } from '../view/volume_layer';
 import type { Found, TensorModel } from './tensor_model';

@@ -1,7 +1,6 @@
 // Names and legends over the panes, and the same on a saved picture.
 import { h } from './dom';
-import type { LegendContent } from './legend';
-import { legendElement, paintLegend } from './legend';
+import { type LegendContent, legendElement, paintLegend } from './legend';
 
 export interface PaneLabel {
   title: string;

@@ -220,15 +220,13 @@ export class PictureLayer extends Layer {
     super(renderer);
     this.mapper.setInputData(this.data);
     this.data.getPolys().setData(Uint32Array.of(4, 0, 1, 2, 3));
-    this.data
-      .getPointData()
-      .setTCoords(
-        vtkDataArray.newInstance({
-          name: 'places',
-          values: Float32Array.of(0, 0, 1, 0, 1, 1, 0, 1),
-          numberOfComponents: 2,
-        }),
-      );
+    this.data.getPointData().setTCoords(
+      vtkDataArray.newInstance({
+        name: 'places',
+        values: Float32Array.of(0, 0, 1, 0, 1, 1, 0, 1),
+        numberOfComponents: 2,
+      }),
+    );
     this.actor.addTexture(this.texture);
     this.actor.getProperty().setLighting(false);
     this.actor.getProperty().setOpacity(0.5);

@@ -7,9 +7,8 @@ import vtkRenderer from '@kitware/vtk.js/Rendering/Core/Renderer';
 import type { Ray } from '../mesh/pick';
 import type { Vec3 } from '../types';
 import { add, norm, scale, sub } from '../vec';
-import type { Camera, Lens } from './camera';
+import { type Camera, type Lens, cameraFor, lensFor, rayThrough, seenAt, usualDirection, viewAngle } from './camera';
 import { NoWebGl } from './graphics';
-import { cameraFor, lensFor, rayThrough, seenAt, usualDirection, viewAngle } from './camera';
 
 export class Pane {
   readonly renderer = vtkRenderer.newInstance();
