@@ -1,7 +1,7 @@
 // The page: its header, its messages, and the mode that shows a data set.
 import { type Api, wordsOf } from './api';
 import { listen } from './events';
-import type { MakeMode, Mode, ModeContext, Theme } from './mode';
+import type { MakeMode, ModeContext, StageMode, Theme } from './stage_mode';
 import type { DataSet, FileState, ServerState } from './types';
 import { button, h } from './ui/dom';
 import { Help } from './ui/help';
@@ -36,7 +36,7 @@ export class App {
   private readonly help = new Help();
   private readonly body = h('div', { class: 'body' });
   private readonly exports = h('select', { 'aria-label': 'Export', class: 'export' });
-  private mode: Mode | null = null;
+  private mode: StageMode | null = null;
   private current: DataSet | null = null;
   /** What has become of each data set's file. */
   private readonly files = new Map<number, FileState>();
@@ -56,7 +56,7 @@ export class App {
       changed: (id, file) => this.changed(id, file),
       reloaded: (id) => void this.reloaded(id),
       progress: (id, stage, fraction) => id === this.current?.id && this.mode?.progress(stage, fraction),
-      particles: (id, event) => id === this.current?.id && this.mode?.particles?.(event),
+      particles: (id, event) => id === this.current?.id && this.mode?.particles(event),
     });
     void this.open(state.datasets[0]!);
   }
@@ -111,7 +111,7 @@ export class App {
   }
 
   /** Null when it could not be shown, or when something else was opened meanwhile. */
-  private async open(data: DataSet): Promise<Mode | null> {
+  private async open(data: DataSet): Promise<StageMode | null> {
     const turn = ++this.opened;
     this.mode?.dispose();
     this.mode = null;

@@ -209,7 +209,7 @@ test('the isovalue begins between two kinds of voxels', async () => {
 });
 
 test('a mesh meets a slice in segments', async () => {
-  const { section } = await load('src/surface/section.ts');
+  const { section } = await load('src/slices/volume.ts');
   const mesh = {
     points: new Float32Array([0, 0, 0, 2, 0, 0, 0, 0, 2]),
     triangles: new Uint32Array([0, 1, 2]),

@@ -1,11 +1,9 @@
 // The mesh mode: joins the model, the server's answers, the picture and the controls.
 import { ApiError, wordsOf } from '../api';
-import type { MakeMode, ModeContext } from '../mode';
-import { StageMode } from '../stage_mode';
+import { type MakeMode, type ModeContext, StageMode } from '../stage_mode';
 import type { DataSet, Vec3 } from '../types';
-import { download, h, shortNumber } from '../ui/dom';
-import { arrows, followKeys } from '../ui/keys';
-import { Overlay, pngOf } from '../ui/overlay';
+import { h, shortNumber } from '../ui/dom';
+import { Overlay } from '../ui/overlay';
 import { TimeBar } from '../ui/time_bar';
 import { scale } from '../vec';
 import { type Camera, frame } from '../view/camera';
@@ -105,7 +103,7 @@ export class MeshMode extends StageMode {
     );
     root.replaceChildren(left, this.panel.element);
     this.makeStage();
-    this.followKeys();
+    this.listenToKeys();
     this.showWarnings();
   }
 
@@ -129,10 +127,8 @@ export class MeshMode extends StageMode {
     this.redraw();
   }
 
-  async savePicture(): Promise<void> {
-    this.stage.renderNow();
-    const ratio = this.stage.canvas.width / (this.stageBox.clientWidth || 1);
-    download(await pngOf(this.overlay.painted(this.stage.canvas, ratio)), `${this.baseName()}.png`);
+  protected picture(): HTMLCanvasElement {
+    return this.overlay.painted(this.stage.canvas, this.stageBox.clientWidth);
   }
 
   /** Formats that hold such a mesh, of each setting that is shown. */
@@ -176,7 +172,7 @@ export class MeshMode extends StageMode {
     this.redraw();
   }
 
-  protected pointer(): PointerHandlers {
+  protected override pointer(): PointerHandlers {
     return {
       grab: (x, y) => this.grab(x, y),
       drag: (x, y) => this.dragTo(x, y),
@@ -362,7 +358,7 @@ export class MeshMode extends StageMode {
     this.stageBox.title = time === '' ? '' : `${time} ${this.model.timeUnit}`.trim();
   }
 
-  private followKeys(): void {
+  private listenToKeys(): void {
     const { model } = this;
     const deleteSource = () => {
       if (model.sources[model.selected] === undefined) return;
@@ -371,8 +367,7 @@ export class MeshMode extends StageMode {
       this.panel.drawSources();
       this.sourcesChanged();
     };
-    const keys: Record<string, () => void> = {
-      ...this.viewKeys(),
+    const keys = {
       n: () => {
         if (model.sources.length > 0) model.selected = (model.selected + 1) % model.sources.length;
         this.panel.drawSources();
@@ -413,11 +408,12 @@ export class MeshMode extends StageMode {
         this.click(middle, box.top + box.height / 2, this.panel.clickTool);
       },
     };
-    followKeys(({ key, shiftKey }) => {
-      const arrow = arrows[key];
-      if (arrow === undefined) return keys[key];
-      return () => (shiftKey ? this.turn(...arrow) : this.moveSource(...arrow));
-    }, this.ended.signal);
+    this.followKeys(
+      keys,
+      (x, y, { shiftKey }) =>
+        () =>
+          shiftKey ? this.turn(x, y) : this.moveSource(x, y),
+    );
   }
 
   private moveSource(x: number, y: number): void {

@@ -1,4 +1,5 @@
-// An image in its place in the world, and slices through it along the world's axes.
+// An image in its place in the world, and slices through it and through meshes along the world's axes.
+import type { Triangles } from '../mesh/drawn_mesh';
 import type { Vec3 } from '../types';
 
 export type Axis = 0 | 1 | 2;
@@ -79,4 +80,20 @@ function invert(m: readonly number[]): number[] {
   ].map((q) => q / det);
   const back = (r: number) => -(n[r]! * x + n[r + 1]! * y + n[r + 2]! * z);
   return [n[0]!, n[1]!, n[2]!, back(0), n[3]!, n[4]!, n[5]!, back(3), n[6]!, n[7]!, n[8]!, back(6)];
+}
+
+/** The segments of the mesh in the plane across `axis` at `place`: 6 numbers each. */
+export function section({ points, triangles }: Triangles, axis: Axis, place: number): Float32Array {
+  const found: number[] = [];
+  for (let t = 0; t < triangles.length; t += 3) {
+    for (let k = 0; k < 3; ++k) {
+      const a = 3 * triangles[t + k]!;
+      const b = 3 * triangles[t + ((k + 1) % 3)]!;
+      const [from, to] = [points[a + axis]! - place, points[b + axis]! - place];
+      if (from < 0 === to < 0) continue;
+      const share = from / (from - to);
+      for (let d = 0; d < 3; ++d) found.push(points[a + d]! + share * (points[b + d]! - points[a + d]!));
+    }
+  }
+  return Float32Array.from(found); // two crossings a triangle, or none
 }

@@ -3,20 +3,18 @@ import { ApiError } from '../api';
 import type { Color } from '../color_map';
 import type { ParticlesEvent } from '../events';
 import { pick } from '../mesh/pick';
-import type { MakeMode, ModeContext } from '../mode';
 import type { Pack } from '../pack';
 import { Refresh } from '../refresh';
 import { type Paint, SlicedMode, volumeOf } from '../slices/sliced_mode';
-import { type Volume, axes } from '../slices/volume';
+import { type Volume, axes, section } from '../slices/volume';
+import type { MakeMode, ModeContext } from '../stage_mode';
 import type { DataSet, Vec3 } from '../types';
-import { download, h, shortNumber } from '../ui/dom';
-import { arrows, followKeys } from '../ui/keys';
-import { Overlay, pngOf } from '../ui/overlay';
+import { h, shortNumber } from '../ui/dom';
+import { Overlay } from '../ui/overlay';
 import { norm, sub } from '../vec';
 import type { Camera } from '../view/camera';
 import type { PointerHandlers } from '../view/pointer';
 import { type Particles, pickParticle, readParticles } from './particles';
-import { section } from './section';
 import {
   type SurfaceModel,
   defaultSurfaceModel,
@@ -51,12 +49,12 @@ function readFacts(pack: Pack): Facts {
 }
 
 export class SurfaceMode extends SlicedMode {
-  private readonly model: SurfaceModel;
+  protected readonly model: SurfaceModel;
   private readonly overlay = new Overlay();
   private readonly panel: SurfacePanel;
   private readonly frames: Refresh<'particles'>;
   private readonly grey: [number, number];
-  private view!: SurfaceView;
+  protected view!: SurfaceView;
   /** While a surface is made, what was asked for. */
   private running: string | null = null;
   private made: (Made & { request: string }) | null = null;
@@ -118,7 +116,7 @@ export class SurfaceMode extends SlicedMode {
       this.panel.element,
     );
     this.makeStage();
-    this.followKeys();
+    this.listenToKeys();
     this.showWarnings();
   }
 
@@ -144,7 +142,7 @@ export class SurfaceMode extends SlicedMode {
     this.status.textContent = stage === 'particles' && this.settling !== '' ? this.settling : `${stage}${share}`;
   }
 
-  particles({ iteration, count, energy }: ParticlesEvent): void {
+  override particles({ iteration, count, energy }: ParticlesEvent): void {
     if (this.running === null) return;
     this.settling = `settling: iteration ${iteration} · ${count.toLocaleString('en')} particles · energy ${shortNumber(energy)}`;
     this.status.textContent = this.settling;
@@ -157,11 +155,9 @@ export class SurfaceMode extends SlicedMode {
   }
 
   /** The 3-D view with its legend, and the slices beside it. */
-  async savePicture(): Promise<void> {
-    this.stage.renderNow();
+  protected picture(): HTMLCanvasElement {
     const { canvas } = this.stage;
-    const ratio = canvas.width / (this.stageBox.clientWidth || 1);
-    const space = this.overlay.painted(canvas, ratio);
+    const space = this.overlay.painted(canvas, this.stageBox.clientWidth);
     const width = Math.max(...this.slices.map((slice) => slice.canvas.width));
     const picture = h('canvas', { width: canvas.width + width, height: canvas.height });
     const context = picture.getContext('2d')!;
@@ -171,7 +167,7 @@ export class SurfaceMode extends SlicedMode {
       context.drawImage(slice.canvas, canvas.width, top);
       top += slice.canvas.height;
     }
-    download(await pngOf(picture), `${this.baseName()}.png`);
+    return picture;
   }
 
   exports(): [string, string][] {
@@ -206,21 +202,13 @@ export class SurfaceMode extends SlicedMode {
     this.redraw();
   }
 
-  protected pointer(): Partial<PointerHandlers> {
+  protected override pointer(): Partial<PointerHandlers> {
     return {
       grab: (x, y) => this.beginStroke(x, y),
       drag: (x, y) => this.brushAt(x, y),
       drop: () => this.strokesChanged(),
       hover: (x, y) => this.hover(x, y),
     };
-  }
-
-  protected get crosshair(): Vec3 {
-    return this.model.crosshair;
-  }
-
-  protected get planes() {
-    return this.view.slices;
   }
 
   protected picked(place: Vec3): void {
@@ -267,8 +255,9 @@ export class SurfaceMode extends SlicedMode {
   }
 
   protected overSlices() {
-    const { made, crosshair } = this;
-    const balls = this.model.strokes.flatMap(({ points, radius }) =>
+    const { made } = this;
+    const { crosshair, strokes } = this.model;
+    const balls = strokes.flatMap(({ points, radius }) =>
       points.map((point) => ({ point, radius, color: brushColor, letter: '', strong: false })),
     );
     if (made === null) return { balls, paths: [] };
@@ -418,9 +407,8 @@ export class SurfaceMode extends SlicedMode {
     else this.panel.chooseTool('look');
   }
 
-  private followKeys(): void {
-    const simple: Record<string, () => void> = {
-      ...this.viewKeys(),
+  private listenToKeys(): void {
+    const keys = {
       Enter: () => this.running === null && void this.start(),
       Escape: () => this.escape(),
       '1': () => this.panel.chooseTool('look'),
@@ -433,9 +421,6 @@ export class SurfaceMode extends SlicedMode {
         this.redraw();
       },
     };
-    followKeys(({ key, target }) => {
-      const arrow = target === this.stageBox ? arrows[key] : undefined;
-      return arrow === undefined ? simple[key] : () => this.turn(...arrow);
-    }, this.ended.signal);
+    this.followKeys(keys, (x, y, { target }) => (target === this.stageBox ? () => this.turn(x, y) : undefined));
   }
 }

@@ -1,14 +1,12 @@
 // The tensor mode: three slices, two regions, and the pathway between them.
 import { ApiError } from '../api';
-import type { MakeMode, ModeContext } from '../mode';
 import { Refresh } from '../refresh';
 import type { SliceBall } from '../slices/slice_view';
 import { type Paint, SlicedMode, volumeOf } from '../slices/sliced_mode';
 import type { Volume } from '../slices/volume';
+import type { MakeMode, ModeContext } from '../stage_mode';
 import type { DataSet, Vec3 } from '../types';
-import { download, h, shortNumber } from '../ui/dom';
-import { followKeys } from '../ui/keys';
-import { pngOf } from '../ui/overlay';
+import { h, shortNumber } from '../ui/dom';
 import { unit } from '../vec';
 import type { Camera } from '../view/camera';
 import type { Shape } from '../view/layers';
@@ -38,14 +36,14 @@ const fileExports: readonly (readonly [string, string, { format: string; what?: 
 const fromAbove: Vec3 = unit([0.3, -0.8, 0.9]);
 
 export class TensorMode extends SlicedMode {
-  private readonly model: TensorModel;
+  protected readonly model: TensorModel;
   private readonly found = new Map<string, Found>();
   /** Names of the pathways that the server keeps. */
   private readonly kept = new Set<string>();
   private readonly panel: TensorPanel;
   private readonly requests: Refresh<string>;
   private readonly glyphs: Refresh<string>;
-  private view!: TensorView;
+  protected view!: TensorView;
   /** Counts what was to be shown as fog: an answer for an earlier one comes too late. */
   private fogs = 0;
 
@@ -87,14 +85,12 @@ export class TensorMode extends SlicedMode {
       this.panel.element,
     );
     this.makeStage();
-    const keys: Record<string, () => void> = {
-      ...this.viewKeys(),
+    this.followKeys({
       '1': () => this.panel.chooseTool('look'),
       '2': () => this.panel.chooseTool('from'),
       '3': () => this.panel.chooseTool('to'),
       Escape: () => this.panel.chooseTool('look'),
-    };
-    followKeys(({ key }) => keys[key], this.ended.signal);
+    });
     this.showWarnings();
     this.status.textContent = 'Choose "Region A" and click a slice, then "Region B".';
   }
@@ -110,8 +106,7 @@ export class TensorMode extends SlicedMode {
   }
 
   /** Axial, coronal, sagittal and the 3-D view on one picture. */
-  async savePicture(): Promise<void> {
-    this.stage.renderNow();
+  protected picture(): HTMLCanvasElement {
     const { canvas } = this.stage;
     const picture = h('canvas', { width: 2 * canvas.width, height: 2 * canvas.height });
     const context = picture.getContext('2d')!;
@@ -120,7 +115,7 @@ export class TensorMode extends SlicedMode {
     [this.slices[2]!, this.slices[1]!, this.slices[0]!].forEach((slice, i) => {
       context.drawImage(slice.canvas, (i % 2) * w, Math.floor(i / 2) * hgt, w, hgt);
     });
-    download(await pngOf(picture), `${this.baseName()}.png`);
+    return picture;
   }
 
   exports(): [string, string][] {
@@ -162,18 +157,6 @@ export class TensorMode extends SlicedMode {
     this.drawSlices();
     this.redraw();
     void this.drawFog();
-  }
-
-  protected pointer(): object {
-    return {};
-  }
-
-  protected get crosshair(): Vec3 {
-    return this.model.crosshair;
-  }
-
-  protected get planes() {
-    return this.view.slices;
   }
 
   private foundList(): (Found | null)[] {

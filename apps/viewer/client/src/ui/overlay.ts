@@ -35,7 +35,8 @@ export class Overlay {
   }
 
   /** The canvas with names and legends on it. Call right after drawing, while the canvas still holds its picture. */
-  painted(canvas: HTMLCanvasElement, ratio: number): HTMLCanvasElement {
+  painted(canvas: HTMLCanvasElement, shownWidth: number): HTMLCanvasElement {
+    const ratio = canvas.width / (shownWidth || 1);
     const copy = h('canvas', { width: canvas.width, height: canvas.height });
     const context = copy.getContext('2d')!;
     context.drawImage(canvas, 0, 0);
