@@ -54,12 +54,7 @@ export class Requests {
   private async renew(part: Part): Promise<void> {
     this.started = performance.now();
     try {
-      if (part === 'clip') await this.clip();
-      else if (part === 'surfaces') await this.surfaces();
-      else if (part === 'paths') await this.paths();
-      else if (part === 'fibers') await this.fibers();
-      else if (part === 'array') await this.array();
-      else await this.arrival(part);
+      await (part === 'a' || part === 'b' ? this.arrival(part) : this[part]());
       if (!this.ended.aborted) this.onAnswer(part);
     } catch (error) {
       this.onError(error, part);

@@ -24,7 +24,7 @@ import {
   surfaceRequest,
   surfaceStateFile,
 } from './surface_model';
-import { type Facts, SurfacePanel } from './surface_panel';
+import { SurfacePanel, readFacts } from './surface_panel';
 import { type Made, SurfaceView, brushColor, surfaceLegend } from './surface_view';
 import { type Histogram, greyRange, partingValue, readHistogram } from './values';
 
@@ -34,19 +34,6 @@ const strokeStep = 0.8;
 /** Above this many triangles the brush is not shown under the pointer: looking for its place takes too long. */
 const hoverLimit = 300_000;
 const sectionColor: Color = [255, 255, 255];
-
-function readFacts(pack: Pack): Facts {
-  const shapes = (pack.meta['quality'] ?? {}) as Record<string, number>;
-  return {
-    vertices: pack.number('vertices'),
-    triangles: pack.number('triangles'),
-    mean: shapes['mean'] ?? Number.NaN,
-    min: shapes['min'] ?? Number.NaN,
-    smallestAngle: shapes['smallest_angle'] ?? Number.NaN,
-    largestAngle: shapes['largest_angle'] ?? Number.NaN,
-    histogram: pack.ids('histogram'),
-  };
-}
 
 export class SurfaceMode extends SlicedMode {
   protected readonly model: SurfaceModel;

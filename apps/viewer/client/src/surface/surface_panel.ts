@@ -1,4 +1,5 @@
 // The controls of the surface mode.
+import type { Pack } from '../pack';
 import type { DataSet, LabelInfo } from '../types';
 import {
   aboutImage,
@@ -23,15 +24,20 @@ import type { Histogram } from './values';
 export type SurfaceTool = 'look' | 'brush';
 
 /** What the server says about a mesh. */
-export interface Facts {
-  vertices: number;
-  triangles: number;
-  mean: number;
-  min: number;
-  smallestAngle: number;
-  largestAngle: number;
-  histogram: Uint32Array;
+export function readFacts(pack: Pack) {
+  const shapes = (pack.meta['quality'] ?? {}) as Record<string, number>;
+  return {
+    vertices: pack.number('vertices'),
+    triangles: pack.number('triangles'),
+    mean: shapes['mean'] ?? Number.NaN,
+    min: shapes['min'] ?? Number.NaN,
+    smallestAngle: shapes['smallest_angle'] ?? Number.NaN,
+    largestAngle: shapes['largest_angle'] ?? Number.NaN,
+    histogram: pack.ids('histogram'),
+  };
 }
+
+type Facts = ReturnType<typeof readFacts>;
 
 export interface SurfaceActions {
   /** The object is another: its label or isovalue, or which side of it is inside. */

@@ -1,16 +1,12 @@
 // From the histogram of a volume: where to begin, and which values the slices show.
 import type { Pack } from '../pack';
 
-export interface Histogram {
-  counts: Uint32Array;
-  low: number;
-  high: number;
-}
-
-export function readHistogram(pack: Pack): Histogram {
+export function readHistogram(pack: Pack) {
   // Without a finite value there is no range.
   return { counts: pack.ids('counts'), low: pack.number('low', 0), high: pack.number('high', 0) };
 }
+
+export type Histogram = ReturnType<typeof readHistogram>;
 
 /** The value between bins k and k + 1. */
 const edgeAfter = ({ counts, low, high }: Histogram, k: number) => low + ((k + 1) / counts.length) * (high - low);

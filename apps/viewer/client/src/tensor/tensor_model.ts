@@ -5,7 +5,6 @@ import { isNumber, isVec3, parseState, writeState } from '../state_file';
 import type { DataSet, Vec3 } from '../types';
 import type { Camera } from '../view/camera';
 import type { Shape } from '../view/layers';
-import type { Profile } from './profile';
 
 export interface Region {
   point: Vec3;
@@ -36,23 +35,6 @@ export interface TensorModel {
   showGlyphs: boolean;
   showSlices: boolean;
   fog: Fog;
-}
-
-/** What the server has found for a pathway. */
-export interface Found {
-  cost: number;
-  length: number;
-  meanFa: number;
-  voxels: number;
-  volume: number;
-  milliseconds: number;
-  solveMilliseconds: number;
-  notes: string[];
-  path: Float32Array;
-  profile: Profile;
-  tube: Shape;
-  surface: Shape;
-  glyphs: Shape | null;
 }
 
 /** Colours that most colour-blind people tell apart (after M. Okabe and K. Ito). */
@@ -135,7 +117,8 @@ export function readShape(pack: Pack, prefix: string): Shape {
   };
 }
 
-export function readFound(pack: Pack): Found {
+/** What the server has found for a pathway. */
+export function readFound(pack: Pack) {
   return {
     cost: pack.number('cost'),
     length: pack.number('length'),
@@ -153,6 +136,8 @@ export function readFound(pack: Pack): Found {
     },
     tube: readShape(pack, 'tube_'),
     surface: readShape(pack, 'pathway_'),
-    glyphs: null,
+    glyphs: null as Shape | null,
   };
 }
+
+export type Found = ReturnType<typeof readFound>;
