@@ -19,19 +19,18 @@ describePage('meshes', files, (page) => {
     const view = await page.open();
     await view.page.locator('.stage-hint', { hasText: 'Click the surface' }).waitFor();
     assert.match(await view.page.locator('.panel .about').textContent(), /^[\d,]+ vertices, [\d,]+ tetrahedra$/);
-    await view.until(() => view.picture('open'), (now) => colorCount(now) > 50, 'a shaded surface');
+    await view.shows((now) => colorCount(now) > 50, 'a shaded surface', 'open');
     const origin = new URL(page.url).origin;
     assert.deepEqual(
       view.requests.filter((url) => !url.startsWith(origin) && !url.startsWith('blob:')),
       [],
     );
-    assert.deepEqual(view.complaints, []);
-    await view.close();
+    await view.closeQuietly();
   });
 
   test('a click starts a front, with the times that isochron solve gives', async () => {
     const view = await page.openWithSource();
-    await view.until(() => view.picture('pick'), (now) => share(now, ahead) < 0.1, 'colours on the surface');
+    await view.shows((now) => share(now, ahead) < 0.1, 'colours on the surface', 'pick');
     const { state } = await view.saved();
     assert.equal(state.sources.length, 1);
     const summary = JSON.parse(
@@ -53,11 +52,10 @@ describePage('meshes', files, (page) => {
     const latest = await view.status();
     assert.ok(Math.abs(latest - summary.max_time) < 1e-3 * latest, `${latest} against ${summary.max_time}`);
     assert.ok((await view.page.locator('.status').textContent()).includes(' ms '));
-    await view.until(() => view.picture(), (now) => share(now, dark) > 0.005, 'isochrones are drawn');
+    await view.shows((now) => share(now, dark) > 0.005, 'isochrones are drawn');
     await view.page.keyboard.press('i');
-    await view.until(() => view.picture(), (now) => share(now, dark) < 0.005, 'isochrones are hidden');
-    assert.deepEqual(view.complaints, []);
-    await view.close();
+    await view.shows((now) => share(now, dark) < 0.005, 'isochrones are hidden');
+    await view.closeQuietly();
   });
 
   test('a source is dragged, and isochrones move', async () => {
@@ -65,12 +63,8 @@ describePage('meshes', files, (page) => {
     const [before, latest] = [await view.picture(), await view.status()];
     const camera = (await view.saved()).state.camera;
     await view.drag(middle, [0.42, 0.4]);
-    await view.until(
-      () => view.status(),
-      (now) => now !== latest,
-      'another arrival',
-    );
-    await view.until(() => view.picture('drag'), (now) => changed(before, now) > 0.03, 'the picture has changed');
+    await view.arrival('another arrival', (now) => now !== latest);
+    await view.shows((now) => changed(before, now) > 0.03, 'the picture has changed', 'drag');
     const { state } = await view.saved();
     assert.deepEqual(state.camera, camera, 'a drag of a source does not turn the view');
     await view.drag([0.1, 0.5], [0.2, 0.5]);
@@ -83,20 +77,12 @@ describePage('meshes', files, (page) => {
     const all = share(await view.picture(), ahead);
     const asked = view.requests.length;
     await view.page.getByLabel('Moment of the front').fill(((await view.status()) / 4).toFixed(1));
-    await view.until(
-      () => view.picture('front'),
-      (now) => share(now, ahead) > all + 0.05,
-      `more than ${all} ahead of the front`,
-    );
+    await view.shows((now) => share(now, ahead) > all + 0.05, `more than ${all} ahead of the front`, 'front');
     const caption = view.page.locator('.stage-caption');
     const moment = Number((await caption.textContent()).replace('front at ', ''));
     assert.ok(Math.abs(moment - (await view.status()) / 4) < 0.1, `the picture says its moment, ${moment}`);
     await view.page.keyboard.press('Escape');
-    await view.until(
-      () => view.picture(),
-      (now) => share(now, ahead) < all + 0.01,
-      'all times',
-    );
+    await view.shows((now) => share(now, ahead) < all + 0.01, 'all times');
     assert.equal(await caption.textContent(), '');
     await view.page.getByRole('button', { name: 'Let the front run' }).click();
     const readout = view.page.locator('.moment');
@@ -114,25 +100,12 @@ describePage('meshes', files, (page) => {
     const view = await page.openWithSource([0.45, 0.7]);
     const one = await view.status();
     await view.click(0.5, 0.35, 'Control');
-    const two = await view.until(
-      () => view.status(),
-      (now) => now !== one,
-      'two sources',
-    );
+    const two = await view.arrival('two sources', (now) => now !== one);
     assert.ok(two < one, 'a second source can only be earlier');
-    await view.page.getByLabel('Onset time of Source 2').fill('1000');
-    await view.page.keyboard.press('Enter');
-    await view.until(
-      () => view.status(),
-      (now) => now > two + 1e-3,
-      'the late source not to matter',
-    );
+    await view.enter(view.page.getByLabel('Onset time of Source 2'), '1000');
+    await view.arrival('the late source not to matter', (now) => now > two + 1e-3);
     await view.page.getByRole('button', { name: 'Delete Source 2' }).click();
-    await view.until(
-      () => view.status(),
-      (now) => Math.abs(now - one) < 1e-6 * one,
-      'the first arrival',
-    );
+    await view.arrival('the first arrival', (now) => Math.abs(now - one) < 1e-6 * one);
     await view.close();
   });
 
@@ -140,16 +113,11 @@ describePage('meshes', files, (page) => {
     const view = await page.openWithSource();
     const before = await view.picture();
     await view.click(0.45, 0.3, 'Shift');
-    const item = view.page.locator('.item.path');
-    const text = await view.until(
-      () => item.textContent(),
-      (now) => /time/.test(now),
-      'a path',
-    );
+    const text = await view.pathText();
     const [, time, length] = /time ([\d.]+), length ([\d.]+)/.exec(text).map(Number);
     assert.ok(time > 0 && time <= (await view.status()));
     assert.ok(length / 0.6 <= time * 1.02 && length / 0.3 >= time * 0.98, `${length} in ${time} at 0.3 to 0.6`);
-    await view.until(() => view.picture('path'), (now) => changed(before, now) > 0.0005, 'the path is drawn');
+    await view.shows((now) => changed(before, now) > 0.0005, 'the path is drawn', 'path');
     await view.close();
   });
 
@@ -157,31 +125,14 @@ describePage('meshes', files, (page) => {
     const view = await page.openWithSource();
     const whole = await view.picture();
     await view.page.getByLabel('Clip', { exact: true }).check();
-    const cut = await view.until(
-      () => view.picture('clip'),
-      (now) => changed(whole, now) > 0.03,
-      'the cut',
-    );
+    const cut = await view.shows((now) => changed(whole, now) > 0.03, 'the cut', 'clip');
     await view.page.getByLabel('Place of the clip plane').fill('0.7');
-    await view.until(
-      () => view.picture(),
-      (now) => changed(cut, now) > 0.01,
-      'another cut',
-    );
+    await view.shows((now) => changed(cut, now) > 0.01, 'another cut');
     await view.page.getByLabel('Clip', { exact: true }).uncheck();
-    await view.until(
-      () => view.picture(),
-      (now) => changed(whole, now) < 0.002,
-      'the whole again',
-    );
+    await view.shows((now) => changed(whole, now) < 0.002, 'the whole again');
     await view.page.locator('details', { hasText: 'Display' }).getByLabel('Fibres').selectOption('fiber');
-    await view.until(
-      () => view.picture('fibers'),
-      (now) => changed(whole, now) > 0.01,
-      'fibres',
-    );
-    assert.deepEqual(view.complaints, []);
-    await view.close();
+    await view.shows((now) => changed(whole, now) > 0.01, 'fibres', 'fibers');
+    await view.closeQuietly();
   });
 
   test('the front and surfaces of equal time inside a volume', async () => {
@@ -190,17 +141,13 @@ describePage('meshes', files, (page) => {
     const [whole, latest] = [await view.picture(), await view.status()];
     const inside = view.page.getByRole('combobox', { name: 'Inside', exact: true });
     await inside.selectOption('front');
-    const half = await view.until(
-      () => view.picture('front-inside'),
-      (now) => changed(whole, now) > 0.1,
-      'the outside to turn to glass',
-    );
+    const half = await view.shows((now) => changed(whole, now) > 0.1, 'the outside to turn to glass', 'front-inside');
     const [front] = await answers.first(1);
     assert.deepEqual(front.asked.levels, [latest / 2], 'half way while all times are shown');
     assert.ok(front.pack.floats('points').length > 300);
     await view.page.getByLabel('Moment of the front').fill((latest / 4).toFixed(1));
     await answers.last(({ asked: { levels } }) => Math.abs(levels[0] - latest / 4) < 0.1, 'its moment');
-    await view.until(() => view.picture(), (now) => changed(half, now) > 0.02, 'the front moves');
+    await view.shows((now) => changed(half, now) > 0.02, 'the front moves');
     await view.page.keyboard.press('Escape');
 
     await inside.selectOption('isochrones');
@@ -211,25 +158,20 @@ describePage('meshes', files, (page) => {
       assert.ok(Math.abs(many - Math.round(many)) < 1e-3, `${level} is a multiple of ${spacing}`);
     }
     assert.deepEqual([...new Set(pack.floats('levels'))].sort((a, b) => a - b).length, asked.levels.length);
-    const shells = await view.until(
-      () => view.picture('surfaces-inside'),
-      (now) => changed(half, now) > 0.02,
-      'surfaces to be drawn',
-    );
+    const shells = await view.shows((now) => changed(half, now) > 0.02, 'surfaces to be drawn', 'surfaces-inside');
     const before = answers.count();
     await view.page.getByLabel('Moment of the front').fill((latest / 4).toFixed(1));
-    await view.until(() => view.picture(), (now) => changed(shells, now) > 0.02, 'later ones are hidden');
+    await view.shows((now) => changed(shells, now) > 0.02, 'later ones are hidden');
     assert.equal(answers.count(), before, 'without asking the server');
     await view.page.keyboard.press('Escape');
     await view.page.getByLabel('Clip', { exact: true }).check();
-    await view.until(() => view.picture('surfaces-clipped'), (now) => changed(shells, now) > 0.03, 'the cut');
+    await view.shows((now) => changed(shells, now) > 0.03, 'the cut', 'surfaces-clipped');
     await view.page.getByLabel('Clip', { exact: true }).uncheck();
     const { state } = await view.saved();
     assert.equal(state.inside, 'isochrones');
     await view.page.keyboard.press('f');
-    await view.until(() => view.picture(), (now) => changed(whole, now) < 0.002, 'the outside again');
-    assert.deepEqual(view.complaints, []);
-    await view.close();
+    await view.shows((now) => changed(whole, now) < 0.002, 'the outside again');
+    await view.closeQuietly();
   });
 
   test('a mesh is drawn once when it opens, and asked for before the program is there', async () => {
@@ -258,8 +200,7 @@ describePage('meshes', files, (page) => {
     await view.page.getByLabel('Data set').selectOption({ label: 'fine.ply' });
     await view.until(() => view.page.evaluate(() => window.draws.at(-1)), (now) => now > 600_000, 'the fine mesh');
     assert.equal(await smooth(view), false, 'many triangles are drawn by the processor without smoothing');
-    assert.deepEqual(view.complaints, []);
-    await view.close();
+    await view.closeQuietly();
   });
 
   test('two settings side by side, and their difference', async () => {
@@ -270,13 +211,9 @@ describePage('meshes', files, (page) => {
     const legend = view.page.locator('.legend').nth(2);
     await legend.waitFor();
     const same = await view.picture();
-    await view.page.getByRole('group', { name: 'Setting B' }).getByLabel('Across', { exact: true }).fill('0.6');
-    await view.page.keyboard.press('Enter');
-    await view.until(
-      () => view.picture('compare'),
-      (now) => changed(same, now) > 0.05,
-      'the panes to differ',
-    );
+    const across = view.page.getByRole('group', { name: 'Setting B' }).getByLabel('Across', { exact: true });
+    await view.enter(across, '0.6');
+    await view.shows((now) => changed(same, now) > 0.05, 'the panes to differ', 'compare');
     await view.page.getByLabel('Compare').selectOption('off');
     assert.equal(await view.page.locator('.overlay .pane').count(), 1);
     await view.close();
@@ -287,20 +224,14 @@ describePage('meshes', files, (page) => {
     await view.page.getByLabel('Data set').selectOption({ label: 'lens.vtu' });
     await view.page.getByLabel('Each region its own').waitFor();
     await view.click(0.5, 0.5);
-    const slow = await view.until(() => view.status(), Number.isFinite, 'an arrival');
+    const slow = await view.arrival();
     await view.page.getByLabel('Each region its own').check();
-    await view.page.getByLabel('Region 0', { exact: true }).fill('2');
-    await view.page.keyboard.press('Enter');
-    await view.until(
-      () => view.status(),
-      (now) => now < 0.8 * slow,
-      'a faster region',
-    );
+    await view.enter(view.page.getByLabel('Region 0', { exact: true }), '2');
+    await view.arrival('a faster region', (now) => now < 0.8 * slow);
     await view.page.getByLabel('Colour by').selectOption('cells/region');
     await view.page.locator('.legend', { hasText: 'region' }).waitFor();
     await view.picture('regions');
-    assert.deepEqual(view.complaints, []);
-    await view.close();
+    await view.closeQuietly();
   });
 
   test('a lost WebGL context comes back', async () => {
@@ -312,13 +243,9 @@ describePage('meshes', files, (page) => {
       .evaluate((canvas) => canvas.getContext('webgl2').getExtension('WEBGL_lose_context').loseContext());
     await view.until(told, (names) => names.includes('webgl'), 'the loss to be told');
     await view.notice('webgl').waitFor({ state: 'detached' });
-    await view.until(() => view.picture(), (now) => changed(before, now) < 0.002, 'the same picture');
+    await view.shows((now) => changed(before, now) < 0.002, 'the same picture');
     await view.drag(middle, [0.45, 0.45]);
-    await view.until(
-      () => view.picture(),
-      (now) => changed(before, now) > 0.02,
-      'the source to move',
-    );
+    await view.shows((now) => changed(before, now) > 0.02, 'the source to move');
     await view.close();
   });
 });
