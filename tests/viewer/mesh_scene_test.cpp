@@ -1,4 +1,4 @@
-#include "apps/viewer/server/mesh_scene.h"
+#include "apps/viewer/server/scenes.h"
 
 #include <cmath>
 #include <fstream>

@@ -1,4 +1,4 @@
-#include "apps/viewer/server/surface_scene.h"
+#include "apps/viewer/server/scenes.h"
 
 #include <cmath>
 #include <limits>
@@ -14,6 +14,7 @@
 #include "isochron/core/error.h"
 #include "isochron/io/io.h"
 #include "isochron/mesh/topology.h"
+#include "isochron/surface/extract.h"
 #include "isochron/surface/triangulate/delaunay.h"
 #include "viewer/unpacked.h"
 

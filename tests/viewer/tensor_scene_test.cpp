@@ -1,4 +1,4 @@
-#include "apps/viewer/server/tensor_scene.h"
+#include "apps/viewer/server/scenes.h"
 
 #include <algorithm>
 #include <cmath>
