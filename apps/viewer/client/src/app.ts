@@ -53,10 +53,13 @@ export class App {
     dark.addEventListener('change', () => this.mode?.setTheme());
     listen(api, {
       connection: (now) => this.connection(now),
-      changed: (id, file) => this.changed(id, file),
-      reloaded: (id) => void this.reloaded(id),
-      progress: (id, stage, fraction) => id === this.current?.id && this.mode?.progress(stage, fraction),
-      particles: (id, event) => id === this.current?.id && this.mode?.particles(event),
+      changed: ({ dataset, file }) => {
+        this.files.set(dataset, file);
+        this.showFileStates();
+      },
+      reloaded: ({ dataset }) => void this.reloaded(dataset),
+      progress: ({ dataset, stage, fraction }) => dataset === this.current?.id && this.mode?.progress(stage, fraction),
+      particles: (event) => event.dataset === this.current?.id && this.mode?.particles(event),
     });
     void this.open(state.datasets[0]!);
   }
@@ -157,11 +160,6 @@ export class App {
     } else {
       this.notices.show('connection', 'error', 'isochron view was started anew; open the address it has printed.');
     }
-  }
-
-  private changed(id: number, file: FileState): void {
-    this.files.set(id, file);
-    this.showFileStates();
   }
 
   private takeFiles(): void {

@@ -1,7 +1,7 @@
 // What all modes have in common: a 3-D view that comes back when its context was lost, states, exports, keys and errors.
 import { type Api, ApiError, wordsOf } from './api';
 import type { Color } from './color_map';
-import type { ParticlesEvent } from './events';
+import type { ServerEvent } from './events';
 import type { DataSet, Vec3 } from './types';
 import { download, h } from './ui/dom';
 import type { Notices } from './ui/notices';
@@ -100,7 +100,7 @@ export abstract class StageMode {
   }
 
   /** A surface is being made: where its particles are can be asked for. */
-  particles(_event: ParticlesEvent): void {}
+  particles(_event: ServerEvent): void {}
 
   dispose(): void {
     this.ended.abort();
@@ -141,7 +141,14 @@ export abstract class StageMode {
     this.stateRead();
   }
 
-  protected makeStage(): void {
+  /** Fills the page: what is seen, the status line below it and the panel beside it. */
+  protected open(root: HTMLElement, panel: HTMLElement, ...seen: Node[]): void {
+    root.replaceChildren(h('main', {}, ...seen, this.status), panel);
+    this.makeStage();
+    this.context.notices.list('warnings', 'info', this.data.warnings);
+  }
+
+  private makeStage(): void {
     this.stage = new Stage(this.stageBox, this.data.bounds, () => this.contextLost(), this.stageOptions);
     this.stage.setBackground(this.context.theme().background);
     const nothing = { grab: () => false, drag: () => {}, drop: () => {}, click: () => {}, hover: () => {} };
@@ -182,10 +189,6 @@ export abstract class StageMode {
 
   protected get over(): boolean {
     return this.ended.signal.aborted;
-  }
-
-  protected showWarnings(): void {
-    this.context.notices.list('warnings', 'info', this.data.warnings);
   }
 
   /** Shows what went wrong, while the mode is shown. */

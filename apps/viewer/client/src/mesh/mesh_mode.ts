@@ -11,7 +11,7 @@ import type { PointerHandlers } from '../view/pointer';
 import { drawnMesh } from './drawn_mesh';
 import { type PaneKind, type Shown, MeshView } from './mesh_view';
 import { type Model, defaultModel, readStateFile, slotsOf, stateFile, surfaceTimes } from './model';
-import { type Tool, Panel } from './panel';
+import { Panel, type PanelActions, type Tool } from './panel';
 import { pick, valueAt } from './pick';
 import { type Part, OffMesh, Requests } from './requests';
 
@@ -25,12 +25,12 @@ const hoverLimit = 300_000;
 /** Above this many triangles edges are not smoothed where the processor draws: most triangles are below a pixel then. */
 const multisampleLimit = 200_000;
 
-export class MeshMode extends StageMode {
+export class MeshMode extends StageMode implements PanelActions {
   private readonly model: Model;
   private readonly overlay = new Overlay();
   private readonly timeBar: TimeBar;
   private readonly panel: Panel;
-  private readonly requests: Requests;
+  readonly requests: Requests;
   private readonly shown: Shown;
   private view!: MeshView;
   /** The part whose failure is shown; null when none is. */
@@ -82,29 +82,12 @@ export class MeshMode extends StageMode {
       this.overlay.setCaption(this.caption());
       if (this.model.inside === 'front') this.requests.want('surfaces');
     });
-    this.panel = new Panel(data, this.model, {
-      setTool: (tool) => this.stageBox.setAttribute('data-tool', tool),
-      sourcesChanged: () => this.sourcesChanged(),
-      compareChanged: () => this.compareChanged(),
-      targetsChanged: () => this.targetsChanged(),
-      isochronesChanged: () => this.requests.wantArrivals(),
-      unitChanged: () => this.redraw(),
-      want: (part) => this.requests.want(part),
-      alignClip: () => this.alignClip(),
-    });
+    this.panel = new Panel(data, this.model, this);
     this.status.setAttribute('aria-live', 'off'); // it changes with every movement of a source
     this.stageBox.setAttribute('aria-label', `${data.name}: arrow keys move the source, question mark for help`);
-    const left = h(
-      'main',
-      {},
-      h('div', { class: 'stage-frame' }, this.stageBox, this.overlay.element),
-      this.timeBar.element,
-      this.status,
-    );
-    root.replaceChildren(left, this.panel.element);
-    this.makeStage();
+    const frame = h('div', { class: 'stage-frame' }, this.stageBox, this.overlay.element);
+    this.open(root, this.panel.element, frame, this.timeBar.element);
     this.listenToKeys();
-    this.showWarnings();
   }
 
   override dispose(): void {
@@ -182,7 +165,7 @@ export class MeshMode extends StageMode {
     };
   }
 
-  private redraw(): void {
+  redraw(): void {
     this.view.draw();
     const kinds = this.view.kinds;
     this.overlay.setPanes(
@@ -267,16 +250,15 @@ export class MeshMode extends StageMode {
     this.status.textContent = parts.join(' · ');
     this.status.dataset['latest'] = String(arrival.maxTime);
     this.status.dataset['spacing'] = String(arrival.spacing);
-    this.status.dataset['lines'] = String(arrival.isochrones.levels.length);
   }
 
-  private sourcesChanged(): void {
+  sourcesChanged(): void {
     this.view.drawBalls();
     this.overlay.setHint(this.hint());
     if (this.data.solvable) this.requests.wantArrivals();
   }
 
-  private compareChanged(): void {
+  compareChanged(): void {
     if (this.failedPart === 'b' && this.model.compare === 'off') this.clearFailure();
     this.context.exportsChanged();
     this.requests.wantArrivals();
@@ -286,13 +268,13 @@ export class MeshMode extends StageMode {
     this.redraw();
   }
 
-  private targetsChanged(): void {
+  targetsChanged(): void {
     this.view.drawBalls();
     this.panel.drawPaths(this.shown.paths);
     this.requests.want('paths');
   }
 
-  private alignClip(): void {
+  alignClip(): void {
     this.model.clip.normal = scale(frame(this.stage.camera)[2], -1); // the near side goes
     this.requests.want('clip');
   }

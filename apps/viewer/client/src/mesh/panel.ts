@@ -23,15 +23,13 @@ export type Tool = 'set' | 'add' | 'path';
 
 /** What the panel asks of the mode. */
 export interface PanelActions {
-  setTool(tool: Tool): void;
+  /** Asks the server for what has changed. */
+  readonly requests: { want(part: Part): void; wantArrivals(): void };
   /** Sources or their onset times have changed. */
   sourcesChanged(): void;
   compareChanged(): void;
   targetsChanged(): void;
-  isochronesChanged(): void;
-  unitChanged(): void;
-  /** Asks the server for what has changed. */
-  want(part: Part): void;
+  redraw(): void;
   alignClip(): void;
 }
 
@@ -71,7 +69,6 @@ export class Panel {
   chooseTool(tool: Tool): void {
     this.tool = tool;
     this.drawTools();
-    this.actions.setTool(tool);
   }
 
   drawAll(): void {
@@ -164,10 +161,11 @@ export class Panel {
     if (arrays.length > 0) {
       const options = arrays.map((a) => [`${a.on}/${a.name}`, `${a.name} (${a.on})`] as const);
       const all = [['', 'arrival time'], ...options] as const;
-      parts.push(select('Colour by', all, model, 'coloring', () => actions.want('array')));
+      parts.push(select('Colour by', all, model, 'coloring', () => actions.requests.want('array')));
     }
     if (data.solvable) parts.push(...this.isochroneControls());
-    if (data.fibers.length > 0) parts.push(select('Fibres', fibers, model, 'showFibers', () => actions.want('fibers')));
+    if (data.fibers.length > 0)
+      parts.push(select('Fibres', fibers, model, 'showFibers', () => actions.requests.want('fibers')));
     if (data.tets > 0 && data.solvable) parts.push(this.insideControl());
     if (data.tets > 0) parts.push(...this.clipControls());
     keepFocus(this.display, () => this.display.replaceChildren(...parts));
@@ -196,7 +194,7 @@ export class Panel {
     const kinds: [Setting['kind'], string][] = [['constant', 'one speed']];
     if (data.fibers.length > 0) kinds.push(['fibers', 'along fibres']);
     if (speedArrays(data).length > 0) kinds.push(['array', 'from an array']);
-    const changed = () => actions.want(slot);
+    const changed = () => actions.requests.want(slot);
     const redraw = () => {
       changed();
       this.drawSettings();
@@ -263,15 +261,15 @@ export class Panel {
       showInvalid(spacing, good ? '' : 'A spacing is a number above 0; empty for an automatic one.');
       if (!good) return;
       model.spacing = typed;
-      actions.isochronesChanged();
+      actions.requests.wantArrivals();
     });
     const text = { type: 'text', maxlength: 20, value: model.timeUnit, placeholder: 'ms, s, …' };
     const unit = h('input', { ...text, 'aria-label': 'Unit of times' });
     unit.addEventListener('input', () => {
       model.timeUnit = unit.value.trim();
-      actions.unitChanged();
+      actions.redraw();
     });
-    const shown = checkbox('Isochrones', model, 'showIsochrones', () => actions.isochronesChanged());
+    const shown = checkbox('Isochrones', model, 'showIsochrones', () => actions.requests.wantArrivals());
     return [shown, row('Spacing', spacing), row('Time unit', unit)];
   }
 
@@ -281,12 +279,12 @@ export class Panel {
       ['front', 'the front'],
       ['isochrones', 'all isochrones'],
     ];
-    return select('Inside', kinds, this.model, 'inside', () => this.actions.want('surfaces'));
+    return select('Inside', kinds, this.model, 'inside', () => this.actions.requests.want('surfaces'));
   }
 
   private clipControls(): Node[] {
     const { clip } = this.model;
-    const changed = () => this.actions.want('clip');
+    const changed = () => this.actions.requests.want('clip');
     const on = checkbox('Clip', clip, 'on', () => {
       changed();
       this.drawDisplay();

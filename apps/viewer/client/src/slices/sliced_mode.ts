@@ -44,7 +44,7 @@ export abstract class SlicedMode extends StageMode {
   /** A place was pressed on a slice. */
   protected abstract picked(place: Vec3): void;
 
-  protected drawSlices(): void {
+  drawSlices(): void {
     const { crosshair } = this.model;
     for (const axis of axes) {
       const image = this.volume.slice(axis, crosshair[axis], this.paint());

@@ -1,6 +1,6 @@
 // Histograms: that of the volume with the isovalue to drag, and that of the triangles' quality.
 import { type Color, css } from '../color_map';
-import { h, shortNumber, svg } from '../ui/dom';
+import { h, plotArea, shortNumber, svg } from '../ui/dom';
 import { ticks } from '../ui/legend';
 import type { Histogram } from './values';
 
@@ -45,7 +45,7 @@ export class IsovaluePlot {
     private readonly onMove: (isovalue: number) => void,
   ) {
     const { counts, low, high } = histogram;
-    const plot = svg('svg', { viewBox: `0 0 ${width} ${height}`, class: 'plot', 'aria-hidden': 'true' });
+    const plot = plotArea(width, height, '');
     const logarithm = (count: number) => Math.log10(1 + count);
     plot.append(this.inside, ...bars(counts, [low, high], logarithm, () => 'currentColor'), this.line);
     this.element = h('div', {
@@ -111,12 +111,7 @@ export class IsovaluePlot {
 
 /** How many triangles have which radius ratio, from 0 to 1, in the colours of the mesh. */
 export function qualityPlot(counts: Uint32Array, colors: readonly Color[]): SVGElement {
-  const plot = svg('svg', {
-    viewBox: `0 0 ${width} ${height}`,
-    class: 'plot',
-    role: 'img',
-    'aria-label': 'How many triangles have which radius ratio',
-  });
+  const plot = plotArea(width, height, 'How many triangles have which radius ratio');
   const color = (k: number) => css(colors[Math.round(((k + 0.5) / counts.length) * (colors.length - 1))]!);
   plot.append(...bars(counts, [0, 1], Math.sqrt, color));
   return plot;

@@ -1,7 +1,7 @@
 // The surface mode: an isovalue, particles that settle on its surface, and the mesh made of them.
 import { ApiError } from '../api';
 import type { Color } from '../color_map';
-import type { ParticlesEvent } from '../events';
+import type { ServerEvent } from '../events';
 import { pick } from '../mesh/pick';
 import type { Pack } from '../pack';
 import { Refresh } from '../refresh';
@@ -24,7 +24,7 @@ import {
   surfaceRequest,
   surfaceStateFile,
 } from './surface_model';
-import { SurfacePanel, readFacts } from './surface_panel';
+import { type SurfaceActions, SurfacePanel, readFacts } from './surface_panel';
 import { type Made, SurfaceView, brushColor, surfaceLegend } from './surface_view';
 import { type Histogram, greyRange, partingValue, readHistogram } from './values';
 
@@ -35,7 +35,7 @@ const strokeStep = 0.8;
 const hoverLimit = 300_000;
 const sectionColor: Color = [255, 255, 255];
 
-export class SurfaceMode extends SlicedMode {
+export class SurfaceMode extends SlicedMode implements SurfaceActions {
   protected readonly model: SurfaceModel;
   private readonly overlay = new Overlay();
   private readonly panel: SurfacePanel;
@@ -73,38 +73,11 @@ export class SurfaceMode extends SlicedMode {
     this.model = defaultSurfaceModel(data, partingValue(histogram));
     this.grey = greyRange(histogram);
     this.frames = new Refresh(() => this.fetchParticles(), this.ended.signal);
-    this.panel = new SurfacePanel(data, this.model, histogram, {
-      objectChanged: () => {
-        this.drawSlices();
-        this.showHint();
-      },
-      settingsChanged: () => this.showHint(),
-      strokesChanged: () => this.strokesChanged(),
-      displayChanged: () => this.redraw(),
-      toolChanged: () => this.drawBrush(null),
-      start: () => void this.start(),
-      stop: () => void this.stop(),
-    });
+    this.panel = new SurfacePanel(data, this.model, histogram, this);
     const [sagittal, coronal, axial] = this.slices.map(({ canvas }) => h('div', { class: 'quarter' }, canvas));
-    root.replaceChildren(
-      h(
-        'main',
-        {},
-        h(
-          'div',
-          { class: 'beside-slices' },
-          h('div', { class: 'stage-frame' }, this.stageBox, this.overlay.element),
-          axial!,
-          coronal!,
-          sagittal!,
-        ),
-        this.status,
-      ),
-      this.panel.element,
-    );
-    this.makeStage();
+    const frame = h('div', { class: 'stage-frame' }, this.stageBox, this.overlay.element);
+    this.open(root, this.panel.element, h('div', { class: 'beside-slices' }, frame, axial!, coronal!, sagittal!));
     this.listenToKeys();
-    this.showWarnings();
   }
 
   override dispose(): void {
@@ -129,7 +102,7 @@ export class SurfaceMode extends SlicedMode {
     this.status.textContent = stage === 'particles' && this.settling !== '' ? this.settling : `${stage}${share}`;
   }
 
-  override particles({ iteration, count, energy }: ParticlesEvent): void {
+  override particles({ iteration, count, energy }: ServerEvent): void {
     if (this.running === null) return;
     this.settling = `settling: iteration ${iteration} · ${count.toLocaleString('en')} particles · energy ${shortNumber(energy)}`;
     this.status.textContent = this.settling;
@@ -203,7 +176,12 @@ export class SurfaceMode extends SlicedMode {
     this.drawSlices();
   }
 
-  private redraw(): void {
+  objectChanged(): void {
+    this.drawSlices();
+    this.showHint();
+  }
+
+  redraw(): void {
     const { model, made, seen: particles } = this;
     this.view.slices.setVisible(model.showSlices || (made === null && particles === null));
     this.view.setMesh(made, model, this.context.theme());
@@ -214,7 +192,7 @@ export class SurfaceMode extends SlicedMode {
   }
 
   /** What is to be done next, over the view. */
-  private showHint(): void {
+  showHint(): void {
     const changed = this.made !== null && this.made.request !== JSON.stringify(surfaceRequest(this.model));
     let hint = '';
     if (!this.data.solvable) hint = `A surface cannot be made here: ${this.data.why}`;
@@ -252,7 +230,7 @@ export class SurfaceMode extends SlicedMode {
     return { balls, paths: [], sections: { segments, color: sectionColor } };
   }
 
-  private async start(): Promise<void> {
+  async start(): Promise<void> {
     if (!this.data.solvable) return;
     const { api, notices } = this.context;
     const asked = surfaceRequest(this.model);
@@ -284,7 +262,7 @@ export class SurfaceMode extends SlicedMode {
     this.drawOverlays();
   }
 
-  private async stop(): Promise<void> {
+  async stop(): Promise<void> {
     this.model.started = false;
     try {
       await this.context.api.ask(this.address('cancel'), {});
@@ -364,7 +342,7 @@ export class SurfaceMode extends SlicedMode {
     this.drawBrush(point);
   }
 
-  private strokesChanged(): void {
+  strokesChanged(): void {
     this.panel.drawBrush();
     this.drawBrush();
     this.drawOverlays();
@@ -377,7 +355,7 @@ export class SurfaceMode extends SlicedMode {
   }
 
   /** Where it has been and where it is; only while it is in hand, because it covers the surface. */
-  private drawBrush(cursor = this.cursor): void {
+  drawBrush(cursor = this.cursor): void {
     this.cursor = cursor;
     const inHand = this.panel.tool === 'brush';
     this.view.setBrush(this.model.brush.radius, inHand ? this.model.strokes : [], inHand ? cursor : null);

@@ -39,15 +39,17 @@ export function readFacts(pack: Pack) {
 
 type Facts = ReturnType<typeof readFacts>;
 
+/** What the panel asks of the mode. */
 export interface SurfaceActions {
   /** The object is another: its label or isovalue, or which side of it is inside. */
   objectChanged(): void;
-  settingsChanged(): void;
   strokesChanged(): void;
-  displayChanged(): void;
-  toolChanged(): void;
-  start(): void;
-  stop(): void;
+  /** Says what is to be done next. */
+  showHint(): void;
+  redraw(): void;
+  drawBrush(cursor: null): void;
+  start(): Promise<void>;
+  stop(): Promise<void>;
 }
 
 function numberField(label: string, value: number, good: (v: number) => boolean, onInput: (v: number) => void) {
@@ -88,8 +90,8 @@ export class SurfacePanel {
     };
     this.plot = new IsovaluePlot(histogram, moved);
     this.isovalue = numberField('Isovalue', model.isovalue, () => true, moved);
-    this.startButton = button('Start', 'Make the surface (Enter)', () => actions.start(), { class: 'primary' });
-    this.stopButton = button('Stop', 'Stop the particles (Escape)', () => actions.stop());
+    this.startButton = button('Start', 'Make the surface (Enter)', () => void actions.start(), { class: 'primary' });
+    this.stopButton = button('Stop', 'Stop the particles (Escape)', () => void actions.stop());
     this.element.append(
       aboutImage(data),
       section(data.labels ? 'Object' : 'Isovalue', this.object),
@@ -106,7 +108,7 @@ export class SurfacePanel {
   chooseTool(tool: SurfaceTool): void {
     this.tool = tool;
     this.drawBrush();
-    this.actions.toolChanged();
+    this.actions.drawBrush(null);
   }
 
   setRunning(running: boolean): void {
@@ -177,7 +179,7 @@ export class SurfacePanel {
       ['quality', 'quality'],
       ['size', 'edge length'],
     ] as const;
-    const changed = () => actions.displayChanged();
+    const changed = () => actions.redraw();
     this.display.replaceChildren(
       select('Colour by', colorings, model, 'coloring', changed),
       checkbox('Edges', model, 'showEdges', changed),
@@ -244,9 +246,9 @@ export class SurfacePanel {
     const kind = select('Sizes', kinds, chosen, 'kind', () => {
       model.uniform = chosen.kind === 'uniform' ? 2 * Math.min(...(data.spacing ?? [1, 1, 1])) : 0;
       this.drawSizes();
-      actions.settingsChanged();
+      actions.showHint();
     });
-    const changed = () => actions.settingsChanged();
+    const changed = () => actions.showHint();
     const setLength = (length: number) => {
       model.uniform = length;
       changed();

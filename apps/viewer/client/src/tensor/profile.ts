@@ -1,16 +1,12 @@
 // FA and cost along a path, as a plot.
 import { type Color, css } from '../color_map';
-import { shortNumber, svg, withUnit } from '../ui/dom';
+import { plotArea, shortNumber, svg, withUnit } from '../ui/dom';
 import { ticks } from '../ui/legend';
 
 const [width, height] = [262, 132];
 const box = { left: 30, right: width - 34, top: 10, bottom: height - 26 };
 
-export interface Profile {
-  distance: Float32Array;
-  fa: Float32Array;
-  cost: Float32Array;
-}
+type Profile = Record<'distance' | 'fa' | 'cost', Float32Array>;
 
 /** FA as a solid line on the left scale, cost as a dashed one on the right. */
 export function profilePlot({ distance, fa, cost }: Profile, color: Color, unit: string): SVGElement {
@@ -22,28 +18,22 @@ export function profilePlot({ distance, fa, cost }: Profile, color: Color, unit:
     [...values]
       .map((value, i) => (Number.isFinite(value) ? `${x(distance[i]!).toFixed(1)},${y(value / top).toFixed(1)}` : ''))
       .join(' ');
-  const plot = svg('svg', {
-    viewBox: `0 0 ${width} ${height}`,
-    class: 'profile',
-    role: 'img',
-    'aria-label': `FA and cost along the path of ${withUnit(shortNumber(length), unit)}`,
-  });
+  const label = `FA and cost along the path of ${withUnit(shortNumber(length), unit)}`;
+  const plot = plotArea(width, height, label, 'profile');
+  const add = (tag: string, attributes: Record<string, string | number>, text = '') =>
+    plot.append(svg(tag, attributes, text));
   for (const tick of ticks(0, length, 4)) {
-    plot.append(svg('text', { x: x(tick), y: box.bottom + 13, 'text-anchor': 'middle' }, shortNumber(tick)));
+    add('text', { x: x(tick), y: box.bottom + 13, 'text-anchor': 'middle' }, shortNumber(tick));
   }
   for (const share of [0, 0.5, 1]) {
-    plot.append(svg('line', { x1: box.left, x2: box.right, y1: y(share), y2: y(share), class: 'grid' }));
-    plot.append(svg('text', { x: box.left - 4, y: y(share) + 4, 'text-anchor': 'end' }, String(share)));
-    plot.append(
-      svg('text', { x: box.right + 4, y: y(share) + 4 }, shortNumber(Number((share * highest).toPrecision(2)))),
-    );
+    add('line', { x1: box.left, x2: box.right, y1: y(share), y2: y(share), class: 'grid' });
+    add('text', { x: box.left - 4, y: y(share) + 4, 'text-anchor': 'end' }, String(share));
+    add('text', { x: box.right + 4, y: y(share) + 4 }, shortNumber(Number((share * highest).toPrecision(2))));
   }
-  plot.append(svg('polyline', { points: line(fa, 1), class: 'fa', stroke: css(color) }));
-  plot.append(svg('polyline', { points: line(cost, highest), class: 'cost' }));
-  plot.append(svg('text', { x: box.left, y: height - 2 }, '— FA'));
-  plot.append(
-    svg('text', { x: (box.left + box.right) / 2, y: height - 2, 'text-anchor': 'middle' }, 'mm along the path'),
-  );
-  plot.append(svg('text', { x: box.right + 30, y: height - 2, 'text-anchor': 'end' }, '- - cost'));
+  add('polyline', { points: line(fa, 1), class: 'fa', stroke: css(color) });
+  add('polyline', { points: line(cost, highest), class: 'cost' });
+  add('text', { x: box.left, y: height - 2 }, '— FA');
+  add('text', { x: (box.left + box.right) / 2, y: height - 2, 'text-anchor': 'middle' }, 'mm along the path');
+  add('text', { x: box.right + 30, y: height - 2, 'text-anchor': 'end' }, '- - cost');
   return plot;
 }

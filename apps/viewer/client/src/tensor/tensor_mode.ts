@@ -21,7 +21,7 @@ import {
   readTensorState,
   tensorStateFile,
 } from './tensor_model';
-import { TensorPanel } from './tensor_panel';
+import { type TensorActions, TensorPanel } from './tensor_panel';
 import { TensorView } from './tensor_view';
 
 const maxGlyphs = 3000;
@@ -35,7 +35,7 @@ const fileExports: readonly (readonly [string, string, { format: string; what?: 
 ];
 const fromAbove: Vec3 = unit([0.3, -0.8, 0.9]);
 
-export class TensorMode extends SlicedMode {
+export class TensorMode extends SlicedMode implements TensorActions {
   protected readonly model: TensorModel;
   private readonly found = new Map<string, Found>();
   /** Names of the pathways that the server keeps. */
@@ -67,31 +67,17 @@ export class TensorMode extends SlicedMode {
     this.model = defaultTensorModel(data);
     this.requests = new Refresh((name) => this.renew(name), this.ended.signal);
     this.glyphs = new Refresh((name) => this.addGlyphs(name), this.ended.signal);
-    this.panel = new TensorPanel(data, this.model, volume.smallestSpacing, {
-      pathwayChanged: (i) => this.pathwayChanged(i),
-      pathwayRemoved: (name) => this.pathwayRemoved(name),
-      activeChanged: () => {
-        this.redraw();
-        void this.drawFog();
-      },
-      backgroundChanged: () => this.drawSlices(),
-      displayChanged: () => this.displayChanged(),
-      fogChanged: () => void this.drawFog(),
-    });
+    this.panel = new TensorPanel(data, this.model, volume.smallestSpacing, this);
     const box = (...children: Node[]) => h('div', { class: 'quarter' }, ...children);
     const [sagittal, coronal, axial] = this.slices.map((slice) => box(slice.canvas));
-    root.replaceChildren(
-      h('main', {}, h('div', { class: 'quarters' }, axial!, coronal!, sagittal!, box(this.stageBox)), this.status),
-      this.panel.element,
-    );
-    this.makeStage();
+    const quarters = h('div', { class: 'quarters' }, axial!, coronal!, sagittal!, box(this.stageBox));
+    this.open(root, this.panel.element, quarters);
     this.followKeys({
       '1': () => this.panel.chooseTool('look'),
       '2': () => this.panel.chooseTool('from'),
       '3': () => this.panel.chooseTool('to'),
       Escape: () => this.panel.chooseTool('look'),
     });
-    this.showWarnings();
     this.status.textContent = 'Choose "Region A" and click a slice, then "Region B".';
   }
 
@@ -206,20 +192,25 @@ export class TensorMode extends SlicedMode {
     this.drawSlices();
   }
 
-  private pathwayChanged(index: number): void {
+  activeChanged(): void {
+    this.redraw();
+    void this.drawFog();
+  }
+
+  pathwayChanged(index: number): void {
     const pathway = this.model.pathways[index];
     if (pathway !== undefined) this.want(pathway);
     this.drawOverlays();
   }
 
-  private pathwayRemoved(name: string): void {
+  pathwayRemoved(name: string): void {
     this.found.delete(name);
     this.redraw();
     void this.drawFog();
     this.requests.want(name);
   }
 
-  private displayChanged(): void {
+  displayChanged(): void {
     if (this.model.showGlyphs) this.glyphs.want(...this.found.keys());
     this.redraw();
   }
@@ -242,7 +233,7 @@ export class TensorMode extends SlicedMode {
   }
 
   /** FA as it is; of the cost, how near it is to the least: 1 at the best path, 0 from half as much again on. */
-  private async drawFog(): Promise<void> {
+  async drawFog(): Promise<void> {
     const turn = ++this.fogs;
     const late = () => this.over || turn !== this.fogs;
     const { fog } = this.model;

@@ -24,9 +24,9 @@ export interface TensorActions {
   pathwayChanged(index: number): void;
   pathwayRemoved(name: string): void;
   activeChanged(): void;
-  backgroundChanged(): void;
   displayChanged(): void;
-  fogChanged(): void;
+  drawSlices(): void;
+  drawFog(): Promise<void>;
 }
 
 export class TensorPanel {
@@ -143,8 +143,8 @@ export class TensorPanel {
     ] as const;
     const changed = () => actions.displayChanged();
     this.display.replaceChildren(
-      select('Slices', backgrounds, model, 'background', () => actions.backgroundChanged()),
-      select('Volume', fogs, model, 'fog', () => actions.fogChanged()),
+      select('Slices', backgrounds, model, 'background', () => actions.drawSlices()),
+      select('Volume', fogs, model, 'fog', () => void actions.drawFog()),
       checkbox('Pathways', model, 'showSurface', changed),
       checkbox('Paths', model, 'showTube', changed),
       checkbox('Tensor glyphs', model, 'showGlyphs', changed),

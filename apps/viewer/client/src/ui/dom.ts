@@ -27,6 +27,12 @@ export function svg(tag: string, attributes: Record<string, string | number>, te
   return element;
 }
 
+/** An empty plot as wide as a panel; without a label it is only decoration. */
+export function plotArea(width: number, height: number, label: string, kind = ''): SVGElement {
+  const named: Record<string, string> = label === '' ? { 'aria-hidden': 'true' } : { role: 'img', 'aria-label': label };
+  return svg('svg', { viewBox: `0 0 ${width} ${height}`, class: `plot ${kind}`.trim(), ...named });
+}
+
 /** Up to four digits, without a tail of zeros. */
 export function shortNumber(value: number): string {
   if (!Number.isFinite(value)) return value > 0 ? '∞' : '–';
