@@ -35,7 +35,7 @@ export class App {
   private readonly notices = new Notices();
   private readonly help = new Help();
   private readonly body = h('div', { class: 'body' });
-  private readonly exports = h('select', { 'aria-label': 'Export', class: 'export' });
+  private readonly exports = h('select', { 'aria-label': 'Export', class: 'export', change: () => this.export() });
   private mode: StageMode | null = null;
   private current: DataSet | null = null;
   /** What has become of each data set's file. */
@@ -65,46 +65,38 @@ export class App {
   }
 
   private header(): HTMLElement {
-    const choose = h('select', { 'aria-label': 'Data set' });
-    for (const { id, name } of this.state.datasets) choose.append(h('option', { value: id }, name));
-    choose.addEventListener('change', () => {
-      const found = this.state.datasets.find((d) => String(d.id) === choose.value);
+    const { datasets } = this.state;
+    const change = () => {
+      const found = datasets.find((d) => String(d.id) === choose.value);
       if (found !== undefined) void this.open(found);
-    });
-    const name = this.state.datasets.length > 1 ? choose : h('span', { class: 'name' }, this.state.datasets[0]!.name);
-    const file = h('input', {
-      type: 'file',
-      accept: '.json,application/json',
-      hidden: true,
-      'aria-label': 'State file',
-    });
-    file.addEventListener('change', () => {
+    };
+    const options = datasets.map(({ id, name }) => h('option', { value: id }, name));
+    const choose = h('select', { 'aria-label': 'Data set', change }, ...options);
+    const load = () => {
       const [chosen] = file.files ?? [];
       if (chosen !== undefined) void chosen.text().then((text) => this.mode?.loadState(text));
       file.value = '';
-    });
+    };
+    const kind = { type: 'file', accept: '.json,application/json', hidden: true };
+    const file = h('input', { ...kind, 'aria-label': 'State file', change: load });
     return h(
       'header',
       {},
       h('h1', {}, 'isochron'),
-      name,
+      datasets.length > 1 ? choose : h('span', { class: 'name' }, datasets[0]!.name),
       h('span', { class: 'gap' }),
       button('Save state', 'Sources, settings and camera as a file', () => this.mode?.saveState()),
       button('Load state', 'Read such a file', () => file.click()),
       file,
       button('Picture', 'The view as PNG (s)', () => void this.mode?.savePicture()),
-      this.exportMenu(),
+      this.exports,
       button('?', 'Help', () => this.help.toggle()),
     );
   }
 
-  private exportMenu(): HTMLElement {
-    const menu = this.exports;
-    menu.addEventListener('change', () => {
-      if (menu.value !== '') void this.mode?.saveData(menu.value);
-      menu.value = '';
-    });
-    return menu;
+  private export(): void {
+    if (this.exports.value !== '') void this.mode?.saveData(this.exports.value);
+    this.exports.value = '';
   }
 
   private fillExports(): void {

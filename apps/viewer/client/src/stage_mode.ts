@@ -2,6 +2,7 @@
 import { type Api, ApiError, wordsOf } from './api';
 import type { Color } from './color_map';
 import type { ServerEvent } from './events';
+import { writeState } from './state_file';
 import type { DataSet, Vec3 } from './types';
 import { download, h } from './ui/dom';
 import type { Notices } from './ui/notices';
@@ -81,8 +82,9 @@ export abstract class StageMode {
   abstract progress(stage: string, fraction: number): void;
   /** Names of exports and what the menu calls them. */
   abstract exports(): [name: string, label: string][];
-  abstract stateText(): string;
 
+  /** What the user has chosen, as plain data. */
+  protected abstract readonly model: object;
   /** Puts everything on a new stage. */
   protected abstract fillStage(): void;
   /** What is saved as a picture; called right after drawing, while the canvas still holds it. */
@@ -123,6 +125,10 @@ export abstract class StageMode {
     } catch (error) {
       this.failed(error);
     }
+  }
+
+  stateText(): string {
+    return writeState(this.data, this.stage.camera, this.model);
   }
 
   saveState(): void {

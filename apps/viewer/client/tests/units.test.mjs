@@ -8,7 +8,7 @@ import { load } from './bundle.mjs';
 
 const camera = { position: [0, 0, 9], focus: [0, 0, 0], up: [0, 1, 0] };
 const box = [[-1, -2, -3], [4, 5, 6]];
-const surfaceModel = () => load('src/surface/surface_model.ts');
+const surfaceModel = async () => ({ ...(await load('src/surface/surface_model.ts')), ...(await load('src/state_file.ts')) });
 
 function packed(header, payload) {
   const text = new TextEncoder().encode(JSON.stringify(header));
@@ -132,9 +132,11 @@ test('what is wanted again while it waits is renewed once', async () => {
 });
 
 test('a state file keeps everything, and a bad one is refused', async () => {
-  const { defaultModel, readStateFile, speedRequest, stateFile } = await load('src/mesh/model.ts');
+  const { defaultModel, readStateFile, speedRequest } = await load('src/mesh/model.ts');
+  const { writeState } = await load('src/state_file.ts');
   const data = {
     name: 'heart.vtu',
+    kind: 'mesh',
     fibers: ['fiber'],
     arrays: [{ name: 'speed', on: 'cells', components: 1, low: 0.5, high: 2 }],
     regions: { array: 'region', values: [1, 2] },
@@ -146,7 +148,7 @@ test('a state file keeps everything, and a bad one is refused', async () => {
   model.compare = 'difference';
   model.coloring = 'cells/speed';
   model.moment = 12.5;
-  const back = readStateFile(stateFile(model, camera, data), data);
+  const back = readStateFile(writeState(data, camera, model), data);
   assert.deepEqual(back.model, model);
   assert.deepEqual(back.camera, camera);
   assert.deepEqual(speedRequest(model.settings.b, data), {
@@ -228,14 +230,14 @@ test('particles are discs on the surface, and a ray picks the one in front', asy
 });
 
 test('a state of a volume keeps its brush, and odd values are left out', async () => {
-  const { defaultSurfaceModel, readSurfaceState, surfaceRequest, surfaceStateFile } = await surfaceModel();
-  const data = { name: 'ct.nii.gz', spacing: [1, 1, 2], bounds: box };
+  const { defaultSurfaceModel, readSurfaceState, surfaceRequest, writeState } = await surfaceModel();
+  const data = { name: 'ct.nii.gz', kind: 'volume', spacing: [1, 1, 2], bounds: box };
   const model = defaultSurfaceModel(data, 50);
   model.strokes.push({ points: [[1, 2, 3], [4, 5, 6]], radius: 3, factor: 0.5 });
   model.coloring = 'quality';
   model.started = true;
   const usual = defaultSurfaceModel(data, 7);
-  assert.deepEqual(readSurfaceState(surfaceStateFile(model, camera, data), usual), { model, camera });
+  assert.deepEqual(readSurfaceState(writeState(data, camera, model), usual), { model, camera });
   assert.deepEqual(surfaceRequest(model).brush[1], { point: [4, 5, 6], radius: 3, factor: 0.5 });
   assert.equal(surfaceRequest({ ...model, uniform: 2 }).epsilon, undefined);
   const odd = { what: 'isochron view state', kind: 'volume', epsilon: -1, strokes: [null, { radius: 0 }], brush: 4 };
@@ -244,15 +246,15 @@ test('a state of a volume keeps its brush, and odd values are left out', async (
 });
 
 test('of a label map the object is a label that the map has', async () => {
-  const { defaultSurfaceModel, readSurfaceState, surfaceRequest, surfaceStateFile } = await surfaceModel();
+  const { defaultSurfaceModel, readSurfaceState, surfaceRequest, writeState } = await surfaceModel();
   const labels = [0, 3, 7].map((value) => ({ value, voxels: [900, 10, 20][[0, 3, 7].indexOf(value)] }));
-  const data = { name: 'map.nii.gz', bounds: box, labels };
+  const data = { name: 'map.nii.gz', kind: 'volume', bounds: box, labels };
   const usual = defaultSurfaceModel(data, 2.5);
   assert.deepEqual([usual.by, usual.label], ['label', 7], 'the largest one that is not 0');
   assert.equal(surfaceRequest(usual).label, 7);
   assert.equal(surfaceRequest(usual).isovalue, undefined);
   assert.equal(surfaceRequest({ ...usual, by: 'isovalue' }).label, undefined);
-  const chosen = surfaceStateFile({ ...usual, label: 3 }, camera, data);
+  const chosen = writeState(data, camera, { ...usual, label: 3 });
   assert.equal(readSurfaceState(chosen, usual, labels).model.label, 3);
   const other = { ...usual, by: 'isovalue', label: 0 };
   assert.deepEqual(readSurfaceState(chosen, other, []).model, other, 'a map without that label');
@@ -282,15 +284,16 @@ test('surfaces of equal time are at the front or at the isochrones', async () =>
 });
 
 test('a state of a tensor image keeps its pathways', async () => {
-  const { defaultTensorModel, newPathway, readTensorState, tensorStateFile } = await load('src/tensor/tensor_model.ts');
-  const data = { name: 'dti.nii.gz', bounds: box };
+  const { defaultTensorModel, newPathway, readTensorState } = await load('src/tensor/tensor_model.ts');
+  const { writeState } = await load('src/state_file.ts');
+  const data = { name: 'dti.nii.gz', kind: 'tensors', bounds: box };
   const model = defaultTensorModel(data);
   model.pathways.push(newPathway(model));
   model.pathways[1].from = { point: [1, 2, 3], radius: 4 };
   model.pathways[1].epsilon = 0.2;
   model.active = 1;
   model.showGlyphs = true;
-  assert.deepEqual(readTensorState(tensorStateFile(model, camera, data), data), { model, camera });
+  assert.deepEqual(readTensorState(writeState(data, camera, model), data), { model, camera });
   assert.throws(() => readTensorState('{"what": "isochron view state"}', data), /no state of a tensor image/);
 });
 

@@ -10,7 +10,7 @@ import { type Camera, frame } from '../view/camera';
 import type { PointerHandlers } from '../view/pointer';
 import { drawnMesh } from './drawn_mesh';
 import { type PaneKind, type Shown, MeshView } from './mesh_view';
-import { type Model, defaultModel, readStateFile, slotsOf, stateFile, surfaceTimes } from './model';
+import { type Model, defaultModel, readStateFile, slotsOf, surfaceTimes } from './model';
 import { Panel, type PanelActions, type Tool } from './panel';
 import { pick, valueAt } from './pick';
 import { type Part, OffMesh, Requests } from './requests';
@@ -26,7 +26,7 @@ const hoverLimit = 300_000;
 const multisampleLimit = 200_000;
 
 export class MeshMode extends StageMode implements PanelActions {
-  private readonly model: Model;
+  protected readonly model: Model;
   private readonly overlay = new Overlay();
   private readonly timeBar: TimeBar;
   private readonly panel: Panel;
@@ -121,10 +121,6 @@ export class MeshMode extends StageMode implements PanelActions {
     const slots = slotsOf(this.model.compare);
     const of = (slot: string) => (slots.length > 1 ? `times of ${slot.toUpperCase()}` : 'times');
     return slots.flatMap((slot) => formats.map((f): [string, string] => [`${slot}/${f}`, `${of(slot)} as .${f}`]));
-  }
-
-  stateText(): string {
-    return stateFile(this.model, this.stage.camera, this.data);
   }
 
   protected exportRequest(name: string): object {

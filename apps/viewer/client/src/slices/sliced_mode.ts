@@ -3,9 +3,7 @@ import { type ModeContext, StageMode } from '../stage_mode';
 import type { DataSet, Vec3 } from '../types';
 import type { StageOptions } from '../view/stage';
 import { type SliceContent, type SlicePlanes, SliceView } from './slice_view';
-import { type Axis, Volume, axes } from './volume';
-
-export type Paint = (voxel: number, rgb: Uint8ClampedArray, at: number) => void;
+import { type Axis, type Paint, Volume, axes } from './volume';
 
 /** Where the voxels of a data set are. Throws an Error when it is no image. */
 export function volumeOf({ shape, spacing, affine, bounds }: DataSet): Volume {

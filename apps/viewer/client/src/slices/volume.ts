@@ -8,6 +8,9 @@ export const axes: readonly Axis[] = [0, 1, 2];
 /** The world's axes that a slice shows, to the right and upwards; the slice lies across the third. */
 export const sliceAxes: Record<Axis, readonly [Axis, Axis]> = { 0: [1, 2], 1: [0, 2], 2: [0, 1] };
 
+/** Writes the colour of a voxel to rgb[at…]. */
+export type Paint = (voxel: number, rgb: Uint8ClampedArray, at: number) => void;
+
 /** At most so many pixels along a side of a slice. */
 const maxPixels = 420;
 
@@ -41,8 +44,8 @@ export class Volume {
     return i < 0 || j < 0 || k < 0 || i >= nx || j >= ny || k >= nz ? -1 : (k * ny + j) * nx + i;
   }
 
-  /** The slice across `axis` at a place of it; `paint` writes the colour of a voxel to rgb[at…]. What stays black is clear. */
-  slice(axis: Axis, place: number, paint: (voxel: number, rgb: Uint8ClampedArray, at: number) => void): ImageData {
+  /** The slice across `axis` at a place of it. What stays black is clear. */
+  slice(axis: Axis, place: number, paint: Paint): ImageData {
     const [low, high] = this.bounds;
     const [u, v] = sliceAxes[axis];
     const width = Math.max(1, Math.round((high[u] - low[u]) / this.step));

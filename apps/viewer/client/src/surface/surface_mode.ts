@@ -5,8 +5,8 @@ import type { ServerEvent } from '../events';
 import { pick } from '../mesh/pick';
 import type { Pack } from '../pack';
 import { Refresh } from '../refresh';
-import { type Paint, SlicedMode, volumeOf } from '../slices/sliced_mode';
-import { type Volume, axes, section } from '../slices/volume';
+import { SlicedMode, volumeOf } from '../slices/sliced_mode';
+import { type Paint, type Volume, axes, section } from '../slices/volume';
 import type { MakeMode, ModeContext } from '../stage_mode';
 import type { DataSet, Vec3 } from '../types';
 import { h, shortNumber } from '../ui/dom';
@@ -22,7 +22,6 @@ import {
   placeCount,
   readSurfaceState,
   surfaceRequest,
-  surfaceStateFile,
 } from './surface_model';
 import { type SurfaceActions, SurfacePanel, readFacts } from './surface_panel';
 import { type Made, SurfaceView, brushColor, surfaceLegend } from './surface_view';
@@ -132,10 +131,6 @@ export class SurfaceMode extends SlicedMode implements SurfaceActions {
 
   exports(): [string, string][] {
     return this.made === null || this.lost ? [] : formats.map((format) => [format, `surface as .${format}`]);
-  }
-
-  stateText(): string {
-    return surfaceStateFile(this.model, this.stage.camera, this.data);
   }
 
   protected exportRequest(format: string): object {

@@ -1,5 +1,5 @@
 // What the user has chosen in the surface mode; also its state file.
-import { isNumber, isVec3, parseState, writeState } from '../state_file';
+import { isNumber, isVec3, parseState } from '../state_file';
 import type { DataSet, LabelInfo, Vec3 } from '../types';
 import type { Camera } from '../view/camera';
 
@@ -36,11 +36,7 @@ export interface SurfaceModel {
 /** The server takes no more places of the brush than this. */
 export const maxPlaces = 500;
 
-export const limits = {
-  epsilon: [0.1, 2],
-  delta: [0.05, 1],
-  factor: [0.1, 4],
-} as const;
+export const limits = { epsilon: [0.1, 2], delta: [0.05, 1], factor: [0.1, 4] } as const;
 
 /** The label with the most voxels but for 0, which mostly stands for nothing. */
 function largestLabel(labels: readonly LabelInfo[]): number {
@@ -78,10 +74,6 @@ export function surfaceRequest(model: SurfaceModel): object {
 
 export function placeCount(strokes: readonly Stroke[]): number {
   return strokes.reduce((count, { points }) => count + points.length, 0);
-}
-
-export function surfaceStateFile(model: SurfaceModel, camera: Camera, data: DataSet): string {
-  return writeState(data, camera, model, 'volume');
 }
 
 function readStroke(value: unknown): Stroke[] {

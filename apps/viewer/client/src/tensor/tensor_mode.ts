@@ -2,8 +2,8 @@
 import { ApiError } from '../api';
 import { Refresh } from '../refresh';
 import type { SliceBall } from '../slices/slice_view';
-import { type Paint, SlicedMode, volumeOf } from '../slices/sliced_mode';
-import type { Volume } from '../slices/volume';
+import { SlicedMode, volumeOf } from '../slices/sliced_mode';
+import type { Paint, Volume } from '../slices/volume';
 import type { MakeMode, ModeContext } from '../stage_mode';
 import type { DataSet, Vec3 } from '../types';
 import { h, shortNumber } from '../ui/dom';
@@ -19,7 +19,6 @@ import {
   readFound,
   readShape,
   readTensorState,
-  tensorStateFile,
 } from './tensor_model';
 import { type TensorActions, TensorPanel } from './tensor_panel';
 import { TensorView } from './tensor_view';
@@ -109,10 +108,6 @@ export class TensorMode extends SlicedMode implements TensorActions {
     return found.flatMap(({ name }) =>
       fileExports.map(([what, label]): [string, string] => [`${what}/${name}`, `${name}, ${label}`]),
     );
-  }
-
-  stateText(): string {
-    return tensorStateFile(this.model, this.stage.camera, this.data);
   }
 
   protected exportRequest(chosen: string): object {
@@ -278,14 +273,7 @@ export class TensorMode extends SlicedMode implements TensorActions {
     const { name, from, to, alpha, epsilon } = pathway;
     const gone = () => this.over || !this.model.pathways.includes(pathway);
     try {
-      const pack = await api.post(this.address('connect'), {
-        seq: api.nextSequence(),
-        name,
-        from,
-        to,
-        alpha,
-        epsilon,
-      });
+      const pack = await api.post(this.address('connect'), { seq: api.nextSequence(), name, from, to, alpha, epsilon });
       this.kept.add(name);
       if (gone()) return; // its name is due again, to be forgotten
       const found = readFound(pack);

@@ -1,7 +1,7 @@
 // What the user has chosen in the tensor mode and what the server has found for it; also its state file.
 import type { Color } from '../color_map';
 import type { Pack } from '../pack';
-import { isNumber, isVec3, parseState, writeState } from '../state_file';
+import { isNumber, isVec3, parseState } from '../state_file';
 import type { DataSet, Vec3 } from '../types';
 import type { Camera } from '../view/camera';
 import type { Shape } from '../view/layers';
@@ -69,10 +69,6 @@ export function defaultTensorModel({ bounds: [low, high] }: DataSet): TensorMode
   };
   model.pathways.push(newPathway(model));
   return model;
-}
-
-export function tensorStateFile(model: TensorModel, camera: Camera, data: DataSet): string {
-  return writeState(data, camera, model, 'tensors');
 }
 
 function readRegion(value: unknown): Region | null {
