@@ -143,15 +143,14 @@ export class App {
   }
 
   private connection(now: 'lost' | 'back' | 'replaced'): void {
-    if (now === 'back') {
-      this.notices.hide('connection');
-      this.mode?.refresh();
-      void this.lookAgain();
-    } else if (now === 'lost') {
-      this.notices.show('connection', 'error', 'Lost the connection to isochron view; trying again …');
-    } else {
-      this.notices.show('connection', 'error', 'isochron view was started anew; open the address it has printed.');
-    }
+    const down = {
+      lost: 'Lost the connection to isochron view; trying again …',
+      replaced: 'isochron view was started anew; open the address it has printed.',
+    };
+    if (now !== 'back') return this.notices.show('connection', 'error', down[now]);
+    this.notices.hide('connection');
+    this.mode?.refresh();
+    void this.lookAgain();
   }
 
   private takeFiles(): void {
@@ -189,7 +188,7 @@ export class App {
 
   private async reload(id: number): Promise<void> {
     try {
-      await this.api.reload(id);
+      await this.api.send(`${id}/reload`, {});
     } catch (error) {
       this.notices.show('changed', 'error', wordsOf(error));
     }

@@ -14,13 +14,8 @@ export function writeState(data: DataSet, camera: Camera, model: object): string
   return JSON.stringify({ what: mark, version: 1, kind, data: data.name, camera, ...model }, null, 2) + '\n';
 }
 
-export interface RawState {
-  raw: Record<string, unknown>;
-  camera: Camera | null;
-}
-
 /** Throws an Error that says what is wrong; `what` names the kind of state, as "isochron view" or "a volume in …". */
-export function parseState(text: string, what: string, kind?: 'tensors' | 'volume'): RawState {
+export function parseState(text: string, what: string, kind?: 'tensors' | 'volume') {
   let raw: Record<string, unknown> | null;
   try {
     raw = JSON.parse(text) as Record<string, unknown> | null;

@@ -260,7 +260,7 @@ export class SurfaceMode extends SlicedMode implements SurfaceActions {
   async stop(): Promise<void> {
     this.model.started = false;
     try {
-      await this.context.api.ask(this.address('cancel'), {});
+      await this.context.api.send(this.address('cancel'), {});
     } catch (error) {
       this.failed(error);
     }

@@ -10,8 +10,6 @@ export interface Stroke {
   factor: number;
 }
 
-export type Coloring = 'plain' | 'quality' | 'size';
-
 export interface SurfaceModel {
   /** What the object is: where values are on one side of the isovalue, or all voxels with the label. */
   by: 'isovalue' | 'label';
@@ -25,7 +23,7 @@ export interface SurfaceModel {
   strokes: Stroke[];
   /** What the next stroke has. */
   brush: { radius: number; factor: number };
-  coloring: Coloring;
+  coloring: 'plain' | 'quality' | 'size';
   showEdges: boolean;
   showSlices: boolean;
   crosshair: Vec3;

@@ -262,7 +262,7 @@ export class TensorMode extends SlicedMode implements TensorActions {
 
   private async forget(name: string): Promise<void> {
     try {
-      await this.context.api.ask(this.address('remove'), { name });
+      await this.context.api.send(this.address('remove'), { name });
     } catch {
       // it was dropped already
     }

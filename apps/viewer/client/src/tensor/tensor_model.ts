@@ -20,13 +20,9 @@ export interface Pathway {
   epsilon: number;
 }
 
-export type Background = 'fa' | 'direction';
-/** What the 3-D view shows as fog. */
-export type Fog = '' | 'fa' | 'cost';
-
 export interface TensorModel {
   crosshair: Vec3;
-  background: Background;
+  background: 'fa' | 'direction';
   pathways: Pathway[];
   /** The one that clicks and sliders change. */
   active: number;
@@ -34,7 +30,8 @@ export interface TensorModel {
   showTube: boolean;
   showGlyphs: boolean;
   showSlices: boolean;
-  fog: Fog;
+  /** What the 3-D view shows as fog. */
+  fog: '' | 'fa' | 'cost';
 }
 
 /** Colours that most colour-blind people tell apart (after M. Okabe and K. Ito). */

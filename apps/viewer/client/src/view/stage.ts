@@ -65,8 +65,7 @@ export class Stage {
     // Volumes ask one whether something moves. It is bound to no events: view/pointer.ts follows the pointer.
     vtkRenderWindowInteractor.newInstance().setView(this.view);
     this.view.initialize();
-    const canvas = this.canvas;
-    canvas.addEventListener('webglcontextlost', (event) => {
+    this.canvas.addEventListener('webglcontextlost', (event) => {
       event.preventDefault();
       if (!this.gone) onLost();
     });

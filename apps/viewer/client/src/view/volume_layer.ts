@@ -9,21 +9,14 @@ import vtkVolume from '@kitware/vtk.js/Rendering/Core/Volume';
 import vtkVolumeMapper from '@kitware/vtk.js/Rendering/Core/VolumeMapper';
 import type vtkRenderer from '@kitware/vtk.js/Rendering/Core/Renderer';
 import { colorMap } from '../color_map';
-import type { Vec3 } from '../types';
-
-/** Where a volume lies: its voxels, their size, and from voxel indices to the world, row by row. */
-export interface Placement {
-  shape: Vec3;
-  spacing: Vec3;
-  affine: readonly number[];
-}
+import type { Volume } from '../slices/volume';
 
 /** Numbers from 0 (clear) to 1 (thick, and the colour of high values). */
 export class VolumeLayer {
   private readonly volume = vtkVolume.newInstance();
   private readonly image = vtkImageData.newInstance();
 
-  constructor(renderer: vtkRenderer, { shape, spacing, affine }: Placement) {
+  constructor(renderer: vtkRenderer, { shape, spacing, affine }: Volume) {
     this.image.setDimensions(...shape);
     this.image.setSpacing(spacing);
     this.image.setOrigin([affine[3]!, affine[7]!, affine[11]!]);
