@@ -8,7 +8,6 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
-#include "apps/viewer/server/access.h"
 #include "apps/viewer/server/events.h"
 #include "apps/viewer/server/http.h"
 #include "isochron/core/error.h"

@@ -188,7 +188,7 @@ test('slices lie where the affine says', async () => {
 });
 
 test('the isovalue begins between two kinds of voxels', async () => {
-  const { greyRange, partingValue } = await load('src/surface/values.ts');
+  const { greyRange, partingValue } = await load('src/surface/histogram.ts');
   const counts = new Uint32Array(256);
   counts[10] = 900;
   counts[12] = 100;

@@ -25,7 +25,7 @@ import {
 } from './surface_model';
 import { type SurfaceActions, SurfacePanel, readFacts } from './surface_panel';
 import { type Made, SurfaceView, brushColor, surfaceLegend } from './surface_view';
-import { type Histogram, greyRange, partingValue, readHistogram } from './values';
+import { type Histogram, greyRange, partingValue, readHistogram } from './histogram';
 
 const formats = ['ply', 'stl', 'vtp', 'vtu', 'vtk', 'off', 'obj'];
 /** Places of a stroke are so many radii apart. */

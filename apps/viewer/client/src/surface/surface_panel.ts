@@ -16,10 +16,9 @@ import {
   toolButtons,
   withUnit,
 } from '../ui/dom';
-import { IsovaluePlot, qualityPlot } from './histogram_plot';
+import { type Histogram, IsovaluePlot, qualityPlot } from './histogram';
 import { type SurfaceModel, limits } from './surface_model';
 import { qualityColors } from './surface_view';
-import type { Histogram } from './values';
 
 export type SurfaceTool = 'look' | 'brush';
 
