@@ -4,7 +4,7 @@ import { execFile, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { after, before, describe } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { chromium } from 'playwright-core';
@@ -261,13 +261,20 @@ export function describePage(name, prepare, body) {
       },
       openAt: async (url, options) => (await View.open(page.browser, url, options)).ready(),
       open: (options) => page.openAt(server.url, options),
-      openWithSource: async (at = middle) => {
+      openWithSource: async (at) => {
         const view = await page.open();
         await view.click(...at);
         await view.arrival();
         return view;
       },
     };
+    /** A test with a window of its own; options: a source at a place of the stage, and that nothing is complained of. */
+    page.test = (name, { source, quiet, ...options }, body) =>
+      test(name, async () => {
+        const view = await (source === undefined ? page.open(options) : page.openWithSource(source));
+        await body(view);
+        await (quiet ? view.closeQuietly() : view.close());
+      });
     before(async () => {
       server = await serve(...(await prepare()));
       page.browser = await openBrowser();

@@ -7,6 +7,9 @@ import { changed, colorCount, share } from './png.mjs';
 const dark = (r, g, b) => r < 60 && g < 60 && b < 60;
 const ahead = (r, g, b) => Math.abs(r - g) < 12 && Math.abs(g - b) < 14 && r > 80 && r < 235;
 
+const source = { source: middle };
+const quietSource = { ...source, quiet: true };
+
 async function files() {
   await isochron('generate', 'ventricle', '--elements', '12000', '-o', 'heart.vtu');
   await isochron('generate', 'lens', '--n', '8', '-o', 'lens.vtu');
@@ -15,8 +18,7 @@ async function files() {
 }
 
 describePage('meshes', files, (page) => {
-  test('opens, asks nobody else, and says what to do', async () => {
-    const view = await page.open();
+  page.test('opens, asks nobody else, and says what to do', { quiet: true }, async (view) => {
     await view.page.locator('.stage-hint', { hasText: 'Click the surface' }).waitFor();
     assert.match(await view.page.locator('.panel .about').textContent(), /^[\d,]+ vertices, [\d,]+ tetrahedra$/);
     await view.shows((now) => colorCount(now) > 50, 'a shaded surface', 'open');
@@ -25,11 +27,9 @@ describePage('meshes', files, (page) => {
       view.requests.filter((url) => !url.startsWith(origin) && !url.startsWith('blob:')),
       [],
     );
-    await view.closeQuietly();
   });
 
-  test('a click starts a front, with the times that isochron solve gives', async () => {
-    const view = await page.openWithSource();
+  page.test('a click starts a front, with the times that isochron solve gives', quietSource, async (view) => {
     await view.shows((now) => share(now, ahead) < 0.1, 'colours on the surface', 'pick');
     const { state } = await view.saved();
     assert.equal(state.sources.length, 1);
@@ -55,11 +55,9 @@ describePage('meshes', files, (page) => {
     await view.shows((now) => share(now, dark) > 0.005, 'isochrones are drawn');
     await view.page.keyboard.press('i');
     await view.shows((now) => share(now, dark) < 0.005, 'isochrones are hidden');
-    await view.closeQuietly();
   });
 
-  test('a source is dragged, and isochrones move', async () => {
-    const view = await page.openWithSource();
+  page.test('a source is dragged, and isochrones move', source, async (view) => {
     const [before, latest] = [await view.picture(), await view.status()];
     const camera = (await view.saved()).state.camera;
     await view.drag(middle, [0.42, 0.4]);
@@ -69,11 +67,9 @@ describePage('meshes', files, (page) => {
     assert.deepEqual(state.camera, camera, 'a drag of a source does not turn the view');
     await view.drag([0.1, 0.5], [0.2, 0.5]);
     assert.notDeepEqual((await view.saved()).state.camera, camera, 'a drag beside turns it');
-    await view.close();
   });
 
-  test('the slider of moments shows the front without asking the server', async () => {
-    const view = await page.openWithSource();
+  page.test('the slider of moments shows the front without asking the server', source, async (view) => {
     const all = share(await view.picture(), ahead);
     const asked = view.requests.length;
     await view.page.getByLabel('Moment of the front').fill(((await view.status()) / 4).toFixed(1));
@@ -93,11 +89,9 @@ describePage('meshes', files, (page) => {
       'the front to run',
     );
     assert.equal(view.requests.length, asked);
-    await view.close();
   });
 
-  test('several sources with onset times, deleted again', async () => {
-    const view = await page.openWithSource([0.45, 0.7]);
+  page.test('several sources with onset times, deleted again', { source: [0.45, 0.7] }, async (view) => {
     const one = await view.status();
     await view.click(0.5, 0.35, 'Control');
     const two = await view.arrival('two sources', (now) => now !== one);
@@ -106,11 +100,9 @@ describePage('meshes', files, (page) => {
     await view.arrival('the late source not to matter', (now) => now > two + 1e-3);
     await view.page.getByRole('button', { name: 'Delete Source 2' }).click();
     await view.arrival('the first arrival', (now) => Math.abs(now - one) < 1e-6 * one);
-    await view.close();
   });
 
-  test('a point has a path and a time', async () => {
-    const view = await page.openWithSource();
+  page.test('a point has a path and a time', source, async (view) => {
     const before = await view.picture();
     await view.click(0.45, 0.3, 'Shift');
     const text = await view.pathText();
@@ -118,11 +110,9 @@ describePage('meshes', files, (page) => {
     assert.ok(time > 0 && time <= (await view.status()));
     assert.ok(length / 0.6 <= time * 1.02 && length / 0.3 >= time * 0.98, `${length} in ${time} at 0.3 to 0.6`);
     await view.shows((now) => changed(before, now) > 0.0005, 'the path is drawn', 'path');
-    await view.close();
   });
 
-  test('volumes are cut open, fibres shown', async () => {
-    const view = await page.openWithSource();
+  page.test('volumes are cut open, fibres shown', quietSource, async (view) => {
     const whole = await view.picture();
     await view.page.getByLabel('Clip', { exact: true }).check();
     const cut = await view.shows((now) => changed(whole, now) > 0.03, 'the cut', 'clip');
@@ -132,11 +122,9 @@ describePage('meshes', files, (page) => {
     await view.shows((now) => changed(whole, now) < 0.002, 'the whole again');
     await view.page.locator('details', { hasText: 'Display' }).getByLabel('Fibres').selectOption('fiber');
     await view.shows((now) => changed(whole, now) > 0.01, 'fibres', 'fibers');
-    await view.closeQuietly();
   });
 
-  test('the front and surfaces of equal time inside a volume', async () => {
-    const view = await page.openWithSource();
+  page.test('the front and surfaces of equal time inside a volume', quietSource, async (view) => {
     const answers = await view.answers('isosurface');
     const [whole, latest] = [await view.picture(), await view.status()];
     const inside = view.page.getByRole('combobox', { name: 'Inside', exact: true });
@@ -171,7 +159,6 @@ describePage('meshes', files, (page) => {
     assert.equal(state.inside, 'isochrones');
     await view.page.keyboard.press('f');
     await view.shows((now) => changed(whole, now) < 0.002, 'the outside again');
-    await view.closeQuietly();
   });
 
   test('a mesh is drawn once when it opens, and asked for before the program is there', async () => {
@@ -203,8 +190,7 @@ describePage('meshes', files, (page) => {
     await view.closeQuietly();
   });
 
-  test('two settings side by side, and their difference', async () => {
-    const view = await page.openWithSource();
+  page.test('two settings side by side, and their difference', source, async (view) => {
     await view.page.getByLabel('Compare').selectOption('difference');
     await view.page.getByText('B − A', { exact: true }).waitFor();
     assert.equal(await view.page.locator('.overlay .pane').count(), 3);
@@ -216,11 +202,9 @@ describePage('meshes', files, (page) => {
     await view.shows((now) => changed(same, now) > 0.05, 'the panes to differ', 'compare');
     await view.page.getByLabel('Compare').selectOption('off');
     assert.equal(await view.page.locator('.overlay .pane').count(), 1);
-    await view.close();
   });
 
-  test('regions have speeds of their own', async () => {
-    const view = await page.open();
+  page.test('regions have speeds of their own', { quiet: true }, async (view) => {
     await view.page.getByLabel('Data set').selectOption({ label: 'lens.vtu' });
     await view.page.getByLabel('Each region its own').waitFor();
     await view.click(0.5, 0.5);
@@ -231,11 +215,9 @@ describePage('meshes', files, (page) => {
     await view.page.getByLabel('Colour by').selectOption('cells/region');
     await view.page.locator('.legend', { hasText: 'region' }).waitFor();
     await view.picture('regions');
-    await view.closeQuietly();
   });
 
-  test('a lost WebGL context comes back', async () => {
-    const view = await page.openWithSource();
+  page.test('a lost WebGL context comes back', source, async (view) => {
     const before = await view.picture();
     const told = await view.toldFromNow();
     await view.page
@@ -246,6 +228,5 @@ describePage('meshes', files, (page) => {
     await view.shows((now) => changed(before, now) < 0.002, 'the same picture');
     await view.drag(middle, [0.45, 0.45]);
     await view.shows((now) => changed(before, now) > 0.02, 'the source to move');
-    await view.close();
   });
 });

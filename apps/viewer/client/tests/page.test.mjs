@@ -6,6 +6,9 @@ import { test } from 'node:test';
 import { artefacts, describePage, folder, isochron, middle, openBrowser, serve, View } from './harness.mjs';
 import { changed, colorCount, readPng, share } from './png.mjs';
 
+const source = { source: middle };
+const quietSource = { ...source, quiet: true };
+
 async function files() {
   await isochron('generate', 'ventricle', '--elements', '12000', '-o', 'heart.vtu');
   await isochron('generate', 'lens', '--n', '8', '-o', 'lens.vtu');
@@ -17,8 +20,7 @@ async function files() {
 }
 
 describePage('the page', files, (page) => {
-  test('of data sets chosen quickly the last one is shown', async () => {
-    const view = await page.open();
+  page.test('of data sets chosen quickly the last one is shown', { quiet: true }, async (view) => {
     const about = () => view.page.locator('.panel .about').textContent();
     const heart = await about();
     let late;
@@ -37,11 +39,9 @@ describePage('the page', files, (page) => {
     await view.click(...middle);
     await view.arrival();
     assert.equal(await view.page.locator('.stage').count(), 1);
-    await view.closeQuietly();
   });
 
-  test('pictures, data and states are saved; a state brings everything back', async () => {
-    const view = await page.openWithSource();
+  page.test('pictures, data and states are saved; a state brings everything back', quietSource, async (view) => {
     const latest = await view.status();
     const png = await view.download(() => view.page.getByRole('button', { name: 'Picture' }).click());
     assert.equal(png.name, 'heart.png');
@@ -62,11 +62,9 @@ describePage('the page', files, (page) => {
     writeFileSync(join(folder, 'bad.json'), '{"what": 1}');
     await view.page.getByLabel('State file').setInputFiles(join(folder, 'bad.json'));
     await view.notice('state').getByText('no state of isochron view').waitFor();
-    await view.closeQuietly();
   });
 
-  test('keys do what the help says', async () => {
-    const view = await page.open();
+  page.test('keys do what the help says', {}, async (view) => {
     await view.page.locator('.stage').focus();
     await view.page.keyboard.press('?');
     await view.page.getByRole('dialog', { name: 'Help' }).waitFor();
@@ -85,7 +83,6 @@ describePage('the page', files, (page) => {
         (all) => all.filter((e) => !e.getAttribute('aria-label') && !e.labels?.length && !e.textContent.trim()).length,
       );
     assert.equal(unnamed, 0, 'every control has a name');
-    await view.close();
   });
 
   test('two windows do not disturb each other', async () => {
@@ -164,8 +161,7 @@ describePage('the page', files, (page) => {
     await own.stop();
   });
 
-  test('an error stays until what failed is mended', async () => {
-    const view = await page.openWithSource();
+  page.test('an error stays until what failed is mended', source, async (view) => {
     await view.enter(view.page.getByLabel('Spacing of isochrones'), '0.0001');
     await view.notice('error').getByText('too small').waitFor();
     const asked = view.page.waitForResponse('**/fibers?**');
@@ -175,7 +171,6 @@ describePage('the page', files, (page) => {
     assert.equal(await view.notice('error').count(), 1, 'fibres are no answer to it');
     await view.enter(view.page.getByLabel('Spacing of isochrones'), '');
     await view.notice('error').waitFor({ state: 'detached' });
-    await view.close();
   });
 
   test('messages cover nothing, in a narrow window too', async () => {
@@ -206,25 +201,21 @@ describePage('the page', files, (page) => {
     }
   });
 
-  test('a number that cannot be is answered with words', async () => {
-    const view = await page.open();
+  page.test('a number that cannot be is answered with words', {}, async (view) => {
     const field = view.page.getByLabel('Along', { exact: true });
     await view.enter(field, '0');
     await view.page.getByRole('alert').getByText('above 0').waitFor();
     await view.enter(field, '0.7');
     await view.page.getByRole('alert').waitFor({ state: 'detached' });
     assert.equal(await field.getAttribute('aria-invalid'), 'false');
-    await view.close();
   });
 
-  test('the help begins at its beginning', async () => {
-    const view = await page.open({ viewport: { width: 900, height: 360 } });
+  page.test('the help begins at its beginning', { viewport: { width: 900, height: 360 } }, async (view) => {
     await view.page.getByRole('button', { name: '?' }).click();
     const help = view.page.getByRole('dialog', { name: 'Help' });
     await help.waitFor();
     assert.equal(await help.evaluate((dialog) => dialog.scrollTop), 0);
     assert.ok(await help.evaluate((dialog) => dialog.scrollHeight > dialog.clientHeight), 'it does not fit');
-    await view.close();
   });
 
   test('what became of one file is not hidden by what becomes of another', async () => {

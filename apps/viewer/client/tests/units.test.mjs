@@ -8,7 +8,10 @@ import { load } from './bundle.mjs';
 
 const camera = { position: [0, 0, 9], focus: [0, 0, 0], up: [0, 1, 0] };
 const box = [[-1, -2, -3], [4, 5, 6]];
-const surfaceModel = async () => ({ ...(await load('src/surface/surface_model.ts')), ...(await load('src/state_file.ts')) });
+const surfaceModel = async () => ({
+  ...(await load('src/surface/surface_model.ts')),
+  ...(await load('src/state_file.ts')),
+});
 
 function packed(header, payload) {
   const text = new TextEncoder().encode(JSON.stringify(header));

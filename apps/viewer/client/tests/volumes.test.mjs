@@ -61,7 +61,8 @@ describePage('volumes', files, (opened) => {
     assert.match(await page.locator('.status').textContent(), /vertices, [\d,]+ triangles · \d+ iterations/);
     assert.match(await page.locator('.numbers').textContent(), /mean 0\.9\d+, min 0\.\d+/);
     assert.ok((await page.locator('.numbers rect').count()) === 50, 'the quality histogram');
-    const mesh = await view.shows((now) => changed(plain, now) > 0.02 && colorCount(now) > 50, 'the mesh to be drawn', 'surface');
+    const drawn = (now) => changed(plain, now) > 0.02 && colorCount(now) > 50;
+    const mesh = await view.shows(drawn, 'the mesh to be drawn', 'surface');
     await page.keyboard.press('e');
     await view.shows((now) => changed(mesh, now) > 0.02, 'no edges');
     await page.getByLabel('Colour by').selectOption('quality');
