@@ -268,7 +268,7 @@ export function describePage(name, prepare, body) {
         return view;
       },
     };
-    /** A test with a window of its own; options: a source at a place of the stage, and that nothing is complained of. */
+    /** A test in a window of its own; options: where to set a source, and that the page must not complain. */
     page.test = (name, { source, quiet, ...options }, body) =>
       test(name, async () => {
         const view = await (source === undefined ? page.open(options) : page.openWithSource(source));

@@ -33,22 +33,8 @@ describePage('meshes', files, (page) => {
     await view.shows((now) => share(now, ahead) < 0.1, 'colours on the surface', 'pick');
     const { state } = await view.saved();
     assert.equal(state.sources.length, 1);
-    const summary = JSON.parse(
-      await isochron(
-        'solve',
-        'heart.vtu',
-        '-o',
-        'check.vtu',
-        '--force',
-        '--json',
-        '--fibers',
-        'fiber',
-        '--velocity',
-        '0.6,0.3',
-        '--source-point',
-        state.sources[0].point.join(','),
-      ),
-    );
+    const solve = 'solve heart.vtu -o check.vtu --force --json --fibers fiber --velocity 0.6,0.3 --source-point';
+    const summary = JSON.parse(await isochron(...solve.split(' '), state.sources[0].point.join(',')));
     const latest = await view.status();
     assert.ok(Math.abs(latest - summary.max_time) < 1e-3 * latest, `${latest} against ${summary.max_time}`);
     assert.ok((await view.page.locator('.status').textContent()).includes(' ms '));
