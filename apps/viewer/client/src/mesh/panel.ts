@@ -1,20 +1,7 @@
 // The controls beside the picture. They are made anew when the choice they offer changes, and otherwise left alone, so
 // that the focus stays where it is.
 import type { DataSet } from '../types';
-import {
-  button,
-  checkbox,
-  crossButton,
-  h,
-  keepFocus,
-  row,
-  section,
-  select,
-  shortNumber,
-  showInvalid,
-  speedControl,
-  toolButtons,
-} from '../ui/dom';
+import * as ui from '../ui/dom';
 import type { Path } from './answers';
 import { type Inside, type Model, type Setting, type SlotName, defaultSetting, slotsOf, speedArrays } from './model';
 import type { Part } from './requests';
@@ -36,12 +23,12 @@ export interface PanelActions {
 const named = (names: readonly string[]) => names.map((name) => [name, name] as const);
 
 export class Panel {
-  readonly element = h('aside', { class: 'panel', 'aria-label': 'Controls' });
-  private readonly sources = h('div', { class: 'list' });
-  private readonly paths = h('div', { class: 'list' });
-  private readonly settings = h('div');
-  private readonly display = h('div');
-  private readonly tools = h('div', { class: 'tools', role: 'group', 'aria-label': 'What a click does' });
+  readonly element = ui.h('aside', { class: 'panel', 'aria-label': 'Controls' });
+  private readonly sources = ui.h('div', { class: 'list' });
+  private readonly paths = ui.h('div', { class: 'list' });
+  private readonly settings = ui.h('div');
+  private readonly display = ui.h('div');
+  private readonly tools = ui.h('div', { class: 'tools', role: 'group', 'aria-label': 'What a click does' });
   private tool: Tool = 'set';
 
   constructor(
@@ -52,12 +39,12 @@ export class Panel {
     this.element.append(this.about());
     if (data.solvable) {
       this.element.append(
-        section('Sources', this.tools, this.sources),
-        section('Speed', this.settings),
-        section('Paths', this.paths),
+        ui.section('Sources', this.tools, this.sources),
+        ui.section('Speed', this.settings),
+        ui.section('Paths', this.paths),
       );
     }
-    this.element.append(section('Display', this.display));
+    this.element.append(ui.section('Display', this.display));
     this.drawTools();
     this.drawAll();
   }
@@ -81,7 +68,7 @@ export class Panel {
   drawSources(): void {
     const { model, actions } = this;
     if (model.sources.length === 0) {
-      this.sources.replaceChildren(h('p', { class: 'hint' }, 'None yet: click the surface.'));
+      this.sources.replaceChildren(ui.h('p', { class: 'hint' }, 'None yet: click the surface.'));
       return;
     }
     const rows = model.sources.map((source, i) => {
@@ -92,7 +79,7 @@ export class Panel {
         this.drawSources();
       };
       const pressed = { class: 'name', 'aria-pressed': String(i === model.selected) };
-      const choose = button(name, `Select ${name}: arrow keys and clicks move it`, select, pressed);
+      const choose = ui.button(name, `Select ${name}: arrow keys and clicks move it`, select, pressed);
       const change = () => {
         const time = Number(onset.value);
         onset.setAttribute('aria-invalid', String(!Number.isFinite(time)));
@@ -101,23 +88,23 @@ export class Panel {
         actions.sourcesChanged();
       };
       const field = { type: 'number', step: 'any', value: source.time, 'aria-label': `Onset time of ${name}` };
-      const onset = h('input', { ...field, change });
+      const onset = ui.h('input', { ...field, change });
       const remove = () => {
         model.sources.splice(i, 1);
         model.selected = Math.min(model.selected, model.sources.length - 1);
         actions.sourcesChanged();
         this.drawSources();
       };
-      const cross = crossButton(`Delete ${name}`, remove, `Delete ${name} (Delete)`);
-      return h('div', { class: 'item' }, choose, h('label', { class: 'onset' }, 'onset', onset), cross);
+      const cross = ui.crossButton(`Delete ${name}`, remove, `Delete ${name} (Delete)`);
+      return ui.h('div', { class: 'item' }, choose, ui.h('label', { class: 'onset' }, 'onset', onset), cross);
     });
-    keepFocus(this.sources, () => this.sources.replaceChildren(...rows));
+    ui.keepFocus(this.sources, () => this.sources.replaceChildren(...rows));
   }
 
   drawPaths(paths: Partial<Record<SlotName, Path[]>>): void {
     const { model } = this;
     if (model.targets.length === 0) {
-      this.paths.replaceChildren(h('p', { class: 'hint' }, 'Shift-click a point for its path and time.'));
+      this.paths.replaceChildren(ui.h('p', { class: 'hint' }, 'Shift-click a point for its path and time.'));
       return;
     }
     const rows = model.targets.map((_, i) => {
@@ -126,16 +113,16 @@ export class Panel {
         const which = model.compare === 'off' ? '' : `${slot.toUpperCase()} `;
         if (path === undefined) return `${which}…`;
         if (!Number.isFinite(path.time)) return `${which}not reached`;
-        return `${which}time ${shortNumber(path.time)}, length ${shortNumber(path.length)} ${this.data.units}`.trim();
+        return `${which}time ${ui.shortNumber(path.time)}, length ${ui.shortNumber(path.length)} ${this.data.units}`.trim();
       });
-      const remove = crossButton(`Delete path ${i + 1}`, () => {
+      const remove = ui.crossButton(`Delete path ${i + 1}`, () => {
         model.targets.splice(i, 1);
         this.actions.targetsChanged();
       });
-      const name = h('span', { class: 'name' }, `Path ${i + 1}`);
-      return h('div', { class: 'item path' }, name, h('span', {}, states.join(' · ')), remove);
+      const name = ui.h('span', { class: 'name' }, `Path ${i + 1}`);
+      return ui.h('div', { class: 'item path' }, name, ui.h('span', {}, states.join(' · ')), remove);
     });
-    keepFocus(this.paths, () => this.paths.replaceChildren(...rows));
+    ui.keepFocus(this.paths, () => this.paths.replaceChildren(...rows));
   }
 
   drawSettings(): void {
@@ -145,12 +132,12 @@ export class Panel {
       ['ab', 'A | B'],
       ['difference', 'A | B | B − A'],
     ] as const;
-    const compare = select('Compare', kinds, model, 'compare', () => {
+    const compare = ui.select('Compare', kinds, model, 'compare', () => {
       actions.compareChanged();
       this.drawSettings();
     });
     const slots = slotsOf(model.compare).map((slot) => this.setting(slot));
-    keepFocus(this.settings, () => this.settings.replaceChildren(compare, ...slots));
+    ui.keepFocus(this.settings, () => this.settings.replaceChildren(compare, ...slots));
   }
 
   drawDisplay(): void {
@@ -161,14 +148,14 @@ export class Panel {
     if (arrays.length > 0) {
       const options = arrays.map((a) => [`${a.on}/${a.name}`, `${a.name} (${a.on})`] as const);
       const all = [['', 'arrival time'], ...options] as const;
-      parts.push(select('Colour by', all, model, 'coloring', () => actions.requests.want('array')));
+      parts.push(ui.select('Colour by', all, model, 'coloring', () => actions.requests.want('array')));
     }
     if (data.solvable) parts.push(...this.isochroneControls());
     if (data.fibers.length > 0)
-      parts.push(select('Fibres', fibers, model, 'showFibers', () => actions.requests.want('fibers')));
+      parts.push(ui.select('Fibres', fibers, model, 'showFibers', () => actions.requests.want('fibers')));
     if (data.tets > 0 && data.solvable) parts.push(this.insideControl());
     if (data.tets > 0) parts.push(...this.clipControls());
-    keepFocus(this.display, () => this.display.replaceChildren(...parts));
+    ui.keepFocus(this.display, () => this.display.replaceChildren(...parts));
   }
 
   private about(): HTMLElement {
@@ -176,7 +163,7 @@ export class Panel {
     const count = (n: number, what: string) => (n > 0 ? [`${n.toLocaleString('en')} ${what}`] : []);
     const text = [...count(data.points, 'vertices'), ...count(data.tets, 'tetrahedra')];
     if (data.tets === 0) text.push(...count(data.triangles, 'triangles'));
-    return h('p', { class: 'about' }, text.join(', ') + (data.units === '' ? '' : `, in ${data.units}`));
+    return ui.h('p', { class: 'about' }, text.join(', ') + (data.units === '' ? '' : `, in ${data.units}`));
   }
 
   private drawTools(): void {
@@ -185,7 +172,7 @@ export class Panel {
       ['add', 'Add', 'A click adds a source (2, or Ctrl-click)'],
       ['path', 'Path', 'A click asks for the path of a point (3, or Shift-click)'],
     ] as const;
-    this.tools.replaceChildren(...toolButtons(tools, this.tool, (tool) => this.chooseTool(tool)));
+    this.tools.replaceChildren(...ui.toolButtons(tools, this.tool, (tool) => this.chooseTool(tool)));
   }
 
   private setting(slot: SlotName): HTMLElement {
@@ -200,19 +187,19 @@ export class Panel {
       this.drawSettings();
     };
     const name = `Setting ${slot.toUpperCase()}`;
-    const group = h('div', { class: 'setting', role: 'group', 'aria-label': name });
-    if (model.compare !== 'off') group.append(h('h3', {}, name));
-    if (kinds.length > 1) group.append(select('Kind', kinds, setting, 'kind', redraw));
+    const group = ui.h('div', { class: 'setting', role: 'group', 'aria-label': name });
+    if (model.compare !== 'off') group.append(ui.h('h3', {}, name));
+    if (kinds.length > 1) group.append(ui.select('Kind', kinds, setting, 'kind', redraw));
     if (setting.kind === 'array') {
-      group.append(select('Array', named(speedArrays(data)), setting, 'array', changed));
+      group.append(ui.select('Array', named(speedArrays(data)), setting, 'array', changed));
     } else if (setting.kind === 'fibers') {
-      if (data.fibers.length > 1) group.append(select('Fibres', named(data.fibers), setting, 'fibers', changed));
+      if (data.fibers.length > 1) group.append(ui.select('Fibres', named(data.fibers), setting, 'fibers', changed));
       group.append(
-        speedControl('Along', setting, 'along', changed),
-        speedControl('Across', setting, 'across', changed),
+        ui.speedControl('Along', setting, 'along', changed),
+        ui.speedControl('Across', setting, 'across', changed),
       );
     } else {
-      group.append(speedControl('Speed', setting, 'speed', changed));
+      group.append(ui.speedControl('Speed', setting, 'speed', changed));
     }
     if (data.regions !== null && setting.kind !== 'array')
       group.append(...this.regionControls(setting, data.regions.values, redraw, changed));
@@ -222,10 +209,10 @@ export class Panel {
     };
     if (slot === 'b') {
       const copy = assign(() => structuredClone(model.settings.a));
-      group.append(button('Copy A', 'Make setting B the same as A', copy));
+      group.append(ui.button('Copy A', 'Make setting B the same as A', copy));
     }
     const reset = assign(() => defaultSetting(data));
-    group.append(button('Reset', 'Back to the first speeds', reset));
+    group.append(ui.button('Reset', 'Back to the first speeds', reset));
     return group;
   }
 
@@ -233,7 +220,7 @@ export class Panel {
     const usual = setting.kind === 'fibers' ? setting.along : setting.speed;
     const own = { on: setting.regions !== null };
     const parts: Node[] = [
-      checkbox('Each region its own', own, 'on', () => {
+      ui.checkbox('Each region its own', own, 'on', () => {
         setting.regions = own.on ? Object.fromEntries(values.map((value) => [String(value), usual])) : null;
         redraw();
       }),
@@ -242,7 +229,7 @@ export class Panel {
     if (regions === null) return parts;
     const controls = values.map((value) => {
       const region = { speed: regions[String(value)] ?? usual };
-      return speedControl(`Region ${value}`, region, 'speed', () => {
+      return ui.speedControl(`Region ${value}`, region, 'speed', () => {
         regions[String(value)] = region.speed;
         changed();
       });
@@ -253,24 +240,24 @@ export class Panel {
   private isochroneControls(): Node[] {
     const { model, actions } = this;
     const field = { type: 'number', min: 0, step: 'any', placeholder: 'automatic' };
-    const spacing = h('input', { ...field, 'aria-label': 'Spacing of isochrones' });
+    const spacing = ui.h('input', { ...field, 'aria-label': 'Spacing of isochrones' });
     if (model.spacing > 0) spacing.value = String(model.spacing);
     spacing.addEventListener('change', () => {
       const typed = spacing.value === '' ? 0 : Number(spacing.value);
       const good = Number.isFinite(typed) && typed >= 0;
-      showInvalid(spacing, good ? '' : 'A spacing is a number above 0; empty for an automatic one.');
+      ui.showInvalid(spacing, good ? '' : 'A spacing is a number above 0; empty for an automatic one.');
       if (!good) return;
       model.spacing = typed;
       actions.requests.wantArrivals();
     });
     const text = { type: 'text', maxlength: 20, value: model.timeUnit, placeholder: 'ms, s, …' };
-    const unit = h('input', { ...text, 'aria-label': 'Unit of times' });
+    const unit = ui.h('input', { ...text, 'aria-label': 'Unit of times' });
     unit.addEventListener('input', () => {
       model.timeUnit = unit.value.trim();
       actions.redraw();
     });
-    const shown = checkbox('Isochrones', model, 'showIsochrones', () => actions.requests.wantArrivals());
-    return [shown, row('Spacing', spacing), row('Time unit', unit)];
+    const shown = ui.checkbox('Isochrones', model, 'showIsochrones', () => actions.requests.wantArrivals());
+    return [shown, ui.row('Spacing', spacing), ui.row('Time unit', unit)];
   }
 
   private insideControl(): HTMLElement {
@@ -279,37 +266,37 @@ export class Panel {
       ['front', 'the front'],
       ['isochrones', 'all isochrones'],
     ];
-    return select('Inside', kinds, this.model, 'inside', () => this.actions.requests.want('surfaces'));
+    return ui.select('Inside', kinds, this.model, 'inside', () => this.actions.requests.want('surfaces'));
   }
 
   private clipControls(): Node[] {
     const { clip } = this.model;
     const changed = () => this.actions.requests.want('clip');
-    const on = checkbox('Clip', clip, 'on', () => {
+    const on = ui.checkbox('Clip', clip, 'on', () => {
       changed();
       this.drawDisplay();
     });
     if (!clip.on) return [on];
     const axes = ['x', 'y', 'z'].map((name, axis) =>
-      button(name, `Clip across ${name}`, () => {
+      ui.button(name, `Clip across ${name}`, () => {
         const same = clip.normal.every((n, i) => n === (i === axis ? 1 : 0));
         clip.normal = [0, 0, 0];
         clip.normal[axis] = same ? -1 : 1;
         changed();
       }),
     );
-    axes.push(button('view', 'Clip across the line of sight', () => this.actions.alignClip()));
+    axes.push(ui.button('view', 'Clip across the line of sight', () => this.actions.alignClip()));
     const range = { type: 'range', min: 0, max: 1, step: 0.005, value: clip.offset };
-    const offset = h('input', { ...range, 'aria-label': 'Place of the clip plane' });
+    const offset = ui.h('input', { ...range, 'aria-label': 'Place of the clip plane' });
     offset.addEventListener('input', () => {
       clip.offset = Number(offset.value);
       changed();
     });
-    const directions = h(
+    const directions = ui.h(
       'div',
       { class: 'tools', role: 'group', 'aria-label': 'Direction of the clip plane' },
       ...axes,
     );
-    return [on, directions, row('Place', offset)];
+    return [on, directions, ui.row('Place', offset)];
   }
 }

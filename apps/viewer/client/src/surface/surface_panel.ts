@@ -1,21 +1,7 @@
 // The controls of the surface mode.
 import type { Pack } from '../pack';
 import type { DataSet, LabelInfo } from '../types';
-import {
-  aboutImage,
-  button,
-  checkbox,
-  crossButton,
-  h,
-  keepFocus,
-  row,
-  section,
-  select,
-  shortNumber,
-  slider,
-  toolButtons,
-  withUnit,
-} from '../ui/dom';
+import * as ui from '../ui/dom';
 import { type Histogram, IsovaluePlot, qualityPlot } from './histogram';
 import { type SurfaceModel, limits } from './surface_model';
 import { qualityColors } from './surface_view';
@@ -52,7 +38,7 @@ export interface SurfaceActions {
 }
 
 function numberField(label: string, value: number, good: (v: number) => boolean, onInput: (v: number) => void) {
-  const field = h('input', { type: 'number', step: 'any', 'aria-label': label });
+  const field = ui.h('input', { type: 'number', step: 'any', 'aria-label': label });
   field.value = String(value);
   field.addEventListener('change', () => {
     const typed = field.value.trim() === '' ? Number.NaN : Number(field.value);
@@ -60,18 +46,18 @@ function numberField(label: string, value: number, good: (v: number) => boolean,
     field.setAttribute('aria-invalid', String(!taken));
     if (taken) onInput(typed);
   });
-  return { field, row: row(label, field) };
+  return { field, row: ui.row(label, field) };
 }
 
 export class SurfacePanel {
-  readonly element = h('aside', { class: 'panel', 'aria-label': 'Controls' });
+  readonly element = ui.h('aside', { class: 'panel', 'aria-label': 'Controls' });
   private readonly plot: IsovaluePlot;
   private readonly isovalue: ReturnType<typeof numberField>;
-  private readonly object = h('div');
-  private readonly sizes = h('div');
-  private readonly brush = h('div');
-  private readonly quality = h('div', { class: 'numbers' });
-  private readonly display = h('div');
+  private readonly object = ui.h('div');
+  private readonly sizes = ui.h('div');
+  private readonly brush = ui.h('div');
+  private readonly quality = ui.h('div', { class: 'numbers' });
+  private readonly display = ui.h('div');
   private readonly startButton: HTMLButtonElement;
   private readonly stopButton: HTMLButtonElement;
   tool: SurfaceTool = 'look';
@@ -89,15 +75,15 @@ export class SurfacePanel {
     };
     this.plot = new IsovaluePlot(histogram, moved);
     this.isovalue = numberField('Isovalue', model.isovalue, () => true, moved);
-    this.startButton = button('Start', 'Make the surface (Enter)', () => void actions.start(), { class: 'primary' });
-    this.stopButton = button('Stop', 'Stop the particles (Escape)', () => void actions.stop());
+    this.startButton = ui.button('Start', 'Make the surface (Enter)', () => void actions.start(), { class: 'primary' });
+    this.stopButton = ui.button('Stop', 'Stop the particles (Escape)', () => void actions.stop());
     this.element.append(
-      aboutImage(data),
-      section(data.labels ? 'Object' : 'Isovalue', this.object),
-      section('Triangles', this.sizes, h('div', { class: 'tools' }, this.startButton, this.stopButton)),
-      section('Brush', this.brush),
-      section('Quality', this.quality),
-      section('Display', this.display),
+      ui.aboutImage(data),
+      ui.section(data.labels ? 'Object' : 'Isovalue', this.object),
+      ui.section('Triangles', this.sizes, ui.h('div', { class: 'tools' }, this.startButton, this.stopButton)),
+      ui.section('Brush', this.brush),
+      ui.section('Quality', this.quality),
+      ui.section('Display', this.display),
     );
     this.drawAll();
     this.drawQuality(null);
@@ -129,24 +115,24 @@ export class SurfacePanel {
       ['look', 'Look', 'A drag turns the view (1)'],
       ['brush', 'Brush', 'A drag over the surface asks for more particles there (2)'],
     ] as const;
-    const choose = toolButtons(tools, this.tool, (tool) => this.chooseTool(tool));
+    const choose = ui.toolButtons(tools, this.tool, (tool) => this.chooseTool(tool));
     const voxel = Math.min(...(data.spacing ?? [1, 1, 1]));
     const strokes = model.strokes.map(({ points, radius, factor }, i) => {
-      const text = `${points.length === 1 ? '1 place' : `${points.length} places`}, ${withUnit(shortNumber(radius), data.units)}, edges × ${shortNumber(factor)}`;
-      const remove = crossButton(`Delete stroke ${i + 1}`, () => {
+      const text = `${points.length === 1 ? '1 place' : `${points.length} places`}, ${ui.withUnit(ui.shortNumber(radius), data.units)}, edges × ${ui.shortNumber(factor)}`;
+      const remove = ui.crossButton(`Delete stroke ${i + 1}`, () => {
         model.strokes.splice(i, 1);
         actions.strokesChanged();
       });
-      return h('div', { class: 'item stroke' }, h('span', {}, `${i + 1}.`), h('span', {}, text), remove);
+      return ui.h('div', { class: 'item stroke' }, ui.h('span', {}, `${i + 1}.`), ui.h('span', {}, text), remove);
     });
-    const undo = button('Undo', 'Take back the last stroke (u)', () => this.undo());
+    const undo = ui.button('Undo', 'Take back the last stroke (u)', () => this.undo());
     undo.disabled = strokes.length === 0;
-    keepFocus(this.brush, () =>
+    ui.keepFocus(this.brush, () =>
       this.brush.replaceChildren(
-        h('div', { class: 'tools', role: 'group', 'aria-label': 'What a drag does' }, ...choose),
-        slider('Radius', [voxel, 30 * voxel, voxel / 2], model.brush, 'radius'),
-        slider('Edges ×', [...limits.factor, 0.05], model.brush, 'factor'),
-        h('p', { class: 'hint' }, 'Edges half as long: four times as many triangles.'),
+        ui.h('div', { class: 'tools', role: 'group', 'aria-label': 'What a drag does' }, ...choose),
+        ui.slider('Radius', [voxel, 30 * voxel, voxel / 2], model.brush, 'radius'),
+        ui.slider('Edges ×', [...limits.factor, 0.05], model.brush, 'factor'),
+        ui.h('p', { class: 'hint' }, 'Edges half as long: four times as many triangles.'),
         ...strokes,
         undo,
       ),
@@ -159,15 +145,15 @@ export class SurfacePanel {
 
   drawQuality(facts: Facts | null): void {
     if (facts === null) {
-      this.quality.replaceChildren(h('p', { class: 'hint' }, 'Shapes of the triangles, once there are some.'));
+      this.quality.replaceChildren(ui.h('p', { class: 'hint' }, 'Shapes of the triangles, once there are some.'));
       return;
     }
     const shapes = `Radius ratio: mean ${facts.mean.toFixed(3)}, min ${facts.min.toFixed(3)} (1: equilateral)`;
     const angles = `Angles from ${facts.smallestAngle.toFixed(1)}° to ${facts.largestAngle.toFixed(1)}°`;
     this.quality.replaceChildren(
       qualityPlot(facts.histogram, qualityColors(51)),
-      h('p', { class: 'about' }, shapes),
-      h('p', { class: 'about' }, angles),
+      ui.h('p', { class: 'about' }, shapes),
+      ui.h('p', { class: 'about' }, angles),
     );
   }
 
@@ -180,9 +166,9 @@ export class SurfacePanel {
     ] as const;
     const changed = () => actions.redraw();
     this.display.replaceChildren(
-      select('Colour by', colorings, model, 'coloring', changed),
-      checkbox('Edges', model, 'showEdges', changed),
-      checkbox('Slices in the 3-D view', model, 'showSlices', changed),
+      ui.select('Colour by', colorings, model, 'coloring', changed),
+      ui.checkbox('Edges', model, 'showEdges', changed),
+      ui.checkbox('Slices in the 3-D view', model, 'showSlices', changed),
     );
   }
 
@@ -205,10 +191,10 @@ export class SurfacePanel {
         this.drawObject();
         this.actions.objectChanged();
       };
-      parts.push(select('The object is', kinds, model, 'by', changed));
+      parts.push(ui.select('The object is', kinds, model, 'by', changed));
     }
     parts.push(...(model.by === 'label' ? [this.labelControl(labels)] : this.isovalueControls()));
-    keepFocus(this.object, () => this.object.replaceChildren(...parts));
+    ui.keepFocus(this.object, () => this.object.replaceChildren(...parts));
   }
 
   private labelControl(labels: readonly LabelInfo[]): HTMLElement {
@@ -217,7 +203,7 @@ export class SurfacePanel {
       return [String(value), `${value} (${count})`] as const;
     });
     const chosen = { label: String(this.model.label) };
-    return select('Label', options, chosen, 'label', () => {
+    return ui.select('Label', options, chosen, 'label', () => {
       this.model.label = Number(chosen.label);
       this.actions.objectChanged();
     });
@@ -228,7 +214,7 @@ export class SurfacePanel {
       ['above', 'values above it'],
       ['below', 'values below it'],
     ] as const;
-    const inside = select('Inside are', sides, this.model, 'inside', () => {
+    const inside = ui.select('Inside are', sides, this.model, 'inside', () => {
       this.drawIsovalue();
       this.actions.objectChanged();
     });
@@ -242,7 +228,7 @@ export class SurfacePanel {
       ['uniform', 'all the same'],
     ] as const;
     const chosen = { kind: model.uniform > 0 ? 'uniform' : 'adapted' };
-    const kind = select('Sizes', kinds, chosen, 'kind', () => {
+    const kind = ui.select('Sizes', kinds, chosen, 'kind', () => {
       model.uniform = chosen.kind === 'uniform' ? 2 * Math.min(...(data.spacing ?? [1, 1, 1])) : 0;
       this.drawSizes();
       actions.showHint();
@@ -256,10 +242,10 @@ export class SurfacePanel {
       model.uniform > 0
         ? [numberField('Edge length', model.uniform, (v) => v > 0, setLength).row]
         : [
-            slider('Epsilon ε', [...limits.epsilon, 0.05], model, 'epsilon', changed),
-            slider('Delta δ', [...limits.delta, 0.05], model, 'delta', changed),
-            h('p', { class: 'hint' }, 'Less ε: more triangles where it bends. Less δ: sizes change more slowly.'),
+            ui.slider('Epsilon ε', [...limits.epsilon, 0.05], model, 'epsilon', changed),
+            ui.slider('Delta δ', [...limits.delta, 0.05], model, 'delta', changed),
+            ui.h('p', { class: 'hint' }, 'Less ε: more triangles where it bends. Less δ: sizes change more slowly.'),
           ];
-    keepFocus(this.sizes, () => this.sizes.replaceChildren(kind, ...controls));
+    ui.keepFocus(this.sizes, () => this.sizes.replaceChildren(kind, ...controls));
   }
 }

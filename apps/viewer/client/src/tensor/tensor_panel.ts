@@ -1,22 +1,7 @@
 // The controls of the tensor mode.
 import { type Color, css } from '../color_map';
 import type { DataSet } from '../types';
-import {
-  aboutImage,
-  button,
-  checkbox,
-  crossButton,
-  h,
-  keepFocus,
-  plotArea,
-  section,
-  select,
-  shortNumber,
-  slider,
-  svg,
-  toolButtons,
-  withUnit,
-} from '../ui/dom';
+import * as ui from '../ui/dom';
 import { ticks } from '../ui/legend';
 import { type Found, type TensorModel, newPathway } from './tensor_model';
 
@@ -46,17 +31,17 @@ function profilePlot({ distance, fa, cost }: Profile, color: Color, unit: string
     [...values]
       .map((value, i) => (Number.isFinite(value) ? `${x(distance[i]!).toFixed(1)},${y(value / top).toFixed(1)}` : ''))
       .join(' ');
-  const label = `FA and cost along the path of ${withUnit(shortNumber(length), unit)}`;
-  const plot = plotArea(width, height, label, 'profile');
+  const label = `FA and cost along the path of ${ui.withUnit(ui.shortNumber(length), unit)}`;
+  const plot = ui.plotArea(width, height, label, 'profile');
   const add = (tag: string, attributes: Record<string, string | number>, text = '') =>
-    plot.append(svg(tag, attributes, text));
+    plot.append(ui.svg(tag, attributes, text));
   for (const tick of ticks(0, length, 4)) {
-    add('text', { x: x(tick), y: box.bottom + 13, 'text-anchor': 'middle' }, shortNumber(tick));
+    add('text', { x: x(tick), y: box.bottom + 13, 'text-anchor': 'middle' }, ui.shortNumber(tick));
   }
   for (const share of [0, 0.5, 1]) {
     add('line', { x1: box.left, x2: box.right, y1: y(share), y2: y(share), class: 'grid' });
     add('text', { x: box.left - 4, y: y(share) + 4, 'text-anchor': 'end' }, String(share));
-    add('text', { x: box.right + 4, y: y(share) + 4 }, shortNumber(Number((share * highest).toPrecision(2))));
+    add('text', { x: box.right + 4, y: y(share) + 4 }, ui.shortNumber(Number((share * highest).toPrecision(2))));
   }
   add('polyline', { points: line(fa, 1), class: 'fa', stroke: css(color) });
   add('polyline', { points: line(cost, highest), class: 'cost' });
@@ -67,11 +52,11 @@ function profilePlot({ distance, fa, cost }: Profile, color: Color, unit: string
 }
 
 export class TensorPanel {
-  readonly element = h('aside', { class: 'panel', 'aria-label': 'Controls' });
-  private readonly tools = h('div', { class: 'tools', role: 'group', 'aria-label': 'What a click on a slice does' });
-  private readonly pathways = h('div');
-  private readonly numbers = h('div', { class: 'numbers' });
-  private readonly display = h('div');
+  readonly element = ui.h('aside', { class: 'panel', 'aria-label': 'Controls' });
+  private readonly tools = ui.h('div', { class: 'tools', role: 'group', 'aria-label': 'What a click on a slice does' });
+  private readonly pathways = ui.h('div');
+  private readonly numbers = ui.h('div', { class: 'numbers' });
+  private readonly display = ui.h('div');
   tool: TensorTool = 'look';
 
   constructor(
@@ -81,11 +66,11 @@ export class TensorPanel {
     private readonly actions: TensorActions,
   ) {
     this.element.append(
-      aboutImage(data),
-      section('Pick on the slices', this.tools),
-      section('Pathways', this.pathways),
-      section('Along the path', this.numbers),
-      section('Display', this.display),
+      ui.aboutImage(data),
+      ui.section('Pick on the slices', this.tools),
+      ui.section('Pathways', this.pathways),
+      ui.section('Along the path', this.numbers),
+      ui.section('Display', this.display),
     );
     this.drawAll([]);
   }
@@ -105,43 +90,43 @@ export class TensorPanel {
   drawPathways(found: readonly (Found | null)[]): void {
     const { model, actions } = this;
     const rows = model.pathways.map((pathway, i) => {
-      const dot = h('i', { class: 'dot' });
+      const dot = ui.h('i', { class: 'dot' });
       dot.style.background = css(pathway.color);
       const activate = () => {
         model.active = i;
         actions.activeChanged();
       };
       const pressed = { class: 'name', 'aria-pressed': String(i === model.active) };
-      const choose = button(pathway.name, `Change ${pathway.name}`, activate, pressed);
+      const choose = ui.button(pathway.name, `Change ${pathway.name}`, activate, pressed);
       const cost = found[i]?.cost;
-      const text = h('span', { class: 'cost' }, cost === undefined ? '' : `cost ${shortNumber(cost)}`);
-      const remove = crossButton(`Delete ${pathway.name}`, () => {
+      const text = ui.h('span', { class: 'cost' }, cost === undefined ? '' : `cost ${ui.shortNumber(cost)}`);
+      const remove = ui.crossButton(`Delete ${pathway.name}`, () => {
         model.pathways.splice(i, 1);
         if (model.pathways.length === 0) model.pathways.push(newPathway(model));
         model.active = Math.min(model.active, model.pathways.length - 1);
         actions.pathwayRemoved(pathway.name);
       });
-      return h('div', { class: 'item path' }, dot, choose, text, remove);
+      return ui.h('div', { class: 'item path' }, dot, choose, text, remove);
     });
-    const add = button('New pathway', 'Two more regions to join', () => {
+    const add = ui.button('New pathway', 'Two more regions to join', () => {
       model.active = model.pathways.push(newPathway(model)) - 1;
       actions.activeChanged();
     });
-    keepFocus(this.pathways, () => this.pathways.replaceChildren(...rows, add, ...this.activeControls()));
+    ui.keepFocus(this.pathways, () => this.pathways.replaceChildren(...rows, add, ...this.activeControls()));
   }
 
   drawNumbers(found: readonly (Found | null)[]): void {
     const pathway = this.model.pathways[this.model.active];
     const one = found[this.model.active];
     if (pathway === undefined || one === undefined || one === null) {
-      this.numbers.replaceChildren(h('p', { class: 'hint' }, 'Set region A and region B.'));
+      this.numbers.replaceChildren(ui.h('p', { class: 'hint' }, 'Set region A and region B.'));
       return;
     }
     const { units } = this.data;
-    const length = withUnit(shortNumber(one.length), units);
-    const volume = withUnit(shortNumber(one.volume), units === '' ? '' : `${units}³`);
-    const facts = `${length}, mean FA ${shortNumber(one.meanFa)}; pathway of ${one.voxels.toLocaleString('en')} voxels, ${volume}`;
-    this.numbers.replaceChildren(profilePlot(one.profile, pathway.color, units), h('p', { class: 'about' }, facts));
+    const length = ui.withUnit(ui.shortNumber(one.length), units);
+    const volume = ui.withUnit(ui.shortNumber(one.volume), units === '' ? '' : `${units}³`);
+    const facts = `${length}, mean FA ${ui.shortNumber(one.meanFa)}; pathway of ${one.voxels.toLocaleString('en')} voxels, ${volume}`;
+    this.numbers.replaceChildren(profilePlot(one.profile, pathway.color, units), ui.h('p', { class: 'about' }, facts));
   }
 
   private activeControls(): Node[] {
@@ -151,10 +136,10 @@ export class TensorPanel {
     const changed = () => actions.pathwayChanged(model.active);
     const radii = [this.spacing / 2, 12 * this.spacing, this.spacing / 4] as const;
     return [
-      ...(pathway.from === null ? [] : [slider('Radius A', radii, pathway.from, 'radius', changed)]),
-      ...(pathway.to === null ? [] : [slider('Radius B', radii, pathway.to, 'radius', changed)]),
-      slider('Sharpen α', [1, 8, 0.25], pathway, 'alpha', changed),
-      slider('Width ε', [0, 0.5, 0.005], pathway, 'epsilon', changed),
+      ...(pathway.from === null ? [] : [ui.slider('Radius A', radii, pathway.from, 'radius', changed)]),
+      ...(pathway.to === null ? [] : [ui.slider('Radius B', radii, pathway.to, 'radius', changed)]),
+      ui.slider('Sharpen α', [1, 8, 0.25], pathway, 'alpha', changed),
+      ui.slider('Width ε', [0, 0.5, 0.005], pathway, 'epsilon', changed),
     ];
   }
 
@@ -164,7 +149,7 @@ export class TensorPanel {
       ['from', 'Region A', 'A click sets region A (2)'],
       ['to', 'Region B', 'A click sets region B (3)'],
     ] as const;
-    this.tools.replaceChildren(...toolButtons(tools, this.tool, (tool) => this.chooseTool(tool)));
+    this.tools.replaceChildren(...ui.toolButtons(tools, this.tool, (tool) => this.chooseTool(tool)));
   }
 
   private drawDisplay(): void {
@@ -180,12 +165,12 @@ export class TensorPanel {
     ] as const;
     const changed = () => actions.displayChanged();
     this.display.replaceChildren(
-      select('Slices', backgrounds, model, 'background', () => actions.drawSlices()),
-      select('Volume', fogs, model, 'fog', () => void actions.drawFog()),
-      checkbox('Pathways', model, 'showSurface', changed),
-      checkbox('Paths', model, 'showTube', changed),
-      checkbox('Tensor glyphs', model, 'showGlyphs', changed),
-      checkbox('Slices in the 3-D view', model, 'showSlices', changed),
+      ui.select('Slices', backgrounds, model, 'background', () => actions.drawSlices()),
+      ui.select('Volume', fogs, model, 'fog', () => void actions.drawFog()),
+      ui.checkbox('Pathways', model, 'showSurface', changed),
+      ui.checkbox('Paths', model, 'showTube', changed),
+      ui.checkbox('Tensor glyphs', model, 'showGlyphs', changed),
+      ui.checkbox('Slices in the 3-D view', model, 'showSlices', changed),
     );
   }
 }
