@@ -13,6 +13,8 @@
 namespace isochron::viewer {
 namespace TEST_FILE {
 
+using testing::HasSubstr;
+
 namespace fs = std::filesystem;
 
 constexpr const char* triangle = "OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n";
@@ -96,14 +98,13 @@ TEST(DataSet, RefusesMoreThanTheLimitPackedOrNot) {
   };
   const std::uintmax_t bytes = fs::file_size(plain);
   EXPECT_EQ(refused(plain, bytes), "");
-  EXPECT_THAT(refused(plain, bytes - 1),
-              testing::HasSubstr("triangle.off: has 36 bytes (the viewer opens files up to 35"));
+  EXPECT_THAT(refused(plain, bytes - 1), HasSubstr("triangle.off: has 36 bytes (the viewer opens files up to 35"));
   EXPECT_EQ(refused(packed, 200), "");
   Dataset many = read_dataset(plain);
   many.points.resize(5000);
   write_dataset(packed, many, Overwrite::yes);
   ASSERT_LT(fs::file_size(packed), 4000U);
-  EXPECT_THAT(refused(packed, 4000), testing::HasSubstr("packed.off.gz: unpacks to more (the viewer"));
+  EXPECT_THAT(refused(packed, 4000), HasSubstr("packed.off.gz: unpacks to more (the viewer"));
 }
 
 }  // namespace TEST_FILE

@@ -24,6 +24,16 @@ struct Endless {
   }
 };
 
+/// Work of that key that is under way; `get` waits for its end.
+struct Busy {
+  Busy(Jobs& jobs, const JobKey& key)
+      : done(std::async(std::launch::async, [&jobs, key, this] { jobs.run(key, [&](Job& job) { endless(job); }); })) {
+    endless.begun.get_future().wait();
+  }
+  Endless endless;
+  std::future<void> done;
+};
+
 TEST(Jobs, PassesOnWhatTheWorkThrows) {
   Jobs jobs;
   int done = 0;
@@ -35,13 +45,11 @@ TEST(Jobs, PassesOnWhatTheWorkThrows) {
 
 TEST(Jobs, TheLatestRequestStopsTheOneBefore) {
   Jobs jobs;
-  Endless endless;
-  auto first = std::async(std::launch::async, [&] { jobs.run({"a", "solve", 1}, [&](Job& job) { endless(job); }); });
-  endless.begun.get_future().wait();
+  Busy first(jobs, {"a", "solve", 1});
   bool done = false;
   jobs.run({"a", "solve", 2}, [&](Job&) { done = true; });
   EXPECT_TRUE(done);
-  EXPECT_THROW(first.get(), Superseded);
+  EXPECT_THROW(first.done.get(), Superseded);
 }
 
 TEST(Jobs, AnOlderNumberIsRefusedAtOnce) {
@@ -94,29 +102,25 @@ TEST(Jobs, OfManyWaitingOnlyTheLastIsDone) {
 
 TEST(Jobs, AClientThatLeavesEndsItsWorkAndNoOther) {
   Jobs jobs;
-  Endless endless;
-  auto first = std::async(std::launch::async, [&] { jobs.run({"a", "solve"}, [&](Job& job) { endless(job); }); });
-  endless.begun.get_future().wait();
+  Busy first(jobs, {"a", "solve"});
   auto second = std::async(std::launch::async, [&] { jobs.run({"b", "solve"}, [](Job&) {}); });
   EXPECT_EQ(second.wait_for(20ms), std::future_status::timeout);
   jobs.cancel("a");
-  EXPECT_THROW(first.get(), Superseded);
+  EXPECT_THROW(first.done.get(), Superseded);
   EXPECT_NO_THROW(second.get());
 }
 
 TEST(Jobs, ThoseThatWaitAreAnsweredWhenTheyAreCancelled) {
   Jobs jobs;
-  Endless endless;
-  auto busy = std::async(std::launch::async, [&] { jobs.run({"a", "solve"}, [&](Job& job) { endless(job); }); });
-  endless.begun.get_future().wait();
+  Busy busy(jobs, {"a", "solve"});
   auto waiting = std::async(std::launch::async, [&] { jobs.run({"b", "solve"}, [](Job&) {}); });
   const auto end = std::chrono::steady_clock::now() + 10s;
   while (waiting.wait_for(1ms) != std::future_status::ready && std::chrono::steady_clock::now() < end) jobs.cancel("b");
   EXPECT_EQ(waiting.wait_for(0s), std::future_status::ready);
-  EXPECT_EQ(busy.wait_for(0s), std::future_status::timeout);
+  EXPECT_EQ(busy.done.wait_for(0s), std::future_status::timeout);
   jobs.cancel("a");
   EXPECT_THROW(waiting.get(), Superseded);
-  EXPECT_THROW(busy.get(), Superseded);
+  EXPECT_THROW(busy.done.get(), Superseded);
 }
 
 TEST(Jobs, NumbersOfAClientThatEndsItsWorkAreForgotten) {
@@ -130,9 +134,7 @@ TEST(Jobs, NumbersOfAClientThatEndsItsWorkAreForgotten) {
 
 TEST(Jobs, TooManyWaitingAreRefused) {
   Jobs jobs;
-  Endless endless;
-  auto busy = std::async(std::launch::async, [&] { jobs.run({"x", "y"}, [&](Job& job) { endless(job); }); });
-  endless.begun.get_future().wait();
+  Busy busy(jobs, {"x", "y"});
   std::vector<std::future<void>> waiting;
   std::atomic<int> refused{0};
   for (std::size_t i = 0; i < Jobs::max_waiting + 3; ++i) {
@@ -149,17 +151,15 @@ TEST(Jobs, TooManyWaitingAreRefused) {
   EXPECT_EQ(refused, 3);
   jobs.cancel("x");
   for (auto& one : waiting) one.get();
-  EXPECT_THROW(busy.get(), Superseded);
+  EXPECT_THROW(busy.done.get(), Superseded);
 }
 
 TEST(Jobs, StoppingEndsEverything) {
   Jobs jobs;
-  Endless endless;
-  auto first = std::async(std::launch::async, [&] { jobs.run({"a", "solve"}, [&](Job& job) { endless(job); }); });
-  endless.begun.get_future().wait();
+  Busy first(jobs, {"a", "solve"});
   auto second = std::async(std::launch::async, [&] { jobs.run({"b", "solve"}, [](Job&) {}); });
   jobs.stop();
-  EXPECT_THROW(first.get(), Superseded);
+  EXPECT_THROW(first.done.get(), Superseded);
   EXPECT_THROW(second.get(), Superseded);
   EXPECT_THROW(jobs.run({"a", "solve"}, [](Job&) {}), Superseded);
 }

@@ -1,4 +1,4 @@
-#include "apps/viewer/server/mesh_scene.h"
+#include "apps/viewer/server/scenes.h"
 
 #include <cmath>
 #include <fstream>
@@ -25,7 +25,7 @@ std::unique_ptr<Scene> scene_of(Dataset dataset) { return make_mesh_scene(std::m
 
 Json from_vertex(std::uint32_t vertex) { return {{"sources", {{{"vertex", vertex}}}}}; }
 
-/// The message of the InputError (or its like) that an answer ends with.
+/// The vertex that is nearest to a place.
 std::size_t vertex_at(const Dataset& dataset, const Vec3d& p) {
   std::size_t best = 0;
   for (std::size_t i = 0; i < dataset.points.size(); ++i)
@@ -79,10 +79,7 @@ TEST(MeshScene, ArraysFollowTheDrawnPlaces) {
 TEST(MeshScene, TimesAreThoseOfTheSolver) {
   const Dataset square = sample_square(24);
   const auto scene = scene_of(square);
-  Json body = from_vertex(7);
-  body["speed"] = 2;
-  body["seq"] = 41;
-  const Unpacked answer = ask(*scene, "solve", body);
+  const Unpacked answer = ask(*scene, "solve", with(with(from_vertex(7), "speed", 2), "seq", 41));
   const TriangleMesh mesh{square.points, square.triangles.cells};
   const Arrival expected = solve(mesh, Metric::isotropic(2), {{{VertexId(7), 0}}, {}, {}});
   const auto times = answer.floats("times");
@@ -107,9 +104,8 @@ TEST(MeshScene, APickedPointIsASourceOfItsOwn) {
 TEST(MeshScene, IsochronesLieAtTheirTimes) {
   const Dataset cube = sample_cube(12);
   const auto scene = scene_of(cube);
-  Json body = from_vertex(static_cast<std::uint32_t>(vertex_at(cube, {0, 0, 0})));
-  body["isochrones"] = {{"spacing", 0.25}};
-  const Unpacked answer = ask(*scene, "solve", body);
+  const Json from = from_vertex(static_cast<std::uint32_t>(vertex_at(cube, {0, 0, 0})));
+  const Unpacked answer = ask(*scene, "solve", with(from, "isochrones", {{"spacing", 0.25}}));
   EXPECT_EQ(answer.meta()["spacing"], 0.25);
   const auto points = answer.points("iso_points");
   const auto offsets = answer.integers("iso_offsets");
@@ -153,8 +149,7 @@ TEST(MeshScene, Fibers) {
   square.triangles.data.set({"fiber", 3, fiber});
   const auto scene = scene_of(square);
   EXPECT_EQ(scene->describe()["fibers"], Json{"fiber"});
-  Json body = from_vertex(0);
-  body["fibers"] = {{"array", "fiber"}, {"velocity", {4, 1}}};
+  const Json body = with(from_vertex(0), "fibers", {{"array", "fiber"}, {"velocity", {4, 1}}});
   const auto times = ask(*scene, "solve", body).floats("times");
   EXPECT_NEAR(times[vertex_at(square, {1, 0, 0})], 0.25, 1e-4);
   EXPECT_NEAR(times[vertex_at(square, {0, 1, 0})], 1, 1e-4);
@@ -175,13 +170,8 @@ TEST(MeshScene, PathsOfTwoSettings) {
   const auto scene = scene_of(square);
   const auto corner = [&](double x, double y) { return static_cast<std::uint32_t>(vertex_at(square, {x, y, 0})); };
   EXPECT_THAT(refusal(*scene, "path", {{"to", {{"vertex", 5}}}}), HasSubstr("set a source first"));
-  Json body = from_vertex(corner(0, 0));
-  body["slot"] = "a";
-  (void)ask(*scene, "solve", body);
-  body = from_vertex(corner(0, 1));
-  body["slot"] = "b";
-  body["speed"] = 0.5;
-  (void)ask(*scene, "solve", body);
+  (void)ask(*scene, "solve", with(from_vertex(corner(0, 0)), "slot", "a"));
+  (void)ask(*scene, "solve", with(with(from_vertex(corner(0, 1)), "slot", "b"), "speed", 0.5));
   const Unpacked a = ask(*scene, "path", {{"slot", "a"}, {"to", {{"vertex", corner(1, 0)}}}});
   EXPECT_NEAR(a.meta()["length"].get<double>(), 1, 1e-6);
   EXPECT_NEAR(a.meta()["time"].get<double>(), 1, 1e-6);
@@ -304,8 +294,7 @@ TEST(MeshScene, BadlyPutQuestions) {
   square.triangles.data.set({"fiber", 3, std::vector<float>(3 * cells, 1)});
   const auto scene = scene_of(square);
   const auto solve_with = [&](const char* field, const char* text, const char* words) {
-    Json body = from_vertex(0);
-    body[field] = Json::parse(text);
+    const Json body = with(from_vertex(0), field, Json::parse(text));
     EXPECT_TRUE(badly_put(*scene, "solve", body, words))
         << field << " " << text << ": " << refusal(*scene, "solve", body);
   };
@@ -335,12 +324,10 @@ TEST(MeshScene, BadlyPutQuestions) {
   solve_with("seq", R"("1")", "text ('1')");
   solve_with("seq", "1.5", "whole");
   solve_with("slot", "1", "not a text");
-  Json both = from_vertex(0);
-  both["fibers"] = {{"array", "fiber"}, {"velocity", {2, 1}}};
-  both["speed"] = 1;
+  const Json along{{"array", "fiber"}, {"velocity", {2, 1}}};
+  const Json both = with(with(from_vertex(0), "fibers", along), "speed", 1);
   EXPECT_TRUE(badly_put(*scene, "solve", both, "'speed' and 'fibers' exclude each other"));
-  Json seventh = from_vertex(0);
-  seventh["regions"] = {{"array", "region"}, {"speeds", {{"7", 2}}}};
+  const Json seventh = with(from_vertex(0), "regions", {{"array", "region"}, {"speeds", {{"7", 2}}}});
   EXPECT_THAT(refusal(*scene, "solve", seventh), HasSubstr("names 7 (array 'region' has no such"));
   EXPECT_TRUE(badly_put(*scene, "fibers", {{"array", "fiber"}, {"count", "-3"}}, "from 1 to 100000"));
   EXPECT_TRUE(badly_put(*scene, "geometry", {{"x", "1"}}, "no field 'x'"));

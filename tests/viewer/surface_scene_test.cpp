@@ -1,4 +1,4 @@
-#include "apps/viewer/server/surface_scene.h"
+#include "apps/viewer/server/scenes.h"
 
 #include <cmath>
 #include <limits>
@@ -14,11 +14,14 @@
 #include "isochron/core/error.h"
 #include "isochron/io/io.h"
 #include "isochron/mesh/topology.h"
+#include "isochron/surface/extract.h"
 #include "isochron/surface/triangulate/delaunay.h"
 #include "viewer/unpacked.h"
 
 namespace isochron::viewer {
 namespace TEST_FILE {
+
+using testing::HasSubstr;
 
 constexpr Vec3d centre{40, -10, 6};
 constexpr double radius = 9;
@@ -53,7 +56,7 @@ TEST(SurfaceScene, HistogramCountsEveryValue) {
     if (std::isfinite(value) && value < 0.5 * (low + high)) ++below;
   const std::size_t first_half = std::accumulate(counts.begin(), counts.begin() + 128, std::size_t{0});
   EXPECT_EQ(first_half, below);
-  EXPECT_THAT(scene->describe()["warnings"].dump(), testing::HasSubstr("1 voxels are NaN"));
+  EXPECT_THAT(scene->describe()["warnings"].dump(), HasSubstr("1 voxels are NaN"));
 }
 
 TEST(SurfaceScene, ValuesComeAsTheyLie) {
@@ -72,8 +75,7 @@ TEST(SurfaceScene, SaysWhenParticlesHadNotSettled) {
   made.converged = true;
   EXPECT_THAT(surface_notes(made), testing::ElementsAre("a note"));
   made.converged = false;
-  EXPECT_THAT(surface_notes(made),
-              testing::ElementsAre("a note", testing::HasSubstr("not settled after 50 iterations")));
+  EXPECT_THAT(surface_notes(made), testing::ElementsAre("a note", HasSubstr("not settled after 50 iterations")));
 }
 
 class Surfaces : public testing::Test {
@@ -134,16 +136,17 @@ TEST(SurfaceScene, LabelsAreListedWithTheirVoxels) {
   const Json expected{{{"value", 0}, {"voxels", voxels(0)}},
                       {{"value", 3}, {"voxels", voxels(3)}},
                       {{"value", 7}, {"voxels", voxels(7)}}};
-  EXPECT_EQ(make_surface_scene(image, 1)->describe()["labels"], expected);
-  EXPECT_EQ(make_surface_scene(ball_image(), 1)->describe()["labels"], nullptr);
+  const auto labels = [](const VolumeImage& of) { return make_surface_scene(of, 1)->describe()["labels"]; };
+  EXPECT_EQ(labels(image), expected);
+  EXPECT_EQ(labels(ball_image()), nullptr);
   image.values[9] = std::numeric_limits<float>::quiet_NaN();
-  EXPECT_EQ(make_surface_scene(image, 1)->describe()["labels"].size(), 3U);
+  EXPECT_EQ(labels(image).size(), 3U);
   image.values[10] = 2.5F;
-  EXPECT_EQ(make_surface_scene(image, 1)->describe()["labels"], nullptr);
+  EXPECT_EQ(labels(image), nullptr);
   image.values.assign(image.values.size(), 5);
-  EXPECT_EQ(make_surface_scene(image, 1)->describe()["labels"], nullptr);
+  EXPECT_EQ(labels(image), nullptr);
   for (std::size_t v = 0; v < image.values.size(); ++v) image.values[v] = static_cast<float>(v % 201);
-  EXPECT_EQ(make_surface_scene(image, 1)->describe()["labels"], nullptr);  // more than any map has
+  EXPECT_EQ(labels(image), nullptr);  // more than any map has
 }
 
 TEST_F(Surfaces, OneLabelOfAMap) {
@@ -158,11 +161,11 @@ TEST_F(Surfaces, OneLabelOfAMap) {
   for (const Vec3d& p : lower.points) EXPECT_LT(p.z, centre.z + 1);
 
   const auto refused = [&](const Json& body) { return refusal(*scene, "surface", body); };
-  EXPECT_THAT(refused({{"label", 5}}), testing::HasSubstr("3"));  // those that it has are listed
-  EXPECT_THAT(refused({{"label", 1.5}}), testing::HasSubstr("whole numbers"));
-  EXPECT_THAT(refused({{"label", 3}, {"isovalue", 1}}), testing::HasSubstr("exclude each other"));
+  EXPECT_THAT(refused({{"label", 5}}), HasSubstr("3"));  // those that it has are listed
+  EXPECT_THAT(refused({{"label", 1.5}}), HasSubstr("whole numbers"));
+  EXPECT_THAT(refused({{"label", 3}, {"isovalue", 1}}), HasSubstr("exclude each other"));
   const auto ball = make_surface_scene(ball_image(), 1);
-  EXPECT_THAT(refusal(*ball, "surface", {{"label", 3}}), testing::HasSubstr("no label map"));
+  EXPECT_THAT(refusal(*ball, "surface", {{"label", 3}}), HasSubstr("no label map"));
 }
 
 TEST_F(Surfaces, ABrushAsksForMoreParticlesThere) {
@@ -172,9 +175,8 @@ TEST_F(Surfaces, ABrushAsksForMoreParticlesThere) {
                          [&](const Vec3d& p) { return dot(p - centre, direction) > 0.9 * radius; });
   };
   const TriangleMesh plain = ask(*scene, "surface", ball_level).mesh();
-  Json body = ball_level;
-  body["brush"] = {{{"point", {centre.x, centre.y + radius, centre.z}}, {"radius", 6}, {"factor", 0.4}}};
-  const TriangleMesh brushed = ask(*scene, "surface", body).mesh();
+  const Json stroke{{"point", {centre.x, centre.y + radius, centre.z}}, {"radius", 6}, {"factor", 0.4}};
+  const TriangleMesh brushed = ask(*scene, "surface", with(ball_level, "brush", Json::array({stroke}))).mesh();
   EXPECT_GT(near(brushed, {0, 1, 0}), 2 * near(plain, {0, 1, 0}));
   EXPECT_NEAR(static_cast<double>(near(brushed, {0, -1, 0})), static_cast<double>(near(plain, {0, -1, 0})), 5);
   EXPECT_TRUE(surface_topology(brushed).closed());
@@ -182,7 +184,7 @@ TEST_F(Surfaces, ABrushAsksForMoreParticlesThere) {
 
 TEST_F(Surfaces, TheLastMeshCanBeDownloaded) {
   const auto scene = make_surface_scene(ball_image(), 2);
-  EXPECT_THAT(refusal(*scene, "export", {{"format", "ply"}}), testing::HasSubstr("no surface yet"));
+  EXPECT_THAT(refusal(*scene, "export", {{"format", "ply"}}), HasSubstr("no surface yet"));
   const TriangleMesh mesh = ask(*scene, "surface", ball_level).mesh();
   const test::TemporaryFolder folder;
   for (const std::string format : {"ply", "stl", "obj", "off", "vtk", "msh", "mesh"}) {
@@ -196,42 +198,40 @@ TEST_F(Surfaces, TheLastMeshCanBeDownloaded) {
     }
     EXPECT_NEAR(surface_topology(take_mesh<3>(back)).volume, surface_topology(mesh).volume, 0.1) << format;
   }
-  EXPECT_THAT(reply_of(*scene, "export", {{"format", "vtp"}}).bytes, testing::HasSubstr("radius_ratio"));
+  EXPECT_THAT(reply_of(*scene, "export", {{"format", "vtp"}}).bytes, HasSubstr("radius_ratio"));
   const std::string wrong = refusal(*scene, "export", {{"format", "elem"}});
-  EXPECT_THAT(wrong, testing::HasSubstr("vtp"));
-  EXPECT_THAT(wrong, testing::HasSubstr("stl"));
-  EXPECT_THAT(refusal(*scene, "export", {{"format", "tck"}}), testing::HasSubstr("no format 'tck'"));
-  EXPECT_THAT(refusal(*scene, "export", {{"format", "ply"}, {"client", "d"}}), testing::HasSubstr("no surface yet"));
+  EXPECT_THAT(wrong, HasSubstr("vtp"));
+  EXPECT_THAT(wrong, HasSubstr("stl"));
+  EXPECT_THAT(refusal(*scene, "export", {{"format", "tck"}}), HasSubstr("no format 'tck'"));
+  EXPECT_THAT(refusal(*scene, "export", {{"format", "ply"}, {"client", "d"}}), HasSubstr("no surface yet"));
   scene->forget("c");
-  EXPECT_THAT(refusal(*scene, "export", {{"format", "ply"}}), testing::HasSubstr("no surface yet"));
+  EXPECT_THAT(refusal(*scene, "export", {{"format", "ply"}}), HasSubstr("no surface yet"));
 }
 
 TEST_F(Surfaces, SaysWhatIsWrong) {
   const auto scene = make_surface_scene(ball_image(), 1);
   const auto message = [&](const char* field, Json value) {
-    Json body = ball_level;
-    body[field] = std::move(value);
     try {
-      ask(*scene, "surface", body);
+      ask(*scene, "surface", with(ball_level, field, std::move(value)));
     } catch (const Error& error) {
       return to_text(error, FieldWording());
     }
     return std::string();
   };
-  EXPECT_THAT(message("isovalue", nullptr), testing::HasSubstr("'isovalue' is missing"));
-  EXPECT_THAT(message("isovalue", 1e6), testing::HasSubstr("leaves nothing inside"));
-  EXPECT_THAT(message("inside", "left"), testing::HasSubstr("above or below"));
-  EXPECT_THAT(message("epsilon", -1), testing::HasSubstr("epsilon"));
-  EXPECT_THAT(message("brush", 3), testing::HasSubstr("'brush'"));
-  EXPECT_THAT(message("brush", {{{"point", {0, 0, 0}}, {"radius", 1}, {"factor", 0}}}), testing::HasSubstr("factor"));
-  EXPECT_THAT(message("brush", {{{"radius", 1}, {"factor", 0.5}}}), testing::HasSubstr("'point'"));
-  EXPECT_THAT(message("uniform", 0.001), testing::HasSubstr("allow more with --most-particles of isochron surface"));
+  EXPECT_THAT(message("isovalue", nullptr), HasSubstr("'isovalue' is missing"));
+  EXPECT_THAT(message("isovalue", 1e6), HasSubstr("leaves nothing inside"));
+  EXPECT_THAT(message("inside", "left"), HasSubstr("above or below"));
+  EXPECT_THAT(message("epsilon", -1), HasSubstr("epsilon"));
+  EXPECT_THAT(message("brush", 3), HasSubstr("'brush'"));
+  EXPECT_THAT(message("brush", {{{"point", {0, 0, 0}}, {"radius", 1}, {"factor", 0}}}), HasSubstr("factor"));
+  EXPECT_THAT(message("brush", {{{"radius", 1}, {"factor", 0.5}}}), HasSubstr("'point'"));
+  EXPECT_THAT(message("uniform", 0.001), HasSubstr("allow more with --most-particles of isochron surface"));
   for (const char* field : {"epsilon", "delta"})
-    EXPECT_THAT(message(field, 0.5), testing::HasSubstr(fmt::format("'uniform' and '{}' exclude each other", field)));
-  EXPECT_THAT(message("isovalu", 3), testing::HasSubstr("did you mean 'isovalue'?"));
-  EXPECT_THAT(message("isovalue", "3"), testing::HasSubstr("text ('3')"));
+    EXPECT_THAT(message(field, 0.5), HasSubstr(fmt::format("'uniform' and '{}' exclude each other", field)));
+  EXPECT_THAT(message("isovalu", 3), HasSubstr("did you mean 'isovalue'?"));
+  EXPECT_THAT(message("isovalue", "3"), HasSubstr("text ('3')"));
   EXPECT_THAT(message("brush", {{{"point", {0, 0, 0}}, {"radius", 1}, {"factor", 1}, {"size", 2}}}),
-              testing::HasSubstr("brush[0] has no field 'size'"));
+              HasSubstr("brush[0] has no field 'size'"));
   EXPECT_THAT(unknown_questions(*scene), testing::IsEmpty());
   EXPECT_THROW(ask(*scene, "connect"), UnknownCall);
 }
@@ -242,9 +242,7 @@ TEST_F(Surfaces, StopsWhenCancelledInTheMiddle) {
   const Notify notify = [&](std::string_view event, const Json&) {
     if (event == "particles") job.cancel();
   };
-  Json body = ball_level;
-  body["client"] = "c";
-  EXPECT_THROW(scene->handle({"surface", body}, job, notify), Cancelled);
+  EXPECT_THROW(scene->handle({"surface", with(ball_level, "client", "c")}, job, notify), Cancelled);
   EXPECT_NO_THROW(ask(*scene, "surface", ball_level));
   scene->forget("c");
   const auto reply = scene->glance({"surface/particles", {{"client", "c"}}});
@@ -256,7 +254,7 @@ TEST(SurfaceScene, WithoutASurfaceItCanStillBeLookedAt) {
   std::fill(image.values.begin(), image.values.end(), 3.0F);
   const auto scene = make_surface_scene(std::move(image), 1);
   EXPECT_FALSE(scene->describe()["solvable"].get<bool>());
-  EXPECT_THAT(scene->describe()["why"].get<std::string>(), testing::HasSubstr("all values are 3,"));
+  EXPECT_THAT(scene->describe()["why"].get<std::string>(), HasSubstr("all values are 3,"));
   EXPECT_THROW(ask(*scene, "surface", ball_level), InputError);
   EXPECT_NO_THROW(ask(*scene, "volume/values"));
   const Unpacked histogram = ask(*scene, "histogram");
@@ -270,7 +268,7 @@ TEST(SurfaceScene, SaysThatThereAreNoNumbers) {
   std::fill(image.values.begin(), image.values.end(), std::numeric_limits<float>::quiet_NaN());
   image.units = "";
   const auto scene = make_surface_scene(std::move(image), 1);
-  EXPECT_THAT(scene->describe()["why"].get<std::string>(), testing::HasSubstr("no voxel has a number"));
+  EXPECT_THAT(scene->describe()["why"].get<std::string>(), HasSubstr("no voxel has a number"));
   EXPECT_TRUE(scene->describe()["warnings"].empty());  // that says it all
   EXPECT_EQ(scene->describe()["units"], "");
   EXPECT_THROW(ask(*scene, "surface", ball_level), InputError);

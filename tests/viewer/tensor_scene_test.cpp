@@ -1,4 +1,4 @@
-#include "apps/viewer/server/tensor_scene.h"
+#include "apps/viewer/server/scenes.h"
 
 #include <algorithm>
 #include <cmath>
@@ -20,6 +20,8 @@
 
 namespace isochron::viewer {
 namespace TEST_FILE {
+
+using testing::HasSubstr;
 
 SymTensor3d fiber(const Vec3d& along) {
   return SymTensor3d::identity(0.2e-3) + SymTensor3d::outer(along / norm(along), 1.5e-3);
@@ -116,19 +118,16 @@ TEST(TensorScene, PathwayFollowsTheFibres) {
 
 TEST(TensorScene, SlidersChangeWhatIsFound) {
   const auto scene = make_tensor_scene(ring_image(), 1);
-  const auto with = [&](double alpha, double epsilon) {
-    Json body = ends();
-    body["alpha"] = alpha;
-    body["epsilon"] = epsilon;
-    return ask(*scene, "connect", body).meta();
+  const auto found = [&](double alpha, double epsilon) {
+    return ask(*scene, "connect", with(with(ends(), "alpha", alpha), "epsilon", epsilon)).meta();
   };
-  EXPECT_LT(with(1, 0.05)["voxels"].get<int>(), with(1, 0.5)["voxels"].get<int>());
+  EXPECT_LT(found(1, 0.05)["voxels"].get<int>(), found(1, 0.5)["voxels"].get<int>());
   // Without sharpening the way is shorter: straight through the ring.
-  EXPECT_LT(with(0, 0.05)["length"].get<double>(), with(4, 0.05)["length"].get<double>());
+  EXPECT_LT(found(0, 0.05)["length"].get<double>(), found(4, 0.05)["length"].get<double>());
   // Sharpenings come back, also after more of them than are kept.
-  const double first = with(1, 0.05)["least_cost"].get<double>();
-  for (const double alpha : {2.0, 3.0, 4.0, 5.0}) with(alpha, 0.05);
-  EXPECT_EQ(with(1, 0.05)["least_cost"].get<double>(), first);
+  const double first = found(1, 0.05)["least_cost"].get<double>();
+  for (const double alpha : {2.0, 3.0, 4.0, 5.0}) found(alpha, 0.05);
+  EXPECT_EQ(found(1, 0.05)["least_cost"].get<double>(), first);
 }
 
 TEST(TensorScene, GlyphsFillThePathway) {
@@ -167,8 +166,7 @@ TEST(TensorScene, PathwaysBelongToTheirClientAndName) {
 TEST(TensorScene, PathwaysCanBeDownloaded) {
   const TensorImage image = ring_image();
   const auto scene = make_tensor_scene(image, 1);
-  EXPECT_THAT(refusal(*scene, "export", {{"name", "ring"}, {"format", "tck"}}),
-              testing::HasSubstr("no pathway 'ring'"));
+  EXPECT_THAT(refusal(*scene, "export", {{"name", "ring"}, {"format", "tck"}}), HasSubstr("no pathway 'ring'"));
   const Unpacked found = ask(*scene, "connect", ends());
   const auto path = found.points("path");
   const test::TemporaryFolder folder;
@@ -185,8 +183,7 @@ TEST(TensorScene, PathwaysCanBeDownloaded) {
   const Reply csv = reply_of(*scene, "export", {{"name", "ring"}, {"format", "csv"}});
   EXPECT_TRUE(csv.bytes.starts_with("x,y,z,distance,cost,fa,md,local_cost\n"));
   EXPECT_EQ(static_cast<std::size_t>(std::count(csv.bytes.begin(), csv.bytes.end(), '\n')), path.size() + 1);
-  EXPECT_THAT(reply_of(*scene, "export", {{"name", "ring"}, {"format", "vtp"}}).bytes,
-              testing::HasSubstr("local_cost"));
+  EXPECT_THAT(reply_of(*scene, "export", {{"name", "ring"}, {"format", "vtp"}}).bytes, HasSubstr("local_cost"));
 
   const Image voxels = read_image(saved({{"format", "nii.gz"}}, "tensors-ring-pathway.nii.gz"));
   EXPECT_TRUE(same_voxels(voxels.grid, image.grid));
@@ -197,19 +194,17 @@ TEST(TensorScene, PathwaysCanBeDownloaded) {
   const auto exact = ask(*scene, "volume/cost", {{"name", "ring"}}).floats("values");
   EXPECT_EQ(std::get<std::vector<float>>(cost.data.all().front().values), exact);
 
-  EXPECT_THAT(refusal(*scene, "export", {{"name", "ring"}, {"format", "../x"}}),
-              testing::HasSubstr("tck, vtp, csv, nii.gz"));
-  EXPECT_THAT(refusal(*scene, "export", {{"name", "ring"}}), testing::HasSubstr("'format' is missing"));
+  EXPECT_THAT(refusal(*scene, "export", {{"name", "ring"}, {"format", "../x"}}), HasSubstr("tck, vtp, csv, nii.gz"));
+  EXPECT_THAT(refusal(*scene, "export", {{"name", "ring"}}), HasSubstr("'format' is missing"));
   EXPECT_THAT(refusal(*scene, "export", {{"name", "ring"}, {"format", "nii.gz"}, {"what", "fa"}}),
-              testing::HasSubstr("pathway or cost"));
+              HasSubstr("pathway or cost"));
   EXPECT_THAT(refusal(*scene, "export", {{"name", "ring"}, {"format", "csv"}, {"client", "d"}}),
-              testing::HasSubstr("no pathway"));
+              HasSubstr("no pathway"));
 }
 
 TEST(TensorScene, FilesHavePlainNames) {
   const auto scene = make_tensor_scene(ring_image(), 1);
-  Json body = ends();
-  body["name"] = "../left \"tract\" 1";
+  const Json body = with(ends(), "name", "../left \"tract\" 1");
   ask(*scene, "connect", body);
   const Reply reply = reply_of(*scene, "export", {{"name", body["name"]}, {"format", "tck"}});
   EXPECT_EQ(reply.file_name, "tensors-___left__tract__1-path.tck");
@@ -218,44 +213,36 @@ TEST(TensorScene, FilesHavePlainNames) {
 TEST(TensorScene, SaysWhatIsWrong) {
   const auto scene = make_tensor_scene(ring_image(), 1);
   const auto message = [&](const char* field, Json value) {
-    Json body = ends();
-    body[field] = std::move(value);
-    try {
-      ask(*scene, "connect", body);
-    } catch (const Error& error) {
-      return std::string(error.what());
-    }
-    return std::string();
+    return refusal(*scene, "connect", with(ends(), field, std::move(value)));
   };
-  EXPECT_THAT(message("from", nullptr), testing::HasSubstr("'from' is missing"));
-  EXPECT_THAT(message("from", {{"radius", 2}}), testing::HasSubstr("'point'"));
-  EXPECT_THAT(message("from", {{"point", {1e9, 0, 0}}, {"radius", 2}}), testing::HasSubstr("from"));
-  EXPECT_THAT(message("from", {{"point", {14, 0, 0}}, {"radius", -2}}), testing::HasSubstr("0 or more"));
-  EXPECT_THAT(message("to", {{"point", {14, 0, 0}}, {"radius", 2}}), testing::HasSubstr("overlap"));
-  EXPECT_THAT(message("alpha", 99), testing::HasSubstr("alpha"));
-  EXPECT_THAT(message("epsilon", -1), testing::HasSubstr("epsilon"));
-  EXPECT_THAT(message("epsilon", "much"), testing::HasSubstr("epsilon"));
-  EXPECT_THAT(message("tube_radius", 0), testing::HasSubstr("tube"));
-  EXPECT_THAT(message("name", std::string(1000, 'x')), testing::HasSubstr("too long"));
-  EXPECT_THAT(message("tube_radius", "1"), testing::HasSubstr("text ('1')"));
-  EXPECT_THAT(message("radius", 1), testing::HasSubstr("no field 'radius'"));
-  EXPECT_THAT(message("slot", "a"), testing::HasSubstr("no field 'slot'"));
-  EXPECT_THAT(message("from", {{"point", {14, 0, 0}}, {"radus", 2}}), testing::HasSubstr("did you mean 'radius'?"));
+  EXPECT_THAT(message("from", nullptr), HasSubstr("'from' is missing"));
+  EXPECT_THAT(message("from", {{"radius", 2}}), HasSubstr("'point'"));
+  EXPECT_THAT(message("from", {{"point", {1e9, 0, 0}}, {"radius", 2}}), HasSubstr("from"));
+  EXPECT_THAT(message("from", {{"point", {14, 0, 0}}, {"radius", -2}}), HasSubstr("0 or more"));
+  EXPECT_THAT(message("to", {{"point", {14, 0, 0}}, {"radius", 2}}), HasSubstr("overlap"));
+  EXPECT_THAT(message("alpha", 99), HasSubstr("alpha"));
+  EXPECT_THAT(message("epsilon", -1), HasSubstr("epsilon"));
+  EXPECT_THAT(message("epsilon", "much"), HasSubstr("epsilon"));
+  EXPECT_THAT(message("tube_radius", 0), HasSubstr("tube"));
+  EXPECT_THAT(message("name", std::string(1000, 'x')), HasSubstr("too long"));
+  EXPECT_THAT(message("tube_radius", "1"), HasSubstr("text ('1')"));
+  EXPECT_THAT(message("radius", 1), HasSubstr("no field 'radius'"));
+  EXPECT_THAT(message("slot", "a"), HasSubstr("no field 'slot'"));
+  EXPECT_THAT(message("from", {{"point", {14, 0, 0}}, {"radus", 2}}), HasSubstr("did you mean 'radius'?"));
   EXPECT_TRUE(badly_put(*scene, "volume/fa", {{"name", "ring"}}, "no field 'name'"));
   EXPECT_TRUE(badly_put(*scene, "export", {{"format", "csv"}, {"what", "cost"}}, "'what' is for nii.gz"));
   EXPECT_THAT(unknown_questions(*scene), testing::IsEmpty());
   EXPECT_THROW(ask(*scene, "solve"), UnknownCall);
-  EXPECT_EQ(message("epsilon", 0.1), "");  // nothing of this leaves the scene unusable
+  EXPECT_EQ(message("epsilon", 0.1), "no refusal");  // nothing of this leaves the scene unusable
 }
 
 TEST(TensorScene, StopsWhenCancelled) {
   const auto scene = make_tensor_scene(ring_image(), 1);
   Job job("c");
   job.cancel();
-  Json body = ends();
-  EXPECT_THROW(scene->handle({"connect", body}, job, {}), Cancelled);
-  body["name"] = std::string(1000, 'x');
-  EXPECT_THROW(scene->handle({"connect", body}, job, {}), RequestError);  // known before anything is solved
+  EXPECT_THROW(scene->handle({"connect", ends()}, job, {}), Cancelled);
+  const Json unnamed = with(ends(), "name", std::string(1000, 'x'));
+  EXPECT_THROW(scene->handle({"connect", unnamed}, job, {}), RequestError);  // known before anything is solved
   EXPECT_NO_THROW(ask(*scene, "connect", ends()));
 }
 

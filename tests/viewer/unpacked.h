@@ -71,6 +71,12 @@ class Unpacked {
   std::size_t payload_ = 0;
 };
 
+/// A question with another value of one field.
+inline Json with(Json body, const std::string& field, Json value) {
+  body[field] = std::move(value);
+  return body;
+}
+
 /// Asks a scene, as the client "c", in the way that the question is asked.
 inline Reply reply_of(Scene& scene, const std::string& name, Json body, const Notify& notify = {}) {
   if (!body.contains("client")) body["client"] = "c";
@@ -101,18 +107,6 @@ inline std::vector<std::string> unknown_questions(Scene& scene) {
   return unknown;
 }
 
-/// Whether a question is refused as badly put, with these words.
-inline bool badly_put(Scene& scene, const std::string& name, Json body, const std::string& words) {
-  try {
-    (void)reply_of(scene, name, std::move(body));
-  } catch (const RequestError& error) {
-    return std::string(error.what()).find(words) != std::string::npos;
-  } catch (const Error&) {
-    return false;
-  }
-  return false;
-}
-
 /// What is said against a question that has no answer.
 inline std::string refusal(Scene& scene, const std::string& name, Json body) {
   try {
@@ -121,6 +115,17 @@ inline std::string refusal(Scene& scene, const std::string& name, Json body) {
     return error.what();
   }
   return "no refusal";
+}
+
+/// Whether a question is refused as badly put, with these words.
+inline bool badly_put(Scene& scene, const std::string& name, Json body, const std::string& words) {
+  try {
+    (void)reply_of(scene, name, std::move(body));
+  } catch (const RequestError& error) {
+    return std::string(error.what()).find(words) != std::string::npos;
+  } catch (const Error&) {
+  }
+  return false;
 }
 
 }  // namespace isochron::viewer

@@ -11,9 +11,7 @@
 
 #include <fmt/format.h>
 
-#include "apps/viewer/server/mesh_scene.h"
-#include "apps/viewer/server/surface_scene.h"
-#include "apps/viewer/server/tensor_scene.h"
+#include "apps/viewer/server/scenes.h"
 #include "isochron/core/error.h"
 #include "isochron/io/bytes.h"
 #include "isochron/io/file.h"

@@ -1,6 +1,7 @@
 // The only file that knows cpp-httplib.
 #include "apps/viewer/server/http.h"
 
+#include <array>
 #include <atomic>
 #include <charconv>
 #include <chrono>
@@ -12,8 +13,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <httplib.h>
+#include <unistd.h>
 
-#include "apps/viewer/server/access.h"
 #include "apps/viewer/server/embedded.h"
 #include "apps/viewer/server/events.h"
 #include "apps/viewer/server/fields.h"
@@ -203,31 +204,317 @@ const EmbeddedFile* find_static(std::string_view path) {
 
 }  // namespace
 
+std::string make_token() {
+  std::array<std::uint8_t, 16> bytes{};
+  if (::getentropy(bytes.data(), bytes.size()) != 0)
+    throw RuntimeError("the system gives no random numbers (the page could not be kept private); try again");
+  std::string token;
+  for (const std::uint8_t byte : bytes) token += fmt::format("{:02x}", byte);
+  return token;
+}
+
+bool same_token(std::string_view given, std::string_view token) {
+  if (given.size() != token.size()) return false;
+  unsigned difference = 0;
+  for (std::size_t i = 0; i < token.size(); ++i)
+    difference |= static_cast<unsigned char>(given[i]) ^ static_cast<unsigned char>(token[i]);
+  return difference == 0;
+}
+
+bool own_host(std::string_view host, int port) {
+  return host == fmt::format("127.0.0.1:{}", port) || host == fmt::format("localhost:{}", port);
+}
+
+bool own_origin(std::string_view origin, int port) {
+  constexpr std::string_view scheme = "http://";
+  return origin.empty() || (origin.starts_with(scheme) && own_host(origin.substr(scheme.size()), port));
+}
+
 class Server::Engine {
  public:
-  explicit Engine(ServerOptions options);
+  explicit Engine(ServerOptions options) : options_(std::move(options)) {
+    http_.new_task_queue = [] { return new httplib::ThreadPool(pool_threads); };
+    // Not httplib's own, which would share a port that is in use.
+    http_.set_socket_options([this](socket_t socket) {
+      listening_ = socket;
+      const int yes = 1;
+      ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
+    });
+    http_.set_tcp_nodelay(true);
+    http_.set_keep_alive_max_count(1000000);
+    http_.set_keep_alive_timeout(2);
+    http_.set_write_timeout(60);  // a browser that is busy drawing may leave an answer for a while
+    http_.set_payload_max_length(max_body);
+    http_.set_default_headers({{"Accept-Ranges", "none"},
+                               {"Content-Security-Policy", content_policy},
+                               {"X-Content-Type-Options", "nosniff"},
+                               {"Referrer-Policy", "no-referrer"},
+                               {"Cache-Control", "no-store"}});
+    add_routes();
+    bind();
+  }
 
-  Opened open(const std::filesystem::path& file);
+  Opened open(const std::filesystem::path& file) {
+    data_sets_.push_back(std::make_shared<DataSet>(file, options_.open));
+    const Json entry = data_sets_.back()->describe();
+    return {entry["kind"], entry["why"]};
+  }
+
   [[nodiscard]] std::string url() const { return fmt::format("http://127.0.0.1:{}/?token={}", port_, token_); }
-  void run(const std::function<bool()>& ended);
+
+  void run(const std::function<bool()>& ended) {
+    std::atomic<bool> over{false};
+    std::thread listening([&] {
+      http_.listen_after_bind();
+      over = true;
+    });
+    // Only a server that runs can be stopped.
+    while (!http_.is_running() && !over) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    const std::shared_ptr<void> at_end(nullptr, [&](void*) {  // however it comes
+      stop();
+      listening.join();
+    });
+    constexpr auto nap = std::chrono::milliseconds(100);
+    for (int naps = 0; !ended(); ++naps) {
+      if (over) throw RuntimeError("the server hears no more (the system has closed its port); start it again");
+      std::this_thread::sleep_for(nap);
+      if (naps % 10 == 9) look_at_files();
+    }
+  }
 
  private:
-  void bind();
-  void add_routes();
-  [[nodiscard]] std::optional<Refusal> check(const Request& request) const;
-  [[nodiscard]] std::optional<Refusal> check_token(const Request& request) const;
-  [[nodiscard]] DataSetPath place_of(const Request& request, Asked asked);
-  [[nodiscard]] std::shared_ptr<DataSet> data_set(std::size_t id);
-  void reload(std::size_t id);
-  [[nodiscard]] Json state();
-  void look_at_files();
+  void bind() {
+    if (options_.port == 0) port_ = http_.bind_to_any_port("127.0.0.1");
+    else port_ = http_.bind_to_port("127.0.0.1", options_.port) ? options_.port : -1;
+    if (port_ > 0) {
+      // httplib lets 5 connections wait to be taken, and the system resets those that come at the same time as others.
+      ::listen(listening_, max_waiting);
+      return;
+    }
+    if (options_.port == 0) throw RuntimeError("no port of the loopback is free; close other programs that use many");
+    throw RuntimeError(
+        fmt::format("port {} cannot be taken (it is in use, or not allowed); give another with --port, or leave it out",
+                    options_.port));
+  }
 
-  void get(const Request& request, Response& response);
-  void get_events(const Request& request, Response& response);
-  void post(const Request& request, Response& response, const httplib::ContentReader& read);
-  void answer(std::size_t id, const Call& call, Response& response);
-  void leave(const std::string& client);
-  void stop();
+  void add_routes() {
+    http_.set_pre_routing_handler([this](const Request& request, Response& response) {
+      // Whole answers only, and none compressed: the object is the server's own, and only a const view is handed out.
+      auto& plain = const_cast<Request&>(request);  // NOLINT
+      plain.ranges.clear();
+      plain.headers.erase("Accept-Encoding");
+      if (request.path.size() > max_path_length)
+        plain.path.resize(max_path_length + 1);                                        // refused, and quickly matched
+      if (may_have_body(request)) return httplib::Server::HandlerResponse::Unhandled;  // `post` checks, and reads it
+      auto refusal = check(request);
+      if (!refusal && has_body(request)) {
+        refusal = Refusal{400, "only POST has a body; leave it out"};
+        response.set_header("Connection", "close");  // it is not read, and would be taken for the next request
+      }
+      if (!refusal) return httplib::Server::HandlerResponse::Unhandled;
+      refuse(response, *refusal);
+      return httplib::Server::HandlerResponse::Handled;
+    });
+    http_.Get("/.*", [this](const Request& request, Response& response) { get(request, response); });
+    const auto with_body = [this](const Request& request, Response& response, const httplib::ContentReader& read) {
+      post(request, response, read);
+    };
+    http_.Post("/.*", with_body);
+    http_.Put("/.*", with_body);
+    http_.Patch("/.*", with_body);
+    http_.Delete("/.*", with_body);
+    http_.set_exception_handler([](const Request&, Response& response, const std::exception_ptr& error) {
+      refuse(response, refusal_of(error));
+    });
+    http_.set_error_handler([](const Request&, Response& response) {
+      if (!response.body.empty()) return;
+      refuse(response, {response.status, response.status == 414 ? "the address is too long; ask with a shorter one"
+                                                                : "the request cannot be answered"});
+    });
+  }
+
+  [[nodiscard]] std::optional<Refusal> check(const Request& request) const {
+    if (request.method != "GET" && request.method != "POST" && request.method != "HEAD")
+      return Refusal{405, "only GET and POST are understood", "GET, HEAD, POST"};
+    if (request.path.size() > max_path_length) return Refusal{414, "the path is too long"};
+    if (announced_bytes(request) > max_body)
+      return Refusal{413, fmt::format("the body is too large; send at most {} bytes", max_body)};
+    if (request.has_header("Range")) return Refusal{400, "parts are not served; ask for the whole"};
+    if (!own_host(request.get_header_value("Host"), port_)) return Refusal{403, "the Host header is not this server"};
+    if (!own_origin(request.get_header_value("Origin"), port_)) return Refusal{403, "other pages may not ask"};
+    if (request.is_multipart_form_data()) return forms;
+    if (request.path.starts_with("/api")) return check_token(request);
+    return std::nullopt;
+  }
+
+  [[nodiscard]] std::optional<Refusal> check_token(const Request& request) const {
+    std::string given = request.get_header_value("X-Isochron-Token");
+    if (given.empty()) given = request.get_param_value("token");
+    if (given.empty()) return Refusal{401, "the token is missing; open the address that 'isochron view' prints"};
+    if (!same_token(given, token_))
+      return Refusal{403, "the token is wrong (of another run?); open the address that 'isochron view' prints"};
+    return std::nullopt;
+  }
+
+  /// Throws Refusal when nothing is there, or it is asked with the other method.
+  [[nodiscard]] DataSetPath place_of(const Request& request, Asked asked) {
+    const auto place = parse_data_set_path(request.path);
+    if (!place) {
+      const bool known = request.path == "/api/state" || request.path == "/api/events" || find_static(request.path);
+      throw known ? only_get : nothing_here;
+    }
+    const std::shared_ptr<DataSet> asked_of = data_set(place->id);
+    const auto known = asked_of->asked(place->name);
+    if (!known) {
+      std::vector<std::string_view> names;
+      for (const Question& question : asked_of->questions()) names.push_back(question.name);
+      throw Refusal{404, fmt::format("{}; ask for {}", UnknownCall(place->name).what(), fmt::join(names, ", "))};
+    }
+    if (known != asked) throw known == Asked::get ? only_get : only_post;
+    return *place;
+  }
+
+  [[nodiscard]] std::shared_ptr<DataSet> data_set(std::size_t id) {
+    const std::lock_guard lock(mutex_);
+    if (id >= data_sets_.size()) throw Refusal{404, fmt::format("there is no data set {}", id)};
+    return data_sets_[id];
+  }
+
+  void reload(std::size_t id) {
+    const std::shared_ptr<DataSet> old = data_set(id);
+    const std::unique_lock reading(reloading_, std::try_to_lock);
+    if (!reading) throw Refusal{503, "another file is being read again; try again later"};
+    auto fresh = std::make_shared<DataSet>(old->path(), options_.open);
+    {
+      const std::lock_guard lock(mutex_);
+      data_sets_[id] = std::move(fresh);
+      // Before the file is looked at again: later changes are sent after this.
+      events_.send("", "reloaded", {{"dataset", id}});
+    }
+    old->stop();
+  }
+
+  [[nodiscard]] Json state() {
+    Json list = Json::array();
+    const std::lock_guard lock(mutex_);
+    for (std::size_t id = 0; id < data_sets_.size(); ++id) {
+      Json entry{{"id", id}};
+      entry.update(data_sets_[id]->describe());
+      list.push_back(std::move(entry));
+    }
+    return {{"version", options_.version}, {"datasets", std::move(list)}};
+  }
+
+  void look_at_files() {
+    const std::lock_guard lock(mutex_);
+    for (std::size_t id = 0; id < data_sets_.size(); ++id)
+      if (const auto state = data_sets_[id]->look_again())
+        events_.send("", "changed", {{"dataset", id}, {"file", name_of(*state)}});
+  }
+
+  void get(const Request& request, Response& response) {
+    if (const EmbeddedFile* file = find_static(request.path))
+      return response.set_content(file->bytes.data(), file->bytes.size(), type_of(file->name));
+    if (request.path == "/api/state") {
+      query_fields(query_of(request)).done();
+      return response.set_content(text_of(state()), "application/json");
+    }
+    if (request.path == "/api/events") return get_events(request, response);
+    const DataSetPath place = place_of(request, Asked::get);
+    answer(place.id, {place.name, query_of(request), Fields::Values::texts}, response);
+  }
+
+  void get_events(const Request& request, Response& response) {
+    if (request.method == "HEAD") throw Refusal{405, "this is asked with GET", "GET"};
+    const Json query = query_of(request);
+    Fields fields = query_fields(query);
+    const std::string client = fields.client();
+    fields.done();
+    if (client.empty()) throw RequestError("'client' is missing; give an id");
+    const auto stream = events_.open(client);
+    if (!stream) throw Refusal{503, fmt::format("{} streams are open; close other windows", Events::max_streams)};
+    response.set_chunked_content_provider(
+        "text/event-stream",
+        [stream, last = std::chrono::steady_clock::time_point{}](std::size_t, httplib::DataSink& sink) mutable {
+          const auto text = stream->next(look_interval);
+          if (!text) {
+            sink.done();
+            return true;
+          }
+          const auto now = std::chrono::steady_clock::now();
+          std::string out = *text;
+          if (out.empty() && now - last >= heartbeat) out = ": alive\n\n";
+          if (!out.empty()) last = now;
+          if (!sink.is_writable()) return false;
+          return out.empty() || sink.write(out.data(), out.size());
+        },
+        [this, stream](bool) {
+          events_.close(stream);
+          leave(stream->client());
+        });
+  }
+
+  void post(const Request& request, Response& response, const httplib::ContentReader& read) {
+    const auto wanted = [&] {
+      if (const auto refusal = check(request)) throw Refusal(*refusal);
+      DataSetPath place = place_of(request, Asked::post);
+      if (!query_of(request).empty()) throw RequestError("the address has fields; put them into the posted object");
+      return place;
+    };
+    DataSetPath place;
+    try {
+      place = wanted();
+    } catch (...) {
+      skip_body(request, read);
+      throw;
+    }
+    Call call{place.name, read_body(request, read)};
+    if (place.name != "reload") return answer(place.id, call, response);
+    call.fields().done();
+    reload(place.id);
+    response.set_content(text_of(state()), "application/json");
+  }
+
+  void answer(std::size_t id, const Call& call, Response& response) {
+    const auto from = data_set(id);
+    const std::string client = call.fields().client();
+    const auto wait_for = [&] {
+      const InFlight place(in_flight_);
+      return from->answer(call, [&](std::string_view event, Json data) {
+        if (client.empty()) return;
+        data["dataset"] = id;
+        events_.send(client, event, data);
+      });
+    };
+    auto at_once = from->answer_at_once(call);
+    Reply reply = at_once ? std::move(*at_once) : wait_for();
+    if (!reply.file_name.empty()) {
+      std::string name = reply.file_name;
+      for (char& c : name)
+        if (c == '"' || c == '\\' || static_cast<unsigned char>(c) < 0x20) c = '_';
+      response.set_header("Content-Disposition", fmt::format("attachment; filename=\"{}\"", name));
+    }
+    response.body = std::move(reply.bytes);
+    response.set_header("Content-Type", reply.type);
+  }
+
+  void leave(const std::string& client) {
+    std::vector<std::shared_ptr<DataSet>> open;
+    {
+      const std::lock_guard lock(mutex_);
+      open = data_sets_;
+    }
+    for (const auto& data_set : open) data_set->leave(client, [&] { return !events_.has(client); });
+  }
+
+  void stop() {
+    events_.close_all();
+    {
+      const std::lock_guard lock(mutex_);
+      for (const auto& data_set : data_sets_) data_set->stop();
+    }
+    http_.stop();
+  }
 
   ServerOptions options_;
   std::string token_ = make_token();
@@ -240,285 +527,6 @@ class Server::Engine {
   Events events_;
   httplib::Server http_;
 };
-
-Server::Engine::Engine(ServerOptions options) : options_(std::move(options)) {
-  http_.new_task_queue = [] { return new httplib::ThreadPool(pool_threads); };
-  // Not httplib's own, which would share a port that is in use.
-  http_.set_socket_options([this](socket_t socket) {
-    listening_ = socket;
-    const int yes = 1;
-    ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
-  });
-  http_.set_tcp_nodelay(true);
-  http_.set_keep_alive_max_count(1000000);
-  http_.set_keep_alive_timeout(2);
-  http_.set_write_timeout(60);  // a browser that is busy drawing may leave an answer for a while
-  http_.set_payload_max_length(max_body);
-  http_.set_default_headers({{"Accept-Ranges", "none"},
-                             {"Content-Security-Policy", content_policy},
-                             {"X-Content-Type-Options", "nosniff"},
-                             {"Referrer-Policy", "no-referrer"},
-                             {"Cache-Control", "no-store"}});
-  add_routes();
-  bind();
-}
-
-void Server::Engine::bind() {
-  if (options_.port == 0) port_ = http_.bind_to_any_port("127.0.0.1");
-  else port_ = http_.bind_to_port("127.0.0.1", options_.port) ? options_.port : -1;
-  if (port_ > 0) {
-    // httplib lets 5 connections wait to be taken, and the system resets those that come at the same time as others.
-    ::listen(listening_, max_waiting);
-    return;
-  }
-  if (options_.port == 0) throw RuntimeError("no port of the loopback is free; close other programs that use many");
-  throw RuntimeError(
-      fmt::format("port {} cannot be taken (it is in use, or not allowed); give another with --port, or leave it out",
-                  options_.port));
-}
-
-void Server::Engine::add_routes() {
-  http_.set_pre_routing_handler([this](const Request& request, Response& response) {
-    // Whole answers only, and none compressed: the object is the server's own, and only a const view is handed out.
-    auto& plain = const_cast<Request&>(request);  // NOLINT
-    plain.ranges.clear();
-    plain.headers.erase("Accept-Encoding");
-    if (request.path.size() > max_path_length) plain.path.resize(max_path_length + 1);  // refused, and quickly matched
-    if (may_have_body(request)) return httplib::Server::HandlerResponse::Unhandled;     // `post` checks, and reads it
-    auto refusal = check(request);
-    if (!refusal && has_body(request)) {
-      refusal = Refusal{400, "only POST has a body; leave it out"};
-      response.set_header("Connection", "close");  // it is not read, and would be taken for the next request
-    }
-    if (!refusal) return httplib::Server::HandlerResponse::Unhandled;
-    refuse(response, *refusal);
-    return httplib::Server::HandlerResponse::Handled;
-  });
-  http_.Get("/.*", [this](const Request& request, Response& response) { get(request, response); });
-  const auto with_body = [this](const Request& request, Response& response, const httplib::ContentReader& read) {
-    post(request, response, read);
-  };
-  http_.Post("/.*", with_body);
-  http_.Put("/.*", with_body);
-  http_.Patch("/.*", with_body);
-  http_.Delete("/.*", with_body);
-  http_.set_exception_handler(
-      [](const Request&, Response& response, const std::exception_ptr& error) { refuse(response, refusal_of(error)); });
-  http_.set_error_handler([](const Request&, Response& response) {
-    if (!response.body.empty()) return;
-    refuse(response, {response.status, response.status == 414 ? "the address is too long; ask with a shorter one"
-                                                              : "the request cannot be answered"});
-  });
-}
-
-Opened Server::Engine::open(const std::filesystem::path& file) {
-  data_sets_.push_back(std::make_shared<DataSet>(file, options_.open));
-  const Json entry = data_sets_.back()->describe();
-  return {entry["kind"], entry["why"]};
-}
-
-std::optional<Refusal> Server::Engine::check(const Request& request) const {
-  if (request.method != "GET" && request.method != "POST" && request.method != "HEAD")
-    return Refusal{405, "only GET and POST are understood", "GET, HEAD, POST"};
-  if (request.path.size() > max_path_length) return Refusal{414, "the path is too long"};
-  if (announced_bytes(request) > max_body)
-    return Refusal{413, fmt::format("the body is too large; send at most {} bytes", max_body)};
-  if (request.has_header("Range")) return Refusal{400, "parts are not served; ask for the whole"};
-  if (!own_host(request.get_header_value("Host"), port_)) return Refusal{403, "the Host header is not this server"};
-  if (!own_origin(request.get_header_value("Origin"), port_)) return Refusal{403, "other pages may not ask"};
-  if (request.is_multipart_form_data()) return forms;
-  if (request.path.starts_with("/api")) return check_token(request);
-  return std::nullopt;
-}
-
-std::optional<Refusal> Server::Engine::check_token(const Request& request) const {
-  std::string given = request.get_header_value("X-Isochron-Token");
-  if (given.empty()) given = request.get_param_value("token");
-  if (given.empty()) return Refusal{401, "the token is missing; open the address that 'isochron view' prints"};
-  if (!same_token(given, token_))
-    return Refusal{403, "the token is wrong (of another run?); open the address that 'isochron view' prints"};
-  return std::nullopt;
-}
-
-std::shared_ptr<DataSet> Server::Engine::data_set(std::size_t id) {
-  const std::lock_guard lock(mutex_);
-  if (id >= data_sets_.size()) throw Refusal{404, fmt::format("there is no data set {}", id)};
-  return data_sets_[id];
-}
-
-void Server::Engine::reload(std::size_t id) {
-  const std::shared_ptr<DataSet> old = data_set(id);
-  const std::unique_lock reading(reloading_, std::try_to_lock);
-  if (!reading) throw Refusal{503, "another file is being read again; try again later"};
-  auto fresh = std::make_shared<DataSet>(old->path(), options_.open);
-  {
-    const std::lock_guard lock(mutex_);
-    data_sets_[id] = std::move(fresh);
-    // Before the file is looked at again: later changes are sent after this.
-    events_.send("", "reloaded", {{"dataset", id}});
-  }
-  old->stop();
-}
-
-Json Server::Engine::state() {
-  Json list = Json::array();
-  const std::lock_guard lock(mutex_);
-  for (std::size_t id = 0; id < data_sets_.size(); ++id) {
-    Json entry{{"id", id}};
-    entry.update(data_sets_[id]->describe());
-    list.push_back(std::move(entry));
-  }
-  return {{"version", options_.version}, {"datasets", std::move(list)}};
-}
-
-/// Throws Refusal when nothing is there, or it is asked with the other method.
-DataSetPath Server::Engine::place_of(const Request& request, Asked asked) {
-  const auto place = parse_data_set_path(request.path);
-  if (!place) {
-    const bool known = request.path == "/api/state" || request.path == "/api/events" || find_static(request.path);
-    throw known ? only_get : nothing_here;
-  }
-  const std::shared_ptr<DataSet> asked_of = data_set(place->id);
-  const auto known = asked_of->asked(place->name);
-  if (!known) {
-    std::vector<std::string_view> names;
-    for (const Question& question : asked_of->questions()) names.push_back(question.name);
-    throw Refusal{404, fmt::format("{}; ask for {}", UnknownCall(place->name).what(), fmt::join(names, ", "))};
-  }
-  if (known != asked) throw known == Asked::get ? only_get : only_post;
-  return *place;
-}
-
-void Server::Engine::get(const Request& request, Response& response) {
-  if (const EmbeddedFile* file = find_static(request.path))
-    return response.set_content(file->bytes.data(), file->bytes.size(), type_of(file->name));
-  if (request.path == "/api/state") {
-    query_fields(query_of(request)).done();
-    return response.set_content(text_of(state()), "application/json");
-  }
-  if (request.path == "/api/events") return get_events(request, response);
-  const DataSetPath place = place_of(request, Asked::get);
-  answer(place.id, {place.name, query_of(request), Fields::Values::texts}, response);
-}
-
-void Server::Engine::get_events(const Request& request, Response& response) {
-  if (request.method == "HEAD") throw Refusal{405, "this is asked with GET", "GET"};
-  const Json query = query_of(request);
-  Fields fields = query_fields(query);
-  const std::string client = fields.client();
-  fields.done();
-  if (client.empty()) throw RequestError("'client' is missing; give an id");
-  const auto stream = events_.open(client);
-  if (!stream) throw Refusal{503, fmt::format("{} streams are open; close other windows", Events::max_streams)};
-  response.set_chunked_content_provider(
-      "text/event-stream",
-      [stream, last = std::chrono::steady_clock::time_point{}](std::size_t, httplib::DataSink& sink) mutable {
-        const auto text = stream->next(look_interval);
-        if (!text) {
-          sink.done();
-          return true;
-        }
-        const auto now = std::chrono::steady_clock::now();
-        std::string out = *text;
-        if (out.empty() && now - last >= heartbeat) out = ": alive\n\n";
-        if (!out.empty()) last = now;
-        if (!sink.is_writable()) return false;
-        return out.empty() || sink.write(out.data(), out.size());
-      },
-      [this, stream](bool) {
-        events_.close(stream);
-        leave(stream->client());
-      });
-}
-
-void Server::Engine::leave(const std::string& client) {
-  std::vector<std::shared_ptr<DataSet>> open;
-  {
-    const std::lock_guard lock(mutex_);
-    open = data_sets_;
-  }
-  for (const auto& data_set : open) data_set->leave(client, [&] { return !events_.has(client); });
-}
-
-void Server::Engine::post(const Request& request, Response& response, const httplib::ContentReader& read) {
-  const auto wanted = [&] {
-    if (const auto refusal = check(request)) throw Refusal(*refusal);
-    DataSetPath place = place_of(request, Asked::post);
-    if (!query_of(request).empty()) throw RequestError("the address has fields; put them into the posted object");
-    return place;
-  };
-  DataSetPath place;
-  try {
-    place = wanted();
-  } catch (...) {
-    skip_body(request, read);
-    throw;
-  }
-  Call call{place.name, read_body(request, read)};
-  if (place.name != "reload") return answer(place.id, call, response);
-  call.fields().done();
-  reload(place.id);
-  response.set_content(text_of(state()), "application/json");
-}
-
-void Server::Engine::answer(std::size_t id, const Call& call, Response& response) {
-  const auto from = data_set(id);
-  const std::string client = call.fields().client();
-  const auto wait_for = [&] {
-    const InFlight place(in_flight_);
-    return from->answer(call, [&](std::string_view event, Json data) {
-      if (client.empty()) return;
-      data["dataset"] = id;
-      events_.send(client, event, data);
-    });
-  };
-  auto at_once = from->answer_at_once(call);
-  Reply reply = at_once ? std::move(*at_once) : wait_for();
-  if (!reply.file_name.empty()) {
-    std::string name = reply.file_name;
-    for (char& c : name)
-      if (c == '"' || c == '\\' || static_cast<unsigned char>(c) < 0x20) c = '_';
-    response.set_header("Content-Disposition", fmt::format("attachment; filename=\"{}\"", name));
-  }
-  response.body = std::move(reply.bytes);
-  response.set_header("Content-Type", reply.type);
-}
-
-void Server::Engine::look_at_files() {
-  const std::lock_guard lock(mutex_);
-  for (std::size_t id = 0; id < data_sets_.size(); ++id)
-    if (const auto state = data_sets_[id]->look_again())
-      events_.send("", "changed", {{"dataset", id}, {"file", name_of(*state)}});
-}
-
-void Server::Engine::stop() {
-  events_.close_all();
-  {
-    const std::lock_guard lock(mutex_);
-    for (const auto& data_set : data_sets_) data_set->stop();
-  }
-  http_.stop();
-}
-
-void Server::Engine::run(const std::function<bool()>& ended) {
-  std::atomic<bool> over{false};
-  std::thread listening([&] {
-    http_.listen_after_bind();
-    over = true;
-  });
-  // Only a server that runs can be stopped.
-  while (!http_.is_running() && !over) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  const std::shared_ptr<void> at_end(nullptr, [&](void*) {  // however it comes
-    stop();
-    listening.join();
-  });
-  constexpr auto nap = std::chrono::milliseconds(100);
-  for (int naps = 0; !ended(); ++naps) {
-    if (over) throw RuntimeError("the server hears no more (the system has closed its port); start it again");
-    std::this_thread::sleep_for(nap);
-    if (naps % 10 == 9) look_at_files();
-  }
-}
 
 Server::Server(ServerOptions options) : engine_(std::make_unique<Engine>(std::move(options))) {}
 Server::~Server() = default;

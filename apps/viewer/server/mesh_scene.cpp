@@ -1,4 +1,4 @@
-#include "apps/viewer/server/mesh_scene.h"
+#include "apps/viewer/server/scenes.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,10 +7,9 @@
 
 #include <fmt/format.h>
 
-#include "apps/viewer/server/drawn_mesh.h"
 #include "apps/viewer/server/file_export.h"
 #include "apps/viewer/server/mesh_request.h"
-#include "apps/viewer/server/reporting.h"
+#include "apps/viewer/server/packing.h"
 #include "isochron/core/error.h"
 #include "isochron/core/timer.h"
 #include "isochron/draw/isochrones.h"
@@ -94,13 +93,54 @@ void add_level_lines(Pack& pack, const Dataset& lines) {
 template <int Corners>
 class MeshScene final : public Scene {
  public:
-  MeshScene(Dataset&& file, const std::filesystem::path& path, int threads);
+  MeshScene(Dataset&& file, const std::filesystem::path& path, int threads)
+      : file_(std::move(file)),
+        drawn_(draw_mesh(file_)),
+        path_(path),
+        threads_(threads),
+        bounds_(bounds_of(file_.points)) {
+    why_not_ = why_not_solvable(file_, bounds_);
+    std::vector<std::string> warnings = file_.warnings;
+    for (const auto& [kind, count] : file_.ignored_cells)
+      warnings.push_back(fmt::format("{} cells of kind {} left out", count, kind));
+    if (Corners == 4 && !file_.triangles.cells.empty())
+      warnings.push_back(fmt::format("{} triangles are not shown (times are computed on the tetrahedra)",
+                                     file_.triangles.cells.size()));
+    describe_file(warnings);
+    mesh_ = take_mesh<Corners>(file_);
+  }
 
   [[nodiscard]] Json describe() const override { return description_; }
-  [[nodiscard]] std::span<const Question> questions() const override;
-  [[nodiscard]] bool can_answer(std::string_view question) const override;
-  Reply handle(const Call& call, Job& job, const Notify& notify) override;
-  void forget(const std::string& client) override;
+
+  [[nodiscard]] std::span<const Question> questions() const override {
+    static constexpr Question all[]{{"geometry", Asked::get}, {"array", Asked::get},      {"fibers", Asked::get},
+                                    {"solve", Asked::post},   {"path", Asked::post},      {"clip", Asked::post},
+                                    {"export", Asked::post},  {"isosurface", Asked::post}};
+    return all;
+  }
+
+  [[nodiscard]] bool can_answer(std::string_view question) const override {
+    if (question == "isosurface") return Corners == 4 && why_not_.empty();
+    const bool about_times = question == "solve" || question == "path" || question == "export";
+    return !about_times || why_not_.empty();
+  }
+
+  Reply handle(const Call& call, Job& job, const Notify& notify) override {
+    Fields fields = call.fields();
+    if (call.name == "geometry") return geometry(fields);
+    if (call.name == "array") return array(fields);
+    if (call.name == "fibers") return fibers(fields);
+    if (call.name == "solve") return solve(fields, job, notify);
+    if (call.name == "path") return path(fields);
+    if (call.name == "clip") return clip(fields);
+    if (call.name == "isosurface") return isosurface(fields);
+    if (call.name == "export") return write(fields);
+    throw UnknownCall(call.name);
+  }
+
+  void forget(const std::string& client) override {
+    std::erase_if(results_, [&](const auto& result) { return result->place.client == client; });
+  }
 
  private:
   using Mesh = SimplexMesh<Corners>;
@@ -141,23 +181,263 @@ class MeshScene final : public Scene {
   };
 
   [[nodiscard]] FileArrays arrays() const { return {file_.point_data, file_.block<Corners>().data}; }
-  void describe_file(const std::vector<std::string>& warnings);
-  Prepared& prepare(const Json& metric);
-  Result& result_of(const Place& place);
-  Result* find_result(const Place& place);
-  Result& keep_result(const Place& place);
-  void put_on_mesh(Sources& sources);
-  void add_isochrones(Pack& pack, const IsochroneRequest& wanted, const Arrival& arrival);
-  void set_drawn_times(const std::vector<double>& times);
 
-  Reply geometry(Fields& fields);
-  Reply array(Fields& fields);
-  Reply fibers(Fields& fields);
-  Reply solve(Fields& fields, Job& job, const Notify& notify);
-  Reply path(Fields& fields);
-  Reply clip(Fields& fields);
-  Reply isosurface(Fields& fields);
-  Reply write(Fields& fields);
+  void describe_file(const std::vector<std::string>& warnings) {
+    Json listed = Json::array();
+    Json fibers = Json::array();
+    const auto list = [&](const DataArrays& arrays, const char* on) {
+      for (const DataArray& array : arrays.all()) {
+        listed.push_back(describe_array(array, on));
+        if (array.components == 3 && std::find(fibers.begin(), fibers.end(), Json(array.name)) == fibers.end())
+          fibers.push_back(array.name);
+      }
+    };
+    list(file_.block<Corners>().data, "cells");
+    list(file_.point_data, "points");
+    const auto regions = find_regions(file_.block<Corners>().data);
+    description_ = {{"kind", "mesh"},
+                    {"points", file_.points.size()},
+                    {"triangles", file_.triangles.cells.size()},
+                    {"tets", file_.tets.cells.size()},
+                    {"lines", file_.lines.size()},
+                    {"bounds", {json_of(bounds_.low), json_of(bounds_.high)}},
+                    {"units", ""},
+                    {"arrays", std::move(listed)},
+                    {"solvable", why_not_.empty()},
+                    {"why", why_not_},
+                    {"fibers", std::move(fibers)},
+                    {"regions", regions ? Json{{"array", regions->array}, {"values", regions->values}} : Json(nullptr)},
+                    {"warnings", warnings}};
+  }
+
+  auto prepare(const Json& asked) -> Prepared& {
+    const std::string key = text_of(asked);
+    const auto same = [&](const auto& p) { return p->key == key; };
+    if (const auto found = std::find_if(prepared_.begin(), prepared_.end(), same); found != prepared_.end()) {
+      (*found)->used = ++clock_;
+      return **found;
+    }
+    auto metric = std::make_shared<const Metric>(
+        metric_from_dataset<Corners>(mesh_, file_, parse_metric(asked, file_.block<Corners>().data)));
+    if (prepared_.size() < max_solvers) {
+      SolveOptions options;
+      options.threads = threads_;
+      options.progress.cancel = &stop_;
+      options.progress.report = [this](double fraction) {
+        if (report_) report_(fraction);
+      };
+      auto solver = std::make_unique<Solver>(MeshDomain<Corners>{mesh_, *metric}, options);
+      prepared_.push_back(std::make_unique<Prepared>(Prepared{key, std::move(metric), std::move(solver), ++clock_}));
+      return *prepared_.back();
+    }
+    const auto oldest =
+        std::min_element(prepared_.begin(), prepared_.end(), [](auto& a, auto& b) { return a->used < b->used; });
+    (*oldest)->solver->set_metric(*metric);
+    (*oldest)->key = key;
+    (*oldest)->metric = std::move(metric);
+    (*oldest)->used = ++clock_;
+    return **oldest;
+  }
+
+  auto result_of(const Place& place) -> Result& {
+    Result* result = find_result(place);
+    if (result == nullptr) throw NoAnswerError("there are no times yet; set a source first");
+    return *result;
+  }
+
+  auto find_result(const Place& place) -> Result* {
+    for (const auto& result : results_)
+      if (result->place == place) {
+        result->used = ++clock_;
+        return result.get();
+      }
+    return nullptr;
+  }
+
+  auto keep_result(const Place& place) -> Result& {
+    if (Result* known = find_result(place)) return *known;
+    if (results_.size() >= max_results)
+      results_.erase(
+          std::min_element(results_.begin(), results_.end(), [](auto& a, auto& b) { return a->used < b->used; }));
+    results_.push_back(std::make_unique<Result>(Result{place}));
+    results_.back()->used = ++clock_;
+    return *results_.back();
+  }
+
+  void put_on_mesh(Sources& sources) {
+    if (!locator_ && !sources.points.empty()) locator_ = std::make_unique<PointLocator<Corners>>(mesh_, threads_);
+    std::vector<std::size_t> off;
+    std::string why;
+    for (std::size_t i = 0; i < sources.points.size(); ++i) {
+      Vec3d& p = sources.points[i].position;
+      const auto nearest = locator_->nearest(p);
+      if (nearest.distance > reach * norm(bounds_.high - bounds_.low)) {
+        if (off.empty())
+          why = fmt::format("the point {:g},{:g},{:g} is {:g} away from the mesh; pick one on it", p.x, p.y, p.z,
+                            nearest.distance);
+        off.push_back(sources.vertices.size() + i);
+      }
+      p = nearest.point;
+    }
+    if (!off.empty()) throw OffMesh(why, std::move(off));
+  }
+
+  void add_isochrones(Pack& pack, const IsochroneRequest& wanted, const Arrival& arrival) {
+    const double low = *std::min_element(arrival.times.begin(), arrival.times.end());
+    if (wanted.spacing > 0 && (arrival.max_time - low) / wanted.spacing > max_levels)
+      throw InputError(
+          fmt::format("a spacing of {:g} is too small (it gives more than {} isochrones); choose a larger one",
+                      wanted.spacing, max_levels));
+    const double spacing = wanted.spacing > 0 ? wanted.spacing : round_spacing(low, arrival.max_time, wanted.about);
+    add_level_lines(pack, isolines(drawn_.surface, time_array, spaced_levels(low, arrival.max_time, spacing)));
+    pack.meta["spacing"] = spacing > 0 ? Json(spacing) : Json(nullptr);
+  }
+
+  void set_drawn_times(const std::vector<double>& times) {
+    drawn_.surface.point_data.set({time_array, 1, drawn_.at_points(times)});
+  }
+
+  Reply geometry(Fields& fields) {
+    fields.done();
+    return Reply::of(pack_geometry(drawn_, mesh_.points, file_.lines));
+  }
+
+  Reply array(Fields& fields) {
+    const std::string name = fields.text("name"), on = fields.word("on", {"points", "cells"});
+    fields.done();
+    return Reply::of(pack_array(drawn_, arrays(), name, on));
+  }
+
+  Reply fibers(Fields& fields) {
+    const std::string name = fields.text("array");
+    const std::size_t count = fields.whole("count", 2000, {1, 100000});
+    fields.done();
+    return Reply::of(pack_vectors(drawn_, arrays(), name, count));
+  }
+
+  Reply solve(Fields& fields, Job& job, const Notify& notify) {
+    if (!why_not_.empty()) throw InputError(why_not_);
+    const Timer timer;
+    const Place place(fields);
+    Sources sources = parse_sources(fields, mesh_.vertex_count());
+    const auto isochrones = parse_isochrones(fields);
+    const Json metric = metric_fields(fields);
+    fields.done();
+    const Reporting reporting(report_, notify, "solve");
+    const Job::Watch watch(job, stop_);
+    Prepared& prepared = prepare(metric);
+    put_on_mesh(sources);
+    Arrival arrival = prepared.solver->solve(sources);
+    if (job.cancelled()) throw Cancelled();
+    if (arrival.max_time > max_time)
+      throw InputError(
+          fmt::format("times go up to {:g} (single precision ends before); choose other units", arrival.max_time));
+    set_drawn_times(arrival.times);
+    Pack pack;
+    pack.add_values("times", std::get<std::vector<double>>(drawn_.surface.point_data.find(time_array)->values));
+    const std::span<std::uint32_t> source = pack.integers("source", {drawn_.vertex.size()});
+    for (std::size_t i = 0; i < source.size(); ++i)
+      source[i] = static_cast<std::uint32_t>(arrival.source[drawn_.vertex[i].index()]);
+    pack.meta = {{"seq", sequence_of(fields)},
+                 {"milliseconds", 0},
+                 {"solve_milliseconds", 1e3 * arrival.solve_seconds},
+                 {"max_time", arrival.max_time},
+                 {"reached", arrival.reached},
+                 {"unreached", arrival.unreached},
+                 {"backend", name_of(arrival.backend)},
+                 {"threads", arrival.threads},
+                 {"method", name_of(arrival.method)},
+                 {"notes", arrival.notes}};
+    if (isochrones) add_isochrones(pack, *isochrones, arrival);
+    Result& result = keep_result(place);
+    result.tracer.reset();
+    result.metric = prepared.metric;
+    result.sources = std::move(sources);
+    result.times = std::move(arrival.times);
+    pack.meta["milliseconds"] = 1e3 * timer.seconds();
+    return Reply::of(pack);
+  }
+
+  Reply path(Fields& fields) {
+    const Place place(fields);
+    Fields target = fields.object("to");
+    const auto to = parse_place(target);
+    target.done();
+    fields.done();
+    Result& result = result_of(place);
+    if (!result.tracer)
+      result.tracer = std::make_unique<PathTracer<Corners>>(MeshDomain<Corners>{mesh_, *result.metric}, result.times,
+                                                            result.sources);
+    const auto* vertex = std::get_if<VertexId>(&to);
+    const Path path = vertex != nullptr
+                          ? result.tracer->from(*vertex)
+                          : result.tracer->from(std::get<Vec3d>(to), reach * norm(bounds_.high - bounds_.low));
+    if (path.end != PathEnd::source) throw NoAnswerError(fmt::format("there is no path: {}", path.why));
+    Pack pack;
+    pack.add_points("points", path.points);
+    pack.add_values("times", path.times);
+    pack.meta = {{"length", path.length}, {"time", path.times.front()}, {"source", path.source}};
+    return Reply::of(pack);
+  }
+
+  Reply clip(Fields& fields) {
+    const Place place(fields);
+    const Vec3d normal = fields.point("normal");
+    const double longest = std::max({std::abs(normal.x), std::abs(normal.y), std::abs(normal.z)});
+    const CutPlane plane{fields.point("point"), normal / longest};  // so that its length is a number
+    std::vector<double> levels;
+    if (fields.has("levels")) levels = fields.numbers("levels", static_cast<std::size_t>(max_levels) + 1);
+    fields.done();
+    if (!(longest > 0)) throw RequestError("'normal' has no length; give a direction");
+    const Result* result = find_result(place);
+    drawn_.surface.point_data = {};
+    if (result != nullptr) set_drawn_times(result->times);
+    Dataset shown = clip_surface(drawn_.surface, plane);
+    if constexpr (Corners == 4) {
+      Dataset volume;
+      if (result != nullptr) volume.point_data.set({time_array, 1, result->times});
+      const Loan loan(mesh_, volume);
+      shown = merged_surfaces(shown, cut_face(volume, plane));
+    }
+    Pack pack;
+    add_triangles(pack, "", shown.points, shown.triangles.cells);
+    if (const DataArray* times = shown.point_data.find(time_array)) {
+      pack.add_values("times", std::get<std::vector<double>>(times->values));
+      if (!levels.empty()) add_level_lines(pack, isolines(shown, time_array, levels));
+    }
+    return Reply::of(pack);
+  }
+
+  Reply isosurface(Fields& fields) {
+    const Place place(fields);
+    fields.choose({"level", "levels"});
+    const std::vector<double> levels =
+        fields.has("levels") ? fields.numbers("levels", max_surfaces) : std::vector{fields.number("level")};
+    fields.done();
+    Pack pack;
+    if constexpr (Corners == 4) {
+      Dataset volume;
+      volume.point_data.set({time_array, 1, result_of(place).times});
+      const Loan loan(mesh_, volume);
+      const Dataset found = isosurfaces(volume, time_array, levels);
+      add_triangles(pack, "", found.points, found.triangles.cells);
+      const DataArray& level = found.triangles.data.require(time_array, "surfaces of equal time");
+      const std::span<float> times = pack.floats("levels", {found.triangles.cells.size()});
+      for (std::size_t i = 0; i < times.size(); ++i) times[i] = static_cast<float>(level.at(i));
+    } else {
+      throw InputError("there are no tetrahedra (surfaces of equal time lie in volumes); use isochrones");
+    }
+    return Reply::of(pack);
+  }
+
+  Reply write(Fields& fields) {
+    const Place place(fields);
+    const std::string format = fields.text("format");
+    fields.done();
+    const Result& result = result_of(place);
+    const Loan loan(mesh_, file_);
+    return export_times(file_, result.times, path_, format);
+  }
 
   Dataset file_;  ///< without the points and the cells that are solved on
   Mesh mesh_;
@@ -174,331 +454,6 @@ class MeshScene final : public Scene {
   std::vector<std::unique_ptr<Result>> results_;
   std::uint64_t clock_ = 0;
 };
-
-template <int Corners>
-MeshScene<Corners>::MeshScene(Dataset&& file, const std::filesystem::path& path, int threads)
-    : file_(std::move(file)),
-      drawn_(draw_mesh(file_)),
-      path_(path),
-      threads_(threads),
-      bounds_(bounds_of(file_.points)) {
-  why_not_ = why_not_solvable(file_, bounds_);
-  std::vector<std::string> warnings = file_.warnings;
-  for (const auto& [kind, count] : file_.ignored_cells)
-    warnings.push_back(fmt::format("{} cells of kind {} left out", count, kind));
-  if (Corners == 4 && !file_.triangles.cells.empty())
-    warnings.push_back(
-        fmt::format("{} triangles are not shown (times are computed on the tetrahedra)", file_.triangles.cells.size()));
-  describe_file(warnings);
-  mesh_ = take_mesh<Corners>(file_);
-}
-
-template <int Corners>
-void MeshScene<Corners>::describe_file(const std::vector<std::string>& warnings) {
-  Json listed = Json::array();
-  Json fibers = Json::array();
-  const auto list = [&](const DataArrays& arrays, const char* on) {
-    for (const DataArray& array : arrays.all()) {
-      listed.push_back(describe_array(array, on));
-      if (array.components == 3 && std::find(fibers.begin(), fibers.end(), Json(array.name)) == fibers.end())
-        fibers.push_back(array.name);
-    }
-  };
-  list(file_.block<Corners>().data, "cells");
-  list(file_.point_data, "points");
-  const auto regions = find_regions(file_.block<Corners>().data);
-  description_ = {{"kind", "mesh"},
-                  {"points", file_.points.size()},
-                  {"triangles", file_.triangles.cells.size()},
-                  {"tets", file_.tets.cells.size()},
-                  {"lines", file_.lines.size()},
-                  {"bounds", {json_of(bounds_.low), json_of(bounds_.high)}},
-                  {"units", ""},
-                  {"arrays", std::move(listed)},
-                  {"solvable", why_not_.empty()},
-                  {"why", why_not_},
-                  {"fibers", std::move(fibers)},
-                  {"regions", regions ? Json{{"array", regions->array}, {"values", regions->values}} : Json(nullptr)},
-                  {"warnings", warnings}};
-}
-
-template <int Corners>
-std::span<const Question> MeshScene<Corners>::questions() const {
-  static constexpr Question all[]{{"geometry", Asked::get}, {"array", Asked::get},      {"fibers", Asked::get},
-                                  {"solve", Asked::post},   {"path", Asked::post},      {"clip", Asked::post},
-                                  {"export", Asked::post},  {"isosurface", Asked::post}};
-  return all;
-}
-
-template <int Corners>
-bool MeshScene<Corners>::can_answer(std::string_view question) const {
-  if (question == "isosurface") return Corners == 4 && why_not_.empty();
-  const bool about_times = question == "solve" || question == "path" || question == "export";
-  return !about_times || why_not_.empty();
-}
-
-template <int Corners>
-Reply MeshScene<Corners>::handle(const Call& call, Job& job, const Notify& notify) {
-  Fields fields = call.fields();
-  if (call.name == "geometry") return geometry(fields);
-  if (call.name == "array") return array(fields);
-  if (call.name == "fibers") return fibers(fields);
-  if (call.name == "solve") return solve(fields, job, notify);
-  if (call.name == "path") return path(fields);
-  if (call.name == "clip") return clip(fields);
-  if (call.name == "isosurface") return isosurface(fields);
-  if (call.name == "export") return write(fields);
-  throw UnknownCall(call.name);
-}
-
-template <int Corners>
-Reply MeshScene<Corners>::geometry(Fields& fields) {
-  fields.done();
-  return Reply::of(pack_geometry(drawn_, mesh_.points, file_.lines));
-}
-
-template <int Corners>
-Reply MeshScene<Corners>::array(Fields& fields) {
-  const std::string name = fields.text("name"), on = fields.word("on", {"points", "cells"});
-  fields.done();
-  return Reply::of(pack_array(drawn_, arrays(), name, on));
-}
-
-template <int Corners>
-Reply MeshScene<Corners>::fibers(Fields& fields) {
-  const std::string name = fields.text("array");
-  const std::size_t count = fields.whole("count", 2000, {1, 100000});
-  fields.done();
-  return Reply::of(pack_vectors(drawn_, arrays(), name, count));
-}
-
-template <int Corners>
-void MeshScene<Corners>::forget(const std::string& client) {
-  std::erase_if(results_, [&](const auto& result) { return result->place.client == client; });
-}
-
-template <int Corners>
-auto MeshScene<Corners>::prepare(const Json& asked) -> Prepared& {
-  const std::string key = text_of(asked);
-  const auto same = [&](const auto& p) { return p->key == key; };
-  if (const auto found = std::find_if(prepared_.begin(), prepared_.end(), same); found != prepared_.end()) {
-    (*found)->used = ++clock_;
-    return **found;
-  }
-  auto metric = std::make_shared<const Metric>(
-      metric_from_dataset<Corners>(mesh_, file_, parse_metric(asked, file_.block<Corners>().data)));
-  if (prepared_.size() < max_solvers) {
-    SolveOptions options;
-    options.threads = threads_;
-    options.progress.cancel = &stop_;
-    options.progress.report = [this](double fraction) {
-      if (report_) report_(fraction);
-    };
-    auto solver = std::make_unique<Solver>(MeshDomain<Corners>{mesh_, *metric}, options);
-    prepared_.push_back(std::make_unique<Prepared>(Prepared{key, std::move(metric), std::move(solver), ++clock_}));
-    return *prepared_.back();
-  }
-  const auto oldest =
-      std::min_element(prepared_.begin(), prepared_.end(), [](auto& a, auto& b) { return a->used < b->used; });
-  (*oldest)->solver->set_metric(*metric);
-  (*oldest)->key = key;
-  (*oldest)->metric = std::move(metric);
-  (*oldest)->used = ++clock_;
-  return **oldest;
-}
-
-template <int Corners>
-auto MeshScene<Corners>::find_result(const Place& place) -> Result* {
-  for (const auto& result : results_)
-    if (result->place == place) {
-      result->used = ++clock_;
-      return result.get();
-    }
-  return nullptr;
-}
-
-template <int Corners>
-auto MeshScene<Corners>::result_of(const Place& place) -> Result& {
-  Result* result = find_result(place);
-  if (result == nullptr) throw NoAnswerError("there are no times yet; set a source first");
-  return *result;
-}
-
-template <int Corners>
-auto MeshScene<Corners>::keep_result(const Place& place) -> Result& {
-  if (Result* known = find_result(place)) return *known;
-  if (results_.size() >= max_results)
-    results_.erase(
-        std::min_element(results_.begin(), results_.end(), [](auto& a, auto& b) { return a->used < b->used; }));
-  results_.push_back(std::make_unique<Result>(Result{place}));
-  results_.back()->used = ++clock_;
-  return *results_.back();
-}
-
-template <int Corners>
-void MeshScene<Corners>::put_on_mesh(Sources& sources) {
-  if (!locator_ && !sources.points.empty()) locator_ = std::make_unique<PointLocator<Corners>>(mesh_, threads_);
-  std::vector<std::size_t> off;
-  std::string why;
-  for (std::size_t i = 0; i < sources.points.size(); ++i) {
-    Vec3d& p = sources.points[i].position;
-    const auto nearest = locator_->nearest(p);
-    if (nearest.distance > reach * norm(bounds_.high - bounds_.low)) {
-      if (off.empty())
-        why = fmt::format("the point {:g},{:g},{:g} is {:g} away from the mesh; pick one on it", p.x, p.y, p.z,
-                          nearest.distance);
-      off.push_back(sources.vertices.size() + i);
-    }
-    p = nearest.point;
-  }
-  if (!off.empty()) throw OffMesh(why, std::move(off));
-}
-
-template <int Corners>
-void MeshScene<Corners>::set_drawn_times(const std::vector<double>& times) {
-  drawn_.surface.point_data.set({time_array, 1, drawn_.at_points(times)});
-}
-
-template <int Corners>
-void MeshScene<Corners>::add_isochrones(Pack& pack, const IsochroneRequest& wanted, const Arrival& arrival) {
-  const double low = *std::min_element(arrival.times.begin(), arrival.times.end());
-  if (wanted.spacing > 0 && (arrival.max_time - low) / wanted.spacing > max_levels)
-    throw InputError(
-        fmt::format("a spacing of {:g} is too small (it gives more than {} isochrones); choose a larger one",
-                    wanted.spacing, max_levels));
-  const double spacing = wanted.spacing > 0 ? wanted.spacing : round_spacing(low, arrival.max_time, wanted.about);
-  add_level_lines(pack, isolines(drawn_.surface, time_array, spaced_levels(low, arrival.max_time, spacing)));
-  pack.meta["spacing"] = spacing > 0 ? Json(spacing) : Json(nullptr);
-}
-
-template <int Corners>
-Reply MeshScene<Corners>::solve(Fields& fields, Job& job, const Notify& notify) {
-  if (!why_not_.empty()) throw InputError(why_not_);
-  const Timer timer;
-  const Place place(fields);
-  Sources sources = parse_sources(fields, mesh_.vertex_count());
-  const auto isochrones = parse_isochrones(fields);
-  const Json metric = metric_fields(fields);
-  fields.done();
-  const Reporting reporting(report_, notify, "solve");
-  const Job::Watch watch(job, stop_);
-  Prepared& prepared = prepare(metric);
-  put_on_mesh(sources);
-  Arrival arrival = prepared.solver->solve(sources);
-  if (job.cancelled()) throw Cancelled();
-  if (arrival.max_time > max_time)
-    throw InputError(
-        fmt::format("times go up to {:g} (single precision ends before); choose other units", arrival.max_time));
-  set_drawn_times(arrival.times);
-  Pack pack;
-  pack.add_values("times", std::get<std::vector<double>>(drawn_.surface.point_data.find(time_array)->values));
-  const std::span<std::uint32_t> source = pack.integers("source", {drawn_.vertex.size()});
-  for (std::size_t i = 0; i < source.size(); ++i)
-    source[i] = static_cast<std::uint32_t>(arrival.source[drawn_.vertex[i].index()]);
-  pack.meta = {{"seq", sequence_of(fields)},
-               {"milliseconds", 0},
-               {"solve_milliseconds", 1e3 * arrival.solve_seconds},
-               {"max_time", arrival.max_time},
-               {"reached", arrival.reached},
-               {"unreached", arrival.unreached},
-               {"backend", name_of(arrival.backend)},
-               {"threads", arrival.threads},
-               {"method", name_of(arrival.method)},
-               {"notes", arrival.notes}};
-  if (isochrones) add_isochrones(pack, *isochrones, arrival);
-  Result& result = keep_result(place);
-  result.tracer.reset();
-  result.metric = prepared.metric;
-  result.sources = std::move(sources);
-  result.times = std::move(arrival.times);
-  pack.meta["milliseconds"] = 1e3 * timer.seconds();
-  return Reply::of(pack);
-}
-
-template <int Corners>
-Reply MeshScene<Corners>::path(Fields& fields) {
-  const Place place(fields);
-  Fields target = fields.object("to");
-  const auto to = parse_place(target);
-  target.done();
-  fields.done();
-  Result& result = result_of(place);
-  if (!result.tracer)
-    result.tracer =
-        std::make_unique<PathTracer<Corners>>(MeshDomain<Corners>{mesh_, *result.metric}, result.times, result.sources);
-  const auto* vertex = std::get_if<VertexId>(&to);
-  const Path path = vertex != nullptr
-                        ? result.tracer->from(*vertex)
-                        : result.tracer->from(std::get<Vec3d>(to), reach * norm(bounds_.high - bounds_.low));
-  if (path.end != PathEnd::source) throw NoAnswerError(fmt::format("there is no path: {}", path.why));
-  Pack pack;
-  pack.add_points("points", path.points);
-  pack.add_values("times", path.times);
-  pack.meta = {{"length", path.length}, {"time", path.times.front()}, {"source", path.source}};
-  return Reply::of(pack);
-}
-
-template <int Corners>
-Reply MeshScene<Corners>::clip(Fields& fields) {
-  const Place place(fields);
-  const Vec3d normal = fields.point("normal");
-  const double longest = std::max({std::abs(normal.x), std::abs(normal.y), std::abs(normal.z)});
-  const CutPlane plane{fields.point("point"), normal / longest};  // so that its length is a number
-  std::vector<double> levels;
-  if (fields.has("levels")) levels = fields.numbers("levels", static_cast<std::size_t>(max_levels) + 1);
-  fields.done();
-  if (!(longest > 0)) throw RequestError("'normal' has no length; give a direction");
-  const Result* result = find_result(place);
-  drawn_.surface.point_data = {};
-  if (result != nullptr) set_drawn_times(result->times);
-  Dataset shown = clip_surface(drawn_.surface, plane);
-  if constexpr (Corners == 4) {
-    Dataset volume;
-    if (result != nullptr) volume.point_data.set({time_array, 1, result->times});
-    const Loan loan(mesh_, volume);
-    shown = merged_surfaces(shown, cut_face(volume, plane));
-  }
-  Pack pack;
-  add_surface(pack, shown);
-  if (const DataArray* times = shown.point_data.find(time_array)) {
-    pack.add_values("times", std::get<std::vector<double>>(times->values));
-    if (!levels.empty()) add_level_lines(pack, isolines(shown, time_array, levels));
-  }
-  return Reply::of(pack);
-}
-
-template <int Corners>
-Reply MeshScene<Corners>::isosurface(Fields& fields) {
-  const Place place(fields);
-  fields.choose({"level", "levels"});
-  const std::vector<double> levels =
-      fields.has("levels") ? fields.numbers("levels", max_surfaces) : std::vector{fields.number("level")};
-  fields.done();
-  Pack pack;
-  if constexpr (Corners == 4) {
-    Dataset volume;
-    volume.point_data.set({time_array, 1, result_of(place).times});
-    const Loan loan(mesh_, volume);
-    const Dataset found = isosurfaces(volume, time_array, levels);
-    add_surface(pack, found);
-    const DataArray& level = found.triangles.data.require(time_array, "surfaces of equal time");
-    const std::span<float> times = pack.floats("levels", {found.triangles.cells.size()});
-    for (std::size_t i = 0; i < times.size(); ++i) times[i] = static_cast<float>(level.at(i));
-  } else {
-    throw InputError("there are no tetrahedra (surfaces of equal time lie in volumes); use isochrones");
-  }
-  return Reply::of(pack);
-}
-
-template <int Corners>
-Reply MeshScene<Corners>::write(Fields& fields) {
-  const Place place(fields);
-  const std::string format = fields.text("format");
-  fields.done();
-  const Result& result = result_of(place);
-  const Loan loan(mesh_, file_);
-  return export_times(file_, result.times, path_, format);
-}
 
 }  // namespace
 

@@ -1,6 +1,7 @@
 // What the server asks of a data set, whatever its kind. No HTTP in here.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -12,6 +13,7 @@
 #include "apps/viewer/server/jobs.h"
 #include "apps/viewer/server/wire.h"
 #include "isochron/core/error.h"
+#include "isochron/core/timer.h"
 
 namespace isochron::viewer {
 
@@ -71,6 +73,38 @@ inline Json sequence_of(Fields& fields) {
 
 /// Sends the client that asked how far its work is, or something else that happens while it is done.
 using Notify = std::function<void(std::string_view event, Json data)>;
+
+/// Passes one report every tenth of a second, and none in the first: what is done by then needs none.
+class Throttle {
+ public:
+  [[nodiscard]] bool passes() {
+    if (since_.seconds() < interval) return false;
+    since_.restart();
+    return true;
+  }
+
+ private:
+  static constexpr double interval = 0.1;
+  Timer since_;
+};
+
+/// While one lives, what the solvers of a scene report is sent to the client. They keep `place` for all their solves.
+class Reporting {
+ public:
+  using Report = std::function<void(double)>;
+  Reporting(Report& place, const Notify& notify, const char* stage) : place_(place) {
+    place_ = [this, &notify, stage](double fraction) {
+      if (throttle_.passes()) notify("progress", {{"stage", stage}, {"fraction", fraction}});
+    };
+  }
+  ~Reporting() { place_ = nullptr; }
+  Reporting(const Reporting&) = delete;
+  Reporting& operator=(const Reporting&) = delete;
+
+ private:
+  Report& place_;
+  Throttle throttle_;
+};
 
 /// A data set that is open: what it is, and answers to questions about it.
 class Scene {

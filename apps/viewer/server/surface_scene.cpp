@@ -1,4 +1,4 @@
-#include "apps/viewer/server/surface_scene.h"
+#include "apps/viewer/server/scenes.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,12 +9,12 @@
 #include <fmt/format.h>
 
 #include "apps/viewer/server/file_export.h"
-#include "apps/viewer/server/image_pack.h"
-#include "apps/viewer/server/reporting.h"
+#include "apps/viewer/server/packing.h"
 #include "isochron/core/error.h"
 #include "isochron/core/parallel.h"
 #include "isochron/core/timer.h"
 #include "isochron/mesh/quality.h"
+#include "isochron/surface/extract.h"
 #include "isochron/surface/option_tables.h"
 #include "isochron/surface/triangulate/delaunay.h"
 
@@ -199,17 +199,80 @@ std::string why_no_surface(const ImageGrid& grid, const Histogram& histogram) {
   return {};
 }
 
+Json quality_of(const ShapeStatistics& shape) {
+  return {{"mean", shape.radius_ratio.mean()},
+          {"min", shape.radius_ratio.min()},
+          {"smallest_angle", shape.smallest_angle.min()},
+          {"largest_angle", shape.largest_angle.max()}};
+}
+
 class SurfaceScene final : public Scene {
  public:
-  SurfaceScene(VolumeImage image, int threads);
+  SurfaceScene(VolumeImage image, int threads)
+      : grid_(image.grid),
+        values_(std::move(image.values)),
+        name_(std::move(image.name)),
+        units_(std::move(image.units)),
+        histogram_(values_),
+        threads_(threads > 0 ? threads : hardware_threads()) {
+    why_not_ = why_no_surface(grid_, histogram_);
+    description_ = describe_image(grid_, "volume", units_);
+    description_["arrays"] = {{{"name", "values"},
+                               {"on", "points"},
+                               {"components", 1},
+                               {"low", finite_or_null(histogram_.low)},
+                               {"high", finite_or_null(histogram_.high)}}};
+    description_["labels"] = describe_labels(values_);
+    description_["solvable"] = why_not_.empty();
+    description_["why"] = why_not_;
+    description_["warnings"] = image.warnings;
+    if (histogram_.not_finite > 0 && histogram_.not_finite < values_.size())
+      description_["warnings"].push_back(
+          fmt::format("{} voxels are NaN or infinite; they count as outside", histogram_.not_finite));
+  }
 
   [[nodiscard]] Json describe() const override { return description_; }
-  [[nodiscard]] std::span<const Question> questions() const override;
+
+  [[nodiscard]] std::span<const Question> questions() const override {
+    static constexpr Question all[]{{"histogram", Asked::get},
+                                    {"volume/values", Asked::get},
+                                    {"surface/particles", Asked::get},
+                                    {"surface", Asked::post},
+                                    {"export", Asked::post}};
+    return all;
+  }
+
   [[nodiscard]] bool can_answer(std::string_view question) const override {
     return why_not_.empty() || question == "histogram" || question == "volume/values";
   }
-  Reply handle(const Call& call, Job& job, const Notify& notify) override;
-  std::optional<Reply> glance(const Call& call) override;
+
+  Reply handle(const Call& call, Job& job, const Notify& notify) override {
+    Fields fields = call.fields();
+    if (call.name == "histogram") return histogram(fields);
+    if (call.name == "volume/values") return values(fields);
+    if (call.name == "surface") return surface(fields, job, notify);
+    if (call.name == "export") return write(fields);
+    throw UnknownCall(call.name);
+  }
+
+  std::optional<Reply> glance(const Call& call) override {
+    if (call.name != "surface/particles") return std::nullopt;
+    Fields fields = call.fields();
+    const std::string client = fields.client();
+    fields.done();
+    ParticleFrame frame;
+    {
+      const std::lock_guard lock(mutex_);
+      if (const auto found = frames_.find(client); found != frames_.end()) frame = found->second;
+    }
+    Pack pack;
+    pack.add_points("points", frame.points, units_);
+    add_vectors(pack, "normals", frame.normals);
+    pack.add_values("sizes", frame.sizes, units_);
+    pack.meta = {{"iteration", frame.iteration}, {"count", frame.points.size()}, {"energy", frame.energy}};
+    return Reply::of(pack);
+  }
+
   void forget(const std::string& client) override {
     meshes_.erase(client);
     const std::lock_guard lock(mutex_);
@@ -224,12 +287,100 @@ class SurfaceScene final : public Scene {
     ImplicitSurface surface;
   };
 
-  const ImplicitSurface& object_of(const Level& level, const Progress& progress);
-  void show(const std::string& client, ParticleFrame frame);
-  Reply surface(Fields& fields, Job& job, const Notify& notify);
-  [[nodiscard]] Reply write(Fields& fields) const;
-  [[nodiscard]] Reply histogram(Fields& fields) const;
-  [[nodiscard]] Reply values(Fields& fields) const;
+  const ImplicitSurface& object_of(const Level& level, const Progress& progress) {
+    if (object_ && object_->level == level) return object_->surface;
+    object_.reset();
+    FieldOptions options;
+    options.threads = threads_;
+    options.inside = level.inside;
+    object_ = Object{level, level.label ? from_labels(grid_, as_labels(values_), {*level.label}, options, progress)
+                                        : from_isovalue(grid_, values_, level.isovalue, options, progress)};
+    return object_->surface;
+  }
+
+  void show(const std::string& client, ParticleFrame frame) {
+    const std::lock_guard lock(mutex_);
+    keep(frames_, client, std::move(frame));
+  }
+
+  Reply surface(Fields& fields, Job& job, const Notify& notify) {
+    if (!why_not_.empty()) throw InputError(why_not_);
+    const Timer timer;
+    const Level level(fields);
+    ExtractOptions options;
+    options.sizing = parse_sizing(fields);
+    fields.done();
+    Throttle throttle;
+    const auto stage = [&](const std::string& name) {
+      notify("progress", {{"stage", name}, {"fraction", 0}});
+      return job.progress([&, name](double fraction) {
+        if (throttle.passes()) notify("progress", {{"stage", name}, {"fraction", fraction}});
+      });
+    };
+    options.threads = threads_;
+    options.max_particles = max_particles;
+    options.begin_stage = stage;
+    const ImplicitSurface& object = object_of(level, stage("distances"));
+    options.particles.show = [&, count = std::size_t{0}](const RelaxIteration& iteration,
+                                                         std::span<const Particle<double>> now) mutable {
+      ParticleFrame frame = frame_of(now, object.frame);
+      frame.iteration = ++count;
+      frame.energy = iteration.energy;
+      show(job.client(), std::move(frame));
+      notify("particles", {{"iteration", count}, {"count", now.size()}, {"energy", iteration.energy}});
+    };
+    ExtractedSurface made = extract_surface(object, options);
+    const ShapeStatistics shape = shape_statistics(made.mesh, threads_);
+
+    Pack pack;
+    add_triangles(pack, "", made.mesh.points, made.mesh.elements, units_);
+    const std::vector<double> quality = radius_ratios(made.mesh, threads_);
+    pack.add_values("quality", quality);
+    pack.add_values("sizes", made.sizes, units_);
+    const auto bins = shape.radius_ratio.histogram(quality_bins);
+    pack.add_integers("histogram", std::vector<std::uint32_t>(bins.begin(), bins.end()));
+    pack.meta = {{"seq", sequence_of(fields)},
+                 {"vertices", made.mesh.vertex_count()},
+                 {"triangles", made.mesh.element_count()},
+                 {"particles", made.particles},
+                 {"iterations", made.iterations.size()},
+                 {"converged", made.converged},
+                 {"quality", quality_of(shape)},
+                 {"differences", made.triangulation.differences.size()},
+                 {"backend", name_of(made.backend)},
+                 {"relax_milliseconds", 1000 * made.times.relaxing},
+                 {"milliseconds", 1000 * timer.seconds()},
+                 {"notes", surface_notes(made)}};
+    keep(meshes_, job.client(), dataset_of(std::move(made), quality));
+    return Reply::of(pack);
+  }
+
+  [[nodiscard]] Reply write(Fields& fields) const {
+    const std::string format = fields.text("format");
+    fields.done();
+    check_format(format, mesh_formats(WrittenCells::elements));
+    const auto found = meshes_.find(fields.client());
+    if (found == meshes_.end())
+      throw InputError("there is no surface yet (or it was dropped for newer ones); ask for one first");
+    return mesh_file(found->second, fmt::format("{}-surface.{}", name_, format));
+  }
+
+  [[nodiscard]] Reply histogram(Fields& fields) const {
+    fields.done();
+    Pack pack;
+    pack.add_integers("counts", histogram_.counts);
+    pack.meta = {{"low", finite_or_null(histogram_.low)},
+                 {"high", finite_or_null(histogram_.high)},
+                 {"not_finite", histogram_.not_finite}};
+    return Reply::of(pack);
+  }
+
+  [[nodiscard]] Reply values(Fields& fields) const {
+    fields.done();
+    Pack pack;
+    add_volume(pack, "values", grid_, values_);
+    return Reply::of(pack);
+  }
 
   ImageGrid grid_;
   std::vector<float> values_;
@@ -243,167 +394,6 @@ class SurfaceScene final : public Scene {
   std::mutex mutex_;
   std::map<std::string, ParticleFrame> frames_;  ///< by client; guarded
 };
-
-SurfaceScene::SurfaceScene(VolumeImage image, int threads)
-    : grid_(image.grid),
-      values_(std::move(image.values)),
-      name_(std::move(image.name)),
-      units_(std::move(image.units)),
-      histogram_(values_),
-      threads_(threads > 0 ? threads : hardware_threads()) {
-  why_not_ = why_no_surface(grid_, histogram_);
-  description_ = describe_image(grid_, "volume", units_);
-  description_["arrays"] = {{{"name", "values"},
-                             {"on", "points"},
-                             {"components", 1},
-                             {"low", finite_or_null(histogram_.low)},
-                             {"high", finite_or_null(histogram_.high)}}};
-  description_["labels"] = describe_labels(values_);
-  description_["solvable"] = why_not_.empty();
-  description_["why"] = why_not_;
-  description_["warnings"] = image.warnings;
-  if (histogram_.not_finite > 0 && histogram_.not_finite < values_.size())
-    description_["warnings"].push_back(
-        fmt::format("{} voxels are NaN or infinite; they count as outside", histogram_.not_finite));
-}
-
-std::span<const Question> SurfaceScene::questions() const {
-  static constexpr Question all[]{{"histogram", Asked::get},
-                                  {"volume/values", Asked::get},
-                                  {"surface/particles", Asked::get},
-                                  {"surface", Asked::post},
-                                  {"export", Asked::post}};
-  return all;
-}
-
-Reply SurfaceScene::handle(const Call& call, Job& job, const Notify& notify) {
-  Fields fields = call.fields();
-  if (call.name == "histogram") return histogram(fields);
-  if (call.name == "volume/values") return values(fields);
-  if (call.name == "surface") return surface(fields, job, notify);
-  if (call.name == "export") return write(fields);
-  throw UnknownCall(call.name);
-}
-
-std::optional<Reply> SurfaceScene::glance(const Call& call) {
-  if (call.name != "surface/particles") return std::nullopt;
-  Fields fields = call.fields();
-  const std::string client = fields.client();
-  fields.done();
-  ParticleFrame frame;
-  {
-    const std::lock_guard lock(mutex_);
-    if (const auto found = frames_.find(client); found != frames_.end()) frame = found->second;
-  }
-  Pack pack;
-  pack.add_points("points", frame.points, units_);
-  add_vectors(pack, "normals", frame.normals);
-  pack.add_values("sizes", frame.sizes, units_);
-  pack.meta = {{"iteration", frame.iteration}, {"count", frame.points.size()}, {"energy", frame.energy}};
-  return Reply::of(pack);
-}
-
-Reply SurfaceScene::values(Fields& fields) const {
-  fields.done();
-  Pack pack;
-  add_volume(pack, "values", grid_, values_);
-  return Reply::of(pack);
-}
-
-Reply SurfaceScene::histogram(Fields& fields) const {
-  fields.done();
-  Pack pack;
-  pack.add_integers("counts", histogram_.counts);
-  pack.meta = {{"low", finite_or_null(histogram_.low)},
-               {"high", finite_or_null(histogram_.high)},
-               {"not_finite", histogram_.not_finite}};
-  return Reply::of(pack);
-}
-
-const ImplicitSurface& SurfaceScene::object_of(const Level& level, const Progress& progress) {
-  if (object_ && object_->level == level) return object_->surface;
-  object_.reset();
-  FieldOptions options;
-  options.threads = threads_;
-  options.inside = level.inside;
-  object_ = Object{level, level.label ? from_labels(grid_, as_labels(values_), {*level.label}, options, progress)
-                                      : from_isovalue(grid_, values_, level.isovalue, options, progress)};
-  return object_->surface;
-}
-
-void SurfaceScene::show(const std::string& client, ParticleFrame frame) {
-  const std::lock_guard lock(mutex_);
-  keep(frames_, client, std::move(frame));
-}
-
-Json quality_of(const ShapeStatistics& shape) {
-  return {{"mean", shape.radius_ratio.mean()},
-          {"min", shape.radius_ratio.min()},
-          {"smallest_angle", shape.smallest_angle.min()},
-          {"largest_angle", shape.largest_angle.max()}};
-}
-
-Reply SurfaceScene::surface(Fields& fields, Job& job, const Notify& notify) {
-  if (!why_not_.empty()) throw InputError(why_not_);
-  const Timer timer;
-  const Level level(fields);
-  ExtractOptions options;
-  options.sizing = parse_sizing(fields);
-  fields.done();
-  Throttle throttle;
-  const auto stage = [&](const std::string& name) {
-    notify("progress", {{"stage", name}, {"fraction", 0}});
-    return job.progress([&, name](double fraction) {
-      if (throttle.passes()) notify("progress", {{"stage", name}, {"fraction", fraction}});
-    });
-  };
-  options.threads = threads_;
-  options.max_particles = max_particles;
-  options.begin_stage = stage;
-  const ImplicitSurface& object = object_of(level, stage("distances"));
-  options.particles.show = [&, count = std::size_t{0}](const RelaxIteration& iteration,
-                                                       std::span<const Particle<double>> now) mutable {
-    ParticleFrame frame = frame_of(now, object.frame);
-    frame.iteration = ++count;
-    frame.energy = iteration.energy;
-    show(job.client(), std::move(frame));
-    notify("particles", {{"iteration", count}, {"count", now.size()}, {"energy", iteration.energy}});
-  };
-  ExtractedSurface made = extract_surface(object, options);
-  const ShapeStatistics shape = shape_statistics(made.mesh, threads_);
-
-  Pack pack;
-  add_mesh(pack, "", made.mesh, units_);
-  const std::vector<double> quality = radius_ratios(made.mesh, threads_);
-  pack.add_values("quality", quality);
-  pack.add_values("sizes", made.sizes, units_);
-  const auto bins = shape.radius_ratio.histogram(quality_bins);
-  pack.add_integers("histogram", std::vector<std::uint32_t>(bins.begin(), bins.end()));
-  pack.meta = {{"seq", sequence_of(fields)},
-               {"vertices", made.mesh.vertex_count()},
-               {"triangles", made.mesh.element_count()},
-               {"particles", made.particles},
-               {"iterations", made.iterations.size()},
-               {"converged", made.converged},
-               {"quality", quality_of(shape)},
-               {"differences", made.triangulation.differences.size()},
-               {"backend", name_of(made.backend)},
-               {"relax_milliseconds", 1000 * made.times.relaxing},
-               {"milliseconds", 1000 * timer.seconds()},
-               {"notes", surface_notes(made)}};
-  keep(meshes_, job.client(), dataset_of(std::move(made), quality));
-  return Reply::of(pack);
-}
-
-Reply SurfaceScene::write(Fields& fields) const {
-  const std::string format = fields.text("format");
-  fields.done();
-  check_format(format, mesh_formats(WrittenCells::elements));
-  const auto found = meshes_.find(fields.client());
-  if (found == meshes_.end())
-    throw InputError("there is no surface yet (or it was dropped for newer ones); ask for one first");
-  return mesh_file(found->second, fmt::format("{}-surface.{}", name_, format));
-}
 
 }  // namespace
 

@@ -69,11 +69,6 @@ export class Api {
     return Pack.decode(await (await this.send(path, body)).arrayBuffer());
   }
 
-  /** For questions whose answer is of no interest. */
-  async ask(path: string, body: object): Promise<void> {
-    await this.send(path, body);
-  }
-
   /** For answers that are files: their bytes and the name the server gives them. */
   async file(path: string, body: object): Promise<{ blob: Blob; name: string }> {
     const answer = await this.send(path, body);
@@ -81,21 +76,15 @@ export class Api {
     return { blob: await answer.blob(), name: name ?? 'arrival' };
   }
 
-  /** Has the server read a file again that changed on disk. */
-  reload(dataset: number): Promise<void> {
-    return this.ask(`${dataset}/reload`, {});
-  }
-
   private async bytes(path: string): Promise<ArrayBuffer> {
     const answer = await this.fetch(`api/datasets/${path}`);
-    try {
-      return await answer.arrayBuffer();
-    } catch {
+    return answer.arrayBuffer().catch(() => {
       throw new ApiError(0, 'the answer was cut short; reload the page');
-    }
+    });
   }
 
-  private send(path: string, body: object): Promise<Response> {
+  /** The plain answer, which may be of no interest. */
+  send(path: string, body: object): Promise<Response> {
     return this.fetch(`api/datasets/${path}`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
@@ -104,19 +93,13 @@ export class Api {
   }
 
   private async fetch(path: string, init: RequestInit = {}): Promise<Response> {
-    let answer: Response;
-    try {
-      answer = await fetch(path, { ...init, headers: { ...init.headers, 'X-Isochron-Token': this.token } });
-    } catch {
+    const headers = { ...init.headers, 'X-Isochron-Token': this.token };
+    const answer = await fetch(path, { ...init, headers }).catch(() => {
       throw new ApiError(0, 'the server does not answer');
-    }
+    });
     if (answer.ok) return answer;
-    let said: { error?: string; sources?: number[] } = {};
-    try {
-      said = (await answer.json()) as typeof said;
-    } catch {
-      // not JSON: the status has to do
-    }
+    // Where it is not JSON the status has to do.
+    const said = (await answer.json().catch(() => ({}))) as { error?: string; sources?: number[] };
     throw new ApiError(answer.status, said.error ?? `the server answered ${answer.status}`, said.sources);
   }
 }

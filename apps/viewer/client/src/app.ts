@@ -1,14 +1,12 @@
 // The page: its header, its messages, and the mode that shows a data set.
-import type { Api } from './api';
-import { wordsOf } from './api';
+import { type Api, wordsOf } from './api';
 import { listen } from './events';
-import type { MakeMode, Mode, ModeContext, Theme } from './mode';
+import type { MakeMode, ModeContext, StageMode, Theme } from './stage_mode';
 import type { DataSet, FileState, ServerState } from './types';
 import { button, h } from './ui/dom';
 import { Help } from './ui/help';
 import { Notices, wholePage } from './ui/notices';
-import type { Graphics } from './view/graphics';
-import { NoWebGl } from './view/graphics';
+import { type Graphics, NoWebGl } from './view/graphics';
 
 const dark = window.matchMedia('(prefers-color-scheme: dark)');
 
@@ -37,8 +35,8 @@ export class App {
   private readonly notices = new Notices();
   private readonly help = new Help();
   private readonly body = h('div', { class: 'body' });
-  private readonly exports = h('select', { 'aria-label': 'Export', class: 'export' });
-  private mode: Mode | null = null;
+  private readonly exports = h('select', { 'aria-label': 'Export', class: 'export', change: () => this.export() });
+  private mode: StageMode | null = null;
   private current: DataSet | null = null;
   /** What has become of each data set's file. */
   private readonly files = new Map<number, FileState>();
@@ -55,55 +53,50 @@ export class App {
     dark.addEventListener('change', () => this.mode?.setTheme());
     listen(api, {
       connection: (now) => this.connection(now),
-      changed: (id, file) => this.changed(id, file),
-      reloaded: (id) => void this.reloaded(id),
-      progress: (id, stage, fraction) => id === this.current?.id && this.mode?.progress(stage, fraction),
-      particles: (id, event) => id === this.current?.id && this.mode?.particles?.(event),
+      changed: ({ dataset, file }) => {
+        this.files.set(dataset, file);
+        this.showFileStates();
+      },
+      reloaded: ({ dataset }) => void this.reloaded(dataset),
+      progress: ({ dataset, stage, fraction }) => dataset === this.current?.id && this.mode?.progress(stage, fraction),
+      particles: (event) => event.dataset === this.current?.id && this.mode?.particles(event),
     });
     void this.open(state.datasets[0]!);
   }
 
   private header(): HTMLElement {
-    const choose = h('select', { 'aria-label': 'Data set' });
-    for (const { id, name } of this.state.datasets) choose.append(h('option', { value: id }, name));
-    choose.addEventListener('change', () => {
-      const found = this.state.datasets.find((d) => String(d.id) === choose.value);
+    const { datasets } = this.state;
+    const change = () => {
+      const found = datasets.find((d) => String(d.id) === choose.value);
       if (found !== undefined) void this.open(found);
-    });
-    const name = this.state.datasets.length > 1 ? choose : h('span', { class: 'name' }, this.state.datasets[0]!.name);
-    const file = h('input', {
-      type: 'file',
-      accept: '.json,application/json',
-      hidden: true,
-      'aria-label': 'State file',
-    });
-    file.addEventListener('change', () => {
+    };
+    const options = datasets.map(({ id, name }) => h('option', { value: id }, name));
+    const choose = h('select', { 'aria-label': 'Data set', change }, ...options);
+    const load = () => {
       const [chosen] = file.files ?? [];
       if (chosen !== undefined) void chosen.text().then((text) => this.mode?.loadState(text));
       file.value = '';
-    });
+    };
+    const kind = { type: 'file', accept: '.json,application/json', hidden: true };
+    const file = h('input', { ...kind, 'aria-label': 'State file', change: load });
     return h(
       'header',
       {},
       h('h1', {}, 'isochron'),
-      name,
+      datasets.length > 1 ? choose : h('span', { class: 'name' }, datasets[0]!.name),
       h('span', { class: 'gap' }),
       button('Save state', 'Sources, settings and camera as a file', () => this.mode?.saveState()),
       button('Load state', 'Read such a file', () => file.click()),
       file,
       button('Picture', 'The view as PNG (s)', () => void this.mode?.savePicture()),
-      this.exportMenu(),
+      this.exports,
       button('?', 'Help', () => this.help.toggle()),
     );
   }
 
-  private exportMenu(): HTMLElement {
-    const menu = this.exports;
-    menu.addEventListener('change', () => {
-      if (menu.value !== '') void this.mode?.saveData(menu.value);
-      menu.value = '';
-    });
-    return menu;
+  private export(): void {
+    if (this.exports.value !== '') void this.mode?.saveData(this.exports.value);
+    this.exports.value = '';
   }
 
   private fillExports(): void {
@@ -113,7 +106,7 @@ export class App {
   }
 
   /** Null when it could not be shown, or when something else was opened meanwhile. */
-  private async open(data: DataSet): Promise<Mode | null> {
+  private async open(data: DataSet): Promise<StageMode | null> {
     const turn = ++this.opened;
     this.mode?.dispose();
     this.mode = null;
@@ -150,20 +143,14 @@ export class App {
   }
 
   private connection(now: 'lost' | 'back' | 'replaced'): void {
-    if (now === 'back') {
-      this.notices.hide('connection');
-      this.mode?.refresh();
-      void this.lookAgain();
-    } else if (now === 'lost') {
-      this.notices.show('connection', 'error', 'Lost the connection to isochron view; trying again …');
-    } else {
-      this.notices.show('connection', 'error', 'isochron view was started anew; open the address it has printed.');
-    }
-  }
-
-  private changed(id: number, file: FileState): void {
-    this.files.set(id, file);
-    this.showFileStates();
+    const down = {
+      lost: 'Lost the connection to isochron view; trying again …',
+      replaced: 'isochron view was started anew; open the address it has printed.',
+    };
+    if (now !== 'back') return this.notices.show('connection', 'error', down[now]);
+    this.notices.hide('connection');
+    this.mode?.refresh();
+    void this.lookAgain();
   }
 
   private takeFiles(): void {
@@ -201,7 +188,7 @@ export class App {
 
   private async reload(id: number): Promise<void> {
     try {
-      await this.api.reload(id);
+      await this.api.send(`${id}/reload`, {});
     } catch (error) {
       this.notices.show('changed', 'error', wordsOf(error));
     }

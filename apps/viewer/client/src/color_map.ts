@@ -79,6 +79,9 @@ export function differenceMap(count: number): Color[] {
   });
 }
 
+/** From 0 to 1, as the 3-D view takes them. */
+export const fraction = ([r, g, b]: Color): Color => [r / 255, g / 255, b / 255];
+
 export function css([r, g, b]: Color): string {
   return `rgb(${r} ${g} ${b})`;
 }

@@ -1,31 +1,27 @@
 // The server's stream of events, with a watch on the connection.
-import type { Api } from './api';
-import { ApiError } from './api';
+import { type Api, ApiError } from './api';
 import type { FileState } from './types';
 
-export interface EventHandlers {
-  /** The line went down ("lost"), came back ("back"), or the server is another one now ("replaced"). */
-  connection(state: 'lost' | 'back' | 'replaced'): void;
+/** What the server says; which fields count depends on the event. */
+export interface ServerEvent {
+  dataset: number;
   /** What has become of a file on disk. */
-  changed(dataset: number, file: FileState): void;
-  /** The server has read a file again. */
-  reloaded(dataset: number): void;
-  progress(dataset: number, stage: string, fraction: number): void;
-  particles(dataset: number, event: ParticlesEvent): void;
-}
-
-/** How far the particles of a surface are. */
-export interface ParticlesEvent {
+  file: FileState;
+  /** How far work is. */
+  stage: string;
+  fraction: number;
+  /** How far the particles of a surface are. */
   iteration: number;
   count: number;
   energy: number;
 }
 
-interface EventData extends Partial<ParticlesEvent> {
-  dataset: number;
-  file?: FileState;
-  stage?: string;
-  fraction?: number;
+const usual = { file: 'written', stage: '', fraction: 0, iteration: 0, count: 0, energy: 0 };
+const names = ['changed', 'reloaded', 'progress', 'particles'] as const;
+
+export interface EventHandlers extends Record<(typeof names)[number], (event: ServerEvent) => void> {
+  /** The line went down ("lost"), came back ("back"), or the server is another one now ("replaced"). */
+  connection(state: 'lost' | 'back' | 'replaced'): void;
 }
 
 const retryAfter = 1500;
@@ -40,14 +36,11 @@ export function listen(api: Api, handlers: EventHandlers): void {
       if (lost) handlers.connection('back');
       lost = false;
     };
-    const on = (name: string, handle: (data: EventData) => void) =>
-      stream.addEventListener(name, (event) => handle(JSON.parse((event as MessageEvent<string>).data) as EventData));
-    on('changed', ({ dataset, file = 'written' }) => handlers.changed(dataset, file));
-    on('reloaded', ({ dataset }) => handlers.reloaded(dataset));
-    on('progress', ({ dataset, stage = '', fraction = 0 }) => handlers.progress(dataset, stage, fraction));
-    on('particles', ({ dataset, iteration = 0, count = 0, energy = 0 }) =>
-      handlers.particles(dataset, { iteration, count, energy }),
-    );
+    for (const name of names) {
+      stream.addEventListener(name, ({ data }: MessageEvent<string>) =>
+        handlers[name]({ ...usual, ...(JSON.parse(data) as Partial<ServerEvent>) } as ServerEvent),
+      );
+    }
     stream.onerror = () => {
       stream.close();
       if (!lost) handlers.connection('lost');

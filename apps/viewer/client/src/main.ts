@@ -1,9 +1,16 @@
 // Opens the page: asks at once what the browser can draw and what there is to show, and has the first data set read while
 // the rest of the program loads.
 import { Api, ApiError, wordsOf } from './api';
-import { firstQuestions } from './mode';
+import type { DataSet } from './types';
 import { wholePage } from './ui/notices';
 import { findGraphics } from './view/graphics';
+
+/** What each mode asks for before it can show anything. */
+const firstQuestions: Record<DataSet['kind'], readonly string[]> = {
+  mesh: ['geometry'],
+  tensors: ['volume/fa', 'volume/direction'],
+  volume: ['histogram', 'volume/values'],
+};
 
 function showError(error: unknown): void {
   if (error instanceof ApiError && (error.status === 401 || error.status === 403)) {

@@ -23,10 +23,6 @@ export class Refresh<Name> {
     if (!this.running) void this.run();
   }
 
-  isDue(name: Name): boolean {
-    return this.due.has(name);
-  }
-
   private async run(): Promise<void> {
     this.running = true;
     for (const name of this.due) {

@@ -8,19 +8,14 @@ export const isNumber = (value: unknown): value is number => typeof value === 'n
 export const isVec3 = (value: unknown): value is Vec3 =>
   Array.isArray(value) && value.length === 3 && value.every(isNumber);
 
-/** `kind` is that of the data; meshes, which came first, have none. */
-export function writeState(data: DataSet, camera: Camera, model: object, kind?: 'tensors' | 'volume'): string {
-  const head = { what: mark, version: 1, ...(kind === undefined ? {} : { kind }), data: data.name, camera };
-  return JSON.stringify({ ...head, ...model }, null, 2) + '\n';
-}
-
-export interface RawState {
-  raw: Record<string, unknown>;
-  camera: Camera | null;
+/** The kind of the data is in it; meshes, which came first, have none. */
+export function writeState(data: DataSet, camera: Camera, model: object): string {
+  const kind = data.kind === 'mesh' ? undefined : data.kind;
+  return JSON.stringify({ what: mark, version: 1, kind, data: data.name, camera, ...model }, null, 2) + '\n';
 }
 
 /** Throws an Error that says what is wrong; `what` names the kind of state, as "isochron view" or "a volume in …". */
-export function parseState(text: string, what: string, kind?: 'tensors' | 'volume'): RawState {
+export function parseState(text: string, what: string, kind?: 'tensors' | 'volume') {
   let raw: Record<string, unknown> | null;
   try {
     raw = JSON.parse(text) as Record<string, unknown> | null;

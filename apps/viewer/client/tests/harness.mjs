@@ -1,9 +1,10 @@
 // Runs `isochron view` on generated data and opens it in a browser without a window.
+import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { after, before, describe } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { chromium } from 'playwright-core';
@@ -134,6 +135,32 @@ export class View {
     }
   }
 
+  /** Waits for an arrival that passes the test, and gives its latest time back. */
+  arrival(what = 'an arrival', test = Number.isFinite) {
+    return this.until(() => this.status(), test, what);
+  }
+
+  /** Waits for a picture that passes the test, and gives it back. */
+  shows(test, what, name) {
+    return this.until(() => this.picture(name), test, what);
+  }
+
+  /** The same for the first slice of an image. */
+  sliceShows(test, what) {
+    return this.until(() => this.slice(), test, what);
+  }
+
+  /** Waits for a path, and gives back what is said of it. */
+  pathText() {
+    return this.until(() => this.page.locator('.item.path').textContent(), (now) => /time/.test(now), 'a path');
+  }
+
+  /** Fills a field and ends with a key. */
+  async enter(field, text, key = 'Enter') {
+    await field.fill(text);
+    await field.press(key);
+  }
+
   /** Waits until the page has drawn what it knew of: it draws before the next frame of the screen. */
   async drawn() {
     await this.page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
@@ -209,6 +236,12 @@ export class View {
   close() {
     return this.page.context().close();
   }
+
+  /** The same, of a page that has not complained. */
+  closeQuietly() {
+    assert.deepEqual(this.complaints, []);
+    return this.close();
+  }
 }
 
 /** A place of the stage where the generated meshes are. */
@@ -226,14 +259,22 @@ export function describePage(name, prepare, body) {
       get url() {
         return server.url;
       },
-      open: async (options) => (await View.open(page.browser, server.url, options)).ready(),
-      openWithSource: async (at = middle) => {
+      openAt: async (url, options) => (await View.open(page.browser, url, options)).ready(),
+      open: (options) => page.openAt(server.url, options),
+      openWithSource: async (at) => {
         const view = await page.open();
         await view.click(...at);
-        await view.until(() => view.status(), Number.isFinite, 'an arrival');
+        await view.arrival();
         return view;
       },
     };
+    /** A test in a window of its own; options: where to set a source, and that the page must not complain. */
+    page.test = (name, { source, quiet, ...options }, body) =>
+      test(name, async () => {
+        const view = await (source === undefined ? page.open(options) : page.openWithSource(source));
+        await body(view);
+        await (quiet ? view.closeQuietly() : view.close());
+      });
     before(async () => {
       server = await serve(...(await prepare()));
       page.browser = await openBrowser();

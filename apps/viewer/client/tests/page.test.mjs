@@ -6,6 +6,9 @@ import { test } from 'node:test';
 import { artefacts, describePage, folder, isochron, middle, openBrowser, serve, View } from './harness.mjs';
 import { changed, colorCount, readPng, share } from './png.mjs';
 
+const source = { source: middle };
+const quietSource = { ...source, quiet: true };
+
 async function files() {
   await isochron('generate', 'ventricle', '--elements', '12000', '-o', 'heart.vtu');
   await isochron('generate', 'lens', '--n', '8', '-o', 'lens.vtu');
@@ -17,8 +20,7 @@ async function files() {
 }
 
 describePage('the page', files, (page) => {
-  test('of data sets chosen quickly the last one is shown', async () => {
-    const view = await page.open();
+  page.test('of data sets chosen quickly the last one is shown', { quiet: true }, async (view) => {
     const about = () => view.page.locator('.panel .about').textContent();
     const heart = await about();
     let late;
@@ -35,14 +37,11 @@ describePage('the page', files, (page) => {
     await view.page.waitForTimeout(300);
     assert.equal(await about(), heart, 'the lens came too late');
     await view.click(...middle);
-    await view.until(() => view.status(), Number.isFinite, 'an arrival');
+    await view.arrival();
     assert.equal(await view.page.locator('.stage').count(), 1);
-    assert.deepEqual(view.complaints, []);
-    await view.close();
   });
 
-  test('pictures, data and states are saved; a state brings everything back', async () => {
-    const view = await page.openWithSource();
+  page.test('pictures, data and states are saved; a state brings everything back', quietSource, async (view) => {
     const latest = await view.status();
     const png = await view.download(() => view.page.getByRole('button', { name: 'Picture' }).click());
     assert.equal(png.name, 'heart.png');
@@ -58,21 +57,14 @@ describePage('the page', files, (page) => {
     await view.ready();
     assert.ok(Number.isNaN(await view.status()), 'a reload starts afresh');
     await view.page.getByLabel('State file').setInputFiles(path);
-    await view.until(
-      () => view.status(),
-      (now) => Math.abs(now - latest) < 1e-6 * latest,
-      'the same arrival',
-    );
-    await view.until(() => view.picture(), (now) => changed(shown, now) < 0.002, 'the same picture');
+    await view.arrival('the same arrival', (now) => Math.abs(now - latest) < 1e-6 * latest);
+    await view.shows((now) => changed(shown, now) < 0.002, 'the same picture');
     writeFileSync(join(folder, 'bad.json'), '{"what": 1}');
     await view.page.getByLabel('State file').setInputFiles(join(folder, 'bad.json'));
     await view.notice('state').getByText('no state of isochron view').waitFor();
-    assert.deepEqual(view.complaints, []);
-    await view.close();
   });
 
-  test('keys do what the help says', async () => {
-    const view = await page.open();
+  page.test('keys do what the help says', {}, async (view) => {
     await view.page.locator('.stage').focus();
     await view.page.keyboard.press('?');
     await view.page.getByRole('dialog', { name: 'Help' }).waitFor();
@@ -80,13 +72,9 @@ describePage('the page', files, (page) => {
     await view.page.keyboard.press('Escape');
     assert.equal(await view.page.getByRole('dialog').count(), 0);
     await view.page.keyboard.press('Enter');
-    const placed = await view.until(() => view.status(), Number.isFinite, 'a source in the middle');
+    const placed = await view.arrival('a source in the middle');
     await view.page.keyboard.press('ArrowUp');
-    await view.until(
-      () => view.status(),
-      (now) => now !== placed,
-      'the source to move',
-    );
+    await view.arrival('the source to move', (now) => now !== placed);
     await view.page.keyboard.press('Delete');
     await view.page.locator('.stage-hint', { hasText: 'Click the surface' }).waitFor();
     const unnamed = await view.page
@@ -95,7 +83,6 @@ describePage('the page', files, (page) => {
         (all) => all.filter((e) => !e.getAttribute('aria-label') && !e.labels?.length && !e.textContent.trim()).length,
       );
     assert.equal(unnamed, 0, 'every control has a name');
-    await view.close();
   });
 
   test('two windows do not disturb each other', async () => {
@@ -105,11 +92,7 @@ describePage('the page', files, (page) => {
     await two.drag([0.5, 0.35], [0.45, 0.6]);
     assert.equal(await one.status(), latest);
     await one.click(0.5, 0.5, 'Shift');
-    await one.until(
-      () => one.page.locator('.item.path').textContent(),
-      (now) => /time/.test(now),
-      'a path',
-    );
+    await one.pathText();
     await Promise.all([one.close(), two.close()]);
   });
 
@@ -117,11 +100,7 @@ describePage('the page', files, (page) => {
     const view = await page.open();
     await view.page.getByLabel('Data set').selectOption({ label: 'lines.vtk' });
     await view.page.locator('.stage-hint', { hasText: 'cannot be computed' }).waitFor();
-    await view.until(
-      () => view.picture(),
-      (now) => share(now, (r, g, b) => b > 150 && b > r + 80 && b > g + 40) > 0.0005,
-      'the lines',
-    );
+    await view.shows((now) => share(now, (r, g, b) => b > 150 && b > r + 80 && b > g + 40) > 0.0005, 'the lines');
     await view.close();
     const wrong = await View.open(
       page.browser,
@@ -137,17 +116,13 @@ describePage('the page', files, (page) => {
   test('a file that changed is offered anew, and a server that ends is missed', async () => {
     await isochron('generate', 'sphere', '--frequency', '8', '-o', 'ball.ply');
     const own = await serve('ball.ply');
-    const view = await (await View.open(page.browser, own.url)).ready();
+    const view = await page.openAt(own.url);
     await view.click(0.5, 0.5);
-    const latest = await view.until(() => view.status(), Number.isFinite, 'an arrival');
+    const latest = await view.arrival();
     await isochron('generate', 'sphere', '--frequency', '12', '-o', 'ball.ply', '--force');
     utimesSync(join(folder, 'ball.ply'), new Date(), new Date(Date.now() + 5000));
     await view.notice('changed').getByRole('button', { name: 'Reload' }).click();
-    const again = await view.until(
-      () => view.status(),
-      (now) => Number.isFinite(now) && now !== latest,
-      'the new file',
-    );
+    const again = await view.arrival('the new file', (now) => Number.isFinite(now) && now !== latest);
     assert.ok(Math.abs(again - latest) < 0.05 * latest, 'it is a sphere still, with the same source');
     renameSync(join(folder, 'ball.ply'), join(folder, 'aside.ply'));
     await view.notice('changed').getByText('ball.ply was deleted').waitFor();
@@ -164,42 +139,38 @@ describePage('the page', files, (page) => {
     const place = join(folder, 'page.vtu');
     copyFileSync(join(folder, 'lens.vtu'), place);
     const own = await serve('page.vtu');
-    const view = await (await View.open(page.browser, own.url)).ready();
+    const view = await page.openAt(own.url);
     await view.click(0.5, 0.5);
-    await view.until(() => view.status(), Number.isFinite, 'an arrival');
+    await view.arrival();
     copyFileSync(join(folder, 'heart.vtu'), place);
     utimesSync(place, new Date(), new Date(Date.now() + 5000));
     await view.notice('changed').getByRole('button', { name: 'Reload' }).click();
     await view.notice('sources').getByText('Not on the mesh, and left out: Source 1').waitFor();
     await view.page.locator('.stage-hint', { hasText: 'Click the surface' }).waitFor();
-    const fresh = await (await View.open(page.browser, own.url)).ready();
+    const fresh = await page.openAt(own.url);
     const [now, first] = [await view.saved(), await fresh.saved()];
     assert.deepEqual(now.state.sources, []);
     assert.deepEqual(now.state.camera, first.state.camera, 'the view is that of a page that was just opened');
     await fresh.close();
-    await view.until(() => view.picture('another'), (shown) => colorCount(shown) > 50, 'a shaded surface');
+    await view.shows((shown) => colorCount(shown) > 50, 'a shaded surface', 'another');
     assert.equal(await view.notice('sources').count(), 1, 'the message stays');
     await view.click(...middle);
-    await view.until(() => view.status(), Number.isFinite, 'an arrival on the new mesh');
+    await view.arrival('an arrival on the new mesh');
     await view.notice('sources').waitFor({ state: 'detached' });
     await view.close();
     await own.stop();
   });
 
-  test('an error stays until what failed is mended', async () => {
-    const view = await page.openWithSource();
-    await view.page.getByLabel('Spacing of isochrones').fill('0.0001');
-    await view.page.keyboard.press('Enter');
+  page.test('an error stays until what failed is mended', source, async (view) => {
+    await view.enter(view.page.getByLabel('Spacing of isochrones'), '0.0001');
     await view.notice('error').getByText('too small').waitFor();
     const asked = view.page.waitForResponse('**/fibers?**');
     await view.page.getByLabel('Fibres').last().selectOption('fiber');
     await asked;
     await view.drawn();
     assert.equal(await view.notice('error').count(), 1, 'fibres are no answer to it');
-    await view.page.getByLabel('Spacing of isochrones').fill('');
-    await view.page.keyboard.press('Enter');
+    await view.enter(view.page.getByLabel('Spacing of isochrones'), '');
     await view.notice('error').waitFor({ state: 'detached' });
-    await view.close();
   });
 
   test('messages cover nothing, in a narrow window too', async () => {
@@ -230,33 +201,27 @@ describePage('the page', files, (page) => {
     }
   });
 
-  test('a number that cannot be is answered with words', async () => {
-    const view = await page.open();
+  page.test('a number that cannot be is answered with words', {}, async (view) => {
     const field = view.page.getByLabel('Along', { exact: true });
-    await field.fill('0');
-    await field.press('Enter');
+    await view.enter(field, '0');
     await view.page.getByRole('alert').getByText('above 0').waitFor();
-    await field.fill('0.7');
-    await field.press('Enter');
+    await view.enter(field, '0.7');
     await view.page.getByRole('alert').waitFor({ state: 'detached' });
     assert.equal(await field.getAttribute('aria-invalid'), 'false');
-    await view.close();
   });
 
-  test('the help begins at its beginning', async () => {
-    const view = await page.open({ viewport: { width: 900, height: 360 } });
+  page.test('the help begins at its beginning', { viewport: { width: 900, height: 360 } }, async (view) => {
     await view.page.getByRole('button', { name: '?' }).click();
     const help = view.page.getByRole('dialog', { name: 'Help' });
     await help.waitFor();
     assert.equal(await help.evaluate((dialog) => dialog.scrollTop), 0);
     assert.ok(await help.evaluate((dialog) => dialog.scrollHeight > dialog.clientHeight), 'it does not fit');
-    await view.close();
   });
 
   test('what became of one file is not hidden by what becomes of another', async () => {
     for (const name of ['one.ply', 'two.ply']) await isochron('generate', 'sphere', '--frequency', '4', '-o', name);
     const own = await serve('one.ply', 'two.ply');
-    const view = await (await View.open(page.browser, own.url)).ready();
+    const view = await page.openAt(own.url);
     const [one, aside] = ['one.ply', 'aside.ply'].map((name) => join(folder, name));
     renameSync(one, aside);
     await view.notice('changed').getByText('one.ply was deleted').waitFor();

@@ -12,17 +12,13 @@ async function mesh(browser) {
   const view = await (await View.open(browser, server.url, size)).ready();
   const { page } = view;
   await view.click(0.55, 0.5);
-  await view.until(() => view.status(), Number.isFinite, 'an arrival');
+  await view.arrival();
   await page.getByLabel('Unit of times').fill('ms');
   await view.click(0.42, 0.24, 'Shift');
-  await view.until(
-    () => page.locator('.item.path').textContent(),
-    (now) => /time/.test(now),
-    'a path',
-  );
+  await view.pathText();
   await page.getByLabel('Compare').selectOption('ab');
-  await page.getByRole('group', { name: 'Setting B' }).getByLabel('Across', { exact: true }).fill('0.6');
-  await page.keyboard.press('Enter');
+  const across = page.getByRole('group', { name: 'Setting B' }).getByLabel('Across', { exact: true });
+  await view.enter(across, '0.6');
   await page.evaluate(() => document.activeElement?.blur());
   await view.picture();
   await page.waitForTimeout(1000);
@@ -67,11 +63,9 @@ async function surface(browser) {
     await view.until(() => view.status('triangles'), Number.isFinite, 'a mesh');
   };
   await page.locator('.stage-hint').waitFor();
-  await page.getByLabel('Isovalue', { exact: true }).fill('50');
-  await page.keyboard.press('Tab');
+  await view.enter(page.getByLabel('Isovalue', { exact: true }), '50', 'Tab');
   await page.getByLabel('Sizes').selectOption('uniform');
-  await page.getByLabel('Edge length', { exact: true }).fill('3');
-  await page.keyboard.press('Tab');
+  await view.enter(page.getByLabel('Edge length', { exact: true }), '3', 'Tab');
   await start();
   await page.locator('.stage').focus();
   for (const key of ['ArrowDown', 'ArrowDown', '+', '+', '+', '2']) await page.keyboard.press(key);

@@ -40,7 +40,7 @@ describePage('tensor images', files, (opened) => {
     await note.waitFor();
     await click(100, 80);
     await view.until(cost, (now) => now !== first, 'another cost');
-    await view.until(() => view.slice(), (now) => changed(before, now) > 0.001, 'the slice to follow');
+    await view.sliceShows((now) => changed(before, now) > 0.001, 'the slice to follow');
     const asked = (what) => view.requests.filter((url) => url.endsWith(`/${what}`)).length;
     const connects = asked('connect');
     await page.getByLabel('Tensor glyphs').check();
@@ -50,11 +50,7 @@ describePage('tensor images', files, (opened) => {
     assert.equal(asked('connect'), connects, 'what is shown is not computed again');
     const space = await view.picture();
     await page.getByLabel('Volume').selectOption('fa');
-    await view.until(
-      () => view.picture(),
-      (now) => changed(space, now) > 0.01,
-      'FA as a volume',
-    );
+    await view.shows((now) => changed(space, now) > 0.01, 'FA as a volume');
     await page.getByLabel('Volume').selectOption('cost');
     await view.until(() => view.requests.some((url) => url.includes('/volume/cost')), Boolean, 'the cost');
     await page.getByLabel('Volume').selectOption('');
@@ -72,7 +68,6 @@ describePage('tensor images', files, (opened) => {
     assert.equal(moved, null);
     await page.getByLabel('State file').setInputFiles(path);
     await view.until(cost, Number.isFinite, 'the pathway of the state');
-    assert.deepEqual(view.complaints, []);
-    await view.close();
+    await view.closeQuietly();
   });
 });

@@ -6,6 +6,13 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { load } from './bundle.mjs';
 
+const camera = { position: [0, 0, 9], focus: [0, 0, 0], up: [0, 1, 0] };
+const box = [[-1, -2, -3], [4, 5, 6]];
+const surfaceModel = async () => ({
+  ...(await load('src/surface/surface_model.ts')),
+  ...(await load('src/state_file.ts')),
+});
+
 function packed(header, payload) {
   const text = new TextEncoder().encode(JSON.stringify(header));
   const length = Math.ceil((8 + text.length) / 8) * 8;
@@ -73,18 +80,10 @@ test('a ray meets the nearest triangle', async () => {
 
 test('a point is seen where its ray goes', async () => {
   const { cameraFor, lensFor, orbit, pan, rayThrough, seenAt, zoom } = await load('src/view/camera.ts');
-  const box = [
-    [-1, -2, -3],
-    [4, 5, 6],
-  ];
   let camera = cameraFor(box);
   for (const aspect of [1, 1.5]) {
     const lens = lensFor(box, aspect);
-    for (const corner of [
-      [-1, -2, -3],
-      [4, 5, 6],
-      [4, -2, 6],
-    ]) {
+    for (const corner of [...box, [4, -2, 6]]) {
       assert.ok(Math.max(...seenAt(camera, lens, corner).map(Math.abs)) <= 1, 'the whole box is seen');
     }
   }
@@ -136,9 +135,11 @@ test('what is wanted again while it waits is renewed once', async () => {
 });
 
 test('a state file keeps everything, and a bad one is refused', async () => {
-  const { defaultModel, readStateFile, speedRequest, stateFile } = await load('src/mesh/model.ts');
+  const { defaultModel, readStateFile, speedRequest } = await load('src/mesh/model.ts');
+  const { writeState } = await load('src/state_file.ts');
   const data = {
     name: 'heart.vtu',
+    kind: 'mesh',
     fibers: ['fiber'],
     arrays: [{ name: 'speed', on: 'cells', components: 1, low: 0.5, high: 2 }],
     regions: { array: 'region', values: [1, 2] },
@@ -150,8 +151,7 @@ test('a state file keeps everything, and a bad one is refused', async () => {
   model.compare = 'difference';
   model.coloring = 'cells/speed';
   model.moment = 12.5;
-  const camera = { position: [0, 0, 9], focus: [0, 0, 0], up: [0, 1, 0] };
-  const back = readStateFile(stateFile(model, camera, data), data);
+  const back = readStateFile(writeState(data, camera, model), data);
   assert.deepEqual(back.model, model);
   assert.deepEqual(back.camera, camera);
   assert.deepEqual(speedRequest(model.settings.b, data), {
@@ -177,15 +177,8 @@ test('slices lie where the affine says', async () => {
   };
   const { Volume } = await load('src/slices/volume.ts');
   // Axes swapped and one flipped: i runs along -y, j along x, k along z.
-  const volume = new Volume(
-    [2, 3, 2],
-    [2, 1, 3],
-    [0, 1, 0, 10, -2, 0, 0, 20, 0, 0, 3, 30, 0, 0, 0, 1],
-    [
-      [9.5, 17, 28.5],
-      [12.5, 21, 34.5],
-    ],
-  );
+  const affine = [0, 1, 0, 10, -2, 0, 0, 20, 0, 0, 3, 30, 0, 0, 0, 1];
+  const volume = new Volume([2, 3, 2], [2, 1, 3], affine, [[9.5, 17, 28.5], [12.5, 21, 34.5]]);
   assert.equal(volume.offsetAt(10, 20, 30), 0);
   assert.equal(volume.offsetAt(12, 18, 33), (1 * 3 + 2) * 2 + 1);
   assert.equal(volume.offsetAt(14, 20, 30), -1);
@@ -198,7 +191,7 @@ test('slices lie where the affine says', async () => {
 });
 
 test('the isovalue begins between two kinds of voxels', async () => {
-  const { greyRange, partingValue } = await load('src/surface/values.ts');
+  const { greyRange, partingValue } = await load('src/surface/histogram.ts');
   const counts = new Uint32Array(256);
   counts[10] = 900;
   counts[12] = 100;
@@ -209,7 +202,7 @@ test('the isovalue begins between two kinds of voxels', async () => {
 });
 
 test('a mesh meets a slice in segments', async () => {
-  const { section } = await load('src/surface/section.ts');
+  const { section } = await load('src/slices/volume.ts');
   const mesh = {
     points: new Float32Array([0, 0, 0, 2, 0, 0, 0, 0, 2]),
     triangles: new Uint32Array([0, 1, 2]),
@@ -240,24 +233,14 @@ test('particles are discs on the surface, and a ray picks the one in front', asy
 });
 
 test('a state of a volume keeps its brush, and odd values are left out', async () => {
-  const { defaultSurfaceModel, readSurfaceState, surfaceRequest, surfaceStateFile } = await load(
-    'src/surface/surface_model.ts',
-  );
-  const data = {
-    name: 'ct.nii.gz',
-    spacing: [1, 1, 2],
-    bounds: [
-      [0, 0, 0],
-      [10, 20, 30],
-    ],
-  };
+  const { defaultSurfaceModel, readSurfaceState, surfaceRequest, writeState } = await surfaceModel();
+  const data = { name: 'ct.nii.gz', kind: 'volume', spacing: [1, 1, 2], bounds: box };
   const model = defaultSurfaceModel(data, 50);
   model.strokes.push({ points: [[1, 2, 3], [4, 5, 6]], radius: 3, factor: 0.5 });
   model.coloring = 'quality';
   model.started = true;
-  const camera = { position: [0, 0, 9], focus: [0, 0, 0], up: [0, 1, 0] };
   const usual = defaultSurfaceModel(data, 7);
-  assert.deepEqual(readSurfaceState(surfaceStateFile(model, camera, data), usual), { model, camera });
+  assert.deepEqual(readSurfaceState(writeState(data, camera, model), usual), { model, camera });
   assert.deepEqual(surfaceRequest(model).brush[1], { point: [4, 5, 6], radius: 3, factor: 0.5 });
   assert.equal(surfaceRequest({ ...model, uniform: 2 }).epsilon, undefined);
   const odd = { what: 'isochron view state', kind: 'volume', epsilon: -1, strokes: [null, { radius: 0 }], brush: 4 };
@@ -266,22 +249,15 @@ test('a state of a volume keeps its brush, and odd values are left out', async (
 });
 
 test('of a label map the object is a label that the map has', async () => {
-  const { defaultSurfaceModel, readSurfaceState, surfaceRequest, surfaceStateFile } = await load(
-    'src/surface/surface_model.ts',
-  );
+  const { defaultSurfaceModel, readSurfaceState, surfaceRequest, writeState } = await surfaceModel();
   const labels = [0, 3, 7].map((value) => ({ value, voxels: [900, 10, 20][[0, 3, 7].indexOf(value)] }));
-  const bounds = [
-    [0, 0, 0],
-    [1, 1, 1],
-  ];
-  const data = { name: 'map.nii.gz', bounds, labels };
+  const data = { name: 'map.nii.gz', kind: 'volume', bounds: box, labels };
   const usual = defaultSurfaceModel(data, 2.5);
   assert.deepEqual([usual.by, usual.label], ['label', 7], 'the largest one that is not 0');
   assert.equal(surfaceRequest(usual).label, 7);
   assert.equal(surfaceRequest(usual).isovalue, undefined);
   assert.equal(surfaceRequest({ ...usual, by: 'isovalue' }).label, undefined);
-  const camera = { position: [0, 0, 9], focus: [0, 0, 0], up: [0, 1, 0] };
-  const chosen = surfaceStateFile({ ...usual, label: 3 }, camera, data);
+  const chosen = writeState(data, camera, { ...usual, label: 3 });
   assert.equal(readSurfaceState(chosen, usual, labels).model.label, 3);
   const other = { ...usual, by: 'isovalue', label: 0 };
   assert.deepEqual(readSurfaceState(chosen, other, []).model, other, 'a map without that label');
@@ -311,22 +287,16 @@ test('surfaces of equal time are at the front or at the isochrones', async () =>
 });
 
 test('a state of a tensor image keeps its pathways', async () => {
-  const { defaultTensorModel, newPathway, readTensorState, tensorStateFile } = await load('src/tensor/tensor_model.ts');
-  const data = {
-    name: 'dti.nii.gz',
-    bounds: [
-      [0, 0, 0],
-      [10, 20, 30],
-    ],
-  };
+  const { defaultTensorModel, newPathway, readTensorState } = await load('src/tensor/tensor_model.ts');
+  const { writeState } = await load('src/state_file.ts');
+  const data = { name: 'dti.nii.gz', kind: 'tensors', bounds: box };
   const model = defaultTensorModel(data);
   model.pathways.push(newPathway(model));
   model.pathways[1].from = { point: [1, 2, 3], radius: 4 };
   model.pathways[1].epsilon = 0.2;
   model.active = 1;
   model.showGlyphs = true;
-  const camera = { position: [0, 0, 9], focus: [0, 0, 0], up: [0, 1, 0] };
-  assert.deepEqual(readTensorState(tensorStateFile(model, camera, data), data), { model, camera });
+  assert.deepEqual(readTensorState(writeState(data, camera, model), data), { model, camera });
   assert.throws(() => readTensorState('{"what": "isochron view state"}', data), /no state of a tensor image/);
 });
 

@@ -44,9 +44,8 @@ describePage('volumes', files, (opened) => {
     await page.mouse.up();
     assert.ok(Math.abs((await isovalue()) - 150) < 5, `dragged to ${await isovalue()}`);
     assert.ok((await isovalue()) > first);
-    await view.until(() => view.slice(), (now) => changed(before, now) > 0.01, 'the tint on the slice follows');
-    await page.getByLabel('Isovalue', { exact: true }).fill('50');
-    await page.keyboard.press('Tab');
+    await view.sliceShows((now) => changed(before, now) > 0.01, 'the tint on the slice follows');
+    await view.enter(page.getByLabel('Isovalue', { exact: true }), '50', 'Tab');
     assert.equal(await isovalue(), 50);
     const plain = await view.picture('surface-open');
 
@@ -62,13 +61,10 @@ describePage('volumes', files, (opened) => {
     assert.match(await page.locator('.status').textContent(), /vertices, [\d,]+ triangles · \d+ iterations/);
     assert.match(await page.locator('.numbers').textContent(), /mean 0\.9\d+, min 0\.\d+/);
     assert.ok((await page.locator('.numbers rect').count()) === 50, 'the quality histogram');
-    const mesh = await view.until(
-      () => view.picture('surface'),
-      (now) => changed(plain, now) > 0.02 && colorCount(now) > 50,
-      'the mesh to be drawn',
-    );
+    const drawn = (now) => changed(plain, now) > 0.02 && colorCount(now) > 50;
+    const mesh = await view.shows(drawn, 'the mesh to be drawn', 'surface');
     await page.keyboard.press('e');
-    await view.until(() => view.picture(), (now) => changed(mesh, now) > 0.02, 'no edges');
+    await view.shows((now) => changed(mesh, now) > 0.02, 'no edges');
     await page.getByLabel('Colour by').selectOption('quality');
     await page.locator('.legend', { hasText: 'radius ratio' }).waitFor();
 
@@ -90,15 +86,13 @@ describePage('volumes', files, (opened) => {
     const [all, then] = meshes.map((points) => points.length / 3);
     assert.ok(then - all < 4 * more, 'and no more elsewhere');
     await view.picture('surface-brushed');
-    assert.deepEqual(view.complaints, []);
-    await view.close();
+    await view.closeQuietly();
   });
 
   test('a surface can be stopped, kept in a state, and exported', async () => {
     const { view, page } = await openPhantom();
     await page.getByLabel('Sizes').selectOption('uniform');
-    await page.getByLabel('Edge length', { exact: true }).fill('0.45');
-    await page.keyboard.press('Tab');
+    await view.enter(page.getByLabel('Edge length', { exact: true }), '0.45', 'Tab');
     await page.locator('.stage').focus();
     await page.keyboard.press('Enter');
     await view.until(() => view.status('frames'), (frames) => frames >= 1, 'particles');
@@ -107,8 +101,7 @@ describePage('volumes', files, (opened) => {
     assert.ok(await page.getByRole('button', { name: 'Start' }).isEnabled());
     assert.ok(Number.isNaN(await view.status('triangles')));
     await page.keyboard.press('b');
-    await page.getByLabel('Edge length', { exact: true }).fill('3');
-    await page.keyboard.press('Tab');
+    await view.enter(page.getByLabel('Edge length', { exact: true }), '3', 'Tab');
     await page.getByRole('button', { name: 'Start' }).click();
     const triangles = await made(view);
     const { path, state } = await view.saved();
@@ -124,8 +117,7 @@ describePage('volumes', files, (opened) => {
     await view.ready();
     await page.getByLabel('State file').setInputFiles(path);
     assert.equal(await made(view, 'the mesh of the state'), triangles);
-    await page.getByLabel('Isovalue', { exact: true }).fill('9000');
-    await page.keyboard.press('Enter');
+    await view.enter(page.getByLabel('Isovalue', { exact: true }), '9000');
     await page.getByRole('button', { name: 'Start' }).click();
     await view.notice('error').waitFor();
     await page.getByLabel('Data set').selectOption({ label: 'flat.nii.gz' });
@@ -156,8 +148,7 @@ describePage('volumes', files, (opened) => {
     await page.getByLabel('Data set').selectOption({ label: 'nan.npy' });
     await page.locator('.stage-hint', { hasText: 'no voxel has a number' }).waitFor();
     assert.equal(await page.getByLabel('Isovalue', { exact: true }).inputValue(), '0');
-    assert.deepEqual(view.complaints, []);
-    await view.close();
+    await view.closeQuietly();
     await own.stop();
   });
 
@@ -172,10 +163,9 @@ describePage('volumes', files, (opened) => {
     await label.selectOption('1');
     const before = await view.slice();
     await label.selectOption('2');
-    await view.until(() => view.slice(), (now) => changed(before, now) > 0.005, 'the tint on the slice follows');
+    await view.sliceShows((now) => changed(before, now) > 0.005, 'the tint on the slice follows');
     await page.getByLabel('Sizes').selectOption('uniform');
-    await page.getByLabel('Edge length', { exact: true }).fill('3');
-    await page.keyboard.press('Tab');
+    await view.enter(page.getByLabel('Edge length', { exact: true }), '3', 'Tab');
     const answers = await view.answers('surface');
     const plain = await view.picture();
     await page.getByRole('button', { name: 'Start' }).click();
@@ -186,7 +176,7 @@ describePage('volumes', files, (opened) => {
     const told = await isochron('surface', 'phantom.nii.gz', '--label', '2', '--uniform', '3', '-o', 'two.ply', '--json');
     const command = JSON.parse(told).elements;
     assert.equal(triangles, command, 'the mesh that isochron surface --label makes');
-    await view.until(() => view.picture('label'), (now) => changed(plain, now) > 0.02, 'the mesh is drawn');
+    await view.shows((now) => changed(plain, now) > 0.02, 'the mesh is drawn', 'label');
     const { path, state } = await view.saved();
     assert.deepEqual([state.by, state.label], ['label', 2]);
     await page.getByLabel('The object is').selectOption('isovalue');
@@ -196,7 +186,6 @@ describePage('volumes', files, (opened) => {
     const [, { pack: again }] = await answers.first(2);
     assert.equal(await label.inputValue(), '2');
     assert.deepEqual(again.floats('points'), first.floats('points'));
-    assert.deepEqual(view.complaints, []);
-    await view.close();
+    await view.closeQuietly();
   });
 });

@@ -1,54 +1,16 @@
 // The server's answers about a mesh, as the views use them.
 import type { Pack } from '../pack';
 import type { Vec3 } from '../types';
-import type { Triangles } from './drawn_mesh';
 
-export interface Lines {
-  points: Float32Array;
-  offsets: Uint32Array;
-  /** The time of each line. */
-  levels: Float32Array;
-}
-
-/** Arrival times of one setting. */
-export interface Arrival {
-  times: Float32Array; // per vertex of the geometry
-  unit: string;
-  isochrones: Lines;
-  spacing: number;
-  maxTime: number;
-  unreached: number;
-  milliseconds: number;
-  solveMilliseconds: number;
-  notes: string[];
-}
-
-export interface Path {
-  target: Vec3;
-  points: Float32Array;
-  length: number;
-  time: number;
-}
-
-export interface Clipped extends Triangles {
-  /** Null before there is an arrival. */
-  times: Float32Array | null;
-  isochrones: Lines | null;
-}
-
-/** Surfaces of equal time inside a volume. */
-export interface LevelSurfaces extends Triangles {
-  /** The time of each triangle. */
-  levels: Float32Array;
-}
-
-function readLines(pack: Pack): Lines {
+/** Polylines, and the time of each. */
+function readLines(pack: Pack) {
   return { points: pack.floats('iso_points'), offsets: pack.ids('iso_offsets'), levels: pack.floats('iso_levels') };
 }
 
-export function readArrival(pack: Pack): Arrival {
+/** Arrival times of one setting. */
+export function readArrival(pack: Pack) {
   return {
-    times: pack.floats('times'),
+    times: pack.floats('times'), // per vertex of the geometry
     unit: pack.units('times'),
     isochrones: pack.has('iso_points')
       ? readLines(pack)
@@ -62,22 +24,31 @@ export function readArrival(pack: Pack): Arrival {
   };
 }
 
-export function readPath(pack: Pack, target: Vec3): Path {
+export type Arrival = ReturnType<typeof readArrival>;
+
+export function readPath(pack: Pack, target: Vec3) {
   return { target, points: pack.floats('points'), length: pack.number('length'), time: pack.number('time') };
 }
 
-export function readClipped(pack: Pack): Clipped {
+export type Path = ReturnType<typeof readPath>;
+
+export function readClipped(pack: Pack) {
   return {
     points: pack.floats('points'),
     triangles: pack.ids('triangles'),
-    times: pack.has('times') ? pack.floats('times') : null,
+    times: pack.has('times') ? pack.floats('times') : null, // null before there is an arrival
     isochrones: pack.has('iso_points') ? readLines(pack) : null,
   };
 }
 
-export function readLevelSurfaces(pack: Pack): LevelSurfaces {
+export type Clipped = ReturnType<typeof readClipped>;
+
+/** Surfaces of equal time inside a volume, and the time of each triangle. */
+export function readLevelSurfaces(pack: Pack) {
   return { points: pack.floats('points'), triangles: pack.ids('triangles'), levels: pack.floats('levels') };
 }
+
+export type LevelSurfaces = ReturnType<typeof readLevelSurfaces>;
 
 /** Those whose time is not after a moment (null: all), without their points' being renumbered. */
 export function surfacesUntil(surfaces: LevelSurfaces, moment: number | null): LevelSurfaces {

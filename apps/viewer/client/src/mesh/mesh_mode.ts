@@ -1,26 +1,19 @@
 // The mesh mode: joins the model, the server's answers, the picture and the controls.
 import { ApiError, wordsOf } from '../api';
-import type { MakeMode, ModeContext } from '../mode';
-import { StageMode } from '../stage_mode';
+import { type MakeMode, type ModeContext, StageMode } from '../stage_mode';
 import type { DataSet, Vec3 } from '../types';
-import { download, h, shortNumber } from '../ui/dom';
-import { arrows, followKeys } from '../ui/keys';
-import { Overlay, pngOf } from '../ui/overlay';
+import { h, shortNumber } from '../ui/dom';
+import { Overlay } from '../ui/overlay';
 import { TimeBar } from '../ui/time_bar';
 import { scale } from '../vec';
-import type { Camera } from '../view/camera';
-import { frame } from '../view/camera';
+import { type Camera, frame } from '../view/camera';
 import type { PointerHandlers } from '../view/pointer';
 import { drawnMesh } from './drawn_mesh';
-import type { PaneKind, Shown } from './mesh_view';
-import { MeshView } from './mesh_view';
-import type { Model } from './model';
-import { defaultModel, readStateFile, slotsOf, stateFile, surfaceTimes } from './model';
-import type { Tool } from './panel';
-import { Panel } from './panel';
+import { type PaneKind, type Shown, MeshView } from './mesh_view';
+import { type Model, defaultModel, readStateFile, slotsOf, surfaceTimes } from './model';
+import { Panel, type PanelActions, type Tool } from './panel';
 import { pick, valueAt } from './pick';
-import type { Part } from './requests';
-import { OffMesh, Requests } from './requests';
+import { type Part, OffMesh, Requests } from './requests';
 
 const paneTitles: Record<PaneKind, string> = { a: 'A', b: 'B', difference: 'B − A' };
 /** Picking a source takes no better aim than this, in pixels. */
@@ -32,12 +25,12 @@ const hoverLimit = 300_000;
 /** Above this many triangles edges are not smoothed where the processor draws: most triangles are below a pixel then. */
 const multisampleLimit = 200_000;
 
-export class MeshMode extends StageMode {
-  private readonly model: Model;
+export class MeshMode extends StageMode implements PanelActions {
+  protected readonly model: Model;
   private readonly overlay = new Overlay();
   private readonly timeBar: TimeBar;
   private readonly panel: Panel;
-  private readonly requests: Requests;
+  readonly requests: Requests;
   private readonly shown: Shown;
   private view!: MeshView;
   /** The part whose failure is shown; null when none is. */
@@ -89,33 +82,12 @@ export class MeshMode extends StageMode {
       this.overlay.setCaption(this.caption());
       if (this.model.inside === 'front') this.requests.want('surfaces');
     });
-    this.panel = new Panel(data, this.model, {
-      setTool: (tool) => this.stageBox.setAttribute('data-tool', tool),
-      sourcesChanged: () => this.sourcesChanged(),
-      settingChanged: (slot) => this.requests.want(slot),
-      compareChanged: () => this.compareChanged(),
-      targetsChanged: () => this.targetsChanged(),
-      isochronesChanged: () => this.requests.wantArrivals(),
-      fibersChanged: () => this.requests.want('fibers'),
-      coloringChanged: () => this.requests.want('array'),
-      clipChanged: () => this.requests.want('clip'),
-      insideChanged: () => this.requests.want('surfaces'),
-      unitChanged: () => this.redraw(),
-      alignClip: () => this.alignClip(),
-    });
+    this.panel = new Panel(data, this.model, this);
     this.status.setAttribute('aria-live', 'off'); // it changes with every movement of a source
     this.stageBox.setAttribute('aria-label', `${data.name}: arrow keys move the source, question mark for help`);
-    const left = h(
-      'main',
-      {},
-      h('div', { class: 'stage-frame' }, this.stageBox, this.overlay.element),
-      this.timeBar.element,
-      this.status,
-    );
-    root.replaceChildren(left, this.panel.element);
-    this.makeStage();
-    this.followKeys();
-    this.showWarnings();
+    const frame = h('div', { class: 'stage-frame' }, this.stageBox, this.overlay.element);
+    this.open(root, this.panel.element, frame, this.timeBar.element);
+    this.listenToKeys();
   }
 
   override dispose(): void {
@@ -138,10 +110,8 @@ export class MeshMode extends StageMode {
     this.redraw();
   }
 
-  async savePicture(): Promise<void> {
-    this.stage.renderNow();
-    const ratio = this.stage.canvas.width / (this.stageBox.clientWidth || 1);
-    download(await pngOf(this.overlay.painted(this.stage.canvas, ratio)), `${this.baseName()}.png`);
+  protected picture(): HTMLCanvasElement {
+    return this.overlay.painted(this.stage.canvas, this.stageBox.clientWidth);
   }
 
   /** Formats that hold such a mesh, of each setting that is shown. */
@@ -151,10 +121,6 @@ export class MeshMode extends StageMode {
     const slots = slotsOf(this.model.compare);
     const of = (slot: string) => (slots.length > 1 ? `times of ${slot.toUpperCase()}` : 'times');
     return slots.flatMap((slot) => formats.map((f): [string, string] => [`${slot}/${f}`, `${of(slot)} as .${f}`]));
-  }
-
-  stateText(): string {
-    return stateFile(this.model, this.stage.camera, this.data);
   }
 
   protected exportRequest(name: string): object {
@@ -185,7 +151,7 @@ export class MeshMode extends StageMode {
     this.redraw();
   }
 
-  protected pointer(): PointerHandlers {
+  protected override pointer(): PointerHandlers {
     return {
       grab: (x, y) => this.grab(x, y),
       drag: (x, y) => this.dragTo(x, y),
@@ -195,7 +161,7 @@ export class MeshMode extends StageMode {
     };
   }
 
-  private redraw(): void {
+  redraw(): void {
     this.view.draw();
     const kinds = this.view.kinds;
     this.overlay.setPanes(
@@ -216,7 +182,8 @@ export class MeshMode extends StageMode {
     const { moment, inside, timeUnit } = this.model;
     const { a: arrival } = this.shown.arrival;
     if (arrival === undefined || (moment === null && inside !== 'front')) return '';
-    const half = () => surfaceTimes(this.model, { lines: arrival.isochrones.levels, maxTime: arrival.maxTime })[0] ?? NaN;
+    const half = () =>
+      surfaceTimes(this.model, { lines: arrival.isochrones.levels, maxTime: arrival.maxTime })[0] ?? NaN;
     return `front at ${shortNumber(moment ?? half())} ${timeUnit}`.trim();
   }
 
@@ -279,16 +246,15 @@ export class MeshMode extends StageMode {
     this.status.textContent = parts.join(' · ');
     this.status.dataset['latest'] = String(arrival.maxTime);
     this.status.dataset['spacing'] = String(arrival.spacing);
-    this.status.dataset['lines'] = String(arrival.isochrones.levels.length);
   }
 
-  private sourcesChanged(): void {
+  sourcesChanged(): void {
     this.view.drawBalls();
     this.overlay.setHint(this.hint());
     if (this.data.solvable) this.requests.wantArrivals();
   }
 
-  private compareChanged(): void {
+  compareChanged(): void {
     if (this.failedPart === 'b' && this.model.compare === 'off') this.clearFailure();
     this.context.exportsChanged();
     this.requests.wantArrivals();
@@ -298,13 +264,13 @@ export class MeshMode extends StageMode {
     this.redraw();
   }
 
-  private targetsChanged(): void {
+  targetsChanged(): void {
     this.view.drawBalls();
     this.panel.drawPaths(this.shown.paths);
     this.requests.want('paths');
   }
 
-  private alignClip(): void {
+  alignClip(): void {
     this.model.clip.normal = scale(frame(this.stage.camera)[2], -1); // the near side goes
     this.requests.want('clip');
   }
@@ -370,7 +336,7 @@ export class MeshMode extends StageMode {
     this.stageBox.title = time === '' ? '' : `${time} ${this.model.timeUnit}`.trim();
   }
 
-  private followKeys(): void {
+  private listenToKeys(): void {
     const { model } = this;
     const deleteSource = () => {
       if (model.sources[model.selected] === undefined) return;
@@ -379,8 +345,7 @@ export class MeshMode extends StageMode {
       this.panel.drawSources();
       this.sourcesChanged();
     };
-    const keys: Record<string, () => void> = {
-      ...this.viewKeys(),
+    const keys = {
       n: () => {
         if (model.sources.length > 0) model.selected = (model.selected + 1) % model.sources.length;
         this.panel.drawSources();
@@ -421,11 +386,12 @@ export class MeshMode extends StageMode {
         this.click(middle, box.top + box.height / 2, this.panel.clickTool);
       },
     };
-    followKeys(({ key, shiftKey }) => {
-      const arrow = arrows[key];
-      if (arrow === undefined) return keys[key];
-      return () => (shiftKey ? this.turn(...arrow) : this.moveSource(...arrow));
-    }, this.ended.signal);
+    this.followKeys(
+      keys,
+      (x, y, { shiftKey }) =>
+        () =>
+          shiftKey ? this.turn(x, y) : this.moveSource(x, y),
+    );
   }
 
   private moveSource(x: number, y: number): void {

@@ -3,17 +3,62 @@
 import type { LegendContent } from '../ui/legend';
 import type { Vec3 } from '../types';
 import { sizeAt } from '../view/camera';
-import { BallLayer, LineLayer, SurfaceLayer } from '../view/layers';
+import { BallLayer, Layer, LineLayer, SurfaceLayer, tableSize } from '../view/layers';
 import type { Pane, Stage } from '../view/stage';
-import type { Color } from '../color_map';
-import type { Theme } from '../mode';
-import type { Arrival, Clipped, LevelSurfaces, Path } from './answers';
-import { difference, pointLevels, surfacesUntil } from './answers';
-import type { MapName, Range } from './coloring';
-import { mapColors, places, plainTable, table } from './coloring';
-import type { DrawnMesh, Triangles } from './drawn_mesh';
-import { drawnMesh, separateTriangles } from './drawn_mesh';
+import { type Color, colorMap, differenceMap, unreachedColor } from '../color_map';
+import type { Theme } from '../stage_mode';
+import {
+  type Arrival,
+  type Clipped,
+  type LevelSurfaces,
+  type Path,
+  difference,
+  pointLevels,
+  surfacesUntil,
+} from './answers';
+import { type DrawnMesh, type Triangles, drawnMesh, separateTriangles } from './drawn_mesh';
 import type { Model, SlotName } from './model';
+
+/** The part of a table that values take; the rest is grey, for places that have none. */
+const share = 0.97;
+const used = Math.floor(share * tableSize);
+const sequential = colorMap(used);
+const diverging = differenceMap(used);
+
+export interface Range {
+  low: number;
+  high: number;
+}
+
+type MapName = 'sequential' | 'difference';
+
+function mapColors(name: MapName): readonly Color[] {
+  return name === 'sequential' ? sequential : diverging;
+}
+
+/** Places in a table for values; `take` says which value each drawn vertex has. */
+function places(values: Float32Array, take: Uint32Array, { low, high }: Range): Float32Array {
+  const result = new Float32Array(take.length);
+  const factor = high > low ? (share * (used - 1)) / used / (high - low) : 0;
+  for (let i = 0; i < take.length; ++i) {
+    const value = values[take[i]!]!;
+    result[i] = Number.isFinite(value) ? Math.min(Math.max((value - low) * factor, 0), share) + 0.25 / tableSize : 1;
+  }
+  return result;
+}
+
+/** The table: colours up to the moment, a bright line at the front, and `ahead` where the front has not been. */
+function table(name: MapName, { low, high }: Range, moment: number | null, ahead: Color): Color[] {
+  const colors: Color[] = [...mapColors(name)];
+  if (moment !== null && high > low) {
+    const front = Math.round(((moment - low) / (high - low)) * (used - 1));
+    const band = Math.max(4, Math.round(used / 110));
+    for (let i = Math.max(front - band, 0); i <= Math.min(front, used - 1); ++i) colors[i] = [255, 255, 255];
+    for (let i = Math.max(front + 1, 0); i < used; ++i) colors[i] = ahead;
+  }
+  while (colors.length < tableSize) colors.push(unreachedColor);
+  return colors;
+}
 
 export type PaneKind = SlotName | 'difference';
 
@@ -44,39 +89,24 @@ const sourceColor: Vec3 = [1, 0.42, 0.1];
 const glass = 0.3;
 const otherSourceColor: Vec3 = [0.78, 0.3, 0.06];
 
-class PaneLayers {
-  readonly surface: SurfaceLayer;
-  readonly inside: SurfaceLayer;
-  readonly isochrones: LineLayer;
-  readonly otherIsochrones: LineLayer;
-  readonly fibers: LineLayer;
-  readonly paths: LineLayer;
-  /** The same once more over everything: a path through a volume runs below its surface. */
-  readonly hiddenPaths: LineLayer;
-  readonly fileLines: LineLayer;
-  balls: BallLayer[] = [];
-
-  constructor(
-    readonly pane: Pane,
-    readonly kind: PaneKind,
-  ) {
-    const { renderer, front } = pane;
-    this.surface = new SurfaceLayer(renderer);
-    this.inside = new SurfaceLayer(renderer);
-    this.fibers = new LineLayer(renderer, [1, 1, 1], 1);
-    this.isochrones = new LineLayer(renderer, ink, 1.5);
-    this.otherIsochrones = new LineLayer(renderer, ink, 1.5);
-    this.paths = new LineLayer(renderer, pathColor, 4);
-    this.hiddenPaths = new LineLayer(front, pathColor, 2.5, 0.75);
-    this.fileLines = new LineLayer(renderer, fileLineColor, 2.5);
-  }
-
-  remove(): void {
-    const lines = [this.isochrones, this.otherIsochrones, this.fibers, this.paths, this.hiddenPaths, this.fileLines];
-    for (const layer of [this.surface, this.inside, ...lines]) layer.remove();
-    for (const ball of this.balls) ball.remove();
-  }
+function paneLayers({ renderer, front }: Pane, kind: PaneKind) {
+  return {
+    kind,
+    renderer,
+    surface: new SurfaceLayer(renderer),
+    inside: new SurfaceLayer(renderer),
+    fibers: new LineLayer(renderer, [1, 1, 1], 1),
+    isochrones: new LineLayer(renderer, ink, 1.5),
+    otherIsochrones: new LineLayer(renderer, ink, 1.5),
+    paths: new LineLayer(renderer, pathColor, 4),
+    /** The same once more over everything: a path through a volume runs below its surface. */
+    hiddenPaths: new LineLayer(front, pathColor, 2.5, 0.75),
+    fileLines: new LineLayer(renderer, fileLineColor, 2.5),
+    balls: [] as BallLayer[],
+  };
 }
+
+type PaneLayers = ReturnType<typeof paneLayers>;
 
 /** What a pane's surface was drawn from: the same again costs nothing. */
 interface Drawn {
@@ -113,11 +143,12 @@ export class MeshView {
   draw(): void {
     const kinds = this.kinds;
     if (kinds.join() !== this.panes.map((p) => p.kind).join()) {
-      for (const pane of this.panes) pane.remove();
+      for (const layer of this.panes.flatMap((pane) => Object.values(pane).flat()))
+        if (layer instanceof Layer) layer.remove();
       this.drawn.clear();
       this.drawnInside.clear();
       this.stage.setPanes(kinds.length);
-      this.panes = kinds.map((kind, i) => new PaneLayers(this.stage.panes[i]!, kind));
+      this.panes = kinds.map((kind, i) => paneLayers(this.stage.panes[i]!, kind));
       const { points, offsets } = this.shown.lines;
       for (const pane of this.panes) pane.fileLines.setLines(points, offsets);
     }
@@ -135,8 +166,7 @@ export class MeshView {
   /** The moment of the front has changed, nothing else. */
   drawMoment(): void {
     for (const pane of this.panes) {
-      const { colors } = this.tableOf(pane.kind);
-      pane.surface.setTable(colors);
+      pane.surface.setTable(this.tableOf(pane.kind));
       this.drawIsochrones(pane);
       this.drawInside(pane);
     }
@@ -148,7 +178,7 @@ export class MeshView {
     for (const pane of this.panes) {
       while (pane.balls.length > sources.length + targets.length) pane.balls.pop()!.remove();
       while (pane.balls.length < sources.length + targets.length)
-        pane.balls.push(new BallLayer(pane.pane.renderer, sourceColor));
+        pane.balls.push(new BallLayer(pane.renderer, sourceColor));
     }
     this.stage.render();
   }
@@ -239,14 +269,14 @@ export class MeshView {
     this.drawn.set(pane, now);
   }
 
-  private tableOf(kind: PaneKind): { colors: Color[] } {
+  private tableOf(kind: PaneKind): Color[] {
     if (this.shown.array !== null && kind !== 'difference') {
-      return { colors: table('sequential', this.shown.array.range, null, this.theme.ahead) };
+      return table('sequential', this.shown.array.range, null, this.theme.ahead);
     }
     const values = this.valuesOf(kind);
-    if (values === null) return { colors: plainTable(this.theme.plain) };
+    if (values === null) return Array.from({ length: tableSize }, () => this.theme.plain);
     const moment = kind === 'difference' ? null : this.shown.model.moment;
-    return { colors: table(values.map, values.range, moment, this.theme.ahead) };
+    return table(values.map, values.range, moment, this.theme.ahead);
   }
 
   private drawIsochrones(pane: PaneLayers): void {

@@ -1,5 +1,5 @@
 // What the user has chosen: the whole state of the mesh mode as plain data, which is also the state file.
-import { isNumber, isVec3, parseState, writeState } from '../state_file';
+import { isNumber, isVec3, parseState } from '../state_file';
 import type { DataSet, Vec3 } from '../types';
 import type { Camera } from '../view/camera';
 
@@ -121,10 +121,6 @@ export function surfaceTimes(
   const times = [...new Set(lines)];
   const each = Math.ceil(times.length / maxSurfaces);
   return times.filter((_, i) => i % each === 0);
-}
-
-export function stateFile(model: Model, camera: Camera, data: DataSet): string {
-  return writeState(data, camera, model);
 }
 
 function readSetting(value: unknown, otherwise: Setting): Setting {

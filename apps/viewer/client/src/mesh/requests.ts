@@ -1,13 +1,11 @@
 // Asks the server for what the mesh mode shows, and keeps the answers.
-import type { Api } from '../api';
-import { ApiError } from '../api';
+import { type Api, ApiError } from '../api';
 import { Refresh } from '../refresh';
 import type { DataSet, Vec3 } from '../types';
 import { add, dot, scale } from '../vec';
 import { readArrival, readClipped, readLevelSurfaces, readPath } from './answers';
 import type { Shown } from './mesh_view';
-import type { Model, SlotName, Source } from './model';
-import { slotsOf, speedRequest, surfaceTimes } from './model';
+import { type Model, type SlotName, type Source, slotsOf, speedRequest, surfaceTimes } from './model';
 
 export type Part = SlotName | 'clip' | 'surfaces' | 'paths' | 'fibers' | 'array';
 
@@ -56,12 +54,7 @@ export class Requests {
   private async renew(part: Part): Promise<void> {
     this.started = performance.now();
     try {
-      if (part === 'clip') await this.clip();
-      else if (part === 'surfaces') await this.surfaces();
-      else if (part === 'paths') await this.paths();
-      else if (part === 'fibers') await this.fibers();
-      else if (part === 'array') await this.array();
-      else await this.arrival(part);
+      await (part === 'a' || part === 'b' ? this.arrival(part) : this[part]());
       if (!this.ended.aborted) this.onAnswer(part);
     } catch (error) {
       this.onError(error, part);

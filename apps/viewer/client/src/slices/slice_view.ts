@@ -1,10 +1,10 @@
-// One slice on a canvas: the image, the crosshair, and balls and lines over it.
-import type { Color } from '../color_map';
-import { css } from '../color_map';
+// Slices: each on a canvas with the crosshair, balls and lines over it, and all three as planes in the 3-D view.
+import type vtkRenderer from '@kitware/vtk.js/Rendering/Core/Renderer';
+import { type Color, css } from '../color_map';
 import type { Vec3 } from '../types';
 import { h } from '../ui/dom';
-import type { Axis, Volume } from './volume';
-import { sliceAxes } from './volume';
+import { PictureLayer } from '../view/layers';
+import { type Axis, type Volume, axes, sliceAxes } from './volume';
 
 const names = ['Sagittal', 'Coronal', 'Axial'] as const;
 /** World space is RAS: the letters at the ends of its axes. */
@@ -227,5 +227,34 @@ export class SliceView {
     write(context, ends[v][1], width / 2 + 12, 12);
     write(context, ends[v][0], width / 2 + 12, height - 12);
     write(context, names[this.axis], 32, 14);
+  }
+}
+
+/** The three slices as half transparent planes in a 3-D view. */
+export class SlicePlanes {
+  private readonly layers: PictureLayer[];
+
+  constructor(
+    renderer: vtkRenderer,
+    private readonly volume: Volume,
+  ) {
+    this.layers = axes.map(() => new PictureLayer(renderer));
+  }
+
+  set(axis: Axis, place: number, image: ImageData): void {
+    const [low, high] = this.volume.bounds;
+    const [u, v] = sliceAxes[axis];
+    const corner = (right: boolean, up: boolean): Vec3 => {
+      const p: Vec3 = [place, place, place];
+      p[u] = right ? high[u] : low[u];
+      p[v] = up ? high[v] : low[v];
+      return p;
+    };
+    const corners = [corner(false, false), corner(true, false), corner(true, true), corner(false, true)];
+    this.layers[axis]!.setPicture(corners, image);
+  }
+
+  setVisible(visible: boolean): void {
+    for (const layer of this.layers) layer.setVisible(visible);
   }
 }

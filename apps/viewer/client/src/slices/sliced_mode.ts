@@ -1,15 +1,9 @@
 // A mode with three linked slices of an image beside its 3-D view.
-import type { ModeContext } from '../mode';
-import { StageMode } from '../stage_mode';
+import { type ModeContext, StageMode } from '../stage_mode';
 import type { DataSet, Vec3 } from '../types';
 import type { StageOptions } from '../view/stage';
-import type { SlicePlanes } from './slice_planes';
-import type { SliceContent } from './slice_view';
-import { SliceView } from './slice_view';
-import type { Axis } from './volume';
-import { Volume, axes } from './volume';
-
-export type Paint = (voxel: number, rgb: Uint8ClampedArray, at: number) => void;
+import { type SliceContent, type SlicePlanes, SliceView } from './slice_view';
+import { type Axis, type Paint, Volume, axes } from './volume';
 
 /** Where the voxels of a data set are. Throws an Error when it is no image. */
 export function volumeOf({ shape, spacing, affine, bounds }: DataSet): Volume {
@@ -38,10 +32,9 @@ export abstract class SlicedMode extends StageMode {
     this.ended.signal.addEventListener('abort', () => resized.disconnect());
   }
 
-  /** Where the slices cross; its numbers are changed in place. */
-  protected abstract get crosshair(): Vec3;
-  /** The slices in the 3-D view. */
-  protected abstract get planes(): SlicePlanes;
+  /** Its crosshair is where the slices cross; the numbers are changed in place. */
+  protected abstract readonly model: { crosshair: Vec3 };
+  protected abstract view: { slices: SlicePlanes };
   /** How a voxel looks. */
   protected abstract paint(): Paint;
   /** What is drawn over the slices. */
@@ -49,25 +42,27 @@ export abstract class SlicedMode extends StageMode {
   /** A place was pressed on a slice. */
   protected abstract picked(place: Vec3): void;
 
-  protected drawSlices(): void {
+  drawSlices(): void {
+    const { crosshair } = this.model;
     for (const axis of axes) {
-      const image = this.volume.slice(axis, this.crosshair[axis], this.paint());
+      const image = this.volume.slice(axis, crosshair[axis], this.paint());
       this.slices[axis]!.setImage(image);
-      this.planes.set(axis, this.crosshair[axis], image);
+      this.view.slices.set(axis, crosshair[axis], image);
     }
     this.stage.render();
     this.drawOverlays();
   }
 
   protected drawOverlays(): void {
-    const content = { crosshair: this.crosshair, ...this.overSlices() };
+    const content = { crosshair: this.model.crosshair, ...this.overSlices() };
     for (const slice of this.slices) slice.draw(content);
   }
 
   private scroll(axis: Axis, voxels: number): void {
     const [low, high] = this.volume.bounds;
-    const place = this.crosshair[axis] + voxels * this.volume.smallestSpacing;
-    this.crosshair[axis] = Math.min(Math.max(place, low[axis]), high[axis]);
+    const { crosshair } = this.model;
+    const place = crosshair[axis] + voxels * this.volume.smallestSpacing;
+    crosshair[axis] = Math.min(Math.max(place, low[axis]), high[axis]);
     this.drawSlices();
   }
 }

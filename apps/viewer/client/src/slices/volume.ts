@@ -1,4 +1,5 @@
-// An image in its place in the world, and slices through it along the world's axes.
+// An image in its place in the world, and slices through it and through meshes along the world's axes.
+import type { Triangles } from '../mesh/drawn_mesh';
 import type { Vec3 } from '../types';
 
 export type Axis = 0 | 1 | 2;
@@ -6,6 +7,9 @@ export const axes: readonly Axis[] = [0, 1, 2];
 
 /** The world's axes that a slice shows, to the right and upwards; the slice lies across the third. */
 export const sliceAxes: Record<Axis, readonly [Axis, Axis]> = { 0: [1, 2], 1: [0, 2], 2: [0, 1] };
+
+/** Writes the colour of a voxel to rgb[at…]. */
+export type Paint = (voxel: number, rgb: Uint8ClampedArray, at: number) => void;
 
 /** At most so many pixels along a side of a slice. */
 const maxPixels = 420;
@@ -40,8 +44,8 @@ export class Volume {
     return i < 0 || j < 0 || k < 0 || i >= nx || j >= ny || k >= nz ? -1 : (k * ny + j) * nx + i;
   }
 
-  /** The slice across `axis` at a place of it; `paint` writes the colour of a voxel to rgb[at…]. What stays black is clear. */
-  slice(axis: Axis, place: number, paint: (voxel: number, rgb: Uint8ClampedArray, at: number) => void): ImageData {
+  /** The slice across `axis` at a place of it. What stays black is clear. */
+  slice(axis: Axis, place: number, paint: Paint): ImageData {
     const [low, high] = this.bounds;
     const [u, v] = sliceAxes[axis];
     const width = Math.max(1, Math.round((high[u] - low[u]) / this.step));
@@ -79,4 +83,20 @@ function invert(m: readonly number[]): number[] {
   ].map((q) => q / det);
   const back = (r: number) => -(n[r]! * x + n[r + 1]! * y + n[r + 2]! * z);
   return [n[0]!, n[1]!, n[2]!, back(0), n[3]!, n[4]!, n[5]!, back(3), n[6]!, n[7]!, n[8]!, back(6)];
+}
+
+/** The segments of the mesh in the plane across `axis` at `place`: 6 numbers each. */
+export function section({ points, triangles }: Triangles, axis: Axis, place: number): Float32Array {
+  const found: number[] = [];
+  for (let t = 0; t < triangles.length; t += 3) {
+    for (let k = 0; k < 3; ++k) {
+      const a = 3 * triangles[t + k]!;
+      const b = 3 * triangles[t + ((k + 1) % 3)]!;
+      const [from, to] = [points[a + axis]! - place, points[b + axis]! - place];
+      if (from < 0 === to < 0) continue;
+      const share = from / (from - to);
+      for (let d = 0; d < 3; ++d) found.push(points[a + d]! + share * (points[b + d]! - points[a + d]!));
+    }
+  }
+  return Float32Array.from(found); // two crossings a triangle, or none
 }

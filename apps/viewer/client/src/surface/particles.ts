@@ -6,24 +6,17 @@ import type { Vec3 } from '../types';
 import { add, cross, scale, unit } from '../vec';
 import type { Shape } from '../view/layers';
 
-export interface Particles {
-  points: Float32Array;
-  normals: Float32Array;
-  /** Edge length wanted at each. */
-  sizes: Float32Array;
-  iteration: number;
-  energy: number;
-}
-
-export function readParticles(pack: Pack): Particles {
+export function readParticles(pack: Pack) {
   return {
     points: pack.floats('points'),
     normals: pack.floats('normals'),
-    sizes: pack.floats('sizes'),
+    sizes: pack.floats('sizes'), // edge length wanted at each
     iteration: pack.number('iteration', 0),
     energy: pack.number('energy'),
   };
 }
+
+export type Particles = ReturnType<typeof readParticles>;
 
 const colors = colorMap(256);
 

@@ -1,40 +1,31 @@
 // The surface mode: an isovalue, particles that settle on its surface, and the mesh made of them.
 import { ApiError } from '../api';
 import type { Color } from '../color_map';
-import type { ParticlesEvent } from '../events';
+import type { ServerEvent } from '../events';
 import { pick } from '../mesh/pick';
-import type { MakeMode, ModeContext } from '../mode';
 import type { Pack } from '../pack';
 import { Refresh } from '../refresh';
-import type { Paint } from '../slices/sliced_mode';
 import { SlicedMode, volumeOf } from '../slices/sliced_mode';
-import type { Volume } from '../slices/volume';
-import { axes } from '../slices/volume';
+import { type Paint, type Volume, axes, section } from '../slices/volume';
+import type { MakeMode, ModeContext } from '../stage_mode';
 import type { DataSet, Vec3 } from '../types';
-import { download, h, shortNumber } from '../ui/dom';
-import { arrows, followKeys } from '../ui/keys';
-import { Overlay, pngOf } from '../ui/overlay';
+import { h, shortNumber } from '../ui/dom';
+import { Overlay } from '../ui/overlay';
 import { norm, sub } from '../vec';
 import type { Camera } from '../view/camera';
 import type { PointerHandlers } from '../view/pointer';
-import type { Particles } from './particles';
-import { pickParticle, readParticles } from './particles';
-import { section } from './section';
-import type { SurfaceModel } from './surface_model';
+import { type Particles, pickParticle, readParticles } from './particles';
 import {
+  type SurfaceModel,
   defaultSurfaceModel,
   maxPlaces,
   placeCount,
   readSurfaceState,
   surfaceRequest,
-  surfaceStateFile,
 } from './surface_model';
-import type { Facts } from './surface_panel';
-import { SurfacePanel } from './surface_panel';
-import type { Made } from './surface_view';
-import { SurfaceView, brushColor, surfaceLegend } from './surface_view';
-import type { Histogram } from './values';
-import { greyRange, partingValue, readHistogram } from './values';
+import { type SurfaceActions, SurfacePanel, readFacts } from './surface_panel';
+import { type Made, SurfaceView, brushColor, surfaceLegend } from './surface_view';
+import { type Histogram, greyRange, partingValue, readHistogram } from './histogram';
 
 const formats = ['ply', 'stl', 'vtp', 'vtu', 'vtk', 'off', 'obj'];
 /** Places of a stroke are so many radii apart. */
@@ -43,26 +34,13 @@ const strokeStep = 0.8;
 const hoverLimit = 300_000;
 const sectionColor: Color = [255, 255, 255];
 
-function readFacts(pack: Pack): Facts {
-  const shapes = (pack.meta['quality'] ?? {}) as Record<string, number>;
-  return {
-    vertices: pack.number('vertices'),
-    triangles: pack.number('triangles'),
-    mean: shapes['mean'] ?? Number.NaN,
-    min: shapes['min'] ?? Number.NaN,
-    smallestAngle: shapes['smallest_angle'] ?? Number.NaN,
-    largestAngle: shapes['largest_angle'] ?? Number.NaN,
-    histogram: pack.ids('histogram'),
-  };
-}
-
-export class SurfaceMode extends SlicedMode {
-  private readonly model: SurfaceModel;
+export class SurfaceMode extends SlicedMode implements SurfaceActions {
+  protected readonly model: SurfaceModel;
   private readonly overlay = new Overlay();
   private readonly panel: SurfacePanel;
   private readonly frames: Refresh<'particles'>;
   private readonly grey: [number, number];
-  private view!: SurfaceView;
+  protected view!: SurfaceView;
   /** While a surface is made, what was asked for. */
   private running: string | null = null;
   private made: (Made & { request: string }) | null = null;
@@ -94,38 +72,11 @@ export class SurfaceMode extends SlicedMode {
     this.model = defaultSurfaceModel(data, partingValue(histogram));
     this.grey = greyRange(histogram);
     this.frames = new Refresh(() => this.fetchParticles(), this.ended.signal);
-    this.panel = new SurfacePanel(data, this.model, histogram, {
-      objectChanged: () => {
-        this.drawSlices();
-        this.showHint();
-      },
-      settingsChanged: () => this.showHint(),
-      strokesChanged: () => this.strokesChanged(),
-      displayChanged: () => this.redraw(),
-      toolChanged: () => this.drawBrush(null),
-      start: () => void this.start(),
-      stop: () => void this.stop(),
-    });
+    this.panel = new SurfacePanel(data, this.model, histogram, this);
     const [sagittal, coronal, axial] = this.slices.map(({ canvas }) => h('div', { class: 'quarter' }, canvas));
-    root.replaceChildren(
-      h(
-        'main',
-        {},
-        h(
-          'div',
-          { class: 'beside-slices' },
-          h('div', { class: 'stage-frame' }, this.stageBox, this.overlay.element),
-          axial!,
-          coronal!,
-          sagittal!,
-        ),
-        this.status,
-      ),
-      this.panel.element,
-    );
-    this.makeStage();
-    this.followKeys();
-    this.showWarnings();
+    const frame = h('div', { class: 'stage-frame' }, this.stageBox, this.overlay.element);
+    this.open(root, this.panel.element, h('div', { class: 'beside-slices' }, frame, axial!, coronal!, sagittal!));
+    this.listenToKeys();
   }
 
   override dispose(): void {
@@ -150,7 +101,7 @@ export class SurfaceMode extends SlicedMode {
     this.status.textContent = stage === 'particles' && this.settling !== '' ? this.settling : `${stage}${share}`;
   }
 
-  particles({ iteration, count, energy }: ParticlesEvent): void {
+  override particles({ iteration, count, energy }: ServerEvent): void {
     if (this.running === null) return;
     this.settling = `settling: iteration ${iteration} · ${count.toLocaleString('en')} particles · energy ${shortNumber(energy)}`;
     this.status.textContent = this.settling;
@@ -163,11 +114,9 @@ export class SurfaceMode extends SlicedMode {
   }
 
   /** The 3-D view with its legend, and the slices beside it. */
-  async savePicture(): Promise<void> {
-    this.stage.renderNow();
+  protected picture(): HTMLCanvasElement {
     const { canvas } = this.stage;
-    const ratio = canvas.width / (this.stageBox.clientWidth || 1);
-    const space = this.overlay.painted(canvas, ratio);
+    const space = this.overlay.painted(canvas, this.stageBox.clientWidth);
     const width = Math.max(...this.slices.map((slice) => slice.canvas.width));
     const picture = h('canvas', { width: canvas.width + width, height: canvas.height });
     const context = picture.getContext('2d')!;
@@ -177,15 +126,11 @@ export class SurfaceMode extends SlicedMode {
       context.drawImage(slice.canvas, canvas.width, top);
       top += slice.canvas.height;
     }
-    download(await pngOf(picture), `${this.baseName()}.png`);
+    return picture;
   }
 
   exports(): [string, string][] {
     return this.made === null || this.lost ? [] : formats.map((format) => [format, `surface as .${format}`]);
-  }
-
-  stateText(): string {
-    return surfaceStateFile(this.model, this.stage.camera, this.data);
   }
 
   protected exportRequest(format: string): object {
@@ -212,7 +157,7 @@ export class SurfaceMode extends SlicedMode {
     this.redraw();
   }
 
-  protected pointer(): Partial<PointerHandlers> {
+  protected override pointer(): Partial<PointerHandlers> {
     return {
       grab: (x, y) => this.beginStroke(x, y),
       drag: (x, y) => this.brushAt(x, y),
@@ -221,20 +166,17 @@ export class SurfaceMode extends SlicedMode {
     };
   }
 
-  protected get crosshair(): Vec3 {
-    return this.model.crosshair;
-  }
-
-  protected get planes() {
-    return this.view.slices;
-  }
-
   protected picked(place: Vec3): void {
     this.model.crosshair = place;
     this.drawSlices();
   }
 
-  private redraw(): void {
+  objectChanged(): void {
+    this.drawSlices();
+    this.showHint();
+  }
+
+  redraw(): void {
     const { model, made, seen: particles } = this;
     this.view.slices.setVisible(model.showSlices || (made === null && particles === null));
     this.view.setMesh(made, model, this.context.theme());
@@ -245,7 +187,7 @@ export class SurfaceMode extends SlicedMode {
   }
 
   /** What is to be done next, over the view. */
-  private showHint(): void {
+  showHint(): void {
     const changed = this.made !== null && this.made.request !== JSON.stringify(surfaceRequest(this.model));
     let hint = '';
     if (!this.data.solvable) hint = `A surface cannot be made here: ${this.data.why}`;
@@ -273,8 +215,9 @@ export class SurfaceMode extends SlicedMode {
   }
 
   protected overSlices() {
-    const { made, crosshair } = this;
-    const balls = this.model.strokes.flatMap(({ points, radius }) =>
+    const { made } = this;
+    const { crosshair, strokes } = this.model;
+    const balls = strokes.flatMap(({ points, radius }) =>
       points.map((point) => ({ point, radius, color: brushColor, letter: '', strong: false })),
     );
     if (made === null) return { balls, paths: [] };
@@ -282,7 +225,7 @@ export class SurfaceMode extends SlicedMode {
     return { balls, paths: [], sections: { segments, color: sectionColor } };
   }
 
-  private async start(): Promise<void> {
+  async start(): Promise<void> {
     if (!this.data.solvable) return;
     const { api, notices } = this.context;
     const asked = surfaceRequest(this.model);
@@ -314,10 +257,10 @@ export class SurfaceMode extends SlicedMode {
     this.drawOverlays();
   }
 
-  private async stop(): Promise<void> {
+  async stop(): Promise<void> {
     this.model.started = false;
     try {
-      await this.context.api.ask(this.address('cancel'), {});
+      await this.context.api.send(this.address('cancel'), {});
     } catch (error) {
       this.failed(error);
     }
@@ -394,7 +337,7 @@ export class SurfaceMode extends SlicedMode {
     this.drawBrush(point);
   }
 
-  private strokesChanged(): void {
+  strokesChanged(): void {
     this.panel.drawBrush();
     this.drawBrush();
     this.drawOverlays();
@@ -407,7 +350,7 @@ export class SurfaceMode extends SlicedMode {
   }
 
   /** Where it has been and where it is; only while it is in hand, because it covers the surface. */
-  private drawBrush(cursor = this.cursor): void {
+  drawBrush(cursor = this.cursor): void {
     this.cursor = cursor;
     const inHand = this.panel.tool === 'brush';
     this.view.setBrush(this.model.brush.radius, inHand ? this.model.strokes : [], inHand ? cursor : null);
@@ -424,9 +367,8 @@ export class SurfaceMode extends SlicedMode {
     else this.panel.chooseTool('look');
   }
 
-  private followKeys(): void {
-    const simple: Record<string, () => void> = {
-      ...this.viewKeys(),
+  private listenToKeys(): void {
+    const keys = {
       Enter: () => this.running === null && void this.start(),
       Escape: () => this.escape(),
       '1': () => this.panel.chooseTool('look'),
@@ -439,9 +381,6 @@ export class SurfaceMode extends SlicedMode {
         this.redraw();
       },
     };
-    followKeys(({ key, target }) => {
-      const arrow = target === this.stageBox ? arrows[key] : undefined;
-      return arrow === undefined ? simple[key] : () => this.turn(...arrow);
-    }, this.ended.signal);
+    this.followKeys(keys, (x, y, { target }) => (target === this.stageBox ? () => this.turn(x, y) : undefined));
   }
 }

@@ -1,5 +1,5 @@
 // What the user has chosen in the surface mode; also its state file.
-import { isNumber, isVec3, parseState, writeState } from '../state_file';
+import { isNumber, isVec3, parseState } from '../state_file';
 import type { DataSet, LabelInfo, Vec3 } from '../types';
 import type { Camera } from '../view/camera';
 
@@ -9,8 +9,6 @@ export interface Stroke {
   radius: number;
   factor: number;
 }
-
-export type Coloring = 'plain' | 'quality' | 'size';
 
 export interface SurfaceModel {
   /** What the object is: where values are on one side of the isovalue, or all voxels with the label. */
@@ -25,7 +23,7 @@ export interface SurfaceModel {
   strokes: Stroke[];
   /** What the next stroke has. */
   brush: { radius: number; factor: number };
-  coloring: Coloring;
+  coloring: 'plain' | 'quality' | 'size';
   showEdges: boolean;
   showSlices: boolean;
   crosshair: Vec3;
@@ -36,11 +34,7 @@ export interface SurfaceModel {
 /** The server takes no more places of the brush than this. */
 export const maxPlaces = 500;
 
-export const limits = {
-  epsilon: [0.1, 2],
-  delta: [0.05, 1],
-  factor: [0.1, 4],
-} as const;
+export const limits = { epsilon: [0.1, 2], delta: [0.05, 1], factor: [0.1, 4] } as const;
 
 /** The label with the most voxels but for 0, which mostly stands for nothing. */
 function largestLabel(labels: readonly LabelInfo[]): number {
@@ -78,10 +72,6 @@ export function surfaceRequest(model: SurfaceModel): object {
 
 export function placeCount(strokes: readonly Stroke[]): number {
   return strokes.reduce((count, { points }) => count + points.length, 0);
-}
-
-export function surfaceStateFile(model: SurfaceModel, camera: Camera, data: DataSet): string {
-  return writeState(data, camera, model, 'volume');
 }
 
 function readStroke(value: unknown): Stroke[] {

@@ -1,38 +1,44 @@
 // The controls of the surface mode.
+import type { Pack } from '../pack';
 import type { DataSet, LabelInfo } from '../types';
-import { button, checkbox, h, keepFocus, section, select, shortNumber, slider, withUnit } from '../ui/dom';
-import { IsovaluePlot, qualityPlot } from './histogram_plot';
-import type { Coloring, SurfaceModel } from './surface_model';
-import { limits } from './surface_model';
+import * as ui from '../ui/dom';
+import { type Histogram, IsovaluePlot, qualityPlot } from './histogram';
+import { type SurfaceModel, limits } from './surface_model';
 import { qualityColors } from './surface_view';
-import type { Histogram } from './values';
 
 export type SurfaceTool = 'look' | 'brush';
 
 /** What the server says about a mesh. */
-export interface Facts {
-  vertices: number;
-  triangles: number;
-  mean: number;
-  min: number;
-  smallestAngle: number;
-  largestAngle: number;
-  histogram: Uint32Array;
+export function readFacts(pack: Pack) {
+  const shapes = (pack.meta['quality'] ?? {}) as Record<string, number>;
+  return {
+    vertices: pack.number('vertices'),
+    triangles: pack.number('triangles'),
+    mean: shapes['mean'] ?? Number.NaN,
+    min: shapes['min'] ?? Number.NaN,
+    smallestAngle: shapes['smallest_angle'] ?? Number.NaN,
+    largestAngle: shapes['largest_angle'] ?? Number.NaN,
+    histogram: pack.ids('histogram'),
+  };
 }
 
+type Facts = ReturnType<typeof readFacts>;
+
+/** What the panel asks of the mode. */
 export interface SurfaceActions {
   /** The object is another: its label or isovalue, or which side of it is inside. */
   objectChanged(): void;
-  settingsChanged(): void;
   strokesChanged(): void;
-  displayChanged(): void;
-  toolChanged(): void;
-  start(): void;
-  stop(): void;
+  /** Says what is to be done next. */
+  showHint(): void;
+  redraw(): void;
+  drawBrush(cursor: null): void;
+  start(): Promise<void>;
+  stop(): Promise<void>;
 }
 
 function numberField(label: string, value: number, good: (v: number) => boolean, onInput: (v: number) => void) {
-  const field = h('input', { type: 'number', step: 'any', 'aria-label': label });
+  const field = ui.h('input', { type: 'number', step: 'any', 'aria-label': label });
   field.value = String(value);
   field.addEventListener('change', () => {
     const typed = field.value.trim() === '' ? Number.NaN : Number(field.value);
@@ -40,18 +46,18 @@ function numberField(label: string, value: number, good: (v: number) => boolean,
     field.setAttribute('aria-invalid', String(!taken));
     if (taken) onInput(typed);
   });
-  return { field, row: h('label', { class: 'row' }, h('span', {}, label), field) };
+  return { field, row: ui.row(label, field) };
 }
 
 export class SurfacePanel {
-  readonly element = h('aside', { class: 'panel', 'aria-label': 'Controls' });
+  readonly element = ui.h('aside', { class: 'panel', 'aria-label': 'Controls' });
   private readonly plot: IsovaluePlot;
   private readonly isovalue: ReturnType<typeof numberField>;
-  private readonly object = h('div');
-  private readonly sizes = h('div');
-  private readonly brush = h('div');
-  private readonly quality = h('div', { class: 'numbers' });
-  private readonly display = h('div');
+  private readonly object = ui.h('div');
+  private readonly sizes = ui.h('div');
+  private readonly brush = ui.h('div');
+  private readonly quality = ui.h('div', { class: 'numbers' });
+  private readonly display = ui.h('div');
   private readonly startButton: HTMLButtonElement;
   private readonly stopButton: HTMLButtonElement;
   tool: SurfaceTool = 'look';
@@ -69,18 +75,15 @@ export class SurfacePanel {
     };
     this.plot = new IsovaluePlot(histogram, moved);
     this.isovalue = numberField('Isovalue', model.isovalue, () => true, moved);
-    this.startButton = button('Start', 'Make the surface (Enter)', () => actions.start());
-    this.startButton.classList.add('primary');
-    this.stopButton = button('Stop', 'Stop the particles (Escape)', () => actions.stop());
-    const shape = data.shape?.join(' × ') ?? '';
-    const voxel = data.spacing?.map(shortNumber).join(' × ') ?? '';
+    this.startButton = ui.button('Start', 'Make the surface (Enter)', () => void actions.start(), { class: 'primary' });
+    this.stopButton = ui.button('Stop', 'Stop the particles (Escape)', () => void actions.stop());
     this.element.append(
-      h('p', { class: 'about' }, `${shape} voxels of ${withUnit(voxel, data.units)}`),
-      section(data.labels ? 'Object' : 'Isovalue', this.object),
-      section('Triangles', this.sizes, h('div', { class: 'tools' }, this.startButton, this.stopButton)),
-      section('Brush', this.brush),
-      section('Quality', this.quality),
-      section('Display', this.display),
+      ui.aboutImage(data),
+      ui.section(data.labels ? 'Object' : 'Isovalue', this.object),
+      ui.section('Triangles', this.sizes, ui.h('div', { class: 'tools' }, this.startButton, this.stopButton)),
+      ui.section('Brush', this.brush),
+      ui.section('Quality', this.quality),
+      ui.section('Display', this.display),
     );
     this.drawAll();
     this.drawQuality(null);
@@ -90,7 +93,7 @@ export class SurfacePanel {
   chooseTool(tool: SurfaceTool): void {
     this.tool = tool;
     this.drawBrush();
-    this.actions.toolChanged();
+    this.actions.drawBrush(null);
   }
 
   setRunning(running: boolean): void {
@@ -108,34 +111,28 @@ export class SurfacePanel {
 
   drawBrush(): void {
     const { model, actions, data } = this;
-    const tools: [SurfaceTool, string, string][] = [
+    const tools = [
       ['look', 'Look', 'A drag turns the view (1)'],
       ['brush', 'Brush', 'A drag over the surface asks for more particles there (2)'],
-    ];
-    const choose = tools.map(([tool, label, title]) => {
-      const one = button(label, title, () => this.chooseTool(tool));
-      one.setAttribute('aria-pressed', String(tool === this.tool));
-      return one;
-    });
+    ] as const;
+    const choose = ui.toolButtons(tools, this.tool, (tool) => this.chooseTool(tool));
     const voxel = Math.min(...(data.spacing ?? [1, 1, 1]));
     const strokes = model.strokes.map(({ points, radius, factor }, i) => {
-      const text = `${points.length === 1 ? '1 place' : `${points.length} places`}, ${withUnit(shortNumber(radius), data.units)}, edges × ${shortNumber(factor)}`;
-      const remove = button('×', `Delete stroke ${i + 1}`, () => {
+      const text = `${points.length === 1 ? '1 place' : `${points.length} places`}, ${ui.withUnit(ui.shortNumber(radius), data.units)}, edges × ${ui.shortNumber(factor)}`;
+      const remove = ui.crossButton(`Delete stroke ${i + 1}`, () => {
         model.strokes.splice(i, 1);
         actions.strokesChanged();
       });
-      remove.className = 'plain';
-      remove.setAttribute('aria-label', `Delete stroke ${i + 1}`);
-      return h('div', { class: 'item stroke' }, h('span', {}, `${i + 1}.`), h('span', {}, text), remove);
+      return ui.h('div', { class: 'item stroke' }, ui.h('span', {}, `${i + 1}.`), ui.h('span', {}, text), remove);
     });
-    const undo = button('Undo', 'Take back the last stroke (u)', () => this.undo());
+    const undo = ui.button('Undo', 'Take back the last stroke (u)', () => this.undo());
     undo.disabled = strokes.length === 0;
-    keepFocus(this.brush, () =>
+    ui.keepFocus(this.brush, () =>
       this.brush.replaceChildren(
-        h('div', { class: 'tools', role: 'group', 'aria-label': 'What a drag does' }, ...choose),
-        slider('Radius', model.brush.radius, [voxel, 30 * voxel, voxel / 2], (v) => (model.brush.radius = v)),
-        slider('Edges ×', model.brush.factor, [...limits.factor, 0.05], (v) => (model.brush.factor = v)),
-        h('p', { class: 'hint' }, 'Edges half as long: four times as many triangles.'),
+        ui.h('div', { class: 'tools', role: 'group', 'aria-label': 'What a drag does' }, ...choose),
+        ui.slider('Radius', [voxel, 30 * voxel, voxel / 2], model.brush, 'radius'),
+        ui.slider('Edges ×', [...limits.factor, 0.05], model.brush, 'factor'),
+        ui.h('p', { class: 'hint' }, 'Edges half as long: four times as many triangles.'),
         ...strokes,
         undo,
       ),
@@ -148,35 +145,31 @@ export class SurfacePanel {
 
   drawQuality(facts: Facts | null): void {
     if (facts === null) {
-      this.quality.replaceChildren(h('p', { class: 'hint' }, 'Shapes of the triangles, once there are some.'));
+      this.quality.replaceChildren(ui.h('p', { class: 'hint' }, 'Shapes of the triangles, once there are some.'));
       return;
     }
     const shapes = `Radius ratio: mean ${facts.mean.toFixed(3)}, min ${facts.min.toFixed(3)} (1: equilateral)`;
     const angles = `Angles from ${facts.smallestAngle.toFixed(1)}° to ${facts.largestAngle.toFixed(1)}°`;
     this.quality.replaceChildren(
       qualityPlot(facts.histogram, qualityColors(51)),
-      h('p', { class: 'about' }, shapes),
-      h('p', { class: 'about' }, angles),
+      ui.h('p', { class: 'about' }, shapes),
+      ui.h('p', { class: 'about' }, angles),
     );
   }
 
   drawDisplay(): void {
     const { model, actions } = this;
-    const colorings: [Coloring, string][] = [
+    const colorings = [
       ['plain', 'nothing'],
       ['quality', 'quality'],
       ['size', 'edge length'],
-    ];
-    const color = select('Colour by', colorings, model.coloring, (value) => {
-      model.coloring = value as Coloring;
-      actions.displayChanged();
-    });
-    const show = (label: string, key: 'showEdges' | 'showSlices') =>
-      checkbox(label, model[key], (on) => {
-        model[key] = on;
-        actions.displayChanged();
-      });
-    this.display.replaceChildren(color, show('Edges', 'showEdges'), show('Slices in the 3-D view', 'showSlices'));
+    ] as const;
+    const changed = () => actions.redraw();
+    this.display.replaceChildren(
+      ui.select('Colour by', colorings, model, 'coloring', changed),
+      ui.checkbox('Edges', model, 'showEdges', changed),
+      ui.checkbox('Slices in the 3-D view', model, 'showSlices', changed),
+    );
   }
 
   private drawIsovalue(): void {
@@ -194,15 +187,14 @@ export class SurfacePanel {
     ] as const;
     const parts: Node[] = [];
     if (labels.length > 0) {
-      const chosen = (value: string) => {
-        model.by = value as SurfaceModel['by'];
+      const changed = () => {
         this.drawObject();
         this.actions.objectChanged();
       };
-      parts.push(select('The object is', kinds, model.by, chosen));
+      parts.push(ui.select('The object is', kinds, model, 'by', changed));
     }
     parts.push(...(model.by === 'label' ? [this.labelControl(labels)] : this.isovalueControls()));
-    keepFocus(this.object, () => this.object.replaceChildren(...parts));
+    ui.keepFocus(this.object, () => this.object.replaceChildren(...parts));
   }
 
   private labelControl(labels: readonly LabelInfo[]): HTMLElement {
@@ -210,8 +202,9 @@ export class SurfacePanel {
       const count = `${voxels.toLocaleString('en')} ${voxels === 1 ? 'voxel' : 'voxels'}`;
       return [String(value), `${value} (${count})`] as const;
     });
-    return select('Label', options, String(this.model.label), (value) => {
-      this.model.label = Number(value);
+    const chosen = { label: String(this.model.label) };
+    return ui.select('Label', options, chosen, 'label', () => {
+      this.model.label = Number(chosen.label);
       this.actions.objectChanged();
     });
   }
@@ -221,8 +214,7 @@ export class SurfacePanel {
       ['above', 'values above it'],
       ['below', 'values below it'],
     ] as const;
-    const inside = select('Inside are', sides, this.model.inside, (value) => {
-      this.model.inside = value as SurfaceModel['inside'];
+    const inside = ui.select('Inside are', sides, this.model, 'inside', () => {
       this.drawIsovalue();
       this.actions.objectChanged();
     });
@@ -235,23 +227,25 @@ export class SurfacePanel {
       ['adapted', 'follow the shape'],
       ['uniform', 'all the same'],
     ] as const;
-    const kind = select('Sizes', kinds, model.uniform > 0 ? 'uniform' : 'adapted', (value) => {
-      model.uniform = value === 'uniform' ? 2 * Math.min(...(data.spacing ?? [1, 1, 1])) : 0;
+    const chosen = { kind: model.uniform > 0 ? 'uniform' : 'adapted' };
+    const kind = ui.select('Sizes', kinds, chosen, 'kind', () => {
+      model.uniform = chosen.kind === 'uniform' ? 2 * Math.min(...(data.spacing ?? [1, 1, 1])) : 0;
       this.drawSizes();
-      actions.settingsChanged();
+      actions.showHint();
     });
-    const set = (key: 'epsilon' | 'delta' | 'uniform') => (value: number) => {
-      model[key] = value;
-      actions.settingsChanged();
+    const changed = () => actions.showHint();
+    const setLength = (length: number) => {
+      model.uniform = length;
+      changed();
     };
     const controls =
       model.uniform > 0
-        ? [numberField('Edge length', model.uniform, (v) => v > 0, set('uniform')).row]
+        ? [numberField('Edge length', model.uniform, (v) => v > 0, setLength).row]
         : [
-            slider('Epsilon ε', model.epsilon, [...limits.epsilon, 0.05], set('epsilon')),
-            slider('Delta δ', model.delta, [...limits.delta, 0.05], set('delta')),
-            h('p', { class: 'hint' }, 'Less ε: more triangles where it bends. Less δ: sizes change more slowly.'),
+            ui.slider('Epsilon ε', [...limits.epsilon, 0.05], model, 'epsilon', changed),
+            ui.slider('Delta δ', [...limits.delta, 0.05], model, 'delta', changed),
+            ui.h('p', { class: 'hint' }, 'Less ε: more triangles where it bends. Less δ: sizes change more slowly.'),
           ];
-    keepFocus(this.sizes, () => this.sizes.replaceChildren(kind, ...controls));
+    ui.keepFocus(this.sizes, () => this.sizes.replaceChildren(kind, ...controls));
   }
 }

@@ -1,18 +1,14 @@
 // The 3-D view of the surface mode: particles, the mesh, the brush and the slices.
-import type { Color } from '../color_map';
-import { colorMap } from '../color_map';
-import type { DrawnMesh, Triangles } from '../mesh/drawn_mesh';
-import { drawnMesh, separateTriangles } from '../mesh/drawn_mesh';
-import type { Theme } from '../mode';
-import { SlicePlanes } from '../slices/slice_planes';
+import { type Color, colorMap, fraction } from '../color_map';
+import { type DrawnMesh, type Triangles, drawnMesh, separateTriangles } from '../mesh/drawn_mesh';
+import type { Theme } from '../stage_mode';
+import { SlicePlanes } from '../slices/slice_view';
 import type { Volume } from '../slices/volume';
 import type { Vec3 } from '../types';
 import type { LegendContent } from '../ui/legend';
-import type { Shape } from '../view/layers';
-import { BallLayer, ShapeLayer } from '../view/layers';
+import { type Shape, BallLayer, ShapeLayer } from '../view/layers';
 import type { Stage } from '../view/stage';
-import type { Particles } from './particles';
-import { discs, sizeRange, valueColors } from './particles';
+import { type Particles, discs, sizeRange, valueColors } from './particles';
 import type { Stroke, SurfaceModel } from './surface_model';
 
 /** A mesh that the server has made. */
@@ -24,7 +20,6 @@ export interface Made extends Triangles {
 /** Radius ratios below this are all drawn as the worst. */
 export const worstShown = 0.5;
 export const brushColor: Color = [230, 97, 0];
-const shade = (color: Color): Vec3 => [color[0] / 255, color[1] / 255, color[2] / 255];
 const table = colorMap(256);
 
 export class SurfaceView {
@@ -45,7 +40,7 @@ export class SurfaceView {
     this.particles = new ShapeLayer(renderer);
     this.particles.hideBacks();
     this.particles.setVisible(false);
-    this.cursor = new BallLayer(renderer, shade(brushColor), 0.35);
+    this.cursor = new BallLayer(renderer, fraction(brushColor), 0.35);
     this.cursor.setVisible(false);
   }
 
@@ -65,7 +60,7 @@ export class SurfaceView {
       const mesh = before?.mesh ?? drawnMesh(made);
       this.drawn = { made, mesh, look };
       this.mesh.setShape(colored(mesh, made, coloring));
-      this.mesh.setColor(shade(theme.plain));
+      this.mesh.setColor(fraction(theme.plain));
     }
     this.mesh.setEdges(showEdges ? [0.38, 0.4, 0.46] : null);
   }
@@ -75,10 +70,10 @@ export class SurfaceView {
     const spots = strokes.flatMap(({ points, radius }) => points.map((point) => ({ point, radius })));
     while (this.spots.length > spots.length) this.spots.pop()!.remove();
     while (this.spots.length < spots.length)
-      this.spots.push(new BallLayer(this.stage.panes[0]!.renderer, shade(brushColor), 0.15));
-    spots.forEach(({ point, radius }, i) => this.spots[i]!.place(point, radius, shade(brushColor)));
+      this.spots.push(new BallLayer(this.stage.panes[0]!.renderer, fraction(brushColor), 0.15));
+    spots.forEach(({ point, radius }, i) => this.spots[i]!.place(point, radius, fraction(brushColor)));
     this.cursor.setVisible(cursor !== null);
-    if (cursor !== null) this.cursor.place(cursor, brushRadius, shade(brushColor));
+    if (cursor !== null) this.cursor.place(cursor, brushRadius, fraction(brushColor));
     this.stage.render();
   }
 }

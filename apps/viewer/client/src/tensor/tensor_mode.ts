@@ -1,21 +1,26 @@
 // The tensor mode: three slices, two regions, and the pathway between them.
 import { ApiError } from '../api';
-import type { MakeMode, ModeContext } from '../mode';
 import { Refresh } from '../refresh';
 import type { SliceBall } from '../slices/slice_view';
-import type { Paint } from '../slices/sliced_mode';
 import { SlicedMode, volumeOf } from '../slices/sliced_mode';
-import type { Volume } from '../slices/volume';
+import type { Paint, Volume } from '../slices/volume';
+import type { MakeMode, ModeContext } from '../stage_mode';
 import type { DataSet, Vec3 } from '../types';
-import { download, h, shortNumber } from '../ui/dom';
-import { followKeys } from '../ui/keys';
-import { pngOf } from '../ui/overlay';
+import { h, shortNumber } from '../ui/dom';
 import { unit } from '../vec';
 import type { Camera } from '../view/camera';
 import type { Shape } from '../view/layers';
-import type { Found, Pathway, Region, TensorModel } from './tensor_model';
-import { defaultTensorModel, readFound, readShape, readTensorState, tensorStateFile } from './tensor_model';
-import { TensorPanel } from './tensor_panel';
+import {
+  type Found,
+  type Pathway,
+  type Region,
+  type TensorModel,
+  defaultTensorModel,
+  readFound,
+  readShape,
+  readTensorState,
+} from './tensor_model';
+import { type TensorActions, TensorPanel } from './tensor_panel';
 import { TensorView } from './tensor_view';
 
 const maxGlyphs = 3000;
@@ -29,15 +34,15 @@ const fileExports: readonly (readonly [string, string, { format: string; what?: 
 ];
 const fromAbove: Vec3 = unit([0.3, -0.8, 0.9]);
 
-export class TensorMode extends SlicedMode {
-  private readonly model: TensorModel;
+export class TensorMode extends SlicedMode implements TensorActions {
+  protected readonly model: TensorModel;
   private readonly found = new Map<string, Found>();
   /** Names of the pathways that the server keeps. */
   private readonly kept = new Set<string>();
   private readonly panel: TensorPanel;
   private readonly requests: Refresh<string>;
   private readonly glyphs: Refresh<string>;
-  private view!: TensorView;
+  protected view!: TensorView;
   /** Counts what was to be shown as fog: an answer for an earlier one comes too late. */
   private fogs = 0;
 
@@ -61,33 +66,17 @@ export class TensorMode extends SlicedMode {
     this.model = defaultTensorModel(data);
     this.requests = new Refresh((name) => this.renew(name), this.ended.signal);
     this.glyphs = new Refresh((name) => this.addGlyphs(name), this.ended.signal);
-    this.panel = new TensorPanel(data, this.model, volume.smallestSpacing, {
-      pathwayChanged: (i) => this.pathwayChanged(i),
-      pathwayRemoved: (name) => this.pathwayRemoved(name),
-      activeChanged: () => {
-        this.redraw();
-        void this.drawFog();
-      },
-      backgroundChanged: () => this.drawSlices(),
-      displayChanged: () => this.displayChanged(),
-      fogChanged: () => void this.drawFog(),
-    });
+    this.panel = new TensorPanel(data, this.model, volume.smallestSpacing, this);
     const box = (...children: Node[]) => h('div', { class: 'quarter' }, ...children);
     const [sagittal, coronal, axial] = this.slices.map((slice) => box(slice.canvas));
-    root.replaceChildren(
-      h('main', {}, h('div', { class: 'quarters' }, axial!, coronal!, sagittal!, box(this.stageBox)), this.status),
-      this.panel.element,
-    );
-    this.makeStage();
-    const keys: Record<string, () => void> = {
-      ...this.viewKeys(),
+    const quarters = h('div', { class: 'quarters' }, axial!, coronal!, sagittal!, box(this.stageBox));
+    this.open(root, this.panel.element, quarters);
+    this.followKeys({
       '1': () => this.panel.chooseTool('look'),
       '2': () => this.panel.chooseTool('from'),
       '3': () => this.panel.chooseTool('to'),
       Escape: () => this.panel.chooseTool('look'),
-    };
-    followKeys(({ key }) => keys[key], this.ended.signal);
-    this.showWarnings();
+    });
     this.status.textContent = 'Choose "Region A" and click a slice, then "Region B".';
   }
 
@@ -102,8 +91,7 @@ export class TensorMode extends SlicedMode {
   }
 
   /** Axial, coronal, sagittal and the 3-D view on one picture. */
-  async savePicture(): Promise<void> {
-    this.stage.renderNow();
+  protected picture(): HTMLCanvasElement {
     const { canvas } = this.stage;
     const picture = h('canvas', { width: 2 * canvas.width, height: 2 * canvas.height });
     const context = picture.getContext('2d')!;
@@ -112,7 +100,7 @@ export class TensorMode extends SlicedMode {
     [this.slices[2]!, this.slices[1]!, this.slices[0]!].forEach((slice, i) => {
       context.drawImage(slice.canvas, (i % 2) * w, Math.floor(i / 2) * hgt, w, hgt);
     });
-    download(await pngOf(picture), `${this.baseName()}.png`);
+    return picture;
   }
 
   exports(): [string, string][] {
@@ -120,10 +108,6 @@ export class TensorMode extends SlicedMode {
     return found.flatMap(({ name }) =>
       fileExports.map(([what, label]): [string, string] => [`${what}/${name}`, `${name}, ${label}`]),
     );
-  }
-
-  stateText(): string {
-    return tensorStateFile(this.model, this.stage.camera, this.data);
   }
 
   protected exportRequest(chosen: string): object {
@@ -154,18 +138,6 @@ export class TensorMode extends SlicedMode {
     this.drawSlices();
     this.redraw();
     void this.drawFog();
-  }
-
-  protected pointer(): object {
-    return {};
-  }
-
-  protected get crosshair(): Vec3 {
-    return this.model.crosshair;
-  }
-
-  protected get planes() {
-    return this.view.slices;
   }
 
   private foundList(): (Found | null)[] {
@@ -215,20 +187,25 @@ export class TensorMode extends SlicedMode {
     this.drawSlices();
   }
 
-  private pathwayChanged(index: number): void {
+  activeChanged(): void {
+    this.redraw();
+    void this.drawFog();
+  }
+
+  pathwayChanged(index: number): void {
     const pathway = this.model.pathways[index];
     if (pathway !== undefined) this.want(pathway);
     this.drawOverlays();
   }
 
-  private pathwayRemoved(name: string): void {
+  pathwayRemoved(name: string): void {
     this.found.delete(name);
     this.redraw();
     void this.drawFog();
     this.requests.want(name);
   }
 
-  private displayChanged(): void {
+  displayChanged(): void {
     if (this.model.showGlyphs) this.glyphs.want(...this.found.keys());
     this.redraw();
   }
@@ -251,7 +228,7 @@ export class TensorMode extends SlicedMode {
   }
 
   /** FA as it is; of the cost, how near it is to the least: 1 at the best path, 0 from half as much again on. */
-  private async drawFog(): Promise<void> {
+  async drawFog(): Promise<void> {
     const turn = ++this.fogs;
     const late = () => this.over || turn !== this.fogs;
     const { fog } = this.model;
@@ -285,7 +262,7 @@ export class TensorMode extends SlicedMode {
 
   private async forget(name: string): Promise<void> {
     try {
-      await this.context.api.ask(this.address('remove'), { name });
+      await this.context.api.send(this.address('remove'), { name });
     } catch {
       // it was dropped already
     }
@@ -296,14 +273,7 @@ export class TensorMode extends SlicedMode {
     const { name, from, to, alpha, epsilon } = pathway;
     const gone = () => this.over || !this.model.pathways.includes(pathway);
     try {
-      const pack = await api.post(this.address('connect'), {
-        seq: api.nextSequence(),
-        name,
-        from,
-        to,
-        alpha,
-        epsilon,
-      });
+      const pack = await api.post(this.address('connect'), { seq: api.nextSequence(), name, from, to, alpha, epsilon });
       this.kept.add(name);
       if (gone()) return; // its name is due again, to be forgotten
       const found = readFound(pack);

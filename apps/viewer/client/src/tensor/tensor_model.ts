@@ -1,11 +1,10 @@
 // What the user has chosen in the tensor mode and what the server has found for it; also its state file.
 import type { Color } from '../color_map';
 import type { Pack } from '../pack';
-import { isNumber, isVec3, parseState, writeState } from '../state_file';
+import { isNumber, isVec3, parseState } from '../state_file';
 import type { DataSet, Vec3 } from '../types';
 import type { Camera } from '../view/camera';
 import type { Shape } from '../view/layers';
-import type { Profile } from './profile';
 
 export interface Region {
   point: Vec3;
@@ -21,13 +20,9 @@ export interface Pathway {
   epsilon: number;
 }
 
-export type Background = 'fa' | 'direction';
-/** What the 3-D view shows as fog. */
-export type Fog = '' | 'fa' | 'cost';
-
 export interface TensorModel {
   crosshair: Vec3;
-  background: Background;
+  background: 'fa' | 'direction';
   pathways: Pathway[];
   /** The one that clicks and sliders change. */
   active: number;
@@ -35,24 +30,8 @@ export interface TensorModel {
   showTube: boolean;
   showGlyphs: boolean;
   showSlices: boolean;
-  fog: Fog;
-}
-
-/** What the server has found for a pathway. */
-export interface Found {
-  cost: number;
-  length: number;
-  meanFa: number;
-  voxels: number;
-  volume: number;
-  milliseconds: number;
-  solveMilliseconds: number;
-  notes: string[];
-  path: Float32Array;
-  profile: Profile;
-  tube: Shape;
-  surface: Shape;
-  glyphs: Shape | null;
+  /** What the 3-D view shows as fog. */
+  fog: '' | 'fa' | 'cost';
 }
 
 /** Colours that most colour-blind people tell apart (after M. Okabe and K. Ito). */
@@ -87,10 +66,6 @@ export function defaultTensorModel({ bounds: [low, high] }: DataSet): TensorMode
   };
   model.pathways.push(newPathway(model));
   return model;
-}
-
-export function tensorStateFile(model: TensorModel, camera: Camera, data: DataSet): string {
-  return writeState(data, camera, model, 'tensors');
 }
 
 function readRegion(value: unknown): Region | null {
@@ -135,7 +110,8 @@ export function readShape(pack: Pack, prefix: string): Shape {
   };
 }
 
-export function readFound(pack: Pack): Found {
+/** What the server has found for a pathway. */
+export function readFound(pack: Pack) {
   return {
     cost: pack.number('cost'),
     length: pack.number('length'),
@@ -153,6 +129,8 @@ export function readFound(pack: Pack): Found {
     },
     tube: readShape(pack, 'tube_'),
     surface: readShape(pack, 'pathway_'),
-    glyphs: null,
+    glyphs: null as Shape | null,
   };
 }
+
+export type Found = ReturnType<typeof readFound>;

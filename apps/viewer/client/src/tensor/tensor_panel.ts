@@ -1,10 +1,9 @@
 // The controls of the tensor mode.
-import { css } from '../color_map';
+import { type Color, css } from '../color_map';
 import type { DataSet } from '../types';
-import { button, checkbox, h, keepFocus, section, select, shortNumber, slider, withUnit } from '../ui/dom';
-import { profilePlot } from './profile';
-import type { Background, Fog, Found, Region, TensorModel } from './tensor_model';
-import { newPathway } from './tensor_model';
+import * as ui from '../ui/dom';
+import { ticks } from '../ui/legend';
+import { type Found, type TensorModel, newPathway } from './tensor_model';
 
 export type TensorTool = 'look' | 'from' | 'to';
 
@@ -12,17 +11,52 @@ export interface TensorActions {
   pathwayChanged(index: number): void;
   pathwayRemoved(name: string): void;
   activeChanged(): void;
-  backgroundChanged(): void;
   displayChanged(): void;
-  fogChanged(): void;
+  drawSlices(): void;
+  drawFog(): Promise<void>;
+}
+
+const [width, height] = [262, 132];
+const box = { left: 30, right: width - 34, top: 10, bottom: height - 26 };
+
+type Profile = Record<'distance' | 'fa' | 'cost', Float32Array>;
+
+/** FA as a solid line on the left scale, cost as a dashed one on the right. */
+function profilePlot({ distance, fa, cost }: Profile, color: Color, unit: string): SVGElement {
+  const length = distance.at(-1) ?? 0;
+  const highest = cost.reduce((most, c) => (Number.isFinite(c) ? Math.max(most, c) : most), 0) || 1;
+  const x = (d: number) => box.left + (d / (length || 1)) * (box.right - box.left);
+  const y = (share: number) => box.bottom - share * (box.bottom - box.top);
+  const line = (values: Float32Array, top: number) =>
+    [...values]
+      .map((value, i) => (Number.isFinite(value) ? `${x(distance[i]!).toFixed(1)},${y(value / top).toFixed(1)}` : ''))
+      .join(' ');
+  const label = `FA and cost along the path of ${ui.withUnit(ui.shortNumber(length), unit)}`;
+  const plot = ui.plotArea(width, height, label, 'profile');
+  const add = (tag: string, attributes: Record<string, string | number>, text = '') =>
+    plot.append(ui.svg(tag, attributes, text));
+  for (const tick of ticks(0, length, 4)) {
+    add('text', { x: x(tick), y: box.bottom + 13, 'text-anchor': 'middle' }, ui.shortNumber(tick));
+  }
+  for (const share of [0, 0.5, 1]) {
+    add('line', { x1: box.left, x2: box.right, y1: y(share), y2: y(share), class: 'grid' });
+    add('text', { x: box.left - 4, y: y(share) + 4, 'text-anchor': 'end' }, String(share));
+    add('text', { x: box.right + 4, y: y(share) + 4 }, ui.shortNumber(Number((share * highest).toPrecision(2))));
+  }
+  add('polyline', { points: line(fa, 1), class: 'fa', stroke: css(color) });
+  add('polyline', { points: line(cost, highest), class: 'cost' });
+  add('text', { x: box.left, y: height - 2 }, '— FA');
+  add('text', { x: (box.left + box.right) / 2, y: height - 2, 'text-anchor': 'middle' }, 'mm along the path');
+  add('text', { x: box.right + 30, y: height - 2, 'text-anchor': 'end' }, '- - cost');
+  return plot;
 }
 
 export class TensorPanel {
-  readonly element = h('aside', { class: 'panel', 'aria-label': 'Controls' });
-  private readonly tools = h('div', { class: 'tools', role: 'group', 'aria-label': 'What a click on a slice does' });
-  private readonly pathways = h('div');
-  private readonly numbers = h('div', { class: 'numbers' });
-  private readonly display = h('div');
+  readonly element = ui.h('aside', { class: 'panel', 'aria-label': 'Controls' });
+  private readonly tools = ui.h('div', { class: 'tools', role: 'group', 'aria-label': 'What a click on a slice does' });
+  private readonly pathways = ui.h('div');
+  private readonly numbers = ui.h('div', { class: 'numbers' });
+  private readonly display = ui.h('div');
   tool: TensorTool = 'look';
 
   constructor(
@@ -31,13 +65,12 @@ export class TensorPanel {
     private readonly spacing: number,
     private readonly actions: TensorActions,
   ) {
-    const shape = data.shape?.join(' × ') ?? '';
     this.element.append(
-      h('p', { class: 'about' }, `${shape} voxels of ${withUnit(data.spacing?.map(shortNumber).join(' × ') ?? '', data.units)}`),
-      section('Pick on the slices', this.tools),
-      section('Pathways', this.pathways),
-      section('Along the path', this.numbers),
-      section('Display', this.display),
+      ui.aboutImage(data),
+      ui.section('Pick on the slices', this.tools),
+      ui.section('Pathways', this.pathways),
+      ui.section('Along the path', this.numbers),
+      ui.section('Display', this.display),
     );
     this.drawAll([]);
   }
@@ -57,45 +90,43 @@ export class TensorPanel {
   drawPathways(found: readonly (Found | null)[]): void {
     const { model, actions } = this;
     const rows = model.pathways.map((pathway, i) => {
-      const dot = h('i', { class: 'dot' });
+      const dot = ui.h('i', { class: 'dot' });
       dot.style.background = css(pathway.color);
-      const choose = button(pathway.name, `Change ${pathway.name}`, () => {
+      const activate = () => {
         model.active = i;
         actions.activeChanged();
-      });
-      choose.className = 'name';
-      choose.setAttribute('aria-pressed', String(i === model.active));
+      };
+      const pressed = { class: 'name', 'aria-pressed': String(i === model.active) };
+      const choose = ui.button(pathway.name, `Change ${pathway.name}`, activate, pressed);
       const cost = found[i]?.cost;
-      const text = h('span', { class: 'cost' }, cost === undefined ? '' : `cost ${shortNumber(cost)}`);
-      const remove = button('×', `Delete ${pathway.name}`, () => {
+      const text = ui.h('span', { class: 'cost' }, cost === undefined ? '' : `cost ${ui.shortNumber(cost)}`);
+      const remove = ui.crossButton(`Delete ${pathway.name}`, () => {
         model.pathways.splice(i, 1);
         if (model.pathways.length === 0) model.pathways.push(newPathway(model));
         model.active = Math.min(model.active, model.pathways.length - 1);
         actions.pathwayRemoved(pathway.name);
       });
-      remove.className = 'plain';
-      remove.setAttribute('aria-label', `Delete ${pathway.name}`);
-      return h('div', { class: 'item path' }, dot, choose, text, remove);
+      return ui.h('div', { class: 'item path' }, dot, choose, text, remove);
     });
-    const add = button('New pathway', 'Two more regions to join', () => {
+    const add = ui.button('New pathway', 'Two more regions to join', () => {
       model.active = model.pathways.push(newPathway(model)) - 1;
       actions.activeChanged();
     });
-    keepFocus(this.pathways, () => this.pathways.replaceChildren(...rows, add, ...this.activeControls()));
+    ui.keepFocus(this.pathways, () => this.pathways.replaceChildren(...rows, add, ...this.activeControls()));
   }
 
   drawNumbers(found: readonly (Found | null)[]): void {
     const pathway = this.model.pathways[this.model.active];
     const one = found[this.model.active];
     if (pathway === undefined || one === undefined || one === null) {
-      this.numbers.replaceChildren(h('p', { class: 'hint' }, 'Set region A and region B.'));
+      this.numbers.replaceChildren(ui.h('p', { class: 'hint' }, 'Set region A and region B.'));
       return;
     }
     const { units } = this.data;
-    const length = withUnit(shortNumber(one.length), units);
-    const volume = withUnit(shortNumber(one.volume), units === '' ? '' : `${units}³`);
-    const facts = `${length}, mean FA ${shortNumber(one.meanFa)}; pathway of ${one.voxels.toLocaleString('en')} voxels, ${volume}`;
-    this.numbers.replaceChildren(profilePlot(one.profile, pathway.color, units), h('p', { class: 'about' }, facts));
+    const length = ui.withUnit(ui.shortNumber(one.length), units);
+    const volume = ui.withUnit(ui.shortNumber(one.volume), units === '' ? '' : `${units}³`);
+    const facts = `${length}, mean FA ${ui.shortNumber(one.meanFa)}; pathway of ${one.voxels.toLocaleString('en')} voxels, ${volume}`;
+    this.numbers.replaceChildren(profilePlot(one.profile, pathway.color, units), ui.h('p', { class: 'about' }, facts));
   }
 
   private activeControls(): Node[] {
@@ -103,80 +134,43 @@ export class TensorPanel {
     const pathway = model.pathways[model.active];
     if (pathway === undefined) return [];
     const changed = () => actions.pathwayChanged(model.active);
-    const largest = 12 * this.spacing;
-    const radius = (label: string, region: Region | null) =>
-      region === null
-        ? []
-        : [
-            slider(
-              label,
-              region.radius,
-              [this.spacing / 2, largest, this.spacing / 4],
-              (v) => ((region.radius = v), changed()),
-            ),
-          ];
+    const radii = [this.spacing / 2, 12 * this.spacing, this.spacing / 4] as const;
     return [
-      ...radius('Radius A', pathway.from),
-      ...radius('Radius B', pathway.to),
-      slider('Sharpen α', pathway.alpha, [1, 8, 0.25], (v) => ((pathway.alpha = v), changed())),
-      slider('Width ε', pathway.epsilon, [0, 0.5, 0.005], (v) => ((pathway.epsilon = v), changed())),
+      ...(pathway.from === null ? [] : [ui.slider('Radius A', radii, pathway.from, 'radius', changed)]),
+      ...(pathway.to === null ? [] : [ui.slider('Radius B', radii, pathway.to, 'radius', changed)]),
+      ui.slider('Sharpen α', [1, 8, 0.25], pathway, 'alpha', changed),
+      ui.slider('Width ε', [0, 0.5, 0.005], pathway, 'epsilon', changed),
     ];
   }
 
   private drawTools(): void {
-    const tools: [TensorTool, string, string][] = [
+    const tools = [
       ['look', 'Look', 'A click moves the crosshair (1)'],
       ['from', 'Region A', 'A click sets region A (2)'],
       ['to', 'Region B', 'A click sets region B (3)'],
-    ];
-    this.tools.replaceChildren(
-      ...tools.map(([tool, label, title]) => {
-        const one = button(label, title, () => this.chooseTool(tool));
-        one.setAttribute('aria-pressed', String(tool === this.tool));
-        return one;
-      }),
-    );
+    ] as const;
+    this.tools.replaceChildren(...ui.toolButtons(tools, this.tool, (tool) => this.chooseTool(tool)));
   }
 
   private drawDisplay(): void {
     const { model, actions } = this;
-    const show = (label: string, key: 'showSurface' | 'showTube' | 'showGlyphs' | 'showSlices') =>
-      checkbox(label, model[key], (on) => {
-        model[key] = on;
-        actions.displayChanged();
-      });
-    const background = select(
-      'Slices',
-      [
-        ['direction', 'directions'],
-        ['fa', 'FA'],
-      ],
-      model.background,
-      (value) => {
-        model.background = value as Background;
-        actions.backgroundChanged();
-      },
-    );
-    const fog = select(
-      'Volume',
-      [
-        ['', 'none'],
-        ['fa', 'FA'],
-        ['cost', 'total cost'],
-      ],
-      model.fog,
-      (value) => {
-        model.fog = value as Fog;
-        actions.fogChanged();
-      },
-    );
+    const backgrounds = [
+      ['direction', 'directions'],
+      ['fa', 'FA'],
+    ] as const;
+    const fogs = [
+      ['', 'none'],
+      ['fa', 'FA'],
+      ['cost', 'total cost'],
+    ] as const;
+    const changed = () => actions.displayChanged();
     this.display.replaceChildren(
-      background,
-      fog,
-      show('Pathways', 'showSurface'),
-      show('Paths', 'showTube'),
-      show('Tensor glyphs', 'showGlyphs'),
-      show('Slices in the 3-D view', 'showSlices'),
+      ui.select('Slices', backgrounds, model, 'background', () => actions.drawSlices()),
+      ui.select('Volume', fogs, model, 'fog', () => void actions.drawFog()),
+      ui.checkbox('Pathways', model, 'showSurface', changed),
+      ui.checkbox('Paths', model, 'showTube', changed),
+      ui.checkbox('Tensor glyphs', model, 'showGlyphs', changed),
+      ui.checkbox('Slices in the 3-D view', model, 'showSlices', changed),
     );
   }
 }

@@ -1,9 +1,9 @@
 // The 3-D view of the tensor mode: slices, pathways, paths and glyphs.
-import { SlicePlanes } from '../slices/slice_planes';
+import { fraction } from '../color_map';
+import { SlicePlanes } from '../slices/slice_view';
 import type { Volume } from '../slices/volume';
 import type { Vec3 } from '../types';
-import type { Shape } from '../view/layers';
-import { ShapeLayer } from '../view/layers';
+import { type Shape, ShapeLayer } from '../view/layers';
 import type { Stage } from '../view/stage';
 import { VolumeLayer } from '../view/volume_layer';
 import type { Found, TensorModel } from './tensor_model';
@@ -59,7 +59,7 @@ export class TensorView {
     while (this.pathways.length < model.pathways.length) this.pathways.push(new PathwayLayers(this.stage));
     model.pathways.forEach(({ color }, i) => {
       const one = found[i] ?? null;
-      const shade: Vec3 = [color[0] / 255, color[1] / 255, color[2] / 255];
+      const shade = fraction(color);
       const layers = this.pathways[i]!;
       layers.show('tube', model.showTube ? (one?.tube ?? null) : null, shade);
       layers.show('glyphs', model.showGlyphs ? (one?.glyphs ?? null) : null, [1, 1, 1]);

@@ -1,4 +1,5 @@
 // Making elements, and the controls every panel uses.
+import type { DataSet } from '../types';
 
 type Props = Record<string, string | number | boolean | ((event: Event) => void)>;
 
@@ -26,6 +27,12 @@ export function svg(tag: string, attributes: Record<string, string | number>, te
   return element;
 }
 
+/** An empty plot as wide as a panel; without a label it is only decoration. */
+export function plotArea(width: number, height: number, label: string, kind = ''): SVGElement {
+  const named: Record<string, string> = label === '' ? { 'aria-hidden': 'true' } : { role: 'img', 'aria-label': label };
+  return svg('svg', { viewBox: `0 0 ${width} ${height}`, class: `plot ${kind}`.trim(), ...named });
+}
+
 /** Up to four digits, without a tail of zeros. */
 export function shortNumber(value: number): string {
   if (!Number.isFinite(value)) return value > 0 ? '∞' : '–';
@@ -39,45 +46,87 @@ export function withUnit(length: string, unit: string): string {
   return unit === '' ? length : `${length} ${unit}`;
 }
 
-export function button(label: string, title: string, onClick: () => void): HTMLButtonElement {
-  return h('button', { type: 'button', title, click: onClick }, label);
+export function button(label: string, title: string, onClick: () => void, more: Props = {}): HTMLButtonElement {
+  return h('button', { type: 'button', title, click: onClick, ...more }, label);
 }
 
-export function checkbox(label: string, checked: boolean, onChange: (on: boolean) => void): HTMLLabelElement {
-  const input = h('input', { type: 'checkbox', checked, change: () => onChange(input.checked) });
+/** The small one that closes or deletes something. */
+export function crossButton(label: string, onClick: () => void, title = label): HTMLButtonElement {
+  return button('×', title, onClick, { class: 'plain', 'aria-label': label });
+}
+
+/** Buttons of which the current one is pressed. */
+export function toolButtons<Tool extends string>(
+  tools: readonly (readonly [tool: Tool, label: string, title: string])[],
+  current: Tool,
+  choose: (tool: Tool) => void,
+): HTMLButtonElement[] {
+  return tools.map(([tool, label, title]) =>
+    button(label, title, () => choose(tool), { 'aria-pressed': String(tool === current) }),
+  );
+}
+
+/** A control with its name before it. */
+export function row(label: string, control: HTMLElement): HTMLLabelElement {
+  return h('label', { class: 'row' }, h('span', {}, label), control);
+}
+
+// Controls of a field of a model: `changed` is called when the field has its new value.
+
+export function checkbox<Key extends string>(
+  label: string,
+  model: Record<Key, boolean>,
+  key: Key,
+  changed: () => void,
+): HTMLLabelElement {
+  const change = () => {
+    model[key] = input.checked;
+    changed();
+  };
+  const input = h('input', { type: 'checkbox', checked: model[key], change });
   return h('label', { class: 'check' }, input, label);
 }
 
-export function select(
+export function select<Key extends string, Value extends string>(
   label: string,
-  options: readonly (readonly [value: string, text: string])[],
-  value: string,
-  onChange: (value: string) => void,
+  options: readonly (readonly [value: Value, text: string])[],
+  model: Record<Key, Value>,
+  key: Key,
+  changed: () => void,
 ): HTMLLabelElement {
-  const input = h('select', { change: () => onChange(input.value) });
-  for (const [key, text] of options) input.append(h('option', { value: key, selected: key === value }, text));
-  return h('label', { class: 'row' }, h('span', {}, label), input);
+  const change = () => {
+    model[key] = input.value as Value;
+    changed();
+  };
+  const input = h('select', { change });
+  for (const [value, text] of options) input.append(h('option', { value, selected: value === model[key] }, text));
+  return row(label, input);
 }
 
 /** Says below a field's row what is wrong with it; "" when nothing is. */
 export function showInvalid(field: HTMLInputElement, words: string): void {
-  const row = field.closest('.row') ?? field;
-  if (row.nextElementSibling?.className === 'wrong') row.nextElementSibling.remove();
+  const around = field.closest('.row') ?? field;
+  if (around.nextElementSibling?.className === 'wrong') around.nextElementSibling.remove();
   field.setAttribute('aria-invalid', String(words !== ''));
-  if (words !== '') row.after(h('p', { class: 'wrong', role: 'alert' }, words));
+  if (words !== '') around.after(h('p', { class: 'wrong', role: 'alert' }, words));
 }
 
 /** A positive number: a slider over four decades, and a field that takes any. */
-export function speedControl(label: string, value: number, onInput: (value: number) => void): HTMLElement {
+export function speedControl<Key extends string>(
+  label: string,
+  model: Record<Key, number>,
+  key: Key,
+  changed: () => void,
+): HTMLElement {
   const slider = h('input', { type: 'range', min: -2, max: 2, step: 0.01, 'aria-label': `${label}, slider` });
   const field = h('input', { type: 'number', min: 0, step: 'any', 'aria-label': label });
-  slider.value = String(Math.log10(value));
-  field.value = shortNumber(value);
+  slider.value = String(Math.log10(model[key]));
+  field.value = shortNumber(model[key]);
   slider.addEventListener('input', () => {
-    const chosen = Number((10 ** Number(slider.value)).toPrecision(3));
-    field.value = String(chosen);
+    model[key] = Number((10 ** Number(slider.value)).toPrecision(3));
+    field.value = String(model[key]);
     showInvalid(field, '');
-    onInput(chosen);
+    changed();
   });
   field.addEventListener('change', () => {
     const typed = Number(field.value);
@@ -85,31 +134,39 @@ export function speedControl(label: string, value: number, onInput: (value: numb
     showInvalid(field, good ? '' : 'A speed is a number above 0.');
     if (!good) return;
     slider.value = String(Math.log10(typed));
-    onInput(typed);
+    model[key] = typed;
+    changed();
   });
   return h('div', { class: 'row speed' }, h('span', {}, label), slider, field);
 }
 
 /** A number between two others. */
-export function slider(
+export function slider<Key extends string>(
   label: string,
-  value: number,
   [low, high, step]: readonly [number, number, number],
-  onInput: (v: number) => void,
+  model: Record<Key, number>,
+  key: Key,
+  changed: () => void = () => {},
 ): HTMLElement {
   const input = h('input', { type: 'range', min: low, max: high, step, 'aria-label': label });
-  input.value = String(value);
-  const shown = h('output', { class: 'value' }, shortNumber(value));
+  input.value = String(model[key]);
+  const shown = h('output', { class: 'value' }, shortNumber(model[key]));
   input.addEventListener('input', () => {
-    shown.textContent = shortNumber(Number(input.value));
-    onInput(Number(input.value));
+    model[key] = Number(input.value);
+    shown.textContent = shortNumber(model[key]);
+    changed();
   });
   return h('div', { class: 'row' }, h('span', {}, label), input, shown);
 }
 
 export function section(title: string, ...children: (Node | string)[]): HTMLElement {
-  const details = h('details', { open: true }, h('summary', {}, title), ...children);
-  return details;
+  return h('details', { open: true }, h('summary', {}, title), ...children);
+}
+
+/** What an image consists of. */
+export function aboutImage({ shape, spacing, units }: DataSet): HTMLElement {
+  const voxel = withUnit(spacing?.map(shortNumber).join(' × ') ?? '', units);
+  return h('p', { class: 'about' }, `${shape?.join(' × ') ?? ''} voxels of ${voxel}`);
 }
 
 /** Draws the controls of a box anew; the focus stays on the control at the same place. */

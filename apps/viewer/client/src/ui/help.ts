@@ -44,24 +44,18 @@ export class Help {
   readonly element = h('dialog', { class: 'help', 'aria-label': 'Help' });
 
   constructor() {
-    const table = (rows: typeof meshKeys) =>
-      h(
-        'table',
-        {},
-        h('tbody', {}, ...rows.map(([key, what]) => h('tr', {}, h('th', { scope: 'row' }, key), h('td', {}, what)))),
-      );
+    const row = ([key, what]: readonly [string, string]) =>
+      h('tr', {}, h('th', { scope: 'row' }, key), h('td', {}, what));
+    const table = (title: string, rows: typeof meshKeys) => [
+      h('h2', {}, title),
+      h('table', {}, h('tbody', {}, ...rows.map(row))),
+    ];
+    const colors = 'Colours run from early (dark violet) to late (yellow); grey was not reached.';
     this.element.append(
-      h('h2', {}, 'Meshes'),
-      table(meshKeys),
-      h('h2', {}, 'Tensor images'),
-      table(tensorKeys),
-      h('h2', {}, 'Volumes'),
-      table(surfaceKeys),
-      h(
-        'p',
-        {},
-        'Colours run from early (dark violet) to late (yellow); grey was not reached. Tab reaches every control.',
-      ),
+      ...table('Meshes', meshKeys),
+      ...table('Tensor images', tensorKeys),
+      ...table('Volumes', surfaceKeys),
+      h('p', {}, `${colors} Tab reaches every control.`),
       button('Close', 'Close (Escape)', () => this.element.close()),
     );
   }

@@ -1,6 +1,5 @@
 // The colour bar of a pane.
-import type { Color } from '../color_map';
-import { css } from '../color_map';
+import { type Color, css } from '../color_map';
 import { h, shortNumber } from './dom';
 
 export interface LegendContent {

@@ -1,5 +1,5 @@
 // What the page has to say: lines at the top that stay, and one that goes by itself.
-import { button, h } from './dom';
+import { button, crossButton, h } from './dom';
 
 export type NoticeKind = 'info' | 'warning' | 'error';
 
@@ -17,10 +17,7 @@ export class Notices {
     this.hide(name);
     const notice = h('div', { class: `notice ${kind}`, 'data-name': name }, h('span', {}, text));
     if (action !== undefined) notice.append(button(action.label, action.label, action.run));
-    const close = button('×', 'Close this message', () => this.hide(name));
-    close.className = 'plain';
-    close.setAttribute('aria-label', 'Close this message');
-    notice.append(close);
+    notice.append(crossButton('Close this message', () => this.hide(name)));
     this.shown.set(name, notice);
     this.element.append(notice);
   }

@@ -1,7 +1,6 @@
 // Names and legends over the panes, and the same on a saved picture.
 import { h } from './dom';
-import type { LegendContent } from './legend';
-import { legendElement, paintLegend } from './legend';
+import { type LegendContent, legendElement, paintLegend } from './legend';
 
 export interface PaneLabel {
   title: string;
@@ -36,7 +35,8 @@ export class Overlay {
   }
 
   /** The canvas with names and legends on it. Call right after drawing, while the canvas still holds its picture. */
-  painted(canvas: HTMLCanvasElement, ratio: number): HTMLCanvasElement {
+  painted(canvas: HTMLCanvasElement, shownWidth: number): HTMLCanvasElement {
+    const ratio = canvas.width / (shownWidth || 1);
     const copy = h('canvas', { width: canvas.width, height: canvas.height });
     const context = copy.getContext('2d')!;
     context.drawImage(canvas, 0, 0);

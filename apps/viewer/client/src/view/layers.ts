@@ -10,14 +10,13 @@ import vtkTexture from '@kitware/vtk.js/Rendering/Core/Texture';
 import type vtkRenderer from '@kitware/vtk.js/Rendering/Core/Renderer';
 import type { vtkObject } from '@kitware/vtk.js/interfaces';
 import type { Color } from '../color_map';
-import type { DrawnMesh } from '../mesh/drawn_mesh';
 import type { Vec3 } from '../types';
 import { scale } from '../vec';
 
 /** How many colours a table has; a front is drawn as sharp as one of them. */
 export const tableSize = 2048;
 
-class Layer {
+export class Layer {
   protected readonly mapper = vtkMapper.newInstance({ scalarVisibility: false });
   protected readonly actor = vtkActor.newInstance();
 
@@ -42,50 +41,53 @@ class Layer {
     this.actor.getProperty().setOpacity(opacity);
   }
 
+  setColor(color: Vec3): void {
+    this.actor.getProperty().setColor(...color);
+  }
+
   remove(): void {
     this.renderer.removeActor(this.actor);
   }
 }
 
-function setTriangles(data: vtkPolyData, points: Float32Array, normals: Float32Array, triangles: Uint32Array): void {
-  const cells = new Uint32Array((triangles.length / 3) * 4);
-  for (let t = 0, at = 0; t < triangles.length; t += 3) {
-    cells[at++] = 3;
-    cells[at++] = triangles[t]!;
-    cells[at++] = triangles[t + 1]!;
-    cells[at++] = triangles[t + 2]!;
+const arrayOf = (name: string, values: Float32Array | Uint8Array, numberOfComponents: number) =>
+  vtkDataArray.newInstance({ name, values, numberOfComponents });
+
+/** A layer with points of its own, and triangles or lines between them. */
+class DataLayer extends Layer {
+  protected readonly data = vtkPolyData.newInstance();
+
+  constructor(renderer: vtkRenderer) {
+    super(renderer);
+    this.mapper.setInputData(this.data);
   }
-  data.getPoints().setData(points, 3);
-  data.getPolys().setData(cells);
-  data.getPointData().setNormals(vtkDataArray.newInstance({ name: 'normals', values: normals, numberOfComponents: 3 }));
-  data.modified();
+
+  setMesh({ points, normals, triangles }: Omit<Shape, 'colors'>): void {
+    const cells = new Uint32Array((triangles.length / 3) * 4);
+    for (let t = 0, at = 0; t < triangles.length; t += 3) {
+      cells[at++] = 3;
+      for (let k = 0; k < 3; ++k) cells[at++] = triangles[t + k]!;
+    }
+    this.data.getPoints().setData(points, 3);
+    this.data.getPolys().setData(cells);
+    this.data.getPointData().setNormals(arrayOf('normals', normals, 3));
+    this.data.modified();
+  }
 }
 
 /** A surface whose colours come from a table, by a place in it (0 to 1) at each vertex. */
-export class SurfaceLayer extends Layer {
-  private readonly data = vtkPolyData.newInstance();
+export class SurfaceLayer extends DataLayer {
   private readonly texture = vtkTexture.newInstance({ interpolate: false, edgeClamp: true, resizable: true });
   private readonly image = vtkImageData.newInstance();
   private readonly table = new Uint8Array(3 * tableSize);
 
   constructor(renderer: vtkRenderer) {
     super(renderer);
-    this.mapper.setInputData(this.data);
     this.image.setDimensions(tableSize, 1, 1);
-    this.image
-      .getPointData()
-      .setScalars(vtkDataArray.newInstance({ name: 'table', values: this.table, numberOfComponents: 3 }));
+    this.image.getPointData().setScalars(arrayOf('table', this.table, 3));
     this.texture.setInputData(this.image);
     this.actor.addTexture(this.texture);
-    const property = this.actor.getProperty();
-    property.setAmbient(0.3);
-    property.setDiffuse(0.72);
-    property.setSpecular(0.08);
-    property.setSpecularPower(20);
-  }
-
-  setMesh(mesh: DrawnMesh): void {
-    setTriangles(this.data, mesh.points, mesh.normals, mesh.triangles);
+    this.actor.getProperty().set({ ambient: 0.3, diffuse: 0.72, specular: 0.08, specularPower: 20 });
   }
 
   /** One place in the table for each drawn vertex. */
@@ -95,9 +97,7 @@ export class SurfaceLayer extends Layer {
       pairs[2 * i] = places[i]!;
       pairs[2 * i + 1] = 0.5;
     }
-    this.data
-      .getPointData()
-      .setTCoords(vtkDataArray.newInstance({ name: 'places', values: pairs, numberOfComponents: 2 }));
+    this.data.getPointData().setTCoords(arrayOf('places', pairs, 2));
     this.data.modified();
   }
 
@@ -109,23 +109,13 @@ export class SurfaceLayer extends Layer {
 }
 
 /** Polylines in one colour. */
-export class LineLayer extends Layer {
-  private readonly data = vtkPolyData.newInstance();
-
+export class LineLayer extends DataLayer {
   constructor(renderer: vtkRenderer, color: Vec3, width: number, opacity = 1) {
     super(renderer);
-    this.mapper.setInputData(this.data);
     this.mapper.setResolveCoincidentTopologyToPolygonOffset();
     this.mapper.setRelativeCoincidentTopologyLineOffsetParameters(-2, -4);
-    const property = this.actor.getProperty();
-    property.setLighting(false);
-    property.setLineWidth(width);
-    property.setOpacity(opacity);
-    property.setColor(...color);
-  }
-
-  setColor(color: Vec3): void {
-    this.actor.getProperty().setColor(...color);
+    this.actor.getProperty().set({ lighting: false, lineWidth: width, opacity });
+    this.setColor(color);
   }
 
   /** Line i has the points offsets[i] to offsets[i + 1]; only those for which `shown` holds are drawn. */
@@ -149,17 +139,14 @@ export class BallLayer extends Layer {
     super(renderer);
     const sphere = vtkSphereSource.newInstance({ radius: 1, thetaResolution: 24, phiResolution: 16 });
     this.mapper.setInputConnection(sphere.getOutputPort());
-    const property = this.actor.getProperty();
-    property.setColor(...color);
-    property.setOpacity(opacity);
-    property.setAmbient(0.45);
-    property.setDiffuse(0.6);
+    this.actor.getProperty().set({ opacity, ambient: 0.45, diffuse: 0.6 });
+    this.setColor(color);
   }
 
   place(point: Vec3, radius: number, color: Vec3): void {
     this.actor.setPosition(...point);
     this.actor.setScale(radius, radius, radius);
-    this.actor.getProperty().setColor(...color);
+    this.setColor(color);
   }
 }
 
@@ -172,30 +159,17 @@ export interface Shape {
 }
 
 /** A surface in one colour, or with a colour at each vertex. */
-export class ShapeLayer extends Layer {
-  private readonly data = vtkPolyData.newInstance();
-
+export class ShapeLayer extends DataLayer {
   constructor(renderer: vtkRenderer, opacity = 1) {
     super(renderer);
-    this.mapper.setInputData(this.data);
     this.mapper.setColorModeToDirectScalars();
-    const property = this.actor.getProperty();
-    property.setOpacity(opacity);
-    property.setAmbient(0.3);
-    property.setDiffuse(0.75);
+    this.actor.getProperty().set({ opacity, ambient: 0.3, diffuse: 0.75 });
   }
 
-  setShape({ points, normals, triangles, colors }: Shape): void {
-    setTriangles(this.data, points, normals, triangles);
-    this.mapper.setScalarVisibility(colors !== null);
-    if (colors === null) return;
-    this.data
-      .getPointData()
-      .setScalars(vtkDataArray.newInstance({ name: 'colors', values: colors, numberOfComponents: 3 }));
-  }
-
-  setColor(color: Vec3): void {
-    this.actor.getProperty().setColor(...color);
+  setShape(shape: Shape): void {
+    this.setMesh(shape);
+    this.mapper.setScalarVisibility(shape.colors !== null);
+    if (shape.colors !== null) this.data.getPointData().setScalars(arrayOf('colors', shape.colors, 3));
   }
 
   /** Null for no edges. */
@@ -212,26 +186,15 @@ export class ShapeLayer extends Layer {
 }
 
 /** A rectangle with a picture on it, half transparent. */
-export class PictureLayer extends Layer {
-  private readonly data = vtkPolyData.newInstance();
+export class PictureLayer extends DataLayer {
   private readonly texture = vtkTexture.newInstance({ interpolate: false, resizable: true });
 
   constructor(renderer: vtkRenderer) {
     super(renderer);
-    this.mapper.setInputData(this.data);
     this.data.getPolys().setData(Uint32Array.of(4, 0, 1, 2, 3));
-    this.data
-      .getPointData()
-      .setTCoords(
-        vtkDataArray.newInstance({
-          name: 'places',
-          values: Float32Array.of(0, 0, 1, 0, 1, 1, 0, 1),
-          numberOfComponents: 2,
-        }),
-      );
+    this.data.getPointData().setTCoords(arrayOf('places', Float32Array.of(0, 0, 1, 0, 1, 1, 0, 1), 2));
     this.actor.addTexture(this.texture);
-    this.actor.getProperty().setLighting(false);
-    this.actor.getProperty().setOpacity(0.5);
+    this.actor.getProperty().set({ lighting: false, opacity: 0.5 });
   }
 
   /** The corners, from the lower left one round to the upper left one. */

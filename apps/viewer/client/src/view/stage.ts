@@ -7,9 +7,8 @@ import vtkRenderer from '@kitware/vtk.js/Rendering/Core/Renderer';
 import type { Ray } from '../mesh/pick';
 import type { Vec3 } from '../types';
 import { add, norm, scale, sub } from '../vec';
-import type { Camera, Lens } from './camera';
+import { type Camera, type Lens, cameraFor, lensFor, rayThrough, seenAt, usualDirection, viewAngle } from './camera';
 import { NoWebGl } from './graphics';
-import { cameraFor, lensFor, rayThrough, seenAt, usualDirection, viewAngle } from './camera';
 
 export class Pane {
   readonly renderer = vtkRenderer.newInstance();
@@ -66,8 +65,7 @@ export class Stage {
     // Volumes ask one whether something moves. It is bound to no events: view/pointer.ts follows the pointer.
     vtkRenderWindowInteractor.newInstance().setView(this.view);
     this.view.initialize();
-    const canvas = this.canvas;
-    canvas.addEventListener('webglcontextlost', (event) => {
+    this.canvas.addEventListener('webglcontextlost', (event) => {
       event.preventDefault();
       if (!this.gone) onLost();
     });

@@ -9,39 +9,20 @@ import vtkVolume from '@kitware/vtk.js/Rendering/Core/Volume';
 import vtkVolumeMapper from '@kitware/vtk.js/Rendering/Core/VolumeMapper';
 import type vtkRenderer from '@kitware/vtk.js/Rendering/Core/Renderer';
 import { colorMap } from '../color_map';
-import type { Vec3 } from '../types';
-
-/** Where a volume lies: its voxels, their size, and from voxel indices to the world, row by row. */
-export interface Placement {
-  shape: Vec3;
-  spacing: Vec3;
-  affine: readonly number[];
-}
+import type { Volume } from '../slices/volume';
 
 /** Numbers from 0 (clear) to 1 (thick, and the colour of high values). */
 export class VolumeLayer {
   private readonly volume = vtkVolume.newInstance();
   private readonly image = vtkImageData.newInstance();
 
-  constructor(
-    private readonly renderer: vtkRenderer,
-    { shape, spacing, affine }: Placement,
-  ) {
+  constructor(renderer: vtkRenderer, { shape, spacing, affine }: Volume) {
     this.image.setDimensions(...shape);
     this.image.setSpacing(spacing);
     this.image.setOrigin([affine[3]!, affine[7]!, affine[11]!]);
     const along = (row: number, axis: number) => affine[4 * row + axis]! / spacing[axis]!;
-    this.image.setDirection(
-      along(0, 0),
-      along(1, 0),
-      along(2, 0),
-      along(0, 1),
-      along(1, 1),
-      along(2, 1),
-      along(0, 2),
-      along(1, 2),
-      along(2, 2),
-    );
+    const columns = [0, 1, 2].flatMap((axis) => [0, 1, 2].map((row) => along(row, axis)));
+    this.image.setDirection(...(columns as Parameters<vtkImageData['setDirection']>));
     const mapper = vtkVolumeMapper.newInstance();
     mapper.setSampleDistance(0.7 * Math.min(...spacing));
     mapper.setInputData(this.image);
@@ -50,13 +31,10 @@ export class VolumeLayer {
     const colors = vtkColorTransferFunction.newInstance();
     colorMap(9).forEach(([r, g, b], i) => colors.addRGBPoint(i / 8, r / 255, g / 255, b / 255));
     const opacity = vtkPiecewiseFunction.newInstance();
-    for (const [value, thick] of [
-      [0, 0],
-      [0.15, 0],
-      [0.5, 0.12],
-      [1, 0.5],
-    ] as const)
-      opacity.addPoint(value, thick);
+    opacity.addPoint(0, 0);
+    opacity.addPoint(0.15, 0);
+    opacity.addPoint(0.5, 0.12);
+    opacity.addPoint(1, 0.5);
     property.setRGBTransferFunction(0, colors);
     property.setScalarOpacity(0, opacity);
     property.setScalarOpacityUnitDistance(0, 2 * Math.min(...spacing));
@@ -71,9 +49,5 @@ export class VolumeLayer {
     if (values === null) return;
     this.image.getPointData().setScalars(vtkDataArray.newInstance({ name: 'values', values, numberOfComponents: 1 }));
     this.image.modified();
-  }
-
-  remove(): void {
-    this.renderer.removeVolume(this.volume);
   }
 }

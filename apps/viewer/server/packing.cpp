@@ -1,4 +1,4 @@
-#include "apps/viewer/server/drawn_mesh.h"
+#include "apps/viewer/server/packing.h"
 
 #include <algorithm>
 #include <cmath>
@@ -95,6 +95,32 @@ std::size_t source_tuple(const DrawnMesh& drawn, const Placed& placed, std::size
   return placed.on_points ? drawn.vertex[i].index() : drawn.element[i].index();
 }
 
+/// Whole voxels: half of one beyond the outer centres.
+Json bounds_of(const ImageGrid& grid) {
+  Vec3d low, high;
+  for (int corner = 0; corner < 8; ++corner) {
+    Vec3d index;
+    for (int a = 0; a < 3; ++a)
+      index[a] = (corner >> a & 1) != 0 ? grid.shape[static_cast<std::size_t>(a)] - 0.5 : -0.5;
+    const Vec3d p = grid.position(index);
+    for (int a = 0; a < 3; ++a) {
+      low[a] = corner == 0 ? p[a] : std::min(low[a], p[a]);
+      high[a] = corner == 0 ? p[a] : std::max(high[a], p[a]);
+    }
+  }
+  return {{low.x, low.y, low.z}, {high.x, high.y, high.z}};
+}
+
+Json affine_of(const ImageGrid& grid) {
+  Json rows = Json::array();
+  for (int row = 0; row < 3; ++row) {
+    for (const Vec3d& axis : grid.axes) rows.push_back(axis[row]);
+    rows.push_back(grid.origin[row]);
+  }
+  for (const double last : {0, 0, 0, 1}) rows.push_back(last);
+  return rows;
+}
+
 }  // namespace
 
 std::vector<double> DrawnMesh::at_points(std::span<const double> values) const {
@@ -106,12 +132,11 @@ std::vector<double> DrawnMesh::at_points(std::span<const double> values) const {
 
 DrawnMesh draw_mesh(const Dataset& file) { return file.tets.cells.empty() ? whole_surface(file) : outside_of(file); }
 
-void add_surface(Pack& pack, const Dataset& surface) {
-  pack.add_points("points", surface.points);
-  const std::span<std::uint32_t> place = pack.integers("triangles", {surface.triangles.cells.size(), 3});
-  std::size_t at = 0;
-  for (const auto& triangle : surface.triangles.cells)
-    for (const VertexId v : triangle) place[at++] = v.value;
+void add_triangles(Pack& pack, const std::string& prefix, std::span<const Vec3d> points,
+                   std::span<const std::array<VertexId, 3>> triangles, std::string_view units) {
+  pack.add_points(prefix + "points", points, units);
+  const auto place = pack.integers(prefix + "triangles", {triangles.size(), 3});
+  for (std::size_t i = 0; i < place.size(); ++i) place[i] = triangles[i / 3][i % 3].value;
 }
 
 void add_lines(Pack& pack, const std::string& name, std::span<const Vec3d> points,
@@ -129,7 +154,7 @@ void add_lines(Pack& pack, const std::string& name, std::span<const Vec3d> point
 Pack pack_geometry(const DrawnMesh& drawn, std::span<const Vec3d> points,
                    const std::vector<std::vector<VertexId>>& lines) {
   Pack pack;
-  add_surface(pack, drawn.surface);
+  add_triangles(pack, "", drawn.surface.points, drawn.surface.triangles.cells);
   const std::span<std::uint32_t> ids = pack.integers("vertex", {drawn.vertex.size()});
   for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = drawn.vertex[i].value;
   add_lines(pack, "line", points, lines);
@@ -176,6 +201,34 @@ Pack pack_vectors(const DrawnMesh& drawn, const FileArrays& file, const std::str
   const std::span<float> place = pack.floats("segments", {ends.size() / 2, 2, 3});
   for (std::size_t i = 0; i < place.size(); ++i) place[i] = static_cast<float>(ends[i / 3][static_cast<int>(i % 3)]);
   return pack;
+}
+
+Json describe_image(const ImageGrid& grid, std::string_view kind, const std::string& units) {
+  return {{"kind", kind},
+          {"points", grid.voxel_count()},
+          {"triangles", 0},
+          {"tets", 0},
+          {"lines", 0},
+          {"bounds", bounds_of(grid)},
+          {"units", units},
+          {"arrays", Json::array()},
+          {"fibers", Json::array()},
+          {"regions", nullptr},
+          {"shape", grid.shape},
+          {"spacing", {grid.spacing(0), grid.spacing(1), grid.spacing(2)}},
+          {"affine", affine_of(grid)}};
+}
+
+Pack::Shape volume_shape(const ImageGrid& grid) { return {grid.shape[2], grid.shape[1], grid.shape[0]}; }
+
+void add_volume(Pack& pack, std::string_view name, const ImageGrid& grid, std::span<const float> values) {
+  std::copy(values.begin(), values.end(), pack.floats(name, volume_shape(grid)).begin());
+}
+
+void add_vectors(Pack& pack, const std::string& name, std::span<const Vec3f> vectors) {
+  const auto place = pack.floats(name, {vectors.size(), 3});
+  for (std::size_t i = 0; i < vectors.size(); ++i)
+    for (int a = 0; a < 3; ++a) place[3 * i + static_cast<std::size_t>(a)] = vectors[i][a];
 }
 
 }  // namespace isochron::viewer

@@ -1,13 +1,15 @@
-// The triangles a browser draws of a mesh: the surface itself, or the outside of tetrahedra.
+// How meshes and images are described and sent: the triangles a browser draws (the surface itself, or the outside of
+// tetrahedra), arrays on them, and the voxels of images.
 #pragma once
 
-#include <optional>
+#include <array>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "apps/viewer/server/wire.h"
 #include "isochron/mesh/dataset.h"
+#include "isochron/mesh/image.h"
 
 namespace isochron::viewer {
 
@@ -36,8 +38,9 @@ Pack pack_geometry(const DrawnMesh& drawn, std::span<const Vec3d> points,
 /// Polylines as `<name>_points` and `<name>_offsets`.
 void add_lines(Pack& pack, const std::string& name, std::span<const Vec3d> points,
                const std::vector<std::vector<VertexId>>& lines);
-/// points and triangles of a surface.
-void add_surface(Pack& pack, const Dataset& surface);
+/// `<prefix>points` and `<prefix>triangles`.
+void add_triangles(Pack& pack, const std::string& prefix, std::span<const Vec3d> points,
+                   std::span<const std::array<VertexId, 3>> triangles, std::string_view units = {});
 
 /// An array of the file at the drawn points or triangles, as `values`. Throws InputError when there is none.
 Pack pack_array(const DrawnMesh& drawn, const FileArrays& file, const std::string& name, const std::string& on);
@@ -45,5 +48,16 @@ Pack pack_array(const DrawnMesh& drawn, const FileArrays& file, const std::strin
 /// Short lines along the vectors of an array at about `count` places of the surface, as `segments`. Throws InputError
 /// when there is no such array with 3 components.
 Pack pack_vectors(const DrawnMesh& drawn, const FileArrays& file, const std::string& name, std::size_t count);
+
+/// Entries of /api/state that every image has: bounds (of whole voxels), units, shape, spacing and affine (voxel to
+/// world, 16 numbers row by row), and those of meshes, empty.
+Json describe_image(const ImageGrid& grid, std::string_view kind, const std::string& units);
+
+/// The shape of an array with a value (or several) for each voxel: the last axis first, as the values lie in memory.
+Pack::Shape volume_shape(const ImageGrid& grid);
+/// `name` as an array of that shape.
+void add_volume(Pack& pack, std::string_view name, const ImageGrid& grid, std::span<const float> values);
+
+void add_vectors(Pack& pack, const std::string& name, std::span<const Vec3f> vectors);
 
 }  // namespace isochron::viewer

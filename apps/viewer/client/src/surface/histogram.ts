@@ -1,9 +1,55 @@
-// Histograms: that of the volume with the isovalue to drag, and that of the triangles' quality.
-import { css } from '../color_map';
-import type { Color } from '../color_map';
-import { h, shortNumber, svg } from '../ui/dom';
+// Histograms: that of the volume (where to begin, which values the slices show, and the isovalue to drag), and that of
+// the triangles' quality.
+import { type Color, css } from '../color_map';
+import type { Pack } from '../pack';
+import { h, plotArea, shortNumber, svg } from '../ui/dom';
 import { ticks } from '../ui/legend';
-import type { Histogram } from './values';
+
+export function readHistogram(pack: Pack) {
+  // Without a finite value there is no range.
+  return { counts: pack.ids('counts'), low: pack.number('low', 0), high: pack.number('high', 0) };
+}
+
+export type Histogram = ReturnType<typeof readHistogram>;
+
+/** The value between bins k and k + 1. */
+const edgeAfter = ({ counts, low, high }: Histogram, k: number) => low + ((k + 1) / counts.length) * (high - low);
+
+/**
+ * The value that parts the voxels best into two kinds (N. Otsu, 1979): with the largest variance between them. Where
+ * several do equally well, as in the gap between two peaks, the middle one.
+ */
+export function partingValue(histogram: Histogram): number {
+  const { counts } = histogram;
+  let [all, total] = [0, 0];
+  counts.forEach((count, k) => {
+    all += count;
+    total += count * k;
+  });
+  const between: number[] = [];
+  let [below, sum] = [0, 0];
+  for (let k = 0; k + 1 < counts.length; ++k) {
+    below += counts[k]!;
+    sum += counts[k]! * k;
+    const above = all - below;
+    const difference = below > 0 && above > 0 ? sum / below - (total - sum) / above : 0;
+    between.push(below * above * difference * difference);
+  }
+  const best = between.reduce((most, one) => Math.max(most, one), 0);
+  const good = between.flatMap((one, k) => (one >= (1 - 1e-3) * best ? [k] : []));
+  const middle = good[Math.floor(good.length / 2)] ?? 0;
+  return Number(edgeAfter(histogram, middle).toPrecision(4));
+}
+
+/** The range of all values but the lowest and the highest thousandth, for slices in grey. */
+export function greyRange(histogram: Histogram): [number, number] {
+  const { counts, low, high } = histogram;
+  const few = counts.reduce((sum, count) => sum + count, 0) / 1000;
+  let [first, last] = [0, counts.length - 1];
+  for (let sum = counts[first]!; sum <= few && first < last; sum += counts[first]!) ++first;
+  for (let sum = counts[last]!; sum <= few && first < last; sum += counts[last]!) --last;
+  return first < last ? [first === 0 ? low : edgeAfter(histogram, first - 1), edgeAfter(histogram, last)] : [low, high];
+}
 
 const [width, height] = [262, 110];
 const box = { left: 6, right: width - 6, top: 6, bottom: height - 18 };
@@ -28,7 +74,11 @@ function bars(
     const anchor = x < box.left + 12 ? 'start' : x > box.right - 12 ? 'end' : 'middle';
     return svg('text', { x: x.toFixed(1), y: height - 5, 'text-anchor': anchor }, shortNumber(tick));
   });
-  return [...parts, svg('line', { x1: box.left, x2: box.right, y1: box.bottom, y2: box.bottom, class: 'grid' }), ...labels];
+  return [
+    ...parts,
+    svg('line', { x1: box.left, x2: box.right, y1: box.bottom, y2: box.bottom, class: 'grid' }),
+    ...labels,
+  ];
 }
 
 /** The histogram of a volume. Its heights are logarithms: most voxels of most images are empty. */
@@ -42,7 +92,7 @@ export class IsovaluePlot {
     private readonly onMove: (isovalue: number) => void,
   ) {
     const { counts, low, high } = histogram;
-    const plot = svg('svg', { viewBox: `0 0 ${width} ${height}`, class: 'plot', 'aria-hidden': 'true' });
+    const plot = plotArea(width, height, '');
     const logarithm = (count: number) => Math.log10(1 + count);
     plot.append(this.inside, ...bars(counts, [low, high], logarithm, () => 'currentColor'), this.line);
     this.element = h('div', {
@@ -108,12 +158,7 @@ export class IsovaluePlot {
 
 /** How many triangles have which radius ratio, from 0 to 1, in the colours of the mesh. */
 export function qualityPlot(counts: Uint32Array, colors: readonly Color[]): SVGElement {
-  const plot = svg('svg', {
-    viewBox: `0 0 ${width} ${height}`,
-    class: 'plot',
-    role: 'img',
-    'aria-label': 'How many triangles have which radius ratio',
-  });
+  const plot = plotArea(width, height, 'How many triangles have which radius ratio');
   const color = (k: number) => css(colors[Math.round(((k + 0.5) / counts.length) * (colors.length - 1))]!);
   plot.append(...bars(counts, [0, 1], Math.sqrt, color));
   return plot;
