@@ -1,20 +1,11 @@
 # Installs the library so that find_package(isochron) gives others isochron::isochron.
 include(CMakePackageConfigHelpers)
 
-# The public headers: all of these folders, two of io, and three for arrays in device memory. Readers, engines,
-# schedules and what wraps other libraries are private.
-set(header_root ${PROJECT_SOURCE_DIR}/src)
-set(public_headers ${header_root}/isochron/io/io.h ${header_root}/isochron/io/image_io.h
-  ${header_root}/isochron/core/cuda/device.h ${header_root}/isochron/core/cuda/device_array.h
-  ${header_root}/isochron/core/cuda/device_table.h)
-foreach(folder core comm mesh dist generate metric local solve trace connect draw surface surface/field surface/particles
-        surface/triangulate surface/tetrahedra)
-  file(GLOB headers CONFIGURE_DEPENDS ${header_root}/isochron/${folder}/*.h)
-  list(APPEND public_headers ${headers})
-endforeach()
-list(FILTER public_headers EXCLUDE REGEX "/core/vtk_|/tetrahedra/programs|/solve/(device_)?engine.h")
+# The headers in include/ are public and listed in docs/reference/cpp.md; all others are private.
+set(header_root ${PROJECT_SOURCE_DIR}/include)
+file(GLOB public_headers CONFIGURE_DEPENDS ${header_root}/isochron/*.h)
 if(NOT ISOCHRON_WITH_VTK)
-  list(FILTER public_headers EXCLUDE REGEX "/draw/")
+  list(FILTER public_headers EXCLUDE REGEX "/draw.h$")
 endif()
 target_sources(isochron PUBLIC FILE_SET HEADERS BASE_DIRS ${header_root} FILES ${public_headers})
 

@@ -1,8 +1,8 @@
 // Activation of a ventricle with fibres from a stimulus at the apex: the cardiac modeller's first question.
 #include <cstdio>
 
-#include "isochron/generate/ventricle.h"
-#include "isochron/solve/solver.h"
+#include "isochron/generate.h"
+#include "isochron/solver.h"
 
 int main() {
   using namespace isochron;

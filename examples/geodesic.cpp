@@ -3,8 +3,8 @@
 #include <cmath>
 #include <cstdio>
 
-#include "isochron/generate/sphere.h"
-#include "isochron/solve/solver.h"
+#include "isochron/generate.h"
+#include "isochron/solver.h"
 
 int main() {
   using namespace isochron;

@@ -1,8 +1,8 @@
 // One mesh, many questions: a Solver keeps what can be prepared once and takes new sources and new metrics.
 #include <cstdio>
 
-#include "isochron/generate/cube.h"
-#include "isochron/solve/solver.h"
+#include "isochron/generate.h"
+#include "isochron/solver.h"
 
 int main() {
   using namespace isochron;

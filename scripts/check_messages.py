@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks that no message of the library names a flag or a subcommand of the command line.
 
-Each front end has its own words for an option: messages hold a Setting, and the front end says it (core/message.h).
+Each front end has its own words for an option: messages hold a Setting, and the front end says it (isochron/error.h).
 """
 import pathlib
 import re

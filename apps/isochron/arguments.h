@@ -10,8 +10,8 @@
 #include <fmt/ranges.h>
 
 #include "apps/isochron/values.h"
-#include "isochron/core/error.h"
 #include "isochron/core/option_table.h"
+#include "isochron/error.h"
 
 namespace CLI {
 class App;

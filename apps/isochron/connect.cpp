@@ -8,11 +8,9 @@
 
 #include "apps/isochron/shared_output.h"
 #include "apps/isochron/tensor_input.h"
-#include "isochron/connect/connect.h"
-#include "isochron/connect/path_statistics.h"
-#include "isochron/connect/streamlines.h"
+#include "isochron/connect.h"
 #include "isochron/core/timer.h"
-#include "isochron/io/image_io.h"
+#include "isochron/io.h"
 
 namespace isochron::cli {
 namespace {

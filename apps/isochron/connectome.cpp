@@ -4,10 +4,10 @@
 
 #include "apps/isochron/shared_output.h"
 #include "apps/isochron/tensor_input.h"
-#include "isochron/connect/connectome.h"
+#include "isochron/connect.h"
 #include "isochron/core/timer.h"
+#include "isochron/io.h"
 #include "isochron/io/file.h"
-#include "isochron/io/image_io.h"
 #include "isochron/io/tables.h"
 
 namespace isochron::cli {

@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 #include "apps/isochron/exit_code.h"
-#include "isochron/core/error.h"
 #include "isochron/core/parallel.h"
 #include "isochron/core/timer.h"
+#include "isochron/error.h"
 
 namespace isochron::cli {
 namespace {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "isochron/core/progress.h"
+#include "isochron/progress.h"
 
 namespace isochron::cli {
 

@@ -1,7 +1,7 @@
 // What the command ends with: 0 when all went well, else one of these.
 #pragma once
 
-#include "isochron/core/error.h"
+#include "isochron/error.h"
 
 namespace isochron::cli {
 

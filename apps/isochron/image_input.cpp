@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "isochron/image.h"
+#include "isochron/io.h"
 #include "isochron/io/image/formats.h"
-#include "isochron/io/image_io.h"
-#include "isochron/mesh/image_mask.h"
 
 namespace isochron::cli {
 namespace {

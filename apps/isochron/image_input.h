@@ -8,8 +8,7 @@
 
 #include "apps/isochron/arguments.h"
 #include "apps/isochron/console.h"
-#include "isochron/mesh/image.h"
-#include "isochron/mesh/tensor_frame.h"
+#include "isochron/image.h"
 
 namespace isochron::cli {
 

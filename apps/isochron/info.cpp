@@ -13,9 +13,8 @@
 #include "apps/isochron/commands.h"
 #include "apps/isochron/mesh_quality.h"
 #include "apps/isochron/result_arrays.h"
-#include "isochron/io/image_io.h"
-#include "isochron/io/io.h"
-#include "isochron/mesh/validate.h"
+#include "isochron/io.h"
+#include "isochron/mesh.h"
 
 namespace isochron::cli {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "apps/isochron/image_input.h"
 #include "apps/isochron/report.h"
-#include "isochron/mesh/dataset.h"
+#include "isochron/dataset.h"
 
 namespace isochron::cli {
 

@@ -5,10 +5,8 @@
 #include <cmath>
 #include <limits>
 
-#include "isochron/core/eigen3.h"
-#include "isochron/metric/diffusion.h"
-#include "isochron/metric/fiber_coherence.h"
-#include "isochron/metric/tensor_image.h"
+#include "isochron/diffusion.h"
+#include "isochron/types.h"
 
 namespace isochron::cli {
 namespace {

@@ -9,7 +9,7 @@
 #include "apps/isochron/exit_code.h"
 #include "apps/isochron/solve_mpi.h"
 #include "apps/isochron/wording.h"
-#include "isochron/comm/mpi_communicator.h"
+#include "isochron/communicator.h"
 #include "isochron/surface/triangulate/delaunay.h"
 
 namespace isochron::cli {

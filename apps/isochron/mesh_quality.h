@@ -4,10 +4,9 @@
 #include <optional>
 
 #include "apps/isochron/report.h"
-#include "isochron/core/progress.h"
-#include "isochron/mesh/quality.h"
 #include "isochron/mesh/surface_distance.h"
-#include "isochron/mesh/topology.h"
+#include "isochron/mesh_quality.h"
+#include "isochron/progress.h"
 
 namespace isochron::cli {
 

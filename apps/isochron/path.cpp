@@ -14,10 +14,7 @@
 #include "isochron/io/bytes.h"
 #include "isochron/io/file.h"
 #include "isochron/mesh/adjacency.h"
-#include "isochron/trace/grid_path.h"
-#include "isochron/trace/path.h"
-#include "isochron/trace/simplex_path.h"
-#include "isochron/trace/starts.h"
+#include "isochron/path.h"
 
 namespace isochron::cli {
 namespace {

@@ -5,9 +5,9 @@
 #include "apps/isochron/solve.h"
 #include "apps/isochron/solve_grid.h"
 #include "apps/isochron/tensor_input.h"
+#include "isochron/image.h"
 #include "isochron/io/file.h"
-#include "isochron/mesh/image_mask.h"
-#include "isochron/metric/velocity_table.h"
+#include "isochron/metric.h"
 
 namespace isochron::cli {
 namespace {

@@ -5,7 +5,7 @@
 #include <array>
 #include <string_view>
 
-#include "isochron/mesh/dataset.h"
+#include "isochron/dataset.h"
 
 namespace isochron::cli {
 

@@ -11,14 +11,14 @@
 #include "apps/isochron/console.h"
 #include "apps/isochron/exit_code.h"
 #include "apps/isochron/mesh_input.h"
-#include "isochron/comm/collectives.h"
-#include "isochron/core/error.h"
-#include "isochron/dist/block_partition.h"
+#include "isochron/communicator.h"
+#include "isochron/error.h"
+#include "isochron/io.h"
 #include "isochron/io/bytes.h"
 #include "isochron/io/file.h"
-#include "isochron/io/io.h"
 #include "isochron/io/pieces/image_pieces.h"
 #include "isochron/io/pieces/part_files.h"
+#include "isochron/partition.h"
 
 namespace isochron::cli {
 

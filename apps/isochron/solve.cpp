@@ -9,10 +9,10 @@
 #include "apps/isochron/commands.h"
 #include "apps/isochron/mesh_input.h"
 #include "apps/isochron/solve_each.h"
-#include "isochron/io/image_io.h"
+#include "isochron/capabilities.h"
+#include "isochron/io.h"
 #include "isochron/io/pieces/part_files.h"
 #include "isochron/io/pieces/piece_index.h"
-#include "isochron/solve/capabilities.h"
 #include "isochron/solve/option_tables.h"
 
 namespace isochron::cli {

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "isochron/core/error.h"
+#include "isochron/error.h"
 #include "isochron/io/bytes.h"
 #include "isochron/io/file.h"
 #include "isochron/io/tables.h"

@@ -8,7 +8,7 @@
 #include "apps/isochron/solve.h"
 #include "apps/isochron/solve_report.h"
 #include "isochron/core/timer.h"
-#include "isochron/solve/solver.h"
+#include "isochron/solver.h"
 
 namespace isochron::cli {
 

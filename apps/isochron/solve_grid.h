@@ -2,7 +2,7 @@
 #pragma once
 
 #include "apps/isochron/solve_mpi.h"
-#include "isochron/metric/from_image.h"
+#include "isochron/metric_arrays.h"
 
 namespace isochron::cli {
 

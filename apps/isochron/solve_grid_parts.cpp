@@ -16,10 +16,10 @@
 #include "apps/isochron/tensor_input.h"
 #include "isochron/comm/collectives.h"
 #include "isochron/core/timer.h"
+#include "isochron/image.h"
 #include "isochron/io/pieces/image_pieces.h"
-#include "isochron/mesh/image_mask.h"
 #include "isochron/solve/ranks/part_solver.h"
-#include "isochron/solve/solver.h"
+#include "isochron/solver.h"
 
 namespace isochron::cli {
 namespace {

@@ -6,9 +6,9 @@
 #include "apps/isochron/solve_parts.h"
 #include "apps/isochron/wording.h"
 #include "isochron/comm/collectives.h"
-#include "isochron/comm/mpi_communicator.h"
-#include "isochron/core/error.h"
-#include "isochron/solve/solver.h"
+#include "isochron/communicator.h"
+#include "isochron/error.h"
+#include "isochron/solver.h"
 
 namespace isochron::cli {
 namespace {

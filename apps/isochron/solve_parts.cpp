@@ -12,12 +12,12 @@
 #include "apps/isochron/solve_report.h"
 #include "isochron/comm/collectives.h"
 #include "isochron/core/timer.h"
-#include "isochron/dist/mesh_part.h"
+#include "isochron/dist/ghost_values.h"
 #include "isochron/io/pieces/part_files.h"
 #include "isochron/io/pieces/part_input.h"
-#include "isochron/mesh/validate.h"
+#include "isochron/mesh.h"
 #include "isochron/solve/ranks/part_solver.h"
-#include "isochron/solve/solver.h"
+#include "isochron/solver.h"
 
 namespace isochron::cli {
 namespace {

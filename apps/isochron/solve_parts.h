@@ -6,9 +6,8 @@
 #include <string>
 
 #include "apps/isochron/solve_mpi.h"
-#include "isochron/comm/collectives.h"
-#include "isochron/dist/image_part.h"
-#include "isochron/dist/mesh_part.h"
+#include "isochron/communicator.h"
+#include "isochron/parts.h"
 
 namespace isochron::cli {
 

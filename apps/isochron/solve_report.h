@@ -2,7 +2,7 @@
 #pragma once
 
 #include "apps/isochron/solve.h"
-#include "isochron/metric/diffusion.h"
+#include "isochron/diffusion.h"
 
 namespace isochron::cli {
 

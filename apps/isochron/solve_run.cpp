@@ -9,10 +9,10 @@
 #include "apps/isochron/solve_grid.h"
 #include "apps/isochron/solve_mpi.h"
 #include "apps/isochron/solve_parts.h"
-#include "isochron/comm/mpi_communicator.h"
+#include "isochron/communicator.h"
 #include "isochron/core/timer.h"
+#include "isochron/io.h"
 #include "isochron/io/file.h"
-#include "isochron/io/image_io.h"
 #include "isochron/io/pieces/part_files.h"
 #include "isochron/io/pieces/piece_index.h"
 

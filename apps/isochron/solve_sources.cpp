@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "apps/isochron/solve.h"
-#include "isochron/core/error.h"
+#include "isochron/error.h"
 
 namespace isochron::cli {
 namespace {

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "apps/isochron/image_input.h"
-#include "isochron/io/io.h"
-#include "isochron/surface/extract.h"
-#include "isochron/surface/tetrahedra/tetrahedralize.h"
+#include "isochron/io.h"
+#include "isochron/surface.h"
+#include "isochron/tetrahedra.h"
 
 namespace isochron::cli {
 

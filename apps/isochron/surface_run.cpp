@@ -11,10 +11,10 @@
 #include "isochron/core/timer.h"
 #include "isochron/io/file.h"
 #include "isochron/mesh/closest_point.h"
-#include "isochron/surface/extract_materials.h"
+#include "isochron/surface.h"
 #include "isochron/surface/option_tables.h"
 #if defined(ISOCHRON_WITH_VTK)
-#include "isochron/draw/picture.h"
+#include "isochron/draw.h"
 #endif
 
 namespace isochron::cli {

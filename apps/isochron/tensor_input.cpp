@@ -4,9 +4,9 @@
 
 #include "apps/isochron/exit_code.h"
 #include "apps/isochron/solve_grid.h"
-#include "isochron/core/error.h"
 #include "isochron/core/timer.h"
-#include "isochron/metric/tensor_image.h"
+#include "isochron/diffusion.h"
+#include "isochron/error.h"
 #include "isochron/solve/option_tables.h"
 
 namespace isochron::cli {

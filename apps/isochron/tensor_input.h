@@ -8,9 +8,9 @@
 #include "apps/isochron/commands.h"
 #include "apps/isochron/image_input.h"
 #include "apps/isochron/report.h"
-#include "isochron/connect/tensor_field.h"
-#include "isochron/metric/diffusion.h"
-#include "isochron/solve/solver.h"
+#include "isochron/connect.h"
+#include "isochron/diffusion.h"
+#include "isochron/solver.h"
 
 namespace isochron::cli {
 

@@ -8,11 +8,10 @@
 #include "apps/isochron/shared_output.h"
 #include "isochron/core/parallel.h"
 #include "isochron/core/timer.h"
+#include "isochron/diffusion.h"
+#include "isochron/io.h"
 #include "isochron/io/image/formats.h"
-#include "isochron/io/image_io.h"
 #include "isochron/io/tables.h"
-#include "isochron/metric/diffusion.h"
-#include "isochron/metric/tensor_fit.h"
 
 namespace isochron::cli {
 namespace {

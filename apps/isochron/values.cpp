@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "isochron/core/error.h"
-#include "isochron/core/ids.h"
+#include "isochron/error.h"
+#include "isochron/types.h"
 
 namespace isochron::cli {
 namespace {

@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "isochron/core/vec.h"
+#include "isochron/types.h"
 
 namespace isochron::cli {
 

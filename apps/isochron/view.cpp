@@ -5,7 +5,7 @@
 
 #include "apps/isochron/commands.h"
 #include "apps/isochron/image_input.h"
-#include "isochron/core/error.h"
+#include "isochron/error.h"
 #if defined(ISOCHRON_WITH_VIEWER)
 #include <algorithm>
 #include <cstdlib>
@@ -21,7 +21,7 @@
 #include "apps/viewer/server/embedded.h"
 #include "apps/viewer/server/http.h"
 #include "apps/viewer/server/temporary_folder.h"
-#include "isochron/io/image_io.h"
+#include "isochron/io.h"
 #endif
 
 namespace isochron::cli {

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "isochron/core/message.h"
+#include "isochron/error.h"
 
 namespace isochron::cli {
 

@@ -5,7 +5,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "isochron/generate/cube.h"
+#include "isochron/generate.h"
 #include "isochron/solve/simplex/run.h"
 
 namespace isochron {

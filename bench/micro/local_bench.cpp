@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "isochron/core/random.h"
-#include "isochron/core/vec.h"
 #include "isochron/local/simplex_update.h"
+#include "isochron/types.h"
 
 namespace isochron {
 namespace {

@@ -3,8 +3,7 @@
 
 #include <cstdint>
 
-#include "isochron/generate/cube.h"
-#include "isochron/generate/square.h"
+#include "isochron/generate.h"
 #include "isochron/mesh/adjacency.h"
 #include "isochron/mesh/ordering.h"
 

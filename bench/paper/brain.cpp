@@ -7,11 +7,11 @@
 #include <fmt/format.h>
 
 #include "bench/paper/cases.h"
-#include "isochron/connect/connectome.h"
-#include "isochron/core/error.h"
+#include "isochron/connect.h"
 #include "isochron/core/random.h"
-#include "isochron/io/image_io.h"
-#include "isochron/mesh/image_mask.h"
+#include "isochron/error.h"
+#include "isochron/image.h"
+#include "isochron/io.h"
 
 namespace isochron::bench {
 namespace {

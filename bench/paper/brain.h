@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "bench/paper/registry.h"
-#include "isochron/connect/connect.h"
-#include "isochron/metric/diffusion.h"
+#include "isochron/connect.h"
+#include "isochron/diffusion.h"
 
 namespace isochron::bench {
 

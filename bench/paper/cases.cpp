@@ -5,15 +5,11 @@
 
 #include <fmt/format.h>
 
-#include "isochron/core/cuda/device.h"
 #include "isochron/core/parallel.h"
 #include "isochron/core/timer.h"
-#include "isochron/generate/cube.h"
-#include "isochron/generate/random_fields.h"
-#include "isochron/generate/sphere.h"
-#include "isochron/generate/square.h"
-#include "isochron/generate/ventricle.h"
-#include "isochron/io/io.h"
+#include "isochron/device.h"
+#include "isochron/generate.h"
+#include "isochron/io.h"
 
 namespace isochron::bench {
 namespace {

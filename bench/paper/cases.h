@@ -10,8 +10,8 @@
 
 #include "bench/paper/registry.h"
 #include "bench/paper/report.h"
-#include "isochron/mesh/simplex_mesh.h"
-#include "isochron/solve/solver.h"
+#include "isochron/mesh.h"
+#include "isochron/solver.h"
 
 namespace isochron::bench {
 

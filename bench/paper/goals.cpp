@@ -7,7 +7,7 @@
 #include "bench/paper/cases.h"
 #include "bench/paper/tables.h"
 #include "isochron/core/parallel.h"
-#include "isochron/generate/random_fields.h"
+#include "isochron/generate.h"
 
 namespace isochron::bench {
 namespace {

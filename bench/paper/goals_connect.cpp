@@ -12,7 +12,7 @@
 #include "bench/paper/brain.h"
 #include "bench/paper/cases.h"
 #include "bench/paper/tables.h"
-#include "isochron/connect/connectome.h"
+#include "isochron/connect.h"
 #include "isochron/core/parallel.h"
 #include "isochron/core/timer.h"
 

@@ -12,7 +12,7 @@
 #include "bench/paper/scale_model.h"
 #include "bench/paper/tables.h"
 #include "isochron/comm/collectives.h"
-#include "isochron/comm/mpi_communicator.h"
+#include "isochron/communicator.h"
 #include "isochron/core/cores.h"
 #include "isochron/core/parallel.h"
 #include "isochron/core/timer.h"
@@ -20,7 +20,7 @@
 #include "isochron/solve/ranks/rank_device.h"
 #include "isochron/solve/ranks/rank_seeds.h"
 #include "isochron/solve/ranks/scatter.h"
-#include "isochron/solve/solver.h"
+#include "isochron/solver.h"
 
 namespace isochron::bench {
 namespace {

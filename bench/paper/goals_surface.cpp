@@ -11,7 +11,7 @@
 #include "bench/paper/tables.h"
 #include "isochron/core/parallel.h"
 #include "isochron/core/timer.h"
-#include "isochron/mesh/topology.h"
+#include "isochron/mesh_quality.h"
 #include "isochron/surface/field/sizing.h"
 #include "isochron/surface/triangulate/delaunay.h"
 #include "isochron/surface/triangulate/triangulate.h"

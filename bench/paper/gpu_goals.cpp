@@ -3,8 +3,7 @@
 
 #include "bench/paper/cases.h"
 #include "bench/paper/tables.h"
-#include "isochron/generate/sphere.h"
-#include "isochron/generate/square.h"
+#include "isochron/generate.h"
 
 namespace isochron::bench {
 namespace {

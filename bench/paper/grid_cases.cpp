@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
-#include "isochron/core/error.h"
 #include "isochron/core/timer.h"
-#include "isochron/generate/images.h"
+#include "isochron/error.h"
+#include "isochron/generate.h"
 
 namespace isochron::bench {
 namespace {

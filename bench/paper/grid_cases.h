@@ -10,7 +10,7 @@
 
 #include "bench/paper/cases.h"
 #include "bench/paper/report.h"
-#include "isochron/solve/solver.h"
+#include "isochron/solver.h"
 
 namespace isochron::bench {
 

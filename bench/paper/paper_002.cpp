@@ -10,9 +10,8 @@
 #include "bench/paper/surface_cases.h"
 #include "bench/paper/tables.h"
 #include "isochron/core/parallel.h"
-#include "isochron/mesh/quality.h"
 #include "isochron/mesh/self_intersections.h"
-#include "isochron/mesh/topology.h"
+#include "isochron/mesh_quality.h"
 #include "isochron/surface/triangulate/delaunay.h"
 #include "isochron/surface/triangulate/triangulate.h"
 

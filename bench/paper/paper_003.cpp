@@ -11,10 +11,9 @@
 
 #include "bench/paper/cases.h"
 #include "bench/paper/tables.h"
-#include "isochron/core/cuda/device.h"
 #include "isochron/core/parallel.h"
-#include "isochron/generate/cube.h"
-#include "isochron/generate/region_model.h"
+#include "isochron/device.h"
+#include "isochron/generate.h"
 #include "isochron/solve/simplex/cuda/volume.h"
 
 namespace isochron::bench {

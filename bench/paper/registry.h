@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "isochron/core/progress.h"
+#include "isochron/progress.h"
 
 namespace isochron {
 

@@ -5,9 +5,9 @@
 #include <numeric>
 
 #include "bench/paper/cases.h"
-#include "isochron/core/error.h"
-#include "isochron/generate/cube.h"
-#include "isochron/generate/ventricle.h"
+#include "isochron/comm/collectives.h"
+#include "isochron/error.h"
+#include "isochron/generate.h"
 #include "isochron/mesh/ordering.h"
 
 namespace isochron::bench {

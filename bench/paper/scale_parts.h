@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "bench/paper/scale_model.h"
-#include "isochron/core/vec.h"
+#include "isochron/types.h"
 
 namespace isochron::bench {
 

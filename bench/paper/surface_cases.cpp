@@ -8,7 +8,7 @@
 #include "bench/paper/cases.h"
 #include "isochron/core/parallel.h"
 #include "isochron/core/timer.h"
-#include "isochron/io/image_io.h"
+#include "isochron/io.h"
 #include "isochron/surface/field/isosurface.h"
 #include "isochron/surface/field/sizing.h"
 #include "isochron/surface/particles/seeds.h"

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "bench/paper/registry.h"
-#include "isochron/mesh/simplex_mesh.h"
-#include "isochron/surface/field/signed_distance.h"
+#include "isochron/mesh.h"
+#include "isochron/surface.h"
 #include "isochron/surface/particles/relax.h"
 
 namespace isochron::bench {

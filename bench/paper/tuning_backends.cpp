@@ -4,7 +4,7 @@
 #include "bench/paper/cases.h"
 #include "bench/paper/tables.h"
 #include "isochron/core/timer.h"
-#include "isochron/generate/square.h"
+#include "isochron/generate.h"
 
 namespace isochron::bench {
 namespace {

@@ -11,7 +11,7 @@
 #include <thread>
 #include <utility>
 
-#include "isochron/dist/mesh_part.h"
+#include "isochron/parts.h"
 #include "isochron/solve/common/limits.h"
 #include "isochron/solve/ranks/banded_local.h"
 #include "isochron/solve/ranks/bands.h"

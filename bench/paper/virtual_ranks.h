@@ -5,9 +5,9 @@
 #include <functional>
 #include <vector>
 
-#include "isochron/comm/communicator.h"
-#include "isochron/mesh/simplex_mesh.h"
-#include "isochron/metric/metric.h"
+#include "isochron/communicator.h"
+#include "isochron/mesh.h"
+#include "isochron/metric.h"
 #include "isochron/solve/ranks/part_solver.h"
 
 namespace isochron::bench {

@@ -4,8 +4,8 @@
 #include <cstdio>
 #include <string>
 
-#include "isochron/core/error.h"
-#include "isochron/solve/solver.h"
+#include "isochron/error.h"
+#include "isochron/solver.h"
 #include "measure.h"
 
 namespace {

@@ -3,9 +3,9 @@
 #include <string>
 #include <utility>
 
-#include "isochron/core/error.h"
-#include "isochron/generate/square.h"
-#include "isochron/solve/solver.h"
+#include "isochron/error.h"
+#include "isochron/generate.h"
+#include "isochron/solver.h"
 #include "measure.h"
 #include "square_case.h"
 

@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "isochron/core/error.h"
-#include "isochron/solve/solver.h"
+#include "isochron/error.h"
+#include "isochron/solver.h"
 
 namespace {
 

@@ -11,8 +11,8 @@
 
 #include <fmt/format.h>
 
-#include "isochron/core/error.h"
 #include "isochron/core/parallel.h"
+#include "isochron/error.h"
 #include "python/src/interpreter.h"
 
 namespace isochron::python {

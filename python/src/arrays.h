@@ -11,9 +11,7 @@
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 
-#include "isochron/core/array.h"
-#include "isochron/core/ids.h"
-#include "isochron/core/vec.h"
+#include "isochron/types.h"
 
 namespace isochron::python {
 

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <pybind11/stl.h>
 
-#include "isochron/core/error.h"
+#include "isochron/error.h"
 
 namespace pybind11::detail {
 

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <string>
 
-#include "isochron/mesh/dataset.h"
-#include "isochron/mesh/image.h"
-#include "isochron/trace/path.h"
+#include "isochron/dataset.h"
+#include "isochron/image.h"
+#include "isochron/path.h"
 #include "python/src/arrays.h"
 
 namespace isochron::python {

@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 #include <pybind11/stl.h>
 
-#include "isochron/core/error.h"
-#include "isochron/solve/solver.h"
+#include "isochron/error.h"
+#include "isochron/solver.h"
 #include "python/src/bindings.h"
 #include "python/src/gpu_array.h"
 #include "python/src/interpreter.h"

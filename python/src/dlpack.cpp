@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "isochron/core/error.h"
+#include "isochron/error.h"
 #include "python/src/interpreter.h"
 
 namespace isochron::python {

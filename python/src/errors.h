@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "isochron/core/error.h"
+#include "isochron/error.h"
 
 namespace isochron::python {
 

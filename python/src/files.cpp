@@ -4,10 +4,9 @@
 #include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>
 
-#include "isochron/core/error.h"
-#include "isochron/io/image_io.h"
-#include "isochron/io/io.h"
-#include "isochron/mesh/simplex_mesh.h"
+#include "isochron/error.h"
+#include "isochron/io.h"
+#include "isochron/mesh.h"
 #include "python/src/bindings.h"
 #include "python/src/datasets.h"
 #include "python/src/interpreter.h"

@@ -5,11 +5,10 @@
 
 #include <fmt/format.h>
 
-#include "isochron/core/error.h"
 #include "isochron/core/parallel.h"
-#include "isochron/generate/datasets.h"
+#include "isochron/error.h"
+#include "isochron/generate.h"
 #include "isochron/generate/option_tables.h"
-#include "isochron/generate/random_fields.h"
 #include "python/src/bindings.h"
 #include "python/src/datasets.h"
 #include "python/src/interpreter.h"

@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 #include <pybind11/stl.h>
 
-#include "isochron/core/cuda/device.h"
-#include "isochron/core/error.h"
+#include "isochron/device.h"
+#include "isochron/error.h"
 #include "python/src/bindings.h"
 
 namespace isochron::python {

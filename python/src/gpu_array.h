@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "isochron/core/cuda/device_table.h"
+#include "isochron/device.h"
 #include "python/src/dlpack.h"
 
 namespace isochron::python {

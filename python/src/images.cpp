@@ -4,13 +4,10 @@
 #include <fmt/format.h>
 #include <pybind11/stl.h>
 
-#include "isochron/connect/connect.h"
-#include "isochron/connect/connectome.h"
-#include "isochron/connect/path_statistics.h"
-#include "isochron/core/error.h"
+#include "isochron/connect.h"
 #include "isochron/core/parallel.h"
-#include "isochron/metric/diffusion.h"
-#include "isochron/metric/tensor_fit.h"
+#include "isochron/diffusion.h"
+#include "isochron/error.h"
 #include "python/src/bindings.h"
 #include "python/src/datasets.h"
 #include "python/src/interpreter.h"

@@ -15,7 +15,7 @@
 
 #include <pybind11/pybind11.h>
 
-#include "isochron/core/error.h"
+#include "isochron/error.h"
 
 namespace isochron::python {
 

@@ -13,9 +13,9 @@
 #include <fmt/ranges.h>
 #include <pybind11/stl.h>
 
-#include "isochron/core/error.h"
 #include "isochron/core/option_table.h"
-#include "isochron/solve/options.h"
+#include "isochron/error.h"
+#include "isochron/options.h"
 #include "python/src/bindings.h"
 #include "python/src/problem.h"
 

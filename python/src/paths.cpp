@@ -2,9 +2,8 @@
 #include <fmt/format.h>
 #include <pybind11/stl.h>
 
-#include "isochron/core/error.h"
-#include "isochron/trace/grid_path.h"
-#include "isochron/trace/simplex_path.h"
+#include "isochron/error.h"
+#include "isochron/path.h"
 #include "python/src/bindings.h"
 #include "python/src/datasets.h"
 #include "python/src/problem.h"

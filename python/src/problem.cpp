@@ -5,9 +5,9 @@
 #include <fmt/format.h>
 #include <pybind11/stl.h>
 
-#include "isochron/core/error.h"
 #include "isochron/core/parallel.h"
-#include "isochron/mesh/tensor_order.h"
+#include "isochron/dataset.h"
+#include "isochron/error.h"
 #include "python/src/bindings.h"
 #include "python/src/datasets.h"
 #include "python/src/interpreter.h"

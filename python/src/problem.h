@@ -7,12 +7,12 @@
 #include <variant>
 #include <vector>
 
-#include "isochron/mesh/image.h"
-#include "isochron/mesh/simplex_mesh.h"
-#include "isochron/metric/metric.h"
-#include "isochron/solve/arrival.h"
-#include "isochron/solve/options.h"
-#include "isochron/solve/sources.h"
+#include "isochron/arrival.h"
+#include "isochron/image.h"
+#include "isochron/mesh.h"
+#include "isochron/metric.h"
+#include "isochron/options.h"
+#include "isochron/sources.h"
 #include "python/src/arrays.h"
 #include "python/src/errors.h"
 

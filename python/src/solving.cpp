@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 #include <pybind11/stl.h>
 
-#include "isochron/core/error.h"
 #include "isochron/core/timer.h"
+#include "isochron/error.h"
 #include "isochron/solve/option_tables.h"
-#include "isochron/solve/solver.h"
+#include "isochron/solver.h"
 #include "python/src/bindings.h"
 #include "python/src/interpreter.h"
 #include "python/src/option_reader.h"

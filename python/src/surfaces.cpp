@@ -7,12 +7,10 @@
 #include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>
 
-#include "isochron/core/error.h"
-#include "isochron/surface/extract.h"
-#include "isochron/surface/extract_materials.h"
-#include "isochron/surface/field/signed_distance.h"
+#include "isochron/error.h"
+#include "isochron/surface.h"
 #include "isochron/surface/option_tables.h"
-#include "isochron/surface/tetrahedra/tetrahedralize.h"
+#include "isochron/tetrahedra.h"
 #include "python/src/bindings.h"
 #include "python/src/datasets.h"
 #include "python/src/option_reader.h"

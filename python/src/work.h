@@ -7,8 +7,8 @@
 
 #include <pybind11/pybind11.h>
 
-#include "isochron/core/error.h"
-#include "isochron/core/progress.h"
+#include "isochron/error.h"
+#include "isochron/progress.h"
 #include "python/src/errors.h"
 #include "python/src/interpreter.h"
 

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "io/io_test_support.h"
-#include "isochron/io/image_io.h"
+#include "isochron/io.h"
 
 namespace isochron::bench {
 namespace TEST_FILE {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "isochron/generate/square.h"
+#include "isochron/generate.h"
 
 namespace isochron::bench {
 namespace TEST_FILE {

@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "isochron/dist/mesh_part.h"
+#include "isochron/parts.h"
 #include "isochron/solve/simplex/relax.h"
 
 namespace isochron::bench {

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "isochron/core/error.h"
+#include "isochron/error.h"
 
 namespace isochron::bench {
 namespace TEST_FILE {

@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 
 #include "bench/paper/scale_study.h"
-#include "isochron/generate/cube.h"
-#include "isochron/solve/solver.h"
+#include "isochron/generate.h"
+#include "isochron/solver.h"
 #include "tests/bench/scale_emulation.h"
 
 namespace isochron::bench {

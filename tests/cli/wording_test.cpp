@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "isochron/core/error.h"
+#include "isochron/error.h"
 
 namespace isochron::cli {
 namespace TEST_FILE {

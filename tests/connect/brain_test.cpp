@@ -3,13 +3,11 @@
 
 #include <gtest/gtest.h>
 
-#include "isochron/connect/connect.h"
-#include "isochron/connect/connectome.h"
-#include "isochron/connect/path_statistics.h"
+#include "isochron/connect.h"
 #include "isochron/core/parallel.h"
-#include "isochron/io/image_io.h"
-#include "isochron/mesh/image_mask.h"
-#include "isochron/metric/diffusion.h"
+#include "isochron/diffusion.h"
+#include "isochron/image.h"
+#include "isochron/io.h"
 #include "support/data_folder.h"
 
 namespace isochron::test {

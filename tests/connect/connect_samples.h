@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "isochron/connect/region.h"
-#include "isochron/mesh/image.h"
+#include "isochron/connect.h"
+#include "isochron/image.h"
 
 namespace isochron::test {
 

@@ -1,13 +1,12 @@
-#include "isochron/connect/connect.h"
+#include "isochron/connect.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "connect/connect_samples.h"
-#include "isochron/connect/path_statistics.h"
-#include "isochron/core/error.h"
-#include "isochron/generate/images.h"
-#include "isochron/metric/diffusion.h"
+#include "isochron/diffusion.h"
+#include "isochron/error.h"
+#include "isochron/generate.h"
 #include "support/random_frame.h"
 
 namespace isochron::test {

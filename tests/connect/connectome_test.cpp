@@ -1,13 +1,12 @@
-#include "isochron/connect/connectome.h"
+#include "isochron/connect.h"
 
 #include <set>
 
 #include <gtest/gtest.h>
 
 #include "connect/connect_samples.h"
-#include "isochron/connect/connect.h"
-#include "isochron/core/error.h"
-#include "isochron/metric/diffusion.h"
+#include "isochron/diffusion.h"
+#include "isochron/error.h"
 
 namespace isochron::test {
 namespace TEST_FILE {

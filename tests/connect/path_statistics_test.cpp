@@ -1,12 +1,11 @@
-#include "isochron/connect/path_statistics.h"
+#include "isochron/connect.h"
 
 #include <limits>
 
 #include <gtest/gtest.h>
 
 #include "connect/connect_samples.h"
-#include "isochron/connect/region.h"
-#include "isochron/metric/diffusion.h"
+#include "isochron/diffusion.h"
 
 namespace isochron::test {
 namespace TEST_FILE {

@@ -1,9 +1,9 @@
-#include "isochron/connect/streamlines.h"
+#include "isochron/connect.h"
 
 #include <gtest/gtest.h>
 
 #include "connect/connect_samples.h"
-#include "isochron/core/error.h"
+#include "isochron/error.h"
 
 namespace isochron::test {
 namespace TEST_FILE {

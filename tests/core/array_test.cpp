@@ -1,4 +1,4 @@
-#include "isochron/core/array.h"
+#include "isochron/types.h"
 
 #include <span>
 

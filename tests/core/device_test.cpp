@@ -1,5 +1,5 @@
 // The device and its memory: what is said when there is none or too little, and arrays that own what they hold.
-#include "isochron/core/cuda/device.h"
+#include "isochron/device.h"
 
 #include <cstdint>
 #include <numeric>
@@ -8,8 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "isochron/core/cuda/device_array.h"
-#include "isochron/core/error.h"
+#include "isochron/error.h"
 #include "support/device_case.h"
 
 namespace isochron::cuda {

@@ -1,4 +1,4 @@
-#include "isochron/core/eigen3.h"
+#include "isochron/types.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "isochron/core/error.h"
+#include "isochron/error.h"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,9 @@
-#include "isochron/core/vec.h"
+#include "isochron/types.h"
 
 #include <gtest/gtest.h>
 
 #include <limits>
 
-#include "isochron/core/ids.h"
 #include "isochron/core/random.h"
 
 namespace isochron {

@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "isochron/comm/threads_communicator.h"
+#include "isochron/communicator.h"
 #include "isochron/core/random.h"
 
 namespace isochron {

@@ -1,8 +1,8 @@
-#include "isochron/dist/image_part.h"
+#include "isochron/parts.h"
 
 #include <gtest/gtest.h>
 
-#include "isochron/comm/threads_communicator.h"
+#include "isochron/communicator.h"
 #include "isochron/core/random.h"
 
 namespace isochron::test {

@@ -1,12 +1,12 @@
-#include "isochron/dist/mesh_part.h"
+#include "isochron/parts.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <numeric>
 
-#include "isochron/dist/partition.h"
-#include "isochron/generate/cube.h"
+#include "isochron/generate.h"
+#include "isochron/partition.h"
 
 namespace isochron {
 namespace TEST_FILE {

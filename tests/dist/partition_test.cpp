@@ -1,12 +1,11 @@
-#include "isochron/dist/partition.h"
+#include "isochron/partition.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "isochron/core/error.h"
-#include "isochron/generate/cube.h"
-#include "isochron/generate/square.h"
+#include "isochron/error.h"
+#include "isochron/generate.h"
 
 namespace isochron {
 namespace TEST_FILE {

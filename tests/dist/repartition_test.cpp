@@ -1,15 +1,13 @@
-#include "isochron/dist/repartition.h"
+#include "isochron/dist/curve_partition.h"
 
 #include <gtest/gtest.h>
 
 #include <map>
 
-#include "isochron/comm/threads_communicator.h"
-#include "isochron/core/error.h"
+#include "isochron/communicator.h"
 #include "isochron/core/random.h"
-#include "isochron/dist/repartition.h"
-#include "isochron/generate/cube.h"
-#include "isochron/generate/square.h"
+#include "isochron/error.h"
+#include "isochron/generate.h"
 
 namespace isochron {
 namespace TEST_FILE {

@@ -5,7 +5,7 @@
 #include <array>
 #include <vector>
 
-#include "isochron/mesh/dataset.h"
+#include "isochron/dataset.h"
 
 namespace isochron {
 

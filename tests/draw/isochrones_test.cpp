@@ -1,7 +1,7 @@
 // Isolines at known places, closed boundaries, cuts.
 #ifdef ISOCHRON_WITH_VTK
 
-#include "isochron/draw/isochrones.h"
+#include "isochron/draw.h"
 
 #include <cmath>
 #include <limits>
@@ -11,8 +11,8 @@
 #include <gtest/gtest.h>
 
 #include "draw/draw_samples.h"
-#include "isochron/core/error.h"
 #include "isochron/draw/color_map.h"
+#include "isochron/error.h"
 
 namespace isochron {
 namespace TEST_FILE {

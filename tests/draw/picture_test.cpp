@@ -1,7 +1,7 @@
 // Pictures: right size, colours, legend, and nothing left running.
 #ifdef ISOCHRON_WITH_VTK
 
-#include "isochron/draw/picture.h"
+#include "isochron/draw.h"
 
 #include <unistd.h>
 
@@ -18,13 +18,12 @@
 #include <zlib.h>
 
 #include "draw/draw_samples.h"
-#include "isochron/core/error.h"
 #include "isochron/draw/color_map.h"
 #include "isochron/draw/display.h"
 #include "isochron/draw/legend.h"
-#include "isochron/generate/cube.h"
-#include "isochron/generate/sphere.h"
-#include "isochron/mesh/quality.h"
+#include "isochron/error.h"
+#include "isochron/generate.h"
+#include "isochron/mesh_quality.h"
 
 namespace isochron {
 namespace TEST_FILE {

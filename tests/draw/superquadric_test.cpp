@@ -6,9 +6,9 @@
 
 #include <gtest/gtest.h>
 
-#include "isochron/core/error.h"
 #include "isochron/draw/color_map.h"
-#include "isochron/mesh/topology.h"
+#include "isochron/error.h"
+#include "isochron/mesh_quality.h"
 #include "support/random_frame.h"
 
 namespace isochron {

@@ -6,9 +6,9 @@
 
 #include <gtest/gtest.h>
 
-#include "isochron/core/error.h"
 #include "isochron/core/random.h"
-#include "isochron/mesh/topology.h"
+#include "isochron/error.h"
+#include "isochron/mesh_quality.h"
 
 namespace isochron {
 namespace TEST_FILE {

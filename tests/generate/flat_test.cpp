@@ -3,9 +3,8 @@
 
 #include <numbers>
 
-#include "isochron/core/error.h"
-#include "isochron/generate/sphere.h"
-#include "isochron/generate/square.h"
+#include "isochron/error.h"
+#include "isochron/generate.h"
 #include "mesh/mesh_checks.h"
 
 namespace isochron {

@@ -2,9 +2,9 @@
 
 #include <cstdint>
 
-#include "isochron/core/error.h"
-#include "isochron/dist/image_part.h"
-#include "isochron/generate/images.h"
+#include "isochron/error.h"
+#include "isochron/generate.h"
+#include "isochron/parts.h"
 
 namespace isochron {
 namespace TEST_FILE {

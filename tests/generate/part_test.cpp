@@ -4,11 +4,9 @@
 #include <map>
 #include <numeric>
 
-#include "isochron/core/error.h"
-#include "isochron/generate/cube.h"
+#include "isochron/error.h"
+#include "isochron/generate.h"
 #include "isochron/generate/lattice.h"
-#include "isochron/generate/square.h"
-#include "isochron/generate/ventricle.h"
 
 namespace isochron {
 namespace TEST_FILE {

@@ -1,4 +1,4 @@
-#include "isochron/generate/images.h"
+#include "isochron/generate.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "isochron/core/error.h"
+#include "isochron/error.h"
 
 namespace isochron {
 namespace TEST_FILE {

@@ -1,14 +1,11 @@
-#include "isochron/generate/random_fields.h"
+#include "isochron/generate.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "isochron/core/error.h"
-#include "isochron/generate/cube.h"
-#include "isochron/generate/sphere.h"
-#include "isochron/generate/square.h"
+#include "isochron/error.h"
 
 namespace isochron {
 namespace TEST_FILE {

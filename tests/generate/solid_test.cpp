@@ -3,10 +3,9 @@
 
 #include <array>
 
-#include "isochron/core/error.h"
-#include "isochron/generate/cube.h"
+#include "isochron/error.h"
+#include "isochron/generate.h"
 #include "isochron/generate/lattice.h"
-#include "isochron/generate/region_model.h"
 #include "mesh/mesh_checks.h"
 
 namespace isochron {

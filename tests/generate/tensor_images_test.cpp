@@ -1,4 +1,4 @@
-#include "isochron/generate/images.h"
+#include "isochron/generate.h"
 
 #include <gtest/gtest.h>
 
@@ -6,8 +6,8 @@
 #include <cmath>
 #include <numbers>
 
-#include "isochron/core/eigen3.h"
-#include "isochron/core/error.h"
+#include "isochron/error.h"
+#include "isochron/types.h"
 
 namespace isochron {
 namespace TEST_FILE {

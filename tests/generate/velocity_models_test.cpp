@@ -1,11 +1,11 @@
-#include "isochron/generate/images.h"
+#include "isochron/generate.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <numbers>
 
-#include "isochron/core/error.h"
+#include "isochron/error.h"
 
 namespace isochron {
 namespace TEST_FILE {

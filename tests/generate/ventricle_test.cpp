@@ -1,10 +1,10 @@
-#include "isochron/generate/ventricle.h"
+#include "isochron/generate.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "isochron/core/error.h"
+#include "isochron/error.h"
 #include "mesh/mesh_checks.h"
 
 namespace isochron {

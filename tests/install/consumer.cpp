@@ -1,7 +1,7 @@
 // How far is the far corner of a unit square from its origin? Answers 1.41.
 #include <cstdio>
 
-#include "isochron/solve/solver.h"
+#include "isochron/solver.h"
 
 int main() {
   using isochron::VertexId;

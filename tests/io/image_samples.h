@@ -7,7 +7,7 @@
 #include <zlib.h>
 
 #include "io/io_test_support.h"
-#include "isochron/io/image_io.h"
+#include "isochron/io.h"
 #include "isochron/io/values.h"
 
 namespace isochron::test {

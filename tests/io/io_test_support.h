@@ -9,8 +9,8 @@
 #include <gmock/gmock.h>
 #include <unistd.h>
 
-#include "isochron/core/error.h"
-#include "isochron/io/io.h"
+#include "isochron/error.h"
+#include "isochron/io.h"
 
 namespace isochron::test {
 

@@ -4,16 +4,14 @@
 #include <mutex>
 
 #include "io/io_test_support.h"
-#include "isochron/comm/threads_communicator.h"
-#include "isochron/dist/block_partition.h"
-#include "isochron/dist/partition.h"
-#include "isochron/generate/cube.h"
-#include "isochron/generate/square.h"
+#include "isochron/communicator.h"
+#include "isochron/generate.h"
 #include "isochron/io/mesh/formats.h"
 #include "isochron/io/pieces/part_files.h"
 #include "isochron/io/pieces/part_input.h"
 #include "isochron/io/pieces/piece_index.h"
 #include "isochron/io/vtk_xml.h"
+#include "isochron/partition.h"
 
 namespace isochron::test {
 namespace TEST_FILE {

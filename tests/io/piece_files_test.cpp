@@ -1,12 +1,10 @@
 // Meshes and images in pieces: PVTU, PVTP and PVTI.
 #include "io/image_samples.h"
-#include "isochron/dist/block_partition.h"
-#include "isochron/dist/partition.h"
-#include "isochron/generate/cube.h"
-#include "isochron/generate/square.h"
+#include "isochron/generate.h"
 #include "isochron/io/pieces/image_pieces.h"
 #include "isochron/io/pieces/mesh_pieces.h"
 #include "isochron/io/pieces/part_files.h"
+#include "isochron/partition.h"
 
 namespace isochron::test {
 namespace TEST_FILE {

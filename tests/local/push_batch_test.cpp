@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "isochron/core/random.h"
-#include "isochron/core/vec.h"
+#include "isochron/types.h"
 
 namespace isochron {
 namespace TEST_FILE {

@@ -2,8 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "isochron/generate/cube.h"
-#include "isochron/generate/square.h"
+#include "isochron/generate.h"
 
 namespace isochron {
 namespace TEST_FILE {

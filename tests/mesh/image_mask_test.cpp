@@ -1,11 +1,11 @@
-#include "isochron/mesh/image_mask.h"
+#include "isochron/image.h"
 
 #include <limits>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "isochron/core/error.h"
+#include "isochron/error.h"
 
 namespace isochron {
 namespace TEST_FILE {

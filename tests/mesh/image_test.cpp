@@ -1,8 +1,8 @@
-#include "isochron/mesh/image.h"
+#include "isochron/image.h"
 
 #include <gtest/gtest.h>
 
-#include "isochron/core/error.h"
+#include "isochron/error.h"
 
 namespace isochron {
 namespace TEST_FILE {

@@ -6,11 +6,9 @@
 #include <limits>
 #include <numeric>
 
-#include "isochron/core/error.h"
 #include "isochron/core/random.h"
-#include "isochron/generate/cube.h"
-#include "isochron/generate/sphere.h"
-#include "isochron/generate/square.h"
+#include "isochron/error.h"
+#include "isochron/generate.h"
 #include "isochron/mesh/closest_point.h"
 #include "support/cut_mesh.h"
 

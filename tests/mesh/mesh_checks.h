@@ -10,8 +10,7 @@
 #include <vector>
 
 #include "isochron/core/random.h"
-#include "isochron/mesh/simplex_mesh.h"
-#include "isochron/mesh/validate.h"
+#include "isochron/mesh.h"
 
 namespace isochron {
 

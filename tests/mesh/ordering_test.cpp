@@ -2,9 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "isochron/generate/cube.h"
-#include "isochron/generate/sphere.h"
-#include "isochron/generate/square.h"
+#include "isochron/generate.h"
 #include "mesh/mesh_checks.h"
 
 namespace isochron {

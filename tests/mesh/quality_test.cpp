@@ -1,4 +1,4 @@
-#include "isochron/mesh/quality.h"
+#include "isochron/mesh_quality.h"
 
 #include <gtest/gtest.h>
 
@@ -6,8 +6,7 @@
 #include <cmath>
 
 #include "isochron/core/random.h"
-#include "isochron/generate/cube.h"
-#include "isochron/generate/sphere.h"
+#include "isochron/generate.h"
 
 namespace isochron {
 namespace TEST_FILE {

@@ -8,8 +8,7 @@
 #include <utility>
 
 #include "isochron/core/random.h"
-#include "isochron/generate/sphere.h"
-#include "isochron/generate/square.h"
+#include "isochron/generate.h"
 #include "support/surfaces.h"
 
 namespace isochron {

@@ -6,9 +6,8 @@
 #include <cmath>
 #include <limits>
 
-#include "isochron/core/error.h"
-#include "isochron/generate/sphere.h"
-#include "isochron/generate/square.h"
+#include "isochron/error.h"
+#include "isochron/generate.h"
 #include "isochron/mesh/closest_point.h"
 #include "support/surfaces.h"
 

@@ -1,11 +1,11 @@
-#include "isochron/mesh/tensor_frame.h"
+#include "isochron/image.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "isochron/core/eigen3.h"
 #include "isochron/core/random.h"
+#include "isochron/types.h"
 #include "support/random_frame.h"
 
 namespace isochron {

@@ -1,11 +1,10 @@
-#include "isochron/mesh/topology.h"
+#include "isochron/mesh_quality.h"
 
 #include <gtest/gtest.h>
 
 #include <numbers>
 
-#include "isochron/generate/sphere.h"
-#include "isochron/generate/square.h"
+#include "isochron/generate.h"
 #include "mesh/mesh_checks.h"
 #include "support/surfaces.h"
 

@@ -1,4 +1,4 @@
-#include "isochron/mesh/validate.h"
+#include "isochron/mesh.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,9 +6,8 @@
 #include <cmath>
 #include <limits>
 
-#include "isochron/core/error.h"
-#include "isochron/generate/cube.h"
-#include "isochron/generate/square.h"
+#include "isochron/error.h"
+#include "isochron/generate.h"
 #include "mesh/mesh_checks.h"
 
 namespace isochron {

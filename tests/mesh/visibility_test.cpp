@@ -3,9 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "isochron/core/random.h"
-#include "isochron/generate/cube.h"
-#include "isochron/generate/sphere.h"
-#include "isochron/generate/square.h"
+#include "isochron/generate.h"
 #include "isochron/mesh/locator.h"
 #include "support/cut_mesh.h"
 

@@ -1,13 +1,13 @@
-#include "isochron/metric/diffusion.h"
+#include "isochron/diffusion.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 
-#include "isochron/core/eigen3.h"
-#include "isochron/core/error.h"
 #include "isochron/core/random.h"
+#include "isochron/error.h"
+#include "isochron/types.h"
 #include "support/random_frame.h"
 
 namespace isochron {

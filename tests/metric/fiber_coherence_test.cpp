@@ -1,10 +1,10 @@
-#include "isochron/metric/fiber_coherence.h"
+#include "isochron/diffusion.h"
 
 #include <cmath>
 
 #include <gtest/gtest.h>
 
-#include "isochron/mesh/tensor_frame.h"
+#include "isochron/image.h"
 
 namespace isochron::test {
 namespace TEST_FILE {

@@ -1,4 +1,4 @@
-#include "isochron/metric/from_dataset.h"
+#include "isochron/metric_arrays.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "isochron/core/error.h"
+#include "isochron/error.h"
 
 namespace isochron {
 namespace TEST_FILE {

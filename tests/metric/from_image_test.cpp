@@ -1,9 +1,9 @@
-#include "isochron/metric/from_image.h"
+#include "isochron/metric_arrays.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "isochron/core/error.h"
+#include "isochron/error.h"
 
 namespace isochron {
 namespace TEST_FILE {

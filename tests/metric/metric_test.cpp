@@ -1,4 +1,4 @@
-#include "isochron/metric/metric.h"
+#include "isochron/metric.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,8 +6,8 @@
 #include <cmath>
 #include <limits>
 
-#include "isochron/core/error.h"
-#include "isochron/generate/cube.h"
+#include "isochron/error.h"
+#include "isochron/generate.h"
 
 namespace isochron {
 namespace TEST_FILE {

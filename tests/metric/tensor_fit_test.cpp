@@ -1,4 +1,4 @@
-#include "isochron/metric/tensor_fit.h"
+#include "isochron/diffusion.h"
 
 #include <gtest/gtest.h>
 
@@ -6,11 +6,10 @@
 #include <cmath>
 #include <limits>
 
-#include "isochron/core/eigen3.h"
-#include "isochron/core/error.h"
 #include "isochron/core/random.h"
-#include "isochron/mesh/tensor_frame.h"
-#include "isochron/metric/diffusion.h"
+#include "isochron/error.h"
+#include "isochron/image.h"
+#include "isochron/types.h"
 #include "support/random_frame.h"
 
 namespace isochron {

@@ -1,9 +1,9 @@
-#include "isochron/metric/tensor_image.h"
+#include "isochron/diffusion.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "isochron/core/error.h"
+#include "isochron/error.h"
 
 namespace isochron {
 namespace TEST_FILE {

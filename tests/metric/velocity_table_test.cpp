@@ -1,4 +1,4 @@
-#include "isochron/metric/velocity_table.h"
+#include "isochron/metric.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "isochron/core/error.h"
+#include "isochron/error.h"
 
 namespace isochron {
 namespace TEST_FILE {

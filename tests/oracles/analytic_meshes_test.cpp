@@ -2,8 +2,8 @@
 #include <cmath>
 #include <string>
 
-#include "isochron/core/error.h"
-#include "isochron/mesh/validate.h"
+#include "isochron/error.h"
+#include "isochron/mesh.h"
 #include "oracles/real_data.h"
 
 namespace isochron::test {

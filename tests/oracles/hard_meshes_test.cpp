@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "isochron/mesh/validate.h"
-#include "isochron/metric/from_dataset.h"
+#include "isochron/mesh.h"
+#include "isochron/metric_arrays.h"
 #include "oracles/real_data.h"
 #include "support/device_case.h"
 

@@ -1,10 +1,9 @@
 // The tensor fit on a real brain, against the one that MRtrix made of the same images.
 #include <numbers>
 
-#include "isochron/io/image_io.h"
+#include "isochron/diffusion.h"
+#include "isochron/io.h"
 #include "isochron/io/tables.h"
-#include "isochron/metric/diffusion.h"
-#include "isochron/metric/tensor_fit.h"
 #include "oracles/real_data.h"
 
 namespace isochron::test {

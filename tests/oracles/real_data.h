@@ -8,8 +8,8 @@
 
 #include <gtest/gtest.h>
 
-#include "isochron/io/io.h"
-#include "isochron/solve/solver.h"
+#include "isochron/io.h"
+#include "isochron/solver.h"
 #include "support/data_folder.h"
 
 namespace isochron::test {

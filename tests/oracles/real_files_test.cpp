@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "isochron/io/io.h"
+#include "isochron/io.h"
 #include "isochron/io/tables.h"
 #include "support/data_folder.h"
 

@@ -3,10 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include "isochron/diffusion.h"
+#include "isochron/io.h"
 #include "isochron/io/image/formats.h"
-#include "isochron/io/image_io.h"
-#include "isochron/metric/diffusion.h"
-#include "isochron/metric/fiber_coherence.h"
 #include "support/data_folder.h"
 
 namespace isochron::test {

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "isochron/core/error.h"
+#include "isochron/error.h"
 #include "oracles/real_data.h"
 
 namespace isochron::test {

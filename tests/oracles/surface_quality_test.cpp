@@ -2,7 +2,7 @@
 #include <utility>
 
 #include "isochron/mesh/self_intersections.h"
-#include "isochron/mesh/topology.h"
+#include "isochron/mesh_quality.h"
 #include "oracles/real_data.h"
 
 namespace isochron::test {

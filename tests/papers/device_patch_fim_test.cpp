@@ -5,15 +5,12 @@
 #include <atomic>
 #include <cmath>
 
-#include "isochron/core/cuda/device.h"
-#include "isochron/core/error.h"
-#include "isochron/generate/cube.h"
-#include "isochron/generate/random_fields.h"
-#include "isochron/generate/sphere.h"
-#include "isochron/generate/square.h"
+#include "isochron/device.h"
+#include "isochron/error.h"
+#include "isochron/generate.h"
 #include "isochron/papers/cuda/patch_data.h"
 #include "isochron/papers/methods.h"
-#include "isochron/solve/solver.h"
+#include "isochron/solver.h"
 #include "solve/samples.h"
 
 namespace isochron {

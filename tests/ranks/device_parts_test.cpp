@@ -1,8 +1,8 @@
 // One solve over ranks that each have a part on a GPU; they share the one that is here.
 #include <gtest/gtest.h>
 
-#include "isochron/comm/collectives.h"
-#include "isochron/core/cuda/device.h"
+#include "isochron/communicator.h"
+#include "isochron/device.h"
 #include "isochron/solve/ranks/rank_device.h"
 #include "ranks/over_ranks.h"
 #include "support/device_case.h"

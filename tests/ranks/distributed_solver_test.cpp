@@ -6,11 +6,11 @@
 
 #include <gtest/gtest.h>
 
-#include "isochron/generate/square.h"
+#include "isochron/generate.h"
 #include "isochron/solve/ranks/partition_by_time.h"
 #include "isochron/solve/ranks/rank_seeds.h"
 #include "isochron/solve/ranks/scatter.h"
-#include "isochron/solve/solver.h"
+#include "isochron/solver.h"
 #include "ranks/over_ranks.h"
 #include "solve/samples.h"
 #include "support/delayed_messages.h"

@@ -5,10 +5,10 @@
 
 #include <gtest/gtest.h>
 
-#include "isochron/comm/collectives.h"
+#include "isochron/communicator.h"
 #include "isochron/core/random.h"
-#include "isochron/dist/image_part.h"
-#include "isochron/solve/solver.h"
+#include "isochron/parts.h"
+#include "isochron/solver.h"
 #include "solve/grid_samples.h"
 #include "solve/samples.h"
 #include "support/delayed_messages.h"

@@ -6,13 +6,13 @@
 #include <map>
 #include <numeric>
 
-#include "isochron/comm/collectives.h"
-#include "isochron/dist/mesh_part.h"
-#include "isochron/dist/partition.h"
-#include "isochron/generate/sphere.h"
+#include "isochron/communicator.h"
+#include "isochron/dist/ghost_values.h"
+#include "isochron/generate.h"
+#include "isochron/partition.h"
 #include "isochron/solve/ranks/part_split.h"
 #include "isochron/solve/simplex/obtuse_split.h"
-#include "isochron/solve/solver.h"
+#include "isochron/solver.h"
 #include "solve/samples.h"
 #include "support/delayed_messages.h"
 

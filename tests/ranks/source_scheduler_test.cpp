@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "isochron/solve/solver.h"
+#include "isochron/solver.h"
 #include "solve/grid_samples.h"
 #include "solve/samples.h"
 #include "support/delayed_messages.h"

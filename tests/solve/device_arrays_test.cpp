@@ -8,12 +8,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "isochron/core/cuda/device_table.h"
+#include "isochron/device.h"
 #include "isochron/solve/grid/grid_seeds.h"
 #include "isochron/solve/grid/stencils.h"
 #include "isochron/solve/simplex/cuda/mesh_input.h"
 #include "isochron/solve/simplex/problem.h"
-#include "isochron/solve/solver.h"
+#include "isochron/solver.h"
 #include "solve/grid_samples.h"
 #include "solve/samples.h"
 #include "support/device_case.h"

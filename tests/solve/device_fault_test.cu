@@ -7,9 +7,9 @@
 #include <string>
 
 #include "isochron/core/cuda/check.h"
-#include "isochron/core/cuda/device_array.h"
-#include "isochron/generate/cube.h"
-#include "isochron/solve/solver.h"
+#include "isochron/device.h"
+#include "isochron/generate.h"
+#include "isochron/solver.h"
 #include "support/device_case.h"
 
 namespace isochron {

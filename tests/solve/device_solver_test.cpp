@@ -5,9 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "isochron/core/cuda/device.h"
-#include "isochron/core/cuda/device_array.h"
-#include "isochron/core/error.h"
+#include "isochron/device.h"
+#include "isochron/error.h"
 #include "solve/samples.h"
 #include "support/device_case.h"
 

@@ -6,12 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "isochron/core/error.h"
-#include "isochron/generate/random_fields.h"
-#include "isochron/generate/sphere.h"
-#include "isochron/generate/square.h"
+#include "isochron/error.h"
+#include "isochron/generate.h"
 #include "isochron/solve/simplex/cuda/surface.h"
-#include "isochron/solve/solver.h"
+#include "isochron/solver.h"
 #include "solve/samples.h"
 #include "support/device_case.h"
 

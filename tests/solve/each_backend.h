@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "isochron/solve/solver.h"
+#include "isochron/solver.h"
 #include "support/device_case.h"
 
 namespace isochron::test {

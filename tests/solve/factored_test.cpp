@@ -8,8 +8,7 @@
 #include <limits>
 #include <numeric>
 
-#include "isochron/generate/cube.h"
-#include "isochron/generate/square.h"
+#include "isochron/generate.h"
 #include "isochron/solve/schedules/banded/banded.h"
 #include "isochron/solve/schedules/banded/banded_team.h"
 #include "support/cut_mesh.h"

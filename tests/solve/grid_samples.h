@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "isochron/solve/solver.h"
+#include "isochron/solver.h"
 
 namespace isochron::test {
 

@@ -1,4 +1,4 @@
-#include "isochron/solve/solver.h"
+#include "isochron/solver.h"
 
 #include <algorithm>
 #include <array>
@@ -9,9 +9,9 @@
 
 #include <gtest/gtest.h>
 
-#include "isochron/core/error.h"
-#include "isochron/generate/images.h"
-#include "isochron/metric/from_image.h"
+#include "isochron/error.h"
+#include "isochron/generate.h"
+#include "isochron/metric_arrays.h"
 #include "isochron/solve/grid/segment_cells.h"
 #include "solve/grid_samples.h"
 

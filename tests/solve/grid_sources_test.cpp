@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "isochron/core/error.h"
+#include "isochron/error.h"
 #include "solve/grid_samples.h"
 
 namespace isochron::test {

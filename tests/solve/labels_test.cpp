@@ -6,11 +6,10 @@
 
 #include <gtest/gtest.h>
 
-#include "isochron/generate/cube.h"
-#include "isochron/generate/square.h"
+#include "isochron/generate.h"
 #include "isochron/solve/common/label_mix.h"
 #include "isochron/solve/common/label_spread.h"
-#include "isochron/solve/solver.h"
+#include "isochron/solver.h"
 #include "solve/grid_samples.h"
 #include "support/device_case.h"
 

@@ -5,11 +5,8 @@
 
 #include <algorithm>
 
-#include "isochron/core/error.h"
-#include "isochron/generate/cube.h"
-#include "isochron/generate/random_fields.h"
-#include "isochron/generate/sphere.h"
-#include "isochron/generate/square.h"
+#include "isochron/error.h"
+#include "isochron/generate.h"
 
 namespace isochron {
 namespace TEST_FILE {

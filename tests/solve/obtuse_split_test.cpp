@@ -6,9 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "isochron/generate/cube.h"
-#include "isochron/generate/sphere.h"
-#include "isochron/generate/square.h"
+#include "isochron/generate.h"
 #include "isochron/solve/schedules/banded/banded.h"
 #include "isochron/solve/simplex/relax.h"
 #include "solve/samples.h"

@@ -1,5 +1,5 @@
 // What a solve will do, decided from the options, the domain and the machine; and the table of what is possible.
-#include "isochron/solve/plan.h"
+#include "isochron/capabilities.h"
 
 #include <algorithm>
 #include <fstream>
@@ -9,10 +9,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "isochron/core/error.h"
-#include "isochron/generate/cube.h"
-#include "isochron/generate/square.h"
-#include "isochron/solve/solver.h"
+#include "isochron/error.h"
+#include "isochron/generate.h"
+#include "isochron/solver.h"
 
 namespace isochron {
 namespace TEST_FILE {

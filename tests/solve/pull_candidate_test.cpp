@@ -6,9 +6,7 @@
 #include <algorithm>
 
 #include "isochron/core/random.h"
-#include "isochron/generate/cube.h"
-#include "isochron/generate/random_fields.h"
-#include "isochron/generate/square.h"
+#include "isochron/generate.h"
 #include "isochron/papers/neighbors.h"
 #include "isochron/solve/simplex/obtuse_split.h"
 #include "isochron/solve/simplex/pull_lists.h"

@@ -6,9 +6,8 @@
 #include <vector>
 
 #include "isochron/core/random.h"
-#include "isochron/generate/cube.h"
-#include "isochron/generate/square.h"
-#include "isochron/solve/solver.h"
+#include "isochron/generate.h"
+#include "isochron/solver.h"
 
 namespace isochron::test {
 

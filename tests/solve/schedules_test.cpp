@@ -5,8 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "isochron/generate/sphere.h"
-#include "isochron/generate/square.h"
+#include "isochron/generate.h"
 #include "solve/samples.h"
 #include "solve/ways.h"
 #include "support/device_case.h"

@@ -6,7 +6,7 @@
 
 #include "isochron/core/parallel.h"
 #include "isochron/core/timer.h"
-#include "isochron/solve/solver.h"
+#include "isochron/solver.h"
 #include "solve/each_backend.h"
 #include "solve/samples.h"
 

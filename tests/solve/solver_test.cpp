@@ -1,5 +1,5 @@
 // The public solver: exact answers and properties every first-arrival field has, on every back end.
-#include "isochron/solve/solver.h"
+#include "isochron/solver.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "isochron/generate/sphere.h"
+#include "isochron/generate.h"
 #include "solve/each_backend.h"
 #include "solve/samples.h"
 #include "solve/ways.h"

@@ -6,10 +6,8 @@
 #include <limits>
 #include <map>
 
-#include "isochron/core/error.h"
-#include "isochron/generate/cube.h"
-#include "isochron/generate/sphere.h"
-#include "isochron/generate/square.h"
+#include "isochron/error.h"
+#include "isochron/generate.h"
 #include "isochron/mesh/locator.h"
 #include "isochron/mesh/visibility.h"
 #include "support/cut_mesh.h"

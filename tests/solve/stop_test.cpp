@@ -1,17 +1,17 @@
 // Every step of preparing and of reading off the result looks at the flag while it runs, not only before.
-#include "isochron/core/stop.h"
+#include "isochron/progress.h"
 
 #include <gtest/gtest.h>
 
+#include "isochron/mesh.h"
 #include "isochron/mesh/adjacency.h"
 #include "isochron/mesh/locator.h"
 #include "isochron/mesh/ordering.h"
-#include "isochron/mesh/validate.h"
 #include "isochron/papers/axis_schemes.h"
 #include "isochron/solve/grid/stencils.h"
 #include "isochron/solve/simplex/obtuse_split.h"
 #include "isochron/solve/simplex/problem.h"
-#include "isochron/solve/solver.h"
+#include "isochron/solver.h"
 #include "solve/samples.h"
 
 namespace isochron {

@@ -7,8 +7,7 @@
 #include <tuple>
 #include <vector>
 
-#include "isochron/generate/sphere.h"
-#include "isochron/generate/square.h"
+#include "isochron/generate.h"
 #include "isochron/solve/simplex/cuda/surface_build.h"
 #include "isochron/solve/simplex/obtuse_split.h"
 #include "solve/samples.h"

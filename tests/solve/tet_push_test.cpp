@@ -9,12 +9,10 @@
 #include <map>
 
 #include "isochron/core/random.h"
-#include "isochron/generate/cube.h"
-#include "isochron/generate/random_fields.h"
-#include "isochron/generate/sphere.h"
+#include "isochron/generate.h"
 #include "isochron/solve/simplex/leads.h"
 #include "isochron/solve/simplex/relax.h"
-#include "isochron/solve/solver.h"
+#include "isochron/solver.h"
 
 namespace isochron {
 namespace TEST_FILE {

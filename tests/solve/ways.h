@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "isochron/solve/solver.h"
+#include "isochron/solver.h"
 
 namespace isochron::test {
 

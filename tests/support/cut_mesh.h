@@ -4,8 +4,8 @@
 #include <map>
 #include <vector>
 
+#include "isochron/mesh.h"
 #include "isochron/mesh/closest_point.h"
-#include "isochron/mesh/simplex_mesh.h"
 
 namespace isochron {
 

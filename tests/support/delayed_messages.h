@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "isochron/comm/threads_communicator.h"
+#include "isochron/communicator.h"
 #include "isochron/core/random.h"
 
 namespace isochron::test {

@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "isochron/core/cuda/device.h"
-#include "isochron/core/error.h"
+#include "isochron/device.h"
+#include "isochron/error.h"
 
 namespace isochron::test {
 

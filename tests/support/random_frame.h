@@ -2,7 +2,7 @@
 #pragma once
 
 #include "isochron/core/random.h"
-#include "isochron/core/vec.h"
+#include "isochron/types.h"
 
 namespace isochron::test {
 

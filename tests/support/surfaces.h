@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <numbers>
 
-#include "isochron/mesh/simplex_mesh.h"
+#include "isochron/mesh.h"
 
 namespace isochron {
 

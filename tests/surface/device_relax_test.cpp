@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "isochron/core/error.h"
+#include "isochron/error.h"
 #include "isochron/surface/particles/relax.h"
 #include "particle_shapes.h"
 #include "support/device_case.h"

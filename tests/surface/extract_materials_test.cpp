@@ -8,13 +8,12 @@
 #include <cmath>
 #include <numbers>
 
-#include "isochron/core/error.h"
-#include "isochron/io/image_io.h"
+#include "isochron/error.h"
+#include "isochron/io.h"
 #include "isochron/mesh/closest_point.h"
-#include "isochron/mesh/quality.h"
 #include "isochron/mesh/self_intersections.h"
 #include "isochron/mesh/surface_distance.h"
-#include "isochron/mesh/topology.h"
+#include "isochron/mesh_quality.h"
 #include "isochron/surface/triangulate/delaunay.h"
 #include "support/data_folder.h"
 

@@ -1,4 +1,4 @@
-#include "isochron/surface/extract.h"
+#include "isochron/surface.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,10 +7,9 @@
 #include <numbers>
 
 #include "isochron/core/random.h"
-#include "isochron/mesh/quality.h"
 #include "isochron/mesh/self_intersections.h"
 #include "isochron/mesh/surface_distance.h"
-#include "isochron/mesh/topology.h"
+#include "isochron/mesh_quality.h"
 #include "isochron/surface/triangulate/delaunay.h"
 #include "surface/sampled.h"
 

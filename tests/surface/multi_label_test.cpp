@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <random>
 
-#include "isochron/core/error.h"
+#include "isochron/error.h"
 #include "surface/sampled.h"
 
 namespace isochron {

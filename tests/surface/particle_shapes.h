@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "isochron/core/random.h"
-#include "isochron/mesh/quality.h"
+#include "isochron/mesh_quality.h"
 #include "isochron/surface/field/spline.h"
 #include "isochron/surface/particles/relax.h"
 #include "isochron/surface/particles/step.h"

@@ -4,7 +4,8 @@
 
 #include <algorithm>
 
-#include "isochron/io/image_io.h"
+#include "isochron/io.h"
+#include "isochron/surface/field/frame.h"
 #include "isochron/surface/field/isosurface.h"
 #include "isochron/surface/field/multi_label.h"
 #include "isochron/surface/field/sizing.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "isochron/core/random.h"
-#include "isochron/mesh/topology.h"
+#include "isochron/mesh_quality.h"
 #include "surface/sampled.h"
 
 namespace isochron {

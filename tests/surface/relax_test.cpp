@@ -6,7 +6,7 @@
 #include <numbers>
 #include <vector>
 
-#include "isochron/core/error.h"
+#include "isochron/error.h"
 #include "isochron/surface/particles/density.h"
 #include "particle_shapes.h"
 

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <vector>
 
-#include "isochron/mesh/image.h"
-#include "isochron/surface/field/lattice.h"
+#include "isochron/image.h"
+#include "isochron/surface.h"
 
 namespace isochron {
 

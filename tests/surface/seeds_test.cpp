@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "isochron/core/error.h"
-#include "isochron/generate/sphere.h"
+#include "isochron/error.h"
+#include "isochron/generate.h"
 #include "particle_shapes.h"
 
 namespace isochron {

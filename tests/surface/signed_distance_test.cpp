@@ -1,4 +1,4 @@
-#include "isochron/surface/field/signed_distance.h"
+#include "isochron/surface.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <limits>
 #include <numbers>
 
-#include "isochron/core/error.h"
+#include "isochron/error.h"
 #include "isochron/surface/field/isosurface.h"
 #include "isochron/surface/field/spline.h"
 #include "surface/sampled.h"

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "isochron/core/error.h"
+#include "isochron/error.h"
 #include "isochron/surface/field/isosurface.h"
 #include "surface/sampled.h"
 

@@ -7,7 +7,7 @@
 #include <numbers>
 #include <random>
 
-#include "isochron/core/error.h"
+#include "isochron/error.h"
 #include "isochron/surface/field/isosurface.h"
 #include "surface/sampled.h"
 

@@ -1,4 +1,4 @@
-#include "isochron/surface/tetrahedra/tetrahedralize.h"
+#include "isochron/tetrahedra.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,11 +9,10 @@
 #include <fstream>
 #include <thread>
 
-#include "isochron/core/error.h"
-#include "isochron/generate/sphere.h"
-#include "isochron/mesh/quality.h"
-#include "isochron/mesh/topology.h"
-#include "isochron/mesh/validate.h"
+#include "isochron/error.h"
+#include "isochron/generate.h"
+#include "isochron/mesh.h"
+#include "isochron/mesh_quality.h"
 #include "isochron/surface/tetrahedra/programs.h"
 #include "mesh/mesh_checks.h"
 #include "support/surfaces.h"

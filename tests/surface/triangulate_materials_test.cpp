@@ -7,7 +7,7 @@
 #include <set>
 
 #include "isochron/mesh/self_intersections.h"
-#include "isochron/mesh/topology.h"
+#include "isochron/mesh_quality.h"
 #include "isochron/surface/triangulate/delaunay.h"
 #include "isochron/surface/triangulate/material_samples.h"
 #include "isochron/surface/triangulate/triangulate.h"

@@ -6,10 +6,9 @@
 #include <cmath>
 #include <numbers>
 
-#include "isochron/core/error.h"
-#include "isochron/mesh/quality.h"
+#include "isochron/error.h"
 #include "isochron/mesh/self_intersections.h"
-#include "isochron/mesh/topology.h"
+#include "isochron/mesh_quality.h"
 #include "isochron/surface/field/isosurface.h"
 #include "isochron/surface/triangulate/delaunay.h"
 #include "surface/shapes.h"

@@ -1,7 +1,6 @@
 // Paths from everywhere end at the source, whatever the mesh, the metric and the times.
-#include "isochron/generate/sphere.h"
-#include "isochron/generate/ventricle.h"
-#include "isochron/metric/from_dataset.h"
+#include "isochron/generate.h"
+#include "isochron/metric_arrays.h"
 #include "oracles/real_data.h"
 #include "trace/trace_samples.h"
 
@@ -15,7 +14,8 @@ void expect_all_end(const Traced<Corners>& on, std::size_t stride, Shorten short
     if (!std::isfinite(on.arrival.times[v])) continue;
     const Path path = tracer.from(vertex(v));
     expect_sound(path);
-    EXPECT_LT(norm(path.points.back() - on.mesh.point(on.sources.vertices[0].vertex.in_whole())), 1e-12) << "from " << v;
+    EXPECT_LT(norm(path.points.back() - on.mesh.point(on.sources.vertices[0].vertex.in_whole())), 1e-12)
+        << "from " << v;
     if (::testing::Test::HasFailure()) FAIL() << "from " << v;
   }
 }

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "isochron/mesh/image.h"
-#include "isochron/metric/metric.h"
+#include "isochron/image.h"
+#include "isochron/metric.h"
 
 namespace isochron::test {
 

@@ -1,13 +1,13 @@
 // Paths on images: against straight lines, round corners, and never out of the mask.
-#include "isochron/trace/grid_path.h"
+#include "isochron/path.h"
 
 #include <cmath>
 #include <limits>
 
 #include <gtest/gtest.h>
 
-#include "isochron/core/error.h"
 #include "isochron/core/random.h"
+#include "isochron/error.h"
 #include "isochron/trace/grid_field.h"
 #include "trace/trace_samples.h"
 
@@ -143,7 +143,8 @@ TEST(GridPath, EndsAtTheNearestVoxelOfARegion) {
   EXPECT_LE(norm(path.points.back() - Vec3d{8, 8, 8}), 4);
   EXPECT_NEAR(path.travel_time, path.times.front(), 1);
   ASSERT_GE(path.source, 0);
-  EXPECT_LT(norm(grid.position(sources.vertices[static_cast<std::size_t>(path.source)].vertex.in_whole()) - path.points.back()),
+  EXPECT_LT(norm(grid.position(sources.vertices[static_cast<std::size_t>(path.source)].vertex.in_whole()) -
+                 path.points.back()),
             1e-9);
 }
 

@@ -5,12 +5,12 @@
 #include <gtest/gtest.h>
 
 #include "isochron/core/random.h"
-#include "isochron/generate/images.h"
-#include "isochron/metric/diffusion.h"
-#include "isochron/metric/from_image.h"
-#include "isochron/solve/solver.h"
+#include "isochron/diffusion.h"
+#include "isochron/generate.h"
+#include "isochron/metric_arrays.h"
+#include "isochron/path.h"
+#include "isochron/solver.h"
 #include "isochron/trace/grid_field.h"
-#include "isochron/trace/grid_path.h"
 #include "solve/grid_samples.h"
 #include "trace/face_lattice.h"
 #include "trace/trace_samples.h"

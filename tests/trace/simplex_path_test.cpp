@@ -1,6 +1,6 @@
 // Paths against exact rays and geodesics.
-#include "isochron/core/error.h"
-#include "isochron/generate/sphere.h"
+#include "isochron/error.h"
+#include "isochron/generate.h"
 #include "trace/trace_samples.h"
 
 namespace isochron::test {

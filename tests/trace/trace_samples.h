@@ -8,8 +8,8 @@
 
 #include <gtest/gtest.h>
 
-#include "isochron/solve/solver.h"
-#include "isochron/trace/simplex_path.h"
+#include "isochron/path.h"
+#include "isochron/solver.h"
 #include "solve/samples.h"
 
 namespace isochron::test {

@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "io/io_test_support.h"
-#include "isochron/core/error.h"
+#include "isochron/error.h"
 
 namespace isochron::viewer {
 namespace TEST_FILE {

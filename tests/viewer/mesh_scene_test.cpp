@@ -8,9 +8,9 @@
 #include <gtest/gtest.h>
 
 #include "draw/draw_samples.h"
-#include "isochron/core/error.h"
-#include "isochron/io/io.h"
-#include "isochron/solve/solver.h"
+#include "isochron/error.h"
+#include "isochron/io.h"
+#include "isochron/solver.h"
 #include "viewer/unpacked.h"
 
 namespace isochron::viewer {

@@ -10,7 +10,7 @@
 
 #include "apps/viewer/server/events.h"
 #include "apps/viewer/server/http.h"
-#include "isochron/core/error.h"
+#include "isochron/error.h"
 #include "viewer/unpacked.h"
 
 namespace isochron::viewer {

@@ -11,10 +11,10 @@
 
 #include "apps/viewer/server/fields.h"
 #include "io/io_test_support.h"
-#include "isochron/core/error.h"
-#include "isochron/io/io.h"
-#include "isochron/mesh/topology.h"
-#include "isochron/surface/extract.h"
+#include "isochron/error.h"
+#include "isochron/io.h"
+#include "isochron/mesh_quality.h"
+#include "isochron/surface.h"
 #include "isochron/surface/triangulate/delaunay.h"
 #include "viewer/unpacked.h"
 

@@ -8,13 +8,13 @@
 #include <gtest/gtest.h>
 
 #include "io/io_test_support.h"
-#include "isochron/core/eigen3.h"
-#include "isochron/core/error.h"
 #include "isochron/core/timer.h"
-#include "isochron/io/image_io.h"
-#include "isochron/mesh/image_mask.h"
-#include "isochron/mesh/topology.h"
-#include "isochron/metric/tensor_image.h"
+#include "isochron/diffusion.h"
+#include "isochron/error.h"
+#include "isochron/image.h"
+#include "isochron/io.h"
+#include "isochron/mesh_quality.h"
+#include "isochron/types.h"
 #include "support/data_folder.h"
 #include "viewer/unpacked.h"
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "apps/viewer/server/scene.h"
-#include "isochron/core/error.h"
-#include "isochron/mesh/simplex_mesh.h"
+#include "isochron/error.h"
+#include "isochron/mesh.h"
 
 namespace isochron::viewer {
 

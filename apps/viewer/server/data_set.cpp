@@ -12,13 +12,12 @@
 #include <fmt/format.h>
 
 #include "apps/viewer/server/scenes.h"
-#include "isochron/core/error.h"
+#include "isochron/diffusion.h"
+#include "isochron/error.h"
+#include "isochron/image.h"
+#include "isochron/io.h"
 #include "isochron/io/bytes.h"
 #include "isochron/io/file.h"
-#include "isochron/io/image_io.h"
-#include "isochron/io/io.h"
-#include "isochron/mesh/image_mask.h"
-#include "isochron/metric/tensor_image.h"
 
 namespace isochron::viewer {
 namespace {

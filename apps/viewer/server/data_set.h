@@ -12,8 +12,8 @@
 
 #include "apps/viewer/server/jobs.h"
 #include "apps/viewer/server/scene.h"
-#include "isochron/mesh/tensor_frame.h"
-#include "isochron/mesh/tensor_order.h"
+#include "isochron/dataset.h"
+#include "isochron/image.h"
 
 namespace isochron::viewer {
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "apps/viewer/server/wire.h"
-#include "isochron/core/error.h"
-#include "isochron/core/vec.h"
+#include "isochron/error.h"
+#include "isochron/types.h"
 
 namespace isochron::viewer {
 

@@ -10,9 +10,9 @@
 
 #include "apps/viewer/server/fields.h"
 #include "apps/viewer/server/temporary_folder.h"
-#include "isochron/core/error.h"
+#include "isochron/error.h"
+#include "isochron/io.h"
 #include "isochron/io/file.h"
-#include "isochron/io/image_io.h"
 #include "isochron/io/tables.h"
 
 namespace isochron::viewer {

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "apps/viewer/server/scene.h"
-#include "isochron/io/io.h"
-#include "isochron/mesh/dataset.h"
-#include "isochron/mesh/image.h"
+#include "isochron/dataset.h"
+#include "isochron/image.h"
+#include "isochron/io.h"
 
 namespace isochron::viewer {
 

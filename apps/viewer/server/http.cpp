@@ -18,7 +18,7 @@
 #include "apps/viewer/server/embedded.h"
 #include "apps/viewer/server/events.h"
 #include "apps/viewer/server/fields.h"
-#include "isochron/core/error.h"
+#include "isochron/error.h"
 
 namespace isochron::viewer {
 namespace {

@@ -14,8 +14,8 @@
 #include <string>
 #include <thread>
 
-#include "isochron/core/error.h"
-#include "isochron/core/progress.h"
+#include "isochron/error.h"
+#include "isochron/progress.h"
 
 namespace isochron::viewer {
 

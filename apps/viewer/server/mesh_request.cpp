@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "isochron/core/error.h"
+#include "isochron/error.h"
 
 namespace isochron::viewer {
 namespace {

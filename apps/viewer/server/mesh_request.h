@@ -8,9 +8,9 @@
 
 #include "apps/viewer/server/fields.h"
 #include "apps/viewer/server/wire.h"
-#include "isochron/mesh/dataset.h"
-#include "isochron/metric/from_dataset.h"
-#include "isochron/solve/sources.h"
+#include "isochron/dataset.h"
+#include "isochron/metric_arrays.h"
+#include "isochron/sources.h"
 
 namespace isochron::viewer {
 

@@ -10,13 +10,13 @@
 #include "apps/viewer/server/file_export.h"
 #include "apps/viewer/server/mesh_request.h"
 #include "apps/viewer/server/packing.h"
-#include "isochron/core/error.h"
 #include "isochron/core/timer.h"
-#include "isochron/draw/isochrones.h"
+#include "isochron/draw.h"
+#include "isochron/error.h"
 #include "isochron/mesh/box_tree.h"
 #include "isochron/mesh/locator.h"
-#include "isochron/solve/solver.h"
-#include "isochron/trace/simplex_path.h"
+#include "isochron/path.h"
+#include "isochron/solver.h"
 
 namespace isochron::viewer {
 namespace {

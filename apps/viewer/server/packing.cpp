@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "isochron/core/error.h"
-#include "isochron/draw/isochrones.h"
+#include "isochron/draw.h"
+#include "isochron/error.h"
 
 namespace isochron::viewer {
 namespace {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "apps/viewer/server/wire.h"
-#include "isochron/mesh/dataset.h"
-#include "isochron/mesh/image.h"
+#include "isochron/dataset.h"
+#include "isochron/image.h"
 
 namespace isochron::viewer {
 

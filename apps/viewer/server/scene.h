@@ -12,8 +12,8 @@
 #include "apps/viewer/server/fields.h"
 #include "apps/viewer/server/jobs.h"
 #include "apps/viewer/server/wire.h"
-#include "isochron/core/error.h"
 #include "isochron/core/timer.h"
+#include "isochron/error.h"
 
 namespace isochron::viewer {
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "apps/viewer/server/scene.h"
-#include "isochron/mesh/dataset.h"
-#include "isochron/mesh/image.h"
+#include "isochron/dataset.h"
+#include "isochron/image.h"
 
 namespace isochron {
 struct ExtractedSurface;

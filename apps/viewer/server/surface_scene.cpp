@@ -10,11 +10,12 @@
 
 #include "apps/viewer/server/file_export.h"
 #include "apps/viewer/server/packing.h"
-#include "isochron/core/error.h"
 #include "isochron/core/parallel.h"
 #include "isochron/core/timer.h"
-#include "isochron/mesh/quality.h"
-#include "isochron/surface/extract.h"
+#include "isochron/error.h"
+#include "isochron/mesh_quality.h"
+#include "isochron/surface.h"
+#include "isochron/surface/field/frame.h"
 #include "isochron/surface/option_tables.h"
 #include "isochron/surface/triangulate/delaunay.h"
 

@@ -11,15 +11,14 @@
 
 #include "apps/viewer/server/file_export.h"
 #include "apps/viewer/server/packing.h"
-#include "isochron/connect/connect.h"
-#include "isochron/connect/path_statistics.h"
-#include "isochron/core/error.h"
+#include "isochron/connect.h"
 #include "isochron/core/parallel.h"
 #include "isochron/core/timer.h"
+#include "isochron/diffusion.h"
 #include "isochron/draw/color_map.h"
 #include "isochron/draw/image_isosurface.h"
 #include "isochron/draw/shaded_mesh.h"
-#include "isochron/metric/diffusion.h"
+#include "isochron/error.h"
 
 namespace isochron::viewer {
 namespace {

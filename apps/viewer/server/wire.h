@@ -10,7 +10,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "isochron/core/vec.h"
+#include "isochron/types.h"
 
 namespace isochron::viewer {
 

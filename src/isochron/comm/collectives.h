@@ -9,7 +9,8 @@
 #include <vector>
 
 #include "isochron/comm/packing.h"
-#include "isochron/core/error.h"
+#include "isochron/communicator.h"
+#include "isochron/error.h"
 
 namespace isochron {
 
@@ -76,9 +77,6 @@ std::uint64_t sum_before(Communicator& communicator, std::uint64_t own);
 /// The number that is in the middle of all ranks' positive finite numbers, when these are sorted (the upper one of
 /// two); none when there are none.
 std::optional<double> median_of_all(Communicator& communicator, std::span<const double> own);
-
-/// Base of what `throw_together` throws, beside Error: every rank has it in flight, so that none waits for another.
-struct ThrownTogether {};
 
 /// When any rank brings a failure, throws that of the lowest one on all of them, as an Error of its kind.
 void throw_together(Communicator& communicator, const std::optional<Failure>& own);

@@ -1,8 +1,8 @@
-#include "isochron/comm/mpi_communicator.h"
+#include "isochron/communicator.h"
 
 #include <cstdlib>
 
-#include "isochron/core/error.h"
+#include "isochron/error.h"
 
 #if defined(ISOCHRON_WITH_MPI)
 

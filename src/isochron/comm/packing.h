@@ -6,8 +6,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "isochron/comm/communicator.h"
-#include "isochron/core/error.h"
+#include "isochron/communicator.h"
+#include "isochron/error.h"
 
 namespace isochron {
 

@@ -1,4 +1,4 @@
-#include "isochron/comm/threads_communicator.h"
+#include "isochron/communicator.h"
 
 #include <algorithm>
 #include <atomic>
@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "isochron/core/error.h"
+#include "isochron/error.h"
 
 namespace isochron {
 namespace {

@@ -1,4 +1,4 @@
-#include "isochron/connect/connect.h"
+#include "isochron/connect.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,10 +6,9 @@
 
 #include <fmt/format.h>
 
-#include "isochron/connect/region.h"
 #include "isochron/connect/work.h"
-#include "isochron/core/error.h"
-#include "isochron/trace/grid_path.h"
+#include "isochron/error.h"
+#include "isochron/path.h"
 
 namespace isochron {
 namespace {

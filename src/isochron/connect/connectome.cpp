@@ -1,4 +1,4 @@
-#include "isochron/connect/connectome.h"
+#include "isochron/connect.h"
 
 #include <algorithm>
 #include <atomic>
@@ -8,10 +8,10 @@
 #include <fmt/format.h>
 
 #include "isochron/connect/work.h"
-#include "isochron/core/error.h"
 #include "isochron/core/parallel.h"
-#include "isochron/solve/solver.h"
-#include "isochron/trace/grid_path.h"
+#include "isochron/error.h"
+#include "isochron/path.h"
+#include "isochron/solver.h"
 
 namespace isochron {
 namespace {

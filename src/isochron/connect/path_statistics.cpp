@@ -1,4 +1,4 @@
-#include "isochron/connect/path_statistics.h"
+#include "isochron/connect.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "isochron/metric/diffusion.h"
+#include "isochron/diffusion.h"
 
 namespace isochron {
 namespace {

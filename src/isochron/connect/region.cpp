@@ -1,4 +1,4 @@
-#include "isochron/connect/region.h"
+#include "isochron/connect.h"
 
 #include <algorithm>
 #include <charconv>
@@ -13,8 +13,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "isochron/core/error.h"
-#include "isochron/mesh/image_mask.h"
+#include "isochron/error.h"
+#include "isochron/image.h"
 
 namespace isochron {
 namespace {

@@ -1,4 +1,4 @@
-#include "isochron/connect/streamlines.h"
+#include "isochron/connect.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
-#include "isochron/core/error.h"
 #include "isochron/core/parallel.h"
-#include "isochron/metric/diffusion.h"
+#include "isochron/diffusion.h"
+#include "isochron/error.h"
 
 namespace isochron {
 namespace {

@@ -1,4 +1,4 @@
-#include "isochron/connect/tensor_field.h"
+#include "isochron/connect.h"
 
 #include <algorithm>
 #include <cmath>

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "isochron/solve/arrival.h"
+#include "isochron/arrival.h"
 
 namespace isochron {
 

@@ -1,4 +1,4 @@
-#include "isochron/core/message.h"
+#include "isochron/error.h"
 
 #include <algorithm>
 #include <cstring>

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <numbers>
 
-#include "isochron/core/host_device.h"
+#include "isochron/types.h"
 
 namespace isochron {
 

@@ -5,30 +5,11 @@
 #include <atomic>
 #include <cstddef>
 
-#include "isochron/core/error.h"
 #include "isochron/core/parallel.h"
+#include "isochron/error.h"
+#include "isochron/progress.h"
 
 namespace isochron {
-
-/// While one is there, the loops below that this thread starts look at its flag. Without a flag (null) the one of the
-/// scope around it stays.
-class StopScope {
- public:
-  explicit StopScope(const std::atomic<bool>* flag) : outer_(current()) {
-    if (flag != nullptr) current() = flag;
-  }
-  ~StopScope() { current() = outer_; }
-  StopScope(const StopScope&) = delete;
-  StopScope& operator=(const StopScope&) = delete;
-
-  static const std::atomic<bool>*& current() {
-    thread_local const std::atomic<bool>* flag = nullptr;
-    return flag;
-  }
-
- private:
-  const std::atomic<bool>* outer_;
-};
 
 /// A loop that throws Cancelled soon after the flag is set. Made by the thread that has the scope; all threads of its
 /// team may call it, but none that others wait for at a barrier.

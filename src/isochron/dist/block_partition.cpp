@@ -1,11 +1,11 @@
-#include "isochron/dist/block_partition.h"
+#include "isochron/partition.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
 
-#include "isochron/core/error.h"
+#include "isochron/error.h"
 
 namespace isochron {
 

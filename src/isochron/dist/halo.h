@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "isochron/comm/packing.h"
-#include "isochron/dist/mesh_part.h"
+#include "isochron/parts.h"
 
 namespace isochron {
 

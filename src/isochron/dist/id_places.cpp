@@ -1,5 +1,7 @@
 #include "isochron/dist/id_places.h"
 
+#include "isochron/comm/collectives.h"
+
 #include <algorithm>
 
 namespace isochron {

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "isochron/comm/collectives.h"
+#include "isochron/communicator.h"
 
 namespace isochron {
 

@@ -1,4 +1,4 @@
-#include "isochron/dist/image_part.h"
+#include "isochron/parts.h"
 
 #include <algorithm>
 #include <cstring>

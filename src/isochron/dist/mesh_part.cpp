@@ -1,4 +1,4 @@
-#include "isochron/dist/mesh_part.h"
+#include "isochron/parts.h"
 
 #include <algorithm>
 #include <memory>
@@ -6,9 +6,10 @@
 
 #include <fmt/format.h>
 
-#include "isochron/core/error.h"
+#include "isochron/comm/collectives.h"
 #include "isochron/core/parallel.h"
 #include "isochron/dist/piece_border.h"
+#include "isochron/error.h"
 
 namespace isochron {
 

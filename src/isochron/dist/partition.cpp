@@ -1,4 +1,4 @@
-#include "isochron/dist/partition.h"
+#include "isochron/partition.h"
 
 #include <algorithm>
 #include <limits>
@@ -8,7 +8,7 @@
 #include <metis.h>
 #endif
 
-#include "isochron/core/error.h"
+#include "isochron/error.h"
 #include "isochron/mesh/adjacency.h"
 #include "isochron/mesh/ordering.h"
 

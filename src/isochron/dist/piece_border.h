@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "isochron/core/vec.h"
-#include "isochron/mesh/simplex_mesh.h"
+#include "isochron/mesh.h"
+#include "isochron/types.h"
 
 namespace isochron {
 

@@ -1,4 +1,4 @@
-#include "isochron/dist/repartition.h"
+#include "isochron/dist/curve_partition.h"
 
 #include <algorithm>
 #include <array>
@@ -10,9 +10,10 @@
 
 #include <fmt/format.h>
 
-#include "isochron/core/error.h"
+#include "isochron/comm/collectives.h"
 #include "isochron/core/random.h"
 #include "isochron/dist/piece_border.h"
+#include "isochron/error.h"
 #include "isochron/mesh/ordering.h"
 #include "isochron/mesh/tuples.h"
 

@@ -1,4 +1,4 @@
-#include "isochron/dist/unreached.h"
+#include "isochron/parts.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,8 @@
 #include <utility>
 
 #include "isochron/comm/collectives.h"
-#include "isochron/mesh/validate.h"
+#include "isochron/dist/ghost_values.h"
+#include "isochron/mesh.h"
 
 namespace isochron {
 

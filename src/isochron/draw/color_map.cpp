@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "isochron/core/vec.h"
+#include "isochron/types.h"
 
 namespace isochron {
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "isochron/core/vec.h"
+#include "isochron/types.h"
 
 namespace isochron {
 

@@ -23,7 +23,7 @@
 #include <sys/prctl.h>
 #endif
 
-#include "isochron/core/error.h"
+#include "isochron/error.h"
 
 namespace isochron {
 

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "isochron/core/error.h"
+#include "isochron/error.h"
 #include "isochron/mesh/marching_tetrahedra.h"
 
 namespace isochron {

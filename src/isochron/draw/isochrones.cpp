@@ -1,4 +1,4 @@
-#include "isochron/draw/isochrones.h"
+#include "isochron/draw.h"
 
 #include <algorithm>
 #include <cmath>
@@ -10,9 +10,9 @@
 
 #include <fmt/format.h>
 
-#include "isochron/core/error.h"
-#include "isochron/core/ids.h"
-#include "isochron/mesh/dataset.h"
+#include "isochron/dataset.h"
+#include "isochron/error.h"
+#include "isochron/types.h"
 
 namespace isochron {
 namespace {

@@ -19,7 +19,7 @@
 #include <vtkTextRenderer.h>
 #include <vtkUnsignedCharArray.h>
 
-#include "isochron/draw/isochrones.h"
+#include "isochron/draw.h"
 
 namespace isochron {
 

@@ -1,4 +1,4 @@
-#include "isochron/draw/picture.h"
+#include "isochron/draw.h"
 
 #include <unistd.h>
 
@@ -33,12 +33,11 @@
 #include <vtkUnsignedCharArray.h>
 #include <vtkWindowToImageFilter.h>
 
-#include "isochron/core/error.h"
 #include "isochron/core/vtk_messages.h"
 #include "isochron/draw/color_map.h"
 #include "isochron/draw/display.h"
-#include "isochron/draw/isochrones.h"
 #include "isochron/draw/legend.h"
+#include "isochron/error.h"
 
 // The modules that make VTK's render windows and texts must be named where they are used.
 VTK_MODULE_INIT(vtkRenderingOpenGL2)

@@ -1,10 +1,10 @@
-#include "isochron/draw/picture.h"
+#include "isochron/draw.h"
 
 #include <algorithm>
 
-#include "isochron/core/error.h"
+#include "isochron/error.h"
 #include "isochron/mesh/closest_point.h"
-#include "isochron/mesh/quality.h"
+#include "isochron/mesh_quality.h"
 
 namespace isochron {
 

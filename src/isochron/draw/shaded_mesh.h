@@ -6,10 +6,9 @@
 #include <span>
 #include <vector>
 
-#include "isochron/core/eigen3.h"
-#include "isochron/core/vec.h"
 #include "isochron/draw/color_map.h"
-#include "isochron/mesh/simplex_mesh.h"
+#include "isochron/mesh.h"
+#include "isochron/types.h"
 
 namespace isochron {
 

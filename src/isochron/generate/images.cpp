@@ -1,4 +1,4 @@
-#include "isochron/generate/images.h"
+#include "isochron/generate.h"
 
 #include <algorithm>
 #include <array>
@@ -13,11 +13,11 @@
 
 #include <fmt/format.h>
 
-#include "isochron/core/eigen3.h"
-#include "isochron/core/error.h"
 #include "isochron/core/random.h"
-#include "isochron/dist/image_part.h"
+#include "isochron/error.h"
 #include "isochron/generate/check.h"
+#include "isochron/parts.h"
+#include "isochron/types.h"
 
 namespace isochron {
 namespace {

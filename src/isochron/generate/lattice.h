@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "isochron/core/random.h"
-#include "isochron/core/vec.h"
-#include "isochron/dist/block_partition.h"
-#include "isochron/dist/mesh_part.h"
-#include "isochron/mesh/simplex_mesh.h"
+#include "isochron/mesh.h"
+#include "isochron/partition.h"
+#include "isochron/parts.h"
+#include "isochron/types.h"
 
 namespace isochron {
 

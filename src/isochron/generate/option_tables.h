@@ -5,12 +5,7 @@
 #include <tuple>
 
 #include "isochron/core/option_table.h"
-#include "isochron/generate/cube.h"
-#include "isochron/generate/images.h"
-#include "isochron/generate/region_model.h"
-#include "isochron/generate/sphere.h"
-#include "isochron/generate/square.h"
-#include "isochron/generate/ventricle.h"
+#include "isochron/generate.h"
 
 namespace isochron {
 

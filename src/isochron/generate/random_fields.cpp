@@ -1,4 +1,4 @@
-#include "isochron/generate/random_fields.h"
+#include "isochron/generate.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "isochron/core/error.h"
 #include "isochron/core/random.h"
+#include "isochron/error.h"
 
 namespace isochron {
 namespace {

@@ -1,4 +1,4 @@
-#include "isochron/generate/region_model.h"
+#include "isochron/generate.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "isochron/core/error.h"
 #include "isochron/core/random.h"
+#include "isochron/error.h"
 #include "isochron/generate/check.h"
 #include "isochron/generate/lattice.h"
 

@@ -1,11 +1,11 @@
-#include "isochron/generate/sphere.h"
+#include "isochron/generate.h"
 
 #include <array>
 #include <numbers>
 
 #include <fmt/format.h>
 
-#include "isochron/core/error.h"
+#include "isochron/error.h"
 #include "isochron/generate/check.h"
 
 namespace isochron {

@@ -1,4 +1,4 @@
-#include "isochron/generate/square.h"
+#include "isochron/generate.h"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "isochron/core/error.h"
+#include "isochron/error.h"
 #include "isochron/generate/check.h"
 #include "isochron/generate/lattice.h"
 #include "isochron/mesh/adjacency.h"

@@ -1,4 +1,4 @@
-#include "isochron/generate/ventricle.h"
+#include "isochron/generate.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,10 +7,10 @@
 
 #include <fmt/format.h>
 
-#include "isochron/core/error.h"
 #include "isochron/core/parallel.h"
-#include "isochron/dist/mesh_part.h"
+#include "isochron/error.h"
 #include "isochron/generate/check.h"
+#include "isochron/parts.h"
 
 namespace isochron {
 namespace {

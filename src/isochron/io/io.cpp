@@ -1,4 +1,4 @@
-#include "isochron/io/io.h"
+#include "isochron/io.h"
 
 #include <cerrno>
 #include <cstring>
@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "isochron/io/image/formats.h"
-#include "isochron/io/image_io.h"
 #include "isochron/io/mesh/formats.h"
 #include "isochron/io/pieces/mesh_pieces.h"
 

@@ -10,10 +10,9 @@
 #include <string_view>
 #include <vector>
 
-#include "isochron/core/ids.h"
-#include "isochron/core/vec.h"
+#include "isochron/image.h"
 #include "isochron/io/bytes.h"
-#include "isochron/mesh/gradient_table.h"
+#include "isochron/types.h"
 
 namespace isochron {
 

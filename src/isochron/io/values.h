@@ -7,8 +7,8 @@
 #include <span>
 #include <type_traits>
 
+#include "isochron/dataset.h"
 #include "isochron/io/bytes.h"
-#include "isochron/mesh/dataset.h"
 
 namespace isochron {
 

@@ -10,8 +10,8 @@
 
 #include <initializer_list>
 
-#include "isochron/core/vec.h"
 #include "isochron/local/simplex_update.h"
+#include "isochron/types.h"
 
 namespace isochron {
 

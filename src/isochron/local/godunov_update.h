@@ -5,8 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "isochron/core/host_device.h"
-#include "isochron/core/vec.h"
+#include "isochron/types.h"
 
 namespace isochron {
 

@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "isochron/core/host_device.h"
 #include "isochron/local/simplex_update.h"
+#include "isochron/types.h"
 
 namespace isochron {
 

@@ -4,8 +4,7 @@
 // first reduction of quadratic forms, 2019). For host and device.
 #pragma once
 
-#include "isochron/core/host_device.h"
-#include "isochron/core/vec.h"
+#include "isochron/types.h"
 
 namespace isochron {
 

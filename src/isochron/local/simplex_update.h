@@ -9,7 +9,7 @@
 #include <cmath>
 #include <limits>
 
-#include "isochron/core/host_device.h"
+#include "isochron/types.h"
 
 // The host calls the code for thin faces apart from the innermost loop; the device has one path, where a rare exchange
 // of registers is cheaper than a second copy of the code.

@@ -5,7 +5,7 @@
 #include <span>
 
 #include "isochron/core/big_vector.h"
-#include "isochron/mesh/simplex_mesh.h"
+#include "isochron/mesh.h"
 
 namespace isochron {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "isochron/mesh/simplex_mesh.h"
+#include "isochron/mesh.h"
 
 namespace isochron {
 

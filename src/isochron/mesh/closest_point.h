@@ -6,7 +6,7 @@
 #include <limits>
 #include <optional>
 
-#include "isochron/mesh/simplex_mesh.h"
+#include "isochron/mesh.h"
 
 namespace isochron {
 

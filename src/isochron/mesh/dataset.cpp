@@ -1,11 +1,11 @@
-#include "isochron/mesh/dataset.h"
+#include "isochron/dataset.h"
 
 #include <algorithm>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "isochron/core/error.h"
+#include "isochron/error.h"
 
 namespace isochron {
 

@@ -5,8 +5,7 @@
 #include <bit>
 #include <cstdint>
 
-#include "isochron/core/host_device.h"
-#include "isochron/core/vec.h"
+#include "isochron/types.h"
 
 namespace isochron {
 

@@ -1,11 +1,11 @@
-#include "isochron/mesh/image.h"
+#include "isochron/image.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
 
-#include "isochron/core/error.h"
+#include "isochron/error.h"
 
 namespace isochron {
 namespace {

@@ -1,4 +1,4 @@
-#include "isochron/mesh/image_mask.h"
+#include "isochron/image.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "isochron/core/error.h"
+#include "isochron/error.h"
 
 namespace isochron {
 namespace {

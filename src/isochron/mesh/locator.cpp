@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "isochron/core/error.h"
+#include "isochron/error.h"
 #include "isochron/mesh/closest_point.h"
 
 namespace isochron {

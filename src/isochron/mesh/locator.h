@@ -4,8 +4,8 @@
 #include <array>
 #include <optional>
 
+#include "isochron/mesh.h"
 #include "isochron/mesh/box_tree.h"
-#include "isochron/mesh/simplex_mesh.h"
 
 namespace isochron {
 

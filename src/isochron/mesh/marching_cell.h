@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "isochron/core/vec.h"
+#include "isochron/types.h"
 
 namespace isochron {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "isochron/core/error.h"
+#include "isochron/error.h"
 #include "isochron/mesh/marching_cell.h"
 
 namespace isochron {

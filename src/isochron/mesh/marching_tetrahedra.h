@@ -3,8 +3,8 @@
 
 #include <span>
 
-#include "isochron/mesh/image.h"
-#include "isochron/mesh/simplex_mesh.h"
+#include "isochron/image.h"
+#include "isochron/mesh.h"
 
 namespace isochron {
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "isochron/mesh.h"
 #include "isochron/mesh/hilbert_curve.h"
-#include "isochron/mesh/simplex_mesh.h"
 
 namespace isochron {
 

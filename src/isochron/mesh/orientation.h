@@ -2,7 +2,7 @@
 // precision floating-point arithmetic and fast robust geometric predicates, 1997).
 #pragma once
 
-#include "isochron/core/vec.h"
+#include "isochron/types.h"
 
 namespace isochron {
 

@@ -1,4 +1,4 @@
-#include "isochron/mesh/quality.h"
+#include "isochron/mesh_quality.h"
 
 #include <algorithm>
 #include <cmath>

@@ -4,8 +4,8 @@
 #include <array>
 #include <vector>
 
-#include "isochron/core/progress.h"
-#include "isochron/mesh/simplex_mesh.h"
+#include "isochron/mesh.h"
+#include "isochron/progress.h"
 
 namespace isochron {
 

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "isochron/core/parallel.h"
+#include "isochron/mesh.h"
 #include "isochron/mesh/closest_point.h"
 #include "isochron/mesh/locator.h"
-#include "isochron/mesh/validate.h"
 
 namespace isochron {
 

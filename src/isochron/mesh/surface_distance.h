@@ -1,8 +1,8 @@
 // How far apart two surfaces are.
 #pragma once
 
-#include "isochron/core/progress.h"
-#include "isochron/mesh/simplex_mesh.h"
+#include "isochron/mesh.h"
+#include "isochron/progress.h"
 
 namespace isochron {
 

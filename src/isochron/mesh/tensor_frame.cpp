@@ -1,8 +1,8 @@
-#include "isochron/mesh/tensor_frame.h"
+#include "isochron/image.h"
 
 #include <cmath>
 
-#include "isochron/core/eigen3.h"
+#include "isochron/types.h"
 
 namespace isochron {
 

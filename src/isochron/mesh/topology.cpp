@@ -1,4 +1,4 @@
-#include "isochron/mesh/topology.h"
+#include "isochron/mesh_quality.h"
 
 #include <algorithm>
 #include <cmath>

@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-#include "isochron/mesh/dataset.h"
+#include "isochron/dataset.h"
 
 namespace isochron {
 

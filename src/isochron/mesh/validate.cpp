@@ -1,4 +1,4 @@
-#include "isochron/mesh/validate.h"
+#include "isochron/mesh.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,9 +9,9 @@
 
 #include <fmt/format.h>
 
-#include "isochron/core/error.h"
 #include "isochron/core/parallel.h"
 #include "isochron/core/stop.h"
+#include "isochron/error.h"
 #include "isochron/mesh/locator.h"
 
 namespace isochron {

@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "isochron/mesh.h"
 #include "isochron/mesh/adjacency.h"
-#include "isochron/mesh/simplex_mesh.h"
 
 namespace isochron {
 

@@ -1,4 +1,4 @@
-#include "isochron/metric/diffusion.h"
+#include "isochron/diffusion.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "isochron/core/error.h"
 #include "isochron/core/parallel.h"
+#include "isochron/error.h"
 
 namespace isochron {
 namespace {

@@ -1,12 +1,11 @@
-#include "isochron/metric/fiber_coherence.h"
+#include "isochron/diffusion.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <optional>
 
-#include "isochron/core/eigen3.h"
-#include "isochron/metric/diffusion.h"
+#include "isochron/types.h"
 
 namespace isochron {
 namespace {

@@ -1,4 +1,4 @@
-#include "isochron/metric/from_dataset.h"
+#include "isochron/metric_arrays.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "isochron/core/error.h"
+#include "isochron/error.h"
 
 namespace isochron {
 namespace {

@@ -1,9 +1,9 @@
-#include "isochron/metric/from_image.h"
+#include "isochron/metric_arrays.h"
 
 #include <fmt/format.h>
 
-#include "isochron/core/error.h"
-#include "isochron/metric/diffusion.h"
+#include "isochron/diffusion.h"
+#include "isochron/error.h"
 
 namespace isochron {
 namespace {

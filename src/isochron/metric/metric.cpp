@@ -1,11 +1,11 @@
-#include "isochron/metric/metric.h"
+#include "isochron/metric.h"
 
 #include <cmath>
 
 #include <fmt/format.h>
 
-#include "isochron/core/error.h"
 #include "isochron/core/stop.h"
+#include "isochron/error.h"
 
 namespace isochron {
 namespace {

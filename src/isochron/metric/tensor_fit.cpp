@@ -1,4 +1,4 @@
-#include "isochron/metric/tensor_fit.h"
+#include "isochron/diffusion.h"
 
 #include <algorithm>
 #include <array>
@@ -8,9 +8,9 @@
 
 #include <fmt/format.h>
 
-#include "isochron/core/error.h"
 #include "isochron/core/parallel.h"
-#include "isochron/mesh/tensor_frame.h"
+#include "isochron/error.h"
+#include "isochron/image.h"
 
 namespace isochron {
 namespace {

@@ -1,12 +1,11 @@
-#include "isochron/metric/tensor_image.h"
+#include "isochron/diffusion.h"
 
 #include <cstdint>
 
 #include <fmt/format.h>
 
-#include "isochron/core/error.h"
-#include "isochron/mesh/image_mask.h"
-#include "isochron/metric/diffusion.h"
+#include "isochron/error.h"
+#include "isochron/image.h"
 
 namespace isochron {
 namespace {

@@ -1,4 +1,4 @@
-#include "isochron/metric/velocity_table.h"
+#include "isochron/metric.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "isochron/core/error.h"
+#include "isochron/error.h"
 
 namespace isochron {
 namespace {

@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "isochron/solve/arrival.h"
+#include "isochron/arrival.h"
 #include "isochron/solve/common/label_spread.h"
 #include "isochron/solve/common/start.h"
 #include "isochron/solve/grid/stencils.h"

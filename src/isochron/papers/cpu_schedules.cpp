@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "isochron/core/error.h"
+#include "isochron/error.h"
 #include "isochron/papers/fim.h"
 #include "isochron/papers/fmm.h"
 #include "isochron/papers/fsm.h"

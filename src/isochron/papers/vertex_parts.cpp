@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "isochron/core/error.h"
 #include "isochron/core/parallel.h"
+#include "isochron/error.h"
 
 namespace isochron {
 namespace {

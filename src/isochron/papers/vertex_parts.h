@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "isochron/dist/partition.h"
-#include "isochron/solve/options.h"
+#include "isochron/options.h"
+#include "isochron/partition.h"
 #include "isochron/solve/simplex/problem.h"
 
 namespace isochron {

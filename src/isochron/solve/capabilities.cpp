@@ -1,4 +1,4 @@
-#include "isochron/solve/capabilities.h"
+#include "isochron/capabilities.h"
 
 #include <algorithm>
 #include <array>
@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "isochron/core/error.h"
+#include "isochron/error.h"
 #include "isochron/solve/common/methods.h"
 
 namespace isochron {

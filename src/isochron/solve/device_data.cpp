@@ -1,8 +1,8 @@
-#include "isochron/solve/device_data.h"
+#include "isochron/domain.h"
 
 #include <fmt/format.h>
 
-#include "isochron/core/error.h"
+#include "isochron/error.h"
 
 namespace isochron {
 

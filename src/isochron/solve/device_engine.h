@@ -5,9 +5,9 @@
 #include <span>
 #include <vector>
 
-#include "isochron/solve/arrival.h"
+#include "isochron/arrival.h"
+#include "isochron/domain.h"
 #include "isochron/solve/common/seed.h"
-#include "isochron/solve/device_data.h"
 
 namespace isochron {
 

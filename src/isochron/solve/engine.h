@@ -15,22 +15,21 @@
 
 #include <fmt/format.h>
 
-#include "isochron/core/cuda/device.h"
-#include "isochron/core/error.h"
+#include "isochron/arrival.h"
+#include "isochron/capabilities.h"
 #include "isochron/core/parallel.h"
 #include "isochron/core/parallel_in_order.h"
-#include "isochron/core/progress.h"
-#include "isochron/core/stop.h"
 #include "isochron/core/timer.h"
-#include "isochron/solve/arrival.h"
+#include "isochron/device.h"
+#include "isochron/error.h"
+#include "isochron/progress.h"
 #include "isochron/solve/common/arrival_parts.h"
 #include "isochron/solve/common/limits.h"
 #include "isochron/solve/common/start.h"
 #include "isochron/solve/cuda/device_metric.h"
 #include "isochron/solve/device_engine.h"
-#include "isochron/solve/plan.h"
 #include "isochron/solve/source_set.h"
-#include "isochron/solve/sources.h"
+#include "isochron/sources.h"
 
 namespace isochron {
 

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "isochron/core/option_table.h"
-#include "isochron/solve/options.h"
+#include "isochron/options.h"
 
 namespace isochron {
 

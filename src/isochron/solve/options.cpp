@@ -1,11 +1,11 @@
-#include "isochron/solve/options.h"
+#include "isochron/options.h"
 
 #include <array>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "isochron/core/error.h"
+#include "isochron/error.h"
 
 namespace isochron {
 namespace {

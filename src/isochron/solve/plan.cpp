@@ -1,12 +1,12 @@
-#include "isochron/solve/plan.h"
+#include "isochron/capabilities.h"
 
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "isochron/core/cuda/device.h"
-#include "isochron/core/error.h"
 #include "isochron/core/parallel.h"
+#include "isochron/device.h"
+#include "isochron/error.h"
 
 namespace isochron {
 namespace {

@@ -1,4 +1,4 @@
-#include "isochron/solve/solver.h"
+#include "isochron/solver.h"
 
 #include <utility>
 

@@ -5,13 +5,16 @@
 
 #include <fmt/format.h>
 
-#include "isochron/core/cuda/device.h"
-#include "isochron/core/error.h"
 #include "isochron/core/parallel.h"
 #include "isochron/core/timer.h"
+#include "isochron/device.h"
+#include "isochron/error.h"
 #include "isochron/surface/field/isosurface.h"
+#include "isochron/surface/field/sizing.h"
+#include "isochron/surface/particles/relax.h"
 #include "isochron/surface/particles/seeds.h"
 #include "isochron/surface/triangulate/delaunay.h"
+#include "isochron/surface/triangulate/triangulate.h"
 
 namespace isochron {
 namespace {

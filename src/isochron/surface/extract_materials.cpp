@@ -8,16 +8,21 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "isochron/core/error.h"
 #include "isochron/core/parallel.h"
 #include "isochron/core/timer.h"
+#include "isochron/error.h"
 #include "isochron/mesh/closest_point.h"
-#include "isochron/mesh/topology.h"
+#include "isochron/mesh_quality.h"
+#include "isochron/surface/extract.h"
 #include "isochron/surface/field/blocks.h"
+#include "isochron/surface/field/frame.h"
 #include "isochron/surface/field/isosurface.h"
 #include "isochron/surface/field/multi_label.h"
+#include "isochron/surface/field/sizing.h"
+#include "isochron/surface/triangulate/compare.h"
 #include "isochron/surface/triangulate/delaunay.h"
 #include "isochron/surface/triangulate/material_samples.h"
+#include "isochron/surface/triangulate/triangulate.h"
 
 namespace isochron {
 namespace {

@@ -5,7 +5,7 @@
 #include <array>
 
 #include "isochron/solve/option_tables.h"
-#include "isochron/surface/extract.h"
+#include "isochron/surface.h"
 
 namespace isochron {
 

@@ -14,7 +14,7 @@
 #include "isochron/mesh/closest_point.h"
 #include "isochron/mesh/locator.h"
 #include "isochron/mesh/visibility.h"
-#include "isochron/metric/metric.h"
+#include "isochron/metric.h"
 
 namespace isochron {
 

@@ -8,8 +8,8 @@
 #include <optional>
 #include <span>
 
-#include "isochron/mesh/image.h"
-#include "isochron/metric/metric.h"
+#include "isochron/image.h"
+#include "isochron/metric.h"
 
 namespace isochron {
 

@@ -1,4 +1,4 @@
-#include "isochron/trace/grid_path.h"
+#include "isochron/path.h"
 
 #include <algorithm>
 #include <cmath>
@@ -13,9 +13,9 @@
 
 #include <fmt/format.h>
 
-#include "isochron/core/error.h"
+#include "isochron/error.h"
 #include "isochron/local/selling.h"
-#include "isochron/solve/sources.h"
+#include "isochron/sources.h"
 #include "isochron/trace/grid_field.h"
 #include "isochron/trace/grid_shorten.h"
 

@@ -1,4 +1,4 @@
-#include "isochron/trace/probe.h"
+#include "isochron/path.h"
 
 #include "isochron/mesh/locator.h"
 #include "isochron/trace/grid_field.h"

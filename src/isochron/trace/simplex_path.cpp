@@ -1,4 +1,4 @@
-#include "isochron/trace/simplex_path.h"
+#include "isochron/path.h"
 
 #include <algorithm>
 #include <array>
@@ -15,7 +15,7 @@
 
 #include <fmt/format.h>
 
-#include "isochron/core/error.h"
+#include "isochron/error.h"
 #include "isochron/mesh/adjacency.h"
 #include "isochron/mesh/closest_point.h"
 #include "isochron/mesh/locator.h"

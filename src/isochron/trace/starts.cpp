@@ -1,4 +1,4 @@
-#include "isochron/trace/starts.h"
+#include "isochron/path.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,6 @@
 // Stands in for the device in a build without CUDA: there is none.
-#include "isochron/core/cuda/device.h"
-#include "isochron/core/cuda/device_table.h"
-#include "isochron/core/error.h"
+#include "isochron/device.h"
+#include "isochron/error.h"
 
 namespace isochron::cuda {
 

@@ -5,7 +5,7 @@
 
 #include <cuda_runtime.h>
 
-#include "isochron/core/error.h"
+#include "isochron/error.h"
 
 namespace isochron::cuda {
 

@@ -1,4 +1,4 @@
-#include "isochron/core/cuda/device.h"
+#include "isochron/device.h"
 
 #include "isochron/core/cuda/check.h"
 #include "isochron/core/cuda/upload_aside.h"

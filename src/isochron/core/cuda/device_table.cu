@@ -1,4 +1,4 @@
-#include "isochron/core/cuda/device_table.h"
+#include "isochron/device.h"
 
 #include <cassert>
 #include <type_traits>

@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "isochron/core/cuda/device_array.h"
+#include "isochron/device.h"
 
 namespace isochron::cuda {
 

@@ -3,8 +3,8 @@
 
 #include <cstddef>
 
-#include "isochron/core/cuda/device_array.h"
 #include "isochron/core/cuda/launch.h"
+#include "isochron/device.h"
 
 namespace isochron::cuda {
 

@@ -1,6 +1,6 @@
 // What is demanded of a device. Needs no CUDA, so that a build without it says the same.
-#include "isochron/core/cuda/device.h"
-#include "isochron/core/error.h"
+#include "isochron/device.h"
+#include "isochron/error.h"
 
 namespace isochron::cuda {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstddef>
 
 #include "isochron/core/cuda/check.h"
-#include "isochron/core/cuda/device_array.h"
+#include "isochron/device.h"
 
 namespace isochron::cuda {
 

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <future>
 
-#include "isochron/core/cuda/device.h"
+#include "isochron/device.h"
 
 namespace isochron::cuda {
 

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include "isochron/image.h"
 #include "isochron/io/values.h"
-#include "isochron/mesh/image.h"
 
 namespace isochron {
 

@@ -1,10 +1,9 @@
 #include <cmath>
 #include <map>
 
+#include "isochron/image.h"
 #include "isochron/io/image/formats.h"
 #include "isochron/io/image/values.h"
-#include "isochron/mesh/image_mask.h"
-#include "isochron/mesh/tensor_frame.h"
 
 namespace isochron {
 namespace {

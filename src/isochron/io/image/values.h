@@ -1,8 +1,8 @@
 // The values of images on their way between files and memory: order, scale, tensors.
 #pragma once
 
+#include "isochron/image.h"
 #include "isochron/io/values.h"
-#include "isochron/mesh/image.h"
 
 namespace isochron {
 

@@ -1,9 +1,9 @@
 #include <cmath>
 
-#include "isochron/dist/image_part.h"
 #include "isochron/io/image/formats.h"
 #include "isochron/io/image/values.h"
 #include "isochron/io/image/vti.h"
+#include "isochron/parts.h"
 
 namespace isochron {
 namespace {

@@ -1,9 +1,9 @@
 // VTK image files in pieces: where their points are, and how an image is put together from them.
 #pragma once
 
-#include "isochron/dist/index_box.h"
+#include "isochron/image.h"
 #include "isochron/io/vtk_xml.h"
-#include "isochron/mesh/image.h"
+#include "isochron/partition.h"
 
 namespace isochron {
 

@@ -7,10 +7,10 @@
 #include <span>
 #include <string>
 
+#include "isochron/dataset.h"
 #include "isochron/io/file.h"
 #include "isochron/io/mesh/cells.h"
 #include "isochron/io/vtk_xml.h"
-#include "isochron/mesh/dataset.h"
 
 namespace isochron {
 

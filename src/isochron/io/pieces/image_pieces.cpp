@@ -1,5 +1,6 @@
 #include "isochron/io/pieces/image_pieces.h"
 
+#include "isochron/comm/collectives.h"
 #include "isochron/io/pieces/part_files.h"
 #include "isochron/mesh/tuples.h"
 

@@ -1,10 +1,10 @@
 // Images in pieces, read and written by several processes at once: none of them has the whole image.
 #pragma once
 
-#include "isochron/comm/collectives.h"
-#include "isochron/dist/image_part.h"
-#include "isochron/io/io.h"
+#include "isochron/communicator.h"
+#include "isochron/io.h"
 #include "isochron/io/pieces/piece_index.h"
+#include "isochron/parts.h"
 
 namespace isochron {
 

@@ -2,6 +2,7 @@
 
 #include <sstream>
 
+#include "isochron/comm/collectives.h"
 #include "isochron/io/mesh/formats.h"
 #include "isochron/io/pieces/mesh_pieces.h"
 #include "isochron/mesh/tuples.h"

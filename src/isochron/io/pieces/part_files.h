@@ -4,10 +4,10 @@
 
 #include <functional>
 
-#include "isochron/comm/collectives.h"
-#include "isochron/dist/mesh_part.h"
-#include "isochron/io/io.h"
+#include "isochron/communicator.h"
+#include "isochron/io.h"
 #include "isochron/io/pieces/piece_index.h"
+#include "isochron/parts.h"
 
 namespace isochron {
 

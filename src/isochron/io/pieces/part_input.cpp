@@ -2,6 +2,7 @@
 
 #include <sstream>
 
+#include "isochron/comm/collectives.h"
 #include "isochron/dist/id_places.h"
 #include "isochron/io/mesh/cells.h"
 #include "isochron/io/pieces/mesh_pieces.h"

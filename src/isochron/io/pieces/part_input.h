@@ -1,9 +1,9 @@
 // Meshes in pieces, read by several processes at once: each reads its own pieces and none has the whole mesh.
 #pragma once
 
-#include "isochron/comm/collectives.h"
-#include "isochron/dist/repartition.h"
+#include "isochron/communicator.h"
 #include "isochron/io/pieces/piece_index.h"
+#include "isochron/parts.h"
 
 namespace isochron {
 

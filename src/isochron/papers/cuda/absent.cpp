@@ -1,5 +1,5 @@
 // In a build without CUDA asking for the GPU says so.
-#include "isochron/core/cuda/device.h"
+#include "isochron/device.h"
 #include "isochron/papers/methods.h"
 
 namespace isochron::cuda {

@@ -9,11 +9,11 @@
 #include <utility>
 #include <vector>
 
-#include "isochron/core/cuda/device_array.h"
 #include "isochron/core/cuda/device_value.h"
 #include "isochron/core/cuda/fill.h"
 #include "isochron/core/cuda/launch.h"
 #include "isochron/core/cuda/stopwatch.h"
+#include "isochron/device.h"
 #include "isochron/local/godunov_update.h"
 #include "isochron/papers/methods.h"
 #include "isochron/solve/common/state.h"

@@ -19,8 +19,8 @@
 
 #include "isochron/core/cuda/atomic_time.h"
 #include "isochron/core/cuda/launch.h"
-#include "isochron/core/error.h"
 #include "isochron/core/timer.h"
+#include "isochron/error.h"
 #include "isochron/papers/methods.h"
 #include "isochron/papers/vertex_parts.h"
 #include "isochron/solve/simplex/cuda/pull_arrays.h"

@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "isochron/core/cuda/device_array.h"
-#include "isochron/core/host_device.h"
+#include "isochron/device.h"
 #include "isochron/local/simplex_update.h"
 #include "isochron/papers/vertex_parts.h"
+#include "isochron/types.h"
 
 namespace isochron::cuda {
 

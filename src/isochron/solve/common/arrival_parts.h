@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <exception>
 
-#include "isochron/solve/arrival.h"
+#include "isochron/arrival.h"
 
 namespace isochron {
 

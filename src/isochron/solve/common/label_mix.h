@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "isochron/core/host_device.h"
+#include "isochron/types.h"
 
 namespace isochron {
 

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "isochron/core/big_vector.h"
-#include "isochron/core/ids.h"
 #include "isochron/core/parallel.h"
 #include "isochron/core/stop.h"
 #include "isochron/solve/common/label_mix.h"
+#include "isochron/types.h"
 
 namespace isochron {
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <tuple>
 
-#include "isochron/solve/capabilities.h"
+#include "isochron/capabilities.h"
 #include "isochron/solve/simplex/mesh_schedule.h"
 
 namespace isochron {

@@ -5,8 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "isochron/core/ids.h"
-#include "isochron/core/vec.h"
+#include "isochron/types.h"
 
 namespace isochron {
 

@@ -6,10 +6,10 @@
 #include <limits>
 #include <vector>
 
+#include "isochron/arrival.h"
 #include "isochron/core/big_vector.h"
-#include "isochron/core/host_device.h"
-#include "isochron/core/progress.h"
-#include "isochron/solve/arrival.h"
+#include "isochron/progress.h"
+#include "isochron/types.h"
 
 namespace isochron {
 

@@ -1,5 +1,5 @@
 // In a build without CUDA asking for the GPU says so.
-#include "isochron/core/cuda/device.h"
+#include "isochron/device.h"
 #include "isochron/solve/cuda/device_metric.h"
 #include "isochron/solve/cuda/user_values.h"
 

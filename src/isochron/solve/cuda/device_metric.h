@@ -7,10 +7,10 @@
 #include <span>
 #include <vector>
 
-#include "isochron/core/cuda/device_array.h"
-#include "isochron/core/host_device.h"
-#include "isochron/metric/metric.h"
-#include "isochron/solve/device_data.h"
+#include "isochron/device.h"
+#include "isochron/domain.h"
+#include "isochron/metric.h"
+#include "isochron/types.h"
 
 namespace isochron::cuda {
 

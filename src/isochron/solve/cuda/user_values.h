@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "isochron/core/cuda/device_array.h"
-#include "isochron/solve/arrival.h"
+#include "isochron/arrival.h"
+#include "isochron/device.h"
 
 namespace isochron::cuda {
 

@@ -9,7 +9,7 @@
 
 #include <cuda_runtime.h>
 
-#include "isochron/solve/arrival.h"
+#include "isochron/arrival.h"
 
 namespace isochron::cuda {
 

@@ -9,16 +9,16 @@
 #include <utility>
 #include <vector>
 
-#include "isochron/core/error.h"
+#include "isochron/capabilities.h"
 #include "isochron/core/parallel.h"
 #include "isochron/core/timer.h"
+#include "isochron/error.h"
 #include "isochron/solve/common/limits.h"
 #include "isochron/solve/common/start.h"
 #include "isochron/solve/cuda/user_values.h"
 #include "isochron/solve/device_engine.h"
 #include "isochron/solve/grid/cuda/device_grid.h"
 #include "isochron/solve/grid/grid_finish.h"
-#include "isochron/solve/plan.h"
 
 namespace isochron {
 

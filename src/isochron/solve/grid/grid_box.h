@@ -8,9 +8,8 @@
 #include <vector>
 
 #include "isochron/core/big_vector.h"
-#include "isochron/core/ids.h"
-#include "isochron/core/vec.h"
-#include "isochron/mesh/image.h"
+#include "isochron/image.h"
+#include "isochron/types.h"
 
 namespace isochron {
 

@@ -7,9 +7,9 @@
 #include <limits>
 #include <vector>
 
+#include "isochron/arrival.h"
 #include "isochron/core/parallel.h"
 #include "isochron/core/stop.h"
-#include "isochron/solve/arrival.h"
 #include "isochron/solve/common/label_spread.h"
 #include "isochron/solve/common/residual.h"
 #include "isochron/solve/grid/by_bands.h"

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "isochron/core/error.h"
+#include "isochron/error.h"
 
 namespace isochron {
 namespace {

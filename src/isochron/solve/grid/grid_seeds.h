@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "isochron/options.h"
 #include "isochron/solve/common/seed.h"
 #include "isochron/solve/grid/stencils.h"
-#include "isochron/solve/options.h"
-#include "isochron/solve/sources.h"
+#include "isochron/sources.h"
 
 namespace isochron {
 

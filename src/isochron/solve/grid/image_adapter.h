@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "isochron/core/stop.h"
 #include "isochron/solve/engine.h"
 #include "isochron/solve/grid/adaptive.h"
 #include "isochron/solve/grid/cuda/device_grid.h"

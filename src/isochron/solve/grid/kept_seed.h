@@ -1,7 +1,7 @@
 // Which seeds keep their times at second order. For host and device.
 #pragma once
 
-#include "isochron/core/host_device.h"
+#include "isochron/types.h"
 
 namespace isochron {
 

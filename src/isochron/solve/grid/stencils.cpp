@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
-#include "isochron/core/error.h"
 #include "isochron/core/parallel.h"
 #include "isochron/core/stop.h"
+#include "isochron/error.h"
 #include "isochron/local/selling.h"
 #include "isochron/solve/grid/segment_cells.h"
 

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "isochron/local/stencil_update.h"
-#include "isochron/metric/metric.h"
+#include "isochron/metric.h"
 #include "isochron/solve/grid/grid_box.h"
 
 namespace isochron {

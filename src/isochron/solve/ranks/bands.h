@@ -6,9 +6,10 @@
 #include <limits>
 #include <vector>
 
-#include "isochron/core/progress.h"
+#include "isochron/comm/collectives.h"
 #include "isochron/core/timer.h"
-#include "isochron/solve/options.h"
+#include "isochron/options.h"
+#include "isochron/progress.h"
 #include "isochron/solve/ranks/local_solver.h"
 
 namespace isochron::ranks {

@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 
 #include "isochron/comm/collectives.h"
-#include "isochron/core/error.h"
-#include "isochron/dist/image_part.h"
+#include "isochron/error.h"
+#include "isochron/parts.h"
 #include "isochron/solve/grid/grid_seeds.h"
 #include "isochron/solve/ranks/packing.h"
 

@@ -5,10 +5,10 @@
 #include <span>
 #include <vector>
 
-#include "isochron/dist/index_box.h"
-#include "isochron/solve/options.h"
+#include "isochron/options.h"
+#include "isochron/partition.h"
 #include "isochron/solve/ranks/grid_part.h"
-#include "isochron/solve/sources.h"
+#include "isochron/sources.h"
 
 namespace isochron::ranks {
 

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "isochron/comm/communicator.h"
-#include "isochron/mesh/image.h"
-#include "isochron/metric/metric.h"
+#include "isochron/communicator.h"
+#include "isochron/image.h"
+#include "isochron/metric.h"
 #include "isochron/solve/grid/stencils.h"
 #include "isochron/solve/ranks/grid_partition.h"
 

@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "isochron/core/cuda/device.h"
 #include "isochron/core/timer.h"
+#include "isochron/device.h"
 #include "isochron/solve/grid/adaptive.h"
 #include "isochron/solve/grid/grid_finish.h"
 #include "isochron/solve/grid/grid_relax.h"

@@ -9,8 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "isochron/solve/ranks/grid_partition.h"
-#include "isochron/solve/solver.h"
+#include "isochron/solver.h"
 
 namespace isochron::ranks {
 namespace {

@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "isochron/core/vec.h"
-#include "isochron/mesh/image.h"
+#include "isochron/image.h"
 #include "isochron/solve/common/seed.h"
 #include "isochron/solve/grid/stencils.h"
+#include "isochron/types.h"
 
 namespace isochron::ranks {
 

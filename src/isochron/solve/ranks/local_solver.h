@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <span>
 
+#include "isochron/arrival.h"
 #include "isochron/dist/halo.h"
-#include "isochron/solve/arrival.h"
 
 namespace isochron::ranks {
 

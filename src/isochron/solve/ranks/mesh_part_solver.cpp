@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "isochron/comm/collectives.h"
-#include "isochron/core/cuda/device.h"
 #include "isochron/core/timer.h"
+#include "isochron/device.h"
 #include "isochron/solve/ranks/banded_local.h"
 #include "isochron/solve/ranks/device_local.h"
 #include "isochron/solve/ranks/global_labels.h"

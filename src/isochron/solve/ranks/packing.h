@@ -3,10 +3,10 @@
 
 #include <span>
 
+#include "isochron/arrival.h"
 #include "isochron/comm/packing.h"
-#include "isochron/metric/metric.h"
-#include "isochron/solve/arrival.h"
-#include "isochron/solve/sources.h"
+#include "isochron/metric.h"
+#include "isochron/sources.h"
 
 namespace isochron::ranks {
 

@@ -6,7 +6,7 @@
 
 #include "isochron/comm/collectives.h"
 #include "isochron/core/timer.h"
-#include "isochron/mesh/validate.h"
+#include "isochron/mesh.h"
 #include "isochron/solve/engine.h"
 #include "isochron/solve/ranks/grid_boxes.h"
 #include "isochron/solve/ranks/part_solver.h"

@@ -3,10 +3,10 @@
 
 #include <span>
 
-#include "isochron/comm/communicator.h"
-#include "isochron/dist/mesh_part.h"
-#include "isochron/metric/metric.h"
-#include "isochron/solve/options.h"
+#include "isochron/communicator.h"
+#include "isochron/metric.h"
+#include "isochron/options.h"
+#include "isochron/parts.h"
 #include "isochron/solve/simplex/problem.h"
 
 namespace isochron::ranks {

@@ -4,11 +4,11 @@
 #include <memory>
 #include <span>
 
-#include "isochron/comm/communicator.h"
-#include "isochron/dist/mesh_part.h"
-#include "isochron/metric/metric.h"
-#include "isochron/solve/arrival.h"
-#include "isochron/solve/capabilities.h"
+#include "isochron/arrival.h"
+#include "isochron/capabilities.h"
+#include "isochron/communicator.h"
+#include "isochron/metric.h"
+#include "isochron/parts.h"
 #include "isochron/solve/common/seed.h"
 #include "isochron/solve/simplex/problem.h"
 

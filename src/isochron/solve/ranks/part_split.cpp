@@ -4,8 +4,9 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "isochron/dist/mesh_part.h"
+#include "isochron/comm/collectives.h"
 #include "isochron/mesh/adjacency.h"
+#include "isochron/parts.h"
 #include "isochron/solve/simplex/obtuse_mask.h"
 #include "isochron/solve/simplex/obtuse_split.h"
 #include "isochron/solve/simplex/obtuse_unfold.h"

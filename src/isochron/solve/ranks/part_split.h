@@ -3,9 +3,9 @@
 
 #include <vector>
 
-#include "isochron/comm/collectives.h"
-#include "isochron/dist/mesh_part.h"
-#include "isochron/metric/metric.h"
+#include "isochron/communicator.h"
+#include "isochron/metric.h"
+#include "isochron/parts.h"
 #include "isochron/solve/simplex/problem.h"
 
 namespace isochron::ranks {

@@ -12,8 +12,7 @@
 
 #include "isochron/core/parallel.h"
 #include "isochron/solve/ranks/grid_partition.h"
-#include "isochron/solve/ranks/partition_by_time.h"
-#include "isochron/solve/solver.h"
+#include "isochron/solver.h"
 
 namespace isochron::ranks {
 namespace {

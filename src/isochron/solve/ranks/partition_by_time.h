@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "isochron/metric/metric.h"
-#include "isochron/solve/options.h"
+#include "isochron/metric.h"
+#include "isochron/options.h"
 #include "isochron/solve/ranks/part_solver.h"
 
 namespace isochron::ranks {

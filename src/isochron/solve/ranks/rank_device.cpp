@@ -1,7 +1,7 @@
 #include "isochron/solve/ranks/rank_device.h"
 
 #include "isochron/comm/collectives.h"
-#include "isochron/core/cuda/device.h"
+#include "isochron/device.h"
 
 namespace isochron::ranks {
 

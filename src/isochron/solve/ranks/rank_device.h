@@ -1,8 +1,8 @@
 // Which GPU a rank uses, and whether all ranks have one.
 #pragma once
 
-#include "isochron/comm/communicator.h"
-#include "isochron/solve/options.h"
+#include "isochron/communicator.h"
+#include "isochron/options.h"
 
 namespace isochron::ranks {
 

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "isochron/comm/collectives.h"
-#include "isochron/core/error.h"
 #include "isochron/core/timer.h"
+#include "isochron/error.h"
 #include "isochron/solve/common/limits.h"
 #include "isochron/solve/common/start.h"
 #include "isochron/solve/ranks/bands.h"

@@ -3,8 +3,8 @@
 
 #include <memory>
 
-#include "isochron/comm/communicator.h"
-#include "isochron/solve/domain.h"
+#include "isochron/communicator.h"
+#include "isochron/domain.h"
 #include "isochron/solve/engine.h"
 
 namespace isochron::ranks {

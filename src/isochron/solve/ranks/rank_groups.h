@@ -10,8 +10,8 @@
 
 #include "isochron/comm/collectives.h"
 #include "isochron/core/cores.h"
-#include "isochron/core/progress.h"
-#include "isochron/solve/options.h"
+#include "isochron/options.h"
+#include "isochron/progress.h"
 
 namespace isochron::ranks {
 

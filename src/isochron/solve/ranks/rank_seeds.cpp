@@ -11,10 +11,10 @@
 
 #include <fmt/format.h>
 
+#include "isochron/capabilities.h"
 #include "isochron/comm/collectives.h"
 #include "isochron/mesh/locator.h"
 #include "isochron/mesh/visibility.h"
-#include "isochron/solve/plan.h"
 #include "isochron/solve/ranks/packing.h"
 #include "isochron/solve/simplex/near_sources.h"
 #include "isochron/solve/simplex/seeds.h"

@@ -4,11 +4,11 @@
 #include <cstdint>
 #include <vector>
 
-#include "isochron/dist/mesh_part.h"
-#include "isochron/metric/metric.h"
+#include "isochron/metric.h"
+#include "isochron/options.h"
+#include "isochron/parts.h"
 #include "isochron/solve/common/seed.h"
-#include "isochron/solve/options.h"
-#include "isochron/solve/sources.h"
+#include "isochron/sources.h"
 
 namespace isochron::ranks {
 

@@ -5,9 +5,9 @@
 #include <span>
 #include <vector>
 
-#include "isochron/dist/mesh_part.h"
-#include "isochron/metric/metric.h"
-#include "isochron/solve/arrival.h"
+#include "isochron/arrival.h"
+#include "isochron/metric.h"
+#include "isochron/parts.h"
 #include "isochron/solve/simplex/problem.h"
 
 namespace isochron::ranks {

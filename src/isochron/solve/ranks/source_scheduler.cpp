@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-#include "isochron/core/error.h"
+#include "isochron/error.h"
 #include "isochron/solve/ranks/packing.h"
 #include "isochron/solve/source_set.h"
 

@@ -6,10 +6,10 @@
 #include <functional>
 #include <span>
 
-#include "isochron/comm/communicator.h"
-#include "isochron/core/progress.h"
-#include "isochron/solve/arrival.h"
-#include "isochron/solve/sources.h"
+#include "isochron/arrival.h"
+#include "isochron/communicator.h"
+#include "isochron/progress.h"
+#include "isochron/sources.h"
 
 namespace isochron::ranks {
 

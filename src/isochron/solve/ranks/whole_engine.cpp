@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "isochron/comm/collectives.h"
-#include "isochron/core/cuda/device.h"
 #include "isochron/core/timer.h"
-#include "isochron/mesh/validate.h"
+#include "isochron/device.h"
+#include "isochron/mesh.h"
 #include "isochron/solve/grid/grid_seeds.h"
 #include "isochron/solve/ranks/grid_part.h"
 #include "isochron/solve/ranks/packing.h"
@@ -20,7 +20,7 @@
 #include "isochron/solve/ranks/rank_seeds.h"
 #include "isochron/solve/ranks/scatter.h"
 #include "isochron/solve/ranks/source_scheduler.h"
-#include "isochron/solve/solver.h"
+#include "isochron/solver.h"
 
 namespace isochron::ranks {
 namespace {

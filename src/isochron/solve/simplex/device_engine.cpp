@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "isochron/core/error.h"
 #include "isochron/core/timer.h"
+#include "isochron/error.h"
 #include "isochron/solve/common/limits.h"
 #include "isochron/solve/common/start.h"
 #include "isochron/solve/cuda/user_values.h"

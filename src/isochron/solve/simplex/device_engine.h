@@ -5,10 +5,10 @@
 #include <span>
 #include <vector>
 
+#include "isochron/capabilities.h"
 #include "isochron/solve/device_engine.h"
-#include "isochron/solve/plan.h"
 #include "isochron/solve/simplex/cuda/mesh_input.h"
-#include "isochron/solve/sources.h"
+#include "isochron/sources.h"
 
 namespace isochron {
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "isochron/core/error.h"
+#include "isochron/error.h"
 #include "isochron/mesh/closest_point.h"
 #include "isochron/mesh/visibility.h"
 #include "isochron/solve/simplex/metric_frame.h"

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "isochron/options.h"
 #include "isochron/solve/common/state.h"
-#include "isochron/solve/options.h"
 #include "isochron/solve/simplex/problem.h"
 
 namespace isochron {

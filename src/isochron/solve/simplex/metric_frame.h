@@ -5,7 +5,7 @@
 #include <array>
 #include <cmath>
 
-#include "isochron/core/vec.h"
+#include "isochron/types.h"
 
 namespace isochron {
 

@@ -1,8 +1,8 @@
 // Which corners of an element are not acute in its metric.
 #pragma once
 
-#include "isochron/core/host_device.h"
-#include "isochron/mesh/simplex_mesh.h"
+#include "isochron/mesh.h"
+#include "isochron/types.h"
 
 namespace isochron {
 

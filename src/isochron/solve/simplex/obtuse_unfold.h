@@ -5,9 +5,9 @@
 #include <cmath>
 #include <cstdint>
 
-#include "isochron/core/host_device.h"
 #include "isochron/local/simplex_update.h"
-#include "isochron/mesh/simplex_mesh.h"
+#include "isochron/mesh.h"
+#include "isochron/types.h"
 
 namespace isochron {
 

@@ -5,9 +5,9 @@
 #include <limits>
 #include <utility>
 
-#include "isochron/core/error.h"
 #include "isochron/core/parallel.h"
 #include "isochron/core/stop.h"
+#include "isochron/error.h"
 #include "isochron/solve/simplex/leads.h"
 #include "isochron/solve/simplex/obtuse_mask.h"
 #include "isochron/solve/simplex/tet_view.h"

@@ -9,7 +9,7 @@
 #include "isochron/core/big_vector.h"
 #include "isochron/mesh/adjacency.h"
 #include "isochron/mesh/ordering.h"
-#include "isochron/metric/metric.h"
+#include "isochron/metric.h"
 
 namespace isochron {
 

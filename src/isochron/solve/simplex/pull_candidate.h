@@ -2,9 +2,9 @@
 // keep its geometry: six lengths addressed through the Gray code, or eighteen products. For host and device.
 #pragma once
 
-#include "isochron/core/host_device.h"
 #include "isochron/local/simplex_update.h"
 #include "isochron/solve/simplex/problem.h"
+#include "isochron/types.h"
 
 namespace isochron {
 

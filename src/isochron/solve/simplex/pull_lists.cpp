@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "isochron/core/error.h"
+#include "isochron/error.h"
 
 namespace isochron {
 namespace {

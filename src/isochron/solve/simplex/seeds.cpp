@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "isochron/core/error.h"
+#include "isochron/error.h"
 #include "isochron/mesh/visibility.h"
 #include "isochron/solve/simplex/source_ball.h"
 

@@ -7,10 +7,10 @@
 
 #include "isochron/mesh/adjacency.h"
 #include "isochron/mesh/locator.h"
-#include "isochron/metric/metric.h"
+#include "isochron/metric.h"
+#include "isochron/options.h"
 #include "isochron/solve/common/seed.h"
-#include "isochron/solve/options.h"
-#include "isochron/solve/sources.h"
+#include "isochron/sources.h"
 
 namespace isochron {
 

@@ -5,7 +5,7 @@
 #include <span>
 
 #include "isochron/mesh/adjacency.h"
-#include "isochron/metric/metric.h"
+#include "isochron/metric.h"
 
 namespace isochron {
 

@@ -1,7 +1,7 @@
 // A tetrahedron as one of its corners sees it.
 #pragma once
 
-#include "isochron/mesh/simplex_mesh.h"
+#include "isochron/mesh.h"
 
 namespace isochron {
 

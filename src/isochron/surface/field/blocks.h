@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "isochron/mesh/image.h"
+#include "isochron/image.h"
 
 namespace isochron {
 

@@ -5,9 +5,9 @@
 #include <span>
 #include <vector>
 
+#include "isochron/mesh.h"
 #include "isochron/mesh/marching_tetrahedra.h"
-#include "isochron/mesh/simplex_mesh.h"
-#include "isochron/surface/field/lattice.h"
+#include "isochron/surface.h"
 #include "isochron/surface/field/spline.h"
 
 namespace isochron {

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "isochron/surface/field/lattice.h"
+#include "isochron/surface.h"
 
 namespace isochron {
 

@@ -5,29 +5,11 @@
 #include <cstddef>
 #include <vector>
 
-#include "isochron/core/host_device.h"
 #include "isochron/core/parallel.h"
-#include "isochron/core/vec.h"
+#include "isochron/surface.h"
+#include "isochron/types.h"
 
 namespace isochron {
-
-/// Point (i, j, k) lies at (i·spacing.x, j·spacing.y, k·spacing.z): the image's own frame, with lengths of the world.
-/// The first index runs fastest. All of `surface/` works in this frame; results are moved to the world at the end.
-struct Lattice {
-  int shape[3]{0, 0, 0};
-  Vec3d spacing{1, 1, 1};
-
-  [[nodiscard]] std::size_t point_count() const {
-    return static_cast<std::size_t>(shape[0]) * static_cast<std::size_t>(shape[1]) * static_cast<std::size_t>(shape[2]);
-  }
-  [[nodiscard]] std::size_t index(int i, int j, int k) const {
-    return static_cast<std::size_t>(i) +
-           static_cast<std::size_t>(shape[0]) *
-               (static_cast<std::size_t>(j) + static_cast<std::size_t>(shape[1]) * static_cast<std::size_t>(k));
-  }
-  [[nodiscard]] Vec3d position(int i, int j, int k) const { return {i * spacing.x, j * spacing.y, k * spacing.z}; }
-  [[nodiscard]] double smallest_spacing() const { return std::min({spacing.x, spacing.y, spacing.z}); }
-};
 
 /// The cell that holds a position, and where in it: `from` is its lowest point, `part` in [0, 1] along each axis.
 /// Positions outside are moved to the border. A device-side view of a lattice, in single or double precision.

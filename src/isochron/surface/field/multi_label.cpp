@@ -8,9 +8,10 @@
 
 #include <fmt/format.h>
 
-#include "isochron/core/error.h"
 #include "isochron/core/parallel.h"
+#include "isochron/error.h"
 #include "isochron/surface/field/blocks.h"
+#include "isochron/surface/field/frame.h"
 #include "isochron/surface/field/label_smoothing.h"
 #include "isochron/surface/field/redistance.h"
 

@@ -7,9 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "isochron/core/progress.h"
-#include "isochron/surface/field/frame.h"
-#include "isochron/surface/field/signed_distance.h"
+#include "isochron/progress.h"
+#include "isochron/surface.h"
 #include "isochron/surface/field/spline.h"
 
 namespace isochron {

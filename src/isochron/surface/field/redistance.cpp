@@ -9,13 +9,13 @@
 #include <span>
 #include <vector>
 
-#include "isochron/core/cuda/device.h"
-#include "isochron/core/error.h"
 #include "isochron/core/parallel.h"
-#include "isochron/core/vec.h"
-#include "isochron/solve/solver.h"
-#include "isochron/surface/field/lattice.h"
+#include "isochron/device.h"
+#include "isochron/error.h"
+#include "isochron/solver.h"
+#include "isochron/surface.h"
 #include "isochron/surface/field/spline.h"
+#include "isochron/types.h"
 
 namespace isochron {
 namespace {

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "isochron/core/parallel.h"
-#include "isochron/core/progress.h"
-#include "isochron/solve/options.h"
-#include "isochron/surface/field/lattice.h"
+#include "isochron/options.h"
+#include "isochron/progress.h"
+#include "isochron/surface.h"
 
 namespace isochron {
 

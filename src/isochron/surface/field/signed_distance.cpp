@@ -1,4 +1,4 @@
-#include "isochron/surface/field/signed_distance.h"
+#include "isochron/surface.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "isochron/core/error.h"
 #include "isochron/core/parallel.h"
+#include "isochron/error.h"
 #include "isochron/surface/field/blocks.h"
 #include "isochron/surface/field/frame.h"
 #include "isochron/surface/field/label_smoothing.h"

@@ -9,8 +9,8 @@
 
 #include <fmt/format.h>
 
-#include "isochron/core/error.h"
 #include "isochron/core/parallel.h"
+#include "isochron/error.h"
 #include "isochron/mesh/closest_point.h"
 
 namespace isochron {

@@ -5,14 +5,12 @@
 #include <span>
 #include <vector>
 
-#include "isochron/core/host_device.h"
-#include "isochron/core/progress.h"
-#include "isochron/core/vec.h"
-#include "isochron/mesh/simplex_mesh.h"
-#include "isochron/surface/field/frame.h"
+#include "isochron/mesh.h"
+#include "isochron/progress.h"
+#include "isochron/surface.h"
 #include "isochron/surface/field/redistance.h"
-#include "isochron/surface/field/signed_distance.h"
 #include "isochron/surface/field/spline.h"
+#include "isochron/types.h"
 
 namespace isochron {
 
@@ -34,37 +32,12 @@ ISOCHRON_HD T largest_curvature(const Jet<T>& jet) {
   return (std::abs(trace) + std::sqrt(spread > 0 ? spread : T(0))) / (2 * slope);
 }
 
-/// A place where smaller or larger triangles are asked for by hand. Multiplies sizes by `factor` at `center`, less and
-/// less so up to `radius`: by 1 + (factor − 1)(1 − (d/radius)²)².
-struct SizeBrush {
-  Vec3d center;       ///< in the world
-  double radius = 0;  ///< a length of the world
-  double factor = 1;  ///< 0.5: edges half as long, four times as many triangles
-
-  static constexpr double smallest_factor = 0.05, largest_factor = 20;
-};
-
 /// Throws UsageError for a radius that is not positive or a factor out of range.
 void check_brushes(std::span<const SizeBrush> brushes);
 
 /// Applies brushes one after another (together no more than one may do alone), then makes sizes grow by at most `delta`
 /// per length.
 void apply_brushes(std::span<const SizeBrush> brushes, const LatticeFrame& frame, double delta, SizeField& sizes);
-
-/// Lengths are those of the world.
-struct SizingOptions {
-  double epsilon = 0.5;  ///< edge length per radius of curvature, or per distance to the medial axis
-  double delta = 0.3;    ///< most that sizes may change per length
-  /// Most that the middle of a triangle may be off the curved surface; 0: 0.12 of the smallest voxel spacing; infinity:
-  /// left to epsilon.
-  double accuracy = 0;
-  double smallest = 0;               ///< 0: three quarters of the smallest voxel spacing
-  double largest = 0;                ///< 0: epsilon times the field's reach
-  double uniform = 0;                ///< this size everywhere, whatever the shape; 0: adapted
-  std::vector<SizeBrush> brushes{};  ///< applied to what comes out of all that
-  int threads = 0;                   ///< 0: all cores
-  Backend backend = Backend::automatic;
-};
 
 /// Edge lengths wanted: at the surface max(smallest, epsilon · min(1/κ, local feature size)), with κ the larger
 /// principal curvature of the spline's zero set and the local feature size the distance to the medial axis on either

@@ -5,9 +5,9 @@
 #include <span>
 #include <vector>
 
-#include "isochron/core/host_device.h"
-#include "isochron/core/vec.h"
+#include "isochron/surface.h"
 #include "isochron/surface/field/lattice.h"
+#include "isochron/types.h"
 
 namespace isochron {
 
@@ -170,12 +170,6 @@ struct SizeView {
   }
 };
 
-/// Edge lengths wanted, one per lattice point.
-struct SizeField {
-  Lattice lattice;
-  std::vector<float> values;
-
-  [[nodiscard]] SizeView<double> view() const { return {values.data(), LatticeView<double>(lattice)}; }
-};
+inline SizeView<double> SizeField::view() const { return {values.data(), LatticeView<double>(lattice)}; }
 
 }  // namespace isochron

@@ -6,11 +6,11 @@
 #include <span>
 #include <vector>
 
-#include "isochron/core/host_device.h"
 #include "isochron/core/parallel.h"
 #include "isochron/core/random.h"
 #include "isochron/surface/particles/neighbours.h"
 #include "isochron/surface/particles/step.h"
+#include "isochron/types.h"
 
 namespace isochron {
 

@@ -7,17 +7,12 @@
 #include <span>
 #include <vector>
 
-#include "isochron/core/host_device.h"
-#include "isochron/core/vec.h"
+#include "isochron/surface.h"
 #include "isochron/surface/particles/particle.h"
 #include "isochron/surface/particles/step.h"
+#include "isochron/types.h"
 
 namespace isochron {
-
-enum class BinKind {
-  uniform,  ///< as wide as the largest size's reach
-  adaptive  ///< a level for each doubling of the size, as wide as the reach of the sizes in it
-};
 
 /// Which cube of which level. The fields together are the key that bins are sorted by.
 struct BinPlace {

@@ -1,19 +1,11 @@
 // A particle on the surface F = 0, and how it is put there. For host and device.
 #pragma once
 
-#include "isochron/core/host_device.h"
-#include "isochron/core/vec.h"
+#include "isochron/surface.h"
 #include "isochron/surface/field/spline.h"
+#include "isochron/types.h"
 
 namespace isochron {
-
-template <class T>
-struct Particle {
-  Vec3<T> position;
-  T size;          ///< the edge length wanted here
-  Vec3<T> normal;  ///< of length 1, outward; 0: it stays where it is, and every sheet sees it
-  T lambda;        ///< its own Levenberg–Marquardt damping
-};
 
 /// Whether a particle stays where it is.
 template <class T>

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <span>
 
-#include "isochron/core/error.h"
 #include "isochron/core/parallel.h"
-#include "isochron/core/progress.h"
+#include "isochron/error.h"
+#include "isochron/progress.h"
 #include "isochron/surface/particles/density.h"
 #include "isochron/surface/particles/particle.h"
 #include "isochron/surface/particles/relax.h"

@@ -6,10 +6,10 @@
 
 #include <fmt/core.h>
 
-#include "isochron/core/error.h"
 #include "isochron/core/parallel.h"
 #include "isochron/core/random.h"
-#include "isochron/mesh/topology.h"
+#include "isochron/error.h"
+#include "isochron/mesh_quality.h"
 #include "isochron/surface/particles/particle.h"
 #include "isochron/surface/particles/step.h"
 

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "isochron/core/vec.h"
-#include "isochron/mesh/simplex_mesh.h"
+#include "isochron/mesh.h"
 #include "isochron/surface/field/spline.h"
+#include "isochron/types.h"
 
 namespace isochron {
 

@@ -7,9 +7,8 @@
 
 #include <cmath>
 
-#include "isochron/core/host_device.h"
-#include "isochron/core/vec.h"
 #include "isochron/surface/particles/particle.h"
+#include "isochron/types.h"
 
 namespace isochron {
 

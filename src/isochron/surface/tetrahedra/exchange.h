@@ -7,16 +7,11 @@
 #include <fstream>
 #include <vector>
 
-#include "isochron/core/error.h"
-#include "isochron/core/vec.h"
+#include "isochron/error.h"
+#include "isochron/tetrahedra.h"
+#include "isochron/types.h"
 
 namespace isochron {
-
-/// No element around this point should have edges longer than `size`.
-struct SizePoint {
-  Vec3d at;
-  double size = 0;
-};
 
 struct TetRequest {
   static constexpr std::uint64_t mark = 0x3151'4E4F'4853'4F49ULL;
@@ -100,4 +95,5 @@ Message load(const std::filesystem::path& name) {
 }
 
 }  // namespace exchange
+
 }  // namespace isochron

@@ -5,8 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "isochron/core/progress.h"
-#include "isochron/surface/tetrahedra/tetrahedralize.h"
+#include "isochron/progress.h"
+#include "isochron/surface/tetrahedra/exchange.h"
+#include "isochron/tetrahedra.h"
 
 namespace isochron {
 

@@ -1,4 +1,4 @@
-#include "isochron/surface/tetrahedra/tetrahedralize.h"
+#include "isochron/tetrahedra.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
-#include "isochron/core/error.h"
-#include "isochron/mesh/topology.h"
-#include "isochron/mesh/validate.h"
+#include "isochron/error.h"
+#include "isochron/mesh.h"
+#include "isochron/mesh_quality.h"
 #include "isochron/surface/tetrahedra/programs.h"
 
 namespace isochron {

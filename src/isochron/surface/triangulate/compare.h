@@ -4,28 +4,13 @@
 #include <cstddef>
 #include <vector>
 
+#include "isochron/mesh.h"
 #include "isochron/mesh/locator.h"
-#include "isochron/mesh/simplex_mesh.h"
-#include "isochron/mesh/topology.h"
+#include "isochron/mesh_quality.h"
+#include "isochron/surface.h"
 #include "isochron/surface/triangulate/label_field.h"
 
 namespace isochron {
-
-/// How a component of the expected surface came out.
-struct SurfaceDifference {
-  enum class Kind {
-    lost,     ///< nothing of it is there
-    merged,   ///< it is part of a component that belongs to another one
-    divided,  ///< it fell into several
-    handles   ///< its Euler characteristic is another
-  };
-  Kind kind = Kind::lost;
-  std::size_t component = 0;  ///< in the order of `surface_topology`
-  double area = 0;            ///< of the expected component
-  Vec3d place;                ///< one of its corners
-  long expected_euler = 0;
-  long found_euler = 0;  ///< of what came of it, or of what it is part of; 0 when lost
-};
 
 /// The surface that others are compared with.
 class ExpectedSurface {

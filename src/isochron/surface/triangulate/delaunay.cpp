@@ -15,8 +15,8 @@
 #include <tuple>
 #include <utility>
 
-#include "isochron/core/error.h"
 #include "isochron/core/parallel.h"
+#include "isochron/error.h"
 
 namespace isochron {
 

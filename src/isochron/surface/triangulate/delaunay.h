@@ -9,9 +9,8 @@
 #include <span>
 #include <vector>
 
-#include "isochron/core/ids.h"
-#include "isochron/core/vec.h"
 #include "isochron/surface/triangulate/label_field.h"
+#include "isochron/types.h"
 
 namespace isochron {
 

@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "isochron/core/vec.h"
 #include "isochron/surface/field/multi_label.h"
 #include "isochron/surface/field/spline.h"
+#include "isochron/types.h"
 
 namespace isochron {
 

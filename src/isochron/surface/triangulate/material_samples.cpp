@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "isochron/core/parallel.h"
-#include "isochron/core/vec.h"
 #include "isochron/surface/field/spline.h"
 #include "isochron/surface/particles/relaxation.h"
+#include "isochron/types.h"
 
 namespace isochron {
 namespace {

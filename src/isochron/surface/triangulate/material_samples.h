@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <vector>
 
-#include "isochron/core/progress.h"
-#include "isochron/surface/field/spline.h"
+#include "isochron/progress.h"
+#include "isochron/surface.h"
 #include "isochron/surface/particles/relax.h"
 #include "isochron/surface/triangulate/label_field.h"
 

@@ -6,7 +6,7 @@
 #include <limits>
 #include <numbers>
 
-#include "isochron/mesh/quality.h"
+#include "isochron/mesh_quality.h"
 #include "isochron/surface/triangulate/smooth.h"
 
 namespace isochron {

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "isochron/core/progress.h"
+#include "isochron/progress.h"
 #include "isochron/surface/triangulate/delaunay.h"
 #include "isochron/surface/triangulate/smooth.h"
 #include "isochron/surface/triangulate/triangulate.h"

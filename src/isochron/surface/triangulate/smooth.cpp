@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "isochron/core/parallel.h"
-#include "isochron/mesh/quality.h"
+#include "isochron/mesh_quality.h"
 
 namespace isochron {
 

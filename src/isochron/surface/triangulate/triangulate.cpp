@@ -7,9 +7,10 @@
 
 #include <fmt/format.h>
 
-#include "isochron/core/error.h"
 #include "isochron/core/timer.h"
+#include "isochron/error.h"
 #include "isochron/surface/field/isosurface.h"
+#include "isochron/surface/triangulate/compare.h"
 #include "isochron/surface/triangulate/delaunay.h"
 #include "isochron/surface/triangulate/label_field.h"
 #include "isochron/surface/triangulate/repair.h"
@@ -172,10 +173,17 @@ void compare(const SplineField& field, const LabelField& labels, const SizeView<
   if (mend(expected.uncovered(mesh, labels, sizes, small_ones))) examine(expected);
 }
 
+/// With a number of threads: all cores where the options leave it open.
+TriangulateOptions with_threads(TriangulateOptions options) {
+  if (options.threads <= 0) options.threads = hardware_threads();
+  return options;
+}
+
 }  // namespace
 
 TriangleMesh triangulate(const SplineField& field, const SizeField& sizes, std::vector<Vec3d> particles,
-                         const TriangulateOptions& options, TriangulateReport* report, const Progress& progress) {
+                         const TriangulateOptions& wanted, TriangulateReport* report, const Progress& progress) {
+  const TriangulateOptions options = with_threads(wanted);
   const SplineLabels labels(field);
   Triangulation triangulation(labels, sizes, std::move(particles), 0, options, report, progress);
   TriangleMesh mesh = triangulation.repair();
@@ -184,8 +192,9 @@ TriangleMesh triangulate(const SplineField& field, const SizeField& sizes, std::
 }
 
 MaterialSurface triangulate_materials(const LabelField& field, const SizeField& sizes, std::vector<Vec3d> particles,
-                                      std::size_t fixed, const TriangulateOptions& options, TriangulateReport* report,
+                                      std::size_t fixed, const TriangulateOptions& wanted, TriangulateReport* report,
                                       const Progress& progress) {
+  const TriangulateOptions options = with_threads(wanted);
   Triangulation triangulation(field, sizes, std::move(particles), fixed, options, report, progress);
   MaterialSurface surface{triangulation.repair(), {}};
   for (const DelaunayFacet& facet : triangulation.facets()) surface.labels.push_back(facet.labels);

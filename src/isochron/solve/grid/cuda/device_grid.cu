@@ -15,10 +15,10 @@
 #include <cooperative_groups.h>
 
 #include "isochron/core/cuda/atomic_time.h"
-#include "isochron/core/cuda/device_array.h"
 #include "isochron/core/cuda/device_value.h"
 #include "isochron/core/cuda/launch.h"
 #include "isochron/core/cuda/stopwatch.h"
+#include "isochron/device.h"
 #include "isochron/solve/common/state.h"
 #include "isochron/solve/cuda/worst_vertex.h"
 #include "isochron/solve/grid/cuda/second_order.h"

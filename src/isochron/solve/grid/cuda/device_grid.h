@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
-#include "isochron/core/cuda/device_array.h"
-#include "isochron/solve/arrival.h"
+#include "isochron/arrival.h"
+#include "isochron/device.h"
 #include "isochron/solve/common/residual.h"
 #include "isochron/solve/grid/stencils.h"
 

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "isochron/core/cuda/device_array.h"
+#include "isochron/device.h"
 #include "isochron/solve/grid/cuda/stencil_views.h"
 
 namespace isochron::cuda {

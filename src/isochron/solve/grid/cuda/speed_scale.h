@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "isochron/core/cuda/device_array.h"
+#include "isochron/device.h"
 
 namespace isochron::cuda {
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <utility>
 
-#include "isochron/core/cuda/device_array.h"
+#include "isochron/device.h"
 #include "isochron/solve/grid/cuda/device_grid.h"
 #include "isochron/solve/grid/cuda/stencil_views.h"
 

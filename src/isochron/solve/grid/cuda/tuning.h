@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include "isochron/core/cuda/device.h"
+#include "isochron/device.h"
 
 namespace isochron::cuda {
 

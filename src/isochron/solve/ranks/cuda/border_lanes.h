@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "isochron/core/cuda/device_array.h"
+#include "isochron/device.h"
 #include "isochron/dist/halo.h"
 
 namespace isochron::ranks {

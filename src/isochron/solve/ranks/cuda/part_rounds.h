@@ -27,9 +27,9 @@
 #include <cooperative_groups.h>
 
 #include "isochron/core/cuda/atomic_time.h"
-#include "isochron/core/cuda/device_array.h"
 #include "isochron/core/cuda/fill.h"
 #include "isochron/core/cuda/launch.h"
+#include "isochron/device.h"
 #include "isochron/solve/cuda/counts.h"
 #include "isochron/solve/ranks/cuda/device_part.h"
 

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "isochron/core/error.h"
 #include "isochron/core/parallel.h"
 #include "isochron/core/timer.h"
+#include "isochron/error.h"
 
 namespace isochron {
 

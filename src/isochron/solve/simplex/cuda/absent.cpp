@@ -1,5 +1,5 @@
 // In a build without CUDA asking for the GPU says so.
-#include "isochron/core/cuda/device.h"
+#include "isochron/device.h"
 #include "isochron/solve/simplex/cuda/surface.h"
 #include "isochron/solve/simplex/cuda/surface_build.h"
 #include "isochron/solve/simplex/cuda/volume.h"

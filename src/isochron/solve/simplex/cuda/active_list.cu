@@ -18,8 +18,8 @@
 
 #include "isochron/core/cuda/atomic_time.h"
 #include "isochron/core/cuda/launch.h"
-#include "isochron/core/error.h"
 #include "isochron/core/timer.h"
+#include "isochron/error.h"
 #include "isochron/solve/simplex/cuda/pull_arrays.h"
 
 namespace isochron::cuda {

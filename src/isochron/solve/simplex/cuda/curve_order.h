@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <span>
 
-#include "isochron/core/cuda/device_array.h"
-#include "isochron/core/vec.h"
+#include "isochron/device.h"
+#include "isochron/types.h"
 
 namespace isochron::cuda {
 

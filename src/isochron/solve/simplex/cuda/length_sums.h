@@ -6,7 +6,7 @@
 #include <cmath>
 #include <vector>
 
-#include "isochron/core/cuda/device_array.h"
+#include "isochron/device.h"
 #include "isochron/solve/simplex/cuda/mesh_solver.h"
 
 namespace isochron::cuda {

@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "isochron/core/error.h"
-#include "isochron/mesh/validate.h"
+#include "isochron/error.h"
+#include "isochron/mesh.h"
 #include "isochron/solve/simplex/problem.h"
 
 namespace isochron::cuda {

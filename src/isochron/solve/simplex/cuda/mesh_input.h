@@ -8,11 +8,11 @@
 #include <span>
 #include <vector>
 
-#include "isochron/core/cuda/device_array.h"
-#include "isochron/mesh/simplex_mesh.h"
-#include "isochron/metric/metric.h"
+#include "isochron/device.h"
+#include "isochron/domain.h"
+#include "isochron/mesh.h"
+#include "isochron/metric.h"
 #include "isochron/solve/cuda/device_metric.h"
-#include "isochron/solve/device_data.h"
 
 namespace isochron::cuda {
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "isochron/solve/arrival.h"
+#include "isochron/arrival.h"
 #include "isochron/solve/common/seed.h"
 #include "isochron/solve/simplex/cuda/mesh_input.h"
 

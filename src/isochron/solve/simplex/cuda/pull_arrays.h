@@ -1,7 +1,7 @@
 // The elements and incidences of a problem in device memory, and what kernels that pull share. For .cu files only.
 #pragma once
 
-#include "isochron/core/cuda/device_array.h"
+#include "isochron/device.h"
 #include "isochron/solve/cuda/counts.h"
 #include "isochron/solve/simplex/pull_candidate.h"
 #include "isochron/solve/simplex/pull_lists.h"

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "isochron/core/host_device.h"
+#include "isochron/types.h"
 
 namespace isochron::cuda {
 

@@ -5,7 +5,7 @@
 #include <memory>
 #include <optional>
 
-#include "isochron/solve/options.h"
+#include "isochron/options.h"
 #include "isochron/solve/simplex/cuda/mesh_solver.h"
 
 namespace isochron::cuda {

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "isochron/solve/options.h"
+#include "isochron/options.h"
 #include "isochron/solve/simplex/cuda/corner_list.h"
 #include "isochron/solve/simplex/cuda/curve_order.h"
 #include "isochron/solve/simplex/cuda/mesh_solver.h"

@@ -4,9 +4,9 @@
 
 #include <cstdint>
 
-#include "isochron/core/cuda/device_array.h"
-#include "isochron/core/host_device.h"
+#include "isochron/device.h"
 #include "isochron/local/prepared_edge.h"
+#include "isochron/types.h"
 
 namespace isochron::cuda {
 

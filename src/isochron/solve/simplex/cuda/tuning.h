@@ -1,7 +1,7 @@
 // Numbers of the GPU schedules that were found by measuring (bench/NOTES.md), by compute capability.
 #pragma once
 
-#include "isochron/core/cuda/device.h"
+#include "isochron/device.h"
 
 namespace isochron::cuda {
 

@@ -1,7 +1,7 @@
 // Preparing a tetrahedral mesh on the device: ordering, adjacency, metric lengths. For .cu files only.
 #pragma once
 
-#include "isochron/core/cuda/device_array.h"
+#include "isochron/device.h"
 #include "isochron/solve/simplex/cuda/curve_order.h"
 #include "isochron/solve/simplex/cuda/star.h"
 #include "isochron/solve/simplex/cuda/volume.h"

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "isochron/core/cuda/device_array.h"
+#include "isochron/device.h"
+#include "isochron/surface.h"
 #include "isochron/surface/particles/neighbours.h"
-#include "isochron/surface/particles/particle.h"
 
 namespace isochron::cuda {
 
