@@ -1,15 +1,13 @@
 #!/usr/bin/env python3
 """Checks that no message of the library names a flag or a subcommand of the command line.
 
-Each front end has its own words for an option: messages hold a Setting, and the front end says it (isochron/error.h).
+Each front end has its own words for an option: messages hold a Setting, and the front end says it (include/isochron/error.h).
 """
 import pathlib
 import re
 import sys
 
-SOURCE = pathlib.Path(__file__).resolve().parent.parent / "src"
-# Folders below src/isochron whose messages still name flags.
-ALLOWED = ()
+ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 # A raw string, a string, a character or a comment, whichever comes first.
 TOKEN = re.compile(r'R"(?P<mark>[^()\s]*)\((?P<raw>.*?)\)(?P=mark)"|"(?P<text>(?:[^"\\\n]|\\.)*)"|'
@@ -36,12 +34,11 @@ def self_test():
 def main():
     self_test()
     wrong = 0
-    for path in sorted(p for p in SOURCE.rglob("*") if p.suffix in (".h", ".cpp", ".cu")):
-        if path.relative_to(SOURCE).parts[1] in ALLOWED:
-            continue
+    files = [path for folder in ("include", "src") for path in (ROOT / folder).rglob("*")]
+    for path in sorted(p for p in files if p.suffix in (".h", ".cpp", ".cu")):
         for line, text in literals(path.read_text()):
             if FLAG.search(text) or COMMAND.search(text):
-                print(f"{path.relative_to(SOURCE.parent)}:{line}: names a flag or a subcommand: \"{text}\"")
+                print(f"{path.relative_to(ROOT)}:{line}: names a flag or a subcommand: \"{text}\"")
                 wrong += 1
     return 1 if wrong else 0
 

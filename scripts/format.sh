@@ -12,7 +12,7 @@ mode=(-i)
 [[ ${1:-} == --check ]] && mode=(--dry-run -Werror)
 
 folders=()
-for folder in src apps bench tests examples python; do
+for folder in include src apps bench tests examples python; do
   [[ -d $folder ]] && folders+=("$folder")
 done
 find "${folders[@]}" -name node_modules -prune -o -type f \( -name '*.h' -o -name '*.cpp' -o -name '*.cu' \) -print0 |

@@ -391,7 +391,7 @@ def record_python(package, folder):
 def missing(record, sources):
     """Messages in the sources, as the pieces between their numbers, of which none is in the record."""
     said = re.sub(r"\s+", " ", pathlib.Path(record).read_text(encoding="utf-8"))
-    for path in sorted(itertools.chain(sources.glob("src/**/*.[ch]*"), sources.glob("apps/**/*.[ch]*"), sources.glob("python/src/*"))):
+    for path in sorted(itertools.chain(sources.glob("include/**/*.h"), sources.glob("src/**/*.[ch]*"), sources.glob("apps/**/*.[ch]*"), sources.glob("python/src/*"))):
         text = path.read_text(encoding="utf-8")
         for throw in re.finditer(r"(?:Error|Refusal|warn)\w*[({][^;]*?((?:\"(?:[^\"\\]|\\.)*\"\s*)+)", text):
             message = "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', throw[1]))
