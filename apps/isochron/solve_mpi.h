@@ -9,13 +9,15 @@
 
 namespace isochron::cli {
 
-/// What all ranks of a job do together where the first one does the rest alone: it solves with all, and with all writes
-/// pieces.
+/// What all ranks of a job do together: so many steps where the first one does the rest alone (it solves with all, and
+/// with all writes pieces), or everything.
 class SharedSteps {
  public:
-  SharedSteps(Communicator& communicator, int steps) : communicator_(communicator), left_(steps) {}
+  SharedSteps(Communicator& communicator, int steps) : communicator_(communicator), left_(steps), all_(false) {}
+  explicit SharedSteps(Communicator& communicator) : communicator_(communicator), left_(0), all_(true) {}
 
   [[nodiscard]] Communicator& communicator() { return communicator_; }
+  [[nodiscard]] bool first() const { return communicator_.rank() == 0; }
   /// True while the others are in the middle of a step that this rank has left with an exception: only
   /// `Communicator::abort` ends them then.
   [[nodiscard]] bool stranded() const { return in_step_; }
@@ -23,6 +25,7 @@ class SharedSteps {
   /// All ranks together: the next step. What they throw together and Cancelled are the end of all steps.
   template <class Work>
   void take(Work&& work) {
+    if (all_) return std::forward<Work>(work)();
     --left_;
     throw_together(communicator_, {});  // the first rank has come so far
     in_step_ = true;
@@ -43,6 +46,7 @@ class SharedSteps {
  private:
   Communicator& communicator_;
   int left_;
+  bool all_;
   bool in_step_ = false;
 };
 

@@ -1,7 +1,10 @@
 #include "apps/isochron/solve_parts.h"
 
 #include <algorithm>
+#include <array>
+#include <limits>
 #include <numeric>
+#include <type_traits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -9,10 +12,16 @@
 #include "apps/isochron/mesh_input.h"
 #include "apps/isochron/result_arrays.h"
 #include "apps/isochron/shared_output.h"
+#include "apps/isochron/solve_grid.h"
+#include "apps/isochron/solve_mpi.h"
 #include "apps/isochron/solve_report.h"
+#include "apps/isochron/solve_steps.h"
+#include "apps/isochron/tensor_input.h"
 #include "isochron/comm/collectives.h"
 #include "isochron/core/timer.h"
 #include "isochron/dist/ghost_values.h"
+#include "isochron/image.h"
+#include "isochron/io/pieces/image_pieces.h"
 #include "isochron/io/pieces/part_files.h"
 #include "isochron/io/pieces/part_input.h"
 #include "isochron/mesh.h"
@@ -22,29 +31,15 @@
 namespace isochron::cli {
 namespace {
 
-/// One rank's part of a run, step by step; every step is one that all ranks take together.
+/// One rank's part of a mesh, and what becomes of it.
 template <int Corners>
-class PartRun {
+class MeshPartRun {
  public:
-  PartRun(const SolveRequest& request, const SideInputs& inputs, Communicator& communicator, Console& console)
-      : request_(request), inputs_(inputs), communicator_(communicator), console_(console) {}
+  static constexpr bool in_parts = true;
 
-  int run(OwnPieces&& own, SolveSummary& summary, const Timer& since_start) {
-    about_file(request_.mesh, [&] {
-      take_part(std::move(own));
-      summary.read_seconds = since_start.seconds();
-      solve();
-    });
-    finish_arrays(summary);
-    write(summary);
-    if (communicator_.rank() != 0) return 0;
-    print_summary(summary, console_);
-    return judge(summary);
-  }
-
- private:
-  /// The part, and the sources on it.
-  void take_part(OwnPieces&& own) {
+  /// All ranks together.
+  MeshPartRun(const SolveRequest& request, OwnPieces&& own, Communicator& communicator)
+      : request_(request), communicator_(communicator) {
     if (own.ready_parts && request_.options.ranks.blocks_per_rank == 0) {
       data_ = take_ready_part<Corners>(communicator_, std::move(own));
       const CellBlock<7 - Corners> no_cells;
@@ -52,7 +47,7 @@ class PartRun {
                                                    data_.part.global_vertex,
                                                    {data_.part.mesh.elements, data_.cell_data},
                                                    {no_cells.cells, no_cells.data}}};
-      gather(pieces);
+      find_tagged(pieces);
       return;
     }
     const NumberedPieces<Corners> numbered = number_pieces<Corners>(communicator_, std::move(own));
@@ -65,14 +60,69 @@ class PartRun {
                         {piece.mesh.elements, piece.cell_data},
                         {numbered.others[p].cells, numbered.others[p].data}});
     }
-    gather(pieces);
+    find_tagged(pieces);
   }
 
-  void gather(std::span<const TaggedPiece<Corners>> pieces) {
-    sources_ = gather_named_sources(request_, inputs_, data_.part.whole_vertices);
-    for (const NameValue& tag : request_.sources.tags)
-      for (const std::uint64_t vertex : tagged_vertices<Corners>(communicator_, tag, pieces))
-        sources_.vertices.push_back({GlobalVertexId(vertex), request_.sources.time.value_or(0.0)});
+  Sources sources(const SideInputs& inputs, Console&) const {
+    Sources sources = gather_named_sources(request_, inputs, data_.part.whole_vertices);
+    for (const std::uint64_t vertex : tagged_)
+      sources.vertices.push_back({GlobalVertexId(vertex), request_.sources.time.value_or(0.0)});
+    return sources;
+  }
+  [[nodiscard]] std::size_t vertex_count() const { return data_.part.whole_vertices; }
+
+  /// Counts and cells in messages are those of the rank's part.
+  Metric metric() {
+    fields_.point_data = std::move(data_.point_data);
+    fields_.template block<Corners>().data = std::move(data_.cell_data);
+    check_extent();
+    const SimplexMesh<Corners>& mesh = data_.part.mesh;
+    Metric metric;
+    all_or_none(communicator_, [&] {
+      if (mesh.element_count() == 0) return;
+      try {
+        check_mesh(mesh);
+        metric = metric_from_dataset<Corners>(mesh, fields_, mesh_metric(request_));
+        check_metric(metric, mesh.element_count(), Subject::metric);
+      } catch (const InputError& error) {
+        if (communicator_.size() == 1) throw;
+        throw InputError(fmt::format("in the part of rank {}: ", communicator_.rank()) + error.detail(), error.file());
+      }
+    });
+    if (request_.unit) metric.change_unit(*request_.unit);
+    return metric;
+  }
+  [[nodiscard]] Domain domain(const Metric& metric) const { return {data_.part, metric}; }
+  void warn_of_ranks(SharedSteps&, Console&) const {}
+  static std::vector<ProbeTime> probe(const std::vector<Vec3d>&, const Arrival&, Console&) { return {}; }
+
+  void sum_up(Arrival& arrival, SolveSummary& summary, Console& console) {
+    note_unused_fibers(request_.metric, arrival.notes);
+    add_ghosts(arrival.times);
+    add_ghosts(arrival.source);
+    summary.elements = data_.part.whole_elements;
+    summary.corners = Corners;
+    if (arrival.unreached > 0)
+      summary.unreached = explain_unreached(communicator_, data_.part, std::span<const double>(arrival.times));
+    if (arrival.unreached > 0 && arrival.reached > 0) warn_unreached(summary, arrival.unreached, console);
+  }
+  std::optional<RuntimeError> add_results(Arrival& arrival, EachSource*, SolveSummary&, const Console&) {
+    drop_results(fields_.point_data);
+    add_result(arrival, fields_.point_data);
+    data_.point_data = std::move(fields_.point_data);
+    data_.cell_data = std::move(fields_.template block<Corners>().data);
+    part_vertices_ = data_.part.mesh.vertex_count();
+    return std::nullopt;
+  }
+  void write(SharedSteps*) { write_shared(communicator_, request_.output, std::move(data_)); }
+  [[nodiscard]] std::size_t part_vertices(const Arrival&) const { return part_vertices_; }
+
+ private:
+  void find_tagged(std::span<const TaggedPiece<Corners>> pieces) {
+    for (const NameValue& tag : request_.sources.tags) {
+      const std::vector<std::uint64_t> some = tagged_vertices<Corners>(communicator_, tag, pieces);
+      tagged_.insert(tagged_.end(), some.begin(), some.end());
+    }
   }
 
   void check_extent() {
@@ -87,105 +137,124 @@ class PartRun {
     check_size({{-ends[0], -ends[1], -ends[2]}, {ends[3], ends[4], ends[5]}});
   }
 
-  /// Counts and cells in messages are those of the rank's part.
-  void make_metric() {
-    all_or_none(communicator_, [&] {
-      if (data_.part.mesh.element_count() == 0) return;
-      try {
-        check_mesh(data_.part.mesh);
-        metric_ = metric_from_dataset<Corners>(data_.part.mesh, fields_, mesh_metric(request_));
-        check_metric(metric_, data_.part.mesh.element_count(), Subject::metric);
-      } catch (const InputError& error) {
-        if (communicator_.size() == 1) throw;
-        throw InputError(fmt::format("in the part of rank {}: ", communicator_.rank()) + error.detail(), error.file());
-      }
-    });
-    if (request_.unit) metric_.change_unit(*request_.unit);
-  }
-
-  void solve() {
-    const Timer setup;
-    fields_.point_data = std::move(data_.point_data);
-    fields_.template block<Corners>().data = std::move(data_.cell_data);
-    check_extent();
-    make_metric();
-    Activity activity(console_, "solving");
-    SolveOptions options = request_.options;
-    options.progress = communicator_.rank() == 0 ? activity.progress() : interruptible();
-    const InterruptGuard guard;
-    const double before = setup.seconds();
-    own_ = Solver({data_.part, metric_}, options, communicator_).solve(sources_);
-    own_.setup_seconds += before;
-    metric_ = {};
-    note_unused_fibers(request_.metric, own_.notes);
-  }
-
-  /// The result as arrays of the part, ghosts too.
-  void finish_arrays(SolveSummary& summary) {
-    Arrival result;
-    result.precision = own_.precision;
-    const auto with_ghosts = [&](auto& values) {
-      using T = typename std::decay_t<decltype(values)>::value_type;
-      const std::vector<T> ghosts = ghost_values(communicator_, data_.part, std::span<const T>(values));
-      values.insert(values.end(), ghosts.begin(), ghosts.end());
-      return std::move(values);
-    };
-    result.times = with_ghosts(own_.times);
-    result.source = with_ghosts(own_.source);
-    summary.vertices = data_.part.whole_vertices;
-    summary.elements = data_.part.whole_elements;
-    summary.corners = Corners;
-    summary.solves_per_vertex =
-        static_cast<double>(own_.counters.local_solves) / static_cast<double>(data_.part.whole_vertices);
-    if (own_.unreached > 0)
-      summary.unreached = explain_unreached(communicator_, data_.part, std::span<const double>(result.times));
-    if (own_.unreached > 0 && own_.reached > 0 && communicator_.rank() == 0)
-      warn_unreached(summary, own_.unreached, console_);
-    drop_results(fields_.point_data);
-    add_result(result, fields_.point_data);
-    summary.arrival = std::move(own_);
-    data_.point_data = std::move(fields_.point_data);
-    data_.cell_data = std::move(fields_.template block<Corners>().data);
-  }
-
-  void write(SolveSummary& summary) {
-    const Timer timer;
-    const std::size_t vertices = data_.part.mesh.vertex_count();
-    write_shared(communicator_, request_.output, std::move(data_));
-    summary.written.push_back(request_.output);
-    summary.write_seconds = timer.seconds();
-    add_largest(communicator_, vertices, summary);
+  template <class T>
+  void add_ghosts(std::vector<T>& values) {
+    const std::vector<T> ghosts = ghost_values(communicator_, data_.part, std::span<const T>(values));
+    values.insert(values.end(), ghosts.begin(), ghosts.end());
   }
 
   const SolveRequest& request_;
-  const SideInputs& inputs_;
   Communicator& communicator_;
-  Console& console_;
   PartData<Corners> data_;
-  Dataset fields_;  ///< the arrays of the part while the mesh is solved on
-  Metric metric_;
-  Sources sources_;
-  Arrival own_;
+  std::vector<std::uint64_t> tagged_;  ///< vertices of the whole
+  Dataset fields_;                     ///< the arrays of the part while the mesh is solved on
+  std::size_t part_vertices_ = 0;
 };
 
+ImagePart read_reported_part(Communicator& communicator, const std::filesystem::path& path, Console& console) {
+  ImagePart part = [&] {
+    const Activity activity(console, "reading " + path.string());
+    return read_image_part(communicator, path);
+  }();
+  for (const std::string& warning : part.image.warnings) console.warn(fmt::format("{}: {}", path.string(), warning));
+  return part;
+}
+
+/// One rank's box of an image, and what becomes of it.
+class ImagePartRun {
+ public:
+  static constexpr bool in_parts = true;
+
+  /// All ranks together. `mask` is that of the box.
+  ImagePartRun(const SolveRequest& request, ImagePart&& part, std::vector<std::uint8_t>&& mask,
+               Communicator& communicator, Console& console)
+      : request_(request), communicator_(communicator), part_(std::move(part)) {
+    leave_out_own_mask(request_, part_.image, mask);
+    std::vector<double> eigenvalues;
+    all_or_none(communicator_, [&] {
+      eigenvalues =
+          mean_eigenvalues(part_.image, request_.metric, request_.tensors.order, mask, request_.tensors.axes());
+    });
+    const bool tensors = !request_.metric.metric_array.empty() || !request_.metric.velocity_tensor_array.empty();
+    const std::optional<double> median = median_of_all(communicator_, eigenvalues);
+    if (tensors && !median) refuse_diffusivities();
+    all_or_none(communicator_, [&] { problem_ = image_metric(request_, part_.image, std::move(mask), 1, median); });
+    if (!problem_.tensors) return;
+    DiffusionCounts counts;
+    for (const DiffusionCounts& some : all_values(communicator_, *problem_.tensors)) counts += some;
+    problem_.tensors = counts;
+    warn_about_tensors(request_.mesh.string(), counts, console);
+  }
+
+  Sources sources(const SideInputs& inputs, Console&) {
+    return gather_voxel_sources(request_, inputs, vertex_count(), [&](const NameValue& tag) { return tagged(tag); });
+  }
+  [[nodiscard]] std::size_t vertex_count() const { return part_.whole.voxel_count(); }
+  Metric metric() { return std::move(problem_.metric); }
+  [[nodiscard]] Domain domain(const Metric& metric) const {
+    return {BoxedGrid{&part_.whole, &part_.boxes, problem_.mask}, metric};
+  }
+  void warn_of_ranks(SharedSteps&, Console&) const {}
+  static std::vector<ProbeTime> probe(const std::vector<Vec3d>&, const Arrival&, Console&) { return {}; }
+
+  void sum_up(const Arrival& arrival, SolveSummary& summary, Console& console) {
+    std::vector<std::uint8_t> allowed = std::move(problem_.mask);
+    if (allowed.empty()) allowed.assign(arrival.times.size(), 1);
+    const auto inside = std::count_if(allowed.begin(), allowed.end(), [](std::uint8_t value) { return value != 0; });
+    summary.elements = sum_of_all(communicator_, static_cast<std::uint64_t>(inside));
+    sum_up_image(request_, problem_, summary);
+    if (arrival.unreached > 0) summary.unreached = explain_unreached(communicator_, part_, allowed, arrival.times);
+    warn_unreached_voxels(summary, console);
+  }
+  std::optional<RuntimeError> add_results(Arrival& arrival, EachSource*, SolveSummary&, const Console&) {
+    Image& image = part_.image;
+    if (!image.data.empty() && made_by_solve(image.data.all().front().name)) image.tensor_order.reset();
+    drop_results(image.data);
+    add_result(arrival, image.data);
+    return std::nullopt;
+  }
+  void write(SharedSteps*) { write_shared(communicator_, request_.output, std::move(part_)); }
+  [[nodiscard]] static std::size_t part_vertices(const Arrival& arrival) { return arrival.traffic->part_vertices; }
+
+ private:
+  /// All ranks together: the voxels of the whole image that a tag marks.
+  std::vector<VertexId> tagged(const NameValue& tag) {
+    const IndexBox& box = part_.boxes[communicator_.index()];
+    std::vector<std::uint32_t> own;
+    for (const VertexId voxel : tagged_voxels(part_.image, tag)) {
+      const auto at = part_.image.grid.index(voxel);
+      std::array<std::uint32_t, 3> index{};
+      for (std::size_t d = 0; d < 3; ++d) index[d] = at[d] + static_cast<std::uint32_t>(box.low[d]);
+      own.push_back(part_.whole.voxel(index[0], index[1], index[2]).value);
+    }
+    std::vector<VertexId> all;
+    for (const auto& list : exchange_values(communicator_, std::vector(communicator_.ranks(), own)))
+      for (const std::uint32_t voxel : list) all.emplace_back(std::size_t{voxel});
+    std::sort(all.begin(), all.end());
+    return all;
+  }
+
+  const SolveRequest& request_;
+  Communicator& communicator_;
+  ImagePart part_;
+  ImageMetric problem_;
+};
+
+/// Says before the work what does not apply to a mesh in pieces, or will not be in the output.
 template <int Corners>
-int run_parts(const SolveRequest& request, const SideInputs& inputs, OwnPieces&& own, Communicator& communicator,
-              SolveSummary& summary, const Timer& timer, Console& console) {
+void check_pieces(const SolveRequest& request, const OwnPieces& own, Console& console) {
   check_set_holds<Corners>(request.output);
   if (Corners == 4 && request.options.obtuse == ObtuseSplit::split)
     throw UsageError(
         "virtual tetrahedra are not made on pieces (--split-obtuse always); leave it out, or write one file");
-  if (communicator.rank() == 0) {
-    warn_of_reading(request, own.warnings, own.ignored_cells, console);
-    warn_left_out<Corners>(request, Corners == 4 ? own.triangles : own.tets, own.lines, console);
-    if (request.options.ranks.partitioner != Partitioner::automatic)
-      console.warn("--partitioner does not apply to pieces (they stay as they are, or are cut along a curve)");
-    if (request.team > 1) console.warn("--team does not apply to pieces (each rank has its own)");
-    if (own.lines > 0)
-      console.warn(fmt::format("{}: {} will not be in it (pieces are written without lines)", request.output.string(),
-                               counted(own.lines, "line", "lines")));
-  }
-  return PartRun<Corners>(request, inputs, communicator, console).run(std::move(own), summary, timer);
+  warn_of_reading(request, own.warnings, own.ignored_cells, console);
+  warn_left_out<Corners>(request, Corners == 4 ? own.triangles : own.tets, own.lines, console);
+  if (request.options.ranks.partitioner != Partitioner::automatic)
+    console.warn("--partitioner does not apply to pieces (they stay as they are, or are cut along a curve)");
+  if (request.team > 1) console.warn("--team does not apply to pieces (each rank has its own)");
+  if (own.lines > 0)
+    console.warn(fmt::format("{}: {} will not be in it (pieces are written without lines)", request.output.string(),
+                             counted(own.lines, "line", "lines")));
 }
 
 }  // namespace
@@ -207,20 +276,42 @@ int run_solve_parts(const SolveRequest& request, Communicator& communicator, Con
   SideInputs inputs;
   all_or_none(communicator, [&] {
     check_request(request);
-    ranks::check_rank_options(DomainKind::tetrahedra, request.options);
+    ranks::check_rank_options(request.on_image() ? DomainKind::image : DomainKind::tetrahedra, request.options);
     inputs = read_side_inputs(request);
   });
+  SharedSteps ranks(communicator);
   SolveSummary summary;
   summary.mesh = request.mesh;
   summary.ranks = communicator.size();
   const Timer timer;
+  const auto finish = [&](auto&& make) {
+    auto run = about_file(request.mesh, make);
+    summary.read_seconds = timer.seconds();
+    return solve_and_write(request, std::move(run), inputs, &ranks, summary, console);
+  };
+  if (request.on_image()) {
+    if (request.team > 1) console.warn("--team does not apply to pieces (each rank has its own)");
+    if (console.options.threads > 1) console.warn("--threads has no effect on an image in pieces (a rank uses one)");
+    ImagePart part = read_reported_part(communicator, request.mesh, console);
+    warn_unused_mask(request.mask, console);
+    std::vector<std::uint8_t> allowed;
+    if (const MaskRequest& wanted = request.mask; !wanted.file.empty()) {
+      ImagePart mask = read_reported_part(communicator, wanted.file, console);
+      mask.image.grid = mask.whole;  // to be compared
+      allowed = mask_values(mask_array(part.whole, mask.image, wanted.file.string(), wanted.array));
+    }
+    return finish([&] { return ImagePartRun(request, std::move(part), std::move(allowed), communicator, console); });
+  }
   OwnPieces own = [&] {
     const Activity activity(console, "reading " + request.mesh.string());
     return read_own_pieces(communicator, request.mesh);
   }();
   const int corners = about_file(request.mesh, [&] { return pick_elements(request, own.triangles, own.tets); });
-  return corners == 3 ? run_parts<3>(request, inputs, std::move(own), communicator, summary, timer, console)
-                      : run_parts<4>(request, inputs, std::move(own), communicator, summary, timer, console);
+  const auto on_mesh = [&]<int Corners>(std::integral_constant<int, Corners>) {
+    check_pieces<Corners>(request, own, console);
+    return finish([&] { return MeshPartRun<Corners>(request, std::move(own), communicator); });
+  };
+  return corners == 3 ? on_mesh(std::integral_constant<int, 3>()) : on_mesh(std::integral_constant<int, 4>());
 }
 
 template <int Corners>

@@ -19,10 +19,8 @@ std::optional<std::string> what_needs_whole(const SolveRequest& request);
 /// From pieces to pieces, with nothing that needs the whole.
 bool goes_by_parts(const SolveRequest& request);
 
-/// All ranks together; gives the exit code. The first rank speaks.
+/// All ranks together, on a mesh or an image; gives the exit code. The first rank speaks.
 int run_solve_parts(const SolveRequest& request, Communicator& communicator, Console& console);
-/// The same on an image.
-int run_solve_grid_parts(const SolveRequest& request, Communicator& communicator, Console& console);
 
 /// The sources on a mesh in parts, numbered as reading it on one rank does. `Pieces` list what this rank has.
 template <int Corners>

@@ -1,4 +1,4 @@
-// The steps of `isochron solve`: read, solve, write, report. Meshes and images take the same ones.
+// `isochron solve` on a whole mesh or image.
 #include <algorithm>
 #include <cmath>
 
@@ -9,6 +9,7 @@
 #include "apps/isochron/solve_grid.h"
 #include "apps/isochron/solve_mpi.h"
 #include "apps/isochron/solve_parts.h"
+#include "apps/isochron/solve_steps.h"
 #include "isochron/communicator.h"
 #include "isochron/core/timer.h"
 #include "isochron/io.h"
@@ -78,6 +79,7 @@ void drop_other_cells(const SolveRequest& request, Dataset& dataset, Console& co
 template <int Corners>
 class MeshRun {
  public:
+  static constexpr bool in_parts = false;
   MeshRun(const SolveRequest& request, Dataset&& dataset) : request_(request), dataset_(std::move(dataset)) {}
 
   Sources sources(const SideInputs& inputs, Console& console) {
@@ -181,6 +183,7 @@ void check_picture_of(const SolveRequest& request, const ImageGrid& grid) {
 /// An image and what becomes of it.
 class ImageRun {
  public:
+  static constexpr bool in_parts = false;
   ImageRun(const SolveRequest& request, Image&& image, ImageMetric&& problem)
       : request_(request), image_(std::move(image)), problem_(std::move(problem)) {}
 
@@ -208,11 +211,7 @@ class ImageRun {
   void sum_up(const Arrival& arrival, SolveSummary& summary, Console& console) const {
     const std::vector<std::uint8_t>& mask = problem_.mask;
     summary.elements = mask.empty() ? vertex_count() : mask.size() - std::count(mask.begin(), mask.end(), 0);
-    summary.corners = voxel_corners;
-    summary.tensors = problem_.tensors;
-    summary.eigenvalue_floor = request_.metric.eigenvalue_floor;
-    if (request_.options.scheme != GridScheme::automatic) summary.scheme = request_.options.scheme;
-    summary.order = request_.options.order;
+    sum_up_image(request_, problem_, summary);
     if (arrival.unreached > 0) summary.unreached = unreached_voxels(image_.grid, mask, arrival.times);
     warn_unreached_voxels(summary, console);
   }
@@ -258,83 +257,6 @@ class ImageRun {
   Image image_;
   ImageMetric problem_;
 };
-
-// ---- both
-
-/// Calls `work` with a solver, over ranks when there are any. It and the metric live only in here: their memory is free
-/// again before the rest is written.
-template <class Run, class Work>
-void with_solver(const SolveRequest& request, Run& run, SharedSteps* ranks, Console& console, Work&& work) {
-  const Metric metric = run.metric();
-  Activity activity(console, "solving");
-  SolveOptions options = request.options;
-  options.progress = activity.progress();
-  const InterruptGuard guard;
-  if (ranks != nullptr) {
-    run.warn_of_ranks(*ranks, console);
-    ranks->take([&] {
-      Solver solver(run.domain(metric), options, ranks->communicator());
-      work(solver);
-    });
-  } else {
-    Solver solver(run.domain(metric), options);
-    work(solver);
-  }
-  check_interrupted();
-}
-
-/// A picture that could not be drawn because there is no display ends the run only when all else is written.
-template <class Run>
-void write_results(const SolveRequest& request, Run& run, SharedSteps* ranks, EachSource* each,
-                   const NamedPoints& points, const std::vector<ProbeTime>& probed, SolveSummary& summary,
-                   Console& console) {
-  if (request.to_mesh()) {
-    const Activity activity(console, "writing " + request.output.string());
-    run.write(ranks);
-    summary.written.push_back(request.output);
-  }
-  if (each != nullptr) each->commit(summary.written);
-  if (!request.probe.output.empty()) {
-    write_probes(request.probe.output, points, probed);
-    summary.written.push_back(request.probe.output);
-  }
-}
-
-/// Solves on what was read, writes and reports; gives the exit code.
-template <class Run>
-int solve_and_write(const SolveRequest& request, Run&& run, const SideInputs& inputs, SharedSteps* ranks,
-                    SolveSummary& summary, Console& console) {
-  std::vector<ProbeTime> probed;
-  std::optional<EachSource> each;
-  Arrival arrival;
-  about_file(request.mesh, [&] {
-    const Sources sources = run.sources(inputs, console);
-    if (request.each_source) each.emplace(request, sources, run.vertex_count());
-    with_solver(request, run, ranks, console, [&](Solver& solver) {
-      if (each) each->run(solver);
-      else arrival = solver.solve(sources);
-    });
-    if (each) arrival = each->take_all();
-    if (!request.probe.output.empty()) probed = run.probe(inputs.probes.points, arrival, console);
-  });
-  summary.vertices = run.vertex_count();
-  summary.solves_per_vertex = arrival.solves_per_vertex();
-  if (each) summary.sources = each->summaries();
-  run.sum_up(arrival, summary, console);
-  if (request.to_pieces() && piece_kind_of(request.mesh))
-    arrival.notes.push_back(fmt::format("the first rank read the whole {} ({} needs it)",
-                                        request.on_image() ? "image" : "mesh", *what_needs_whole(request)));
-  const InterruptGuard guard;
-  const Timer writing;
-  EachSource* const of_each = each ? &*each : nullptr;
-  const auto not_drawn = run.add_results(arrival, of_each, summary, console);
-  write_results(request, run, ranks, of_each, inputs.probes, probed, summary, console);
-  if (not_drawn) throw RuntimeError(*not_drawn);
-  summary.write_seconds = writing.seconds();
-  summary.arrival = std::move(arrival);
-  print_summary(summary, console);
-  return judge(summary);
-}
 
 /// All steps on one process, or on the first of several that solve together.
 int run_whole(const SolveRequest& request, SharedSteps* ranks, Console& console) {
@@ -406,10 +328,8 @@ int run_solve(const SolveRequest& request, Console& console) {
         request.mesh.string(), request.output.string()));
   if (!over_ranks) return run_whole(request, nullptr, console);
   if (goes_by_parts(request))
-    return run_on_all_ranks([&](Communicator& communicator) {
-      return request.on_image() ? run_solve_grid_parts(request, communicator, console)
-                                : run_solve_parts(request, communicator, console);
-    });
+    return run_on_all_ranks(
+        [&](Communicator& communicator) { return run_solve_parts(request, communicator, console); });
   return run_over_ranks(request, [&](SharedSteps& ranks) { return run_whole(request, &ranks, console); });
 }
 
