@@ -178,6 +178,7 @@ class ImagePartRun {
     const bool tensors = !request_.metric.metric_array.empty() || !request_.metric.velocity_tensor_array.empty();
     const std::optional<double> median = median_of_all(communicator_, eigenvalues);
     if (tensors && !median) refuse_diffusivities();
+    eigenvalues = std::vector<double>();  // gives its memory back
     all_or_none(communicator_, [&] { problem_ = image_metric(request_, part_.image, std::move(mask), 1, median); });
     if (!problem_.tensors) return;
     DiffusionCounts counts;
@@ -273,6 +274,7 @@ bool goes_by_parts(const SolveRequest& request) {
 }
 
 int run_solve_parts(const SolveRequest& request, Communicator& communicator, Console& console) {
+  if (communicator.rank() > 0) silence(true);
   SideInputs inputs;
   all_or_none(communicator, [&] {
     check_request(request);

@@ -5,12 +5,16 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
+#include "apps/isochron/console.h"
 #include "apps/isochron/exit_code.h"
 #include "apps/isochron/solve_each.h"
 #include "apps/isochron/solve_grid.h"
 #include "apps/isochron/solve_mpi.h"
 #include "apps/isochron/solve_parts.h"
 #include "apps/isochron/solve_report.h"
+#include "isochron/core/timer.h"
 #include "isochron/io/pieces/piece_index.h"
 #include "isochron/solver.h"
 
@@ -36,10 +40,12 @@ inline void sum_up_image(const SolveRequest& request, const ImageMetric& problem
 }
 
 /// Calls `work` with a solver, over ranks when there are any. It and the metric live only in here: their memory is free
-/// again before the rest is written.
+/// again before the rest is written. Gives the seconds that making the metric took.
 template <class Run, class Work>
-void with_solver(const SolveRequest& request, Run& run, SharedSteps* ranks, Console& console, Work&& work) {
+double with_solver(const SolveRequest& request, Run& run, SharedSteps* ranks, Console& console, Work&& work) {
+  const Timer making;
   const Metric metric = run.metric();
+  const double made = making.seconds();
   Activity activity(console, "solving");
   SolveOptions options = request.options;
   options.progress = ranks == nullptr || ranks->first() ? activity.progress() : interruptible();
@@ -55,6 +61,7 @@ void with_solver(const SolveRequest& request, Run& run, SharedSteps* ranks, Cons
     work(solver);
   }
   if (!Run::in_parts) check_interrupted();  // one of several must not leave the others alone
+  return made;
 }
 
 /// A picture that could not be drawn because there is no display ends the run only when all else is written.
@@ -84,11 +91,12 @@ int solve_and_write(const SolveRequest& request, Run&& run, const SideInputs& in
   about_file(request.mesh, [&] {
     const Sources sources = run.sources(inputs, console);
     if (request.each_source) each.emplace(request, sources, run.vertex_count());
-    with_solver(request, run, ranks, console, [&](Solver& solver) {
+    const double made = with_solver(request, run, ranks, console, [&](Solver& solver) {
       if (each) each->run(solver);
       else arrival = solver.solve(sources);
     });
     if (each) arrival = each->take_all();
+    if (Run::in_parts) arrival.setup_seconds += made;
     if (!request.probe.output.empty()) probed = run.probe(inputs.probes.points, arrival, console);
   });
   summary.vertices = run.vertex_count();

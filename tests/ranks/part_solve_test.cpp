@@ -209,6 +209,11 @@ TEST(PartSolve, ThrowsOnAllRanksWhatOneFinds) {
       if (wrong) throw InputError("the disk is full; make room");
     };
     EXPECT_THROW(solver.solve_many(sets, refuse), InputError);
+    SolveOptions single = plain_sources();
+    single.precision = Precision::single_;
+    Sources late = from(vertex(40));
+    late.vertices.push_back({vertex(41), 1e60});  // of another rank, maybe
+    EXPECT_THROW((void)Solver({part, with.metric}, single, communicator).solve(late), ThrownTogether);
     with.expect_times(part, solver.solve(from(vertex(40))));
   });
 }

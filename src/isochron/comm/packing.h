@@ -35,12 +35,14 @@ class Unpack {
   explicit Unpack(std::span<const std::byte> bytes) : bytes_(bytes) {}
 
   [[nodiscard]] std::size_t left() const { return bytes_.size(); }
+  [[noreturn]] static void refuse_short() {
+    throw RuntimeError("a message between ranks is cut short; run the same program on all of them");
+  }
 
   template <class T>
   void take_span(std::span<T> values) {
     static_assert(std::is_trivially_copyable_v<T>);
-    if (values.size_bytes() > bytes_.size())
-      throw RuntimeError("a message between ranks is cut short; run the same program on all of them");
+    if (values.size_bytes() > bytes_.size()) refuse_short();
     if (!values.empty()) std::memcpy(static_cast<void*>(values.data()), bytes_.data(), values.size_bytes());
     bytes_ = bytes_.subspan(values.size_bytes());
   }
@@ -59,8 +61,7 @@ class Unpack {
   template <class Values>
   void take_vector(Values& values) {
     const auto count = take<std::uint64_t>();
-    if (count > left() / sizeof(typename Values::value_type))
-      throw RuntimeError("a message between ranks is cut short; run the same program on all of them");
+    if (count > left() / sizeof(typename Values::value_type)) refuse_short();
     values.resize(count);
     take_span(std::span(values.data(), values.size()));
   }
@@ -94,7 +95,10 @@ class Archive {
     } else {
       std::uint64_t count = field.size();
       (*this)(count);
-      if constexpr (!std::is_const_v<Field>) field.resize(count);
+      if constexpr (!std::is_const_v<Field>) {
+        if (unpack_ != nullptr && count > unpack_->left()) Unpack::refuse_short();
+        field.resize(count);
+      }
       for (auto& one : field) (*this)(one);
     }
   }

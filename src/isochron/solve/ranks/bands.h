@@ -119,7 +119,7 @@ class Bands {
 
   /// Until no message is on its way. From the first reduction on nobody sends any more.
   void drain() {
-    for (Tally all = agree(false); all.sums[0] != all.sums[1];) all = agree(false);
+    for (Tally all = agree(false); all.sums[0] != all.sums[1]; all = agree(false)) receive();
   }
 
   bool receive() {

@@ -74,7 +74,8 @@ class RankEngine final : public PartSolver {
         setup_seconds_(since_start.seconds()) {}
 
   Arrival solve(std::span<const Seed> seeds) override {
-    Start<T> start = make_start(seeds);
+    Start<T> start;
+    all_or_none(communicator_, [&] { start = make_start(seeds); });
     const Timer timer;
     const RankWork work = part_.run(start, options_.progress);
     Totals own;
@@ -104,7 +105,6 @@ class RankEngine final : public PartSolver {
     Residual residual;
   };
 
-  /// What is wrong with seeds all ranks find, since each has all of them.
   Start<T> make_start(std::span<const Seed> seeds) const {
     if (seeds.empty()) throw InputError("no rank has a seed; say where the front starts");
     StartSeeds own = make_start_seeds<T>(seeds, part_.problem().unit);

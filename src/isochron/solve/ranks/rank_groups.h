@@ -55,8 +55,9 @@ class RankGroups {
     return own;
   }
 
-  /// All ranks together, each with its own progress: `work` on those that lead, while the others wait. What a leader
-  /// throws all ranks throw; Cancelled its own group does.
+  /// All ranks together, each with its own progress: `work` on those that lead, while the others wait. What leaders
+  /// throw together all ranks throw, and so what the only leader throws. Cancelled is thrown by all of a group. What
+  /// one of several leaders throws alone leaves the others where they are.
   template <class Work>
   void lead(const Progress& own, Work&& work) {
     if (!any() && world_.size() > 1) return std::forward<Work>(work)();
@@ -70,7 +71,10 @@ class RankGroups {
       } catch (const Cancelled&) {
         dismiss(tag, true);
         throw;
+      } catch (const ThrownTogether&) {
+        failed = current_failure();
       } catch (...) {
+        if (count() > 1) throw;
         failed = current_failure();
       }
       dismiss(tag, false);
