@@ -23,7 +23,9 @@ struct DeviceMesh {
   cuda::DeviceTable points, elements;
 };
 
-/// What a metric has of each element (voxel) in device memory; see the metrics of `Metric`.
+// Metrics in device memory, with a row for each element or voxel; see those of `Metric`.
+
+/// One column.
 struct DeviceSpeed {
   cuda::DeviceTable speed;
 };
@@ -31,16 +33,16 @@ struct DeviceSpeed {
 struct DeviceTensor {
   cuda::DeviceTable tensor;
 };
-/// Three columns each; a sheet table without rows: there are none.
+/// Three columns each. The table of sheets has no rows where there are none.
 struct DeviceFiber {
   cuda::DeviceTable fiber, sheet;
   Velocities velocities;
 };
 
-/// A metric, wherever its arrays are. One on the host is referred to; a temporary one is kept.
+/// A metric, wherever its arrays are. It refers to one on the host, which must live longer; a temporary one is kept.
 struct AnyMetric : std::variant<std::shared_ptr<const Metric>, DeviceSpeed, DeviceTensor, DeviceFiber> {
   using variant::variant;
-  AnyMetric(const Metric& metric)  // NOLINT(google-explicit-constructor): it is either
+  AnyMetric(const Metric& metric)  // NOLINT(google-explicit-constructor)
       : variant(std::shared_ptr<const Metric>(std::shared_ptr<const Metric>(), &metric)) {}
   AnyMetric(Metric&& metric)  // NOLINT(google-explicit-constructor)
       : variant(std::make_shared<const Metric>(std::move(metric))) {}
@@ -52,7 +54,8 @@ struct AnyMetric : std::variant<std::shared_ptr<const Metric>, DeviceSpeed, Devi
   }
 };
 
-/// Times, and the sources when the options ask for them, in device memory; complete when they are returned.
+/// Times, and the sources when the options ask for them, in device memory. The device has written them when a call
+/// returns.
 struct DeviceResult {
   cuda::DeviceArray<double> times;         ///< user's numbering; +inf where nothing arrived
   cuda::DeviceArray<std::int32_t> source;  ///< −1 where nothing arrived
@@ -103,18 +106,18 @@ struct BoxedGrid {
 
 enum class DomainKind : std::uint8_t { triangles, tetrahedra, image };
 
-/// Triangles, tetrahedra or an image, with the travel-time metric on them (one value an element or voxel; M in the
+/// Triangles, tetrahedra or an image, with the travel-time metric on them (one value per element or voxel; M in the
 /// world frame). Arrays on the host are referred to and must not change while a solver uses them. Arrays in device
-/// memory are copied before a call returns; they are read on CUDA's (legacy) default stream: whoever writes them on
-/// another stream that does not wait for it calls `cuda::wait_for_stream` first.
+/// memory are copied before a call returns; they are read on CUDA's (legacy) default stream. After writing
+/// them on a stream that does not wait for that one, call `cuda::wait_for_stream` first.
 ///
-/// Over ranks a domain is whole on rank 0, and then what the others give does not count; or every rank gives its part,
+/// Over ranks a domain is whole on rank 0, and what the others give is ignored; or every rank gives its part,
 /// with the metric of the part's elements (of the voxels of its box).
 struct Domain {
   using Shape = std::variant<const TriangleMesh*, const TetMesh*, MaskedGrid, DeviceMesh, const MeshPart<3>*,
                              const MeshPart<4>*, BoxedGrid, std::monostate>;
 
-  /// Of a rank that has nothing of it.
+  /// Empty, for ranks other than 0 where rank 0 has the whole.
   Domain() : shape(std::monostate()) {}
   template <int Corners>
   Domain(const SimplexMesh<Corners>& mesh, AnyMetric on_mesh, MeshIds checked = MeshIds::unknown)

@@ -22,7 +22,7 @@ template <class T>
 void put(Bytes& bytes, const T& value) {
   put_span(bytes, std::span<const T>(&value, 1));
 }
-/// With its length in front.
+/// Writes the length, then the values.
 template <class Values>
 void put_vector(Bytes& bytes, const Values& values) {
   put<std::uint64_t>(bytes, values.size());
@@ -70,8 +70,13 @@ class Unpack {
   std::span<const std::byte> bytes_;
 };
 
-/// Puts values, or takes them: a function that calls it with the fields of an object, which it has by a deduced
-/// reference, does both. Fields are plain values, lists of them, text and lists of text.
+/// Writes fields to a message, or reads them: one function template for both, as in
+///
+///   template <class Object>
+///   void visit(Archive archive, Object& object) { archive(object.count, object.times, object.notes); }
+///
+/// called with a const object to write it and with another to fill it. Fields are plain values, lists of them, text and
+/// lists of text.
 class Archive {
  public:
   explicit Archive(Bytes& put_to) : bytes_(&put_to) {}

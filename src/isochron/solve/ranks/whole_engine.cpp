@@ -30,7 +30,7 @@ template <int Corners>
 class WholeMesh {
  public:
   static constexpr DomainKind kind = Corners == 3 ? DomainKind::triangles : DomainKind::tetrahedra;
-  static constexpr bool in_groups = true;  ///< a part may be that of a group of ranks
+  static constexpr bool supports_groups = true;  ///< a part may be that of a group of ranks
 
   explicit WholeMesh(const Domain& domain) : mesh_(*std::get<const SimplexMesh<Corners>*>(domain.shape)) {}
 
@@ -63,7 +63,7 @@ class WholeMesh {
     SimplexMesh<Corners> mesh_;
   };
 
-  /// The part of every vertex.
+  /// The rank of each vertex.
   using Cut = std::vector<std::uint32_t>;
   [[nodiscard]] Cut cut(const Metric& metric, std::span<const Seed> seeds, int parts, const SolveOptions& options,
                         int threads) const {
@@ -96,11 +96,11 @@ class WholeMesh {
   const SimplexMesh<Corners>& mesh_;
 };
 
-/// The same of an image. Several groups are none: each rank has blocks of its own then.
+/// The same for an image. It is not solved by several groups: each rank has blocks of its own then.
 class WholeImage {
  public:
   static constexpr DomainKind kind = DomainKind::image;
-  static constexpr bool in_groups = false;
+  static constexpr bool supports_groups = false;
 
   explicit WholeImage(const Domain& domain) : grid_(std::get<MaskedGrid>(domain.shape)) {
     check_grid(*grid_.grid, "the image");
@@ -132,7 +132,7 @@ class WholeImage {
     std::vector<std::uint8_t> mask_;
   };
 
-  /// What the ranks get, and who gets what.
+  /// The image, and which rank gets which block.
   using Cut = WholeGrid;
   [[nodiscard]] Cut cut(const Metric& metric, std::span<const Seed> seeds, int ranks, const SolveOptions& options,
                         int threads) const {
@@ -235,24 +235,24 @@ class WholeEngine final : public Engine {
   void release() {
     part_.reset();
     has_parts_ = false;
-    as_one_.reset();
+    whole_solver_.reset();
     groups_.reset();
   }
 
   /// Who solves with whom.
   void form_groups() {
     const Timer timer;
-    own_ = options_;
-    own_.backend = agreed_backend(communicator_, options_.ranks.rank_backend);
-    const int most = own_.backend == Backend::cuda ? 1 : options_.ranks.group_size;
+    part_options_ = options_;
+    part_options_.backend = agreed_backend(communicator_, options_.ranks.rank_backend);
+    const int most = part_options_.backend == Backend::cuda ? 1 : options_.ranks.group_size;
     groups_ = std::make_unique<RankGroups>(communicator_, most);
     note_ = groups_->note();
-    solved_as_one_ = groups_->count() == 1 && own_.backend != Backend::cuda &&
+    solved_as_one_ = groups_->count() == 1 && part_options_.backend != Backend::cuda &&
                      (communicator_.size() > 1 || options_.ranks.blocks_per_rank == 0);
     if (solved_as_one_ && options_.ranks.blocks_per_rank > 0)
       note_ = "no pieces were made, since the ranks solve it as one";
     setup_seconds_ += timer.seconds();
-    if (solved_as_one_ || Whole::in_groups) return;
+    if (solved_as_one_ || Whole::supports_groups) return;
     if (options_.ranks.group_size > 1 && note_.empty())
       note_ = "each rank has blocks of its own, since an image is solved by all ranks as one team or by none";
     groups_.reset();  // gives the cores back
@@ -271,14 +271,14 @@ class WholeEngine final : public Engine {
   /// By the only group, which rank 0 leads.
   Arrival solve_as_one(std::span<const Sources> sets, std::size_t set) {
     all_or_none(communicator_, [&] {
-      if (!root_ || as_one_ != nullptr) return;
+      if (!root_ || whole_solver_ != nullptr) return;
       const Timer timer;
-      as_one_ = std::make_unique<Solver>(domain_, on_threads(groups_->options(own_)));
+      whole_solver_ = std::make_unique<Solver>(domain_, on_threads(groups_->options(part_options_)));
       setup_seconds_ += timer.seconds();
     });
     Arrival arrival;
     groups_->lead(options_.progress,
-                  [&] { arrival = for_source_set(set, sets.size(), [&] { return as_one_->solve(sets[set]); }); });
+                  [&] { arrival = for_source_set(set, sets.size(), [&] { return whole_solver_->solve(sets[set]); }); });
     arrival.backend = Backend::mpi;
     arrival.traffic.emplace().bands = arrival.counters.rounds;
     return arrival;
@@ -298,7 +298,7 @@ class WholeEngine final : public Engine {
     if (!has_parts_) {
       groups_->lead(options_.progress, [&] {
         part_ = std::make_unique<typename Whole::Part>(groups_->between(), root_ ? &*whole_ : nullptr, metric_.get(),
-                                                       std::move(cut), groups_->options(own_), threads);
+                                                       std::move(cut), groups_->options(part_options_), threads);
       });
       has_parts_ = true;
       setup_seconds_ += timer.seconds();
@@ -360,16 +360,20 @@ class WholeEngine final : public Engine {
   Communicator& communicator_;
   bool root_;
   SolveOptions options_;
-  Domain domain_;  ///< from here on: on rank 0
+
+  // On rank 0 alone.
+  Domain domain_;
   std::optional<Whole> whole_;
   std::shared_ptr<const Metric> metric_;
-  std::unique_ptr<RankGroups> groups_;  ///< from here on: once a solve has needed it
-  SolveOptions own_;                    ///< of this rank's part
+
+  // Made by the first solve that needs them.
+  std::unique_ptr<RankGroups> groups_;
+  SolveOptions part_options_;  ///< of this rank's part
   bool solved_as_one_ = false;
+  std::unique_ptr<Solver> whole_solver_;        ///< where they do, on rank 0
+  bool has_parts_ = false;                      ///< where they do not solve as one
+  std::unique_ptr<typename Whole::Part> part_;  ///< on ranks that lead a group
   std::string note_;
-  std::unique_ptr<Solver> as_one_;              ///< on rank 0
-  bool has_parts_ = false;                      ///< instead
-  std::unique_ptr<typename Whole::Part> part_;  ///< on those that lead
   double setup_seconds_ = 0;
 };
 
