@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """Compares the speed of two builds: runs benchmarks with both in turn and prints the median ratio of each row.
 
-  scripts/compare_speed.py OLD NEW BENCH... [--runs 7] [--limit 1.03] [--launcher "mpirun -n 16"] [-- BENCH OPTIONS]
+  scripts/compare_speed.py OLD NEW BENCH... [--runs 7] [--seconds S] [--limit 1.03] [--launcher "mpirun -n 16"]
+      [-- BENCH OPTIONS]
 
-OLD and NEW are `isochron` commands. Only rows in units of time are compared. Exit codes: 0 no row is slower than the
-limit, 1 some are, 2 a benchmark failed.
+OLD and NEW are `isochron` commands. Only rows in units of time are compared. After S seconds no benchmark begins another
+pair of runs; the first pair is always made. Exit codes: 0 no row is slower than the limit, 1 some are, 2 a benchmark
+failed.
 """
 
 import argparse
@@ -14,6 +16,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6}
@@ -35,9 +38,11 @@ def times_of(command, bench, launcher, options):
 
 
 def compare(old, new, bench, arguments, launcher):
-    """The rows of one benchmark: old seconds, new seconds, ratio; medians over the runs."""
+    """How many pairs of runs of one benchmark, and its rows: old seconds, new seconds, ratio; medians over the runs."""
     commands, runs = (old, new), ([], [])
     for number in range(arguments.runs):
+        if number > 0 and time.monotonic() > arguments.end:
+            break
         for which in (0, 1) if number % 2 == 0 else (1, 0):
             runs[which].append(times_of(commands[which], bench, launcher, arguments.options))
     rows = {}
@@ -47,7 +52,7 @@ def compare(old, new, bench, arguments, launcher):
             olds, news = zip(*pairs)
             ratio = statistics.median(b / a for a, b in pairs)
             rows[key] = statistics.median(olds), statistics.median(news), ratio
-    return rows
+    return len(runs[0]), rows
 
 
 def main():
@@ -58,18 +63,20 @@ def main():
     parser.add_argument("new")
     parser.add_argument("benches", nargs="+")
     parser.add_argument("--runs", type=int, default=7)
+    parser.add_argument("--seconds", type=float, default=float("inf"))
     parser.add_argument("--limit", type=float, default=1.03)
     parser.add_argument("--launcher", default="")
     parsed = parser.parse_args(arguments[:split])
     parsed.options = arguments[split + 1 :]
+    parsed.end = time.monotonic() + parsed.seconds
     slower = 0
     for bench in parsed.benches:
         try:
-            rows = compare(parsed.old, parsed.new, bench, parsed, shlex.split(parsed.launcher))
+            runs, rows = compare(parsed.old, parsed.new, bench, parsed, shlex.split(parsed.launcher))
         except RuntimeError as error:
             print(f"{bench}: {error}", file=sys.stderr)
             return 2
-        print(f"{bench}: {parsed.runs} runs of each, in turn", flush=True)
+        print(f"{bench}: {runs} runs of each, in turn", flush=True)
         for (row, column), (old, new, ratio) in rows.items():
             mark = "  slower" if ratio > parsed.limit else ""
             slower += bool(mark)

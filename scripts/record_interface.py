@@ -393,7 +393,7 @@ def missing(record, sources):
     said = re.sub(r"\s+", " ", pathlib.Path(record).read_text(encoding="utf-8"))
     for path in sorted(itertools.chain(sources.glob("include/**/*.h"), sources.glob("src/**/*.[ch]*"), sources.glob("apps/**/*.[ch]*"), sources.glob("python/src/*"))):
         text = path.read_text(encoding="utf-8")
-        for throw in re.finditer(r"(?:Error|Refusal|warn)\w*[({][^;]*?((?:\"(?:[^\"\\]|\\.)*\"\s*)+)", text):
+        for throw in re.finditer(r"(?:[Ee]rror|Refusal|warn)\w*[({][^;]*?((?:\"(?:[^\"\\]|\\.)*\"\s*)+)", text):
             message = "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', throw[1]))
             pieces = [piece for piece in re.split(r"\{[^}]*\}", message) if len(piece) > 12]
             if pieces and not any(piece in said for piece in pieces):

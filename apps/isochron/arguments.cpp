@@ -5,6 +5,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "isochron/core/join_text.h"
+
 namespace isochron::cli {
 namespace {
 
@@ -20,6 +22,20 @@ void take_named(const std::string& name, const Take& take, const std::string& te
   } catch (const UsageError& error) {
     throw UsageError(name + ": " + error.detail());
   }
+}
+
+CLI::Option* add_one(CLI::App& app, const std::string& names, const std::string& what, const Take& take) {
+  return app.add_option_function<std::string>(
+      names, [name = shown_name(names), take](const std::string& text) { take_named(name, take, text); }, what);
+}
+
+CLI::Option* add_several(CLI::App& app, const std::string& names, const std::string& what, const Take& take) {
+  return app.add_option_function<std::vector<std::string>>(
+      names,
+      [name = shown_name(names), take](const std::vector<std::string>& texts) {
+        for (const std::string& text : texts) take_named(name, take, text);
+      },
+      what);
 }
 
 std::string one_line(std::string text) {
@@ -69,7 +85,7 @@ std::string complaint(const CLI::App& app, const CLI::ParseError& error) {
     return fmt::format("{}; choose one of: {}",
                        unknown.empty() ? fmt::format("no {} given", what)
                                        : fmt::format("unknown {} '{}'", what, one_line(unknown.front())),
-                       fmt::join(names, ", "));
+                       join_text(names, ", "));
   }
   if (!unknown.empty()) return fmt::format("unknown argument '{}'", one_line(unknown.front()));
   std::string message = one_line(error.what());
@@ -96,57 +112,27 @@ Command Command::subcommand(const std::string& name, const std::string& what, co
 
 void Command::option(const std::string& names, const std::string& value, const std::string& what, const Take& take,
                      Need need) {
-  app_->add_option_function<std::string>(
-          names, [name = shown_name(names), take](const std::string& text) { take_named(name, take, text); }, what)
-      ->type_name(value)
-      ->group(group_)
-      ->required(need == Need::required);
+  add_one(*app_, names, what, take)->type_name(value)->group(group_)->required(need == Need::required);
 }
 
 void Command::repeated(const std::string& names, const std::string& value, const std::string& what, const Take& take) {
-  app_->add_option_function<std::vector<std::string>>(
-          names,
-          [name = shown_name(names), take](const std::vector<std::string>& texts) {
-            for (const std::string& text : texts) take_named(name, take, text);
-          },
-          what + " (repeatable)")
-      ->type_name(value)
-      ->group(group_)
-      ->allow_extra_args(false);
+  add_several(*app_, names, what + " (repeatable)", take)->type_name(value)->group(group_)->allow_extra_args(false);
 }
 
-void Command::flag(const std::string& names, const std::string& what, bool& target) {
-  app_->add_flag_callback(
-          names, [&target] { target = true; }, what)
-      ->group(group_);
+void Command::flag(const std::string& names, const std::string& what, const std::function<void()>& given) {
+  app_->add_flag_callback(names, given, what)->group(group_);
 }
 
 void Command::positional(const std::string& name, const std::string& what, const Take& take, Need need) {
-  app_->add_option_function<std::string>(
-          name, [name, take](const std::string& text) { take_named(name, take, text); }, what)
-      ->type_name("")
-      ->required(need == Need::required);
+  add_one(*app_, name, what, take)->type_name("")->required(need == Need::required);
 }
 
 void Command::positionals(const std::string& name, const std::string& what, const Take& take, Need need) {
-  app_->add_option_function<std::vector<std::string>>(
-          name,
-          [name, take](const std::vector<std::string>& texts) {
-            for (const std::string& text : texts) take_named(name, take, text);
-          },
-          what)
-      ->type_name("")
-      ->required(need == Need::required);
+  add_several(*app_, name, what, take)->type_name("")->required(need == Need::required);
 }
 
 void Command::action(std::function<int()> run) {
   app_->final_callback([chosen = chosen_, run = std::move(run)] { *chosen = run; });
-}
-
-std::string flag_name(std::string_view name) {
-  std::string flag = "--" + std::string(name);
-  std::replace(flag.begin(), flag.end(), '_', '-');
-  return flag;
 }
 
 std::string shown_help(const char* help, const std::string& otherwise) {
@@ -175,7 +161,7 @@ int parse_and_run(int argc, const char* const* argv, const std::string& version,
     fmt::print("{}\n", call.what());
     return 0;
   } catch (const CLI::ParseError& error) {
-    throw UsageError(fmt::format("{}; see '{} --help'", complaint(app, error), chosen_command(app)));
+    throw usage_error("{}; see '{} --help'", complaint(app, error), chosen_command(app));
   }
   return chosen();
 }

@@ -6,12 +6,11 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
+#include "apps/isochron/console.h"
 #include "apps/isochron/values.h"
+#include "apps/isochron/wording.h"
+#include "isochron/core/join_text.h"
 #include "isochron/core/option_table.h"
-#include "isochron/error.h"
 
 namespace CLI {
 class App;
@@ -40,7 +39,13 @@ class Command {
               Need need = Need::optional);
   /// An option that may come several times.
   void repeated(const std::string& names, const std::string& value, const std::string& what, const Take& take);
-  void flag(const std::string& names, const std::string& what, bool& target);
+  void flag(const std::string& names, const std::string& what, const std::function<void()>& given);
+  void flag(const std::string& names, const std::string& what, bool& target) { flag(names, what, target, true); }
+  /// One that sets `target` to a value.
+  template <class T>
+  void flag(const std::string& names, const std::string& what, T& target, T value) {
+    flag(names, what, [&target, value] { target = value; });
+  }
   void positional(const std::string& name, const std::string& what, const Take& take, Need need = Need::required);
   /// One positional argument or more (none when optional).
   void positionals(const std::string& name, const std::string& what, const Take& take, Need need = Need::required);
@@ -65,8 +70,16 @@ Take one_of(T& target, std::vector<std::pair<std::string, T>> choices) {
       }
       names.push_back(name);
     }
-    throw UsageError(fmt::format("unknown choice '{}'; use one of: {}", text, fmt::join(names, ", ")));
+    throw usage_error("unknown choice '{}'; use one of: {}", text, join_text(names, ", "));
   };
+}
+
+/// Stores one of the choices of an enumeration's table in `target`, which may be an optional.
+template <class Enum, class T>
+Take into_choice(T& target) {
+  std::vector<std::pair<std::string, T>> choices;
+  for (const Choice<Enum>& choice : choices_of(Enum())) choices.emplace_back(choice.name, choice.value);
+  return one_of(target, std::move(choices));
 }
 
 /// Stores the parsed text in `target`, which may be a number, a string, a path, a list, a point or an optional of such,
@@ -76,11 +89,9 @@ Take into(T& target) {
   if constexpr (requires { named("", target); }) {
     return [&target](const std::string& text) { target = named(text, target); };
   } else if constexpr (std::is_enum_v<T>) {
-    std::vector<std::pair<std::string, T>> choices;
-    for (const Choice<T>& choice : choices_of(target)) choices.emplace_back(choice.name, choice.value);
-    return one_of(target, std::move(choices));
+    return into_choice<T>(target);
   } else {
-    return [&target](const std::string& text) { target = Value<T>::parse(text); };
+    return [&target](const std::string& text) { read_value(text, target); };
   }
 }
 
@@ -88,8 +99,8 @@ Take into(T& target) {
 template <class T>
 Take into_positive(T& target) {
   return [&target](const std::string& text) {
-    const auto number = Value<T>::parse(text);
-    if (!(number > T{})) throw UsageError(fmt::format("{} is zero or negative; give a positive number", text));
+    const auto number = parse_as<T>(text);
+    if (!(number > T{})) throw usage_error("{} is zero or negative; give a positive number", text);
     target = number;
   };
 }
@@ -97,7 +108,7 @@ Take into_positive(T& target) {
 /// Adds the parsed text to a vector.
 template <class T>
 Take append_to(std::vector<T>& target) {
-  return [&target](const std::string& text) { target.push_back(Value<T>::parse(text)); };
+  return [&target](const std::string& text) { target.push_back(parse_as<T>(text)); };
 }
 
 /// Takes the text and notes the option's name: some options are only of use beside others.
@@ -108,8 +119,6 @@ inline Take noted(const std::string& name, std::vector<std::string>& given, Take
   };
 }
 
-/// "ball_rings" as "--ball-rings".
-std::string flag_name(std::string_view name);
 /// The help of an option of a table: `otherwise` is its default, and other options are named by their flags.
 std::string shown_help(const char* help, const std::string& otherwise);
 
@@ -127,6 +136,16 @@ struct DeclareOptions {
     std::string otherwise;
     if constexpr (std::is_arithmetic_v<T>) otherwise = fmt::format("{}", field);
     command.option(flag_name(text.name), text.value, shown_help(text.help, otherwise), take);
+  }
+};
+
+/// The same, and notes the options that are given.
+struct DeclareNoted : DeclareOptions {
+  std::vector<std::string>& given;
+
+  template <class T>
+  void operator()(const OptionText& text, T& field) const {
+    declare(text, field, noted(flag_name(text.name), given, into(field)));
   }
 };
 

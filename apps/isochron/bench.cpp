@@ -6,6 +6,7 @@
 #include "apps/isochron/exit_code.h"
 #include "apps/isochron/report.h"
 #include "bench/paper/registry.h"
+#include "isochron/core/join_text.h"
 
 namespace isochron::cli {
 namespace {
@@ -23,15 +24,14 @@ struct BenchRequest {
 std::string bench_names() {
   std::vector<std::string_view> names;
   for (const PaperBench& bench : paper_benches()) names.push_back(bench.name);
-  return fmt::format("{}", fmt::join(names, ", "));
+  return join_text(names, ", ");
 }
 
 const PaperBench& find_bench(const std::string& name) {
   const auto& all = paper_benches();
   const auto it = std::find_if(all.begin(), all.end(), [&](const PaperBench& bench) { return bench.name == name; });
   if (it != all.end()) return *it;
-  throw UsageError(
-      fmt::format("unknown table '{}'; choose one of: {}; see 'isochron bench --list'", name, bench_names()));
+  throw usage_error("unknown table '{}'; choose one of: {}; see 'isochron bench --list'", name, bench_names());
 }
 
 void print_benches(const Console& console) {
@@ -51,15 +51,15 @@ int run_bench(const BenchRequest& request, const Console& console) {
     return 0;
   }
   if (request.name.empty())
-    throw UsageError(fmt::format("no table given; choose one of: {}; see 'isochron bench --list'", bench_names()));
+    throw usage_error("no table given; choose one of: {}; see 'isochron bench --list'", bench_names());
   const PaperBench& bench = find_bench(request.name);
   if (!(request.runs.empty() && request.machine.empty()) && bench.name != "scale")
-    throw UsageError(fmt::format(
-        "--runs and --machine do not go with {} (only the scale model has them); use them with 'scale'", bench.name));
+    throw usage_error("--runs and --machine do not go with {} (only the scale model has them); use them with 'scale'",
+                      bench.name);
   std::error_code ignored;
   if (std::filesystem::exists(request.output_folder, ignored) && !std::filesystem::is_directory(request.output_folder))
-    throw InputError(fmt::format("{}: is not a folder (CSV and JSON files go into one); choose another name",
-                                 request.output_folder.string()));
+    throw input_error("{}: is not a folder (CSV and JSON files go into one); choose another name",
+                      request.output_folder.string());
   Activity activity(console, "running " + bench.name);
   BenchOptions options;
   options.threads = console.options.threads;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "apps/isochron/arguments.h"
-#include "apps/isochron/console.h"
 
 namespace isochron::cli {
 

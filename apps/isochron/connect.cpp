@@ -6,9 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "apps/isochron/commands.h"
 #include "apps/isochron/shared_output.h"
 #include "apps/isochron/tensor_input.h"
-#include "isochron/connect.h"
+#include "isochron/connect/option_tables.h"
 #include "isochron/core/timer.h"
 #include "isochron/io.h"
 
@@ -21,12 +22,12 @@ struct ConnectRequest {
   TensorRequest tensors;
   std::optional<RegionRequest> from, to;
   std::vector<RegionRequest> waypoints, exclude, stop;
-  double epsilon = 0.05;
+  ConnectQuery query;  ///< without regions
   bool streamlines = false;
   StreamlineOptions tracking;
   std::vector<std::string> tracking_options;  ///< those given
   std::string prefix;
-  bool force = false;
+  Overwrite overwrite = Overwrite::no;
   GridMethod method;
 };
 
@@ -71,15 +72,12 @@ void check_request(const ConnectRequest& request, Console& console) {
     console.warn_unused(!request.streamlines, option, "--streamlines");
   const std::string name = FilePath(request.prefix).filename().string();
   if (name.empty())
-    throw UsageError(fmt::format("'{}' is no prefix of file names (it ends in a folder); give one like results/tract",
-                                 request.prefix));
-  if (!(request.epsilon >= 0))
-    throw UsageError(
-        fmt::format("--epsilon: {} is negative (it is a share of the least cost); give 0 or more, usually "
-                    "0.05",
-                    request.epsilon));
-  check_output_files(ConnectFiles(request.prefix).all(request.streamlines), inputs_of(request),
-                     request.force ? Overwrite::yes : Overwrite::no);
+    throw usage_error("'{}' is no prefix of file names (it ends in a folder); give one like results/tract",
+                      request.prefix);
+  if (!(request.query.epsilon >= 0))
+    throw usage_error("--epsilon: {} is negative (it is a share of the least cost); give 0 or more, usually 0.05",
+                      request.query.epsilon);
+  check_output_files(ConnectFiles(request.prefix).all(request.streamlines), inputs_of(request), request.overwrite);
 }
 
 std::vector<Region> regions_of(const std::vector<RegionRequest>& requests, const ImageGrid& grid, ImageFiles& files) {
@@ -99,20 +97,13 @@ ConnectQuery make_query(const ConnectRequest& request, const TensorInput& input,
   const auto exclude = regions_of(request.exclude, input.grid, files);
   const auto stop = regions_of(request.stop, input.grid, files);
   mask = path_mask(input.metric.usable, exclude, stop, at[0], at[1]);
-  ConnectQuery query;
+  ConnectQuery query = request.query;
   query.from = inside_mask(at[0], input.grid, mask);
   query.to = inside_mask(at[1], input.grid, mask);
   for (const Region& region : regions_of(request.waypoints, input.grid, files))
     query.waypoints.push_back(inside_mask(region, input.grid, mask));
-  query.epsilon = request.epsilon;
   check_apart(query.from, query.to);
   return query;
-}
-
-Image image_like(const ImageGrid& grid, DataArray array) {
-  Image image{grid, {}, {}, {}};
-  image.data.set(std::move(array));
-  return image;
 }
 
 void write_text(const OutputFile& file, const std::string& text) {
@@ -132,7 +123,7 @@ struct Connected {
 void write_results(const ConnectFiles& names, const ImageGrid& grid, const Connected& found, OutputFiles& files) {
   const Connection& connection = found.connection;
   const auto image = [&](const FilePath& name, DataArray array) {
-    write_image(files.add(name), image_like(grid, std::move(array)));
+    write_image(files.add(name), image_of(grid, std::move(array)));
   };
   image(names.cost, {"cost", 1, std::vector<float>(connection.cost.begin(), connection.cost.end())});
   image(names.pathway, {"pathway", 1, connection.pathway});
@@ -273,14 +264,7 @@ Take append_region(std::vector<RegionRequest>& regions) {
 void declare_streamlines(Command& command, ConnectRequest& request) {
   command.group("Streamlines, to compare with");
   command.flag("--streamlines", "Also track them from --from, by the principal directions", request.streamlines);
-  const auto option = [&](const std::string& name, const std::string& value, const std::string& help, Take take) {
-    command.option(name, value, help, noted(name, request.tracking_options, std::move(take)));
-  };
-  option("--streamline-fa", "FA", "They end below this anisotropy (0.15)", into(request.tracking.min_anisotropy));
-  option("--streamline-angle", "DEG", "They end where they would turn by more in a step (45)",
-         into(request.tracking.largest_angle));
-  option("--streamline-step", "VOXELS", "Length of a step (0.5)", into(request.tracking.step));
-  option("--streamline-seeds", "N", "N³ seeds in each voxel (2)", into(request.tracking.seeds_per_axis));
+  each_option(request.tracking, DeclareNoted{{command}, request.tracking_options});
 }
 
 }  // namespace
@@ -298,15 +282,14 @@ void declare_connect(Command& root, Console& console) {
                    append_region(request->waypoints));
   command.repeated("--exclude", "R", "They keep out of this", append_region(request->exclude));
   command.repeated("--stop", "R", "They may end in this but not go on from it", append_region(request->stop));
-  command.option("--epsilon", "E", "The pathway is what is at most this share dearer than the best (0.05)",
-                 into(request->epsilon));
+  each_option(request->query, DeclareOptions{command});
   declare_grid_method(command, request->method);
   declare_streamlines(command, *request);
   command.group("Output");
   command.option("-o,--output", "PREFIX",
                  "Writes PREFIX_cost.nii.gz, _pathway.nii.gz, _path.tck, _path.vtp, _profile.csv and PREFIX.json",
                  into(request->prefix), Need::required);
-  command.flag("--force", "Replace existing files", request->force);
+  command.flag("--force", "Replace existing files", request->overwrite, Overwrite::yes);
   declare_common(command, console);
   command.action([request, &console] { return run_connect(*request, console); });
 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "apps/isochron/commands.h"
 #include "apps/isochron/shared_output.h"
 #include "apps/isochron/tensor_input.h"
 #include "isochron/connect.h"
@@ -21,7 +22,7 @@ struct ConnectomeRequest {
   std::size_t parcels = 0;             ///< instead of labels: cut the mask into so many regions
   std::filesystem::path parcels_file;  ///< where to write them
   std::filesystem::path output;
-  bool force = false;
+  Overwrite overwrite = Overwrite::no;
   GridMethod method;
 };
 
@@ -31,7 +32,7 @@ MatrixFormat format_of(const FilePath& path) {
   const FileName name(path);
   if (name.extension == ".csv") return MatrixFormat::csv;
   if (name.extension == ".npy" && !name.gzip) return MatrixFormat::npy;
-  throw UsageError(fmt::format("{}: a matrix is written as .csv, .csv.gz or .npy; choose one of them", path.string()));
+  throw usage_error("{}: a matrix is written as .csv, .csv.gz or .npy; choose one of them", path.string());
 }
 
 struct MatrixFiles {
@@ -56,15 +57,14 @@ void check_request(const ConnectomeRequest& request, Console& console) {
   if (!request.parcels_file.empty() && request.parcels == 0)
     throw UsageError("--parcels-output goes with --parcels (a label map is there already); leave it out");
   Paths outputs = MatrixFiles(request.output).all();
-  const Overwrite overwrite = request.force ? Overwrite::yes : Overwrite::no;
   if (!request.parcels_file.empty()) {
-    check_image_writable(request.parcels_file, overwrite);
+    check_image_writable(request.parcels_file, request.overwrite);
     outputs.push_back(request.parcels_file);
   }
   Paths inputs{request.tensors.file};
   for (const FilePath& file : {request.tensors.mask.file, request.labels})
     if (!file.empty()) inputs.push_back(file);
-  check_output_files(outputs, inputs, overwrite);
+  check_output_files(outputs, inputs, request.overwrite);
 }
 
 void write_csv(const OutputFile& file, const Connectome& connectome, const std::vector<double>& matrix) {
@@ -94,12 +94,6 @@ void write_ids(const OutputFile& file, const std::vector<std::int64_t>& labels) 
   sink.finish();
 }
 
-Image parcel_image(const ConnectomeRequest& request, const TensorInput& input, const SolveOptions& options) {
-  Image image{input.grid, {}, {}, {}};
-  image.data.set({"parcel", 1, make_parcels(input.grid, input.metric.usable, request.parcels, options)});
-  return image;
-}
-
 void write_all(const ConnectomeRequest& request, const Connectome& connectome, const Image& parcels,
                OutputFiles& files) {
   const MatrixFiles names(request.output);
@@ -121,8 +115,7 @@ std::size_t count_outside(const std::vector<LabelledRegion>& regions, const std:
                             [&](VertexId v) { return input.metric.usable[v.index()] != 0; });
       }));
   if (outside > 0)
-    console.warn(
-        fmt::format("{}: {} outside the mask, joined to nothing", what, counted(outside, "label is", "labels are")));
+    console.warn("{}: {} outside the mask, joined to nothing", what, counted(outside, "label is", "labels are"));
   return outside;
 }
 
@@ -148,7 +141,10 @@ int run_connectome(const ConnectomeRequest& request, Console& console) {
   ImageFiles files(console);
   Image made;
   Timer timer;
-  if (request.parcels > 0) made = parcel_image(request, input, request.method.options_for(console, {}));
+  if (request.parcels > 0)
+    made = image_of(input.grid, {"parcel", 1,
+                                 make_parcels(input.grid, input.metric.usable, request.parcels,
+                                              request.method.options_for(console, {}))});
   const double parcel_seconds = timer.seconds();
   const Image& labels = request.parcels > 0 ? made : files.get(request.labels);
   const std::string what = request.parcels > 0 ? "the parcels" : request.labels.string();
@@ -205,7 +201,7 @@ void declare_connectome(Command& root, Console& console) {
   command.option("-o,--output", "MATRIX",
                  "The costs, as .csv or .npy; beside it MATRIX_normalised (cost per mm) and MATRIX_length (mm)",
                  into(request->output), Need::required);
-  command.flag("--force", "Replace existing files", request->force);
+  command.flag("--force", "Replace existing files", request->overwrite, Overwrite::yes);
   declare_common(command, console);
   command.action([request, &console] { return run_connectome(*request, console); });
 }

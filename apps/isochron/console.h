@@ -4,11 +4,25 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
+#include "isochron/error.h"
 #include "isochron/progress.h"
 
 namespace isochron::cli {
+
+/// Errors with formatted messages.
+template <class... Values>
+UsageError usage_error(fmt::format_string<Values...> text, Values&&... values) {
+  return UsageError(fmt::format(text, std::forward<Values>(values)...));
+}
+template <class... Values>
+InputError input_error(fmt::format_string<Values...> text, Values&&... values) {
+  return InputError(fmt::format(text, std::forward<Values>(values)...));
+}
 
 /// Options that every command has.
 struct CommonOptions {
@@ -24,6 +38,10 @@ class Console {
 
   /// One line on stderr unless --quiet; kept for the JSON summary.
   void warn(const std::string& message);
+  template <class... Values>
+  void warn(fmt::format_string<Values...> text, Values&&... values) requires(sizeof...(Values) > 0) {
+    warn(fmt::format(text, std::forward<Values>(values)...));
+  }
   /// Warns of an option that was given without its partner and so does nothing.
   void warn_unused(bool given, std::string_view option, std::string_view partner);
   [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
@@ -85,5 +103,9 @@ void silence(bool silent);
 
 /// The one line of an error.
 void print_error(const std::string& message);
+template <class... Values>
+void print_error(fmt::format_string<Values...> text, Values&&... values) requires(sizeof...(Values) > 0) {
+  print_error(fmt::format(text, std::forward<Values>(values)...));
+}
 
 }  // namespace isochron::cli

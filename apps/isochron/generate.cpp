@@ -9,6 +9,7 @@
 #include "apps/isochron/shared_output.h"
 #include "apps/isochron/solve_mpi.h"
 #include "isochron/comm/collectives.h"
+#include "isochron/core/join_text.h"
 #include "isochron/core/timer.h"
 #include "isochron/generate.h"
 #include "isochron/generate/check.h"
@@ -30,15 +31,13 @@ struct NoParts {};
 struct GenerateRequest {
   std::string kind;
   std::filesystem::path file;
-  bool force = false;
+  Overwrite overwrite = Overwrite::no;
   bool over_ranks = false;
   std::vector<double> random_speed;    // smoothing[,low,high]
   std::vector<double> random_tensors;  // smoothing[,low,high]
   bool random_fibers = false;
   std::vector<double> rotating_fibers;  // turns[,axis]
   std::uint64_t field_seed = 1;
-
-  [[nodiscard]] Overwrite overwrite() const { return force ? Overwrite::yes : Overwrite::no; }
   [[nodiscard]] bool any_field() const {
     return !random_speed.empty() || !random_tensors.empty() || random_fibers || !rotating_fibers.empty();
   }
@@ -103,7 +102,7 @@ Take into_field(std::vector<double>& target) {
     const std::vector<double> numbers = parse_numbers(text);
     const bool whole = numbers[0] >= 0 && numbers[0] <= 10000 && numbers[0] == static_cast<int>(numbers[0]);
     if (!whole || (numbers.size() != 1 && numbers.size() != 3))
-      throw UsageError(fmt::format("'{}' is not a number of smoothing steps; write it like 10 or 10,0.1,1", text));
+      throw usage_error("'{}' is not a number of smoothing steps; write it like 10 or 10,0.1,1", text);
     target = numbers;
   };
 }
@@ -114,7 +113,7 @@ Take into_turns(std::vector<double>& target) {
     const std::vector<double> numbers = parse_numbers(text);
     const bool axis_good = numbers.size() < 2 || numbers[1] == 0 || numbers[1] == 1 || numbers[1] == 2;
     if (numbers.size() > 2 || !axis_good)
-      throw UsageError(fmt::format("'{}' is not a number of turns; write it like 0.5 or 0.5,2 (axis z)", text));
+      throw usage_error("'{}' is not a number of turns; write it like 0.5 or 0.5,2 (axis z)", text);
     target = numbers;
   };
 }
@@ -147,7 +146,7 @@ void report_mesh(const GenerateRequest& request, const MeshCounts& counts, const
               {"triangles", counts.triangles},
               {"tetrahedra", counts.tetrahedra},
               {"arrays", arrays}});
-  if (!arrays.empty()) report.row("arrays", "{}", fmt::join(arrays, ", "));
+  if (!arrays.empty()) report.row("arrays", "{}", join_text(arrays, ", "));
   report.times({{"generate", generate_seconds}, {"write", write_seconds}});
   report.print(console);
 }
@@ -158,18 +157,16 @@ int write_generated(Dataset&& dataset, const GenerateRequest& request, double se
   {
     const InterruptGuard guard;
     const Activity activity(console, "writing " + file);
-    write_dataset(request.file, dataset, request.overwrite());
+    write_dataset(request.file, dataset, request.overwrite);
   }
   const double write_seconds = timer.seconds();
   const KeptArrays arrays = kept_arrays(request.file, dataset);
   if (!arrays.dropped.empty())
-    console.warn(
-        fmt::format("{}: left out {} (the format has no place for {}); write .vtu, .vtk or .msh to keep everything",
-                    file, fmt::join(arrays.dropped, ", "), arrays.dropped.size() == 1 ? "it" : "them"));
+    console.warn("{}: left out {} (the format has no place for {}); write .vtu, .vtk or .msh to keep everything", file,
+                 join_text(arrays.dropped, ", "), arrays.dropped.size() == 1 ? "it" : "them");
   if (is_carp_file(request.file))
-    console.warn(fmt::format(
-        "{}: the numbers are written as they are{}, but CARP files are in µm; solve it with --length-unit mm", file,
-        request.kind == "ventricle" ? " (in mm)" : " (take them as mm)"));
+    console.warn("{}: the numbers are written as they are{}, but CARP files are in µm; solve it with --length-unit mm",
+                 file, request.kind == "ventricle" ? " (in mm)" : " (take them as mm)");
   report_mesh(request, {dataset.points.size(), dataset.triangles.cells.size(), dataset.tets.cells.size()}, arrays.kept,
               seconds, write_seconds, console);
   return 0;
@@ -183,7 +180,7 @@ int write_part(Communicator& communicator, const GenerateRequest& request,
   Timer timer;
   all_or_none(communicator, [&] {
     const Activity activity(console, "generating " + request.kind);
-    check_set_name(request.file, request.overwrite());
+    check_set_name(request.file, request.overwrite);
     data = make();
     check_set_holds<Corners>(request.file);
   });
@@ -203,7 +200,7 @@ int generate_mesh(const GenerateRequest& request, const Options& options, Genera
   if (request.random_fibers && !request.rotating_fibers.empty())
     throw UsageError(
         "--random-fibers and --rotating-fibers exclude each other (both make the array 'fiber'); give one");
-  check_writable(request.file, request.overwrite());
+  check_writable(request.file, request.overwrite);
   const Timer timer;
   Dataset dataset;
   {
@@ -227,27 +224,12 @@ Paths files_of(const GenerateRequest& request, const Image& image) {
 
 /// Takes one of an image's arrays out, as an image of its own.
 Image taken(Image& image, std::size_t array) {
-  Image one;
-  one.grid = image.grid;
+  Image one = image_of(image.grid, std::move(image.data.all()[array]));
   if (array == 0) one.tensor_order = image.tensor_order;
-  one.data.set(std::move(image.data.all()[array]));
   return one;
 }
 
-/// All files appear, or none.
-void write_arrays(const Paths& files, Image&& image, Console& console) {
-  const InterruptGuard guard;
-  OutputFiles outputs;
-  for (std::size_t i = 0; i < files.size(); ++i) {
-    check_interrupted();
-    const Activity activity(console, "writing " + files[i].string());
-    write_image(outputs.add(files[i]), taken(image, i));
-  }
-  check_interrupted();
-  outputs.commit();
-}
-
-/// All ranks together: the same with sets of pieces.
+/// All ranks together: the files of all arrays, or none.
 void write_sets(Communicator& communicator, const Paths& files, ImagePart&& part) {
   write_together(communicator, [&] {
     std::size_t done = 0;
@@ -264,9 +246,9 @@ void write_sets(Communicator& communicator, const Paths& files, ImagePart&& part
 void report_image(const GenerateRequest& request, const ImageGrid& grid, const std::vector<std::string>& arrays,
                   const Paths& written, double generate_seconds, double write_seconds, const Console& console) {
   Report report(9);
-  report.title("file", written.front().string(), fmt::format("{} voxels", fmt::join(grid.shape, " x ")));
+  report.title("file", written.front().string(), fmt::format("{} voxels", join_text(grid.shape, " x ")));
   report.add({{"kind", request.kind}, {"shape", grid.shape}, {"arrays", arrays}, {"written", file_names(written)}});
-  report.row("arrays", "{}", fmt::join(arrays, ", "));
+  report.row("arrays", "{}", join_text(arrays, ", "));
   if (written.size() > 1) report.written(written, "files");
   report.times({{"generate", generate_seconds}, {"write", write_seconds}});
   report.print(console);
@@ -280,10 +262,10 @@ int write_part(Communicator& communicator, const GenerateRequest& request, const
   Timer timer;
   all_or_none(communicator, [&] {
     const Activity activity(console, "generating " + request.kind);
-    check_image_set(request.file, request.overwrite());
+    check_image_set(request.file, request.overwrite);
     part = make();
     files = files_of(request, part.image);
-    for (const auto& file : files) check_set_writable(file, request.overwrite());
+    for (const auto& file : files) check_set_writable(file, request.overwrite);
   });
   const double generate_seconds = timer.seconds();
   const ImageGrid whole = part.whole;
@@ -296,18 +278,18 @@ int write_part(Communicator& communicator, const GenerateRequest& request, const
 
 template <class Options, class Generate>
 int generate_image(const GenerateRequest& request, const Options& options, Generate generate, Console& console) {
-  check_image_writable(request.file, request.overwrite());
-  if constexpr (requires { options.file; }) check_output_files({request.file}, {options.file}, request.overwrite());
-  else check_output_files({request.file}, {}, request.overwrite());
+  check_image_writable(request.file, request.overwrite);
+  if constexpr (requires { options.file; }) check_output_files({request.file}, {options.file}, request.overwrite);
+  else check_output_files({request.file}, {}, request.overwrite);
   Timer timer;
   Image image = generate(options);
   const double generate_seconds = timer.seconds();
   timer.restart();
   const Paths files = files_of(request, image);
-  for (const auto& file : files) check_image_writable(file, request.overwrite());
+  for (const auto& file : files) check_image_writable(file, request.overwrite);
   const ImageGrid grid = image.grid;
   const std::vector<std::string> names = image.data.names();
-  write_arrays(files, std::move(image), console);
+  write_images(files, console, [&](std::size_t i) { return taken(image, i); });
   report_image(request, grid, names, files, generate_seconds, timer.seconds(), console);
   return 0;
 }
@@ -322,7 +304,7 @@ struct DeclareGenerator : DeclareOptions {
   void operator()(const OptionText& text, std::array<std::uint32_t, Axes>& size) const {
     const bool equal = std::count(size.begin(), size.end(), size[0]) == static_cast<std::ptrdiff_t>(Axes);
     command.option(flag_name(text.name), text.value,
-                   shown_help(text.help, equal ? fmt::format("{}", size[0]) : fmt::format("{}", fmt::join(size, ","))),
+                   shown_help(text.help, equal ? fmt::format("{}", size[0]) : join_text(size, ",")),
                    [&size](const std::string& value) {
                      const std::vector<std::uint32_t> numbers = parse_size(value, Axes);
                      std::copy(numbers.begin(), numbers.end(), size.begin());
@@ -338,8 +320,7 @@ struct DeclareGenerator : DeclareOptions {
   void operator()(const OptionText& text, BoxExtent extent) const {
     declare(text, extent, [extent](const std::string& value) {
       const std::vector<double> e = parse_numbers(value);
-      if (e.size() != 1 && e.size() != 3)
-        throw UsageError(fmt::format("'{}' is not a size; write it like 1 or 2,1,1", value));
+      if (e.size() != 1 && e.size() != 3) throw usage_error("'{}' is not a size; write it like 1 or 2,1,1", value);
       extent.sides = e.size() == 1 ? Vec3d{e[0], e[0], e[0]} : Vec3d{e[0], e[1], e[2]};
     });
   }
@@ -353,10 +334,10 @@ void declare_backend(Command& command, GenerateRequest& request, const char* pie
   command.option("--backend", "NAME", "serial (over MPI ranks: square, cube, ventricle and the images but from-raw)",
                  [&request](const std::string& text) {
                    if (text != "serial")
-                     throw UsageError(fmt::format(
+                     throw usage_error(
                          "{} is made by one process (over MPI ranks: square, cube, ventricle and the images but "
                          "from-raw); leave the option out",
-                         request.kind));
+                         request.kind);
                  });
 }
 
@@ -384,7 +365,8 @@ class Kinds {
     command.option("-o,--output", "FILE",
                    fmt::format("Where the {} goes; the extension picks the format", image ? "image" : "mesh"),
                    into(request->file), Need::required);
-    command.flag("--force", image ? "Replace existing files" : "Replace an existing file", request->force);
+    command.flag("--force", image ? "Replace existing files" : "Replace an existing file", request->overwrite,
+                 Overwrite::yes);
     const char* piece = image ? "FILE.pvti from each rank" : "FILE.pvtu (or .pvtp) from each rank";
     declare_backend(command, *request, parts ? piece : nullptr);
     declare_common(command, console_);

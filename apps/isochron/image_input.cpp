@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "isochron/image.h"
 #include "isochron/io.h"
 #include "isochron/io/image/formats.h"
+#include "isochron/metric/option_tables.h"
 
 namespace isochron::cli {
 namespace {
@@ -48,21 +48,15 @@ void declare_tensor_layout(Command& command, TensorLayout& layout) {
                  "Of 6 components: fsl (xx,xy,xz,yy,yz,zz along FSL's axes), row (the same along world axes), mrtrix, "
                  "vtk, lower",
                  [&layout](const std::string& text) {
-                   TensorOrder order{};
-                   one_of(order, {{"fsl", TensorOrder::row},
-                                  {"row", TensorOrder::row},
-                                  {"mrtrix", TensorOrder::mrtrix},
-                                  {"vtk", TensorOrder::vtk},
-                                  {"lower", TensorOrder::lower}})(text);
-                   layout.order = order;
+                   one_of<std::optional<TensorOrder>>(layout.order, {{"fsl", TensorOrder::row},
+                                                                     {"row", TensorOrder::row},
+                                                                     {"mrtrix", TensorOrder::mrtrix},
+                                                                     {"vtk", TensorOrder::vtk},
+                                                                     {"lower", TensorOrder::lower}})(text);
                    layout.fsl = text == "fsl";
                  });
-  command.option(
-      "--tensor-frame", "NAME", "The tensors' axes: world, voxel or fsl", [&layout](const std::string& text) {
-        TensorFrame frame{};
-        one_of(frame, {{"world", TensorFrame::world}, {"voxel", TensorFrame::voxel}, {"fsl", TensorFrame::fsl}})(text);
-        layout.frame = frame;
-      });
+  command.option("--tensor-frame", "NAME", "The tensors' axes: world, voxel or fsl",
+                 into_choice<TensorFrame>(layout.frame));
 }
 
 void declare_raw(Command& command, RawRequest& raw) {
@@ -78,9 +72,8 @@ void check_raw(const std::vector<std::filesystem::path>& files, const RawRequest
   console.warn_unused(raw.shape.empty() && !raw.spacing.empty(), "--raw-spacing", "--raw-shape");
   if (raw.shape.empty() || files.empty()) return;
   if (std::none_of(files.begin(), files.end(), [&](const auto& file) { return is_raw(file, raw); }))
-    throw UsageError(
-        fmt::format("--raw-shape goes with bare numbers (the format of {} says its shape itself); leave it out",
-                    files.front().string()));
+    throw usage_error("--raw-shape goes with bare numbers (the format of {} says its shape itself); leave it out",
+                      files.front().string());
 }
 
 bool is_image(const std::filesystem::path& file, const RawRequest& raw) {
@@ -94,7 +87,7 @@ Image load_image(const std::filesystem::path& file, const RawRequest& raw) {
 Image read_reported(const std::filesystem::path& file, const RawRequest& raw, Console& console) {
   const Activity activity(console, "reading " + file.string());
   Image image = load_image(file, raw);
-  for (const std::string& warning : image.warnings) console.warn(fmt::format("{}: {}", file.string(), warning));
+  for (const std::string& warning : image.warnings) console.warn("{}: {}", file.string(), warning);
   return image;
 }
 
@@ -109,11 +102,11 @@ void warn_unused_mask(const MaskRequest& mask, Console& console) {
 }
 
 void refuse_on_image(bool given, std::string_view option) {
-  if (given) throw UsageError(fmt::format("{} goes with meshes, not with images; leave it out", option));
+  if (given) throw usage_error("{} goes with meshes, not with images; leave it out", option);
 }
 
 void refuse_on_mesh(bool given, std::string_view option) {
-  if (given) throw UsageError(fmt::format("{} goes with images, not with meshes; leave it out", option));
+  if (given) throw usage_error("{} goes with images, not with meshes; leave it out", option);
 }
 
 }  // namespace isochron::cli

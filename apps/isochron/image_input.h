@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "apps/isochron/arguments.h"
-#include "apps/isochron/console.h"
 #include "isochron/image.h"
 
 namespace isochron::cli {

@@ -20,7 +20,7 @@ void declare_common(Command& command, Console& console) {
   command.flag("-q,--quiet", "No text, warnings or progress (errors still show)", console.options.quiet);
   command.option("--threads", "N", "Threads to use; 0: all cores (default)", [&console](const std::string& text) {
     constexpr int most = 1024;  // several times the cores of any machine; many more only wait for one another
-    const int threads = Value<int>::parse(text);
+    const int threads = parse_as<int>(text);
     if (threads > most) throw_too_large(text, most);
     console.options.threads = threads;
   });

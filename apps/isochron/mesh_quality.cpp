@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "isochron/core/join_text.h"
 #include "isochron/mesh/self_intersections.h"
 
 namespace isochron::cli {
@@ -82,7 +83,7 @@ void report_surface(Report& report, const SurfaceTopology& topology, const std::
   fault(shared, "non-manifold edge", "non-manifold edges");
   fault(pinched, "non-manifold vertex", "non-manifold vertices");
   fault(topology.inconsistent_edges, "edge between opposite faces", "edges between opposite faces");
-  report.row("topology", "{}", fmt::join(words, ", "));
+  report.row("topology", "{}", join_text(words, ", "));
   report.row("area", "{:.6g}{}", topology.area,
              topology.closed() && topology.oriented() ? fmt::format(", volume inside {:.6g}", topology.volume) : "");
   report.row("crossings", "{}",

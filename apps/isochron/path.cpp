@@ -7,10 +7,10 @@
 
 #include "apps/isochron/commands.h"
 #include "apps/isochron/exit_code.h"
-#include "apps/isochron/mesh_input.h"
+#include "apps/isochron/problem.h"
 #include "apps/isochron/report.h"
-#include "apps/isochron/solve_grid.h"
 #include "apps/isochron/wording.h"
+#include "isochron/core/join_text.h"
 #include "isochron/io/bytes.h"
 #include "isochron/io/file.h"
 #include "isochron/mesh/adjacency.h"
@@ -29,9 +29,7 @@ struct PathRequest {
   std::filesystem::path image;      ///< that was solved, where the file with the times has nothing but them
   bool raw = false;                 ///< characteristics as they are traced
   std::filesystem::path output;
-  bool force = false;
-
-  [[nodiscard]] Overwrite overwrite() const { return force ? Overwrite::yes : Overwrite::no; }
+  Overwrite overwrite = Overwrite::no;
 };
 
 /// Where a path is wanted to.
@@ -54,6 +52,12 @@ struct PathSummary {
   std::filesystem::path written;
   std::vector<TracedTarget> targets;
   bool guessed_sources = false;
+
+  /// How many targets have a path.
+  [[nodiscard]] std::size_t traced() const {
+    const auto has_path = [](const TracedTarget& traced) { return traced.why.empty(); };
+    return static_cast<std::size_t>(std::count_if(targets.begin(), targets.end(), has_path));
+  }
 };
 
 /// "vertex 5", "point 1,2,3", with the name where there is one.
@@ -115,12 +119,11 @@ void write_table(const std::filesystem::path& target, const std::vector<TracedTa
 }
 
 void check_path_output(const PathRequest& request) {
-  if (is_table(request.output)) return check_output_file(request.output, request.overwrite());
+  if (is_table(request.output)) return check_output_file(request.output, request.overwrite);
   if (const FileName name(request.output); !is_mesh_file(request.output) && !name.gzip)
-    throw UsageError(fmt::format("{}: unknown extension '{}' (it tells the format); use one of {} .csv",
-                                 request.output.string(), name.extension,
-                                 fmt::join(written_extensions(WrittenCells::lines), " ")));
-  check_writable(request.output, request.overwrite());
+    throw usage_error("{}: unknown extension '{}' (it tells the format); use one of {} .csv", request.output.string(),
+                      name.extension, join_text(written_extensions(WrittenCells::lines), " "));
+  check_writable(request.output, request.overwrite);
   Dataset sample;
   sample.points = {{}, {}};
   sample.lines = {{VertexId(0), VertexId(1)}};
@@ -129,7 +132,7 @@ void check_path_output(const PathRequest& request) {
 
 void write_paths(const PathRequest& request, const std::vector<TracedTarget>& targets) {
   if (is_table(request.output)) write_table(request.output, targets);
-  else write_dataset(request.output, as_lines(targets), request.overwrite());
+  else write_dataset(request.output, as_lines(targets), request.overwrite);
 }
 
 /// Without --to-tolerance a point may be this share of the mesh's diagonal away.
@@ -166,27 +169,17 @@ std::vector<PathTarget> read_targets(const std::filesystem::path& file) {
   return targets;
 }
 
-/// Everything asked for, by id out of `count` of a kind ("vertex", "vertices", of the "mesh") or elsewhere.
-struct PathSpace {
-  std::size_t count;
-  const char *holder, *one, *many;
-};
-std::vector<TracedTarget> gather_targets(const PathRequest& request, const PathSpace& space) {
+/// Everything asked for, by id or elsewhere.
+std::vector<TracedTarget> gather_targets(const PathRequest& request, const IdSpace& ids) {
   std::vector<TracedTarget> targets;
-  const auto check = [&](std::size_t id) {
-    if (id >= space.count)
-      throw InputError(fmt::format("target id {} is out of range (the {} has {}: 0…{}); give an id of the {}", id,
-                                   space.holder, counted(space.count, space.one, space.many), space.count - 1,
-                                   space.holder));
-  };
   const auto add = [&](PathTarget target) {
-    if (target.vertex) check(target.vertex->index());
-    target.kind = space.one;
+    if (target.vertex) ids.check("target", target.vertex->index());
+    target.kind = ids.one;
     targets.push_back({.target = std::move(target), .path = {}});
   };
   for (const auto& ranges : request.ids)
     for (const IdRange& range : ranges) {
-      check(range.last);
+      ids.check("target", range.last);
       for (std::size_t v = range.first; v <= range.last; ++v) add({.vertex = VertexId(v)});
     }
   for (const Vec3d& point : request.points) add({.vertex = {}, .point = point});
@@ -198,14 +191,13 @@ std::vector<TracedTarget> gather_targets(const PathRequest& request, const PathS
 /// The times in the array asked for, null where there is none. Throws InputError.
 std::vector<double> read_times(const PathRequest& request, const DataArray* array) {
   if (array == nullptr)
-    throw InputError(
-        fmt::format("there is no point array '{}' (no times to trace on); run 'isochron solve' first, or "
-                    "name the array with --time-array",
-                    request.time_array));
+    throw input_error(
+        "there is no point array '{}' (no times to trace on); run 'isochron solve' first, or name the array with "
+        "--time-array",
+        request.time_array);
   if (array->components != 1)
-    throw InputError(
-        fmt::format("array '{}' has {} components (a time is one number); choose another with --time-array",
-                    array->name, array->components));
+    throw input_error("array '{}' has {} components (a time is one number); choose another with --time-array",
+                      array->name, array->components);
   std::vector<double> times(array->tuple_count());
   for (std::size_t v = 0; v < times.size(); ++v) times[v] = array->at(v);
   return times;
@@ -240,9 +232,9 @@ double front_time(const Path& path) { return path.times.front() - path.times.bac
 
 void warn_of_another_metric(const TracedTarget& traced, Console& console) {
   console.warn(
-      fmt::format("{}: the path takes {:.6g} by the metric, but the front took {:.6g}: give the options that the "
-                  "times were solved with",
-                  describe(traced.target), traced.path.travel_time, front_time(traced.path)));
+      "{}: the path takes {:.6g} by the metric, but the front took {:.6g}: give the options that the times were solved "
+      "with",
+      describe(traced.target), traced.path.travel_time, front_time(traced.path));
 }
 
 /// Whether a path's travel time differs from that of the front by more than a share.
@@ -373,38 +365,36 @@ Json json_of(const TracedTarget& traced) {
   return object;
 }
 
-Report report_of(const PathSummary& summary) {
+void print_report(const PathSummary& summary, const Console& console) {
   constexpr std::size_t max_rows = 20;
+  const std::size_t count = summary.traced();
+  Report report;
+  report.title("mesh", summary.input.string(), counted(count, "path", "paths"));
   Json paths = Json::array(), without_path = Json::array();
-  std::string rows;
+  std::size_t rows = 0;
   for (const TracedTarget& traced : summary.targets) {
     const auto& [target, path, why] = traced;
-    (why.empty() ? paths : without_path).push_back(json_of(traced));
-    if (why.empty() && paths.size() <= max_rows)
-      rows += fmt::format("  {}: length {:.6g}, travel time {:.6g} (arrives at {:.6g}), from source {}\n",
-                          describe(target), path.length, path.travel_time, path.times.front(), path.source);
+    if (console.options.json) (why.empty() ? paths : without_path).push_back(json_of(traced));
+    else if (why.empty() && ++rows <= max_rows)
+      report.line(fmt::format("  {}: length {:.6g}, travel time {:.6g} (arrives at {:.6g}), from source {}",
+                              describe(target), path.length, path.travel_time, path.times.front(), path.source));
   }
-  Report report;
-  report.title("mesh", summary.input.string(), counted(paths.size(), "path", "paths"));
-  report.text() += rows;
-  if (paths.size() > max_rows) report.line(fmt::format("  and {} more", paths.size() - max_rows));
+  if (count > max_rows) report.line(fmt::format("  and {} more", count - max_rows));
   if (summary.guessed_sources) report.row("sources", "taken from the file (none given)");
   report.written(summary.written.empty() ? Paths() : Paths{summary.written});
   report.add({{"guessed_sources", summary.guessed_sources}, {"paths", paths}, {"without_path", without_path}});
-  return report;
+  report.print(console);
 }
 
 /// Exit code of a finished run, and its line on stderr when that is not 0.
 int judge(const PathSummary& summary) {
-  const auto failed = [](const TracedTarget& t) { return !t.why.empty(); };
-  const auto first = std::find_if(summary.targets.begin(), summary.targets.end(), failed);
-  if (first == summary.targets.end()) return 0;
-  const auto count = std::count_if(summary.targets.begin(), summary.targets.end(), failed);
+  const std::size_t all = summary.targets.size(), failed = all - summary.traced();
+  if (failed == 0) return 0;
+  const auto first = std::find_if(summary.targets.begin(), summary.targets.end(),
+                                  [](const TracedTarget& traced) { return !traced.why.empty(); });
   const std::string input = summary.input.string();
-  if (summary.targets.size() == 1) print_error(fmt::format("{}: {}", input, first->why));
-  else
-    print_error(
-        fmt::format("{}: {} of {} targets have no path, first {}", input, count, summary.targets.size(), first->why));
+  if (all == 1) print_error("{}: {}", input, first->why);
+  else print_error("{}: {} of {} targets have no path, first {}", input, failed, all, first->why);
   return exit_code(ErrorKind::no_answer);
 }
 
@@ -416,13 +406,11 @@ int run_path(const PathRequest& request, Console& console) {
   summary.input = request.problem.mesh;
   if (request.problem.on_image()) trace_image(request, inputs, summary, console);
   else trace_mesh(request, inputs, summary, console);
-  const bool any =
-      std::any_of(summary.targets.begin(), summary.targets.end(), [](const TracedTarget& t) { return t.why.empty(); });
-  if (any) {
+  if (summary.traced() > 0) {
     write_paths(request, summary.targets);
     summary.written = request.output;
   }
-  report_of(summary).print(console);
+  print_report(summary, console);
   return judge(summary);
 }
 
@@ -456,7 +444,7 @@ void declare_path(Command& root, Console& console) {
   command.option("-o,--output", "FILE", "Polylines: .vtp, .vtk, .vtu, .tck, …; or .csv", into(request->output),
                  Need::required);
   command.flag("--raw", "Leave the characteristics as traced, do not shorten them", request->raw);
-  command.flag("--force", "Replace existing files", request->force);
+  command.flag("--force", "Replace existing files", request->overwrite, Overwrite::yes);
   declare_common(command, console);
   command.action([request, &console] { return run_path(*request, console); });
 }

@@ -1,13 +1,11 @@
 // What is solved: the options that say it, and the steps from a mesh or image to the metric on it.
 #include <cmath>
 
-#include "apps/isochron/mesh_input.h"
-#include "apps/isochron/solve.h"
-#include "apps/isochron/solve_grid.h"
+#include "apps/isochron/problem.h"
 #include "apps/isochron/tensor_input.h"
 #include "isochron/image.h"
 #include "isochron/io/file.h"
-#include "isochron/metric.h"
+#include "isochron/metric/option_tables.h"
 
 namespace isochron::cli {
 namespace {
@@ -19,8 +17,8 @@ Take into_table(std::vector<RegionVelocities>& table) {
     const bool file = std::filesystem::exists(text);
     const bool inline_rows = text.find(':') != std::string::npos && !file;
     if (!inline_rows && !file && text.find_first_of("=,;") != std::string::npos)
-      throw UsageError(fmt::format(
-          "'{}' is neither a file nor rows (a row is region:along,across); write them like 0:0.6,0.3;1:0.2,0.1", text));
+      throw usage_error(
+          "'{}' is neither a file nor rows (a row is region:along,across); write them like 0:0.6,0.3;1:0.2,0.1", text);
     table = inline_rows ? parse_velocity_table(text) : read_velocity_table(text);
   };
 }
@@ -30,10 +28,10 @@ Take into_velocities(std::optional<Velocities>& velocities) {
   return [&velocities](const std::string& text) {
     velocities = parse_velocities(text);
     if (text.find(',') == std::string::npos)
-      throw UsageError(
-          fmt::format("{} is one velocity (two are needed, along and across the fibres); write them like 0.6,0.3, or "
-                      "give --speed {} for the same in all directions, without fibres",
-                      text, text));
+      throw usage_error(
+          "{} is one velocity (two are needed, along and across the fibres); write them like 0.6,0.3, or give --speed "
+          "{} for the same in all directions, without fibres",
+          text, text);
   };
 }
 
@@ -41,12 +39,26 @@ Take into_velocities(std::optional<Velocities>& velocities) {
 Take into_speed(std::optional<double>& speed) {
   return [&speed](const std::string& text) {
     speed = parse_number(text);
-    if (!(*speed > 0)) throw UsageError(fmt::format("{} is not a speed (zero or negative); give a positive one", text));
+    if (!(*speed > 0)) throw usage_error("{} is not a speed (zero or negative); give a positive one", text);
     if (!std::isnormal(*speed * *speed) || !std::isnormal(1 / (*speed * *speed)))
-      throw UsageError(
-          fmt::format("{} is too large or too small a speed (its square is needed); change the units", text));
+      throw usage_error("{} is too large or too small a speed (its square is needed); change the units", text);
   };
 }
+
+/// Declares what the metric is made of.
+struct DeclareMetric : DeclareOptions {
+  using DeclareOptions::operator();
+
+  void operator()(const OptionText& text, std::optional<double>& speed) const {
+    declare(text, speed, into_speed(speed));
+  }
+  void operator()(const OptionText& text, std::optional<Velocities>& velocities) const {
+    declare(text, velocities, into_velocities(velocities));
+  }
+  void operator()(const OptionText& text, std::vector<RegionVelocities>& table) const {
+    declare(text, table, into_table(table));
+  }
+};
 
 }  // namespace
 
@@ -73,22 +85,14 @@ void declare_sources(Command& command, SourceRequest& sources) {
 void declare_metric(Command& command, SolveRequest& request) {
   MetricRequest& metric = request.metric;
   command.group("How fast it travels (speed 1 unless told otherwise)");
-  command.option("--speed", "S", "The same everywhere", into_speed(metric.speed));
-  command.option("--speed-array", "NAME", "Per cell, or per point (averaged)", into(metric.speed_array));
-  command.option("--metric-array", "NAME", "Travel-time tensors M, 6 or 9 components", into(metric.metric_array));
-  command.option("--velocity-tensor-array", "NAME", "Velocity tensors D = M⁻¹", into(metric.velocity_tensor_array));
+  each_speed_option(metric, DeclareMetric{{command}});
   declare_tensor_layout(command, request.tensors);
-  declare_eigenvalue_floor(
-      command, metric.eigenvalue_floor,
-      "On images, tensors that are not positive definite get eigenvalues of this share of the median one at least");
-  command.option("--fibers", "NAME", "Fibre directions", into(metric.fiber_array));
-  command.option("--sheets", "NAME", "Sheet directions, with --fibers", into(metric.sheet_array));
-  command.option("--velocity", "L,T[,N]", "Along the fibres, across (and normal to the sheets)",
-                 into_velocities(metric.velocities));
-  command.option("--velocity-table", "ROWS|FILE", "Per region: '1:0.6,0.3;2:0.2,0.1', or a file of such rows",
-                 into_table(metric.table));
-  command.option("--region-array", "NAME", "The table's regions (region, gmsh:physical or medit:ref)",
-                 into(metric.region_array));
+  command.option("--eigenvalue-floor", "SHARE",
+                 fmt::format("On images, tensors that are not positive definite get eigenvalues of this share of the "
+                             "median one at least ({:g})",
+                             metric.eigenvalue_floor),
+                 into(metric.eigenvalue_floor));
+  each_fiber_option(metric, DeclareMetric{{command}});
 }
 
 void warn_unused_tensor_layout(const SolveRequest& request, Console& console) {
@@ -108,7 +112,7 @@ void check_not_among(const std::filesystem::path& file, const Paths& others, std
     return std::filesystem::weakly_canonical(std::filesystem::absolute(p, ignored), ignored);
   };
   for (const auto& other : others)
-    if (place(file) == place(other)) throw UsageError(fmt::format("{}: {}; choose another name", file.string(), why));
+    if (place(file) == place(other)) throw usage_error("{}: {}; choose another name", file.string(), why);
 }
 
 bool is_carp_file(const std::filesystem::path& file) {
@@ -119,9 +123,9 @@ bool is_carp_file(const std::filesystem::path& file) {
 void warn_of_reading(const SolveRequest& request, const std::vector<std::string>& warnings,
                      const std::vector<std::pair<std::string, std::size_t>>& ignored_cells, Console& console) {
   const std::string name = request.mesh.string();
-  for (const std::string& warning : warnings) console.warn(fmt::format("{}: {}", name, warning));
+  for (const std::string& warning : warnings) console.warn("{}: {}", name, warning);
   for (const auto& [kind, count] : ignored_cells)
-    console.warn(fmt::format("{}: {} of kind {} left out", name, counted(count, "cell", "cells"), kind));
+    console.warn("{}: {} of kind {} left out", name, counted(count, "cell", "cells"), kind);
 }
 
 Dataset read_mesh(const SolveRequest& request, Console& console) {
@@ -130,9 +134,8 @@ Dataset read_mesh(const SolveRequest& request, Console& console) {
   warn_of_reading(request, dataset.warnings, dataset.ignored_cells, console);
   if (is_carp_file(request.mesh) && !request.unit)
     console.warn(
-        fmt::format("{}: CARP coordinates are usually in µm; say so with --length-unit um, so that velocities "
-                    "are in mm/ms",
-                    request.mesh.string()));
+        "{}: CARP coordinates are usually in µm; say so with --length-unit um, so that velocities are in mm/ms",
+        request.mesh.string());
   return dataset;
 }
 

@@ -1,4 +1,5 @@
 #include "apps/isochron/report.h"
+#include "isochron/core/join_text.h"
 
 namespace isochron::cli {
 
@@ -16,12 +17,12 @@ void Report::times(std::initializer_list<Step> steps) {
     object_[std::string(step.name) + "_seconds"] = step.seconds;
     shown.push_back(fmt::format("{} {:.2f} s", step.shown != nullptr ? step.shown : step.name, step.seconds));
   }
-  row("time", "{}", fmt::join(shown, ", "));
+  row("time", "{}", join_text(shown, ", "));
 }
 
 void Report::written(const Paths& files, std::string_view label) {
   object_["written"] = file_names(files);
-  if (!files.empty()) row(label, "{}", fmt::join(file_names(files), ", "));
+  if (!files.empty()) row(label, "{}", join_text(file_names(files), ", "));
 }
 
 void Report::notes(const std::vector<std::string>& notes) {

@@ -8,9 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "apps/isochron/console.h"
 #include "apps/isochron/exit_code.h"
-#include "apps/isochron/mesh_input.h"
+#include "apps/isochron/problem.h"
 #include "isochron/communicator.h"
 #include "isochron/error.h"
 #include "isochron/io.h"
@@ -47,6 +46,27 @@ class OutputFiles {
   std::vector<std::unique_ptr<AtomicFile>> files_;
   std::vector<std::filesystem::path> targets_;
 };
+
+/// An image of one array.
+inline Image image_of(const ImageGrid& grid, DataArray array) {
+  Image image{grid, {}, {}, {}};
+  image.data.set(std::move(array));
+  return image;
+}
+
+/// Writes images, all of them or none; `image(i)` gives each when it is its turn.
+template <class GetImage>
+void write_images(const Paths& names, const Console& console, GetImage&& image) {
+  const InterruptGuard guard;
+  OutputFiles files;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    check_interrupted();
+    const Activity activity(console, "writing " + names[i].string());
+    write_image(files.add(names[i]), image(i));
+  }
+  check_interrupted();
+  files.commit();
+}
 
 /// Before any work: throws when one of them exists and may not be replaced, or cannot be written, or is an input.
 inline void check_output_files(const Paths& outputs, const Paths& inputs, Overwrite overwrite) {

@@ -1,5 +1,5 @@
 // isochron solve: the options; the steps are in solve_run.cpp.
-#include "apps/isochron/solve.h"
+#include "apps/isochron/problem.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,9 +7,9 @@
 #include <set>
 
 #include "apps/isochron/commands.h"
-#include "apps/isochron/mesh_input.h"
 #include "apps/isochron/solve_each.h"
 #include "isochron/capabilities.h"
+#include "isochron/core/join_text.h"
 #include "isochron/io.h"
 #include "isochron/io/pieces/part_files.h"
 #include "isochron/io/pieces/piece_index.h"
@@ -27,7 +27,7 @@ std::string methods_by_hardware() {
     for (const Method method : methods) list.push_back(name_of(method));
     return list;
   };
-  return fmt::format("{}; only on a GPU: {}", fmt::join(names(everywhere), ", "), fmt::join(names(on_gpu), ", "));
+  return fmt::format("{}; only on a GPU: {}", join_text(names(everywhere), ", "), join_text(names(on_gpu), ", "));
 }
 
 /// Declares the options of a solve; some have limits.
@@ -41,8 +41,7 @@ struct DeclareSolve : DeclareOptions {
     declare(text, share, [&share](const std::string& given) {
       const double value = parse_number(given);
       if (!(value > 0 && value < 1))
-        throw UsageError(
-            fmt::format("{} is not between 0 and 1 (it is a share of an edge's time); give one like 1e-6", given));
+        throw usage_error("{} is not between 0 and 1 (it is a share of an edge's time); give one like 1e-6", given);
       share = value;
     });
   }
@@ -91,19 +90,19 @@ void declare_grid(Command& command, SolveRequest& request) {
   declare_raw(command, request.raw);
 }
 
-/// Flags that choose one of an enumeration's values.
+/// Flags that are only of use beside others.
 struct MethodFlags {
-  bool allow_unordered = false, hand_over = false, weights = false, verify = false;
-  bool allow_zero_fibers = false;
+  bool allow_unordered = false, hand_over = false;
   std::vector<std::string> scheme;  ///< options of the papers' GPU methods that were given
 };
 
-void declare_flags(Command& command, MethodFlags& flags) {
+void declare_flags(Command& command, SolveRequest& request, MethodFlags& flags) {
   command.flag("--hand-over", "fmm: let banded correct what came out of order", flags.hand_over);
   command.flag("--allow-unordered", "fmm: run although the order does not hold (may be wrong)", flags.allow_unordered);
   command.flag("--allow-zero-fibers", "Cells without a fibre conduct at the transverse velocity",
-               flags.allow_zero_fibers);
-  command.flag("--verify", "Check that every time fits its neighbours' (exit code 4 if not)", flags.verify);
+               request.metric.zero_fibers, ZeroFibers::isotropic);
+  command.flag("--verify", "Check that every time fits its neighbours' (exit code 4 if not)", request.options.verify,
+               Keep::yes);
 }
 
 void apply_flags(const MethodFlags& flags, SolveRequest& request) {
@@ -112,9 +111,6 @@ void apply_flags(const MethodFlags& flags, SolveRequest& request) {
   SolveOptions& options = request.options;
   if (flags.allow_unordered) options.unordered = Unordered::run;
   if (flags.hand_over) options.unordered = Unordered::hand_over;
-  if (flags.weights) options.weights = Keep::yes;
-  if (flags.verify) options.verify = Keep::yes;
-  if (flags.allow_zero_fibers) request.metric.zero_fibers = ZeroFibers::isotropic;
 }
 
 /// The methods that use an option of the papers' methods.
@@ -185,13 +181,13 @@ void warn_unused(const SolveRequest& request, const MethodFlags& flags, Console&
              !request.on_image() && !request.each_source,
          "--threads", "--team 1");
   warn_unused_tensor_layout(request, console);
-  unused(flags.allow_zero_fibers && metric.fiber_array.empty(), "--allow-zero-fibers", "--fibers");
+  unused(metric.zero_fibers == ZeroFibers::isotropic && metric.fiber_array.empty(), "--allow-zero-fibers", "--fibers");
   unused(!metric.region_array.empty() && metric.table.empty(), "--region-array", "--velocity-table");
   unused(request.probe.tolerance && request.probe.output.empty(), "--probe-tolerance", "--probe and --probe-output");
   unused(any_picture_option && request.picture.file.empty(), "what shapes a picture", "--picture");
 }
 
-void declare_outputs(Command& command, SolveRequest& request, MethodFlags& flags) {
+void declare_outputs(Command& command, SolveRequest& request) {
   command.group("Output");
   command.option("-o,--output", "FILE",
                  "The mesh or image with arrays arrival_time, source and reached (image formats of one array: the "
@@ -206,18 +202,17 @@ void declare_outputs(Command& command, SolveRequest& request, MethodFlags& flags
                  [&request](const std::string& text) {
                    request.probe.tolerance = parse_number(text);
                    if (!(*request.probe.tolerance >= 0))
-                     throw UsageError(fmt::format("{} is no distance (negative); give 0 or more", text));
+                     throw usage_error("{} is no distance (negative); give 0 or more", text);
                  });
-  command.flag("--weights", "Also write upwind_vertices and upwind_weights", flags.weights);
-  command.flag("--force", "Replace existing files", request.force);
+  command.flag("--weights", "Also write upwind_vertices and upwind_weights", request.options.weights, Keep::yes);
+  command.flag("--force", "Replace existing files", request.overwrite, Overwrite::yes);
 }
 
 /// Takes "X,Y,Z,NX,NY,NZ": a point and a normal.
 Take into_cut(std::optional<CutPlane>& cut) {
   return [&cut](const std::string& text) {
     const std::vector<double> x = parse_numbers(text);
-    if (x.size() != 6)
-      throw UsageError(fmt::format("'{}' is not a point and a normal; write six numbers like 0,0,0,1,0,0", text));
+    if (x.size() != 6) throw usage_error("'{}' is not a point and a normal; write six numbers like 0,0,0,1,0,0", text);
     cut = CutPlane{{x[0], x[1], x[2]}, {x[3], x[4], x[5]}};
   };
 }
@@ -266,8 +261,8 @@ void check_input_pieces(const SolveRequest& request, std::string_view why) {
     else if (std::any_of(pieces.begin(), pieces.end(), [&](const std::filesystem::path& piece) {
                return same_place(piece.parent_path(), piece_path(request.output, 0).parent_path());
              }))
-      throw UsageError(fmt::format("{}: its pieces would replace those of {}, an input; choose another name",
-                                   request.output.string(), input.string()));
+      throw usage_error("{}: its pieces would replace those of {}, an input; choose another name",
+                        request.output.string(), input.string());
   }
 }
 
@@ -313,13 +308,13 @@ void check_request(const SolveRequest& request) {
   if (request.probe.points.empty() != request.probe.output.empty())
     throw UsageError("--probe and --probe-output go together (where the points are, where the times go); give both");
   check_each_source(request);
-  if (request.to_pieces()) check_set_writable(request.output, request.overwrite());
-  else if (request.to_mesh() && request.on_image()) check_image_writable(request.output, request.overwrite());
-  else if (request.to_mesh()) check_writable(request.output, request.overwrite());
-  if (request.to_table()) check_output_file(request.output, request.overwrite());
-  if (!request.matrix.empty()) check_output_file(request.matrix, request.overwrite());
-  if (!request.probe.output.empty()) check_output_file(request.probe.output, request.overwrite());
-  if (!request.picture.file.empty()) check_picture(request);
+  if (request.to_pieces()) check_set_writable(request.output, request.overwrite);
+  else if (request.to_mesh() && request.on_image()) check_image_writable(request.output, request.overwrite);
+  else if (request.to_mesh()) check_writable(request.output, request.overwrite);
+  if (request.to_table()) check_output_file(request.output, request.overwrite);
+  if (!request.matrix.empty()) check_output_file(request.matrix, request.overwrite);
+  if (!request.probe.output.empty()) check_output_file(request.probe.output, request.overwrite);
+  if (!request.picture.file.empty()) check_picture(request.picture, request.overwrite);
   check_distinct_files(request);
 }
 
@@ -337,12 +332,12 @@ void declare_solve(Command& root, Console& console) {
   declare_metric(command, *request);
   command.group("How it is solved");
   each_option(request->options, DeclareSolve{{command}});
-  declare_flags(command, *flags);
+  declare_flags(command, *request, *flags);
   declare_ranks(command, *request);
   declare_grid(command, *request);
   command.group("The papers' methods on a GPU");
   each_option(request->options.paper, DeclarePaper{{command}, flags->scheme});
-  declare_outputs(command, *request, *flags);
+  declare_outputs(command, *request);
   declare_picture(command, request->picture);
   declare_common(command, console);
   command.action([request, flags, &console] {

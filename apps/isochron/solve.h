@@ -8,10 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/isochron/arguments.h"
-#include "apps/isochron/console.h"
 #include "apps/isochron/image_input.h"
-#include "apps/isochron/values.h"
 #include "isochron/arrival.h"
 #include "isochron/dataset.h"
 #include "isochron/draw.h"
@@ -57,7 +54,7 @@ enum class Elements { automatic, triangle, tet };
 struct SolveRequest {
   std::filesystem::path mesh;
   std::filesystem::path output;
-  bool force = false;
+  Overwrite overwrite = Overwrite::no;
   SourceRequest sources;
   MetricRequest metric;
   Elements elements = Elements::automatic;
@@ -80,20 +77,7 @@ struct SolveRequest {
   [[nodiscard]] bool to_pieces() const;
   [[nodiscard]] bool on_image() const { return is_image(mesh, raw); }
   [[nodiscard]] bool floor_given() const { return metric.eigenvalue_floor != default_eigenvalue_floor; }
-  [[nodiscard]] Overwrite overwrite() const { return force ? Overwrite::yes : Overwrite::no; }
 };
-
-// The options that say what is solved: the mesh, the sources, the metric. Commands that look at a solution have them
-// too.
-
-/// --elements, --length-unit
-void declare_mesh(Command& command, SolveRequest& request);
-/// --source and its kin
-void declare_sources(Command& command, SourceRequest& sources);
-/// --speed and its kin
-void declare_metric(Command& command, SolveRequest& request);
-/// Warns of an order or a frame of tensors where none are asked for.
-void warn_unused_tensor_layout(const SolveRequest& request, Console& console);
 
 /// Runs everything; gives the exit code.
 int run_solve(const SolveRequest& request, Console& console);
@@ -112,6 +96,17 @@ struct Box {
   Vec3d low, high;
 };
 Box bounding_box(std::span<const Vec3d> points);
+
+/// What ids are ids of: so many vertices of a mesh, or voxels of an image.
+struct IdSpace {
+  std::size_t count;
+  const char* holder;  ///< "mesh"
+  const char *one, *many;
+
+  /// Throws InputError for an id that is not there. `what` has it: "source". `file` is where it comes from; empty: the
+  /// command line.
+  void check(std::string_view what, std::size_t id, const std::filesystem::path& file = {}) const;
+};
 
 /// The sources, in the file's unit. `Corners` are those of the elements that are solved on; a tag may also stand
 /// on cells of the other kind. Throws InputError.
@@ -143,8 +138,14 @@ Sources gather_voxel_sources(const SolveRequest& request, const SideInputs& inpu
 /// The voxels of an image that a tag marks. Throws InputError when there is no such array.
 std::vector<VertexId> tagged_voxels(const Image& image, const NameValue& tag);
 
+/// The times, moved out, in the precision that they were computed in.
+DataArray times_array(std::string name, Arrival& arrival);
 /// Moves the arrays of the result into the data.
 void add_result(Arrival& arrival, DataArrays& data);
+/// True for the names of those arrays: arrival_time, arrival_time_0 and so on, source, reached, the upwind arrays.
+bool made_by_solve(std::string_view name);
+/// Takes earlier results out: beside new ones they would pass for a part of them.
+void drop_results(DataArrays& data);
 
 /// Squares of lengths must neither overflow nor vanish: all times would be infinite, or zero. Throws InputError.
 void check_size(const Box& box);
@@ -174,7 +175,7 @@ void warn_outside(const ProbeRequest& probe, const std::vector<ProbeTime>& probe
 /// As CSV: x,y,z,time,distance, with the name in front when there are names.
 void write_probes(const std::filesystem::path& file, const NamedPoints& points, const std::vector<ProbeTime>& times);
 
-/// Throws before the work what can be known then of a PNG with isochrones.
-void check_picture(const SolveRequest& request);
+/// Throws before the work what can be known then of a picture.
+void check_picture(const PictureRequest& picture, Overwrite overwrite);
 
 }  // namespace isochron::cli

@@ -25,22 +25,10 @@ std::vector<Sources> one_by_one(const Sources& sources) {
   return sets;
 }
 
-SourceSummary summary_of(const Sources& source, const Arrival& arrival) {
-  SourceSummary summary;
-  if (source.points.empty()) {
-    summary.vertex = source.vertices.front().vertex.in_whole();
-    summary.onset = source.vertices.front().time;
-  } else {
-    summary.point = source.points.front().position;
-    summary.onset = source.points.front().time;
-  }
-  summary.reached = arrival.reached;
-  summary.unreached = arrival.unreached;
-  summary.max_time = arrival.max_time;
-  summary.solve_seconds = arrival.solve_seconds;
-  summary.converged = arrival.converged;
-  summary.residual = arrival.residual;
-  return summary;
+SourceSummary summary_of(const Sources& source) {
+  if (source.points.empty())
+    return {.vertex = source.vertices.front().vertex.in_whole(), .onset = source.vertices.front().time};
+  return {.vertex = {}, .point = source.points.front().position, .onset = source.points.front().time};
 }
 
 }  // namespace
@@ -52,13 +40,12 @@ void check_each_source(const SolveRequest& request) {
     if (!request.matrix.empty())
       throw UsageError("--matrix is for several solves (a row is one source alone); add --each-source");
     if (is_npy(request.output) && !request.on_image())
-      throw UsageError(fmt::format("{}: .npy files hold a row of times a source; add --each-source, or use .vtu",
-                                   request.output.string()));
+      throw usage_error("{}: .npy files hold a row of times a source; add --each-source, or use .vtu",
+                        request.output.string());
     return;
   }
   const auto refuse = [](bool given, std::string_view option) {
-    if (given)
-      throw UsageError(fmt::format("{} goes with one solve (--each-source makes many); leave one of them out", option));
+    if (given) throw usage_error("{} goes with one solve (--each-source makes many); leave one of them out", option);
   };
   refuse(!request.probe.output.empty(), "--probe");
   refuse(!request.picture.file.empty(), "--picture");
@@ -68,8 +55,7 @@ void check_each_source(const SolveRequest& request) {
         "--source-levelset is one source (--each-source needs several); leave out --each-source, or solve from the "
         "others alone");
   if (!request.matrix.empty() && FileName(request.matrix).extension != ".csv")
-    throw UsageError(
-        fmt::format("{}: a matrix is written as text with commas; name it .csv or .csv.gz", request.matrix.string()));
+    throw usage_error("{}: a matrix is written as text with commas; name it .csv or .csv.gz", request.matrix.string());
   if (!request.matrix.empty() && !request.sources.points.empty())
     throw UsageError("--matrix has a column for each source vertex (--source-point gives none); use --source");
 }
@@ -120,15 +106,13 @@ EachSource::EachSource(const SolveRequest& request, const Sources& sources, std:
 EachSource::~EachSource() = default;
 
 void EachSource::take(std::size_t i, Arrival&& arrival) {
-  summaries_.push_back(summary_of(sets_[i], arrival));
+  summaries_.push_back(summary_of(sets_[i]));
   if (times_ != nullptr) times_->writer.row(arrival.times);
   if (matrix_ != nullptr) matrix_->row(sets_[i], sets_, arrival.times);
   add_up(arrival);
-  if (!request_.to_mesh()) return;
-  const std::string name = fmt::format("arrival_time_{}", i);
-  if (arrival.precision == Precision::single_)
-    arrays_.push_back({name, 1, std::vector<float>(arrival.times.begin(), arrival.times.end())});
-  else arrays_.push_back({name, 1, std::move(arrival.times)});
+  if (request_.to_mesh()) arrays_.push_back(times_array(fmt::format("arrival_time_{}", i), arrival));
+  arrival.times = {}, arrival.source = {}, arrival.upwind = {};
+  summaries_.back().arrival = std::move(arrival);
 }
 
 void EachSource::add_up(const Arrival& arrival) {

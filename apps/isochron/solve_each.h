@@ -5,7 +5,6 @@
 #include <span>
 #include <vector>
 
-#include "apps/isochron/solve.h"
 #include "apps/isochron/solve_report.h"
 #include "isochron/core/timer.h"
 #include "isochron/solver.h"

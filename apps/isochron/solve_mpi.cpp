@@ -3,7 +3,6 @@
 #include <string_view>
 
 #include "apps/isochron/exit_code.h"
-#include "apps/isochron/solve_parts.h"
 #include "apps/isochron/wording.h"
 #include "isochron/comm/collectives.h"
 #include "isochron/communicator.h"

@@ -65,4 +65,26 @@ int run_on_all_ranks(const std::function<int(Communicator&)>& work);
 /// True when the launcher started this process as another than the first, and all of them would say the same.
 bool is_another_rank(int argc, const char* const* argv);
 
+// ---- solve_parts.cpp: every rank reads, solves on or writes its own part.
+
+struct SolveSummary;
+
+/// The first thing asked for that only a rank with the whole mesh or image can do.
+std::optional<std::string> what_needs_whole(const SolveRequest& request);
+
+/// From pieces to pieces, with nothing that needs the whole.
+bool goes_by_parts(const SolveRequest& request);
+
+/// All ranks together, on a mesh or an image; gives the exit code. The first rank speaks.
+int run_solve_parts(const SolveRequest& request, Communicator& communicator, Console& console);
+
+/// All ranks together: adds the largest part, of which this rank has so many vertices, and the most memory of a rank.
+void add_largest(Communicator& communicator, std::size_t vertices, SolveSummary& summary);
+
+/// Shares out the mesh of the first rank and lets every rank write a piece. The others call `help_to_write_pieces`.
+template <int Corners>
+void write_in_pieces(SharedSteps& ranks, const std::filesystem::path& path, Dataset&& dataset);
+void write_in_pieces(SharedSteps& ranks, const std::filesystem::path& path, Image&& image);
+void help_to_write_pieces(Communicator& communicator, const std::filesystem::path& path);
+
 }  // namespace isochron::cli

@@ -1,4 +1,4 @@
-#include "apps/isochron/solve_parts.h"
+#include "apps/isochron/solve_mpi.h"
 
 #include <algorithm>
 #include <array>
@@ -9,12 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "apps/isochron/mesh_input.h"
-#include "apps/isochron/result_arrays.h"
 #include "apps/isochron/shared_output.h"
-#include "apps/isochron/solve_grid.h"
-#include "apps/isochron/solve_mpi.h"
-#include "apps/isochron/solve_report.h"
 #include "apps/isochron/solve_steps.h"
 #include "apps/isochron/tensor_input.h"
 #include "isochron/comm/collectives.h"
@@ -31,15 +26,63 @@
 namespace isochron::cli {
 namespace {
 
-/// One rank's part of a mesh, and what becomes of it.
+/// What a tag may mark in a piece of a mesh.
 template <int Corners>
-class MeshPartRun {
+struct TaggedPiece {
+  const DataArrays& point_data;
+  std::span<const std::uint64_t> global_vertex;
+  TaggedCells<Corners> cells;
+  TaggedCells<7 - Corners> other_cells;
+};
+/// All ranks together: the vertices that a tag marks, ascending. Throws InputError on all of them.
+template <int Corners>
+std::vector<std::uint64_t> tagged_vertices(Communicator& communicator, const NameValue& tag,
+                                           std::span<const TaggedPiece<Corners>> pieces) {
+  std::vector<std::uint64_t> marked;
+  std::uint64_t found = 0;
+  // The first of points, cells and the other cells that has the value anywhere.
+  for (int where = 0; where < 3; ++where) {
+    for (const TaggedPiece<Corners>& piece : pieces) {
+      std::vector<bool> here(piece.global_vertex.size(), false);
+      const bool has = where == 0   ? mark_points(piece.point_data, tag, here)
+                       : where == 1 ? mark_cells(piece.cells, tag, here)
+                                    : mark_cells(piece.other_cells, tag, here);
+      if (has) ++found;
+      for (std::size_t v = 0; v < here.size(); ++v)
+        if (here[v]) marked.push_back(piece.global_vertex[v]);
+    }
+    if (sum_of_all(communicator, marked.size()) > 0) break;
+  }
+  std::vector<std::uint64_t> all;
+  for (const auto& list : exchange_values(communicator, std::vector(communicator.ranks(), marked)))
+    all.insert(all.end(), list.begin(), list.end());
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  check_tag(tag, sum_of_all(communicator, found) > 0, !all.empty());
+  return all;
+}
+
+/// What parts of meshes and images have in common.
+class PartRun {
  public:
   static constexpr bool in_parts = true;
+  void warn_of_ranks(SharedSteps&, Console&) const {}
+  static std::vector<ProbeTime> probe(const std::vector<Vec3d>&, const Arrival&, Console&) { return {}; }
 
+ protected:
+  PartRun(const SolveRequest& request, Communicator& communicator) : request_(request), communicator_(communicator) {}
+
+  const SolveRequest& request_;
+  Communicator& communicator_;
+};
+
+/// One rank's part of a mesh, and what becomes of it.
+template <int Corners>
+class MeshPartRun : public PartRun {
+ public:
   /// All ranks together.
   MeshPartRun(const SolveRequest& request, OwnPieces&& own, Communicator& communicator)
-      : request_(request), communicator_(communicator) {
+      : PartRun(request, communicator) {
     if (own.ready_parts && request_.options.ranks.blocks_per_rank == 0) {
       data_ = take_ready_part<Corners>(communicator_, std::move(own));
       const CellBlock<7 - Corners> no_cells;
@@ -93,8 +136,6 @@ class MeshPartRun {
     return metric;
   }
   [[nodiscard]] Domain domain(const Metric& metric) const { return {data_.part, metric}; }
-  void warn_of_ranks(SharedSteps&, Console&) const {}
-  static std::vector<ProbeTime> probe(const std::vector<Vec3d>&, const Arrival&, Console&) { return {}; }
 
   void sum_up(Arrival& arrival, SolveSummary& summary, Console& console) {
     note_unused_fibers(request_.metric, arrival.notes);
@@ -143,8 +184,6 @@ class MeshPartRun {
     values.insert(values.end(), ghosts.begin(), ghosts.end());
   }
 
-  const SolveRequest& request_;
-  Communicator& communicator_;
   PartData<Corners> data_;
   std::vector<std::uint64_t> tagged_;  ///< vertices of the whole
   Dataset fields_;                     ///< the arrays of the part while the mesh is solved on
@@ -156,19 +195,17 @@ ImagePart read_reported_part(Communicator& communicator, const std::filesystem::
     const Activity activity(console, "reading " + path.string());
     return read_image_part(communicator, path);
   }();
-  for (const std::string& warning : part.image.warnings) console.warn(fmt::format("{}: {}", path.string(), warning));
+  for (const std::string& warning : part.image.warnings) console.warn("{}: {}", path.string(), warning);
   return part;
 }
 
 /// One rank's box of an image, and what becomes of it.
-class ImagePartRun {
+class ImagePartRun : public PartRun {
  public:
-  static constexpr bool in_parts = true;
-
   /// All ranks together. `mask` is that of the box.
   ImagePartRun(const SolveRequest& request, ImagePart&& part, std::vector<std::uint8_t>&& mask,
                Communicator& communicator, Console& console)
-      : request_(request), communicator_(communicator), part_(std::move(part)) {
+      : PartRun(request, communicator), part_(std::move(part)) {
     leave_out_own_mask(request_, part_.image, mask);
     std::vector<double> eigenvalues;
     all_or_none(communicator_, [&] {
@@ -195,15 +232,14 @@ class ImagePartRun {
   [[nodiscard]] Domain domain(const Metric& metric) const {
     return {BoxedGrid{&part_.whole, &part_.boxes, problem_.mask}, metric};
   }
-  void warn_of_ranks(SharedSteps&, Console&) const {}
-  static std::vector<ProbeTime> probe(const std::vector<Vec3d>&, const Arrival&, Console&) { return {}; }
 
   void sum_up(const Arrival& arrival, SolveSummary& summary, Console& console) {
     std::vector<std::uint8_t> allowed = std::move(problem_.mask);
     if (allowed.empty()) allowed.assign(arrival.times.size(), 1);
     const auto inside = std::count_if(allowed.begin(), allowed.end(), [](std::uint8_t value) { return value != 0; });
     summary.elements = sum_of_all(communicator_, static_cast<std::uint64_t>(inside));
-    sum_up_image(request_, problem_, summary);
+    summary.corners = voxel_corners;
+    summary.tensors = problem_.tensors;
     if (arrival.unreached > 0) summary.unreached = explain_unreached(communicator_, part_, allowed, arrival.times);
     warn_unreached_voxels(summary, console);
   }
@@ -235,8 +271,6 @@ class ImagePartRun {
     return all;
   }
 
-  const SolveRequest& request_;
-  Communicator& communicator_;
   ImagePart part_;
   ImageMetric problem_;
 };
@@ -254,8 +288,8 @@ void check_pieces(const SolveRequest& request, const OwnPieces& own, Console& co
     console.warn("--partitioner does not apply to pieces (they stay as they are, or are cut along a curve)");
   if (request.team > 1) console.warn("--team does not apply to pieces (each rank has its own)");
   if (own.lines > 0)
-    console.warn(fmt::format("{}: {} will not be in it (pieces are written without lines)", request.output.string(),
-                             counted(own.lines, "line", "lines")));
+    console.warn("{}: {} will not be in it (pieces are written without lines)", request.output.string(),
+                 counted(own.lines, "line", "lines"));
 }
 
 }  // namespace
@@ -282,8 +316,7 @@ int run_solve_parts(const SolveRequest& request, Communicator& communicator, Con
     inputs = read_side_inputs(request);
   });
   SharedSteps ranks(communicator);
-  SolveSummary summary;
-  summary.mesh = request.mesh;
+  SolveSummary summary{request};
   summary.ranks = communicator.size();
   const Timer timer;
   const auto finish = [&](auto&& make) {
@@ -314,33 +347,6 @@ int run_solve_parts(const SolveRequest& request, Communicator& communicator, Con
     return finish([&] { return MeshPartRun<Corners>(request, std::move(own), communicator); });
   };
   return corners == 3 ? on_mesh(std::integral_constant<int, 3>()) : on_mesh(std::integral_constant<int, 4>());
-}
-
-template <int Corners>
-std::vector<std::uint64_t> tagged_vertices(Communicator& communicator, const NameValue& tag,
-                                           std::span<const TaggedPiece<Corners>> pieces) {
-  std::vector<std::uint64_t> marked;
-  std::uint64_t found = 0;
-  // The first of points, cells and the other cells that has the value anywhere.
-  for (int where = 0; where < 3; ++where) {
-    for (const TaggedPiece<Corners>& piece : pieces) {
-      std::vector<bool> here(piece.global_vertex.size(), false);
-      const bool has = where == 0   ? mark_points(piece.point_data, tag, here)
-                       : where == 1 ? mark_cells(piece.cells, tag, here)
-                                    : mark_cells(piece.other_cells, tag, here);
-      if (has) ++found;
-      for (std::size_t v = 0; v < here.size(); ++v)
-        if (here[v]) marked.push_back(piece.global_vertex[v]);
-    }
-    if (sum_of_all(communicator, marked.size()) > 0) break;
-  }
-  std::vector<std::uint64_t> all;
-  for (const auto& list : exchange_values(communicator, std::vector(communicator.ranks(), marked)))
-    all.insert(all.end(), list.begin(), list.end());
-  std::sort(all.begin(), all.end());
-  all.erase(std::unique(all.begin(), all.end()), all.end());
-  check_tag(tag, sum_of_all(communicator, found) > 0, !all.empty());
-  return all;
 }
 
 template <int Corners>
@@ -383,8 +389,6 @@ void help_to_write_pieces(Communicator& communicator, const std::filesystem::pat
   else write_shared(communicator, path, scatter_image(communicator, {}));
 }
 
-template std::vector<std::uint64_t> tagged_vertices(Communicator&, const NameValue&, std::span<const TaggedPiece<3>>);
-template std::vector<std::uint64_t> tagged_vertices(Communicator&, const NameValue&, std::span<const TaggedPiece<4>>);
 template void write_in_pieces<3>(SharedSteps&, const std::filesystem::path&, Dataset&&);
 template void write_in_pieces<4>(SharedSteps&, const std::filesystem::path&, Dataset&&);
 

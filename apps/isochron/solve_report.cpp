@@ -6,8 +6,8 @@
 
 #include "apps/isochron/exit_code.h"
 #include "apps/isochron/report.h"
-#include "apps/isochron/solve_grid.h"
 #include "apps/isochron/tensor_input.h"
+#include "isochron/core/join_text.h"
 #include "isochron/core/timer.h"
 #include "isochron/io/bytes.h"
 #include "isochron/io/file.h"
@@ -34,13 +34,14 @@ Json json_of(const SourceSummary& source) {
   Json object;
   if (source.vertex) object["vertex"] = source.vertex->value;
   else object["point"] = cli::json_of(source.point);
+  const Arrival& arrival = source.arrival;
   object.update({{"onset", source.onset},
-                 {"reached", source.reached},
-                 {"unreached", source.unreached},
-                 {"max_time", finite_or_null(source.max_time)},
-                 {"solve_seconds", source.solve_seconds},
-                 {"converged", source.converged},
-                 {"residual", source.residual ? finite_or_null(source.residual->worst) : Json(nullptr)}});
+                 {"reached", arrival.reached},
+                 {"unreached", arrival.unreached},
+                 {"max_time", finite_or_null(arrival.max_time)},
+                 {"solve_seconds", arrival.solve_seconds},
+                 {"converged", arrival.converged},
+                 {"residual", residual_of(arrival)}});
   return object;
 }
 
@@ -111,10 +112,11 @@ void report_method(Report& report, const SolveSummary& summary) {
     report.row("sources", "{}, each on its own", grouped(summary.sources.size()));
   }
   if (summary.corners != voxel_corners) return;
-  report.add({{"scheme", name_of(summary.scheme)}, {"order", summary.order}, {"tensors", nullptr}});
+  const SolveOptions& options = summary.request.options;
+  report.add({{"scheme", scheme_name(options)}, {"order", options.order}, {"tensors", nullptr}});
   if (!summary.tensors) return;
-  report.object()["tensors"] = cli::json_of(*summary.tensors, summary.eigenvalue_floor);
-  report.row("tensors", "{}", text_of(*summary.tensors, summary.eigenvalue_floor));
+  report.object()["tensors"] = cli::json_of(*summary.tensors, summary.request.metric.eigenvalue_floor);
+  report.row("tensors", "{}", text_of(*summary.tensors, summary.request.metric.eigenvalue_floor));
 }
 
 /// What came out of it, and whether it can be trusted.
@@ -130,7 +132,7 @@ void report_result(Report& report, const SolveSummary& summary) {
               {"unreached_in_no_element", summary.unreached.no_element},
               {"max_time", finite_or_null(arrival.max_time)},
               {"converged", arrival.converged},
-              {"residual", arrival.residual ? finite_or_null(arrival.residual->worst) : Json(nullptr)},
+              {"residual", residual_of(arrival)},
               {"residual_limit", arrival.residual ? Json(arrival.residual->limit) : Json(nullptr)}});
   report.row("reached", "{}",
              arrival.unreached == 0 ? (image ? "all voxels" : "all vertices")
@@ -155,23 +157,26 @@ std::string csv_field(const std::string& text) {
 
 /// What to try when a run did not converge: what was not used already.
 std::string better_options(const SolveSummary& summary) {
-  if (summary.corners == voxel_corners) return better_grid_options(summary.arrival, summary.scheme);
+  if (summary.corners == voxel_corners) return better_grid_options(summary.arrival, summary.request.options.scheme);
   std::vector<std::string> options;
   if (summary.arrival.precision == Precision::single_) options.emplace_back("--precision double");
   if (summary.arrival.method != Method::banded) options.emplace_back("--method banded");
   if (options.empty()) return "check the mesh with 'isochron info'";
-  return fmt::format("try {}", fmt::join(options, " or "));
+  return fmt::format("try {}", join_text(options, " or "));
 }
 
 }  // namespace
 
+DataArray times_array(std::string name, Arrival& arrival) {
+  std::vector<double> times = std::exchange(arrival.times, {});
+  if (arrival.precision != Precision::single_) return {std::move(name), 1, std::move(times)};
+  return {std::move(name), 1, std::vector<float>(times.begin(), times.end())};
+}
+
 void add_result(Arrival& arrival, DataArrays& data) {
   std::vector<std::uint8_t> reached(arrival.times.size());
   for (std::size_t v = 0; v < reached.size(); ++v) reached[v] = std::isfinite(arrival.times[v]) ? 1 : 0;
-  if (arrival.precision == Precision::single_)
-    data.set({"arrival_time", 1, std::vector<float>(arrival.times.begin(), arrival.times.end())});
-  else data.set({"arrival_time", 1, std::move(arrival.times)});
-  arrival.times = {};
+  data.set(times_array("arrival_time", arrival));
   data.set({"source", 1, std::move(arrival.source)});
   data.set({"reached", 1, std::move(reached)});
   if (!arrival.upwind.empty()) {
@@ -179,6 +184,21 @@ void add_result(Arrival& arrival, DataArrays& data) {
     data.set(upwind_weights(arrival.upwind));
     arrival.upwind = {};
   }
+}
+
+bool made_by_solve(std::string_view name) {
+  constexpr std::array<std::string_view, 5> names{"arrival_time", "source", "reached", "upwind_vertices",
+                                                  "upwind_weights"};
+  constexpr std::string_view of_one_source = "arrival_time_";
+  if (name.starts_with(of_one_source)) {
+    const std::string_view number = name.substr(of_one_source.size());
+    return !number.empty() && number.find_first_not_of("0123456789") == std::string_view::npos;
+  }
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+void drop_results(DataArrays& data) {
+  std::erase_if(data.all(), [](const DataArray& array) { return made_by_solve(array.name); });
 }
 
 void warn_unreached(const SolveSummary& summary, std::size_t count, Console& console) {
@@ -189,17 +209,17 @@ void warn_unreached(const SolveSummary& summary, std::size_t count, Console& con
   if (no_element > 0) why.push_back(fmt::format("{} in no element", grouped(no_element)));
   const std::size_t rest = count - in_parts - no_element;
   if (rest > 0) why.push_back(fmt::format("{} too far for any number", grouped(rest)));
-  console.warn(fmt::format("{}: {} unreached ({}){}", summary.mesh.string(),
-                           counted(count, "vertex stays", "vertices stay"), fmt::join(why, ", "),
-                           in_parts > 0 ? "; give each part a source, or join the parts" : ""));
+  console.warn("{}: {} unreached ({}){}", summary.request.mesh.string(),
+               counted(count, "vertex stays", "vertices stay"), join_text(why, ", "),
+               in_parts > 0 ? "; give each part a source, or join the parts" : "");
 }
 
 void warn_unreached_voxels(const SolveSummary& summary, Console& console) {
   const auto& [parts, in_parts, masked] = summary.unreached;
   if (in_parts > 0)
-    console.warn(fmt::format("{}: {} unreached ({} without a source); give each part a source, or widen the mask",
-                             summary.mesh.string(), counted(in_parts, "voxel stays", "voxels stay"),
-                             counted(parts, "part", "parts")));
+    console.warn("{}: {} unreached ({} without a source); give each part a source, or widen the mask",
+                 summary.request.mesh.string(), counted(in_parts, "voxel stays", "voxels stay"),
+                 counted(parts, "part", "parts"));
 }
 
 void note_unused_fibers(const MetricRequest& metric, std::vector<std::string>& notes) {
@@ -220,33 +240,31 @@ std::string better_grid_options(const Arrival& arrival, GridScheme scheme) {
   if (arrival.precision == Precision::single_) options.emplace_back("--precision double");
   if (scheme != GridScheme::adaptive && scheme != GridScheme::automatic) options.emplace_back("--scheme adaptive");
   if (options.empty()) return "check the image with 'isochron info'";
-  return fmt::format("try {}", fmt::join(options, " or "));
+  return fmt::format("try {}", join_text(options, " or "));
 }
 
 template <int Corners>
 void warn_left_out(const SolveRequest& request, std::size_t other_cells, std::size_t lines, Console& console) {
   if (other_cells > 0)
-    console.warn(fmt::format("{}: {} are not solved on and left out of the output; --elements {} picks them",
-                             request.mesh.string(),
-                             Corners == 4 ? counted(other_cells, "triangle", "triangles")
-                                          : counted(other_cells, "tetrahedron", "tetrahedra"),
-                             Corners == 4 ? "triangle" : "tet"));
+    console.warn("{}: {} are not solved on and left out of the output; --elements {} picks them", request.mesh.string(),
+                 Corners == 4 ? counted(other_cells, "triangle", "triangles")
+                              : counted(other_cells, "tetrahedron", "tetrahedra"),
+                 Corners == 4 ? "triangle" : "tet");
   if (lines > 0)
-    console.warn(fmt::format("{}: {} left out of the solve (lines do not conduct)", request.mesh.string(),
-                             counted(lines, "line is", "lines are")));
+    console.warn("{}: {} left out of the solve (lines do not conduct)", request.mesh.string(),
+                 counted(lines, "line is", "lines are"));
 }
 template void warn_left_out<3>(const SolveRequest&, std::size_t, std::size_t, Console&);
 template void warn_left_out<4>(const SolveRequest&, std::size_t, std::size_t, Console&);
 
-void check_picture(const SolveRequest& request) {
+void check_picture([[maybe_unused]] const PictureRequest& picture, [[maybe_unused]] Overwrite overwrite) {
 #if defined(ISOCHRON_WITH_VTK)
-  const std::filesystem::path& file = request.picture.file;
-  if (const FileName name(file); name.extension != ".png" || name.gzip)
-    throw UsageError(file.string() + ": is no name of a picture (they are PNG files); give one that ends in .png");
-  check_picture_options(request.picture.options);
-  check_output_file(file, request.overwrite());
+  if (const FileName name(picture.file); name.extension != ".png" || name.gzip)
+    throw UsageError(picture.file.string() +
+                     ": is no name of a picture (they are PNG files); give one that ends in .png");
+  check_picture_options(picture.options);
+  check_output_file(picture.file, overwrite);
 #else
-  static_cast<void>(request);
   throw RuntimeError("--picture needs VTK (this build has none); rebuild with -DISOCHRON_WITH_VTK=ON");
 #endif
 }
@@ -273,9 +291,8 @@ void warn_outside(const ProbeRequest& probe, const std::vector<ProbeTime>& probe
   const auto outside = static_cast<std::size_t>(
       std::count_if(probed.begin(), probed.end(), [](const ProbeTime& one) { return !one.time; }));
   if (outside == 0) return;
-  console.warn(fmt::format("{}: {} of {} outside {} and without a time; allow more with --probe-tolerance",
-                           probe.points.string(), grouped(outside),
-                           counted(probed.size(), "point is", outside == 1 ? "points is" : "points are"), what));
+  console.warn("{}: {} of {} outside {} and without a time; allow more with --probe-tolerance", probe.points.string(),
+               grouped(outside), counted(probed.size(), "point is", outside == 1 ? "points is" : "points are"), what);
 }
 
 void write_probes(const std::filesystem::path& path, const NamedPoints& points, const std::vector<ProbeTime>& times) {
@@ -295,12 +312,12 @@ void write_probes(const std::filesystem::path& path, const NamedPoints& points, 
 
 int judge(const SolveSummary& summary) {
   const Arrival& arrival = summary.arrival;
-  const std::string mesh = summary.mesh.string();
+  const std::string mesh = summary.request.mesh.string();
   if (arrival.reached == 0) {  // a source reaches itself, unless travel times are infinite even there
     print_error(
-        fmt::format("{}: nothing was reached (travel times are too large for any number); check the units of "
-                    "coordinates and speeds",
-                    mesh));
+        "{}: nothing was reached (travel times are too large for any number); check the units of coordinates and "
+        "speeds",
+        mesh);
     return exit_code(ErrorKind::no_answer);
   }
   const bool failed = arrival.residual && !arrival.residual->passed();
@@ -310,8 +327,8 @@ int judge(const SolveSummary& summary) {
                            summary.corners == voxel_corners ? "voxel" : "vertex", arrival.residual->worst_vertex.value,
                            arrival.residual->limit)
              : "updates were still above the tolerance";
-  print_error(fmt::format("{}: not converged ({}); the output was written all the same: treat it with care, and {}",
-                          mesh, why, better_options(summary)));
+  print_error("{}: not converged ({}); the output was written all the same: treat it with care, and {}", mesh, why,
+              better_options(summary));
   return exit_not_converged;
 }
 
@@ -323,7 +340,7 @@ void print_summary(const SolveSummary& summary, const Console& console) {
                                       : counted(summary.elements, "triangle", "triangles");
   const auto bytes = peak_resident_bytes();
   Report report;
-  report.title("mesh", summary.mesh.string(), points_of(summary, summary.vertices) + ", " + elements);
+  report.title("mesh", summary.request.mesh.string(), points_of(summary, summary.vertices) + ", " + elements);
   report.add({{"vertices", summary.vertices},
               {"elements", summary.elements},
               {"element_kind", image  ? "voxel"

@@ -14,31 +14,23 @@ struct SourceSummary {
   std::optional<VertexId> vertex;  ///< or a point
   Vec3d point{};
   double onset = 0;
-  std::size_t reached = 0;
-  std::size_t unreached = 0;
-  double max_time = 0;
-  double solve_seconds = 0;
-  bool converged = true;
-  std::optional<Residual> residual;
+  Arrival arrival{};  ///< its arrays are empty
 };
 
 /// The result without its arrays, and what happened around the solve.
 struct SolveSummary {
-  std::filesystem::path mesh;
-  std::vector<std::filesystem::path> written;
+  const SolveRequest& request;
+  std::vector<std::filesystem::path> written{};
   std::size_t vertices = 0;
   std::size_t elements = 0;
   int corners = 4;
-  GridScheme scheme = GridScheme::adaptive;  ///< of images
-  int order = 1;
-  std::optional<DiffusionCounts> tensors;  ///< of images whose metric is made of tensors
-  double eigenvalue_floor = 0;             ///< beside them
-  Unreached unreached;
-  Arrival arrival;  ///< counts, times of the work and notes; its arrays are empty. Of all solves with --each-source
-  std::vector<SourceSummary> sources;  ///< with --each-source
-  int ranks = 0;                       ///< with --backend mpi
-  std::uint64_t max_vertices = 0;      ///< in the largest part, with its ghosts, when no rank has the whole mesh
-  std::uint64_t max_bytes = 0;         ///< memory of the rank that took most, then
+  std::optional<DiffusionCounts> tensors{};  ///< of images whose metric is made of tensors
+  Unreached unreached{};
+  Arrival arrival{};  ///< counts, times of the work and notes; its arrays are empty. Of all solves with --each-source
+  std::vector<SourceSummary> sources{};  ///< with --each-source
+  int ranks = 0;                         ///< with --backend mpi
+  std::uint64_t max_vertices = 0;        ///< in the largest part, with its ghosts, when no rank has the whole mesh
+  std::uint64_t max_bytes = 0;           ///< memory of the rank that took most, then
   double solves_per_vertex = 0;
   double read_seconds = 0;
   double write_seconds = 0;
@@ -51,6 +43,12 @@ std::optional<RuntimeError> draw_result(const SolveRequest& request, const Datas
 
 /// Says which vertices have no time, and why.
 void warn_unreached(const SolveSummary& summary, std::size_t count, Console& console);
+
+/// The same of an image.
+void warn_unreached_voxels(const SolveSummary& summary, Console& console);
+
+/// What to try when a run on an image did not converge, for its message: what was not used already.
+std::string better_grid_options(const Arrival& arrival, GridScheme scheme);
 
 /// Exit code of a finished run, and its line on stderr when that is not 0.
 int judge(const SolveSummary& summary);

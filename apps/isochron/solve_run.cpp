@@ -2,13 +2,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "apps/isochron/exit_code.h"
-#include "apps/isochron/mesh_input.h"
-#include "apps/isochron/result_arrays.h"
-#include "apps/isochron/solve_each.h"
-#include "apps/isochron/solve_grid.h"
-#include "apps/isochron/solve_mpi.h"
-#include "apps/isochron/solve_parts.h"
 #include "apps/isochron/solve_steps.h"
 #include "isochron/communicator.h"
 #include "isochron/core/timer.h"
@@ -29,8 +22,8 @@ constexpr double probe_reach = 0.01;
 void warn_about_output(const SolveRequest& request, const Dataset& dataset, Console& console) {
   if (request.to_pieces()) {
     if (!dataset.lines.empty())
-      console.warn(fmt::format("{}: {} will not be in it (pieces are written without lines); write one file",
-                               request.output.string(), counted(dataset.lines.size(), "line", "lines")));
+      console.warn("{}: {} will not be in it (pieces are written without lines); write one file",
+                   request.output.string(), counted(dataset.lines.size(), "line", "lines"));
     return;
   }
   const std::string extension = FileName(request.output).extension;
@@ -38,14 +31,14 @@ void warn_about_output(const SolveRequest& request, const Dataset& dataset, Cons
     const bool ours =
         std::find(format.extensions.begin(), format.extensions.end(), extension) != format.extensions.end();
     if (ours && !format.keeps_arrays)
-      console.warn(fmt::format(
-          "{}: the arrival times will not be in it ({} files have no place for them); use .vtu, .vtp, .vtk, "
-          ".ply or .msh",
-          request.output.string(), format.name));
+      console.warn(
+          "{}: the arrival times will not be in it ({} files have no place for them); use .vtu, .vtp, .vtk, .ply or "
+          ".msh",
+          request.output.string(), format.name);
     const std::size_t lines = ours ? dropped_lines(request.output, dataset) : 0;
     if (lines > 0)
-      console.warn(fmt::format("{}: {} will not be in it ({} files have no place for lines); use .vtu, .vtk or .msh",
-                               request.output.string(), counted(lines, "line", "lines"), format.name));
+      console.warn("{}: {} will not be in it ({} files have no place for lines); use .vtu, .vtk or .msh",
+                   request.output.string(), counted(lines, "line", "lines"), format.name);
   }
 }
 
@@ -129,7 +122,7 @@ class MeshRun {
   }
   void write(SharedSteps* ranks) {
     if (request_.to_pieces()) write_in_pieces<Corners>(*ranks, request_.output, std::move(dataset_));
-    else write_dataset(request_.output, dataset_, request_.overwrite());
+    else write_dataset(request_.output, dataset_, request_.overwrite);
   }
 
  private:
@@ -175,9 +168,8 @@ Dataset flat_surface(const Image& image, std::span<const std::uint8_t> mask) {
 
 void check_picture_of(const SolveRequest& request, const ImageGrid& grid) {
   if (request.picture.file.empty() || grid.flat()) return;
-  throw UsageError(
-      fmt::format("--picture draws flat images ({} has {} slices); leave it out, and open the result in a viewer",
-                  request.mesh.string(), grid.shape[2]));
+  throw usage_error("--picture draws flat images ({} has {} slices); leave it out, and open the result in a viewer",
+                    request.mesh.string(), grid.shape[2]);
 }
 
 /// An image and what becomes of it.
@@ -211,7 +203,8 @@ class ImageRun {
   void sum_up(const Arrival& arrival, SolveSummary& summary, Console& console) const {
     const std::vector<std::uint8_t>& mask = problem_.mask;
     summary.elements = mask.empty() ? vertex_count() : mask.size() - std::count(mask.begin(), mask.end(), 0);
-    sum_up_image(request_, problem_, summary);
+    summary.corners = voxel_corners;
+    summary.tensors = problem_.tensors;
     if (arrival.unreached > 0) summary.unreached = unreached_voxels(image_.grid, mask, arrival.times);
     warn_unreached_voxels(summary, console);
   }
@@ -240,7 +233,7 @@ class ImageRun {
   }
   void write(SharedSteps* ranks) {
     if (request_.to_pieces()) write_in_pieces(*ranks, request_.output, std::move(image_));
-    else write_image(request_.output, image_, request_.overwrite());
+    else write_image(request_.output, image_, request_.overwrite);
   }
 
  private:
@@ -262,8 +255,7 @@ class ImageRun {
 int run_whole(const SolveRequest& request, SharedSteps* ranks, Console& console) {
   check_request(request);
   const SideInputs inputs = read_side_inputs(request);
-  SolveSummary summary;
-  summary.mesh = request.mesh;
+  SolveSummary summary{request};
   if (ranks != nullptr) summary.ranks = ranks->communicator().size();
   const Timer reading;
   const auto finish = [&](auto&& run) {
@@ -299,8 +291,8 @@ void check_size(const Box& box) {
   const auto& [low, high] = box;
   const double size = std::max({high.x - low.x, high.y - low.y, high.z - low.z});
   if (size > 1e100 || (size > 0 && size < 1e-100))
-    throw InputError(
-        fmt::format("the mesh is {:g} across (too large or too small to compute with); give it in another unit", size));
+    throw input_error("the mesh is {:g} across (too large or too small to compute with); give it in another unit",
+                      size);
 }
 
 Box bounding_box(std::span<const Vec3d> points) {
@@ -318,14 +310,13 @@ int run_solve(const SolveRequest& request, Console& console) {
   const bool over_ranks = request.options.backend == Backend::mpi;
   if (!over_ranks && mpi::launched_rank() == 0 && mpi::launched_ranks() > 1)
     console.warn(
-        fmt::format("{} ranks were launched, and each does the same by itself; add --backend mpi to solve over "
-                    "them together",
-                    mpi::launched_ranks()));
+        "{} ranks were launched, and each does the same by itself; add --backend mpi to solve over them together",
+        mpi::launched_ranks());
   if (!request.on_image() && is_image_file(request.output) && FileName(request.output).extension != ".npy")
-    throw UsageError(fmt::format(
+    throw usage_error(
         "{}: is not an image by its name ({} would be one); name a mesh file as output, or give the shape of an image "
         "of bare numbers with --raw-shape",
-        request.mesh.string(), request.output.string()));
+        request.mesh.string(), request.output.string());
   if (!over_ranks) return run_whole(request, nullptr, console);
   if (goes_by_parts(request))
     return run_on_all_ranks(

@@ -10,24 +10,9 @@
 namespace isochron::cli {
 namespace {
 
-/// What ids are ids of.
-struct IdSpace {
-  std::size_t count;
-  const char* holder;  ///< "mesh"
-  const char *one, *many;
-
-  /// `file` is where the id comes from; empty: the command line.
-  void check(std::uint32_t id, const std::filesystem::path& file) const {
-    if (id < count) return;
-    const std::string where = file.empty() ? "" : " in " + file.string();
-    throw InputError(fmt::format("source id {}{} is out of range (the {} has {}: 0…{}); give an id of the {}", id,
-                                 where, holder, counted(count, one, many), count - 1, holder));
-  }
-};
-
 void add_ids(const std::vector<IdRange>& ranges, double time, const IdSpace& ids, Sources& sources) {
   for (const IdRange& range : ranges) {
-    ids.check(range.last, {});
+    ids.check("source", range.last);
     for (std::size_t id = range.first; id <= range.last; ++id) sources.vertices.push_back({VertexId(id), time});
   }
 }
@@ -35,7 +20,7 @@ void add_ids(const std::vector<IdRange>& ranges, double time, const IdSpace& ids
 void add_rows(const std::filesystem::path& file, const std::vector<SourceRow>& rows, double time, const IdSpace& ids,
               Sources& sources) {
   for (const SourceRow& row : rows) {
-    ids.check(row.vertex.value, file);
+    ids.check("source", row.vertex.value, file);
     sources.vertices.push_back({row.vertex, row.time.value_or(time)});
   }
 }
@@ -71,23 +56,28 @@ void add_tag(const NameValue& tag, double time, const Dataset& dataset, Sources&
 
 std::vector<double> level_set_values(const DataArray& array) {
   if (array.components != 1) {
-    throw InputError(
-        fmt::format("array '{}' has {} components (--source-levelset needs one signed value per point); "
-                    "choose another",
-                    array.name, array.components));
+    throw input_error(
+        "array '{}' has {} components (--source-levelset needs one signed value per point); choose another", array.name,
+        array.components);
   }
   std::vector<double> values(array.tuple_count());
   for (std::size_t v = 0; v < values.size(); ++v) {
     values[v] = array.at(v);
     if (!std::isfinite(values[v])) {
-      throw InputError(fmt::format("array '{}' is {} at point {} (--source-levelset needs finite values); repair it",
-                                   array.name, values[v], v));
+      throw input_error("array '{}' is {} at point {} (--source-levelset needs finite values); repair it", array.name,
+                        values[v], v);
     }
   }
   return values;
 }
 
 }  // namespace
+
+void IdSpace::check(std::string_view what, std::size_t id, const std::filesystem::path& file) const {
+  if (id < count) return;
+  throw input_error("{} id {}{} is out of range (the {} has {}: 0…{}); give an id of the {}", what, id,
+                    file.empty() ? "" : " in " + file.string(), holder, counted(count, one, many), count - 1, holder);
+}
 
 bool mark_points(const DataArrays& arrays, const NameValue& tag, std::vector<bool>& marked) {
   const DataArray* array = arrays.find(tag.name);
@@ -109,11 +99,11 @@ bool mark_cells(const TaggedCells<Corners>& on, const NameValue& tag, std::vecto
 
 void check_tag(const NameValue& tag, bool found, bool any) {
   if (!found)
-    throw InputError(fmt::format(
-        "no array '{}' with one value per point or cell (--source-tag); 'isochron info' lists the arrays", tag.name));
+    throw input_error("no array '{}' with one value per point or cell (--source-tag); 'isochron info' lists the arrays",
+                      tag.name);
   if (!any)
-    throw InputError(fmt::format("no point and no cell has {} = {:g} (--source-tag); give a value that occurs",
-                                 tag.name, tag.value));
+    throw input_error("no point and no cell has {} = {:g} (--source-tag); give a value that occurs", tag.name,
+                      tag.value);
 }
 
 Sources gather_named_sources(const SolveRequest& request, const SideInputs& inputs, std::size_t vertices) {
@@ -141,8 +131,8 @@ Sources gather_sources(const SolveRequest& request, const SideInputs& inputs, co
 std::vector<VertexId> tagged_voxels(const Image& image, const NameValue& tag) {
   std::vector<bool> marked(image.grid.voxel_count(), false);
   if (!mark_points(image.data, tag, marked))
-    throw InputError(fmt::format(
-        "no array '{}' with one value per voxel (--source-tag); 'isochron info' lists the arrays", tag.name));
+    throw input_error("no array '{}' with one value per voxel (--source-tag); 'isochron info' lists the arrays",
+                      tag.name);
   std::vector<VertexId> voxels;
   for (std::size_t v = 0; v < marked.size(); ++v)
     if (marked[v]) voxels.emplace_back(v);
@@ -159,8 +149,7 @@ Sources gather_voxel_sources(const SolveRequest& request, const SideInputs& inpu
     const std::size_t before = sources.vertices.size();
     for (const VertexId voxel : tagged(tag)) sources.vertices.push_back({voxel, time});
     if (sources.vertices.size() == before)
-      throw InputError(
-          fmt::format("no voxel has {} = {:g} (--source-tag); give a value that occurs", tag.name, tag.value));
+      throw input_error("no voxel has {} = {:g} (--source-tag); give a value that occurs", tag.name, tag.value);
   }
   for (const Vec3d& point : wanted.points) sources.points.push_back({point, time});
   return sources;

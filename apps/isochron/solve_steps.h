@@ -7,12 +7,9 @@
 
 #include <fmt/format.h>
 
-#include "apps/isochron/console.h"
-#include "apps/isochron/exit_code.h"
+#include "apps/isochron/problem.h"
 #include "apps/isochron/solve_each.h"
-#include "apps/isochron/solve_grid.h"
 #include "apps/isochron/solve_mpi.h"
-#include "apps/isochron/solve_parts.h"
 #include "apps/isochron/solve_report.h"
 #include "isochron/core/timer.h"
 #include "isochron/io/pieces/piece_index.h"
@@ -29,15 +26,6 @@ namespace isochron::cli {
 //   `write(ranks)`; in parts also `part_vertices(arrival)`, those of this rank.
 //
 // In parts all ranks call these together.
-
-/// What the summary of an image has beside that of a mesh.
-inline void sum_up_image(const SolveRequest& request, const ImageMetric& problem, SolveSummary& summary) {
-  summary.corners = voxel_corners;
-  summary.tensors = problem.tensors;
-  summary.eigenvalue_floor = request.metric.eigenvalue_floor;
-  if (request.options.scheme != GridScheme::automatic) summary.scheme = request.options.scheme;
-  summary.order = request.options.order;
-}
 
 /// Calls `work` with a solver, over ranks when there are any. It and the metric live only in here: their memory is free
 /// again before the rest is written. Gives the seconds that making the metric took.

@@ -3,10 +3,11 @@
 #include <fmt/format.h>
 
 #include "apps/isochron/exit_code.h"
-#include "apps/isochron/solve_grid.h"
+#include "apps/isochron/solve_report.h"
 #include "isochron/core/timer.h"
 #include "isochron/diffusion.h"
 #include "isochron/error.h"
+#include "isochron/metric/option_tables.h"
 #include "isochron/solve/option_tables.h"
 
 namespace isochron::cli {
@@ -16,11 +17,20 @@ void warn_about_order(const TensorRequest& request, const Image& image, Console&
   const bool six = !image.data.empty() && image.data.all().front().components < 9;
   const auto& wanted = request.layout.order;
   if (six && wanted && image.tensor_order && *wanted != *image.tensor_order)
-    console.warn(
-        fmt::format("{}: the header names another order of the tensor components than --tensor-order; the "
-                    "option counts",
-                    request.file.string()));
+    console.warn("{}: the header names another order of the tensor components than --tensor-order; the option counts",
+                 request.file.string());
 }
+
+/// Declares how the metric is made, and notes what only the sharpened one has.
+struct DeclareCosts : DeclareOptions {
+  using DeclareOptions::operator();
+  TensorRequest& request;
+
+  void operator()(const OptionText& text, double& field) const {
+    if (&field == &request.metric.alpha) DeclareNoted{{command}, request.sharpening}(text, field);
+    else declare(text, field, into(field));
+  }
+};
 
 std::string mixed_up(const DiffusionCounts& counts) {
   return fmt::format(
@@ -36,19 +46,8 @@ void declare_tensor_image(Command& command, TensorRequest& request) {
   command.group("The tensors");
   declare_tensor_layout(command, request.layout);
   declare_mask(command, request.mask, "Where paths may run (all voxels that have a tensor)");
-  command.option("--metric", "NAME", "sharpened (default), inverse or adjugate",
-                 one_of(request.metric.kind, {{"sharpened", DiffusionMetricKind::sharpened},
-                                              {"inverse", DiffusionMetricKind::inverse},
-                                              {"adjugate", DiffusionMetricKind::adjugate}}));
-  command.option("--alpha", "A", "How much the sharpened metric prefers the fibres (3)",
-                 noted("--alpha", request.sharpening, into(request.metric.alpha)));
-  declare_eigenvalue_floor(command, request.metric.floor,
-                           "Eigenvalues below this share of the median diffusivity are raised to it");
+  each_option(request.metric, DeclareCosts{{command}, request});
   declare_raw(command, request.raw);
-}
-
-void declare_eigenvalue_floor(Command& command, double& floor, const std::string& help) {
-  command.option("--eigenvalue-floor", "SHARE", fmt::format("{} ({:g})", help, floor), into(floor));
 }
 
 void check_tensor_request(const TensorRequest& request, Console& console) {
@@ -60,7 +59,6 @@ void check_tensor_request(const TensorRequest& request, Console& console) {
 SolveOptions GridMethod::options_for(const Console& console, const Progress& progress) const {
   SolveOptions result = options;
   result.threads = console.options.threads;
-  result.verify = verify ? Keep::yes : Keep::no;
   result.progress = progress;
   return result;
 }
@@ -76,7 +74,8 @@ void declare_grid_method(Command& command, GridMethod& method) {
                                           {"threads", Backend::threads},
                                           {"cuda", Backend::cuda}}));
   command.option("--precision", "NAME", "auto (double, on a GPU single), double or single", into(options.precision));
-  command.flag("--verify", "Check that every cost fits its neighbours' (exit code 4 if not)", method.verify);
+  command.flag("--verify", "Check that every cost fits its neighbours' (exit code 4 if not)", options.verify,
+               Keep::yes);
 }
 
 TensorInput read_tensors(const TensorRequest& request, Console& console) {
@@ -100,11 +99,17 @@ void warn_about_tensors(const std::string& name, const DiffusionCounts& counts, 
   if (mostly_wrong(counts.not_positive_definite, counts.usable)) throw InputError(mixed_up(counts), name);
   const auto voxels = [](std::size_t n) { return counted(n, "voxel", "voxels"); };
   if (counts.not_finite > 0)
-    console.warn(fmt::format("{}: {} with NaN or infinite tensors left out", name, voxels(counts.not_finite)));
+    console.warn("{}: {} with NaN or infinite tensors left out", name, voxels(counts.not_finite));
   if (counts.not_positive_definite > 0)
-    console.warn(fmt::format("{}: {} of {} have tensors that are not positive definite; their eigenvalues were raised",
-                             name, voxels(counts.not_positive_definite), grouped(counts.usable)));
+    console.warn("{}: {} of {} have tensors that are not positive definite; their eigenvalues were raised", name,
+                 voxels(counts.not_positive_definite), grouped(counts.usable));
 }
+
+std::string_view scheme_name(const SolveOptions& options) {
+  return name_of(options.scheme == GridScheme::automatic ? GridScheme::adaptive : options.scheme);
+}
+
+Json residual_of(const Arrival& work) { return work.residual ? finite_or_null(work.residual->worst) : Json(nullptr); }
 
 Json json_of(const DiffusionCounts& counts, double floor) {
   Json object = Json::object();
@@ -114,18 +119,15 @@ Json json_of(const DiffusionCounts& counts, double floor) {
 }
 
 void add_metric(Report& report, const TensorRequest& request, const TensorInput& input) {
-  const auto kind = request.metric.kind;
-  Json object{{"kind", kind == DiffusionMetricKind::sharpened ? "sharpened"
-                       : kind == DiffusionMetricKind::inverse ? "inverse"
-                                                              : "adjugate"}};
-  if (kind == DiffusionMetricKind::sharpened) object["alpha"] = request.metric.alpha;
-  object.update(json_of(input.metric.counts, request.metric.floor));
+  const DiffusionMetricOptions& metric = request.metric;
+  Json object{{"kind", choice_name(metric.kind)}};
+  if (metric.kind == DiffusionMetricKind::sharpened) object["alpha"] = metric.alpha;
+  object.update(json_of(input.metric.counts, metric.floor));
   report.object()["metric"] = std::move(object);
 }
 
 void add_work(Report& report, const Arrival& work, std::size_t solves, const GridMethod& method) {
-  const GridScheme scheme = method.options.scheme;
-  report.add({{"scheme", name_of(scheme == GridScheme::automatic ? GridScheme::adaptive : scheme)},
+  report.add({{"scheme", scheme_name(method.options)},
               {"order", method.options.order},
               {"method", name_of(work.method)},
               {"backend", name_of(work.backend)},
@@ -136,14 +138,14 @@ void add_work(Report& report, const Arrival& work, std::size_t solves, const Gri
               {"solve_seconds", work.solve_seconds},
               {"transfer_seconds", work.transfer_seconds},
               {"converged", work.converged},
-              {"residual", work.residual ? finite_or_null(work.residual->worst) : Json(nullptr)},
+              {"residual", residual_of(work)},
               {"peak_bytes", peak_resident_bytes()}});
 }
 
 int judge_costs(const TensorRequest& request, const Arrival& work, const GridMethod& method, std::string_view why) {
   if (work.converged && (!work.residual || work.residual->passed())) return 0;
-  print_error(fmt::format("{}: not converged{}; the output was written all the same: treat it with care, and {}",
-                          request.file.string(), why, better_grid_options(work, method.options.scheme)));
+  print_error("{}: not converged{}; the output was written all the same: treat it with care, and {}",
+              request.file.string(), why, better_grid_options(work, method.options.scheme));
   return exit_not_converged;
 }
 

@@ -5,7 +5,6 @@
 #include <map>
 #include <vector>
 
-#include "apps/isochron/commands.h"
 #include "apps/isochron/image_input.h"
 #include "apps/isochron/report.h"
 #include "isochron/connect.h"
@@ -31,7 +30,6 @@ void check_tensor_request(const TensorRequest& request, Console& console);
 /// How costs are computed on the image.
 struct GridMethod {
   SolveOptions options;
-  bool verify = false;
 
   [[nodiscard]] SolveOptions options_for(const Console& console, const Progress& progress) const;
 };
@@ -55,15 +53,16 @@ TensorInput read_tensors(const TensorRequest& request, Console& console);
 /// that many are wrong that the file must be.
 void warn_about_tensors(const std::string& name, const DiffusionCounts& counts, Console& console);
 
+/// The scheme that is used on an image.
+std::string_view scheme_name(const SolveOptions& options);
+/// The worst residual, or null when none was asked for.
+Json residual_of(const Arrival& work);
 /// What reports have in common: how many tensors were of what kind, the metric made of them, and the solves on it.
 Json json_of(const DiffusionCounts& counts, double floor);
 void add_metric(Report& report, const TensorRequest& request, const TensorInput& input);
 void add_work(Report& report, const Arrival& work, std::size_t solves, const GridMethod& method);
 /// The exit code of a finished run, with a line on stderr when its costs cannot be trusted.
 int judge_costs(const TensorRequest& request, const Arrival& work, const GridMethod& method, std::string_view why);
-
-/// --eigenvalue-floor
-void declare_eigenvalue_floor(Command& command, double& floor, const std::string& help);
 
 /// Reads each image once.
 class ImageFiles {

@@ -3,15 +3,16 @@
 #include <memory>
 
 #include "apps/isochron/commands.h"
-#include "apps/isochron/image_input.h"
 #include "apps/isochron/report.h"
 #include "apps/isochron/shared_output.h"
+#include "isochron/core/join_text.h"
 #include "isochron/core/parallel.h"
 #include "isochron/core/timer.h"
 #include "isochron/diffusion.h"
 #include "isochron/io.h"
 #include "isochron/io/image/formats.h"
 #include "isochron/io/tables.h"
+#include "isochron/metric/option_tables.h"
 
 namespace isochron::cli {
 namespace {
@@ -23,7 +24,7 @@ struct TensorsRequest {
   MaskRequest mask;
   std::string prefix;
   TensorFitMethod fit = TensorFitMethod::wls;
-  bool force = false;
+  Overwrite overwrite = Overwrite::no;
 };
 
 struct Input {
@@ -41,10 +42,9 @@ Input read_input(const TensorsRequest& request, Console& console) {
   if (input.image.data.empty())
     throw InputError("there are no values in it; give a diffusion-weighted image", request.image.string());
   if (static_cast<std::size_t>(signals(input.image).components) != input.table.b.size())
-    throw InputError(fmt::format(
-        "{} and {} do not belong together (volumes: {}, b-values: {}); give the b-values and "
-        "b-vectors of this image",
-        request.image.string(), request.bval.string(), signals(input.image).components, input.table.b.size()));
+    throw input_error(
+        "{} and {} do not belong together (volumes: {}, b-values: {}); give the b-values and b-vectors of this image",
+        request.image.string(), request.bval.string(), signals(input.image).components, input.table.b.size());
   input.mask = read_mask(request.mask, input.image.grid, console);
   return input;
 }
@@ -84,36 +84,26 @@ double median_fitted(const std::vector<float>& values, const std::vector<SymTens
 void warn_about(const std::string& file, const WorldGradients& gradients, const TensorFitCounts& counts,
                 Console& console) {
   if (gradients.left_out() > 0)
-    console.warn(fmt::format("{}: left out {} (a b-value but no direction: mean images); remove them to be rid of this",
-                             file, counted(gradients.left_out(), "volume", "volumes")));
+    console.warn("{}: left out {} (a b-value but no direction: mean images); remove them to be rid of this", file,
+                 counted(gradients.left_out(), "volume", "volumes"));
   if (gradients.scaled)
     console.warn(
-        fmt::format("{}: multiplied b-values with the squared lengths of the b-vectors (some are more than 1 % "
-                    "off 1); check the b-vectors if that was not meant",
-                    file));
+        "{}: multiplied b-values with the squared lengths of the b-vectors (some are more than 1 % off 1); check the "
+        "b-vectors if that was not meant",
+        file);
   if (counts.missing_signals > 0)
-    console.warn(fmt::format("{}: {} fitted without signals that are not positive; use a mask if that is background",
-                             file, counted(counts.missing_signals, "voxel is", "voxels are")));
+    console.warn("{}: {} fitted without signals that are not positive; use a mask if that is background", file,
+                 counted(counts.missing_signals, "voxel is", "voxels are"));
   if (counts.failed > 0)
-    console.warn(fmt::format("{}: {} no tensor (too few positive signals); use a mask if that is background", file,
-                             counted(counts.failed, "voxel has", "voxels have")));
+    console.warn("{}: {} no tensor (too few positive signals); use a mask if that is background", file,
+                 counted(counts.failed, "voxel has", "voxels have"));
 }
 
 void write_maps(const ImageGrid& grid, Maps&& maps, const Paths& names, Console& console) {
   std::array<DataArray, 4> arrays{DataArray{mrtrix_tensor_name, 6, std::move(maps.tensor)},
                                   DataArray{"fa", 1, std::move(maps.fa)}, DataArray{"v1", 3, std::move(maps.direction)},
                                   DataArray{"md", 1, std::move(maps.diffusivity)}};
-  OutputFiles files;
-  for (std::size_t i = 0; i < arrays.size(); ++i) {
-    check_interrupted();
-    const Activity activity(console, "writing " + names[i].string());
-    Image image;
-    image.grid = grid;
-    image.data.set(std::move(arrays[i]));
-    write_image(files.add(names[i]), image);
-  }
-  check_interrupted();
-  files.commit();
+  write_images(names, console, [&](std::size_t i) { return image_of(grid, std::move(arrays[i])); });
 }
 
 int run_tensors(const TensorsRequest& request, Console& console) {
@@ -121,7 +111,7 @@ int run_tensors(const TensorsRequest& request, Console& console) {
   for (const char* map : {"_tensor", "_fa", "_v1", "_md"}) written.emplace_back(request.prefix + map + ".nii.gz");
   Paths inputs{request.image, request.bval, request.bvec};
   if (!request.mask.file.empty()) inputs.push_back(request.mask.file);
-  check_output_files(written, inputs, request.force ? Overwrite::yes : Overwrite::no);
+  check_output_files(written, inputs, request.overwrite);
 
   const std::string file = request.image.string();
   Timer timer;
@@ -131,7 +121,7 @@ int run_tensors(const TensorsRequest& request, Console& console) {
   Report report(9);
   report.title(
       "file", file,
-      fmt::format("{} voxels, {}", fmt::join(grid.shape, " x "), counted(input.table.b.size(), "volume", "volumes")));
+      fmt::format("{} voxels, {}", join_text(grid.shape, " x "), counted(input.table.b.size(), "volume", "volumes")));
 
   const InterruptGuard guard;
   timer.restart();
@@ -148,10 +138,9 @@ int run_tensors(const TensorsRequest& request, Console& console) {
   const double fit_seconds = timer.seconds();
   warn_about(file, gradients, counts, console);
   if (counts.fitted == 0)
-    throw NoAnswerError(
-        fmt::format("{}: no voxel has a tensor (voxels looked at: {}, without signal: {}); check the "
-                    "image and the mask",
-                    file, counts.voxels, counts.empty));
+    throw NoAnswerError(fmt::format(
+        "{}: no voxel has a tensor (voxels looked at: {}, without signal: {}); check the image and the mask", file,
+        counts.voxels, counts.empty));
   timer.restart();
   write_maps(grid, std::move(maps), written, console);
 
@@ -159,7 +148,7 @@ int run_tensors(const TensorsRequest& request, Console& console) {
               {"volumes", input.table.b.size()},
               {"volumes_left_out", gradients.left_out()},
               {"b_values_scaled", gradients.scaled},
-              {"fit", request.fit == TensorFitMethod::wls ? "wls" : "ols"},
+              {"fit", choice_name(request.fit)},
               {"voxels", counts.voxels},
               {"fitted", counts.fitted},
               {"empty", counts.empty},
@@ -190,12 +179,11 @@ void declare_tensors(Command& root, Console& console) {
   command.option("--bvec", "FILE", "b-vectors as FSL has them: 3 rows, or 3 columns", into(request->bvec),
                  Need::required);
   declare_mask(command, request->mask, "Fit only where this image is neither 0 nor NaN");
-  command.option("--fit", "NAME", "Least squares: wls, weighted (default), or ols, ordinary",
-                 one_of(request->fit, {{"wls", TensorFitMethod::wls}, {"ols", TensorFitMethod::ols}}));
+  command.option("--fit", "NAME", "Least squares: wls, weighted (default), or ols, ordinary", into(request->fit));
   command.group("Output");
   command.option("-o,--output", "PREFIX", "Writes PREFIX_tensor, _fa, _v1 and _md (.nii.gz)", into(request->prefix),
                  Need::required);
-  command.flag("--force", "Replace existing files", request->force);
+  command.flag("--force", "Replace existing files", request->overwrite, Overwrite::yes);
   declare_common(command, console);
   command.action([request, &console] { return run_tensors(*request, console); });
 }

@@ -3,10 +3,7 @@
 #include <charconv>
 #include <cmath>
 
-#include <fmt/format.h>
-
-#include "isochron/error.h"
-#include "isochron/types.h"
+#include "apps/isochron/console.h"
 
 namespace isochron::cli {
 namespace {
@@ -27,7 +24,7 @@ std::uint32_t parse_id(std::string_view text) {
   const bool too_large = error == std::errc::result_out_of_range || id == VertexId::invalid_value;
   if (too_large) throw_too_large(text, VertexId::invalid_value - 1);
   if (error != std::errc() || stop != text.data() + text.size())
-    throw UsageError(fmt::format("'{}' is not an id (a whole number from 0 on); write a list like 0,5,10-20", text));
+    throw usage_error("'{}' is not an id (a whole number from 0 on); write a list like 0,5,10-20", text);
   return id;
 }
 
@@ -39,9 +36,9 @@ double parse_number(std::string_view text) {
   double value = 0;
   const auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   if (error == std::errc::invalid_argument || stop != digits.data() + digits.size())
-    throw UsageError(fmt::format("'{}' is not a number; write one like 0.5 or 1e-6", text));
+    throw usage_error("'{}' is not a number; write one like 0.5 or 1e-6", text);
   if (error != std::errc() || !std::isfinite(value))
-    throw UsageError(fmt::format("'{}' is not a finite number; write one like 0.5 or 1e-6", text));
+    throw usage_error("'{}' is not a finite number; write one like 0.5 or 1e-6", text);
   return value;
 }
 
@@ -50,7 +47,7 @@ std::uint64_t parse_whole_number(std::string_view text) {
   const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error == std::errc::result_out_of_range) throw_too_large(text, std::numeric_limits<std::uint64_t>::max());
   if (error != std::errc() || stop != text.data() + text.size())
-    throw UsageError(fmt::format("'{}' is not a whole number (decimal, not negative); write one like 42", text));
+    throw usage_error("'{}' is not a whole number (decimal, not negative); write one like 42", text);
   return value;
 }
 
@@ -58,10 +55,10 @@ std::int32_t parse_label(std::string_view text) {
   std::int32_t value = 0;
   const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error == std::errc::result_out_of_range)
-    throw UsageError(fmt::format("'{}' is too large for a label; labels are from {} to {}", text,
-                                 std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int32_t>::max()));
+    throw usage_error("'{}' is too large for a label; labels are from {} to {}", text,
+                      std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int32_t>::max());
   if (error != std::errc() || stop != text.data() + text.size())
-    throw UsageError(fmt::format("'{}' is not a label (a whole number like 3 or -1); name each label by itself", text));
+    throw usage_error("'{}' is not a label (a whole number like 3 or -1); name each label by itself", text);
   return value;
 }
 
@@ -76,10 +73,9 @@ std::vector<IdRange> parse_id_ranges(std::string_view text) {
   for (const std::string_view part : split(text, ',')) {
     const auto ends = split(part, '-');
     if (ends.size() > 2 || ends.front().empty() || ends.back().empty())
-      throw UsageError(fmt::format("'{}' is not a list of ids (they count from 0); write it like 0,5,10-20", text));
+      throw usage_error("'{}' is not a list of ids (they count from 0); write it like 0,5,10-20", text);
     const IdRange range{parse_id(ends.front()), parse_id(ends.back())};
-    if (range.first > range.last)
-      throw UsageError(fmt::format("the range '{}' runs backwards; write the smaller id first", part));
+    if (range.first > range.last) throw usage_error("the range '{}' runs backwards; write the smaller id first", part);
     ranges.push_back(range);
   }
   return ranges;
@@ -88,7 +84,7 @@ std::vector<IdRange> parse_id_ranges(std::string_view text) {
 NameValue parse_name_value(std::string_view text) {
   const std::size_t equals = text.rfind('=');
   if (equals == std::string_view::npos || equals == 0)
-    throw UsageError(fmt::format("'{}' is not a name and a value; write it like region=3", text));
+    throw usage_error("'{}' is not a name and a value; write it like region=3", text);
   return {std::string(text.substr(0, equals)), parse_number(text.substr(equals + 1))};
 }
 
@@ -99,26 +95,26 @@ Vec3d parse_point(std::string_view text) {
   } catch (const UsageError&) {  // the hint below says more than one about a single number
   }
   if (x.size() != 2 && x.size() != 3)
-    throw UsageError(fmt::format("'{}' is not a point (two or three finite numbers); write it like 1.5,2,0.25", text));
+    throw usage_error("'{}' is not a point (two or three finite numbers); write it like 1.5,2,0.25", text);
   return {x[0], x[1], x.size() == 3 ? x[2] : 0.0};
 }
 
 std::vector<std::uint32_t> parse_size(std::string_view text, std::size_t axes) {
   std::vector<std::uint32_t> size;
-  for (const std::string_view part : split(text, ',')) size.push_back(Value<std::uint32_t>::parse(part));
+  for (const std::string_view part : split(text, ',')) size.push_back(parse_as<std::uint32_t>(part));
   if (size.size() == 1) size.resize(axes, size[0]);
   if (size.size() != axes)
-    throw UsageError(fmt::format("'{}' is not a size; write it like 64 or {}", text, axes == 2 ? "64,32" : "64,64,32"));
+    throw usage_error("'{}' is not a size; write it like 64 or {}", text, axes == 2 ? "64,32" : "64,64,32");
   return size;
 }
 
 void throw_too_large(std::string_view text, std::uint64_t limit) {
-  throw UsageError(fmt::format("{} is too large; use at most {}", text, grouped(limit)));
+  throw usage_error("{} is too large; use at most {}", text, grouped(limit));
 }
 
-std::filesystem::path Value<std::filesystem::path>::parse(std::string_view text) {
+void read_value(std::string_view text, std::filesystem::path& value) {
   if (text.empty()) throw UsageError("the file name is empty; give one");
-  return {text};
+  value = text;
 }
 
 std::string grouped(std::uint64_t number) {

@@ -1,13 +1,13 @@
 // Text on the command line to values: decimal only, the whole text, no silent limits.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <filesystem>
 #include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <vector>
 
 #include "isochron/types.h"
@@ -46,49 +46,31 @@ std::vector<std::uint32_t> parse_size(std::string_view text, std::size_t axes);
 
 [[noreturn]] void throw_too_large(std::string_view text, std::uint64_t limit);
 
-/// How a type is read from text; see `into`.
+/// Reads a value of some type.
+inline void read_value(std::string_view text, double& value) { value = parse_number(text); }
+inline void read_value(std::string_view text, std::string& value) { value = text; }
+void read_value(std::string_view text, std::filesystem::path& value);
+inline void read_value(std::string_view text, std::vector<double>& value) { value = parse_numbers(text); }
+inline void read_value(std::string_view text, std::vector<IdRange>& value) { value = parse_id_ranges(text); }
+inline void read_value(std::string_view text, NameValue& value) { value = parse_name_value(text); }
+inline void read_value(std::string_view text, Vec3d& value) { value = parse_point(text); }
+template <std::integral T>
+void read_value(std::string_view text, T& value) {
+  constexpr auto limit = static_cast<std::uint64_t>(std::numeric_limits<T>::max());
+  const std::uint64_t number = parse_whole_number(text);
+  if (number > limit) throw_too_large(text, limit);
+  value = static_cast<T>(number);
+}
 template <class T>
-struct Value {
-  static T parse(std::string_view text) {
-    static_assert(std::is_integral_v<T>);
-    constexpr auto limit = static_cast<std::uint64_t>(std::numeric_limits<T>::max());
-    const std::uint64_t value = parse_whole_number(text);
-    if (value > limit) throw_too_large(text, limit);
-    return static_cast<T>(value);
-  }
-};
-template <>
-struct Value<double> {
-  static double parse(std::string_view text) { return parse_number(text); }
-};
-template <>
-struct Value<std::string> {
-  static std::string parse(std::string_view text) { return std::string(text); }
-};
-template <>
-struct Value<std::filesystem::path> {
-  static std::filesystem::path parse(std::string_view text);
-};
-template <>
-struct Value<std::vector<double>> {
-  static std::vector<double> parse(std::string_view text) { return parse_numbers(text); }
-};
-template <>
-struct Value<std::vector<IdRange>> {
-  static std::vector<IdRange> parse(std::string_view text) { return parse_id_ranges(text); }
-};
-template <>
-struct Value<NameValue> {
-  static NameValue parse(std::string_view text) { return parse_name_value(text); }
-};
-template <>
-struct Value<Vec3d> {
-  static Vec3d parse(std::string_view text) { return parse_point(text); }
-};
+T parse_as(std::string_view text) {
+  T value{};
+  read_value(text, value);
+  return value;
+}
 template <class T>
-struct Value<std::optional<T>> {
-  static std::optional<T> parse(std::string_view text) { return Value<T>::parse(text); }
-};
+void read_value(std::string_view text, std::optional<T>& value) {
+  value = parse_as<T>(text);
+}
 
 /// 1234567 as "1,234,567".
 std::string grouped(std::uint64_t number);

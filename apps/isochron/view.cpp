@@ -13,7 +13,7 @@
 #include <optional>
 
 #include <fcntl.h>
-#include <fmt/ranges.h>
+#include <fmt/format.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -21,6 +21,7 @@
 #include "apps/viewer/server/embedded.h"
 #include "apps/viewer/server/http.h"
 #include "apps/viewer/server/temporary_folder.h"
+#include "isochron/core/join_text.h"
 #include "isochron/io.h"
 #endif
 
@@ -134,8 +135,8 @@ void open_files(viewer::Server& server, const ViewRequest& request, Console& con
   const std::vector<std::string> for_tensors = given_for_tensors(request);
   const auto check = [&](bool used) {
     if (used || for_tensors.empty()) return;
-    throw UsageError(fmt::format("{}: nothing to do here (no file is an image of tensors); leave it out",
-                                 fmt::join(for_tensors, " and ")));
+    throw usage_error("{}: nothing to do here (no file is an image of tensors); leave it out",
+                      join_text(for_tensors, " and "));
   };
   check(std::any_of(request.files.begin(), request.files.end(), is_image_file));  // before anything large is read
   bool tensors = false;
@@ -145,7 +146,7 @@ void open_files(viewer::Server& server, const ViewRequest& request, Console& con
       return server.open(file);
     }();
     tensors = tensors || opened.kind == "tensors";
-    if (!opened.why.empty()) console.warn(fmt::format("{}: can only be looked at: {}", file.string(), opened.why));
+    if (!opened.why.empty()) console.warn("{}: can only be looked at: {}", file.string(), opened.why);
   }
   check(tensors);
 }
@@ -196,7 +197,7 @@ void declare_view(Command& root, Console& console) {
   command.option("--port", "P", "Port of the loopback; 0: any that is free (default)",
                  [request](const std::string& text) {
                    constexpr int highest = 65535;
-                   const int port = Value<int>::parse(text);
+                   const int port = parse_as<int>(text);
                    if (port > highest) throw_too_large(text, highest);
                    request->port = port;
                  });

@@ -53,7 +53,7 @@ struct Coordinates {
       records[e].metric = {narrow(m.xx), narrow(m.xy), narrow(m.xz), narrow(m.yy), narrow(m.yz), narrow(m.zz)};
     }
     for (std::uint32_t v = 0; v < points.size(); ++v) {
-      const Vec3d p = mesh.points[problem.user(v)];
+      const Vec3d p = mesh.point(problem.user(v));
       points[v] = {static_cast<float>(p.x), static_cast<float>(p.y), static_cast<float>(p.z)};
     }
   }

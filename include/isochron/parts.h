@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -129,12 +130,13 @@ MeshPart<Corners> assemble_part(std::vector<GlobalElement<Corners>> elements, st
   return part;
 }
 
-/// Where a part has a vertex that it owns.
+/// Where a part has a vertex of the whole; none when it does not own it.
 template <int Corners>
-std::size_t owned_place(const MeshPart<Corners>& part, std::uint64_t global) {
+std::optional<std::size_t> owned_place(const MeshPart<Corners>& part, std::uint64_t global) {
   const auto end = part.global_vertex.begin() + static_cast<std::ptrdiff_t>(part.owned);
-  return static_cast<std::size_t>(std::lower_bound(part.global_vertex.begin(), end, global) -
-                                  part.global_vertex.begin());
+  const auto found = std::lower_bound(part.global_vertex.begin(), end, global);
+  if (found == end || *found != global) return std::nullopt;
+  return static_cast<std::size_t>(found - part.global_vertex.begin());
 }
 
 /// All ranks together, each with the part of its number: throws InputError on all of them unless the parts are

@@ -4,6 +4,8 @@
 #include <pybind11/stl.h>
 
 #include "isochron/error.h"
+#include "isochron/metric/option_tables.h"
+#include "python/src/option_reader.h"
 
 namespace pybind11::detail {
 
@@ -53,22 +55,9 @@ py::list list_of(const std::vector<std::pair<std::string, std::size_t>>& counted
   return result;
 }
 
-const char* name_of_order(TensorOrder order) {
-  switch (order) {
-    case TensorOrder::row: return "row";
-    case TensorOrder::mrtrix: return "mrtrix";
-    case TensorOrder::lower: return "lower";
-    default: return "vtk";
-  }
-}
-
 }  // namespace
 
-TensorOrder tensor_order_named(const std::string& name) {
-  for (const TensorOrder order : {TensorOrder::row, TensorOrder::vtk, TensorOrder::mrtrix, TensorOrder::lower})
-    if (name == name_of_order(order)) return order;
-  throw UsageError(fmt::format("unknown tensor_order '{}'; choose one of: row, vtk, mrtrix, lower", name));
-}
+TensorOrder tensor_order_named(const std::string& name) { return chosen("tensor_order", name, TensorOrder()); }
 
 ImageGrid grid_of(const GridArguments& arguments) {
   const auto vec = [](const std::array<double, 3>& v) { return Vec3d{v[0], v[1], v[2]}; };
@@ -137,7 +126,7 @@ py::dict dict_of(Dataset&& dataset) {
 py::dict dict_of(Image&& image) {
   py::dict result;
   result["grid"] = grid_tuple(image.grid);
-  result["tensor_order"] = image.tensor_order ? py::object(py::str(name_of_order(*image.tensor_order))) : py::none();
+  result["tensor_order"] = image.tensor_order ? py::object(py::str(choice_name(*image.tensor_order))) : py::none();
   result["arrays"] = dict_of(std::move(image.data));
   result["warnings"] = image.warnings;
   return result;

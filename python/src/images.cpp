@@ -8,25 +8,15 @@
 #include "isochron/core/parallel.h"
 #include "isochron/diffusion.h"
 #include "isochron/error.h"
+#include "isochron/metric/option_tables.h"
 #include "python/src/bindings.h"
 #include "python/src/datasets.h"
 #include "python/src/interpreter.h"
+#include "python/src/option_reader.h"
 #include "python/src/work.h"
 
 namespace isochron::python {
 namespace {
-
-TensorFrame frame_named(const std::string& name) {
-  return one_of<TensorFrame>(name, "tensor_frame",
-                             {{"world", TensorFrame::world}, {"voxel", TensorFrame::voxel}, {"fsl", TensorFrame::fsl}});
-}
-
-DiffusionMetricKind kind_named(const std::string& name) {
-  return one_of<DiffusionMetricKind>(name, "metric",
-                                     {{"sharpened", DiffusionMetricKind::sharpened},
-                                      {"inverse", DiffusionMetricKind::inverse},
-                                      {"adjugate", DiffusionMetricKind::adjugate}});
-}
 
 std::vector<std::uint8_t> mask_of(const py::object& mask, const ImageGrid& grid) {
   if (mask.is_none()) return {};
@@ -96,12 +86,12 @@ class Tracts {
     const DataArray array = data_array("tensors", tensors);
     const std::vector<std::uint8_t> inside = mask_of(mask, grid_);
     DiffusionMetricOptions options;
-    options.kind = kind_named(metric);
+    options.kind = chosen("metric", metric, options.kind);
     options.alpha = alpha;
     options.floor = floor;
     options.threads = hardware_threads();
     const TensorOrder components = tensor_order_named(order);
-    const TensorFrame axes = frame_named(frame);
+    const TensorFrame axes = chosen("tensor_frame", frame, TensorFrame());
     unlocked([&] {
       tensors_ = world_tensors(array, components, grid_, axes, "tensors");
       metric_ = diffusion_metric(tensors_, inside, options);

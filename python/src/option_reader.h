@@ -10,9 +10,9 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <pybind11/stl.h>
 
+#include "isochron/core/join_text.h"
 #include "isochron/core/option_table.h"
 #include "isochron/error.h"
 #include "isochron/options.h"
@@ -34,7 +34,7 @@ Enum chosen(const char* option, const std::string& given, Enum of) {
     }
     throw UsageError(names.size() == 2
                          ? fmt::format("unknown {} '{}'; choose {} or {}", option, given, names[0], names[1])
-                         : fmt::format("unknown {} '{}'; choose one of: {}", option, given, fmt::join(names, ", ")));
+                         : fmt::format("unknown {} '{}'; choose one of: {}", option, given, join_text(names, ", ")));
   }
 }
 

@@ -260,7 +260,7 @@ TEST(PatchPacking, PutsThePatchesSideBySide) {
   const auto part_of = partition_vertices(mesh, packing.patches(), Partitioner::automatic);
   for (std::uint32_t v = 0; v < mesh.vertex_count(); ++v) {
     const std::uint32_t place = packing.place_of[v], patch = packing.patch_of[place];
-    EXPECT_EQ(patch, part_of[problem.user(v)]);
+    EXPECT_EQ(patch, part_of[problem.user(v).index()]);
     EXPECT_GE(place, packing.vertex_begin[patch]);
     EXPECT_LT(place, packing.vertex_begin[patch + 1]);
   }

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "isochron/capabilities.h"
 #include "isochron/device.h"
 #include "isochron/error.h"
 #include "solve/samples.h"
@@ -83,6 +84,23 @@ TEST_F(DeviceSolver, FullMemoryIsSaidAndPasses) {
   taken.clear();
   EXPECT_TRUE(solve(mesh, Metric(), from(VertexId(0)), on_device()).residual->passed());
   EXPECT_TRUE(solve(surface, Metric(), from(VertexId(0)), on_device()).residual->passed());
+}
+
+TEST_F(DeviceSolver, ADeviceErrorOfTheCallbackIsNoFallback) {
+  const TetMesh mesh = cube(57);
+  ASSERT_GT(mesh.element_count(), backend_thresholds.cuda_elements) << "the GPU is chosen";
+  const Metric metric;
+  Solver solver({mesh, metric}, {});
+  std::size_t taken = 0;
+  const auto run = [&] {
+    solver.solve_many(std::vector<Sources>(3, from(VertexId(0))), [&](std::size_t, Arrival&&) {
+      ++taken;
+      throw DeviceError("of the callback");
+    });
+  };
+  EXPECT_THROW(run(), DeviceError);
+  EXPECT_EQ(taken, 1U);
+  EXPECT_EQ(solver.solve(from(VertexId(0))).backend, Backend::cuda);
 }
 
 TEST_F(DeviceSolver, LeavesNoMemoryBehind) {

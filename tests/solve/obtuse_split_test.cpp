@@ -67,7 +67,7 @@ void expect_consistent(const SimplexProblem<double, Corners>& problem, const Sim
     corners.back() = record.target;
     for (std::size_t k = 0; k < pairs.size(); ++k) {
       ASSERT_NE(corners[pairs[k][0]], corners[pairs[k][1]]);
-      const Vec3d d = mesh.points[problem.user(corners[pairs[k][0]])] - mesh.points[problem.user(corners[pairs[k][1]])];
+      const Vec3d d = mesh.point(problem.user(corners[pairs[k][0]])) - mesh.point(problem.user(corners[pairs[k][1]]));
       ASSERT_NEAR(std::sqrt(record.length[k]) * problem.unit, std::sqrt(squared_length(m, d)), 1e-9);
     }
   }
@@ -138,11 +138,11 @@ TEST(ObtuseSplit, PassesVerticesOutsideTheAngle) {
   const auto extra = split_obtuse(problem, mesh, Metric{});
   int found = 0;
   for (const auto& record : extra.records) {
-    if (problem.user(record.target) != 0) continue;
+    if (problem.user(record.target) != VertexId(0)) continue;
     ++found;
     const std::array face{problem.user(record.face[0]), problem.user(record.face[1])};
-    EXPECT_EQ(std::count(face.begin(), face.end(), 4U), 1);
-    EXPECT_EQ(std::count(face.begin(), face.end(), 3U), 0);
+    EXPECT_EQ(std::count(face.begin(), face.end(), VertexId(4)), 1);
+    EXPECT_EQ(std::count(face.begin(), face.end(), VertexId(3)), 0);
   }
   EXPECT_EQ(found, 2);
 }
@@ -167,7 +167,7 @@ TEST(ObtuseSplit, UnfoldsFoldedSurfaces) {
   const auto extra = split_obtuse(problem, mesh, Metric{});
   ASSERT_EQ(extra.records.size(), 2U);
   for (const auto& record : extra.records) {
-    const int place = problem.user(record.face[0]) == 3 ? 1 : 2;
+    const int place = problem.user(record.face[0]) == VertexId(3) ? 1 : 2;
     EXPECT_NEAR(std::sqrt(record.length[place]) * problem.unit, 6, 1e-12);
   }
 }
@@ -185,7 +185,7 @@ TEST(ObtuseSplit, SumsThePiecesOfEachMetric) {
     }
     ASSERT_EQ(extra.records.size(), 2U);
     for (const auto& record : extra.records) {
-      const int place = problem.user(record.face[0]) == 3 ? 1 : 2;
+      const int place = problem.user(record.face[0]) == VertexId(3) ? 1 : 2;
       EXPECT_NEAR(std::sqrt(record.length[place]) * problem.unit, 1 + 4 / speed, 1e-12);
       EXPECT_NEAR(std::sqrt(record.length[0]) * problem.unit, 5 / speed, 1e-12);
     }

@@ -7,7 +7,8 @@
 #include <set>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
+
+#include "isochron/core/join_text.h"
 
 namespace isochron::viewer {
 namespace {
@@ -48,7 +49,7 @@ std::string closest_to(const std::string& name, const std::vector<std::string>& 
 std::string advice(const std::string& name, const std::vector<std::string>& known) {
   if (const std::string closest = closest_to(name, known); !closest.empty())
     return fmt::format("did you mean '{}'?", closest);
-  return known.empty() ? "it has none" : fmt::format("use {}", fmt::join(known, ", "));
+  return known.empty() ? "it has none" : fmt::format("use {}", join_text(known, ", "));
 }
 
 bool is_control(unsigned char c) { return c < 0x20; }
@@ -137,7 +138,7 @@ void Fields::exclude(std::initializer_list<const char*> names) {
   for (const char* name : names)
     if (has(name)) given.push_back(fmt::format("'{}'", name));
   if (given.size() > 1)
-    throw RequestError(fmt::format("{} exclude each other; give one of them", fmt::join(given, " and ")));
+    throw RequestError(fmt::format("{} exclude each other; give one of them", join_text(given, " and ")));
 }
 
 void Fields::choose(std::initializer_list<const char*> names) {
@@ -148,7 +149,7 @@ void Fields::choose(std::initializer_list<const char*> names) {
     check_spelling(name);
     wanted.push_back(of(name));
   }
-  throw RequestError(fmt::format("{} is missing; give one of them", fmt::join(wanted, " or ")));
+  throw RequestError(fmt::format("{} is missing; give one of them", join_text(wanted, " or ")));
 }
 
 double Fields::number(const std::string& name) {
@@ -224,7 +225,7 @@ std::string Fields::text(const std::string& name) {
 std::string Fields::word(const std::string& name, std::initializer_list<const char*> words) {
   std::string given = text(name, *words.begin());
   if (std::find(words.begin(), words.end(), given) == words.end())
-    throw RequestError(fmt::format("{} is '{}'; give {}", of(name), shown(given), fmt::join(words, " or ")));
+    throw RequestError(fmt::format("{} is '{}'; give {}", of(name), shown(given), join_text(words, " or ")));
   return given;
 }
 

@@ -6,10 +6,10 @@
 #include <iterator>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "apps/viewer/server/fields.h"
 #include "apps/viewer/server/temporary_folder.h"
+#include "isochron/core/join_text.h"
 #include "isochron/error.h"
 #include "isochron/io.h"
 #include "isochron/io/file.h"
@@ -49,7 +49,7 @@ std::vector<std::string> mesh_formats(WrittenCells cells) {
 
 void check_format(const std::string& format, std::span<const std::string> known) {
   if (std::find(known.begin(), known.end(), format) == known.end())
-    throw RequestError(fmt::format("there is no format '{}'; use one of {}", format, fmt::join(known, ", ")));
+    throw RequestError(fmt::format("there is no format '{}'; use one of {}", format, join_text(known, ", ")));
 }
 
 Reply mesh_file(const Dataset& dataset, const std::string& name) {
@@ -103,7 +103,7 @@ void check_cells(const std::string& format, const Dataset& file) {
   able.insert(able.end(), number_files.begin(), number_files.end());
   throw InputError(
       fmt::format("{} files cannot hold these cells (triangles: {}, tetrahedra: {}, lines: {}); use one of {}", format,
-                  file.triangles.cells.size(), file.tets.cells.size(), file.lines.size(), fmt::join(able, ", ")));
+                  file.triangles.cells.size(), file.tets.cells.size(), file.lines.size(), join_text(able, ", ")));
 }
 
 Reply as_mesh(Dataset& file, const std::vector<double>& times, const std::string& name) {

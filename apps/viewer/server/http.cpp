@@ -11,13 +11,13 @@
 #include <thread>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <httplib.h>
 #include <unistd.h>
 
 #include "apps/viewer/server/embedded.h"
 #include "apps/viewer/server/events.h"
 #include "apps/viewer/server/fields.h"
+#include "isochron/core/join_text.h"
 #include "isochron/error.h"
 
 namespace isochron::viewer {
@@ -368,7 +368,7 @@ class Server::Engine {
     if (!known) {
       std::vector<std::string_view> names;
       for (const Question& question : asked_of->questions()) names.push_back(question.name);
-      throw Refusal{404, fmt::format("{}; ask for {}", UnknownCall(place->name).what(), fmt::join(names, ", "))};
+      throw Refusal{404, fmt::format("{}; ask for {}", UnknownCall(place->name).what(), join_text(names, ", "))};
     }
     if (known != asked) throw known == Asked::get ? only_get : only_post;
     return *place;

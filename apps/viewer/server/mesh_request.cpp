@@ -7,8 +7,8 @@
 #include <set>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
+#include "isochron/core/join_text.h"
 #include "isochron/error.h"
 
 namespace isochron::viewer {
@@ -88,7 +88,7 @@ void parse_regions(Fields regions, const DataArrays& cell_data, const Velocities
     const std::int64_t region = parse_region(name);
     if (!std::binary_search(values->begin(), values->end(), region))
       throw InputError(fmt::format("'regions' names {} (array '{}' has no such region); use {}", region,
-                                   request.region_array, fmt::join(*values, ", ")));
+                                   request.region_array, join_text(*values, ", ")));
     if (given.contains(region))
       throw RequestError(fmt::format("region {} is there twice; leave one of them out", region));
     given[region] = parse_velocities(speeds, name);

@@ -5,8 +5,8 @@
 #include <numeric>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
+#include "isochron/core/join_text.h"
 #include "isochron/draw.h"
 #include "isochron/error.h"
 
@@ -88,7 +88,7 @@ std::string advised_vectors(const FileArrays& file) {
     for (const DataArray& array : arrays->all())
       if (array.components == 3 && std::find(names.begin(), names.end(), array.name) == names.end())
         names.push_back(array.name);
-  return names.empty() ? "the file has no directions" : fmt::format("choose one of: {}", fmt::join(names, ", "));
+  return names.empty() ? "the file has no directions" : fmt::format("choose one of: {}", join_text(names, ", "));
 }
 
 std::size_t source_tuple(const DrawnMesh& drawn, const Placed& placed, std::size_t i) {

@@ -129,6 +129,10 @@ struct ReadFields {
     if (fields.has(text.name)) field = fields.positive(text.name);
   }
   void operator()(const OptionText&, SizeRange) const {}
+  void operator()(const OptionText& text, InsideIs& side) const {
+    constexpr auto sides = choices_of(InsideIs());
+    side = fields.word(text.name, {sides[0].name, sides[1].name}) == sides[0].name ? sides[0].value : sides[1].value;
+  }
 };
 
 /// How large the triangles are to be.
@@ -161,7 +165,9 @@ struct Level {
     fields.exclude({"label", "inside"});  // labels have no order
     if (label) return;
     isovalue = fields.number("isovalue");
-    inside = fields.word("inside", {"above", "below"}) == "above" ? InsideIs::above : InsideIs::below;
+    FieldOptions field;
+    each_level_option(field, ReadFields{fields});
+    inside = field.inside;
   }
   friend bool operator==(const Level&, const Level&) = default;
 };

@@ -7,11 +7,11 @@
 #include <limits>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "apps/viewer/server/file_export.h"
 #include "apps/viewer/server/packing.h"
 #include "isochron/connect.h"
+#include "isochron/core/join_text.h"
 #include "isochron/core/parallel.h"
 #include "isochron/core/timer.h"
 #include "isochron/diffusion.h"
@@ -216,7 +216,7 @@ class TensorScene final : public Scene {
     std::vector<std::string> names;
     for (const auto& pathway : pathways_)
       if (pathway->of.client == client) names.push_back(fmt::format("'{}'", pathway->of.name));
-    return names.empty() ? "connect regions first" : fmt::format("this client has {}", fmt::join(names, ", "));
+    return names.empty() ? "connect regions first" : fmt::format("this client has {}", join_text(names, ", "));
   }
 
   void keep(const PathwayName& as, const Connection& connection, const PathStatistics& statistics) {
@@ -293,16 +293,17 @@ class TensorScene final : public Scene {
     const PathwayName name(fields);
     if (name.name.empty()) throw RequestError("'name' is missing (the pathway is kept by it); choose one");
     const Ball from = parse_ball(fields, "from"), to = parse_ball(fields, "to");
-    const double alpha = fields.within("alpha", DiffusionMetricOptions{}.alpha, {0, DiffusionMetricOptions::max_alpha});
+    DiffusionMetricOptions metric;
+    ConnectQuery query;
+    metric.alpha = fields.within("alpha", metric.alpha, {0, DiffusionMetricOptions::max_alpha});
     const double tube_radius =
         fields.has("tube_radius") ? fields.positive("tube_radius") : 0.5 * smallest_spacing(grid_);
-    ConnectQuery query;
     query.epsilon = fields.within("epsilon", query.epsilon, {0});
     fields.done();
     const Timer timer;
     const Job::Watch watch(job, stop_);
     const Reporting reporting(report_, notify, "connecting");
-    Prepared& prepared = prepare(alpha);
+    Prepared& prepared = prepare(metric.alpha);
     query.from = region(from, prepared);
     query.to = region(to, prepared);
     const Connection connection = prepared.connector->connect(query);

@@ -11,8 +11,8 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
+#include "isochron/core/join_text.h"
 #include "isochron/error.h"
 #include "isochron/image.h"
 
@@ -154,7 +154,7 @@ std::vector<VertexId> voxels_of(const LabelRegion& label, const ImageGrid& grid,
   for (const auto& [value, voxels] : labels)
     if (some.size() < shown) some.push_back(value);
   throw InputError(fmt::format("{} has no voxel with the label {} (it has {}{}); give one that it has", what,
-                               label.value, labels.empty() ? "none" : fmt::format("{}", fmt::join(some, ", ")),
+                               label.value, labels.empty() ? "none" : join_text(some, ", "),
                                labels.size() > shown ? ", …" : ""));
 }
 
@@ -173,7 +173,7 @@ std::vector<VertexId> voxels_of(const VoxelRegion& region, const ImageGrid& grid
       throw InputError(
           fmt::format("region '{}': voxel {},{},{} is outside the image (shape {}, counted from 0); give "
                       "voxels of the image",
-                      text, i, j, k, fmt::join(grid.shape, " x ")));
+                      text, i, j, k, join_text(grid.shape, " x ")));
     voxels.push_back(grid.voxel(i, j, k));
   }
   std::sort(voxels.begin(), voxels.end());

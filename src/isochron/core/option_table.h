@@ -1,6 +1,6 @@
 // Tables of options. Beside an options struct stands `each_option(options, visit)`, which calls
 // `visit(OptionText, field)` for every option in the order of a help text. The command, Python and the viewer's server
-// visit it to declare or read the options, so that names, help and choices are written once.
+// visit it to declare or read the options that they offer, so that names, help and choices are written once.
 #pragma once
 
 namespace isochron {
@@ -20,5 +20,13 @@ struct Choice {
 };
 template <class Value>
 Choice(const char*, Value) -> Choice<Value>;  // clang 14 does not find it by itself
+
+/// The name of a choice; the first when it has several.
+template <class Value>
+constexpr const char* choice_name(Value value) {
+  for (const Choice<Value>& choice : choices_of(value))
+    if (choice.value == value) return choice.name;
+  return "";
+}
 
 }  // namespace isochron

@@ -5,12 +5,9 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <exception>
+#include <memory>
 #include <thread>
-
-#if defined(_OPENMP)
-#include <omp.h>
-#endif
+#include <type_traits>
 
 namespace isochron {
 
@@ -56,34 +53,22 @@ class SpinBarrier {
 };
 
 /// Cores this process may use.
-inline int hardware_threads() {
-#if defined(_OPENMP)
-  return std::max(1, omp_get_num_procs());
-#else
-  return 1;
-#endif
-}
+int hardware_threads();
+
+/// Calls `call(body, thread, threads)` once on each of `threads` threads and waits; the first exception is rethrown
+/// here. A function of its own, so that the body of a region is compiled once and not also for one thread.
+void run_region(int threads, void (*call)(const void* body, int thread, int threads), const void* body);
 
 /// Calls `body(thread, threads)` once on each of `threads` threads and waits; the first exception is rethrown here.
 template <class Body>
-void parallel_region([[maybe_unused]] int threads, Body&& body) {
-#if defined(_OPENMP)
-  if (threads > 1) {
-    std::exception_ptr error;
-#pragma omp parallel num_threads(threads)
-    {
-      try {
-        body(omp_get_thread_num(), omp_get_num_threads());
-      } catch (...) {
-#pragma omp critical(isochron_parallel_error)
-        if (!error) error = std::current_exception();
-      }
-    }
-    if (error) std::rethrow_exception(error);
-    return;
-  }
-#endif
-  body(0, 1);
+void parallel_region(int threads, Body&& body) {
+  using Called = std::remove_reference_t<Body>;
+  run_region(
+      threads,
+      [](const void* called, int thread, int team) {
+        (*const_cast<Called*>(static_cast<const Called*>(called)))(thread, team);
+      },
+      std::addressof(body));
 }
 
 /// How many threads a region of that many really gets: fewer where the system limits them (OMP_THREAD_LIMIT, a build

@@ -21,7 +21,7 @@ std::vector<T> ghost_values(Communicator& communicator, const MeshPart<Corners>&
   std::vector<std::vector<T>> answers(communicator.ranks());
   const auto questions = exchange_values(communicator, wanted);
   for (std::size_t r = 0; r < questions.size(); ++r)
-    for (const std::uint64_t id : questions[r]) answers[r].push_back(own[owned_place(part, id)]);
+    for (const std::uint64_t id : questions[r]) answers[r].push_back(own[*owned_place(part, id)]);
   const auto received = exchange_values(communicator, answers);
   std::vector<std::size_t> next(received.size(), 0);
   std::vector<T> result;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -77,11 +78,9 @@ Halo make_halo(Communicator& communicator, const MeshPart<Corners>& part,
     const std::size_t v = part.owned + i;
     ghosts.push_back({part.global_vertex[v], part.ghost_owner[i], internal(VertexId(v))});
   }
-  const auto end = part.global_vertex.begin() + static_cast<std::ptrdiff_t>(part.owned);
   return make_halo(communicator, ghosts, part.owned, [&](std::uint64_t global) {
-    const auto found = std::lower_bound(part.global_vertex.begin(), end, global);
-    if (found == end || *found != global) return Halo::none;
-    return internal(VertexId(static_cast<std::size_t>(found - part.global_vertex.begin())));
+    const std::optional<std::size_t> own = owned_place(part, global);
+    return own ? internal(VertexId(*own)) : Halo::none;
   });
 }
 

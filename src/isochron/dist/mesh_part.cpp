@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -71,13 +72,13 @@ void check_ghosts(const MeshPart<Corners>& part, const std::vector<std::vector<S
                   std::size_t rank) {
   for (std::size_t r = 0; r < received.size(); ++r)
     for (const SentGhost& ghost : received[r]) {
-      const std::size_t v = owned_place(part, ghost.id);
-      if (v >= part.owned || part.global_vertex[v] != ghost.id)
+      const std::optional<std::size_t> v = owned_place(part, ghost.id);
+      if (!v)
         throw InputError(
             fmt::format("vertex {} is not in piece {}, which piece {} takes for its owner; write the pieces "
                         "again",
                         ghost.id, rank, r));
-      if (!same_place(part.mesh.points[v], ghost.at))
+      if (!same_place(part.mesh.points[*v], ghost.at))
         throw InputError(
             fmt::format("vertex {} is at two places, in piece {} and in piece {} (its id must mean one vertex); write "
                         "the pieces again",

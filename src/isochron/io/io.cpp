@@ -4,9 +4,10 @@
 #include <cstring>
 #include <span>
 
-#include <fmt/ranges.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
+#include "isochron/core/join_text.h"
 #include "isochron/io/image/formats.h"
 #include "isochron/io/mesh/formats.h"
 #include "isochron/io/pieces/mesh_pieces.h"
@@ -113,7 +114,7 @@ const MeshCodec& require_codec(const fs::path& path) {
         path.string());
   constexpr bool reads = std::is_same_v<Error, InputError>;
   Message problem = fmt::format("unknown extension '{}' (it tells the format); use one of {}", name.full_extension(),
-                                fmt::join(reads ? read_extensions() : written_extensions(WrittenCells::elements), " "));
+                                join_text(reads ? read_extensions() : written_extensions(WrittenCells::elements), " "));
   if (!reads)
     problem =
         problem + ", or .pvtu or .pvtp with solve or generate over ranks (" + Setting{Option::backend, "mpi"} + ")";
@@ -215,7 +216,7 @@ const ImageCodec& writable_image_codec(const fs::path& path) {
   throw UsageError(
       fmt::format("images are not written with the extension '{}' (it tells the format); use one of {}, or .pvti with "
                   "solve or generate over ranks (",
-                  FileName(path).full_extension(), fmt::join(extensions_where(writes), " ")) +
+                  FileName(path).full_extension(), join_text(extensions_where(writes), " ")) +
           Message(Setting{Option::backend, "mpi"}) + ")",
       path.string());
 }
@@ -230,7 +231,7 @@ void check_arrays_held(const fs::path& path, const ImageCodec& codec, const Imag
     throw UsageError("there is nothing to write (the image has no arrays); give it one", path.string());
   if (codec.holds == Holds::all_arrays || image.data.all().size() == 1) return;
   throw UsageError(fmt::format("{} files hold one array (the image has {}: {}); write one of them, or all to .vti",
-                               codec.name, image.data.all().size(), fmt::join(image.data.names(), ", ")),
+                               codec.name, image.data.all().size(), join_text(image.data.names(), ", ")),
                    path.string());
 }
 
@@ -377,7 +378,7 @@ Image read_image(const fs::path& path) {
   const ImageCodec* codec = find_image_codec(path);
   if (codec == nullptr)
     bad_file(path, "unknown extension '{}' (it tells the format of an image); use one of {}",
-             FileName(path).full_extension(), fmt::join(extensions_where([](const ImageCodec&) { return true; }), " "));
+             FileName(path).full_extension(), join_text(extensions_where([](const ImageCodec&) { return true; }), " "));
   Image image = within_memory(path, [&] { return codec->read(path); });
   check_image(path, image);
   return image;

@@ -4,7 +4,9 @@
 #include <cassert>
 #include <cmath>
 
-#include <fmt/ranges.h>
+#include <fmt/format.h>
+
+#include "isochron/core/join_text.h"
 
 namespace isochron {
 namespace {
@@ -190,7 +192,7 @@ std::string npy_header(std::string_view type, NpyOrder order, std::span<const st
   // A tuple of one needs its comma.
   std::string text = fmt::format("{{'descr': '{}{}', 'fortran_order': {}, 'shape': ({}{}), }}",
                                  std::endian::native == std::endian::little ? '<' : '>', type,
-                                 order == NpyOrder::columns_first ? "True" : "False", fmt::join(shape, ", "),
+                                 order == NpyOrder::columns_first ? "True" : "False", join_text(shape, ", "),
                                  shape.size() == 1 ? "," : "");
   text.append((alignment - (before + text.size() + 1) % alignment) % alignment, ' ');
   text += '\n';

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
+#include "isochron/core/join_text.h"
 #include "isochron/error.h"
 
 namespace isochron {
@@ -28,7 +28,7 @@ const DataArray& DataArrays::require(std::string_view name, std::string_view whe
   const auto have = names();
   if (have.empty())
     throw InputError(fmt::format("no array '{}' on the {} (there are no arrays); ", name, where) + Task::inspect_file);
-  throw InputError(fmt::format("no array '{}' on the {}; choose one of: {}", name, where, fmt::join(have, ", ")));
+  throw InputError(fmt::format("no array '{}' on the {}; choose one of: {}", name, where, join_text(have, ", ")));
 }
 
 void DataArrays::set(DataArray array) {

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
+#include "isochron/core/join_text.h"
 #include "isochron/error.h"
 
 namespace isochron {
@@ -22,7 +22,7 @@ const DataArray& values_on(const ImageGrid& grid, const Image& image, const std:
     throw InputError(
         fmt::format("{} has other voxels than the image it goes with (another shape: {}, not {}); resample it to "
                     "these voxels",
-                    what, fmt::join(image.grid.shape, " x "), fmt::join(grid.shape, " x ")));
+                    what, join_text(image.grid.shape, " x "), join_text(grid.shape, " x ")));
   if (!same_voxels(image.grid, grid))
     throw InputError(
         fmt::format("{} has other voxels than the image it goes with (the same shape, but another affine); resample it "
@@ -31,7 +31,7 @@ const DataArray& values_on(const ImageGrid& grid, const Image& image, const std:
   if (image.data.empty()) throw InputError(fmt::format("{} has no values; give another image", what));
   const DataArray* array = name.empty() ? &image.data.all().front() : image.data.find(name);
   if (array == nullptr)
-    throw InputError(fmt::format("{} has no array '{}'; it has: {}", what, name, fmt::join(image.data.names(), ", ")));
+    throw InputError(fmt::format("{} has no array '{}'; it has: {}", what, name, join_text(image.data.names(), ", ")));
   if (array->components != 1)
     throw InputError(
         fmt::format("{} has {} values a voxel (one is needed); give a single volume", what, array->components));
@@ -42,7 +42,7 @@ const DataArray& mask_array(const ImageGrid& grid, const Image& image, const std
                             const std::string& name) {
   if (name.empty() && image.data.all().size() > 1)
     throw InputError(fmt::format("{} has several arrays ({}), and a mask is one; name it with ", what,
-                                 fmt::join(image.data.names(), ", ")) +
+                                 join_text(image.data.names(), ", ")) +
                      Setting{Option::mask_array} + ", or give an image with one");
   return values_on(grid, image, what, name);
 }

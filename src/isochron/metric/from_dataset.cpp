@@ -7,8 +7,8 @@
 #include <set>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
+#include "isochron/core/join_text.h"
 #include "isochron/error.h"
 
 namespace isochron {
@@ -20,9 +20,7 @@ using Tuple = std::span<const double>;
 template <int Corners>
 constexpr const char* cell_name = Corners == 3 ? "triangles" : "tetrahedra";
 
-std::string listed(const DataArrays& arrays) {
-  return arrays.empty() ? "none" : fmt::format("{}", fmt::join(arrays.names(), ", "));
-}
+std::string listed(const DataArrays& arrays) { return arrays.empty() ? "none" : join_text(arrays.names(), ", "); }
 
 /// Counts cells with unusable values.
 class BadCells {
@@ -59,7 +57,7 @@ class CellValues {
     const DataArray& array = on_cells != nullptr ? *on_cells : on_points(name);
     if (std::find(allowed.begin(), allowed.end(), array.components) == allowed.end())
       throw InputError(fmt::format("array '{}' has the wrong number of components ({}, not {}); choose another array",
-                                   name, array.components, fmt::join(allowed, " or ")));
+                                   name, array.components, join_text(allowed, " or ")));
     if (on_cells != nullptr && array.tuple_count() != cells_.size())
       throw InputError(fmt::format(
           "array '{}' does not belong to this mesh (values: {}, {}: {}); choose another array or export it again", name,
@@ -83,7 +81,7 @@ class CellValues {
     for (const char* name : names)
       if (data.find(name) != nullptr) return name;
     throw InputError(fmt::format("no region array for the velocity table ({} not found on the {}); name one with ",
-                                 fmt::join(names, ", "), cell_name<Corners>) +
+                                 join_text(names, ", "), cell_name<Corners>) +
                      Setting{Option::region_array} + ", there are: " + listed(data));
   }
 

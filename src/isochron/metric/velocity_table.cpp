@@ -10,8 +10,8 @@
 #include <iterator>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
+#include "isochron/core/join_text.h"
 #include "isochron/error.h"
 
 namespace isochron {
@@ -127,7 +127,7 @@ std::string region_list(std::span<const double> regions) {
   constexpr std::size_t most = 20;
   const auto shown = regions.first(std::min(most, regions.size()));
   const std::string more = regions.size() > most ? fmt::format(" and {} more", regions.size() - most) : "";
-  return fmt::format("{}{}", fmt::join(shown, ", "), more);
+  return fmt::format("{}{}", join_text(shown, ", "), more);
 }
 
 std::vector<RegionVelocities> read_velocity_table(const std::string& path) {

@@ -27,7 +27,7 @@ std::vector<std::vector<std::uint32_t>> sweep_orders(const SimplexProblem<T, Cor
     const Vec3d reference{(corner & 1) != 0 ? high.x : low.x, (corner & 2) != 0 ? high.y : low.y,
                           (corner & 4) != 0 ? high.z : low.z};
     for (std::size_t v = 0; v < points.size(); ++v) {
-      const Vec3d d = points[problem.user(static_cast<std::uint32_t>(v))] - reference;
+      const Vec3d d = points[problem.user(static_cast<std::uint32_t>(v)).index()] - reference;
       distance[v] = dot(d, d);
     }
     std::vector<std::uint32_t> order(points.size());

@@ -2,7 +2,7 @@
 #include <utility>
 
 #include "isochron/papers/methods.h"
-#include "isochron/solve/grid/device_engine.h"
+#include "isochron/solve/grid/device_adapter.h"
 #include "isochron/solve/grid/grid_finish.h"
 #include "isochron/solve/grid/image_adapter.h"
 
@@ -49,26 +49,26 @@ class AxisSchemeAdapter : public ImageAdapterBase<AnyTensorProblem> {
   using ImageAdapterBase::ImageAdapterBase;
 
   void forget() {
-    engine_.reset();
+    on_gpu_.reset();
     ready_ = false;
   }
 
   void prepare(const Plan& plan, const HeldMetric& metric) {
     plan_ = &plan;
     const VoxelMetric in_voxels = take_metric(metric);
-    engine_.reset();  // its memory may be needed, and it reads the tensors
+    on_gpu_.reset();  // its memory may be needed, and it reads the tensors
     with_precision([&](auto scalar) {
       using T = decltype(scalar);
       problem<T>() = make_tensors<T>(in_voxels, *cells_, plan_->batch_threads);
-      if (plan_->on_device()) std::visit([&](const auto& made) { engine_ = make_engine(made); }, problem<T>());
+      if (plan_->on_device()) std::visit([&](const auto& made) { adapt(made); }, problem<T>());
     });
     ready_ = true;
   }
 
-  [[nodiscard]] DeviceEngine* device() const { return engine_.get(); }
-  std::vector<std::vector<Seed>> device_seeds(std::span<const Sources> source_sets, std::size_t first) {
-    const int at_once = solves_at_once(source_sets.size() - first, 1, plan_->batch_threads);
-    return seeds_of_sets(source_sets, first, at_once, [this](const Sources& sources) {
+  [[nodiscard]] DeviceAdapter* device() const { return on_gpu_.get(); }
+  std::vector<std::vector<Seed>> device_seeds(std::span<const Sources> source_sets) {
+    const int at_once = solves_at_once(source_sets.size(), 1, plan_->batch_threads);
+    return seeds_of_sets(source_sets, at_once, [this](const Sources& sources) {
       return std::move(groups(sources, plan_->source_init)[0].seeds);
     });
   }
@@ -80,12 +80,12 @@ class AxisSchemeAdapter : public ImageAdapterBase<AnyTensorProblem> {
 
  private:
   template <class Problem>
-  std::unique_ptr<GridDeviceEngine> make_engine(const Problem& problem) const {
-    return std::make_unique<GridDeviceEngineOf<Problem>>(
-        grid_, problem, cuda::make_block_fim(problem, options_.paper.inner_iterations), *plan_, options_);
+  void adapt(const Problem& problem) {
+    on_gpu_ = std::make_unique<ImageDeviceAdapterOf<Problem>>(
+        grid_, problem, cuda::make_block_fim(problem, options_.paper.inner_iterations), plan_->batch_threads);
   }
 
-  std::unique_ptr<GridDeviceEngine> engine_;
+  std::unique_ptr<ImageDeviceAdapter> on_gpu_;
 };
 
 }  // namespace

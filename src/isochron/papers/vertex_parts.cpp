@@ -34,7 +34,7 @@ PatchPacking pack_vertices(const SimplexProblem<T, Corners>& problem, const Simp
   packing.place_of.resize(vertices);
   packing.patch_of.resize(vertices);
   for (std::uint32_t v = 0; v < vertices; ++v) {
-    const std::uint32_t patch = part_of[problem.user(v)];
+    const std::uint32_t patch = part_of[problem.user(v).index()];
     packing.place_of[v] = next[patch]++;
     packing.patch_of[packing.place_of[v]] = patch;
   }
@@ -59,7 +59,7 @@ Subdomains make_subdomains(const SimplexProblem<T, Corners>& problem, const Simp
   result.part_of.resize(vertices);
   result.begin.assign(parts + 1, 0);
   for (std::uint32_t v = 0; v < vertices; ++v) {
-    result.part_of[v] = of_user[problem.user(v)];
+    result.part_of[v] = of_user[problem.user(v).index()];
     ++result.begin[result.part_of[v] + 1];
   }
   for (std::uint32_t d = 0; d < parts; ++d) result.begin[d + 1] += result.begin[d];

@@ -138,13 +138,13 @@ struct Noun {
 };
 
 /// The engine of a domain. A solve on the host goes from `solve_many` through `solve_one` (one set of sources) and
-/// `solve_group` (sources that are solved together) to a run of the adapter, which starts a schedule. Where a
-/// DeviceEngine does everything, `solve_on_device` gives it the seeds. An adapter has
+/// `solve_group` (sources that are solved together) to a run of the adapter, which starts a schedule. Where the GPU
+/// does everything, `solve_on_device` gives a DeviceEngine the seeds. An adapter has
 /// - `use(options)`, `ready()`, `facts(metric)`, `gpu()` (the device that holds the shape's arrays, −1: the host),
 /// `user_count()` and
 ///   `user_noun()` (vertices or voxels), `element_count()`;
 /// - `prepare(plan, metric)`, which makes what is not there yet, `metric_changed()` and `forget()`; `notes()` of it;
-/// - `device()`, the engine on the device when that does everything, else null, and `device_seeds(sets, first)`;
+/// - `device()`, the DeviceAdapter when the GPU does everything, else null, and `device_seeds(sets)`;
 /// - `prepare_host(plan, metric)`, `prepare_sources(sets)`, `groups(sources, init)`: sources that are solved together;
 /// - `with_problem(use)`: the prepared problem; `internal(problem, vertex)` and `for_users(problem, threads, visit)`,
 ///   which calls `visit(internal, user)`; `make_run(problem, group, threads)`, one run of a schedule, with `solve`,
@@ -181,16 +181,20 @@ class EngineOf final : public Engine {
 
   void solve_many(std::span<const Sources> source_sets, const TakeArrival& take) override {
     std::size_t taken = 0;  // after a fallback the solves go on behind these
+    bool taking = false;
     const auto take_next = [&](std::size_t set, Arrival&& arrival) {
       const cuda::OnDevice still_here(gpu_);  // `take` may go to another device than ours
+      taking = true;
       take(set, std::move(arrival));
+      taking = false;
       ++taken;
     };
-    with_cpu_fallback([&] {
+    const auto solve = [&] {
       prepare();
-      if (adapter_.device() != nullptr) solve_on_device(source_sets, taken, take_next);
+      if (adapter_.device() != nullptr) solve_on_device(source_sets, take_next);
       else solve_on_host(source_sets, taken, take_next);
-    });
+    };
+    with_cpu_fallback(solve, taking);
   }
 
   Residual residual(const Arrival& arrival, const Sources& sources) override {
@@ -203,7 +207,7 @@ class EngineOf final : public Engine {
     with_cpu_fallback([&] {
       prepare();
       if (adapter_.device() != nullptr) {
-        result = adapter_.device()->residual(times, adapter_.device_seeds({&sources, 1}, 0)[0]);
+        result = device_engine().residual(times, adapter_.device_seeds({&sources, 1})[0]);
         return;
       }
       with_times(times, sources, arrival.source_init.value_or(plan_.source_init),
@@ -242,16 +246,17 @@ class EngineOf final : public Engine {
     }
   }
 
-  /// Does the work; when the device fails that nobody asked for, does it again on the CPU.
+  /// Does the work; when the device fails that nobody asked for, does it again on the CPU. What is thrown while
+  /// `taking` is the caller's, not a failure of our device.
   template <class Work>
-  void with_cpu_fallback(Work&& work) {
+  void with_cpu_fallback(Work&& work, const bool& taking = false) {
     const StopScope stop(options_.progress.cancel);
     try {
       const cuda::OnDevice here(plan_.on_device() ? gpu_ : -1);
       work();
       return;
     } catch (const DeviceError& error) {
-      if (!plan_.may_fall_back || metric_.host() == nullptr) throw;
+      if (taking || !plan_.may_fall_back || metric_.host() == nullptr) throw;
       adapter_.forget();
       use(plan_without_device(options_, adapter_.facts(AnyMetric(*metric_.host())), machine_, error.detail()));
       gpu_ = -1;
@@ -279,25 +284,17 @@ class EngineOf final : public Engine {
     arrival.notes.insert(arrival.notes.begin(), notes.begin(), notes.end());
   }
 
-  /// These solve from set `first` on.
-  template <class Take>
-  void solve_on_device(std::span<const Sources> source_sets, std::size_t first, const Take& take) {
-    const std::vector<std::vector<Seed>> seeds = adapter_.device_seeds(source_sets, first);
-    const TakeArrival finish = [&](std::size_t i, Arrival&& arrival) {
-      if (options_.weights == Keep::yes) add_upwind(source_sets[first + i], arrival);
+  [[nodiscard]] DeviceEngine device_engine() { return {*adapter_.device(), plan_, options_}; }
+
+  void solve_on_device(std::span<const Sources> source_sets, const TakeArrival& take) {
+    device_engine().solve(adapter_.device_seeds(source_sets), [&](std::size_t set, Arrival&& arrival) {
+      if (options_.weights == Keep::yes) add_upwind(source_sets[set], arrival);
       describe(arrival);
-      take(first + i, std::move(arrival));
-    };
-    if (!plan_.keep_on_device) {
-      adapter_.device()->solve(seeds, finish);
-      return;
-    }
-    for (std::size_t i = 0; i < seeds.size(); ++i) {
-      finish(i, adapter_.device()->solve_in_place(seeds[i]));
-      options_.progress.update(static_cast<double>(i + 1) / static_cast<double>(seeds.size()));
-    }
+      take(set, std::move(arrival));
+    });
   }
 
+  /// From set `first` on.
   template <class Take>
   void solve_on_host(std::span<const Sources> source_sets, std::size_t first, const Take& take) {
     adapter_.prepare_sources(source_sets);
@@ -389,8 +386,8 @@ class EngineOf final : public Engine {
   template <class Problem, class T = typename Problem::Scalar>
   Start<T> start_of(const Problem& problem, const std::vector<Seed>& seeds) const {
     const Precision precision = std::is_same_v<T, float> ? Precision::single_ : Precision::double_;
-    return make_start(problem, make_start_seeds<T>(seeds, problem.unit), plan_.tolerance(precision),
-                      [&](GlobalVertexId vertex) { return adapter_.internal(problem, vertex.in_whole()); });
+    return make_start<T>(problem.vertex_count, make_start_seeds<T>(seeds, problem.unit), plan_.tolerance(precision),
+                         [&](GlobalVertexId vertex) { return adapter_.internal(problem, vertex.in_whole()); });
   }
 
   template <class T>

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
+#include "isochron/core/join_text.h"
 #include "isochron/core/parallel.h"
 #include "isochron/core/timer.h"
 #include "isochron/error.h"
@@ -140,7 +140,7 @@ Materials chosen(const ImageGrid& image, std::span<const std::int32_t> labels, c
   if (wanted.contains(0)) throw UsageError("label 0 is what lies outside of all materials; leave it out");
   for (const std::int32_t label : wanted)
     if (!present.contains(label))
-      throw InputError(fmt::format("label {} is not in the image; it has {}", label, fmt::join(present, ", ")));
+      throw InputError(fmt::format("label {} is not in the image; it has {}", label, join_text(present, ", ")));
   Materials result{image, {labels.begin(), labels.end()}, wanted.empty() ? std::move(present) : wanted, {}};
   result.present.erase(0);
   if (result.present.empty()) throw InputError("the image has no label but 0, so there are no surfaces; give another");

@@ -1,7 +1,8 @@
 // Images whose files say little or nothing about themselves: NumPy arrays, bare numbers in binary, and tables of
 // numbers in text.
-#include <fmt/ranges.h>
+#include <fmt/format.h>
 
+#include "isochron/core/join_text.h"
 #include "isochron/io/image/formats.h"
 #include "isochron/io/image/values.h"
 #include "isochron/io/tables.h"
@@ -119,7 +120,7 @@ std::pair<ScalarType, Encoding> parse_raw_type(std::string_view name) {
   std::vector<std::string_view> names;
   for (const TypeNames& row : scalar_type_names) names.push_back(row.names);
   throw UsageError(fmt::format("unknown type '{}'; use one of {}, with le or be behind it for the byte order", name,
-                               fmt::join(names, ", ")));
+                               join_text(names, ", ")));
 }
 
 Image read_raw_image(const std::filesystem::path& path, const RawLayout& layout) {

@@ -1,6 +1,8 @@
 #include "isochron/io/image/values.h"
 
-#include <fmt/ranges.h>
+#include <fmt/format.h>
+
+#include "isochron/core/join_text.h"
 
 namespace isochron {
 namespace {
@@ -63,8 +65,8 @@ DataArray::Values reordered(DataArray::Values values, std::span<const ValueAxis>
 ImageExtents checked_extents(ByteReader& reader, std::span<const std::int64_t> space,
                              std::span<const std::int64_t> others, std::size_t bytes_each) {
   const auto shown = [&] {
-    std::string sizes = fmt::format("{}", fmt::join(space, " x "));
-    if (!others.empty()) sizes += fmt::format(" x {}", fmt::join(others, " x "));
+    std::string sizes = join_text(space, " x ");
+    if (!others.empty()) sizes += fmt::format(" x {}", join_text(others, " x "));
     return sizes;
   };
   const auto multiply = [&](std::uint64_t product, std::int64_t factor, std::uint64_t limit) {

@@ -16,6 +16,7 @@
 #include "isochron/device.h"
 #include "isochron/local/godunov_update.h"
 #include "isochron/papers/methods.h"
+#include "isochron/solve/common/residual.h"
 #include "isochron/solve/common/state.h"
 #include "isochron/solve/cuda/worst_vertex.h"
 
@@ -190,16 +191,14 @@ __global__ void list_all(const BlockLists lists, std::uint32_t count) {
 }
 
 template <class T>
-struct SeedEntry {
-  T time;
-  std::uint32_t cell;
+struct BlockSeed : SeedTime<T> {
   T edge;  ///< the shortest step there
 };
 
 template <class T>
-__global__ void set_seeds(const SeedEntry<T>* seeds, std::size_t count, T* time) {
+__global__ void set_seeds(const BlockSeed<T>* seeds, std::size_t count, T* time) {
   const std::size_t i = thread_number();
-  if (i < count) time[seeds[i].cell] = seeds[i].time;
+  if (i < count) time[seeds[i].vertex] = seeds[i].time;
 }
 
 /// How far an update would still lower a time; see `check_paper_scheme`.
@@ -217,11 +216,11 @@ __global__ void __launch_bounds__(block_cells)
 
 /// Seeds may not be later than their own time.
 template <class T>
-__global__ void check_seeds(const SeedEntry<T>* seeds, std::size_t count, const T* time, unsigned long long* worst) {
+__global__ void check_seeds(const BlockSeed<T>* seeds, std::size_t count, const T* time, unsigned long long* worst) {
   const std::size_t i = thread_number();
   if (i >= count) return;
-  const T now = time[seeds[i].cell];
-  if (!(now <= seeds[i].time)) report_difference(now, seeds[i].time, seeds[i].edge, seeds[i].cell, worst);
+  const T now = time[seeds[i].vertex];
+  if (!(now <= seeds[i].time)) report_difference(now, seeds[i].time, seeds[i].edge, seeds[i].vertex, worst);
 }
 
 /// The blocks of a problem, and whose block a cell is in.
@@ -343,9 +342,9 @@ class BlockFim final : public DeviceGrid<T> {
   [[nodiscard]] std::size_t layers_that_fit() const override { return 1; }
   [[nodiscard]] bool converged() const override { return converged_; }
 
-  Counters solve(std::span<const GridSeeds> layers, T tolerance, double /*band_width*/, double& seconds) override {
-    const std::vector<SeedEntry<T>> seeds = entries(layers[0]);
-    const DeviceArray<SeedEntry<T>> device_seeds{std::span<const SeedEntry<T>>(seeds)};
+  Counters solve(std::span<const StartSeeds> layers, T tolerance, double /*band_width*/, double& seconds) override {
+    const std::vector<BlockSeed<T>> seeds = entries(layers[0].seeds);
+    const DeviceArray<BlockSeed<T>> device_seeds{std::span<const BlockSeed<T>>(seeds)};
     std::uint32_t active = start(seeds);
     View<T, Dim> view = this->view();
     view.tolerance = tolerance;
@@ -384,10 +383,10 @@ class BlockFim final : public DeviceGrid<T> {
   [[nodiscard]] const T* times(std::size_t /*layer*/) const override { return time_.data(); }
   void load_times(std::span<const T> times) override { time_.upload_from(times); }
 
-  Residual residual(std::size_t /*layer*/, const GridSeeds& seeds, double limit) override {
+  Residual residual(std::size_t /*layer*/, std::span<const Seed> seeds, double limit) override {
     DeviceValue<unsigned long long> worst;
-    const std::vector<SeedEntry<T>> seed_entries = entries(seeds);
-    const DeviceArray<SeedEntry<T>> device_seeds{std::span<const SeedEntry<T>>(seed_entries)};
+    const std::vector<BlockSeed<T>> seed_entries = entries(seeds);
+    const DeviceArray<BlockSeed<T>> device_seeds{std::span<const BlockSeed<T>>(seed_entries)};
     launch(residual_pass<T, Dim>, blocks_.blocks.size(), block_cells, 0, view(), worst.data());
     launch_for(seed_entries.size(), check_seeds<T>, device_seeds.data(), seed_entries.size(), time_.data(),
                worst.data());
@@ -395,17 +394,19 @@ class BlockFim final : public DeviceGrid<T> {
   }
 
  private:
-  [[nodiscard]] std::vector<SeedEntry<T>> entries(const GridSeeds& seeds) const {
-    std::vector<SeedEntry<T>> result;
-    for (const auto& [cell, time] : seeds)
-      result.push_back({static_cast<T>(time), cell, shortest_step(blocks_.tensor(cell), Dim)});
+  [[nodiscard]] std::vector<BlockSeed<T>> entries(std::span<const Seed> seeds) const {
+    std::vector<BlockSeed<T>> result;
+    for (const Seed& seed : seeds) {
+      const auto cell = static_cast<std::uint32_t>(seed.vertex.value);
+      result.push_back({{cell, static_cast<T>(seed.time)}, shortest_step(blocks_.tensor(cell), Dim)});
+    }
     return result;
   }
 
   /// The seeds' blocks are active first; gives their number.
-  std::uint32_t start(const std::vector<SeedEntry<T>>& seeds) {
+  std::uint32_t start(const std::vector<BlockSeed<T>>& seeds) {
     std::vector<std::uint32_t> active;
-    for (const SeedEntry<T>& seed : seeds) active.push_back(blocks_.block_of(seed.cell));
+    for (const BlockSeed<T>& seed : seeds) active.push_back(blocks_.block_of(seed.vertex));
     std::sort(active.begin(), active.end());
     active.erase(std::unique(active.begin(), active.end()), active.end());
     lists_[0].upload_from(std::span<const std::uint32_t>(active));

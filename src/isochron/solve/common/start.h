@@ -37,14 +37,14 @@ struct Start {
   double base = 0;                   ///< user's time that is 0 inside
 };
 
-/// `internal(vertex)` is the problem's number of a user's vertex.
-template <class Problem, class Internal, class T = typename Problem::Scalar>
-Start<T> make_start(const Problem& problem, const StartSeeds& seeds, double tolerance, const Internal& internal) {
+/// For a problem of that many vertices; `internal(vertex)` is its number of a user's vertex.
+template <class T, class Internal>
+Start<T> make_start(std::size_t vertices, const StartSeeds& seeds, double tolerance, const Internal& internal) {
   Start<T> start;
-  start.state.time.assign(problem.vertex_count, std::numeric_limits<T>::infinity());
+  start.state.time.assign(vertices, std::numeric_limits<T>::infinity());
   start.state.tolerance = static_cast<T>(tolerance);
-  start.pinned.assign(problem.vertex_count, 0);
-  start.label.assign(problem.vertex_count, -1);
+  start.pinned.assign(vertices, 0);
+  start.label.assign(vertices, -1);
   start.base = seeds.base;
   for (const Seed& seed : seeds.seeds) {
     const std::uint32_t v = internal(seed.vertex);

@@ -116,15 +116,15 @@ class ImageAdapterBase {
     return in_voxels;
   }
 
-  /// `make(sources)` for each set from `first` on, `at_once` side by side. An InputError names its set.
+  /// `make(sources)` for each set, `at_once` side by side. An InputError names its set.
   template <class Make>
-  static std::vector<std::vector<Seed>> seeds_of_sets(std::span<const Sources> source_sets, std::size_t first,
-                                                      int at_once, const Make& make) {
+  static std::vector<std::vector<Seed>> seeds_of_sets(std::span<const Sources> source_sets, int at_once,
+                                                      const Make& make) {
     std::vector<std::vector<Seed>> seeds;
     parallel_in_order<std::vector<Seed>>(
-        at_once, source_sets.size() - first,
+        at_once, source_sets.size(),
         [&](std::size_t i, const std::atomic<bool>&) {
-          return for_source_set(first + i, source_sets.size(), [&] { return make(source_sets[first + i]); });
+          return for_source_set(i, source_sets.size(), [&] { return make(source_sets[i]); });
         },
         [&](std::size_t, std::vector<Seed>&& set) { seeds.push_back(std::move(set)); });
     return seeds;

@@ -5,7 +5,7 @@
 
 #include "isochron/solve/common/methods.h"
 #include "isochron/solve/grid/cuda/speed_scale.h"
-#include "isochron/solve/grid/device_engine.h"
+#include "isochron/solve/grid/device_adapter.h"
 #include "isochron/solve/grid/grid_finish.h"
 #include "isochron/solve/grid/image_adapter.h"
 
@@ -39,12 +39,19 @@ class ImageRun {
   AdaptiveRun run_;
 };
 
+/// For each cell of the box: its voxel, or `cuda::nobody` where none may be entered.
+std::vector<std::uint32_t> voxels_of_cells(const GridCells& cells) {
+  std::vector<std::uint32_t> voxels(cells.box.cell_count, cuda::nobody);
+  for (const std::uint32_t cell : cells.list) voxels[cell] = cells.box.voxel(cells.box.index(cell)).value;
+  return voxels;
+}
+
 class ImageAdapter : public ImageAdapterBase<AnyGridProblem> {
  public:
   using ImageAdapterBase::ImageAdapterBase;
 
   void forget() {
-    engine_.reset();
+    on_gpu_.reset();
     speeds_ = nullptr;
     ready_ = false;
   }
@@ -60,13 +67,13 @@ class ImageAdapter : public ImageAdapterBase<AnyGridProblem> {
     ready_ = true;
   }
 
-  [[nodiscard]] DeviceEngine* device() const { return engine_.get(); }
-  std::vector<std::vector<Seed>> device_seeds(std::span<const Sources> source_sets, std::size_t first) {
+  [[nodiscard]] DeviceAdapter* device() const { return on_gpu_.get(); }
+  std::vector<std::vector<Seed>> device_seeds(std::span<const Sources> source_sets) {
     if (speeds_ != nullptr && options_.sources == Keep::yes &&
         std::any_of(source_sets.begin(), source_sets.end(), [](const Sources& s) { return s.count() > 1; }))
       with_precision([this](auto scalar) { fetch_scales<decltype(scalar)>(); });
-    const int at_once = speeds_ != nullptr ? 1 : solves_at_once(source_sets.size() - first, 1, plan_->batch_threads);
-    return seeds_of_sets(source_sets, first, at_once, [this](const Sources& sources) { return seeds_of(sources); });
+    const int at_once = speeds_ != nullptr ? 1 : solves_at_once(source_sets.size(), 1, plan_->batch_threads);
+    return seeds_of_sets(source_sets, at_once, [this](const Sources& sources) { return seeds_of(sources); });
   }
 
   template <class Problem>
@@ -77,15 +84,21 @@ class ImageAdapter : public ImageAdapterBase<AnyGridProblem> {
  private:
   void take_on_host(const HeldMetric& metric) {
     const VoxelMetric in_voxels = take_metric(metric);
-    engine_.reset();  // its memory may be needed, and it reads the stencils
+    on_gpu_.reset();  // its memory may be needed, and it reads the stencils
     speeds_ = nullptr;
     with_precision([&](auto scalar) {
       using T = decltype(scalar);
       problem<T>() = make_stencils<T>(in_voxels, *cells_, plan_->batch_threads);
       if (plan_->on_device())
-        engine_ = std::visit([&](const auto& made) { return make_grid_device_engine(grid_, made, *plan_, options_); },
-                             problem<T>());
+        std::visit(
+            [&](const auto& made) { adapt(made, cuda::make_device_grid(made, plan_->order, plan_->batch_threads)); },
+            problem<T>());
     });
+  }
+
+  template <class Problem, class Device>
+  void adapt(const Problem& problem, Device device) {
+    on_gpu_ = std::make_unique<ImageDeviceAdapterOf<Problem>>(grid_, problem, std::move(device), plan_->batch_threads);
   }
 
   /// Prepares on the device from speeds that lie there. False when the image's axes are not orthogonal.
@@ -111,13 +124,13 @@ class ImageAdapter : public ImageAdapterBase<AnyGridProblem> {
     cuda::DeviceArray<float> scale(voxels_.size());
     if (!cuda::write_scales(speed, voxels_, stencils->factor, scale)) refuse_contrast();
     using Problem = AxisProblem<T, Dim>;
-    if (speeds_ != nullptr && engine_ != nullptr) {
+    if (speeds_ != nullptr && on_gpu_ != nullptr) {
       std::get<Problem>(problem<T>()) = std::move(stencils->problem);
-      engine_->set_scale(std::move(scale));
+      on_gpu_->set_scale(std::move(scale));
     } else {
-      engine_.reset();  // its memory may be needed
+      on_gpu_.reset();  // its memory may be needed
       const Problem& made = problem<T>().template emplace<Problem>(std::move(stencils->problem));
-      engine_ = make_speed_engine(grid_, made, std::move(scale), *plan_, options_);
+      adapt(made, cuda::make_speed_grid(made, std::move(scale), plan_->order));
     }
     factor_ = stencils->factor;
     speeds_ = &metric;
@@ -154,7 +167,7 @@ class ImageAdapter : public ImageAdapterBase<AnyGridProblem> {
   const cuda::DeviceMetric* speeds_ = nullptr;  ///< of stencils that are prepared on the device
   double factor_ = 0;                           ///< from speeds to scales
   cuda::DeviceArray<std::uint32_t> voxels_;     ///< of the cells, see `voxels_of_cells`
-  std::unique_ptr<GridDeviceEngine> engine_;
+  std::unique_ptr<ImageDeviceAdapter> on_gpu_;
 };
 
 }  // namespace

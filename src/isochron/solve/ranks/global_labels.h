@@ -2,51 +2,48 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
+#include <utility>
 
-#include "isochron/comm/collectives.h"
+#include "isochron/communicator.h"
 #include "isochron/dist/halo.h"
 #include "isochron/solve/common/label_mix.h"
 
 namespace isochron::ranks {
 
-/// A `LabelSpreader` or `GridLabelSpreader` over all ranks: what border vertices have is sent to their copies, until
-/// nothing is new anywhere. Its labels have a place for every vertex of the part, ghosts too.
+/// How the labels of one part are spread.
+class PartLabels {
+ public:
+  virtual ~PartLabels() = default;
+  /// From the vertices that have a label, as far as that goes without other parts.
+  virtual void start() = 0;
+  /// Of a vertex; negative labels while it has none.
+  [[nodiscard]] virtual LabelMix mix(std::uint32_t vertex) = 0;
+  /// What another part has found for a copy of its vertex; and then of the vertices that waited for it.
+  virtual void give(std::uint32_t vertex, const LabelMix& mix) = 0;
+  /// Vertices at the end of edges without length take the labels of their neighbours.
+  virtual void adopt() = 0;
+  /// Nothing will be given any more.
+  virtual void finish() = 0;
+};
+
+/// A `LabelSpreader` or `GridLabelSpreader` as `PartLabels`.
 template <class Spreader>
-void spread_labels_over_ranks(Communicator& communicator, const Halo& halo, Spreader&& spreader) {
-  struct Entry {
-    std::uint32_t vertex;
-    LabelMix mix;
-  };
-  std::vector<std::uint32_t> unsent;
-  for (std::size_t v = 0; v < halo.border_of.size(); ++v)
-    if (halo.border_of[v] != Halo::none) unsent.push_back(static_cast<std::uint32_t>(v));
-  spreader.start();
-  while (true) {
-    std::vector<std::vector<Entry>> lists(halo.peers.size());
-    const auto send = [&](std::uint32_t v) {
-      const LabelMix mix = spreader.mix(v);
-      if (mix.first < 0) return false;
-      const std::uint32_t border = halo.border_of[v];
-      for (std::uint32_t i = halo.offsets[border]; i < halo.offsets[border + 1]; ++i)
-        lists[halo.copies[i].peer].push_back({halo.copies[i].vertex, mix});
-      return true;
-    };
-    std::erase_if(unsent, send);
-    std::vector<RankMessage> blocks;
-    for (std::size_t p = 0; p < lists.size(); ++p) {
-      if (lists[p].empty()) continue;
-      RankMessage& block = blocks.emplace_back();
-      block.rank = halo.peers[p];
-      put_vector(block.bytes, lists[p]);
-    }
-    const auto sent = static_cast<std::int64_t>(blocks.size());
-    for (const RankMessage& block : exchange_messages(communicator, std::move(blocks)))
-      for (const Entry& entry : Unpack(block.bytes).take_vector<Entry>()) spreader.give(entry.vertex, entry.mix);
-    spreader.adopt();
-    if (agree(communicator, {0, {sent}}).sums[0] == 0) break;
-  }
-  spreader.finish();
-}
+class PartLabelsOf final : public PartLabels {
+ public:
+  template <class... Args>
+  explicit PartLabelsOf(Args&&... made_of) : spreader_(std::forward<Args>(made_of)...) {}
+  void start() override { spreader_.start(); }
+  [[nodiscard]] LabelMix mix(std::uint32_t vertex) override { return spreader_.mix(vertex); }
+  void give(std::uint32_t vertex, const LabelMix& mix) override { spreader_.give(vertex, mix); }
+  void adopt() override { spreader_.adopt(); }
+  void finish() override { spreader_.finish(); }
+
+ private:
+  Spreader spreader_;
+};
+
+/// All ranks together: what border vertices have is sent to their copies, until nothing is new anywhere. `labels` have
+/// a place for every vertex of the part, copies too.
+void spread_labels_over_ranks(Communicator& communicator, const Halo& halo, PartLabels& labels);
 
 }  // namespace isochron::ranks

@@ -56,14 +56,13 @@ void share_mean_edge(Communicator& communicator, Problem& problem) {
   if (all.cells > 0) problem.mean_edge = static_cast<typename Problem::Scalar>(all.edges / all.cells);
 }
 
-/// A part of an image as `RankEngine` wants it.
+/// A part of an image.
 template <class Problem>
-class PreparedBlocks {
- public:
-  using Scalar = typename Problem::Scalar;
-  using T = Scalar;
+class PreparedBlocks final : public RankPart<typename Problem::Scalar> {
+  using T = typename Problem::Scalar;
   using Start = isochron::Start<T>;
 
+ public:
   /// `device` is the GPU that solves; the CPU does where it is negative.
   PreparedBlocks(Communicator& communicator, const GridPart& part, GridCells&& cells, Problem&& problem,
                  double band_width, int device)
@@ -78,23 +77,19 @@ class PreparedBlocks {
         device_(device) {
     problem_.cells = &cells_;
     share_mean_edge(communicator, problem_);
-    halo_ = make_halo(communicator, ghosts_of(part), cells_.box.cell_count, [&](std::uint64_t global) {
-      const std::optional<std::size_t> found = own(GlobalVertexId(global));
-      return found ? number(*found) : Halo::none;
-    });
+    halo_ = make_halo(communicator, ghosts_of(part), cells_.box.cell_count,
+                      [&](std::uint64_t global) { return number_of(GlobalVertexId(global)).value_or(Halo::none); });
     if (device < 0) return;
     const cuda::OnDevice here(device);
     device_part_ = make_device_grid_part(problem_, halo_);
   }
-  PreparedBlocks(const PreparedBlocks&) = delete;
-  PreparedBlocks& operator=(const PreparedBlocks&) = delete;
-  ~PreparedBlocks() = default;
 
-  [[nodiscard]] std::size_t owned() const { return cells_.list.size(); }
-  [[nodiscard]] std::size_t vertices() const { return cells_.list.size() + cells_.ghosts.size(); }
-  [[nodiscard]] const Problem& problem() const { return problem_; }
-  [[nodiscard]] std::uint32_t number(std::size_t own) const { return cells_.list[own]; }
-  [[nodiscard]] std::optional<std::size_t> own(GlobalVertexId voxel) const {
+  [[nodiscard]] typename RankPart<T>::Facts facts() const override {
+    return {cells_.list.size(), cells_.list.size() + cells_.ghosts.size(), problem_.vertex_count, problem_.unit};
+  }
+  [[nodiscard]] const Halo& halo() const override { return halo_; }
+  [[nodiscard]] std::uint32_t number_of_own(std::size_t own) const override { return cells_.list[own]; }
+  [[nodiscard]] std::optional<std::uint32_t> number_of(GlobalVertexId voxel) const override {
     const auto [i, j, k] = image_.index(voxel.in_whole());
     const Vec3i index{static_cast<int>(i), static_cast<int>(j), static_cast<int>(k)};
     if (!lattice_.holds(index)) return std::nullopt;
@@ -104,13 +99,10 @@ class PreparedBlocks {
     if (place == blocks.end() || *place != block) return std::nullopt;
     const Vec3i padded_index = padded_.padded_index(static_cast<std::size_t>(place - blocks.begin()), index);
     if (!cells_.may_enter(padded_index)) return std::nullopt;
-    const auto found = std::lower_bound(cells_.list.begin(), cells_.list.end(), cells_.box.cell(padded_index));
-    return static_cast<std::size_t>(found - cells_.list.begin());
+    return cells_.box.cell(padded_index);
   }
-  [[nodiscard]] const Halo& halo() const { return halo_; }
-  [[nodiscard]] static int threads() { return 1; }
 
-  RankWork run(Start& start, const Progress& progress) const {
+  RankWork run(Start& start, const Progress& progress) const override {
     RankWork work = device_part_ != nullptr ? run_on_gpu(start, progress) : run_on_cpu(start, progress);
     if (order_ == 1) return work;
     start.first.swap(start.state.time);
@@ -119,16 +111,16 @@ class PreparedBlocks {
     return work;
   }
 
-  [[nodiscard]] Residual residual(const Start& start, double limit) const {
+  [[nodiscard]] Residual residual(Start& start, double limit) const override {
     if (cells_.list.empty()) return {};
     Residual own = check_adaptive(problem_, start, {.order = order_, .band_width = band_width_}, limit);
     if (own.worst_vertex.valid()) own.worst_vertex = global(own.worst_vertex.in_whole());
     return own;
   }
 
-  void spread_labels(Start& start) const {
-    spread_labels_over_ranks(communicator_, halo_,
-                             GridLabelSpreader(problem_, start.state.time.data(), start.label, 1));
+  void spread_labels(Start& start) const override {
+    PartLabelsOf<GridLabelSpreader<Problem>> labels(problem_, start.state.time.data(), start.label, 1);
+    spread_labels_over_ranks(communicator_, halo_, labels);
   }
 
  private:
@@ -210,9 +202,10 @@ std::unique_ptr<PartSolver> make_part_solver(Communicator& communicator, const G
     return std::visit(
         [&](auto& problem) -> std::unique_ptr<PartSolver> {
           using Problem = std::decay_t<decltype(problem)>;
-          return std::make_unique<RankEngine<PreparedBlocks<Problem>>>(communicator, options, std::move(notes), timer,
-                                                                       part, std::move(cells), std::move(problem),
-                                                                       options.band_width, device);
+          auto blocks = std::make_unique<PreparedBlocks<Problem>>(communicator, part, std::move(cells),
+                                                                  std::move(problem), options.band_width, device);
+          return std::make_unique<RankEngine<decltype(scalar)>>(communicator, options, std::move(notes), timer,
+                                                                std::move(blocks));
         },
         any);
   };

@@ -42,16 +42,14 @@ struct RankSetup {
   int device = -1;       ///< a GPU instead of threads, when it is one
 };
 
-/// A part of a mesh as `RankEngine` wants it.
+/// A part of a mesh.
 template <class T, int Corners>
-class PreparedPart {
+class PreparedPart final : public RankPart<T> {
   using Relax = Relaxer<T, Corners, PlainTimes<T>, FirstTargets>;
   using SharedRelax = Relaxer<T, Corners, SharedTimes<T>, FirstTargets>;
-
- public:
-  using Scalar = T;
   using Start = isochron::Start<T>;
 
+ public:
   PreparedPart(Communicator& communicator, const MeshPart<Corners>& part, SimplexProblem<T, Corners>&& problem,
                const RankSetup& setup)
       : communicator_(communicator),
@@ -65,20 +63,17 @@ class PreparedPart {
     device_part_ = make_device_part(problem_, static_cast<std::uint32_t>(part.owned), halo_);
   }
 
-  [[nodiscard]] std::size_t owned() const { return part_.owned; }
-  [[nodiscard]] std::size_t vertices() const { return problem_.vertex_count; }
-  [[nodiscard]] const SimplexProblem<T, Corners>& problem() const { return problem_; }
-  [[nodiscard]] std::uint32_t number(std::size_t own) const { return problem_.internal(VertexId(own)); }
-  [[nodiscard]] std::optional<std::size_t> own(GlobalVertexId vertex) const {
-    const auto end = part_.global_vertex.begin() + static_cast<std::ptrdiff_t>(part_.owned);
-    const auto found = std::lower_bound(part_.global_vertex.begin(), end, vertex.value);
-    if (found == end || *found != vertex.value) return std::nullopt;
-    return static_cast<std::size_t>(found - part_.global_vertex.begin());
+  [[nodiscard]] typename RankPart<T>::Facts facts() const override {
+    return {part_.owned, problem_.vertex_count, problem_.vertex_count, problem_.unit, setup_.threads};
   }
-  [[nodiscard]] const Halo& halo() const { return halo_; }
-  [[nodiscard]] int threads() const { return setup_.threads; }
+  [[nodiscard]] const Halo& halo() const override { return halo_; }
+  [[nodiscard]] std::uint32_t number_of_own(std::size_t own) const override { return problem_.internal(VertexId(own)); }
+  [[nodiscard]] std::optional<std::uint32_t> number_of(GlobalVertexId vertex) const override {
+    const std::optional<std::size_t> own = owned_place(part_, vertex.value);
+    return own ? std::optional(number_of_own(*own)) : std::nullopt;
+  }
 
-  RankWork run(Start& start, const Progress& progress) const {
+  RankWork run(Start& start, const Progress& progress) const override {
     if (device_part_ != nullptr) {
       const cuda::OnDevice here(setup_.device);
       BandTuning wide = tuning();
@@ -98,15 +93,16 @@ class PreparedPart {
     return run_here(local, progress);
   }
 
-  [[nodiscard]] Residual residual(Start& start, double limit) const {
+  [[nodiscard]] Residual residual(Start& start, double limit) const override {
     Residual own = residual_pass(relax_of(start), start.pinned, start.seeds, limit, setup_.threads, part_.owned);
     if (own.worst_vertex.valid()) own.worst_vertex = GlobalVertexId(part_.global_vertex[own.worst_vertex.index()]);
     return own;
   }
 
-  void spread_labels(Start& start) const {
+  void spread_labels(Start& start) const override {
     const Relax relax = relax_of(start);
-    spread_labels_over_ranks(communicator_, halo_, LabelSpreader<Relax>(relax, start.label, 1, part_.owned));
+    PartLabelsOf<LabelSpreader<Relax>> labels(relax, start.label, 1, part_.owned);
+    spread_labels_over_ranks(communicator_, halo_, labels);
   }
 
  private:
@@ -173,8 +169,9 @@ std::unique_ptr<PartSolver> make_part_solver(Communicator& communicator, const M
                                           threads_of(options), pushes);
   };
   const auto engine = [&](auto problem) -> std::unique_ptr<PartSolver> {
-    using Part = PreparedPart<typename decltype(problem)::Scalar, Corners>;
-    return std::make_unique<RankEngine<Part>>(communicator, options, notes, timer, part, std::move(problem), setup);
+    using T = typename decltype(problem)::Scalar;
+    auto prepared_part = std::make_unique<PreparedPart<T, Corners>>(communicator, part, std::move(problem), setup);
+    return std::make_unique<RankEngine<T>>(communicator, options, notes, timer, std::move(prepared_part));
   };
   if (options.precision == Precision::single_ || (on_device && options.precision == Precision::automatic)) {
     auto problem = prepared(float());

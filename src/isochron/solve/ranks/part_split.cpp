@@ -76,9 +76,9 @@ class Surface {
     return found;
   }
 
-  /// The triangles at an own vertex, for a rank that asks.
+  /// The triangles at an own vertex, for a rank that asks. The parts have passed `check_parts`.
   void collect(std::uint64_t global, std::vector<SentTriangle>& answer) const {
-    for (const std::uint32_t incidence : adjacency_.at(VertexId(owned_place(part_, global)))) {
+    for (const std::uint32_t incidence : adjacency_.at(VertexId(*owned_place(part_, global)))) {
       const ElementId e = Adjacency::element_of(incidence);
       SentTriangle& sent = answer.emplace_back();
       sent.id = part_.global_element[e.index()];
@@ -130,8 +130,7 @@ class Surface {
   [[nodiscard]] bool knows(std::uint32_t v) const { return v < part_.owned || around_.contains(v); }
 
   std::uint32_t number_of(std::uint64_t id, const Vec3d& at, std::uint32_t owner) {
-    const std::size_t own = owned_place(part_, id);
-    if (own < part_.owned && part_.global_vertex[own] == id) return static_cast<std::uint32_t>(own);
+    if (const auto own = owned_place(part_, id)) return static_cast<std::uint32_t>(*own);
     const auto fresh = static_cast<std::uint32_t>(part_.global_vertex.size() + beyond_.size());
     const auto [place, is_fresh] = number_.try_emplace(id, fresh);
     if (is_fresh) beyond_.push_back({id, at, owner});

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <span>
 #include <type_traits>
@@ -50,25 +51,50 @@ RankWork run_bands(Communicator& communicator, const Halo& halo, LocalSolver<T>&
   return {bands.counters(), local.counters(), out.messages(), out.bytes()};
 }
 
-/// A solve of one `Part`, which is a part of a mesh or of an image, prepared:
-///
-/// - `problem()`, which has vertices with ghosts and the unit of times; `Scalar` of it;
-/// - `owned()` vertices that it computes; `number(own)` of the own-th of them in the problem, and `own(vertex)`, none
-///   when it is not among them; `vertices()` with the ghosts that it needs;
-/// - `halo()`; `threads()`; `run(start, progress)` to the fixed point; `residual(start, limit)` of own vertices, which
-///   names the worst as the whole does; `spread_labels(start)`.
-template <class Part>
+/// One rank's part of a mesh or of an image, prepared for solves in scalars T. Results list the part's own vertices.
+/// The arrays of a solve have another order and also hold copies of other ranks' vertices: a number is a place in them.
+template <class T>
+class RankPart {
+ public:
+  struct Facts {
+    std::size_t owned = 0;     ///< vertices that it computes
+    std::size_t vertices = 0;  ///< with the copies that it needs
+    std::size_t numbers = 0;   ///< places in the arrays of a solve
+    double unit = 1;           ///< user's time that is 1 inside
+    int threads = 1;
+  };
+
+  RankPart() = default;
+  RankPart(const RankPart&) = delete;
+  RankPart& operator=(const RankPart&) = delete;
+  virtual ~RankPart() = default;
+
+  [[nodiscard]] virtual Facts facts() const = 0;
+  [[nodiscard]] virtual const Halo& halo() const = 0;
+  /// The number of the own-th vertex in a result.
+  [[nodiscard]] virtual std::uint32_t number_of_own(std::size_t own) const = 0;
+  /// The number of a vertex of the whole; none when it is not an own one.
+  [[nodiscard]] virtual std::optional<std::uint32_t> number_of(GlobalVertexId vertex) const = 0;
+  /// All ranks together: to the fixed point.
+  virtual RankWork run(Start<T>& start, const Progress& progress) const = 0;
+  /// Of the own vertices; the worst has its number in the whole.
+  [[nodiscard]] virtual Residual residual(Start<T>& start, double limit) const = 0;
+  /// All ranks together: from the labels of the seeds to those of all vertices.
+  virtual void spread_labels(Start<T>& start) const = 0;
+};
+
+/// Solves one part, from the seeds to the result.
+template <class T>
 class RankEngine final : public PartSolver {
-  using T = typename Part::Scalar;
   static constexpr double infinity = std::numeric_limits<double>::infinity();
 
  public:
-  /// Keeps a reference to the communicator. The part is made from it and `made_of`.
-  template <class... Args>
+  /// Keeps a reference to the communicator. `since_start` was started before the part was prepared.
   RankEngine(Communicator& communicator, const SolveOptions& options, std::vector<std::string> notes,
-             const Timer& since_start, Args&&... made_of)
+             const Timer& since_start, std::unique_ptr<const RankPart<T>> part)
       : communicator_(communicator),
-        part_(communicator, std::forward<Args>(made_of)...),
+        part_(std::move(part)),
+        facts_(part_->facts()),
         options_(options),
         notes_(std::move(notes)),
         setup_seconds_(since_start.seconds()) {}
@@ -77,7 +103,7 @@ class RankEngine final : public PartSolver {
     Start<T> start;
     all_or_none(communicator_, [&] { start = make_start(seeds); });
     const Timer timer;
-    const RankWork work = part_.run(start, options_.progress);
+    const RankWork work = part_->run(start, options_.progress);
     Totals own;
     own.seconds = timer.seconds();
     own.messages = work.messages;
@@ -89,7 +115,7 @@ class RankEngine final : public PartSolver {
     arrival.times = read_times(start, own);
     own.halo_bytes *= work.passes;
     const double limit = residual_tolerances * static_cast<double>(start.state.tolerance);
-    if (options_.verify == Keep::yes) own.residual = part_.residual(start, limit);
+    if (options_.verify == Keep::yes) own.residual = part_->residual(start, limit);
     if (options_.sources == Keep::yes) arrival.source = sources_of(start, only_source(seeds));
     add_up(own, work.bands, limit, arrival);
     return arrival;
@@ -107,19 +133,19 @@ class RankEngine final : public PartSolver {
 
   Start<T> make_start(std::span<const Seed> seeds) const {
     if (seeds.empty()) throw InputError("no rank has a seed; say where the front starts");
-    StartSeeds own = make_start_seeds<T>(seeds, part_.problem().unit);
-    std::erase_if(own.seeds, [&](const Seed& seed) { return !part_.own(seed.vertex); });
-    return isochron::make_start(part_.problem(), own,
-                                options_.tolerance.value_or(default_tolerance(std::is_same_v<T, float>)),
-                                [&](GlobalVertexId v) { return part_.number(*part_.own(v)); });
+    StartSeeds own = make_start_seeds<T>(seeds, facts_.unit);
+    std::erase_if(own.seeds, [&](const Seed& seed) { return !part_->number_of(seed.vertex); });
+    return isochron::make_start<T>(facts_.numbers, own,
+                                   options_.tolerance.value_or(default_tolerance(std::is_same_v<T, float>)),
+                                   [&](GlobalVertexId v) { return *part_->number_of(v); });
   }
 
   std::vector<double> read_times(const Start<T>& start, Totals& totals) const {
-    const Halo& halo = part_.halo();
-    std::vector<double> times(part_.owned());
+    const Halo& halo = part_->halo();
+    std::vector<double> times(facts_.owned);
     for (std::size_t v = 0; v < times.size(); ++v) {
-      const std::uint32_t inside = part_.number(v);
-      times[v] = static_cast<double>(start.state.time[inside]) * part_.problem().unit + start.base;
+      const std::uint32_t inside = part_->number_of_own(v);
+      times[v] = static_cast<double>(start.state.time[inside]) * facts_.unit + start.base;
       if (!std::isfinite(times[v])) {
         ++totals.unreached;
         continue;
@@ -134,16 +160,16 @@ class RankEngine final : public PartSolver {
 
   /// `only` is the source of all seeds, where there is only one; −1 else.
   std::vector<std::int32_t> sources_of(Start<T>& start, std::int32_t only) {
-    std::vector<std::int32_t> source(part_.owned(), -1);
+    std::vector<std::int32_t> source(facts_.owned, -1);
     if (only >= 0) {
       for (std::size_t v = 0; v < source.size(); ++v)
-        if (start.state.time[part_.number(v)] < std::numeric_limits<T>::infinity()) source[v] = only;
+        if (start.state.time[part_->number_of_own(v)] < std::numeric_limits<T>::infinity()) source[v] = only;
       return source;
     }
     for (const auto& [v, time] : start.seeds)
       if (start.state.time[v] < time) start.label[v] = -1;
-    part_.spread_labels(start);
-    for (std::size_t v = 0; v < source.size(); ++v) source[v] = start.label[part_.number(v)];
+    part_->spread_labels(start);
+    for (std::size_t v = 0; v < source.size(); ++v) source[v] = start.label[part_->number_of_own(v)];
     return source;
   }
 
@@ -173,18 +199,19 @@ class RankEngine final : public PartSolver {
     arrival.counters.rounds = traffic.bands = bands.bands;
     traffic.agreements = bands.agreements;
     traffic.parts = communicator_.size();
-    traffic.part_vertices = part_.vertices();
+    traffic.part_vertices = facts_.vertices;
     if (options_.verify == Keep::yes) arrival.residual = residual;
     arrival.converged = residual.passed();
     arrival.backend = Backend::mpi;
     arrival.precision = std::is_same_v<T, float> ? Precision::single_ : Precision::double_;
-    arrival.threads = part_.threads();
+    arrival.threads = facts_.threads;
     arrival.setup_seconds = setup_seconds_;
     arrival.notes = notes_;
   }
 
   Communicator& communicator_;
-  Part part_;
+  std::unique_ptr<const RankPart<T>> part_;
+  typename RankPart<T>::Facts facts_;
   SolveOptions options_;
   std::vector<std::string> notes_;
   double setup_seconds_;

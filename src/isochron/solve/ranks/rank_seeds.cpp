@@ -62,8 +62,8 @@ class Collector {
     for (int ring = 0; ring <= rings; ++ring) {
       std::vector<std::uint64_t> beside;
       for (const std::uint64_t global : wave)
-        if (const auto v = own(global))
-          for (const std::uint32_t incidence : adjacency_.at(*v)) {
+        if (const auto own = owned_place(part_, global))
+          for (const std::uint32_t incidence : adjacency_.at(VertexId(*own))) {
             const ElementId e = Adjacency::element_of(incidence);
             if (!elements.insert(e.value).second) continue;
             for (const VertexId corner : part_.mesh.element(e)) beside.push_back(part_.global_vertex[corner.index()]);
@@ -75,12 +75,6 @@ class Collector {
     return on_root(elements);
   }
 
-  [[nodiscard]] std::optional<VertexId> own(std::uint64_t global) const {
-    const auto end = part_.global_vertex.begin() + static_cast<std::ptrdiff_t>(part_.owned);
-    const auto found = std::lower_bound(part_.global_vertex.begin(), end, global);
-    if (found == end || *found != global) return {};
-    return VertexId(static_cast<std::size_t>(found - part_.global_vertex.begin()));
-  }
   [[nodiscard]] const Adjacency& adjacency() const { return adjacency_; }
 
  private:
@@ -223,8 +217,8 @@ void check_vertices(Communicator& communicator, const MeshPart<Corners>& part, c
   // By source: whether this rank has the vertex, and an element at it.
   std::vector<std::uint64_t> used;
   for (const auto& source : vertices) {
-    const auto own = collector.own(source.vertex.value);
-    used.push_back(own && collector.adjacency().valence(*own) > 0 ? 1 : 0);
+    const auto own = owned_place(part, source.vertex.value);
+    used.push_back(own && collector.adjacency().valence(VertexId(*own)) > 0 ? 1 : 0);
   }
   sum_over_ranks(communicator, used);
   for (std::size_t i = 0; i < used.size(); ++i)

@@ -30,7 +30,7 @@ std::vector<SourceView> view_from_source(const SimplexProblem<double, Corners>& 
   const MetricFrame frame((1 / (problem.unit * problem.unit)) * m0, source);
   std::vector<SourceView> views(problem.vertex_count);
   for (std::size_t v = 0; v < views.size(); ++v) {
-    const Vec3d p = frame.map(mesh.points[problem.user(static_cast<std::uint32_t>(v))]);
+    const Vec3d p = frame.map(mesh.point(problem.user(static_cast<std::uint32_t>(v))));
     views[v] = {p, norm(p)};
   }
   return views;

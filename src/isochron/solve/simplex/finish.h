@@ -56,7 +56,7 @@ Residual residual_pass(const Relax& relax, const std::vector<std::uint8_t>& pinn
   for (const Part& part : parts)
     if (part.worst > result.worst) {
       result.worst = part.worst;
-      result.worst_vertex = VertexId(problem.user(part.vertex));
+      result.worst_vertex = problem.user(part.vertex);
     }
   return result;
 }
@@ -153,9 +153,9 @@ std::vector<Upwind> upwind_pass(const Relax& relax, const std::vector<std::uint8
     const auto v = static_cast<std::uint32_t>(i);
     if (pinned[v] != 0) return;
     const auto from = relax.pull_with_weights(v);
-    Upwind& upwind = result[problem.user(v)];
+    Upwind& upwind = result[problem.user(v).index()];
     for (int k = 0; k < from.count; ++k) {
-      upwind.vertices[k] = VertexId(problem.user(from.vertex[k]));
+      upwind.vertices[k] = problem.user(from.vertex[k]);
       upwind.weights[k] = static_cast<float>(from.weight[k]);
     }
   });

@@ -7,7 +7,9 @@
 #include "isochron/solve/common/methods.h"
 #include "isochron/solve/engine.h"
 #include "isochron/solve/schedules/banded/banded_team.h"
-#include "isochron/solve/simplex/device_engine.h"
+#include "isochron/solve/simplex/cuda/surface.h"
+#include "isochron/solve/simplex/cuda/volume.h"
+#include "isochron/solve/simplex/device_adapter.h"
 #include "isochron/solve/simplex/factored.h"
 #include "isochron/solve/simplex/finish.h"
 #include "isochron/solve/simplex/obtuse_split.h"
@@ -138,14 +140,16 @@ class MeshAdapter {
     return {Corners == 3 ? DomainKind::triangles : DomainKind::tetrahedra, element_count(),
             mesh_ == nullptr || metric.host() == nullptr,
             [vertices = user_count(), elements = element_count(), metric_bytes](Precision precision) {
-              return device_engine_bytes<Corners>(vertices, elements, metric_bytes, precision);
+              const std::size_t scalar = precision == Precision::double_ ? sizeof(double) : sizeof(float);
+              return (Corners == 4 ? cuda::volume_bytes : cuda::surface_bytes)(vertices, elements, scalar,
+                                                                               metric_bytes);
             }};
   }
 
   [[nodiscard]] bool ready() const { return ready_; }
   void metric_changed() { ready_ = host_ready_ = false; }
   void forget() {
-    engine_.reset();
+    on_gpu_.reset();
     schedule_ = {};
     problem_ = {};
     metric_changed();
@@ -169,23 +173,23 @@ class MeshAdapter {
     stop_if_cancelled();
     if (first) prepare_order();
     stop_if_cancelled();
-    if (engine_ == nullptr) notes_.clear();
+    if (on_gpu_ == nullptr) notes_.clear();
     std::visit([&](auto& problem) { prepare_metric(problem); }, problem_);
     if (const auto* single = std::get_if<0>(&problem_);
         single != nullptr && !fits_single(single->shortest, single->longest)) {
-      if (engine_ == nullptr)
+      if (on_gpu_ == nullptr)
         notes_.push_back(precision_note(single->shortest * single->unit, single->longest * single->unit));
       const KeepOrder keep_order = single->order.identity() ? KeepOrder::yes : KeepOrder::no;
       prepare_metric(
           problem_.template emplace<1>(prepare_topology<double>(*mesh_, keep_order, plan.threads, for_pushes())));
     }
-    if (engine_ == nullptr) std::visit([&](auto& problem) { schedule_ = make_schedule(problem); }, problem_);
+    if (on_gpu_ == nullptr) std::visit([&](auto& problem) { schedule_ = make_schedule(problem); }, problem_);
     host_ready_ = true;
   }
 
-  [[nodiscard]] DeviceEngine* device() const { return engine_.get(); }
-  std::vector<std::vector<Seed>> device_seeds(std::span<const Sources> source_sets, std::size_t first) {
-    return engine_->seeds(source_sets, first);
+  [[nodiscard]] DeviceAdapter* device() const { return on_gpu_.get(); }
+  std::vector<std::vector<Seed>> device_seeds(std::span<const Sources> source_sets) {
+    return on_gpu_->seeds(source_sets);
   }
 
   /// Makes what all solves read and the first one would make.
@@ -237,7 +241,7 @@ class MeshAdapter {
   template <class T, class Visit>
   void for_users(const SimplexProblem<T, Corners>& problem, int threads, const Visit& visit) const {
     stoppable_for(threads, problem.vertex_count, [&](std::size_t v) {
-      visit(static_cast<std::uint32_t>(v), problem.user(static_cast<std::uint32_t>(v)));
+      visit(static_cast<std::uint32_t>(v), problem.user(static_cast<std::uint32_t>(v)).index());
     });
   }
 
@@ -247,13 +251,12 @@ class MeshAdapter {
     if (mesh_ == nullptr && !on_device_) on_device_.emplace(*tables_);
     const cuda::MetricInput metric_input =
         metric.host() != nullptr ? cuda::MetricInput(*metric.host()) : cuda::MetricInput(*metric.device());
-    if (engine_ != nullptr && engine_->set_metric(metric_input)) return;
-    engine_.reset();  // its memory may be needed
+    if (on_gpu_ != nullptr && on_gpu_->set_metric(metric_input)) return;
+    on_gpu_.reset();  // its memory may be needed
     const cuda::MeshInput<Corners> mesh_input =
         mesh_ != nullptr ? cuda::MeshInput<Corners>(*mesh_) : cuda::MeshInput<Corners>(*on_device_);
-    MadeEngine made = make_device_engine<Corners>(mesh_input, metric_input, plan, options_);
-    engine_ = std::move(made.engine);
-    notes_ = std::move(made.notes);
+    notes_.clear();
+    on_gpu_ = make_device_adapter<Corners>(mesh_input, metric_input, plan, options_, notes_);
   }
 
   /// Between the steps of preparing, of which each takes a share of a second on a mesh of millions.
@@ -311,7 +314,7 @@ class MeshAdapter {
   const Metric* metric_ = nullptr;
   bool ready_ = false, host_ready_ = false;
   std::vector<std::string> notes_;
-  std::unique_ptr<MeshDeviceEngine> engine_;  ///< when the GPU does everything: `push` also prepares there
+  std::unique_ptr<MeshDeviceAdapter> on_gpu_;  ///< when the GPU does everything: `push` also prepares there
   std::variant<Schedule<float, Corners>, Schedule<double, Corners>> schedule_;  ///< null: time bands
   std::variant<SimplexProblem<float, Corners>, SimplexProblem<double, Corners>> problem_;
   Adjacency user_adjacency_;

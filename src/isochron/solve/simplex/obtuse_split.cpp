@@ -31,7 +31,7 @@ class SplitInput {
   [[nodiscard]] const SimplexProblem<T, Corners>& problem() const { return problem_; }
   [[nodiscard]] const SplitLimits& limits() const { return limits_; }
   [[nodiscard]] const auto& record(std::uint32_t i) const { return problem_.elements[i]; }
-  [[nodiscard]] Vec3d point(std::uint32_t v) const { return mesh_.points[problem_.user(v)]; }
+  [[nodiscard]] Vec3d point(std::uint32_t v) const { return mesh_.point(problem_.user(v)); }
   [[nodiscard]] SymTensor3d tensor(std::uint32_t i) const { return scale_ * metric_.tensor(problem_.user_element(i)); }
   [[nodiscard]] Lengths lengths(std::uint32_t i) const {
     Lengths result = squared_lengths(mesh_, metric_, problem_.user_element(i));

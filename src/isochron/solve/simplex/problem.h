@@ -95,7 +95,7 @@ struct SimplexProblem {
   [[nodiscard]] std::uint32_t internal(VertexId v) const {
     return order.identity() ? v.value : order.old_to_new[v.index()];
   }
-  [[nodiscard]] std::uint32_t user(std::uint32_t v) const { return order.identity() ? v : order.new_to_old[v]; }
+  [[nodiscard]] VertexId user(std::uint32_t v) const { return VertexId(order.identity() ? v : order.new_to_old[v]); }
   [[nodiscard]] ElementId user_element(std::size_t record) const {
     return ElementId(element_order.empty() ? record : element_order[record]);
   }

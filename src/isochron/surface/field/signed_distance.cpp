@@ -5,8 +5,8 @@
 #include <limits>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
+#include "isochron/core/join_text.h"
 #include "isochron/core/parallel.h"
 #include "isochron/error.h"
 #include "isochron/surface/field/blocks.h"
@@ -188,7 +188,7 @@ ImplicitSurface from_labels(const ImageGrid& image, std::span<const std::int32_t
   present.erase(no_label);
   for (const std::int32_t label : wanted)
     if (!present.contains(label))
-      throw InputError(fmt::format("label {} is not in the image; it has {}", label, fmt::join(present, ", ")));
+      throw InputError(fmt::format("label {} is not in the image; it has {}", label, join_text(present, ", ")));
 
   std::vector<std::uint8_t> wanted_at(image_labels.size());
   parallel_for(threads_of(options), wanted_at.size(),

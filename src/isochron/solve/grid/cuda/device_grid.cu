@@ -278,10 +278,10 @@ __global__ void reset(const __grid_constant__ Lists<T> lists, const __grid_const
 }
 
 template <class T>
-__global__ void set_seeds(const SeedEntry<T>* seeds, std::size_t count, const __grid_constant__ Lists<T> lists) {
+__global__ void set_seeds(const SeedTime<T>* seeds, std::size_t count, const __grid_constant__ Lists<T> lists) {
   const std::size_t i = thread_number();
   if (i >= count) return;
-  const std::uint32_t entry = seeds[i].entry;
+  const std::uint32_t entry = seeds[i].vertex;
   lists.time[entry] = seeds[i].time;
   lists.sent[entry] = T(-1);  // nobody knows of it yet
   lists.list[0][i] = entry;
@@ -289,18 +289,18 @@ __global__ void set_seeds(const SeedEntry<T>* seeds, std::size_t count, const __
 
 /// The seeds of one layer as cells of it.
 template <class T>
-__global__ void in_layer(SeedEntry<T>* seeds, std::size_t count, std::uint32_t first) {
+__global__ void in_layer(SeedTime<T>* seeds, std::size_t count, std::uint32_t first) {
   const std::size_t i = thread_number();
-  if (i < count) seeds[i].entry -= first;
+  if (i < count) seeds[i].vertex -= first;
 }
 
 /// Marks the seeds, which may not be later than their own time.
 template <class T, class View>
-__global__ void check_seeds(const SeedEntry<T>* seeds, std::size_t count, const __grid_constant__ View view,
+__global__ void check_seeds(const SeedTime<T>* seeds, std::size_t count, const __grid_constant__ View view,
                             const T* time, std::uint8_t* seeded, unsigned long long* worst) {
   const std::size_t i = thread_number();
   if (i >= count) return;
-  const std::uint32_t x = seeds[i].entry;
+  const std::uint32_t x = seeds[i].vertex;
   seeded[x] = 1;
   if (!(time[x] <= seeds[i].time)) report_difference(time[x], seeds[i].time, shortest_step(view.open(x)), x, worst);
 }
@@ -362,7 +362,7 @@ class DeviceGridOf final : public DeviceGrid<T> {
     return std::clamp<std::size_t>(std::min(most, room), 1, max_layers);
   }
 
-  Counters solve(std::span<const GridSeeds> layers, T tolerance, double band_width, double& seconds) override {
+  Counters solve(std::span<const StartSeeds> layers, T tolerance, double band_width, double& seconds) override {
     make_room(layers.size());
     start(layers);
     Lists<T> lists = this->lists(layers.size());
@@ -404,12 +404,12 @@ class DeviceGridOf final : public DeviceGrid<T> {
     (order_ == 2 ? second_ : time_).upload_from(times);
   }
 
-  Residual residual(std::size_t layer, const GridSeeds& seeds, double limit) override {
+  Residual residual(std::size_t layer, std::span<const Seed> seeds, double limit) override {
     DeviceArray<std::uint8_t> seeded(cell_count());
     DeviceValue<unsigned long long> worst;
     seeded.clear();
-    const std::vector<SeedEntry<T>> entries = seed_entries(seeds, 0);
-    const DeviceArray<SeedEntry<T>> on_device{std::span<const SeedEntry<T>>(entries)};
+    const std::vector<SeedTime<T>> entries = seed_entries(seeds, 0);
+    const DeviceArray<SeedTime<T>> on_device{std::span<const SeedTime<T>>(entries)};
     const View view = stencils_.view();
     launch_for(entries.size(), check_seeds<T, View>, on_device.data(), entries.size(), view, layer_result(layer),
                seeded.data(), worst.data());
@@ -437,10 +437,10 @@ class DeviceGridOf final : public DeviceGrid<T> {
   }
 
   /// From first-order to second-order times, layer by layer.
-  void raise_order(std::span<const GridSeeds> layers) {
+  void raise_order(std::span<const StartSeeds> layers) {
     std::size_t first_seed = 0;
     for (std::size_t k = 0; k < layers.size(); ++k) {
-      const std::size_t count = layers[k].size();
+      const std::size_t count = layers[k].seeds.size();
       launch_for(count, in_layer<T>, device_seeds_.data() + first_seed, count,
                  static_cast<std::uint32_t>(k * cell_count()));
       second_order_times(stencils_.view(), layer_time(k), device_seeds_.data() + first_seed, count, memory_,
@@ -471,24 +471,25 @@ class DeviceGridOf final : public DeviceGrid<T> {
     layers_ = layers;
   }
 
-  [[nodiscard]] std::vector<SeedEntry<T>> seed_entries(const GridSeeds& seeds, std::size_t layer) const {
-    std::vector<SeedEntry<T>> entries;
+  [[nodiscard]] std::vector<SeedTime<T>> seed_entries(std::span<const Seed> seeds, std::size_t layer) const {
+    std::vector<SeedTime<T>> entries;
     entries.reserve(seeds.size());
-    for (const auto& [cell, time] : seeds)
-      entries.push_back({static_cast<T>(time), static_cast<std::uint32_t>(layer * cell_count() + cell)});
+    for (const Seed& seed : seeds)
+      entries.push_back(
+          {static_cast<std::uint32_t>(layer * cell_count() + seed.vertex.index()), static_cast<T>(seed.time)});
     return entries;
   }
 
-  void start(std::span<const GridSeeds> layers) {
+  void start(std::span<const StartSeeds> layers) {
     seeds_.clear();
     std::vector<T> least(3 * max_layers, std::numeric_limits<T>::infinity());
     for (std::size_t k = 0; k < layers.size(); ++k)
-      for (const SeedEntry<T>& entry : seed_entries(layers[k], k)) {
+      for (const SeedTime<T>& entry : seed_entries(layers[k].seeds, k)) {
         seeds_.push_back(entry);
         least[k] = std::min(least[k], entry.time);
       }
-    if (device_seeds_.size() < seeds_.size()) device_seeds_ = DeviceArray<SeedEntry<T>>(seeds_.size());
-    device_seeds_.upload_from(std::span<const SeedEntry<T>>(seeds_));
+    if (device_seeds_.size() < seeds_.size()) device_seeds_ = DeviceArray<SeedTime<T>>(seeds_.size());
+    device_seeds_.upload_from(std::span<const SeedTime<T>>(seeds_));
     least_.upload_from(std::span<const T>(least));
     const std::array<std::uint32_t, 3> counts{static_cast<std::uint32_t>(seeds_.size()), 0, 0};
     count_.upload_from(std::span<const std::uint32_t>(counts));
@@ -521,8 +522,8 @@ class DeviceGridOf final : public DeviceGrid<T> {
   DeviceArray<std::uint32_t> stamp_, count_{3};
   std::array<DeviceArray<std::uint32_t>, 2> list_;
   DeviceArray<Work> work_{1};
-  std::vector<SeedEntry<T>> seeds_;
-  DeviceArray<SeedEntry<T>> device_seeds_;
+  std::vector<SeedTime<T>> seeds_;
+  DeviceArray<SeedTime<T>> device_seeds_;
   SecondOrderMemory<T> memory_;
 };
 

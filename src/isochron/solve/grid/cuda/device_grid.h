@@ -9,7 +9,7 @@
 
 #include "isochron/arrival.h"
 #include "isochron/device.h"
-#include "isochron/solve/common/residual.h"
+#include "isochron/solve/common/seed.h"
 #include "isochron/solve/grid/stencils.h"
 
 namespace isochron::cuda {
@@ -20,10 +20,8 @@ enum class CellNumbers {
   list  ///< by their place in `GridCells::list`: neighbours are stored, and masked-out cells cost nothing
 };
 
-/// Cells (device's numbers) that have a time at the start, in the problem's unit; none twice.
-using GridSeeds = std::vector<SeedTime<double>>;
-
-/// Several independent solves on one image, its layers, go at once.
+/// Several independent solves on one image, its layers, go at once. The vertices of seeds are cells (device's numbers);
+/// times are in the problem's unit.
 template <class T>
 class DeviceGrid {
  public:
@@ -37,7 +35,7 @@ class DeviceGrid {
   [[nodiscard]] virtual std::size_t layers_that_fit() const = 0;
   /// Brings every layer to the first-order fixed point, and to the order asked for. Gives the work of all; seconds of
   /// the kernels alone go to `seconds`. `band_width` is in mean shortest steps, 0: tuned.
-  virtual Counters solve(std::span<const GridSeeds> layers, T tolerance, double band_width, double& seconds) = 0;
+  virtual Counters solve(std::span<const StartSeeds> layers, T tolerance, double band_width, double& seconds) = 0;
   /// Whether the last solve came to its end.
   [[nodiscard]] virtual bool converged() const { return true; }
   /// The times of a layer of the last solve, one per cell number.
@@ -48,7 +46,7 @@ class DeviceGrid {
   virtual void load_times(std::span<const T> times) = 0;
   /// |u − update(u)| at every allowed cell of a layer; seeds may be earlier than their stencils say, not later.
   /// `worst_vertex` is a cell number.
-  virtual Residual residual(std::size_t layer, const GridSeeds& seeds, double limit) = 0;
+  virtual Residual residual(std::size_t layer, std::span<const Seed> seeds, double limit) = 0;
   /// Other speeds on the same image, for what `make_speed_grid` has made.
   virtual void set_scale(DeviceArray<float>&& /*scale*/, T /*mean_edge*/) {}
 };

@@ -125,18 +125,18 @@ __global__ void prepare(const T* first, std::size_t count, std::uint32_t* cells,
 }
 
 template <class T, class View>
-__device__ bool kept(const View& view, const SeedEntry<T>& seed, const T* first) {
-  return keeps_its_time(seed.time, first[seed.entry], shortest_step(view.open(seed.entry)));
+__device__ bool kept(const View& view, const SeedTime<T>& seed, const T* first) {
+  return keeps_its_time(seed.time, first[seed.vertex], shortest_step(view.open(seed.vertex)));
 }
 
 /// Seeds that kept their first-order time have it; others are not later than their own, which is after 0.
 template <class T, class View>
-__global__ void place_seeds(const __grid_constant__ View view, const SeedEntry<T>* seeds, std::size_t count,
+__global__ void place_seeds(const __grid_constant__ View view, const SeedTime<T>* seeds, std::size_t count,
                             const T* first, T* second) {
   const std::size_t i = thread_number();
   if (i >= count) return;
-  const SeedEntry<T> seed = seeds[i];
-  second[seed.entry] = kept(view, seed, first) ? first[seed.entry] : -seed.time;
+  const SeedTime<T> seed = seeds[i];
+  second[seed.vertex] = kept(view, seed, first) ? first[seed.vertex] : -seed.time;
 }
 
 template <class T, class View>
@@ -179,11 +179,11 @@ __global__ void residual_pass(const __grid_constant__ View view, const T* first,
 
 /// Seeds may be earlier than their neighbours say, not later.
 template <class T, class View>
-__global__ void seed_residual(const __grid_constant__ View view, const SeedEntry<T>* seeds, std::size_t count,
+__global__ void seed_residual(const __grid_constant__ View view, const SeedTime<T>* seeds, std::size_t count,
                               const T* first, const T* second, unsigned long long* worst) {
   const std::size_t i = thread_number();
   if (i >= count) return;
-  const std::uint32_t x = seeds[i].entry;
+  const std::uint32_t x = seeds[i].vertex;
   const T again =
       kept(view, seeds[i], first) ? first[x] : update(view, choose(view, first, x), first, x, Settled<T>{second});
   if (again < second[x]) report_difference(second[x], again, shortest_step(view.open(x)), x, worst);
@@ -224,7 +224,7 @@ void SecondOrderMemory<T>::make_room(std::size_t cell_count) {
 }
 
 template <class T, class View>
-void second_order_times(const View& view, const T* first, const SeedEntry<T>* seeds, std::size_t seed_count,
+void second_order_times(const View& view, const T* first, const SeedTime<T>* seeds, std::size_t seed_count,
                         SecondOrderMemory<T>& memory, T* second) {
   const std::size_t count = view.count;
   launch_for(count, prepare<T>, first, count, memory.cells.data(), second);
@@ -238,16 +238,16 @@ void second_order_times(const View& view, const T* first, const SeedEntry<T>* se
 }
 
 template <class T, class View>
-void second_order_residual(const View& view, const T* first, const T* second, const SeedEntry<T>* seeds,
+void second_order_residual(const View& view, const T* first, const T* second, const SeedTime<T>* seeds,
                            std::size_t seed_count, const std::uint8_t* seeded, unsigned long long* worst) {
   launch_for(view.count, residual_pass<T, View>, view, first, second, seeded, worst);
   launch_for(seed_count, seed_residual<T, View>, view, seeds, seed_count, first, second, worst);
 }
 
-#define ISOCHRON_INSTANTIATE_VIEW(T, ...)                                                                       \
-  template void second_order_times(const __VA_ARGS__&, const T*, const SeedEntry<T>*, std::size_t,              \
-                                   SecondOrderMemory<T>&, T*);                                                  \
-  template void second_order_residual(const __VA_ARGS__&, const T*, const T*, const SeedEntry<T>*, std::size_t, \
+#define ISOCHRON_INSTANTIATE_VIEW(T, ...)                                                                      \
+  template void second_order_times(const __VA_ARGS__&, const T*, const SeedTime<T>*, std::size_t,              \
+                                   SecondOrderMemory<T>&, T*);                                                 \
+  template void second_order_residual(const __VA_ARGS__&, const T*, const T*, const SeedTime<T>*, std::size_t, \
                                       const std::uint8_t*, unsigned long long*);
 #define ISOCHRON_INSTANTIATE(T)                   \
   template struct SecondOrderMemory<T>;           \

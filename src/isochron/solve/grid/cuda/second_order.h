@@ -5,16 +5,10 @@
 #include <cstdint>
 
 #include "isochron/device.h"
+#include "isochron/solve/common/residual.h"
 #include "isochron/solve/grid/cuda/stencil_views.h"
 
 namespace isochron::cuda {
-
-/// A seed as the device gets it; `entry` is the cell, of all layers together.
-template <class T>
-struct SeedEntry {
-  T time;
-  std::uint32_t entry;
-};
 
 /// What a pass over one layer needs beside its times.
 template <class T>
@@ -36,13 +30,13 @@ struct SecondOrderMemory {
 /// The second-order times of a layer, one update a cell in the order of the first-order ones. Seeds that no other one
 /// made earlier keep their times, others are not later than their own. There must be room in `memory`.
 template <class T, class View>
-void second_order_times(const View& view, const T* first, const SeedEntry<T>* seeds, std::size_t seed_count,
+void second_order_times(const View& view, const T* first, const SeedTime<T>* seeds, std::size_t seed_count,
                         SecondOrderMemory<T>& memory, T* second);
 
 /// |u − update(u)| of second-order times, the worst in `worst`; `seeded` marks the seeds, whose own times are checked
 /// elsewhere.
 template <class T, class View>
-void second_order_residual(const View& view, const T* first, const T* second, const SeedEntry<T>* seeds,
+void second_order_residual(const View& view, const T* first, const T* second, const SeedTime<T>* seeds,
                            std::size_t seed_count, const std::uint8_t* seeded, unsigned long long* worst);
 
 }  // namespace isochron::cuda

@@ -17,6 +17,7 @@
 #include "isochron/core/cuda/launch.h"
 #include "isochron/core/cuda/stopwatch.h"
 #include "isochron/local/push_batch.h"
+#include "isochron/solve/common/residual.h"
 #include "isochron/solve/common/state.h"
 #include "isochron/solve/simplex/cuda/tuning.h"
 #include "isochron/solve/simplex/cuda/volume_build.h"
@@ -303,19 +304,14 @@ __global__ void __launch_bounds__(block_threads, 2) push_rounds(const __grid_con
 
 // ---- before and after the rounds
 
-/// A layer's seeds as the device gets them.
-struct SeedEntry {
-  double time;
-  std::uint32_t vertex, layer;
-};
-
+/// The vertex of a seed is layer · vertices + the user's number.
 template <class T>
-__global__ void set_seeds(const SeedEntry* seeds, std::size_t count, const std::uint32_t* old_to_new,
+__global__ void set_seeds(const SeedTime<T>* seeds, std::size_t count, const std::uint32_t* old_to_new,
                           std::uint32_t vertices, T* time, std::uint32_t* list) {
   const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (i >= count) return;
-  const std::uint32_t entry = seeds[i].layer * vertices + old_to_new[seeds[i].vertex];
-  time[entry] = static_cast<T>(seeds[i].time);
+  const std::uint32_t vertex = seeds[i].vertex % vertices, entry = seeds[i].vertex - vertex + old_to_new[vertex];
+  time[entry] = seeds[i].time;
   list[i] = entry;
 }
 
@@ -440,10 +436,11 @@ class VolumeOnDevice final : public MeshSolver<T> {
     std::vector<T> least(3 * max_layers, std::numeric_limits<T>::infinity());
     for (std::size_t k = 0; k < layers.size(); ++k)
       for (const Seed& seed : layers[k].seeds) {
-        seeds_.push_back({seed.time, seed.vertex.in_whole().value, static_cast<std::uint32_t>(k)});
-        least[k] = std::min(least[k], static_cast<T>(seed.time));
+        seeds_.push_back(
+            {static_cast<std::uint32_t>(k * volume_.vertices + seed.vertex.index()), static_cast<T>(seed.time)});
+        least[k] = std::min(least[k], seeds_.back().time);
       }
-    device_seeds_ = DeviceArray<SeedEntry>(std::span<const SeedEntry>(seeds_));
+    device_seeds_ = DeviceArray<SeedTime<T>>(std::span<const SeedTime<T>>(seeds_));
     least_.upload_from(std::span<const T>(least));
     const std::array<std::uint32_t, 3> counts{static_cast<std::uint32_t>(seeds_.size()), 0, 0};
     count_.upload_from(std::span<const std::uint32_t>(counts));
@@ -477,8 +474,8 @@ class VolumeOnDevice final : public MeshSolver<T> {
   std::array<DeviceArray<std::uint32_t>, 2> lists_;
   DeviceArray<Work> work_{1};
   DeviceArray<double> user_times_;
-  std::vector<SeedEntry> seeds_;
-  DeviceArray<SeedEntry> device_seeds_;
+  std::vector<SeedTime<T>> seeds_;
+  DeviceArray<SeedTime<T>> device_seeds_;
   int blocks_ = 0;
 };
 
