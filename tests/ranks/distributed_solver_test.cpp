@@ -232,7 +232,8 @@ void expect_whole_seeds(const SimplexMesh<Corners>& mesh, const Metric& metric, 
         root ? ranks::partition_in_blocks(mesh, 4, {.blocks_per_rank = 3, .partitioner = Partitioner::curve})
              : std::vector<std::uint32_t>(),
         ObtuseSplit::none, 1);
-    const auto seeds = by_vertex(ranks::part_seeds(communicator, share.part, share.metric, sources, options));
+    const auto seeds = by_vertex(
+        ranks::part_seeds(communicator, share.part, build_adjacency(share.part.mesh), share.metric, sources, options));
     ASSERT_EQ(seeds.size(), expected.size());
     for (const auto& [v, seed] : expected) {
       ASSERT_TRUE(seeds.contains(v)) << v;
@@ -268,7 +269,9 @@ TEST(PartSeeds, RefuseWhatIsNotThere) {
           communicator, root ? &mesh : nullptr, root ? &metric : nullptr,
           root ? ranks::partition_in_blocks(mesh, 2, {.blocks_per_rank = 1}) : std::vector<std::uint32_t>(),
           ObtuseSplit::none, 1);
-      EXPECT_THROW(ranks::part_seeds(communicator, share.part, share.metric, sources, {}), InputError);
+      EXPECT_THROW(
+          ranks::part_seeds(communicator, share.part, build_adjacency(share.part.mesh), share.metric, sources, {}),
+          InputError);
     });
 }
 

@@ -166,5 +166,25 @@ TEST(BandsAhead, LoseNothingBeyondTheRing) {
   }
 }
 
+/// Two vertices that make each other earlier, as no update should.
+TEST(Banded, GivesUpWhereTimesNeverSettle) {
+  for (const int threads : {0, 1, 2}) {
+    SolveState<double> state;
+    state.time.assign(2, std::numeric_limits<double>::infinity());
+    state.time[0] = 0;
+    state.seeds = {0};
+    Graph graph;
+    graph.whole.edge.assign(2, 1.0);
+    graph.whole.vertex_count = 2;
+    graph.time = state.time.data();
+    graph.ways = {{{1, -1.0}}, {{0, -1.0}}};
+    const BandTuning tuning{.width = 1, .buckets = 8};
+    if (threads == 0) banded_serial(graph, state, tuning);
+    else BandedTeam<Graph>(graph, state, tuning, threads).run();
+    EXPECT_FALSE(state.converged) << threads;
+    EXPECT_GE(state.counters.vertex_updates, max_updates(2)) << threads;
+  }
+}
+
 }  // namespace TEST_FILE
 }  // namespace isochron

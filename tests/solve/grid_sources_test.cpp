@@ -147,6 +147,34 @@ TEST(GridSources, EveryVoxelKnowsItsSource) {
     }
 }
 
+/// Beside a source between the nodes the corrections of three terms together can be longer than a step.
+TEST(GridSources, FactoringEndsWhereTheSpeedRises) {
+  ImageGrid grid;
+  grid.shape = {21, 21, 11};
+  for (Vec3d& axis : grid.axes) axis = 200.0 * axis;
+  SpeedMetric speeds;
+  for (std::size_t v = 0; v < grid.voxel_count(); ++v)
+    speeds.speed.push_back(1500 + 0.8 * grid.position(VertexId(v)).z);
+  SolveOptions options = checked_options();
+  options.source_init = SourceInit::factored;
+  const double tolerances[] = {1e-4, 1e-6};
+  for (const double tolerance : tolerances)
+    for (int i = 0; i < 20; ++i) {
+      const Vec3d from{500.5 + 61 * i, 501.5 + 37 * i, 1502.5 - 55 * i};
+      options.tolerance = tolerance;
+      const Arrival arrival = solved(grid, Metric(speeds), point_source(from), options);
+      EXPECT_TRUE(arrival.converged);
+      const double speed = 1500 + 0.8 * from.z;
+      double worst = 0;
+      for (std::size_t v = 0; v < grid.voxel_count(); ++v) {
+        const Vec3d way = grid.position(VertexId(v)) - from;
+        const double exact = linear_medium_time(0.8, speed, speeds.speed[v], dot(way, way));
+        worst = std::max(worst, std::abs(arrival.times[v] - exact));
+      }
+      EXPECT_LT(worst, 0.05) << "source " << i;
+    }
+}
+
 TEST(GridSources, ManyFactoredSourcesAreRefused) {
   const ImageGrid grid = flat_grid(40);
   Sources sources;

@@ -88,6 +88,7 @@ void fim(const Relax& relax, const SimplexProblem<typename Relax::Scalar, Corner
     // The papers' fraction is unknown; three updates a vertex is typical, so show progress against that.
     state.progress.update(
         std::min(1.0, static_cast<double>(updates) / (6.0 * static_cast<double>(problem.vertex_count))));
+    if (state.gives_up_after(updates)) break;
   }
   for (const Worker& worker : workers) {
     state.counters.local_solves += worker.solves;
@@ -139,6 +140,7 @@ void relabel(const Relax& relax, const SimplexProblem<typename Relax::Scalar, Co
     // How often a vertex is relabelled is not known beforehand; thirty times is usual.
     state.progress.update(std::min(
         1.0, static_cast<double>(state.counters.vertex_updates) / (30.0 * static_cast<double>(problem.vertex_count))));
+    if (state.gives_up_after(state.counters.vertex_updates)) break;
   }
   state.counters.local_solves += solves;
 }

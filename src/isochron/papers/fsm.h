@@ -39,7 +39,7 @@ std::vector<std::vector<std::uint32_t>> sweep_orders(const SimplexProblem<T, Cor
   return orders;
 }
 
-/// Sweeps until an iteration (all orders, both ways) gains nothing countable.
+/// Sweeps until an iteration (all orders, both ways) gains nothing countable, or gives up.
 template <class Relax>
 void fsm(const Relax& relax, SolveState<typename Relax::Scalar>& state,
          const std::vector<std::vector<std::uint32_t>>& orders) {
@@ -47,6 +47,10 @@ void fsm(const Relax& relax, SolveState<typename Relax::Scalar>& state,
   Counters& counters = state.counters;
   std::uint64_t sweeps = 0;
   for (bool changed = true; changed;) {
+    if (counters.rounds > max_passes(state.time.size())) {
+      state.converged = false;
+      return;
+    }
     changed = false;
     ++counters.rounds;
     for (const auto& order : orders)

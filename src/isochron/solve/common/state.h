@@ -9,6 +9,7 @@
 #include "isochron/arrival.h"
 #include "isochron/core/big_vector.h"
 #include "isochron/progress.h"
+#include "isochron/solve/common/limits.h"
 #include "isochron/types.h"
 
 namespace isochron {
@@ -23,6 +24,12 @@ struct SolveState {
   Progress progress;
   bool converged = true;
   double transfer_seconds = 0;  ///< of what a schedule took: copies to and from a device
+
+  /// Whether a schedule that has updated so many vertices gives up. The times are not converged then.
+  bool gives_up_after(std::uint64_t updates) {
+    if (updates > max_updates(time.size())) converged = false;
+    return !converged;
+  }
 };
 
 /// The smallest gain that counts at a vertex with that time: tolerance times its edge travel time, or a few ulp of the

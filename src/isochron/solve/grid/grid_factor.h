@@ -66,8 +66,12 @@ class SourceTimes {
 };
 
 /// Corrections by a source's u₀. Only neighbours on u₀'s upwind side are corrected: the others do not matter where u₀
-/// is any guide, and left alone they keep all corrected steps positive (no cell gains by going round in circles), as
-/// does dropping corrections that eat most of a step (beside the source, unless it is inside the exact ball).
+/// is any guide.
+///
+/// Corrections cₖ are negative, since u₀ is convex, and make steps shorter. Those that take too much of a step are left
+/// out, so that Σ wₖ cₖ² < ½ over the terms of a cell. Then the update, Σ wₖ (u − tₖ − cₖ)² = 1 over the terms that
+/// count, is later than the earliest of its neighbours: were u ≤ tₖ for all of them, the sum would be at most Σ wₖ cₖ².
+/// So no time falls below the earliest seed's, and lowering times comes to an end.
 class SourceFactor {
  public:
   explicit SourceFactor(const SourceTimes& times) : times_(&times) {}
@@ -76,14 +80,12 @@ class SourceFactor {
   struct At {
     const SourceTimes* times;
     double here;
-    double slope[Terms];  ///< of u₀ along the terms' directions
+    double slope[Terms];       ///< of u₀ along the terms' directions
+    double correction[Terms];  ///< of the neighbour on u₀'s upwind side
     double weight[Terms];
 
-    [[nodiscard]] ISOCHRON_ALWAYS_INLINE double one(double time, std::uint32_t y, int i, int side) const {
-      const double along = side * slope[i];
-      if (!(along > 0)) return time;
-      const double correction = here - times->time(y) - along;
-      return correction * correction * weight[i] < max_of_a_step ? time + correction : time;
+    [[nodiscard]] ISOCHRON_ALWAYS_INLINE double one(double time, std::uint32_t, int i, int side) const {
+      return side * slope[i] > 0 ? time + correction[i] : time;
     }
     [[nodiscard]] ISOCHRON_ALWAYS_INLINE double two(double near, double far, std::uint32_t y, std::uint32_t z, int i,
                                                     int side) const {
@@ -101,11 +103,19 @@ class SourceFactor {
     result.times = times_;
     result.here = times_->time(x);
     const Vec3d slope = times_->slope(problem.cells->box, x);
+    double taken = 0;  // of a step, squared
     for (int i = 0; i < Problem::terms; ++i) {
       const Vec3i e = problem.offset(x, i);
-      result.slope[i] = slope.x * e.x + slope.y * e.y + slope.z * e.z;
+      const double along = slope.x * e.x + slope.y * e.y + slope.z * e.z;
+      result.slope[i] = along;
       result.weight[i] = stencil.weight[i];
+      result.correction[i] = 0;
+      if (along > 0 ? !stencil.back(i) : !(along < 0 && stencil.ahead(i))) continue;
+      const auto y = static_cast<std::uint32_t>(along > 0 ? x - stencil.step[i] : x + stencil.step[i]);
+      result.correction[i] = result.here - times_->time(y) - std::abs(along);
+      taken += taken_by(result, i);
     }
+    for (int left = Problem::terms; left > 0 && !(taken < max_of_a_step); --left) taken = leave_out_largest(result);
     return result;
   }
   /// Whether y, which has an earlier time than x, may still see x earlier than itself.
@@ -123,6 +133,23 @@ class SourceFactor {
 
  private:
   static constexpr double max_of_a_step = 0.5;  ///< squared
+
+  template <int Terms>
+  static double taken_by(const At<Terms>& at, int i) {
+    return at.correction[i] * at.correction[i] * at.weight[i];
+  }
+  /// Gives what the others take.
+  template <int Terms>
+  static double leave_out_largest(At<Terms>& at) {
+    int largest = 0;
+    for (int i = 1; i < Terms; ++i)
+      if (taken_by(at, i) > taken_by(at, largest)) largest = i;
+    at.correction[largest] = 0;
+    double taken = 0;
+    for (int i = 0; i < Terms; ++i) taken += taken_by(at, i);
+    return taken;
+  }
+
   const SourceTimes* times_;
 };
 

@@ -10,6 +10,7 @@
 #include "isochron/core/timer.h"
 #include "isochron/options.h"
 #include "isochron/progress.h"
+#include "isochron/solve/common/limits.h"
 #include "isochron/solve/ranks/local_solver.h"
 
 namespace isochron::ranks {
@@ -47,7 +48,8 @@ struct BandCounters {
 template <class T>
 class Bands {
  public:
-  /// Progress is that of all ranks' vertex updates, of which about `expected_updates` are to come; 0: not reported.
+  /// Progress is that of all ranks' vertex updates, of which about `expected_updates` are to come; 0: not reported, and
+  /// not limited.
   Bands(Communicator& communicator, LocalSolver<T>& local, Outbox<T>& out, int tag, Pace pace, const Progress& progress,
         double expected_updates = 0)
       : communicator_(communicator),
@@ -58,8 +60,9 @@ class Bands {
         progress_(progress),
         expected_updates_(expected_updates) {}
 
-  /// Throws Cancelled on all ranks when one was cancelled.
-  void run() {
+  /// Throws Cancelled on all ranks when one was cancelled. False, on all of them, when they gave up because the times
+  /// do not settle.
+  bool run() {
     Tally last = agree(false);
     for (bool quiet = false;;) {
       if (last.least != no_band) {
@@ -70,15 +73,16 @@ class Bands {
         receive();  // the reduction may be over before anybody looks
       }
       const Tally next = agree(pace_ == Pace::banded);
-      if (next.sums[2] > 0) {
+      if (next.sums[2] > 0 || given_up(next.sums[3])) {
         drain();
-        throw Cancelled();
+        if (next.sums[2] > 0) throw Cancelled();
+        return false;
       }
       report(next);
       const bool none_waits = next.least == no_band && next.sums[0] == next.sums[1];
       if (quiet && none_waits && next.sums == last.sums) {
         if (progress_.report) progress_.report(1.0);
-        return;
+        return true;
       }
       quiet = none_waits;
       last = next;
@@ -96,15 +100,25 @@ class Bands {
     progress_.report(std::min(1.0, static_cast<double>(all.sums[3]) / expected_updates_));
   }
 
+  /// Whether so many updates are more than a solve that ends can need.
+  [[nodiscard]] bool given_up(std::int64_t updates) const {
+    return expected_updates_ > 0 &&
+           updates > static_cast<std::int64_t>(max_updates(static_cast<std::uint64_t>(expected_updates_)));
+  }
+  bool advance(std::uint32_t band) {
+    return local_.advance(band, between_looks, out_) &&
+           !given_up(static_cast<std::int64_t>(local_.counters().vertex_updates));
+  }
+
   /// Everything that can be done up to the band.
   void work() {
     if (pace_ == Pace::banded) {
       do receive();
-      while (local_.advance(band_, between_looks, out_));
+      while (advance(band_));
     } else {
       receive();
       const std::uint32_t until = pace_ == Pace::local_solves ? no_band : band_;
-      while (local_.advance(until, between_looks, out_)) {
+      while (advance(until)) {
       }
     }
     out_.flush();

@@ -79,7 +79,8 @@ class MeshPartEngine final : public PartEngine {
  private:
   Arrival solve(const Sources& sources) override {
     const Timer timer;
-    const std::vector<Seed> seeds = part_seeds(communicator_, part_, *metric_, sources, options_);
+    if (adjacency_.offsets.empty()) adjacency_ = build_adjacency(part_.mesh, wanted_threads(options_));
+    const std::vector<Seed> seeds = part_seeds(communicator_, part_, adjacency_, *metric_, sources, options_);
     const double seconds = timer.seconds();
     Arrival arrival = solver_->solve(seeds);
     arrival.setup_seconds = setup_seconds_ + seconds;
@@ -98,6 +99,7 @@ class MeshPartEngine final : public PartEngine {
   }
 
   const MeshPart<Corners>& part_;
+  Adjacency adjacency_;  ///< of the part as it was given
   std::shared_ptr<const Metric> metric_;
   std::optional<MeshPart<Corners>> extended_;
   std::unique_ptr<PartSolver> solver_;

@@ -90,6 +90,8 @@ SimplexProblem<T, Corners> prepare_part(Communicator& communicator, const MeshPa
   }
   problem.shortest = all.shortest;
   problem.longest = all.longest;
+  all_or_none(communicator,
+              [&] { check_edge_times(part.mesh, metric, problem.shortest, problem.longest, problem.unit); });
   if (all.edge_sum > 0) problem.mean_edge = static_cast<T>(all.edge_sum / static_cast<double>(part.whole_vertices));
   return problem;
 }

@@ -27,6 +27,7 @@ struct RankWork {
   Counters counters;
   std::uint64_t messages = 0, bytes = 0;
   std::uint64_t passes = 1;  ///< how often the copies of a border vertex need its time
+  bool converged = true;     ///< alike on all ranks
 
   void operator+=(const RankWork& more) {
     bands.bands += more.bands.bands;
@@ -37,6 +38,7 @@ struct RankWork {
     messages += more.messages;
     bytes += more.bytes;
     passes += more.passes;
+    converged = converged && more.converged;
   }
 };
 
@@ -47,8 +49,8 @@ RankWork run_bands(Communicator& communicator, const Halo& halo, LocalSolver<T>&
   const int tag = communicator.next_tag();
   Outbox<T> out(communicator, halo, tag);
   Bands<T> bands(communicator, local, out, tag, pace, progress, expected_updates);
-  bands.run();
-  return {bands.counters(), local.counters(), out.messages(), out.bytes()};
+  const bool converged = bands.run();
+  return {bands.counters(), local.counters(), out.messages(), out.bytes(), 1, converged};
 }
 
 /// One rank's part of a mesh or of an image, prepared for solves in scalars T. Results list the part's own vertices.
@@ -118,6 +120,7 @@ class RankEngine final : public PartSolver {
     if (options_.verify == Keep::yes) own.residual = part_->residual(start, limit);
     if (options_.sources == Keep::yes) arrival.source = sources_of(start, only_source(seeds));
     add_up(own, work.bands, limit, arrival);
+    arrival.converged = arrival.converged && work.converged;
     return arrival;
   }
 

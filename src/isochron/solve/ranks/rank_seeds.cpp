@@ -51,8 +51,8 @@ struct Surroundings {
 template <int Corners>
 class Collector {
  public:
-  Collector(Communicator& communicator, const MeshPart<Corners>& part, const Metric& metric)
-      : communicator_(communicator), part_(part), metric_(metric), adjacency_(build_adjacency(part.mesh)) {}
+  Collector(Communicator& communicator, const MeshPart<Corners>& part, const Adjacency& adjacency, const Metric& metric)
+      : communicator_(communicator), part_(part), adjacency_(adjacency), metric_(metric) {}
 
   /// Elements with a corner at most `rings` edges away from the centres; on rank 0, nothing elsewhere.
   Surroundings<Corners> collect(const std::vector<std::uint64_t>& centres, int rings) {
@@ -74,8 +74,6 @@ class Collector {
     }
     return on_root(elements);
   }
-
-  [[nodiscard]] const Adjacency& adjacency() const { return adjacency_; }
 
  private:
   std::vector<std::uint64_t> everyones(const std::vector<std::uint64_t>& values) {
@@ -152,8 +150,8 @@ class Collector {
 
   Communicator& communicator_;
   const MeshPart<Corners>& part_;
+  const Adjacency& adjacency_;
   const Metric& metric_;
-  Adjacency adjacency_;
 };
 
 template <int Corners>
@@ -203,7 +201,7 @@ std::vector<Found<Corners>> find_points(Communicator& communicator, const MeshPa
 
 /// Throws InputError on all ranks for a vertex that is none, or one of no element.
 template <int Corners>
-void check_vertices(Communicator& communicator, const MeshPart<Corners>& part, const Collector<Corners>& collector,
+void check_vertices(Communicator& communicator, const MeshPart<Corners>& part, const Adjacency& adjacency,
                     const std::vector<VertexSource>& vertices) {
   for (const auto& [id, time] : vertices) {
     const std::uint64_t vertex = id.value;
@@ -218,7 +216,7 @@ void check_vertices(Communicator& communicator, const MeshPart<Corners>& part, c
   std::vector<std::uint64_t> used;
   for (const auto& source : vertices) {
     const auto own = owned_place(part, source.vertex.value);
-    used.push_back(own && collector.adjacency().valence(VertexId(*own)) > 0 ? 1 : 0);
+    used.push_back(own && adjacency.valence(VertexId(*own)) > 0 ? 1 : 0);
   }
   sum_over_ranks(communicator, used);
   for (std::size_t i = 0; i < used.size(); ++i)
@@ -252,15 +250,15 @@ PlacedSources placed_in(const Surroundings<Corners>& near, const Adjacency& adja
 }  // namespace
 
 template <int Corners>
-std::vector<Seed> part_seeds(Communicator& communicator, const MeshPart<Corners>& part, const Metric& metric,
-                             const Sources& sources, const SolveOptions& options) {
+std::vector<Seed> part_seeds(Communicator& communicator, const MeshPart<Corners>& part, const Adjacency& adjacency,
+                             const Metric& metric, const Sources& sources, const SolveOptions& options) {
   if (!sources.level_set.empty())
     throw UsageError(
         "a level set is not taken on a mesh in parts; give vertices or points, or one rank the whole mesh");
   const std::size_t count = sources.count();
   if (count == 0) refuse_no_source();
-  Collector<Corners> collector(communicator, part, metric);
-  check_vertices(communicator, part, collector, sources.vertices);
+  Collector<Corners> collector(communicator, part, adjacency, metric);
+  check_vertices(communicator, part, adjacency, sources.vertices);
   const std::vector<Found<Corners>> found = find_points(communicator, part, sources.points);
   std::vector<std::uint64_t> centres;
   for (const auto& source : sources.vertices) centres.push_back(source.vertex.value);
@@ -273,11 +271,10 @@ std::vector<Seed> part_seeds(Communicator& communicator, const MeshPart<Corners>
     if (communicator.rank() == 0) {
       std::vector<VertexId> inside;
       for (const std::uint64_t global : centres) inside.push_back(near.vertex.at(global));
-      const Adjacency adjacency = inner_adjacency(near.mesh, inside, rings);
+      const Adjacency inner = inner_adjacency(near.mesh, inside, rings);
       try {
-        const PlacedSources placed = placed_in(near, adjacency, sources, found);
-        for (const Seed& seed :
-             make_seeds(near.mesh, near.metric, adjacency, Sources{}, placed, options.source_init, most))
+        const PlacedSources placed = placed_in(near, inner, sources, found);
+        for (const Seed& seed : make_seeds(near.mesh, near.metric, inner, Sources{}, placed, options.source_init, most))
           seeds.push_back({GlobalVertexId(near.global_vertex[seed.vertex.index()]), seed.time, seed.source});
       } catch (const PartTooSmall&) {
         seeds.clear();  // ends: what holds all that is connected with the sources has no edge
@@ -288,10 +285,10 @@ std::vector<Seed> part_seeds(Communicator& communicator, const MeshPart<Corners>
   }
 }
 
-template std::vector<Seed> part_seeds(Communicator&, const MeshPart<3>&, const Metric&, const Sources&,
-                                      const SolveOptions&);
-template std::vector<Seed> part_seeds(Communicator&, const MeshPart<4>&, const Metric&, const Sources&,
-                                      const SolveOptions&);
+template std::vector<Seed> part_seeds(Communicator&, const MeshPart<3>&, const Adjacency&, const Metric&,
+                                      const Sources&, const SolveOptions&);
+template std::vector<Seed> part_seeds(Communicator&, const MeshPart<4>&, const Adjacency&, const Metric&,
+                                      const Sources&, const SolveOptions&);
 
 template <int Corners>
 std::vector<Seed> whole_seeds(const SimplexMesh<Corners>& mesh, const Metric& metric, const Sources& sources,

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "isochron/mesh/adjacency.h"
 #include "isochron/metric.h"
 #include "isochron/options.h"
 #include "isochron/parts.h"
@@ -14,10 +15,10 @@ namespace isochron::ranks {
 
 /// All ranks together, with the same sources on each: the seeds that `Solver` would start with on the whole mesh, on
 /// all ranks. The surroundings of the sources are collected on rank 0, whosoever parts they lie in. Throws InputError
-/// on all ranks, as `place_sources` does, and UsageError for a level set.
+/// on all ranks, as `place_sources` does, and UsageError for a level set. `adjacency` is that of the part's mesh.
 template <int Corners>
-std::vector<Seed> part_seeds(Communicator& communicator, const MeshPart<Corners>& part, const Metric& metric,
-                             const Sources& sources, const SolveOptions& options);
+std::vector<Seed> part_seeds(Communicator& communicator, const MeshPart<Corners>& part, const Adjacency& adjacency,
+                             const Metric& metric, const Sources& sources, const SolveOptions& options);
 
 /// The seeds that `Solver` would start with. Throws as `Solver::solve` does.
 template <int Corners>

@@ -23,6 +23,7 @@ class MeshDeviceAdapterOf final : public MeshDeviceAdapter {
       : mesh_(mesh), metric_(metric), options_(options), threads_(plan.threads) {
     if constexpr (Corners == 4) device_ = cuda::make_volume_solver<T>(mesh, metric);
     else device_ = cuda::make_surface_solver<T>(mesh, metric, options.obtuse);
+    check_lengths();
   }
 
   [[nodiscard]] cuda::MeshSummary summary() const { return device_->summary(); }
@@ -31,6 +32,7 @@ class MeshDeviceAdapterOf final : public MeshDeviceAdapter {
     metric_ = metric;
     whole_metric_.reset();
     device_->set_metric(metric);
+    check_lengths();
     return fits();
   }
 
@@ -92,6 +94,12 @@ class MeshDeviceAdapterOf final : public MeshDeviceAdapter {
 
  private:
   static constexpr bool single = std::is_same_v<T, float>;
+
+  void check_lengths() {
+    const cuda::MeshSummary summary = device_->summary();
+    if (!fits_double(summary.shortest, summary.longest) || spoils_neighbours(summary.shortest, summary.longest, 0))
+      check_edge_times(whole_mesh(), whole_metric(), summary.shortest, summary.longest, summary.unit);
+  }
 
   [[nodiscard]] MeshParts<Corners> mesh_parts() {
     MeshParts<Corners> parts;

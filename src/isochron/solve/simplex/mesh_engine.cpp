@@ -183,6 +183,11 @@ class MeshAdapter {
       prepare_metric(
           problem_.template emplace<1>(prepare_topology<double>(*mesh_, keep_order, plan.threads, for_pushes())));
     }
+    std::visit(
+        [&](const auto& problem) {
+          check_edge_times(*mesh_, *metric_, problem.shortest, problem.longest, problem.unit);
+        },
+        problem_);
     if (on_gpu_ == nullptr) std::visit([&](auto& problem) { schedule_ = make_schedule(problem); }, problem_);
     host_ready_ = true;
   }

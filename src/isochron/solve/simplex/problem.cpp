@@ -5,9 +5,12 @@
 #include <limits>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "isochron/core/parallel.h"
 #include "isochron/core/stop.h"
 #include "isochron/error.h"
+#include "isochron/solve/common/limits.h"
 #include "isochron/solve/simplex/leads.h"
 #include "isochron/solve/simplex/obtuse_mask.h"
 #include "isochron/solve/simplex/tet_view.h"
@@ -55,8 +58,8 @@ double fill_vertices(SimplexProblem<T, Corners>& problem, std::size_t begin, std
   double sum = 0;
   loop(begin, end, [&](std::size_t v) {
     const auto incidences = problem.adjacency.at(VertexId(v));
-    T edge = 0;
-    [[maybe_unused]] T longest = 0;
+    T edge = 0, longest = 0;
+    T fastest = std::numeric_limits<T>::infinity();  // squared: of the longest edges, one an element, the shortest
     [[maybe_unused]] std::size_t star = problem.adjacency.offsets[v];
     for (const std::uint32_t incidence : incidences) {
       const auto& record = problem.elements[incidence >> 2];
@@ -64,19 +67,23 @@ double fill_vertices(SimplexProblem<T, Corners>& problem, std::size_t begin, std
       const int a = x == Corners - 1 ? 0 : x + 1;
       // One edge an element is enough: around the vertex they cover all of them.
       edge += std::sqrt(record.length[edge_index(x, a)]);
+      T across = 0;
       if constexpr (Corners == 3) {
         const int b = x == 0 ? 2 : x - 1;
+        across = std::max(record.length[edge_index(x, a)], record.length[edge_index(x, b)]);
         problem.stars[star++] = {record.corner[a], record.corner[b], record.length[edge_index(x, a)],
                                  record.length[edge_index(x, b)], record.length[edge_index(a, b)]};
       } else {
         const TetView& w = tet_views[x];
-        for (const int k : {w.xa, w.xb, w.xc}) longest = std::max(longest, record.length[k]);
+        for (const int k : {w.xa, w.xb, w.xc}) across = std::max(across, record.length[k]);
       }
+      longest = std::max(longest, across);
+      if (across > 0) fastest = std::min(fastest, across);
     }
     if constexpr (Corners == 4)
       if (!problem.leads.empty()) fill_leads(problem, v, longest);
     if (!incidences.empty()) edge /= static_cast<T>(incidences.size());
-    problem.edge[v] = edge;
+    problem.edge[v] = std::min(edge, 2 * std::sqrt(fastest));
     sum += edge;
   });
   return sum;
@@ -212,6 +219,44 @@ void apply_metric(SimplexProblem<T, Corners>& problem, const SimplexMesh<Corners
       problem.vertex_count > 0 && sum > 0 ? static_cast<T>(sum / static_cast<double>(problem.vertex_count)) : T(1);
 }
 
+template <int Corners>
+void check_edge_times(const SimplexMesh<Corners>& mesh, const Metric& metric, double shortest, double longest,
+                      double unit) {
+  if (fits_double(shortest, longest) && !spoils_neighbours(shortest, longest, 0)) return;
+  const StoppableLoop loop;
+  double log_sum = 0, count = 0;
+  const auto each_length = [&](std::size_t e, auto&& use) {
+    for (const double l : squared_lengths(mesh, metric, ElementId(e)))
+      if (l > 0) use(std::sqrt(l));
+  };
+  loop(0, mesh.element_count(),
+       [&](std::size_t e) { each_length(e, [&](double l) { log_sum += std::log(l), ++count; }); });
+  const double usual = std::exp(log_sum / count);  // stray edges do not change it much
+  struct Range {
+    double shortest = std::numeric_limits<double>::infinity(), longest = 0;
+  };
+  Range worst_range;
+  std::size_t worst_element = 0;
+  double worst = 0;
+  bool refused = false;
+  loop(0, mesh.element_count(), [&](std::size_t e) {
+    Range range;
+    each_length(e, [&](double l) { range = {std::min(range.shortest, l), std::max(range.longest, l)}; });
+    if (!(range.longest > 0)) return;
+    refused = refused || !fits_double(range.shortest / unit, range.longest / unit) ||
+              spoils_neighbours(range.shortest, range.longest, usual);
+    const double unusual = std::max(range.longest / usual, usual / range.shortest);
+    if (unusual > worst) worst = unusual, worst_range = range, worst_element = e;
+  });
+  if (refused)
+    throw InputError(fmt::format(
+        "element {} has travel times along its edges from {:.3g} to {:.3g}, where {:.3g} is usual: too different to "
+        "compute with; repair the mesh or the metric there",
+        worst_element, worst_range.shortest, worst_range.longest, usual));
+}
+
+template void check_edge_times(const SimplexMesh<3>&, const Metric&, double, double, double);
+template void check_edge_times(const SimplexMesh<4>&, const Metric&, double, double, double);
 template SimplexProblem<float, 3> prepare_topology(const SimplexMesh<3>&, KeepOrder, int, ForPushes);
 template SimplexProblem<float, 3> prepare_topology(const SimplexMesh<3>&, Permutation, int, ForPushes);
 template SimplexProblem<float, 4> prepare_topology(const SimplexMesh<4>&, KeepOrder, int, ForPushes);

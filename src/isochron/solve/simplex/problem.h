@@ -83,8 +83,9 @@ struct SimplexProblem {
   Permutation order;                         ///< identity when the user's order is kept
   std::vector<std::uint32_t> element_order;  ///< record → user's element; empty when the same
   double unit = 1;
-  T mean_edge = 1;    ///< mean edge travel time, internal units
-  BigVector<T> edge;  ///< per vertex: mean travel time of its elements' edges
+  T mean_edge = 1;  ///< mean edge travel time, internal units
+  /// Per vertex: mean travel time of its elements' edges, or, beside slow elements, at most twice that of a fast one.
+  BigVector<T> edge;
   std::uint64_t obtuse_corners = 0;
   double shortest = 1, longest = 1;  ///< edge travel times, internal units; zero-length edges are not counted
   VirtualElements<T, Corners> virtual_elements;
@@ -137,5 +138,11 @@ void apply_metric(SimplexProblem<T, Corners>& problem, const SimplexMesh<Corners
 template <class T, int Corners>
 void apply_metric(SimplexProblem<T, Corners>& problem, const SimplexMesh<Corners>& mesh, const Metric& metric,
                   double unit, int threads);
+
+/// Throws InputError for an element whose travel times along edges are too different from each other, or from the
+/// others', to compute with in double precision. `shortest` and `longest` are those of the whole, in units of `unit`.
+template <int Corners>
+void check_edge_times(const SimplexMesh<Corners>& mesh, const Metric& metric, double shortest, double longest,
+                      double unit);
 
 }  // namespace isochron

@@ -96,14 +96,15 @@ class BucketRing {
     ++entries_;
   }
 
-  /// Calls `process(v, horizon)` for queued vertices in bucket order until none is left; `after_bucket()` runs between
-  /// buckets.
-  template <class Relax, class Process, class AfterBucket>
-  void drain(const Relax& relax, Process&& process, AfterBucket&& after_bucket) {
+  /// Calls `process(v, horizon)` for queued vertices in bucket order until none is left. Between buckets, and now and
+  /// then in large ones, `go_on(emptied)` hears whether the bucket is empty, and may end it by returning false.
+  template <class Relax, class Process, class GoOn>
+  void drain(const Relax& relax, Process&& process, GoOn&& go_on) {
     while (entries_ > 0) {
       if (!bucket(current_).empty()) {
-        drain_some(relax, std::numeric_limits<std::size_t>::max(), process);
-        after_bucket();
+        const bool emptied = drain_some(relax, max_at_once, process);
+        if (!go_on(emptied)) return;
+        if (!emptied) continue;
       }
       ++current_;
     }
@@ -128,11 +129,13 @@ class BucketRing {
       process(v, horizon);
     }
     taken_ = i;
-    if (i < list.size()) return false;
-    entries_ -= list.size();
-    list.clear();
-    taken_ = 0;
-    return true;
+    const bool emptied = i == list.size();
+    if (emptied || 2 * i > list.size()) {  // what was taken goes, but is not moved about each time
+      entries_ -= i;
+      list.erase(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(i));
+      taken_ = 0;
+    }
+    return emptied;
   }
 
   /// The same for a bucket after the current one: at most so many entries from its place `from` on. Returns the first
@@ -167,6 +170,8 @@ class BucketRing {
   [[nodiscard]] std::uint32_t current() const { return current_; }
 
  private:
+  static constexpr std::size_t max_at_once = 0x10000;
+
   std::vector<std::uint32_t>& bucket(std::uint32_t number) { return ring_[number & (ring_.size() - 1)]; }
 
   BandScale<T> scale_;
@@ -195,7 +200,7 @@ std::uint64_t push_and_queue(const Relax& relax, const SolveState<T>& state, Buc
   });
 }
 
-/// Runs to the fixed point on the calling thread. Bitwise repeatable.
+/// Runs to the fixed point on the calling thread, or gives up (`SolveState::gives_up_after`). Bitwise repeatable.
 template <class Relax>
 void banded_serial(const Relax& relax, SolveState<typename Relax::Scalar>& state, BandTuning tuning) {
   using T = typename Relax::Scalar;
@@ -206,14 +211,16 @@ void banded_serial(const Relax& relax, SolveState<typename Relax::Scalar>& state
   ring.drain(
       relax,
       [&](std::uint32_t x, T horizon) {
-        if ((++updates & 0xffffU) == 0 && state.progress.cancelled()) throw Cancelled();
+        ++updates;
         const T reach = tuning.horizon == Horizon::band ? horizon : std::numeric_limits<T>::infinity();
         solves += push_and_queue(relax, state, ring, x, reach);
       },
-      [&] {
-        if ((++rounds & 15U) == 0)
+      [&](bool emptied) {
+        if (!emptied && state.progress.cancelled()) throw Cancelled();
+        if (emptied && (++rounds & 15U) == 0)
           state.progress.update(
               std::min(1.0, static_cast<double>(updates) / static_cast<double>(problem.vertex_count)));
+        return !state.gives_up_after(updates);
       });
   state.counters.local_solves += solves;
   state.counters.vertex_updates += updates;

@@ -52,10 +52,11 @@ class BandedTeam {
     for (const std::uint32_t v : state.seeds) queue_.add_first(next++ % team_.size(), v, state.time[v]);
   }
 
-  /// Runs to the fixed point and adds to the state's counters.
+  /// Runs to the fixed point, or gives up (`SolveState::gives_up_after`), and adds to the state's counters.
   void run() {
     lead([&] {
       for (std::uint32_t bucket = next_bucket(); bucket != none; bucket = next_bucket()) {
+        if (state_.gives_up_after(counters().vertex_updates)) return;
         if (state_.progress.cancelled()) throw Cancelled();
         process(bucket);
         report();
@@ -179,6 +180,8 @@ class BandedTeam {
     /// this never goes back.
     T reach = 0;
   };
+  /// In a phase, so that one that never settles still ends.
+  static constexpr std::size_t max_own_repeats = 0x40000;
   struct alignas(128) Worker {
     ChunkCursor repeats, bin, received;     ///< into its lists; other threads steal
     std::array<ChunkCursor, 2> ahead;       ///< into the bins of buckets that are processed ahead, by their parity
@@ -228,7 +231,7 @@ class BandedTeam {
     std::vector<std::uint32_t>& repeats = queue_.repeats(thread, phase.parity ^ 1U);
     const T horizon = queue_.scale().horizon(phase.bucket);
     std::size_t done = 0;
-    while (done < repeats.size() && !team_.is_waited_for()) {
+    while (done < repeats.size() && done < max_own_repeats && !team_.is_waited_for()) {
       prepare_ahead(relax_, repeats, done);
       visit(thread, repeats[done++], horizon, phase);
     }
