@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -37,11 +38,37 @@ extern "C" void on_signal(int) {
   ::_exit(exit_code(ErrorKind::cancelled));
 }
 
+/// Names from files may hold characters that a terminal would obey: they are spelled out, but for line ends and tabs.
+std::string printable(std::string_view text) {
+  const auto code = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
+  std::string result;
+  result.reserve(text.size());
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool in_utf8 = code(i) == 0xc2 && code(i + 1) >= 0x80 && code(i + 1) < 0xa0;
+    if (in_utf8) ++i;
+    if (in_utf8 || (code(i) < 0x20 && text[i] != '\n' && text[i] != '\t') || code(i) == 0x7f)
+      result += fmt::format("\\x{:02x}", code(i));
+    else result += text[i];
+  }
+  return result;
+}
+
+/// Where standard error cannot be written there is nobody to tell; the work goes on.
+void write_to_stderr(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stderr); }
+
 void write_line(std::string_view kind, const std::string& message) {
   if (silent_process) return;
-  std::string line = message;
+  std::string line = printable(message);
   std::replace(line.begin(), line.end(), '\n', ' ');
-  fmt::print(stderr, "{}isochron: {}: {}\n", ::isatty(STDERR_FILENO) != 0 ? clear_line : "", kind, line);
+  write_to_stderr(
+      fmt::format("{}isochron: {}: {}\n", ::isatty(STDERR_FILENO) != 0 ? clear_line : "", kind, std::move(line)));
+}
+
+/// A file that is opened while a standard stream is closed would take its place, and messages would go into the file.
+/// In the place of the stream is then one that cannot be written.
+void occupy_closed_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (::fcntl(stream, F_GETFD) < 0 && errno == EBADF) (void)::open("/dev/null", O_RDONLY);
 }
 
 std::string duration(double seconds) {
@@ -67,7 +94,9 @@ void Console::say(const std::string& text) const {
 }
 
 void Console::print(const std::string& text) const {
-  if (!silent_process) std::fwrite(text.data(), 1, text.size(), stdout);
+  if (silent_process) return;
+  const std::string shown = printable(text);
+  std::fwrite(shown.data(), 1, shown.size(), stdout);
 }
 
 void Console::flush() const {
@@ -87,11 +116,11 @@ struct Activity::Line {
 Activity::Activity(const Console& console, const std::string& label) : line_(std::make_unique<Line>()) {
   line_->label = label;
   line_->visible = !console.options.quiet && ::isatty(STDERR_FILENO) != 0;
-  if (line_->visible) fmt::print(stderr, "{}{} …", clear_line, label);
+  if (line_->visible) write_to_stderr(fmt::format("{}{} …", clear_line, printable(label)));
 }
 
 Activity::~Activity() {
-  if (line_->visible) fmt::print(stderr, "{}", clear_line);
+  if (line_->visible) write_to_stderr(clear_line);
 }
 
 void Activity::detail(const std::string& text) { line_->detail = " (" + text + ")"; }
@@ -104,14 +133,16 @@ Progress Activity::progress() {
     const double now = line->since_start.seconds();
     if (now < line->drawn + 0.1) return;
     line->drawn = now;
-    std::string text = fmt::format("{}{}{} … {:.0f} %", clear_line, line->label, line->detail, 100 * fraction);
+    std::string text =
+        fmt::format("{}{} … {:.0f} %", clear_line, printable(line->label + line->detail), 100 * fraction);
     if (now > 1 && fraction > 0.01) text += fmt::format(", about {} left", duration(now * (1 - fraction) / fraction));
-    fmt::print(stderr, "{}", text);
+    write_to_stderr(text);
   };
   return result;
 }
 
-void install_signal_handlers() {
+void prepare_process() {
+  occupy_closed_streams();
   struct sigaction action {};
   action.sa_handler = on_signal;
   sigemptyset(&action.sa_mask);

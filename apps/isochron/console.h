@@ -79,9 +79,9 @@ class Activity {
   std::unique_ptr<Line> line_;
 };
 
-/// What SIGINT, SIGTERM and SIGHUP do. At first the process ends at once with 130: there is nothing to clean up while
-/// reading.
-void install_signal_handlers();
+/// Comes first in a process: makes closed standard streams harmless, and says what SIGINT, SIGTERM and SIGHUP do. At
+/// first they end the process at once with 130: there is nothing to clean up while reading.
+void prepare_process();
 
 /// While one lives, signals only set the flag of `Activity::progress`: there is something to finish or to clean up.
 class InterruptGuard {

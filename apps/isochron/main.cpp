@@ -91,7 +91,7 @@ int run_and_report(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  isochron::cli::install_signal_handlers();
+  isochron::cli::prepare_process();
   const bool another = isochron::cli::is_another_rank(argc, argv);
   isochron::cli::silence(another);
   const int code = run_and_report(argc, argv);

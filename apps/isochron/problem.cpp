@@ -14,7 +14,8 @@ namespace {
 Take into_table(std::vector<RegionVelocities>& table) {
   return [&table](const std::string& text) {
     if (text.empty()) throw UsageError("there is no table; give a file, or rows like 1:0.6,0.3");
-    const bool file = std::filesystem::exists(text);
+    std::error_code no_name;  // rows may be longer than any name of a file
+    const bool file = std::filesystem::exists(text, no_name);
     const bool inline_rows = text.find(':') != std::string::npos && !file;
     if (!inline_rows && !file && text.find_first_of("=,;") != std::string::npos)
       throw usage_error(

@@ -70,6 +70,35 @@ class General(CliCase):
             done = subprocess.run([BINARY, "info", "--formats"], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
         self.assert_failed(done, 1, ("standard output",))
 
+    def test_warnings_that_nobody_can_read_lose_nothing(self):
+        self.succeed("generate square --n 3 -o a.vtu")
+        solve = f"'{BINARY}' solve a.vtu --source 0 --band-width 1 --method fim -o b.vtu --force"
+        want = self.succeed("solve a.vtu --source 0 --band-width 1 --method fim -o want.vtu")
+        self.assertIn("warning", want.stderr)
+        for error in ("/dev/full", "&-"):
+            done = subprocess.run(["bash", "-c", f"{solve} 2>{error}"], cwd=self.folder, stdout=subprocess.PIPE,
+                                  text=True, check=False)
+            self.assertEqual(done.returncode, 0, error)
+            self.assertEqual((self.folder / "b.vtu").read_bytes(), (self.folder / "want.vtu").read_bytes())
+            done = subprocess.run(["bash", "-c", f"'{BINARY}' info no-such-file 2>{error}"], cwd=self.folder,
+                                  capture_output=True, check=False)
+            self.assertEqual(done.returncode, 3, error)
+        done = subprocess.run(["bash", "-c", f"'{BINARY}' info a.vtu >&-"], cwd=self.folder, capture_output=True,
+                              check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(b"standard output", done.stderr)
+
+    def test_control_characters_of_names_are_spelled_out(self):
+        self.write("a.off", "OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n")
+        name = "a\x1b]0;pwned\x07\u009b31m.off"
+        (self.folder / "a.off").rename(self.folder / name)
+        done = self.succeed("info", [name])
+        self.assertNotIn("\x1b", done.stdout + done.stderr)
+        self.assertNotIn("\u009b", done.stdout + done.stderr)
+        self.assertIn("a\\x1b]0;pwned\\x07\\x9b31m.off", done.stdout)
+        failed = self.run_isochron("info", [name + ".no"])
+        self.assertNotIn("\x1b", failed.stderr)
+
     def test_bench_lists_its_tables(self):
         listed = self.succeed("bench --list").stdout
         for table in self.succeed_json("bench --list")["tables"]:

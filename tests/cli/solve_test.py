@@ -294,6 +294,11 @@ class Solve(CliCase):
         self.assertEqual(notes, ["the fibres have no effect in region 1 (one velocity for all directions)"])
         self.expect(2, "solve a.msh -o b.msh --source 0 --velocity 0.6,0.3", words=("--velocity", "--fibers"))
 
+    def test_velocity_table_may_be_long(self):
+        self.succeed("generate square --n 4 -o a.vtu")
+        rows = ";".join(f"{region}:1" for region in range(2000))
+        self.expect(3, "solve a.vtu -o b.vtu --source 0 --velocity-table", [rows], words="no region array")
+
     def test_velocity_table_lists_what_is_missing(self):
         name = self.write_msh("a.msh", *square_mesh(6), cell_arrays={"tissue": [(i % 25,) for i in range(50)]})
         self.expect(3, f"solve {name} -o b.msh --source 0 --region-array tissue --velocity-table 0:1;3:1",

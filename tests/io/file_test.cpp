@@ -221,11 +221,10 @@ std::string message_of(const std::function<void()>& body) {
 }
 
 TEST(TextScanner, ReadsUnusualNumbers) {
-  TextScanner in = scan("+1.5, -2 3D2 1e400 1e-400 inf nan .5 5. -0");
+  TextScanner in = scan("+1.5, -2 3D2 1e-400 inf nan .5 5. -0");
   EXPECT_EQ(in.real("x"), 1.5);
   EXPECT_EQ(in.integer<int>("x"), -2);
   EXPECT_EQ(in.real("x"), 300);
-  EXPECT_EQ(in.real("x"), INFINITY);
   EXPECT_EQ(in.real("x"), 0);
   EXPECT_EQ(in.real("x"), INFINITY);
   EXPECT_TRUE(std::isnan(in.real("x")));
@@ -236,7 +235,7 @@ TEST(TextScanner, ReadsUnusualNumbers) {
 }
 
 TEST(TextScanner, RefusesWhatIsNoNumber) {
-  for (const char* text : {"1x", "x", "+", "1.5.2", "--1", "1e", "d"}) {
+  for (const char* text : {"1x", "x", "+", "1.5.2", "--1", "1e", "d", "1e400", "-1e400"}) {
     EXPECT_THAT(message_of([&] { scan(text).real("a time"); }), HasSubstr("a time was expected")) << text;
   }
   for (const char* text : {"1.0", "x", "99999999999", "-"}) {

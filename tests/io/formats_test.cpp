@@ -265,6 +265,34 @@ TEST_F(CarpFibres, SheetsWithAndWithoutHeader) {
   }
 }
 
+TEST_F(CarpFibres, MayHaveACountInFrontAndNineColumnsAndAnotherExtension) {
+  std::string rows;
+  for (int i = 0; i < 5; ++i) rows += fmt::format("{} 0 0 0 1 0 0 0 1\n", i + 1);
+  for (const char* header : {"", "3\n", "5\n"}) {
+    folder_.put("a.fib", header + rows);
+    const Dataset d = read_dataset(points_);
+    EXPECT_EQ(d.tets.data.require("fiber", "T").values, DataArray::Values(Doubles{4, 0, 0}));
+    EXPECT_EQ(d.tets.data.require("sheet", "T").values, DataArray::Values(Doubles{0, 1, 0}));
+    EXPECT_EQ(d.tets.data.require("normal", "T").values, DataArray::Values(Doubles{0, 0, 1}));
+    EXPECT_TRUE(d.warnings.empty());
+  }
+  EXPECT_THAT(reading_error(points_, folder_.file("a.fib", "4\n" + rows)), HasSubstr("first line"));
+}
+
+TEST_F(CarpFibres, UnderAnotherNameAreMentioned) {
+  folder_.put("b.lon", "1 0 0\n");
+  EXPECT_THAT(read_dataset(points_).warnings, ElementsAre(HasSubstr("there is b.lon")));
+}
+
+TEST(Carp, TakesTagsThatAreWrittenAsReals) {
+  TemporaryFolder folder;
+  const fs::path points = folder.file("a.pts", "3\n0 0 0\n1 0 0\n0 1 0\n");
+  folder.put("a.elem", "2\nTr 0 1 2 4.0\nTr 0 1 2 -7\n");
+  EXPECT_EQ(read_dataset(points).triangles.data.require("region", "t").values, DataArray::Values(Ints{4, -7}));
+  EXPECT_THAT(reading_error(points, folder.file("a.elem", "1\nTr 0 1 2 4.5\n")), HasSubstr("'4.5'"));
+  EXPECT_THAT(reading_error(points, folder.file("a.elem", "1\nTr 0 1 2 5e9\n")), HasSubstr("'5e9'"));
+}
+
 TEST_F(CarpFibres, OfAnotherMeshAreRefused) {
   for (const auto& [fibres, said] : std::vector<std::pair<std::string, std::string>>{
            {"1\n1 0 0\n", "rows: 1, elements in the .elem file: 5"},
@@ -282,6 +310,69 @@ TEST(Carp, SaysWhatIsWrong) {
   EXPECT_THAT(reading_error(points, elements), HasSubstr("line 2: 'Xx' is not an element type"));
   folder.put("a.elem", "1\nLn 0 2 1\n");
   EXPECT_THAT(reading_error(points, elements), HasSubstr("line 2: vertex id 2 is out of range"));
+}
+
+// ---- Numbers
+
+/// What a type or a place cannot hold is refused with its value, never changed.
+TEST(Numbers, ThatDoNotFitAreRefused) {
+  const auto ply = [](const std::string& coordinate, const std::string& count_and_ids,
+                      const std::string& types = "uchar int") {
+    return "ply\nformat ascii 1.0\nelement vertex 3\nproperty double x\nproperty float y\nproperty double z\n"
+           "element face 1\nproperty list " +
+           types + " vertex_indices\nend_header\n0 0 0\n1 0 0\n0 " + coordinate + " 0\n" + count_and_ids + "\n";
+  };
+  const auto vtk = [](const std::string& x, const std::string& id) {
+    return "# vtk DataFile Version 3.0\nx\nASCII\nDATASET POLYDATA\nPOINTS 3 double\n0 0 0 " + x +
+           " 0 0 0 1 0\nPOLYGONS 1 4\n3 0 " + id + " 2\n";
+  };
+  const auto vtu = [](const std::string& ids, const std::string& end, const std::string& type,
+                      const std::string& type_type = "UInt8", const std::string& cells = "1") {
+    return "<VTKFile type=\"UnstructuredGrid\" byte_order=\"LittleEndian\"><UnstructuredGrid><Piece "
+           "NumberOfPoints=\"3\" "
+           "NumberOfCells=\"" +
+           cells +
+           "\"><Points><DataArray type=\"Float32\" NumberOfComponents=\"3\" format=\"ascii\">0 0 0 1 0 0 0 1 "
+           "0</DataArray>"
+           "</Points><Cells><DataArray type=\"Int32\" Name=\"connectivity\" format=\"ascii\">" +
+           ids + "</DataArray><DataArray type=\"Float64\" Name=\"offsets\" format=\"ascii\">" + end +
+           "</DataArray><DataArray type=\"" + type_type + "\" Name=\"types\" format=\"ascii\">" + type +
+           "</DataArray></Cells></Piece></UnstructuredGrid></VTKFile>";
+  };
+  const auto stl = [](const std::string& x) {
+    return "solid a\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex " + x +
+           " 0 0\nvertex 0 1 0\nendloop\nendfacet\nendsolid\n";
+  };
+  TemporaryFolder folder;
+  const auto refused = [&](const std::string& name, const std::string& content, const std::string& said) {
+    EXPECT_THAT(reading_error(folder.file(name, content)), HasSubstr(said)) << content;
+  };
+  const auto taken = [&](const std::string& name, const std::string& content) {
+    EXPECT_EQ(read_dataset(folder.file(name, content)).triangles.cells.size(), 1U) << content;
+  };
+  taken("a.ply", ply("1e-999", "3 0 1 2.0"));
+  refused("a.ply", ply("1e999", "3 0 1 2"), "'1e999'");
+  refused("a.ply", ply("1e39", "3 0 1 2"), "1e+39 is out of the range");
+  refused("a.ply", ply("1", "3 0 1 4294967297"), "4294967297 is out of the range");
+  refused("a.ply", ply("1", "3 0 1 1.9"), "'1.9'");
+  refused("a.ply", ply("1", "3 0 1 nan", "uchar float"), "nan where a whole number");
+  refused("a.ply", ply("1", "3 0 1 1.5", "uchar float"), "1.5 where a whole number");
+  refused("a.ply", ply("1", "259 0 1 2"), "259 is out of the range");
+  taken("a.vtk", vtk("1", "1"));
+  refused("a.vtk", vtk("1e999", "1"), "'1e999'");
+  refused("a.vtk", vtk("1", "4294967297"), "4294967297");
+  refused("a.vtk", vtk("1", "1.7"), "'1.7'");
+  taken("a.vtu", vtu("0 1 2", "3", "5"));
+  refused("a.vtu", vtu("0 1 4294967298", "3", "5"), "4294967298");
+  refused("a.vtu", vtu("0 1 2", "nan", "5"), "offsets of cell 0");
+  refused("a.vtu", vtu("0 1 2", "3", "261"), "'261'");
+  refused("a.vtu", vtu("0 1 2", "3", "1e9", "Float64"), "type 1000000000");
+  refused("a.vtu", vtu("0 1 2", "3", "5", "UInt8", "77"), "NumberOfCells is 77, but there are 1");
+  taken("a.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n");
+  refused("a.obj", "v 0 0 0\nv 1e999 0 0\nv 0 1 0\nf 1 2 3\n", "line 2: '1e999'");
+  taken("a.stl", stl("1"));
+  refused("a.stl", stl("1e999"), "'1e999'");
+  refused("a.off", "OFF\n3 1 0\n0 0 0\n1e999 0 0\n0 1 0\n3 0 1 2\n", "'1e999'");
 }
 
 // ---- MRtrix track files

@@ -150,11 +150,40 @@ TEST(MetricFromDataset, BuildsFibersWithTwoVelocities) {
 
 TEST(MetricFromDataset, AveragesFibersOfPoints) {
   Dataset dataset = two_tets();
-  dataset.point_data.set({"f", 3, std::vector<float>{3, 0, 0, 1, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 8}});
+  dataset.point_data.set({"f", 3, std::vector<float>{2, 1, 0, 4, 2, 0, 1, 2, 0, 2, 4, 0, 0, 0, 8}});
   const Metric metric = build(dataset, {.fiber_array = "f", .velocities = Velocities{1, 0.5, 0.5}});
   const Vec3f& f = std::get<FiberMetric>(metric.kind()).fiber[0];
   EXPECT_NEAR(f.x, std::sqrt(0.5), 1e-6);
   EXPECT_NEAR(f.y, std::sqrt(0.5), 1e-6);
+}
+
+/// A fibre has no front end: f and −f are the same, and files have both.
+TEST(MetricFromDataset, TheSignsOfFibersAndSheetsMeanNothing) {
+  const std::vector<double> fiber{1, 0.1, 0, 1, -0.1, 0.2, 0.9, 0, 0.1, 1, 0, 0, 0, 1, 0.1};
+  const std::vector<double> sheet{0, 1, 0.1, 0.1, 1, 0, 0, 1, -0.2, 0, 1, 0, 1, 0, 0};
+  const auto tensors = [&](unsigned signs) {
+    Dataset dataset = two_tets();
+    std::vector<double> f = fiber, s = sheet;
+    for (std::size_t i = 0; i < f.size(); ++i) {
+      if ((signs >> (i / 3) & 1U) != 0) f[i] = -f[i];
+      if ((signs >> (i / 3 + 5) & 1U) != 0) s[i] = -s[i];
+    }
+    dataset.point_data.set({"f", 3, std::move(f)});
+    dataset.point_data.set({"s", 3, std::move(s)});
+    const Metric metric =
+        build(dataset, {.fiber_array = "f", .sheet_array = "s", .velocities = Velocities{1, 0.5, 0.25}});
+    std::vector<double> crossings;
+    for (const std::size_t cell : {0U, 1U})
+      for (const Vec3d e : {Vec3d{1, 0, 0}, Vec3d{0, 1, 0}, Vec3d{0, 0, 1}, Vec3d{1, 1, 1}})
+        crossings.push_back(crossing(metric, cell, e));
+    return crossings;
+  };
+  const std::vector<double> all_forward = tensors(0);
+  EXPECT_NEAR(all_forward[0], 1.0, 0.05);  // the first cell's fibres are along x
+  for (unsigned signs = 1; signs < 1024; ++signs) {
+    const std::vector<double> mixed = tensors(signs);
+    for (std::size_t i = 0; i < mixed.size(); ++i) ASSERT_NEAR(mixed[i], all_forward[i], 1e-5) << signs;
+  }
 }
 
 TEST(MetricFromDataset, BuildsSheetsAndRegions) {

@@ -237,9 +237,10 @@ std::int64_t ByteReader::integer(std::string_view what) {
   const std::string_view word = require_token(what);
   if (const auto value = parse_number<std::int64_t>(without_plus(word))) return *value;
   // Some programs write whole numbers as "3.0" or "1e5".
-  const auto value = parse_real(word);
-  if (!value || !(*value > -9.2e18 && *value < 9.2e18)) fail("{} where {} should be", in_quotes(word), what);
-  return static_cast<std::int64_t>(*value);
+  const auto real = parse_real(word);
+  const auto value = real ? converted<std::int64_t>(*real) : std::nullopt;
+  if (!value) fail("{} where {} should be", in_quotes(word), what);
+  return *value;
 }
 
 std::size_t ByteReader::count(std::string_view what, std::size_t min_bytes) {

@@ -51,8 +51,10 @@ std::optional<double> parse_real(std::string_view text) {
   const std::string_view digits = without_plus(text);
   double value = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  return error != std::errc::invalid_argument && end == digits.data() + digits.size() ? std::optional(value)
-                                                                                      : std::nullopt;
+  if (error == std::errc::invalid_argument || end != digits.data() + digits.size()) return std::nullopt;
+  if (error == std::errc::result_out_of_range) value = std::strtod(std::string(digits).c_str(), nullptr);
+  const bool too_large = error == std::errc::result_out_of_range && std::isinf(value);  // else too small: nearly zero
+  return too_large ? std::nullopt : std::optional(value);
 }
 
 TextScanner::TextScanner(std::filesystem::path path, std::string_view text, Syntax syntax)
@@ -125,19 +127,15 @@ double TextScanner::real(std::string_view what) {
   return value;
 }
 
-// "+1.5", Fortran's "1.5D+03", and numbers too large or too small for a double, which become infinity or zero.
+// "+1.5", Fortran's "1.5D+03", and numbers too small for a double, which become zero.
 double TextScanner::unusual_real(std::string_view what) {
   std::string text(current_word());
   std::replace(text.begin(), text.end(), 'D', 'e');
   std::replace(text.begin(), text.end(), 'd', 'e');
-  const char* first = text.c_str() + (text.starts_with('+') ? 1 : 0);
-  const char* last = text.c_str() + text.size();
-  double value = 0;
-  const auto [stop, error] = std::from_chars(first, last, value);
-  if (stop != last || first == last || error == std::errc::invalid_argument) bad_number(what, "a number");
-  if (error == std::errc::result_out_of_range) value = std::strtod(first, nullptr);
+  const std::optional<double> value = parse_real(text);
+  if (!value) bad_number(what, "a number in range");
   pos_ = word_ + text.size();
-  return value;
+  return *value;
 }
 
 double TextScanner::coordinate(std::string_view what) {

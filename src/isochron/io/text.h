@@ -3,15 +3,19 @@
 
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
+#include <limits>
 #include <new>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -45,8 +49,24 @@ std::optional<Number> parse_number(std::string_view text) {
   return error == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
 }
 
-/// The whole text, with or without '+', as a number; 0 where double cannot hold it.
+/// The whole text, with or without '+', as a number; none where it is none, or too large for double.
 std::optional<double> parse_real(std::string_view text);
+
+/// A number in another type; none where that changes it: out of range, no whole number, no number at all. Fractions may
+/// be rounded.
+template <class To, class From>
+std::optional<To> converted(From value) {
+  if constexpr (std::is_integral_v<To> && std::is_integral_v<From>) {
+    if (!std::in_range<To>(value)) return std::nullopt;
+  } else if constexpr (std::is_integral_v<To>) {
+    const double limit = std::ldexp(1.0, std::numeric_limits<To>::digits);  // one more than the largest
+    const double least = std::is_signed_v<To> ? -limit : 0;
+    if (!(value >= least && value < limit) || value != std::floor(value)) return std::nullopt;
+  } else if constexpr (sizeof(To) < sizeof(From)) {
+    if (std::isfinite(value) && std::abs(value) > std::numeric_limits<To>::max()) return std::nullopt;
+  }
+  return static_cast<To>(value);
+}
 
 /// Throws InputError about a file, "problem (why); what to do".
 template <class... Args>
@@ -117,6 +137,14 @@ class TextScanner {
   std::string_view rest_of_line();
 
   double real(std::string_view what);
+  /// A number of some type. What does not fit is refused.
+  template <class T>
+  T number(std::string_view what) {
+    if constexpr (std::is_integral_v<T>) return integer<T>(what);
+    const double value = real(what);
+    if (const auto fitting = converted<T>(value)) return *fitting;
+    bad_number(what, "in the range of its type");
+  }
   /// A finite real.
   double coordinate(std::string_view what = "a coordinate");
   template <std::integral Int>
@@ -128,6 +156,13 @@ class TextScanner {
     if (error != std::errc{} || !ends_word(stop)) bad_number(what, "a whole number in range");
     pos_ = stop;
     return value;
+  }
+  /// A whole number that may be written as "4.0".
+  template <std::integral Int>
+  Int whole_number(std::string_view what) {
+    const double value = real(what);
+    if (const auto whole = converted<Int>(value)) return *whole;
+    bad_number(what, "a whole number in range");
   }
   /// A number of things of which each takes at least `bytes_each` bytes of what is left; a larger one is refused, so
   /// that a damaged count never makes anyone allocate.

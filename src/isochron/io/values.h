@@ -95,19 +95,26 @@ T value_at(const char* bytes, Encoding encoding) {
 template <class T>
 T read_value(ByteReader& reader, Encoding encoding) {
   if (encoding == Encoding::text) {
-    if constexpr (std::is_floating_point_v<T>) return static_cast<T>(reader.real("a number"));
-    const std::int64_t value = reader.integer("a whole number");
-    return static_cast<T>(value);
+    const auto fitting = [&](auto value) {
+      if (const auto result = converted<T>(value)) return *result;
+      reader.fail("{} is out of the range of its type", value);
+    };
+    if constexpr (std::is_floating_point_v<T>) return fitting(reader.real("a number"));
+    else return fitting(reader.integer("a whole number"));
   }
   T value;
   reader.read(&value, sizeof(T));
   return native(value, encoding);
 }
 
-/// One value of a file's type, converted.
+/// One value of a file's type, converted. One that does not fit is refused.
 template <class To>
 To read_as(ByteReader& reader, ScalarType type, Encoding encoding) {
-  return with_type(type, [&]<class T>() { return static_cast<To>(read_value<T>(reader, encoding)); });
+  return with_type(type, [&]<class T>() {
+    const T value = read_value<T>(reader, encoding);
+    if (const auto result = converted<To>(value)) return *result;
+    reader.fail("{} where a whole number should be", value);
+  });
 }
 
 /// The bytes that a value takes at least.

@@ -299,10 +299,7 @@ DataArray::Values VtkXmlFile::values(const XmlArray& array) const {
   TextScanner in(path_, array.inside, {});
   return with_type(array.type, [&]<class T>() -> DataArray::Values {
     std::vector<Stored<T>> result;
-    while (!in.at_end()) {
-      if constexpr (std::is_floating_point_v<T>) result.push_back(static_cast<T>(in.real("a number")));
-      else result.push_back(to_stored(static_cast<T>(in.integer<std::int64_t>("a whole number"))));
-    }
+    while (!in.at_end()) result.push_back(to_stored(in.number<T>("a number")));
     return result;
   });
 }

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "isochron/core/join_text.h"
+#include "isochron/diffusion.h"
 #include "isochron/error.h"
 
 namespace isochron {
@@ -53,17 +54,14 @@ class CellValues {
   /// `allowed` component counts.
   template <class Visit>
   void for_each(const std::string& name, std::initializer_list<int> allowed, Visit&& visit) const {
-    const DataArray* on_cells = dataset_.block<Corners>().data.find(name);
-    const DataArray& array = on_cells != nullptr ? *on_cells : on_points(name);
-    if (std::find(allowed.begin(), allowed.end(), array.components) == allowed.end())
-      throw InputError(fmt::format("array '{}' has the wrong number of components ({}, not {}); choose another array",
-                                   name, array.components, join_text(allowed, " or ")));
-    if (on_cells != nullptr && array.tuple_count() != cells_.size())
-      throw InputError(fmt::format(
-          "array '{}' does not belong to this mesh (values: {}, {}: {}); choose another array or export it again", name,
-          array.tuple_count(), cell_name<Corners>, cells_.size()));
-    std::visit([&](const auto& values) { visit_cells(values, array.components, on_cells != nullptr, visit); },
-               array.values);
+    for_each(name, allowed, mean_of, visit);
+  }
+
+  /// The same for vectors whose sign means nothing: where they are on the points, the unit vector that fits those of
+  /// the corners best, whichever way each points. Zero where all are zero, not finite where one is not.
+  template <class Visit>
+  void for_each_direction(const std::string& name, Visit&& visit) const {
+    for_each(name, {3}, axis_of, [&](std::size_t e, Tuple tuple) { visit(e, Vec3d{tuple[0], tuple[1], tuple[2]}); });
   }
 
   /// The least value at a cell's corners of an array on the points; that of the cell where it is on the cells.
@@ -86,6 +84,47 @@ class CellValues {
   }
 
  private:
+  /// The values at a cell's corners, `width` each, as one.
+  static void mean_of(std::span<const double> corners, std::span<double> result) {
+    for (std::size_t c = 0; c < result.size(); ++c) {
+      double sum = 0;
+      for (std::size_t i = c; i < corners.size(); i += result.size()) sum += corners[i];
+      result[c] = sum / Corners;
+    }
+  }
+  static void axis_of(std::span<const double> corners, std::span<double> result) {
+    SymTensor3d products{};
+    Vec3d axis{}, first{};
+    for (std::size_t i = 0; i < corners.size(); i += 3) {
+      const Vec3d v{corners[i], corners[i + 1], corners[i + 2]};
+      const double length = norm(v);
+      if (!std::isfinite(length)) axis = v / length;
+      if (!(length > 0)) continue;
+      if (!(norm(first) > 0)) first = v;
+      products = products + SymTensor3d::outer(v / length);
+    }
+    if (norm(first) > 0 && is_finite(axis)) {
+      axis = principal_direction(products);
+      if (dot(axis, first) < 0) axis = -axis;
+    }
+    for (int c = 0; c < 3; ++c) result[static_cast<std::size_t>(c)] = axis[c];
+  }
+
+  template <class Join, class Visit>
+  void for_each(const std::string& name, std::initializer_list<int> allowed, Join&& join, Visit&& visit) const {
+    const DataArray* on_cells = dataset_.block<Corners>().data.find(name);
+    const DataArray& array = on_cells != nullptr ? *on_cells : on_points(name);
+    if (std::find(allowed.begin(), allowed.end(), array.components) == allowed.end())
+      throw InputError(fmt::format("array '{}' has the wrong number of components ({}, not {}); choose another array",
+                                   name, array.components, join_text(allowed, " or ")));
+    if (on_cells != nullptr && array.tuple_count() != cells_.size())
+      throw InputError(fmt::format(
+          "array '{}' does not belong to this mesh (values: {}, {}: {}); choose another array or export it again", name,
+          array.tuple_count(), cell_name<Corners>, cells_.size()));
+    std::visit([&](const auto& values) { visit_cells(values, array.components, on_cells != nullptr, join, visit); },
+               array.values);
+  }
+
   [[nodiscard]] const DataArray& on_points(const std::string& name) const {
     const DataArray* array = dataset_.point_data.find(name);
     if (array == nullptr)
@@ -103,19 +142,20 @@ class CellValues {
     return *array;
   }
 
-  template <class Values, class Visit>
-  void visit_cells(const Values& values, int components, bool on_cells, Visit&& visit) const {
+  template <class Values, class Join, class Visit>
+  void visit_cells(const Values& values, int components, bool on_cells, Join&& join, Visit&& visit) const {
     const auto width = static_cast<std::size_t>(components);
-    std::vector<double> tuple(width);
+    std::vector<double> tuple(width), corners(width * Corners);
+    const auto copy = [&](std::size_t from, std::span<double> to) {
+      for (std::size_t c = 0; c < width; ++c) to[c] = static_cast<double>(values[from * width + c]);
+    };
     for (std::size_t e = 0; e < cells_.size(); ++e) {
-      for (std::size_t c = 0; c < width; ++c) {
-        if (on_cells) {
-          tuple[c] = static_cast<double>(values[e * width + c]);
-        } else {
-          double sum = 0;
-          for (const VertexId v : cells_[e]) sum += static_cast<double>(values[v.index() * width + c]);
-          tuple[c] = sum / Corners;
-        }
+      if (on_cells) {
+        copy(e, tuple);
+      } else {
+        for (std::size_t k = 0; k < Corners; ++k)
+          copy(cells_[e][k].index(), std::span(corners).subspan(k * width, width));
+        join(corners, tuple);
       }
       visit(e, Tuple(tuple));
     }
@@ -211,8 +251,7 @@ template <int Corners>
 std::vector<Vec3f> directions(const CellValues<Corners>& cells, const std::string& name, BadCells& zero) {
   std::vector<Vec3f> result(cells.size());
   BadCells infinite;
-  cells.for_each(name, {3}, [&](std::size_t e, Tuple tuple) {
-    const Vec3d v{tuple[0], tuple[1], tuple[2]};
+  cells.for_each_direction(name, [&](std::size_t e, const Vec3d& v) {
     const double length = norm(v);
     if (!std::isfinite(length)) infinite.add(e);
     else if (!(length > 0)) zero.add(e);

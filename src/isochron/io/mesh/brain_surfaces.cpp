@@ -134,10 +134,7 @@ class GiftiReader {
     scanner.check_count("the numbers of an array", count, 2);
     return with_type(type, [&]<class T>() -> DataArray::Values {
       std::vector<Stored<T>> list(count);
-      for (Stored<T>& value : list) {
-        if constexpr (std::is_floating_point_v<T>) value = static_cast<T>(scanner.real("a number"));
-        else value = to_stored(scanner.integer<T>("a whole number"));
-      }
+      for (Stored<T>& value : list) value = to_stored(scanner.number<T>("a number"));
       return list;
     });
   }

@@ -1,3 +1,6 @@
+#include <algorithm>
+
+#include "isochron/core/join_text.h"
 #include "isochron/io/mesh/formats.h"
 
 namespace isochron {
@@ -43,7 +46,7 @@ std::vector<CellKind> read_elements(const std::filesystem::path& path, Dataset& 
     if (&kind == kinds.data()) reserve_cells(result, type.kind, kinds.size());
     std::array<VertexId, 8> nodes;
     for (int k = 0; k < type.nodes; ++k) nodes[static_cast<std::size_t>(k)] = in.vertex(0, points);
-    const auto region = in.more_on_line() ? in.integer<std::int32_t>("a region tag") : 0;
+    const auto region = in.more_on_line() ? in.whole_number<std::int32_t>("a region tag") : 0;
     in.skip_rest();
     kind = type.kind;
     add_cell(result, kind, nodes);
@@ -61,31 +64,35 @@ std::size_t words_on_line(TextScanner& in) {
   return words;
 }
 
-// The number of values a row has. A header line (1: fibres, 2: fibres and sheets) is optional; many real files have
-// none.
-std::size_t read_fiber_header(TextScanner& in) {
+// The number of values a row has: 3 for each direction (fibre, sheet, and the normal of both). A header line is
+// optional; it has the number of directions or, in other files, that of the elements.
+std::size_t read_fiber_header(TextScanner& in, std::size_t elements) {
   if (in.at_end()) in.truncated("fibres");
   TextScanner ahead = in;
   const std::size_t words = words_on_line(ahead);
-  if (words == 3 || words == 6) return words;
-  const auto directions = words == 1 ? in.integer<int>("the number of directions") : 0;
-  if (directions != 1 && directions != 2)
+  if (words == 3 || words == 6 || words == 9) return words;
+  const auto number = words == 1 ? in.integer<std::uint64_t>("the number of directions") : 0;
+  ahead = in;
+  const std::size_t values = words == 1 && !ahead.at_end() ? words_on_line(ahead) : 0;
+  const bool row = values == 3 || values == 6 || values == 9;
+  if (!row || (number != values / 3 && number != elements))
     in.fail(
-        "the first line is no header and no row (words: {}; it must be 1 or 2, or hold the 3 or 6 numbers of an "
-        "element); repair the file",
-        words);
-  return static_cast<std::size_t>(3 * directions);
+        "the first line is no header and no row (words: {}; it must be the number of directions, 1 to 3, or that of "
+        "elements, {}, or hold the 3, 6 or 9 numbers of an element); repair the file",
+        words, elements);
+  return values;
 }
 
 void read_fibers(const std::filesystem::path& path, const std::vector<CellKind>& kinds, Dataset& result) {
   const FileBytes bytes(path);
   TextScanner in(path, bytes.text(), {.hash_comments = true});
-  const std::size_t values = read_fiber_header(in);
-  std::array<std::array<std::vector<double>, 2>, cell_kinds.size()> directions;
+  const std::size_t values = read_fiber_header(in, kinds.size());
+  constexpr std::array names{"fiber", "sheet", "normal"};
+  std::array<std::array<std::vector<double>, names.size()>, cell_kinds.size()> directions;
   for (std::size_t i = 0; i < kinds.size(); ++i) {
     if (in.at_end())
-      in.fail("there are too few fibres (rows: {}, elements in the .elem file: {}); use the .lon file of the same mesh",
-              i, kinds.size());
+      in.fail("there are too few fibres (rows: {}, elements in the .elem file: {}); use the file of the same mesh", i,
+              kinds.size());
     for (std::size_t k = 0; k < values; ++k) {
       const double value = in.coordinate("a fibre component");
       if (kinds[i] != CellKind::other) directions[static_cast<std::size_t>(kinds[i])][k / 3].push_back(value);
@@ -94,14 +101,29 @@ void read_fibers(const std::filesystem::path& path, const std::vector<CellKind>&
   }
   if (!in.at_end()) {
     in.peek();
-    in.fail("there are too many fibres (elements in the .elem file: {}); use the .lon file of the same mesh",
-            kinds.size());
+    in.fail("there are too many fibres (elements in the .elem file: {}); use the file of the same mesh", kinds.size());
   }
-  for (std::size_t k = 0; k < cell_kinds.size(); ++k) {
-    auto& [fiber, sheet] = directions[k];
-    if (!fiber.empty()) arrays_of(result, cell_kinds[k]).set({"fiber", 3, std::move(fiber)});
-    if (!sheet.empty()) arrays_of(result, cell_kinds[k]).set({"sheet", 3, std::move(sheet)});
+  for (std::size_t k = 0; k < cell_kinds.size(); ++k)
+    for (std::size_t d = 0; d < names.size(); ++d)
+      if (!directions[k][d].empty()) arrays_of(result, cell_kinds[k]).set({names[d], 3, std::move(directions[k][d])});
+}
+
+/// Fibres under another name than the mesh are not taken, but should not go unnoticed.
+void warn_of_other_fibers(const std::filesystem::path& path, Dataset& result) {
+  std::vector<std::string> others;
+  std::error_code error;
+  const auto folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+  for (auto it = std::filesystem::directory_iterator(folder, error);
+       !error && it != std::filesystem::directory_iterator() && others.size() < 4; it.increment(error)) {
+    const std::string extension = FileName(it->path()).extension;
+    if ((extension == ".lon" || extension == ".fib") && !find_companion(it->path(), ".pts"))
+      others.push_back(it->path().filename().string());
   }
+  if (others.empty()) return;
+  std::sort(others.begin(), others.end());
+  result.warnings.push_back(
+      fmt::format("read without fibres: they would be in {}; there is {}, so rename it if it belongs to this mesh",
+                  FileName(path).with(".lon").filename().string(), join_text(others, " and ")));
 }
 
 const DataArray* find_directions(const DataArrays& arrays, std::string_view name) {
@@ -162,7 +184,12 @@ Dataset read_carp(const std::filesystem::path& path) {
   Dataset result;
   read_pts(points, result);
   const std::vector<CellKind> kinds = read_elements(elements, result);
-  if (const auto fibers = find_companion(path, ".lon")) read_fibers(*fibers, kinds, result);
+  for (const char* extension : {".lon", ".fib"})
+    if (const auto fibers = find_companion(path, extension)) {
+      read_fibers(*fibers, kinds, result);
+      return result;
+    }
+  warn_of_other_fibers(path, result);
   return result;
 }
 

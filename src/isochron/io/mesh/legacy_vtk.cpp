@@ -176,18 +176,21 @@ class LegacyReading {
   // From version 5: all offsets, then all corners.
   void read_offset_cells(RawCells& cells, std::size_t offsets, std::size_t corners) {
     read_list("OFFSETS", offsets, cells.ends, [&](auto value) {
-      const auto end = static_cast<std::uint64_t>(value);
-      if (!(value >= 0) || end > corners || (!cells.ends.empty() && end < cells.ends.back()))
+      const auto end = converted<std::uint64_t>(value);
+      if (!end || *end > corners || (!cells.ends.empty() && *end < cells.ends.back()))
         reader_.fail("the cell offsets do not increase");
-      return end;
+      return *end;
     });
     if (!cells.ends.empty()) {
       if (cells.ends.front() != 0 || cells.ends.back() != corners)
         reader_.fail("the cell offsets do not fit the cells");
       cells.ends.erase(cells.ends.begin());
     }
-    read_list("CONNECTIVITY", corners, cells.ids,
-              [&](auto value) { return checked_id(static_cast<std::int64_t>(value)); });
+    read_list("CONNECTIVITY", corners, cells.ids, [&](auto value) {
+      const auto id = converted<std::int64_t>(value);
+      if (!id) reader_.fail("{} is no point number", value);
+      return checked_id(*id);
+    });
   }
 
   /// A keyword, a type, and so many numbers of it, each as `checked` returns it.

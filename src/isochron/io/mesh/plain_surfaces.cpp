@@ -210,6 +210,8 @@ class StlReading {
       reader_.skip(2);  // the attribute
       add_triangle(corners);
     }
+    if (reader_.peek(bytes_each).size() == bytes_each)
+      reader_.fail("more than the {} triangles that it announces follow", count);
   }
 
   void read_text() {

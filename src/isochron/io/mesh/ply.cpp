@@ -173,12 +173,13 @@ class Table {
   std::size_t rows_ = 0;
 };
 
-void read_list(ByteReader& reader, const Property& property, Encoding encoding, std::vector<std::int64_t>& list) {
-  const auto length = read_as<double>(reader, *property.count_type, encoding);
-  if (!(length >= 0 && length < 9e15)) reader.fail("a list has {} items", length);
+/// PLY has no whole numbers that double would change.
+void read_list(ByteReader& reader, const Property& property, Encoding encoding, std::vector<double>& list) {
+  const auto length = read_as<std::int64_t>(reader, *property.count_type, encoding);
+  if (length < 0) reader.fail("a list has {} items", length);
   reader.require_room(static_cast<std::size_t>(length), min_bytes(property.type, encoding));
   list.resize(static_cast<std::size_t>(length));
-  for (std::int64_t& item : list) item = read_as<std::int64_t>(reader, property.type, encoding);
+  for (double& item : list) item = read_as<double>(reader, property.type, encoding);
 }
 
 class PlyReading {
@@ -217,7 +218,7 @@ class PlyReading {
   template <class Take>
   std::vector<DataArray> read_rows(const Element& element, std::span<const std::string> left_out, Take&& take) {
     Table table(element, left_out);
-    std::vector<std::int64_t> list;
+    std::vector<double> list;
     for (std::size_t row = 0; row < element.count; ++row) {
       for (std::size_t i = 0; i < element.properties.size(); ++i) {
         const Property& p = element.properties[i];
@@ -261,7 +262,7 @@ class PlyReading {
                                                : 0;
     bool have_corners = false;
     const std::vector<std::string> ends{"vertex1", "vertex2"};
-    cells.arrays = read_rows(element, ends, [&](std::size_t, std::size_t i, const std::vector<std::int64_t>& list) {
+    cells.arrays = read_rows(element, ends, [&](std::size_t, std::size_t i, const std::vector<double>& list) {
       const Property& p = element.properties[i];
       if (i == 0) {
         cells.ends.push_back(0);
@@ -273,7 +274,11 @@ class PlyReading {
       } else if (p.count_type && cells.kind != 0 && !have_corners &&
                  (p.name == "vertex_indices" || p.name == "vertex_index")) {
         have_corners = true;
-        cells.ids.insert(cells.ids.end(), list.begin(), list.end());
+        for (const double number : list) {
+          const auto id = converted<std::int64_t>(number);
+          if (!id) reader_.fail("{} where a whole number should be", number);
+          cells.ids.push_back(*id);
+        }
       }
       cells.ends.back() = cells.ids.size();
       return end;

@@ -61,10 +61,7 @@ class Columns {
  private:
   template <class T>
   static void read_tuple(TextScanner& in, int components, std::vector<T>& values) {
-    for (int k = 0; k < components; ++k) {
-      if constexpr (std::is_integral_v<T>) values.push_back(in.integer<T>("an attribute"));
-      else values.push_back(static_cast<T>(in.real("an attribute")));
-    }
+    for (int k = 0; k < components; ++k) values.push_back(in.number<T>("an attribute"));
   }
 
   std::vector<DataArray> arrays_;

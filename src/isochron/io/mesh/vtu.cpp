@@ -36,7 +36,7 @@ class MeshJoiner {
     if (kind == 0) {
       const XmlArray* types = section->find("types");
       if (types == nullptr) file_.fail("the cells have no types");
-      std::visit([&](const auto& v) { kinds.assign(v.begin(), v.end()); }, file_.values(*types));
+      std::visit([&](const auto& list) { kinds = cell_kinds_in(list); }, file_.values(*types));
       sorter_.reserve(kinds);
     }
     std::visit(
@@ -55,19 +55,32 @@ class MeshJoiner {
   CellSorter& sorter() { return sorter_; }
 
  private:
+  template <class List>
+  std::vector<std::uint8_t> cell_kinds_in(const List& list) {
+    std::vector<std::uint8_t> kinds;
+    kinds.reserve(list.size());
+    for (const auto number : list) {
+      const auto kind = converted<std::uint8_t>(number);
+      if (!kind) file_.fail("cell {} is of type {}, which there is not", kinds.size(), number);
+      kinds.push_back(*kind);
+    }
+    return kinds;
+  }
+
   template <class Ids, class Ends, class KindOf>
   void add_runs(const Ids& ids, const Ends& ends, std::size_t before, KindOf&& kind_of) {
     std::vector<std::int64_t> cell;
     std::size_t begin = 0;
     for (std::size_t i = 0; i < ends.size(); ++i) {
-      const auto end = static_cast<std::size_t>(ends[i]);
-      if (ends[i] < 0 || end < begin || end > ids.size())
+      const auto end = converted<std::size_t>(ends[i]);
+      if (!end || *end < begin || *end > ids.size())
         file_.fail("the offsets of cell {} do not fit the connectivity", i);
-      cell.assign(ids.begin() + static_cast<std::ptrdiff_t>(begin), ids.begin() + static_cast<std::ptrdiff_t>(end));
+      cell.assign(ids.begin() + static_cast<std::ptrdiff_t>(begin), ids.begin() + static_cast<std::ptrdiff_t>(*end));
+      const auto points = static_cast<std::int64_t>(dataset_.points.size());
       for (std::int64_t& id : cell)
-        if (id >= 0) id += static_cast<std::int64_t>(before);
+        if (id >= 0 && id < points) id += static_cast<std::int64_t>(before);  // others are refused as they are
       sorter_.add(kind_of(i), std::span<const std::int64_t>(cell));
-      begin = end;
+      begin = *end;
     }
   }
 
@@ -127,10 +140,17 @@ Dataset read_mesh(const std::filesystem::path& path, const char* kind, std::span
   }
   for (std::size_t i = 0; i < before.size(); ++i) {
     const std::size_t cells = joiner.sorter().cell_count();
-    for (const CellSection& section : sections)
-      joiner.add_cells(file.pieces()[i].find(section.name), section.kind, before[i]);
-    if (joiner.sorter().cell_count() > cells)
-      with_cells.push_back({&file.pieces()[i], joiner.sorter().cell_count() - cells});
+    const XmlPiece& piece = file.pieces()[i];
+    for (const CellSection& section : sections) {
+      const std::size_t others = joiner.sorter().cell_count();
+      joiner.add_cells(piece.find(section.name), section.kind, before[i]);
+      const std::string announced = fmt::format("NumberOf{}", section.name);
+      if (!piece.element.attribute(announced)) continue;
+      const std::uint64_t wanted = whole_attribute(file.xml(), piece.element, announced);
+      if (const std::size_t found = joiner.sorter().cell_count() - others; found != wanted)
+        file.fail("{} is {}, but there are {}", announced, wanted, found);
+    }
+    if (joiner.sorter().cell_count() > cells) with_cells.push_back({&piece, joiner.sorter().cell_count() - cells});
   }
   joiner.sorter().finish();
   join_sections(file, "PointData", with_points, dataset.warnings,

@@ -91,8 +91,8 @@ class SourceFactor {
                                                     int side) const {
       const double plain = (4 * near - far) / 3, along = side * slope[i];
       if (!(along > 0)) return plain;
-      const double correction = here - (4 * times->time(y) - times->time(z)) / 3 - along * (2.0 / 3);
-      return correction * correction * weight[i] < max_of_a_step ? plain + correction : plain;
+      const double change = here - (4 * times->time(y) - times->time(z)) / 3 - along * (2.0 / 3);
+      return change * change * weight[i] < max_of_a_step ? plain + change : plain;
     }
   };
   template <class Problem>
