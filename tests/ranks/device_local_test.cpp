@@ -131,7 +131,7 @@ Told solve_on_parts(const SimplexMesh<Corners>& mesh, const Metric& metric, cons
     BandTuning tuning = band_tuning(Corners, mesh.vertex_count(), 1, 0);
     tuning.width *= ranks::device_bands;
     ranks::DeviceLocal<double> local(part, state, halo, ranks::device_scale(tuning, problem.mean_edge));
-    const ranks::RankWork work = ranks::run_bands(communicator, halo, local, how.rank_options.pace, {}, 0);
+    const ranks::RankWork work = ranks::run_bands(communicator, halo, local, how.rank_options.pace, {}, {});
     part.times(state.time);
     Arrival own;
     for (std::size_t v = 0; v < share.part.owned; ++v)

@@ -182,7 +182,7 @@ TEST(Banded, GivesUpWhereTimesNeverSettle) {
     if (threads == 0) banded_serial(graph, state, tuning);
     else BandedTeam<Graph>(graph, state, tuning, threads).run();
     EXPECT_FALSE(state.converged) << threads;
-    EXPECT_GE(state.counters.vertex_updates, max_updates(2)) << threads;
+    EXPECT_GE(state.counters.vertex_updates, max_updates({2})) << threads;
   }
 }
 

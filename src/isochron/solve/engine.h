@@ -386,8 +386,11 @@ class EngineOf final : public Engine {
   template <class Problem, class T = typename Problem::Scalar>
   Start<T> start_of(const Problem& problem, const std::vector<Seed>& seeds) const {
     const Precision precision = std::is_same_v<T, float> ? Precision::single_ : Precision::double_;
-    return make_start<T>(problem.vertex_count, make_start_seeds<T>(seeds, problem.unit), plan_.tolerance(precision),
-                         [&](GlobalVertexId vertex) { return adapter_.internal(problem, vertex.in_whole()); });
+    Start<T> start =
+        make_start<T>(problem.vertex_count, make_start_seeds<T>(seeds, problem.unit), plan_.tolerance(precision),
+                      [&](GlobalVertexId vertex) { return adapter_.internal(problem, vertex.in_whole()); });
+    if constexpr (requires { problem.longest; }) start.state.contrast = problem.longest / problem.shortest;
+    return start;
   }
 
   template <class T>

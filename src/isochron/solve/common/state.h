@@ -24,10 +24,11 @@ struct SolveState {
   Progress progress;
   bool converged = true;
   double transfer_seconds = 0;  ///< of what a schedule took: copies to and from a device
+  double contrast = 1;          ///< as in `ProblemSize`
 
   /// Whether a schedule that has updated so many vertices gives up. The times are not converged then.
   bool gives_up_after(std::uint64_t updates) {
-    if (updates > max_updates(time.size())) converged = false;
+    if (updates > max_updates({time.size(), contrast})) converged = false;
     return !converged;
   }
 };

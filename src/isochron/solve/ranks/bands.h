@@ -48,17 +48,17 @@ struct BandCounters {
 template <class T>
 class Bands {
  public:
-  /// Progress is that of all ranks' vertex updates, of which about `expected_updates` are to come; 0: not reported, and
-  /// not limited.
+  /// Progress is that of all ranks' vertex updates, one a vertex of the whole. Without any it is not reported, and
+  /// updates are not limited.
   Bands(Communicator& communicator, LocalSolver<T>& local, Outbox<T>& out, int tag, Pace pace, const Progress& progress,
-        double expected_updates = 0)
+        const ProblemSize& whole = {})
       : communicator_(communicator),
         local_(local),
         out_(out),
         tag_(tag),
         pace_(pace),
         progress_(progress),
-        expected_updates_(expected_updates) {}
+        whole_(whole) {}
 
   /// Throws Cancelled on all ranks when one was cancelled. False, on all of them, when they gave up because the times
   /// do not settle.
@@ -96,14 +96,13 @@ class Bands {
   static constexpr std::size_t between_looks = 128;
 
   void report(const Tally& all) {
-    if (!progress_.report || !(expected_updates_ > 0) || counters_.bands % 16 != 0) return;
-    progress_.report(std::min(1.0, static_cast<double>(all.sums[3]) / expected_updates_));
+    if (!progress_.report || whole_.vertices == 0 || counters_.bands % 16 != 0) return;
+    progress_.report(std::min(1.0, static_cast<double>(all.sums[3]) / static_cast<double>(whole_.vertices)));
   }
 
   /// Whether so many updates are more than a solve that ends can need.
   [[nodiscard]] bool given_up(std::int64_t updates) const {
-    return expected_updates_ > 0 &&
-           updates > static_cast<std::int64_t>(max_updates(static_cast<std::uint64_t>(expected_updates_)));
+    return whole_.vertices > 0 && static_cast<std::uint64_t>(updates) > max_updates(whole_);
   }
   bool advance(std::uint32_t band) {
     return local_.advance(band, between_looks, out_) &&
@@ -197,7 +196,7 @@ class Bands {
   int tag_;
   Pace pace_;
   const Progress& progress_;
-  double expected_updates_;
+  ProblemSize whole_;
   std::uint32_t band_ = 0;
   BandCounters counters_;
   std::vector<std::uint32_t> vertices_;

@@ -124,9 +124,9 @@ class DeviceLocal final : public LocalSolver<T> {
 template <class T>
 RankWork run_on_device(Communicator& communicator, const Halo& halo, DevicePart<T>& part, SolveState<T>& state,
                        const BandTuning& tuning, T mean_edge, Pace pace, const Progress& progress,
-                       double expected_updates) {
+                       const ProblemSize& whole) {
   DeviceLocal<T> local(part, state, halo, device_scale(tuning, mean_edge));
-  RankWork work = run_bands(communicator, halo, static_cast<LocalSolver<T>&>(local), pace, progress, expected_updates);
+  RankWork work = run_bands(communicator, halo, static_cast<LocalSolver<T>&>(local), pace, progress, whole);
   part.times(state.time);
   return work;
 }

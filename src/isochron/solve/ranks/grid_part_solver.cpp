@@ -134,10 +134,10 @@ class PreparedBlocks final : public RankPart<typename Problem::Scalar> {
     const cuda::OnDevice here(device_);
     const BandTuning tuning = adaptive_tuning(band_width_ > 0 ? band_width_ : device_steps);
     return run_on_device(communicator_, halo_, *device_part_, start.state, tuning, problem_.mean_edge, Pace::banded,
-                         progress, static_cast<double>(image_.voxel_count()));
+                         progress, ProblemSize{image_.voxel_count()});
   }
   RankWork run_here(LocalSolver<T>& local, const Progress& progress) const {
-    return run_bands(communicator_, halo_, local, Pace::banded, progress, static_cast<double>(image_.voxel_count()));
+    return run_bands(communicator_, halo_, local, Pace::banded, progress, ProblemSize{image_.voxel_count()});
   }
 
   /// Of a voxel of the padded.

@@ -79,7 +79,7 @@ class PreparedPart final : public RankPart<T> {
       BandTuning wide = tuning();
       if (!(setup_.band_width > 0)) wide.width *= device_bands;
       return run_on_device(communicator_, halo_, *device_part_, start.state, wide, problem_.mean_edge, setup_.pace,
-                           progress, static_cast<double>(part_.whole_vertices));
+                           progress, whole());
     }
     if (setup_.threads > 1) return run_in_team(start.state, progress);
     const Relax relax = relax_of(start);
@@ -123,9 +123,10 @@ class PreparedPart final : public RankPart<T> {
   }
 
   RankWork run_here(LocalSolver<T>& local, const Progress& progress) const {
-    return run_bands(communicator_, halo_, local, setup_.pace, progress, static_cast<double>(part_.whole_vertices));
+    return run_bands(communicator_, halo_, local, setup_.pace, progress, whole());
   }
 
+  [[nodiscard]] ProblemSize whole() const { return {part_.whole_vertices, problem_.longest / problem_.shortest}; }
   [[nodiscard]] BandTuning tuning() const {
     return band_tuning(Corners, static_cast<std::size_t>(part_.whole_vertices), setup_.band_threads, setup_.band_width);
   }

@@ -45,10 +45,10 @@ struct RankWork {
 /// All ranks together: goes through the bands with this rank's local solver, until none has anything left to do.
 template <class T>
 RankWork run_bands(Communicator& communicator, const Halo& halo, LocalSolver<T>& local, Pace pace,
-                   const Progress& progress, double expected_updates) {
+                   const Progress& progress, const ProblemSize& whole) {
   const int tag = communicator.next_tag();
   Outbox<T> out(communicator, halo, tag);
-  Bands<T> bands(communicator, local, out, tag, pace, progress, expected_updates);
+  Bands<T> bands(communicator, local, out, tag, pace, progress, whole);
   const bool converged = bands.run();
   return {bands.counters(), local.counters(), out.messages(), out.bytes(), 1, converged};
 }
