@@ -75,7 +75,7 @@ void declare_sources(Command& command, SourceRequest& sources) {
   command.group("Where the front starts");
   command.repeated("--source", "IDS", "Vertices or voxels, 0-based: 0,5,10-20", append_to(sources.ids));
   command.repeated("--source-point", "X,Y,Z", "A point in or on the mesh, or in the image", append_to(sources.points));
-  command.repeated("--source-file", "FILE", "Rows 'id time', or a .vtx file", append_to(sources.files));
+  command.repeated("--source-file", "FILE", "Rows 'id time' or 'x y z time', or a .vtx file", append_to(sources.files));
   command.repeated("--source-tag", "NAME=V", "All vertices or voxels where an array has this value",
                    append_to(sources.tags));
   command.option("--source-levelset", "NAME", "The zero set of a signed point array of a mesh",

@@ -35,6 +35,13 @@ SourceSummary summary_of(const Sources& source) {
 
 bool SolveRequest::to_table() const { return each_source && is_npy(output); }
 
+/// Points may also come from files that are read later.
+static void check_matrix_of_points(const SolveRequest& request) {
+  if (!request.matrix.empty())
+    throw UsageError(
+        "--matrix has a column for each source vertex (points of --source-point and of files give none); use --source");
+}
+
 void check_each_source(const SolveRequest& request) {
   if (!request.each_source) {
     if (!request.matrix.empty())
@@ -56,8 +63,7 @@ void check_each_source(const SolveRequest& request) {
         "others alone");
   if (!request.matrix.empty() && FileName(request.matrix).extension != ".csv")
     throw usage_error("{}: a matrix is written as text with commas; name it .csv or .csv.gz", request.matrix.string());
-  if (!request.matrix.empty() && !request.sources.points.empty())
-    throw UsageError("--matrix has a column for each source vertex (--source-point gives none); use --source");
+  if (!request.sources.points.empty()) check_matrix_of_points(request);
 }
 
 /// A row of times for each source.
@@ -99,6 +105,7 @@ EachSource::EachSource(const SolveRequest& request, const Sources& sources, std:
     : request_(request), sets_(one_by_one(sources)) {
   if (sets_.size() < 2)
     throw UsageError("there is only one source (--each-source needs several); leave out --each-source");
+  if (!sources.points.empty()) check_matrix_of_points(request);
   if (request.to_table()) times_ = std::make_unique<TimesFile>(request.output, sets_.size(), vertices);
   if (!request.matrix.empty()) matrix_ = std::make_unique<MatrixFile>(request, sets_);
 }

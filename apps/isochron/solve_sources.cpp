@@ -20,13 +20,18 @@ void add_ids(const std::vector<IdRange>& ranges, double time, const IdSpace& ids
 void add_rows(const std::filesystem::path& file, const std::vector<SourceRow>& rows, double time, const IdSpace& ids,
               Sources& sources) {
   for (const SourceRow& row : rows) {
+    const double onset = row.time.value_or(time);
+    if (row.point) {
+      sources.points.push_back({*row.point, onset});
+      continue;
+    }
     ids.check("source", row.vertex.value, file);
-    sources.vertices.push_back({row.vertex, row.time.value_or(time)});
+    sources.vertices.push_back({row.vertex, onset});
   }
 }
 
-/// Sources by id, from the command line and from files.
-void add_by_id(const SolveRequest& request, const SideInputs& inputs, const IdSpace& ids, Sources& sources) {
+/// Sources by id, from the command line and from files, and points from files.
+void add_listed(const SolveRequest& request, const SideInputs& inputs, const IdSpace& ids, Sources& sources) {
   const SourceRequest& wanted = request.sources;
   const double time = wanted.time.value_or(0.0);
   for (const auto& ranges : wanted.ids) add_ids(ranges, time, ids, sources);
@@ -109,7 +114,7 @@ void check_tag(const NameValue& tag, bool found, bool any) {
 Sources gather_named_sources(const SolveRequest& request, const SideInputs& inputs, std::size_t vertices) {
   const double time = request.sources.time.value_or(0.0);
   Sources sources;
-  add_by_id(request, inputs, {vertices, "mesh", "vertex", "vertices"}, sources);
+  add_listed(request, inputs, {vertices, "mesh", "vertex", "vertices"}, sources);
   for (const Vec3d& point : request.sources.points) sources.points.push_back({point, time});
   return sources;
 }
@@ -144,7 +149,7 @@ Sources gather_voxel_sources(const SolveRequest& request, const SideInputs& inpu
   const SourceRequest& wanted = request.sources;
   const double time = wanted.time.value_or(0.0);
   Sources sources;
-  add_by_id(request, inputs, {voxels, "image", "voxel", "voxels"}, sources);
+  add_listed(request, inputs, {voxels, "image", "voxel", "voxels"}, sources);
   for (const NameValue& tag : wanted.tags) {
     const std::size_t before = sources.vertices.size();
     for (const VertexId voxel : tagged(tag)) sources.vertices.push_back({voxel, time});

@@ -48,7 +48,7 @@ class Sources(CliCase):
         for text in ("\n# c\n0 1\n\n5\n", "0 0\r\n5 1\r\n", "\ufeff0 0\n", "0,0\n5;1\n"):
             self.write("s.txt", text)
             self.solve("--source-file s.txt")
-        for text in ("# nothing\n\n", "", "0 1 2\n", "1e3 0\n", "-1 0\n", "0 nan\n", "id time\n0 1\n"):
+        for text in ("# nothing\n\n", "", "0 1 2 3 4\n", "0 1\n0 1 2\n", "0 1 2\n0 1\n", "1e3 0\n", "-1 0\n", "0 nan\n", "id time\n0 1\n"):
             self.write("s.txt", text)
             self.expect(3, "solve a.msh -o b.msh --source-file s.txt", words=("s.txt", "; "))
 
@@ -61,6 +61,16 @@ class Sources(CliCase):
         self.solve("--source-file s.txt")
         self.assertEqual(self.range_of("source"), (0, 1))
         self.assertEqual(self.range_of("arrival_time")[0], 0)
+
+    def test_file_of_points(self):
+        self.write("points.txt", "# x y z time\n0.5 0.5 0\n0.05 0.05 0 0.2\n")
+        found = self.solve("--source-file points.txt --source-time 0.1")
+        self.assertEqual(self.range_of("source"), (0, 1))
+        for onset, point in ((0.1, "0.5,0.5"), (0.2, "0.05,0.05")):
+            alone = self.solve(f"--source-point {point} --source-time {onset}")
+            self.assertLessEqual(found["max_time"], alone["max_time"])
+        self.assertAlmostEqual(found["max_time"], 0.1 + 0.5**0.5, delta=0.01)
+        self.expect(2, "solve a.msh -o b.npy --source-file points.txt --each-source --matrix m.csv", words="--matrix")
 
     def test_vtx_file(self):
         self.write("s.vtx", "2\nextra\n0\n10\n")

@@ -45,11 +45,19 @@ TEST(SourceFile, ReadsIdsWithAndWithoutTime) {
   EXPECT_FALSE(rows[1].time.has_value());
   EXPECT_EQ(rows[2].time, -1e-3);
   EXPECT_EQ(read_source_file(folder.file("a.vtx", "1\nintra\n9\n"))[0].vertex, VertexId(9));
+  const auto points = read_source_file(folder.file("p.txt", "# x y z time\n1 2.5 -3 7\n4,5,6\n"));
+  ASSERT_EQ(points.size(), 2U);
+  EXPECT_EQ(points[0].point, (Vec3d{1, 2.5, -3}));
+  EXPECT_EQ(points[0].time, 7);
+  EXPECT_EQ(points[1].point, (Vec3d{4, 5, 6}));
+  EXPECT_FALSE(points[1].time);
 }
 
 TEST(SourceFile, SaysWhatIsWrong) {
   TemporaryFolder folder;
   EXPECT_THAT(error_of(read_source_file, folder.file("a.txt", "1 2\n1 2 3\n")), HasSubstr("line 2: more than two"));
+  EXPECT_THAT(error_of(read_source_file, folder.file("f.txt", "1 2 3\n4 5\n6 7 8\n")), HasSubstr("line 2: fewer"));
+  EXPECT_THAT(error_of(read_source_file, folder.file("g.txt", "1 2 3 4 5\n")), HasSubstr("more than four"));
   EXPECT_THAT(error_of(read_source_file, folder.file("b.txt", "# nothing\n")), HasSubstr("no sources"));
   EXPECT_THAT(error_of(read_source_file, folder.file("c.txt", "1 nan\n")), HasSubstr("line 1: a time is nan"));
   EXPECT_THAT(error_of(read_source_file, folder.file("d.txt", "4294967295\n")), HasSubstr("too large"));

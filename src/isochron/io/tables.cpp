@@ -45,6 +45,16 @@ Row look_ahead(TextScanner in) {
   return row;
 }
 
+Vec3d read_position(TextScanner& in) {
+  Vec3d position;
+  for (int k = 0; k < 3; ++k) {
+    if (k > 0 && !in.more_on_line())
+      in.fail("fewer than three values in the line (a row is: x y z time, as in the first line); complete it");
+    position[k] = in.coordinate();
+  }
+  return position;
+}
+
 enum class NamePlace { none, front, back };
 
 // Where the name of a row stands, if it can be a row. Of four numbers either end could be an id.
@@ -121,18 +131,22 @@ std::vector<VertexId> read_vtx(const std::filesystem::path& path) {
 std::vector<SourceRow> read_source_file(const std::filesystem::path& path) {
   std::vector<SourceRow> result;
   if (FileName(path).extension == ".vtx") {
-    for (const VertexId v : read_vtx(path)) result.push_back({v, std::nullopt});
+    for (const VertexId v : read_vtx(path)) result.push_back({v, {}, {}});
   } else {
     const FileBytes bytes(path);
     TextScanner in(path, bytes.text(), {.hash_comments = true, .separators = ",;"});
+    const bool points = !in.at_end() && look_ahead(in).words > 2;
     while (!in.at_end()) {
       SourceRow& row = result.emplace_back();
-      row.vertex = read_id(in);
+      if (points) row.point = read_position(in);
+      else row.vertex = read_id(in);
       if (in.more_on_line()) row.time = in.coordinate("a time");
+      if (in.more_on_line() && points)
+        in.fail("more than four values in the line (a row is: x y z time); split it into rows");
       if (in.more_on_line()) in.fail("more than two values in the line (a row is: id time); split it into rows");
     }
   }
-  if (result.empty()) bad_file(path, "no sources (every line is blank or a comment); add rows: id time");
+  if (result.empty()) bad_file(path, "no sources (every line is blank or a comment); add rows: id time, or x y z time");
   return result;
 }
 

@@ -22,16 +22,17 @@ std::vector<std::vector<double>> read_number_rows(const std::filesystem::path& p
 
 /// One row of a source file.
 struct SourceRow {
-  VertexId vertex;
+  VertexId vertex;  ///< invalid where the row has a point
+  std::optional<Vec3d> point;
   std::optional<double> time;  ///< in the caller's unit; absent where the file does not give one
 };
 
 /// A CARP .vtx file: the number of ids, a line "intra" or "extra", then 0-based ids. Throws InputError.
 std::vector<VertexId> read_vtx(const std::filesystem::path& path);
 
-/// Rows "id [time]", 0-based, '#' comments; no time where it is not given. A .vtx file is read as such. Throws
-/// InputError for a malformed row, a time that is not finite and a file without rows; ids are not checked against any
-/// mesh.
+/// Rows "id [time]", 0-based, or rows "x y z [time]" in the whole file; '#' comments; no time where it is not given. A
+/// .vtx file is read as such. Throws InputError for a malformed row, a number that is not finite and a file without
+/// rows; ids are not checked against any mesh.
 std::vector<SourceRow> read_source_file(const std::filesystem::path& path);
 
 /// Points and what they are called.
