@@ -369,6 +369,7 @@ class Surface(CliCase):
                                  ("--uniform 0", ("--uniform", "positive")), ("--seeds 0", ("--seeds", "positive")),
                                  ("--most-particles 0", ("--most-particles", "positive")),
                                  ("--smoothing=-1", ("--smoothing", "negative")), ("--epsilon 0", "epsilon"),
+                                 ("--smoothing 1e9", ("smoothing", "at most 64")),
                                  ("--delta=-1", "delta"), ("--uniform 1 --epsilon 1", ("--epsilon", "--uniform")),
                                  ("--uniform 1 --delta 1 --epsilon 1", "--epsilon and --delta"),
                                  ("--bins many", ("--bins", "adaptive")), ("--tetrahedra magic", ("magic", "netgen")),

@@ -4,7 +4,10 @@
 #include <cmath>
 #include <limits>
 
+#include <fmt/format.h>
+
 #include "isochron/core/parallel.h"
+#include "isochron/error.h"
 
 namespace isochron {
 namespace {
@@ -97,6 +100,8 @@ void gaussian(const Lattice& lattice, const std::vector<float>& weights, int thr
 }  // namespace
 
 void smooth(const Lattice& lattice, double width, int threads, std::vector<float>& values) {
+  if (!(width <= max_smoothing))
+    throw UsageError(fmt::format("a smoothing over {:g} voxels is too wide; give at most {:g}", width, max_smoothing));
   std::vector<float> weights(size_of(static_cast<int>(std::ceil(3 * width))) + 1);
   float sum = 0;
   for (std::size_t d = 0; d < weights.size(); ++d) {

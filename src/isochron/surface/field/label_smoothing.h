@@ -11,6 +11,8 @@ namespace isochron {
 
 /// The width to smooth with by default, in voxels.
 constexpr double usual_label_smoothing = 1;
+/// No object keeps its shape beyond this, and what it takes grows with the width.
+constexpr double max_smoothing = 64;
 
 /// A level field whose zero set is the smoothed surface of the voxels where `inside` is not 0: negative in those, in
 /// units of voxels, and exact only near the surface (it stops growing at ±5). The distance to the voxels' faces is
