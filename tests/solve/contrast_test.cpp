@@ -1,4 +1,5 @@
-// Elements that are far slower or larger than the others: they are refused, or leave the times of the others alone.
+// Extreme meshes and metrics: elements that are far slower or larger than the others are refused, or leave the times of
+// the others alone; very many elements at a vertex are no trouble.
 #include <cmath>
 #include <string>
 #include <vector>
@@ -153,6 +154,16 @@ TEST(Contrast, NearlyEqualPointsAreTaken) {
   const Arrival arrival = solve(mesh, Metric::isotropic(1), from(vertex(0)), options_for({}));
   EXPECT_TRUE(arrival.converged);
   EXPECT_EQ(arrival.unreached, 0U);
+}
+
+/// What looks for neighbours at a vertex must not go through all elements there for each of them.
+TEST(Contrast, VeryManyElementsAtAVertexTakeNoLongerThanElsewhereSlow) {
+  const std::size_t count = 200000;
+  for (const TriangleMesh& mesh : {disc_of_slivers(count), fan_of_triangles(count)}) {
+    const Arrival arrival = solve(mesh, Metric::isotropic(1), from(vertex(0)), options_for({}));
+    EXPECT_TRUE(arrival.converged);
+    for (std::size_t v = 1; v < mesh.vertex_count(); ++v) ASSERT_NEAR(arrival.times[v], 1, 1e-9) << v;
+  }
 }
 
 }  // namespace TEST_FILE

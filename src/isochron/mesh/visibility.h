@@ -30,8 +30,15 @@ void for_elements_sharing(const SimplexMesh<Corners>& mesh, const Adjacency& adj
 template <int Corners, class Visit>
 void for_face_neighbours(const SimplexMesh<Corners>& mesh, const Adjacency& adjacency, ElementId e, Visit&& visit) {
   // Incidences are in element order, so one merge of the corners' lists meets each neighbour in all but one of them.
+  // The longest list is not needed for that: there may be very many elements at a vertex.
   std::array<std::span<const std::uint32_t>, Corners> list;
-  for (int c = 0; c < Corners; ++c) list[c] = adjacency.at(mesh.element(e)[c]);
+  int longest = 0;
+  for (int c = 0; c < Corners; ++c) {
+    list[c] = adjacency.at(mesh.element(e)[c]);
+    if (list[c].size() > list[longest].size()) longest = c;
+  }
+  list[longest] = {};
+  const VertexId left_out = mesh.element(e)[longest];
   constexpr std::uint32_t none = Adjacency::element_of(~0U).value;
   for (;;) {
     std::array<std::uint32_t, Corners> front;
@@ -42,9 +49,11 @@ void for_face_neighbours(const SimplexMesh<Corners>& mesh, const Adjacency& adja
     }
     if (least == none) return;
     int shared = 0, missing = 0;
+    const auto& corners = mesh.element(ElementId(least));
     for (int c = 0; c < Corners; ++c) {
-      const bool has = front[c] == least;
-      if (has) list[c] = list[c].subspan(1);
+      const bool listed = front[c] == least;
+      if (listed) list[c] = list[c].subspan(1);
+      const bool has = listed || (c == longest && std::find(corners.begin(), corners.end(), left_out) != corners.end());
       shared += has ? 1 : 0;
       missing += has ? 0 : c;
     }

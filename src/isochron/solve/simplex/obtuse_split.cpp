@@ -47,11 +47,14 @@ class SplitInput {
   /// The one element that shares the face with element i; none at the boundary and where more than two meet.
   [[nodiscard]] Behind behind(const Face& face, std::uint32_t i) const {
     Behind found;
-    for (const std::uint32_t incidence : problem_.adjacency.at(VertexId(face[0]))) {
+    const auto fewer = [&](std::uint32_t a, std::uint32_t b) {
+      return problem_.adjacency.valence(VertexId(a)) < problem_.adjacency.valence(VertexId(b));
+    };
+    for (const std::uint32_t incidence :
+         problem_.adjacency.at(VertexId(*std::min_element(face.begin(), face.end(), fewer)))) {
       const std::uint32_t other = incidence >> 2;
       if (other == i) continue;
-      if (!std::all_of(face.begin() + 1, face.end(), [&](std::uint32_t v) { return corner_of(other, v) >= 0; }))
-        continue;
+      if (!std::all_of(face.begin(), face.end(), [&](std::uint32_t v) { return corner_of(other, v) >= 0; })) continue;
       if (found.apex >= 0) return {};
       found = Behind{other, 0};
     }

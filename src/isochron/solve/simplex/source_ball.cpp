@@ -6,6 +6,7 @@
 #include <limits>
 #include <queue>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "isochron/mesh/closest_point.h"
@@ -51,12 +52,15 @@ template <int Corners>
 std::vector<ElementId> elements_touching(const SimplexMesh<Corners>& mesh, const Adjacency& adjacency, Vec3d position,
                                          std::span<const ElementId> seeds) {
   std::vector<ElementId> result(seeds.begin(), seeds.end());
+  std::unordered_set<ElementId> found(seeds.begin(), seeds.end());
   for (std::size_t i = 0; i < result.size(); ++i)
     for_face_neighbours(mesh, adjacency, ElementId(result[i]), [&](ElementId e, int) {
-      if (std::find(result.begin(), result.end(), e) != result.end()) return;
+      if (found.contains(e)) return;
       const auto x = corner_points(mesh, e);
       const double size = touch_tolerance * norm(x[1] - x[0]);
-      if (closest_point(x, position).squared_distance <= size * size) result.push_back(e);
+      if (closest_point(x, position).squared_distance > size * size) return;
+      found.insert(e);
+      result.push_back(e);
     });
   return result;
 }
@@ -126,13 +130,20 @@ class SourceBall {
 template <int Corners>
 double SourceBall<Corners>::typical_size() const {
   // Over all elements at the seeds' corners: the seeds alone may be one element.
-  double measure = 0, count = 0;
+  std::vector<VertexId> corners;
   for (const ElementId seed : seeds_)
-    for (const VertexId v : mesh_.element(seed))
-      for (const std::uint32_t incidence : adjacency_.at(v)) {
-        measure += lattice_measure(frame_.map(corner_points(mesh_, Adjacency::element_of(incidence))));
-        ++count;
-      }
+    corners.insert(corners.end(), mesh_.element(seed).begin(), mesh_.element(seed).end());
+  std::sort(corners.begin(), corners.end());
+  double measure = 0, count = 0;
+  for (std::size_t i = 0, next = 0; i < corners.size(); i = next) {  // each as often as it is a corner
+    while (next < corners.size() && corners[next] == corners[i]) ++next;
+    double around = 0;
+    for (const std::uint32_t incidence : adjacency_.at(corners[i]))
+      around += lattice_measure(frame_.map(corner_points(mesh_, Adjacency::element_of(incidence))));
+    const auto times = static_cast<double>(next - i);
+    measure += times * around;
+    count += times * static_cast<double>(adjacency_.valence(corners[i]));
+  }
   return std::pow(measure / count, 1.0 / (Corners - 1));
 }
 
