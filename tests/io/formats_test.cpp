@@ -375,6 +375,15 @@ TEST(Numbers, ThatDoNotFitAreRefused) {
   refused("a.off", "OFF\n3 1 0\n0 0 0\n1e999 0 0\n0 1 0\n3 0 1 2\n", "'1e999'");
 }
 
+TEST(Names, ThousandsOfEqualOnesGetNumbers) {
+  DataArrays arrays;
+  for (int i = 0; i < 5000; ++i) add_named(arrays, {"q", 1, Doubles{}}, "x");
+  const std::vector<std::string> names = arrays.names();
+  EXPECT_EQ(std::set<std::string>(names.begin(), names.end()).size(), 5000U);
+  EXPECT_EQ(names[1], "q_2");
+  EXPECT_EQ(names.back(), "q_5000");
+}
+
 // ---- MRtrix track files
 
 Dataset two_paths() {

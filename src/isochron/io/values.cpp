@@ -91,8 +91,19 @@ void check_arrays(const std::filesystem::path& path, const DataArrays& arrays, s
 
 void add_named(DataArrays& data, DataArray array, const std::string& fallback) {
   if (array.name.empty()) array.name = fallback;
-  const std::string wanted = array.name;
-  for (int number = 2; data.find(array.name) != nullptr; ++number) array.name = fmt::format("{}_{}", wanted, number);
+  if (data.find(array.name) != nullptr) {
+    // A number behind a taken one that is free; files with thousands of equal names do not take for ever.
+    const auto numbered = [&](int number) { return fmt::format("{}_{}", array.name, number); };
+    const auto taken = [&](int number) { return data.find(numbered(number)) != nullptr; };
+    int high = 2;
+    while (taken(high)) high *= 2;
+    int low = high / 2;
+    while (high > 2 && low + 1 < high) {
+      const int middle = (low + high) / 2;
+      (taken(middle) ? low : high) = middle;
+    }
+    array.name = numbered(high);
+  }
   data.set(std::move(array));
 }
 
