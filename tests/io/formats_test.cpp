@@ -1,4 +1,6 @@
 // Each text format: what is written is read again, and what others write is read right.
+#include <set>
+
 #include "io/image_samples.h"
 #include "isochron/core/random.h"
 
