@@ -186,6 +186,35 @@ TEST(MetricFromDataset, TheSignsOfFibersAndSheetsMeanNothing) {
   }
 }
 
+TEST(MetricFromDataset, FibersOfPointsMayHaveAnyLengthButMustBeFinite) {
+  const auto fiber = [](double x) {
+    Dataset dataset = two_tets();
+    dataset.point_data.set({"f", 3, std::vector<double>{x, 0, 0, 1, 0, 0, 0, 0, 0, -1e-3, 0, 0, 1, 0, 0}});
+    return std::get<FiberMetric>(build(dataset, {.fiber_array = "f", .velocities = Velocities{1, 0.5, 0.5}}).kind())
+        .fiber[0];
+  };
+  for (const double length : {1e-300, -1e-170, 1e200, 1e308}) EXPECT_NEAR(std::abs(fiber(length).x), 1, 1e-6) << length;
+  EXPECT_THROW(fiber(nan), InputError);
+  EXPECT_THROW(fiber(std::numeric_limits<double>::infinity()), InputError);
+}
+
+TEST(MetricFromDataset, NoMeanHidesATensorThatIsNotPositiveDefinite) {
+  Dataset dataset = two_tets();
+  std::vector<double> tensors;
+  for (int p = 0; p < 5; ++p) {
+    const double d = p == 4 ? -1 : 4;
+    tensors.insert(tensors.end(), {d, d, d, 0, 0, 0});
+  }
+  dataset.point_data.set({"t", 6, std::move(tensors)});
+  EXPECT_THAT([&] { build(dataset, {.metric_array = "t"}); },
+              ThrowsMessage<InputError>(AllOf(HasSubstr("not positive definite"), HasSubstr("1 of 2 cells"))));
+}
+
+TEST(MetricFromDataset, ARegionHasOneRow) {
+  const Dataset dataset = with_cells("region", 1, {1, 2});
+  EXPECT_THROW(build(dataset, {.table = {{1, {1, 1, 1}}, {1, {2, 2, 2}}, {2, {3, 3, 3}}}}), UsageError);
+}
+
 TEST(MetricFromDataset, BuildsSheetsAndRegions) {
   Dataset dataset = with_cells("fiber", 3, {1, 0, 0, 1, 0, 0});
   dataset.tets.data.set({"sheet", 3, std::vector<double>{0, 1, 0, 0, 0, 1}});

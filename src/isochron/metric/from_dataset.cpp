@@ -57,6 +57,20 @@ class CellValues {
     for_each(name, allowed, mean_of, visit);
   }
 
+  /// The same for arrays whose every tuple must be `right`: a mean would hide corners that are not. `visit` gets NaN
+  /// for cells with such a corner.
+  template <class Right, class Visit>
+  void for_each_if_right(const std::string& name, std::initializer_list<int> allowed, Right&& right,
+                         Visit&& visit) const {
+    const auto join = [&](std::span<const double> corners, std::span<double> result) {
+      mean_of(corners, result);
+      for (std::size_t i = 0; i < corners.size(); i += result.size())
+        if (!right(Tuple(corners.subspan(i, result.size()))))
+          std::fill(result.begin(), result.end(), std::numeric_limits<double>::quiet_NaN());
+    };
+    for_each(name, allowed, join, visit);
+  }
+
   /// The same for vectors whose sign means nothing: where they are on the points, the unit vector that fits those of
   /// the corners best, whichever way each points. Zero where all are zero, not finite where one is not.
   template <class Visit>
@@ -95,18 +109,19 @@ class CellValues {
   static void axis_of(std::span<const double> corners, std::span<double> result) {
     SymTensor3d products{};
     Vec3d axis{}, first{};
+    bool finite = true;
     for (std::size_t i = 0; i < corners.size(); i += 3) {
       const Vec3d v{corners[i], corners[i + 1], corners[i + 2]};
-      const double length = norm(v);
-      if (!std::isfinite(length)) axis = v / length;
-      if (!(length > 0)) continue;
-      if (!(norm(first) > 0)) first = v;
-      products = products + SymTensor3d::outer(v / length);
+      const double largest = std::max({std::abs(v.x), std::abs(v.y), std::abs(v.z)});
+      finite = finite && is_finite(v);
+      if (!finite || !(largest > 0)) continue;
+      const Vec3d scaled = v / largest;  // squares of what files hold may be too large or too small
+      if (!(norm(first) > 0)) first = scaled;
+      products = products + SymTensor3d::outer(scaled / norm(scaled));
     }
-    if (norm(first) > 0 && is_finite(axis)) {
-      axis = principal_direction(products);
-      if (dot(axis, first) < 0) axis = -axis;
-    }
+    if (norm(first) > 0) axis = principal_direction(products);
+    if (dot(axis, first) < 0) axis = -axis;
+    if (!finite) axis.x = std::numeric_limits<double>::quiet_NaN();
     for (int c = 0; c < 3; ++c) result[static_cast<std::size_t>(c)] = axis[c];
   }
 
@@ -199,7 +214,8 @@ Metric tensor_metric(const CellValues<Corners>& cells, const std::string& name, 
   TensorMetric result;
   result.tensor.resize(cells.size());
   BadCells lopsided, indefinite;
-  cells.for_each(name, {6, 9}, [&](std::size_t e, Tuple tuple) {
+  const auto right = [&](Tuple tuple) { return positive_definite(tensor_of(tuple, order)); };
+  cells.for_each_if_right(name, {6, 9}, right, [&](std::size_t e, Tuple tuple) {
     SymTensor3d m = tensor_of(tuple, order);
     if (!symmetric(tuple)) lopsided.add(e);
     if (!positive_definite(m)) return indefinite.add(e);
@@ -220,7 +236,8 @@ std::vector<std::uint16_t> table_rows(const CellValues<Corners>& cells, const Me
     throw UsageError("the velocity table has too many rows (at most 65535 are possible); join regions");
   std::map<double, std::uint16_t> rows;
   for (const RegionVelocities& row : request.table)
-    rows.emplace(static_cast<double>(row.region), static_cast<std::uint16_t>(rows.size()));
+    if (!rows.emplace(static_cast<double>(row.region), static_cast<std::uint16_t>(rows.size())).second)
+      throw UsageError(fmt::format("the velocity table has region {} twice; leave one of the rows out", row.region));
   const std::string name = request.region_array.empty() ? cells.first_on_cells({"region", "gmsh:physical", "medit:ref"})
                                                         : cells.first_on_cells({request.region_array.c_str()});
   std::vector<std::uint16_t> result(cells.size());

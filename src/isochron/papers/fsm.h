@@ -47,7 +47,7 @@ void fsm(const Relax& relax, SolveState<typename Relax::Scalar>& state,
   Counters& counters = state.counters;
   std::uint64_t sweeps = 0;
   for (bool changed = true; changed;) {
-    if (counters.rounds > max_passes({state.time.size(), state.contrast})) {
+    if (counters.rounds > max_sweeps({state.time.size(), state.contrast})) {
       state.converged = false;
       return;
     }

@@ -69,9 +69,9 @@ class SourceTimes {
 /// is any guide.
 ///
 /// Corrections cₖ are negative, since u₀ is convex, and make steps shorter. Those that take too much of a step are left
-/// out, so that Σ wₖ cₖ² < ½ over the terms of a cell. Then the update, Σ wₖ (u − tₖ − cₖ)² = 1 over the terms that
-/// count, is later than the earliest of its neighbours: were u ≤ tₖ for all of them, the sum would be at most Σ wₖ cₖ².
-/// So no time falls below the earliest seed's, and lowering times comes to an end.
+/// out, so that Σ wₖ cₖ² < ½ over the terms of a cell (`one`). Then the update, Σ wₖ (u − tₖ − cₖ)² = 1 over the terms
+/// that count, is later than the earliest of its neighbours: were u ≤ tₖ for all of them, the sum would be at most Σ wₖ
+/// cₖ². So no time falls below the earliest seed's, and lowering times comes to an end.
 class SourceFactor {
  public:
   explicit SourceFactor(const SourceTimes& times) : times_(&times) {}

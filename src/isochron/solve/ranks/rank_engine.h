@@ -1,4 +1,4 @@
-// One rank's totals of a solve from its seeds to its result, on a part of a mesh or of an image.
+// One rank's side of a solve, from its seeds to its result, on a part of a mesh or of an image.
 #pragma once
 
 #include <algorithm>
