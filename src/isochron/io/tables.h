@@ -69,7 +69,7 @@ class NpyWriter {
  private:
   ByteWriter out_;
   std::size_t rows_left_;
-  std::size_t columns_;
+  [[maybe_unused]] std::size_t columns_;  ///< for assertions
 };
 
 }  // namespace isochron

@@ -270,6 +270,7 @@ std::vector<Seed> part_seeds(Communicator& communicator, const MeshPart<Corners>
     std::vector<Seed> seeds;
     if (communicator.rank() == 0) {
       std::vector<VertexId> inside;
+      inside.reserve(centres.size());
       for (const std::uint64_t global : centres) inside.push_back(near.vertex.at(global));
       const Adjacency inner = inner_adjacency(near.mesh, inside, rings);
       try {

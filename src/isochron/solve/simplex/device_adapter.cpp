@@ -10,6 +10,7 @@
 #include "isochron/solve/simplex/cuda/surface.h"
 #include "isochron/solve/simplex/cuda/volume.h"
 #include "isochron/solve/simplex/near_sources.h"
+#include "isochron/solve/simplex/problem.h"
 #include "isochron/solve/source_set.h"
 
 namespace isochron {
