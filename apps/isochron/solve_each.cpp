@@ -31,16 +31,16 @@ SourceSummary summary_of(const Sources& source) {
   return {.vertex = {}, .point = source.points.front().position, .onset = source.points.front().time};
 }
 
-}  // namespace
-
-bool SolveRequest::to_table() const { return each_source && is_npy(output); }
-
-/// Points may also come from files that are read later.
-static void check_matrix_of_points(const SolveRequest& request) {
+/// For sources with points, of which some may come from files that are read late.
+void refuse_matrix_of_points(const SolveRequest& request) {
   if (!request.matrix.empty())
     throw UsageError(
         "--matrix has a column for each source vertex (points of --source-point and of files give none); use --source");
 }
+
+}  // namespace
+
+bool SolveRequest::to_table() const { return each_source && is_npy(output); }
 
 void check_each_source(const SolveRequest& request) {
   if (!request.each_source) {
@@ -63,7 +63,7 @@ void check_each_source(const SolveRequest& request) {
         "others alone");
   if (!request.matrix.empty() && FileName(request.matrix).extension != ".csv")
     throw usage_error("{}: a matrix is written as text with commas; name it .csv or .csv.gz", request.matrix.string());
-  if (!request.sources.points.empty()) check_matrix_of_points(request);
+  if (!request.sources.points.empty()) refuse_matrix_of_points(request);
 }
 
 /// A row of times for each source.
@@ -105,7 +105,7 @@ EachSource::EachSource(const SolveRequest& request, const Sources& sources, std:
     : request_(request), sets_(one_by_one(sources)) {
   if (sets_.size() < 2)
     throw UsageError("there is only one source (--each-source needs several); leave out --each-source");
-  if (!sources.points.empty()) check_matrix_of_points(request);
+  if (!sources.points.empty()) refuse_matrix_of_points(request);
   if (request.to_table()) times_ = std::make_unique<TimesFile>(request.output, sets_.size(), vertices);
   if (!request.matrix.empty()) matrix_ = std::make_unique<MatrixFile>(request, sets_);
 }

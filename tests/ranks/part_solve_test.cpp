@@ -11,6 +11,7 @@
 #include "isochron/generate.h"
 #include "isochron/partition.h"
 #include "isochron/solve/ranks/part_split.h"
+#include "isochron/solve/ranks/rank_engine.h"
 #include "isochron/solve/simplex/obtuse_split.h"
 #include "isochron/solver.h"
 #include "solve/samples.h"
@@ -234,6 +235,43 @@ TEST(PartSolve, SolvesAgainAfterItWasStopped) {
       once = false;
       stop = false;
       with.expect_times(part, solver.solve(from(vertex(40))));
+    });
+}
+
+/// Never has enough, as no local solver should.
+class RestlessLocal final : public ranks::LocalSolver<double> {
+ public:
+  [[nodiscard]] std::uint32_t next_band() override { return 0; }
+  bool advance(std::uint32_t, std::size_t, Outbox<double>&) override {
+    counters_.vertex_updates += 1000;
+    return true;
+  }
+  void accept(std::span<const std::uint32_t>, std::span<const double>) override {}
+  [[nodiscard]] Counters counters() const override { return counters_; }
+
+ private:
+  Counters counters_;
+};
+
+/// Ends with neighbours that have nothing to do.
+class IdleLocal final : public ranks::LocalSolver<double> {
+ public:
+  [[nodiscard]] std::uint32_t next_band() override { return ranks::no_band; }
+  bool advance(std::uint32_t, std::size_t, Outbox<double>&) override { return false; }
+  void accept(std::span<const std::uint32_t>, std::span<const double>) override {}
+  [[nodiscard]] Counters counters() const override { return {}; }
+};
+
+TEST(Bands, AllRanksGiveUpWhereOneNeverSettles) {
+  for (const Pace pace : {Pace::banded, Pace::local_solves})
+    run_delayed(3, {}, [&](Communicator& communicator) {
+      Halo halo;
+      halo.offsets = {0};
+      RestlessLocal restless;
+      IdleLocal idle;
+      ranks::LocalSolver<double>& local = communicator.rank() == 1 ? static_cast<ranks::LocalSolver<double>&>(restless)
+                                                                   : static_cast<ranks::LocalSolver<double>&>(idle);
+      EXPECT_FALSE(ranks::run_bands(communicator, halo, local, pace, {}, {10}).converged);
     });
 }
 

@@ -26,6 +26,11 @@ constexpr bool spoils_neighbours(double shortest, double longest, double usual) 
   return longest > 1e12 * shortest && longest > 1e10 * usual;
 }
 
+/// What no element of a mesh with these edge travel times can break: those rules need not be asked for each.
+constexpr bool ordinary_edge_times(double shortest, double longest) {
+  return fits_double(shortest, longest) && !spoils_neighbours(shortest, longest, 0);
+}
+
 /// How much work a solve can be.
 struct ProblemSize {
   std::uint64_t vertices = 0;

@@ -98,7 +98,7 @@ class MeshDeviceAdapterOf final : public MeshDeviceAdapter {
 
   void check_lengths() {
     const cuda::MeshSummary summary = device_->summary();
-    if (!fits_double(summary.shortest, summary.longest) || spoils_neighbours(summary.shortest, summary.longest, 0))
+    if (!ordinary_edge_times(summary.shortest, summary.longest))  // else nothing need be fetched
       check_edge_times(whole_mesh(), whole_metric(), summary.shortest, summary.longest, summary.unit);
   }
 

@@ -222,7 +222,7 @@ void apply_metric(SimplexProblem<T, Corners>& problem, const SimplexMesh<Corners
 template <int Corners>
 void check_edge_times(const SimplexMesh<Corners>& mesh, const Metric& metric, double shortest, double longest,
                       double unit) {
-  if (fits_double(shortest, longest) && !spoils_neighbours(shortest, longest, 0)) return;
+  if (ordinary_edge_times(shortest, longest)) return;
   const StoppableLoop loop;
   double log_sum = 0, count = 0;
   const auto each_length = [&](std::size_t e, auto&& use) {
