@@ -9,6 +9,7 @@
 #include "isochron/error.h"
 #include "solve/samples.h"
 #include "solve/ways.h"
+#include "support/device_case.h"
 
 namespace isochron::test {
 namespace TEST_FILE {
@@ -43,7 +44,7 @@ std::vector<bool> healthy_vertices(const SimplexMesh<Corners>& mesh, InScar&& in
 }
 
 template <int Corners>
-void expect_ways_agree_around_a_scar(const SimplexMesh<Corners>& mesh, double side) {
+void expect_ways_agree_around_a_scar(const SimplexMesh<Corners>& mesh, double side, Where where = Where::cpu) {
   const auto in_scar = in_the_middle(mesh, side);
   const std::vector<bool> healthy = healthy_vertices(mesh, in_scar);
   for (const double slow : {1e-2, 1e-4, 1e-6, 1e-8}) {
@@ -51,7 +52,7 @@ void expect_ways_agree_around_a_scar(const SimplexMesh<Corners>& mesh, double si
     SolveOptions strict = options_for({Method::banded, Precision::double_, 1});
     strict.tolerance = 1e-12;
     const Arrival reference = solve(mesh, metric, from(vertex(0)), strict);
-    for (const Way& way : cpu_ways()) {
+    for (const Way& way : ways_on(where, Corners)) {
       const Arrival arrival = solve(mesh, metric, from(vertex(0)), options_for(way));
       EXPECT_TRUE(arrival.converged);
       double worst = 0;
@@ -67,6 +68,13 @@ void expect_ways_agree_around_a_scar(const SimplexMesh<Corners>& mesh, double si
 TEST(Contrast, AllMethodsAgreeAroundAScar) {
   expect_ways_agree_around_a_scar(cube(11, 0.2), 10);
   expect_ways_agree_around_a_scar(square(31, 0.2), 30);
+}
+
+using DeviceContrast = DeviceCase;
+
+TEST_F(DeviceContrast, AllMethodsAgreeAroundAScar) {
+  expect_ways_agree_around_a_scar(cube(11, 0.2), 10, Where::cuda);
+  expect_ways_agree_around_a_scar(square(31, 0.2), 30, Where::cuda);
 }
 
 /// The times at the first vertices are as they are without what was added, or the input is refused.

@@ -8,6 +8,7 @@
 #include "isochron/capabilities.h"
 #include "isochron/device.h"
 #include "isochron/error.h"
+#include "isochron/solve/simplex/cuda/volume.h"
 #include "solve/samples.h"
 #include "support/device_case.h"
 
@@ -25,6 +26,21 @@ SolveOptions on_device() {
 }
 
 using DeviceSolver = DeviceCase;
+
+TEST_F(DeviceSolver, EndsWhenItTakesTooManyRounds) {
+  const TetMesh mesh = cube(9, 0.2);
+  StartSeeds start;
+  start.seeds.push_back({VertexId(0), 0});
+  double seconds = 0;
+  cuda::PushTuning tuning = cuda::push_tunings[0];
+  for (const std::uint32_t max_rounds : {3U, 0U}) {
+    tuning.max_rounds = max_rounds;
+    const auto solver = cuda::make_volume_solver<float>(mesh, Metric::isotropic(1), tuning);
+    const Counters counters = solver->solve({&start, 1}, 1e-5F, 0, seconds);
+    EXPECT_EQ(solver->converged(), max_rounds == 0);
+    if (max_rounds > 0) EXPECT_EQ(counters.rounds, max_rounds);
+  }
+}
 
 TEST_F(DeviceSolver, ByDefaultPushesInSinglePrecision) {
   const TetMesh mesh = cube(9, 0.2);

@@ -96,6 +96,19 @@ Metric random_speed_metric(const TriangleMesh& mesh) {
 
 using DeviceSurface = test::DeviceCase;
 
+TEST_F(DeviceSurface, EndsWhenItTakesTooManyTurns) {
+  const TriangleMesh mesh = generate_square({.n = 201, .extent = 200});
+  StartSeeds start;
+  start.seeds.push_back({VertexId(0), 0});
+  double seconds = 0;
+  for (const std::uint32_t max_turns : {3U, 0U}) {
+    const SurfaceTuning tuning{.max_turns = max_turns};
+    const auto solver = cuda::make_surface_solver<float>(mesh, Metric::isotropic(1), ObtuseSplit::automatic, tuning);
+    solver->solve({&start, 1}, 1e-5F, 0, seconds);
+    EXPECT_EQ(solver->converged(), max_turns == 0);
+  }
+}
+
 TEST_F(DeviceSurface, Squares) {
   const TriangleMesh regular = generate_square({.n = 41, .extent = 40});
   expect_solved(regular, Metric::isotropic(2), {{840, 0}});

@@ -36,6 +36,7 @@ constexpr std::uint32_t no_part = 0xffffffffU;
 /// Work of a solve, summed over its blocks.
 struct Work {
   unsigned long long solves, updates;
+  std::uint32_t given_up;  ///< whether a subdomain did not come to rest
 };
 
 template <class T, int Corners>
@@ -54,6 +55,7 @@ struct View {
   std::uint32_t* list;          ///< the vertices to pull of each subdomain, from its own `begin` on
   std::uint32_t* list_size;     ///< by active subdomain
   std::uint32_t* stretch_ends;  ///< by active subdomain: stretches of lists up to and with its own
+  std::uint32_t max_sweeps;     ///< of a subdomain in a round
   Work* work;
 };
 
@@ -181,16 +183,18 @@ __global__ void __launch_bounds__(block_threads)
   block.wake(v, mine, no_part, 0);
 }
 
-/// One block an active subdomain, until nothing in it falls.
+/// One block an active subdomain, until nothing in it falls, or for too long.
 template <class T, int Corners>
 __global__ void __launch_bounds__(block_threads) solve_subdomains(View<T, Corners> view, std::uint32_t round) {
   __shared__ Shared<T> shared;
   Block<T, Corners> block(view, shared);
   const std::uint32_t part = view.active[blockIdx.x];
   const std::uint32_t* list = view.list + view.begin[part];
-  for (std::uint32_t count = block.collect(part); count > 0; count = block.collect(part))
+  std::uint32_t count = block.collect(part);
+  for (std::uint32_t sweep = 0; count > 0 && sweep < view.max_sweeps; ++sweep, count = block.collect(part))
     for (std::uint32_t first = 0; first < count; first += block_threads)
       block.sweep(list + first, min(block_threads, count - first), part, round);
+  if (count > 0) view.work->given_up = 1;
   block.add_work();
 }
 
@@ -234,7 +238,7 @@ class DomainDecompositionOnDevice final : public MeshSchedule<T, Corners> {
     const View<T, Corners> view = start(state);
     const Timer timer;
     std::uint32_t round = 1;
-    for (;; ++round) {
+    for (; !state.gives_up_after_rounds(round); ++round) {
       if (state.progress.cancelled()) throw Cancelled();
       const std::uint32_t active = choose_active(round);
       if (active == 0) break;
@@ -245,6 +249,7 @@ class DomainDecompositionOnDevice final : public MeshSchedule<T, Corners> {
     time_.download_to(std::span<T>(state.time));
     Work work{};
     work_.download_to(std::span<Work>(&work, 1));
+    if (work.given_up != 0) state.converged = false;
     state.counters.local_solves += work.solves;
     state.counters.vertex_updates += work.updates;
     state.counters.rounds += round - 1;
@@ -304,6 +309,7 @@ class DomainDecompositionOnDevice final : public MeshSchedule<T, Corners> {
     view.list_size = list_size_.data();
     view.stretch_ends = stretch_ends_.data();
     view.work = work_.data();
+    view.max_sweeps = max_rounds({state.time.size(), state.contrast});
     const auto seeds = static_cast<std::uint32_t>(state.seeds.size());
     launch(wake_around_seeds<T, Corners>, 1 + seeds / block_threads, block_threads, 0, view, list_.data(), seeds);
     return view;

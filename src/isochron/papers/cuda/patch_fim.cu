@@ -360,11 +360,11 @@ class PatchFim final : public MeshSchedule<T, Corners> {
     return patches;
   }
 
-  /// Rounds until no patch is active. Returns how many.
-  std::uint64_t solve(const SolveState<T>& state, std::uint32_t active_count) {
+  /// Rounds until no patch is active, or too many. Returns how many.
+  std::uint64_t solve(SolveState<T>& state, std::uint32_t active_count) {
     const PatchView<T> view = view_of(state.tolerance);
     std::uint32_t number = 0;
-    while (active_count > 0) {
+    while (active_count > 0 && !state.gives_up_after_rounds(number)) {
       if (state.progress.cancelled()) throw Cancelled();
       ++number;
       const RoundView round{number,         active_count,  lists_[0].data(), lists_[1].data(), check_list_.data(),

@@ -49,6 +49,11 @@ inline std::uint64_t max_passes(const ProblemSize& size) {
 }
 /// Of passes over all vertices, each of which takes a winding path on by a step at least.
 inline std::uint64_t max_sweeps(const ProblemSize& size) { return max_passes(size) + size.vertices; }
+/// Of rounds on a device: where travel times differ much, each has only the earliest vertex go on, some of them several
+/// times.
+inline std::uint32_t max_rounds(const ProblemSize& size) {
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(8 * max_sweeps(size), 0x7ffffff0U));
+}
 /// Of single vertices; schedules that do more give up.
 inline std::uint64_t max_updates(const ProblemSize& size) { return (size.vertices + 1) * max_passes(size); }
 

@@ -31,6 +31,11 @@ struct SolveState {
     if (updates > max_updates({time.size(), contrast})) converged = false;
     return !converged;
   }
+  /// The same for rounds on a device.
+  bool gives_up_after_rounds(std::uint64_t rounds) {
+    if (rounds > max_rounds({time.size(), contrast})) converged = false;
+    return !converged;
+  }
 };
 
 /// The smallest gain that counts at a vertex with that time: tolerance times its edge travel time, or a few ulp of the

@@ -72,6 +72,7 @@ class MeshDeviceAdapterOf final : public MeshDeviceAdapter {
   Counters solve(std::span<const StartSeeds> layers, double tolerance, double band_width, double& seconds) override {
     return device_->solve(layers, static_cast<T>(tolerance), band_width, seconds);
   }
+  [[nodiscard]] bool converged() const override { return device_->converged(); }
   void load_times(std::span<const double> times, double base) override { device_->load_times(times, base); }
   Residual residual(std::size_t layer, const StartSeeds& start, double limit) override {
     return device_->residual(layer, start.seeds, limit);

@@ -19,6 +19,7 @@
 #include "isochron/core/cuda/launch.h"
 #include "isochron/core/cuda/stopwatch.h"
 #include "isochron/device.h"
+#include "isochron/solve/common/limits.h"
 #include "isochron/solve/common/state.h"
 #include "isochron/solve/cuda/worst_vertex.h"
 #include "isochron/solve/grid/cuda/second_order.h"
@@ -45,6 +46,7 @@ __device__ constexpr T infinity() {
 
 struct Work {
   unsigned long long updates, rounds;
+  unsigned long long left;  ///< cells that still waited when the rounds were given up
 };
 
 /// What the rounds read and write. An entry is layer · cells + cell.
@@ -53,6 +55,7 @@ struct Lists {
   std::uint32_t cells;
   std::uint32_t layers;
   T tolerance;
+  std::uint32_t max_rounds;
   T width;  ///< cells later than the layer's earliest by more than this wait a round
   T* time;
   T* sent;               ///< the time that its dependents were notified of; +inf: none
@@ -243,7 +246,10 @@ __global__ void __launch_bounds__(block_threads)
     // Both are on their way at once: a round is short, and waiting is most of it.
     const T least = __ldcg(lists.least + (round % 3) * max_layers + threadIdx.x % max_layers);
     const std::uint32_t count = __ldcg(lists.count + round % 3);
-    if (count == 0) break;
+    if (count == 0 || round == lists.max_rounds) {
+      if (grid.thread_rank() == 0) lists.work->left = count;
+      break;
+    }
     open_round(lists, block, round, least);
     const Enqueuer<T> next(lists, block, round);
     const std::uint32_t* list = lists.list[round & 1];
@@ -367,6 +373,7 @@ class DeviceGridOf final : public DeviceGrid<T> {
     start(layers);
     Lists<T> lists = this->lists(layers.size());
     lists.tolerance = tolerance;
+    lists.max_rounds = max_rounds({cell_count()});
     lists.width = static_cast<T>((band_width > 0 ? band_width : width_) * static_cast<double>(mean_edge_));
     View view = stencils_.view();
     void* arguments[] = {&lists, &view};
@@ -384,8 +391,10 @@ class DeviceGridOf final : public DeviceGrid<T> {
     if (order_ == 2) work.updates += layers.size() * cell_count();
     counters.local_solves = counters.vertex_updates = work.updates;
     counters.rounds = work.rounds;
+    converged_ = work.left == 0;
     return counters;
   }
+  [[nodiscard]] bool converged() const override { return converged_; }
 
   void times(std::size_t layer, std::span<T> result) const override {
     download(result.data(), layer_result(layer), cell_count() * sizeof(T));
@@ -513,6 +522,7 @@ class DeviceGridOf final : public DeviceGrid<T> {
   GridTuning tuning_;
   int multiprocessors_;
   int max_blocks_ = 0;
+  bool converged_ = true;
   T mean_edge_;
   double width_;  ///< of the time band, in mean edges
   int order_;

@@ -18,12 +18,15 @@ template std::unique_ptr<MeshSchedule<double, 3>> make_active_list(const Simplex
 template std::unique_ptr<MeshSchedule<double, 4>> make_active_list(const SimplexProblem<double, 4>&, ElementStorage);
 
 template <class T>
-std::unique_ptr<MeshSolver<T>> make_volume_solver(const MeshInput<4>&, const MetricInput&) {
+std::unique_ptr<MeshSolver<T>> make_volume_solver(const MeshInput<4>&, const MetricInput&,
+                                                  const std::optional<PushTuning>&) {
   require_device();
   return nullptr;
 }
-template std::unique_ptr<MeshSolver<float>> make_volume_solver(const MeshInput<4>&, const MetricInput&);
-template std::unique_ptr<MeshSolver<double>> make_volume_solver(const MeshInput<4>&, const MetricInput&);
+template std::unique_ptr<MeshSolver<float>> make_volume_solver(const MeshInput<4>&, const MetricInput&,
+                                                               const std::optional<PushTuning>&);
+template std::unique_ptr<MeshSolver<double>> make_volume_solver(const MeshInput<4>&, const MetricInput&,
+                                                                const std::optional<PushTuning>&);
 
 template <class T>
 std::unique_ptr<MeshSolver<T>> make_surface_solver(const MeshInput<3>&, const MetricInput&, ObtuseSplit,

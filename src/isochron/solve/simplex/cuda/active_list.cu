@@ -154,7 +154,7 @@ class ActiveListOnDevice final : public MeshSchedule<T, Corners> {
     const Timer timer;
     std::uint64_t updates = 0;
     std::uint32_t round = 1;
-    for (;; ++round) {
+    for (; !state.gives_up_after_rounds(round); ++round) {
       if (state.progress.cancelled()) throw Cancelled();
       const std::uint32_t active = choose({listed_.data(), round});
       if (active == 0) break;

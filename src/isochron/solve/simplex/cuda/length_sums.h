@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstdint>
 #include <vector>
 
 #include "isochron/device.h"
@@ -16,17 +17,32 @@ struct LaneSums {
   double shortest = 1e300, longest = 0;  ///< squared
   unsigned obtuse = 0;
   double edges = 0;
+  double fastest = 1e300;  ///< squared: of the longest edges at a vertex, one an element, the shortest
 
   __device__ void see(double squared) {
     if (squared > 0 && squared < shortest) shortest = squared;
     if (squared > longest) longest = squared;
+  }
+  /// Of an element at a vertex: its longest edge from there (squared), and another.
+  __device__ void see_at_vertex(double longest_squared, double squared) {
+    if (longest_squared > 0 && longest_squared < fastest) fastest = longest_squared;
+    edges += sqrt(squared);
+  }
+  /// Of a vertex whose elements all have been seen: turns `edges` into their mean. Returns the local edge travel time,
+  /// that of the fast side where a vertex lies beside slow elements.
+  __device__ double finish_vertex(std::uint64_t elements) {
+    if (elements > 0) edges /= static_cast<double>(elements);
+    const double fast = 2 * sqrt(fastest);
+    return fast < edges ? fast : edges;
   }
   /// Every lane of the warp then has what all of them have seen.
   __device__ void join_warp() {
     for (unsigned step = 16; step > 0; step /= 2) {
       const double other_shortest = __shfl_xor_sync(0xffffffffU, shortest, step);
       const double other_longest = __shfl_xor_sync(0xffffffffU, longest, step);
+      const double other_fastest = __shfl_xor_sync(0xffffffffU, fastest, step);
       if (other_shortest < shortest) shortest = other_shortest;
+      if (other_fastest < fastest) fastest = other_fastest;
       if (other_longest > longest) longest = other_longest;
       obtuse += __shfl_xor_sync(0xffffffffU, obtuse, step);
       edges += __shfl_xor_sync(0xffffffffU, edges, step);

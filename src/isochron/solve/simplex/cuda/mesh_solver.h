@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "isochron/arrival.h"
+#include "isochron/solve/common/limits.h"
 #include "isochron/solve/common/seed.h"
 #include "isochron/solve/simplex/cuda/mesh_input.h"
 
@@ -19,6 +20,8 @@ struct MeshSummary {
   double shortest = 1, longest = 1;
   std::uint64_t obtuse_corners = 0;
   std::size_t device_bytes = 0;  ///< held between solves
+
+  [[nodiscard]] ProblemSize size(std::size_t vertices) const { return {vertices, longest / shortest}; }
 };
 
 /// Several independent problems on one mesh, its layers, may be solved at once: the mesh is read for all of them.
@@ -33,6 +36,8 @@ class MeshSolver {
   /// Brings every layer to the fixed point from its seeds, whose times are in units of `MeshSummary::unit`. Returns the
   /// work of all; seconds of the kernels alone go to `seconds`.
   virtual Counters solve(std::span<const StartSeeds> layers, T tolerance, double band_width, double& seconds) = 0;
+  /// Whether the last solve came to the fixed point.
+  [[nodiscard]] virtual bool converged() const = 0;
   /// The times of a layer of the last solve in the user's numbering: unit · time + base.
   virtual void times(std::size_t layer, double base, std::span<double> result) = 0;
   /// The same in device memory.

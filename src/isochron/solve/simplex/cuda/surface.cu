@@ -26,6 +26,7 @@ namespace {
 
 constexpr unsigned all_lanes = 0xffffffffU;
 constexpr std::uint32_t none = SurfacePatches<float>::none;
+constexpr std::uint32_t gives_up = 2;  ///< see `Board::keep`
 constexpr std::uint32_t near_count = SurfacePatches<float>::near_count;
 
 /// Doubles need more registers, so their blocks are smaller.
@@ -35,6 +36,7 @@ constexpr std::uint32_t max_threads = sizeof(T) == 4 ? 1024 : 512;
 /// Work of a solve, summed over its threads.
 struct Work {
   unsigned long long solves, updates, visits;
+  std::uint32_t given_up;
 };
 
 /// The memory of the queue, which decides whose turn it is.
@@ -44,6 +46,7 @@ struct Turns {
   std::uint32_t* slots;     ///< rings of patches + 1, 0 where one is empty
   std::uint32_t ring_mask;  ///< size of a ring, a power of two, less one
   float bands_per_time;     ///< how finely it sorts
+  std::uint32_t max_turns;  ///< of a block, before it gives up
 };
 
 template <class T>
@@ -73,7 +76,7 @@ struct Board {
   std::uint32_t touched;     ///< neighbours to notify
   std::uint32_t earliest;    ///< of what they are notified of: the bits of a float, which sort as the times do
   std::uint32_t patch;
-  std::uint32_t keep;
+  std::uint32_t keep;  ///< whether the block goes on with its patch: 0, 1 or `gives_up`
   std::uint32_t visits;
 };
 
@@ -281,9 +284,11 @@ class Queue {
  public:
   static constexpr std::uint32_t rings = 32;  ///< one a lane of the warp that takes
   static constexpr std::uint32_t notified = 1, opened = 2;
-  /// Counters: tickets put into each ring, tickets taken from each, patches closed, the ring taken from last.
+  /// Counters: tickets put into each ring, tickets taken from each, patches closed, the ring taken from last, whether
+  /// a block gave up.
   static constexpr std::uint32_t put = 0, taken = rings, closed = 2 * rings, last = 2 * rings + 1;
-  static constexpr std::uint32_t counters = 2 * rings + 2;
+  static constexpr std::uint32_t given_up = 2 * rings + 2;
+  static constexpr std::uint32_t counters = 2 * rings + 3;
 
   explicit __device__ Queue(const Turns& turns) : t_(turns) {}
 
@@ -304,7 +309,7 @@ class Queue {
       const std::uint32_t order = (ring - __ldcg(t_.counters + last) + look_back) % rings;
       const std::uint32_t first = __reduce_min_sync(all_lanes, any ? order : rings);
       if (first == rings) {
-        if (all_closed()) return none;
+        if (all_closed() || __ldcg(t_.counters + given_up) != 0) return none;
         __nanosleep(20);
         continue;
       }
@@ -319,6 +324,9 @@ class Queue {
       if (entry != 0) return entry - 1;
     }
   }
+
+  /// Blocks that find no patch end then, though not all are closed.
+  __device__ void give_up() const { __stcg(t_.counters + given_up, 1U); }
 
   /// From now on whoever tells this patch makes its block go on. By one thread, before a barrier and reading the
   /// ghosts.
@@ -377,18 +385,24 @@ __global__ void __launch_bounds__(max_threads<T>) surface_queue(View<T> view) {
     const std::uint32_t patch = board.patch;
     if (patch == none) break;
     visit.open(patch);
-    bool rests = false;
     do {
-      rests = visit.relax();
+      const bool rests = visit.relax();
       visit.publish(queue);
       // A patch that does not rest is kept in any case; another warp sees to that while the first one tells.
-      if (rests) {
-        if (threadIdx.x == 0) board.keep = queue.close_or_reopen(patch);
-      } else if (threadIdx.x == blockDim.x - 1) {
-        queue.reopen(patch);
+      if (!rests && threadIdx.x == blockDim.x - 1) queue.reopen(patch);
+      if (threadIdx.x == 0) {
+        board.keep = rests ? queue.close_or_reopen(patch) : 1;
+        if (board.visits >= view.turns.max_turns && board.keep != 0) board.keep = gives_up;
       }
       __syncthreads();
-    } while (!rests || board.keep != 0);
+    } while (board.keep == 1);
+    if (board.keep == gives_up) {
+      if (threadIdx.x == 0) {
+        queue.give_up();
+        view.work->given_up = 1;
+      }
+      break;
+    }
   }
   visit.add_work();
 }
@@ -483,8 +497,10 @@ class SurfaceOnDevice final : public MeshSolver<T> {
     counters.local_solves = work.solves;
     counters.vertex_updates = work.updates;
     counters.rounds = work.visits;
+    converged_ = work.given_up == 0;
     return counters;
   }
+  [[nodiscard]] bool converged() const override { return converged_; }
 
   void times(std::size_t, double base, std::span<double> result) override {
     if (user_times_.size() == 0) user_times_ = DeviceArray<double>(mesh_.vertex_count());
@@ -558,6 +574,7 @@ class SurfaceOnDevice final : public MeshSolver<T> {
     view.turns.counters = counters_.data();
     view.turns.slots = slots_.data();
     view.turns.ring_mask = ring_size_ - 1;
+    view.turns.max_turns = tuning_.max_turns > 0 ? tuning_.max_turns : max_rounds(summary_.size(mesh_.vertex_count()));
     view.turns.bands_per_time = static_cast<float>(1 / (band_width * summary_.mean_edge));
     view.work = work_.data();
     return view;
@@ -571,6 +588,7 @@ class SurfaceOnDevice final : public MeshSolver<T> {
   SurfaceTopology topology_;
   SurfacePatches<T> patches_;
   MeshSummary summary_;
+  bool converged_ = true;
   DeviceArray<T> time_;
   DeviceArray<std::uint32_t> state_, slots_, counters_{Queue::counters};
   DeviceArray<Work> work_{1};

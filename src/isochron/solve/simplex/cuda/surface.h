@@ -16,7 +16,8 @@ struct SurfaceTuning {
   std::uint32_t hops = 1;              ///< of a block in a patch before others learn of it
   std::uint32_t warp_hops = 2;         ///< of a warp by itself in one of these
   int blocks_per_multiprocessor = 1;
-  double band_width = 8;  ///< patches whose news differ by less than this many edges are taken in any order
+  double band_width = 8;        ///< patches whose news differ by less than this many edges are taken in any order
+  std::uint32_t max_turns = 0;  ///< of a block; 0: as many as theory says (`max_rounds`)
 };
 
 /// Device memory that a surface takes while it is prepared and solved, about: with one and a half places for records a

@@ -104,13 +104,14 @@ __global__ void mean_edges(RecordView<T> records, std::size_t vertices, T* edge,
   LaneSums lane;
   for (std::uint32_t k = begin + threadIdx.x % 32; k < end; k += 32) {
     const std::uint32_t incidence = records.incidences[k];
-    const int x = static_cast<int>(incidence & 3U), a = x == 2 ? 0 : x + 1;
-    lane.edges += sqrt(static_cast<double>(records.lengths[incidence >> 2].length[edge_index(x, a)]));
+    const int x = static_cast<int>(incidence & 3U), a = x == 2 ? 0 : x + 1, b = x == 0 ? 2 : x - 1;
+    const auto& length = records.lengths[incidence >> 2].length;
+    const double xa = length[edge_index(x, a)], xb = length[edge_index(x, b)];
+    lane.see_at_vertex(fmax(xa, xb), xa);
   }
   lane.join_warp();
   if (threadIdx.x % 32 != 0) return;
-  if (end > begin) lane.edges /= end - begin;
-  edge[v] = static_cast<T>(lane.edges);
+  edge[v] = static_cast<T>(lane.finish_vertex(end - begin));
   sums[v % AllLengthSums::places].add(lane);
 }
 

@@ -1,15 +1,18 @@
 // Numbers of the GPU schedules that were found by measuring (bench/NOTES.md), by compute capability.
 #pragma once
 
+#include <cstdint>
+
 #include "isochron/device.h"
 
 namespace isochron::cuda {
 
 /// Of the pushes through tetrahedra.
 struct PushTuning {
-  int major;     ///< from this compute capability on
-  int blocks;    ///< thread blocks a multiprocessor, at most
-  double width;  ///< vertices later than the earliest by this many mean edge travel times wait
+  int major;                     ///< from this compute capability on
+  int blocks;                    ///< thread blocks a multiprocessor, at most
+  double width;                  ///< vertices later than the earliest by this many mean edge travel times wait
+  std::uint32_t max_rounds = 0;  ///< 0: as many as theory says (`max_rounds`)
 };
 
 /// Measured on 9.0; 8.x takes over its numbers.

@@ -35,6 +35,7 @@ constexpr unsigned max_layers = 64;
 
 struct Work {
   unsigned long long solves, updates, rounds;
+  unsigned long long left;  ///< vertices that still waited when the rounds were given up
 };
 
 /// What the kernel reads and writes. An entry of a list is layer · vertices + vertex.
@@ -46,6 +47,7 @@ struct View {
   const std::uint64_t* stars;
   const T* edge;
   T tolerance;
+  std::uint32_t max_rounds;
   T width;  ///< vertices later than the layer's earliest by more than this wait a round
   T* time;
   T* pushed;             ///< time of the last push
@@ -270,7 +272,10 @@ __global__ void __launch_bounds__(block_threads, 2) push_rounds(const __grid_con
   std::uint32_t round = 0;
   while (true) {
     const std::uint32_t count = __ldcg(view.count + round % 3);
-    if (count == 0) break;
+    if (count == 0 || round == view.max_rounds) {
+      if (grid.thread_rank() == 0) view.work->left = count;
+      break;
+    }
     open_round(view, block, round);
     const Enqueuer<T> next(view, block, round);
     const std::uint32_t* list = view.list[round & 1];
@@ -318,8 +323,8 @@ __global__ void set_seeds(const SeedTime<T>* seeds, std::size_t count, const std
 template <class T>
 class VolumeOnDevice final : public MeshSolver<T> {
  public:
-  VolumeOnDevice(const Device& device, const MeshInput<4>& mesh, const MetricInput& metric)
-      : mesh_(mesh), tuning_(push_tuning(device)), multiprocessors_(device.multiprocessors) {
+  VolumeOnDevice(const Device& device, const MeshInput<4>& mesh, const MetricInput& metric, const PushTuning& tuning)
+      : mesh_(mesh), tuning_(tuning), multiprocessors_(device.multiprocessors) {
     build_topology(volume_, mesh, metric);
     build_stars(volume_, mesh, metric);
     choose_grid();
@@ -354,6 +359,7 @@ class VolumeOnDevice final : public MeshSolver<T> {
     view.tolerance = tolerance;
     const double width = band_width > 0 ? band_width : tuning_.width;
     view.width = static_cast<T>(width * volume_.summary.mean_edge);
+    view.max_rounds = tuning_.max_rounds > 0 ? tuning_.max_rounds : max_rounds(volume_.summary.size(volume_.vertices));
     void* arguments[] = {&view};
     const Stopwatch watch;
     fill(time_, entries, detail::infinity<T>());
@@ -371,8 +377,10 @@ class VolumeOnDevice final : public MeshSolver<T> {
     counters.local_solves = work.solves;
     counters.vertex_updates = work.updates;
     counters.rounds = work.rounds;
+    converged_ = work.left == 0;
     return counters;
   }
+  [[nodiscard]] bool converged() const override { return converged_; }
 
   void times(std::size_t layer, double base, std::span<double> result) override {
     if (user_times_.size() == 0) user_times_ = DeviceArray<double>(volume_.vertices);
@@ -468,6 +476,7 @@ class VolumeOnDevice final : public MeshSolver<T> {
   PushTuning tuning_;
   int multiprocessors_;
   DeviceVolume<T> volume_;
+  bool converged_ = true;
   std::size_t layers_ = 0;  ///< that there is memory for
   DeviceArray<T> time_, pushed_, least_{3 * max_layers};
   DeviceArray<std::uint32_t> stamp_, count_{3};
@@ -482,11 +491,15 @@ class VolumeOnDevice final : public MeshSolver<T> {
 }  // namespace
 
 template <class T>
-std::unique_ptr<MeshSolver<T>> make_volume_solver(const MeshInput<4>& mesh, const MetricInput& metric) {
-  return std::make_unique<VolumeOnDevice<T>>(require_device(), mesh, metric);
+std::unique_ptr<MeshSolver<T>> make_volume_solver(const MeshInput<4>& mesh, const MetricInput& metric,
+                                                  const std::optional<PushTuning>& tuning) {
+  const Device device = require_device();
+  return std::make_unique<VolumeOnDevice<T>>(device, mesh, metric, tuning.value_or(push_tuning(device)));
 }
 
-template std::unique_ptr<MeshSolver<float>> make_volume_solver(const MeshInput<4>&, const MetricInput&);
-template std::unique_ptr<MeshSolver<double>> make_volume_solver(const MeshInput<4>&, const MetricInput&);
+template std::unique_ptr<MeshSolver<float>> make_volume_solver(const MeshInput<4>&, const MetricInput&,
+                                                               const std::optional<PushTuning>&);
+template std::unique_ptr<MeshSolver<double>> make_volume_solver(const MeshInput<4>&, const MetricInput&,
+                                                                const std::optional<PushTuning>&);
 
 }  // namespace isochron::cuda

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "isochron/solve/simplex/cuda/mesh_solver.h"
+#include "isochron/solve/simplex/cuda/tuning.h"
 
 namespace isochron::cuda {
 
@@ -17,8 +19,10 @@ constexpr std::size_t volume_bytes(std::size_t vertices, std::size_t elements, s
 
 /// Copies the mesh to the device, unless it is there, and prepares it. What it is made from must outlive it. Throws
 /// InputError as `check_mesh` and `check_metric` do, RuntimeError when there is no device or the mesh does not fit its
-/// memory. As many layers as the memory takes, at most 64, are solved at once.
+/// memory. As many layers as the memory takes, at most 64, are solved at once. Without
+/// `tuning` it takes what suits the device.
 template <class T>
-std::unique_ptr<MeshSolver<T>> make_volume_solver(const MeshInput<4>& mesh, const MetricInput& metric);
+std::unique_ptr<MeshSolver<T>> make_volume_solver(const MeshInput<4>& mesh, const MetricInput& metric,
+                                                  const std::optional<PushTuning>& tuning = {});
 
 }  // namespace isochron::cuda

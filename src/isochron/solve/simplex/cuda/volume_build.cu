@@ -191,7 +191,8 @@ __device__ StarHead fill_star(const FillView<T>& f, Neighbours::Memory& memory, 
     const int a = (x + 1) & 3, b = (x + 2) & 3, c = (x + 3) & 3;
     const unsigned obtuse = obtuse_mask<4>(l);
     sums.obtuse += (obtuse >> x) & 1U;
-    sums.edges += sqrt(l[edge_index(x, a)]);
+    const double xa = l[edge_index(x, a)], xb = l[edge_index(x, b)], xc = l[edge_index(x, c)];
+    sums.see_at_vertex(fmax(xa, fmax(xb, xc)), xa);
     words[count + i] = neighbours.place(corner_of(element, a)) | neighbours.place(corner_of(element, b)) << 8 |
                        neighbours.place(corner_of(element, c)) << 16 | ((obtuse >> a) & 1U) * obtuse_bit |
                        ((obtuse >> b) & 1U) * (obtuse_bit << 1) | ((obtuse >> c) & 1U) * (obtuse_bit << 2);
@@ -224,8 +225,7 @@ __global__ void fill_stars(FillView<T> f) {
   }
   sums.join_warp();
   if (lane != 0) return;
-  if (valence > 0) sums.edges /= static_cast<double>(valence);
-  f.edge[v] = static_cast<T>(sums.edges);
+  f.edge[v] = static_cast<T>(sums.finish_vertex(valence));
   f.sums[v % AllLengthSums::places].add(sums);
 }
 
